@@ -1,0 +1,79 @@
+#include "core/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 16 << 10, KEPT_BLOCK = 1 << 20 };
+
+struct tr_arena_block {
+	struct tr_arena_block *next;
+	size_t size; /* usable bytes behind this header */
+};
+
+/* Keeps what follows the header 16-byte aligned. */
+_Static_assert(sizeof(struct tr_arena_block) % 16 == 0, "block header breaks alignment");
+
+static char *block_bytes(struct tr_arena_block *block)
+{
+	return (char *)(block + 1);
+}
+
+void *tr_arena_grow(struct tr_arena *arena, size_t size)
+{
+	size_t want = FIRST_BLOCK;
+	if (arena->blocks && arena->blocks->size <= KEPT_BLOCK / 2)
+		want = arena->blocks->size * 2;
+	if (want < size)
+		want = size;
+	if (want > PTRDIFF_MAX - sizeof(struct tr_arena_block))
+		return NULL;
+	struct tr_arena_block *block = malloc(sizeof *block + want);
+	if (!block)
+		return NULL;
+	block->next = arena->blocks;
+	block->size = want;
+	arena->blocks = block;
+	arena->pos = block_bytes(block) + size;
+	arena->end = block_bytes(block) + want;
+	return block_bytes(block);
+}
+
+struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t)
+{
+	char *copy = tr_arena_alloc(arena, t.len);
+	if (!copy)
+		return (struct tr_text){ NULL, 0 };
+	if (t.len)
+		memcpy(copy, t.data, t.len);
+	return (struct tr_text){ copy, t.len };
+}
+
+void tr_arena_reset(struct tr_arena *arena)
+{
+	struct tr_arena_block *kept = NULL;
+	for (struct tr_arena_block *block = arena->blocks, *next; block; block = next) {
+		next = block->next;
+		if (block->size > KEPT_BLOCK || (kept && block->size <= kept->size)) {
+			free(block);
+		} else {
+			free(kept);
+			kept = block;
+		}
+	}
+	arena->blocks = kept;
+	arena->pos = arena->end = NULL;
+	if (kept) {
+		kept->next = NULL;
+		arena->pos = block_bytes(kept);
+		arena->end = arena->pos + kept->size;
+	}
+}
+
+void tr_arena_free(struct tr_arena *arena)
+{
+	for (struct tr_arena_block *block = arena->blocks, *next; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+	*arena = (struct tr_arena)TR_ARENA_INIT;
+}

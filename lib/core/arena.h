@@ -1,0 +1,50 @@
+/*
+ * Bump allocation for what lives as long as one record. Nothing is freed
+ * alone; tr_arena_reset forgets all of it and keeps the largest block, so a
+ * stream of records settles into no calls of malloc at all.
+ * Not thread safe; one arena belongs to one reader.
+ */
+#ifndef TR_CORE_ARENA_H
+#define TR_CORE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/text.h"
+
+struct tr_arena_block;
+
+struct tr_arena {
+	char *pos, *end; /* free bytes of the newest block */
+	struct tr_arena_block *blocks;
+};
+
+#define TR_ARENA_INIT { NULL, NULL, NULL }
+
+/* Slow path of tr_arena_alloc. Use that. */
+void *tr_arena_grow(struct tr_arena *arena, size_t size);
+
+/* 16-byte aligned, uninitialised; NULL when memory is out. size 0 is fine. */
+static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
+{
+	if (size > PTRDIFF_MAX - 15)
+		return NULL;
+	size = (size + 15) & ~(size_t)15;
+	if (size <= (size_t)(arena->end - arena->pos)) {
+		char *result = arena->pos;
+		arena->pos += size;
+		return result;
+	}
+	return tr_arena_grow(arena, size);
+}
+
+/* A copy of t that lives as long as the arena's content; data NULL when memory is out. */
+struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t);
+
+/* Forgets every allocation. Blocks beyond the largest, and any above 1 MiB, go back. */
+void tr_arena_reset(struct tr_arena *arena);
+
+/* Gives all memory back; the arena is empty and usable afterwards. */
+void tr_arena_free(struct tr_arena *arena);
+
+#endif

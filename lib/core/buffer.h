@@ -1,0 +1,82 @@
+/*
+ * A growing run of bytes that text is put together in. Errors stick: after a
+ * failed allocation `failed` is set, further puts do nothing, and the caller
+ * checks once at the end. Owned by its declarer; free with tr_buffer_free.
+ * Not NUL-terminated.
+ */
+#ifndef TR_CORE_BUFFER_H
+#define TR_CORE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/text.h"
+
+struct tr_buffer {
+	char *data;
+	size_t len, cap;
+	bool failed; /* an allocation failed: content is not complete */
+};
+
+#define TR_BUFFER_INIT { NULL, 0, 0, false }
+
+/* Slow path of tr_buffer_room. Use that. */
+bool tr_buffer_grow(struct tr_buffer *b, size_t more);
+
+/* Where the next `more` bytes may be written, NULL when memory is out; then tr_buffer_used. */
+static inline char *tr_buffer_room(struct tr_buffer *b, size_t more)
+{
+	if (more > b->cap - b->len && !tr_buffer_grow(b, more))
+		return NULL;
+	return b->data + b->len;
+}
+
+static inline void tr_buffer_used(struct tr_buffer *b, size_t n)
+{
+	b->len += n;
+}
+
+static inline void tr_buffer_put(struct tr_buffer *b, const char *data, size_t len)
+{
+	char *to = tr_buffer_room(b, len);
+	if (to && len) {
+		memcpy(to, data, len);
+		b->len += len;
+	}
+}
+
+static inline void tr_buffer_put_text(struct tr_buffer *b, struct tr_text t)
+{
+	tr_buffer_put(b, t.data, t.len);
+}
+
+static inline void tr_buffer_put_byte(struct tr_buffer *b, char c)
+{
+	char *to = tr_buffer_room(b, 1);
+	if (to) {
+		*to = c;
+		b->len++;
+	}
+}
+
+#define tr_buffer_put_literal(b, literal) tr_buffer_put((b), "" literal, sizeof(literal) - 1)
+
+/* Decimal digits of n. */
+void tr_buffer_put_decimal(struct tr_buffer *b, uint64_t n);
+
+/* Lower-case hex digits of n, at least `width` of them (zeros in front). */
+void tr_buffer_put_hex(struct tr_buffer *b, uint64_t n, unsigned width);
+
+static inline struct tr_text tr_buffer_text(const struct tr_buffer *b)
+{
+	return (struct tr_text){ b->data ? b->data : "", b->len };
+}
+
+/* Forgets the content and a failure; keeps the memory unless it is above 1 MiB. */
+void tr_buffer_reset(struct tr_buffer *b);
+
+void tr_buffer_free(struct tr_buffer *b);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Compression, found by content. One const struct per codec in one const
+ * array (codec.c); each third-party library is known to one codec file only.
+ *
+ * Decoders give everything that can be decoded before a cut or a corrupt
+ * place, then the error with its offset in the compressed bytes. They take
+ * concatenated members and frames. Facts on sizes and magic numbers: the
+ * libraries' manuals; RFC 1952 (gzip), RFC 8878 (zstd), RFC 7932 (brotli);
+ * for "at" snappy: apitrace's container, chunks u32le + raw snappy block.
+ */
+#ifndef TR_CORE_CODEC_H
+#define TR_CORE_CODEC_H
+
+#include "core/input.h"
+#include "core/source.h"
+#include "core/text.h"
+
+struct tr_codec {
+	const char *name;       /* gzip, zstd, … as in --codec */
+	const char *extension;  /* ".gz" */
+	int level_min, level_max, level_default;
+	bool general; /* has tools and a magic of its own (gzip, not snappy or brotli) */
+	/* Bits of evidence in the first bytes of a stream; only looks. 0: no. */
+	int (*bid)(const char *data, size_t len);
+	/* Decodes inner, which it owns. NULL: err is filled (inner is freed). */
+	struct tr_source *(*decoder)(struct tr_input *inner, const struct tr_limits *limits,
+				     struct tr_error *err);
+	/* Encodes to inner, which it owns. NULL: err is filled (inner is closed). */
+	struct tr_sink *(*encoder)(struct tr_sink *inner, int level, unsigned threads,
+				   struct tr_error *err);
+	const char *(*version)(void); /* of the library, for --version */
+};
+
+/* NULL-terminated; "none" is not in it. */
+extern const struct tr_codec *const tr_codecs[];
+
+const struct tr_codec *tr_codec_by_name(struct tr_text name);
+
+/* By the end of a file name (".zst"); NULL when none. */
+const struct tr_codec *tr_codec_by_extension(struct tr_text path);
+
+/*
+ * The codec whose magic stands at the start of the window (fills it as far as
+ * needed), or NULL. Never guesses brotli, which has no magic: see
+ * tr_codec_brotli_plausible.
+ */
+const struct tr_codec *tr_codec_detect(struct tr_input *in);
+
+/* True when the window's first bytes decode as brotli without an error. Only looks. */
+bool tr_codec_brotli_plausible(struct tr_input *in);
+
+/*
+ * Takes compression off, as many layers as there are (at most 4): returns the
+ * window of the innermost one, which owns all below. `threads`: decode on a
+ * thread of its own. NULL: err is filled, in is freed. Sets codec.
+ */
+struct tr_input *tr_codec_open(struct tr_input *in, const struct tr_limits *limits,
+			       bool threads, struct tr_error *err);
+
+/* Forces one codec; otherwise as tr_codec_open. */
+struct tr_input *tr_codec_open_as(struct tr_input *in, const struct tr_codec *codec,
+				  const struct tr_limits *limits, bool threads,
+				  struct tr_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+#include "core/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tr_error_clear(struct tr_error *err)
+{
+	if (!err)
+		return;
+	*err = (struct tr_error){
+		.line = TR_NO_POSITION,
+		.offset = TR_NO_POSITION,
+		.record = TR_NO_POSITION,
+	};
+}
+
+static void fill(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
+{
+	/* text first: args may quote the text of the very error that is replaced */
+	char text[TR_ERROR_TEXT];
+	vsnprintf(text, sizeof text, format, args);
+	tr_error_clear(err);
+	err->cause = cause;
+	err->pattern = format;
+	memcpy(err->text, text, sizeof text);
+}
+
+void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)
+{
+	if (!err)
+		return;
+	va_list args;
+	va_start(args, format);
+	fill(err, cause, format, args);
+	va_end(args);
+}
+
+void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ...)
+{
+	if (!err)
+		return;
+	va_list args;
+	va_start(args, format);
+	fill(err, TR_CAUSE_SYSTEM, format, args);
+	va_end(args);
+	err->sys_errno = sys_errno;
+	size_t len = strlen(err->text);
+	snprintf(err->text + len, sizeof err->text - len, ": %s", strerror(sys_errno));
+}
+
+void tr_error_memory(struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_MEMORY, "out of memory");
+}

@@ -1,0 +1,110 @@
+/*
+ * Buffered output (256 KiB blocks) on a sink. The public buffer lets writers
+ * put text together in place:
+ *
+ *	char *to = tr_output_room(out, n);   ... write up to n bytes ...
+ *	tr_output_used(out, written);
+ *
+ * Errors stick: after the first one nothing is written any more, and every
+ * caller may go on until it asks tr_output_failed (once per record is enough)
+ * or finishes. Not thread safe.
+ */
+#ifndef TR_CORE_OUTPUT_H
+#define TR_CORE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/source.h"
+#include "core/text.h"
+
+struct tr_output {
+	char *pos, *end; /* free part of the buffer */
+	bool failed;     /* tr_output_error says why */
+	struct tr_output_private *private;
+};
+
+/* Owns sink; NULL when memory is out (sink is closed then). */
+struct tr_output *tr_output_new(struct tr_sink *sink);
+
+/*
+ * stdout: a sink on fd that is not owned. Pipes are asked for 1 MiB.
+ * finish closes nothing but reports what is left to report.
+ */
+struct tr_sink *tr_sink_fd(int fd, struct tr_error *err);
+
+/*
+ * -o PATH. Regular files are written beside PATH and renamed over it by
+ * finish; close without finish removes what was written. Special files (pipes,
+ * devices, sockets) are written as they are. Keeps the mode of a file that is
+ * replaced, else 0666 less umask. Symbolic links are followed.
+ */
+struct tr_sink *tr_sink_file(const char *path, struct tr_error *err);
+
+/* The path of the unfinished temporary file of a tr_sink_file, or NULL; async-signal handlers unlink it. */
+const char *tr_sink_file_temporary(const struct tr_sink *sink);
+
+/* Flush after every record (a terminal, --line-buffered). */
+void tr_output_line_buffered(struct tr_output *out, bool on);
+
+/* Writers call this at the end of each record: flushes where line buffered. */
+void tr_output_record_end(struct tr_output *out);
+
+char *tr_output_grow(struct tr_output *out, size_t n);
+
+/* Never NULL: after a failure it is scratch space that goes nowhere. n is at most 1 GiB. */
+static inline char *tr_output_room(struct tr_output *out, size_t n)
+{
+	return n <= (size_t)(out->end - out->pos) ? out->pos : tr_output_grow(out, n);
+}
+
+static inline void tr_output_used(struct tr_output *out, size_t n)
+{
+	out->pos += n;
+}
+
+/* Any length; large data bypasses the buffer. */
+void tr_output_put_large(struct tr_output *out, const char *data, size_t len);
+
+static inline void tr_output_put(struct tr_output *out, const char *data, size_t len)
+{
+	if (len <= (size_t)(out->end - out->pos)) {
+		memcpy(out->pos, data, len);
+		out->pos += len;
+	} else {
+		tr_output_put_large(out, data, len);
+	}
+}
+
+static inline void tr_output_put_text(struct tr_output *out, struct tr_text t)
+{
+	if (t.len)
+		tr_output_put(out, t.data, t.len);
+}
+
+static inline void tr_output_put_byte(struct tr_output *out, char c)
+{
+	tr_output_put(out, &c, 1);
+}
+
+#define tr_output_put_literal(out, literal) tr_output_put((out), "" literal, sizeof(literal) - 1)
+
+/* Writes what is buffered and flushes the sinks below. False after any failure. */
+bool tr_output_flush(struct tr_output *out);
+
+/* Bytes put so far (before compression). */
+uint64_t tr_output_count(const struct tr_output *out);
+
+/* The error that made it fail. */
+void tr_output_error(const struct tr_output *out, struct tr_error *err);
+
+/* Flushes, finishes the sinks, frees. False: err is filled, nothing stands that looks whole. */
+bool tr_output_finish(struct tr_output *out, struct tr_error *err);
+
+/* Frees; what was half written to a file is removed. */
+void tr_output_discard(struct tr_output *out);
+
+#endif

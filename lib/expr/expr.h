@@ -1,0 +1,71 @@
+/*
+ * The filter language of tr-filter (see its man page for the grammar).
+ * A compiled expression is read-only and may serve several states; a state
+ * belongs to one thread.
+ */
+#ifndef TR_EXPR_EXPR_H
+#define TR_EXPR_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "record/record.h"
+
+struct tr_expr;
+
+struct tr_expr_error {
+	size_t column; /* byte column from 1 of the token where the error shows */
+	char text[200];
+};
+
+/* NULL: error is filled (column 0: out of memory). Borrows nothing. */
+struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error);
+void tr_expr_free(struct tr_expr *expr);
+
+/* True when the whole expression is one bare kind (a lone word), which is then in *kind. */
+bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind);
+
+/* True when the expression names kind as a bare kind anywhere (context kinds count then). */
+bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind);
+
+struct tr_expr_state;
+struct tr_expr_state *tr_expr_state_new(const struct tr_expr *expr);
+void tr_expr_state_free(struct tr_expr_state *state);
+
+enum tr_match {
+	TR_MATCH_NO,
+	TR_MATCH_YES,
+	TR_MATCH_OPEN, /* depends on fields of the leave, which has not come yet */
+};
+
+/*
+ * Judges one record. leave: for an enter, its leave where it is known (then
+ * fields of both count and the columns are the enter's), else NULL. open: the
+ * leave may still come; the answer may be TR_MATCH_OPEN.
+ * err->cause is set when a value it had to look at is bad or a WORD met a
+ * string (the answer stands all the same); else it is TR_CAUSE_NONE.
+ */
+enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
+			    struct tr_record *leave, bool open, struct tr_error *err);
+
+/*
+ * A field reference on its own (tr-filter --fields): kind seq time task name,
+ * KEY, `KEY`, ->KEY, #N, with [N] ["NAME"] .member; basename(), len().
+ */
+struct tr_field_ref;
+struct tr_field_ref *tr_field_ref_compile(struct tr_text text, struct tr_expr_error *error);
+void tr_field_ref_free(struct tr_field_ref *ref);
+
+/*
+ * Appends the referenced cell or value: raw bytes of strings and cells where
+ * `raw`, else their trec spelling (cells as cells, values as values). False: absent.
+ */
+struct tr_buffer;
+bool tr_field_ref_write(const struct tr_field_ref *ref, struct tr_record *record, bool raw,
+			struct tr_buffer *to, struct tr_error *err);
+
+const char *tr_expr_regex_version(void);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * THE contract between formats and everything else. A format is one const
+ * struct, listed in registry.c; HACKING.md has the checklist for a new one.
+ *
+ * Data flows one way: bytes, container, reader, records, writer, bytes.
+ *
+ *  - bid looks at the window and says how many bits of evidence it verified.
+ *  - a reader gives records in the source's order: definitions before their
+ *    first use. It gives no header and no trailer; trace.h makes those, except
+ *    where TR_FORMAT_STREAM says that the format has its own (trec, json).
+ *  - a writer takes every line of the stream, header and trailer too.
+ *
+ * Not thread safe: one reader or writer belongs to one thread. Several may
+ * live at the same time; there is no global state.
+ */
+#ifndef TR_FORMAT_FORMAT_H
+#define TR_FORMAT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/input.h"
+#include "core/limits.h"
+#include "core/output.h"
+#include "record/record.h"
+
+enum {
+	TR_FORMAT_READS = 1,
+	TR_FORMAT_WRITES = 2,
+	TR_FORMAT_BINARY = 4, /* refused on a terminal */
+	TR_FORMAT_STREAM = 8, /* carries headers and trailers of its own */
+	TR_FORMAT_JSON = 16,  /* offered by tr-tojson --as=NAME */
+};
+
+/* One -O KEY=VALUE. Feeds help, man page test and completion. */
+struct tr_format_option {
+	const char *key;
+	const char *values; /* "parent|top" (checked), or "NAME" in capitals: free */
+	bool reading, writing;
+	const char *help; /* one line */
+};
+
+/* The -O of the command line, checked against the table of the format. */
+struct tr_setting {
+	struct tr_text key, value;
+};
+
+struct tr_settings {
+	const struct tr_setting *list;
+	size_t count;
+};
+
+/* The last value given for key, or fallback. */
+struct tr_text tr_setting_get(const struct tr_settings *settings, const char *key,
+			      const char *fallback);
+
+struct tr_read_config {
+	struct tr_limits limits;
+	struct tr_settings settings;
+	bool exact; /* --exact: add .raw where the rewrite would differ */
+};
+
+struct tr_write_config {
+	struct tr_settings settings;
+	bool strict;
+};
+
+struct tr_reader; /* each format's own struct begins as it likes */
+struct tr_writer;
+
+struct tr_format {
+	const char *name;    /* as in --format and in the header */
+	const char *summary; /* one line for --list-formats */
+	const char *exact;   /* "EXACT", "SAME", "equal as JSON": for --list-formats */
+	unsigned flags;
+	const char *const *extensions;             /* NULL-terminated, with the dot */
+	const struct tr_format_option *options;    /* ends in a NULL key; may be NULL */
+
+	/* Bits of evidence at the window's start, 0 for no. May call tr_input_more, skips nothing. */
+	int (*bid)(struct tr_input *in);
+
+	/* The reader borrows in and config's texts. NULL: err is filled. */
+	struct tr_reader *(*open)(const struct tr_read_config *config, struct tr_input *in,
+				  struct tr_error *err);
+	/*
+	 * TR_OK: *record is set, and is good until the next call. TR_WARN: err
+	 * says what is wrong, nothing was produced, call again. TR_NOTE in
+	 * err->severity: nothing was lost. TR_END, TR_FATAL.
+	 */
+	enum tr_status (*next)(struct tr_reader *reader, struct tr_record **record,
+			       struct tr_error *err);
+	void (*close)(struct tr_reader *reader);
+
+	/* The writer borrows out and config's texts. NULL: err is filled. */
+	struct tr_writer *(*create)(const struct tr_write_config *config, struct tr_output *out,
+				    struct tr_error *err);
+	/*
+	 * Writes one line of the stream. TR_OK; TR_WARN: the record was left out
+	 * (or, TR_NOTE, written with a remark); TR_FATAL. Output errors stick in
+	 * out: no need to look.
+	 */
+	enum tr_status (*put)(struct tr_writer *writer, struct tr_record *record,
+			      struct tr_error *err);
+	/* Writes what is left; may be called again while it returns TR_WARN. Then discard. */
+	enum tr_status (*finish)(struct tr_writer *writer, struct tr_error *err);
+	void (*discard)(struct tr_writer *writer); /* frees, never writes */
+};
+
+/* NULL-terminated. */
+extern const struct tr_format *const tr_formats[];
+
+const struct tr_format *tr_format_by_name(struct tr_text name);
+
+/* The highest bid of all readers, or NULL when nobody knows the bytes. */
+const struct tr_format *tr_format_detect(struct tr_input *in);
+
+/* Checks settings against the format's table (reading or writing). False: err is filled. */
+bool tr_settings_check(const struct tr_settings *settings, const struct tr_format *format,
+		       bool writing, struct tr_error *err);
+
+extern const struct tr_format tr_format_trec;
+extern const struct tr_format tr_format_json;
+extern const struct tr_format tr_format_klocwork;
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Operands in, records out: opens files and stdin, takes containers and
+ * archives apart, finds the format, and gives one stream of lines for all of
+ * it, each segment with its header and its trailer.
+ *
+ * What it promises of a segment: a header (made here unless the format has its
+ * own), records in order, and a trailer whose count is right and which carries
+ * errors=N and truncated=true where something was lost, here or upstream.
+ * Anonymous segments of a trec stream get neither.
+ */
+#ifndef TR_FORMAT_TRACE_H
+#define TR_FORMAT_TRACE_H
+
+#include "format/format.h"
+
+struct tr_trace_config {
+	struct tr_read_config read;
+	const struct tr_format *format; /* forced with -f, or NULL */
+	const char *const *members;     /* --member globs; any match selects; none: all */
+	size_t member_count;
+	bool threads; /* decode on a thread of its own where a core is idle */
+	void (*on_wait)(void *context); /* see tr_input_on_wait */
+	void *wait_context;
+};
+
+/* One operand or archive member that was opened. */
+struct tr_trace_place {
+	const char *name;          /* for messages: FILE, "FILE:MEMBER", "stdin" */
+	const char *file;          /* operand, NULL for stdin */
+	const char *member;        /* NULL where the operand is no archive */
+	const char *archive;       /* "tar" …, NULL */
+	int64_t mtime;
+	int64_t size;              /* of the file, -1 where not known */
+	const struct tr_codec *codec;     /* container, or NULL */
+	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
+	const struct tr_format *format;   /* NULL: not recognised */
+	struct tr_input *in;       /* the window, for tools that copy bytes */
+	uint64_t raw_offset;       /* bytes of the operand read so far: progress */
+};
+
+struct tr_trace;
+
+/* operands: "-" is stdin. config's texts are borrowed. NULL: memory. */
+struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
+			       const struct tr_trace_config *config);
+
+/*
+ * Steps to the next operand or member. TR_OK: *place is set until the next
+ * step; its format may be NULL (then tr_trace_next reports and gives nothing).
+ * TR_WARN: one could not be opened, call again. TR_END.
+ */
+enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **place,
+			     struct tr_error *err);
+
+/* The next line of the current place. TR_END: step on. TR_FATAL: this place gives no more: step on. */
+enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
+			     struct tr_error *err);
+
+/* The current place, or the one just left; NULL before the first. */
+const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace);
+
+/* Tells the trace that a record it gave could not be used: counted in the segment's trailer. */
+void tr_trace_lost(struct tr_trace *trace);
+
+void tr_trace_free(struct tr_trace *trace);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * JSON text and trec values. One pull scanner over JSON bytes, which gives the
+ * trec spelling at once and keeps what JSON libraries lose: bytes that are no
+ * UTF-8, lone surrogates, numbers as they are written, repeated keys.
+ * No tree: argv goes from the trace's text to the stream's text in one pass.
+ */
+#ifndef TR_RECORD_JSON_H
+#define TR_RECORD_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/arena.h"
+#include "core/buffer.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "record/value.h"
+
+enum tr_json_token {
+	TR_JSON_OBJECT,     /* { */
+	TR_JSON_OBJECT_END, /* } */
+	TR_JSON_ARRAY,
+	TR_JSON_ARRAY_END,
+	TR_JSON_STRING, /* as a value or as a key: text is what stands between the quotes */
+	TR_JSON_NUMBER, /* text is the number as written */
+	TR_JSON_TRUE,
+	TR_JSON_FALSE,
+	TR_JSON_NULL,
+	TR_JSON_COLON,
+	TR_JSON_COMMA,
+	TR_JSON_CUT,   /* the text ends inside a token or where one has to follow */
+	TR_JSON_BAD,   /* no token begins here */
+};
+
+/*
+ * A position in a text that does not move. TR_INPUT_PAD bytes behind end have
+ * to be readable. Copy the struct to look ahead.
+ */
+struct tr_json {
+	const char *pos, *end;
+};
+
+/* Steps over blanks and one token. For STRING and NUMBER text is set (raw, escapes and all). */
+enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text);
+
+/*
+ * Converts the value at pos to its trec spelling and appends that: strings,
+ * lists, maps; integers within 64 bits as they are; other numbers as REAL.
+ * Lenient as real producers need it: raw control bytes but LF in strings,
+ * bytes that are no UTF-8 (`\xhh`), lone surrogates (`\ud800`).
+ * exact (may be NULL) is set to false when the value's bytes are not the ones
+ * tr_json_from_literal would write. TR_JSON_CUT: more text is needed;
+ * TR_JSON_BAD: err says what, pos is where; a number beyond double's range is
+ * bad; more than 60 open brackets are bad. Else the value's first token.
+ */
+enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
+				      struct tr_error *err);
+
+/* Steps over a value without converting it. */
+enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);
+
+/* Bytes of a raw JSON string body (between the quotes), decoded into the arena. */
+struct tr_text tr_json_string_bytes(struct tr_text body, struct tr_arena *arena);
+
+/*
+ * Raw JSON string body -> trec string spelling (canonical), appended. Returns
+ * true when both are the same bytes.
+ */
+bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
+
+/* Raw JSON string body -> cell spelling, appended. */
+void tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
+
+/*
+ * trec string spelling -> JSON string body as build tracers write it, appended:
+ * the same text, but `\xhh` becomes the byte itself again.
+ */
+void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to);
+
+/*
+ * A value's canonical trec text -> compact JSON text as build tracers write
+ * it. False: the value has a type that JSON lacks (err names it).
+ */
+bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct tr_buffer *to,
+			  struct tr_error *err);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * One line of the stream, in one of two shapes:
+ *
+ *  - as text (line.data is set): the whole line as it stands or would stand in
+ *    a trec stream. Text readers make these; tr-filter copies them untouched.
+ *    Columns after the fixed ones are split, and values parsed, only when
+ *    somebody asks: tr_record_split, tr_field_value.
+ *  - as built (line.data is NULL): fields with value trees. Binary readers
+ *    make these.
+ *
+ * A record borrows everything from the reader that made it and from `arena`,
+ * until the reader's next call.
+ */
+#ifndef TR_RECORD_RECORD_H
+#define TR_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "record/value.h"
+
+enum tr_line_type {
+	TR_RECORD,
+	TR_DEFINITION, /* %fn %enum … : kind is the word, task the id, name the name */
+	TR_HEADER,     /* %trec: seq is the version */
+	TR_TRAILER,    /* !end: seq is the count */
+	TR_COMMENT,    /* #: text of it in comment */
+};
+
+enum tr_cell_type {
+	TR_CELL_ABSENT,  /* "-" */
+	TR_CELL_TEXT,    /* text: spelled as trec spells cells, escapes and all */
+	TR_CELL_NUMBER,  /* number: decimal */
+	TR_CELL_ADDRESS, /* number: 0x and `width` hex digits (8 or 16) */
+};
+
+struct tr_cell {
+	uint8_t type;
+	uint8_t width;
+	uint64_t number;
+	struct tr_text text;
+};
+
+struct tr_field {
+	struct tr_text key;     /* spelled as a cell */
+	struct tr_text text;    /* spelled value; data NULL where built */
+	struct tr_value *value; /* NULL until built or parsed: use tr_field_value */
+	bool bad;               /* column is no field, or tr_field_value failed once */
+};
+
+#define TR_NO_ARROW SIZE_MAX
+
+struct tr_record {
+	enum tr_line_type type;
+	bool canonical; /* line is known to be in the one spelling throughout */
+	bool split;     /* fields, count, arrow are valid */
+	struct tr_text kind;
+	struct tr_cell seq, time, task, name;
+	struct tr_text comment;
+	struct tr_field *fields;
+	size_t count;
+	size_t arrow;        /* fields from this index on stand after "->"; TR_NO_ARROW: none */
+	struct tr_text line; /* with its LF; data NULL where built */
+	struct tr_text rest; /* of line: from the TAB behind the fixed columns to before the LF */
+	struct tr_arena *arena; /* for splitting and parsing; lives as long as the record */
+	uint64_t source_line;   /* position in the source, for messages; TR_NO_POSITION: none */
+	uint64_t source_offset;
+};
+
+/* Empties all of it but the arena. */
+void tr_record_init(struct tr_record *record, struct tr_arena *arena);
+
+/*
+ * The line layer (trec(5)): kind or word, fixed columns there and not empty.
+ * line includes its LF and is known to be valid UTF-8 without control bytes
+ * (tr_line_scan checks that for whole windows). Fills the record, nothing is
+ * copied. False: err is filled, the line is damage.
+ */
+bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err);
+
+/*
+ * The field layer. TR_OK; TR_WARN: some column is no field (it is left in
+ * fields with bad set, err tells of the first); TR_FATAL: memory.
+ * Does nothing to a record that is split already.
+ */
+enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err);
+
+/* The value layer. NULL: the value is bad (err filled) or memory is out; bad is set. */
+struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,
+				struct tr_error *err);
+
+/*
+ * The last field of that spelled key (before or after the arrow), NULL: none.
+ * Splits when needed; what is no field is passed over.
+ */
+struct tr_field *tr_record_field(struct tr_record *record, const char *key);
+
+/* For building: appends a field (key spelled as a cell); NULL when memory is out. */
+struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
+			       struct tr_value *value);
+
+/* Cells: spelling and decoding. */
+
+/* Appends bytes as a cell of a column (key: as a field's key, where "=" is escaped too). */
+struct tr_buffer;
+void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
+
+/*
+ * The bytes a spelled cell stands for: the spelling itself where it has no
+ * backslash, else in the arena. False: bad escape (err filled) or memory.
+ * `\-` is "-", `\e` empty. An absent cell is the caller's business.
+ */
+bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_text *bytes,
+		   struct tr_error *err);
+
+/* Appends the cell's text: "-", the spelling, digits, address. */
+void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to);
+
+/*
+ * Appends the record as a canonical line with LF. Fields that cannot be
+ * understood are reported: TR_WARN, nothing appended. TR_FATAL: memory.
+ * A canonical line is copied.
+ */
+enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
+			       struct tr_error *err);
+
+#endif

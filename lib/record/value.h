@@ -1,0 +1,98 @@
+/*
+ * A value of trec (see trec(5)): a small tree in an arena. Built by binary
+ * readers, parsed on demand from text, walked by expressions and views.
+ *
+ * Strings keep their trec spelling (what stands between the quotes), so that
+ * copying one is a memcpy: `\x80` is a byte that is no UTF-8, `\ud800` a lone
+ * surrogate, and the two stay apart. TR_PLAIN says that the spelling has no
+ * backslash, so that it is at the same time the bytes themselves.
+ */
+#ifndef TR_RECORD_VALUE_H
+#define TR_RECORD_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/text.h"
+
+enum tr_type {
+	TR_NULL,
+	TR_FALSE,
+	TR_TRUE,
+	TR_UINT,      /* number */
+	TR_INT,       /* number is the magnitude; TR_NEGATIVE: "-", else "+" was tagged */
+	TR_POINTER,   /* number */
+	TR_REAL64,    /* number holds the 64 bits */
+	TR_REAL32,    /* number holds the 32 bits */
+	TR_STRING,    /* text (spelling); TR_CUT, TR_PLAIN */
+	TR_WSTRING,   /* text (spelling); TR_PLAIN: no backslash */
+	TR_BLOB,      /* text: the bytes themselves; in a parsed tree decoded into the arena */
+	TR_BLOB_LEFT, /* number: length of a blob that was left out */
+	TR_BLOB_FILE, /* text: 64 hex digits; number: length */
+	TR_SYMBOL,    /* symbol */
+	TR_LIST,      /* items, count; TR_CUT */
+	TR_MAP,       /* members, count: keys are string spellings */
+	TR_STRUCT,    /* members, count; id where TR_HAS_ID */
+	TR_REPR,      /* items[0] human, items[1] machine; count 2 */
+};
+
+enum {
+	TR_CUT = 1,      /* "..." follows: cut by the tracer */
+	TR_PLAIN = 2,    /* text without a backslash */
+	TR_NEGATIVE = 4,
+	TR_HAS_ID = 8,   /* struct @S…, symbol @E… or @M… */
+};
+
+enum tr_symbol_number {
+	TR_SYMBOL_WORDS, /* names alone: block|br0, none */
+	TR_SYMBOL_ENUM,  /* (12@E3): decimal, TR_NEGATIVE applies */
+	TR_SYMBOL_MASK,  /* (0x1@M3): hex */
+};
+
+struct tr_name {
+	struct tr_text text; /* string spelling of the name, without quotes */
+};
+
+struct tr_symbol {
+	enum tr_symbol_number numbered;
+	uint64_t number;       /* magnitude */
+	uint64_t id;           /* of the table, where TR_HAS_ID */
+	uint64_t unknown_bits; /* |0x… at the end of the names; 0: not there */
+	struct tr_name *names; /* count 0: "?" ; "none" without a number is one name "none" */
+	size_t count;
+};
+
+struct tr_value;
+
+struct tr_member {
+	struct tr_text key; /* string spelling, without quotes */
+	struct tr_value *value;
+};
+
+struct tr_value {
+	uint8_t type;  /* enum tr_type */
+	uint8_t flags;
+	uint64_t id;   /* TR_STRUCT with TR_HAS_ID */
+	union {
+		uint64_t number;
+		struct tr_symbol *symbol;
+		struct tr_value *items;
+		struct tr_member *members;
+	} as;
+	struct tr_text text;
+	size_t count; /* of items or members */
+};
+
+/*
+ * Decodes a string spelling (canonical or not) to bytes: `\xhh` is the byte,
+ * a lone surrogate its three bytes. The result is in the arena, or is the
+ * spelling itself where it has no backslash. data NULL when memory is out.
+ */
+struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
+
+/* True when bytes spell a word that needs no quotes as a symbol name (before "(" or not). */
+bool tr_is_word(struct tr_text name, bool before_parenthesis);
+
+#endif

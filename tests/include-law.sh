@@ -1,0 +1,56 @@
+#!/bin/sh
+# The include law of the house (HACKING.md), as TAP.
+cd "${top_srcdir:-.}" || exit 1
+run=0 failed=0
+
+report() { # report "what" "offending lines"
+	run=$((run + 1))
+	if [ -z "$2" ]; then
+		echo "ok $run - $1"
+	else
+		failed=$((failed + 1))
+		echo "not ok $run - $1"
+		printf '%s\n' "$2" | sed 's/^/# /'
+	fi
+}
+
+# includes FOLDER: "file:header" for every quoted include below it
+includes() {
+	find "$1" -name '*.[ch]' -exec grep -HoE '^#[[:space:]]*include "[^"]+"' {} + |
+		sed -E 's/:#[[:space:]]*include "/:/; s/"$//'
+}
+
+only() { # only FOLDER 'allowed|prefixes': reports includes that are not allowed
+	report "$1 includes only $2" "$(includes "$1" | grep -vE ":(config\\.h$|($2))")"
+}
+
+only lib/core 'core/'
+only lib/record 'core/|record/'
+only lib/process 'core/|record/|process/'
+only lib/expr 'core/|record/|expr/'
+only lib/view 'core/|record/|process/|view/'
+for folder in lib/format/*/; do
+	folder=${folder%/}
+	own=${folder#lib/}
+	only "$folder" "core/|record/|process/|format/format\\.h|$own/"
+done
+report "format.h, trace.h and the registry know no format's header" \
+	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
+only tools 'core/|record/|process/|expr/|view/|format/(format|trace)\.h|cli'
+
+# each third-party header in exactly one file
+for header in zlib.h lzma.h zstd.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \
+	snappy-c.h pcre2.h pthread.h; do
+	places=$(grep -rlE "^#[[:space:]]*include <$header>" lib tools)
+	[ "$(printf '%s\n' "$places" | wc -l)" -le 1 ] && places=
+	report "<$header> is included in one place" "$places"
+done
+
+report "lib/ never prints and never exits" \
+	"$(grep -rnE '\b(printf|fprintf|puts|perror|exit|_exit|abort|errx?|warnx?) ?\(' lib --include='*.c' |
+		grep -vE ':[0-9]+:[[:space:]]*(/?\*|//)' | grep -vE '\b(vs?n?printf|snprintf)\b')"
+report "no unsafe string functions" \
+	"$(grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|strncpy|strncat|alloca) ?\(' lib tools --include='*.c')"
+
+echo "1..$run"
+[ "$failed" -eq 0 ]
