@@ -7,8 +7,8 @@
  *	}
  *
  * The window slides over a stream of any length in constant memory (256 KiB,
- * more only while one record is larger). At least TR_INPUT_PAD bytes behind
- * end are readable (their content means nothing), so wide loads need no care.
+ * more only while one record is larger). TR_INPUT_PAD bytes behind end are
+ * readable (their content means nothing), so wide loads need no care.
  * A pointer into the window is good until the next tr_input_more.
  * Not thread safe.
  */
@@ -53,8 +53,10 @@ void tr_input_on_wait(struct tr_input *in, void (*call)(void *context), void *co
 
 /*
  * Tries to have `want` bytes in the window; keeps what is there. False when
- * the stream ends before (what there is stays in the window, at_end is true)
- * or want is above limits.max_record or memory is out (damaged is set too).
+ * the stream ends before (what there is stays in the window, at_end is true;
+ * damaged too if an error ended it), or want is above limits.max_record, or
+ * memory is out (damaged without at_end: what follows is still there for a
+ * smaller want). Memory grows with the bytes that came, never with want.
  * Reads only when it has to, and no more often than it has to.
  */
 bool tr_input_more(struct tr_input *in, size_t want);
@@ -70,6 +72,9 @@ static inline void tr_input_skip(struct tr_input *in, size_t n)
 	in->offset += n;
 }
 
+/* Passed down from a source's interrupt: see there. May be called on another thread. */
+void tr_input_interrupt(struct tr_input *in);
+
 /* Bytes read from the file itself so far (compressed ones): for progress. */
 uint64_t tr_input_raw_offset(const struct tr_input *in);
 
@@ -81,6 +86,8 @@ void tr_input_error(const struct tr_input *in, struct tr_error *err);
  * TR_OK; a last line without LF is TR_OK too (check its last byte).
  * TR_END: nothing is left. TR_WARN: the line is longer than limits.max_record;
  * err is filled, the line is skipped, call again. TR_FATAL: memory is out.
+ * An error of the stream ends it: the bytes before are given as a last line,
+ * then TR_END with damaged set.
  * Line lengths found so far are remembered: no byte is searched twice.
  */
 enum tr_status tr_input_line(struct tr_input *in, struct tr_text *line, struct tr_error *err);

@@ -21,6 +21,8 @@
 #include "core/source.h"
 #include "core/text.h"
 
+enum { TR_OUTPUT_ROOM = 64 << 10 };
+
 struct tr_output {
 	char *pos, *end; /* free part of the buffer */
 	bool failed;     /* tr_output_error says why */
@@ -44,7 +46,11 @@ struct tr_sink *tr_sink_fd(int fd, struct tr_error *err);
  */
 struct tr_sink *tr_sink_file(const char *path, struct tr_error *err);
 
-/* The path of the unfinished temporary file of a tr_sink_file, or NULL; async-signal handlers unlink it. */
+/*
+ * The path of the unfinished temporary file of a tr_sink_file, for signal
+ * handlers that unlink it; NULL where there is none. It dies with the sink:
+ * copy it.
+ */
 const char *tr_sink_file_temporary(const struct tr_sink *sink);
 
 /* Flush after every record (a terminal, --line-buffered). */
@@ -55,7 +61,11 @@ void tr_output_record_end(struct tr_output *out);
 
 char *tr_output_grow(struct tr_output *out, size_t n);
 
-/* Never NULL: after a failure it is scratch space that goes nowhere. n is at most 1 GiB. */
+/*
+ * Space for n bytes. Never NULL for n up to TR_OUTPUT_ROOM: after a failure
+ * it is scratch space that goes nowhere. NULL for more when memory is out
+ * (failed is set then).
+ */
 static inline char *tr_output_room(struct tr_output *out, size_t n)
 {
 	return n <= (size_t)(out->end - out->pos) ? out->pos : tr_output_grow(out, n);

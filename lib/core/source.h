@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/error.h"
@@ -23,6 +24,17 @@ struct tr_source {
 	/* True when read would have to wait; NULL: unknown, taken as yes. */
 	bool (*would_wait)(struct tr_source *source);
 	void (*close)(struct tr_source *source); /* frees source and what it owns */
+	/*
+	 * Bytes taken from the file itself so far (compressed ones), for
+	 * progress. NULL: what read returned is what was taken.
+	 */
+	uint64_t (*raw_offset)(struct tr_source *source);
+	/*
+	 * The one function another thread may call while read runs: read ends
+	 * soon (as at the end of the stream) instead of waiting for bytes that
+	 * nobody wants any more. Passed down the stack. NULL: cannot.
+	 */
+	void (*interrupt)(struct tr_source *source);
 };
 
 struct tr_sink {

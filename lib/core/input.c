@@ -1,0 +1,271 @@
+#include "core/input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_WINDOW = 256 << 10 };
+
+struct tr_input_private {
+	struct tr_source *source;
+	struct tr_limits limits;
+	char *base; /* cap bytes and TR_INPUT_PAD more */
+	size_t cap;
+	size_t first; /* cap where nothing larger is needed; also what one read asks for */
+	uint64_t count; /* bytes that came from source */
+	void (*on_wait)(void *context);
+	void *on_wait_context;
+	/* What tr_input_line knows: no LF in [offset, searched), and whether there is one there. */
+	uint64_t searched;
+	bool lf_at_searched;
+	struct tr_error error;
+};
+
+struct tr_input *tr_input_new(struct tr_source *source, const struct tr_limits *limits,
+			      size_t first_window)
+{
+	size_t first = first_window ? first_window : FIRST_WINDOW;
+	struct tr_input *in = calloc(1, sizeof *in);
+	struct tr_input_private *private = calloc(1, sizeof *private);
+	char *base = malloc(first + TR_INPUT_PAD);
+	if (!in || !private || !base) {
+		free(in);
+		free(private);
+		free(base);
+		source->close(source);
+		return NULL;
+	}
+	memset(base, 0, TR_INPUT_PAD);
+	*private = (struct tr_input_private){
+		.source = source,
+		.limits = *limits,
+		.base = base,
+		.cap = first,
+		.first = first,
+	};
+	in->private = private;
+	in->pos = in->end = base;
+	return in;
+}
+
+void tr_input_free(struct tr_input *in)
+{
+	if (!in)
+		return;
+	in->private->source->close(in->private->source);
+	free(in->private->base);
+	free(in->private);
+	free(in);
+}
+
+void tr_input_on_wait(struct tr_input *in, void (*call)(void *context), void *context)
+{
+	in->private->on_wait = call;
+	in->private->on_wait_context = context;
+}
+
+/* Moves the window into a buffer of cap bytes. */
+static bool move_window(struct tr_input *in, size_t cap)
+{
+	struct tr_input_private *private = in->private;
+	size_t available = tr_input_available(in);
+	if (cap > SIZE_MAX - TR_INPUT_PAD)
+		return false;
+	char *base = malloc(cap + TR_INPUT_PAD);
+	if (!base)
+		return false;
+	memcpy(base, in->pos, available);
+	free(private->base);
+	private->base = base;
+	private->cap = cap;
+	in->pos = base;
+	in->end = base + available;
+	return true;
+}
+
+/*
+ * Free space behind end. The window slides when a quarter of it or more is
+ * consumed, else it doubles: moving bytes costs at most three times reading
+ * them, however they come.
+ */
+static bool make_room(struct tr_input *in)
+{
+	struct tr_input_private *private = in->private;
+	size_t available = tr_input_available(in);
+	size_t consumed = (size_t)(in->pos - private->base);
+	if (consumed > 0 && consumed >= private->cap / 4) {
+		memmove(private->base, in->pos, available);
+		in->pos = private->base;
+		in->end = private->base + available;
+		return true;
+	}
+	return private->cap <= SIZE_MAX / 2 && move_window(in, private->cap * 2);
+}
+
+/* After a large record the window becomes small again; where it cannot, it is as good large. */
+static void shrink(struct tr_input *in, size_t want)
+{
+	struct tr_input_private *private = in->private;
+	if (private->cap / 4 > private->first && want <= private->first &&
+	    tr_input_available(in) < private->first)
+		(void)move_window(in, private->first);
+}
+
+/* Keeps the first error: what follows is a consequence. */
+static void damage(struct tr_input *in, const struct tr_error *err)
+{
+	if (!in->damaged)
+		in->private->error = *err;
+	in->damaged = true;
+}
+
+static bool out_of_memory(struct tr_input *in)
+{
+	struct tr_error err;
+	tr_error_memory(&err);
+	damage(in, &err);
+	return false;
+}
+
+/* One read of at least `least` bytes' space, where there is so much. */
+static bool read_more(struct tr_input *in, size_t least)
+{
+	struct tr_input_private *private = in->private;
+	struct tr_source *source = private->source;
+	if (private->on_wait && (!source->would_wait || source->would_wait(source)))
+		private->on_wait(private->on_wait_context);
+
+	size_t space = private->cap - (size_t)(in->end - private->base);
+	size_t ask = least > private->first ? least : private->first;
+	char *to = private->base + (in->end - private->base);
+	struct tr_error err;
+	tr_error_clear(&err);
+	ssize_t n = source->read(source, to, ask < space ? ask : space, &err);
+	if (n <= 0) {
+		in->at_end = true;
+		if (n < 0)
+			damage(in, &err);
+		return false;
+	}
+	in->end += n;
+	private->count += (uint64_t)n;
+	memset(to + n, 0, TR_INPUT_PAD);
+	return true;
+}
+
+/* tr_input_more without the limit. */
+static bool fill(struct tr_input *in, size_t want)
+{
+	struct tr_input_private *private = in->private;
+	while (tr_input_available(in) < want) {
+		if (in->at_end)
+			return false;
+		if (in->pos == in->end)
+			in->pos = in->end = private->base;
+		shrink(in, want);
+		/* do not crumble a read for the sake of a window's last bytes */
+		size_t space = private->cap - (size_t)(in->end - private->base);
+		if (space <= private->first / 4 && !make_room(in) && space == 0)
+			return out_of_memory(in);
+		if (!read_more(in, want - tr_input_available(in)))
+			return false;
+	}
+	return true;
+}
+
+bool tr_input_more(struct tr_input *in, size_t want)
+{
+	struct tr_input_private *private = in->private;
+	if (tr_input_available(in) >= want)
+		return true;
+	if (want > private->limits.max_record) {
+		struct tr_error err;
+		tr_error_set(&err, TR_CAUSE_LIMIT,
+			     "a record of %zu bytes is larger than the limit of %" PRIu64, want,
+			     private->limits.max_record);
+		tr_error_at_offset(&err, in->offset);
+		damage(in, &err);
+		return false;
+	}
+	return fill(in, want);
+}
+
+uint64_t tr_input_raw_offset(const struct tr_input *in)
+{
+	struct tr_source *source = in->private->source;
+	return source->raw_offset ? source->raw_offset(source) : in->private->count;
+}
+
+void tr_input_interrupt(struct tr_input *in)
+{
+	struct tr_source *source = in->private->source;
+	if (source->interrupt)
+		source->interrupt(source);
+}
+
+void tr_input_error(const struct tr_input *in, struct tr_error *err)
+{
+	if (err)
+		*err = in->private->error;
+}
+
+/* Length of the line with its LF when the window has all of it, else 0. */
+static size_t find_lf(struct tr_input *in)
+{
+	struct tr_input_private *private = in->private;
+	size_t available = tr_input_available(in);
+	size_t known = 0;
+	if (private->searched >= in->offset) {
+		known = (size_t)(private->searched - in->offset);
+		if (private->lf_at_searched)
+			return known + 1;
+	}
+	const char *lf = available > known ? memchr(in->pos + known, '\n', available - known) : NULL;
+	size_t clean = lf ? (size_t)(lf - in->pos) : available;
+	private->searched = in->offset + clean;
+	private->lf_at_searched = lf != NULL;
+	return lf ? clean + 1 : 0;
+}
+
+/* Skips what the window has of a line, and all the rest of it, in constant memory. */
+static enum tr_status skip_long_line(struct tr_input *in, struct tr_error *err)
+{
+	uint64_t start = in->offset;
+	size_t length;
+	while ((length = find_lf(in)) == 0) {
+		tr_input_skip(in, tr_input_available(in));
+		if (!fill(in, 1))
+			break;
+	}
+	tr_input_skip(in, length);
+	tr_error_set(err, TR_CAUSE_LIMIT,
+		     "a line of %" PRIu64 " bytes is longer than the limit of %" PRIu64,
+		     in->offset - start, in->private->limits.max_record);
+	tr_error_at_offset(err, start);
+	return TR_WARN;
+}
+
+enum tr_status tr_input_line(struct tr_input *in, struct tr_text *line, struct tr_error *err)
+{
+	uint64_t limit = in->private->limits.max_record;
+	size_t length;
+	while ((length = find_lf(in)) == 0) {
+		size_t available = tr_input_available(in);
+		if (available > limit)
+			return skip_long_line(in, err);
+		if (fill(in, available + 1))
+			continue;
+		if (!in->at_end) {
+			tr_error_memory(err);
+			return TR_FATAL;
+		}
+		if (available == 0)
+			return TR_END;
+		length = available;
+		break;
+	}
+	if (length > limit)
+		return skip_long_line(in, err);
+	*line = (struct tr_text){ in->pos, length };
+	return TR_OK;
+}
