@@ -116,7 +116,14 @@ const struct tr_format *tr_format_by_name(struct tr_text name);
 /* The highest bid of all readers, or NULL when nobody knows the bytes. */
 const struct tr_format *tr_format_detect(struct tr_input *in);
 
-/* Checks settings against the format's table (reading or writing). False: err is filled. */
+/* True when value is one of option->values, or option takes any. */
+bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value);
+
+/*
+ * Checks settings against the format's table (reading or writing). A key that
+ * is not in the table is not its business: it may be meant for the format at
+ * the other end. False: err is filled.
+ */
 bool tr_settings_check(const struct tr_settings *settings, const struct tr_format *format,
 		       bool writing, struct tr_error *err);
 

@@ -59,6 +59,12 @@ enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 /* The current place, or the one just left; NULL before the first. */
 const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace);
 
+/*
+ * How far it is: bytes read of all operands, compressed ones as they are in
+ * the file; total is 0 where a size is not known.
+ */
+void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total);
+
 /* Tells the trace that a record it gave could not be used: counted in the segment's trailer. */
 void tr_trace_lost(struct tr_trace *trace);
 

@@ -1,0 +1,31 @@
+/* The formats. One line each; HACKING.md says what else a new one needs. */
+#include "format/format.h"
+
+const struct tr_format *const tr_formats[] = {
+	NULL,
+};
+
+const struct tr_format *tr_format_by_name(struct tr_text name)
+{
+	for (size_t i = 0; tr_formats[i]; i++)
+		if (tr_text_is(name, tr_formats[i]->name))
+			return tr_formats[i];
+	return NULL;
+}
+
+const struct tr_format *tr_format_detect(struct tr_input *in)
+{
+	const struct tr_format *best = NULL;
+	int most = 0;
+
+	for (size_t i = 0; tr_formats[i]; i++) {
+		if (!(tr_formats[i]->flags & TR_FORMAT_READS))
+			continue;
+		int bits = tr_formats[i]->bid(in);
+		if (bits > most) {
+			most = bits;
+			best = tr_formats[i];
+		}
+	}
+	return best;
+}

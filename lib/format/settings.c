@@ -1,0 +1,50 @@
+#include "format/format.h"
+
+struct tr_text tr_setting_get(const struct tr_settings *settings, const char *key,
+			      const char *fallback)
+{
+	for (size_t i = settings->count; i > 0; i--)
+		if (tr_text_is(settings->list[i - 1].key, key))
+			return settings->list[i - 1].value;
+	return tr_text_from(fallback);
+}
+
+bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value)
+{
+	const char *choice = option->values;
+
+	if (choice[0] >= 'A' && choice[0] <= 'Z')
+		return true; /* NAME: anything goes */
+	for (;;) {
+		size_t len = strcspn(choice, "|");
+		if (tr_text_equal((struct tr_text){ choice, len }, value))
+			return true;
+		if (!choice[len])
+			return false;
+		choice += len + 1;
+	}
+}
+
+static bool check_one(const struct tr_setting *setting, const struct tr_format *format,
+		      bool writing, struct tr_error *err)
+{
+	for (const struct tr_format_option *o = format->options; o && o->key; o++) {
+		if (!tr_text_is(setting->key, o->key) || !(writing ? o->writing : o->reading))
+			continue;
+		if (tr_setting_accepts(o, setting->value))
+			continue;
+		tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes %s, not '%.*s'", o->key, o->values,
+			     (int)setting->value.len, setting->value.data);
+		return false;
+	}
+	return true;
+}
+
+bool tr_settings_check(const struct tr_settings *settings, const struct tr_format *format,
+		       bool writing, struct tr_error *err)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (!check_one(&settings->list[i], format, writing, err))
+			return false;
+	return true;
+}

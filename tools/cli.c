@@ -1,0 +1,137 @@
+/* From the first option to the exit status. */
+#include "config.h"
+
+#include "cli_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char **argv)
+{
+	*cli = (struct tr_cli){
+		.tool = tool,
+		.config.read.limits = TR_LIMITS_DEFAULT,
+		.config.threads = sysconf(_SC_NPROCESSORS_ONLN) > 1,
+	};
+	tr_cli_standard_descriptors();
+	cli->private = calloc(1, sizeof *cli->private);
+	if (cli->private) {
+		cli->private->argc = argc;
+		cli->private->argv = argv;
+	}
+	if (!cli->private || !tr_cli_rows_make(cli)) {
+		fprintf(stderr, "%s: out of memory\n", tool->name);
+		cli->stop = true;
+		cli->status = 2;
+	}
+}
+
+/* Input that is there is processed: what came of it must not sit in a buffer while we wait. */
+static void on_wait(void *context)
+{
+	struct tr_cli *cli = context;
+
+	if (cli->out && !cli->out->failed)
+		tr_output_flush(cli->out);
+	tr_cli_progress_wait(cli);
+}
+
+bool tr_cli_open(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (cli->stop)
+		return false;
+	if (cli->operand_count == 0 && isatty(STDIN_FILENO)) {
+		tr_cli_short_usage(cli);
+		tr_cli_status(cli, 2);
+		cli->stop = true;
+		return false;
+	}
+	cli->config.on_wait = on_wait;
+	cli->config.wait_context = cli;
+	static const char *const from_stdin[] = { "-" };
+	if (cli->operand_count)
+		cli->trace = tr_trace_open(cli->operands, cli->operand_count, &cli->config);
+	else
+		cli->trace = tr_trace_open(from_stdin, 1, &cli->config);
+	if (!cli->trace) {
+		tr_error_memory(&p->err);
+		tr_cli_report(cli, &p->err);
+		cli->stop = true;
+		return false;
+	}
+	tr_cli_progress_begin(cli);
+	return true;
+}
+
+bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (!cli->stop) {
+		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
+		if (status == TR_OK)
+			return true;
+		if (status == TR_END)
+			return false;
+		tr_cli_report(cli, &p->err);
+		if (status == TR_FATAL)
+			return false;
+	}
+	return false;
+}
+
+bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (cli->out && cli->out->failed)
+		cli->stop = true;
+	while (!cli->stop) {
+		enum tr_status status = tr_trace_next(cli->trace, record, &p->err);
+		if (tr_cli_attention)
+			tr_cli_progress(cli);
+		if (status == TR_OK)
+			return true;
+		if (status == TR_END)
+			return false;
+		tr_cli_report(cli, &p->err);
+		if (status == TR_FATAL)
+			return false;
+	}
+	return false;
+}
+
+bool tr_cli_next(struct tr_cli *cli, struct tr_record **record)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (p->place || tr_cli_step(cli, &p->place)) {
+		if (tr_cli_next_here(cli, record))
+			return true;
+		p->place = NULL;
+	}
+	return false;
+}
+
+int tr_cli_end(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (!p)
+		return cli->status;
+	tr_cli_progress_end(cli);
+	tr_cli_output_end(cli);
+	tr_cli_summarise(cli);
+	tr_trace_free(cli->trace);
+	tr_cli_rows_free(cli);
+	free(p->settings);
+	free(p->members);
+	free(p->alike);
+	tr_buffer_free(&p->message);
+	tr_buffer_free(&p->line);
+	free(p);
+	return cli->status;
+}

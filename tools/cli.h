@@ -1,0 +1,165 @@
+/*
+ * What the tools share. A tool is an option table and a loop:
+ *
+ *	static const struct tr_tool tool = { .name = "tr-example", … };
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		struct tr_cli cli;
+ *		tr_cli_begin(&cli, &tool, argc, argv);
+ *		for (int id; (id = tr_cli_option(&cli)) != 0;)
+ *			… the tool's own options; cli.argument …
+ *		if (cli.operands is not right)
+ *			tr_cli_usage(&cli, "…");
+ *		struct tr_record *record;
+ *		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
+ *			while (tr_cli_next(&cli, &record))
+ *				… tr_output_put(cli.out, …) …
+ *		return tr_cli_end(&cli);
+ *	}
+ *
+ * Messages, the exit status, --strict, progress, signals and the closing of
+ * the output are dealt with in here. Trouble stops the loop by itself:
+ * everything below is harmless once cli.stop is set.
+ */
+#ifndef TR_TOOLS_CLI_H
+#define TR_TOOLS_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/output.h"
+#include "format/format.h"
+#include "format/trace.h"
+
+/* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
+struct tr_option {
+	int id;               /* what tr_cli_option returns: 1 to 99, unique; 0 ends the table */
+	char letter;          /* 0: has none */
+	const char *name;     /* without "--"; NULL: only a letter */
+	const char *argument; /* in capitals, or its choices "used|all|none"; NULL: takes none */
+	const char *help;     /* no capital, no full stop; long ones are wrapped */
+};
+
+/* Which rows of the shared table a tool has. */
+enum {
+	TR_CLI_READS = 1,  /* -f, -O, --member, limits, --progress … */
+	TR_CLI_WRITES = 2, /* -o, --line-buffered */
+	TR_CLI_ALL = TR_CLI_READS | TR_CLI_WRITES,
+};
+
+struct tr_tool {
+	const char *name;
+	const char *usage;   /* what follows the name: "[OPTION...] [FILE...]" */
+	const char *summary; /* one or two sentences */
+	unsigned shared;     /* TR_CLI_… */
+	const struct tr_option *options;
+	const struct tr_format_option *settings; /* -O keys of its own; may be NULL */
+	const char *status_one; /* what exit status 1 means; NULL: does not occur */
+	const char *const *examples;           /* pairs: what it does, the command; NULL-terminated */
+	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */
+};
+
+struct tr_cli_private;
+
+struct tr_cli {
+	const struct tr_tool *tool;
+	const char *argument; /* of the option that tr_cli_option returned */
+
+	/* After the last option. A tool takes what is not a file off the front (operands++). */
+	const char *const *operands;
+	size_t operand_count;
+
+	/* What the shared options say. */
+	struct tr_trace_config config; /* a tool may change it before tr_cli_open */
+	const char *output_path;       /* -o, NULL: stdout */
+	bool strict, quiet, verbose;
+
+	struct tr_trace *trace; /* after tr_cli_open */
+	struct tr_output *out;  /* after tr_cli_output */
+
+	int status; /* the exit status so far: tr_cli_status raises it */
+	bool stop;  /* nothing more is to be done but tr_cli_end */
+	struct tr_cli_private *private;
+};
+
+/* Sets up; with memory out, stop is set. argv is borrowed until tr_cli_end. */
+void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char **argv);
+
+/*
+ * The next of the tool's own options, 0 after the last. Shared ones are dealt
+ * with on the way; --help, --version, --list-formats and errors set stop.
+ */
+int tr_cli_option(struct tr_cli *cli);
+
+/* The current option's argument as its index in its table's "used|all|none"; -1: usage error. */
+int tr_cli_choice(struct tr_cli *cli);
+
+/* The current option's argument as a number; K M G (1024) allowed when size. False: usage error. */
+bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value);
+
+/* One line, "Try …", status 2, stop. Always false. */
+bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Opens the operands as cli->config says; no operand is stdin, refused when that is a terminal. */
+bool tr_cli_open(struct tr_cli *cli);
+
+/*
+ * Where the result goes: -o or stdout. sink is the bottom alone, for tools that
+ * stack encoders; output makes cli->out of a sink (owned), or of the bottom
+ * where NULL. binary: refused on a terminal.
+ */
+struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
+bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink);
+bool tr_cli_output(struct tr_cli *cli, bool binary);
+
+/* For a tool that finishes sinks by itself (archives): nothing half-written is left behind. */
+bool tr_cli_finish_output(struct tr_cli *cli);
+
+/*
+ * The next line of all operands. What is wrong on the way is reported. False
+ * at the end of all or where to stop.
+ */
+bool tr_cli_next(struct tr_cli *cli, struct tr_record **record);
+
+/* In two steps, for tools that treat every file or member apart. */
+bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place);
+bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
+
+/* Writes a line: its original bytes where it has them, else in the canonical spelling. */
+bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
+
+/*
+ * A writer of format on cli->out. put: false where to stop; what the writer
+ * leaves out is reported and counted in the trailer. finish ends it.
+ */
+struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format);
+bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
+		struct tr_record *record);
+bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer);
+
+/*
+ * Prints err, with the current place, and sets the exit status (not for
+ * notes); under --strict it sets stop. report_record: position from the
+ * record where err has none; lost: also counted as lost in the trailer.
+ */
+void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
+void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
+			  const struct tr_error *err, bool lost);
+
+/* A message of the tool's own, about no place in the input: damage, or a note. */
+void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void tr_cli_note(struct tr_cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Raises the exit status: 2 (trouble) beats 1 beats 0. */
+void tr_cli_status(struct tr_cli *cli, int status);
+
+/* Finishes (or, after a stop by --strict or an error, discards) the output; frees; the exit status. */
+int tr_cli_end(struct tr_cli *cli);
+
+#endif

@@ -1,0 +1,166 @@
+/* The command line: one table for getopt_long, --help and the tests. */
+#include "config.h"
+
+#include "cli_private.h"
+
+#include <stdlib.h>
+
+static size_t add_rows(const struct tr_option **list, size_t at, const struct tr_option *table)
+{
+	for (; table && table->id; table++) {
+		if (list)
+			list[at] = table;
+		at++;
+	}
+	return at;
+}
+
+static size_t all_rows(const struct tr_tool *tool, const struct tr_option **list)
+{
+	size_t count = add_rows(list, 0, tool->options);
+
+	if (tool->shared & TR_CLI_READS)
+		count = add_rows(list, count, tr_cli_shared_input);
+	if (tool->shared & TR_CLI_WRITES)
+		count = add_rows(list, count, tr_cli_shared_output);
+	return add_rows(list, count, tr_cli_shared_general);
+}
+
+enum { LONG_BASE = 256 }; /* getopt values: a row's index on top of all letters */
+
+bool tr_cli_rows_make(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+	size_t count = all_rows(cli->tool, NULL), longs = 0, shorts = 0;
+
+	p->rows.list = calloc(count + 1, sizeof *p->rows.list);
+	p->long_options = calloc(count + 1, sizeof *p->long_options);
+	p->short_options = calloc(2 * count + 2, 1);
+	if (!p->rows.list || !p->long_options || !p->short_options)
+		return false;
+	p->rows.count = all_rows(cli->tool, p->rows.list);
+	p->short_options[shorts++] = ':'; /* tells a missing argument from an unknown option */
+	for (size_t i = 0; i < count; i++) {
+		const struct tr_option *row = p->rows.list[i];
+
+		if (row->name)
+			p->long_options[longs++] = (struct option){
+				row->name, row->argument ? required_argument : no_argument, NULL,
+				LONG_BASE + (int)i
+			};
+		if (row->letter)
+			p->short_options[shorts++] = row->letter;
+		if (row->letter && row->argument)
+			p->short_options[shorts++] = ':';
+	}
+	return true;
+}
+
+void tr_cli_rows_free(struct tr_cli *cli)
+{
+	free(cli->private->rows.list);
+	free(cli->private->long_options);
+	free(cli->private->short_options);
+}
+
+/* The row of what getopt_long (or its optopt) names; NULL: none. */
+static const struct tr_option *row_of(const struct tr_cli_private *p, int value)
+{
+	if (value >= LONG_BASE)
+		return p->rows.list[value - LONG_BASE];
+	for (size_t i = 0; value && i < p->rows.count; i++)
+		if (p->rows.list[i]->letter == value)
+			return p->rows.list[i];
+	return NULL;
+}
+
+static void bad_option(struct tr_cli *cli, bool missing)
+{
+	const struct tr_cli_private *p = cli->private;
+	const struct tr_option *row = row_of(p, optopt);
+	const char *word = p->argv[optind - 1];
+
+	if (missing && row && optopt < LONG_BASE)
+		tr_cli_usage(cli, "option '-%c' needs an argument: %s", row->letter, row->argument);
+	else if (missing && row)
+		tr_cli_usage(cli, "option '--%s' needs an argument: %s", row->name, row->argument);
+	else if (row && optopt >= LONG_BASE)
+		tr_cli_usage(cli, "option '--%s' takes no argument", row->name);
+	else if (optopt > 0 && optopt < LONG_BASE)
+		tr_cli_usage(cli, "unknown option '-%c'", optopt);
+	else
+		tr_cli_usage(cli, "unknown or ambiguous option '%s'", word);
+}
+
+int tr_cli_option(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (!cli->stop) {
+		opterr = 0;
+		int value = getopt_long(p->argc, p->argv, p->short_options, p->long_options, NULL);
+		if (value == -1) {
+			cli->operands = (const char *const *)p->argv + optind;
+			cli->operand_count = (size_t)(p->argc - optind);
+			return 0;
+		}
+		if (value == '?' || value == ':') {
+			bad_option(cli, value == ':');
+			return 0;
+		}
+		p->row = row_of(p, value);
+		cli->argument = optarg;
+		if (p->row->id < TR_CLI_FORMAT)
+			return p->row->id;
+		tr_cli_shared_option(cli, p->row->id);
+	}
+	return 0;
+}
+
+int tr_cli_choice(struct tr_cli *cli)
+{
+	const struct tr_option *row = cli->private->row;
+	size_t len = strlen(cli->argument);
+	const char *choice = row->argument;
+
+	for (int i = 0;; i++) {
+		size_t choice_len = strcspn(choice, "|");
+		if (choice_len == len && memcmp(choice, cli->argument, len) == 0)
+			return i;
+		if (!choice[choice_len])
+			break;
+		choice += choice_len + 1;
+	}
+	tr_cli_usage(cli, "--%s takes %s, not '%s'", row->name, row->argument, cli->argument);
+	return -1;
+}
+
+bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
+{
+	const struct tr_option *row = cli->private->row;
+	const char *p = cli->argument;
+	uint64_t number = 0;
+	unsigned shift = 0;
+	bool good = *p >= '0' && *p <= '9', fits = true;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		fits = fits && !__builtin_mul_overflow(number, 10, &number) &&
+		       !__builtin_add_overflow(number, (uint64_t)(*p - '0'), &number);
+	}
+	if (size && *p) {
+		const char *suffixes = "KMG", *suffix = strchr(suffixes, *p & ~0x20);
+		shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+		p += suffix != NULL;
+	}
+	if (!good || *p) {
+		return tr_cli_usage(cli, "%s%s takes a %s, not '%s'", row->name ? "--" : "-",
+				    row->name ? row->name : (char[]){ row->letter, 0 },
+				    size ? "size (as 4096, 64K, 16M, 2G)" : "number",
+				    cli->argument);
+	}
+	if (!fits || number > max >> shift)
+		return tr_cli_usage(cli, "'%s' is too large (at most %llu)", cli->argument,
+				    (unsigned long long)max);
+	*value = number << shift;
+	return true;
+}

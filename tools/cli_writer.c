@@ -1,0 +1,75 @@
+/* Records out: original lines, or a format's writer. */
+#include "config.h"
+
+#include "cli_private.h"
+
+bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (record->line.data) {
+		tr_output_put_text(cli->out, record->line);
+	} else {
+		tr_buffer_reset(&p->line);
+		if (tr_record_write(record, &p->line, &p->err) != TR_OK) {
+			tr_cli_report_record(cli, record, &p->err, true);
+			return !cli->stop;
+		}
+		tr_output_put_text(cli->out, tr_buffer_text(&p->line));
+	}
+	tr_output_record_end(cli->out);
+	if (cli->out->failed)
+		cli->stop = true;
+	return !cli->stop;
+}
+
+struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format)
+{
+	struct tr_cli_private *p = cli->private;
+	struct tr_write_config config = { cli->config.read.settings, cli->strict };
+
+	if (cli->stop)
+		return NULL;
+	struct tr_writer *writer = NULL;
+	if (tr_settings_check(&config.settings, format, true, &p->err))
+		writer = format->create(&config, cli->out, &p->err);
+	if (!writer) {
+		tr_cli_report(cli, &p->err);
+		cli->stop = p->discard = true;
+	}
+	return writer;
+}
+
+bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
+		struct tr_record *record)
+{
+	struct tr_cli_private *p = cli->private;
+	enum tr_status status = format->put(writer, record, &p->err);
+
+	if (status == TR_OK) {
+		if (!cli->out->failed)
+			return true;
+		cli->stop = true;
+		return false;
+	}
+	tr_cli_report_record(cli, record, &p->err, p->err.severity == TR_DAMAGE);
+	if (status == TR_FATAL)
+		cli->stop = p->discard = true;
+	return !cli->stop;
+}
+
+bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (!cli->stop) {
+		enum tr_status status = format->finish(writer, &p->err);
+		if (status == TR_OK || status == TR_END)
+			break;
+		tr_cli_report(cli, &p->err);
+		if (status == TR_FATAL)
+			cli->stop = p->discard = true;
+	}
+	format->discard(writer);
+	return !cli->stop;
+}
