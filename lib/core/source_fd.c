@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIPE_SIZE = 1 << 20 };
+#include "core/fd.h"
 
 struct fd_source {
 	struct tr_source base;
@@ -94,10 +94,7 @@ static void prepare(struct fd_source *s)
 {
 	struct stat st;
 	s->may_wait = fstat(s->fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-#ifdef F_SETPIPE_SZ
-	if (s->may_wait && S_ISFIFO(st.st_mode) && fcntl(s->fd, F_GETPIPE_SZ) < PIPE_SIZE)
-		(void)fcntl(s->fd, F_SETPIPE_SZ, PIPE_SIZE);
-#endif
+	tr_fd_enlarge_pipe(s->fd);
 	if (s->may_wait && pipe2(s->wake, O_CLOEXEC | O_NONBLOCK) != 0)
 		s->wake[0] = s->wake[1] = -1;
 	if (!s->may_wait)

@@ -1,0 +1,164 @@
+#include "core/output.h"
+
+#include <stdlib.h>
+
+enum {
+	BUFFER = 256 << 10,
+	LARGE = BUFFER / 2, /* from here on copying costs more than a write of its own */
+};
+_Static_assert((int)TR_OUTPUT_ROOM <= (int)BUFFER, "room needs memory");
+
+struct tr_output_private {
+	struct tr_sink *sink;
+	char *base;
+	size_t cap;
+	uint64_t written; /* bytes that left the buffer, to the sink or, after a failure, to nowhere */
+	bool line_buffered;
+	struct tr_error error;
+};
+
+struct tr_output *tr_output_new(struct tr_sink *sink)
+{
+	struct tr_output *out = malloc(sizeof *out);
+	struct tr_output_private *private = malloc(sizeof *private);
+	char *base = malloc(BUFFER);
+	if (!out || !private || !base) {
+		free(out);
+		free(private);
+		free(base);
+		sink->close(sink);
+		return NULL;
+	}
+	*private = (struct tr_output_private){ .sink = sink, .base = base, .cap = BUFFER };
+	*out = (struct tr_output){ .pos = base, .end = base + BUFFER, .private = private };
+	return out;
+}
+
+void tr_output_line_buffered(struct tr_output *out, bool on)
+{
+	out->private->line_buffered = on;
+}
+
+void tr_output_record_end(struct tr_output *out)
+{
+	if (out->private->line_buffered)
+		tr_output_flush(out);
+}
+
+static size_t buffered(const struct tr_output *out)
+{
+	return (size_t)(out->pos - out->private->base);
+}
+
+static void sink_write(struct tr_output *out, const char *data, size_t len)
+{
+	struct tr_output_private *private = out->private;
+	private->written += len;
+	if (!out->failed && len > 0)
+		out->failed = !private->sink->write(private->sink, data, len, &private->error);
+}
+
+static void write_buffer(struct tr_output *out)
+{
+	struct tr_output_private *private = out->private;
+	size_t len = buffered(out);
+	out->pos = private->base;
+	sink_write(out, private->base, len);
+}
+
+/* Only while the buffer is empty. False: it is as it was. */
+static bool resize_buffer(struct tr_output *out, size_t cap)
+{
+	struct tr_output_private *private = out->private;
+	char *base = cap <= PTRDIFF_MAX ? malloc(cap) : NULL;
+	if (!base)
+		return false;
+	free(private->base);
+	private->base = base;
+	private->cap = cap;
+	out->pos = base;
+	out->end = base + cap;
+	return true;
+}
+
+char *tr_output_grow(struct tr_output *out, size_t n)
+{
+	struct tr_output_private *private = out->private;
+	write_buffer(out);
+	/* a buffer that was large once goes back when less will do */
+	if (n <= BUFFER && private->cap > BUFFER)
+		(void)resize_buffer(out, BUFFER);
+	if (n <= private->cap || resize_buffer(out, n))
+		return out->pos;
+	if (!out->failed)
+		tr_error_memory(&private->error);
+	out->failed = true;
+	return NULL;
+}
+
+void tr_output_put_large(struct tr_output *out, const char *data, size_t len)
+{
+	if (len >= LARGE) {
+		write_buffer(out);
+		sink_write(out, data, len);
+		return;
+	}
+	/* whole blocks, as long as nobody flushes: what is behind us may like them */
+	size_t fits = (size_t)(out->end - out->pos);
+	if (fits > len)
+		fits = len;
+	memcpy(out->pos, data, fits);
+	out->pos += fits;
+	if (fits == len)
+		return;
+	write_buffer(out);
+	memcpy(out->pos, data + fits, len - fits);
+	out->pos += len - fits;
+}
+
+bool tr_output_flush(struct tr_output *out)
+{
+	struct tr_output_private *private = out->private;
+	write_buffer(out);
+	if (!out->failed)
+		out->failed = !private->sink->flush(private->sink, &private->error);
+	return !out->failed;
+}
+
+uint64_t tr_output_count(const struct tr_output *out)
+{
+	return out->private->written + buffered(out);
+}
+
+void tr_output_error(const struct tr_output *out, struct tr_error *err)
+{
+	if (err)
+		*err = out->private->error;
+}
+
+static void free_output(struct tr_output *out)
+{
+	out->private->sink->close(out->private->sink);
+	free(out->private->base);
+	free(out->private);
+	free(out);
+}
+
+bool tr_output_finish(struct tr_output *out, struct tr_error *err)
+{
+	struct tr_output_private *private = out->private;
+	write_buffer(out);
+	if (!out->failed)
+		out->failed = !private->sink->finish(private->sink, &private->error);
+	bool done = !out->failed;
+	if (!done)
+		tr_output_error(out, err);
+	free_output(out);
+	return done;
+}
+
+void tr_output_discard(struct tr_output *out)
+{
+	if (out)
+		free_output(out);
+}
