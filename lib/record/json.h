@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/arena.h"
 #include "core/buffer.h"
@@ -29,7 +30,7 @@ enum tr_json_token {
 	TR_JSON_COLON,
 	TR_JSON_COMMA,
 	TR_JSON_CUT,   /* the text ends inside a token or where one has to follow */
-	TR_JSON_BAD,   /* no token begins here */
+	TR_JSON_BAD,   /* no token begins here; a line end inside a string; see pos */
 };
 
 /*
@@ -43,23 +44,62 @@ struct tr_json {
 /* Steps over blanks and one token. For STRING and NUMBER text is set (raw, escapes and all). */
 enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text);
 
+/* What a conversion changed. */
+struct tr_json_changes {
+	bool respelled; /* other bytes than tr_json_from_literal would write, the same JSON */
+	bool rounded;   /* an integer beyond 64 bits became the nearest REAL */
+};
+
 /*
  * Converts the value at pos to its trec spelling and appends that: strings,
  * lists, maps; integers within 64 bits as they are; other numbers as REAL.
  * Lenient as real producers need it: raw control bytes but LF in strings,
  * bytes that are no UTF-8 (`\xhh`), lone surrogates (`\ud800`).
- * exact (may be NULL) is set to false when the value's bytes are not the ones
- * tr_json_from_literal would write. TR_JSON_CUT: more text is needed;
- * TR_JSON_BAD: err says what, pos is where; a number beyond double's range is
- * bad; more than 60 open brackets are bad. Else the value's first token.
+ * changes (may be NULL): flags are set, never cleared.
+ * TR_JSON_CUT: more text is needed; TR_JSON_BAD: err says what, pos is where;
+ * a number beyond double's range is bad; more than 60 open brackets are bad.
+ * After both what was appended is to be thrown away. Else the value's first token.
  */
+enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
+				 struct tr_json_changes *changes, struct tr_error *err);
+
+/* tr_json_spell; exact (may be NULL) is set to "nothing changed". */
 enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
 				      struct tr_error *err);
 
-/* Steps over a value without converting it. */
+/* Where a walk over the tokens of one value is. Starts as TR_JSON_WALK_INIT. */
+struct tr_json_walk {
+	uint64_t maps; /* one bit for each open bracket, the innermost lowest: 1 for { */
+	unsigned depth;
+	enum {
+		TR_JSON_WANTS_VALUE,
+		TR_JSON_WANTS_ITEM,   /* a value or ] */
+		TR_JSON_WANTS_MEMBER, /* a key or } */
+		TR_JSON_WANTS_KEY,
+		TR_JSON_WANTS_COLON,
+		TR_JSON_WANTS_NEXT, /* a comma or what closes the bracket; at depth 0: complete */
+	} wants;
+};
+
+#define TR_JSON_WALK_INIT { 0, 0, TR_JSON_WANTS_VALUE }
+
+/*
+ * Steps over tokens until the value is complete and gives its last token;
+ * TR_JSON_BAD: something else stands at pos, or too many brackets are open.
+ * TR_JSON_CUT: the text ends before; where it ends between two tokens (pos is
+ * end) the walk may go on in the text that follows, so that a value in many
+ * pieces costs one pass.
+ */
+enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk);
+
+/* Steps over a whole value without converting it. BAD and CUT as in tr_json_go_on, with err. */
 enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);
 
-/* Bytes of a raw JSON string body (between the quotes), decoded into the arena. */
+/*
+ * Bytes of a raw JSON string body (between the quotes, as tr_json_next gave
+ * it), decoded into the arena; the body itself where it has no backslash.
+ * A lone surrogate becomes its three bytes. data NULL when memory is out.
+ */
 struct tr_text tr_json_string_bytes(struct tr_text body, struct tr_arena *arena);
 
 /*
@@ -68,8 +108,12 @@ struct tr_text tr_json_string_bytes(struct tr_text body, struct tr_arena *arena)
  */
 bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
 
-/* Raw JSON string body -> cell spelling, appended. */
-void tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
+/*
+ * Raw JSON string body -> cell spelling, appended. False: a lone surrogate
+ * that was written as an escape is now the cell's bytes ed …: the way back is
+ * not unique.
+ */
+bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
 
 /*
  * trec string spelling -> JSON string body as build tracers write it, appended:

@@ -1,0 +1,326 @@
+/*
+ * JSON text to trec text in one pass: the hot path of every JSON trace.
+ *
+ * Strings are scanned and copied at once, 16 bytes a step; what is canonical
+ * already (nearly everything) costs nothing more. The rule that makes it free
+ * of checks: behind `to` there is always room for all of the text that is left
+ * and SLACK more. The few elements that grow (a raw control byte, a byte that
+ * is no UTF-8, a REAL) ask for room anew.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/utf8.h"
+#include "record/json.h"
+#include "record/json_scan.h"
+#include "record/literal.h"
+
+enum { SLACK = 64, REAL_MAX = 32 };
+
+struct speller {
+	const char *p, *end;
+	char *to;
+	struct tr_buffer *buffer;
+	struct tr_json_changes changes;
+	struct tr_error *err;
+};
+
+/* Keeps the rule after `more` bytes will have been put. False: memory is out. */
+static bool make_room(struct speller *s, size_t more)
+{
+	size_t used = (size_t)(s->to - s->buffer->data);
+	s->buffer->len = used;
+	s->to = tr_buffer_room(s->buffer, (size_t)(s->end - s->p) + more + SLACK);
+	if (s->to)
+		return true;
+	tr_error_memory(s->err);
+	return false;
+}
+
+static enum tr_json_token bad(struct speller *s, const char *what)
+{
+	tr_error_set(s->err, TR_CAUSE_INPUT, "%s", what);
+	return TR_JSON_BAD;
+}
+
+/* The element at p does not spell itself. STRING: done, go on. */
+static __attribute__((noinline)) enum tr_json_token spell_odd(struct speller *s)
+{
+	if (*s->p == '\n')
+		return bad(s, "a line end inside a string");
+	struct json_element element = tr_json_element(s->p, s->end);
+	if (element.type == JSON_ENDS)
+		return TR_JSON_CUT;
+	if (element.type == JSON_NO_ESCAPE)
+		return bad(s, "a backslash that begins no escape of JSON");
+	if (!make_room(s, JSON_SPELLING_MAX))
+		return TR_JSON_BAD;
+	unsigned n = tr_json_element_spell(&element, s->to);
+	if (n != element.length || memcmp(s->p, s->to, n) != 0)
+		s->changes.respelled = true;
+	s->to += n;
+	s->p += element.length;
+	return TR_JSON_STRING;
+}
+
+/* p is at the opening quote. */
+static inline enum tr_json_token spell_string(struct speller *s)
+{
+	const char *p = s->p + 1, *end = s->end;
+	char *to = s->to;
+	*to++ = '"';
+	for (;;) {
+		p = json_copy_plain(p, end, &to);
+		if (p >= end)
+			break;
+		if (*p == '"') {
+			*to++ = '"';
+			s->p = p + 1;
+			s->to = to;
+			return TR_JSON_STRING;
+		}
+		unsigned length;
+		if (*p == '\\' && end - p > 1 && json_is_short_escape(p[1]))
+			length = 2;
+		else
+			length = (signed char)*p < 0 ? tr_utf8_length(p, end) : 0;
+		if (length) {
+			memcpy(to, p, 4); /* there is slack on both sides */
+			p += length;
+			to += length;
+			continue;
+		}
+		s->p = p;
+		s->to = to;
+		enum tr_json_token token = spell_odd(s);
+		if (token != TR_JSON_STRING)
+			return token;
+		p = s->p;
+		to = s->to;
+	}
+	s->p = end;
+	s->to = to;
+	return TR_JSON_CUT;
+}
+
+/* DIGITS of at most 64 bits, or that with a minus. */
+static bool fits_integer(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+	if (*p == '-')
+		p++;
+	static const char max[] = "18446744073709551615";
+	size_t digits = (size_t)(end - p), limit = sizeof max - 1;
+	for (const char *q = p; q < end; q++)
+		if (*q < '0' || *q > '9')
+			return false;
+	return digits < limit || (digits == limit && memcmp(p, max, limit) <= 0);
+}
+
+/* strtod on text that no NUL ends. False: beyond double's range, or rounds to zero, or memory. */
+static bool read_double(struct speller *s, struct tr_text text, double *number)
+{
+	struct tr_buffer copy = TR_BUFFER_INIT;
+	tr_buffer_put_text(&copy, text);
+	tr_buffer_put_byte(&copy, '\0');
+	if (copy.failed) {
+		tr_buffer_free(&copy);
+		tr_error_memory(s->err);
+		return false;
+	}
+	*number = strtod(copy.data, NULL);
+	size_t mantissa = strcspn(copy.data, "eE");
+	bool zero = strcspn(copy.data, "123456789") >= mantissa;
+	tr_buffer_free(&copy);
+	if (isfinite(*number) && (*number != 0 || zero))
+		return true;
+	bad(s, "a number beyond the range of a double");
+	return false;
+}
+
+static enum tr_json_token spell_real(struct speller *s, struct tr_text text, const char *behind)
+{
+	double number;
+	uint64_t bits;
+	if (!read_double(s, text, &number) || !make_room(s, REAL_MAX))
+		return TR_JSON_BAD;
+	memcpy(&bits, &number, sizeof bits);
+	size_t n = tr_real64_write(bits, s->to);
+	if (n != text.len || memcmp(s->to, text.data, n) != 0)
+		s->changes.respelled = true;
+	if (!memchr(text.data, '.', text.len) && !memchr(text.data, 'e', text.len) &&
+	    !memchr(text.data, 'E', text.len))
+		s->changes.rounded = true;
+	s->to += n;
+	s->p = behind;
+	return TR_JSON_NUMBER;
+}
+
+static enum tr_json_token spell_scalar(struct speller *s)
+{
+	struct tr_json json = { s->p, s->end };
+	struct tr_text text = { s->p, 0 };
+	enum tr_json_token token = tr_json_next(&json, &text);
+	switch (token) {
+	case TR_JSON_NUMBER:
+		if (!fits_integer(text))
+			return spell_real(s, text, json.pos);
+		break;
+	case TR_JSON_TRUE:
+	case TR_JSON_FALSE:
+	case TR_JSON_NULL:
+		text.len = (size_t)(json.pos - text.data);
+		break;
+	case TR_JSON_CUT:
+		return TR_JSON_CUT;
+	default:
+		return bad(s, "no JSON value");
+	}
+	memcpy(s->to, text.data, text.len);
+	s->to += text.len;
+	s->p = json.pos;
+	return token;
+}
+
+/* The next byte that is no blank; -1 at the end of the text. */
+static inline int next_byte(struct speller *s)
+{
+	if (s->p < s->end && (unsigned char)*s->p > ' ')
+		return (unsigned char)*s->p;
+	while (s->p < s->end && json_is_blank(*s->p)) {
+		s->changes.respelled = true;
+		s->p++;
+	}
+	return s->p < s->end ? (unsigned char)*s->p : -1;
+}
+
+static inline void take_byte(struct speller *s, int byte)
+{
+	*s->to++ = (char)byte;
+	s->p++;
+}
+
+/* Key and colon of a member. */
+static inline enum tr_json_token spell_key(struct speller *s)
+{
+	int byte = next_byte(s);
+	if (byte != '"')
+		return byte < 0 ? TR_JSON_CUT : bad(s, "a key is missing");
+	enum tr_json_token token = spell_string(s);
+	if (token != TR_JSON_STRING)
+		return token;
+	byte = next_byte(s);
+	if (byte != ':')
+		return byte < 0 ? TR_JSON_CUT : bad(s, "a colon is missing");
+	take_byte(s, ':');
+	return TR_JSON_COLON;
+}
+
+/* The open brackets: one bit each, the innermost lowest, 1 for a map. */
+struct brackets {
+	uint64_t maps;
+	unsigned depth;
+};
+
+/* p is at an opening bracket. COLON, COMMA: a value follows; OBJECT_END: it closed again. */
+static inline enum tr_json_token spell_opening(struct speller *s, struct brackets *open, int byte)
+{
+	if (open->depth == JSON_MAX_DEPTH) {
+		tr_error_set(s->err, TR_CAUSE_LIMIT, "more than %d open brackets", JSON_MAX_DEPTH);
+		return TR_JSON_BAD;
+	}
+	bool map = byte == '{';
+	take_byte(s, byte);
+	int next = next_byte(s);
+	if (next == (map ? '}' : ']')) {
+		take_byte(s, next);
+		return TR_JSON_OBJECT_END;
+	}
+	open->depth++;
+	open->maps = open->maps << 1 | map;
+	return map ? spell_key(s) : TR_JSON_COMMA;
+}
+
+/* Behind a value. COLON, COMMA: the next one follows; OBJECT_END: the outermost is complete. */
+static inline enum tr_json_token spell_between(struct speller *s, struct brackets *open)
+{
+	while (open->depth) {
+		bool map = open->maps & 1;
+		int byte = next_byte(s);
+		if (byte == ',') {
+			take_byte(s, byte);
+			return map ? spell_key(s) : TR_JSON_COMMA;
+		}
+		if (byte != (map ? '}' : ']'))
+			return byte < 0 ? TR_JSON_CUT : bad(s, "a comma or a bracket is missing");
+		take_byte(s, byte);
+		open->depth--;
+		open->maps >>= 1;
+	}
+	return TR_JSON_OBJECT_END;
+}
+
+static enum tr_json_token spell_value(struct speller *s)
+{
+	struct brackets open = { 0, 0 };
+	enum tr_json_token first = TR_JSON_BAD, token;
+	for (bool outermost = true;; outermost = false) {
+		int byte = next_byte(s);
+		if (byte == '"')
+			token = spell_string(s);
+		else if (byte == '[' || byte == '{')
+			token = byte == '[' ? TR_JSON_ARRAY : TR_JSON_OBJECT;
+		else
+			token = byte < 0 ? TR_JSON_CUT : spell_scalar(s);
+		if (outermost)
+			first = token;
+		if (token == TR_JSON_ARRAY || token == TR_JSON_OBJECT) {
+			token = spell_opening(s, &open, byte);
+			if (token == TR_JSON_COLON || token == TR_JSON_COMMA)
+				continue;
+		}
+		if (token == TR_JSON_CUT || token == TR_JSON_BAD)
+			return token;
+		token = spell_between(s, &open);
+		if (token == TR_JSON_OBJECT_END)
+			return first;
+		if (token == TR_JSON_CUT || token == TR_JSON_BAD)
+			return token;
+	}
+}
+
+enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
+				 struct tr_json_changes *changes, struct tr_error *err)
+{
+	struct speller s = { .p = json->pos, .end = json->end, .buffer = to, .err = err };
+	/* blanks before the value are the caller's: they are no part of its spelling */
+	while (s.p < s.end && json_is_blank(*s.p))
+		s.p++;
+	s.to = tr_buffer_room(to, (size_t)(s.end - s.p) + SLACK);
+	if (!s.to) {
+		tr_error_memory(err);
+		return TR_JSON_BAD;
+	}
+	enum tr_json_token token = spell_value(&s);
+	if (token == TR_JSON_CUT)
+		tr_error_set(err, TR_CAUSE_INPUT, "the JSON text ends in the middle of a value");
+	if (s.to)
+		to->len = (size_t)(s.to - to->data);
+	json->pos = s.p;
+	if (changes) {
+		changes->respelled |= s.changes.respelled;
+		changes->rounded |= s.changes.rounded;
+	}
+	return token;
+}
+
+enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
+				      struct tr_error *err)
+{
+	struct tr_json_changes changes = { false, false };
+	enum tr_json_token token = tr_json_spell(json, to, &changes, err);
+	if (exact)
+		*exact = !changes.respelled;
+	return token;
+}
