@@ -21,11 +21,26 @@ enum tr_spelling {
 /*
  * Checks a whole text without building anything; fast on strings, lists and
  * maps of strings, and integers. `json` (may be NULL) is set when the text is,
- * to the letter, compact JSON with the same meaning: no `\x`, no type that
- * JSON lacks, no integer beyond 2^53-1, no "-0", no cut.
+ * to the letter, compact JSON with the same meaning: no `\x`, no lone
+ * surrogate, no type that JSON lacks, no integer beyond 2^53-1, no "-0", no cut.
+ * A text that is malformed or noncanonical has it false.
  * Errors are "malformed at N: why" with N the byte column from 1.
  */
 enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err);
+
+enum tr_literal_trait {
+	TR_TRAIT_REAL = 1,    /* a 64-bit real number that JSON can spell */
+	TR_TRAIT_MAP = 2,     /* {"key":value} */
+	TR_TRAIT_NO_JSON = 4, /* what no compact JSON text says to the letter */
+};
+
+/*
+ * The same, and for those who need it finer what there is in the text; traits
+ * are set unless it is malformed. `json` above is: no TR_TRAIT_NO_JSON.
+ */
+enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err);
+
+enum { TR_LITERAL_DEPTH = 60 }; /* open brackets a value may have */
 
 /*
  * Parses a whole text into a tree in the arena; strings point into text (or
@@ -46,8 +61,21 @@ void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
  */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to);
 
-/* Canonical spelling of the real number with these bits (trec(5), REAL). At most 32 bytes. */
+/* Appends one unit of a wide string in its canonical spelling. */
+void tr_wstring_unit(uint64_t unit, struct tr_buffer *to);
+
+enum { TR_REAL_MAX = 32 }; /* bytes a real number's canonical spelling takes at most */
+
+/* Canonical spelling of the real number with these bits (trec(5), REAL), a 32-bit one with its f. */
 size_t tr_real64_write(uint64_t bits, char *to);
 size_t tr_real32_write(uint32_t bits, char *to);
+
+/*
+ * The number nearest to `[-]digits[.digits][e[+|-]digits]` in its own width,
+ * of two equally near the even one. The text is known to be of that form.
+ * False: it overflows, or rounds to zero though a digit is none.
+ */
+bool tr_real64_read(struct tr_text decimal, uint64_t *bits);
+bool tr_real32_read(struct tr_text decimal, uint32_t *bits);
 
 #endif

@@ -46,8 +46,8 @@ struct tr_cell {
 };
 
 struct tr_field {
-	struct tr_text key;     /* spelled as a cell */
-	struct tr_text text;    /* spelled value; data NULL where built */
+	struct tr_text key;     /* spelled as a cell; data NULL: the column is no field */
+	struct tr_text text;    /* spelled value, of no field the whole column; data NULL: built */
 	struct tr_value *value; /* NULL until built or parsed: use tr_field_value */
 	bool bad;               /* column is no field, or tr_field_value failed once */
 };
@@ -116,6 +116,9 @@ void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
  */
 bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_text *bytes,
 		   struct tr_error *err);
+
+/* True when the cell is DIGITS within 64 bits, spelled or not. */
+bool tr_cell_number(const struct tr_cell *cell, uint64_t *number);
 
 /* Appends the cell's text: "-", the spelling, digits, address. */
 void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to);

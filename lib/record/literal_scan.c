@@ -1,0 +1,161 @@
+/* What the parts of the value scanner share: messages, strings, words, blobs. */
+#include "record/literal_scan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/utf8.h"
+#include "record/base64.h"
+#include "record/string_scan.h"
+
+bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
+{
+	if (!scan->err)
+		return false;
+	char reason[TR_ERROR_TEXT];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(reason, sizeof reason, format, args);
+	va_end(args);
+	tr_error_set(scan->err, TR_CAUSE_INPUT, "malformed at %zu: %s",
+		     (size_t)(at - scan->begin) + 1, reason);
+	return false;
+}
+
+enum { QUOTED_MAX = 16 };
+
+/* The character at pos in quotes, so that a blank can be told from another. */
+static void quote_character(const struct tr_scan *scan, char *to)
+{
+	unsigned length = tr_utf8_length(scan->pos, scan->end);
+	uint32_t code = length ? tr_utf8_decode(scan->pos, length) : (unsigned char)*scan->pos;
+	bool visible = length && code > 0x20 && code != 0x7f && (code < 0x80 || code > 0xa0);
+	if (code == '\'')
+		snprintf(to, QUOTED_MAX, "\"'\"");
+	else if (code == '\\')
+		snprintf(to, QUOTED_MAX, "'\\\\'");
+	else if (visible || code == ' ')
+		snprintf(to, QUOTED_MAX, "'%.*s'", (int)length, scan->pos);
+	else
+		snprintf(to, QUOTED_MAX, "'\\x%02x'", (unsigned)code);
+}
+
+bool tr_scan_fail_expected(struct tr_scan *scan, char expected)
+{
+	if (scan->pos == scan->end)
+		return tr_scan_fail(scan, scan->pos, "end of value, expected %c", expected);
+	char quoted[QUOTED_MAX];
+	quote_character(scan, quoted);
+	return tr_scan_fail(scan, scan->pos, "found %s, expected %c", quoted, expected);
+}
+
+bool tr_scan_fail_value(struct tr_scan *scan)
+{
+	char quoted[QUOTED_MAX];
+	quote_character(scan, quoted);
+	return tr_scan_fail(scan, scan->pos, "no value begins with %s", quoted);
+}
+
+bool tr_scan_fail_memory(struct tr_scan *scan)
+{
+	tr_error_memory(scan->err);
+	return false;
+}
+
+/* A string's canonical spelling in the arena. */
+static bool respell(struct tr_scan *scan, bool wide, struct tr_text *spelling)
+{
+	struct tr_buffer canonical = TR_BUFFER_INIT;
+	tr_string_respell(*spelling, wide, &canonical);
+	bool failed = canonical.failed;
+	if (!failed) {
+		*spelling = tr_arena_copy(scan->arena, tr_buffer_text(&canonical));
+		failed = !spelling->data;
+	}
+	tr_buffer_free(&canonical);
+	return failed ? tr_scan_fail_memory(scan) : true;
+}
+
+bool tr_scan_string(struct tr_scan *scan, bool wide, struct tr_text *spelling, bool *plain)
+{
+	const char *start = scan->pos + 1;
+	struct tr_string_scan string;
+	if (!tr_string_scan(start, scan->end, wide, &string))
+		return tr_scan_fail(scan, string.end, "%s", string.reason);
+	scan->pos = string.end + 1;
+	*spelling = tr_text_span(start, string.end);
+	*plain = string.plain;
+	if (!string.json)
+		scan->traits |= TR_TRAIT_NO_JSON;
+	if (string.canonical)
+		return true;
+	scan->canonical = false;
+	if (!scan->arena)
+		return true;
+	if (!respell(scan, wide, spelling))
+		return false;
+	*plain = spelling->len == 0 || !memchr(spelling->data, '\\', spelling->len);
+	return true;
+}
+
+struct tr_text tr_scan_word(struct tr_scan *scan)
+{
+	const char *start = scan->pos, *p = start;
+	while (p < scan->end && (tr_is_word_start(*p) || tr_is_digit(*p)))
+		p++;
+	scan->pos = p;
+	return tr_text_span(start, p);
+}
+
+static bool is_base64(char c)
+{
+	/* the other alphabet's digits too: they are meant, though wrong */
+	return tr_is_word_start(c) || tr_is_digit(c) || c == '+' || c == '/' || c == '=' || c == '-';
+}
+
+bool tr_scan_base64(struct tr_scan *scan, struct tr_value *value)
+{
+	const char *start = scan->pos, *p = start;
+	while (p < scan->end && is_base64(*p))
+		p++;
+	struct tr_text text = tr_text_span(start, p);
+	char *bytes = NULL;
+	if (scan->arena) {
+		bytes = tr_arena_alloc(scan->arena, tr_base64_size(text.len));
+		if (!bytes)
+			return tr_scan_fail_memory(scan);
+	}
+	size_t size;
+	const char *reason = tr_base64_read(text, bytes, &size);
+	if (reason)
+		return tr_scan_fail(scan, start, "%s", reason);
+	*value = (struct tr_value){ .type = TR_BLOB, .text = { bytes, size } };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	scan->pos = p;
+	return true;
+}
+
+bool tr_scan_blob_left(struct tr_scan *scan, struct tr_value *value)
+{
+	*value = (struct tr_value){ .type = TR_BLOB_LEFT };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	return tr_scan_digits(scan, "length", &value->as.number);
+}
+
+bool tr_scan_blob_file(struct tr_scan *scan, struct tr_value *value)
+{
+	enum { DIGITS = 64 };
+	const char *start = scan->pos, *p = start;
+	while (p < scan->end && (tr_is_digit(*p) || (*p >= 'a' && *p <= 'f')))
+		p++;
+	if (p - start != DIGITS)
+		return tr_scan_fail(scan, start, "64 lower-case hex digits expected");
+	scan->pos = p;
+	if (!tr_scan_at(scan, ':'))
+		return tr_scan_fail_expected(scan, ':');
+	scan->pos++;
+	*value = (struct tr_value){ .type = TR_BLOB_FILE, .text = { start, DIGITS } };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	return tr_scan_digits(scan, "length", &value->as.number);
+}

@@ -1,0 +1,99 @@
+/*
+ * The reader of the value grammar, for lib/record only. One scanner serves
+ * both tr_literal_parse, which builds a tree, and tr_literal_check, which has
+ * no arena and builds nothing, so the two cannot disagree.
+ *
+ * Every tr_scan_ function stands at `pos`, where its token has to begin, and
+ * steps over it. False: the scan is over, err is filled.
+ */
+#ifndef TR_RECORD_LITERAL_SCAN_H
+#define TR_RECORD_LITERAL_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "record/literal.h"
+#include "record/value.h"
+
+/* A member, or with an empty key an item, that waits for its container to be closed. */
+struct tr_scan_pending {
+	struct tr_text key;
+	struct tr_value value;
+};
+
+struct tr_scan {
+	const char *begin, *pos, *end;
+	struct tr_arena *arena; /* NULL: only check */
+	struct tr_error *err;
+	unsigned depth;
+	bool canonical;
+	unsigned traits; /* enum tr_literal_trait */
+	/* what is read of the containers that are open, innermost last */
+	struct tr_scan_pending *pending;
+	size_t pending_count, pending_cap;
+};
+
+/* "malformed at N: why" with N the column of at. Always false. */
+bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "found 'x', expected Y" at pos, or "end of value, expected Y". Always false. */
+bool tr_scan_fail_expected(struct tr_scan *scan, char expected);
+
+/* "no value begins with 'x'" at pos. Always false. */
+bool tr_scan_fail_value(struct tr_scan *scan);
+
+bool tr_scan_fail_memory(struct tr_scan *scan);
+
+/* Decimal digits into 64 bits. what: "integer", "identifier", … for the message; NULL: a value. */
+bool tr_scan_digits(struct tr_scan *scan, const char *what, uint64_t *number);
+
+/* The digits behind a 0x. */
+bool tr_scan_hex(struct tr_scan *scan, const char *what, uint64_t *number);
+
+/* `@` letter digits, when an @ stands here. */
+bool tr_scan_id(struct tr_scan *scan, char letter, bool *there, uint64_t *id);
+
+/* An integer, an address or a real number. */
+bool tr_scan_number(struct tr_scan *scan, struct tr_value *value);
+
+/* Behind "nan:" or "nanf:". */
+bool tr_scan_nan(struct tr_scan *scan, bool single, struct tr_value *value);
+
+/* "b64:", "blob:", "file:": pos stands behind the colon. */
+bool tr_scan_base64(struct tr_scan *scan, struct tr_value *value);
+bool tr_scan_blob_left(struct tr_scan *scan, struct tr_value *value);
+bool tr_scan_blob_file(struct tr_scan *scan, struct tr_value *value);
+
+/* From the opening quote to behind the closing one: the canonical spelling in between. */
+bool tr_scan_string(struct tr_scan *scan, bool wide, struct tr_text *spelling, bool *plain);
+
+/* A run of [A-Za-z0-9_], of which the first is known to be no digit. */
+struct tr_text tr_scan_word(struct tr_scan *scan);
+
+/* The rest of a symbol whose first name is read already (data NULL: a "?"); quoted: as a string. */
+bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted,
+		    struct tr_value *value);
+
+/* Any value. */
+bool tr_scan_value(struct tr_scan *scan, struct tr_value *value);
+
+static inline bool tr_scan_at(const struct tr_scan *scan, char c)
+{
+	return scan->pos < scan->end && *scan->pos == c;
+}
+
+static inline bool tr_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool tr_is_word_start(char c)
+{
+	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* Records as they come from text: columns, fields, values, each when it is asked for. */
+#include "record/record.h"
+
+#include <string.h>
+
+#include "record/literal.h"
+
+void tr_record_init(struct tr_record *record, struct tr_arena *arena)
+{
+	*record = (struct tr_record){
+		.arrow = TR_NO_ARROW,
+		.arena = arena,
+		.source_line = TR_NO_POSITION,
+		.source_offset = TR_NO_POSITION,
+	};
+}
+
+static bool damage(struct tr_error *err, const char *reason)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "%s", reason);
+	return false;
+}
+
+/* The run of [a-z][a-z0-9-]* at p. */
+static const char *word_end(const char *p, const char *end)
+{
+	if (p == end || *p < 'a' || *p > 'z')
+		return p;
+	while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-'))
+		p++;
+	return p;
+}
+
+/* Cuts the next column off *p, which stands on a TAB or at the end. */
+static bool next_column(const char **p, const char *end, struct tr_text *column)
+{
+	if (*p == end)
+		return false;
+	const char *start = *p + 1;
+	const char *tab = memchr(start, '\t', (size_t)(end - start));
+	*p = tab ? tab : end;
+	*column = tr_text_span(start, *p);
+	return true;
+}
+
+/*
+ * The fixed columns behind the first. Where they end *p stands afterwards:
+ * on the TAB of the first field, or at the end.
+ */
+static bool fixed_columns(const char **p, const char *end, struct tr_cell *const *cells,
+			  unsigned count, struct tr_error *err)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct tr_text column;
+		if (!next_column(p, end, &column)) {
+			tr_error_set(err, TR_CAUSE_INPUT, "%u of %u columns", i + 1, count + 1);
+			return false;
+		}
+		if (column.len == 0) {
+			tr_error_set(err, TR_CAUSE_INPUT, "empty column %u", i + 2);
+			return false;
+		}
+		bool absent = column.len == 1 && *column.data == '-';
+		*cells[i] = (struct tr_cell){ .type = absent ? TR_CELL_ABSENT : TR_CELL_TEXT,
+					      .text = column };
+	}
+	return true;
+}
+
+static bool record_line(struct tr_record *record, const char *p, const char *end,
+			struct tr_error *err)
+{
+	const char *kind_end = word_end(p, end);
+	if (kind_end == p || (kind_end < end && *kind_end != '\t'))
+		return damage(err, "no kind");
+	record->type = TR_RECORD;
+	record->kind = tr_text_span(p, kind_end);
+	struct tr_cell *const cells[] = { &record->seq, &record->time, &record->task,
+					  &record->name };
+	if (!fixed_columns(&kind_end, end, cells, 4, err))
+		return false;
+	record->rest = tr_text_span(kind_end, end);
+	return true;
+}
+
+static bool definition_line(struct tr_record *record, const char *p, const char *end,
+			    struct tr_error *err)
+{
+	const char *word = word_end(p + 1, end);
+	if (word == p + 1 || (word < end && *word != '\t'))
+		return damage(err, "no definition word");
+	record->kind = tr_text_span(p + 1, word);
+	if (!tr_text_is(record->kind, "trec")) {
+		struct tr_cell *const cells[] = { &record->task, &record->name };
+		record->type = TR_DEFINITION;
+		if (!fixed_columns(&word, end, cells, 2, err))
+			return false;
+	} else {
+		struct tr_cell *const cells[] = { &record->seq };
+		record->type = TR_HEADER;
+		if (!fixed_columns(&word, end, cells, 1, err))
+			return false;
+		if (!tr_text_is(record->seq.text, "1"))
+			return damage(err, "unknown version");
+		record->seq.type = TR_CELL_NUMBER;
+		record->seq.number = 1;
+	}
+	record->rest = tr_text_span(word, end);
+	return true;
+}
+
+static bool trailer_line(struct tr_record *record, const char *p, const char *end,
+			 struct tr_error *err)
+{
+	const char *behind = p + 4;
+	if (end - p < 4 || memcmp(p, "!end", 4) != 0 || (behind < end && *behind != '\t'))
+		return damage(err, "unknown line");
+	struct tr_cell *const cells[] = { &record->seq };
+	record->type = TR_TRAILER;
+	record->kind = tr_text_span(p + 1, behind);
+	if (!fixed_columns(&behind, end, cells, 1, err))
+		return false;
+	if (!tr_cell_number(&record->seq, &record->seq.number))
+		return damage(err, "the count is no number");
+	record->seq.type = TR_CELL_NUMBER;
+	record->rest = tr_text_span(behind, end);
+	return true;
+}
+
+bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err)
+{
+	tr_record_init(record, record->arena);
+	const char *p = line.data, *end = p + line.len;
+	if (line.len == 0 || end[-1] != '\n')
+		return damage(err, "last line without a line feed");
+	end--;
+	record->line = line;
+	if (p == end)
+		return damage(err, "empty line");
+	if (end[-1] == '\r')
+		return damage(err, "line ends in CR LF");
+	switch (*p) {
+	case '#':
+		record->type = TR_COMMENT;
+		record->comment = tr_text_span(p + 1, end);
+		record->rest = tr_text_span(end, end);
+		record->split = true;
+		return true;
+	case '%':
+		return definition_line(record, p, end, err);
+	case '!':
+		return trailer_line(record, p, end, err);
+	default:
+		if (tr_text_starts(line, TR_TEXT("\xef\xbb\xbf")))
+			return damage(err, "byte order mark");
+		return record_line(record, p, end, err);
+	}
+}
+
+struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,
+				struct tr_error *err)
+{
+	if (field->value || field->bad) {
+		if (field->bad)
+			damage(err, "no value");
+		return field->value;
+	}
+	field->value = tr_literal_parse(field->text, record->arena, err);
+	field->bad = !field->value;
+	return field->value;
+}

@@ -1,0 +1,169 @@
+/* Records to canonical lines. */
+#include <string.h>
+
+#include "record/literal.h"
+#include "record/record.h"
+#include "record/record_private.h"
+
+/* Puts the name of the place in front of what err says. */
+static void say_where(struct tr_error *err, struct tr_text place)
+{
+	if (!err || err->cause == TR_CAUSE_MEMORY)
+		return;
+	struct tr_error reason = *err;
+	tr_error_set(err, reason.cause, "%.*s: %s", (int)place.len, place.data, reason.text);
+}
+
+static bool write_cell(struct tr_record *record, const struct tr_cell *cell, const char *column,
+		       struct tr_buffer *to, struct tr_error *err)
+{
+	tr_buffer_put_byte(to, '\t');
+	if (cell->type != TR_CELL_TEXT) {
+		tr_cell_write(cell, to);
+		return true;
+	}
+	if (tr_cell_respell(cell->text, false, record->arena, to, err))
+		return true;
+	say_where(err, tr_text_from(column));
+	return false;
+}
+
+/* Definitions of known words have ids of one letter and a number. */
+static bool check_id(const struct tr_record *record, struct tr_error *err)
+{
+	static const struct {
+		const char *word;
+		char letter;
+	} letters[] = {
+		{ "fn", 'F' }, { "enum", 'E' }, { "mask", 'M' }, { "struct", 'S' }, { "frame", 'K' },
+	};
+	struct tr_text id = record->task.type == TR_CELL_TEXT ? record->task.text : TR_TEXT("-");
+	struct tr_cell digits = { .type = TR_CELL_TEXT, .text = { id.data + 1, id.len - 1 } };
+	uint64_t number;
+	for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+		if (!tr_text_is(record->kind, letters[i].word))
+			continue;
+		if (id.data[0] == letters[i].letter && tr_cell_number(&digits, &number))
+			return true;
+		tr_error_set(err, TR_CAUSE_INPUT, "identifier of %%%s begins with %c",
+			     letters[i].word, letters[i].letter);
+		return false;
+	}
+	return true;
+}
+
+static bool write_fixed(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	switch (record->type) {
+	case TR_HEADER:
+		tr_buffer_put_literal(to, "%trec");
+		return write_cell(record, &record->seq, "version", to, err);
+	case TR_TRAILER:
+		tr_buffer_put_literal(to, "!end");
+		return write_cell(record, &record->seq, "count", to, err);
+	case TR_DEFINITION:
+		tr_buffer_put_byte(to, '%');
+		tr_buffer_put_text(to, record->kind);
+		return check_id(record, err) &&
+		       write_cell(record, &record->task, "id", to, err) &&
+		       write_cell(record, &record->name, "name", to, err);
+	default:
+		tr_buffer_put_text(to, record->kind);
+		return write_cell(record, &record->seq, "seq", to, err) &&
+		       write_cell(record, &record->time, "time", to, err) &&
+		       write_cell(record, &record->task, "task", to, err) &&
+		       write_cell(record, &record->name, "name", to, err);
+	}
+}
+
+/* A value in the one spelling, parsed only where its text is not in it already. */
+static bool write_value(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
+			struct tr_error *err)
+{
+	if (!field->value) {
+		enum tr_spelling spelling = tr_literal_check(field->text, NULL, err);
+		if (spelling == TR_CANONICAL) {
+			tr_buffer_put_text(to, field->text);
+			return true;
+		}
+		if (spelling == TR_MALFORMED || !tr_field_value(record, field, err))
+			return false;
+	}
+	tr_literal_write(field->value, to);
+	return true;
+}
+
+static bool write_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
+			struct tr_error *err)
+{
+	tr_buffer_put_byte(to, '\t');
+	if (!tr_cell_respell(field->key, true, record->arena, to, err)) {
+		say_where(err, TR_TEXT("key"));
+		return false;
+	}
+	tr_buffer_put_byte(to, '=');
+	if (write_value(record, field, to, err))
+		return true;
+	say_where(err, field->key);
+	return false;
+}
+
+static bool write_fields(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	for (size_t i = 0; i < record->count; i++) {
+		if (record->arrow == i)
+			tr_buffer_put_literal(to, "\t->");
+		if (!write_field(record, &record->fields[i], to, err))
+			return false;
+	}
+	if (record->arrow == record->count)
+		tr_buffer_put_literal(to, "\t->");
+	return true;
+}
+
+static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	if (record->type == TR_COMMENT) {
+		tr_buffer_put_byte(to, '#');
+		tr_buffer_put_text(to, record->comment);
+	} else if (!write_fixed(record, to, err) || !write_fields(record, to, err)) {
+		return false;
+	}
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+/* A record that was split before may hold columns that are no fields; say so again. */
+static enum tr_status split_again(struct tr_record *record, struct tr_error *err)
+{
+	record->split = false;
+	return tr_record_split(record, err);
+}
+
+enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
+			       struct tr_error *err)
+{
+	if (record->line.data && record->canonical) {
+		tr_buffer_put_text(to, record->line);
+		return to->failed ? TR_FATAL : TR_OK;
+	}
+	size_t start = to->len;
+	enum tr_status status = TR_OK;
+	if (record->line.data && record->type != TR_COMMENT)
+		status = split_again(record, err);
+	if (status != TR_OK)
+		return status;
+	struct tr_error trouble;
+	tr_error_clear(&trouble);
+	bool written = write_line(record, to, &trouble);
+	if (to->failed || trouble.cause == TR_CAUSE_MEMORY) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	if (written)
+		return TR_OK;
+	to->len = start;
+	if (err)
+		*err = trouble;
+	return TR_WARN;
+}

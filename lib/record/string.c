@@ -1,0 +1,90 @@
+#include <string.h>
+
+#include "core/utf8.h"
+#include "record/literal.h"
+#include "record/string_scan.h"
+#include "record/value.h"
+
+/* Appends the escape for the byte at p, which is no part of a valid sequence or needs one. */
+static void put_escape(unsigned char c, struct tr_buffer *to)
+{
+	struct tr_escape escape = { .type = c < 0x80 ? TR_ESCAPE_CHAR : TR_ESCAPE_BYTE, .code = c };
+	char spelled[TR_ESCAPE_MAX];
+	tr_buffer_put(to, spelled, tr_escape_write(&escape, false, spelled));
+}
+
+bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
+{
+	const char *p = bytes.data, *end = p + bytes.len, *copied = p;
+	bool plain = true;
+	while ((p = tr_string_special(p, end)) < end) {
+		unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
+		if (length == 0) {
+			plain = false;
+			tr_buffer_put(to, copied, (size_t)(p - copied));
+			put_escape((unsigned char)*p, to);
+			copied = p + 1;
+		}
+		p += length ? length : 1;
+	}
+	tr_buffer_put(to, copied, (size_t)(end - copied));
+	return plain;
+}
+
+void tr_wstring_unit(uint64_t unit, struct tr_buffer *to)
+{
+	struct tr_escape escape = { .type = TR_ESCAPE_CHAR, .code = unit };
+	char *room = tr_buffer_room(to, TR_ESCAPE_MAX);
+	if (room)
+		tr_buffer_used(to, tr_escape_write(&escape, true, room));
+}
+
+/* The bytes of one escape: a lone surrogate and what no UTF-8 can hold included. */
+static size_t escape_bytes(const struct tr_escape *escape, char *to)
+{
+	uint64_t code = escape->code;
+	if (escape->type == TR_ESCAPE_BYTE) {
+		*to = (char)code;
+		return 1;
+	}
+	if (code >= 0xd800 && code < 0xe000) {
+		to[0] = (char)0xed;
+		to[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (code & 0x3f));
+		return 3;
+	}
+	if (code > 0x10ffff)
+		return tr_escape_write(escape, true, to);
+	return tr_utf8_encode((uint32_t)code, to);
+}
+
+struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena)
+{
+	const char *p = spelling.data, *end = p + spelling.len;
+	if (spelling.len == 0)
+		return TR_TEXT("");
+	const char *backslash = memchr(p, '\\', spelling.len);
+	if (!backslash)
+		return spelling;
+	/* no escape stands for more bytes than it takes, TR_ESCAPE_MAX is slack for writing one */
+	char *bytes = tr_arena_alloc(arena, spelling.len + TR_ESCAPE_MAX);
+	if (!bytes)
+		return (struct tr_text){ NULL, 0 };
+	char *to = bytes;
+	while (backslash) {
+		memcpy(to, p, (size_t)(backslash - p));
+		to += backslash - p;
+		/* `\u{…}` is an escape of wide strings only, and narrow ones have none like it */
+		bool wide = end - backslash > 2 && backslash[2] == '{';
+		struct tr_escape escape;
+		p = backslash;
+		if (!tr_escape_read(backslash, end, wide, &escape))
+			break;
+		to += escape_bytes(&escape, to);
+		p += escape.len;
+		backslash = p < end ? memchr(p, '\\', (size_t)(end - p)) : NULL;
+	}
+	memcpy(to, p, (size_t)(end - p));
+	to += end - p;
+	return tr_text_span(bytes, to);
+}

@@ -1,0 +1,85 @@
+/*
+ * Inside strings, for lib/record only: finding the closing quote, and the one
+ * meaning of every escape. literal_*.c, string.c and the checks share it, so
+ * that reading, checking and writing cannot disagree on what is canonical.
+ */
+#ifndef TR_RECORD_STRING_SCAN_H
+#define TR_RECORD_STRING_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+#include "core/buffer.h"
+#include "core/text.h"
+
+/* What a string body cannot simply be copied over: controls, quote, backslash, 7f, bytes from 80. */
+static inline bool tr_string_is_special(unsigned char c)
+{
+	return c < 0x20 || c >= 0x7f || c == '"' || c == '\\';
+}
+
+/* The first special byte in [p, end), or end. */
+static inline const char *tr_string_special(const char *p, const char *end)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	const __m128i blank = _mm_set1_epi8(0x20), quote = _mm_set1_epi8('"');
+	const __m128i backslash = _mm_set1_epi8('\\'), del = _mm_set1_epi8(0x7f);
+	while (end - p >= 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+		/* compared as signed, so bytes from 80 are below the blank too */
+		__m128i low = _mm_cmplt_epi8(bytes, blank);
+		__m128i marks =
+			_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+		__m128i found = _mm_or_si128(_mm_or_si128(low, marks), _mm_cmpeq_epi8(bytes, del));
+		unsigned mask = (unsigned)_mm_movemask_epi8(found);
+		if (mask)
+			return p + __builtin_ctz(mask);
+		p += 16;
+	}
+#endif
+	while (p < end && !tr_string_is_special((unsigned char)*p))
+		p++;
+	return p;
+}
+
+/* One escape sequence, or several that stand for one thing (a pair, bytes of one character). */
+struct tr_escape {
+	enum {
+		TR_ESCAPE_CHAR,      /* code is a code point, in a wide string a unit */
+		TR_ESCAPE_BYTE,      /* code is a byte of no valid sequence */
+		TR_ESCAPE_SURROGATE, /* code is a lone surrogate of a narrow string */
+	} type;
+	uint64_t code;
+	size_t len;         /* bytes of spelling it takes */
+	const char *reason; /* why it is no escape, or NULL */
+	size_t reason_at;   /* where in it */
+};
+
+/* Reads the escape whose backslash is at p. False: reason and reason_at are set. */
+bool tr_escape_read(const char *p, const char *end, bool wide, struct tr_escape *escape);
+
+enum { TR_ESCAPE_MAX = 24 }; /* bytes a unit's canonical spelling takes at most */
+
+/* The canonical spelling of a unit, escaped or not, in at most TR_ESCAPE_MAX bytes. */
+size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to);
+
+struct tr_string_scan {
+	const char *end;    /* at the closing quote; after a failure where the trouble is */
+	const char *reason; /* why the string is malformed; NULL: it is not */
+	bool plain;         /* no backslash in it */
+	bool canonical;
+	bool json; /* the same string in JSON: no `\x`, no lone surrogate */
+};
+
+/* Scans from behind the opening quote. False: malformed. */
+bool tr_string_scan(const char *p, const char *end, bool wide, struct tr_string_scan *scan);
+
+/* The canonical spelling of a scanned one; may be up to a third longer when wide. */
+void tr_string_respell(struct tr_text spelling, bool wide, struct tr_buffer *to);
+
+#endif
