@@ -9,9 +9,9 @@ enum { FIRST_WINDOW = 256 << 10 };
 struct tr_input_private {
 	struct tr_source *source;
 	struct tr_limits limits;
-	char *base; /* cap bytes and TR_INPUT_PAD more */
+	char *base;     /* cap bytes and TR_INPUT_PAD more */
 	size_t cap;
-	size_t first; /* cap where nothing larger is needed; also what one read asks for */
+	size_t first;   /* cap where nothing larger is needed; also what one read asks for */
 	uint64_t count; /* bytes that came from source */
 	void (*on_wait)(void *context);
 	void *on_wait_context;

@@ -12,7 +12,7 @@ struct tr_output_private {
 	struct tr_sink *sink;
 	char *base;
 	size_t cap;
-	uint64_t written; /* bytes that left the buffer, to the sink or, after a failure, to nowhere */
+	uint64_t written; /* bytes that left the buffer: to the sink, after a failure nowhere */
 	bool line_buffered;
 	struct tr_error error;
 };

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/utf8_block.h"
+
 #if defined __SSE2__ && !defined TR_PORTABLE
 #include <emmintrin.h>
 #endif
@@ -12,7 +14,7 @@ static bool is_tail(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The Unicode standard's table 3-7: the second byte tells the overlong, the surrogates, the too large. */
+/* The Unicode standard, table 3-7: it is the second byte that is overlong, surrogate or too large. */
 unsigned tr_utf8_length(const char *p, const char *end)
 {
 	unsigned char lead = (unsigned char)p[0];
@@ -62,6 +64,14 @@ const char *tr_utf8_check(const char *p, const char *end)
 {
 	for (;;) {
 		p = skip_ascii(p, end);
+		if (p == end)
+			return end;
+		if (TR_UTF8_BLOCK && end - p >= TR_UTF8_BLOCK) {
+			unsigned valid = tr_utf8_block(p);
+			p += valid;
+			if (valid)
+				continue;
+		}
 		/* other scripts come in runs */
 		while (p < end && (unsigned char)*p >= 0x80) {
 			unsigned length = tr_utf8_length(p, end);
@@ -69,8 +79,6 @@ const char *tr_utf8_check(const char *p, const char *end)
 				return p;
 			p += length;
 		}
-		if (p == end)
-			return end;
 	}
 }
 

@@ -6,23 +6,27 @@
 
 #include "core/input.h"
 #include "core/utf8.h"
+#include "core/utf8_block.h"
 
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
+/* May not stand raw, or begins something longer, which has to be looked at as a whole. */
+static bool is_suspect(char byte)
+{
+	unsigned char c = (unsigned char)byte;
+	return (c < ' ' && c != '\t' && c != '\n') || c >= 0x7f;
+}
 
 /*
- * A suspect is a byte that may not stand raw, or that begins something longer
- * (0x80 and up), which has to be looked at on its own.
+ * legal_prefix: how many bytes at p are surely legal, up to a place where a
+ * sequence begins. STEP bytes may be read, of which only those before end
+ * count; the result may reach behind end.
  */
 #if defined __SSE2__ && !defined TR_PORTABLE
 
-enum { STEP = 64 };
+enum { STEP = TR_UTF8_BLOCK };
 _Static_assert((int)STEP <= (int)TR_INPUT_PAD, "a step reads behind the pad");
 
-static __m128i suspects(const char *p)
+static __m128i suspects(__m128i bytes)
 {
-	__m128i bytes = _mm_loadu_si128((const __m128i *)p);
 	/* the compare is signed: 0x80 and up are below the blank too */
 	__m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
 	__m128i legal = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')),
@@ -31,18 +35,25 @@ static __m128i suspects(const char *p)
 	return _mm_or_si128(_mm_andnot_si128(legal, low), del);
 }
 
-/* The first suspect in the STEP bytes at p, which all may be read; STEP when there is none. */
-static unsigned first_suspect(const char *p)
+static unsigned legal_prefix(const char *p, const char *end)
 {
-	__m128i a = suspects(p), b = suspects(p + 16), c = suspects(p + 32), d = suspects(p + 48);
-	__m128i any = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
+	struct tr_block bytes = tr_block_load(p);
+	struct tr_block found = { { suspects(bytes.part[0]), suspects(bytes.part[1]),
+				    suspects(bytes.part[2]), suspects(bytes.part[3]) } };
+	__m128i any = _mm_or_si128(_mm_or_si128(found.part[0], found.part[1]),
+				   _mm_or_si128(found.part[2], found.part[3]));
 	if (_mm_movemask_epi8(any) == 0)
 		return STEP;
-	uint64_t mask = (uint64_t)(unsigned)_mm_movemask_epi8(a) |
-			(uint64_t)(unsigned)_mm_movemask_epi8(b) << 16 |
-			(uint64_t)(unsigned)_mm_movemask_epi8(c) << 32 |
-			(uint64_t)(unsigned)_mm_movemask_epi8(d) << 48;
-	return (unsigned)__builtin_ctzll(mask);
+	uint64_t suspect = tr_block_bits(found);
+	unsigned first = (unsigned)__builtin_ctzll(suspect);
+	/* bytes behind end must not make a cut sequence whole */
+	if (end - p < STEP)
+		return first;
+	unsigned valid = tr_utf8_block(p);
+	uint64_t control = suspect & ~tr_block_bits(bytes);
+	if (valid && control && (unsigned)__builtin_ctzll(control) < valid)
+		return (unsigned)__builtin_ctzll(control);
+	return valid ? valid : first;
 }
 
 #else
@@ -50,15 +61,11 @@ static unsigned first_suspect(const char *p)
 enum { STEP = 8 };
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-static bool is_suspect(unsigned char c)
-{
-	return (c < ' ' && c != '\t' && c != '\n') || c >= 0x7f;
-}
-
-static unsigned first_suspect(const char *p)
+static unsigned legal_prefix(const char *p, const char *end)
 {
 	uint64_t word;
 	memcpy(&word, p, sizeof word);
+	(void)end;
 	/* Seven bits a byte, so no sum carries; each term has its answer in the eighth. */
 	uint64_t bits = word & EACH(0x7f);
 	uint64_t low = ~(bits + EACH(0x60));
@@ -68,7 +75,7 @@ static unsigned first_suspect(const char *p)
 	if ((((low & not_tab & not_lf) | del | word) & EACH(0x80)) == 0)
 		return STEP;
 	unsigned i = 0;
-	while (i < STEP && !is_suspect((unsigned char)p[i]))
+	while (i < STEP && !is_suspect(p[i]))
 		i++;
 	return i;
 }
@@ -78,19 +85,18 @@ static unsigned first_suspect(const char *p)
 const char *tr_line_scan(const char *p, const char *end)
 {
 	while (p < end) {
-		unsigned skipped = first_suspect(p);
-		p += skipped;
-		if (skipped == STEP)
+		unsigned legal = legal_prefix(p, end);
+		p += legal;
+		/* only a sequence that goes on behind the step, perhaps */
+		if (legal > STEP - 4)
 			continue;
-		/* other scripts come in runs */
-		while (p < end && (unsigned char)*p >= 0x80) {
-			unsigned length = tr_utf8_length(p, end);
+		/* one by one; other scripts come in runs */
+		while (p < end && is_suspect(*p)) {
+			unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
 			if (length == 0)
 				return p;
 			p += length;
 		}
-		if (p < end && ((unsigned char)*p < ' ' || *p == 0x7f) && *p != '\t' && *p != '\n')
-			return p;
 	}
 	return end;
 }
