@@ -15,12 +15,18 @@
 #include "core/source.h"
 #include "core/text.h"
 
+enum { TR_CODEC_MORE = -1 };
+
 struct tr_codec {
-	const char *name;       /* gzip, zstd, … as in --codec */
-	const char *extension;  /* ".gz" */
+	const char *name;      /* gzip, zstd, … as in --codec */
+	const char *extension; /* ".gz"; NULL where no file name says it */
 	int level_min, level_max, level_default;
 	bool general; /* has tools and a magic of its own (gzip, not snappy or brotli) */
-	/* Bits of evidence in the first bytes of a stream; only looks. 0: no. */
+	/*
+	 * Bits of evidence in the first bytes of a stream; only looks. 0: no.
+	 * TR_CODEC_MORE: so far it may be, with more bytes it can tell. NULL where
+	 * there is no magic.
+	 */
 	int (*bid)(const char *data, size_t len);
 	/* Decodes inner, which it owns. NULL: err is filled (inner is freed). */
 	struct tr_source *(*decoder)(struct tr_input *inner, const struct tr_limits *limits,
@@ -41,8 +47,8 @@ const struct tr_codec *tr_codec_by_extension(struct tr_text path);
 
 /*
  * The codec whose magic stands at the start of the window (fills it as far as
- * needed), or NULL. Never guesses brotli, which has no magic: see
- * tr_codec_brotli_plausible.
+ * needed, and no further: slow text need not wait), or NULL. Never guesses
+ * brotli, which has no magic: see tr_codec_brotli_plausible.
  */
 const struct tr_codec *tr_codec_detect(struct tr_input *in);
 
@@ -54,8 +60,8 @@ bool tr_codec_brotli_plausible(struct tr_input *in);
  * window of the innermost one, which owns all below. `threads`: decode on a
  * thread of its own. NULL: err is filled, in is freed. Sets codec.
  */
-struct tr_input *tr_codec_open(struct tr_input *in, const struct tr_limits *limits,
-			       bool threads, struct tr_error *err);
+struct tr_input *tr_codec_open(struct tr_input *in, const struct tr_limits *limits, bool threads,
+			       struct tr_error *err);
 
 /* Forces one codec; otherwise as tr_codec_open. */
 struct tr_input *tr_codec_open_as(struct tr_input *in, const struct tr_codec *codec,

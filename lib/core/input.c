@@ -196,6 +196,13 @@ uint64_t tr_input_raw_offset(const struct tr_input *in)
 	return source->raw_offset ? source->raw_offset(source) : in->private->count;
 }
 
+bool tr_input_would_wait(const struct tr_input *in)
+{
+	struct tr_source *source = in->private->source;
+	return in->pos == in->end && !in->at_end &&
+	       (!source->would_wait || source->would_wait(source));
+}
+
 void tr_input_interrupt(struct tr_input *in)
 {
 	struct tr_source *source = in->private->source;

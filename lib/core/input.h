@@ -72,6 +72,9 @@ static inline void tr_input_skip(struct tr_input *in, size_t n)
 	in->offset += n;
 }
 
+/* True when the window is empty and filling it would have to wait. */
+bool tr_input_would_wait(const struct tr_input *in);
+
 /* Passed down from a source's interrupt: see there. May be called on another thread. */
 void tr_input_interrupt(struct tr_input *in);
 

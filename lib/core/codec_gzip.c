@@ -1,0 +1,171 @@
+/* gzip (RFC 1952) by zlib, called directly: what comes before a cut is given. */
+#include "core/codec_stream.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+enum {
+	GZIP_WRAPPER = 16, /* added to the window bits: gzip instead of zlib */
+	MEMORY_LEVEL = 8,
+	RESERVED_FLAGS = 0xe0,
+};
+
+static uInt clip(size_t n)
+{
+	return n < UINT_MAX ? (uInt)n : UINT_MAX;
+}
+
+static int bid(const char *data, size_t len)
+{
+	int bits = tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\x1f\x8b\x08"));
+	if (bits <= 0)
+		return bits;
+	if (len == 3)
+		return TR_CODEC_MORE;
+	return data[3] & RESERVED_FLAGS ? 0 : bits + 3;
+}
+
+struct decoder {
+	z_stream z;
+	enum { IN_MEMBER, BETWEEN, PADDING } place;
+};
+
+static void destroy_decoder(void *state)
+{
+	struct decoder *d = state;
+	inflateEnd(&d->z);
+	free(d);
+}
+
+static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struct tr_room *room,
+				   struct tr_error *err)
+{
+	d->z.next_in = (Bytef *)(uintptr_t)in->pos;
+	d->z.avail_in = clip(tr_input_available(in));
+	d->z.next_out = (Bytef *)room->pos;
+	d->z.avail_out = clip(tr_room_left(room));
+	int result = inflate(&d->z, Z_NO_FLUSH);
+	tr_input_skip(in, (size_t)((const char *)d->z.next_in - in->pos));
+	room->pos = (char *)d->z.next_out;
+	switch (result) {
+	case Z_OK:
+	case Z_BUF_ERROR: /* no progress: it wants more */
+		return TR_OK;
+	case Z_STREAM_END:
+		d->place = BETWEEN;
+		return TR_OK;
+	case Z_MEM_ERROR:
+		tr_error_memory(err);
+		return TR_FATAL;
+	default:
+		tr_decoder_error(err, in, "gzip", d->z.msg ? d->z.msg : "invalid data");
+		return TR_FATAL;
+	}
+}
+
+/* Behind a member: the next one, zeros to the end (tapes pad so), or garbage. */
+static enum tr_status step_between(struct decoder *d, struct tr_input *in, struct tr_error *err)
+{
+	if (!tr_input_more(in, 1))
+		return TR_END;
+	if (d->place == BETWEEN && *in->pos != 0) {
+		if (tr_input_more(in, 2) && (unsigned char)in->pos[0] == 0x1f &&
+		    (unsigned char)in->pos[1] == 0x8b) {
+			inflateReset(&d->z);
+			d->place = IN_MEMBER;
+			return TR_OK;
+		}
+	} else {
+		d->place = PADDING;
+		while (in->pos < in->end && *in->pos == 0)
+			tr_input_skip(in, 1);
+		if (in->pos == in->end)
+			return TR_OK;
+	}
+	tr_decoder_error(err, in, "gzip", "garbage behind the end");
+	return TR_FATAL;
+}
+
+static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
+				   struct tr_error *err)
+{
+	struct decoder *d = state;
+	if (d->place != IN_MEMBER) {
+		enum tr_status status = step_between(d, in, err);
+		if (status != TR_OK || d->place != IN_MEMBER)
+			return status;
+	}
+	return inflate_some(d, in, room, err);
+}
+
+static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
+				 struct tr_error *err)
+{
+	static const struct tr_decoder_class class = { "gzip", step_decoder, destroy_decoder };
+	struct decoder *d = calloc(1, sizeof *d);
+	if (d && inflateInit2(&d->z, MAX_WBITS + GZIP_WRAPPER) != Z_OK) {
+		free(d);
+		d = NULL;
+	}
+	return tr_decoder_new(&class, d, in, limits, err);
+}
+
+static void destroy_encoder(void *state)
+{
+	deflateEnd(state);
+	free(state);
+}
+
+static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
+				   struct tr_room *room, struct tr_error *err)
+{
+	static const int flush[] = { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH };
+	z_stream *z = state;
+	uInt taken = clip(*len);
+	z->next_in = (Bytef *)(uintptr_t)*data;
+	z->avail_in = taken;
+	z->next_out = (Bytef *)room->pos;
+	z->avail_out = clip(tr_room_left(room));
+	int result = deflate(z, flush[what]);
+	taken -= z->avail_in;
+	if (taken)
+		*data += taken;
+	*len -= taken;
+	room->pos = (char *)z->next_out;
+	if (result == Z_STREAM_END)
+		return TR_END;
+	if (result == Z_STREAM_ERROR) {
+		tr_error_set(err, TR_CAUSE_USAGE, "gzip: cannot compress");
+		return TR_FATAL;
+	}
+	/* room that is left over says that nothing is held back */
+	return z->avail_out && !*len && what != TR_ENCODE_FINISH ? TR_END : TR_OK;
+}
+
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
+{
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	(void)threads;
+	z_stream *z = calloc(1, sizeof *z);
+	if (z && deflateInit2(z, level, Z_DEFLATED, MAX_WBITS + GZIP_WRAPPER, MEMORY_LEVEL,
+			      Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(z);
+		z = NULL;
+	}
+	return tr_encoder_new(&class, z, inner, err);
+}
+
+const struct tr_codec tr_codec_gzip = {
+	.name = "gzip",
+	.extension = ".gz",
+	.level_min = 1,
+	.level_max = 9,
+	.level_default = 6,
+	.general = true,
+	.bid = bid,
+	.decoder = decoder,
+	.encoder = encoder,
+	.version = zlibVersion,
+};

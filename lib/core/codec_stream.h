@@ -1,0 +1,83 @@
+/*
+ * What all decoders and all encoders have in common. A codec file supplies a
+ * step function around its library; the loop, the limits, cut input and the
+ * order "first the bytes, then the error" are here.
+ */
+#ifndef TR_CORE_CODEC_STREAM_H
+#define TR_CORE_CODEC_STREAM_H
+
+#include "core/codec.h"
+
+extern const struct tr_codec tr_codec_gzip;
+extern const struct tr_codec tr_codec_xz;
+extern const struct tr_codec tr_codec_zstd;
+
+/* What a bid has to say of a magic number at the very start. */
+static inline int tr_codec_magic(struct tr_text start, struct tr_text magic)
+{
+	if (start.len < magic.len)
+		return tr_text_starts(magic, start) ? TR_CODEC_MORE : 0;
+	return tr_text_starts(start, magic) ? (int)(8 * magic.len) : 0;
+}
+
+/* Where a step writes to, and how far it got. */
+struct tr_room {
+	char *pos, *end;
+};
+
+static inline size_t tr_room_left(const struct tr_room *room)
+{
+	return (size_t)(room->end - room->pos);
+}
+
+struct tr_decoder_class {
+	const char *name; /* for messages: the codec's */
+	/*
+	 * Decodes from in's window (skipping what it used) into room. The window
+	 * is empty only at the end of the input.
+	 * TR_OK: call again; when it neither skipped nor wrote, with a longer
+	 * window, and where there is none the stream is cut. TR_END: the stream
+	 * is whole and nothing follows. TR_FATAL: err is filled; what was put
+	 * into room still counts.
+	 */
+	enum tr_status (*step)(void *state, struct tr_input *in, struct tr_room *room,
+			       struct tr_error *err);
+	void (*destroy)(void *state);
+};
+
+/*
+ * Owns in and state. state NULL: the codec's set-up found memory out. NULL:
+ * err is filled, both are freed.
+ */
+struct tr_source *tr_decoder_new(const struct tr_decoder_class *class, void *state,
+				 struct tr_input *in, const struct tr_limits *limits,
+				 struct tr_error *err);
+
+/* "NAME: WHAT (at byte N of the compressed data)": every decoder's complaint. */
+void tr_decoder_error(struct tr_error *err, const struct tr_input *in, const char *name,
+		      const char *what);
+
+/*
+ * The --max-ratio limit. `made` bytes came out of `taken`: true when that is
+ * beyond the limit. The first 64 MiB may be as small as they like.
+ */
+bool tr_ratio_exceeded(const struct tr_limits *limits, uint64_t made, uint64_t taken);
+
+enum tr_encode { TR_ENCODE_MORE, TR_ENCODE_FLUSH, TR_ENCODE_FINISH };
+
+struct tr_encoder_class {
+	/*
+	 * Takes from [*data, *data + *len) and writes into room. TR_END: what was
+	 * asked for is done (for MORE: the data is taken). TR_OK: call again with
+	 * fresh room. TR_FATAL: err is filled.
+	 */
+	enum tr_status (*step)(void *state, const char **data, size_t *len, enum tr_encode what,
+			       struct tr_room *room, struct tr_error *err);
+	void (*destroy)(void *state);
+};
+
+/* Owns inner and state; otherwise as tr_decoder_new. */
+struct tr_sink *tr_encoder_new(const struct tr_encoder_class *class, void *state,
+			       struct tr_sink *inner, struct tr_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* Zstandard (RFC 8878) by libzstd, called directly: what comes before a cut is given. */
+#include "core/codec_stream.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum {
+	WINDOW_LOG_MIN = 27, /* what libzstd takes unasked, 128 MiB */
+	WINDOW_LOG_MAX = 31,
+	FRAME_START = 5, /* bytes that say how the frame goes on */
+};
+
+static int bid(const char *data, size_t len)
+{
+	struct tr_text start = { data, len };
+	int bits = tr_codec_magic(start, TR_TEXT("\x28\xb5\x2f\xfd"));
+	/* a skippable frame may come first; the first byte has four free bits */
+	if (bits == 0 && (*data & 0xf0) == 0x50) {
+		start.data++;
+		start.len--;
+		bits = tr_codec_magic(start, TR_TEXT("\x2a\x4d\x18"));
+	}
+	return bits;
+}
+
+struct decoder {
+	ZSTD_DCtx *context;
+	size_t hint;  /* bytes up to the end of the block that comes next */
+	bool between; /* a frame has just ended (or none began) */
+	bool any;     /* a frame has ended */
+};
+
+static void destroy_decoder(void *state)
+{
+	struct decoder *d = state;
+	ZSTD_freeDCtx(d->context);
+	free(d);
+}
+
+static enum tr_status fail(const struct decoder *d, struct tr_error *err, const struct tr_input *in,
+			   size_t result)
+{
+	switch (ZSTD_getErrorCode(result)) {
+	case ZSTD_error_memory_allocation:
+		tr_error_memory(err);
+		break;
+	case ZSTD_error_frameParameter_windowTooLarge:
+		tr_error_set(err, TR_CAUSE_LIMIT, "zstd: needs a window larger than --max-record");
+		break;
+	case ZSTD_error_prefix_unknown:
+		tr_decoder_error(err, in, "zstd",
+				 d->any ? "garbage behind the end" : "not a zstd stream");
+		break;
+	default:
+		tr_decoder_error(err, in, "zstd", ZSTD_getErrorName(result));
+		break;
+	}
+	return TR_FATAL;
+}
+
+static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
+				   struct tr_error *err)
+{
+	struct decoder *d = state;
+	/*
+	 * A call that fails says nothing of the blocks it decoded before; with one
+	 * block to a call none is lost.
+	 */
+	size_t size = tr_input_available(in);
+	if (d->hint < size)
+		size = d->hint;
+	ZSTD_inBuffer from = { in->pos, size, 0 };
+	ZSTD_outBuffer to = { room->pos, tr_room_left(room), 0 };
+	if (!(d->between && size == 0)) {
+		size_t result = ZSTD_decompressStream(d->context, &to, &from);
+		tr_input_skip(in, from.pos);
+		room->pos += to.pos;
+		if (ZSTD_isError(result))
+			return fail(d, err, in, result);
+		d->between = result == 0;
+		d->any = d->any || d->between;
+		d->hint = result ? result : FRAME_START;
+	}
+	return d->between && tr_input_available(in) == 0 && in->at_end ? TR_END : TR_OK;
+}
+
+/* --max-record is what the user lets memory be; never less than the usual files need. */
+static int window_log(const struct tr_limits *limits)
+{
+	int log = WINDOW_LOG_MIN;
+	while (log < WINDOW_LOG_MAX && limits->max_record >> (log + 1))
+		log++;
+	return log;
+}
+
+static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
+				 struct tr_error *err)
+{
+	static const struct tr_decoder_class class = { "zstd", step_decoder, destroy_decoder };
+	struct decoder *d = calloc(1, sizeof *d);
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	if (!d || !context) {
+		ZSTD_freeDCtx(context);
+		free(d);
+		d = NULL;
+	} else {
+		d->context = context;
+		d->between = true;
+		d->hint = FRAME_START;
+		(void)ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, window_log(limits));
+	}
+	return tr_decoder_new(&class, d, in, limits, err);
+}
+
+static void destroy_encoder(void *state)
+{
+	ZSTD_freeCCtx(state);
+}
+
+static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
+				   struct tr_room *room, struct tr_error *err)
+{
+	static const ZSTD_EndDirective directive[] = { ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end };
+	ZSTD_inBuffer from = { *data, *len, 0 };
+	ZSTD_outBuffer to = { room->pos, tr_room_left(room), 0 };
+	size_t left = ZSTD_compressStream2(state, &to, &from, directive[what]);
+	if (from.pos)
+		*data += from.pos;
+	*len -= from.pos;
+	room->pos += to.pos;
+	if (ZSTD_isError(left)) {
+		if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+			tr_error_memory(err);
+		else
+			tr_error_set(err, TR_CAUSE_USAGE, "zstd: %s", ZSTD_getErrorName(left));
+		return TR_FATAL;
+	}
+	return (what == TR_ENCODE_MORE ? *len : left) == 0 ? TR_END : TR_OK;
+}
+
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
+{
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	if (context) {
+		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+		/* a libzstd without threads refuses, and compresses on this one */
+		if (threads > 1)
+			(void)ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, (int)threads);
+	}
+	return tr_encoder_new(&class, context, inner, err);
+}
+
+const struct tr_codec tr_codec_zstd = {
+	.name = "zstd",
+	.extension = ".zst",
+	.level_min = 1,
+	.level_max = 19,
+	.level_default = 3,
+	.general = true,
+	.bid = bid,
+	.decoder = decoder,
+	.encoder = encoder,
+	.version = ZSTD_versionString,
+};

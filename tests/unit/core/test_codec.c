@@ -1,0 +1,365 @@
+/* Every codec of the table: round trips, cut input, damaged input, limits. */
+#include "core/codec.h"
+
+#include <inttypes.h>
+
+#include "memory.h"
+#include "tap.h"
+
+static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+
+/* Encodes text in writes of `piece` bytes into *to, flushing after each where asked to. */
+static bool encode(const struct tr_codec *codec, struct tr_text text, size_t piece, bool flush,
+		   unsigned threads, struct tr_buffer *to)
+{
+	struct tr_error err;
+	int finished = 0;
+	struct tr_sink *sink =
+		codec->encoder(memory_sink(to, &finished), codec->level_default, threads, &err);
+	bool good = sink != NULL;
+	while (good && text.len) {
+		size_t n = piece < text.len ? piece : text.len;
+		good = sink->write(sink, text.data, n, &err) && (!flush || sink->flush(sink, &err));
+		text.data += n;
+		text.len -= n;
+	}
+	good = good && sink->finish(sink, &err) && finished == 1;
+	if (sink)
+		sink->close(sink);
+	return good;
+}
+
+/* Decodes all of text, which arrives in pieces of `most` bytes (0: any). */
+static bool decode(const struct tr_codec *codec, struct tr_text text, size_t most,
+		   struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_source *source = codec->decoder(memory_input(text, most), &limits, err);
+	return source && drain(source, most ? most : 100000, to, err);
+}
+
+static bool same(const struct tr_buffer *a, struct tr_text b)
+{
+	return tr_text_equal(tr_buffer_text(a), b);
+}
+
+static void round_trip(const struct tr_codec *codec, struct tr_text text, size_t piece, size_t most,
+		       unsigned threads, const char *what)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	struct tr_error err;
+	tr_error_clear(&err);
+	bool good = encode(codec, text, piece, false, threads, &packed);
+	good = good && decode(codec, tr_buffer_text(&packed), most, &plain, &err);
+	if (!ok(good && same(&plain, text), "%s: %s, and back", codec->name, what))
+		diag("%zu bytes packed, %zu plain: %s", packed.len, plain.len, err.text);
+
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
+static void test_round_trips(const struct tr_codec *codec)
+{
+	struct tr_buffer lines = TR_BUFFER_INIT, noise = TR_BUFFER_INIT;
+	put_lines(&lines, 3000001);
+	put_noise(&noise, 3000001);
+	round_trip(codec, TR_TEXT(""), 1, 0, 1, "nothing");
+	round_trip(codec, TR_TEXT(""), 1, 1, 1, "nothing, byte by byte");
+	round_trip(codec, TR_TEXT("x"), 1, 0, 1, "one byte");
+	round_trip(codec, TR_TEXT("x"), 1, 1, 1, "one byte, byte by byte");
+	round_trip(codec, tr_buffer_text(&lines), 100000, 0, 1, "3 MB of lines");
+	round_trip(codec, tr_buffer_text(&lines), SIZE_MAX, 0, 3, "3 MB of lines, three threads");
+	round_trip(codec, tr_buffer_text(&noise), 4097, 0, 1, "3 MB of noise");
+	lines.len = noise.len = 70001;
+	round_trip(codec, tr_buffer_text(&lines), 1, 1, 1, "70 KB of lines, byte by byte");
+	round_trip(codec, tr_buffer_text(&noise), 1, 1, 1, "70 KB of noise, byte by byte");
+	tr_buffer_free(&lines);
+	tr_buffer_free(&noise);
+}
+
+static void test_flush(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT, lines = TR_BUFFER_INIT;
+	struct tr_error err;
+	put_lines(&lines, 5000);
+	struct tr_sink *sink =
+		codec->encoder(memory_sink(&packed, NULL), codec->level_default, 1, &err);
+	bool good = sink->write(sink, lines.data, 3000, &err) && sink->flush(sink, &err);
+	size_t flushed = packed.len;
+	decode(codec, tr_buffer_text(&packed), 0, &plain, &err);
+	ok(good && same(&plain, (struct tr_text){ lines.data, 3000 }),
+	   "%s: what was flushed can be read", codec->name);
+	ok(sink->flush(sink, &err) && packed.len <= flushed + 16, "%s: flushed twice", codec->name);
+	good = sink->write(sink, lines.data + 3000, 2000, &err) && sink->finish(sink, &err);
+	sink->close(sink);
+	plain.len = 0;
+	good = good && decode(codec, tr_buffer_text(&packed), 0, &plain, &err);
+	ok(good && same(&plain, tr_buffer_text(&lines)), "%s: goes on after a flush", codec->name);
+	tr_buffer_free(&lines);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
+/* Frames and members follow each other: cat a.gz b.gz. */
+static void test_concatenated(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	struct tr_error err;
+	encode(codec, TR_TEXT("first\n"), 100, false, 1, &packed);
+	encode(codec, TR_TEXT(""), 100, false, 1, &packed);
+	encode(codec, TR_TEXT("second\n"), 100, false, 1, &packed);
+	for (size_t most = 0; most < 2; most++) {
+		plain.len = 0;
+		bool good = decode(codec, tr_buffer_text(&packed), most, &plain, &err);
+		ok(good && same(&plain, TR_TEXT("first\nsecond\n")), "%s: two after each other%s",
+		   codec->name, most ? ", byte by byte" : "");
+	}
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
+/* Cut anywhere: a prefix and an error, and more input never gives less. */
+static void test_cuts(const struct tr_codec *codec, bool exact)
+{
+	struct tr_buffer lines = TR_BUFFER_INIT, packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	size_t least = 0, cut, silent = 0;
+	put_lines(&lines, 2000);
+	encode(codec, tr_buffer_text(&lines), 100, false, 1, &packed);
+	for (cut = 1; cut < packed.len; cut++) {
+		struct tr_error err;
+		tr_error_clear(&err);
+		plain.len = 0;
+		if (decode(codec, (struct tr_text){ packed.data, cut }, cut % 3, &plain, &err))
+			silent++;
+		if (plain.len < least || plain.len > lines.len ||
+		    memcmp(plain.data, lines.data, plain.len))
+			break;
+		if (exact)
+			least = plain.len;
+	}
+	ok(cut == packed.len, "%s: every cut gives a prefix (%zu of %zu)", codec->name, cut,
+	   packed.len);
+	ok(!exact || silent == 0, "%s: every cut is reported (%zu are not)", codec->name, silent);
+	tr_buffer_free(&lines);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
+static void test_flips(const struct tr_codec *codec)
+{
+	struct tr_buffer lines = TR_BUFFER_INIT, packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	put_lines(&lines, 2000);
+	encode(codec, tr_buffer_text(&lines), 100, false, 1, &packed);
+	size_t unnoticed = 0;
+	for (size_t i = 0; i < packed.len * 8; i++) {
+		struct tr_error err;
+		packed.data[i / 8] ^= (char)(1 << i % 8);
+		plain.len = 0;
+		if (decode(codec, tr_buffer_text(&packed), 0, &plain, &err) &&
+		    !same(&plain, tr_buffer_text(&lines)))
+			unnoticed++;
+		packed.data[i / 8] ^= (char)(1 << i % 8);
+	}
+	ok(true, "%s: survives every flipped bit (%zu of %zu pass unnoticed)", codec->name,
+	   unnoticed, packed.len * 8);
+	tr_buffer_free(&lines);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
+static void test_detection(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT;
+	encode(codec, TR_TEXT("some text\n"), 100, false, 1, &packed);
+	for (size_t most = 0; codec->bid && most < 2; most++) {
+		struct tr_input *in = memory_input(tr_buffer_text(&packed), most);
+		ok(tr_codec_detect(in) == codec && in->offset == 0, "%s: is detected%s",
+		   codec->name, most ? ", byte by byte" : "");
+		tr_input_free(in);
+	}
+	ok(tr_codec_by_name(tr_text_from(codec->name)) == codec, "%s: by name", codec->name);
+	if (codec->extension) {
+		char path[64];
+		snprintf(path, sizeof path, "dir/trace%s", codec->extension);
+		ok(tr_codec_by_extension(tr_text_from(path)) == codec, "%s: by extension",
+		   codec->name);
+	}
+	ok(codec->version() && *codec->version(), "%s: version %s", codec->name, codec->version());
+	tr_buffer_free(&packed);
+}
+
+/* The disk breaks below a decoder: its bytes, then its error. */
+static void test_source_error(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	struct tr_error err;
+	encode(codec, TR_TEXT("some text\n"), 100, false, 1, &packed);
+	struct tr_source *broken = memory_source(tr_buffer_text(&packed), 0);
+	((struct memory_source *)broken)->fails = true;
+	struct tr_input *in = tr_input_new(broken, &limits, 0);
+	bool good = drain(codec->decoder(in, &limits, &err), 100, &plain, &err);
+	ok(!good && err.cause == TR_CAUSE_SYSTEM && same(&plain, TR_TEXT("some text\n")),
+	   "%s: an error of the file comes through, after the bytes", codec->name);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
+static void test_sink_error(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, noise = TR_BUFFER_INIT;
+	struct tr_error err;
+	tr_error_clear(&err);
+	put_noise(&noise, 3 << 20);
+	struct tr_sink *full = memory_sink(&packed, NULL);
+	((struct memory_sink *)full)->room = 1000;
+	struct tr_sink *sink = codec->encoder(full, codec->level_default, 1, &err);
+	bool good = sink->write(sink, noise.data, noise.len, &err) && sink->finish(sink, &err);
+	sink->close(sink);
+	ok(!good && !strcmp(err.text, "the disk is full"), "%s: a failed write is reported: %s",
+	   codec->name, err.text);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&noise);
+}
+
+/* A bomb: what the limit lets through is given, then the limit is named. */
+static void test_ratio(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT;
+	struct tr_error err;
+	tr_error_clear(&err);
+	struct tr_sink *sink =
+		codec->encoder(memory_sink(&packed, NULL), codec->level_default, 1, &err);
+	char *zeros = calloc(1, 1 << 20);
+	for (int i = 0; i < 80; i++)
+		sink->write(sink, zeros, 1 << 20, &err);
+	sink->finish(sink, &err);
+	sink->close(sink);
+	struct tr_limits strict = TR_LIMITS_DEFAULT;
+	strict.max_ratio = 5;
+	struct tr_source *source =
+		codec->decoder(memory_input(tr_buffer_text(&packed), 0), &strict, &err);
+	uint64_t total = 0;
+	ssize_t n;
+	while ((n = source->read(source, zeros, 1 << 20, &err)) > 0)
+		total += (uint64_t)n;
+	source->close(source);
+	ok(n < 0 && err.cause == TR_CAUSE_LIMIT && total >= 64u << 20 && total < 70u << 20,
+	   "%s: a bomb is stopped after %" PRIu64 " bytes: %s", codec->name, total, err.text);
+	free(zeros);
+	tr_buffer_free(&packed);
+}
+
+/* Opens a window with all layers off; the text, or the error. */
+static bool open_all(struct tr_text packed, bool threads, struct tr_buffer *plain,
+		     const struct tr_codec **codec, struct tr_error *err)
+{
+	struct tr_input *in = tr_codec_open(memory_input(packed, 0), &limits, threads, err);
+	if (!in)
+		return false;
+	*codec = in->codec;
+	while (tr_input_more(in, 1)) {
+		tr_buffer_put(plain, in->pos, tr_input_available(in));
+		tr_input_skip(in, tr_input_available(in));
+	}
+	bool good = !in->damaged;
+	if (!good)
+		tr_input_error(in, err);
+	else
+		good = tr_input_raw_offset(in) == packed.len;
+	tr_input_free(in);
+	return good;
+}
+
+static void test_layers(void)
+{
+	struct tr_buffer lines = TR_BUFFER_INIT, layer[6], plain = TR_BUFFER_INIT;
+	const struct tr_codec *codec = NULL;
+	struct tr_error err;
+	put_lines(&lines, 700000);
+	layer[0] = lines;
+	for (int i = 1; i < 6; i++) {
+		layer[i] = (struct tr_buffer)TR_BUFFER_INIT;
+		encode(tr_codecs[i % 3], tr_buffer_text(&layer[i - 1]), 10000, false, 1, &layer[i]);
+	}
+	for (int i = 0; i < 5; i++) {
+		for (int threads = 0; threads < 2; threads++) {
+			plain.len = 0;
+			bool good =
+				open_all(tr_buffer_text(&layer[i]), threads, &plain, &codec, &err);
+			ok(good && same(&plain, tr_buffer_text(&lines)) &&
+				   codec == (i ? tr_codecs[i % 3] : NULL),
+			   "%d layers come off%s", i, threads ? ", on a thread" : "");
+		}
+	}
+	ok(!open_all(tr_buffer_text(&layer[5]), true, &plain, &codec, &err) &&
+		   err.cause == TR_CAUSE_LIMIT,
+	   "five layers do not: %s", err.text);
+	for (int i = 0; i < 6; i++)
+		tr_buffer_free(&layer[i]);
+	tr_buffer_free(&plain);
+}
+
+/* As gzip has it: zeros may follow, anything else is reported after the data. */
+static void test_behind_the_end(void)
+{
+	static const struct {
+		struct tr_text behind;
+		bool good;
+	} cases[] = {
+		{ { "\0", 1 }, true },		 { { "\0\0\0\0\0\0\0\0", 8 }, true },
+		{ { "\0\0garbage", 9 }, false }, { { "garbage", 7 }, false },
+		{ { "\x1f", 1 }, false },	 { { "\x1f\x8b", 2 }, false },
+	};
+	const struct tr_codec *gzip = tr_codec_by_name(TR_TEXT("gzip"));
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+		struct tr_error err;
+		tr_error_clear(&err);
+		encode(gzip, TR_TEXT("text\n"), 100, false, 1, &packed);
+		tr_buffer_put_text(&packed, cases[i / 2].behind);
+		bool good = decode(gzip, tr_buffer_text(&packed), i % 2, &plain, &err);
+		ok(good == cases[i / 2].good && same(&plain, TR_TEXT("text\n")),
+		   "gzip: %zu bytes behind the end%s: %s", cases[i / 2].behind.len,
+		   i % 2 ? ", byte by byte" : "", good ? "fine" : err.text);
+		tr_buffer_free(&packed);
+		tr_buffer_free(&plain);
+	}
+}
+
+static void test_no_codec(void)
+{
+	static const char *const texts[] = { "",       "{", "at the start", "BZh is no magic",
+					     "B",      "(", "%trec\t1\n",   "P",
+					     "attach", "a" };
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct tr_input *in = memory_input(tr_text_from(texts[i]), 1);
+		ok(tr_codec_detect(in) == NULL, "text %zu is not compressed", i);
+		tr_input_free(in);
+	}
+	struct tr_input *in = memory_input(TR_TEXT("(slow text that goes on"), 2);
+	tr_codec_detect(in);
+	ok(tr_input_available(in) <= 2, "text that comes slowly is not waited for");
+	tr_input_free(in);
+	ok(!tr_codec_by_name(TR_TEXT("none")) && !tr_codec_by_name(TR_TEXT("gz")), "no such codec");
+	ok(!tr_codec_by_extension(TR_TEXT("trace.json")), "no such extension");
+	ok(!tr_codec_by_extension(TR_TEXT(".gz")), "a name is more than its extension");
+}
+
+int main(void)
+{
+	for (size_t i = 0; tr_codecs[i]; i++) {
+		const struct tr_codec *codec = tr_codecs[i];
+		test_round_trips(codec);
+		test_flush(codec);
+		test_cuts(codec, true);
+		test_flips(codec);
+		test_detection(codec);
+		test_source_error(codec);
+		test_sink_error(codec);
+		test_ratio(codec);
+		test_concatenated(codec);
+	}
+	test_layers();
+	test_behind_the_end();
+	test_no_codec();
+	return done_testing();
+}
