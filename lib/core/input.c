@@ -9,9 +9,9 @@ enum { FIRST_WINDOW = 256 << 10 };
 struct tr_input_private {
 	struct tr_source *source;
 	struct tr_limits limits;
-	char *base;     /* cap bytes and TR_INPUT_PAD more */
+	char *base; /* cap bytes and TR_INPUT_PAD more */
 	size_t cap;
-	size_t first;   /* cap where nothing larger is needed; also what one read asks for */
+	size_t first;	/* cap where nothing larger is needed; also what one read asks for */
 	uint64_t count; /* bytes that came from source */
 	void (*on_wait)(void *context);
 	void *on_wait_context;
@@ -26,24 +26,24 @@ struct tr_input *tr_input_new(struct tr_source *source, const struct tr_limits *
 {
 	size_t first = first_window ? first_window : FIRST_WINDOW;
 	struct tr_input *in = calloc(1, sizeof *in);
-	struct tr_input_private *private = calloc(1, sizeof *private);
+	struct tr_input_private *self = calloc(1, sizeof *self);
 	char *base = malloc(first + TR_INPUT_PAD);
-	if (!in || !private || !base) {
+	if (!in || !self || !base) {
 		free(in);
-		free(private);
+		free(self);
 		free(base);
 		source->close(source);
 		return NULL;
 	}
 	memset(base, 0, TR_INPUT_PAD);
-	*private = (struct tr_input_private){
+	*self = (struct tr_input_private){
 		.source = source,
 		.limits = *limits,
 		.base = base,
 		.cap = first,
 		.first = first,
 	};
-	in->private = private;
+	in->private = self;
 	in->pos = in->end = base;
 	return in;
 }
@@ -67,7 +67,7 @@ void tr_input_on_wait(struct tr_input *in, void (*call)(void *context), void *co
 /* Moves the window into a buffer of cap bytes. */
 static bool move_window(struct tr_input *in, size_t cap)
 {
-	struct tr_input_private *private = in->private;
+	struct tr_input_private *self = in->private;
 	size_t available = tr_input_available(in);
 	if (cap > SIZE_MAX - TR_INPUT_PAD)
 		return false;
@@ -75,9 +75,9 @@ static bool move_window(struct tr_input *in, size_t cap)
 	if (!base)
 		return false;
 	memcpy(base, in->pos, available);
-	free(private->base);
-	private->base = base;
-	private->cap = cap;
+	free(self->base);
+	self->base = base;
+	self->cap = cap;
 	in->pos = base;
 	in->end = base + available;
 	return true;
@@ -90,25 +90,25 @@ static bool move_window(struct tr_input *in, size_t cap)
  */
 static bool make_room(struct tr_input *in)
 {
-	struct tr_input_private *private = in->private;
+	struct tr_input_private *self = in->private;
 	size_t available = tr_input_available(in);
-	size_t consumed = (size_t)(in->pos - private->base);
-	if (consumed > 0 && consumed >= private->cap / 4) {
-		memmove(private->base, in->pos, available);
-		in->pos = private->base;
-		in->end = private->base + available;
+	size_t consumed = (size_t)(in->pos - self->base);
+	if (consumed > 0 && consumed >= self->cap / 4) {
+		memmove(self->base, in->pos, available);
+		in->pos = self->base;
+		in->end = self->base + available;
 		return true;
 	}
-	return private->cap <= SIZE_MAX / 2 && move_window(in, private->cap * 2);
+	return self->cap <= SIZE_MAX / 2 && move_window(in, self->cap * 2);
 }
 
 /* After a large record the window becomes small again; where it cannot, it is as good large. */
 static void shrink(struct tr_input *in, size_t want)
 {
-	struct tr_input_private *private = in->private;
-	if (private->cap / 4 > private->first && want <= private->first &&
-	    tr_input_available(in) < private->first)
-		(void)move_window(in, private->first);
+	struct tr_input_private *self = in->private;
+	if (self->cap / 4 > self->first && want <= self->first &&
+	    tr_input_available(in) < self->first)
+		(void)move_window(in, self->first);
 }
 
 /* Keeps the first error: what follows is a consequence. */
@@ -130,14 +130,14 @@ static bool out_of_memory(struct tr_input *in)
 /* One read of at least `least` bytes' space, where there is so much. */
 static bool read_more(struct tr_input *in, size_t least)
 {
-	struct tr_input_private *private = in->private;
-	struct tr_source *source = private->source;
-	if (private->on_wait && (!source->would_wait || source->would_wait(source)))
-		private->on_wait(private->on_wait_context);
+	struct tr_input_private *self = in->private;
+	struct tr_source *source = self->source;
+	if (self->on_wait && (!source->would_wait || source->would_wait(source)))
+		self->on_wait(self->on_wait_context);
 
-	size_t space = private->cap - (size_t)(in->end - private->base);
-	size_t ask = least > private->first ? least : private->first;
-	char *to = private->base + (in->end - private->base);
+	size_t space = self->cap - (size_t)(in->end - self->base);
+	size_t ask = least > self->first ? least : self->first;
+	char *to = self->base + (in->end - self->base);
 	struct tr_error err;
 	tr_error_clear(&err);
 	ssize_t n = source->read(source, to, ask < space ? ask : space, &err);
@@ -148,7 +148,7 @@ static bool read_more(struct tr_input *in, size_t least)
 		return false;
 	}
 	in->end += n;
-	private->count += (uint64_t)n;
+	self->count += (uint64_t)n;
 	memset(to + n, 0, TR_INPUT_PAD);
 	return true;
 }
@@ -156,16 +156,16 @@ static bool read_more(struct tr_input *in, size_t least)
 /* tr_input_more without the limit. */
 static bool fill(struct tr_input *in, size_t want)
 {
-	struct tr_input_private *private = in->private;
+	struct tr_input_private *self = in->private;
 	while (tr_input_available(in) < want) {
 		if (in->at_end)
 			return false;
 		if (in->pos == in->end)
-			in->pos = in->end = private->base;
+			in->pos = in->end = self->base;
 		shrink(in, want);
 		/* do not crumble a read for the sake of a window's last bytes */
-		size_t space = private->cap - (size_t)(in->end - private->base);
-		if (space <= private->first / 4 && !make_room(in) && space == 0)
+		size_t space = self->cap - (size_t)(in->end - self->base);
+		if (space <= self->first / 4 && !make_room(in) && space == 0)
 			return out_of_memory(in);
 		if (!read_more(in, want - tr_input_available(in)))
 			return false;
@@ -175,14 +175,14 @@ static bool fill(struct tr_input *in, size_t want)
 
 bool tr_input_more(struct tr_input *in, size_t want)
 {
-	struct tr_input_private *private = in->private;
+	struct tr_input_private *self = in->private;
 	if (tr_input_available(in) >= want)
 		return true;
-	if (want > private->limits.max_record) {
+	if (want > self->limits.max_record) {
 		struct tr_error err;
 		tr_error_set(&err, TR_CAUSE_LIMIT,
 			     "a record of %zu bytes is larger than the limit of %" PRIu64, want,
-			     private->limits.max_record);
+			     self->limits.max_record);
 		tr_error_at_offset(&err, in->offset);
 		damage(in, &err);
 		return false;
@@ -219,18 +219,19 @@ void tr_input_error(const struct tr_input *in, struct tr_error *err)
 /* Length of the line with its LF when the window has all of it, else 0. */
 static size_t find_lf(struct tr_input *in)
 {
-	struct tr_input_private *private = in->private;
+	struct tr_input_private *self = in->private;
 	size_t available = tr_input_available(in);
 	size_t known = 0;
-	if (private->searched >= in->offset) {
-		known = (size_t)(private->searched - in->offset);
-		if (private->lf_at_searched)
+	if (self->searched >= in->offset) {
+		known = (size_t)(self->searched - in->offset);
+		if (self->lf_at_searched)
 			return known + 1;
 	}
-	const char *lf = available > known ? memchr(in->pos + known, '\n', available - known) : NULL;
+	const char *lf =
+		available > known ? memchr(in->pos + known, '\n', available - known) : NULL;
 	size_t clean = lf ? (size_t)(lf - in->pos) : available;
-	private->searched = in->offset + clean;
-	private->lf_at_searched = lf != NULL;
+	self->searched = in->offset + clean;
+	self->lf_at_searched = lf != NULL;
 	return lf ? clean + 1 : 0;
 }
 

@@ -20,17 +20,17 @@ struct tr_output_private {
 struct tr_output *tr_output_new(struct tr_sink *sink)
 {
 	struct tr_output *out = malloc(sizeof *out);
-	struct tr_output_private *private = malloc(sizeof *private);
+	struct tr_output_private *self = malloc(sizeof *self);
 	char *base = malloc(BUFFER);
-	if (!out || !private || !base) {
+	if (!out || !self || !base) {
 		free(out);
-		free(private);
+		free(self);
 		free(base);
 		sink->close(sink);
 		return NULL;
 	}
-	*private = (struct tr_output_private){ .sink = sink, .base = base, .cap = BUFFER };
-	*out = (struct tr_output){ .pos = base, .end = base + BUFFER, .private = private };
+	*self = (struct tr_output_private){ .sink = sink, .base = base, .cap = BUFFER };
+	*out = (struct tr_output){ .pos = base, .end = base + BUFFER, .private = self };
 	return out;
 }
 
@@ -52,30 +52,30 @@ static size_t buffered(const struct tr_output *out)
 
 static void sink_write(struct tr_output *out, const char *data, size_t len)
 {
-	struct tr_output_private *private = out->private;
-	private->written += len;
+	struct tr_output_private *self = out->private;
+	self->written += len;
 	if (!out->failed && len > 0)
-		out->failed = !private->sink->write(private->sink, data, len, &private->error);
+		out->failed = !self->sink->write(self->sink, data, len, &self->error);
 }
 
 static void write_buffer(struct tr_output *out)
 {
-	struct tr_output_private *private = out->private;
+	struct tr_output_private *self = out->private;
 	size_t len = buffered(out);
-	out->pos = private->base;
-	sink_write(out, private->base, len);
+	out->pos = self->base;
+	sink_write(out, self->base, len);
 }
 
 /* Only while the buffer is empty. False: it is as it was. */
 static bool resize_buffer(struct tr_output *out, size_t cap)
 {
-	struct tr_output_private *private = out->private;
+	struct tr_output_private *self = out->private;
 	char *base = cap <= PTRDIFF_MAX ? malloc(cap) : NULL;
 	if (!base)
 		return false;
-	free(private->base);
-	private->base = base;
-	private->cap = cap;
+	free(self->base);
+	self->base = base;
+	self->cap = cap;
 	out->pos = base;
 	out->end = base + cap;
 	return true;
@@ -83,15 +83,15 @@ static bool resize_buffer(struct tr_output *out, size_t cap)
 
 char *tr_output_grow(struct tr_output *out, size_t n)
 {
-	struct tr_output_private *private = out->private;
+	struct tr_output_private *self = out->private;
 	write_buffer(out);
 	/* a buffer that was large once goes back when less will do */
-	if (n <= BUFFER && private->cap > BUFFER)
+	if (n <= BUFFER && self->cap > BUFFER)
 		(void)resize_buffer(out, BUFFER);
-	if (n <= private->cap || resize_buffer(out, n))
+	if (n <= self->cap || resize_buffer(out, n))
 		return out->pos;
 	if (!out->failed)
-		tr_error_memory(&private->error);
+		tr_error_memory(&self->error);
 	out->failed = true;
 	return NULL;
 }
@@ -118,10 +118,10 @@ void tr_output_put_large(struct tr_output *out, const char *data, size_t len)
 
 bool tr_output_flush(struct tr_output *out)
 {
-	struct tr_output_private *private = out->private;
+	struct tr_output_private *self = out->private;
 	write_buffer(out);
 	if (!out->failed)
-		out->failed = !private->sink->flush(private->sink, &private->error);
+		out->failed = !self->sink->flush(self->sink, &self->error);
 	return !out->failed;
 }
 
@@ -146,10 +146,10 @@ static void free_output(struct tr_output *out)
 
 bool tr_output_finish(struct tr_output *out, struct tr_error *err)
 {
-	struct tr_output_private *private = out->private;
+	struct tr_output_private *self = out->private;
 	write_buffer(out);
 	if (!out->failed)
-		out->failed = !private->sink->finish(private->sink, &private->error);
+		out->failed = !self->sink->finish(self->sink, &self->error);
 	bool done = !out->failed;
 	if (!done)
 		tr_output_error(out, err);

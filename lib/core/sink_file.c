@@ -20,7 +20,7 @@
 #include "core/fd.h"
 
 enum {
-	MAX_LINKS = 40,   /* what Linux follows */
+	MAX_LINKS = 40,	  /* what Linux follows */
 	MAX_TRIES = 100,  /* for a name that is not taken; the second is luck already */
 	SHOWN_NAME = 200, /* of the target's name in the temporary one: NAME_MAX is 255 */
 };
@@ -28,9 +28,9 @@ enum {
 struct file_sink {
 	struct tr_sink base;
 	int fd;
-	char *target;    /* what the temporary file becomes; NULL: written as it is */
+	char *target;	 /* what the temporary file becomes; NULL: written as it is */
 	char *temporary; /* NULL: none, or renamed */
-	bool replaces;   /* a file whose mode and owner are kept */
+	bool replaces;	 /* a file whose mode and owner are kept */
 	struct stat replaced;
 };
 

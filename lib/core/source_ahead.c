@@ -26,8 +26,8 @@ struct ahead {
 	 */
 	uint64_t in, out;
 	uint64_t raw_offset; /* of the inner source */
-	bool ended;          /* error, or no cause where it was just the end */
-	bool stop;           /* the consumer has gone */
+	bool ended;	     /* error, or no cause where it was just the end */
+	bool stop;	     /* the consumer has gone */
 	struct tr_error error;
 	char ring[RING];
 };

@@ -14,7 +14,7 @@ static bool is_tail(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The Unicode standard, table 3-7: it is the second byte that is overlong, surrogate or too large. */
+/* The Unicode standard, table 3-7: overlong, surrogate and too large show in the second byte. */
 unsigned tr_utf8_length(const char *p, const char *end)
 {
 	unsigned char lead = (unsigned char)p[0];

@@ -108,13 +108,15 @@ static void test_lines(void)
 
 static void test_remembers(void)
 {
-	struct tr_input *in = tr_input_new(&pieces_new(TR_TEXT("abc\ndef\ng"), 2)->base, &limits, 1);
+	struct tr_input *in =
+		tr_input_new(&pieces_new(TR_TEXT("abc\ndef\ng"), 2)->base, &limits, 1);
 	struct tr_text line;
 	bool same = tr_input_line(in, &line, NULL) == TR_OK && tr_text_is(line, "abc\n") &&
 		    tr_input_line(in, &line, NULL) == TR_OK && tr_text_is(line, "abc\n");
 	ok(same, "the same line again where nothing was skipped");
 	tr_input_skip(in, 2);
-	ok(tr_input_line(in, &line, NULL) == TR_OK && tr_text_is(line, "c\n"), "the rest of a line");
+	ok(tr_input_line(in, &line, NULL) == TR_OK && tr_text_is(line, "c\n"),
+	   "the rest of a line");
 	ok(tr_input_more(in, 3), "more than the line");
 	tr_input_skip(in, 3);
 	ok(tr_input_line(in, &line, NULL) == TR_OK && tr_text_is(line, "ef\n"),

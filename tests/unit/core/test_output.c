@@ -68,14 +68,16 @@ static struct tr_output *open_log(struct log *log)
 }
 
 static char block[700 << 10];
+static const size_t sizes[] = { 0,      1,      100,    65536,  131071,
+				131072, 262143, 262144, 262145, 700000 };
+enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* Every way to put, in sizes around the buffer's; returns how many bytes that were. */
 static uint64_t put_all_ways(struct tr_output *out)
 {
-	static const size_t sizes[] = { 0, 1, 100, 65536, 131071, 131072, 262143, 262144, 262145, 700000 };
 	uint64_t total = 0;
-	for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
-		size_t n = sizes[i % (sizeof sizes / sizeof *sizes)];
+	for (size_t i = 0; i < (size_t)3 * SIZES; i++) {
+		size_t n = sizes[i % SIZES];
 		char *to = tr_output_room(out, n);
 		memcpy(to, block, n);
 		tr_output_used(out, n);
@@ -89,12 +91,12 @@ static uint64_t put_all_ways(struct tr_output *out)
 
 static bool got_all(const struct tr_buffer *got)
 {
-	static const size_t sizes[] = { 0, 1, 100, 65536, 131071, 131072, 262143, 262144, 262145, 700000 };
 	size_t at = 0;
-	for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
-		size_t parts[] = { sizes[i % (sizeof sizes / sizeof *sizes)], sizes[i / 3], 1, 3 };
+	for (size_t i = 0; i < (size_t)3 * SIZES; i++) {
+		size_t parts[] = { sizes[i % SIZES], sizes[i / 3], 1, 3 };
 		for (size_t k = 0; k < 4; k++) {
-			if (at + parts[k] > got->len || memcmp(got->data + at, block, parts[k]) != 0)
+			if (at + parts[k] > got->len ||
+			    memcmp(got->data + at, block, parts[k]) != 0)
 				return false;
 			at += parts[k];
 		}

@@ -73,7 +73,8 @@ static void test_regular(void)
 	   "keeps the mode of what it replaces");
 	ok(!write_file(".", "x", true) && error.sys_errno == EISDIR, "a directory");
 	ok(!write_file("", "x", true) && error.sys_errno == ENOENT, "an empty name");
-	ok(!write_file("none/x", "x", true) && error.sys_errno == ENOENT, "a directory that is not there");
+	ok(!write_file("none/x", "x", true) && error.sys_errno == ENOENT,
+	   "a directory that is not there");
 	ok(!write_file("new/x", "x", true) && error.sys_errno == ENOTDIR, "a file as directory");
 	char name[300];
 	memset(name, 'n', 250);
@@ -85,7 +86,8 @@ static void test_regular(void)
 	ok(!write_file(name, "x", true) && error.sys_errno == ENAMETOOLONG, "a name too long");
 	if (geteuid() != 0) {
 		put_file("locked", "old", 0400);
-		ok(!write_file("locked", "x", true) && error.sys_errno == EACCES, "a read-only file");
+		ok(!write_file("locked", "x", true) && error.sys_errno == EACCES,
+		   "a read-only file");
 	}
 }
 
@@ -116,7 +118,8 @@ static void test_links(void)
 	ok(symlink("dir/later", "dangling") == 0 && write_file("dangling", "made", true) &&
 		   holds("dir/later", "made"),
 	   "a dangling link");
-	ok(symlink("loop", "loop") == 0 && !write_file("loop", "x", true) && error.sys_errno == ELOOP,
+	ok(symlink("loop", "loop") == 0 && !write_file("loop", "x", true) &&
+		   error.sys_errno == ELOOP,
 	   "a link to itself");
 }
 
@@ -134,7 +137,8 @@ static void test_special(void)
 	int fds[2];
 	if (mkfifo("fifo", 0600) == 0 && (fds[0] = open("fifo", O_RDONLY | O_NONBLOCK)) >= 0) {
 		char got[5] = "";
-		ok(write_file("fifo", "pipe", true) && read(fds[0], got, 4) == 4 && !strcmp(got, "pipe"),
+		ok(write_file("fifo", "pipe", true) && read(fds[0], got, 4) == 4 &&
+			   !strcmp(got, "pipe"),
 		   "a named pipe");
 		close(fds[0]);
 	}

@@ -5,7 +5,7 @@
 
 #include "tap.h"
 
-/* The definition, the slow way round: a sequence is valid when it is the spelling of its code point. */
+/* The definition the slow way round: valid is what spells a code point as short as can be. */
 static unsigned naive_length(const unsigned char *p, size_t left)
 {
 	static const unsigned char lead_mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
@@ -35,7 +35,8 @@ static bool all_code_points(void)
 		char to[4];
 		unsigned n = tr_utf8_encode(code, to);
 		if (tr_utf8_length(to, to + n) != n || tr_utf8_decode(to, n) != code ||
-		    naive_length((unsigned char *)to, n) != n || tr_utf8_check(to, to + n) != to + n)
+		    naive_length((unsigned char *)to, n) != n ||
+		    tr_utf8_check(to, to + n) != to + n)
 			return false;
 		for (unsigned cut = 1; cut < n; cut++)
 			if (tr_utf8_length(to, to + cut) != 0)
@@ -47,12 +48,14 @@ static bool all_code_points(void)
 /* Every first and second byte, before tails that are none, the least and the greatest. */
 static bool all_leads(void)
 {
-	static const unsigned char ends[] = { 0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff };
+	static const unsigned char ends[] = { 0x00, 0x7f, 0x80, 0x8f, 0x90,
+					      0x9f, 0xa0, 0xbf, 0xc0, 0xff };
 	for (unsigned lead = 0; lead < 256; lead++) {
 		for (unsigned second = 0; second < 256; second++) {
 			for (size_t i = 0; i < sizeof ends * sizeof ends; i++) {
 				unsigned char s[4] = { (unsigned char)lead, (unsigned char)second,
-						       ends[i / sizeof ends], ends[i % sizeof ends] };
+						       ends[i / sizeof ends],
+						       ends[i % sizeof ends] };
 				for (size_t n = 1; n <= 4; n++)
 					if (tr_utf8_length((char *)s, (char *)s + n) !=
 					    naive_length(s, n))
@@ -77,7 +80,8 @@ static bool all_places(void)
 			if (tr_utf8_check(text, text + len) != text + at)
 				return false;
 			memset(text, 'a', sizeof text);
-			memcpy(text + at, "\xe2\x82\xac", sizeof text - at < 3 ? sizeof text - at : 3);
+			memcpy(text + at, "\xe2\x82\xac",
+			       sizeof text - at < 3 ? sizeof text - at : 3);
 			const char *expected = text + (at + 3 <= len ? len : at);
 			if (tr_utf8_check(text, text + len) != expected)
 				return false;
