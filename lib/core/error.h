@@ -23,6 +23,7 @@ enum tr_status {
 enum tr_cause {
 	TR_CAUSE_NONE,
 	TR_CAUSE_INPUT,  /* the bytes are not what the format says */
+	TR_CAUSE_CUT,    /* they end before they should: what is missing is not known */
 	TR_CAUSE_LIMIT,  /* --max-record, --max-depth, --max-ratio, spool limit */
 	TR_CAUSE_MEMORY, /* an allocation failed */
 	TR_CAUSE_SYSTEM, /* a system call failed; sys_errno says why */
@@ -32,6 +33,7 @@ enum tr_cause {
 
 enum tr_severity {
 	TR_DAMAGE, /* something was lost or is wrong: the exit status is 2 */
+	TR_FLAW,   /* wrong, but passed on as it is: nothing is lost, the exit status is 2 */
 	TR_NOTE,   /* worth saying; the exit status stays (--strict makes it damage) */
 };
 

@@ -87,7 +87,10 @@ struct tr_format {
 	/*
 	 * TR_OK: *record is set, and is good until the next call. TR_WARN: err
 	 * says what is wrong, nothing was produced, call again. TR_NOTE in
-	 * err->severity: nothing was lost. TR_END, TR_FATAL.
+	 * err->severity: nothing was lost. TR_CAUSE_NONE: one more of what was
+	 * said before (CR LF), to be counted in silence. TR_CAUSE_CUT: the
+	 * input is truncated. TR_END, TR_FATAL. A damaged window ends like any
+	 * other: the trace reports why.
 	 */
 	enum tr_status (*next)(struct tr_reader *reader, struct tr_record **record,
 			       struct tr_error *err);
@@ -98,8 +101,8 @@ struct tr_format {
 				    struct tr_error *err);
 	/*
 	 * Writes one line of the stream. TR_OK; TR_WARN: the record was left out
-	 * (or, TR_NOTE, written with a remark); TR_FATAL. Output errors stick in
-	 * out: no need to look.
+	 * (with TR_NOTE or TR_FLAW: written, with a remark); TR_FATAL. Output
+	 * errors stick in out: no need to look.
 	 */
 	enum tr_status (*put)(struct tr_writer *writer, struct tr_record *record,
 			      struct tr_error *err);

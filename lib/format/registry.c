@@ -2,6 +2,7 @@
 #include "format/format.h"
 
 const struct tr_format *const tr_formats[] = {
+	&tr_format_trec,
 	NULL,
 };
 

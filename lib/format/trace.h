@@ -6,7 +6,9 @@
  * What it promises of a segment: a header (made here unless the format has its
  * own), records in order, and a trailer whose count is right and which carries
  * errors=N and truncated=true where something was lost, here or upstream.
- * Anonymous segments of a trec stream get neither.
+ * In a trec stream what is missing stays missing, so that those who come after
+ * can see it: anonymous segments get no header, and a trailer that is not there
+ * is made only where there are errors to tell.
  */
 #ifndef TR_FORMAT_TRACE_H
 #define TR_FORMAT_TRACE_H
@@ -19,6 +21,8 @@ struct tr_trace_config {
 	const char *const *members;     /* --member globs; any match selects; none: all */
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
+	bool unknown_members; /* step to archive members of no known format too */
+	bool note_segments;   /* note missing trailers and wrong counts: for writers of traces */
 	void (*on_wait)(void *context); /* see tr_input_on_wait */
 	void *wait_context;
 };
@@ -35,7 +39,7 @@ struct tr_trace_place {
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
 	const struct tr_format *format;   /* NULL: not recognised */
 	struct tr_input *in;       /* the window, for tools that copy bytes */
-	uint64_t raw_offset;       /* bytes of the operand read so far: progress */
+	bool bom;                  /* a byte order mark stood before the window and was skipped */
 };
 
 struct tr_trace;
@@ -52,7 +56,10 @@ struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
 enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **place,
 			     struct tr_error *err);
 
-/* The next line of the current place. TR_END: step on. TR_FATAL: this place gives no more: step on. */
+/*
+ * The next line of the current place. TR_WARN: err is filled, call again.
+ * TR_END: step on. TR_FATAL: this place gives no more: step on.
+ */
 enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 			     struct tr_error *err);
 

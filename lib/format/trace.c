@@ -1,0 +1,307 @@
+/* One stream of lines out of all operands: see trace.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "format/trace_private.h"
+
+/* Bytes of all operands; 0 where one of them is no regular file. */
+static uint64_t total_size(const char *const *operands, size_t count)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct stat st;
+		bool stdin_operand = strcmp(operands[i], "-") == 0;
+		if ((stdin_operand ? fstat(0, &st) : stat(operands[i], &st)) != 0)
+			continue; /* it will be reported when its turn comes */
+		if (!S_ISREG(st.st_mode))
+			return 0;
+		total += (uint64_t)st.st_size;
+	}
+	return total;
+}
+
+struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
+			       const struct tr_trace_config *config)
+{
+	struct tr_trace *trace = calloc(1, sizeof *trace);
+
+	if (!trace)
+		return NULL;
+	trace->config = *config;
+	trace->operands = operands;
+	trace->operand_count = count;
+	trace->total = total_size(operands, count);
+	return trace;
+}
+
+void tr_trace_free(struct tr_trace *trace)
+{
+	if (!trace)
+		return;
+	tr_trace_close_place(trace);
+	tr_trace_close_archive(trace);
+	tr_buffer_free(&trace->name);
+	tr_buffer_free(&trace->member);
+	tr_buffer_free(&trace->made_line);
+	tr_arena_free(&trace->made_arena);
+	free(trace);
+}
+
+enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **place,
+			     struct tr_error *err)
+{
+	enum tr_status status = TR_END;
+
+	tr_trace_close_place(trace);
+	trace->stepped = true;
+	trace->state = TR_TRACE_START;
+	trace->segment = (struct tr_segment){ 0 };
+	trace->held = NULL;
+	trace->trailer_due = false;
+	while (status == TR_END) {
+		if (trace->archive)
+			status = tr_trace_open_member(trace, err);
+		else if (trace->next_operand < trace->operand_count)
+			status = tr_trace_open_operand(
+				trace, trace->operands[trace->next_operand++], err);
+		else
+			return TR_END;
+	}
+	*place = &trace->place;
+	return status;
+}
+
+const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace)
+{
+	return trace->stepped ? &trace->place : NULL;
+}
+
+void tr_trace_lost(struct tr_trace *trace)
+{
+	trace->segment.errors++;
+}
+
+void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)
+{
+	*done = trace->done_before;
+	if (trace->archive)
+		*done += tr_input_raw_offset(trace->archive_in);
+	else if (trace->in)
+		*done += tr_input_raw_offset(trace->in);
+	*total = trace->total;
+}
+
+static bool is_stream(const struct tr_trace *trace)
+{
+	return trace->place.format->flags & TR_FORMAT_STREAM;
+}
+
+static enum tr_status start(struct tr_trace *trace, struct tr_record **record,
+			    struct tr_error *err)
+{
+	const struct tr_format *format = trace->place.format;
+
+	trace->state = TR_TRACE_DONE;
+	if (!format) {
+		if (trace->in && trace->in->damaged)
+			tr_input_error(trace->in, err);
+		else
+			tr_error_set(err, TR_CAUSE_INPUT, "the format is not known: see -f and "
+							  "--list-formats");
+		return TR_FATAL;
+	}
+	if (!tr_settings_check(&trace->config.read.settings, format, false, err))
+		return TR_FATAL;
+	trace->reader = format->open(&trace->config.read, trace->in, err);
+	if (!trace->reader)
+		return TR_FATAL;
+	trace->state = TR_TRACE_BODY;
+	if (is_stream(trace))
+		return TR_END; /* it says for itself */
+	trace->segment.open = true;
+	return tr_trace_make_header(trace, record, err) ? TR_OK : TR_FATAL;
+}
+
+/*
+ * What stands before a held header or trailer: messages, and the trailer of a
+ * segment that has none of its own. TR_END: nothing is held.
+ */
+static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
+			      struct tr_error *err)
+{
+	struct tr_record *held = trace->held;
+
+	if (!held)
+		return TR_END;
+	if (trace->say_upstream) {
+		trace->say_upstream = false;
+		if (trace->upstream_errors)
+			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported %llu errors%s",
+				     (unsigned long long)trace->upstream_errors,
+				     trace->upstream_truncated ? " and a cut" : "");
+		else
+			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported a cut");
+	} else if (trace->say_count) {
+		trace->say_count = false;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the trailer counts other records than the %llu that are here",
+			     (unsigned long long)trace->segment.count);
+		tr_error_is_note(err);
+	} else if (trace->say_missing) {
+		trace->say_missing = false;
+		tr_error_set(err, TR_CAUSE_INPUT, "a segment has no trailer: it may be cut");
+		tr_error_is_note(err);
+	} else if (trace->trailer_due) {
+		trace->trailer_due = false;
+		return tr_trace_make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
+	} else {
+		trace->held = NULL;
+		if (held->type == TR_TRAILER)
+			return tr_trace_make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
+		trace->segment = (struct tr_segment){ .open = true };
+		*record = held;
+		return TR_OK;
+	}
+	tr_error_at_line(err, held->source_line);
+	return TR_WARN;
+}
+
+/* A header asks for what was promised when it was written. */
+static bool knows_features(struct tr_record *header, struct tr_error *err)
+{
+	struct tr_field *feature = tr_record_field(header, "feature");
+
+	if (!feature)
+		return true;
+	tr_error_set(err, TR_CAUSE_INPUT, "the header asks for feature %.*s, which is not known",
+		     (int)(feature->text.len < 80 ? feature->text.len : 80), feature->text.data);
+	tr_error_at_line(err, header->source_line);
+	return false;
+}
+
+/* A line of a format that has its own headers and trailers. TR_END: it is held. */
+static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **record,
+				  struct tr_error *err)
+{
+	struct tr_segment *segment = &trace->segment;
+
+	switch ((*record)->type) {
+	case TR_HEADER:
+		if (!knows_features(*record, err))
+			return TR_FATAL;
+		trace->upstream_errors = 0;
+		trace->upstream_truncated = false;
+		trace->trailer_due = segment->errors || segment->truncated;
+		trace->say_missing = segment->open && trace->config.note_segments;
+		trace->held = *record;
+		return TR_END;
+	case TR_TRAILER:
+		tr_trace_look_at_trailer(trace, *record);
+		trace->held = *record;
+		return TR_END;
+	case TR_RECORD:
+		segment->count += tr_segment_counts(*record);
+		return TR_OK;
+	default:
+		return TR_OK;
+	}
+}
+
+/* TR_END: nothing to hand out, look again. */
+static enum tr_status body(struct tr_trace *trace, struct tr_record **record,
+			   struct tr_error *err)
+{
+	struct tr_segment *segment = &trace->segment;
+	enum tr_status status = trace->place.format->next(trace->reader, record, err);
+
+	if (status == TR_OK && is_stream(trace)) {
+		status = stream_line(trace, record, err);
+		if (status != TR_FATAL)
+			return status;
+	}
+	switch (status) {
+	case TR_OK:
+		segment->count += (*record)->type == TR_RECORD && tr_segment_counts(*record);
+		return TR_OK;
+	case TR_END:
+		trace->state = TR_TRACE_DAMAGE;
+		return TR_END;
+	case TR_FATAL:
+		if (err->cause == TR_CAUSE_MEMORY)
+			return TR_FATAL;
+		/* reported as the last warning, so that the trailer can still tell of it */
+		trace->state = TR_TRACE_DAMAGE;
+		segment->truncated = true;
+		break;
+	case TR_WARN:
+		if (err->severity == TR_NOTE)
+			return TR_WARN;
+		segment->truncated = segment->truncated || err->cause == TR_CAUSE_CUT;
+		break;
+	}
+	segment->errors++;
+	return err->cause == TR_CAUSE_NONE ? TR_END : TR_WARN;
+}
+
+static enum tr_status damage(struct tr_trace *trace, struct tr_error *err)
+{
+	trace->state = TR_TRACE_TRAILER;
+	if (!trace->in->damaged)
+		return TR_END;
+	tr_input_error(trace->in, err);
+	trace->segment.errors++;
+	trace->segment.truncated = true;
+	return TR_WARN;
+}
+
+static enum tr_status trailer(struct tr_trace *trace, struct tr_record **record,
+			      struct tr_error *err)
+{
+	const struct tr_segment *segment = &trace->segment;
+	bool due = segment->errors || segment->truncated || (segment->open && !is_stream(trace));
+
+	if (segment->open && !due && trace->config.note_segments && !trace->say_missing) {
+		trace->say_missing = true;
+		tr_error_set(err, TR_CAUSE_INPUT, "a segment has no trailer: it may be cut");
+		tr_error_is_note(err);
+		return TR_WARN;
+	}
+	trace->say_missing = false;
+	trace->state = TR_TRACE_DONE;
+	trace->upstream_errors = 0;
+	trace->upstream_truncated = false;
+	if (!due)
+		return TR_END;
+	return tr_trace_make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
+}
+
+enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
+			     struct tr_error *err)
+{
+	for (;;) {
+		enum tr_status status = release(trace, record, err);
+		if (status != TR_END)
+			return status;
+		switch (trace->state) {
+		case TR_TRACE_START:
+			status = start(trace, record, err);
+			break;
+		case TR_TRACE_BODY:
+			status = body(trace, record, err);
+			break;
+		case TR_TRACE_DAMAGE:
+			status = damage(trace, err);
+			break;
+		case TR_TRACE_TRAILER:
+			status = trailer(trace, record, err);
+			break;
+		case TR_TRACE_DONE:
+			return TR_END;
+		}
+		if (status != TR_END)
+			return status;
+	}
+}

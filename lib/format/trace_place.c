@@ -1,0 +1,244 @@
+/* From an operand to a window on decoded bytes, and to the format of those. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/codec.h"
+#include "format/trace_private.h"
+
+static bool keep_text(struct tr_buffer *buffer, const char *first, const char *second)
+{
+	tr_buffer_reset(buffer);
+	tr_buffer_put_text(buffer, tr_text_from(first));
+	if (second) {
+		tr_buffer_put_byte(buffer, ':');
+		tr_buffer_put_text(buffer, tr_text_from(second));
+	}
+	tr_buffer_put_byte(buffer, '\0');
+	return !buffer->failed;
+}
+
+/* Messages need a place even where it cannot be opened. */
+static bool name_place(struct tr_trace *trace, const char *operand, const char *member,
+		       struct tr_error *err)
+{
+	const char *file = strcmp(operand, "-") == 0 ? NULL : operand;
+
+	trace->place = (struct tr_trace_place){ .file = file, .size = -1 };
+	if (!keep_text(&trace->name, file ? file : "stdin", member) ||
+	    (member && !keep_text(&trace->member, member, NULL))) {
+		tr_error_memory(err);
+		return false;
+	}
+	trace->place.name = trace->name.data;
+	trace->place.member = member ? trace->member.data : NULL;
+	return true;
+}
+
+static int open_file(struct tr_trace *trace, const char *operand, struct tr_error *err)
+{
+	struct stat st;
+	int fd = trace->place.file ? open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		tr_error_system(err, errno, "cannot open");
+	} else if (S_ISDIR(st.st_mode)) {
+		tr_error_set(err, TR_CAUSE_USAGE, "is a directory");
+	} else {
+		trace->place.mtime = (int64_t)st.st_mtime;
+		trace->place.size = S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+		return fd;
+	}
+	if (fd >= 0 && trace->place.file)
+		close(fd);
+	return -1;
+}
+
+/*
+ * Takes compression off. The wait for the very first bytes may be the longest
+ * of all, so on_wait is set for it; then it moves to the last window, because
+ * the first one may be read on another thread.
+ */
+static struct tr_input *decoded(struct tr_trace *trace, struct tr_source *source,
+				struct tr_error *err)
+{
+	enum { LONGEST_MAGIC = 6 };
+	const struct tr_trace_config *config = &trace->config;
+	struct tr_input *in = source ? tr_input_new(source, &config->read.limits, 0) : NULL;
+
+	if (!in) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	tr_input_on_wait(in, config->on_wait, config->wait_context);
+	tr_input_more(in, LONGEST_MAGIC);
+	tr_input_on_wait(in, NULL, NULL);
+	in = tr_codec_open(in, &config->read.limits, config->threads, err);
+	if (in)
+		tr_input_on_wait(in, config->on_wait, config->wait_context);
+	return in;
+}
+
+static void skip_bom(struct tr_trace *trace)
+{
+	const struct tr_format *forced = trace->config.format;
+
+	if ((forced && (forced->flags & TR_FORMAT_BINARY)) || !tr_input_more(trace->in, 1) ||
+	    *trace->in->pos != '\xef' || !tr_input_more(trace->in, 3) ||
+	    memcmp(trace->in->pos, "\xef\xbb\xbf", 3) != 0)
+		return;
+	tr_input_skip(trace->in, 3);
+	trace->place.bom = true;
+}
+
+/* An empty input is an empty stream: what a filter leaves when nothing matches. */
+static const struct tr_format *detect(struct tr_input *in)
+{
+	if (!tr_input_more(in, 1) && !in->damaged)
+		return tr_format_by_name(TR_TEXT("trec"));
+	return tr_format_detect(in);
+}
+
+static void find_format(struct tr_trace *trace)
+{
+	skip_bom(trace);
+	trace->place.format = trace->config.format ? trace->config.format : detect(trace->in);
+}
+
+/*
+ * A tar shows itself only after 512 bytes, for which a slow producer of short
+ * lines is not to be kept waiting: what a text format knows is no archive.
+ */
+static bool known_without_archive(const struct tr_trace *trace, struct tr_input *in)
+{
+	const struct tr_format *forced = trace->config.format;
+
+	return forced ? forced->bid(in) > 0 : detect(in) != NULL;
+}
+
+static enum tr_status enter_archive(struct tr_trace *trace, struct tr_input *in,
+				    struct tr_error *err)
+{
+	trace->archive = tr_archive_open(in, &trace->config.read.limits, err);
+	if (!trace->archive)
+		return TR_WARN;
+	trace->archive_in = in;
+	trace->member_matched = false;
+	trace->place.archive_codec = in->codec;
+	return TR_END; /* no window yet: step to the members */
+}
+
+enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
+				     struct tr_error *err)
+{
+	if (!name_place(trace, operand, NULL, err))
+		return TR_FATAL;
+	int fd = open_file(trace, operand, err);
+	if (fd < 0)
+		return TR_WARN;
+	struct tr_input *in = decoded(trace, tr_source_fd(fd, trace->place.file != NULL), err);
+	if (!in)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	trace->in = trace->place.in = in;
+	trace->place.codec = in->codec;
+	if (!known_without_archive(trace, in) && tr_archive_detect(in)) {
+		trace->in = trace->place.in = NULL;
+		return enter_archive(trace, in, err);
+	}
+	find_format(trace);
+	return TR_OK;
+}
+
+static bool selected(const struct tr_trace *trace, const char *name)
+{
+	bool match = trace->config.member_count == 0;
+
+	for (size_t i = 0; i < trace->config.member_count && !match; i++)
+		match = fnmatch(trace->config.members[i], name, 0) == 0;
+	return match;
+}
+
+/* The archive has no more members. */
+static enum tr_status leave_archive(struct tr_trace *trace, const char *operand,
+				    struct tr_error *err)
+{
+	bool missed = trace->config.member_count && !trace->member_matched;
+
+	tr_trace_close_archive(trace);
+	if (!missed)
+		return TR_END;
+	if (!name_place(trace, operand, NULL, err))
+		return TR_FATAL;
+	tr_error_set(err, TR_CAUSE_USAGE, "no member matches --member");
+	return TR_WARN;
+}
+
+static enum tr_status open_member(struct tr_trace *trace, const char *operand,
+				  const struct tr_archive_member *member, struct tr_error *err)
+{
+	if (!name_place(trace, operand, member->name, err))
+		return TR_FATAL;
+	trace->member_matched = true;
+	trace->place.archive = tr_archive_format(trace->archive);
+	trace->place.archive_codec = trace->archive_in->codec;
+	trace->place.mtime = member->mtime;
+	trace->place.size = member->size;
+	trace->in = decoded(trace, tr_archive_source(trace->archive), err);
+	if (!trace->in)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	trace->place.in = trace->in;
+	trace->place.codec = trace->in->codec;
+	find_format(trace);
+	if (trace->place.format || trace->config.unknown_members || trace->config.member_count ||
+	    trace->in->damaged)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT, "member of no known format is skipped");
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+/* TR_END: the archive is left, go on with the operands. */
+enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err)
+{
+	const char *operand = trace->operands[trace->next_operand - 1];
+	struct tr_archive_member member;
+	enum tr_status status;
+
+	while ((status = tr_archive_next(trace->archive, &member, err)) == TR_OK)
+		if (selected(trace, member.name))
+			return open_member(trace, operand, &member, err);
+	if (status == TR_END)
+		return leave_archive(trace, operand, err);
+	struct tr_error why = *err;
+	if (!name_place(trace, operand, NULL, err))
+		return TR_FATAL;
+	*err = why;
+	if (status == TR_FATAL)
+		tr_trace_close_archive(trace);
+	return why.cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+void tr_trace_close_place(struct tr_trace *trace)
+{
+	if (trace->reader)
+		trace->place.format->close(trace->reader);
+	trace->reader = NULL;
+	if (trace->in && !trace->archive)
+		trace->done_before += tr_input_raw_offset(trace->in);
+	tr_input_free(trace->in);
+	trace->in = trace->place.in = NULL;
+}
+
+void tr_trace_close_archive(struct tr_trace *trace)
+{
+	if (!trace->archive)
+		return;
+	trace->done_before += tr_input_raw_offset(trace->archive_in);
+	tr_archive_free(trace->archive);
+	trace->archive = NULL;
+	trace->archive_in = NULL;
+}

@@ -1,0 +1,71 @@
+/* What the files trace*.c share. */
+#ifndef TR_FORMAT_TRACE_PRIVATE_H
+#define TR_FORMAT_TRACE_PRIVATE_H
+
+#include "core/archive.h"
+#include "core/buffer.h"
+#include "format/trace.h"
+
+/* What was seen of the segment that is being read. */
+struct tr_segment {
+	bool open; /* it has a header */
+	bool truncated;
+	uint64_t count;
+	uint64_t errors;
+};
+
+enum tr_trace_state {
+	TR_TRACE_START,   /* no reader yet */
+	TR_TRACE_BODY,
+	TR_TRACE_DAMAGE,  /* the reader has ended; why did the window? */
+	TR_TRACE_TRAILER, /* a trailer may be due */
+	TR_TRACE_DONE,
+};
+
+struct tr_trace {
+	struct tr_trace_config config;
+	const char *const *operands;
+	size_t operand_count, next_operand;
+
+	bool stepped;
+	struct tr_trace_place place;
+	struct tr_buffer name, member; /* the texts of place, NUL-terminated */
+	struct tr_input *in;           /* of the operand or member; place.in, owned */
+	struct tr_archive *archive;
+	struct tr_input *archive_in; /* owned by archive */
+	bool member_matched;
+
+	enum tr_trace_state state;
+	struct tr_reader *reader;
+	struct tr_segment segment;
+	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
+	bool trailer_due;       /* before the held header */
+	uint64_t upstream_errors;
+	bool upstream_truncated;
+	bool say_upstream, say_count, say_missing; /* messages to give before held */
+
+	struct tr_record made; /* header or trailer */
+	struct tr_arena made_arena;
+	struct tr_buffer made_line;
+
+	uint64_t done_before; /* bytes of the operands behind us */
+	uint64_t total;       /* of all operands; 0: not known */
+};
+
+/* trace_place.c */
+enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
+				     struct tr_error *err);
+enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
+void tr_trace_close_place(struct tr_trace *trace);
+void tr_trace_close_archive(struct tr_trace *trace);
+
+/* trace_segment.c */
+bool tr_segment_counts(const struct tr_record *record);
+bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record,
+			  struct tr_error *err);
+bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
+			   struct tr_record **record, struct tr_error *err);
+void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record);
+bool tr_cell_number(const struct tr_cell *cell, uint64_t *number);
+
+#endif

@@ -1,0 +1,142 @@
+/* Headers and trailers: what frames a segment of the stream. */
+#include "format/trace_private.h"
+
+#include "core/codec.h"
+#include "record/literal.h"
+
+/* An enter and its leave are one record; a leave without an enter has the name "-". */
+bool tr_segment_counts(const struct tr_record *record)
+{
+	return !(record->kind.len == 5 && memcmp(record->kind.data, "leave", 5) == 0 &&
+		 record->name.type != TR_CELL_ABSENT);
+}
+
+bool tr_cell_number(const struct tr_cell *cell, uint64_t *number)
+{
+	uint64_t n = 0;
+
+	if (cell->type == TR_CELL_NUMBER)
+		n = cell->number;
+	else if (cell->type != TR_CELL_TEXT || cell->text.len == 0)
+		return false;
+	else
+		for (size_t i = 0; i < cell->text.len; i++) {
+			char c = cell->text.data[i];
+			if (c < '0' || c > '9' || __builtin_mul_overflow(n, 10, &n) ||
+			    __builtin_add_overflow(n, (uint64_t)(c - '0'), &n))
+				return false;
+		}
+	*number = n;
+	return true;
+}
+
+/* The line that was put together, as a record. */
+static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
+{
+	struct tr_buffer *line = &trace->made_line;
+
+	tr_buffer_put_byte(line, '\n');
+	/* readers of lines may look beyond the end */
+	char *pad = tr_buffer_room(line, TR_INPUT_PAD);
+	if (!pad || line->failed) {
+		tr_error_memory(err);
+		return false;
+	}
+	memset(pad, 0, TR_INPUT_PAD);
+	tr_arena_reset(&trace->made_arena);
+	tr_record_init(&trace->made, &trace->made_arena);
+	if (!tr_record_from_line(&trace->made, tr_buffer_text(line), err))
+		return false;
+	trace->made.canonical = true;
+	*record = &trace->made;
+	return true;
+}
+
+bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record,
+			  struct tr_error *err)
+{
+	struct tr_buffer *line = &trace->made_line;
+	const struct tr_trace_place *place = &trace->place;
+
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "%trec\t1\tformat=");
+	tr_buffer_put_text(line, tr_text_from(place->format->name));
+	if (place->codec) {
+		tr_buffer_put_literal(line, "\tcontainer=");
+		tr_buffer_put_text(line, tr_text_from(place->codec->name));
+	}
+	if (place->member) {
+		tr_buffer_put_literal(line, "\tmember=\"");
+		tr_string_escape(tr_text_from(place->member), line);
+		tr_buffer_put_byte(line, '"');
+	}
+	return made(trace, record, err);
+}
+
+static bool is_damage_field(const struct tr_field *field)
+{
+	return tr_text_is(field->key, "errors") || tr_text_is(field->key, "truncated");
+}
+
+/*
+ * The trailer as it has to be: `own` is the one that the stream has, or NULL.
+ * It goes out as it is when it says the truth.
+ */
+bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
+			   struct tr_record **record, struct tr_error *err)
+{
+	struct tr_segment *segment = &trace->segment;
+	struct tr_buffer *line = &trace->made_line;
+	uint64_t count = segment->count, declared = 0;
+	bool counted = own && tr_cell_number(&own->seq, &declared);
+
+	if (counted && !segment->open)
+		count = declared; /* of an anonymous segment: nobody can check it */
+	if (counted && declared == count && !segment->errors && !segment->truncated) {
+		*record = own;
+		*segment = (struct tr_segment){ 0 };
+		return true;
+	}
+	uint64_t errors = segment->errors + trace->upstream_errors;
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "!end\t");
+	tr_buffer_put_decimal(line, count);
+	if (errors) {
+		tr_buffer_put_literal(line, "\terrors=");
+		tr_buffer_put_decimal(line, errors);
+	}
+	if (segment->truncated || trace->upstream_truncated)
+		tr_buffer_put_literal(line, "\ttruncated=true");
+	for (size_t i = 0; own && i < own->count; i++) {
+		const struct tr_field *field = &own->fields[i];
+		if (field->bad || is_damage_field(field) || !field->text.data)
+			continue;
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, field->key);
+		tr_buffer_put_byte(line, '=');
+		tr_buffer_put_text(line, field->text);
+	}
+	*segment = (struct tr_segment){ 0 };
+	return made(trace, record, err);
+}
+
+/* What a trailer of the stream says about the way behind it. */
+void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record)
+{
+	struct tr_segment *segment = &trace->segment;
+	struct tr_field *errors = tr_record_field(record, "errors");
+	struct tr_field *truncated = tr_record_field(record, "truncated");
+	uint64_t declared;
+
+	trace->upstream_errors = 0;
+	if (errors) {
+		struct tr_value *value = tr_field_value(record, errors, NULL);
+		/* whatever it says, it wants to say that not all is well */
+		trace->upstream_errors = value && value->type == TR_UINT ? value->as.number : 1;
+	}
+	struct tr_value *cut = truncated ? tr_field_value(record, truncated, NULL) : NULL;
+	trace->upstream_truncated = truncated && !(cut && cut->type == TR_FALSE);
+	trace->say_upstream = trace->upstream_errors || trace->upstream_truncated;
+	trace->say_count = trace->config.note_segments && segment->open &&
+			   !(tr_cell_number(&record->seq, &declared) && declared == segment->count);
+}

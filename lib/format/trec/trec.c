@@ -1,0 +1,94 @@
+/* The record stream: what it is called, and how it is recognised. */
+#include "format/trec/trec.h"
+
+#include <string.h>
+
+enum {
+	BID_BYTES = 64 << 10, /* of a first line without an end: enough to see its columns */
+	BID_LINES = 16,
+	HEADER_BITS = 48,
+	LINE_BITS = 12, /* five columns, the first of them a word */
+};
+
+static bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+/* Steps over a kind or definition word and its TAB; NULL: there is none. */
+static const char *after_word(const char *p, const char *end)
+{
+	if (p == end || !is_lower(*p))
+		return NULL;
+	while (p < end && (is_lower(*p) || (*p >= '0' && *p <= '9') || *p == '-'))
+		p++;
+	return p < end && *p == '\t' ? p + 1 : NULL;
+}
+
+/* Bits that the beginning of a line shows; `end` may cut it. */
+static int line_bits(const char *p, const char *end)
+{
+	size_t columns = 4;
+
+	if (p < end && *p == '#')
+		return 2;
+	if (end - p >= 5 && memcmp(p, "!end\t", 5) == 0)
+		return HEADER_BITS;
+	if (p < end && *p == '%') {
+		p++;
+		columns = 2;
+	}
+	p = after_word(p, end);
+	for (; p && columns > 1; columns--) {
+		const char *tab = memchr(p, '\t', (size_t)(end - p));
+		if (!tab || tab == p || memchr(p, '\n', (size_t)(tab - p)))
+			return 0;
+		p = tab + 1;
+	}
+	return p && p < end && *p != '\t' && *p != '\n' ? LINE_BITS : 0;
+}
+
+/* Waits for the first line at most: what comes later may come much later. */
+int tr_trec_bid(struct tr_input *in)
+{
+	if (!tr_input_more(in, 1) || !(is_lower(*in->pos) || strchr("%!#", *in->pos)))
+		return 0;
+	size_t seen = 0;
+	while (!memchr(in->pos + seen, '\n', tr_input_available(in) - seen)) {
+		seen = tr_input_available(in);
+		if (seen >= BID_BYTES || !tr_input_more(in, seen + 1))
+			break;
+	}
+	if (tr_input_available(in) >= 6 && memcmp(in->pos, "%trec\t", 6) == 0)
+		return HEADER_BITS;
+
+	int bits = 0;
+	const char *p = in->pos;
+	for (int i = 0; i < BID_LINES && p < in->end; i++) {
+		const char *lf = memchr(p, '\n', (size_t)(in->end - p));
+		if (!lf && i > 0)
+			break; /* the window's cut says nothing against it */
+		int line = line_bits(p, lf ? lf : in->end);
+		bits += line ? line : -LINE_BITS;
+		p = lf ? lf + 1 : in->end;
+	}
+	return bits > 0 ? bits : 0;
+}
+
+static const char *const extensions[] = { ".trec", NULL };
+
+const struct tr_format tr_format_trec = {
+	.name = "trec",
+	.summary = "the record stream: one record a line",
+	.exact = "EXACT",
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_STREAM,
+	.extensions = extensions,
+	.bid = tr_trec_bid,
+	.open = tr_trec_open,
+	.next = tr_trec_next,
+	.close = tr_trec_close,
+	.create = tr_trec_create,
+	.put = tr_trec_put,
+	.finish = tr_trec_finish,
+	.discard = tr_trec_discard,
+};
