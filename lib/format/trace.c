@@ -139,8 +139,9 @@ static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 	if (trace->say_upstream) {
 		trace->say_upstream = false;
 		if (trace->upstream_errors)
-			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported %llu errors%s",
+			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported %llu error%s%s",
 				     (unsigned long long)trace->upstream_errors,
+				     trace->upstream_errors == 1 ? "" : "s",
 				     trace->upstream_truncated ? " and a cut" : "");
 		else
 			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported a cut");

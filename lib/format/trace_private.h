@@ -66,6 +66,5 @@ bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record,
 bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 			   struct tr_record **record, struct tr_error *err);
 void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record);
-bool tr_cell_number(const struct tr_cell *cell, uint64_t *number);
 
 #endif

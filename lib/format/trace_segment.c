@@ -11,25 +11,6 @@ bool tr_segment_counts(const struct tr_record *record)
 		 record->name.type != TR_CELL_ABSENT);
 }
 
-bool tr_cell_number(const struct tr_cell *cell, uint64_t *number)
-{
-	uint64_t n = 0;
-
-	if (cell->type == TR_CELL_NUMBER)
-		n = cell->number;
-	else if (cell->type != TR_CELL_TEXT || cell->text.len == 0)
-		return false;
-	else
-		for (size_t i = 0; i < cell->text.len; i++) {
-			char c = cell->text.data[i];
-			if (c < '0' || c > '9' || __builtin_mul_overflow(n, 10, &n) ||
-			    __builtin_add_overflow(n, (uint64_t)(c - '0'), &n))
-				return false;
-		}
-	*number = n;
-	return true;
-}
-
 /* The line that was put together, as a record. */
 static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
@@ -87,12 +68,11 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 {
 	struct tr_segment *segment = &trace->segment;
 	struct tr_buffer *line = &trace->made_line;
-	uint64_t count = segment->count, declared = 0;
-	bool counted = own && tr_cell_number(&own->seq, &declared);
+	uint64_t count = segment->count;
 
-	if (counted && !segment->open)
-		count = declared; /* of an anonymous segment: nobody can check it */
-	if (counted && declared == count && !segment->errors && !segment->truncated) {
+	if (own && !segment->open)
+		count = own->seq.number; /* of an anonymous segment: nobody can check it */
+	if (own && own->seq.number == count && !segment->errors && !segment->truncated) {
 		*record = own;
 		*segment = (struct tr_segment){ 0 };
 		return true;
@@ -123,10 +103,9 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 /* What a trailer of the stream says about the way behind it. */
 void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record)
 {
-	struct tr_segment *segment = &trace->segment;
+	const struct tr_segment *segment = &trace->segment;
 	struct tr_field *errors = tr_record_field(record, "errors");
 	struct tr_field *truncated = tr_record_field(record, "truncated");
-	uint64_t declared;
 
 	trace->upstream_errors = 0;
 	if (errors) {
@@ -138,5 +117,5 @@ void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record)
 	trace->upstream_truncated = truncated && !(cut && cut->type == TR_FALSE);
 	trace->say_upstream = trace->upstream_errors || trace->upstream_truncated;
 	trace->say_count = trace->config.note_segments && segment->open &&
-			   !(tr_cell_number(&record->seq, &declared) && declared == segment->count);
+			   record->seq.number != segment->count;
 }

@@ -30,9 +30,8 @@ static int line_bits(const char *p, const char *end)
 {
 	size_t columns = 4;
 
-	if (p < end && *p == '#')
-		return 2;
-	if (end - p >= 5 && memcmp(p, "!end\t", 5) == 0)
+	if ((end - p >= 5 && memcmp(p, "!end\t", 5) == 0) ||
+	    (end - p >= 6 && memcmp(p, "%trec\t", 6) == 0))
 		return HEADER_BITS;
 	if (p < end && *p == '%') {
 		p++;
@@ -48,29 +47,42 @@ static int line_bits(const char *p, const char *end)
 	return p && p < end && *p != '\t' && *p != '\n' ? LINE_BITS : 0;
 }
 
-/* Waits for the first line at most: what comes later may come much later. */
+/* The end of the line at `at`, behind its LF; read as far as needed when `wait`. 0: not there. */
+static size_t line_end(struct tr_input *in, size_t at, bool wait)
+{
+	size_t seen = at;
+
+	for (;;) {
+		const char *lf = memchr(in->pos + seen, '\n', tr_input_available(in) - seen);
+		if (lf)
+			return (size_t)(lf - in->pos) + 1;
+		seen = tr_input_available(in);
+		if (!wait || seen >= BID_BYTES || !tr_input_more(in, seen + 1))
+			return 0;
+	}
+}
+
+/* Waits for the first line that says something at most: what comes later may come much later. */
 int tr_trec_bid(struct tr_input *in)
 {
 	if (!tr_input_more(in, 1) || !(is_lower(*in->pos) || strchr("%!#", *in->pos)))
 		return 0;
-	size_t seen = 0;
-	while (!memchr(in->pos + seen, '\n', tr_input_available(in) - seen)) {
-		seen = tr_input_available(in);
-		if (seen >= BID_BYTES || !tr_input_more(in, seen + 1))
-			break;
-	}
-	if (tr_input_available(in) >= 6 && memcmp(in->pos, "%trec\t", 6) == 0)
-		return HEADER_BITS;
-
 	int bits = 0;
-	const char *p = in->pos;
-	for (int i = 0; i < BID_LINES && p < in->end; i++) {
-		const char *lf = memchr(p, '\n', (size_t)(in->end - p));
-		if (!lf && i > 0)
+	size_t at = 0;
+	for (int i = 0; i < BID_LINES; i++) {
+		size_t end = line_end(in, at, bits == 0);
+		if (!end && bits)
 			break; /* the window's cut says nothing against it */
-		int line = line_bits(p, lf ? lf : in->end);
-		bits += line ? line : -LINE_BITS;
-		p = lf ? lf + 1 : in->end;
+		size_t stop = end ? end : tr_input_available(in);
+		if (stop == at)
+			break;
+		if (in->pos[at] != '#') {
+			int line = line_bits(in->pos + at, in->pos + stop);
+			if (line == HEADER_BITS)
+				return HEADER_BITS;
+			bits += line ? line : -LINE_BITS;
+		}
+		at = stop;
 	}
 	return bits > 0 ? bits : 0;
 }
