@@ -22,7 +22,7 @@ AC_DEFUN([AX_TREC_SWITCHES], [
     TREC_CFLAGS="$TREC_CFLAGS -fsanitize=$trec_sanitize -fno-omit-frame-pointer"
     TREC_LDFLAGS="$TREC_LDFLAGS -fsanitize=$trec_sanitize"])
   AS_IF([test "$enable_coverage" = yes], [
-    TREC_CFLAGS="$TREC_CFLAGS --coverage -O0"
+    TREC_CFLAGS="$TREC_CFLAGS --coverage"
     TREC_LDFLAGS="$TREC_LDFLAGS --coverage"])
   AS_IF([test "$enable_fuzz" = yes], [
     TREC_CFLAGS="$TREC_CFLAGS -fsanitize=fuzzer-no-link"])
