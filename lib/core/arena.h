@@ -29,7 +29,7 @@ static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
 {
 	if (size > PTRDIFF_MAX - 15)
 		return NULL;
-	size = (size + 15) & ~(size_t)15;
+	size = (size + !size + 15) & ~(size_t)15;
 	if (size <= (size_t)(arena->end - arena->pos)) {
 		char *result = arena->pos;
 		arena->pos += size;

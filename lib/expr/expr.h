@@ -27,7 +27,10 @@ void tr_expr_free(struct tr_expr *expr);
 /* True when the whole expression is one bare kind (a lone word), which is then in *kind. */
 bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind);
 
-/* True when the expression names kind as a bare kind anywhere (context kinds count then). */
+/*
+ * True when the expression names kind anywhere, bare or as a string that the
+ * column is compared with (a context kind is selected and counts then).
+ */
 bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind);
 
 struct tr_expr_state;
@@ -48,23 +51,31 @@ enum tr_match {
  * string (the answer stands all the same); else it is TR_CAUSE_NONE.
  */
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
-			    struct tr_record *leave, bool open, struct tr_error *err);
+                            struct tr_record *leave, bool open, struct tr_error *err);
 
 /*
- * A field reference on its own (tr-filter --fields): kind seq time task name,
- * KEY, `KEY`, ->KEY, #N, with [N] ["NAME"] .member; basename(), len().
+ * A list of field references (tr-filter --fields), separated by commas: kind
+ * seq time task name, KEY, `KEY`, ->KEY, #N, with [N] ["NAME"] .member;
+ * basename(), len(). Read-only once compiled.
  */
-struct tr_field_ref;
-struct tr_field_ref *tr_field_ref_compile(struct tr_text text, struct tr_expr_error *error);
-void tr_field_ref_free(struct tr_field_ref *ref);
+struct tr_field_list;
+struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_error *error);
+void tr_field_list_free(struct tr_field_list *list);
+size_t tr_field_list_count(const struct tr_field_list *list);
+
+/* True when some of it is no column: then a leave adds to what its enter shows. */
+bool tr_field_list_needs_leave(const struct tr_field_list *list);
 
 /*
- * Appends the referenced cell or value: raw bytes of strings and cells where
- * `raw`, else their trec spelling (cells as cells, values as values). False: absent.
+ * Appends the cell or value that is referred to: raw bytes of strings and cells
+ * where `raw`, else their trec spelling (cells as cells, values as values).
+ * leave as in tr_expr_match. False: absent; when it is absent because it is
+ * bad, err is filled, else err->cause is TR_CAUSE_NONE.
  */
 struct tr_buffer;
-bool tr_field_ref_write(const struct tr_field_ref *ref, struct tr_record *record, bool raw,
-			struct tr_buffer *to, struct tr_error *err);
+bool tr_field_list_write(const struct tr_field_list *list, size_t index, struct tr_record *record,
+                         struct tr_record *leave, bool raw, struct tr_buffer *to,
+                         struct tr_error *err);
 
 const char *tr_expr_regex_version(void);
 

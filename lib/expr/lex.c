@@ -1,0 +1,308 @@
+#include "expr/lex.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/buffer.h"
+#include "core/utf8.h"
+#include "record/record.h"
+
+bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
+{
+	va_list args;
+	error->column = column;
+	va_start(args, format);
+	vsnprintf(error->text, sizeof error->text, format, args);
+	va_end(args);
+	return false;
+}
+
+static bool out_of_memory(struct tr_expr_error *error)
+{
+	return tr_expr_fail(error, 0, "out of memory");
+}
+
+static size_t column_of(const struct tr_lexer *lexer, const char *p)
+{
+	return (size_t)(p - lexer->begin) + 1;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* The next `count` digits of hex, or -1. */
+static int32_t read_hex(const char *p, const char *end, int count)
+{
+	int32_t n = 0;
+	if (end - p < count)
+		return -1;
+	for (; count; count--, p++) {
+		char c = *p | 0x20;
+		if (!is_digit(*p) && (c < 'a' || c > 'f'))
+			return -1;
+		n = n << 4 | (is_digit(*p) ? *p - '0' : c - 'a' + 10);
+	}
+	return n;
+}
+
+/* Any code below 2^16 in the shape of UTF-8, a lone surrogate too. */
+static void put_unit(struct tr_buffer *to, uint32_t unit)
+{
+	if (unit < 0x800 || unit - 0xd800 >= 0x800) {
+		char bytes[4];
+		tr_buffer_put(to, bytes, tr_utf8_encode(unit, bytes));
+		return;
+	}
+	char bytes[3] = {(char)0xed, (char)(0x80 | (unit >> 6 & 0x3f)),
+	                 (char)(0x80 | (unit & 0x3f))};
+	tr_buffer_put(to, bytes, sizeof bytes);
+}
+
+/* `\uhhhh`, and the pair it may begin; p is behind the `u`. NULL: wrong. */
+static const char *unescape_unit(const char *p, const char *end, struct tr_buffer *to)
+{
+	int32_t unit = read_hex(p, end, 4);
+	if (unit < 0)
+		return NULL;
+	p += 4;
+	if (unit >= 0xd800 && unit < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+		int32_t low = read_hex(p + 2, end, 4);
+		if (low >= 0xdc00 && low < 0xe000) {
+			char bytes[4];
+			uint32_t code =
+			    0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+			tr_buffer_put(to, bytes, tr_utf8_encode(code, bytes));
+			return p + 6;
+		}
+	}
+	put_unit(to, (uint32_t)unit);
+	return p;
+}
+
+/* The escape at p, which is its backslash. NULL: there is no such escape. */
+static const char *unescape(const char *p, const char *end, struct tr_buffer *to)
+{
+	static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+	if (++p == end)
+		return NULL;
+	if (*p == 'u')
+		return unescape_unit(p + 1, end, to);
+	if (*p == 'x') {
+		int32_t byte = read_hex(p + 1, end, 2);
+		if (byte < 0)
+			return NULL;
+		tr_buffer_put_byte(to, (char)byte);
+		return p + 3;
+	}
+	const char *letter = memchr(letters, *p, sizeof letters - 1);
+	if (!letter)
+		return NULL;
+	tr_buffer_put_byte(to, bytes[letter - letters]);
+	return p + 1;
+}
+
+/* Moves what was put together into the arena. */
+static bool keep(struct tr_lexer *lexer, struct tr_buffer *from, struct tr_text *text)
+{
+	*text = tr_arena_copy(lexer->arena, tr_buffer_text(from));
+	bool kept = text->data && !from->failed;
+	tr_buffer_free(from);
+	return kept || out_of_memory(lexer->error);
+}
+
+static bool lex_string(struct tr_lexer *lexer, struct tr_token *token)
+{
+	struct tr_buffer bytes = TR_BUFFER_INIT;
+	const char *p = lexer->pos + 1;
+	while (p < lexer->end && *p != '"') {
+		if (*p != '\\') {
+			tr_buffer_put_byte(&bytes, *p++);
+			continue;
+		}
+		const char *next = unescape(p, lexer->end, &bytes);
+		if (!next && p + 1 < lexer->end) {
+			tr_buffer_free(&bytes);
+			return tr_expr_fail(lexer->error, column_of(lexer, p),
+			                    "no such escape in a string");
+		}
+		p = next ? next : lexer->end;
+	}
+	if (p == lexer->end) {
+		tr_buffer_free(&bytes);
+		return tr_expr_fail(lexer->error, token->column, "string without closing quote");
+	}
+	token->type = TR_TOKEN_STRING;
+	lexer->pos = p + 1;
+	return keep(lexer, &bytes, &token->text);
+}
+
+/*
+ * What stands between backquotes is a key's spelling; what a cell has to
+ * escape may stand there as it is.
+ */
+static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
+{
+	const char *begin = lexer->pos + 1;
+	const char *end = memchr(begin, '`', (size_t)(lexer->end - begin));
+	struct tr_buffer key = TR_BUFFER_INIT;
+	struct tr_text bytes;
+	if (!end || end == begin)
+		return tr_expr_fail(lexer->error, token->column,
+		                    end ? "empty key" : "key without closing backquote");
+	if (!tr_cell_bytes(tr_text_span(begin, end), lexer->arena, &bytes, NULL)) {
+		const char *escape = memchr(begin, '\\', (size_t)(end - begin));
+		return tr_expr_fail(lexer->error, column_of(lexer, escape ? escape : begin),
+		                    "wrong escape in a key");
+	}
+	tr_cell_escape(bytes, true, &key);
+	token->type = TR_TOKEN_KEY;
+	lexer->pos = end + 1;
+	if (!keep(lexer, &key, &token->text))
+		return false;
+	/* a dot or # that is not escaped begins a key of our own making: no \x2e, \x23 */
+	if (*begin == '.' || *begin == '#') {
+		token->text.data += 3;
+		token->text.len -= 3;
+		((char *)token->text.data)[0] = *begin;
+	}
+	return true;
+}
+
+static bool lex_argument(struct tr_lexer *lexer, struct tr_token *token)
+{
+	const char *p = lexer->pos + 1;
+	while (p < lexer->end && is_digit(*p))
+		p++;
+	if (p == lexer->pos + 1)
+		return tr_expr_fail(lexer->error, token->column + 1, "number expected after #");
+	token->type = TR_TOKEN_KEY;
+	token->text = tr_text_span(lexer->pos, p);
+	lexer->pos = p;
+	return true;
+}
+
+static bool lex_word(struct tr_lexer *lexer, struct tr_token *token)
+{
+	const char *p = lexer->pos;
+	while (p < lexer->end &&
+	       (is_word(*p) || (*p == '-' && p + 1 < lexer->end && is_word(p[1]))))
+		p++;
+	token->type = TR_TOKEN_WORD;
+	token->text = tr_text_span(lexer->pos, p);
+	lexer->pos = p;
+	return true;
+}
+
+static const char *skip_digits(const char *p, const char *end)
+{
+	while (p < end && is_digit(*p))
+		p++;
+	return p;
+}
+
+/* -DIGITS[.DIGITS][e[+-]DIGITS] or 0xHEX; pos is at the sign or a digit. */
+static bool lex_number(struct tr_lexer *lexer, struct tr_token *token)
+{
+	const char *p = lexer->pos, *end = lexer->end;
+	token->type = TR_TOKEN_NUMBER;
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x' && read_hex(p + 2, end, 1) >= 0) {
+		for (p += 2; read_hex(p, end, 1) >= 0; p++)
+			;
+	} else {
+		p = skip_digits(p + (*p == '-'), end);
+		if (end - p > 1 && p[0] == '.' && is_digit(p[1]))
+			p = skip_digits(p + 1, end);
+		if (end - p > 1 && (*p | 0x20) == 'e') {
+			const char *digits = p + 1 + (p[1] == '-' || p[1] == '+');
+			const char *behind = skip_digits(digits, end);
+			if (behind > digits)
+				p = behind;
+		}
+	}
+	token->text = tr_text_span(lexer->pos, p);
+	lexer->pos = p;
+	return true;
+}
+
+/* The longest comes first. */
+static const struct {
+	char text[3];
+	enum tr_token_type type;
+} operators[] = {
+    {"==", TR_TOKEN_EQ},       {"!=", TR_TOKEN_NE},         {"<=", TR_TOKEN_LE},
+    {">=", TR_TOKEN_GE},       {"=~", TR_TOKEN_MATCH},      {"!~", TR_TOKEN_NOT_MATCH},
+    {"^=", TR_TOKEN_PREFIX},   {"$=", TR_TOKEN_SUFFIX},     {"*=", TR_TOKEN_CONTAINS},
+    {"&&", TR_TOKEN_AND},      {"||", TR_TOKEN_OR},         {"->", TR_TOKEN_ARROW},
+    {"..", TR_TOKEN_RANGE},    {"<", TR_TOKEN_LT},          {">", TR_TOKEN_GT},
+    {"!", TR_TOKEN_NOT},       {"(", TR_TOKEN_OPEN},        {")", TR_TOKEN_CLOSE},
+    {"[", TR_TOKEN_BRACKET},   {"]", TR_TOKEN_BRACKET_END}, {"{", TR_TOKEN_BRACE},
+    {"}", TR_TOKEN_BRACE_END}, {",", TR_TOKEN_COMMA},       {".", TR_TOKEN_DOT},
+    {"|", TR_TOKEN_BAR},
+};
+
+static bool lex_operator(struct tr_lexer *lexer, struct tr_token *token)
+{
+	size_t left = (size_t)(lexer->end - lexer->pos);
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+		size_t len = strlen(operators[i].text);
+		if (len <= left && memcmp(lexer->pos, operators[i].text, len) == 0) {
+			token->type = operators[i].type;
+			token->text = tr_text_span(lexer->pos, lexer->pos + len);
+			lexer->pos += len;
+			return true;
+		}
+	}
+	token->type = TR_TOKEN_UNKNOWN;
+	token->text = tr_text_span(lexer->pos, lexer->pos + 1);
+	lexer->pos++;
+	return true;
+}
+
+bool tr_lex(struct tr_lexer *lexer, struct tr_token *token)
+{
+	const char *p = lexer->pos;
+	while (p < lexer->end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	lexer->pos = p;
+	*token = (struct tr_token){.type = TR_TOKEN_END, .column = column_of(lexer, p)};
+	if (p == lexer->end)
+		return true;
+	if (*p == '"')
+		return lex_string(lexer, token);
+	if (*p == '`')
+		return lex_key(lexer, token);
+	if (*p == '#')
+		return lex_argument(lexer, token);
+	if (is_digit(*p) || (*p == '-' && p + 1 < lexer->end && is_digit(p[1])))
+		return lex_number(lexer, token);
+	if (is_word(*p))
+		return lex_word(lexer, token);
+	return lex_operator(lexer, token);
+}
+
+bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
+{
+	struct tr_buffer pattern = TR_BUFFER_INIT;
+	const char *p = lexer->begin + column;
+	for (; p < lexer->end && *p != '/'; p++) {
+		/* every other escape is the pattern's own: passed with its backslash */
+		if (*p == '\\' && p + 1 < lexer->end && *++p != '/')
+			tr_buffer_put_byte(&pattern, '\\');
+		tr_buffer_put_byte(&pattern, *p);
+	}
+	if (p == lexer->end) {
+		tr_buffer_free(&pattern);
+		return tr_expr_fail(lexer->error, column, "regex without closing /");
+	}
+	*token = (struct tr_token){.type = TR_TOKEN_REGEX, .column = column};
+	lexer->pos = p + 1;
+	return keep(lexer, &pattern, &token->text);
+}

@@ -1,0 +1,239 @@
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/compare.h"
+#include "expr/locate.h"
+#include "expr/program.h"
+#include "expr/strings.h"
+#include "expr/walk.h"
+
+struct tr_expr_state {
+	const struct tr_expr *expr;
+	bool *told; /* by number of the test: that its WORD met a string */
+	struct tr_compare compare;
+	struct tr_arena arena; /* what one record makes us decode */
+};
+
+/* One record that is judged. */
+struct trial {
+	struct tr_expr_state *state;
+	struct tr_record *record, *leave;
+	bool open;
+	struct tr_error *err;
+};
+
+struct tr_expr_state *tr_expr_state_new(const struct tr_expr *expr)
+{
+	struct tr_expr_state *state = calloc(1, sizeof *state);
+	bool has_regex = false;
+	if (!state)
+		return NULL;
+	for (const struct tr_test *test = expr->tests; test; test = test->next)
+		has_regex = has_regex || test->regex;
+	state->expr = expr;
+	state->compare.arena = &state->arena;
+	state->told = calloc(expr->test_count, sizeof *state->told);
+	if (has_regex)
+		state->compare.scratch = tr_regex_scratch_new();
+	if (!state->told || (has_regex && !state->compare.scratch)) {
+		tr_expr_state_free(state);
+		return NULL;
+	}
+	return state;
+}
+
+void tr_expr_state_free(struct tr_expr_state *state)
+{
+	if (!state)
+		return;
+	tr_regex_scratch_free(state->compare.scratch);
+	tr_arena_free(&state->arena);
+	free(state->told);
+	free(state);
+}
+
+/* The first trouble of a record is told; the others would say the same of it. */
+static bool may_tell(const struct trial *trial)
+{
+	return trial->err && trial->err->cause == TR_CAUSE_NONE;
+}
+
+static void tell_bad(const struct trial *trial, const struct tr_path *path,
+                     const struct tr_error *why)
+{
+	if (!may_tell(trial))
+		return;
+	if (why->cause == TR_CAUSE_MEMORY)
+		tr_error_memory(trial->err);
+	else
+		tr_error_set(trial->err, why->cause, "%.*s counts as absent: %s",
+		             (int)(path->text.len < 100 ? path->text.len : 100), path->text.data,
+		             why->text);
+}
+
+static void tell_trouble(const struct trial *trial, const struct tr_test *test)
+{
+	struct tr_trouble trouble = trial->state->compare.trouble;
+	int len = (int)(test->path.text.len < 100 ? test->path.text.len : 100);
+	if (!may_tell(trial))
+		return;
+	if (trouble.memory) {
+		tr_error_memory(trial->err);
+	} else if (trouble.regex_limit) {
+		tr_error_set(trial->err, TR_CAUSE_LIMIT,
+		             "%.*s: the regex takes too long on this value: taken as no match", len,
+		             test->path.text.data);
+	} else if (trouble.word_met_string && !trial->state->told[test->number]) {
+		trial->state->told[test->number] = true;
+		tr_error_set(trial->err, TR_CAUSE_USAGE,
+		             "%.*s is a string here: quote what it is compared with", len,
+		             test->path.text.data);
+	}
+}
+
+static bool test_column(const struct trial *trial, const struct tr_test *test)
+{
+	struct tr_cell cell = tr_locate_column(test->path.subject, trial->record);
+	struct tr_leaf leaf = {.type = TR_LEAF_TEXT};
+	struct tr_error why = {.cause = TR_CAUSE_NONE};
+	enum tr_status status = tr_cell_decode(&cell, &trial->state->arena, &leaf.bytes, &why);
+	if (status == TR_END)
+		return false;
+	if (status != TR_OK) {
+		tell_bad(trial, &test->path, &why);
+		return false;
+	}
+	if (!test->strings && test->path.subject != TR_SUBJECT_KIND)
+		leaf.has_number = tr_number_from_cell(leaf.bytes, &leaf.number);
+	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
+}
+
+enum answer { NO, YES, UNKNOWN };
+
+/* A string or a list of strings against strings, without a tree. UNKNOWN: it has to be parsed. */
+static enum answer test_strings(const struct trial *trial, const struct tr_test *test,
+                                struct tr_text text)
+{
+	struct tr_strings strings;
+	struct tr_text spelling;
+	bool found = false;
+	if (!test->strings || !tr_strings_begin(&strings, text))
+		return UNKNOWN;
+	for (;;) {
+		enum tr_strings_step step = tr_strings_next(&strings, &spelling);
+		if (step == TR_STRINGS_OTHER)
+			return UNKNOWN;
+		if (step == TR_STRINGS_END)
+			return found ? YES : NO;
+		/* the rest is stepped through all the same: a value has to be good as a whole */
+		if (found)
+			continue;
+		struct tr_leaf leaf = {.type = TR_LEAF_TEXT, .is_value = true};
+		leaf.bytes =
+		    strings.escapes ? tr_string_bytes(spelling, &trial->state->arena) : spelling;
+		if (!leaf.bytes.data)
+			return UNKNOWN;
+		found = tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
+	}
+}
+
+/* Steps that apply to each string: the short way is open. */
+static bool steps_keep_strings(const struct tr_step *step)
+{
+	for (; step; step = step->next) {
+		if (step->type != TR_STEP_BASENAME)
+			return false;
+	}
+	return true;
+}
+
+static bool test_key(const struct trial *trial, const struct tr_test *test)
+{
+	struct tr_place place;
+	if (!tr_locate(&test->path, trial->record, trial->leave, &place))
+		return false;
+	if (place.text.data && steps_keep_strings(test->path.steps)) {
+		enum answer answer = test_strings(trial, test, place.text);
+		if (answer != UNKNOWN)
+			return answer == YES;
+		trial->state->compare.trouble = (struct tr_trouble){0};
+	}
+	struct tr_error why = {.cause = TR_CAUSE_NONE};
+	struct tr_value *value = tr_place_value(&place, &why);
+	if (!value) {
+		tell_bad(trial, &test->path, &why);
+		return false;
+	}
+	return tr_walk_value(&trial->state->compare, test, value, test->path.steps);
+}
+
+static enum tr_match judge_test(const struct trial *trial, const struct tr_test *test)
+{
+	bool matches;
+	/* the leave may bring the field, or bring it again: the last counts */
+	if (trial->open && test->path.subject == TR_SUBJECT_KEY)
+		return TR_MATCH_OPEN;
+	trial->state->compare.trouble = (struct tr_trouble){0};
+	matches =
+	    test->path.subject == TR_SUBJECT_KEY ? test_key(trial, test) : test_column(trial, test);
+	tell_trouble(trial, test);
+	return matches != test->negated ? TR_MATCH_YES : TR_MATCH_NO;
+}
+
+static bool is_kind(const struct tr_node *node, struct tr_text kind)
+{
+	return tr_text_equal(kind, node->kind) ||
+	       (node->is_call && (tr_text_is(kind, "enter") || tr_text_is(kind, "leave")));
+}
+
+static enum tr_match judge(const struct trial *trial, const struct tr_node *node);
+
+/* Kleene's and, or: what is decided without the open ones is decided. */
+static enum tr_match judge_chain(const struct trial *trial, const struct tr_node *node,
+                                 enum tr_match deciding)
+{
+	enum tr_match result = deciding == TR_MATCH_NO ? TR_MATCH_YES : TR_MATCH_NO;
+	for (const struct tr_node *child = node->children; child; child = child->next) {
+		enum tr_match match = judge(trial, child);
+		if (match == deciding)
+			return deciding;
+		if (match == TR_MATCH_OPEN)
+			result = TR_MATCH_OPEN;
+	}
+	return result;
+}
+
+static enum tr_match opposite(enum tr_match match)
+{
+	return match == TR_MATCH_OPEN ? match : match == TR_MATCH_YES ? TR_MATCH_NO : TR_MATCH_YES;
+}
+
+static enum tr_match judge(const struct trial *trial, const struct tr_node *node)
+{
+	switch (node->type) {
+	case TR_NODE_AND:
+		return judge_chain(trial, node, TR_MATCH_NO);
+	case TR_NODE_OR:
+		return judge_chain(trial, node, TR_MATCH_YES);
+	case TR_NODE_NOT:
+		return opposite(judge(trial, node->children));
+	case TR_NODE_KIND:
+		return is_kind(node, trial->record->kind) ? TR_MATCH_YES : TR_MATCH_NO;
+	case TR_NODE_TEST:
+		return judge_test(trial, node->test);
+	}
+	return TR_MATCH_NO;
+}
+
+enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
+                            struct tr_record *leave, bool open, struct tr_error *err)
+{
+	struct trial trial = {state, record, leave, open, err};
+	if (err)
+		err->cause = TR_CAUSE_NONE;
+	if (state->arena.blocks)
+		tr_arena_reset(&state->arena);
+	return judge(&trial, state->expr->root);
+}

@@ -1,0 +1,43 @@
+/* The recursive descent parser, in two files: expressions (parse.c), fields (parse_field.c). */
+#ifndef TR_EXPR_PARSE_H
+#define TR_EXPR_PARSE_H
+
+#include "expr/lex.h"
+#include "expr/program.h"
+
+struct tr_parser {
+	struct tr_lexer lexer;
+	struct tr_token token; /* the one that is looked at */
+	const char *behind;    /* end of the token before it */
+	unsigned depth;        /* open parentheses */
+	struct tr_expr *expr;  /* NULL while a list of fields is parsed */
+};
+
+/* Begins with a copy of text in the arena. */
+bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_arena *arena,
+                    struct tr_expr_error *error);
+
+bool tr_parse_advance(struct tr_parser *parser);
+
+/* Steps over a token of that type, or fails with "WHAT expected". */
+bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what);
+
+/* Fails at the current token. */
+bool tr_parse_fail(struct tr_parser *parser, const char *what);
+
+/* Open and close of any nesting: fails beyond the limit. */
+bool tr_parse_enter(struct tr_parser *parser);
+void tr_parse_leave(struct tr_parser *parser);
+
+bool tr_parse_is_word(const struct tr_parser *parser, const char *word);
+
+/* Zeroed; NULL: the error is filled. */
+void *tr_parse_alloc(struct tr_parser *parser, size_t size);
+
+/*
+ * A field. bare (may be NULL) is set when it is no more than one word, which
+ * is then path->key and may be a kind.
+ */
+bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare);
+
+#endif
