@@ -3,6 +3,7 @@
 
 const struct tr_format *const tr_formats[] = {
 	&tr_format_trec,
+	&tr_format_json,
 	NULL,
 };
 
