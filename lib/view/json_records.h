@@ -2,6 +2,38 @@
  * JSON views of records (tr-tojson(1)): one object per record, for people's
  * scripts. What JSON cannot hold is shown, not kept: see format/json for the
  * typed form that comes back.
+ *
+ * An object has the columns first, always all five: kind, seq (a number where
+ * every JSON tool keeps it, else a string), time, task, name (strings); an
+ * absent one is null. Then the fields:
+ *
+ *  - of most kinds each as a key of its own;
+ *  - of call, enter, leave and sys, whose names are the traced program's, under
+ *    "args", but keys of ours (.flags, .bt) beside it;
+ *  - what stands behind the arrow under "results", but `return` beside it.
+ *    "results" is there, perhaps empty, exactly when the record has an arrow.
+ *
+ * A field that can have no key of its own (it is named like a column or like
+ * one of the above; a repeated key before its last) is a [KEY,VALUE] pair
+ * under "more", so no object here repeats a key.
+ *
+ *	integer             number; beyond +-(2^53-1) a string
+ *	address             "0x7ffe"
+ *	real                number; "inf" "-inf" "nan"
+ *	string              string; what is no UTF-8 (lone surrogates too) {"$bytes":"BASE64"}
+ *	cut string, list    {"$cut":VALUE}
+ *	wide string         string; {"$wide":"as trec spells it"} where it is no Unicode
+ *	blob                {"$bytes":"BASE64"}; left out or kept in a file:
+ *	                    {"$blob":{"length":N,"sha256":"…"}}
+ *	symbol              its names: "GL_LINES", "O_RDWR|O_CREAT|0x4"; without a name the
+ *	                    number of an enum, the "0x…" of a mask
+ *	list                array
+ *	map, structure      object; repeated keys are repeated
+ *	human and machine   the human form
+ *	no value at all     {"$raw":"the text"}, and it is reported
+ *
+ * Keys that are no UTF-8 stand as trec spells them; a column that is no field
+ * is {"$raw":"the text"} under "more".
  */
 #ifndef TR_VIEW_JSON_RECORDS_H
 #define TR_VIEW_JSON_RECORDS_H
@@ -17,10 +49,15 @@ struct tr_json_view_config {
 	bool pretty; /* indented by two blanks */
 };
 
+/* Borrows out. NULL: memory. */
 struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
 				      struct tr_output *out);
 
-/* Definitions, headers, trailers and comments are not shown. TR_WARN: a field is bad, err filled. */
+/*
+ * Shows one line of the stream; definitions, headers, trailers and comments
+ * are not shown. TR_WARN: the object is there, but something in it is no trec,
+ * err tells of the first. TR_FATAL: memory, nothing was written.
+ */
 enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *record,
 				struct tr_error *err);
 

@@ -1,0 +1,263 @@
+#include "view/json_value.h"
+
+#include <string.h>
+
+#include "core/utf8.h"
+#include "record/base64.h"
+#include "record/literal.h"
+
+static void put_string(struct tr_text bytes, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '"');
+	tr_string_escape(bytes, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to)
+{
+	const char *end = bytes.data + bytes.len;
+	if (tr_utf8_check(bytes.data, end) == end) {
+		put_string(bytes, to);
+		return;
+	}
+	tr_buffer_put_literal(to, "{\"$bytes\":\"");
+	tr_base64_write(bytes, to);
+	tr_buffer_put_literal(to, "\"}");
+}
+
+void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "{\"");
+	tr_buffer_put_text(to, tr_text_from(tag));
+	tr_buffer_put_literal(to, "\":");
+	put_string(text, to);
+	tr_buffer_put_byte(to, '}');
+}
+
+static void put_integer(uint64_t magnitude, bool negative, struct tr_buffer *to)
+{
+	bool exact = magnitude >> 53 == 0;
+	if (!exact)
+		tr_buffer_put_byte(to, '"');
+	if (negative && magnitude)
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_decimal(to, magnitude);
+	if (!exact)
+		tr_buffer_put_byte(to, '"');
+}
+
+static void put_address(uint64_t number, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "\"0x");
+	tr_buffer_put_hex(to, number, 1);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* A finite number is JSON as trec spells it; inf, -inf and nan are strings, whatever the width. */
+static void put_real(const struct tr_value *value, struct tr_buffer *to)
+{
+	char text[32];
+	bool wide = value->type == TR_REAL64;
+	size_t len = wide ? tr_real64_write(value->as.number, text) :
+			    tr_real32_write((uint32_t)value->as.number, text);
+	const char *word = memchr(text, 'n', len);
+	if (word) {
+		bool nan = word == text;
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, nan ? TR_TEXT("nan") :
+				       text[0] == '-' ? TR_TEXT("-inf") : TR_TEXT("inf"));
+		tr_buffer_put_byte(to, '"');
+		return;
+	}
+	tr_buffer_put(to, text, wide ? len : len - 1);
+}
+
+/*
+ * True when the spelling of a string is a JSON string that every tool can read:
+ * no `\x`, no lone surrogate (the only reason for `\ud`), no `\u{`.
+ */
+static bool is_portable(struct tr_text spelling)
+{
+	const char *p = spelling.data, *end = p + spelling.len;
+	while (p < end && (p = memchr(p, '\\', (size_t)(end - p)))) {
+		if (end - p < 2 || p[1] == 'x' || (p[1] == 'u' && end - p > 2 && (p[2] == 'd' || p[2] == '{')))
+			return false;
+		p += 2;
+	}
+	return true;
+}
+
+static bool put_spelled(struct tr_text spelling, struct tr_arena *arena, struct tr_buffer *to)
+{
+	if (is_portable(spelling)) {
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, spelling);
+		tr_buffer_put_byte(to, '"');
+		return true;
+	}
+	struct tr_text bytes = tr_string_bytes(spelling, arena);
+	if (bytes.data)
+		tr_json_view_bytes(bytes, to);
+	return bytes.data != NULL;
+}
+
+/* A JSON key has to be a string: one that is no text stands as trec spells it. */
+static void put_key(struct tr_text spelling, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '"');
+	if (is_portable(spelling))
+		tr_buffer_put_text(to, spelling);
+	else
+		tr_string_escape(spelling, to);
+	tr_buffer_put_literal(to, "\":");
+}
+
+/* Wide strings that JSON cannot hold are shown by their units. */
+static bool put_wide(const struct tr_value *value, struct tr_buffer *to)
+{
+	if (is_portable(value->text)) {
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, value->text);
+		tr_buffer_put_byte(to, '"');
+	} else {
+		tr_json_view_tagged("$wide", value->text, to);
+	}
+	return true;
+}
+
+static void put_blob(const struct tr_value *value, struct tr_buffer *to)
+{
+	if (value->type == TR_BLOB) {
+		tr_buffer_put_literal(to, "{\"$bytes\":\"");
+		tr_base64_write(value->text, to);
+		tr_buffer_put_literal(to, "\"}");
+		return;
+	}
+	tr_buffer_put_literal(to, "{\"$blob\":{\"length\":");
+	put_integer(value->as.number, false, to);
+	if (value->type == TR_BLOB_FILE) {
+		tr_buffer_put_literal(to, ",\"sha256\":\"");
+		tr_buffer_put_text(to, value->text);
+		tr_buffer_put_byte(to, '"');
+	}
+	tr_buffer_put_literal(to, "}}");
+}
+
+/* The names, joined by "|"; without any, the number. */
+static bool put_symbol(const struct tr_symbol *symbol, unsigned flags, struct tr_arena *arena,
+		       struct tr_buffer *to)
+{
+	if (symbol->count == 0 && symbol->numbered == TR_SYMBOL_MASK) {
+		put_address(symbol->number, to);
+		return true;
+	}
+	if (symbol->count == 0) {
+		put_integer(symbol->number, flags & TR_NEGATIVE, to);
+		return true;
+	}
+	if (symbol->count == 1 && !symbol->unknown_bits)
+		return put_spelled(symbol->names[0].text, arena, to);
+	struct tr_buffer joined = TR_BUFFER_INIT;
+	for (size_t i = 0; i < symbol->count; i++) {
+		if (i)
+			tr_buffer_put_byte(&joined, '|');
+		tr_buffer_put_text(&joined, symbol->names[i].text);
+	}
+	if (symbol->unknown_bits) {
+		tr_buffer_put_literal(&joined, "|0x");
+		tr_buffer_put_hex(&joined, symbol->unknown_bits, 1);
+	}
+	bool good = !joined.failed && put_spelled(tr_buffer_text(&joined), arena, to);
+	tr_buffer_free(&joined);
+	return good;
+}
+
+static bool put_any(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to);
+
+static bool put_list(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '[');
+	for (size_t i = 0; i < value->count; i++) {
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		if (!put_any(&value->as.items[i], arena, to))
+			return false;
+	}
+	tr_buffer_put_byte(to, ']');
+	return true;
+}
+
+static bool put_members(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '{');
+	for (size_t i = 0; i < value->count; i++) {
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		put_key(value->as.members[i].key, to);
+		if (!put_any(value->as.members[i].value, arena, to))
+			return false;
+	}
+	tr_buffer_put_byte(to, '}');
+	return true;
+}
+
+static bool put_uncut(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
+{
+	switch ((enum tr_type)value->type) {
+	case TR_NULL:
+		tr_buffer_put_literal(to, "null");
+		return true;
+	case TR_FALSE:
+		tr_buffer_put_literal(to, "false");
+		return true;
+	case TR_TRUE:
+		tr_buffer_put_literal(to, "true");
+		return true;
+	case TR_UINT:
+	case TR_INT:
+		put_integer(value->as.number, value->flags & TR_NEGATIVE, to);
+		return true;
+	case TR_POINTER:
+		put_address(value->as.number, to);
+		return true;
+	case TR_REAL64:
+	case TR_REAL32:
+		put_real(value, to);
+		return true;
+	case TR_STRING:
+		return put_spelled(value->text, arena, to);
+	case TR_WSTRING:
+		return put_wide(value, to);
+	case TR_BLOB:
+	case TR_BLOB_LEFT:
+	case TR_BLOB_FILE:
+		put_blob(value, to);
+		return true;
+	case TR_SYMBOL:
+		return put_symbol(value->as.symbol, value->flags, arena, to);
+	case TR_LIST:
+		return put_list(value, arena, to);
+	case TR_MAP:
+	case TR_STRUCT:
+		return put_members(value, arena, to);
+	case TR_REPR:
+		return put_any(&value->as.items[0], arena, to);
+	}
+	return true;
+}
+
+/* Recursion ends: values have at most 60 open brackets. */
+static bool put_any(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
+{
+	if (!(value->flags & TR_CUT))
+		return put_uncut(value, arena, to);
+	tr_buffer_put_literal(to, "{\"$cut\":");
+	bool good = put_uncut(value, arena, to);
+	tr_buffer_put_byte(to, '}');
+	return good;
+}
+
+bool tr_json_view_value(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
+{
+	return put_any(value, arena, to) && !to->failed;
+}
