@@ -1,0 +1,47 @@
+/*
+ * What reading and writing of real numbers share, for lib/record only.
+ *
+ * Both multiply by powers of ten that are known to 128 bits. Writing is
+ * Raffaele Giulietti's Schubfach ("The Schubfach way to render doubles",
+ * 2020): the powers are rounded up there. Reading takes them as an interval
+ * and falls back to exact integers of any length where the ends of the
+ * interval round to different numbers.
+ */
+#ifndef TR_RECORD_REAL_H
+#define TR_RECORD_REAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How IEEE 754 lays a number out; a number is mantissa * 2^(exponent - bias - fraction_bits). */
+struct tr_real_width {
+	int fraction_bits;
+	int bias;
+	unsigned exponent_max; /* of infinity and NaN */
+};
+
+extern const struct tr_real_width tr_real64, tr_real32;
+
+enum { TR_POWER_MIN = -364, TR_POWER_MAX = 335 };
+
+/* The first 128 bits of a power of five, the highest one set; what is beyond them is cut off. */
+struct tr_power {
+	uint64_t high, low;
+};
+
+/* 5^q for TR_POWER_MIN <= q <= TR_POWER_MAX: power * 2^(tr_log2_power10(q) - q - 127). */
+struct tr_power tr_power5(int q);
+
+/* True when those 128 bits are all of 5^q. */
+static inline bool tr_power5_is_exact(int q)
+{
+	return q >= 0 && q <= 55;
+}
+
+/* floor(log2(10^q)) for |q| <= 1233. */
+static inline int tr_log2_power10(int q)
+{
+	return (q * 1741647) >> 19;
+}
+
+#endif

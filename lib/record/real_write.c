@@ -1,0 +1,223 @@
+/* Real numbers to text: the shortest digits, and how they are laid out. */
+#include <string.h>
+
+#include "record/literal.h"
+#include "record/real.h"
+
+typedef unsigned __int128 u128;
+
+/* digits * 10^exponent; digits has no zero at its end unless it is 0. */
+struct decimal {
+	uint64_t digits;
+	int exponent;
+};
+
+/* A power of ten as Schubfach wants it: rounded up. */
+static struct tr_power power_above(int q)
+{
+	struct tr_power power = tr_power5(q);
+	if (!tr_power5_is_exact(q)) {
+		power.low++;
+		power.high += power.low == 0;
+	}
+	return power;
+}
+
+/*
+ * power * factor / 2^128, rounded to odd: the last bit also says that the
+ * result is not whole. The power is too large by less than one unit, so that
+ * what is left behind the point of a whole result is 0 or 1.
+ */
+static uint64_t scale64(struct tr_power power, uint64_t factor)
+{
+	u128 low = (u128)power.low * factor;
+	u128 high = (u128)power.high * factor + (uint64_t)(low >> 64);
+	return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
+}
+
+/* The same with 64 bits of the power, which are enough for 32-bit numbers. */
+static uint64_t scale32(uint64_t power, uint64_t factor)
+{
+	u128 product = (u128)power * factor;
+	return (uint64_t)(product >> 64) | ((uint32_t)(product >> 32) > 1);
+}
+
+/* The interval that rounds to a number, its ends and the number itself times 4 / 10^exponent. */
+struct interval {
+	uint64_t lower, value, upper;
+	bool open; /* the ends themselves round to a neighbour */
+	int exponent;
+};
+
+static struct interval interval_of(const struct tr_real_width *width, uint64_t mantissa, int exponent,
+				   bool uneven)
+{
+	/* floor(log10(2^exponent)); the interval is narrower below a power of two: 3/4 of it */
+	int k = (exponent * 1262611 - (uneven ? 524031 : 0)) >> 22;
+	int shift = exponent + tr_log2_power10(-k) + 1;
+	struct tr_power power = power_above(-k);
+	uint64_t value = 4 * mantissa, lower = value - (uneven ? 1 : 2), upper = value + 2;
+	struct interval in = { .open = mantissa & 1, .exponent = k };
+	if (width == &tr_real64) {
+		in.lower = scale64(power, lower << shift);
+		in.value = scale64(power, value << shift);
+		in.upper = scale64(power, upper << shift);
+	} else {
+		uint64_t first = power.high + (power.low != 0);
+		in.lower = scale32(first, lower << shift);
+		in.value = scale32(first, value << shift);
+		in.upper = scale32(first, upper << shift);
+	}
+	return in;
+}
+
+static bool is_inside(const struct interval *in, uint64_t n)
+{
+	return in->lower + in->open <= 4 * n && 4 * n + in->open <= in->upper;
+}
+
+/*
+ * The fewest digits inside the interval, the nearest of those. The interval is
+ * wide enough for a whole number and too narrow for two multiples of ten.
+ */
+static struct decimal shortest(const struct interval *in)
+{
+	uint64_t below = in->value / 4, above = below + 1;
+	uint64_t tens = below / 10;
+	for (uint64_t candidate = tens; candidate <= tens + 1; candidate++) {
+		if (candidate == 0 || !is_inside(in, candidate * 10))
+			continue;
+		int zeros = 1;
+		for (; candidate % 10 == 0; candidate /= 10)
+			zeros++;
+		return (struct decimal){ candidate, in->exponent + zeros };
+	}
+	bool below_inside = is_inside(in, below);
+	if (below_inside && is_inside(in, above)) {
+		/* the middle between the two, in quarters */
+		uint64_t middle = 4 * below + 2;
+		bool down = in->value < middle || (in->value == middle && below % 2 == 0);
+		return (struct decimal){ down ? below : above, in->exponent };
+	}
+	return (struct decimal){ below_inside ? below : above, in->exponent };
+}
+
+static size_t put_digits(uint64_t n, char *to)
+{
+	char digits[20];
+	char *p = digits + sizeof digits;
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	size_t len = (size_t)(digits + sizeof digits - p);
+	memcpy(to, p, len);
+	return len;
+}
+
+/* d[.ddd]e[-]dd */
+static size_t put_scientific(const char *digits, size_t count, int exponent, char *to)
+{
+	size_t len = 0;
+	to[len++] = digits[0];
+	if (count > 1) {
+		to[len++] = '.';
+		memcpy(to + len, digits + 1, count - 1);
+		len += count - 1;
+	}
+	to[len++] = 'e';
+	if (exponent < 0)
+		to[len++] = '-';
+	return len + put_digits((uint64_t)(exponent < 0 ? -exponent : exponent), to + len);
+}
+
+/* With a digit on both sides of the point. */
+static size_t put_fixed(const char *digits, size_t count, int exponent, char *to)
+{
+	if (exponent < 0) {
+		size_t zeros = (size_t)-exponent;
+		memcpy(to, "0.0000", 1 + zeros);
+		memcpy(to + 1 + zeros, digits, count);
+		return 1 + zeros + count;
+	}
+	size_t whole = (size_t)exponent + 1;
+	if (count <= whole) {
+		memcpy(to, digits, count);
+		memset(to + count, '0', whole - count);
+		memcpy(to + whole, ".0", 2);
+		return whole + 2;
+	}
+	memcpy(to, digits, whole);
+	to[whole] = '.';
+	memcpy(to + whole + 1, digits + whole, count - whole);
+	return count + 1;
+}
+
+static size_t put_decimal(struct decimal d, char *to)
+{
+	char digits[20];
+	size_t count = put_digits(d.digits, digits);
+	int exponent = d.exponent + (int)count - 1;
+	if (exponent < -5 || exponent >= 16)
+		return put_scientific(digits, count, exponent, to);
+	return put_fixed(digits, count, exponent, to);
+}
+
+static size_t put_word(const char *word, char *to)
+{
+	size_t len = strlen(word);
+	memcpy(to, word, len);
+	return len;
+}
+
+/* Without sign and suffix; NaN and infinity are not the business of this. */
+static size_t put_magnitude(const struct tr_real_width *width, uint64_t bits, char *to)
+{
+	if (bits == 0)
+		return put_word("0.0", to);
+	uint64_t hidden = UINT64_C(1) << width->fraction_bits;
+	uint64_t fraction = bits & (hidden - 1);
+	int exponent = (int)(bits >> width->fraction_bits);
+	bool uneven = fraction == 0 && exponent > 1;
+	uint64_t mantissa = exponent ? fraction | hidden : fraction;
+	int power = (exponent ? exponent : 1) - width->bias - width->fraction_bits;
+	struct interval in = interval_of(width, mantissa, power, uneven);
+	return put_decimal(shortest(&in), to);
+}
+
+static size_t put_nan(const char *prefix, uint64_t bits, int digits, char *to)
+{
+	size_t len = put_word(prefix, to);
+	for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+		to[len++] = "0123456789abcdef"[bits >> shift & 15];
+	return len;
+}
+
+size_t tr_real64_write(uint64_t bits, char *to)
+{
+	uint64_t magnitude = bits & (UINT64_MAX >> 1), infinity = UINT64_C(0x7ff) << 52;
+	if (magnitude > infinity)
+		return bits == UINT64_C(0x7ff8000000000000) ? put_word("nan", to)
+							    : put_nan("nan:", bits, 16, to);
+	size_t len = 0;
+	if (bits != magnitude)
+		to[len++] = '-';
+	if (magnitude == infinity)
+		return len + put_word("inf", to + len);
+	return len + put_magnitude(&tr_real64, magnitude, to + len);
+}
+
+size_t tr_real32_write(uint32_t bits, char *to)
+{
+	uint32_t magnitude = bits & (UINT32_MAX >> 1), infinity = UINT32_C(0xff) << 23;
+	if (magnitude > infinity)
+		return bits == 0x7fc00000 ? put_word("nanf", to) : put_nan("nanf:", bits, 8, to);
+	size_t len = 0;
+	if (bits != magnitude)
+		to[len++] = '-';
+	if (magnitude == infinity)
+		return len + put_word("inff", to + len);
+	len += put_magnitude(&tr_real32, magnitude, to + len);
+	to[len] = 'f';
+	return len + 1;
+}
