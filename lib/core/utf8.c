@@ -66,7 +66,7 @@ const char *tr_utf8_check(const char *p, const char *end)
 		p = skip_ascii(p, end);
 		if (p == end)
 			return end;
-		if (TR_UTF8_BLOCK && end - p >= TR_UTF8_BLOCK) {
+		if (TR_UTF8_BLOCK > 0 && end - p >= TR_UTF8_BLOCK) {
 			unsigned valid = tr_utf8_block(p);
 			p += valid;
 			if (valid)
