@@ -36,7 +36,7 @@ for folder in lib/format/*/; do
 done
 report "format.h, trace.h and the registry know no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
-only tools 'core/|record/|process/|expr/|view/|format/(format|trace)\.h|cli'
+only tools 'core/|record/|process/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \

@@ -116,7 +116,7 @@ struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
 bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink);
 bool tr_cli_output(struct tr_cli *cli, bool binary);
 
-/* For a tool that finishes sinks by itself (archives): nothing half-written is left behind. */
+/* Ends cli->out before the tool ends, for one that has several outputs: members of an archive. */
 bool tr_cli_finish_output(struct tr_cli *cli);
 
 /*
@@ -131,6 +131,12 @@ bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 
 /* Writes a line: its original bytes where it has them, else in the canonical spelling. */
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
+
+/*
+ * The rest of a window to cli->out, byte for byte; damage is reported.
+ * *cut_line (may be NULL): whether bytes came, of which the last is no LF.
+ */
+bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line);
 
 /*
  * A writer of format on cli->out. put: false where to stop; what the writer

@@ -147,7 +147,6 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 			output_error(cli, &p->err);
 	}
 	cli->out = NULL;
-	unfinished_set = 0;
 	return done;
 }
 
@@ -155,6 +154,7 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 void tr_cli_output_end(struct tr_cli *cli)
 {
 	tr_cli_finish_output(cli);
+	unfinished_set = 0;
 	if (fflush(stdout) != 0 && errno != EPIPE)
 		tr_cli_fail(cli, "stdout: %s", strerror(errno));
 	if (close(STDOUT_FILENO) != 0 && errno != EBADF)

@@ -23,6 +23,29 @@ bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
 	return !cli->stop;
 }
 
+bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (!cli->stop && tr_input_more(in, 1)) {
+		size_t len = tr_input_available(in);
+		if (cut_line)
+			*cut_line = in->pos[len - 1] != '\n';
+		tr_output_put(cli->out, in->pos, len);
+		tr_output_record_end(cli->out);
+		tr_input_skip(in, len);
+		if (tr_cli_attention)
+			tr_cli_progress(cli);
+		if (cli->out->failed)
+			cli->stop = true;
+	}
+	if (!cli->stop && in->damaged) {
+		tr_input_error(in, &p->err);
+		tr_cli_report(cli, &p->err);
+	}
+	return !cli->stop;
+}
+
 struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format)
 {
 	struct tr_cli_private *p = cli->private;

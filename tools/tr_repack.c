@@ -1,0 +1,328 @@
+/* tr-repack: records, or trace files, to a trace file. */
+#include "config.h"
+
+#include "tr_repack.h"
+
+#include <stdlib.h>
+
+#include "record/value.h"
+
+enum { TO = 1, CODEC, JOBS, VERIFY };
+
+static const struct tr_option options[] = {
+	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
+	{ CODEC, 'z', "codec", "CODEC[=LEVEL]",
+	  "compress: none, gzip, xz, zstd, … (default: as the input file)" },
+	{ JOBS, 'j', "jobs", "N", "compress with N threads, where the codec can (default 1)" },
+	{ VERIFY, 0, "verify", NULL, "read back what was written and compare (needs -o)" },
+	{ 0 },
+};
+
+static const struct tr_format_option settings[] = {
+	{ "foreign", "yes|no", false, true,
+	  "accept a codec that the tools of the format cannot read" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"the trace without what configure did",
+	"tr-filter 'not (exec and name $= \"/conftest\")' build.json | tr-repack -o less.json",
+	"the same trace, smaller, and read back",
+	"tr-repack -z zstd=19 -j 4 --verify -o build.json.zst build.json.gz",
+	"every trace of an archive into another one",
+	"tr-repack -t trec -o traces.tar.zst traces.zip",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-repack",
+	.usage = "[OPTION...] [-t FORMAT] [-z CODEC[=LEVEL]] [FILE...]",
+	.summary = "Writes a trace file from records or from other trace files. What stays in its "
+		   "format is copied byte for byte; only its container changes.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.settings = settings,
+	.examples = examples,
+};
+
+/* Options. */
+
+static void set_target(struct repack *r)
+{
+	r->target = tr_format_by_name(tr_text_from(r->cli.argument));
+	if (!r->target)
+		tr_cli_usage(&r->cli, "unknown format '%s': see --list-formats", r->cli.argument);
+	else if (!(r->target->flags & TR_FORMAT_WRITES))
+		tr_cli_usage(&r->cli, "format '%s' can only be read", r->cli.argument);
+}
+
+static void set_level(struct repack *r, const char *text)
+{
+	char *end;
+	long level = strtol(text, &end, 10);
+
+	if (*text && !*end && level >= r->codec->level_min && level <= r->codec->level_max)
+		r->level = (int)level;
+	else
+		tr_cli_usage(&r->cli, "level '%s' is not between %d and %d (%s)", text,
+			     r->codec->level_min, r->codec->level_max, r->codec->name);
+}
+
+static void set_codec(struct repack *r)
+{
+	const char *argument = r->cli.argument, *equals = strchr(argument, '=');
+	struct tr_text name = { argument, equals ? (size_t)(equals - argument) : strlen(argument) };
+
+	r->codec_given = true;
+	r->level = TR_REPACK_DEFAULT_LEVEL;
+	r->codec = tr_codec_by_name(name);
+	if (!r->codec && !tr_text_is(name, "none"))
+		tr_cli_usage(&r->cli, "unknown codec '%.*s'", (int)name.len, name.data);
+	else if (!r->codec && equals)
+		tr_cli_usage(&r->cli, "codec none has no levels");
+	else if (equals)
+		set_level(r, equals + 1);
+}
+
+static void set_option(struct repack *r, int id)
+{
+	uint64_t number;
+
+	switch (id) {
+	case TO:
+		set_target(r);
+		break;
+	case CODEC:
+		set_codec(r);
+		break;
+	case JOBS:
+		if (tr_cli_number(&r->cli, false, 256, &number))
+			r->threads = number ? (unsigned)number : 1;
+		break;
+	default:
+		if (!r->verify && !(r->verify = verify_new()))
+			tr_cli_fail(&r->cli, "out of memory");
+		break;
+	}
+}
+
+/* Output. */
+
+static struct tr_sink *made(struct repack *r, struct tr_sink *sink, const struct tr_error *err)
+{
+	if (!sink) {
+		tr_cli_fail(&r->cli, "%s", err ? err->text : "out of memory");
+		r->cli.stop = true;
+	}
+	return sink;
+}
+
+struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive)
+{
+	bool binary = outer || archive || (r->format && (r->format->flags & TR_FORMAT_BINARY));
+	struct tr_sink *sink = tr_cli_sink(&r->cli, binary);
+
+	if (sink && r->verify)
+		sink = made(r, verify_file(r->verify, sink, archive ? outer : NULL, archive), NULL);
+	return sink;
+}
+
+struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink, const struct tr_codec *codec)
+{
+	struct tr_error err;
+
+	if (sink && codec) {
+		int level = r->codec_given && r->level != TR_REPACK_DEFAULT_LEVEL
+				    ? r->level
+				    : codec->level_default;
+		sink = made(r, codec->encoder(sink, level, r->threads, &err), &err);
+	}
+	if (sink && r->verify)
+		sink = made(r, verify_tee(r->verify, sink, codec), NULL);
+	return sink;
+}
+
+bool repack_codec(struct repack *r, const struct tr_format *format,
+		  const struct tr_trace_place *place, const struct tr_codec **codec)
+{
+	*codec = r->codec_given ? r->codec : place->codec;
+	if (!*codec || (*codec)->general || r->foreign)
+		return true;
+	tr_cli_fail(&r->cli, "no tool for %s reads %s: -O foreign=yes if you mean it", format->name,
+		    (*codec)->name);
+	return false;
+}
+
+static bool open_file(struct repack *r, const struct tr_format *format,
+		      const struct tr_trace_place *place)
+{
+	const struct tr_codec *codec;
+
+	if (r->cli.out)
+		return true; /* what came before goes on */
+	if (!repack_codec(r, format, place, &codec)) {
+		r->cli.stop = true;
+		return false;
+	}
+	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
+}
+
+/* Places. */
+
+bool repack_finish_writer(struct repack *r)
+{
+	bool done = !r->writer || tr_cli_finish(&r->cli, r->format, r->writer);
+
+	r->writer = NULL;
+	return done;
+}
+
+/* The output is to be in this format: opens it, or sees that it is the same as before. */
+static bool settle(struct repack *r, const struct tr_format *format,
+		   const struct tr_trace_place *place, repack_open *open)
+{
+	if (r->format == format)
+		return true;
+	if (r->format) {
+		tr_cli_fail(&r->cli, "%s is %s, what came before is %s: use -t FORMAT",
+			    place->name, format->name, r->format->name);
+		return false;
+	}
+	if (!(format->flags & TR_FORMAT_WRITES)) {
+		tr_cli_fail(&r->cli, "%s: format '%s' can only be read: use -t FORMAT", place->name,
+			    format->name);
+		return false;
+	}
+	r->format = format;
+	return open(r, format, place);
+}
+
+/* Two texts one after the other are not to share a line. */
+static void end_line(struct repack *r)
+{
+	if (r->cut_line && !(r->format->flags & TR_FORMAT_BINARY))
+		tr_output_put_byte(r->cli.out, '\n');
+	r->cut_line = false;
+}
+
+static void copy(struct repack *r, struct tr_trace_place *place)
+{
+	repack_finish_writer(r);
+	if (r->cli.stop)
+		return;
+	end_line(r);
+	if (place->bom && tr_output_count(r->cli.out) == 0)
+		tr_output_put_literal(r->cli.out, "\xef\xbb\xbf");
+	tr_cli_copy_bytes(&r->cli, place->in, &r->cut_line);
+}
+
+/* The format that the header of a stream names; NULL: reported. */
+static const struct tr_format *format_of_header(struct repack *r, struct tr_record *header)
+{
+	struct tr_field *field = tr_record_field(header, "format");
+	const struct tr_format *format = field ? tr_format_by_name(field->text) : NULL;
+
+	if (!field)
+		tr_cli_fail(&r->cli, "the stream does not say which format it came from: "
+				     "use -t FORMAT");
+	else if (!format)
+		tr_cli_fail(&r->cli, "the stream came from the unknown format '%.*s': "
+				     "use -t FORMAT",
+			    (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
+	return format;
+}
+
+/* Before the format is known nothing can be written; a comment or a stray trailer is no loss. */
+static bool know_format(struct repack *r, const struct tr_trace_place *place,
+			struct tr_record *record, repack_open *open, bool *skip)
+{
+	const struct tr_format *format = r->target;
+
+	if (!format && record->type == TR_HEADER)
+		format = format_of_header(r, record);
+	else if (!format && r->format)
+		return true; /* an anonymous segment goes where the others went */
+	else if (!format) {
+		*skip = record->type == TR_COMMENT || record->type == TR_TRAILER;
+		if (!*skip)
+			tr_cli_fail(&r->cli, "the stream has no header that says which format it "
+					     "came from: use -t FORMAT");
+		return *skip;
+	}
+	return format && settle(r, format, place, open);
+}
+
+static bool put(struct repack *r, struct tr_record *record)
+{
+	/* a stream that stays one keeps the spelling of its lines */
+	if (r->format == &tr_format_trec && record->line.data)
+		return tr_cli_put_line(&r->cli, record);
+	if (!r->writer) {
+		end_line(r);
+		r->writer = tr_cli_writer(&r->cli, r->format);
+	}
+	return r->writer && tr_cli_put(&r->cli, r->format, r->writer, record);
+}
+
+static void convert(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+{
+	struct tr_record *record;
+
+	while (tr_cli_next_here(&r->cli, &record)) {
+		bool skip = false;
+		if (!know_format(r, place, record, open, &skip))
+			break;
+		if (!skip && !put(r, record))
+			break;
+	}
+}
+
+void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open)
+{
+	const struct tr_format *format = place->format;
+	bool is_trace = format && !(format->flags & TR_FORMAT_STREAM);
+	bool same = is_trace && (!r->target || r->target == format);
+
+	if (same && settle(r, format, place, open))
+		copy(r, place);
+	else if (!same)
+		convert(r, place, open);
+}
+
+static void repack_file(struct repack *r)
+{
+	struct tr_trace_place *place;
+
+	while (tr_cli_step(&r->cli, &place))
+		repack_place(r, place, open_file);
+	/* of nothing comes nothing, but -o has to be there */
+	if (!r->cli.out && !r->cli.stop && r->cli.status == 0)
+		tr_cli_output(&r->cli, false);
+	repack_finish_writer(r);
+}
+
+int main(int argc, char **argv)
+{
+	struct repack r = { .level = TR_REPACK_DEFAULT_LEVEL, .threads = 1 };
+	struct tr_cli *cli = &r.cli;
+
+	tr_cli_begin(cli, &tool, argc, argv);
+	for (int id; (id = tr_cli_option(cli)) != 0;)
+		set_option(&r, id);
+	if (r.verify && !cli->output_path)
+		tr_cli_usage(cli, "--verify needs -o FILE");
+	r.foreign = tr_text_is(tr_setting_get(&cli->config.read.settings, "foreign", "no"), "yes");
+	cli->config.note_segments = !r.target || !(r.target->flags & TR_FORMAT_STREAM);
+
+	const char *archive =
+		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
+	if (tr_cli_open(cli)) {
+		if (archive)
+			repack_archive(&r, archive);
+		else
+			repack_file(&r);
+	}
+	int status = tr_cli_end(cli);
+	verify_free(r.verify);
+	return status;
+}

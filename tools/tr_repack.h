@@ -1,0 +1,71 @@
+/* What the files tr_repack*.c share. */
+#ifndef TR_TOOLS_TR_REPACK_H
+#define TR_TOOLS_TR_REPACK_H
+
+#include "cli.h"
+#include "core/archive.h"
+#include "core/codec.h"
+
+struct verify;
+
+struct repack {
+	struct tr_cli cli;
+
+	/* what was asked for */
+	const struct tr_format *target; /* -t; NULL: the one it came from */
+	const struct tr_codec *codec;   /* -z; NULL with codec_given: none */
+	bool codec_given;
+	int level; /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
+	unsigned threads;
+	bool foreign;
+	struct verify *verify; /* --verify */
+
+	/* the output that is being written: the file, or one member of the archive */
+	const struct tr_format *format; /* NULL: nothing was written yet */
+	struct tr_writer *writer;       /* NULL: bytes are copied, or between two segments */
+	bool cut_line;                  /* what was copied last does not end in LF */
+	struct tr_archive_writer *archive;
+};
+
+enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
+
+/* The bottom of the output: the file or stdout, and --verify over it. */
+struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive);
+
+/* Puts a codec, and what --verify needs to know, on top of a sink, which it owns; NULL: reported. */
+struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
+			       const struct tr_codec *codec);
+
+/* The codec that the place is written with, in *codec (NULL: none). False: it is refused. */
+bool repack_codec(struct repack *r, const struct tr_format *format,
+		  const struct tr_trace_place *place, const struct tr_codec **codec);
+
+/* Opens the output of one place in the way that the mode asks for. False: reported. */
+typedef bool repack_open(struct repack *r, const struct tr_format *format,
+			 const struct tr_trace_place *place);
+
+/* Writes one file or member to the output, which `open` opens when the format is known. */
+void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open);
+
+/* Ends the writer of the output. */
+bool repack_finish_writer(struct repack *r);
+
+/* tr_repack_archive.c: every file or member to a member of the archive -o. */
+void repack_archive(struct repack *r, const char *archive_format);
+
+/* tr_repack_verify.c */
+struct verify *verify_new(void);
+void verify_free(struct verify *verify);
+
+/* Takes note of what goes to sink, which it owns: the next file or member. NULL: memory. */
+struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
+			   const struct tr_codec *codec);
+
+/*
+ * Over the sink of the file, which it owns: when all is written, and before
+ * the file gets its name, reads it back and compares. NULL: memory.
+ */
+struct tr_sink *verify_file(struct verify *verify, struct tr_sink *sink,
+			    const struct tr_codec *outer, bool archive);
+
+#endif

@@ -1,0 +1,116 @@
+/* -o out.tar.zst: every file or member that comes in becomes a member. */
+#include "config.h"
+
+#include "core/buffer.h"
+#include "tr_repack.h"
+
+/* Cuts extension off the end of name; true when it was there. */
+static bool cut_end(struct tr_text *name, const char *extension)
+{
+	struct tr_text end = tr_text_from(extension);
+
+	if (!end.len || name->len <= end.len ||
+	    memcmp(name->data + name->len - end.len, end.data, end.len) != 0)
+		return false;
+	name->len -= end.len;
+	return true;
+}
+
+static void cut_format_extension(struct tr_text *name, const struct tr_format *format)
+{
+	for (const char *const *e = format->extensions; e && *e; e++)
+		if (cut_end(name, *e))
+			return;
+}
+
+/*
+ * The name a member had, with its extensions adapted where its format or its
+ * compression changes: a.json.gz as trec in zstd is a.trec.zst.
+ */
+static const char *member_name(const struct tr_trace_place *place, const struct tr_format *format,
+			       const struct tr_codec *codec, struct tr_buffer *to)
+{
+	const char *file = place->file ? strrchr(place->file, '/') : NULL;
+	struct tr_text name = tr_text_from(place->member ? place->member
+					   : file        ? file + 1
+					   : place->file ? place->file
+							 : "stdin");
+	const char *codec_extension = codec ? codec->extension : NULL;
+	bool was_named = place->codec && place->codec->extension &&
+			 cut_end(&name, place->codec->extension);
+
+	if (codec == place->codec && !was_named)
+		codec_extension = NULL; /* it did not say so before either */
+	tr_buffer_reset(to);
+	if (format != place->format) {
+		cut_format_extension(&name, place->format);
+		tr_buffer_put_text(to, name);
+		if (format->extensions && format->extensions[0])
+			tr_buffer_put_text(to, tr_text_from(format->extensions[0]));
+	} else {
+		tr_buffer_put_text(to, name);
+	}
+	if (codec_extension)
+		tr_buffer_put_text(to, tr_text_from(codec_extension));
+	tr_buffer_put_byte(to, '\0');
+	return to->failed ? NULL : to->data;
+}
+
+static bool open_member(struct repack *r, const struct tr_format *format,
+			const struct tr_trace_place *place)
+{
+	const struct tr_codec *codec;
+	struct tr_buffer buffer = TR_BUFFER_INIT;
+	struct tr_sink *sink = NULL;
+	struct tr_error err;
+
+	if (!repack_codec(r, format, place, &codec))
+		return false;
+	const char *name = member_name(place, format, codec, &buffer);
+	if (name)
+		sink = tr_archive_member_sink(r->archive, name, place->mtime, &err);
+	else
+		tr_error_memory(&err);
+	tr_buffer_free(&buffer);
+	if (!sink) {
+		tr_cli_report(&r->cli, &err);
+		return false;
+	}
+	return tr_cli_output_on(&r->cli, repack_encoded(r, sink, codec));
+}
+
+static void repack_member(struct repack *r, struct tr_trace_place *place)
+{
+	r->format = NULL;
+	r->cut_line = false;
+	repack_place(r, place, open_member);
+	repack_finish_writer(r);
+	tr_cli_finish_output(&r->cli);
+}
+
+void repack_archive(struct repack *r, const char *archive_format)
+{
+	const struct tr_codec *outer =
+		tr_codec_by_extension(tr_text_from(r->cli.output_path));
+	struct tr_sink *sink = repack_bottom(r, outer, true);
+	struct tr_trace_place *place;
+	struct tr_error err;
+
+	if (sink && outer) {
+		sink = outer->encoder(sink, outer->level_default, r->threads, &err);
+		if (!sink)
+			tr_cli_report(&r->cli, &err);
+	}
+	if (!sink)
+		return;
+	r->archive = tr_archive_create(archive_format, sink, &err);
+	if (!r->archive) {
+		tr_cli_report(&r->cli, &err);
+		return;
+	}
+	while (tr_cli_step(&r->cli, &place))
+		repack_member(r, place);
+	if (!r->cli.stop && !tr_archive_finish(r->archive, &err))
+		tr_cli_fail(&r->cli, "%s: %s", r->cli.output_path, err.text);
+	tr_archive_writer_free(r->archive);
+}

@@ -1,0 +1,286 @@
+/*
+ * --verify: what the readers of the file will see is compared with what was
+ * given to be written, by length and a hash of 64 bits. It looks for bugs and
+ * bad hardware, not for attackers. The file has its final name only after.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "tr_repack.h"
+
+/* Of a stream of bytes, however it is cut: whole words, and what is left of the last one. */
+struct digest {
+	uint64_t length, hash;
+	unsigned char rest[8];
+};
+
+struct written {
+	const struct tr_codec *codec;
+	struct digest digest;
+	bool finished;
+};
+
+struct verify {
+	struct written *list; /* in the order of the archive */
+	size_t count;
+};
+
+struct verify *verify_new(void)
+{
+	return calloc(1, sizeof(struct verify));
+}
+
+void verify_free(struct verify *verify)
+{
+	if (!verify)
+		return;
+	free(verify->list);
+	free(verify);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static uint64_t load(const unsigned char *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof word);
+	return word;
+}
+
+static void digest_add(struct digest *d, const char *data, size_t len)
+{
+	size_t held = d->length % 8;
+
+	d->length += len;
+	if (held) {
+		size_t take = len < 8 - held ? len : 8 - held;
+		memcpy(d->rest + held, data, take);
+		data += take;
+		len -= take;
+		if (held + take < 8)
+			return;
+		d->hash = mix(d->hash, load(d->rest));
+	}
+	for (; len >= 8; data += 8, len -= 8)
+		d->hash = mix(d->hash, load((const unsigned char *)data));
+	memcpy(d->rest, data, len);
+}
+
+static bool digest_equal(const struct digest *a, const struct digest *b)
+{
+	return a->length == b->length && a->hash == b->hash &&
+	       memcmp(a->rest, b->rest, a->length % 8) == 0;
+}
+
+struct tee {
+	struct tr_sink base;
+	struct tr_sink *inner;
+	struct verify *verify;
+	size_t at; /* in verify->list */
+};
+
+static bool tee_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	struct tee *tee = (struct tee *)sink;
+
+	digest_add(&tee->verify->list[tee->at].digest, data, len);
+	return tee->inner->write(tee->inner, data, len, err);
+}
+
+static bool tee_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	struct tee *tee = (struct tee *)sink;
+
+	return tee->inner->flush(tee->inner, err);
+}
+
+static bool tee_finish(struct tr_sink *sink, struct tr_error *err)
+{
+	struct tee *tee = (struct tee *)sink;
+
+	/* marked first: the finish of a lone file is where it is read back */
+	tee->verify->list[tee->at].finished = true;
+	return tee->inner->finish(tee->inner, err);
+}
+
+static void tee_close(struct tr_sink *sink)
+{
+	struct tee *tee = (struct tee *)sink;
+
+	tee->inner->close(tee->inner);
+	free(tee);
+}
+
+struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
+			   const struct tr_codec *codec)
+{
+	struct tee *tee = malloc(sizeof *tee);
+	struct written *list = realloc(verify->list, (verify->count + 1) * sizeof *list);
+
+	if (list)
+		verify->list = list;
+	if (!tee || !list) {
+		free(tee);
+		sink->close(sink);
+		return NULL;
+	}
+	*tee = (struct tee){
+		.base = { .write = tee_write,
+			  .flush = tee_flush,
+			  .finish = tee_finish,
+			  .close = tee_close },
+		.inner = sink,
+		.verify = verify,
+		.at = verify->count,
+	};
+	list[verify->count++] = (struct written){ .codec = codec };
+	return &tee->base;
+}
+
+struct file_check {
+	struct tr_sink base;
+	struct tr_sink *inner;
+	struct verify *verify;
+	const struct tr_codec *outer;
+	bool archive;
+};
+
+static bool differs(struct tr_error *err, const char *what)
+{
+	tr_error_set(err, TR_CAUSE_SYSTEM, "--verify: what was written reads back %s", what);
+	return false;
+}
+
+/* The decoded bytes of a window, which it frees, against what was to be written. */
+static bool compare(struct tr_input *in, const struct written *written, struct tr_error *err)
+{
+	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	struct digest seen = { 0 };
+
+	if (in && written->codec)
+		in = tr_codec_open_as(in, written->codec, &limits, false, err);
+	if (!in)
+		return false;
+	while (tr_input_more(in, 1)) {
+		digest_add(&seen, in->pos, tr_input_available(in));
+		tr_input_skip(in, tr_input_available(in));
+	}
+	bool good = !in->damaged && digest_equal(&seen, &written->digest);
+	if (in->damaged)
+		tr_input_error(in, err);
+	else if (!good)
+		differs(err, "differently");
+	tr_input_free(in);
+	return good;
+}
+
+static bool compare_archive(struct verify *verify, struct tr_input *in, struct tr_error *err)
+{
+	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	struct tr_archive *archive = tr_archive_open(in, &limits, err);
+	struct tr_archive_member member;
+	bool good = archive != NULL;
+
+	for (size_t i = 0; good && i < verify->count; i++) {
+		if (!verify->list[i].finished)
+			continue; /* a member that was given up is not in the archive */
+		enum tr_status status = tr_archive_next(archive, &member, err);
+		if (status == TR_END)
+			differs(err, "with members missing");
+		good = status == TR_OK;
+		struct tr_source *source = good ? tr_archive_source(archive) : NULL;
+		if (good && !source)
+			tr_error_memory(err);
+		good = source && compare(tr_input_new(source, &limits, 0), &verify->list[i], err);
+	}
+	if (good && tr_archive_next(archive, &member, err) != TR_END)
+		good = differs(err, "with more members");
+	tr_archive_free(archive);
+	return good;
+}
+
+static struct tr_input *open_back(const char *path, const struct tr_codec *outer,
+				  struct tr_error *err)
+{
+	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		tr_error_system(err, errno, "--verify: cannot read back");
+		return NULL;
+	}
+	struct tr_source *source = tr_source_fd(fd, true);
+	struct tr_input *in = source ? tr_input_new(source, &limits, 0) : NULL;
+	if (!in)
+		tr_error_memory(err);
+	return in && outer ? tr_codec_open_as(in, outer, &limits, true, err) : in;
+}
+
+static bool check_finish(struct tr_sink *sink, struct tr_error *err)
+{
+	struct file_check *check = (struct file_check *)sink;
+	const char *path = tr_sink_file_temporary(check->inner);
+	struct tr_input *in;
+
+	if (!path) {
+		tr_error_set(err, TR_CAUSE_USAGE, "--verify needs a regular file");
+		return false;
+	}
+	if (!check->inner->flush(check->inner, err) || !(in = open_back(path, check->outer, err)))
+		return false;
+	bool good = check->archive ? compare_archive(check->verify, in, err)
+				   : compare(in, &check->verify->list[0], err);
+	return good && check->inner->finish(check->inner, err);
+}
+
+static bool check_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	struct file_check *check = (struct file_check *)sink;
+
+	return check->inner->write(check->inner, data, len, err);
+}
+
+static bool check_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	struct file_check *check = (struct file_check *)sink;
+
+	return check->inner->flush(check->inner, err);
+}
+
+static void check_close(struct tr_sink *sink)
+{
+	struct file_check *check = (struct file_check *)sink;
+
+	check->inner->close(check->inner);
+	free(check);
+}
+
+struct tr_sink *verify_file(struct verify *verify, struct tr_sink *sink,
+			    const struct tr_codec *outer, bool archive)
+{
+	struct file_check *check = malloc(sizeof *check);
+
+	if (!check) {
+		sink->close(sink);
+		return NULL;
+	}
+	*check = (struct file_check){
+		.base = { .write = check_write,
+			  .flush = check_flush,
+			  .finish = check_finish,
+			  .close = check_close },
+		.inner = sink,
+		.verify = verify,
+		.outer = outer,
+		.archive = archive,
+	};
+	return &check->base;
+}
