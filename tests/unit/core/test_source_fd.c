@@ -58,7 +58,7 @@ static void test_nonblocking(void)
 	if (child == 0) {
 		for (int i = 0; i < 5; i++) {
 			usleep(2000);
-			if (write(fds[1], "12345" + i, 1) != 1)
+			if (write(fds[1], &"12345"[i], 1) != 1)
 				_exit(1);
 		}
 		_exit(0);
