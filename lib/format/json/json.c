@@ -4,10 +4,15 @@
 
 #include "format/json/typed.h"
 
-/* How far a stream's first array is looked for and into. */
-enum { LOOK = 4096 };
+enum {
+	LOOK = 4096, /* how far the first array is looked into */
+	UNDECIDED = -1,
+	HEADER_BITS = 64,
+	COMMENT_BITS = 40,
+	RECORD_BITS = 32,
+};
 
-/* A look at the window's start: false where it ends before the question is answered. */
+/* A walk over what the window has; tokens that it does not have are '\0'. */
 struct look {
 	const char *p, *end;
 };
@@ -17,11 +22,12 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static char after_blanks(struct look *look)
+/* Steps over blanks and one byte, which it returns. */
+static char next_byte(struct look *look)
 {
 	while (look->p < look->end && is_blank(*look->p))
 		look->p++;
-	return look->p < look->end ? *look->p : '\0';
+	return look->p < look->end ? *look->p++ : '\0';
 }
 
 static bool is_kind_byte(char c)
@@ -29,46 +35,63 @@ static bool is_kind_byte(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* Bits that speak for an array of ours at the start of what is there; 0: none, or not enough. */
-static int evidence(struct look look)
+/* A kind, "%word", "!end" or "#"; the closing quote is not in it. */
+static struct tr_text first_word(struct look *look)
 {
-	if (tr_text_starts(tr_text_span(look.p, look.end), TR_TEXT("\xef\xbb\xbf")))
-		look.p += 3;
-	if (after_blanks(&look) != '[')
-		return 0;
-	look.p++;
-	if (after_blanks(&look) != '"')
-		return 0;
-	const char *word = ++look.p;
-	if (look.p < look.end && (*word == '%' || *word == '!' || *word == '#'))
-		look.p++;
-	while (look.p < look.end && is_kind_byte(*look.p))
-		look.p++;
-	struct tr_text first = tr_text_span(word, look.p);
-	if (first.len == 0 || look.p == look.end || *look.p++ != '"' ||
-	    after_blanks(&look) != ',')
-		return 0;
-	look.p++;
-	char second = after_blanks(&look);
-	if (tr_text_is(first, "#"))
-		return second == '"' ? 40 : 0;
-	if (*word == '%' || *word == '!')
-		return first.len > 1 && second ? 64 : 0;
-	if (*word < 'a' || *word > 'z')
-		return 0;
-	return second == '"' || second == 'n' || (second >= '0' && second <= '9') ? 32 : 0;
+	const char *word = look->p;
+	if (look->p < look->end && (*word == '%' || *word == '!' || *word == '#'))
+		look->p++;
+	while (look->p < look->end && is_kind_byte(*look->p))
+		look->p++;
+	return tr_text_span(word, look->p);
 }
 
+/* What an array that begins with this word and this byte of its second element speaks for. */
+static int word_bits(struct tr_text word, char second)
+{
+	bool number = second >= '0' && second <= '9';
+	if (tr_text_is(word, "#"))
+		return second == '"' ? COMMENT_BITS : 0;
+	if (*word.data == '%' || *word.data == '!')
+		return word.len > 1 && (second == '"' || number) ? HEADER_BITS : 0;
+	if (*word.data < 'a' || *word.data > 'z')
+		return 0;
+	return second == '"' || second == 'n' || number ? RECORD_BITS : 0;
+}
+
+/* Bits that speak for an array of ours; UNDECIDED where the window ends too early to say. */
+static int evidence(struct look look)
+{
+	static const char before[] = "[\"", behind[] = "\",";
+	if (tr_text_starts(tr_text_span(look.p, look.end), TR_TEXT("\xef\xbb\xbf")))
+		look.p += 3;
+	else if (look.p < look.end && *look.p == '\xef')
+		return look.end - look.p < 3 ? UNDECIDED : 0;
+	for (const char *want = before; *want; want++) {
+		char c = next_byte(&look);
+		if (c != *want)
+			return c ? 0 : UNDECIDED;
+	}
+	struct tr_text word = first_word(&look);
+	for (const char *want = behind; *want; want++) {
+		char c = next_byte(&look);
+		if (c != *want || word.len == 0)
+			return c ? 0 : UNDECIDED;
+	}
+	char second = next_byte(&look);
+	return second ? word_bits(word, second) : UNDECIDED;
+}
+
+/* Asks for no more bytes than the answer needs: the next ones may be long in coming. */
 static int bid(struct tr_input *in)
 {
 	for (;;) {
-		size_t available = tr_input_available(in);
 		int bits = evidence((struct look){ in->pos, in->end });
-		struct look look = { in->pos, in->end };
-		char first = after_blanks(&look);
-		if (bits || (first && first != '[' && first != '\xef') || available >= LOOK ||
-		    memchr(in->pos, ',', available) || !tr_input_more(in, available + 1))
+		if (bits != UNDECIDED)
 			return bits;
+		size_t available = tr_input_available(in);
+		if (available >= LOOK || !tr_input_more(in, available + 1))
+			return 0;
 	}
 }
 
