@@ -142,7 +142,8 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 	if (note)
 		return;
 	tr_cli_status(cli, 2);
-	if (cli->strict)
+	/* out of memory is no damage of the input: more than what came out could be decoded */
+	if (cli->strict || err->cause == TR_CAUSE_MEMORY)
 		cli->stop = cli->private->discard = true;
 }
 
