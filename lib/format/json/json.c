@@ -63,10 +63,6 @@ static int word_bits(struct tr_text word, char second)
 static int evidence(struct look look)
 {
 	static const char before[] = "[\"", behind[] = "\",";
-	if (tr_text_starts(tr_text_span(look.p, look.end), TR_TEXT("\xef\xbb\xbf")))
-		look.p += 3;
-	else if (look.p < look.end && *look.p == '\xef')
-		return look.end - look.p < 3 ? UNDECIDED : 0;
 	for (const char *want = before; *want; want++) {
 		char c = next_byte(&look);
 		if (c != *want)

@@ -14,7 +14,6 @@ struct tr_reader {
 	struct tr_input *in;
 	uint64_t max_record;
 	uint64_t line;          /* number of the line at the window's start */
-	bool started;
 	bool resync;            /* skipping what belongs to a damaged array */
 	struct tr_typed_reader typed;
 	struct tr_buffer array; /* an array that does not stand on one line */
@@ -284,20 +283,9 @@ static enum tr_status read_array(struct tr_reader *reader, struct tr_text line, 
 	return status;
 }
 
-static void skip_mark(struct tr_reader *reader)
-{
-	reader->started = true;
-	tr_input_more(reader->in, 3);
-	if (tr_text_starts(tr_text_span(reader->in->pos, reader->in->end),
-			   TR_TEXT("\xef\xbb\xbf")))
-		tr_input_skip(reader->in, 3);
-}
-
 enum tr_status tr_json_reader_next(struct tr_reader *reader, struct tr_record **record,
 			    struct tr_error *err)
 {
-	if (!reader->started)
-		skip_mark(reader);
 	for (;;) {
 		struct tr_text line;
 		enum tr_status status = tr_input_line(reader->in, &line, err);

@@ -1,0 +1,158 @@
+/* tr-tojson: JSON views of trace files and of the record stream. */
+#include "config.h"
+
+#include "cli.h"
+#include "view/json_records.h"
+
+enum { AS = 1, TYPED, PRETTY };
+
+static const struct tr_option options[] = {
+	{ AS, 0, "as", "FORM",
+	  "records (default): JSON Lines, an object per record; array: one array of them; or a "
+	  "trace format that is JSON, as tr-repack -t writes it" },
+	{ TYPED, 0, "typed", NULL,
+	  "one array per line, which tr-parse -f json reads back as the very same stream" },
+	{ PRETTY, 0, "pretty", NULL, "indent records and array" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"the compiler calls of a build, one argument a line",
+	"tr-filter 'exec and basename(name) == \"gcc\"' build.json | tr-tojson | jq -r '.argv[]'",
+	"the records as one array",
+	"tr-tojson --as=array --pretty build.json > records.json",
+	"a stream changed by jq, with nothing else lost",
+	"tr-tojson --typed build.json | jq -c 'select(.[4] != \"/bin/sh\")' | tr-parse -f json",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-tojson",
+	.usage = "[OPTION...] [FILE...]",
+	.summary = "Shows trace files, or a stream of records, as JSON.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.examples = examples,
+};
+
+/* What comes out: a view of the records, or (format set) what a format's writer makes. */
+struct form {
+	struct tr_json_view_config view;
+	const struct tr_format *format;
+	bool as, typed;
+};
+
+static bool choose(struct tr_cli *cli, struct form *form, const char *name)
+{
+	struct tr_text text = tr_text_from(name);
+
+	form->as = true;
+	form->view.array = tr_text_is(text, "array");
+	form->format = NULL;
+	if (form->view.array || tr_text_is(text, "records"))
+		return true;
+	const struct tr_format *format = tr_format_by_name(text);
+	if (!format || !(format->flags & TR_FORMAT_JSON))
+		return tr_cli_usage(cli, "no form of JSON: %s", name);
+	if (!(format->flags & TR_FORMAT_WRITES))
+		return tr_cli_usage(cli, "format %s cannot be written", name);
+	form->format = format;
+	return true;
+}
+
+static void read_options(struct tr_cli *cli, struct form *form)
+{
+	for (int id; (id = tr_cli_option(cli)) != 0;) {
+		if (id == AS && !choose(cli, form, cli->argument))
+			return;
+		form->typed |= id == TYPED;
+		form->view.pretty |= id == PRETTY;
+	}
+	if (cli->stop)
+		return;
+	if (form->typed && form->as)
+		tr_cli_usage(cli, "--typed is a form of its own: it does not go with --as");
+	else if (form->view.pretty && (form->typed || form->format))
+		tr_cli_usage(cli, "--pretty goes with --as=records and --as=array only");
+	if (form->typed)
+		form->format = &tr_format_json;
+}
+
+static void write_view(struct tr_cli *cli, const struct tr_json_view_config *config)
+{
+	struct tr_json_view *view = tr_json_view_new(config, cli->out);
+	struct tr_record *record;
+	struct tr_error err;
+
+	if (!view) {
+		tr_error_memory(&err);
+		tr_cli_report(cli, &err);
+		return;
+	}
+	while (tr_cli_next(cli, &record)) {
+		tr_error_clear(&err);
+		enum tr_status status = tr_json_view_put(view, record, &err);
+		if (status != TR_OK)
+			tr_cli_report_record(cli, record, &err, false);
+		if (status == TR_FATAL || cli->out->failed)
+			break;
+	}
+	tr_json_view_finish(view);
+	tr_json_view_free(view);
+}
+
+/* A file that is in the format already goes as it is, like through tr-repack. */
+static void copy(struct tr_cli *cli, struct tr_trace_place *place, bool *cut_line)
+{
+	if (*cut_line)
+		tr_output_put_byte(cli->out, '\n');
+	if (place->bom && tr_output_count(cli->out) == 0)
+		tr_output_put_literal(cli->out, "\xef\xbb\xbf");
+	tr_cli_copy_bytes(cli, place->in, cut_line);
+}
+
+static void write_format(struct tr_cli *cli, const struct tr_format *format)
+{
+	struct tr_writer *writer = NULL;
+	struct tr_trace_place *place;
+	struct tr_record *record;
+	bool cut_line = false;
+
+	while (tr_cli_step(cli, &place)) {
+		if (place->format == format && !(format->flags & TR_FORMAT_STREAM)) {
+			if (writer)
+				tr_cli_finish(cli, format, writer);
+			writer = NULL;
+			copy(cli, place, &cut_line);
+			continue;
+		}
+		if (cut_line)
+			tr_output_put_byte(cli->out, '\n');
+		cut_line = false;
+		while (tr_cli_next_here(cli, &record)) {
+			if (!writer)
+				writer = tr_cli_writer(cli, format);
+			if (!writer || !tr_cli_put(cli, format, writer, record))
+				break;
+		}
+	}
+	if (writer)
+		tr_cli_finish(cli, format, writer);
+}
+
+int main(int argc, char **argv)
+{
+	struct tr_cli cli;
+	struct form form = { .format = NULL };
+
+	tr_cli_begin(&cli, &tool, argc, argv);
+	read_options(&cli, &form);
+	cli.config.note_segments = form.format && !(form.format->flags & TR_FORMAT_STREAM);
+	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
+		if (form.format)
+			write_format(&cli, form.format);
+		else
+			write_view(&cli, &form.view);
+	}
+	return tr_cli_end(&cli);
+}
