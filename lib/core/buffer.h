@@ -40,8 +40,10 @@ static inline void tr_buffer_used(struct tr_buffer *b, size_t n)
 
 static inline void tr_buffer_put(struct tr_buffer *b, const char *data, size_t len)
 {
+	if (len == 0)
+		return;
 	char *to = tr_buffer_room(b, len);
-	if (to && len) {
+	if (to) {
 		memcpy(to, data, len);
 		b->len += len;
 	}

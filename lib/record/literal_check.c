@@ -1,4 +1,104 @@
-#include "record/literal.h"
+/*
+ * Checking without building. Almost all values of a build trace are strings,
+ * small integers, and lists or maps of those in the one spelling: they are
+ * recognised here in one pass. Whatever else there is, and every error, is
+ * left to the scanner, which starts again.
+ */
+#include "core/utf8.h"
+#include "record/literal_scan.h"
+#include "record/string_scan.h"
+
+/* All functions here: behind what begins at p, or NULL where the scanner has to decide. */
+
+static inline const char *skip_string(const char *p, const char *end)
+{
+	for (p++;;) {
+		p = tr_string_special(p, end);
+		if (p == end)
+			return NULL;
+		if (*p == '"')
+			return p + 1;
+		if (*p == '\\') {
+			/* the escapes that have no other spelling; a string cannot end behind them */
+			char c = end - p > 2 ? p[1] : 0;
+			if (c != '"' && c != '\\' && c != 'n' && c != 't' && c != 'r')
+				return NULL;
+			p += 2;
+			continue;
+		}
+		unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
+		if (length == 0)
+			return NULL;
+		p += length;
+	}
+}
+
+/* An integer that JSON holds for certain. What may not follow it is seen by the caller. */
+static const char *skip_integer(const char *p, const char *end)
+{
+	enum { SAFE_DIGITS = 15 };
+	if (*p == '-' && (++p == end || *p == '0'))
+		return NULL;
+	if (*p == '0')
+		return p + 1;
+	const char *start = p;
+	while (p < end && tr_is_digit(*p))
+		p++;
+	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
+}
+
+static inline const char *skip_scalar(const char *p, const char *end)
+{
+	if (p == end)
+		return NULL;
+	if (*p == '"')
+		return skip_string(p, end);
+	if (tr_is_digit(*p) || *p == '-')
+		return skip_integer(p, end);
+	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
+}
+
+static const char *skip_list(const char *p, const char *end)
+{
+	if (end - p >= 2 && p[1] == ']')
+		return p + 2;
+	do {
+		p = skip_scalar(p + 1, end);
+		if (!p || p == end)
+			return NULL;
+	} while (*p == ',');
+	return *p == ']' ? p + 1 : NULL;
+}
+
+static const char *skip_map(const char *p, const char *end)
+{
+	if (end - p >= 2 && p[1] == '}')
+		return p + 2;
+	do {
+		p++;
+		if (p == end || *p != '"' || !(p = skip_string(p, end)) || p == end || *p != ':')
+			return NULL;
+		p = skip_scalar(p + 1, end);
+		if (!p || p == end)
+			return NULL;
+	} while (*p == ',');
+	return *p == '}' ? p + 1 : NULL;
+}
+
+enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
+{
+	const char *p = text.data, *end = p + text.len;
+	if (text.len > 0) {
+		const char *behind = *p == '[' ? skip_list(p, end)
+				     : *p == '{' ? skip_map(p, end)
+						 : skip_scalar(p, end);
+		if (behind == end) {
+			*traits = *p == '{' ? TR_TRAIT_MAP : 0;
+			return TR_CANONICAL;
+		}
+	}
+	return tr_scan_check(text, traits, err);
+}
 
 enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err)
 {

@@ -379,7 +379,7 @@ struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena, s
 	return value;
 }
 
-enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
+enum tr_spelling tr_scan_check(struct tr_text text, unsigned *traits, struct tr_error *err)
 {
 	struct tr_scan scan = scan_begin(text, NULL, err);
 	struct tr_value value;

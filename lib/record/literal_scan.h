@@ -78,6 +78,9 @@ struct tr_text tr_scan_word(struct tr_scan *scan);
 bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted,
 		    struct tr_value *value);
 
+/* A whole text: tr_literal_examine without its short cuts. */
+enum tr_spelling tr_scan_check(struct tr_text text, unsigned *traits, struct tr_error *err);
+
 /* Any value. */
 bool tr_scan_value(struct tr_scan *scan, struct tr_value *value);
 

@@ -15,6 +15,8 @@ static void put_escape(unsigned char c, struct tr_buffer *to)
 
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
 {
+	if (bytes.len == 0)
+		return true;
 	const char *p = bytes.data, *end = p + bytes.len, *copied = p;
 	bool plain = true;
 	while ((p = tr_string_special(p, end)) < end) {
