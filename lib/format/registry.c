@@ -4,6 +4,7 @@
 const struct tr_format *const tr_formats[] = {
 	&tr_format_trec,
 	&tr_format_json,
+	&tr_format_klocwork,
 	NULL,
 };
 

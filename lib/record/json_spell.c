@@ -7,16 +7,12 @@
  * and SLACK more. The few elements that grow (a raw control byte, a byte that
  * is no UTF-8, a REAL) ask for room anew.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
 #include "core/utf8.h"
 #include "record/json.h"
 #include "record/json_scan.h"
 #include "record/literal.h"
 
-enum { SLACK = 64, REAL_MAX = 32 };
+enum { SLACK = 64 };
 
 struct speller {
 	const char *p, *end;
@@ -118,34 +114,13 @@ static bool fits_integer(struct tr_text text)
 	return digits < limit || (digits == limit && memcmp(p, max, limit) <= 0);
 }
 
-/* strtod on text that no NUL ends. False: beyond double's range, or rounds to zero, or memory. */
-static bool read_double(struct speller *s, struct tr_text text, double *number)
-{
-	struct tr_buffer copy = TR_BUFFER_INIT;
-	tr_buffer_put_text(&copy, text);
-	tr_buffer_put_byte(&copy, '\0');
-	if (copy.failed) {
-		tr_buffer_free(&copy);
-		tr_error_memory(s->err);
-		return false;
-	}
-	*number = strtod(copy.data, NULL);
-	size_t mantissa = strcspn(copy.data, "eE");
-	bool zero = strcspn(copy.data, "123456789") >= mantissa;
-	tr_buffer_free(&copy);
-	if (isfinite(*number) && (*number != 0 || zero))
-		return true;
-	bad(s, "a number beyond the range of a double");
-	return false;
-}
-
 static enum tr_json_token spell_real(struct speller *s, struct tr_text text, const char *behind)
 {
-	double number;
 	uint64_t bits;
-	if (!read_double(s, text, &number) || !make_room(s, REAL_MAX))
+	if (!tr_real64_read(text, &bits))
+		return bad(s, "a number beyond the range of a double");
+	if (!make_room(s, TR_REAL_MAX))
 		return TR_JSON_BAD;
-	memcpy(&bits, &number, sizeof bits);
 	size_t n = tr_real64_write(bits, s->to);
 	if (n != text.len || memcmp(s->to, text.data, n) != 0)
 		s->changes.respelled = true;

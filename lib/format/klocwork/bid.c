@@ -1,0 +1,95 @@
+#define _GNU_SOURCE /* memrchr */
+#include <string.h>
+
+#include "format/klocwork/klocwork.h"
+#include "format/klocwork/object.h"
+
+enum {
+	PROBE = 16 << 10, /* a trace may begin with so many bytes of build log */
+	ENOUGH = 60,
+	BITS_VERSION = 20,
+	BITS_HEADER = 10,
+	BITS_EVENT = 30
+};
+
+struct evidence {
+	int bits;
+	bool event, foreign;
+};
+
+/* An id, an executable, and one more key of an event: no other JSON lines that we know have these. */
+static bool is_event(const struct tr_klocwork_object *object)
+{
+	const struct klocwork_piece *pieces = object->pieces;
+	return pieces[TR_KLOCWORK_ID].len && pieces[TR_KLOCWORK_EXECUTABLE].len &&
+	       (pieces[TR_KLOCWORK_ARGS].len || pieces[TR_KLOCWORK_WORK_DIR].len ||
+		pieces[TR_KLOCWORK_PARENT_ID].len);
+}
+
+static void weigh(struct evidence *evidence, const struct tr_klocwork_object *object, bool whole)
+{
+	struct tr_text name = tr_klocwork_object_name(object);
+	struct tr_text value = tr_klocwork_object_value(object);
+	char first = value.data ? *value.data : 0;
+	if (is_event(object)) {
+		evidence->bits += BITS_EVENT;
+		evidence->event = true;
+	} else if (name.data && tr_text_is(name, "version") && first >= '0' && first <= '9') {
+		evidence->bits += BITS_VERSION;
+	} else if (name.data && ((tr_text_is(name, "creator") && first == '"') ||
+				 (tr_text_is(name, "env") && first == '{'))) {
+		evidence->bits += BITS_HEADER;
+	} else if (whole) {
+		evidence->foreign = true;
+	}
+}
+
+/* All objects of a text, as the reader would find them; what is no object is passed over. */
+static int weigh_text(struct tr_klocwork_object *object, const char *p, const char *end)
+{
+	struct evidence evidence = { 0, false, false };
+	while (p < end && evidence.bits < ENOUGH) {
+		while (p < end && (*p == ' ' || *p == '\t' || *p == ','))
+			p++;
+		struct tr_json json = { p, end };
+		struct tr_error ignored;
+		bool begins = p < end && *p == '{';
+		enum tr_json_token token =
+			begins ? tr_klocwork_object_read(object, &json, &ignored) : TR_JSON_BAD;
+		if (token != TR_JSON_BAD)
+			weigh(&evidence, object, token == TR_JSON_OBJECT);
+		if (token == TR_JSON_OBJECT) {
+			p = json.pos;
+			if (p < end && *p != '\r' && *p != '\n')
+				continue; /* another one on this line */
+		}
+		const char *lf = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+		p = lf ? lf + 1 : end;
+	}
+	return evidence.foreign && !evidence.event ? 0 : evidence.bits;
+}
+
+int tr_klocwork_bid(struct tr_input *in)
+{
+	struct tr_klocwork_object object = { .env_key = "envdiff" };
+	size_t weighed = 0;
+	int bits = 0;
+	for (bool more = true;;) {
+		size_t available = tr_input_available(in);
+		const char *lf = memrchr(in->pos + weighed, '\n', available - weighed);
+		bool last = !more || available >= PROBE;
+		/* again only where a line has become whole: bytes may come one by one */
+		if (lf || last) {
+			const char *p = in->pos;
+			if (available >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+				p += 3;
+			bits = weigh_text(&object, p, in->end);
+		}
+		if (bits || last)
+			break;
+		weighed = available;
+		more = tr_input_more(in, available + 1);
+	}
+	tr_klocwork_object_free(&object);
+	return bits;
+}

@@ -1,0 +1,26 @@
+#include "format/klocwork/klocwork.h"
+
+static const char *const extensions[] = { ".kw.json", ".kw.jsonl", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "env-base", "parent|top", true, false,
+	  "env-diff is against the parent's environment (default), or the env line's" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_klocwork = {
+	.name = "klocwork",
+	.summary = "kwinject build trace, JSON lines",
+	.exact = "EXACT in kwinject's spelling, else equal as JSON",
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_JSON,
+	.extensions = extensions,
+	.options = options,
+	.bid = tr_klocwork_bid,
+	.open = tr_klocwork_open,
+	.next = tr_klocwork_next,
+	.close = tr_klocwork_close,
+	.create = tr_klocwork_create,
+	.put = tr_klocwork_put,
+	.finish = tr_klocwork_finish,
+	.discard = tr_klocwork_discard,
+};

@@ -1,0 +1,311 @@
+#include "format/klocwork/render.h"
+
+#include "core/input.h"
+#include "record/json.h"
+#include "record/literal.h"
+
+enum tr_status tr_klocwork_fields_find(struct tr_record *record,
+				       struct tr_klocwork_fields *fields, struct tr_error *err)
+{
+	*fields = (struct tr_klocwork_fields){ 0 };
+	enum tr_status status = tr_record_split(record, err);
+	if (status != TR_OK)
+		return status;
+	const struct {
+		const char *key;
+		struct tr_field **field;
+	} known[] = {
+		{ "parent", &fields->parent },	 { "ppid", &fields->ppid },
+		{ "cwd", &fields->cwd },	 { "argv", &fields->argv },
+		{ "envdiff", &fields->envdiff }, { "envtop", &fields->envtop },
+		{ "env", &fields->env },	 { "extra", &fields->extra },
+		{ ".raw", &fields->raw },
+	};
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+			if (tr_text_is(field->key, known[k].key))
+				*known[k].field = field;
+	}
+	return TR_OK;
+}
+
+/* A message about a field gets the field's name in front. */
+static void name_field(struct tr_error *err, struct tr_text key)
+{
+	struct tr_error inner = *err;
+	tr_error_set(err, inner.cause, "%.*s: %s", (int)(key.len > 60 ? 60 : key.len), key.data,
+		     inner.text);
+}
+
+/* A literal as compact JSON. */
+static bool put_literal(struct tr_record *record, struct tr_text key, struct tr_text literal,
+			struct tr_buffer *to, struct tr_error *err)
+{
+	if (tr_json_from_literal(literal, record->arena, to, err))
+		return true;
+	name_field(err, key);
+	return false;
+}
+
+static bool put_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
+		      struct tr_error *err)
+{
+	if (field->text.data)
+		return put_literal(record, field->key, field->text, to, err);
+	struct tr_buffer literal = TR_BUFFER_INIT;
+	tr_literal_write(field->value, &literal);
+	bool done = !literal.failed &&
+		    put_literal(record, field->key, tr_buffer_text(&literal), to, err);
+	if (literal.failed)
+		tr_error_memory(err);
+	tr_buffer_free(&literal);
+	return done;
+}
+
+/* Any bytes as a JSON string: what is no UTF-8 goes out as it is. */
+static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_buffer spelling = TR_BUFFER_INIT;
+	tr_buffer_put_byte(to, '"');
+	if (tr_string_escape(bytes, &spelling))
+		tr_buffer_put_text(to, bytes);
+	else
+		tr_json_string_from_spelling(tr_buffer_text(&spelling), to);
+	tr_buffer_put_byte(to, '"');
+	bool failed = spelling.failed;
+	tr_buffer_free(&spelling);
+	if (failed)
+		tr_error_memory(err);
+	return !failed;
+}
+
+/* The bytes of a cell that is there. */
+static bool cell_bytes(struct tr_record *record, const struct tr_cell *cell,
+		       struct tr_text *bytes, struct tr_error *err)
+{
+	if (cell->type == TR_CELL_TEXT)
+		return tr_cell_bytes(cell->text, record->arena, bytes, err);
+	struct tr_buffer text = TR_BUFFER_INIT;
+	tr_cell_write(cell, &text);
+	*bytes = tr_arena_copy(record->arena, tr_buffer_text(&text));
+	bool failed = text.failed || !bytes->data;
+	tr_buffer_free(&text);
+	if (failed)
+		tr_error_memory(err);
+	return !failed;
+}
+
+/* True when the bytes are exactly one JSON value on one line. */
+static bool is_json(struct tr_text bytes)
+{
+	struct tr_buffer copy = TR_BUFFER_INIT; /* the scanner wants its padding */
+	char *room = tr_buffer_room(&copy, bytes.len + TR_INPUT_PAD);
+	bool whole = false;
+	if (room && bytes.len && !memchr(bytes.data, '\n', bytes.len)) {
+		memcpy(room, bytes.data, bytes.len);
+		memset(room + bytes.len, 0, TR_INPUT_PAD);
+		struct tr_json json = { room, room + bytes.len };
+		struct tr_error ignored;
+		enum tr_json_token token = tr_json_skip(&json, &ignored);
+		whole = token != TR_JSON_BAD && token != TR_JSON_CUT && json.pos == json.end;
+	}
+	tr_buffer_free(&copy);
+	return whole;
+}
+
+/* Most ids: digits without a zero in front, as they are. */
+static bool is_plain_number(struct tr_text text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] < '0' || text.data[i] > '9')
+			return false;
+	return text.len && (text.data[0] != '0' || text.len == 1);
+}
+
+bool tr_klocwork_render_id(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	const struct tr_cell *cell =
+		record->task.type == TR_CELL_ABSENT ? &record->seq : &record->task;
+	struct tr_text bytes;
+	if (cell->type == TR_CELL_ABSENT) {
+		tr_error_set(err, TR_CAUSE_INPUT, "neither task nor seq: the event has no id");
+		return false;
+	}
+	if (cell->type == TR_CELL_TEXT && is_plain_number(cell->text)) {
+		tr_buffer_put_text(to, cell->text);
+		return true;
+	}
+	if (!cell_bytes(record, cell, &bytes, err))
+		return false;
+	if (!is_json(bytes))
+		return put_string(bytes, to, err);
+	tr_buffer_put_text(to, bytes);
+	return true;
+}
+
+static bool put_name(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_text bytes;
+	return cell_bytes(record, &record->name, &bytes, err) && put_string(bytes, to, err);
+}
+
+/* The members of a map, without its braces. */
+static bool put_extra(struct tr_record *record, struct tr_field *extra, struct tr_buffer *to,
+		      struct tr_error *err)
+{
+	size_t begin = to->len;
+	tr_buffer_put_byte(to, ',');
+	size_t brace = to->len;
+	if (!put_field(record, extra, to, err))
+		return false;
+	if (to->failed)
+		return true; /* the caller asks */
+	if (to->data[brace] != '{') {
+		tr_error_set(err, TR_CAUSE_INPUT, "extra: no map");
+		return false;
+	}
+	size_t members = to->len - brace - 2;
+	memmove(to->data + brace, to->data + brace + 1, members);
+	to->len = members ? brace + members : begin;
+	return true;
+}
+
+/* A member whose key and colon are in prefix, where the field is there. */
+static bool put_member(struct tr_record *record, struct tr_text prefix, struct tr_field *field,
+		       struct tr_buffer *to, struct tr_error *err)
+{
+	if (!field)
+		return true;
+	tr_buffer_put_text(to, prefix);
+	return put_field(record, field, to, err);
+}
+
+static bool put_executable(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	if (record->name.type == TR_CELL_ABSENT)
+		return true;
+	tr_buffer_put_literal(to, ",\"executable\":");
+	return put_name(record, to, err);
+}
+
+static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fields *fields,
+			 const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
+			 struct tr_error *err)
+{
+	struct tr_text prefix = TR_TEXT(",\"env-diff\":");
+	if (!overrides->has_envdiff)
+		return put_member(record, prefix,
+				  fields->envdiff ? fields->envdiff : fields->envtop, to, err);
+	if (!overrides->envdiff.data)
+		return true;
+	tr_buffer_put_text(to, prefix);
+	return put_literal(record, TR_TEXT("env"), overrides->envdiff, to, err);
+}
+
+static bool put_members(struct tr_record *record, const struct tr_klocwork_fields *fields,
+			const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
+			struct tr_error *err)
+{
+	tr_buffer_put_literal(to, "{\"id\":");
+	if (!tr_klocwork_render_id(record, to, err))
+		return false;
+	if (!fields->ppid && overrides->parent_id.data) {
+		tr_buffer_put_literal(to, ",\"parent_id\":");
+		tr_buffer_put_text(to, overrides->parent_id);
+	}
+	if (!put_member(record, TR_TEXT(",\"parent_id\":"), fields->ppid, to, err) ||
+	    !put_member(record, TR_TEXT(",\"work_dir\":"), fields->cwd, to, err) ||
+	    !put_executable(record, to, err) ||
+	    !put_member(record, TR_TEXT(",\"args\":"), fields->argv, to, err) ||
+	    !put_env_diff(record, fields, overrides, to, err))
+		return false;
+	if (fields->extra && !put_extra(record, fields->extra, to, err))
+		return false;
+	tr_buffer_put_byte(to, '}');
+	return true;
+}
+
+/* What a failed rendering amounts to; nothing of it stays. */
+static enum tr_status end_rendering(bool done, struct tr_buffer *to, size_t begin,
+				    struct tr_error *err)
+{
+	if (to->failed)
+		tr_error_memory(err);
+	if (done && !to->failed)
+		return TR_OK;
+	to->len = begin;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+enum tr_status tr_klocwork_render_exec(struct tr_record *record,
+				       const struct tr_klocwork_fields *fields,
+				       const struct tr_klocwork_overrides *overrides,
+				       struct tr_buffer *to, struct tr_error *err)
+{
+	size_t begin = to->len;
+	bool done = put_members(record, fields, overrides, to, err);
+	return end_rendering(done, to, begin, err);
+}
+
+static bool put_object(struct tr_record *record, const char *key, struct tr_field *value,
+		       struct tr_buffer *to, struct tr_error *err)
+{
+	tr_buffer_put_byte(to, '{');
+	if (key) {
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, tr_text_from(key));
+		tr_buffer_put_byte(to, '"');
+	} else if (!put_name(record, to, err)) {
+		return false;
+	}
+	tr_buffer_put_byte(to, ':');
+	if (!put_field(record, value, to, err))
+		return false;
+	tr_buffer_put_byte(to, '}');
+	return true;
+}
+
+/* The bytes of a string, as they are. */
+static bool put_text(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
+		     struct tr_error *err)
+{
+	struct tr_value *value = tr_field_value(record, field, err);
+	if (!value)
+		return false;
+	if (value->type != TR_STRING || value->flags & TR_CUT) {
+		tr_error_set(err, TR_CAUSE_INPUT, "text: no string");
+		return false;
+	}
+	struct tr_text bytes = tr_string_bytes(value->text, record->arena);
+	if (!bytes.data)
+		tr_error_memory(err);
+	tr_buffer_put_text(to, bytes);
+	return bytes.data;
+}
+
+static bool put_context(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	bool env = tr_text_is(record->kind, "env"), raw = tr_text_is(record->kind, "raw");
+	const char *key = env ? "vars" : raw ? "text" : "value";
+	struct tr_field *field = tr_record_field(record, key);
+	if (!field) {
+		tr_error_set(err, TR_CAUSE_INPUT, "no %s in the record", key);
+		return false;
+	}
+	if (raw)
+		return put_text(record, field, to, err);
+	if (env)
+		return put_object(record, "env", field, to, err);
+	/* an object of several keys that is no event has no name: it is the value */
+	if (record->name.type == TR_CELL_ABSENT)
+		return put_field(record, field, to, err);
+	return put_object(record, NULL, field, to, err);
+}
+
+enum tr_status tr_klocwork_render_context(struct tr_record *record, struct tr_buffer *to,
+					  struct tr_error *err)
+{
+	size_t begin = to->len;
+	return end_rendering(put_context(record, to, err), to, begin, err);
+}
