@@ -1,7 +1,8 @@
 /*
- * grow BYTES WORD <TRACE: repeats the events of a small Klocwork trace until BYTES are written.
- * Every round has ids, parents, directories and arguments of its own: ids go on counting, and
- * WORD, which stands in most paths of the trace, gets the number of the round behind it.
+ * grow BYTES WORD [pids] <TRACE: repeats the events of a small Klocwork trace until BYTES are
+ * written. Every round has ids, parents, directories and arguments of its own: ids go on counting,
+ * or with "pids" jump about and wrap, and WORD, which stands in most paths of the trace, gets the
+ * number of the round behind it.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -19,6 +20,7 @@ struct event {
 static struct event *events;
 static size_t n_events;
 static long max_id;
+static int pids;
 
 /* false: the line is no event */
 static int parse(const char *line, struct event *event)
@@ -65,11 +67,18 @@ static size_t load(void)
 	return written;
 }
 
+static long spell_id(long id, long round)
+{
+	if (id <= 0)
+		return id; /* -1 is no parent */
+	id += round * max_id;
+	return pids ? id * 7919 % 4194301 : id; /* a prime below Linux's default limit */
+}
+
 static size_t write_event(const struct event *event, const char *word, long round)
 {
-	long base = round * max_id;
-	long parent = event->parent > 0 ? event->parent + base : event->parent;
-	size_t written = (size_t)printf("%s%ld%s%ld", ID, event->id + base, PARENT, parent);
+	size_t written = (size_t)printf("%s%ld%s%ld", ID, spell_id(event->id, round), PARENT,
+					spell_id(event->parent, round));
 	char number[32];
 	size_t number_size = (size_t)snprintf(number, sizeof(number), "-%ld", round);
 	size_t word_size = strlen(word);
@@ -86,8 +95,9 @@ static size_t write_event(const struct event *event, const char *word, long roun
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		errx(2, "usage: grow BYTES WORD <TRACE");
+	pids = argc == 4 && !strcmp(argv[3], "pids");
+	if (argc != 3 + pids)
+		errx(2, "usage: grow BYTES WORD [pids] <TRACE");
 	size_t goal = strtoull(argv[1], NULL, 10);
 	size_t written = load();
 
