@@ -12,7 +12,7 @@ enum { TO = 1, CODEC, JOBS, VERIFY };
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
 	{ CODEC, 'z', "codec", "CODEC[=LEVEL]",
-	  "compress: none, gzip, xz, zstd, … (default: as the input file)" },
+	  "compress: none, gzip, xz, zstd ... (default: as the input file)" },
 	{ JOBS, 'j', "jobs", "N", "compress with N threads, where the codec can (default 1)" },
 	{ VERIFY, 0, "verify", NULL, "read back what was written and compare (needs -o)" },
 	{ 0 },

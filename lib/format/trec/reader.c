@@ -17,6 +17,7 @@ struct tr_reader {
 	struct tr_record record;
 	struct tr_arena arena;
 	size_t held;       /* bytes of the line that the caller still looks at */
+	uint64_t max_record;
 	uint64_t line;     /* number of the last line */
 	uint64_t clean_to; /* stream offset: everything before is fit for lines */
 	uint64_t whole_to; /* stream offset behind the last line end that was looked for */
@@ -28,12 +29,12 @@ struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_in
 {
 	struct tr_reader *r = calloc(1, sizeof *r);
 
-	(void)config;
 	if (!r) {
 		tr_error_memory(err);
 		return NULL;
 	}
 	r->in = in;
+	r->max_record = config->limits.max_record;
 	return r;
 }
 
@@ -107,7 +108,7 @@ static enum tr_status next_line(struct tr_reader *r, struct tr_text *line, struc
 	r->line++;
 	if (in->offset < r->clean_to) {
 		const char *lf = memchr(in->pos, '\n', (size_t)(r->clean_to - in->offset));
-		if (lf) {
+		if (lf && (uint64_t)(lf - in->pos) < r->max_record) {
 			*line = tr_text_span(in->pos, lf + 1);
 			r->held = line->len;
 			return TR_OK;

@@ -1,0 +1,321 @@
+#!/usr/bin/env bats
+# What all tools promise on the command line, shown with tr-parse.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	trec=$top_srcdir/tests/data/trec/filter.trec
+}
+
+# many N: a stream of N records
+many() {
+	printf '%%trec\t1\tformat=klocwork\n'
+	seq 0 $(($1 - 1)) | sed 's/.*/exec\t&\t-\t1\tgcc\targv=["gcc","-c","file&.c"]/'
+	printf '!end\t%d\n' "$1"
+}
+
+@test "--help: exit 0, every option, an example" {
+	run -0 tr-parse --help
+	[[ $output == "Usage: tr-parse "* ]]
+	[[ $output == *"--exact"* && $output == *"-o, --output=FILE"* ]]
+	[[ $output == *"Examples:"* ]]
+	run -0 tr-parse -h
+	[[ $output == "Usage: tr-parse "* ]]
+}
+
+@test "--help keeps within 80 columns" {
+	for tool in tr-parse tr-repack; do
+		$tool --help >help
+		run -1 grep -E '^.{80}' help
+	done
+}
+
+@test "--version: the tool and its libraries" {
+	run -0 tr-parse --version
+	[[ ${lines[0]} == "tr-parse (trec-tools) "* ]]
+	[ "${#lines[@]}" -gt 1 ]
+	run -0 tr-parse -V
+}
+
+@test "--list-formats: a table of five columns" {
+	tr-parse --list-formats >table
+	run -0 awk -F'\t' 'NF != 5 || $2 !~ /^(yes|no)$/ || $3 !~ /^(yes|no)$/ { exit 1 }' table
+	grep -q '^trec	yes	yes	' table
+}
+
+@test "a bad option: one line, a hint, exit 2" {
+	for bad in --nonsense -Y --output '--exact=1' --max-depth=61 --max-record=1X --max-ratio=0 \
+		--progress=perhaps '-f nonsense' '-O x' '-O x=y'; do
+		# shellcheck disable=SC2086
+		run --separate-stderr -2 tr-parse "$trec" $bad
+		[ -z "$output" ]
+		[[ ${stderr_lines[0]} == "tr-parse: "* ]]
+		[ "${stderr_lines[1]}" = "Try 'tr-parse --help' for more." ]
+		[ "${#stderr_lines[@]}" -eq 2 ]
+	done
+}
+
+@test "options may be abbreviated, and stand behind operands" {
+	run -0 tr-parse "$trec" --identi
+	[ "$output" = "$trec: trec" ]
+}
+
+@test "sizes take K, M and G" {
+	for size in 4096 4k 4K 1M 1G; do
+		tr-parse --max-record=$size "$trec" | cmp - "$trec"
+	done
+}
+
+@test "no operand or - is stdin, several are read in order, -- ends options" {
+	tr-parse <"$trec" | cmp - "$trec"
+	tr-parse - <"$trec" | cmp - "$trec"
+	cp "$trec" -- -file
+	tr-parse "$trec" - -- -file <"$trec" >out
+	cat "$trec" "$trec" "$trec" | cmp - out
+}
+
+@test "a terminal on stdin and no operand: short usage, exit 2" {
+	run -2 script -qec 'tr-parse' /dev/null
+	[[ $output == "Usage: tr-parse "* ]]
+}
+
+@test "binary output to a terminal is refused" {
+	run -2 script -qec "tr-repack -t trec -z gzip '$trec'" /dev/null
+	[[ $output == *"binary output to a terminal"* ]]
+}
+
+@test "what cannot be opened is reported, the others are read, exit 2" {
+	run --separate-stderr -2 tr-parse missing "$trec" .
+	[ "$output" = "$(cat "$trec")" ]
+	[ "${stderr_lines[0]}" = "tr-parse: missing: cannot open: No such file or directory" ]
+	[ "${stderr_lines[1]}" = "tr-parse: .: is a directory" ]
+}
+
+@test "an empty input is an empty stream" {
+	: >empty
+	run -0 tr-parse empty /dev/null
+	[ -z "$output" ]
+}
+
+@test "garbage: said so, exit 2, nothing comes out" {
+	head -c 100000 /dev/urandom >garbage
+	run --separate-stderr -2 tr-parse garbage
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "tr-parse: garbage: "* ]]
+	echo hello world >text
+	run -2 tr-parse text
+	[ "$output" = "tr-parse: text: the format is not known: see -f and --list-formats" ]
+}
+
+@test "messages: file and line; after 20 alike only the count" {
+	many 10 | sed '4s/exec/ex_ec/' >bad.trec
+	run --separate-stderr -2 tr-parse bad.trec
+	[ "$stderr" = "tr-parse: bad.trec:4: no kind" ]
+	many 100 | sed 's/^exec/ex_ec/' >bad.trec
+	run --separate-stderr -2 tr-parse bad.trec
+	[ "${#stderr_lines[@]}" -eq 21 ]
+	[ "${stderr_lines[19]}" = "tr-parse: bad.trec:21: no kind" ]
+	[ "${stderr_lines[20]}" = "tr-parse: 80 more like this: no kind" ]
+}
+
+@test "messages: nothing from outside reaches the terminal as a control sequence" {
+	name=$(printf 'a\033[2Jb\x9b\nc')
+	run -2 tr-parse "$name"
+	[ "$output" = 'tr-parse: a\x1b[2Jb\x9b\x0ac: cannot open: No such file or directory' ]
+	name=$(printf 'a\xc2\x9bb')
+	run -2 tr-parse "$name"
+	[[ $output == 'tr-parse: a\xc2\x9bb: '* ]]
+	run -2 tr-parse ü
+	[[ $output == 'tr-parse: ü: '* ]]
+}
+
+@test "--strict stops at the first trouble, with what came before" {
+	many 5 | sed '4s/exec/ex_ec/' >bad.trec
+	run --separate-stderr -2 tr-parse --strict bad.trec
+	[ "${#lines[@]}" -eq 3 ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "--strict leaves no -o file; without it the file stands" {
+	many 5 | sed '4s/exec/ex_ec/' >bad.trec
+	run -2 tr-parse --strict -o out bad.trec
+	[ ! -e out ]
+	run -2 tr-parse -o out bad.trec
+	[ "$(wc -l <out)" -eq 6 ]
+	[ "$(ls -A)" = "$(printf 'bad.trec\nout')" ]
+}
+
+@test "-o: replaces a file only when the new one is whole" {
+	echo old >out
+	mkfifo in
+	tr-parse -o out in &
+	pid=$!
+	exec 9>in
+	many 1000 >&9
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		ls .out.* >/dev/null 2>&1 && break
+		sleep 0.05
+	done
+	[ "$(cat out)" = old ]
+	[ -e .out.* ]
+	exec 9>&-
+	wait $pid
+	[ "$(wc -l <out)" -eq 1002 ]
+	run -0 ls -A
+	[ "$output" = "$(printf 'in\nout')" ]
+}
+
+@test "-o: a signal leaves nothing behind" {
+	for signal in INT TERM HUP; do
+		echo old >out
+		rm -f in
+		mkfifo in
+		# a background job of a script ignores SIGINT
+		python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp("tr-parse", ["tr-parse", "-o", "out", "in"])' &
+		pid=$!
+		exec 9>in
+		many 1000 >&9
+		for _ in $(seq 100); do
+			ls .out.* >/dev/null 2>&1 && break
+			sleep 0.05
+		done
+		kill -$signal $pid
+		status=0
+		wait $pid || status=$?
+		exec 9>&-
+		[ $status -gt 128 ]
+		[ "$(cat out)" = old ]
+		[ "$(ls -A)" = "$(printf 'in\nout')" ]
+	done
+}
+
+@test "-o of a special file is written as it is" {
+	run -0 tr-parse -o /dev/null "$trec"
+	run -0 bash -c 'tr-parse -o /dev/stdout "$1" | cmp - "$1"' _ "$trec"
+}
+
+@test "write errors: message, exit 2" {
+	run -2 bash -c 'tr-parse "$1" >/dev/full' _ "$trec"
+	[[ $output == "tr-parse: stdout: "*"No space left on device" ]]
+	run -2 tr-parse -o /dev/full "$trec"
+	[[ $output == "tr-parse: /dev/full: "*"No space left on device" ]]
+	run -2 bash -c 'tr-parse --help >/dev/full'
+	run -2 tr-parse -o missing/out "$trec"
+	[[ $output == *"No such file or directory" ]]
+}
+
+@test "closed descriptors do no harm" {
+	run -2 bash -c 'tr-parse "$1" >&-' _ "$trec"
+	run -2 bash -c 'tr-parse <&-'
+	run -2 bash -c 'tr-parse missing 2>&-'
+	bash -c 'tr-parse "$1" 2>&- <&-' _ "$trec" | cmp - "$trec"
+}
+
+@test "a closed pipe kills silently" {
+	many 100000 >many.trec
+	run -141 --separate-stderr bash -c 'set -o pipefail; tr-parse many.trec | head -1'
+	[ "${#lines[@]}" -eq 1 ]
+	[ -z "$stderr" ]
+}
+
+@test "where SIGPIPE is ignored a closed pipe is a quiet stop" {
+	many 100000 >many.trec
+	run -0 --separate-stderr bash -c \
+		'set -o pipefail; trap "" PIPE; tr-parse many.trec | head -1'
+	[ "${#lines[@]}" -eq 1 ]
+	[ -z "$stderr" ]
+}
+
+@test "records that are there come out without waiting for more" {
+	mkfifo in out
+	tr-parse <in >out &
+	exec 9>in 8<out
+	printf '%%trec\t1\n' >&9
+	IFS= read -r -t 10 line <&8
+	[ "$line" = "$(printf '%%trec\t1')" ]
+	printf 'exec\t0\t-\t-\tgcc\nexec\t1\t-' >&9
+	IFS= read -r -t 10 line <&8
+	[ "$line" = "$(printf 'exec\t0\t-\t-\tgcc')" ]
+	printf '\t-\tld\n' >&9
+	IFS= read -r -t 10 line <&8
+	[ "$line" = "$(printf 'exec\t1\t-\t-\tld')" ]
+	exec 9>&- 8<&-
+	wait
+}
+
+@test "parallel tools do not mix their output" {
+	for i in 1 2 3 4 5 6 7 8; do many 2000 >$i.trec; done
+	printf '%s\n' *.trec | xargs -P4 -I{} tr-parse -o {}.out {}
+	for i in 1 2 3 4 5 6 7 8; do cmp $i.trec $i.trec.out; done
+}
+
+@test "--line-buffered changes nothing but the time" {
+	many 1000 >many.trec
+	tr-parse --line-buffered many.trec | cmp - many.trec
+}
+
+@test "--progress=always says how far it is, never says nothing" {
+	mkfifo in
+	tr-parse --progress=always <in >out 2>err &
+	exec 9>in
+	many 10 | head -5 >&9
+	sleep 1.4
+	many 10 | tail -n +6 >&9
+	exec 9>&-
+	wait
+	grep -Eq '^tr-parse: [0-9]+ B, [0-9]+ B/s' err
+	run --separate-stderr -0 tr-parse --progress=never out
+	[ -z "$stderr" ]
+}
+
+@test "SIGUSR1 prints one line, even while waiting for input" {
+	mkfifo in
+	tr-parse <in >out 2>err &
+	pid=$!
+	exec 9>in
+	many 10 | head -5 >&9
+	for _ in $(seq 100); do
+		[ -s out ] && break
+		sleep 0.05
+	done
+	kill -USR1 $pid
+	for _ in $(seq 100); do
+		[ -s err ] && break
+		sleep 0.05
+	done
+	exec 9>&-
+	wait $pid
+	[ "$(wc -l <err)" -eq 1 ]
+	grep -Eq '^tr-parse: [0-9]+ B, ' err
+}
+
+@test "on a terminal every record is written at once" {
+	many 3 >few.trec
+	mkfifo in
+	(cat few.trec; sleep 30) >in &
+	writer=$!
+	script -qfec "tr-parse <in" typescript >/dev/null &
+	for _ in $(seq 100); do
+		grep -q '!end' typescript 2>/dev/null && break
+		sleep 0.05
+	done
+	grep -q '!end' typescript
+	kill $writer
+	wait
+}
+
+@test "-q silences notes, not errors" {
+	many 3 | sed '$d' >open.trec
+	run --separate-stderr -0 tr-repack -t klocwork open.trec
+	[[ $stderr == *"note: "* ]]
+	run --separate-stderr -0 tr-repack -q -t klocwork open.trec
+	[ -z "$stderr" ]
+	run -2 tr-repack -q -t klocwork missing
+	[ -n "$output" ]
+	run -2 tr-repack --strict -t klocwork open.trec
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# tr-parse: what comes in, in which wrapping, and what is said about it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	trec=$top_srcdir/tests/data/trec/filter.trec
+}
+
+# rows FILE: the rows of a table of vectors
+rows() {
+	sed '/^[^#]/,$!{/^# /d}' "$top_srcdir/tests/data/trec/$1"
+}
+
+@test "a stream is read as it is" {
+	tr-parse "$trec" | cmp - "$trec"
+	cat "$trec" | tr-parse | cmp - "$trec"
+	tr-parse -f trec "$trec" | cmp - "$trec"
+}
+
+@test "a stream is written in the one spelling" {
+	printf 'exec\t0\t-\t-\t\\x67cc\targv=[ "a" , "\\u0062" ]\tn=0x0A\n' | tr-parse >out
+	printf 'exec\t0\t-\t-\tgcc\targv=["a","b"]\tn=0xa\n' | cmp - out
+}
+
+@test "good lines come back to the byte" {
+	rows lines-good.tsv | cut -f1 | grep -v -e 'feature=' -e '^!end' |
+		while IFS= read -r line; do printf '%b\n' "$line"; done >good.trec
+	run -0 tr-parse -f trec good.trec
+	tr-parse -f trec good.trec | cmp - good.trec
+}
+
+@test "bad lines: of the line layer left out, else passed on untouched; exit 2 both ways" {
+	rows lines-bad.tsv >rows
+	while IFS= read -r row; do
+		line=${row%%	*} layer=${row#*	}
+		[[ $layer == *noncanonical* ]] && continue
+		{
+			printf 'exec\t0\t-\t-\tfirst\n'
+			printf '%b\n' "$line"
+			printf 'exec\t1\t-\t-\tlast\n'
+		} >in
+		echo "line: $line"
+		run -2 --separate-stderr tr-parse -f trec in
+		[ "${#stderr_lines[@]}" -ge 1 ]
+		if [[ $layer != line* ]]; then
+			[ "$output" = "$(cat in)" ]
+		elif [[ $line == %trec\\t* ]]; then
+			# the line is a header of another version: nothing can come after it
+			[ "${lines[0]}" = "$(head -1 in)" ]
+			[ "${#lines[@]}" -eq 2 ]
+		else
+			[ "${lines[0]}" = "$(head -1 in)" ]
+			[ "${lines[1]}" = "$(tail -1 in)" ]
+			[[ ${lines[2]} == $'!end\t2\terrors='* ]]
+		fi
+	done <rows
+}
+
+@test "a value that nobody understands is no reason to lose the line" {
+	printf 'exec\t0\t-\t-\tgcc\targv=[\n' >in
+	run --separate-stderr -2 tr-parse in
+	[ "$output" = "$(cat in)" ]
+	[[ $stderr == "tr-parse: in:1: argv: malformed "* ]]
+}
+
+@test "the last line without an end may be cut: left out, and the trailer says so" {
+	printf '%%trec\t1\nexec\t0\t-\t-\tgcc\nexec\t1\t-\t-\tgc' >in
+	run --separate-stderr -2 tr-parse in
+	[ "${lines[2]}" = "$(printf '!end\t1\terrors=1\ttruncated=true')" ]
+}
+
+@test "CR LF is damage, said once" {
+	{ cat "$trec"; sed 's/$/\r/' "$trec"; } >in
+	run --separate-stderr -2 tr-parse in
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"CR LF"* ]]
+}
+
+@test "a byte order mark at the very start is dropped" {
+	{ printf '\xef\xbb\xbf'; cat "$trec"; } | tr-parse | cmp - "$trec"
+	run -2 bash -c '{ cat "$1"; printf "\xef\xbb\xbf"; cat "$1"; } | tr-parse' _ "$trec"
+}
+
+@test "another version of trec is fatal, an unknown feature too" {
+	run -2 tr-parse -f trec <(printf '%%trec\t2\nexec\t0\t-\t-\tgcc\n')
+	[[ $output == *"version '2' is unknown"* ]]
+	[[ $output != *exec* ]]
+	run -2 tr-parse <(printf '%%trec\t1\tfeature=colour\nexec\t0\t-\t-\tgcc\n')
+	[[ $output == *"feature colour"* ]]
+	[[ $output != *exec* ]]
+}
+
+@test "damage travels" {
+	sed '4s/^/ /' "$trec" >in
+	run -0 bash -c 'tr-parse in 2>/dev/null | tail -1 | cut -f3'
+	[ "$output" = "errors=1" ]
+	run -2 bash -c 'tr-parse in 2>/dev/null | tr-parse'
+	[[ $output == *"upstream reported 1 error"* ]]
+	run -2 bash -c 'tr-parse in 2>/dev/null | tr-parse 2>/dev/null | tr-parse 2>/dev/null | tr-parse'
+}
+
+@test "mangled streams are normal" {
+	run -0 --separate-stderr bash -c 'cat "$1" "$1" | tr-parse' _ "$trec"
+	[ -z "$stderr" ]
+	for filter in 'grep ^call' 'head -5' 'tail -5' 'LC_ALL=C sort' 'shuf' 'sed 1d'; do
+		bash -c "$filter" <"$trec" >mangled
+		run -0 --separate-stderr tr-parse -f trec mangled
+		[ -z "$stderr" ]
+		grep -v '^!end' mangled >records
+		[ "$(printf '%s\n' "${lines[@]}" | grep -v '^!end')" = "$(cat records)" ]
+	done
+}
+
+@test "a record larger than --max-record is left out" {
+	{ cat "$trec"; printf 'exec\t0\t-\t-\t'; head -c 10000 /dev/zero | tr '\0' x; echo; } >in
+	run --separate-stderr -2 tr-parse --max-record=4K in
+	[[ $stderr == *"limit of 4096"* ]]
+	run -0 tr-parse in
+}
+
+@test "nesting deeper than --max-depth" {
+	deep=$(printf '[%.0s' $(seq 61))$(printf ']%.0s' $(seq 61))
+	printf 'exec\t0\t-\t-\tx\ta=%s\n' "$deep" >in
+	run -2 tr-parse in
+	printf 'exec\t0\t-\t-\tx\ta=%s\n' "${deep:1:120}" | tr-parse | grep -q '\[\]'
+}
+
+@test "compressed streams are opened by themselves" {
+	for codec in 'gzip:gz' 'xz:xz' 'zstd:zst' 'bzip2:bz2' 'lz4:lz4'; do
+		tool=${codec%:*}
+		$tool -qc <"$trec" >"in.${codec#*:}"
+		tr-parse "in.${codec#*:}" | cmp - "$trec"
+		tr-parse <"in.${codec#*:}" | cmp - "$trec"
+	done
+	gzip -c <"$trec" | xz | zstd -q | tr-parse | cmp - "$trec"
+}
+
+@test "a compressed stream that is cut gives what can be had" {
+	gzip -c <"$trec" >in.gz
+	head -c $(($(stat -c %s in.gz) - 30)) in.gz >cut.gz
+	zcat cut.gz 2>/dev/null >whole || true
+	run --separate-stderr -2 tr-parse cut.gz
+	[[ $stderr == "tr-parse: cut.gz: gzip: "* ]]
+	[ "$(grep -c . whole)" -le $((${#lines[@]} + 1)) ]
+	[[ ${lines[-1]} == *"truncated=true" ]]
+}
+
+@test "--identify and --list" {
+	cp "$trec" a.trec
+	gzip -k a.trec
+	echo text >b
+	: >c
+	run -2 tr-parse --identify a.trec a.trec.gz b c
+	[ "${lines[0]}" = "a.trec: trec" ]
+	[ "${lines[1]}" = "a.trec.gz: trec" ]
+	[ "${lines[2]}" = "b: unknown" ]
+	[ "${lines[3]}" = "c: empty" ]
+	run -0 tr-parse --list a.trec
+	[ "$output" = "$(printf 'a.trec\ttrec\t%d' "$(stat -c %s a.trec)")" ]
+	run -0 bash -c 'cat a.trec | tr-parse --list'
+	[ "$output" = "$(printf 'stdin\ttrec\t-')" ]
+	run -2 tr-parse --list --identify a.trec
+}
