@@ -16,12 +16,18 @@ const struct tr_format *tr_format_by_name(struct tr_text name)
 	return NULL;
 }
 
+/*
+ * From here on nobody else is asked: a bid may have to wait for more of a slow
+ * input, and then records that are there would not come out.
+ */
+enum { CERTAIN = 30 };
+
 const struct tr_format *tr_format_detect(struct tr_input *in)
 {
 	const struct tr_format *best = NULL;
 	int most = 0;
 
-	for (size_t i = 0; tr_formats[i]; i++) {
+	for (size_t i = 0; tr_formats[i] && most < CERTAIN; i++) {
 		if (!(tr_formats[i]->flags & TR_FORMAT_READS))
 			continue;
 		int bits = tr_formats[i]->bid(in);

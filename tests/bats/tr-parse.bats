@@ -128,7 +128,7 @@ rows() {
 }
 
 @test "compressed streams are opened by themselves" {
-	for codec in 'gzip:gz' 'xz:xz' 'zstd:zst' 'bzip2:bz2' 'lz4:lz4'; do
+	for codec in 'gzip:gz' 'xz:xz' 'zstd:zst'; do
 		tool=${codec%:*}
 		$tool -qc <"$trec" >"in.${codec#*:}"
 		tr-parse "in.${codec#*:}" | cmp - "$trec"

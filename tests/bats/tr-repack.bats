@@ -39,8 +39,6 @@ setup() {
 		gzip gzip
 		xz xz
 		zstd zstd
-		bzip2 bzip2
-		lz4 lz4
 		gzip=9 gzip
 		xz=0 xz
 		zstd=19 zstd
@@ -52,11 +50,6 @@ setup() {
 		run -2 tr-repack -t trec -z $bad "$trec"
 		[[ ${lines[-1]} == "Try "* ]]
 	done
-	run -2 tr-repack -t trec -z snappy "$trec"
-	[[ $output == *"-O foreign=yes"* ]]
-	run -2 tr-repack -t trec -z brotli "$trec"
-	tr-repack -t trec -z brotli -O foreign=yes -o out --verify "$trec"
-	tr-repack -t trec -z snappy -O foreign=yes -o out --verify "$trec"
 }
 
 @test "the container of the input is kept" {

@@ -7,7 +7,7 @@ enum {
 	BID_BYTES = 64 << 10, /* of a first line without an end: enough to see its columns */
 	BID_LINES = 16,
 	HEADER_BITS = 48,
-	LINE_BITS = 12, /* five columns, the first of them a word */
+	LINE_BITS = 32, /* five columns, the first of them a word */
 };
 
 static bool is_lower(char c)
