@@ -117,17 +117,16 @@ void tr_cli_help(const struct tr_cli *cli)
 
 void tr_cli_version(const struct tr_cli *cli)
 {
-	const char *last = "";
-
 	printf("%s (%s) %s\n", cli->tool->name, PACKAGE_NAME, PACKAGE_VERSION);
 	for (size_t i = 0; tr_codecs[i]; i++) {
-		const char *version = tr_codecs[i]->version();
-		if (strcmp(version, last) != 0)
-			printf("%s\n", version);
-		last = version;
+		char version[64] = "";
+		if (!tr_codecs[i]->library)
+			continue;
+		if (tr_codecs[i]->version)
+			tr_codecs[i]->version(version, sizeof version);
+		printf("%s%s%s\n", tr_codecs[i]->library, *version ? " " : "", version);
 	}
-	if (strcmp(tr_archive_version(), last) != 0)
-		printf("%s\n", tr_archive_version());
+	printf("%s\n", tr_archive_version());
 	for (size_t i = 0; cli->tool->libraries && cli->tool->libraries[i]; i++)
 		printf("%s\n", cli->tool->libraries[i]());
 }

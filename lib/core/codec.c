@@ -12,6 +12,10 @@ const struct tr_codec *const tr_codecs[] = {
 	&tr_codec_gzip,
 	&tr_codec_xz,
 	&tr_codec_zstd,
+	&tr_codec_bzip2,
+	&tr_codec_lz4,
+	&tr_codec_brotli,
+	&tr_codec_snappy,
 	NULL,
 };
 
@@ -21,12 +25,6 @@ const struct tr_codec *tr_codec_by_name(struct tr_text name)
 		if (tr_text_is(name, tr_codecs[i]->name))
 			return tr_codecs[i];
 	return NULL;
-}
-
-static bool ends_in(struct tr_text t, const char *word)
-{
-	struct tr_text end = tr_text_from(word);
-	return t.len > end.len && memcmp(t.data + t.len - end.len, end.data, end.len) == 0;
 }
 
 const struct tr_codec *tr_codec_by_extension(struct tr_text path)
@@ -39,12 +37,15 @@ const struct tr_codec *tr_codec_by_extension(struct tr_text path)
 		{ ".tgz", &tr_codec_gzip },
 		{ ".txz", &tr_codec_xz },
 		{ ".tzst", &tr_codec_zstd },
+		{ ".tbz2", &tr_codec_bzip2 },
+		{ ".tbz", &tr_codec_bzip2 },
+		{ ".tlz4", &tr_codec_lz4 },
 	};
 	for (size_t i = 0; tr_codecs[i]; i++)
-		if (tr_codecs[i]->extension && ends_in(path, tr_codecs[i]->extension))
+		if (tr_codecs[i]->extension && tr_path_ends(path, tr_codecs[i]->extension))
 			return tr_codecs[i];
 	for (size_t i = 0; i < sizeof short_names / sizeof *short_names; i++)
-		if (ends_in(path, short_names[i].extension))
+		if (tr_path_ends(path, short_names[i].extension))
 			return short_names[i].codec;
 	return NULL;
 }

@@ -34,7 +34,8 @@ struct tr_codec {
 	/* Encodes to inner, which it owns. NULL: err is filled (inner is closed). */
 	struct tr_sink *(*encoder)(struct tr_sink *inner, int level, unsigned threads,
 				   struct tr_error *err);
-	const char *(*version)(void); /* of the library, for --version */
+	const char *library; /* for --version; NULL: tr_archive_version names it */
+	void (*version)(char *to, size_t size); /* of the library; NULL where it does not say */
 };
 
 /* NULL-terminated; "none" is not in it. */

@@ -35,7 +35,8 @@ static void check_ratio(struct decoder *d)
 {
 	/* in a stack of codecs only the file's own bytes cost the sender anything */
 	uint64_t raw = tr_input_raw_offset(d->in);
-	uint64_t taken = raw < d->in->offset ? raw : d->in->offset;
+	uint64_t here = d->in->offset + tr_input_available(d->in);
+	uint64_t taken = raw < here ? raw : here;
 	if (!tr_ratio_exceeded(&d->limits, d->made, taken))
 		return;
 	d->outcome = TR_FATAL;

@@ -2,6 +2,7 @@
 #include "core/codec_stream.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -157,6 +158,11 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	return tr_encoder_new(&class, z, inner, err);
 }
 
+static void version(char *to, size_t size)
+{
+	snprintf(to, size, "%s", zlibVersion());
+}
+
 const struct tr_codec tr_codec_gzip = {
 	.name = "gzip",
 	.extension = ".gz",
@@ -167,5 +173,6 @@ const struct tr_codec tr_codec_gzip = {
 	.bid = bid,
 	.decoder = decoder,
 	.encoder = encoder,
-	.version = zlibVersion,
+	.library = "zlib",
+	.version = version,
 };

@@ -2,6 +2,7 @@
 #include "core/codec_stream.h"
 
 #include <lzma.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A dictionary of 1 GiB decodes (xz -9 has 64 MiB); a hostile header asks for 4. */
@@ -129,6 +130,11 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	return tr_encoder_new(&class, e, inner, err);
 }
 
+static void version(char *to, size_t size)
+{
+	snprintf(to, size, "%s", lzma_version_string());
+}
+
 const struct tr_codec tr_codec_xz = {
 	.name = "xz",
 	.extension = ".xz",
@@ -139,5 +145,6 @@ const struct tr_codec tr_codec_xz = {
 	.bid = bid,
 	.decoder = decoder,
 	.encoder = encoder,
-	.version = lzma_version_string,
+	.library = "liblzma",
+	.version = version,
 };

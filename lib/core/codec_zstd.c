@@ -1,6 +1,7 @@
 /* Zstandard (RFC 8878) by libzstd, called directly: what comes before a cut is given. */
 #include "core/codec_stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -154,6 +155,11 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	return tr_encoder_new(&class, context, inner, err);
 }
 
+static void version(char *to, size_t size)
+{
+	snprintf(to, size, "%s", ZSTD_versionString());
+}
+
 const struct tr_codec tr_codec_zstd = {
 	.name = "zstd",
 	.extension = ".zst",
@@ -164,5 +170,6 @@ const struct tr_codec tr_codec_zstd = {
 	.bid = bid,
 	.decoder = decoder,
 	.encoder = encoder,
-	.version = ZSTD_versionString,
+	.library = "libzstd",
+	.version = version,
 };

@@ -117,6 +117,22 @@ static void test_concatenated(const struct tr_codec *codec)
 	tr_buffer_free(&plain);
 }
 
+static void test_garbage_behind(const struct tr_codec *codec)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	struct tr_error err;
+	encode(codec, TR_TEXT("some text\n"), 100, false, 1, &packed);
+	tr_buffer_put_literal(&packed, "and garbage");
+	for (size_t most = 0; most < 2; most++) {
+		plain.len = 0;
+		bool good = decode(codec, tr_buffer_text(&packed), most, &plain, &err);
+		ok(!good && same(&plain, TR_TEXT("some text\n")), "%s: garbage behind: %s",
+		   codec->name, err.text);
+	}
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
 /* Cut anywhere: a prefix and an error, and more input never gives less. */
 static void test_cuts(const struct tr_codec *codec, bool exact)
 {
@@ -138,7 +154,9 @@ static void test_cuts(const struct tr_codec *codec, bool exact)
 	}
 	ok(cut == packed.len, "%s: every cut gives a prefix (%zu of %zu)", codec->name, cut,
 	   packed.len);
-	ok(!exact || silent == 0, "%s: every cut is reported (%zu are not)", codec->name, silent);
+	/* a snappy container may end after any chunk, and its magic is none */
+	ok(silent <= (strcmp(codec->name, "snappy") == 0), "%s: every cut is reported (%zu are not)",
+	   codec->name, silent);
 	tr_buffer_free(&lines);
 	tr_buffer_free(&packed);
 	tr_buffer_free(&plain);
@@ -166,6 +184,15 @@ static void test_flips(const struct tr_codec *codec)
 	tr_buffer_free(&plain);
 }
 
+static void version_is_there(const struct tr_codec *codec)
+{
+	char version[64] = "";
+	if (codec->version)
+		codec->version(version, sizeof version);
+	ok(!codec->version || (codec->library && *version >= '0' && *version <= '9'),
+	   "%s: version \"%s\"", codec->name, version);
+}
+
 static void test_detection(const struct tr_codec *codec)
 {
 	struct tr_buffer packed = TR_BUFFER_INIT;
@@ -183,7 +210,7 @@ static void test_detection(const struct tr_codec *codec)
 		ok(tr_codec_by_extension(tr_text_from(path)) == codec, "%s: by extension",
 		   codec->name);
 	}
-	ok(codec->version() && *codec->version(), "%s: version %s", codec->name, codec->version());
+	version_is_there(codec);
 	tr_buffer_free(&packed);
 }
 
@@ -299,7 +326,7 @@ static void test_layers(void)
 }
 
 /* As gzip has it: zeros may follow, anything else is reported after the data. */
-static void test_behind_the_end(void)
+static void test_behind_gzip(void)
 {
 	static const struct {
 		struct tr_text behind;
@@ -348,18 +375,22 @@ int main(void)
 {
 	for (size_t i = 0; tr_codecs[i]; i++) {
 		const struct tr_codec *codec = tr_codecs[i];
+		bool by_libarchive = !codec->library;
 		test_round_trips(codec);
 		test_flush(codec);
-		test_cuts(codec, true);
+		/* of the others libarchive and libsnappy give whole blocks only */
+		test_cuts(codec, !by_libarchive);
 		test_flips(codec);
 		test_detection(codec);
 		test_source_error(codec);
 		test_sink_error(codec);
 		test_ratio(codec);
-		test_concatenated(codec);
+		if (codec->general)
+			test_concatenated(codec);
+		test_garbage_behind(codec);
 	}
 	test_layers();
-	test_behind_the_end();
+	test_behind_gzip();
 	test_no_codec();
 	return done_testing();
 }

@@ -1,0 +1,167 @@
+/* brotli (RFC 7932): one stream, which has no magic. */
+#include "core/codec_stream.h"
+
+#include <brotli/decode.h>
+#include <brotli/encode.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	WINDOW_BITS = 24,
+	/*
+	 * The decoder hands out what it holds back only when it runs out of input,
+	 * and nothing more after an error: small helpings keep the loss small.
+	 */
+	HELPING = 256,
+	PROBE_OUTPUT = 4096,
+};
+
+struct decoder {
+	BrotliDecoderState *brotli;
+	bool ended;
+};
+
+static void destroy_decoder(void *state)
+{
+	struct decoder *d = state;
+	BrotliDecoderDestroyInstance(d->brotli);
+	free(d);
+}
+
+static enum tr_status fail(struct decoder *d, struct tr_input *in, struct tr_error *err)
+{
+	BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(d->brotli);
+	if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
+	    code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES)
+		tr_error_memory(err);
+	else
+		tr_decoder_error(err, in, "brotli", "corrupt data");
+	return TR_FATAL;
+}
+
+static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
+				   struct tr_error *err)
+{
+	struct decoder *d = state;
+	if (d->ended) {
+		if (!tr_input_available(in))
+			return TR_END;
+		tr_decoder_error(err, in, "brotli", "garbage behind the end");
+		return TR_FATAL;
+	}
+	size_t left = tr_input_available(in) < HELPING ? tr_input_available(in) : HELPING;
+	const uint8_t *from = (const uint8_t *)in->pos;
+	uint8_t *to = (uint8_t *)room->pos;
+	size_t space = tr_room_left(room);
+	BrotliDecoderResult result =
+		BrotliDecoderDecompressStream(d->brotli, &left, &from, &space, &to, NULL);
+	tr_input_skip(in, (size_t)((const char *)from - in->pos));
+	room->pos = (char *)to;
+	if (result == BROTLI_DECODER_RESULT_ERROR)
+		return fail(d, in, err);
+	d->ended = result == BROTLI_DECODER_RESULT_SUCCESS;
+	return d->ended && in->at_end && !tr_input_available(in) ? TR_END : TR_OK;
+}
+
+static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
+				 struct tr_error *err)
+{
+	static const struct tr_decoder_class class = { "brotli", step_decoder, destroy_decoder };
+	struct decoder *d = calloc(1, sizeof *d);
+	if (d) {
+		d->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+		if (!d->brotli) {
+			free(d);
+			d = NULL;
+		}
+	}
+	return tr_decoder_new(&class, d, in, limits, err);
+}
+
+/* Decodes the window from its start, longer and longer, until something comes out or goes wrong. */
+static bool gives_bytes(BrotliDecoderState *brotli, struct tr_input *in)
+{
+	size_t taken = 0;
+	while (tr_input_more(in, taken + 1)) {
+		uint8_t scratch[PROBE_OUTPUT], *to = scratch;
+		const uint8_t *from = (const uint8_t *)in->pos + taken;
+		size_t left = tr_input_available(in) - taken, space = sizeof scratch;
+		BrotliDecoderResult result =
+			BrotliDecoderDecompressStream(brotli, &left, &from, &space, &to, NULL);
+		if (result == BROTLI_DECODER_RESULT_ERROR)
+			return false;
+		if (result == BROTLI_DECODER_RESULT_SUCCESS && left)
+			return false;
+		if (result == BROTLI_DECODER_RESULT_SUCCESS || space < sizeof scratch)
+			return space < sizeof scratch;
+		taken = tr_input_available(in) - left;
+	}
+	return false;
+}
+
+bool tr_codec_brotli_plausible(struct tr_input *in)
+{
+	BrotliDecoderState *brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+	bool plausible = brotli && gives_bytes(brotli, in);
+	if (brotli)
+		BrotliDecoderDestroyInstance(brotli);
+	return plausible;
+}
+
+static void destroy_encoder(void *state)
+{
+	BrotliEncoderDestroyInstance(state);
+}
+
+static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
+				   struct tr_room *room, struct tr_error *err)
+{
+	static const BrotliEncoderOperation operation[] = {
+		BROTLI_OPERATION_PROCESS,
+		BROTLI_OPERATION_FLUSH,
+		BROTLI_OPERATION_FINISH,
+	};
+	const uint8_t *from = (const uint8_t *)*data;
+	uint8_t *to = (uint8_t *)room->pos;
+	size_t space = tr_room_left(room);
+	if (!BrotliEncoderCompressStream(state, operation[what], len, &from, &space, &to, NULL)) {
+		/* all that can fail in there is an allocation */
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	*data = (const char *)from;
+	room->pos = (char *)to;
+	return *len || BrotliEncoderHasMoreOutput(state) ? TR_OK : TR_END;
+}
+
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
+{
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	(void)threads;
+	BrotliEncoderState *brotli = BrotliEncoderCreateInstance(NULL, NULL, NULL);
+	if (brotli) {
+		BrotliEncoderSetParameter(brotli, BROTLI_PARAM_QUALITY, (uint32_t)level);
+		BrotliEncoderSetParameter(brotli, BROTLI_PARAM_LGWIN, WINDOW_BITS);
+	}
+	return tr_encoder_new(&class, brotli, inner, err);
+}
+
+static void version(char *to, size_t size)
+{
+	uint32_t v = BrotliDecoderVersion();
+	snprintf(to, size, "%u.%u.%u", v >> 24, v >> 12 & 0xfff, v & 0xfff);
+}
+
+const struct tr_codec tr_codec_brotli = {
+	.name = "brotli",
+	.extension = ".br",
+	.level_min = 0,
+	.level_max = 11,
+	.level_default = 9,
+	.general = false,
+	.decoder = decoder,
+	.encoder = encoder,
+	.library = "libbrotli",
+	.version = version,
+};

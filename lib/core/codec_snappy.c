@@ -1,0 +1,244 @@
+/*
+ * apitrace's snappy container: "at", then chunks of a u32le length and a raw
+ * snappy block of that length. apitrace writes 1 MiB of data to a chunk.
+ */
+#include "core/codec_stream.h"
+
+#include <snappy-c.h>
+#include <stdlib.h>
+
+#include "core/buffer.h"
+
+enum {
+	MAGIC_SIZE = 2,
+	LENGTH_SIZE = 4,
+	CHUNK_SIZE = 1 << 20,
+	/* nobody writes larger ones; what is above is no length */
+	LARGEST_BLOCK = 64 << 20,
+	LARGEST_PACKED = LARGEST_BLOCK + LARGEST_BLOCK / 6 + 32, /* snappy's worst case */
+	/* the best that a block can do: a copy of 64 bytes in 3 bytes */
+	BEST_RATIO = 22,
+};
+
+static uint32_t read_u32le(const char *data)
+{
+	const unsigned char *p = (const unsigned char *)data;
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* A block's first bytes say how long its data is: believed only where so much can be in it. */
+static bool block_size(const char *data, size_t len, size_t packed_size, size_t *size)
+{
+	return snappy_uncompressed_length(data, len, size) == SNAPPY_OK && *size <= LARGEST_BLOCK &&
+	       *size / BEST_RATIO <= packed_size;
+}
+
+static int bid(const char *data, size_t len)
+{
+	enum { VARINT_MAX = 5 };
+	int bits = tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("at"));
+	if (bits <= 0)
+		return bits;
+	/* two letters are little: the length and the size behind have to make sense, too */
+	if (len < MAGIC_SIZE + LENGTH_SIZE)
+		return TR_CODEC_MORE;
+	uint32_t packed_size = read_u32le(data + MAGIC_SIZE);
+	if (packed_size == 0 || packed_size > LARGEST_PACKED)
+		return 0;
+	data += MAGIC_SIZE + LENGTH_SIZE;
+	len -= MAGIC_SIZE + LENGTH_SIZE;
+	size_t size;
+	if (block_size(data, len < packed_size ? len : packed_size, packed_size, &size))
+		return bits + 8;
+	return len < packed_size && len < VARINT_MAX ? TR_CODEC_MORE : 0;
+}
+
+struct decoder {
+	bool begun;     /* the magic has been taken */
+	size_t missing; /* bytes of the current chunk that are not in packed yet */
+	struct tr_buffer packed, plain;
+	size_t given; /* of plain */
+};
+
+static void destroy_decoder(void *state)
+{
+	struct decoder *d = state;
+	tr_buffer_free(&d->packed);
+	tr_buffer_free(&d->plain);
+	free(d);
+}
+
+static enum tr_status corrupt(struct tr_input *in, struct tr_error *err, const char *what)
+{
+	tr_decoder_error(err, in, "snappy", what);
+	return TR_FATAL;
+}
+
+static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_error *err)
+{
+	size_t size;
+	if (!block_size(d->packed.data, d->packed.len, d->packed.len, &size))
+		return corrupt(in, err, "a chunk says an impossible size");
+	d->plain.len = 0;
+	d->given = 0;
+	/* room for one byte at least: NULL is a failure */
+	if (!tr_buffer_room(&d->plain, size + 1)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	if (snappy_uncompress(d->packed.data, d->packed.len, d->plain.data, &size) != SNAPPY_OK)
+		return corrupt(in, err, "a chunk is corrupt");
+	tr_buffer_used(&d->plain, size);
+	return TR_OK;
+}
+
+/* At the start of a chunk, or of the container. */
+static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct tr_error *err)
+{
+	if (!d->begun) {
+		if (!tr_input_more(in, MAGIC_SIZE))
+			return TR_OK;
+		if (memcmp(in->pos, "at", MAGIC_SIZE))
+			return corrupt(in, err, "not a snappy container of apitrace");
+		tr_input_skip(in, MAGIC_SIZE);
+		d->begun = true;
+	}
+	if (!tr_input_more(in, LENGTH_SIZE))
+		return tr_input_available(in) ? TR_OK : TR_END;
+	uint32_t length = read_u32le(in->pos);
+	if (length == 0 || length > LARGEST_PACKED)
+		return corrupt(in, err, "a chunk has an impossible length");
+	tr_input_skip(in, LENGTH_SIZE);
+	d->packed.len = 0;
+	d->missing = length;
+	return TR_OK;
+}
+
+static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
+				   struct tr_error *err)
+{
+	struct decoder *d = state;
+	if (d->given < d->plain.len) {
+		size_t n = d->plain.len - d->given;
+		if (n > tr_room_left(room))
+			n = tr_room_left(room);
+		memcpy(room->pos, d->plain.data + d->given, n);
+		room->pos += n;
+		d->given += n;
+		return TR_OK;
+	}
+	if (!d->missing)
+		return begin_chunk(d, in, err);
+	/* gathered as it comes: the length alone allocates nothing */
+	size_t n = tr_input_available(in) < d->missing ? tr_input_available(in) : d->missing;
+	tr_buffer_put(&d->packed, in->pos, n);
+	if (d->packed.failed) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	tr_input_skip(in, n);
+	d->missing -= n;
+	return d->missing ? TR_OK : unpack(d, in, err);
+}
+
+static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
+				 struct tr_error *err)
+{
+	static const struct tr_decoder_class class = { "snappy", step_decoder, destroy_decoder };
+	return tr_decoder_new(&class, calloc(1, sizeof(struct decoder)), in, limits, err);
+}
+
+struct encoder {
+	bool begun;
+	size_t len;          /* of plain, up to CHUNK_SIZE */
+	size_t packed, sent; /* of packed_bytes: the chunk on its way out */
+	char *plain, *packed_bytes;
+};
+
+static void destroy_encoder(void *state)
+{
+	struct encoder *e = state;
+	free(e->plain);
+	free(e->packed_bytes);
+	free(e);
+}
+
+/* Turns plain into a chunk on its way out. */
+static bool pack(struct encoder *e)
+{
+	size_t size = snappy_max_compressed_length(CHUNK_SIZE);
+	char *to = e->packed_bytes + LENGTH_SIZE;
+	if (snappy_compress(e->plain, e->len, to, &size) != SNAPPY_OK)
+		return false;
+	for (unsigned i = 0; i < LENGTH_SIZE; i++)
+		e->packed_bytes[i] = (char)(size >> 8 * i);
+	e->packed = size + LENGTH_SIZE;
+	e->sent = 0;
+	e->len = 0;
+	return true;
+}
+
+static void send(struct encoder *e, struct tr_room *room)
+{
+	size_t n = e->packed - e->sent;
+	if (n > tr_room_left(room))
+		n = tr_room_left(room);
+	memcpy(room->pos, e->packed_bytes + e->sent, n);
+	room->pos += n;
+	e->sent += n;
+}
+
+static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
+				   struct tr_room *room, struct tr_error *err)
+{
+	struct encoder *e = state;
+	if (!e->begun) {
+		/* the magic is on its way like a chunk */
+		memcpy(e->packed_bytes, "at", MAGIC_SIZE);
+		e->packed = MAGIC_SIZE;
+		e->begun = true;
+	}
+	send(e, room);
+	if (e->sent < e->packed)
+		return TR_OK;
+	size_t n = CHUNK_SIZE - e->len < *len ? CHUNK_SIZE - e->len : *len;
+	if (n) {
+		memcpy(e->plain + e->len, *data, n);
+		*data += n;
+		*len -= n;
+		e->len += n;
+	}
+	if (e->len == 0 || (e->len < CHUNK_SIZE && what == TR_ENCODE_MORE))
+		return TR_END;
+	if (!pack(e)) {
+		tr_error_set(err, TR_CAUSE_USAGE, "snappy: cannot compress");
+		return TR_FATAL;
+	}
+	return TR_OK;
+}
+
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
+{
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	(void)level, (void)threads;
+	struct encoder *e = calloc(1, sizeof *e);
+	if (e) {
+		e->plain = malloc(CHUNK_SIZE);
+		e->packed_bytes = malloc(LENGTH_SIZE + snappy_max_compressed_length(CHUNK_SIZE));
+		if (!e->plain || !e->packed_bytes) {
+			destroy_encoder(e);
+			e = NULL;
+		}
+	}
+	return tr_encoder_new(&class, e, inner, err);
+}
+
+const struct tr_codec tr_codec_snappy = {
+	.name = "snappy",
+	.general = false,
+	.bid = bid,
+	.decoder = decoder,
+	.encoder = encoder,
+	.library = "libsnappy",
+};

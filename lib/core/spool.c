@@ -1,0 +1,148 @@
+#include "config.h"
+
+#include "core/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/buffer.h"
+
+enum { MEMORY_SIZE = 1 << 20 };
+
+struct tr_spool {
+	uint64_t max, size;
+	struct tr_buffer memory; /* all of it, until there is a file */
+	int fd;                  /* -1 until then */
+};
+
+struct tr_spool *tr_spool_new(uint64_t max)
+{
+	struct tr_spool *spool = malloc(sizeof *spool);
+	if (spool)
+		*spool = (struct tr_spool){ .max = max, .memory = TR_BUFFER_INIT, .fd = -1 };
+	return spool;
+}
+
+/* A file that no name leads to, or -1. */
+static int open_unlinked(const char *directory)
+{
+#ifdef O_TMPFILE
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+	if (fd >= 0)
+		return fd;
+#endif
+	/* not every file system knows that */
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof path, "%s/trec-XXXXXX", directory);
+	if (length < 0 || (size_t)length >= sizeof path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	int named = mkostemp(path, O_CLOEXEC);
+	if (named >= 0)
+		unlink(path);
+	return named;
+}
+
+static bool write_all(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		data += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool move_to_file(struct tr_spool *spool, struct tr_error *err)
+{
+	const char *directory = getenv("TMPDIR");
+	if (!directory || !*directory)
+		directory = "/tmp";
+	spool->fd = open_unlinked(directory);
+	if (spool->fd < 0) {
+		tr_error_system(err, errno, "cannot make a temporary file in %s", directory);
+		return false;
+	}
+	if (!write_all(spool->fd, spool->memory.data, spool->memory.len)) {
+		tr_error_system(err, errno, "cannot write a temporary file in %s", directory);
+		return false;
+	}
+	tr_buffer_free(&spool->memory);
+	return true;
+}
+
+bool tr_spool_write(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err)
+{
+	if (len > spool->max - spool->size) {
+		tr_error_set(err, TR_CAUSE_LIMIT, "needs more than %" PRIu64 " bytes put aside",
+			     spool->max);
+		spool->max = spool->size;
+		return false;
+	}
+	if (spool->fd < 0 && spool->size + len <= MEMORY_SIZE) {
+		tr_buffer_put(&spool->memory, data, len);
+		if (spool->memory.failed) {
+			tr_error_memory(err);
+			return false;
+		}
+	} else {
+		if (spool->fd < 0 && !move_to_file(spool, err))
+			return false;
+		if (!write_all(spool->fd, data, len)) {
+			tr_error_system(err, errno, "cannot write a temporary file");
+			return false;
+		}
+	}
+	spool->size += len;
+	return true;
+}
+
+uint64_t tr_spool_size(const struct tr_spool *spool)
+{
+	return spool->size;
+}
+
+bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
+		   size_t *len, struct tr_error *err)
+{
+	uint64_t left = offset < spool->size ? spool->size - offset : 0;
+	if (*len > left)
+		*len = (size_t)left;
+	if (*len == 0)
+		return true;
+	if (spool->fd < 0) {
+		*data = spool->memory.data + offset;
+		return true;
+	}
+	ssize_t n;
+	do {
+		n = pread(spool->fd, buf, *len, (off_t)offset);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0) {
+		tr_error_system(err, n < 0 ? errno : EIO, "cannot read a temporary file");
+		return false;
+	}
+	*data = buf;
+	*len = (size_t)n;
+	return true;
+}
+
+void tr_spool_free(struct tr_spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->fd >= 0)
+		close(spool->fd);
+	tr_buffer_free(&spool->memory);
+	free(spool);
+}

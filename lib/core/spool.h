@@ -1,0 +1,29 @@
+/*
+ * Bytes put aside: in memory as long as they are few (1 MiB), then in an
+ * unlinked file in TMPDIR. For what needs a seek or has to know its size first.
+ */
+#ifndef TR_CORE_SPOOL_H
+#define TR_CORE_SPOOL_H
+
+#include "core/error.h"
+
+struct tr_spool;
+
+/* max: bytes it may take (limits.max_spool). NULL: memory is out. */
+struct tr_spool *tr_spool_new(uint64_t max);
+
+/* Appends. False: err is filled, and nothing more can be written. */
+bool tr_spool_write(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err);
+
+uint64_t tr_spool_size(const struct tr_spool *spool);
+
+/*
+ * Up to *len bytes from offset on: *data is set to them, into buf where they
+ * have to be read first. *len is 0 at the end. False: err is filled.
+ */
+bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
+		   size_t *len, struct tr_error *err);
+
+void tr_spool_free(struct tr_spool *spool);
+
+#endif
