@@ -4,95 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/archive_magic.h"
 #include "core/codec_stream.h"
 #include "core/packer.h"
-
-enum { TAR_BLOCK = 512, NAME_SIZE = 100, CHECKSUM_AT = 148, CHECKSUM_SIZE = 8, USTAR_AT = 257 };
-
-/* A header's numbers: octal digits, with blanks before and a blank or NUL behind. */
-static bool read_octal(const char *p, size_t len, unsigned *value)
-{
-	size_t i = 0, digits = 0;
-	*value = 0;
-	while (i < len && p[i] == ' ')
-		i++;
-	for (; i < len && p[i] >= '0' && p[i] <= '7'; i++, digits++)
-		*value = *value << 3 | (unsigned)(p[i] - '0');
-	return digits > 0 && digits < 8 && (i == len || p[i] == ' ' || p[i] == '\0');
-}
-
-/* Tars before 1988 have no magic; all have a sum of the header's bytes, itself taken as blanks. */
-static bool tar_sum_is_right(const char *block)
-{
-	unsigned want, sum = CHECKSUM_SIZE * ' ';
-	int sum_signed = CHECKSUM_SIZE * ' '; /* some tars have added signed chars */
-	for (unsigned i = 0; i < TAR_BLOCK; i++) {
-		if (i == CHECKSUM_AT)
-			i += CHECKSUM_SIZE;
-		sum += (unsigned char)block[i];
-		sum_signed += (signed char)block[i];
-	}
-	return read_octal(block + CHECKSUM_AT, CHECKSUM_SIZE, &want) &&
-	       (want == sum || (int)want == sum_signed);
-}
-
-/*
- * Text that comes slowly must not wait for 512 bytes: a name is followed by
- * nothing but NULs, and nobody puts a line feed into one.
- */
-static bool may_be_tar_name(struct tr_text start)
-{
-	size_t len = start.len < NAME_SIZE ? start.len : NAME_SIZE;
-	const char *nul = memchr(start.data, '\0', len);
-	size_t name = nul ? (size_t)(nul - start.data) : len;
-	for (size_t i = 0; i < name; i++)
-		if ((unsigned char)start.data[i] < ' ')
-			return false;
-	for (size_t i = name; i < len; i++)
-		if (start.data[i] != '\0')
-			return false;
-	return name > 0;
-}
-
-static bool is_tar(struct tr_input *in)
-{
-	for (size_t want = 1; want < TAR_BLOCK; want = tr_input_available(in) + 1)
-		if (!tr_input_more(in, want) ||
-		    !may_be_tar_name((struct tr_text){ in->pos, tr_input_available(in) }))
-			return false;
-	return tr_input_more(in, TAR_BLOCK) &&
-	       (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0 || tar_sum_is_right(in->pos));
-}
-
-const char *tr_archive_detect(struct tr_input *in)
-{
-	static const struct {
-		const char *format;
-		struct tr_text magic;
-	} magics[] = {
-		{ "zip", { "PK\003\004", 4 } },
-		{ "zip", { "PK\005\006", 4 } }, /* an empty one */
-		{ "cpio", { "070701", 6 } },
-		{ "cpio", { "070702", 6 } },
-		{ "cpio", { "070707", 6 } },
-		{ "cpio", { "\xc7\x71", 2 } },
-		{ "cpio", { "\x71\xc7", 2 } },
-		{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
-	};
-	bool unsure = true;
-	for (size_t want = 1; unsure && tr_input_more(in, want);
-	     want = tr_input_available(in) + 1) {
-		struct tr_text start = { in->pos, tr_input_available(in) };
-		unsure = false;
-		for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-			int bits = tr_codec_magic(start, magics[i].magic);
-			if (bits > 0)
-				return magics[i].format;
-			unsure = unsure || bits == TR_CODEC_MORE;
-		}
-	}
-	return is_tar(in) ? "tar" : NULL;
-}
 
 struct tr_archive {
 	const char *format;
@@ -103,6 +17,7 @@ struct tr_archive {
 	char *name;    /* of the current member */
 	uint64_t made; /* bytes of members, for the ratio */
 	bool stopped;  /* beyond that limit: even skipping a member may mean to unpack it */
+	bool lost;     /* the unpacker gave up: look for the next member first */
 };
 
 /* One member's bytes. */
@@ -166,16 +81,58 @@ const char *tr_archive_format(const struct tr_archive *archive)
 	return archive->format;
 }
 
+/* libarchive gives up an archive for one bad member, but a zip's members stand for themselves. */
+static bool may_go_on(const struct tr_archive *archive, const struct tr_error *err)
+{
+	return strcmp(archive->format, "zip") == 0 && !archive->in->damaged &&
+	       err->cause == TR_CAUSE_INPUT;
+}
+
+/* Behind the damage. TR_END: nothing is there. */
+static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err)
+{
+	struct tr_input *in = archive->in;
+	archive->lost = false;
+	(void)tr_unpacker_release(archive->unpacker);
+	tr_unpacker_free(archive->unpacker);
+	archive->unpacker = NULL;
+	bool found = tr_zip_find_member(in);
+	if (!found && in->damaged)
+		tr_input_error(in, err);
+	if (found)
+		archive->unpacker = tr_unpacker_new(archive->format, in, NULL);
+	if (found && !archive->unpacker)
+		tr_error_memory(err);
+	archive->stopped = !archive->unpacker;
+	if (archive->unpacker)
+		return TR_OK;
+	return found || in->damaged ? TR_FATAL : TR_END;
+}
+
+/* The next thing that is a file by its type. */
+static enum tr_status next_file(struct tr_archive *archive, struct tr_unpacked *entry,
+				struct tr_error *err)
+{
+	enum tr_status status = archive->lost ? find_next(archive, err) : TR_OK;
+	if (status != TR_OK)
+		return status;
+	struct tr_error why;
+	do
+		status = tr_unpacker_next(archive->unpacker, entry, &why);
+	while (status == TR_OK && !entry->regular);
+	archive->lost = status == TR_FATAL && may_go_on(archive, &why);
+	if (status >= TR_WARN && err)
+		*err = why;
+	return archive->lost ? TR_WARN : status;
+}
+
 enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_member *member,
 			       struct tr_error *err)
 {
 	struct tr_unpacked entry;
-	enum tr_status status;
 	if (archive->stopped)
-		return TR_END; /* the member's reader was told why */
-	do
-		status = tr_unpacker_next(archive->unpacker, &entry, err);
-	while (status == TR_OK && !entry.regular);
+		return TR_END; /* why has been told */
+	enum tr_status status = next_file(archive, &entry, err);
 	if (status != TR_OK)
 		return status;
 	/* with data it is a file like others: cpio puts it behind the last name */
@@ -210,6 +167,8 @@ static bool next_block(struct member *m)
 		m->after = tr_unpacker_block(m->archive->unpacker, &m->block.data, &m->block.len,
 					     &offset, &m->error);
 		/* a block that lies before what was given: nothing sane has that */
+		if (m->after == TR_FATAL)
+			m->archive->lost = may_go_on(m->archive, &m->error);
 		m->block_offset = m->offset;
 		if (offset > 0 && (uint64_t)offset > m->offset)
 			m->block_offset = (uint64_t)offset;

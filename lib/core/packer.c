@@ -264,10 +264,8 @@ enum tr_status tr_unpacker_block(struct tr_unpacker *u, const char **data, size_
 	uselocale(before);
 	*data = block;
 	*offset = place;
-	if (!block || result < ARCHIVE_WARN) {
+	if (!block)
 		*len = 0;
-		*offset = 0;
-	}
 	return judge(u, result, err);
 }
 

@@ -34,8 +34,8 @@ enum tr_status tr_unpacker_next(struct tr_unpacker *unpacker, struct tr_unpacked
 
 /*
  * The next block of what was stepped to, and its place there: between blocks
- * are zeros. TR_WARN: it is damaged, others are not; where *len is not 0 the
- * block still counts. Good until the next call.
+ * are zeros. TR_WARN: it is damaged, others are not. A block that comes with
+ * an error still counts. Good until the next call.
  */
 enum tr_status tr_unpacker_block(struct tr_unpacker *unpacker, const char **data, size_t *len,
 				 int64_t *offset, struct tr_error *err);

@@ -1,0 +1,115 @@
+#include "config.h"
+
+#include "core/archive_magic.h"
+
+#include "core/archive.h"
+#include "core/codec_stream.h"
+
+enum { TAR_BLOCK = 512, NAME_SIZE = 100, CHECKSUM_AT = 148, CHECKSUM_SIZE = 8, USTAR_AT = 257 };
+
+/* A header's numbers: octal digits, with blanks before and a blank or NUL behind. */
+static bool read_octal(const char *p, size_t len, unsigned *value)
+{
+	size_t i = 0, digits = 0;
+	*value = 0;
+	while (i < len && p[i] == ' ')
+		i++;
+	for (; i < len && p[i] >= '0' && p[i] <= '7'; i++, digits++)
+		*value = *value << 3 | (unsigned)(p[i] - '0');
+	return digits > 0 && digits < 8 && (i == len || p[i] == ' ' || p[i] == '\0');
+}
+
+/* Tars before 1988 have no magic; all have a sum of the header's bytes, itself taken as blanks. */
+static bool tar_sum_is_right(const char *block)
+{
+	unsigned want, sum = CHECKSUM_SIZE * ' ';
+	int sum_signed = CHECKSUM_SIZE * ' '; /* some tars have added signed chars */
+	for (unsigned i = 0; i < TAR_BLOCK; i++) {
+		if (i == CHECKSUM_AT)
+			i += CHECKSUM_SIZE;
+		sum += (unsigned char)block[i];
+		sum_signed += (signed char)block[i];
+	}
+	return read_octal(block + CHECKSUM_AT, CHECKSUM_SIZE, &want) &&
+	       (want == sum || (int)want == sum_signed);
+}
+
+/*
+ * Text that comes slowly must not wait for 512 bytes: a name is followed by
+ * nothing but NULs, and nobody puts a line feed into one.
+ */
+static bool may_be_tar_name(struct tr_text start)
+{
+	size_t len = start.len < NAME_SIZE ? start.len : NAME_SIZE;
+	const char *nul = memchr(start.data, '\0', len);
+	size_t name = nul ? (size_t)(nul - start.data) : len;
+	for (size_t i = 0; i < name; i++)
+		if ((unsigned char)start.data[i] < ' ')
+			return false;
+	for (size_t i = name; i < len; i++)
+		if (start.data[i] != '\0')
+			return false;
+	return name > 0;
+}
+
+static bool is_tar(struct tr_input *in)
+{
+	for (size_t want = 1; want < TAR_BLOCK; want = tr_input_available(in) + 1)
+		if (!tr_input_more(in, want) ||
+		    !may_be_tar_name((struct tr_text){ in->pos, tr_input_available(in) }))
+			return false;
+	return tr_input_more(in, TAR_BLOCK) &&
+	       (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0 || tar_sum_is_right(in->pos));
+}
+
+const char *tr_archive_detect(struct tr_input *in)
+{
+	static const struct {
+		const char *format;
+		struct tr_text magic;
+	} magics[] = {
+		{ "zip", { "PK\003\004", 4 } },
+		{ "zip", { "PK\005\006", 4 } }, /* an empty one */
+		{ "cpio", { "070701", 6 } },
+		{ "cpio", { "070702", 6 } },
+		{ "cpio", { "070707", 6 } },
+		{ "cpio", { "\xc7\x71", 2 } },
+		{ "cpio", { "\x71\xc7", 2 } },
+		{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
+	};
+	bool unsure = true;
+	for (size_t want = 1; unsure && tr_input_more(in, want);
+	     want = tr_input_available(in) + 1) {
+		struct tr_text start = { in->pos, tr_input_available(in) };
+		unsure = false;
+		for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+			int bits = tr_codec_magic(start, magics[i].magic);
+			if (bits > 0)
+				return magics[i].format;
+			unsure = unsure || bits == TR_CODEC_MORE;
+		}
+	}
+	return is_tar(in) ? "tar" : NULL;
+}
+
+/* A local file header with sane contents: its magic alone may stand in any data. */
+static bool is_zip_member(const char *header)
+{
+	enum { NEWEST = 63, VERSION_AT = 4, METHOD_AT = 8, NAME_LENGTH_AT = 26, METHOD_MAX = 99 };
+	const unsigned char *p = (const unsigned char *)header;
+	return p[VERSION_AT] <= NEWEST && p[METHOD_AT] <= METHOD_MAX && p[METHOD_AT + 1] == 0 &&
+	       (p[NAME_LENGTH_AT] || p[NAME_LENGTH_AT + 1]) && p[NAME_LENGTH_AT + 1] < 4;
+}
+
+bool tr_zip_find_member(struct tr_input *in)
+{
+	enum { MAGIC_SIZE = 4, HEADER_SIZE = 30 };
+	while (tr_input_more(in, MAGIC_SIZE + 1)) {
+		size_t available = tr_input_available(in);
+		const char *at = memmem(in->pos + 1, available - 1, "PK\003\004", MAGIC_SIZE);
+		tr_input_skip(in, at ? (size_t)(at - in->pos) : available - MAGIC_SIZE);
+		if (at && tr_input_more(in, HEADER_SIZE) && is_zip_member(in->pos))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,352 @@
+/* Archives in every format: written and read back, cut, damaged, through small windows. */
+#include "config.h"
+
+#include "core/archive.h"
+
+#include <inttypes.h>
+
+#include "memory.h"
+#include "tap.h"
+
+static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+static const char *const formats[] = { "tar", "zip", "cpio", "7z" };
+
+enum { MEMBERS = 5, LARGE = 3000001, MTIME = 1600000000 };
+
+static struct member {
+	const char *name;
+	struct tr_buffer data;
+} members[MEMBERS] = {
+	{ "dir/one.json", TR_BUFFER_INIT },
+	{ "dir/gr\xc3\xbc\xc3\x9f"
+	  "e \xe2\x82\xac.json",
+	  TR_BUFFER_INIT },
+	{ "large lines", TR_BUFFER_INIT },
+	{ "large noise", TR_BUFFER_INIT },
+	{ "empty", TR_BUFFER_INIT }, /* last: a 7z puts empty ones there */
+};
+
+static bool put_member(struct tr_archive_writer *writer, const struct member *member,
+		       struct tr_error *err)
+{
+	struct tr_sink *sink = tr_archive_member_sink(writer, member->name, MTIME, err);
+	bool good = sink != NULL;
+	for (size_t at = 0; good && at < member->data.len;) {
+		size_t n = member->data.len - at < 70000 ? member->data.len - at : 70000;
+		good = sink->write(sink, member->data.data + at, n, err) && sink->flush(sink, err);
+		at += n;
+	}
+	good = good && sink->finish(sink, err);
+	if (sink)
+		sink->close(sink);
+	return good;
+}
+
+static bool pack(const char *format, const struct member *list, size_t count, struct tr_buffer *to,
+		 struct tr_error *err)
+{
+	int finished = 0;
+	struct tr_archive_writer *writer =
+		tr_archive_create(format, memory_sink(to, &finished), err);
+	bool good = writer != NULL;
+	for (size_t i = 0; good && i < count; i++)
+		good = put_member(writer, &list[i], err);
+	good = good && tr_archive_finish(writer, err) && finished == 1;
+	tr_archive_writer_free(writer);
+	return good;
+}
+
+/* How many of the list come out as they went in; every `skip`-th is not read. */
+static size_t count_same(struct tr_archive *archive, const struct member *list, size_t count,
+			 size_t piece, size_t skip, struct tr_error *err)
+{
+	struct tr_archive_member member;
+	struct tr_buffer data = TR_BUFFER_INIT;
+	size_t same = 0, i = 0;
+	while (tr_archive_next(archive, &member, err) == TR_OK && i < count) {
+		bool named = !strcmp(member.name, list[i].name) && member.mtime == MTIME &&
+			     (member.size == -1 || (size_t)member.size == list[i].data.len);
+		if (!named)
+			diag("%s %" PRId64 " %" PRId64, member.name, member.size, member.mtime);
+		data.len = 0;
+		if (skip && i % skip == 0)
+			same += named;
+		else if (drain(tr_archive_source(archive), piece, &data, err))
+			same += named && data.len == list[i].data.len &&
+				!memcmp(data.data, list[i].data.data, data.len);
+		i++;
+	}
+	tr_buffer_free(&data);
+	return same;
+}
+
+static void test_round_trip(const char *format)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, again = TR_BUFFER_INIT;
+	struct tr_error err;
+	tr_error_clear(&err);
+	if (!ok(pack(format, members, MEMBERS, &packed, &err), "%s: writes", format))
+		diag("%s", err.text);
+	pack(format, members, MEMBERS, &again, &err);
+	ok(packed.len == again.len && !memcmp(packed.data, again.data, packed.len),
+	   "%s: writes the same twice", format);
+	for (size_t skip = 0; skip < 3; skip++) {
+		struct tr_input *in = memory_input(tr_buffer_text(&packed), 0);
+		const char *detected = tr_archive_detect(in);
+		struct tr_archive *archive = tr_archive_open(in, &limits, &err);
+		size_t same = archive ? count_same(archive, members, MEMBERS, 100000, skip, &err)
+				      : 0;
+		ok(detected && !strcmp(detected, format) &&
+			   !strcmp(tr_archive_format(archive), format),
+		   "%s: is detected", format);
+		if (!ok(same == MEMBERS, "%s: %zu of %d come back, skipping %zu", format, same,
+			MEMBERS, skip))
+			diag("%s", err.text);
+		tr_archive_free(archive);
+	}
+	tr_buffer_free(&packed);
+	tr_buffer_free(&again);
+}
+
+static void test_small_windows(const char *format)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT;
+	struct tr_error err;
+	pack(format, members, 3, &packed, &err);
+	struct tr_archive *archive =
+		tr_archive_open(memory_input(tr_buffer_text(&packed), 1), &limits, &err);
+	size_t same = archive ? count_same(archive, members, 3, 1, 0, &err) : 0;
+	ok(same == 3, "%s: byte by byte", format);
+	tr_archive_free(archive);
+	tr_buffer_free(&packed);
+}
+
+/* Reads all there is; true when there was no complaint. */
+static bool read_all(struct tr_text packed, struct tr_buffer *data, struct tr_error *err)
+{
+	struct tr_archive *archive = tr_archive_open(memory_input(packed, 0), &limits, err);
+	if (!archive)
+		return false;
+	struct tr_archive_member member;
+	enum tr_status status;
+	bool good = true;
+	while ((status = tr_archive_next(archive, &member, err)) == TR_OK || status == TR_WARN) {
+		if (status == TR_WARN || !drain(tr_archive_source(archive), 1000, data, err))
+			good = false;
+	}
+	tr_archive_free(archive);
+	return good && status == TR_END;
+}
+
+static void test_damage(const char *format)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, data = TR_BUFFER_INIT;
+	struct tr_error err;
+	struct member two[] = { { "first", TR_BUFFER_INIT }, { "second", TR_BUFFER_INIT } };
+	put_lines(&two[0].data, 700);
+	put_lines(&two[1].data, 500);
+	pack(format, two, 2, &packed, &err);
+	size_t wrong = 0, least = 0, cut;
+	for (cut = 1; cut < packed.len; cut++) {
+		data.len = 0;
+		read_all((struct tr_text){ packed.data, cut }, &data, &err);
+		/* what comes is the beginning of what went in, and never less than before */
+		size_t first = data.len < 700 ? data.len : 700;
+		wrong += memcmp(data.data, two[0].data.data, first) || data.len < least;
+		wrong += data.len > first &&
+			 memcmp(data.data + first, two[1].data.data, data.len - first);
+		least = data.len;
+	}
+	ok(wrong == 0, "%s: every cut gives a prefix", format);
+	size_t bytes = packed.len < 3000 ? packed.len : 3000;
+	for (size_t i = 0; i < bytes; i++) {
+		packed.data[i] ^= (char)(1 << i % 8);
+		data.len = 0;
+		read_all(tr_buffer_text(&packed), &data, &err);
+		packed.data[i] ^= (char)(1 << i % 8);
+	}
+	ok(true, "%s: survives flipped bits", format);
+	tr_buffer_free(&two[0].data);
+	tr_buffer_free(&two[1].data);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&data);
+}
+
+/* Whatever byte of a zip's first member is bad, the two others are there. */
+static void test_bad_member(void)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, data = TR_BUFFER_INIT;
+	struct member three[] = {
+		{ "bad", TR_BUFFER_INIT }, { "second", TR_BUFFER_INIT }, { "third", TR_BUFFER_INIT }
+	};
+	struct tr_error err;
+	put_lines(&three[0].data, 3000);
+	tr_buffer_put_literal(&three[1].data, "the second\n");
+	tr_buffer_put_literal(&three[2].data, "the third\n");
+	pack("zip", three, 3, &packed, &err);
+	const char *second = memmem(packed.data, packed.len, "second", 6);
+	size_t end = (size_t)(second - packed.data) - 30, missed = 0, silent = 0;
+	/* the first four are how the archive is known, the others' sizes are told by the data */
+	for (size_t i = 4; i < end; i++) {
+		packed.data[i] ^= 0x55;
+		data.len = 0;
+		silent += read_all(tr_buffer_text(&packed), &data, &err) &&
+			  (data.len != 3021 || memcmp(data.data, three[0].data.data, 3000));
+		missed += data.len < 21 ||
+			  memcmp(data.data + data.len - 21, "the second\nthe third\n", 21);
+		packed.data[i] ^= 0x55;
+	}
+	/* a header that says a long name swallows what follows */
+	ok(missed < 10, "zip: the members behind a bad one are there (%zu of %zu are not)", missed,
+	   end - 4);
+	ok(silent == 0, "zip: every bad member is reported (%zu of %zu are not)", silent, end - 4);
+	for (int i = 0; i < 3; i++)
+		tr_buffer_free(&three[i].data);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&data);
+}
+
+static void test_dropped_member(const char *format)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, once = TR_BUFFER_INIT;
+	struct tr_error err;
+	pack(format, members, 2, &once, &err);
+	struct tr_archive_writer *writer =
+		tr_archive_create(format, memory_sink(&packed, NULL), &err);
+	put_member(writer, &members[0], &err);
+	struct tr_sink *dropped = tr_archive_member_sink(writer, "dropped", MTIME, &err);
+	dropped->write(dropped, "half", 4, &err);
+	dropped->close(dropped);
+	put_member(writer, &members[1], &err);
+	tr_archive_finish(writer, &err);
+	tr_archive_writer_free(writer);
+	ok(packed.len == once.len && !memcmp(packed.data, once.data, once.len),
+	   "%s: a member that is closed without finish was never there", format);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&once);
+}
+
+static void test_errors(const char *format)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT;
+	struct tr_error err;
+	tr_error_clear(&err);
+	struct tr_sink *full = memory_sink(&packed, NULL);
+	((struct memory_sink *)full)->room = 100;
+	struct tr_archive_writer *writer = tr_archive_create(format, full, &err);
+	bool good = put_member(writer, &members[3], &err) && tr_archive_finish(writer, &err);
+	tr_archive_writer_free(writer);
+	ok(!good && !strcmp(err.text, "the disk is full"), "%s: a failed write is reported: %s",
+	   format, err.text);
+
+	writer = tr_archive_create(format, memory_sink(&packed, NULL), &err);
+	put_member(writer, &members[0], &err);
+	packed.len = 0;
+	tr_archive_writer_free(writer);
+	ok(packed.len == 0, "%s: without finish nothing more is written", format);
+
+	packed.len = 0;
+	pack(format, members, MEMBERS, &packed, &err);
+	struct tr_source *broken = memory_source(
+		(struct tr_text){ packed.data, packed.len - packed.len / 3 }, 0);
+	((struct memory_source *)broken)->fails = true;
+	struct tr_archive *archive =
+		tr_archive_open(tr_input_new(broken, &limits, 0), &limits, &err);
+	if (archive)
+		count_same(archive, members, MEMBERS, 1000, 1, &err);
+	tr_archive_free(archive);
+	ok(err.cause == TR_CAUSE_SYSTEM, "%s: an error of the file comes through: %s", format,
+	   err.text);
+	tr_buffer_free(&packed);
+}
+
+static void test_limits(void)
+{
+	struct tr_buffer packed = TR_BUFFER_INIT, data = TR_BUFFER_INIT;
+	struct tr_error err;
+	struct member zeros = { "zeros", TR_BUFFER_INIT };
+	memset(tr_buffer_room(&zeros.data, 80 << 20), 0, 80 << 20);
+	zeros.data.len = 80 << 20;
+	pack("zip", &zeros, 1, &packed, &err);
+	struct tr_limits strict = TR_LIMITS_DEFAULT;
+	strict.max_ratio = 5;
+	strict.max_spool = 1000;
+	struct tr_archive *archive =
+		tr_archive_open(memory_input(tr_buffer_text(&packed), 0), &strict, &err);
+	struct tr_archive_member member;
+	tr_archive_next(archive, &member, &err);
+	ok(!drain(tr_archive_source(archive), 1 << 20, &data, &err) &&
+		   err.cause == TR_CAUSE_LIMIT && data.len >= 64 << 20 && data.len < 70 << 20,
+	   "zip: a bomb is stopped: %s", err.text);
+	ok(tr_archive_next(archive, &member, &err) == TR_END, "and nothing more is tried");
+	tr_archive_free(archive);
+	packed.len = 0;
+	pack("7z", members, MEMBERS, &packed, &err);
+	ok(!tr_archive_open(memory_input(tr_buffer_text(&packed), 0), &strict, &err) &&
+		   err.cause == TR_CAUSE_LIMIT,
+	   "7z: a small spool is not exceeded: %s", err.text);
+	tr_buffer_free(&zeros.data);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&data);
+}
+
+static void test_names(void)
+{
+	static const struct {
+		const char *path, *format;
+	} cases[] = {
+		{ "out.zip", "zip" },  { "out.tar", "tar" },	 { "dir/out.tar.zst", "tar" },
+		{ "out.tgz", "tar" },  { "out.cpio.gz", "cpio" }, { "out.7z", "7z" },
+		{ "out.json", NULL },  { "tar", NULL },		 { "out.gz", NULL },
+		{ ".tar", NULL },      { "out.tar.br", "tar" },  { "", NULL },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *format = tr_archive_by_extension(tr_text_from(cases[i].path));
+		ok(cases[i].format ? format && !strcmp(format, cases[i].format) : !format,
+		   "\"%s\" is %s", cases[i].path, format ? format : "no archive");
+	}
+}
+
+static void test_no_archive(void)
+{
+	static const char *const texts[] = { "", "{", "P", "PK is text", "0707", "7z", "7zip",
+					     "a line\nand another\n" };
+	struct tr_error err;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct tr_input *in = memory_input(tr_text_from(texts[i]), 1);
+		ok(!tr_archive_detect(in) && in->offset == 0, "text %zu is no archive", i);
+		ok(!tr_archive_open(in, &limits, &err), "and cannot be opened: %s", err.text);
+	}
+	struct tr_buffer noise = TR_BUFFER_INIT;
+	put_noise(&noise, 2000);
+	struct tr_input *in = memory_input(tr_buffer_text(&noise), 0);
+	ok(!tr_archive_detect(in), "noise is no archive");
+	tr_input_free(in);
+	in = memory_input(TR_TEXT("a line\nthat comes slowly"), 8);
+	tr_archive_detect(in);
+	ok(tr_input_available(in) == 8, "lines that come slowly are not waited for");
+	tr_input_free(in);
+	tr_buffer_free(&noise);
+}
+
+int main(void)
+{
+	put_lines(&members[0].data, 4000);
+	put_noise(&members[1].data, 3000);
+	put_lines(&members[2].data, LARGE);
+	put_noise(&members[3].data, LARGE);
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		test_round_trip(formats[i]);
+		test_small_windows(formats[i]);
+		test_damage(formats[i]);
+		test_dropped_member(formats[i]);
+		test_errors(formats[i]);
+	}
+	test_bad_member();
+	test_limits();
+	test_names();
+	test_no_archive();
+	for (size_t i = 0; i < MEMBERS; i++)
+		tr_buffer_free(&members[i].data);
+	return done_testing();
+}
