@@ -40,7 +40,11 @@ static const char *next_escaped(const char *p, const char *end)
 		p = tr_string_special(p, end);
 		if (p == end)
 			return end;
-		unsigned length = *p == '"' ? 1 : (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
+		unsigned length = 0;
+		if ((unsigned char)*p >= 0x80)
+			length = tr_utf8_length(p, end);
+		else if (*p == '"')
+			length = 1;
 		if (length == 0)
 			return p;
 		p += length;

@@ -49,8 +49,8 @@ struct interval {
 	int exponent;
 };
 
-static struct interval interval_of(const struct tr_real_width *width, uint64_t mantissa, int exponent,
-				   bool uneven)
+static struct interval interval_of(const struct tr_real_width *width, uint64_t mantissa,
+				   int exponent, bool uneven)
 {
 	/* floor(log10(2^exponent)); the interval is narrower below a power of two: 3/4 of it */
 	int k = (exponent * 1262611 - (uneven ? 524031 : 0)) >> 22;

@@ -36,8 +36,8 @@ static const char *word_end(const char *p, const char *end)
  * The fixed columns behind the first, which ends at *p. Afterwards *p is where
  * they end: on the TAB of the first field, or at the end.
  */
-static bool fixed_columns(const struct tr_record *record, const char **p, struct tr_cell *const *cells,
-			  unsigned count, struct tr_error *err)
+static bool fixed_columns(const struct tr_record *record, const char **p,
+			  struct tr_cell *const *cells, unsigned count, struct tr_error *err)
 {
 	const char *end = record->line.data + record->line.len - 1;
 	struct tr_tabs tabs = tr_tabs_begin(record->line.data, *p, end);

@@ -35,7 +35,8 @@ static bool check_id(struct tr_text word, struct tr_text id, struct tr_error *er
 		const char *word;
 		char letter;
 	} letters[] = {
-		{ "fn", 'F' }, { "enum", 'E' }, { "mask", 'M' }, { "struct", 'S' }, { "frame", 'K' },
+		{ "fn", 'F' }, { "enum", 'E' }, { "mask", 'M' },
+		{ "struct", 'S' }, { "frame", 'K' },
 	};
 	for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
 		if (!tr_text_is(word, letters[i].word))

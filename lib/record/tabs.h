@@ -48,8 +48,9 @@ static inline const char *tr_tabs_next(struct tr_tabs *tabs)
 		}
 		tabs->next = tabs->end;
 		if (tabs->end - tabs->line >= TR_TABS_BLOCK) {
-			/* bytes in front of the block are there to be read, those behind may not be */
-			tabs->mask = tr_tabs_mask(tabs->end - TR_TABS_BLOCK) >> (TR_TABS_BLOCK - left);
+			/* what stands in front may be read, what is behind the end may not */
+			tabs->mask = tr_tabs_mask(tabs->end - TR_TABS_BLOCK);
+			tabs->mask >>= TR_TABS_BLOCK - left;
 			continue;
 		}
 		for (size_t i = 0; i < left; i++)

@@ -1,4 +1,4 @@
-/* Real numbers: the table both ways, the powers behind them, and numbers at random against libc's. */
+/* Real numbers: the table both ways, the powers behind it, numbers at random against libc. */
 #include <float.h>
 
 #include "record/literal.h"
