@@ -24,7 +24,7 @@ static bool symbol_is(struct tr_compare *compare, const struct tr_value *value, 
 }
 
 static bool symbol_has(struct tr_compare *compare, const struct tr_value *value,
-                       struct tr_text word)
+		       struct tr_text word)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
 	for (size_t i = 0; i < symbol->count; i++) {
@@ -35,7 +35,7 @@ static bool symbol_has(struct tr_compare *compare, const struct tr_value *value,
 }
 
 static bool has_words(struct tr_compare *compare, const struct tr_test *test,
-                      const struct tr_leaf *leaf)
+		      const struct tr_leaf *leaf)
 {
 	if (leaf->type == TR_LEAF_TEXT)
 		compare->trouble.word_met_string = true;
@@ -56,7 +56,7 @@ static bool in_range(const struct tr_leaf *leaf, const struct tr_literal *range)
 }
 
 static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
-                     const struct tr_literal *literal)
+		     const struct tr_literal *literal)
 {
 	switch (literal->type) {
 	case TR_LITERAL_NULL:
@@ -84,7 +84,7 @@ static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
 }
 
 static bool is_any_equal(struct tr_compare *compare, const struct tr_test *test,
-                         const struct tr_leaf *leaf)
+			 const struct tr_leaf *leaf)
 {
 	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
 		if (is_equal(compare, leaf, literal))
@@ -103,7 +103,7 @@ static enum tr_order order_of_bytes(struct tr_text a, struct tr_text b)
 }
 
 static enum tr_order order_of(struct tr_compare *compare, const struct tr_leaf *leaf,
-                              const struct tr_literal *literal)
+			      const struct tr_literal *literal)
 {
 	if (literal->type == TR_LITERAL_NUMBER && leaf->has_number)
 		return tr_number_compare(&leaf->number, &literal->number);
@@ -115,7 +115,7 @@ static enum tr_order order_of(struct tr_compare *compare, const struct tr_leaf *
 }
 
 static bool match_regex(struct tr_compare *compare, const struct tr_regex *regex,
-                        struct tr_text bytes)
+			struct tr_text bytes)
 {
 	switch (tr_regex_match(regex, bytes, compare->scratch)) {
 	case TR_REGEX_YES:
@@ -133,7 +133,7 @@ static bool match_regex(struct tr_compare *compare, const struct tr_regex *regex
 }
 
 static bool match_bytes(struct tr_compare *compare, const struct tr_test *test,
-                        struct tr_text bytes)
+			struct tr_text bytes)
 {
 	if (test->op == TR_OP_REGEX)
 		return match_regex(compare, test->regex, bytes);
@@ -151,7 +151,7 @@ static bool match_bytes(struct tr_compare *compare, const struct tr_test *test,
 
 /* Of a symbol, any of its names. */
 static bool match_text(struct tr_compare *compare, const struct tr_test *test,
-                       const struct tr_leaf *leaf)
+		       const struct tr_leaf *leaf)
 {
 	if (leaf->type == TR_LEAF_TEXT)
 		return match_bytes(compare, test, leaf->bytes);
@@ -166,7 +166,7 @@ static bool match_text(struct tr_compare *compare, const struct tr_test *test,
 }
 
 bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,
-                     const struct tr_leaf *leaf)
+		     const struct tr_leaf *leaf)
 {
 	enum tr_order order;
 	switch (test->op) {

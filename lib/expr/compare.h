@@ -10,10 +10,10 @@
 
 enum tr_leaf_type {
 	TR_LEAF_CONSTANT, /* null, true, false: value */
-	TR_LEAF_NUMBER,   /* number */
-	TR_LEAF_TEXT,     /* bytes; of a cell they may spell a number too */
-	TR_LEAF_SYMBOL,   /* value; number where it has one */
-	TR_LEAF_OTHER,    /* a map, a structure, a blob that is elsewhere: only there */
+	TR_LEAF_NUMBER,	  /* number */
+	TR_LEAF_TEXT,	  /* bytes; of a cell they may spell a number too */
+	TR_LEAF_SYMBOL,	  /* value; number where it has one */
+	TR_LEAF_OTHER,	  /* a map, a structure, a blob that is elsewhere: only there */
 };
 
 struct tr_leaf {
@@ -40,6 +40,6 @@ struct tr_compare {
 };
 
 bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,
-                     const struct tr_leaf *leaf);
+		     const struct tr_leaf *leaf);
 
 #endif

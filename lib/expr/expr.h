@@ -51,7 +51,7 @@ enum tr_match {
  * string (the answer stands all the same); else it is TR_CAUSE_NONE.
  */
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
-                            struct tr_record *leave, bool open, struct tr_error *err);
+			    struct tr_record *leave, bool open, struct tr_error *err);
 
 /*
  * A list of field references (tr-filter --fields), separated by commas: kind
@@ -74,9 +74,10 @@ bool tr_field_list_needs_leave(const struct tr_field_list *list);
  */
 struct tr_buffer;
 bool tr_field_list_write(const struct tr_field_list *list, size_t index, struct tr_record *record,
-                         struct tr_record *leave, bool raw, struct tr_buffer *to,
-                         struct tr_error *err);
+			 struct tr_record *leave, bool raw, struct tr_buffer *to,
+			 struct tr_error *err);
 
+/* "PCRE2 10.42" */
 const char *tr_expr_regex_version(void);
 
 #endif

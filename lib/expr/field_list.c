@@ -78,7 +78,7 @@ bool tr_field_list_needs_leave(const struct tr_field_list *list)
 
 /* Of a value of two forms the human one is shown, the machine's where only that has the step. */
 static const struct tr_value *follow(const struct tr_value *value, const struct tr_step **steps,
-                                     struct tr_arena *arena)
+				     struct tr_arena *arena)
 {
 	const struct tr_step *step = *steps;
 	const struct tr_value *found;
@@ -116,7 +116,7 @@ static void put_bytes(struct tr_text bytes, enum style style, struct tr_buffer *
 
 /* basename() and len() of bytes. */
 static bool write_bytes(struct tr_text bytes, const struct tr_step *steps, enum style style,
-                        struct tr_buffer *to)
+			struct tr_buffer *to)
 {
 	for (; steps && steps->type == TR_STEP_BASENAME; steps = steps->next)
 		bytes = tr_walk_basename(bytes);
@@ -130,7 +130,7 @@ static bool write_bytes(struct tr_text bytes, const struct tr_step *steps, enum 
 }
 
 static bool write_column(const struct tr_path *path, const struct tr_record *record, bool raw,
-                         struct tr_buffer *to, struct tr_error *err)
+			 struct tr_buffer *to, struct tr_error *err)
 {
 	struct tr_cell cell = tr_locate_column(path->subject, record);
 	struct tr_text bytes;
@@ -140,7 +140,7 @@ static bool write_column(const struct tr_path *path, const struct tr_record *rec
 }
 
 static bool write_value(const struct tr_value *value, const struct tr_step *steps, bool raw,
-                        struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err)
+			struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err)
 {
 	struct tr_text bytes;
 	uint64_t count;
@@ -165,8 +165,8 @@ static bool write_value(const struct tr_value *value, const struct tr_step *step
 }
 
 bool tr_field_list_write(const struct tr_field_list *list, size_t index, struct tr_record *record,
-                         struct tr_record *leave, bool raw, struct tr_buffer *to,
-                         struct tr_error *err)
+			 struct tr_record *leave, bool raw, struct tr_buffer *to,
+			 struct tr_error *err)
 {
 	const struct tr_path *path = &list->paths[index];
 	struct tr_place place;

@@ -61,8 +61,8 @@ static void put_unit(struct tr_buffer *to, uint32_t unit)
 		tr_buffer_put(to, bytes, tr_utf8_encode(unit, bytes));
 		return;
 	}
-	char bytes[3] = {(char)0xed, (char)(0x80 | (unit >> 6 & 0x3f)),
-	                 (char)(0x80 | (unit & 0x3f))};
+	char bytes[3] = { (char)0xed, (char)(0x80 | (unit >> 6 & 0x3f)),
+			  (char)(0x80 | (unit & 0x3f)) };
 	tr_buffer_put(to, bytes, sizeof bytes);
 }
 
@@ -77,8 +77,8 @@ static const char *unescape_unit(const char *p, const char *end, struct tr_buffe
 		int32_t low = read_hex(p + 2, end, 4);
 		if (low >= 0xdc00 && low < 0xe000) {
 			char bytes[4];
-			uint32_t code =
-			    0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+			uint32_t code = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) +
+					(uint32_t)(low - 0xdc00);
 			tr_buffer_put(to, bytes, tr_utf8_encode(code, bytes));
 			return p + 6;
 		}
@@ -131,7 +131,7 @@ static bool lex_string(struct tr_lexer *lexer, struct tr_token *token)
 		if (!next && p + 1 < lexer->end) {
 			tr_buffer_free(&bytes);
 			return tr_expr_fail(lexer->error, column_of(lexer, p),
-			                    "no such escape in a string");
+					    "no such escape in a string");
 		}
 		p = next ? next : lexer->end;
 	}
@@ -156,11 +156,11 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	struct tr_text bytes;
 	if (!end || end == begin)
 		return tr_expr_fail(lexer->error, token->column,
-		                    end ? "empty key" : "key without closing backquote");
+				    end ? "empty key" : "key without closing backquote");
 	if (!tr_cell_bytes(tr_text_span(begin, end), lexer->arena, &bytes, NULL)) {
 		const char *escape = memchr(begin, '\\', (size_t)(end - begin));
 		return tr_expr_fail(lexer->error, column_of(lexer, escape ? escape : begin),
-		                    "wrong escape in a key");
+				    "wrong escape in a key");
 	}
 	tr_cell_escape(bytes, true, &key);
 	token->type = TR_TOKEN_KEY;
@@ -237,15 +237,15 @@ static const struct {
 	char text[3];
 	enum tr_token_type type;
 } operators[] = {
-    {"==", TR_TOKEN_EQ},       {"!=", TR_TOKEN_NE},         {"<=", TR_TOKEN_LE},
-    {">=", TR_TOKEN_GE},       {"=~", TR_TOKEN_MATCH},      {"!~", TR_TOKEN_NOT_MATCH},
-    {"^=", TR_TOKEN_PREFIX},   {"$=", TR_TOKEN_SUFFIX},     {"*=", TR_TOKEN_CONTAINS},
-    {"&&", TR_TOKEN_AND},      {"||", TR_TOKEN_OR},         {"->", TR_TOKEN_ARROW},
-    {"..", TR_TOKEN_RANGE},    {"<", TR_TOKEN_LT},          {">", TR_TOKEN_GT},
-    {"!", TR_TOKEN_NOT},       {"(", TR_TOKEN_OPEN},        {")", TR_TOKEN_CLOSE},
-    {"[", TR_TOKEN_BRACKET},   {"]", TR_TOKEN_BRACKET_END}, {"{", TR_TOKEN_BRACE},
-    {"}", TR_TOKEN_BRACE_END}, {",", TR_TOKEN_COMMA},       {".", TR_TOKEN_DOT},
-    {"|", TR_TOKEN_BAR},
+	{ "==", TR_TOKEN_EQ },	     { "!=", TR_TOKEN_NE },	    { "<=", TR_TOKEN_LE },
+	{ ">=", TR_TOKEN_GE },	     { "=~", TR_TOKEN_MATCH },	    { "!~", TR_TOKEN_NOT_MATCH },
+	{ "^=", TR_TOKEN_PREFIX },   { "$=", TR_TOKEN_SUFFIX },	    { "*=", TR_TOKEN_CONTAINS },
+	{ "&&", TR_TOKEN_AND },	     { "||", TR_TOKEN_OR },	    { "->", TR_TOKEN_ARROW },
+	{ "..", TR_TOKEN_RANGE },    { "<", TR_TOKEN_LT },	    { ">", TR_TOKEN_GT },
+	{ "!", TR_TOKEN_NOT },	     { "(", TR_TOKEN_OPEN },	    { ")", TR_TOKEN_CLOSE },
+	{ "[", TR_TOKEN_BRACKET },   { "]", TR_TOKEN_BRACKET_END }, { "{", TR_TOKEN_BRACE },
+	{ "}", TR_TOKEN_BRACE_END }, { ",", TR_TOKEN_COMMA },	    { ".", TR_TOKEN_DOT },
+	{ "|", TR_TOKEN_BAR },
 };
 
 static bool lex_operator(struct tr_lexer *lexer, struct tr_token *token)
@@ -272,7 +272,7 @@ bool tr_lex(struct tr_lexer *lexer, struct tr_token *token)
 	while (p < lexer->end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
 		p++;
 	lexer->pos = p;
-	*token = (struct tr_token){.type = TR_TOKEN_END, .column = column_of(lexer, p)};
+	*token = (struct tr_token){ .type = TR_TOKEN_END, .column = column_of(lexer, p) };
 	if (p == lexer->end)
 		return true;
 	if (*p == '"')
@@ -302,7 +302,7 @@ bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
 		tr_buffer_free(&pattern);
 		return tr_expr_fail(lexer->error, column, "regex without closing /");
 	}
-	*token = (struct tr_token){.type = TR_TOKEN_REGEX, .column = column};
+	*token = (struct tr_token){ .type = TR_TOKEN_REGEX, .column = column };
 	lexer->pos = p + 1;
 	return keep(lexer, &pattern, &token->text);
 }

@@ -14,25 +14,25 @@
 
 enum tr_token_type {
 	TR_TOKEN_END,
-	TR_TOKEN_WORD,   /* text */
-	TR_TOKEN_KEY,    /* `KEY` or #N: text is the key as the stream spells it */
+	TR_TOKEN_WORD,	 /* text */
+	TR_TOKEN_KEY,	 /* `KEY` or #N: text is the key as the stream spells it */
 	TR_TOKEN_NUMBER, /* text */
 	TR_TOKEN_STRING, /* text: the bytes */
-	TR_TOKEN_REGEX,  /* text: the pattern, `\/` taken off */
+	TR_TOKEN_REGEX,	 /* text: the pattern, `\/` taken off */
 	TR_TOKEN_EQ,
 	TR_TOKEN_NE,
 	TR_TOKEN_LT,
 	TR_TOKEN_LE,
 	TR_TOKEN_GT,
 	TR_TOKEN_GE,
-	TR_TOKEN_MATCH,     /* =~ */
+	TR_TOKEN_MATCH,	    /* =~ */
 	TR_TOKEN_NOT_MATCH, /* !~ */
 	TR_TOKEN_PREFIX,    /* ^= */
 	TR_TOKEN_SUFFIX,    /* $= */
 	TR_TOKEN_CONTAINS,  /* *= */
-	TR_TOKEN_AND,       /* && */
-	TR_TOKEN_OR,        /* || */
-	TR_TOKEN_NOT,       /* ! */
+	TR_TOKEN_AND,	    /* && */
+	TR_TOKEN_OR,	    /* || */
+	TR_TOKEN_NOT,	    /* ! */
 	TR_TOKEN_OPEN,
 	TR_TOKEN_CLOSE,
 	TR_TOKEN_BRACKET,
@@ -67,6 +67,6 @@ bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
 
 /* Fills error and returns false. column 0: memory is out. */
 bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -54,7 +54,7 @@ static bool is_arrow(struct tr_text column)
 
 /* From the last column to the first: of a repeated key the last counts. */
 static bool locate_in_text(const struct tr_path *path, struct tr_record *record,
-                           struct tr_text *value)
+			   struct tr_text *value)
 {
 	const char *begin = record->rest.data, *end = begin + record->rest.len;
 	const char *found = NULL;
@@ -88,7 +88,7 @@ static struct tr_field *locate_in_fields(const struct tr_path *path, struct tr_r
 
 static bool locate_in(const struct tr_path *path, struct tr_record *record, struct tr_place *place)
 {
-	*place = (struct tr_place){.record = record};
+	*place = (struct tr_place){ .record = record };
 	if (record->line.data)
 		return locate_in_text(path, record, &place->text);
 	place->field = locate_in_fields(path, record);
@@ -96,7 +96,7 @@ static bool locate_in(const struct tr_path *path, struct tr_record *record, stru
 }
 
 bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_record *leave,
-               struct tr_place *place)
+	       struct tr_place *place)
 {
 	return (leave && locate_in(path, leave, place)) || locate_in(path, record, place);
 }
@@ -120,12 +120,12 @@ struct tr_cell tr_locate_column(enum tr_subject subject, const struct tr_record 
 	case TR_SUBJECT_NAME:
 		return record->name;
 	default:
-		return (struct tr_cell){.type = TR_CELL_TEXT, .text = record->kind};
+		return (struct tr_cell){ .type = TR_CELL_TEXT, .text = record->kind };
 	}
 }
 
 enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena,
-                              struct tr_text *bytes, struct tr_error *err)
+			      struct tr_text *bytes, struct tr_error *err)
 {
 	if (cell->type == TR_CELL_ABSENT)
 		return TR_END;

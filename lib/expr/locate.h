@@ -20,7 +20,7 @@ struct tr_place {
  * of the record. False: there is none.
  */
 bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_record *leave,
-               struct tr_place *place);
+	       struct tr_place *place);
 
 /* Its value. NULL: err is filled. */
 struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *err);
@@ -33,6 +33,6 @@ struct tr_cell tr_locate_column(enum tr_subject subject, const struct tr_record 
  * cell is absent; TR_WARN: its escapes are wrong; TR_FATAL: memory.
  */
 enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena,
-                              struct tr_text *bytes, struct tr_error *err);
+			      struct tr_text *bytes, struct tr_error *err);
 
 #endif

@@ -54,50 +54,67 @@ void tr_expr_state_free(struct tr_expr_state *state)
 	free(state);
 }
 
-/* The first trouble of a record is told; the others would say the same of it. */
+/*
+ * The first trouble of a record is told; the others would say the same of it.
+ * Nothing is lost: a record is passed on as it is, or not.
+ */
 static bool may_tell(const struct trial *trial)
 {
 	return trial->err && trial->err->cause == TR_CAUSE_NONE;
 }
 
-static void tell_bad(const struct trial *trial, const struct tr_path *path,
-                     const struct tr_error *why)
+static void tell(const struct trial *trial, const struct tr_error *what)
+{
+	*trial->err = *what;
+	if (what->cause != TR_CAUSE_MEMORY)
+		trial->err->severity = TR_FLAW;
+}
+
+/* As much of a path as a message can hold. */
+static int shown(const struct tr_path *path)
+{
+	return (int)(path->text.len < 100 ? path->text.len : 100);
+}
+
+static void tell_bad(const struct trial *trial, const struct tr_path *path, struct tr_error *why)
 {
 	if (!may_tell(trial))
 		return;
-	if (why->cause == TR_CAUSE_MEMORY)
-		tr_error_memory(trial->err);
-	else
-		tr_error_set(trial->err, why->cause, "%.*s counts as absent: %s",
-		             (int)(path->text.len < 100 ? path->text.len : 100), path->text.data,
-		             why->text);
+	if (why->cause != TR_CAUSE_MEMORY)
+		tr_error_set(why, why->cause, "%.*s counts as absent: %s", shown(path),
+			     path->text.data, why->text);
+	tell(trial, why);
 }
 
 static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_trouble trouble = trial->state->compare.trouble;
-	int len = (int)(test->path.text.len < 100 ? test->path.text.len : 100);
+	const struct tr_path *path = &test->path;
+	struct tr_error err;
 	if (!may_tell(trial))
 		return;
 	if (trouble.memory) {
-		tr_error_memory(trial->err);
+		tr_error_memory(&err);
 	} else if (trouble.regex_limit) {
-		tr_error_set(trial->err, TR_CAUSE_LIMIT,
-		             "%.*s: the regex takes too long on this value: taken as no match", len,
-		             test->path.text.data);
+		tr_error_set(&err, TR_CAUSE_LIMIT,
+			     "%.*s: the regex takes too long on this value: taken as no match",
+			     shown(path), path->text.data);
 	} else if (trouble.word_met_string && !trial->state->told[test->number]) {
 		trial->state->told[test->number] = true;
-		tr_error_set(trial->err, TR_CAUSE_USAGE,
-		             "%.*s is a string here: quote what it is compared with", len,
-		             test->path.text.data);
+		tr_error_set(&err, TR_CAUSE_USAGE,
+			     "%.*s is a string here: quote what it is compared with (said once)",
+			     shown(path), path->text.data);
+	} else {
+		return;
 	}
+	tell(trial, &err);
 }
 
 static bool test_column(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_cell cell = tr_locate_column(test->path.subject, trial->record);
-	struct tr_leaf leaf = {.type = TR_LEAF_TEXT};
-	struct tr_error why = {.cause = TR_CAUSE_NONE};
+	struct tr_leaf leaf = { .type = TR_LEAF_TEXT };
+	struct tr_error why = { .cause = TR_CAUSE_NONE };
 	enum tr_status status = tr_cell_decode(&cell, &trial->state->arena, &leaf.bytes, &why);
 	if (status == TR_END)
 		return false;
@@ -114,7 +131,7 @@ enum answer { NO, YES, UNKNOWN };
 
 /* A string or a list of strings against strings, without a tree. UNKNOWN: it has to be parsed. */
 static enum answer test_strings(const struct trial *trial, const struct tr_test *test,
-                                struct tr_text text)
+				struct tr_text text)
 {
 	struct tr_strings strings;
 	struct tr_text spelling;
@@ -130,9 +147,9 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 		/* the rest is stepped through all the same: a value has to be good as a whole */
 		if (found)
 			continue;
-		struct tr_leaf leaf = {.type = TR_LEAF_TEXT, .is_value = true};
-		leaf.bytes =
-		    strings.escapes ? tr_string_bytes(spelling, &trial->state->arena) : spelling;
+		struct tr_leaf leaf = { .type = TR_LEAF_TEXT, .is_value = true };
+		leaf.bytes = strings.escapes ? tr_string_bytes(spelling, &trial->state->arena)
+					     : spelling;
 		if (!leaf.bytes.data)
 			return UNKNOWN;
 		found = tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
@@ -158,9 +175,9 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 		enum answer answer = test_strings(trial, test, place.text);
 		if (answer != UNKNOWN)
 			return answer == YES;
-		trial->state->compare.trouble = (struct tr_trouble){0};
+		trial->state->compare.trouble = (struct tr_trouble){ 0 };
 	}
-	struct tr_error why = {.cause = TR_CAUSE_NONE};
+	struct tr_error why = { .cause = TR_CAUSE_NONE };
 	struct tr_value *value = tr_place_value(&place, &why);
 	if (!value) {
 		tell_bad(trial, &test->path, &why);
@@ -175,9 +192,9 @@ static enum tr_match judge_test(const struct trial *trial, const struct tr_test 
 	/* the leave may bring the field, or bring it again: the last counts */
 	if (trial->open && test->path.subject == TR_SUBJECT_KEY)
 		return TR_MATCH_OPEN;
-	trial->state->compare.trouble = (struct tr_trouble){0};
-	matches =
-	    test->path.subject == TR_SUBJECT_KEY ? test_key(trial, test) : test_column(trial, test);
+	trial->state->compare.trouble = (struct tr_trouble){ 0 };
+	matches = test->path.subject == TR_SUBJECT_KEY ? test_key(trial, test)
+						       : test_column(trial, test);
 	tell_trouble(trial, test);
 	return matches != test->negated ? TR_MATCH_YES : TR_MATCH_NO;
 }
@@ -192,7 +209,7 @@ static enum tr_match judge(const struct trial *trial, const struct tr_node *node
 
 /* Kleene's and, or: what is decided without the open ones is decided. */
 static enum tr_match judge_chain(const struct trial *trial, const struct tr_node *node,
-                                 enum tr_match deciding)
+				 enum tr_match deciding)
 {
 	enum tr_match result = deciding == TR_MATCH_NO ? TR_MATCH_YES : TR_MATCH_NO;
 	for (const struct tr_node *child = node->children; child; child = child->next) {
@@ -228,9 +245,9 @@ static enum tr_match judge(const struct trial *trial, const struct tr_node *node
 }
 
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
-                            struct tr_record *leave, bool open, struct tr_error *err)
+			    struct tr_record *leave, bool open, struct tr_error *err)
 {
-	struct trial trial = {state, record, leave, open, err};
+	struct trial trial = { state, record, leave, open, err };
 	if (err)
 		err->cause = TR_CAUSE_NONE;
 	if (state->arena.blocks)

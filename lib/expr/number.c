@@ -123,8 +123,9 @@ bool tr_number_from_cell(struct tr_text cell, struct tr_number *number)
 
 static struct tr_number integer(bool negative, uint64_t magnitude)
 {
-	return (struct tr_number){
-	    .type = TR_NUMBER_INTEGER, .negative = negative, .magnitude = magnitude};
+	return (struct tr_number){ .type = TR_NUMBER_INTEGER,
+				   .negative = negative,
+				   .magnitude = magnitude };
 }
 
 struct tr_number tr_number_from_count(uint64_t count)
@@ -134,7 +135,7 @@ struct tr_number tr_number_from_count(uint64_t count)
 
 static struct tr_number real64(uint64_t bits)
 {
-	struct tr_number number = {.type = TR_NUMBER_REAL64};
+	struct tr_number number = { .type = TR_NUMBER_REAL64 };
 	memcpy(&number.real, &bits, sizeof number.real);
 	return number;
 }
@@ -144,7 +145,7 @@ static struct tr_number real32(uint64_t bits)
 	uint32_t narrow = (uint32_t)bits;
 	float real;
 	memcpy(&real, &narrow, sizeof real);
-	return (struct tr_number){.type = TR_NUMBER_REAL32, .real = real};
+	return (struct tr_number){ .type = TR_NUMBER_REAL32, .real = real };
 }
 
 bool tr_number_from_value(const struct tr_value *value, struct tr_number *number)
@@ -206,10 +207,10 @@ static bool round_literal(struct tr_number_literal *literal, struct tr_arena *ar
 }
 
 bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
-                            struct tr_number_literal *literal, bool *fits)
+			    struct tr_number_literal *literal, bool *fits)
 {
 	struct tr_text copy = tr_arena_copy(arena, token);
-	*literal = (struct tr_number_literal){0};
+	*literal = (struct tr_number_literal){ 0 };
 	*fits = true;
 	if (!copy.data)
 		return false;
@@ -289,14 +290,14 @@ static enum tr_order compare_integers(bool a_negative, uint64_t a, bool b_negati
 }
 
 static enum tr_order compare_integer(const struct tr_number *number,
-                                     const struct tr_number_literal *literal)
+				     const struct tr_number_literal *literal)
 {
 	if (literal->is_integer)
 		return compare_integers(number->negative, number->magnitude, literal->negative,
-		                        literal->magnitude);
+					literal->magnitude);
 	char room[DECIMAL_ROOM];
-	struct tr_decimal decimal = {.digits = put_decimal(number->magnitude, room),
-	                             .negative = number->negative};
+	struct tr_decimal decimal = { .digits = put_decimal(number->magnitude, room),
+				      .negative = number->negative };
 	decimal.exponent = (int64_t)decimal.digits.len - 1;
 	return compare_decimals(&decimal, &literal->decimal);
 }
@@ -311,7 +312,7 @@ static enum tr_order compare_real_to_integer(double real, const struct tr_number
 	if (literal->is_integer && magnitude < 0x1p64) {
 		uint64_t whole = (uint64_t)magnitude;
 		enum tr_order order =
-		    compare_integers(negative, whole, literal->negative, literal->magnitude);
+			compare_integers(negative, whole, literal->negative, literal->magnitude);
 		/* the fraction decides only where the whole parts are the same */
 		if (order == TR_EQUAL && magnitude > (double)whole)
 			order = negative ? TR_LESS : TR_GREATER;
@@ -327,7 +328,7 @@ static enum tr_order compare_real_to_integer(double real, const struct tr_number
 }
 
 enum tr_order tr_number_compare(const struct tr_number *number,
-                                const struct tr_number_literal *literal)
+				const struct tr_number_literal *literal)
 {
 	switch (number->type) {
 	case TR_NUMBER_INTEGER:
@@ -346,7 +347,7 @@ enum tr_order tr_number_compare(const struct tr_number *number,
 }
 
 enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
-                                        const struct tr_number_literal *b)
+					const struct tr_number_literal *b)
 {
 	return compare_decimals(&a->decimal, &b->decimal);
 }

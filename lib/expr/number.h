@@ -17,7 +17,7 @@
 /* A decimal as a view of its spelling: never converted, so never rounded. */
 struct tr_decimal {
 	struct tr_text
-	    digits;       /* from the first digit that is not 0; may hold one '.'; len 0: zero */
+		digits;	  /* from the first digit that is not 0; may hold one '.'; len 0: zero */
 	int64_t exponent; /* of that digit: 0 for units, -1 for tenths */
 	bool negative;
 };
@@ -41,7 +41,7 @@ struct tr_number {
 /* What an expression has: read once, in every form that a comparison may want. */
 struct tr_number_literal {
 	bool is_integer; /* negative and magnitude hold it */
-	bool is_real;    /* spelled with "." or "e": a REAL's width rounds it */
+	bool is_real;	 /* spelled with "." or "e": a REAL's width rounds it */
 	bool negative;
 	uint64_t magnitude;
 	struct tr_decimal decimal;
@@ -69,13 +69,13 @@ struct tr_number tr_number_from_count(uint64_t count);
  * it keeps. False: memory is out, or (fits is false) more than 64 bits of hex.
  */
 bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
-                            struct tr_number_literal *literal, bool *fits);
+			    struct tr_number_literal *literal, bool *fits);
 
 enum tr_order tr_number_compare(const struct tr_number *number,
-                                const struct tr_number_literal *literal);
+				const struct tr_number_literal *literal);
 
 /* Both are literals: whether a range is empty. */
 enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
-                                        const struct tr_number_literal *b);
+					const struct tr_number_literal *b);
 
 #endif

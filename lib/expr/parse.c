@@ -7,13 +7,14 @@
 enum { MAX_DEPTH = 60 };
 
 bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_arena *arena,
-                    struct tr_expr_error *error)
+		    struct tr_expr_error *error)
 {
 	struct tr_text copy = tr_arena_copy(arena, text);
-	*parser = (struct tr_parser){0};
+	*parser = (struct tr_parser){ 0 };
 	if (!copy.data)
 		return tr_expr_fail(error, 0, "out of memory");
-	parser->lexer = (struct tr_lexer){copy.data, copy.data, copy.data + copy.len, arena, error};
+	parser->lexer =
+		(struct tr_lexer){ copy.data, copy.data, copy.data + copy.len, arena, error };
 	return tr_parse_advance(parser);
 }
 
@@ -39,7 +40,7 @@ bool tr_parse_enter(struct tr_parser *parser)
 {
 	if (++parser->depth > MAX_DEPTH)
 		return tr_expr_fail(parser->lexer.error, parser->token.column,
-		                    "more than %d parentheses are open", MAX_DEPTH);
+				    "more than %d parentheses are open", MAX_DEPTH);
 	return true;
 }
 
@@ -106,7 +107,7 @@ static bool parse_number(struct tr_parser *parser, struct tr_number_literal *num
 }
 
 static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
-                       struct tr_literal *literal)
+		       struct tr_literal *literal)
 {
 	if (tr_parse_is_word(parser, "null")) {
 		literal->type = TR_LITERAL_NULL;
@@ -117,10 +118,10 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 	} else {
 		if (is_text(path))
 			return tr_expr_fail(
-			    parser->lexer.error, parser->token.column,
-			    "a string is wanted, quote it: \"%.*s\"",
-			    (int)(parser->token.text.len < 80 ? parser->token.text.len : 80),
-			    parser->token.text.data);
+				parser->lexer.error, parser->token.column,
+				"a string is wanted, quote it: \"%.*s\"",
+				(int)(parser->token.text.len < 80 ? parser->token.text.len : 80),
+				parser->token.text.data);
 		literal->type = TR_LITERAL_WORD;
 		literal->text = parser->token.text;
 	}
@@ -128,7 +129,7 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 }
 
 static bool parse_literal(struct tr_parser *parser, const struct tr_path *path,
-                          struct tr_literal *literal)
+			  struct tr_literal *literal)
 {
 	switch (parser->token.type) {
 	case TR_TOKEN_NUMBER:
@@ -200,7 +201,7 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 			return tr_parse_fail(parser, "word expected");
 		if (is_text(&test->path))
 			return tr_parse_fail(parser,
-			                     "a string has no words: use == or *= and quote it");
+					     "a string has no words: use == or *= and quote it");
 		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
 		if (!literal)
 			return false;
@@ -237,17 +238,17 @@ static const struct {
 	bool negated;
 	bool string; /* its literal can be nothing else */
 } comparisons[] = {
-    {TR_TOKEN_EQ, TR_OP_EQ, false, false},
-    {TR_TOKEN_NE, TR_OP_EQ, true, false},
-    {TR_TOKEN_LT, TR_OP_LT, false, false},
-    {TR_TOKEN_LE, TR_OP_LE, false, false},
-    {TR_TOKEN_GT, TR_OP_GT, false, false},
-    {TR_TOKEN_GE, TR_OP_GE, false, false},
-    {TR_TOKEN_MATCH, TR_OP_REGEX, false, false},
-    {TR_TOKEN_NOT_MATCH, TR_OP_REGEX, true, false},
-    {TR_TOKEN_PREFIX, TR_OP_PREFIX, false, true},
-    {TR_TOKEN_SUFFIX, TR_OP_SUFFIX, false, true},
-    {TR_TOKEN_CONTAINS, TR_OP_CONTAINS, false, true},
+	{ TR_TOKEN_EQ, TR_OP_EQ, false, false },
+	{ TR_TOKEN_NE, TR_OP_EQ, true, false },
+	{ TR_TOKEN_LT, TR_OP_LT, false, false },
+	{ TR_TOKEN_LE, TR_OP_LE, false, false },
+	{ TR_TOKEN_GT, TR_OP_GT, false, false },
+	{ TR_TOKEN_GE, TR_OP_GE, false, false },
+	{ TR_TOKEN_MATCH, TR_OP_REGEX, false, false },
+	{ TR_TOKEN_NOT_MATCH, TR_OP_REGEX, true, false },
+	{ TR_TOKEN_PREFIX, TR_OP_PREFIX, false, true },
+	{ TR_TOKEN_SUFFIX, TR_OP_SUFFIX, false, true },
+	{ TR_TOKEN_CONTAINS, TR_OP_CONTAINS, false, true },
 };
 
 /* The operator that the current token is, as an index, or -1. */
@@ -321,7 +322,7 @@ static struct tr_node *parse_test(struct tr_parser *parser)
 	if (!tr_parse_field(parser, &node->test->path, &bare))
 		return NULL;
 	if (maybe_has && bare && parser->token.type == TR_TOKEN_OPEN) {
-		node->test->path = (struct tr_path){0};
+		node->test->path = (struct tr_path){ 0 };
 		return parse_exists(parser, node->test) ? node : NULL;
 	}
 	return parse_rest(parser, node, bare);
@@ -344,8 +345,8 @@ static struct tr_node *parse_not(struct tr_parser *parser)
 		if (!tr_parse_advance(parser))
 			return NULL;
 	}
-	struct tr_node *node =
-	    parser->token.type == TR_TOKEN_OPEN ? parse_parentheses(parser) : parse_test(parser);
+	struct tr_node *node = parser->token.type == TR_TOKEN_OPEN ? parse_parentheses(parser)
+								   : parse_test(parser);
 	if (!node || !negated)
 		return node;
 	struct tr_node *inverted = new_node(parser, TR_NODE_NOT);
@@ -356,8 +357,8 @@ static struct tr_node *parse_not(struct tr_parser *parser)
 
 /* One level of operators: OPERAND { and|or OPERAND }, flat. */
 static struct tr_node *parse_chain(struct tr_parser *parser, enum tr_node_type type,
-                                   enum tr_token_type token, const char *word,
-                                   struct tr_node *(*parse_operand)(struct tr_parser *))
+				   enum tr_token_type token, const char *word,
+				   struct tr_node *(*parse_operand)(struct tr_parser *))
 {
 	struct tr_node *first = parse_operand(parser), *chain = NULL, *last = first;
 	while (last && (parser->token.type == token || tr_parse_is_word(parser, word))) {

@@ -9,13 +9,13 @@ struct tr_parser {
 	struct tr_lexer lexer;
 	struct tr_token token; /* the one that is looked at */
 	const char *behind;    /* end of the token before it */
-	unsigned depth;        /* open parentheses */
+	unsigned depth;	       /* open parentheses */
 	struct tr_expr *expr;  /* NULL while a list of fields is parsed */
 };
 
 /* Begins with a copy of text in the arena. */
 bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_arena *arena,
-                    struct tr_expr_error *error);
+		    struct tr_expr_error *error);
 
 bool tr_parse_advance(struct tr_parser *parser);
 

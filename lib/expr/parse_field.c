@@ -4,8 +4,8 @@ static const struct {
 	const char *word;
 	enum tr_subject subject;
 } columns[] = {
-    {"kind", TR_SUBJECT_KIND}, {"seq", TR_SUBJECT_SEQ},   {"time", TR_SUBJECT_TIME},
-    {"task", TR_SUBJECT_TASK}, {"name", TR_SUBJECT_NAME},
+	{ "kind", TR_SUBJECT_KIND }, { "seq", TR_SUBJECT_SEQ },	  { "time", TR_SUBJECT_TIME },
+	{ "task", TR_SUBJECT_TASK }, { "name", TR_SUBJECT_NAME },
 };
 
 static enum tr_subject subject_of(struct tr_text word)
@@ -25,7 +25,7 @@ static bool at_word(const struct tr_parser *parser)
 }
 
 static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
-                                enum tr_step_type type)
+				enum tr_step_type type)
 {
 	struct tr_step *step = tr_parse_alloc(parser, sizeof *step);
 	if (!step)
@@ -112,12 +112,12 @@ static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 
 /* basename(FIELD), len(FIELD), at the parenthesis. */
 static bool parse_function(struct tr_parser *parser, struct tr_path *path,
-                           enum tr_step_type function)
+			   enum tr_step_type function)
 {
 	bool fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
-	            tr_parse_field(parser, path, NULL) &&
-	            tr_parse_expect(parser, TR_TOKEN_CLOSE, ")") &&
-	            add_step(parser, path, function) != NULL;
+		    tr_parse_field(parser, path, NULL) &&
+		    tr_parse_expect(parser, TR_TOKEN_CLOSE, ")") &&
+		    add_step(parser, path, function) != NULL;
 	tr_parse_leave(parser);
 	return fine;
 }

@@ -26,10 +26,10 @@ enum tr_subject {
 };
 
 enum tr_step_type {
-	TR_STEP_INDEX,    /* [N] */
-	TR_STEP_MEMBER,   /* ["NAME"], .member */
+	TR_STEP_INDEX,	  /* [N] */
+	TR_STEP_MEMBER,	  /* ["NAME"], .member */
 	TR_STEP_BASENAME, /* basename() around what stands before */
-	TR_STEP_LEN,      /* len() */
+	TR_STEP_LEN,	  /* len() */
 };
 
 struct tr_step {
@@ -87,7 +87,7 @@ struct tr_test {
 	struct tr_path path;
 	struct tr_literal *literals;
 	struct tr_regex *regex; /* owned */
-	struct tr_test *next;   /* the test compiled before: for freeing */
+	struct tr_test *next;	/* the test compiled before: for freeing */
 };
 
 enum tr_node_type {

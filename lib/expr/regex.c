@@ -36,7 +36,7 @@ struct tr_regex *tr_regex_compile(struct tr_text pattern, char *why, size_t why_
 	int error;
 	PCRE2_SIZE at;
 	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern.data, pattern.len, PCRE2_NEVER_UTF,
-	                                 &error, &at, NULL);
+					 &error, &at, NULL);
 	*why = '\0';
 	if (!code) {
 		PCRE2_UCHAR text[160];
@@ -44,7 +44,7 @@ struct tr_regex *tr_regex_compile(struct tr_text pattern, char *why, size_t why_
 			return NULL;
 		pcre2_get_error_message(error, text, sizeof text);
 		snprintf(why, why_size, "%s at byte %zu of the pattern", (char *)text,
-		         (size_t)at + 1);
+			 (size_t)at + 1);
 		return NULL;
 	}
 	/* may be refused (memory that is never both writable and executable): then interpreted */
@@ -89,11 +89,11 @@ void tr_regex_scratch_free(struct tr_regex_scratch *scratch)
 }
 
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
-                                    struct tr_regex_scratch *scratch)
+				    struct tr_regex_scratch *scratch)
 {
 	const char *bytes = subject.data ? subject.data : "";
 	int result = pcre2_match(code_of(regex), (PCRE2_SPTR)bytes, subject.len, 0, 0,
-	                         scratch->data, scratch->context);
+				 scratch->data, scratch->context);
 	if (result >= 0)
 		return TR_REGEX_YES;
 	if (result == PCRE2_ERROR_NOMATCH)
@@ -106,5 +106,5 @@ enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text
 
 const char *tr_expr_regex_version(void)
 {
-	return VERSION(PCRE2_MAJOR, PCRE2_MINOR);
+	return "PCRE2 " VERSION(PCRE2_MAJOR, PCRE2_MINOR);
 }

@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 
-struct tr_regex;         /* compiled; read-only, may be shared by threads */
+struct tr_regex;	 /* compiled; read-only, may be shared by threads */
 struct tr_regex_scratch; /* what one thread needs to match any of them */
 
 /* NULL: why (at least one byte) says what is wrong, or is empty when memory is out. */
@@ -20,12 +20,12 @@ void tr_regex_scratch_free(struct tr_regex_scratch *scratch);
 enum tr_regex_result {
 	TR_REGEX_NO,
 	TR_REGEX_YES,
-	TR_REGEX_LIMIT,  /* matching would take too long or too much memory: gave up */
+	TR_REGEX_LIMIT,	 /* matching would take too long or too much memory: gave up */
 	TR_REGEX_FAILED, /* memory is out */
 };
 
 /* Unanchored; bytes, not characters. */
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
-                                    struct tr_regex_scratch *scratch);
+				    struct tr_regex_scratch *scratch);
 
 #endif

@@ -38,7 +38,7 @@ enum tr_strings_step tr_strings_next(struct tr_strings *strings, struct tr_text 
 		return TR_STRINGS_OTHER;
 	p++;
 	const char *quote =
-	    strings->escapes ? closing_quote(p, end) : memchr(p, '"', (size_t)(end - p));
+		strings->escapes ? closing_quote(p, end) : memchr(p, '"', (size_t)(end - p));
 	if (!quote)
 		return TR_STRINGS_OTHER;
 	*spelling = tr_text_span(p, quote);

@@ -18,7 +18,7 @@ struct tr_strings {
 
 enum tr_strings_step {
 	TR_STRINGS_NEXT,  /* spelling is the next string's, without the quotes */
-	TR_STRINGS_END,   /* that was all, and the text is a value */
+	TR_STRINGS_END,	  /* that was all, and the text is a value */
 	TR_STRINGS_OTHER, /* the text is something else, or needs a closer look: parse it */
 };
 

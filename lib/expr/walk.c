@@ -21,12 +21,12 @@ static bool is_key(struct tr_text spelling, struct tr_text name, struct tr_arena
 }
 
 const struct tr_value *tr_walk_step(const struct tr_value *value, const struct tr_step *step,
-                                    struct tr_arena *arena)
+				    struct tr_arena *arena)
 {
 	if (step->type == TR_STEP_INDEX)
 		return value->type == TR_LIST && step->index < value->count
-		           ? &value->as.items[step->index]
-		           : NULL;
+			       ? &value->as.items[step->index]
+			       : NULL;
 	if (step->type != TR_STEP_MEMBER || (value->type != TR_MAP && value->type != TR_STRUCT))
 		return NULL;
 	for (size_t i = value->count; i > 0; i--) {
@@ -69,15 +69,15 @@ bool tr_walk_bytes(const struct tr_value *value, struct tr_arena *arena, struct 
 }
 
 static bool walk_count(struct tr_compare *compare, const struct tr_test *test, uint64_t count,
-                       const struct tr_step *steps)
+		       const struct tr_step *steps)
 {
-	struct tr_leaf leaf = {.type = TR_LEAF_NUMBER, .has_number = true};
+	struct tr_leaf leaf = { .type = TR_LEAF_NUMBER, .has_number = true };
 	leaf.number = tr_number_from_count(count);
 	return !steps && tr_compare_leaf(compare, test, &leaf);
 }
 
 bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
-                  const struct tr_leaf *leaf, const struct tr_step *steps)
+		  const struct tr_leaf *leaf, const struct tr_step *steps)
 {
 	if (!steps)
 		return tr_compare_leaf(compare, test, leaf);
@@ -96,9 +96,9 @@ bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
 
 /* What a value is that has nothing below it. */
 static bool make_leaf(struct tr_compare *compare, const struct tr_value *value,
-                      struct tr_leaf *leaf)
+		      struct tr_leaf *leaf)
 {
-	*leaf = (struct tr_leaf){.type = TR_LEAF_OTHER, .is_value = true, .value = value};
+	*leaf = (struct tr_leaf){ .type = TR_LEAF_OTHER, .is_value = true, .value = value };
 	switch (value->type) {
 	case TR_NULL:
 	case TR_FALSE:
@@ -127,7 +127,7 @@ static bool make_leaf(struct tr_compare *compare, const struct tr_value *value,
 }
 
 static bool walk_items(struct tr_compare *compare, const struct tr_test *test,
-                       const struct tr_value *value, const struct tr_step *steps)
+		       const struct tr_value *value, const struct tr_step *steps)
 {
 	for (size_t i = 0; i < value->count; i++) {
 		if (tr_walk_value(compare, test, &value->as.items[i], steps))
@@ -137,7 +137,7 @@ static bool walk_items(struct tr_compare *compare, const struct tr_test *test,
 }
 
 bool tr_walk_value(struct tr_compare *compare, const struct tr_test *test,
-                   const struct tr_value *value, const struct tr_step *steps)
+		   const struct tr_value *value, const struct tr_step *steps)
 {
 	uint64_t count;
 	struct tr_leaf leaf;

@@ -8,16 +8,16 @@
 
 /* Whether any leaf that the steps lead to from value matches. */
 bool tr_walk_value(struct tr_compare *compare, const struct tr_test *test,
-                   const struct tr_value *value, const struct tr_step *steps);
+		   const struct tr_value *value, const struct tr_step *steps);
 
 /* The same from a leaf: a cell, or a string. */
 bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
-                  const struct tr_leaf *leaf, const struct tr_step *steps);
+		  const struct tr_leaf *leaf, const struct tr_step *steps);
 
 /* The element or member that one step leads to, NULL where there is none. The last of a name
  * counts. */
 const struct tr_value *tr_walk_step(const struct tr_value *value, const struct tr_step *step,
-                                    struct tr_arena *arena);
+				    struct tr_arena *arena);
 
 /* len() of a value that is no leaf of text. False: it has none. */
 bool tr_walk_count(const struct tr_value *value, uint64_t *count);

@@ -1,0 +1,125 @@
+#include "config.h"
+
+#include "core/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { FIRST_SLOTS = 16 };
+
+/* Both halves of the product: every bit of either factor reaches every bit of the result. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t hash(uint64_t seed, struct tr_text key)
+{
+	static const uint64_t odd = 0x9e3779b97f4a7c15;
+	uint64_t h = seed ^ key.len, word;
+	const char *p = key.data;
+	size_t left = key.len;
+	for (; left >= 8; left -= 8, p += 8) {
+		memcpy(&word, p, 8);
+		h = mix(h ^ word, odd ^ seed);
+	}
+	word = 0;
+	memcpy(&word, p, left);
+	return mix(h ^ word, odd);
+}
+
+/* Where the key is, or the free slot where it would go. */
+static struct tr_map_slot *find(const struct tr_map *map, struct tr_text key)
+{
+	size_t mask = map->cap - 1, i = hash(map->seed, key) & mask;
+	while (map->slots[i].key.data && !tr_text_equal(map->slots[i].key, key))
+		i = (i + 1) & mask;
+	return &map->slots[i];
+}
+
+void *tr_map_get(const struct tr_map *map, struct tr_text key)
+{
+	return map->count ? find(map, key)->value : NULL;
+}
+
+static bool grow(struct tr_map *map)
+{
+	struct tr_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,
+				 map->seed };
+	larger.slots = calloc(larger.cap, sizeof *larger.slots);
+	if (!larger.slots)
+		return false;
+	/* without entropy (a very early boot) the address has to do */
+	if (!map->cap && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) < 0)
+		larger.seed = (uintptr_t)larger.slots;
+	for (size_t i = 0; i < map->cap; i++) {
+		if (map->slots[i].key.data)
+			*find(&larger, map->slots[i].key) = map->slots[i];
+	}
+	free(map->slots);
+	*map = larger;
+	return true;
+}
+
+bool tr_map_put(struct tr_map *map, struct tr_text key, void *value)
+{
+	if (map->count >= map->cap / 2 && !grow(map))
+		return false;
+	struct tr_map_slot *slot = find(map, key);
+	map->count += !slot->key.data;
+	*slot = (struct tr_map_slot){ key, value };
+	return true;
+}
+
+/* Closes the gap at i, so that no entry stands behind a free slot that its search would meet. */
+static void close_gap(struct tr_map *map, size_t i)
+{
+	size_t mask = map->cap - 1;
+	for (size_t j = (i + 1) & mask; map->slots[j].key.data; j = (j + 1) & mask) {
+		size_t home = hash(map->seed, map->slots[j].key) & mask;
+		/* it may move to i unless its home lies between i and j */
+		if (((j - home) & mask) < ((j - i) & mask))
+			continue;
+		map->slots[i] = map->slots[j];
+		i = j;
+	}
+	map->slots[i] = (struct tr_map_slot){ { NULL, 0 }, NULL };
+}
+
+void *tr_map_take(struct tr_map *map, struct tr_text key)
+{
+	if (!map->count)
+		return NULL;
+	struct tr_map_slot *slot = find(map, key);
+	void *value = slot->value;
+	if (slot->key.data) {
+		map->count--;
+		close_gap(map, (size_t)(slot - map->slots));
+	}
+	return value;
+}
+
+void *tr_map_next(const struct tr_map *map, size_t *position)
+{
+	while (*position < map->cap) {
+		const struct tr_map_slot *slot = &map->slots[(*position)++];
+		if (slot->key.data)
+			return slot->value;
+	}
+	return NULL;
+}
+
+void tr_map_clear(struct tr_map *map)
+{
+	if (map->count)
+		memset(map->slots, 0, map->cap * sizeof *map->slots);
+	map->count = 0;
+}
+
+void tr_map_free(struct tr_map *map)
+{
+	free(map->slots);
+	*map = (struct tr_map)TR_MAP_INIT;
+}

@@ -1,0 +1,287 @@
+#!/usr/bin/env bats
+# tr-filter: its options, its exit status, and streams that were mangled on the way.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	data=${top_srcdir:?}/tests/data
+	filter=$data/trec/filter.trec
+	gzip -dc "$data/build/zlib.kw.json.gz" >z.json
+	tr-parse z.json >z.trec
+}
+
+# stream NAME LINE...: a stream whose columns are written with blanks: ">" stands for TAB
+stream() {
+	name=$1
+	shift
+	printf '%s\n' "$@" | tr '>' '\t' >"$name"
+}
+
+# column N of the records on stdin, one blank between
+column() {
+	grep -v '^[%!#]' | cut -f"$1" | tr '\n' ' '
+}
+
+@test "selected records are copied byte for byte, between header and trailer" {
+	tr-filter 'exec or sys' "$filter" >out
+	grep -E '^(%trec|exec|sys)' "$filter" >expected
+	printf '!end\t4\n' >>expected
+	cmp out expected
+}
+
+@test "an expression that holds for all gives the records back" {
+	tr-filter 'has(seq)' z.trec | cmp - z.trec
+}
+
+@test "a trace file and its record stream give the same" {
+	tr-filter 'exec and argv == "-c"' z.json >a
+	tr-parse z.json | tr-filter 'exec and argv == "-c"' >b
+	cmp a b
+	[ "$(grep -c ^exec a)" -gt 5 ]
+}
+
+@test "it agrees with jq on what gcc did" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	for trace in zlib.kw.json.gz mc.kw.jsonl.gz; do
+		gzip -dc "$data/build/$trace" >t.json
+		want=$(jq -c 'select(.executable? and (.executable|split("/")|last)=="gcc")' t.json | wc -l)
+		[ "$(tr-filter -c 'exec and basename(name) == "gcc"' t.json)" -eq "$want" ]
+		want=$(jq -c 'select(.args? and (.args|index("-c")))' t.json | wc -l)
+		have=$(tr-filter -c 'exec and argv == "-c"' t.json || true)
+		[ "$want" -eq 0 ] || [ "$have" -eq "$want" ]
+	done
+}
+
+@test "exit status: 0 something, 1 nothing, 2 trouble" {
+	run -0 tr-filter exec "$filter"
+	run -1 tr-filter nothing "$filter"
+	run -1 tr-filter -c nothing "$filter"
+	[ "$output" = 0 ]
+	run -2 tr-filter 'exec and' "$filter"
+	run -2 tr-filter exec missing.trec
+	run -2 tr-filter --fields=name -c exec "$filter"
+	run -2 tr-filter --raw exec "$filter"
+	run -2 tr-filter -m x exec "$filter"
+	run -2 tr-filter
+}
+
+@test "a bad expression is told with its byte column" {
+	run -2 --separate-stderr tr-filter 'name == gcc' "$filter"
+	[[ $stderr == *'byte 9: a string is wanted, quote it: "gcc"'* ]]
+	[ -z "$output" ]
+	run -2 --separate-stderr tr-filter --fields='name,(' "$filter"
+	[[ $stderr == *'byte 6'* ]]
+}
+
+@test "a file in the place of the expression is noticed" {
+	run -2 --separate-stderr tr-filter z.trec
+	[[ $stderr == *"a file is called 'z.trec'"* ]]
+	cp z.trec build
+	run -2 --separate-stderr tr-filter build
+	[[ $stderr == *"a file is called so"* ]]
+	cp z.trec exec
+	run -0 tr-filter exec exec
+}
+
+@test "-e: all have to hold; --expr-file" {
+	printf 'name\n  $= "/gcc"\n' >expr
+	tr-filter -e exec -e 'seq > 1' --expr-file=expr "$filter" >out
+	[ "$(column 2 <out)" = "2 " ]
+	run -2 tr-filter --expr-file=missing "$filter"
+}
+
+@test "-v inverts, -c counts, -m stops" {
+	[ "$(tr-filter -v exec "$filter" | column 2)" = "1 3 4 5 6 7 10 11 12 13 12 14 20 21 " ]
+	[ "$(tr-filter -c exec "$filter")" = 2 ]
+	[ "$(tr-filter -vc exec "$filter")" = 13 ]
+	[ "$(tr-filter -c exec "$filter" "$filter")" = 4 ]
+	tr-filter -m 3 'has(seq)' "$filter" >out
+	[ "$(column 2 <out)" = "0 1 2 " ]
+	[ "$(tail -n 1 out)" = "$(printf '!end\t3')" ]
+	run -1 tr-filter -m 0 exec "$filter"
+	[ "$(tr-filter -m 2 -c 'has(seq)' "$filter")" = 2 ]
+}
+
+@test "-m stops reading" {
+	(cat z.trec; exec sleep 60) | timeout 20 tr-filter -m 1 exec >out
+	[ "$(grep -c ^exec out)" -eq 1 ]
+}
+
+@test "--fields shows cells and values, --raw bytes, -0 ends rows with NUL" {
+	run -0 tr-filter --fields='seq,name,argv[1],len(argv),`cwd`' exec "$filter"
+	[ "${lines[0]}" = "$(printf '0\t/usr/bin/make\t"-j8"\t3\t"/src"')" ]
+	[ "${lines[1]}" = "$(printf '2\t/usr/bin/gcc\t"-c"\t6\t-')" ]
+	run -0 tr-filter --raw --fields='basename(name),argv[1],cwd,argv' exec "$filter"
+	[ "${lines[0]}" = "$(printf 'make\t-j8\t/src\t["make","-j8","all"]')" ]
+	[ "${lines[1]}" = "$(printf 'gcc\t-c\t\t["gcc","-c","-O2","x.c","-o","x.o"]')" ]
+	tr-filter -0 --raw --fields=path 'sys' "$filter" >out
+	printf '/src/x.c\0/src/caf\303\251\377.h\0' | cmp - out
+	[ "$(tr-filter --fields=name,path,time fork "$filter")" = "$(printf -- '-\t-\t1.625')" ]
+}
+
+@test "--fields shows an enter and its leave as one row" {
+	[ "$(tr-filter --fields=seq,ctx,return 'name == "glGetError"' "$filter")" = \
+		"$(printf '12\t1\tGL_NO_ERROR(0@E12)')" ]
+}
+
+@test "definitions go out before their first use, all or none on demand" {
+	stream d.trec '%trec>1' '%enum>E1>->A=1' '%fn>F1>f>args=["a"]' '%fn>F2>g>args=[]' \
+		'%mask>M1>->X=1' '%fn>F3>f>args=["b"]' '%frame>K1>->function="main"' \
+		'%other>O1>->x=1' 'call>0>->0>f>a=A(1@E1)>->' 'call>1>->0>g>.bt=[K1]>s="(1@M1)">->' \
+		'call>2>->0>f>.sig=F3>b=?(0x2@M1)>->' '!end>3'
+	tr-filter 'seq == 0' d.trec >out
+	stream e.trec '%trec>1' '%other>O1>->x=1' '%enum>E1>->A=1' '%fn>F1>f>args=["a"]' \
+		'call>0>->0>f>a=A(1@E1)>->' '!end>1'
+	cmp out e.trec
+	tr-filter 'seq > 0' d.trec >out
+	stream e.trec '%trec>1' '%other>O1>->x=1' '%fn>F2>g>args=[]' \
+		'%frame>K1>->function="main"' 'call>1>->0>g>.bt=[K1]>s="(1@M1)">->' \
+		'%mask>M1>->X=1' '%fn>F3>f>args=["b"]' 'call>2>->0>f>.sig=F3>b=?(0x2@M1)>->' '!end>2'
+	cmp out e.trec
+	tr-filter --definitions=all 'seq == 5 or seq == 1' d.trec | grep -c '^%' | grep -x 8
+	tr-filter --definitions=none 'seq == 1' d.trec | grep -c '^%' | grep -x 1
+}
+
+@test "context passes with the first record that is kept, uncounted" {
+	stream c.trec '%trec>1' 'meta>0>->->version>value=101' 'env>1>->->->vars={"A":"b"}' \
+		'exec>2>->1>/a' 'meta>3>->->x>value=1' 'exec>4>->2>/b' '!end>5'
+	[ "$(tr-filter 'name == "/b"' c.trec | column 2)" = "0 1 3 4 " ]
+	[ "$(tr-filter 'name == "/b"' c.trec | tail -n 1)" = "$(printf '!end\t4')" ]
+	[ "$(tr-filter -c 'name == "/b"' c.trec)" = 1 ]
+	[ "$(tr-filter --context=none 'name == "/b"' c.trec | column 2)" = "4 " ]
+	run -1 tr-filter 'name == "/c"' c.trec
+	[ "$output" = "$(printf '%%trec\t1\n!end\t0')" ]
+	# one that the expression names is a record like others
+	[ "$(tr-filter meta c.trec | column 2)" = "0 1 3 " ]
+	[ "$(tr-filter -c meta c.trec)" = 2 ]
+	[ "$(tr-filter -c 'meta or exec' c.trec)" = 4 ]
+	[ "$(tr-filter 'exec and not kind == "meta"' c.trec | column 2)" = "1 2 4 " ]
+}
+
+@test "enter and leave are judged and kept together, in order" {
+	stream t.trec '%trec>1' 'enter>0>->0>f>a=1' 'enter>1>->1>g>a=2' 'call>2>->2>h>->' \
+		'leave>1>->1>g>->>return=5' 'call>3>->2>i>->' 'leave>0>->0>f>->>return=6' \
+		'enter>4>->0>k>a=9' '!end>5'
+	[ "$(tr-filter 'return == 6' t.trec | column 1)" = "enter leave " ]
+	[ "$(tr-filter 'return == 6 or name == "h"' t.trec | column 5)" = "f h f " ]
+	[ "$(tr-filter 'return >= 5 or name == "i"' t.trec | column 2)" = "0 1 1 3 0 " ]
+	[ "$(tr-filter 'a == 9 or name == "i"' t.trec | column 2)" = "3 4 " ]
+	[ "$(tr-filter -v 'return == 5' t.trec | column 2)" = "0 2 3 0 4 " ]
+	[ "$(tr-filter -c 'call' t.trec)" = 5 ]
+	run -1 tr-filter leave t.trec
+	tr-filter 'name == "f"' t.trec | grep -x "$(printf '!end\t1')"
+	# both halves of what -m lets through
+	[ "$(tr-filter -m 1 'call' t.trec | column 2)" = "0 0 " ]
+	[ "$(tr-filter -m 2 'return > 0' t.trec | column 2)" = "0 1 1 0 " ]
+	[ "$(tr-filter -m 1 'return > 0' t.trec | column 2)" = "0 0 " ]
+}
+
+@test "a leave without its enter is a record of its own" {
+	stream t.trec '%trec>1' 'leave>7>->0>->->>return=5' 'leave>8>->0>f>->>return=5' '!end>1'
+	[ "$(tr-filter leave t.trec | column 2)" = "7 8 " ]
+	[ "$(tr-filter -c 'return == 5' t.trec)" = 2 ]
+	tr-filter leave t.trec | cmp - t.trec
+}
+
+@test "--tree follows forks, parents and exits" {
+	stream p.trec '%trec>1' 'exec>0>->1>/init' 'fork>1>->1>->child=2' 'fork>2>->1>->child=3' \
+		'exec>3>->2>/a>parent=0' 'fork>4>->2>->child=4' 'exec>5>->4>/b>parent=3' \
+		'exec>6>->3>/c>parent=0' 'exit>7>->4>->status=0' 'exec>8>->4>/again' \
+		'exec>9>->5>/d>ppid=2' 'exec>10>->6>/e>parent=9' 'exec>11>->7>/f>parent=6>ppid=2' '!end>12'
+	[ "$(tr-filter --tree=2 p.trec | column 2)" = "3 4 5 7 9 10 " ]
+	[ "$(tr-filter --tree=2 -e exec p.trec | column 2)" = "3 5 9 10 " ]
+	[ "$(tr-filter --tree=1 -c p.trec)" = 11 ]
+	run -1 tr-filter --tree=77 p.trec
+	stream q.trec '%trec>1' 'exec>0>->"x">/a' 'exec>1>->"y">/b>ppid="x"' '!end>2'
+	[ "$(tr-filter --tree=x -c q.trec)" = 2 ]
+}
+
+@test "a bad value counts as absent: told, exit 2, the line passes" {
+	stream b.trec '%trec>1' 'exec>0>->1>/a>argv=["a",]' 'exec>1>->1>/b>argv=["b"]' '!end>2'
+	run -2 --separate-stderr tr-filter 'argv == "b"' b.trec
+	[[ $stderr == *'b.trec:2: argv counts as absent'* ]]
+	[[ $output == *'/b'* && $output != *'/a'* ]]
+	run -0 tr-filter 'name == "/a"' b.trec
+	[[ $output == *'argv=["a",]'* ]]
+}
+
+@test "a word that meets a string: told once, exit 2" {
+	run -2 --separate-stderr tr-filter 'argv == gcc' "$filter"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *'quote'* ]]
+}
+
+@test "what went wrong upstream is said again, and arrives in the trailer" {
+	stream u.trec '%trec>1' 'exec>0>->1>/a' '!end>1>errors=3>truncated=true'
+	run -2 --separate-stderr tr-filter exec u.trec
+	[[ ${lines[-1]} == "$(printf '!end\t1\terrors=3\ttruncated=true')" ]]
+	(head -c 3000 z.json) >cut.json
+	run -2 bash -c 'tr-parse cut.json 2>/dev/null | tr-filter exec >out 2>err'
+	grep -q 'errors=' out
+}
+
+@test "damaged lines are left out, the others are not" {
+	{ printf '%%trec\t1\nexec\t0\t-\t1\t/a\nexec\t1\n\nexec\t2\t-\t1\t/b\n'
+	  printf 'exec\t3\t-\t1\t/\377\n!end\t5\n'; } >d.trec
+	run -2 --separate-stderr tr-filter exec d.trec
+	[ "$(printf '%s\n' "$output" | column 2)" = "0 2 " ]
+}
+
+@test "mangled: cat, head, sort, shuf, split, grep" {
+	all=$(tr-filter -c exec z.trec)
+	[ "$(cat z.trec z.trec | tr-filter -c exec)" = $((2 * all)) ]
+	[ "$(grep ^exec z.trec | tr-filter -c exec)" = "$all" ]
+	[ "$(head -n 20 z.trec | tr-filter -c exec)" = "$(head -n 20 z.trec | grep -c ^exec)" ]
+	[ "$(LC_ALL=C sort z.trec | tr-filter -c exec)" = "$all" ]
+	[ "$(shuf --random-source=z.trec z.trec | tr-filter -c exec)" = "$all" ]
+	split -n l/3 z.trec part.
+	[ "$(tr-filter -c exec part.*)" = "$all" ]
+	sum=0
+	for part in part.*; do sum=$((sum + $(tr-filter -c exec "$part"))); done
+	[ "$sum" -eq "$all" ]
+	# sorted: the definitions stand before the header and still belong to it
+	LC_ALL=C sort "$filter" | tr-filter 'mode == 4' >out
+	[ "$(grep -c '^%enum' out)" -eq 1 ]
+	grep -n . out | grep -q '^1:%trec\|^2:%trec'
+}
+
+@test "compressed, archived, from stdin: the same records" {
+	tr-filter exec z.trec >want
+	gzip -k z.json
+	tr-filter exec z.json.gz | grep -v '^%trec' | cmp - <(grep -v '^%trec' want)
+	tr-filter exec <z.trec | cmp - want
+	tr-filter exec - <z.trec | cmp - want
+	tr-filter -o out exec z.trec
+	cmp out want
+}
+
+@test "the output of a bad run is marked or not there" {
+	stream u.trec '%trec>1' 'exec>0>->1>/a' 'bad line' '!end>1'
+	run -2 tr-filter -o out exec u.trec
+	grep -q 'errors=1' out
+	run -2 tr-filter --strict -o strict exec u.trec
+	[ ! -e strict ]
+}
+
+@test "input that is there is processed" {
+	mkfifo in
+	tr-filter exec <in >out &
+	pid=$!
+	exec 5>in
+	printf '%%trec\t1\nexec\t0\t-\t1\t/a\n' >&5
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		grep -q /a out && break
+		sleep 0.2
+	done
+	grep -q /a out
+	exec 5>&-
+	wait "$pid"
+}
+
+@test "help and version" {
+	run -0 tr-filter --help
+	[[ $output == *'--definitions'* ]]
+	run -0 tr-filter --version
+	[[ $output == *PCRE2* ]]
+}

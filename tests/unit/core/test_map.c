@@ -1,0 +1,64 @@
+#include "core/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tap.h"
+
+enum { KEYS = 3000 };
+
+struct entry {
+	char key[8];
+	bool in;
+};
+
+static struct tr_text key_of(const struct entry *entry)
+{
+	return tr_text_from(entry->key);
+}
+
+/* The map and the flags agree on what is in. */
+static bool agree(const struct tr_map *map, struct entry *entries)
+{
+	size_t count = 0, position = 0;
+	for (int i = 0; i < KEYS; i++) {
+		if ((tr_map_get(map, key_of(&entries[i])) == &entries[i]) != entries[i].in)
+			return false;
+		count += entries[i].in;
+	}
+	for (struct entry *entry; (entry = tr_map_next(map, &position));)
+		count -= entry->in;
+	return count == 0;
+}
+
+int main(void)
+{
+	struct tr_map map = TR_MAP_INIT;
+	struct entry *entries = calloc(KEYS, sizeof *entries);
+	bool fine = true;
+	ok(!tr_map_get(&map, TR_TEXT("a")) && !tr_map_take(&map, TR_TEXT("a")), "empty at first");
+	for (int i = 0; i < KEYS; i++)
+		snprintf(entries[i].key, sizeof entries[i].key, "%d", i);
+	srand(1);
+	for (int i = 0; i < 20000; i++) {
+		struct entry *entry = &entries[rand() % KEYS];
+		if (entry->in)
+			fine = fine && tr_map_take(&map, key_of(entry)) == entry;
+		else
+			fine = fine && tr_map_put(&map, key_of(entry), entry);
+		entry->in = !entry->in;
+		if (i % 1000 == 0)
+			fine = fine && agree(&map, entries);
+	}
+	ok(fine && agree(&map, entries), "what is put is there, what is taken is not");
+	ok(tr_map_put(&map, TR_TEXT(""), entries) && tr_map_get(&map, TR_TEXT("")) == entries,
+	   "an empty key is a key");
+	ok(tr_map_put(&map, TR_TEXT(""), entries + 1) &&
+		   tr_map_get(&map, TR_TEXT("")) == entries + 1,
+	   "the last one put counts");
+	tr_map_clear(&map);
+	ok(map.count == 0 && !tr_map_get(&map, TR_TEXT("")), "cleared");
+	tr_map_free(&map);
+	free(entries);
+	return done_testing();
+}

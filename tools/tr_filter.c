@@ -1,0 +1,284 @@
+/* tr-filter: the records of a trace that match an expression. */
+#include "config.h"
+
+#include "tr_filter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPTION_EXPR = 1,
+	OPTION_EXPR_FILE,
+	OPTION_INVERT,
+	OPTION_COUNT,
+	OPTION_MAX,
+	OPTION_FIELDS,
+	OPTION_RAW,
+	OPTION_NUL,
+	OPTION_TREE,
+	OPTION_DEFINITIONS,
+	OPTION_CONTEXT,
+};
+
+static const struct tr_option options[] = {
+	{ OPTION_EXPR, 'e', "expr", "EXPR",
+	  "select records that match EXPR (repeatable: all hold)" },
+	{ OPTION_EXPR_FILE, 0, "expr-file", "FILE", "the same, with the expression in FILE" },
+	{ OPTION_TREE, 0, "tree", "TASK", "select a task and all its descendants" },
+	{ OPTION_INVERT, 'v', "invert", NULL, "select what does not match" },
+	{ OPTION_COUNT, 'c', "count", NULL, "print only how many records are selected" },
+	{ OPTION_MAX, 'm', "max", "N", "stop after N selected records" },
+	{ OPTION_FIELDS, 0, "fields", "LIST",
+	  "print these fields of each selected record, separated by TAB, instead of the record" },
+	{ OPTION_RAW, 0, "raw", NULL,
+	  "with --fields: strings without quotes and escapes, nothing for what is absent" },
+	{ OPTION_NUL, '0', "null", NULL, "with --fields: end each row with NUL, not LF" },
+	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
+	  "which definitions to pass (default used: those that selected records use)" },
+	{ OPTION_CONTEXT, 0, "context", "all|none",
+	  "whether env, meta and other records that describe the trace are passed with what is "
+	  "selected (default all)" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"every run of gcc that compiles",
+	"tr-filter 'exec and basename(name) == \"gcc\" and argv == \"-c\"' build.json",
+	"how many programs failed to start",
+	"tr-filter -c 'exec and has(error)' build.json",
+	"what make started, as a list",
+	"tr-filter --fields=name,argv --tree=1200 build.json",
+	NULL,
+};
+
+static const char *(*const libraries[])(void) = { tr_expr_regex_version, NULL };
+
+static const struct tr_tool tool = {
+	.name = "tr-filter",
+	.usage = "[OPTION...] EXPR [FILE...]",
+	.summary =
+		"Copies the records that match EXPR out of trace files or record streams, byte for "
+		"byte, with what is needed to understand them.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.status_one = "no record was selected",
+	.examples = examples,
+	.libraries = libraries,
+};
+
+/* Where an expression came from, and that it may be a file's name that is in the wrong place. */
+static bool bad_expression(struct tr_cli *cli, const char *from, const char *text,
+			   const struct tr_expr_error *error)
+{
+	if (!error->column)
+		return tr_cli_usage(cli, "out of memory");
+	if (text && access(text, F_OK) == 0)
+		return tr_cli_usage(cli,
+				    "%s, byte %zu: %s (a file is called '%s': the expression "
+				    "comes before the files)",
+				    from, error->column, error->text, text);
+	return tr_cli_usage(cli, "%s, byte %zu: %s", from, error->column, error->text);
+}
+
+/* A kind that no format has is legal, but a file of that name says what was meant. */
+static bool is_file_by_mistake(const struct tr_expr *expr, const char *text)
+{
+	static const char known[] = " meta env envset exec fork exit signal comm sys line lost raw "
+				    "call enter leave section info block load unload loadaddr "
+				    "module unit ";
+	struct tr_text kind;
+	char word[32];
+
+	if (!tr_expr_lone_kind(expr, &kind) || access(text, F_OK) != 0)
+		return false;
+	if (kind.len + 3 > sizeof word)
+		return true;
+	snprintf(word, sizeof word, " %.*s ", (int)kind.len, kind.data);
+	return !strstr(known, word);
+}
+
+static bool add_state(struct tr_filter *filter, struct tr_expr *expr)
+{
+	size_t count = filter->expr_count + 1;
+	struct tr_expr **exprs = realloc(filter->exprs, count * sizeof *exprs);
+
+	if (exprs)
+		filter->exprs = exprs;
+	struct tr_expr_state **states = realloc(filter->states, count * sizeof *states);
+	if (states)
+		filter->states = states;
+	struct tr_expr_state *state = exprs && states ? tr_expr_state_new(expr) : NULL;
+	if (!state) {
+		tr_expr_free(expr);
+		return tr_filter_out_of_memory(filter);
+	}
+	exprs[filter->expr_count] = expr;
+	states[filter->expr_count++] = state;
+	return true;
+}
+
+/* name: the operand or argument, NULL when the text is a file's. */
+static bool add_expression(struct tr_filter *filter, struct tr_text text, const char *from,
+			   const char *name)
+{
+	struct tr_expr_error error;
+	struct tr_expr *expr = tr_expr_compile(text, &error);
+
+	if (!expr)
+		return bad_expression(filter->cli, from, name, &error);
+	if (name && is_file_by_mistake(expr, name)) {
+		tr_expr_free(expr);
+		return tr_cli_usage(filter->cli,
+				    "no record is of kind '%s', but a file is called so: the "
+				    "expression comes before the files",
+				    name);
+	}
+	return add_state(filter, expr);
+}
+
+static bool read_file(struct tr_filter *filter, const char *path, struct tr_buffer *content)
+{
+	enum { BLOCK = 4096, MOST = 16 << 20 };
+	FILE *file = fopen(path, "re");
+	size_t n = 1;
+
+	if (!file) {
+		tr_cli_usage(filter->cli, "%s: %s", path, strerror(errno));
+		return false;
+	}
+	while (n > 0 && content->len < MOST) {
+		char *room = tr_buffer_room(content, BLOCK);
+		n = room ? fread(room, 1, BLOCK, file) : 0;
+		tr_buffer_used(content, n);
+	}
+	if (ferror(file))
+		tr_cli_usage(filter->cli, "%s: cannot be read", path);
+	else if (content->len >= MOST)
+		tr_cli_usage(filter->cli, "%s: more than 16 MiB are no expression", path);
+	else if (content->failed)
+		tr_filter_out_of_memory(filter);
+	fclose(file);
+	return !filter->cli->stop;
+}
+
+static void add_expression_file(struct tr_filter *filter, const char *path)
+{
+	struct tr_buffer content = TR_BUFFER_INIT;
+
+	if (read_file(filter, path, &content))
+		add_expression(filter, tr_buffer_text(&content), path, NULL);
+	tr_buffer_free(&content);
+}
+
+static void set_fields(struct tr_filter *filter, const char *list)
+{
+	struct tr_expr_error error;
+
+	tr_field_list_free(filter->fields);
+	filter->fields = tr_field_list_compile(tr_text_from(list), &error);
+	if (!filter->fields)
+		bad_expression(filter->cli, "--fields", NULL, &error);
+}
+
+static void set_option(struct tr_filter *filter, int option)
+{
+	struct tr_cli *cli = filter->cli;
+	int choice;
+
+	switch (option) {
+	case OPTION_EXPR:
+		add_expression(filter, tr_text_from(cli->argument), "expression", cli->argument);
+		break;
+	case OPTION_EXPR_FILE:
+		add_expression_file(filter, cli->argument);
+		break;
+	case OPTION_TREE:
+		filter->root = cli->argument;
+		break;
+	case OPTION_INVERT:
+		filter->invert = true;
+		break;
+	case OPTION_COUNT:
+		filter->count_only = true;
+		break;
+	case OPTION_MAX:
+		filter->limited = tr_cli_number(cli, false, UINT64_MAX, &filter->limit);
+		break;
+	case OPTION_FIELDS:
+		set_fields(filter, cli->argument);
+		break;
+	case OPTION_RAW:
+		filter->raw = true;
+		break;
+	case OPTION_NUL:
+		filter->nul = true;
+		break;
+	case OPTION_DEFINITIONS:
+		choice = tr_cli_choice(cli);
+		if (choice >= 0)
+			filter->definitions_mode = (enum tr_definitions_mode)choice;
+		break;
+	case OPTION_CONTEXT:
+		filter->no_context = tr_cli_choice(cli) == 1;
+		break;
+	}
+}
+
+static bool check_usage(struct tr_filter *filter)
+{
+	struct tr_cli *cli = filter->cli;
+
+	if (cli->stop)
+		return false;
+	if (filter->count_only && filter->fields)
+		return tr_cli_usage(cli, "--count and --fields exclude each other");
+	if ((filter->raw || filter->nul) && !filter->fields)
+		return tr_cli_usage(cli, "--raw and --null need --fields");
+	if (filter->expr_count || filter->root)
+		return true;
+	if (!cli->operand_count)
+		return tr_cli_usage(cli, "an expression is missing");
+	const char *text = cli->operands[0];
+	cli->operands++;
+	cli->operand_count--;
+	return add_expression(filter, tr_text_from(text), "expression", text);
+}
+
+static void free_filter(struct tr_filter *filter)
+{
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		tr_expr_state_free(filter->states[i]);
+		tr_expr_free(filter->exprs[i]);
+	}
+	free(filter->states);
+	free(filter->exprs);
+	tr_field_list_free(filter->fields);
+	tr_definitions_free(&filter->definitions);
+	tr_task_tree_free(&filter->tree);
+	tr_map_free(&filter->calls);
+	tr_buffer_free(&filter->pending);
+	tr_buffer_free(&filter->text);
+	tr_buffer_free(&filter->key);
+}
+
+int main(int argc, char **argv)
+{
+	struct tr_cli cli;
+	struct tr_filter filter = { .cli = &cli };
+	int option;
+
+	tr_cli_begin(&cli, &tool, argc, argv);
+	while ((option = tr_cli_option(&cli)) != 0)
+		set_option(&filter, option);
+	if (check_usage(&filter) && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
+		tr_filter_name_kinds(&filter);
+		tr_filter_run(&filter);
+	}
+	/* what a stop left behind */
+	tr_filter_end_calls(&filter);
+	free_filter(&filter);
+	return tr_cli_end(&cli);
+}

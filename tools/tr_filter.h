@@ -1,0 +1,178 @@
+/* What the files of tr-filter share. The flow is described in tr_filter_run.c. */
+#ifndef TR_TOOLS_TR_FILTER_H
+#define TR_TOOLS_TR_FILTER_H
+
+#include "core/buffer.h"
+#include "core/map.h"
+#include "expr/expr.h"
+
+#include "cli.h"
+
+/* tr_filter_definitions.c: those of the segment, kept until a record that is kept needs them. */
+struct tr_definition;
+struct tr_definitions {
+	struct tr_map by_id;   /* "F17" */
+	struct tr_map by_name; /* of fn: the first of that name */
+	struct tr_definition *list;
+	size_t waiting;		       /* of the list, those not written yet */
+	uint64_t count;		       /* of all: the place of the next in the source's order */
+	struct tr_definition **wanted; /* what one record needs */
+	size_t wanted_count, wanted_cap;
+};
+
+/* True for those whose use can be seen in a record; the others pass as they come. */
+bool tr_definition_is_known(const struct tr_record *record);
+
+/* Keeps a copy. False: memory is out. */
+bool tr_definitions_add(struct tr_definitions *defs, const struct tr_record *record);
+
+/* Writes what line uses and what was not written before, in the source's order. False: memory. */
+bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out);
+
+/* Forgets all of them. */
+void tr_definitions_free(struct tr_definitions *defs);
+
+/* tr_filter_tree.c: a task and all that comes of it. */
+struct tr_task_tree {
+	struct tr_map tasks; /* the live ones */
+	struct tr_map seqs;  /* of the exec record that is current in each of them */
+	struct tr_buffer scratch;
+};
+
+/* False: memory is out. */
+bool tr_task_tree_begin(struct tr_task_tree *tree, struct tr_text root);
+
+/* Whether the record belongs to the tree; every record has to come by, in order. False: memory. */
+bool tr_task_tree_follow(struct tr_task_tree *tree, struct tr_record *record, bool *inside);
+
+void tr_task_tree_free(struct tr_task_tree *tree);
+
+/*
+ * tr_filter_queue.c: what may be written, in order, while an enter waits for
+ * its leave to be judged: everything that comes meanwhile waits behind it.
+ */
+enum tr_item_type {
+	TR_ITEM_PASS,	  /* comments, definitions that nobody knows */
+	TR_ITEM_CONTEXT,  /* written as soon as a record of the segment is kept */
+	TR_ITEM_SELECTED, /* counts */
+	TR_ITEM_LEAVE,	  /* goes with its enter */
+};
+
+struct tr_call;
+
+struct tr_item {
+	struct tr_item *next;
+	enum tr_item_type type;
+	bool open;	      /* not decided: it and what follows has to wait */
+	struct tr_call *call; /* of a selected enter, or of a leave, which owns it then */
+	struct tr_text text;  /* data, or row */
+	char *row;	      /* owned; NULL: none */
+	char data[];
+};
+
+struct tr_queue {
+	struct tr_item *first, *last;
+};
+
+/* Appends a copy; NULL: memory is out. */
+struct tr_item *tr_queue_add(struct tr_queue *queue, enum tr_item_type type, struct tr_text text,
+			     struct tr_call *call);
+
+/* Takes the first item out when it is decided (free it); NULL: there is none. */
+struct tr_item *tr_queue_take(struct tr_queue *queue);
+
+/* With its row; not its call. */
+void tr_item_free(struct tr_item *item);
+
+/* tr_filter_call.c: an enter whose leave has not come. */
+struct tr_call {
+	enum tr_match match;
+	bool awaited;		 /* the leave may still come */
+	bool kept;		 /* written or counted: the leave follows */
+	struct tr_item *item;	 /* while the enter is in the queue */
+	struct tr_record record; /* the enter, from the item; only of an open one */
+	struct tr_arena arena;
+	char key[]; /* task and seq */
+};
+
+enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };
+
+enum tr_record_sort { TR_SORT_PLAIN, TR_SORT_CONTEXT, TR_SORT_ENTER, TR_SORT_LEAVE };
+
+enum { TR_CONTEXT_KINDS = 9 };
+
+struct tr_filter {
+	struct tr_cli *cli;
+
+	/* what is wanted */
+	struct tr_expr **exprs;
+	struct tr_expr_state **states;
+	size_t expr_count;
+	bool invert, count_only, raw, nul;
+	bool limited; /* -m */
+	uint64_t limit;
+	struct tr_field_list *fields;
+	const char *root; /* --tree */
+	enum tr_definitions_mode definitions_mode;
+	bool no_context;
+	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
+
+	/* the segment */
+	bool has_header, has_records, any_kept;
+	uint64_t written;	  /* records that went out, as a trailer counts them */
+	struct tr_buffer pending; /* lines of context, until a record is kept */
+	struct tr_definitions definitions;
+	struct tr_task_tree tree;
+	struct tr_map calls;
+	struct tr_queue queue;
+
+	uint64_t selected; /* in all segments */
+	size_t owed;	   /* leaves that have not come, of enters that went out */
+	struct tr_buffer text, key;
+};
+
+/* tr_filter_run.c: reads all operands and writes what is selected. */
+void tr_filter_run(struct tr_filter *filter);
+
+/* tr_filter_judge.c */
+
+/* Finds out which context kinds the expressions name: those are plain from then on. */
+void tr_filter_name_kinds(struct tr_filter *filter);
+enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct tr_record *record);
+
+/* What -v makes of all expressions and of --tree. Reports what is bad in the record. */
+enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record,
+			      struct tr_record *leave, bool open, bool in_tree);
+
+/* tr_filter_emit.c: what is decided goes out. False: stop. */
+
+/* -m has all it wants. */
+bool tr_filter_full(const struct tr_filter *filter);
+
+/* What is written for the record: the row of --fields, its line, nothing for -c. False: cannot be.
+ */
+bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
+		      struct tr_text *text);
+
+/* Behind what waits, or at once. Takes call over when type is TR_ITEM_LEAVE. */
+bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
+		    struct tr_call *call);
+
+/* What the queue has that is decided. */
+bool tr_filter_drain(struct tr_filter *filter);
+
+/* A line and the definitions that it uses. */
+bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line);
+
+/* Reports it; always false. */
+bool tr_filter_out_of_memory(struct tr_filter *filter);
+
+/* tr_filter_call.c: False: stop. */
+bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree);
+bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
+
+/* No leave will come any more: decides what is open. */
+bool tr_filter_end_calls(struct tr_filter *filter);
+void tr_call_free(struct tr_call *call);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Enters and leaves: one call, judged together, kept together. An enter is
+ * decided at once where its columns decide it; else it waits, and with it what
+ * comes behind it.
+ */
+#include "config.h"
+
+#include "tr_filter.h"
+
+#include <stdlib.h>
+
+void tr_call_free(struct tr_call *call)
+{
+	if (!call)
+		return;
+	tr_arena_free(&call->arena);
+	free(call);
+}
+
+/* Task and seq: the leave has the same. */
+static struct tr_text call_key(struct tr_filter *filter, const struct tr_record *record)
+{
+	tr_buffer_reset(&filter->key);
+	tr_cell_write(&record->task, &filter->key);
+	tr_buffer_put_byte(&filter->key, '\t');
+	tr_cell_write(&record->seq, &filter->key);
+	return tr_buffer_text(&filter->key);
+}
+
+static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
+{
+	struct tr_call *call = malloc(sizeof *call + key.len);
+
+	if (!call || filter->key.failed) {
+		free(call);
+		return NULL;
+	}
+	*call = (struct tr_call){ .awaited = true };
+	memcpy(call->key, key.data, key.len);
+	if (tr_map_put(&filter->calls, (struct tr_text){ call->key, key.len }, call))
+		return call;
+	free(call);
+	return NULL;
+}
+
+/* Puts a copy of an enter into the queue: it is judged when its leave is there. */
+static bool hold(struct tr_filter *filter, struct tr_record *record, struct tr_call *call)
+{
+	struct tr_text line = record->line;
+
+	if (!line.data) {
+		struct tr_error err;
+		tr_buffer_reset(&filter->text);
+		enum tr_status status = tr_record_write(record, &filter->text, &err);
+		if (status == TR_FATAL)
+			return tr_filter_out_of_memory(filter);
+		if (status != TR_OK) {
+			tr_cli_report_record(filter->cli, record, &err, true);
+			call->match = TR_MATCH_NO;
+			return true;
+		}
+		line = tr_buffer_text(&filter->text);
+	}
+	call->item = tr_queue_add(&filter->queue, TR_ITEM_SELECTED, line, call);
+	if (!call->item)
+		return tr_filter_out_of_memory(filter);
+	call->item->open = true;
+	tr_record_init(&call->record, &call->arena);
+	if (!tr_record_from_line(&call->record, call->item->text, NULL))
+		return tr_filter_out_of_memory(filter);
+	call->record.source_line = record->source_line;
+	call->record.source_offset = record->source_offset;
+	return true;
+}
+
+/* Replaces the copied line by the row that shows it. */
+static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave)
+{
+	struct tr_text row;
+	struct tr_item *item = call->item;
+
+	if (!tr_filter_render(filter, &call->record, leave, &row))
+		return false;
+	item->row = malloc(row.len + 1);
+	if (!item->row)
+		return tr_filter_out_of_memory(filter);
+	memcpy(item->row, row.data, row.len);
+	item->text = (struct tr_text){ item->row, row.len };
+	return true;
+}
+
+/* An open enter, with its leave or (NULL) without: what can be decided now is. */
+static bool decide(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave)
+{
+	struct tr_item *item = call->item;
+
+	call->match = tr_filter_judge(filter, &call->record, leave, false, true);
+	item->open = false;
+	if (call->match == TR_MATCH_YES)
+		return !filter->fields || show_row(filter, call, leave);
+	/* nothing of it goes out; its place in the queue stays */
+	item->type = TR_ITEM_PASS;
+	item->text.len = 0;
+	item->call = NULL;
+	call->item = NULL;
+	return true;
+}
+
+/* Of two enters that look the same the first cannot have its leave any more. */
+static bool give_up(struct tr_filter *filter, struct tr_text key)
+{
+	struct tr_call *call = tr_map_take(&filter->calls, key);
+	bool fine = true;
+
+	if (!call)
+		return true;
+	call->awaited = false;
+	filter->owed -= call->kept;
+	if (call->match == TR_MATCH_OPEN)
+		fine = decide(filter, call, NULL);
+	if (call->item)
+		call->item->call = NULL;
+	tr_call_free(call);
+	return fine;
+}
+
+bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_text text, key = call_key(filter, record);
+	enum tr_match match = tr_filter_full(filter)
+				      ? TR_MATCH_NO
+				      : tr_filter_judge(filter, record, NULL, true, in_tree);
+
+	if (!give_up(filter, key))
+		return false;
+	struct tr_call *call = new_call(filter, call_key(filter, record));
+	if (!call)
+		return tr_filter_out_of_memory(filter);
+	call->match = match;
+	if (match == TR_MATCH_OPEN)
+		return hold(filter, record, call);
+	if (match == TR_MATCH_YES) {
+		if (tr_filter_render(filter, record, NULL, &text))
+			return tr_filter_emit(filter, TR_ITEM_SELECTED, text, call);
+		call->match = TR_MATCH_NO;
+	}
+	return !filter->cli->stop;
+}
+
+/* A leave whose enter is not there is a record like any other. */
+static bool lone_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_text text;
+
+	if (!tr_filter_full(filter) &&
+	    tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES &&
+	    tr_filter_render(filter, record, NULL, &text))
+		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
+	return !filter->cli->stop;
+}
+
+bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_text text = { "", 0 };
+	struct tr_call *call = tr_map_take(&filter->calls, call_key(filter, record));
+
+	if (!call)
+		return lone_leave(filter, record, in_tree);
+	call->awaited = false;
+	filter->owed -= call->kept;
+	bool fine = call->match != TR_MATCH_OPEN || decide(filter, call, record);
+	if (!fine || call->match == TR_MATCH_NO) {
+		if (call->item)
+			call->item->call = NULL;
+		tr_call_free(call);
+		return fine && tr_filter_drain(filter);
+	}
+	bool lines = !filter->fields && !filter->count_only;
+	if (lines && !tr_filter_render(filter, record, NULL, &text)) {
+		filter->cli->stop = true;
+		text.len = 0;
+	}
+	return tr_filter_emit(filter, TR_ITEM_LEAVE, text, call) && tr_filter_drain(filter);
+}
+
+bool tr_filter_end_calls(struct tr_filter *filter)
+{
+	size_t position = 0;
+	struct tr_call *call;
+	bool fine = true;
+
+	while ((call = tr_map_next(&filter->calls, &position))) {
+		call->awaited = false;
+		if (fine && call->match == TR_MATCH_OPEN)
+			fine = decide(filter, call, NULL);
+		if (call->item)
+			call->item->open = false;
+	}
+	fine = tr_filter_drain(filter) && fine;
+	for (position = 0; (call = tr_map_next(&filter->calls, &position));)
+		tr_call_free(call);
+	tr_map_clear(&filter->calls);
+	filter->owed = 0;
+	return fine;
+}

@@ -1,0 +1,195 @@
+/* What is decided goes out: lines, rows, or nothing but a count. */
+#include "config.h"
+
+#include "tr_filter.h"
+
+bool tr_filter_out_of_memory(struct tr_filter *filter)
+{
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	tr_cli_report(filter->cli, &err);
+	filter->cli->stop = true;
+	return false;
+}
+
+bool tr_filter_full(const struct tr_filter *filter)
+{
+	return filter->limited && filter->selected >= filter->limit;
+}
+
+static bool writes_lines(const struct tr_filter *filter)
+{
+	return !filter->count_only && !filter->fields;
+}
+
+bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line)
+{
+	struct tr_cli *cli = filter->cli;
+
+	if (filter->definitions.waiting &&
+	    !tr_definitions_write(&filter->definitions, line, cli->out))
+		return tr_filter_out_of_memory(filter);
+	tr_output_put_text(cli->out, line);
+	tr_output_record_end(cli->out);
+	if (cli->out->failed)
+		cli->stop = true;
+	return !cli->stop;
+}
+
+static bool render_row(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave)
+{
+	struct tr_buffer *to = &filter->text;
+	size_t count = tr_field_list_count(filter->fields);
+
+	for (size_t i = 0; i < count; i++) {
+		struct tr_error err;
+		if (i > 0)
+			tr_buffer_put_byte(to, '\t');
+		if (tr_field_list_write(filter->fields, i, record, leave, filter->raw, to, &err))
+			continue;
+		if (err.cause != TR_CAUSE_NONE)
+			tr_cli_report_record(filter->cli, record, &err, false);
+		if (!filter->raw)
+			tr_buffer_put_byte(to, '-');
+	}
+	tr_buffer_put_byte(to, filter->nul ? '\0' : '\n');
+	return !to->failed || tr_filter_out_of_memory(filter);
+}
+
+bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
+		      struct tr_text *text)
+{
+	*text = record->line;
+	if (writes_lines(filter) && record->line.data)
+		return true;
+	tr_buffer_reset(&filter->text);
+	if (filter->fields && !render_row(filter, record, leave))
+		return false;
+	if (writes_lines(filter)) {
+		struct tr_error err;
+		enum tr_status status = tr_record_write(record, &filter->text, &err);
+		if (status == TR_FATAL)
+			return tr_filter_out_of_memory(filter);
+		if (status != TR_OK) {
+			tr_cli_report_record(filter->cli, record, &err, true);
+			return false;
+		}
+	}
+	*text = tr_buffer_text(&filter->text);
+	return true;
+}
+
+/* The context that came before the first record that is kept. */
+static bool put_pending(struct tr_filter *filter)
+{
+	struct tr_text left = tr_buffer_text(&filter->pending);
+
+	filter->any_kept = true;
+	while (left.len) {
+		const char *lf = memchr(left.data, '\n', left.len), *end = left.data + left.len;
+		if (!tr_filter_put_line(filter, tr_text_span(left.data, lf + 1)))
+			return false;
+		left = tr_text_span(lf + 1, end);
+		filter->written++;
+	}
+	tr_buffer_reset(&filter->pending);
+	return true;
+}
+
+static bool emit_context(struct tr_filter *filter, struct tr_text line)
+{
+	if (filter->any_kept) {
+		filter->written++;
+		return tr_filter_put_line(filter, line);
+	}
+	tr_buffer_put_text(&filter->pending, line);
+	return !filter->pending.failed || tr_filter_out_of_memory(filter);
+}
+
+/* An enter and its leave are one for the trailer, even where the enter was cut away: by its name.
+ */
+static bool line_counts(struct tr_text line)
+{
+	struct tr_record record = { .arena = NULL };
+
+	return !tr_text_starts(line, TR_TEXT("leave\t")) ||
+	       (tr_record_from_line(&record, line, NULL) && record.name.type == TR_CELL_ABSENT);
+}
+
+static bool emit_selected(struct tr_filter *filter, struct tr_text text, struct tr_call *call)
+{
+	if (tr_filter_full(filter))
+		return true;
+	filter->selected++;
+	if (call) {
+		call->kept = true;
+		filter->owed += call->awaited;
+	}
+	if (filter->count_only)
+		return true;
+	if (!filter->fields) {
+		filter->written += line_counts(text);
+		return (filter->any_kept || put_pending(filter)) &&
+		       tr_filter_put_line(filter, text);
+	}
+	tr_output_put_text(filter->cli->out, text);
+	tr_output_record_end(filter->cli->out);
+	return !filter->cli->out->failed;
+}
+
+static bool emit_leave(struct tr_filter *filter, struct tr_text line, struct tr_call *call)
+{
+	bool kept = call->kept;
+
+	tr_call_free(call);
+	return !kept || !writes_lines(filter) || tr_filter_put_line(filter, line);
+}
+
+static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
+		 struct tr_call *call)
+{
+	switch (type) {
+	case TR_ITEM_PASS:
+		return !text.len || !writes_lines(filter) || tr_filter_put_line(filter, text);
+	case TR_ITEM_CONTEXT:
+		return !writes_lines(filter) || emit_context(filter, text);
+	case TR_ITEM_SELECTED:
+		return emit_selected(filter, text, call);
+	case TR_ITEM_LEAVE:
+		return emit_leave(filter, text, call);
+	}
+	return true;
+}
+
+bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
+		    struct tr_call *call)
+{
+	if (!filter->queue.first)
+		return emit(filter, type, text, call);
+	struct tr_item *item = tr_queue_add(&filter->queue, type, text, call);
+	if (!item && type == TR_ITEM_LEAVE)
+		tr_call_free(call);
+	if (!item)
+		return tr_filter_out_of_memory(filter);
+	if (call && type == TR_ITEM_SELECTED)
+		call->item = item;
+	return true;
+}
+
+bool tr_filter_drain(struct tr_filter *filter)
+{
+	struct tr_item *item;
+	bool fine = true;
+
+	while ((item = tr_queue_take(&filter->queue))) {
+		if (item->call)
+			item->call->item = NULL;
+		if (fine)
+			fine = emit(filter, item->type, item->text, item->call);
+		else if (item->type == TR_ITEM_LEAVE)
+			tr_call_free(item->call);
+		tr_item_free(item);
+	}
+	return fine;
+}

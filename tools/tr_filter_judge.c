@@ -1,0 +1,69 @@
+/* Which records: expressions, --tree, and what context is. */
+#include "config.h"
+
+#include "tr_filter.h"
+
+static const struct tr_text context_kinds[TR_CONTEXT_KINDS] = {
+	{ "env", 3 },	 { "envset", 6 }, { "meta", 4 },   { "section", 7 },  { "info", 4 },
+	{ "module", 6 }, { "load", 4 },	  { "unload", 6 }, { "loadaddr", 8 },
+};
+
+void tr_filter_name_kinds(struct tr_filter *filter)
+{
+	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
+		for (size_t i = 0; i < filter->expr_count; i++) {
+			if (tr_expr_names_kind(filter->exprs[i], context_kinds[kind]))
+				filter->named[kind] = true;
+		}
+	}
+}
+
+enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct tr_record *record)
+{
+	struct tr_text kind = record->kind;
+
+	/* the first letter tells most of them from exec and sys */
+	if (!memchr("eilmsu", *kind.data, 6))
+		return TR_SORT_PLAIN;
+	if (tr_text_equal(kind, TR_TEXT("enter")))
+		return TR_SORT_ENTER;
+	if (tr_text_equal(kind, TR_TEXT("leave")))
+		return TR_SORT_LEAVE;
+	for (int i = 0; i < TR_CONTEXT_KINDS; i++) {
+		if (tr_text_equal(kind, context_kinds[i]))
+			return filter->named[i] ? TR_SORT_PLAIN : TR_SORT_CONTEXT;
+	}
+	return TR_SORT_PLAIN;
+}
+
+static enum tr_match judge(struct tr_filter *filter, struct tr_record *record,
+			   struct tr_record *leave, bool open)
+{
+	enum tr_match result = TR_MATCH_YES;
+
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		struct tr_error err;
+		enum tr_match match = tr_expr_match(filter->states[i], record, leave, open, &err);
+		if (err.cause != TR_CAUSE_NONE)
+			tr_cli_report_record(filter->cli, record, &err, false);
+		if (match == TR_MATCH_NO)
+			return TR_MATCH_NO;
+		if (match == TR_MATCH_OPEN)
+			result = TR_MATCH_OPEN;
+	}
+	return result;
+}
+
+enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record,
+			      struct tr_record *leave, bool open, bool in_tree)
+{
+	enum tr_match match = in_tree ? judge(filter, record, leave, open) : TR_MATCH_NO;
+
+	if (filter->invert && match != TR_MATCH_OPEN)
+		match = match == TR_MATCH_YES ? TR_MATCH_NO : TR_MATCH_YES;
+	/* a row shows fields of both: it has to wait for the leave too */
+	if (open && match == TR_MATCH_YES && filter->fields &&
+	    tr_field_list_needs_leave(filter->fields))
+		match = TR_MATCH_OPEN;
+	return match;
+}

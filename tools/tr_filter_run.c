@@ -1,0 +1,194 @@
+/*
+ * The stream goes by once. Of a segment its header and trailer pass, the
+ * trailer with the count of what is left. Records are judged as they come and
+ * written as the bytes they came as. Definitions wait until a kept record uses
+ * them, context until any record is kept, and what comes behind an enter that
+ * only its leave can decide waits in the queue.
+ */
+#include "config.h"
+
+#include "tr_filter.h"
+
+static bool begin_segment(struct tr_filter *filter)
+{
+	filter->has_records = filter->any_kept = false;
+	filter->written = 0;
+	tr_buffer_reset(&filter->pending);
+	tr_definitions_free(&filter->definitions);
+	return !filter->root || tr_task_tree_begin(&filter->tree, tr_text_from(filter->root)) ||
+	       tr_filter_out_of_memory(filter);
+}
+
+static bool pass(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_text line;
+
+	/* rows and counts are no stream: nothing else is among them */
+	if (filter->count_only || filter->fields)
+		return true;
+	return tr_filter_render(filter, record, NULL, &line)
+		       ? tr_filter_emit(filter, TR_ITEM_PASS, line, NULL)
+		       : !filter->cli->stop;
+}
+
+static bool header(struct tr_filter *filter, struct tr_record *record)
+{
+	if (!tr_filter_end_calls(filter))
+		return false;
+	/* a definition in front of the header, as sort puts it there, belongs to it */
+	if ((filter->has_header || filter->has_records) && !begin_segment(filter))
+		return false;
+	filter->has_header = true;
+	return pass(filter, record);
+}
+
+/* Its count is that of the records that went out; all else in it passes. */
+static bool trailer(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_buffer *line = &filter->text;
+	bool ours = filter->has_header || filter->has_records;
+
+	if (!tr_filter_end_calls(filter))
+		return false;
+	uint64_t count = ours ? filter->written : record->seq.number;
+	bool fine = true;
+	if (!filter->count_only && !filter->fields) {
+		tr_buffer_reset(line);
+		tr_buffer_put_literal(line, "!end\t");
+		tr_buffer_put_decimal(line, count);
+		tr_buffer_put_text(line, record->rest);
+		tr_buffer_put_byte(line, '\n');
+		fine = line->failed
+			       ? tr_filter_out_of_memory(filter)
+			       : tr_filter_emit(filter, TR_ITEM_PASS, tr_buffer_text(line), NULL);
+	}
+	filter->has_header = false;
+	return fine && begin_segment(filter);
+}
+
+static bool definition(struct tr_filter *filter, struct tr_record *record)
+{
+	if (filter->definitions_mode == TR_DEFINITIONS_NONE)
+		return true;
+	if (filter->definitions_mode == TR_DEFINITIONS_ALL || !tr_definition_is_known(record))
+		return pass(filter, record);
+	if (filter->count_only || filter->fields)
+		return true;
+	return tr_definitions_add(&filter->definitions, record) || tr_filter_out_of_memory(filter);
+}
+
+static bool context(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_text line;
+
+	if (filter->no_context || filter->count_only || filter->fields || tr_filter_full(filter))
+		return true;
+	return tr_filter_render(filter, record, NULL, &line)
+		       ? tr_filter_emit(filter, TR_ITEM_CONTEXT, line, NULL)
+		       : !filter->cli->stop;
+}
+
+static bool plain(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_text text;
+
+	if (tr_filter_full(filter) ||
+	    tr_filter_judge(filter, record, NULL, false, in_tree) != TR_MATCH_YES ||
+	    !tr_filter_render(filter, record, NULL, &text))
+		return !filter->cli->stop;
+	return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
+}
+
+static bool one_record(struct tr_filter *filter, struct tr_record *record)
+{
+	enum tr_record_sort sort = tr_filter_sort(filter, record);
+	bool in_tree = true;
+
+	filter->has_records = true;
+	if (filter->root && sort != TR_SORT_CONTEXT &&
+	    !tr_task_tree_follow(&filter->tree, record, &in_tree))
+		return tr_filter_out_of_memory(filter);
+	switch (sort) {
+	case TR_SORT_CONTEXT:
+		return context(filter, record);
+	case TR_SORT_ENTER:
+		return tr_filter_enter(filter, record, in_tree);
+	case TR_SORT_LEAVE:
+		return tr_filter_leave(filter, record, in_tree);
+	case TR_SORT_PLAIN:
+		break;
+	}
+	return plain(filter, record, in_tree);
+}
+
+static bool one_line(struct tr_filter *filter, struct tr_record *record)
+{
+	switch (record->type) {
+	case TR_RECORD:
+		return one_record(filter, record);
+	case TR_DEFINITION:
+		return definition(filter, record);
+	case TR_HEADER:
+		return header(filter, record);
+	case TR_TRAILER:
+		return trailer(filter, record);
+	case TR_COMMENT:
+		return pass(filter, record);
+	}
+	return true;
+}
+
+/* -m: what is left of the segment is not read, so its trailer is ours. */
+static void close_segment(struct tr_filter *filter)
+{
+	struct tr_output *out = filter->cli->out;
+
+	if (!tr_filter_end_calls(filter) || !filter->has_header || filter->count_only ||
+	    filter->fields)
+		return;
+	tr_buffer_reset(&filter->text);
+	tr_buffer_put_literal(&filter->text, "!end\t");
+	tr_buffer_put_decimal(&filter->text, filter->written);
+	tr_buffer_put_byte(&filter->text, '\n');
+	tr_output_put_text(out, tr_buffer_text(&filter->text));
+}
+
+/* The leaves of what is kept still have to come. */
+static bool is_done(const struct tr_filter *filter)
+{
+	return tr_filter_full(filter) && !filter->owed && !filter->queue.first;
+}
+
+static bool one_place(struct tr_filter *filter)
+{
+	struct tr_record *record;
+
+	filter->has_header = false;
+	if (!begin_segment(filter))
+		return false;
+	while (tr_cli_next_here(filter->cli, &record)) {
+		if (!one_line(filter, record))
+			return false;
+		if (is_done(filter)) {
+			close_segment(filter);
+			return false;
+		}
+	}
+	return tr_filter_end_calls(filter);
+}
+
+void tr_filter_run(struct tr_filter *filter)
+{
+	struct tr_trace_place *place;
+
+	while (!is_done(filter) && tr_cli_step(filter->cli, &place) && one_place(filter))
+		;
+	if (filter->count_only && !filter->cli->stop) {
+		tr_buffer_reset(&filter->text);
+		tr_buffer_put_decimal(&filter->text, filter->selected);
+		tr_buffer_put_byte(&filter->text, '\n');
+		tr_output_put_text(filter->cli->out, tr_buffer_text(&filter->text));
+	}
+	if (!filter->selected)
+		tr_cli_status(filter->cli, 1);
+}
