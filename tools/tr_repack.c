@@ -312,7 +312,6 @@ int main(int argc, char **argv)
 	if (r.verify && !cli->output_path)
 		tr_cli_usage(cli, "--verify needs -o FILE");
 	r.foreign = tr_text_is(tr_setting_get(&cli->config.read.settings, "foreign", "no"), "yes");
-	cli->config.note_segments = !r.target || !(r.target->flags & TR_FORMAT_STREAM);
 
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;

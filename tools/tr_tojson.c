@@ -147,7 +147,6 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&cli, &tool, argc, argv);
 	read_options(&cli, &form);
-	cli.config.note_segments = form.format && !(form.format->flags & TR_FORMAT_STREAM);
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (form.format)
 			write_format(&cli, form.format);

@@ -125,8 +125,21 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record,
 	return tr_trace_make_header(trace, record, err) ? TR_OK : TR_FATAL;
 }
 
+static void upstream_error(const struct tr_trace *trace, const struct tr_record *trailer,
+			   struct tr_error *err)
+{
+	if (trace->upstream_errors)
+		tr_error_set(err, TR_CAUSE_INPUT, "upstream reported %llu error%s%s",
+			     (unsigned long long)trace->upstream_errors,
+			     trace->upstream_errors == 1 ? "" : "s",
+			     trace->upstream_truncated ? " and a cut" : "");
+	else
+		tr_error_set(err, TR_CAUSE_INPUT, "upstream reported a cut");
+	tr_error_at_line(err, trailer->source_line);
+}
+
 /*
- * What stands before a held header or trailer: messages, and the trailer of a
+ * What stands before a held header or trailer: a message, and the trailer of a
  * segment that has none of its own. TR_END: nothing is held.
  */
 static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
@@ -138,36 +151,19 @@ static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 		return TR_END;
 	if (trace->say_upstream) {
 		trace->say_upstream = false;
-		if (trace->upstream_errors)
-			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported %llu error%s%s",
-				     (unsigned long long)trace->upstream_errors,
-				     trace->upstream_errors == 1 ? "" : "s",
-				     trace->upstream_truncated ? " and a cut" : "");
-		else
-			tr_error_set(err, TR_CAUSE_INPUT, "upstream reported a cut");
-	} else if (trace->say_count) {
-		trace->say_count = false;
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "the trailer counts other records than the %llu that are here",
-			     (unsigned long long)trace->segment.count);
-		tr_error_is_note(err);
-	} else if (trace->say_missing) {
-		trace->say_missing = false;
-		tr_error_set(err, TR_CAUSE_INPUT, "a segment has no trailer: it may be cut");
-		tr_error_is_note(err);
-	} else if (trace->trailer_due) {
+		upstream_error(trace, held, err);
+		return TR_WARN;
+	}
+	if (trace->trailer_due) {
 		trace->trailer_due = false;
 		return tr_trace_make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
-	} else {
-		trace->held = NULL;
-		if (held->type == TR_TRAILER)
-			return tr_trace_make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
-		trace->segment = (struct tr_segment){ .open = true };
-		*record = held;
-		return TR_OK;
 	}
-	tr_error_at_line(err, held->source_line);
-	return TR_WARN;
+	trace->held = NULL;
+	if (held->type == TR_TRAILER)
+		return tr_trace_make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
+	trace->segment = (struct tr_segment){ .open = true };
+	*record = held;
+	return TR_OK;
 }
 
 /* A header asks for what was promised when it was written. */
@@ -196,7 +192,6 @@ static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **rec
 		trace->upstream_errors = 0;
 		trace->upstream_truncated = false;
 		trace->trailer_due = segment->errors || segment->truncated;
-		trace->say_missing = segment->open && trace->config.note_segments;
 		trace->held = *record;
 		return TR_END;
 	case TR_TRAILER:
@@ -264,13 +259,6 @@ static enum tr_status trailer(struct tr_trace *trace, struct tr_record **record,
 	const struct tr_segment *segment = &trace->segment;
 	bool due = segment->errors || segment->truncated || (segment->open && !is_stream(trace));
 
-	if (segment->open && !due && trace->config.note_segments && !trace->say_missing) {
-		trace->say_missing = true;
-		tr_error_set(err, TR_CAUSE_INPUT, "a segment has no trailer: it may be cut");
-		tr_error_is_note(err);
-		return TR_WARN;
-	}
-	trace->say_missing = false;
 	trace->state = TR_TRACE_DONE;
 	trace->upstream_errors = 0;
 	trace->upstream_truncated = false;

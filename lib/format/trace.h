@@ -4,11 +4,11 @@
  * it, each segment with its header and its trailer.
  *
  * What it promises of a segment: a header (made here unless the format has its
- * own), records in order, and a trailer whose count is right and which carries
- * errors=N and truncated=true where something was lost, here or upstream.
- * In a trec stream what is missing stays missing, so that those who come after
- * can see it: anonymous segments get no header, and a trailer that is not there
- * is made only where there are errors to tell.
+ * own), records in order, and a trailer that carries errors=N and truncated=true
+ * where something was lost, here or upstream. In a stream, where nothing is lost
+ * here, what is missing or wrong stays so, because those who come after have to
+ * see it: anonymous segments get no header, a trailer that is not there is made
+ * only where there are errors to tell, and only then a wrong count is put right.
  */
 #ifndef TR_FORMAT_TRACE_H
 #define TR_FORMAT_TRACE_H
@@ -22,7 +22,6 @@ struct tr_trace_config {
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
 	bool unknown_members; /* step to archive members of no known format too */
-	bool note_segments;   /* note missing trailers and wrong counts: for writers of traces */
 	void (*on_wait)(void *context); /* see tr_input_on_wait */
 	void *wait_context;
 };

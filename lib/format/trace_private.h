@@ -42,7 +42,7 @@ struct tr_trace {
 	bool trailer_due;       /* before the held header */
 	uint64_t upstream_errors;
 	bool upstream_truncated;
-	bool say_upstream, say_count, say_missing; /* messages to give before held */
+	bool say_upstream; /* before held */
 
 	struct tr_record made; /* header or trailer */
 	struct tr_arena made_arena;

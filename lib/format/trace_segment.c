@@ -61,7 +61,8 @@ static bool is_damage_field(const struct tr_field *field)
 
 /*
  * The trailer as it has to be: `own` is the one that the stream has, or NULL.
- * It goes out as it is when it says the truth.
+ * It goes out as it is when there is nothing to add: if it miscounts, somebody
+ * has to see that at the end.
  */
 bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 			   struct tr_record **record, struct tr_error *err)
@@ -72,7 +73,7 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 
 	if (own && !segment->open)
 		count = own->seq.number; /* of an anonymous segment: nobody can check it */
-	if (own && own->seq.number == count && !segment->errors && !segment->truncated) {
+	if (own && !segment->errors && !segment->truncated) {
 		*record = own;
 		*segment = (struct tr_segment){ 0 };
 		return true;
@@ -103,7 +104,6 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 /* What a trailer of the stream says about the way behind it. */
 void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record)
 {
-	const struct tr_segment *segment = &trace->segment;
 	struct tr_field *errors = tr_record_field(record, "errors");
 	struct tr_field *truncated = tr_record_field(record, "truncated");
 
@@ -116,6 +116,4 @@ void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record)
 	struct tr_value *cut = truncated ? tr_field_value(record, truncated, NULL) : NULL;
 	trace->upstream_truncated = truncated && !(cut && cut->type == TR_FALSE);
 	trace->say_upstream = trace->upstream_errors || trace->upstream_truncated;
-	trace->say_count = trace->config.note_segments && segment->open &&
-			   record->seq.number != segment->count;
 }

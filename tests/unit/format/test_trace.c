@@ -27,10 +27,9 @@ static void fill(const char *file, const char *text)
 }
 
 /* All lines of the operands, each message as "W" (damage), "N" (note) or "F" and its line. */
-static void run(const char *const *operands, size_t count, bool note, size_t lost_at,
-		struct tr_buffer *to)
+static void run(const char *const *operands, size_t count, size_t lost_at, struct tr_buffer *to)
 {
-	struct tr_trace_config config = { .read.limits = TR_LIMITS_DEFAULT, .note_segments = note };
+	struct tr_trace_config config = { .read.limits = TR_LIMITS_DEFAULT };
 	struct tr_trace *trace = tr_trace_open(operands, count, &config);
 	struct tr_trace_place *place;
 	struct tr_record *record;
@@ -61,59 +60,53 @@ static void run(const char *const *operands, size_t count, bool note, size_t los
 
 struct row {
 	const char *name, *in, *out;
-	bool note;
 	size_t lost_at;
 };
 
 static const struct row rows[] = {
-	{ "a whole stream", HEADER EXEC "!end\t1\n", HEADER EXEC "!end\t1\n", true, 0 },
-	{ "nothing", "", "", true, 0 },
-	{ "an anonymous segment gets nothing", EXEC EXEC, EXEC EXEC, true, 0 },
-	{ "its trailer is not checked", EXEC "!end\t7\n", EXEC "!end\t7\n", true, 0 },
-	{ "unless something is lost", EXEC BAD EXEC, EXEC "W" EXEC "!end\t2\terrors=1\n", true, 0 },
-	{ "a missing trailer stays missing", HEADER EXEC, HEADER EXEC, false, 0 },
-	{ "and is noted for writers", HEADER EXEC, HEADER EXEC "N", true, 0 },
+	{ "a whole stream", HEADER EXEC "!end\t1\n", HEADER EXEC "!end\t1\n", 0 },
+	{ "nothing", "", "", 0 },
+	{ "an anonymous segment gets nothing", EXEC EXEC, EXEC EXEC, 0 },
+	{ "its trailer is not checked", EXEC "!end\t7\n", EXEC "!end\t7\n", 0 },
+	{ "unless something is lost", EXEC BAD EXEC, EXEC "W" EXEC "!end\t2\terrors=1\n", 0 },
+	{ "a missing trailer stays missing", HEADER EXEC, HEADER EXEC, 0 },
 	{ "also between segments", HEADER EXEC HEADER EXEC "!end\t1\n",
-	  HEADER EXEC "N" HEADER EXEC "!end\t1\n", true, 0 },
-	{ "a wrong count is put right", HEADER EXEC "!end\t2\n", HEADER EXEC "!end\t1\n", false,
-	  0 },
-	{ "and noted", HEADER EXEC "!end\t2\n", HEADER EXEC "N!end\t1\n", true, 0 },
-	{ "damage", HEADER BAD EXEC "!end\t2\n", HEADER "W" EXEC "!end\t1\terrors=1\n", false, 0 },
-	{ "damage without a trailer", HEADER BAD EXEC, HEADER "W" EXEC "!end\t1\terrors=1\n", false,
-	  0 },
+	  HEADER EXEC HEADER EXEC "!end\t1\n", 0 },
+	{ "a wrong count stays wrong", HEADER EXEC "!end\t2\n", HEADER EXEC "!end\t2\n", 0 },
+	{ "damage", HEADER BAD EXEC "!end\t2\n", HEADER "W" EXEC "!end\t1\terrors=1\n", 0 },
+	{ "damage without a trailer", HEADER BAD EXEC, HEADER "W" EXEC "!end\t1\terrors=1\n", 0 },
 	{ "damage before the next header", HEADER BAD EXEC HEADER EXEC "!end\t1\n",
-	  HEADER "W" EXEC "!end\t1\terrors=1\n" HEADER EXEC "!end\t1\n", false, 0 },
-	{ "upstream errors", HEADER EXEC "!end\t1\terrors=3\n",
-	  HEADER EXEC "W!end\t1\terrors=3\n", false, 0 },
+	  HEADER "W" EXEC "!end\t1\terrors=1\n" HEADER EXEC "!end\t1\n", 0 },
+	{ "upstream errors", HEADER EXEC "!end\t1\terrors=3\n", HEADER EXEC "W!end\t1\terrors=3\n",
+	  0 },
 	{ "upstream cut", HEADER EXEC "!end\t1\ttruncated=true\n",
-	  HEADER EXEC "W!end\t1\ttruncated=true\n", false, 0 },
+	  HEADER EXEC "W!end\t1\ttruncated=true\n", 0 },
 	{ "no cut", HEADER EXEC "!end\t1\ttruncated=false\n",
-	  HEADER EXEC "!end\t1\ttruncated=false\n", false, 0 },
+	  HEADER EXEC "!end\t1\ttruncated=false\n", 0 },
 	{ "errors add up, other fields stay", HEADER BAD EXEC "!end\t9\ta=1\terrors=3\tb=2\n",
-	  HEADER "W" EXEC "W!end\t1\terrors=4\ta=1\tb=2\n", false, 0 },
+	  HEADER "W" EXEC "W!end\t1\terrors=4\ta=1\tb=2\n", 0 },
 	{ "upstream of an anonymous segment", EXEC BAD "!end\t7\terrors=1\n",
-	  EXEC "WW!end\t7\terrors=2\n", false, 0 },
+	  EXEC "WW!end\t7\terrors=2\n", 0 },
 	{ "a sorted stream: the trailer comes first", "!end\t2\n" HEADER EXEC EXEC,
-	  "!end\t2\n" HEADER EXEC EXEC, false, 0 },
+	  "!end\t2\n" HEADER EXEC EXEC, 0 },
 	{ "no end of the last line", HEADER EXEC "exec\t1\t-\t-\tg",
-	  HEADER EXEC "W!end\t1\terrors=1\ttruncated=true\n", false, 0 },
+	  HEADER EXEC "W!end\t1\terrors=1\ttruncated=true\n", 0 },
 	{ "CR LF is counted in silence", HEADER EXEC "a\r\nb\r\n!end\t1\n",
-	  HEADER EXEC "W!end\t1\terrors=2\n", false, 0 },
-	{ "enter and leave are one", HEADER ENTER LEAVE "!end\t1\n",
-	  HEADER ENTER LEAVE "!end\t1\n", true, 0 },
+	  HEADER EXEC "W!end\t1\terrors=2\n", 0 },
+	{ "enter and leave are one", HEADER ENTER LEAVE "!end\t1\n", HEADER ENTER LEAVE "!end\t1\n",
+	  0 },
 	{ "a leave without enter is one too", HEADER ORPHAN "!end\t1\n", HEADER ORPHAN "!end\t1\n",
-	  true, 0 },
+	  0 },
 	{ "definitions and comments do not count", HEADER "%fn\tF1\tf\n# x\n!end\t0\n",
-	  HEADER "%fn\tF1\tf\n# x\n!end\t0\n", true, 0 },
+	  HEADER "%fn\tF1\tf\n# x\n!end\t0\n", 0 },
 	{ "another version", HEADER EXEC "!end\t1\n%trec\t2\n" EXEC,
-	  HEADER EXEC "!end\t1\nW!end\t0\terrors=1\ttruncated=true\n", false, 0 },
+	  HEADER EXEC "!end\t1\nW!end\t0\terrors=1\ttruncated=true\n", 0 },
 	{ "an unknown feature", "%trec\t1\tfeature=x\n" EXEC,
-	  "W!end\t0\terrors=1\ttruncated=true\n", false, 0 },
-	{ "a byte order mark", "\xef\xbb\xbf" HEADER EXEC "!end\t1\n", HEADER EXEC "!end\t1\n",
-	  true, 0 },
-	{ "what the tool could not use", HEADER EXEC "!end\t1\n",
-	  HEADER EXEC "!end\t1\terrors=1\n", true, 2 },
-	{ "no known format", "hello\n", "F", true, 0 },
+	  "W!end\t0\terrors=1\ttruncated=true\n", 0 },
+	{ "a byte order mark", "\xef\xbb\xbf" HEADER EXEC "!end\t1\n", HEADER EXEC "!end\t1\n", 0 },
+	{ "what the tool could not use", HEADER EXEC "!end\t1\n", HEADER EXEC "!end\t1\terrors=1\n",
+	  2 },
+	{ "no known format", "hello\n", "F", 0 },
 };
 
 static void test_rows(void)
@@ -123,7 +116,7 @@ static void test_rows(void)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		fill(path[0], rows[i].in);
-		run(operands, 1, rows[i].note, rows[i].lost_at, &to);
+		run(operands, 1, rows[i].lost_at, &to);
 		if (!ok(tr_text_is(tr_buffer_text(&to), rows[i].out), "%s", rows[i].name))
 			diag("got: %.*s", (int)to.len, to.data);
 	}
@@ -137,7 +130,7 @@ static void test_operands(void)
 
 	fill(path[0], HEADER EXEC "!end\t1\n");
 	fill(path[1], EXEC);
-	run(operands, 4, true, 0, &to);
+	run(operands, 4, 0, &to);
 	ok(tr_text_is(tr_buffer_text(&to), HEADER EXEC "!end\t1\n??" EXEC),
 	   "what cannot be opened is reported, the others are read");
 	tr_buffer_free(&to);
@@ -159,8 +152,8 @@ static void test_progress(void)
 	tr_trace_progress(trace, &done, &total);
 	ok(done == 0 && total == strlen(HEADER EXEC), "knows how much there is");
 	tr_trace_step(trace, &place, &err);
-	ok(place->size == (int64_t)total && place->format == &tr_format_trec &&
-		   !place->member && strcmp(place->name, path[0]) == 0,
+	ok(place->size == (int64_t)total && place->format == &tr_format_trec && !place->member &&
+		   strcmp(place->name, path[0]) == 0,
 	   "knows the place");
 	while (tr_trace_next(trace, &record, &err) == TR_OK)
 		;
