@@ -98,8 +98,8 @@ static void list(struct tr_cli *cli, bool identify)
 
 	while (tr_cli_step(cli, &place)) {
 		put_line(cli, place, identify, &line);
-		if (!place->format)
-			tr_cli_status(cli, 2);
+		if (!place->format && !place->member)
+			tr_cli_status(cli, 2); /* archives hold other things too, and may */
 	}
 	tr_buffer_free(&line);
 }

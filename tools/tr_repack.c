@@ -3,6 +3,8 @@
 
 #include "tr_repack.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "record/value.h"
@@ -177,6 +179,21 @@ bool repack_finish_writer(struct repack *r)
 	return done;
 }
 
+/* About the file or member that is being read. */
+__attribute__((format(printf, 2, 3))) static void fail_here(struct repack *r, const char *format,
+							    ...)
+{
+	char text[TR_ERROR_TEXT];
+	struct tr_error err;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	tr_error_set(&err, TR_CAUSE_USAGE, "%s", text);
+	tr_cli_report(&r->cli, &err);
+}
+
 /* The output is to be in this format: opens it, or sees that it is the same as before. */
 static bool settle(struct repack *r, const struct tr_format *format,
 		   const struct tr_trace_place *place, repack_open *open)
@@ -184,13 +201,12 @@ static bool settle(struct repack *r, const struct tr_format *format,
 	if (r->format == format)
 		return true;
 	if (r->format) {
-		tr_cli_fail(&r->cli, "%s is %s, what came before is %s: use -t FORMAT",
-			    place->name, format->name, r->format->name);
+		fail_here(r, "is %s, what came before is %s: use -t FORMAT", format->name,
+			  r->format->name);
 		return false;
 	}
 	if (!(format->flags & TR_FORMAT_WRITES)) {
-		tr_cli_fail(&r->cli, "%s: format '%s' can only be read: use -t FORMAT", place->name,
-			    format->name);
+		fail_here(r, "format '%s' can only be read: use -t FORMAT", format->name);
 		return false;
 	}
 	r->format = format;
@@ -223,12 +239,10 @@ static const struct tr_format *format_of_header(struct repack *r, struct tr_reco
 	const struct tr_format *format = field ? tr_format_by_name(field->text) : NULL;
 
 	if (!field)
-		tr_cli_fail(&r->cli, "the stream does not say which format it came from: "
-				     "use -t FORMAT");
+		fail_here(r, "the stream does not say which format it came from: use -t FORMAT");
 	else if (!format)
-		tr_cli_fail(&r->cli, "the stream came from the unknown format '%.*s': "
-				     "use -t FORMAT",
-			    (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
+		fail_here(r, "the stream came from the unknown format '%.*s': use -t FORMAT",
+			  (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
 	return format;
 }
 
@@ -245,8 +259,8 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 	else if (!format) {
 		*skip = record->type == TR_COMMENT || record->type == TR_TRAILER;
 		if (!*skip)
-			tr_cli_fail(&r->cli, "the stream has no header that says which format it "
-					     "came from: use -t FORMAT");
+			fail_here(r, "the stream has no header that says which format it came "
+				     "from: use -t FORMAT");
 		return *skip;
 	}
 	return format && settle(r, format, place, open);

@@ -16,11 +16,14 @@ static bool cut_end(struct tr_text *name, const char *extension)
 	return true;
 }
 
+/* Traces that are JSON are often simply called so. */
 static void cut_format_extension(struct tr_text *name, const struct tr_format *format)
 {
 	for (const char *const *e = format->extensions; e && *e; e++)
 		if (cut_end(name, *e))
 			return;
+	if ((format->flags & TR_FORMAT_JSON) && !cut_end(name, ".json"))
+		cut_end(name, ".jsonl");
 }
 
 /*

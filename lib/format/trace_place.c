@@ -109,17 +109,6 @@ static void find_format(struct tr_trace *trace)
 	trace->place.format = trace->config.format ? trace->config.format : detect(trace->in);
 }
 
-/*
- * A tar shows itself only after 512 bytes, for which a slow producer of short
- * lines is not to be kept waiting: what a text format knows is no archive.
- */
-static bool known_without_archive(const struct tr_trace *trace, struct tr_input *in)
-{
-	const struct tr_format *forced = trace->config.format;
-
-	return forced ? forced->bid(in) > 0 : detect(in) != NULL;
-}
-
 static enum tr_status enter_archive(struct tr_trace *trace, struct tr_input *in,
 				    struct tr_error *err)
 {
@@ -145,7 +134,7 @@ enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 	trace->in = trace->place.in = in;
 	trace->place.codec = in->codec;
-	if (!known_without_archive(trace, in) && tr_archive_detect(in)) {
+	if (tr_archive_detect(in)) {
 		trace->in = trace->place.in = NULL;
 		return enter_archive(trace, in, err);
 	}

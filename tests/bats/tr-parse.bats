@@ -6,6 +6,13 @@ bats_require_minimum_version 1.5.0
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	trec=$top_srcdir/tests/data/trec/filter.trec
+	zlib=$top_srcdir/tests/data/build/zlib.kw.json.gz
+	mc=$top_srcdir/tests/data/build/mc.kw.jsonl.gz
+}
+
+# records: the stream without its headers
+records() {
+	grep -v '^%trec'
 }
 
 # rows FILE: the rows of a table of vectors
@@ -128,7 +135,7 @@ rows() {
 }
 
 @test "compressed streams are opened by themselves" {
-	for codec in 'gzip:gz' 'xz:xz' 'zstd:zst'; do
+	for codec in 'gzip:gz' 'xz:xz' 'zstd:zst' 'bzip2:bz2' 'lz4:lz4'; do
 		tool=${codec%:*}
 		$tool -qc <"$trec" >"in.${codec#*:}"
 		tr-parse "in.${codec#*:}" | cmp - "$trec"
@@ -162,4 +169,84 @@ rows() {
 	run -0 bash -c 'cat a.trec | tr-parse --list'
 	[ "$output" = "$(printf 'stdin\ttrec\t-')" ]
 	run -2 tr-parse --list --identify a.trec
+}
+
+@test "one trace in every wrapping: the same records" {
+	zcat "$zlib" >z.json
+	tr-parse z.json | records >expected
+	[ "$(wc -l <expected)" -eq 180 ]
+	for codec in gzip:gz xz:xz zstd:zst bzip2:bz2 lz4:lz4; do
+		${codec%:*} -qc <z.json >"z.json.${codec#*:}"
+	done
+	tar -cf z.tar z.json
+	tar -c z.json | zstd -q >z.tar.zst
+	tar -c z.json.gz | gzip >z.tgz
+	zip -q z.zip z.json
+	7z a z.7z z.json >/dev/null
+	echo z.json | cpio -oc --quiet >z.cpio
+	for file in z.*; do
+		echo "$file"
+		tr-parse "$file" | records | cmp - expected
+		tr-parse <"$file" | records | cmp - expected
+		cat "$file" | tr-parse | records | cmp - expected
+	done
+}
+
+@test "the header says what it came from" {
+	zcat "$zlib" >z.json
+	run -0 bash -c 'tr-parse z.json | head -1'
+	[ "$output" = "$(printf '%%trec\t1\tformat=klocwork')" ]
+	xz -k z.json
+	run -0 bash -c 'tr-parse z.json.xz | head -1'
+	[ "$output" = "$(printf '%%trec\t1\tformat=klocwork\tcontainer=xz')" ]
+	zip -q z.zip z.json.xz
+	run -0 bash -c 'tr-parse z.zip | head -1'
+	[ "$output" = "$(printf '%%trec\t1\tformat=klocwork\tcontainer=xz\tmember="z.json.xz"')" ]
+}
+
+@test "split in two: the same records, numbered anew" {
+	zcat "$zlib" >z.json
+	head -100 z.json >1
+	tail -n +101 z.json >2
+	tr-parse z.json | grep ^exec | cut -f1,4,5 >expected
+	tr-parse 1 2 | grep ^exec | cut -f1,4,5 | cmp - expected
+}
+
+@test "archives: members in order, --member, --list, what is no trace is skipped" {
+	zcat "$zlib" >z.json
+	zcat "$mc" >'m c.json'
+	echo read me >README
+	tar -cf t.tar README z.json 'm c.json'
+	run --separate-stderr -0 tr-parse --list t.tar
+	[ "$output" = "$(printf 'README\tunknown\t8\nz.json\tklocwork\t%d\nm c.json\tklocwork\t%d' \
+		"$(stat -c %s z.json)" "$(stat -c %s 'm c.json')")" ]
+	run --separate-stderr -0 tr-parse t.tar
+	[ "$stderr" = "tr-parse: t.tar:README: note: member of no known format is skipped" ]
+	[ "$(grep -c ^%trec <<<"$output")" -eq 2 ]
+	run --separate-stderr -2 tr-parse --strict t.tar
+	run --separate-stderr -0 tr-parse --member='m*' t.tar
+	[ "$output" = "$(tr-parse --member='m c.json' t.tar)" ]
+	[ "$(grep -c ^exec <<<"$output")" -eq 13 ]
+	run --separate-stderr -0 tr-parse --member='m*' --member='z*' t.tar
+	[ "$(grep -c ^%trec <<<"$output")" -eq 2 ]
+	run -2 tr-parse --member='x*' t.tar
+	[ "$output" = "tr-parse: t.tar: no member matches --member" ]
+	run -2 tr-parse --member=README t.tar
+	[[ $output == "tr-parse: t.tar:README: the format is not known"* ]]
+}
+
+@test "a damaged archive gives what can be had" {
+	zcat "$zlib" >z.json
+	zcat "$mc" >m.json
+	tar -cf t.tar m.json z.json
+	head -c 30000 t.tar >cut.tar
+	run --separate-stderr -2 tr-parse cut.tar
+	[ "$(grep -c ^%trec <<<"$output")" -eq 2 ]
+	[[ ${lines[-1]} == *"truncated=true" ]]
+}
+
+@test "-f: a trace whose beginning nobody knows" {
+	{ echo 'make: entering'; zcat "$zlib"; } >log
+	run -2 tr-parse -f klocwork log
+	[ "$(grep -c ^exec <<<"$output")" -eq 176 ]
 }

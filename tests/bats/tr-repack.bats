@@ -6,6 +6,8 @@ bats_require_minimum_version 1.5.0
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	trec=$top_srcdir/tests/data/trec/filter.trec
+	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >z.json
+	zcat "$top_srcdir/tests/data/build/mc.kw.jsonl.gz" >m.json
 }
 
 @test "-t trec copies the lines of a stream" {
@@ -20,7 +22,7 @@ setup() {
 
 @test "without -t it has to be known where the stream came from" {
 	run -2 tr-repack "$trec"
-	[ "$output" = "tr-repack: the stream does not say which format it came from: use -t FORMAT" ]
+	[ "$output" = "tr-repack: $trec: the stream does not say which format it came from: use -t FORMAT" ]
 	run -2 bash -c 'grep ^call "$1" | tr-repack' _ "$trec"
 	[[ $output == *"use -t FORMAT"* ]]
 	run -2 tr-repack <(printf '%%trec\t1\tformat=nonsense\n')
@@ -39,6 +41,8 @@ setup() {
 		gzip gzip
 		xz xz
 		zstd zstd
+		bzip2 bzip2
+		lz4 lz4
 		gzip=9 gzip
 		xz=0 xz
 		zstd=19 zstd
@@ -50,6 +54,11 @@ setup() {
 		run -2 tr-repack -t trec -z $bad "$trec"
 		[[ ${lines[-1]} == "Try "* ]]
 	done
+	run -2 tr-repack -t trec -z snappy "$trec"
+	[[ $output == *"-O foreign=yes"* ]]
+	run -2 tr-repack -t trec -z brotli "$trec"
+	tr-repack -t trec -z brotli -O foreign=yes -o out --verify "$trec"
+	tr-repack -t trec -z snappy -O foreign=yes -o out --verify "$trec"
 }
 
 @test "the container of the input is kept" {
@@ -101,4 +110,90 @@ setup() {
 	gzip -c "$trec" | head -c 300 >cut.gz
 	run -2 tr-repack -t trec -z none -o out cut.gz
 	[ -s out ]
+}
+
+@test "records to the trace they came from" {
+	for trace in z.json m.json; do
+		tr-parse $trace >records
+		run -1 grep -F .raw= records
+		tr-repack records | cmp - $trace
+		tr-parse $trace | tr-repack -t klocwork | cmp - $trace
+	done
+}
+
+@test "an edit comes out" {
+	tr-parse --exact z.json | sed 's/-O3/-O0/' | tr-repack >out
+	sed 's/-O3/-O0/' z.json | cmp - out
+}
+
+@test "a trace file in its own format is copied, whatever is in it" {
+	{ printf '\xef\xbb\xbf'; cat z.json; echo garbage; head -c -20 m.json; } >odd
+	tr-repack odd | cmp - odd
+	tr-repack -z zstd odd | zstd -dc | cmp - odd
+}
+
+@test "copies do not share a line" {
+	head -c -1 m.json >cut
+	tr-repack cut z.json >out
+	cat m.json z.json | cmp - out
+}
+
+@test "traces and streams together" {
+	tr-parse m.json >m.trec
+	tr-repack m.trec z.json >out
+	cat m.json z.json | cmp - out
+	tr-repack z.json m.trec z.json >out
+	cat z.json m.json z.json | cmp - out
+	run -2 tr-repack z.json <(tr-parse m.json | sed '1s/klocwork/trec/')
+	[[ $output == *"is trec, what came before is klocwork: use -t FORMAT"* ]]
+}
+
+@test "the container: of the input file, or -z" {
+	gzip -k z.json
+	tr-repack z.json.gz | zcat | cmp - z.json
+	tr-repack -z none z.json.gz | cmp - z.json
+	tr-repack -z xz z.json.gz | xz -dc | cmp - z.json
+	tr-parse z.json.gz | tr-repack | cmp - z.json
+}
+
+@test "archives in, archive out" {
+	echo read me >README
+	gzip -k z.json
+	tar -cf in.tar README m.json z.json.gz
+	for out in out.tar out.tar.zst out.tgz out.zip out.7z out.cpio; do
+		run --separate-stderr -0 tr-repack --verify -o $out in.tar
+		[ "$stderr" = "tr-repack: in.tar:README: note: member of no known format is skipped" ]
+		tr-parse --list $out | cut -f1,2 >list
+		printf 'm.json\tklocwork\nz.json.gz\tklocwork\n' | cmp - list
+		tr-parse --member=z.json.gz $out >records
+		tr-parse --member=z.json.gz in.tar | cmp - records
+	done
+	tar -xOf out.tar m.json | cmp - m.json
+	tar -xOf out.tar z.json.gz | zcat | cmp - z.json
+}
+
+@test "archives: names follow the format and the codec" {
+	gzip -k z.json
+	tr-parse m.json >m.trec
+	tar -cf in.tar m.trec z.json.gz
+	tr-repack -t trec -z zstd -o out.zip in.tar
+	[ "$(tr-parse --list out.zip | cut -f1)" = "$(printf 'm.trec.zst\nz.trec.zst')" ]
+	tr-repack -o out.zip -z none m.json z.json.gz
+	[ "$(tr-parse --list out.zip | cut -f1)" = "$(printf 'm.json\nz.json')" ]
+	tr-repack -o back.zip in.tar
+	[ "$(tr-parse --list back.zip | cut -f1)" = "$(printf 'm.kw.json\nz.json.gz')" ]
+	tr-parse --member='m*' back.zip | sed 1d | cmp - <(sed 1d m.trec)
+}
+
+@test "archives: one bad member is reported, the others are done" {
+	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
+	tr-parse m.json >good.trec
+	tar -cf in.tar bad.trec good.trec
+	run -2 tr-repack -o out.tar in.tar
+	[[ $output == *"in.tar:bad.trec:4: "* ]]
+	[ "$(tr-parse --list out.tar | wc -l)" -eq 2 ]
+	tar -xOf out.tar good.kw.json | cmp - m.json
+	run -2 tr-repack --strict -o strict.tar in.tar
+	[ ! -e strict.tar ]
+	[ -z "$(ls -A | grep '^\.strict')" ]
 }
