@@ -90,7 +90,6 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 		return;
 	}
 	while (tr_cli_next(cli, &record)) {
-		tr_error_clear(&err);
 		enum tr_status status = tr_json_view_put(view, record, &err);
 		if (status != TR_OK)
 			tr_cli_report_record(cli, record, &err, false);

@@ -225,8 +225,8 @@ static struct tr_sink *encoder_lz4(struct tr_sink *inner, int level, unsigned th
 				   struct tr_error *err)
 {
 	(void)threads;
-	return encoder("lz4", TR_TEXT("\x04\x22\x4d\x18\x64\x40\xa7\0\0\0\0\x05\x5d\xcc\x02"), inner,
-		       level, err);
+	static const char empty[] = "\x04\x22\x4d\x18\x64\x40\xa7\0\0\0\0\x05\x5d\xcc\x02";
+	return encoder("lz4", (struct tr_text){ empty, sizeof empty - 1 }, inner, level, err);
 }
 
 const struct tr_codec tr_codec_bzip2 = {

@@ -8,11 +8,15 @@ void tr_error_clear(struct tr_error *err)
 {
 	if (!err)
 		return;
-	*err = (struct tr_error){
-		.line = TR_NO_POSITION,
-		.offset = TR_NO_POSITION,
-		.record = TR_NO_POSITION,
-	};
+	/* field by field: this is called per record, and the text is long */
+	err->cause = TR_CAUSE_NONE;
+	err->severity = TR_DAMAGE;
+	err->sys_errno = 0;
+	err->line = TR_NO_POSITION;
+	err->offset = TR_NO_POSITION;
+	err->record = TR_NO_POSITION;
+	err->pattern = NULL;
+	err->text[0] = 0;
 }
 
 static void fill(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)

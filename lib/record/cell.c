@@ -5,11 +5,7 @@
 #include "core/utf8.h"
 #include "record/record.h"
 #include "record/record_private.h"
-
-static bool is_raw(unsigned char c, bool key)
-{
-	return c >= 0x20 && c != 0x7f && c != '\\' && c < 0x80 && !(key && c == '=');
-}
+#include "record/string_scan.h"
 
 static void put_hex_escape(unsigned char c, struct tr_buffer *to)
 {
@@ -37,22 +33,38 @@ static void put_escape(unsigned char c, struct tr_buffer *to)
 	}
 }
 
+/* The first byte from p on that may not stand in a cell as it is, or end. */
+static const char *next_escaped(const char *p, const char *end)
+{
+	for (;;) {
+		p = tr_string_special(p, end);
+		if (p == end)
+			return end;
+		unsigned length = 0;
+		if ((unsigned char)*p >= 0x80)
+			length = tr_utf8_length(p, end);
+		else if (*p == '"')
+			length = 1;
+		if (length == 0)
+			return p;
+		p += length;
+	}
+}
+
 /* What stands inside a cell, less the rules for whole cells and first characters. */
 static void put_inside(const char *p, const char *end, bool key, struct tr_buffer *to)
 {
-	const char *copied = p;
 	while (p < end) {
-		unsigned length = is_raw((unsigned char)*p, key)     ? 1
-				  : (unsigned char)*p < 0x80 ? 0
-							     : tr_utf8_length(p, end);
-		if (length == 0) {
-			tr_buffer_put(to, copied, (size_t)(p - copied));
-			put_escape((unsigned char)*p, to);
-			copied = p + 1;
-		}
-		p += length ? length : 1;
+		const char *stop = next_escaped(p, end);
+		/* keys are short */
+		const char *equals = key ? memchr(p, '=', (size_t)(stop - p)) : NULL;
+		if (equals)
+			stop = equals;
+		tr_buffer_put(to, p, (size_t)(stop - p));
+		if (stop < end)
+			put_escape((unsigned char)*stop++, to);
+		p = stop;
 	}
-	tr_buffer_put(to, copied, (size_t)(end - copied));
 }
 
 void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to)

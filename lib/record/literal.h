@@ -66,7 +66,7 @@ void tr_wstring_unit(uint64_t unit, struct tr_buffer *to);
 
 enum { TR_REAL_MAX = 32 }; /* bytes a real number's canonical spelling takes at most */
 
-/* Canonical spelling of the real number with these bits (trec(5), REAL), a 32-bit one with its f. */
+/* Canonical spelling of the real number with these bits, a 32-bit one with its f. */
 size_t tr_real64_write(uint64_t bits, char *to);
 size_t tr_real32_write(uint32_t bits, char *to);
 

@@ -19,7 +19,7 @@ static inline const char *skip_string(const char *p, const char *end)
 		if (*p == '"')
 			return p + 1;
 		if (*p == '\\') {
-			/* the escapes that have no other spelling; a string cannot end behind them */
+			/* escapes that have no other spelling; no string ends behind them */
 			char c = end - p > 2 ? p[1] : 0;
 			if (c != '"' && c != '\\' && c != 'n' && c != 't' && c != 'r')
 				return NULL;

@@ -16,7 +16,8 @@ bool tr_scan_digits(struct tr_scan *scan, const char *what, uint64_t *number)
 		n = n * 10 + digit;
 	}
 	if (p == start)
-		return tr_scan_fail(scan, p, "digits expected%s%s", what ? " in " : "", what ? what : "");
+		return what ? tr_scan_fail(scan, p, "digits expected in %s", what)
+			    : tr_scan_fail(scan, p, "digits expected");
 	if (*start == '0' && p - start > 1)
 		return tr_scan_fail(scan, start, "leading zero in %s", what ? what : "integer");
 	if (beyond)

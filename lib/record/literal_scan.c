@@ -110,8 +110,8 @@ struct tr_text tr_scan_word(struct tr_scan *scan)
 
 static bool is_base64(char c)
 {
-	/* the other alphabet's digits too: they are meant, though wrong */
-	return tr_is_word_start(c) || tr_is_digit(c) || c == '+' || c == '/' || c == '=' || c == '-';
+	/* the URL alphabet's digits too: they are meant, though wrong */
+	return tr_is_word_start(c) || tr_is_digit(c) || memchr("+/=-", c, 4) != NULL;
 }
 
 bool tr_scan_base64(struct tr_scan *scan, struct tr_value *value)

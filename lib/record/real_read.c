@@ -95,7 +95,7 @@ static struct product multiply(struct tr_power power, uint64_t factor, int expon
 /* The nearest number's bits, of two equally near the even one's; infinity's beyond the range. */
 static uint64_t round_product(const struct tr_real_width *width, const struct product *n)
 {
-	/* a factor below 2^64 and a power from 2^127 leave few zeros in front, if its top bit is set */
+	/* both factors have their highest bit set, or nearly: few zeros stand in front */
 	int zeros = __builtin_clzll(n->limbs[0]);
 	uint64_t first = n->limbs[0] << zeros;
 	if (zeros)

@@ -49,8 +49,8 @@ struct interval {
 	int exponent;
 };
 
-static struct interval interval_of(const struct tr_real_width *width, uint64_t mantissa, int exponent,
-				   bool uneven)
+static struct interval interval_of(const struct tr_real_width *width, uint64_t mantissa,
+				   int exponent, bool uneven)
 {
 	/* floor(log10(2^exponent)); the interval is narrower below a power of two: 3/4 of it */
 	int k = (exponent * 1262611 - (uneven ? 524031 : 0)) >> 22;
@@ -76,6 +76,28 @@ static bool is_inside(const struct interval *in, uint64_t n)
 	return in->lower + in->open <= 4 * n && 4 * n + in->open <= in->upper;
 }
 
+/* Takes the zeros off the end of n, which is not 0; by halves, as their number is unforeseeable. */
+static struct decimal strip_zeros(uint64_t n, int exponent)
+{
+	while (n % 100000000 == 0) {
+		n /= 100000000;
+		exponent += 8;
+	}
+	if (n % 10000 == 0) {
+		n /= 10000;
+		exponent += 4;
+	}
+	if (n % 100 == 0) {
+		n /= 100;
+		exponent += 2;
+	}
+	if (n % 10 == 0) {
+		n /= 10;
+		exponent += 1;
+	}
+	return (struct decimal){ n, exponent };
+}
+
 /*
  * The fewest digits inside the interval, the nearest of those. The interval is
  * wide enough for a whole number and too narrow for two multiples of ten.
@@ -83,15 +105,11 @@ static bool is_inside(const struct interval *in, uint64_t n)
 static struct decimal shortest(const struct interval *in)
 {
 	uint64_t below = in->value / 4, above = below + 1;
-	uint64_t tens = below / 10;
-	for (uint64_t candidate = tens; candidate <= tens + 1; candidate++) {
-		if (candidate == 0 || !is_inside(in, candidate * 10))
-			continue;
-		int zeros = 1;
-		for (; candidate % 10 == 0; candidate /= 10)
-			zeros++;
-		return (struct decimal){ candidate, in->exponent + zeros };
-	}
+	uint64_t tens = below / 10 * 10;
+	if (tens && is_inside(in, tens))
+		return strip_zeros(tens, in->exponent);
+	if (is_inside(in, tens + 10))
+		return strip_zeros(tens + 10, in->exponent);
 	bool below_inside = is_inside(in, below);
 	if (below_inside && is_inside(in, above)) {
 		/* the middle between the two, in quarters */
@@ -102,61 +120,96 @@ static struct decimal shortest(const struct interval *in)
 	return (struct decimal){ below_inside ? below : above, in->exponent };
 }
 
-static size_t put_digits(uint64_t n, char *to)
+static unsigned digit_count(uint64_t n)
 {
-	char digits[20];
-	char *p = digits + sizeof digits;
-	do {
-		*--p = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	size_t len = (size_t)(digits + sizeof digits - p);
-	memcpy(to, p, len);
-	return len;
+	static const uint64_t powers[] = {
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+	};
+	/* log10(2) is 1233 / 4096 as far as 18 digits go */
+	unsigned guess = (unsigned)(64 - __builtin_clzll(n)) * 1233 >> 12;
+	return guess + (n >= powers[guess]);
 }
 
-/* d[.ddd]e[-]dd */
-static size_t put_scientific(const char *digits, size_t count, int exponent, char *to)
+/* n, which has count digits. */
+static void put_digits(uint64_t n, unsigned count, char *to)
 {
-	size_t len = 0;
-	to[len++] = digits[0];
-	if (count > 1) {
-		to[len++] = '.';
-		memcpy(to + len, digits + 1, count - 1);
-		len += count - 1;
-	}
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	for (; count >= 2; count -= 2, n /= 100)
+		memcpy(to + count - 2, pairs + 2 * (n % 100), 2);
+	if (count)
+		*to = (char)('0' + n);
+}
+
+/*
+ * The layouts move digits in blocks of fixed size, which is faster than just
+ * as many as there are: digits has 40 readable bytes, to has TR_REAL_MAX
+ * writable ones less a sign. Neither block ends behind that: see the sums.
+ */
+enum { BLOCK = 16, HALF = 8 };
+
+/* d[.ddd]e[-]dd: 2 + BLOCK */
+static size_t put_scientific(const char *digits, unsigned count, int exponent, char *to)
+{
+	size_t len = count > 1 ? count + 1 : 1;
+	to[0] = digits[0];
+	to[1] = '.';
+	memcpy(to + 2, digits + 1, BLOCK);
 	to[len++] = 'e';
 	if (exponent < 0)
 		to[len++] = '-';
-	return len + put_digits((uint64_t)(exponent < 0 ? -exponent : exponent), to + len);
+	unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
+	unsigned width = digit_count(magnitude);
+	put_digits(magnitude, width, to + len);
+	return len + width;
 }
 
 /* With a digit on both sides of the point. */
-static size_t put_fixed(const char *digits, size_t count, int exponent, char *to)
+static size_t put_fixed(const char *digits, unsigned count, int exponent, char *to)
 {
-	if (exponent < 0) {
-		size_t zeros = (size_t)-exponent;
-		memcpy(to, "0.0000", 1 + zeros);
-		memcpy(to + 1 + zeros, digits, count);
+	if (exponent < 0) { /* at most 0.0000 and 17 digits: 6 + BLOCK + 1 */
+		unsigned zeros = (unsigned)-exponent;
+		memcpy(to, "0.0000", 6);
+		memcpy(to + 1 + zeros, digits, BLOCK + 1);
 		return 1 + zeros + count;
 	}
-	size_t whole = (size_t)exponent + 1;
-	if (count <= whole) {
-		memcpy(to, digits, count);
-		memset(to + count, '0', whole - count);
+	unsigned whole = (unsigned)exponent + 1;
+	if (count <= whole) { /* of at most 16: HALF + BLOCK, or 15 + HALF */
+		memcpy(to, digits, BLOCK);
+		memset(to + count, '0', count < HALF ? BLOCK : HALF);
 		memcpy(to + whole, ".0", 2);
 		return whole + 2;
 	}
-	memcpy(to, digits, whole);
+	memcpy(to, digits, BLOCK); /* HALF + 1 + BLOCK, or 16 + 1 + HALF */
 	to[whole] = '.';
-	memcpy(to + whole + 1, digits + whole, count - whole);
+	memcpy(to + whole + 1, digits + whole, whole <= HALF ? BLOCK : HALF);
 	return count + 1;
 }
 
 static size_t put_decimal(struct decimal d, char *to)
 {
-	char digits[20];
-	size_t count = put_digits(d.digits, digits);
+	char digits[40];
+	unsigned count = digit_count(d.digits);
+	put_digits(d.digits, count, digits);
 	int exponent = d.exponent + (int)count - 1;
 	if (exponent < -5 || exponent >= 16)
 		return put_scientific(digits, count, exponent, to);

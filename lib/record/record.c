@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "record/literal.h"
+#include "record/tabs.h"
 
 void tr_record_init(struct tr_record *record, struct tr_arena *arena)
 {
@@ -31,39 +32,32 @@ static const char *word_end(const char *p, const char *end)
 	return p;
 }
 
-/* Cuts the next column off *p, which stands on a TAB or at the end. */
-static bool next_column(const char **p, const char *end, struct tr_text *column)
-{
-	if (*p == end)
-		return false;
-	const char *start = *p + 1;
-	const char *tab = memchr(start, '\t', (size_t)(end - start));
-	*p = tab ? tab : end;
-	*column = tr_text_span(start, *p);
-	return true;
-}
-
 /*
- * The fixed columns behind the first. Where they end *p stands afterwards:
- * on the TAB of the first field, or at the end.
+ * The fixed columns behind the first, which ends at *p. Afterwards *p is where
+ * they end: on the TAB of the first field, or at the end.
  */
-static bool fixed_columns(const char **p, const char *end, struct tr_cell *const *cells,
-			  unsigned count, struct tr_error *err)
+static bool fixed_columns(const struct tr_record *record, const char **p,
+			  struct tr_cell *const *cells, unsigned count, struct tr_error *err)
 {
+	const char *end = record->line.data + record->line.len - 1;
+	struct tr_tabs tabs = tr_tabs_begin(record->line.data, *p, end);
+	const char *tab = tr_tabs_next(&tabs);
 	for (unsigned i = 0; i < count; i++) {
-		struct tr_text column;
-		if (!next_column(p, end, &column)) {
+		if (tab == end) {
 			tr_error_set(err, TR_CAUSE_INPUT, "%u of %u columns", i + 1, count + 1);
 			return false;
 		}
-		if (column.len == 0) {
+		const char *start = tab + 1;
+		tab = tr_tabs_next(&tabs);
+		if (start == tab) {
 			tr_error_set(err, TR_CAUSE_INPUT, "empty column %u", i + 2);
 			return false;
 		}
-		bool absent = column.len == 1 && *column.data == '-';
+		bool absent = tab - start == 1 && *start == '-';
 		*cells[i] = (struct tr_cell){ .type = absent ? TR_CELL_ABSENT : TR_CELL_TEXT,
-					      .text = column };
+					      .text = tr_text_span(start, tab) };
 	}
+	*p = tab;
 	return true;
 }
 
@@ -77,7 +71,7 @@ static bool record_line(struct tr_record *record, const char *p, const char *end
 	record->kind = tr_text_span(p, kind_end);
 	struct tr_cell *const cells[] = { &record->seq, &record->time, &record->task,
 					  &record->name };
-	if (!fixed_columns(&kind_end, end, cells, 4, err))
+	if (!fixed_columns(record, &kind_end, cells, 4, err))
 		return false;
 	record->rest = tr_text_span(kind_end, end);
 	return true;
@@ -93,12 +87,12 @@ static bool definition_line(struct tr_record *record, const char *p, const char 
 	if (!tr_text_is(record->kind, "trec")) {
 		struct tr_cell *const cells[] = { &record->task, &record->name };
 		record->type = TR_DEFINITION;
-		if (!fixed_columns(&word, end, cells, 2, err))
+		if (!fixed_columns(record, &word, cells, 2, err))
 			return false;
 	} else {
 		struct tr_cell *const cells[] = { &record->seq };
 		record->type = TR_HEADER;
-		if (!fixed_columns(&word, end, cells, 1, err))
+		if (!fixed_columns(record, &word, cells, 1, err))
 			return false;
 		if (!tr_text_is(record->seq.text, "1"))
 			return damage(err, "unknown version");
@@ -118,7 +112,7 @@ static bool trailer_line(struct tr_record *record, const char *p, const char *en
 	struct tr_cell *const cells[] = { &record->seq };
 	record->type = TR_TRAILER;
 	record->kind = tr_text_span(p + 1, behind);
-	if (!fixed_columns(&behind, end, cells, 1, err))
+	if (!fixed_columns(record, &behind, cells, 1, err))
 		return false;
 	if (!tr_cell_number(&record->seq, &record->seq.number))
 		return damage(err, "the count is no number");

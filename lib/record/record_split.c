@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "record/record.h"
+#include "record/tabs.h"
 
 enum { FIRST_FIELDS = 8 };
 
@@ -92,11 +93,12 @@ enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 	const char *p = record->rest.data, *end = p + record->rest.len;
 	record->count = 0;
 	record->arrow = TR_NO_ARROW;
+	struct tr_tabs tabs = tr_tabs_begin(record->line.data, p, end);
+	p = tr_tabs_next(&tabs);
 	for (unsigned number = fixed_count(record) + 1; p < end; number++) {
 		const char *start = p + 1;
-		const char *tab = memchr(start, '\t', (size_t)(end - start));
-		p = tab ? tab : end;
 		const char *reason;
+		p = tr_tabs_next(&tabs);
 		if (!split_column(record, tr_text_span(start, p), &reason)) {
 			tr_error_memory(err);
 			return TR_FATAL;

@@ -28,21 +28,22 @@ static bool write_cell(struct tr_record *record, const struct tr_cell *cell, con
 	return false;
 }
 
-/* Definitions of known words have ids of one letter and a number. */
-static bool check_id(const struct tr_record *record, struct tr_error *err)
+/* Definitions of known words have ids of one letter and a number; `id` is spelled canonically. */
+static bool check_id(struct tr_text word, struct tr_text id, struct tr_error *err)
 {
 	static const struct {
 		const char *word;
 		char letter;
 	} letters[] = {
-		{ "fn", 'F' }, { "enum", 'E' }, { "mask", 'M' }, { "struct", 'S' }, { "frame", 'K' },
+		{ "fn", 'F' }, { "enum", 'E' }, { "mask", 'M' },
+		{ "struct", 'S' }, { "frame", 'K' },
 	};
-	struct tr_text id = record->task.type == TR_CELL_TEXT ? record->task.text : TR_TEXT("-");
-	struct tr_cell digits = { .type = TR_CELL_TEXT, .text = { id.data + 1, id.len - 1 } };
-	uint64_t number;
 	for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
-		if (!tr_text_is(record->kind, letters[i].word))
+		if (!tr_text_is(word, letters[i].word))
 			continue;
+		struct tr_cell digits = { .type = TR_CELL_TEXT,
+					  .text = { id.data + 1, id.len - 1 } };
+		uint64_t number;
 		if (id.data[0] == letters[i].letter && tr_cell_number(&digits, &number))
 			return true;
 		tr_error_set(err, TR_CAUSE_INPUT, "identifier of %%%s begins with %c",
@@ -50,6 +51,17 @@ static bool check_id(const struct tr_record *record, struct tr_error *err)
 		return false;
 	}
 	return true;
+}
+
+static bool write_definition(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	tr_buffer_put_byte(to, '%');
+	tr_buffer_put_text(to, record->kind);
+	size_t id = to->len + 1;
+	if (!write_cell(record, &record->task, "id", to, err) || to->failed ||
+	    !check_id(record->kind, tr_text_span(to->data + id, to->data + to->len), err))
+		return false;
+	return write_cell(record, &record->name, "name", to, err);
 }
 
 static bool write_fixed(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
@@ -62,11 +74,7 @@ static bool write_fixed(struct tr_record *record, struct tr_buffer *to, struct t
 		tr_buffer_put_literal(to, "!end");
 		return write_cell(record, &record->seq, "count", to, err);
 	case TR_DEFINITION:
-		tr_buffer_put_byte(to, '%');
-		tr_buffer_put_text(to, record->kind);
-		return check_id(record, err) &&
-		       write_cell(record, &record->task, "id", to, err) &&
-		       write_cell(record, &record->name, "name", to, err);
+		return write_definition(record, to, err);
 	default:
 		tr_buffer_put_text(to, record->kind);
 		return write_cell(record, &record->seq, "seq", to, err) &&

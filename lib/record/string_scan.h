@@ -17,7 +17,7 @@
 #include "core/buffer.h"
 #include "core/text.h"
 
-/* What a string body cannot simply be copied over: controls, quote, backslash, 7f, bytes from 80. */
+/* What no string body is copied over: controls, quote, backslash, 7f, bytes from 80. */
 static inline bool tr_string_is_special(unsigned char c)
 {
 	return c < 0x20 || c >= 0x7f || c == '"' || c == '\\';
@@ -32,10 +32,10 @@ static inline const char *tr_string_special(const char *p, const char *end)
 	while (end - p >= 16) {
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
 		/* compared as signed, so bytes from 80 are below the blank too */
-		__m128i low = _mm_cmplt_epi8(bytes, blank);
-		__m128i marks =
-			_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-		__m128i found = _mm_or_si128(_mm_or_si128(low, marks), _mm_cmpeq_epi8(bytes, del));
+		__m128i found = _mm_cmplt_epi8(bytes, blank);
+		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, quote));
+		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, backslash));
+		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, del));
 		unsigned mask = (unsigned)_mm_movemask_epi8(found);
 		if (mask)
 			return p + __builtin_ctz(mask);

@@ -73,23 +73,37 @@ static void out_of_memory(struct tr_json_view *view)
 	trouble(view, &why);
 }
 
+static void put_string(struct tr_json_view *view, struct tr_text text)
+{
+	tr_buffer_put_byte(&view->text, '"');
+	tr_string_escape(text, &view->text);
+	tr_buffer_put_byte(&view->text, '"');
+}
+
+static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling)
+{
+	struct tr_text bytes;
+	struct tr_error why;
+	if (tr_cell_bytes(spelling, view->record->arena, &bytes, &why)) {
+		tr_json_view_bytes(bytes, &view->text);
+	} else {
+		tr_json_view_tagged("$raw", spelling, &view->text);
+		trouble(view, &why);
+	}
+}
+
 static void put_cell(struct tr_json_view *view, const struct tr_cell *cell)
 {
 	struct tr_buffer *to = &view->text;
-	struct tr_text bytes = cell->text;
-	struct tr_error why;
 	switch (cell->type) {
 	case TR_CELL_ABSENT:
 		tr_buffer_put_literal(to, "null");
 		break;
 	case TR_CELL_TEXT:
-		if (!memchr(bytes.data, '\\', bytes.len) ||
-		    tr_cell_bytes(cell->text, view->record->arena, &bytes, &why)) {
-			tr_json_view_bytes(bytes, to);
-		} else {
-			tr_json_view_tagged("$raw", cell->text, to);
-			trouble(view, &why);
-		}
+		if (memchr(cell->text.data, '\\', cell->text.len))
+			put_escaped_cell(view, cell->text);
+		else
+			put_string(view, cell->text); /* lines are valid UTF-8 */
 		break;
 	default:
 		tr_buffer_put_byte(to, '"');
@@ -131,26 +145,17 @@ static void put_columns(struct tr_json_view *view)
 	put_cell(view, &record->name);
 }
 
-static void put_key(struct tr_json_view *view, struct tr_text key)
-{
-	tr_buffer_put_byte(&view->text, '"');
-	tr_string_escape(key, &view->text);
-	tr_buffer_put_byte(&view->text, '"');
-}
-
 /* JSON in its canonical spelling is copied; what is not goes through a tree. */
 static void put_value(struct tr_json_view *view, struct tr_field *field)
 {
-	struct tr_error why;
-	tr_error_clear(&why);
-	if (field->text.data && !field->bad) {
-		bool json = false;
-		enum tr_spelling spelling = tr_literal_check(field->text, &json, &why);
-		if (spelling == TR_CANONICAL && json) {
-			tr_buffer_put_text(&view->text, field->text);
-			return;
-		}
+	bool json = false;
+	if (field->text.data && !field->value)
+		tr_literal_check(field->text, &json, NULL);
+	if (json) {
+		tr_buffer_put_text(&view->text, field->text);
+		return;
 	}
+	struct tr_error why;
 	struct tr_value *value = tr_field_value(view->record, field, &why);
 	if (!value) {
 		tr_json_view_tagged("$raw", field->text, &view->text);
@@ -297,7 +302,7 @@ static void put_place(struct tr_json_view *view, enum place place, bool first)
 		if (!first)
 			tr_buffer_put_byte(&view->text, ',');
 		first = false;
-		put_key(view, shown->key);
+		put_string(view, shown->key);
 		tr_buffer_put_byte(&view->text, ':');
 		put_value(view, shown->field);
 	}
@@ -317,7 +322,7 @@ static void put_more(struct tr_json_view *view)
 			continue;
 		}
 		tr_buffer_put_byte(&view->text, '[');
-		put_key(view, shown->key);
+		put_string(view, shown->key);
 		tr_buffer_put_byte(&view->text, ',');
 		put_value(view, shown->field);
 		tr_buffer_put_byte(&view->text, ']');
@@ -377,7 +382,6 @@ enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *rec
 	if (record->type != TR_RECORD)
 		return TR_OK;
 	struct tr_error why;
-	tr_error_clear(&why);
 	view->record = record;
 	view->err = err;
 	view->status = TR_OK;

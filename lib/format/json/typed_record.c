@@ -78,7 +78,6 @@ static void put_escaped(struct putting *p, struct tr_text spelling, bool key)
 {
 	struct tr_text bytes;
 	struct tr_error why;
-	tr_error_clear(&why);
 	if (!tr_cell_bytes(spelling, p->record->arena, &bytes, &why)) {
 		put_raw(p, spelling, &why);
 		return;
@@ -148,7 +147,6 @@ static void put_number_cell(struct putting *p, const struct tr_cell *cell)
 static void put_respelled(struct putting *p, struct tr_field *field)
 {
 	struct tr_error why;
-	tr_error_clear(&why);
 	struct tr_value *value = tr_field_value(p->record, field, &why);
 	if (!value) {
 		put_raw(p, field->text, &why);
@@ -168,7 +166,6 @@ static void put_field(struct putting *p, struct tr_field *field)
 	put_spelled(p, field->key, true);
 	tr_buffer_put_byte(p->to, ',');
 	struct tr_error why;
-	tr_error_clear(&why);
 	unsigned traits = 0;
 	enum tr_spelling spelling = TR_NONCANONICAL;
 	if (field->text.data)
@@ -223,6 +220,7 @@ static void put_columns(struct putting *p)
 	}
 }
 
+/* split_error: why the first column that is no field is none; NULL: not known. */
 static void put_fields(struct putting *p, const struct tr_error *split_error)
 {
 	struct tr_record *record = p->record;
@@ -231,7 +229,7 @@ static void put_fields(struct putting *p, const struct tr_error *split_error)
 		if (i == record->arrow)
 			tr_buffer_put_literal(p->to, ",\"->\"");
 		tr_buffer_put_byte(p->to, ',');
-		if (!field->key.data && split_error->cause)
+		if (!field->key.data && split_error)
 			put_raw(p, field->text, split_error);
 		else if (!field->key.data)
 			put_no_trec(p, field->text, "a column is no field");
@@ -247,16 +245,14 @@ enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *t
 {
 	struct putting p = { .record = record, .to = to, .scratch = TR_BUFFER_INIT, .err = err };
 	struct tr_error split_error;
-	tr_error_clear(&split_error);
-	if (record->type != TR_COMMENT &&
-	    tr_record_split(record, &split_error) == TR_FATAL) {
+	enum tr_status split = tr_record_split(record, &split_error);
+	if (split == TR_FATAL) {
 		if (err)
 			*err = split_error;
 		return TR_FATAL;
 	}
 	put_columns(&p);
-	if (record->type != TR_COMMENT)
-		put_fields(&p, &split_error);
+	put_fields(&p, split == TR_WARN ? &split_error : NULL);
 	tr_buffer_put_byte(to, ']');
 	tr_buffer_free(&p.scratch);
 	if (p.out_of_memory || to->failed) {

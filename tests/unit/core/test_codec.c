@@ -147,7 +147,7 @@ static void test_cuts(const struct tr_codec *codec, bool exact)
 		if (decode(codec, (struct tr_text){ packed.data, cut }, cut % 3, &plain, &err))
 			silent++;
 		if (plain.len < least || plain.len > lines.len ||
-		    memcmp(plain.data, lines.data, plain.len))
+		    (plain.len && memcmp(plain.data, lines.data, plain.len)))
 			break;
 		if (exact)
 			least = plain.len;
@@ -155,8 +155,8 @@ static void test_cuts(const struct tr_codec *codec, bool exact)
 	ok(cut == packed.len, "%s: every cut gives a prefix (%zu of %zu)", codec->name, cut,
 	   packed.len);
 	/* a snappy container may end after any chunk, and its magic is none */
-	ok(silent <= (strcmp(codec->name, "snappy") == 0), "%s: every cut is reported (%zu are not)",
-	   codec->name, silent);
+	bool snappy = strcmp(codec->name, "snappy") == 0;
+	ok(silent <= snappy, "%s: every cut is reported (%zu are not)", codec->name, silent);
 	tr_buffer_free(&lines);
 	tr_buffer_free(&packed);
 	tr_buffer_free(&plain);

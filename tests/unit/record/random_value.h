@@ -87,7 +87,8 @@ static struct tr_text random_wide(struct random *r)
 /* A word in half of the cases, a reserved one in some. */
 static struct tr_text random_name(struct random *r)
 {
-	static const char *const words[] = { "A", "GL_x9", "_", "null", "none", "L", "inff", "b64" };
+	static const char *const words[] = { "A",    "GL_x9", "_",    "null",
+					     "none", "L",     "inff", "b64" };
 	unsigned choice = random_below(r, 2 * sizeof words / sizeof *words);
 	if (choice < sizeof words / sizeof *words)
 		return tr_text_from(words[choice]);
@@ -98,7 +99,7 @@ static struct tr_symbol *random_symbol(struct random *r, uint8_t *flags)
 {
 	struct tr_symbol *symbol = random_alloc(r, sizeof *symbol);
 	symbol->numbered = random_below(r, 3);
-	symbol->count = symbol->numbered == TR_SYMBOL_ENUM ? random_below(r, 2) : random_below(r, 4);
+	symbol->count = random_below(r, symbol->numbered == TR_SYMBOL_ENUM ? 2 : 4);
 	if (symbol->numbered == TR_SYMBOL_WORDS)
 		symbol->count += 2; /* one alone has to be a word, none at all is no symbol */
 	symbol->names = random_alloc(r, symbol->count * sizeof *symbol->names);
@@ -178,7 +179,8 @@ static uint64_t random_exponent(struct random *r, int shift, uint64_t highest)
 /* depth: how many brackets may still be opened. */
 static void random_value(struct random *r, unsigned depth, struct tr_value *value)
 {
-	*value = (struct tr_value){ .type = (uint8_t)random_below(r, depth ? TR_REPR + 1 : TR_LIST) };
+	unsigned types = depth ? TR_REPR + 1 : TR_LIST;
+	*value = (struct tr_value){ .type = (uint8_t)random_below(r, types) };
 	switch ((enum tr_type)value->type) {
 	case TR_INT:
 		value->flags = random_below(r, 2) ? TR_NEGATIVE : 0;

@@ -74,7 +74,8 @@ static void round_trips(struct random *r, struct tr_buffer *text)
 /* One small change of the kind that hits a grammar: a byte of its own alphabet, put in or over. */
 static void mutate(struct random *r, struct tr_buffer *text)
 {
-	static const char alphabet[] = "\"\\[]{}<>,:;=|()@?.-+ 0123456789aefxunLMES_\xc3\xa9\x01\x7f";
+	static const char alphabet[] =
+		"\"\\[]{}<>,:;=|()@?.-+ 0123456789aefxunLMES_\xc3\xa9\x01\x7f";
 	size_t at = random_below(r, (unsigned)text->len + 1);
 	char c = alphabet[random_below(r, sizeof alphabet - 1)];
 	switch (random_below(r, 4)) {
@@ -101,7 +102,8 @@ static void mutate(struct random *r, struct tr_buffer *text)
 }
 
 /* What the three say of one text; NULL: they agree. */
-static const char *disagreement(struct tr_text text, struct tr_arena *arena, struct tr_buffer *again)
+static const char *disagreement(struct tr_text text, struct tr_arena *arena,
+				struct tr_buffer *again)
 {
 	struct tr_error err;
 	tr_error_clear(&err);

@@ -177,7 +177,8 @@ static void lazy_fields(struct tr_arena *arena, struct tr_buffer *out)
 {
 	struct tr_record record = { .arena = arena };
 	struct tr_error err;
-	struct tr_text line = TR_TEXT("call\t1\t-\t0\tf\ta=1\tbroken\tb=0x0F\t->\ta=[2, 3]\tc=\\q\n");
+	struct tr_text line =
+		TR_TEXT("call\t1\t-\t0\tf\ta=1\tbroken\tb=0x0F\t->\ta=[2, 3]\tc=\\q\n");
 	ok(tr_record_from_line(&record, line, &err) && !record.split, "columns first");
 	ok(tr_record_split(&record, &err) == TR_WARN && record.count == 5,
 	   "a column that is no field is kept and told of: %s", err.text);
@@ -185,12 +186,13 @@ static void lazy_fields(struct tr_arena *arena, struct tr_buffer *out)
 	struct tr_field *field = tr_record_field(&record, "a");
 	ok(field == &record.fields[3] && record.arrow == 3, "the last of a repeated key");
 	struct tr_value *value = tr_field_value(&record, field, &err);
-	ok(value && value->type == TR_LIST && value->count == 2, "a value is parsed when asked for");
+	ok(value && value->type == TR_LIST && value->count == 2, "values wait to be asked for");
 	field = tr_record_field(&record, "c");
 	ok(!tr_field_value(&record, field, &err) && field->bad, "a bad value is bad: %s", err.text);
 	ok(!tr_record_field(&record, "broken"), "what is no field has no key");
 	tr_buffer_put_literal(out, "before");
-	ok(tr_record_write(&record, out, &err) == TR_WARN && tr_text_is(tr_buffer_text(out), "before"),
+	ok(tr_record_write(&record, out, &err) == TR_WARN &&
+		   tr_text_is(tr_buffer_text(out), "before"),
 	   "it cannot be written, and nothing is");
 	tr_arena_reset(arena);
 }
@@ -213,8 +215,9 @@ static void built_record(struct tr_arena *arena, struct tr_buffer *out)
 	tr_buffer_reset(out);
 	ok(added && tr_record_write(&record, out, NULL) == TR_OK &&
 		   tr_text_is(tr_buffer_text(out),
-			      "block\t7\t-\t-\t0x00000400\tk=0\tk=1\tk=2\tk=3\tk=4\tk=5\tk=6\tk=7\tk=8\t"
-			      "k=9\tk=10\tk=11\tk=12\tk=13\tk=14\tk=15\tk=16\tk=17\t->\tk=18\tk=19\n"),
+			      "block\t7\t-\t-\t0x00000400\tk=0\tk=1\tk=2\tk=3\tk=4\tk=5\tk=6\t"
+			      "k=7\tk=8\tk=9\tk=10\tk=11\tk=12\tk=13\tk=14\tk=15\tk=16\t"
+			      "k=17\t->\tk=18\tk=19\n"),
 	   "a built record is written");
 	record.arrow = record.count;
 	tr_buffer_reset(out);
