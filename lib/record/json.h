@@ -116,6 +116,12 @@ bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
 bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
 
 /*
+ * The same for the string at pos, in one pass where it is plain. Anything but
+ * TR_JSON_STRING: there is none, nothing was appended, pos is where it was.
+ */
+enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique);
+
+/*
  * trec string spelling -> JSON string body as build tracers write it, appended:
  * the same text, but `\xhh` becomes the byte itself again.
  */

@@ -211,6 +211,28 @@ bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to)
 	return !surrogates;
 }
 
+enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique)
+{
+	const char *body = json->pos + 1, *end = json->end;
+	if (body < end && *json->pos == '"') {
+		char *room = tr_buffer_room(to, (size_t)(end - body) + JSON_WIDE);
+		const char *p = room ? json_copy_plain(body, end, &room) : end;
+		if (p < end && *p == '"' && p > body + 1) {
+			tr_buffer_used(to, (size_t)(p - body));
+			json->pos = p + 1;
+			return TR_JSON_STRING;
+		}
+	}
+	struct tr_json next = *json;
+	struct tr_text text;
+	enum tr_json_token token = tr_json_next(&next, &text);
+	if (token == TR_JSON_STRING) {
+		*unique = tr_json_string_to_cell(text, to);
+		*json = next;
+	}
+	return token;
+}
+
 void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to)
 {
 	const char *p = spelling.data, *end = p + spelling.len;

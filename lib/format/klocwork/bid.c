@@ -71,7 +71,7 @@ static int weigh_text(struct tr_klocwork_object *object, const char *p, const ch
 
 int tr_klocwork_bid(struct tr_input *in)
 {
-	struct tr_klocwork_object object = { .env_key = "envdiff" };
+	struct tr_klocwork_object object = { .env_top = false };
 	size_t weighed = 0;
 	int bits = 0;
 	for (bool more = true;;) {

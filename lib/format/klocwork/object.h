@@ -43,7 +43,7 @@ struct tr_klocwork_object {
 	 * beyond double's range, no id, an executable that is no string …
 	 */
 	bool lossy;
-	const char *env_key; /* envdiff or envtop: what env-diff means here; set by the owner */
+	bool env_top; /* env-diff is against the env line: envtop; set by the owner */
 	struct tr_buffer text;
 	struct klocwork_piece pieces[TR_KLOCWORK_KEYS]; /* cells, or TAB key=value */
 	struct klocwork_piece id; /* id and parent_id so that equal ones have the same bytes */

@@ -47,7 +47,7 @@ struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct t
 	reader->in = in;
 	reader->limits = config->limits;
 	reader->exact = config->exact;
-	reader->object.env_key = tr_text_is(base, "top") ? "envtop" : "envdiff";
+	reader->object.env_top = tr_text_is(base, "top");
 	reader->source_line = 1;
 	tr_klocwork_parents_init(&reader->parents);
 	return (struct tr_reader *)reader;

@@ -4,6 +4,23 @@
 #include "record/json.h"
 #include "record/literal.h"
 
+static void note_field(struct tr_field *field, struct tr_klocwork_fields *fields)
+{
+	const struct {
+		struct tr_text key;
+		struct tr_field **field;
+	} known[] = {
+		{ TR_TEXT("parent"), &fields->parent },	  { TR_TEXT("ppid"), &fields->ppid },
+		{ TR_TEXT("cwd"), &fields->cwd },	  { TR_TEXT("argv"), &fields->argv },
+		{ TR_TEXT("envdiff"), &fields->envdiff }, { TR_TEXT("envtop"), &fields->envtop },
+		{ TR_TEXT("env"), &fields->env },	  { TR_TEXT("extra"), &fields->extra },
+		{ TR_TEXT(".raw"), &fields->raw },
+	};
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (tr_text_equal(field->key, known[k].key))
+			*known[k].field = field;
+}
+
 enum tr_status tr_klocwork_fields_find(struct tr_record *record,
 				       struct tr_klocwork_fields *fields, struct tr_error *err)
 {
@@ -11,22 +28,8 @@ enum tr_status tr_klocwork_fields_find(struct tr_record *record,
 	enum tr_status status = tr_record_split(record, err);
 	if (status != TR_OK)
 		return status;
-	const struct {
-		const char *key;
-		struct tr_field **field;
-	} known[] = {
-		{ "parent", &fields->parent },	 { "ppid", &fields->ppid },
-		{ "cwd", &fields->cwd },	 { "argv", &fields->argv },
-		{ "envdiff", &fields->envdiff }, { "envtop", &fields->envtop },
-		{ "env", &fields->env },	 { "extra", &fields->extra },
-		{ ".raw", &fields->raw },
-	};
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-			if (tr_text_is(field->key, known[k].key))
-				*known[k].field = field;
-	}
+	for (size_t i = 0; i < record->count; i++)
+		note_field(&record->fields[i], fields);
 	return TR_OK;
 }
 
@@ -66,18 +69,21 @@ static bool put_field(struct tr_record *record, struct tr_field *field, struct t
 /* Any bytes as a JSON string: what is no UTF-8 goes out as it is. */
 static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
 {
-	struct tr_buffer spelling = TR_BUFFER_INIT;
 	tr_buffer_put_byte(to, '"');
-	if (tr_string_escape(bytes, &spelling))
-		tr_buffer_put_text(to, bytes);
-	else
+	size_t begin = to->len;
+	bool plain = tr_string_escape(bytes, to);
+	if (!plain && !to->failed) {
+		struct tr_buffer spelling = TR_BUFFER_INIT;
+		tr_buffer_put(&spelling, to->data + begin, to->len - begin);
+		to->len = begin;
 		tr_json_string_from_spelling(tr_buffer_text(&spelling), to);
+		to->failed |= spelling.failed;
+		tr_buffer_free(&spelling);
+	}
 	tr_buffer_put_byte(to, '"');
-	bool failed = spelling.failed;
-	tr_buffer_free(&spelling);
-	if (failed)
+	if (to->failed)
 		tr_error_memory(err);
-	return !failed;
+	return !to->failed;
 }
 
 /* The bytes of a cell that is there. */

@@ -48,7 +48,6 @@ struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struc
 		return NULL;
 	}
 	writer->out = out;
-	writer->object.env_key = "envdiff";
 	writer->written = writer->later = (struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
 	return (struct tr_writer *)writer;
 }
