@@ -19,6 +19,7 @@ struct speller {
 	char *to;
 	struct tr_buffer *buffer;
 	struct tr_json_changes changes;
+	bool unterminated; /* the text ends inside a string */
 	struct tr_error *err;
 };
 
@@ -44,10 +45,12 @@ static enum tr_json_token bad(struct speller *s, const char *what)
 static __attribute__((noinline)) enum tr_json_token spell_odd(struct speller *s)
 {
 	if (*s->p == '\n')
-		return bad(s, "a line end inside a string");
+		return bad(s, "a string that does not end on its line");
 	struct json_element element = tr_json_element(s->p, s->end);
-	if (element.type == JSON_ENDS)
+	if (element.type == JSON_ENDS) {
+		s->unterminated = true;
 		return TR_JSON_CUT;
+	}
 	if (element.type == JSON_NO_ESCAPE)
 		return bad(s, "a backslash that begins no escape of JSON");
 	if (!make_room(s, JSON_SPELLING_MAX))
@@ -97,6 +100,7 @@ static inline enum tr_json_token spell_string(struct speller *s)
 	}
 	s->p = end;
 	s->to = to;
+	s->unterminated = true;
 	return TR_JSON_CUT;
 }
 
@@ -279,7 +283,8 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 	}
 	enum tr_json_token token = spell_value(&s);
 	if (token == TR_JSON_CUT)
-		tr_error_set(err, TR_CAUSE_INPUT, "the JSON text ends in the middle of a value");
+		bad(&s, s.unterminated ? "a string that does not end on its line"
+				       : "the JSON text ends in the middle of a value");
 	if (s.to)
 		to->len = (size_t)(s.to - to->data);
 	json->pos = s.p;

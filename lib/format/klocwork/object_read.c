@@ -55,31 +55,53 @@ static const char *plain_number(const char *p, const char *end)
 	return plain ? p : NULL;
 }
 
+/*
+ * What an id is compared by: numbers with a point or an exponent by their value,
+ * others as they are written, so that none beyond 64 bits is taken for another.
+ */
+static struct klocwork_piece number_key(struct tr_klocwork_object *object, struct tr_text number)
+{
+	struct tr_buffer *text = &object->text;
+	size_t begin = text->len;
+	bool real = false;
+	for (size_t i = 0; i < number.len; i++)
+		real |= number.data[i] == '.' || (number.data[i] | 0x20) == 'e';
+	struct tr_json json = { number.data, number.data + number.len };
+	struct tr_error ignored;
+	if (real && is_value(tr_json_spell(&json, text, NULL, &ignored)))
+		return piece_since(object, begin);
+	text->len = begin;
+	tr_buffer_put_text(text, number);
+	return piece_since(object, begin);
+}
+
 /* The id is whole in its cell, as the source spells it. */
 static enum tr_json_token read_id(struct tr_klocwork_object *object, struct tr_json *json,
 				  struct tr_error *err)
 {
-	struct tr_json next = *json;
-	struct tr_text number = { json->pos, 0 };
+	size_t begin = object->text.len;
 	const char *behind = plain_number(json->pos, json->end);
 	if (behind) {
-		number.len = (size_t)(behind - json->pos);
-		next.pos = behind;
-	}
-	size_t begin = object->text.len;
-	if (behind || tr_json_next(&next, &number) == TR_JSON_NUMBER) {
-		tr_buffer_put_text(&object->text, number);
+		tr_buffer_put_text(&object->text, tr_text_span(json->pos, behind));
 		object->pieces[TR_KLOCWORK_ID] = object->id = piece_since(object, begin);
-		*json = next;
+		json->pos = behind;
 		return TR_JSON_NUMBER;
 	}
+	struct tr_json next = *json;
+	struct tr_text number;
+	enum tr_json_token token = tr_json_next(&next, &number);
 	while (json->pos < json->end && (unsigned char)*json->pos <= ' ')
 		json->pos++;
 	const char *value = json->pos;
-	enum tr_json_token token = spell_value(object, json, &object->text, begin, err);
-	if (!is_value(token))
-		return token;
-	object->id = piece_since(object, begin);
+	if (token == TR_JSON_NUMBER) {
+		object->id = number_key(object, number);
+		*json = next;
+	} else {
+		token = spell_value(object, json, &object->text, begin, err);
+		if (!is_value(token))
+			return token;
+		object->id = piece_since(object, begin);
+	}
 	begin = object->text.len;
 	tr_cell_escape(tr_text_span(value, json->pos), false, &object->text);
 	object->pieces[TR_KLOCWORK_ID] = piece_since(object, begin);
@@ -95,24 +117,20 @@ static enum tr_json_token read_parent_id(struct tr_klocwork_object *object, stru
 	tr_buffer_put_literal(text, "\tppid=");
 	size_t value = text->len;
 	const char *behind = plain_number(json->pos, json->end);
-	struct tr_text number;
-	struct tr_json next = *json;
-	enum tr_json_token token;
 	if (behind) {
 		tr_buffer_put_text(text, tr_text_span(json->pos, behind));
 		json->pos = behind;
-		token = TR_JSON_NUMBER;
-	} else {
-		token = spell_value(object, json, text, begin, err);
+		*piece = piece_since(object, begin);
+		object->parent_id = piece_since(object, value);
+		return TR_JSON_NUMBER;
 	}
+	struct tr_json next = *json;
+	struct tr_text number;
+	bool is_number = tr_json_next(&next, &number) == TR_JSON_NUMBER;
+	enum tr_json_token token = spell_value(object, json, text, begin, err);
 	*piece = piece_since(object, begin);
-	object->parent_id = piece_since(object, piece->len ? value : begin);
-	if (!behind && tr_json_next(&next, &number) == TR_JSON_NUMBER) {
-		/* one that is no 64-bit integer has lost its spelling, and ids are spellings */
-		size_t id = text->len;
-		tr_buffer_put_text(text, number);
-		object->parent_id = piece_since(object, id);
-	}
+	object->parent_id = is_number ? number_key(object, number)
+				      : piece_since(object, piece->len ? value : begin);
 	return token;
 }
 

@@ -151,15 +151,34 @@ bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 	return true;
 }
 
+/*
+ * The slot of the record for which the first of the queue has to wait: itself,
+ * or one that its parent, not yet there either, waits for. Without the second a
+ * circle would close behind its back. RING: none.
+ */
+static size_t blocking_slot(struct tr_klocwork_parents *parents)
+{
+	struct klocwork_queued *record = &parents->queue[parents->first];
+	while (record) {
+		size_t slot = (size_t)(record - parents->queue);
+		if (parents->wanted[slot])
+			return slot;
+		bool later = record->parent != TR_NO_POSITION && record->parent > record->seq;
+		record = later ? find_queued(parents, record->parent) : NULL;
+	}
+	return RING;
+}
+
 struct klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents)
 {
 	if (!parents->count)
 		return NULL;
-	if (parents->wanted[parents->first]) {
+	size_t slot = parents->waiting ? blocking_slot(parents) : RING;
+	if (slot < RING) {
 		if (parents->count <= TR_KLOCWORK_AHEAD &&
 		    parents->bytes <= TR_KLOCWORK_AHEAD_BYTES)
 			return NULL;
-		give_up(parents, parents->first);
+		give_up(parents, slot);
 	}
 	return &parents->queue[parents->first];
 }

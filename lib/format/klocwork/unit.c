@@ -57,11 +57,13 @@ static enum tr_json_token find_end(struct tr_input *in, const struct tr_limits *
 		struct tr_json json = { in->pos + walked, in->pos + whole };
 		enum tr_json_token token = tr_json_go_on(&json, &walk);
 		*end = (size_t)(json.pos - in->pos);
+		if (token == TR_JSON_BAD)
+			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
 		if (token != TR_JSON_CUT)
 			return token;
 		walked = whole;
 		if (in->at_end) {
-			tr_error_set(err, TR_CAUSE_INPUT, "the trace ends inside an object");
+			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
 			return token;
 		}
 		if (available >= limits->max_record) {

@@ -1,0 +1,151 @@
+/* Traces in memory to lines of the stream, and back, with the messages that came. */
+#ifndef TR_TESTS_KLOCWORK_HARNESS_H
+#define TR_TESTS_KLOCWORK_HARNESS_H
+
+#include <stdio.h>
+
+#include "core/buffer.h"
+#include "core/output.h"
+#include "format/format.h"
+#include "memory_source.h"
+
+struct transcript {
+	struct tr_buffer lines;    /* the records */
+	struct tr_buffer messages; /* "! LINE: text" for damage, "~ LINE: text" for notes */
+	uint64_t records;
+	bool fatal;
+};
+
+static void transcript_free(struct transcript *transcript)
+{
+	tr_buffer_free(&transcript->lines);
+	tr_buffer_free(&transcript->messages);
+}
+
+static void transcript_message(struct transcript *transcript, const struct tr_error *err)
+{
+	char text[TR_ERROR_TEXT + 64], line[24] = "-";
+	if (err->line != TR_NO_POSITION)
+		snprintf(line, sizeof line, "%llu", (unsigned long long)err->line);
+	snprintf(text, sizeof text, "%c %s: %s\n", err->severity == TR_NOTE ? '~' : '!', line,
+		 err->text);
+	tr_buffer_put_text(&transcript->messages, tr_text_from(text));
+}
+
+struct reading {
+	size_t piece; /* bytes a read gives */
+	bool exact;
+	const char *env_base; /* NULL: none given */
+};
+
+/* False: memory was out or the reader failed. */
+static bool read_trace(struct tr_text trace, const struct reading *how,
+		       struct transcript *transcript)
+{
+	const struct tr_format *format = &tr_format_klocwork;
+	struct tr_setting setting = { TR_TEXT("env-base"), tr_text_from(how->env_base) };
+	struct tr_read_config config = { .limits = TR_LIMITS_DEFAULT,
+					 .settings = { &setting, how->env_base != NULL },
+					 .exact = how->exact };
+	struct tr_input *in = memory_input(trace, how->piece, false);
+	struct tr_error err;
+	struct tr_reader *reader = in ? format->open(&config, in, &err) : NULL;
+	enum tr_status status = reader ? TR_OK : TR_FATAL;
+	while (status == TR_OK || status == TR_WARN) {
+		struct tr_record *record;
+		status = format->next(reader, &record, &err);
+		if (status == TR_OK) {
+			tr_buffer_put_text(&transcript->lines, record->line);
+			transcript->records++;
+		} else if (status == TR_WARN) {
+			transcript_message(transcript, &err);
+		}
+	}
+	if (reader)
+		format->close(reader);
+	tr_input_free(in);
+	return status == TR_END && !transcript->lines.failed && !transcript->messages.failed;
+}
+
+struct memory_sink {
+	struct tr_sink base;
+	struct tr_buffer *to;
+};
+
+static bool memory_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	(void)err;
+	tr_buffer_put(((struct memory_sink *)sink)->to, data, len);
+	return true;
+}
+
+static bool memory_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	(void)sink;
+	(void)err;
+	return true;
+}
+
+static void memory_sink_close(struct tr_sink *sink)
+{
+	free(sink);
+}
+
+/* What put and finish return, as messages. False: fatal. */
+static bool note_status(enum tr_status status, const struct tr_error *err,
+			struct transcript *transcript)
+{
+	if (status == TR_WARN)
+		transcript_message(transcript, err);
+	return status != TR_FATAL;
+}
+
+/* Writes a stream, header and trailer in it if it has them; the trace goes to transcript->lines. */
+static bool write_trace(struct tr_text stream, struct transcript *transcript)
+{
+	const struct tr_format *format = &tr_format_klocwork;
+	struct tr_write_config config = { .strict = false };
+	struct memory_sink *sink = calloc(1, sizeof *sink);
+	*sink = (struct memory_sink){ { memory_write, memory_flush, memory_flush,
+					memory_sink_close },
+				      &transcript->lines };
+	struct tr_output *out = tr_output_new(&sink->base);
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_error err;
+	struct tr_writer *writer = out ? format->create(&config, out, &err) : NULL;
+	bool good = writer != NULL;
+	const char *p = stream.data, *end = p + stream.len;
+	while (good && p < end) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		struct tr_text line = tr_text_span(p, lf ? lf + 1 : end);
+		struct tr_record record;
+		tr_record_init(&record, &arena);
+		good = tr_record_from_line(&record, line, &err) &&
+		       note_status(format->put(writer, &record, &err), &err, transcript);
+		p += line.len;
+		tr_arena_reset(&arena);
+	}
+	enum tr_status status = good ? TR_WARN : TR_FATAL;
+	while (status == TR_WARN) {
+		status = format->finish(writer, &err);
+		good = note_status(status, &err, transcript);
+	}
+	if (writer)
+		format->discard(writer);
+	tr_arena_free(&arena);
+	if (out)
+		good &= tr_output_finish(out, &err);
+	return good && !transcript->lines.failed;
+}
+
+/* The records as a whole segment. */
+static void wrap_segment(const struct transcript *transcript, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "%trec\t1\tformat=klocwork\n");
+	tr_buffer_put_text(to, tr_buffer_text(&transcript->lines));
+	tr_buffer_put_literal(to, "!end\t");
+	tr_buffer_put_decimal(to, transcript->records);
+	tr_buffer_put_byte(to, '\n');
+}
+
+#endif

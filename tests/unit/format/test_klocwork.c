@@ -1,0 +1,291 @@
+#define _GNU_SOURCE /* memmem */
+/* The cases of tests/data/klocwork; what needs more than a few lines is here. */
+#include "klocwork_harness.h"
+#include "tap.h"
+
+struct test_case {
+	char name[128];
+	struct tr_buffer trace, lines, messages;
+};
+
+static void case_reset(struct test_case *c)
+{
+	tr_buffer_reset(&c->trace);
+	tr_buffer_reset(&c->lines);
+	tr_buffer_reset(&c->messages);
+}
+
+/* %hh is a byte. */
+static void put_unescaped(struct tr_text text, struct tr_buffer *to)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned byte;
+		char hex[3] = { 0 };
+		if (text.data[i] == '%' && i + 2 < text.len) {
+			memcpy(hex, text.data + i + 1, 2);
+			if (sscanf(hex, "%2x", &byte) == 1) {
+				tr_buffer_put_byte(to, (char)byte);
+				i += 2;
+				continue;
+			}
+		}
+		tr_buffer_put_byte(to, text.data[i]);
+	}
+}
+
+static bool same_text(const char *what, const char *name, const struct tr_buffer *got,
+		      const struct tr_buffer *want)
+{
+	bool same = tr_text_equal(tr_buffer_text(got), tr_buffer_text(want));
+	ok(same, "%s: %s", name, what);
+	if (!same) {
+		printf("# got:\n%.*s# want:\n%.*s", (int)got->len, got->len ? got->data : "",
+		       (int)want->len, want->len ? want->data : "");
+	}
+	return same;
+}
+
+static void check_reading(const struct test_case *c, size_t piece)
+{
+	char what[64];
+	struct reading how = { piece, false, NULL };
+	struct transcript got = { 0 };
+	ok(read_trace(tr_buffer_text(&c->trace), &how, &got), "%s: read by %zu", c->name, piece);
+	snprintf(what, sizeof what, "the records, by %zu", piece);
+	same_text(what, c->name, &got.lines, &c->lines);
+	snprintf(what, sizeof what, "the messages, by %zu", piece);
+	same_text(what, c->name, &got.messages, &c->messages);
+	transcript_free(&got);
+}
+
+/* What is written and read again is the same stream. */
+static void check_writing(const struct test_case *c)
+{
+	struct reading how = { 1 << 16, false, NULL };
+	struct transcript read = { 0 }, written = { 0 }, again = { 0 };
+	struct tr_buffer stream = TR_BUFFER_INIT;
+	read_trace(tr_buffer_text(&c->trace), &how, &read);
+	wrap_segment(&read, &stream);
+	ok(write_trace(tr_buffer_text(&stream), &written), "%s: written", c->name);
+	read_trace(tr_buffer_text(&written.lines), &how, &again);
+	same_text("written and read again", c->name, &again.lines, &read.lines);
+	transcript_free(&read);
+	transcript_free(&written);
+	transcript_free(&again);
+	tr_buffer_free(&stream);
+}
+
+static void check_exact(const struct test_case *c)
+{
+	struct reading how = { 1 << 16, true, NULL };
+	struct transcript read = { 0 }, written = { 0 };
+	struct tr_buffer stream = TR_BUFFER_INIT;
+	read_trace(tr_buffer_text(&c->trace), &how, &read);
+	wrap_segment(&read, &stream);
+	write_trace(tr_buffer_text(&stream), &written);
+	same_text("--exact and back", c->name, &written.lines, &c->trace);
+	transcript_free(&read);
+	transcript_free(&written);
+	tr_buffer_free(&stream);
+}
+
+static void check_case(const struct test_case *c)
+{
+	if (!c->name[0])
+		return;
+	check_reading(c, 1 << 16);
+	check_reading(c, 1);
+	check_writing(c);
+	check_exact(c);
+}
+
+static void take_line(struct test_case *c, struct tr_text line)
+{
+	if (tr_text_starts(line, TR_TEXT("@ "))) {
+		check_case(c);
+		case_reset(c);
+		snprintf(c->name, sizeof c->name, "%.*s", (int)line.len - 2, line.data + 2);
+	} else if (tr_text_starts(line, TR_TEXT("< "))) {
+		put_unescaped((struct tr_text){ line.data + 2, line.len - 2 }, &c->trace);
+		tr_buffer_put_byte(&c->trace, '\n');
+	} else if (tr_text_starts(line, TR_TEXT("<| "))) {
+		put_unescaped((struct tr_text){ line.data + 3, line.len - 3 }, &c->trace);
+	} else if (tr_text_starts(line, TR_TEXT("> "))) {
+		tr_buffer_put(&c->lines, line.data + 2, line.len - 2);
+		tr_buffer_put_byte(&c->lines, '\n');
+	} else if (tr_text_starts(line, TR_TEXT("! ")) || tr_text_starts(line, TR_TEXT("~ "))) {
+		tr_buffer_put_text(&c->messages, line);
+		tr_buffer_put_byte(&c->messages, '\n');
+	}
+}
+
+static void run_file(const char *name)
+{
+	const char *top = getenv("top_srcdir");
+	char path[4096], *line = NULL;
+	snprintf(path, sizeof path, "%s/tests/data/klocwork/%s", top ? top : ".", name);
+	FILE *file = fopen(path, "rb");
+	if (!ok(file != NULL, "%s is there", name))
+		return;
+	struct test_case c = { 0 };
+	size_t cap = 0;
+	ssize_t len;
+	while ((len = getline(&line, &cap, file)) > 0)
+		take_line(&c, (struct tr_text){ line, (size_t)len - (line[len - 1] == '\n') });
+	check_case(&c);
+	tr_buffer_free(&c.trace);
+	tr_buffer_free(&c.lines);
+	tr_buffer_free(&c.messages);
+	free(line);
+	fclose(file);
+}
+
+/* n events, each of which names a parent that is in the trace only far behind, or never. */
+static void check_look_ahead(size_t ahead, bool found)
+{
+	struct tr_buffer trace = TR_BUFFER_INIT;
+	struct transcript got = { 0 };
+	struct reading how = { 1 << 16, false, NULL };
+	tr_buffer_put_literal(&trace, "{\"id\":1,\"parent_id\":999999}\n");
+	for (size_t i = 2; i <= ahead; i++) {
+		tr_buffer_put_literal(&trace, "{\"id\":");
+		tr_buffer_put_decimal(&trace, i);
+		tr_buffer_put_literal(&trace, "}\n");
+	}
+	tr_buffer_put_literal(&trace, "{\"id\":999999}\n");
+	ok(read_trace(tr_buffer_text(&trace), &how, &got) && got.records == ahead + 1,
+	   "%zu events behind one that waits", ahead);
+	struct tr_text first = { got.lines.data, 40 };
+	const char *parent = memmem(first.data, first.len, "\tparent=", 8);
+	ok((parent != NULL) == found, "its parent is %sin reach", found ? "" : "not ");
+	transcript_free(&got);
+	tr_buffer_free(&trace);
+}
+
+static void check_env_base(void)
+{
+	struct reading how = { 1 << 16, false, "top" };
+	struct transcript got = { 0 };
+	read_trace(TR_TEXT("{\"id\":1,\"env-diff\":{\"A\":null}}\n"), &how, &got);
+	ok(tr_text_is(tr_buffer_text(&got.lines), "exec\t0\t-\t1\t-\tenvtop={\"A\":null}\n"),
+	   "-O env-base=top");
+	transcript_free(&got);
+}
+
+static void check_written(const char *stream, const char *trace, const char *messages,
+			  const char *name)
+{
+	struct transcript got = { 0 };
+	ok(write_trace(tr_text_from(stream), &got), "%s: written", name);
+	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name) &
+		    ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name);
+	if (!same)
+		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
+		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
+	transcript_free(&got);
+}
+
+#define HEADER "%trec\t1\tformat=klocwork\n"
+#define SUPPLIED "{\"version\":101}\n{\"creator\":\"trec-tools 0.1.0\"}\n"
+
+static void check_writer(void)
+{
+	check_written(HEADER "exec\t0\t-\t1\ta\n!end\t1\n", "{\"id\":1,\"executable\":\"a\"}\n", "",
+		      "a klocwork stream");
+	check_written("exec\t0\t-\t1\ta\n", SUPPLIED "{\"id\":1,\"executable\":\"a\"}\n",
+		      "~ -: version and creator were not in the stream: supplied\n",
+		      "a stream without header");
+	check_written("meta\t0\t-\t-\tversion\tvalue=100\nexec\t1\t-\t-\t-\n",
+		      "{\"version\":100}\n{\"id\":1}\n", "", "an id from seq");
+	check_written(HEADER "exec\t0\t-\t1\ta\n",
+		      "{\"id\":1,\"executable\":\"a\"}\n",
+		      "~ -: a segment of the stream has no trailer: it may not be whole\n",
+		      "no trailer");
+	check_written(HEADER "exec\t0\t-\t1\ta\n!end\t2\n",
+		      "{\"id\":1,\"executable\":\"a\"}\n",
+		      "~ -: the trailer counts 2 records, 1 were there\n", "a wrong trailer");
+	check_written(HEADER "fork\t0\t-\t1\t-\tchild=2\nfork\t1\t-\t1\t-\tchild=3\n!end\t2\n", "",
+		      "~ -: records of kind fork have no place in klocwork: 2\n", "other kinds");
+	check_written(HEADER "exec\t0\t-\t1\ta\targv=[0x1]\nexec\t1\t-\t2\ta\targv=[\n"
+			     "exec\t2\t-\t3\ta\tzork\n!end\t3\n",
+		      "",
+		      "! -: argv: JSON has no place for an address\n"
+		      "! -: argv: malformed at 2: empty value\n"
+		      "! -: column 6: field without =\n",
+		      "values that have no place");
+	check_written(HEADER "exec\t6\t-\t2\ta\tparent=7\tppid=9\n"
+			     "exec\t7\t-\t9\ta\tparent=6\n!end\t2\n",
+		      "{\"id\":2,\"parent_id\":9,\"executable\":\"a\"}\n"
+		      "{\"id\":9,\"executable\":\"a\"}\n",
+		      "", "a parent that comes later");
+	check_written(HEADER "exec\t5\t-\t1\ta\tparent=3\tppid=9\n!end\t1\n",
+		      "{\"id\":1,\"parent_id\":9,\"executable\":\"a\"}\n",
+		      "~ -: events whose parent is not in this trace, so that their env-diff is "
+		      "against an environment that is not in it either: 1\n",
+		      "a parent that was filtered away");
+	check_written(HEADER "exec\t0\t-\t7\ta\t.raw=\"{\\\"id\\\" : 7,\\\"executable\\\":\\\"a\\\"}\"\n"
+			     "exec\t1\t-\t8\tb\t.raw=\"{\\\"id\\\":8,\\\"executable\\\":\\\"a\\\"} \\n\"\n"
+			     "!end\t2\n",
+		      "{\"id\" : 7,\"executable\":\"a\"}\n{\"id\":8,\"executable\":\"b\"}\n", "",
+		      ".raw is used when it says the same, an edit wins");
+	check_written("%trec\t1\tformat=strace\nexec\t0\t1.5\t100\t/bin/sh\targv=[\"sh\"]\n"
+		      "exec\t1\t1.6\t101\t/bin/ls\tparent=0\targv=[\"ls\"]\n!end\t2\n",
+		      SUPPLIED "{\"id\":100,\"executable\":\"/bin/sh\",\"args\":[\"sh\"]}\n"
+			       "{\"id\":101,\"parent_id\":100,\"executable\":\"/bin/ls\",\"args\":[\"ls\"]}\n",
+		      "~ -: version and creator were not in the stream: supplied\n",
+		      "records of another format");
+}
+
+static int bid_of(const char *text, size_t piece)
+{
+	struct tr_input *in = memory_input(tr_text_from(text), piece, false);
+	int bits = tr_format_klocwork.bid(in);
+	ok(in->offset == 0, "a bid skips nothing");
+	tr_input_free(in);
+	return bits;
+}
+
+static void check_bids(void)
+{
+	static const char *const good[] = {
+		"{\"version\":101}\n",
+		"{\"version\":101}",
+		"{\"version\" : 101}\r\n{\"creator\":\"x\"}\r\n",
+		"\xef\xbb\xbf{\"version\":101}\n",
+		"{\"env\":{\"A\":\"b\"}}\n{\"id\":1,\"executable\":\"a\",\"args\":[]}\n",
+		"make: hello\n\n{\"args\":[],\"executable\":\"a\",\"id\":\"1\"}\n",
+		"{\n \"id\": 1,\n \"executable\": \"a\",\n \"work_dir\": \"/\"\n}\n",
+		"{\"zork\":1}\n{\"id\":1,\"executable\":\"a\",\"parent_id\":-1}\n",
+	};
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"hello\n",
+		"[\n{\"directory\":\"/\",\"arguments\":[\"gcc\"],\"file\":\"a.c\"}\n]\n",
+		"{\"id\":1,\"name\":\"x\"}\n",
+		"{\"id\":1,\"executable\":\"a\"}\n",
+		"{\"version\":1,\"id\":2}\n{\"a\":1}\n",
+		"{\"version\":1}\n{\"a\":1}\n",
+		"{\"rid\":1,\"started\":{\"execution\":{\"executable\":\"a\"}}}\n",
+		"[\"%trec\",1]\n[\"exec\",0,null,\"1\",\"a\"]\n",
+		"%trec\t1\nexec\t0\t-\t1\ta\n",
+	};
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		ok(bid_of(good[i], 1 << 16) > 0, "is a trace: %zu", i);
+		ok(bid_of(good[i], 1) > 0, "byte by byte");
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		ok(bid_of(bad[i], 1 << 16) == 0, "is no trace: %zu", i);
+}
+
+int main(void)
+{
+	run_file("good.cases");
+	run_file("bad.cases");
+	check_look_ahead(256, true);
+	check_look_ahead(257, false);
+	check_env_base();
+	check_writer();
+	check_bids();
+	return done_testing();
+}
