@@ -77,6 +77,22 @@ agree() {
 	done
 }
 
+@test "a trace as jq spells it has the same records" {
+	for trace in "${traces[@]}"; do
+		tr-parse "$trace" >stream
+		for spelling in --compact-output --ascii-output --tab '--indent 0 --ascii-output' --join-output; do
+			# shellcheck disable=SC2086 # options
+			jq $spelling . "$trace" >respelt
+			tr-parse respelt | cmp - stream
+			tr-parse respelt | tr-repack | jq -cS . >ours
+			jq -cS . "$trace" | cmp - ours
+			tr-parse --exact respelt | tr-repack | cmp - respelt
+		done
+		jq -cS . "$trace" >sorted
+		tr-parse sorted | tr-repack | jq -cS . | cmp - sorted
+	done
+}
+
 @test "typed JSON comes back from jq as the stream that it was" {
 	for trace in "${traces[@]}"; do
 		tr-parse "$trace" >stream
