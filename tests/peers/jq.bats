@@ -60,7 +60,7 @@ agree() {
 	agree 'cwd ^= "/srv/lab"' '.work_dir | startswith("/srv/lab")'
 	agree 'has(envdiff)' 'has("env-diff")'
 	agree 'not has(envdiff)' 'has("env-diff") | not'
-	agree 'env["MAKELEVEL"] == "1"' '."env-diff".MAKELEVEL == "1"'
+	agree 'envdiff["MAKELEVEL"] == "1"' '."env-diff".MAKELEVEL == "1"'
 	agree 'envdiff["MFLAGS"] *= "-j2"' '."env-diff".MFLAGS // "" | contains("-j2")'
 	agree 'len(envdiff) >= 3' '."env-diff" // {} | length >= 3'
 	agree 'task in {10..20}' '.id >= 10 and .id <= 20'
@@ -119,9 +119,9 @@ agree() {
 	done
 }
 
-@test "fields as TSV are jq's @tsv" {
+@test "raw fields are jq's @tsv" {
 	for trace in "${traces[@]}"; do
 		jq -r 'select(has("id")) | [.id, .executable, .work_dir] | @tsv' "$trace" >theirs
-		tr-filter --fields=task,name,cwd exec "$trace" | cmp - theirs
+		tr-filter --raw --fields=task,name,cwd exec "$trace" | cmp - theirs
 	done
 }
