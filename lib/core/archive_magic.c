@@ -5,7 +5,15 @@
 #include "core/archive.h"
 #include "core/codec_stream.h"
 
-enum { TAR_BLOCK = 512, NAME_SIZE = 100, CHECKSUM_AT = 148, CHECKSUM_SIZE = 8, USTAR_AT = 257 };
+/* A tar header: the name first, the mode behind it. */
+enum {
+	TAR_BLOCK = 512,
+	NAME_SIZE = 100,
+	MODE_SIZE = 8,
+	CHECKSUM_AT = 148,
+	CHECKSUM_SIZE = 8,
+	USTAR_AT = 257,
+};
 
 /* A header's numbers: octal digits, with blanks before and a blank or NUL behind. */
 static bool read_octal(const char *p, size_t len, unsigned *value)
@@ -35,19 +43,21 @@ static bool tar_sum_is_right(const char *block)
 }
 
 /*
- * Text that comes slowly must not wait for 512 bytes: a name is followed by
- * nothing but NULs, and nobody puts a line feed into one.
+ * Text that comes slowly must not wait for 512 bytes, and a tar of text must
+ * not be taken for text. A header begins with a name, NULs up to byte 100, and
+ * the mode, which is octal in every tar.
  */
-static bool may_be_tar_name(struct tr_text start)
+static bool may_be_tar(struct tr_text start)
 {
-	size_t len = start.len < NAME_SIZE ? start.len : NAME_SIZE;
-	const char *nul = memchr(start.data, '\0', len);
-	size_t name = nul ? (size_t)(nul - start.data) : len;
-	for (size_t i = 0; i < name; i++)
-		if ((unsigned char)start.data[i] < ' ')
+	size_t name = 0;
+	while (name < start.len && name < NAME_SIZE && start.data[name])
+		if ((unsigned char)start.data[name++] < ' ')
 			return false;
-	for (size_t i = name; i < len; i++)
-		if (start.data[i] != '\0')
+	for (size_t i = name; i < start.len && i < NAME_SIZE; i++)
+		if (start.data[i])
+			return false;
+	for (size_t i = NAME_SIZE; i < start.len && i < NAME_SIZE + MODE_SIZE; i++)
+		if (start.data[i] && !strchr(" 01234567", start.data[i]))
 			return false;
 	return name > 0;
 }
@@ -56,10 +66,23 @@ static bool is_tar(struct tr_input *in)
 {
 	for (size_t want = 1; want < TAR_BLOCK; want = tr_input_available(in) + 1)
 		if (!tr_input_more(in, want) ||
-		    !may_be_tar_name((struct tr_text){ in->pos, tr_input_available(in) }))
+		    !may_be_tar((struct tr_text){ in->pos, tr_input_available(in) }))
 			return false;
-	return tr_input_more(in, TAR_BLOCK) &&
+	return tr_input_more(in, TAR_BLOCK) && may_be_tar((struct tr_text){ in->pos, TAR_BLOCK }) &&
 	       (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0 || tar_sum_is_right(in->pos));
+}
+
+/* 16-bit words in either order; the first is the magic, the fourth the mode with the file's type. */
+static bool is_binary_cpio(struct tr_input *in)
+{
+	enum { MODE_AT = 6, HEADER_SIZE = 26, BAD_TYPE = 3 };
+	if (!tr_input_more(in, 2))
+		return false;
+	bool little = memcmp(in->pos, "\xc7\x71", 2) == 0;
+	if ((!little && memcmp(in->pos, "\x71\xc7", 2) != 0) || !tr_input_more(in, HEADER_SIZE))
+		return false;
+	unsigned type = (unsigned char)in->pos[MODE_AT + little] >> 4;
+	return type != 0 && type != BAD_TYPE && type <= 014;
 }
 
 const char *tr_archive_detect(struct tr_input *in)
@@ -73,8 +96,6 @@ const char *tr_archive_detect(struct tr_input *in)
 		{ "cpio", { "070701", 6 } },
 		{ "cpio", { "070702", 6 } },
 		{ "cpio", { "070707", 6 } },
-		{ "cpio", { "\xc7\x71", 2 } },
-		{ "cpio", { "\x71\xc7", 2 } },
 		{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
 	};
 	bool unsure = true;
@@ -89,6 +110,8 @@ const char *tr_archive_detect(struct tr_input *in)
 			unsure = unsure || bits == TR_CODEC_MORE;
 		}
 	}
+	if (is_binary_cpio(in))
+		return "cpio";
 	return is_tar(in) ? "tar" : NULL;
 }
 

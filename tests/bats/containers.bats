@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# Compressed files and archives, made and read by their own tools.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	cp "$top_srcdir/tests/data/trec/filter.trec" one.trec
+	sed 's/pid=1/pid=2/' one.trec >two.trec
+	cat one.trec two.trec >both
+}
+
+need() {
+	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+# a trace of N records, large enough for several blocks of any codec
+long_trace() {
+	seq 0 "$1" | awk 'BEGIN { OFS = "\t"; srand(1) }
+		{ print "exec", $1, "-", $1 * 7, "/usr/bin/gcc-" int(rand() * 1e6), "argv=[\"gcc\",\"-c\",\"f" int(rand() * 1e9) ".c\"]" }'
+}
+
+same() { # same FILE: as it is and through a pipe
+	tr-parse "$1" | cmp - both
+	cat "$1" | tr-parse | cmp - both
+}
+
+@test "gzip xz zstd bzip2 lz4: what their tools write" {
+	for tool in gzip xz zstd bzip2 lz4; do
+		need $tool
+		for level in 1 9; do
+			$tool -c -$level <both >packed
+			same packed
+		done
+	done
+}
+
+@test "members and frames that follow each other" {
+	for tool in gzip xz zstd bzip2 lz4; do
+		need $tool
+		{ $tool -c <one.trec; $tool -c </dev/null; $tool -c <two.trec; } >packed
+		same packed
+	done
+}
+
+@test "what tr-repack writes, their tools read" {
+	for tool in gzip xz zstd bzip2 lz4; do
+		need $tool
+		tr-repack -t trec -z $tool both | $tool -dc | cmp - both
+		tr-repack -t trec -z $tool -j 3 both | $tool -dc | cmp - both
+		: | tr-repack -t trec -z $tool | $tool -dc | cmp - /dev/null
+	done
+}
+
+@test "compressed twice" {
+	gzip -c both | xz -c >packed
+	same packed
+}
+
+@test "a gzip cut anywhere gives what zcat gives, and says so" {
+	long_trace 3000 >long
+	gzip -c long >long.gz
+	size=$(wc -c <long.gz)
+	for cut in 1 11 12 100 1000 $((size / 3)) $((size / 2)) $((size - 9)) $((size - 8)) $((size - 1)); do
+		head -c "$cut" long.gz >cut.gz
+		zcat cut.gz >want 2>zcat.err || :
+		run -2 --separate-stderr bash -c 'tr-parse -f trec cut.gz | grep -v "^%" >out; exit "${PIPESTATUS[0]}"'
+		[[ $stderr == *"gzip: "* ]] || [ "$cut" -lt 4 ]
+		# all whole lines of zcat's are there
+		lines=$(wc -l <want)
+		[ "$(wc -l <out)" -ge "$lines" ]
+		cmp <(head -n "$lines" want) <(head -n "$lines" out)
+	done
+}
+
+@test "cut and damaged in every codec: whole lines, then the complaint" {
+	long_trace 3000 >long
+	for tool in gzip xz zstd bzip2 lz4; do
+		need $tool
+		$tool -c <long >packed
+		size=$(wc -c <packed)
+		head -c $((size / 2)) packed >cut
+		run -2 --separate-stderr bash -c 'tr-parse -f trec cut | grep ^exec >out; exit "${PIPESTATUS[0]}"'
+		[[ $stderr == *"$tool: "* ]]
+		# less than a block of bzip2 is nothing; the last line may be cut
+		whole=$(($(wc -l <out) - 1))
+		[ "$whole" -le 0 ] || cmp <(head -n "$whole" out) <(head -n "$whole" long)
+		{ head -c $((size / 2)) packed; printf 'garbage'; tail -c +$((size / 2 + 8)) packed; } >bad
+		run -2 --separate-stderr bash -c 'tr-parse -f trec bad >out'
+		[[ $stderr == *"$tool: "* ]]
+	done
+}
+
+@test "garbage behind a gzip is reported, zeros are not" {
+	{ gzip -c both; head -c 1000 /dev/zero; } >zeros.gz
+	same zeros.gz
+	{ gzip -c both; echo garbage; } >garbage.gz
+	run -2 --separate-stderr tr-parse garbage.gz
+	[[ $stderr == *"gzip: garbage behind the end"* ]]
+	[[ $output == "$(cat one.trec)"* ]]
+}
+
+@test "a bomb is stopped" {
+	head -c 200000000 /dev/zero | tr '\0' '\n' | gzip -9 >bomb.gz
+	run -2 --separate-stderr tr-parse --max-ratio=100 -f trec bomb.gz
+	[[ $stderr == *"more than 100 times its size (--max-ratio)"* ]]
+}
+
+@test "tar, in all its dialects" {
+	for dialect in v7 oldgnu gnu ustar pax; do
+		tar -cf a.tar --format=$dialect one.trec two.trec
+		same a.tar
+	done
+	for tool in gzip xz zstd bzip2 lz4; do
+		need $tool
+		$tool -c <a.tar >a.tar.packed
+		same a.tar.packed
+	done
+}
+
+@test "zip, cpio and 7z" {
+	need zip
+	need cpio
+	need 7z
+	zip -q a.zip one.trec two.trec
+	same a.zip
+	zip -q -0 stored.zip one.trec two.trec
+	same stored.zip
+	zip -q - one.trec two.trec | cat >piped.zip
+	same piped.zip
+	for dialect in newc crc odc bin; do
+		printf '%s\n' one.trec two.trec | cpio -o --quiet -H $dialect >a.cpio
+		same a.cpio
+	done
+	7z a -bd a.7z one.trec two.trec >7z.log
+	same a.7z
+	7z a -bd -ms=off -m0=PPMd b.7z one.trec two.trec >7z.log
+	same b.7z
+}
+
+@test "only files are members: no folders, no links" {
+	mkdir -p dir
+	mv one.trec dir/1.trec
+	ln -s 1.trec dir/2.trec
+	ln dir/1.trec dir/3.trec
+	mkfifo dir/4.trec
+	mv two.trec dir/5.trec
+	tar -cf a.tar dir/1.trec dir/2.trec dir/3.trec dir/4.trec dir/5.trec
+	run -0 --separate-stderr tr-parse a.tar
+	[ "$output" = "$(cat both)" ]
+	[[ $stderr == *"dir/3.trec: the same file as dir/1.trec, skipped"* ]]
+}
+
+@test "names are bytes, whatever the locale" {
+	cp one.trec grüße.trec
+	cp one.trec $'b\xe4d.trec'
+	tar -cf a.tar --format=pax b*.trec g*.trec
+	for locale in C C.UTF-8; do
+		LC_ALL=$locale tr-parse --list a.tar | cut -f1 | cmp - <(printf 'b\\xe4d.trec\ngrüße.trec\n')
+		LC_ALL=$locale tr-repack -t trec -o b.tar a.tar
+		cmp <(tar -tf a.tar) <(tar -tf b.tar)
+	done
+}
+
+@test "one bad member, the others are done" {
+	need zip
+	head -c 3000 /dev/urandom >noise
+	{ cat one.trec; sed 's/^/# /' noise | tr -d '\000-\010\013-\037\177-\377'; echo; } >bad.trec
+	zip -q a.zip one.trec bad.trec two.trec
+	at=$(LC_ALL=C grep -abo bad.trec a.zip | head -1 | cut -d: -f1)
+	printf 'XXXXXXXX' | dd of=a.zip bs=1 seek=$((at + 100)) conv=notrunc status=none
+	run -2 --separate-stderr tr-parse a.zip
+	[[ $output == *"$(cat two.trec)" ]]
+	[[ $stderr == *"zip: "* ]]
+}
+
+@test "an encrypted member is named" {
+	need 7z
+	7z a -bd -psecret -tzip a.zip one.trec >7z.log
+	run -2 --separate-stderr tr-parse a.zip
+	[[ $stderr == *"one.trec: is encrypted"* ]]
+}
+
+@test "what tr-repack writes, the archives' tools read" {
+	need zip
+	need cpio
+	need 7z
+	tar -cf in.tar one.trec two.trec
+	tr-repack -t trec -o a.tar in.tar
+	tar -xOf a.tar | cmp - both
+	tr-repack -t trec -o a.tar.zst in.tar
+	zstd -dc a.tar.zst | tar -xO | cmp - both
+	tr-repack -t trec -o a.zip in.tar
+	7z e -so a.zip 2>7z.log | cmp - both
+	tr-repack -t trec -o a.7z in.tar
+	7z e -so a.7z 2>7z.log | cmp - both
+	tr-repack -t trec -o a.cpio in.tar
+	mkdir out
+	(cd out && cpio -i --quiet <../a.cpio && cat one.trec two.trec | cmp - ../both)
+	[ "$(stat -c %Y out/one.trec)" = "$(stat -c %Y one.trec)" ] || cpio -i --quiet -m --to-stdout one.trec <a.cpio | cmp - one.trec
+}
+
+@test "archives are written the same twice" {
+	tar -cf in.tar one.trec two.trec
+	for extension in tar tar.gz zip 7z cpio; do
+		tr-repack -t trec -o "1.$extension" in.tar
+		tr-repack -t trec -o "2.$extension" in.tar
+		cmp "1.$extension" "2.$extension"
+	done
+}
