@@ -99,6 +99,15 @@ bool tr_scan_string(struct tr_scan *scan, bool wide, struct tr_text *spelling, b
 	return true;
 }
 
+bool tr_scan_cut(struct tr_scan *scan)
+{
+	if (!tr_text_starts(tr_text_span(scan->pos, scan->end), TR_TEXT("...")))
+		return false;
+	scan->pos += 3;
+	scan->traits |= TR_TRAIT_NO_JSON;
+	return true;
+}
+
 struct tr_text tr_scan_word(struct tr_scan *scan)
 {
 	const char *start = scan->pos, *p = start;

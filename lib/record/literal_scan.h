@@ -78,6 +78,14 @@ struct tr_text tr_scan_word(struct tr_scan *scan);
 bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted,
 		    struct tr_value *value);
 
+/* "...", if it stands here. */
+bool tr_scan_cut(struct tr_scan *scan);
+
+/* From the bracket that opens to behind the one that closes, and what may follow that. */
+bool tr_scan_list(struct tr_scan *scan, struct tr_value *value);
+bool tr_scan_braces(struct tr_scan *scan, struct tr_value *value);
+bool tr_scan_repr(struct tr_scan *scan, struct tr_value *value);
+
 /* A whole text: tr_literal_examine without its short cuts. */
 enum tr_spelling tr_scan_check(struct tr_text text, unsigned *traits, struct tr_error *err);
 

@@ -136,11 +136,48 @@ static void write_real(const struct tr_value *value, struct tr_buffer *to)
 				   : tr_real32_write((uint32_t)value->as.number, room));
 }
 
-static void write_blob_file(const struct tr_value *value, struct tr_buffer *to)
+static void write_constant(const struct tr_value *value, struct tr_buffer *to)
 {
-	tr_buffer_put_literal(to, "file:");
-	tr_buffer_put_text(to, value->text);
-	tr_buffer_put_byte(to, ':');
+	static const char *const words[] = {
+		[TR_NULL] = "null", [TR_FALSE] = "false", [TR_TRUE] = "true"
+	};
+	tr_buffer_put_text(to, tr_text_from(words[value->type]));
+}
+
+static void write_integer(const struct tr_value *value, struct tr_buffer *to)
+{
+	if (value->type == TR_POINTER) {
+		put_hex(value->as.number, to);
+		return;
+	}
+	if (value->type == TR_INT)
+		tr_buffer_put_byte(to, value->flags & TR_NEGATIVE ? '-' : '+');
+	tr_buffer_put_decimal(to, value->as.number);
+}
+
+static void write_string(const struct tr_value *value, struct tr_buffer *to)
+{
+	if (value->type == TR_WSTRING)
+		tr_buffer_put_byte(to, 'L');
+	put_quoted(value->text, to);
+	if (value->type == TR_STRING && value->flags & TR_CUT)
+		tr_buffer_put_literal(to, "...");
+}
+
+static void write_blob(const struct tr_value *value, struct tr_buffer *to)
+{
+	if (value->type == TR_BLOB) {
+		tr_buffer_put_literal(to, "b64:");
+		tr_base64_write(value->text, to);
+		return;
+	}
+	if (value->type == TR_BLOB_LEFT) {
+		tr_buffer_put_literal(to, "blob:");
+	} else {
+		tr_buffer_put_literal(to, "file:");
+		tr_buffer_put_text(to, value->text);
+		tr_buffer_put_byte(to, ':');
+	}
 	tr_buffer_put_decimal(to, value->as.number);
 }
 
@@ -148,47 +185,27 @@ void tr_literal_write(const struct tr_value *value, struct tr_buffer *to)
 {
 	switch ((enum tr_type)value->type) {
 	case TR_NULL:
-		tr_buffer_put_literal(to, "null");
-		return;
 	case TR_FALSE:
-		tr_buffer_put_literal(to, "false");
-		return;
 	case TR_TRUE:
-		tr_buffer_put_literal(to, "true");
-		return;
-	case TR_INT:
-		tr_buffer_put_byte(to, value->flags & TR_NEGATIVE ? '-' : '+');
-		tr_buffer_put_decimal(to, value->as.number);
+		write_constant(value, to);
 		return;
 	case TR_UINT:
-		tr_buffer_put_decimal(to, value->as.number);
-		return;
+	case TR_INT:
 	case TR_POINTER:
-		put_hex(value->as.number, to);
+		write_integer(value, to);
 		return;
 	case TR_REAL64:
 	case TR_REAL32:
 		write_real(value, to);
 		return;
-	case TR_WSTRING:
-		tr_buffer_put_byte(to, 'L');
-		put_quoted(value->text, to);
-		return;
 	case TR_STRING:
-		put_quoted(value->text, to);
-		if (value->flags & TR_CUT)
-			tr_buffer_put_literal(to, "...");
+	case TR_WSTRING:
+		write_string(value, to);
 		return;
 	case TR_BLOB:
-		tr_buffer_put_literal(to, "b64:");
-		tr_base64_write(value->text, to);
-		return;
 	case TR_BLOB_LEFT:
-		tr_buffer_put_literal(to, "blob:");
-		tr_buffer_put_decimal(to, value->as.number);
-		return;
 	case TR_BLOB_FILE:
-		write_blob_file(value, to);
+		write_blob(value, to);
 		return;
 	case TR_SYMBOL:
 		write_symbol(value, to);
