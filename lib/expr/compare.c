@@ -9,7 +9,7 @@ static struct tr_text name_bytes(struct tr_compare *compare, const struct tr_nam
 {
 	struct tr_text bytes = tr_string_bytes(name->text, compare->arena);
 	if (!bytes.data) {
-		compare->trouble.memory = true;
+		compare->trouble |= TR_TROUBLE_MEMORY;
 		return TR_TEXT("");
 	}
 	return bytes;
@@ -38,7 +38,7 @@ static bool has_words(struct tr_compare *compare, const struct tr_test *test,
 		      const struct tr_leaf *leaf)
 {
 	if (leaf->type == TR_LEAF_TEXT)
-		compare->trouble.word_met_string = true;
+		compare->trouble |= TR_TROUBLE_WORD;
 	if (leaf->type != TR_LEAF_SYMBOL)
 		return false;
 	for (const struct tr_literal *word = test->literals; word; word = word->next) {
@@ -76,7 +76,7 @@ static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
 		return leaf->type == TR_LEAF_TEXT && tr_text_equal(leaf->bytes, literal->text);
 	case TR_LITERAL_WORD:
 		if (leaf->type == TR_LEAF_TEXT && leaf->is_value)
-			compare->trouble.word_met_string = true;
+			compare->trouble |= TR_TROUBLE_WORD;
 		return leaf->type == TR_LEAF_SYMBOL &&
 		       symbol_is(compare, leaf->value, literal->text);
 	}
@@ -110,7 +110,7 @@ static enum tr_order order_of(struct tr_compare *compare, const struct tr_leaf *
 	if (literal->type == TR_LITERAL_STRING && leaf->type == TR_LEAF_TEXT)
 		return order_of_bytes(leaf->bytes, literal->text);
 	if (literal->type == TR_LITERAL_WORD && leaf->type == TR_LEAF_TEXT && leaf->is_value)
-		compare->trouble.word_met_string = true;
+		compare->trouble |= TR_TROUBLE_WORD;
 	return TR_UNORDERED;
 }
 
@@ -123,10 +123,10 @@ static bool match_regex(struct tr_compare *compare, const struct tr_regex *regex
 	case TR_REGEX_NO:
 		return false;
 	case TR_REGEX_LIMIT:
-		compare->trouble.regex_limit = true;
+		compare->trouble |= TR_TROUBLE_REGEX;
 		return false;
 	case TR_REGEX_FAILED:
-		compare->trouble.memory = true;
+		compare->trouble |= TR_TROUBLE_MEMORY;
 		return false;
 	}
 	return false;

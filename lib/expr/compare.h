@@ -26,17 +26,17 @@ struct tr_leaf {
 	const struct tr_value *value;
 };
 
-/* What a comparison could not do. */
-struct tr_trouble {
-	bool word_met_string; /* a WORD was compared with text */
-	bool regex_limit;
-	bool memory;
+/* What a comparison could not do: bits. */
+enum {
+	TR_TROUBLE_WORD = 1,  /* a WORD was compared with text */
+	TR_TROUBLE_REGEX = 2, /* gave up at a limit */
+	TR_TROUBLE_MEMORY = 4,
 };
 
 struct tr_compare {
 	struct tr_arena *arena;
 	struct tr_regex_scratch *scratch; /* only where the test has a regex */
-	struct tr_trouble trouble;
+	unsigned trouble;
 };
 
 bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,

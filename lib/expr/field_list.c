@@ -132,9 +132,10 @@ static bool write_bytes(struct tr_text bytes, const struct tr_step *steps, enum 
 static bool write_column(const struct tr_path *path, const struct tr_record *record, bool raw,
 			 struct tr_buffer *to, struct tr_error *err)
 {
-	struct tr_cell cell = tr_locate_column(path->subject, record);
+	struct tr_cell kind;
+	const struct tr_cell *cell = tr_locate_column(path->subject, record, &kind);
 	struct tr_text bytes;
-	if (tr_cell_decode(&cell, record->arena, &bytes, err) != TR_OK)
+	if (tr_cell_decode(cell, record->arena, &bytes, err) != TR_OK)
 		return false;
 	return write_bytes(bytes, path->steps, raw ? RAW : CELL, to);
 }

@@ -108,19 +108,21 @@ struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *e
 	return tr_field_value(place->record, place->field, err);
 }
 
-struct tr_cell tr_locate_column(enum tr_subject subject, const struct tr_record *record)
+const struct tr_cell *tr_locate_column(enum tr_subject subject, const struct tr_record *record,
+				       struct tr_cell *kind)
 {
 	switch (subject) {
 	case TR_SUBJECT_SEQ:
-		return record->seq;
+		return &record->seq;
 	case TR_SUBJECT_TIME:
-		return record->time;
+		return &record->time;
 	case TR_SUBJECT_TASK:
-		return record->task;
+		return &record->task;
 	case TR_SUBJECT_NAME:
-		return record->name;
+		return &record->name;
 	default:
-		return (struct tr_cell){ .type = TR_CELL_TEXT, .text = record->kind };
+		*kind = (struct tr_cell){ .type = TR_CELL_TEXT, .text = record->kind };
+		return kind;
 	}
 }
 

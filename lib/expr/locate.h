@@ -25,8 +25,9 @@ bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_r
 /* Its value. NULL: err is filled. */
 struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *err);
 
-/* The column of that name; a kind is a cell of text. Not for TR_SUBJECT_KEY. */
-struct tr_cell tr_locate_column(enum tr_subject subject, const struct tr_record *record);
+/* The column of that name; *kind becomes the cell of a kind. Not for TR_SUBJECT_KEY. */
+const struct tr_cell *tr_locate_column(enum tr_subject subject, const struct tr_record *record,
+				       struct tr_cell *kind);
 
 /*
  * The bytes of a cell, in the arena or where they stand. TR_OK; TR_END: the

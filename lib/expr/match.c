@@ -88,18 +88,18 @@ static void tell_bad(const struct trial *trial, const struct tr_path *path, stru
 
 static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 {
-	struct tr_trouble trouble = trial->state->compare.trouble;
+	unsigned trouble = trial->state->compare.trouble;
 	const struct tr_path *path = &test->path;
 	struct tr_error err;
 	if (!may_tell(trial))
 		return;
-	if (trouble.memory) {
+	if (trouble & TR_TROUBLE_MEMORY) {
 		tr_error_memory(&err);
-	} else if (trouble.regex_limit) {
+	} else if (trouble & TR_TROUBLE_REGEX) {
 		tr_error_set(&err, TR_CAUSE_LIMIT,
 			     "%.*s: the regex takes too long on this value: taken as no match",
 			     shown(path), path->text.data);
-	} else if (trouble.word_met_string && !trial->state->told[test->number]) {
+	} else if (!trial->state->told[test->number]) {
 		trial->state->told[test->number] = true;
 		tr_error_set(&err, TR_CAUSE_USAGE,
 			     "%.*s is a string here: quote what it is compared with (said once)",
@@ -112,18 +112,22 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 
 static bool test_column(const struct trial *trial, const struct tr_test *test)
 {
-	struct tr_cell cell = tr_locate_column(test->path.subject, trial->record);
-	struct tr_leaf leaf = { .type = TR_LEAF_TEXT };
-	struct tr_error why = { .cause = TR_CAUSE_NONE };
-	enum tr_status status = tr_cell_decode(&cell, &trial->state->arena, &leaf.bytes, &why);
+	struct tr_cell kind;
+	const struct tr_cell *cell = tr_locate_column(test->path.subject, trial->record, &kind);
+	struct tr_leaf leaf;
+	struct tr_error why;
+	why.cause = TR_CAUSE_NONE;
+	enum tr_status status = tr_cell_decode(cell, &trial->state->arena, &leaf.bytes, &why);
 	if (status == TR_END)
 		return false;
 	if (status != TR_OK) {
 		tell_bad(trial, &test->path, &why);
 		return false;
 	}
-	if (!test->strings && test->path.subject != TR_SUBJECT_KIND)
-		leaf.has_number = tr_number_from_cell(leaf.bytes, &leaf.number);
+	leaf.type = TR_LEAF_TEXT;
+	leaf.is_value = false;
+	leaf.has_number = !test->strings && test->path.subject != TR_SUBJECT_KIND &&
+			  tr_number_from_cell(leaf.bytes, &leaf.number);
 	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
 }
 
@@ -147,7 +151,10 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 		/* the rest is stepped through all the same: a value has to be good as a whole */
 		if (found)
 			continue;
-		struct tr_leaf leaf = { .type = TR_LEAF_TEXT, .is_value = true };
+		struct tr_leaf leaf;
+		leaf.type = TR_LEAF_TEXT;
+		leaf.is_value = true;
+		leaf.has_number = false;
 		leaf.bytes = strings.escapes ? tr_string_bytes(spelling, &trial->state->arena)
 					     : spelling;
 		if (!leaf.bytes.data)
@@ -175,9 +182,10 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 		enum answer answer = test_strings(trial, test, place.text);
 		if (answer != UNKNOWN)
 			return answer == YES;
-		trial->state->compare.trouble = (struct tr_trouble){ 0 };
+		trial->state->compare.trouble = 0;
 	}
-	struct tr_error why = { .cause = TR_CAUSE_NONE };
+	struct tr_error why;
+	why.cause = TR_CAUSE_NONE;
 	struct tr_value *value = tr_place_value(&place, &why);
 	if (!value) {
 		tell_bad(trial, &test->path, &why);
@@ -192,10 +200,11 @@ static enum tr_match judge_test(const struct trial *trial, const struct tr_test 
 	/* the leave may bring the field, or bring it again: the last counts */
 	if (trial->open && test->path.subject == TR_SUBJECT_KEY)
 		return TR_MATCH_OPEN;
-	trial->state->compare.trouble = (struct tr_trouble){ 0 };
+	trial->state->compare.trouble = 0;
 	matches = test->path.subject == TR_SUBJECT_KEY ? test_key(trial, test)
 						       : test_column(trial, test);
-	tell_trouble(trial, test);
+	if (trial->state->compare.trouble)
+		tell_trouble(trial, test);
 	return matches != test->negated ? TR_MATCH_YES : TR_MATCH_NO;
 }
 

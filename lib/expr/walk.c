@@ -85,8 +85,11 @@ bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
 		return false;
 	if (steps->type == TR_STEP_LEN)
 		return walk_count(compare, test, leaf->bytes.len, steps->next);
-	struct tr_leaf base = *leaf;
+	struct tr_leaf base;
+	base.type = TR_LEAF_TEXT;
+	base.is_value = leaf->is_value;
 	base.has_number = false;
+	base.bytes = leaf->bytes;
 	for (; steps && steps->type == TR_STEP_BASENAME; steps = steps->next)
 		base.bytes = tr_walk_basename(base.bytes);
 	if (!steps)
@@ -112,7 +115,7 @@ static bool make_leaf(struct tr_compare *compare, const struct tr_value *value,
 		leaf->type = TR_LEAF_TEXT;
 		if (tr_walk_bytes(value, compare->arena, &leaf->bytes))
 			return true;
-		compare->trouble.memory = true;
+		compare->trouble |= TR_TROUBLE_MEMORY;
 		return false;
 	case TR_MAP:
 	case TR_STRUCT:

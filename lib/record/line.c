@@ -25,14 +25,22 @@ static bool is_suspect(char byte)
 enum { STEP = TR_UTF8_BLOCK };
 _Static_assert((int)STEP <= (int)TR_INPUT_PAD, "a step reads behind the pad");
 
+/*
+ * Not 0 where a byte is a suspect. Both differences wrap, so what is below the
+ * range is far above it: the smaller of the two excesses is 0 for a byte that
+ * lies in either range.
+ */
 static __m128i suspects(__m128i bytes)
 {
-	/* the compare is signed: 0x80 and up are below the blank too */
-	__m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
-	__m128i legal = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')),
-				     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')));
-	__m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
-	return _mm_or_si128(_mm_andnot_si128(legal, low), del);
+	__m128i above_blank = _mm_sub_epi8(bytes, _mm_set1_epi8(' '));
+	__m128i above_tab = _mm_sub_epi8(bytes, _mm_set1_epi8('\t'));
+	return _mm_min_epu8(_mm_subs_epu8(above_blank, _mm_set1_epi8('~' - ' ')),
+			    _mm_subs_epu8(above_tab, _mm_set1_epi8('\n' - '\t')));
+}
+
+static __m128i is_zero(__m128i bytes)
+{
+	return _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
 }
 
 static unsigned legal_prefix(const char *p, const char *end)
@@ -42,9 +50,11 @@ static unsigned legal_prefix(const char *p, const char *end)
 				    suspects(bytes.part[2]), suspects(bytes.part[3]) } };
 	__m128i any = _mm_or_si128(_mm_or_si128(found.part[0], found.part[1]),
 				   _mm_or_si128(found.part[2], found.part[3]));
-	if (_mm_movemask_epi8(any) == 0)
+	if (_mm_movemask_epi8(is_zero(any)) == 0xffff)
 		return STEP;
-	uint64_t suspect = tr_block_bits(found);
+	struct tr_block clean = { { is_zero(found.part[0]), is_zero(found.part[1]),
+				    is_zero(found.part[2]), is_zero(found.part[3]) } };
+	uint64_t suspect = ~tr_block_bits(clean);
 	unsigned first = (unsigned)__builtin_ctzll(suspect);
 	/* bytes behind end must not make a cut sequence whole */
 	if (end - p < STEP)
@@ -55,6 +65,34 @@ static unsigned legal_prefix(const char *p, const char *end)
 		return (unsigned)__builtin_ctzll(control);
 	return valid ? valid : first;
 }
+
+#if defined __x86_64__ && defined __GNUC__
+#define HAVE_WIDE_STEPS 1
+#include <immintrin.h>
+
+/* The same question for twice as many bytes at a time, where the machine can. */
+__attribute__((target("avx2"))) static __m256i wide_suspects(const char *p)
+{
+	__m256i bytes = _mm256_loadu_si256((const __m256i *)p);
+	__m256i above_blank = _mm256_sub_epi8(bytes, _mm256_set1_epi8(' '));
+	__m256i above_tab = _mm256_sub_epi8(bytes, _mm256_set1_epi8('\t'));
+	return _mm256_min_epu8(_mm256_subs_epu8(above_blank, _mm256_set1_epi8('~' - ' ')),
+			       _mm256_subs_epu8(above_tab, _mm256_set1_epi8('\n' - '\t')));
+}
+
+/* Steps over what has no suspects: the first step that has one, or the last whole one. */
+__attribute__((target("avx2"))) static const char *skip_legal(const char *p, const char *end)
+{
+	for (; end - p >= 2 * STEP; p += 2 * STEP) {
+		__m256i any = _mm256_or_si256(
+			_mm256_or_si256(wide_suspects(p), wide_suspects(p + 32)),
+			_mm256_or_si256(wide_suspects(p + 64), wide_suspects(p + 96)));
+		if (!_mm256_testz_si256(any, any))
+			break;
+	}
+	return p;
+}
+#endif
 
 #else
 
@@ -84,7 +122,14 @@ static unsigned legal_prefix(const char *p, const char *end)
 
 const char *tr_line_scan(const char *p, const char *end)
 {
+#if HAVE_WIDE_STEPS
+	bool wide = __builtin_cpu_supports("avx2");
+#endif
 	while (p < end) {
+#if HAVE_WIDE_STEPS
+		if (wide)
+			p = skip_legal(p, end);
+#endif
 		unsigned legal = legal_prefix(p, end);
 		p += legal;
 		/* only a sequence that goes on behind the step, perhaps */

@@ -54,8 +54,8 @@ static bool fixed_columns(const struct tr_record *record, const char **p,
 			return false;
 		}
 		bool absent = tab - start == 1 && *start == '-';
-		*cells[i] = (struct tr_cell){ .type = absent ? TR_CELL_ABSENT : TR_CELL_TEXT,
-					      .text = tr_text_span(start, tab) };
+		cells[i]->type = absent ? TR_CELL_ABSENT : TR_CELL_TEXT;
+		cells[i]->text = tr_text_span(start, tab);
 	}
 	*p = tab;
 	return true;
@@ -121,28 +121,48 @@ static bool trailer_line(struct tr_record *record, const char *p, const char *en
 	return true;
 }
 
+/* What a record's columns set, and other lines leave empty. */
+static void clear_columns(struct tr_record *record)
+{
+	record->kind = record->comment = (struct tr_text){ NULL, 0 };
+	record->seq = record->time = record->task = record->name = (struct tr_cell){ 0 };
+}
+
+/* As tr_record_init, less the columns: nearly every line is a record's, and sets them anyway. */
+static void begin_line(struct tr_record *record, struct tr_text line)
+{
+	record->canonical = record->split = false;
+	record->fields = NULL;
+	record->count = 0;
+	record->arrow = TR_NO_ARROW;
+	record->line = line;
+	record->source_line = record->source_offset = TR_NO_POSITION;
+}
+
 bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err)
 {
-	tr_record_init(record, record->arena);
 	const char *p = line.data, *end = p + line.len;
+	begin_line(record, line);
 	if (line.len == 0 || end[-1] != '\n')
 		return damage(err, "last line without a line feed");
 	end--;
-	record->line = line;
 	if (p == end)
 		return damage(err, "empty line");
 	if (end[-1] == '\r')
 		return damage(err, "line ends in CR LF");
 	switch (*p) {
 	case '#':
+		clear_columns(record);
 		record->type = TR_COMMENT;
 		record->comment = tr_text_span(p + 1, end);
 		record->rest = tr_text_span(end, end);
 		record->split = true;
 		return true;
 	case '%':
+		clear_columns(record);
 		return definition_line(record, p, end, err);
 	case '!':
+		clear_columns(record);
 		return trailer_line(record, p, end, err);
 	default:
 		if (tr_text_starts(line, TR_TEXT("\xef\xbb\xbf")))

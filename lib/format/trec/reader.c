@@ -34,6 +34,7 @@ struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_in
 		return NULL;
 	}
 	r->in = in;
+	r->record.arena = &r->arena;
 	r->max_record = config->limits.max_record;
 	return r;
 }
@@ -142,7 +143,6 @@ enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, stru
 	if (status != TR_OK)
 		return status;
 	tr_arena_reset(&r->arena);
-	tr_record_init(&r->record, &r->arena);
 	if (!tr_record_from_line(&r->record, line, err))
 		return bad_line(r, line, err);
 	r->record.source_line = r->line;
