@@ -131,13 +131,14 @@ void tr_cli_summarise(struct tr_cli *cli)
 static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 		      const struct tr_error *err)
 {
-	bool note = err->severity == TR_NOTE && !cli->strict;
+	bool note = err->severity >= TR_NOTE && !cli->strict;
+	bool silent = note && (cli->quiet || (err->severity == TR_DETAIL && !cli->verbose));
 
 	if (err->cause == TR_CAUSE_PIPE) {
 		cli->stop = true; /* nobody reads any more: not our trouble, nothing to say */
 		return;
 	}
-	if (!(note && cli->quiet) && worth_printing(cli, err))
+	if (!silent && worth_printing(cli, err))
 		print(cli, place, err, note);
 	if (note)
 		return;

@@ -34,7 +34,7 @@ const struct tr_option tr_cli_shared_general[] = {
 	{ TR_CLI_STRICT, 0, "strict", NULL,
 	  "stop at the first trouble and leave no output file behind" },
 	{ TR_CLI_QUIET, 'q', "quiet", NULL, "print no notes, only errors" },
-	{ TR_CLI_VERBOSE, 0, "verbose", NULL, "say more about what is done" },
+	{ TR_CLI_VERBOSE, 0, "verbose", NULL, "print details: what the target format has no place for" },
 	{ TR_CLI_LIST_FORMATS, 0, "list-formats", NULL,
 	  "list the formats: name, read, write, exactness, summary" },
 	{ TR_CLI_HELP, 'h', "help", NULL, "print this help" },

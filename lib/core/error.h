@@ -35,6 +35,7 @@ enum tr_severity {
 	TR_DAMAGE, /* something was lost or is wrong: the exit status is 2 */
 	TR_FLAW,   /* wrong, but passed on as it is: nothing is lost, the exit status is 2 */
 	TR_NOTE,   /* worth saying; the exit status stays (--strict makes it damage) */
+	TR_DETAIL, /* a note for those who ask (--verbose) */
 };
 
 enum { TR_ERROR_TEXT = 480 };

@@ -233,7 +233,7 @@ static enum tr_status body(struct tr_trace *trace, struct tr_record **record,
 		segment->truncated = true;
 		break;
 	case TR_WARN:
-		if (err->severity == TR_NOTE)
+		if (err->severity >= TR_NOTE)
 			return TR_WARN;
 		segment->truncated = segment->truncated || err->cause == TR_CAUSE_CUT;
 		break;

@@ -156,6 +156,17 @@ setup() {
 	tr-parse z.json.gz | tr-repack | cmp - z.json
 }
 
+@test "what the format has no place for: told with --verbose, refused with --strict" {
+	run --separate-stderr -0 tr-repack -q -t klocwork "$trec"
+	[ -z "$stderr" ]
+	run --separate-stderr -0 tr-repack -t klocwork "$trec"
+	[[ $stderr != *"no place"* ]]
+	run --separate-stderr -0 tr-repack --verbose -t klocwork "$trec"
+	[[ $stderr == *"note: records of kind sys have no place in klocwork: 2"* ]]
+	run --separate-stderr -2 tr-repack --strict -t klocwork -o out "$trec"
+	[ ! -e out ]
+}
+
 @test "archives in, archive out" {
 	echo read me >README
 	gzip -k z.json

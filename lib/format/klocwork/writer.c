@@ -350,7 +350,8 @@ enum tr_status tr_klocwork_finish(struct tr_writer *base, struct tr_error *err)
 		const struct misfit *misfit = &writer->misfits[writer->misfit_told++];
 		tr_error_set(err, TR_CAUSE_INPUT, "records of kind %s have no place in klocwork: %" PRIu64,
 			     misfit->kind, misfit->count);
-		return note(err);
+		err->severity = TR_DETAIL;
+		return TR_WARN;
 	}
 	return TR_OK;
 }

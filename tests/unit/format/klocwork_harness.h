@@ -27,7 +27,7 @@ static void transcript_message(struct transcript *transcript, const struct tr_er
 	char text[TR_ERROR_TEXT + 64], line[24] = "-";
 	if (err->line != TR_NO_POSITION)
 		snprintf(line, sizeof line, "%llu", (unsigned long long)err->line);
-	snprintf(text, sizeof text, "%c %s: %s\n", err->severity == TR_NOTE ? '~' : '!', line,
+	snprintf(text, sizeof text, "%c %s: %s\n", err->severity >= TR_NOTE ? '~' : '!', line,
 		 err->text);
 	tr_buffer_put_text(&transcript->messages, tr_text_from(text));
 }
