@@ -13,6 +13,7 @@ enum place { TOP, ARGS, RESULTS, RETURN, MORE };
 
 struct shown {
 	struct tr_text key; /* the bytes of it, or its spelling where they are no UTF-8 */
+	bool plain;         /* the key is a word: nothing in it is escaped anywhere */
 	struct tr_field *field;
 	enum place place;
 };
@@ -73,11 +74,16 @@ static void out_of_memory(struct tr_json_view *view)
 	trouble(view, &why);
 }
 
-static void put_string(struct tr_json_view *view, struct tr_text text)
+/* plain: text is known to need no escape. */
+static void put_string(struct tr_json_view *view, struct tr_text text, bool plain)
 {
-	tr_buffer_put_byte(&view->text, '"');
-	tr_string_escape(text, &view->text);
-	tr_buffer_put_byte(&view->text, '"');
+	struct tr_buffer *to = &view->text;
+	tr_buffer_put_byte(to, '"');
+	if (plain)
+		tr_buffer_put_text(to, text);
+	else
+		tr_string_escape(text, to);
+	tr_buffer_put_byte(to, '"');
 }
 
 static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling)
@@ -92,7 +98,7 @@ static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling)
 	}
 }
 
-static void put_cell(struct tr_json_view *view, const struct tr_cell *cell)
+static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, bool plain)
 {
 	struct tr_buffer *to = &view->text;
 	switch (cell->type) {
@@ -100,10 +106,10 @@ static void put_cell(struct tr_json_view *view, const struct tr_cell *cell)
 		tr_buffer_put_literal(to, "null");
 		break;
 	case TR_CELL_TEXT:
-		if (memchr(cell->text.data, '\\', cell->text.len))
-			put_escaped_cell(view, cell->text);
+		if (plain || !memchr(cell->text.data, '\\', cell->text.len))
+			put_string(view, cell->text, plain); /* lines are valid UTF-8 */
 		else
-			put_string(view, cell->text); /* lines are valid UTF-8 */
+			put_escaped_cell(view, cell->text);
 		break;
 	default:
 		tr_buffer_put_byte(to, '"');
@@ -124,10 +130,20 @@ static bool is_exact_number(struct tr_text text)
 	return text.len < 16 || memcmp(text.data, max_exact, 16) <= 0;
 }
 
+/* One look at all columns of a line instead of several at each. */
+static bool has_plain_columns(const struct tr_record *record)
+{
+	if (!record->line.data)
+		return false;
+	size_t len = (size_t)(record->rest.data - record->line.data);
+	return !memchr(record->line.data, '\\', len) && !memchr(record->line.data, '"', len);
+}
+
 static void put_columns(struct tr_json_view *view)
 {
 	struct tr_record *record = view->record;
 	struct tr_buffer *to = &view->text;
+	bool plain = has_plain_columns(record);
 	tr_buffer_put_literal(to, "{\"kind\":\"");
 	tr_buffer_put_text(to, record->kind);
 	tr_buffer_put_literal(to, "\",\"seq\":");
@@ -136,13 +152,13 @@ static void put_columns(struct tr_json_view *view)
 	else if (record->seq.type == TR_CELL_NUMBER && record->seq.number >> 53 == 0)
 		tr_buffer_put_decimal(to, record->seq.number);
 	else
-		put_cell(view, &record->seq);
+		put_cell(view, &record->seq, plain);
 	tr_buffer_put_literal(to, ",\"time\":");
-	put_cell(view, &record->time);
+	put_cell(view, &record->time, plain);
 	tr_buffer_put_literal(to, ",\"task\":");
-	put_cell(view, &record->task);
+	put_cell(view, &record->task, plain);
 	tr_buffer_put_literal(to, ",\"name\":");
-	put_cell(view, &record->name);
+	put_cell(view, &record->name, plain);
 }
 
 /* JSON in its canonical spelling is copied; what is not goes through a tree. */
@@ -188,14 +204,28 @@ static enum place place_of(const struct tr_record *record, const struct tr_field
 /* True for what stands beside the fields of this record. */
 static bool is_reserved(const struct tr_record *record, struct tr_text key)
 {
-	static const struct tr_text always[] = {
-		{ "kind", 4 }, { "seq", 3 }, { "time", 4 }, { "task", 4 }, { "name", 4 }, { "more", 4 },
-	};
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if (tr_text_equal(key, always[i]))
-			return true;
-	return record->arrow != TR_NO_ARROW &&
-	       (tr_text_is(key, "results") || tr_text_is(key, "return"));
+	const char *p = key.data;
+	switch (key.len) {
+	case 3:
+		return memcmp(p, "seq", 3) == 0;
+	case 4:
+		return memcmp(p, "kind", 4) == 0 || memcmp(p, "time", 4) == 0 ||
+		       memcmp(p, "task", 4) == 0 || memcmp(p, "name", 4) == 0 ||
+		       memcmp(p, "more", 4) == 0;
+	default:
+		return record->arrow != TR_NO_ARROW &&
+		       (tr_text_is(key, "results") || tr_text_is(key, "return"));
+	}
+}
+
+static bool is_word(struct tr_text key)
+{
+	for (size_t i = 0; i < key.len; i++) {
+		char c = key.data[i];
+		if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && c != '_')
+			return false;
+	}
+	return true;
 }
 
 static struct tr_text shown_key(struct tr_json_view *view, struct tr_text spelling)
@@ -280,10 +310,12 @@ static bool arrange(struct tr_json_view *view)
 		shown->field = &record->fields[i];
 		if (!shown->field->key.data) {
 			shown->key = TR_TEXT("");
+			shown->plain = true;
 			shown->place = MORE;
 			continue;
 		}
-		shown->key = shown_key(view, shown->field->key);
+		shown->plain = is_word(shown->field->key);
+		shown->key = shown->plain ? shown->field->key : shown_key(view, shown->field->key);
 		shown->place = place_of(record, shown->field, args);
 		if (shown->place == TOP && is_reserved(record, shown->key))
 			shown->place = MORE;
@@ -302,7 +334,7 @@ static void put_place(struct tr_json_view *view, enum place place, bool first)
 		if (!first)
 			tr_buffer_put_byte(&view->text, ',');
 		first = false;
-		put_string(view, shown->key);
+		put_string(view, shown->key, shown->plain);
 		tr_buffer_put_byte(&view->text, ':');
 		put_value(view, shown->field);
 	}
@@ -322,7 +354,7 @@ static void put_more(struct tr_json_view *view)
 			continue;
 		}
 		tr_buffer_put_byte(&view->text, '[');
-		put_string(view, shown->key);
+		put_string(view, shown->key, shown->plain);
 		tr_buffer_put_byte(&view->text, ',');
 		put_value(view, shown->field);
 		tr_buffer_put_byte(&view->text, ']');
