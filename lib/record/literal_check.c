@@ -5,6 +5,7 @@
  * left to the scanner, which starts again.
  */
 #include "core/utf8.h"
+#include "record/literal_plain.h"
 #include "record/literal_scan.h"
 #include "record/string_scan.h"
 
@@ -88,6 +89,10 @@ static const char *skip_map(const char *p, const char *end)
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
 {
 	const char *p = text.data, *end = p + text.len;
+	if (text.len >= TR_PLAIN_LEAST && tr_literal_is_plain(p, end)) {
+		*traits = *p == '{' ? TR_TRAIT_MAP : 0;
+		return TR_CANONICAL;
+	}
 	if (text.len > 0) {
 		const char *behind = *p == '[' ? skip_list(p, end)
 				     : *p == '{' ? skip_map(p, end)
