@@ -72,7 +72,7 @@ static bool is_tar(struct tr_input *in)
 	       (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0 || tar_sum_is_right(in->pos));
 }
 
-/* 16-bit words in either order; the first is the magic, the fourth the mode with the file's type. */
+/* 16-bit words in either order: the first is the magic, the fourth the mode with its type. */
 static bool is_binary_cpio(struct tr_input *in)
 {
 	enum { MODE_AT = 6, HEADER_SIZE = 26, BAD_TYPE = 3 };

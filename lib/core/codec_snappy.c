@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "core/snappy_salvage.h"
 
 enum {
 	MAGIC_SIZE = 2,
@@ -57,7 +58,9 @@ struct decoder {
 	bool begun;     /* the magic has been taken */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
 	struct tr_buffer packed, plain;
-	size_t given; /* of plain */
+	size_t given;           /* of plain */
+	enum tr_status outcome; /* what comes when all is given */
+	struct tr_error error;
 };
 
 static void destroy_decoder(void *state)
@@ -74,10 +77,11 @@ static enum tr_status corrupt(struct tr_input *in, struct tr_error *err, const c
 	return TR_FATAL;
 }
 
+/* Decodes the chunk, or what there is of it: then it is TR_FATAL, with bytes to give. */
 static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	size_t size;
-	if (!block_size(d->packed.data, d->packed.len, d->packed.len, &size))
+	size_t size, packed_size = d->packed.len + d->missing;
+	if (!block_size(d->packed.data, d->packed.len, packed_size, &size))
 		return corrupt(in, err, "a chunk says an impossible size");
 	d->plain.len = 0;
 	d->given = 0;
@@ -86,10 +90,14 @@ static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_e
 		tr_error_memory(err);
 		return TR_FATAL;
 	}
-	if (snappy_uncompress(d->packed.data, d->packed.len, d->plain.data, &size) != SNAPPY_OK)
-		return corrupt(in, err, "a chunk is corrupt");
-	tr_buffer_used(&d->plain, size);
-	return TR_OK;
+	if (!d->missing && snappy_uncompress(d->packed.data, d->packed.len, d->plain.data,
+					     &size) == SNAPPY_OK) {
+		tr_buffer_used(&d->plain, size);
+		return TR_OK;
+	}
+	tr_buffer_used(&d->plain,
+		       tr_snappy_salvage(tr_buffer_text(&d->packed), d->plain.data, size));
+	return corrupt(in, err, d->missing ? "ends early" : "a chunk is corrupt");
 }
 
 /* At the start of a chunk, or of the container. */
@@ -114,22 +122,19 @@ static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct
 	return TR_OK;
 }
 
-static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
-				   struct tr_error *err)
+static void give(struct decoder *d, struct tr_room *room)
 {
-	struct decoder *d = state;
-	if (d->given < d->plain.len) {
-		size_t n = d->plain.len - d->given;
-		if (n > tr_room_left(room))
-			n = tr_room_left(room);
-		memcpy(room->pos, d->plain.data + d->given, n);
-		room->pos += n;
-		d->given += n;
-		return TR_OK;
-	}
-	if (!d->missing)
-		return begin_chunk(d, in, err);
-	/* gathered as it comes: the length alone allocates nothing */
+	size_t n = d->plain.len - d->given;
+	if (n > tr_room_left(room))
+		n = tr_room_left(room);
+	memcpy(room->pos, d->plain.data + d->given, n);
+	room->pos += n;
+	d->given += n;
+}
+
+/* More of a chunk, as it comes: its length alone allocates nothing. */
+static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_error *err)
+{
 	size_t n = tr_input_available(in) < d->missing ? tr_input_available(in) : d->missing;
 	tr_buffer_put(&d->packed, in->pos, n);
 	if (d->packed.failed) {
@@ -138,14 +143,35 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	}
 	tr_input_skip(in, n);
 	d->missing -= n;
-	return d->missing ? TR_OK : unpack(d, in, err);
+	bool cut = n == 0 && d->packed.len;
+	return d->missing && !cut ? TR_OK : unpack(d, in, err);
+}
+
+static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
+				   struct tr_error *err)
+{
+	struct decoder *d = state;
+	if (d->given == d->plain.len && d->outcome == TR_OK)
+		d->outcome = d->missing ? gather(d, in, &d->error) : begin_chunk(d, in, &d->error);
+	if (d->given < d->plain.len) {
+		give(d, room);
+		return TR_OK;
+	}
+	if (d->outcome == TR_FATAL && in->damaged)
+		tr_input_error(in, err);
+	else if (d->outcome == TR_FATAL && err)
+		*err = d->error;
+	return d->outcome;
 }
 
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
 	static const struct tr_decoder_class class = { "snappy", step_decoder, destroy_decoder };
-	return tr_decoder_new(&class, calloc(1, sizeof(struct decoder)), in, limits, err);
+	struct decoder *d = calloc(1, sizeof *d);
+	if (d)
+		d->outcome = TR_OK;
+	return tr_decoder_new(&class, d, in, limits, err);
 }
 
 struct encoder {

@@ -318,7 +318,9 @@ static bool done(struct tr_packer *p, la_ssize_t result, struct tr_error *err)
 	if (result >= ARCHIVE_WARN && !p->failed)
 		return true;
 	const char *what = archive_error_string(p->archive);
-	if (!p->failed)
+	if (!p->failed && archive_errno(p->archive) == ENOMEM)
+		tr_error_memory(&p->error);
+	else if (!p->failed)
 		tr_error_set(&p->error, TR_CAUSE_SYSTEM, "%s: %s", p->kind->name,
 			     what ? what : "cannot write");
 	p->failed = true;

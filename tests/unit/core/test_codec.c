@@ -352,6 +352,39 @@ static void test_behind_gzip(void)
 	}
 }
 
+/* The last chunk of a container that is cut anywhere: all that its elements say. */
+static void test_snappy_salvage(void)
+{
+	const struct tr_codec *snappy = tr_codec_by_name(TR_TEXT("snappy"));
+	struct tr_buffer lines = TR_BUFFER_INIT, packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+	struct tr_error err;
+	put_lines(&lines, 20000);
+	put_noise(&lines, 2000);
+	for (int i = 0; i < 1000; i++)
+		tr_buffer_put_byte(&lines, 'a');
+	encode(snappy, tr_buffer_text(&lines), 100000, false, 1, &packed);
+	size_t least = 0, cut;
+	for (cut = 20; cut < packed.len; cut += 3) {
+		plain.len = 0;
+		struct tr_text some = { packed.data, cut };
+		if (decode(snappy, some, cut % 2 ? 100 : 0, &plain, &err) || plain.len < least ||
+		    memcmp(plain.data, lines.data, plain.len))
+			break;
+		least = plain.len;
+	}
+	ok(cut >= packed.len, "snappy: a cut chunk gives more the longer it is (%zu)", cut);
+	ok(least > 22900, "snappy: and almost all in the end (%zu)", least);
+	/* a copy from before the beginning */
+	memset(packed.data + packed.len / 2, 0xff, 10);
+	plain.len = 0;
+	bool good = decode(snappy, tr_buffer_text(&packed), 0, &plain, &err);
+	ok(!good && plain.len > 1000 && !memcmp(plain.data, lines.data, 1000),
+	   "snappy: a corrupt chunk: %zu bytes, %s", plain.len, err.text);
+	tr_buffer_free(&lines);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&plain);
+}
+
 static void test_no_codec(void)
 {
 	static const char *const texts[] = { "",       "{", "at the start", "BZh is no magic",
@@ -391,6 +424,7 @@ int main(void)
 	}
 	test_layers();
 	test_behind_gzip();
+	test_snappy_salvage();
 	test_no_codec();
 	return done_testing();
 }
