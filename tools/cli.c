@@ -19,6 +19,7 @@ void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char
 	if (cli->private) {
 		cli->private->argc = argc;
 		cli->private->argv = argv;
+		tr_cli_watch_exit(true);
 	}
 	if (!cli->private || !tr_cli_rows_make(cli)) {
 		fprintf(stderr, "%s: out of memory\n", tool->name);
@@ -133,5 +134,6 @@ int tr_cli_end(struct tr_cli *cli)
 	tr_buffer_free(&p->message);
 	tr_buffer_free(&p->line);
 	free(p);
+	tr_cli_watch_exit(false);
 	return cli->status;
 }

@@ -22,6 +22,29 @@ static void remove_and_die(int signal_number)
 	raise(signal_number);
 }
 
+static bool running;
+
+/*
+ * libarchive calls exit(1) when it finds no memory. Status 1 means something
+ * else here, and what is half written has to go as after a signal.
+ */
+static void end_by_library(void)
+{
+	if (!running)
+		return;
+	if (unfinished_set)
+		unlink(unfinished);
+	_exit(2);
+}
+
+void tr_cli_watch_exit(bool on)
+{
+	static bool registered;
+
+	registered = registered || atexit(end_by_library) == 0;
+	running = on;
+}
+
 static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
 enum { DEADLY = sizeof deadly / sizeof deadly[0] };
 

@@ -88,6 +88,7 @@ void tr_cli_escape(struct tr_text text, struct tr_buffer *to);
 
 /* cli_output.c */
 void tr_cli_standard_descriptors(void);
+void tr_cli_watch_exit(bool on); /* an exit that is not ours must be as good as ours */
 void tr_cli_output_end(struct tr_cli *cli);
 
 /* cli_progress.c */

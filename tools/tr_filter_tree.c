@@ -131,6 +131,8 @@ bool tr_task_tree_follow(struct tr_task_tree *tree, struct tr_record *record, bo
 {
 	struct tr_text task = cell_text(tree, record, &record->task);
 
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
 	*inside = task.data && tr_map_get(&tree->tasks, task);
 	if (task.data && tr_text_equal(record->kind, TR_TEXT("exec")))
 		return follow_exec(tree, record, task, inside);

@@ -20,7 +20,7 @@ struct kind {
 	int (*support)(struct archive *a);    /* reading */
 	int (*set_format)(struct archive *a); /* writing */
 	int (*add_filter)(struct archive *a); /* writing, a codec */
-	int filter;                           /* its ARCHIVE_FILTER_… */
+	int filter;			      /* its ARCHIVE_FILTER_… */
 	int last_block;
 };
 
@@ -96,10 +96,11 @@ static void free_locale(locale_t locale)
 struct tr_unpacker {
 	const struct kind *kind;
 	struct archive *archive;
+	struct archive_entry *entry; /* libarchive does not check its own for NULL */
 	locale_t locale;
 	struct tr_input *in;
 	uint64_t begin; /* in's offset at first */
-	size_t lent;    /* bytes of in's window that libarchive is looking at */
+	size_t lent;	/* bytes of in's window that libarchive is looking at */
 	struct tr_spool *spool;
 	uint64_t spool_offset;
 	char *spool_block;
@@ -167,22 +168,28 @@ struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struc
 	*u = (struct tr_unpacker){
 		.kind = find_kind(kind),
 		.archive = archive_read_new(),
+		.entry = archive_entry_new(),
 		.locale = utf8_locale(),
 		.in = in,
 		.begin = in->offset,
 		.spool = spool,
 		.spool_block = spool ? malloc(SPOOL_BLOCK) : NULL,
 	};
-	if (!u->archive || (spool && !u->spool_block)) {
+	if (!u->archive || !u->entry || (spool && !u->spool_block)) {
 		tr_unpacker_free(u);
 		return NULL;
 	}
-	u->kind->support(u->archive);
-	if (u->kind->filter) {
-		archive_read_support_format_raw(u->archive);
-		archive_read_support_format_empty(u->archive);
+	/* what fails here fails for want of memory */
+	int result = u->kind->support(u->archive);
+	if (u->kind->filter && result > ARCHIVE_FAILED)
+		result = archive_read_support_format_raw(u->archive);
+	if (u->kind->filter && result > ARCHIVE_FAILED)
+		result = archive_read_support_format_empty(u->archive);
+	if (result <= ARCHIVE_FAILED ||
+	    archive_read_set_callback_data(u->archive, u) != ARCHIVE_OK) {
+		tr_unpacker_free(u);
+		return NULL;
 	}
-	archive_read_set_callback_data(u->archive, u);
 	archive_read_set_read_callback(u->archive, spool ? lend_spool : lend_window);
 	if (spool)
 		archive_read_set_seek_callback(u->archive, seek_spool);
@@ -229,18 +236,17 @@ static void describe(struct archive_entry *from, struct tr_unpacked *entry)
 enum tr_status tr_unpacker_next(struct tr_unpacker *u, struct tr_unpacked *entry,
 				struct tr_error *err)
 {
-	struct archive_entry *from = NULL;
 	locale_t before = uselocale(u->locale);
 	int result = u->broken ? ARCHIVE_FATAL : ARCHIVE_OK;
 	if (!u->opened && result == ARCHIVE_OK)
 		result = archive_read_open1(u->archive);
 	u->opened = true;
 	if (result == ARCHIVE_OK)
-		result = archive_read_next_header(u->archive, &from);
-	if (result == ARCHIVE_WARN && from)
+		result = archive_read_next_header2(u->archive, u->entry);
+	if (result == ARCHIVE_WARN)
 		result = ARCHIVE_OK; /* some attribute that nobody asks for */
 	if (result == ARCHIVE_OK)
-		describe(from, entry);
+		describe(u->entry, entry);
 	uselocale(before);
 	if (u->kind->filter && result >= ARCHIVE_OK &&
 	    archive_filter_code(u->archive, 0) != u->kind->filter) {
@@ -284,6 +290,7 @@ void tr_unpacker_free(struct tr_unpacker *u)
 	if (!u)
 		return;
 	archive_read_free(u->archive);
+	archive_entry_free(u->entry);
 	free_locale(u->locale);
 	free(u->spool_block);
 	free(u);

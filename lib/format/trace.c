@@ -187,7 +187,7 @@ static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **rec
 
 	switch ((*record)->type) {
 	case TR_HEADER:
-		if (!knows_features(*record, err))
+		if (tr_record_split(*record, err) == TR_FATAL || !knows_features(*record, err))
 			return TR_FATAL;
 		trace->upstream_errors = 0;
 		trace->upstream_truncated = false;
@@ -195,6 +195,8 @@ static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **rec
 		trace->held = *record;
 		return TR_END;
 	case TR_TRAILER:
+		if (tr_record_split(*record, err) == TR_FATAL)
+			return TR_FATAL;
 		tr_trace_look_at_trailer(trace, *record);
 		trace->held = *record;
 		return TR_END;

@@ -95,7 +95,9 @@ struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field
 
 /*
  * The last field of that spelled key (before or after the arrow), NULL: none.
- * Splits when needed; what is no field is passed over.
+ * Splits when needed; what is no field is passed over. NULL also where that
+ * takes memory and there is none: split first where this must not pass for
+ * "none".
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 

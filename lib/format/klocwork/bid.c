@@ -9,7 +9,8 @@ enum {
 	ENOUGH = 60,
 	BITS_VERSION = 20,
 	BITS_HEADER = 10,
-	BITS_EVENT = 30
+	BITS_EVENT = 30,
+	BITS_UNSEEN = 1
 };
 
 struct evidence {
@@ -52,10 +53,14 @@ static int weigh_text(struct tr_klocwork_object *object, const char *p, const ch
 		while (p < end && (*p == ' ' || *p == '\t' || *p == ','))
 			p++;
 		struct tr_json json = { p, end };
-		struct tr_error ignored;
+		struct tr_error err;
+		tr_error_clear(&err);
 		bool begins = p < end && *p == '{';
 		enum tr_json_token token =
-			begins ? tr_klocwork_object_read(object, &json, &ignored) : TR_JSON_BAD;
+			begins ? tr_klocwork_object_read(object, &json, &err) : TR_JSON_BAD;
+		/* not no: to open it is what can say that memory is out */
+		if (err.cause == TR_CAUSE_MEMORY)
+			return BITS_UNSEEN;
 		if (token != TR_JSON_BAD)
 			weigh(&evidence, object, token == TR_JSON_OBJECT);
 		if (token == TR_JSON_OBJECT) {

@@ -134,6 +134,8 @@ static bool comes_back(struct reader *reader)
 		status = tr_klocwork_render_exec(&record, &fields, &none, to, &ignored);
 	tr_buffer_put_byte(to, '\n');
 	reader->line.len--;
+	/* no .raw for want of memory: the caller looks at the line */
+	reader->line.failed |= status == TR_FATAL || to->failed;
 	return status == TR_OK && tr_text_equal(tr_buffer_text(to), unit_text(reader));
 }
 

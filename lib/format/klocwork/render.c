@@ -294,6 +294,8 @@ static bool put_context(struct tr_record *record, struct tr_buffer *to, struct t
 {
 	bool env = tr_text_is(record->kind, "env"), raw = tr_text_is(record->kind, "raw");
 	const char *key = env ? "vars" : raw ? "text" : "value";
+	if (tr_record_split(record, err) == TR_FATAL)
+		return false;
 	struct tr_field *field = tr_record_field(record, key);
 	if (!field) {
 		tr_error_set(err, TR_CAUSE_INPUT, "no %s in the record", key);

@@ -46,9 +46,11 @@ bool tr_klocwork_render_id(struct tr_record *record, struct tr_buffer *to, struc
 
 /*
  * The bytes of .raw when reading them gives the very fields of the record
- * (parent, flagged and .raw aside), else false. object and bytes are scratch space.
+ * (parent, flagged and .raw aside), else false; err then says why, which matters
+ * where memory is out. object and bytes are scratch space.
  */
 bool tr_klocwork_raw_holds(struct tr_record *record, struct tr_field *raw,
-			   struct tr_klocwork_object *object, struct tr_buffer *bytes);
+			   struct tr_klocwork_object *object, struct tr_buffer *bytes,
+			   struct tr_error *err);
 
 #endif

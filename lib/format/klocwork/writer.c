@@ -21,15 +21,17 @@ struct writer {
 	struct tr_output *out;
 	struct tr_buffer line, raw;
 	struct tr_klocwork_object object; /* scratch for .raw */
-	bool amid_line;                   /* the last byte written was no LF */
+	bool amid_line;			  /* the last byte written was no LF */
 
 	/* the segment */
 	bool headed;   /* it has a header, so its trailer has to be there and right */
 	bool faithful; /* it was a klocwork trace: nothing is added to it */
 	bool begun;    /* something of it was written */
 	uint64_t records;
-	struct tr_klocwork_ids written; /* seq of each exec written, to its id where that is a number */
-	struct tr_klocwork_ids later;   /* parents that were not there yet, to how often they were named */
+	struct tr_klocwork_ids
+		written; /* seq of each exec written, to its id where that is a number */
+	struct tr_klocwork_ids
+		later; /* parents that were not there yet, to how often they were named */
 
 	/* the whole stream: told by finish */
 	uint64_t strangers; /* execs whose parent is not among those written */
@@ -117,6 +119,8 @@ static enum tr_status end_segment(struct writer *writer, const struct tr_record 
 static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
 				    struct tr_error *err)
 {
+	if (tr_record_split(header, err) == TR_FATAL)
+		return TR_FATAL;
 	enum tr_status status = end_segment(writer, NULL, err);
 	struct tr_field *format = tr_record_field(header, "format");
 	writer->headed = true;
@@ -159,8 +163,8 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *recor
  * The record's parent, for the count of those that are not in the trace, and
  * as JSON text for records that come without ppid.
  */
-static bool find_parent(struct writer *writer, const struct tr_klocwork_fields *fields,
-			char *text, struct tr_text *parent_id)
+static bool find_parent(struct writer *writer, const struct tr_klocwork_fields *fields, char *text,
+			struct tr_text *parent_id)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT };
 	uint64_t parent, id;
@@ -203,16 +207,17 @@ static bool remember(struct writer *writer, const struct tr_record *record)
 	return tr_klocwork_ids_put_number(&writer->written, seq, id);
 }
 
-/* True when .raw was written. */
-static bool write_raw(struct writer *writer, struct tr_record *record, struct tr_field *raw)
+/* TR_OK: .raw was written. TR_END: there is none that holds. */
+static enum tr_status write_raw(struct writer *writer, struct tr_record *record,
+				struct tr_field *raw, struct tr_error *err)
 {
 	if (!raw)
-		return false;
+		return TR_END;
 	tr_buffer_reset(&writer->raw);
-	if (!tr_klocwork_raw_holds(record, raw, &writer->object, &writer->raw))
-		return false;
+	if (!tr_klocwork_raw_holds(record, raw, &writer->object, &writer->raw, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_END;
 	put_raw(writer, tr_buffer_text(&writer->raw));
-	return true;
+	return TR_OK;
 }
 
 static enum tr_status out_of_memory(struct tr_error *err)
@@ -242,7 +247,10 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (!find_parent(writer, &fields, parent_text, &overrides.parent_id))
 		return out_of_memory(err);
 	tr_buffer_reset(&writer->line);
-	if (!fields.raw || !write_raw(writer, record, fields.raw)) {
+	status = write_raw(writer, record, fields.raw, err);
+	if (status == TR_FATAL)
+		return status;
+	if (status == TR_END) {
 		status = tr_klocwork_render_exec(record, &fields, &overrides, &writer->line, err);
 		if (status != TR_OK)
 			return about(record, status, err);
@@ -256,9 +264,12 @@ static enum tr_status put_context(struct writer *writer, struct tr_record *recor
 				  struct tr_error *err)
 {
 	tr_buffer_reset(&writer->line);
-	if (write_raw(writer, record, tr_record_field(record, ".raw")))
-		return TR_OK;
-	enum tr_status status = tr_klocwork_render_context(record, &writer->line, err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = write_raw(writer, record, tr_record_field(record, ".raw"), err);
+	if (status != TR_END)
+		return status;
+	status = tr_klocwork_render_context(record, &writer->line, err);
 	if (status != TR_OK)
 		return about(record, status, err);
 	tr_buffer_put_byte(&writer->line, '\n');
@@ -303,7 +314,8 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 	}
 	struct tr_error remark;
 	enum tr_status begun = begin_trace(writer, record, &remark);
-	enum tr_status status = exec ? put_exec(writer, record, err) : put_context(writer, record, err);
+	enum tr_status status =
+		exec ? put_exec(writer, record, err) : put_context(writer, record, err);
 	if (status == TR_OK && begun != TR_OK) {
 		*err = remark;
 		status = begun;
