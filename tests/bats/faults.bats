@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# Every allocation and every write(2) of a tool fails once, one after the other.
+# A tool then ends in one of two ways: with status 0 and the right output, or
+# with status 2 and a message. The file of -o is right or not there.
+
+bats_require_minimum_version 1.5.0
+
+# At most so many runs of one command: beyond, each k-th allocation is taken.
+MAX_RUNS=150
+
+setup() {
+	if [ "${TREC_SANITIZED-}" = yes ]; then
+		skip "sanitizers bring their own malloc and refuse a preloaded one"
+	fi
+	if ! getconf GNU_LIBC_VERSION >/dev/null 2>&1; then
+		skip "only glibc has the names that the preloaded malloc falls back to"
+	fi
+	cd "$BATS_TEST_TMPDIR" || return
+	helper=$top_builddir/tests/helper
+	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" | head -n 12 >trace.json
+}
+
+# faulty NAME VALUE COMMAND...: preloads fail_NAME.so for the tool alone; sets $status
+faulty() {
+	local name=$1 variable=TREC_FAIL_${1^^} value=$2
+	shift 2
+	status=0
+	env LD_PRELOAD="$helper/fail_$name.so" "$variable=$value" "${variable}_COUNT=count" \
+		"$@" >stdout 2>messages </dev/null || status=$?
+}
+
+# ended_well WHAT: the run above was right, or said that it was not
+ended_well() {
+	local right=false
+	[ -e out ] && cmp -s out expected && right=true
+	if [ "$status" -eq 0 ] && $right; then
+		return
+	fi
+	if [ "$status" -eq 2 ] && [ -s messages ] && { [ ! -e out ] || $right; } &&
+		[ -z "$(find . -name '.*.[0-9a-f]*')" ]; then
+		return
+	fi
+	echo "$1: status $status"
+	cat messages
+	ls -lA
+	return 1
+}
+
+# without_memory TOOL ARGUMENT...: each allocation of TOOL -o out ARGUMENT... fails
+without_memory() {
+	local count step n
+	"$1" -o expected "${@:2}" 2>/dev/null
+	faulty alloc 0 "$1" -o out "${@:2}"
+	[ "$status" -eq 0 ]
+	cmp out expected
+	count=$(<count)
+	step=$((count / MAX_RUNS + 1))
+	for ((n = 1; n <= count; n += step)); do
+		for how in $n $n+; do
+			rm -f out
+			faulty alloc "$how" "$1" -o out "${@:2}"
+			ended_well "$* with allocation $how of $count failing" || return
+		done
+	done
+}
+
+# without_space TOOL ARGUMENT...: each write(2) of TOOL -o out ARGUMENT... fails
+without_space() {
+	local count n
+	"$1" -o expected "${@:2}" 2>/dev/null
+	faulty write 0 "$1" -o out "${@:2}"
+	count=$(<count)
+	[ "$count" -gt 0 ]
+	for failure in ENOSPC EIO; do
+		for ((n = 1; n <= count; n++)); do
+			rm -f out
+			faulty write $n:$failure "$1" -o out "${@:2}"
+			echo "$*: write $n of $count: $failure: status $status"
+			[ "$status" -eq 2 ]
+			[ ! -e out ]
+			[ -z "$(find . -name '.*.[0-9a-f]*')" ]
+			case $failure in
+			ENOSPC) grep -q "No space left on device" messages ;;
+			EIO) grep -q "Input/output error" messages ;;
+			esac
+		done
+	done
+	for harmless in 1:short 1:EINTR 1:EAGAIN $count:short $count:EINTR; do
+		rm -f out
+		faulty write "$harmless" "$1" -o out "${@:2}"
+		echo "$*: write $harmless: status $status"
+		[ "$status" -eq 0 ]
+		cmp out expected
+	done
+}
+
+# a stream, and a file of some 1.5 MB, so that there is more than one write
+streams() {
+	tr-parse trace.json >trace.trec
+	for _ in {1..40}; do
+		cat trace.json
+	done >large.json
+	tr-parse large.json >large.trec
+}
+
+@test "memory runs out in tr-parse" {
+	without_memory tr-parse trace.json
+	without_memory tr-parse --exact trace.json
+	gzip -k trace.json
+	without_memory tr-parse trace.json.gz
+}
+
+@test "memory runs out in tr-filter" {
+	streams
+	without_memory tr-filter 'exec and basename(name) == "gcc" and argv =~ /^-O/' trace.trec
+	without_memory tr-filter --fields=seq,name,argv 'exec' trace.trec
+	without_memory tr-filter --tree=3 trace.trec
+	without_memory tr-filter 'exec' trace.json
+}
+
+@test "memory runs out in tr-tojson" {
+	streams
+	without_memory tr-tojson trace.trec
+	without_memory tr-tojson --typed trace.trec
+}
+
+@test "memory runs out in tr-repack" {
+	streams
+	without_memory tr-repack trace.trec
+	sed 's/":/": /' trace.json | tr-parse --exact >spaced.trec
+	without_memory tr-repack spaced.trec
+	without_memory tr-repack -z gzip trace.trec
+	without_memory tr-repack -t trec trace.json
+}
+
+# libarchive ends the process where it finds no memory, and at one place it
+# crashes: what can be promised is that no file is left that looks like a result.
+@test "memory runs out in libarchive" {
+	local count n
+	tar cf traces.tar trace.json
+	tr-parse -o expected traces.tar
+	faulty alloc 0 tr-parse -o out traces.tar
+	count=$(<count)
+	for ((n = 1; n <= count; n++)); do
+		rm -f out
+		faulty alloc "$n" tr-parse -o out traces.tar
+		if [ "$status" -eq 0 ]; then
+			cmp out expected
+		elif [ -s out ]; then
+			echo "allocation $n of $count failing: status $status"
+			false
+		fi
+		[ "$status" -eq 139 ] || [ -z "$(find . -name '.*.[0-9a-f]*')" ]
+		rm -f .*.[0-9a-f]*
+	done
+}
+
+@test "the disk is full under tr-parse" {
+	streams
+	without_space tr-parse large.json
+}
+
+@test "the disk is full under tr-filter" {
+	streams
+	without_space tr-filter exec large.trec
+}
+
+@test "the disk is full under tr-tojson" {
+	streams
+	without_space tr-tojson large.trec
+	without_space tr-tojson --typed large.trec
+}
+
+@test "the disk is full under tr-repack" {
+	streams
+	without_space tr-repack large.trec
+	without_space tr-repack -z zstd large.trec
+}
+
+@test "a full disk under stdout is an error" {
+	streams
+	[ -w /dev/full ] || skip "there is no /dev/full"
+	for command in "tr-parse trace.json" "tr-filter exec trace.trec" "tr-tojson trace.trec" \
+		"tr-repack trace.trec"; do
+		status=0
+		$command 2>messages >/dev/full || status=$?
+		echo "$command: status $status"
+		[ "$status" -eq 2 ]
+		grep -q "No space left on device" messages
+	done
+}
+
+@test "a reader that goes away ends a tool quietly, also where SIGPIPE is ignored" {
+	streams
+	for command in "tr-parse large.json" "tr-filter exec large.trec" "tr-tojson large.trec" \
+		"tr-repack large.trec"; do
+		(trap '' PIPE && $command 2>messages | head -n 1 >/dev/null)
+		[ ! -s messages ]
+		($command 2>messages | head -n 1 >/dev/null)
+		[ ! -s messages ]
+	done
+}
