@@ -196,8 +196,8 @@ same() { # same FILE: as it is and through a pipe
 	7z e -so a.7z 2>7z.log | cmp - both
 	tr-repack -t trec -o a.cpio in.tar
 	mkdir out
-	(cd out && cpio -i --quiet <../a.cpio && cat one.trec two.trec | cmp - ../both)
-	[ "$(stat -c %Y out/one.trec)" = "$(stat -c %Y one.trec)" ] || cpio -i --quiet -m --to-stdout one.trec <a.cpio | cmp - one.trec
+	(cd out && cpio -i --quiet -m <../a.cpio && cat one.trec two.trec | cmp - ../both)
+	[ "$(stat -c %Y out/one.trec)" = "$(stat -c %Y one.trec)" ]
 }
 
 @test "archives are written the same twice" {
