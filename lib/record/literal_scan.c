@@ -66,15 +66,14 @@ bool tr_scan_fail_memory(struct tr_scan *scan)
 /* A string's canonical spelling in the arena. */
 static bool respell(struct tr_scan *scan, bool wide, struct tr_text *spelling)
 {
-	struct tr_buffer canonical = TR_BUFFER_INIT;
-	tr_string_respell(*spelling, wide, &canonical);
-	bool failed = canonical.failed;
-	if (!failed) {
-		*spelling = tr_arena_copy(scan->arena, tr_buffer_text(&canonical));
-		failed = !spelling->data;
-	}
-	tr_buffer_free(&canonical);
-	return failed ? tr_scan_fail_memory(scan) : true;
+	if (spelling->len > PTRDIFF_MAX / 2)
+		return tr_scan_fail_memory(scan);
+	char *canonical = tr_arena_alloc(scan->arena, wide ? 2 * spelling->len : spelling->len);
+	if (!canonical)
+		return tr_scan_fail_memory(scan);
+	spelling->len = tr_string_respell(*spelling, wide, canonical);
+	spelling->data = canonical;
+	return true;
 }
 
 bool tr_scan_string(struct tr_scan *scan, bool wide, struct tr_text *spelling, bool *plain)

@@ -215,17 +215,20 @@ bool tr_string_scan(const char *p, const char *end, bool wide, struct tr_string_
 	}
 }
 
-void tr_string_respell(struct tr_text spelling, bool wide, struct tr_buffer *to)
+size_t tr_string_respell(struct tr_text spelling, bool wide, char *to)
 {
 	const char *p = spelling.data, *end = p + spelling.len;
+	char *start = to;
 	while (p < end) {
 		const char *backslash = memchr(p, '\\', (size_t)(end - p));
-		tr_buffer_put(to, p, (size_t)((backslash ? backslash : end) - p));
+		const char *stop = backslash ? backslash : end;
+		memcpy(to, p, (size_t)(stop - p));
+		to += stop - p;
 		struct tr_escape escape;
 		if (!backslash || !tr_escape_read(backslash, end, wide, &escape))
 			break;
-		char canonical[TR_ESCAPE_MAX];
-		tr_buffer_put(to, canonical, tr_escape_write(&escape, wide, canonical));
+		to += tr_escape_write(&escape, wide, to);
 		p = backslash + escape.len;
 	}
+	return (size_t)(to - start);
 }

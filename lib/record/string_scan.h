@@ -14,7 +14,6 @@
 #include <emmintrin.h>
 #endif
 
-#include "core/buffer.h"
 #include "core/text.h"
 
 /* What no string body is copied over: controls, quote, backslash, 7f, bytes from 80. */
@@ -79,7 +78,10 @@ struct tr_string_scan {
 /* Scans from behind the opening quote. False: malformed. */
 bool tr_string_scan(const char *p, const char *end, bool wide, struct tr_string_scan *scan);
 
-/* The canonical spelling of a scanned one; may be up to a third longer when wide. */
-void tr_string_respell(struct tr_text spelling, bool wide, struct tr_buffer *to);
+/*
+ * Writes the canonical spelling of a string that was scanned and returns its
+ * length: at most that of the spelling, of a wide string at most twice that.
+ */
+size_t tr_string_respell(struct tr_text spelling, bool wide, char *to);
 
 #endif
