@@ -86,7 +86,7 @@ static void print(struct tr_cli *cli, const struct tr_trace_place *place,
 		tr_buffer_put_literal(to, "note: ");
 	tr_cli_escape(tr_text_from(err->text), to);
 	tr_buffer_put_byte(to, '\n');
-	tr_cli_say(cli, to->failed ? TR_TEXT("out of memory\n") : tr_buffer_text(to));
+	tr_cli_say(cli, to->failed ? TR_TEXT("no memory for a message\n") : tr_buffer_text(to));
 }
 
 /* False: 20 of this kind were printed already; it is only counted. */

@@ -14,10 +14,15 @@
 static char unfinished[PATH_MAX];
 static volatile sig_atomic_t unfinished_set;
 
-static void remove_and_die(int signal_number)
+static void remove_unfinished(void)
 {
 	if (unfinished_set)
 		unlink(unfinished);
+}
+
+static void remove_and_die(int signal_number)
+{
+	remove_unfinished();
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
 }
@@ -55,11 +60,15 @@ static void deadly_set(sigset_t *set)
 		sigaddset(set, deadly[i]);
 }
 
-/* Signals that were ignored when we were started (nohup) stay ignored. */
+/*
+ * Signals that were ignored when we were started (nohup) stay ignored.
+ * libarchive calls exit where it has no memory.
+ */
 static void catch_deadly(void)
 {
 	struct sigaction action = { .sa_handler = remove_and_die }, old;
 
+	(void)!atexit(remove_unfinished);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < DEADLY; i++)
 		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)

@@ -319,3 +319,58 @@ os.execvp("tr-parse", ["tr-parse", "-o", "out", "in"])' &
 	[ -n "$output" ]
 	run -2 tr-repack --strict -t klocwork open.trec
 }
+
+# preload LIBRARY: for the command behind it; the sanitizers want to be first there
+preload() {
+	[ -z "$TREC_SANITIZED" ] || skip "preloaded libraries and sanitizers exclude each other"
+	library=$top_builddir/tests/helper/$1.so
+	[ -e "$library" ]
+}
+
+@test "without memory: a message, exit 2, nothing half-written" {
+	preload fail_alloc
+	many 50 >in.trec
+	for command in 'tr-parse in.trec -o out' 'tr-repack -t trec -z zstd --verify -o out in.trec'; do
+		# shellcheck disable=SC2086
+		TREC_FAIL_ALLOC=0 TREC_FAIL_ALLOC_COUNT=count LD_PRELOAD=$library $command
+		for ((i = 1; i <= $(cat count); i++)); do
+			for and_all_after in '' +; do
+				rm -f out
+				# shellcheck disable=SC2086
+				TREC_FAIL_ALLOC=$i$and_all_after LD_PRELOAD=$library run $command
+				echo "$command: $i$and_all_after: $status: $output"
+				[ "$status" -eq 2 ] || { [ "$status" -eq 0 ] && [ -s out ]; }
+				[ "$status" -eq 0 ] || [ -n "$output" ]
+				[ "$(ls -A | grep -c '^\.out')" -eq 0 ]
+			done
+		done
+	done
+}
+
+@test "every write may fail, or take only a part" {
+	preload fail_write
+	many 20000 >in.trec
+	for failure in ENOSPC EIO EPIPE EINTR EAGAIN short; do
+		for i in 1 2 3; do
+			code=0
+			TREC_FAIL_WRITE=$i:$failure LD_PRELOAD=$library tr-parse in.trec >out 2>err ||
+				code=$?
+			echo "$i $failure: $code"
+			case $failure in
+			ENOSPC | EIO)
+				[ $code -eq 2 ]
+				[ "$(wc -l <err)" -eq 1 ]
+				;;
+			EPIPE)
+				[ $code -eq 0 ]
+				[ ! -s err ]
+				[ "$(wc -c <out)" -lt "$(wc -c <in.trec)" ]
+				;;
+			*)
+				[ $code -eq 0 ]
+				cmp out in.trec
+				;;
+			esac
+		done
+	done
+}
