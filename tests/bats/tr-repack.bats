@@ -208,3 +208,82 @@ setup() {
 	[ ! -e strict.tar ]
 	[ -z "$(ls -A | grep '^\.strict')" ]
 }
+
+# mangled FILTER [OPTION...]: the trace through FILTER on its way back
+mangled() {
+	filter=$1
+	shift
+	tr-parse z.json | bash -c "$filter" >mangled.trec
+	run --separate-stderr tr-repack "$@" -o out.json mangled.trec
+	echo "$filter: exit $status: $stderr"
+}
+
+# events N: the trace that came out is JSON, line by line, with N events
+events() {
+	jq -c . out.json >/dev/null
+	[ "$(grep -c '^{"id":' out.json)" -eq "$1" ]
+}
+
+@test "mangled on the way: cat a b" {
+	tr-parse m.json >m.trec
+	mangled 'cat - m.trec'
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	events $((176 + 13))
+}
+
+@test "mangled on the way: grep ^exec" {
+	mangled 'grep ^exec'
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"no header"*"use -t FORMAT" ]]
+	mangled 'grep ^exec' -t klocwork
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note: version and creator"* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	events 176
+	mangled 'grep ^exec' -t klocwork --strict
+	[ "$status" -eq 2 ]
+}
+
+@test "mangled on the way: head, tail" {
+	mangled 'head -20'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note: "*"no trailer"* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	events 16
+	mangled 'tail -21' -t klocwork
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note: version and creator"* ]]
+	[[ $stderr == *"note: events whose parent is not in this trace"* ]]
+	events 20
+}
+
+@test "mangled on the way: sort, shuf" {
+	mangled 'LC_ALL=C sort'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note: "*"no trailer"* ]]
+	events 176
+	mangled shuf -t klocwork
+	[ "$status" -eq 0 ]
+	events 176
+}
+
+@test "mangled on the way: lines left out by other means" {
+	mangled 'grep -v ^meta'
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note: the trailer counts 179 records, 177 were there"* ]]
+	events 176
+}
+
+@test "mangled on the way: split into files and put together again" {
+	tr-parse z.json | split -l 50 - part.
+	tr-parse part.* | tr-repack -t klocwork -q -o out.json
+	events 176
+	cat part.* | tr-repack | cmp - z.json
+}
+
+@test "tr-filter on the way: a valid trace with its version, creator and environment" {
+	tr-filter 'exec and basename(name) == "gcc"' z.json | tr-repack -q -o out.json
+	head -3 z.json | cmp - <(head -3 out.json)
+	events "$(jq -c 'select(.executable? | strings | endswith("/gcc"))' z.json | wc -l)"
+}
