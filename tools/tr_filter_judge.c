@@ -3,16 +3,15 @@
 
 #include "tr_filter.h"
 
-static const struct tr_text context_kinds[TR_CONTEXT_KINDS] = {
-	{ "env", 3 },	 { "envset", 6 }, { "meta", 4 },   { "section", 7 },  { "info", 4 },
-	{ "module", 6 }, { "load", 4 },	  { "unload", 6 }, { "loadaddr", 8 },
+static const char *const context_kinds[TR_CONTEXT_KINDS] = {
+	"env", "envset", "meta", "section", "info", "module", "load", "unload", "loadaddr",
 };
 
 void tr_filter_name_kinds(struct tr_filter *filter)
 {
 	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
 		for (size_t i = 0; i < filter->expr_count; i++) {
-			if (tr_expr_names_kind(filter->exprs[i], context_kinds[kind]))
+			if (tr_expr_names_kind(filter->exprs[i], tr_text_from(context_kinds[kind])))
 				filter->named[kind] = true;
 		}
 	}
@@ -22,15 +21,16 @@ enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct 
 {
 	struct tr_text kind = record->kind;
 
-	/* the first letter tells most of them from exec and sys */
-	if (!memchr("eilmsu", *kind.data, 6))
+	/* the commonest first, and the first letters that the others have */
+	if (tr_text_equal(kind, TR_TEXT("exec")) || tr_text_equal(kind, TR_TEXT("sys")) ||
+	    !memchr("eilmsu", *kind.data, 6))
 		return TR_SORT_PLAIN;
 	if (tr_text_equal(kind, TR_TEXT("enter")))
 		return TR_SORT_ENTER;
 	if (tr_text_equal(kind, TR_TEXT("leave")))
 		return TR_SORT_LEAVE;
 	for (int i = 0; i < TR_CONTEXT_KINDS; i++) {
-		if (tr_text_equal(kind, context_kinds[i]))
+		if (tr_text_is(kind, context_kinds[i]))
 			return filter->named[i] ? TR_SORT_PLAIN : TR_SORT_CONTEXT;
 	}
 	return TR_SORT_PLAIN;

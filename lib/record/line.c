@@ -66,31 +66,63 @@ static unsigned legal_prefix(const char *p, const char *end)
 	return valid ? valid : first;
 }
 
+/* Its line ends are in *ends; not 0 when it has a suspect. */
+static bool scan_block(const char *p, uint64_t *ends)
+{
+	struct tr_block bytes = tr_block_load(p);
+	__m128i any = _mm_or_si128(_mm_or_si128(suspects(bytes.part[0]), suspects(bytes.part[1])),
+				   _mm_or_si128(suspects(bytes.part[2]), suspects(bytes.part[3])));
+	*ends = tr_block_equal(bytes, '\n');
+	return _mm_movemask_epi8(is_zero(any)) != 0xffff;
+}
+
 #if defined __x86_64__ && defined __GNUC__
 #define HAVE_WIDE_STEPS 1
 #include <immintrin.h>
 
-/* The same question for twice as many bytes at a time, where the machine can. */
-__attribute__((target("avx2"))) static __m256i wide_suspects(const char *p)
+/* The same questions for twice as many bytes at a time, where the machine can. */
+__attribute__((target("avx2"))) static __m256i wide_load(const char *p)
 {
-	__m256i bytes = _mm256_loadu_si256((const __m256i *)p);
+	return _mm256_loadu_si256((const __m256i *)p);
+}
+
+__attribute__((target("avx2"))) static __m256i wide_suspects(__m256i bytes)
+{
 	__m256i above_blank = _mm256_sub_epi8(bytes, _mm256_set1_epi8(' '));
 	__m256i above_tab = _mm256_sub_epi8(bytes, _mm256_set1_epi8('\t'));
 	return _mm256_min_epu8(_mm256_subs_epu8(above_blank, _mm256_set1_epi8('~' - ' ')),
 			       _mm256_subs_epu8(above_tab, _mm256_set1_epi8('\n' - '\t')));
 }
 
+__attribute__((target("avx2"))) static uint64_t wide_ends(__m256i bytes)
+{
+	__m256i lf = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n'));
+	return (unsigned)_mm256_movemask_epi8(lf);
+}
+
 /* Steps over what has no suspects: the first step that has one, or the last whole one. */
 __attribute__((target("avx2"))) static const char *skip_legal(const char *p, const char *end)
 {
-	for (; end - p >= 2 * STEP; p += 2 * STEP) {
-		__m256i any = _mm256_or_si256(
-			_mm256_or_si256(wide_suspects(p), wide_suspects(p + 32)),
-			_mm256_or_si256(wide_suspects(p + 64), wide_suspects(p + 96)));
+	for (; end - p >= STEP; p += STEP) {
+		__m256i any = _mm256_or_si256(wide_suspects(wide_load(p)),
+					      wide_suspects(wide_load(p + 32)));
 		if (!_mm256_testz_si256(any, any))
 			break;
 	}
 	return p;
+}
+
+__attribute__((target("avx2"))) static bool scan_blocks_wide(const char *p, size_t blocks,
+							     uint64_t *ends)
+{
+	__m256i any = _mm256_setzero_si256();
+	for (size_t i = 0; i < blocks; i++, p += STEP) {
+		__m256i low = wide_load(p), high = wide_load(p + 32);
+		any = _mm256_or_si256(any,
+				      _mm256_or_si256(wide_suspects(low), wide_suspects(high)));
+		ends[i] = wide_ends(low) | wide_ends(high) << 32;
+	}
+	return _mm256_testz_si256(any, any);
 }
 #endif
 
@@ -116,6 +148,17 @@ static unsigned legal_prefix(const char *p, const char *end)
 	while (i < STEP && !is_suspect(p[i]))
 		i++;
 	return i;
+}
+
+static bool scan_block(const char *p, uint64_t *ends)
+{
+	bool found = false;
+	*ends = 0;
+	for (unsigned i = 0; i < TR_LINE_BLOCK; i++) {
+		*ends |= (uint64_t)(p[i] == '\n') << i;
+		found = found || is_suspect(p[i]);
+	}
+	return found;
 }
 
 #endif
@@ -144,4 +187,16 @@ const char *tr_line_scan(const char *p, const char *end)
 		}
 	}
 	return end;
+}
+
+bool tr_line_ends(const char *p, size_t blocks, uint64_t *ends)
+{
+#if HAVE_WIDE_STEPS
+	if (__builtin_cpu_supports("avx2"))
+		return scan_blocks_wide(p, blocks, ends);
+#endif
+	bool suspect = false;
+	for (size_t i = 0; i < blocks; i++)
+		suspect |= scan_block(p + i * TR_LINE_BLOCK, &ends[i]);
+	return !suspect;
 }

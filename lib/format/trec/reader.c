@@ -1,6 +1,6 @@
 /*
- * Lines out of the window. Their bytes are checked many lines at a time, up to
- * the last line end that the window has; a line then costs one memchr and the
+ * Lines out of the window. Their bytes are checked many lines at a time, and on
+ * the way it is noted where the lines end; a line then costs no more than the
  * look at its columns. Nothing is copied, no value is looked at.
  */
 #include "config.h"
@@ -12,16 +12,28 @@
 #include "core/arena.h"
 #include "record/line.h"
 
+/* Few enough that what was checked is still in the nearest cache when it is read. */
+enum { CHUNK_BLOCKS = 256 };
+
+/* The line ends of the chunk that is being read. */
+struct line_ends {
+	const char *base; /* NULL: there is none */
+	uint64_t left;	  /* of the current block */
+	size_t block;
+	uint64_t blocks[CHUNK_BLOCKS];
+};
+
 struct tr_reader {
 	struct tr_input *in;
 	struct tr_record record;
 	struct tr_arena arena;
-	size_t held;       /* bytes of the line that the caller still looks at */
+	size_t held; /* bytes of the line that the caller still looks at */
 	uint64_t max_record;
-	uint64_t line;     /* number of the last line */
+	uint64_t line;	   /* number of the last line */
 	uint64_t clean_to; /* stream offset: everything before is fit for lines */
 	uint64_t whole_to; /* stream offset behind the last line end that was looked for */
 	bool crlf_reported;
+	struct line_ends ends; /* of the lines before clean_to */
 };
 
 struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_input *in,
@@ -47,11 +59,46 @@ void tr_trec_close(struct tr_reader *r)
 	free(r);
 }
 
+/* There is one: the caller knows. */
+static const char *next_end(struct line_ends *ends)
+{
+	while (!ends->left)
+		ends->left = ends->blocks[++ends->block];
+	unsigned bit = (unsigned)__builtin_ctzll(ends->left);
+	ends->left &= ends->left - 1;
+	return ends->base + ends->block * TR_LINE_BLOCK + bit;
+}
+
+/* Checks the next chunk; false when this line is not whole in it, or it needs a closer look. */
+static bool check_chunk(struct tr_reader *r, struct tr_text line)
+{
+	struct tr_input *in = r->in;
+	struct line_ends *ends = &r->ends;
+	size_t blocks = tr_input_available(in) / TR_LINE_BLOCK;
+
+	ends->base = NULL;
+	if (blocks > CHUNK_BLOCKS)
+		blocks = CHUNK_BLOCKS;
+	if (line.len > blocks * TR_LINE_BLOCK || !tr_line_ends(in->pos, blocks, ends->blocks))
+		return false;
+	while (!ends->blocks[blocks - 1])
+		blocks--;
+	unsigned last = 63 - (unsigned)__builtin_clzll(ends->blocks[blocks - 1]);
+	r->clean_to = in->offset + (blocks - 1) * TR_LINE_BLOCK + last + 1;
+	ends->base = in->pos;
+	ends->block = 0;
+	ends->left = ends->blocks[0];
+	next_end(ends); /* this line's */
+	return true;
+}
+
 /* Checks what the window holds of whole lines, beginning with this one. */
 static void check_bytes(struct tr_reader *r, struct tr_text line)
 {
 	struct tr_input *in = r->in;
 
+	if (check_chunk(r, line))
+		return;
 	if (r->whole_to < in->offset + line.len) {
 		const char *lf = memrchr(in->pos, '\n', tr_input_available(in));
 		r->whole_to = in->offset + (size_t)(lf - in->pos) + 1;
@@ -108,13 +155,15 @@ static enum tr_status next_line(struct tr_reader *r, struct tr_text *line, struc
 
 	r->line++;
 	if (in->offset < r->clean_to) {
-		const char *lf = memchr(in->pos, '\n', (size_t)(r->clean_to - in->offset));
+		size_t clean = (size_t)(r->clean_to - in->offset);
+		const char *lf = r->ends.base ? next_end(&r->ends) : memchr(in->pos, '\n', clean);
 		if (lf && (uint64_t)(lf - in->pos) < r->max_record) {
 			*line = tr_text_span(in->pos, lf + 1);
 			r->held = line->len;
 			return TR_OK;
 		}
 	}
+	r->ends.base = NULL;
 	enum tr_status status = tr_input_line(in, line, err);
 	if (status != TR_OK) {
 		if (status != TR_END)
@@ -142,7 +191,8 @@ enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, stru
 	enum tr_status status = next_line(r, &line, err);
 	if (status != TR_OK)
 		return status;
-	tr_arena_reset(&r->arena);
+	if (r->arena.blocks)
+		tr_arena_reset(&r->arena);
 	if (!tr_record_from_line(&r->record, line, err))
 		return bad_line(r, line, err);
 	r->record.source_line = r->line;

@@ -57,6 +57,22 @@ static bool agrees(size_t begin, size_t len, int behind)
 	       naive(text + begin, text + begin + len);
 }
 
+/* Every line end is marked and nothing else, and no byte that a line cannot hold is missed. */
+static bool marks_ends(size_t blocks)
+{
+	uint64_t ends[80];
+	const char *end = text + blocks * TR_LINE_BLOCK;
+	bool ascii = true;
+	bool clean = tr_line_ends(text, blocks, ends);
+	for (const char *p = text; p < end; p++) {
+		size_t at = (size_t)(p - text);
+		if ((ends[at / TR_LINE_BLOCK] >> at % TR_LINE_BLOCK & 1) != (*p == '\n'))
+			return false;
+		ascii = ascii && (unsigned char)*p < 0x80;
+	}
+	return clean ? naive(text, end) == end : !ascii || naive(text, end) < end;
+}
+
 int main(void)
 {
 	bool same = true;
@@ -86,5 +102,15 @@ int main(void)
 	}
 	ok(same, "every byte at every place");
 	ok(tr_line_scan(text, text) == text, "nothing to scan");
+
+	same = true;
+	for (int i = 0; i < 3000 && same; i++) {
+		size_t len = random_text(text, 4900);
+		/* half of them are clean: the rare bytes are taken out */
+		for (size_t k = 0; i & 1 && k < len; k++)
+			text[k] = (char)(naive(text + k, text + k + 1) == text + k ? 'x' : text[k]);
+		same = marks_ends(next_random() % (len / TR_LINE_BLOCK + 1));
+	}
+	ok(same, "line ends");
 	return done_testing();
 }
