@@ -37,8 +37,7 @@ static void end_by_library(void)
 {
 	if (!running)
 		return;
-	if (unfinished_set)
-		unlink(unfinished);
+	remove_unfinished();
 	_exit(2);
 }
 
@@ -60,15 +59,11 @@ static void deadly_set(sigset_t *set)
 		sigaddset(set, deadly[i]);
 }
 
-/*
- * Signals that were ignored when we were started (nohup) stay ignored.
- * libarchive calls exit where it has no memory.
- */
+/* Signals that were ignored when we were started (nohup) stay ignored. */
 static void catch_deadly(void)
 {
 	struct sigaction action = { .sa_handler = remove_and_die }, old;
 
-	(void)!atexit(remove_unfinished);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < DEADLY; i++)
 		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)

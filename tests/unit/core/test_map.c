@@ -8,7 +8,7 @@
 enum { KEYS = 3000 };
 
 struct entry {
-	char key[8];
+	char key[12];
 	bool in;
 };
 
