@@ -3,7 +3,7 @@
 static const char *const extensions[] = { ".kw.json", ".kw.jsonl", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "env-base", "parent|top", true, false,
+	{ "env-base", "parent|top", true, true,
 	  "env-diff is against the parent's environment (default), or the env line's" },
 	{ NULL, NULL, false, false, NULL },
 };

@@ -8,6 +8,7 @@
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
 #include "format/klocwork/render.h"
+#include "format/klocwork/writer_env.h"
 
 enum { KINDS = 32 };
 
@@ -28,28 +29,31 @@ struct writer {
 	bool faithful; /* it was a klocwork trace: nothing is added to it */
 	bool begun;    /* something of it was written */
 	uint64_t records;
-	struct tr_klocwork_ids
-		written; /* seq of each exec written, to its id where that is a number */
-	struct tr_klocwork_ids
-		later; /* parents that were not there yet, to how often they were named */
+	/* seq of each exec written, to its id where that is a number */
+	struct tr_klocwork_ids written;
+	/* parents that were not there yet, to how often they were named */
+	struct tr_klocwork_ids later;
+	struct tr_klocwork_env env;
 
 	/* the whole stream: told by finish */
-	uint64_t strangers; /* execs whose parent is not among those written */
+	uint64_t strangers; /* execs with the difference to a parent that is not among those written */
+	uint64_t unknown;   /* execs whose env-diff could not be computed */
 	struct misfit misfits[KINDS];
 	size_t misfit_count, misfit_told;
-	bool told_strangers, finished;
+	bool told_strangers, told_unknown, finished;
 };
 
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err)
 {
-	(void)config;
+	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
 	struct writer *writer = calloc(1, sizeof *writer);
 	if (!writer) {
 		tr_error_memory(err);
 		return NULL;
 	}
 	writer->out = out;
+	writer->env.target_top = tr_text_is(base, "top");
 	writer->written = writer->later = (struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
 	return (struct tr_writer *)writer;
 }
@@ -62,6 +66,7 @@ void tr_klocwork_discard(struct tr_writer *base)
 	tr_klocwork_object_free(&writer->object);
 	tr_klocwork_ids_free(&writer->written);
 	tr_klocwork_ids_free(&writer->later);
+	tr_klocwork_env_end(&writer->env);
 	free(writer);
 }
 
@@ -101,6 +106,7 @@ static enum tr_status end_segment(struct writer *writer, const struct tr_record 
 	writer->records = 0;
 	tr_klocwork_ids_forget(&writer->written);
 	tr_klocwork_ids_forget(&writer->later);
+	tr_klocwork_env_end(&writer->env);
 	if (!headed)
 		return TR_OK;
 	if (!trailer) {
@@ -159,32 +165,28 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *recor
 	return note(err);
 }
 
-/*
- * The record's parent, for the count of those that are not in the trace, and
- * as JSON text for records that come without ppid.
- */
-static bool find_parent(struct writer *writer, const struct tr_klocwork_fields *fields, char *text,
-			struct tr_text *parent_id)
+/* Where the record's parent is, and the parent's id as JSON text where it is a number. */
+static enum tr_klocwork_place find_parent(struct writer *writer,
+					  const struct tr_klocwork_fields *fields,
+					  uint64_t *parent, uint64_t *id)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT };
-	uint64_t parent, id;
 	if (!fields->parent)
-		return true;
+		return TR_KLOCWORK_ROOT;
 	if (fields->parent->text.data)
 		cell.text = fields->parent->text;
 	else
 		cell = (struct tr_cell){ .type = TR_CELL_NUMBER,
 					 .number = fields->parent->value->as.number };
-	if (!cell_number(&cell, &parent))
-		return true;
-	if (tr_klocwork_ids_find_number(&writer->written, parent, &id)) {
-		if (!writer->faithful) {
-			struct tr_buffer digits = { text, 0, 20, false };
-			tr_buffer_put_decimal(&digits, id);
-			*parent_id = tr_buffer_text(&digits);
-		}
-		return true;
-	}
+	if (!cell_number(&cell, parent))
+		return TR_KLOCWORK_ROOT;
+	bool there = tr_klocwork_ids_find_number(&writer->written, *parent, id);
+	return there ? TR_KLOCWORK_WRITTEN : TR_KLOCWORK_STRANGER;
+}
+
+/* A parent that is not there, or not yet. False: memory is out. */
+static bool count_stranger(struct writer *writer, uint64_t parent)
+{
 	uint64_t times = 0;
 	(void)tr_klocwork_ids_find_number(&writer->later, parent, &times);
 	writer->strangers++;
@@ -235,29 +237,55 @@ static enum tr_status about(const struct tr_record *record, enum tr_status statu
 	return status;
 }
 
+static enum tr_status render_exec(struct writer *writer, struct tr_record *record,
+				  const struct tr_klocwork_fields *fields,
+				  const struct tr_klocwork_overrides *overrides,
+				  struct tr_error *err)
+{
+	tr_buffer_reset(&writer->line);
+	enum tr_status status =
+		tr_klocwork_render_exec(record, fields, overrides, &writer->line, err);
+	if (status != TR_OK)
+		return about(record, status, err);
+	tr_buffer_put_byte(&writer->line, '\n');
+	put_line(writer, tr_buffer_text(&writer->line));
+	return TR_OK;
+}
+
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_klocwork_fields fields;
 	struct tr_klocwork_overrides overrides = { { NULL, 0 }, { NULL, 0 }, false };
-	char parent_text[20];
+	char digits[20];
+	uint64_t parent = TR_NO_POSITION, id, seq;
 	enum tr_status status = tr_klocwork_fields_find(record, &fields, err);
 	if (status != TR_OK)
 		return about(record, status, err);
-	if (!find_parent(writer, &fields, parent_text, &overrides.parent_id))
-		return out_of_memory(err);
-	tr_buffer_reset(&writer->line);
-	status = write_raw(writer, record, fields.raw, err);
-	if (status == TR_FATAL)
-		return status;
-	if (status == TR_END) {
-		status = tr_klocwork_render_exec(record, &fields, &overrides, &writer->line, err);
-		if (status != TR_OK)
-			return about(record, status, err);
-		tr_buffer_put_byte(&writer->line, '\n');
-		put_line(writer, tr_buffer_text(&writer->line));
+	enum tr_klocwork_place place = find_parent(writer, &fields, &parent, &id);
+	if (place == TR_KLOCWORK_WRITTEN && !writer->faithful) {
+		struct tr_buffer text = { digits, 0, sizeof digits, false };
+		tr_buffer_put_decimal(&text, id);
+		overrides.parent_id = tr_buffer_text(&text);
 	}
-	return remember(writer, record) ? TR_OK : out_of_memory(err);
+	if (!cell_number(&record->seq, &seq))
+		seq = TR_NO_POSITION;
+	bool known = true;
+	status = tr_klocwork_env_exec(&writer->env, record, &fields, place, parent, seq, &overrides,
+				      &known, err);
+	if (status != TR_OK)
+		return about(record, status, err);
+	writer->unknown += !known;
+	if (place == TR_KLOCWORK_STRANGER && !overrides.has_envdiff && !fields.envtop &&
+	    !count_stranger(writer, parent))
+		return out_of_memory(err);
+	writer->object.env_top = fields.envtop != NULL;
+	status = overrides.has_envdiff ? TR_END : write_raw(writer, record, fields.raw, err);
+	if (status == TR_END)
+		status = render_exec(writer, record, &fields, &overrides, err);
+	if (status == TR_OK && !remember(writer, record))
+		return out_of_memory(err);
+	return status;
 }
 
 static enum tr_status put_context(struct writer *writer, struct tr_record *record,
@@ -275,6 +303,15 @@ static enum tr_status put_context(struct writer *writer, struct tr_record *recor
 	tr_buffer_put_byte(&writer->line, '\n');
 	put_line(writer, tr_buffer_text(&writer->line));
 	return TR_OK;
+}
+
+static enum tr_status put_env(struct writer *writer, struct tr_record *record,
+			      struct tr_error *err)
+{
+	enum tr_status status = put_context(writer, record, err);
+	if (status != TR_OK)
+		return status;
+	return about(record, tr_klocwork_env_top(&writer->env, record, err), err);
 }
 
 /* Counts a record of a kind that has no place in a build trace. */
@@ -314,8 +351,10 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 	}
 	struct tr_error remark;
 	enum tr_status begun = begin_trace(writer, record, &remark);
-	enum tr_status status =
-		exec ? put_exec(writer, record, err) : put_context(writer, record, err);
+	bool env = tr_text_is(record->kind, "env");
+	enum tr_status status = exec  ? put_exec(writer, record, err)
+				: env ? put_env(writer, record, err)
+				      : put_context(writer, record, err);
 	if (status == TR_OK && begun != TR_OK) {
 		*err = remark;
 		status = begun;
@@ -357,6 +396,14 @@ enum tr_status tr_klocwork_finish(struct tr_writer *base, struct tr_error *err)
 			     "against an environment that is not in it either: %" PRIu64,
 			     writer->strangers);
 		return note(err);
+	}
+	if (writer->unknown && !writer->told_unknown) {
+		writer->told_unknown = true;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "events written without env-diff, because the environment of their "
+			     "parent is not known: %" PRIu64,
+			     writer->unknown);
+		return TR_WARN;
 	}
 	if (writer->misfit_told < writer->misfit_count) {
 		const struct misfit *misfit = &writer->misfits[writer->misfit_told++];

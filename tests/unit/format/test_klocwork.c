@@ -236,6 +236,41 @@ static void check_writer(void)
 		      "records of another format");
 }
 
+#define ENV "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}\n"
+#define ENV_LINE "{\"env\":{\"A\":\"a\",\"B\":\"b\"}}\n"
+
+/* Environments that the stream says otherwise than the trace does. */
+static void check_environments(void)
+{
+	check_written(HEADER ENV "exec\t1\t-\t1\t-\tenvtop={\"A\":null}\n"
+			     "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null,\"C\":\"c\"}\n"
+			     "exec\t3\t-\t3\t-\tparent=2\tppid=2\tenvtop={\"C\":\"c\"}\n"
+			     "exec\t4\t-\t4\t-\tparent=3\tppid=3\tenvdiff={\"X\":\"x\"}\n"
+			     "exec\t5\t-\t5\t-\tparent=4\tppid=4\tenv={\"X\":\"x\"}\n!end\t6\n",
+		      ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":null}}\n"
+			       "{\"id\":2,\"parent_id\":1,\"env-diff\":{\"C\":\"c\"}}\n"
+			       "{\"id\":3,\"parent_id\":2,\"env-diff\":{\"A\":\"a\"}}\n"
+			       "{\"id\":4,\"parent_id\":3,\"env-diff\":{\"X\":\"x\"}}\n"
+			       "{\"id\":5,\"parent_id\":4,\"env-diff\":{\"C\":null,\"A\":null,\"B\":null}}\n",
+		      "", "envtop and env become env-diff");
+	check_written(HEADER ENV "exec\t1\t-\t1\t-\n"
+			     "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
+		      ENV_LINE "{\"id\":1}\n{\"id\":2,\"parent_id\":1,\"env-diff\":{\"A\":null}}\n",
+		      "", "a parent that has the env line's environment");
+	check_written(HEADER ENV "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t2\n",
+		      ENV_LINE "{\"id\":2,\"parent_id\":1,\"env-diff\":{\"A\":null}}\n", "",
+		      "envtop serves where the parent was filtered away");
+	check_written(HEADER ENV "exec\t1\t-\t1\t-\tenvdiff={\"A\":\"x\"}\n"
+			     "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
+		      ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":2,\"parent_id\":1}\n",
+		      "! -: events written without env-diff, because the environment of their "
+		      "parent is not known: 1\n",
+		      "a parent whose environment nobody followed");
+	check_written(HEADER "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t2\n",
+		      "{\"id\":2,\"env-diff\":{\"A\":\"a\"}}\n",
+		      "! -: an environment that is no map\n", "no env line; no map");
+}
+
 static int bid_of(const char *text, size_t piece)
 {
 	struct tr_input *in = memory_input(tr_text_from(text), piece, false);
@@ -286,6 +321,7 @@ int main(void)
 	check_look_ahead(257, false);
 	check_env_base();
 	check_writer();
+	check_environments();
 	check_bids();
 	return done_testing();
 }

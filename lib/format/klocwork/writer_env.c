@@ -1,0 +1,171 @@
+#include "format/klocwork/writer_env.h"
+
+#include "record/literal.h"
+
+void tr_klocwork_env_end(struct tr_klocwork_env *env)
+{
+	if (env->pool)
+		tr_environment_release(env->pool, env->top);
+	tr_environments_free(env->pool);
+	tr_buffer_free(&env->vars);
+	tr_buffer_free(&env->diff);
+	*env = (struct tr_klocwork_env){ .target_top = env->target_top };
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* The map that a field holds; NULL: err says what it is instead. */
+static const struct tr_value *field_map(struct tr_record *record, struct tr_field *field,
+					struct tr_error *err)
+{
+	const struct tr_value *value = tr_field_value(record, field, err);
+	if (value && value->type != TR_MAP) {
+		tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");
+		return NULL;
+	}
+	return value;
+}
+
+static enum tr_status no_map(const struct tr_error *err)
+{
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+/* The env line's map becomes the first environment; without an env line that is empty. */
+static enum tr_status set_top(struct tr_klocwork_env *env, struct tr_arena *arena,
+			      struct tr_error *err)
+{
+	static const struct tr_value empty = { .type = TR_MAP };
+	const struct tr_value *map = &empty;
+	if (env->vars.len)
+		map = tr_literal_parse(tr_buffer_text(&env->vars), arena, err);
+	if (!map)
+		return no_map(err);
+	tr_environment_release(env->pool, env->top);
+	env->top = tr_environment_whole(env->pool, NULL, map);
+	return env->top ? TR_OK : out_of_memory(err);
+}
+
+enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record *record,
+				   struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, "vars");
+	const struct tr_value *map = field ? field_map(record, field, err) : NULL;
+	tr_buffer_reset(&env->vars);
+	if (!map)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+	tr_literal_write(map, &env->vars);
+	if (env->vars.failed)
+		return out_of_memory(err);
+	return env->pool ? set_top(env, record->arena, err) : TR_OK;
+}
+
+/* The first record that needs it: from here on environments are remembered. */
+static enum tr_status begin(struct tr_klocwork_env *env, uint64_t seq, struct tr_arena *arena,
+			    struct tr_error *err)
+{
+	if (env->pool)
+		return TR_OK;
+	env->pool = tr_environments_new();
+	env->plain_before = env->differences || seq == TR_NO_POSITION ? 0 : seq;
+	return env->pool ? set_top(env, arena, err) : out_of_memory(err);
+}
+
+/* The environment of an earlier record; NULL: not known. */
+static struct tr_environment *known_env(struct tr_klocwork_env *env, uint64_t seq)
+{
+	struct tr_environment *found = tr_environments_of(env->pool, seq);
+	return found || seq >= env->plain_before ? found : env->top;
+}
+
+/*
+ * What the record's environment is (the caller's reference). near: the
+ * parent's, NULL where that is not known. NULL in *result: not known.
+ */
+static enum tr_status find_own(struct tr_klocwork_env *env, struct tr_record *record,
+			       const struct tr_klocwork_fields *fields,
+			       struct tr_environment *near, struct tr_environment **result,
+			       struct tr_error *err)
+{
+	struct tr_field *field = fields->env	   ? fields->env
+				 : fields->envtop  ? fields->envtop
+						   : fields->envdiff;
+	*result = NULL;
+	if (!field) {
+		*result = tr_environment_retain(near);
+		return TR_OK;
+	}
+	if (field == fields->envdiff && !near)
+		return TR_OK;
+	const struct tr_value *map = field_map(record, field, err);
+	if (!map)
+		return no_map(err);
+	if (field == fields->env)
+		*result = tr_environment_whole(env->pool, near, map);
+	else
+		*result = tr_environment_apply(env->pool,
+					       field == fields->envtop ? env->top : near, map);
+	return *result ? TR_OK : out_of_memory(err);
+}
+
+/* The environment that the trace's reader will take for the record's parent's. */
+static struct tr_environment *base_of(struct tr_klocwork_env *env, enum tr_klocwork_place place,
+				      uint64_t parent)
+{
+	if (env->target_top || place != TR_KLOCWORK_WRITTEN)
+		return env->top;
+	return known_env(env, parent);
+}
+
+static bool override(struct tr_klocwork_env *env, struct tr_environment *base,
+		     struct tr_environment *own, struct tr_klocwork_overrides *overrides)
+{
+	overrides->has_envdiff = true;
+	overrides->envdiff = (struct tr_text){ NULL, 0 };
+	if (!own)
+		return true;
+	tr_buffer_reset(&env->diff);
+	if (!tr_environment_diff(env->pool, base, own, &env->diff))
+		return false;
+	if (env->diff.len > sizeof "{}" - 1)
+		overrides->envdiff = tr_buffer_text(&env->diff);
+	return true;
+}
+
+enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
+				    const struct tr_klocwork_fields *fields,
+				    enum tr_klocwork_place place, uint64_t parent, uint64_t seq,
+				    struct tr_klocwork_overrides *overrides, bool *known,
+				    struct tr_error *err)
+{
+	/* the difference to the env line serves both readings where there is no parent */
+	bool differs_top = fields->envtop && !env->target_top && place == TR_KLOCWORK_WRITTEN;
+	bool differs_parent = env->target_top && !fields->envtop && place != TR_KLOCWORK_ROOT;
+	bool needed = fields->env || differs_top || differs_parent;
+	if (!needed && !fields->envtop && !env->pool && !env->target_top) {
+		env->differences |= fields->envdiff != NULL;
+		return TR_OK;
+	}
+	enum tr_status status = begin(env, seq, record->arena, err);
+	if (status != TR_OK)
+		return status;
+	struct tr_environment *near = place == TR_KLOCWORK_ROOT
+					      ? env->top
+					      : known_env(env, parent);
+	struct tr_environment *own;
+	status = find_own(env, record, fields, near, &own, err);
+	if (status != TR_OK)
+		return status;
+	struct tr_environment *base = base_of(env, place, parent);
+	bool computable = own && base;
+	bool good = !needed || override(env, base, computable ? own : NULL, overrides);
+	*known = !needed || computable;
+	if (good && own && seq != TR_NO_POSITION)
+		good = tr_environments_remember(env->pool, seq, own);
+	tr_environment_release(env->pool, own);
+	return good ? TR_OK : out_of_memory(err);
+}

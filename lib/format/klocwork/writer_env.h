@@ -1,0 +1,54 @@
+/*
+ * Records that say their environment otherwise than the trace does: whole
+ * (env), or against the env line's where the trace wants it against the
+ * parent's (envtop), or the other way round. Nothing is computed, and nothing
+ * remembered, before the first of them in a segment: most traces have none.
+ */
+#ifndef TR_FORMAT_KLOCWORK_WRITER_ENV_H
+#define TR_FORMAT_KLOCWORK_WRITER_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "format/klocwork/render.h"
+#include "process/environment.h"
+#include "record/record.h"
+
+/* Where the parent of an event is. */
+enum tr_klocwork_place {
+	TR_KLOCWORK_ROOT,     /* it has none */
+	TR_KLOCWORK_WRITTEN,  /* in the trace, before */
+	TR_KLOCWORK_STRANGER, /* not in the trace (yet) */
+};
+
+struct tr_klocwork_env {
+	bool target_top;              /* the trace shall have its differences against the env line */
+	struct tr_environments *pool; /* NULL: nothing had to be computed in this segment */
+	struct tr_environment *top;
+	bool differences;             /* before that, there were some */
+	uint64_t plain_before;        /* records before this one all have the env line's environment */
+	struct tr_buffer vars;        /* the env line's map */
+	struct tr_buffer diff;        /* the last one that was computed */
+};
+
+/* The segment is over. */
+void tr_klocwork_env_end(struct tr_klocwork_env *env);
+
+/* An env record; one without a map is taken for an empty one. TR_FATAL: memory. */
+enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record *record,
+				   struct tr_error *err);
+
+/*
+ * An exec record (seq TR_NO_POSITION: it has no number). Sets overrides'
+ * envdiff where the record's own fields are not what the trace needs; *known
+ * becomes false where it cannot be computed. TR_WARN: a field is no map.
+ */
+enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
+				    const struct tr_klocwork_fields *fields,
+				    enum tr_klocwork_place place, uint64_t parent, uint64_t seq,
+				    struct tr_klocwork_overrides *overrides, bool *known,
+				    struct tr_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+#include "process/atom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BUCKETS = 256 };
+
+bool tr_atoms_init(struct tr_atoms *atoms)
+{
+	*atoms = (struct tr_atoms){ .bucket_count = FIRST_BUCKETS };
+	atoms->buckets = calloc(FIRST_BUCKETS, sizeof(struct tr_atom *));
+	atoms->seed = (uint64_t)(uintptr_t)atoms->buckets >> 4;
+	return atoms->buckets != NULL;
+}
+
+void tr_atoms_free(struct tr_atoms *atoms)
+{
+	for (size_t i = 0; i < atoms->bucket_count; i++) {
+		struct tr_atom *next;
+		for (struct tr_atom *atom = atoms->buckets[i]; atom; atom = next) {
+			next = atom->next;
+			free(atom);
+		}
+	}
+	free(atoms->buckets);
+}
+
+static uint64_t hash_text(uint64_t seed, struct tr_text text)
+{
+	const uint64_t factor = UINT64_C(0x9fb21c651e98df25);
+	uint64_t hash = (seed ^ text.len) * factor;
+	const char *p = text.data;
+	size_t left = text.len;
+	for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), p += sizeof(uint64_t)) {
+		uint64_t word;
+		memcpy(&word, p, sizeof word);
+		hash = (hash ^ word) * factor;
+		hash ^= hash >> 32 ^ seed;
+	}
+	uint64_t tail = 0;
+	memcpy(&tail, p, left);
+	hash = (hash ^ tail) * factor;
+	return hash ^ hash >> 32;
+}
+
+/* Twice as many buckets when there are as many atoms; without memory the chains get longer. */
+static void grow(struct tr_atoms *atoms)
+{
+	size_t count = atoms->bucket_count * 2;
+	struct tr_atom **buckets = calloc(count, sizeof *buckets);
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < atoms->bucket_count; i++) {
+		struct tr_atom *next;
+		for (struct tr_atom *atom = atoms->buckets[i]; atom; atom = next) {
+			struct tr_atom **bucket = &buckets[atom->hash & (count - 1)];
+			next = atom->next;
+			atom->next = *bucket;
+			*bucket = atom;
+		}
+	}
+	free(atoms->buckets);
+	atoms->buckets = buckets;
+	atoms->bucket_count = count;
+}
+
+struct tr_atom *tr_atom_get(struct tr_atoms *atoms, struct tr_text text)
+{
+	uint64_t hash = hash_text(atoms->seed, text);
+	struct tr_atom **bucket = &atoms->buckets[hash & (atoms->bucket_count - 1)];
+	for (struct tr_atom *atom = *bucket; atom; atom = atom->next)
+		if (atom->hash == hash && tr_text_equal(tr_atom_text(atom), text))
+			return tr_atom_retain(atom);
+	struct tr_atom *atom = calloc(1, sizeof *atom + text.len);
+	if (!atom)
+		return NULL;
+	atom->references = 1;
+	atom->hash = hash;
+	atom->len = text.len;
+	if (text.len)
+		memcpy(atom->bytes, text.data, text.len);
+	atom->next = *bucket;
+	*bucket = atom;
+	if (++atoms->count > atoms->bucket_count)
+		grow(atoms);
+	return atom;
+}
+
+void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
+{
+	if (!atom || --atom->references > 0)
+		return;
+	struct tr_atom **place = &atoms->buckets[atom->hash & (atoms->bucket_count - 1)];
+	while (*place != atom)
+		place = &(*place)->next;
+	*place = atom->next;
+	atoms->count--;
+	free(atom);
+}
