@@ -101,7 +101,13 @@ struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
-/* For building: appends a field (key spelled as a cell); NULL when memory is out. */
+/*
+ * For building, or for changing a record that came as text: split it, change
+ * its cells and fields, and take its line away (line.data = NULL). Fields may
+ * keep their text where they have no value.
+ *
+ * Appends a field (key spelled as a cell); NULL when memory is out.
+ */
 struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
 			       struct tr_value *value);
 

@@ -105,6 +105,11 @@ static bool write_field(struct tr_record *record, struct tr_field *field, struct
 			struct tr_error *err)
 {
 	tr_buffer_put_byte(to, '\t');
+	if (!field->key.data) {
+		tr_error_set(err, TR_CAUSE_INPUT, "a column is no field: %.*s",
+			     (int)field->text.len, field->text.data);
+		return false;
+	}
 	if (!tr_cell_respell(field->key, true, record->arena, to, err)) {
 		say_where(err, TR_TEXT("key"));
 		return false;
@@ -141,13 +146,6 @@ static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr
 	return true;
 }
 
-/* A record that was split before may hold columns that are no fields; say so again. */
-static enum tr_status split_again(struct tr_record *record, struct tr_error *err)
-{
-	record->split = false;
-	return tr_record_split(record, err);
-}
-
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 			       struct tr_error *err)
 {
@@ -156,9 +154,7 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 		return to->failed ? TR_FATAL : TR_OK;
 	}
 	size_t start = to->len;
-	enum tr_status status = TR_OK;
-	if (record->line.data && record->type != TR_COMMENT)
-		status = split_again(record, err);
+	enum tr_status status = tr_record_split(record, err);
 	if (status != TR_OK)
 		return status;
 	struct tr_error trouble;

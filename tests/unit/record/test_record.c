@@ -228,6 +228,23 @@ static void built_record(struct tr_arena *arena, struct tr_buffer *out)
 	tr_arena_reset(arena);
 }
 
+static void changed_record(struct tr_arena *arena, struct tr_buffer *out)
+{
+	struct tr_record record = { .arena = arena };
+	struct tr_value yes = { .type = TR_TRUE };
+	struct tr_text line = TR_TEXT("x\t0\t-\t1\tf\ta=[1, 2]\t->\tb=0xF\n");
+	bool read = tr_record_from_line(&record, line, NULL) &&
+		    tr_record_split(&record, NULL) == TR_OK;
+	record.line.data = NULL;
+	record.task = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = 12 };
+	read = read && tr_record_add(&record, TR_TEXT("c"), &yes);
+	tr_buffer_reset(out);
+	ok(read && tr_record_write(&record, out, NULL) == TR_OK &&
+		   tr_text_is(tr_buffer_text(out), "x\t0\t-\t12\tf\ta=[1,2]\t->\tb=0xf\tc=true\n"),
+	   "a record from text is changed");
+	tr_arena_reset(arena);
+}
+
 static void cells(struct tr_arena *arena, struct tr_buffer *out)
 {
 	static const struct {
@@ -268,6 +285,7 @@ int main(void)
 	tr_buffer_reset(&out);
 	lazy_fields(&arena, &out);
 	built_record(&arena, &out);
+	changed_record(&arena, &out);
 	cells(&arena, &out);
 	tr_buffer_free(&line);
 	tr_buffer_free(&out);
