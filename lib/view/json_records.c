@@ -56,13 +56,16 @@ void tr_json_view_free(struct tr_json_view *view)
 	free(view);
 }
 
-/* The first thing that is wrong with the record is the one that is told. */
-static void trouble(struct tr_json_view *view, const struct tr_error *why)
+/* The first thing that is wrong with the record is the one that is told; where: a column or key. */
+static void trouble(struct tr_json_view *view, struct tr_text where, const struct tr_error *why)
 {
 	bool memory = why->cause == TR_CAUSE_MEMORY;
 	if (view->status == TR_OK || (memory && view->status != TR_FATAL)) {
-		if (view->err)
-			*view->err = *why;
+		if (memory)
+			tr_error_memory(view->err);
+		else
+			tr_error_set(view->err, why->cause, "%.*s: %s", (int)where.len, where.data,
+				     why->text);
 		view->status = memory ? TR_FATAL : TR_WARN;
 	}
 }
@@ -71,7 +74,7 @@ static void out_of_memory(struct tr_json_view *view)
 {
 	struct tr_error why;
 	tr_error_memory(&why);
-	trouble(view, &why);
+	trouble(view, TR_TEXT(""), &why);
 }
 
 /* plain: text is known to need no escape. */
@@ -86,7 +89,7 @@ static void put_string(struct tr_json_view *view, struct tr_text text, bool plai
 	tr_buffer_put_byte(to, '"');
 }
 
-static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling)
+static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling, const char *column)
 {
 	struct tr_text bytes;
 	struct tr_error why;
@@ -94,11 +97,12 @@ static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling)
 		tr_json_view_bytes(bytes, &view->text);
 	} else {
 		tr_json_view_tagged("$raw", spelling, &view->text);
-		trouble(view, &why);
+		trouble(view, tr_text_from(column), &why);
 	}
 }
 
-static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, bool plain)
+static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, const char *column,
+		     bool plain)
 {
 	struct tr_buffer *to = &view->text;
 	switch (cell->type) {
@@ -109,7 +113,7 @@ static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, bool
 		if (plain || !memchr(cell->text.data, '\\', cell->text.len))
 			put_string(view, cell->text, plain); /* lines are valid UTF-8 */
 		else
-			put_escaped_cell(view, cell->text);
+			put_escaped_cell(view, cell->text, column);
 		break;
 	default:
 		tr_buffer_put_byte(to, '"');
@@ -152,13 +156,13 @@ static void put_columns(struct tr_json_view *view)
 	else if (record->seq.type == TR_CELL_NUMBER && record->seq.number >> 53 == 0)
 		tr_buffer_put_decimal(to, record->seq.number);
 	else
-		put_cell(view, &record->seq, plain);
+		put_cell(view, &record->seq, "seq", plain);
 	tr_buffer_put_literal(to, ",\"time\":");
-	put_cell(view, &record->time, plain);
+	put_cell(view, &record->time, "time", plain);
 	tr_buffer_put_literal(to, ",\"task\":");
-	put_cell(view, &record->task, plain);
+	put_cell(view, &record->task, "task", plain);
 	tr_buffer_put_literal(to, ",\"name\":");
-	put_cell(view, &record->name, plain);
+	put_cell(view, &record->name, "name", plain);
 }
 
 /* JSON in its canonical spelling is copied; what is not goes through a tree. */
@@ -175,7 +179,7 @@ static void put_value(struct tr_json_view *view, struct tr_field *field)
 	struct tr_value *value = tr_field_value(view->record, field, &why);
 	if (!value) {
 		tr_json_view_tagged("$raw", field->text, &view->text);
-		trouble(view, &why);
+		trouble(view, field->key, &why);
 	} else if (!tr_json_view_value(value, view->record->arena, &view->text)) {
 		out_of_memory(view);
 	}
@@ -235,7 +239,7 @@ static struct tr_text shown_key(struct tr_json_view *view, struct tr_text spelli
 	if (!memchr(spelling.data, '\\', spelling.len))
 		return spelling;
 	if (!tr_cell_bytes(spelling, view->record->arena, &bytes, &why)) {
-		trouble(view, &why);
+		trouble(view, TR_TEXT("key"), &why);
 		return spelling;
 	}
 	const char *end = bytes.data + bytes.len;
@@ -418,8 +422,14 @@ enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *rec
 	view->err = err;
 	view->status = TR_OK;
 	tr_buffer_reset(&view->text);
-	if (tr_record_split(record, &why) != TR_OK)
-		trouble(view, &why);
+	enum tr_status split = tr_record_split(record, &why);
+	if (split == TR_WARN) {
+		view->status = TR_WARN;
+		if (err)
+			*err = why;
+	} else if (split == TR_FATAL) {
+		out_of_memory(view);
+	}
 	if (view->status == TR_FATAL)
 		return TR_FATAL;
 	if (!arrange(view))

@@ -31,22 +31,16 @@ static void put_tagged(const char *tag, struct tr_text spelling, struct tr_buffe
 	tr_buffer_put_byte(to, '}');
 }
 
-/* What is no trec stands as it is; the first reason is told. */
-static void put_raw(struct putting *p, struct tr_text spelling, const struct tr_error *why)
+/* What is no trec stands as it is; the first reason is told. where: a column or key. */
+static void put_raw(struct putting *p, struct tr_text spelling, struct tr_text where,
+		    const struct tr_error *why)
 {
 	put_tagged("$raw", spelling, p->to);
 	if (why->cause == TR_CAUSE_MEMORY)
 		p->out_of_memory = true;
-	if (!p->noted && p->err)
-		*p->err = *why;
+	if (!p->noted)
+		tr_error_set(p->err, why->cause, "%.*s: %s", (int)where.len, where.data, why->text);
 	p->noted = true;
-}
-
-static void put_no_trec(struct putting *p, struct tr_text spelling, const char *reason)
-{
-	struct tr_error why;
-	tr_error_set(&why, TR_CAUSE_INPUT, "%s", reason);
-	put_raw(p, spelling, &why);
 }
 
 static bool is_utf8(struct tr_text bytes)
@@ -74,12 +68,13 @@ void tr_typed_put_cell(struct tr_text bytes, bool key, bool lead, struct tr_buff
 }
 
 /* A cell or key that has an escape. */
-static void put_escaped(struct putting *p, struct tr_text spelling, bool key)
+static void put_escaped(struct putting *p, struct tr_text spelling, const char *column)
 {
+	bool key = !column;
 	struct tr_text bytes;
 	struct tr_error why;
 	if (!tr_cell_bytes(spelling, p->record->arena, &bytes, &why)) {
-		put_raw(p, spelling, &why);
+		put_raw(p, spelling, tr_text_from(key ? "key" : column), &why);
 		return;
 	}
 	/* as text, an escaped mark in front would be a raw one */
@@ -94,24 +89,28 @@ static void put_escaped(struct putting *p, struct tr_text spelling, bool key)
 	put_tagged("$cell", tr_buffer_text(&p->scratch), p->to);
 }
 
-static void put_spelled(struct putting *p, struct tr_text spelling, bool key)
+/* column: its name; NULL: it is a key. */
+static void put_spelled(struct putting *p, struct tr_text spelling, const char *column)
 {
-	if (key && tr_text_is(spelling, "-"))
-		put_no_trec(p, spelling, "a key is never absent");
-	else if (memchr(spelling.data, '\\', spelling.len))
-		put_escaped(p, spelling, key);
-	else
+	struct tr_error why;
+	if (!column && tr_text_is(spelling, "-")) {
+		tr_error_set(&why, TR_CAUSE_INPUT, "a key is never absent");
+		put_raw(p, spelling, TR_TEXT("key"), &why);
+	} else if (memchr(spelling.data, '\\', spelling.len)) {
+		put_escaped(p, spelling, column);
+	} else {
 		put_string(spelling, p->to);
+	}
 }
 
-static void put_cell(struct putting *p, const struct tr_cell *cell)
+static void put_cell(struct putting *p, const struct tr_cell *cell, const char *column)
 {
 	switch (cell->type) {
 	case TR_CELL_ABSENT:
 		tr_buffer_put_literal(p->to, "null");
 		break;
 	case TR_CELL_TEXT:
-		put_spelled(p, cell->text, false);
+		put_spelled(p, cell->text, column);
 		break;
 	default:
 		tr_buffer_put_byte(p->to, '"');
@@ -133,14 +132,14 @@ static bool is_exact_number(struct tr_text text)
 }
 
 /* seq or count: a number where it can be one. */
-static void put_number_cell(struct putting *p, const struct tr_cell *cell)
+static void put_number_cell(struct putting *p, const struct tr_cell *cell, const char *column)
 {
 	if (cell->type == TR_CELL_TEXT && is_exact_number(cell->text))
 		tr_buffer_put_text(p->to, cell->text);
 	else if (cell->type == TR_CELL_NUMBER && cell->number >> 53 == 0)
 		tr_buffer_put_decimal(p->to, cell->number);
 	else
-		put_cell(p, cell);
+		put_cell(p, cell, column);
 }
 
 /* A value whose spelling is not the one, or which was built as a tree. */
@@ -149,7 +148,7 @@ static void put_respelled(struct putting *p, struct tr_field *field)
 	struct tr_error why;
 	struct tr_value *value = tr_field_value(p->record, field, &why);
 	if (!value) {
-		put_raw(p, field->text, &why);
+		put_raw(p, field->text, field->key, &why);
 		return;
 	}
 	tr_buffer_reset(&p->scratch);
@@ -163,7 +162,7 @@ static void put_respelled(struct putting *p, struct tr_field *field)
 static void put_field(struct putting *p, struct tr_field *field)
 {
 	tr_buffer_put_byte(p->to, '[');
-	put_spelled(p, field->key, true);
+	put_spelled(p, field->key, NULL);
 	tr_buffer_put_byte(p->to, ',');
 	struct tr_error why;
 	unsigned traits = 0;
@@ -171,7 +170,7 @@ static void put_field(struct putting *p, struct tr_field *field)
 	if (field->text.data)
 		spelling = tr_literal_examine(field->text, &traits, &why);
 	if (spelling == TR_MALFORMED)
-		put_raw(p, field->text, &why);
+		put_raw(p, field->text, field->key, &why);
 	else if (spelling == TR_NONCANONICAL)
 		put_respelled(p, field);
 	else if (traits == 0)
@@ -188,11 +187,11 @@ static void put_columns(struct putting *p)
 	switch (record->type) {
 	case TR_HEADER:
 		tr_buffer_put_literal(p->to, "%trec\",");
-		put_number_cell(p, &record->seq);
+		put_number_cell(p, &record->seq, "version");
 		break;
 	case TR_TRAILER:
 		tr_buffer_put_literal(p->to, "!end\",");
-		put_number_cell(p, &record->seq);
+		put_number_cell(p, &record->seq, "count");
 		break;
 	case TR_COMMENT:
 		tr_buffer_put_literal(p->to, "#\",");
@@ -202,26 +201,25 @@ static void put_columns(struct putting *p)
 		tr_buffer_put_byte(p->to, '%');
 		tr_buffer_put_text(p->to, record->kind);
 		tr_buffer_put_literal(p->to, "\",");
-		put_cell(p, &record->task);
+		put_cell(p, &record->task, "id");
 		tr_buffer_put_byte(p->to, ',');
-		put_cell(p, &record->name);
+		put_cell(p, &record->name, "name");
 		break;
 	case TR_RECORD:
 		tr_buffer_put_text(p->to, record->kind);
 		tr_buffer_put_literal(p->to, "\",");
-		put_number_cell(p, &record->seq);
+		put_number_cell(p, &record->seq, "seq");
 		tr_buffer_put_byte(p->to, ',');
-		put_cell(p, &record->time);
+		put_cell(p, &record->time, "time");
 		tr_buffer_put_byte(p->to, ',');
-		put_cell(p, &record->task);
+		put_cell(p, &record->task, "task");
 		tr_buffer_put_byte(p->to, ',');
-		put_cell(p, &record->name);
+		put_cell(p, &record->name, "name");
 		break;
 	}
 }
 
-/* split_error: why the first column that is no field is none; NULL: not known. */
-static void put_fields(struct putting *p, const struct tr_error *split_error)
+static void put_fields(struct putting *p)
 {
 	struct tr_record *record = p->record;
 	for (size_t i = 0; i < record->count; i++) {
@@ -229,12 +227,10 @@ static void put_fields(struct putting *p, const struct tr_error *split_error)
 		if (i == record->arrow)
 			tr_buffer_put_literal(p->to, ",\"->\"");
 		tr_buffer_put_byte(p->to, ',');
-		if (!field->key.data && split_error)
-			put_raw(p, field->text, split_error);
-		else if (!field->key.data)
-			put_no_trec(p, field->text, "a column is no field");
-		else
+		if (field->key.data)
 			put_field(p, field);
+		else
+			put_tagged("$raw", field->text, p->to); /* no field: split has said so */
 	}
 	if (record->arrow == record->count)
 		tr_buffer_put_literal(p->to, ",\"->\"");
@@ -244,15 +240,12 @@ enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *t
 				   struct tr_error *err)
 {
 	struct putting p = { .record = record, .to = to, .scratch = TR_BUFFER_INIT, .err = err };
-	struct tr_error split_error;
-	enum tr_status split = tr_record_split(record, &split_error);
-	if (split == TR_FATAL) {
-		if (err)
-			*err = split_error;
+	enum tr_status split = tr_record_split(record, err);
+	if (split == TR_FATAL)
 		return TR_FATAL;
-	}
+	p.noted = split == TR_WARN;
 	put_columns(&p);
-	put_fields(&p, split == TR_WARN ? &split_error : NULL);
+	put_fields(&p);
 	tr_buffer_put_byte(to, ']');
 	tr_buffer_free(&p.scratch);
 	if (p.out_of_memory || to->failed) {
