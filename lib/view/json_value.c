@@ -58,14 +58,15 @@ static void put_real(const struct tr_value *value, struct tr_buffer *to)
 {
 	char text[32];
 	bool wide = value->type == TR_REAL64;
-	size_t len = wide ? tr_real64_write(value->as.number, text) :
-			    tr_real32_write((uint32_t)value->as.number, text);
+	size_t len = wide ? tr_real64_write(value->as.number, text)
+			  : tr_real32_write((uint32_t)value->as.number, text);
 	const char *word = memchr(text, 'n', len);
 	if (word) {
 		bool nan = word == text;
 		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, nan ? TR_TEXT("nan") :
-				       text[0] == '-' ? TR_TEXT("-inf") : TR_TEXT("inf"));
+
+				       : text[0] == '-' ? TR_TEXT("-inf")
+							: TR_TEXT("inf"));
 		tr_buffer_put_byte(to, '"');
 		return;
 	}
@@ -80,7 +81,8 @@ static bool is_portable(struct tr_text spelling)
 {
 	const char *p = spelling.data, *end = p + spelling.len;
 	while (p < end && (p = memchr(p, '\\', (size_t)(end - p)))) {
-		if (end - p < 2 || p[1] == 'x' || (p[1] == 'u' && end - p > 2 && (p[2] == 'd' || p[2] == '{')))
+		if (end - p < 2 || p[1] == 'x' ||
+		    (p[1] == 'u' && end - p > 2 && (p[2] == 'd' || p[2] == '{')))
 			return false;
 		p += 2;
 	}

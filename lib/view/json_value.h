@@ -7,8 +7,7 @@
 #include "record/value.h"
 
 /* Appends the value. False: memory is out. arena is for what has to be decoded. */
-bool tr_json_view_value(const struct tr_value *value, struct tr_arena *arena,
-			struct tr_buffer *to);
+bool tr_json_view_value(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to);
 
 /* Appends bytes as a string, or as {"$bytes":"BASE64"} where they are no UTF-8. */
 void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to);

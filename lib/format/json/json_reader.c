@@ -13,17 +13,17 @@
 struct tr_reader {
 	struct tr_input *in;
 	uint64_t max_record;
-	uint64_t line;          /* number of the line at the window's start */
-	bool resync;            /* skipping what belongs to a damaged array */
+	uint64_t line; /* number of the line at the window's start */
+	bool resync;   /* skipping what belongs to a damaged array */
 	struct tr_typed_reader typed;
 	struct tr_buffer array; /* an array that does not stand on one line */
-	struct tr_buffer text;  /* the record's line */
+
 	struct tr_arena arena;
 	struct tr_record record;
 };
 
 struct tr_reader *tr_json_reader_open(const struct tr_read_config *config, struct tr_input *in,
-			       struct tr_error *err)
+				      struct tr_error *err)
 {
 	enum { HARD_LIMIT = 60 };
 	struct tr_reader *reader = calloc(1, sizeof *reader);
@@ -190,8 +190,8 @@ static enum tr_status make_record(struct tr_reader *reader, uint64_t line, struc
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->text), err)) {
 		tr_error_at_line(err, line);
-		return tr_text_starts(tr_buffer_text(&reader->text), TR_TEXT("%trec\t")) ?
-			       TR_FATAL : TR_WARN;
+		return tr_text_starts(tr_buffer_text(&reader->text), TR_TEXT("%trec\t")) ? TR_FATAL
+											 : TR_WARN;
 	}
 	reader->record.canonical = !reader->typed.raw && reader->record.type == TR_RECORD;
 	reader->record.source_line = line;
@@ -218,8 +218,7 @@ static uint64_t count_lines(const char *p, const char *end)
 	return lines;
 }
 
-static enum tr_status read_collected(struct tr_reader *reader, uint64_t start,
-				     struct tr_error *err)
+static enum tr_status read_collected(struct tr_reader *reader, uint64_t start, struct tr_error *err)
 {
 	if (!tr_buffer_room(&reader->array, TR_INPUT_PAD)) {
 		tr_error_memory(err);
@@ -266,7 +265,8 @@ static enum tr_status read_array(struct tr_reader *reader, struct tr_text line, 
 	const char *end = line.data + line.len;
 	uint64_t start = reader->line;
 	if (*p != '[') {
-		tr_error_set(err, TR_CAUSE_INPUT, "expected an array, as tr-tojson --typed writes them");
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "expected an array, as tr-tojson --typed writes them");
 		return bad_line(reader, line, p, err);
 	}
 	enum tr_status status = convert(reader, p, end, err);
@@ -284,7 +284,7 @@ static enum tr_status read_array(struct tr_reader *reader, struct tr_text line, 
 }
 
 enum tr_status tr_json_reader_next(struct tr_reader *reader, struct tr_record **record,
-			    struct tr_error *err)
+				   struct tr_error *err)
 {
 	for (;;) {
 		struct tr_text line;

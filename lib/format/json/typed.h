@@ -59,13 +59,13 @@ enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *t
  * frees scratch; json, to and err for each array.
  */
 struct tr_typed_reader {
-	unsigned max_depth;       /* open brackets in one value */
-	struct tr_arena *arena;   /* for what is decoded; lives as long as the line */
+
+	struct tr_arena *arena; /* for what is decoded; lives as long as the line */
 	struct tr_buffer scratch;
-	struct tr_json json;      /* the position */
-	struct tr_buffer *to;     /* trec text is appended here */
+	struct tr_json json;  /* the position */
+	struct tr_buffer *to; /* trec text is appended here */
 	struct tr_error *err;
-	bool raw;                 /* out: something came from $raw, so the line may be no trec */
+	bool raw; /* out: something came from $raw, so the line may be no trec */
 };
 
 /*
@@ -81,7 +81,14 @@ enum tr_status tr_typed_read_record(struct tr_typed_reader *r);
  */
 bool tr_typed_read_value(struct tr_typed_reader *r);
 
-/* The parts that reading records and reading values share; false as above. */
+/* typed_token.c: what reading records and reading values share; false as above. */
+
+/* For "%.*s": what a message quotes of the input. */
+static inline int tr_typed_quoted(struct tr_text text)
+{
+	enum { MOST = 80 };
+	return text.len < MOST ? (int)text.len : MOST;
+}
 
 /* Fills err for a token that cannot stand where it does. Always false. */
 bool tr_typed_unexpected(struct tr_typed_reader *r, enum tr_json_token token, const char *expected);

@@ -116,8 +116,7 @@ static bool read_arrow(struct tr_typed_reader *r, struct tr_text body, bool *arr
 	if (!tr_text_is(body, "->"))
 		return tr_typed_unexpected(r, TR_JSON_STRING, "[KEY,VALUE] or \"->\"");
 	if (!*arrow) {
-		tr_error_set(r->err, TR_CAUSE_INPUT,
-			     "\"->\" stands once, and only in records");
+		tr_error_set(r->err, TR_CAUSE_INPUT, "\"->\" stands once, and only in records");
 		return false;
 	}
 	*arrow = false;
@@ -145,8 +144,8 @@ static bool read_fields(struct tr_typed_reader *r, bool arrow)
 			good = read_arrow(r, text, &arrow);
 		else if (token == TR_JSON_OBJECT)
 			good = tr_typed_read_tag(r, &text) &&
-			       (tr_text_is(text, "$raw") ? tr_typed_read_raw(r) :
-				tr_typed_unexpected(r, token, expected));
+			       (tr_text_is(text, "$raw") ? tr_typed_read_raw(r)
+							 : tr_typed_unexpected(r, token, expected));
 		else
 			good = tr_typed_unexpected(r, token, expected);
 		if (!good)
@@ -204,8 +203,8 @@ static bool read_array(struct tr_typed_reader *r)
 		return read_column(r, NUMBER_COLUMN) && read_fields(r, false);
 	if (tr_text_starts(first, TR_TEXT("%")))
 		return read_column(r, COLUMN) && read_column(r, COLUMN) && read_fields(r, false);
-	return read_column(r, NUMBER_COLUMN) && read_column(r, COLUMN) &&
-	       read_column(r, COLUMN) && read_column(r, COLUMN) && read_fields(r, true);
+	return read_column(r, NUMBER_COLUMN) && read_column(r, COLUMN) && read_column(r, COLUMN) &&
+	       read_column(r, COLUMN) && read_fields(r, true);
 }
 
 enum tr_status tr_typed_read_record(struct tr_typed_reader *r)

@@ -3,110 +3,7 @@
 
 #include <string.h>
 
-#include "core/utf8.h"
 #include "record/literal.h"
-
-/* Most characters of the input that a message quotes. */
-enum { QUOTED = 80 };
-
-static int quoted(struct tr_text t)
-{
-	return t.len < QUOTED ? (int)t.len : QUOTED;
-}
-
-bool tr_typed_unexpected(struct tr_typed_reader *r, enum tr_json_token token, const char *expected)
-{
-	if (token == TR_JSON_CUT)
-		tr_error_clear(r->err);
-	else if (token == TR_JSON_BAD)
-		tr_error_set(r->err, TR_CAUSE_INPUT, "no JSON; expected %s", expected);
-	else
-		tr_error_set(r->err, TR_CAUSE_INPUT, "no typed JSON: expected %s", expected);
-	return false;
-}
-
-bool tr_typed_expect(struct tr_typed_reader *r, enum tr_json_token want, const char *expected)
-{
-	struct tr_text text;
-	enum tr_json_token token = tr_json_next(&r->json, &text);
-	return token == want || tr_typed_unexpected(r, token, expected);
-}
-
-/* The bytes of a JSON string, by what stands between its quotes. */
-static bool decode(struct tr_typed_reader *r, struct tr_text body, struct tr_text *bytes)
-{
-	*bytes = body;
-	if (body.len == 0 || !memchr(body.data, '\\', body.len))
-		return true;
-	*bytes = tr_json_string_bytes(body, r->arena);
-	if (!bytes->data)
-		tr_error_memory(r->err);
-	return bytes->data != NULL;
-}
-
-bool tr_typed_read_tag(struct tr_typed_reader *r, struct tr_text *tag)
-{
-	static const char expected[] = "an object with one key, a tag like \"$int\"";
-	struct tr_text body;
-	enum tr_json_token token = tr_json_next(&r->json, &body);
-	if (token != TR_JSON_STRING)
-		return tr_typed_unexpected(r, token, expected);
-	return decode(r, body, tag) && tr_typed_expect(r, TR_JSON_COLON, "\":\"");
-}
-
-bool tr_typed_check_text(struct tr_typed_reader *r, struct tr_text text, bool tabs)
-{
-	const char *end = text.data + text.len;
-	for (const char *p = text.data; p < end; p++) {
-		unsigned char c = (unsigned char)*p;
-		if ((c < ' ' && !(tabs && c == '\t')) || c == 0x7f) {
-			tr_error_set(r->err, TR_CAUSE_INPUT,
-				     "byte %02x cannot stand in a line of the stream", c);
-			return false;
-		}
-	}
-	if (tr_utf8_check(text.data, end) == end)
-		return true;
-	tr_error_set(r->err, TR_CAUSE_INPUT, "trec text is valid UTF-8, this is not: %.*s",
-		     quoted(text), text.data);
-	return false;
-}
-
-bool tr_typed_read_spelling(struct tr_typed_reader *r, struct tr_text *spelling)
-{
-	struct tr_text body;
-	enum tr_json_token token = tr_json_next(&r->json, &body);
-	if (token != TR_JSON_STRING)
-		return tr_typed_unexpected(r, token, "a string with the value's own spelling");
-	return decode(r, body, spelling) && tr_typed_check_text(r, *spelling, false) &&
-	       tr_typed_expect(r, TR_JSON_OBJECT_END, "one key in the object and \"}\"");
-}
-
-bool tr_typed_read_raw(struct tr_typed_reader *r)
-{
-	struct tr_text text;
-	if (!tr_typed_read_spelling(r, &text))
-		return false;
-	r->raw = true;
-	tr_buffer_put_text(r->to, text);
-	return true;
-}
-
-bool tr_typed_is_exact(struct tr_text integer)
-{
-	static const char max_exact[] = "9007199254740991";
-	const size_t max_len = sizeof max_exact - 1;
-	const char *p = integer.data, *end = p + integer.len;
-	if (p < end && *p == '-')
-		p++;
-	if (p == end || (*p == '0' && (end - p > 1 || p > integer.data)))
-		return false;
-	for (const char *digit = p; digit < end; digit++)
-		if (*digit < '0' || *digit > '9')
-			return false;
-	size_t len = (size_t)(end - p);
-	return len < max_len || (len == max_len && memcmp(p, max_exact, max_len) <= 0);
-}
 
 /* A bare number: integers up to 2^53-1, everything else has been through arithmetic. */
 static bool read_number(struct tr_typed_reader *r, struct tr_text number)
@@ -121,11 +18,11 @@ static bool read_number(struct tr_typed_reader *r, struct tr_text number)
 	if (real)
 		tr_error_set(r->err, TR_CAUSE_INPUT,
 			     "the number %.*s is no integer: write {\"$real\":\"…\"}",
-			     quoted(number), number.data);
+			     tr_typed_quoted(number), number.data);
 	else
 		tr_error_set(r->err, TR_CAUSE_INPUT,
 			     "the number %.*s is not kept by JSON tools: write {\"$int\":\"…\"}",
-			     quoted(number), number.data);
+			     tr_typed_quoted(number), number.data);
 	return false;
 }
 
@@ -148,8 +45,8 @@ static bool read_canonical(struct tr_typed_reader *r, enum tr_typed_tag tag,
 	tr_error_clear(&why);
 	enum tr_spelling spelling = tr_literal_check(text, NULL, &why);
 	if (spelling == TR_MALFORMED) {
-		tr_error_set(r->err, TR_CAUSE_INPUT, "%s holds no value: %s",
-			     tr_typed_names[tag], why.text);
+		tr_error_set(r->err, TR_CAUSE_INPUT, "%s holds no value: %s", tr_typed_names[tag],
+			     why.text);
 		return false;
 	}
 	*canonical = text;
@@ -168,7 +65,7 @@ static bool read_canonical(struct tr_typed_reader *r, enum tr_typed_tag tag,
 	if (tr_typed_tag(*canonical) == tag)
 		return true;
 	tr_error_set(r->err, TR_CAUSE_INPUT, "%s holds a value of another type: %.*s",
-		     tr_typed_names[tag], quoted(text), text.data);
+		     tr_typed_names[tag], tr_typed_quoted(text), text.data);
 	return false;
 }
 
@@ -321,15 +218,15 @@ static bool is_struct_id(struct tr_text id)
 static bool read_struct(struct tr_typed_reader *r, unsigned depth)
 {
 	struct tr_text id = { NULL, 0 };
-	if (!tr_typed_expect(r, TR_JSON_ARRAY, "a list in $struct") ||
-	    !open_bracket(r, '{', depth))
+	if (!tr_typed_expect(r, TR_JSON_ARRAY, "a list in $struct") || !open_bracket(r, '{', depth))
 		return false;
 	enum tr_json_token token = tr_json_next(&r->json, &id);
 	if (token != TR_JSON_NULL && token != TR_JSON_STRING)
-		return tr_typed_unexpected(r, token, "null or an identifier like \"S5\" in $struct");
+		return tr_typed_unexpected(r, token,
+					   "null or an identifier like \"S5\" in $struct");
 	if (token == TR_JSON_STRING && !is_struct_id(id)) {
 		tr_error_set(r->err, TR_CAUSE_INPUT, "no identifier of a structure: %.*s",
-			     quoted(id), id.data);
+			     tr_typed_quoted(id), id.data);
 		return false;
 	}
 	size_t start = r->to->len;
@@ -384,14 +281,16 @@ static bool read_tagged(struct tr_typed_reader *r, unsigned depth)
 	for (size_t i = 0; i < sizeof compounds / sizeof *compounds; i++)
 		if (tr_text_is(tag, compounds[i].name))
 			return compounds[i].read(r, depth) &&
-			       tr_typed_expect(r, TR_JSON_OBJECT_END, "one key in the object and \"}\"");
+			       tr_typed_expect(r, TR_JSON_OBJECT_END,
+					       "one key in the object and \"}\"");
 	for (int i = 0; i < TR_TYPED_SPELLED; i++)
 		if (tr_text_is(tag, tr_typed_names[i]))
 			return read_spelled(r, (enum tr_typed_tag)i);
 	if (depth == 0 && tr_text_is(tag, "$raw"))
 		return tr_typed_read_raw(r);
-	tr_error_set(r->err, TR_CAUSE_INPUT, "no tag: \"%.*s\"; a map is {\"$map\":[[KEY,VALUE],…]}",
-		     quoted(tag), tag.data);
+	tr_error_set(r->err, TR_CAUSE_INPUT,
+		     "no tag: \"%.*s\"; a map is {\"$map\":[[KEY,VALUE],…]}", tr_typed_quoted(tag),
+		     tag.data);
 	return false;
 }
 

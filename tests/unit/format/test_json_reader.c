@@ -45,7 +45,9 @@ struct row {
 #define B "[\"x\",1,null,null,\"b\",[\"k\",[1]]]"
 #define LINE_A "x\t0\t-\t-\ta\n"
 #define LINE_B "x\t1\t-\t-\tb\tk=[1]\n"
-#define PRETTY_B "[\n  \"x\",\n  1,\n  null,\n  null,\n  \"b\",\n  [\n    \"k\",\n    [\n      1\n    ]\n  ]\n]"
+#define PRETTY_B \
+	"[\n  \"x\",\n  1,\n  null,\n  null,\n  \"b\",\n  [\n    \"k\",\n    [\n      1\n    ]\n " \
+	" ]\n]"
 #define FLAT_B "[\n\"x\",\n1,\nnull,\nnull,\n\"b\",\n[\n\"k\",\n[\n1\n]\n]\n]"
 
 static const struct row rows[] = {
@@ -70,7 +72,8 @@ static const struct row rows[] = {
 	{ "cut at the end", A "\n[\"x\",1,null", LINE_A, "2 " },
 	{ "cut at the end over lines", A "\n[\n  \"x\",\n", LINE_A, "2 " },
 	{ "cut over lines", "[\n  \"x\",\n  0,\n" PRETTY_B "\n", LINE_B, "1 " },
-	{ "bad over lines", "[\n  \"x\",\n  0.5,\n  null,\n  [\n  1]]\n" PRETTY_B "\n", LINE_B, "3 " },
+	{ "bad over lines", "[\n  \"x\",\n  0.5,\n  null,\n  [\n  1]]\n" PRETTY_B "\n", LINE_B,
+	  "3 " },
 	{ "a string cut over lines", "[\n  \"x,\n  0,\n  [1]\n]\n" PRETTY_B "\n", LINE_B, "2 " },
 	{ "brackets that do not match", "[\"x\",0,null,null,\"a\"}\n" A "\n", LINE_A, "1 " },
 	{ "brackets over lines that do not match", "[\n  0}\n]\n" A "\n", LINE_A, "2 3 " },

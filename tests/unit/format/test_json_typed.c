@@ -234,7 +234,8 @@ static void bad_records(void)
 			diag("%s", status == TR_OK ? "accepted" : err.text);
 		tr_arena_reset(&arena);
 	}
-	struct tr_text whole = TR_TEXT("[\"exec\",0,null,{\"$cell\":\"\\\\xff\"},\"a\",[\"k\",[1]]]");
+	struct tr_text whole =
+		TR_TEXT("[\"exec\",0,null,{\"$cell\":\"\\\\xff\"},\"a\",[\"k\",[1]]]");
 	bool all = true;
 	for (size_t len = 0; len < whole.len; len++)
 		all &= read_record((struct tr_text){ whole.data, len }, &err) == TR_END;
@@ -245,14 +246,20 @@ static void bad_records(void)
 static void raw_lines(void)
 {
 	static const char *const rows[][2] = {
-		{ "exec\t0\t-\t-\tgcc\ta=01\n", "[\"exec\",0,null,null,\"gcc\",[\"a\",{\"$raw\":\"01\"}]]" },
-		{ "exec\t0\t-\t-\tgcc\ta=\n", "[\"exec\",0,null,null,\"gcc\",[\"a\",{\"$raw\":\"\"}]]" },
+		{ "exec\t0\t-\t-\tgcc\ta=01\n",
+		  "[\"exec\",0,null,null,\"gcc\",[\"a\",{\"$raw\":\"01\"}]]" },
+		{ "exec\t0\t-\t-\tgcc\ta=\n",
+		  "[\"exec\",0,null,null,\"gcc\",[\"a\",{\"$raw\":\"\"}]]" },
 		{ "exec\t0\t-\t-\tC:\\gcc\n", "[\"exec\",0,null,null,{\"$raw\":\"C:\\\\gcc\"}]" },
-		{ "exec\t0\t-\t-\tgcc\t-=1\n", "[\"exec\",0,null,null,\"gcc\",[{\"$raw\":\"-\"},1]]" },
-		{ "exec\t0\t-\t-\tgcc\t\\q=1\n", "[\"exec\",0,null,null,\"gcc\",[{\"$raw\":\"\\\\q\"},1]]" },
+		{ "exec\t0\t-\t-\tgcc\t-=1\n",
+		  "[\"exec\",0,null,null,\"gcc\",[{\"$raw\":\"-\"},1]]" },
+		{ "exec\t0\t-\t-\tgcc\t\\q=1\n",
+		  "[\"exec\",0,null,null,\"gcc\",[{\"$raw\":\"\\\\q\"},1]]" },
 		{ "exec\t0\t-\t-\tgcc\tab\n", "[\"exec\",0,null,null,\"gcc\",{\"$raw\":\"ab\"}]" },
-		{ "exec\t0\t-\t-\tgcc\t\ta=1\n", "[\"exec\",0,null,null,\"gcc\",{\"$raw\":\"\"},[\"a\",1]]" },
-		{ "exec\t0\t-\t-\tgcc\t->\t->\n", "[\"exec\",0,null,null,\"gcc\",\"->\",{\"$raw\":\"->\"}]" },
+		{ "exec\t0\t-\t-\tgcc\t\ta=1\n",
+		  "[\"exec\",0,null,null,\"gcc\",{\"$raw\":\"\"},[\"a\",1]]" },
+		{ "exec\t0\t-\t-\tgcc\t->\t->\n",
+		  "[\"exec\",0,null,null,\"gcc\",\"->\",{\"$raw\":\"->\"}]" },
 		{ "%trec\t1\t->\n", "[\"%trec\",1,{\"$raw\":\"->\"}]" },
 	};
 	struct tr_error err;
@@ -281,10 +288,36 @@ static unsigned pick(unsigned count)
 static void random_value(struct tr_buffer *to, unsigned depth)
 {
 	static const char *const scalars[] = {
-		"null", "true", "0", "7", "-1", "-0", "+3", "9007199254740991", "9007199254740992",
-		"0xff", "1.5", "-0.0", "1e16f", "inf", "nanf:7fc00001", "\"\"", "\"a\\n\\\"b\\\\\"",
-		"\"\\xff\"", "\"\\ud800\"", "\"cut\"...", "L\"w\"", "L\"\\u{d800}\"", "b64:AA==",
-		"blob:12", "A|B", "A|\"x,]y\"(0x3@M1)", "?(4@E2)", "none", "f", "\"q}\"(1)",
+		"null",
+		"true",
+		"0",
+		"7",
+		"-1",
+		"-0",
+		"+3",
+		"9007199254740991",
+		"9007199254740992",
+		"0xff",
+		"1.5",
+		"-0.0",
+		"1e16f",
+		"inf",
+		"nanf:7fc00001",
+		"\"\"",
+		"\"a\\n\\\"b\\\\\"",
+		"\"\\xff\"",
+		"\"\\ud800\"",
+		"\"cut\"...",
+		"L\"w\"",
+		"L\"\\u{d800}\"",
+		"b64:AA==",
+		"blob:12",
+		"A|B",
+		"A|\"x,]y\"(0x3@M1)",
+		"?(4@E2)",
+		"none",
+		"f",
+		"\"q}\"(1)",
 	};
 	/* no words: those stand without quotes in structures */
 	static const char *const keys[] = { "\"a b\"", "\"b:c\"", "\"\\xc3\"", "\"\"", "\"}{\"" };
@@ -327,7 +360,8 @@ static void random_value(struct tr_buffer *to, unsigned depth)
 		tr_buffer_put_byte(to, '>');
 		break;
 	default:
-		tr_buffer_put_text(to, tr_text_from(scalars[pick(sizeof scalars / sizeof *scalars)]));
+		tr_buffer_put_text(to,
+				   tr_text_from(scalars[pick(sizeof scalars / sizeof *scalars)]));
 	}
 }
 

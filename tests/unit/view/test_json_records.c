@@ -153,7 +153,8 @@ static const struct {
 	enum tr_status status;
 } rows[] = {
 	{ "columns", "exec\t7\t1.50\t12\t/bin/a\n",
-	  "{\"kind\":\"exec\",\"seq\":7,\"time\":\"1.50\",\"task\":\"12\",\"name\":\"/bin/a\"}\n", 0 },
+	  "{\"kind\":\"exec\",\"seq\":7,\"time\":\"1.50\",\"task\":\"12\",\"name\":\"/bin/a\"}\n",
+	  0 },
 	{ "a large seq", "x\t9007199254740992\t-\t-\t-\n",
 	  "{\"kind\":\"x\",\"seq\":\"9007199254740992\"," NO_TIME "\"name\":null}\n", 0 },
 	{ "a seq that is none", "x\t007\t-\t-\t-\n",
@@ -161,36 +162,54 @@ static const struct {
 	{ "an absent seq", "x\t-\t-\t-\t-\n",
 	  "{\"kind\":\"x\",\"seq\":null," NO_TIME "\"name\":null}\n", 0 },
 	{ "escapes in cells", "x\t0\t-\t\\-\ta\\tb\\x01\"\n",
-	  "{\"kind\":\"x\",\"seq\":0,\"time\":null,\"task\":\"-\",\"name\":\"a\\tb\\u0001\\\"\"}\n", 0 },
+	  "{\"kind\":\"x\",\"seq\":0,\"time\":null,\"task\":\"-\",\"name\":\"a\\tb\\u0001\\\"\"}\n",
+	  0 },
 	{ "bytes in cells", "x\t0\t-\t\\e\t\\xff\n",
-	  "{\"kind\":\"x\",\"seq\":0,\"time\":null,\"task\":\"\",\"name\":{\"$bytes\":\"/w==\"}}\n", 0 },
+	  "{\"kind\":\"x\",\"seq\":0,\"time\":null,\"task\":\"\",\"name\":{\"$bytes\":\"/w==\"}}\n",
+	  0 },
 	{ "a call", "call\t1\t-\t0\tf\t.sig=F2\ta=1\t.flags=[x]\t->\tb=2\treturn=3\n",
-	  "{\"kind\":\"call\",\"seq\":1,\"time\":null,\"task\":\"0\",\"name\":\"f\",\".sig\":\"F2\","
-	  "\".flags\":[\"x\"],\"args\":{\"a\":1},\"results\":{\"b\":2},\"return\":3}\n", 0 },
+	  "{\"kind\":\"call\",\"seq\":1,\"time\":null,\"task\":\"0\",\"name\":\"f\",\".sig\":"
+	  "\"F2\","
+	  "\".flags\":[\"x\"],\"args\":{\"a\":1},\"results\":{\"b\":2},\"return\":3}\n",
+	  0 },
 	{ "an enter", "enter\t1\t-\t0\tf\n",
-	  "{\"kind\":\"enter\",\"seq\":1,\"time\":null,\"task\":\"0\",\"name\":\"f\",\"args\":{}}\n", 0 },
+	  "{\"kind\":\"enter\",\"seq\":1,\"time\":null,\"task\":\"0\",\"name\":\"f\",\"args\":{}}"
+	  "\n",
+	  0 },
 	{ "a leave", "leave\t1\t-\t0\t-\t->\n",
 	  "{\"kind\":\"leave\",\"seq\":1,\"time\":null,\"task\":\"0\",\"name\":null,\"args\":{},"
-	  "\"results\":{}}\n", 0 },
-	{ "arguments named like columns", "sys\t0\t-\t-\topen\tname=1\tkind=2\targs=3\t->\terror=E\n",
-	  "{\"kind\":\"sys\",\"seq\":0," NO_TIME "\"name\":\"open\",\"args\":{\"name\":1,\"kind\":2,"
-	  "\"args\":3},\"results\":{\"error\":\"E\"}}\n", 0 },
+	  "\"results\":{}}\n",
+	  0 },
+	{ "arguments named like columns",
+	  "sys\t0\t-\t-\topen\tname=1\tkind=2\targs=3\t->\terror=E\n",
+	  "{\"kind\":\"sys\",\"seq\":0," NO_TIME
+	  "\"name\":\"open\",\"args\":{\"name\":1,\"kind\":2,"
+	  "\"args\":3},\"results\":{\"error\":\"E\"}}\n",
+	  0 },
 	{ "fields named like columns", "x\t0\t-\t-\t-\tkind=1\ta=2\tmore=3\tresults=4\n",
 	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"a\":2,\"results\":4,"
-	  "\"more\":[[\"kind\",1],[\"more\",3]]}\n", 0 },
+	  "\"more\":[[\"kind\",1],[\"more\",3]]}\n",
+	  0 },
 	{ "an arrow in other kinds", "x\t0\t-\t-\t-\ta=1\tresults=2\t->\ta=3\treturn=4\n",
 	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"a\":1,\"results\":{\"a\":3},"
-	  "\"return\":4,\"more\":[[\"results\",2]]}\n", 0 },
+	  "\"return\":4,\"more\":[[\"results\",2]]}\n",
+	  0 },
 	{ "repeated keys", "x\t0\t-\t-\t-\ta=1\tb=2\ta=3\ta=4\n",
 	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"b\":2,\"a\":4,"
-	  "\"more\":[[\"a\",1],[\"a\",3]]}\n", 0 },
-	{ "many keys", "x\t0\t-\t-\t-\ta=1\tb=2\tc=3\td=4\te=5\tf=6\tg=7\th=8\ti=9\ta=10\tb=11\ta=12\n",
-	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,"
-	  "\"h\":8,\"i\":9,\"b\":11,\"a\":12,\"more\":[[\"a\",1],[\"b\",2],[\"a\",10]]}\n", 0 },
+	  "\"more\":[[\"a\",1],[\"a\",3]]}\n",
+	  0 },
+	{ "many keys",
+	  "x\t0\t-\t-\t-\ta=1\tb=2\tc=3\td=4\te=5\tf=6\tg=7\th=8\ti=9\ta=10\tb=11\ta=12\n",
+	  "{\"kind\":\"x\",\"seq\":0," NO_TIME
+	  "\"name\":null,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,"
+	  "\"h\":8,\"i\":9,\"b\":11,\"a\":12,\"more\":[[\"a\",1],[\"b\",2],[\"a\",10]]}\n",
+	  0 },
 	{ "keys that are the same text", "x\t0\t-\t-\t-\t.a=1\t\\x2ea=2\n",
-	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\".a\":2,\"more\":[[\".a\",1]]}\n", 0 },
+	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\".a\":2,\"more\":[[\".a\",1]]}\n",
+	  0 },
 	{ "keys with escapes", "x\t0\t-\t-\t-\ta\\x3d\\t=1\t\\xff=2\t\\e=3\n",
-	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"a=\\t\":1,\"\\\\xff\":2,\"\":3}\n", 0 },
+	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"a=\\t\":1,\"\\\\xff\":2,\"\":3}\n",
+	  0 },
 	{ "a bad value", "x\t0\t-\t-\t-\ta=01\tb=2\n",
 	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"a\":{\"$raw\":\"01\"},\"b\":2}\n",
 	  TR_WARN },
@@ -198,7 +217,8 @@ static const struct {
 	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":{\"$raw\":\"C:\\\\a\"}}\n", TR_WARN },
 	{ "what is no field", "x\t0\t-\t-\t-\tab\ta=1\t\n",
 	  "{\"kind\":\"x\",\"seq\":0," NO_TIME "\"name\":null,\"a\":1,"
-	  "\"more\":[{\"$raw\":\"ab\"},{\"$raw\":\"\"}]}\n", TR_WARN },
+	  "\"more\":[{\"$raw\":\"ab\"},{\"$raw\":\"\"}]}\n",
+	  TR_WARN },
 	{ "other lines", "%trec\t1\n%enum\tE1\t-\tA=1\n# c\n!end\t0\n", "", 0 },
 };
 
@@ -213,11 +233,12 @@ static void all_rows(void)
 #define LINES "%trec\t1\nx\t0\t-\t-\ta\te={}\nx\t1\t-\t-\tb\tl=[[],1]\tm={\"k\":\"a,b:{\\\"\"}\n"
 #define PRETTY_0(in) \
 	in "{\n" in "  \"kind\": \"x\",\n" in "  \"seq\": 0,\n" in "  \"time\": null,\n" in \
-	"  \"task\": null,\n" in "  \"name\": \"a\",\n" in "  \"e\": {}\n" in "}"
+	   "  \"task\": null,\n" in "  \"name\": \"a\",\n" in "  \"e\": {}\n" in "}"
 #define PRETTY_1(in) \
 	in "{\n" in "  \"kind\": \"x\",\n" in "  \"seq\": 1,\n" in "  \"time\": null,\n" in \
-	"  \"task\": null,\n" in "  \"name\": \"b\",\n" in "  \"l\": [\n" in "    [],\n" in \
-	"    1\n" in "  ],\n" in "  \"m\": {\n" in "    \"k\": \"a,b:{\\\"\"\n" in "  }\n" in "}"
+	   "  \"task\": null,\n" in "  \"name\": \"b\",\n" in "  \"l\": [\n" in "    [],\n" in \
+	   "    1\n" in "  ],\n" in "  \"m\": {\n" in "    \"k\": \"a,b:{\\\"\"\n" in "  }\n" in \
+	   "}"
 
 static void forms(void)
 {
