@@ -165,7 +165,10 @@ void tr_cli_note(struct tr_cli *cli, const char *format, ...)
 /* Raises the exit status: 2 (trouble) beats 1 beats 0. */
 void tr_cli_status(struct tr_cli *cli, int status);
 
-/* Finishes (or, after a stop by --strict or an error, discards) the output; frees; the exit status. */
+/*
+ * Finishes the output, or discards it after a stop by --strict or an error;
+ * frees everything. Returns the exit status.
+ */
 int tr_cli_end(struct tr_cli *cli);
 
 #endif

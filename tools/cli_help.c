@@ -102,7 +102,8 @@ void tr_cli_help(const struct tr_cli *cli)
 			print_settings(tr_formats[i]->name, tr_formats[i]->options);
 	}
 	if (tool->shared & TR_CLI_READS)
-		printf("\nWithout FILE, or where it is -, stdin is read. Compressed files and archives\n"
+		printf("\nWithout FILE, or where it is -, stdin is read. Compressed files and "
+		       "archives\n"
 		       "are opened by themselves. Sizes take the suffixes K, M and G.\n");
 	printf("\nExamples:\n");
 	for (const char *const *example = tool->examples; example && example[0]; example += 2)

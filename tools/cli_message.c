@@ -100,8 +100,7 @@ static bool worth_printing(struct tr_cli *cli, const struct tr_error *err)
 		if (p->alike[i].pattern == pattern)
 			found = &p->alike[i];
 	if (!found) {
-		struct tr_cli_alike *list =
-			realloc(p->alike, (p->alike_count + 1) * sizeof *list);
+		struct tr_cli_alike *list = realloc(p->alike, (p->alike_count + 1) * sizeof *list);
 		if (!list)
 			return true;
 		p->alike = list;

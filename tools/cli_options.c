@@ -44,10 +44,10 @@ bool tr_cli_rows_make(struct tr_cli *cli)
 		const struct tr_option *row = p->rows.list[i];
 
 		if (row->name)
-			p->long_options[longs++] = (struct option){
-				row->name, row->argument ? required_argument : no_argument, NULL,
-				LONG_BASE + (int)i
-			};
+			p->long_options[longs++] =
+				(struct option){ row->name,
+						 row->argument ? required_argument : no_argument,
+						 NULL, LONG_BASE + (int)i };
 		if (row->letter)
 			p->short_options[shorts++] = row->letter;
 		if (row->letter && row->argument)

@@ -139,8 +139,8 @@ bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink)
 		cli->stop = true;
 		return false;
 	}
-	tr_output_line_buffered(cli->out, p->line_buffered ||
-						  (!cli->output_path && isatty(STDOUT_FILENO)));
+	tr_output_line_buffered(cli->out,
+				p->line_buffered || (!cli->output_path && isatty(STDOUT_FILENO)));
 	return true;
 }
 

@@ -48,7 +48,7 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void catch(int signal_number, void (*handler)(int))
+static void catch (int signal_number, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 
@@ -63,10 +63,10 @@ void tr_cli_progress_begin(struct tr_cli *cli)
 		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO));
 
 	p->started = now();
-	catch(SIGUSR1, on_request);
+	catch (SIGUSR1, on_request);
 	if (on) {
 		struct itimerval timer = { { 0, 250000 }, { 1, 0 } };
-		catch(SIGALRM, on_tick);
+		catch (SIGALRM, on_tick);
 		setitimer(ITIMER_REAL, &timer, NULL);
 	}
 }

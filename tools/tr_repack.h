@@ -32,7 +32,7 @@ enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
 /* The bottom of the output: the file or stdout, and --verify over it. */
 struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive);
 
-/* Puts a codec, and what --verify needs to know, on top of a sink, which it owns; NULL: reported. */
+/* Puts a codec, and what --verify needs, on top of a sink, which it owns. NULL: reported. */
 struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
 			       const struct tr_codec *codec);
 

@@ -35,12 +35,12 @@ static const char *member_name(const struct tr_trace_place *place, const struct 
 {
 	const char *file = place->file ? strrchr(place->file, '/') : NULL;
 	struct tr_text name = tr_text_from(place->member ? place->member
-					   : file        ? file + 1
+					   : file	 ? file + 1
 					   : place->file ? place->file
 							 : "stdin");
 	const char *codec_extension = codec ? codec->extension : NULL;
-	bool was_named = place->codec && place->codec->extension &&
-			 cut_end(&name, place->codec->extension);
+	bool was_named =
+		place->codec && place->codec->extension && cut_end(&name, place->codec->extension);
 
 	if (codec == place->codec && !was_named)
 		codec_extension = NULL; /* it did not say so before either */
@@ -93,8 +93,7 @@ static void repack_member(struct repack *r, struct tr_trace_place *place)
 
 void repack_archive(struct repack *r, const char *archive_format)
 {
-	const struct tr_codec *outer =
-		tr_codec_by_extension(tr_text_from(r->cli.output_path));
+	const struct tr_codec *outer = tr_codec_by_extension(tr_text_from(r->cli.output_path));
 	struct tr_sink *sink = repack_bottom(r, outer, true);
 	struct tr_trace_place *place;
 	struct tr_error err;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "format/trace_private.h"
+#include "record/literal.h"
 
 /* Bytes of all operands; 0 where one of them is no regular file. */
 static uint64_t total_size(const char *const *operands, size_t count)
@@ -34,6 +35,7 @@ struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
 	trace->operands = operands;
 	trace->operand_count = count;
 	trace->total = total_size(operands, count);
+	trace->check_depth = config->read.limits.max_depth < TR_LITERAL_DEPTH;
 	return trace;
 }
 
@@ -65,8 +67,8 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 		if (trace->archive)
 			status = tr_trace_open_member(trace, err);
 		else if (trace->next_operand < trace->operand_count)
-			status = tr_trace_open_operand(
-				trace, trace->operands[trace->next_operand++], err);
+			status = tr_trace_open_operand(trace,
+						       trace->operands[trace->next_operand++], err);
 		else
 			return TR_END;
 	}
@@ -99,8 +101,7 @@ static bool is_stream(const struct tr_trace *trace)
 	return trace->place.format->flags & TR_FORMAT_STREAM;
 }
 
-static enum tr_status start(struct tr_trace *trace, struct tr_record **record,
-			    struct tr_error *err)
+static enum tr_status start(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	const struct tr_format *format = trace->place.format;
 
@@ -109,8 +110,9 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record,
 		if (trace->in && trace->in->damaged)
 			tr_input_error(trace->in, err);
 		else
-			tr_error_set(err, TR_CAUSE_INPUT, "the format is not known: see -f and "
-							  "--list-formats");
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "the format is not known: see -f and "
+				     "--list-formats");
 		return TR_FATAL;
 	}
 	if (!tr_settings_check(&trace->config.read.settings, format, false, err))
@@ -208,12 +210,26 @@ static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **rec
 	}
 }
 
+static enum tr_status check_depth(const struct tr_trace *trace, const struct tr_record *record,
+				  struct tr_error *err)
+{
+	unsigned max = trace->config.read.limits.max_depth;
+
+	if (!tr_line_is_deeper(record, max))
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_LIMIT, "more than %u open brackets (--max-depth)", max);
+	tr_error_at_line(err, record->source_line);
+	return TR_WARN;
+}
+
 /* TR_END: nothing to hand out, look again. */
-static enum tr_status body(struct tr_trace *trace, struct tr_record **record,
-			   struct tr_error *err)
+static enum tr_status body(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_segment *segment = &trace->segment;
 	enum tr_status status = trace->place.format->next(trace->reader, record, err);
+
+	if (status == TR_OK && trace->check_depth)
+		status = check_depth(trace, *record, err);
 
 	if (status == TR_OK && is_stream(trace)) {
 		status = stream_line(trace, record, err);

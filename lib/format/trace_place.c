@@ -41,7 +41,12 @@ static bool name_place(struct tr_trace *trace, const char *operand, const char *
 
 static int open_file(struct tr_trace *trace, const char *operand, struct tr_error *err)
 {
+	const struct tr_trace_config *config = &trace->config;
 	struct stat st;
+
+	/* opening a named pipe waits for its writer */
+	if (config->on_wait && trace->place.file && stat(operand, &st) == 0 && S_ISFIFO(st.st_mode))
+		config->on_wait(config->wait_context);
 	int fd = trace->place.file ? open(operand, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
 
 	if (fd < 0 || fstat(fd, &st) != 0) {

@@ -37,6 +37,7 @@ struct tr_trace {
 
 	enum tr_trace_state state;
 	struct tr_reader *reader;
+	bool check_depth; /* the limit is smaller than the grammar's */
 	struct tr_segment segment;
 	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
 	bool trailer_due;       /* before the held header */
@@ -58,6 +59,9 @@ enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand
 enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_place(struct tr_trace *trace);
 void tr_trace_close_archive(struct tr_trace *trace);
+
+/* trace_depth.c: more than max open brackets in a value. */
+bool tr_line_is_deeper(const struct tr_record *record, unsigned max);
 
 /* trace_segment.c */
 bool tr_segment_counts(const struct tr_record *record);

@@ -33,8 +33,7 @@ static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_er
 	return true;
 }
 
-bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record,
-			  struct tr_error *err)
+bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_buffer *line = &trace->made_line;
 	const struct tr_trace_place *place = &trace->place;
@@ -64,8 +63,8 @@ static bool is_damage_field(const struct tr_field *field)
  * It goes out as it is when there is nothing to add: if it miscounts, somebody
  * has to see that at the end.
  */
-bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
-			   struct tr_record **record, struct tr_error *err)
+bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
+			   struct tr_error *err)
 {
 	struct tr_segment *segment = &trace->segment;
 	struct tr_buffer *line = &trace->made_line;

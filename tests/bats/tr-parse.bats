@@ -132,6 +132,11 @@ rows() {
 	printf 'exec\t0\t-\t-\tx\ta=%s\n' "$deep" >in
 	run -2 tr-parse in
 	printf 'exec\t0\t-\t-\tx\ta=%s\n' "${deep:1:120}" | tr-parse | grep -q '\[\]'
+	printf '%%trec\t1\nexec\t0\t-\t-\tx[[[\ta=[[1],"[[[\\"["]\n!end\t1\n' >in
+	tr-parse --max-depth=2 in | cmp - in
+	run --separate-stderr -2 tr-parse --max-depth=1 in
+	[ "$stderr" = "tr-parse: in:2: more than 1 open brackets (--max-depth)" ]
+	[ "${lines[1]}" = "$(printf '!end\t0\terrors=1')" ]
 }
 
 @test "compressed streams are opened by themselves" {

@@ -19,12 +19,24 @@ static int bid(const char *text, size_t piece)
 static void test_bid(void)
 {
 	static const char *const streams[] = {
-		HEADER EXEC, EXEC, "%trec\t2\n", "%fn\tF1\tf\targs=[]\n", "!end\t3\n" EXEC,
-		"# comment\n# another\n" EXEC, "exec\t0\t-\t-\tgcc\targv=[\"cut",
+		HEADER EXEC,
+		EXEC,
+		"%trec\t2\n",
+		"%fn\tF1\tf\targs=[]\n",
+		"!end\t3\n" EXEC,
+		"# comment\n# another\n" EXEC,
+		"exec\t0\t-\t-\tgcc\targv=[\"cut",
 	};
 	static const char *const others[] = {
-		"", "\n", "{\"version\":101}\n", "hello world\n", "a\tb\tc\n", "\x1f\x8b",
-		"exec\t0\t\t-\tgcc\n", "%PDF-1.4\n", "#!/bin/sh\necho a\necho b\n",
+		"",
+		"\n",
+		"{\"version\":101}\n",
+		"hello world\n",
+		"a\tb\tc\n",
+		"\x1f\x8b",
+		"exec\t0\t\t-\tgcc\n",
+		"%PDF-1.4\n",
+		"#!/bin/sh\necho a\necho b\n",
 	};
 
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
