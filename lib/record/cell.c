@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/hex.h"
 #include "core/utf8.h"
 #include "record/record.h"
 #include "record/record_private.h"
@@ -82,14 +83,6 @@ void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to)
 	put_inside(p, end, key, to);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The byte that the escape at p stands for; NULL: it is none. Sets its length. */
 static const char *read_escape(const char *p, const char *end, char *byte, size_t *len)
 {
@@ -98,8 +91,8 @@ static const char *read_escape(const char *p, const char *end, char *byte, size_
 	if (end - p < 2)
 		return "unknown escape in a cell";
 	if (p[1] == 'x') {
-		int high = end - p >= 4 ? hex_digit(p[2]) : -1;
-		int low = end - p >= 4 ? hex_digit(p[3]) : -1;
+		int high = end - p >= 4 ? tr_hex_digit(p[2]) : -1;
+		int low = end - p >= 4 ? tr_hex_digit(p[3]) : -1;
 		if (high < 0 || low < 0)
 			return "\\x needs two hex digits";
 		*byte = (char)(high << 4 | low);
@@ -138,6 +131,8 @@ bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_te
 		const char *reason = *p == '\\' ? read_escape(p, end, to, &len) : NULL;
 		if (reason) {
 			tr_error_set(err, TR_CAUSE_INPUT, "%s: %.*s", reason, (int)(end - p), p);
+			if (err)
+				err->pattern = reason;
 			return false;
 		}
 		to++;

@@ -1,17 +1,10 @@
+#include "core/hex.h"
 #include "core/utf8.h"
 #include "record/json.h"
 #include "record/json_scan.h"
 #include "record/record.h"
 
 enum { SURROGATE_FIRST = 0xd800, SURROGATE_LOW = 0xdc00, SURROGATE_LAST = 0xdfff };
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* The four hex digits at p, which is behind `\u`; -1 where they are not there. */
 static int32_t hex_unit(const char *p, const char *end)
@@ -20,7 +13,7 @@ static int32_t hex_unit(const char *p, const char *end)
 		return -1;
 	int32_t unit = 0;
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(p[i]);
+		int digit = tr_hex_digit(p[i]);
 		if (digit < 0)
 			return -1;
 		unit = unit << 4 | digit;
@@ -32,7 +25,7 @@ static int32_t hex_unit(const char *p, const char *end)
 static bool ends_in_hex(const char *p, const char *end)
 {
 	for (p += 2; p < end; p++)
-		if (hex_digit(*p) < 0)
+		if (tr_hex_digit(*p) < 0)
 			return false;
 	return true;
 }
@@ -246,7 +239,7 @@ void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to)
 			continue;
 		}
 		tr_buffer_put(to, p, (size_t)(backslash - p));
-		int high = hex_digit(backslash[2]), low = hex_digit(backslash[3]);
+		int high = tr_hex_digit(backslash[2]), low = tr_hex_digit(backslash[3]);
 		tr_buffer_put_byte(to, (char)(high << 4 | low));
 		p = backslash + 4;
 	}

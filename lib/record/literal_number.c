@@ -1,6 +1,7 @@
 /* Numbers of the value grammar. */
 #include <string.h>
 
+#include "core/hex.h"
 #include "record/literal_scan.h"
 
 static const uint64_t JSON_INTEGER_MAX = (UINT64_C(1) << 53) - 1;
@@ -27,34 +28,31 @@ bool tr_scan_digits(struct tr_scan *scan, const char *what, uint64_t *number)
 	return true;
 }
 
-/* Value of a hex digit; 16: it is none. Notes an upper-case one. */
-static unsigned hex_digit(struct tr_scan *scan, char c)
+/* Where the hex digits end that begin at pos; an upper-case one is noted. */
+static const char *hex_end(struct tr_scan *scan)
 {
-	if (tr_is_digit(c))
-		return (unsigned)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (unsigned)(c - 'a') + 10;
-	if (c < 'A' || c > 'F')
-		return 16;
-	scan->canonical = false;
-	return (unsigned)(c - 'A') + 10;
+	const char *p = scan->pos;
+	for (; p < scan->end && tr_hex_digit(*p) >= 0; p++)
+		if (*p >= 'A' && *p <= 'F')
+			scan->canonical = false;
+	return p;
 }
 
 bool tr_scan_hex(struct tr_scan *scan, const char *what, uint64_t *number)
 {
-	const char *start = scan->pos, *p = start;
+	const char *start = scan->pos, *end = hex_end(scan);
 	uint64_t n = 0;
 	bool beyond = false;
-	for (unsigned digit; p < scan->end && (digit = hex_digit(scan, *p)) < 16; p++) {
+	for (const char *p = start; p < end; p++) {
 		beyond |= n >> 60 != 0;
-		n = n << 4 | digit;
+		n = n << 4 | (uint64_t)tr_hex_digit(*p);
 	}
-	if (p == start)
-		return tr_scan_fail(scan, p, "hex digits expected in %s", what);
+	if (end == start)
+		return tr_scan_fail(scan, end, "hex digits expected in %s", what);
 	if (beyond)
 		return tr_scan_fail(scan, start, "%s beyond 64 bits", what);
-	scan->canonical &= *start != '0' || p - start == 1;
-	scan->pos = p;
+	scan->canonical &= *start != '0' || end - start == 1;
+	scan->pos = end;
 	*number = n;
 	return true;
 }
@@ -73,14 +71,14 @@ bool tr_scan_id(struct tr_scan *scan, char letter, bool *there, uint64_t *id)
 
 bool tr_scan_nan(struct tr_scan *scan, bool single, struct tr_value *value)
 {
-	const char *start = scan->pos;
+	const char *start = scan->pos, *end = hex_end(scan);
 	int want = single ? 8 : 16;
-	const char *p = start;
 	uint64_t bits = 0;
-	for (unsigned digit; p < scan->end && (digit = hex_digit(scan, *p)) < 16; p++)
-		bits = bits << 4 | digit;
-	if (p - start != want)
-		return tr_scan_fail(scan, p, "nan%s: needs %d hex digits", single ? "f" : "", want);
+	for (const char *p = start; p < end; p++)
+		bits = bits << 4 | (uint64_t)tr_hex_digit(*p);
+	if (end - start != want)
+		return tr_scan_fail(scan, end, "nan%s: needs %d hex digits", single ? "f" : "",
+				    want);
 	uint64_t infinity = single ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
 	uint64_t magnitude = single ? bits & 0x7fffffff : bits & (UINT64_MAX >> 1);
 	if (magnitude <= infinity)
@@ -90,7 +88,7 @@ bool tr_scan_nan(struct tr_scan *scan, bool single, struct tr_value *value)
 		scan->canonical = false;
 	*value = (struct tr_value){ .type = single ? TR_REAL32 : TR_REAL64, .as.number = bits };
 	scan->traits |= TR_TRAIT_NO_JSON;
-	scan->pos = p;
+	scan->pos = end;
 	return true;
 }
 

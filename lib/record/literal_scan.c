@@ -20,6 +20,15 @@ bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
 	va_end(args);
 	tr_error_set(scan->err, TR_CAUSE_INPUT, "malformed at %zu: %s",
 		     (size_t)(at - scan->begin) + 1, reason);
+	scan->err->pattern = format;
+	return false;
+}
+
+bool tr_scan_fail_reason(struct tr_scan *scan, const char *at, const char *reason)
+{
+	tr_scan_fail(scan, at, "%s", reason);
+	if (scan->err)
+		scan->err->pattern = reason;
 	return false;
 }
 
@@ -81,7 +90,7 @@ bool tr_scan_string(struct tr_scan *scan, bool wide, struct tr_text *spelling, b
 	const char *start = scan->pos + 1;
 	struct tr_string_scan string;
 	if (!tr_string_scan(start, scan->end, wide, &string))
-		return tr_scan_fail(scan, string.end, "%s", string.reason);
+		return tr_scan_fail_reason(scan, string.end, string.reason);
 	scan->pos = string.end + 1;
 	*spelling = tr_text_span(start, string.end);
 	*plain = string.plain;
@@ -137,7 +146,7 @@ bool tr_scan_base64(struct tr_scan *scan, struct tr_value *value)
 	size_t size;
 	const char *reason = tr_base64_read(text, bytes, &size);
 	if (reason)
-		return tr_scan_fail(scan, start, "%s", reason);
+		return tr_scan_fail_reason(scan, start, reason);
 	*value = (struct tr_value){ .type = TR_BLOB, .text = { bytes, size } };
 	scan->traits |= TR_TRAIT_NO_JSON;
 	scan->pos = p;

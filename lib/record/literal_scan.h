@@ -36,9 +36,12 @@ struct tr_scan {
 	size_t pending_count, pending_cap;
 };
 
-/* "malformed at N: why" with N the column of at. Always false. */
+/* "malformed at N: why" with N the column of at; format is the error's pattern. Always false. */
 bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The same where the reason is a constant that somebody else has found. */
+bool tr_scan_fail_reason(struct tr_scan *scan, const char *at, const char *reason);
 
 /* "found 'x', expected Y" at pos, or "end of value, expected Y". Always false. */
 bool tr_scan_fail_expected(struct tr_scan *scan, char expected);

@@ -105,6 +105,8 @@ enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 		}
 		if (reason && status == TR_OK) {
 			tr_error_set(err, TR_CAUSE_INPUT, "column %u: %s", number, reason);
+			if (err)
+				err->pattern = reason;
 			status = TR_WARN;
 		}
 	}

@@ -12,6 +12,7 @@ static void say_where(struct tr_error *err, struct tr_text place)
 		return;
 	struct tr_error reason = *err;
 	tr_error_set(err, reason.cause, "%.*s: %s", (int)place.len, place.data, reason.text);
+	err->pattern = reason.pattern;
 }
 
 static bool write_cell(struct tr_record *record, const struct tr_cell *cell, const char *column,

@@ -2,15 +2,8 @@
 
 #include <string.h>
 
+#include "core/hex.h"
 #include "core/utf8.h"
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* The number in exactly n hex digits at p, -1 where they are not there. */
 static long hex_digits(const char *p, const char *end, int n)
@@ -19,7 +12,7 @@ static long hex_digits(const char *p, const char *end, int n)
 		return -1;
 	long value = 0;
 	for (int i = 0; i < n; i++) {
-		int digit = hex_digit(p[i]);
+		int digit = tr_hex_digit(p[i]);
 		if (digit < 0)
 			return -1;
 		value = value << 4 | digit;
@@ -57,10 +50,10 @@ static bool read_braces(const char *p, const char *end, struct tr_escape *escape
 {
 	const char *q = p + 3;
 	uint64_t code = 0;
-	for (; q < end && hex_digit(*q) >= 0; q++) {
+	for (; q < end && tr_hex_digit(*q) >= 0; q++) {
 		if (code >> 60)
 			return fail(escape, "\\u{} beyond 64 bits", 3);
-		code = code << 4 | (uint64_t)hex_digit(*q);
+		code = code << 4 | (uint64_t)tr_hex_digit(*q);
 	}
 	if (q == p + 3)
 		return fail(escape, "hex digits expected in \\u{}", 3);
