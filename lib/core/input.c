@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { FIRST_WINDOW = 256 << 10 };
 
@@ -201,6 +202,27 @@ bool tr_input_would_wait(const struct tr_input *in)
 	struct tr_source *source = in->private->source;
 	return in->pos == in->end && !in->at_end &&
 	       (!source->would_wait || source->would_wait(source));
+}
+
+bool tr_input_idle(struct tr_input *in, unsigned milliseconds)
+{
+	enum { MICROSECOND = 1000, MILLISECOND = 1000 * MICROSECOND, LONGEST = 100 * MILLISECOND };
+	struct tr_source *source = in->private->source;
+	if (in->at_end || !source->would_wait || !source->would_wait(source))
+		return false;
+	if (in->private->on_wait)
+		in->private->on_wait(in->private->on_wait_context);
+	/* sources can only be asked; each pause is as long as all before, so little is lost by it */
+	uint64_t waited = 0, limit = (uint64_t)milliseconds * MILLISECOND;
+	for (uint64_t pause = 50 * MICROSECOND; waited < limit; waited += pause) {
+		if (waited > pause)
+			pause = waited < LONGEST ? waited : LONGEST;
+		struct timespec time = { .tv_sec = 0, .tv_nsec = (long)pause };
+		nanosleep(&time, NULL);
+		if (!source->would_wait(source))
+			return false;
+	}
+	return true;
 }
 
 void tr_input_interrupt(struct tr_input *in)

@@ -75,6 +75,14 @@ static inline void tr_input_skip(struct tr_input *in, size_t n)
 /* True when the window is empty and filling it would have to wait. */
 bool tr_input_would_wait(const struct tr_input *in);
 
+/*
+ * True when nothing comes for so long: a read of more than the window holds
+ * would still have to wait after that time. False as soon as it would not, and
+ * where the source cannot tell. Calls on_wait before it waits. For readers that
+ * look ahead: they must not keep back what is there.
+ */
+bool tr_input_idle(struct tr_input *in, unsigned milliseconds);
+
 /* Passed down from a source's interrupt: see there. May be called on another thread. */
 void tr_input_interrupt(struct tr_input *in);
 

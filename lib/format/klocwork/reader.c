@@ -9,6 +9,7 @@
 #include "record/literal.h"
 
 enum {
+	IDLE = 1000,          /* milliseconds: who has waited so long is not kept any longer */
 	BLANKS_MAX = 1 << 20, /* blank lines kept for one record with --exact */
 	VERSION_UNKNOWN = 200 /* 1.x is known, whatever x */
 };
@@ -295,6 +296,21 @@ static enum tr_status report_garbage(struct reader *reader, struct tr_error *err
 	return TR_WARN;
 }
 
+/*
+ * A record that waits for its parent must not wait for input that may never
+ * come. The time is so long that no pipe from a program at work reaches it.
+ */
+static bool settle_when_idle(struct reader *reader)
+{
+	const struct tr_input *in = reader->in;
+	size_t available = tr_input_available(in);
+	if (!reader->parents.waiting || (available && memchr(in->pos, '\n', available)) ||
+	    !tr_input_idle(reader->in, IDLE))
+		return false;
+	tr_klocwork_parents_settle(&reader->parents);
+	return true;
+}
+
 /* One unit. TR_END: it gave nothing to hand out (yet). */
 static enum tr_status read_unit(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
@@ -306,6 +322,8 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 		struct tr_text line = tr_klocwork_unit_line(unit_text(reader));
 		return read_raw(reader, line, reader->reason, record, err);
 	}
+	if (settle_when_idle(reader))
+		return TR_END;
 	enum tr_status status = tr_klocwork_unit_next(reader->in, &reader->limits, &reader->object,
 						      &reader->unit, err);
 	if (status == TR_END) {

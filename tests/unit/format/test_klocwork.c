@@ -162,6 +162,52 @@ static void check_look_ahead(size_t ahead, bool found)
 	tr_buffer_free(&trace);
 }
 
+/* Gives one line, then has nothing for as long as it is asked, then ends. */
+struct stalled_source {
+	struct tr_source base;
+	bool given;
+};
+
+static ssize_t stalled_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
+{
+	static const char line[] = "{\"id\":1,\"parent_id\":2}\n{\"id\":";
+	struct stalled_source *s = (struct stalled_source *)source;
+	(void)err;
+	if (s->given || cap < sizeof line - 1)
+		return 0;
+	s->given = true;
+	memcpy(buf, line, sizeof line - 1);
+	return sizeof line - 1;
+}
+
+static bool stalled_would_wait(struct tr_source *source)
+{
+	return ((struct stalled_source *)source)->given;
+}
+
+static void stalled_close(struct tr_source *source)
+{
+	(void)source;
+}
+
+static void check_idle(void)
+{
+	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	struct stalled_source source = { { .read = stalled_read,
+					   .would_wait = stalled_would_wait,
+					   .close = stalled_close },
+					 false };
+	struct tr_read_config config = { .limits = limits };
+	struct tr_error err;
+	struct tr_record *record = NULL;
+	struct tr_input *in = tr_input_new(&source.base, &limits, 0);
+	struct tr_reader *reader = tr_format_klocwork.open(&config, in, &err);
+	ok(tr_format_klocwork.next(reader, &record, &err) == TR_OK && !in->at_end,
+	   "a record does not wait for its parent when nothing comes");
+	tr_format_klocwork.close(reader);
+	tr_input_free(in);
+}
+
 static void check_env_base(void)
 {
 	struct reading how = { 1 << 16, false, "top" };
@@ -319,6 +365,7 @@ int main(void)
 	run_file("bad.cases");
 	check_look_ahead(256, true);
 	check_look_ahead(257, false);
+	check_idle();
 	check_env_base();
 	check_writer();
 	check_environments();
