@@ -68,8 +68,8 @@ struct view {
 	uint64_t inside;  /* in a string, or its opening quote */
 	uint64_t closing; /* a closing quote */
 	uint64_t between; /* neither: a separator, if all is well */
-
-
+	uint64_t odd;     /* of separators up to here there is an odd number */
+	uint64_t bad;     /* not what stands here in a list or map of plain strings */
 };
 
 INLINED struct view look(struct marks marks, bool map, const struct view *before)
