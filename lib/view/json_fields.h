@@ -21,7 +21,7 @@ enum tr_json_place {
 
 struct tr_json_field {
 	struct tr_text key; /* the bytes of it, or its spelling where they are no UTF-8 */
-
+	bool plain;         /* the key is a word: nothing in it is escaped anywhere */
 	struct tr_field *field;
 	enum tr_json_place place;
 };
@@ -31,7 +31,7 @@ struct tr_json_fields {
 	struct tr_json_field *list; /* in the record's order */
 	size_t count;
 	struct tr_json_field **order; /* for sorting */
-
+	size_t capacity;              /* of list and order */
 };
 
 /* Kinds whose field names are those of the traced program. */

@@ -64,7 +64,7 @@ static void put_real(const struct tr_value *value, struct tr_buffer *to)
 	if (word) {
 		bool nan = word == text;
 		tr_buffer_put_byte(to, '"');
-
+		tr_buffer_put_text(to, nan		? TR_TEXT("nan")
 				       : text[0] == '-' ? TR_TEXT("-inf")
 							: TR_TEXT("inf"));
 		tr_buffer_put_byte(to, '"');

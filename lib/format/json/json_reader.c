@@ -17,7 +17,7 @@ struct tr_reader {
 	bool resync;   /* skipping what belongs to a damaged array */
 	struct tr_typed_reader typed;
 	struct tr_buffer array; /* an array that does not stand on one line */
-
+	struct tr_buffer text;  /* the record's line */
 	struct tr_arena arena;
 	struct tr_record record;
 };
@@ -190,8 +190,8 @@ static enum tr_status make_record(struct tr_reader *reader, uint64_t line, struc
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->text), err)) {
 		tr_error_at_line(err, line);
-		return tr_text_starts(tr_buffer_text(&reader->text), TR_TEXT("%trec\t")) ? TR_FATAL
-											 : TR_WARN;
+		bool header = tr_text_starts(tr_buffer_text(&reader->text), TR_TEXT("%trec\t"));
+		return header ? TR_FATAL : TR_WARN;
 	}
 	reader->record.canonical = !reader->typed.raw && reader->record.type == TR_RECORD;
 	reader->record.source_line = line;

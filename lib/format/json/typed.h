@@ -59,7 +59,7 @@ enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *t
  * frees scratch; json, to and err for each array.
  */
 struct tr_typed_reader {
-
+	unsigned max_depth;     /* open brackets in one value */
 	struct tr_arena *arena; /* for what is decoded; lives as long as the line */
 	struct tr_buffer scratch;
 	struct tr_json json;  /* the position */
