@@ -53,7 +53,8 @@ count_records() {
 @test "numbers that JSON tools would change are strings" {
 	printf 'x\t9007199254740991\t1.50\t007\t-\ta=9007199254740992\tb=-9007199254740991\tc=0xff\td=nan\te=-inf\tf=1e300\n' |
 		tr-tojson >out
-	[ "$(jq -c . out)" = '{"kind":"x","seq":9007199254740991,"time":"1.50","task":"007","name":null,"a":"9007199254740992","b":-9007199254740991,"c":"0xff","d":"nan","e":"-inf","f":1e+300}' ]
+	jq -e '.f == 1e300' out # which jq 1.6 and 1.7 print differently
+	[ "$(jq -c 'del(.f)' out)" = '{"kind":"x","seq":9007199254740991,"time":"1.50","task":"007","name":null,"a":"9007199254740992","b":-9007199254740991,"c":"0xff","d":"nan","e":"-inf"}' ]
 }
 
 @test "every value of the tables is JSON that jq reads" {
