@@ -9,15 +9,19 @@ bats_require_minimum_version 1.5.0
 MAX_RUNS=150
 
 setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	helper=$top_builddir/tests/helper
+	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" | head -n 12 >trace.json
+}
+
+# First in every test that uses faulty.
+needs_preload() {
 	if [ "${TREC_SANITIZED-}" = yes ]; then
 		skip "sanitizers bring their own malloc and refuse a preloaded one"
 	fi
 	if ! getconf GNU_LIBC_VERSION >/dev/null 2>&1; then
 		skip "only glibc has the names that the preloaded malloc falls back to"
 	fi
-	cd "$BATS_TEST_TMPDIR" || return
-	helper=$top_builddir/tests/helper
-	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" | head -n 12 >trace.json
 }
 
 # faulty NAME VALUE COMMAND...: preloads fail_NAME.so for the tool alone; sets $status
@@ -104,6 +108,7 @@ streams() {
 }
 
 @test "memory runs out in tr-parse" {
+	needs_preload
 	without_memory tr-parse trace.json
 	without_memory tr-parse --exact trace.json
 	gzip -k trace.json
@@ -111,6 +116,7 @@ streams() {
 }
 
 @test "memory runs out in tr-filter" {
+	needs_preload
 	streams
 	without_memory tr-filter 'exec and basename(name) == "gcc" and argv =~ /^-O/' trace.trec
 	without_memory tr-filter --fields=seq,name,argv 'exec' trace.trec
@@ -119,12 +125,14 @@ streams() {
 }
 
 @test "memory runs out in tr-tojson" {
+	needs_preload
 	streams
 	without_memory tr-tojson trace.trec
 	without_memory tr-tojson --typed trace.trec
 }
 
 @test "memory runs out in tr-repack" {
+	needs_preload
 	streams
 	without_memory tr-repack trace.trec
 	sed 's/":/": /' trace.json | tr-parse --exact >spaced.trec
@@ -136,6 +144,7 @@ streams() {
 # libarchive ends the process where it finds no memory, and at one place it
 # crashes: what can be promised is that no file is left that looks like a result.
 @test "memory runs out in libarchive" {
+	needs_preload
 	local count n
 	tar cf traces.tar trace.json
 	tr-parse -o expected traces.tar
@@ -156,22 +165,26 @@ streams() {
 }
 
 @test "the disk is full under tr-parse" {
+	needs_preload
 	streams
 	without_space tr-parse large.json
 }
 
 @test "the disk is full under tr-filter" {
+	needs_preload
 	streams
 	without_space tr-filter exec large.trec
 }
 
 @test "the disk is full under tr-tojson" {
+	needs_preload
 	streams
 	without_space tr-tojson large.trec
 	without_space tr-tojson --typed large.trec
 }
 
 @test "the disk is full under tr-repack" {
+	needs_preload
 	streams
 	without_space tr-repack large.trec
 	without_space tr-repack -z zstd large.trec
