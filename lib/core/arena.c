@@ -48,7 +48,7 @@ struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t)
 	return (struct tr_text){ copy, t.len };
 }
 
-void tr_arena_reset(struct tr_arena *arena)
+void tr_arena_shrink(struct tr_arena *arena)
 {
 	struct tr_arena_block *kept = NULL;
 	for (struct tr_arena_block *block = arena->blocks, *next; block; block = next) {
@@ -61,12 +61,13 @@ void tr_arena_reset(struct tr_arena *arena)
 		}
 	}
 	arena->blocks = kept;
-	arena->pos = arena->end = NULL;
+	arena->empty = arena->end = NULL;
 	if (kept) {
 		kept->next = NULL;
-		arena->pos = block_bytes(kept);
-		arena->end = arena->pos + kept->size;
+		arena->empty = block_bytes(kept);
+		arena->end = arena->empty + kept->size;
 	}
+	arena->pos = arena->empty;
 }
 
 void tr_arena_free(struct tr_arena *arena)

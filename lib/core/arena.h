@@ -17,9 +17,13 @@ struct tr_arena_block;
 struct tr_arena {
 	char *pos, *end; /* free bytes of the newest block */
 	struct tr_arena_block *blocks;
+	char *empty; /* where pos stands while nothing is allocated */
 };
 
-#define TR_ARENA_INIT { NULL, NULL, NULL }
+#define TR_ARENA_INIT \
+	{ \
+		NULL, NULL, NULL, NULL \
+	}
 
 /* Slow path of tr_arena_alloc. Use that. */
 void *tr_arena_grow(struct tr_arena *arena, size_t size);
@@ -41,8 +45,15 @@ static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
 /* A copy of t that lives as long as the arena's content; data NULL when memory is out. */
 struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t);
 
+/* Slow path of tr_arena_reset. Use that. */
+void tr_arena_shrink(struct tr_arena *arena);
+
 /* Forgets every allocation. Blocks beyond the largest, and any above 1 MiB, go back. */
-void tr_arena_reset(struct tr_arena *arena);
+static inline void tr_arena_reset(struct tr_arena *arena)
+{
+	if (arena->pos != arena->empty)
+		tr_arena_shrink(arena);
+}
 
 /* Gives all memory back; the arena is empty and usable afterwards. */
 void tr_arena_free(struct tr_arena *arena);

@@ -110,6 +110,28 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 	tell(trial, &err);
 }
 
+/*
+ * Strings against strings, with no step but basename between them: most tests
+ * are no more than this. Else the general way has to be taken.
+ */
+static bool is_simple(const struct tr_test *test)
+{
+	const struct tr_step *step = test->path.steps;
+	return test->strings && test->op == TR_OP_EQ &&
+	       (!step || (step->type == TR_STEP_BASENAME && !step->next));
+}
+
+static bool equals_any(const struct tr_test *test, struct tr_text bytes)
+{
+	if (test->path.steps)
+		bytes = tr_walk_basename(bytes);
+	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
+		if (tr_text_equal(bytes, literal->text))
+			return true;
+	}
+	return false;
+}
+
 static bool test_column(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_cell kind;
@@ -124,6 +146,8 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 		tell_bad(trial, &test->path, &why);
 		return false;
 	}
+	if (is_simple(test))
+		return equals_any(test, leaf.bytes);
 	leaf.type = TR_LEAF_TEXT;
 	leaf.is_value = false;
 	leaf.has_number = !test->strings && test->path.subject != TR_SUBJECT_KIND &&
@@ -133,34 +157,38 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 
 enum answer { NO, YES, UNKNOWN };
 
+/* One string, spelled without quotes, against the test. */
+static bool test_string(const struct trial *trial, const struct tr_test *test, struct tr_text bytes)
+{
+	struct tr_leaf leaf;
+	leaf.type = TR_LEAF_TEXT;
+	leaf.is_value = true;
+	leaf.has_number = false;
+	leaf.bytes = bytes;
+	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
+}
+
 /* A string or a list of strings against strings, without a tree. UNKNOWN: it has to be parsed. */
 static enum answer test_strings(const struct trial *trial, const struct tr_test *test,
 				struct tr_text text)
 {
 	struct tr_strings strings;
-	struct tr_text spelling;
-	bool found = false;
+	enum tr_strings_step step;
+	bool found = false, simple = is_simple(test);
 	if (!test->strings || !tr_strings_begin(&strings, text))
 		return UNKNOWN;
-	for (;;) {
-		enum tr_strings_step step = tr_strings_next(&strings, &spelling);
-		if (step == TR_STRINGS_OTHER)
-			return UNKNOWN;
-		if (step == TR_STRINGS_END)
-			return found ? YES : NO;
+	while ((step = tr_strings_next(&strings)) == TR_STRINGS_NEXT) {
 		/* the rest is stepped through all the same: a value has to be good as a whole */
 		if (found)
 			continue;
-		struct tr_leaf leaf;
-		leaf.type = TR_LEAF_TEXT;
-		leaf.is_value = true;
-		leaf.has_number = false;
-		leaf.bytes = strings.escapes ? tr_string_bytes(spelling, &trial->state->arena)
-					     : spelling;
-		if (!leaf.bytes.data)
+		struct tr_text bytes = { strings.begin, strings.len };
+		if (strings.escapes)
+			bytes = tr_string_bytes(bytes, &trial->state->arena);
+		if (!bytes.data)
 			return UNKNOWN;
-		found = tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
+		found = simple ? equals_any(test, bytes) : test_string(trial, test, bytes);
 	}
+	return step == TR_STRINGS_OTHER ? UNKNOWN : found ? YES : NO;
 }
 
 /* Steps that apply to each string: the short way is open. */
@@ -259,7 +287,6 @@ enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *recor
 	struct trial trial = { state, record, leave, open, err };
 	if (err)
 		err->cause = TR_CAUSE_NONE;
-	if (state->arena.blocks)
-		tr_arena_reset(&state->arena);
+	tr_arena_reset(&state->arena);
 	return judge(&trial, state->expr->root);
 }

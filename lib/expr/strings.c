@@ -1,7 +1,5 @@
 #include "expr/strings.h"
 
-#include <string.h>
-
 bool tr_strings_begin(struct tr_strings *strings, struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -10,44 +8,39 @@ bool tr_strings_begin(struct tr_strings *strings, struct tr_text text)
 	strings->list = *p == '[' && end[-1] == ']';
 	if (!strings->list && *p != '"')
 		return false;
-	strings->pos = p + strings->list;
+	strings->pos = strings->block = strings->next = p + strings->list;
 	strings->end = end - strings->list;
+	strings->quotes = 0;
 	strings->escapes = memchr(p, '\\', text.len) != NULL;
 	return true;
 }
 
+uint64_t tr_strings_last_quotes(const char *p, size_t len)
+{
+	uint64_t quotes = 0;
+	if (len > 64)
+		len = 64;
+#if defined __SSE2__ && !defined TR_PORTABLE
+	/* what is behind the end may not be read */
+	char block[TR_UTF8_BLOCK] = { 0 };
+	memcpy(block, p, len);
+	quotes = tr_block_equal(tr_block_load(block), '"');
+#else
+	for (size_t i = 0; i < len; i++)
+		quotes |= (uint64_t)(p[i] == '"') << i;
+#endif
+	return quotes;
+}
+
 /*
- * The closing quote. Only escapes of two bytes are stepped over: NULL for the
- * others, for which the parser knows what is right.
+ * Only escapes of two bytes are stepped over: for the others the parser knows
+ * what is right.
  */
-static const char *closing_quote(const char *p, const char *end)
+const char *tr_strings_escaped_end(const char *p, const char *end)
 {
 	for (; p < end && *p != '"'; p++) {
 		if (*p == '\\' && (++p == end || !memchr("\"\\/bfnrt", *p, 8)))
 			return NULL;
 	}
-	return p < end ? p : NULL;
-}
-
-enum tr_strings_step tr_strings_next(struct tr_strings *strings, struct tr_text *spelling)
-{
-	const char *p = strings->pos, *end = strings->end;
-	if (p == end)
-		return TR_STRINGS_END;
-	if (*p != '"')
-		return TR_STRINGS_OTHER;
-	p++;
-	const char *quote =
-		strings->escapes ? closing_quote(p, end) : memchr(p, '"', (size_t)(end - p));
-	if (!quote)
-		return TR_STRINGS_OTHER;
-	*spelling = tr_text_span(p, quote);
-	strings->pos = ++quote;
-	if (quote == end)
-		return TR_STRINGS_NEXT;
-	/* another one has to follow the comma; blanks and cuts are for the parser */
-	if (!strings->list || *quote != ',' || quote + 1 == end)
-		return TR_STRINGS_OTHER;
-	strings->pos++;
-	return TR_STRINGS_NEXT;
+	return p;
 }

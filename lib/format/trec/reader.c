@@ -191,8 +191,7 @@ enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, stru
 	enum tr_status status = next_line(r, &line, err);
 	if (status != TR_OK)
 		return status;
-	if (r->arena.blocks)
-		tr_arena_reset(&r->arena);
+	tr_arena_reset(&r->arena);
 	if (!tr_record_from_line(&r->record, line, err))
 		return bad_line(r, line, err);
 	r->record.source_line = r->line;
