@@ -139,7 +139,8 @@ static bool gather_map(struct tr_environments *pool, const struct tr_value *map,
 		if (!*failed && member->value->type != TR_NULL) {
 			tr_buffer_reset(&text);
 			tr_literal_write(member->value, &text);
-			value = text.failed ? NULL : tr_atom_get(&pool->atoms, tr_buffer_text(&text));
+			value = text.failed ? NULL
+					    : tr_atom_get(&pool->atoms, tr_buffer_text(&text));
 			*failed = !value;
 		}
 		if (*failed) {
@@ -187,8 +188,8 @@ static struct tr_environment *make(struct tr_environments *pool, struct tr_envir
 		struct tr_atom *name = pool->names[i];
 		if (name->value[0] == name->value[1])
 			continue;
-		env->entries[env->count++] = (struct entry){ tr_atom_retain(name),
-							     tr_atom_retain(name->value[1]) };
+		env->entries[env->count++] =
+			(struct entry){ tr_atom_retain(name), tr_atom_retain(name->value[1]) };
 	}
 	return env;
 }
@@ -205,8 +206,7 @@ static struct tr_environment *flatten(struct tr_environments *pool, struct tr_en
 }
 
 struct tr_environment *tr_environment_apply(struct tr_environments *pool,
-					    struct tr_environment *base,
-					    const struct tr_value *map)
+					    struct tr_environment *base, const struct tr_value *map)
 {
 	bool failed = false;
 	begin_round(pool);
@@ -222,8 +222,7 @@ struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 }
 
 struct tr_environment *tr_environment_whole(struct tr_environments *pool,
-					    struct tr_environment *near,
-					    const struct tr_value *map)
+					    struct tr_environment *near, const struct tr_value *map)
 {
 	bool failed = false;
 	begin_round(pool);

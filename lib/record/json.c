@@ -4,7 +4,7 @@
 
 static const char *skip_blanks(const char *p, const char *end)
 {
-	while (p < end && json_is_blank(*p))
+	while (p < end && tr_json_is_blank(*p))
 		p++;
 	return p;
 }
@@ -14,7 +14,7 @@ static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text
 {
 	const char *begin = json->pos, *p = begin;
 	for (;;) {
-		p = json_find_special(p, json->end);
+		p = tr_json_find_special(p, json->end);
 		if (p >= json->end) {
 			json->pos = json->end;
 			return TR_JSON_CUT;
@@ -27,10 +27,10 @@ static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text
 		}
 		if (*p == '\n')
 			return TR_JSON_BAD;
-		struct json_element element = tr_json_element(p, json->end);
-		if (element.type == JSON_ENDS)
+		struct tr_json_element element = tr_json_element(p, json->end);
+		if (element.type == TR_JSON_ENDS)
 			return TR_JSON_CUT;
-		if (element.type == JSON_NO_ESCAPE)
+		if (element.type == TR_JSON_NO_ESCAPE)
 			return TR_JSON_BAD;
 		p += element.length;
 	}
@@ -141,7 +141,7 @@ static bool wants_value(const struct tr_json_walk *walk)
 
 static bool open_bracket(struct tr_json_walk *walk, bool map)
 {
-	if (!wants_value(walk) || walk->depth == JSON_MAX_DEPTH)
+	if (!wants_value(walk) || walk->depth == TR_JSON_MAX_DEPTH)
 		return false;
 	walk->depth++;
 	walk->maps = walk->maps << 1 | map;
@@ -152,7 +152,8 @@ static bool open_bracket(struct tr_json_walk *walk, bool map)
 static bool close_bracket(struct tr_json_walk *walk, bool map)
 {
 	bool empty = walk->wants == (map ? TR_JSON_WANTS_MEMBER : TR_JSON_WANTS_ITEM);
-	if (!walk->depth || (walk->maps & 1) != map || !(empty || walk->wants == TR_JSON_WANTS_NEXT))
+	if (!walk->depth || (walk->maps & 1) != map ||
+	    !(empty || walk->wants == TR_JSON_WANTS_NEXT))
 		return false;
 	walk->depth--;
 	walk->maps >>= 1;

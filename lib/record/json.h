@@ -18,7 +18,7 @@
 #include "record/value.h"
 
 enum tr_json_token {
-	TR_JSON_OBJECT,     /* { */
+	TR_JSON_OBJECT,	    /* { */
 	TR_JSON_OBJECT_END, /* } */
 	TR_JSON_ARRAY,
 	TR_JSON_ARRAY_END,
@@ -29,8 +29,8 @@ enum tr_json_token {
 	TR_JSON_NULL,
 	TR_JSON_COLON,
 	TR_JSON_COMMA,
-	TR_JSON_CUT,   /* the text ends inside a token or where one has to follow */
-	TR_JSON_BAD,   /* no token begins here; a line end inside a string; see pos */
+	TR_JSON_CUT, /* the text ends inside a token or where one has to follow */
+	TR_JSON_BAD, /* no token begins here; a line end inside a string; see pos */
 };
 
 /*
@@ -47,7 +47,7 @@ enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text);
 /* What a conversion changed. */
 struct tr_json_changes {
 	bool respelled; /* other bytes than tr_json_from_literal would write, the same JSON */
-	bool rounded;   /* an integer beyond 64 bits became the nearest REAL */
+	bool rounded;	/* an integer beyond 64 bits became the nearest REAL */
 };
 
 /*
@@ -81,7 +81,10 @@ struct tr_json_walk {
 	} wants;
 };
 
-#define TR_JSON_WALK_INIT { 0, 0, TR_JSON_WANTS_VALUE }
+#define TR_JSON_WALK_INIT \
+	{ \
+		0, 0, TR_JSON_WANTS_VALUE \
+	}
 
 /*
  * Steps over tokens until the value is complete and gives its last token;

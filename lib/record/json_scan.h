@@ -13,27 +13,27 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __SSE2__
+#if defined __SSE2__ && !defined TR_PORTABLE
 #include <emmintrin.h>
 #endif
 
-enum { JSON_WIDE = 16, JSON_MAX_DEPTH = 60 };
+enum { TR_JSON_WIDE = 16, TR_JSON_MAX_DEPTH = 60 };
 
-static inline bool json_is_blank(char c)
+static inline bool tr_json_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* The escapes of two bytes that the canonical spelling has too: all but \/ . */
-static inline bool json_is_short_escape(char c)
+static inline bool tr_json_is_short_escape(char c)
 {
 	return c == '"' || c == '\\' || c == 'n' || c == 't' || c == 'r' || c == 'b' || c == 'f';
 }
 
-#ifdef __SSE2__
+#if defined __SSE2__ && !defined TR_PORTABLE
 
 /* Bit i is set where byte i is no ASCII text that a string spells as itself. */
-static inline unsigned json_odd_mask(__m128i block)
+static inline unsigned tr_json_odd_mask(__m128i block)
 {
 	/* signed: below 0x20 are the control bytes and everything from 0x80 on */
 	__m128i odd = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
@@ -48,29 +48,29 @@ static inline unsigned json_odd_mask(__m128i block)
  * does not (or somewhere at or behind end). Writes up to 16 bytes more than it
  * copies: *to needs room for end - p + 16.
  */
-static inline const char *json_copy_plain(const char *p, const char *end, char **to)
+static inline const char *tr_json_copy_plain(const char *p, const char *end, char **to)
 {
 	char *t = *to;
 	while (p < end) {
 		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned odd = json_odd_mask(block);
+		unsigned odd = tr_json_odd_mask(block);
 		_mm_storeu_si128((__m128i *)(void *)t, block);
 		if (odd) {
 			unsigned n = (unsigned)__builtin_ctz(odd);
 			*to = t + n;
 			return p + n;
 		}
-		p += JSON_WIDE;
-		t += JSON_WIDE;
+		p += TR_JSON_WIDE;
+		t += TR_JSON_WIDE;
 	}
 	*to = t;
 	return p;
 }
 
 /* The first quote, backslash or LF at or behind p (or somewhere at or behind end). */
-static inline const char *json_find_special(const char *p, const char *end)
+static inline const char *tr_json_find_special(const char *p, const char *end)
 {
-	for (; p < end; p += JSON_WIDE) {
+	for (; p < end; p += TR_JSON_WIDE) {
 		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
 		__m128i found = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
 		found = _mm_or_si128(found, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
@@ -84,52 +84,52 @@ static inline const char *json_find_special(const char *p, const char *end)
 
 #else
 
-#define JSON_BYTES(b) (~(uint64_t)0 / 255 * (uint64_t)(b))
+#define TR_JSON_BYTES(b) (~(uint64_t)0 / 255 * (uint64_t)(b))
 
 /* A set high bit in every byte that is zero (and maybe in ones behind the first such). */
-static inline uint64_t json_zero_bytes(uint64_t word)
+static inline uint64_t tr_json_zero_bytes(uint64_t word)
 {
-	return (word - JSON_BYTES(1)) & ~word & JSON_BYTES(0x80);
+	return (word - TR_JSON_BYTES(1)) & ~word & TR_JSON_BYTES(0x80);
 }
 
-static inline uint64_t json_has(uint64_t word, unsigned char byte)
+static inline uint64_t tr_json_has(uint64_t word, unsigned char byte)
 {
-	return json_zero_bytes(word ^ JSON_BYTES(byte));
+	return tr_json_zero_bytes(word ^ TR_JSON_BYTES(byte));
 }
 
-static inline bool json_is_odd(char c)
+static inline bool tr_json_is_odd(char c)
 {
 	unsigned char byte = (unsigned char)c;
 	return byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\';
 }
 
-static inline const char *json_copy_plain(const char *p, const char *end, char **to)
+static inline const char *tr_json_copy_plain(const char *p, const char *end, char **to)
 {
 	char *t = *to;
 	while (p < end) {
 		uint64_t word;
 		memcpy(&word, p, sizeof word);
-		uint64_t odd = ((word - JSON_BYTES(0x20)) & ~word & JSON_BYTES(0x80)) |
-			       (word & JSON_BYTES(0x80)) | json_has(word, 0x7f) |
-			       json_has(word, '"') | json_has(word, '\\');
+		uint64_t odd = ((word - TR_JSON_BYTES(0x20)) & ~word & TR_JSON_BYTES(0x80)) |
+			       (word & TR_JSON_BYTES(0x80)) | tr_json_has(word, 0x7f) |
+			       tr_json_has(word, '"') | tr_json_has(word, '\\');
 		if (odd)
 			break;
 		memcpy(t, &word, sizeof word);
 		p += sizeof word;
 		t += sizeof word;
 	}
-	while (p < end && !json_is_odd(*p))
+	while (p < end && !tr_json_is_odd(*p))
 		*t++ = *p++;
 	*to = t;
 	return p;
 }
 
-static inline const char *json_find_special(const char *p, const char *end)
+static inline const char *tr_json_find_special(const char *p, const char *end)
 {
 	while (p < end) {
 		uint64_t word;
 		memcpy(&word, p, sizeof word);
-		if (json_has(word, '"') | json_has(word, '\\') | json_has(word, '\n'))
+		if (tr_json_has(word, '"') | tr_json_has(word, '\\') | tr_json_has(word, '\n'))
 			break;
 		p += sizeof word;
 	}
@@ -141,24 +141,24 @@ static inline const char *json_find_special(const char *p, const char *end)
 #endif
 
 /* One element of a string body. */
-struct json_element {
+struct tr_json_element {
 	enum {
-		JSON_CHARACTER, /* code is a Unicode scalar value */
-		JSON_SURROGATE, /* code is a surrogate that was escaped and has no partner */
-		JSON_RAW_BYTE,  /* code is a byte that belongs to no valid UTF-8 sequence */
-		JSON_ENDS,      /* the text ends inside an escape */
-		JSON_NO_ESCAPE, /* backslash and something that JSON does not know */
+		TR_JSON_CHARACTER, /* code is a Unicode scalar value */
+		TR_JSON_SURROGATE, /* code is a surrogate that was escaped and has no partner */
+		TR_JSON_RAW_BYTE,  /* code is a byte that belongs to no valid UTF-8 sequence */
+		TR_JSON_ENDS,	   /* the text ends inside an escape */
+		TR_JSON_NO_ESCAPE, /* backslash and something that JSON does not know */
 	} type;
 	uint32_t code;
 	unsigned length; /* bytes it takes in the text */
 };
 
 /* The element at p; p < end. */
-struct json_element tr_json_element(const char *p, const char *end);
+struct tr_json_element tr_json_element(const char *p, const char *end);
 
-enum { JSON_SPELLING_MAX = 6 }; /* bytes of one element's spelling */
+enum { TR_JSON_SPELLING_MAX = 6 }; /* bytes of one element's spelling */
 
 /* Canonical spelling of an element (the first three types) for a trec string. */
-unsigned tr_json_element_spell(const struct json_element *element, char *to);
+unsigned tr_json_element_spell(const struct tr_json_element *element, char *to);
 
 #endif

@@ -46,14 +46,14 @@ static __attribute__((noinline)) enum tr_json_token spell_odd(struct speller *s)
 {
 	if (*s->p == '\n')
 		return bad(s, "a string that does not end on its line");
-	struct json_element element = tr_json_element(s->p, s->end);
-	if (element.type == JSON_ENDS) {
+	struct tr_json_element element = tr_json_element(s->p, s->end);
+	if (element.type == TR_JSON_ENDS) {
 		s->unterminated = true;
 		return TR_JSON_CUT;
 	}
-	if (element.type == JSON_NO_ESCAPE)
+	if (element.type == TR_JSON_NO_ESCAPE)
 		return bad(s, "a backslash that begins no escape of JSON");
-	if (!make_room(s, JSON_SPELLING_MAX))
+	if (!make_room(s, TR_JSON_SPELLING_MAX))
 		return TR_JSON_BAD;
 	unsigned n = tr_json_element_spell(&element, s->to);
 	if (n != element.length || memcmp(s->p, s->to, n) != 0)
@@ -70,7 +70,7 @@ static inline enum tr_json_token spell_string(struct speller *s)
 	char *to = s->to;
 	*to++ = '"';
 	for (;;) {
-		p = json_copy_plain(p, end, &to);
+		p = tr_json_copy_plain(p, end, &to);
 		if (p >= end)
 			break;
 		if (*p == '"') {
@@ -80,7 +80,7 @@ static inline enum tr_json_token spell_string(struct speller *s)
 			return TR_JSON_STRING;
 		}
 		unsigned length;
-		if (*p == '\\' && end - p > 1 && json_is_short_escape(p[1]))
+		if (*p == '\\' && end - p > 1 && tr_json_is_short_escape(p[1]))
 			length = 2;
 		else
 			length = (signed char)*p < 0 ? tr_utf8_length(p, end) : 0;
@@ -167,7 +167,7 @@ static inline int next_byte(struct speller *s)
 {
 	if (s->p < s->end && (unsigned char)*s->p > ' ')
 		return (unsigned char)*s->p;
-	while (s->p < s->end && json_is_blank(*s->p)) {
+	while (s->p < s->end && tr_json_is_blank(*s->p)) {
 		s->changes.respelled = true;
 		s->p++;
 	}
@@ -205,8 +205,9 @@ struct brackets {
 /* p is at an opening bracket. COLON, COMMA: a value follows; OBJECT_END: it closed again. */
 static inline enum tr_json_token spell_opening(struct speller *s, struct brackets *open, int byte)
 {
-	if (open->depth == JSON_MAX_DEPTH) {
-		tr_error_set(s->err, TR_CAUSE_LIMIT, "more than %d open brackets", JSON_MAX_DEPTH);
+	if (open->depth == TR_JSON_MAX_DEPTH) {
+		tr_error_set(s->err, TR_CAUSE_LIMIT, "more than %d open brackets",
+			     TR_JSON_MAX_DEPTH);
 		return TR_JSON_BAD;
 	}
 	bool map = byte == '{';
@@ -274,7 +275,7 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 {
 	struct speller s = { .p = json->pos, .end = json->end, .buffer = to, .err = err };
 	/* blanks before the value are the caller's: they are no part of its spelling */
-	while (s.p < s.end && json_is_blank(*s.p))
+	while (s.p < s.end && tr_json_is_blank(*s.p))
 		s.p++;
 	s.to = tr_buffer_room(to, (size_t)(s.end - s.p) + SLACK);
 	if (!s.to) {

@@ -30,46 +30,47 @@ static bool ends_in_hex(const char *p, const char *end)
 	return true;
 }
 
-static struct json_element unicode_escape(const char *p, const char *end)
+static struct tr_json_element unicode_escape(const char *p, const char *end)
 {
 	int32_t unit = hex_unit(p + 2, end);
 	if (unit < 0)
-		return (struct json_element){ ends_in_hex(p, end) ? JSON_ENDS : JSON_NO_ESCAPE, 0,
-					      0 };
+		return (struct tr_json_element){ ends_in_hex(p, end) ? TR_JSON_ENDS
+								     : TR_JSON_NO_ESCAPE,
+						 0, 0 };
 	if (unit < SURROGATE_FIRST || unit > SURROGATE_LAST)
-		return (struct json_element){ JSON_CHARACTER, (uint32_t)unit, 6 };
+		return (struct tr_json_element){ TR_JSON_CHARACTER, (uint32_t)unit, 6 };
 	if (unit < SURROGATE_LOW && end - p >= 12 && p[6] == '\\' && p[7] == 'u') {
 		int32_t low = hex_unit(p + 8, end);
 		if (low >= SURROGATE_LOW && low <= SURROGATE_LAST) {
-			uint32_t code = 0x10000 + (((uint32_t)unit & 0x3ff) << 10 |
-						   ((uint32_t)low & 0x3ff));
-			return (struct json_element){ JSON_CHARACTER, code, 12 };
+			uint32_t code = 0x10000 +
+					(((uint32_t)unit & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
+			return (struct tr_json_element){ TR_JSON_CHARACTER, code, 12 };
 		}
 	}
-	return (struct json_element){ JSON_SURROGATE, (uint32_t)unit, 6 };
+	return (struct tr_json_element){ TR_JSON_SURROGATE, (uint32_t)unit, 6 };
 }
 
-static struct json_element escape(const char *p, const char *end)
+static struct tr_json_element escape(const char *p, const char *end)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	if (end - p < 2)
-		return (struct json_element){ JSON_ENDS, 0, 0 };
+		return (struct tr_json_element){ TR_JSON_ENDS, 0, 0 };
 	if (p[1] == 'u')
 		return unicode_escape(p, end);
 	const char *letter = memchr(letters, p[1], sizeof letters - 1);
 	if (!letter)
-		return (struct json_element){ JSON_NO_ESCAPE, 0, 0 };
-	return (struct json_element){ JSON_CHARACTER, (uint32_t)meant[letter - letters], 2 };
+		return (struct tr_json_element){ TR_JSON_NO_ESCAPE, 0, 0 };
+	return (struct tr_json_element){ TR_JSON_CHARACTER, (uint32_t)meant[letter - letters], 2 };
 }
 
-struct json_element tr_json_element(const char *p, const char *end)
+struct tr_json_element tr_json_element(const char *p, const char *end)
 {
 	if (*p == '\\')
 		return escape(p, end);
 	unsigned length = tr_utf8_length(p, end);
 	if (!length)
-		return (struct json_element){ JSON_RAW_BYTE, (unsigned char)*p, 1 };
-	return (struct json_element){ JSON_CHARACTER, tr_utf8_decode(p, length), length };
+		return (struct tr_json_element){ TR_JSON_RAW_BYTE, (unsigned char)*p, 1 };
+	return (struct tr_json_element){ TR_JSON_CHARACTER, tr_utf8_decode(p, length), length };
 }
 
 static unsigned put_hex_escape(uint32_t unit, char *to)
@@ -82,12 +83,13 @@ static unsigned put_hex_escape(uint32_t unit, char *to)
 	return 6;
 }
 
-unsigned tr_json_element_spell(const struct json_element *element, char *to)
+unsigned tr_json_element_spell(const struct tr_json_element *element, char *to)
 {
-	static const char shortest[0x20] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',
-					     ['\f'] = 'f', ['\r'] = 'r' };
+	static const char shortest[0x20] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+	};
 	uint32_t code = element->code;
-	if (element->type == JSON_RAW_BYTE) {
+	if (element->type == TR_JSON_RAW_BYTE) {
 		static const char digits[] = "0123456789abcdef";
 		to[0] = '\\';
 		to[1] = 'x';
@@ -95,7 +97,7 @@ unsigned tr_json_element_spell(const struct json_element *element, char *to)
 		to[3] = digits[code & 15];
 		return 4;
 	}
-	if (element->type == JSON_SURROGATE || code == 0x7f)
+	if (element->type == TR_JSON_SURROGATE || code == 0x7f)
 		return put_hex_escape(code, to);
 	if (code >= 0x20 && code != '"' && code != '\\')
 		return tr_utf8_encode(code, to);
@@ -110,9 +112,9 @@ unsigned tr_json_element_spell(const struct json_element *element, char *to)
 /* Most bodies are their own spelling, in every form: then they are appended at once. */
 static bool put_if_plain(struct tr_text body, struct tr_buffer *to)
 {
-	char *room = tr_buffer_room(to, body.len + JSON_WIDE);
+	char *room = tr_buffer_room(to, body.len + TR_JSON_WIDE);
 	const char *end = body.data + body.len;
-	if (!room || json_copy_plain(body.data, end, &room) < end)
+	if (!room || tr_json_copy_plain(body.data, end, &room) < end)
 		return false;
 	tr_buffer_used(to, body.len);
 	return true;
@@ -125,8 +127,8 @@ bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to)
 	bool same = true;
 	const char *end = body.data + body.len;
 	for (const char *p = body.data; p < end;) {
-		struct json_element element = tr_json_element(p, end);
-		char spelling[JSON_SPELLING_MAX];
+		struct tr_json_element element = tr_json_element(p, end);
+		char spelling[TR_JSON_SPELLING_MAX];
 		unsigned n = tr_json_element_spell(&element, spelling);
 		same &= n == element.length && memcmp(p, spelling, n) == 0;
 		tr_buffer_put(to, spelling, n);
@@ -136,11 +138,11 @@ bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to)
 }
 
 /* Bytes of an element; at most 4. */
-static unsigned element_bytes(const struct json_element *element, char *to)
+static unsigned element_bytes(const struct tr_json_element *element, char *to)
 {
-	if (element->type == JSON_CHARACTER)
+	if (element->type == TR_JSON_CHARACTER)
 		return tr_utf8_encode(element->code, to);
-	if (element->type == JSON_RAW_BYTE) {
+	if (element->type == TR_JSON_RAW_BYTE) {
 		to[0] = (char)element->code;
 		return 1;
 	}
@@ -163,13 +165,13 @@ static size_t decode(struct tr_text body, char *to, bool *surrogates)
 		p += run;
 		if (p == end)
 			break;
-		struct json_element element = escape(p, end);
+		struct tr_json_element element = escape(p, end);
 		char bytes[4];
 		unsigned n = element_bytes(&element, bytes);
 		memcpy(t, bytes, n); /* never longer than the escape */
 		t += n;
 		p += element.length;
-		*surrogates |= element.type == JSON_SURROGATE;
+		*surrogates |= element.type == TR_JSON_SURROGATE;
 	}
 	return (size_t)(t - to);
 }
@@ -198,7 +200,8 @@ bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to)
 	struct tr_buffer bytes = TR_BUFFER_INIT;
 	char *room = tr_buffer_room(&bytes, body.len);
 	if (room)
-		tr_cell_escape((struct tr_text){ room, decode(body, room, &surrogates) }, false, to);
+		tr_cell_escape((struct tr_text){ room, decode(body, room, &surrogates) }, false,
+			       to);
 	to->failed |= !room;
 	tr_buffer_free(&bytes);
 	return !surrogates;
@@ -208,8 +211,8 @@ enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to
 {
 	const char *body = json->pos + 1, *end = json->end;
 	if (body < end && *json->pos == '"') {
-		char *room = tr_buffer_room(to, (size_t)(end - body) + JSON_WIDE);
-		const char *p = room ? json_copy_plain(body, end, &room) : end;
+		char *room = tr_buffer_room(to, (size_t)(end - body) + TR_JSON_WIDE);
+		const char *p = room ? tr_json_copy_plain(body, end, &room) : end;
 		if (p < end && *p == '"' && p > body + 1) {
 			tr_buffer_used(to, (size_t)(p - body));
 			json->pos = p + 1;

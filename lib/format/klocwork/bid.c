@@ -18,10 +18,11 @@ struct evidence {
 	bool event, foreign;
 };
 
-/* An id, an executable, and one more key of an event: no other JSON lines that we know have these. */
+/* An id, an executable, and one more key of an event: no other JSON lines that we know have these.
+ */
 static bool is_event(const struct tr_klocwork_object *object)
 {
-	const struct klocwork_piece *pieces = object->pieces;
+	const struct tr_klocwork_piece *pieces = object->pieces;
 	return pieces[TR_KLOCWORK_ID].len && pieces[TR_KLOCWORK_EXECUTABLE].len &&
 	       (pieces[TR_KLOCWORK_ARGS].len || pieces[TR_KLOCWORK_WORK_DIR].len ||
 		pieces[TR_KLOCWORK_PARENT_ID].len);

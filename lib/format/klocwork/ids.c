@@ -10,12 +10,12 @@ enum {
 	MAX_TEXT = 240, /* longer ids than any tracer writes are never found again */
 };
 
-struct klocwork_run {
+struct tr_klocwork_run {
 	uint64_t id, value, count; /* id + i has value + i */
 };
 
 /* An id in the table; all zero: free. */
-struct klocwork_entry {
+struct tr_klocwork_entry {
 	uint64_t key; /* the number, or the hash of text */
 	char *text;   /* NULL for numbers; its length is in front: struct id_text */
 	uint64_t value;
@@ -27,7 +27,8 @@ struct id_text {
 	char bytes[];
 };
 
-/* True when the id is a number that the runs can hold, and canonical, so that no two ids are one. */
+/* True when the id is a number that the runs can hold, and canonical, so that no two ids are one.
+ */
 static bool is_number(struct tr_text id, uint64_t *number)
 {
 	enum { SAFE_DIGITS = 19 };
@@ -58,7 +59,7 @@ static uint64_t hash_text(struct tr_text text)
 	return hash;
 }
 
-static struct tr_text entry_text(const struct klocwork_entry *entry)
+static struct tr_text entry_text(const struct tr_klocwork_entry *entry)
 {
 	if (!entry->text)
 		return (struct tr_text){ NULL, 0 };
@@ -67,12 +68,12 @@ static struct tr_text entry_text(const struct klocwork_entry *entry)
 }
 
 /* The entry of an id (text.data NULL: the number key), or NULL. */
-static struct klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_t key,
-					 struct tr_text text)
+static struct tr_klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_t key,
+					    struct tr_text text)
 {
 	if (!ids->table)
 		return NULL;
-	struct klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
+	struct tr_klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
 	for (unsigned i = 0; i < WAYS; i++) {
 		if (set[i].key != key || set[i].used <= ids->forgotten)
 			continue;
@@ -85,10 +86,10 @@ static struct klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_t k
 }
 
 /* A free entry of the key's set, or the one that was not used for the longest time. */
-static struct klocwork_entry *oldest_entry(struct tr_klocwork_ids *ids, uint64_t key)
+static struct tr_klocwork_entry *oldest_entry(struct tr_klocwork_ids *ids, uint64_t key)
 {
-	struct klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
-	struct klocwork_entry *oldest = set;
+	struct tr_klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
+	struct tr_klocwork_entry *oldest = set;
 	for (unsigned i = 1; i < WAYS; i++)
 		if (set[i].used < oldest->used)
 			oldest = &set[i];
@@ -102,7 +103,7 @@ static bool put_entry(struct tr_klocwork_ids *ids, uint64_t key, struct tr_text 
 		ids->table = calloc((size_t)SETS * WAYS, sizeof *ids->table);
 	if (!ids->table)
 		return false;
-	struct klocwork_entry *entry = find_entry(ids, key, text);
+	struct tr_klocwork_entry *entry = find_entry(ids, key, text);
 	if (entry) {
 		entry->value = value;
 		return true;
@@ -117,7 +118,7 @@ static bool put_entry(struct tr_klocwork_ids *ids, uint64_t key, struct tr_text 
 	}
 	entry = oldest_entry(ids, key);
 	free(entry->text);
-	*entry = (struct klocwork_entry){ key, (char *)copy, value, ++ids->clock };
+	*entry = (struct tr_klocwork_entry){ key, (char *)copy, value, ++ids->clock };
 	return true;
 }
 
@@ -132,7 +133,7 @@ static bool make_run_room(struct tr_klocwork_ids *ids)
 		return true;
 	}
 	size_t cap = ids->run_cap ? ids->run_cap * 2 : 16;
-	struct klocwork_run *runs = realloc(ids->runs, cap * sizeof *runs);
+	struct tr_klocwork_run *runs = realloc(ids->runs, cap * sizeof *runs);
 	if (!runs)
 		return false;
 	ids->runs = runs;
@@ -142,7 +143,7 @@ static bool make_run_room(struct tr_klocwork_ids *ids)
 
 bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t value)
 {
-	struct klocwork_run *last = ids->run_count ? &ids->runs[ids->run_count - 1] : NULL;
+	struct tr_klocwork_run *last = ids->run_count ? &ids->runs[ids->run_count - 1] : NULL;
 	if (last && id - last->id == last->count && value - last->value == last->count) {
 		last->count++;
 		return true;
@@ -152,7 +153,7 @@ bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64
 		return put_entry(ids, id, (struct tr_text){ NULL, 0 }, value);
 	if (!make_run_room(ids))
 		return false;
-	ids->runs[ids->run_count++] = (struct klocwork_run){ id, value, 1 };
+	ids->runs[ids->run_count++] = (struct tr_klocwork_run){ id, value, 1 };
 	return true;
 }
 
@@ -181,7 +182,7 @@ static size_t find_run(const struct tr_klocwork_ids *ids, uint64_t id)
 bool tr_klocwork_ids_find_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t *value)
 {
 	const struct tr_text none = { NULL, 0 };
-	struct klocwork_entry *entry = find_entry(ids, id, none);
+	struct tr_klocwork_entry *entry = find_entry(ids, id, none);
 	if (entry) {
 		*value = entry->value;
 		return true;
@@ -201,7 +202,7 @@ bool tr_klocwork_ids_find(struct tr_klocwork_ids *ids, struct tr_text id, uint64
 	uint64_t number;
 	if (is_number(id, &number))
 		return tr_klocwork_ids_find_number(ids, number, value);
-	struct klocwork_entry *entry = find_entry(ids, hash_text(id), id);
+	struct tr_klocwork_entry *entry = find_entry(ids, hash_text(id), id);
 	if (entry)
 		*value = entry->value;
 	return entry != NULL;

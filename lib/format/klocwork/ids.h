@@ -13,18 +13,22 @@
 
 #include "core/text.h"
 
-struct klocwork_run;
-struct klocwork_entry;
+struct tr_klocwork_run;
+struct tr_klocwork_entry;
 
 struct tr_klocwork_ids {
-	struct klocwork_run *runs; /* by id, and so by time: a new one is always beyond the last */
+	struct tr_klocwork_run
+		*runs; /* by id, and so by time: a new one is always beyond the last */
 	size_t run_count, run_cap;
-	struct klocwork_entry *table; /* sets of WAYS entries; NULL until an id needs it */
-	uint64_t clock;               /* counts uses; entries used before `forgotten` are not there */
+	struct tr_klocwork_entry *table; /* sets of WAYS entries; NULL until an id needs it */
+	uint64_t clock; /* counts uses; entries used before `forgotten` are not there */
 	uint64_t forgotten;
 };
 
-#define TR_KLOCWORK_IDS_INIT { NULL, 0, 0, NULL, 1, 0 }
+#define TR_KLOCWORK_IDS_INIT \
+	{ \
+		NULL, 0, 0, NULL, 1, 0 \
+	}
 
 /* id is the text of a JSON value. False: memory is out. */
 bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t value);

@@ -3,7 +3,7 @@
 #include "format/klocwork/object.h"
 
 struct tr_text tr_klocwork_object_piece(const struct tr_klocwork_object *object,
-					struct klocwork_piece piece)
+					struct tr_klocwork_piece piece)
 {
 	if (!piece.len)
 		return (struct tr_text){ NULL, 0 };
@@ -12,7 +12,7 @@ struct tr_text tr_klocwork_object_piece(const struct tr_klocwork_object *object,
 
 struct tr_text tr_klocwork_object_name(const struct tr_klocwork_object *object)
 {
-	struct klocwork_piece none = { 0, 0 };
+	struct tr_klocwork_piece none = { 0, 0 };
 	return tr_klocwork_object_piece(object, object->extra_count == 1 ? object->name : none);
 }
 
@@ -24,13 +24,13 @@ struct tr_text tr_klocwork_object_value(const struct tr_klocwork_object *object)
 	return tr_text_span(extra->data + object->extra_value, extra->data + extra->len);
 }
 
-static void put_piece(const struct tr_klocwork_object *object, struct klocwork_piece piece,
+static void put_piece(const struct tr_klocwork_object *object, struct tr_klocwork_piece piece,
 		      struct tr_buffer *to)
 {
 	tr_buffer_put(to, object->text.data + piece.begin, piece.len);
 }
 
-static void put_cell(const struct tr_klocwork_object *object, struct klocwork_piece cell,
+static void put_cell(const struct tr_klocwork_object *object, struct tr_klocwork_piece cell,
 		     struct tr_buffer *to)
 {
 	if (cell.len)
@@ -42,7 +42,7 @@ static void put_cell(const struct tr_klocwork_object *object, struct klocwork_pi
 static void put_event(const struct tr_klocwork_object *object, uint64_t seq, uint64_t parent,
 		      struct tr_buffer *to, struct tr_klocwork_gaps *gaps)
 {
-	const struct klocwork_piece *pieces = object->pieces;
+	const struct tr_klocwork_piece *pieces = object->pieces;
 	size_t begin = to->len;
 	tr_buffer_put_literal(to, "exec\t");
 	tr_buffer_put_decimal(to, seq);
@@ -68,8 +68,7 @@ static void put_event(const struct tr_klocwork_object *object, uint64_t seq, uin
 }
 
 /* META and ENV. An object of several keys that is no event is one value, without a name. */
-static void put_context(const struct tr_klocwork_object *object, uint64_t seq,
-			struct tr_buffer *to)
+static void put_context(const struct tr_klocwork_object *object, uint64_t seq, struct tr_buffer *to)
 {
 	bool env = object->kind == TR_KLOCWORK_ENV;
 	struct tr_text name = tr_klocwork_object_name(object);
@@ -89,9 +88,8 @@ static void put_context(const struct tr_klocwork_object *object, uint64_t seq,
 	}
 }
 
-void tr_klocwork_object_line(const struct tr_klocwork_object *object, uint64_t seq,
-			     uint64_t parent, struct tr_buffer *to,
-			     struct tr_klocwork_gaps *gaps)
+void tr_klocwork_object_line(const struct tr_klocwork_object *object, uint64_t seq, uint64_t parent,
+			     struct tr_buffer *to, struct tr_klocwork_gaps *gaps)
 {
 	if (object->kind == TR_KLOCWORK_EVENT)
 		put_event(object, seq, parent, to, gaps);

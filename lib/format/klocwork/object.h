@@ -32,7 +32,7 @@ enum tr_klocwork_key {
 	TR_KLOCWORK_KEYS,
 };
 
-struct klocwork_piece {
+struct tr_klocwork_piece {
 	size_t begin, len; /* in text; len 0: absent */
 };
 
@@ -45,13 +45,13 @@ struct tr_klocwork_object {
 	bool lossy;
 	bool env_top; /* env-diff is against the env line: envtop; set by the owner */
 	struct tr_buffer text;
-	struct klocwork_piece pieces[TR_KLOCWORK_KEYS]; /* cells, or TAB key=value */
-	struct klocwork_piece id; /* id and parent_id so that equal ones have the same bytes */
-	struct klocwork_piece parent_id;
+	struct tr_klocwork_piece pieces[TR_KLOCWORK_KEYS]; /* cells, or TAB key=value */
+	struct tr_klocwork_piece id; /* id and parent_id so that equal ones have the same bytes */
+	struct tr_klocwork_piece parent_id;
 	struct tr_buffer extra; /* members of other keys, spelled, with a comma between */
 	size_t extra_count;
-	size_t extra_value;          /* where the value of the last one begins */
-	struct klocwork_piece name;  /* its key as a cell */
+	size_t extra_value;	       /* where the value of the last one begins */
+	struct tr_klocwork_piece name; /* its key as a cell */
 	bool name_lossy;
 };
 
@@ -61,14 +61,14 @@ struct tr_text tr_klocwork_object_value(const struct tr_klocwork_object *object)
 
 /* A cell or a literal of the object; data NULL where it is absent. */
 struct tr_text tr_klocwork_object_piece(const struct tr_klocwork_object *object,
-					struct klocwork_piece piece);
+					struct tr_klocwork_piece piece);
 
 /*
  * Converts the object at json. TR_JSON_OBJECT: done, json is behind it.
  * TR_JSON_CUT, TR_JSON_BAD: err says why, the content means nothing.
  */
-enum tr_json_token tr_klocwork_object_read(struct tr_klocwork_object *object,
-					   struct tr_json *json, struct tr_error *err);
+enum tr_json_token tr_klocwork_object_read(struct tr_klocwork_object *object, struct tr_json *json,
+					   struct tr_error *err);
 
 /* Where in a record's line fields can still be put in. */
 struct tr_klocwork_gaps {
@@ -79,9 +79,8 @@ struct tr_klocwork_gaps {
  * Appends the record's line, without LF. parent: seq of the parent,
  * TR_NO_POSITION where there is none. gaps: offsets from the line's start.
  */
-void tr_klocwork_object_line(const struct tr_klocwork_object *object, uint64_t seq,
-			     uint64_t parent, struct tr_buffer *to,
-			     struct tr_klocwork_gaps *gaps);
+void tr_klocwork_object_line(const struct tr_klocwork_object *object, uint64_t seq, uint64_t parent,
+			     struct tr_buffer *to, struct tr_klocwork_gaps *gaps);
 
 void tr_klocwork_object_free(struct tr_klocwork_object *object);
 

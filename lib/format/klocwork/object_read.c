@@ -4,9 +4,9 @@
 #include "record/record.h"
 
 /* What was appended since begin, as a piece. */
-static struct klocwork_piece piece_since(const struct tr_klocwork_object *object, size_t begin)
+static struct tr_klocwork_piece piece_since(const struct tr_klocwork_object *object, size_t begin)
 {
-	return (struct klocwork_piece){ begin, object->text.len - begin };
+	return (struct tr_klocwork_piece){ begin, object->text.len - begin };
 }
 
 static bool is_value(enum tr_json_token token)
@@ -59,7 +59,7 @@ static const char *plain_number(const char *p, const char *end)
  * What an id is compared by: numbers with a point or an exponent by their value,
  * others as they are written, so that none beyond 64 bits is taken for another.
  */
-static struct klocwork_piece number_key(struct tr_klocwork_object *object, struct tr_text number)
+static struct tr_klocwork_piece number_key(struct tr_klocwork_object *object, struct tr_text number)
 {
 	struct tr_buffer *text = &object->text;
 	size_t begin = text->len;
@@ -112,7 +112,7 @@ static enum tr_json_token read_parent_id(struct tr_klocwork_object *object, stru
 					 struct tr_error *err)
 {
 	struct tr_buffer *text = &object->text;
-	struct klocwork_piece *piece = &object->pieces[TR_KLOCWORK_PARENT_ID];
+	struct tr_klocwork_piece *piece = &object->pieces[TR_KLOCWORK_PARENT_ID];
 	size_t begin = text->len;
 	tr_buffer_put_literal(text, "\tppid=");
 	size_t value = text->len;
@@ -134,8 +134,8 @@ static enum tr_json_token read_parent_id(struct tr_klocwork_object *object, stru
 	return token;
 }
 
-static enum tr_json_token read_executable(struct tr_klocwork_object *object,
-					  struct tr_json *json, struct tr_error *err)
+static enum tr_json_token read_executable(struct tr_klocwork_object *object, struct tr_json *json,
+					  struct tr_error *err)
 {
 	size_t begin = object->text.len;
 	bool unique = true;
@@ -302,7 +302,7 @@ static void reset(struct tr_klocwork_object *object)
 	tr_buffer_reset(&object->text);
 	tr_buffer_reset(&object->extra);
 	memset(object->pieces, 0, sizeof object->pieces);
-	object->id = object->parent_id = object->name = (struct klocwork_piece){ 0, 0 };
+	object->id = object->parent_id = object->name = (struct tr_klocwork_piece){ 0, 0 };
 	object->extra_count = object->extra_value = 0;
 	object->lossy = object->name_lossy = false;
 }
@@ -322,8 +322,8 @@ static void classify(struct tr_klocwork_object *object)
 	object->lossy |= object->extra_count == 1 && object->name_lossy;
 }
 
-enum tr_json_token tr_klocwork_object_read(struct tr_klocwork_object *object,
-					   struct tr_json *json, struct tr_error *err)
+enum tr_json_token tr_klocwork_object_read(struct tr_klocwork_object *object, struct tr_json *json,
+					   struct tr_error *err)
 {
 	struct tr_text none;
 	reset(object);

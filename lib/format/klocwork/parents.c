@@ -29,13 +29,13 @@ static uint64_t hash_id(struct tr_text id)
 	return hash | 1;
 }
 
-static struct klocwork_queued *queued(struct tr_klocwork_parents *parents, size_t i)
+static struct tr_klocwork_queued *queued(struct tr_klocwork_parents *parents, size_t i)
 {
 	return &parents->queue[(parents->first + i) % RING];
 }
 
 /* The queued record with that seq, or NULL: seqs rise through the queue. */
-static struct klocwork_queued *find_queued(struct tr_klocwork_parents *parents, uint64_t seq)
+static struct tr_klocwork_queued *find_queued(struct tr_klocwork_parents *parents, uint64_t seq)
 {
 	size_t low = 0, high = parents->count;
 	while (low < high) {
@@ -53,7 +53,7 @@ static struct klocwork_queued *find_queued(struct tr_klocwork_parents *parents, 
 static bool is_ancestor(struct tr_klocwork_parents *parents, uint64_t waiting, uint64_t parent)
 {
 	while (parent != TR_NO_POSITION && parent != waiting) {
-		struct klocwork_queued *record = find_queued(parents, parent);
+		struct tr_klocwork_queued *record = find_queued(parents, parent);
 		parent = record ? record->parent : TR_NO_POSITION;
 	}
 	return parent == waiting;
@@ -65,7 +65,7 @@ static void resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint
 {
 	uint64_t hash = hash_id(id);
 	for (size_t slot = 0; slot < RING; slot++) {
-		struct klocwork_queued *record = &parents->queue[slot];
+		struct tr_klocwork_queued *record = &parents->queue[slot];
 		if (parents->wanted[slot] != hash)
 			continue;
 		struct tr_text wanted = { record->bytes + record->length, record->wanted_length };
@@ -84,9 +84,9 @@ static bool names_nobody(struct tr_text parent_id)
 
 bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id,
 			       struct tr_text parent_id, uint64_t seq,
-			       struct klocwork_parent *parent)
+			       struct tr_klocwork_parent *parent)
 {
-	*parent = (struct klocwork_parent){ TR_NO_POSITION, false, false };
+	*parent = (struct tr_klocwork_parent){ TR_NO_POSITION, false, false };
 	parents->events = true;
 	if (!names_nobody(parent_id) &&
 	    !tr_klocwork_ids_find(&parents->ids, parent_id, &parent->seq)) {
@@ -105,7 +105,7 @@ bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_te
 /* The record in that slot waits in vain. */
 static void give_up(struct tr_klocwork_parents *parents, size_t slot)
 {
-	struct klocwork_queued *record = &parents->queue[slot];
+	struct tr_klocwork_queued *record = &parents->queue[slot];
 	parents->wanted[slot] = 0;
 	parents->waiting--;
 	record->orphan = !record->zero;
@@ -129,7 +129,7 @@ void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft)
 }
 
 bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
-			       const struct klocwork_queued *record, struct tr_text line,
+			       const struct tr_klocwork_queued *record, struct tr_text line,
 			       struct tr_text wanted)
 {
 	size_t slot = (parents->first + parents->count) % RING;
@@ -158,7 +158,7 @@ bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
  */
 static size_t blocking_slot(struct tr_klocwork_parents *parents)
 {
-	struct klocwork_queued *record = &parents->queue[parents->first];
+	struct tr_klocwork_queued *record = &parents->queue[parents->first];
 	while (record) {
 		size_t slot = (size_t)(record - parents->queue);
 		if (parents->wanted[slot])
@@ -169,7 +169,7 @@ static size_t blocking_slot(struct tr_klocwork_parents *parents)
 	return RING;
 }
 
-struct klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents)
+struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents)
 {
 	if (!parents->count)
 		return NULL;
@@ -185,7 +185,7 @@ struct klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *pa
 
 void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to)
 {
-	struct klocwork_queued *record = &parents->queue[parents->first];
+	struct tr_klocwork_queued *record = &parents->queue[parents->first];
 	tr_klocwork_line_finish((struct tr_text){ record->bytes, record->length }, &record->gaps,
 				record->parent, record->orphan, to);
 	parents->bytes -= record->length;

@@ -22,26 +22,26 @@
 #include "format/klocwork/object.h"
 
 enum {
-	TR_KLOCWORK_AHEAD = 256,          /* records that queue behind one that waits */
+	TR_KLOCWORK_AHEAD = 256,	  /* records that queue behind one that waits */
 	TR_KLOCWORK_AHEAD_BYTES = 1 << 20 /* and their bytes */
 };
 
 /* A finished line, or one that may still get its parent. */
-struct klocwork_queued {
+struct tr_klocwork_queued {
 	uint64_t seq, source_line, source_offset;
 	uint64_t parent; /* seq, or TR_NO_POSITION */
 	bool orphan;
-	bool zero;       /* waits for the id 0, which may also be nobody's */
+	bool zero; /* waits for the id 0, which may also be nobody's */
 	struct tr_klocwork_gaps gaps;
-	char *bytes;     /* the line without its LF, and the id that it waits for */
+	char *bytes; /* the line without its LF, and the id that it waits for */
 	size_t length, wanted_length;
 };
 
 struct tr_klocwork_parents {
-	struct tr_klocwork_ids ids; /* of this scope */
-	bool events;                /* there were some in this scope */
-	uint64_t orphans;           /* in the whole trace */
-	struct klocwork_queued queue[TR_KLOCWORK_AHEAD + 2]; /* a ring */
+	struct tr_klocwork_ids ids;				/* of this scope */
+	bool events;						/* there were some in this scope */
+	uint64_t orphans;					/* in the whole trace */
+	struct tr_klocwork_queued queue[TR_KLOCWORK_AHEAD + 2]; /* a ring */
 	uint64_t wanted[TR_KLOCWORK_AHEAD + 2]; /* hash of what a queued one waits for; 0: not */
 	size_t first, count, bytes, waiting;
 };
@@ -50,7 +50,7 @@ void tr_klocwork_parents_init(struct tr_klocwork_parents *parents);
 void tr_klocwork_parents_free(struct tr_klocwork_parents *parents);
 
 /* What is known of an event when it comes. */
-struct klocwork_parent {
+struct tr_klocwork_parent {
 	uint64_t seq; /* TR_NO_POSITION: none, or not yet */
 	bool waits;
 	bool orphan;
@@ -59,7 +59,7 @@ struct klocwork_parent {
 /* An event with these ids (JSON texts; data NULL: absent) comes as record seq. False: memory. */
 bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id,
 			       struct tr_text parent_id, uint64_t seq,
-			       struct klocwork_parent *parent);
+			       struct tr_klocwork_parent *parent);
 
 /* A version line, or with `soft` a creator or env line, comes. */
 void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft);
@@ -69,7 +69,7 @@ void tr_klocwork_parents_settle(struct tr_klocwork_parents *parents);
 
 /* Queues a copy of a record's line (no LF). wanted: parent_id, where it waits. False: memory. */
 bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
-			       const struct klocwork_queued *record, struct tr_text line,
+			       const struct tr_klocwork_queued *record, struct tr_text line,
 			       struct tr_text wanted);
 
 /* True when lines have to queue because one waits or queues already. */
@@ -79,7 +79,7 @@ static inline bool tr_klocwork_parents_busy(const struct tr_klocwork_parents *pa
 }
 
 /* The first of the queue when it is to leave now, else NULL. */
-struct klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents);
+struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents);
 
 /* Appends the line with parent and flag in their places, and LF; takes it out of the queue. */
 void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to);

@@ -1,15 +1,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/klocwork/exact.h"
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
 #include "format/klocwork/parents.h"
-#include "format/klocwork/render.h"
 #include "format/klocwork/unit.h"
 #include "record/literal.h"
 
 enum {
-	IDLE = 1000,          /* milliseconds: who has waited so long is not kept any longer */
+	IDLE = 1000,	      /* milliseconds: who has waited so long is not kept any longer */
 	BLANKS_MAX = 1 << 20, /* blank lines kept for one record with --exact */
 	VERSION_UNKNOWN = 200 /* 1.x is known, whatever x */
 };
@@ -17,21 +17,18 @@ enum {
 struct reader {
 	struct tr_input *in;
 	struct tr_limits limits;
-	bool exact;
 	struct tr_klocwork_object object;
 	struct tr_klocwork_unit unit;
 	struct tr_klocwork_parents parents;
 	struct tr_arena arena;
 	struct tr_record record;
-	struct tr_buffer line;     /* the record's */
-	struct tr_buffer blank;    /* --exact: blank lines since the last unit */
-	struct tr_buffer rendered; /* --exact: what the writer would write */
+	struct tr_buffer line; /* the record's */
+	struct tr_klocwork_exact exact;
 	uint64_t seq;
-	uint64_t source_line;   /* of the window's pos, from 1 */
-	bool amid_line;         /* the unit before did not end its line */
-	bool garbage;           /* the unit in the window was reported and is due as a raw record */
+	uint64_t source_line; /* of the window's pos, from 1 */
+	bool garbage;	      /* the unit in the window was reported and is due as a raw record */
 	char reason[TR_ERROR_TEXT];
-	bool odd_version;       /* to be remarked upon */
+	bool odd_version; /* to be remarked upon */
 	uint64_t odd_line;
 	bool ended, told_orphans;
 };
@@ -47,7 +44,7 @@ struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct t
 	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
 	reader->in = in;
 	reader->limits = config->limits;
-	reader->exact = config->exact;
+	reader->exact.on = config->exact;
 	reader->object.env_top = tr_text_is(base, "top");
 	reader->source_line = 1;
 	tr_klocwork_parents_init(&reader->parents);
@@ -61,8 +58,7 @@ void tr_klocwork_close(struct tr_reader *base)
 	tr_klocwork_parents_free(&reader->parents);
 	tr_arena_free(&reader->arena);
 	tr_buffer_free(&reader->line);
-	tr_buffer_free(&reader->blank);
-	tr_buffer_free(&reader->rendered);
+	tr_klocwork_exact_free(&reader->exact);
 	free(reader);
 }
 
@@ -89,7 +85,7 @@ static enum tr_status deliver(struct reader *reader, uint64_t source_line, uint6
 	return TR_OK;
 }
 
-static enum tr_status deliver_queued(struct reader *reader, const struct klocwork_queued *queued,
+static enum tr_status deliver_queued(struct reader *reader, const struct tr_klocwork_queued *queued,
 				     struct tr_record **record, struct tr_error *err)
 {
 	uint64_t source_line = queued->source_line, source_offset = queued->source_offset;
@@ -107,61 +103,26 @@ static struct tr_text unit_text(const struct reader *reader)
 static void consume(struct reader *reader)
 {
 	const struct tr_klocwork_unit *unit = &reader->unit;
-	reader->amid_line = unit->length && reader->in->pos[unit->length - 1] != '\n';
+	reader->exact.amid_line = unit->length && reader->in->pos[unit->length - 1] != '\n';
 	reader->source_line += unit->lines;
 	tr_input_skip(reader->in, unit->length);
-	tr_buffer_reset(&reader->blank);
+	tr_buffer_reset(&reader->exact.blank);
 }
 
-/* Would the writer, for the line as it is now, give the unit's very bytes? */
-static bool comes_back(struct reader *reader)
-{
-	struct tr_buffer *to = &reader->rendered;
-	struct tr_record record;
-	struct tr_error ignored;
-	enum tr_status status;
-	if (reader->amid_line || reader->blank.len)
-		return false;
-	tr_buffer_reset(to);
-	tr_buffer_put_byte(&reader->line, '\n');
-	tr_record_init(&record, &reader->arena);
-	if (!tr_record_from_line(&record, tr_buffer_text(&reader->line), &ignored))
-		return false;
-	struct tr_klocwork_overrides none = { { NULL, 0 }, { NULL, 0 }, false };
-	struct tr_klocwork_fields fields;
-	if (!tr_text_is(record.kind, "exec"))
-		status = tr_klocwork_render_context(&record, to, &ignored);
-	else if ((status = tr_klocwork_fields_find(&record, &fields, &ignored)) == TR_OK)
-		status = tr_klocwork_render_exec(&record, &fields, &none, to, &ignored);
-	tr_buffer_put_byte(to, '\n');
-	reader->line.len--;
-	/* no .raw for want of memory: the caller looks at the line */
-	reader->line.failed |= status == TR_FATAL || to->failed;
-	return status == TR_OK && tr_text_equal(tr_buffer_text(to), unit_text(reader));
-}
-
-/* Adds .raw to the line where it needs it. lossy: without --exact too. */
 static void add_raw(struct reader *reader, bool lossy)
 {
-	if (reader->exact ? comes_back(reader) : !lossy)
-		return;
-	const char *pos = reader->in->pos;
 	const struct tr_klocwork_unit *unit = &reader->unit;
-	tr_buffer_put_literal(&reader->line, "\t.raw=\"");
-	if (reader->exact) {
-		/* escaped as one run: a sequence may go over the seam */
-		tr_buffer_put(&reader->blank, pos, unit->length);
-		tr_string_escape(tr_buffer_text(&reader->blank), &reader->line);
-		reader->line.failed |= reader->blank.failed;
-	} else {
-		tr_string_escape(tr_text_span(pos + unit->begin, pos + unit->end), &reader->line);
-		tr_buffer_put_literal(&reader->line, "\\n");
-	}
-	tr_buffer_put_byte(&reader->line, '"');
+	const char *pos = reader->in->pos;
+	if (reader->exact.on)
+		tr_klocwork_exact_add_raw(&reader->exact, unit_text(reader), &reader->line,
+					  &reader->arena);
+	else if (lossy)
+		tr_klocwork_add_raw(tr_text_span(pos + unit->begin, pos + unit->end),
+				    &reader->line);
 }
 
 /* The line is complete but for its LF: out with it, or behind those that wait. */
-static enum tr_status pass_on(struct reader *reader, const struct klocwork_queued *queued,
+static enum tr_status pass_on(struct reader *reader, const struct tr_klocwork_queued *queued,
 			      struct tr_text wanted, struct tr_record **record,
 			      struct tr_error *err)
 {
@@ -178,12 +139,13 @@ static enum tr_status pass_on(struct reader *reader, const struct klocwork_queue
 	return deliver(reader, queued->source_line, queued->source_offset, record, err);
 }
 
-static struct klocwork_queued here(const struct reader *reader)
+static struct tr_klocwork_queued here(const struct reader *reader)
 {
-	return (struct klocwork_queued){ .seq = reader->seq,
-					 .source_line = reader->source_line,
-					 .source_offset = reader->in->offset + reader->unit.begin,
-					 .parent = TR_NO_POSITION };
+	return (struct tr_klocwork_queued){ .seq = reader->seq,
+					    .source_line = reader->source_line,
+					    .source_offset =
+						    reader->in->offset + reader->unit.begin,
+					    .parent = TR_NO_POSITION };
 }
 
 static enum tr_status read_event(struct reader *reader, struct tr_record **record,
@@ -191,8 +153,8 @@ static enum tr_status read_event(struct reader *reader, struct tr_record **recor
 {
 	const struct tr_klocwork_object *object = &reader->object;
 	struct tr_klocwork_parents *parents = &reader->parents;
-	struct klocwork_queued queued = here(reader);
-	struct klocwork_parent parent;
+	struct tr_klocwork_queued queued = here(reader);
+	struct tr_klocwork_parent parent;
 	struct tr_text none = { NULL, 0 };
 	struct tr_text id = tr_klocwork_object_piece(object, object->id);
 	struct tr_text parent_id = tr_klocwork_object_piece(object, object->parent_id);
@@ -203,8 +165,7 @@ static enum tr_status read_event(struct reader *reader, struct tr_record **recor
 	tr_buffer_reset(&reader->line);
 	tr_klocwork_object_line(object, reader->seq++, at_once ? parent.seq : TR_NO_POSITION,
 				&reader->line, &queued.gaps);
-	if (reader->exact || object->lossy)
-		add_raw(reader, object->lossy);
+	add_raw(reader, object->lossy);
 	queued.parent = parent.seq;
 	queued.orphan = parent.orphan;
 	return pass_on(reader, &queued, parent.waits ? parent_id : none, record, err);
@@ -227,7 +188,7 @@ static enum tr_status read_context(struct reader *reader, struct tr_record **rec
 {
 	const struct tr_klocwork_object *object = &reader->object;
 	struct tr_text name = tr_klocwork_object_name(object), none = { NULL, 0 };
-	struct klocwork_queued queued = here(reader);
+	struct tr_klocwork_queued queued = here(reader);
 	bool version = name.data && tr_text_is(name, "version");
 	if (version && !is_known_version(tr_klocwork_object_value(object))) {
 		reader->odd_version = true;
@@ -237,8 +198,7 @@ static enum tr_status read_context(struct reader *reader, struct tr_record **rec
 		tr_klocwork_parents_scope(&reader->parents, !version);
 	tr_buffer_reset(&reader->line);
 	tr_klocwork_object_line(object, reader->seq++, TR_NO_POSITION, &reader->line, &queued.gaps);
-	if (reader->exact || object->lossy)
-		add_raw(reader, object->lossy);
+	add_raw(reader, object->lossy);
 	return pass_on(reader, &queued, none, record, err);
 }
 
@@ -248,7 +208,7 @@ static enum tr_status read_raw(struct reader *reader, struct tr_text text, const
 {
 	struct tr_buffer *line = &reader->line;
 	struct tr_text none = { NULL, 0 };
-	struct klocwork_queued queued = here(reader);
+	struct tr_klocwork_queued queued = here(reader);
 	tr_buffer_reset(line);
 	tr_buffer_put_literal(line, "raw\t");
 	tr_buffer_put_decimal(line, reader->seq++);
@@ -258,8 +218,7 @@ static enum tr_status read_raw(struct reader *reader, struct tr_text text, const
 	tr_string_escape(tr_text_from(reason), line);
 	tr_buffer_put_byte(line, '"');
 	queued.gaps = (struct tr_klocwork_gaps){ line->len, line->len };
-	if (reader->exact)
-		add_raw(reader, false);
+	add_raw(reader, false);
 	return pass_on(reader, &queued, none, record, err);
 }
 
@@ -269,17 +228,17 @@ static enum tr_status read_blanks(struct reader *reader, struct tr_record **reco
 {
 	reader->unit.length = 0;
 	reader->unit.lines = 0;
-	return read_raw(reader, tr_klocwork_unit_line(tr_buffer_text(&reader->blank)), "blank lines",
-			record, err);
+	return read_raw(reader, tr_klocwork_unit_line(tr_buffer_text(&reader->exact.blank)),
+			"blank lines", record, err);
 }
 
 /* A blank line: with --exact it belongs to the unit that follows. */
 static enum tr_status take_blank(struct reader *reader, struct tr_error *err)
 {
 	struct tr_text text = unit_text(reader);
-	if (reader->exact)
-		tr_buffer_put_text(&reader->blank, text);
-	if (reader->blank.failed)
+	if (reader->exact.on)
+		tr_buffer_put_text(&reader->exact.blank, text);
+	if (reader->exact.blank.failed)
 		return out_of_memory(err);
 	reader->source_line += reader->unit.lines;
 	tr_input_skip(reader->in, text.len);
@@ -315,7 +274,7 @@ static bool settle_when_idle(struct reader *reader)
 static enum tr_status read_unit(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
-	if (reader->exact && reader->blank.len > BLANKS_MAX)
+	if (reader->exact.blank.len > BLANKS_MAX)
 		return read_blanks(reader, record, err);
 	if (reader->garbage) {
 		reader->garbage = false;
@@ -329,7 +288,7 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 	if (status == TR_END) {
 		reader->ended = true;
 		tr_klocwork_parents_settle(&reader->parents);
-		return reader->blank.len ? read_blanks(reader, record, err) : TR_END;
+		return reader->exact.blank.len ? read_blanks(reader, record, err) : TR_END;
 	}
 	if (status != TR_OK) {
 		tr_error_at_line(err, reader->source_line++);
@@ -342,7 +301,7 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 		return report_garbage(reader, err);
 	default:
 		return reader->object.kind == TR_KLOCWORK_EVENT ? read_event(reader, record, err)
-								 : read_context(reader, record, err);
+								: read_context(reader, record, err);
 	}
 }
 
@@ -351,7 +310,8 @@ static enum tr_status remark(struct reader *reader, struct tr_error *err)
 {
 	if (reader->odd_version) {
 		reader->odd_version = false;
-		tr_error_set(err, TR_CAUSE_INPUT, "not a version 1.x trace: read as one all the same");
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "not a version 1.x trace: read as one all the same");
 		tr_error_is_note(err);
 		tr_error_at_line(err, reader->odd_line);
 		return TR_WARN;
@@ -381,7 +341,7 @@ enum tr_status tr_klocwork_next(struct tr_reader *base, struct tr_record **recor
 	if (status != TR_OK)
 		return status;
 	for (;;) {
-		struct klocwork_queued *queued = tr_klocwork_parents_ready(&reader->parents);
+		struct tr_klocwork_queued *queued = tr_klocwork_parents_ready(&reader->parents);
 		if (queued)
 			return deliver_queued(reader, queued, record, err);
 		if (reader->ended)

@@ -21,8 +21,8 @@ static void note_field(struct tr_field *field, struct tr_klocwork_fields *fields
 			*known[k].field = field;
 }
 
-enum tr_status tr_klocwork_fields_find(struct tr_record *record,
-				       struct tr_klocwork_fields *fields, struct tr_error *err)
+enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
+				       struct tr_error *err)
 {
 	*fields = (struct tr_klocwork_fields){ 0 };
 	enum tr_status status = tr_record_split(record, err);
@@ -87,8 +87,8 @@ static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_err
 }
 
 /* The bytes of a cell that is there. */
-static bool cell_bytes(struct tr_record *record, const struct tr_cell *cell,
-		       struct tr_text *bytes, struct tr_error *err)
+static bool cell_bytes(struct tr_record *record, const struct tr_cell *cell, struct tr_text *bytes,
+		       struct tr_error *err)
 {
 	if (cell->type == TR_CELL_TEXT)
 		return tr_cell_bytes(cell->text, record->arena, bytes, err);

@@ -118,8 +118,8 @@ enum tr_status tr_klocwork_unit_next(struct tr_input *in, const struct tr_limits
 	const char *begin = in->offset == 0 ? skip_mark(line.data, end) : line.data;
 	begin = skip_filler(begin, end);
 	bool ended = end[-1] == '\n';
-	*unit = (struct tr_klocwork_unit){ TR_KLOCWORK_BLANK, line.len,
-					   (size_t)(begin - line.data), 0, ended };
+	*unit = (struct tr_klocwork_unit){ TR_KLOCWORK_BLANK, line.len, (size_t)(begin - line.data),
+					   0, ended };
 	if (begin == end || *begin == '\n')
 		return TR_OK;
 	unit->type = TR_KLOCWORK_GARBAGE;

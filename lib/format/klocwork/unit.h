@@ -20,9 +20,9 @@ struct tr_klocwork_unit {
 		TR_KLOCWORK_GARBAGE, /* a line; err of the call says why it is no object */
 		TR_KLOCWORK_BLANK,   /* a line */
 	} type;
-	size_t length;     /* of all of it, from the window's pos on: skip that when done */
+	size_t length;	   /* of all of it, from the window's pos on: skip that when done */
 	size_t begin, end; /* of the object */
-	uint64_t lines;    /* LFs in it */
+	uint64_t lines;	   /* LFs in it */
 };
 
 /*

@@ -9,14 +9,7 @@
 #include "format/klocwork/object.h"
 #include "format/klocwork/render.h"
 #include "format/klocwork/writer_env.h"
-
-enum { KINDS = 32 };
-
-/* How many records of a kind had no place here. */
-struct misfit {
-	char kind[24];
-	uint64_t count;
-};
+#include "format/klocwork/writer_tally.h"
 
 struct writer {
 	struct tr_output *out;
@@ -35,12 +28,9 @@ struct writer {
 	struct tr_klocwork_ids later;
 	struct tr_klocwork_env env;
 
-	/* the whole stream: told by finish */
-	uint64_t strangers; /* execs with the difference to a parent that is not among those written */
-	uint64_t unknown;   /* execs whose env-diff could not be computed */
-	struct misfit misfits[KINDS];
-	size_t misfit_count, misfit_told;
-	bool told_strangers, told_unknown, finished;
+	/* the whole stream */
+	struct tr_klocwork_tally tally;
+	bool finished;
 };
 
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
@@ -167,8 +157,8 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *recor
 
 /* Where the record's parent is, and the parent's id as JSON text where it is a number. */
 static enum tr_klocwork_place find_parent(struct writer *writer,
-					  const struct tr_klocwork_fields *fields,
-					  uint64_t *parent, uint64_t *id)
+					  const struct tr_klocwork_fields *fields, uint64_t *parent,
+					  uint64_t *id)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT };
 	if (!fields->parent)
@@ -189,7 +179,7 @@ static bool count_stranger(struct writer *writer, uint64_t parent)
 {
 	uint64_t times = 0;
 	(void)tr_klocwork_ids_find_number(&writer->later, parent, &times);
-	writer->strangers++;
+	writer->tally.strangers++;
 	return tr_klocwork_ids_put_number(&writer->later, parent, times + 1);
 }
 
@@ -200,7 +190,7 @@ static bool remember(struct writer *writer, const struct tr_record *record)
 	if (!cell_number(&record->seq, &seq))
 		return true;
 	if (tr_klocwork_ids_find_number(&writer->later, seq, &times) && times) {
-		writer->strangers -= times;
+		writer->tally.strangers -= times;
 		if (!tr_klocwork_ids_put_number(&writer->later, seq, 0))
 			return false;
 	}
@@ -275,7 +265,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 				      &known, err);
 	if (status != TR_OK)
 		return about(record, status, err);
-	writer->unknown += !known;
+	writer->tally.unknown += !known;
 	if (place == TR_KLOCWORK_STRANGER && !overrides.has_envdiff && !fields.envtop &&
 	    !count_stranger(writer, parent))
 		return out_of_memory(err);
@@ -305,32 +295,12 @@ static enum tr_status put_context(struct writer *writer, struct tr_record *recor
 	return TR_OK;
 }
 
-static enum tr_status put_env(struct writer *writer, struct tr_record *record,
-			      struct tr_error *err)
+static enum tr_status put_env(struct writer *writer, struct tr_record *record, struct tr_error *err)
 {
 	enum tr_status status = put_context(writer, record, err);
 	if (status != TR_OK)
 		return status;
 	return about(record, tr_klocwork_env_top(&writer->env, record, err), err);
-}
-
-/* Counts a record of a kind that has no place in a build trace. */
-static void count_misfit(struct writer *writer, struct tr_text kind)
-{
-	size_t i = 0, length = sizeof writer->misfits[0].kind - 1;
-	if (kind.len < length)
-		length = kind.len;
-	while (i < writer->misfit_count &&
-	       (strlen(writer->misfits[i].kind) != length ||
-		memcmp(writer->misfits[i].kind, kind.data, length) != 0))
-		i++;
-	if (i == KINDS)
-		i = KINDS - 1; /* a stream with so many kinds does not care */
-	if (i == writer->misfit_count) {
-		memcpy(writer->misfits[i].kind, kind.data, length);
-		writer->misfit_count++;
-	}
-	writer->misfits[i].count++;
 }
 
 static bool counts_as_record(const struct tr_record *record)
@@ -346,7 +316,7 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 	writer->records += counts_as_record(record);
 	if (!exec && !tr_text_is(record->kind, "meta") && !tr_text_is(record->kind, "env") &&
 	    !tr_text_is(record->kind, "raw")) {
-		count_misfit(writer, record->kind);
+		tr_klocwork_tally_misfit(&writer->tally, record->kind);
 		return TR_OK;
 	}
 	struct tr_error remark;
@@ -389,28 +359,5 @@ enum tr_status tr_klocwork_finish(struct tr_writer *base, struct tr_error *err)
 		if (status != TR_OK)
 			return status;
 	}
-	if (writer->strangers && !writer->told_strangers) {
-		writer->told_strangers = true;
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "events whose parent is not in this trace, so that their env-diff is "
-			     "against an environment that is not in it either: %" PRIu64,
-			     writer->strangers);
-		return note(err);
-	}
-	if (writer->unknown && !writer->told_unknown) {
-		writer->told_unknown = true;
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "events written without env-diff, because the environment of their "
-			     "parent is not known: %" PRIu64,
-			     writer->unknown);
-		return TR_WARN;
-	}
-	if (writer->misfit_told < writer->misfit_count) {
-		const struct misfit *misfit = &writer->misfits[writer->misfit_told++];
-		tr_error_set(err, TR_CAUSE_INPUT, "records of kind %s have no place in klocwork: %" PRIu64,
-			     misfit->kind, misfit->count);
-		err->severity = TR_DETAIL;
-		return TR_WARN;
-	}
-	return TR_OK;
+	return tr_klocwork_tally_tell(&writer->tally, err);
 }

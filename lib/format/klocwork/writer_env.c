@@ -87,13 +87,12 @@ static struct tr_environment *known_env(struct tr_klocwork_env *env, uint64_t se
  * parent's, NULL where that is not known. NULL in *result: not known.
  */
 static enum tr_status find_own(struct tr_klocwork_env *env, struct tr_record *record,
-			       const struct tr_klocwork_fields *fields,
-			       struct tr_environment *near, struct tr_environment **result,
-			       struct tr_error *err)
+			       const struct tr_klocwork_fields *fields, struct tr_environment *near,
+			       struct tr_environment **result, struct tr_error *err)
 {
-	struct tr_field *field = fields->env	   ? fields->env
-				 : fields->envtop  ? fields->envtop
-						   : fields->envdiff;
+	struct tr_field *field = fields->env	  ? fields->env
+				 : fields->envtop ? fields->envtop
+						  : fields->envdiff;
 	*result = NULL;
 	if (!field) {
 		*result = tr_environment_retain(near);
@@ -107,8 +106,8 @@ static enum tr_status find_own(struct tr_klocwork_env *env, struct tr_record *re
 	if (field == fields->env)
 		*result = tr_environment_whole(env->pool, near, map);
 	else
-		*result = tr_environment_apply(env->pool,
-					       field == fields->envtop ? env->top : near, map);
+		*result = tr_environment_apply(env->pool, field == fields->envtop ? env->top : near,
+					       map);
 	return *result ? TR_OK : out_of_memory(err);
 }
 
@@ -153,9 +152,7 @@ enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_recor
 	enum tr_status status = begin(env, seq, record->arena, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *near = place == TR_KLOCWORK_ROOT
-					      ? env->top
-					      : known_env(env, parent);
+	struct tr_environment *near = place == TR_KLOCWORK_ROOT ? env->top : known_env(env, parent);
 	struct tr_environment *own;
 	status = find_own(env, record, fields, near, &own, err);
 	if (status != TR_OK)

@@ -24,13 +24,13 @@ enum tr_klocwork_place {
 };
 
 struct tr_klocwork_env {
-	bool target_top;              /* the trace shall have its differences against the env line */
+	bool target_top; /* the trace shall have its differences against the env line */
 	struct tr_environments *pool; /* NULL: nothing had to be computed in this segment */
 	struct tr_environment *top;
-	bool differences;             /* before that, there were some */
-	uint64_t plain_before;        /* records before this one all have the env line's environment */
-	struct tr_buffer vars;        /* the env line's map */
-	struct tr_buffer diff;        /* the last one that was computed */
+	bool differences;      /* before that, there were some */
+	uint64_t plain_before; /* records before this one all have the env line's environment */
+	struct tr_buffer vars; /* the env line's map */
+	struct tr_buffer diff; /* the last one that was computed */
 };
 
 /* The segment is over. */

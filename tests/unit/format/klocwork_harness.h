@@ -10,7 +10,7 @@
 #include "memory_source.h"
 
 struct transcript {
-	struct tr_buffer lines;    /* the records */
+	struct tr_buffer lines;	   /* the records */
 	struct tr_buffer messages; /* "! LINE: text" for damage, "~ LINE: text" for notes */
 	uint64_t records;
 	bool fatal;
@@ -106,9 +106,9 @@ static bool write_trace(struct tr_text stream, struct transcript *transcript)
 	const struct tr_format *format = &tr_format_klocwork;
 	struct tr_write_config config = { .strict = false };
 	struct memory_sink *sink = calloc(1, sizeof *sink);
-	*sink = (struct memory_sink){ { memory_write, memory_flush, memory_flush,
-					memory_sink_close },
-				      &transcript->lines };
+	*sink = (struct memory_sink){
+		{ memory_write, memory_flush, memory_flush, memory_sink_close }, &transcript->lines
+	};
 	struct tr_output *out = tr_output_new(&sink->base);
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_error err;

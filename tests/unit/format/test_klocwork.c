@@ -193,10 +193,10 @@ static void stalled_close(struct tr_source *source)
 static void check_idle(void)
 {
 	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
-	struct stalled_source source = { { .read = stalled_read,
-					   .would_wait = stalled_would_wait,
-					   .close = stalled_close },
-					 false };
+	struct stalled_source source = {
+		{ .read = stalled_read, .would_wait = stalled_would_wait, .close = stalled_close },
+		false
+	};
 	struct tr_read_config config = { .limits = limits };
 	struct tr_error err;
 	struct tr_record *record = NULL;
@@ -223,8 +223,9 @@ static void check_written(const char *stream, const char *trace, const char *mes
 {
 	struct transcript got = { 0 };
 	ok(write_trace(tr_text_from(stream), &got), "%s: written", name);
-	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name) &
-		    ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name);
+	bool same =
+		ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name) &
+		ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name);
 	if (!same)
 		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
 		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
@@ -243,12 +244,10 @@ static void check_writer(void)
 		      "a stream without header");
 	check_written("meta\t0\t-\t-\tversion\tvalue=100\nexec\t1\t-\t-\t-\n",
 		      "{\"version\":100}\n{\"id\":1}\n", "", "an id from seq");
-	check_written(HEADER "exec\t0\t-\t1\ta\n",
-		      "{\"id\":1,\"executable\":\"a\"}\n",
+	check_written(HEADER "exec\t0\t-\t1\ta\n", "{\"id\":1,\"executable\":\"a\"}\n",
 		      "~ -: a segment of the stream has no trailer: it may not be whole\n",
 		      "no trailer");
-	check_written(HEADER "exec\t0\t-\t1\ta\n!end\t2\n",
-		      "{\"id\":1,\"executable\":\"a\"}\n",
+	check_written(HEADER "exec\t0\t-\t1\ta\n!end\t2\n", "{\"id\":1,\"executable\":\"a\"}\n",
 		      "~ -: the trailer counts 2 records, 1 were there\n", "a wrong trailer");
 	check_written(HEADER "fork\t0\t-\t1\t-\tchild=2\nfork\t1\t-\t1\t-\tchild=3\n!end\t2\n", "",
 		      "~ -: records of kind fork have no place in klocwork: 2\n", "other kinds");
@@ -269,17 +268,20 @@ static void check_writer(void)
 		      "~ -: events whose parent is not in this trace, so that their env-diff is "
 		      "against an environment that is not in it either: 1\n",
 		      "a parent that was filtered away");
-	check_written(HEADER "exec\t0\t-\t7\ta\t.raw=\"{\\\"id\\\" : 7,\\\"executable\\\":\\\"a\\\"}\"\n"
-			     "exec\t1\t-\t8\tb\t.raw=\"{\\\"id\\\":8,\\\"executable\\\":\\\"a\\\"} \\n\"\n"
-			     "!end\t2\n",
+	check_written(HEADER
+		      "exec\t0\t-\t7\ta\t.raw=\"{\\\"id\\\" : 7,\\\"executable\\\":\\\"a\\\"}\"\n"
+		      "exec\t1\t-\t8\tb\t.raw=\"{\\\"id\\\":8,\\\"executable\\\":\\\"a\\\"} \\n\"\n"
+		      "!end\t2\n",
 		      "{\"id\" : 7,\"executable\":\"a\"}\n{\"id\":8,\"executable\":\"b\"}\n", "",
 		      ".raw is used when it says the same, an edit wins");
-	check_written("%trec\t1\tformat=strace\nexec\t0\t1.5\t100\t/bin/sh\targv=[\"sh\"]\n"
-		      "exec\t1\t1.6\t101\t/bin/ls\tparent=0\targv=[\"ls\"]\n!end\t2\n",
-		      SUPPLIED "{\"id\":100,\"executable\":\"/bin/sh\",\"args\":[\"sh\"]}\n"
-			       "{\"id\":101,\"parent_id\":100,\"executable\":\"/bin/ls\",\"args\":[\"ls\"]}\n",
-		      "~ -: version and creator were not in the stream: supplied\n",
-		      "records of another format");
+	check_written(
+		"%trec\t1\tformat=strace\nexec\t0\t1.5\t100\t/bin/sh\targv=[\"sh\"]\n"
+		"exec\t1\t1.6\t101\t/bin/ls\tparent=0\targv=[\"ls\"]\n!end\t2\n",
+		SUPPLIED
+		"{\"id\":100,\"executable\":\"/bin/sh\",\"args\":[\"sh\"]}\n"
+		"{\"id\":101,\"parent_id\":100,\"executable\":\"/bin/ls\",\"args\":[\"ls\"]}\n",
+		"~ -: version and creator were not in the stream: supplied\n",
+		"records of another format");
 }
 
 #define ENV "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}\n"
@@ -288,31 +290,37 @@ static void check_writer(void)
 /* Environments that the stream says otherwise than the trace does. */
 static void check_environments(void)
 {
-	check_written(HEADER ENV "exec\t1\t-\t1\t-\tenvtop={\"A\":null}\n"
-			     "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null,\"C\":\"c\"}\n"
-			     "exec\t3\t-\t3\t-\tparent=2\tppid=2\tenvtop={\"C\":\"c\"}\n"
-			     "exec\t4\t-\t4\t-\tparent=3\tppid=3\tenvdiff={\"X\":\"x\"}\n"
-			     "exec\t5\t-\t5\t-\tparent=4\tppid=4\tenv={\"X\":\"x\"}\n!end\t6\n",
-		      ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":null}}\n"
-			       "{\"id\":2,\"parent_id\":1,\"env-diff\":{\"C\":\"c\"}}\n"
-			       "{\"id\":3,\"parent_id\":2,\"env-diff\":{\"A\":\"a\"}}\n"
-			       "{\"id\":4,\"parent_id\":3,\"env-diff\":{\"X\":\"x\"}}\n"
-			       "{\"id\":5,\"parent_id\":4,\"env-diff\":{\"C\":null,\"A\":null,\"B\":null}}\n",
-		      "", "envtop and env become env-diff");
-	check_written(HEADER ENV "exec\t1\t-\t1\t-\n"
-			     "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
+	check_written(
+		HEADER ENV "exec\t1\t-\t1\t-\tenvtop={\"A\":null}\n"
+			   "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null,\"C\":\"c\"}\n"
+			   "exec\t3\t-\t3\t-\tparent=2\tppid=2\tenvtop={\"C\":\"c\"}\n"
+			   "exec\t4\t-\t4\t-\tparent=3\tppid=3\tenvdiff={\"X\":\"x\"}\n"
+			   "exec\t5\t-\t5\t-\tparent=4\tppid=4\tenv={\"X\":\"x\"}\n!end\t6\n",
+		ENV_LINE
+		"{\"id\":1,\"env-diff\":{\"A\":null}}\n"
+		"{\"id\":2,\"parent_id\":1,\"env-diff\":{\"C\":\"c\"}}\n"
+		"{\"id\":3,\"parent_id\":2,\"env-diff\":{\"A\":\"a\"}}\n"
+		"{\"id\":4,\"parent_id\":3,\"env-diff\":{\"X\":\"x\"}}\n"
+		"{\"id\":5,\"parent_id\":4,\"env-diff\":{\"C\":null,\"A\":null,\"B\":null}}\n",
+		"", "envtop and env become env-diff");
+	check_written(HEADER ENV
+		      "exec\t1\t-\t1\t-\n"
+		      "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
 		      ENV_LINE "{\"id\":1}\n{\"id\":2,\"parent_id\":1,\"env-diff\":{\"A\":null}}\n",
 		      "", "a parent that has the env line's environment");
-	check_written(HEADER ENV "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t2\n",
+	check_written(HEADER ENV
+		      "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t2\n",
 		      ENV_LINE "{\"id\":2,\"parent_id\":1,\"env-diff\":{\"A\":null}}\n", "",
 		      "envtop serves where the parent was filtered away");
-	check_written(HEADER ENV "exec\t1\t-\t1\t-\tenvdiff={\"A\":\"x\"}\n"
-			     "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
-		      ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":2,\"parent_id\":1}\n",
-		      "! -: events written without env-diff, because the environment of their "
-		      "parent is not known: 1\n",
-		      "a parent whose environment nobody followed");
-	check_written(HEADER "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t2\n",
+	check_written(
+		HEADER ENV "exec\t1\t-\t1\t-\tenvdiff={\"A\":\"x\"}\n"
+			   "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
+		ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":2,\"parent_id\":1}\n",
+		"! -: events written without env-diff, because the environment of their "
+		"parent is not known: 1\n",
+		"a parent whose environment nobody followed");
+	check_written(HEADER
+		      "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t2\n",
 		      "{\"id\":2,\"env-diff\":{\"A\":\"a\"}}\n",
 		      "! -: an environment that is no map\n", "no env line; no map");
 }

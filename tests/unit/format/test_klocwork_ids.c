@@ -50,7 +50,8 @@ int main(void)
 	bool all = true;
 	for (uint64_t i = 0; i < MANY; i++)
 		all &= tr_klocwork_ids_put_number(&ids, 7 + i, i);
-	ok(all && ids.run_count == 1 && finds(&ids, "7", 0), "any number of ids in a row is one run");
+	ok(all && ids.run_count == 1 && finds(&ids, "7", 0),
+	   "any number of ids in a row is one run");
 
 	all = true;
 	for (uint64_t i = 1; i < MANY; i++) { /* every other id: a run each */

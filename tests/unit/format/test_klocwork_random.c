@@ -19,8 +19,28 @@ static const char trace[] =
 	"{\"zork\":[]}\n\n  \n{\"id\":5,\"args\":[\"cut";
 
 static const char *const snippets[] = {
-	"\n", "\r\n", "\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\xff", "\xef\xbb\xbf", "0",
-	"{\"id\":1}", "\"id\":", "\"args\":", "1e999", "\\u0041", "\\ud83d\\ude00", "null", "x",
+	"\n",
+	"\r\n",
+	"\"",
+	"\\",
+	"{",
+	"}",
+	"[",
+	"]",
+	",",
+	":",
+	" ",
+	"\xff",
+	"\xef\xbb\xbf",
+	"0",
+	"{\"id\":1}",
+	"\"id\":",
+	"\"args\":",
+	"1e999",
+	"\\u0041",
+	"\\ud83d\\ude00",
+	"null",
+	"x",
 };
 
 static uint64_t state;
@@ -72,10 +92,10 @@ static bool comes_back(struct tr_text bytes, size_t piece, struct transcript *re
 static bool try_one(struct tr_text bytes)
 {
 	struct transcript whole = { 0 }, pieces = { 0 };
-	bool good = comes_back(bytes, 1 << 16, &whole) && comes_back(bytes, 1 + any(7), &pieces) &&
-		    tr_text_equal(tr_buffer_text(&whole.lines), tr_buffer_text(&pieces.lines)) &&
-		    tr_text_equal(tr_buffer_text(&whole.messages),
-				  tr_buffer_text(&pieces.messages));
+	bool good =
+		comes_back(bytes, 1 << 16, &whole) && comes_back(bytes, 1 + any(7), &pieces) &&
+		tr_text_equal(tr_buffer_text(&whole.lines), tr_buffer_text(&pieces.lines)) &&
+		tr_text_equal(tr_buffer_text(&whole.messages), tr_buffer_text(&pieces.messages));
 	transcript_free(&whole);
 	transcript_free(&pieces);
 	return good;

@@ -17,8 +17,8 @@ static bool differs(struct tr_environments *pool, struct tr_environment *base,
 		    struct tr_environment *env, const char *want)
 {
 	struct tr_buffer to = TR_BUFFER_INIT;
-	bool same = tr_environment_diff(pool, base, env, &to) &&
-		    tr_text_is(tr_buffer_text(&to), want);
+	bool same =
+		tr_environment_diff(pool, base, env, &to) && tr_text_is(tr_buffer_text(&to), want);
 	if (!same)
 		diag("got %.*s", (int)to.len, to.data);
 	tr_buffer_free(&to);
@@ -32,7 +32,8 @@ static void test_differences(struct tr_environments *pool)
 	struct tr_environment *child = tr_environment_apply(
 		pool, top, map("{\"B\":null,\"D\":\"d\",\"A\":\"a\",\"X\":null}"));
 	ok(differs(pool, NULL, top, "{\"A\":\"a\",\"B\":\"b\",\"C\":\"c\"}"), "a whole one");
-	ok(differs(pool, top, child, "{\"B\":null,\"D\":\"d\"}"), "what says nothing new is left out");
+	ok(differs(pool, top, child, "{\"B\":null,\"D\":\"d\"}"),
+	   "what says nothing new is left out");
 	ok(differs(pool, child, top, "{\"B\":\"b\",\"D\":null}"), "and back");
 	ok(differs(pool, top, top, "{}"), "none to itself");
 	struct tr_environment *same = tr_environment_apply(pool, child, map("{}"));
@@ -40,10 +41,9 @@ static void test_differences(struct tr_environments *pool)
 	struct tr_environment *whole =
 		tr_environment_whole(pool, child, map("{\"C\":\"c\",\"A\":\"a\",\"D\":\"d\"}"));
 	ok(whole == child, "a whole one that is the same is the same");
-	struct tr_environment *other =
-		tr_environment_whole(pool, child, map("{\"A\":1,\"A\":[2],\"E\\xff\":\"\\u0001\"}"));
-	ok(differs(pool, child, other,
-		   "{\"A\":[2],\"E\\xff\":\"\\u0001\",\"D\":null,\"C\":null}"),
+	struct tr_environment *other = tr_environment_whole(
+		pool, child, map("{\"A\":1,\"A\":[2],\"E\\xff\":\"\\u0001\"}"));
+	ok(differs(pool, child, other, "{\"A\":[2],\"E\\xff\":\"\\u0001\",\"D\":null,\"C\":null}"),
 	   "values of any type, repeated names, names that are no UTF-8");
 	tr_environment_release(pool, top);
 	tr_environment_release(pool, child);
