@@ -108,13 +108,15 @@ static const char *follow(const char *p, const char *end, size_t *depth)
 /*
  * Inside an array, does this line begin a new one, because the last was cut?
  * jq and other printers indent what is inside; those that print without
- * indentation have nothing behind a bracket on its line.
+ * indentation have no element behind a bracket on its line, and every array of
+ * ours begins with a string.
  */
 static bool begins_array(struct tr_text line, bool indented)
 {
 	if (line.data[0] != '[')
 		return false;
-	return indented || (line.len > 1 && !is_blank(line.data[1]));
+	const char *end = line.data + line.len, *p = skip_blanks(line.data + 1, end);
+	return indented || (p < end && *p == '"');
 }
 
 static enum tr_status cut_array(struct tr_error *err, enum tr_cause cause, uint64_t line)
