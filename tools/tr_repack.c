@@ -108,6 +108,16 @@ static void set_option(struct repack *r, int id)
 	}
 }
 
+static void look_at_settings(struct repack *r)
+{
+	const struct tr_settings *given = &r->cli.config.read.settings;
+
+	r->foreign = tr_text_is(tr_setting_get(given, "foreign", "no"), "yes");
+	for (size_t i = 0; i < given->count; i++)
+		if (!tr_text_is(given->list[i].key, "foreign"))
+			r->by_records = true;
+}
+
 /* Output. */
 
 static struct tr_sink *made(struct repack *r, struct tr_sink *sink, const struct tr_error *err)
@@ -295,7 +305,7 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 {
 	const struct tr_format *format = place->format;
 	bool is_trace = format && !(format->flags & TR_FORMAT_STREAM);
-	bool same = is_trace && (!r->target || r->target == format);
+	bool same = is_trace && !r->by_records && (!r->target || r->target == format);
 
 	if (same && settle(r, format, place, open))
 		copy(r, place);
@@ -325,7 +335,7 @@ int main(int argc, char **argv)
 		set_option(&r, id);
 	if (r.verify && !cli->output_path)
 		tr_cli_usage(cli, "--verify needs -o FILE");
-	r.foreign = tr_text_is(tr_setting_get(&cli->config.read.settings, "foreign", "no"), "yes");
+	look_at_settings(&r);
 
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;

@@ -18,6 +18,7 @@ struct repack {
 	int level; /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;
+	bool by_records; /* an option of a format was given: bytes alone cannot obey it */
 	struct verify *verify; /* --verify */
 
 	/* the output that is being written: the file, or one member of the archive */

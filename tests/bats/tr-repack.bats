@@ -132,6 +132,13 @@ setup() {
 	tr-repack -z zstd odd | zstd -dc | cmp - odd
 }
 
+@test "an option of the format wants records, not bytes" {
+	printf '{"version": 101}\n' >v.json
+	tr-repack v.json | cmp - v.json
+	tr-repack -O foreign=no v.json | cmp - v.json
+	tr-repack -O env-base=parent v.json | cmp - <(printf '{"version":101}\n')
+}
+
 @test "copies do not share a line" {
 	head -c -1 m.json >cut
 	tr-repack cut z.json >out
