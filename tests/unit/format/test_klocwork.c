@@ -223,9 +223,9 @@ static void check_written(const char *stream, const char *trace, const char *mes
 {
 	struct transcript got = { 0 };
 	ok(write_trace(tr_text_from(stream), &got), "%s: written", name);
-	bool same =
-		ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name) &
-		ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name);
+	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name);
+	same = ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name) &&
+	       same;
 	if (!same)
 		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
 		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
