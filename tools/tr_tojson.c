@@ -116,9 +116,11 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 	struct tr_trace_place *place;
 	struct tr_record *record;
 	bool cut_line = false;
+	/* bytes alone cannot obey an option of the format, and a stream is to be typed anew */
+	bool by_records = cli->config.read.settings.count > 0 || (format->flags & TR_FORMAT_STREAM);
 
 	while (tr_cli_step(cli, &place)) {
-		if (place->format == format && !(format->flags & TR_FORMAT_STREAM)) {
+		if (place->format == format && !by_records) {
 			if (writer)
 				tr_cli_finish(cli, format, writer);
 			writer = NULL;

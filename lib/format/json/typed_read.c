@@ -175,12 +175,13 @@ static bool read_comment(struct tr_typed_reader *r)
 /* The array's first string: a kind, a definition's word with its %, "!end" or "#". */
 static bool read_first(struct tr_typed_reader *r, struct tr_text *first)
 {
+	static const char expected[] = "a kind, \"%trec\", \"!end\" or \"#\"";
 	struct tr_text body;
 	if (!tr_typed_expect(r, TR_JSON_ARRAY, "an array"))
 		return false;
 	enum tr_json_token token = tr_json_next(&r->json, &body);
 	if (token != TR_JSON_STRING)
-		return tr_typed_unexpected(r, token, "a kind, \"%trec\", \"!end\" or \"#\"");
+		return tr_typed_unexpected(r, token, expected);
 	*first = tr_json_string_bytes(body, r->arena);
 	if (!first->data && body.len) {
 		tr_error_memory(r->err);
@@ -188,6 +189,9 @@ static bool read_first(struct tr_typed_reader *r, struct tr_text *first)
 	}
 	if (!tr_typed_check_text(r, *first, false))
 		return false;
+	/* a comment has its text apart: what follows here would become one */
+	if (first->len > 1 && first->data[0] == '#')
+		return tr_typed_unexpected(r, token, expected);
 	tr_buffer_put_text(r->to, *first);
 	return true;
 }

@@ -203,6 +203,7 @@ static void bad_records(void)
 		{ "[]", "kind" },
 		{ "[1]", "kind" },
 		{ "[\"#\"]", "comment" },
+		{ "[\"#a\",0,null,null,null]", "kind" },
 		{ "[\"#\",1]", "comment" },
 		{ "[\"#\",\"a\\nb\"]", "byte 0a" },
 		{ "[\"#\",\"a\",\"b\"]", "comment" },
