@@ -166,6 +166,8 @@ count_records() {
 		tr-parse "$trace" >stream
 		cmp <(zcat "$trace") <(tr-tojson --as=klocwork "$trace")
 		cmp <(tr-repack -t klocwork stream) <(tr-tojson --as=klocwork stream)
+		cmp <(tr-repack -t klocwork -z none -O env-base=top "$trace") \
+			<(tr-tojson --as=klocwork -O env-base=top "$trace")
 	done
 }
 
