@@ -19,6 +19,7 @@ enum {
 	OPTION_RAW,
 	OPTION_NUL,
 	OPTION_TREE,
+	OPTION_REBASE,
 	OPTION_DEFINITIONS,
 	OPTION_CONTEXT,
 };
@@ -36,6 +37,9 @@ static const struct tr_option options[] = {
 	{ OPTION_RAW, 0, "raw", NULL,
 	  "with --fields: strings without quotes and escapes, nothing for what is absent" },
 	{ OPTION_NUL, '0', "null", NULL, "with --fields: end each row with NUL, not LF" },
+	{ OPTION_REBASE, 0, "rebase", NULL,
+	  "say environments as differences against the first one, so that they do not depend on "
+	  "records that are left out" },
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
 	  "which definitions to pass (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",
@@ -198,6 +202,9 @@ static void set_option(struct tr_filter *filter, int option)
 	case OPTION_TREE:
 		filter->root = cli->argument;
 		break;
+	case OPTION_REBASE:
+		filter->rebases = true;
+		break;
 	case OPTION_INVERT:
 		filter->invert = true;
 		break;
@@ -258,6 +265,7 @@ static void free_filter(struct tr_filter *filter)
 	tr_field_list_free(filter->fields);
 	tr_definitions_free(&filter->definitions);
 	tr_task_tree_free(&filter->tree);
+	tr_rebase_free(&filter->rebase);
 	tr_map_free(&filter->calls);
 	tr_buffer_free(&filter->pending);
 	tr_buffer_free(&filter->text);

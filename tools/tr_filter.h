@@ -47,6 +47,28 @@ bool tr_task_tree_follow(struct tr_task_tree *tree, struct tr_record *record, bo
 
 void tr_task_tree_free(struct tr_task_tree *tree);
 
+/* tr_filter_rebase.c: environments that depend on no record that may be left out. */
+struct tr_environments;
+struct tr_environment;
+struct tr_rebase {
+	struct tr_environments *pool;
+	struct tr_environment *top; /* the env record's */
+	struct tr_environment *own; /* of the last exec record, where known */
+	bool known;
+	struct tr_buffer line;
+};
+
+/* False: memory is out. */
+bool tr_rebase_begin(struct tr_rebase *rebase);
+void tr_rebase_free(struct tr_rebase *rebase);
+
+/* Every record has to come by. TR_WARN: its environment cannot be known. TR_FATAL: memory. */
+enum tr_status tr_rebase_follow(struct tr_rebase *rebase, struct tr_record *record,
+				struct tr_error *err);
+
+/* The line with envtop, when it is of the exec record that came by last. False: memory is out. */
+bool tr_rebase_write(struct tr_rebase *rebase, struct tr_record *record, struct tr_text *line);
+
 /*
  * tr_filter_queue.c: what may be written, in order, while an enter waits for
  * its leave to be judged: everything that comes meanwhile waits behind it.
@@ -113,6 +135,7 @@ struct tr_filter {
 	uint64_t limit;
 	struct tr_field_list *fields;
 	const char *root; /* --tree */
+	bool rebases;	  /* --rebase */
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
@@ -123,6 +146,7 @@ struct tr_filter {
 	struct tr_buffer pending; /* lines of context, until a record is kept */
 	struct tr_definitions definitions;
 	struct tr_task_tree tree;
+	struct tr_rebase rebase;
 	struct tr_map calls;
 	struct tr_queue queue;
 

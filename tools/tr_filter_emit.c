@@ -57,25 +57,39 @@ static bool render_row(struct tr_filter *filter, struct tr_record *record, struc
 	return !to->failed || tr_filter_out_of_memory(filter);
 }
 
+/* The line as it came, or as the record was built. False: it cannot be written. */
+static bool render_line(struct tr_filter *filter, struct tr_record *record, struct tr_text *line)
+{
+	struct tr_error err;
+
+	*line = record->line;
+	if (line->data)
+		return true;
+	tr_buffer_reset(&filter->text);
+	switch (tr_record_write(record, &filter->text, &err)) {
+	case TR_OK:
+		*line = tr_buffer_text(&filter->text);
+		return true;
+	case TR_FATAL:
+		return tr_filter_out_of_memory(filter);
+	default:
+		tr_cli_report_record(filter->cli, record, &err, true);
+		return false;
+	}
+}
+
 bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
 		      struct tr_text *text)
 {
-	*text = record->line;
-	if (writes_lines(filter) && record->line.data)
-		return true;
+	if (writes_lines(filter)) {
+		if (!render_line(filter, record, text))
+			return false;
+		return !filter->rebases || tr_rebase_write(&filter->rebase, record, text) ||
+		       tr_filter_out_of_memory(filter);
+	}
 	tr_buffer_reset(&filter->text);
 	if (filter->fields && !render_row(filter, record, leave))
 		return false;
-	if (writes_lines(filter)) {
-		struct tr_error err;
-		enum tr_status status = tr_record_write(record, &filter->text, &err);
-		if (status == TR_FATAL)
-			return tr_filter_out_of_memory(filter);
-		if (status != TR_OK) {
-			tr_cli_report_record(filter->cli, record, &err, true);
-			return false;
-		}
-	}
 	*text = tr_buffer_text(&filter->text);
 	return true;
 }

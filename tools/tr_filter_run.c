@@ -15,8 +15,10 @@ static bool begin_segment(struct tr_filter *filter)
 	filter->written = 0;
 	tr_buffer_reset(&filter->pending);
 	tr_definitions_free(&filter->definitions);
-	return !filter->root || tr_task_tree_begin(&filter->tree, tr_text_from(filter->root)) ||
-	       tr_filter_out_of_memory(filter);
+	if ((filter->root && !tr_task_tree_begin(&filter->tree, tr_text_from(filter->root))) ||
+	    (filter->rebases && !tr_rebase_begin(&filter->rebase)))
+		return tr_filter_out_of_memory(filter);
+	return true;
 }
 
 static bool pass(struct tr_filter *filter, struct tr_record *record)
@@ -99,15 +101,37 @@ static bool plain(struct tr_filter *filter, struct tr_record *record, bool in_tr
 	return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
 }
 
+/* What --tree and --rebase have to see of every record. */
+static bool follow(struct tr_filter *filter, struct tr_record *record, enum tr_record_sort sort,
+		   bool *in_tree)
+{
+	struct tr_error err;
+
+	*in_tree = true;
+	if (filter->root && sort != TR_SORT_CONTEXT &&
+	    !tr_task_tree_follow(&filter->tree, record, in_tree))
+		return tr_filter_out_of_memory(filter);
+	if (!filter->rebases)
+		return true;
+	switch (tr_rebase_follow(&filter->rebase, record, &err)) {
+	case TR_OK:
+		return true;
+	case TR_FATAL:
+		return tr_filter_out_of_memory(filter);
+	default:
+		tr_cli_report_record(filter->cli, record, &err, false);
+		return !filter->cli->stop;
+	}
+}
+
 static bool one_record(struct tr_filter *filter, struct tr_record *record)
 {
 	enum tr_record_sort sort = tr_filter_sort(filter, record);
-	bool in_tree = true;
+	bool in_tree;
 
 	filter->has_records = true;
-	if (filter->root && sort != TR_SORT_CONTEXT &&
-	    !tr_task_tree_follow(&filter->tree, record, &in_tree))
-		return tr_filter_out_of_memory(filter);
+	if (!follow(filter, record, sort, &in_tree))
+		return false;
 	switch (sort) {
 	case TR_SORT_CONTEXT:
 		return context(filter, record);

@@ -197,6 +197,26 @@ column() {
 	[ "$(tr-filter --tree=x -c q.trec)" = 2 ]
 }
 
+@test "--rebase: environments do not depend on what is left out" {
+	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2"}' \
+		'exec>1>->1>/make>argv=["make"]>envdiff={"C":"3"}' \
+		'exec>2>->2>/sh>parent=1>argv=["sh"]>envdiff={"A":null}' \
+		'exec>3>->3>/gcc>parent=2>argv=["gcc"]>envdiff={"B":"9"}>flagged=["x"]' \
+		'exec>4>->4>/as>parent=2>argv=["as"]' 'exec>5>->5>/ld>env={"A":"1","Z":"z"}' \
+		'exec>6>->6>/ar>parent=77>argv=["ar"]>envdiff={"Q":"q"}' '!end>7'
+	run -2 --separate-stderr tr-filter --rebase 'seq > 2' r.trec
+	stream e.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2"}' \
+		'exec>3>->3>/gcc>parent=2>argv=["gcc"]>envtop={"A":null,"B":"9","C":"3"}>flagged=["x"]' \
+		'exec>4>->4>/as>parent=2>argv=["as"]>envtop={"A":null,"C":"3"}' \
+		'exec>5>->5>/ld>envtop={"B":null,"Z":"z"}' \
+		'exec>6>->6>/ar>parent=77>argv=["ar"]>envdiff={"Q":"q"}' '!end>5'
+	# the order of names within a map is not promised
+	normal() { sed 's/{\([^}]*\)}/\n&\n/g' | while IFS= read -r part; do
+		printf '%s\n' "$part" | tr -d '{}' | tr ',' '\n' | sort | tr '\n' ' '; done; }
+	[ "$(printf '%s\n' "$output" | normal)" = "$(normal <e.trec)" ]
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'r.trec:8: '*'not known'* ]]
+}
+
 @test "a bad value counts as absent: told, exit 2, the line passes" {
 	stream b.trec '%trec>1' 'exec>0>->1>/a>argv=["a",]' 'exec>1>->1>/b>argv=["b"]' '!end>2'
 	run -2 --separate-stderr tr-filter 'argv == "b"' b.trec
