@@ -202,7 +202,26 @@ struct brackets {
 	unsigned depth;
 };
 
-/* p is at an opening bracket. COLON, COMMA: a value follows; OBJECT_END: it closed again. */
+/*
+ * The first item behind a bracket or comma, or the key and colon of one. STRING:
+ * it is there, and maybe others; COMMA, COLON: a value has to follow.
+ */
+static inline enum tr_json_token spell_item(struct speller *s, bool map)
+{
+	if (s->p < s->end && *s->p == '"') {
+		const char *behind = tr_json_plain_items(s->p, s->end, map);
+		size_t length = (size_t)(behind - s->p);
+		if (length) {
+			memcpy(s->to, s->p, length);
+			s->to += length;
+			s->p = behind;
+			return TR_JSON_STRING;
+		}
+	}
+	return map ? spell_key(s) : TR_JSON_COMMA;
+}
+
+/* p is at an opening bracket. As spell_item; OBJECT_END: it closed again. */
 static inline enum tr_json_token spell_opening(struct speller *s, struct brackets *open, int byte)
 {
 	if (open->depth == TR_JSON_MAX_DEPTH) {
@@ -219,10 +238,10 @@ static inline enum tr_json_token spell_opening(struct speller *s, struct bracket
 	}
 	open->depth++;
 	open->maps = open->maps << 1 | map;
-	return map ? spell_key(s) : TR_JSON_COMMA;
+	return spell_item(s, map);
 }
 
-/* Behind a value. COLON, COMMA: the next one follows; OBJECT_END: the outermost is complete. */
+/* Behind a value. COLON, COMMA: one follows; OBJECT_END: the outermost is complete. */
 static inline enum tr_json_token spell_between(struct speller *s, struct brackets *open)
 {
 	while (open->depth) {
@@ -230,7 +249,10 @@ static inline enum tr_json_token spell_between(struct speller *s, struct bracket
 		int byte = next_byte(s);
 		if (byte == ',') {
 			take_byte(s, byte);
-			return map ? spell_key(s) : TR_JSON_COMMA;
+			enum tr_json_token token = spell_item(s, map);
+			if (token != TR_JSON_STRING)
+				return token;
+			continue;
 		}
 		if (byte != (map ? '}' : ']'))
 			return byte < 0 ? TR_JSON_CUT : bad(s, "a comma or a bracket is missing");

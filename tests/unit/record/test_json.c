@@ -145,6 +145,63 @@ static void test_walk_in_pieces(void)
 	ok(token == TR_JSON_OBJECT_END, "and is complete");
 }
 
+/* The spelling of a value token by token; false where it is no JSON. */
+static bool spell_slowly(struct tr_json json, struct tr_buffer *to)
+{
+	static const char marks[] = { [TR_JSON_OBJECT] = '{', [TR_JSON_OBJECT_END] = '}',
+				      [TR_JSON_ARRAY] = '[', [TR_JSON_ARRAY_END] = ']',
+				      [TR_JSON_COLON] = ':', [TR_JSON_COMMA] = ',' };
+	struct tr_json skipped = json;
+	struct tr_error err;
+	enum tr_json_token token = tr_json_skip(&skipped, &err);
+	if (token == TR_JSON_BAD || token == TR_JSON_CUT)
+		return false;
+	while (json.pos < skipped.pos) {
+		struct tr_text text;
+		token = tr_json_next(&json, &text);
+		if (token == TR_JSON_STRING) {
+			tr_buffer_put_byte(to, '"');
+			tr_json_string_to_spelling(text, to);
+			tr_buffer_put_byte(to, '"');
+		} else if (token == TR_JSON_NUMBER) {
+			tr_buffer_put_text(to, text);
+		} else {
+			tr_buffer_put_byte(to, marks[token]);
+		}
+	}
+	return true;
+}
+
+/* A list or map over several blocks, with one byte of it changed to anything that matters. */
+static void test_blocks(const char *text)
+{
+	static const char bytes[] = "\"\\,:[]{}1 a\n\x01\x7f\xc3\xff";
+	size_t length = strlen(text), wrong = 0;
+	struct tr_buffer slow = TR_BUFFER_INIT, fast = TR_BUFFER_INIT;
+	struct tr_error err;
+	char *copy;
+	struct tr_json json = text_of(text, length, &copy);
+	for (size_t at = 0; at < length; at++) {
+		for (const char *byte = bytes; *byte; byte++) {
+			copy[at] = *byte;
+			struct tr_json quick = json;
+			tr_buffer_reset(&slow);
+			tr_buffer_reset(&fast);
+			bool good = spell_slowly(json, &slow);
+			enum tr_json_token token = tr_json_spell(&quick, &fast, NULL, &err);
+			bool taken = token != TR_JSON_BAD && token != TR_JSON_CUT;
+			wrong += taken != good ||
+				 (good && !tr_text_equal(tr_buffer_text(&slow),
+							 tr_buffer_text(&fast)));
+		}
+		copy[at] = text[at];
+	}
+	ok(wrong == 0, "%zu bytes, each changed to anything: %zu wrong", length, wrong);
+	tr_buffer_free(&slow);
+	tr_buffer_free(&fast);
+	free(copy);
+}
+
 static void test_cell(const char *body, const char *want, bool unique)
 {
 	struct tr_buffer to = TR_BUFFER_INIT;
@@ -195,6 +252,10 @@ int main(void)
 	
 	test_depth();
 	test_walk_in_pieces();
+	test_blocks("[\"gcc\",\"-O3\",\"\",\"-D_LARGEFILE64_SOURCE=1\",\"-DHAVE_HIDDEN\",\"-I.\",\"-c\","
+		    "\"-o\",\"a,b\",\"[x]\",\"a rather long name of a file that goes over a block.o\"]");
+	test_blocks("{\"A\":\"\",\"COLLECT_GCC\":\"gcc\",\"OFFLOAD_TARGET_NAMES\":\"nvptx-none:amdgcn\","
+		    "\"COLLECT_GCC_OPTIONS\":\"'-O3' '-D' 'HAVE_HIDDEN' '-I' '.' '-c'\",\"B\":\"b,\"}");
 	test_cell("/usr/bin/gcc", "/usr/bin/gcc", true);
 	test_cell("", "\\e", true);
 	test_cell("-", "\\-", true);
