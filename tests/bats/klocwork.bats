@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# Klocwork build traces through the tools; tests/unit/format/test_klocwork.c has the odd spellings.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >zlib.json
+	zcat "$top_srcdir/tests/data/build/mc.kw.jsonl.gz" >mc.json
+}
+
+@test "in kwinject's spelling it comes back to the byte, without .raw" {
+	for f in zlib mc; do
+		tr-parse $f.json >$f.trec
+		run ! grep -q $'\t\\.raw=' $f.trec
+		tr-repack $f.trec | cmp - $f.json
+		tr-parse --exact $f.json | cmp - $f.trec
+		[ "$(tail -n 1 $f.trec)" = $'!end\t'"$(wc -l <$f.json)" ]
+	done
+}
+
+@test "spelled otherwise it comes back as the same JSON, with --exact to the byte" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	jq . zlib.json >pretty.json
+	jq -c . zlib.json | sed 's/,"/ , "/g; s/^/  /; s/$/ \r/' >blanks.json
+	tr '\n' ' ' <zlib.json >line.json
+	for f in pretty blanks line; do
+		tr-parse $f.json >$f.trec
+		tr-repack $f.trec | cmp - <(jq -c . $f.json)
+		tr-parse --exact $f.json | tr-repack | cmp - $f.json
+	done
+	cmp pretty.trec <(tr-parse zlib.json)
+}
+
+@test "an edit of a stream with .raw wins" {
+	sed 's/,"/, "/g' zlib.json >blanks.json
+	tr-parse --exact blanks.json | sed 's/-O3/-O0/' | tr-repack >edited.json
+	[ "$(grep -c -e '-O0' edited.json)" -eq "$(grep -c -e '-O3' zlib.json)" ]
+	grep -v -e '-O0' edited.json | cmp - <(grep -v -e '-O3' blanks.json)
+}
+
+@test "however it comes: from a pipe, in pieces, two in one file" {
+	tr-parse zlib.json >want
+	cmp want <(cat zlib.json | tr-parse)
+	cmp want <(dd bs=1 count=20000 if=zlib.json 2>/dev/null | cat - <(tail -c +20001 zlib.json) | tr-parse)
+	lines=$(($(wc -l <zlib.json) / 2))
+	head -n $lines zlib.json >a.json
+	tail -n +$((lines + 1)) zlib.json >b.json
+	cat a.json b.json | tr-parse | cmp - want
+	cat zlib.json mc.json | tr-parse >both
+	[ "$(grep -c ^exec both)" -eq $((176 + 13)) ]
+	run ! grep -q orphan both
+	cat zlib.json mc.json | tr-parse | tr-repack | cmp - <(cat zlib.json mc.json)
+}
+
+@test "damage in it is reported, kept, and known at the end of the pipeline" {
+	{ head -n 5 zlib.json; echo 'make: *** [x] Error 1'; tail -n +6 zlib.json; } >bad.json
+	run -2 --separate-stderr tr-parse bad.json
+	[ "$stderr" = "tr-parse: bad.json:6: no JSON object: kept as a raw record" ]
+	run -2 bash -c 'set -o pipefail; tr-parse -q bad.json | tr-filter -q "exec or raw" | tr-repack -q -o out'
+	cmp out bad.json
+	run -2 tr-parse --strict bad.json
+	head -c 30000 zlib.json >cut.json
+	run -2 --separate-stderr tr-parse cut.json
+	[ "${#lines[@]}" -eq $(($(wc -l <cut.json) + 3)) ] # header, trailer, and the cut line as raw
+	tr-parse -q --exact cut.json | tr-repack -q | cmp - cut.json
+}
+
+@test "a filtered trace has its version, creator and env, and says what it lost" {
+	tr-filter 'exec and basename(name) == "gcc"' zlib.json | tr-repack 2>messages >gcc.json
+	head -n 3 gcc.json | cmp - <(head -n 3 zlib.json)
+	grep -F '"executable":"/usr/bin/gcc"' zlib.json | cmp - <(tail -n +4 gcc.json)
+	grep -q 'whose parent is not in this trace' messages
+	run -2 bash -c 'set -o pipefail; tr-filter "exec and basename(name) == \"gcc\"" zlib.json | tr-repack --strict -o out'
+	[ ! -e out ]
+}
+
+@test "a stream that lost its header gets a version and a creator" {
+	run -0 --separate-stderr bash -c 'tr-parse zlib.json | grep ^exec | tr-repack -t klocwork'
+	[ "${lines[0]}" = '{"version":101}' ]
+	[[ ${lines[1]} == '{"creator":"trec-tools '* ]]
+	[ "${lines[2]}" = "$(sed -n 4p zlib.json)" ]
+	[[ $stderr == *"version and creator were not in the stream: supplied" ]]
+	run -0 --separate-stderr bash -c 'tr-parse zlib.json | head -n 100 | tr-repack -t klocwork'
+	[[ $stderr == *"has no trailer"* ]]
+	[ "$output" = "$(head -n 99 zlib.json)" ]
+}
+
+@test "-O env-base turns one reading of env-diff into the other and back" {
+	tr-parse zlib.json | tr-repack -O env-base=top >top.json
+	run ! cmp -s top.json zlib.json
+	tr-parse -O env-base=top top.json | grep -q 'envtop='
+	tr-parse -O env-base=top top.json | tr-repack | cmp - zlib.json
+	tr-parse -O env-base=top top.json | tr-repack -O env-base=top | cmp - top.json
+	run -2 tr-parse -O env-base=none zlib.json
+}
+
+@test "a record does not wait for its parent when nothing comes" {
+	head -n 3 zlib.json >begun.json
+	echo '{"id":1,"parent_id":77,"executable":"a"}' >>begun.json
+	mkfifo pipe
+	{ cat begun.json; exec sleep 20; } >pipe 3>&- &
+	sleeper=$!
+	tr-parse pipe >out 3>&- &
+	parser=$!
+	for _ in $(seq 50); do
+		grep -q ^exec out && break
+		sleep 0.1
+	done
+	grep -q $'^exec\t3.*orphan' out
+	kill $sleeper $parser
+	wait $parser || true
+}
