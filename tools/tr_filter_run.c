@@ -177,10 +177,10 @@ static void close_segment(struct tr_filter *filter)
 	tr_output_put_text(out, tr_buffer_text(&filter->text));
 }
 
-/* The leaves of what is kept still have to come. */
+/* All that is wanted went out, but for leaves that belong to it. */
 static bool is_done(const struct tr_filter *filter)
 {
-	return tr_filter_full(filter) && !filter->owed && !filter->queue.first;
+	return tr_filter_full(filter) && !filter->owed;
 }
 
 static bool one_place(struct tr_filter *filter)
