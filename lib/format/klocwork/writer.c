@@ -163,11 +163,11 @@ static enum tr_klocwork_place find_parent(struct writer *writer,
 	struct tr_cell cell = { .type = TR_CELL_TEXT };
 	if (!fields->parent)
 		return TR_KLOCWORK_ROOT;
+	const struct tr_value *value = fields->parent->value;
 	if (fields->parent->text.data)
 		cell.text = fields->parent->text;
-	else
-		cell = (struct tr_cell){ .type = TR_CELL_NUMBER,
-					 .number = fields->parent->value->as.number };
+	else if (value->type == TR_UINT)
+		cell = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = value->as.number };
 	if (!cell_number(&cell, parent))
 		return TR_KLOCWORK_ROOT;
 	bool there = tr_klocwork_ids_find_number(&writer->written, *parent, id);
