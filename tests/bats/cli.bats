@@ -303,15 +303,15 @@ need_terminal() {
 	need_terminal
 	many 3 >few.trec
 	mkfifo in
-	(cat few.trec; sleep 30) >in &
-	writer=$!
 	script -qfec "tr-parse <in" typescript >/dev/null &
+	exec 9>in # holds it open: its end comes only below
+	cat few.trec >&9
 	for _ in $(seq 100); do
 		grep -q '!end' typescript 2>/dev/null && break
 		sleep 0.05
 	done
 	grep -q '!end' typescript
-	kill $writer
+	exec 9>&-
 	wait
 }
 
