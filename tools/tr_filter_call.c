@@ -56,18 +56,21 @@ static bool hold(struct tr_filter *filter, struct tr_record *record, struct tr_c
 			return tr_filter_out_of_memory(filter);
 		if (status != TR_OK) {
 			tr_cli_report_record(filter->cli, record, &err, true);
-			call->match = TR_MATCH_NO;
 			return true;
 		}
 		line = tr_buffer_text(&filter->text);
 	}
-	call->item = tr_queue_add(&filter->queue, TR_ITEM_SELECTED, line, call);
-	if (!call->item)
+	struct tr_item *item = tr_queue_add(&filter->queue, TR_ITEM_PASS, line, NULL);
+	if (!item)
 		return tr_filter_out_of_memory(filter);
-	call->item->open = true;
 	tr_record_init(&call->record, &call->arena);
-	if (!tr_record_from_line(&call->record, call->item->text, NULL))
+	if (!tr_record_from_line(&call->record, item->text, NULL))
 		return tr_filter_out_of_memory(filter);
+	item->type = TR_ITEM_SELECTED;
+	item->open = true;
+	item->call = call;
+	call->item = item;
+	call->match = TR_MATCH_OPEN;
 	call->record.source_line = record->source_line;
 	call->record.source_offset = record->source_offset;
 	return true;
@@ -136,13 +139,12 @@ bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in
 	struct tr_call *call = new_call(filter, call_key(filter, record));
 	if (!call)
 		return tr_filter_out_of_memory(filter);
-	call->match = match;
+	call->match = TR_MATCH_NO;
 	if (match == TR_MATCH_OPEN)
 		return hold(filter, record, call);
-	if (match == TR_MATCH_YES) {
-		if (tr_filter_render(filter, record, NULL, &text))
-			return tr_filter_emit(filter, TR_ITEM_SELECTED, text, call);
-		call->match = TR_MATCH_NO;
+	if (match == TR_MATCH_YES && tr_filter_render(filter, record, NULL, &text)) {
+		call->match = TR_MATCH_YES;
+		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, call);
 	}
 	return !filter->cli->stop;
 }

@@ -45,12 +45,18 @@ static enum tr_status flaw(struct tr_error *err, const char *what)
 	return TR_WARN;
 }
 
-/* The map of a field. NULL: it is none, or memory is out. */
-static const struct tr_value *map_of(struct tr_record *record, struct tr_field *field)
+/* The map of a field, TR_WARN where it is none. */
+static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
+			     const struct tr_value **map, struct tr_error *err)
 {
-	const struct tr_value *value = tr_field_value(record, field, NULL);
+	const struct tr_value *value = tr_field_value(record, field, err);
 
-	return value && value->type == TR_MAP ? value : NULL;
+	if (!value && err->cause == TR_CAUSE_MEMORY)
+		return TR_FATAL;
+	if (!value || value->type != TR_MAP)
+		return flaw(err, "an environment that is no map");
+	*map = value;
+	return TR_OK;
 }
 
 /* The env record: what all differences are against. */
@@ -58,53 +64,73 @@ static enum tr_status follow_env(struct tr_rebase *rebase, struct tr_record *rec
 				 struct tr_error *err)
 {
 	struct tr_field *vars = tr_record_field(record, "vars");
-	const struct tr_value *map = vars ? map_of(record, vars) : NULL;
+	const struct tr_value *map;
 
-	if (!map)
-		return vars ? flaw(err, "vars is no map") : TR_OK;
+	if (!vars)
+		return TR_OK;
+	enum tr_status status = map_of(record, vars, &map, err);
+	if (status != TR_OK)
+		return status;
 	tr_environment_release(rebase->pool, rebase->top);
 	rebase->top = tr_environment_whole(rebase->pool, NULL, map);
 	return rebase->top ? TR_OK : out_of_memory(err);
 }
 
-/* What the record's difference is against. False: its parent did not come by. */
-static bool find_parent(struct tr_rebase *rebase, struct tr_record *record,
-			struct tr_environment **parent)
+/* What the record's difference is against. TR_WARN: its parent did not come by. */
+static enum tr_status find_parent(struct tr_rebase *rebase, struct tr_record *record,
+				  struct tr_environment **parent, struct tr_error *err)
 {
 	struct tr_field *field = tr_record_field(record, "parent");
 
 	*parent = rebase->top;
 	if (!field)
-		return true;
-	const struct tr_value *seq = tr_field_value(record, field, NULL);
+		return TR_OK;
+	const struct tr_value *seq = tr_field_value(record, field, err);
+	if (!seq && err->cause == TR_CAUSE_MEMORY)
+		return TR_FATAL;
+	*parent = NULL;
 	if (seq && seq->type == TR_UINT)
 		*parent = tr_environments_of(rebase->pool, seq->as.number);
-	return seq && seq->type == TR_UINT && *parent;
+	return *parent ? TR_OK : flaw(err, "the environment of the parent is not known");
 }
 
-static enum tr_status follow_exec(struct tr_rebase *rebase, struct tr_record *record,
-				  struct tr_error *err)
+/* The record's environment out of its own field, or its parent's where it has none. */
+static enum tr_status find_own(struct tr_rebase *rebase, struct tr_record *record,
+			       struct tr_error *err)
 {
 	struct tr_field *whole = tr_record_field(record, "env");
 	struct tr_field *against_top = tr_record_field(record, "envtop");
 	struct tr_field *against_parent = tr_record_field(record, "envdiff");
 	struct tr_field *field = whole ? whole : against_top ? against_top : against_parent;
 	struct tr_environment *base = rebase->top;
-	uint64_t seq;
+	const struct tr_value *map = NULL;
+	enum tr_status status = TR_OK;
 
-	if ((!field || field == against_parent) && !find_parent(rebase, record, &base))
-		return flaw(err, "the environment of the parent is not known");
-	const struct tr_value *map = field ? map_of(record, field) : NULL;
-	if (field && !map)
-		return flaw(err, "an environment that is no map");
+	if (!field || field == against_parent)
+		status = find_parent(rebase, record, &base, err);
+	if (status == TR_OK && field)
+		status = map_of(record, field, &map, err);
+	if (status != TR_OK)
+		return status;
 	if (!field)
 		rebase->own = tr_environment_retain(base);
 	else if (field == whole)
 		rebase->own = tr_environment_whole(rebase->pool, base, map);
 	else
 		rebase->own = tr_environment_apply(rebase->pool, base, map);
-	if (!rebase->own || (tr_cell_number(&record->seq, &seq) &&
-			     !tr_environments_remember(rebase->pool, seq, rebase->own)))
+	return rebase->own ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status follow_exec(struct tr_rebase *rebase, struct tr_record *record,
+				  struct tr_error *err)
+{
+	enum tr_status status = find_own(rebase, record, err);
+	uint64_t seq;
+
+	if (status != TR_OK)
+		return status;
+	if (tr_cell_number(&record->seq, &seq) &&
+	    !tr_environments_remember(rebase->pool, seq, rebase->own))
 		return out_of_memory(err);
 	rebase->known = true;
 	return TR_OK;
@@ -116,11 +142,13 @@ enum tr_status tr_rebase_follow(struct tr_rebase *rebase, struct tr_record *reco
 	tr_environment_release(rebase->pool, rebase->own);
 	rebase->own = NULL;
 	rebase->known = false;
-	if (tr_text_equal(record->kind, TR_TEXT("env")))
-		return follow_env(rebase, record, err);
-	if (tr_text_equal(record->kind, TR_TEXT("exec")))
-		return follow_exec(rebase, record, err);
-	return TR_OK;
+	bool is_env = tr_text_equal(record->kind, TR_TEXT("env"));
+	bool is_exec = tr_text_equal(record->kind, TR_TEXT("exec"));
+	if (!is_env && !is_exec)
+		return TR_OK;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	return is_env ? follow_env(rebase, record, err) : follow_exec(rebase, record, err);
 }
 
 static bool is_environment(struct tr_text column)

@@ -72,76 +72,96 @@ static void remove_task(struct tr_task_tree *tree, struct tr_text name)
 	free(task);
 }
 
-/* The decoded text of a cell, which lives as long as the record. data NULL: none. */
-static struct tr_text cell_text(struct tr_task_tree *tree, struct tr_record *record,
-				const struct tr_cell *cell)
+/*
+ * The decoded text of a cell, which lives as long as the record; data NULL:
+ * there is none. False: memory is out.
+ */
+static bool cell_text(struct tr_task_tree *tree, struct tr_record *record,
+		      const struct tr_cell *cell, struct tr_text *text)
 {
-	struct tr_text text = { NULL, 0 };
+	struct tr_error err;
 
+	text->data = NULL;
 	if (cell->type == TR_CELL_ABSENT)
-		return text;
+		return true;
 	if (cell->type == TR_CELL_TEXT) {
-		if (!tr_cell_bytes(cell->text, record->arena, &text, NULL))
-			text.data = NULL;
-		return text;
+		if (tr_cell_bytes(cell->text, record->arena, text, &err))
+			return true;
+		text->data = NULL;
+		return err.cause != TR_CAUSE_MEMORY;
 	}
 	tr_buffer_reset(&tree->scratch);
 	tr_cell_write(cell, &tree->scratch);
-	return tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
+	*text = tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
+	return text->data && !tree->scratch.failed;
 }
 
-/* The text of a value as it stands: what a task cell of the same source says. data NULL: none. */
-static struct tr_text field_text(struct tr_task_tree *tree, struct tr_record *record,
-				 const char *key)
+/*
+ * The text of a value as it stands: what a task cell of the same source says.
+ * data NULL: there is none. False: memory is out.
+ */
+static bool field_text(struct tr_task_tree *tree, struct tr_record *record, const char *key,
+		       struct tr_text *text)
 {
+	text->data = NULL;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
 	const struct tr_field *field = tr_record_field(record, key);
-
-	if (!field || field->text.data)
-		return field ? field->text : (struct tr_text){ NULL, 0 };
+	if (!field || field->text.data) {
+		*text = field ? field->text : *text;
+		return true;
+	}
 	tr_buffer_reset(&tree->scratch);
 	tr_literal_write(field->value, &tree->scratch);
-	return tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
+	*text = tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
+	return text->data && !tree->scratch.failed;
 }
 
-/* Whether a program belongs to the tree because its parent does. */
-static bool has_parent(struct tr_task_tree *tree, struct tr_record *record)
+/* Whether a program belongs to the tree because its parent does. False: memory is out. */
+static bool has_parent(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
 {
-	struct tr_text parent = field_text(tree, record, "parent");
+	struct tr_text parent;
 
+	if (!field_text(tree, record, "parent", &parent))
+		return false;
 	/* the number of the parent's record is exact, its id may have been used anew */
-	if (parent.data)
-		return tr_map_get(&tree->seqs, parent) != NULL;
-	parent = field_text(tree, record, "ppid");
-	return parent.data && tr_map_get(&tree->tasks, parent);
+	if (parent.data) {
+		*inside = tr_map_get(&tree->seqs, parent) != NULL;
+		return true;
+	}
+	if (!field_text(tree, record, "ppid", &parent))
+		return false;
+	*inside = parent.data && tr_map_get(&tree->tasks, parent);
+	return true;
 }
 
 static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, struct tr_text task,
 			bool *inside)
 {
-	struct tr_text seq = cell_text(tree, record, &record->seq);
+	struct tr_text seq;
 
-	*inside = *inside || has_parent(tree, record);
+	if (!*inside && !has_parent(tree, record, inside))
+		return false;
 	if (!*inside)
 		return true;
-	return add_task(tree, task) &&
+	return add_task(tree, task) && cell_text(tree, record, &record->seq, &seq) &&
 	       (!seq.data || set_seq(tree, tr_map_get(&tree->tasks, task), seq));
 }
 
 bool tr_task_tree_follow(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
 {
-	struct tr_text task = cell_text(tree, record, &record->task);
+	struct tr_text task, child;
 
-	if (tr_record_split(record, NULL) == TR_FATAL)
+	if (!cell_text(tree, record, &record->task, &task))
 		return false;
 	*inside = task.data && tr_map_get(&tree->tasks, task);
 	if (task.data && tr_text_equal(record->kind, TR_TEXT("exec")))
 		return follow_exec(tree, record, task, inside);
 	if (!*inside)
 		return true;
-	if (tr_text_equal(record->kind, TR_TEXT("fork"))) {
-		struct tr_text child = field_text(tree, record, "child");
-		return !child.data || add_task(tree, child);
-	}
+	if (tr_text_equal(record->kind, TR_TEXT("fork")))
+		return field_text(tree, record, "child", &child) &&
+		       (!child.data || add_task(tree, child));
 	if (tr_text_equal(record->kind, TR_TEXT("exit")))
 		remove_task(tree, task);
 	return true;

@@ -121,6 +121,10 @@ streams() {
 	without_memory tr-filter 'exec and basename(name) == "gcc" and argv =~ /^-O/' trace.trec
 	without_memory tr-filter --fields=seq,name,argv 'exec' trace.trec
 	without_memory tr-filter --tree=3 trace.trec
+	without_memory tr-filter --rebase 'seq > 3' trace.trec
+	calls=$top_srcdir/tests/data/trec/filter.trec
+	without_memory tr-filter 'return == GL_NO_ERROR or mode == 4 or v.x == 1' "$calls"
+	without_memory tr-filter --fields='seq,ctx,return,len(v)' call "$calls"
 	without_memory tr-filter 'exec' trace.json
 }
 
