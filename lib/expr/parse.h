@@ -1,4 +1,7 @@
-/* The recursive descent parser, in two files: expressions (parse.c), fields (parse_field.c). */
+/*
+ * The recursive descent parser, in three files: what connects tests (parse.c),
+ * tests (parse_test.c), fields (parse_field.c).
+ */
 #ifndef TR_EXPR_PARSE_H
 #define TR_EXPR_PARSE_H
 
@@ -33,6 +36,11 @@ bool tr_parse_is_word(const struct tr_parser *parser, const char *word);
 
 /* Zeroed; NULL: the error is filled. */
 void *tr_parse_alloc(struct tr_parser *parser, size_t size);
+
+struct tr_node *tr_parse_node(struct tr_parser *parser, enum tr_node_type type);
+
+/* A test or a kind. NULL: the error is filled. */
+struct tr_node *tr_parse_test(struct tr_parser *parser);
 
 /*
  * A field. bare (may be NULL) is set when it is no more than one word, which
