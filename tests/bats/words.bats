@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# What the tools say of themselves agrees: --help, manual pages, completions,
+# README; and every example in them runs.
+
+bats_require_minimum_version 1.5.0
+
+TOOLS="tr-parse tr-filter tr-tojson tr-repack"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
+}
+
+# Options as --help lists them: lines that begin with blanks and a hyphen.
+help_options() {
+	"$1" --help | sed -nE 's/^ +(-.*)/\1/p' | sed -E 's/  .*//' |
+		grep -oE '(^|, )--?[A-Za-z0-9][a-z0-9-]*' | sed 's/^, //' | sort -u
+}
+
+# Options as a page's .It lines have them.
+page_options() {
+	sed -nE 's/^\.It (Fl .*)/\1/p' "$top_srcdir/man/$1" |
+		grep -oE '(Fl|,) -?[A-Za-z0-9][a-z0-9-]*' | sed -E 's/^(Fl|,) /-/' | sort -u
+}
+
+# The commands of a page: every indented literal display below EXAMPLES or COOKBOOK.
+page_examples() {
+	awk '/^\.Sh/ { on = /EXAMPLES|COOKBOOK/ } !on { next }
+		/^\.Bd -literal -offset indent/ { show = 1; next }
+		/^\.Ed/ { if (show) print "#end"; show = 0 }
+		show' "$top_srcdir/man/$1" | sed -e 's/\\e/\\/g' -e 's/\\(dq/"/g'
+}
+
+# Runs each block of standard input that ends in "#end"; it has to succeed and to give something.
+run_blocks() {
+	local block="" line blocks=0
+	while IFS= read -r line; do
+		if [ "$line" != "#end" ]; then
+			block+=$line$'\n'
+			continue
+		fi
+		case $block in *'tail -n +1 -f'*) block=${block//tail/timeout 1 tail} ;; esac
+		echo "running: $block"
+		touch marker
+		timeout 60 bash -c "$block" >out 2>err </dev/null || { cat err; return 1; }
+		[ ! -s err ] || { cat err; return 1; }
+		[ -s out ] || [ -n "$(find . -newer marker -name '*.*' -size +0)" ] || return 1
+		block="" blocks=$((blocks + 1))
+	done
+	[ "$blocks" -gt 0 ]
+}
+
+make_archives() {
+	gzip -kf build.json
+	cp build.json one.kw.json
+	tar -cf builds.tar build.json && zstd -qf builds.tar && zip -q builds.zip build.json
+}
+
+@test "help and manual page name the same options" {
+	page_options trec-tools.7 >common
+	for tool in $TOOLS; do
+		help_options "$tool" >help
+		page_options "$tool.1" | sort -u - common >page
+		echo "$tool: --help against the pages"
+		diff help page
+	done
+}
+
+@test "completions know every option" {
+	for tool in $TOOLS; do
+		help_options "$tool" | grep '^--' >help
+		for file in trec-tools.bash trec-tools.zsh trec-tools.fish; do
+			echo "$tool in $file"
+			"$top_srcdir/tests/bats/complete-options.sh" "$tool" "$top_srcdir/completions/$file" |
+				sort -u >completed
+			[ -z "$(comm -23 help completed)" ] || { comm -23 help completed; return 1; }
+		done
+	done
+}
+
+@test "manual pages are well formed" {
+	command -v mandoc >/dev/null || skip "mandoc is not installed"
+	mandoc -T lint -W warning "$top_srcdir"/man/*.[157] || return 1
+}
+
+@test "examples of the manual pages run" {
+	for page in "$top_srcdir"/man/tr-*.1 "$top_srcdir"/man/trec-tools.7; do
+		make_archives
+		page_examples "${page##*/}" >examples
+		run_blocks <examples || return 1
+	done
+}
+
+@test "pipelines of the README run" {
+	make_archives
+	awk '/^## /{on = /pipeline/} on && /^    [a-z]/ {print; print "#end"}' "$top_srcdir/README.md" |
+		sed 's/^    //' >examples
+	run_blocks <examples
+}
+
+@test "README, trace-formats(5) and --list-formats have the same formats" {
+	tr-parse --list-formats | cut -f1-3 | sort >listed
+	sed -nE 's/^\| ([a-z]+) \| .* \| (yes|no) \| (yes|no) \|$/\1\t\2\t\3/p' "$top_srcdir/README.md" |
+		sort >readme
+	sed -nE 's/^\.It ([a-z]+) Ta (yes|no) Ta (yes|no) Ta .*/\1\t\2\t\3/p' \
+		"$top_srcdir/man/trace-formats.5" | sort >page
+	cat listed
+	[ -s readme ]
+	diff readme page
+	grep -Fxf readme listed | diff - readme
+}
+
+@test "every tool has a page, a version and examples in its help" {
+	for tool in $TOOLS; do
+		[ -f "$top_srcdir/man/$tool.1" ]
+		"$tool" --version | head -n1 | grep -E "^$tool \(trec-tools\) [0-9]+\.[0-9]+\.[0-9]+$"
+		"$tool" --help | grep -q "^Examples:"
+	done
+}

@@ -1,0 +1,92 @@
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/input.h"
+#include "core/output.h"
+#include "memory.h"
+
+void fuzz_fail(const char *promise)
+{
+	fprintf(stderr, "broken promise: %s\n", promise);
+	abort();
+}
+
+struct tr_limits fuzz_limits(void)
+{
+	struct tr_limits limits = TR_LIMITS_DEFAULT;
+	limits.max_record = 1 << 20;
+	limits.max_spool = 1 << 20;
+	return limits;
+}
+
+/* A header as tr_trace would make it: writers reproduce faithfully what has one. */
+static void put_header(const struct tr_format *writes, struct tr_writer *writer,
+		       const struct tr_format *reads, struct tr_arena *arena)
+{
+	struct tr_buffer line = TR_BUFFER_INIT;
+	tr_buffer_put_literal(&line, "%trec\t1\tformat=");
+	tr_buffer_put_text(&line, tr_text_from(reads->name));
+	tr_buffer_put_byte(&line, '\n');
+	struct tr_record record;
+	struct tr_error err;
+	tr_record_init(&record, arena);
+	if (!line.failed && tr_record_from_line(&record, tr_buffer_text(&line), &err))
+		writes->put(writer, &record, &err);
+	tr_buffer_free(&line);
+}
+
+static size_t copy_records(const struct tr_format *reads, struct tr_reader *reader,
+			   const struct tr_format *writes, struct tr_writer *writer)
+{
+	size_t trouble = 0;
+	struct tr_error err;
+	struct tr_record *record;
+	for (;;) {
+		enum tr_status status = reads->next(reader, &record, &err);
+		if (status == TR_END)
+			return trouble;
+		if (status == TR_FATAL)
+			return trouble + 1;
+		if (status == TR_WARN)
+			trouble += err.severity == TR_DAMAGE;
+		else if (writes->put(writer, record, &err) != TR_OK)
+			trouble += err.severity == TR_DAMAGE;
+	}
+}
+
+size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
+		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to)
+{
+	struct tr_error err;
+	struct tr_read_config read = { .limits = fuzz_limits(), .exact = exact };
+	struct tr_write_config write = { .strict = false };
+	size_t trouble = 0;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_source *source = memory_source(data.data, data.len, piece);
+	size_t window = piece == SIZE_MAX ? 0 : piece;
+	struct tr_input *in = source ? tr_input_new(source, &read.limits, window) : NULL;
+	struct tr_sink *sink = memory_sink(to);
+	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
+	struct tr_reader *reader = in ? reads->open(&read, in, &err) : NULL;
+	struct tr_writer *writer = out ? writes->create(&write, out, &err) : NULL;
+	if (reader && writer) {
+		if (!(reads->flags & TR_FORMAT_STREAM))
+			put_header(writes, writer, reads, &arena);
+		trouble = copy_records(reads, reader, writes, writer);
+		enum tr_status status;
+		while ((status = writes->finish(writer, &err)) == TR_WARN)
+			trouble += err.severity == TR_DAMAGE;
+		trouble += status == TR_FATAL;
+	}
+	if (writer)
+		writes->discard(writer);
+	if (reader)
+		reads->close(reader);
+	tr_input_free(in);
+	if (out && !tr_output_finish(out, &err))
+		trouble++;
+	tr_arena_free(&arena);
+	return trouble;
+}
