@@ -27,8 +27,9 @@ only() { # only FOLDER 'allowed|prefixes': reports includes that are not allowed
 only lib/core 'core/'
 only lib/record 'core/|record/'
 only lib/process 'core/|record/|process/'
-only lib/expr 'core/|record/|expr/'
-only lib/view 'core/|record/|process/|view/'
+only lib/call 'core/|record/|call/'
+only lib/expr 'core/|record/|call/|expr/'
+only lib/view 'core/|record/|process/|call/|view/'
 for folder in lib/format/*/; do
 	folder=${folder%/}
 	own=${folder#lib/}
@@ -36,7 +37,7 @@ for folder in lib/format/*/; do
 done
 report "format.h, trace.h and the registry know no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
-only tools 'core/|record/|process/|expr/|view/|format/(format|trace)\.h|cli|tr_'
+only tools 'core/|record/|process/|call/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \

@@ -1,0 +1,362 @@
+/* The names that apitrace knows (lib/trace/trace_parser_flags.cpp there): a table and patterns. */
+#include "call/call_kind.h"
+
+#include <stdlib.h>
+
+enum {
+	END_FRAME = TR_CALL_END_FRAME,
+	RENDER = TR_CALL_RENDER,
+	RENDER_TARGET = TR_CALL_RENDER_TARGET,
+	VERBOSE = TR_CALL_VERBOSE,
+	SWAP = END_FRAME | RENDER_TARGET,
+};
+
+struct entry {
+	const char *name;
+	unsigned kinds;
+};
+
+/* Sorted by bytes. */
+static const struct entry entries[] = {
+	{ "CGLFlushDrawable", END_FRAME },
+	{ "CGLGetCurrentContext", VERBOSE },
+	{ "ID3D11VideoProcessorEnumerator::CheckVideoProcessorFormat", VERBOSE },
+	{ "IDirect3D8::CheckDeviceFormat", VERBOSE },
+	{ "IDirect3D8::EnumAdapterModes", VERBOSE },
+	{ "IDirect3D8::GetAdapterModeCount", VERBOSE },
+	{ "IDirect3D8::GetDeviceCaps", VERBOSE },
+	{ "IDirect3D9::CheckDeviceFormat", VERBOSE },
+	{ "IDirect3D9::EnumAdapterModes", VERBOSE },
+	{ "IDirect3D9::GetAdapterModeCount", VERBOSE },
+	{ "IDirect3D9::GetDeviceCaps", VERBOSE },
+	{ "IDirect3D9Ex::CheckDeviceFormat", VERBOSE },
+	{ "IDirect3D9Ex::EnumAdapterModes", VERBOSE },
+	{ "IDirect3D9Ex::GetAdapterModeCount", VERBOSE },
+	{ "IDirect3D9Ex::GetDeviceCaps", VERBOSE },
+	{ "IDirect3DDevice2::DrawIndexedPrimitive", RENDER },
+	{ "IDirect3DDevice2::DrawPrimitive", RENDER },
+	{ "IDirect3DDevice3::DrawIndexedPrimitive", RENDER },
+	{ "IDirect3DDevice3::DrawIndexedPrimitiveStrided", RENDER },
+	{ "IDirect3DDevice3::DrawIndexedPrimitiveVB", RENDER },
+	{ "IDirect3DDevice3::DrawPrimitive", RENDER },
+	{ "IDirect3DDevice3::DrawPrimitiveStrided", RENDER },
+	{ "IDirect3DDevice3::DrawPrimitiveVB", RENDER },
+	{ "IDirect3DDevice7::Clear", RENDER },
+	{ "IDirect3DDevice7::DrawIndexedPrimitive", RENDER },
+	{ "IDirect3DDevice7::DrawIndexedPrimitiveStrided", RENDER },
+	{ "IDirect3DDevice7::DrawIndexedPrimitiveVB", RENDER },
+	{ "IDirect3DDevice7::DrawPrimitive", RENDER },
+	{ "IDirect3DDevice7::DrawPrimitiveStrided", RENDER },
+	{ "IDirect3DDevice7::DrawPrimitiveVB", RENDER },
+	{ "IDirect3DDevice8::Clear", RENDER },
+	{ "IDirect3DDevice8::DrawIndexedPrimitive", RENDER },
+	{ "IDirect3DDevice8::DrawIndexedPrimitiveUP", RENDER },
+	{ "IDirect3DDevice8::DrawPrimitive", RENDER },
+	{ "IDirect3DDevice8::DrawPrimitiveUP", RENDER },
+	{ "IDirect3DDevice8::DrawRectPatch", RENDER },
+	{ "IDirect3DDevice8::DrawTriPatch", RENDER },
+	{ "IDirect3DDevice8::GetDeviceCaps", VERBOSE },
+	{ "IDirect3DDevice8::Present", SWAP },
+	{ "IDirect3DDevice8::SetRenderTarget", RENDER_TARGET },
+	{ "IDirect3DDevice9::Clear", RENDER },
+	{ "IDirect3DDevice9::DrawIndexedPrimitive", RENDER },
+	{ "IDirect3DDevice9::DrawIndexedPrimitiveUP", RENDER },
+	{ "IDirect3DDevice9::DrawPrimitive", RENDER },
+	{ "IDirect3DDevice9::DrawPrimitiveUP", RENDER },
+	{ "IDirect3DDevice9::DrawRectPatch", RENDER },
+	{ "IDirect3DDevice9::DrawTriPatch", RENDER },
+	{ "IDirect3DDevice9::GetDeviceCaps", VERBOSE },
+	{ "IDirect3DDevice9::GetRenderTargetData", END_FRAME },
+	{ "IDirect3DDevice9::Present", SWAP },
+	{ "IDirect3DDevice9::SetRenderTarget", RENDER_TARGET },
+	{ "IDirect3DDevice9Ex::Clear", RENDER },
+	{ "IDirect3DDevice9Ex::DrawIndexedPrimitive", RENDER },
+	{ "IDirect3DDevice9Ex::DrawIndexedPrimitiveUP", RENDER },
+	{ "IDirect3DDevice9Ex::DrawPrimitive", RENDER },
+	{ "IDirect3DDevice9Ex::DrawPrimitiveUP", RENDER },
+	{ "IDirect3DDevice9Ex::DrawRectPatch", RENDER },
+	{ "IDirect3DDevice9Ex::DrawTriPatch", RENDER },
+	{ "IDirect3DDevice9Ex::GetDeviceCaps", VERBOSE },
+	{ "IDirect3DDevice9Ex::GetRenderTargetData", END_FRAME },
+	{ "IDirect3DDevice9Ex::Present", SWAP },
+	{ "IDirect3DDevice9Ex::PresentEx", SWAP },
+	{ "IDirect3DDevice9Ex::SetRenderTarget", RENDER_TARGET },
+	{ "IDirect3DSwapChain9::Present", SWAP },
+	{ "IDirect3DSwapChain9Ex::Present", SWAP },
+	{ "IDirect3DViewport2::Clear", RENDER },
+	{ "IDirect3DViewport3::Clear", RENDER },
+	{ "IDirect3DViewport3::Clear2", RENDER },
+	{ "IDirect3DViewport::Clear", RENDER },
+	{ "eglGetConfigAttrib", VERBOSE },
+	{ "eglGetProcAddress", VERBOSE },
+	{ "eglQueryString", VERBOSE },
+	{ "eglSwapBuffers", SWAP },
+	{ "eglSwapBuffersWithDamageEXT", SWAP },
+	{ "eglSwapBuffersWithDamageKHR", SWAP },
+	{ "glFrameTerminatorGREMEDY", END_FRAME },
+	{ "glGetString", VERBOSE },
+	{ "glGetStringi", VERBOSE },
+	{ "glIsAsyncMarkerSGIX", VERBOSE },
+	{ "glIsBuffer", VERBOSE },
+	{ "glIsBufferARB", VERBOSE },
+	{ "glIsBufferResidentNV", VERBOSE },
+	{ "glIsEnabled", VERBOSE },
+	{ "glIsEnabledIndexedEXT", VERBOSE },
+	{ "glIsEnabledi", VERBOSE },
+	{ "glIsFenceAPPLE", VERBOSE },
+	{ "glIsFenceNV", VERBOSE },
+	{ "glIsFramebuffer", VERBOSE },
+	{ "glIsFramebufferEXT", VERBOSE },
+	{ "glIsList", VERBOSE },
+	{ "glIsNameAMD", VERBOSE },
+	{ "glIsNamedBufferResidentNV", VERBOSE },
+	{ "glIsNamedStringARB", VERBOSE },
+	{ "glIsObjectBufferATI", VERBOSE },
+	{ "glIsOcclusionQueryNV", VERBOSE },
+	{ "glIsProgram", VERBOSE },
+	{ "glIsProgramARB", VERBOSE },
+	{ "glIsProgramNV", VERBOSE },
+	{ "glIsProgramPipeline", VERBOSE },
+	{ "glIsQuery", VERBOSE },
+	{ "glIsQueryARB", VERBOSE },
+	{ "glIsRenderbuffer", VERBOSE },
+	{ "glIsRenderbufferEXT", VERBOSE },
+	{ "glIsSampler", VERBOSE },
+	{ "glIsShader", VERBOSE },
+	{ "glIsSync", VERBOSE },
+	{ "glIsTexture", VERBOSE },
+	{ "glIsTextureEXT", VERBOSE },
+	{ "glIsTransformFeedback", VERBOSE },
+	{ "glIsTransformFeedbackNV", VERBOSE },
+	{ "glIsVariantEnabledEXT", VERBOSE },
+	{ "glIsVertexArray", VERBOSE },
+	{ "glIsVertexArrayAPPLE", VERBOSE },
+	{ "glIsVertexAttribEnabledAPPLE", VERBOSE },
+	{ "glXGetClientString", VERBOSE },
+	{ "glXGetConfig", VERBOSE },
+	{ "glXGetCurrentContext", VERBOSE },
+	{ "glXGetCurrentDisplay", VERBOSE },
+	{ "glXGetCurrentDisplayEXT", VERBOSE },
+	{ "glXGetCurrentDrawable", VERBOSE },
+	{ "glXGetCurrentReadDrawable", VERBOSE },
+	{ "glXGetCurrentReadDrawableSGI", VERBOSE },
+	{ "glXGetFBConfigAttrib", VERBOSE },
+	{ "glXGetFBConfigAttribSGIX", VERBOSE },
+	{ "glXGetProcAddress", VERBOSE },
+	{ "glXGetProcAddressARB", VERBOSE },
+	{ "glXIsDirect", VERBOSE },
+	{ "glXQueryExtension", VERBOSE },
+	{ "glXQueryExtensionsString", VERBOSE },
+	{ "glXQueryVersion", VERBOSE },
+	{ "glXSwapBuffers", SWAP },
+	{ "glXSwapBuffersMscOML", SWAP },
+	{ "wglDescribePixelFormat", VERBOSE },
+	{ "wglGetCurrentContext", VERBOSE },
+	{ "wglGetCurrentDC", VERBOSE },
+	{ "wglGetDefaultProcAddress", VERBOSE },
+	{ "wglGetExtensionsStringARB", VERBOSE },
+	{ "wglGetExtensionsStringEXT", VERBOSE },
+	{ "wglGetPixelFormat", VERBOSE },
+	{ "wglGetPixelFormatAttribivARB", VERBOSE },
+	{ "wglGetPixelFormatAttribivEXT", VERBOSE },
+	{ "wglGetProcAddress", VERBOSE },
+	{ "wglSwapBuffers", SWAP },
+	{ "wglSwapLayerBuffers", SWAP },
+	{ "wglSwapMultipleBuffers", SWAP },
+};
+
+static int compare(const void *key, const void *element)
+{
+	const struct tr_text *name = key;
+	const char *other = ((const struct entry *)element)->name;
+	size_t len = strlen(other);
+	int order = memcmp(name->data, other, name->len < len ? name->len : len);
+
+	return order ? order : (name->len > len) - (name->len < len);
+}
+
+/* Patterns: a name is eaten from its front. */
+
+static bool eat(struct tr_text *name, struct tr_text word)
+{
+	if (!tr_text_starts(*name, word))
+		return false;
+	*name = tr_text_span(name->data + word.len, name->data + name->len);
+	return true;
+}
+
+#define EAT(name, literal) eat((name), TR_TEXT(literal))
+
+static bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A vendor's suffix, or none. */
+static bool is_suffix(struct tr_text rest)
+{
+	for (size_t i = 0; i < rest.len; i++) {
+		if (!is_upper(rest.data[i]) && !is_digit(rest.data[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Words that begin with a capital, without digits; or nothing. */
+static bool is_words(struct tr_text rest)
+{
+	for (size_t i = 0; i < rest.len; i++) {
+		if (!is_upper(rest.data[i]) && (i == 0 || !is_lower(rest.data[i])))
+			return false;
+	}
+	return true;
+}
+
+static bool is_identifier(struct tr_text rest)
+{
+	for (size_t i = 0; i < rest.len; i++) {
+		char c = rest.data[i];
+		if (!is_upper(c) && !is_lower(c) && !is_digit(c) && c != '_')
+			return false;
+	}
+	return true;
+}
+
+static bool eat_digits(struct tr_text *name)
+{
+	size_t len = name->len;
+
+	while (name->len && is_digit(*name->data))
+		*name = (struct tr_text){ name->data + 1, name->len - 1 };
+	return name->len < len;
+}
+
+/* One word: a capital and small letters. */
+static bool eat_word(struct tr_text *name)
+{
+	size_t len = 1;
+
+	if (name->len < 2 || !is_upper(name->data[0]) || !is_lower(name->data[1]))
+		return false;
+	while (len < name->len && is_lower(name->data[len]))
+		len++;
+	*name = (struct tr_text){ name->data + len, name->len - len };
+	return true;
+}
+
+/* gl, words, Draw[Range|Mesh](Arrays|Elements), words: glMultiDrawElementsIndirect */
+static bool draws_arrays(struct tr_text rest)
+{
+	do {
+		struct tr_text tail = rest;
+		if (!EAT(&tail, "Draw"))
+			continue;
+		if (!EAT(&tail, "Range"))
+			EAT(&tail, "Mesh");
+		if ((EAT(&tail, "Arrays") || EAT(&tail, "Elements")) && is_words(tail))
+			return true;
+	} while (eat_word(&rest));
+	return false;
+}
+
+static bool is_rectangle(struct tr_text rest)
+{
+	if (!EAT(&rest, "Rect") || !rest.len || !memchr("dfis", *rest.data, 4))
+		return false;
+	rest = (struct tr_text){ rest.data + 1, rest.len - 1 };
+	EAT(&rest, "v");
+	return is_suffix(rest);
+}
+
+/* Words, then a vendor's suffix that may have digits. */
+static bool is_words_and_suffix(struct tr_text rest)
+{
+	size_t words = 0;
+
+	while (words < rest.len &&
+	       (is_upper(rest.data[words]) || (words > 0 && is_lower(rest.data[words]))))
+		words++;
+	return is_suffix((struct tr_text){ rest.data + words, rest.len - words });
+}
+
+static bool draws_otherwise(struct tr_text rest)
+{
+	static const char *const names[] = { "BlitFramebuffer", "CallList",   "CallLists",
+					     "Clear",		"DrawPixels", "End" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct tr_text tail = rest;
+		if (eat(&tail, tr_text_from(names[i])) && is_suffix(tail))
+			return true;
+	}
+	if (EAT(&rest, "DrawTransformFeedback"))
+		return is_words_and_suffix(rest);
+	if (EAT(&rest, "EvalMesh"))
+		return eat_digits(&rest) && is_suffix(rest);
+	return is_rectangle(rest);
+}
+
+/* rest is behind "gl". */
+static unsigned opengl(struct tr_text rest)
+{
+	if (draws_arrays(rest) || draws_otherwise(rest))
+		return RENDER;
+	if (EAT(&rest, "BindFramebuffer") && is_suffix(rest))
+		return RENDER_TARGET;
+	return 0;
+}
+
+/* rest is behind "IDXGI": [Decode]SwapChain…::Present… */
+static unsigned dxgi(struct tr_text rest)
+{
+	EAT(&rest, "Decode");
+	const char *colon = rest.len ? memchr(rest.data, ':', rest.len) : NULL;
+	if (!colon || !EAT(&rest, "SwapChain") || !is_identifier(tr_text_span(rest.data, colon)))
+		return 0;
+	rest = tr_text_span(colon, rest.data + rest.len);
+	return EAT(&rest, "::Present") && is_identifier(rest) ? END_FRAME : 0;
+}
+
+/* rest is behind "ID3D1": a device of Direct3D 10, or one or its context of Direct3D 11. */
+static unsigned direct3d(struct tr_text rest)
+{
+	bool ten = EAT(&rest, "0Device"), context = !ten && EAT(&rest, "1DeviceContext");
+
+	if (!ten && !context && !EAT(&rest, "1Device"))
+		return 0;
+	eat_digits(&rest);
+	if (!EAT(&rest, "::"))
+		return 0;
+	if (!context && (tr_text_is(rest, "CheckFormatSupport") ||
+			 tr_text_is(rest, "CheckMultisampleQualityLevels")))
+		return VERBOSE;
+	if (!ten && !context)
+		return 0;
+	if (tr_text_is(rest, "ExecuteCommandList") || (EAT(&rest, "Draw") && is_identifier(rest)))
+		return RENDER;
+	return EAT(&rest, "OMSetRenderTargets") && is_identifier(rest) ? RENDER_TARGET : 0;
+}
+
+unsigned tr_call_kinds(struct tr_text name)
+{
+	struct tr_text rest = name;
+	unsigned kinds = EAT(&rest, "gl")      ? opengl(rest)
+			 : EAT(&rest, "IDXGI") ? dxgi(rest)
+			 : EAT(&rest, "ID3D1") ? direct3d(rest)
+					       : 0;
+	if (kinds || !name.len)
+		return kinds;
+	const struct entry *entry =
+		bsearch(&name, entries, sizeof entries / sizeof *entries, sizeof *entries, compare);
+	return entry ? entry->kinds : 0;
+}

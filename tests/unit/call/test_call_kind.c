@@ -1,0 +1,42 @@
+/* What a function's name says, as apitrace itself told it: tests/data/apitrace/call-kinds.tsv. */
+#include "call/call_kind.h"
+
+#include <stdlib.h>
+
+#include "record/vectors.h"
+#include "tap.h"
+
+static bool lists(struct tr_text column, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = column.data, *end = p + column.len; p < end;) {
+		const char *comma = memchr(p, ',', (size_t)(end - p));
+		struct tr_text item = tr_text_span(p, comma ? comma : end);
+		if (item.len == len && memcmp(item.data, word, len) == 0)
+			return true;
+		p = comma ? comma + 1 : end;
+	}
+	return false;
+}
+
+int main(void)
+{
+	enum { TARGETS = TR_CALL_END_FRAME | TR_CALL_RENDER_TARGET };
+	struct vectors v;
+
+	if (!ok(vectors_open(&v, "../apitrace/call-kinds.tsv"), "the table is there"))
+		return done_testing();
+	while (vectors_next(&v)) {
+		struct tr_text name = v.column[0], kinds = v.column[1];
+		unsigned have = tr_call_kinds(name);
+		ok(!!(have & TR_CALL_END_FRAME) == lists(kinds, "frame") &&
+			   !!(have & TARGETS) == lists(kinds, "rendertarget") &&
+			   !!(have & TR_CALL_RENDER) == lists(kinds, "render") &&
+			   !!(have & TR_CALL_VERBOSE) == lists(kinds, "verbose"),
+		   "%.*s is %.*s", (int)name.len, name.data, (int)kinds.len, kinds.data);
+	}
+	vectors_close(&v);
+	ok(tr_call_kinds((struct tr_text){ NULL, 0 }) == 0, "no name at all");
+	return done_testing();
+}
