@@ -7,7 +7,8 @@
  *  - bid looks at the window and says how many bits of evidence it verified.
  *  - a reader gives records in the source's order: definitions before their
  *    first use. It gives no header and no trailer; trace.h makes those, except
- *    where TR_FORMAT_STREAM says that the format has its own (trec, json).
+ *    where TR_FORMAT_STREAM says that the format has its own (trec, json), and
+ *    with TR_FORMAT_HEADS the reader says what else belongs into the header.
  *  - a writer takes every line of the stream, header and trailer too.
  *
  * Not thread safe: one reader or writer belongs to one thread. Several may
@@ -32,6 +33,7 @@ enum {
 	TR_FORMAT_BINARY = 4, /* refused on a terminal */
 	TR_FORMAT_STREAM = 8, /* carries headers and trailers of its own */
 	TR_FORMAT_JSON = 16,  /* offered by tr-tojson --as=NAME */
+	TR_FORMAT_HEADS = 32, /* its reader begins each segment with a header record, see next */
 };
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
@@ -91,6 +93,10 @@ struct tr_format {
 	 * said before (CR LF), to be counted in silence. TR_CAUSE_CUT: the
 	 * input is truncated. TR_END, TR_FATAL. A damaged window ends like any
 	 * other: the trace reports why.
+	 * With TR_FORMAT_HEADS the first record is a TR_HEADER with the fields
+	 * that the format has once (version=6 ...), without format, container
+	 * and member: the trace puts those in front. A further TR_HEADER closes
+	 * the segment and opens another one.
 	 */
 	enum tr_status (*next)(struct tr_reader *reader, struct tr_record **record,
 			       struct tr_error *err);

@@ -101,6 +101,12 @@ static bool is_stream(const struct tr_trace *trace)
 	return trace->place.format->flags & TR_FORMAT_STREAM;
 }
 
+/* The reader's own part of a header comes as its first record. */
+static bool heads(const struct tr_trace *trace)
+{
+	return trace->place.format->flags & TR_FORMAT_HEADS;
+}
+
 static enum tr_status start(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	const struct tr_format *format = trace->place.format;
@@ -121,10 +127,9 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	if (!trace->reader)
 		return TR_FATAL;
 	trace->state = TR_TRACE_BODY;
-	if (is_stream(trace))
+	if (is_stream(trace) || heads(trace))
 		return TR_END; /* it says for itself */
-	trace->segment.open = true;
-	return tr_trace_make_header(trace, record, err) ? TR_OK : TR_FATAL;
+	return tr_trace_make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 }
 
 static void upstream_error(const struct tr_trace *trace, const struct tr_record *trailer,
@@ -163,6 +168,8 @@ static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 	trace->held = NULL;
 	if (held->type == TR_TRAILER)
 		return tr_trace_make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
+	if (!is_stream(trace))
+		return tr_trace_make_header(trace, held, record, err) ? TR_OK : TR_FATAL;
 	trace->segment = (struct tr_segment){ .open = true };
 	*record = held;
 	return TR_OK;
@@ -210,6 +217,14 @@ static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **rec
 	}
 }
 
+/* A reader's part of a header: closes the segment that is open. TR_END: it is held. */
+static enum tr_status head(struct tr_trace *trace, struct tr_record **record)
+{
+	trace->trailer_due = trace->segment.open;
+	trace->held = *record;
+	return TR_END;
+}
+
 static enum tr_status check_depth(const struct tr_trace *trace, const struct tr_record *record,
 				  struct tr_error *err)
 {
@@ -236,6 +251,8 @@ static enum tr_status body(struct tr_trace *trace, struct tr_record **record, st
 		if (status != TR_FATAL)
 			return status;
 	}
+	if (status == TR_OK && (*record)->type == TR_HEADER)
+		return head(trace, record);
 	switch (status) {
 	case TR_OK:
 		segment->count += (*record)->type == TR_RECORD && tr_segment_counts(*record);
@@ -277,6 +294,9 @@ static enum tr_status trailer(struct tr_trace *trace, struct tr_record **record,
 	const struct tr_segment *segment = &trace->segment;
 	bool due = segment->errors || segment->truncated || (segment->open && !is_stream(trace));
 
+	/* no segment yet: the input ended before the reader could say what it is */
+	if (!segment->open && heads(trace))
+		return tr_trace_make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 	trace->state = TR_TRACE_DONE;
 	trace->upstream_errors = 0;
 	trace->upstream_truncated = false;

@@ -65,7 +65,8 @@ bool tr_line_is_deeper(const struct tr_record *record, unsigned max);
 
 /* trace_segment.c */
 bool tr_segment_counts(const struct tr_record *record);
-bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record,
+/* own: the fields that the reader gives, or NULL. Opens the segment. */
+bool tr_trace_make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
 			  struct tr_error *err);
 bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
 			   struct tr_record **record, struct tr_error *err);

@@ -33,11 +33,24 @@ static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_er
 	return true;
 }
 
-bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
+static void put_field(const struct tr_field *field, struct tr_buffer *line)
+{
+	tr_buffer_put_byte(line, '\t');
+	tr_buffer_put_text(line, field->key);
+	tr_buffer_put_byte(line, '=');
+	if (field->text.data)
+		tr_buffer_put_text(line, field->text);
+	else
+		tr_literal_write(field->value, line);
+}
+
+bool tr_trace_make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
+			  struct tr_error *err)
 {
 	struct tr_buffer *line = &trace->made_line;
 	const struct tr_trace_place *place = &trace->place;
 
+	trace->segment.open = true;
 	tr_buffer_reset(line);
 	tr_buffer_put_literal(line, "%trec\t1\tformat=");
 	tr_buffer_put_text(line, tr_text_from(place->format->name));
@@ -50,6 +63,8 @@ bool tr_trace_make_header(struct tr_trace *trace, struct tr_record **record, str
 		tr_string_escape(tr_text_from(place->member), line);
 		tr_buffer_put_byte(line, '"');
 	}
+	for (size_t i = 0; own && i < own->count; i++)
+		put_field(&own->fields[i], line);
 	return made(trace, record, err);
 }
 
@@ -89,12 +104,8 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct
 		tr_buffer_put_literal(line, "\ttruncated=true");
 	for (size_t i = 0; own && i < own->count; i++) {
 		const struct tr_field *field = &own->fields[i];
-		if (field->bad || is_damage_field(field) || !field->text.data)
-			continue;
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, field->key);
-		tr_buffer_put_byte(line, '=');
-		tr_buffer_put_text(line, field->text);
+		if (!field->bad && !is_damage_field(field) && field->text.data)
+			put_field(field, line);
 	}
 	*segment = (struct tr_segment){ 0 };
 	return made(trace, record, err);

@@ -6,6 +6,7 @@
 #include "core/input.h"
 #include "core/output.h"
 #include "memory.h"
+#include "record/literal.h"
 
 void fuzz_fail(const char *promise)
 {
@@ -21,19 +22,27 @@ struct tr_limits fuzz_limits(void)
 	return limits;
 }
 
-/* A header as tr_trace would make it: writers reproduce faithfully what has one. */
+/* A header as tr_trace would make it (own: the reader's part, or NULL): writers expect one. */
 static void put_header(const struct tr_format *writes, struct tr_writer *writer,
-		       const struct tr_format *reads, struct tr_arena *arena)
+		       const struct tr_format *reads, struct tr_record *own)
 {
 	struct tr_buffer line = TR_BUFFER_INIT;
+	struct tr_arena arena = TR_ARENA_INIT;
 	tr_buffer_put_literal(&line, "%trec\t1\tformat=");
 	tr_buffer_put_text(&line, tr_text_from(reads->name));
+	for (size_t i = 0; own && i < own->count; i++) {
+		tr_buffer_put_byte(&line, '\t');
+		tr_buffer_put_text(&line, own->fields[i].key);
+		tr_buffer_put_byte(&line, '=');
+		tr_literal_write(own->fields[i].value, &line);
+	}
 	tr_buffer_put_byte(&line, '\n');
 	struct tr_record record;
 	struct tr_error err;
-	tr_record_init(&record, arena);
+	tr_record_init(&record, &arena);
 	if (!line.failed && tr_record_from_line(&record, tr_buffer_text(&line), &err))
 		writes->put(writer, &record, &err);
+	tr_arena_free(&arena);
 	tr_buffer_free(&line);
 }
 
@@ -51,6 +60,8 @@ static size_t copy_records(const struct tr_format *reads, struct tr_reader *read
 			return trouble + 1;
 		if (status == TR_WARN)
 			trouble += err.severity == TR_DAMAGE;
+		else if (record->type == TR_HEADER && !(reads->flags & TR_FORMAT_STREAM))
+			put_header(writes, writer, reads, record);
 		else if (writes->put(writer, record, &err) != TR_OK)
 			trouble += err.severity == TR_DAMAGE;
 	}
@@ -63,7 +74,6 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 	struct tr_read_config read = { .limits = fuzz_limits(), .exact = exact };
 	struct tr_write_config write = { .strict = false };
 	size_t trouble = 0;
-	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_source *source = memory_source(data.data, data.len, piece);
 	size_t window = piece == SIZE_MAX ? 0 : piece;
 	struct tr_input *in = source ? tr_input_new(source, &read.limits, window) : NULL;
@@ -72,8 +82,8 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 	struct tr_reader *reader = in ? reads->open(&read, in, &err) : NULL;
 	struct tr_writer *writer = out ? writes->create(&write, out, &err) : NULL;
 	if (reader && writer) {
-		if (!(reads->flags & TR_FORMAT_STREAM))
-			put_header(writes, writer, reads, &arena);
+		if (!(reads->flags & (TR_FORMAT_STREAM | TR_FORMAT_HEADS)))
+			put_header(writes, writer, reads, NULL);
 		trouble = copy_records(reads, reader, writes, writer);
 		enum tr_status status;
 		while ((status = writes->finish(writer, &err)) == TR_WARN)
@@ -87,6 +97,5 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 	tr_input_free(in);
 	if (out && !tr_output_finish(out, &err))
 		trouble++;
-	tr_arena_free(&arena);
 	return trouble;
 }

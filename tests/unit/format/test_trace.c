@@ -27,9 +27,10 @@ static void fill(const char *file, const char *text)
 }
 
 /* All lines of the operands, each message as "W" (damage), "N" (note) or "F" and its line. */
-static void run(const char *const *operands, size_t count, size_t lost_at, struct tr_buffer *to)
+static void run(const char *const *operands, size_t count, size_t lost_at,
+		const struct tr_format *format, struct tr_buffer *to)
 {
-	struct tr_trace_config config = { .read.limits = TR_LIMITS_DEFAULT };
+	struct tr_trace_config config = { .read.limits = TR_LIMITS_DEFAULT, .format = format };
 	struct tr_trace *trace = tr_trace_open(operands, count, &config);
 	struct tr_trace_place *place;
 	struct tr_record *record;
@@ -116,7 +117,7 @@ static void test_rows(void)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		fill(path[0], rows[i].in);
-		run(operands, 1, rows[i].lost_at, &to);
+		run(operands, 1, rows[i].lost_at, NULL, &to);
 		if (!ok(tr_text_is(tr_buffer_text(&to), rows[i].out), "%s", rows[i].name))
 			diag("got: %.*s", (int)to.len, to.data);
 	}
@@ -130,9 +131,96 @@ static void test_operands(void)
 
 	fill(path[0], HEADER EXEC "!end\t1\n");
 	fill(path[1], EXEC);
-	run(operands, 4, 0, &to);
+	run(operands, 4, 0, NULL, &to);
 	ok(tr_text_is(tr_buffer_text(&to), HEADER EXEC "!end\t1\n??" EXEC),
 	   "what cannot be opened is reported, the others are read");
+	tr_buffer_free(&to);
+}
+
+/* A format whose reader says what belongs into headers; its bytes are orders. */
+struct letters {
+	struct tr_input *in;
+	struct tr_arena arena;
+	struct tr_record record;
+	struct tr_value one;
+};
+
+static struct tr_reader *letters_open(const struct tr_read_config *config, struct tr_input *in,
+				      struct tr_error *err)
+{
+	struct letters *letters = calloc(1, sizeof *letters);
+	(void)config, (void)err;
+	letters->in = in;
+	letters->one = (struct tr_value){ .type = TR_UINT, .as.number = 1 };
+	return (struct tr_reader *)letters;
+}
+
+static enum tr_status letters_next(struct tr_reader *reader, struct tr_record **record,
+				   struct tr_error *err)
+{
+	struct letters *letters = (struct letters *)reader;
+
+	if (!tr_input_more(letters->in, 1))
+		return TR_END;
+	char order = *letters->in->pos;
+	tr_input_skip(letters->in, 1);
+	tr_arena_reset(&letters->arena);
+	tr_record_init(&letters->record, &letters->arena);
+	*record = &letters->record;
+	tr_error_set(err, TR_CAUSE_INPUT, "as ordered");
+	switch (order) {
+	case 'h':
+		letters->record.type = TR_HEADER;
+		tr_record_add(&letters->record, TR_TEXT("n"), &letters->one);
+		return TR_OK;
+	case 'r':
+		return tr_record_from_line(&letters->record, TR_TEXT(EXEC), err) ? TR_OK : TR_FATAL;
+	case 'w':
+		return TR_WARN;
+	default:
+		return TR_FATAL;
+	}
+}
+
+static void letters_close(struct tr_reader *reader)
+{
+	tr_arena_free(&((struct letters *)reader)->arena);
+	free(reader);
+}
+
+#define PLAIN "%trec\t1\tformat=letters\n"
+#define HEAD "%trec\t1\tformat=letters\tn=1\n"
+
+static const struct row head_rows[] = {
+	{ "its fields are in the header", "hr", HEAD EXEC "!end\t1\n", 0 },
+	{ "each header is a segment", "hrrhhr",
+	  HEAD EXEC EXEC "!end\t2\n" HEAD "!end\t0\n" HEAD EXEC "!end\t1\n", 0 },
+	{ "trouble belongs to the segment behind it, or around it", "whrwh",
+	  "W" HEAD EXEC "W!end\t1\terrors=2\n" HEAD "!end\t0\n", 0 },
+	{ "a plain header where the reader gets to none", "x",
+	  "W" PLAIN "!end\t0\terrors=1\ttruncated=true\n", 0 },
+	{ "or the input is empty", "", PLAIN "!end\t0\n", 0 },
+};
+
+static void test_heads(void)
+{
+	static const struct tr_format letters = {
+		.name = "letters",
+		.flags = TR_FORMAT_READS | TR_FORMAT_HEADS,
+		.open = letters_open,
+		.next = letters_next,
+		.close = letters_close,
+	};
+	const char *const operands[] = { path[0] };
+	struct tr_buffer to = TR_BUFFER_INIT;
+
+	for (size_t i = 0; i < sizeof head_rows / sizeof *head_rows; i++) {
+		fill(path[0], head_rows[i].in);
+		run(operands, 1, 0, &letters, &to);
+		if (!ok(tr_text_is(tr_buffer_text(&to), head_rows[i].out), "%s",
+			head_rows[i].name))
+			diag("got: %.*s", (int)to.len, to.data);
+	}
 	tr_buffer_free(&to);
 }
 
@@ -171,6 +259,7 @@ int main(void)
 	close(mkstemp(path[1]));
 	test_rows();
 	test_operands();
+	test_heads();
 	test_progress();
 	unlink(path[0]);
 	unlink(path[1]);
