@@ -2,13 +2,16 @@
 #include "config.h"
 
 #include "cli.h"
+#include "call/join.h"
 #include "core/buffer.h"
 
-enum { EXACT = 1, LIST, IDENTIFY };
+enum { EXACT = 1, JOIN, LIST, IDENTIFY };
 
 static const struct tr_option options[] = {
 	{ EXACT, 0, "exact", NULL,
 	  "keep the source's own spelling in .raw fields where a rewrite would differ" },
+	{ JOIN, 0, "join", NULL,
+	  "put enter and leave of an API call together: one call, where it left" },
 	{ LIST, 0, "list", NULL,
 	  "list what is in the files instead of parsing them: member, format, size" },
 	{ IDENTIFY, 0, "identify", NULL, "print FILE: FORMAT for every file or member" },
@@ -46,6 +49,53 @@ static void parse(struct tr_cli *cli)
 		;
 	tr_cli_finish(cli, &tr_format_trec, writer);
 }
+
+/* Puts a line, NULL at the end, and writes what can be joined by now. False: stop. */
+static bool put_joined(struct tr_cli *cli, struct tr_writer *writer, struct tr_join *join,
+		       struct tr_record *line)
+{
+	struct tr_record *record;
+	struct tr_error err;
+	enum tr_status status;
+
+	tr_join_put(join, line);
+	while ((status = tr_join_next(join, &record, &err)) != TR_END) {
+		if (status == TR_OK) {
+			if (!tr_cli_put(cli, &tr_format_trec, writer, record))
+				return false;
+			continue;
+		}
+		if (line)
+			tr_cli_report_record(cli, line, &err, true);
+		else
+			tr_cli_report(cli, &err);
+		if (status == TR_FATAL)
+			cli->stop = true;
+		if (cli->stop)
+			return false;
+	}
+	return true;
+}
+
+static void parse_joined(struct tr_cli *cli)
+{
+	struct tr_join *join = tr_join_new();
+	struct tr_writer *writer = tr_cli_writer(cli, &tr_format_trec);
+	struct tr_record *record;
+
+	if (!join) {
+		tr_cli_fail(cli, "out of memory");
+		cli->stop = true;
+	}
+	while (tr_cli_next(cli, &record) && put_joined(cli, writer, join, record))
+		;
+	if (!cli->stop)
+		put_joined(cli, writer, join, NULL);
+	if (writer)
+		tr_cli_finish(cli, &tr_format_trec, writer);
+	tr_join_free(join);
+}
+
 
 /* What stands in the first column: the member where there is one, else the file. */
 static const char *shown_name(const struct tr_cli *cli, const struct tr_trace_place *place)
@@ -106,24 +156,24 @@ static void list(struct tr_cli *cli, bool identify)
 
 int main(int argc, char **argv)
 {
-	bool listing = false, identify = false;
+	bool chosen[IDENTIFY + 1] = { false };
 	struct tr_cli cli;
 
 	tr_cli_begin(&cli, &tool, argc, argv);
-	for (int id; (id = tr_cli_option(&cli)) != 0;) {
-		if (id == EXACT)
-			cli.config.read.exact = true;
-		else if (id == LIST)
-			listing = true;
-		else
-			identify = true;
-	}
-	if (listing && identify)
+	for (int id; (id = tr_cli_option(&cli)) != 0;)
+		chosen[id] = true;
+	bool listing = chosen[LIST] || chosen[IDENTIFY];
+	if (chosen[LIST] && chosen[IDENTIFY])
 		tr_cli_usage(&cli, "--list and --identify exclude each other");
-	cli.config.unknown_members = listing || identify;
+	else if (chosen[JOIN] && chosen[EXACT])
+		tr_cli_usage(&cli, "--join and --exact exclude each other");
+	cli.config.read.exact = chosen[EXACT];
+	cli.config.unknown_members = listing;
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
-		if (listing || identify)
-			list(&cli, identify);
+		if (listing)
+			list(&cli, chosen[IDENTIFY]);
+		else if (chosen[JOIN])
+			parse_joined(&cli);
 		else
 			parse(&cli);
 	}

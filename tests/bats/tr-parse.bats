@@ -255,3 +255,35 @@ rows() {
 	run -2 tr-parse -f klocwork log
 	[ "$(grep -c ^exec <<<"$output")" -eq 176 ]
 }
+
+@test "--join: one call for enter and leave" {
+	printf '%s\t%d\t-\t%d\t%s\n' enter 3 0 'f	a=1' enter 4 1 g leave 4 1 'g	->	return="x"' \
+		call 5 1 'h	->' leave 3 0 'f	->	b=2' enter 6 0 i >half
+	{ printf '%%trec\t1\n'; cat half; printf '!end\t4\n'; } >stream
+	{
+		printf '%%trec\t1\n'
+		printf '%s\t%d\t-\t%d\t%s\n' call 4 1 'g	->	return="x"' call 5 1 'h	->' \
+			call 3 0 'f	a=1	->	b=2' enter 6 0 i
+		printf '!end\t4\n'
+	} >joined
+	tr-parse --join stream | cmp - joined
+	tr-parse --join joined | cmp - joined
+	cat half | tr-parse --join | cmp - <(sed '/^[%!]/d' joined)
+	# what other formats hold has no halves
+	tr-parse --join "$zlib" | cmp - <(tr-parse "$zlib")
+	run -2 tr-parse --join --exact stream
+}
+
+@test "--join: enters that return in another file do not return" {
+	printf '%%trec\t1\nenter\t0\t-\t0\tf\n!end\t1\n' >one
+	printf '%%trec\t1\nleave\t0\t-\t0\tf\t->\n!end\t0\n' >two
+	tr-parse --join one two | cmp - <(cat one two)
+}
+
+@test "--join: what is damaged is reported, the rest is joined" {
+	printf '%%trec\t1\nenter\t0\t-\t0\tf\tx=01\nenter\nleave\t0\t-\t0\tf\t->\n!end\t1\n' >bad
+	run -2 --separate-stderr tr-parse --join bad
+	[ "${lines[1]}" = 'call	0	-	0	f	x=01	->' ]
+	[ "${lines[2]}" = '!end	1	errors=1' ]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+}

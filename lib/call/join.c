@@ -1,0 +1,278 @@
+#include "call/join.h"
+
+#include <stdlib.h>
+
+#include "core/buffer.h"
+#include "core/input.h"
+#include "core/map.h"
+#include "record/clone.h"
+
+/* An enter whose leave has not come. */
+struct live {
+	struct live *previous, *next; /* in the order of enters */
+	struct tr_record *enter;
+	size_t key_len;
+	char key[];
+};
+
+struct tr_join {
+	struct tr_map calls;
+	struct live *first, *last;
+	struct tr_record *given; /* the line that was put and is not dealt with */
+	bool ended;		 /* the segment of the live calls is over */
+	struct live *shown;	 /* what the last record came from */
+	struct tr_buffer key, line;
+	struct tr_arena arena; /* of the record that is shown, when it is one of ours */
+	struct tr_record call;
+	struct tr_field *fields;
+	size_t capacity; /* of fields */
+};
+
+struct tr_join *tr_join_new(void)
+{
+	return calloc(1, sizeof(struct tr_join));
+}
+
+static void free_live(struct live *live)
+{
+	if (!live)
+		return;
+	free(live->enter);
+	free(live);
+}
+
+void tr_join_free(struct tr_join *join)
+{
+	if (!join)
+		return;
+	for (struct live *live = join->first, *next; live; live = next) {
+		next = live->next;
+		free_live(live);
+	}
+	free_live(join->shown);
+	tr_map_free(&join->calls);
+	tr_buffer_free(&join->key);
+	tr_buffer_free(&join->line);
+	tr_arena_free(&join->arena);
+	free(join->fields);
+	free(join);
+}
+
+/* Spelled, because numbers and text are the same call. */
+static struct tr_text key_of(struct tr_join *join, const struct tr_record *record)
+{
+	tr_buffer_reset(&join->key);
+	tr_cell_write(&record->task, &join->key);
+	tr_buffer_put_byte(&join->key, '\t');
+	tr_cell_write(&record->seq, &join->key);
+	return tr_buffer_text(&join->key);
+}
+
+/* Takes it out of the map and the list; it is freed when the next record is asked for. */
+static struct live *take(struct tr_join *join, struct tr_text key)
+{
+	struct live *live = tr_map_take(&join->calls, key);
+
+	if (!live)
+		return NULL;
+	*(live->previous ? &live->previous->next : &join->first) = live->next;
+	*(live->next ? &live->next->previous : &join->last) = live->previous;
+	join->shown = live;
+	return live;
+}
+
+static bool keep(struct tr_join *join, const struct tr_record *record, struct tr_text key)
+{
+	struct live *live = malloc(sizeof *live + key.len);
+
+	if (!live)
+		return false;
+	*live = (struct live){ .previous = join->last, .key_len = key.len };
+	memcpy(live->key, key.data, key.len);
+	live->enter = tr_record_clone(record);
+	if (!live->enter ||
+	    !tr_map_put(&join->calls, (struct tr_text){ live->key, key.len }, live)) {
+		free_live(live);
+		return false;
+	}
+	*(join->last ? &join->last->next : &join->first) = live;
+	join->last = live;
+	return true;
+}
+
+/* An enter alone: its leave will not come. */
+static struct tr_record *alone(struct tr_join *join, struct live *live)
+{
+	tr_arena_reset(&join->arena);
+	live->enter->arena = &join->arena;
+	return live->enter;
+}
+
+/* The columns of a line's rest, less any "->". */
+static void put_fields(struct tr_join *join, struct tr_text rest)
+{
+	const char *p = rest.data, *end = p + rest.len;
+
+	while (p < end) {
+		const char *tab = memchr(p + 1, '\t', (size_t)(end - p - 1));
+		const char *next = tab ? tab : end;
+		if (!(next - p == 3 && p[1] == '-' && p[2] == '>'))
+			tr_buffer_put_text(&join->line, tr_text_span(p, next));
+		p = next;
+	}
+}
+
+/* The rest of a line whose only "->", if any, stands in front. */
+static void put_leave_fields(struct tr_join *join, struct tr_text rest)
+{
+	if (tr_text_starts(rest, TR_TEXT("\t->")) && (rest.len == 3 || rest.data[3] == '\t'))
+		tr_buffer_put_text(&join->line, tr_text_span(rest.data + 3, rest.data + rest.len));
+	else
+		put_fields(join, rest);
+}
+
+static bool join_lines(struct tr_join *join, const struct tr_record *enter,
+		       const struct tr_record *leave)
+{
+	struct tr_buffer *line = &join->line;
+	struct tr_record *call = &join->call;
+
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "call");
+	tr_buffer_put_text(line, tr_text_span(enter->line.data + enter->kind.len, enter->rest.data));
+	put_fields(join, enter->rest);
+	tr_buffer_put_literal(line, "\t->");
+	put_leave_fields(join, leave->rest);
+	tr_buffer_put_byte(line, '\n');
+	size_t len = line->len;
+	char *pad = tr_buffer_room(line, TR_INPUT_PAD);
+	if (!pad || line->failed)
+		return false;
+	memset(pad, 0, TR_INPUT_PAD);
+	tr_record_init(call, &join->arena);
+	tr_record_from_line(call, (struct tr_text){ line->data, len }, NULL);
+	call->canonical = enter->canonical && leave->canonical;
+	return true;
+}
+
+static bool join_built(struct tr_join *join, const struct tr_record *enter,
+		       const struct tr_record *leave)
+{
+	size_t count = enter->count + leave->count;
+
+	if (count > join->capacity) {
+		struct tr_field *fields = realloc(join->fields, count * sizeof *fields);
+		if (!fields)
+			return false;
+		join->fields = fields;
+		join->capacity = count;
+	}
+	if (enter->count)
+		memcpy(join->fields, enter->fields, enter->count * sizeof *join->fields);
+	if (leave->count)
+		memcpy(join->fields + enter->count, leave->fields,
+		       leave->count * sizeof *join->fields);
+	join->call = *enter;
+	join->call.arena = &join->arena;
+	join->call.kind = TR_TEXT("call");
+	join->call.fields = join->fields;
+	join->call.count = count;
+	join->call.arrow = enter->count;
+	return true;
+}
+
+/* Where one half is built and the other is a line, both are written as lines first. */
+static enum tr_status as_line(struct tr_join *join, struct tr_record **record, struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	if ((*record)->line.data)
+		return TR_OK;
+	enum tr_status status = tr_record_write(*record, &text, err);
+	if (status == TR_OK) {
+		struct tr_text line = tr_arena_copy(&join->arena, tr_buffer_text(&text));
+		struct tr_record *made = tr_arena_alloc(&join->arena, sizeof *made);
+		if (line.data && made) {
+			tr_record_init(made, &join->arena);
+			tr_record_from_line(made, line, NULL);
+			made->canonical = true;
+			*record = made;
+		} else {
+			tr_error_memory(err);
+			status = TR_FATAL;
+		}
+	}
+	tr_buffer_free(&text);
+	return status;
+}
+
+static enum tr_status joined(struct tr_join *join, struct tr_record *enter,
+			     struct tr_record *leave, struct tr_error *err)
+{
+	bool built = !enter->line.data && !leave->line.data;
+	enum tr_status status = TR_OK;
+
+	tr_arena_reset(&join->arena);
+	enter->arena = &join->arena;
+	if (!built)
+		status = as_line(join, &enter, err);
+	if (status == TR_OK && !built)
+		status = as_line(join, &leave, err);
+	if (status != TR_OK)
+		return status;
+	if (!(built ? join_built : join_lines)(join, enter, leave)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	join->call.source_line = leave->source_line;
+	join->call.source_offset = leave->source_offset;
+	return TR_OK;
+}
+
+void tr_join_put(struct tr_join *join, struct tr_record *record)
+{
+	join->given = record;
+	join->ended = !record || record->type == TR_HEADER || record->type == TR_TRAILER;
+}
+
+/* What is to be done with the line that was put. *record NULL: nothing comes of it. */
+static enum tr_status deal(struct tr_join *join, struct tr_record **record, struct tr_error *err)
+{
+	struct tr_record *given = join->given;
+	bool enter = tr_join_is_kind(given, "enter");
+
+	*record = NULL;
+	join->given = NULL;
+	if (!enter && !tr_join_is_kind(given, "leave")) {
+		*record = given;
+		return TR_OK;
+	}
+	struct tr_text key = key_of(join, given);
+	struct live *live = join->key.failed ? NULL : take(join, key);
+	if (!join->key.failed && !enter) {
+		*record = live ? &join->call : given;
+		return live ? joined(join, live->enter, given, err) : TR_OK;
+	}
+	if (live)
+		*record = alone(join, live);
+	if (!join->key.failed && keep(join, given, key))
+		return TR_OK;
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err)
+{
+	free_live(join->shown);
+	join->shown = NULL;
+	if (join->ended && join->first) {
+		struct live *live = join->first;
+		take(join, (struct tr_text){ live->key, live->key_len });
+		*record = alone(join, live);
+		return TR_OK;
+	}
+	if (!join->given)
+		return TR_END;
+	enum tr_status status = deal(join, record, err);
+	return status == TR_OK && !*record ? TR_END : status;
+}
