@@ -40,7 +40,7 @@ report "format.h, trace.h and the registry know no format's header" \
 only tools 'core/|record/|process/|call/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
-for header in zlib.h lzma.h zstd.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \
+for header in zlib.h lzma.h zstd.h bzlib.h lz4.h lz4frame.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \
 	snappy-c.h pcre2.h pthread.h; do
 	places=$(grep -rlE "^#[[:space:]]*include <$header>" lib tools)
 	[ "$(printf '%s\n' "$places" | wc -l)" -le 1 ] && places=

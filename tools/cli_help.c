@@ -121,8 +121,6 @@ void tr_cli_version(const struct tr_cli *cli)
 	printf("%s (%s) %s\n", cli->tool->name, PACKAGE_NAME, PACKAGE_VERSION);
 	for (size_t i = 0; tr_codecs[i]; i++) {
 		char version[64] = "";
-		if (!tr_codecs[i]->library)
-			continue;
 		if (tr_codecs[i]->version)
 			tr_codecs[i]->version(version, sizeof version);
 		printf("%s%s%s\n", tr_codecs[i]->library, *version ? " " : "", version);

@@ -21,7 +21,7 @@ struct tr_archive_writer *tr_archive_create(const char *format, struct tr_sink *
 	struct tr_archive_writer *writer = malloc(sizeof *writer);
 	struct tr_packer *packer = NULL;
 	if (writer)
-		packer = tr_packer_new(format, 0, sink, err);
+		packer = tr_packer_new(format, sink, err);
 	else
 		tr_error_memory(err);
 	if (!packer) {

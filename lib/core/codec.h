@@ -34,7 +34,7 @@ struct tr_codec {
 	/* Encodes to inner, which it owns. NULL: err is filled (inner is closed). */
 	struct tr_sink *(*encoder)(struct tr_sink *inner, int level, unsigned threads,
 				   struct tr_error *err);
-	const char *library; /* for --version; NULL: tr_archive_version names it */
+	const char *library; /* for --version */
 	void (*version)(char *to, size_t size); /* of the library; NULL where it does not say */
 };
 

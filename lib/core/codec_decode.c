@@ -31,6 +31,36 @@ void tr_decoder_error(struct tr_error *err, const struct tr_input *in, const cha
 		     name, what, in->offset);
 }
 
+/* True where zeros stood there. */
+static bool skip_zeros(struct tr_input *in)
+{
+	bool any = false;
+	while (tr_input_more(in, 1) && *in->pos == '\0') {
+		const char *p = in->pos;
+		while (p < in->end && *p == '\0')
+			p++;
+		tr_input_skip(in, (size_t)(p - in->pos));
+		any = true;
+	}
+	return any;
+}
+
+enum tr_status tr_decoder_behind(struct tr_input *in, const char *name,
+				 int (*bid)(const char *data, size_t len), struct tr_error *err)
+{
+	bool padded = skip_zeros(in);
+	if (tr_input_available(in) == 0)
+		return TR_END;
+	int bits = TR_CODEC_MORE;
+	for (size_t want = 1; !padded && bits == TR_CODEC_MORE && tr_input_more(in, want);
+	     want = tr_input_available(in) + 1)
+		bits = bid(in->pos, tr_input_available(in));
+	if (!padded && bits)
+		return TR_OK;
+	tr_decoder_error(err, in, name, "garbage behind the end");
+	return TR_FATAL;
+}
+
 static void check_ratio(struct decoder *d)
 {
 	/* in a stack of codecs only the file's own bytes cost the sender anything */

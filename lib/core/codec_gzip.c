@@ -29,7 +29,7 @@ static int bid(const char *data, size_t len)
 
 struct decoder {
 	z_stream z;
-	enum { IN_MEMBER, BETWEEN, PADDING } place;
+	bool between; /* a member has just ended */
 };
 
 static void destroy_decoder(void *state)
@@ -54,7 +54,7 @@ static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struc
 	case Z_BUF_ERROR: /* no progress: it wants more */
 		return TR_OK;
 	case Z_STREAM_END:
-		d->place = BETWEEN;
+		d->between = true;
 		return TR_OK;
 	case Z_MEM_ERROR:
 		tr_error_memory(err);
@@ -65,37 +65,22 @@ static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struc
 	}
 }
 
-/* Behind a member: the next one, zeros to the end (tapes pad so), or garbage. */
-static enum tr_status step_between(struct decoder *d, struct tr_input *in, struct tr_error *err)
+/* Of a member that follows, two bytes are enough: zlib says what is wrong with the rest. */
+static int bid_next(const char *data, size_t len)
 {
-	if (!tr_input_more(in, 1))
-		return TR_END;
-	if (d->place == BETWEEN && *in->pos != 0) {
-		if (tr_input_more(in, 2) && (unsigned char)in->pos[0] == 0x1f &&
-		    (unsigned char)in->pos[1] == 0x8b) {
-			inflateReset(&d->z);
-			d->place = IN_MEMBER;
-			return TR_OK;
-		}
-	} else {
-		d->place = PADDING;
-		while (in->pos < in->end && *in->pos == 0)
-			tr_input_skip(in, 1);
-		if (in->pos == in->end)
-			return TR_OK;
-	}
-	tr_decoder_error(err, in, "gzip", "garbage behind the end");
-	return TR_FATAL;
+	return tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\x1f\x8b"));
 }
 
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
 	struct decoder *d = state;
-	if (d->place != IN_MEMBER) {
-		enum tr_status status = step_between(d, in, err);
-		if (status != TR_OK || d->place != IN_MEMBER)
+	if (d->between) {
+		enum tr_status status = tr_decoder_behind(in, "gzip", bid_next, err);
+		if (status != TR_OK)
 			return status;
+		inflateReset(&d->z);
+		d->between = false;
 	}
 	return inflate_some(d, in, room, err);
 }

@@ -70,6 +70,14 @@ void tr_decoder_error(struct tr_error *err, const struct tr_input *in, const cha
 		      const char *what);
 
 /*
+ * What stands behind a whole member, as gzip's manual has it. TR_OK: another
+ * one, by its bid (or what may be the start of one); TR_END: nothing, or zeros
+ * to the end, which tapes pad with; TR_FATAL: garbage, err is filled.
+ */
+enum tr_status tr_decoder_behind(struct tr_input *in, const char *name,
+				 int (*bid)(const char *data, size_t len), struct tr_error *err);
+
+/*
  * The --max-ratio limit. `made` bytes came out of `taken`: true when that is
  * beyond the limit. The first 64 MiB may be as small as they like.
  */

@@ -19,8 +19,6 @@ struct kind {
 	const char *name;
 	int (*support)(struct archive *a);    /* reading */
 	int (*set_format)(struct archive *a); /* writing */
-	int (*add_filter)(struct archive *a); /* writing, a codec */
-	int filter;			      /* its ARCHIVE_FILTER_… */
 	int last_block;
 };
 
@@ -49,22 +47,6 @@ static const struct kind kinds[] = {
 		.name = "7z",
 		.support = archive_read_support_format_7zip,
 		.set_format = archive_write_set_format_7zip,
-		.last_block = 1,
-	},
-	{
-		.name = "bzip2",
-		.support = archive_read_support_filter_bzip2,
-		.set_format = archive_write_set_format_raw,
-		.add_filter = archive_write_add_filter_bzip2,
-		.filter = ARCHIVE_FILTER_BZIP2,
-		.last_block = 1,
-	},
-	{
-		.name = "lz4",
-		.support = archive_read_support_filter_lz4,
-		.set_format = archive_write_set_format_raw,
-		.add_filter = archive_write_add_filter_lz4,
-		.filter = ARCHIVE_FILTER_LZ4,
 		.last_block = 1,
 	},
 };
@@ -180,12 +162,7 @@ struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struc
 		return NULL;
 	}
 	/* what fails here fails for want of memory */
-	int result = u->kind->support(u->archive);
-	if (u->kind->filter && result > ARCHIVE_FAILED)
-		result = archive_read_support_format_raw(u->archive);
-	if (u->kind->filter && result > ARCHIVE_FAILED)
-		result = archive_read_support_format_empty(u->archive);
-	if (result <= ARCHIVE_FAILED ||
+	if (u->kind->support(u->archive) <= ARCHIVE_FAILED ||
 	    archive_read_set_callback_data(u->archive, u) != ARCHIVE_OK) {
 		tr_unpacker_free(u);
 		return NULL;
@@ -248,12 +225,6 @@ enum tr_status tr_unpacker_next(struct tr_unpacker *u, struct tr_unpacked *entry
 	if (result == ARCHIVE_OK)
 		describe(u->entry, entry);
 	uselocale(before);
-	if (u->kind->filter && result >= ARCHIVE_OK &&
-	    archive_filter_code(u->archive, 0) != u->kind->filter) {
-		tr_error_set(err, TR_CAUSE_INPUT, "not a %s stream", u->kind->name);
-		u->broken = true;
-		return TR_FATAL;
-	}
 	return judge(u, result, err);
 }
 
@@ -307,8 +278,8 @@ struct tr_packer {
 };
 
 /*
- * libarchive never hears of a failure: after one, some of its filters and
- * formats do not free their compressor. What follows goes nowhere.
+ * libarchive never hears of a failure: after one, some of its formats
+ * do not free their compressor. What follows goes nowhere.
  */
 static la_ssize_t write_sink(struct archive *a, void *context, const void *data, size_t len)
 {
@@ -336,25 +307,16 @@ static bool done(struct tr_packer *p, la_ssize_t result, struct tr_error *err)
 	return false;
 }
 
-static bool set_up(struct tr_packer *p, int level, struct tr_error *err)
+static bool set_up(struct tr_packer *p, struct tr_error *err)
 {
-	char digits[] = { (char)('0' + level), '\0' };
 	if (!done(p, p->kind->set_format(p->archive), err))
-		return false;
-	if (p->kind->add_filter &&
-	    (!done(p, p->kind->add_filter(p->archive), err) ||
-	     !done(p,
-		   archive_write_set_filter_option(p->archive, p->kind->name, "compression-level",
-						   digits),
-		   err)))
 		return false;
 	archive_write_set_bytes_per_block(p->archive, PACK_BLOCK);
 	archive_write_set_bytes_in_last_block(p->archive, p->kind->last_block);
 	return done(p, archive_write_open(p->archive, p, NULL, write_sink, NULL), err);
 }
 
-struct tr_packer *tr_packer_new(const char *kind, int level, struct tr_sink *sink,
-				struct tr_error *err)
+struct tr_packer *tr_packer_new(const char *kind, struct tr_sink *sink, struct tr_error *err)
 {
 	struct tr_packer *p = calloc(1, sizeof *p);
 	if (!p) {
@@ -371,7 +333,7 @@ struct tr_packer *tr_packer_new(const char *kind, int level, struct tr_sink *sin
 		tr_packer_free(p);
 		return NULL;
 	}
-	if (!set_up(p, level, err)) {
+	if (!set_up(p, err)) {
 		tr_packer_free(p);
 		return NULL;
 	}
@@ -387,8 +349,7 @@ bool tr_packer_begin(struct tr_packer *p, const char *name, int64_t size, int64_
 	archive_entry_set_filetype(p->entry, AE_IFREG);
 	archive_entry_set_perm(p->entry, 0644);
 	archive_entry_set_mtime(p->entry, (time_t)mtime, 0);
-	if (size >= 0)
-		archive_entry_set_size(p->entry, size);
+	archive_entry_set_size(p->entry, size);
 	bool good = done(p, archive_write_header(p->archive, p->entry), err);
 	uselocale(before);
 	return good;

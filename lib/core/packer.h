@@ -1,7 +1,6 @@
 /*
  * The wall around libarchive: nothing else knows its header. An unpacker
- * reads an archive, or one compressed stream whose codec only libarchive
- * brings; a packer writes one. Both work in the caller's thread.
+ * reads an archive, a packer writes one, both in the caller's thread.
  */
 #ifndef TR_CORE_PACKER_H
 #define TR_CORE_PACKER_H
@@ -22,9 +21,9 @@ struct tr_unpacked {
 };
 
 /*
- * kind: "tar", "zip", "cpio", "7z", or a codec: "bzip2", "lz4". Borrows in,
- * which nobody else may touch meanwhile. With a spool the bytes come from
- * there, and in is not read: a 7z needs to seek. NULL: memory is out.
+ * kind: "tar", "zip", "cpio", "7z". Borrows in, which nobody else may touch
+ * meanwhile. With a spool the bytes come from there, and in is not read: a 7z
+ * needs to seek. NULL: memory is out.
  */
 struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struct tr_spool *spool);
 
@@ -50,11 +49,10 @@ void tr_unpacker_free(struct tr_unpacker *unpacker);
 
 struct tr_packer;
 
-/* level: of a codec. Borrows sink, and never finishes or flushes it. NULL: err is filled. */
-struct tr_packer *tr_packer_new(const char *kind, int level, struct tr_sink *sink,
-				struct tr_error *err);
+/* Borrows sink, and never finishes or flushes it. NULL: err is filled. */
+struct tr_packer *tr_packer_new(const char *kind, struct tr_sink *sink, struct tr_error *err);
 
-/* Begins one member of an archive; a codec has just one, without a name, and needs no size. */
+/* Begins one member. */
 bool tr_packer_begin(struct tr_packer *packer, const char *name, int64_t size, int64_t mtime,
 		     struct tr_error *err);
 

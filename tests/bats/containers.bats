@@ -57,20 +57,67 @@ same() { # same FILE: as it is and through a pipe
 	same packed
 }
 
-@test "a gzip cut anywhere gives what zcat gives, and says so" {
-	long_trace 3000 >long
-	gzip -c long >long.gz
-	size=$(wc -c <long.gz)
+# cut_anywhere TOOL [OPTION...]: of every cut at least what TOOL -dc gives, and a complaint
+cut_anywhere() {
+	"$@" -c long >packed
+	size=$(wc -c <packed)
 	for cut in 1 11 12 100 1000 $((size / 3)) $((size / 2)) $((size - 9)) $((size - 8)) $((size - 1)); do
-		head -c "$cut" long.gz >cut.gz
-		zcat cut.gz >want 2>zcat.err || :
-		run -2 --separate-stderr bash -c 'tr-parse -f trec cut.gz | grep -v "^%" >out; exit "${PIPESTATUS[0]}"'
-		[[ $stderr == *"gzip: "* ]] || [ "$cut" -lt 4 ]
-		# all whole lines of zcat's are there
+		head -c "$cut" packed >cut
+		$1 -dc <cut >want 2>tool.err || :
+		run -2 --separate-stderr bash -c 'tr-parse -f trec cut | grep -v "^%" >out; exit "${PIPESTATUS[0]}"'
+		[[ $stderr == *"$1: "* ]] || [ "$cut" -lt 15 ]
+		# all whole lines of the tool's are there
 		lines=$(wc -l <want)
 		[ "$(wc -l <out)" -ge "$lines" ]
 		cmp <(head -n "$lines" want) <(head -n "$lines" out)
+		# and nothing but the trace's, but for a line that is cut
+		lines=$(($(wc -l <out) - 2))
+		[ "$lines" -lt 0 ] || cmp <(head -n "$lines" long) <(head -n "$lines" out)
 	done
+}
+
+@test "cut anywhere: what the codec's own tool gives, and a complaint" {
+	long_trace 3000 >long
+	cut_anywhere gzip
+	need bzip2
+	cut_anywhere bzip2 -1
+	need lz4
+	cut_anywhere lz4 -q
+	cut_anywhere lz4 -q -B4 -BD
+	cut_anywhere lz4 -q -BX --no-frame-crc
+}
+
+@test "an lz4 block that is cut or corrupt gives what comes before the place" {
+	need lz4
+	long_trace 30000 >long
+	for options in "" "-B4 -BD" "-l"; do
+		lz4 -q -c $options long >packed
+		size=$(wc -c <packed)
+		head -c $((size / 2)) packed >cut
+		{ cat cut; head -c 64 /dev/zero; tail -c +$((size / 2 + 65)) packed; } >bad
+		for file in cut bad; do
+			run -2 --separate-stderr bash -c 'tr-parse -f trec $0 | grep ^exec >out; exit "${PIPESTATUS[0]}"' $file
+			[[ $stderr == *"lz4: "* ]]
+			[ "$(wc -l <out)" -gt 12000 ]
+			cmp <(head -n 12000 out) <(head -n 12000 long)
+		done
+	done
+}
+
+@test "lz4: frames from before 2013, frames to skip, stored blocks" {
+	need lz4
+	lz4 -q -l -c one.trec >old
+	lz4 -q -c two.trec >new
+	cat old new >packed
+	same packed
+	head -c $(($(wc -c <old) - 1)) old >cut
+	run -2 --separate-stderr tr-parse cut
+	[[ $stderr == *"lz4: ends early"* ]]
+	{ lz4 -q -c one.trec; printf '\x5a\x2a\x4d\x18\x05\0\0\0hello'; cat new; } >packed
+	same packed
+	head -c 3000000 /dev/urandom | base64 -w 100 | sed 's/^/#/' >comments
+	cat one.trec comments two.trec | lz4 -q -c >packed
+	tr-filter exec packed | cmp - <(cat one.trec comments two.trec | tr-filter exec)
 }
 
 @test "cut and damaged in every codec: whole lines, then the complaint" {
@@ -91,13 +138,16 @@ same() { # same FILE: as it is and through a pipe
 	done
 }
 
-@test "garbage behind a gzip is reported, zeros are not" {
-	{ gzip -c both; head -c 1000 /dev/zero; } >zeros.gz
-	same zeros.gz
-	{ gzip -c both; echo garbage; } >garbage.gz
-	run -2 --separate-stderr tr-parse garbage.gz
-	[[ $stderr == *"gzip: garbage behind the end"* ]]
-	[[ $output == "$(cat one.trec)"* ]]
+@test "garbage behind the end is reported, zeros are not" {
+	for tool in gzip bzip2 lz4; do
+		need $tool
+		{ $tool -c both; head -c 1000 /dev/zero; } >zeros
+		same zeros
+		{ $tool -c both; echo garbage; } >garbage
+		run -2 --separate-stderr tr-parse garbage
+		[[ $stderr == *"$tool: garbage behind the end"* ]]
+		[[ $output == "$(cat one.trec)"* ]]
+	done
 }
 
 @test "a bomb is stopped" {
