@@ -1,0 +1,261 @@
+/* The text of a call set: call_set.h has the grammar. One byte of look-ahead, in files too. */
+#include "config.h"
+
+#include "call/call_set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "call/call_kind.h"
+#include "core/source.h"
+
+enum { BLOCK = 4096, WORD = 16 };
+
+struct scan {
+	const char *pos, *end;
+	uint64_t before;	  /* bytes of the text in front of pos's buffer */
+	const char *begin;	  /* of that buffer */
+	struct tr_source *source; /* what follows; NULL: nothing does */
+	char *block;
+	const char *file; /* for messages, NULL: the text is an argument */
+	struct tr_call_set *set;
+	struct tr_error *err;
+	bool failed;
+	uint64_t items;
+};
+
+static void parse(struct scan *s);
+
+static uint64_t column(const struct scan *s)
+{
+	return s->before + (uint64_t)(s->pos - s->begin) + 1;
+}
+
+/* Always false. The word is what was found. */
+static bool fail(struct scan *s, uint64_t at, const char *what, const char *word)
+{
+	s->failed = true;
+	tr_error_set(s->err, TR_CAUSE_USAGE, "%s%sbyte %llu: %s%s", s->file ? s->file : "",
+		     s->file ? ", " : "", (unsigned long long)at, what, word);
+	return false;
+}
+
+static bool out_of_memory(struct scan *s)
+{
+	s->failed = true;
+	tr_error_memory(s->err);
+	return false;
+}
+
+/* More of a file. */
+static bool refill(struct scan *s)
+{
+	struct tr_error err;
+
+	if (!s->source || s->failed)
+		return false;
+	s->before += (uint64_t)(s->end - s->begin);
+	ssize_t n = s->source->read(s->source, s->block, BLOCK, &err);
+	s->begin = s->pos = s->block;
+	s->end = s->block + (n > 0 ? n : 0);
+	if (n < 0)
+		fail(s, column(s), err.text, "");
+	return n > 0;
+}
+
+/* The next byte, -1 at the end. */
+static int peek(struct scan *s)
+{
+	return s->pos < s->end || refill(s) ? (unsigned char)*s->pos : -1;
+}
+
+static bool is_blank(int c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(int c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static int skip_blanks(struct scan *s)
+{
+	while (is_blank(peek(s)))
+		s->pos++;
+	return peek(s);
+}
+
+static bool eat(struct scan *s, int c)
+{
+	if (skip_blanks(s) != c)
+		return false;
+	s->pos++;
+	skip_blanks(s);
+	return true;
+}
+
+/* peek is a digit. */
+static bool read_number(struct scan *s, uint64_t *n)
+{
+	uint64_t at = column(s);
+
+	for (*n = 0; is_digit(peek(s)); s->pos++) {
+		unsigned digit = (unsigned)(*s->pos - '0');
+		if (*n > (UINT64_MAX - digit) / 10)
+			return fail(s, at, "the number is too large", "");
+		*n = *n * 10 + digit;
+	}
+	return true;
+}
+
+/* peek is a letter. */
+static bool read_class(struct scan *s, unsigned *kinds)
+{
+	static const struct {
+		const char *word;
+		unsigned kinds;
+	} classes[] = {
+		{ "frame", TR_CALL_END_FRAME },
+		{ "rendertarget", TR_CALL_END_FRAME | TR_CALL_RENDER_TARGET },
+		{ "fbo", TR_CALL_END_FRAME | TR_CALL_RENDER_TARGET },
+		{ "render", TR_CALL_RENDER },
+		{ "draw", TR_CALL_RENDER },
+	};
+	uint64_t at = column(s);
+	char word[WORD];
+	size_t len = 0;
+
+	for (; is_letter(peek(s)); s->pos++) {
+		if (len < sizeof word - 1)
+			word[len++] = *s->pos;
+	}
+	word[len] = '\0';
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		if (strcmp(word, classes[i].word) == 0) {
+			*kinds = classes[i].kinds;
+			return true;
+		}
+	}
+	return fail(s, at, "frame, rendertarget, fbo, render or draw is wanted, not ", word);
+}
+
+/* N, N-, N-M or *; peek is a digit or a star. */
+static bool read_range(struct scan *s, struct tr_call_range *range)
+{
+	uint64_t at = column(s);
+
+	if (eat(s, '*'))
+		return true;
+	if (!read_number(s, &range->first))
+		return false;
+	if (!eat(s, '-'))
+		range->last = range->first;
+	else if (is_digit(peek(s)) && !read_number(s, &range->last))
+		return false;
+	return range->first <= range->last || fail(s, at, "the range ends before it begins", "");
+}
+
+/* Behind the slash. */
+static bool read_filter(struct scan *s, struct tr_call_range *range)
+{
+	uint64_t at = column(s);
+
+	if (is_letter(peek(s)))
+		return read_class(s, &range->kinds);
+	if (!is_digit(peek(s)))
+		return fail(s, at, "a number or a class of calls is wanted behind '/'", "");
+	return read_number(s, &range->step) &&
+	       (range->step > 0 || fail(s, at, "no step can be 0", ""));
+}
+
+static bool read_file(struct scan *s, const char *path)
+{
+	struct scan file = { .file = path, .set = s->set, .err = s->err };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0) {
+		s->failed = true;
+		tr_error_system(s->err, errno, "%s", path);
+		return false;
+	}
+	file.source = tr_source_fd(fd, true);
+	file.block = malloc(BLOCK);
+	file.begin = file.pos = file.end = file.block;
+	if (file.source && file.block)
+		parse(&file);
+	else
+		out_of_memory(&file);
+	free(file.block);
+	if (file.source)
+		file.source->close(file.source);
+	s->failed = file.failed;
+	return !file.failed;
+}
+
+/* A file's name goes up to the next comma; s is an argument. */
+static bool read_file_item(struct scan *s)
+{
+	const char *comma = memchr(s->pos, ',', (size_t)(s->end - s->pos));
+	struct tr_text name = tr_text_span(s->pos, comma ? comma : s->end);
+
+	if (!name.len)
+		return fail(s, column(s), "the name of a file is wanted behind '@'", "");
+	char *path = strndup(name.data, name.len);
+	if (!path)
+		return out_of_memory(s);
+	s->pos += name.len;
+	bool fine = read_file(s, path);
+	free(path);
+	return fine;
+}
+
+static bool read_item(struct scan *s)
+{
+	struct tr_call_range range = { .last = UINT64_MAX, .step = 1 };
+	int c = peek(s);
+
+	s->items++;
+	if (c == '@' && !s->file) {
+		s->pos++;
+		return read_file_item(s);
+	}
+	if (is_letter(c)) {
+		if (!read_class(s, &range.kinds))
+			return false;
+	} else if (!is_digit(c) && c != '*') {
+		return fail(s, column(s), "a number, '*' or a class of calls is wanted", "");
+	} else if (!read_range(s, &range) || (eat(s, '/') && !read_filter(s, &range))) {
+		return false;
+	}
+	return tr_call_set_put(s->set, &range) || out_of_memory(s);
+}
+
+static void parse(struct scan *s)
+{
+	while (!s->failed && skip_blanks(s) >= 0) {
+		if (!eat(s, ',') && !read_item(s))
+			return;
+	}
+}
+
+bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_error *err)
+{
+	struct scan s = { .begin = text.data,
+			  .pos = text.data,
+			  .end = text.data + text.len,
+			  .set = set,
+			  .err = err };
+
+	parse(&s);
+	if (!s.failed && !s.items)
+		fail(&s, 1, "the set is empty", "");
+	tr_call_set_sort(set);
+	return !s.failed;
+}
