@@ -18,6 +18,8 @@ enum {
 	OPTION_FIELDS,
 	OPTION_RAW,
 	OPTION_NUL,
+	OPTION_CALLS,
+	OPTION_FRAMES,
 	OPTION_TREE,
 	OPTION_REBASE,
 	OPTION_DEFINITIONS,
@@ -28,6 +30,10 @@ static const struct tr_option options[] = {
 	{ OPTION_EXPR, 'e', "expr", "EXPR",
 	  "select records that match EXPR (repeatable: all hold)" },
 	{ OPTION_EXPR_FILE, 0, "expr-file", "FILE", "the same, with the expression in FILE" },
+	{ OPTION_CALLS, 0, "calls", "SET",
+	  "select calls by number, as apitrace does: 0-99,200-/2,*/frame,draw,@FILE (repeatable: "
+	  "one set)" },
+	{ OPTION_FRAMES, 0, "frames", "SET", "select the calls of these frames; SET as above" },
 	{ OPTION_TREE, 0, "tree", "TASK", "select a task and all its descendants" },
 	{ OPTION_INVERT, 'v', "invert", NULL, "select what does not match" },
 	{ OPTION_COUNT, 'c', "count", NULL, "print only how many records are selected" },
@@ -199,6 +205,10 @@ static void set_option(struct tr_filter *filter, int option)
 	case OPTION_EXPR_FILE:
 		add_expression_file(filter, cli->argument);
 		break;
+	case OPTION_CALLS:
+	case OPTION_FRAMES:
+		tr_filter_add_set(filter, option == OPTION_FRAMES, cli->argument);
+		break;
 	case OPTION_TREE:
 		filter->root = cli->argument;
 		break;
@@ -244,7 +254,7 @@ static bool check_usage(struct tr_filter *filter)
 		return tr_cli_usage(cli, "--count and --fields exclude each other");
 	if ((filter->raw || filter->nul) && !filter->fields)
 		return tr_cli_usage(cli, "--raw and --null need --fields");
-	if (filter->expr_count || filter->root)
+	if (filter->expr_count || filter->root || tr_filter_has_sets(filter))
 		return true;
 	if (!cli->operand_count)
 		return tr_cli_usage(cli, "an expression is missing");
@@ -266,7 +276,8 @@ static void free_filter(struct tr_filter *filter)
 	tr_definitions_free(&filter->definitions);
 	tr_task_tree_free(&filter->tree);
 	tr_rebase_free(&filter->rebase);
-	tr_map_free(&filter->calls);
+	tr_map_free(&filter->calls.by_key);
+	tr_filter_free_sets(filter);
 	tr_buffer_free(&filter->pending);
 	tr_buffer_free(&filter->text);
 	tr_buffer_free(&filter->key);

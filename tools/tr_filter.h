@@ -2,6 +2,7 @@
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
 
+#include "call/call_set.h"
 #include "core/buffer.h"
 #include "core/map.h"
 #include "expr/expr.h"
@@ -108,6 +109,8 @@ void tr_item_free(struct tr_item *item);
 
 /* tr_filter_call.c: an enter whose leave has not come. */
 struct tr_call {
+	struct tr_call *before, *behind; /* in the order of the enters */
+	unsigned kinds;			 /* call_kind.h, where a set is to know them */
 	enum tr_match match;
 	bool awaited;		 /* the leave may still come */
 	bool kept;		 /* written or counted: the leave follows */
@@ -115,6 +118,20 @@ struct tr_call {
 	struct tr_record record; /* the enter, from the item; only of an open one */
 	struct tr_arena arena;
 	char key[]; /* task and seq */
+};
+
+struct tr_calls {
+	struct tr_map by_key;
+	struct tr_call *first, *last;
+};
+
+/* tr_filter_sets.c: --calls and --frames, and where in the segment we are. */
+struct tr_call_sets {
+	bool has_calls, has_frames;
+	struct tr_call_set calls, frames;
+	uint64_t next_call;	    /* follows the largest number of a call so far */
+	uint64_t frame;		    /* that a call belongs to which returns now */
+	enum tr_call_set_rest rest; /* what is wanted of this frame and those to come */
 };
 
 enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };
@@ -135,7 +152,8 @@ struct tr_filter {
 	uint64_t limit;
 	struct tr_field_list *fields;
 	const char *root; /* --tree */
-	bool rebases;	  /* --rebase */
+	struct tr_call_sets sets;
+	bool rebases; /* --rebase */
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
@@ -147,7 +165,7 @@ struct tr_filter {
 	struct tr_definitions definitions;
 	struct tr_task_tree tree;
 	struct tr_rebase rebase;
-	struct tr_map calls;
+	struct tr_calls calls;
 	struct tr_queue queue;
 
 	uint64_t selected; /* in all segments */
@@ -195,8 +213,34 @@ bool tr_filter_out_of_memory(struct tr_filter *filter);
 bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 
+/* The frame tells now what it could not before: decides what is open and can be. */
+bool tr_filter_decide_calls(struct tr_filter *filter);
+
 /* No leave will come any more: decides what is open. */
 bool tr_filter_end_calls(struct tr_filter *filter);
 void tr_call_free(struct tr_call *call);
+
+/* tr_filter_sets.c */
+
+/* Adds to --frames or --calls. False: the usage error is printed. */
+bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text);
+bool tr_filter_has_sets(const struct tr_filter *filter);
+void tr_filter_free_sets(struct tr_filter *filter);
+
+/* A segment begins. */
+void tr_filter_begin_frames(struct tr_filter *filter);
+
+/* What the sets need to know of a call; 0 where there are none. */
+unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_record *record);
+
+/* Whether the record is of a call in the sets; open: its leave may still come. */
+enum tr_match tr_filter_in_sets(struct tr_filter *filter, const struct tr_record *record,
+				bool open);
+
+/* A call has returned and was judged: another frame may begin. False: stop. */
+bool tr_filter_returned(struct tr_filter *filter, unsigned kinds);
+
+/* Nothing that follows in this file can be in the sets. */
+bool tr_filter_past_sets(const struct tr_filter *filter);
 
 #endif

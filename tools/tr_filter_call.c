@@ -29,18 +29,37 @@ static struct tr_text call_key(struct tr_filter *filter, const struct tr_record 
 
 static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
 {
+	struct tr_calls *calls = &filter->calls;
 	struct tr_call *call = malloc(sizeof *call + key.len);
 
 	if (!call || filter->key.failed) {
 		free(call);
 		return NULL;
 	}
-	*call = (struct tr_call){ .awaited = true };
+	*call = (struct tr_call){ .before = calls->last, .awaited = true };
 	memcpy(call->key, key.data, key.len);
-	if (tr_map_put(&filter->calls, (struct tr_text){ call->key, key.len }, call))
-		return call;
-	free(call);
-	return NULL;
+	if (!tr_map_put(&calls->by_key, (struct tr_text){ call->key, key.len }, call)) {
+		free(call);
+		return NULL;
+	}
+	*(calls->last ? &calls->last->behind : &calls->first) = call;
+	calls->last = call;
+	return call;
+}
+
+/* The call that waits for a leave of this key; it waits no more. NULL: there is none. */
+static struct tr_call *take_call(struct tr_filter *filter, struct tr_text key)
+{
+	struct tr_calls *calls = &filter->calls;
+	struct tr_call *call = tr_map_take(&calls->by_key, key);
+
+	if (!call)
+		return NULL;
+	*(call->before ? &call->before->behind : &calls->first) = call->behind;
+	*(call->behind ? &call->behind->before : &calls->last) = call->before;
+	call->awaited = false;
+	filter->owed -= call->kept;
+	return call;
 }
 
 /* Puts a copy of an enter into the queue: it is judged when its leave is there. */
@@ -92,12 +111,18 @@ static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_r
 	return true;
 }
 
-/* An open enter, with its leave or (NULL) without: what can be decided now is. */
-static bool decide(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave)
+/*
+ * An open enter, with its leave or (NULL) without; open: the leave may still
+ * come, and the enter may stay undecided.
+ */
+static bool decide(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave,
+		   bool open)
 {
 	struct tr_item *item = call->item;
 
-	call->match = tr_filter_judge(filter, &call->record, leave, false, true);
+	call->match = tr_filter_judge(filter, &call->record, leave, open, true);
+	if (call->match == TR_MATCH_OPEN)
+		return true;
 	item->open = false;
 	if (call->match == TR_MATCH_YES)
 		return !filter->fields || show_row(filter, call, leave);
@@ -112,15 +137,13 @@ static bool decide(struct tr_filter *filter, struct tr_call *call, struct tr_rec
 /* Of two enters that look the same the first cannot have its leave any more. */
 static bool give_up(struct tr_filter *filter, struct tr_text key)
 {
-	struct tr_call *call = tr_map_take(&filter->calls, key);
+	struct tr_call *call = take_call(filter, key);
 	bool fine = true;
 
 	if (!call)
 		return true;
-	call->awaited = false;
-	filter->owed -= call->kept;
 	if (call->match == TR_MATCH_OPEN)
-		fine = decide(filter, call, NULL);
+		fine = decide(filter, call, NULL, false);
 	if (call->item)
 		call->item->call = NULL;
 	tr_call_free(call);
@@ -139,6 +162,7 @@ bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in
 	struct tr_call *call = new_call(filter, call_key(filter, record));
 	if (!call)
 		return tr_filter_out_of_memory(filter);
+	call->kinds = tr_filter_call_kinds(filter, record);
 	call->match = TR_MATCH_NO;
 	if (match == TR_MATCH_OPEN)
 		return hold(filter, record, call);
@@ -161,16 +185,12 @@ static bool lone_leave(struct tr_filter *filter, struct tr_record *record, bool 
 	return !filter->cli->stop;
 }
 
-bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+/* The leave of a call that is known. Ends the call. */
+static bool leave_call(struct tr_filter *filter, struct tr_call *call, struct tr_record *record)
 {
 	struct tr_text text = { "", 0 };
-	struct tr_call *call = tr_map_take(&filter->calls, call_key(filter, record));
 
-	if (!call)
-		return lone_leave(filter, record, in_tree);
-	call->awaited = false;
-	filter->owed -= call->kept;
-	bool fine = call->match != TR_MATCH_OPEN || decide(filter, call, record);
+	bool fine = call->match != TR_MATCH_OPEN || decide(filter, call, record, false);
 	if (!fine || call->match == TR_MATCH_NO) {
 		if (call->item)
 			call->item->call = NULL;
@@ -185,23 +205,43 @@ bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in
 	return tr_filter_emit(filter, TR_ITEM_LEAVE, text, call) && tr_filter_drain(filter);
 }
 
+bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_call *call = take_call(filter, call_key(filter, record));
+	unsigned kinds = call ? call->kinds : tr_filter_call_kinds(filter, record);
+	bool fine = call ? leave_call(filter, call, record) : lone_leave(filter, record, in_tree);
+
+	return fine && tr_filter_returned(filter, kinds);
+}
+
+bool tr_filter_decide_calls(struct tr_filter *filter)
+{
+	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
+		if (call->match == TR_MATCH_OPEN && !decide(filter, call, NULL, true))
+			return false;
+	}
+	return tr_filter_drain(filter);
+}
+
 bool tr_filter_end_calls(struct tr_filter *filter)
 {
-	size_t position = 0;
-	struct tr_call *call;
 	bool fine = true;
 
-	while ((call = tr_map_next(&filter->calls, &position))) {
+	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
 		call->awaited = false;
 		if (fine && call->match == TR_MATCH_OPEN)
-			fine = decide(filter, call, NULL);
+			fine = decide(filter, call, NULL, false);
+		fine = fine && tr_filter_returned(filter, call->kinds);
 		if (call->item)
 			call->item->open = false;
 	}
 	fine = tr_filter_drain(filter) && fine;
-	for (position = 0; (call = tr_map_next(&filter->calls, &position));)
+	for (struct tr_call *call = filter->calls.first, *next; call; call = next) {
+		next = call->behind;
 		tr_call_free(call);
-	tr_map_clear(&filter->calls);
+	}
+	tr_map_clear(&filter->calls.by_key);
+	filter->calls.first = filter->calls.last = NULL;
 	filter->owed = 0;
 	return fine;
 }

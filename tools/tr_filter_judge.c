@@ -1,4 +1,4 @@
-/* Which records: expressions, --tree, and what context is. */
+/* Which records: expressions, sets, --tree, and what context is. */
 #include "config.h"
 
 #include "tr_filter.h"
@@ -39,9 +39,9 @@ enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct 
 static enum tr_match judge(struct tr_filter *filter, struct tr_record *record,
 			   struct tr_record *leave, bool open)
 {
-	enum tr_match result = TR_MATCH_YES;
+	enum tr_match result = tr_filter_in_sets(filter, record, open);
 
-	for (size_t i = 0; i < filter->expr_count; i++) {
+	for (size_t i = 0; i < filter->expr_count && result != TR_MATCH_NO; i++) {
 		struct tr_error err;
 		enum tr_match match = tr_expr_match(filter->states[i], record, leave, open, &err);
 		if (err.cause != TR_CAUSE_NONE)

@@ -15,6 +15,7 @@ static bool begin_segment(struct tr_filter *filter)
 	filter->written = 0;
 	tr_buffer_reset(&filter->pending);
 	tr_definitions_free(&filter->definitions);
+	tr_filter_begin_frames(filter);
 	if ((filter->root && !tr_task_tree_begin(&filter->tree, tr_text_from(filter->root))) ||
 	    (filter->rebases && !tr_rebase_begin(&filter->rebase)))
 		return tr_filter_out_of_memory(filter);
@@ -101,6 +102,14 @@ static bool plain(struct tr_filter *filter, struct tr_record *record, bool in_tr
 	return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
 }
 
+/* A call that is whole, or any other record. */
+static bool whole(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	unsigned kinds = tr_filter_call_kinds(filter, record);
+
+	return plain(filter, record, in_tree) && tr_filter_returned(filter, kinds);
+}
+
 /* What --tree and --rebase have to see of every record. */
 static bool follow(struct tr_filter *filter, struct tr_record *record, enum tr_record_sort sort,
 		   bool *in_tree)
@@ -142,7 +151,7 @@ static bool one_record(struct tr_filter *filter, struct tr_record *record)
 	case TR_SORT_PLAIN:
 		break;
 	}
-	return plain(filter, record, in_tree);
+	return whole(filter, record, in_tree);
 }
 
 static bool one_line(struct tr_filter *filter, struct tr_record *record)
@@ -162,7 +171,7 @@ static bool one_line(struct tr_filter *filter, struct tr_record *record)
 	return true;
 }
 
-/* -m: what is left of the segment is not read, so its trailer is ours. */
+/* What is left of the segment is not read, so its trailer is ours. */
 static void close_segment(struct tr_filter *filter)
 {
 	struct tr_output *out = filter->cli->out;
@@ -196,6 +205,10 @@ static bool one_place(struct tr_filter *filter)
 		if (is_done(filter)) {
 			close_segment(filter);
 			return false;
+		}
+		if (tr_filter_has_sets(filter) && tr_filter_past_sets(filter)) {
+			close_segment(filter);
+			return !filter->cli->stop;
 		}
 	}
 	return tr_filter_end_calls(filter);
