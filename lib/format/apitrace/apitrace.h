@@ -1,0 +1,93 @@
+/*
+ * Private to the apitrace format: what the reader and the writer share.
+ *
+ * The stream, after apitrace's own reader and writer (lib/trace/trace_parser.cpp,
+ * trace_writer.cpp of apitrace 11.1; the published description differs from
+ * both in places). Containers are the codecs' business.
+ *
+ *	trace   = uint version
+ *		  [version >= 6: uint semantic version, { string name, string value }, 00]
+ *		  event*
+ *	event   = 00 [version >= 4: uint thread] function detail* 00      an enter
+ *		| 01 uint call detail* 00                                 a leave
+ *	detail  = 01 uint argument, value | 02 value (returned)
+ *		| 04 uint count, frame*   | 05 uint flags
+ *	value   = 00 null | 01 false | 02 true | 03 uint (that much below 0) | 04 uint
+ *		| 05 float (4 bytes) | 06 double (8 bytes) | 07 string | 08 uint length, bytes
+ *		| 09 enum | 0a mask | 0b uint count, value* | 0c struct, value* | 0d uint pointer
+ *		| 0e value (for people), value (for machines) | 0f uint count, uint*  (wide string)
+ *	enum    = version >= 3: uint id [uint count, { string name, (03 | 04) uint }], (03 | 04)
+ *uint version < 3:  uint id [string name, (03 | 04) uint]     and that is the value mask    = uint
+ *id [uint count, { string name, uint flag }], uint function, struct = uint id [string name, uint
+ *count, string*] frame   = uint id [{ 01 module | 02 function | 03 file (strings) | 04 line | 05
+ *offset } 00] string  = uint length, bytes
+ *
+ * What stands in [ ] behind an id comes where the id is met first; functions,
+ * structs, enums, masks and frames have ids of their own. uint is LEB128, floats
+ * are little endian. Calls are numbered by their enters, from 0. Nothing frames
+ * an event: behind something unknown nothing can be read.
+ */
+#ifndef TR_FORMAT_APITRACE_APITRACE_H
+#define TR_FORMAT_APITRACE_APITRACE_H
+
+#include "format/format.h"
+
+enum {
+	TR_APITRACE_VERSION = 6, /* the newest that is known, and what is written */
+	TR_APITRACE_HAS_ENUM_TABLES = 3,
+	TR_APITRACE_HAS_THREADS = 4,
+	TR_APITRACE_HAS_PROPERTIES = 6,
+};
+
+enum tr_apitrace_event {
+	TR_APITRACE_ENTER,
+	TR_APITRACE_LEAVE,
+};
+
+enum tr_apitrace_detail {
+	TR_APITRACE_END,
+	TR_APITRACE_ARGUMENT,
+	TR_APITRACE_RETURN,
+	TR_APITRACE_BACKTRACE = 4,
+	TR_APITRACE_FLAGS,
+};
+
+enum tr_apitrace_tag {
+	TR_APITRACE_NULL,
+	TR_APITRACE_FALSE,
+	TR_APITRACE_TRUE,
+	TR_APITRACE_SINT, /* a magnitude, below 0 */
+	TR_APITRACE_UINT,
+	TR_APITRACE_FLOAT,
+	TR_APITRACE_DOUBLE,
+	TR_APITRACE_STRING,
+	TR_APITRACE_BLOB,
+	TR_APITRACE_ENUM,
+	TR_APITRACE_MASK,
+	TR_APITRACE_ARRAY,
+	TR_APITRACE_STRUCT,
+	TR_APITRACE_POINTER,
+	TR_APITRACE_REPR,
+	TR_APITRACE_WSTRING,
+};
+
+enum tr_apitrace_frame {
+	TR_APITRACE_FRAME_END,
+	TR_APITRACE_FRAME_MODULE,
+	TR_APITRACE_FRAME_FUNCTION,
+	TR_APITRACE_FRAME_FILE,
+	TR_APITRACE_FRAME_LINE,	  /* a uint; those before are strings */
+	TR_APITRACE_FRAME_OFFSET, /* a uint */
+};
+
+/* bid.c */
+int tr_apitrace_bid(struct tr_input *in);
+
+/* read.c */
+struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
+				   struct tr_error *err);
+enum tr_status tr_apitrace_next(struct tr_reader *reader, struct tr_record **record,
+				struct tr_error *err);
+void tr_apitrace_close(struct tr_reader *reader);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * Signatures: what an id of the stream stands for. Five tables, each with ids
+ * of its own. The reader fills them from the stream and makes definition
+ * records of them, the writer the other way round; nothing is ever taken out.
+ *
+ * A signature owns copies of all its texts, which live as long as the tables.
+ * Everything that records say of it again and again (keys, names) is spelled
+ * once, when it is defined.
+ */
+#ifndef TR_FORMAT_APITRACE_SIGNATURE_H
+#define TR_FORMAT_APITRACE_SIGNATURE_H
+
+#include "core/arena.h"
+#include "core/id_map.h"
+#include "core/map.h"
+#include "record/record.h"
+
+enum tr_apitrace_table {
+	TR_APITRACE_FUNCTIONS,
+	TR_APITRACE_STRUCTS,
+	TR_APITRACE_ENUMS,
+	TR_APITRACE_MASKS,
+	TR_APITRACE_FRAMES,
+	TR_APITRACE_TABLES
+};
+
+/* An argument, a member, a constant, or a part of a stack frame. */
+struct tr_apitrace_label {
+	struct tr_text
+		name; /* bytes as they are in the stream; a frame's: module, function, file */
+	/*
+	 * As records spell it. Arguments: the key of their field, which is #N for
+	 * what can be no key (empty, `return`, the same name again). Members and
+	 * constants: the string spelling of the name. Frames: none.
+	 */
+	struct tr_text key;
+	uint64_t number; /* an enum's magnitude, a mask's flag, a frame's line or offset */
+	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
+	 */
+	uint8_t tag;
+	bool plain;		      /* key is equal to name byte for byte */
+	const struct tr_value *ready; /* the reader's: the constant as a value */
+};
+
+struct tr_apitrace_symbols;
+
+struct tr_apitrace_signature {
+	enum tr_apitrace_table table;
+	uint64_t id;
+	struct tr_text name; /* bytes; functions and structs */
+	struct tr_text cell; /* the name as a cell; a function's */
+	size_t count;
+	struct tr_apitrace_label *labels;
+	/* a function: another id had this name before, so records have to say which (.sig=F17) */
+	bool again;
+
+	/* The reader's. */
+	uint64_t offset, size;		     /* where its definition stands in the stream */
+	struct tr_apitrace_signature *next;  /* defined in the same unit */
+	struct tr_apitrace_symbols *symbols; /* of enums and masks: constants by their numbers */
+	const struct tr_value *ready;	     /* K1, F17: the id as a word */
+
+	/* The writer's. */
+	bool written;
+};
+
+struct tr_apitrace_signatures {
+	struct tr_id_map tables[TR_APITRACE_TABLES];
+	struct tr_map functions; /* name to the first function of that name */
+	struct tr_arena arena;
+};
+
+/* Zeroed is empty. */
+void tr_apitrace_signatures_free(struct tr_apitrace_signatures *signatures);
+
+/* NULL: not defined. */
+static inline struct tr_apitrace_signature *
+tr_apitrace_signature(const struct tr_apitrace_signatures *signatures, enum tr_apitrace_table table,
+		      uint64_t id)
+{
+	return tr_id_map_get(&signatures->tables[table], id);
+}
+
+/* The first function of that name (bytes), or NULL. */
+struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_signatures *signatures,
+						   struct tr_text name);
+
+/*
+ * Adds a copy of the draft, whose id is not defined yet. Of a draft table, id,
+ * name, count and the labels' name, number and tag count. NULL: memory is out.
+ */
+struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *signatures,
+						 const struct tr_apitrace_signature *draft);
+
+/* True when both say the same (they may be drafts). */
+bool tr_apitrace_signature_equal(const struct tr_apitrace_signature *a,
+				 const struct tr_apitrace_signature *b);
+
+/* "%fn", …: the word without the %; the letter of the ids. */
+extern const char *const tr_apitrace_words[TR_APITRACE_TABLES];
+extern const char tr_apitrace_letters[TR_APITRACE_TABLES + 1];
+
+/*
+ * signature_record.c: Fills a record that was initialised: a definition that
+ * borrows from the signature and the record's arena. False: memory is out.
+ */
+bool tr_apitrace_definition(const struct tr_apitrace_signature *signature,
+			    struct tr_record *record);
+
+/*
+ * The other way: a draft from a definition record, in the record's arena.
+ * TR_OK; TR_END: a definition of something else (an unknown word); TR_WARN:
+ * it makes no sense, err says why; TR_FATAL: memory.
+ */
+enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_signature *draft,
+				 struct tr_error *err);
+
+#endif

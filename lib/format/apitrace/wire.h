@@ -1,0 +1,84 @@
+/* The numbers of the stream: LEB128, bounded. */
+#ifndef TR_FORMAT_APITRACE_WIRE_H
+#define TR_FORMAT_APITRACE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+
+enum { TR_WIRE_UINT_MAX = 10 }; /* bytes that 64 bits take */
+
+/*
+ * The uint at p. Reads up to TR_WIRE_UINT_MAX bytes, whatever the end of the
+ * data is (a window has TR_INPUT_PAD bytes behind it): if the result is beyond
+ * that end, the number is cut. Zeros at its top end (`80 00`) are accepted.
+ * NULL: more than 64 bits.
+ */
+static inline const char *tr_wire_uint(const char *p, uint64_t *number)
+{
+	uint64_t byte = (unsigned char)*p++, n = byte;
+	if (byte < 0x80) {
+		*number = n;
+		return p;
+	}
+	n &= 0x7f;
+	for (unsigned shift = 7; shift < 64; shift += 7) {
+		byte = (unsigned char)*p++;
+		n |= (byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*number = n;
+			return shift < 63 || byte <= 1 ? p : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* Bytes that the uint takes in its shortest form. */
+static inline size_t tr_wire_uint_size(uint64_t number)
+{
+	size_t size = 1;
+	for (; number >= 0x80; number >>= 7)
+		size++;
+	return size;
+}
+
+/* The shortest form at to, which has room for TR_WIRE_UINT_MAX bytes. Returns what is behind. */
+static inline char *tr_wire_put_uint(char *to, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*to++ = (char)(number | 0x80);
+	*to++ = (char)number;
+	return to;
+}
+
+static inline void tr_wire_append_uint(struct tr_buffer *to, uint64_t number)
+{
+	char *room = tr_buffer_room(to, TR_WIRE_UINT_MAX);
+	if (room)
+		tr_buffer_used(to, (size_t)(tr_wire_put_uint(room, number) - room));
+}
+
+static inline void tr_wire_append_string(struct tr_buffer *to, struct tr_text bytes)
+{
+	tr_wire_append_uint(to, bytes.len);
+	tr_buffer_put_text(to, bytes);
+}
+
+/* Little endian, `size` bytes of it (a float's 4, a double's 8). */
+static inline uint64_t tr_wire_fixed(const char *p, unsigned size)
+{
+	uint64_t bits = 0;
+	for (unsigned i = 0; i < size; i++)
+		bits |= (uint64_t)(unsigned char)p[i] << 8 * i;
+	return bits;
+}
+
+static inline void tr_wire_append_fixed(struct tr_buffer *to, uint64_t bits, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		tr_buffer_put_byte(to, (char)(bits >> 8 * i));
+}
+
+#endif

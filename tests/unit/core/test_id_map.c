@@ -1,0 +1,60 @@
+#include "core/id_map.h"
+
+#include <stdlib.h>
+
+#include "tap.h"
+
+enum { IDS = 3000 };
+
+struct entry {
+	uint64_t id;
+	bool in;
+};
+
+/* The map and the flags agree on what is in. */
+static bool agree(const struct tr_id_map *map, const struct entry *entries)
+{
+	size_t count = 0, position = 0;
+	for (int i = 0; i < IDS; i++) {
+		if ((tr_id_map_get(map, entries[i].id) == &entries[i]) != entries[i].in)
+			return false;
+		count += entries[i].in;
+	}
+	for (const struct entry *entry; (entry = tr_id_map_next(map, &position));)
+		count -= entry->in;
+	return count == 0 && map->count <= IDS;
+}
+
+/* Small ones, huge ones, and such as differ in their highest bits alone. */
+static uint64_t id_of(int i)
+{
+	uint64_t n = (uint64_t)i;
+	return i % 3 == 0 ? n : i % 3 == 1 ? UINT64_MAX - n : n << 52 | 7;
+}
+
+int main(void)
+{
+	struct tr_id_map map = TR_ID_MAP_INIT;
+	struct entry *entries = calloc(IDS, sizeof *entries);
+	bool fine = true;
+	ok(!tr_id_map_get(&map, 0) && !tr_id_map_take(&map, 0), "empty at first");
+	for (int i = 0; i < IDS; i++)
+		entries[i].id = id_of(i);
+	srand(1);
+	for (int i = 0; i < 20000; i++) {
+		struct entry *entry = &entries[rand() % IDS];
+		if (entry->in)
+			fine = fine && tr_id_map_take(&map, entry->id) == entry;
+		else
+			fine = fine && tr_id_map_put(&map, entry->id, entry);
+		entry->in = !entry->in;
+		if (i % 1000 == 0)
+			fine = fine && agree(&map, entries);
+	}
+	ok(fine && agree(&map, entries), "what is put is there, what is taken is not");
+	ok(tr_id_map_put(&map, 0, entries + 1) && tr_id_map_get(&map, 0) == entries + 1,
+	   "the last one put counts");
+	tr_id_map_free(&map);
+	free(entries);
+	return done_testing();
+}
