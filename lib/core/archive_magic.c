@@ -72,17 +72,37 @@ static bool is_tar(struct tr_input *in)
 	       (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0 || tar_sum_is_right(in->pos));
 }
 
+/*
+ * A tar without members is zeros: two blocks at least, one record at most. More
+ * of them, or no whole blocks, are rather a file whose writer crashed.
+ */
+static bool is_empty_tar(struct tr_input *in)
+{
+	enum { RECORD = 10240 };
+	size_t len = 0, zeros = 0;
+	do {
+		len = tr_input_available(in);
+		while (zeros < len && in->pos[zeros] == '\0')
+			zeros++;
+	} while (zeros == len && len <= RECORD && tr_input_more(in, len + 1));
+	return zeros == len && len >= 2 * TAR_BLOCK && len <= RECORD && len % TAR_BLOCK == 0;
+}
+
 /* 16-bit words in either order: the first is the magic, the fourth the mode with its type. */
 static bool is_binary_cpio(struct tr_input *in)
 {
 	enum { MODE_AT = 6, HEADER_SIZE = 26, BAD_TYPE = 3 };
+	static const char trailer[] = "TRAILER!!!"; /* the end, without a type */
 	if (!tr_input_more(in, 2))
 		return false;
 	bool little = memcmp(in->pos, "\xc7\x71", 2) == 0;
 	if ((!little && memcmp(in->pos, "\x71\xc7", 2) != 0) || !tr_input_more(in, HEADER_SIZE))
 		return false;
 	unsigned type = (unsigned char)in->pos[MODE_AT + little] >> 4;
-	return type != 0 && type != BAD_TYPE && type <= 014;
+	if (type == 0)
+		return tr_input_more(in, HEADER_SIZE + sizeof trailer) &&
+		       memcmp(in->pos + HEADER_SIZE, trailer, sizeof trailer) == 0;
+	return type != BAD_TYPE && type <= 014;
 }
 
 const char *tr_archive_detect(struct tr_input *in)
@@ -112,7 +132,7 @@ const char *tr_archive_detect(struct tr_input *in)
 	}
 	if (is_binary_cpio(in))
 		return "cpio";
-	return is_tar(in) ? "tar" : NULL;
+	return is_tar(in) || is_empty_tar(in) ? "tar" : NULL;
 }
 
 /* A local file header with sane contents: its magic alone may stand in any data. */

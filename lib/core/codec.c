@@ -70,13 +70,25 @@ static const struct tr_codec *best_bid(const struct tr_input *in, bool *unsure)
 	return best;
 }
 
+/* A stream of nothing is all that there is. */
+static const struct tr_codec *empty_stream(const struct tr_input *in)
+{
+	struct tr_text all = { in->pos, tr_input_available(in) };
+	if (!in->at_end || in->damaged)
+		return NULL;
+	for (size_t i = 0; tr_codecs[i]; i++)
+		if (tr_codecs[i]->empty && tr_text_is(all, tr_codecs[i]->empty))
+			return tr_codecs[i];
+	return NULL;
+}
+
 const struct tr_codec *tr_codec_detect(struct tr_input *in)
 {
 	const struct tr_codec *best = NULL;
 	bool unsure = true;
 	for (size_t want = 1; unsure && tr_input_more(in, want); want = tr_input_available(in) + 1)
 		best = best_bid(in, &unsure);
-	return best;
+	return best ? best : empty_stream(in);
 }
 
 static bool idle_cpu(void)

@@ -28,6 +28,8 @@ struct tr_codec {
 	 * there is no magic.
 	 */
 	int (*bid)(const char *data, size_t len);
+	/* A whole stream of nothing, where it is too short for the bid; NULL: none is. */
+	const char *empty;
 	/* Decodes inner, which it owns. NULL: err is filled (inner is freed). */
 	struct tr_source *(*decoder)(struct tr_input *inner, const struct tr_limits *limits,
 				     struct tr_error *err);

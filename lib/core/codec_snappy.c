@@ -264,6 +264,7 @@ const struct tr_codec tr_codec_snappy = {
 	.name = "snappy",
 	.general = false,
 	.bid = bid,
+	.empty = "at",
 	.decoder = decoder,
 	.encoder = encoder,
 	.library = "libsnappy",

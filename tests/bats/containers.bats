@@ -168,6 +168,35 @@ cut_anywhere() {
 	done
 }
 
+@test "archives without members, and a snappy stream without chunks" {
+	need cpio
+	tar -cf gnu.tar -T /dev/null
+	head -c 1024 /dev/zero >two-blocks.tar
+	gzip -k gnu.tar
+	for dialect in newc crc odc bin; do
+		: | cpio -o --quiet -H $dialect >$dialect.cpio
+	done
+	: | tr-repack -t trec -z snappy -O foreign=yes >empty.snappy
+	for file in gnu.tar gnu.tar.gz two-blocks.tar *.cpio empty.snappy; do
+		run -0 tr-parse "$file"
+		[ -z "$output" ]
+		run -0 bash -c 'cat "$0" | tr-parse' "$file"
+		[ -z "$output" ]
+	done
+	run -0 tr-repack -o out.tar gnu.tar
+	[ "$(tar -tf out.tar)" = "" ]
+}
+
+@test "zeros that are no empty tar are no format" {
+	for size in 1 511 512 1000 1025 20480 1000000; do
+		head -c $size /dev/zero >zeros
+		run -2 --separate-stderr tr-parse zeros
+		[[ $stderr == *"the format is not known"* ]]
+	done
+	head -c 2000 /dev/zero | cat - one.trec >zeros
+	run -2 tr-parse zeros
+}
+
 @test "zip, cpio and 7z" {
 	need zip
 	need cpio

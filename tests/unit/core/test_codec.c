@@ -398,6 +398,9 @@ static void test_no_codec(void)
 	tr_codec_detect(in);
 	ok(tr_input_available(in) <= 2, "text that comes slowly is not waited for");
 	tr_input_free(in);
+	in = memory_input(TR_TEXT("at"), 1);
+	ok(tr_codec_detect(in) == tr_codec_by_name(TR_TEXT("snappy")), "a snappy stream of nothing");
+	tr_input_free(in);
 	ok(!tr_codec_by_name(TR_TEXT("none")) && !tr_codec_by_name(TR_TEXT("gz")), "no such codec");
 	ok(!tr_codec_by_extension(TR_TEXT("trace.json")), "no such extension");
 	ok(!tr_codec_by_extension(TR_TEXT(".gz")), "a name is more than its extension");
