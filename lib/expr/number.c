@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hex.h"
+
 enum {
 	DECIMAL_ROOM = 24, /* digits of 2^64, with room */
 	REAL_ROOM = 400,   /* digits of the largest double */
@@ -16,14 +18,6 @@ static const int64_t exponent_limit = (int64_t)1 << 40;
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-static int hex_digit(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static const char *skip_digits(const char *p, const char *end)
@@ -82,7 +76,7 @@ static bool read_hex(const char *p, const char *end, uint64_t *number)
 		return false;
 	*number = 0;
 	for (p += 2; p < end; p++) {
-		int digit = hex_digit(*p);
+		int digit = tr_hex_digit(*p);
 		if (digit < 0 || *number >> 60)
 			return false;
 		*number = *number << 4 | (unsigned)digit;
