@@ -89,6 +89,18 @@ bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct t
  */
 enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err);
 
+/*
+ * The fields one after the other, for whoever needs each only once. Of a line
+ * that is not split nothing is kept, not even a parsed value, so that lines of
+ * any width take no more memory than they have. visit gets NULL for the arrow,
+ * and `trouble` with a column that is no field (where that is new). It returns
+ * false to stop; then so does this.
+ */
+bool tr_record_walk(struct tr_record *record,
+		    bool (*visit)(void *context, struct tr_field *field,
+				  const struct tr_error *trouble),
+		    void *context);
+
 /* The value layer. NULL: the value is bad (err filled) or memory is out; bad is set. */
 struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,
 				struct tr_error *err);

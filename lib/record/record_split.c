@@ -4,7 +4,10 @@
 #include "record/record.h"
 #include "record/tabs.h"
 
-enum { FIRST_FIELDS = 8 };
+enum {
+	FIRST_FIELDS = 8,
+	LONG_LINE = 64 << 10, /* from here on, parsed values go as they come */
+};
 
 /* A place for one more field; fields grow at every power of two, so no capacity is kept. */
 static struct tr_field *new_field(struct tr_record *record)
@@ -23,8 +26,7 @@ static struct tr_field *new_field(struct tr_record *record)
 	return &record->fields[record->count++];
 }
 
-struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
-			       struct tr_value *value)
+struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key, struct tr_value *value)
 {
 	struct tr_field *field = new_field(record);
 	if (field)
@@ -43,35 +45,38 @@ static const char *field_reason(struct tr_text column, const char **equals)
 	return *equals == column.data ? "field without key" : NULL;
 }
 
-/* False: memory is out. *reason is set where the column is no field. */
-static bool split_column(struct tr_record *record, struct tr_text column, const char **reason)
+enum column { ARROW, FIELD, NO_FIELD };
+
+/* Makes *field of a column that is not an arrow; *reason says why it is no field. */
+static enum column read_column(struct tr_text column, enum tr_line_type type, bool arrow_seen,
+			       struct tr_field *field, const char **reason)
 {
-	*reason = NULL;
-	if (tr_text_is(column, "->")) {
-		if (record->type != TR_RECORD) {
-			*reason = "-> outside a record";
-		} else if (record->arrow != TR_NO_ARROW) {
-			*reason = "a second ->";
-		} else {
-			record->arrow = record->count;
-			return true;
-		}
-	}
 	const char *equals = NULL;
-	if (!*reason)
+	if (!tr_text_is(column, "->"))
 		*reason = field_reason(column, &equals);
-	struct tr_field *field = new_field(record);
-	if (!field)
-		return false;
-	if (*reason)
-		*field = (struct tr_field){ .text = column, .bad = true };
+	else if (type != TR_RECORD)
+		*reason = "-> outside a record";
+	else if (arrow_seen)
+		*reason = "a second ->";
 	else
-		*field = (struct tr_field){
-			.key = tr_text_span(column.data, equals),
-			.text = tr_text_span(equals + 1, column.data + column.len),
-		};
-	return true;
+		return ARROW;
+	if (*reason) {
+		*field = (struct tr_field){ .text = column, .bad = true };
+		return NO_FIELD;
+	}
+	*field = (struct tr_field){
+		.key = tr_text_span(column.data, equals),
+		.text = tr_text_span(equals + 1, column.data + column.len),
+	};
+	return FIELD;
 }
+
+/* The columns behind the fixed ones. */
+struct columns {
+	struct tr_tabs tabs;
+	const char *pos, *end;
+	unsigned number; /* of the column that came last, from 1 */
+};
 
 static unsigned fixed_count(const struct tr_record *record)
 {
@@ -85,33 +90,116 @@ static unsigned fixed_count(const struct tr_record *record)
 	}
 }
 
+static struct columns columns_begin(const struct tr_record *record)
+{
+	const char *begin = record->rest.data, *end = begin + record->rest.len;
+	struct columns columns = {
+		.tabs = tr_tabs_begin(record->line.data, begin, end),
+		.end = end,
+		.number = fixed_count(record),
+	};
+	columns.pos = tr_tabs_next(&columns.tabs);
+	return columns;
+}
+
+static bool next_column(struct columns *columns, struct tr_text *column)
+{
+	if (columns->pos == columns->end)
+		return false;
+	const char *start = columns->pos + 1;
+	columns->pos = tr_tabs_next(&columns->tabs);
+	columns->number++;
+	*column = tr_text_span(start, columns->pos);
+	return true;
+}
+
+static void report(const struct columns *columns, const char *reason, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "column %u: %s", columns->number, reason);
+	if (err)
+		err->pattern = reason;
+}
+
 enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 {
 	if (record->split || !record->line.data)
 		return TR_OK;
 	enum tr_status status = TR_OK;
-	const char *p = record->rest.data, *end = p + record->rest.len;
 	record->count = 0;
 	record->arrow = TR_NO_ARROW;
-	struct tr_tabs tabs = tr_tabs_begin(record->line.data, p, end);
-	p = tr_tabs_next(&tabs);
-	for (unsigned number = fixed_count(record) + 1; p < end; number++) {
-		const char *start = p + 1;
+	struct columns columns = columns_begin(record);
+	struct tr_text column;
+	while (next_column(&columns, &column)) {
+		struct tr_field read;
 		const char *reason;
-		p = tr_tabs_next(&tabs);
-		if (!split_column(record, tr_text_span(start, p), &reason)) {
+		enum column what = read_column(column, record->type, record->arrow != TR_NO_ARROW,
+					       &read, &reason);
+		if (what == ARROW) {
+			record->arrow = record->count;
+			continue;
+		}
+		struct tr_field *field = new_field(record);
+		if (!field) {
 			tr_error_memory(err);
 			return TR_FATAL;
 		}
-		if (reason && status == TR_OK) {
-			tr_error_set(err, TR_CAUSE_INPUT, "column %u: %s", number, reason);
-			if (err)
-				err->pattern = reason;
+		*field = read;
+		if (what == NO_FIELD && status == TR_OK) {
+			report(&columns, reason, err);
 			status = TR_WARN;
 		}
 	}
 	record->split = true;
 	return status;
+}
+
+typedef bool visitor(void *context, struct tr_field *field, const struct tr_error *trouble);
+
+static bool walk_columns(struct tr_record *record, visitor *visit, void *context)
+{
+	struct columns columns = columns_begin(record);
+	struct tr_text column;
+	bool arrow = false;
+	while (next_column(&columns, &column)) {
+		struct tr_field field;
+		struct tr_error trouble;
+		const char *reason;
+		enum column what = read_column(column, record->type, arrow, &field, &reason);
+		arrow = arrow || what == ARROW;
+		if (what == NO_FIELD)
+			report(&columns, reason, &trouble);
+		if (!visit(context, what == ARROW ? NULL : &field,
+			   what == NO_FIELD ? &trouble : NULL))
+			return false;
+		if (record->line.len > LONG_LINE)
+			tr_arena_reset(record->arena);
+	}
+	return true;
+}
+
+static bool walk_fields(struct tr_record *record, visitor *visit, void *context)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if ((i == record->arrow && !visit(context, NULL, NULL)) ||
+		    !visit(context, &record->fields[i], NULL))
+			return false;
+	return record->arrow != record->count || visit(context, NULL, NULL);
+}
+
+bool tr_record_walk(struct tr_record *record, visitor *visit, void *context)
+{
+	if (record->split || !record->line.data)
+		return walk_fields(record, visit, context);
+	if (record->line.len <= LONG_LINE)
+		return walk_columns(record, visit, context);
+	/* the record's own arena may hold more than this record */
+	struct tr_arena *arena = record->arena;
+	struct tr_arena values = TR_ARENA_INIT;
+	record->arena = &values;
+	bool whole = walk_columns(record, visit, context);
+	record->arena = arena;
+	tr_arena_free(&values);
+	return whole;
 }
 
 struct tr_field *tr_record_field(struct tr_record *record, const char *key)

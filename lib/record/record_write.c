@@ -102,37 +102,43 @@ static bool write_value(struct tr_record *record, struct tr_field *field, struct
 	return true;
 }
 
-static bool write_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
-			struct tr_error *err)
+struct writing {
+	struct tr_record *record;
+	struct tr_buffer *to;
+	struct tr_error *err;
+};
+
+static bool write_field(void *context, struct tr_field *field, const struct tr_error *trouble)
 {
-	tr_buffer_put_byte(to, '\t');
+	struct writing *w = context;
+	if (!field) {
+		tr_buffer_put_literal(w->to, "\t->");
+		return true;
+	}
+	tr_buffer_put_byte(w->to, '\t');
+	if (trouble) {
+		*w->err = *trouble;
+		return false;
+	}
 	if (!field->key.data) {
-		tr_error_set(err, TR_CAUSE_INPUT, "a column is no field: %.*s",
+		tr_error_set(w->err, TR_CAUSE_INPUT, "a column is no field: %.*s",
 			     (int)field->text.len, field->text.data);
 		return false;
 	}
-	if (!tr_cell_respell(field->key, true, record->arena, to, err)) {
-		say_where(err, TR_TEXT("key"));
+	if (!tr_cell_respell(field->key, true, w->record->arena, w->to, w->err)) {
+		say_where(w->err, TR_TEXT("key"));
 		return false;
 	}
-	tr_buffer_put_byte(to, '=');
-	if (write_value(record, field, to, err))
+	tr_buffer_put_byte(w->to, '=');
+	if (write_value(w->record, field, w->to, w->err))
 		return true;
-	say_where(err, field->key);
+	say_where(w->err, field->key);
 	return false;
 }
 
 static bool write_fields(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
-	for (size_t i = 0; i < record->count; i++) {
-		if (record->arrow == i)
-			tr_buffer_put_literal(to, "\t->");
-		if (!write_field(record, &record->fields[i], to, err))
-			return false;
-	}
-	if (record->arrow == record->count)
-		tr_buffer_put_literal(to, "\t->");
-	return true;
+	return tr_record_walk(record, write_field, &(struct writing){ record, to, err });
 }
 
 static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
@@ -155,9 +161,6 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 		return to->failed ? TR_FATAL : TR_OK;
 	}
 	size_t start = to->len;
-	enum tr_status status = tr_record_split(record, err);
-	if (status != TR_OK)
-		return status;
 	struct tr_error trouble;
 	tr_error_clear(&trouble);
 	bool written = write_line(record, to, &trouble);

@@ -137,7 +137,7 @@ static bool reserve(struct tr_json_fields *fields, size_t count)
 		return true;
 	if (count > SIZE_MAX / 2 / sizeof *fields->list)
 		return false;
-	size_t capacity = count * 2;
+	size_t capacity = count + count / 4; /* most records of a trace are alike */
 	struct tr_json_field *list = realloc(fields->list, capacity * sizeof *list);
 	if (list)
 		fields->list = list;

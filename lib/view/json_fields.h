@@ -21,9 +21,9 @@ enum tr_json_place {
 
 struct tr_json_field {
 	struct tr_text key; /* the bytes of it, or its spelling where they are no UTF-8 */
-	bool plain;         /* the key is a word: nothing in it is escaped anywhere */
 	struct tr_field *field;
 	enum tr_json_place place;
+	bool plain; /* the key is a word: nothing in it is escaped anywhere */
 };
 
 /* Zero it; serves one record after the other. */

@@ -219,33 +219,30 @@ static void put_columns(struct putting *p)
 	}
 }
 
-static void put_fields(struct putting *p)
+static bool put_column(void *context, struct tr_field *field, const struct tr_error *trouble)
 {
-	struct tr_record *record = p->record;
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		if (i == record->arrow)
-			tr_buffer_put_literal(p->to, ",\"->\"");
-		tr_buffer_put_byte(p->to, ',');
-		if (field->key.data)
-			put_field(p, field);
-		else
-			put_tagged("$raw", field->text, p->to); /* no field: split has said so */
+	struct putting *p = context;
+	tr_buffer_put_byte(p->to, ',');
+	if (!field)
+		tr_buffer_put_literal(p->to, "\"->\"");
+	else if (field->key.data)
+		put_field(p, field);
+	else
+		put_tagged("$raw", field->text, p->to);
+	if (trouble && !p->noted) {
+		p->noted = true;
+		if (p->err)
+			*p->err = *trouble;
 	}
-	if (record->arrow == record->count)
-		tr_buffer_put_literal(p->to, ",\"->\"");
+	return !p->to->failed;
 }
 
 enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *to,
 				   struct tr_error *err)
 {
 	struct putting p = { .record = record, .to = to, .scratch = TR_BUFFER_INIT, .err = err };
-	enum tr_status split = tr_record_split(record, err);
-	if (split == TR_FATAL)
-		return TR_FATAL;
-	p.noted = split == TR_WARN;
 	put_columns(&p);
-	put_fields(&p);
+	tr_record_walk(record, put_column, &p);
 	tr_buffer_put_byte(to, ']');
 	tr_buffer_free(&p.scratch);
 	if (p.out_of_memory || to->failed) {

@@ -245,6 +245,60 @@ static void changed_record(struct tr_arena *arena, struct tr_buffer *out)
 	tr_arena_reset(arena);
 }
 
+struct walked {
+	unsigned fields, arrows, troubles, stop_at;
+};
+
+static bool visit(void *context, struct tr_field *field, const struct tr_error *trouble)
+{
+	struct walked *walked = context;
+	walked->arrows += !field;
+	walked->troubles += trouble != NULL;
+	return ++walked->fields != walked->stop_at;
+}
+
+static void walks(struct tr_arena *arena)
+{
+	struct tr_record record = { .arena = arena };
+	struct tr_text line = TR_TEXT("call\t1\t-\t0\tf\ta=1\tbroken\t->\tb=2\t->\tc=3\n");
+	for (int split = 0; split < 2; split++) {
+		struct walked all = { 0 }, some = { .stop_at = 3 };
+		ok(tr_record_from_line(&record, line, NULL) &&
+			   (!split || tr_record_split(&record, NULL) == TR_WARN) &&
+			   tr_record_walk(&record, visit, &all) && all.fields == 6 &&
+			   all.arrows == 1 && all.troubles == (split ? 0 : 2),
+		   "a walk over a record that is %ssplit", split ? "" : "not ");
+		ok(!tr_record_walk(&record, visit, &some) && some.fields == 3, "and one that stops");
+	}
+	tr_arena_reset(arena);
+}
+
+/* Nothing is kept of the fields of a line that has many. */
+static void wide_line(struct tr_buffer *line, struct tr_buffer *out)
+{
+	enum { MANY = 100000 };
+	struct tr_buffer wanted = TR_BUFFER_INIT;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_record record = { .arena = &arena };
+	tr_buffer_reset(line);
+	tr_buffer_reset(out);
+	tr_buffer_put_literal(line, "exec\t0\t-\t-\tx");
+	tr_buffer_put_literal(&wanted, "exec\t0\t-\t-\tx");
+	for (int i = 0; i < MANY; i++) {
+		tr_buffer_put_literal(line, "\ta=[1, 0x0A]");
+		tr_buffer_put_literal(&wanted, "\ta=[1,0xa]");
+	}
+	tr_buffer_put_literal(line, "\t->\n");
+	tr_buffer_put_literal(&wanted, "\t->\n");
+	ok(tr_record_from_line(&record, tr_buffer_text(line), NULL) &&
+		   tr_record_write(&record, out, NULL) == TR_OK &&
+		   tr_text_equal(tr_buffer_text(out), tr_buffer_text(&wanted)),
+	   "a line of %d fields", MANY);
+	ok(!record.split && !arena.blocks && record.arena == &arena, "takes no memory for them");
+	tr_arena_free(&arena);
+	tr_buffer_free(&wanted);
+}
+
 static void cells(struct tr_arena *arena, struct tr_buffer *out)
 {
 	static const struct {
@@ -286,6 +340,8 @@ int main(void)
 	lazy_fields(&arena, &out);
 	built_record(&arena, &out);
 	changed_record(&arena, &out);
+	walks(&arena);
+	wide_line(&line, &out);
 	cells(&arena, &out);
 	tr_buffer_free(&line);
 	tr_buffer_free(&out);
