@@ -33,6 +33,7 @@
 #include "core/output.h"
 #include "format/format.h"
 #include "format/trace.h"
+#include "record/blobs.h"
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
 struct tr_option {
@@ -146,6 +147,23 @@ struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *form
 bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
 		struct tr_record *record);
 bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer);
+
+/*
+ * What is to become of the blobs in records (record/blobs.h). dir: --blob-dir,
+ * NULL without it. Zero it.
+ */
+struct tr_cli_blobs {
+	bool wanted;
+	enum tr_blobs what;
+	const char *path;
+	struct tr_blob_dir *dir;
+};
+
+/* Opens the directory where there is one to open. False: reported. */
+bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs);
+
+/* False: the record is of no use (reported), or it is time to stop. */
+bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record);
 
 /*
  * Prints err, with the current place, and sets the exit status (not for

@@ -162,7 +162,7 @@ void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 		placed.offset = record->source_offset;
 	}
 	if (lost && cli->trace)
-		tr_trace_lost(cli->trace);
+		tr_trace_lost(cli->trace, record);
 	tr_cli_report(cli, &placed);
 }
 

@@ -5,13 +5,16 @@
 #include "call/join.h"
 #include "core/buffer.h"
 
-enum { EXACT = 1, JOIN, LIST, IDENTIFY };
+enum { EXACT = 1, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };
 
 static const struct tr_option options[] = {
 	{ EXACT, 0, "exact", NULL,
 	  "keep the source's own spelling in .raw fields where a rewrite would differ" },
 	{ JOIN, 0, "join", NULL,
 	  "put enter and leave of an API call together: one call, where it left" },
+	{ NO_BLOBS, 0, "no-blobs", NULL, "leave blobs out: only their length stays" },
+	{ BLOB_DIR, 0, "blob-dir", "DIR",
+	  "write each blob to a file in DIR, named by its SHA-256; tr-repack takes it from there" },
 	{ LIST, 0, "list", NULL,
 	  "list what is in the files instead of parsing them: member, format, size" },
 	{ IDENTIFY, 0, "identify", NULL, "print FILE: FORMAT for every file or member" },
@@ -28,6 +31,8 @@ static const char *const examples[] = {
 	NULL,
 };
 
+static const char *(*const libraries[])(void) = { tr_sha256_version, NULL };
+
 static const struct tr_tool tool = {
 	.name = "tr-parse",
 	.usage = "[OPTION...] [FILE...]",
@@ -36,16 +41,27 @@ static const struct tr_tool tool = {
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.examples = examples,
+	.libraries = libraries,
 };
 
-static void parse(struct tr_cli *cli)
+/* The next record, with its blobs as they are to be. False: there is none, or stop. */
+static bool next(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record **record)
+{
+	while (tr_cli_next(cli, record)) {
+		if (!blobs->wanted || tr_cli_blobs_change(cli, blobs, *record))
+			return true;
+	}
+	return false;
+}
+
+static void parse(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 {
 	struct tr_writer *writer = tr_cli_writer(cli, &tr_format_trec);
 	struct tr_record *record;
 
 	if (!writer)
 		return;
-	while (tr_cli_next(cli, &record) && tr_cli_put(cli, &tr_format_trec, writer, record))
+	while (next(cli, blobs, &record) && tr_cli_put(cli, &tr_format_trec, writer, record))
 		;
 	tr_cli_finish(cli, &tr_format_trec, writer);
 }
@@ -77,7 +93,7 @@ static bool put_joined(struct tr_cli *cli, struct tr_writer *writer, struct tr_j
 	return true;
 }
 
-static void parse_joined(struct tr_cli *cli)
+static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 {
 	struct tr_join *join = tr_join_new();
 	struct tr_writer *writer = tr_cli_writer(cli, &tr_format_trec);
@@ -87,7 +103,7 @@ static void parse_joined(struct tr_cli *cli)
 		tr_cli_fail(cli, "out of memory");
 		cli->stop = true;
 	}
-	while (tr_cli_next(cli, &record) && put_joined(cli, writer, join, record))
+	while (next(cli, blobs, &record) && put_joined(cli, writer, join, record))
 		;
 	if (!cli->stop)
 		put_joined(cli, writer, join, NULL);
@@ -95,7 +111,6 @@ static void parse_joined(struct tr_cli *cli)
 		tr_cli_finish(cli, &tr_format_trec, writer);
 	tr_join_free(join);
 }
-
 
 /* What stands in the first column: the member where there is one, else the file. */
 static const char *shown_name(const struct tr_cli *cli, const struct tr_trace_place *place)
@@ -156,26 +171,35 @@ static void list(struct tr_cli *cli, bool identify)
 
 int main(int argc, char **argv)
 {
-	bool chosen[IDENTIFY + 1] = { false };
+	struct tr_cli_blobs blobs = { .what = TR_BLOBS_STORE };
+	bool chosen[OPTIONS] = { false };
 	struct tr_cli cli;
 
 	tr_cli_begin(&cli, &tool, argc, argv);
-	for (int id; (id = tr_cli_option(&cli)) != 0;)
+	for (int id; (id = tr_cli_option(&cli)) != 0;) {
 		chosen[id] = true;
+		if (id == BLOB_DIR)
+			blobs.path = cli.argument;
+	}
 	bool listing = chosen[LIST] || chosen[IDENTIFY];
 	if (chosen[LIST] && chosen[IDENTIFY])
 		tr_cli_usage(&cli, "--list and --identify exclude each other");
 	else if (chosen[JOIN] && chosen[EXACT])
 		tr_cli_usage(&cli, "--join and --exact exclude each other");
+	else if (chosen[NO_BLOBS] && chosen[BLOB_DIR])
+		tr_cli_usage(&cli, "--no-blobs and --blob-dir exclude each other");
+	if (chosen[NO_BLOBS])
+		blobs = (struct tr_cli_blobs){ .wanted = true, .what = TR_BLOBS_LEAVE_OUT };
 	cli.config.read.exact = chosen[EXACT];
 	cli.config.unknown_members = listing;
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (listing)
 			list(&cli, chosen[IDENTIFY]);
-		else if (chosen[JOIN])
-			parse_joined(&cli);
+		else if (tr_cli_blobs_open(&cli, &blobs) && chosen[JOIN])
+			parse_joined(&cli, &blobs);
 		else
-			parse(&cli);
+			parse(&cli, &blobs);
 	}
+	tr_blob_dir_close(blobs.dir);
 	return tr_cli_end(&cli);
 }

@@ -9,13 +9,15 @@
 
 #include "record/value.h"
 
-enum { TO = 1, CODEC, JOBS, VERIFY };
+enum { TO = 1, CODEC, JOBS, VERIFY, BLOB_DIR };
 
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
 	{ CODEC, 'z', "codec", "CODEC[=LEVEL]",
 	  "compress: none, gzip, xz, zstd ... (default: as the input file)" },
 	{ JOBS, 'j', "jobs", "N", "compress with N threads, where the codec can (default 1)" },
+	{ BLOB_DIR, 0, "blob-dir", "DIR",
+	  "take blobs that tr-parse --blob-dir wrote to files from there" },
 	{ VERIFY, 0, "verify", NULL, "read back what was written and compare (needs -o)" },
 	{ 0 },
 };
@@ -36,6 +38,8 @@ static const char *const examples[] = {
 	NULL,
 };
 
+static const char *(*const libraries[])(void) = { tr_sha256_version, NULL };
+
 static const struct tr_tool tool = {
 	.name = "tr-repack",
 	.usage = "[OPTION...] [-t FORMAT] [-z CODEC[=LEVEL]] [FILE...]",
@@ -45,6 +49,7 @@ static const struct tr_tool tool = {
 	.options = options,
 	.settings = settings,
 	.examples = examples,
+	.libraries = libraries,
 };
 
 /* Options. */
@@ -100,6 +105,9 @@ static void set_option(struct repack *r, int id)
 	case JOBS:
 		if (tr_cli_number(&r->cli, false, 256, &number))
 			r->threads = number ? (unsigned)number : 1;
+		break;
+	case BLOB_DIR:
+		r->blobs = (struct tr_cli_blobs){ .what = TR_BLOBS_FETCH, .path = r->cli.argument };
 		break;
 	default:
 		if (!r->verify && !(r->verify = verify_new()))
@@ -296,7 +304,9 @@ static void convert(struct repack *r, const struct tr_trace_place *place, repack
 		bool skip = false;
 		if (!know_format(r, place, record, open, &skip))
 			break;
-		if (!skip && !put(r, record))
+		skip = skip ||
+		       (r->blobs.wanted && !tr_cli_blobs_change(&r->cli, &r->blobs, record));
+		if (r->cli.stop || (!skip && !put(r, record)))
 			break;
 	}
 }
@@ -339,13 +349,14 @@ int main(int argc, char **argv)
 
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
-	if (tr_cli_open(cli)) {
+	if (tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
 		if (archive)
 			repack_archive(&r, archive);
 		else
 			repack_file(&r);
 	}
 	int status = tr_cli_end(cli);
+	tr_blob_dir_close(r.blobs.dir);
 	verify_free(r.verify);
 	return status;
 }

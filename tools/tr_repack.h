@@ -13,18 +13,19 @@ struct repack {
 
 	/* what was asked for */
 	const struct tr_format *target; /* -t; NULL: the one it came from */
-	const struct tr_codec *codec;   /* -z; NULL with codec_given: none */
+	const struct tr_codec *codec;	/* -z; NULL with codec_given: none */
 	bool codec_given;
 	int level; /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;
-	bool by_records; /* an option of a format was given: bytes alone cannot obey it */
-	struct verify *verify; /* --verify */
+	bool by_records;	   /* an option of a format was given: bytes alone cannot obey it */
+	struct verify *verify;	   /* --verify */
+	struct tr_cli_blobs blobs; /* --blob-dir */
 
 	/* the output that is being written: the file, or one member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */
-	struct tr_writer *writer;       /* NULL: bytes are copied, or between two segments */
-	bool cut_line;                  /* what was copied last does not end in LF */
+	struct tr_writer *writer;	/* NULL: bytes are copied, or between two segments */
+	bool cut_line;			/* what was copied last does not end in LF */
 	struct tr_archive_writer *archive;
 };
 

@@ -81,9 +81,13 @@ const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace)
 	return trace->stepped ? &trace->place : NULL;
 }
 
-void tr_trace_lost(struct tr_trace *trace)
+void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record)
 {
-	trace->segment.errors++;
+	struct tr_segment *segment = &trace->segment;
+
+	segment->errors++;
+	if (segment->count && record->type == TR_RECORD && tr_segment_counts(record))
+		segment->count--;
 }
 
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)

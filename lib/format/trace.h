@@ -71,8 +71,11 @@ const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace);
  */
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total);
 
-/* Tells the trace that a record it gave could not be used: counted in the segment's trailer. */
-void tr_trace_lost(struct tr_trace *trace);
+/*
+ * Tells the trace that the record it gave last could not be used and goes no
+ * further: an error more and a record less in the segment's trailer.
+ */
+void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record);
 
 void tr_trace_free(struct tr_trace *trace);
 

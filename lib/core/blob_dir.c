@@ -1,0 +1,175 @@
+/* Blobs in files by their SHA-256. */
+#include "config.h"
+
+#include "core/blob_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/buffer.h"
+#include "core/output.h"
+
+struct tr_blob_dir {
+	struct tr_buffer path; /* of a blob's file, NUL-terminated */
+	size_t prefix;	       /* of it, the directory with its slash */
+	uint64_t largest;
+};
+
+struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t largest,
+				     struct tr_error *err)
+{
+	struct stat st;
+
+	if (make && mkdir(path, 0777) != 0 && errno != EEXIST) {
+		tr_error_system(err, errno, "cannot make directory %s", path);
+		return NULL;
+	}
+	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else
+		errno = 0;
+	if (errno || access(path, make ? W_OK | X_OK : X_OK) != 0) {
+		tr_error_system(err, errno, "%s", path);
+		return NULL;
+	}
+	struct tr_blob_dir *dir = malloc(sizeof *dir);
+	if (dir) {
+		*dir = (struct tr_blob_dir){ .largest = largest };
+		tr_buffer_put_text(&dir->path, tr_text_from(path));
+		tr_buffer_put_byte(&dir->path, '/');
+		dir->prefix = dir->path.len;
+		/* what a name needs is there from now on */
+		tr_buffer_room(&dir->path, TR_SHA256_HEX + 1);
+	}
+	if (!dir || dir->path.failed) {
+		tr_blob_dir_close(dir);
+		tr_error_memory(err);
+		return NULL;
+	}
+	return dir;
+}
+
+void tr_blob_dir_close(struct tr_blob_dir *dir)
+{
+	if (!dir)
+		return;
+	tr_buffer_free(&dir->path);
+	free(dir);
+}
+
+static const char *file_path(struct tr_blob_dir *dir, const char *name)
+{
+	dir->path.len = dir->prefix;
+	tr_buffer_put(&dir->path, name, TR_SHA256_HEX);
+	tr_buffer_put_byte(&dir->path, '\0');
+	return dir->path.data;
+}
+
+bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
+		     struct tr_error *err)
+{
+	struct stat st;
+
+	tr_sha256_hex(bytes, name);
+	const char *path = file_path(dir, name);
+	/* a file of another size was put there by somebody else, and is put right */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes.len)
+		return true;
+	struct tr_sink *sink = tr_sink_file(path, err);
+	if (!sink)
+		return false;
+	bool written = sink->write(sink, bytes.data, bytes.len, err) && sink->finish(sink, err);
+	sink->close(sink);
+	return written;
+}
+
+/* Reads until buf is full or the file ends. -1: errno says why. */
+static ssize_t read_all(int fd, char *buf, size_t len)
+{
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = read(fd, buf + have, len - have);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr_text name,
+				uint64_t length, struct tr_arena *arena, struct tr_text *bytes,
+				struct tr_error *err)
+{
+	const char *path = dir->path.data;
+	char sum[TR_SHA256_HEX];
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != length) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "%s is not the blob of %llu bytes that it is "
+			     "to be",
+			     path, (unsigned long long)length);
+		return TR_WARN;
+	}
+	char *data = tr_arena_alloc(arena, length);
+	if (!data) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	ssize_t n = read_all(fd, data, length);
+	if (n < 0) {
+		tr_error_system(err, errno, "%s", path);
+		return TR_WARN;
+	}
+	*bytes = (struct tr_text){ data, (size_t)n };
+	tr_sha256_hex(*bytes, sum);
+	if (memcmp(sum, name.data, sizeof sum) == 0)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT, "%s has another content than its name says", path);
+	return TR_WARN;
+}
+
+/* Whatever made the name, nothing but a file of the directory is to be opened. */
+static bool is_name(struct tr_text name)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < name.len; i++) {
+		if (!memchr(digits, name.data[i], sizeof digits - 1))
+			return false;
+	}
+	return name.len == TR_SHA256_HEX;
+}
+
+enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uint64_t length,
+			       struct tr_arena *arena, struct tr_text *bytes, struct tr_error *err)
+{
+	if (!is_name(name)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "'%.*s' is no SHA-256", (int)name.len, name.data);
+		return TR_WARN;
+	}
+	if (length > dir->largest) {
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "a blob of %llu bytes is larger than "
+			     "--max-record",
+			     (unsigned long long)length);
+		return TR_WARN;
+	}
+	/* not to wait where somebody put a pipe there */
+	int fd = open(file_path(dir, name.data), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0) {
+		tr_error_system(err, errno, "%s", dir->path.data);
+		return TR_WARN;
+	}
+	enum tr_status status = read_blob(dir, fd, name, length, arena, bytes, err);
+	close(fd);
+	return status;
+}

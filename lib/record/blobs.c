@@ -1,0 +1,143 @@
+/* Values are changed in place: they are the record's own, in its arena. */
+#include "config.h"
+
+#include "record/blobs.h"
+
+#include "record/literal.h"
+
+struct work {
+	enum tr_blobs what;
+	struct tr_blob_dir *dir;
+	struct tr_arena *arena;
+	struct tr_error *err;
+	bool changed;
+};
+
+static enum tr_status store(struct work *w, struct tr_value *value)
+{
+	char *name = tr_arena_alloc(w->arena, TR_SHA256_HEX);
+
+	if (!name) {
+		tr_error_memory(w->err);
+		return TR_FATAL;
+	}
+	if (!tr_blob_dir_put(w->dir, value->text, name, w->err))
+		return TR_FATAL;
+	value->type = TR_BLOB_FILE;
+	value->as.number = value->text.len;
+	value->text = (struct tr_text){ name, TR_SHA256_HEX };
+	return TR_OK;
+}
+
+static enum tr_status fetch(struct work *w, struct tr_value *value)
+{
+	enum tr_status status = tr_blob_dir_get(w->dir, value->text, value->as.number, w->arena,
+						&value->text, w->err);
+
+	if (status == TR_OK)
+		value->type = TR_BLOB;
+	return status;
+}
+
+static enum tr_status change(struct work *w, struct tr_value *value)
+{
+	if (value->type != (w->what == TR_BLOBS_FETCH ? TR_BLOB_FILE : TR_BLOB))
+		return TR_OK;
+	w->changed = true;
+	if (w->what == TR_BLOBS_FETCH)
+		return fetch(w, value);
+	if (w->what == TR_BLOBS_STORE)
+		return store(w, value);
+	value->type = TR_BLOB_LEFT;
+	value->as.number = value->text.len;
+	return TR_OK;
+}
+
+/* As deep as values may be: 60 open brackets. */
+static enum tr_status walk(struct work *w, struct tr_value *value)
+{
+	enum tr_status status = TR_OK;
+
+	switch (value->type) {
+	case TR_LIST:
+	case TR_REPR:
+		for (size_t i = 0; i < value->count && status == TR_OK; i++)
+			status = walk(w, &value->as.items[i]);
+		return status;
+	case TR_MAP:
+	case TR_STRUCT:
+		for (size_t i = 0; i < value->count && status == TR_OK; i++)
+			status = walk(w, value->as.members[i].value);
+		return status;
+	default:
+		return change(w, value);
+	}
+}
+
+/* What the text of a value has in it that is wanted; it may as well be in a string. */
+static bool may_have(enum tr_blobs what, struct tr_text text)
+{
+	return what == TR_BLOBS_FETCH ? memmem(text.data, text.len, "file:", 5) != NULL
+				      : memmem(text.data, text.len, "b64:", 4) != NULL;
+}
+
+/* Whether a value of ours may be in it. */
+static bool is_candidate(const struct work *w, const struct tr_field *field)
+{
+	bool exact = field->key.len && *field->key.data == '.';
+
+	return !exact && (!field->text.data || may_have(w->what, field->text));
+}
+
+/*
+ * Parses what has to be. A record that is not in order throughout is left as
+ * it is: changed it could not be written at all. TR_WARN: it is not.
+ */
+static enum tr_status prepare(struct work *w, struct tr_record *record)
+{
+	struct tr_error bad;
+	enum tr_status status = tr_record_split(record, &bad);
+
+	for (size_t i = 0; i < record->count && status == TR_OK; i++) {
+		struct tr_field *field = &record->fields[i];
+		bool fine = is_candidate(w, field)
+				    ? tr_field_value(record, field, &bad) != NULL
+				    : !field->text.data || tr_literal_check(field->text, NULL,
+									    &bad) != TR_MALFORMED;
+		if (!fine)
+			status = bad.cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	}
+	if (status == TR_FATAL)
+		tr_error_memory(w->err);
+	return status;
+}
+
+static enum tr_status one_field(struct work *w, struct tr_field *field)
+{
+	w->changed = false;
+	enum tr_status status = walk(w, field->value);
+	if (w->changed)
+		field->text.data = NULL;
+	return status;
+}
+
+enum tr_status tr_record_blobs(struct tr_record *record, enum tr_blobs what,
+			       struct tr_blob_dir *dir, struct tr_error *err)
+{
+	struct work w = { what, dir, record->arena, err, false };
+	bool changed = false;
+
+	if (record->type != TR_RECORD || (record->line.data && !may_have(what, record->rest)))
+		return TR_OK;
+	enum tr_status status = prepare(&w, record);
+	if (status != TR_OK)
+		return status == TR_FATAL ? TR_FATAL : TR_OK;
+	for (size_t i = 0; i < record->count && status == TR_OK; i++) {
+		if (is_candidate(&w, &record->fields[i]))
+			status = one_field(&w, &record->fields[i]);
+		changed = changed || w.changed;
+	}
+	if (changed)
+		record->line.data = NULL;
+	return status;
+}

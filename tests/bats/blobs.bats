@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# Blobs left out of a stream, kept in files, and fetched from there.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	{
+		printf '%%trec\t1\tformat=trec\n'
+		for i in 0 1 2 3; do
+			printf 'call\t%d\t-\t0\tglBufferData\tsize=%d\tdata=b64:%s\t->\n' "$i" "$i" \
+				"$(head -c $((i % 3 * 1000)) /dev/zero | base64 -w0)"
+		done
+		printf 'call\t4\t-\t0\tglFlush\t->\n!end\t5\n'
+	} >t.trec
+}
+
+@test "--no-blobs leaves their length" {
+	tr-parse --no-blobs t.trec >out
+	[ "$(tr-filter --fields='data' call out | tr '\n' ' ')" = 'blob:0 blob:1000 blob:2000 blob:0 - ' ]
+	[ "$(tr-filter -c 'len(data) == 1000' out)" -eq 1 ]
+	[ "$(tail -n1 out)" = $'!end\t5' ]
+}
+
+@test "--blob-dir: files that are named by their content, and back" {
+	tr-parse --blob-dir=blobs t.trec >out
+	[ "$(ls -A blobs | wc -l)" -eq 3 ]
+	(cd blobs && sha256sum -- *) | while read -r sum name; do
+		[ "$sum" = "$name" ]
+	done
+	[ "$(tr-filter -c 'len(data) == 2000' out)" -eq 1 ]
+	! grep -q b64: out
+	tr-repack --blob-dir=blobs out | cmp - t.trec
+	# once more changes nothing
+	ls -li --time-style=full-iso blobs >before
+	tr-parse --blob-dir=blobs t.trec | cmp - out
+	ls -li --time-style=full-iso blobs | cmp - before
+}
+
+@test "--blob-dir: many at the same time" {
+	tr-parse --blob-dir=one t.trec >out
+	seq 40 | xargs -P8 -I{} sh -c 'tr-parse --blob-dir=many t.trec | cmp - out'
+	diff -r one many
+}
+
+@test "--blob-dir: what is missing or wrong" {
+	tr-parse --blob-dir=blobs t.trec >out
+	name=$(head -c1000 /dev/zero | sha256sum | cut -d' ' -f1)
+	head -c998 /dev/zero >"blobs/$name"
+	echo x >>"blobs/$name"
+	run -2 --separate-stderr tr-repack --blob-dir=blobs out
+	[[ $stderr == *"blobs/$name has another content than its name says"* ]]
+	[ "$(grep -c ^call <<<"$output")" -eq 4 ]
+	[[ $output == *$'!end\t4\terrors=1' ]]
+	rm "blobs/$name"
+	run -2 --separate-stderr tr-repack --blob-dir=blobs --strict -o x.trec out
+	[[ $stderr == *"blobs/$name: No such file or directory"* ]]
+	[ ! -e x.trec ]
+	mkfifo "blobs/$name"
+	run -2 tr-repack --blob-dir=blobs out
+	run -2 tr-repack --blob-dir=nowhere out
+	run -2 tr-parse --blob-dir=nowhere/deep t.trec
+	run -2 tr-parse --blob-dir=out t.trec
+	run -2 tr-parse --blob-dir=blobs --no-blobs t.trec
+}
+
+@test "--blob-dir: a directory that cannot be written to" {
+	[ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
+	mkdir closed && chmod 555 closed
+	run -2 --separate-stderr tr-parse --blob-dir=closed t.trec
+	[[ $stderr == *'closed: Permission denied'* ]]
+}
+
+@test "--join and blobs" {
+	printf 'enter\t0\t-\t0\tf\ta=b64:YWJj\nenter\t1\t-\t1\tg\nleave\t0\t-\t0\tf\t->\tb=b64:YWI=\nleave\t1\t-\t1\tg\t->\n' >u.trec
+	run -0 tr-parse --join --no-blobs u.trec
+	[ "${lines[0]}" = $'call\t0\t-\t0\tf\ta=blob:3\t->\tb=blob:2' ]
+}
