@@ -139,5 +139,6 @@ bool tr_settings_check(const struct tr_settings *settings, const struct tr_forma
 extern const struct tr_format tr_format_trec;
 extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
+extern const struct tr_format tr_format_apitrace;
 
 #endif

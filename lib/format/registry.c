@@ -5,6 +5,7 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_trec,
 	&tr_format_json,
 	&tr_format_klocwork,
+	&tr_format_apitrace,
 	NULL,
 };
 

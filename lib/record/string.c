@@ -90,3 +90,25 @@ struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena)
 	to += end - p;
 	return tr_text_span(bytes, to);
 }
+
+bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit)
+{
+	const char *p = spelling->data, *end = p + spelling->len;
+	size_t length;
+	if (spelling->len == 0)
+		return false;
+	if (*p == '\\') {
+		struct tr_escape escape;
+		if (!tr_escape_read(p, end, true, &escape))
+			return false;
+		*unit = escape.code;
+		length = escape.len;
+	} else {
+		length = tr_utf8_length(p, end);
+		if (length == 0)
+			return false;
+		*unit = tr_utf8_decode(p, (unsigned)length);
+	}
+	*spelling = tr_text_span(p + length, end);
+	return true;
+}

@@ -92,6 +92,12 @@ struct tr_value {
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
+/*
+ * Takes the first unit off a wide string's spelling. False: nothing is left (or
+ * what is there is no wide string: not so in a tree).
+ */
+bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit);
+
 /* True when bytes spell a word that needs no quotes as a symbol name (before "(" or not). */
 bool tr_is_word(struct tr_text name, bool before_parenthesis);
 

@@ -61,7 +61,9 @@ struct tr_apitrace_signature {
 	const struct tr_value *ready;	     /* K1, F17: the id as a word */
 
 	/* The writer's. */
-	bool written;
+	bool written;  /* its definition is in the trace */
+	uint64_t wire; /* its id there */
+	const struct tr_apitrace_label **sorted; /* arguments by key, once somebody searched */
 };
 
 struct tr_apitrace_signatures {

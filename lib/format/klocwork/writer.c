@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "format/klocwork/render.h"
 #include "format/klocwork/writer_env.h"
 #include "format/klocwork/writer_tally.h"
+#include "record/framing.h"
 
 struct writer {
 	struct tr_output *out;
@@ -18,10 +18,9 @@ struct writer {
 	bool amid_line;			  /* the last byte written was no LF */
 
 	/* the segment */
-	bool headed;   /* it has a header, so its trailer has to be there and right */
 	bool faithful; /* it was a klocwork trace: nothing is added to it */
 	bool begun;    /* something of it was written */
-	uint64_t records;
+	struct tr_framing framing;
 	/* seq of each exec written, to its id where that is a number */
 	struct tr_klocwork_ids written;
 	/* parents that were not there yet, to how often they were named */
@@ -90,26 +89,11 @@ static bool cell_number(const struct tr_cell *cell, uint64_t *number)
 static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
 				  struct tr_error *err)
 {
-	bool headed = writer->headed;
-	uint64_t count = 0, records = writer->records;
-	writer->headed = writer->faithful = writer->begun = false;
-	writer->records = 0;
+	writer->faithful = writer->begun = false;
 	tr_klocwork_ids_forget(&writer->written);
 	tr_klocwork_ids_forget(&writer->later);
 	tr_klocwork_env_end(&writer->env);
-	if (!headed)
-		return TR_OK;
-	if (!trailer) {
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a segment of the stream has no trailer: it may not be whole");
-		return note(err);
-	}
-	if (cell_number(&trailer->seq, &count) && count == records)
-		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "the trailer counts %" PRIu64 " records, %" PRIu64 " were there", count,
-		     records);
-	return note(err);
+	return tr_framing_end(&writer->framing, trailer, err);
 }
 
 static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
@@ -119,7 +103,7 @@ static enum tr_status begin_segment(struct writer *writer, struct tr_record *hea
 		return TR_FATAL;
 	enum tr_status status = end_segment(writer, NULL, err);
 	struct tr_field *format = tr_record_field(header, "format");
-	writer->headed = true;
+	tr_framing_begin(&writer->framing);
 	writer->faithful = format && format->text.data && tr_text_is(format->text, "klocwork");
 	return status;
 }
@@ -303,20 +287,14 @@ static enum tr_status put_env(struct writer *writer, struct tr_record *record, s
 	return about(record, tr_klocwork_env_top(&writer->env, record, err), err);
 }
 
-static bool counts_as_record(const struct tr_record *record)
-{
-	/* an enter and its leave are one record; a leave without an enter has no name */
-	return !tr_text_is(record->kind, "leave") || record->name.type == TR_CELL_ABSENT;
-}
-
 static enum tr_status put_record(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
 	bool exec = tr_text_is(record->kind, "exec");
-	writer->records += counts_as_record(record);
+	tr_framing_count(&writer->framing, record);
 	if (!exec && !tr_text_is(record->kind, "meta") && !tr_text_is(record->kind, "env") &&
 	    !tr_text_is(record->kind, "raw")) {
-		tr_klocwork_tally_misfit(&writer->tally, record->kind);
+		tr_misfits_add(&writer->tally.misfits, record->kind);
 		return TR_OK;
 	}
 	struct tr_error remark;

@@ -3,26 +3,17 @@
 #define TR_FORMAT_KLOCWORK_WRITER_TALLY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"
-#include "core/text.h"
-
-enum { TR_KLOCWORK_KINDS = 32 };
+#include "record/misfits.h"
 
 struct tr_klocwork_tally {
 	uint64_t strangers; /* execs with the difference to a parent that is not in the trace */
 	uint64_t unknown;   /* execs whose env-diff could not be computed */
-	struct {
-		char kind[24];
-		uint64_t count;
-	} misfits[TR_KLOCWORK_KINDS]; /* kinds that have no place in a build trace */
-	size_t misfit_count, misfits_told;
+	struct tr_misfits misfits;
 	bool told_strangers, told_unknown;
 };
-
-void tr_klocwork_tally_misfit(struct tr_klocwork_tally *tally, struct tr_text kind);
 
 /* One message a call; TR_OK: that was all. */
 enum tr_status tr_klocwork_tally_tell(struct tr_klocwork_tally *tally, struct tr_error *err);

@@ -1,0 +1,335 @@
+/* Signatures whose definitions were lost, as far as the records show them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/apitrace/apitrace.h"
+#include "format/apitrace/write_signature.h"
+
+enum { MOST_UNNAMED = 4096 }; /* arguments that only a "#N" speaks of */
+
+/* What was rebuilt before of what scratch says, or NULL. */
+static struct tr_apitrace_signature *shown(const struct tr_written_signatures *signatures)
+{
+	return tr_map_get(&signatures->shown, tr_buffer_text(&signatures->scratch));
+}
+
+static void begin_key(struct tr_written_signatures *signatures, char what, uint64_t number)
+{
+	tr_buffer_reset(&signatures->scratch);
+	tr_buffer_put_byte(&signatures->scratch, what);
+	tr_buffer_put_hex(&signatures->scratch, number, 1);
+	tr_buffer_put_byte(&signatures->scratch, '\0');
+}
+
+/*
+ * Makes a signature of the draft and remembers it under scratch. preferred:
+ * the id that the records give it, which it takes where it is free.
+ */
+static struct tr_apitrace_signature *make(struct tr_written_signatures *signatures,
+					  struct tr_apitrace_signature *draft,
+					  const uint64_t *preferred)
+{
+	draft->id = preferred && tr_written_id_is_free(signatures, draft->table, *preferred)
+			    ? *preferred
+			    : tr_written_free_id(signatures, draft->table);
+	struct tr_text key =
+		tr_arena_copy(&signatures->rebuilt.arena, tr_buffer_text(&signatures->scratch));
+	struct tr_apitrace_signature *made = tr_apitrace_define(&signatures->rebuilt, draft);
+	if (signatures->scratch.failed || !key.data || !made)
+		return NULL;
+	made->wire = made->id;
+	if (!tr_id_map_put(&signatures->taken[draft->table], made->wire, made) ||
+	    !tr_map_put(&signatures->shown, key, made))
+		return NULL;
+	return made;
+}
+
+/* A field that is an argument: keys that begin with a dot and `return` are ours. */
+static bool is_argument(const struct tr_field *field)
+{
+	return field->key.data && !field->bad && *field->key.data != '.' &&
+	       !tr_text_is(field->key, "return");
+}
+
+/* The number of "#N", where it is one that a signature has room for. */
+static bool is_unnamed(struct tr_text key, uint64_t *number)
+{
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = { key.data + 1, key.len - 1 } };
+	return *key.data == '#' && tr_cell_number(&cell, number) && *number < MOST_UNNAMED;
+}
+
+struct arguments {
+	struct tr_apitrace_label *labels;
+	bool *taken;
+	size_t count, next;
+	struct tr_map names;
+};
+
+static void take(struct arguments *arguments, size_t at, struct tr_text name)
+{
+	arguments->labels[at] = (struct tr_apitrace_label){ .name = name };
+	arguments->taken[at] = true;
+	if (at >= arguments->count)
+		arguments->count = at + 1;
+}
+
+static bool add_name(struct arguments *arguments, struct tr_text name)
+{
+	if (tr_map_get(&arguments->names, name))
+		return true;
+	while (arguments->taken[arguments->next])
+		arguments->next++;
+	take(arguments, arguments->next, name);
+	return tr_map_put(&arguments->names, name, &arguments->labels[arguments->next]);
+}
+
+/* Those of `before` in front, then what the record adds. False: memory, or a bad key. */
+static bool collect(struct arguments *arguments, const struct tr_apitrace_signature *before,
+		    struct tr_record *record, struct tr_error *err)
+{
+	uint64_t number;
+	for (size_t i = 0; before && i < before->count; i++) {
+		take(arguments, i, before->labels[i].name);
+		if (arguments->labels[i].name.len &&
+		    !tr_map_put(&arguments->names, before->labels[i].name, &arguments->labels[i]))
+			return false;
+	}
+	for (size_t i = 0; i < record->count; i++)
+		if (is_argument(&record->fields[i]) && is_unnamed(record->fields[i].key, &number) &&
+		    !arguments->taken[number])
+			take(arguments, (size_t)number, TR_TEXT(""));
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_text name;
+		if (!is_argument(&record->fields[i]) || *record->fields[i].key.data == '#')
+			continue;
+		if (!tr_cell_bytes(record->fields[i].key, record->arena, &name, err) ||
+		    !add_name(arguments, name))
+			return false;
+	}
+	return true;
+}
+
+static struct tr_apitrace_signature *rebuild_function(struct tr_written_signatures *signatures,
+						      const struct tr_apitrace_signature *before,
+						      struct tr_text name, const uint64_t *id,
+						      struct tr_record *record,
+						      struct tr_error *err)
+{
+	size_t room = (before ? before->count : 0) + record->count + MOST_UNNAMED + 1;
+	struct arguments arguments = {
+		.labels = tr_arena_alloc(record->arena, room * sizeof *arguments.labels),
+		.taken = tr_arena_alloc(record->arena, room * sizeof *arguments.taken),
+	};
+	struct tr_apitrace_signature *function = NULL;
+	tr_error_memory(err);
+	if (arguments.labels && arguments.taken) {
+		memset(arguments.labels, 0, room * sizeof *arguments.labels);
+		memset(arguments.taken, 0, room * sizeof *arguments.taken);
+		for (size_t i = 0; i < room; i++)
+			arguments.labels[i].name = TR_TEXT("");
+		if (collect(&arguments, before, record, err)) {
+			struct tr_apitrace_signature draft = {
+				.table = TR_APITRACE_FUNCTIONS,
+				.name = name,
+				.labels = arguments.labels,
+				.count = arguments.count,
+			};
+			signatures->any_rebuilt = true;
+			function = make(signatures, &draft, id);
+		}
+	}
+	tr_map_free(&arguments.names);
+	return function;
+}
+
+/* The rebuilt function has a place for every argument of the record. */
+static bool suffices(struct tr_written_signatures *signatures,
+		     struct tr_apitrace_signature *function, const struct tr_record *record)
+{
+	uint64_t number;
+	for (size_t i = 0; i < record->count; i++)
+		if (is_argument(&record->fields[i]) &&
+		    !tr_written_argument(signatures, function, record->fields[i].key, i, &number))
+			return false;
+	return true;
+}
+
+enum tr_status tr_written_function(struct tr_written_signatures *signatures,
+				   struct tr_record *record, const uint64_t *id,
+				   struct tr_apitrace_signature **function, struct tr_error *err)
+{
+	struct tr_text name;
+	if (record->name.type != TR_CELL_TEXT) {
+		tr_error_set(err, TR_CAUSE_INPUT, "a call needs the name of its function");
+		return TR_WARN;
+	}
+	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	*function = id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_FUNCTIONS, *id)
+		       : tr_apitrace_function(&signatures->defined, name);
+	if (*function && tr_text_equal((*function)->name, name))
+		return TR_OK;
+	begin_key(signatures, id ? 'F' : 'f', id ? *id : 0);
+	tr_buffer_put_text(&signatures->scratch, name);
+	struct tr_apitrace_signature *before = shown(signatures);
+	*function = before;
+	if (before && suffices(signatures, before, record))
+		return TR_OK;
+	*function = rebuild_function(signatures, before, name, id, record, err);
+	if (*function)
+		return TR_OK;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+static bool same_members(const struct tr_apitrace_signature *signature,
+			 const struct tr_value *value)
+{
+	if (signature->count != value->count)
+		return false;
+	for (size_t i = 0; i < value->count; i++)
+		if (!tr_text_equal(signature->labels[i].key, value->as.members[i].key))
+			return false;
+	return true;
+}
+
+static struct tr_apitrace_label *new_labels(struct tr_written_signatures *signatures, size_t count)
+{
+	struct tr_apitrace_label *labels =
+		tr_arena_alloc(signatures->scratch_arena, count * sizeof *labels);
+	if (labels)
+		memset(labels, 0, count * sizeof *labels);
+	return labels;
+}
+
+struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *signatures,
+						const struct tr_value *value)
+{
+	bool has_id = value->flags & TR_HAS_ID;
+	struct tr_apitrace_signature *defined =
+		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_STRUCTS, value->id)
+		       : NULL;
+	if (defined && same_members(defined, value))
+		return defined;
+	begin_key(signatures, has_id ? 'S' : 's', has_id ? value->id : 0);
+	for (size_t i = 0; i < value->count; i++) {
+		tr_buffer_put_text(&signatures->scratch, value->as.members[i].key);
+		tr_buffer_put_byte(&signatures->scratch, '\0');
+	}
+	struct tr_apitrace_signature *rebuilt = shown(signatures);
+	if (rebuilt)
+		return rebuilt;
+	struct tr_apitrace_signature draft = {
+		.table = TR_APITRACE_STRUCTS,
+		.name = defined ? defined->name : TR_TEXT(""),
+		.count = value->count,
+		.labels = new_labels(signatures, value->count),
+	};
+	for (size_t i = 0; draft.labels && i < value->count; i++) {
+		draft.labels[i].name =
+			tr_string_bytes(value->as.members[i].key, signatures->scratch_arena);
+		if (!draft.labels[i].name.data)
+			return NULL;
+	}
+	signatures->any_rebuilt |= !defined;
+	return draft.labels ? make(signatures, &draft, has_id ? &value->id : NULL) : NULL;
+}
+
+/* One constant, or none where the value has no name. */
+static struct tr_apitrace_signature *make_single(struct tr_written_signatures *signatures,
+						 enum tr_apitrace_table table, struct tr_text name,
+						 uint64_t number, uint8_t tag)
+{
+	struct tr_apitrace_signature draft = {
+		.table = table,
+		.name = TR_TEXT(""),
+		.count = name.data != NULL,
+		.labels = new_labels(signatures, 1),
+	};
+	if (!draft.labels)
+		return NULL;
+	draft.labels[0] = (struct tr_apitrace_label){ .name = name, .number = number, .tag = tag };
+	return make(signatures, &draft, NULL);
+}
+
+struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
+					      const struct tr_symbol *symbol, bool has_id,
+					      bool negative, bool single)
+{
+	uint8_t tag = negative ? TR_APITRACE_SINT : TR_APITRACE_UINT;
+	struct tr_apitrace_signature *defined =
+		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_ENUMS, symbol->id)
+		       : NULL;
+	if (defined && (!single || (defined->count == 1 && defined->labels[0].tag == tag &&
+				    defined->labels[0].number == symbol->number)))
+		return defined;
+	struct tr_text name = { NULL, 0 };
+	char digits[24];
+	struct tr_buffer nameless = { digits, 0, sizeof digits, false };
+	if (symbol->count) {
+		name = tr_string_bytes(symbol->names[0].text, signatures->scratch_arena);
+		if (!name.data)
+			return NULL;
+	} else if (single) {
+		tr_buffer_put_decimal(&nameless, symbol->number);
+		name = tr_buffer_text(&nameless);
+	}
+	begin_key(signatures, negative ? 'n' : 'e', name.data ? symbol->number : 0);
+	tr_buffer_put_byte(&signatures->scratch, name.data ? '+' : '-');
+	tr_buffer_put_text(&signatures->scratch, name);
+	signatures->any_rebuilt |= !defined;
+	struct tr_apitrace_signature *rebuilt = shown(signatures);
+	return rebuilt ? rebuilt
+		       : make_single(signatures, TR_APITRACE_ENUMS, name, symbol->number, tag);
+}
+
+/*
+ * Which of several names has which bits cannot be known: together they are one
+ * name for all of them, spelled as apitrace shows them.
+ */
+struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *signatures,
+					      const struct tr_symbol *symbol, bool has_id)
+{
+	struct tr_apitrace_signature *defined =
+		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_MASKS, symbol->id)
+		       : NULL;
+	if (defined)
+		return defined;
+	uint64_t bits = symbol->count ? symbol->number & ~symbol->unknown_bits : 0;
+	begin_key(signatures, 'm', bits);
+	tr_buffer_put_byte(&signatures->scratch, symbol->count ? '+' : '-');
+	size_t start = signatures->scratch.len;
+	for (size_t i = 0; i < symbol->count; i++) {
+		struct tr_text name =
+			tr_string_bytes(symbol->names[i].text, signatures->scratch_arena);
+		if (!name.data)
+			return NULL;
+		if (i)
+			tr_buffer_put_literal(&signatures->scratch, " | ");
+		tr_buffer_put_text(&signatures->scratch, name);
+	}
+	signatures->any_rebuilt = true;
+	struct tr_apitrace_signature *rebuilt = shown(signatures);
+	if (rebuilt)
+		return rebuilt;
+	struct tr_text joined = { NULL, 0 };
+	if (symbol->count)
+		joined = tr_arena_copy(
+			signatures->scratch_arena,
+			tr_text_span(signatures->scratch.data + start,
+				     signatures->scratch.data + signatures->scratch.len));
+	return make_single(signatures, TR_APITRACE_MASKS, joined, bits, 0);
+}
+
+struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *signatures,
+					       uint64_t id)
+{
+	struct tr_apitrace_signature *frame =
+		tr_apitrace_signature(&signatures->defined, TR_APITRACE_FRAMES, id);
+	if (frame)
+		return frame;
+	begin_key(signatures, 'k', id);
+	frame = shown(signatures);
+	struct tr_apitrace_signature draft = { .table = TR_APITRACE_FRAMES, .name = TR_TEXT("") };
+	signatures->any_rebuilt |= !frame;
+	return frame ? frame : make(signatures, &draft, &id);
+}
