@@ -161,8 +161,7 @@ static bool close_bracket(struct tr_json_walk *walk, bool map)
 	return true;
 }
 
-/* True when a token of that kind may stand where the walk is. */
-static bool accept(struct tr_json_walk *walk, enum tr_json_token token)
+bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token)
 {
 	bool legal;
 	switch (token) {
@@ -205,7 +204,7 @@ enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk
 		token = tr_json_next(json, &text);
 		if (token == TR_JSON_CUT)
 			return token;
-		if (!accept(walk, token))
+		if (!tr_json_accept(walk, token))
 			return TR_JSON_BAD;
 	} while (walk->depth || walk->wants != TR_JSON_WANTS_NEXT);
 	return token;

@@ -67,6 +67,9 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
 				      struct tr_error *err);
 
+/* Open brackets, as in trec. */
+enum { TR_JSON_MAX_DEPTH = 60 };
+
 /* Where a walk over the tokens of one value is. Starts as TR_JSON_WALK_INIT. */
 struct tr_json_walk {
 	uint64_t maps; /* one bit for each open bracket, the innermost lowest: 1 for { */
@@ -94,6 +97,12 @@ struct tr_json_walk {
  * pieces costs one pass.
  */
 enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk);
+
+/*
+ * Takes one token into a walk, for who needs to know where each stands. False:
+ * it may not stand here, or too many brackets are open; the walk means nothing then.
+ */
+bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token);
 
 /* Steps over a whole value without converting it. BAD and CUT as in tr_json_go_on, with err. */
 enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);

@@ -17,7 +17,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { TR_JSON_WIDE = 16, TR_JSON_MAX_DEPTH = 60 };
+enum { TR_JSON_WIDE = 16 };
 
 static inline bool tr_json_is_blank(char c)
 {

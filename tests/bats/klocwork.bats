@@ -66,6 +66,24 @@ setup() {
 	tr-parse -q --exact cut.json | tr-repack -q | cmp - cut.json
 }
 
+# lines COUNT TEXT
+lines_of() {
+	yes "$2" | head -n "$1" || :
+}
+
+@test "lines that open brackets and never close them" {
+	# what can be closed is an object, what is around it is garbage line by line
+	{ echo '{"version":101}'; lines_of 100 '{"a":'; echo 1; lines_of 60 '}'; } >nested.json
+	run -2 --separate-stderr tr-parse -f klocwork nested.json
+	[ "$(grep -c '^raw' <<<"$output")" -eq 40 ]
+	[ "$(grep -c '^meta' <<<"$output")" -eq 2 ]
+	[[ $stderr == *"nested.json:2: an object that does not end: kept as a raw record"* ]]
+	# each byte is looked at once
+	lines_of 500000 '{"a":' >deep.json
+	run -0 bash -c 'tr-parse -q -f klocwork deep.json 2>err | grep -c ^raw'
+	[ "$output" -eq 500000 ]
+}
+
 @test "a filtered trace has its version, creator and env, and says what it lost" {
 	tr-filter 'exec and basename(name) == "gcc"' zlib.json | tr-repack 2>messages >gcc.json
 	head -n 3 gcc.json | cmp - <(head -n 3 zlib.json)

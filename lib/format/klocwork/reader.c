@@ -18,6 +18,7 @@ struct reader {
 	struct tr_input *in;
 	struct tr_limits limits;
 	struct tr_klocwork_object object;
+	struct tr_klocwork_spread spread;
 	struct tr_klocwork_unit unit;
 	struct tr_klocwork_parents parents;
 	struct tr_arena arena;
@@ -284,7 +285,7 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 	if (settle_when_idle(reader))
 		return TR_END;
 	enum tr_status status = tr_klocwork_unit_next(reader->in, &reader->limits, &reader->object,
-						      &reader->unit, err);
+						      &reader->spread, &reader->unit, err);
 	if (status == TR_END) {
 		reader->ended = true;
 		tr_klocwork_parents_settle(&reader->parents);

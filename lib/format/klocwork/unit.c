@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memrchr */
 #include "format/klocwork/unit.h"
 
 #include <string.h>
@@ -35,48 +34,6 @@ static uint64_t count_lines(const char *p, const char *end)
 	return lines;
 }
 
-/*
- * The object at begin does not end on its line: finds its end, each byte looked
- * at once. `known` bytes of the window are there. The last token of the object;
- * CUT: the input or the limit ends it (err says which).
- */
-static enum tr_json_token find_end(struct tr_input *in, const struct tr_limits *limits,
-				   size_t begin, size_t *end, struct tr_error *err)
-{
-	struct tr_json_walk walk = TR_JSON_WALK_INIT;
-	size_t walked = begin, searched = begin;
-	for (;;) {
-		/* only whole lines: no token goes over a line end, so none is cut */
-		size_t available = tr_input_available(in), whole = walked;
-		const char *lf = memrchr(in->pos + searched, '\n', available - searched);
-		if (lf)
-			whole = (size_t)(lf + 1 - in->pos);
-		if (in->at_end)
-			whole = available;
-		searched = available;
-		struct tr_json json = { in->pos + walked, in->pos + whole };
-		enum tr_json_token token = tr_json_go_on(&json, &walk);
-		*end = (size_t)(json.pos - in->pos);
-		if (token == TR_JSON_BAD)
-			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
-		if (token != TR_JSON_CUT)
-			return token;
-		walked = whole;
-		if (in->at_end) {
-			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
-			return token;
-		}
-		if (available >= limits->max_record) {
-			tr_error_set(err, TR_CAUSE_LIMIT, "an object larger than the limit");
-			return token;
-		}
-		if (!tr_input_more(in, available + 1) && !in->at_end) {
-			tr_error_memory(err);
-			return TR_JSON_BAD;
-		}
-	}
-}
-
 /* The unit ends with its line where nothing but filler follows the object, else with the object. */
 static void end_unit(struct tr_klocwork_unit *unit, const char *pos, const char *end)
 {
@@ -93,9 +50,11 @@ static void end_unit(struct tr_klocwork_unit *unit, const char *pos, const char 
 /* An object that goes over several lines. */
 static enum tr_json_token read_spread(struct tr_input *in, const struct tr_limits *limits,
 				      struct tr_klocwork_object *object,
+				      struct tr_klocwork_spread *spread,
 				      struct tr_klocwork_unit *unit, struct tr_error *err)
 {
-	enum tr_json_token token = find_end(in, limits, unit->begin, &unit->end, err);
+	enum tr_json_token token =
+		tr_klocwork_spread_end(spread, in, limits, unit->begin, &unit->end, err);
 	if (token == TR_JSON_BAD || token == TR_JSON_CUT)
 		return token;
 	struct tr_json json = { in->pos + unit->begin, in->pos + unit->end };
@@ -107,6 +66,7 @@ static enum tr_json_token read_spread(struct tr_input *in, const struct tr_limit
 
 enum tr_status tr_klocwork_unit_next(struct tr_input *in, const struct tr_limits *limits,
 				     struct tr_klocwork_object *object,
+				     struct tr_klocwork_spread *spread,
 				     struct tr_klocwork_unit *unit, struct tr_error *err)
 {
 	struct tr_text line;
@@ -133,7 +93,7 @@ enum tr_status tr_klocwork_unit_next(struct tr_input *in, const struct tr_limits
 		unit->end = (size_t)(json.pos - line.data);
 		end_unit(unit, line.data, end);
 	} else if (token == TR_JSON_CUT && ended) {
-		token = read_spread(in, limits, object, unit, err);
+		token = read_spread(in, limits, object, spread, unit, err);
 	}
 	if (token == TR_JSON_OBJECT)
 		unit->type = TR_KLOCWORK_OBJECT;

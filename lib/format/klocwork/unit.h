@@ -13,6 +13,7 @@
 #include "core/input.h"
 #include "core/text.h"
 #include "format/klocwork/object.h"
+#include "format/klocwork/spread.h"
 
 struct tr_klocwork_unit {
 	enum {
@@ -28,9 +29,11 @@ struct tr_klocwork_unit {
 /*
  * The next unit; an object is converted at once. Skips nothing. TR_OK; TR_END;
  * TR_WARN: a line was too long and is skipped; TR_FATAL: memory.
+ * spread is the stream's: zero it at its start.
  */
 enum tr_status tr_klocwork_unit_next(struct tr_input *in, const struct tr_limits *limits,
 				     struct tr_klocwork_object *object,
+				     struct tr_klocwork_spread *spread,
 				     struct tr_klocwork_unit *unit, struct tr_error *err);
 
 /*
