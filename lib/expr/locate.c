@@ -53,7 +53,7 @@ static bool is_arrow(struct tr_text column)
 }
 
 /* From the last column to the first: of a repeated key the last counts. */
-static bool locate_in_text(const struct tr_path *path, struct tr_record *record,
+static bool locate_in_text(const struct tr_path *path, struct tr_text key, struct tr_record *record,
 			   struct tr_text *value)
 {
 	const char *begin = record->rest.data, *end = begin + record->rest.len;
@@ -62,7 +62,7 @@ static bool locate_in_text(const struct tr_path *path, struct tr_record *record,
 		const char *tab = memrchr(begin, '\t', (size_t)(end - begin));
 		struct tr_text column = tr_text_span(tab ? tab + 1 : begin, end);
 		if (!found) {
-			found = value_of(column, path->key, record->arena);
+			found = value_of(column, key, record->arena);
 			if (found)
 				*value = tr_text_span(found, end);
 			if (found && !path->after_arrow)
@@ -75,24 +75,34 @@ static bool locate_in_text(const struct tr_path *path, struct tr_record *record,
 	return false;
 }
 
-static struct tr_field *locate_in_fields(const struct tr_path *path, struct tr_record *record)
+static struct tr_field *locate_in_fields(const struct tr_path *path, struct tr_text key,
+					 struct tr_record *record)
 {
 	size_t from = path->after_arrow ? record->arrow : 0;
 	for (size_t i = record->count; i > from; i--) {
 		struct tr_field *field = &record->fields[i - 1];
-		if (tr_text_equal(field->key, path->key))
+		if (tr_text_equal(field->key, key))
 			return field;
 	}
 	return NULL;
 }
 
-static bool locate_in(const struct tr_path *path, struct tr_record *record, struct tr_place *place)
+static bool locate_key(const struct tr_path *path, struct tr_text key, struct tr_record *record,
+		       struct tr_place *place)
 {
 	*place = (struct tr_place){ .record = record };
 	if (record->line.data)
-		return locate_in_text(path, record, &place->text);
-	place->field = locate_in_fields(path, record);
+		return locate_in_text(path, key, record, &place->text);
+	place->field = locate_in_fields(path, key, record);
 	return place->field != NULL;
+}
+
+static bool locate_in(const struct tr_path *path, struct tr_record *record, struct tr_place *place)
+{
+	if (locate_key(path, path->key, record, place))
+		return true;
+	return path->environment && (locate_key(path, TR_TEXT("envtop"), record, place) ||
+				     locate_key(path, TR_TEXT("envdiff"), record, place));
 }
 
 bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_record *leave,

@@ -122,6 +122,13 @@ static bool parse_function(struct tr_parser *parser, struct tr_path *path,
 	return fine;
 }
 
+/* A variable is asked for, however the record spells its environment. */
+static bool is_environment(const struct tr_path *path)
+{
+	return tr_text_is(path->key, "env") && path->steps &&
+	       path->steps->type == TR_STEP_MEMBER;
+}
+
 bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 {
 	const char *begin = parser->lexer.begin + parser->token.column - 1;
@@ -149,6 +156,7 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 			path->subject = subject_of(word);
 			*bare = true;
 			fine = parse_steps(parser, path, bare);
+			path->environment = is_environment(path);
 		}
 	} else {
 		return tr_parse_fail(parser, "field expected");

@@ -43,6 +43,7 @@ struct tr_step {
 struct tr_path {
 	enum tr_subject subject;
 	bool after_arrow;
+	bool environment;    /* env["NAME"]: env, else envtop or envdiff, whichever is there */
 	struct tr_text key;  /* as the stream spells it */
 	struct tr_text text; /* as the expression spells it: for messages */
 	struct tr_step *steps, *last_step;

@@ -1,4 +1,4 @@
-/* The filter language over its tables: tests/data/trec/expr-*.tsv, tests/data/expr/cases.tsv. */
+/* The filter language over its tables: tests/data/trec/expr-*.tsv, those in tests/data/expr. */
 #include "expr/expr.h"
 
 #include "record/vectors.h"
@@ -235,6 +235,7 @@ int main(void)
 	good_rows("expr-good.tsv", "filter.trec", false);
 	bad_rows("expr-bad.tsv");
 	good_rows("../expr/cases.tsv", "../expr/cases.trec", true);
+	good_rows("../expr/environment.tsv", "../expr/environment.trec", true);
 	bad_rows("../expr/bad.tsv");
 	limits();
 	hostile_regex();
