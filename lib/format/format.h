@@ -140,5 +140,6 @@ extern const struct tr_format tr_format_trec;
 extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
 extern const struct tr_format tr_format_apitrace;
+extern const struct tr_format tr_format_gnatcov;
 
 #endif

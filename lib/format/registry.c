@@ -6,6 +6,7 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_json,
 	&tr_format_klocwork,
 	&tr_format_apitrace,
+	&tr_format_gnatcov,
 	NULL,
 };
 

@@ -6,7 +6,8 @@
  *    Columns after the fixed ones are split, and values parsed, only when
  *    somebody asks: tr_record_split, tr_field_value.
  *  - as built (line.data is NULL): fields with value trees. Binary readers
- *    make these.
+ *    make these. Where spell is set it writes the very line that the fields
+ *    would give, only faster; who changes a record takes spell away.
  *
  * A record borrows everything from the reader that made it and from `arena`,
  * until the reader's next call.
@@ -54,6 +55,8 @@ struct tr_field {
 
 #define TR_NO_ARROW SIZE_MAX
 
+struct tr_buffer;
+
 struct tr_record {
 	enum tr_line_type type;
 	bool canonical; /* line is known to be in the one spelling throughout */
@@ -66,6 +69,7 @@ struct tr_record {
 	size_t arrow;        /* fields from this index on stand after "->"; TR_NO_ARROW: none */
 	struct tr_text line; /* with its LF; data NULL where built */
 	struct tr_text rest; /* of line: from the TAB behind the fixed columns to before the LF */
+	void (*spell)(const struct tr_record *record, struct tr_buffer *to); /* NULL: from the fields */
 	struct tr_arena *arena; /* for splitting and parsing; lives as long as the record */
 	uint64_t source_line;   /* position in the source, for messages; TR_NO_POSITION: none */
 	uint64_t source_offset;
@@ -115,8 +119,8 @@ struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
 /*
  * For building, or for changing a record that came as text: split it, change
- * its cells and fields, and take its line away (line.data = NULL). Fields may
- * keep their text where they have no value.
+ * its cells and fields, and take its line and its spell away (line.data =
+ * NULL). Fields may keep their text where they have no value.
  *
  * Appends a field (key spelled as a cell); NULL when memory is out.
  */
@@ -126,7 +130,6 @@ struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
 /* Cells: spelling and decoding. */
 
 /* Appends bytes as a cell of a column (key: as a field's key, where "=" is escaped too). */
-struct tr_buffer;
 void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
 
 /*

@@ -160,6 +160,12 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 		tr_buffer_put_text(to, record->line);
 		return to->failed ? TR_FATAL : TR_OK;
 	}
+	if (record->spell && !record->line.data) {
+		record->spell(record, to);
+		if (to->failed)
+			tr_error_memory(err);
+		return to->failed ? TR_FATAL : TR_OK;
+	}
 	size_t start = to->len;
 	struct tr_error trouble;
 	tr_error_clear(&trouble);

@@ -84,7 +84,7 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 	if (reader && writer) {
 		if (!(reads->flags & (TR_FORMAT_STREAM | TR_FORMAT_HEADS)))
 			put_header(writes, writer, reads, NULL);
-		trouble = copy_records(reads, reader, writes, writer);
+		trouble = copy_records(reads, reader, writes, writer) + in->damaged;
 		enum tr_status status;
 		while ((status = writes->finish(writer, &err)) == TR_WARN)
 			trouble += err.severity == TR_DAMAGE;

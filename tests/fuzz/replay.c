@@ -1,10 +1,13 @@
 /*
  * Runs a fuzz target over files, without a fuzzer: make check replays the
- * corpus with it. TAP; a file that breaks the target ends the program.
+ * corpus with it. TAP; a file that breaks the target ends the program. With
+ * --mutate, for small files: also over every beginning of each, and with each
+ * byte of it changed in every bit and in all.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,19 +28,48 @@ static uint8_t *read_all(const char *path, size_t *size)
 	return data;
 }
 
+/* A copy of just that size each time, so that a sanitizer sees a read behind its end. */
+static void run_copy(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	LLVMFuzzerTestOneInput(copy, size);
+	free(copy);
+}
+
+static void run_mutations(uint8_t *data, size_t size)
+{
+	for (size_t cut = 0; cut < size; cut++)
+		run_copy(data, cut);
+	for (size_t i = 0; i < size; i++) {
+		uint8_t byte = data[i];
+		for (unsigned bit = 0; bit <= 8; bit++) {
+			data[i] = (uint8_t)(bit < 8 ? byte ^ 1u << bit : ~(unsigned)byte);
+			run_copy(data, size);
+		}
+		data[i] = byte;
+	}
+}
+
 int main(int argc, char **argv)
 {
+	int mutate = argc > 1 && strcmp(argv[1], "--mutate") == 0;
 	int failed = 0;
 
-	printf("1..%d\n", argc - 1);
-	for (int i = 1; i < argc; i++) {
+	printf("1..%d\n", argc - 1 - mutate);
+	for (int i = 1 + mutate; i < argc; i++) {
 		size_t size = 0;
 		uint8_t *data = read_all(argv[i], &size);
 		if (data)
-			LLVMFuzzerTestOneInput(data, size);
+			run_copy(data, size);
 		else
 			failed = 1;
-		printf("%sok %d - %s\n", data ? "" : "not ", i, argv[i]);
+		if (data && mutate)
+			run_mutations(data, size);
+		printf("%sok %d - %s\n", data ? "" : "not ", i - mutate, argv[i]);
 		fflush(stdout);
 		free(data);
 	}

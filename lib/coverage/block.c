@@ -1,0 +1,214 @@
+#include "coverage/block.h"
+
+#include <string.h>
+
+#include "core/hex.h"
+
+enum { DECIMAL_MAX = 20 };
+
+void tr_block_record_init(struct tr_block_record *self, const struct tr_op_values *ops,
+			  struct tr_arena *arena)
+{
+	*self = (struct tr_block_record){ .ops = ops };
+	tr_record_init(&self->record, arena);
+}
+
+/* Writes the digits of n and returns their number. */
+static size_t put_decimal(char *to, uint64_t n)
+{
+	char digits[DECIMAL_MAX], *p = digits + sizeof digits;
+
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	size_t len = (size_t)(digits + sizeof digits - p);
+	memcpy(to, p, len);
+	return len;
+}
+
+static char *put(char *to, const char *text, size_t len)
+{
+	memcpy(to, text, len);
+	return to + len;
+}
+
+#define PUT(to, literal) put((to), literal, sizeof(literal) - 1)
+
+/* The line, without a look at the fields. */
+static void spell(const struct tr_record *record, struct tr_buffer *to)
+{
+	enum { LONGEST = 160 + TR_OP_SPELLED };
+	const struct tr_block_record *self = (const struct tr_block_record *)record;
+	const struct tr_block *block = &self->block;
+	char *begin = tr_buffer_room(to, LONGEST), *p = begin;
+
+	if (!p)
+		return;
+	p = PUT(p, "block\t");
+	p += put_decimal(p, record->seq.number);
+	p = PUT(p, "\t-\t-\t0x");
+	if (block->digits == 8)
+		tr_hex_write8((uint32_t)block->address, p);
+	else
+		tr_hex_write16(block->address, p);
+	p = PUT(p + block->digits, "\tsize=");
+	p += put_decimal(p, block->size);
+	p = PUT(p, "\top=");
+	p += tr_op_spell(block->op, p);
+	tr_buffer_used(to, (size_t)(p - begin));
+	if (block->pad) {
+		tr_buffer_put_literal(to, "\t.pad=0x");
+		tr_buffer_put_hex(to, block->pad, 1);
+	}
+	tr_buffer_put_byte(to, '\n');
+}
+
+void tr_block_record_set(struct tr_block_record *self, const struct tr_block *block, uint64_t seq,
+			 uint64_t source_offset)
+{
+	struct tr_record *record = &self->record;
+
+	self->block = *block;
+	self->size = (struct tr_value){ .type = TR_UINT, .as.number = block->size };
+	self->fields[0] = (struct tr_field){ .key = TR_TEXT("size"), .value = &self->size };
+	/* nobody writes to a value that is built */
+	self->fields[1] = (struct tr_field){ .key = TR_TEXT("op"),
+					     .value = (struct tr_value *)&self->ops->values[block->op] };
+	if (block->pad) {
+		self->pad = (struct tr_value){ .type = TR_POINTER, .as.number = block->pad };
+		self->fields[2] = (struct tr_field){ .key = TR_TEXT(".pad"), .value = &self->pad };
+	}
+	record->type = TR_RECORD;
+	record->kind = TR_TEXT("block");
+	record->seq = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = seq };
+	record->time = record->task = (struct tr_cell){ .type = TR_CELL_ABSENT };
+	record->name = (struct tr_cell){ .type = TR_CELL_ADDRESS,
+					 .width = block->digits,
+					 .number = block->address };
+	record->line = (struct tr_text){ NULL, 0 };
+	record->fields = self->fields;
+	record->count = block->pad ? 3 : 2;
+	record->arrow = TR_NO_ARROW;
+	record->split = true;
+	record->spell = spell;
+	record->source_offset = source_offset;
+}
+
+static bool hex_number(const char *p, size_t len, uint64_t *number)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		int digit = tr_hex_digit(p[i]);
+		if (digit < 0)
+			return false;
+		n = n << 4 | (unsigned)digit;
+	}
+	*number = n;
+	return true;
+}
+
+bool tr_address_read(const struct tr_cell *cell, uint64_t *address, uint8_t *digits)
+{
+	if (cell->type == TR_CELL_ADDRESS) {
+		*address = cell->number;
+		*digits = cell->width;
+		return true;
+	}
+	struct tr_text text = cell->text;
+	if (cell->type != TR_CELL_TEXT || (text.len != 10 && text.len != 18) ||
+	    memcmp(text.data, "0x", 2) != 0 || !hex_number(text.data + 2, text.len - 2, address))
+		return false;
+	*digits = (uint8_t)(text.len - 2);
+	return true;
+}
+
+/* Digits of a number up to 65535 at *p; *p is behind them afterwards. */
+static bool size_number(const char **p, const char *end, uint16_t *size)
+{
+	const char *begin = *p;
+	unsigned n = 0;
+
+	while (*p < end && **p >= '0' && **p <= '9' && n <= UINT16_MAX)
+		n = n * 10 + (unsigned)(*(*p)++ - '0');
+	*size = (uint16_t)n;
+	return *p > begin && n <= UINT16_MAX && (*begin != '0' || *p == begin + 1);
+}
+
+/* The fields as the reader writes them. False: take the slow way. */
+static bool read_plain(const struct tr_record *record, struct tr_block *block)
+{
+	const char *p = record->rest.data, *end = p + record->rest.len;
+
+	if (record->rest.len < 12 || memcmp(p, "\tsize=", 6) != 0)
+		return false;
+	p += 6;
+	if (!size_number(&p, end, &block->size) || end - p < 5 || memcmp(p, "\top=", 4) != 0)
+		return false;
+	p += 4;
+	block->pad = 0;
+	return tr_op_from_text(tr_text_span(p, end), &block->op);
+}
+
+static enum tr_status bad(struct tr_error *err, const char *what)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "a block without %s", what);
+	return TR_WARN;
+}
+
+static enum tr_status number_of(struct tr_record *record, const char *key, uint64_t max,
+				uint64_t *number, struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, key);
+
+	if (!field)
+		return TR_END;
+	struct tr_value *value = tr_field_value(record, field, err);
+	if (!value && err->cause == TR_CAUSE_MEMORY)
+		return TR_FATAL;
+	if (!value || (value->type != TR_UINT && value->type != TR_POINTER) ||
+	    value->as.number > max)
+		return TR_WARN;
+	*number = value->as.number;
+	return TR_OK;
+}
+
+static enum tr_status read_fields(struct tr_record *record, struct tr_block *block,
+				  struct tr_error *err)
+{
+	uint64_t size, most = block->digits == 8 ? 0xff : UINT64_C(0xffffffffff);
+
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = number_of(record, "size", UINT16_MAX, &size, err);
+	if (status != TR_OK)
+		return status == TR_FATAL ? status : bad(err, "a size of 16 bits");
+	block->size = (uint16_t)size;
+	block->pad = 0;
+	status = number_of(record, ".pad", most, &block->pad, err);
+	if (status == TR_FATAL || status == TR_WARN)
+		return status == TR_FATAL ? status : bad(err, "a .pad that fits");
+	struct tr_field *op = tr_record_field(record, "op");
+	block->op = TR_EXEC_BLOCK;
+	if (!op)
+		return TR_OK;
+	struct tr_value *value = tr_field_value(record, op, err);
+	if (!value && err->cause == TR_CAUSE_MEMORY)
+		return TR_FATAL;
+	return value && tr_op_from_value(value, &block->op) ? TR_OK : bad(err, "an op of 8 bits");
+}
+
+enum tr_status tr_block_read(struct tr_record *record, struct tr_block *block,
+			     struct tr_error *err)
+{
+	if (record->spell == spell) {
+		*block = ((const struct tr_block_record *)record)->block;
+		return TR_OK;
+	}
+	if (!tr_address_read(&record->name, &block->address, &block->digits))
+		return bad(err, "an address of 8 or 16 digits");
+	if (record->line.data && !record->split && read_plain(record, block))
+		return TR_OK;
+	return read_fields(record, block, err);
+}

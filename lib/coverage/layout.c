@@ -1,0 +1,118 @@
+#include "coverage/layout.h"
+
+void tr_layout_section(struct tr_layout *layout, bool info)
+{
+	if (info)
+		layout->kernel = layout->kernel_asked = false;
+	layout->loaded = false;
+	layout->load = 0;
+	tr_objects_clear(&layout->objects);
+}
+
+/* The bytes of a string field; data NULL: there is none such, or memory is out (err says). */
+static struct tr_text bytes_of(struct tr_record *record, const char *key, struct tr_error *err)
+{
+	struct tr_text none = { NULL, 0 };
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
+
+	if (!value || value->type != TR_STRING)
+		return none;
+	struct tr_text bytes = tr_string_bytes(value->text, record->arena);
+	if (!bytes.data)
+		tr_error_memory(err);
+	return bytes;
+}
+
+enum tr_status tr_layout_info(struct tr_layout *layout, struct tr_record *record,
+			      struct tr_error *err)
+{
+	if (layout->kernel_asked || record->name.type != TR_CELL_TEXT ||
+	    !tr_text_is(record->name.text, "KERNEL_FILE_NAME"))
+		return TR_OK;
+	tr_error_clear(err);
+	struct tr_text path = bytes_of(record, "data", err);
+	layout->kernel_asked = true;
+	layout->kernel = path.len > 0;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+}
+
+bool tr_layout_loadaddr(struct tr_layout *layout, uint64_t address)
+{
+	if (!layout->kernel || layout->loaded || address == 0)
+		return false;
+	layout->loaded = true;
+	layout->load = address;
+	return true;
+}
+
+/* Ada's image of a number has a blank before it. */
+static bool number(struct tr_text text, uint64_t *n)
+{
+	*n = 0;
+	while (text.len && *text.data == ' ') {
+		text.data++;
+		text.len--;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned char)text.data[i] - '0';
+		if (digit > 9 || *n > (UINT64_MAX - digit) / 10)
+			return false;
+		*n = *n * 10 + digit;
+	}
+	return text.len > 0;
+}
+
+enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record, size_t id,
+			      struct tr_loaded_object *object, struct tr_error *err)
+{
+	uint64_t size;
+
+	tr_error_clear(err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	object->path = bytes_of(record, "EXEC_FILE_NAME", err);
+	struct tr_text digits = bytes_of(record, "EXEC_CODE_SIZE", err);
+	if (err->cause == TR_CAUSE_MEMORY)
+		return TR_FATAL;
+	tr_error_set(err, TR_CAUSE_INPUT, "a shared object without a path, an address or a size");
+	if (!tr_address_read(&record->name, &object->first, &object->digits) ||
+	    !object->path.data || !number(digits, &size) || size == 0)
+		return TR_WARN;
+	object->last = object->first + size - 1;
+	if (object->digits == 8)
+		object->last = size > UINT32_MAX ? 0 : (uint32_t)object->last;
+	struct tr_object added = { object->first, object->last, id };
+	switch (tr_objects_load(&layout->objects, added)) {
+	case TR_OBJECTS_ADDED:
+		return TR_OK;
+	case TR_OBJECTS_MEMORY:
+		tr_error_memory(err);
+		return TR_FATAL;
+	default:
+		tr_error_set(err, TR_CAUSE_INPUT, "a shared object over another one");
+		return TR_WARN;
+	}
+}
+
+void tr_layout_unload(struct tr_layout *layout, uint64_t address)
+{
+	tr_objects_unload(&layout->objects, address);
+}
+
+bool tr_layout_place(const struct tr_layout *layout, struct tr_block *block,
+		     const struct tr_object **object)
+{
+	*object = NULL;
+	if (layout->kernel && (!layout->loaded || block->address < layout->load))
+		return false;
+	if (layout->objects.count)
+		*object = tr_objects_find(&layout->objects, block->address);
+	block->address -= *object ? (*object)->first : layout->load;
+	return true;
+}
+
+void tr_layout_free(struct tr_layout *layout)
+{
+	tr_objects_free(&layout->objects);
+}

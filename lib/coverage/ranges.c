@@ -1,0 +1,285 @@
+/*
+ * Sorted chunks of a few hundred ranges each: found by bisection, changed by a
+ * short memmove. A trace repeats itself, so what was added lately is remembered
+ * and not added again.
+ *
+ * A chunk knows the bits that all its ranges have, and that there is no gap
+ * between them, as far as it was found out. So a hostile trace cannot make a
+ * walk over the same thousands of ranges do nothing again and again.
+ */
+#include "coverage/ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coverage/op.h"
+
+enum { CHUNK = 256, LATELY = 4096 };
+
+struct chunk {
+	size_t count;
+	uint8_t common; /* bits that all of them have (there may be more) */
+	bool dense;	/* no gap between them (true: certainly) */
+	struct tr_range items[CHUNK];
+};
+
+struct tr_ranges {
+	struct chunk **chunks; /* none is empty */
+	size_t count, cap;
+	struct tr_range lately[LATELY]; /* by a hash; op 0: free */
+};
+
+struct tr_ranges *tr_ranges_new(void)
+{
+	return calloc(1, sizeof(struct tr_ranges));
+}
+
+void tr_ranges_free(struct tr_ranges *ranges)
+{
+	if (!ranges)
+		return;
+	for (size_t i = 0; i < ranges->count; i++)
+		free(ranges->chunks[i]);
+	free(ranges->chunks);
+	free(ranges);
+}
+
+/* True when it was added before; only for ops where adding twice changes nothing. */
+static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
+{
+	uint64_t hash = (range->first ^ range->last << 20 ^ range->op) * UINT64_C(0x9e3779b97f4a7c15);
+	struct tr_range *place = &ranges->lately[hash >> 52];
+
+	if (place->first == range->first && place->last == range->last && place->op == range->op)
+		return true;
+	*place = *range;
+	return false;
+}
+
+/* The first range that ends at or behind the address; chunk == count: there is none. */
+static struct tr_ranges_position lower_bound(const struct tr_ranges *ranges, uint64_t address)
+{
+	struct tr_ranges_position position = { 0, 0 };
+	size_t high = ranges->count;
+
+	while (position.chunk < high) {
+		size_t middle = position.chunk + (high - position.chunk) / 2;
+		const struct chunk *chunk = ranges->chunks[middle];
+		if (chunk->items[chunk->count - 1].last < address)
+			position.chunk = middle + 1;
+		else
+			high = middle;
+	}
+	if (position.chunk == ranges->count)
+		return position;
+	const struct chunk *chunk = ranges->chunks[position.chunk];
+	high = chunk->count;
+	while (position.item < high) {
+		size_t middle = position.item + (high - position.item) / 2;
+		if (chunk->items[middle].last < address)
+			position.item = middle + 1;
+		else
+			high = middle;
+	}
+	return position;
+}
+
+static struct tr_range *range_at(const struct tr_ranges *ranges, struct tr_ranges_position position)
+{
+	return position.chunk < ranges->count ? &ranges->chunks[position.chunk]->items[position.item]
+					      : NULL;
+}
+
+static void step(const struct tr_ranges *ranges, struct tr_ranges_position *position)
+{
+	if (++position->item == ranges->chunks[position->chunk]->count) {
+		position->chunk++;
+		position->item = 0;
+	}
+}
+
+/* A new chunk before the one at `at`. NULL: memory. */
+static struct chunk *add_chunk(struct tr_ranges *ranges, size_t at)
+{
+	if (ranges->count == ranges->cap) {
+		size_t cap = ranges->cap ? ranges->cap * 2 : 16;
+		struct chunk **chunks = realloc(ranges->chunks, cap * sizeof(struct chunk *));
+		if (!chunks)
+			return NULL;
+		ranges->chunks = chunks;
+		ranges->cap = cap;
+	}
+	struct chunk *chunk = malloc(sizeof *chunk);
+	if (!chunk)
+		return NULL;
+	memmove(ranges->chunks + at + 1, ranges->chunks + at,
+		(ranges->count - at) * sizeof(struct chunk *));
+	ranges->chunks[at] = chunk;
+	ranges->count++;
+	chunk->count = 0;
+	chunk->common = UINT8_MAX;
+	chunk->dense = true;
+	return chunk;
+}
+
+/* Moves the upper half of a full chunk to a new one; position goes along. */
+static bool split_chunk(struct tr_ranges *ranges, struct tr_ranges_position *position)
+{
+	struct chunk *high = add_chunk(ranges, position->chunk + 1);
+
+	if (!high)
+		return false;
+	struct chunk *low = ranges->chunks[position->chunk];
+	low->count = CHUNK / 2;
+	high->count = CHUNK - CHUNK / 2;
+	high->common = low->common;
+	high->dense = low->dense;
+	memcpy(high->items, low->items + CHUNK / 2, high->count * sizeof *high->items);
+	if (position->item > low->count) {
+		position->chunk++;
+		position->item -= low->count;
+	}
+	return true;
+}
+
+/* Inserts before position, which is the new range's afterwards. dense: it closes a gap or none. */
+static bool insert(struct tr_ranges *ranges, struct tr_ranges_position *position,
+		   struct tr_range range, bool dense)
+{
+	if (position->chunk == ranges->count && position->chunk > 0) {
+		position->chunk--;
+		position->item = ranges->chunks[position->chunk]->count;
+	}
+	if (ranges->count == 0 && !add_chunk(ranges, 0))
+		return false;
+	if (ranges->chunks[position->chunk]->count == CHUNK && !split_chunk(ranges, position))
+		return false;
+	struct chunk *chunk = ranges->chunks[position->chunk];
+	struct tr_range *place = chunk->items + position->item;
+	memmove(place + 1, place, (chunk->count++ - position->item) * sizeof *place);
+	*place = range;
+	chunk->common &= range.op;
+	chunk->dense = chunk->dense && dense;
+	return true;
+}
+
+/* Cuts the range that has both the address and the one before it, so that one begins there. */
+static bool cut_before(struct tr_ranges *ranges, uint64_t address)
+{
+	struct tr_ranges_position position = lower_bound(ranges, address);
+	struct tr_range *range = range_at(ranges, position);
+
+	if (!range || range->first >= address)
+		return true;
+	struct tr_range low = { range->first, address - 1, range->op };
+	range->first = address;
+	return insert(ranges, &position, low, true);
+}
+
+/* Steps over a whole chunk that has all the bits already. False: it is not so. */
+static bool skip_chunk(const struct tr_ranges *ranges, struct tr_ranges_position *position,
+		       uint64_t *next, const struct tr_range *added)
+{
+	const struct chunk *chunk = ranges->chunks[position->chunk];
+	uint64_t last = chunk->items[chunk->count - 1].last;
+
+	if (position->item != 0 || !chunk->dense || (chunk->common & added->op) != added->op ||
+	    chunk->items[0].first != *next || last > added->last)
+		return false;
+	*next = last + 1;
+	position->chunk++;
+	return true;
+}
+
+/* What a chunk has in common, found out where the walk has seen all of it. */
+static void look_again(struct chunk *chunk)
+{
+	uint8_t common = UINT8_MAX;
+	bool dense = true;
+
+	for (size_t i = 0; i < chunk->count; i++) {
+		common &= chunk->items[i].op;
+		dense = dense && (i == 0 || chunk->items[i].first == chunk->items[i - 1].last + 1);
+	}
+	chunk->common = common;
+	chunk->dense = dense;
+}
+
+/* Adds the bits to what is there and fills the gaps; no range crosses the borders any more. */
+static bool cover(struct tr_ranges *ranges, const struct tr_range *added)
+{
+	struct tr_ranges_position position = lower_bound(ranges, added->first);
+	uint64_t next = added->first;
+	bool more = true;
+
+	while (more) {
+		struct tr_range *range = range_at(ranges, position);
+		if (range && skip_chunk(ranges, &position, &next, added)) {
+			more = next - 1 < added->last;
+			continue;
+		}
+		if (range && range->first == next) {
+			range->op |= added->op;
+		} else {
+			bool last = !range || range->first > added->last;
+			struct tr_range gap = { next, last ? added->last : range->first - 1,
+						added->op };
+			if (!insert(ranges, &position, gap, false))
+				return false;
+			range = range_at(ranges, position);
+		}
+		more = range->last < added->last;
+		next = range->last + 1;
+		struct chunk *chunk = ranges->chunks[position.chunk];
+		step(ranges, &position);
+		if (position.item == 0 && chunk->items[0].first >= added->first)
+			look_again(chunk);
+	}
+	return true;
+}
+
+/* A branch: to the highest range that it overlaps. */
+static bool add_branch(struct tr_ranges *ranges, struct tr_range added)
+{
+	struct tr_ranges_position position = lower_bound(ranges, added.first);
+	struct tr_range *range = range_at(ranges, position), *highest = NULL;
+
+	if (range && range->first <= added.last) {
+		/* the one before the first that ends behind the last byte, or that one */
+		struct tr_ranges_position above = lower_bound(ranges, added.last);
+		highest = range_at(ranges, above);
+		if (!highest || highest->first > added.last) {
+			if (above.item == 0)
+				above.item = ranges->chunks[--above.chunk]->count;
+			above.item--;
+			highest = range_at(ranges, above);
+		}
+	}
+	if (!highest)
+		return insert(ranges, &position, added, false);
+	highest->op |= added.op;
+	return true;
+}
+
+bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
+{
+	if (!(range.op & (TR_EXEC_BLOCK | TR_EXEC_FAULT)))
+		return add_branch(ranges, range);
+	if (was_added(ranges, &range))
+		return true;
+	return cut_before(ranges, range.first) &&
+	       (range.last == UINT64_MAX || cut_before(ranges, range.last + 1)) &&
+	       cover(ranges, &range);
+}
+
+bool tr_ranges_next(const struct tr_ranges *ranges, struct tr_ranges_position *position,
+		    struct tr_range *range)
+{
+	const struct tr_range *here = range_at(ranges, *position);
+
+	if (!here)
+		return false;
+	*range = *here;
+	step(ranges, position);
+	return true;
+}
