@@ -148,6 +148,9 @@ bool tr_walk_value(struct tr_compare *compare, const struct tr_test *test,
 		return true;
 	if (value->type == TR_REPR)
 		return walk_items(compare, test, value, steps);
+	/* a pointer to a structure is a list of it: a member is looked for in every element */
+	if (steps && steps->type == TR_STEP_MEMBER && value->type == TR_LIST)
+		return walk_items(compare, test, value, steps);
 	if (steps && (steps->type == TR_STEP_INDEX || steps->type == TR_STEP_MEMBER)) {
 		const struct tr_value *next = tr_walk_step(value, steps, compare->arena);
 		return next && tr_walk_value(compare, test, next, steps->next);
