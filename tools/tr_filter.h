@@ -24,8 +24,8 @@ struct tr_definitions {
 /* True for those whose use can be seen in a record; the others pass as they come. */
 bool tr_definition_is_known(const struct tr_record *record);
 
-/* Keeps a copy. False: memory is out. */
-bool tr_definitions_add(struct tr_definitions *defs, const struct tr_record *record);
+/* Keeps a copy of the definition in line. False: memory is out. */
+bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line);
 
 /* Writes what line uses and what was not written before, in the source's order. False: memory. */
 bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out);

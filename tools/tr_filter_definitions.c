@@ -23,7 +23,7 @@ bool tr_definition_is_known(const struct tr_record *record)
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		if (tr_text_is(record->kind, words[i]))
-			return record->task.type == TR_CELL_TEXT && record->line.data;
+			return record->task.type == TR_CELL_TEXT;
 	}
 	return false;
 }
@@ -34,10 +34,13 @@ static struct tr_text moved(struct tr_text text, struct tr_text from, const char
 	return (struct tr_text){ to + (text.data - from.data), text.len };
 }
 
-bool tr_definitions_add(struct tr_definitions *defs, const struct tr_record *record)
+bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line)
 {
-	const struct tr_definition *known = tr_map_get(&defs->by_id, record->task.text);
-	struct tr_text line = record->line;
+	struct tr_record record = { .arena = NULL };
+
+	if (!tr_record_from_line(&record, line, NULL))
+		return true;
+	const struct tr_definition *known = tr_map_get(&defs->by_id, record.task.text);
 
 	if (known && tr_text_equal(known->line, line))
 		return true;
@@ -47,13 +50,13 @@ bool tr_definitions_add(struct tr_definitions *defs, const struct tr_record *rec
 	memcpy(def->data, line.data, line.len);
 	*def = (struct tr_definition){ .next = defs->list, .place = defs->count++ };
 	def->line = (struct tr_text){ def->data, line.len };
-	def->id = moved(record->task.text, line, def->data);
+	def->id = moved(record.task.text, line, def->data);
 	defs->list = def;
 	defs->waiting++;
 	if (!tr_map_put(&defs->by_id, def->id, def))
 		return false;
-	struct tr_text name = moved(record->name.text, line, def->data);
-	return !tr_text_is(record->kind, "fn") || tr_map_get(&defs->by_name, name) ||
+	struct tr_text name = moved(record.name.text, line, def->data);
+	return !tr_text_is(record.kind, "fn") || tr_map_get(&defs->by_name, name) ||
 	       tr_map_put(&defs->by_name, name, def);
 }
 

@@ -71,13 +71,17 @@ static bool trailer(struct tr_filter *filter, struct tr_record *record)
 
 static bool definition(struct tr_filter *filter, struct tr_record *record)
 {
+	struct tr_text line;
+
 	if (filter->definitions_mode == TR_DEFINITIONS_NONE)
 		return true;
 	if (filter->definitions_mode == TR_DEFINITIONS_ALL || !tr_definition_is_known(record))
 		return pass(filter, record);
 	if (filter->count_only || filter->fields)
 		return true;
-	return tr_definitions_add(&filter->definitions, record) || tr_filter_out_of_memory(filter);
+	if (!tr_filter_render(filter, record, NULL, &line))
+		return !filter->cli->stop;
+	return tr_definitions_add(&filter->definitions, line) || tr_filter_out_of_memory(filter);
 }
 
 static bool context(struct tr_filter *filter, struct tr_record *record)
