@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "view/json_fields.h"
+#include "view/json_frames.h"
 #include "view/json_indent.h"
 #include "record/literal.h"
 #include "view/json_value.h"
@@ -14,6 +15,7 @@ struct tr_json_view {
 	struct tr_buffer text; /* the object, compact */
 	struct tr_buffer pretty;
 	bool any; /* an element of the array has been written */
+	struct tr_json_frames frames;
 
 	/* the record that is being shown */
 	struct tr_record *record;
@@ -40,6 +42,7 @@ void tr_json_view_free(struct tr_json_view *view)
 	tr_buffer_free(&view->text);
 	tr_buffer_free(&view->pretty);
 	tr_json_fields_free(&view->fields);
+	tr_json_frames_clear(&view->frames);
 	free(view);
 }
 
@@ -217,6 +220,31 @@ static void put_more(struct tr_json_view *view)
 		tr_buffer_put_byte(&view->text, ']');
 }
 
+/* What the ids in .bt stand for; an id that nobody defined is shown itself. */
+static void put_backtrace(struct tr_json_view *view)
+{
+	struct tr_buffer *to = &view->text;
+	struct tr_field *field = tr_record_field(view->record, ".bt");
+	struct tr_value *list = field ? tr_field_value(view->record, field, NULL) : NULL;
+
+	if (!list || list->type != TR_LIST)
+		return;
+	tr_buffer_put_literal(to, ",\"backtrace\":[");
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tr_value *item = &list->as.items[i];
+		struct tr_text object = { NULL, 0 };
+		if (item->type == TR_SYMBOL && item->as.symbol->count == 1)
+			object = tr_json_frames_get(&view->frames, item->as.symbol->names[0].text);
+		if (i > 0)
+			tr_buffer_put_byte(to, ',');
+		if (object.data)
+			tr_buffer_put_text(to, object);
+		else if (!tr_json_view_value(item, view->record->arena, to))
+			out_of_memory(view);
+	}
+	tr_buffer_put_byte(to, ']');
+}
+
 static void put_object(struct tr_json_view *view)
 {
 	struct tr_record *record = view->record;
@@ -224,6 +252,8 @@ static void put_object(struct tr_json_view *view)
 	put_columns(view);
 	put_place(view, TR_JSON_TOP, false);
 	if (tr_json_has_args(record->kind)) {
+		if (view->frames.by_id.count)
+			put_backtrace(view);
 		tr_buffer_put_literal(to, ",\"args\":{");
 		put_place(view, TR_JSON_ARGS, true);
 		tr_buffer_put_byte(to, '}');
@@ -262,24 +292,57 @@ static void write_object(struct tr_json_view *view)
 	tr_output_record_end(view->out);
 }
 
+static void keep_frame(struct tr_json_view *view)
+{
+	struct tr_buffer *to = &view->text;
+
+	tr_buffer_put_byte(to, '{');
+	put_place(view, TR_JSON_TOP, true);
+	tr_buffer_put_byte(to, '}');
+	if (view->status != TR_FATAL && !to->failed &&
+	    !tr_json_frames_put(&view->frames, view->record->task.text, tr_buffer_text(to)))
+		out_of_memory(view);
+}
+
+/* Definitions are not shown, but frames in the records that name them. */
+static bool is_frame(const struct tr_record *record)
+{
+	return record->type == TR_DEFINITION && tr_text_is(record->kind, "frame") &&
+	       record->task.type == TR_CELL_TEXT;
+}
+
+static void look_at(struct tr_json_view *view)
+{
+	struct tr_error why;
+
+	note(view, tr_record_split(view->record, &why), &why);
+	if (view->status != TR_FATAL)
+		note(view, tr_json_fields_arrange(&view->fields, view->record, &why), &why);
+	if (view->status == TR_FATAL)
+		return;
+	if (view->record->type == TR_RECORD)
+		put_object(view);
+	else
+		keep_frame(view);
+}
+
 enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *record,
 				struct tr_error *err)
 {
-	if (record->type != TR_RECORD)
+	bool shown = record->type == TR_RECORD;
+	if (record->type == TR_HEADER && view->frames.ended)
+		tr_json_frames_clear(&view->frames);
+	if (!shown && !is_frame(record))
 		return TR_OK;
-	struct tr_error why;
+	view->frames.ended = view->frames.ended || shown;
 	view->record = record;
 	view->err = err;
 	view->status = TR_OK;
 	tr_buffer_reset(&view->text);
-	note(view, tr_record_split(record, &why), &why);
-	if (view->status != TR_FATAL)
-		note(view, tr_json_fields_arrange(&view->fields, record, &why), &why);
-	if (view->status != TR_FATAL)
-		put_object(view);
+	look_at(view);
 	if (view->text.failed)
 		out_of_memory(view);
-	if (view->status != TR_FATAL)
+	if (view->status != TR_FATAL && shown)
 		write_object(view);
 	return view->status;
 }

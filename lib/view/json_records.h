@@ -11,7 +11,8 @@
  *  - of call, enter, leave and sys, whose names are the traced program's, under
  *    "args", but keys of ours (.flags, .bt) beside it;
  *  - what stands behind the arrow under "results", but `return` beside it.
- *    "results" is there, perhaps empty, exactly when the record has an arrow.
+ *    "results" is there, perhaps empty, exactly when the record has an arrow;
+ *  - what .bt stands for under "backtrace": the frames as the stream defines them.
  *
  * A field that can have no key of its own (it is named like a column or like
  * one of the above; a repeated key before its last) is a [KEY,VALUE] pair
