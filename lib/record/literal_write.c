@@ -39,6 +39,10 @@ static void put_hex(uint64_t number, struct tr_buffer *to)
 static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
+	if (value->text.data) {
+		tr_buffer_put_text(to, value->text);
+		return;
+	}
 	bool numbered = symbol->numbered != TR_SYMBOL_WORDS;
 	bool hex = symbol->numbered == TR_SYMBOL_MASK;
 	if (!numbered && symbol->count == 1 && !symbol->unknown_bits &&

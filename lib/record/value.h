@@ -31,7 +31,7 @@ enum tr_type {
 	TR_BLOB,      /* text: the bytes themselves; in a parsed tree decoded into the arena */
 	TR_BLOB_LEFT, /* number: length of a blob that was left out */
 	TR_BLOB_FILE, /* text: 64 hex digits; number: length */
-	TR_SYMBOL,    /* symbol */
+	TR_SYMBOL,    /* symbol; text: its whole canonical spelling where that is ready, else NULL */
 	TR_LIST,      /* items, count; TR_CUT */
 	TR_MAP,       /* members, count: keys are string spellings */
 	TR_STRUCT,    /* members, count; id where TR_HAS_ID */

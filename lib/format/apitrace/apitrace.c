@@ -10,11 +10,15 @@ static const struct tr_format_option options[] = {
 
 const struct tr_format tr_format_apitrace = {
 	.name = "apitrace",
-	.summary = "API call trace of apitrace",
+	.summary = "binary trace of graphics API calls",
 	.exact = "SAME",
-	.flags = TR_FORMAT_WRITES | TR_FORMAT_BINARY,
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_BINARY | TR_FORMAT_HEADS,
 	.extensions = extensions,
 	.options = options,
+	.bid = tr_apitrace_bid,
+	.open = tr_apitrace_open,
+	.next = tr_apitrace_next,
+	.close = tr_apitrace_close,
 	.create = tr_apitrace_create,
 	.put = tr_apitrace_put,
 	.finish = tr_apitrace_finish,

@@ -33,13 +33,14 @@
 #include "format/format.h"
 
 enum {
-	TR_APITRACE_VERSION = 6, /* the newest that is known, and what is written */
+	TR_APITRACE_VERSION = 6,     /* the newest that is known, and what is written */
+	TR_APITRACE_ANY_VERSION = 8, /* what may come one day; 9 and on are blanks of a text */
 	TR_APITRACE_HAS_ENUM_TABLES = 3,
 	TR_APITRACE_HAS_THREADS = 4,
 	TR_APITRACE_HAS_PROPERTIES = 6,
 };
 
-enum tr_apitrace_event {
+enum tr_apitrace_event_byte {
 	TR_APITRACE_ENTER,
 	TR_APITRACE_LEAVE,
 };

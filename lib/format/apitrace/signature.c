@@ -10,8 +10,13 @@ const char tr_apitrace_letters[TR_APITRACE_TABLES + 1] = "FSEMK";
 
 void tr_apitrace_signatures_free(struct tr_apitrace_signatures *signatures)
 {
-	for (unsigned i = 0; i < TR_APITRACE_TABLES; i++)
+	for (unsigned i = 0; i < TR_APITRACE_TABLES; i++) {
+		struct tr_apitrace_signature *signature;
+		size_t position = 0;
+		while ((signature = tr_id_map_next(&signatures->tables[i], &position)))
+			tr_id_map_free(&signature->values);
 		tr_id_map_free(&signatures->tables[i]);
+	}
 	tr_map_free(&signatures->functions);
 	tr_arena_free(&signatures->arena);
 }

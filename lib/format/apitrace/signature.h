@@ -38,11 +38,9 @@ struct tr_apitrace_label {
 	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
 	 */
 	uint8_t tag;
-	bool plain;		      /* key is equal to name byte for byte */
-	const struct tr_value *ready; /* the reader's: the constant as a value */
+	bool plain;		/* key is equal to name byte for byte */
+	struct tr_value *ready; /* the reader's: the constant as a value */
 };
-
-struct tr_apitrace_symbols;
 
 struct tr_apitrace_signature {
 	enum tr_apitrace_table table;
@@ -55,10 +53,10 @@ struct tr_apitrace_signature {
 	bool again;
 
 	/* The reader's. */
-	uint64_t offset, size;		     /* where its definition stands in the stream */
-	struct tr_apitrace_signature *next;  /* defined in the same unit */
-	struct tr_apitrace_symbols *symbols; /* of enums and masks: constants by their numbers */
-	const struct tr_value *ready;	     /* K1, F17: the id as a word */
+	uint64_t offset, size;		    /* where its definition stands in the stream */
+	struct tr_apitrace_signature *next; /* defined in the same unit */
+	struct tr_id_map values;	    /* see symbol.c */
+	struct tr_value *ready;		    /* the id as a word: K1, F17 */
 
 	/* The writer's. */
 	bool written;  /* its definition is in the trace */

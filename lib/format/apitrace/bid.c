@@ -1,0 +1,108 @@
+/*
+ * Is it such a stream? It has no magic, so it is read: the head and the first
+ * events. Each name of printable characters speaks for it, the more the longer
+ * it is; a function whose name is none speaks against it.
+ */
+#include "format/apitrace/apitrace.h"
+#include "format/apitrace/parse.h"
+
+enum {
+	LOOK = 64 << 10, /* bytes that are looked at */
+	EVENTS = 8,
+	VERSION_BITS = 4,
+	CHARACTER_BITS = 3, /* that one of eight is printable is a chance of half a bit less */
+	NAME_BITS = 32,	    /* for a name at most */
+	ENOUGH = 60,
+};
+
+/* -1: these are no characters. */
+static int name_bits(struct tr_text name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7f)
+			return -1;
+	return name.len < NAME_BITS / CHARACTER_BITS ? (int)name.len * CHARACTER_BITS : NAME_BITS;
+}
+
+static int property_bits(const struct tr_record *head)
+{
+	int bits = 0;
+	for (size_t i = 0; i < head->count; i++) {
+		const struct tr_value *list = head->fields[i].value;
+		/* a spelling of bytes that are no characters has a backslash, which is printable */
+		for (size_t j = 0; list->type == TR_LIST && j < list->count && bits < ENOUGH; j++)
+			bits += name_bits(list->as.items[j].as.items[0].text);
+	}
+	return bits;
+}
+
+static int signature_bits(const struct tr_apitrace_signature *signature)
+{
+	int bits = 0;
+	for (; signature && bits < ENOUGH; signature = signature->next) {
+		int name = name_bits(signature->name);
+		if (name < 0)
+			return -1;
+		bits += name;
+		for (size_t i = 0; i < signature->count && bits < ENOUGH; i++) {
+			int label = name_bits(signature->labels[i].name);
+			bits += label > 0 ? label : 0;
+		}
+	}
+	return bits;
+}
+
+static bool parse_event(struct tr_apitrace_parse *parse)
+{
+	struct tr_apitrace_event event = { .enter = false };
+	unsigned tag;
+	tr_record_init(&event.record, &parse->arena);
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (tag == TR_APITRACE_ENTER)
+		return tr_apitrace_parse_enter(parse, &event);
+	if (tag == TR_APITRACE_LEAVE)
+		return tr_apitrace_uint(parse, &event.call) &&
+		       tr_apitrace_parse_leave(parse, &event);
+	return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
+}
+
+/* What the window says. */
+static int weigh(struct tr_apitrace_parse *parse, const struct tr_input *in)
+{
+	struct tr_record head;
+	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	tr_record_init(&head, &parse->arena);
+	bool whole = tr_apitrace_parse_head(parse, &head);
+	int properties = property_bits(&head);
+	bool empty = whole && parse->p == parse->end &&
+		     parse->version >= TR_APITRACE_HAS_PROPERTIES;
+	for (unsigned i = 0; i < EVENTS && whole; i++)
+		whole = parse_event(parse);
+	int signatures = signature_bits(parse->defined);
+	/* what is bad behind a good beginning is the reader's business */
+	if (signatures < 0 || (parse->outcome == TR_APITRACE_BAD && !signatures))
+		return 0;
+	if (!signatures && !properties && !empty)
+		return 0; /* zeros, say: what is formally right says nothing yet */
+	return VERSION_BITS + properties + signatures;
+}
+
+int tr_apitrace_bid(struct tr_input *in)
+{
+	struct tr_apitrace_parse parse = { .any_version = true, .max_depth = 1 };
+	int bits = 0;
+	for (size_t want = 1; bits < ENOUGH && tr_input_more(in, want);) {
+		/* the version, which is no character of a text; it may be in more bytes than it
+		 * needs */
+		unsigned char first = (unsigned char)*in->pos;
+		if (first > TR_APITRACE_ANY_VERSION && first < 0x80)
+			break;
+		bits = weigh(&parse, in);
+		if (parse.outcome != TR_APITRACE_SHORT || tr_input_available(in) >= LOOK)
+			break;
+		want = tr_input_available(in) + 1;
+	}
+	tr_apitrace_parse_free(&parse);
+	return bits;
+}

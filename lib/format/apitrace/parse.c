@@ -1,0 +1,85 @@
+/* How a parse begins, and all the ways in which it ends. */
+#include "format/apitrace/parse.h"
+
+#include <inttypes.h>
+
+void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, const char *start, const char *end,
+			     uint64_t offset)
+{
+	tr_arena_reset(&parse->arena);
+	parse->start = parse->p = start;
+	parse->end = end;
+	parse->offset = offset;
+	parse->owed = 0;
+	parse->deep = false;
+	parse->flawed = false;
+	parse->defined = NULL;
+	parse->last = &parse->defined;
+	parse->outcome = TR_APITRACE_WHOLE;
+}
+
+void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
+{
+	tr_apitrace_signatures_free(&parse->signatures);
+	tr_arena_free(&parse->arena);
+	tr_buffer_free(&parse->scratch);
+}
+
+void tr_apitrace_end_short(struct tr_apitrace_parse *parse, uint64_t more)
+{
+	size_t here = (size_t)(parse->p - parse->start);
+	parse->outcome = TR_APITRACE_SHORT;
+	parse->need = more < SIZE_MAX - here ? here + (size_t)more : SIZE_MAX;
+}
+
+void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
+			 uint64_t number)
+{
+	parse->outcome = TR_APITRACE_BAD;
+	tr_error_set(&parse->error, TR_CAUSE_INPUT, "%" PRIu64 " is %s", number, what);
+	parse->error.pattern = what;
+	tr_error_at_offset(&parse->error, tr_apitrace_offset(parse, where));
+}
+
+void tr_apitrace_end_no_memory(struct tr_apitrace_parse *parse)
+{
+	parse->outcome = TR_APITRACE_NO_MEMORY;
+	tr_error_memory(&parse->error);
+}
+
+void tr_apitrace_end_bad_uint(struct tr_apitrace_parse *parse)
+{
+	size_t left = (size_t)(parse->end - parse->p), size = 0;
+	while (size < left && size < TR_WIRE_UINT_MAX && parse->p[size] & 0x80)
+		size++;
+	if (size == left) {
+		tr_apitrace_end_short(parse, left + 1);
+		return;
+	}
+	parse->outcome = TR_APITRACE_BAD;
+	tr_error_set(&parse->error, TR_CAUSE_INPUT, "a number has more than 64 bits");
+	tr_error_at_offset(&parse->error, tr_apitrace_offset(parse, parse->p));
+}
+
+bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *count)
+{
+	uint64_t n = 0;
+	if (!tr_apitrace_uint(parse, &n))
+		return false;
+	uint64_t left = (uint64_t)(parse->end - parse->p);
+	if (left < parse->owed || n > (left - parse->owed) / least) {
+		bool huge = n > (SIZE_MAX - parse->owed) / least;
+		return tr_apitrace_short(parse, huge ? SIZE_MAX : n * least + parse->owed);
+	}
+	*count = (size_t)n;
+	return true;
+}
+
+void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t count, size_t size)
+{
+	void *memory =
+		count <= SIZE_MAX / 2 / size ? tr_arena_alloc(&parse->arena, count * size) : NULL;
+	if (!memory)
+		tr_apitrace_no_memory(parse);
+	return memory;
+}

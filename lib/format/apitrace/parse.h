@@ -1,0 +1,175 @@
+/*
+ * The reader's parser: one unit of the stream (the head, an event, an enter
+ * with its leave) to values in an arena. The unit may end anywhere in the
+ * window: then the parse says how many bytes it needs at least, and is done
+ * again from the unit's start when there are more.
+ *
+ * Functions return false when the parse has ended: `outcome` says why.
+ */
+#ifndef TR_FORMAT_APITRACE_PARSE_H
+#define TR_FORMAT_APITRACE_PARSE_H
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "format/apitrace/signature.h"
+#include "format/apitrace/wire.h"
+
+enum tr_apitrace_outcome {
+	TR_APITRACE_WHOLE,     /* so far */
+	TR_APITRACE_SHORT,     /* `need` bytes from the unit's start on are not all there */
+	TR_APITRACE_BAD,       /* it can be no such stream: error */
+	TR_APITRACE_NO_MEMORY, /* error */
+};
+
+struct tr_apitrace_parse {
+	/* What stays. */
+	struct tr_apitrace_signatures signatures;
+	uint64_t version;
+	bool any_version; /* newer ones pass for the newest that is known */
+	unsigned max_depth;
+
+	/* The unit's. */
+	struct tr_arena arena;
+	struct tr_buffer scratch;
+	const char *start, *p, *end; /* TR_INPUT_PAD bytes behind end can be read */
+	uint64_t offset;	     /* of start, in the stream */
+	size_t owed; /* values that open containers still expect: they take a byte each at least */
+	bool deep;   /* something had more brackets than values can have, and was skipped */
+	struct tr_apitrace_signature *defined, **last; /* here, in the order of the stream */
+	enum tr_apitrace_outcome outcome;
+	size_t need;
+	struct tr_error error;
+	bool flawed; /* something is wrong, but nothing is lost: flaw says what */
+	struct tr_error flaw;
+};
+
+/* Begins a unit at the window's start. */
+void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, const char *start, const char *end,
+			     uint64_t offset);
+
+/* Frees what it allocated. */
+void tr_apitrace_parse_free(struct tr_apitrace_parse *parse);
+
+static inline uint64_t tr_apitrace_offset(const struct tr_apitrace_parse *parse, const char *p)
+{
+	return parse->offset + (uint64_t)(p - parse->start);
+}
+
+/* How a parse ends; the inline functions are for callers, which return their false. */
+void tr_apitrace_end_short(struct tr_apitrace_parse *parse, uint64_t more);
+void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
+			 uint64_t number);
+void tr_apitrace_end_bad_uint(struct tr_apitrace_parse *parse);
+void tr_apitrace_end_no_memory(struct tr_apitrace_parse *parse);
+
+/* `more` bytes from p on are missing, or some of them. */
+static inline bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more)
+{
+	tr_apitrace_end_short(parse, more);
+	return false;
+}
+
+/* What stands at `where` makes no sense. */
+static inline bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where,
+				   const char *what, uint64_t number)
+{
+	tr_apitrace_end_bad(parse, where, what, number);
+	return false;
+}
+
+/* The number at p could not be taken. */
+static inline bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse)
+{
+	tr_apitrace_end_bad_uint(parse);
+	return false;
+}
+
+static inline bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse)
+{
+	tr_apitrace_end_no_memory(parse);
+	return false;
+}
+
+static inline bool tr_apitrace_byte(struct tr_apitrace_parse *parse, unsigned *byte)
+{
+	if (parse->p == parse->end)
+		return tr_apitrace_short(parse, 1);
+	*byte = (unsigned char)*parse->p++;
+	return true;
+}
+
+static inline bool tr_apitrace_uint(struct tr_apitrace_parse *parse, uint64_t *number)
+{
+	const char *p = tr_wire_uint(parse->p, number);
+	if (!p || p > parse->end)
+		return tr_apitrace_bad_uint(parse);
+	parse->p = p;
+	return true;
+}
+
+/* `size` bytes, in the window. */
+static inline bool tr_apitrace_bytes(struct tr_apitrace_parse *parse, uint64_t size,
+				     struct tr_text *bytes)
+{
+	if (size > (uint64_t)(parse->end - parse->p))
+		return tr_apitrace_short(parse, size);
+	*bytes = (struct tr_text){ parse->p, (size_t)size };
+	parse->p += size;
+	return true;
+}
+
+static inline bool tr_apitrace_string(struct tr_apitrace_parse *parse, struct tr_text *bytes)
+{
+	uint64_t size;
+	return tr_apitrace_uint(parse, &size) && tr_apitrace_bytes(parse, size, bytes);
+}
+
+/*
+ * A count of things that take `least` bytes each at least. What other
+ * containers still expect has to fit behind them, so that no count is believed
+ * that the window's bytes do not bear out.
+ */
+bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *count);
+
+/* NULL: the parse has ended. */
+void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t count, size_t size);
+
+/* parse_signature.c: The signature whose id stands at p, and its definition where this is it. */
+bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
+				 struct tr_apitrace_signature **signature);
+
+/* parse_head.c: All that stands before the first event: the fields of a header. */
+bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
+
+/* parse_value.c */
+bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value);
+
+/* The string spelling of bytes: the bytes themselves, or in the arena. */
+bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
+			    struct tr_value *value);
+
+/* An event, or a call: an enter and its leave right behind it. */
+struct tr_apitrace_event {
+	bool enter, leave;
+	uint64_t call, thread;			/* no thread below TR_APITRACE_HAS_THREADS */
+	struct tr_apitrace_signature *function; /* NULL: a leave of nobody knows what */
+	struct tr_record record;
+	size_t fields_cap;
+};
+
+/* parse_event.c: Behind the byte that says what event it is; the record gets its fields. */
+bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
+/* Behind the call number as well. */
+bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
+
+/* symbol.c: Numbers with their names. */
+bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+			  unsigned tag, uint64_t number, struct tr_value *value);
+bool tr_apitrace_set_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+			  uint64_t number, struct tr_value *value);
+
+/* The signature's id as a word: F17, K1. */
+bool tr_apitrace_set_id(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+			struct tr_value *value);
+
+#endif

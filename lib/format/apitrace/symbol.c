@@ -1,0 +1,183 @@
+/*
+ * Numbers and their names. The same few come again and again, so their values
+ * are made once, spelled and all: of an enum's constants each when it is used
+ * first (`values` leads from the number to the label), of a mask's combinations
+ * the first MASKS_READY that are met (`values` leads from the number to them).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "format/apitrace/apitrace.h"
+#include "format/apitrace/parse.h"
+#include "record/literal.h"
+
+enum {
+	MASKS_READY = 64,
+	/* Flags that are looked at: real masks have dozens, and each use takes a pass over them. */
+	MASK_FLAGS = 1024,
+	NAMES_MAX = 64, /* each name takes a bit at least */
+};
+
+/* As apitrace compares: numbers of 64 bits, whatever their tag. */
+static uint64_t enum_key(unsigned tag, uint64_t number)
+{
+	return tag == TR_APITRACE_SINT ? -number : number;
+}
+
+static bool index_enum(struct tr_apitrace_signature *signature)
+{
+	for (size_t i = signature->count; i-- > 0;) {
+		struct tr_apitrace_label *label = &signature->labels[i];
+		/* backwards: of equal ones the first counts */
+		if (!tr_id_map_put(&signature->values, enum_key(label->tag, label->number), label))
+			return false;
+	}
+	return true;
+}
+
+/* A symbol in the arena, with room for `count` names. NULL: memory is out. */
+static struct tr_symbol *new_symbol(struct tr_arena *arena, size_t count)
+{
+	struct tr_symbol *symbol =
+		tr_arena_alloc(arena, sizeof *symbol + count * sizeof *symbol->names);
+	if (symbol)
+		*symbol = (struct tr_symbol){ .names = (struct tr_name *)(symbol + 1),
+					      .count = count };
+	return symbol;
+}
+
+/* Spells the symbol once and for all, in the arena of the signatures. */
+static struct tr_value *make_ready(struct tr_apitrace_parse *parse, const struct tr_value *value)
+{
+	struct tr_arena *arena = &parse->signatures.arena;
+	struct tr_value *ready = tr_arena_alloc(arena, sizeof *ready);
+	tr_buffer_reset(&parse->scratch);
+	tr_literal_write(value, &parse->scratch);
+	if (!ready || parse->scratch.failed)
+		return NULL;
+	*ready = *value;
+	ready->text = tr_arena_copy(arena, tr_buffer_text(&parse->scratch));
+	return ready->text.data ? ready : NULL;
+}
+
+static bool set_enum(const struct tr_apitrace_signature *signature,
+		     const struct tr_apitrace_label *label, unsigned tag, uint64_t number,
+		     struct tr_arena *arena, struct tr_value *value)
+{
+	struct tr_symbol *symbol = new_symbol(arena, label ? 1 : 0);
+	if (!symbol)
+		return false;
+	if (label)
+		symbol->names->text = label->key;
+	symbol->numbered = TR_SYMBOL_ENUM;
+	symbol->number = number;
+	symbol->id = signature->id;
+	*value = (struct tr_value){
+		.type = TR_SYMBOL,
+		.flags = TR_HAS_ID | (tag == TR_APITRACE_SINT ? TR_NEGATIVE : 0),
+		.as.symbol = symbol,
+	};
+	return true;
+}
+
+bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+			  unsigned tag, uint64_t number, struct tr_value *value)
+{
+	if (!signature->values.count && signature->count && !index_enum(signature))
+		return tr_apitrace_no_memory(parse);
+	struct tr_apitrace_label *label = tr_id_map_get(&signature->values, enum_key(tag, number));
+	if (label && label->tag == tag && label->number == number) {
+		struct tr_value made;
+		if (!label->ready &&
+		    set_enum(signature, label, tag, number, &parse->signatures.arena, &made))
+			label->ready = make_ready(parse, &made);
+		if (!label->ready)
+			return tr_apitrace_no_memory(parse);
+		*value = *label->ready;
+		return true;
+	}
+	return set_enum(signature, label, tag, number, &parse->arena, value) ||
+	       tr_apitrace_no_memory(parse);
+}
+
+/* apitrace's rule: flags in their order, each takes its bits; 0 is a flag's only if that is first.
+ */
+static size_t mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
+			 struct tr_name *names, uint64_t *rest)
+{
+	size_t count = 0;
+	if (number == 0 && signature->count && signature->labels[0].number == 0)
+		names[count++].text = signature->labels[0].key;
+	for (size_t i = 0; i < signature->count && i < MASK_FLAGS && number; i++) {
+		uint64_t flag = signature->labels[i].number;
+		if (!flag || (number & flag) != flag)
+			continue;
+		names[count++].text = signature->labels[i].key;
+		number &= ~flag;
+	}
+	*rest = number;
+	return count;
+}
+
+static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t number,
+		     struct tr_arena *arena, struct tr_value *value)
+{
+	struct tr_name names[NAMES_MAX];
+	uint64_t rest;
+	size_t count = mask_names(signature, number, names, &rest);
+	struct tr_symbol *symbol = new_symbol(arena, count);
+	if (!symbol)
+		return false;
+	if (count)
+		memcpy(symbol->names, names, count * sizeof *names);
+	symbol->numbered = TR_SYMBOL_MASK;
+	symbol->number = number;
+	symbol->id = signature->id;
+	symbol->unknown_bits = count ? rest : 0;
+	*value = (struct tr_value){ .type = TR_SYMBOL, .flags = TR_HAS_ID, .as.symbol = symbol };
+	return true;
+}
+
+bool tr_apitrace_set_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+			  uint64_t number, struct tr_value *value)
+{
+	struct tr_value *ready = tr_id_map_get(&signature->values, number);
+	if (!ready && signature->values.count == MASKS_READY)
+		return set_mask(signature, number, &parse->arena, value) ||
+		       tr_apitrace_no_memory(parse);
+	if (!ready) {
+		struct tr_value made;
+		if (set_mask(signature, number, &parse->signatures.arena, &made))
+			ready = make_ready(parse, &made);
+		if (!ready || !tr_id_map_put(&signature->values, number, ready))
+			return tr_apitrace_no_memory(parse);
+	}
+	*value = *ready;
+	return true;
+}
+
+static struct tr_value *make_id(struct tr_apitrace_parse *parse,
+				const struct tr_apitrace_signature *signature)
+{
+	char word[1 + 20 + 1];
+	snprintf(word, sizeof word, "%c%" PRIu64, tr_apitrace_letters[signature->table],
+		 signature->id);
+	struct tr_arena *arena = &parse->signatures.arena;
+	struct tr_value value = { .type = TR_SYMBOL, .as.symbol = new_symbol(arena, 1) };
+	struct tr_text name = tr_arena_copy(arena, tr_text_from(word));
+	if (!value.as.symbol || !name.data)
+		return NULL;
+	value.as.symbol->names->text = name;
+	return make_ready(parse, &value);
+}
+
+bool tr_apitrace_set_id(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+			struct tr_value *value)
+{
+	if (!signature->ready)
+		signature->ready = make_id(parse, signature);
+	if (!signature->ready)
+		return tr_apitrace_no_memory(parse);
+	*value = *signature->ready;
+	return true;
+}
