@@ -8,6 +8,7 @@
 
 #include "core/input.h"
 #include "format/apitrace/apitrace.h"
+#include "format/apitrace/exact.h"
 #include "format/apitrace/parse.h"
 #include "record/literal.h"
 
@@ -45,7 +46,8 @@ struct reader {
 	struct tr_arena definition_arena;
 	bool record_due;
 
-	bool begun; /* the head is behind us */
+	struct tr_apitrace_exact *exact; /* NULL: nobody asked for it */
+	bool begun;			 /* the head is behind us */
 	bool ended;
 };
 
@@ -62,12 +64,18 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
 					  ? config->limits.max_depth
 					  : TR_LITERAL_DEPTH;
+	if (config->exact && !(reader->exact = tr_apitrace_exact_new())) {
+		tr_error_memory(err);
+		free(reader);
+		return NULL;
+	}
 	return (struct tr_reader *)reader;
 }
 
 void tr_apitrace_close(struct tr_reader *base)
 {
 	struct reader *reader = (struct reader *)base;
+	tr_apitrace_exact_free(reader->exact);
 	tr_apitrace_parse_free(&reader->parse);
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
@@ -340,38 +348,48 @@ static bool take_unit(struct reader *reader)
 	return true;
 }
 
-static bool make_definition(struct reader *reader)
+static enum tr_status hand_out_definition(struct reader *reader, struct tr_record **record,
+					  struct tr_error *err)
 {
-	struct tr_record *record = &reader->definition_record;
+	struct tr_record *definition = &reader->definition_record;
+	struct tr_text none = { NULL, 0 };
 	tr_arena_reset(&reader->definition_arena);
-	tr_record_init(record, &reader->definition_arena);
-	record->source_offset = reader->definition->offset;
-	return tr_apitrace_definition(reader->definition, record);
+	tr_record_init(definition, &reader->definition_arena);
+	definition->source_offset = reader->definition->offset;
+	if (!tr_apitrace_definition(reader->definition, definition)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	reader->definition = reader->definition->next;
+	*record = definition;
+	return reader->exact ? tr_apitrace_exact_add(reader->exact, definition, none, err) : TR_OK;
+}
+
+static enum tr_status hand_out_record(struct reader *reader, struct tr_record **record,
+				      struct tr_error *err)
+{
+	const struct tr_apitrace_parse *parse = &reader->parse;
+	reader->record_due = false;
+	*record = &reader->event.record;
+	/* a raw record has its bytes already */
+	if (!reader->exact || parse->deep)
+		return TR_OK;
+	return tr_apitrace_exact_add(reader->exact, *record, tr_text_span(parse->start, parse->p),
+				     err);
 }
 
 /* What is due of the unit that was taken. TR_END: nothing. */
 static enum tr_status hand_out(struct reader *reader, struct tr_record **record,
 			       struct tr_error *err)
 {
-	if (reader->definition) {
-		if (!make_definition(reader)) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
-		reader->definition = reader->definition->next;
-		*record = &reader->definition_record;
-		return TR_OK;
-	}
+	if (reader->definition)
+		return hand_out_definition(reader, record, err);
 	if (reader->parse.flawed) {
 		reader->parse.flawed = false;
 		*err = reader->parse.flaw;
 		return TR_WARN;
 	}
-	if (!reader->record_due)
-		return TR_END;
-	reader->record_due = false;
-	*record = &reader->event.record;
-	return TR_OK;
+	return reader->record_due ? hand_out_record(reader, record, err) : TR_END;
 }
 
 enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **record,
