@@ -26,6 +26,7 @@
 #include "core/limits.h"
 #include "core/output.h"
 #include "record/record.h"
+#include "record/sieve.h"
 
 enum {
 	TR_FORMAT_READS = 1,
@@ -62,6 +63,7 @@ struct tr_read_config {
 	struct tr_limits limits;
 	struct tr_settings settings;
 	bool exact; /* --exact: add .raw where the rewrite would differ */
+	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */
 };
 
 struct tr_write_config {

@@ -36,6 +36,8 @@ struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
 	trace->operand_count = count;
 	trace->total = total_size(operands, count);
 	trace->check_depth = config->read.limits.max_depth < TR_LITERAL_DEPTH;
+	if (trace->check_depth)
+		trace->config.read.sieve = NULL; /* every line has to be looked at */
 	return trace;
 }
 
@@ -241,12 +243,24 @@ static enum tr_status check_depth(const struct tr_trace *trace, const struct tr_
 	return TR_WARN;
 }
 
+/* What a sieve left out was a record of the segment all the same. */
+static void count_left_out(struct tr_trace *trace)
+{
+	const struct tr_sieve *sieve = trace->config.read.sieve;
+
+	if (!sieve)
+		return;
+	trace->segment.count += sieve->left_out - trace->left_out;
+	trace->left_out = sieve->left_out;
+}
+
 /* TR_END: nothing to hand out, look again. */
 static enum tr_status body(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_segment *segment = &trace->segment;
 	enum tr_status status = trace->place.format->next(trace->reader, record, err);
 
+	count_left_out(trace);
 	if (status == TR_OK && trace->check_depth)
 		status = check_depth(trace, *record, err);
 

@@ -39,6 +39,7 @@ struct tr_trace {
 	struct tr_reader *reader;
 	bool check_depth; /* the limit is smaller than the grammar's */
 	struct tr_segment segment;
+	uint64_t left_out; /* by the sieve, of those that were counted */
 	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
 	bool trailer_due;       /* before the held header */
 	uint64_t upstream_errors;

@@ -66,7 +66,7 @@ static unsigned legal_prefix(const char *p, const char *end)
 	return valid ? valid : first;
 }
 
-/* Its line ends are in *ends; not 0 when it has a suspect. */
+/* Whether it has a suspect; where its line ends are. */
 static bool scan_block(const char *p, uint64_t *ends)
 {
 	struct tr_block bytes = tr_block_load(p);
@@ -112,8 +112,21 @@ __attribute__((target("avx2"))) static const char *skip_legal(const char *p, con
 	return p;
 }
 
-__attribute__((target("avx2"))) static bool scan_blocks_wide(const char *p, size_t blocks,
-							     uint64_t *ends)
+/* Which of the words of a group are not 0. */
+__attribute__((target("avx2"))) static uint64_t used_wide(const uint64_t *words)
+{
+	const __m256i *from = (const __m256i *)words;
+	uint64_t unused = 0;
+	for (unsigned i = 0; i < TR_LINE_GROUP; i += 4) {
+		__m256i equal =
+			_mm256_cmpeq_epi64(_mm256_loadu_si256(from++), _mm256_setzero_si256());
+		unused |= (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(equal)) << i;
+	}
+	return ~unused;
+}
+
+__attribute__((target("avx2"))) static bool scan_group_wide(const char *p, size_t blocks,
+							    uint64_t *ends, uint64_t *used)
 {
 	__m256i any = _mm256_setzero_si256();
 	for (size_t i = 0; i < blocks; i++, p += STEP) {
@@ -122,7 +135,8 @@ __attribute__((target("avx2"))) static bool scan_blocks_wide(const char *p, size
 				      _mm256_or_si256(wide_suspects(low), wide_suspects(high)));
 		ends[i] = wide_ends(low) | wide_ends(high) << 32;
 	}
-	return _mm256_testz_si256(any, any);
+	*used = used_wide(ends);
+	return !_mm256_testz_si256(any, any);
 }
 #endif
 
@@ -189,14 +203,40 @@ const char *tr_line_scan(const char *p, const char *end)
 	return end;
 }
 
-bool tr_line_ends(const char *p, size_t blocks, uint64_t *ends)
+/* The blocks of one group; whether there is a suspect. */
+static bool scan_group(const char *p, size_t blocks, uint64_t *ends, uint64_t *used)
 {
 #if HAVE_WIDE_STEPS
 	if (__builtin_cpu_supports("avx2"))
-		return scan_blocks_wide(p, blocks, ends);
+		return scan_group_wide(p, blocks, ends, used);
 #endif
-	bool suspect = false;
-	for (size_t i = 0; i < blocks; i++)
-		suspect |= scan_block(p + i * TR_LINE_BLOCK, &ends[i]);
-	return !suspect;
+	bool found = false;
+	*used = 0;
+	for (size_t i = 0; i < blocks; i++) {
+		found |= scan_block(p + i * TR_LINE_BLOCK, &ends[i]);
+		*used |= (uint64_t)(ends[i] != 0) << i;
+	}
+	return found;
+}
+
+void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends)
+{
+	*ends->used = ends->left = ends->group = 0;
+	ends->base = p;
+	ends->last = NULL;
+	ends->clean = true;
+	for (size_t group = 0, done = 0; done < blocks; group++) {
+		uint64_t *bits = &ends->bits[done], *used = &ends->used[group];
+		size_t count = blocks - done < TR_LINE_GROUP ? blocks - done : TR_LINE_GROUP;
+		if (count < TR_LINE_GROUP)
+			memset(bits, 0, TR_LINE_GROUP * sizeof *bits);
+		if (scan_group(p + done * TR_LINE_BLOCK, count, bits, used))
+			ends->clean = false;
+		if (*used) {
+			size_t last = 63 - (unsigned)__builtin_clzll(*used);
+			unsigned bit = 63 - (unsigned)__builtin_clzll(bits[last]);
+			ends->last = p + (done + last) * TR_LINE_BLOCK + bit;
+		}
+		done += count;
+	}
 }

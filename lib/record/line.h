@@ -17,13 +17,49 @@
  */
 const char *tr_line_scan(const char *p, const char *end);
 
-enum { TR_LINE_BLOCK = 64 };
+enum {
+	TR_LINE_BLOCK = 64,  /* bytes */
+	TR_LINE_GROUP = 64,  /* blocks */
+	TR_LINE_BLOCKS = 256 /* so few that what was checked is yet near when it is read */
+};
+_Static_assert(TR_LINE_BLOCKS % TR_LINE_GROUP == 0, "groups are whole");
 
 /*
- * Where the line ends are in `blocks` blocks at p: a word for each, its bit N
- * for byte N. True: tr_line_scan would find nothing there. False: it might,
- * though there may be no more than legal bytes beyond ASCII.
+ * Where lines end in a run of blocks: a bit for every byte, and one for every
+ * block that has any, because of the others there are many.
  */
-bool tr_line_ends(const char *p, size_t blocks, uint64_t *ends);
+struct tr_line_ends {
+	bool clean;	   /* tr_line_scan would find nothing in the blocks */
+	const char *last;  /* of all line ends; NULL: there is none */
+	const char *base;  /* the first byte */
+	const char *block; /* the one whose line ends are being given */
+	uint64_t left;	   /* those that were not given yet */
+	size_t group;
+	uint64_t used[TR_LINE_BLOCKS / TR_LINE_GROUP];
+	uint64_t bits[TR_LINE_BLOCKS];
+};
+
+/*
+ * Finds them in `blocks` blocks at p, TR_LINE_BLOCKS at most. Where something
+ * is not clean, there may yet be no more than legal bytes beyond ASCII.
+ */
+void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends);
+
+/* The next of them. There has to be one. */
+static inline const char *tr_line_ends_next(struct tr_line_ends *ends)
+{
+	if (!ends->left) {
+		while (!ends->used[ends->group])
+			ends->group++;
+		uint64_t *used = &ends->used[ends->group];
+		size_t block = ends->group * TR_LINE_GROUP + (unsigned)__builtin_ctzll(*used);
+		*used &= *used - 1;
+		ends->left = ends->bits[block];
+		ends->block = ends->base + block * TR_LINE_BLOCK;
+	}
+	const char *end = ends->block + (unsigned)__builtin_ctzll(ends->left);
+	ends->left &= ends->left - 1;
+	return end;
+}
 
 #endif

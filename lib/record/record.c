@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "record/columns.h"
 #include "record/literal.h"
 #include "record/tabs.h"
 
@@ -133,7 +134,7 @@ static void clear_columns(struct tr_record *record)
 /* As tr_record_init, less the columns: nearly every line is a record's, and sets them anyway. */
 static void begin_line(struct tr_record *record, struct tr_text line)
 {
-	record->canonical = record->split = false;
+	record->canonical = record->split = record->chosen = false;
 	record->fields = NULL;
 	record->count = 0;
 	record->arrow = TR_NO_ARROW;
@@ -171,6 +172,26 @@ bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct t
 			return damage(err, "byte order mark");
 		return record_line(record, p, end, err);
 	}
+}
+
+static void set_cell(struct tr_cell *cell, const struct tr_columns *columns, enum tr_column column)
+{
+	cell->text = tr_columns_text(columns, column);
+	bool absent = cell->text.len == 1 && *cell->text.data == '-';
+	cell->type = absent ? TR_CELL_ABSENT : TR_CELL_TEXT;
+}
+
+void tr_record_from_columns(struct tr_record *record, struct tr_text line,
+			    const struct tr_columns *columns)
+{
+	begin_line(record, line);
+	record->type = TR_RECORD;
+	record->kind = tr_columns_text(columns, TR_COLUMN_KIND);
+	set_cell(&record->seq, columns, TR_COLUMN_SEQ);
+	set_cell(&record->time, columns, TR_COLUMN_TIME);
+	set_cell(&record->task, columns, TR_COLUMN_TASK);
+	set_cell(&record->name, columns, TR_COLUMN_NAME);
+	record->rest = tr_text_span(columns->start[TR_COLUMNS] - 1, line.data + line.len - 1);
 }
 
 struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,

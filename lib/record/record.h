@@ -61,6 +61,7 @@ struct tr_record {
 	enum tr_line_type type;
 	bool canonical; /* line is known to be in the one spelling throughout */
 	bool split;     /* fields, count, arrow are valid */
+	bool chosen;    /* by a sieve: see sieve.h */
 	struct tr_text kind;
 	struct tr_cell seq, time, task, name;
 	struct tr_text comment;
@@ -85,6 +86,11 @@ void tr_record_init(struct tr_record *record, struct tr_arena *arena);
  * copied. False: err is filled, the line is damage.
  */
 bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err);
+
+/* The same for a record's line whose columns were found. */
+struct tr_columns;
+void tr_record_from_columns(struct tr_record *record, struct tr_text line,
+			    const struct tr_columns *columns);
 
 /*
  * The field layer. TR_OK; TR_WARN: some column is no field (it is left in

@@ -10,21 +10,13 @@
 #include <stdlib.h>
 
 #include "core/arena.h"
+#include "record/columns.h"
 #include "record/line.h"
-
-/* Few enough that what was checked is still in the nearest cache when it is read. */
-enum { CHUNK_BLOCKS = 256 };
-
-/* The line ends of the chunk that is being read. */
-struct line_ends {
-	const char *base; /* NULL: there is none */
-	uint64_t left;	  /* of the current block */
-	size_t block;
-	uint64_t blocks[CHUNK_BLOCKS];
-};
+#include "record/sieve.h"
 
 struct tr_reader {
 	struct tr_input *in;
+	struct tr_sieve *sieve; /* NULL: every line is given */
 	struct tr_record record;
 	struct tr_arena arena;
 	size_t held; /* bytes of the line that the caller still looks at */
@@ -33,7 +25,8 @@ struct tr_reader {
 	uint64_t clean_to; /* stream offset: everything before is fit for lines */
 	uint64_t whole_to; /* stream offset behind the last line end that was looked for */
 	bool crlf_reported;
-	struct line_ends ends; /* of the lines before clean_to */
+	struct tr_line_ends ends; /* of the lines that were checked as a chunk */
+	bool in_chunk;		  /* some of them are to come */
 };
 
 struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_input *in,
@@ -46,6 +39,7 @@ struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_in
 		return NULL;
 	}
 	r->in = in;
+	r->sieve = config->sieve;
 	r->record.arena = &r->arena;
 	r->max_record = config->limits.max_record;
 	return r;
@@ -59,36 +53,26 @@ void tr_trec_close(struct tr_reader *r)
 	free(r);
 }
 
-/* There is one: the caller knows. */
-static const char *next_end(struct line_ends *ends)
-{
-	while (!ends->left)
-		ends->left = ends->blocks[++ends->block];
-	unsigned bit = (unsigned)__builtin_ctzll(ends->left);
-	ends->left &= ends->left - 1;
-	return ends->base + ends->block * TR_LINE_BLOCK + bit;
-}
-
-/* Checks the next chunk; false when this line is not whole in it, or it needs a closer look. */
+/*
+ * Checks the next chunk, which begins with this line. False when the line is
+ * not whole in it, or something stands in it that has to be looked at closer.
+ */
 static bool check_chunk(struct tr_reader *r, struct tr_text line)
 {
 	struct tr_input *in = r->in;
-	struct line_ends *ends = &r->ends;
 	size_t blocks = tr_input_available(in) / TR_LINE_BLOCK;
 
-	ends->base = NULL;
-	if (blocks > CHUNK_BLOCKS)
-		blocks = CHUNK_BLOCKS;
-	if (line.len > blocks * TR_LINE_BLOCK || !tr_line_ends(in->pos, blocks, ends->blocks))
+	if (blocks > TR_LINE_BLOCKS)
+		blocks = TR_LINE_BLOCKS;
+	if (line.len > blocks * TR_LINE_BLOCK || blocks * TR_LINE_BLOCK > r->max_record)
 		return false;
-	while (!ends->blocks[blocks - 1])
-		blocks--;
-	unsigned last = 63 - (unsigned)__builtin_clzll(ends->blocks[blocks - 1]);
-	r->clean_to = in->offset + (blocks - 1) * TR_LINE_BLOCK + last + 1;
-	ends->base = in->pos;
-	ends->block = 0;
-	ends->left = ends->blocks[0];
-	next_end(ends); /* this line's */
+	tr_line_ends(in->pos, blocks, &r->ends);
+	const char *end = r->ends.last + 1;
+	if (!r->ends.clean && tr_line_scan(in->pos, end) < end)
+		return false;
+	r->clean_to = in->offset + (size_t)(end - in->pos);
+	tr_line_ends_next(&r->ends); /* the end of this line */
+	r->in_chunk = end > in->pos + line.len;
 	return true;
 }
 
@@ -148,22 +132,67 @@ static enum tr_status bad_line(struct tr_reader *r, struct tr_text line, struct 
 	return TR_FATAL;
 }
 
-/* The next line with its LF, its bytes checked; TR_WARN: to be left out. */
-static enum tr_status next_line(struct tr_reader *r, struct tr_text *line, struct tr_error *err)
+/* A line that may be given, and what is known of it. */
+struct pick {
+	struct tr_text line;
+	struct tr_columns columns;
+	bool has_columns;
+	enum tr_sift answer;
+};
+
+static void look_at(const struct tr_reader *r, struct pick *pick, const char *p, const char *lf)
+{
+	pick->line = tr_text_span(p, lf + 1);
+	pick->has_columns = tr_columns_find(p, lf, &pick->columns);
+	pick->answer = r->sieve && pick->has_columns && !pick->columns.escapes
+			       ? r->sieve->sift(r->sieve, &pick->columns)
+			       : TR_SIFT_OPEN;
+}
+
+/* The next line of the chunk that the sieve does not leave out. False: there is none. */
+static bool pick_from_chunk(struct tr_reader *r, struct pick *pick)
+{
+	const char *begin = r->in->pos, *p = begin;
+	uint64_t left_out = 0;
+
+	pick->answer = TR_SIFT_OUT;
+	while (r->in_chunk) {
+		const char *lf = tr_line_ends_next(&r->ends);
+		r->in_chunk = lf < r->ends.last;
+		look_at(r, pick, p, lf);
+		if (pick->answer != TR_SIFT_OUT)
+			break;
+		p = lf + 1;
+		left_out++;
+	}
+	if (left_out) {
+		tr_input_skip(r->in, (size_t)(p - begin));
+		r->line += left_out;
+		r->sieve->left_out += left_out;
+	}
+	return pick->answer != TR_SIFT_OUT;
+}
+
+/* The next line, of those whose bytes were checked though not their ends. False: there is none. */
+static bool checked_line(struct tr_reader *r, struct tr_text *line)
 {
 	struct tr_input *in = r->in;
 
-	r->line++;
-	if (in->offset < r->clean_to) {
-		size_t clean = (size_t)(r->clean_to - in->offset);
-		const char *lf = r->ends.base ? next_end(&r->ends) : memchr(in->pos, '\n', clean);
-		if (lf && (uint64_t)(lf - in->pos) < r->max_record) {
-			*line = tr_text_span(in->pos, lf + 1);
-			r->held = line->len;
-			return TR_OK;
-		}
-	}
-	r->ends.base = NULL;
+	if (in->offset >= r->clean_to)
+		return false;
+	const char *lf = memchr(in->pos, '\n', (size_t)(r->clean_to - in->offset));
+	if (!lf || (uint64_t)(lf - in->pos) >= r->max_record)
+		return false;
+	*line = tr_text_span(in->pos, lf + 1);
+	return true;
+}
+
+/* The next line from the window, its bytes checked, and those of others with them. */
+static enum tr_status unchecked_line(struct tr_reader *r, struct tr_text *line,
+				     struct tr_error *err)
+{
+	struct tr_input *in = r->in;
+
 	enum tr_status status = tr_input_line(in, line, err);
 	if (status != TR_OK) {
 		if (status != TR_END)
@@ -182,19 +211,35 @@ static enum tr_status next_line(struct tr_reader *r, struct tr_text *line, struc
 	return r->clean_to < in->offset + line->len ? bad_bytes(r, *line, err) : TR_OK;
 }
 
+/*
+ * The first line of a chunk does not go through the sieve: so every few lines
+ * one is given come what may, and the caller can look up from it.
+ */
 enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, struct tr_error *err)
 {
-	struct tr_text line;
+	struct pick pick;
 
 	tr_input_skip(r->in, r->held);
 	r->held = 0;
-	enum tr_status status = next_line(r, &line, err);
-	if (status != TR_OK)
-		return status;
+	bool picked = pick_from_chunk(r, &pick);
+	r->line++;
+	if (!picked) {
+		enum tr_status status = TR_OK;
+		if (!checked_line(r, &pick.line))
+			status = unchecked_line(r, &pick.line, err);
+		if (status != TR_OK)
+			return status;
+		pick.has_columns = false;
+		pick.answer = TR_SIFT_OPEN;
+	}
+	r->held = pick.line.len;
 	tr_arena_reset(&r->arena);
-	if (!tr_record_from_line(&r->record, line, err))
-		return bad_line(r, line, err);
+	if (pick.has_columns)
+		tr_record_from_columns(&r->record, pick.line, &pick.columns);
+	else if (!tr_record_from_line(&r->record, pick.line, err))
+		return bad_line(r, pick.line, err);
 	r->record.source_line = r->line;
+	r->record.chosen = pick.answer == TR_SIFT_IN;
 	*record = &r->record;
 	return TR_OK;
 }

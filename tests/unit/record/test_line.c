@@ -60,17 +60,20 @@ static bool agrees(size_t begin, size_t len, int behind)
 /* Every line end is marked and nothing else, and no byte that a line cannot hold is missed. */
 static bool marks_ends(size_t blocks)
 {
-	uint64_t ends[80];
+	static struct tr_line_ends ends;
 	const char *end = text + blocks * TR_LINE_BLOCK;
 	bool ascii = true;
-	bool clean = tr_line_ends(text, blocks, ends);
+	const char *last = NULL;
+	tr_line_ends(text, blocks, &ends);
 	for (const char *p = text; p < end; p++) {
-		size_t at = (size_t)(p - text);
-		if ((ends[at / TR_LINE_BLOCK] >> at % TR_LINE_BLOCK & 1) != (*p == '\n'))
+		if (*p == '\n' && (!ends.last || p > ends.last || tr_line_ends_next(&ends) != p))
 			return false;
+		last = *p == '\n' ? p : last;
 		ascii = ascii && (unsigned char)*p < 0x80;
 	}
-	return clean ? naive(text, end) == end : !ascii || naive(text, end) < end;
+	if (last != ends.last)
+		return false;
+	return ends.clean ? naive(text, end) == end : !ascii || naive(text, end) < end;
 }
 
 int main(void)
