@@ -270,6 +270,7 @@ static void free_filter(struct tr_filter *filter)
 		tr_expr_state_free(filter->states[i]);
 		tr_expr_free(filter->exprs[i]);
 	}
+	tr_expr_sieve_free(filter->sieve);
 	free(filter->states);
 	free(filter->exprs);
 	tr_field_list_free(filter->fields);
@@ -292,9 +293,11 @@ int main(int argc, char **argv)
 	tr_cli_begin(&cli, &tool, argc, argv);
 	while ((option = tr_cli_option(&cli)) != 0)
 		set_option(&filter, option);
-	if (check_usage(&filter) && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
+	if (check_usage(&filter)) {
 		tr_filter_name_kinds(&filter);
-		tr_filter_run(&filter);
+		tr_filter_make_sieve(&filter);
+		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
+			tr_filter_run(&filter);
 	}
 	/* what a stop left behind */
 	tr_filter_end_calls(&filter);

@@ -157,9 +157,12 @@ struct tr_filter {
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
+	struct tr_sieve *sieve;	/* what columns tell; NULL: there is none */
+	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that the sieve lets through */
 
 	/* the segment */
 	bool has_header, has_records, any_kept;
+	uint64_t left_out_before;  /* by the sieve, before the segment */
 	uint64_t written;	  /* records that went out, as a trailer counts them */
 	struct tr_buffer pending; /* lines of context, until a record is kept */
 	struct tr_definitions definitions;
@@ -180,6 +183,9 @@ void tr_filter_run(struct tr_filter *filter);
 
 /* Finds out which context kinds the expressions name: those are plain from then on. */
 void tr_filter_name_kinds(struct tr_filter *filter);
+/* Lets the reader leave out what surely is not selected, where nobody else has to see it. */
+void tr_filter_make_sieve(struct tr_filter *filter);
+
 enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct tr_record *record);
 
 /* What -v makes of all expressions and of --tree. Reports what is bad in the record. */

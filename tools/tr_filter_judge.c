@@ -17,6 +17,22 @@ void tr_filter_name_kinds(struct tr_filter *filter)
 	}
 }
 
+void tr_filter_make_sieve(struct tr_filter *filter)
+{
+	size_t count = 0;
+
+	if (filter->invert || filter->root || filter->rebases || tr_filter_has_sets(filter))
+		return;
+	filter->always[count++] = TR_TEXT("enter");
+	filter->always[count++] = TR_TEXT("leave");
+	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
+		if (!filter->named[kind])
+			filter->always[count++] = tr_text_from(context_kinds[kind]);
+	}
+	filter->sieve = tr_expr_sieve_new(filter->exprs, filter->expr_count, filter->always, count);
+	filter->cli->config.read.sieve = filter->sieve;
+}
+
 enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct tr_record *record)
 {
 	struct tr_text kind = record->kind;

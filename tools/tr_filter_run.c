@@ -9,9 +9,17 @@
 
 #include "tr_filter.h"
 
+/* Of the segment, given or left out. */
+static bool saw_records(const struct tr_filter *filter)
+{
+	return filter->has_records ||
+	       (filter->sieve && filter->sieve->left_out != filter->left_out_before);
+}
+
 static bool begin_segment(struct tr_filter *filter)
 {
 	filter->has_records = filter->any_kept = false;
+	filter->left_out_before = filter->sieve ? filter->sieve->left_out : 0;
 	filter->written = 0;
 	tr_buffer_reset(&filter->pending);
 	tr_definitions_free(&filter->definitions);
@@ -39,7 +47,7 @@ static bool header(struct tr_filter *filter, struct tr_record *record)
 	if (!tr_filter_end_calls(filter))
 		return false;
 	/* a definition in front of the header, as sort puts it there, belongs to it */
-	if ((filter->has_header || filter->has_records) && !begin_segment(filter))
+	if ((filter->has_header || saw_records(filter)) && !begin_segment(filter))
 		return false;
 	filter->has_header = true;
 	return pass(filter, record);
@@ -49,7 +57,7 @@ static bool header(struct tr_filter *filter, struct tr_record *record)
 static bool trailer(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_buffer *line = &filter->text;
-	bool ours = filter->has_header || filter->has_records;
+	bool ours = filter->has_header || saw_records(filter);
 
 	if (!tr_filter_end_calls(filter))
 		return false;
@@ -95,15 +103,21 @@ static bool context(struct tr_filter *filter, struct tr_record *record)
 		       : !filter->cli->stop;
 }
 
-static bool plain(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+static bool keep(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_text text;
 
-	if (tr_filter_full(filter) ||
-	    tr_filter_judge(filter, record, NULL, false, in_tree) != TR_MATCH_YES ||
-	    !tr_filter_render(filter, record, NULL, &text))
+	if (tr_filter_full(filter) || !tr_filter_render(filter, record, NULL, &text))
 		return !filter->cli->stop;
 	return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
+}
+
+static bool plain(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	if (tr_filter_full(filter) ||
+	    tr_filter_judge(filter, record, NULL, false, in_tree) != TR_MATCH_YES)
+		return !filter->cli->stop;
+	return keep(filter, record);
 }
 
 /* A call that is whole, or any other record. */
@@ -139,10 +153,12 @@ static bool follow(struct tr_filter *filter, struct tr_record *record, enum tr_r
 
 static bool one_record(struct tr_filter *filter, struct tr_record *record)
 {
-	enum tr_record_sort sort = tr_filter_sort(filter, record);
 	bool in_tree;
 
 	filter->has_records = true;
+	if (record->chosen)
+		return keep(filter, record);
+	enum tr_record_sort sort = tr_filter_sort(filter, record);
 	if (!follow(filter, record, sort, &in_tree))
 		return false;
 	switch (sort) {

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "record/record.h"
+#include "record/sieve.h"
 
 struct tr_expr;
 
@@ -52,6 +53,17 @@ enum tr_match {
  */
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
 			    struct tr_record *leave, bool open, struct tr_error *err);
+
+/*
+ * A sieve that leaves out what tr_expr_match would say NO of for one of exprs,
+ * and says IN of what all of them would say YES of; neither with a message. It
+ * lets through what is of a kind in `always`: "enter" and "leave" have to be
+ * among them, because they are judged together. Borrows all it is given. NULL:
+ * there is nothing to tell from the columns, or memory is out; then do without.
+ */
+struct tr_sieve *tr_expr_sieve_new(struct tr_expr *const *exprs, size_t count,
+				   const struct tr_text *always, size_t always_count);
+void tr_expr_sieve_free(struct tr_sieve *sieve);
 
 /*
  * A list of field references (tr-filter --fields), separated by commas: kind

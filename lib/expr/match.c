@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr/compare.h"
+#include "expr/column.h"
 #include "expr/locate.h"
 #include "expr/program.h"
 #include "expr/strings.h"
@@ -110,49 +110,21 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 	tell(trial, &err);
 }
 
-/*
- * Strings against strings, with no step but basename between them: most tests
- * are no more than this. Else the general way has to be taken.
- */
-static bool is_simple(const struct tr_test *test)
-{
-	const struct tr_step *step = test->path.steps;
-	return test->strings && test->op == TR_OP_EQ &&
-	       (!step || (step->type == TR_STEP_BASENAME && !step->next));
-}
-
-static bool equals_any(const struct tr_test *test, struct tr_text bytes)
-{
-	if (test->path.steps)
-		bytes = tr_walk_basename(bytes);
-	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
-		if (tr_text_equal(bytes, literal->text))
-			return true;
-	}
-	return false;
-}
-
 static bool test_column(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_cell kind;
 	const struct tr_cell *cell = tr_locate_column(test->path.subject, trial->record, &kind);
-	struct tr_leaf leaf;
+	struct tr_text bytes;
 	struct tr_error why;
 	why.cause = TR_CAUSE_NONE;
-	enum tr_status status = tr_cell_decode(cell, &trial->state->arena, &leaf.bytes, &why);
+	enum tr_status status = tr_cell_decode(cell, &trial->state->arena, &bytes, &why);
 	if (status == TR_END)
 		return false;
 	if (status != TR_OK) {
 		tell_bad(trial, &test->path, &why);
 		return false;
 	}
-	if (is_simple(test))
-		return equals_any(test, leaf.bytes);
-	leaf.type = TR_LEAF_TEXT;
-	leaf.is_value = false;
-	leaf.has_number = !test->strings && test->path.subject != TR_SUBJECT_KIND &&
-			  tr_number_from_cell(leaf.bytes, &leaf.number);
-	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
+	return tr_test_cell(&trial->state->compare, test, bytes);
 }
 
 enum answer { NO, YES, UNKNOWN };
@@ -174,7 +146,7 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 {
 	struct tr_strings strings;
 	enum tr_strings_step step;
-	bool found = false, simple = is_simple(test);
+	bool found = false, simple = tr_test_is_simple(test);
 	if (!test->strings || !tr_strings_begin(&strings, text))
 		return UNKNOWN;
 	while ((step = tr_strings_next(&strings)) == TR_STRINGS_NEXT) {
@@ -186,7 +158,7 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 			bytes = tr_string_bytes(bytes, &trial->state->arena);
 		if (!bytes.data)
 			return UNKNOWN;
-		found = simple ? equals_any(test, bytes) : test_string(trial, test, bytes);
+		found = simple ? tr_test_equals(test, bytes) : test_string(trial, test, bytes);
 	}
 	return step == TR_STRINGS_OTHER ? UNKNOWN : found ? YES : NO;
 }

@@ -309,3 +309,45 @@ column() {
 	run -0 tr-filter --version
 	[[ $output == *PCRE2* ]]
 }
+
+# sifted EXPR FILE: what the reader leaves out by itself must not show; with a limit on the depth
+# it leaves nothing out
+sifted() {
+	local status=0 sifted=0
+	tr-filter "$@" >a 2>a.err || sifted=$?
+	tr-filter --max-depth=59 "$@" >b 2>b.err || status=$?
+	cmp a b && cmp a.err b.err && [ $sifted -eq $status ]
+}
+
+@test "records that are left out by their columns leave no other trace" {
+	for stream in z.trec "$filter"; do
+		for expr in exec 'exec and name $= "gcc"' 'name == "/bin/sh" or exit' 'not exec' \
+			'exec and argv == "-c"' 'name =~ /gcc/' 'seq < 10' 'nothing' 'meta' \
+			'call and name == "glFlush"' 'time > 1'; do
+			sifted "$expr" "$stream" || { echo "$expr $stream" && false; }
+			sifted -c "$expr" "$stream"
+			sifted -m 2 "$expr" "$stream"
+			sifted -v "$expr" "$stream"
+			sifted --fields=name,seq "$expr" "$stream"
+			sifted -e "$expr" -e 'has(name)' "$stream"
+		done
+	done
+}
+
+@test "left out or not: damage is reported, lines and segments are counted" {
+	{
+		for ((i = 0; i < 400; i++)); do printf 'exec>%d>->7>/bin/a>\n' $i; done
+		printf 'exec>1>->7>/bin\\q\nexec>1>->7\nexec>1>>7>a\nExec>1>->7>a\nexec>2>->7>/bin/b>x\n'
+		printf 'exec>3>->7>/bin/a>"\001"\n%%trec>1>format=x\nexec>1>->7>/bin/a>argv=[\n'
+		printf 'exec>1>->7>\xc3\xbc>argv=[\n'
+		for ((i = 0; i < 400; i++)); do printf 'exec>%d>->7>/bin/\xc3\xbc>\n' $i; done
+		printf '!end>402\nexec>1>->7>/bin/a>\n!end>1>errors=2\nexec>1>->7>/bin/b>cut'
+	} | tr '>' '\t' >mixed.trec
+	for expr in 'name == "/bin/b"' 'exec and name == "/bin/b"' 'not name == "/bin/a"' exit; do
+		sifted "$expr" mixed.trec
+		sifted -c "$expr" mixed.trec
+		sifted --strict "$expr" mixed.trec
+	done
+	run -2 --separate-stderr tr-filter 'name == "/bin/b"' mixed.trec
+	[[ $stderr == *'mixed.trec:401: '*'mixed.trec:402: '*'mixed.trec:406: '* ]]
+}

@@ -1,0 +1,21 @@
+/* Tests on columns: what they say of a cell depends on its bytes alone. */
+#ifndef TR_EXPR_COLUMN_H
+#define TR_EXPR_COLUMN_H
+
+#include <stdbool.h>
+
+#include "expr/compare.h"
+
+/*
+ * Strings against strings, with no step but basename between them: most tests
+ * are no more than this. Else the general way has to be taken.
+ */
+bool tr_test_is_simple(const struct tr_test *test);
+
+/* A simple test on bytes that were decoded. */
+bool tr_test_equals(const struct tr_test *test, struct tr_text bytes);
+
+/* Any test on a column's bytes, escapes taken off; negation is the caller's business. */
+bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Expressions as a sieve. What the judge in match.c would find out from the
+ * columns, in the same order, is found out before there is a record: up to the
+ * first test that needs more than them or may have something to report. Much
+ * of it depends on the kind alone, and of kinds there are few in a trace: what
+ * is known of one is kept.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "expr/column.h"
+#include "expr/expr.h"
+#include "expr/program.h"
+
+/* One of the things that all have to hold. */
+struct need {
+	const struct tr_node *node;
+	bool about_kind; /* and about nothing else */
+	/* Not NULL: a column is one of these, letter by letter; nothing else has to be looked at.
+	 */
+	const struct tr_literal *words;
+	enum tr_column column;
+};
+
+enum { SLOT_BITS = 4 };
+
+/* What the kind says: the answer, or (IN) the first need that is left to look at. */
+struct slot {
+	uint64_t kind; /* as in tr_columns; 0: none yet */
+	enum tr_sift answer;
+	size_t first;
+};
+
+struct sieve {
+	struct tr_sieve base;
+	struct tr_compare compare;
+	const struct tr_text *always;
+	size_t always_count;
+	struct slot slots[1 << SLOT_BITS];
+	size_t count;
+	struct need needs[];
+};
+
+/* A test that no other outcome is known of than yes or no. */
+static bool is_plain(const struct tr_test *test)
+{
+	return test->path.subject != TR_SUBJECT_KEY && test->op != TR_OP_REGEX &&
+	       test->op != TR_OP_HAS_WORDS;
+}
+
+_Static_assert((int)TR_SUBJECT_KIND == (int)TR_COLUMN_KIND &&
+		       (int)TR_SUBJECT_SEQ == (int)TR_COLUMN_SEQ &&
+		       (int)TR_SUBJECT_TIME == (int)TR_COLUMN_TIME &&
+		       (int)TR_SUBJECT_TASK == (int)TR_COLUMN_TASK &&
+		       (int)TR_SUBJECT_NAME == (int)TR_COLUMN_NAME,
+	       "subjects are columns");
+
+static enum tr_sift judge_test(struct sieve *s, const struct tr_test *test,
+			       const struct tr_columns *columns)
+{
+	if (!is_plain(test))
+		return TR_SIFT_OPEN;
+	struct tr_text cell = tr_columns_text(columns, (enum tr_column)test->path.subject);
+	bool absent = cell.len == 1 && *cell.data == '-';
+	bool matches = !absent && tr_test_cell(&s->compare, test, cell);
+	return matches != test->negated ? TR_SIFT_IN : TR_SIFT_OUT;
+}
+
+static enum tr_sift judge(struct sieve *s, const struct tr_node *node,
+			  const struct tr_columns *columns)
+{
+	enum tr_sift passing = node->type == TR_NODE_OR ? TR_SIFT_OUT : TR_SIFT_IN;
+	enum tr_sift answer = passing;
+
+	switch (node->type) {
+	case TR_NODE_KIND: /* enter and leave, for which "call" stands, do not come here */
+		return tr_text_equal(tr_columns_text(columns, TR_COLUMN_KIND), node->kind)
+			       ? TR_SIFT_IN
+			       : TR_SIFT_OUT;
+	case TR_NODE_TEST:
+		return judge_test(s, node->test, columns);
+	case TR_NODE_NOT:
+		answer = judge(s, node->children, columns);
+		return answer == TR_SIFT_OPEN  ? TR_SIFT_OPEN
+		       : answer == TR_SIFT_OUT ? TR_SIFT_IN
+					       : TR_SIFT_OUT;
+	case TR_NODE_AND:
+	case TR_NODE_OR:
+		for (node = node->children; node && answer == passing; node = node->next)
+			answer = judge(s, node, columns);
+		break;
+	}
+	return answer;
+}
+
+/* A kind that was not met before, or whose place another one took. */
+static void learn(struct sieve *s, struct slot *slot, const struct tr_columns *columns)
+{
+	*slot = (struct slot){ .kind = columns->kind, .answer = TR_SIFT_IN };
+	for (size_t i = 0; i < s->always_count; i++) {
+		if (tr_text_equal(tr_columns_text(columns, TR_COLUMN_KIND), s->always[i]))
+			slot->answer = TR_SIFT_OPEN;
+	}
+	while (slot->answer == TR_SIFT_IN && slot->first < s->count &&
+	       s->needs[slot->first].about_kind)
+		slot->answer = judge(s, s->needs[slot->first++].node, columns);
+}
+
+static bool is_any(struct tr_text cell, const struct tr_literal *word)
+{
+	for (; word; word = word->next) {
+		if (tr_text_equal(cell, word->text))
+			return true;
+	}
+	return false;
+}
+
+static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *columns)
+{
+	struct sieve *s = (struct sieve *)sieve;
+	struct slot *slot =
+		&s->slots[columns->kind * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS)];
+
+	if (slot->kind != columns->kind)
+		learn(s, slot, columns);
+	enum tr_sift answer = slot->answer;
+	for (size_t i = slot->first; answer == TR_SIFT_IN && i < s->count; i++) {
+		const struct need *need = &s->needs[i];
+		if (!need->words)
+			answer = judge(s, need->node, columns);
+		else if (!is_any(tr_columns_text(columns, need->column), need->words))
+			answer = TR_SIFT_OUT;
+	}
+	return answer;
+}
+
+static bool is_about_kind(const struct tr_node *node)
+{
+	if (node->type == TR_NODE_KIND)
+		return true;
+	if (node->type == TR_NODE_TEST)
+		return is_plain(node->test) && node->test->path.subject == TR_SUBJECT_KIND;
+	for (node = node->children; node; node = node->next) {
+		if (!is_about_kind(node))
+			return false;
+	}
+	return true;
+}
+
+/* The words that a column has to be one of; NULL: the node says something else. */
+static const struct tr_literal *find_words(const struct tr_node *node)
+{
+	const struct tr_test *test = node->test;
+
+	if (node->type != TR_NODE_TEST || test->negated || test->path.steps || !is_plain(test) ||
+	    !tr_test_is_simple(test))
+		return NULL;
+	for (const struct tr_literal *word = test->literals; word; word = word->next) {
+		if (tr_text_is(word->text, "-"))
+			return NULL; /* a cell that looks like this is absent */
+	}
+	return test->literals;
+}
+
+static struct need make_need(const struct tr_node *node)
+{
+	const struct tr_literal *words = find_words(node);
+	return (struct need){
+		.node = node,
+		.about_kind = is_about_kind(node),
+		.words = words,
+		.column = words ? (enum tr_column)node->test->path.subject : TR_COLUMN_KIND,
+	};
+}
+
+/* Whether what is looked at first can be answered. */
+static bool begins_plain(const struct tr_node *node)
+{
+	while (node->children)
+		node = node->children;
+	return node->type == TR_NODE_KIND || is_plain(node->test);
+}
+
+/* What has to hold for the expression to hold: one after the other. */
+static const struct tr_node *first_need(const struct tr_expr *expr)
+{
+	return expr->root->type == TR_NODE_AND ? expr->root->children : expr->root;
+}
+
+static const struct tr_node *next_need(const struct tr_expr *expr, const struct tr_node *need)
+{
+	return need == expr->root ? NULL : need->next;
+}
+
+struct tr_sieve *tr_expr_sieve_new(struct tr_expr *const *exprs, size_t count,
+				   const struct tr_text *always, size_t always_count)
+{
+	size_t needs = 0;
+
+	if (count == 0 || !begins_plain(exprs[0]->root))
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		for (const struct tr_node *need = first_need(exprs[i]); need;
+		     need = next_need(exprs[i], need))
+			needs++;
+	}
+	struct sieve *s = calloc(1, sizeof *s + needs * sizeof *s->needs);
+	if (!s)
+		return NULL;
+	s->base.sift = sift;
+	s->always = always;
+	s->always_count = always_count;
+	for (size_t i = 0; i < count; i++) {
+		for (const struct tr_node *need = first_need(exprs[i]); need;
+		     need = next_need(exprs[i], need))
+			s->needs[s->count++] = make_need(need);
+	}
+	return &s->base;
+}
+
+void tr_expr_sieve_free(struct tr_sieve *sieve)
+{
+	free(sieve);
+}
