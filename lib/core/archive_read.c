@@ -67,10 +67,11 @@ struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *
 		return NULL;
 	}
 	if (!seeks || archive->spool)
-		archive->unpacker = tr_unpacker_new(format, in, archive->spool);
+		archive->unpacker = tr_unpacker_new(format, in, archive->spool, err);
+	else
+		tr_error_memory(err);
 	if (!archive->unpacker) {
 		tr_archive_free(archive);
-		tr_error_memory(err);
 		return NULL;
 	}
 	return archive;
@@ -100,9 +101,7 @@ static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err
 	if (!found && in->damaged)
 		tr_input_error(in, err);
 	if (found)
-		archive->unpacker = tr_unpacker_new(archive->format, in, NULL);
-	if (found && !archive->unpacker)
-		tr_error_memory(err);
+		archive->unpacker = tr_unpacker_new(archive->format, in, NULL, err);
 	archive->stopped = !archive->unpacker;
 	if (archive->unpacker)
 		return TR_OK;

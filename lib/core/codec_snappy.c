@@ -2,12 +2,15 @@
  * apitrace's snappy container: "at", then chunks of a u32le length and a raw
  * snappy block of that length. apitrace writes 1 MiB of data to a chunk.
  */
+#include "config.h"
+
 #include "core/codec_stream.h"
 
 #include <snappy-c.h>
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "core/library.h"
 #include "core/snappy_salvage.h"
 
 enum {
@@ -21,6 +24,24 @@ enum {
 	BEST_RATIO = 22,
 };
 
+/* Loaded when there is something to code. */
+struct libsnappy {
+	__typeof__(snappy_compress) *compress;
+	__typeof__(snappy_uncompress) *uncompress;
+	__typeof__(snappy_max_compressed_length) *max_compressed_length;
+};
+
+static bool load(struct libsnappy *lib, struct tr_error *err)
+{
+	static const struct tr_symbol symbols[] = {
+		TR_SYMBOL(struct libsnappy, compress, snappy_compress),
+		TR_SYMBOL(struct libsnappy, uncompress, snappy_uncompress),
+		TR_SYMBOL(struct libsnappy, max_compressed_length, snappy_max_compressed_length),
+		{ NULL, 0 },
+	};
+	return tr_library_load(TREC_LIBSNAPPY, symbols, lib, err);
+}
+
 static uint32_t read_u32le(const char *data)
 {
 	const unsigned char *p = (const unsigned char *)data;
@@ -30,8 +51,11 @@ static uint32_t read_u32le(const char *data)
 /* A block's first bytes say how long its data is: believed only where so much can be in it. */
 static bool block_size(const char *data, size_t len, size_t packed_size, size_t *size)
 {
-	return snappy_uncompressed_length(data, len, size) == SNAPPY_OK && *size <= LARGEST_BLOCK &&
-	       *size / BEST_RATIO <= packed_size;
+	uint32_t value;
+	if (!tr_snappy_size((struct tr_text){ data, len }, &value))
+		return false;
+	*size = value;
+	return *size <= LARGEST_BLOCK && *size / BEST_RATIO <= packed_size;
 }
 
 static int bid(const char *data, size_t len)
@@ -55,6 +79,7 @@ static int bid(const char *data, size_t len)
 }
 
 struct decoder {
+	struct libsnappy lib;
 	bool begun;     /* the magic has been taken */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
 	struct tr_buffer packed, plain;
@@ -90,7 +115,7 @@ static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_e
 		tr_error_memory(err);
 		return TR_FATAL;
 	}
-	if (!d->missing && snappy_uncompress(d->packed.data, d->packed.len, d->plain.data,
+	if (!d->missing && d->lib.uncompress(d->packed.data, d->packed.len, d->plain.data,
 					     &size) == SNAPPY_OK) {
 		tr_buffer_used(&d->plain, size);
 		return TR_OK;
@@ -169,12 +194,18 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 {
 	static const struct tr_decoder_class class = { "snappy", step_decoder, destroy_decoder };
 	struct decoder *d = calloc(1, sizeof *d);
+	if (d && !load(&d->lib, err)) {
+		destroy_decoder(d);
+		tr_input_free(in);
+		return NULL;
+	}
 	if (d)
 		d->outcome = TR_OK;
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
 struct encoder {
+	struct libsnappy lib;
 	bool begun;
 	size_t len;          /* of plain, up to CHUNK_SIZE */
 	size_t packed, sent; /* of packed_bytes: the chunk on its way out */
@@ -192,9 +223,9 @@ static void destroy_encoder(void *state)
 /* Turns plain into a chunk on its way out. */
 static bool pack(struct encoder *e)
 {
-	size_t size = snappy_max_compressed_length(CHUNK_SIZE);
+	size_t size = e->lib.max_compressed_length(CHUNK_SIZE);
 	char *to = e->packed_bytes + LENGTH_SIZE;
-	if (snappy_compress(e->plain, e->len, to, &size) != SNAPPY_OK)
+	if (e->lib.compress(e->plain, e->len, to, &size) != SNAPPY_OK)
 		return false;
 	for (unsigned i = 0; i < LENGTH_SIZE; i++)
 		e->packed_bytes[i] = (char)(size >> 8 * i);
@@ -249,9 +280,14 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
 	(void)level, (void)threads;
 	struct encoder *e = calloc(1, sizeof *e);
+	if (e && !load(&e->lib, err)) {
+		destroy_encoder(e);
+		inner->close(inner);
+		return NULL;
+	}
 	if (e) {
 		e->plain = malloc(CHUNK_SIZE);
-		e->packed_bytes = malloc(LENGTH_SIZE + snappy_max_compressed_length(CHUNK_SIZE));
+		e->packed_bytes = malloc(LENGTH_SIZE + e->lib.max_compressed_length(CHUNK_SIZE));
 		if (!e->plain || !e->packed_bytes) {
 			destroy_encoder(e);
 			e = NULL;

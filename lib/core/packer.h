@@ -1,5 +1,5 @@
 /*
- * The wall around libarchive: nothing else knows its header. An unpacker
+ * The wall around libarchive: nothing outside knows of it. An unpacker
  * reads an archive, a packer writes one, both in the caller's thread.
  */
 #ifndef TR_CORE_PACKER_H
@@ -23,9 +23,10 @@ struct tr_unpacked {
 /*
  * kind: "tar", "zip", "cpio", "7z". Borrows in, which nobody else may touch
  * meanwhile. With a spool the bytes come from there, and in is not read: a 7z
- * needs to seek. NULL: memory is out.
+ * needs to seek. NULL: err is filled.
  */
-struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struct tr_spool *spool);
+struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struct tr_spool *spool,
+				    struct tr_error *err);
 
 /* TR_WARN: this one cannot be had, call again. What is left of the last one is skipped. */
 enum tr_status tr_unpacker_next(struct tr_unpacker *unpacker, struct tr_unpacked *entry,
@@ -64,7 +65,7 @@ bool tr_packer_finish(struct tr_packer *packer, struct tr_error *err);
 /* Frees; without finish before, writes no more. */
 void tr_packer_free(struct tr_packer *packer);
 
-/* "libarchive 3.6.2 zlib/1.2.13 …" */
+/* "libarchive 3.6.2 zlib/1.2.13 …", or that it cannot be used. */
 const char *tr_packer_version(void);
 
 #endif

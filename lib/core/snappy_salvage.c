@@ -58,6 +58,19 @@ static bool read_element(struct reader *r, struct element *e)
 	return e->offset != 0;
 }
 
+bool tr_snappy_size(struct tr_text packed, uint32_t *size)
+{
+	enum { LONGEST = 5, LAST_MAX = 15 }; /* 32 bits by sevens, and the four that are left */
+	const unsigned char *p = (const unsigned char *)packed.data;
+	*size = 0;
+	for (size_t i = 0; i < LONGEST && i < packed.len; i++) {
+		*size |= (uint32_t)(p[i] & 0x7f) << 7 * i;
+		if (p[i] < 0x80)
+			return i < LONGEST - 1 || p[i] <= LAST_MAX;
+	}
+	return false;
+}
+
 size_t tr_snappy_salvage(struct tr_text packed, char *plain, size_t size)
 {
 	struct reader r = { (const unsigned char *)packed.data,
