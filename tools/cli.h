@@ -81,6 +81,8 @@ struct tr_cli {
 	struct tr_trace *trace; /* after tr_cli_open */
 	struct tr_output *out;  /* after tr_cli_output */
 
+	bool several; /* set by a tool that has several outputs: a writer gives up only its own */
+
 	int status; /* the exit status so far: tr_cli_status raises it */
 	bool stop;  /* nothing more is to be done but tr_cli_end */
 	struct tr_cli_private *private;
@@ -117,7 +119,10 @@ struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
 bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink);
 bool tr_cli_output(struct tr_cli *cli, bool binary);
 
-/* Ends cli->out before the tool ends, for one that has several outputs: members of an archive. */
+/*
+ * Ends cli->out before the tool ends, for one that has several outputs: members
+ * of an archive. What its writer gave up is dropped.
+ */
 bool tr_cli_finish_output(struct tr_cli *cli);
 
 /*
@@ -140,8 +145,9 @@ bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line);
 
 /*
- * A writer of format on cli->out. put: false where to stop; what the writer
- * leaves out is reported and counted in the trailer. finish ends it.
+ * A writer of format on cli->out. put: false where to stop, or where the writer
+ * gives up; what it leaves out is reported and counted in the trailer. finish
+ * ends it.
  */
 struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format);
 bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,

@@ -174,6 +174,7 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 			output_error(cli, &p->err);
 	}
 	cli->out = NULL;
+	p->discard = p->discard && cli->stop; /* the next output begins anew */
 	return done;
 }
 

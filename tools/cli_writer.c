@@ -46,6 +46,16 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
 	return !cli->stop;
 }
 
+/* p->err says why. Without memory, or in a pipe that nobody reads, others fare no better. */
+static void give_up(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	p->discard = true;
+	if (!cli->several || p->err.cause == TR_CAUSE_MEMORY || p->err.cause == TR_CAUSE_PIPE)
+		cli->stop = true;
+}
+
 struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format)
 {
 	struct tr_cli_private *p = cli->private;
@@ -77,22 +87,22 @@ bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_wr
 	}
 	tr_cli_report_record(cli, record, &p->err, p->err.severity == TR_DAMAGE);
 	if (status == TR_FATAL)
-		cli->stop = p->discard = true;
-	return !cli->stop;
+		give_up(cli);
+	return !cli->stop && !p->discard;
 }
 
 bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer)
 {
 	struct tr_cli_private *p = cli->private;
 
-	while (!cli->stop) {
+	while (!cli->stop && !p->discard) {
 		enum tr_status status = format->finish(writer, &p->err);
 		if (status == TR_OK || status == TR_END)
 			break;
 		tr_cli_report(cli, &p->err);
 		if (status == TR_FATAL)
-			cli->stop = p->discard = true;
+			give_up(cli);
 	}
 	format->discard(writer);
-	return !cli->stop;
+	return !cli->stop && !p->discard;
 }

@@ -110,6 +110,7 @@ void repack_archive(struct repack *r, const char *archive_format)
 		tr_cli_report(&r->cli, &err);
 		return;
 	}
+	r->cli.several = true;
 	while (tr_cli_step(&r->cli, &place))
 		repack_member(r, place);
 	if (!r->cli.stop && !tr_archive_finish(r->archive, &err))

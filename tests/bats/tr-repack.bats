@@ -216,6 +216,22 @@ setup() {
 	[ -z "$(ls -A | grep '^\.strict')" ]
 }
 
+@test "archives: a member whose writer gives up is left out, the others are done" {
+	segment='%trec\t1\tformat=apitrace\tversion=6\n%%fn\tF0\tglFlush\targs=[]\n'
+	segment+='call\t0\t-\t0\tglFlush\t->\n!end\t1\n'
+	printf "%$segment" >first.trec
+	printf "%$segment%$segment" >two.trec # a file of apitrace's holds one
+	cp first.trec last.trec
+	tar -cf in.tar first.trec two.trec last.trec
+	run -2 --separate-stderr tr-repack --verify -o out.tar in.tar
+	[[ $stderr == *"in.tar:two.trec:5: a second trace begins here"* ]]
+	[ "$(tar -tf out.tar)" = "$(printf '%s\n' first.trace last.trace)" ]
+	cmp <(tar -xOf out.tar first.trace) <(tar -xOf out.tar last.trace)
+	# alone, nothing is left of it
+	run -2 tr-repack -o out.trace two.trec
+	[ ! -e out.trace ]
+}
+
 # mangled FILTER [OPTION...]: the trace through FILTER on its way back
 mangled() {
 	filter=$1
