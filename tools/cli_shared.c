@@ -117,7 +117,7 @@ static void set_format(struct tr_cli *cli)
 	if (!format)
 		tr_cli_usage(cli, "unknown format '%s': see --list-formats", cli->argument);
 	else if (!(format->flags & TR_FORMAT_READS))
-		tr_cli_usage(cli, "format '%s' can only be written", cli->argument);
+		tr_cli_usage(cli, "format '%s' cannot be read", cli->argument);
 	else
 		cli->config.format = format;
 }

@@ -125,6 +125,25 @@ static const char *format_name(const struct tr_trace_place *place)
 	return place->format ? place->format->name : NULL;
 }
 
+/* Of what is known by its head only, that says what it is. */
+static void describe(const struct tr_cli *cli, const struct tr_trace_place *place,
+		     struct tr_buffer *line)
+{
+	const struct tr_format *format = place->format;
+	struct tr_error err;
+
+	if (!format || (format->flags & TR_FORMAT_READS))
+		return;
+	struct tr_reader *reader = format->open(&cli->config.read, place->in, &err);
+	if (reader) {
+		format->close(reader);
+		return;
+	}
+	tr_buffer_put_literal(line, " (");
+	tr_buffer_put_text(line, tr_text_from(err.text));
+	tr_buffer_put_byte(line, ')');
+}
+
 static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, bool identify,
 		     struct tr_buffer *line)
 {
@@ -137,7 +156,9 @@ static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, boo
 	else
 		tr_buffer_put_byte(line, '\t');
 	tr_buffer_put_text(line, tr_text_from(format ? format : "unknown"));
-	if (!identify) {
+	if (identify) {
+		describe(cli, place, line);
+	} else {
 		tr_buffer_put_byte(line, '\t');
 		if (place->size >= 0)
 			tr_buffer_put_decimal(line, (uint64_t)place->size);

@@ -314,7 +314,8 @@ static void convert(struct repack *r, const struct tr_trace_place *place, repack
 void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open)
 {
 	const struct tr_format *format = place->format;
-	bool is_trace = format && !(format->flags & TR_FORMAT_STREAM);
+	bool is_trace = format && !(format->flags & TR_FORMAT_STREAM) &&
+			(format->flags & TR_FORMAT_READS);
 	bool same = is_trace && !r->by_records && (!r->target || r->target == format);
 
 	if (same && settle(r, format, place, open))

@@ -29,7 +29,7 @@
 #include "record/sieve.h"
 
 enum {
-	TR_FORMAT_READS = 1,
+	TR_FORMAT_READS = 1, /* without it, but with a bid: open fails and says what the file is */
 	TR_FORMAT_WRITES = 2,
 	TR_FORMAT_BINARY = 4, /* refused on a terminal */
 	TR_FORMAT_STREAM = 8, /* carries headers and trailers of its own */
@@ -84,6 +84,11 @@ struct tr_format {
 
 	/* Bits of evidence at the window's start, 0 for no. May call tr_input_more, skips nothing. */
 	int (*bid)(struct tr_input *in);
+	/*
+	 * Asked when no bid knows the bytes: the same, further into the input,
+	 * within a bound. For what may stand behind other text. May be NULL.
+	 */
+	int (*search)(struct tr_input *in);
 
 	/* The reader borrows in and config's texts. NULL: err is filled. */
 	struct tr_reader *(*open)(const struct tr_read_config *config, struct tr_input *in,
@@ -143,5 +148,8 @@ extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
 extern const struct tr_format tr_format_apitrace;
 extern const struct tr_format tr_format_gnatcov;
+extern const struct tr_format tr_format_srctrace;
+extern const struct tr_format tr_format_checkpoint;
+extern const struct tr_format tr_format_profraw;
 
 #endif

@@ -4,9 +4,13 @@
 const struct tr_format *const tr_formats[] = {
 	&tr_format_trec,
 	&tr_format_json,
-	&tr_format_klocwork,
+	/* those that a magic tells come before those that may wait for a whole line */
 	&tr_format_apitrace,
 	&tr_format_gnatcov,
+	&tr_format_srctrace,
+	&tr_format_checkpoint,
+	&tr_format_profraw,
+	&tr_format_klocwork,
 	NULL,
 };
 
@@ -30,13 +34,14 @@ const struct tr_format *tr_format_detect(struct tr_input *in)
 	int most = 0;
 
 	for (size_t i = 0; tr_formats[i] && most < CERTAIN; i++) {
-		if (!(tr_formats[i]->flags & TR_FORMAT_READS))
-			continue;
-		int bits = tr_formats[i]->bid(in);
+		int bits = tr_formats[i]->bid ? tr_formats[i]->bid(in) : 0;
 		if (bits > most) {
 			most = bits;
 			best = tr_formats[i];
 		}
 	}
+	for (size_t i = 0; tr_formats[i] && !best; i++)
+		if (tr_formats[i]->search && tr_formats[i]->search(in) > 0)
+			best = tr_formats[i];
 	return best;
 }

@@ -22,9 +22,12 @@ struct tr_limits fuzz_limits(void)
 	return limits;
 }
 
-/* A header as tr_trace would make it (own: the reader's part, or NULL): writers expect one. */
-static void put_header(const struct tr_format *writes, struct tr_writer *writer,
-		       const struct tr_format *reads, struct tr_record *own)
+/*
+ * A header as tr_trace would make it (own: the reader's part, or NULL): writers
+ * expect one. Returns the trouble.
+ */
+static size_t put_header(const struct tr_format *writes, struct tr_writer *writer,
+			 const struct tr_format *reads, struct tr_record *own)
 {
 	struct tr_buffer line = TR_BUFFER_INIT;
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -32,18 +35,25 @@ static void put_header(const struct tr_format *writes, struct tr_writer *writer,
 	tr_buffer_put_text(&line, tr_text_from(reads->name));
 	for (size_t i = 0; own && i < own->count; i++) {
 		tr_buffer_put_byte(&line, '\t');
-		tr_buffer_put_text(&line, own->fields[i].key);
+		const struct tr_field *field = &own->fields[i];
+		tr_buffer_put_text(&line, field->key);
 		tr_buffer_put_byte(&line, '=');
-		tr_literal_write(own->fields[i].value, &line);
+		if (field->text.data)
+			tr_buffer_put_text(&line, field->text);
+		else
+			tr_literal_write(field->value, &line);
 	}
 	tr_buffer_put_byte(&line, '\n');
 	struct tr_record record;
 	struct tr_error err;
+	size_t trouble = 0;
 	tr_record_init(&record, &arena);
-	if (!line.failed && tr_record_from_line(&record, tr_buffer_text(&line), &err))
-		writes->put(writer, &record, &err);
+	if (!line.failed && tr_record_from_line(&record, tr_buffer_text(&line), &err) &&
+	    writes->put(writer, &record, &err) != TR_OK)
+		trouble = err.severity == TR_DAMAGE;
 	tr_arena_free(&arena);
 	tr_buffer_free(&line);
+	return trouble;
 }
 
 static size_t copy_records(const struct tr_format *reads, struct tr_reader *reader,
@@ -61,7 +71,7 @@ static size_t copy_records(const struct tr_format *reads, struct tr_reader *read
 		if (status == TR_WARN)
 			trouble += err.severity == TR_DAMAGE;
 		else if (record->type == TR_HEADER && !(reads->flags & TR_FORMAT_STREAM))
-			put_header(writes, writer, reads, record);
+			trouble += put_header(writes, writer, reads, record);
 		else if (writes->put(writer, record, &err) != TR_OK)
 			trouble += err.severity == TR_DAMAGE;
 	}

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# GNATcoverage source traces through the tools; test_srctrace.c tries every cut and changed byte.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	data=$top_srcdir/tests/data/srctrace
+	for recipe in "$data"/*.recipe; do
+		"$top_srcdir/tests/helper/bytes_make" <"$recipe" >"$(basename "$recipe" .recipe)"
+	done
+}
+
+@test "good traces come back to the byte, with and without a pipe of one byte at a time" {
+	for f in good-tiny good-a1 good-a2-be good-a16-be good-pads good-empty; do
+		echo $f
+		tr-parse $f >$f.trec
+		tr-repack $f.trec | cmp - $f
+		dd bs=1 if=$f 2>/dev/null | tr-parse | cmp - $f.trec
+		tr-tojson --typed $f.trec | tr-parse -f json | cmp - $f.trec
+	done
+	run ! grep -q '\.raw=' good-tiny.trec
+	[ "$(grep -c '\.raw=' good-pads.trec)" -eq 2 ]
+}
+
+@test "what a trace says, as records" {
+	run -0 tr-parse good-tiny
+	[ "${lines[0]}" = $'%trec\t1\tformat=srctrace\tversion=4\talign=8\tendian=little' ]
+	[ "${lines[1]}" = $'info\t0\t-\t-\tPROGRAM_NAME\tdata="tiny"' ]
+	[[ ${lines[2]} == *$'\tvalue="2023-11-14T22:13:20Z"' ]]
+	[[ ${lines[4]} == $'unit\t3\t-\t-\t/src/app/main.c\tstatement_bits=37\tstatements=[0,3,6,'* ]]
+	[[ ${lines[4]} == *$'\tdecision_bits=6\tdecisions=[0,3]\tmcdc_bits=9\tmcdc=[2,8]\t'* ]]
+	[ "$(tr-filter -c 'unit and statements == 36' good-tiny)" = 1 ]
+	[ "$(tr-filter --fields=name 'unit and len(statements) == 0' good-tiny)" = /src/app/hdr.h ]
+	tr-parse good-a16-be | grep -q 'value=9223372036854775807'
+}
+
+@test "an edit wins over .raw; a unit less is a trace still" {
+	tr-parse good-pads | sed 's/statements=\[0,2\]/statements=[1]/' | tr-repack >edited
+	tr-parse edited | grep -q 'statements=\[1\]'
+	tr-filter 'name != "/src/app/main.c"' good-tiny | tr-repack -q | tr-parse >less
+	[ "$(grep -c ^unit less)" -eq 2 ]
+	[ "$(grep -c ^info less)" -eq 3 ]
+}
+
+@test "-O endian and align lay it out anew, and back" {
+	for align in 1 2 4 8 16; do
+		tr-repack -O align=$align -O endian=big good-tiny >other
+		run ! cmp -s other good-tiny
+		diff <(tr-parse other | tail -n +2) <(tr-parse good-tiny | tail -n +2)
+		tr-repack -O align=8 -O endian=little other | cmp - good-tiny
+	done
+	tr-repack -O align=1 good-pads | tr-parse | run ! grep -q '\.raw='
+	run -2 tr-repack -O align=3 good-tiny
+}
+
+@test "the Base64 form is found in a log, each trace a segment" {
+	cp "$data"/good-log.log log
+	run -0 tr-parse --identify log
+	[ "$output" = "log: srctrace" ]
+	tr-parse log >log.trec
+	[ "$(grep -c ^%trec log.trec)" -eq 2 ]
+	[ "$(grep -c ^unit log.trec)" -eq 3 ]
+	{ yes 'nothing to see here' | head -n 100000; sed 's/$/\r/' log; } | tr-parse | cmp - log.trec
+	run ! bash -c 'yes "nothing to see here" | head -n 300000 | cat - log | tr-parse --identify'
+	yes 'nothing to see here' | head -n 300000 | cat - log | tr-parse -f srctrace | cmp - log.trec
+	tr-parse "$data"/good-tiny.log | tr-repack | cmp - good-tiny
+}
+
+@test "the Base64 form is written with -O base64=yes" {
+	tr-repack -O base64=yes good-tiny | cmp - "$data"/good-tiny.log
+	tr-parse "$data"/good-log.log | tr-repack -O base64=yes | tr-parse | cmp - <(tr-parse "$data"/good-log.log)
+	# a file that is no log holds one trace
+	tr-parse "$data"/good-log.log >log.trec
+	run -2 --separate-stderr tr-repack -o one log.trec
+	[[ $stderr == *"holds one trace: further ones are left out"* ]]
+	cmp one good-tiny
+	[ "$(tr-parse good-two | grep -c ^%trec)" -eq 2 ]
+}
+
+@test "logs that are damaged say where, and the next trace is read" {
+	cp "$data"/good-log.log log
+	broken() { # broken SED-COMMAND: message with the line
+		sed "$1" log >broken.log
+		run -2 --separate-stderr tr-parse broken.log
+		echo "$stderr"
+	}
+	broken '5s/.$/?/;6s/DwAA/D!AA/'
+	[[ $stderr == *"broken.log:6: Base64 of a source trace: "* ]]
+	[[ $output == *"align=8"*$'\n!end\t'*"truncated=true"*$'\n!end\t0' ]]
+	broken '7s/=*$/x/;8s/.$//'
+	[[ $stderr == *"broken.log:7: Base64 of a source trace: incomplete group of 4 characters"* ]]
+	broken '/cpu0> == End/d'
+	[[ $stderr == *"the log ends before"* ]]
+	sed '/== End/d' "$data"/good-tiny.log >open.log
+	cat open.log "$data"/good-tiny.log >again.log
+	run -2 --separate-stderr tr-parse again.log
+	[[ $stderr == *"another one begins before"* ]]
+	[ "$(grep -c ^unit <<<"$output")" -eq 6 ]
+	run -2 --separate-stderr tr-parse -f srctrace "$data"/good-tiny.recipe
+	[[ $stderr == *"no source trace, and no Base64 of one" ]]
+}
+
+# bad NAME OFFSET MESSAGE RECORDS: reported there, exit 2, so many records all the same
+bad() {
+	run -2 --separate-stderr tr-parse "$1"
+	echo "$stderr"
+	[[ $stderr == "tr-parse: $1:@$2 "*": $3"* ]]
+	[ "$(grep -cE '^(info|unit)' <<<"$output")" -eq "$4" ]
+	tr-parse -q "$1" 2>/dev/null | tr-repack -q >again 2>/dev/null || [ $? -eq 2 ]
+}
+
+@test "bad traces: what, where, and what is left" {
+	bad bad-version 0x0 'source trace of version 2 (with fingerprints of bit maps): only version 4 is read' 0
+	bad bad-align 0x0 'bad alignment 3' 0
+	bad bad-endian 0x0 'bad endianness 2' 0
+	bad bad-header-padding 0x0 'the padding of the header is not zero' 0
+	cmp again bad-header-padding
+	bad bad-info-kind 0x28 'unknown kind of information: passed on by its number' 1
+	cmp again bad-info-kind
+	bad bad-end-length 0x28 'the end of the information entries has a length: 4' 0
+	bad bad-encoding 0x82 'unknown encoding of bits: 3' 1
+	bad bad-checked 0x30 "padding of a unit's header or bits is not zero" 2
+	cmp again bad-checked
+	bad bad-huge 0x8b 'the trace ends in an entry that says it is longer than all that is left' 0
+	bad bad-huge-info 0x33 'the trace ends in an entry that says it is longer than all that is left' 0
+	run -2 tr-parse --strict bad-checked
+}
+
+@test "a header of a unit that is cut is noticed at every length" {
+	for n in 97 98 175; do
+		head -c $n good-tiny >cut
+		run -2 --separate-stderr tr-parse cut
+		[[ $stderr == *"the trace ends in the header of a unit" ]]
+	done
+	head -c 176 good-tiny >cut
+	run -2 --separate-stderr tr-parse cut
+	[[ $stderr == *"the trace ends in a unit" ]]
+}
+
+@test "checkpoints and raw profiles are named, not read" {
+	printf 'GNATcov checkpoint\0\x16\0\0\0\1\2\0\0\1\1\1\0\0\0\0\0\2' >x.ckpt
+	printf 'GNATcov checkpoint\0\x16\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2' >x.sid
+	printf '\x81rforpl\xff\x08\0\0\0\0\0\0\x01' >x.profraw
+	run -0 tr-parse --identify x.ckpt x.sid x.profraw
+	[[ ${lines[0]} == "x.ckpt: checkpoint (GNATcov checkpoint (consolidation), version 22, 64 bits, levels stmt+decision+mcdc, traces source: recognised, not read)" ]]
+	[[ ${lines[1]} == "x.sid: checkpoint (GNATcov SID file (instrumentation), version 22, no target, levels none, traces source: recognised, not read)" ]]
+	[[ ${lines[2]} == "x.profraw: profraw (LLVM raw profile, version 8, 64 bits, little endian: recognised, not read (see llvm-profdata))" ]]
+	for f in x.ckpt x.sid x.profraw; do
+		run -2 tr-parse $f
+		[[ $output == *"recognised, not read"* ]]
+		run -2 tr-repack $f
+	done
+	run -2 tr-parse -f checkpoint x.ckpt
+}
