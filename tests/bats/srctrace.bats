@@ -55,7 +55,7 @@ setup() {
 }
 
 @test "the Base64 form is found in a log, each trace a segment" {
-	cp "$data"/good-log.log log
+	cp "$data"/good-log.console log
 	run -0 tr-parse --identify log
 	[ "$output" = "log: srctrace" ]
 	tr-parse log >log.trec
@@ -64,14 +64,14 @@ setup() {
 	{ yes 'nothing to see here' | head -n 100000; sed 's/$/\r/' log; } | tr-parse | cmp - log.trec
 	run ! bash -c 'yes "nothing to see here" | head -n 300000 | cat - log | tr-parse --identify'
 	yes 'nothing to see here' | head -n 300000 | cat - log | tr-parse -f srctrace | cmp - log.trec
-	tr-parse "$data"/good-tiny.log | tr-repack | cmp - good-tiny
+	tr-parse "$data"/good-tiny.console | tr-repack | cmp - good-tiny
 }
 
 @test "the Base64 form is written with -O base64=yes" {
-	tr-repack -O base64=yes good-tiny | cmp - "$data"/good-tiny.log
-	tr-parse "$data"/good-log.log | tr-repack -O base64=yes | tr-parse | cmp - <(tr-parse "$data"/good-log.log)
+	tr-repack -O base64=yes good-tiny | cmp - "$data"/good-tiny.console
+	tr-parse "$data"/good-log.console | tr-repack -O base64=yes | tr-parse | cmp - <(tr-parse "$data"/good-log.console)
 	# a file that is no log holds one trace
-	tr-parse "$data"/good-log.log >log.trec
+	tr-parse "$data"/good-log.console >log.trec
 	run -2 --separate-stderr tr-repack -o one log.trec
 	[[ $stderr == *"holds one trace: further ones are left out"* ]]
 	cmp one good-tiny
@@ -79,7 +79,7 @@ setup() {
 }
 
 @test "logs that are damaged say where, and the next trace is read" {
-	cp "$data"/good-log.log log
+	cp "$data"/good-log.console log
 	broken() { # broken SED-COMMAND: message with the line
 		sed "$1" log >broken.log
 		run -2 --separate-stderr tr-parse broken.log
@@ -92,8 +92,8 @@ setup() {
 	[[ $stderr == *"broken.log:7: Base64 of a source trace: incomplete group of 4 characters"* ]]
 	broken '/cpu0> == End/d'
 	[[ $stderr == *"the log ends before"* ]]
-	sed '/== End/d' "$data"/good-tiny.log >open.log
-	cat open.log "$data"/good-tiny.log >again.log
+	sed '/== End/d' "$data"/good-tiny.console >open.log
+	cat open.log "$data"/good-tiny.console >again.log
 	run -2 --separate-stderr tr-parse again.log
 	[[ $stderr == *"another one begins before"* ]]
 	[ "$(grep -c ^unit <<<"$output")" -eq 6 ]
