@@ -126,7 +126,7 @@ static enum tr_status last_bytes(struct tr_gnatcov_reader *reader, size_t size,
 	const struct tr_input *in = reader->in;
 	size_t left = tr_input_available(in);
 
-	if (!in->at_end)
+	if (!in->at_end || in->damaged)
 		return tr_gnatcov_stuck(reader);
 	if (left == 0)
 		return end_of_entries(reader, TR_GNATCOV_DONE, err);

@@ -20,12 +20,8 @@ static enum tr_status no_header(struct tr_gnatcov_reader *reader, struct tr_erro
 	struct tr_input *in = reader->in;
 	size_t left = tr_input_available(in);
 
-	if (!in->at_end)
-		return tr_gnatcov_stuck(reader);
-	if (left == 0 && in->damaged) {
-		reader->state = TR_GNATCOV_DONE; /* the cut is reported with its cause */
-		return TR_END;
-	}
+	if (!in->at_end || in->damaged)
+		return tr_gnatcov_stuck(reader); /* the cut is reported with its cause */
 	if (left == 0 && !reader->begun)
 		tr_error_set(err, TR_CAUSE_CUT, "the file is empty");
 	else if (left == 0)

@@ -24,7 +24,7 @@ static enum tr_status lost(struct tr_gnatcov_reader *reader, size_t at, struct t
 
 static enum tr_status cut(struct tr_gnatcov_reader *reader, size_t at, struct tr_error *err)
 {
-	if (!reader->in->at_end)
+	if (!reader->in->at_end || reader->in->damaged)
 		return tr_gnatcov_stuck(reader);
 	tr_error_at_offset(err, reader->in->offset + at);
 	return tr_gnatcov_cut(reader, err);

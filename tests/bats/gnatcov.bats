@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# Execution traces of GNATcoverage through the tools.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	data=$top_srcdir/tests/data/gnatcov
+	cd "$BATS_TEST_TMPDIR" || return 1
+	cp "$data"/*.trace .
+	gzip -dc "$data/true_flat.trace.gz" >true_flat.trace
+}
+
+make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
+	for recipe in "$data"/$1.recipe; do
+		"$top_srcdir/tests/helper/gnatcov_make" <"$recipe" >"$(basename "$recipe" .recipe).trace"
+	done
+}
+
+@test "every good trace comes back byte for byte, without .raw" {
+	make_recipes 'good-*'
+	rm bad_*
+	for f in *.trace; do
+		echo "$f"
+		tr-parse -q "$f" >stream
+		run ! grep -q $'\t\\.raw=' stream
+		tr-repack stream | cmp - "$f"
+		tr-repack -q "$f" | cmp - "$f"
+		tr-parse -q "$f" | tr-parse | cmp - stream
+		tr-parse -q --exact "$f" | cmp - stream
+		tr-tojson --typed stream | tr-parse -f json | cmp - stream
+	done
+}
+
+@test "what is wrong is said with its offset, and what is right is there" {
+	make_recipes 'bad-*'
+	for recipe in "$data"/bad-*.recipe; do
+		f=$(basename "$recipe" .recipe).trace
+		echo "$f"
+		run -2 --separate-stderr tr-parse "$f"
+		sed "s/^tr-parse: $f:\([^ ]* \)\((record [0-9]*): \)\?/\1/" <<<"$stderr" >got
+		sed -n 's/^#! //p' "$recipe" >want
+		diff want got
+		[ "${lines[-1]}" = "$(sed -n 's/^#> //p' "$recipe" | tr ' ' '\t')" ]
+		run -2 tr-parse --strict "$f"
+	done
+}
+
+@test "where nothing is lost, bad traces come back too" {
+	make_recipes 'bad-*'
+	for name in flat-first second-info second-map unknown-tag info-padding month no-loadaddr \
+		unexpected-loadaddr second-loadaddr loadaddr-0 special-before-loadaddr special \
+		object-incomplete object-size object-overlap; do
+		echo "$name"
+		tr-parse -q bad-$name.trace >stream || true
+		tr-repack -q stream | cmp - bad-$name.trace
+	done
+}
+
+@test "an empty file is none of these, unless it is said to be" {
+	: >empty
+	tr-parse empty
+	run -2 tr-parse -f gnatcov empty
+	[[ $output == *'@0x0: the file is empty'* ]]
+}
+
+@test "a stream of records has the fields that trec(5) says" {
+	tr-parse shared_objects_64le.trace >stream
+	grep -q $'^section\t0\t-\t-\tINFO\tbits=64\tendian=little\tmachine=EM_AARCH64(183)$' stream
+	grep -q $'^info\t4\t-\t-\tEXEC_FILE_CRC32\tdata=" 1963677934"\tvalue=1963677934$' stream
+	grep -q $'^block\t8\t-\t-\t0x0000000070000010\tsize=6\top=block|br0$' stream
+	grep -q $'^load\t7\t-\t-\t0x0000000070000000\tEXEC_FILE_NAME="/lib/liba.so"\t' stream
+	grep -q $'^unload\t13\t-\t-\t0x0000000070000000$' stream
+	grep -q $'^!end\t16$' stream
+	tr-parse kernel_loadaddr_32le.trace | grep -q $'^loadaddr\t.\t-\t-\t0x00020000$'
+	tr-parse plain_32le.trace | grep -q $'value="2012-02-21T08:00:37Z"'
+	tr-parse odd_pads_64le.trace | grep -q $'\t.pad=0x5aefbeadde$'
+	tr-tojson -q shared_objects_64le.trace | grep -q '"name":"0x0000000070000010"'
+}
+
+@test "a filtered trace has its sections and its information, and is read back" {
+	tr-filter 'block and name in {0xfff00000..0xfff0ffff}' plain_32le.trace | tr-repack -o part
+	tr-parse part >got
+	[ "$(grep -c ^info got)" -eq 3 ]
+	[ "$(grep -c ^section got)" -eq 2 ]
+	[ "$(grep -c ^block got)" -eq 6 ]
+	[ "$(tr-filter -c 'op has fault' plain_32le.trace)" -eq 2 ]
+	[ "$(tr-filter -c 'op has block|br0' plain_32le.trace)" -eq 4 ]
+	tr-parse plain_32le.trace | tr-filter 'op has fault' | tr-repack | tr-parse | grep -c ^block |
+		grep -qx 2
+	# blocks alone: what is missing is supplied
+	tr-filter --context=none 'op has fault' plain_32le.trace >blocks
+	run --separate-stderr tr-repack -t gnatcov -o bare blocks
+	[ "$status" -eq 0 ]
+	[[ $stderr == *'supplied'* ]]
+	[ "$(tr-parse bare | grep -c -e ^block -e ^section)" -eq 4 ]
+}
+
+@test "tag, byte order and machine can be set" {
+	tr-repack -O tag='another tag' -o out plain_64be.trace
+	tr-parse out | grep -q $'\tUSER_DATA\tdata="another tag"$'
+	[ "$(tr-parse out | grep -c USER_DATA)" -eq 1 ]
+	tr-repack -O tag='sample tag' out | cmp - plain_64be.trace
+	tr-repack -O tag= out | tr-parse | run ! grep -q USER_DATA
+	tr-repack -O tag=new true_flat.trace | tr-parse | grep -c 'data="new"' | grep -qx 1
+	tr-repack -O tag=new decision_map_64be.trace | cmp - decision_map_64be.trace
+	make_recipes bad-flat-first
+	tr-repack -q -O tag=new bad-flat-first.trace >tagged || true
+	tr-parse tagged | grep -q $'\tUSER_DATA\tdata="new"$'
+
+	tr-repack -O endian=little -o little plain_64be.trace
+	tr-parse little | grep -c 'endian=little' | grep -qx 2
+	diff <(tr-parse little | grep -v -e ^section -e DATE_TIME) \
+		<(tr-parse plain_64be.trace | grep -v -e ^section -e DATE_TIME)
+	tr-parse little | grep -q 'value="2012-02-21T08:00:37Z"'
+	tr-repack -O endian=big little | cmp - plain_64be.trace
+
+	for machine in 20 ppc EM_PPC; do
+		tr-repack -O machine=$machine plain_32le.trace | tr-parse | grep -c 'EM_PPC(20)' | grep -qx 2
+	done
+	run -2 tr-repack -O machine=nonesuch plain_32le.trace
+}
+
+@test "several in one file, and from a pipe however slow" {
+	cat plain_32le.trace plain_64be.trace decision_map_64be.trace >all
+	tr-parse all >stream
+	[ "$(grep -c ^section stream)" -eq 5 ]
+	tr-repack stream | cmp - all
+	{ head -c 30 all; sleep 0.1; tail -c +31 all; } | tr-parse | cmp - stream
+	tr-parse plain_32le.trace plain_64be.trace decision_map_64be.trace | tr-repack | cmp - all
+	gzip -c all | tr-parse | tail -n +2 | cmp - <(tail -n +2 stream)
+}
+
+@test "blocks are counted with cut, sort and uniq" {
+	tr-parse true_flat.trace | grep ^block | cut -f5- | sort | uniq -c | sort -rn >counts
+	[ "$(wc -l <counts)" -gt 1000 ]
+}

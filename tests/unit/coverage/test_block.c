@@ -1,0 +1,169 @@
+/* Blocks and op words: built, as lines, and back. */
+#include "coverage/block.h"
+
+#include <stdlib.h>
+
+#include "coverage/objects.h"
+#include "record/literal.h"
+#include "tap.h"
+
+static struct tr_arena arena = TR_ARENA_INIT;
+
+static void test_ops(void)
+{
+	struct tr_op_values *values = tr_op_values_new();
+	bool spelled = values, canonical = values, read = values, direct = values;
+	for (unsigned op = 0; values && op < 256; op++) {
+		struct tr_buffer text = TR_BUFFER_INIT;
+		char spelling[TR_OP_SPELLED];
+		struct tr_text fast = { spelling, tr_op_spell((uint8_t)op, spelling) };
+		uint8_t back = (uint8_t)~op;
+		tr_literal_write(&values->values[op], &text);
+		spelled = spelled && tr_text_equal(fast, tr_buffer_text(&text));
+		canonical = canonical && tr_literal_check(fast, NULL, NULL) == TR_CANONICAL;
+		struct tr_value *value = tr_literal_parse(fast, &arena, NULL);
+		read = read && value && tr_op_from_value(value, &back) && back == op;
+		if (tr_op_from_text(fast, &back))
+			direct = direct && back == op;
+		tr_buffer_free(&text);
+	}
+	ok(spelled, "every op is spelled as its value");
+	ok(canonical, "in the one spelling");
+	ok(read, "and reads back");
+	ok(direct, "from text without a tree too");
+	free(values);
+
+	uint8_t op;
+	struct tr_value *value = tr_literal_parse(TR_TEXT("br0|block"), &arena, NULL);
+	ok(value && tr_op_from_value(value, &op) && op == 0x11, "in any order");
+	value = tr_literal_parse(TR_TEXT("17"), &arena, NULL);
+	ok(value && tr_op_from_value(value, &op) && op == 17, "as a number");
+	value = tr_literal_parse(TR_TEXT("nonsense"), &arena, NULL);
+	ok(value && !tr_op_from_value(value, &op), "an unknown word is none");
+	value = tr_literal_parse(TR_TEXT("256"), &arena, NULL);
+	ok(value && !tr_op_from_value(value, &op), "nor are 9 bits");
+	ok(!tr_op_from_text(TR_TEXT("block|"), &op) && !tr_op_from_text(TR_TEXT("block|x"), &op) &&
+		   !tr_op_from_text(TR_TEXT(""), &op),
+	   "what is not the one spelling is left to the value");
+}
+
+/* spell: the record's own way to its line; else from its fields. */
+static bool line_is(struct tr_record *record, bool spell, const char *want)
+{
+	struct tr_buffer line = TR_BUFFER_INIT;
+	if (!spell)
+		record->spell = NULL;
+	bool good = tr_record_write(record, &line, NULL) == TR_OK &&
+		    tr_text_is(tr_buffer_text(&line), want);
+	tr_buffer_free(&line);
+	return good;
+}
+
+static bool same_block(const struct tr_block *a, const struct tr_block *b)
+{
+	return a->address == b->address && a->size == b->size && a->op == b->op &&
+	       a->digits == b->digits && a->pad == b->pad;
+}
+
+static void test_records(void)
+{
+	static const struct {
+		struct tr_block block;
+		const char *line;
+	} cases[] = {
+		{ { 0x1000, 0, 4, 0x11, 8 }, "block\t7\t-\t-\t0x00001000\tsize=4\top=block|br0\n" },
+		{ { UINT64_MAX, 0x10, 65535, 0x00, 16 },
+		  "block\t7\t-\t-\t0xffffffffffffffff\tsize=65535\top=none\t.pad=0x10\n" },
+		{ { 0, 0xffffffffff, 0, 0x4c, 16 },
+		  "block\t7\t-\t-\t0x0000000000000000\tsize=0\top=?(0x4c)\t.pad=0xffffffffff\n" },
+		{ { 0xabcdef, 0, 1, 0xff, 8 },
+		  "block\t7\t-\t-\t0x00abcdef\tsize=1\top=block|fault|br0|br1|special|0x4c\n" },
+	};
+	struct tr_op_values *ops = tr_op_values_new();
+	struct tr_block_record built;
+	struct tr_block block;
+	tr_block_record_init(&built, ops, &arena);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		tr_block_record_set(&built, &cases[i].block, 7, 0);
+		ok(tr_block_read(&built.record, &block, NULL) == TR_OK &&
+			   same_block(&block, &cases[i].block),
+		   "case %zu, built, says its block", i);
+		ok(line_is(&built.record, true, cases[i].line), "its own spelling");
+		ok(line_is(&built.record, false, cases[i].line), "is that of its fields");
+		ok(tr_block_read(&built.record, &block, NULL) == TR_OK &&
+			   same_block(&block, &cases[i].block),
+		   "without it the fields are read");
+		struct tr_record record;
+		tr_record_init(&record, &arena);
+		ok(tr_record_from_line(&record, tr_text_from(cases[i].line), NULL) &&
+			   tr_block_read(&record, &block, NULL) == TR_OK &&
+			   same_block(&block, &cases[i].block),
+		   "the line says the same");
+	}
+	free(ops);
+}
+
+static enum tr_status status_of(const char *line)
+{
+	struct tr_record record;
+	struct tr_block block;
+	struct tr_error err;
+	tr_record_init(&record, &arena);
+	if (!tr_record_from_line(&record, tr_text_from(line), &err))
+		return TR_FATAL;
+	return tr_block_read(&record, &block, &err);
+}
+
+static void test_bad_lines(void)
+{
+	static const char *const bad[] = {
+		"block\t0\t-\t-\t0x1000\tsize=4\n",
+		"block\t0\t-\t-\t-\tsize=4\n",
+		"block\t0\t-\t-\t0x0000100g\tsize=4\n",
+		"block\t0\t-\t-\t0x00001000\n",
+		"block\t0\t-\t-\t0x00001000\tsize=65536\top=block\n",
+		"block\t0\t-\t-\t0x00001000\tsize=-1\top=block\n",
+		"block\t0\t-\t-\t0x00001000\tsize=04\top=block\n",
+		"block\t0\t-\t-\t0x00001000\tsize=4\top=\"block\"\n",
+		"block\t0\t-\t-\t0x00001000\tsize=4\top=\n",
+		"block\t0\t-\t-\t0x00001000\tsize=4\top=block\t.pad=0x100\n",
+	};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		ok(status_of(bad[i]) == TR_WARN, "bad line %zu", i);
+	ok(status_of("block\t0\t-\t-\t0x00001000\tmodule=1\tsize=4\n") == TR_OK,
+	   "other fields do no harm, and op may be absent");
+}
+
+static void test_objects(void)
+{
+	struct tr_objects objects = { NULL, 0, 0 };
+	ok(tr_objects_load(&objects, (struct tr_object){ 100, 199, 1 }) == TR_OBJECTS_ADDED, "one");
+	ok(tr_objects_load(&objects, (struct tr_object){ 50, 99, 2 }) == TR_OBJECTS_ADDED,
+	   "one right below");
+	ok(tr_objects_load(&objects, (struct tr_object){ 199, 300, 3 }) == TR_OBJECTS_OVERLAP,
+	   "one byte too many");
+	ok(tr_objects_load(&objects, (struct tr_object){ 300, 299, 3 }) == TR_OBJECTS_OVERLAP,
+	   "none wraps around");
+	ok(tr_objects_find(&objects, 99)->id == 2 && tr_objects_find(&objects, 100)->id == 1 &&
+		   !tr_objects_find(&objects, 200) && !tr_objects_find(&objects, 49),
+	   "found by any of its addresses");
+	ok(tr_objects_unload(&objects, 150) && !tr_objects_find(&objects, 100) &&
+		   !tr_objects_unload(&objects, 150),
+	   "unloaded once");
+	tr_objects_clear(&objects);
+	enum tr_objects_answer answer = TR_OBJECTS_ADDED;
+	for (uint64_t i = 0; i <= TR_OBJECTS_MAX && answer == TR_OBJECTS_ADDED; i++)
+		answer = tr_objects_load(&objects, (struct tr_object){ i, i, 0 });
+	ok(answer == TR_OBJECTS_FULL, "there is an end to them");
+	tr_objects_free(&objects);
+}
+
+int main(void)
+{
+	test_ops();
+	test_records();
+	test_bad_lines();
+	test_objects();
+	tr_arena_free(&arena);
+	return done_testing();
+}
