@@ -139,7 +139,8 @@ static bool join_lines(struct tr_join *join, const struct tr_record *enter,
 
 	tr_buffer_reset(line);
 	tr_buffer_put_literal(line, "call");
-	tr_buffer_put_text(line, tr_text_span(enter->line.data + enter->kind.len, enter->rest.data));
+	tr_buffer_put_text(line,
+			   tr_text_span(enter->line.data + enter->kind.len, enter->rest.data));
 	put_fields(join, enter->rest);
 	tr_buffer_put_literal(line, "\t->");
 	put_leave_fields(join, leave->rest);
@@ -175,6 +176,7 @@ static bool join_built(struct tr_join *join, const struct tr_record *enter,
 	join->call = *enter;
 	join->call.arena = &join->arena;
 	join->call.kind = TR_TEXT("call");
+	join->call.spell = NULL;
 	join->call.fields = join->fields;
 	join->call.count = count;
 	join->call.arrow = enter->count;
@@ -206,8 +208,8 @@ static enum tr_status as_line(struct tr_join *join, struct tr_record **record, s
 	return status;
 }
 
-static enum tr_status joined(struct tr_join *join, struct tr_record *enter,
-			     struct tr_record *leave, struct tr_error *err)
+static enum tr_status joined(struct tr_join *join, struct tr_record *enter, struct tr_record *leave,
+			     struct tr_error *err)
 {
 	bool built = !enter->line.data && !leave->line.data;
 	enum tr_status status = TR_OK;

@@ -154,6 +154,7 @@ struct tr_record *tr_record_clone(const struct tr_record *record)
 	block.used = 0;
 	struct tr_record *to = place(&block, record, sizeof *record);
 	to->arena = NULL;
+	to->spell = NULL; /* what it needs may not live as long */
 	place_record(&block, to);
 	return to;
 }
