@@ -53,8 +53,10 @@ static const struct {
 	bool lines_only; /* has a column that is no field: no built record has */
 } rows[] = {
 	{ "nothing", "", "", false },
-	{ "what needs no partner", "%trec\t1\ncall\t0\t-\t0\tf\ta=1\t->\n%fn\tF1\tf\n# c\nexec\t1\t-\t0\tg\n!end\t2\n",
-	  "%trec\t1\ncall\t0\t-\t0\tf\ta=1\t->\n%fn\tF1\tf\n# c\nexec\t1\t-\t0\tg\n!end\t2\n", false },
+	{ "what needs no partner",
+	  "%trec\t1\ncall\t0\t-\t0\tf\ta=1\t->\n%fn\tF1\tf\n# c\nexec\t1\t-\t0\tg\n!end\t2\n",
+	  "%trec\t1\ncall\t0\t-\t0\tf\ta=1\t->\n%fn\tF1\tf\n# c\nexec\t1\t-\t0\tg\n!end\t2\n",
+	  false },
 	{ "two threads",
 	  "enter\t7\t-\t0\tf\ta=1\nenter\t8\t-\t1\tg\tb={x=2}@S1\nleave\t8\t-\t1\tg\t->\treturn=3\n"
 	  "leave\t7\t-\t0\tf\t->\tc=A|B(0x3@M1)\n",
@@ -63,10 +65,12 @@ static const struct {
 	{ "nothing in it", "enter\t7\t-\t0\tf\nleave\t7\t-\t0\tf\t->\n", "call\t7\t-\t0\tf\t->\n",
 	  false },
 	{ "the same number in two tasks",
-	  "enter\t7\t-\t0\tf\nenter\t7\t-\t1\tg\nleave\t7\t-\t0\tf\t->\tr=1\nleave\t7\t-\t1\tg\t->\tr=2\n",
+	  "enter\t7\t-\t0\tf\nenter\t7\t-\t1\tg\nleave\t7\t-\t0\tf\t->\tr=1\nleave\t7\t-\t1\tg\t->"
+	  "\tr=2\n",
 	  "call\t7\t-\t0\tf\t->\tr=1\ncall\t7\t-\t1\tg\t->\tr=2\n", false },
 	{ "never returned, in the order of enters",
-	  "enter\t1\t-\t0\ta\nenter\t2\t-\t1\tb\nenter\t3\t-\t2\tc\tk=[\"x\",L\"y\"]\nleave\t2\t-\t1\tb\t->\n!end\t3\n",
+	  "enter\t1\t-\t0\ta\nenter\t2\t-\t1\tb\nenter\t3\t-\t2\tc\tk=[\"x\",L\"y\"]\nleave\t2\t-"
+	  "\t1\tb\t->\n!end\t3\n",
 	  "call\t2\t-\t1\tb\t->\nenter\t1\t-\t0\ta\nenter\t3\t-\t2\tc\tk=[\"x\",L\"y\"]\n!end\t3\n",
 	  false },
 	{ "a header ends the segment before it",
@@ -77,7 +81,8 @@ static const struct {
 	{ "a leave without an enter", "leave\t1\t-\t0\t-\t->\treturn=1\nleave\t2\t-\t0\tf\t->\n",
 	  "leave\t1\t-\t0\t-\t->\treturn=1\nleave\t2\t-\t0\tf\t->\n", false },
 	{ "two enters that look the same",
-	  "enter\t1\t-\t0\ta\tk=1\nenter\t1\t-\t0\ta\tk=2\nleave\t1\t-\t0\ta\t->\nleave\t1\t-\t0\ta\t->\n",
+	  "enter\t1\t-\t0\ta\tk=1\nenter\t1\t-\t0\ta\tk=2\nleave\t1\t-\t0\ta\t->\nleave\t1\t-"
+	  "\t0\ta\t->\n",
 	  "enter\t1\t-\t0\ta\tk=1\ncall\t1\t-\t0\ta\tk=2\t->\nleave\t1\t-\t0\ta\t->\n", false },
 	{ "arrows in odd places",
 	  "enter\t1\t-\t0\ta\tk=1\t->\tl=2\nleave\t1\t-\t0\ta\tm=3\t->\tn=4\n"
@@ -86,9 +91,11 @@ static const struct {
 	{ "columns that are no fields", "enter\t1\t-\t0\ta\tk\nleave\t1\t-\t0\ta\t->\t->x\t\n",
 	  "call\t1\t-\t0\ta\tk\t->\t->x\t\n", true },
 	{ "every type of value",
-	  "enter\t1\t-\t0\ta\tk=[null,true,-1,+2,0x3,1.5,0.1f,\"s\"...,L\"w\",b64:AAE=,blob:3,{},{=},"
+	  "enter\t1\t-\t0\ta\tk=[null,true,-1,+2,0x3,1.5,0.1f,\"s\"...,L\"w\",b64:AAE=,blob:3,{},{="
+	  "},"
 	  "{\"m\":[1]},A(1@E2),none,<\"h\";1>]\nleave\t1\t-\t0\ta\t->\n",
-	  "call\t1\t-\t0\ta\tk=[null,true,-1,+2,0x3,1.5,0.1f,\"s\"...,L\"w\",b64:AAE=,blob:3,{},{=},"
+	  "call\t1\t-\t0\ta\tk=[null,true,-1,+2,0x3,1.5,0.1f,\"s\"...,L\"w\",b64:AAE=,blob:3,{},{=}"
+	  ","
 	  "{\"m\":[1]},A(1@E2),none,<\"h\";1>]\t->\n",
 	  false },
 };
