@@ -100,8 +100,9 @@ static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 	struct tr_record *record;
 
 	if (!join) {
-		tr_cli_fail(cli, "out of memory");
-		cli->stop = true;
+		struct tr_error err;
+		tr_error_memory(&err);
+		tr_cli_report(cli, &err);
 	}
 	while (next(cli, blobs, &record) && put_joined(cli, writer, join, record))
 		;

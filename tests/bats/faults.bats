@@ -135,6 +135,17 @@ streams() {
 	without_memory tr-tojson --typed trace.trec
 }
 
+@test "memory runs out in tr-totext" {
+	needs_preload
+	calls=$top_srcdir/tests/data/trec/filter.trec
+	without_memory tr-totext --style=apitrace -O grep=gl "$calls"
+	grep -v '^%[a-z]*	[A-Z]' "$calls" >bare.trec
+	without_memory tr-totext --style=apitrace bare.trec
+	tr-parse -o killed.trec "$top_srcdir/tests/data/apitrace/killed.trace"
+	without_memory tr-totext -O multiline=no killed.trec
+	without_memory tr-parse --join "$calls"
+}
+
 @test "memory runs out in tr-repack" {
 	needs_preload
 	streams

@@ -4,11 +4,12 @@
 
 bats_require_minimum_version 1.5.0
 
-TOOLS="tr-parse tr-filter tr-tojson tr-repack"
+TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-repack"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
+	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
 }
 
 # Options as --help lists them: lines that begin with blanks and a hyphen.

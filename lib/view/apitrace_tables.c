@@ -1,0 +1,308 @@
+#include "view/apitrace_tables.h"
+
+#include "call/call_kind.h"
+#include "core/buffer.h"
+
+enum { FEW = 8 }; /* arguments that are as quickly found without a map */
+
+void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables)
+{
+	struct tr_apitrace_function *function;
+	size_t position = 0;
+
+	while ((function = tr_map_next(&tables->others, &position)))
+		tr_map_free(&function->by_key);
+	tr_map_clear(&tables->functions);
+	tr_map_clear(&tables->others);
+	tr_map_clear(&tables->frames);
+	tr_map_clear(&tables->guids);
+	tr_arena_reset(&tables->arena);
+}
+
+void tr_apitrace_tables_free(struct tr_apitrace_tables *tables)
+{
+	tr_apitrace_tables_reset(tables);
+	tr_map_free(&tables->functions);
+	tr_map_free(&tables->others);
+	tr_map_free(&tables->frames);
+	tr_map_free(&tables->guids);
+	tr_arena_free(&tables->arena);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* apitrace keeps names as C strings. */
+static struct tr_text as_c_string(struct tr_text bytes)
+{
+	const char *nul = bytes.len ? memchr(bytes.data, '\0', bytes.len) : NULL;
+
+	return nul ? tr_text_span(bytes.data, nul) : bytes;
+}
+
+/* What a cell or key says; one with bad escapes is taken literally. data NULL: memory is out. */
+static struct tr_text cell_name(struct tr_text cell, struct tr_arena *arena)
+{
+	struct tr_text bytes;
+	struct tr_error err;
+
+	if (tr_cell_bytes(cell, arena, &bytes, &err))
+		return as_c_string(bytes);
+	return err.cause == TR_CAUSE_MEMORY ? (struct tr_text){ NULL, 0 } : cell;
+}
+
+bool tr_apitrace_function_name(struct tr_apitrace_function *function, struct tr_arena *arena)
+{
+	function->name = cell_name(function->cell, arena);
+	function->kinds = tr_call_kinds(function->name);
+	for (size_t i = 0; i < function->count; i++) {
+		struct tr_apitrace_argument *argument = &function->arguments[i];
+		argument->name = cell_name(argument->key, arena);
+		if (!argument->name.data)
+			return false;
+	}
+	return function->name.data != NULL;
+}
+
+static size_t argument_number(struct tr_text digits, size_t none)
+{
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = digits };
+	uint64_t number;
+
+	return tr_cell_number(&cell, &number) && number < none ? (size_t)number : none;
+}
+
+size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
+				     struct tr_text key, size_t hint)
+{
+	const struct tr_apitrace_argument *arguments = function->arguments;
+	size_t count = function->count;
+
+	if (hint < count && tr_text_equal(arguments[hint].key, key))
+		return hint;
+	if (key.len && *key.data == '#')
+		return argument_number(tr_text_span(key.data + 1, key.data + key.len), count);
+	if (count > FEW) {
+		struct tr_apitrace_argument *argument = tr_map_get(&function->by_key, key);
+		return argument ? (size_t)(argument - arguments) : count;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (tr_text_equal(arguments[i].key, key))
+			return i;
+	}
+	return count;
+}
+
+/* The value of a field, where it is of that type; NULL: there is none. */
+static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct tr_record *record,
+				       const char *key, enum tr_type type)
+{
+	struct tr_error err = { .cause = TR_CAUSE_NONE };
+	struct tr_field *field = tr_record_field(record, key);
+	const struct tr_value *value = field ? tr_field_value(record, field, &err) : NULL;
+
+	tables->failed |= err.cause == TR_CAUSE_MEMORY;
+	return value && value->type == type ? value : NULL;
+}
+
+/* The strings of a definition's list; NULL where it has no such list. */
+static const struct tr_value *names_of(struct tr_apitrace_tables *tables, struct tr_record *record,
+				       const char *key)
+{
+	const struct tr_value *list = value_of(tables, record, key, TR_LIST);
+
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->as.items[i].type != TR_STRING)
+			return NULL;
+	}
+	return list;
+}
+
+static bool set_argument(struct tr_apitrace_argument *argument, struct tr_text spelling,
+			 struct tr_arena *arena)
+{
+	struct tr_buffer key = TR_BUFFER_INIT;
+	struct tr_text bytes = tr_string_bytes(spelling, arena);
+
+	if (!bytes.data)
+		return false;
+	tr_cell_escape(bytes, true, &key);
+	argument->key = tr_arena_copy(arena, tr_buffer_text(&key));
+	argument->name = tr_arena_copy(arena, as_c_string(bytes));
+	bool good = !key.failed && argument->key.data && argument->name.data;
+	tr_buffer_free(&key);
+	return good;
+}
+
+static bool map_arguments(struct tr_apitrace_function *function)
+{
+	for (size_t i = 0; function->count > FEW && i < function->count; i++) {
+		struct tr_apitrace_argument *argument = &function->arguments[i];
+		if (!tr_map_get(&function->by_key, argument->key) &&
+		    !tr_map_put(&function->by_key, argument->key, argument))
+			return false;
+	}
+	return true;
+}
+
+static enum tr_status add_function(struct tr_apitrace_tables *tables, struct tr_text id,
+				   struct tr_record *record, struct tr_error *err)
+{
+	struct tr_arena *arena = &tables->arena;
+	const struct tr_value *names = names_of(tables, record, "args");
+
+	if (tables->failed)
+		return out_of_memory(err);
+	if (!names) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%%fn %.*s without a list args", (int)id.len,
+			     id.data);
+		return TR_WARN;
+	}
+	struct tr_apitrace_function *function = tr_arena_alloc(arena, sizeof *function);
+	if (!function)
+		return out_of_memory(err);
+	*function = (struct tr_apitrace_function){ .cell = TR_TEXT("-") };
+	if (record->name.type == TR_CELL_TEXT)
+		function->cell = tr_arena_copy(arena, record->name.text);
+	if (!function->cell.data || !tr_apitrace_function_name(function, arena))
+		return out_of_memory(err);
+	function->arguments = tr_arena_alloc(arena, names->count * sizeof *function->arguments);
+	if (!function->arguments)
+		return out_of_memory(err);
+	for (; function->count < names->count; function->count++) {
+		if (!set_argument(&function->arguments[function->count],
+				  names->as.items[function->count].text, arena))
+			return out_of_memory(err);
+	}
+	if (!tr_map_put(&tables->others, id, function) || !map_arguments(function))
+		return out_of_memory(err);
+	if (!tr_map_get(&tables->functions, function->cell) &&
+	    !tr_map_put(&tables->functions, function->cell, function))
+		return out_of_memory(err);
+	return TR_OK;
+}
+
+/* A text member of a frame; data NULL: it has none. */
+static struct tr_text frame_text(struct tr_apitrace_tables *tables, struct tr_record *record,
+				 const char *key)
+{
+	const struct tr_value *value = value_of(tables, record, key, TR_STRING);
+
+	if (!value)
+		return (struct tr_text){ NULL, 0 };
+	struct tr_text bytes = tr_string_bytes(value->text, &tables->arena);
+	tables->failed |= !bytes.data;
+	return as_c_string(bytes);
+}
+
+/* A number of a frame. False: it has none, or one that C takes for negative. */
+static bool frame_number(struct tr_apitrace_tables *tables, struct tr_record *record,
+			 const char *key, unsigned bits, uint64_t *number)
+{
+	const struct tr_value *value = value_of(tables, record, key, TR_UINT);
+
+	if (!value)
+		return false;
+	*number = value->as.number & (UINT64_MAX >> (64 - bits));
+	return !(*number >> (bits - 1));
+}
+
+/* A frame as a line of a backtrace. */
+static void write_frame(struct tr_apitrace_tables *tables, struct tr_record *record,
+			struct tr_buffer *to)
+{
+	struct tr_text module = frame_text(tables, record, "module");
+	struct tr_text function = frame_text(tables, record, "function");
+	struct tr_text file = frame_text(tables, record, "file");
+	uint64_t number;
+
+	tr_buffer_put_text(to, module.data ? module : TR_TEXT("?"));
+	if (function.data) {
+		tr_buffer_put_literal(to, ": ");
+		tr_buffer_put_text(to, function);
+	}
+	if (frame_number(tables, record, "offset", 64, &number)) {
+		tr_buffer_put_literal(to, "+0x");
+		tr_buffer_put_hex(to, number, 1);
+	}
+	if (file.data) {
+		tr_buffer_put_literal(to, ": ");
+		tr_buffer_put_text(to, file);
+		if (frame_number(tables, record, "line", 32, &number)) {
+			tr_buffer_put_byte(to, ':');
+			tr_buffer_put_decimal(to, number);
+		}
+	}
+}
+
+static enum tr_status add_frame(struct tr_apitrace_tables *tables, struct tr_text id,
+				struct tr_record *record, struct tr_error *err)
+{
+	struct tr_buffer line = TR_BUFFER_INIT;
+	struct tr_text *frame = tr_arena_alloc(&tables->arena, sizeof *frame);
+
+	write_frame(tables, record, &line);
+	bool good = frame && !line.failed && !tables->failed;
+	if (good)
+		*frame = tr_arena_copy(&tables->arena, tr_buffer_text(&line));
+	tr_buffer_free(&line);
+	good = good && frame->data && tr_map_put(&tables->frames, id, frame);
+	return good ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status add_structure(struct tr_apitrace_tables *tables, struct tr_text id,
+				    const struct tr_record *record, struct tr_error *err)
+{
+	if (record->name.type != TR_CELL_TEXT || !tr_text_is(record->name.text, "GUID"))
+		return TR_OK;
+	/* the map wants to point to something */
+	return tr_map_put(&tables->guids, id, tables) ? TR_OK : out_of_memory(err);
+}
+
+enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct tr_record *record,
+				      struct tr_error *err)
+{
+	struct tr_text id = record->task.text;
+	bool function = tr_text_is(record->kind, "fn");
+	bool frame = !function && tr_text_is(record->kind, "frame");
+
+	if (record->task.type != TR_CELL_TEXT ||
+	    (!function && !frame && !tr_text_is(record->kind, "struct")))
+		return TR_OK;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (tr_map_get(function ? &tables->others : frame ? &tables->frames : &tables->guids, id))
+		return TR_OK;
+	id = tr_arena_copy(&tables->arena, id);
+	if (!id.data)
+		return out_of_memory(err);
+	if (function)
+		return add_function(tables, id, record, err);
+	if (frame)
+		return add_frame(tables, id, record, err);
+	return add_structure(tables, id, record, err);
+}
+
+struct tr_apitrace_function *tr_apitrace_tables_function(struct tr_apitrace_tables *tables,
+							 struct tr_text sig, struct tr_text cell)
+{
+	return sig.data ? tr_map_get(&tables->others, sig) : tr_map_get(&tables->functions, cell);
+}
+
+bool tr_apitrace_tables_is_guid(const struct tr_apitrace_tables *tables, uint64_t id)
+{
+	struct tr_buffer key = TR_BUFFER_INIT;
+
+	if (tables->guids.count == 0)
+		return false;
+	tr_buffer_put_byte(&key, 'S');
+	tr_buffer_put_decimal(&key, id);
+	bool is = tr_map_get(&tables->guids, tr_buffer_text(&key)) != NULL;
+	tr_buffer_free(&key);
+	return is;
+}

@@ -1,0 +1,199 @@
+/* The stream as apitrace shows a trace: what is shown when. */
+#include "view/apitrace_text_private.h"
+
+#include <stdlib.h>
+
+struct tr_apitrace_text *tr_apitrace_text_new(const struct tr_apitrace_text_config *config,
+					      struct tr_output *out)
+{
+	struct tr_apitrace_text *text = calloc(1, sizeof *text);
+
+	if (!text)
+		return NULL;
+	text->config = *config;
+	text->out = out;
+	if (config->color)
+		text->colors = (struct tr_apitrace_colors){
+			.normal = TR_TEXT("\033[0m"),
+			.bold = TR_TEXT("\033[1m"),
+			.strike = TR_TEXT("\033[9m"),
+			.red = TR_TEXT("\033[31m"),
+			.pointer = TR_TEXT("\033[32m"),
+			.literal = TR_TEXT("\033[34m"),
+		};
+	text->join = tr_join_new();
+	if (text->join)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void tr_apitrace_text_free(struct tr_apitrace_text *text)
+{
+	if (!text)
+		return;
+	tr_join_free(text->join);
+	tr_apitrace_tables_free(&text->tables);
+	tr_map_free(&text->guess.by_key);
+	tr_buffer_free(&text->line);
+	tr_arena_free(&text->arena);
+	free(text->shown);
+	free(text);
+}
+
+/* A pair of a header's properties; order tells where it stands. */
+struct property {
+	struct tr_text name;  /* bytes */
+	struct tr_text value; /* spelling */
+	size_t order;
+};
+
+static int compare_names(const struct property *x, const struct property *y)
+{
+	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+	int order = len ? memcmp(x->name.data, y->name.data, len) : 0;
+
+	if (order)
+		return order;
+	return x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
+}
+
+static int by_name_and_order(const void *a, const void *b)
+{
+	const struct property *x = a, *y = b;
+	int order = compare_names(x, y);
+
+	return order ? order : x->order < y->order ? -1 : 1;
+}
+
+/* Reads a pair. False: it is none, or (data NULL) memory is out. */
+static bool read_property(const struct tr_value *pair, struct tr_arena *arena,
+			  struct property *property)
+{
+	if (pair->type != TR_LIST || pair->count != 2 || pair->as.items[0].type != TR_STRING ||
+	    pair->as.items[1].type != TR_STRING)
+		return false;
+	property->name = tr_string_bytes(pair->as.items[0].text, arena);
+	property->value = pair->as.items[1].text;
+	return true;
+}
+
+/* Sorted by name, as apitrace keeps them; of several of one name the last. */
+static bool put_properties(struct tr_apitrace_text *text, const struct tr_value *pairs)
+{
+	struct property *list = tr_arena_alloc(&text->arena, pairs->count * sizeof *list);
+	size_t count = 0;
+
+	if (!list)
+		return false;
+	for (size_t i = 0; i < pairs->count; i++) {
+		list[count].order = i;
+		if (!read_property(&pairs->as.items[i], &text->arena, &list[count]))
+			continue;
+		if (!list[count++].name.data)
+			return false;
+	}
+	qsort(list, count, sizeof *list, by_name_and_order);
+	for (size_t i = 0; i < count; i++) {
+		if (i + 1 < count && compare_names(&list[i], &list[i + 1]) == 0)
+			continue;
+		tr_buffer_put_literal(&text->line, "// ");
+		tr_buffer_put_text(&text->line, list[i].name);
+		tr_buffer_put_literal(&text->line, " = ");
+		tr_buffer_put_text(&text->line, text->colors.literal);
+		tr_apitrace_text_string(text, list[i].value, false);
+		tr_buffer_put_text(&text->line, text->colors.normal);
+		tr_buffer_put_byte(&text->line, '\n');
+	}
+	return true;
+}
+
+/* What a segment defines ends with it; what stands in front of a header belongs to that. */
+static void end_segment(struct tr_apitrace_text *text)
+{
+	tr_apitrace_tables_reset(&text->tables);
+	text->has_calls = false;
+}
+
+static enum tr_status put_header(struct tr_apitrace_text *text, struct tr_record *record,
+				 struct tr_error *err)
+{
+	if (text->has_calls)
+		end_segment(text);
+	if (!text->config.properties)
+		return TR_OK;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	struct tr_field *field = tr_record_field(record, "properties");
+	const struct tr_value *pairs = field ? tr_field_value(record, field, err) : NULL;
+	if (field && !pairs)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if (!pairs || pairs->type != TR_LIST || put_properties(text, pairs))
+		return TR_OK;
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* What has no place in this text is not passed over in silence. */
+static enum tr_status leave_out(const struct tr_record *record, struct tr_error *err)
+{
+	if (tr_join_is_kind(record, "leave"))
+		tr_error_set(err, TR_CAUSE_INPUT, "a leave without its enter is not shown");
+	else
+		tr_error_set(err, TR_CAUSE_INPUT, "a record of kind %.*s is not shown",
+			     (int)record->kind.len, record->kind.data);
+	err->severity = TR_DETAIL;
+	return TR_WARN;
+}
+
+static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *record,
+			   struct tr_error *err)
+{
+	switch (record->type) {
+	case TR_HEADER:
+		return put_header(text, record, err);
+	case TR_DEFINITION:
+		return tr_apitrace_tables_add(&text->tables, record, err);
+	case TR_TRAILER:
+		end_segment(text);
+		return TR_OK;
+	case TR_RECORD:
+		text->has_calls = true;
+		if (tr_text_is(record->kind, "call") || tr_join_is_kind(record, "enter"))
+			return tr_apitrace_text_call(text, record, err);
+		return leave_out(record, err);
+	default:
+		return TR_OK;
+	}
+}
+
+enum tr_status tr_apitrace_text_put(struct tr_apitrace_text *text, struct tr_record *record,
+				    struct tr_error *err)
+{
+	enum tr_status worst = TR_OK, status;
+	struct tr_record *ready;
+	struct tr_error trouble;
+
+	tr_join_put(text->join, record);
+	while ((status = tr_join_next(text->join, &ready, &trouble)) != TR_END) {
+		if (status == TR_OK)
+			status = show(text, ready, &trouble);
+		if (status == TR_OK && text->line.failed) {
+			tr_error_memory(&trouble);
+			status = TR_FATAL;
+		}
+		if (status > worst) {
+			worst = status;
+			*err = trouble;
+		}
+		if (status == TR_FATAL)
+			return status;
+		if (text->line.len) {
+			tr_output_put_text(text->out, tr_buffer_text(&text->line));
+			tr_output_record_end(text->out);
+		}
+		tr_buffer_reset(&text->line);
+		tr_arena_reset(&text->arena);
+	}
+	return worst;
+}

@@ -1,0 +1,266 @@
+/* Values as apitrace shows them; one that no apitrace trace has (a map, a cut list) much alike. */
+#include "view/apitrace_text_private.h"
+#include "view/text_real.h"
+
+static void put_text(struct tr_apitrace_text *text, struct tr_text color, struct tr_text what)
+{
+	tr_buffer_put_text(&text->line, color);
+	tr_buffer_put_text(&text->line, what);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+}
+
+/* A signed number of 64 bits. */
+static void put_signed(struct tr_apitrace_text *text, uint64_t bits)
+{
+	bool negative = bits >> 63;
+
+	if (negative)
+		tr_buffer_put_byte(&text->line, '-');
+	tr_buffer_put_decimal(&text->line, negative ? -bits : bits);
+}
+
+static void put_number(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	tr_buffer_put_text(&text->line, text->colors.literal);
+	if (value->flags & TR_NEGATIVE)
+		put_signed(text, -value->as.number);
+	else
+		tr_buffer_put_decimal(&text->line, value->as.number);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+}
+
+static void put_real(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	char digits[TR_TEXT_REAL_MAX];
+	size_t len = value->type == TR_REAL32 ? tr_text_real32((uint32_t)value->as.number, digits)
+					      : tr_text_real64(value->as.number, digits);
+
+	put_text(text, text->colors.literal, (struct tr_text){ digits, len });
+}
+
+static void put_hex(struct tr_apitrace_text *text, struct tr_text color, uint64_t number)
+{
+	tr_buffer_put_text(&text->line, color);
+	tr_buffer_put_literal(&text->line, "0x");
+	tr_buffer_put_hex(&text->line, number, 1);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+}
+
+static void put_string(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	bool wide = value->type == TR_WSTRING;
+
+	tr_buffer_put_text(&text->line, text->colors.literal);
+	if (wide) {
+		tr_buffer_put_byte(&text->line, 'L');
+		tr_buffer_put_text(&text->line, text->colors.literal);
+	}
+	tr_apitrace_text_string(text, value->text, wide);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+}
+
+static void put_blob(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	struct tr_buffer *to = &text->line;
+	const struct tr_apitrace_text_config *config = &text->config;
+
+	tr_buffer_put_text(to, text->colors.pointer);
+	tr_buffer_put_literal(to, "blob(");
+	size_t start = to->len;
+	unsigned number = text->blobs++;
+	if (config->keep_blob && value->type == TR_BLOB) {
+		tr_buffer_put_byte(to, '"');
+		if (config->keep_blob(config->context, text->call, number, value->text, to))
+			tr_buffer_put_byte(to, '"');
+		else
+			to->len = start;
+	}
+	if (to->len == start)
+		tr_buffer_put_decimal(to,
+				      value->type == TR_BLOB ? value->text.len : value->as.number);
+	tr_buffer_put_byte(to, ')');
+	tr_buffer_put_text(to, text->colors.normal);
+}
+
+/* The bytes of a name, as far as C sees them. False: memory is out. */
+static bool put_name(struct tr_apitrace_text *text, struct tr_text spelling)
+{
+	struct tr_text name = tr_string_bytes(spelling, &text->arena);
+
+	if (!name.data)
+		return false;
+	const char *nul = name.len ? memchr(name.data, '\0', name.len) : NULL;
+	tr_buffer_put_text(&text->line, nul ? tr_text_span(name.data, nul) : name);
+	return true;
+}
+
+static bool put_symbol(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	const struct tr_symbol *symbol = value->as.symbol;
+
+	for (size_t i = 0; i < symbol->count; i++) {
+		if (i)
+			tr_buffer_put_literal(&text->line, " | ");
+		tr_buffer_put_text(&text->line, text->colors.literal);
+		if (!put_name(text, symbol->names[i].text))
+			return false;
+		tr_buffer_put_text(&text->line, text->colors.normal);
+	}
+	if (symbol->unknown_bits) {
+		tr_buffer_put_literal(&text->line, " | ");
+		put_hex(text, text->colors.literal, symbol->unknown_bits);
+	}
+	if (symbol->count)
+		return true;
+	if (symbol->numbered == TR_SYMBOL_MASK) {
+		put_hex(text, text->colors.literal, symbol->number);
+		return true;
+	}
+	/* an enum is a signed number however it was written */
+	tr_buffer_put_text(&text->line, text->colors.literal);
+	put_signed(text, value->flags & TR_NEGATIVE ? -symbol->number : symbol->number);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+	return true;
+}
+
+static bool put_list(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	struct tr_buffer *to = &text->line;
+
+	if (value->count == 1) {
+		tr_buffer_put_byte(to, '&');
+		return tr_apitrace_text_value(text, value->as.items);
+	}
+	tr_buffer_put_byte(to, '{');
+	for (size_t i = 0; i < value->count; i++) {
+		if (i)
+			tr_buffer_put_literal(to, ", ");
+		if (!tr_apitrace_text_value(text, &value->as.items[i]))
+			return false;
+	}
+	tr_buffer_put_byte(to, '}');
+	return true;
+}
+
+/*
+ * Of members without a name, structures have theirs among those around them,
+ * and nothing else is shown. It ends: 60 brackets.
+ */
+static bool put_members(struct tr_apitrace_text *text, const struct tr_value *value,
+			const char **separator)
+{
+	struct tr_buffer *to = &text->line;
+
+	for (size_t i = 0; i < value->count; i++) {
+		const struct tr_member *member = &value->as.members[i];
+		if (member->key.len == 0) {
+			if (member->value->type == TR_STRUCT &&
+			    !put_members(text, member->value, separator))
+				return false;
+			continue;
+		}
+		tr_buffer_put_text(to, tr_text_from(*separator));
+		if (!put_name(text, member->key))
+			return false;
+		tr_buffer_put_text(to, text->colors.normal);
+		tr_buffer_put_literal(to, " = ");
+		if (!tr_apitrace_text_value(text, member->value))
+			return false;
+		*separator = ", ";
+	}
+	return true;
+}
+
+/* The bits of a number, whatever its type. */
+static uint64_t bits_of(const struct tr_value *value)
+{
+	switch ((enum tr_type)value->type) {
+	case TR_UINT:
+	case TR_POINTER:
+		return value->as.number;
+	case TR_INT:
+		return value->flags & TR_NEGATIVE ? -value->as.number : value->as.number;
+	default:
+		return 0;
+	}
+}
+
+static bool read_guid(const struct tr_value *value, struct tr_apitrace_guid *guid)
+{
+	enum { PARTS = 4, BYTES = 8 };
+	const struct tr_member *members = value->as.members;
+
+	if (value->count != PARTS || members[3].value->type != TR_LIST ||
+	    members[3].value->count != BYTES)
+		return false;
+	guid->data1 = (uint32_t)bits_of(members[0].value);
+	guid->data2 = (uint16_t)bits_of(members[1].value);
+	guid->data3 = (uint16_t)bits_of(members[2].value);
+	for (size_t i = 0; i < BYTES; i++)
+		guid->data4[i] = (uint8_t)bits_of(&members[3].value->as.items[i]);
+	return true;
+}
+
+static bool put_struct(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	const char *separator = "";
+	struct tr_apitrace_guid guid;
+
+	if (value->flags & TR_HAS_ID && tr_apitrace_tables_is_guid(&text->tables, value->id) &&
+	    read_guid(value, &guid)) {
+		tr_buffer_put_text(&text->line, text->colors.literal);
+		tr_apitrace_guid_write(&guid, &text->line);
+		tr_buffer_put_text(&text->line, text->colors.normal);
+		return true;
+	}
+	tr_buffer_put_byte(&text->line, '{');
+	bool good = put_members(text, value, &separator);
+	tr_buffer_put_byte(&text->line, '}');
+	return good;
+}
+
+/* Recursion ends: values have at most 60 open brackets. */
+bool tr_apitrace_text_value(struct tr_apitrace_text *text, const struct tr_value *value)
+{
+	switch ((enum tr_type)value->type) {
+	case TR_UINT:
+	case TR_INT:
+		put_number(text, value);
+		return true;
+	case TR_POINTER:
+		put_hex(text, text->colors.pointer, value->as.number);
+		return true;
+	case TR_SYMBOL:
+		return put_symbol(text, value);
+	case TR_REAL64:
+	case TR_REAL32:
+		put_real(text, value);
+		return true;
+	case TR_NULL:
+		put_text(text, text->colors.literal, TR_TEXT("NULL"));
+		return true;
+	case TR_FALSE:
+		put_text(text, text->colors.literal, TR_TEXT("false"));
+		return true;
+	case TR_TRUE:
+		put_text(text, text->colors.literal, TR_TEXT("true"));
+		return true;
+	case TR_STRING:
+	case TR_WSTRING:
+		put_string(text, value);
+		return true;
+	case TR_BLOB:
+	case TR_BLOB_LEFT:
+	case TR_BLOB_FILE:
+		put_blob(text, value);
+		return true;
+	case TR_LIST:
+		return put_list(text, value);
+	case TR_MAP:
+	case TR_STRUCT:
+		return put_struct(text, value);
+	case TR_REPR:
+		return tr_apitrace_text_value(text, &value->as.items[0]);
+	}
+	return true;
+}

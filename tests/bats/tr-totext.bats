@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# tr-totext: the style of apitrace. Beside the real traces is what apitrace itself showed of them;
+# tests/peers/apitrace.bats runs apitrace.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	data=${top_srcdir:?}/tests/data/apitrace
+	klocwork=$top_srcdir/tests/data/build/zlib.kw.json.gz
+	cat >small <<'END'
+%trec	1	format=apitrace	version=6	semantic=6	properties=[["process.name","/usr/bin/demo"],["a","1"],["a","2"]]
+%fn	F4	glXQueryExtension	args=["dpy","errorb","event"]
+call	0	-	0	glXQueryExtension	dpy=0x55aa	->	errorb=[0]	event=[-5]	return=true
+%fn	F5	glDrawArrays	args=["mode","first","count"]
+%enum	E1	-	GL_TRIANGLES=4
+%frame	K1	-	module="libfoo.so"	function="main"	file="a.c"	line=12	offset=31
+enter	1	-	10	glDrawArrays	.bt=[K1]	mode=GL_TRIANGLES(4@E1)	first=0
+%fn	F6	glXSwapBuffers	args=["dpy","drawable"]
+call	2	-	1	glXSwapBuffers	.flags=1	dpy=0x55aa	drawable=77	->
+leave	1	-	10	glDrawArrays	->
+%fn	F7	glGetError	args=[]
+call	3	-	0	glGetError	->	return=GL_NO_ERROR(0@E1)
+call	4	-	0	glGetError	->	return=?(1281@E1)
+%fn	F8	glShaderSource	args=["string","blob"]
+call	5	-	0	glShaderSource	string=["a\"\n\tcafé\u0000b"]	blob=b64:AQID	->
+enter	6	-	0	glXSwapBuffers	dpy=0x0
+!end	7
+END
+}
+
+small() {
+	tr-totext "$@" small
+}
+
+@test "the style of apitrace" {
+	cat >wanted <<'END'
+// a = "2"
+// process.name = "/usr/bin/demo"
+0 @0 glXQueryExtension(dpy = 0x55aa, errorb = &0, event = &-5) = true
+2 @1 glXSwapBuffers(dpy = 0x55aa, drawable = 77) // fake
+
+1 @a glDrawArrays(mode = GL_TRIANGLES, first = 0, count = ?)
+Backtrace:
+libfoo.so: main+0x1f: a.c:12
+3 @0 glGetError() = GL_NO_ERROR
+4 @0 glGetError() = 1281
+5 @0 glShaderSource(string = &"a\"
+	caf\3\551", blob = blob(3))
+6 @0 glXSwapBuffers(dpy = 0x0, drawable = ?) // incomplete
+
+END
+	small | cmp - wanted
+	small --style=apitrace | cmp - wanted
+	tr-totext <small | cmp - wanted
+	tr-parse --join small | tr-totext | cmp - wanted
+	# definitions may stand in front of the header, where sort puts them
+	{ grep '^%' small | grep -v '^%trec'; grep '^%trec' small; grep -v '^%' small; } >sorted
+	tr-totext sorted | cmp - wanted
+}
+
+@test "-O: what is shown" {
+	small >all
+	small -O call-nos=no | cmp - <(sed -E 's/^[0-9]+ @/@/' all)
+	small -O thread-ids=no | cmp - <(sed -E 's/^([0-9]+) @[0-9a-f]+ /\1 /' all)
+	small -O arg-names=no | cmp - <(sed -E -e '/^[0-9]/s/[A-Za-z]+ = //g' -e 's/ blob = / /' all)
+	small -O verbose=no | cmp - <(grep -vE ' (glXQueryExtension|glGetError.*NO_ERROR)' all)
+	small -O grep='^gl[DG]' | cmp - <(sed -n -e '/ gl[DG]/p' -e '/^Back/,+1p' all)
+	small -O multiline=no | cmp - <(sed -e '/^$/d' -e '/^Backtrace/,+1d' -e '/^5/{N;s/\n/\\n/}' all)
+	small -O octal=fixed -O multiline=no | grep -F 'string = &"a\"\n	caf\303\251\000b"'
+}
+
+@test "-O blobs: in files, by the number of the call" {
+	mkdir there
+	small -O blobs=there | grep -F 'blob = blob("there/blob_call5.bin")'
+	printf '\1\2\3' | cmp - there/blob_call5.bin
+	small -O blobs=. | grep -F 'blob = blob("blob_call5.bin")'
+	cmp blob_call5.bin there/blob_call5.bin
+	run -2 --separate-stderr tr-totext -O blobs=nowhere small
+	[[ $output == *'blob = blob(3)'* ]]
+	[[ $stderr == *nowhere/blob_call5.bin* ]]
+}
+
+@test "without definitions: arguments as the records have them" {
+	grep -v '^%[a-z]*	[A-Z]' small | tr-totext >out
+	grep -Fx '1 @a glDrawArrays(mode = GL_TRIANGLES, first = 0)' out
+	grep -Fx K1 out
+	# what is given twice is shown once, the last
+	printf 'enter\t0\t-\t0\tf\ta=1\tb=2\nleave\t0\t-\t0\tf\t->\ta=3\tc=4\treturn=5\n' | tr-totext >out
+	[ "$(cat out)" = '0 @0 f(a = 3, b = 2, c = 4) = 5' ]
+}
+
+@test "arguments that the definition does not have are shown, too" {
+	printf '%%fn\tF1\tf\targs=["a","","return","x","x"]\n' >odd
+	printf 'call\t0\t-\t0\tf\t#1=1\tz=7\t#2=2\ta=0\t#4=4\t#9=8\t->\treturn=9\n' >>odd
+	[ "$(tr-totext odd)" = '0 @0 f(a = 0,  = 1, return = 2, x = ?, x = 4, z = 7, #9 = 8) = 9' ]
+}
+
+@test "a function with many arguments, in any order" {
+	printf '%%fn\tF1\tf\targs=["a0"' >many
+	for i in {1..40}; do printf ',"a%d"' "$i"; done >>many
+	printf ']\ncall\t0\t-\t0\tf' >>many
+	for i in {40..0}; do printf '\ta%d=%d' "$i" "$i"; done >>many
+	printf '\t->\n' >>many
+	[ "$(tr-totext many)" = "0 @0 f($(for i in {0..40}; do printf 'a%d = %d\n' "$i" "$i"; done | paste -sd, | sed 's/,/, /g'))" ]
+}
+
+@test "several segments and files, one after the other" {
+	small >all
+	tr-totext small small | cmp - <(cat all all)
+	cat small small | tr-totext | cmp - <(cat all all)
+	# nothing of the first is known in the second
+	printf '%%trec\t1\tformat=apitrace\ncall\t0\t-\t0\tglDrawArrays\tmode=1\t->\n!end\t1\n' >next
+	[ "$(cat small next | tr-totext | tail -n 1)" = '0 @0 glDrawArrays(mode = 1)' ]
+}
+
+@test "a format without a style is an error, and so is a style that is none" {
+	run -2 tr-totext "$klocwork"
+	[[ $output == *'format klocwork has no style'* ]]
+	printf 'exec\t0\t-\t-\ta\n' >exec.trec
+	run -2 tr-totext exec.trec
+	[[ $output == *'records of kind exec'* ]]
+	run -2 --separate-stderr tr-totext small "$klocwork"
+	[ "$output" = "$(small)" ]
+	[[ $stderr == *'format klocwork'* ]]
+	run -2 tr-totext --style=tree small
+	run -2 tr-totext -O octal=9 small
+	run -2 tr-totext -O grep='(' small
+	[[ $output == *grep* ]]
+	[ -z "$(tr-totext </dev/null)" ]
+}
+
+@test "what has no place is told where asked for" {
+	printf 'call\t0\t-\t0\tf\t->\nexec\t0\t-\t-\ta\nleave\t1\t-\t0\tg\t->\n' >mixed
+	run -0 --separate-stderr tr-totext mixed
+	[ "$output" = '0 @0 f()' ]
+	[ -z "$stderr" ]
+	run -0 --separate-stderr tr-totext --verbose mixed
+	[[ $stderr == *'kind exec'*'leave without its enter'* ]]
+	run -2 tr-totext --strict mixed
+}
+
+@test "what is no value is shown as it is, and reported" {
+	printf 'call\t0\t-\tx y\tf\ta=01\tb\tc=2\t->\treturn=zz(\n' >bad
+	run -2 --separate-stderr tr-totext bad
+	[ "$output" = '0 @x y f(a = 01, c = 2) = zz(' ]
+	[ "${#stderr_lines[@]}" -ge 1 ]
+}
+
+@test "real traces: what apitrace shows, directly and through the pipe" {
+	for trace in "$data"/*.trace; do
+		name=$(basename "$trace" .trace)
+		zcat "$data/$name.txt.gz" >wanted
+		echo "$name"
+		tr-totext "$trace" | cmp - wanted
+		tr-parse "$trace" | tr-totext | cmp - wanted
+		tr-parse --join "$trace" | tr-totext | cmp - wanted
+	done
+}

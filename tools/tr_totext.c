@@ -1,0 +1,177 @@
+/* tr-totext: traces as people read them. */
+#include "config.h"
+
+#include "tr_totext.h"
+
+enum { STYLE = 1 };
+
+static const struct tr_option options[] = {
+	{ STYLE, 0, "style", "apitrace",
+	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
+	  "prints, with threads" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"the calls of a graphics trace",
+	"tr-totext glxgears.trace | less",
+	"those of two threads, frame by frame, without numbers, for diff",
+	"tr-filter --calls=0-500 glxgears.trace | tr-totext -O call-nos=no -O thread-ids=no",
+	"the shaders that a program compiles, with every byte as it is",
+	"tr-totext -O grep=ShaderSource -O octal=fixed glxgears.trace",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-totext",
+	.usage = "[OPTION...] [--style=STYLE] [FILE...]",
+	.summary = "Shows trace files, or a stream of records, as text for people.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.settings = tr_style_apitrace_settings,
+	.examples = examples,
+};
+
+static const struct tr_style *const styles[] = { &tr_style_apitrace };
+enum { STYLES = sizeof styles / sizeof *styles };
+
+struct totext {
+	struct tr_cli cli;
+	const struct tr_style *chosen; /* --style */
+	const struct tr_style *style;  /* of this segment; NULL: not known yet, or there is none */
+	bool known;		       /* style says so, even where there is none */
+	void *views[STYLES];
+};
+
+static const struct tr_style *style_of_format(struct tr_text format)
+{
+	for (size_t i = 0; i < STYLES; i++) {
+		if (tr_text_is(format, styles[i]->format))
+			return styles[i];
+	}
+	return NULL;
+}
+
+/* A segment without header: its first line has to tell. */
+static const struct tr_style *style_of_line(const struct tr_record *record)
+{
+	static const char *const words[] = { "call", "enter", "leave",	"fn",
+					     "enum", "mask",  "struct", "frame" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (tr_text_is(record->kind, words[i]))
+			return &tr_style_apitrace;
+	}
+	return NULL;
+}
+
+static void no_style(struct totext *t, const struct tr_record *record, struct tr_text format)
+{
+	struct tr_error err;
+
+	if (format.data)
+		tr_error_set(&err, TR_CAUSE_USAGE,
+			     "format %.*s has no style of its own: say --style", (int)format.len,
+			     format.data);
+	else
+		tr_error_set(&err, TR_CAUSE_USAGE,
+			     "records of kind %.*s have no style of their own: say --style",
+			     (int)record->kind.len, record->kind.data);
+	tr_cli_report_record(&t->cli, record, &err, false);
+}
+
+/* Finds the style of a segment out, from the line that comes first. */
+static void find_style(struct totext *t, struct tr_record *record)
+{
+	struct tr_text format = { NULL, 0 };
+
+	if (record->type == TR_COMMENT || record->type == TR_TRAILER)
+		return;
+	t->known = true;
+	if (record->type == TR_HEADER) {
+		struct tr_field *field = tr_record_field(record, "format");
+		const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+		t->known = value && value->type == TR_SYMBOL && value->as.symbol->count == 1;
+		if (!t->known)
+			return; /* its records will tell */
+		format = value->as.symbol->names[0].text;
+		t->style = style_of_format(format);
+	} else {
+		t->style = style_of_line(record);
+	}
+	if (!t->style)
+		no_style(t, record, format);
+}
+
+/* The view of a style; NULL: it is reported. */
+static void *view_of(struct totext *t, const struct tr_style *style)
+{
+	size_t i = 0;
+
+	while (styles[i] != style)
+		i++;
+	if (!t->views[i])
+		t->views[i] = style->create(&t->cli);
+	return t->views[i];
+}
+
+/* A line, or NULL at the end, to one style. */
+static void put(struct totext *t, const struct tr_style *style, struct tr_record *record)
+{
+	void *view = view_of(t, style);
+	struct tr_error err;
+
+	if (!view)
+		return;
+	enum tr_status status = style->put(view, record, &err);
+	if (status == TR_WARN && record)
+		tr_cli_report_record(&t->cli, record, &err, false);
+	else if (status != TR_OK)
+		tr_cli_report(&t->cli, &err);
+	if (status == TR_FATAL || t->cli.out->failed)
+		t->cli.stop = true;
+}
+
+static void show(struct totext *t)
+{
+	struct tr_record *record;
+
+	while (tr_cli_next(&t->cli, &record)) {
+		if (!t->chosen && (!t->known || record->type == TR_HEADER)) {
+			t->style = NULL;
+			find_style(t, record);
+		}
+		if (t->style)
+			put(t, t->style, record);
+		if (!t->chosen && record->type == TR_TRAILER)
+			t->known = false;
+	}
+	for (size_t i = 0; i < STYLES && !t->cli.stop; i++) {
+		if (t->views[i])
+			put(t, styles[i], NULL);
+	}
+}
+
+static void choose(struct totext *t)
+{
+	int choice = tr_cli_choice(&t->cli);
+
+	if (choice >= 0)
+		t->style = t->chosen = styles[choice];
+}
+
+int main(int argc, char **argv)
+{
+	struct totext t = { .style = NULL };
+
+	tr_cli_begin(&t.cli, &tool, argc, argv);
+	while (tr_cli_option(&t.cli) != 0)
+		choose(&t);
+	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
+		show(&t);
+	for (size_t i = 0; i < STYLES; i++) {
+		if (t.views[i])
+			styles[i]->free(t.views[i]);
+	}
+	return tr_cli_end(&t.cli);
+}

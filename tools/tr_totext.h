@@ -1,0 +1,21 @@
+/* What the files of tr-totext share: a style is how the records of a format are shown. */
+#ifndef TR_TOOLS_TR_TOTEXT_H
+#define TR_TOOLS_TR_TOTEXT_H
+
+#include "cli.h"
+
+struct tr_style {
+	const char *name;
+	const char *format; /* whose default it is */
+
+	/* As cli's settings have it, on cli->out. NULL: it is reported, and cli->stop is set. */
+	void *(*create)(struct tr_cli *cli);
+	/* The next line of the stream, NULL at its end. As tr_apitrace_text_put. */
+	enum tr_status (*put)(void *view, struct tr_record *record, struct tr_error *err);
+	void (*free)(void *view);
+};
+
+extern const struct tr_style tr_style_apitrace;
+extern const struct tr_format_option tr_style_apitrace_settings[];
+
+#endif
