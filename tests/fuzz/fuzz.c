@@ -22,6 +22,11 @@ struct tr_limits fuzz_limits(void)
 	return limits;
 }
 
+static bool is_trouble(const struct tr_error *err)
+{
+	return err->severity == TR_DAMAGE || err->severity == TR_FLAW;
+}
+
 /*
  * A header as tr_trace would make it (own: the reader's part, or NULL): writers
  * expect one. Returns the trouble.
@@ -50,7 +55,7 @@ static size_t put_header(const struct tr_format *writes, struct tr_writer *write
 	tr_record_init(&record, &arena);
 	if (!line.failed && tr_record_from_line(&record, tr_buffer_text(&line), &err) &&
 	    writes->put(writer, &record, &err) != TR_OK)
-		trouble = err.severity == TR_DAMAGE;
+		trouble = is_trouble(&err);
 	tr_arena_free(&arena);
 	tr_buffer_free(&line);
 	return trouble;
@@ -69,11 +74,11 @@ static size_t copy_records(const struct tr_format *reads, struct tr_reader *read
 		if (status == TR_FATAL)
 			return trouble + 1;
 		if (status == TR_WARN)
-			trouble += err.severity == TR_DAMAGE;
+			trouble += is_trouble(&err);
 		else if (record->type == TR_HEADER && !(reads->flags & TR_FORMAT_STREAM))
 			trouble += put_header(writes, writer, reads, record);
 		else if (writes->put(writer, record, &err) != TR_OK)
-			trouble += err.severity == TR_DAMAGE;
+			trouble += is_trouble(&err);
 	}
 }
 
@@ -97,7 +102,7 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 		trouble = copy_records(reads, reader, writes, writer) + in->damaged;
 		enum tr_status status;
 		while ((status = writes->finish(writer, &err)) == TR_WARN)
-			trouble += err.severity == TR_DAMAGE;
+			trouble += is_trouble(&err);
 		trouble += status == TR_FATAL;
 	}
 	if (writer)
