@@ -73,8 +73,10 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 
 	while (!cli->stop) {
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
-		if (status == TR_OK)
+		if (status == TR_OK) {
+			p->any_read = p->any_read || (*place)->format;
 			return true;
+		}
 		if (status == TR_END)
 			return false;
 		tr_cli_report(cli, &p->err);

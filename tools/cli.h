@@ -126,6 +126,12 @@ bool tr_cli_output(struct tr_cli *cli, bool binary);
 bool tr_cli_finish_output(struct tr_cli *cli);
 
 /*
+ * No operand was of any use, so there is no output either: a name that was
+ * mistyped does not empty the file of the last run.
+ */
+bool tr_cli_read_nothing(const struct tr_cli *cli);
+
+/*
  * The next line of all operands. What is wrong on the way is reported. False
  * at the end of all or where to stop.
  */

@@ -178,9 +178,17 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 	return done;
 }
 
+bool tr_cli_read_nothing(const struct tr_cli *cli)
+{
+	return cli->status == 2 && !cli->private->any_read;
+}
+
 /* The last chance to learn that the data did not arrive (NFS, quota) is close. */
 void tr_cli_output_end(struct tr_cli *cli)
 {
+	struct tr_cli_private *p = cli->private;
+
+	p->discard = p->discard || tr_cli_read_nothing(cli);
 	tr_cli_finish_output(cli);
 	unfinished_set = 0;
 	if (fflush(stdout) != 0 && errno != EPIPE)

@@ -43,6 +43,7 @@ struct tr_cli_private {
 	struct tr_cli_alike *alike;
 	size_t alike_count;
 	struct tr_buffer message, line;
+	bool any_read; /* some operand, or a member of it, is of a known format */
 	bool discard; /* --strict or a failure: what was written must not stand */
 
 	int64_t started;   /* milliseconds, for the rate */

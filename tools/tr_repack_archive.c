@@ -113,7 +113,7 @@ void repack_archive(struct repack *r, const char *archive_format)
 	r->cli.several = true;
 	while (tr_cli_step(&r->cli, &place))
 		repack_member(r, place);
-	if (!r->cli.stop && !tr_archive_finish(r->archive, &err))
+	if (!r->cli.stop && !tr_cli_read_nothing(&r->cli) && !tr_archive_finish(r->archive, &err))
 		tr_cli_fail(&r->cli, "%s: %s", r->cli.output_path, err.text);
 	tr_archive_writer_free(r->archive);
 }

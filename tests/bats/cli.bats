@@ -154,6 +154,22 @@ need_terminal() {
 	[ "$(ls -A)" = "$(printf 'bad.trec\nout')" ]
 }
 
+@test "-o: where no operand is of any use the file is left alone" {
+	echo 'no trace at all' >text
+	for file in out out.tar; do
+		echo precious >$file
+		for operand in nonexistent text .; do
+			for tool in tr-parse 'tr-filter exec' 'tr-tojson --as=array' 'tr-repack -t trec'; do
+				run -2 $tool -o $file $operand
+				[ "$(cat $file)" = precious ]
+			done
+		done
+	done
+	run -2 tr-parse -o out nonexistent "$trec"
+	cmp out "$trec"
+	[ -z "$(ls -A | grep '^\.')" ]
+}
+
 @test "-o: replaces a file only when the new one is whole" {
 	echo old >out
 	mkfifo in
