@@ -22,6 +22,7 @@ enum {
 	OPTION_FRAMES,
 	OPTION_TREE,
 	OPTION_REBASE,
+	OPTION_MERGE,
 	OPTION_DEFINITIONS,
 	OPTION_CONTEXT,
 };
@@ -46,6 +47,8 @@ static const struct tr_option options[] = {
 	{ OPTION_REBASE, 0, "rebase", NULL,
 	  "say environments as differences against the first one, so that they do not depend on "
 	  "records that are left out" },
+	{ OPTION_MERGE, 0, "merge", NULL,
+	  "make one execution trace of all: each range of code once, sorted" },
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
 	  "which definitions to pass (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",
@@ -215,6 +218,9 @@ static void set_option(struct tr_filter *filter, int option)
 	case OPTION_REBASE:
 		filter->rebases = true;
 		break;
+	case OPTION_MERGE:
+		filter->merges = true;
+		break;
 	case OPTION_INVERT:
 		filter->invert = true;
 		break;
@@ -254,7 +260,10 @@ static bool check_usage(struct tr_filter *filter)
 		return tr_cli_usage(cli, "--count and --fields exclude each other");
 	if ((filter->raw || filter->nul) && !filter->fields)
 		return tr_cli_usage(cli, "--raw and --null need --fields");
-	if (filter->expr_count || filter->root || tr_filter_has_sets(filter))
+	if (filter->merges && (filter->count_only || filter->fields || filter->limited ||
+			       filter->root || filter->rebases || tr_filter_has_sets(filter)))
+		return tr_cli_usage(cli, "--merge goes with -e, --expr-file and -v alone");
+	if (filter->expr_count || filter->root || filter->merges || tr_filter_has_sets(filter))
 		return true;
 	if (!cli->operand_count)
 		return tr_cli_usage(cli, "an expression is missing");
@@ -279,6 +288,7 @@ static void free_filter(struct tr_filter *filter)
 	tr_rebase_free(&filter->rebase);
 	tr_map_free(&filter->calls.by_key);
 	tr_filter_free_sets(filter);
+	tr_filter_merge_free(filter);
 	tr_buffer_free(&filter->pending);
 	tr_buffer_free(&filter->text);
 	tr_buffer_free(&filter->key);
@@ -295,7 +305,10 @@ int main(int argc, char **argv)
 		set_option(&filter, option);
 	if (check_usage(&filter)) {
 		tr_filter_name_kinds(&filter);
-		tr_filter_make_sieve(&filter);
+		if (!filter.merges)
+			tr_filter_make_sieve(&filter);
+		else if (!tr_filter_merge_begin(&filter))
+			cli.stop = true;
 		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
 			tr_filter_run(&filter);
 	}

@@ -154,11 +154,17 @@ struct tr_filter {
 	const char *root; /* --tree */
 	struct tr_call_sets sets;
 	bool rebases; /* --rebase */
+	bool merges;  /* --merge */
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
 	struct tr_sieve *sieve;	/* what columns tell; NULL: there is none */
 	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that the sieve lets through */
+
+	/* --merge: all segments */
+	struct tr_merge *merge; /* NULL: there is none */
+	uint64_t merge_errors;	/* of trailers, and of what could not be merged */
+	bool merge_truncated;
 
 	/* the segment */
 	bool has_header, has_records, any_kept;
@@ -225,6 +231,12 @@ bool tr_filter_decide_calls(struct tr_filter *filter);
 /* No leave will come any more: decides what is open. */
 bool tr_filter_end_calls(struct tr_filter *filter);
 void tr_call_free(struct tr_call *call);
+
+/* tr_filter_merge.c: False: stop. */
+bool tr_filter_merge_begin(struct tr_filter *filter);
+bool tr_filter_merge_line(struct tr_filter *filter, struct tr_record *record);
+bool tr_filter_merge_end(struct tr_filter *filter); /* writes the one trace */
+void tr_filter_merge_free(struct tr_filter *filter);
 
 /* tr_filter_sets.c */
 

@@ -176,6 +176,8 @@ static bool one_record(struct tr_filter *filter, struct tr_record *record)
 
 static bool one_line(struct tr_filter *filter, struct tr_record *record)
 {
+	if (filter->merge)
+		return tr_filter_merge_line(filter, record);
 	switch (record->type) {
 	case TR_RECORD:
 		return one_record(filter, record);
@@ -240,6 +242,8 @@ void tr_filter_run(struct tr_filter *filter)
 
 	while (!is_done(filter) && tr_cli_step(filter->cli, &place) && one_place(filter))
 		;
+	if (filter->merge && !filter->cli->stop)
+		tr_filter_merge_end(filter);
 	if (filter->count_only && !filter->cli->stop) {
 		tr_buffer_reset(&filter->text);
 		tr_buffer_put_decimal(&filter->text, filter->selected);

@@ -1,0 +1,439 @@
+#include "coverage/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buffer.h"
+#include "core/map.h"
+#include "coverage/layout.h"
+#include "coverage/ranges.h"
+#include "record/literal.h"
+
+/* A shared object: key is all that its load records say, less seq and address. */
+struct object {
+	struct tr_text key; /* owned */
+	uint64_t base;
+	struct tr_ranges *ranges;
+};
+
+/* What all traces have to share. */
+struct form {
+	struct tr_text bits, endian, machine; /* spelled values, owned */
+};
+
+struct tr_merge {
+	struct tr_ranges *program;
+	struct object *objects;
+	size_t object_count, object_cap;
+	struct tr_map by_key; /* to index + 1 */
+	struct tr_layout layout;
+
+	struct tr_buffer infos; /* lines of the first trace, without kind and seq */
+	bool has_infos;		/* the first trace has begun with its entries */
+	struct tr_arena arena;	/* of form */
+	struct form form;
+	uint8_t digits;
+
+	bool in_info;  /* the last section was INFO */
+	bool left_out; /* this section is no execution, or of another form */
+	bool told_other;
+	struct tr_buffer text;
+	uint64_t seq;
+};
+
+struct tr_merge *tr_merge_new(void)
+{
+	struct tr_merge *merge = calloc(1, sizeof *merge);
+
+	if (merge)
+		merge->program = tr_ranges_new();
+	if (!merge || merge->program)
+		return merge;
+	free(merge);
+	return NULL;
+}
+
+void tr_merge_free(struct tr_merge *merge)
+{
+	if (!merge)
+		return;
+	tr_ranges_free(merge->program);
+	for (size_t i = 0; i < merge->object_count; i++) {
+		tr_ranges_free(merge->objects[i].ranges);
+		free((char *)(uintptr_t)merge->objects[i].key.data);
+	}
+	free(merge->objects);
+	tr_map_free(&merge->by_key);
+	tr_layout_free(&merge->layout);
+	tr_buffer_free(&merge->infos);
+	tr_buffer_free(&merge->text);
+	tr_arena_free(&merge->arena);
+	free(merge);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+static enum tr_status left_out(struct tr_error *err, const char *what)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
+	return TR_WARN;
+}
+
+/* What stands behind the nth TAB of the record's line, to the LF, in merge->text. */
+static enum tr_status columns_from(struct tr_merge *merge, struct tr_record *record, unsigned tabs,
+				   struct tr_text *columns, struct tr_error *err)
+{
+	tr_buffer_reset(&merge->text);
+	enum tr_status status = tr_record_write(record, &merge->text, err);
+	if (status != TR_OK)
+		return status;
+	*columns = tr_buffer_text(&merge->text);
+	for (const char *p; tabs && (p = memchr(columns->data, '\t', columns->len)); tabs--)
+		*columns = tr_text_span(p + 1, columns->data + columns->len);
+	return TR_OK;
+}
+
+/* The canonical spelling of a field, in the arena; empty where it is absent. */
+static enum tr_status spelled(struct tr_merge *merge, struct tr_record *record, const char *key,
+			      struct tr_text *spelling, struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
+
+	*spelling = TR_TEXT("");
+	if (field && !value)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if (!value)
+		return TR_OK;
+	tr_buffer_reset(&merge->text);
+	tr_literal_write(value, &merge->text);
+	*spelling = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->text));
+	return merge->text.failed || !spelling->data ? out_of_memory(err) : TR_OK;
+}
+
+static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record, struct form *form,
+				struct tr_error *err)
+{
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = spelled(merge, record, "bits", &form->bits, err);
+	if (status == TR_OK)
+		status = spelled(merge, record, "endian", &form->endian, err);
+	if (status == TR_OK)
+		status = spelled(merge, record, "machine", &form->machine, err);
+	return status;
+}
+
+/* A section of entries: of the first trace it says how all have to be. */
+static enum tr_status begin_entries(struct tr_merge *merge, struct tr_record *record,
+				    struct tr_error *err)
+{
+	struct form form;
+
+	if (tr_text_is(record->name.text, "DECISION_MAP")) {
+		merge->left_out = true;
+		return left_out(err, "a decision map is no execution trace");
+	}
+	enum tr_status status = read_form(merge, record, &form, err);
+	if (status != TR_OK)
+		return status;
+	if (!merge->has_infos) {
+		merge->has_infos = true;
+		merge->form = form;
+	} else if (!tr_text_equal(form.machine, merge->form.machine) ||
+		   !tr_text_equal(form.bits, merge->form.bits)) {
+		merge->left_out = true;
+		return left_out(err, "a trace of another machine than the first");
+	}
+	return TR_OK;
+}
+
+static enum tr_status put_section(struct tr_merge *merge, struct tr_record *record,
+				  struct tr_error *err)
+{
+	if (record->name.type != TR_CELL_TEXT)
+		return left_out(err, "a section without a name");
+	bool info = tr_text_is(record->name.text, "INFO");
+	tr_layout_section(&merge->layout, info || !merge->in_info);
+	merge->in_info = info;
+	merge->left_out = false;
+	return info ? TR_OK : begin_entries(merge, record, err);
+}
+
+/* Whether the first trace has this very line. */
+static bool is_known_info(const struct tr_merge *merge, struct tr_text line)
+{
+	struct tr_text left = tr_buffer_text(&merge->infos);
+
+	while (left.len) {
+		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
+		if (tr_text_equal(tr_text_span(left.data, lf + 1), line))
+			return true;
+		left = tr_text_span(lf + 1, end);
+	}
+	return false;
+}
+
+/* The name of a program that is not the first one's: said once. */
+static enum tr_status other_program(struct tr_merge *merge, struct tr_text line,
+				    struct tr_error *err)
+{
+	if (merge->told_other || is_known_info(merge, line))
+		return TR_OK;
+	merge->told_other = true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "a trace of another program than the first: merged all the same");
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+static enum tr_status put_info(struct tr_merge *merge, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_text line;
+	enum tr_status status = tr_layout_info(&merge->layout, record, err);
+
+	if (status != TR_OK || record->name.type != TR_CELL_TEXT)
+		return status;
+	bool kernel = tr_text_is(record->name.text, "KERNEL_FILE_NAME");
+	bool name = tr_text_is(record->name.text, "EXEC_FILE_NAME");
+	if (kernel || (merge->has_infos && !name))
+		return TR_OK;
+	status = columns_from(merge, record, 2, &line, err);
+	if (status != TR_OK)
+		return status;
+	if (merge->has_infos)
+		return other_program(merge, line, err);
+	tr_buffer_put_text(&merge->infos, line);
+	return merge->infos.failed ? out_of_memory(err) : TR_OK;
+}
+
+/* A new object of that key. NULL: memory. */
+static struct object *add_object(struct tr_merge *merge, struct tr_text key, uint64_t base)
+{
+	if (merge->object_count == merge->object_cap) {
+		size_t cap = merge->object_cap ? merge->object_cap * 2 : 16;
+		struct object *objects = realloc(merge->objects, cap * sizeof *objects);
+		if (!objects)
+			return NULL;
+		merge->objects = objects;
+		merge->object_cap = cap;
+	}
+	struct object *object = &merge->objects[merge->object_count];
+	char *copy = malloc(key.len);
+	*object = (struct object){ { copy, key.len }, base, tr_ranges_new() };
+	if (copy)
+		memcpy(copy, key.data, key.len);
+	if (copy && object->ranges &&
+	    tr_map_put(&merge->by_key, object->key, (void *)(merge->object_count + 1))) {
+		merge->object_count++;
+		return object;
+	}
+	free(copy);
+	tr_ranges_free(object->ranges);
+	return NULL;
+}
+
+static enum tr_status put_load(struct tr_merge *merge, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_loaded_object loaded;
+	struct tr_text key;
+	enum tr_status status = columns_from(merge, record, 5, &key, err);
+
+	if (status != TR_OK)
+		return status;
+	size_t id = (size_t)tr_map_get(&merge->by_key, key);
+	status = tr_layout_load(&merge->layout, record, id ? id : merge->object_count + 1, &loaded,
+				err);
+	if (status != TR_OK || id)
+		return status;
+	return add_object(merge, key, loaded.first) ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status put_block(struct tr_merge *merge, struct tr_record *record,
+				struct tr_error *err)
+{
+	const struct tr_object *object;
+	struct tr_block block;
+	enum tr_status status = tr_block_read(record, &block, err);
+
+	if (status != TR_OK || merge->left_out || block.op == TR_EXEC_SPECIAL)
+		return status;
+	if (merge->digits && block.digits != merge->digits)
+		return left_out(err, "an address of another width than those before");
+	merge->digits = block.digits;
+	if (!tr_layout_place(&merge->layout, &block, &object))
+		return TR_OK;
+	struct tr_range range = { block.address, tr_block_last(&block), block.op };
+	if (range.last < range.first) /* a fault in a block that is known is no news */
+		return block.op == TR_EXEC_FAULT ? TR_OK : left_out(err, "an empty block");
+	struct tr_ranges *ranges = object ? merge->objects[object->id - 1].ranges : merge->program;
+	return tr_ranges_add(ranges, range) ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status put_record(struct tr_merge *merge, struct tr_record *record,
+				 struct tr_error *err)
+{
+	uint64_t address;
+	uint8_t digits;
+
+	if (tr_text_is(record->kind, "block"))
+		return put_block(merge, record, err);
+	if (tr_text_is(record->kind, "section"))
+		return put_section(merge, record, err);
+	if (tr_text_is(record->kind, "info"))
+		return put_info(merge, record, err);
+	if (merge->left_out)
+		return TR_OK;
+	if (tr_text_is(record->kind, "load"))
+		return put_load(merge, record, err);
+	bool unload = tr_text_is(record->kind, "unload");
+	if (!unload && !tr_text_is(record->kind, "loadaddr"))
+		return TR_OK;
+	if (!tr_address_read(&record->name, &address, &digits))
+		return left_out(err, "no address of 8 or 16 digits");
+	if (unload)
+		tr_layout_unload(&merge->layout, address);
+	else
+		tr_layout_loadaddr(&merge->layout, address);
+	return TR_OK;
+}
+
+enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record, struct tr_error *err)
+{
+	if (record->type == TR_RECORD)
+		return put_record(merge, record, err);
+	if (record->type == TR_HEADER || record->type == TR_TRAILER) {
+		tr_layout_section(&merge->layout, true);
+		merge->in_info = merge->left_out = false;
+	}
+	return TR_OK;
+}
+
+/* Columns up to the name. */
+static void begin_line(struct tr_merge *merge, const char *kind)
+{
+	tr_buffer_put_text(&merge->text, tr_text_from(kind));
+	tr_buffer_put_byte(&merge->text, '\t');
+	tr_buffer_put_decimal(&merge->text, merge->seq++);
+	tr_buffer_put_byte(&merge->text, '\t');
+}
+
+static void end_line(struct tr_merge *merge, struct tr_output *out)
+{
+	tr_output_put_text(out, tr_buffer_text(&merge->text));
+	tr_output_record_end(out);
+	merge->text.len = 0;
+}
+
+static void write_section(struct tr_merge *merge, const char *kind, struct tr_output *out)
+{
+	static const char *const keys[] = { "bits", "endian", "machine" };
+	const struct tr_text values[] = { merge->form.bits, merge->form.endian,
+					  merge->form.machine };
+
+	begin_line(merge, "section");
+	tr_buffer_put_literal(&merge->text, "-\t-\t");
+	tr_buffer_put_text(&merge->text, tr_text_from(kind));
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		if (!values[i].len)
+			continue;
+		tr_buffer_put_byte(&merge->text, '\t');
+		tr_buffer_put_text(&merge->text, tr_text_from(keys[i]));
+		tr_buffer_put_byte(&merge->text, '=');
+		tr_buffer_put_text(&merge->text, values[i]);
+	}
+	tr_buffer_put_byte(&merge->text, '\n');
+	end_line(merge, out);
+}
+
+static void write_infos(struct tr_merge *merge, struct tr_output *out)
+{
+	struct tr_text left = tr_buffer_text(&merge->infos);
+
+	while (left.len) {
+		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
+		begin_line(merge, "info");
+		tr_buffer_put_text(&merge->text, tr_text_span(left.data, lf + 1));
+		end_line(merge, out);
+		left = tr_text_span(lf + 1, end);
+	}
+}
+
+static void put_address(struct tr_merge *merge, uint64_t address)
+{
+	tr_buffer_put_literal(&merge->text, "-\t-\t0x");
+	tr_buffer_put_hex(&merge->text, address, merge->digits);
+}
+
+/* base: what the addresses of an object are counted from. */
+static void write_ranges(struct tr_merge *merge, const struct tr_ranges *ranges, uint64_t base,
+			 struct tr_output *out)
+{
+	struct tr_ranges_position position = { 0, 0 };
+	struct tr_range range;
+	char op[TR_OP_SPELLED];
+
+	while (tr_ranges_next(ranges, &position, &range)) {
+		uint64_t address = base + range.first;
+		begin_line(merge, "block");
+		put_address(merge, merge->digits == 8 ? (uint32_t)address : address);
+		tr_buffer_put_literal(&merge->text, "\tsize=");
+		tr_buffer_put_decimal(&merge->text, range.last - range.first + 1);
+		tr_buffer_put_literal(&merge->text, "\top=");
+		tr_buffer_put(&merge->text, op, tr_op_spell(range.op, op));
+		tr_buffer_put_byte(&merge->text, '\n');
+		end_line(merge, out);
+	}
+}
+
+static void write_object(struct tr_merge *merge, const struct object *object,
+			 struct tr_output *out)
+{
+	struct tr_ranges_position position = { 0, 0 };
+	struct tr_range range;
+
+	if (!tr_ranges_next(object->ranges, &position, &range))
+		return; /* nothing of it was executed, or kept */
+	begin_line(merge, "load");
+	put_address(merge, object->base);
+	tr_buffer_put_byte(&merge->text, '\t');
+	tr_buffer_put_text(&merge->text, object->key);
+	end_line(merge, out);
+	write_ranges(merge, object->ranges, object->base, out);
+	begin_line(merge, "unload");
+	put_address(merge, object->base);
+	tr_buffer_put_byte(&merge->text, '\n');
+	end_line(merge, out);
+}
+
+bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out)
+{
+	tr_buffer_reset(&merge->text);
+	merge->seq = 0;
+	tr_output_put_literal(out, "%trec\t1\tformat=gnatcov\n");
+	if (merge->has_infos) {
+		write_section(merge, "INFO", out);
+		write_infos(merge, out);
+		write_section(merge, "FLAT", out);
+	}
+	write_ranges(merge, merge->program, 0, out);
+	for (size_t i = 0; i < merge->object_count; i++)
+		write_object(merge, &merge->objects[i], out);
+	tr_buffer_put_literal(&merge->text, "!end\t");
+	tr_buffer_put_decimal(&merge->text, merge->seq);
+	if (errors) {
+		tr_buffer_put_literal(&merge->text, "\terrors=");
+		tr_buffer_put_decimal(&merge->text, errors);
+	}
+	if (truncated)
+		tr_buffer_put_literal(&merge->text, "\ttruncated=true");
+	tr_buffer_put_byte(&merge->text, '\n');
+	end_line(merge, out);
+	return !merge->text.failed;
+}
