@@ -6,9 +6,10 @@
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
-	{ STYLE, 0, "style", "apitrace",
+	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base",
 	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
-	  "prints, with threads" },
+	  "prints, with threads; gnatcov, -raw, -base: what gnatcov dump-trace, dump-trace-raw, "
+	  "dump-trace-base print" },
 	{ 0 },
 };
 
@@ -19,6 +20,8 @@ static const char *const examples[] = {
 	"tr-filter --calls=0-500 glxgears.trace | tr-totext -O call-nos=no -O thread-ids=no",
 	"the shaders that a program compiles, with every byte as it is",
 	"tr-totext -O grep=ShaderSource -O octal=fixed glxgears.trace",
+	"the code that any of these runs executed",
+	"tr-totext --style=gnatcov-base run1.trace run2.trace",
 	NULL,
 };
 
@@ -32,7 +35,13 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
-static const struct tr_style *const styles[] = { &tr_style_apitrace };
+/* In the order of the option's choices; the first of a format is its default. */
+static const struct tr_style *const styles[] = {
+	&tr_style_apitrace,
+	&tr_style_gnatcov,
+	&tr_style_gnatcov_raw,
+	&tr_style_gnatcov_base,
+};
 enum { STYLES = sizeof styles / sizeof *styles };
 
 struct totext {
@@ -55,12 +64,20 @@ static const struct tr_style *style_of_format(struct tr_text format)
 /* A segment without header: its first line has to tell. */
 static const struct tr_style *style_of_line(const struct tr_record *record)
 {
-	static const char *const words[] = { "call", "enter", "leave",	"fn",
-					     "enum", "mask",  "struct", "frame" };
+	static const struct {
+		const char *kind;
+		const struct tr_style *style;
+	} kinds[] = {
+		{ "call", &tr_style_apitrace },	  { "enter", &tr_style_apitrace },
+		{ "leave", &tr_style_apitrace },  { "fn", &tr_style_apitrace },
+		{ "enum", &tr_style_apitrace },	  { "mask", &tr_style_apitrace },
+		{ "struct", &tr_style_apitrace }, { "frame", &tr_style_apitrace },
+		{ "section", &tr_style_gnatcov }, { "block", &tr_style_gnatcov },
+	};
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (tr_text_is(record->kind, words[i]))
-			return &tr_style_apitrace;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (tr_text_is(record->kind, kinds[i].kind))
+			return kinds[i].style;
 	}
 	return NULL;
 }

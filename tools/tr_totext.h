@@ -16,6 +16,9 @@ struct tr_style {
 };
 
 extern const struct tr_style tr_style_apitrace;
+extern const struct tr_style tr_style_gnatcov;
+extern const struct tr_style tr_style_gnatcov_raw;
+extern const struct tr_style tr_style_gnatcov_base;
 extern const struct tr_format_option tr_style_apitrace_settings[];
 
 #endif

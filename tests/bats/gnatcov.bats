@@ -134,3 +134,82 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	tr-parse true_flat.trace | grep ^block | cut -f5- | sort | uniq -c | sort -rn >counts
 	[ "$(wc -l <counts)" -gt 1000 ]
 }
+
+expected() { # expected NAME STYLE: what gnatcov prints
+	local file=$data/expected/$1.$2.out
+	if [ -e "$file" ]; then cat "$file"; else gzip -dc "$file.gz"; fi
+}
+
+@test "the text is gnatcov's, from the trace and through the pipe" {
+	export TZ=UTC
+	for f in *.trace; do
+		for style in dump raw base; do
+			name=gnatcov-$style
+			[ $style != dump ] || name=gnatcov
+			echo "$f $style"
+			expected "${f%.trace}" $style >want
+			tr-totext -q --style=$name "$f" >got || true
+			cmp got want
+			{ tr-parse -q "$f" || true; } | { tr-totext -q --style=$name || true; } | cmp - want
+			tr-parse -q "$f" | tr-tojson -q --typed |
+				{ tr-totext -q -f json --style=$name || true; } | cmp - want
+		done
+	done
+	tr-totext plain_32le.trace | cmp - <(expected plain_32le dump)
+	tr-parse plain_32le.trace | tail -n +2 | tr-totext | cmp - <(expected plain_32le dump)
+}
+
+@test "a date is shown in the zone of the one who looks" {
+	TZ=America/New_York tr-totext plain_32le.trace >got
+	run diff got <(expected plain_32le dump)
+	[ "$output" = '6c6
+<        2012-02-21 03:00:37 -05:00
+---
+>        2012-02-21 08:00:37 +00:00' ]
+	TZ=Asia/Kolkata tr-totext plain_64be.trace | grep -qx '       2012-02-21 13:30:37 +05:30'
+	make_recipes bad-month
+	tr-totext -q bad-month.trace | grep -qx '       !Bad Format!'
+}
+
+@test "the base style adds up from file to file; an empty block is told" {
+	tr-totext --style=gnatcov-base plain_32le.trace plain_32le.trace |
+		cmp - <(expected plain_32le base; expected plain_32le base)
+	run -2 --separate-stderr tr-totext --style=gnatcov-base ok_wrap.trace
+	[[ $stderr == *'empty trace entry discarded' ]]
+	run -2 --separate-stderr tr-totext --style=gnatcov-base decision_map_64be.trace
+	[ -z "$output" ]
+}
+
+@test "merged traces are one, by the same rule" {
+	for f in plain_32le plain_64be history_all_tags_32le kernel_loadaddr_32le odd_pads_64le \
+		shared_objects_64le true_flat; do
+		echo $f
+		tr-filter --merge $f.trace $f.trace | tr-repack -o merged
+		tr-totext --style=gnatcov-base merged | cmp - <(expected $f base)
+		tr-filter --merge merged | tr-repack | cmp - merged
+	done
+	tr-filter --merge true_flat.trace >stream
+	tr-parse true_flat.trace | grep ^info | diff - <(grep ^info stream)
+	# parts of a trace give the whole again
+	tr-filter 'seq < 1000' true_flat.trace | tr-repack -o low
+	tr-filter 'seq >= 1000' true_flat.trace | tr-repack -o high
+	tr-filter --merge high low | cmp - stream
+	# blocks may be selected
+	tr-filter --merge -e 'op has fault' plain_32le.trace | grep ^block >blocks
+	[ "$(cut -f5- blocks)" = $'0xfff006c4\tsize=8\top=block|fault' ]
+	run -1 tr-filter --merge -e 'op has special' plain_32le.trace
+}
+
+@test "what cannot be merged is left out and said" {
+	run -2 --separate-stderr tr-filter --merge plain_32le.trace plain_64be.trace
+	[[ $stderr == *'left out: a trace of another machine than the first' ]]
+	[ "$(grep -c ^block <<<"$output")" -eq 8 ]
+	[[ ${lines[-1]} == *$'\terrors=1' ]]
+	run -2 --separate-stderr tr-filter --merge decision_map_64be.trace
+	[[ $stderr == *'a decision map is no execution trace' ]]
+	run -0 --separate-stderr tr-filter --merge plain_32le.trace history_all_tags_32le.trace
+	[[ $stderr == *'of another program than the first: merged all the same' ]]
+	run -2 tr-filter --merge -c plain_32le.trace
+	run -2 --separate-stderr tr-filter --merge bad_truncated_entry.trace
+	[[ ${lines[-1]} == *$'\terrors=1\ttruncated=true' ]]
+}

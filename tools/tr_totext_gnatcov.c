@@ -1,0 +1,47 @@
+/* The styles gnatcov, gnatcov-raw and gnatcov-base: see view/gnatcov_text.h. */
+#include "config.h"
+
+#include "tr_totext.h"
+
+#include "view/gnatcov_text.h"
+
+static void *create(struct tr_cli *cli, enum tr_gnatcov_text_style style)
+{
+	struct tr_gnatcov_text *text = tr_gnatcov_text_new(style, cli->out);
+
+	if (!text) {
+		tr_cli_fail(cli, "out of memory");
+		cli->stop = true;
+	}
+	return text;
+}
+
+static void *create_dump(struct tr_cli *cli)
+{
+	return create(cli, TR_GNATCOV_TEXT_DUMP);
+}
+
+static void *create_raw(struct tr_cli *cli)
+{
+	return create(cli, TR_GNATCOV_TEXT_RAW);
+}
+
+static void *create_base(struct tr_cli *cli)
+{
+	return create(cli, TR_GNATCOV_TEXT_BASE);
+}
+
+static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
+{
+	return record ? tr_gnatcov_text_put(view, record, err) : tr_gnatcov_text_finish(view, err);
+}
+
+static void free_view(void *view)
+{
+	tr_gnatcov_text_free(view);
+}
+
+const struct tr_style tr_style_gnatcov = { "gnatcov", "gnatcov", create_dump, put, free_view };
+const struct tr_style tr_style_gnatcov_raw = { "gnatcov-raw", "gnatcov", create_raw, put, free_view };
+const struct tr_style tr_style_gnatcov_base = { "gnatcov-base", "gnatcov", create_base, put,
+						free_view };
