@@ -42,7 +42,7 @@ only tools 'core/|record/|process/|coverage/|call/|expr/|view/|format/(format|tr
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h bzlib.h lz4.h lz4frame.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \
-	snappy-c.h nettle/sha2.h pcre2.h pthread.h; do
+	snappy-c.h nettle/sha2.h pcre2.h; do
 	places=$(grep -rlE "^#[[:space:]]*include <$header>" lib tools)
 	[ "$(printf '%s\n' "$places" | wc -l)" -le 1 ] && places=
 	report "<$header> is included in one place" "$places"

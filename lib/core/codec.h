@@ -43,6 +43,16 @@ struct tr_codec {
 /* NULL-terminated; "none" is not in it. */
 extern const struct tr_codec *const tr_codecs[];
 
+/* By themselves, for formats that know some of them as their containers. */
+extern const struct tr_codec tr_codec_gzip;
+extern const struct tr_codec tr_codec_brotli;
+extern const struct tr_codec tr_codec_snappy;
+/*
+ * Not in tr_codecs, for it reads what zstd reads, and zstd reads it: written in
+ * frames of 2 MiB, and behind them a table that says where each is.
+ */
+extern const struct tr_codec tr_codec_zstd_seekable;
+
 const struct tr_codec *tr_codec_by_name(struct tr_text name);
 
 /* By the end of a file name (".zst"); NULL when none. */

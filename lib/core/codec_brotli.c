@@ -1,4 +1,5 @@
 /* brotli (RFC 7932): one stream, which has no magic. */
+#include "core/codec_blocks.h"
 #include "core/codec_stream.h"
 
 #include <brotli/decode.h>
@@ -14,6 +15,8 @@ enum {
 	 */
 	HELPING = 256,
 	PROBE_OUTPUT = 4096,
+	BLOCK_SIZE = 4 << 20, /* where several are made at a time */
+	FAR = 1 << 30,	     /* beyond any window; the encoder takes no more */
 };
 
 struct decoder {
@@ -134,17 +137,68 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return *len || BrotliEncoderHasMoreOutput(state) ? TR_OK : TR_END;
 }
 
-static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
-			       struct tr_error *err)
+static BrotliEncoderState *new_encoder(int level)
 {
-	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
-	(void)threads;
 	BrotliEncoderState *brotli = BrotliEncoderCreateInstance(NULL, NULL, NULL);
 	if (brotli) {
 		BrotliEncoderSetParameter(brotli, BROTLI_PARAM_QUALITY, (uint32_t)level);
 		BrotliEncoderSetParameter(brotli, BROTLI_PARAM_LGWIN, WINDOW_BITS);
 	}
-	return tr_encoder_new(&class, brotli, inner, err);
+	return brotli;
+}
+
+static void *begin_worker(int level)
+{
+	int *own = malloc(sizeof *own);
+	if (own)
+		*own = level;
+	return own;
+}
+
+/*
+ * A part of the one stream that there has to be: the encoder hears how far it
+ * is in, so that it begins without a head and looks back to nothing that this
+ * part does not have, and ends at a byte.
+ */
+static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+{
+	const int *level = worker;
+	uint64_t offset = block->offset < FAR ? block->offset : FAR;
+	size_t left = block->data.len;
+	const uint8_t *from = (const uint8_t *)block->data.data;
+	BrotliEncoderState *brotli = new_encoder(*level);
+	bool good = brotli && BrotliEncoderSetParameter(brotli, BROTLI_PARAM_STREAM_OFFSET,
+							(uint32_t)offset);
+	bool more = good;
+	while (good && more) {
+		size_t space = PROBE_OUTPUT + left / 2;
+		uint8_t *room = (uint8_t *)tr_buffer_room(to, space), *end = room;
+		good = room && BrotliEncoderCompressStream(
+				       brotli,
+				       block->last ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH,
+				       &left, &from, &space, &end, NULL);
+		if (good)
+			tr_buffer_used(to, (size_t)(end - room));
+		more = left || BrotliEncoderHasMoreOutput(brotli);
+	}
+	BrotliEncoderDestroyInstance(brotli);
+	return good;
+}
+
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
+{
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	static const struct tr_block_class blocks = {
+		.size = BLOCK_SIZE,
+		.has_last = true,
+		.begin = begin_worker,
+		.end = free,
+		.pack = pack,
+	};
+	if (threads > 1)
+		return tr_blocks_new(&blocks, inner, level, threads, err);
+	return tr_encoder_new(&class, new_encoder(level), inner, err);
 }
 
 static void version(char *to, size_t size)

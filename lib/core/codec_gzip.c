@@ -1,4 +1,5 @@
 /* gzip (RFC 1952) by zlib, called directly: what comes before a cut is given. */
+#include "core/codec_blocks.h"
 #include "core/codec_stream.h"
 
 #include <limits.h>
@@ -10,6 +11,7 @@ enum {
 	GZIP_WRAPPER = 16, /* added to the window bits: gzip instead of zlib */
 	MEMORY_LEVEL = 8,
 	RESERVED_FLAGS = 0xe0,
+	BLOCK_SIZE = 1 << 20, /* of a member, where several are made at a time */
 };
 
 static uInt clip(size_t n)
@@ -129,18 +131,49 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return z->avail_out && !*len && what != TR_ENCODE_FINISH ? TR_END : TR_OK;
 }
 
-static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
-			       struct tr_error *err)
+static void *begin_worker(int level)
 {
-	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
-	(void)threads;
 	z_stream *z = calloc(1, sizeof *z);
 	if (z && deflateInit2(z, level, Z_DEFLATED, MAX_WBITS + GZIP_WRAPPER, MEMORY_LEVEL,
 			      Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(z);
 		z = NULL;
 	}
-	return tr_encoder_new(&class, z, inner, err);
+	return z;
+}
+
+/* A member of its own. */
+static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+{
+	z_stream *z = worker;
+	size_t size = deflateBound(z, block->data.len);
+	char *room = tr_buffer_room(to, size);
+	if (!room || deflateReset(z) != Z_OK)
+		return false;
+	z->next_in = (Bytef *)(uintptr_t)block->data.data;
+	z->avail_in = (uInt)block->data.len;
+	z->next_out = (Bytef *)room;
+	z->avail_out = (uInt)size;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+		return false;
+	tr_buffer_used(to, size - z->avail_out);
+	return true;
+}
+
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
+{
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	static const struct tr_block_class blocks = {
+		.size = BLOCK_SIZE,
+		.has_any = true,
+		.begin = begin_worker,
+		.end = destroy_encoder,
+		.pack = pack,
+	};
+	if (threads > 1)
+		return tr_blocks_new(&blocks, inner, level, threads, err);
+	return tr_encoder_new(&class, begin_worker(level), inner, err);
 }
 
 static void version(char *to, size_t size)

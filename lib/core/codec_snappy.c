@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "core/codec_blocks.h"
 #include "core/library.h"
 #include "core/snappy_salvage.h"
 
@@ -204,96 +205,49 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
-struct encoder {
-	struct libsnappy lib;
-	bool begun;
-	size_t len;          /* of plain, up to CHUNK_SIZE */
-	size_t packed, sent; /* of packed_bytes: the chunk on its way out */
-	char *plain, *packed_bytes;
-};
-
-static void destroy_encoder(void *state)
+static void *begin_worker(int level)
 {
-	struct encoder *e = state;
-	free(e->plain);
-	free(e->packed_bytes);
-	free(e);
+	struct libsnappy *lib = malloc(sizeof *lib);
+	struct tr_error err;
+	(void)level;
+	if (lib && !load(lib, &err)) {
+		free(lib);
+		lib = NULL;
+	}
+	return lib;
 }
 
-/* Turns plain into a chunk on its way out. */
-static bool pack(struct encoder *e)
+static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
 {
-	size_t size = e->lib.max_compressed_length(CHUNK_SIZE);
-	char *to = e->packed_bytes + LENGTH_SIZE;
-	if (e->lib.compress(e->plain, e->len, to, &size) != SNAPPY_OK)
+	const struct libsnappy *lib = worker;
+	size_t size = lib->max_compressed_length(block->data.len);
+	char *room = tr_buffer_room(to, LENGTH_SIZE + size);
+	if (!room || lib->compress(block->data.data, block->data.len, room + LENGTH_SIZE, &size) !=
+			     SNAPPY_OK)
 		return false;
 	for (unsigned i = 0; i < LENGTH_SIZE; i++)
-		e->packed_bytes[i] = (char)(size >> 8 * i);
-	e->packed = size + LENGTH_SIZE;
-	e->sent = 0;
-	e->len = 0;
+		room[i] = (char)(size >> 8 * i);
+	tr_buffer_used(to, LENGTH_SIZE + size);
 	return true;
-}
-
-static void send(struct encoder *e, struct tr_room *room)
-{
-	size_t n = e->packed - e->sent;
-	if (n > tr_room_left(room))
-		n = tr_room_left(room);
-	memcpy(room->pos, e->packed_bytes + e->sent, n);
-	room->pos += n;
-	e->sent += n;
-}
-
-static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
-				   struct tr_room *room, struct tr_error *err)
-{
-	struct encoder *e = state;
-	if (!e->begun) {
-		/* the magic is on its way like a chunk */
-		memcpy(e->packed_bytes, "at", MAGIC_SIZE);
-		e->packed = MAGIC_SIZE;
-		e->begun = true;
-	}
-	send(e, room);
-	if (e->sent < e->packed)
-		return TR_OK;
-	size_t n = CHUNK_SIZE - e->len < *len ? CHUNK_SIZE - e->len : *len;
-	if (n) {
-		memcpy(e->plain + e->len, *data, n);
-		*data += n;
-		*len -= n;
-		e->len += n;
-	}
-	if (e->len == 0 || (e->len < CHUNK_SIZE && what == TR_ENCODE_MORE))
-		return TR_END;
-	if (!pack(e)) {
-		tr_error_set(err, TR_CAUSE_USAGE, "snappy: cannot compress");
-		return TR_FATAL;
-	}
-	return TR_OK;
 }
 
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {
-	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
-	(void)level, (void)threads;
-	struct encoder *e = calloc(1, sizeof *e);
-	if (e && !load(&e->lib, err)) {
-		destroy_encoder(e);
+	static const struct tr_block_class class = {
+		.size = CHUNK_SIZE, /* apitrace's buffer for one is no larger */
+		.magic = { "at", MAGIC_SIZE },
+		.begin = begin_worker,
+		.end = free,
+		.pack = pack,
+	};
+	struct libsnappy lib;
+	/* once here, so that what is said is right where it cannot be loaded */
+	if (!load(&lib, err)) {
 		inner->close(inner);
 		return NULL;
 	}
-	if (e) {
-		e->plain = malloc(CHUNK_SIZE);
-		e->packed_bytes = malloc(LENGTH_SIZE + e->lib.max_compressed_length(CHUNK_SIZE));
-		if (!e->plain || !e->packed_bytes) {
-			destroy_encoder(e);
-			e = NULL;
-		}
-	}
-	return tr_encoder_new(&class, e, inner, err);
+	return tr_blocks_new(&class, inner, level, threads, err);
 }
 
 const struct tr_codec tr_codec_snappy = {

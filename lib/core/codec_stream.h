@@ -8,13 +8,10 @@
 
 #include "core/codec.h"
 
-extern const struct tr_codec tr_codec_gzip;
 extern const struct tr_codec tr_codec_xz;
 extern const struct tr_codec tr_codec_zstd;
 extern const struct tr_codec tr_codec_bzip2;
 extern const struct tr_codec tr_codec_lz4;
-extern const struct tr_codec tr_codec_brotli;
-extern const struct tr_codec tr_codec_snappy;
 
 /* A name is more than its extension: ".gz" does not end in one. */
 static inline bool tr_path_ends(struct tr_text path, const char *extension)

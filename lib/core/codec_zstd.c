@@ -1,4 +1,5 @@
 /* Zstandard (RFC 8878) by libzstd, called directly: what comes before a cut is given. */
+#include "core/codec_blocks.h"
 #include "core/codec_stream.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@ enum {
 	WINDOW_LOG_MIN = 27, /* what libzstd takes unasked, 128 MiB */
 	WINDOW_LOG_MAX = 31,
 	FRAME_START = 5, /* bytes that say how the frame goes on */
+	SEEKABLE_FRAME = 2 << 20, /* as apitrace cuts them */
 };
 
 static int bid(const char *data, size_t len)
@@ -155,6 +157,67 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	return tr_encoder_new(&class, context, inner, err);
 }
 
+static void *begin_worker(int level)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	if (context)
+		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+	return context;
+}
+
+static void end_worker(void *worker)
+{
+	ZSTD_freeCCtx(worker);
+}
+
+static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+{
+	size_t size = ZSTD_compressBound(block->data.len);
+	char *room = tr_buffer_room(to, size);
+	if (!room)
+		return false;
+	size = ZSTD_compress2(worker, room, size, block->data.data, block->data.len);
+	if (ZSTD_isError(size))
+		return false;
+	tr_buffer_used(to, size);
+	return true;
+}
+
+static void put_u32le(struct tr_buffer *to, uint32_t n)
+{
+	for (unsigned i = 0; i < 4; i++)
+		tr_buffer_put_byte(to, (char)(n >> 8 * i));
+}
+
+/* The seek table of zstd's contrib/seekable_format: where each frame is. */
+static void put_index(const struct tr_block_sizes *list, size_t count, struct tr_buffer *to)
+{
+	enum { SKIPPABLE = 0x184d2a5e, ENTRY = 8, FOOTER = 9 };
+	put_u32le(to, SKIPPABLE);
+	put_u32le(to, (uint32_t)(count * ENTRY + FOOTER));
+	for (size_t i = 0; i < count; i++) {
+		put_u32le(to, list[i].packed);
+		put_u32le(to, list[i].data);
+	}
+	put_u32le(to, (uint32_t)count);
+	tr_buffer_put_byte(to, 0); /* no checksums */
+	put_u32le(to, 0x8f92eab1);
+}
+
+static struct tr_sink *seekable_encoder(struct tr_sink *inner, int level, unsigned threads,
+					struct tr_error *err)
+{
+	static const struct tr_block_class class = {
+		.size = SEEKABLE_FRAME,
+		.has_any = true,
+		.begin = begin_worker,
+		.end = end_worker,
+		.pack = pack,
+		.index = put_index,
+	};
+	return tr_blocks_new(&class, inner, level, threads, err);
+}
+
 static void version(char *to, size_t size)
 {
 	snprintf(to, size, "%s", ZSTD_versionString());
@@ -170,6 +233,20 @@ const struct tr_codec tr_codec_zstd = {
 	.bid = bid,
 	.decoder = decoder,
 	.encoder = encoder,
+	.library = "libzstd",
+	.version = version,
+};
+
+const struct tr_codec tr_codec_zstd_seekable = {
+	.name = "zstd",
+	.extension = ".zst",
+	.level_min = 1,
+	.level_max = 19,
+	.level_default = 3,
+	.general = true,
+	.bid = bid,
+	.decoder = decoder,
+	.encoder = seekable_encoder,
 	.library = "libzstd",
 	.version = version,
 };
