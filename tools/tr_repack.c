@@ -162,11 +162,47 @@ struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink, const str
 	return sink;
 }
 
+/* The codec as the format wants it, where its own tools read it; NULL: they do not. */
+static const struct tr_codec *usual(const struct tr_format *format, const struct tr_codec *codec)
+{
+	if (!format->containers)
+		return codec->general ? codec : NULL;
+	for (size_t i = 0; format->containers[i]; i++)
+		if (strcmp(format->containers[i]->name, codec->name) == 0)
+			return format->containers[i];
+	return NULL;
+}
+
+/*
+ * Without -z: the input's own container, if it is one for the format; what was
+ * no trace file before gets the container that the format's tools write.
+ */
+static const struct tr_codec *codec_by_default(const struct tr_format *format,
+					       const struct tr_trace_place *place)
+{
+	bool is_trace = place->format && !(place->format->flags & TR_FORMAT_STREAM);
+	const struct tr_codec *codec = place->codec;
+
+	if (!format->containers)
+		return codec;
+	if (is_trace && !codec && place->format == format)
+		return NULL;
+	if (is_trace && codec && usual(format, codec))
+		return usual(format, codec);
+	return format->containers[0];
+}
+
 bool repack_codec(struct repack *r, const struct tr_format *format,
 		  const struct tr_trace_place *place, const struct tr_codec **codec)
 {
-	*codec = r->codec_given ? r->codec : place->codec;
-	if (!*codec || (*codec)->general || r->foreign)
+	*codec = r->codec_given ? r->codec : codec_by_default(format, place);
+	if (!*codec)
+		return true;
+	if (usual(format, *codec)) {
+		*codec = usual(format, *codec);
+		return true;
+	}
+	if (r->foreign)
 		return true;
 	tr_cli_fail(&r->cli, "no tool for %s reads %s: -O foreign=yes if you mean it", format->name,
 		    (*codec)->name);
@@ -212,10 +248,34 @@ __attribute__((format(printf, 2, 3))) static void fail_here(struct repack *r, co
 	tr_cli_report(&r->cli, &err);
 }
 
+/*
+ * Another trace, where a file holds one: it can only become another member of
+ * an archive.
+ */
+static bool one_more(struct repack *r, const struct tr_format *format,
+		     const struct tr_trace_place *place, repack_open *open)
+{
+	if (!r->archive) {
+		fail_here(r,
+			  "is one more trace, and a file of %s's holds one: write each by itself, "
+			  "or all into an archive (-o NAME.tar)",
+			  r->format->name);
+		return false;
+	}
+	if (!repack_finish_writer(r) || !tr_cli_finish_output(&r->cli))
+		return false;
+	r->format = format;
+	r->begun = false;
+	r->segment++;
+	return open(r, format, place);
+}
+
 /* The output is to be in this format: opens it, or sees that it is the same as before. */
 static bool settle(struct repack *r, const struct tr_format *format,
 		   const struct tr_trace_place *place, repack_open *open)
 {
+	if (r->begun && (r->format->flags & TR_FORMAT_ONE))
+		return one_more(r, format, place, open);
 	if (r->format == format)
 		return true;
 	if (r->format) {
@@ -244,6 +304,7 @@ static void copy(struct repack *r, struct tr_trace_place *place)
 	repack_finish_writer(r);
 	if (r->cli.stop)
 		return;
+	r->begun = true;
 	end_line(r);
 	if (place->bom && tr_output_count(r->cli.out) == 0)
 		tr_output_put_literal(r->cli.out, "\xef\xbb\xbf");
@@ -270,10 +331,11 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 {
 	const struct tr_format *format = r->target;
 
+	if (record->type != TR_HEADER && r->format)
+		return true; /* a segment goes on, or an anonymous one goes where the others went */
+	r->header = record->type == TR_HEADER ? record : NULL;
 	if (!format && record->type == TR_HEADER)
 		format = format_of_header(r, record);
-	else if (!format && r->format)
-		return true; /* an anonymous segment goes where the others went */
 	else if (!format) {
 		*skip = record->type == TR_COMMENT || record->type == TR_TRAILER;
 		if (!*skip)
@@ -286,6 +348,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 
 static bool put(struct repack *r, struct tr_record *record)
 {
+	r->begun |= record->type == TR_HEADER || record->type == TR_RECORD;
 	/* a stream that stays one keeps the spelling of its lines */
 	if (r->format == &tr_format_trec && record->line.data)
 		return tr_cli_put_line(&r->cli, record);

@@ -25,8 +25,11 @@ struct repack {
 	/* the output that is being written: the file, or one member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */
 	struct tr_writer *writer;	/* NULL: bytes are copied, or between two segments */
+	bool begun;                     /* a header or a record of it was */
+	struct tr_record *header;       /* of the segment that begins, where it has one */
 	bool cut_line;			/* what was copied last does not end in LF */
 	struct tr_archive_writer *archive;
+	unsigned segment; /* of the place, where each is to be a member of its own */
 };
 
 enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };

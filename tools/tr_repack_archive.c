@@ -26,33 +26,70 @@ static void cut_format_extension(struct tr_text *name, const struct tr_format *f
 		cut_end(name, ".jsonl");
 }
 
+/* What the member is to be called after: the member the segment was, or the file it comes from. */
+static struct tr_text source_name(struct repack *r, const struct tr_trace_place *place,
+				  bool *by_header)
+{
+	struct tr_field *field = r->header ? tr_record_field(r->header, "member") : NULL;
+	struct tr_value *value = field ? tr_field_value(r->header, field, NULL) : NULL;
+	const char *file = place->file ? strrchr(place->file, '/') : NULL;
+
+	*by_header = false;
+	if (!place->member && value && value->type == TR_STRING) {
+		struct tr_text name = tr_string_bytes(value->text, r->header->arena);
+		*by_header = name.len;
+		if (name.len)
+			return name;
+	}
+	return tr_text_from(place->member ? place->member
+			    : file	  ? file + 1
+			    : place->file ? place->file
+					  : "stdin");
+}
+
+static bool is_container(const struct tr_format *format, const struct tr_codec *codec)
+{
+	for (size_t i = 0; format->containers && format->containers[i]; i++)
+		if (format->containers[i] == codec)
+			return true;
+	return false;
+}
+
 /*
  * The name a member had, with its extensions adapted where its format or its
- * compression changes: a.json.gz as trec in zstd is a.trec.zst.
+ * compression changes: a.json.gz as trec in zstd is a.trec.zst. A container
+ * that belongs to the format is not in the name.
  */
-static const char *member_name(const struct tr_trace_place *place, const struct tr_format *format,
-			       const struct tr_codec *codec, struct tr_buffer *to)
+static const char *member_name(struct repack *r, const struct tr_trace_place *place,
+			       const struct tr_format *format, const struct tr_codec *codec,
+			       struct tr_buffer *to)
 {
-	const char *file = place->file ? strrchr(place->file, '/') : NULL;
-	struct tr_text name = tr_text_from(place->member ? place->member
-					   : file	 ? file + 1
-					   : place->file ? place->file
-							 : "stdin");
+	bool by_header;
+	struct tr_text name = source_name(r, place, &by_header);
 	const char *codec_extension = codec ? codec->extension : NULL;
+	const char *extension = NULL;
 	bool was_named =
 		place->codec && place->codec->extension && cut_end(&name, place->codec->extension);
+	bool same = codec && place->codec && strcmp(codec->name, place->codec->name) == 0;
 
-	if (codec == place->codec && !was_named)
+	if ((same && !was_named) || is_container(format, codec))
 		codec_extension = NULL; /* it did not say so before either */
 	tr_buffer_reset(to);
 	if (format != place->format) {
 		cut_format_extension(&name, place->format);
-		tr_buffer_put_text(to, name);
-		if (format->extensions && format->extensions[0])
-			tr_buffer_put_text(to, tr_text_from(format->extensions[0]));
-	} else {
-		tr_buffer_put_text(to, name);
+		extension = format->extensions ? format->extensions[0] : NULL;
+	} else if (r->segment && !by_header && format->extensions) {
+		extension = format->extensions[0];
 	}
+	if (extension)
+		cut_end(&name, extension);
+	tr_buffer_put_text(to, name);
+	if (r->segment && !by_header) {
+		tr_buffer_put_byte(to, '-');
+		tr_buffer_put_decimal(to, r->segment + 1);
+	}
+	if (extension)
+		tr_buffer_put_text(to, tr_text_from(extension));
 	if (codec_extension)
 		tr_buffer_put_text(to, tr_text_from(codec_extension));
 	tr_buffer_put_byte(to, '\0');
@@ -69,7 +106,7 @@ static bool open_member(struct repack *r, const struct tr_format *format,
 
 	if (!repack_codec(r, format, place, &codec))
 		return false;
-	const char *name = member_name(place, format, codec, &buffer);
+	const char *name = member_name(r, place, format, codec, &buffer);
 	if (name)
 		sink = tr_archive_member_sink(r->archive, name, place->mtime, &err);
 	else
@@ -86,6 +123,9 @@ static void repack_member(struct repack *r, struct tr_trace_place *place)
 {
 	r->format = NULL;
 	r->cut_line = false;
+	r->begun = false;
+	r->header = NULL;
+	r->segment = 0;
 	repack_place(r, place, open_member);
 	repack_finish_writer(r);
 	tr_cli_finish_output(&r->cli);

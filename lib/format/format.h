@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "core/arena.h"
+#include "core/codec.h"
 #include "core/error.h"
 #include "core/input.h"
 #include "core/limits.h"
@@ -35,6 +36,7 @@ enum {
 	TR_FORMAT_STREAM = 8, /* carries headers and trailers of its own */
 	TR_FORMAT_JSON = 16,  /* offered by tr-tojson --as=NAME */
 	TR_FORMAT_HEADS = 32, /* its reader begins each segment with a header record, see next */
+	TR_FORMAT_ONE = 64,   /* a file holds one segment, so two of them cannot be put together */
 };
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
@@ -80,6 +82,11 @@ struct tr_format {
 	const char *exact;   /* "EXACT", "SAME", "equal as JSON": for --list-formats */
 	unsigned flags;
 	const char *const *extensions;             /* NULL-terminated, with the dot */
+	/*
+	 * The codecs that the format's own tools read, the usual one first; NULL-terminated.
+	 * NULL: it is a text, in any general codec or none.
+	 */
+	const struct tr_codec *const *containers;
 	const struct tr_format_option *options;    /* ends in a NULL key; may be NULL */
 
 	/* Bits of evidence at the window's start, 0 for no. May call tr_input_more, skips nothing. */

@@ -2,6 +2,14 @@
 
 static const char *const extensions[] = { ".trace", NULL };
 
+static const struct tr_codec *const containers[] = {
+	&tr_codec_snappy,
+	&tr_codec_gzip,
+	&tr_codec_brotli,
+	&tr_codec_zstd_seekable, /* versions after 11.1 do */
+	NULL,
+};
+
 static const struct tr_format_option options[] = {
 	{ "version", "0|1|2|3|4|5|6", false, true,
 	  "version of the stream that is written (default: that of the one that was read)" },
@@ -12,8 +20,10 @@ const struct tr_format tr_format_apitrace = {
 	.name = "apitrace",
 	.summary = "binary trace of graphics API calls",
 	.exact = "SAME",
-	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_BINARY | TR_FORMAT_HEADS,
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_BINARY | TR_FORMAT_HEADS |
+		 TR_FORMAT_ONE,
 	.extensions = extensions,
+	.containers = containers,
 	.options = options,
 	.bid = tr_apitrace_bid,
 	.open = tr_apitrace_open,
