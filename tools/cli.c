@@ -33,7 +33,7 @@ static void on_wait(void *context)
 {
 	struct tr_cli *cli = context;
 
-	if (cli->out && !cli->out->failed)
+	if (cli->out && !cli->out->failed && !cli->packed)
 		tr_output_flush(cli->out);
 	tr_cli_progress_wait(cli);
 }

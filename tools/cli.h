@@ -83,6 +83,12 @@ struct tr_cli {
 
 	bool several; /* set by a tool that has several outputs: a writer gives up only its own */
 
+	/*
+	 * The output is compressed: a wait for input does not cut it into smaller
+	 * blocks. Only --line-buffered asks for that.
+	 */
+	bool packed;
+
 	int status; /* the exit status so far: tr_cli_status raises it */
 	bool stop;  /* nothing more is to be done but tr_cli_end */
 	struct tr_cli_private *private;

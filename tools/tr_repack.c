@@ -151,6 +151,7 @@ struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink, const str
 {
 	struct tr_error err;
 
+	r->cli.packed = codec != NULL;
 	if (sink && codec) {
 		int level = r->codec_given && r->level != TR_REPACK_DEFAULT_LEVEL
 				    ? r->level

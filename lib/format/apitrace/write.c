@@ -129,25 +129,34 @@ static enum tr_status tell(struct writer *writer, struct tr_error *err)
 	return TR_OK;
 }
 
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static enum tr_status put_call(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
 {
-	bool enters;
-	tr_framing_count(&writer->framing, record);
-	if (!is_call(record->kind, &enters)) {
-		tr_misfits_add(&writer->misfits, record->kind);
-		return TR_OK;
-	}
 	if (!writer->begun && begin_trace(writer, NULL, err) == TR_FATAL)
 		return TR_FATAL;
-	if (enters)
-		look_at_order(writer, record);
 	enum tr_status status = tr_encode_record(&writer->encoder, record, err);
 	if (status == TR_FATAL)
 		return status;
 	send(writer);
 	tr_output_record_end(writer->out);
 	return status == TR_OK ? tell(writer, err) : status;
+}
+
+static enum tr_status put_record(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	enum tr_status status = TR_OK;
+	bool enters;
+	if (!is_call(record->kind, &enters)) {
+		tr_misfits_add(&writer->misfits, record->kind);
+	} else {
+		if (enters)
+			look_at_order(writer, record);
+		status = put_call(writer, record, err);
+	}
+	if (!tr_framing_lost(status, err))
+		tr_framing_count(&writer->framing, record);
+	return status;
 }
 
 enum tr_status tr_apitrace_put(struct tr_writer *base, struct tr_record *record,

@@ -291,10 +291,10 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 				 struct tr_error *err)
 {
 	bool exec = tr_text_is(record->kind, "exec");
-	tr_framing_count(&writer->framing, record);
 	if (!exec && !tr_text_is(record->kind, "meta") && !tr_text_is(record->kind, "env") &&
 	    !tr_text_is(record->kind, "raw")) {
 		tr_misfits_add(&writer->tally.misfits, record->kind);
+		tr_framing_count(&writer->framing, record);
 		return TR_OK;
 	}
 	struct tr_error remark;
@@ -307,6 +307,8 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 		*err = remark;
 		status = begun;
 	}
+	if (!tr_framing_lost(status, err))
+		tr_framing_count(&writer->framing, record);
 	tr_output_record_end(writer->out);
 	return status;
 }
