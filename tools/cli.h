@@ -131,6 +131,9 @@ bool tr_cli_output(struct tr_cli *cli, bool binary);
  */
 bool tr_cli_finish_output(struct tr_cli *cli);
 
+/* No more is to come, and what was written must not look whole. After a message. */
+void tr_cli_abandon(struct tr_cli *cli);
+
 /*
  * No operand was of any use, so there is no output either: a name that was
  * mistyped does not empty the file of the last run.

@@ -158,6 +158,11 @@ static void output_error(struct tr_cli *cli, const struct tr_error *err)
 			    err->text);
 }
 
+void tr_cli_abandon(struct tr_cli *cli)
+{
+	cli->stop = cli->private->discard = true;
+}
+
 bool tr_cli_finish_output(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;

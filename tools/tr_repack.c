@@ -261,6 +261,7 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 			  "is one more trace, and a file of %s's holds one: write each by itself, "
 			  "or all into an archive (-o NAME.tar)",
 			  r->format->name);
+		tr_cli_abandon(&r->cli);
 		return false;
 	}
 	if (!repack_finish_writer(r) || !tr_cli_finish_output(&r->cli))

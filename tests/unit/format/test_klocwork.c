@@ -251,8 +251,9 @@ static void check_writer(void)
 		      "~ -: the trailer counts 2 records, 1 were there\n", "a wrong trailer");
 	check_written(HEADER "fork\t0\t-\t1\t-\tchild=2\nfork\t1\t-\t1\t-\tchild=3\n!end\t2\n", "",
 		      "~ -: records of kind fork have no place in klocwork: 2\n", "other kinds");
+	/* what is left out is out of the trailer's count, too */
 	check_written(HEADER "exec\t0\t-\t1\ta\targv=[0x1]\nexec\t1\t-\t2\ta\targv=[\n"
-			     "exec\t2\t-\t3\ta\tzork\n!end\t3\n",
+			     "exec\t2\t-\t3\ta\tzork\n!end\t0\n",
 		      "",
 		      "! -: argv: JSON has no place for an address\n"
 		      "! -: argv: malformed at 2: empty value\n"
@@ -320,7 +321,7 @@ static void check_environments(void)
 		"parent is not known: 1\n",
 		"a parent whose environment nobody followed");
 	check_written(HEADER
-		      "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t2\n",
+		      "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t1\n",
 		      "{\"id\":2,\"env-diff\":{\"A\":\"a\"}}\n",
 		      "! -: an environment that is no map\n", "no env line; no map");
 }

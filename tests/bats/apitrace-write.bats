@@ -1,0 +1,232 @@
+#!/usr/bin/env bats
+# Records to apitrace traces: the bytes they came from, or a valid trace of what was made of them.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	make=$top_builddir/tests/helper/apitrace_make
+	data=$top_srcdir/tests/data/apitrace
+	trace=$data/threads.trace
+}
+
+# stream RECIPE: the stream of one of the recipes
+stream() {
+	"$make" <"$data/$1.recipe"
+}
+
+# mangled FILTER [OPTION...]: v6 through FILTER on its way back, to the trace out
+mangled() {
+	filter=$1
+	shift
+	rm -f out
+	stream good-v6 | tr-parse | bash -c "$filter" >mangled.trec
+	run --separate-stderr tr-repack -z none "$@" -o out mangled.trec
+	echo "$filter: exit $status: $stderr"
+}
+
+# calls [FILE]: the calls of it, without their numbers
+calls() {
+	tr-parse "${1:-out}" | grep -E '^(call|enter|leave)' | cut -f1,4-
+}
+
+@test "parse | repack is the stream again, without any .raw" {
+	for recipe in "$data"/good-*.recipe; do
+		name=$(basename "$recipe" .recipe)
+		[ "$name" != good-padded ] || continue
+		stream "$name" >in
+		tr-parse in >records
+		run ! grep -q '\.raw=' records
+		tr-repack -z none records >out
+		cmp out in
+		tr-tojson --typed in | tr-parse -f json | tr-repack -z none | cmp - in
+	done
+	for trace in "$data"/*.trace; do
+		tr-repack -z none "$trace" >in
+		tr-parse "$trace" >records
+		run ! grep -q '\.raw=' records
+		tr-repack -z none records | cmp - in
+	done
+}
+
+@test "records come back in the container of old, byte for byte" {
+	for name in threads textures lists gears eglinfo; do
+		tr-parse "$data/$name.trace" | tr-repack | cmp - "$data/$name.trace"
+		tr-repack "$data/$name.trace" | cmp - "$data/$name.trace"
+		tr-repack -z snappy -j 3 "$data/$name.trace" | cmp - "$data/$name.trace"
+	done
+}
+
+@test "--exact: numbers in more bytes than they need" {
+	stream good-padded >in
+	tr-parse --exact in >records
+	[ "$(grep -c '\.raw=' records)" -eq 6 ]
+	tr-repack -z none records | cmp - in
+	# without: shorter, and the same calls
+	tr-parse in | tr-repack -z none >out
+	[ "$(wc -c <out)" -lt "$(wc -c <in)" ]
+	diff <(calls in) <(calls out)
+	for name in values arguments frames threads v2; do
+		stream good-$name | tr-parse --exact >records
+		run ! grep -q '\.raw=' records
+	done
+}
+
+@test "--exact: an edit wins over .raw" {
+	stream good-padded | tr-parse --exact | sed 's/a=5/a=6/' | tr-repack -z none -o out
+	diff <(stream good-padded | tr-parse | sed 's/a=5/a=6/' | grep ^call | cut -f1,4-) \
+		<(calls | grep ^call)
+	# and where another call came before, it has another number
+	stream good-padded | tr-parse --exact | sed '/^call	0/d' | tr-repack -q -z none -o out
+	[ "$(tr-parse out | grep -c ^call)" -eq 2 ]
+}
+
+@test "-O version: the same calls in every version" {
+	for version in 0 1 2 3 4 5 6; do
+		stream good-v6 | tr-parse | tr-repack -z none -O version=$version -o out
+		tr-parse out | sed 's/@E[0-9]*//' | grep -vE '^[%!]' | cut -f1,5- >calls
+		stream good-v6 | tr-parse | sed 's/@E[0-9]*//' | grep -vE '^[%!]' | cut -f1,5- >want
+		diff calls want
+		[ "$(tr-parse out | grep -c "version=$version")" -eq 1 ]
+	done
+	run -2 tr-repack -O version=7 "$trace"
+	run -2 tr-repack -O version=x "$trace"
+}
+
+@test "the head: a stream without one is version 6; properties stay" {
+	mangled "grep -v ^%trec" -t apitrace
+	[ "$status" -eq 0 ]
+	[ "$(tr-parse out | head -n 1)" = '%trec	1	format=apitrace	version=6	semantic=6	properties=[]' ]
+	stream good-values | tr-parse | tr-repack -z none | tr-parse | head -n 1 |
+		grep -F 'properties=[["process.name","/usr/bin/a \xff\n\"b\""],["two",""]]'
+	mangled 's=$(printf "\t"); sed "1s/version=6${s}semantic=6/version=9${s}semantic=9/"'
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"version 9 of apitrace's format is not known"* ]]
+	[ ! -e out ]
+}
+
+@test "calls are numbered anew" {
+	mangled "grep -v '^call	[013]	'"
+	[ "$status" -eq 0 ]
+	[ "$(tr-parse out | grep ^call | cut -f2,5 | tr '\n' ';')" = "0	glDrawArrays;1	glXSwapBuffers;" ]
+	tr-filter 'task == 1' "$trace" | tr-repack -z none -o out
+	tr-filter 'task == 1' "$trace" | grep -E '^(call|enter|leave)' | cut -f1,3- >want
+	tr-parse out | grep -E '^(call|enter|leave)' | cut -f1,3- >have
+	# what stood between an enter and its leave is gone
+	diff <(sed '/^leave/d; s/^enter/call/' want | cut -f1-4) <(sed '/^leave/d; s/^enter/call/' have | cut -f1-4)
+}
+
+@test "lost definitions are rebuilt from what the records show" {
+	mangled "grep -v '^%[a-s]'"
+	[ "$status" -eq 0 ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"note: definitions are missing from the stream: rebuilt"* ]]
+	diff <(stream good-v6 | tr-parse | sed 's/@[EMSK][0-9]*//; /^[%!]/d' | cut -f1,5-) \
+		<(tr-parse out | sed 's/@[EMSK][0-9]*//; s/"\([A-Z_]*\) | \([A-Z_]*\)"/\1|\2/; /^[%!]/d' | cut -f1,5-)
+	mangled "grep -v '^%[a-s]'" --strict
+	[ "$status" -eq 2 ]
+	[ ! -e out ]
+	stream good-values | tr-parse | grep -v '^%' | tr-repack -q -t apitrace -z none -o out
+	diff <(stream good-values | tr-parse | grep ^call | cut -f5- | sed 's/@[EMS][0-9]*//g') \
+		<(tr-parse out | grep ^call | cut -f5- | sed 's/@[EMS][0-9]*//g; s/"M_1 | M_8"/M_1|M_8/
+			s/"M_1 | M_8 | M \\xc3"/M_1|M_8|"M \\xc3"/; s/"N_1 | N_0"/N_1|N_0/')
+}
+
+@test "a definition that comes after all takes another id than what was rebuilt" {
+	printf 'call\t0\t-\t0\tf\ta=1\t->\n%%fn\tF0\tg\targs=["x"]\ncall\t1\t-\t0\tg\tx=2\t->\n' >in
+	tr-repack -q -t apitrace -z none in >out
+	diff <(tr-parse out | grep -v '^[%!]') <(grep ^call in)
+}
+
+@test "a function whose later calls show more arguments" {
+	printf 'call\t0\t-\t0\tf\ta=1\t->\ncall\t1\t-\t0\tf\tb=2\t->\ta=3\ncall\t2\t-\t0\tf\ta=1\t->\n' >in
+	tr-repack -q -t apitrace -z none in >out
+	diff <(tr-parse out | grep ^call | sed 's/\t\.sig=F[0-9]*//') in
+	# what only its leave shows has no place any more
+	printf 'enter\t0\t-\t0\tf\ta=1\nleave\t0\t-\t0\tf\t->\tb=2\treturn=3\n' >in
+	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
+	[[ $stderr == *"in:2: 'b' is no argument of its function"* ]]
+	[ "$(tr-parse out | grep ^call)" = "call	0	-	0	f	a=1	->	return=3" ]
+}
+
+@test "what an edit can do to a call" {
+	mangled "sed 's/count=3/count=4294967296/; s/GL_MINUS(-3/GL_QUADS(7/'"
+	[ "$status" -eq 0 ]
+	diff <(grep ^call mangled.trec | cut -f5-) <(tr-parse out | grep ^call | cut -f5-)
+	mangled "sed 's/count=3/number=3/'"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"'number' is no argument of its function"* ]]
+	[ "$(tr-parse out | grep -c ^call)" -eq 3 ]
+	mangled "sed 's/count=3/count=blob:3/'"
+	[[ $stderr == *"a blob that was left out has no place in an apitrace"* ]]
+	mangled "sed 's/count=3/count=\"te\".../'"
+	[[ $stderr == *"a string that was cut has no place"* ]]
+	mangled "sed 's/count=3/count={\"a\":1}/'"
+	[[ $stderr == *"a map has no place"* ]]
+	mangled "sed 's/count=3/count=[1,/'"
+	[ "$status" -eq 2 ]
+	mangled "sed 's/\t0\tglClear/\tmain\tglClear/'"
+	[[ $stderr == *"the task is no number of a thread"* ]]
+	[ "$(tr-parse out | grep -c ^call)" -eq 4 ]
+}
+
+@test "leaves without their enters are left out" {
+	stream good-threads | tr-parse | sed '/^enter	0/d' >in
+	run --separate-stderr -2 tr-repack -z none -o out in
+	[[ $stderr == *"a leave whose enter is not in the stream"* ]]
+	[ "$(tr-parse out | grep -c ^leave)" -eq "$(($(grep -c ^leave in) - 1))" ]
+}
+
+@test "sorted and shuffled: said, with the way back" {
+	stream good-values | tr-parse >values
+	LC_ALL=C sort values >sorted
+	run --separate-stderr -0 tr-repack -t apitrace -z none -o out sorted
+	[ "$(tr-parse out | grep -c ^call)" -eq 7 ]
+	for i in $(seq 0 30); do printf 'call\t%d\t-\t0\tf\ta=%d\t->\n' "$i" "$i"; done >calls
+	{ printf '%%fn\tF1\tf\targs=["a"]\n'; LC_ALL=C sort calls; } >sorted
+	run --separate-stderr -0 tr-repack -t apitrace -z none -o out sorted
+	[[ $stderr == *"note: call 2 comes behind call 19:"*"sort -s -n -k 2"* ]]
+	{ grep ^% sorted; grep -v ^% sorted | sort -s -n -k 2; } >again
+	run --separate-stderr -0 tr-repack -t apitrace -z none -o out again
+	[ -z "$stderr" ]
+	diff <(tr-parse out | grep ^call) calls
+}
+
+@test "missing and wrong trailers are noted" {
+	mangled "grep -v '^!'"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"note: a segment of the stream has no trailer"* ]]
+	mangled "sed 4d"
+	[ "$status" -eq 2 ] || [[ $stderr == *"note:"* ]]
+	stream good-v6 | cmp - <(stream good-v6 | tr-parse | grep -v '^!' | tr-repack -q -z none)
+}
+
+@test "records of other kinds have no place" {
+	run --separate-stderr -0 tr-repack --verbose -t apitrace -z none -o out "$top_srcdir/tests/data/trec/filter.trec"
+	[[ $stderr == *"note: records of kind exec have no place in apitrace"* ]]
+}
+
+@test "two traces are not one, but two members of an archive" {
+	stream good-v6 >a.trace
+	stream good-v3 >b.trace
+	for inputs in 'a.trace b.trace' 'a.trec b.trec' 'a.trace b.trec' 'both.trec'; do
+		tr-parse a.trace >a.trec
+		tr-parse b.trace >b.trec
+		cat a.trec b.trec >both.trec
+		# shellcheck disable=SC2086
+		run --separate-stderr -2 tr-repack -o out.trace $inputs
+		[[ $stderr == *"one more trace, and a file of apitrace's holds one"* ]]
+		[ ! -e out.trace ]
+	done
+	tr-repack -z none -o out.tar a.trace b.trec
+	tar -xOf out.tar a.trace | cmp - a.trace
+	tar -xOf out.tar b.trace | cmp - b.trace
+	tr-repack -z none -o out.tar both.trec
+	tar -xOf out.tar both.trace | cmp - a.trace
+	tar -xOf out.tar both-2.trace | cmp - b.trace
+	# members that become a stream are members again
+	tar -cf in.tar a.trace b.trace
+	tr-parse in.tar | tr-repack -z none -o out.tar
+	tar -xOf out.tar a.trace | cmp - a.trace
+	tar -xOf out.tar b.trace | cmp - b.trace
+}
