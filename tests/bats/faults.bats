@@ -128,8 +128,36 @@ streams() {
 	without_memory tr-filter 'exec' trace.json
 }
 
+@test "memory runs out in tr-filter on calls" {
+	needs_preload
+	calls=$top_srcdir/tests/data/expr/calls.trec
+	printf '1-3,7\n13/2 draw,fbo\n' >list
+	without_memory tr-filter --calls=@list,15 "$calls"
+	without_memory tr-filter --frames='*/2,1-/draw' -e 'not has(nothing)' "$calls"
+}
+
+@test "memory runs out where blobs are taken out and put in" {
+	needs_preload
+	calls=$top_srcdir/tests/data/expr/calls.trec
+	without_memory tr-parse --no-blobs "$calls"
+	without_memory tr-parse --blob-dir=blobs "$calls"
+	tr-parse --blob-dir=blobs "$calls" >light.trec
+	without_memory tr-repack -t trec --blob-dir=blobs light.trec
+}
+
+@test "the disk is full under a blob" {
+	needs_preload
+	calls=$top_srcdir/tests/data/expr/calls.trec
+	faulty write 1:ENOSPC tr-parse --blob-dir=blobs -o out "$calls"
+	[ "$status" -eq 2 ]
+	[ ! -e out ]
+	grep -q "No space left on device" messages
+	[ "$(find blobs -type f | wc -l)" -eq 0 ]
+}
+
 @test "memory runs out in tr-tojson" {
 	needs_preload
+	without_memory tr-tojson "$top_srcdir/tests/data/expr/calls.trec"
 	streams
 	without_memory tr-tojson trace.trec
 	without_memory tr-tojson --typed trace.trec
