@@ -18,20 +18,27 @@ struct tr_blob_dir {
 	uint64_t largest;
 };
 
-struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t largest,
-				     struct tr_error *err)
+/* Whether blobs can be put there, or could be read there. False: errno says why. */
+static bool is_usable(const char *path, bool make)
 {
 	struct stat st;
 
-	if (make && mkdir(path, 0777) != 0 && errno != EEXIST) {
-		tr_error_system(err, errno, "cannot make directory %s", path);
-		return NULL;
-	}
-	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (make && mkdir(path, 0777) != 0 && errno != EEXIST)
+		return false;
+	/* to read it need not be there yet: who fills it may be in front in the pipe */
+	if (stat(path, &st) != 0)
+		return !make && errno == ENOENT;
+	if (!S_ISDIR(st.st_mode)) {
 		errno = ENOTDIR;
-	else
-		errno = 0;
-	if (errno || access(path, make ? W_OK | X_OK : X_OK) != 0) {
+		return false;
+	}
+	return access(path, make ? W_OK | X_OK : X_OK) == 0;
+}
+
+struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t largest,
+				     struct tr_error *err)
+{
+	if (!is_usable(path, make)) {
 		tr_error_system(err, errno, "%s", path);
 		return NULL;
 	}

@@ -17,7 +17,8 @@
 struct tr_blob_dir;
 
 /*
- * The directory is made where it is not there (its parent has to be).
+ * make: to put blobs there; the directory is made where it is not there (its
+ * parent has to be). Else to get them; it need not be there before the first.
  * largest: bytes of a blob that get reads at most. NULL: err is filled.
  */
 struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t largest,

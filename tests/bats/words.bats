@@ -10,6 +10,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
 	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
+	cp "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
 }
 
 # Options as --help lists them: lines that begin with blanks and a hyphen.
