@@ -61,12 +61,15 @@ const struct tr_codec *tr_codec_by_extension(struct tr_text path);
 /*
  * The codec whose magic stands at the start of the window (fills it as far as
  * needed, and no further: slow text need not wait), or NULL. Never guesses
- * brotli, which has no magic: see tr_codec_brotli_plausible.
+ * brotli, which has no magic: see tr_codec_brotli_peek.
  */
 const struct tr_codec *tr_codec_detect(struct tr_input *in);
 
-/* True when the window's first bytes decode as brotli without an error. Only looks. */
-bool tr_codec_brotli_plausible(struct tr_input *in);
+/*
+ * What the window decodes to if it is brotli: up to cap bytes, whatever it is
+ * in truth. 0: it is none. Only looks, at as much as that takes.
+ */
+size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap);
 
 /*
  * Takes compression off, as many layers as there are (at most 4): returns the

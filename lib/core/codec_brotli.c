@@ -14,9 +14,9 @@ enum {
 	 * and nothing more after an error: small helpings keep the loss small.
 	 */
 	HELPING = 256,
-	PROBE_OUTPUT = 4096,
 	BLOCK_SIZE = 4 << 20, /* where several are made at a time */
-	FAR = 1 << 30,	     /* beyond any window; the encoder takes no more */
+	ROOM_LEAST = 4096,    /* for what comes out of a part, more for much */
+	FAR = 1 << 30,	      /* beyond any window; the encoder takes no more */
 };
 
 struct decoder {
@@ -81,34 +81,32 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
-/* Decodes the window from its start, longer and longer, until something comes out or goes wrong. */
-static bool gives_bytes(BrotliDecoderState *brotli, struct tr_input *in)
+/* Decodes the window from its start, longer and longer. 0: it is no brotli. */
+static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, size_t cap)
 {
-	size_t taken = 0;
-	while (tr_input_more(in, taken + 1)) {
-		uint8_t scratch[PROBE_OUTPUT], *to = scratch;
+	uint8_t *to = (uint8_t *)buf;
+	size_t taken = 0, space = cap;
+	while (space && tr_input_more(in, taken + 1)) {
 		const uint8_t *from = (const uint8_t *)in->pos + taken;
-		size_t left = tr_input_available(in) - taken, space = sizeof scratch;
+		size_t left = tr_input_available(in) - taken;
 		BrotliDecoderResult result =
 			BrotliDecoderDecompressStream(brotli, &left, &from, &space, &to, NULL);
 		if (result == BROTLI_DECODER_RESULT_ERROR)
-			return false;
-		if (result == BROTLI_DECODER_RESULT_SUCCESS && left)
-			return false;
-		if (result == BROTLI_DECODER_RESULT_SUCCESS || space < sizeof scratch)
-			return space < sizeof scratch;
+			return 0;
 		taken = tr_input_available(in) - left;
+		if (result == BROTLI_DECODER_RESULT_SUCCESS)
+			return left ? 0 : cap - space;
 	}
-	return false;
+	return cap - space;
 }
 
-bool tr_codec_brotli_plausible(struct tr_input *in)
+size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap)
 {
 	BrotliDecoderState *brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
-	bool plausible = brotli && gives_bytes(brotli, in);
+	size_t len = brotli ? peek(brotli, in, buf, cap) : 0;
 	if (brotli)
 		BrotliDecoderDestroyInstance(brotli);
-	return plausible;
+	return len;
 }
 
 static void destroy_encoder(void *state)
@@ -171,7 +169,7 @@ static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *t
 							(uint32_t)offset);
 	bool more = good;
 	while (good && more) {
-		size_t space = PROBE_OUTPUT + left / 2;
+		size_t space = ROOM_LEAST + left / 2;
 		uint8_t *room = (uint8_t *)tr_buffer_room(to, space), *end = room;
 		good = room && BrotliEncoderCompressStream(
 				       brotli,

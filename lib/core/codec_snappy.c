@@ -1,12 +1,15 @@
 /*
  * apitrace's snappy container: "at", then chunks of a u32le length and a raw
- * snappy block of that length. apitrace writes 1 MiB of data to a chunk.
+ * snappy block of that length. apitrace writes 1 MiB of data to a chunk, and
+ * skips white space in front of it all when it reads.
  */
 #include "config.h"
 
 #include "core/codec_stream.h"
 
+#include <inttypes.h>
 #include <snappy-c.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/buffer.h"
@@ -17,6 +20,7 @@
 enum {
 	MAGIC_SIZE = 2,
 	LENGTH_SIZE = 4,
+	BLANKS_MAX = 4096, /* more of them in front of the magic are a text's */
 	CHUNK_SIZE = 1 << 20,
 	/* nobody writes larger ones; what is above is no length */
 	LARGEST_BLOCK = 64 << 20,
@@ -59,9 +63,18 @@ static bool block_size(const char *data, size_t len, size_t packed_size, size_t 
 	return *size <= LARGEST_BLOCK && *size / BEST_RATIO <= packed_size;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static int bid(const char *data, size_t len)
 {
 	enum { VARINT_MAX = 5 };
+	for (size_t blanks = 0; len && blanks < BLANKS_MAX && is_blank(*data); blanks++) {
+		data++;
+		len--;
+	}
 	int bits = tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("at"));
 	if (bits <= 0)
 		return bits;
@@ -82,6 +95,7 @@ static int bid(const char *data, size_t len)
 struct decoder {
 	struct libsnappy lib;
 	bool begun;     /* the magic has been taken */
+	uint64_t chunk; /* number of the current one, from 0 */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
 	struct tr_buffer packed, plain;
 	size_t given;           /* of plain */
@@ -97,9 +111,13 @@ static void destroy_decoder(void *state)
 	free(d);
 }
 
-static enum tr_status corrupt(struct tr_input *in, struct tr_error *err, const char *what)
+/* what: of the current chunk. */
+static enum tr_status corrupt(const struct decoder *d, struct tr_input *in, struct tr_error *err,
+			      const char *what)
 {
-	tr_decoder_error(err, in, "snappy", what);
+	char text[80];
+	snprintf(text, sizeof text, "chunk %" PRIu64 " %s", d->chunk, what);
+	tr_decoder_error(err, in, "snappy", text);
 	return TR_FATAL;
 }
 
@@ -108,7 +126,7 @@ static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_e
 {
 	size_t size, packed_size = d->packed.len + d->missing;
 	if (!block_size(d->packed.data, d->packed.len, packed_size, &size))
-		return corrupt(in, err, "a chunk says an impossible size");
+		return corrupt(d, in, err, "says an impossible size");
 	d->plain.len = 0;
 	d->given = 0;
 	/* room for one byte at least: NULL is a failure */
@@ -119,29 +137,40 @@ static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_e
 	if (!d->missing && d->lib.uncompress(d->packed.data, d->packed.len, d->plain.data,
 					     &size) == SNAPPY_OK) {
 		tr_buffer_used(&d->plain, size);
+		d->chunk++;
 		return TR_OK;
 	}
 	tr_buffer_used(&d->plain,
 		       tr_snappy_salvage(tr_buffer_text(&d->packed), d->plain.data, size));
-	return corrupt(in, err, d->missing ? "ends early" : "a chunk is corrupt");
+	return corrupt(d, in, err, d->missing ? "ends early" : "is corrupt");
+}
+
+/* At the start of the container. */
+static enum tr_status begin(struct decoder *d, struct tr_input *in, struct tr_error *err)
+{
+	while (tr_input_available(in) && is_blank(*in->pos))
+		tr_input_skip(in, 1);
+	if (!tr_input_more(in, MAGIC_SIZE))
+		return TR_OK;
+	if (memcmp(in->pos, "at", MAGIC_SIZE) != 0) {
+		tr_decoder_error(err, in, "snappy", "not a container of apitrace");
+		return TR_FATAL;
+	}
+	tr_input_skip(in, MAGIC_SIZE);
+	d->begun = true;
+	return TR_OK;
 }
 
 /* At the start of a chunk, or of the container. */
 static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	if (!d->begun) {
-		if (!tr_input_more(in, MAGIC_SIZE))
-			return TR_OK;
-		if (memcmp(in->pos, "at", MAGIC_SIZE))
-			return corrupt(in, err, "not a snappy container of apitrace");
-		tr_input_skip(in, MAGIC_SIZE);
-		d->begun = true;
-	}
+	if (!d->begun)
+		return begin(d, in, err);
 	if (!tr_input_more(in, LENGTH_SIZE))
 		return tr_input_available(in) ? TR_OK : TR_END;
 	uint32_t length = read_u32le(in->pos);
 	if (length == 0 || length > LARGEST_PACKED)
-		return corrupt(in, err, "a chunk has an impossible length");
+		return corrupt(d, in, err, "has an impossible length");
 	tr_input_skip(in, LENGTH_SIZE);
 	d->packed.len = 0;
 	d->missing = length;

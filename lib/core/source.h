@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "core/error.h"
+#include "core/text.h"
 
 struct tr_source {
 	/*
@@ -50,6 +51,9 @@ struct tr_sink {
 
 /* Reads fd with large reads; owns fd when `owned`. NULL when memory is out. */
 struct tr_source *tr_source_fd(int fd, bool owned);
+
+/* Reads borrowed bytes. NULL when memory is out. */
+struct tr_source *tr_source_memory(struct tr_text bytes);
 
 /*
  * Reads ahead of its consumer on a thread of its own, two blocks at most.

@@ -108,10 +108,62 @@ static const struct tr_format *detect(struct tr_input *in)
 	return tr_format_detect(in);
 }
 
-static void find_format(struct tr_trace *trace)
+/* The format that the window is of, among those it may be. */
+static const struct tr_format *recognise(const struct tr_trace *trace, struct tr_input *in)
+{
+	const struct tr_format *forced = trace->config.format;
+
+	if (!forced)
+		return detect(in);
+	/* of a text nobody should wait for more than the first line */
+	return !(forced->flags & TR_FORMAT_BINARY) || forced->bid(in) > 0 ? forced : NULL;
+}
+
+/* The format of what the window decodes to if it is brotli; NULL: nobody knows those bytes. */
+static const struct tr_format *recognise_brotli(const struct tr_trace *trace)
+{
+	enum { PROBE = 1024 };
+	char probe[PROBE];
+	size_t len = tr_codec_brotli_peek(trace->in, probe, sizeof probe);
+	struct tr_source *source = len ? tr_source_memory((struct tr_text){ probe, len }) : NULL;
+	struct tr_input *in =
+		source ? tr_input_new(source, &trace->config.read.limits, sizeof probe) : NULL;
+
+	if (!in)
+		return NULL;
+	const struct tr_format *format = recognise(trace, in);
+	tr_input_free(in);
+	return format;
+}
+
+static bool take_off_brotli(struct tr_trace *trace, struct tr_error *err)
+{
+	const struct tr_trace_config *config = &trace->config;
+
+	tr_input_on_wait(trace->in, NULL, NULL);
+	trace->in = trace->place.in =
+		tr_codec_open_as(trace->in, tr_codec_by_name(TR_TEXT("brotli")),
+				 &config->read.limits, config->threads, err);
+	if (!trace->in)
+		return false;
+	tr_input_on_wait(trace->in, config->on_wait, config->wait_context);
+	trace->place.codec = trace->in->codec;
+	return true;
+}
+
+/* brotli has no magic: what nobody knows is taken for it, if somebody knows what comes out then. */
+static enum tr_status find_format(struct tr_trace *trace, struct tr_error *err)
 {
 	skip_bom(trace);
-	trace->place.format = trace->config.format ? trace->config.format : detect(trace->in);
+	trace->place.format = recognise(trace, trace->in);
+	if (trace->place.format)
+		return TR_OK;
+	trace->place.format = recognise_brotli(trace);
+	if (trace->place.format && !take_off_brotli(trace, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if (!trace->place.format)
+		trace->place.format = trace->config.format;
+	return TR_OK;
 }
 
 static enum tr_status enter_archive(struct tr_trace *trace, struct tr_input *in,
@@ -143,8 +195,7 @@ enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand
 		trace->in = trace->place.in = NULL;
 		return enter_archive(trace, in, err);
 	}
-	find_format(trace);
-	return TR_OK;
+	return find_format(trace, err);
 }
 
 static bool selected(const struct tr_trace *trace, const char *name)
@@ -186,7 +237,9 @@ static enum tr_status open_member(struct tr_trace *trace, const char *operand,
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 	trace->place.in = trace->in;
 	trace->place.codec = trace->in->codec;
-	find_format(trace);
+	enum tr_status status = find_format(trace, err);
+	if (status != TR_OK)
+		return status;
 	if (trace->place.format || trace->config.unknown_members || trace->config.member_count ||
 	    trace->in->damaged)
 		return TR_OK;

@@ -137,8 +137,10 @@ static bool parse_own_leave(struct reader *reader, bool at_end)
 static bool parse_leave(struct reader *reader)
 {
 	struct tr_apitrace_event *event = &reader->event;
-	if (!tr_apitrace_uint(&reader->parse, &event->call))
+	uint64_t call;
+	if (!tr_apitrace_uint(&reader->parse, &call))
 		return false;
+	event->call = call;
 	const struct live *live = tr_id_map_get(&reader->live, event->call);
 	event->function = live ? live->function : NULL;
 	event->thread = live ? live->thread : 0;
