@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# apitrace traces in: every version, every container, and what is wrong with them.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	data=$top_srcdir/tests/data/apitrace
+	make=$top_builddir/tests/helper/apitrace_make
+}
+
+# The records, less the header, in which the container is.
+records() {
+	tr-parse "$@" | sed 1d
+}
+
+@test "what recipes say comes out as what is written beside them" {
+	for recipe in "$data"/good-*.recipe; do
+		name=$(basename "$recipe" .recipe)
+		echo "$name"
+		"$make" <"$recipe" >stream
+		run -0 --separate-stderr tr-parse stream
+		diff - "$data/$name.trec" <<<"$output"
+	done
+}
+
+@test "what is wrong is told with offset and call, and what can be read is" {
+	for recipe in "$data"/bad-*.recipe; do
+		name=$(basename "$recipe" .recipe)
+		echo "$name"
+		"$make" <"$recipe" >stream
+		run -2 --separate-stderr tr-parse stream
+		sed 's/^tr-parse: stream:\?/#/' <<<"$stderr" >got
+		cat >>got <<<"$output"
+		diff got "$data/$name.trec"
+	done
+}
+
+@test "the calls are those that apitrace dump shows, in their order" {
+	for name in es2tri glxgears-br9; do
+		trace=$data/$name.trace
+		# of one thread, and one line each; a call that did not return is an enter
+		zcat "$data/$name.txt.gz" |
+			sed -nE 's/^([0-9]+) @([0-9]+) ([A-Za-z0-9]+)\(.*/\1\t\2\t\3/p' >shown
+		tr-parse "$trace" | grep -E '^(call|enter)' | cut -f2,4,5 | diff - shown
+		[ "$(tr-parse "$trace" | tail -n 1)" = $'!end\t'"$(wc -l <shown)" ]
+	done
+}
+
+@test "every container, from files and pipes, gives the same records" {
+	trace=$data/glxgears-br9.trace
+	records "$trace" >want
+	[ "$(tr-parse "$trace" | head -n 1 | cut -f4)" = container=brotli ]
+	tr-repack -z none "$trace" >raw
+	for codec in none snappy gzip zstd xz; do
+		tr-repack -z $codec -O foreign=yes raw >"$codec"
+		records "$codec" | cmp - want
+		records <"$codec" | cmp - want
+		cat "$codec" | records | cmp - want
+	done
+	records -f apitrace "$trace" | cmp - want
+	cat "$trace" | records | cmp - want
+	{ head -c 1000 raw | gzip -c && tail -c +1001 raw | gzip -c; } | records | cmp - want
+	{ printf ' \n\t' && cat snappy; } | records | cmp - want
+	xz -c snappy | records | cmp - want
+	[ "$(cat snappy | tr-parse | head -n 1 | cut -f4)" = container=snappy ]
+	[ "$(tr-parse raw | head -n 1 | cut -f4)" = version=6 ]
+}
+
+@test "a seek table behind zstd frames is stepped over" {
+	command -v zstd >/dev/null || skip "zstd is not installed"
+	"$make" <"$data/good-v6.recipe" >raw
+	{
+		zstd -qc raw
+		printf '\x5e\x2a\x4d\x18\x11\x00\x00\x00\x20\x00\x00\x00\x40\x00\x00\x00'
+		printf '\x01\x00\x00\x00\x00\xb1\xea\x92\x8f'
+	} >seekable
+	records seekable | cmp - <(records raw)
+}
+
+@test "cut containers give what there is, and say where they are cut" {
+	trace=$data/glxgears-br9.trace
+	tr-repack -z none "$trace" >raw
+	records raw >want
+	for codec in snappy gzip zstd; do
+		tr-repack -z $codec -O foreign=yes raw >whole
+		head -c $(($(wc -c <whole) / 2)) whole >half
+		run -2 --separate-stderr tr-parse half
+		grep -E "$codec: .*(ends early).* \(at byte [0-9]+" <<<"$stderr"
+		grep -E 'half:@0x[0-9a-f]+: at call [0-9]+: the trace is cut' <<<"$stderr"
+		grep -vE '^(%trec|!end)' <<<"$output" >got
+		[ "$(wc -l <got)" -gt 500 ]
+		# the last call may have lost its leave
+		head -n "$(($(wc -l <got) - 1))" got | cmp - want 2>&1 | grep -q EOF
+		[ "$(tail -n 1 <<<"$output" | cut -f3-)" = $'errors=2\ttruncated=true' ]
+	done
+	head -c 40000 "$trace" | run -2 tr-parse
+}
+
+@test "a corrupt chunk gives what stands in front of it" {
+	printf '%s\n' 'version 5' 'fn 1 f a' 'repeat 120000' 'enter 0 1; arg 0 "text $"; .' \
+		'leave last; .' end | "$make" | tr-repack -z snappy -O foreign=yes >whole
+	# the chunks are of 1 MiB: in the middle is the second or third one
+	middle=$(($(wc -c <whole) / 2))
+	{
+		head -c $middle whole
+		head -c 1000 /dev/zero | tr '\0' '\377'
+		tail -c +$((middle + 1001)) whole
+	} >bad
+	run -2 --separate-stderr tr-parse bad
+	echo "$stderr"
+	[[ $stderr =~ "snappy: chunk "[1-9]" is corrupt (at byte "[0-9]+ ]]
+	tr-parse whole | grep ^call >want
+	grep ^call <<<"$output" >got
+	[ "$(wc -l <got)" -gt 20000 ]
+	# what is left of a corrupt chunk may be wrong: those in front of it are not
+	head -n 20000 got | cmp - <(head -n 20000 want)
+}
+
+@test "records are there before the input ends, all but an enter that nothing follows" {
+	"$make" <"$data/good-v6.recipe" >stream
+	mkfifo in out
+	tr-parse <in >out &
+	exec 4>in 5<out
+	cat stream >&4
+	for i in 1 2 3; do read -r -t 20 line <&5; done
+	[[ $line == call$'\t'0$'\t'* ]]
+	exec 4>&-
+	[ "$(tail -n 1 <&5)" = $'!end\t5' ]
+	wait
+}
+
+@test "other formats keep their files" {
+	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
+	"$make" <"$data/good-v0.recipe" >stream
+	tr-parse stream >stream.trec
+	run -0 tr-parse --identify build.json stream stream.trec "$data/es2tri.trace"
+	[ "${lines[0]}" = "build.json: klocwork" ]
+	[ "${lines[1]}" = "stream: apitrace" ]
+	[ "${lines[2]}" = "stream.trec: trec" ]
+	[[ ${lines[3]} == *": apitrace"* ]]
+	head -c 300 /dev/zero >zeros # more are an empty tar
+	printf '\1' >one
+	for file in zeros one /bin/sh; do
+		run -2 tr-parse "$file"
+		[[ $output == *"the format is not known"* ]]
+	done
+}

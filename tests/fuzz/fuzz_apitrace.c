@@ -1,0 +1,31 @@
+/*
+ * Any bytes as a stream of apitrace: the records do not depend on how the input
+ * is cut, and where nothing was wrong the same bytes are written again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct tr_text data = { (const char *)bytes, size };
+	struct tr_buffer whole = TR_BUFFER_INIT, small = TR_BUFFER_INIT, again = TR_BUFFER_INIT;
+	size_t trouble = fuzz_convert(&tr_format_apitrace, &tr_format_trec, data, true, SIZE_MAX,
+				      &whole);
+	fuzz_convert(&tr_format_apitrace, &tr_format_trec, data, true, 1, &small);
+	if (!tr_text_equal(tr_buffer_text(&whole), tr_buffer_text(&small)))
+		fuzz_fail("records do not depend on how the input is cut");
+	trouble += fuzz_convert(&tr_format_apitrace, &tr_format_apitrace, data, true, 7, &again);
+	if (!trouble && !tr_text_equal(data, tr_buffer_text(&again)))
+		fuzz_fail("apitrace --exact is the identity");
+	tr_buffer_reset(&again);
+	trouble += fuzz_convert(&tr_format_trec, &tr_format_apitrace, tr_buffer_text(&whole),
+				false, SIZE_MAX, &again);
+	if (!trouble && !tr_text_equal(data, tr_buffer_text(&again)))
+		fuzz_fail("apitrace --exact is the identity through the stream");
+	tr_buffer_free(&whole);
+	tr_buffer_free(&small);
+	tr_buffer_free(&again);
+	return 0;
+}
