@@ -1,8 +1,11 @@
 #include "core/buffer.h"
 
+#include "core/decimal.h"
+#include "core/hex.h"
+
 #include <stdlib.h>
 
-enum { FIRST_SIZE = 4 << 10, KEPT_SIZE = 1 << 20, MAX_DIGITS = 20 };
+enum { FIRST_SIZE = 4 << 10, KEPT_SIZE = 1 << 20 };
 
 bool tr_buffer_grow(struct tr_buffer *b, size_t more)
 {
@@ -25,26 +28,20 @@ bool tr_buffer_grow(struct tr_buffer *b, size_t more)
 
 void tr_buffer_put_decimal(struct tr_buffer *b, uint64_t n)
 {
-	char digits[MAX_DIGITS];
-	char *p = digits + sizeof digits;
-	do {
-		*--p = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	tr_buffer_put(b, p, (size_t)(digits + sizeof digits - p));
+	/* no more than is needed: the buffer may be an array of just the size */
+	char *to = tr_buffer_room(b, tr_decimal_length(n));
+	if (to)
+		b->len += tr_decimal_write(n, to);
 }
 
 void tr_buffer_put_hex(struct tr_buffer *b, uint64_t n, unsigned width)
 {
 	char digits[16];
-	char *p = digits + sizeof digits;
-	do {
-		*--p = "0123456789abcdef"[n & 15];
-		n >>= 4;
-	} while (n);
-	while (p > digits && (size_t)(digits + sizeof digits - p) < width)
-		*--p = '0';
-	tr_buffer_put(b, p, (size_t)(digits + sizeof digits - p));
+	unsigned len = tr_hex_length(n);
+	if (len < width)
+		len = width < sizeof digits ? width : sizeof digits;
+	tr_hex_write(n, len, digits);
+	tr_buffer_put(b, digits, len);
 }
 
 void tr_buffer_reset(struct tr_buffer *b)

@@ -36,4 +36,16 @@ static inline void tr_hex_write16(uint64_t n, char *to)
 	tr_hex_write8((uint32_t)n, to + 8);
 }
 
+/* How many digits n has. */
+static inline unsigned tr_hex_length(uint64_t n)
+{
+	return n ? (67 - (unsigned)__builtin_clzll(n)) / 4 : 1;
+}
+
+/* The last len digits of n, 1 to 16 of them; there has to be room for 16. */
+static inline void tr_hex_write(uint64_t n, unsigned len, char *to)
+{
+	tr_hex_write16(n << (64 - 4 * len), to);
+}
+
 #endif

@@ -27,6 +27,7 @@ void tr_apitrace_tables_free(struct tr_apitrace_tables *tables)
 	tr_map_free(&tables->frames);
 	tr_map_free(&tables->guids);
 	tr_arena_free(&tables->arena);
+	tr_buffer_free(&tables->scratch);
 }
 
 static enum tr_status out_of_memory(struct tr_error *err)
@@ -54,17 +55,62 @@ static struct tr_text cell_name(struct tr_text cell, struct tr_arena *arena)
 	return err.cause == TR_CAUSE_MEMORY ? (struct tr_text){ NULL, 0 } : cell;
 }
 
-bool tr_apitrace_function_name(struct tr_apitrace_function *function, struct tr_arena *arena)
+/* A copy of what is in scratch, with readable bytes behind it. */
+static bool keep_scratch(struct tr_apitrace_tables *tables, struct tr_arena *arena,
+			 struct tr_text *to)
+{
+	size_t len = tables->scratch.len;
+
+	tr_buffer_put(&tables->scratch, "0123456789abcdef", TR_APITRACE_SLACK);
+	*to = tables->scratch.failed ? (struct tr_text){ NULL, 0 }
+				     : tr_arena_copy(arena, tr_buffer_text(&tables->scratch));
+	to->len = len;
+	tr_buffer_reset(&tables->scratch);
+	return to->data != NULL;
+}
+
+static bool render_function(struct tr_apitrace_tables *tables,
+			    struct tr_apitrace_function *function, struct tr_arena *arena)
+{
+	struct tr_buffer *scratch = &tables->scratch;
+
+	function->kinds = tr_call_kinds(function->name);
+	tr_buffer_put_text(scratch, tables->look.bold);
+	tr_buffer_put_text(scratch, function->name);
+	tr_buffer_put_text(scratch, tables->look.normal);
+	tr_buffer_put_byte(scratch, '(');
+	return keep_scratch(tables, arena, &function->head);
+}
+
+static bool render_argument(struct tr_apitrace_tables *tables,
+			    struct tr_apitrace_argument *argument, bool first,
+			    struct tr_arena *arena)
+{
+	struct tr_buffer *scratch = &tables->scratch;
+
+	if (!first)
+		tr_buffer_put_literal(scratch, ", ");
+	if (tables->look.arg_names) {
+		tr_buffer_put_text(scratch, argument->name);
+		tr_buffer_put_text(scratch, tables->look.normal);
+		tr_buffer_put_literal(scratch, " = ");
+	}
+	return keep_scratch(tables, arena, &argument->lead);
+}
+
+bool tr_apitrace_function_guess(struct tr_apitrace_tables *tables,
+				struct tr_apitrace_function *function, struct tr_arena *arena)
 {
 	function->name = cell_name(function->cell, arena);
-	function->kinds = tr_call_kinds(function->name);
+	if (!function->name.data || !render_function(tables, function, arena))
+		return false;
 	for (size_t i = 0; i < function->count; i++) {
 		struct tr_apitrace_argument *argument = &function->arguments[i];
 		argument->name = cell_name(argument->key, arena);
-		if (!argument->name.data)
+		if (!argument->name.data || !render_argument(tables, argument, i == 0, arena))
 			return false;
 	}
-	return function->name.data != NULL;
+	return true;
 }
 
 static size_t argument_number(struct tr_text digits, size_t none)
@@ -76,13 +122,11 @@ static size_t argument_number(struct tr_text digits, size_t none)
 }
 
 size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
-				     struct tr_text key, size_t hint)
+				     struct tr_text key)
 {
 	const struct tr_apitrace_argument *arguments = function->arguments;
 	size_t count = function->count;
 
-	if (hint < count && tr_text_equal(arguments[hint].key, key))
-		return hint;
 	if (key.len && *key.data == '#')
 		return argument_number(tr_text_span(key.data + 1, key.data + key.len), count);
 	if (count > FEW) {
@@ -123,20 +167,24 @@ static const struct tr_value *names_of(struct tr_apitrace_tables *tables, struct
 	return list;
 }
 
-static bool set_argument(struct tr_apitrace_argument *argument, struct tr_text spelling,
-			 struct tr_arena *arena)
+static bool set_argument(struct tr_apitrace_tables *tables, struct tr_apitrace_argument *argument,
+			 struct tr_text spelling, size_t index)
 {
-	struct tr_buffer key = TR_BUFFER_INIT;
+	struct tr_arena *arena = &tables->arena;
 	struct tr_text bytes = tr_string_bytes(spelling, arena);
 
 	if (!bytes.data)
 		return false;
-	tr_cell_escape(bytes, true, &key);
-	argument->key = tr_arena_copy(arena, tr_buffer_text(&key));
+	if (bytes.len == 0 || tr_text_is(bytes, "return")) {
+		tr_buffer_put_byte(&tables->scratch, '#');
+		tr_buffer_put_decimal(&tables->scratch, index);
+	} else {
+		tr_cell_escape(bytes, true, &tables->scratch);
+	}
+	if (!keep_scratch(tables, arena, &argument->key))
+		return false;
 	argument->name = tr_arena_copy(arena, as_c_string(bytes));
-	bool good = !key.failed && argument->key.data && argument->name.data;
-	tr_buffer_free(&key);
-	return good;
+	return argument->name.data && render_argument(tables, argument, index == 0, arena);
 }
 
 static bool map_arguments(struct tr_apitrace_function *function)
@@ -169,14 +217,17 @@ static enum tr_status add_function(struct tr_apitrace_tables *tables, struct tr_
 	*function = (struct tr_apitrace_function){ .cell = TR_TEXT("-") };
 	if (record->name.type == TR_CELL_TEXT)
 		function->cell = tr_arena_copy(arena, record->name.text);
-	if (!function->cell.data || !tr_apitrace_function_name(function, arena))
+	if (!function->cell.data)
+		return out_of_memory(err);
+	function->name = cell_name(function->cell, arena);
+	if (!function->name.data || !render_function(tables, function, arena))
 		return out_of_memory(err);
 	function->arguments = tr_arena_alloc(arena, names->count * sizeof *function->arguments);
 	if (!function->arguments)
 		return out_of_memory(err);
 	for (; function->count < names->count; function->count++) {
-		if (!set_argument(&function->arguments[function->count],
-				  names->as.items[function->count].text, arena))
+		if (!set_argument(tables, &function->arguments[function->count],
+				  names->as.items[function->count].text, function->count))
 			return out_of_memory(err);
 	}
 	if (!tr_map_put(&tables->others, id, function) || !map_arguments(function))

@@ -2,31 +2,44 @@
 #ifndef TR_VIEW_APITRACE_TABLES_H
 #define TR_VIEW_APITRACE_TABLES_H
 
+#include "core/buffer.h"
 #include "core/map.h"
 #include "record/record.h"
+
+/* What stands around names: escape sequences of a terminal, or nothing. */
+struct tr_apitrace_look {
+	struct tr_text bold, normal;
+	bool arg_names; /* arguments have theirs */
+};
+
+enum { TR_APITRACE_SLACK = 16 }; /* readable bytes behind lead and head */
 
 struct tr_apitrace_argument {
 	struct tr_text key;  /* of the field in a record: the name, as keys are spelled */
 	struct tr_text name; /* its bytes, as far as C sees them */
+	struct tr_text lead; /* what stands in front of its value: ", name = " */
 };
 
 struct tr_apitrace_function {
 	struct tr_text cell; /* the name, as cells are spelled */
 	struct tr_text name; /* its bytes, as far as C sees them */
+	struct tr_text head; /* what stands in front of the arguments: "name(" */
 	unsigned kinds;	     /* see call_kind.h */
 	struct tr_apitrace_argument *arguments;
 	size_t count;
 	struct tr_map by_key; /* argument of that key; only of functions with many */
 };
 
-/* Zero it. */
+/* Zero it, and set look. */
 struct tr_apitrace_tables {
+	struct tr_apitrace_look look;
 	struct tr_arena arena;
 	struct tr_map functions; /* by cell: the first of that name */
 	struct tr_map others;	 /* by id ("F17"): all functions */
 	struct tr_map frames;	 /* by id ("K3"): their text, a struct tr_text */
 	struct tr_map guids;	 /* by id ("S5"): structures that are called GUID */
 	bool failed;		 /* memory ran out */
+	struct tr_buffer scratch;
 };
 
 /* Takes a definition; one that it has is not looked at again. TR_WARN: err says what is wrong. */
@@ -41,17 +54,15 @@ struct tr_apitrace_function *tr_apitrace_tables_function(struct tr_apitrace_tabl
 bool tr_apitrace_tables_is_guid(const struct tr_apitrace_tables *tables, uint64_t id);
 
 /*
- * Names the arguments and the function itself, whose keys and cell are set, in
+ * Makes a function of its cell and the keys of its arguments, which are set, in
  * the arena. False: memory is out. A cell with bad escapes is its own name.
  */
-bool tr_apitrace_function_name(struct tr_apitrace_function *function, struct tr_arena *arena);
+bool tr_apitrace_function_guess(struct tr_apitrace_tables *tables,
+				struct tr_apitrace_function *function, struct tr_arena *arena);
 
-/*
- * The argument that a key names: count or beyond where there is none. hint is
- * where it probably is.
- */
+/* The argument that a key names: count where there is none. */
 size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
-				     struct tr_text key, size_t hint);
+				     struct tr_text key);
 
 /* Forgets all of it. */
 void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables);

@@ -16,11 +16,12 @@ struct tr_apitrace_text *tr_apitrace_text_new(const struct tr_apitrace_text_conf
 		text->colors = (struct tr_apitrace_colors){
 			.normal = TR_TEXT("\033[0m"),
 			.bold = TR_TEXT("\033[1m"),
-			.strike = TR_TEXT("\033[9m"),
 			.red = TR_TEXT("\033[31m"),
 			.pointer = TR_TEXT("\033[32m"),
 			.literal = TR_TEXT("\033[34m"),
 		};
+	text->tables.look = (struct tr_apitrace_look){ text->colors.bold, text->colors.normal,
+						       config->arg_names };
 	text->join = tr_join_new();
 	if (text->join)
 		return text;
@@ -112,6 +113,7 @@ static bool put_properties(struct tr_apitrace_text *text, const struct tr_value 
 static void end_segment(struct tr_apitrace_text *text)
 {
 	tr_apitrace_tables_reset(&text->tables);
+	memset(text->known, 0, sizeof text->known);
 	text->has_calls = false;
 }
 
@@ -132,6 +134,12 @@ static enum tr_status put_header(struct tr_apitrace_text *text, struct tr_record
 		return TR_OK;
 	tr_error_memory(err);
 	return TR_FATAL;
+}
+
+static bool is_call(const struct tr_record *record)
+{
+	return record->type == TR_RECORD && record->kind.len == 4 &&
+	       memcmp(record->kind.data, "call", 4) == 0;
 }
 
 /* What has no place in this text is not passed over in silence. */
@@ -159,12 +167,35 @@ static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *reco
 		return TR_OK;
 	case TR_RECORD:
 		text->has_calls = true;
-		if (tr_text_is(record->kind, "call") || tr_join_is_kind(record, "enter"))
+		if (is_call(record) || tr_join_is_kind(record, "enter"))
 			return tr_apitrace_text_call(text, record, err);
 		return leave_out(record, err);
 	default:
 		return TR_OK;
 	}
+}
+
+/* Shows a record and writes what comes of it. */
+static enum tr_status show_and_write(struct tr_apitrace_text *text, struct tr_record *record,
+				     struct tr_error *err)
+{
+	enum { KEPT = 1 << 20 };
+	struct tr_buffer *line = &text->line;
+	enum tr_status status = show(text, record, err);
+
+	if (line->failed && status != TR_FATAL) {
+		tr_error_memory(err);
+		status = TR_FATAL;
+	}
+	if (line->len && status != TR_FATAL) {
+		tr_output_put(text->out, line->data, line->len);
+		tr_output_record_end(text->out);
+	}
+	if (line->cap > KEPT || line->failed)
+		tr_buffer_reset(line);
+	line->len = 0;
+	tr_arena_reset(&text->arena);
+	return status;
 }
 
 enum tr_status tr_apitrace_text_put(struct tr_apitrace_text *text, struct tr_record *record,
@@ -174,26 +205,18 @@ enum tr_status tr_apitrace_text_put(struct tr_apitrace_text *text, struct tr_rec
 	struct tr_record *ready;
 	struct tr_error trouble;
 
+	if (record && is_call(record)) /* nothing to be joined: most are */
+		return show_and_write(text, record, err);
 	tr_join_put(text->join, record);
 	while ((status = tr_join_next(text->join, &ready, &trouble)) != TR_END) {
 		if (status == TR_OK)
-			status = show(text, ready, &trouble);
-		if (status == TR_OK && text->line.failed) {
-			tr_error_memory(&trouble);
-			status = TR_FATAL;
-		}
+			status = show_and_write(text, ready, &trouble);
 		if (status > worst) {
 			worst = status;
 			*err = trouble;
 		}
 		if (status == TR_FATAL)
-			return status;
-		if (text->line.len) {
-			tr_output_put_text(text->out, tr_buffer_text(&text->line));
-			tr_output_record_end(text->out);
-		}
-		tr_buffer_reset(&text->line);
-		tr_arena_reset(&text->arena);
+			break;
 	}
 	return worst;
 }

@@ -1,216 +1,179 @@
 /* One call, or an enter that did not return, as apitrace shows it. */
 #include "call/call_kind.h"
+#include "core/hex.h"
 #include "view/apitrace_text_private.h"
 
-#include <stdlib.h>
-
-/* What a record has beside its arguments. */
-struct extras {
-	struct tr_field *result, *backtrace;
-	bool fake;
-};
-
-static bool out_of_memory(struct tr_error *err)
+/* Copies a short text in blocks: both sides have TR_APITRACE_SLACK bytes more. */
+static inline char *copy_short(char *to, struct tr_text text)
 {
-	tr_error_memory(err);
-	return false;
+	const char *from = text.data;
+
+	for (size_t done = 0; done < text.len; done += TR_APITRACE_SLACK)
+		memcpy(to + done, from + done, TR_APITRACE_SLACK);
+	return to + text.len;
 }
 
-/* The value of a field that is looked at, not shown; NULL: it has none. */
-static const struct tr_value *value_of(struct tr_apitrace_text *text, struct tr_record *record,
-				       struct tr_field *field)
+static void put_short(struct tr_buffer *line, struct tr_text text)
 {
-	struct tr_error err = { .cause = TR_CAUSE_NONE };
-	const struct tr_value *value = tr_field_value(record, field, &err);
+	char *to = tr_buffer_room(line, text.len + TR_APITRACE_SLACK);
 
-	text->line.failed |= err.cause == TR_CAUSE_MEMORY;
-	return value;
+	if (to)
+		line->len = (size_t)(copy_short(to, text) - line->data);
 }
 
-/* A value that is a word, however it came: an id. data NULL: it is none. */
-static struct tr_text word_of(struct tr_apitrace_text *text, struct tr_record *record,
-			      struct tr_field *field)
+/* The digits of a number, which is mostly one more than the last. */
+static char *put_number(struct tr_apitrace_text *text, uint64_t number, char *to)
 {
-	const struct tr_value *value = value_of(text, record, field);
+	char *digits = text->digits;
+	size_t i = text->digit_count;
 
-	if (!value || value->type != TR_SYMBOL || value->as.symbol->count != 1)
-		return (struct tr_text){ NULL, 0 };
-	return value->as.symbol->names[0].text;
+	if (i && number == text->number + 1) {
+		while (i && digits[i - 1] == '9')
+			digits[--i] = '0';
+		if (i)
+			digits[i - 1]++;
+	} else {
+		i = 0;
+	}
+	if (i == 0)
+		text->digit_count = tr_decimal_write(number, digits);
+	text->number = number;
+	memcpy(to, digits, TR_DECIMAL_MAX);
+	return to + text->digit_count;
 }
 
-static bool reserve(struct tr_apitrace_text *text, size_t count)
+/* apitrace's numbers of threads are those of the trace, in hex. */
+static char *put_thread(uint64_t number, char *to)
 {
-	if (count <= text->shown_capacity)
-		return true;
-	struct tr_field **shown = realloc(text->shown, count * sizeof *shown);
-	if (!shown)
+	unsigned len = tr_hex_length(number);
+
+	*to++ = '@';
+	if (len == 1)
+		*to = "0123456789abcdef"[number];
+	else
+		tr_hex_write(number, len, to);
+	to[len] = ' ';
+	return to + len + 1;
+}
+
+/* The number and thread of a call, where they are numbers. False: one is not. */
+static bool put_numbers(struct tr_apitrace_text *text, const struct tr_record *record)
+{
+	const struct tr_cell *seq = &record->seq, *task = &record->task;
+	uint64_t thread = 0;
+	bool plain = seq->type == TR_CELL_NUMBER &&
+		     (task->type == TR_CELL_ABSENT || tr_cell_number(task, &thread));
+	char *to = plain ? tr_buffer_room(&text->line, TR_APITRACE_NUMBER) : NULL;
+
+	if (!to || text->config.keep_blob)
 		return false;
-	text->shown = shown;
-	text->shown_capacity = count;
+	char *start = to;
+	if (text->config.call_numbers) {
+		to = put_number(text, seq->number, to);
+		*to++ = ' ';
+	}
+	if (text->config.thread_ids)
+		to = put_thread(thread, to);
+	tr_buffer_used(&text->line, (size_t)(to - start));
 	return true;
 }
 
-/* Takes what is no argument. False: it is one. */
-static bool take_extra(struct tr_apitrace_text *text, struct tr_record *record,
-		       struct tr_field *field, struct extras *extras)
+/* The same, whatever they are. The number is kept for names of blobs. */
+static void put_cells(struct tr_apitrace_text *text, const struct tr_record *record)
 {
-	struct tr_text key = field->key;
-
-	if (key.len == 0 || (*key.data != '.' && *key.data != 'r'))
-		return false;
-	if (*key.data == 'r') {
-		if (!tr_text_is(key, "return"))
-			return false;
-		extras->result = field;
-	} else if (tr_text_is(key, ".flags")) {
-		const struct tr_value *flags = value_of(text, record, field);
-		if (flags && flags->type == TR_UINT)
-			extras->fake |= flags->as.number & 1;
-	} else if (tr_text_is(key, ".bt")) {
-		extras->backtrace = field;
-	}
-	return true;
-}
-
-/*
- * Finds the field that is shown for each argument, the last of its kind, and
- * counts those behind them that are none. Several flags add up.
- */
-static size_t arrange(struct tr_apitrace_text *text, struct tr_record *record,
-		      const struct tr_apitrace_function *function, struct extras *extras)
-{
-	size_t expected = 0, strangers = 0;
-
-	if (function->count)
-		memset(text->shown, 0, function->count * sizeof *text->shown);
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		if (!field->key.data || take_extra(text, record, field, extras))
-			continue;
-		size_t argument = tr_apitrace_function_argument(function, field->key, expected);
-		if (argument < function->count) {
-			text->shown[argument] = field;
-			expected = argument + 1;
-		} else {
-			text->shown[function->count + strangers++] = field;
-		}
-	}
-	return strangers;
-}
-
-/* Without a definition the arguments are those that the record has, each once. */
-static bool guess_function(struct tr_apitrace_text *text, struct tr_record *record)
-{
-	struct tr_apitrace_function *guess = &text->guess;
-	struct extras ignored = { 0 };
-
-	guess->cell = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("-");
-	guess->count = 0;
-	tr_map_clear(&guess->by_key);
-	guess->arguments = tr_arena_alloc(&text->arena, record->count * sizeof *guess->arguments);
-	if (!guess->arguments)
-		return false;
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_text key = record->fields[i].key;
-		if (!key.data || take_extra(text, record, &record->fields[i], &ignored) ||
-		    tr_map_get(&guess->by_key, key))
-			continue;
-		struct tr_apitrace_argument *argument = &guess->arguments[guess->count++];
-		argument->key = key;
-		if (!tr_map_put(&guess->by_key, key, argument))
-			return false;
-	}
-	return tr_apitrace_function_name(guess, &text->arena);
-}
-
-/* NULL: memory is out. */
-static const struct tr_apitrace_function *function_of(struct tr_apitrace_text *text,
-						      struct tr_record *record)
-{
-	struct tr_field *field = NULL;
-	struct tr_text sig = { NULL, 0 };
-
-	/* it is rare: looking for it field by field costs more than the call itself */
-	for (size_t i = 0; i < record->count && !field; i++) {
-		if (record->fields[i].key.len == 4 && tr_text_is(record->fields[i].key, ".sig"))
-			field = &record->fields[i];
-	}
-	if (field)
-		sig = word_of(text, record, field);
-	struct tr_apitrace_function *function =
-		tr_apitrace_tables_function(&text->tables, sig, record->name.text);
-	if (function && record->name.type == TR_CELL_TEXT &&
-	    tr_text_equal(function->cell, record->name.text))
-		return function;
-	return guess_function(text, record) ? &text->guess : NULL;
-}
-
-/* apitrace's numbers of threads are those of the trace, in hex; others stand as they are. */
-static void put_thread(struct tr_apitrace_text *text, const struct tr_cell *task)
-{
+	struct tr_buffer *line = &text->line;
 	uint64_t number = 0;
 
-	tr_buffer_put_byte(&text->line, '@');
-	if (task->type == TR_CELL_ABSENT || tr_cell_number(task, &number))
-		tr_buffer_put_hex(&text->line, number, 1);
+	tr_cell_write(&record->seq, line);
+	text->blobs = 0;
+	if (text->config.keep_blob) {
+		text->call = tr_arena_copy(&text->arena, tr_buffer_text(line));
+		line->failed |= !text->call.data;
+	}
+	tr_buffer_put_byte(line, ' ');
+	if (!text->config.call_numbers)
+		line->len = 0;
+	if (!text->config.thread_ids)
+		return;
+	tr_buffer_put_byte(line, '@');
+	if (record->task.type == TR_CELL_ABSENT || tr_cell_number(&record->task, &number))
+		tr_buffer_put_hex(line, number, 1);
 	else
-		tr_cell_write(task, &text->line);
-	tr_buffer_put_byte(&text->line, ' ');
+		tr_cell_write(&record->task, line);
+	tr_buffer_put_byte(line, ' ');
 }
 
-static void put_name(struct tr_apitrace_text *text, const struct tr_apitrace_function *function)
+/* What is no value stands as it is, and err tells of the first. False: memory is out. */
+static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field *field,
+			   const struct tr_error *trouble, enum tr_status *status,
+			   struct tr_error *err)
 {
-	tr_buffer_put_text(&text->line, text->colors.bold);
-	tr_buffer_put_text(&text->line, function->name);
-	tr_buffer_put_text(&text->line, text->colors.normal);
-	tr_buffer_put_byte(&text->line, '(');
-}
-
-/*
- * The value of a field; what is no value stands as it is, and err tells of the
- * first.
- */
-static bool put_field(struct tr_apitrace_text *text, struct tr_record *record,
-		      struct tr_field *field, enum tr_status *status, struct tr_error *err)
-{
-	struct tr_error trouble;
-	const struct tr_value *value = tr_field_value(record, field, &trouble);
-
-	if (value)
-		return tr_apitrace_text_value(text, value);
-	if (trouble.cause == TR_CAUSE_MEMORY)
+	if (trouble->cause == TR_CAUSE_MEMORY)
 		return false;
 	tr_buffer_put_text(&text->line, field->text);
 	if (*status == TR_OK) {
-		*err = trouble;
+		*err = *trouble;
 		err->severity = TR_FLAW;
 		*status = TR_WARN;
 	}
 	return true;
 }
 
-static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *record,
-			  const struct tr_apitrace_function *function, size_t count,
-			  enum tr_status *status, struct tr_error *err)
+/* The value of a field behind what stands in front of it. False: memory is out. */
+static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct tr_record *record,
+		      struct tr_field *field, enum tr_status *status, struct tr_error *err)
 {
-	struct tr_buffer *to = &text->line;
+	struct tr_buffer *line = &text->line;
+	struct tr_error trouble;
+	const struct tr_value *value = field->value;
+	char *to = tr_buffer_room(line, lead.len + TR_APITRACE_SLACK + TR_APITRACE_LEAF);
 
-	for (size_t i = 0; i < count; i++) {
-		struct tr_field *field = text->shown[i];
-		if (i)
-			tr_buffer_put_literal(to, ", ");
-		if (text->config.arg_names) {
-			tr_buffer_put_text(to, i < function->count ? function->arguments[i].name
-								   : field->key);
-			tr_buffer_put_text(to, text->colors.normal);
-			tr_buffer_put_literal(to, " = ");
+	if (!to)
+		return false;
+	to = copy_short(to, lead);
+	char *end = value ? tr_apitrace_text_leaf(text, value, to) : NULL;
+	line->len = (size_t)((end ? end : to) - line->data);
+	if (end)
+		return true;
+	if (!value)
+		value = tr_field_value(record, field, &trouble);
+	return value ? tr_apitrace_text_value(text, value)
+		     : put_text_as_is(text, field, &trouble, status, err);
+}
+
+/* What stands in front of a field that is no argument of the function. */
+static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *field, bool first)
+{
+	if (!first)
+		tr_buffer_put_literal(&text->line, ", ");
+	if (!text->config.arg_names)
+		return;
+	tr_buffer_put_text(&text->line, field->key);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+	tr_buffer_put_literal(&text->line, " = ");
+}
+
+static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *record,
+			  const struct tr_apitrace_shape *shape, enum tr_status *status,
+			  struct tr_error *err)
+{
+	const struct tr_apitrace_function *function = shape->function;
+
+	for (size_t i = 0; i < shape->count; i++) {
+		struct tr_text lead = { "", 0 };
+		if (i < function->count)
+			lead = function->arguments[i].lead;
+		else
+			put_stranger(text, text->shown[i], i == 0);
+		if (text->shown[i]) {
+			if (!put_field(text, lead, record, text->shown[i], status, err))
+				return false;
+		} else {
+			tr_buffer_put_text(&text->line, lead);
+			tr_buffer_put_byte(&text->line, '?');
 		}
-		if (!field)
-			tr_buffer_put_byte(to, '?');
-		else if (!put_field(text, record, field, status, err))
-			return false;
 	}
-	tr_buffer_put_byte(to, ')');
+	tr_buffer_put_byte(&text->line, ')');
 	return true;
 }
 
@@ -230,7 +193,7 @@ static void put_frame(struct tr_apitrace_text *text, const struct tr_value *id)
 static void put_backtrace(struct tr_apitrace_text *text, struct tr_record *record,
 			  struct tr_field *field)
 {
-	const struct tr_value *frames = value_of(text, record, field);
+	const struct tr_value *frames = tr_apitrace_text_look(text, record, field);
 
 	tr_buffer_put_text(&text->line, text->colors.bold);
 	tr_buffer_put_text(&text->line, text->colors.red);
@@ -242,28 +205,28 @@ static void put_backtrace(struct tr_apitrace_text *text, struct tr_record *recor
 
 /* What is remarkable about the call, and what follows its line. */
 static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
-		    const struct tr_apitrace_function *function, const struct extras *extras)
+		    const struct tr_apitrace_shape *shape)
 {
-	struct tr_buffer *to = &text->line;
+	struct tr_buffer *line = &text->line;
 	bool incomplete = tr_join_is_kind(record, "enter");
 
-	if (extras->fake || incomplete)
-		tr_buffer_put_literal(to, " //");
-	if (extras->fake)
-		tr_buffer_put_literal(to, " fake");
+	if (shape->fake || incomplete)
+		tr_buffer_put_literal(line, " //");
+	if (shape->fake)
+		tr_buffer_put_literal(line, " fake");
 	if (incomplete) {
-		tr_buffer_put_byte(to, ' ');
-		tr_buffer_put_text(to, text->colors.red);
-		tr_buffer_put_literal(to, "incomplete");
-		tr_buffer_put_text(to, text->colors.normal);
+		tr_buffer_put_byte(line, ' ');
+		tr_buffer_put_text(line, text->colors.red);
+		tr_buffer_put_literal(line, "incomplete");
+		tr_buffer_put_text(line, text->colors.normal);
 	}
-	tr_buffer_put_byte(to, '\n');
+	tr_buffer_put_byte(line, '\n');
 	if (!text->config.multiline)
 		return;
-	if (extras->backtrace)
-		put_backtrace(text, record, extras->backtrace);
-	if (function->kinds & TR_CALL_END_FRAME)
-		tr_buffer_put_byte(to, '\n');
+	if (shape->backtrace)
+		put_backtrace(text, record, shape->backtrace);
+	if (shape->function->kinds & TR_CALL_END_FRAME)
+		tr_buffer_put_byte(line, '\n');
 }
 
 static bool is_zero(const struct tr_value *value)
@@ -281,60 +244,53 @@ static bool is_zero(const struct tr_value *value)
 
 /* Calls that ask for something which seldom matters; an error that there was not is one. */
 static bool is_verbose(struct tr_apitrace_text *text, struct tr_record *record,
-		       const struct tr_apitrace_function *function, const struct extras *extras)
+		       const struct tr_apitrace_shape *shape)
 {
-	if (function->kinds & TR_CALL_VERBOSE)
+	if (shape->function->kinds & TR_CALL_VERBOSE)
 		return true;
-	if (!tr_text_is(function->name, "glGetError") || !extras->result)
+	if (!tr_text_is(shape->function->name, "glGetError") || !shape->result)
 		return false;
-	const struct tr_value *value = value_of(text, record, extras->result);
+	const struct tr_value *value = tr_apitrace_text_look(text, record, shape->result);
 	return value && is_zero(value);
 }
 
-/* Keeps the number for names of blobs. */
-static void put_number(struct tr_apitrace_text *text, const struct tr_record *record)
+/* Whether the call is one of those that are to be shown. */
+static bool is_wanted(struct tr_apitrace_text *text, struct tr_record *record,
+		      const struct tr_apitrace_shape *shape)
 {
-	size_t start = text->line.len;
+	const struct tr_apitrace_text_config *config = &text->config;
 
-	tr_cell_write(&record->seq, &text->line);
-	text->blobs = 0;
-	if (text->config.keep_blob)
-		text->call =
-			tr_arena_copy(&text->arena, tr_text_span(text->line.data + start,
-								 text->line.data + text->line.len));
-	if (text->config.call_numbers)
-		tr_buffer_put_byte(&text->line, ' ');
-	else
-		text->line.len = start;
+	if (config->wanted && !config->wanted(config->context, shape->function->name))
+		return false;
+	return config->verbose || !is_verbose(text, record, shape);
 }
 
 enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
 				     struct tr_error *err)
 {
-	const struct tr_apitrace_text_config *config = &text->config;
-	struct extras extras = { 0 };
-	enum tr_status status = tr_record_split(record, err);
-	const struct tr_apitrace_function *function;
+	static const char equals[3 + TR_APITRACE_SLACK] = " = ";
+	struct tr_apitrace_shape shape;
+	enum tr_status status = record->line.data ? tr_record_split(record, err) : TR_OK;
 
-	if (status == TR_FATAL || !(function = function_of(text, record)) ||
-	    !reserve(text, function->count + record->count))
-		return out_of_memory(err), TR_FATAL;
+	if (status == TR_FATAL || !tr_apitrace_text_shape(text, record, &shape)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
 	if (status == TR_WARN)
 		err->severity = TR_FLAW;
-	size_t strangers = arrange(text, record, function, &extras);
-	if ((config->wanted && !config->wanted(config->context, function->name)) ||
-	    (!config->verbose && is_verbose(text, record, function, &extras)))
+	if (!is_wanted(text, record, &shape))
 		return TR_OK;
-	put_number(text, record);
-	if (config->thread_ids)
-		put_thread(text, &record->task);
-	put_name(text, function);
-	bool good =
-		put_arguments(text, record, function, function->count + strangers, &status, err);
-	if (good && extras.result) {
-		tr_buffer_put_literal(&text->line, " = ");
-		good = put_field(text, record, extras.result, &status, err);
+	if (!put_numbers(text, record))
+		put_cells(text, record);
+	put_short(&text->line, shape.function->head);
+	bool good = put_arguments(text, record, &shape, &status, err);
+	if (good && shape.result)
+		good = put_field(text, (struct tr_text){ equals, 3 }, record, shape.result, &status,
+				 err);
+	if (good) {
+		put_end(text, record, &shape);
+		return status;
 	}
-	put_end(text, record, function, &extras);
-	return good ? status : (out_of_memory(err), TR_FATAL);
+	tr_error_memory(err);
+	return TR_FATAL;
 }

@@ -1,49 +1,97 @@
 /* Values as apitrace shows them; one that no apitrace trace has (a map, a cut list) much alike. */
+#include "core/hex.h"
 #include "view/apitrace_text_private.h"
 #include "view/text_real.h"
 
-static void put_text(struct tr_apitrace_text *text, struct tr_text color, struct tr_text what)
+static inline char *copy(char *to, struct tr_text text)
 {
-	tr_buffer_put_text(&text->line, color);
-	tr_buffer_put_text(&text->line, what);
-	tr_buffer_put_text(&text->line, text->colors.normal);
+	if (text.len)
+		memcpy(to, text.data, text.len);
+	return to + text.len;
 }
 
 /* A signed number of 64 bits. */
-static void put_signed(struct tr_apitrace_text *text, uint64_t bits)
+static char *write_signed(uint64_t bits, char *to)
 {
-	bool negative = bits >> 63;
-
-	if (negative)
-		tr_buffer_put_byte(&text->line, '-');
-	tr_buffer_put_decimal(&text->line, negative ? -bits : bits);
+	if (bits >> 63) {
+		*to++ = '-';
+		bits = -bits;
+	}
+	return to + tr_decimal_write(bits, to);
 }
 
-static void put_number(struct tr_apitrace_text *text, const struct tr_value *value)
+static char *write_hex(uint64_t number, char *to)
 {
-	tr_buffer_put_text(&text->line, text->colors.literal);
-	if (value->flags & TR_NEGATIVE)
-		put_signed(text, -value->as.number);
-	else
-		tr_buffer_put_decimal(&text->line, value->as.number);
-	tr_buffer_put_text(&text->line, text->colors.normal);
+	unsigned len = tr_hex_length(number);
+
+	*to++ = '0';
+	*to++ = 'x';
+	tr_hex_write(number, len, to);
+	return to + len;
 }
 
-static void put_real(struct tr_apitrace_text *text, const struct tr_value *value)
+/* A number or one short plain name; NULL: there is more to it. */
+static char *write_symbol(const struct tr_value *value, char *to)
 {
-	char digits[TR_TEXT_REAL_MAX];
-	size_t len = value->type == TR_REAL32 ? tr_text_real32((uint32_t)value->as.number, digits)
-					      : tr_text_real64(value->as.number, digits);
+	enum { SHORT = 64 };
+	const struct tr_symbol *symbol = value->as.symbol;
 
-	put_text(text, text->colors.literal, (struct tr_text){ digits, len });
+	if (symbol->unknown_bits || symbol->count > 1)
+		return NULL;
+	if (symbol->count == 1) {
+		struct tr_text name = symbol->names[0].text;
+		return name.len <= SHORT && !memchr(name.data, '\\', name.len) ? copy(to, name)
+									       : NULL;
+	}
+	if (symbol->numbered == TR_SYMBOL_MASK)
+		return write_hex(symbol->number, to);
+	/* an enum is a signed number however it was written */
+	return write_signed(value->flags & TR_NEGATIVE ? -symbol->number : symbol->number, to);
 }
 
-static void put_hex(struct tr_apitrace_text *text, struct tr_text color, uint64_t number)
+char *tr_apitrace_text_leaf(const struct tr_apitrace_text *text, const struct tr_value *value,
+			    char *to)
 {
-	tr_buffer_put_text(&text->line, color);
-	tr_buffer_put_literal(&text->line, "0x");
-	tr_buffer_put_hex(&text->line, number, 1);
-	tr_buffer_put_text(&text->line, text->colors.normal);
+	bool pointer = value->type == TR_POINTER;
+
+	to = copy(to, pointer ? text->colors.pointer : text->colors.literal);
+	switch ((enum tr_type)value->type) {
+	case TR_UINT:
+		to += tr_decimal_write(value->as.number, to);
+		break;
+	case TR_INT:
+		if (value->flags & TR_NEGATIVE)
+			to = write_signed(-value->as.number, to);
+		else
+			to += tr_decimal_write(value->as.number, to);
+		break;
+	case TR_REAL32:
+		to += tr_text_real32((uint32_t)value->as.number, to);
+		break;
+	case TR_REAL64:
+		to += tr_text_real64(value->as.number, to);
+		break;
+	case TR_SYMBOL:
+		to = write_symbol(value, to);
+		if (!to)
+			return NULL;
+		break;
+	case TR_POINTER:
+		to = write_hex(value->as.number, to);
+		break;
+	case TR_NULL:
+		to = copy(to, TR_TEXT("NULL"));
+		break;
+	case TR_FALSE:
+		to = copy(to, TR_TEXT("false"));
+		break;
+	case TR_TRUE:
+		to = copy(to, TR_TEXT("true"));
+		break;
+	default:
+		return NULL;
+	}
+	return copy(to, text->colors.normal);
 }
 
 static void put_string(struct tr_apitrace_text *text, const struct tr_value *value)
@@ -94,32 +142,27 @@ static bool put_name(struct tr_apitrace_text *text, struct tr_text spelling)
 	return true;
 }
 
+/* Several names, or long ones. */
 static bool put_symbol(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
+	struct tr_buffer *to = &text->line;
 
 	for (size_t i = 0; i < symbol->count; i++) {
 		if (i)
-			tr_buffer_put_literal(&text->line, " | ");
-		tr_buffer_put_text(&text->line, text->colors.literal);
+			tr_buffer_put_literal(to, " | ");
+		tr_buffer_put_text(to, text->colors.literal);
 		if (!put_name(text, symbol->names[i].text))
 			return false;
-		tr_buffer_put_text(&text->line, text->colors.normal);
+		tr_buffer_put_text(to, text->colors.normal);
 	}
 	if (symbol->unknown_bits) {
-		tr_buffer_put_literal(&text->line, " | ");
-		put_hex(text, text->colors.literal, symbol->unknown_bits);
+		tr_buffer_put_literal(to, " | ");
+		tr_buffer_put_text(to, text->colors.literal);
+		tr_buffer_put_literal(to, "0x");
+		tr_buffer_put_hex(to, symbol->unknown_bits, 1);
+		tr_buffer_put_text(to, text->colors.normal);
 	}
-	if (symbol->count)
-		return true;
-	if (symbol->numbered == TR_SYMBOL_MASK) {
-		put_hex(text, text->colors.literal, symbol->number);
-		return true;
-	}
-	/* an enum is a signed number however it was written */
-	tr_buffer_put_text(&text->line, text->colors.literal);
-	put_signed(text, value->flags & TR_NEGATIVE ? -symbol->number : symbol->number);
-	tr_buffer_put_text(&text->line, text->colors.normal);
 	return true;
 }
 
@@ -222,29 +265,16 @@ static bool put_struct(struct tr_apitrace_text *text, const struct tr_value *val
 /* Recursion ends: values have at most 60 open brackets. */
 bool tr_apitrace_text_value(struct tr_apitrace_text *text, const struct tr_value *value)
 {
+	char *to = tr_buffer_room(&text->line, TR_APITRACE_LEAF);
+	char *end = to ? tr_apitrace_text_leaf(text, value, to) : NULL;
+
+	if (end) {
+		tr_buffer_used(&text->line, (size_t)(end - to));
+		return true;
+	}
 	switch ((enum tr_type)value->type) {
-	case TR_UINT:
-	case TR_INT:
-		put_number(text, value);
-		return true;
-	case TR_POINTER:
-		put_hex(text, text->colors.pointer, value->as.number);
-		return true;
 	case TR_SYMBOL:
-		return put_symbol(text, value);
-	case TR_REAL64:
-	case TR_REAL32:
-		put_real(text, value);
-		return true;
-	case TR_NULL:
-		put_text(text, text->colors.literal, TR_TEXT("NULL"));
-		return true;
-	case TR_FALSE:
-		put_text(text, text->colors.literal, TR_TEXT("false"));
-		return true;
-	case TR_TRUE:
-		put_text(text, text->colors.literal, TR_TEXT("true"));
-		return true;
+		return to && put_symbol(text, value);
 	case TR_STRING:
 	case TR_WSTRING:
 		put_string(text, value);
@@ -261,6 +291,7 @@ bool tr_apitrace_text_value(struct tr_apitrace_text *text, const struct tr_value
 		return put_struct(text, value);
 	case TR_REPR:
 		return tr_apitrace_text_value(text, &value->as.items[0]);
+	default:
+		return to != NULL;
 	}
-	return true;
 }

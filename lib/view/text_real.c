@@ -1,7 +1,7 @@
 /*
- * Most numbers of a trace are whole, or a few digits behind the point: those
- * are scaled by an exact power of ten, and rounded where the error of that is
- * far from mattering. The rest is left to printf.
+ * Most numbers of a trace are whole, or have a few digits behind the point:
+ * those are scaled by an exact power of ten, and rounded where the error of
+ * that is far from mattering. The rest is left to printf.
  */
 #include "view/text_real.h"
 
@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/decimal.h"
 
 enum { DIGITS = 7, EXACT_POWER = 22 };
 
@@ -18,72 +20,69 @@ static const double powers[EXACT_POWER + 1] = {
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
-static size_t put_digits(uint64_t n, char *to)
+/* The eight digits of a number as values, the first in the lowest byte: all of them at once. */
+static uint64_t split_digits(uint32_t n)
 {
-	char digits[20];
-	char *p = digits + sizeof digits;
+	uint64_t halves = n / 10000 | (uint64_t)(n % 10000) << 32;
+	uint64_t tops = (halves * 10486 >> 20) & UINT64_C(0x0000007f0000007f); /* by 100 */
+	uint64_t pairs = tops | (halves - 100 * tops) << 16;
+	uint64_t tens = (pairs * 103 >> 10) & UINT64_C(0x000f000f000f000f); /* by 10 */
 
-	do {
-		*--p = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	size_t len = (size_t)(digits + sizeof digits - p);
-	memcpy(to, p, len);
-	return len;
+	return tens | (pairs - 10 * tens) << 8;
+}
+
+/* Writes eight digits from the skip-th on; what comes behind the eighth is filled with zeros. */
+static void put_digits(uint64_t digits, unsigned skip, char *to)
+{
+	digits = (digits >> 8 * skip) + UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	digits = __builtin_bswap64(digits);
+#endif
+	memcpy(to, &digits, sizeof digits);
 }
 
 /* %g of mantissa * 10^(exponent - DIGITS + 1); the mantissa has DIGITS digits. */
 static size_t put_general(uint32_t mantissa, int exponent, char *to)
 {
-	char digits[20], *p = to;
-	size_t len = put_digits(mantissa, digits);
+	uint64_t digits = split_digits(mantissa * 10);
+	/* without the zeros at the end */
+	size_t len = 8 - (size_t)__builtin_clzll(digits) / 8;
 
-	while (len > 1 && digits[len - 1] == '0')
-		len--;
 	if (exponent < -4 || exponent >= DIGITS) {
-		*p++ = digits[0];
-		if (len > 1) {
-			*p++ = '.';
-			memcpy(p, digits + 1, len - 1);
-			p += len - 1;
-		}
-		*p++ = 'e';
-		*p++ = exponent < 0 ? '-' : '+';
+		put_digits(digits, 1, to + 2);
+		to[0] = (char)('0' + (digits & 0xf));
+		to[1] = '.';
+		size_t at = len > 1 ? len + 1 : 1;
 		unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
-		if (magnitude < 10)
-			*p++ = '0';
-		return (size_t)(p - to) + put_digits(magnitude, p);
+		to[at++] = 'e';
+		to[at++] = exponent < 0 ? '-' : '+';
+		to[at++] = (char)('0' + magnitude / 10);
+		to[at++] = (char)('0' + magnitude % 10);
+		return at;
 	}
 	if (exponent < 0) {
-		memcpy(p, "0.000", 5);
-		p += 1 - exponent;
-		memcpy(p, digits, len);
-		return (size_t)(p - to) + len;
+		size_t at = (size_t)(1 - exponent);
+		memcpy(to, "0.000", 5);
+		put_digits(digits, 0, to + at);
+		return at + len;
 	}
-	size_t whole = (size_t)exponent + 1; /* digits before the point */
-	if (len <= whole) {
-		memset(p, '0', whole);
-		memcpy(p, digits, len);
+	unsigned whole = (unsigned)exponent + 1; /* digits before the point */
+	put_digits(digits, 0, to);
+	if (len <= whole)
 		return whole;
-	}
-	memcpy(p, digits, whole);
-	p[whole] = '.';
-	memcpy(p + whole + 1, digits + whole, len - whole);
+	put_digits(digits, whole, to + whole + 1);
+	to[whole] = '.';
 	return len + 1;
 }
 
 /*
- * A number that is no whole one, positive. 0: rounding it needs more precision
- * than there is here.
+ * A number that is no whole one: its magnitude, at least 2^binary and less than
+ * twice that. 0: rounding it needs more precision than there is here.
  */
-static size_t put_fraction(double number, char *to)
+static size_t put_fraction(double number, int binary, char *to)
 {
-	int exponent;
-
-	frexp(number, &exponent);
-	/* floor(log10(number)), perhaps one too small */
-	exponent = (exponent - 1) * 30103 / 100000 - (exponent < 1);
-	for (;; exponent++) {
+	/* floor(log10(number)), or one less */
+	for (int exponent = (binary * 1233 - (binary < 0 ? 4095 : 0)) / 4096;; exponent++) {
 		int shift = DIGITS - 1 - exponent;
 		if (shift > EXACT_POWER || shift < -EXACT_POWER)
 			return 0;
@@ -92,10 +91,10 @@ static size_t put_fraction(double number, char *to)
 		if (scaled >= powers[DIGITS])
 			continue;
 		uint32_t mantissa = (uint32_t)scaled;
-		double rest = scaled - mantissa;
-		if (fabs(rest - 0.5) < 1e-6)
+		double rest = scaled - mantissa - 0.5;
+		if (rest < 1e-6 && rest > -1e-6)
 			return 0;
-		mantissa += rest > 0.5;
+		mantissa += rest > 0;
 		if (mantissa == 10000000) {
 			mantissa /= 10;
 			exponent++;
@@ -114,40 +113,39 @@ static size_t put_exactly(double number, int digits, char *to)
 	return (size_t)len;
 }
 
-/* A whole number below 10^digits; 0: it is none. */
-static size_t put_whole(double number, int digits, char *to)
-{
-	double magnitude = fabs(number);
-
-	if (!(magnitude < powers[digits]))
-		return 0;
-	uint64_t whole = (uint64_t)magnitude;
-	if ((double)whole != magnitude)
-		return 0;
-	*to = '-';
-	size_t sign = signbit(number) != 0;
-	return sign + put_digits(whole, to + sign);
-}
-
 size_t tr_text_real32(uint32_t bits, char *to)
 {
+	unsigned exponent = bits >> 23 & 0xff;
+	size_t sign = bits >> 31;
 	float number;
 
 	memcpy(&number, &bits, sizeof number);
-	size_t len = put_whole(number, DIGITS, to);
-	if (len || !isfinite(number))
-		return len ? len : put_exactly(number, DIGITS, to);
+	if (exponent == 0xff)
+		return put_exactly(number, DIGITS, to);
 	*to = '-';
-	size_t sign = number < 0;
-	len = put_fraction(fabs((double)number), to + sign);
+	double magnitude = sign ? -(double)number : (double)number;
+	if (magnitude < powers[DIGITS]) {
+		uint32_t whole = (uint32_t)magnitude;
+		if (whole == magnitude)
+			return sign + tr_decimal_write(whole, to + sign);
+	}
+	size_t len = exponent ? put_fraction(magnitude, (int)exponent - 127, to + sign) : 0;
 	return len ? sign + len : put_exactly(number, DIGITS, to);
 }
 
 size_t tr_text_real64(uint64_t bits, char *to)
 {
+	enum { PRECISION = 16 };
+	size_t sign = bits >> 63;
 	double number;
 
 	memcpy(&number, &bits, sizeof number);
-	size_t len = put_whole(number, 16, to);
-	return len ? len : put_exactly(number, 16, to);
+	double magnitude = fabs(number);
+	if (magnitude < powers[PRECISION]) {
+		uint64_t whole = (uint64_t)magnitude;
+		*to = '-';
+		if ((double)whole == magnitude)
+			return sign + tr_decimal_write(whole, to + sign);
+	}
+	return put_exactly(number, PRECISION, to);
 }

@@ -7,7 +7,7 @@
 
 enum { TR_TEXT_REAL_MAX = 32 };
 
-/* The 32-bit number with these bits as %.7g; at most TR_TEXT_REAL_MAX bytes, no NUL. */
+/* The 32-bit number with these bits as %.7g; there has to be room for TR_TEXT_REAL_MAX bytes; no NUL. */
 size_t tr_text_real32(uint32_t bits, char *to);
 
 /* The 64-bit number with these bits as %.16g. */
