@@ -1,4 +1,6 @@
 /* The names that apitrace knows (lib/trace/trace_parser_flags.cpp there): a table and patterns. */
+#include "config.h"
+
 #include "call/call_kind.h"
 
 #include <stdlib.h>
@@ -309,7 +311,12 @@ static bool draws_otherwise(struct tr_text rest)
 /* rest is behind "gl". */
 static unsigned opengl(struct tr_text rest)
 {
-	if (draws_arrays(rest) || draws_otherwise(rest))
+	/* most names are none of these, and are seen a million times */
+	if (memmem(rest.data, rest.len, "Draw", 4) && draws_arrays(rest))
+		return RENDER;
+	if (!rest.len || !memchr("BCDER", *rest.data, 5))
+		return 0;
+	if (draws_otherwise(rest))
 		return RENDER;
 	if (EAT(&rest, "BindFramebuffer") && is_suffix(rest))
 		return RENDER_TARGET;
@@ -350,11 +357,14 @@ static unsigned direct3d(struct tr_text rest)
 unsigned tr_call_kinds(struct tr_text name)
 {
 	struct tr_text rest = name;
-	unsigned kinds = EAT(&rest, "gl")      ? opengl(rest)
+	bool gl = EAT(&rest, "gl");
+	unsigned kinds = gl		       ? opengl(rest)
 			 : EAT(&rest, "IDXGI") ? dxgi(rest)
 			 : EAT(&rest, "ID3D1") ? direct3d(rest)
 					       : 0;
-	if (kinds || !name.len)
+	/* those of the table that begin with gl go on with one of these */
+	bool listed = rest.len && (!gl || memchr("FGIX", *rest.data, 4));
+	if (kinds || !listed)
 		return kinds;
 	const struct entry *entry =
 		bsearch(&name, entries, sizeof entries / sizeof *entries, sizeof *entries, compare);
