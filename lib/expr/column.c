@@ -1,23 +1,10 @@
 #include "expr/column.h"
 
-#include "expr/walk.h"
-
 bool tr_test_is_simple(const struct tr_test *test)
 {
 	const struct tr_step *step = test->path.steps;
 	return test->strings && test->op == TR_OP_EQ &&
 	       (!step || (step->type == TR_STEP_BASENAME && !step->next));
-}
-
-bool tr_test_equals(const struct tr_test *test, struct tr_text bytes)
-{
-	if (test->path.steps)
-		bytes = tr_walk_basename(bytes);
-	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
-		if (tr_text_equal(bytes, literal->text))
-			return true;
-	}
-	return false;
 }
 
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "expr/compare.h"
+#include "expr/walk.h"
 
 /*
  * Strings against strings, with no step but basename between them: most tests
@@ -13,7 +14,16 @@
 bool tr_test_is_simple(const struct tr_test *test);
 
 /* A simple test on bytes that were decoded. */
-bool tr_test_equals(const struct tr_test *test, struct tr_text bytes);
+static inline bool tr_test_equals(const struct tr_test *test, struct tr_text bytes)
+{
+	if (test->path.steps)
+		bytes = tr_walk_basename(bytes);
+	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
+		if (tr_text_equal(bytes, literal->text))
+			return true;
+	}
+	return false;
+}
 
 /* Any test on a column's bytes, escapes taken off; negation is the caller's business. */
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);

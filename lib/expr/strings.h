@@ -15,7 +15,7 @@
 #include "core/utf8_block.h"
 
 struct tr_strings {
-	const char *pos, *end; /* end is before the list's bracket */
+	const char *text, *pos, *end; /* end is before the list's bracket */
 	bool list;
 	bool escapes;	   /* a backslash stands somewhere in the text */
 	const char *begin; /* the current string's spelling, without the quotes */
@@ -33,16 +33,16 @@ enum tr_strings_step {
 /* False: the text is neither shape. */
 bool tr_strings_begin(struct tr_strings *strings, struct tr_text text);
 
-/* The quotes of the next bytes, at most a block of them. */
-uint64_t tr_strings_last_quotes(const char *p, size_t len);
+/* The quotes from p to the end, at most a block; text is where bytes may be read from. */
+uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end);
 
-static inline uint64_t tr_strings_quotes(const char *p, const char *end)
+static inline uint64_t tr_strings_quotes(const struct tr_strings *strings)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
-	if (end - p >= TR_UTF8_BLOCK)
-		return tr_block_equal(tr_block_load(p), '"');
+	if (strings->end - strings->block >= TR_UTF8_BLOCK)
+		return tr_block_equal(tr_block_load(strings->block), '"');
 #endif
-	return tr_strings_last_quotes(p, (size_t)(end - p));
+	return tr_strings_last_quotes(strings->text, strings->block, strings->end);
 }
 
 /* The next quote; end where there is none. */
@@ -52,7 +52,7 @@ static inline const char *tr_strings_quote(struct tr_strings *strings)
 		if (strings->next >= strings->end)
 			return strings->end;
 		strings->block = strings->next;
-		strings->quotes = tr_strings_quotes(strings->block, strings->end);
+		strings->quotes = tr_strings_quotes(strings);
 		strings->next += 64;
 	}
 	const char *quote = strings->block + __builtin_ctzll(strings->quotes);
