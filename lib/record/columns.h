@@ -1,7 +1,7 @@
 /*
- * The fixed columns of a record's line, found with one wide look at its first
- * bytes where they are as short and plain as nearly always. What is not so is
- * left to tr_record_from_line, which also says what is wrong with it.
+ * The fixed columns of a record's line, where they are as plain as nearly always.
+ * What is not so is left to tr_record_from_line, which also says what is wrong
+ * with it. Many lines at a time: tr_sieve_pick.
  */
 #ifndef TR_RECORD_COLUMNS_H
 #define TR_RECORD_COLUMNS_H
@@ -36,7 +36,7 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
 /*
  * True when the line from p to its LF at lf is a record's, of a kind of up to
  * eight letters, and no fixed column of it is missing or empty. False says
- * nothing. Reads up to TR_INPUT_PAD bytes behind the LF.
+ * nothing.
  */
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 

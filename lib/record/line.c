@@ -66,17 +66,33 @@ static unsigned legal_prefix(const char *p, const char *end)
 	return valid ? valid : first;
 }
 
-/* Whether it has a suspect; where its line ends are. */
-static bool scan_block(const char *p, uint64_t *ends)
+/*
+ * Many blocks at once: whether there is a suspect in any of them, and where
+ * their line ends are. Less TAB, what is below TAB and what is above ~ is large;
+ * less LF + 1, what is between LF and blank is small. So the extremes tell.
+ */
+enum { LARGEST = '~' - '\t', SMALLEST = ' ' - ('\n' + 1) };
+
+static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 {
-	struct tr_block bytes = tr_block_load(p);
-	__m128i any = _mm_or_si128(_mm_or_si128(suspects(bytes.part[0]), suspects(bytes.part[1])),
-				   _mm_or_si128(suspects(bytes.part[2]), suspects(bytes.part[3])));
-	*ends = tr_block_equal(bytes, '\n');
-	return _mm_movemask_epi8(is_zero(any)) != 0xffff;
+	__m128i tab = _mm_set1_epi8('\t'), behind_lf = _mm_set1_epi8('\n' + 1);
+	__m128i largest = _mm_setzero_si128(), smallest = _mm_set1_epi8(-1);
+	for (size_t i = 0; i < blocks; i++, p += STEP) {
+		struct tr_block bytes = tr_block_load(p);
+		for (unsigned part = 0; part < 4; part++) {
+			__m128i less_tab = _mm_sub_epi8(bytes.part[part], tab);
+			__m128i less_lf = _mm_sub_epi8(bytes.part[part], behind_lf);
+			largest = _mm_max_epu8(largest, less_tab);
+			smallest = _mm_min_epu8(smallest, less_lf);
+		}
+		ends[i] = tr_block_equal(bytes, '\n');
+	}
+	__m128i bad = _mm_or_si128(_mm_subs_epu8(largest, _mm_set1_epi8(LARGEST)),
+				   _mm_subs_epu8(_mm_set1_epi8(SMALLEST), smallest));
+	return _mm_movemask_epi8(is_zero(bad)) != 0xffff;
 }
 
-#if defined __x86_64__ && defined __GNUC__
+#if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
 #define HAVE_WIDE_STEPS 1
 #include <immintrin.h>
 
@@ -125,18 +141,23 @@ __attribute__((target("avx2"))) static uint64_t used_wide(const uint64_t *words)
 	return ~unused;
 }
 
-__attribute__((target("avx2"))) static bool scan_group_wide(const char *p, size_t blocks,
-							    uint64_t *ends, uint64_t *used)
+__attribute__((target("avx2"))) static bool scan_blocks_wide(const char *p, size_t blocks,
+							     uint64_t *ends)
 {
-	__m256i any = _mm256_setzero_si256();
+	__m256i tab = _mm256_set1_epi8('\t'), behind_lf = _mm256_set1_epi8('\n' + 1);
+	__m256i largest = _mm256_setzero_si256(), smallest = _mm256_set1_epi8(-1);
 	for (size_t i = 0; i < blocks; i++, p += STEP) {
 		__m256i low = wide_load(p), high = wide_load(p + 32);
-		any = _mm256_or_si256(any,
-				      _mm256_or_si256(wide_suspects(low), wide_suspects(high)));
+		largest = _mm256_max_epu8(largest, _mm256_max_epu8(_mm256_sub_epi8(low, tab),
+								   _mm256_sub_epi8(high, tab)));
+		smallest = _mm256_min_epu8(smallest,
+					   _mm256_min_epu8(_mm256_sub_epi8(low, behind_lf),
+							   _mm256_sub_epi8(high, behind_lf)));
 		ends[i] = wide_ends(low) | wide_ends(high) << 32;
 	}
-	*used = used_wide(ends);
-	return !_mm256_testz_si256(any, any);
+	__m256i bad = _mm256_or_si256(_mm256_subs_epu8(largest, _mm256_set1_epi8(LARGEST)),
+				      _mm256_subs_epu8(_mm256_set1_epi8(SMALLEST), smallest));
+	return !_mm256_testz_si256(bad, bad);
 }
 #endif
 
@@ -164,13 +185,15 @@ static unsigned legal_prefix(const char *p, const char *end)
 	return i;
 }
 
-static bool scan_block(const char *p, uint64_t *ends)
+static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 {
 	bool found = false;
-	*ends = 0;
-	for (unsigned i = 0; i < TR_LINE_BLOCK; i++) {
-		*ends |= (uint64_t)(p[i] == '\n') << i;
-		found = found || is_suspect(p[i]);
+	for (size_t i = 0; i < blocks; i++, p += TR_LINE_BLOCK) {
+		ends[i] = 0;
+		for (unsigned k = 0; k < TR_LINE_BLOCK; k++) {
+			ends[i] |= (uint64_t)(p[k] == '\n') << k;
+			found = found || is_suspect(p[k]);
+		}
 	}
 	return found;
 }
@@ -203,19 +226,22 @@ const char *tr_line_scan(const char *p, const char *end)
 	return end;
 }
 
-/* The blocks of one group; whether there is a suspect. */
+/* The blocks of one group: whether there is a suspect, and which of them have line ends. */
 static bool scan_group(const char *p, size_t blocks, uint64_t *ends, uint64_t *used)
 {
+	if (blocks < TR_LINE_GROUP)
+		memset(ends, 0, TR_LINE_GROUP * sizeof *ends);
 #if HAVE_WIDE_STEPS
-	if (__builtin_cpu_supports("avx2"))
-		return scan_group_wide(p, blocks, ends, used);
-#endif
-	bool found = false;
-	*used = 0;
-	for (size_t i = 0; i < blocks; i++) {
-		found |= scan_block(p + i * TR_LINE_BLOCK, &ends[i]);
-		*used |= (uint64_t)(ends[i] != 0) << i;
+	if (__builtin_cpu_supports("avx2")) {
+		bool found = scan_blocks_wide(p, blocks, ends);
+		*used = used_wide(ends);
+		return found;
 	}
+#endif
+	bool found = scan_blocks(p, blocks, ends);
+	*used = 0;
+	for (size_t i = 0; i < blocks; i++)
+		*used |= (uint64_t)(ends[i] != 0) << i;
 	return found;
 }
 
@@ -228,8 +254,6 @@ void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends)
 	for (size_t group = 0, done = 0; done < blocks; group++) {
 		uint64_t *bits = &ends->bits[done], *used = &ends->used[group];
 		size_t count = blocks - done < TR_LINE_GROUP ? blocks - done : TR_LINE_GROUP;
-		if (count < TR_LINE_GROUP)
-			memset(bits, 0, TR_LINE_GROUP * sizeof *bits);
 		if (scan_group(p + done * TR_LINE_BLOCK, count, bits, used))
 			ends->clean = false;
 		if (*used) {

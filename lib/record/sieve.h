@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "record/columns.h"
+#include "record/line.h"
 
 enum tr_sift {
 	TR_SIFT_OUT,  /* nobody wants it */
@@ -22,5 +23,22 @@ struct tr_sieve {
 	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns);
 	uint64_t left_out; /* lines so far; counted by the reader */
 };
+
+/* A line that is to be given, and what is known of it. */
+struct tr_pick {
+	struct tr_text line;
+	struct tr_columns columns;
+	bool has_columns;
+	enum tr_sift answer;
+	uint64_t left_out; /* lines before it */
+};
+
+/*
+ * Looks at the lines from p on, whose ends are those to come, for the first that
+ * the sieve (NULL: none) does not leave out. False: there is none. Reads up to
+ * TR_INPUT_PAD bytes behind the lines.
+ */
+bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
+		   struct tr_pick *pick);
 
 #endif

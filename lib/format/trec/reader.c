@@ -11,7 +11,6 @@
 
 #include "core/arena.h"
 #include "record/columns.h"
-#include "record/line.h"
 #include "record/sieve.h"
 
 struct tr_reader {
@@ -22,8 +21,7 @@ struct tr_reader {
 	size_t held; /* bytes of the line that the caller still looks at */
 	uint64_t max_record;
 	uint64_t line;	   /* number of the last line */
-	uint64_t clean_to; /* stream offset: everything before is fit for lines */
-	uint64_t whole_to; /* stream offset behind the last line end that was looked for */
+	uint64_t clean_to; /* stream offset of what is not fit for lines, where it was met */
 	bool crlf_reported;
 	struct tr_line_ends ends; /* of the lines that were checked as a chunk */
 	bool in_chunk;		  /* some of them are to come */
@@ -54,46 +52,31 @@ void tr_trec_close(struct tr_reader *r)
 }
 
 /*
- * Checks the next chunk, which begins with this line. False when the line is
- * not whole in it, or something stands in it that has to be looked at closer.
+ * Checks what follows in the window as far as it is whole lines, a chunk of it at
+ * a time. False: there are none, or not all are fit, which clean_to tells then.
  */
-static bool check_chunk(struct tr_reader *r, struct tr_text line)
+static bool check_chunk(struct tr_reader *r)
 {
 	struct tr_input *in = r->in;
 	size_t blocks = tr_input_available(in) / TR_LINE_BLOCK;
 
 	if (blocks > TR_LINE_BLOCKS)
 		blocks = TR_LINE_BLOCKS;
-	if (line.len > blocks * TR_LINE_BLOCK || blocks * TR_LINE_BLOCK > r->max_record)
+	if (blocks * TR_LINE_BLOCK > r->max_record)
 		return false;
 	tr_line_ends(in->pos, blocks, &r->ends);
-	const char *end = r->ends.last + 1;
-	if (!r->ends.clean && tr_line_scan(in->pos, end) < end)
+	if (!r->ends.last)
 		return false;
-	r->clean_to = in->offset + (size_t)(end - in->pos);
-	tr_line_ends_next(&r->ends); /* the end of this line */
-	r->in_chunk = end > in->pos + line.len;
-	return true;
+	const char *bad = r->ends.clean ? r->ends.last : tr_line_scan(in->pos, r->ends.last);
+	r->in_chunk = bad == r->ends.last;
+	if (!r->in_chunk)
+		r->clean_to = in->offset + (size_t)(bad - in->pos);
+	return r->in_chunk;
 }
 
-/* Checks what the window holds of whole lines, beginning with this one. */
-static void check_bytes(struct tr_reader *r, struct tr_text line)
+static enum tr_status bad_bytes(struct tr_reader *r, struct tr_text line, size_t at,
+				struct tr_error *err)
 {
-	struct tr_input *in = r->in;
-
-	if (check_chunk(r, line))
-		return;
-	if (r->whole_to < in->offset + line.len) {
-		const char *lf = memrchr(in->pos, '\n', tr_input_available(in));
-		r->whole_to = in->offset + (size_t)(lf - in->pos) + 1;
-	}
-	const char *end = in->pos + (r->whole_to - in->offset);
-	r->clean_to = in->offset + (size_t)(tr_line_scan(in->pos, end) - in->pos);
-}
-
-static enum tr_status bad_bytes(struct tr_reader *r, struct tr_text line, struct tr_error *err)
-{
-	size_t at = (size_t)(r->clean_to - r->in->offset);
 	unsigned char c = (unsigned char)line.data[at];
 
 	if (c == '\r' && at + 2 == line.len) {
@@ -132,48 +115,28 @@ static enum tr_status bad_line(struct tr_reader *r, struct tr_text line, struct 
 	return TR_FATAL;
 }
 
-/* A line that may be given, and what is known of it. */
-struct pick {
-	struct tr_text line;
-	struct tr_columns columns;
-	bool has_columns;
-	enum tr_sift answer;
-};
-
-static void look_at(const struct tr_reader *r, struct pick *pick, const char *p, const char *lf)
+/*
+ * The next line of this chunk or those behind it that the sieve does not leave
+ * out. False: what comes next has to be looked at in another way.
+ */
+static bool pick_line(struct tr_reader *r, struct tr_pick *pick)
 {
-	pick->line = tr_text_span(p, lf + 1);
-	pick->has_columns = tr_columns_find(p, lf, &pick->columns);
-	pick->answer = r->sieve && pick->has_columns && !pick->columns.escapes
-			       ? r->sieve->sift(r->sieve, &pick->columns)
-			       : TR_SIFT_OPEN;
+	struct tr_input *in = r->in;
+	bool found = false;
+
+	while (!found && (r->in_chunk || check_chunk(r))) {
+		found = tr_sieve_pick(r->sieve, &r->ends, in->pos, pick);
+		const char *begin = found ? pick->line.data : r->ends.last + 1;
+		tr_input_skip(in, (size_t)(begin - in->pos));
+		r->in_chunk = found && begin + pick->line.len <= r->ends.last;
+		r->line += pick->left_out;
+		if (pick->left_out)
+			r->sieve->left_out += pick->left_out;
+	}
+	return found;
 }
 
-/* The next line of the chunk that the sieve does not leave out. False: there is none. */
-static bool pick_from_chunk(struct tr_reader *r, struct pick *pick)
-{
-	const char *begin = r->in->pos, *p = begin;
-	uint64_t left_out = 0;
-
-	pick->answer = TR_SIFT_OUT;
-	while (r->in_chunk) {
-		const char *lf = tr_line_ends_next(&r->ends);
-		r->in_chunk = lf < r->ends.last;
-		look_at(r, pick, p, lf);
-		if (pick->answer != TR_SIFT_OUT)
-			break;
-		p = lf + 1;
-		left_out++;
-	}
-	if (left_out) {
-		tr_input_skip(r->in, (size_t)(p - begin));
-		r->line += left_out;
-		r->sieve->left_out += left_out;
-	}
-	return pick->answer != TR_SIFT_OUT;
-}
-
-/* The next line, of those whose bytes were checked though not their ends. False: there is none. */
+/* The next line, of those in front of something that is not fit. False: there is none. */
 static bool checked_line(struct tr_reader *r, struct tr_text *line)
 {
 	struct tr_input *in = r->in;
@@ -187,7 +150,7 @@ static bool checked_line(struct tr_reader *r, struct tr_text *line)
 	return true;
 }
 
-/* The next line from the window, its bytes checked, and those of others with them. */
+/* The next line, whatever it is. */
 static enum tr_status unchecked_line(struct tr_reader *r, struct tr_text *line,
 				     struct tr_error *err)
 {
@@ -207,29 +170,35 @@ static enum tr_status unchecked_line(struct tr_reader *r, struct tr_text *line,
 		tr_error_at_line(err, r->line);
 		return TR_WARN;
 	}
-	check_bytes(r, *line);
-	return r->clean_to < in->offset + line->len ? bad_bytes(r, *line, err) : TR_OK;
+	const char *end = line->data + line->len, *bad = tr_line_scan(line->data, end);
+	return bad < end ? bad_bytes(r, *line, (size_t)(bad - line->data), err) : TR_OK;
+}
+
+static bool find_columns(struct tr_text line, struct tr_columns *columns)
+{
+	return tr_columns_find(line.data, line.data + line.len - 1, columns);
 }
 
 /*
- * The first line of a chunk does not go through the sieve: so every few lines
- * one is given come what may, and the caller can look up from it.
+ * What is cut by the window does not go through the sieve: so at every read a line
+ * is given come what may, and the caller can look up from it.
  */
 enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, struct tr_error *err)
 {
-	struct pick pick;
+	struct tr_pick pick;
 
 	tr_input_skip(r->in, r->held);
 	r->held = 0;
-	bool picked = pick_from_chunk(r, &pick);
+	bool checked = !r->in_chunk && checked_line(r, &pick.line);
+	bool picked = !checked && pick_line(r, &pick);
 	r->line++;
-	if (!picked) {
-		enum tr_status status = TR_OK;
-		if (!checked_line(r, &pick.line))
-			status = unchecked_line(r, &pick.line, err);
+	if (!checked && !picked) {
+		enum tr_status status = unchecked_line(r, &pick.line, err);
 		if (status != TR_OK)
 			return status;
-		pick.has_columns = false;
+	}
+	if (!picked) {
+		pick.has_columns = find_columns(pick.line, &pick.columns);
 		pick.answer = TR_SIFT_OPEN;
 	}
 	r->held = pick.line.len;

@@ -104,6 +104,19 @@ int main(void)
 		}
 	}
 	ok(same, "every byte at every place");
+
+	same = true;
+	for (unsigned c = 0; c < 256; c++) {
+		for (size_t at = 0; at < 64; at++) {
+			static struct tr_line_ends ends;
+			memset(text, c % 2 ? ' ' : '~', 128);
+			text[at] = (char)c;
+			tr_line_ends(text, 2, &ends);
+			bool legal = c < 0x80 && naive(text, text + 128) == text + 128;
+			same = same && ends.clean == legal && !!ends.last == (c == '\n');
+		}
+	}
+	ok(same, "every byte at every place of a block");
 	ok(tr_line_scan(text, text) == text, "nothing to scan");
 
 	same = true;
