@@ -4,8 +4,6 @@
 
 #include "core/hex.h"
 
-enum { DECIMAL_MAX = 20 };
-
 void tr_block_record_init(struct tr_block_record *self, const struct tr_op_values *ops,
 			  struct tr_arena *arena)
 {
@@ -13,18 +11,33 @@ void tr_block_record_init(struct tr_block_record *self, const struct tr_op_value
 	tr_record_init(&self->record, arena);
 }
 
-/* Writes the digits of n and returns their number. */
-static size_t put_decimal(char *to, uint64_t n)
+/* Writes the digits of n so that they end before `end`; returns the first. */
+static char *decimal_before(char *end, uint64_t n)
 {
-	char digits[DECIMAL_MAX], *p = digits + sizeof digits;
-
 	do {
-		*--p = (char)('0' + n % 10);
+		*--end = (char)('0' + n % 10);
 		n /= 10;
 	} while (n);
-	size_t len = (size_t)(digits + sizeof digits - p);
-	memcpy(to, p, len);
-	return len;
+	return end;
+}
+
+/* The digits of seq: counting them up is cheaper than dividing. */
+static const char *seq_digits(struct tr_block_record *self, uint64_t seq)
+{
+	char *end = self->digits + TR_BLOCK_DIGITS, *p = end - 1;
+
+	if (!self->first_digit || seq != self->spelled_seq + 1) {
+		self->first_digit = decimal_before(end, seq);
+	} else {
+		while (p >= self->first_digit && *p == '9')
+			*p-- = '0';
+		if (p < self->first_digit)
+			*(self->first_digit = p) = '1';
+		else
+			++*p;
+	}
+	self->spelled_seq = seq;
+	return self->first_digit;
 }
 
 static char *put(char *to, const char *text, size_t len)
@@ -35,64 +48,59 @@ static char *put(char *to, const char *text, size_t len)
 
 #define PUT(to, literal) put((to), literal, sizeof(literal) - 1)
 
-/* The line, without a look at the fields. */
-static void spell(const struct tr_record *record, struct tr_buffer *to)
+void tr_block_spell(const struct tr_record *record, struct tr_buffer *to)
 {
-	enum { LONGEST = 160 + TR_OP_SPELLED };
-	const struct tr_block_record *self = (const struct tr_block_record *)record;
+	enum { LONGEST = 160 + TR_OP_SPELLED, SIZE_DIGITS = 8 };
+	struct tr_block_record *self = (struct tr_block_record *)(uintptr_t)record;
 	const struct tr_block *block = &self->block;
-	char *begin = tr_buffer_room(to, LONGEST), *p = begin;
+	char *begin = tr_buffer_room(to, LONGEST), *p = begin, size[2 * TR_BLOCK_DIGITS];
 
 	if (!p)
 		return;
+	const char *digits = seq_digits(self, record->seq.number);
+	const char *size_digits = decimal_before(size + TR_BLOCK_DIGITS, block->size);
+	/* copies of fixed size are no calls; what is too much is written over */
 	p = PUT(p, "block\t");
-	p += put_decimal(p, record->seq.number);
+	memcpy(p, digits, TR_BLOCK_DIGITS);
+	p += self->digits + TR_BLOCK_DIGITS - digits;
 	p = PUT(p, "\t-\t-\t0x");
 	if (block->digits == 8)
 		tr_hex_write8((uint32_t)block->address, p);
 	else
 		tr_hex_write16(block->address, p);
 	p = PUT(p + block->digits, "\tsize=");
-	p += put_decimal(p, block->size);
+	memcpy(p, size_digits, SIZE_DIGITS);
+	p += size + TR_BLOCK_DIGITS - size_digits;
 	p = PUT(p, "\top=");
-	p += tr_op_spell(block->op, p);
+	memcpy(p, self->ops->spellings[block->op], TR_OP_SPELLED);
+	p += self->ops->lengths[block->op];
+	if (!block->pad)
+		*p++ = '\n';
 	tr_buffer_used(to, (size_t)(p - begin));
-	if (block->pad) {
-		tr_buffer_put_literal(to, "\t.pad=0x");
-		tr_buffer_put_hex(to, block->pad, 1);
-	}
+	if (!block->pad)
+		return;
+	tr_buffer_put_literal(to, "\t.pad=0x");
+	tr_buffer_put_hex(to, block->pad, 1);
 	tr_buffer_put_byte(to, '\n');
 }
 
-void tr_block_record_set(struct tr_block_record *self, const struct tr_block *block, uint64_t seq,
-			 uint64_t source_offset)
+void tr_block_record_reset(struct tr_block_record *self)
 {
 	struct tr_record *record = &self->record;
 
-	self->block = *block;
-	self->size = (struct tr_value){ .type = TR_UINT, .as.number = block->size };
+	self->size = (struct tr_value){ .type = TR_UINT };
+	self->pad = (struct tr_value){ .type = TR_POINTER };
 	self->fields[0] = (struct tr_field){ .key = TR_TEXT("size"), .value = &self->size };
-	/* nobody writes to a value that is built */
-	self->fields[1] = (struct tr_field){ .key = TR_TEXT("op"),
-					     .value = (struct tr_value *)&self->ops->values[block->op] };
-	if (block->pad) {
-		self->pad = (struct tr_value){ .type = TR_POINTER, .as.number = block->pad };
-		self->fields[2] = (struct tr_field){ .key = TR_TEXT(".pad"), .value = &self->pad };
-	}
+	self->fields[1] = (struct tr_field){ .key = TR_TEXT("op") };
+	self->fields[2] = (struct tr_field){ .key = TR_TEXT(".pad"), .value = &self->pad };
+	tr_record_init(record, record->arena);
 	record->type = TR_RECORD;
 	record->kind = TR_TEXT("block");
-	record->seq = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = seq };
-	record->time = record->task = (struct tr_cell){ .type = TR_CELL_ABSENT };
-	record->name = (struct tr_cell){ .type = TR_CELL_ADDRESS,
-					 .width = block->digits,
-					 .number = block->address };
-	record->line = (struct tr_text){ NULL, 0 };
+	record->seq.type = TR_CELL_NUMBER;
+	record->name.type = TR_CELL_ADDRESS;
 	record->fields = self->fields;
-	record->count = block->pad ? 3 : 2;
-	record->arrow = TR_NO_ARROW;
 	record->split = true;
-	record->spell = spell;
-	record->source_offset = source_offset;
+	record->spell = tr_block_spell;
 }
 
 static bool hex_number(const char *p, size_t len, uint64_t *number)
@@ -202,8 +210,10 @@ static enum tr_status read_fields(struct tr_record *record, struct tr_block *blo
 enum tr_status tr_block_read(struct tr_record *record, struct tr_block *block,
 			     struct tr_error *err)
 {
-	if (record->spell == spell) {
-		*block = ((const struct tr_block_record *)record)->block;
+	const struct tr_block *built = tr_block_built(record);
+
+	if (built) {
+		*block = *built;
 		return TR_OK;
 	}
 	if (!tr_address_read(&record->name, &block->address, &block->digits))

@@ -27,6 +27,8 @@ static inline uint64_t tr_block_last(const struct tr_block *block)
 	return block->digits == 8 ? (uint32_t)last : last;
 }
 
+enum { TR_BLOCK_DIGITS = 20 }; /* that a number of 64 bits has at most */
+
 /*
  * A built record that is used for one block after the other. What it holds is
  * good until the next tr_block_record_set; record is what is handed out.
@@ -37,12 +39,48 @@ struct tr_block_record {
 	struct tr_value size, pad;
 	struct tr_block block;
 	const struct tr_op_values *ops;
+	uint64_t spelled_seq; /* the last that was spelled, in digits: the next is one more */
+	char digits[2 * TR_BLOCK_DIGITS], *first_digit; /* the second half may be read */
 };
 
 void tr_block_record_init(struct tr_block_record *record, const struct tr_op_values *ops,
 			  struct tr_arena *arena);
-void tr_block_record_set(struct tr_block_record *record, const struct tr_block *block,
-			 uint64_t seq, uint64_t source_offset);
+/* The line of such a record, without a look at its fields; it is what their spell points to. */
+void tr_block_spell(const struct tr_record *record, struct tr_buffer *to);
+
+/* Slow path of tr_block_record_set: what all records have in common. */
+void tr_block_record_reset(struct tr_block_record *self);
+
+static inline void tr_block_record_set(struct tr_block_record *self, const struct tr_block *block,
+				       uint64_t seq, uint64_t source_offset)
+{
+	struct tr_record *record = &self->record;
+
+	/* whoever changed the record took its spell away */
+	if (record->spell != tr_block_spell)
+		tr_block_record_reset(self);
+	self->block.address = block->address;
+	self->block.pad = block->pad;
+	self->block.size = block->size;
+	self->block.op = block->op;
+	self->block.digits = block->digits;
+	self->size.as.number = block->size;
+	self->pad.as.number = block->pad;
+	/* nobody writes to a value that is built */
+	self->fields[1].value = (struct tr_value *)&self->ops->values[block->op];
+	record->count = block->pad ? 3 : 2;
+	record->seq.number = seq;
+	record->name.width = block->digits;
+	record->name.number = block->address;
+	record->source_offset = source_offset;
+}
+
+/* The block of a record that was built for it, NULL: it was not. */
+static inline const struct tr_block *tr_block_built(const struct tr_record *record)
+{
+	return record->spell == tr_block_spell ? &((const struct tr_block_record *)record)->block
+					       : NULL;
+}
 
 /*
  * The block of a record of kind block. An absent op is TR_EXEC_BLOCK. TR_OK;

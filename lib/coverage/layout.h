@@ -42,6 +42,12 @@ enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record
 
 void tr_layout_unload(struct tr_layout *layout, uint64_t address);
 
+/* True: every address is its own place. */
+static inline bool tr_layout_is_plain(const struct tr_layout *layout)
+{
+	return !layout->kernel && !layout->objects.count;
+}
+
 /*
  * The address as the file that it belongs to has it. False: it belongs to
  * nothing that the trace is about (code outside the kernel). *object is NULL

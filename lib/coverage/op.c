@@ -124,6 +124,7 @@ static void make_value(struct tr_op_values *all, unsigned op)
 	struct tr_symbol *symbol = &all->symbols[op];
 	struct tr_name *names = all->names[op];
 
+	all->lengths[op] = (uint8_t)tr_op_spell((uint8_t)op, all->spellings[op]);
 	value->type = TR_SYMBOL;
 	value->as.symbol = symbol;
 	symbol->names = names;

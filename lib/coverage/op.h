@@ -22,7 +22,7 @@ enum {
 	TR_EXEC_SPECIAL = 0x80,
 };
 
-enum { TR_OP_SPELLED = 40 }; /* bytes that the longest spelling takes at most */
+enum { TR_OP_SPELLED = 32 }; /* bytes that the longest spelling takes at most */
 
 /* Writes the spelling of op to `to`, which has TR_OP_SPELLED bytes; returns its length. */
 size_t tr_op_spell(uint8_t op, char *to);
@@ -33,8 +33,10 @@ bool tr_op_from_value(const struct tr_value *value, uint8_t *op);
 /* The canonical spelling alone, without a tree. False: look at the value instead. */
 bool tr_op_from_text(struct tr_text text, uint8_t *op);
 
-/* The values of all ops, for built records: made once, shared by all of them. */
+/* The values of all ops, for built records, and their spellings: made once, shared by all. */
 struct tr_op_values {
+	char spellings[256][TR_OP_SPELLED];
+	uint8_t lengths[256];
 	struct tr_value values[256];
 	struct tr_symbol symbols[256];
 	struct tr_name names[256][5];

@@ -90,11 +90,19 @@ static char *put_address(char *p, uint64_t address, uint8_t digits)
 static void put_line(struct tr_gnatcov_text *text, uint64_t first, uint64_t last, uint8_t digits,
 		     uint8_t op)
 {
-	char *begin = tr_output_room(text->out, 2 * 16 + 1 + TAIL);
-	char *p = put_address(begin, first, digits);
+	char *begin = tr_output_room(text->out, 2 * 16 + 1 + TAIL), *p = begin;
 
-	*p++ = '-';
-	p = put_address(p, last, digits);
+	if (digits == 8) {
+		char both[16];
+		tr_hex_write16(first << 32 | last, both);
+		memcpy(p, both, 8);
+		memcpy(p + 9, both + 8, 8);
+	} else {
+		tr_hex_write16(first, p);
+		tr_hex_write16(last, p + 17);
+	}
+	p[digits] = '-';
+	p += 2 * digits + 1;
 	memcpy(p, text->tails[op], TAIL);
 	tr_output_used(text->out, (size_t)(p - begin) + text->tail_len[op]);
 }
@@ -136,25 +144,31 @@ static void begin_entries(struct tr_gnatcov_text *text, struct tr_text kind)
 	tr_buffer_reset(&text->infos);
 }
 
-static enum tr_status put_block(struct tr_gnatcov_text *text, struct tr_record *record,
-				struct tr_error *err)
+static enum tr_status show_block(struct tr_gnatcov_text *text, struct tr_block block,
+				 struct tr_error *err)
 {
 	const struct tr_object *object;
-	struct tr_block block;
-	enum tr_status status = tr_block_read(record, &block, err);
 
-	if (status != TR_OK)
-		return status;
 	if (!text->begun)
 		begin_entries(text, TR_TEXT("FLAT"));
 	if (block.op == TR_EXEC_SPECIAL || text->map)
 		return TR_OK;
-	if (text->style != TR_GNATCOV_TEXT_RAW && !tr_layout_place(&text->layout, &block, &object))
+	if (text->style != TR_GNATCOV_TEXT_RAW && !tr_layout_is_plain(&text->layout) &&
+	    !tr_layout_place(&text->layout, &block, &object))
 		return TR_OK;
 	if (text->style == TR_GNATCOV_TEXT_BASE)
 		return add_to_base(text, &block, err);
 	put_line(text, block.address, tr_block_last(&block), block.digits, block.op);
 	return TR_OK;
+}
+
+static enum tr_status put_block(struct tr_gnatcov_text *text, struct tr_record *record,
+				struct tr_error *err)
+{
+	struct tr_block block;
+	enum tr_status status = tr_block_read(record, &block, err);
+
+	return status == TR_OK ? show_block(text, block, err) : status;
 }
 
 static enum tr_status put_section(struct tr_gnatcov_text *text, struct tr_record *record,
@@ -265,9 +279,12 @@ static enum tr_status end_trace(struct tr_gnatcov_text *text, struct tr_record *
 static enum tr_status put_record(struct tr_gnatcov_text *text, struct tr_record *record,
 				 struct tr_error *err)
 {
+	const struct tr_block *built = tr_block_built(record);
 	enum tr_status status = TR_OK;
 
-	if (tr_text_is(record->kind, "block"))
+	if (built)
+		status = show_block(text, *built, err);
+	else if (tr_text_is(record->kind, "block"))
 		status = put_block(text, record, err);
 	else if (tr_text_is(record->kind, "section"))
 		status = put_section(text, record, err);
