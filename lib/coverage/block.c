@@ -103,17 +103,39 @@ void tr_block_record_reset(struct tr_block_record *self)
 	record->spell = tr_block_spell;
 }
 
+/* What eight digits stand for if they are digits: of a letter the low bits and 9 more. */
+static uint32_t eight_digits(const char *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	x = (x & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (x >> 6 & UINT64_C(0x0101010101010101)) * 9;
+	x = (x | x >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+	x = (x | x >> 8) & UINT64_C(0x0000ffff0000ffff);
+	return (uint32_t)(x | x >> 16);
+}
+
+/* 8 or 16 digits. Whether they were digits is seen when the number is spelled again. */
 static bool hex_number(const char *p, size_t len, uint64_t *number)
 {
-	uint64_t n = 0;
+	char again[16];
 
-	for (size_t i = 0; i < len; i++) {
+	*number = eight_digits(p);
+	if (len == 16)
+		*number = *number << 32 | eight_digits(p + 8);
+	tr_hex_write16(*number, again);
+	if (memcmp(p, again + 16 - len, len) == 0)
+		return true;
+	*number = 0;
+	for (size_t i = 0; i < len; i++) { /* in another spelling? */
 		int digit = tr_hex_digit(p[i]);
 		if (digit < 0)
 			return false;
-		n = n << 4 | (unsigned)digit;
+		*number = *number << 4 | (unsigned)digit;
 	}
-	*number = n;
 	return true;
 }
 

@@ -14,7 +14,7 @@
 
 #include "coverage/op.h"
 
-enum { CHUNK = 256, LATELY = 4096 };
+enum { CHUNK = 256, LATELY_BITS = 15, LATELY = 1 << LATELY_BITS };
 
 struct chunk {
 	size_t count;
@@ -48,7 +48,7 @@ void tr_ranges_free(struct tr_ranges *ranges)
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
 	uint64_t hash = (range->first ^ range->last << 20 ^ range->op) * UINT64_C(0x9e3779b97f4a7c15);
-	struct tr_range *place = &ranges->lately[hash >> 52];
+	struct tr_range *place = &ranges->lately[hash >> (64 - LATELY_BITS)];
 
 	if (place->first == range->first && place->last == range->last && place->op == range->op)
 		return true;

@@ -28,4 +28,12 @@ static inline bool tr_test_equals(const struct tr_test *test, struct tr_text byt
 /* Any test on a column's bytes, escapes taken off; negation is the caller's business. */
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);
 
+/*
+ * The same on a cell that holds a number and was never spelled: so addresses of
+ * execution traces are compared as they are. Only where the test asks for
+ * nothing but numbers; else the general way has to be taken.
+ */
+bool tr_test_is_numeric(const struct tr_test *test);
+bool tr_test_number(struct tr_compare *compare, const struct tr_test *test, uint64_t number);
+
 #endif

@@ -116,6 +116,9 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 	const struct tr_cell *cell = tr_locate_column(test->path.subject, trial->record, &kind);
 	struct tr_text bytes;
 	struct tr_error why;
+	if ((cell->type == TR_CELL_ADDRESS || cell->type == TR_CELL_NUMBER) &&
+	    tr_test_is_numeric(test))
+		return tr_test_number(&trial->state->compare, test, cell->number);
 	why.cause = TR_CAUSE_NONE;
 	enum tr_status status = tr_cell_decode(cell, &trial->state->arena, &bytes, &why);
 	if (status == TR_END)
