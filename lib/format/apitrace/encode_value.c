@@ -143,7 +143,7 @@ bool tr_encode_value(struct tr_encoder *encoder, const struct tr_value *value)
 	case TR_BLOB_LEFT:
 		return no_place(encoder, "a blob that was left out");
 	case TR_BLOB_FILE:
-		return no_place(encoder, "a blob in a file of its own");
+		return no_place(encoder, "a blob in a file (--blob-dir would fetch it)");
 	case TR_SYMBOL:
 		return put_symbol(encoder, value);
 	case TR_LIST:
