@@ -1,6 +1,8 @@
 #include "record/base64.h"
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -82,17 +84,19 @@ const char *tr_base64_read(struct tr_text text, char *to, size_t *size)
 		return not_base64;
 	if (text.len == 0)
 		return NULL;
-	for (const unsigned char *last = p + text.len - 4; p < last; p += 4) {
-		unsigned a = digits[p[0]], b = digits[p[1]], c = digits[p[2]], d = digits[p[3]];
-		if (!a || !b || !c || !d)
+	size_t groups = text.len / 4 - 1, at = 0;
+	for (size_t i = 0; i < groups; i++, p += 4, at += 3) {
+		uint32_t a = digits[p[0]] - 1u, b = digits[p[1]] - 1u;
+		uint32_t c = digits[p[2]] - 1u, d = digits[p[3]] - 1u;
+		if ((a | b | c | d) > 63)
 			return not_base64;
 		if (to) {
-			uint32_t bits = (a - 1) << 18 | (b - 1) << 12 | (c - 1) << 6 | (d - 1);
-			to[*size] = (char)(bits >> 16);
-			to[*size + 1] = (char)(bits >> 8);
-			to[*size + 2] = (char)bits;
+			/* the fourth byte is no byte of ours yet: the next group's, or the last's */
+			uint32_t bits = htobe32(a << 26 | b << 20 | c << 14 | d << 8);
+			memcpy(to + at, &bits, i + 1 < groups ? 4 : 3);
 		}
-		*size += 3;
 	}
-	return read_last(p, to ? to + *size : NULL, size);
+	*size = at;
+	return read_last(p, to ? to + at : NULL, size);
+
 }

@@ -9,6 +9,7 @@
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/wire.h"
+#include "record/base64.h"
 #include "record/literal.h"
 
 static bool is_digit(char c)
@@ -245,10 +246,31 @@ static const char *value(struct tr_encoder *encoder, const char *p, const char *
 	return NULL;
 }
 
+/* b64:…: by far the longest values there are go straight to their place. */
+static bool blob(struct tr_encoder *encoder, struct tr_text digits)
+{
+	size_t most = digits.len / 4 * 3, size, start = encoder->bytes.len;
+	size_t padding = digits.len && digits.data[digits.len - 1] == '=';
+	if (digits.len % 4 || digits.len < 4)
+		return false;
+	padding += padding && digits.data[digits.len - 2] == '=';
+	tr_encode_byte(encoder, TR_APITRACE_BLOB);
+	tr_encode_uint(encoder, most - padding);
+	char *room = tr_buffer_room(&encoder->bytes, most);
+	if (room && !tr_base64_read(digits, room, &size)) {
+		tr_buffer_used(&encoder->bytes, size);
+		return true;
+	}
+	encoder->bytes.len = start;
+	return false;
+}
+
 bool tr_encode_plain(struct tr_encoder *encoder, struct tr_text spelling)
 {
 	const char *end = spelling.data + spelling.len;
 	size_t len = encoder->bytes.len, fresh = encoder->fresh_count;
+	if (tr_text_starts(spelling, TR_TEXT("b64:")))
+		return blob(encoder, tr_text_span(spelling.data + 4, end));
 	const char *p = value(encoder, spelling.data, end, 0);
 	if (p == end)
 		return true;
