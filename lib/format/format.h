@@ -156,6 +156,7 @@ extern const struct tr_format tr_format_klocwork;
 extern const struct tr_format tr_format_apitrace;
 extern const struct tr_format tr_format_gnatcov;
 extern const struct tr_format tr_format_srctrace;
+extern const struct tr_format tr_format_drcov;
 extern const struct tr_format tr_format_checkpoint;
 extern const struct tr_format tr_format_profraw;
 

@@ -8,6 +8,7 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_apitrace,
 	&tr_format_gnatcov,
 	&tr_format_srctrace,
+	&tr_format_drcov,
 	&tr_format_checkpoint,
 	&tr_format_profraw,
 	&tr_format_klocwork,

@@ -1,0 +1,70 @@
+/*
+ * A list of modules that is being written: the head of a drcov file and the
+ * rows of its module table. Execution traces keep it in their USER_DATA, so
+ * that coverage which became a trace becomes the same coverage again.
+ */
+#ifndef TR_COVERAGE_MODULE_LIST_H
+#define TR_COVERAGE_MODULE_LIST_H
+
+#include "coverage/drcov_head.h"
+
+/* What a block's address counts from, by the number of its row. */
+struct tr_module_place {
+	uint64_t base, end; /* of the row */
+	uint64_t origin;    /* what starts count from */
+	uint64_t id;
+};
+
+struct tr_module_list {
+	struct tr_drcov_head head; /* count stays 0: `count` is what is there */
+	struct tr_buffer flavor;   /* head.flavor is in it */
+	struct tr_buffer spelled;  /* the head as its source spells it; empty: as usual */
+	struct tr_module_columns source; /* of the records; head.columns are those written */
+	unsigned digits;	   /* of an address */
+	struct tr_buffer rows;
+	struct tr_module_place *places;
+	size_t count, cap;
+	uint32_t *by_id;      /* number of the row + 1, of ids that blocks can have */
+	uint32_t *sorted;     /* rows by base; NULL: not asked for yet */
+};
+
+void tr_module_list_free(struct tr_module_list *list);
+
+/*
+ * Empties the list and takes what the header says; NULL, or a header of
+ * another format: version 2, with base, end, entry and path. False: memory.
+ */
+bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header);
+
+/* Writes a table of that version, or blocks as that version counts them. 0: as it was. */
+void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table);
+
+/* A record of kind module. TR_OK, TR_WARN: it is none, TR_FATAL: memory. */
+enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record *record,
+				  struct tr_error *err);
+
+/* A module of which only this is known; end is the first address behind it. False: memory. */
+bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,
+			struct tr_text path);
+
+/*
+ * Head and rows from text that tr_module_list_write made; version and table as
+ * for choose. False: it is none, or memory.
+ */
+bool tr_module_list_parse(struct tr_module_list *list, struct tr_text text, unsigned version,
+			  unsigned table);
+
+void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *to);
+
+/* The module with that id, or NULL. */
+const struct tr_module_place *tr_module_list_id(const struct tr_module_list *list, uint64_t id);
+
+/*
+ * The module that has the address; where none has it, the nearest below, from
+ * which it can be counted all the same. NULL: there is none. The list is not
+ * added to any more. *failed: memory is out.
+ */
+const struct tr_module_place *tr_module_list_find(struct tr_module_list *list, uint64_t address,
+						  bool *failed);
+
+#endif

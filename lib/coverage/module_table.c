@@ -1,0 +1,283 @@
+/* Rows of a table of modules, and the records that they are. */
+#include "coverage/module_table.h"
+
+#include "core/hex.h"
+#include "record/literal.h"
+
+enum { ID_WIDTH = 3, SUM_DIGITS = 8, OFFSET_DIGITS = 16 };
+
+static bool is_decimal(enum tr_module_column kind)
+{
+	return kind == TR_MODULE_ID || kind == TR_MODULE_CONTAINING_ID || kind == TR_MODULE_SIZE;
+}
+
+static bool is_text(enum tr_module_column kind)
+{
+	return kind == TR_MODULE_PATH || kind == TR_MODULE_OTHER;
+}
+
+/* Decimal digits, or hex ones with 0x or without. */
+static bool parse_number(struct tr_text text, bool decimal, uint64_t *number)
+{
+	uint64_t n = 0;
+	if (!decimal && text.len > 2 && *text.data == '0' && (text.data[1] | 0x20) == 'x') {
+		text.data += 2;
+		text.len -= 2;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		int digit = tr_hex_digit(text.data[i]);
+		uint64_t base = decimal ? 10 : 16;
+		if (digit < 0 || (decimal && digit > 9) || n > (UINT64_MAX - (unsigned)digit) / base)
+			return false;
+		n = n * base + (unsigned)digit;
+	}
+	*number = n;
+	return text.len > 0;
+}
+
+static struct tr_text trimmed(struct tr_text text)
+{
+	while (text.len && (*text.data == ' ' || *text.data == '\t')) {
+		text.data++;
+		text.len--;
+	}
+	while (text.len && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
+		text.len--;
+	return text;
+}
+
+bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row,
+		     struct tr_module *module)
+{
+	bool good = true;
+	if (row.len && row.data[row.len - 1] == '\r')
+		row.len--;
+	const char *p = row.data, *end = p + row.len;
+	for (size_t i = 0; i < columns->count; i++) {
+		struct tr_module_cell *cell = &module->cells[i];
+		bool last = i + 1 == columns->count;
+		const char *comma = last || !p ? NULL : memchr(p, ',', (size_t)(end - p));
+		*cell = (struct tr_module_cell){ .type = TR_MODULE_NONE };
+		if (!p) {
+			good = false;
+			continue;
+		}
+		cell->text = tr_text_span(p, comma ? comma : end);
+		/* blanks at the end of a path are the path's */
+		if (last)
+			while (cell->text.len && *cell->text.data == ' ') {
+				cell->text.data++;
+				cell->text.len--;
+			}
+		else
+			cell->text = trimmed(cell->text);
+		cell->type = TR_MODULE_TEXT;
+		if (!is_text(columns->kinds[i])) {
+			bool number = parse_number(cell->text, is_decimal(columns->kinds[i]),
+						   &cell->number);
+			if (number)
+				cell->type = TR_MODULE_NUMBER;
+			good &= number;
+		}
+		p = comma ? comma + 1 : NULL;
+	}
+	return good;
+}
+
+static void put_padded(struct tr_buffer *to, uint64_t n, unsigned width)
+{
+	uint64_t least = 10;
+	for (unsigned i = 1; i < width; i++, least *= 10)
+		if (n < least)
+			tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_decimal(to, n);
+}
+
+static void write_number(enum tr_module_column kind, uint64_t n, unsigned digits,
+			 struct tr_buffer *to)
+{
+	switch (kind) {
+	case TR_MODULE_ID:
+	case TR_MODULE_CONTAINING_ID:
+		put_padded(to, n, ID_WIDTH);
+		return;
+	case TR_MODULE_SIZE:
+		tr_buffer_put_decimal(to, n);
+		return;
+	case TR_MODULE_OFFSET:
+		tr_buffer_put_hex(to, n, OFFSET_DIGITS);
+		return;
+	case TR_MODULE_CHECKSUM:
+	case TR_MODULE_TIMESTAMP:
+		digits = SUM_DIGITS;
+		break;
+	default:
+		break;
+	}
+	tr_buffer_put_literal(to, "0x");
+	tr_buffer_put_hex(to, n, digits);
+}
+
+void tr_module_write(const struct tr_module_columns *columns, const struct tr_module *module,
+		     unsigned digits, struct tr_buffer *to)
+{
+	bool legacy = tr_module_columns_have(columns, TR_MODULE_SIZE);
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct tr_module_cell *cell = &module->cells[i];
+		enum tr_module_column kind = columns->kinds[i];
+		if (i)
+			tr_buffer_put_literal(to, ", ");
+		/* DynamoRIO's path has a blank of its own */
+		if (kind == TR_MODULE_PATH && !legacy)
+			tr_buffer_put_byte(to, ' ');
+		if (is_text(kind) || cell->type == TR_MODULE_TEXT)
+			tr_buffer_put_text(to, cell->text);
+		else
+			write_number(kind, cell->type == TR_MODULE_NUMBER ? cell->number : 0,
+				     digits, to);
+	}
+	tr_buffer_put_byte(to, '\n');
+}
+
+bool tr_module_equal(const struct tr_module_columns *columns, const struct tr_module *a,
+		     const struct tr_module *b)
+{
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct tr_module_cell *x = &a->cells[i], *y = &b->cells[i];
+		if ((x->type == TR_MODULE_NUMBER) != (y->type == TR_MODULE_NUMBER))
+			return false;
+		/* a cell that is missing is as good as an empty one */
+		if (x->type == TR_MODULE_NUMBER ? x->number != y->number
+						: !tr_text_equal(x->text, y->text))
+			return false;
+	}
+	return true;
+}
+
+uint64_t tr_module_number(const struct tr_module_columns *columns, const struct tr_module *module,
+			  enum tr_module_column kind, uint64_t otherwise)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->kinds[i] == kind && module->cells[i].type == TR_MODULE_NUMBER)
+			return module->cells[i].number;
+	return otherwise;
+}
+
+struct tr_text tr_module_path(const struct tr_module_columns *columns,
+			      const struct tr_module *module)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->kinds[i] == TR_MODULE_PATH && module->cells[i].text.data)
+			return module->cells[i].text;
+	return TR_TEXT("");
+}
+
+/* The key that a column's field has. */
+static void put_key(const struct tr_module_columns *columns, size_t i, struct tr_buffer *to)
+{
+	if (columns->kinds[i] == TR_MODULE_BASE)
+		tr_buffer_put_literal(to, "base"); /* whichever name the table has for it */
+	else
+		tr_cell_escape(tr_module_column_name(columns, i), true, to);
+}
+
+static void put_value(enum tr_module_column kind, const struct tr_module_cell *cell,
+		      struct tr_buffer *line)
+{
+	if (cell->type == TR_MODULE_TEXT) {
+		tr_buffer_put_byte(line, '"');
+		tr_string_escape(cell->text, line);
+		tr_buffer_put_byte(line, '"');
+	} else if (is_decimal(kind)) {
+		tr_buffer_put_decimal(line, cell->number);
+	} else {
+		tr_buffer_put_literal(line, "0x");
+		tr_buffer_put_hex(line, cell->number, 1);
+	}
+}
+
+void tr_module_line(const struct tr_module_columns *columns, const struct tr_module *module,
+		    uint64_t seq, struct tr_buffer *line)
+{
+	tr_buffer_put_literal(line, "module\t");
+	tr_buffer_put_decimal(line, seq);
+	tr_buffer_put_literal(line, "\t-\t-\t");
+	tr_cell_escape(tr_module_path(columns, module), false, line);
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct tr_module_cell *cell = &module->cells[i];
+		if (cell->type == TR_MODULE_NONE || columns->kinds[i] == TR_MODULE_PATH)
+			continue;
+		tr_buffer_put_byte(line, '\t');
+		put_key(columns, i, line);
+		tr_buffer_put_byte(line, '=');
+		put_value(columns->kinds[i], cell, line);
+	}
+}
+
+/* The field of a column; TR_OK also where there is none. */
+static enum tr_status read_cell(const struct tr_module_columns *columns, size_t i,
+				struct tr_record *record, struct tr_module_cell *cell,
+				struct tr_error *err)
+{
+	char text[TR_MODULE_COLUMNS_TEXT * 4 + 8]; /* an escaped byte takes four */
+	struct tr_buffer key = { text, 0, sizeof text, false };
+	put_key(columns, i, &key);
+	tr_buffer_put_byte(&key, '\0');
+	struct tr_field *field = tr_record_field(record, text);
+	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
+	if (!field)
+		return TR_OK;
+	if (!value)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if (value->type == TR_UINT || value->type == TR_POINTER) {
+		cell->type = TR_MODULE_NUMBER;
+		cell->number = value->as.number;
+		return TR_OK;
+	}
+	if (value->type != TR_STRING) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: neither a number nor a string", text);
+		return TR_WARN;
+	}
+	cell->type = TR_MODULE_TEXT;
+	cell->text = tr_string_bytes(value->text, record->arena);
+	if (cell->text.data)
+		return TR_OK;
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+static enum tr_status read_path(struct tr_record *record, struct tr_module_cell *cell,
+				struct tr_error *err)
+{
+	if (record->name.type != TR_CELL_TEXT) {
+		tr_error_set(err, TR_CAUSE_INPUT, "a module needs a path");
+		return TR_WARN;
+	}
+	cell->type = TR_MODULE_TEXT;
+	if (tr_cell_bytes(record->name.text, record->arena, &cell->text, err))
+		return TR_OK;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr_record *record,
+			      struct tr_module *module, struct tr_error *err)
+{
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	for (size_t i = 0; i < columns->count; i++) {
+		struct tr_module_cell *cell = &module->cells[i];
+		*cell = (struct tr_module_cell){ .type = TR_MODULE_NONE };
+		enum tr_status status = columns->kinds[i] == TR_MODULE_PATH
+						? read_path(record, cell, err)
+						: read_cell(columns, i, record, cell, err);
+		if (status != TR_OK)
+			return status;
+		/* what would end the row cannot be in it */
+		if (cell->type == TR_MODULE_TEXT &&
+		    memchr(cell->text.data, '\n', cell->text.len)) {
+			tr_error_set(err, TR_CAUSE_INPUT, "a line feed cannot be in a table");
+			return TR_WARN;
+		}
+	}
+	return TR_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * Private to the drcov format: what DynamoRIO's drcov and its many imitators
+ * write, and Lighthouse and its like read. For readers: trace-formats(5).
+ *
+ *	DRCOV VERSION: 2
+ *	DRCOV FLAVOR: drcov-64
+ *	Module Table: version 2, count 2
+ *	Columns: id, base, end, entry, path
+ *	  0, 0x0000000000400000, 0x0000000000621000, 0x0000000000404030,  /bin/ls
+ *	  ...
+ *	BB Table: 2792 bbs
+ *	<u32 start, u16 size, u16 module id, little endian> ...
+ *
+ * Older module tables are "Module Table: 2" without columns, and have rows of
+ * id, size, path. The BB table is text where "module id, start, size:" follows
+ * its line: "module[  4]: 0x0000000000001090,   8". start counts from the base
+ * of the whole module in version 2, from the segment's in version 3. Module id
+ * 65535 is code in no module, start then the low half of its address. A third
+ * party's "Hit Count Table: version 1, count N" and N u32 may follow.
+ * A process that fails to exec dumps twice into one file.
+ *
+ * Sources: DynamoRIO, ext/drcovlib/drcovlib.c and modules.c (versions 2 to 5 of
+ * the table), its documentation page of drcovlib; Lighthouse's reader and its
+ * issues; QEMU's contrib/plugins/drcov.c; the Frida scripts' hit counts.
+ */
+#ifndef TR_FORMAT_DRCOV_DRCOV_H
+#define TR_FORMAT_DRCOV_DRCOV_H
+
+#include "coverage/drcov_head.h"
+#include "format/format.h"
+
+enum {
+	TR_DRCOV_NO_MODULE = 65535,
+	TR_DRCOV_BLOCK = 8, /* bytes of an entry of the BB table */
+	TR_DRCOV_HIT = 4,
+};
+
+struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
+				struct tr_error *err);
+enum tr_status tr_drcov_next(struct tr_reader *reader, struct tr_record **record,
+			     struct tr_error *err);
+void tr_drcov_close(struct tr_reader *reader);
+
+struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
+				  struct tr_error *err);
+enum tr_status tr_drcov_put(struct tr_writer *writer, struct tr_record *record,
+			    struct tr_error *err);
+enum tr_status tr_drcov_finish(struct tr_writer *writer, struct tr_error *err);
+void tr_drcov_discard(struct tr_writer *writer);
+
+/* The value of -O module: PATH@0xBASE. False: it is none. */
+bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base);
+
+#endif

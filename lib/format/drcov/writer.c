@@ -1,0 +1,352 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/hex.h"
+#include "format/drcov/foreign.h"
+#include "record/framing.h"
+#include "record/misfits.h"
+
+struct writer {
+	struct tr_output *out;
+	struct tr_settings settings;
+	unsigned version, table; /* -O; 0: as it was */
+	struct tr_text text;	 /* -O; data NULL: as it was */
+
+	/* the dump */
+	bool headed; /* it has a header in the stream */
+	bool own;    /* it was a drcov file */
+	bool begun;  /* something of it came */
+	struct tr_module_list list;
+	struct tr_drcov_blocks blocks;
+	struct tr_drcov_foreign foreign;
+	uint64_t dumps;
+
+	struct tr_framing framing;
+	struct tr_misfits misfits;
+	struct tr_error due[4]; /* to be told next */
+	size_t due_count;
+	bool finished;
+};
+
+static struct tr_text setting(const struct tr_write_config *config, const char *key)
+{
+	return tr_setting_get(&config->settings, key, NULL);
+}
+
+/* PATH@BASE, of which the last @ counts. */
+bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base)
+{
+	size_t at = value.len;
+	while (at && value.data[at - 1] != '@')
+		at--;
+	if (at < 2 || value.len - at < 3 || value.data[at] != '0' || value.data[at + 1] != 'x' ||
+	    value.len - at > 18)
+		return false;
+	*base = 0;
+	for (size_t i = at + 2; i < value.len; i++) {
+		int digit = tr_hex_digit(value.data[i]);
+		if (digit < 0)
+			return false;
+		*base = *base << 4 | (unsigned)digit;
+	}
+	*path = (struct tr_text){ value.data, at - 1 };
+	return true;
+}
+
+struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
+				  struct tr_error *err)
+{
+	struct tr_text version = setting(config, "version"), table = setting(config, "table");
+	for (size_t i = 0; i < config->settings.count; i++) {
+		const struct tr_setting *s = &config->settings.list[i];
+		struct tr_text path;
+		uint64_t base;
+		if (!tr_text_is(s->key, "module") || tr_drcov_setting(s->value, &path, &base))
+			continue;
+		tr_error_set(err, TR_CAUSE_USAGE, "-O module takes PATH@0xBASE, not '%.*s'",
+			     (int)(s->value.len < 80 ? s->value.len : 80), s->value.data);
+		return NULL;
+	}
+	struct writer *writer = calloc(1, sizeof *writer);
+	if (!writer) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	writer->out = out;
+	writer->settings = config->settings;
+	writer->version = version.len ? (unsigned)(*version.data - '0') : 0;
+	writer->table = table.len ? (unsigned)(*table.data - '0') : 0;
+	writer->text = setting(config, "text");
+	return (struct tr_writer *)writer;
+}
+
+void tr_drcov_discard(struct tr_writer *base)
+{
+	struct writer *writer = (struct writer *)base;
+	tr_module_list_free(&writer->list);
+	tr_drcov_blocks_free(&writer->blocks);
+	tr_drcov_foreign_free(&writer->foreign);
+	free(writer);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* Remembers what err says, to be told when there is nothing more urgent. */
+static void later(struct writer *writer, const struct tr_error *err)
+{
+	if (writer->due_count < sizeof writer->due / sizeof *writer->due)
+		writer->due[writer->due_count++] = *err;
+}
+
+static enum tr_status tell(struct writer *writer, struct tr_error *err)
+{
+	if (!writer->due_count)
+		return TR_OK;
+	*err = writer->due[--writer->due_count];
+	return TR_WARN;
+}
+
+static void tell_losses(struct writer *writer)
+{
+	struct tr_error err;
+	if (writer->foreign.too_far) {
+		tr_error_set(&err, TR_CAUSE_INPUT,
+			     "left out: %" PRIu64 " blocks farther than 4 GiB from every module "
+			     "(-O module=PATH@BASE says what is there)", writer->foreign.too_far);
+		later(writer, &err);
+	}
+	if (writer->foreign.empty) {
+		tr_error_set(&err, TR_CAUSE_INPUT,
+			     "blocks without a size, which drcov has none of: %" PRIu64,
+			     writer->foreign.empty);
+		err.severity = TR_DETAIL;
+		later(writer, &err);
+	}
+	if (writer->dumps == 2) {
+		tr_error_set(&err, TR_CAUSE_INPUT,
+			     "several dumps in one file: many readers see only the first");
+		tr_error_is_note(&err);
+		later(writer, &err);
+	}
+}
+
+/* All of the dump is there: counts, then tables. */
+static bool put_dump(struct writer *writer)
+{
+	struct tr_module_list *list = &writer->list;
+	struct tr_buffer head = TR_BUFFER_INIT;
+	bool good = true;
+	if (!writer->own) {
+		good = tr_drcov_foreign_list(&writer->foreign, &writer->settings, list,
+					     writer->version, writer->table) &&
+		       tr_drcov_foreign_blocks(&writer->foreign, list, &writer->blocks);
+		if (!list->head.flavor.data)
+			list->head.flavor = writer->blocks.counted ? TR_TEXT("drcov-hits")
+					    : list->digits == 8	   ? TR_TEXT("drcov-32")
+								   : TR_TEXT("drcov-64");
+	}
+	tr_module_list_write(list, &head);
+	good &= !head.failed;
+	if (good) {
+		tr_output_put_text(writer->out, tr_buffer_text(&head));
+		tr_drcov_blocks_put(&writer->blocks, writer->out);
+	}
+	tr_buffer_free(&head);
+	writer->dumps++;
+	tell_losses(writer);
+	return good;
+}
+
+static enum tr_status end_dump(struct writer *writer, const struct tr_record *trailer,
+			       struct tr_error *err)
+{
+	if ((writer->begun || (writer->headed && writer->own)) && !put_dump(writer))
+		return out_of_memory(err);
+	writer->headed = writer->own = writer->begun = false;
+	tr_output_record_end(writer->out);
+	enum tr_status status = tr_framing_end(&writer->framing, trailer, err);
+	return status == TR_OK ? tell(writer, err) : status;
+}
+
+static bool begin_dump(struct writer *writer, struct tr_record *header)
+{
+	struct tr_module_list *list = &writer->list;
+	bool good = tr_module_list_begin(list, header);
+	writer->own = header && tr_record_field(header, "columns");
+	if (writer->own)
+		tr_module_list_choose(list, writer->version, writer->table);
+	tr_drcov_blocks_begin(&writer->blocks, list->digits);
+	writer->blocks.text = writer->text.data && tr_text_is(writer->text, "yes");
+	tr_drcov_foreign_begin(&writer->foreign);
+	return good;
+}
+
+static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
+				    struct tr_error *err)
+{
+	if (tr_record_split(header, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = end_dump(writer, NULL, err);
+	if (status == TR_FATAL)
+		return status;
+	tr_framing_begin(&writer->framing);
+	writer->headed = true;
+	return begin_dump(writer, header) ? status : out_of_memory(err);
+}
+
+/* The bytes of a string field, data NULL: there is none. */
+static struct tr_text text_of(struct tr_record *record, const char *key)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_text none = { NULL, 0 };
+	return value && value->type == TR_STRING ? tr_string_bytes(value->text, record->arena)
+						 : none;
+}
+
+/* The number of a field, or otherwise. */
+static uint64_t number_of(struct tr_record *record, const char *key, uint64_t otherwise)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	return value && value->type == TR_UINT ? value->as.number : otherwise;
+}
+
+/* What the source says of its tables of blocks. */
+static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_drcov_blocks *blocks = &writer->blocks;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	struct tr_text form = text_of(record, "value");
+	if (!writer->text.data)
+		blocks->text = form.data && tr_text_is(form, "text");
+	blocks->counted = tr_record_field(record, "hits") != NULL;
+	struct tr_text lines = text_of(record, ".lines"), hits = text_of(record, ".hits");
+	if (lines.data)
+		tr_buffer_put_text(&blocks->lines, lines);
+	if (hits.data)
+		tr_buffer_put_text(&blocks->hits_line, hits);
+	return blocks->lines.failed || blocks->hits_line.failed ? out_of_memory(err) : TR_OK;
+}
+
+static enum tr_status misfit(const char *what, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
+	return TR_WARN;
+}
+
+/* A block that says its module, in a dump that has a table of them. */
+static enum tr_status put_own_block(struct writer *writer, struct tr_record *record,
+				    struct tr_error *err)
+{
+	struct tr_drcov_blocks *blocks = &writer->blocks;
+	uint64_t address, size, id, hits;
+	uint8_t digits;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	size = number_of(record, "size", UINT64_MAX);
+	id = number_of(record, "module", UINT64_MAX);
+	hits = number_of(record, "hits", UINT64_MAX);
+	if (!tr_address_read(&record->name, &address, &digits))
+		return misfit("a block whose name is no address", err);
+	if (id > UINT32_MAX || size > UINT32_MAX)
+		return misfit("a block without a size or a module", err);
+	const struct tr_module_place *place = tr_module_list_id(&writer->list, id);
+	uint64_t start = address - (place ? place->origin : 0);
+	if (writer->list.digits == 8)
+		start = (uint32_t)start;
+	if (!blocks->text && (start > UINT32_MAX || size > UINT16_MAX || id > UINT16_MAX))
+		return misfit("a block that is too big, or too far from its module", err);
+	struct tr_drcov_row row = { start, (uint32_t)size, (uint32_t)id };
+	blocks->counted |= hits != UINT64_MAX;
+	struct tr_text spelled = blocks->text ? text_of(record, ".row")
+					      : (struct tr_text){ NULL, 0 };
+	return tr_drcov_blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled)
+		       ? TR_OK
+		       : out_of_memory(err);
+}
+
+static enum tr_status put_own(struct writer *writer, struct tr_record *record,
+			      struct tr_error *err)
+{
+	if (tr_text_is(record->kind, "block"))
+		return put_own_block(writer, record, err);
+	if (tr_text_is(record->kind, "module"))
+		return tr_module_list_add(&writer->list, record, err);
+	if (tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
+	    tr_text_is(record->name.text, "bbs"))
+		return put_meta(writer, record, err);
+	return TR_END;
+}
+
+/* A stream that has lost its header: what it says first tells which it was. */
+static enum tr_status supply_header(struct writer *writer, struct tr_record *record,
+				    struct tr_error *err)
+{
+	if (writer->headed)
+		return TR_OK;
+	writer->headed = true;
+	if (!begin_dump(writer, NULL))
+		return out_of_memory(err);
+	writer->own = tr_text_is(record->kind, "module") ||
+		      (tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
+	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no header: version 2 is supplied");
+	tr_error_is_note(err);
+	later(writer, err);
+	return TR_OK;
+}
+
+static enum tr_status put_record(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	tr_framing_count(&writer->framing, record);
+	enum tr_status status = supply_header(writer, record, err);
+	if (status != TR_OK)
+		return status;
+	status = writer->own ? put_own(writer, record, err)
+			     : tr_drcov_foreign_put(&writer->foreign, record, err);
+	if (status == TR_END) {
+		tr_misfits_add(&writer->misfits, record->kind);
+		return TR_OK;
+	}
+	writer->begun = true;
+	if (status == TR_WARN)
+		tr_error_at_line(err, record->source_line);
+	return status;
+}
+
+enum tr_status tr_drcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
+{
+	struct writer *writer = (struct writer *)base;
+	tr_error_clear(err);
+	switch (record->type) {
+	case TR_HEADER:
+		return begin_segment(writer, record, err);
+	case TR_TRAILER:
+		return end_dump(writer, record, err);
+	case TR_RECORD:
+		return put_record(writer, record, err);
+	default:
+		return TR_OK;
+	}
+}
+
+enum tr_status tr_drcov_finish(struct tr_writer *base, struct tr_error *err)
+{
+	struct writer *writer = (struct writer *)base;
+	if (!writer->finished) {
+		writer->finished = true;
+		enum tr_status status = end_dump(writer, NULL, err);
+		if (status != TR_OK)
+			return status;
+	}
+	if (tell(writer, err) == TR_WARN)
+		return TR_WARN;
+	return tr_misfits_tell(&writer->misfits, "drcov", err);
+}
