@@ -127,6 +127,13 @@ bad() {
 	run -2 tr-parse --strict bad-checked
 }
 
+@test "a fingerprint that is none leaves the unit out" {
+	tr-parse good-tiny | sed '0,/scos="./s//scos="x/' >edited.trec
+	run -2 --separate-stderr tr-repack -o edited edited.trec
+	[[ $stderr == *"scos: no fingerprint of 40 hex digits"* ]]
+	[ "$(tr-parse -q edited | grep -c ^unit)" -eq $(($(tr-parse good-tiny | grep -c ^unit) - 1)) ]
+}
+
 @test "a header of a unit that is cut is noticed at every length" {
 	for n in 97 98 175; do
 		head -c $n good-tiny >cut

@@ -108,7 +108,8 @@ static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *ent
 			int high = tr_hex_digit(hash->text.data[k]);
 			int low = tr_hex_digit(hash->text.data[k + 1]);
 			good = high >= 0 && low >= 0;
-			tr_buffer_put_byte(entry, (char)(high << 4 | low));
+			if (good)
+				tr_buffer_put_byte(entry, (char)(high << 4 | low));
 		}
 		if (!good)
 			return wrong(err, key, "no fingerprint of 40 hex digits");
