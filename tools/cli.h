@@ -195,6 +195,9 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 			  const struct tr_error *err, bool lost);
 
+/* The same, and the end: what was written is not what was asked for and must not stand. */
+void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
+
 /* A message of the tool's own, about no place in the input: damage, or a note. */
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

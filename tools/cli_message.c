@@ -166,6 +166,12 @@ void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 	tr_cli_report(cli, &placed);
 }
 
+void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err)
+{
+	tr_cli_report(cli, err);
+	cli->stop = cli->private->discard = true;
+}
+
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
 {
 	char text[TR_ERROR_TEXT];

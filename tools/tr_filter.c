@@ -287,6 +287,8 @@ static void free_filter(struct tr_filter *filter)
 	tr_task_tree_free(&filter->tree);
 	tr_rebase_free(&filter->rebase);
 	tr_map_free(&filter->calls.by_key);
+	tr_arena_free(&filter->calls.arena);
+	tr_queue_free(&filter->queue);
 	tr_filter_free_sets(filter);
 	tr_filter_merge_free(filter);
 	tr_buffer_free(&filter->pending);

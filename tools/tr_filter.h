@@ -5,6 +5,7 @@
 #include "call/call_set.h"
 #include "core/buffer.h"
 #include "core/map.h"
+#include "core/spool.h"
 #include "expr/expr.h"
 
 #include "cli.h"
@@ -79,6 +80,7 @@ enum tr_item_type {
 	TR_ITEM_CONTEXT,  /* written as soon as a record of the segment is kept */
 	TR_ITEM_SELECTED, /* counts */
 	TR_ITEM_LEAVE,	  /* goes with its enter */
+	TR_ITEM_RUN,	  /* many of these, in the spool */
 };
 
 struct tr_call;
@@ -87,25 +89,53 @@ struct tr_item {
 	struct tr_item *next;
 	enum tr_item_type type;
 	bool open;	      /* not decided: it and what follows has to wait */
-	struct tr_call *call; /* of a selected enter, or of a leave, which owns it then */
+	/*
+	 * Of an open enter, and with -m of any that is selected and of a leave,
+	 * which owns it then: it knows whether its enter was still among the first.
+	 */
+	struct tr_call *call;
 	struct tr_text text;  /* data, or row */
 	char *row;	      /* owned; NULL: none */
+	size_t cost;	      /* bytes of memory */
+	uint64_t begin, end;  /* of a run: offsets in the spool */
 	char data[];
 };
 
 struct tr_queue {
 	struct tr_item *first, *last;
+	size_t cost;		 /* of all items */
+	size_t relieve_at;	 /* the cost that is too much */
+	struct tr_spool *spool;	 /* NULL until it is needed */
+	struct tr_buffer unsaved; /* what goes behind the end of the spool next */
+	struct tr_buffer window; /* what was read of the spool last */
+	uint64_t window_at;	 /* its offset there */
 };
 
 /* Appends a copy; NULL: memory is out. */
 struct tr_item *tr_queue_add(struct tr_queue *queue, enum tr_item_type type, struct tr_text text,
 			     struct tr_call *call);
 
+/* Replaces the text of an item. False: memory is out. */
+bool tr_queue_replace(struct tr_queue *queue, struct tr_item *item, struct tr_text text);
+
+/*
+ * Where the items take much memory, those that are decided go to a file, in
+ * runs between those that are open or have a call.
+ */
+bool tr_queue_relieve(struct tr_queue *queue, struct tr_error *err);
+
 /* Takes the first item out when it is decided (free it); NULL: there is none. */
 struct tr_item *tr_queue_take(struct tr_queue *queue);
 
+/* The next item of a run: type and text, which is good until the next call. TR_END. */
+enum tr_status tr_queue_read(struct tr_queue *queue, struct tr_item *run, struct tr_item *item,
+			     struct tr_error *err);
+
 /* With its row; not its call. */
 void tr_item_free(struct tr_item *item);
+
+/* Of a queue without items. */
+void tr_queue_free(struct tr_queue *queue);
 
 /* tr_filter_call.c: an enter whose leave has not come. */
 struct tr_call {
@@ -116,13 +146,16 @@ struct tr_call {
 	bool kept;		 /* written or counted: the leave follows */
 	struct tr_item *item;	 /* while the enter is in the queue */
 	struct tr_record record; /* the enter, from the item; only of an open one */
-	struct tr_arena arena;
+	size_t key_len;
 	char key[]; /* task and seq */
 };
 
 struct tr_calls {
 	struct tr_map by_key;
 	struct tr_call *first, *last;
+	size_t open_bytes; /* of the lines of open enters */
+	bool told_many;
+	struct tr_arena arena; /* for judging one of them */
 };
 
 /* tr_filter_sets.c: --calls and --frames, and where in the segment we are. */
@@ -178,6 +211,7 @@ struct tr_filter {
 	struct tr_queue queue;
 
 	uint64_t selected; /* in all segments */
+	uint64_t waiting;  /* that are in the queue and will be selected */
 	size_t owed;	   /* leaves that have not come, of enters that went out */
 	struct tr_buffer text, key;
 };
@@ -203,6 +237,9 @@ enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record
 /* -m has all it wants. */
 bool tr_filter_full(const struct tr_filter *filter);
 
+/* It will have all that it wants, out of what waits. */
+bool tr_filter_sated(const struct tr_filter *filter);
+
 /* What is written for the record: the row of --fields, its line, nothing for -c. False: cannot be.
  */
 bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
@@ -211,6 +248,9 @@ bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct
 /* Behind what waits, or at once. Takes call over when type is TR_ITEM_LEAVE. */
 bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
 		    struct tr_call *call);
+
+/* After something was put into the queue. */
+bool tr_filter_relieve(struct tr_filter *filter);
 
 /* What the queue has that is decided. */
 bool tr_filter_drain(struct tr_filter *filter);

@@ -13,7 +13,6 @@ void tr_call_free(struct tr_call *call)
 {
 	if (!call)
 		return;
-	tr_arena_free(&call->arena);
 	free(call);
 }
 
@@ -36,7 +35,7 @@ static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
 		free(call);
 		return NULL;
 	}
-	*call = (struct tr_call){ .before = calls->last, .awaited = true };
+	*call = (struct tr_call){ .before = calls->last, .awaited = true, .key_len = key.len };
 	memcpy(call->key, key.data, key.len);
 	if (!tr_map_put(&calls->by_key, (struct tr_text){ call->key, key.len }, call)) {
 		free(call);
@@ -62,6 +61,14 @@ static struct tr_call *take_call(struct tr_filter *filter, struct tr_text key)
 	return call;
 }
 
+/* Of a call that is not in the list any more; its enter may still wait to go out. */
+static void end_call(struct tr_call *call)
+{
+	if (call->item)
+		call->item->call = NULL;
+	tr_call_free(call);
+}
+
 /* Puts a copy of an enter into the queue: it is judged when its leave is there. */
 static bool hold(struct tr_filter *filter, struct tr_record *record, struct tr_call *call)
 {
@@ -82,7 +89,7 @@ static bool hold(struct tr_filter *filter, struct tr_record *record, struct tr_c
 	struct tr_item *item = tr_queue_add(&filter->queue, TR_ITEM_PASS, line, NULL);
 	if (!item)
 		return tr_filter_out_of_memory(filter);
-	tr_record_init(&call->record, &call->arena);
+	tr_record_init(&call->record, &filter->calls.arena);
 	if (!tr_record_from_line(&call->record, item->text, NULL))
 		return tr_filter_out_of_memory(filter);
 	item->type = TR_ITEM_SELECTED;
@@ -92,23 +99,18 @@ static bool hold(struct tr_filter *filter, struct tr_record *record, struct tr_c
 	call->match = TR_MATCH_OPEN;
 	call->record.source_line = record->source_line;
 	call->record.source_offset = record->source_offset;
-	return true;
+	filter->calls.open_bytes += item->cost;
+	return tr_filter_relieve(filter);
 }
 
 /* Replaces the copied line by the row that shows it. */
 static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave)
 {
 	struct tr_text row;
-	struct tr_item *item = call->item;
 
-	if (!tr_filter_render(filter, &call->record, leave, &row))
-		return false;
-	item->row = malloc(row.len + 1);
-	if (!item->row)
-		return tr_filter_out_of_memory(filter);
-	memcpy(item->row, row.data, row.len);
-	item->text = (struct tr_text){ item->row, row.len };
-	return true;
+	return tr_filter_render(filter, &call->record, leave, &row) &&
+	       (tr_queue_replace(&filter->queue, call->item, row) ||
+		tr_filter_out_of_memory(filter));
 }
 
 /*
@@ -121,17 +123,26 @@ static bool decide(struct tr_filter *filter, struct tr_call *call, struct tr_rec
 	struct tr_item *item = call->item;
 
 	call->match = tr_filter_judge(filter, &call->record, leave, open, true);
-	if (call->match == TR_MATCH_OPEN)
+	if (call->match == TR_MATCH_OPEN) {
+		tr_arena_reset(&filter->calls.arena);
 		return true;
+	}
+	bool selected = call->match == TR_MATCH_YES;
 	item->open = false;
-	if (call->match == TR_MATCH_YES)
-		return !filter->fields || show_row(filter, call, leave);
-	/* nothing of it goes out; its place in the queue stays */
-	item->type = TR_ITEM_PASS;
-	item->text.len = 0;
-	item->call = NULL;
-	call->item = NULL;
-	return true;
+	filter->calls.open_bytes -= item->cost;
+	filter->waiting += selected;
+	bool fine = !selected || !filter->fields || show_row(filter, call, leave);
+	tr_arena_reset(&filter->calls.arena);
+	if (!selected) {
+		/* nothing of it goes out; its place in the queue stays */
+		item->type = TR_ITEM_PASS;
+		item->text.len = 0;
+	}
+	if (!selected || !filter->limited) {
+		call->item = NULL;
+		item->call = NULL;
+	}
+	return fine;
 }
 
 /* Of two enters that look the same the first cannot have its leave any more. */
@@ -144,20 +155,44 @@ static bool give_up(struct tr_filter *filter, struct tr_text key)
 		return true;
 	if (call->match == TR_MATCH_OPEN)
 		fine = decide(filter, call, NULL, false);
-	if (call->item)
-		call->item->call = NULL;
-	tr_call_free(call);
+	end_call(call);
 	return fine;
+}
+
+/*
+ * No trace has so many calls on the way: these have lost their leaves. The
+ * oldest is taken as it is, so that they do not fill the memory.
+ */
+static bool bound_calls(struct tr_filter *filter)
+{
+	enum { MANY = 1 << 16, FEW = 64, MUCH = 64 << 20 };
+	struct tr_calls *calls = &filter->calls;
+	struct tr_error err;
+
+	if (calls->by_key.count <= MANY &&
+	    (calls->open_bytes <= MUCH || calls->by_key.count <= FEW))
+		return true;
+	if (!calls->told_many) {
+		calls->told_many = true;
+		tr_error_set(&err, TR_CAUSE_LIMIT,
+			     "too many calls have not returned: from here on the oldest are "
+			     "judged without what may have come out of them");
+		tr_cli_report(filter->cli, &err);
+	}
+	struct tr_call *oldest = calls->first;
+	return !filter->cli->stop &&
+	       give_up(filter, (struct tr_text){ oldest->key, oldest->key_len }) &&
+	       tr_filter_drain(filter);
 }
 
 bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree)
 {
 	struct tr_text text, key = call_key(filter, record);
-	enum tr_match match = tr_filter_full(filter)
+	enum tr_match match = tr_filter_sated(filter)
 				      ? TR_MATCH_NO
 				      : tr_filter_judge(filter, record, NULL, true, in_tree);
 
-	if (!give_up(filter, key))
+	if (!give_up(filter, key) || !bound_calls(filter))
 		return false;
 	struct tr_call *call = new_call(filter, call_key(filter, record));
 	if (!call)
@@ -178,7 +213,7 @@ static bool lone_leave(struct tr_filter *filter, struct tr_record *record, bool 
 {
 	struct tr_text text;
 
-	if (!tr_filter_full(filter) &&
+	if (!tr_filter_sated(filter) &&
 	    tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES &&
 	    tr_filter_render(filter, record, NULL, &text))
 		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
@@ -192,9 +227,7 @@ static bool leave_call(struct tr_filter *filter, struct tr_call *call, struct tr
 
 	bool fine = call->match != TR_MATCH_OPEN || decide(filter, call, record, false);
 	if (!fine || call->match == TR_MATCH_NO) {
-		if (call->item)
-			call->item->call = NULL;
-		tr_call_free(call);
+		end_call(call);
 		return fine && tr_filter_drain(filter);
 	}
 	bool lines = !filter->fields && !filter->count_only;
@@ -242,6 +275,7 @@ bool tr_filter_end_calls(struct tr_filter *filter)
 	}
 	tr_map_clear(&filter->calls.by_key);
 	filter->calls.first = filter->calls.last = NULL;
+	filter->calls.open_bytes = 0;
 	filter->owed = 0;
 	return fine;
 }

@@ -18,6 +18,11 @@ bool tr_filter_full(const struct tr_filter *filter)
 	return filter->limited && filter->selected >= filter->limit;
 }
 
+bool tr_filter_sated(const struct tr_filter *filter)
+{
+	return filter->limited && filter->selected + filter->waiting >= filter->limit;
+}
+
 static bool writes_lines(const struct tr_filter *filter)
 {
 	return !filter->count_only && !filter->fields;
@@ -154,7 +159,7 @@ static bool emit_selected(struct tr_filter *filter, struct tr_text text, struct 
 
 static bool emit_leave(struct tr_filter *filter, struct tr_text line, struct tr_call *call)
 {
-	bool kept = call->kept;
+	bool kept = !call || call->kept;
 
 	tr_call_free(call);
 	return !kept || !writes_lines(filter) || tr_filter_put_line(filter, line);
@@ -172,13 +177,31 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 		return emit_selected(filter, text, call);
 	case TR_ITEM_LEAVE:
 		return emit_leave(filter, text, call);
+	case TR_ITEM_RUN:
+		break;
 	}
 	return true;
+}
+
+/* What is decided need not wait in memory. */
+bool tr_filter_relieve(struct tr_filter *filter)
+{
+	struct tr_error err;
+
+	if (tr_queue_relieve(&filter->queue, &err))
+		return true;
+	tr_cli_abort(filter->cli, &err);
+	return false;
 }
 
 bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
 		    struct tr_call *call)
 {
+	/* only a limit can part a leave from its enter */
+	if (!filter->limited && type == TR_ITEM_LEAVE)
+		tr_call_free(call);
+	if (!filter->limited)
+		call = NULL;
 	if (!filter->queue.first)
 		return emit(filter, type, text, call);
 	struct tr_item *item = tr_queue_add(&filter->queue, type, text, call);
@@ -186,9 +209,39 @@ bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_
 		tr_call_free(call);
 	if (!item)
 		return tr_filter_out_of_memory(filter);
-	if (call && type == TR_ITEM_SELECTED)
-		call->item = item;
-	return true;
+	if (type == TR_ITEM_SELECTED) {
+		filter->waiting++;
+		if (call)
+			call->item = item;
+	}
+	return tr_filter_relieve(filter);
+}
+
+/* fine: it goes out; else nothing is left of it. */
+static bool drain_item(struct tr_filter *filter, const struct tr_item *item, bool fine)
+{
+	filter->waiting -= item->type == TR_ITEM_SELECTED;
+	if (item->call)
+		item->call->item = NULL;
+	if (fine)
+		return emit(filter, item->type, item->text, item->call);
+	if (item->type == TR_ITEM_LEAVE)
+		tr_call_free(item->call);
+	return false;
+}
+
+static bool drain_run(struct tr_filter *filter, struct tr_item *run, bool fine)
+{
+	struct tr_item item;
+	struct tr_error err;
+	enum tr_status status;
+
+	while ((status = tr_queue_read(&filter->queue, run, &item, &err)) == TR_OK)
+		fine = drain_item(filter, &item, fine);
+	if (status == TR_END)
+		return fine;
+	tr_cli_abort(filter->cli, &err);
+	return false;
 }
 
 bool tr_filter_drain(struct tr_filter *filter)
@@ -197,13 +250,13 @@ bool tr_filter_drain(struct tr_filter *filter)
 	bool fine = true;
 
 	while ((item = tr_queue_take(&filter->queue))) {
-		if (item->call)
-			item->call->item = NULL;
-		if (fine)
-			fine = emit(filter, item->type, item->text, item->call);
-		else if (item->type == TR_ITEM_LEAVE)
-			tr_call_free(item->call);
+		if (item->type == TR_ITEM_RUN)
+			fine = drain_run(filter, item, fine);
+		else
+			fine = drain_item(filter, item, fine);
 		tr_item_free(item);
 	}
+	if (!filter->queue.first && filter->queue.spool)
+		tr_queue_free(&filter->queue);
 	return fine;
 }

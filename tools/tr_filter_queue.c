@@ -1,25 +1,148 @@
-/* Output that has to wait for an enter that only its leave can decide. */
+/*
+ * Output that has to wait for an enter that only its leave can decide. That may
+ * be the very first record of a trace whose call never returns: what waits
+ * behind it is all that is selected, so it must not all be in memory.
+ */
 #include "config.h"
 
 #include "tr_filter.h"
 
 #include <stdlib.h>
 
-struct tr_item *tr_queue_add(struct tr_queue *queue, enum tr_item_type type, struct tr_text text,
-			     struct tr_call *call)
+enum { MUCH = 16 << 20, WINDOW = 256 << 10 };
+
+/* An item in the spool: this, and its text. */
+struct head {
+	enum tr_item_type type;
+	size_t len;
+};
+
+static struct tr_item *new_item(struct tr_queue *queue, enum tr_item_type type, size_t len)
 {
 	/* whoever parses the copy may load a few bytes more than it has */
-	struct tr_item *item = malloc(sizeof *item + text.len + TR_INPUT_PAD);
+	size_t cost = sizeof(struct tr_item) + len + TR_INPUT_PAD;
+	struct tr_item *item = malloc(cost);
 
 	if (!item)
 		return NULL;
-	*item = (struct tr_item){ .type = type, .call = call, .text = { item->data, text.len } };
+	*item = (struct tr_item){ .type = type, .text = { item->data, len }, .cost = cost };
+	memset(item->data + len, 0, TR_INPUT_PAD);
+	queue->cost += cost;
+	return item;
+}
+
+struct tr_item *tr_queue_add(struct tr_queue *queue, enum tr_item_type type, struct tr_text text,
+			     struct tr_call *call)
+{
+	struct tr_item *item = new_item(queue, type, text.len);
+
+	if (!item)
+		return NULL;
+	item->call = call;
 	if (text.len)
 		memcpy(item->data, text.data, text.len);
-	memset(item->data + text.len, 0, TR_INPUT_PAD);
 	*(queue->first ? &queue->last->next : &queue->first) = item;
 	queue->last = item;
 	return item;
+}
+
+bool tr_queue_replace(struct tr_queue *queue, struct tr_item *item, struct tr_text text)
+{
+	item->row = malloc(text.len + 1);
+	if (!item->row)
+		return false;
+	memcpy(item->row, text.data, text.len);
+	item->text = (struct tr_text){ item->row, text.len };
+	item->cost += text.len;
+	queue->cost += text.len;
+	return true;
+}
+
+static void drop(struct tr_queue *queue, struct tr_item *item)
+{
+	queue->cost -= item->cost;
+	tr_item_free(item);
+}
+
+static uint64_t spool_end(const struct tr_queue *queue)
+{
+	return tr_spool_size(queue->spool) + queue->unsaved.len;
+}
+
+static bool save(struct tr_queue *queue, struct tr_error *err)
+{
+	struct tr_buffer *unsaved = &queue->unsaved;
+
+	if (unsaved->failed) {
+		tr_error_memory(err);
+		return false;
+	}
+	if (!tr_spool_write(queue->spool, unsaved->data, unsaved->len, err))
+		return false;
+	tr_buffer_reset(unsaved);
+	return true;
+}
+
+/* Appends the item to the spool and frees it. */
+static bool put_aside(struct tr_queue *queue, struct tr_item *item, struct tr_error *err)
+{
+	struct head head = { item->type, item->text.len };
+	bool nothing = item->type == TR_ITEM_PASS && !item->text.len; /* an enter that failed */
+
+	if (!nothing) {
+		tr_buffer_put(&queue->unsaved, (const char *)&head, sizeof head);
+		tr_buffer_put_text(&queue->unsaved, item->text);
+	}
+	drop(queue, item);
+	return queue->unsaved.len < WINDOW || save(queue, err);
+}
+
+static bool can_go_aside(const struct tr_item *item)
+{
+	return !item->open && !item->call && item->type != TR_ITEM_RUN;
+}
+
+/* Puts aside what is decided from *link on, up to what is not, as one run. */
+static bool put_run_aside(struct tr_queue *queue, struct tr_item **link, struct tr_error *err)
+{
+	struct tr_item *run = new_item(queue, TR_ITEM_RUN, 0);
+	bool fine = run != NULL;
+
+	if (!run) {
+		tr_error_memory(err);
+		return false;
+	}
+	run->begin = spool_end(queue);
+	run->next = *link;
+	*link = run;
+	while (fine && run->next && can_go_aside(run->next)) {
+		struct tr_item *item = run->next, *next = item->next;
+		fine = put_aside(queue, item, err);
+		run->next = next;
+	}
+	run->end = spool_end(queue);
+	return fine;
+}
+
+bool tr_queue_relieve(struct tr_queue *queue, struct tr_error *err)
+{
+	bool fine = true;
+
+	if (queue->cost <= MUCH || queue->cost <= queue->relieve_at)
+		return true;
+	if (!queue->spool && !(queue->spool = tr_spool_new(INT64_MAX))) {
+		tr_error_memory(err);
+		return false;
+	}
+	for (struct tr_item **link = &queue->first; *link; link = &(*link)->next) {
+		if (fine && can_go_aside(*link))
+			fine = put_run_aside(queue, link, err);
+		queue->last = *link;
+	}
+	fine = fine && save(queue, err);
+	/* what is open stays: the next time is when there is as much again */
+	queue->relieve_at = 2 * queue->cost;
+	return fine;
 }
 
 struct tr_item *tr_queue_take(struct tr_queue *queue)
@@ -29,11 +152,74 @@ struct tr_item *tr_queue_take(struct tr_queue *queue)
 	if (!item || item->open)
 		return NULL;
 	queue->first = item->next;
+	queue->cost -= item->cost;
 	return item;
+}
+
+/* The bytes at the run's begin, n of them. NULL: err is filled. */
+static const char *look(struct tr_queue *queue, const struct tr_item *run, size_t n,
+			struct tr_error *err)
+{
+	struct tr_buffer *window = &queue->window;
+	uint64_t skip = run->begin - queue->window_at;
+
+	if (run->begin < queue->window_at || skip > window->len)
+		skip = window->len;
+	if (n <= window->len - skip)
+		return window->data + skip;
+	window->len -= (size_t)skip;
+	if (window->len)
+		memmove(window->data, window->data + skip, window->len);
+	queue->window_at = run->begin;
+	while (window->len < n) {
+		uint64_t left = run->end - run->begin - window->len;
+		size_t ask = n - window->len > WINDOW ? n - window->len : WINDOW;
+		const char *data = NULL;
+		if (ask > left)
+			ask = (size_t)left;
+		char *to = tr_buffer_room(window, ask);
+		if (!to) {
+			tr_error_memory(err);
+			return NULL;
+		}
+		if (!tr_spool_read(queue->spool, run->begin + window->len, to, &data, &ask, err))
+			return NULL;
+		if (data != to)
+			memcpy(to, data, ask);
+		tr_buffer_used(window, ask);
+	}
+	return window->data;
+}
+
+enum tr_status tr_queue_read(struct tr_queue *queue, struct tr_item *run, struct tr_item *item,
+			     struct tr_error *err)
+{
+	struct head head;
+
+	if (run->begin == run->end)
+		return TR_END;
+	const char *bytes = look(queue, run, sizeof head, err);
+	if (!bytes)
+		return TR_FATAL;
+	memcpy(&head, bytes, sizeof head);
+	bytes = look(queue, run, sizeof head + head.len, err);
+	if (!bytes)
+		return TR_FATAL;
+	*item = (struct tr_item){ .type = head.type, .text = { bytes + sizeof head, head.len } };
+	run->begin += sizeof head + head.len;
+	return TR_OK;
 }
 
 void tr_item_free(struct tr_item *item)
 {
 	free(item->row);
 	free(item);
+}
+
+void tr_queue_free(struct tr_queue *queue)
+{
+	tr_spool_free(queue->spool);
+	tr_buffer_free(&queue->unsaved);
+	tr_buffer_free(&queue->window);
+	*queue = (struct tr_queue){ .first = NULL };
 }

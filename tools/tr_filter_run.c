@@ -107,14 +107,14 @@ static bool keep(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_text text;
 
-	if (tr_filter_full(filter) || !tr_filter_render(filter, record, NULL, &text))
+	if (tr_filter_sated(filter) || !tr_filter_render(filter, record, NULL, &text))
 		return !filter->cli->stop;
 	return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
 }
 
 static bool plain(struct tr_filter *filter, struct tr_record *record, bool in_tree)
 {
-	if (tr_filter_full(filter) ||
+	if (tr_filter_sated(filter) ||
 	    tr_filter_judge(filter, record, NULL, false, in_tree) != TR_MATCH_YES)
 		return !filter->cli->stop;
 	return keep(filter, record);

@@ -351,3 +351,43 @@ sifted() {
 	run -2 --separate-stderr tr-filter 'name == "/bin/b"' mixed.trec
 	[[ $stderr == *'mixed.trec:401: '*'mixed.trec:402: '*'mixed.trec:406: '* ]]
 }
+
+# long_call N: N calls of three threads, while the first call of a fourth returns at the very end
+long_call() {
+	awk -v n="$1" 'BEGIN {
+		OFS = "\t"; print "%trec", "1"; print "enter", 0, "-", 9, "glLong", "a=1"
+		text = "text=\"what makes the lines of this trace a bit longer than they were\""
+		for (i = 1; i <= n + 3; i++) {
+			t = i % 3
+			if (t in last)
+				print "leave", last[t], "-", t, "glDraw", "->", "return=" last[t] % 2
+			if (i <= n)
+				print "enter", i, "-", t, "glDraw", "count=" i, text
+			last[t] = i
+		}
+		print "leave", 0, "-", 9, "glLong", "->", "return=1"
+		print "!end", n + 1
+	}'
+}
+
+@test "what waits for a leave goes to a file when it is much" {
+	long_call 200000 >long.trec
+	tr-filter 'call and return >= 0' long.trec | cmp - long.trec
+	awk -F'\t' '!/^[%!]/ && ($2 % 2 == 1 || $2 == 0)' long.trec >want
+	tr-filter 'call and return == 1' long.trec >out
+	grep -v '^[%!]' out | cmp - want
+	[ "$(tail -n 1 out)" = $'!end\t100001' ]
+	[ "$(tr-filter -c 'call and return == 1' long.trec)" -eq 100001 ]
+	tr-filter --fields=seq 'call and return == 1' long.trec | cmp - <(grep ^enter want | cut -f2)
+	tr-filter -m 20000 'call and return == 1' long.trec | grep ^enter | cmp - <(grep ^enter want | head -n 20000)
+	TMPDIR=$PWD/nowhere run -2 --separate-stderr tr-filter -o none 'call and return == 1' long.trec
+	[[ $stderr == *"cannot make a temporary file in $PWD/nowhere"* ]]
+	[ ! -e none ]
+}
+
+@test "calls that never return do not fill the memory" {
+	long_call 100000 | grep -v ^leave >lost.trec
+	run -2 --separate-stderr tr-filter -c 'call and count > 1' lost.trec
+	[ "$output" -eq 99999 ]
+	[[ $stderr == *"too many calls have not returned"* ]]
+}
