@@ -236,6 +236,8 @@ static bool drain_run(struct tr_filter *filter, struct tr_item *run, bool fine)
 	struct tr_error err;
 	enum tr_status status;
 
+	if (!fine)
+		return false; /* the run may not even be in the spool */
 	while ((status = tr_queue_read(&filter->queue, run, &item, &err)) == TR_OK)
 		fine = drain_item(filter, &item, fine);
 	if (status == TR_END)

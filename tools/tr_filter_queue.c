@@ -7,6 +7,7 @@
 
 #include "tr_filter.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum { MUCH = 16 << 20, WINDOW = 256 << 10 };
@@ -184,6 +185,10 @@ static const char *look(struct tr_queue *queue, const struct tr_item *run, size_
 		}
 		if (!tr_spool_read(queue->spool, run->begin + window->len, to, &data, &ask, err))
 			return NULL;
+		if (!ask) {
+			tr_error_system(err, EIO, "cannot read a temporary file");
+			return NULL;
+		}
 		if (data != to)
 			memcpy(to, data, ask);
 		tr_buffer_used(window, ask);
