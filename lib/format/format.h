@@ -153,6 +153,7 @@ bool tr_settings_check(const struct tr_settings *settings, const struct tr_forma
 extern const struct tr_format tr_format_trec;
 extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
+extern const struct tr_format tr_format_compdb;
 extern const struct tr_format tr_format_apitrace;
 extern const struct tr_format tr_format_gnatcov;
 extern const struct tr_format tr_format_srctrace;

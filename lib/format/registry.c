@@ -12,6 +12,7 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_checkpoint,
 	&tr_format_profraw,
 	&tr_format_klocwork,
+	&tr_format_compdb,
 	NULL,
 };
 

@@ -140,6 +140,12 @@ enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to
 void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to);
 
 /*
+ * Any bytes -> JSON string with its quotes, appended; bytes that are no UTF-8 go
+ * out as they are.
+ */
+void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
+
+/*
  * A value's canonical trec text -> compact JSON text as build tracers write
  * it. False: the value has a type that JSON lacks (err names it).
  */

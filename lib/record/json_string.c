@@ -2,6 +2,7 @@
 #include "core/utf8.h"
 #include "record/json.h"
 #include "record/json_scan.h"
+#include "record/literal.h"
 #include "record/record.h"
 
 enum { SURROGATE_FIRST = 0xd800, SURROGATE_LOW = 0xdc00, SURROGATE_LAST = 0xdfff };
@@ -247,4 +248,20 @@ void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to)
 		p = backslash + 4;
 	}
 	tr_buffer_put_text(to, tr_text_span(p, end));
+}
+
+void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '"');
+	size_t begin = to->len;
+	bool plain = tr_string_escape(bytes, to);
+	if (!plain && !to->failed) {
+		struct tr_buffer spelling = TR_BUFFER_INIT;
+		tr_buffer_put(&spelling, to->data + begin, to->len - begin);
+		to->len = begin;
+		tr_json_string_from_spelling(tr_buffer_text(&spelling), to);
+		to->failed |= spelling.failed;
+		tr_buffer_free(&spelling);
+	}
+	tr_buffer_put_byte(to, '"');
 }

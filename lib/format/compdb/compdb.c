@@ -1,0 +1,27 @@
+#include "format/compdb/compdb.h"
+
+static const char *const extensions[] = { "compile_commands.json", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "unique", "file|file+output|all|none", false, true,
+	  "what makes two entries the same, so that the first stays (file+output)" },
+	{ "respfiles", "keep|inline", false, true,
+	  "response files: stay named (default), or their options in their place" },
+	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	{ "tools", "CONFIG", false, true,
+	  "programs and their response files, as xcalbuild's tracer has them (a JSON file)" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_compdb = {
+	.name = "compdb",
+	.summary = "compilation database, compile_commands.json",
+	.exact = "-",
+	.flags = TR_FORMAT_WRITES | TR_FORMAT_JSON,
+	.extensions = extensions,
+	.options = options,
+	.create = tr_compdb_create,
+	.put = tr_compdb_put,
+	.finish = tr_compdb_finish,
+	.discard = tr_compdb_discard,
+};

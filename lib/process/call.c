@@ -1,0 +1,137 @@
+#define _GNU_SOURCE /* memmem */
+#include <string.h>
+
+#include "process/call.h"
+#include "process/path.h"
+
+/* A program that may run the script of libtool, by the text of its arguments. */
+static bool may_be_libtool(struct tr_record *record)
+{
+	static const char word[] = "libtool";
+	struct tr_text text = record->rest;
+	struct tr_field *argv;
+
+	if (!record->line.data && (argv = tr_record_field(record, "argv")))
+		return argv->value && argv->value->type == TR_LIST && argv->value->count > 1;
+	return text.len && memmem(text.data, text.len, word, sizeof word - 1);
+}
+
+static bool is_shell(struct tr_text program)
+{
+	static const char *const shells[] = { "sh",  "bash", "dash", "ksh",
+					      "zsh", "ash",  "mksh", NULL };
+	struct tr_text base = tr_tool_base(program);
+
+	for (size_t i = 0; shells[i]; i++)
+		if (tr_text_is(base, shells[i]))
+			return true;
+	return false;
+}
+
+/* True when nothing but the program's name has to be known to see that it is no tool. */
+static bool is_of_no_interest(struct tr_record *record, const struct tr_call_config *config)
+{
+	struct tr_text program = tr_command_executable(record);
+
+	if (!program.data || (config->tools && tr_tool_config_find(config->tools, program)))
+		return false;
+	if (config->tools)
+		return tr_tool_of_name(program) != TR_TOOL_LAUNCHER;
+	if (is_shell(program))
+		return !may_be_libtool(record);
+	return tr_tool_of_name(program) == TR_TOOL_NONE;
+}
+
+enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory)
+{
+	if (config->quoting == TR_CALL_QUOTING_AUTO)
+		return tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS : TR_QUOTING_GNU;
+	return config->quoting == TR_CALL_QUOTING_GNU ? TR_QUOTING_GNU : TR_QUOTING_WINDOWS;
+}
+
+static enum tr_kin kin_of(const struct tr_call *call)
+{
+	switch (call->tool) {
+	case TR_TOOL_DRIVER:
+	case TR_TOOL_DRIVER_CL:
+		/* libtool's script runs the calls that are meant */
+		return call->invocation.mode == TR_MODE_TELL || call->libtool ? TR_KIN_OTHER
+									      : TR_KIN_DRIVER;
+	case TR_TOOL_COMPILER:
+		return TR_KIN_COMPILER;
+	case TR_TOOL_ASSEMBLER:
+	case TR_TOOL_LINKER:
+	case TR_TOOL_ARCHIVER:
+	case TR_TOOL_PREPROCESSOR:
+		return TR_KIN_PART;
+	default:
+		return TR_KIN_OTHER;
+	}
+}
+
+/* The program behind the launchers, and what names its response files. */
+static size_t find_program(struct tr_call *call, const struct tr_call_config *config)
+{
+	const struct tr_command *command = &call->command;
+	enum tr_tool first = tr_tool_of_name(tr_command_program(command));
+	size_t at = 0;
+
+	if (first == TR_TOOL_LAUNCHER || first == TR_TOOL_LIBTOOL || first == TR_TOOL_NONE)
+		at = tr_invocation_launchers(command->argv, command->argc, &call->libtool);
+	struct tr_text program = at == 0	      ? tr_command_program(command)
+				 : at < command->argc ? command->argv[at]
+						      : TR_TEXT("");
+	call->rules = &tr_respfile_usual;
+	call->tool = tr_tool_of_name(program);
+	if (!config->tools)
+		return at;
+	call->rules = tr_tool_config_find(config->tools, program);
+	if (!call->rules)
+		call->tool = TR_TOOL_NONE;
+	else if (call->tool == TR_TOOL_NONE)
+		call->tool = TR_TOOL_DRIVER; /* who names a program knows what it is */
+	return at;
+}
+
+static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_call_config *config,
+			     struct tr_arena *arena, struct tr_error *err)
+{
+	const struct tr_command *command = &call->command;
+	struct tr_text directory = command->directory.data ? command->directory : TR_TEXT("");
+	struct tr_respfile_source source = { directory, command->respfile,
+					     tr_call_quoting(config, directory) };
+
+	return tr_respfile_expand(command->argv + at, command->argc - at, call->rules, &source,
+				  arena, &call->expansion, err);
+}
+
+enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_config *config,
+			    struct tr_call *call, struct tr_error *err)
+{
+	*call = (struct tr_call){ .tool = TR_TOOL_NONE, .kin = TR_KIN_OTHER };
+	if (is_of_no_interest(record, config))
+		return TR_OK;
+	enum tr_status status = tr_command_read(record, &call->command, err);
+	if (status == TR_FATAL)
+		return status;
+	if (status == TR_WARN && !call->command.executable.data)
+		return TR_OK; /* nobody knows what it is */
+	size_t at = find_program(call, config);
+	if (call->tool == TR_TOOL_NONE || at >= call->command.argc)
+		call->tool = status == TR_WARN ? call->tool : TR_TOOL_NONE;
+	call->kin = kin_of(call);
+	if (call->tool == TR_TOOL_NONE || status != TR_OK)
+		return call->tool == TR_TOOL_NONE ? TR_OK : status;
+	status = expand(call, at, config, record->arena, err);
+	if (status != TR_OK)
+		return status;
+	if (!tr_invocation_parse(call->tool, call->expansion.words, call->expansion.count,
+				 record->arena, &call->invocation)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	call->invocation.launchers = at;
+	call->tool = call->invocation.tool;
+	call->kin = kin_of(call);
+	return TR_OK;
+}

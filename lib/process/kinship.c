@@ -1,0 +1,177 @@
+#include "process/kinship.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum {
+	SEEN = 1,
+	SHADED = 2,  /* it or somebody above it is a driver */
+	DRIVES = 4,  /* it has run a compiler, so it is a driver by what it does */
+	WAITING = 8, /* whether it is shaded is not known yet */
+	PAGE = 64    /* states in one page, two in a byte */
+};
+
+struct tr_kinship_waiting {
+	struct tr_kinship_waiting *previous, *next; /* of all, or of those that are ready */
+	struct tr_kinship_waiting *sibling;	    /* waits for the same parent */
+	uint64_t seq, parent;
+	enum tr_kin kin;
+	size_t len;
+	char what[];
+};
+
+static unsigned state_of(const struct tr_kinship *kinship, uint64_t seq)
+{
+	const unsigned char *page = tr_id_map_get(&kinship->pages, seq / PAGE);
+
+	return page ? page[seq % PAGE / 2] >> (seq % 2 * 4) & 15U : 0;
+}
+
+static bool set_state(struct tr_kinship *kinship, uint64_t seq, unsigned state)
+{
+	if (seq == TR_NO_POSITION)
+		return true;
+	unsigned char *page = tr_id_map_get(&kinship->pages, seq / PAGE);
+	if (!page) {
+		page = calloc(1, PAGE / 2);
+		if (!page || !tr_id_map_put(&kinship->pages, seq / PAGE, page)) {
+			free(page);
+			return false;
+		}
+	}
+	unsigned shift = seq % 2 * 4;
+	unsigned char *both = &page[seq % PAGE / 2];
+	*both = (unsigned char)((*both & ~(15U << shift)) | state << shift);
+	return true;
+}
+
+/* Those who waited for seq are ready, in the order in which they came. */
+static void wake(struct tr_kinship *kinship, uint64_t seq)
+{
+	if (seq == TR_NO_POSITION)
+		return;
+	struct tr_kinship_waiting *one = tr_id_map_take(&kinship->waiting, seq);
+	struct tr_kinship_waiting *reversed = NULL;
+
+	while (one) {
+		struct tr_kinship_waiting *sibling = one->sibling;
+		one->sibling = reversed;
+		reversed = one;
+		one = sibling;
+	}
+	while (reversed) {
+		one = reversed;
+		reversed = one->sibling;
+		*(one->previous ? &one->previous->next : &kinship->first) = one->next;
+		*(one->next ? &one->next->previous : &kinship->last) = one->previous;
+		one->next = NULL;
+		*(kinship->ready ? &kinship->ready_last->next : &kinship->ready) = one;
+		kinship->ready_last = one;
+	}
+}
+
+/* Its parent has that state, 0 where nothing is known of it. */
+static enum tr_kin_verdict settle(struct tr_kinship *kinship, uint64_t seq, uint64_t parent,
+				  unsigned above, enum tr_kin kin)
+{
+	bool hidden = above & SHADED;
+	unsigned state = SEEN | (above & SHADED);
+
+	/* nobody starts these by themselves, as far as a trace without parents can tell */
+	if (kin == TR_KIN_COMPILER || kin == TR_KIN_PART)
+		hidden |= !(above & SEEN);
+	if (kin == TR_KIN_PART)
+		hidden |= (above & DRIVES) != 0;
+	if (kin == TR_KIN_DRIVER)
+		state |= SHADED;
+	if (kin == TR_KIN_COMPILER && (above & SEEN) && !(above & DRIVES) &&
+	    !set_state(kinship, parent, above | DRIVES))
+		return TR_KIN_FAILED;
+	if (!set_state(kinship, seq, state))
+		return TR_KIN_FAILED;
+	wake(kinship, seq);
+	return hidden ? TR_KIN_HIDDEN : TR_KIN_KEPT;
+}
+
+enum tr_kin_verdict tr_kinship_judge(struct tr_kinship *kinship, uint64_t seq, uint64_t parent,
+				     enum tr_kin kin)
+{
+	unsigned above = parent == TR_NO_POSITION ? 0 : state_of(kinship, parent);
+	bool comes = parent != TR_NO_POSITION && seq != TR_NO_POSITION && parent > seq && !above;
+
+	if (!comes && !(above & WAITING))
+		return settle(kinship, seq, parent, above, kin);
+	return set_state(kinship, seq, SEEN | WAITING) ? TR_KIN_WAITS : TR_KIN_FAILED;
+}
+
+bool tr_kinship_wait(struct tr_kinship *kinship, uint64_t seq, uint64_t parent, enum tr_kin kin,
+		     struct tr_text what)
+{
+	struct tr_kinship_waiting *one = malloc(sizeof *one + what.len);
+
+	if (!one)
+		return false;
+	*one = (struct tr_kinship_waiting){ .previous = kinship->last,
+					    .sibling = tr_id_map_get(&kinship->waiting, parent),
+					    .seq = seq,
+					    .parent = parent,
+					    .kin = kin,
+					    .len = what.len };
+	if (what.len)
+		memcpy(one->what, what.data, what.len);
+	if (!tr_id_map_put(&kinship->waiting, parent, one)) {
+		free(one);
+		return false;
+	}
+	*(kinship->last ? &kinship->last->next : &kinship->first) = one;
+	kinship->last = one;
+	return true;
+}
+
+bool tr_kinship_next(struct tr_kinship *kinship, bool at_end, struct tr_text *what)
+{
+	for (;;) {
+		free(kinship->given);
+		kinship->given = NULL;
+		if (!kinship->ready && at_end && kinship->first)
+			wake(kinship, kinship->first->parent);
+		struct tr_kinship_waiting *one = kinship->ready;
+		if (!one)
+			return false;
+		kinship->ready = one->next;
+		kinship->given = one;
+		unsigned above = state_of(kinship, one->parent);
+		/* of a parent that waits itself nothing is known, and that only at the end */
+		if (above & WAITING)
+			above = 0;
+		enum tr_kin_verdict verdict =
+			settle(kinship, one->seq, one->parent, above, one->kin);
+		kinship->failed |= verdict == TR_KIN_FAILED;
+		if (verdict != TR_KIN_KEPT || !one->len)
+			continue;
+		*what = (struct tr_text){ one->what, one->len };
+		return true;
+	}
+}
+
+void tr_kinship_free(struct tr_kinship *kinship)
+{
+	size_t position = 0;
+	struct tr_kinship_waiting *lists[] = { kinship->first, kinship->ready, kinship->given };
+	void *page;
+
+	while ((page = tr_id_map_next(&kinship->pages, &position)))
+		free(page);
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		while (lists[i]) {
+			struct tr_kinship_waiting *next = i < 2 ? lists[i]->next : NULL;
+			free(lists[i]);
+			lists[i] = next;
+		}
+	}
+	tr_id_map_free(&kinship->pages);
+	tr_id_map_free(&kinship->waiting);
+	*kinship = (struct tr_kinship)TR_KINSHIP_INIT;
+}

@@ -1,0 +1,69 @@
+/*
+ * Which compiler calls of a build are somebody's own, and which are part of
+ * another one that is known already: cc1, as and ld under gcc, gcc under
+ * ccache, gcc under mpicc. It is the tree that tells, because programs are
+ * called by hand, too.
+ *
+ * Half a byte is remembered of each process that has a number. A child may be
+ * told before its parent: what it says then waits until the parent is there.
+ * Not thread safe.
+ */
+#ifndef TR_PROCESS_KINSHIP_H
+#define TR_PROCESS_KINSHIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/id_map.h"
+#include "core/text.h"
+
+enum tr_kin {
+	TR_KIN_OTHER,	 /* no compiler */
+	TR_KIN_DRIVER,	 /* whatever runs below it is its own business */
+	TR_KIN_COMPILER, /* cc1: who runs it drives, by whatever name */
+	TR_KIN_PART,	 /* as, ld, ar */
+};
+
+enum tr_kin_verdict {
+	TR_KIN_KEPT,
+	TR_KIN_HIDDEN, /* part of another call */
+	TR_KIN_WAITS,  /* its parent will come */
+	TR_KIN_FAILED, /* memory is out */
+};
+
+struct tr_kinship_waiting;
+
+struct tr_kinship {
+	struct tr_id_map pages;	  /* of states by seq */
+	struct tr_id_map waiting; /* those that wait, in chains by their parent's seq */
+	struct tr_kinship_waiting *first, *last; /* all of them, in the order in which they came */
+	struct tr_kinship_waiting *ready, *ready_last; /* their parent is there */
+	struct tr_kinship_waiting *given;	       /* what the last call gave is in it */
+	bool failed;				       /* memory was out in tr_kinship_next */
+};
+
+#define TR_KINSHIP_INIT \
+	{ \
+		TR_ID_MAP_INIT, TR_ID_MAP_INIT, NULL, NULL, NULL, NULL, NULL, false \
+	}
+
+/* A process comes. seq, parent: TR_NO_POSITION where there is none. */
+enum tr_kin_verdict tr_kinship_judge(struct tr_kinship *kinship, uint64_t seq, uint64_t parent,
+				     enum tr_kin kin);
+
+/* What is to be done for the process that waits, should it be kept; copied. False: memory. */
+bool tr_kinship_wait(struct tr_kinship *kinship, uint64_t seq, uint64_t parent, enum tr_kin kin,
+		     struct tr_text what);
+
+/*
+ * One that waits no more and is kept: what it left is in *what until the next
+ * call; false: there is none, or failed is set. at_end: the parents that are
+ * missing will not come.
+ */
+bool tr_kinship_next(struct tr_kinship *kinship, bool at_end, struct tr_text *what);
+
+/* Forgets everybody. */
+void tr_kinship_free(struct tr_kinship *kinship);
+
+#endif

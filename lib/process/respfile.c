@@ -1,0 +1,260 @@
+#include "process/respfile.h"
+
+#include <string.h>
+
+#include "core/file.h"
+#include "process/path.h"
+
+enum {
+	NESTED = 32,  /* files that are open in one another */
+	OPENED = 2000 /* files of one command line: GCC stops there too */
+};
+
+static const struct tr_respfile_rule at_file = { { "@", 1 }, TR_RESPFILE_ATTACHED };
+const struct tr_respfile_rules tr_respfile_usual = { &at_file, 1 };
+
+static bool same(char a, char b, bool any_case)
+{
+	if (a == b)
+		return true;
+	char lower = (char)(a | 0x20);
+	return any_case && lower == (b | 0x20) && lower >= 'a' && lower <= 'z';
+}
+
+/* True when the text begins with the option. */
+static bool begins(struct tr_text text, struct tr_text option)
+{
+	bool any_case = tr_text_starts(option, TR_TEXT("--"));
+
+	if (text.len < option.len)
+		return false;
+	for (size_t i = 0; i < option.len; i++)
+		if (!same(text.data[i], option.data[i], any_case))
+			return false;
+	return true;
+}
+
+/* Names that a linker of macOS takes for places, not for files. */
+static bool is_place(struct tr_text text)
+{
+	return tr_text_starts(text, TR_TEXT("@rpath/")) ||
+	       tr_text_starts(text, TR_TEXT("@loader_path")) ||
+	       tr_text_starts(text, TR_TEXT("@executable_path"));
+}
+
+struct tr_text tr_respfile_named(const struct tr_text *argv, size_t argc, size_t i,
+				 const struct tr_respfile_rules *rules, size_t *used)
+{
+	struct tr_text argument = argv[i];
+
+	*used = 1;
+	for (size_t r = 0; r < rules->count; r++) {
+		const struct tr_respfile_rule *rule = &rules->list[r];
+		size_t len = rule->option.len;
+		if (!begins(argument, rule->option) || is_place(argument))
+			continue;
+		if (argument.len == len && (rule->forms & TR_RESPFILE_SPACE) && i + 1 < argc) {
+			*used = 2;
+			return argv[i + 1];
+		}
+		if (argument.len > len + 1 && argument.data[len] == '=' &&
+		    (rule->forms & TR_RESPFILE_EQUAL))
+			return (struct tr_text){ argument.data + len + 1, argument.len - len - 1 };
+		if (argument.len > len && (rule->forms & TR_RESPFILE_ATTACHED))
+			return (struct tr_text){ argument.data + len, argument.len - len };
+	}
+	return (struct tr_text){ NULL, 0 };
+}
+
+/* Content that the record holds. */
+static const struct tr_value *recorded(const struct tr_value *field, struct tr_text name,
+				       bool first, struct tr_arena *arena)
+{
+	if (!field)
+		return NULL;
+	if (field->type == TR_STRING)
+		return first && !(field->flags & TR_CUT) ? field : NULL;
+	for (size_t i = field->type == TR_MAP ? field->count : 0; i > 0; i--) {
+		const struct tr_member *member = &field->as.members[i - 1];
+		if (member->value->type != TR_STRING || (member->value->flags & TR_CUT))
+			continue;
+		struct tr_text key = tr_string_bytes(member->key, arena);
+		if (key.data && tr_text_equal(key, name))
+			return member->value;
+	}
+	return NULL;
+}
+
+static struct tr_text read_file(struct tr_text name, const struct tr_respfile_source *source,
+				struct tr_arena *arena, struct tr_error *err)
+{
+	struct tr_buffer path = TR_BUFFER_INIT, bytes = TR_BUFFER_INIT;
+	struct tr_text result = { NULL, 0 };
+
+	tr_path_join(source->directory, name, &path);
+	bool done = !path.failed && tr_path_is_absolute(tr_buffer_text(&path)) &&
+		    tr_file_read(tr_buffer_text(&path), TR_RESPFILE_MAX, &bytes, err);
+	if (done)
+		result = tr_arena_copy(arena, tr_buffer_text(&bytes));
+	if (path.failed || (done && !result.data))
+		tr_error_memory(err);
+	tr_buffer_free(&path);
+	tr_buffer_free(&bytes);
+	return result;
+}
+
+struct tr_text tr_respfile_content(struct tr_text name, bool first,
+				   const struct tr_respfile_source *source, struct tr_arena *arena,
+				   struct tr_error *err)
+{
+	const struct tr_value *value = recorded(source->recorded, name, first, arena);
+	struct tr_text content;
+
+	tr_error_clear(err);
+	if (value) {
+		content = tr_string_bytes(value->text, arena);
+		if (!content.data)
+			tr_error_memory(err);
+	} else {
+		content = read_file(name, source, arena, err);
+	}
+	if (content.data && tr_text_starts(content, TR_TEXT("\xef\xbb\xbf"))) {
+		content.data += 3;
+		content.len -= 3;
+	}
+	return content;
+}
+
+struct expander {
+	const struct tr_respfile_rules *rules;
+	const struct tr_respfile_source *source;
+	struct tr_arena *arena;
+	struct tr_expansion *result;
+	struct tr_error *err;
+	size_t opened, bytes; /* of files so far */
+	struct level {
+		const struct tr_text *argv;
+		size_t argc, next;
+	} levels[NESTED + 1];
+	size_t depth;
+};
+
+static bool put(struct expander *e, struct tr_text text, size_t origin, bool from_file)
+{
+	struct tr_expansion *result = e->result;
+
+	if (result->count == result->cap) {
+		size_t cap = result->cap ? result->cap * 2 : 64;
+		struct tr_word *words = tr_arena_alloc(e->arena, cap * sizeof *words);
+		if (!words) {
+			tr_error_memory(e->err);
+			return false;
+		}
+		if (result->count)
+			memcpy(words, result->words, result->count * sizeof *words);
+		result->words = words;
+		result->cap = cap;
+	}
+	result->words[result->count++] = (struct tr_word){ text, origin, from_file };
+	return true;
+}
+
+/* Room for one more in a growing list. NULL: memory is out. */
+static struct tr_text *grow(struct expander *e, struct tr_text *list, size_t count, size_t *cap)
+{
+	if (count < *cap)
+		return list;
+	*cap = *cap ? *cap * 2 : 32;
+	struct tr_text *more = tr_arena_alloc(e->arena, *cap * sizeof *more);
+	if (more && count)
+		memcpy(more, list, count * sizeof *more);
+	return more;
+}
+
+/* Splits a file's content into a level of its own, of words in the arena. */
+static bool open_level(struct expander *e, struct tr_text content, bool comments)
+{
+	struct tr_words words = { content.data, content.data + content.len, e->source->quoting,
+				  comments, false };
+	/* taking quotes away makes no text longer: all words have room here, and it never grows */
+	struct tr_buffer bytes = { tr_arena_alloc(e->arena, content.len), 0, content.len, false };
+	struct tr_text *argv = NULL;
+	size_t count = 0, cap = 0;
+
+	for (size_t begin = 0; bytes.data && tr_words_next(&words, &bytes); begin = bytes.len) {
+		argv = grow(e, argv, count, &cap);
+		if (!argv)
+			break;
+		argv[count++] = (struct tr_text){ bytes.data + begin, bytes.len - begin };
+	}
+	if (!bytes.data || (cap > 0 && !argv)) {
+		tr_error_memory(e->err);
+		return false;
+	}
+	e->levels[++e->depth] = (struct level){ argv, count, 0 };
+	return true;
+}
+
+/* The file is put in, or its argument stays. */
+static bool take_file(struct expander *e, struct tr_text name, const struct tr_text *argv,
+		      size_t used, size_t origin)
+{
+	struct tr_text content = { NULL, 0 };
+	bool first = e->opened == 0;
+
+	if (e->depth < NESTED && e->opened < OPENED) {
+		struct tr_error err;
+		content = tr_respfile_content(name, first, e->source, e->arena, &err);
+		if (!content.data && err.cause == TR_CAUSE_MEMORY) {
+			*e->err = err;
+			return false;
+		}
+	}
+	if (content.data && content.len <= TR_RESPFILE_MAX - e->bytes) {
+		e->opened++;
+		e->bytes += content.len;
+		e->result->files++;
+		/* --via files have lines of comments, files of @ have none */
+		return open_level(e, content, argv[0].data[0] != '@');
+	}
+	if (e->result->missing++ == 0)
+		e->result->example = name;
+	for (size_t i = 0; i < used; i++)
+		if (!put(e, argv[i], origin + (e->depth == 0 ? i : 0), e->depth > 0))
+			return false;
+	return true;
+}
+
+enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
+				  const struct tr_respfile_rules *rules,
+				  const struct tr_respfile_source *source, struct tr_arena *arena,
+				  struct tr_expansion *result, struct tr_error *err)
+{
+	struct expander e = {
+		.rules = rules, .source = source, .arena = arena, .result = result, .err = err
+	};
+	size_t origin = 0;
+	bool fine = true;
+
+	*result = (struct tr_expansion){ 0 };
+	e.levels[0] = (struct level){ argv, argc, 0 };
+	while (fine) {
+		struct level *level = &e.levels[e.depth];
+		if (level->next == level->argc) {
+			if (e.depth == 0)
+				return TR_OK;
+			e.depth--;
+			continue;
+		}
+		size_t i = level->next, used = 1;
+		struct tr_text name = { NULL, 0 };
+		if (e.depth == 0)
+			origin = i;
+		if (e.depth > 0 || i > 0)
+			name = tr_respfile_named(level->argv, level->argc, i, rules, &used);
+		level->next += used;
+		fine = name.data ? take_file(&e, name, level->argv + i, used, origin)
+				 : put(&e, level->argv[i], origin, e.depth > 0);
+	}
+	return TR_FATAL;
+}

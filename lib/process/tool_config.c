@@ -1,0 +1,245 @@
+#include "process/tool_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/input.h"
+#include "process/tool.h"
+#include "record/json.h"
+#include "record/literal.h"
+
+struct configured {
+	struct tr_text binary;
+	struct tr_respfile_rules rules;
+};
+
+struct tr_tool_config {
+	struct tr_arena arena;
+	struct configured *tools;
+	size_t count;
+	struct tr_text what; /* while it is parsed: for messages */
+};
+
+static bool bad(struct tr_tool_config *config, struct tr_error *err, const char *why)
+{
+	tr_error_set(err, TR_CAUSE_USAGE, "%.*s: %s",
+		     (int)(config->what.len > 200 ? 200 : config->what.len), config->what.data,
+		     why);
+	return false;
+}
+
+static bool out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return false;
+}
+
+/* A member's value; of a repeated key the last. NULL: there is none. */
+static const struct tr_value *member(const struct tr_value *map, const char *key)
+{
+	for (size_t i = map->type == TR_MAP ? map->count : 0; i > 0; i--)
+		if (tr_text_is(map->as.members[i - 1].key, key))
+			return map->as.members[i - 1].value;
+	return NULL;
+}
+
+static bool read_form(struct tr_tool_config *config, const struct tr_value *value, unsigned *forms,
+		      struct tr_error *err)
+{
+	static const struct {
+		const char *name;
+		unsigned form;
+	} known[] = { { "attached", TR_RESPFILE_ATTACHED },
+		      { "space", TR_RESPFILE_SPACE },
+		      { "equal", TR_RESPFILE_EQUAL } };
+
+	for (size_t i = 0; value->type == TR_STRING && i < sizeof known / sizeof *known; i++) {
+		if (!tr_text_is(value->text, known[i].name))
+			continue;
+		*forms |= known[i].form;
+		return true;
+	}
+	return bad(config, err, "argFormat holds attached, space and equal");
+}
+
+static bool read_rule(struct tr_tool_config *config, const struct tr_value *value,
+		      struct tr_respfile_rule *rule, struct tr_error *err)
+{
+	const struct tr_value *option = member(value, "argument");
+	const struct tr_value *forms = member(value, "argFormat");
+
+	if (!option || option->type != TR_STRING || !option->text.len || !forms ||
+	    forms->type != TR_LIST)
+		return bad(config, err, "responseFileArgs need an argument and an argFormat");
+	rule->option = tr_string_bytes(option->text, &config->arena);
+	rule->forms = 0;
+	if (!rule->option.data)
+		return out_of_memory(err);
+	for (size_t i = 0; i < forms->count; i++)
+		if (!read_form(config, &forms->as.items[i], &rule->forms, err))
+			return false;
+	return true;
+}
+
+static bool read_tool(struct tr_tool_config *config, const struct tr_value *value,
+		      struct configured *tool, struct tr_error *err)
+{
+	const struct tr_value *binary = member(value, "binary");
+	const struct tr_value *rules = member(value, "responseFileArgs");
+
+	if (!binary || binary->type != TR_STRING || !binary->text.len)
+		return bad(config, err, "every tool needs the name of its binary");
+	if (rules && rules->type != TR_LIST && rules->type != TR_NULL)
+		return bad(config, err, "responseFileArgs is a list");
+	struct tr_text name = tr_string_bytes(binary->text, &config->arena);
+	size_t count = rules && rules->type == TR_LIST ? rules->count : 0;
+	struct tr_respfile_rule *list = tr_arena_alloc(&config->arena, count * sizeof *list);
+	if (!list || !name.data)
+		return out_of_memory(err);
+	*tool = (struct configured){ tr_tool_base(name), { list, count } };
+	for (size_t i = 0; i < count; i++)
+		if (!read_rule(config, &rules->as.items[i], &list[i], err))
+			return false;
+	return true;
+}
+
+static bool read_tools(struct tr_tool_config *config, const struct tr_value *list,
+		       struct tr_error *err)
+{
+	if (list->type != TR_LIST)
+		return bad(config, err, "the list of tools is no JSON list");
+	config->tools = tr_arena_alloc(&config->arena, list->count * sizeof *config->tools);
+	if (!config->tools)
+		return out_of_memory(err);
+	for (; config->count < list->count; config->count++)
+		if (!read_tool(config, &list->as.items[config->count],
+			       &config->tools[config->count], err))
+			return false;
+	return true;
+}
+
+/* The JSON text as a tree; NULL: err is filled. */
+static const struct tr_value *read_json(struct tr_tool_config *config, struct tr_text text,
+					struct tr_error *err)
+{
+	struct tr_buffer literal = TR_BUFFER_INIT;
+	const struct tr_value *tree = NULL;
+	char *copy = tr_arena_alloc(&config->arena, text.len + TR_INPUT_PAD);
+
+	if (!copy) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	memcpy(copy, text.data, text.len);
+	memset(copy + text.len, 0, TR_INPUT_PAD);
+	struct tr_json json = { copy, copy + text.len };
+	enum tr_json_token token = tr_json_spell(&json, &literal, NULL, err);
+	struct tr_text ignored;
+	/* strings of the tree point into the text that it was made of */
+	struct tr_text kept = tr_arena_copy(&config->arena, tr_buffer_text(&literal));
+	if (literal.failed || !kept.data)
+		tr_error_memory(err);
+	else if (token == TR_JSON_CUT || token == TR_JSON_BAD ||
+		 tr_json_next(&json, &ignored) != TR_JSON_CUT)
+		bad(config, err, "no JSON text");
+	else
+		tree = tr_literal_parse(kept, &config->arena, err);
+	tr_buffer_free(&literal);
+	return tree;
+}
+
+struct tr_tool_config *tr_tool_config_parse(struct tr_text json, struct tr_text what,
+					    struct tr_error *err)
+{
+	struct tr_tool_config *config = calloc(1, sizeof *config);
+
+	if (!config) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	if (tr_text_starts(json, TR_TEXT("\xef\xbb\xbf")))
+		json = (struct tr_text){ json.data + 3, json.len - 3 };
+	config->what = what;
+	const struct tr_value *list = read_json(config, json, err);
+	if (!list || !read_tools(config, list, err)) {
+		tr_tool_config_free(config);
+		return NULL;
+	}
+	return config;
+}
+
+struct tr_tool_config *tr_tool_config_read(struct tr_text path, struct tr_error *err)
+{
+	enum { LARGEST = 1 << 20 };
+	struct tr_buffer bytes = TR_BUFFER_INIT;
+	struct tr_tool_config *config = NULL;
+
+	if (tr_file_read(path, LARGEST, &bytes, err))
+		config = tr_tool_config_parse(tr_buffer_text(&bytes), path, err);
+	tr_buffer_free(&bytes);
+	return config;
+}
+
+#define AT_FILE "\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":[\"attached\"]}]}"
+#define TOOL(name) "{\"binary\":\"" name AT_FILE
+
+struct tr_tool_config *tr_tool_config_xcalbuild(struct tr_error *err)
+{
+	static const char list[] =
+		"[" TOOL("ar") "," TOOL("cc") "," TOOL("ld") "," TOOL("gcc") "," TOOL("llvm-gcc") "," TOOL("clang") "," TOOL(
+			"c++") "," TOOL("g++") "," TOOL("llvm-g++") "," TOOL("clang++") "," TOOL("a"
+												 "r"
+												 "m"
+												 "-"
+												 "n"
+												 "o"
+												 "n"
+												 "e"
+												 "-"
+												 "e"
+												 "a"
+												 "b"
+												 "i"
+												 "-"
+												 "g"
+												 "c"
+												 "c") "," TOOL("arm-none-eabi-g++") "]";
+
+	return tr_tool_config_parse(tr_text_from(list), TR_TEXT("xcalbuild"), err);
+}
+
+/* Equal in upper or lower case. */
+static bool same_name(struct tr_text a, struct tr_text b)
+{
+	if (a.len != b.len)
+		return false;
+	for (size_t i = 0; i < a.len; i++) {
+		char lower = (char)(a.data[i] | 0x20);
+		bool letter = lower >= 'a' && lower <= 'z';
+		if (a.data[i] != b.data[i] && (!letter || lower != (b.data[i] | 0x20)))
+			return false;
+	}
+	return true;
+}
+
+const struct tr_respfile_rules *tr_tool_config_find(const struct tr_tool_config *config,
+						    struct tr_text program)
+{
+	struct tr_text base = tr_tool_base(program);
+
+	if (!config->count)
+		return &tr_respfile_usual;
+	for (size_t i = 0; i < config->count; i++)
+		if (same_name(config->tools[i].binary, base))
+			return &config->tools[i].rules;
+	return NULL;
+}
+
+void tr_tool_config_free(struct tr_tool_config *config)
+{
+	if (!config)
+		return;
+	tr_arena_free(&config->arena);
+	free(config);
+}

@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# Compilation databases out of build traces. The rules of recognition are in tests/unit/process.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	data=${top_srcdir:?}/tests/data/build
+	mkdir -p sub
+}
+
+# event ID PARENT EXECUTABLE ARGUMENT...: a line of a Klocwork trace in ./sub
+event() {
+	local id=$1 parent=$2 executable=$3 args='' arg
+	shift 3
+	for arg; do
+		args+=,\"${arg//\"/\\\"}\"
+	done
+	printf '{"id":%s,"parent_id":%s,"work_dir":"%s/sub","executable":"%s","args":[%s]}\n' \
+		"$id" "$parent" "$PWD" "$executable" "${args:1}"
+}
+
+# a build: make, then what the argument says
+build() {
+	echo '{"version":101}'
+	event 1 -1 /usr/bin/make make
+	"$@"
+}
+
+# files: "file" and "output" of each entry on standard input, without the directory
+files() {
+	jq -r ".[] | [.file, .output // \"-\"] | map(ltrimstr(\"$PWD/sub/\")) | join(\" \")"
+}
+
+@test "zlib: Bear's own database, but for the order" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	tr-repack -z none -t compdb "$data/zlib.kw.json.gz" >ours.json
+	jq -S 'sort_by(.output)' ours.json >ours
+	jq -S 'sort_by(.output)' "$data/zlib.compile_commands.json" | cmp - ours
+	# the layout is the same too
+	sort ours.json | cmp - <(sort "$data/zlib.compile_commands.json")
+	tr-tojson --as=compdb "$data/zlib.kw.json.gz" | cmp - ours.json
+	tr-parse "$data/zlib.kw.json.gz" | tr-repack -t compdb | cmp - ours.json
+}
+
+@test "two sources of one call, options from a response file" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '%s\n' '-O1 "-DX=a b"' -Wall >sub/opts.rsp
+	zcat "$data/mc.kw.jsonl.gz" | sed "s,/srv/lab/build/mc,$PWD/sub,g" >mc.json
+	tr-repack -t compdb mc.json >keep.json
+	[ "$(files <keep.json)" = $'a.c -\nb.c prog\nc.c prog' ]
+	[ "$(jq -r '.[2].arguments | join("|")' keep.json)" = '/usr/bin/gcc|-c|@opts.rsp|c.c|-o|prog' ]
+	tr-repack -t compdb -O respfiles=inline mc.json >inline.json
+	[ "$(jq -r '.[1].arguments | join("|")' inline.json)" = \
+		'/usr/bin/gcc|-c|-O1|-DX=a b|-Wall|b.c|-o|prog' ]
+	rm sub/opts.rsp
+	run -0 --separate-stderr tr-repack -t compdb -O respfiles=inline mc.json
+	[ "$output" = "$(cat keep.json)" ]
+	[[ $stderr == *"no response file 'opts.rsp' here: it stays as it is"* ]]
+	run -2 --separate-stderr tr-repack --strict -t compdb -O respfiles=inline mc.json
+}
+
+@test "sources that stand in a response file" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	echo '-c -DY x.c y.c' >sub/all.rsp
+	build event 2 1 /usr/bin/gcc gcc @all.rsp -O2 | tr-repack -t compdb >db
+	[ "$(jq -r '.[] | .arguments | join(" ")' db)" = \
+		$'/usr/bin/gcc -c -DY x.c -O2\n/usr/bin/gcc -c -DY y.c -O2' ]
+	echo '-c "C:\\x.c"' >sub/win.rsp
+	build event 2 1 /usr/bin/gcc gcc @win.rsp | tr-repack -t compdb -O quoting=windows |
+		jq -r '.[0].file' | grep -F 'C:\\x.c'
+}
+
+one_of_each() {
+	event 2 1 /usr/bin/gcc gcc -c a.c -o a.o
+	event 3 2 /usr/lib/gcc/12/cc1 cc1 a.c -o /tmp/x.s
+	event 4 2 /usr/bin/as as -o a.o /tmp/x.s
+	event 5 1 /usr/bin/ccache ccache gcc -c b.c
+	event 6 5 /usr/bin/gcc gcc -E b.c
+	event 7 5 /usr/bin/gcc gcc -c -o b.o b.c
+	event 8 1 /usr/bin/gcc gcc -E c.c
+	event 9 1 /usr/bin/gcc gcc -MM c.c
+	event 10 1 /usr/bin/gcc gcc --version
+	event 11 1 /usr/bin/gcc gcc a.o b.o -o prog
+	event 12 1 /usr/bin/as as -o d.o d.s
+	event 13 1 /usr/bin/mpicc mpicc -c e.c
+	event 14 13 /usr/bin/gcc gcc -I/usr/include/mpi -c e.c
+	event 15 1 /opt/zcc zcc -c f.c
+	event 16 15 /opt/cc1 cc1 f.c -o /tmp/f.s
+	event 17 15 /opt/as as /tmp/f.s -o f.o
+	event 18 1 /usr/bin/clang-16 clang -c g.c
+	event 19 18 /usr/bin/clang-16 clang-16 -cc1 g.c -o g.o
+}
+
+@test "the tree tells what is part of another call" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	build one_of_each | tr-repack -t compdb | files >got
+	printf '%s\n' 'a.c a.o' 'b.c -' 'd.s d.o' 'e.c -' 'f.c /tmp/f.s' 'g.c -' | diff - got
+	# children that are told before their parents are no others
+	{ build one_of_each | head -n 2; build one_of_each | tail -n +3 | grep -v /opt/as | tac; } |
+		tr-repack -t compdb | files | sort | diff got -
+	# without parents the names have to do
+	build one_of_each | sed 's/"parent_id":[0-9]*/"parent_id":-1/' | tr-repack -t compdb | files |
+		grep -vE '^(a|b|e|g).c' >rest || true
+	[ ! -s rest ]
+}
+
+libtool_build() {
+	event 2 1 /bin/bash /bin/bash ./libtool --mode=compile gcc -c a.c -o a.lo
+	event 3 2 /usr/bin/gcc gcc -c a.c -fPIC -o .libs/a.o
+	event 4 2 /usr/bin/gcc gcc -c a.c -o a.o
+	event 5 1 /bin/bash /bin/bash ./libtool --mode=compile gcc -c b.c -o b.lo
+	event 6 1 /bin/bash /bin/bash ./libtool --mode=link gcc a.lo b.lo c.c -o liba.la
+	event 7 1 /bin/sh /bin/sh -c 'echo libtool gcc -c x.c'
+}
+
+@test "libtool counts where its commands are not in the trace" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	build libtool_build | tr-repack -t compdb >db
+	[ "$(files <db)" = $'a.c .libs/a.o\na.c a.o\nb.c b.lo' ]
+	[ "$(jq -r '.[2].arguments | join(" ")' db)" = 'gcc -c b.c -o b.lo' ]
+}
+
+twice() {
+	event 2 1 /usr/bin/gcc gcc -c a.c -o a.o
+	event 3 1 /usr/bin/gcc gcc -c a.c -o a.o
+	event 4 1 /usr/bin/gcc gcc -c -DX a.c -o a.o
+	event 5 1 /usr/bin/gcc gcc -c -DX a.c -o b.o
+	event 6 1 /usr/bin/gcc gcc -fsyntax-only a.c
+	event 7 1 /usr/bin/gcc gcc -fsyntax-only -DX a.c
+	event 8 1 /usr/bin/gcc gcc -c a.c
+	event 9 1 /usr/bin/gcc gcc -c ../sub/a.c
+}
+
+@test "-O unique" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	count() { build twice | tr-repack -t compdb "$@" | jq length; }
+	[ "$(count)" -eq 4 ]
+	[ "$(count -O unique=file+output)" -eq 4 ]
+	[ "$(count -O unique=file)" -eq 1 ]
+	[ "$(count -O unique=all)" -eq 7 ]
+	[ "$(count -O unique=none)" -eq 8 ]
+	run -2 bash -c 'echo "{\"version\":101}" | tr-repack -t compdb -O unique=some'
+	# what is kept is the first
+	build twice | tr-repack -t compdb -O unique=file | jq -r '.[0].arguments | join(" ")' |
+		grep -x '/usr/bin/gcc -c a.c -o a.o'
+}
+
+linking() {
+	event 2 1 /usr/bin/gcc gcc -O2 -L. -lz -Wl,-x -Xlinker -y -shared -pthread x.c y.o z.a -o prog
+	event 3 1 ../bin/gcc gcc -L. -c u.c
+}
+
+@test "what is about linking goes where linking was meant" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	build linking | tr-repack -t compdb | jq -r '.[] | .arguments | join(" ")' >got
+	printf '%s\n' '/usr/bin/gcc -c -O2 -pthread x.c -o prog' "$PWD/bin/gcc -L. -c u.c" | diff - got
+}
+
+@test "-O tools" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	cat >tools.json <<-'END'
+		[{"binary":"mycc","responseFileArgs":[{"argument":"--via","argFormat":["equal","space"]}]}]
+	END
+	echo '-DX x.c' >sub/v
+	calls() {
+		event 2 1 /opt/MyCC.exe mycc -c --via v
+		event 3 1 /opt/mycc mycc -c --Via=v -o y.o
+		event 4 1 /usr/bin/gcc gcc -c z.c
+	}
+	build calls | tr-repack -t compdb -O tools=tools.json >db
+	[ "$(jq -r '.[] | .arguments | join(" ")' db)" = \
+		$'/opt/MyCC.exe -c -DX x.c\n/opt/mycc -c -DX x.c -o y.o' ]
+	[ "$(build calls | tr-repack -t compdb -O tools=xcalbuild | jq -r '.[].file')" = "$PWD/sub/z.c" ]
+	build calls >trace
+	run -2 --separate-stderr tr-repack -t compdb -O tools=none.json trace
+	[[ $stderr == *"none.json: No such file or directory"* ]]
+	echo '[{}]' >tools.json
+	run -2 --separate-stderr tr-repack -t compdb -O tools=tools.json trace
+	[[ $stderr == *"tools.json: every tool needs the name of its binary"* ]]
+}
+
+@test "what cannot be an entry is said, and the rest stands" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '%b' '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t1\tgcc\tcwd="/a"\targv=["gcc","-c","x.c"...]\n' \
+		'exec\t1\t-\t2\tgcc\tcwd="/a"\targv=["gcc","-c"]...\n' \
+		'exec\t2\t-\t3\tgcc\targv=["gcc","-c","y.c"]\n' \
+		'exec\t3\t-\t4\tgcc\tcwd="/a"\targv=["gcc","-c",7]\n' \
+		'exec\t4\t-\t5\tgcc\tcwd="/a"\targv=["gcc","-c","z.c"]\terror=ENOENT\n' \
+		'exec\t5\t-\t6\tgcc\tcwd="/a"\n' \
+		'exec\t6\t-\t7\t-\tcwd="/a"\targv=["gcc","-c","\\xff.c"]\n' \
+		'exec\t7\t-\t8\tls\tcwd="/a"\targv="?"\n' \
+		'exit\t8\t-\t7\t-\tstatus=0\n!end\t9\n' >trace
+	run -2 --separate-stderr tr-repack -t compdb trace
+	[ "$(grep -c 'the tracer cut its arguments: no entry' <<<"$stderr")" -eq 2 ]
+	[[ $stderr == *"its directory is not known: no entry"* ]]
+	[[ $stderr == *"an argument that is no string"* ]]
+	[[ $stderr == *"no argv in the record"* ]]
+	[ "$(wc -l <<<"$stderr")" -eq 5 ]
+	[[ $output == *$'"file": "/a/\xff.c"'* ]]
+	[ "$(grep -c file <<<"$output")" -eq 1 ]
+}
+
+@test "nothing to compile is an empty database" {
+	build true | tr-repack -t compdb | cmp - <(echo '[]')
+}

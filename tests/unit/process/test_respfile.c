@@ -1,0 +1,195 @@
+/* Response files and the configuration of tools. */
+#include "process/respfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process/tool_config.h"
+#include "record/literal.h"
+#include "tap.h"
+
+static struct tr_arena arena = TR_ARENA_INIT;
+static char directory[] = "/tmp/test_respfile.XXXXXX";
+
+static void write_file(const char *name, const char *content)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	FILE *file = fopen(path, "w");
+	fputs(content, file);
+	fclose(file);
+}
+
+static void remove_file(const char *name)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	remove(path);
+}
+
+static void expand(const char *const *argv, const struct tr_respfile_rules *rules,
+		   const char *recorded, enum tr_quoting quoting, struct tr_expansion *result)
+{
+	struct tr_text words[32];
+	struct tr_error err;
+	size_t argc = 0;
+	for (; argv[argc]; argc++)
+		words[argc] = tr_text_from(argv[argc]);
+	struct tr_respfile_source source = { tr_text_from(directory), NULL, quoting };
+	if (recorded)
+		source.recorded = tr_literal_parse(tr_text_from(recorded), &arena, &err);
+	tr_respfile_expand(words, argc, rules, &source, &arena, result, &err);
+}
+
+static void same(const struct tr_expansion *result, const char *want, size_t missing)
+{
+	struct tr_buffer all = TR_BUFFER_INIT;
+	for (size_t i = 0; i < result->count; i++) {
+		if (i)
+			tr_buffer_put_byte(&all, '|');
+		tr_buffer_put_text(&all, result->words[i].text);
+	}
+	if (!ok(tr_text_is(tr_buffer_text(&all), want) && result->missing == missing, "%s", want))
+		diag("got %.*s, %zu missing", (int)all.len, all.data, result->missing);
+	tr_buffer_free(&all);
+}
+
+#define LINE(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void test_files(void)
+{
+	struct tr_expansion result;
+	write_file("a.rsp", "-O1 \"-DX=a b\"\n@b.rsp\n");
+	write_file("b.rsp", "\xef\xbb\xbf-Wall 'c d.c'");
+	write_file("empty.rsp", "");
+	write_file("self.rsp", "-x @self.rsp @self.rsp");
+	expand(LINE("gcc", "-c", "@a.rsp", "x.c"), &tr_respfile_usual, NULL, TR_QUOTING_GNU,
+	       &result);
+	same(&result, "gcc|-c|-O1|-DX=a b|-Wall|c d.c|x.c", 0);
+	ok(result.words[4].from_file && result.words[4].origin == 2 && !result.words[6].from_file &&
+		   result.words[6].origin == 3,
+	   "each word says where it is from");
+	expand(LINE("gcc", "@gone.rsp", "@a.rsp", "@empty.rsp", "@"), &tr_respfile_usual, NULL,
+	       TR_QUOTING_GNU, &result);
+	same(&result, "gcc|@gone.rsp|-O1|-DX=a b|-Wall|c d.c|@", 1);
+	ok(tr_text_is(result.example, "gone.rsp"), "the missing one has a name");
+	expand(LINE("@a.rsp", "@/", "@rpath/x"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "@a.rsp|@/|@rpath/x", 1);
+	expand(LINE("gcc", "@self.rsp"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	ok(result.files == 2000, "files that name themselves come to an end");
+	remove_file("a.rsp");
+	remove_file("b.rsp");
+	remove_file("empty.rsp");
+	remove_file("self.rsp");
+}
+
+static void test_odd_files(void)
+{
+	struct tr_expansion result;
+	char path[200];
+	snprintf(path, sizeof path, "%s/fifo", directory);
+	mkfifo(path, 0600);
+	expand(LINE("gcc", "@fifo", "@/dev/zero"), &tr_respfile_usual, NULL, TR_QUOTING_GNU,
+	       &result);
+	same(&result, "gcc|@fifo|@/dev/zero", 2);
+	remove(path);
+	ok(mkfifo(path, 0600) == 0 || errno == EEXIST,
+	   "a pipe that nobody writes to does not hold us up");
+	remove(path);
+}
+
+static void test_recorded(void)
+{
+	struct tr_expansion result;
+	write_file("a.rsp", "disk");
+	expand(LINE("gcc", "@a.rsp", "@b.rsp"), &tr_respfile_usual, "\"from record\\n\"",
+	       TR_QUOTING_GNU, &result);
+	same(&result, "gcc|from|record|@b.rsp", 1);
+	expand(LINE("gcc", "@a.rsp", "@b.rsp"), &tr_respfile_usual,
+	       "{\"b.rsp\":\"x\\\\y @a.rsp\",\"n\":1}", TR_QUOTING_WINDOWS, &result);
+	same(&result, "gcc|disk|x\\y|disk", 0);
+	expand(LINE("gcc", "@a.rsp"), &tr_respfile_usual, "\"cut\"...", TR_QUOTING_GNU, &result);
+	same(&result, "gcc|disk", 0);
+	remove_file("a.rsp");
+}
+
+static void test_options(void)
+{
+	static const char json[] = "[{\"binary\":\"armlink\",\"responseFileArgs\":["
+				   "{\"argument\":\"--Via\",\"argFormat\":[\"space\",\"equal\"]},"
+				   "{\"argument\":\"-f\",\"argFormat\":[\"attached\",\"space\"]}]},"
+				   "{\"binary\":\"CL\"}]";
+	struct tr_error err;
+	struct tr_expansion result;
+	struct tr_tool_config *config =
+		tr_tool_config_parse(tr_text_from(json), TR_TEXT("test"), &err);
+	if (!ok(config, "a configuration"))
+		return;
+	const struct tr_respfile_rules *rules =
+		tr_tool_config_find(config, TR_TEXT("C:\\arm\\ArmLink.EXE"));
+	ok(rules, "names are of any case");
+	ok(!tr_tool_config_find(config, TR_TEXT("armar")), "others do not matter");
+	ok(tr_tool_config_find(config, TR_TEXT("cl.exe")), "a tool without response files");
+	write_file("v", "# comment\n-x\n; another\n-y #z\n");
+	expand(LINE("armlink", "--via=v", "--VIA", "v", "--via", "-fv", "-f", "v", "@v"), rules,
+	       NULL, TR_QUOTING_GNU, &result);
+	same(&result, "armlink|-x|-y|#z|-x|-y|#z|--via|-fv|-x|-y|#z|@v", 1);
+	expand(LINE("armlink", "-fv", "-F", "v", "--via"), rules, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "armlink|-x|-y|#z|-F|v|--via", 0);
+	remove_file("v");
+	tr_tool_config_free(config);
+}
+
+static void test_configurations(void)
+{
+	static const char *const bad[] = {
+		"",
+		"{",
+		"{}",
+		"[1]",
+		"[{}]",
+		"[{\"binary\":1}]",
+		"[{\"binary\":\"\"}]",
+		"[] x",
+		"[",
+		"[{\"binary\":\"a\",\"responseFileArgs\":{}}]",
+		"[{\"binary\":\"a\",\"responseFileArgs\":[{}]}]",
+		"[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":[\"x\"]"
+		"}]}]",
+		"[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"\",\"argFormat\":[]}]}]",
+	};
+	struct tr_error err;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		ok(!tr_tool_config_parse(tr_text_from(bad[i]), TR_TEXT("test"), &err),
+		   "no configuration: %s", bad[i]);
+	struct tr_tool_config *every =
+		tr_tool_config_parse(TR_TEXT("\xef\xbb\xbf [ ] \n"), TR_TEXT("test"), &err);
+	ok(every && tr_tool_config_find(every, TR_TEXT("make")) == &tr_respfile_usual,
+	   "the empty list means every program");
+	tr_tool_config_free(every);
+	struct tr_tool_config *xcalbuild = tr_tool_config_xcalbuild(&err);
+	ok(xcalbuild && tr_tool_config_find(xcalbuild, TR_TEXT("/usr/bin/llvm-g++")) &&
+		   !tr_tool_config_find(xcalbuild, TR_TEXT("gcc-12")),
+	   "xcalbuild's own list");
+	tr_tool_config_free(xcalbuild);
+	ok(!tr_tool_config_read(TR_TEXT("/nonexistent/config"), &err) &&
+		   strstr(err.text, "/nonexistent/config"),
+	   "a file that is not there: %s", err.text);
+	ok(!tr_tool_config_read(TR_TEXT("/"), &err), "no file: %s", err.text);
+}
+
+int main(void)
+{
+	if (!mkdtemp(directory))
+		return 1;
+	test_files();
+	test_odd_files();
+	test_recorded();
+	test_options();
+	test_configurations();
+	rmdir(directory);
+	tr_arena_free(&arena);
+	return done_testing();
+}
