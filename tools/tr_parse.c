@@ -5,11 +5,13 @@
 #include "call/join.h"
 #include "core/buffer.h"
 
-enum { EXACT = 1, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };
+enum { EXACT = 1, LINES, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };
 
 static const struct tr_option options[] = {
 	{ EXACT, 0, "exact", NULL,
 	  "keep the source's own spelling in .raw fields where a rewrite would differ" },
+	{ LINES, 0, "lines", NULL,
+	  "one record for each line of the source, all bytes of it (etrace)" },
 	{ JOIN, 0, "join", NULL,
 	  "put enter and leave of an API call together: one call, where it left" },
 	{ NO_BLOBS, 0, "no-blobs", NULL, "leave blobs out: only their length stays" },
@@ -208,11 +210,14 @@ int main(int argc, char **argv)
 		tr_cli_usage(&cli, "--list and --identify exclude each other");
 	else if (chosen[JOIN] && chosen[EXACT])
 		tr_cli_usage(&cli, "--join and --exact exclude each other");
+	else if (chosen[LINES] && (chosen[JOIN] || chosen[EXACT]))
+		tr_cli_usage(&cli, "--lines excludes --join and --exact");
 	else if (chosen[NO_BLOBS] && chosen[BLOB_DIR])
 		tr_cli_usage(&cli, "--no-blobs and --blob-dir exclude each other");
 	if (chosen[NO_BLOBS])
 		blobs = (struct tr_cli_blobs){ .wanted = true, .what = TR_BLOBS_LEAVE_OUT };
 	cli.config.read.exact = chosen[EXACT];
+	cli.config.read.lines = chosen[LINES];
 	cli.config.unknown_members = listing;
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (listing)

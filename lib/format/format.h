@@ -37,6 +37,7 @@ enum {
 	TR_FORMAT_JSON = 16,  /* offered by tr-tojson --as=NAME */
 	TR_FORMAT_HEADS = 32, /* its reader begins each segment with a header record, see next */
 	TR_FORMAT_ONE = 64,   /* a file holds one segment, so two of them cannot be put together */
+	TR_FORMAT_LINES = 128, /* its reader knows config.lines */
 };
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
@@ -65,6 +66,7 @@ struct tr_read_config {
 	struct tr_limits limits;
 	struct tr_settings settings;
 	bool exact; /* --exact: add .raw where the rewrite would differ */
+	bool lines; /* --lines: one record for every line of the source, all bytes of it */
 	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */
 };
 
@@ -155,6 +157,7 @@ extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
 extern const struct tr_format tr_format_compdb;
 extern const struct tr_format tr_format_apitrace;
+extern const struct tr_format tr_format_etrace;
 extern const struct tr_format tr_format_gnatcov;
 extern const struct tr_format tr_format_srctrace;
 extern const struct tr_format tr_format_drcov;

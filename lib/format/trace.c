@@ -127,6 +127,11 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 				     "--list-formats");
 		return TR_FATAL;
 	}
+	if (trace->config.read.lines && !(format->flags & TR_FORMAT_LINES)) {
+		tr_error_set(err, TR_CAUSE_USAGE, "%s cannot be read line by line (--lines)",
+			     format->name);
+		return TR_FATAL;
+	}
 	if (!tr_settings_check(&trace->config.read.settings, format, false, err))
 		return TR_FATAL;
 	trace->reader = format->open(&trace->config.read, trace->in, err);

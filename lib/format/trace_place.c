@@ -92,7 +92,8 @@ static void skip_bom(struct tr_trace *trace)
 {
 	const struct tr_format *forced = trace->config.format;
 
-	if ((forced && (forced->flags & TR_FORMAT_BINARY)) || !tr_input_more(trace->in, 1) ||
+	/* line by line every byte is kept, those of a mark too */
+	if (trace->config.read.lines || (forced && (forced->flags & TR_FORMAT_BINARY)) || !tr_input_more(trace->in, 1) ||
 	    *trace->in->pos != '\xef' || !tr_input_more(trace->in, 3) ||
 	    memcmp(trace->in->pos, "\xef\xbb\xbf", 3) != 0)
 		return;

@@ -216,12 +216,13 @@ static bool put_members(struct tr_record *record, const struct tr_klocwork_field
 	tr_buffer_put_literal(to, "{\"id\":");
 	if (!tr_klocwork_render_id(record, to, err))
 		return false;
-	if (!fields->ppid && overrides->parent_id.data) {
+	if (overrides->parent_id.data) {
 		tr_buffer_put_literal(to, ",\"parent_id\":");
 		tr_buffer_put_text(to, overrides->parent_id);
+	} else if (!put_member(record, TR_TEXT(",\"parent_id\":"), fields->ppid, to, err)) {
+		return false;
 	}
-	if (!put_member(record, TR_TEXT(",\"parent_id\":"), fields->ppid, to, err) ||
-	    !put_member(record, TR_TEXT(",\"work_dir\":"), fields->cwd, to, err) ||
+	if (!put_member(record, TR_TEXT(",\"work_dir\":"), fields->cwd, to, err) ||
 	    !put_executable(record, to, err) ||
 	    !put_member(record, TR_TEXT(",\"args\":"), fields->argv, to, err) ||
 	    !put_env_diff(record, fields, overrides, to, err))

@@ -23,7 +23,7 @@ enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocw
 
 /* What stands in the place of a field's value, where it does. */
 struct tr_klocwork_overrides {
-	struct tr_text parent_id; /* JSON text, where the record has no ppid; data NULL: none */
+	struct tr_text parent_id; /* JSON text, instead of the ppid; data NULL: that stays */
 	struct tr_text envdiff;	  /* a literal; data NULL: none */
 	bool has_envdiff;	  /* the record's own fields are not to be looked at */
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/decimal.h"
 #include "format/klocwork/ids.h"
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
@@ -25,6 +26,8 @@ struct writer {
 	struct tr_klocwork_ids written;
 	/* parents that were not there yet, to how often they were named */
 	struct tr_klocwork_ids later;
+	/* ids of the execs written, where they did not come from a klocwork trace */
+	struct tr_klocwork_ids tasks;
 	struct tr_klocwork_env env;
 
 	/* the whole stream */
@@ -43,7 +46,8 @@ struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struc
 	}
 	writer->out = out;
 	writer->env.target_top = tr_text_is(base, "top");
-	writer->written = writer->later = (struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
+	writer->written = writer->later = writer->tasks =
+		(struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
 	return (struct tr_writer *)writer;
 }
 
@@ -55,6 +59,7 @@ void tr_klocwork_discard(struct tr_writer *base)
 	tr_klocwork_object_free(&writer->object);
 	tr_klocwork_ids_free(&writer->written);
 	tr_klocwork_ids_free(&writer->later);
+	tr_klocwork_ids_free(&writer->tasks);
 	tr_klocwork_env_end(&writer->env);
 	free(writer);
 }
@@ -92,6 +97,7 @@ static enum tr_status end_segment(struct writer *writer, const struct tr_record 
 	writer->faithful = writer->begun = false;
 	tr_klocwork_ids_forget(&writer->written);
 	tr_klocwork_ids_forget(&writer->later);
+	tr_klocwork_ids_forget(&writer->tasks);
 	tr_klocwork_env_end(&writer->env);
 	return tr_framing_end(&writer->framing, trailer, err);
 }
@@ -180,7 +186,8 @@ static bool remember(struct writer *writer, const struct tr_record *record)
 	}
 	if (record->task.type == TR_CELL_ABSENT || !cell_number(&record->task, &id))
 		id = seq;
-	return tr_klocwork_ids_put_number(&writer->written, seq, id);
+	return tr_klocwork_ids_put_number(&writer->written, seq, id) &&
+	       (writer->faithful || tr_klocwork_ids_put_number(&writer->tasks, id, seq));
 }
 
 /* TR_OK: .raw was written. TR_END: there is none that holds. */
@@ -226,22 +233,47 @@ static enum tr_status render_exec(struct writer *writer, struct tr_record *recor
 	return TR_OK;
 }
 
+/*
+ * What stands as parent_id where the record did not come from a klocwork trace.
+ * There the parent is an event of the trace or nobody (-1); elsewhere it may be
+ * a process that never ran a program of its own, or one that was not watched.
+ */
+static struct tr_text foreign_parent(struct writer *writer, struct tr_record *record,
+				     const struct tr_klocwork_fields *fields,
+				     enum tr_klocwork_place place, uint64_t id, char *digits)
+{
+	struct tr_text none = { NULL, 0 };
+	struct tr_buffer text = { digits, 0, TR_DECIMAL_MAX, false };
+	uint64_t seq;
+
+	bool foreign = !writer->faithful && writer->framing.headed;
+	if (writer->faithful || place == TR_KLOCWORK_STRANGER || (!foreign && fields->ppid))
+		return none;
+	if (place == TR_KLOCWORK_WRITTEN) {
+		tr_buffer_put_decimal(&text, id);
+		return tr_buffer_text(&text);
+	}
+	if (!foreign)
+		return none;
+	struct tr_value *ppid = fields->ppid ? tr_field_value(record, fields->ppid, NULL) : NULL;
+	if (!ppid || ppid->type != TR_UINT ||
+	    tr_klocwork_ids_find_number(&writer->tasks, ppid->as.number, &seq))
+		return none;
+	return TR_TEXT("-1");
+}
+
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_klocwork_fields fields;
 	struct tr_klocwork_overrides overrides = { { NULL, 0 }, { NULL, 0 }, false };
-	char digits[20];
+	char digits[TR_DECIMAL_MAX];
 	uint64_t parent = TR_NO_POSITION, id, seq;
 	enum tr_status status = tr_klocwork_fields_find(record, &fields, err);
 	if (status != TR_OK)
 		return about(record, status, err);
 	enum tr_klocwork_place place = find_parent(writer, &fields, &parent, &id);
-	if (place == TR_KLOCWORK_WRITTEN && !writer->faithful) {
-		struct tr_buffer text = { digits, 0, sizeof digits, false };
-		tr_buffer_put_decimal(&text, id);
-		overrides.parent_id = tr_buffer_text(&text);
-	}
+	overrides.parent_id = foreign_parent(writer, record, &fields, place, id, digits);
 	if (!cell_number(&record->seq, &seq))
 		seq = TR_NO_POSITION;
 	bool known = true;
@@ -287,12 +319,23 @@ static enum tr_status put_env(struct writer *writer, struct tr_record *record, s
 	return about(record, tr_klocwork_env_top(&writer->env, record, err), err);
 }
 
+/* Of another format's own only what this one has, too. */
+static bool is_context(const struct writer *writer, const struct tr_record *record)
+{
+	if (tr_text_is(record->kind, "env"))
+		return true;
+	if (writer->faithful || !writer->framing.headed)
+		return tr_text_is(record->kind, "meta") || tr_text_is(record->kind, "raw");
+	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
+	       (tr_text_is(record->name.text, "version") ||
+		tr_text_is(record->name.text, "creator"));
+}
+
 static enum tr_status put_record(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
 	bool exec = tr_text_is(record->kind, "exec");
-	if (!exec && !tr_text_is(record->kind, "meta") && !tr_text_is(record->kind, "env") &&
-	    !tr_text_is(record->kind, "raw")) {
+	if (!exec && !is_context(writer, record)) {
 		tr_misfits_add(&writer->tally.misfits, record->kind);
 		tr_framing_count(&writer->framing, record);
 		return TR_OK;

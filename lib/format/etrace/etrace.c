@@ -1,0 +1,28 @@
+#include "format/etrace/etrace.h"
+
+static const char *const extensions[] = { ".nfsdb", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "pid-bits", "N", true, false,
+	  "bits of an upid that are the process id, usually 22: adds pid to every record" },
+	{ "reorder", "N", true, false,
+	  "put lines that stand up to N lines too late back into the order of their times" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_etrace = {
+	.name = "etrace",
+	.summary = "system call log of the etrace kernel tracer (.nfsdb)",
+	.exact = "EXACT with --lines, else equal as events",
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_LINES,
+	.extensions = extensions,
+	.options = options,
+	.bid = tr_etrace_bid,
+	.open = tr_etrace_open,
+	.next = tr_etrace_next,
+	.close = tr_etrace_close,
+	.create = tr_etrace_create,
+	.put = tr_etrace_put,
+	.finish = tr_etrace_finish,
+	.discard = tr_etrace_discard,
+};

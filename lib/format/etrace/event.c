@@ -1,0 +1,403 @@
+#include "format/etrace/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/literal.h"
+
+enum {
+	ENV = 0,	/* the slot of an envset's text */
+	GAP_MAX = 1024, /* empty arguments in a row: more are no gap but damage */
+	ARGUMENTS_MAX =
+		8 << 20, /* each takes a byte at least, and the kernel has no room for more */
+	KEPT = 4096,	 /* arguments that an event keeps space for */
+};
+
+void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			   const struct tr_etrace_line *line)
+{
+	event->type = tag->type;
+	event->role = tag->role;
+	event->phase = TR_ETRACE_GATHERING;
+	event->upid = line->upid;
+	event->cpu = line->cpu;
+	event->sec = event->last_sec = line->sec;
+	event->nsec = event->last_nsec = line->nsec;
+	event->source_line = line->number;
+	event->failed = event->cut = event->unfinished = false;
+	event->disorder = event->beginless = false;
+	event->given = 0;
+	memset(event->strings, 0, sizeof event->strings);
+	event->last = NULL;
+	event->in_arguments = false;
+	tr_buffer_reset(&event->bytes);
+	tr_buffer_reset(&event->extra);
+	event->argument_count = 0;
+	if (event->argument_cap > KEPT) {
+		free(event->arguments);
+		event->arguments = NULL;
+		event->argument_cap = 0;
+	}
+}
+
+void tr_etrace_event_free(struct tr_etrace_event *event)
+{
+	tr_buffer_free(&event->bytes);
+	tr_buffer_free(&event->extra);
+	free(event->arguments);
+	free(event);
+}
+
+size_t tr_etrace_event_held(const struct tr_etrace_event *event)
+{
+	return event->bytes.len + event->extra.len +
+	       event->argument_count * sizeof *event->arguments;
+}
+
+/* Lines of one string are printed one after the other: a later one cannot be older. */
+static bool is_older(struct tr_etrace_event *event, const struct tr_etrace_line *line)
+{
+	bool older = line->sec != event->last_sec ? line->sec < event->last_sec
+						  : line->nsec < event->last_nsec;
+
+	event->last_sec = line->sec;
+	event->last_nsec = line->nsec;
+	return older;
+}
+
+/* Takes one `name=number` off the text. NULL: fine, else why not. */
+static const char *take_parameter(struct tr_text *text, struct tr_text *name, int64_t *number)
+{
+	const char *p = text->data, *end = p + text->len;
+	const char *comma = memchr(p, ',', text->len);
+	struct tr_text one = tr_text_span(p, comma ? comma : end);
+	const char *equals = memchr(p, '=', one.len);
+	uint64_t magnitude;
+	bool padded;
+
+	*text = tr_text_span(comma ? comma + 1 : end, end);
+	if (!equals || equals == p || (comma && comma + 1 == end))
+		return "no list of parameters";
+	*name = tr_text_span(p, equals);
+	struct tr_text digits = tr_text_span(equals + 1, p + one.len);
+	bool negative = digits.len && *digits.data == '-';
+	if (negative)
+		digits = tr_text_span(digits.data + 1, digits.data + digits.len);
+	if (!tr_etrace_number(digits, &magnitude, &padded) || magnitude > INT64_MAX)
+		return "a parameter is no number of 64 bits";
+	*number = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	return NULL;
+}
+
+/* What nobody knows is kept beside the fields. */
+static void put_extra(struct tr_buffer *extra, struct tr_text name, int64_t number)
+{
+	if (extra->len)
+		tr_buffer_put_byte(extra, ',');
+	tr_buffer_put_byte(extra, '"');
+	tr_string_escape(name, extra);
+	tr_buffer_put_literal(extra, "\":");
+	if (number < 0)
+		tr_buffer_put_byte(extra, '-');
+	tr_buffer_put_decimal(extra, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
+static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_tag *tag,
+							struct tr_text name)
+{
+	for (size_t i = 0; i < tag->parameter_count; i++)
+		if (tr_text_equal(tag->parameters[i].name, name))
+			return &tag->parameters[i];
+	return NULL;
+}
+
+const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
+				       const struct tr_etrace_tag *tag, struct tr_text text)
+{
+	while (text.len) {
+		struct tr_text name;
+		int64_t number;
+		const char *reason = take_parameter(&text, &name, &number);
+		if (reason)
+			return reason;
+		const struct tr_etrace_parameter *known = find_parameter(tag, name);
+		if (!known) {
+			put_extra(&event->extra, name, number);
+			continue;
+		}
+		struct tr_etrace_string *string = &event->strings[known->slot];
+		if (known->size ? string->expected : event->given >> known->slot & 1)
+			return "a parameter twice";
+		if (!known->size) {
+			event->given |= (uint8_t)(1u << known->slot);
+			event->numbers[known->slot] = number;
+			continue;
+		}
+		if (number < 0)
+			return "a size below 0";
+		string->expected = true;
+		string->size = (uint64_t)number;
+	}
+	return NULL;
+}
+
+/* The text's end: a text behind a bar is done as soon as it is as long as it should be. */
+static void append(struct tr_etrace_event *event, struct tr_etrace_string *string,
+		   struct tr_text text)
+{
+	tr_buffer_put_text(&event->bytes, text);
+	string->len += text.len;
+	if (string->form == TR_ETRACE_SHORT && string->len >= string->size)
+		string->done = true;
+}
+
+static enum tr_etrace_fit result(const struct tr_etrace_event *event)
+{
+	return event->bytes.failed ? TR_ETRACE_MEMORY : TR_ETRACE_FITS;
+}
+
+static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string *string,
+			 bool in_parts)
+{
+	string->form = in_parts ? TR_ETRACE_LONG : TR_ETRACE_SHORT;
+	string->begin = event->bytes.len;
+	string->index = 0;
+	event->last = string;
+	event->in_arguments = false;
+}
+
+/* One more part of a string in parts, whose last line was the one before this one. */
+static enum tr_etrace_fit add_part(struct tr_etrace_event *event, struct tr_etrace_string *string,
+				   const struct tr_etrace_line *line, bool first)
+{
+	bool older = is_older(event, line);
+
+	if (first ? line->index != 0 : line->index <= string->index || older)
+		string->disorder = true;
+	string->index = line->index;
+	append(event, string, line->text);
+	return result(event);
+}
+
+enum tr_etrace_fit tr_etrace_event_string(struct tr_etrace_event *event,
+					  const struct tr_etrace_tag *tag, bool ended,
+					  const struct tr_etrace_line *line)
+{
+	struct tr_etrace_string *string = &event->strings[tag->slot];
+
+	if (event->phase != TR_ETRACE_GATHERING || !(tag->types >> event->type & 1))
+		return TR_ETRACE_STRANGE;
+	if (ended) {
+		/* both ends are printed with a bar; their published description has none */
+		if (string->form != TR_ETRACE_LONG || string->done || line->text.len)
+			return TR_ETRACE_STRANGE;
+		string->done = true;
+		return TR_ETRACE_FITS;
+	}
+	if (line->form == TR_ETRACE_BARE)
+		return TR_ETRACE_STRANGE;
+	bool in_parts = line->form == TR_ETRACE_PART;
+	if (string->form == TR_ETRACE_UNSEEN) {
+		begin_string(event, string, in_parts);
+		if (in_parts)
+			return add_part(event, string, line, true);
+		is_older(event, line);
+		append(event, string, line->text);
+		return result(event);
+	}
+	if (!in_parts || string->form != TR_ETRACE_LONG || event->last != string)
+		return TR_ETRACE_STRANGE;
+	/* the text may begin with a line end: then there was a Cont before the first part */
+	return add_part(event, string, line, false);
+}
+
+static struct tr_etrace_argument *add_argument(struct tr_etrace_event *event, uint64_t index)
+{
+	if (event->argument_count == event->argument_cap) {
+		size_t cap = event->argument_cap ? event->argument_cap * 2 : 16;
+		struct tr_etrace_argument *larger =
+			reallocarray(event->arguments, cap, sizeof *larger);
+		if (!larger)
+			return NULL;
+		event->arguments = larger;
+		event->argument_cap = cap;
+	}
+	struct tr_etrace_argument *argument = &event->arguments[event->argument_count++];
+	*argument = (struct tr_etrace_argument){ index, event->bytes.len, 0 };
+	return argument;
+}
+
+enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
+					    const struct tr_etrace_line *line)
+{
+	struct tr_etrace_argument *last =
+		event->argument_count ? &event->arguments[event->argument_count - 1] : NULL;
+
+	if (event->type != TR_ETRACE_EXEC || line->form != TR_ETRACE_PART)
+		return TR_ETRACE_STRANGE;
+	/* numbers count what is printed and what is empty: a gap that is no such is damage */
+	uint64_t next = last ? last->index + 1 : 0;
+	if (line->index >= ARGUMENTS_MAX || (line->index > next && line->index - next > GAP_MAX))
+		return TR_ETRACE_STRANGE;
+	bool older = is_older(event, line);
+	if (last && last->index == line->index && event->in_arguments) {
+		event->disorder = event->disorder || older;
+	} else {
+		event->disorder = event->disorder || (last && line->index <= last->index);
+		last = add_argument(event, line->index);
+	}
+	if (!last)
+		return TR_ETRACE_MEMORY;
+	tr_buffer_put_text(&event->bytes, line->text);
+	last->len += line->text.len;
+	event->in_arguments = true;
+	event->last = NULL;
+	return result(event);
+}
+
+enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
+					const struct tr_etrace_line *line)
+{
+	uint64_t upid;
+	bool padded;
+
+	if (line->form != TR_ETRACE_BAR || !tr_etrace_number(line->text, &upid, &padded))
+		return TR_ETRACE_STRANGE;
+	return add_argument(event, upid) ? TR_ETRACE_FITS : TR_ETRACE_MEMORY;
+}
+
+/* Parts of a variable are counted, and so are its lines. */
+enum tr_etrace_fit tr_etrace_event_env(struct tr_etrace_event *event,
+				       const struct tr_etrace_line *line)
+{
+	struct tr_etrace_string *string = &event->strings[ENV];
+
+	if (line->form == TR_ETRACE_BARE)
+		return TR_ETRACE_STRANGE;
+	if (string->form == TR_ETRACE_UNSEEN) {
+		begin_string(event, string, true);
+		event->beginless = line->index != 0;
+		is_older(event, line);
+	} else if (is_older(event, line) || line->index <= string->index) {
+		string->disorder = true;
+	} else if (line->index != string->index + 1) {
+		event->beginless = true;
+	}
+	string->index = line->index;
+	append(event, string, line->text);
+	return result(event);
+}
+
+/* Only a text in parts may begin with a line end and have its Cont before its first part. */
+static struct tr_etrace_string *begins_with_lf(struct tr_etrace_event *event)
+{
+	struct tr_etrace_string *string = event->strings;
+
+	if (event->last && !event->last->done)
+		return NULL;
+	while (string < event->strings + TR_ETRACE_STRINGS &&
+	       (!string->expected || string->form != TR_ETRACE_UNSEEN))
+		string++;
+	if (string == event->strings + TR_ETRACE_STRINGS || string->size < TR_ETRACE_PIECE)
+		return NULL;
+	begin_string(event, string, true);
+	return string;
+}
+
+enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
+					const struct tr_etrace_line *line)
+{
+	if (line->form != TR_ETRACE_BAR || event->phase != TR_ETRACE_GATHERING)
+		return TR_ETRACE_STRANGE;
+	if (event->in_arguments) {
+		struct tr_etrace_argument *last = &event->arguments[event->argument_count - 1];
+		event->disorder = is_older(event, line) || event->disorder;
+		tr_buffer_put_byte(&event->bytes, '\n');
+		tr_buffer_put_text(&event->bytes, line->text);
+		last->len += 1 + line->text.len;
+		return result(event);
+	}
+	struct tr_etrace_string *string = event->last;
+	if (!string || string->done)
+		string = begins_with_lf(event);
+	if (!string)
+		return TR_ETRACE_STRANGE;
+	string->disorder = is_older(event, line) || string->disorder;
+	string->index += event->type == TR_ETRACE_ENVSET;
+	tr_buffer_put_byte(&event->bytes, '\n');
+	string->len++;
+	append(event, string, line->text);
+	return result(event);
+}
+
+bool tr_etrace_event_is_whole(const struct tr_etrace_event *event)
+{
+	if (event->type == TR_ETRACE_EXEC || event->type == TR_ETRACE_ENVSET)
+		return false;
+	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++)
+		if (event->strings[i].expected && !event->strings[i].done)
+			return false;
+	return true;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct tr_etrace_argument *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Appends the bytes of those from one to end, `len` in all. */
+static bool join(struct tr_buffer *bytes, const struct tr_etrace_argument *one,
+		 const struct tr_etrace_argument *end, size_t len)
+{
+	char *to = tr_buffer_room(bytes, len);
+
+	if (!to)
+		return false;
+	for (; one < end; one++) {
+		memcpy(to, bytes->data + one->begin, one->len);
+		to += one->len;
+	}
+	tr_buffer_used(bytes, len);
+	return true;
+}
+
+/* Parts of one argument that others came between are put together anew, behind all bytes. */
+bool tr_etrace_event_sort(struct tr_etrace_event *event)
+{
+	struct tr_buffer *bytes = &event->bytes;
+	struct tr_etrace_argument *list = event->arguments;
+	size_t count = 0;
+
+	if (!event->disorder || event->argument_count < 2)
+		return true;
+	qsort(list, event->argument_count, sizeof *list, by_index);
+	for (size_t i = 0, end; i < event->argument_count; i = end) {
+		size_t len = list[i].len, begin = bytes->len;
+		for (end = i + 1; end < event->argument_count && list[end].index == list[i].index;
+		     end++)
+			len += list[end].len;
+		struct tr_etrace_argument whole = { list[i].index, begin, len };
+		if (end == i + 1)
+			whole = list[i];
+		else if (!join(bytes, list + i, list + end, len))
+			return false;
+		list[count++] = whole;
+	}
+	event->argument_count = count;
+	return true;
+}
+
+uint64_t tr_etrace_event_argsize(const struct tr_etrace_event *event)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < event->argument_count; i++)
+		size += event->arguments[i].len;
+	if (event->argument_count)
+		size += event->arguments[event->argument_count - 1].index + 1;
+	return size;
+}

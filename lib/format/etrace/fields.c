@@ -1,0 +1,110 @@
+#include "format/etrace/fields.h"
+
+#include "core/buffer.h"
+#include "format/etrace/line.h"
+
+static bool wrong_type(struct tr_error *err, const char *key, const char *type)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "%s: no %s", key, type);
+	return false;
+}
+
+/* The value, or NULL. False: it is bad. */
+static bool find(struct tr_record *record, const char *key, struct tr_value **value,
+		 struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, key);
+
+	*value = field ? tr_field_value(record, field, err) : NULL;
+	return !field || *value;
+}
+
+bool tr_etrace_field_string(struct tr_record *record, const char *key, bool *there,
+			    struct tr_text *bytes, struct tr_error *err)
+{
+	struct tr_value *value;
+
+	*there = false;
+	*bytes = TR_TEXT("");
+	if (!find(record, key, &value, err))
+		return false;
+	if (!value)
+		return true;
+	if (value->type != TR_STRING || value->flags & TR_CUT)
+		return wrong_type(err, key, "string that is whole");
+	*bytes = tr_string_bytes(value->text, record->arena);
+	if (!bytes->data) {
+		tr_error_memory(err);
+		return false;
+	}
+	*there = true;
+	return true;
+}
+
+bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *there, int64_t *number,
+			    struct tr_error *err)
+{
+	struct tr_value *value;
+
+	*there = false;
+	*number = 0;
+	if (!find(record, key, &value, err))
+		return false;
+	if (!value)
+		return true;
+	if ((value->type != TR_UINT && value->type != TR_INT) || value->as.number > INT64_MAX)
+		return wrong_type(err, key, "number of 64 bits");
+	*number = (int64_t)value->as.number;
+	if (value->flags & TR_NEGATIVE)
+		*number = -*number;
+	*there = true;
+	return true;
+}
+
+bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth,
+			  struct tr_error *err)
+{
+	struct tr_value *value;
+
+	*truth = false;
+	if (!find(record, key, &value, err))
+		return false;
+	*truth = value && value->type == TR_TRUE;
+	return true;
+}
+
+bool tr_etrace_field_time(const struct tr_record *record, uint64_t *sec, uint64_t *nsec,
+			  struct tr_error *err)
+{
+	enum { DIGITS = 9 };
+	const struct tr_cell *time = &record->time;
+	bool padded;
+
+	*sec = *nsec = 0;
+	if (time->type == TR_CELL_ABSENT)
+		return true;
+	if (time->type == TR_CELL_NUMBER) {
+		*sec = time->number;
+		return true;
+	}
+	if (time->type != TR_CELL_TEXT)
+		return wrong_type(err, "time", "decimal number");
+	const char *end = time->text.data + time->text.len;
+	const char *point = memchr(time->text.data, '.', time->text.len);
+	struct tr_text fraction = tr_text_span(point ? point + 1 : end, end);
+	if (!tr_etrace_number(tr_text_span(time->text.data, point ? point : end), sec, &padded))
+		return wrong_type(err, "time", "decimal number");
+	/* the log has no place for more digits */
+	if (fraction.len > DIGITS)
+		fraction.len = DIGITS;
+	if (point && !tr_etrace_number(fraction, nsec, &padded))
+		return wrong_type(err, "time", "decimal number");
+	for (size_t i = fraction.len; i < DIGITS; i++)
+		*nsec *= 10;
+	return true;
+}
+
+bool tr_etrace_field_task(const struct tr_record *record, uint64_t *task, struct tr_error *err)
+{
+	return tr_cell_number(&record->task, task) || wrong_type(err, "task", "number");
+}

@@ -1,0 +1,28 @@
+/* What writers take out of records. */
+#ifndef TR_FORMAT_ETRACE_FIELDS_H
+#define TR_FORMAT_ETRACE_FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+/*
+ * The last field of the key. *there is false where there is none. False: it is
+ * not of the type, and err says so, or memory is out.
+ */
+bool tr_etrace_field_string(struct tr_record *record, const char *key, bool *there,
+			    struct tr_text *bytes, struct tr_error *err);
+bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *there, int64_t *number,
+			    struct tr_error *err);
+bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth,
+			  struct tr_error *err);
+
+/* "time" as seconds and nanoseconds, both 0 where it is absent. */
+bool tr_etrace_field_time(const struct tr_record *record, uint64_t *sec, uint64_t *nsec,
+			  struct tr_error *err);
+
+/* "task" as a number. */
+bool tr_etrace_field_task(const struct tr_record *record, uint64_t *task, struct tr_error *err);
+
+#endif

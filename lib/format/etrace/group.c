@@ -1,0 +1,354 @@
+#include "format/etrace/group.h"
+
+#include <stdlib.h>
+
+enum {
+	/* events in progress: real ones are as many as tasks can be interrupted while printing */
+	PROGRESS_MAX = 16384,
+	UNUSED_MAX = 64, /* kept for the next ones */
+};
+
+/* Events in progress. */
+
+static struct tr_etrace_event *take_event(struct tr_etrace_group *group)
+{
+	struct tr_etrace_event *event = group->unused;
+
+	if (!event)
+		return calloc(1, sizeof *event);
+	group->unused = event->next;
+	group->unused_count--;
+	return event;
+}
+
+static void give_back(struct tr_etrace_group *group, struct tr_etrace_event *event)
+{
+	if (group->unused_count >= UNUSED_MAX) {
+		tr_etrace_event_free(event);
+		return;
+	}
+	event->next = group->unused;
+	group->unused = event;
+	group->unused_count++;
+}
+
+static void enlist(struct tr_etrace_group *group, struct tr_etrace_event *event)
+{
+	event->next = NULL;
+	event->previous = group->newest;
+	*(group->newest ? &group->newest->next : &group->oldest) = event;
+	group->newest = event;
+	group->in_progress++;
+}
+
+static void delist(struct tr_etrace_group *group, struct tr_etrace_event *event)
+{
+	*(event->previous ? &event->previous->next : &group->oldest) = event->next;
+	*(event->next ? &event->next->previous : &group->newest) = event->previous;
+	group->in_progress--;
+	group->held -= tr_etrace_event_held(event);
+}
+
+/* The event is finished, whatever it lacks. */
+static bool finish(struct tr_etrace_group *group, struct tr_etrace_task *task,
+		   struct tr_etrace_event *event)
+{
+	if (task->half == event)
+		task->half = NULL;
+	if (task->open == event)
+		task->open = NULL;
+	delist(group, event);
+	bool fine = tr_etrace_render(group, event, task);
+	bool exit = event->type == TR_ETRACE_EXIT;
+	give_back(group, event);
+	if (exit && !task->half && !task->open)
+		tr_etrace_task_end(&group->tasks, task);
+	return fine;
+}
+
+/* Nothing follows a half. */
+static bool finish_half(struct tr_etrace_group *group, struct tr_etrace_task *task)
+{
+	if (!task->half)
+		return true;
+	task->half->unfinished = task->half->role == TR_ETRACE_FIRST;
+	return finish(group, task, task->half);
+}
+
+static bool finish_open(struct tr_etrace_group *group, struct tr_etrace_task *task)
+{
+	return !task->open || finish(group, task, task->open);
+}
+
+/* An event has all its texts: either it is whole now, or half of it is. */
+static bool complete(struct tr_etrace_group *group, struct tr_etrace_task *task)
+{
+	struct tr_etrace_event *event = task->open;
+
+	if (event->role != TR_ETRACE_FIRST && event->role != TR_ETRACE_MAYBE)
+		return finish(group, task, event);
+	/* a Comm may have come between, and a half that waits has lost its end */
+	if (!finish_half(group, task))
+		return false;
+	event->phase = TR_ETRACE_HALF;
+	event->last = NULL;
+	task->half = event;
+	task->open = NULL;
+	return true;
+}
+
+/* What a log of nothing but beginnings would make us hold. */
+static bool keep_bounds(struct tr_etrace_group *group)
+{
+	while (group->in_progress > PROGRESS_MAX ||
+	       (group->held > group->max_held && group->in_progress)) {
+		struct tr_etrace_event *event = group->oldest;
+		struct tr_etrace_task *task = tr_etrace_task_get(&group->tasks, event->upid);
+		event->cut = true;
+		if (!task || !finish(group, task, event))
+			return false;
+	}
+	return true;
+}
+
+/* Lines. */
+
+/* The first half that the tag continues; NULL: there is none. */
+static struct tr_etrace_event *first_half(const struct tr_etrace_task *task,
+					  const struct tr_etrace_tag *tag)
+{
+	struct tr_etrace_event *event = task->half;
+
+	if (tag->role != TR_ETRACE_SECOND && tag->role != TR_ETRACE_FAILED)
+		return NULL;
+	/* it may still lack its text */
+	if (task->open && task->open->type == tag->type && task->open->role != TR_ETRACE_SECOND)
+		event = task->open;
+	return event && event->type == tag->type ? event : NULL;
+}
+
+/* The event that a tag begins, or goes on with, is to be the open one. */
+static bool open_event(struct tr_etrace_group *group, struct tr_etrace_task *task,
+		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	struct tr_etrace_event *event = first_half(task, tag);
+
+	if (task->open && task->open != event && !finish_open(group, task))
+		return false;
+	if (event) {
+		task->half = task->half == event ? NULL : task->half;
+		task->open = event;
+		event->phase = TR_ETRACE_GATHERING;
+		event->role = tag->role;
+		event->last = NULL;
+		return true;
+	}
+	if (tag->type != TR_ETRACE_COMM && !finish_half(group, task))
+		return false;
+	event = take_event(group);
+	if (!event)
+		return false;
+	tr_etrace_event_begin(event, tag, line);
+	enlist(group, event);
+	task->open = event;
+	return true;
+}
+
+/* A line whose parameters nobody understands: it is no event, but what was open ends with it. */
+static bool drop_event(struct tr_etrace_group *group, struct tr_etrace_task *task, bool fresh,
+		       const struct tr_etrace_line *line, const char *reason)
+{
+	struct tr_etrace_event *event = task->open;
+
+	if (fresh) {
+		delist(group, event);
+		give_back(group, event);
+		task->open = NULL;
+		return tr_etrace_render_raw(group, line, reason);
+	}
+	event->unfinished = true;
+	return finish(group, task, event) && tr_etrace_render_raw(group, line, reason);
+}
+
+static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
+		  const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	bool fresh = !first_half(task, tag);
+
+	if (line->form != TR_ETRACE_BAR)
+		return tr_etrace_render_raw(group, line, "a tag without its bar");
+	if (!open_event(group, task, tag, line))
+		return false;
+	struct tr_etrace_event *event = task->open;
+	size_t held = tr_etrace_event_held(event);
+	const char *reason = tr_etrace_event_parameters(event, tag, line->text);
+	group->held += tr_etrace_event_held(event) - held;
+	if (event->extra.failed)
+		return false;
+	if (reason)
+		return drop_event(group, task, fresh, line, reason);
+	event->cut = event->cut || line->cut;
+	event->failed = tag->role == TR_ETRACE_FAILED;
+	if (event->failed)
+		return finish(group, task, event);
+	return tr_etrace_event_is_whole(event) ? complete(group, task) : true;
+}
+
+/* A variable's tasks come first, then its text: where that is not so, another one begins. */
+static bool open_envset(struct tr_etrace_group *group, struct tr_etrace_task *task,
+			const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	static const struct tr_etrace_tag envset = { .type = TR_ETRACE_ENVSET };
+	const struct tr_etrace_event *event = task->open;
+	bool begins =
+		tag->class == TR_ETRACE_UPID || line->form == TR_ETRACE_BAR || line->index == 0;
+
+	if (event && event->type == TR_ETRACE_ENVSET && !(event->strings[0].form && begins))
+		return true;
+	return open_event(group, task, &envset, line);
+}
+
+/* What the line is to the open event. */
+static enum tr_etrace_fit try(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			      bool ended, const struct tr_etrace_line *line)
+{
+	switch (tag->class) {
+	case TR_ETRACE_STRING:
+		return tr_etrace_event_string(event, tag, ended, line);
+	case TR_ETRACE_ARGUMENT:
+		return tr_etrace_event_argument(event, line);
+	case TR_ETRACE_CONT:
+		return tr_etrace_event_cont(event, line);
+	case TR_ETRACE_UPID:
+		return tr_etrace_event_upid(event, line);
+	default:
+		return tr_etrace_event_env(event, line);
+	}
+}
+
+/* A line that belongs to the open event, if it belongs to anything. */
+static bool add(struct tr_etrace_group *group, struct tr_etrace_task *task,
+		const struct tr_etrace_tag *tag, bool ended, const struct tr_etrace_line *line)
+{
+	if ((tag->class == TR_ETRACE_UPID || tag->class == TR_ETRACE_ENV) &&
+	    !open_envset(group, task, tag, line))
+		return false;
+	struct tr_etrace_event *event = task->open;
+	size_t held = event ? tr_etrace_event_held(event) : 0;
+	enum tr_etrace_fit fit = event ? try(event, tag, ended, line) : TR_ETRACE_STRANGE;
+	if (fit == TR_ETRACE_STRANGE)
+		return tr_etrace_render_raw(group, line, "text of no event");
+	if (fit == TR_ETRACE_MEMORY)
+		return false;
+	group->held += tr_etrace_event_held(event) - held;
+	event->cut = event->cut || line->cut;
+	return !tr_etrace_event_is_whole(event) || complete(group, task);
+}
+
+/*
+ * The end of a group of Cont lines says nothing that is not known, and may stand
+ * where no group was. In a variable the tracer forgets the end of its line: the
+ * next one stands in what should be empty.
+ */
+static bool cont_end(struct tr_etrace_group *group, const struct tr_etrace_line *line)
+{
+	struct tr_etrace_line glued;
+
+	if (!line->text.len && line->form != TR_ETRACE_PART)
+		return true;
+	tr_etrace_line_read(line->text, &glued);
+	bool is_env = glued.type == TR_ETRACE_EVENT && tr_text_is(glued.tag, "Env");
+	if (line->form == TR_ETRACE_PART || !is_env)
+		return tr_etrace_render_raw(group, line, "text behind the end of a text");
+	glued.number = line->number;
+	glued.cut = line->cut;
+	return tr_etrace_group_line(group, &glued);
+}
+
+static bool end_of_args(struct tr_etrace_group *group, struct tr_etrace_task *task,
+			const struct tr_etrace_line *line)
+{
+	if (!task->open || task->open->type != TR_ETRACE_EXEC || line->form == TR_ETRACE_PART ||
+	    line->text.len)
+		return tr_etrace_render_raw(group, line, "the end of no arguments");
+	task->open->cut = line->cut;
+	task->open->role = TR_ETRACE_SECOND; /* it has its end */
+	return finish(group, task, task->open);
+}
+
+static bool event_line(struct tr_etrace_group *group, const struct tr_etrace_line *line)
+{
+	bool ended;
+	const struct tr_etrace_tag *tag = tr_etrace_tag_find(line->tag, &ended);
+
+	if (!tag)
+		return tr_etrace_render_raw(group, line, "an unknown tag");
+	struct tr_etrace_task *task = tr_etrace_task_get(&group->tasks, line->upid);
+	if (!task)
+		return false;
+	switch (tag->class) {
+	case TR_ETRACE_BEGIN:
+		return begin(group, task, tag, line);
+	case TR_ETRACE_END_OF_ARGS:
+		return end_of_args(group, task, line);
+	case TR_ETRACE_CONT_END:
+		return cont_end(group, line);
+	default:
+		return add(group, task, tag, ended, line);
+	}
+}
+
+/* Finishes what is in progress as the end of a log does. */
+static bool end_oldest(struct tr_etrace_group *group)
+{
+	struct tr_etrace_event *event = group->oldest;
+	struct tr_etrace_task *task = tr_etrace_task_get(&group->tasks, event->upid);
+
+	if (!task)
+		return false;
+	if (task->half == event)
+		return finish_half(group, task);
+	event->cut = event->cut || event->type != TR_ETRACE_ENVSET;
+	return finish(group, task, event);
+}
+
+bool tr_etrace_group_line(struct tr_etrace_group *group, const struct tr_etrace_line *line)
+{
+	switch (line->type) {
+	case TR_ETRACE_EVENT:
+		return event_line(group, line) && keep_bounds(group);
+	case TR_ETRACE_INITCWD:
+		/* another log: its tasks have nothing to do with those before */
+		while (group->oldest)
+			if (!end_oldest(group))
+				return false;
+		tr_etrace_tasks_free(&group->tasks);
+		return tr_etrace_render_initcwd(group, line);
+	case TR_ETRACE_LOST:
+		return tr_etrace_render_lost(group, line);
+	default:
+		return tr_etrace_render_raw(group, line, line->reason);
+	}
+}
+
+bool tr_etrace_group_end(struct tr_etrace_group *group)
+{
+	return !group->oldest || end_oldest(group);
+}
+
+void tr_etrace_group_free(struct tr_etrace_group *group)
+{
+	struct tr_etrace_event *next;
+
+	for (struct tr_etrace_event *event = group->oldest; event; event = next) {
+		next = event->next;
+		tr_etrace_event_free(event);
+	}
+	for (struct tr_etrace_event *event = group->unused; event; event = next) {
+		next = event->next;
+		tr_etrace_event_free(event);
+	}
+	tr_etrace_tasks_free(&group->tasks);
+	tr_etrace_queue_free(&group->queue);
+	tr_buffer_free(&group->flags);
+}

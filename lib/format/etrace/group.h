@@ -1,0 +1,49 @@
+/*
+ * Puts the lines of a log together to events, each task for itself, because the
+ * lines of many tasks stand between each other. What is finished goes into the
+ * queue. Nothing is dropped: a line that belongs to no event becomes a raw
+ * record, and an event that lacks something says so.
+ */
+#ifndef TR_FORMAT_ETRACE_GROUP_H
+#define TR_FORMAT_ETRACE_GROUP_H
+
+#include "format/etrace/event.h"
+#include "format/etrace/queue.h"
+#include "format/etrace/task.h"
+
+enum { TR_ETRACE_NO_PID = 64 }; /* of pid_bits: nobody asked for pids */
+
+struct tr_etrace_group {
+	struct tr_etrace_queue queue;
+	struct tr_etrace_tasks tasks;
+	struct tr_etrace_event *oldest, *newest; /* in progress */
+	struct tr_etrace_event *unused;		 /* linked by next */
+	size_t in_progress, held;		 /* how many, and their bytes */
+	size_t unused_count;
+	struct tr_buffer flags; /* scratch of render.c */
+	uint64_t max_held;
+	unsigned pid_bits; /* of an upid that are the pid, or TR_ETRACE_NO_PID */
+	uint64_t seq;	   /* of the next record */
+	uint64_t orphans;
+};
+
+/* False: memory is out. */
+bool tr_etrace_group_line(struct tr_etrace_group *group, const struct tr_etrace_line *line);
+
+/* The log has ended: what is in progress is finished as it is. Call again until the queue stays
+ * empty. False: memory is out. */
+bool tr_etrace_group_end(struct tr_etrace_group *group);
+
+void tr_etrace_group_free(struct tr_etrace_group *group);
+
+/* render.c: the record of an event into the queue. False: memory is out. */
+bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *event,
+		      struct tr_etrace_task *task);
+
+/* The same for lines that are no event's. */
+bool tr_etrace_render_raw(struct tr_etrace_group *group, const struct tr_etrace_line *line,
+			  const char *reason);
+bool tr_etrace_render_lost(struct tr_etrace_group *group, const struct tr_etrace_line *line);
+bool tr_etrace_render_initcwd(struct tr_etrace_group *group, const struct tr_etrace_line *line);
+
+#endif

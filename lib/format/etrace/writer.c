@@ -1,0 +1,223 @@
+#include <stdlib.h>
+
+#include "format/etrace/etrace.h"
+#include "format/etrace/fields.h"
+#include "format/etrace/verbatim.h"
+#include "format/etrace/write_event.h"
+#include "record/framing.h"
+#include "record/misfits.h"
+
+struct writer {
+	struct tr_output *out;
+	struct tr_buffer line;
+	struct tr_misfits misfits;
+	struct tr_framing framing; /* of the segment */
+	bool faithful;		   /* it was an etrace log: nothing is added to it */
+	bool begun;		   /* something of it was written */
+	bool told_time;
+	bool finished;
+};
+
+struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
+				   struct tr_error *err)
+{
+	struct writer *writer = calloc(1, sizeof *writer);
+
+	(void)config;
+	if (!writer) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	writer->out = out;
+	return (struct tr_writer *)writer;
+}
+
+void tr_etrace_discard(struct tr_writer *base)
+{
+	struct writer *writer = (struct writer *)base;
+
+	tr_buffer_free(&writer->line);
+	free(writer);
+}
+
+static enum tr_status note(struct tr_error *err)
+{
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
+				  struct tr_error *err)
+{
+	writer->faithful = writer->begun = false;
+	return tr_framing_end(&writer->framing, trailer, err);
+}
+
+static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
+				    struct tr_error *err)
+{
+	if (tr_record_split(header, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = end_segment(writer, NULL, err);
+	struct tr_field *format = tr_record_field(header, "format");
+	tr_framing_begin(&writer->framing);
+	writer->faithful = format && format->text.data && tr_text_is(format->text, "etrace");
+	return status;
+}
+
+static bool is_initcwd(const struct tr_record *record)
+{
+	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
+	       tr_text_is(record->name.text, "INITCWD");
+}
+
+/* The value of a meta record, or the text of a raw one. */
+static enum tr_status write_text(struct writer *writer, struct tr_record *record, const char *key,
+				 struct tr_error *err)
+{
+	struct tr_text text;
+	bool there;
+
+	tr_error_clear(err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!tr_etrace_field_string(record, key, &there, &text, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if (!there) {
+		tr_error_set(err, TR_CAUSE_INPUT, "no %s in the record", key);
+		return TR_WARN;
+	}
+	if (is_initcwd(record))
+		tr_buffer_put_literal(&writer->line, "INITCWD=");
+	tr_buffer_put_text(&writer->line, text);
+	tr_buffer_put_byte(&writer->line, '\n');
+	return TR_OK;
+}
+
+static enum tr_status write_lost(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_buffer *to = &writer->line;
+	bool has_events, has_cpu;
+	int64_t events, cpu;
+
+	tr_error_clear(err);
+	if (!tr_etrace_field_number(record, "events", &has_events, &events, err) ||
+	    !tr_etrace_field_number(record, "cpu", &has_cpu, &cpu, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	tr_buffer_put_literal(to, "CPU:");
+	tr_buffer_put_decimal(to, cpu < 0 ? 0 : (uint64_t)cpu);
+	tr_buffer_put_literal(to, " [LOST ");
+	if (has_events) {
+		tr_buffer_put_decimal(to, events < 0 ? 0 : (uint64_t)events);
+		tr_buffer_put_byte(to, ' ');
+	}
+	tr_buffer_put_literal(to, "EVENTS]\n");
+	return TR_OK;
+}
+
+/* Puts the record's lines into line. TR_END: the log has no place for it. */
+static enum tr_status write_record(struct writer *writer, struct tr_record *record,
+				   struct tr_error *err)
+{
+	tr_buffer_reset(&writer->line);
+	if (tr_text_is(record->kind, "line"))
+		return tr_etrace_verbatim_line(record, &writer->line, err);
+	if (is_initcwd(record))
+		return write_text(writer, record, "value", err);
+	if (tr_text_is(record->kind, "raw"))
+		return write_text(writer, record, "text", err);
+	if (tr_text_is(record->kind, "lost"))
+		return write_lost(writer, record, err);
+	return tr_etrace_write_event(record, &writer->line, err);
+}
+
+/* The first line of a log is its directory: its own tools drop whatever stands there. */
+static enum tr_status begin_log(struct writer *writer, struct tr_record *record,
+				struct tr_error *err)
+{
+	struct tr_text cwd;
+	bool there, missing = !writer->begun && !writer->faithful && !is_initcwd(record) &&
+			      !tr_text_is(record->kind, "line");
+	struct tr_error ignored;
+
+	writer->begun = true;
+	if (!missing)
+		return TR_OK;
+	if (!tr_etrace_field_string(record, "cwd", &there, &cwd, &ignored) || !there ||
+	    memchr(cwd.data, '\n', cwd.len))
+		cwd = TR_TEXT("/");
+	tr_output_put_literal(writer->out, "INITCWD=");
+	tr_output_put_text(writer->out, cwd);
+	tr_output_put_byte(writer->out, '\n');
+	tr_error_set(err, TR_CAUSE_INPUT, "INITCWD was not in the stream: supplied");
+	return note(err);
+}
+
+/* Lines without a time all have the same one. */
+static enum tr_status look_at_time(struct writer *writer, const struct tr_record *record,
+				   struct tr_error *err)
+{
+	if (writer->told_time || record->time.type != TR_CELL_ABSENT ||
+	    record->task.type == TR_CELL_ABSENT)
+		return TR_OK;
+	writer->told_time = true;
+	tr_error_set(err, TR_CAUSE_INPUT, "records without a time: it is 0 in the log");
+	return note(err);
+}
+
+static enum tr_status put_record(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	enum tr_status status = write_record(writer, record, err);
+
+	if (status == TR_END) {
+		bool sys = tr_text_is(record->kind, "sys") && record->name.type == TR_CELL_TEXT;
+		tr_misfits_add(&writer->misfits, sys ? record->name.text : record->kind);
+		status = TR_OK;
+	} else if (status == TR_OK && writer->line.failed) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	} else if (status == TR_OK) {
+		status = begin_log(writer, record, err);
+		tr_output_put_text(writer->out, tr_buffer_text(&writer->line));
+		if (status == TR_OK)
+			status = look_at_time(writer, record, err);
+	}
+	if (status != TR_OK)
+		tr_error_at_line(err, record->source_line);
+	if (!tr_framing_lost(status, err))
+		tr_framing_count(&writer->framing, record);
+	tr_output_record_end(writer->out);
+	return status;
+}
+
+enum tr_status tr_etrace_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
+{
+	struct writer *writer = (struct writer *)base;
+
+	tr_error_clear(err);
+	switch (record->type) {
+	case TR_HEADER:
+		return begin_segment(writer, record, err);
+	case TR_TRAILER:
+		return end_segment(writer, record, err);
+	case TR_RECORD:
+		return put_record(writer, record, err);
+	default:
+		return TR_OK;
+	}
+}
+
+enum tr_status tr_etrace_finish(struct tr_writer *base, struct tr_error *err)
+{
+	struct writer *writer = (struct writer *)base;
+
+	if (!writer->finished) {
+		writer->finished = true;
+		enum tr_status status = end_segment(writer, NULL, err);
+		if (status != TR_OK)
+			return status;
+	}
+	return tr_misfits_tell(&writer->misfits, "etrace", err);
+}
