@@ -11,6 +11,7 @@ setup() {
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
 	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
 	cp "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
+	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
 }
 
 # Options as --help lists them: lines that begin with blanks and a hyphen.
