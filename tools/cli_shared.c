@@ -156,7 +156,7 @@ void tr_cli_shared_option(struct tr_cli *cli, int id)
 		add_member(cli);
 		break;
 	case TR_CLI_OUTPUT:
-		cli->output_path = cli->argument;
+		cli->output_path = strcmp(cli->argument, "-") ? cli->argument : NULL;
 		break;
 	case TR_CLI_SETTING:
 		add_setting(cli);

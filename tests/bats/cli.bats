@@ -75,6 +75,11 @@ many() {
 	cat "$trec" "$trec" "$trec" | cmp - out
 }
 
+@test "-o - is stdout" {
+	tr-parse "$trec" -o - | cmp - "$trec"
+	[ ! -e - ]
+}
+
 # script(1) wants a pseudo-terminal, and a bare chroot has none
 need_terminal() {
 	script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no pseudo-terminal here"
