@@ -156,6 +156,7 @@ extern const struct tr_format tr_format_trec;
 extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
 extern const struct tr_format tr_format_compdb;
+extern const struct tr_format tr_format_strace;
 extern const struct tr_format tr_format_apitrace;
 extern const struct tr_format tr_format_etrace;
 extern const struct tr_format tr_format_gnatcov;

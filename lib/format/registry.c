@@ -15,6 +15,7 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_etrace,
 	&tr_format_klocwork,
 	&tr_format_compdb,
+	&tr_format_strace,
 	NULL,
 };
 

@@ -1,0 +1,210 @@
+#include "format/strace/hold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/literal.h"
+#include "record/record.h"
+
+void tr_strace_put_flags(unsigned flags, struct tr_buffer *to)
+{
+	static const char *const names[] = { "cut",	     "env-unknown", "env-repeated",
+					     "env-no-value", "unfinished",  "missing:begin",
+					     "fd-unknown",   "orphan",	    "cwd-guessed" };
+	const char *before = "\tflagged=[\"";
+
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		if (!(flags & 1u << i))
+			continue;
+		tr_buffer_put_text(to, tr_text_from(before));
+		tr_buffer_put_text(to, tr_text_from(names[i]));
+		before = "\",\"";
+	}
+	if (flags)
+		tr_buffer_put_literal(to, "\"]");
+}
+
+bool tr_strace_item_ready(const struct tr_strace_item *item)
+{
+	uint64_t seq;
+
+	return !item->origin ||
+	       (tr_origin_exec(item->origin, &seq) && !tr_directory_is_open(item->cwd));
+}
+
+/* Nothing more will come that could tell. */
+static void force(const struct tr_strace_item *item)
+{
+	struct tr_origin *origin = item->origin;
+	uint64_t seq;
+
+	/* the way may lead over several whose parents never told */
+	while (!tr_origin_exec(item->origin, &seq)) {
+		for (origin = item->origin; origin->settled; origin = origin->exec_from)
+			;
+		tr_origin_give_up(origin, true);
+	}
+	if (!item->pwd.len || *item->pwd.data != '/' ||
+	    !tr_directory_learn(item->cwd, item->pwd, true))
+		tr_directory_give_up(item->cwd);
+}
+
+static void put_name(const struct tr_strace_item *item, struct tr_text cwd, struct tr_buffer *to)
+{
+	struct tr_buffer name = TR_BUFFER_INIT, base = TR_BUFFER_INIT;
+	struct tr_text path = item->path;
+
+	if (!item->named) {
+		tr_buffer_put_byte(to, '-');
+		return;
+	}
+	if (!(item->flags & TR_STRACE_FLAG_FD_UNKNOWN) && (path.len == 0 || *path.data != '/')) {
+		if (item->base.len || cwd.len)
+			tr_directory_join(cwd, item->base, &base);
+		tr_directory_join(tr_buffer_text(&base), path, &name);
+		path = tr_buffer_text(&name);
+	}
+	tr_cell_escape(path, false, to);
+	to->failed |= name.failed || base.failed;
+	tr_buffer_free(&name);
+	tr_buffer_free(&base);
+}
+
+static void put_number(const char *key, uint64_t number, struct tr_buffer *to)
+{
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_decimal(to, number);
+}
+
+/*
+ * Where it was. What a guess began with is the PWD of somebody before; who has
+ * another one has been told so since by a shell that knew.
+ */
+static void find_cwd(const struct tr_strace_item *item, struct tr_buffer *cwd, unsigned *flags)
+{
+	if (tr_directory_resolve(item->cwd, cwd) != TR_PLACE_GUESSED)
+		return;
+	*flags |= TR_STRACE_FLAG_CWD_GUESSED;
+	if (!item->pwd.len || *item->pwd.data != '/' ||
+	    tr_text_equal(item->pwd, tr_directory_guess(item->cwd)))
+		return;
+	tr_buffer_reset(cwd);
+	tr_directory_join(TR_TEXT("/"), item->pwd, cwd);
+}
+
+void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *to)
+{
+	struct tr_buffer cwd = TR_BUFFER_INIT;
+	unsigned flags = item->flags;
+	uint64_t parent;
+
+	tr_buffer_put_text(to, item->head);
+	if (!item->origin) {
+		tr_buffer_put_byte(to, '\n');
+		return;
+	}
+	find_cwd(item, &cwd, &flags);
+	if (item->origin->orphan)
+		flags |= TR_STRACE_FLAG_ORPHAN;
+	put_name(item, tr_buffer_text(&cwd), to);
+	if (tr_origin_exec(item->origin, &parent) && parent != TR_EXEC_NONE)
+		put_number("\tparent=", parent, to);
+	if (item->origin->has_ppid && item->origin->ppid != TR_STRACE_NOBODY)
+		put_number("\tppid=", item->origin->ppid, to);
+	if (cwd.len) {
+		tr_buffer_put_literal(to, "\tcwd=\"");
+		tr_string_escape(tr_buffer_text(&cwd), to);
+		tr_buffer_put_byte(to, '"');
+	}
+	tr_buffer_put_text(to, item->tail);
+	tr_strace_put_flags(flags, to);
+	tr_buffer_put_byte(to, '\n');
+	to->failed |= cwd.failed;
+	tr_buffer_free(&cwd);
+}
+
+/* Twice the room, those that wait in a row at its beginning. */
+static bool grow(struct tr_strace_hold *hold)
+{
+	size_t cap = hold->cap ? hold->cap * 2 : 16;
+	struct tr_strace_item *ring = calloc(cap, sizeof *ring);
+
+	if (!ring)
+		return false;
+	for (size_t i = 0; i < hold->count; i++)
+		ring[i] = hold->ring[(hold->first + i) % hold->cap];
+	free(hold->ring);
+	hold->ring = ring;
+	hold->cap = cap;
+	hold->first = 0;
+	return true;
+}
+
+static struct tr_text copy(struct tr_text text, char **to)
+{
+	struct tr_text result = { *to, text.len };
+
+	if (text.len)
+		memcpy(*to, text.data, text.len);
+	*to += text.len;
+	return result;
+}
+
+static size_t size_of(const struct tr_strace_item *item)
+{
+	return item->head.len + item->base.len + item->path.len + item->pwd.len + item->tail.len;
+}
+
+bool tr_strace_hold_push(struct tr_strace_hold *hold, const struct tr_strace_item *item)
+{
+	if (hold->count == hold->cap && !grow(hold))
+		return false;
+	char *bytes = malloc(size_of(item) + 1), *to = bytes;
+	if (!bytes)
+		return false;
+	struct tr_strace_item *mine = &hold->ring[(hold->first + hold->count) % hold->cap];
+	*mine = *item;
+	mine->head = copy(item->head, &to); /* the first: it is what is freed */
+	mine->base = copy(item->base, &to);
+	mine->path = copy(item->path, &to);
+	mine->pwd = copy(item->pwd, &to);
+	mine->tail = copy(item->tail, &to);
+	tr_origin_retain(mine->origin);
+	tr_directory_retain(mine->cwd);
+	hold->count++;
+	hold->bytes += size_of(mine);
+	return true;
+}
+
+struct tr_strace_item *tr_strace_hold_ready(struct tr_strace_hold *hold, bool forced)
+{
+	if (!hold->count)
+		return NULL;
+	struct tr_strace_item *item = &hold->ring[hold->first];
+	if (tr_strace_item_ready(item))
+		return item;
+	if (!forced && hold->count <= TR_STRACE_AHEAD && hold->bytes <= TR_STRACE_AHEAD_BYTES)
+		return NULL;
+	force(item);
+	return item;
+}
+
+void tr_strace_hold_pop(struct tr_strace_hold *hold)
+{
+	struct tr_strace_item *item = &hold->ring[hold->first];
+
+	hold->bytes -= size_of(item);
+	free((char *)item->head.data);
+	tr_origin_release(item->origin);
+	tr_directory_release(item->cwd);
+	hold->first = (hold->first + 1) % hold->cap;
+	hold->count--;
+}
+
+void tr_strace_hold_free(struct tr_strace_hold *hold)
+{
+	while (hold->count)
+		tr_strace_hold_pop(hold);
+	free(hold->ring);
+	*hold = (struct tr_strace_hold){ 0 };
+}

@@ -1,0 +1,425 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/strace/reader.h"
+#include "format/strace/scan.h"
+#include "format/strace/strace.h"
+#include "format/strace/value.h"
+#include "record/literal.h"
+
+enum { IDLE = 1000 }; /* milliseconds: who has waited so long is not kept any longer */
+
+struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err)
+{
+	struct tr_strace_reader *reader = calloc(1, sizeof *reader);
+
+	if (!reader) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	reader->in = in;
+	reader->limits = config->limits;
+	reader->cwd = tr_setting_get(&config->settings, "cwd", "");
+	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
+	reader->bare = TR_STRACE_NOBODY;
+	reader->tasks.release = tr_strace_state_release;
+	return (struct tr_reader *)reader;
+}
+
+void tr_strace_close(struct tr_reader *base)
+{
+	struct tr_strace_reader *reader = (struct tr_strace_reader *)base;
+
+	tr_strace_hold_free(&reader->hold);
+	tr_tasks_free(&reader->tasks);
+	tr_strace_exec_free(&reader->exec);
+	tr_buffer_free(&reader->head);
+	tr_buffer_free(&reader->scratch);
+	tr_buffer_free(&reader->bytes);
+	tr_buffer_free(&reader->glued);
+	tr_buffer_free(&reader->line);
+	tr_arena_free(&reader->arena);
+	free(reader);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* Hands out reader->line, which is whole. */
+static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record **record,
+			      struct tr_error *err)
+{
+	reader->have = false;
+	/* whoever scans the line with wide loads finds readable bytes behind it */
+	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD) || reader->line.failed)
+		return out_of_memory(err);
+	tr_record_init(&reader->record, &reader->arena);
+	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
+		return TR_FATAL;
+	reader->record.canonical = true;
+	reader->record.source_line = reader->line_source;
+	reader->record.source_offset = reader->line_offset;
+	*record = &reader->record;
+	return TR_OK;
+}
+
+/* A call begins, or its arguments go on. */
+static void begin_call(struct tr_strace_reader *reader, struct tr_task *task,
+		       const struct tr_strace_body *body)
+{
+	struct tr_strace_call *call = tr_strace_state(reader, task);
+
+	if (!call)
+		return;
+	tr_strace_abandon(reader, task);
+	tr_buffer_reset(&call->text);
+	tr_buffer_put_text(&call->text, body->name);
+	tr_buffer_put_text(&call->text, body->arguments);
+	reader->out_of_memory |= call->text.failed;
+	call->name_len = body->name.len;
+	call->open = true;
+	call->begin = reader->here;
+	if (tr_strace_is_fork(body->name))
+		call->directory = tr_directory_retain(task->place->directory);
+}
+
+/* What a task has begun goes on as another one's: that of an exec in a thread. */
+static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
+{
+	void *state = to->state;
+
+	if (from == to)
+		return;
+	tr_strace_abandon(reader, to);
+	to->state = from->state;
+	from->state = state;
+}
+
+static bool is_execing(const struct tr_task *task)
+{
+	const struct tr_strace_call *call = task->state;
+
+	return call && call->open &&
+	       tr_strace_is_exec((struct tr_text){ call->text.data, call->name_len });
+}
+
+/* The task goes on under the number of its process, because its exec succeeded. */
+static void change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid)
+{
+	struct tr_task *leader = tr_strace_task_by_number(reader, pid);
+	struct tr_strace_call *call = leader ? leader->state : NULL;
+
+	/* it is said twice, by the thread and by its process */
+	if (!leader || (call && call->open && call->proven))
+		return;
+	tr_tasks_join(task, leader);
+	hand_over(reader, task, leader);
+	if (is_execing(leader))
+		((struct tr_strace_call *)leader->state)->proven = true;
+}
+
+/* Without a +++ line: the only thread with an exec under way is the one that took over. */
+static void find_exec(struct tr_strace_reader *reader, struct tr_task *leader)
+{
+	if (is_execing(leader))
+		return;
+	for (struct tr_task *task = leader->process->first; task; task = task->next) {
+		if (task != leader && is_execing(task)) {
+			hand_over(reader, task, leader);
+			return;
+		}
+	}
+}
+
+static void complain(struct tr_strace_reader *reader, const char *what)
+{
+	tr_error_set(&reader->trouble, TR_CAUSE_INPUT, "%s", what);
+	tr_error_at_line(&reader->trouble, reader->here.line);
+}
+
+static void put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason)
+{
+	struct tr_strace_time none = { .len = 0 };
+
+	tr_strace_begin(reader, "raw", &none, TR_STRACE_NOBODY);
+	tr_buffer_put_literal(&reader->head, "-\ttext=\"");
+	tr_string_escape(text, &reader->head);
+	tr_buffer_put_literal(&reader->head, "\"\treason=\"");
+	tr_buffer_put_text(&reader->head, tr_text_from(reason));
+	tr_buffer_put_byte(&reader->head, '"');
+	tr_strace_emit(reader, &reader->here);
+	tr_error_set(&reader->trouble, TR_CAUSE_INPUT, "%s: kept as a raw record", reason);
+	tr_error_at_line(&reader->trouble, reader->here.line);
+}
+
+/* "<... name resumed>": what was begun is whole now. */
+static void resume(struct tr_strace_reader *reader, struct tr_task *task,
+		   struct tr_strace_body *body, struct tr_text line)
+{
+	bool exec = tr_strace_is_exec(body->name);
+	struct tr_text nothing = { NULL, 0 };
+
+	if (exec)
+		find_exec(reader, task);
+	struct tr_strace_call *call = task->state;
+	bool mine = call && call->open &&
+		    tr_text_equal((struct tr_text){ call->text.data, call->name_len }, body->name);
+	if (!mine) {
+		/* its beginning is not in the log */
+		if (call)
+			tr_strace_abandon(reader, task);
+		if (!tr_strace_body_finish(body->arguments, body))
+			put_raw(reader, line, "a call that is cut");
+		else if (!exec)
+			tr_strace_call_done(reader, task, body->name, body->arguments,
+					    &body->result, &reader->here,
+					    TR_STRACE_FLAG_BEGIN_LOST);
+		else if (body->result.value.data)
+			tr_strace_exec_done(reader, task, body->name, nothing, &reader->here);
+		return;
+	}
+	tr_buffer_put_text(&call->text, body->arguments);
+	reader->out_of_memory |= call->text.failed;
+	if (call->text.failed)
+		return;
+	struct tr_text text = tr_buffer_text(&call->text);
+	struct tr_text name = { text.data, call->name_len };
+	struct tr_text rest = { text.data + name.len, text.len - name.len };
+	bool whole = tr_strace_body_finish(rest, body);
+	if (!whole)
+		complain(reader, "a call whose end is cut");
+	call->open = false;
+	if (call->proven)
+		tr_strace_exec_done(reader, task, name, whole ? body->arguments : rest,
+				    &call->begin);
+	else
+		tr_strace_call_done(reader, task, name, whole ? body->arguments : rest,
+				    whole ? &body->result : NULL, &call->begin, 0);
+	/* the task may be gone, but not after an exec or a fork of its own */
+	tr_strace_call_close(call);
+}
+
+static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
+		       const struct tr_strace_body *body)
+{
+	bool cut = false;
+
+	tr_strace_begin(reader, "signal", &reader->here.time, task->tid);
+	tr_buffer_put_text(&reader->head, body->name);
+	if (body->type == TR_STRACE_STOPPED) {
+		tr_buffer_put_literal(&reader->head, "\tstopped=true");
+	} else if (body->arguments.len) {
+		tr_buffer_put_literal(&reader->head, "\tinfo=");
+		tr_strace_value(body->arguments, &reader->head, &reader->scratch, &cut);
+	}
+	tr_strace_put_tgid(reader, task);
+	tr_strace_emit(reader, &reader->here);
+}
+
+static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr_strace_body *body,
+		struct tr_text line)
+{
+	switch (body->type) {
+	case TR_STRACE_CALL:
+		tr_strace_abandon(reader, task);
+		tr_strace_call_done(reader, task, body->name, body->arguments, &body->result,
+				    &reader->here, 0);
+		break;
+	case TR_STRACE_BEGUN:
+		begin_call(reader, task, body);
+		break;
+	case TR_STRACE_PID_CHANGED:
+		begin_call(reader, task, body);
+		change_pid(reader, task, body->number);
+		break;
+	case TR_STRACE_RESUMED:
+		resume(reader, task, body, line);
+		break;
+	case TR_STRACE_LEFT:
+		tr_strace_abandon(reader, task);
+		break;
+	case TR_STRACE_SUPERSEDED: {
+		struct tr_task *thread = tr_tasks_find(&reader->tasks, body->number);
+		reader->ends_seen = true;
+		if (thread && thread != task)
+			change_pid(reader, thread, task->tid);
+		break;
+	}
+	case TR_STRACE_EXITED:
+	case TR_STRACE_KILLED:
+		tr_strace_exit(reader, task, body);
+		break;
+	default:
+		if (tr_text_is(body->name, "SIGCHLD"))
+			tr_strace_claim(reader, task, body->arguments);
+		put_signal(reader, task, body);
+	}
+}
+
+/* One line, without its LF. */
+static void read_line(struct tr_strace_reader *reader, struct tr_text line)
+{
+	struct tr_strace_prefix prefix;
+	struct tr_strace_body body;
+	const char *end = line.data + line.len;
+
+	tr_strace_prefix_read(line, &prefix);
+	reader->here.time.len = tr_strace_time(&reader->clock, &prefix, reader->here.time.text);
+	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
+	switch (body.type) {
+	case TR_STRACE_MESSAGE:
+		return;
+	case TR_STRACE_ATTACHED:
+		tr_strace_task_by_number(reader, body.number);
+		return;
+	case TR_STRACE_CUT:
+		put_raw(reader, line, "a call that is cut");
+		return;
+	case TR_STRACE_UNKNOWN:
+		put_raw(reader, line, "no line of strace's");
+		return;
+	default:
+		break;
+	}
+	struct tr_task *task = tr_strace_task(reader, &prefix);
+	if (task)
+		act(reader, task, &body, line);
+}
+
+/*
+ * On stderr a message may be printed into a line: "clone(…strace: Process 7
+ * attached" and on the next line the rest. True: the line goes on.
+ */
+static bool take_apart(struct tr_strace_reader *reader, struct tr_text line)
+{
+	struct tr_text head = line;
+
+	if (!tr_strace_chop(&head, TR_TEXT(" attached")))
+		return false;
+	const char *digits = head.data + head.len;
+	while (digits > head.data && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	head.len = (size_t)(digits - head.data);
+	if (!tr_strace_chop(&head, TR_TEXT("strace: Process ")) || head.len == 0)
+		return false;
+	read_line(reader, tr_text_span(head.data + head.len, line.data + line.len));
+	tr_buffer_reset(&reader->glued);
+	tr_buffer_put_text(&reader->glued, head);
+	reader->out_of_memory |= reader->glued.failed;
+	return true;
+}
+
+static bool goes_on(struct tr_text line)
+{
+	return line.len && (*line.data == ',' || *line.data == ')' || *line.data == ' ' ||
+			    *line.data == '}' || *line.data == '|' || *line.data == '=');
+}
+
+static void take_line(struct tr_strace_reader *reader, struct tr_text line)
+{
+	if (line.len && line.data[line.len - 1] == '\r')
+		line.len--;
+	if (reader->glued.len && goes_on(line)) {
+		struct tr_buffer whole = reader->glued;
+		reader->glued = (struct tr_buffer)TR_BUFFER_INIT;
+		tr_buffer_put_text(&whole, line);
+		reader->out_of_memory |= whole.failed;
+		if (!take_apart(reader, tr_buffer_text(&whole)))
+			read_line(reader, tr_buffer_text(&whole));
+		tr_buffer_free(&whole);
+		return;
+	}
+	if (reader->glued.len) {
+		read_line(reader, tr_buffer_text(&reader->glued));
+		tr_buffer_reset(&reader->glued);
+	}
+	if (!take_apart(reader, line))
+		read_line(reader, line);
+}
+
+/*
+ * A record that waits for a parent must not wait for input that may never come.
+ * The time is so long that no pipe from a program at work reaches it.
+ */
+static bool is_idle(struct tr_strace_reader *reader)
+{
+	size_t available = tr_input_available(reader->in);
+
+	return reader->hold.count && !(available && memchr(reader->in->pos, '\n', available)) &&
+	       tr_input_idle(reader->in, IDLE);
+}
+
+/* Reads one line. TR_OK: go on; TR_END: there is none. */
+static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err)
+{
+	struct tr_text line;
+
+	reader->here.line++;
+	reader->here.offset = reader->in->offset;
+	enum tr_status status = tr_input_line(reader->in, &line, err);
+	if (status == TR_WARN)
+		tr_error_at_line(err, reader->here.line);
+	if (status == TR_END) {
+		reader->ended = true;
+		if (reader->glued.len)
+			read_line(reader, tr_buffer_text(&reader->glued));
+		tr_buffer_reset(&reader->glued);
+		tr_strace_flush(reader);
+		return reader->out_of_memory ? out_of_memory(err) : TR_OK;
+	}
+	if (status != TR_OK)
+		return status;
+	bool ended = line.data[line.len - 1] == '\n';
+	take_line(reader, (struct tr_text){ line.data, line.len - ended });
+	tr_input_skip(reader->in, line.len);
+	return reader->out_of_memory ? out_of_memory(err) : TR_OK;
+}
+
+static enum tr_status end(struct tr_strace_reader *reader, struct tr_error *err)
+{
+	if (!reader->orphans || reader->told_orphans)
+		return TR_END;
+	reader->told_orphans = true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "executions whose parent is not in the trace (flagged \"orphan\"): %llu",
+		     (unsigned long long)reader->orphans);
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
+			      struct tr_error *err)
+{
+	struct tr_strace_reader *reader = (struct tr_strace_reader *)base;
+
+	tr_arena_reset(&reader->arena);
+	for (;;) {
+		if (reader->trouble.cause) {
+			*err = reader->trouble;
+			tr_error_clear(&reader->trouble);
+			return TR_WARN;
+		}
+		if (reader->have)
+			return deliver(reader, record, err);
+		struct tr_strace_item *item =
+			tr_strace_hold_ready(&reader->hold, reader->ended || is_idle(reader));
+		if (item) {
+			tr_buffer_reset(&reader->line);
+			tr_strace_item_line(item, &reader->line);
+			reader->line_source = item->source_line;
+			reader->line_offset = item->source_offset;
+			reader->orphans += item->origin && item->origin->orphan;
+			tr_strace_hold_pop(&reader->hold);
+			return deliver(reader, record, err);
+		}
+		if (reader->ended)
+			return end(reader, err);
+		enum tr_status status = step(reader, err);
+		if (status != TR_OK)
+			return status;
+	}
+}

@@ -1,0 +1,130 @@
+/* What the files of the reader share. */
+#ifndef TR_FORMAT_STRACE_READER_H
+#define TR_FORMAT_STRACE_READER_H
+
+#include "format/format.h"
+#include "format/strace/body.h"
+#include "format/strace/clock.h"
+#include "format/strace/exec.h"
+#include "format/strace/hold.h"
+#include "format/strace/prefix.h"
+#include "process/tree.h"
+
+/* A line's time, as the stream has it; len 0: none. */
+struct tr_strace_time {
+	size_t len;
+	char text[TR_STRACE_TIME_MAX];
+};
+
+/* Where a record comes from. */
+struct tr_strace_origin_line {
+	struct tr_strace_time time;
+	uint64_t line, offset;
+};
+
+/* What a task is about: tr_task.state. */
+struct tr_strace_call {
+	bool open;	       /* a call has begun and has not come back */
+	bool proven;	       /* an exec of which is known that it succeeded */
+	struct tr_buffer text; /* its name, and its arguments as far as they were printed */
+	size_t name_len;
+	struct tr_strace_origin_line begin;
+	struct tr_directory *directory; /* of a fork: where the task was */
+	bool leaving;			/* exit_group was called */
+	uint64_t status;
+	struct tr_strace_origin_line left;
+};
+
+enum { TR_STRACE_LEAVING = 16 }; /* processes that may be between exit_group and their end */
+
+struct tr_strace_reader {
+	struct tr_input *in;
+	struct tr_limits limits;
+	struct tr_text cwd; /* -O cwd=DIR, or empty */
+	bool keep_failed;   /* -O failed=yes */
+	struct tr_tasks tasks;
+	struct tr_strace_hold hold;
+	struct tr_strace_clock_state clock;
+	struct tr_strace_exec exec;
+	struct tr_strace_origin_line here; /* the line that is being read */
+	uint64_t seq;
+
+	struct tr_buffer head; /* of the record that is being made */
+	struct tr_buffer scratch, bytes;
+	struct tr_buffer glued; /* a line that another one was printed into */
+
+	bool any;	/* some task has been seen */
+	uint64_t bare;	/* whose lines without a number were, on stderr */
+	bool ends_seen; /* +++ lines are printed */
+	uint64_t leaving[TR_STRACE_LEAVING];
+	size_t leaving_count;
+
+	/* what goes out */
+	struct tr_arena arena;
+	struct tr_record record;
+	struct tr_buffer line;
+	uint64_t line_source, line_offset;
+	bool have; /* line is whole, and is next */
+	bool ended, flushed;
+	uint64_t orphans;
+	bool told_orphans;
+	struct tr_error trouble; /* due before the next record, where cause is set */
+	bool out_of_memory;
+};
+
+/* reader_emit.c: records out. */
+
+/* Begins a record in reader->head: kind, seq, time, task and a TAB. */
+void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
+		     const struct tr_strace_time *time, uint64_t tid);
+/* Fields that any process record may end in. */
+void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
+/* The record in reader->head is whole. */
+void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from);
+/* The same for an exec record, whose pieces are in reader->exec. */
+void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from,
+			 const struct tr_task *task);
+
+/* reader_call.c: calls that have come back. */
+
+/*
+ * name and arguments as in the log; result NULL: it never came back. flags: of
+ * the record, BEGIN_LOST where only the last arguments are there.
+ */
+void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			 struct tr_text arguments, const struct tr_strace_result *result,
+			 const struct tr_strace_origin_line *from, unsigned flags);
+
+/* An exec that succeeded. arguments.data NULL: its beginning is not in the log. */
+void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			 struct tr_text arguments, const struct tr_strace_origin_line *from);
+
+bool tr_strace_is_exec(struct tr_text name);
+bool tr_strace_is_fork(struct tr_text name);
+
+/* reader_task.c: who acts, and how tasks end. */
+
+struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
+			       const struct tr_strace_prefix *prefix);
+struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
+
+/* The task's state, made where there is none. NULL: memory is out (and said so). */
+struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
+void tr_strace_state_release(void *state);
+void tr_strace_call_close(struct tr_strace_call *call);
+
+/* SIGCHLD has come: its si_pid is a child of the task. */
+void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info);
+
+/* A call that has begun will not come back. */
+void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
+
+/* The end of a task; signal NULL: with status. */
+void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
+		    const struct tr_strace_body *body);
+/* exit_group was called. */
+void tr_strace_leave(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status);
+/* The log has ended: what is still open is said. */
+void tr_strace_flush(struct tr_strace_reader *reader);
+
+#endif

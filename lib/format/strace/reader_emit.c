@@ -1,0 +1,83 @@
+/* Records out: at once, or behind those that wait. */
+#include "format/strace/reader.h"
+
+void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
+		     const struct tr_strace_time *time, uint64_t tid)
+{
+	struct tr_buffer *to = &reader->head;
+
+	tr_buffer_reset(to);
+	tr_buffer_put_text(to, tr_text_from(kind));
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_decimal(to, reader->seq++);
+	tr_buffer_put_byte(to, '\t');
+	if (time->len)
+		tr_buffer_put(to, time->text, time->len);
+	else
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_byte(to, '\t');
+	if (tid == TR_STRACE_NOBODY)
+		tr_buffer_put_byte(to, '-');
+	else
+		tr_buffer_put_decimal(to, tid);
+	tr_buffer_put_byte(to, '\t');
+}
+
+void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task)
+{
+	uint64_t pid = task->process->pid;
+
+	if (pid == task->tid || pid == TR_STRACE_NOBODY)
+		return;
+	tr_buffer_put_literal(&reader->head, "\ttgid=");
+	tr_buffer_put_decimal(&reader->head, pid);
+}
+
+static void pass_on(struct tr_strace_reader *reader, const struct tr_strace_item *item)
+{
+	if (reader->have || reader->hold.count || !tr_strace_item_ready(item)) {
+		reader->out_of_memory |= !tr_strace_hold_push(&reader->hold, item);
+		return;
+	}
+	tr_buffer_reset(&reader->line);
+	tr_strace_item_line(item, &reader->line);
+	reader->line_source = item->source_line;
+	reader->line_offset = item->source_offset;
+	reader->have = true;
+	if (item->origin)
+		reader->orphans += item->origin->orphan;
+}
+
+void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from)
+{
+	struct tr_strace_item item = { .source_line = from->line,
+				       .source_offset = from->offset,
+				       .head = tr_buffer_text(&reader->head) };
+
+	if (reader->head.failed)
+		reader->out_of_memory = true;
+	else
+		pass_on(reader, &item);
+}
+
+void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from,
+			 const struct tr_task *task)
+{
+	const struct tr_strace_exec *exec = &reader->exec;
+	struct tr_strace_item item = { .source_line = from->line,
+				       .source_offset = from->offset,
+				       .origin = task->process->origin,
+				       .cwd = task->place->directory,
+				       .head = tr_buffer_text(&reader->head),
+				       .named = exec->named,
+				       .base = tr_buffer_text(&exec->base),
+				       .path = tr_buffer_text(&exec->path),
+				       .pwd = tr_buffer_text(&exec->pwd),
+				       .tail = tr_buffer_text(&exec->tail),
+				       .flags = exec->flags };
+
+	if (reader->head.failed || tr_strace_exec_failed(exec))
+		reader->out_of_memory = true;
+	else
+		pass_on(reader, &item);
+}

@@ -1,0 +1,398 @@
+#include "process/directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tr_directory {
+	size_t references;
+	struct tr_origin *origin; /* NULL: path is absolute */
+	size_t len;
+	char path[];
+};
+
+static struct tr_text path_of(const struct tr_directory *directory)
+{
+	return (struct tr_text){ directory->path, directory->len };
+}
+
+struct tr_origin *tr_origin_new(struct tr_origins *origins)
+{
+	struct tr_origin *origin = calloc(1, sizeof *origin);
+
+	if (!origin)
+		return NULL;
+	origin->references = 1;
+	origin->exec = TR_EXEC_NONE;
+	origin->next = origins->first;
+	origin->link = &origins->first;
+	if (origin->next)
+		origin->next->link = &origin->next;
+	origins->first = origin;
+	return origin;
+}
+
+struct tr_origin *tr_origin_retain(struct tr_origin *origin)
+{
+	if (origin)
+		origin->references++;
+	return origin;
+}
+
+/* One reference less; an origin without any joins those that are to be freed. */
+static void let_go(struct tr_origin *origin, struct tr_origin **dead)
+{
+	if (!origin || --origin->references > 0)
+		return;
+	*origin->link = origin->next;
+	if (origin->next)
+		origin->next->link = origin->link;
+	origin->next = *dead;
+	*dead = origin;
+}
+
+/* Chains of origins may be long: no recursion. */
+static void free_all(struct tr_origin *dead)
+{
+	while (dead) {
+		struct tr_origin *origin = dead;
+		struct tr_directory *directory = origin->directory;
+		dead = origin->next;
+		let_go(origin->exec_from, &dead);
+		if (directory && --directory->references == 0) {
+			let_go(directory->origin, &dead);
+			free(directory);
+		}
+		free(origin);
+	}
+}
+
+void tr_origin_release(struct tr_origin *origin)
+{
+	struct tr_origin *dead = NULL;
+
+	let_go(origin, &dead);
+	free_all(dead);
+}
+
+void tr_origins_free(struct tr_origins *origins)
+{
+	struct tr_origin *next;
+
+	/* what is left here is held by nothing but circles */
+	for (struct tr_origin *origin = origins->first; origin; origin = origin->next)
+		origin->references++;
+	for (struct tr_origin *origin = origins->first; origin; origin = origin->next)
+		tr_directory_release(origin->directory);
+	for (struct tr_origin *origin = origins->first; origin; origin = next) {
+		next = origin->next;
+		free(origin);
+	}
+	origins->first = NULL;
+}
+
+bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq)
+{
+	while (origin->settled && origin->exec == TR_EXEC_NONE && origin->exec_from) {
+		struct tr_origin *from = origin->exec_from;
+		if (!from->settled)
+			return false;
+		/* one step is taken for good, so that the next one who asks has a shorter way */
+		origin->exec = from->exec;
+		origin->exec_from = tr_origin_retain(from->exec_from);
+		tr_origin_release(from);
+	}
+	*seq = origin->exec;
+	return origin->settled;
+}
+
+/* Makes the way to the place of an origin as short as it can be. */
+static void shorten(struct tr_origin *origin)
+{
+	struct tr_directory *directory;
+
+	while ((directory = origin->directory) && directory->origin) {
+		struct tr_origin *from = directory->origin;
+		if (!from->placed || (from->directory && !from->directory->origin && from->guessed))
+			return; /* a guess stays with whom it was made for: it may be asked for */
+		origin->guessed |= from->guessed;
+		origin->directory =
+			from->directory ? tr_directory_enter(from->directory, path_of(directory))
+					: NULL;
+		tr_directory_release(directory);
+	}
+}
+
+static bool leads_to(struct tr_origin *from, const struct tr_origin *origin)
+{
+	uint64_t seq;
+
+	if (from)
+		tr_origin_exec(from, &seq);
+	while (from && from != origin)
+		from = from->exec_from;
+	return from != NULL;
+}
+
+static bool lies_in(const struct tr_directory *directory, const struct tr_origin *origin)
+{
+	struct tr_origin *from = directory ? directory->origin : NULL;
+
+	while (from && from != origin) {
+		shorten(from);
+		from = from->directory ? from->directory->origin : NULL;
+	}
+	return from != NULL;
+}
+
+void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
+		      struct tr_origin *exec_from, struct tr_directory *directory)
+{
+	if (!origin->settled) {
+		origin->settled = origin->has_ppid = true;
+		origin->ppid = ppid;
+		if (exec != TR_EXEC_NONE)
+			origin->exec = exec;
+		else if (!leads_to(exec_from, origin))
+			origin->exec_from = tr_origin_retain(exec_from);
+	}
+	if (!origin->placed) {
+		origin->placed = true;
+		if (!lies_in(directory, origin))
+			origin->directory = tr_directory_retain(directory);
+		shorten(origin);
+	}
+}
+
+void tr_origin_give_up(struct tr_origin *origin, bool orphan)
+{
+	if (origin->settled)
+		return;
+	origin->settled = true;
+	origin->orphan = orphan;
+}
+
+void tr_origin_place(struct tr_origin *origin, struct tr_directory *directory, bool guessed)
+{
+	if (origin->placed)
+		return;
+	origin->placed = true;
+	origin->guessed = guessed;
+	origin->directory = tr_directory_retain(directory);
+}
+
+/* Takes the last component of the path off, which begins at `root`; false: there is none. */
+static bool pop(struct tr_buffer *to, size_t root)
+{
+	size_t len = to->len;
+
+	while (len > root && to->data[len - 1] != '/')
+		len--;
+	if (to->len == root || (to->len - len == 2 && memcmp(to->data + len, "..", 2) == 0))
+		return false;
+	to->len = len > root ? len - 1 : root;
+	return true;
+}
+
+/* One component, of a path that is absolute or not. */
+static void push(struct tr_text component, size_t root, bool absolute, struct tr_buffer *to)
+{
+	if (component.len == 0 || tr_text_is(component, "."))
+		return;
+	if (tr_text_is(component, "..") && (pop(to, root) || absolute))
+		return;
+	if (to->len > root || absolute)
+		tr_buffer_put_byte(to, '/');
+	tr_buffer_put_text(to, component);
+}
+
+static void push_all(struct tr_text path, size_t root, bool absolute, struct tr_buffer *to)
+{
+	const char *p = path.data, *end = p + path.len;
+
+	while (p < end && !to->failed) {
+		const char *slash = memchr(p, '/', (size_t)(end - p));
+		const char *stop = slash ? slash : end;
+		push(tr_text_span(p, stop), root, absolute, to);
+		p = stop + 1;
+	}
+}
+
+void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffer *to)
+{
+	size_t root = to->len;
+	bool own = path.len && *path.data == '/';
+	bool absolute = own || (base.len && *base.data == '/');
+
+	if (!own)
+		push_all(base, root, absolute, to);
+	push_all(path, root, absolute, to);
+	if (absolute && to->len == root)
+		tr_buffer_put_byte(to, '/');
+}
+
+/* A directory of what is in path, which is freed. */
+static struct tr_directory *take_path(struct tr_origin *origin, struct tr_buffer *path)
+{
+	struct tr_directory *directory = NULL;
+
+	if (!path->failed && path->len <= TR_DIRECTORY_MAX)
+		directory = malloc(sizeof *directory + path->len);
+	if (directory) {
+		directory->references = 1;
+		directory->origin = tr_origin_retain(origin);
+		directory->len = path->len;
+		if (path->len)
+			memcpy(directory->path, path->data, path->len);
+	}
+	tr_buffer_free(path);
+	return directory;
+}
+
+struct tr_directory *tr_directory_new(struct tr_text absolute)
+{
+	struct tr_buffer path = TR_BUFFER_INIT;
+
+	tr_directory_join(TR_TEXT("/"), absolute, &path);
+	return take_path(NULL, &path);
+}
+
+struct tr_directory *tr_directory_of(struct tr_origin *origin)
+{
+	struct tr_buffer path = TR_BUFFER_INIT;
+
+	return take_path(origin, &path);
+}
+
+struct tr_directory *tr_directory_enter(const struct tr_directory *directory, struct tr_text path)
+{
+	struct tr_buffer joined = TR_BUFFER_INIT;
+	bool absolute = path.len && *path.data == '/';
+
+	if (!directory && !absolute)
+		return NULL;
+	tr_directory_join(directory ? path_of(directory) : TR_TEXT("/"), path, &joined);
+	return take_path(absolute ? NULL : directory->origin, &joined);
+}
+
+bool tr_directory_same(const struct tr_directory *a, const struct tr_directory *b)
+{
+	return a == b ||
+	       (a && b && a->origin == b->origin && tr_text_equal(path_of(a), path_of(b)));
+}
+
+struct tr_directory *tr_directory_retain(struct tr_directory *directory)
+{
+	if (directory)
+		directory->references++;
+	return directory;
+}
+
+void tr_directory_release(struct tr_directory *directory)
+{
+	if (!directory || --directory->references > 0)
+		return;
+	tr_origin_release(directory->origin);
+	free(directory);
+}
+
+enum tr_certainty tr_directory_resolve(const struct tr_directory *directory, struct tr_buffer *to)
+{
+	if (!directory)
+		return TR_PLACE_UNKNOWN;
+	struct tr_origin *origin = directory->origin;
+	if (!origin) {
+		tr_buffer_put_text(to, path_of(directory));
+		return TR_PLACE_KNOWN;
+	}
+	shorten(origin);
+	if (!origin->placed)
+		return TR_PLACE_OPEN;
+	if (!origin->directory)
+		return TR_PLACE_UNKNOWN;
+	struct tr_buffer base = TR_BUFFER_INIT;
+	enum tr_certainty certainty = origin->guessed ? TR_PLACE_GUESSED : TR_PLACE_KNOWN;
+	if (origin->directory->origin) /* one whose place is open, or a guess */
+		certainty = tr_directory_resolve(origin->directory, &base);
+	else
+		tr_buffer_put_text(&base, path_of(origin->directory));
+	if (certainty <= TR_PLACE_GUESSED)
+		tr_directory_join(tr_buffer_text(&base), path_of(directory), to);
+	to->failed |= base.failed;
+	tr_buffer_free(&base);
+	return certainty;
+}
+
+struct tr_text tr_directory_guess(const struct tr_directory *directory)
+{
+	while (directory && directory->origin)
+		directory = directory->origin->directory;
+	return directory ? path_of(directory) : (struct tr_text){ NULL, 0 };
+}
+
+bool tr_directory_is_open(const struct tr_directory *directory)
+{
+	struct tr_origin *origin = directory ? directory->origin : NULL;
+
+	if (!origin)
+		return false;
+	shorten(origin);
+	directory = origin->directory;
+	return !origin->placed || (directory && directory->origin && !directory->origin->placed);
+}
+
+/* The origin that the directory waits for, and in *path the way from there; NULL: none. */
+static struct tr_origin *awaited(const struct tr_directory *directory, struct tr_buffer *path)
+{
+	struct tr_origin *origin = directory ? directory->origin : NULL;
+
+	if (!origin)
+		return NULL;
+	shorten(origin);
+	tr_buffer_put_text(path, path_of(directory));
+	if (!origin->placed)
+		return origin;
+	directory = origin->directory;
+	if (!directory || !directory->origin || directory->origin->placed)
+		return NULL;
+	struct tr_buffer longer = TR_BUFFER_INIT;
+	tr_directory_join(path_of(directory), tr_buffer_text(path), &longer);
+	tr_buffer_free(path);
+	*path = longer;
+	return directory->origin;
+}
+
+bool tr_directory_learn(const struct tr_directory *directory, struct tr_text absolute, bool guessed)
+{
+	struct tr_buffer path = TR_BUFFER_INIT;
+	struct tr_origin *origin = awaited(directory, &path);
+	bool agrees = origin && !path.failed && absolute.len >= path.len + (path.len > 0);
+
+	if (agrees && path.len) {
+		/* only where the way leads down: "../x" can have begun anywhere */
+		absolute.len -= path.len;
+		agrees = absolute.data[absolute.len - 1] == '/' &&
+			 !tr_text_starts(tr_buffer_text(&path), TR_TEXT("..")) &&
+			 memcmp(absolute.data + absolute.len, path.data, path.len) == 0;
+	}
+	tr_buffer_free(&path);
+	struct tr_directory *place = agrees ? tr_directory_new(absolute) : NULL;
+	if (place)
+		tr_origin_place(origin, place, guessed);
+	tr_directory_release(place);
+	return place;
+}
+
+void tr_directory_give_up(const struct tr_directory *directory)
+{
+	struct tr_buffer path = TR_BUFFER_INIT;
+	struct tr_origin *origin = awaited(directory, &path);
+
+	if (origin)
+		tr_origin_place(origin, NULL, false);
+	tr_buffer_free(&path);
+}
+
+bool tr_directory_is(const struct tr_directory *directory, struct tr_text absolute)
+{
+	return directory && !directory->origin && tr_text_equal(path_of(directory), absolute);
+}

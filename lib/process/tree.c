@@ -1,0 +1,285 @@
+#include "process/tree.h"
+
+#include <stdlib.h>
+
+static void place_release(struct tr_place *place)
+{
+	if (!place || --place->references > 0)
+		return;
+	tr_directory_release(place->directory);
+	free(place);
+}
+
+static struct tr_place *place_new(struct tr_directory *directory)
+{
+	struct tr_place *place = malloc(sizeof *place);
+
+	if (place)
+		*place = (struct tr_place){ 1, tr_directory_retain(directory) };
+	return place;
+}
+
+static void move_to(struct tr_task *task, struct tr_place *place)
+{
+	if (task->place == place)
+		return;
+	place->references++;
+	place_release(task->place);
+	task->place = place;
+}
+
+/* Its process is gone with its last task. */
+static void leave_process(struct tr_task *task)
+{
+	struct tr_process *process = task->process;
+
+	if (!process)
+		return;
+	task->process = NULL;
+	*task->link = task->next;
+	if (task->next)
+		task->next->link = task->link;
+	if (process->first)
+		return;
+	tr_origin_release(process->origin);
+	free(process);
+}
+
+static void belong_to(struct tr_task *task, struct tr_process *process)
+{
+	if (task->process == process)
+		return;
+	leave_process(task);
+	task->process = process;
+	task->link = &process->first;
+	task->next = process->first;
+	if (task->next)
+		task->next->link = &task->next;
+	process->first = task;
+}
+
+static void ghost_unlink(struct tr_tasks *tasks, struct tr_task *task)
+{
+	if (!task->ghost)
+		return;
+	*(task->older ? &task->older->newer : &tasks->oldest_ghost) = task->newer;
+	*(task->newer ? &task->newer->older : &tasks->newest_ghost) = task->older;
+	task->older = task->newer = NULL;
+	task->ghost = false;
+	tasks->ghosts--;
+}
+
+/* What the task has goes back; the map is the caller's. */
+static void drop(struct tr_tasks *tasks, struct tr_task *task)
+{
+	ghost_unlink(tasks, task);
+	if (task->state && tasks->release)
+		tasks->release(task->state);
+	leave_process(task);
+	place_release(task->place);
+	free(task);
+}
+
+static void forget(struct tr_tasks *tasks, struct tr_task *task)
+{
+	tr_id_map_take(&tasks->map, task->tid);
+	drop(tasks, task);
+}
+
+/* A process of one task, whose origin and place are open. */
+static bool settle_alone(struct tr_tasks *tasks, struct tr_task *task)
+{
+	struct tr_process *process = calloc(1, sizeof *process);
+	struct tr_origin *origin = process ? tr_origin_new(&tasks->origins) : NULL;
+	struct tr_directory *directory = origin ? tr_directory_of(origin) : NULL;
+	struct tr_place *place = directory ? place_new(directory) : NULL;
+
+	tr_directory_release(directory);
+	if (!place) {
+		tr_origin_release(origin);
+		free(process);
+		return false;
+	}
+	*process = (struct tr_process){ NULL, task->tid, TR_EXEC_NONE, origin };
+	belong_to(task, process);
+	move_to(task, place);
+	place_release(place);
+	return true;
+}
+
+static struct tr_task *begin(struct tr_tasks *tasks, uint64_t tid)
+{
+	struct tr_task *task = calloc(1, sizeof *task);
+
+	if (!task)
+		return NULL;
+	task->tid = tid;
+	if (settle_alone(tasks, task) && tr_id_map_put(&tasks->map, tid, task))
+		return task;
+	drop(tasks, task);
+	return NULL;
+}
+
+struct tr_task *tr_tasks_find(const struct tr_tasks *tasks, uint64_t tid)
+{
+	struct tr_task *task = tr_id_map_get(&tasks->map, tid);
+
+	return task && !task->ghost ? task : NULL;
+}
+
+struct tr_task *tr_tasks_get(struct tr_tasks *tasks, uint64_t tid, bool *is_new)
+{
+	struct tr_task *task = tr_id_map_get(&tasks->map, tid);
+
+	*is_new = !task || task->ghost;
+	if (task && task->ghost) { /* the number is used again: nobody will adopt the first one */
+		tr_origin_give_up(task->process->origin, true);
+		forget(tasks, task);
+		task = NULL;
+	}
+	return task ? task : begin(tasks, tid);
+}
+
+static void put_directory(struct tr_task *task, struct tr_directory *directory)
+{
+	tr_directory_release(task->place->directory);
+	task->place->directory = directory;
+}
+
+/* The child has its parent. What it did before it had goes for what they share from now on. */
+static void adopt(struct tr_task *parent, struct tr_task *child, struct tr_directory *directory,
+		  uint64_t flags)
+{
+	struct tr_process *process = parent->process;
+	struct tr_origin *origin = child->process->origin;
+
+	child->adopted = true;
+	tr_origin_settle(origin, process->pid, process->exec, process->origin, directory);
+	if (flags & (TR_FORK_FS | TR_FORK_THREAD)) {
+		struct tr_directory *own = child->place->directory;
+		struct tr_directory *start = tr_directory_of(origin);
+		if (start && !tr_directory_same(own, start) && child->place != parent->place)
+			put_directory(parent, tr_directory_retain(own));
+		tr_directory_release(start);
+		move_to(child, parent->place);
+	}
+	if (flags & TR_FORK_THREAD)
+		belong_to(child, process);
+}
+
+bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_directory *directory,
+		   uint64_t tid, uint64_t flags)
+{
+	struct tr_task *child = tr_id_map_get(&tasks->map, tid);
+
+	if (child == parent)
+		return true;
+	if (child && child->adopted) { /* it ended without a word, and the number is used again */
+		forget(tasks, child);
+		child = NULL;
+	}
+	if (!child)
+		child = begin(tasks, tid);
+	if (!child)
+		return false;
+	adopt(parent, child, directory, flags);
+	if (child->ghost)
+		forget(tasks, child);
+	return true;
+}
+
+void tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid)
+{
+	struct tr_task *child = tr_id_map_get(&tasks->map, tid);
+
+	if (!child || child == parent || child->adopted || child->process == parent->process)
+		return;
+	child->process->origin->guessed = true;
+	adopt(parent, child, parent->place->directory, 0);
+	if (child->ghost)
+		forget(tasks, child);
+}
+
+void tr_tasks_join(struct tr_task *task, struct tr_task *leader)
+{
+	if (task->process != leader->process)
+		adopt(leader, task, leader->place->directory, TR_FORK_FS | TR_FORK_THREAD);
+}
+
+void tr_tasks_exec(struct tr_tasks *tasks, struct tr_task *task)
+{
+	struct tr_task *next;
+
+	for (struct tr_task *other = task->process->first; other; other = next) {
+		next = other->next;
+		if (other != task)
+			forget(tasks, other);
+	}
+	task->process->pid = task->tid;
+}
+
+bool tr_tasks_rename(struct tr_tasks *tasks, struct tr_task *task, uint64_t tid)
+{
+	if (!tr_id_map_put(&tasks->map, tid, task))
+		return false;
+	tr_id_map_take(&tasks->map, task->tid);
+	if (task->process->pid == task->tid)
+		task->process->pid = tid;
+	task->tid = tid;
+	return true;
+}
+
+void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
+{
+	if (task->tid == task->process->pid)
+		tr_tasks_exec(tasks, task);
+	if (task->adopted) {
+		forget(tasks, task);
+		return;
+	}
+	if (tasks->release && task->state)
+		tasks->release(task->state);
+	task->state = NULL;
+	task->ghost = true;
+	task->older = tasks->newest_ghost;
+	*(task->older ? &task->older->newer : &tasks->oldest_ghost) = task;
+	tasks->newest_ghost = task;
+	if (++tasks->ghosts > TR_GHOSTS) {
+		tr_origin_give_up(tasks->oldest_ghost->process->origin, true);
+		forget(tasks, tasks->oldest_ghost);
+	}
+}
+
+void tr_task_chdir(struct tr_task *task, struct tr_text path)
+{
+	put_directory(task, path.data ? tr_directory_enter(task->place->directory, path) : NULL);
+}
+
+void tr_task_is_at(struct tr_task *task, struct tr_text path)
+{
+	tr_directory_learn(task->place->directory, path, false);
+	if (!tr_directory_is(task->place->directory, path))
+		put_directory(task, tr_directory_new(path));
+}
+
+bool tr_task_unshare(struct tr_task *task)
+{
+	struct tr_place *place = place_new(task->place->directory);
+
+	if (!place)
+		return false;
+	move_to(task, place);
+	place_release(place);
+	return true;
+}
+
+void tr_tasks_free(struct tr_tasks *tasks)
+{
+	struct tr_task *task;
+	size_t position = 0;
+
+	while ((task = tr_id_map_next(&tasks->map, &position)))
+		drop(tasks, task);
+	tr_id_map_free(&tasks->map);
+	tr_origins_free(&tasks->origins);
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# Logs of strace through the tools; tests/unit/format/test_strace.c has the odd lines.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	for f in zlib mc; do
+		zcat "$top_srcdir/tests/data/build/$f.strace.gz" >$f.strace
+	done
+	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >zlib.json
+}
+
+# executions FILE: what every one of them ran, where, with what, and what its parent ran
+executions() {
+	tr-parse -q "$1" | awk -F'\t' '$1 == "exec" {
+		parent = cwd = argv = "-"
+		for (i = 6; i <= NF; i++) {
+			if ($i ~ /^parent=/) parent = did[substr($i, 8)]
+			if ($i ~ /^cwd=/) cwd = $i
+			if ($i ~ /^argv=/) argv = $i
+		}
+		did[$2] = $5 " " argv
+		print $5, cwd, argv, "of", parent
+	}' | sort
+}
+
+@test "a real build: every execution, as the Klocwork trace of the same run has them" {
+	[ "$(tr-parse zlib.strace | grep -c ^exec)" -eq 176 ]
+	diff <(executions zlib.strace) <(executions zlib.json)
+	[ "$(tr-filter -c raw zlib.strace || :)" -eq 0 ]
+	tr-parse zlib.strace >out
+	run ! grep -q flagged= out
+}
+
+@test "environments are those of the Klocwork trace" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	# ids differ and so does the order of the variables: what counts is who sees what
+	environments() {
+		jq -cn 'reduce inputs as $o ({};
+			if $o.env then .top = $o.env
+			elif $o.id then (.of[($o.parent_id | tostring)] // .top // {}) as $base
+				| ($base + ($o["env-diff"] // {}) | with_entries(select(.value != null))) as $env
+				| .of[($o.id | tostring)] = $env | .list += [[$o.args, $env]]
+			else . end) | .list[]' "$1" | jq -cS . | sort
+	}
+	tr-repack -q -t klocwork -o ours.json zlib.strace
+	diff <(environments zlib.json) <(environments ours.json)
+}
+
+@test "a log without numbers of children says what it does not know" {
+	run -0 --separate-stderr tr-parse mc.strace
+	[ "$(grep -c ^exec <<<"$output")" -eq 13 ]
+	[[ $stderr == *'parent is not in the trace (flagged "orphan"): 2' ]]
+	# the children of the shell in sub/ have it from their PWD
+	[ "$(tr-filter --fields=cwd 'exec and argv[0] == "gcc"' mc.strace | sort -u)" = '"/srv/lab/build/mc/sub"' ]
+}
+
+@test "it is recognised: plain, from a pipe, compressed, by its first line" {
+	[ "$(tr-parse --identify zlib.strace)" = "zlib.strace: strace" ]
+	[ "$(head -n 1 zlib.strace | tr-parse --identify)" = "stdin: strace" ]
+	tr-parse "$top_srcdir/tests/data/build/zlib.strace.gz" | tail -n +2 | cmp - <(tr-parse zlib.strace | tail -n +2)
+	cat zlib.strace | tr-parse | cmp - <(tr-parse zlib.strace)
+}
+
+@test "records that are there are not kept back" {
+	{ cat zlib.strace; sleep 3; } | tr-parse | { timeout 2 grep -c -m 170 ^exec; } >count
+	[ "$(cat count)" -eq 170 ]
+}
+
+@test "what is no strace is kept, reported, and known at the end of the pipeline" {
+	{ head -n 20 zlib.strace; echo 'make: *** [x] Error 1'; tail -n +21 zlib.strace; } >bad.strace
+	run -2 --separate-stderr tr-parse -o bad.trec bad.strace
+	[ "$stderr" = "tr-parse: bad.strace:21: no line of strace's: kept as a raw record" ]
+	diff <(executions bad.strace) <(executions zlib.json)
+	run -2 --separate-stderr tr-filter -q -c exec bad.trec
+	[ "$output" = 176 ]
+	run -2 tr-parse --strict bad.strace
+}
