@@ -6,10 +6,10 @@
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
-	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base",
+	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|tree",
 	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
 	  "prints, with threads; gnatcov, -raw, -base: what gnatcov dump-trace, dump-trace-raw, "
-	  "dump-trace-base print" },
+	  "dump-trace-base print; tree: processes, how long they took and how they ended" },
 	{ 0 },
 };
 
@@ -20,6 +20,8 @@ static const char *const examples[] = {
 	"tr-filter --calls=0-500 glxgears.trace | tr-totext -O call-nos=no -O thread-ids=no",
 	"the shaders that a program compiles, with every byte as it is",
 	"tr-totext -O grep=ShaderSource -O octal=fixed glxgears.trace",
+	"what a build ran, and what ran it",
+	"tr-totext build.json | less",
 	"the code that any of these runs executed",
 	"tr-totext --style=gnatcov-base run1.trace run2.trace",
 	NULL,
@@ -31,16 +33,14 @@ static const struct tr_tool tool = {
 	.summary = "Shows trace files, or a stream of records, as text for people.",
 	.shared = TR_CLI_ALL,
 	.options = options,
-	.settings = tr_style_apitrace_settings,
+	.settings = tr_totext_settings,
 	.examples = examples,
 };
 
 /* In the order of the option's choices; the first of a format is its default. */
 static const struct tr_style *const styles[] = {
-	&tr_style_apitrace,
-	&tr_style_gnatcov,
-	&tr_style_gnatcov_raw,
-	&tr_style_gnatcov_base,
+	&tr_style_apitrace,	&tr_style_gnatcov, &tr_style_gnatcov_raw,
+	&tr_style_gnatcov_base, &tr_style_tree,
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
@@ -55,8 +55,10 @@ struct totext {
 static const struct tr_style *style_of_format(struct tr_text format)
 {
 	for (size_t i = 0; i < STYLES; i++) {
-		if (tr_text_is(format, styles[i]->format))
-			return styles[i];
+		for (const char *const *name = styles[i]->formats; *name; name++) {
+			if (tr_text_is(format, *name))
+				return styles[i];
+		}
 	}
 	return NULL;
 }
@@ -73,6 +75,9 @@ static const struct tr_style *style_of_line(const struct tr_record *record)
 		{ "enum", &tr_style_apitrace },	  { "mask", &tr_style_apitrace },
 		{ "struct", &tr_style_apitrace }, { "frame", &tr_style_apitrace },
 		{ "section", &tr_style_gnatcov }, { "block", &tr_style_gnatcov },
+		{ "meta", &tr_style_tree },	  { "env", &tr_style_tree },
+		{ "exec", &tr_style_tree },	  { "fork", &tr_style_tree },
+		{ "exit", &tr_style_tree },
 	};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -6,7 +6,7 @@
 
 struct tr_style {
 	const char *name;
-	const char *format; /* whose default it is */
+	const char *const *formats; /* whose default it is; NULL-terminated */
 
 	/* As cli's settings have it, on cli->out. NULL: it is reported, and cli->stop is set. */
 	void *(*create)(struct tr_cli *cli);
@@ -19,6 +19,7 @@ extern const struct tr_style tr_style_apitrace;
 extern const struct tr_style tr_style_gnatcov;
 extern const struct tr_style tr_style_gnatcov_raw;
 extern const struct tr_style tr_style_gnatcov_base;
-extern const struct tr_format_option tr_style_apitrace_settings[];
+extern const struct tr_style tr_style_tree;
+extern const struct tr_format_option tr_totext_settings[];
 
 #endif

@@ -8,22 +8,6 @@
 #include "expr/regex.h"
 #include "view/apitrace_text.h"
 
-const struct tr_format_option tr_style_apitrace_settings[] = {
-	{ "arg-names", "yes|no", false, true, "names of arguments (default yes)" },
-	{ "blobs", "DIR", false, true,
-	  "keep blobs in files of DIR, and show their names instead of their lengths" },
-	{ "call-nos", "yes|no", false, true, "numbers of calls (default yes)" },
-	{ "grep", "REGEX", false, true, "only calls of functions whose name matches" },
-	{ "multiline", "yes|no", false, true,
-	  "backtraces, empty lines behind frames, and line feeds as they are (default yes)" },
-	{ "octal", "apitrace|fixed", false, true,
-	  "spell bytes as apitrace does, which loses some, or as they are (default apitrace)" },
-	{ "thread-ids", "yes|no", false, true, "numbers of threads (default yes)" },
-	{ "verbose", "yes|no", false, true,
-	  "calls that apitrace shows with its -v only: glIsEnabled and such (default yes)" },
-	{ 0 },
-};
-
 struct style {
 	struct tr_cli *cli;
 	struct tr_apitrace_text *text;
@@ -188,4 +172,5 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	return tr_apitrace_text_put(style->text, record, err);
 }
 
-const struct tr_style tr_style_apitrace = { "apitrace", "apitrace", create, put, destroy };
+const struct tr_style tr_style_apitrace = { "apitrace", (const char *const[]){ "apitrace", NULL },
+					    create, put, destroy };

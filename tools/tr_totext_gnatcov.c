@@ -41,7 +41,9 @@ static void free_view(void *view)
 	tr_gnatcov_text_free(view);
 }
 
-const struct tr_style tr_style_gnatcov = { "gnatcov", "gnatcov", create_dump, put, free_view };
-const struct tr_style tr_style_gnatcov_raw = { "gnatcov-raw", "gnatcov", create_raw, put, free_view };
-const struct tr_style tr_style_gnatcov_base = { "gnatcov-base", "gnatcov", create_base, put,
-						free_view };
+static const char *const formats[] = { "gnatcov", NULL };
+static const char *const none[] = { NULL };
+
+const struct tr_style tr_style_gnatcov = { "gnatcov", formats, create_dump, put, free_view };
+const struct tr_style tr_style_gnatcov_raw = { "gnatcov-raw", none, create_raw, put, free_view };
+const struct tr_style tr_style_gnatcov_base = { "gnatcov-base", none, create_base, put, free_view };

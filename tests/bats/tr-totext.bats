@@ -7,7 +7,6 @@ bats_require_minimum_version 1.5.0
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	data=${top_srcdir:?}/tests/data/apitrace
-	klocwork=$top_srcdir/tests/data/build/zlib.kw.json.gz
 	cat >small <<'END'
 %trec	1	format=apitrace	version=6	semantic=6	properties=[["process.name","/usr/bin/demo"],["a","1"],["a","2"]]
 %fn	F4	glXQueryExtension	args=["dpy","errorb","event"]
@@ -115,15 +114,16 @@ END
 }
 
 @test "a format without a style is an error, and so is a style that is none" {
-	run -2 tr-totext "$klocwork"
-	[[ $output == *'format klocwork has no style'* ]]
-	printf 'exec\t0\t-\t-\ta\n' >exec.trec
-	run -2 tr-totext exec.trec
-	[[ $output == *'records of kind exec'* ]]
-	run -2 --separate-stderr tr-totext small "$klocwork"
+	printf '%%trec\t1\tformat=drcov\tversion=2\nmodule\t0\t-\t-\t-\tid=0\n!end\t1\n' >other.trec
+	run -2 tr-totext other.trec
+	[[ $output == *'format drcov has no style'* ]]
+	printf 'module\t0\t-\t-\ta\n' >module.trec
+	run -2 tr-totext module.trec
+	[[ $output == *'records of kind module'* ]]
+	run -2 --separate-stderr tr-totext small other.trec
 	[ "$output" = "$(small)" ]
-	[[ $stderr == *'format klocwork'* ]]
-	run -2 tr-totext --style=tree small
+	[[ $stderr == *'format drcov'* ]]
+	run -2 tr-totext --style=treee small
 	run -2 tr-totext -O octal=9 small
 	run -2 tr-totext -O grep='(' small
 	[[ $output == *grep* ]]

@@ -1,0 +1,328 @@
+#include "process/forest.h"
+
+#include <stdlib.h>
+
+enum { PENDING_SIZE = 64 << 10 };
+
+static void hear(void *context, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record);
+
+void tr_forest_init(struct tr_forest *forest, uint64_t max_spool,
+		    bool (*describe)(void *context, struct tr_record *record,
+				     struct tr_buffer *text),
+		    void *context)
+{
+	*forest = (struct tr_forest){ .root = TR_FOREST_NONE,
+				      .earliest = TR_INSTANT_NONE,
+				      .latest = TR_INSTANT_NONE,
+				      .describe = describe,
+				      .context = context,
+				      .max_spool = max_spool };
+	tr_runs_init(&forest->runs, hear, forest);
+}
+
+static void out_of_memory(struct tr_forest *forest)
+{
+	if (!forest->failed)
+		tr_error_memory(forest->err);
+	forest->failed = true;
+}
+
+static struct tr_forest_node *add_node(struct tr_forest *forest)
+{
+	if (forest->count == forest->cap) {
+		size_t cap = forest->cap ? 2 * forest->cap : 64;
+		struct tr_forest_node *nodes = NULL;
+		if (cap < TR_FOREST_NONE)
+			nodes = realloc(forest->nodes, cap * sizeof *nodes);
+		if (!nodes)
+			return NULL;
+		forest->nodes = nodes;
+		forest->cap = cap;
+	}
+	return &forest->nodes[forest->count++];
+}
+
+/* The index of a run by its number. */
+static uint32_t index_of(const struct tr_forest *forest, uint64_t number)
+{
+	return number == TR_RUN_NONE || number < forest->base ||
+			       number - forest->base >= forest->count
+		       ? TR_FOREST_NONE
+		       : (uint32_t)(number - forest->base);
+}
+
+static void copy_run(const struct tr_forest *forest, struct tr_forest_node *node,
+		     const struct tr_run *run)
+{
+	node->seq = run->seq;
+	node->parent_seq = run->parent_seq;
+	node->began = run->began;
+	node->ended = run->ended;
+	node->first = run->first;
+	node->last = run->last;
+	node->status = run->status;
+	node->parent = index_of(forest, run->parent);
+	node->replaces = index_of(forest, run->replaces);
+	node->fate = (uint8_t)run->fate;
+	node->program = run->program;
+	_Static_assert(sizeof node->signal == sizeof run->signal, "both hold the same");
+	memcpy(node->signal, run->signal, sizeof node->signal);
+}
+
+static bool flush(struct tr_forest *forest)
+{
+	struct tr_text text = tr_buffer_text(&forest->pending);
+
+	if (forest->pending.failed) {
+		out_of_memory(forest);
+		return false;
+	}
+	if (!forest->texts)
+		forest->texts = tr_spool_new(forest->max_spool);
+	if (!forest->texts) {
+		out_of_memory(forest);
+		return false;
+	}
+	if (!tr_spool_write(forest->texts, text.data, text.len, forest->err)) {
+		forest->failed = true;
+		return false;
+	}
+	forest->spooled += text.len;
+	forest->pending.len = 0;
+	return true;
+}
+
+static void describe(struct tr_forest *forest, struct tr_forest_node *node,
+		     struct tr_record *record)
+{
+	size_t from = forest->pending.len;
+
+	node->text = forest->spooled + from;
+	if (!forest->describe(forest->context, record, &forest->pending) ||
+	    forest->pending.failed || forest->pending.len - from > UINT32_MAX) {
+		out_of_memory(forest);
+		return;
+	}
+	node->text_len = (uint32_t)(forest->pending.len - from);
+	if (forest->pending.len >= PENDING_SIZE)
+		flush(forest);
+}
+
+static void hear(void *context, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record)
+{
+	struct tr_forest *forest = context;
+	struct tr_forest_node *node;
+
+	if (forest->failed)
+		return;
+	if (event == TR_RUN_BEGAN) {
+		if (forest->count == 0)
+			forest->base = run->number;
+		node = add_node(forest);
+		if (!node) {
+			out_of_memory(forest);
+			return;
+		}
+		*node = (struct tr_forest_node){ .child = TR_FOREST_NONE,
+						 .next = TR_FOREST_NONE,
+						 .successor = TR_FOREST_NONE };
+	}
+	node = &forest->nodes[run->number - forest->base];
+	copy_run(forest, node, run);
+	if (event == TR_RUN_PROGRAM && forest->describe)
+		describe(forest, node, record);
+}
+
+bool tr_forest_put(struct tr_forest *forest, struct tr_record *record, struct tr_error *err)
+{
+	forest->err = err;
+	if (!tr_runs_put(&forest->runs, record))
+		out_of_memory(forest);
+	forest->earliest = forest->runs.earliest;
+	forest->latest = forest->runs.latest;
+	return !forest->failed;
+}
+
+/* Parents that came later, or whose run had ended, by the seq of their record. */
+static bool find_parents(struct tr_forest *forest)
+{
+	struct tr_id_map by_seq = TR_ID_MAP_INIT;
+	bool wanted = false;
+
+	for (size_t i = 0; i < forest->count && !wanted; i++)
+		wanted = forest->nodes[i].parent == TR_FOREST_NONE &&
+			 forest->nodes[i].parent_seq != TR_RUN_NONE;
+	for (size_t i = 0; i < forest->count && wanted; i++) {
+		struct tr_forest_node *node = &forest->nodes[i];
+		if (!node->program || node->seq == TR_RUN_NONE || tr_id_map_get(&by_seq, node->seq))
+			continue;
+		if (!tr_id_map_put(&by_seq, node->seq, node)) {
+			tr_id_map_free(&by_seq);
+			return false;
+		}
+	}
+	for (size_t i = 0; i < forest->count && wanted; i++) {
+		struct tr_forest_node *node = &forest->nodes[i];
+		if (node->parent != TR_FOREST_NONE || node->parent_seq == TR_RUN_NONE)
+			continue;
+		const struct tr_forest_node *parent = tr_id_map_get(&by_seq, node->parent_seq);
+		if (parent)
+			node->parent = (uint32_t)(parent - forest->nodes);
+		else
+			forest->lost++;
+	}
+	tr_id_map_free(&by_seq);
+	return true;
+}
+
+/*
+ * A process that called exec several times has one parent: that of its first
+ * run. While parents are sorted out, next holds each run's first one.
+ */
+static void find_heads(struct tr_forest *forest)
+{
+	for (size_t i = 0; i < forest->count; i++) {
+		struct tr_forest_node *node = &forest->nodes[i];
+		node->next = (uint32_t)i;
+		if (node->replaces == TR_FOREST_NONE)
+			continue;
+		/* who is replaced began earlier */
+		node->next = forest->nodes[node->replaces].next;
+		struct tr_forest_node *head = &forest->nodes[node->next];
+		if (head->parent == TR_FOREST_NONE)
+			head->parent = node->parent;
+	}
+}
+
+/*
+ * Every way up has to end at a root. While they are walked, child holds the
+ * number of the walk that came through last.
+ */
+static void cut_cycles(struct tr_forest *forest)
+{
+	struct tr_forest_node *nodes = forest->nodes;
+
+	for (size_t i = 0; i < forest->count; i++) {
+		uint32_t at = nodes[i].next;
+		while (nodes[at].child == TR_FOREST_NONE) {
+			nodes[at].child = (uint32_t)i;
+			if (nodes[at].parent == TR_FOREST_NONE)
+				break;
+			uint32_t above = nodes[nodes[at].parent].next;
+			if (nodes[above].child == (uint32_t)i) {
+				nodes[at].parent = TR_FOREST_NONE;
+				forest->lost++;
+				break;
+			}
+			at = above;
+		}
+	}
+	for (size_t i = 0; i < forest->count; i++)
+		nodes[i].parent = nodes[nodes[i].next].parent;
+	for (size_t i = 0; i < forest->count; i++)
+		nodes[i].child = nodes[i].next = TR_FOREST_NONE;
+}
+
+/* Puts node, and those that its process became, in front of *list. */
+static void prepend(struct tr_forest *forest, uint32_t node, uint32_t *list)
+{
+	uint32_t last = node;
+
+	for (; forest->nodes[last].successor != TR_FOREST_NONE;
+	     last = forest->nodes[last].successor)
+		forest->nodes[last].next = forest->nodes[last].successor;
+	forest->nodes[last].next = *list;
+	*list = node;
+}
+
+bool tr_forest_link(struct tr_forest *forest)
+{
+	tr_runs_finish(&forest->runs);
+	if (forest->failed || !find_parents(forest))
+		return false;
+	find_heads(forest);
+	cut_cycles(forest);
+	for (size_t i = forest->count; i-- > 0;) {
+		struct tr_forest_node *node = &forest->nodes[i];
+		if (node->replaces != TR_FOREST_NONE) {
+			forest->nodes[node->replaces].successor = (uint32_t)i;
+			/* it went where its process belongs */
+			continue;
+		}
+		prepend(forest, (uint32_t)i,
+			node->parent == TR_FOREST_NONE ? &forest->root
+						       : &forest->nodes[node->parent].child);
+	}
+	return true;
+}
+
+uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *depth)
+{
+	if (node == TR_FOREST_NONE) {
+		*depth = 0;
+		return forest->root;
+	}
+	if (forest->nodes[node].child != TR_FOREST_NONE) {
+		++*depth;
+		return forest->nodes[node].child;
+	}
+	while (forest->nodes[node].next == TR_FOREST_NONE) {
+		node = forest->nodes[node].parent;
+		if (node == TR_FOREST_NONE)
+			return TR_FOREST_NONE;
+		--*depth;
+	}
+	return forest->nodes[node].next;
+}
+
+bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
+		    struct tr_buffer *buf, struct tr_error *err)
+{
+	uint64_t offset = node->text, end = offset + node->text_len;
+	const char *data;
+	size_t len;
+
+	forest->err = err;
+	tr_buffer_reset(buf);
+	if (forest->pending.len && !flush(forest))
+		return false;
+	while (offset < end) {
+		len = (size_t)(end - offset);
+		char *room = tr_buffer_room(buf, len);
+		if (!room) {
+			tr_error_memory(err);
+			return false;
+		}
+		if (!tr_spool_read(forest->texts, offset, room, &data, &len, err))
+			return false;
+		if (len == 0)
+			return true;
+		if (data != room)
+			memcpy(room, data, len);
+		tr_buffer_used(buf, len);
+		offset += len;
+	}
+	return true;
+}
+
+void tr_forest_clear(struct tr_forest *forest)
+{
+	forest->count = 0;
+	forest->root = TR_FOREST_NONE;
+	forest->lost = 0;
+	tr_spool_free(forest->texts);
+	forest->texts = NULL;
+	forest->spooled = 0;
+	forest->pending.len = 0;
+	forest->runs.earliest = forest->runs.latest = TR_INSTANT_NONE;
+}
+
+void tr_forest_free(struct tr_forest *forest)
+{
+	tr_runs_free(&forest->runs);
+	free(forest->nodes);
+	tr_spool_free(forest->texts);
+	tr_buffer_free(&forest->pending);
+}

@@ -1,0 +1,106 @@
+#include "process/instant.h"
+
+#include "record/literal.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+int64_t tr_instant_from_text(struct tr_text text)
+{
+	const char *p = text.data, *end = text.data + text.len;
+	int64_t value = 0;
+	bool negative = p < end && *p == '-';
+
+	p += negative;
+	if (p == end || !is_digit(*p))
+		return TR_INSTANT_NONE;
+	for (; p < end && is_digit(*p); p++) {
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *p - '0', &value))
+			return TR_INSTANT_NONE;
+	}
+	if (p < end && *p++ != '.')
+		return TR_INSTANT_NONE;
+	for (int i = 0; i < 9; i++) {
+		int digit = p < end && is_digit(*p) ? *p++ - '0' : 0;
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
+			return TR_INSTANT_NONE;
+	}
+	while (p < end && is_digit(*p))
+		p++;
+	if (p < end)
+		return TR_INSTANT_NONE;
+	return negative ? -value : value;
+}
+
+int64_t tr_instant_from_cell(const struct tr_cell *cell)
+{
+	if (cell->type == TR_CELL_NUMBER)
+		return cell->number <= INT64_MAX / TR_INSTANT_SECOND
+			       ? (int64_t)cell->number * TR_INSTANT_SECOND
+			       : TR_INSTANT_NONE;
+	return cell->type == TR_CELL_TEXT ? tr_instant_from_text(cell->text) : TR_INSTANT_NONE;
+}
+
+static int64_t from_real(double seconds)
+{
+	double limit = (double)INT64_MAX / TR_INSTANT_SECOND;
+
+	if (!(seconds > -limit && seconds < limit))
+		return TR_INSTANT_NONE;
+	double scaled = seconds * TR_INSTANT_SECOND;
+	return (int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5));
+}
+
+/* Text that is no plain decimal (1e-5), and values that have none. */
+static int64_t from_value(const struct tr_value *value)
+{
+	struct tr_cell number = { .type = TR_CELL_NUMBER };
+	double real;
+
+	switch (value->type) {
+	case TR_UINT:
+		number.number = value->as.number;
+		return tr_instant_from_cell(&number);
+	case TR_STRING:
+		return tr_instant_from_text(value->text);
+	case TR_REAL64:
+		memcpy(&real, &value->as.number, sizeof real);
+		return from_real(real);
+	default:
+		return TR_INSTANT_NONE;
+	}
+}
+
+int64_t tr_instant_from_field(struct tr_record *record, const char *key)
+{
+	struct tr_field *field = tr_record_field(record, key);
+
+	if (!field)
+		return TR_INSTANT_NONE;
+	if (field->text.data) {
+		int64_t instant = tr_instant_from_text(field->text);
+		if (instant != TR_INSTANT_NONE)
+			return instant;
+	}
+	const struct tr_value *value = tr_field_value(record, field, NULL);
+	return value ? from_value(value) : TR_INSTANT_NONE;
+}
+
+void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
+{
+	uint64_t magnitude = instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
+	uint64_t part = magnitude % TR_INSTANT_SECOND, unit = TR_INSTANT_SECOND / 10;
+
+	if (instant < 0)
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_decimal(to, magnitude / TR_INSTANT_SECOND);
+	if (digits == 0)
+		return;
+	tr_buffer_put_byte(to, '.');
+	for (; digits > 0; digits--, unit /= 10)
+		tr_buffer_put_byte(to, (char)('0' + part / unit % 10));
+}

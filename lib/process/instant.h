@@ -1,0 +1,27 @@
+/* Points in time and lengths of time, as records state them: whole nanoseconds. */
+#ifndef TR_PROCESS_INSTANT_H
+#define TR_PROCESS_INSTANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "record/record.h"
+
+#define TR_INSTANT_NONE INT64_MIN
+enum { TR_INSTANT_SECOND = 1000000000 };
+
+/*
+ * A time cell, or the text of a value: decimal seconds. Digits beyond the
+ * ninth are cut. NONE: absent, no such number, or beyond 292 years.
+ */
+int64_t tr_instant_from_cell(const struct tr_cell *cell);
+int64_t tr_instant_from_text(struct tr_text text);
+
+/* A field that holds seconds, as a number of any type. NONE: it is not there, or is none. */
+int64_t tr_instant_from_field(struct tr_record *record, const char *key);
+
+/* Appends seconds with this many digits behind the point (0 to 9); the rest is cut. */
+void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to);
+
+#endif

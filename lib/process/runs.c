@@ -1,0 +1,450 @@
+#include "process/runs.h"
+
+#include <stdlib.h>
+
+#include "record/literal.h"
+
+struct tr_run_task {
+	struct tr_run *run; /* what runs in it; holds a reference */
+	bool thread;	    /* of a process: its end ends no run */
+	size_t len;
+	char id[];
+};
+
+void tr_runs_init(struct tr_runs *runs,
+		  void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
+			       struct tr_record *record),
+		  void *context)
+{
+	*runs = (struct tr_runs){ .tell = tell,
+				  .context = context,
+				  .earliest = TR_INSTANT_NONE,
+				  .latest = TR_INSTANT_NONE,
+				  .tasks = TR_MAP_INIT,
+				  .by_seq = TR_ID_MAP_INIT };
+}
+
+static void tell(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record)
+{
+	if (runs->tell)
+		runs->tell(runs->context, event, run, record);
+}
+
+static void forget_seq(struct tr_runs *runs, struct tr_run *run)
+{
+	if (run->known_by_seq && tr_id_map_get(&runs->by_seq, run->seq) == run)
+		tr_id_map_take(&runs->by_seq, run->seq);
+	run->known_by_seq = false;
+}
+
+static void release(struct tr_runs *runs, struct tr_run *run)
+{
+	if (--run->references)
+		return;
+	forget_seq(runs, run);
+	if (run->older)
+		run->older->newer = run->newer;
+	else
+		runs->oldest = run->newer;
+	if (run->newer)
+		run->newer->older = run->older;
+	else
+		runs->newest = run->older;
+	free(run);
+}
+
+static void end_run(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
+		    int64_t ended)
+{
+	if (run->told_end)
+		return;
+	run->told_end = true;
+	run->ended = ended;
+	run->last = runs->records;
+	tell(runs, TR_RUN_ENDED, run, record);
+}
+
+/* NULL: memory is out. */
+static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
+{
+	struct tr_run *run = calloc(1, sizeof *run);
+
+	if (!run)
+		return NULL;
+	run->number = runs->count++;
+	run->parent = run->parent_seq = run->replaces = TR_RUN_NONE;
+	if (!tr_cell_number(&record->seq, &run->seq))
+		run->seq = TR_RUN_NONE;
+	run->status = UINT64_MAX;
+	run->began = tr_instant_from_cell(&record->time);
+	run->ended = TR_INSTANT_NONE;
+	run->first = run->last = runs->records;
+	run->references = 1;
+	run->older = runs->newest;
+	if (runs->newest)
+		runs->newest->newer = run;
+	else
+		runs->oldest = run;
+	runs->newest = run;
+	return run;
+}
+
+static struct tr_run_task *find_task(struct tr_runs *runs, struct tr_text id)
+{
+	return id.data ? tr_map_get(&runs->tasks, id) : NULL;
+}
+
+/* Takes over the caller's reference to the run. False: memory is out, the reference is gone too. */
+static bool set_task(struct tr_runs *runs, struct tr_text id, struct tr_run *run, bool thread)
+{
+	struct tr_run_task *task = find_task(runs, id);
+
+	if (!task) {
+		task = malloc(sizeof *task + id.len + 1);
+		if (task) {
+			task->run = NULL;
+			task->len = id.len;
+			memcpy(task->id, id.data, id.len);
+		}
+		if (!task ||
+		    !tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task)) {
+			free(task);
+			release(runs, run);
+			return false;
+		}
+	}
+	if (task->run)
+		release(runs, task->run);
+	task->run = run;
+	task->thread = thread;
+	return true;
+}
+
+static void drop_task(struct tr_runs *runs, struct tr_text id)
+{
+	struct tr_run_task *task = tr_map_take(&runs->tasks, id);
+
+	if (!task)
+		return;
+	release(runs, task->run);
+	free(task);
+}
+
+/* The id that a cell holds; data NULL: none. False: memory is out. */
+static bool cell_id(struct tr_runs *runs, struct tr_record *record, struct tr_text *id)
+{
+	const struct tr_cell *cell = &record->task;
+	struct tr_error err;
+
+	id->data = NULL;
+	if (cell->type == TR_CELL_ABSENT)
+		return true;
+	if (cell->type == TR_CELL_TEXT) {
+		if (tr_cell_bytes(cell->text, record->arena, id, &err))
+			return true;
+		id->data = NULL;
+		return err.cause != TR_CAUSE_MEMORY;
+	}
+	tr_buffer_reset(&runs->scratch);
+	tr_cell_write(cell, &runs->scratch);
+	*id = tr_arena_copy(record->arena, tr_buffer_text(&runs->scratch));
+	return id->data && !runs->scratch.failed;
+}
+
+/* A field's text: as the task cell of the one it means. The same answers. */
+static bool field_text(struct tr_runs *runs, struct tr_record *record, const char *key,
+		       struct tr_text *text)
+{
+	const struct tr_field *field = tr_record_field(record, key);
+
+	*text = field ? field->text : (struct tr_text){ NULL, 0 };
+	if (!field || field->text.data || !field->value)
+		return true;
+	tr_buffer_reset(&runs->scratch);
+	tr_literal_write(field->value, &runs->scratch);
+	*text = tr_arena_copy(record->arena, tr_buffer_text(&runs->scratch));
+	return text->data && !runs->scratch.failed;
+}
+
+static uint64_t text_number(struct tr_text text)
+{
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
+	uint64_t number;
+
+	return text.data && tr_cell_number(&cell, &number) ? number : TR_RUN_NONE;
+}
+
+/* How it ended, as far as an exit record, or a late exec record, says. */
+static void set_fate(struct tr_run *run, struct tr_text status, struct tr_text signal)
+{
+	if (signal.len > 1 && signal.data[0] == '"')
+		signal = (struct tr_text){ signal.data + 1, signal.len - 2 };
+	if (signal.data && signal.len) {
+		size_t len = signal.len < sizeof run->signal ? signal.len : sizeof run->signal - 1;
+		run->fate = TR_RUN_KILLED;
+		memcpy(run->signal, signal.data, len);
+	} else {
+		run->fate = TR_RUN_EXITED;
+		run->status = text_number(status);
+	}
+}
+
+/* Whose child a process is that no fork record told of. */
+static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct tr_run *run)
+{
+	struct tr_text parent;
+
+	if (!field_text(runs, record, "parent", &parent))
+		return false;
+	if (parent.data) {
+		uint64_t seq = text_number(parent);
+		const struct tr_run *of =
+			seq == TR_RUN_NONE ? NULL : tr_id_map_get(&runs->by_seq, seq);
+		run->parent_seq = seq;
+		run->parent = of && of != run ? of->number : TR_RUN_NONE;
+		return true;
+	}
+	if (!field_text(runs, record, "ppid", &parent))
+		return false;
+	const struct tr_run_task *task = find_task(runs, parent);
+	run->parent = task && task->run != run ? task->run->number : TR_RUN_NONE;
+	return true;
+}
+
+/* False: the two have different parents, so one id was given to two processes. */
+static bool same_process(const struct tr_run *old, const struct tr_run *now)
+{
+	if (old->forked)
+		return true; /* its id would have been forked again */
+	if (now->parent_seq == TR_RUN_NONE && now->parent == TR_RUN_NONE)
+		return old->parent == TR_RUN_NONE || old->parent_seq == TR_RUN_NONE;
+	if (now->parent == old->number)
+		return true;
+	if (old->parent != TR_RUN_NONE)
+		return now->parent == old->parent;
+	return now->parent_seq == old->parent_seq;
+}
+
+/* The process of that run calls exec again. NULL: memory is out. */
+static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct tr_record *record)
+{
+	struct tr_run *run = new_run(runs, record);
+
+	if (!run)
+		return NULL;
+	if (!find_parent(runs, record, run)) {
+		release(runs, run);
+		return NULL;
+	}
+	if (!old->told_end && same_process(old, run)) {
+		run->parent = old->parent;
+		run->parent_seq = old->parent_seq;
+		run->replaces = old->number;
+		run->forked = old->forked;
+		old->fate = TR_RUN_REPLACED;
+		end_run(runs, old, record, run->began);
+	} else {
+		end_run(runs, old, NULL, TR_INSTANT_NONE);
+	}
+	return run;
+}
+
+/* The run of an exec: a forked process gets its program, or there is a new run. */
+static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_text id,
+		     struct tr_run **result)
+{
+	struct tr_run_task *task = find_task(runs, id);
+	struct tr_run *run = task ? task->run : NULL;
+
+	*result = run;
+	if (run && !run->program && !run->told_end) {
+		if (!tr_cell_number(&record->seq, &run->seq))
+			run->seq = TR_RUN_NONE;
+		run->began = tr_instant_from_cell(&record->time);
+		run->first = runs->records;
+		return true;
+	}
+	run = run ? replace(runs, run, record) : new_run(runs, record);
+	if (!run)
+		return false;
+	if (!task && !find_parent(runs, record, run)) {
+		release(runs, run);
+		return false;
+	}
+	*result = run;
+	tell(runs, TR_RUN_BEGAN, run, record);
+	if (id.data)
+		return set_task(runs, id, run, false);
+	/* nobody else has an id with a NUL in front */
+	char own[1 + sizeof run->number] = { 0 };
+	memcpy(own + 1, &run->number, sizeof run->number);
+	return set_task(runs, (struct tr_text){ own, sizeof own }, run, false);
+}
+
+static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
+{
+	struct tr_text status, signal;
+	struct tr_run *run;
+
+	if (tr_record_field(record, "error") || tr_record_field(record, "failed"))
+		return true;
+	if (!exec_run(runs, record, id, &run))
+		return false;
+	run->program = true;
+	if (run->seq != TR_RUN_NONE && !tr_id_map_get(&runs->by_seq, run->seq)) {
+		if (!tr_id_map_put(&runs->by_seq, run->seq, run))
+			return false;
+		run->known_by_seq = true;
+	}
+	tell(runs, TR_RUN_PROGRAM, run, record);
+	if (!field_text(runs, record, "status", &status) ||
+	    !field_text(runs, record, "signal", &signal))
+		return false;
+	if (!status.data && !signal.data && !tr_record_field(record, "end"))
+		return true;
+	set_fate(run, status, signal);
+	/* children still come, so the task stays */
+	end_run(runs, run, record, tr_instant_from_field(record, "end"));
+	return true;
+}
+
+static bool is_thread(struct tr_record *record)
+{
+	struct tr_text word = TR_TEXT("CLONE_THREAD");
+	struct tr_field *field = tr_record_field(record, "flags");
+	const struct tr_value *flags = field ? tr_field_value(record, field, NULL) : NULL;
+
+	if (!flags || flags->type != TR_SYMBOL)
+		return flags && flags->type == TR_UINT && (flags->as.number & 0x10000);
+	for (size_t i = 0; i < flags->as.symbol->count; i++) {
+		if (tr_text_equal(flags->as.symbol->names[i].text, word))
+			return true;
+	}
+	return false;
+}
+
+/* The child's record came before that of its fork. */
+static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_run *parent)
+{
+	if (child->parent != TR_RUN_NONE || child == parent)
+		return;
+	child->parent = parent->number;
+	child->forked = true;
+	tell(runs, TR_RUN_ADOPTED, child, NULL);
+}
+
+static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
+{
+	struct tr_run_task *parent = find_task(runs, id), *child;
+	struct tr_text child_id;
+
+	if (!field_text(runs, record, "child", &child_id))
+		return false;
+	if (!id.data || !child_id.data)
+		return true;
+	if (!parent) {
+		struct tr_run *run = new_run(runs, record);
+		if (!run)
+			return false;
+		tell(runs, TR_RUN_BEGAN, run, record);
+		if (!set_task(runs, id, run, false))
+			return false;
+		parent = find_task(runs, id);
+	}
+	child = find_task(runs, child_id);
+	if (is_thread(record)) {
+		parent->run->references++;
+		return set_task(runs, child_id, parent->run, true);
+	}
+	if (child && !child->run->told_end && child->run->parent == TR_RUN_NONE) {
+		adopt(runs, child->run, parent->run);
+		return true;
+	}
+	if (child)
+		end_run(runs, child->run, NULL, TR_INSTANT_NONE);
+	struct tr_run *run = new_run(runs, record);
+	if (!run)
+		return false;
+	run->parent = parent->run->number;
+	run->forked = true;
+	tell(runs, TR_RUN_BEGAN, run, record);
+	return set_task(runs, child_id, run, false);
+}
+
+static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
+{
+	struct tr_run_task *task = find_task(runs, id);
+	struct tr_text status, signal;
+
+	if (!task)
+		return true;
+	if (!task->thread && !task->run->told_end) {
+		if (!field_text(runs, record, "status", &status) ||
+		    !field_text(runs, record, "signal", &signal))
+			return false;
+		set_fate(task->run, status, signal);
+		end_run(runs, task->run, record, tr_instant_from_cell(&record->time));
+	}
+	drop_task(runs, id);
+	return true;
+}
+
+static void see_time(struct tr_runs *runs, const struct tr_record *record)
+{
+	int64_t time = tr_instant_from_cell(&record->time);
+
+	if (time == TR_INSTANT_NONE)
+		return;
+	if (runs->earliest == TR_INSTANT_NONE || time < runs->earliest)
+		runs->earliest = time;
+	if (runs->latest == TR_INSTANT_NONE || time > runs->latest)
+		runs->latest = time;
+}
+
+void tr_runs_finish(struct tr_runs *runs)
+{
+	size_t position = 0;
+	struct tr_run_task *task;
+
+	for (struct tr_run *run = runs->oldest; run; run = run->newer)
+		end_run(runs, run, NULL, TR_INSTANT_NONE);
+	while ((task = tr_map_next(&runs->tasks, &position))) {
+		release(runs, task->run);
+		free(task);
+	}
+	tr_map_clear(&runs->tasks);
+}
+
+bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
+{
+	bool (*put)(struct tr_runs * runs, struct tr_record * record, struct tr_text id) = NULL;
+	struct tr_text id;
+
+	if (record->type == TR_HEADER || record->type == TR_TRAILER)
+		tr_runs_finish(runs);
+	if (record->type != TR_RECORD)
+		return true;
+	runs->records++;
+	see_time(runs, record);
+	if (tr_text_equal(record->kind, TR_TEXT("exec")))
+		put = put_exec;
+	else if (tr_text_equal(record->kind, TR_TEXT("fork")))
+		put = put_fork;
+	else if (tr_text_equal(record->kind, TR_TEXT("exit")))
+		put = put_exit;
+	if (!put)
+		return true;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	return cell_id(runs, record, &id) && put(runs, record, id);
+}
+
+void tr_runs_free(struct tr_runs *runs)
+{
+	runs->tell = NULL;
+	tr_runs_finish(runs);
+	tr_map_free(&runs->tasks);
+	tr_id_map_free(&runs->by_seq);
+	tr_buffer_free(&runs->scratch);
+}

@@ -1,0 +1,102 @@
+/*
+ * Who ran what, from when to when: exec, fork and exit records put together to
+ * runs. A run is what a process did from one exec to the next, or to its end; a
+ * process that was forked and never called exec is a run without a program.
+ * Threads belong to the run of their process.
+ *
+ * Every line of the stream goes in, in order; a header or trailer ends the runs
+ * of its segment. What is known is told as it comes: a run BEGAN, it has a
+ * PROGRAM (at once, or when the forked process calls exec), it turned out whose
+ * child it is (ADOPTED), it ENDED. Runs that nothing ends (many tracers do not
+ * say) end with their segment, in the order in which they began.
+ *
+ * Memory is that of the runs that live. Not thread safe.
+ */
+#ifndef TR_PROCESS_RUNS_H
+#define TR_PROCESS_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "core/id_map.h"
+#include "core/map.h"
+#include "process/instant.h"
+#include "record/record.h"
+
+#define TR_RUN_NONE UINT64_MAX
+
+enum tr_run_event {
+	TR_RUN_BEGAN,
+	TR_RUN_PROGRAM, /* record is the exec */
+	TR_RUN_ADOPTED, /* parent is known now */
+	TR_RUN_ENDED,	/* nothing more will be told of it; record may be NULL */
+};
+
+enum tr_run_fate {
+	TR_RUN_OPEN,	 /* nothing tells how, or whether, it ended */
+	TR_RUN_EXITED,	 /* with status; UINT64_MAX: not told */
+	TR_RUN_KILLED,	 /* by the signal */
+	TR_RUN_REPLACED, /* its process called exec again */
+};
+
+struct tr_run {
+	uint64_t number;     /* from 0 in the order of their beginning, in all segments */
+	uint64_t parent;     /* number of the run it was started by, or NONE */
+	uint64_t parent_seq; /* where parent is NONE: the exec record that is said to be its */
+	uint64_t replaces;   /* number of the run that called exec to become this one, or NONE */
+	uint64_t seq;	     /* of its exec, else of its fork */
+	bool program;
+	bool forked; /* a fork record told of its process */
+	enum tr_run_fate fate;
+	uint64_t status;
+	char signal[16];      /* "SIGKILL", cut to fit */
+	int64_t began, ended; /* TR_INSTANT_NONE: not told */
+	uint64_t first,
+		last; /* the same in records since the beginning of all: for traces without times */
+	void *user;   /* the listener's; NULL at BEGAN */
+
+	struct tr_run *older, *newer; /* among those that live: private */
+	size_t references;
+	bool told_end, known_by_seq;
+};
+
+struct tr_runs {
+	void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
+		     struct tr_record *record);
+	void *context;
+	int64_t earliest, latest; /* of all time cells so far, or NONE */
+
+	struct tr_map tasks;	 /* of struct tr_run_task, by their id: private from here */
+	struct tr_id_map by_seq; /* of live runs that have a program */
+	struct tr_run *oldest, *newest;
+	uint64_t count, records;
+	struct tr_buffer scratch;
+};
+
+/* tell may be NULL. */
+void tr_runs_init(struct tr_runs *runs,
+		  void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
+			       struct tr_record *record),
+		  void *context);
+
+/* The next line. False: memory is out. */
+bool tr_runs_put(struct tr_runs *runs, struct tr_record *record);
+
+/* Ends all runs. */
+void tr_runs_finish(struct tr_runs *runs);
+
+/* Frees without telling anything. */
+void tr_runs_free(struct tr_runs *runs);
+
+/* How long it took; NONE where it has no beginning or no end. */
+static inline int64_t tr_run_duration(const struct tr_run *run)
+{
+	if (run->began == TR_INSTANT_NONE || run->ended == TR_INSTANT_NONE ||
+	    run->ended < run->began)
+		return TR_INSTANT_NONE;
+	return run->ended - run->began;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * Figures for people or for programs: groups of named values and tables, as
+ * aligned text or as one JSON object. Who fills it says everything once.
+ *
+ *	records      178          {"records":178,
+ *	                           "kinds":[{"count":176,"share":0.989,"kind":"exec"}]}
+ *	kinds
+ *	  count  share  kind
+ *	    176   98.9  exec
+ *
+ * Texts are bytes: shown as cells are spelled in the stream, in JSON as
+ * view/json_value.h has them. Nothing is written before tr_report_end.
+ */
+#ifndef TR_VIEW_REPORT_H
+#define TR_VIEW_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/output.h"
+
+enum { TR_REPORT_COLUMNS = 12 }; /* of a table, at most */
+
+struct tr_report_cell {
+	size_t offset, len; /* in texts, as it is shown */
+	size_t width;	    /* in characters */
+};
+
+struct tr_report {
+	bool json;
+	unsigned depth; /* of groups */
+	bool first;	/* nothing stands behind the last open bracket */
+	bool apart;	/* what comes next at the outside is to stand apart */
+	struct tr_buffer text;
+
+	/* the table that is open */
+	const char *const *columns; /* the last is text at the left, all others are numbers */
+	size_t column_count, next;
+	struct tr_buffer texts;
+	struct tr_buffer cells; /* of struct tr_report_cell */
+};
+
+void tr_report_begin(struct tr_report *report, bool json);
+
+/* name: a word. In text a title for what is indented below it. */
+void tr_report_group(struct tr_report *report, const char *name);
+void tr_report_group_end(struct tr_report *report);
+
+/* NAME and its value. */
+void tr_report_number(struct tr_report *report, const char *name, uint64_t number);
+void tr_report_text(struct tr_report *report, const char *name, struct tr_text bytes);
+void tr_report_seconds(struct tr_report *report, const char *name, int64_t nanoseconds);
+void tr_report_real(struct tr_report *report, const char *name, double value, unsigned digits);
+void tr_report_flag(struct tr_report *report, const char *name); /* true */
+
+/* A table; then its cells row by row, each by one of the functions below. */
+void tr_report_table(struct tr_report *report, const char *name, const char *const *columns);
+void tr_report_cell_number(struct tr_report *report, uint64_t number);
+void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds); /* NONE: "-", null */
+void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole);
+void tr_report_cell_text(struct tr_report *report, struct tr_text bytes);
+/* A text that is fit to be shown as it is: one line of valid UTF-8. */
+void tr_report_cell_line(struct tr_report *report, struct tr_text line);
+void tr_report_table_end(struct tr_report *report);
+
+/* Writes it. False: memory was out. */
+bool tr_report_end(struct tr_report *report, struct tr_output *out);
+void tr_report_free(struct tr_report *report);
+
+#endif

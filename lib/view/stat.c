@@ -1,0 +1,180 @@
+#include "view/stat.h"
+
+#include <stdlib.h>
+
+#include "record/literal.h"
+#include "view/stat_private.h"
+
+struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
+{
+	struct tr_stat *stat = calloc(1, sizeof *stat);
+
+	if (!stat)
+		return NULL;
+	stat->config = *config;
+	struct tr_tally *timed = config->by == TR_STAT_BY_KEY ? &stat->keys : &stat->names;
+	stat->calls.tally = timed;
+	if (!tr_stat_runs_init(&stat->runs, timed, config->top)) {
+		tr_stat_free(stat);
+		return NULL;
+	}
+	return stat;
+}
+
+void tr_stat_free(struct tr_stat *stat)
+{
+	if (!stat)
+		return;
+	tr_tally_free(&stat->kinds);
+	tr_tally_free(&stat->names);
+	tr_tally_free(&stat->tasks);
+	tr_tally_free(&stat->errors);
+	tr_tally_free(&stat->keys);
+	tr_stat_runs_free(&stat->runs);
+	tr_stat_calls_free(&stat->calls);
+	tr_stat_blocks_free(&stat->blocks);
+	tr_buffer_free(&stat->files);
+	tr_buffer_free(&stat->scratch);
+	tr_arena_free(&stat->arena);
+	free(stat);
+}
+
+bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *from)
+{
+	struct tr_stat_input file = {
+		.name = tr_arena_copy(&stat->arena, from->name),
+		.format = tr_arena_copy(&stat->arena, from->format),
+		.size = from->size,
+		.unpacked = from->unpacked,
+	};
+
+	if (from->container.data)
+		file.container = tr_arena_copy(&stat->arena, from->container);
+	tr_buffer_put(&stat->files, (const char *)&file, sizeof file);
+	return file.name.data && file.format.data && !stat->files.failed &&
+	       tr_stat_calls_end(&stat->calls, from->unpacked);
+}
+
+/* Counts a cell by the bytes that it stands for. NULL: memory is out, or there is nothing in it. */
+static struct tr_tally_entry *count_cell(struct tr_stat *stat, struct tr_tally *tally,
+					 struct tr_record *record, const struct tr_cell *cell)
+{
+	struct tr_text bytes = cell->text;
+
+	if (cell->type == TR_CELL_ABSENT)
+		return NULL;
+	if (cell->type != TR_CELL_TEXT) {
+		tr_buffer_reset(&stat->scratch);
+		tr_cell_write(cell, &stat->scratch);
+		bytes = tr_buffer_text(&stat->scratch);
+	} else if (!tr_cell_bytes(cell->text, record->arena, &bytes, NULL)) {
+		bytes = cell->text; /* what is misspelled counts as it stands */
+	}
+	return tr_tally_count(tally, bytes);
+}
+
+/* Why it failed, where the record says that it did. */
+static void count_error(struct tr_stat *stat, struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "error");
+
+	if (!field) {
+		if (tr_record_field(record, "failed"))
+			tr_tally_count(&stat->errors, TR_TEXT("failed"));
+		return;
+	}
+	struct tr_text text = field->text;
+	if (!text.data) {
+		tr_buffer_reset(&stat->scratch);
+		tr_literal_write(field->value, &stat->scratch);
+		text = tr_buffer_text(&stat->scratch);
+	}
+	tr_tally_count(&stat->errors, text);
+}
+
+static void count_trailer(struct tr_stat *stat, struct tr_record *record)
+{
+	struct tr_field *errors = tr_record_field(record, "errors");
+	const struct tr_value *value = errors ? tr_field_value(record, errors, NULL) : NULL;
+
+	if (value && value->type == TR_UINT)
+		stat->lost += value->as.number;
+	stat->truncated |= tr_record_field(record, "truncated") != NULL;
+}
+
+enum sort { OTHER, BLOCK, CALL, LEAVE, SYS, EXEC, CONTEXT };
+
+static enum sort sort_of(struct tr_text kind)
+{
+	static const struct {
+		const char *kind;
+		enum sort sort;
+	} sorts[] = {
+		{ "block", BLOCK },	{ "call", CALL },      { "enter", CALL },
+		{ "leave", LEAVE },	{ "sys", SYS },	       { "exec", EXEC },
+		{ "meta", CONTEXT },	{ "env", CONTEXT },    { "envset", CONTEXT },
+		{ "section", CONTEXT }, { "info", CONTEXT },   { "module", CONTEXT },
+		{ "load", CONTEXT },	{ "unload", CONTEXT }, { "loadaddr", CONTEXT },
+	};
+
+	for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
+		if (tr_text_is(kind, sorts[i].kind))
+			return sorts[i].sort;
+	}
+	return OTHER;
+}
+
+static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr_text key)
+{
+	enum sort sort = sort_of(record->kind);
+	struct tr_tally_entry *entry = NULL;
+	/* the second half of a call: its first half was counted */
+	bool second = sort == LEAVE && record->name.type != TR_CELL_ABSENT;
+
+	stat->records += !second;
+	tr_tally_count(&stat->kinds, record->kind);
+	if (second || sort == CONTEXT)
+		entry = NULL;
+	else if (stat->config.by == TR_STAT_BY_KEY)
+		entry = key.data ? tr_tally_count(&stat->keys, key) : NULL;
+	else if (sort != BLOCK)
+		entry = count_cell(stat, &stat->names, record, &record->name);
+	if (!second)
+		count_cell(stat, &stat->tasks, record, &record->task);
+	if (sort == BLOCK)
+		return tr_stat_blocks_put(&stat->blocks, record);
+	if ((sort == CALL || sort == LEAVE) && !tr_stat_calls_put(&stat->calls, record, entry))
+		return false;
+	if (sort == SYS || sort == EXEC)
+		count_error(stat, record);
+	if (sort == SYS) {
+		int64_t duration = tr_instant_from_field(record, "dur");
+		if (duration != TR_INSTANT_NONE && duration >= 0)
+			tr_tally_time(stat->runs.tally, entry, duration);
+	}
+	return tr_stat_runs_put(&stat->runs, record, entry);
+}
+
+bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text key)
+{
+	switch (record->type) {
+	case TR_RECORD:
+		if (!put_record(stat, record, key))
+			return false;
+		break;
+	case TR_DEFINITION:
+		stat->definitions++;
+		break;
+	case TR_COMMENT:
+		break;
+	case TR_TRAILER:
+		count_trailer(stat, record);
+		/* fall through */
+	case TR_HEADER:
+		stat->segments += record->type == TR_HEADER;
+		if (!tr_stat_runs_put(&stat->runs, record, NULL))
+			return false;
+	}
+	return !stat->kinds.failed && !stat->names.failed && !stat->tasks.failed &&
+	       !stat->errors.failed && !stat->keys.failed && !stat->scratch.failed;
+}

@@ -1,0 +1,193 @@
+/* Statistics of blocks of code: how many, how many different ones, what they cover. */
+#include "view/stat_private.h"
+
+#include <stdlib.h>
+
+#include "core/hex.h"
+#include "coverage/block.h"
+
+enum {
+	DISTINCT_MAX = 1 << 22,
+	ADDRESS_BITS = 48, /* of an address that shares a key with its module */
+};
+
+struct tr_stat_block {
+	uint64_t module, address, count; /* module TR_RUN_NONE: none */
+	uint32_t size;
+	uint8_t digits;
+};
+
+/* The map and the key of a block; NULL: its numbers are too large to be told from others. */
+static struct tr_id_map *place_of(struct tr_stat_blocks *blocks, uint64_t module, uint64_t address,
+				  uint64_t *key)
+{
+	*key = address;
+	if (module == TR_RUN_NONE)
+		return &blocks->plain;
+	if (module >> (64 - ADDRESS_BITS) || address >> ADDRESS_BITS)
+		return NULL;
+	*key |= module << ADDRESS_BITS;
+	return &blocks->placed;
+}
+
+/* The module that a block's address belongs to: only lines have one. */
+static uint64_t module_of(struct tr_record *record)
+{
+	const struct tr_field *field = record->line.data ? tr_record_field(record, "module") : NULL;
+	uint64_t module;
+
+	if (!field || !field->text.data)
+		return TR_RUN_NONE;
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = field->text };
+	return tr_cell_number(&cell, &module) ? module : TR_RUN_NONE;
+}
+
+bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
+{
+	const struct tr_block *built = tr_block_built(record);
+	struct tr_stat_block *known;
+	struct tr_block block;
+	struct tr_error err;
+	uint64_t key;
+
+	if (!built) {
+		enum tr_status status = tr_block_read(record, &block, &err);
+		if (status != TR_OK)
+			return status != TR_FATAL;
+		built = &block;
+	}
+	blocks->blocks++;
+	blocks->ops[built->op]++;
+	uint64_t module = module_of(record);
+	struct tr_id_map *map = place_of(blocks, module, built->address, &key);
+	known = map ? tr_id_map_get(map, key) : NULL;
+	if (known) {
+		known->count++;
+		known->size = built->size > known->size ? built->size : known->size;
+		return true;
+	}
+	if (!map || blocks->plain.count + blocks->placed.count >= DISTINCT_MAX) {
+		blocks->beyond++;
+		return true;
+	}
+	known = tr_arena_alloc(&blocks->arena, sizeof *known);
+	if (!known)
+		return false;
+	*known = (struct tr_stat_block){ module, built->address, 1, built->size, built->digits };
+	return tr_id_map_put(map, key, known);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct tr_stat_block *x = *(struct tr_stat_block *const *)a;
+	const struct tr_stat_block *y = *(struct tr_stat_block *const *)b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct tr_stat_block *x = *(struct tr_stat_block *const *)a;
+	const struct tr_stat_block *y = *(struct tr_stat_block *const *)b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return by_place(a, b);
+}
+
+/* Bytes in any of the blocks, which are sorted by place. */
+static uint64_t covered(struct tr_stat_block *const *list, size_t count)
+{
+	uint64_t bytes = 0, end = 0, module = TR_RUN_NONE;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t first = list[i]->address, size = list[i]->size;
+		if (i == 0 || list[i]->module != module)
+			end = 0;
+		module = list[i]->module;
+		if (size > UINT64_MAX - first)
+			size = UINT64_MAX - first;
+		if (first + size <= end)
+			continue;
+		bytes += first + size - (first > end ? first : end);
+		end = first + size;
+	}
+	return bytes;
+}
+
+static void report_ops(const struct tr_stat_blocks *blocks, struct tr_report *report)
+{
+	static const char *const columns[] = { "count", "share", "op", NULL };
+	char spelling[TR_OP_SPELLED];
+
+	tr_report_table(report, "ops", columns);
+	for (size_t op = 0; op < 256; op++) {
+		if (!blocks->ops[op])
+			continue;
+		tr_report_cell_number(report, blocks->ops[op]);
+		tr_report_cell_share(report, blocks->ops[op], blocks->blocks);
+		size_t len = tr_op_spell((uint8_t)op, spelling);
+		tr_report_cell_text(report, (struct tr_text){ spelling, len });
+	}
+	tr_report_table_end(report);
+}
+
+static void report_busiest(const struct tr_stat_blocks *blocks, struct tr_stat_block *const *list,
+			   size_t count, struct tr_report *report)
+{
+	static const char *const columns[] = { "count", "share", "size", "block", NULL };
+	struct tr_buffer name = TR_BUFFER_INIT;
+
+	tr_report_table(report, "busiest", columns);
+	for (size_t i = 0; i < count; i++) {
+		tr_report_cell_number(report, list[i]->count);
+		tr_report_cell_share(report, list[i]->count, blocks->blocks);
+		tr_report_cell_number(report, list[i]->size);
+		tr_buffer_reset(&name);
+		if (list[i]->module != TR_RUN_NONE) {
+			tr_buffer_put_decimal(&name, list[i]->module);
+			tr_buffer_put_byte(&name, ':');
+		}
+		tr_buffer_put_literal(&name, "0x");
+		tr_buffer_put_hex(&name, list[i]->address, list[i]->digits);
+		tr_report_cell_text(report, tr_buffer_text(&name));
+	}
+	tr_report_table_end(report);
+	tr_buffer_free(&name);
+}
+
+bool tr_stat_blocks_report(const struct tr_stat_blocks *blocks, struct tr_report *report,
+			   size_t top)
+{
+	size_t count = 0, distinct = blocks->plain.count + blocks->placed.count;
+	struct tr_stat_block **list = malloc((distinct + 1) * sizeof *list), *block;
+
+	if (!list)
+		return false;
+	for (size_t at = 0; (block = tr_id_map_next(&blocks->plain, &at));)
+		list[count++] = block;
+	for (size_t at = 0; (block = tr_id_map_next(&blocks->placed, &at));)
+		list[count++] = block;
+	qsort(list, count, sizeof *list, by_place);
+	tr_report_group(report, "blocks");
+	tr_report_number(report, "executed", blocks->blocks);
+	tr_report_number(report, "distinct", distinct);
+	tr_report_number(report, "bytes", covered(list, count));
+	if (blocks->beyond)
+		tr_report_number(report, "uncounted", blocks->beyond);
+	report_ops(blocks, report);
+	qsort(list, count, sizeof *list, by_count);
+	report_busiest(blocks, list, top && top < count ? top : count, report);
+	tr_report_group_end(report);
+	free(list);
+	return true;
+}
+
+void tr_stat_blocks_free(struct tr_stat_blocks *blocks)
+{
+	tr_id_map_free(&blocks->plain);
+	tr_id_map_free(&blocks->placed);
+	tr_arena_free(&blocks->arena);
+}

@@ -1,0 +1,225 @@
+/*
+ * Statistics of API calls. Frames are counted as apitrace does: a call belongs
+ * to the frame in which it returned, and those that never did return at the end,
+ * in the order of their entering.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "view/stat_private.h"
+
+#include <stdlib.h>
+
+#include "call/call_kind.h"
+
+struct live_call {
+	uint64_t seq, entered;
+	unsigned kinds;
+	int64_t time;
+	struct tr_tally_entry *entry;
+};
+
+/* By the first function that tells; apitrace's names for it. */
+static const char *api_of(struct tr_text name)
+{
+	static const struct {
+		const char *prefix, *api;
+	} families[] = {
+		{ "glX", "OpenGL + GLX/WGL/CGL" }, { "wgl", "OpenGL + GLX/WGL/CGL" },
+		{ "CGL", "OpenGL + GLX/WGL/CGL" }, { "egl", "OpenGL/GLES1/GLES2/VG + EGL" },
+		{ "Direct", "DirectX" },	   { "D3D", "DirectX" },
+		{ "Create", "DirectX" },
+	};
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		struct tr_text prefix = tr_text_from(families[i].prefix);
+		bool gl = i == 1 || i == 3; /* names that go on with a capital */
+		if (tr_text_starts(name, prefix) &&
+		    (!gl || (name.len > 3 && name.data[3] >= 'A' && name.data[3] <= 'Z')))
+			return families[i].api;
+	}
+	return NULL;
+}
+
+static void count_blob(struct tr_stat_calls *calls, uint64_t bytes)
+{
+	calls->blobs++;
+	calls->blob_bytes += bytes;
+	if (bytes > calls->largest_blob)
+		calls->largest_blob = bytes;
+}
+
+/* As deep as values may nest. */
+static void find_blobs(struct tr_stat_calls *calls, const struct tr_value *value)
+{
+	switch (value->type) {
+	case TR_BLOB:
+		count_blob(calls, value->text.len);
+		break;
+	case TR_BLOB_LEFT:
+	case TR_BLOB_FILE:
+		count_blob(calls, value->as.number);
+		break;
+	case TR_LIST:
+	case TR_REPR:
+		for (size_t i = 0; i < value->count; i++)
+			find_blobs(calls, &value->as.items[i]);
+		break;
+	case TR_MAP:
+	case TR_STRUCT:
+		for (size_t i = 0; i < value->count; i++)
+			find_blobs(calls, value->as.members[i].value);
+	}
+}
+
+/* True where the text may hold a blob, or .flags: most lines need not be parsed. */
+static bool is_of_interest(struct tr_text text)
+{
+	return memmem(text.data, text.len, "b64:", 4) || memmem(text.data, text.len, "blob:", 5) ||
+	       memmem(text.data, text.len, "file:", 5) ||
+	       memmem(text.data, text.len, "\t.flags=", 8);
+}
+
+static bool look_at_fields(struct tr_stat_calls *calls, struct tr_record *record)
+{
+	if (record->line.data && !record->split && !is_of_interest(record->rest))
+		return true;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		bool flags = tr_text_is(field->key, ".flags");
+		if (field->bad || (field->text.data && !flags && !is_of_interest(field->text)))
+			continue;
+		const struct tr_value *value = tr_field_value(record, field, NULL);
+		if (value && flags)
+			calls->fake += value->type == TR_UINT && value->as.number & 1;
+		else if (value)
+			find_blobs(calls, value);
+	}
+	return true;
+}
+
+static void close_frame(struct tr_stat_calls *calls, uint64_t offset)
+{
+	struct tr_stat_frame *frame = &calls->frame;
+
+	frame->bytes = offset > frame->from ? offset - frame->from : 0;
+	tr_buffer_put(&calls->frames, (const char *)frame, sizeof *frame);
+	*frame = (struct tr_stat_frame){ .number = frame->number + 1, .from = offset };
+	calls->closing = false;
+}
+
+static void returned(struct tr_stat_calls *calls, uint64_t seq, unsigned kinds)
+{
+	struct tr_stat_frame *frame = &calls->frame;
+
+	if (frame->calls++ == 0)
+		frame->first = seq;
+	frame->last = seq;
+	frame->draws += (kinds & TR_CALL_RENDER) != 0;
+	calls->draws += (kinds & TR_CALL_RENDER) != 0;
+	calls->closing = (kinds & TR_CALL_END_FRAME) != 0;
+}
+
+static bool enter(struct tr_stat_calls *calls, const struct tr_record *record, uint64_t seq,
+		  unsigned kinds, struct tr_tally_entry *entry)
+{
+	struct live_call *live = malloc(sizeof *live);
+
+	if (!live)
+		return false;
+	*live = (struct live_call){ seq, calls->entered++, kinds,
+				    tr_instant_from_cell(&record->time), entry };
+	free(tr_id_map_take(&calls->live, seq)); /* an unlikely twin */
+	if (tr_id_map_put(&calls->live, seq, live))
+		return true;
+	free(live);
+	return false;
+}
+
+static void leave(struct tr_stat_calls *calls, const struct tr_record *record, uint64_t seq)
+{
+	struct live_call *live = tr_id_map_take(&calls->live, seq);
+	int64_t now = tr_instant_from_cell(&record->time);
+
+	if (!live)
+		return;
+	if (now != TR_INSTANT_NONE && live->time != TR_INSTANT_NONE && now >= live->time)
+		tr_tally_time(calls->tally, live->entry, now - live->time);
+	returned(calls, seq, live->kinds);
+	free(live);
+}
+
+bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
+		       struct tr_tally_entry *entry)
+{
+	uint64_t seq;
+
+	if (!record->line.data && record->source_offset != TR_NO_POSITION)
+		calls->offset = record->source_offset;
+	if (calls->closing)
+		close_frame(calls, calls->offset);
+	if (!tr_cell_number(&record->seq, &seq))
+		seq = TR_RUN_NONE;
+	if (!look_at_fields(calls, record))
+		return false;
+	if (tr_text_is(record->kind, "leave")) {
+		leave(calls, record, seq);
+		return true;
+	}
+	struct tr_text name = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
+	unsigned kinds = tr_call_kinds(name);
+	calls->calls++;
+	if (!calls->api)
+		calls->api = api_of(name);
+	if (tr_text_is(record->kind, "enter"))
+		return enter(calls, record, seq, kinds, entry);
+	returned(calls, seq, kinds);
+	return !calls->frames.failed;
+}
+
+static int by_entering(const void *a, const void *b)
+{
+	const struct live_call *x = *(struct live_call *const *)a;
+	const struct live_call *y = *(struct live_call *const *)b;
+
+	return (x->entered > y->entered) - (x->entered < y->entered);
+}
+
+bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
+{
+	size_t count = 0, position = 0;
+	struct live_call **list = malloc((calls->live.count + 1) * sizeof *list), *live;
+
+	if (!list)
+		return false;
+	while ((live = tr_id_map_next(&calls->live, &position)))
+		list[count++] = live;
+	qsort(list, count, sizeof *list, by_entering);
+	calls->incomplete += count;
+	for (size_t i = 0; i < count; i++) {
+		if (calls->closing)
+			close_frame(calls, unpacked);
+		returned(calls, list[i]->seq, list[i]->kinds);
+		free(list[i]);
+	}
+	free(list);
+	tr_id_map_free(&calls->live);
+	calls->live = (struct tr_id_map)TR_ID_MAP_INIT;
+	if (calls->closing)
+		close_frame(calls, unpacked);
+	/* what follows the last frame is none; the next trace begins anew */
+	calls->frame = (struct tr_stat_frame){ .number = calls->frame.number };
+	calls->offset = 0;
+	return !calls->frames.failed;
+}
+
+void tr_stat_calls_free(struct tr_stat_calls *calls)
+{
+	size_t position = 0;
+	void *live;
+
+	while ((live = tr_id_map_next(&calls->live, &position)))
+		free(live);
+	tr_id_map_free(&calls->live);
+	tr_buffer_free(&calls->frames);
+}

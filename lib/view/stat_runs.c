@@ -1,0 +1,218 @@
+/* Statistics of runs of programs: how long they took, how they ended, how many at once. */
+#include "view/stat_private.h"
+
+#include <stdlib.h>
+
+#include "process/shell.h"
+
+enum { COMMAND_SHOWN = 160, LONGEST_MAX = 1 << 16 };
+
+/* What is kept of a run while it lives. */
+struct live {
+	struct tr_tally_entry *entry;
+	char command[]; /* NUL-terminated */
+};
+
+static void swap(struct tr_stat_long_run *a, struct tr_stat_long_run *b)
+{
+	struct tr_stat_long_run kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+/* Of two runs that took the same time the later one is the lesser. */
+static bool less(const struct tr_stat_long_run *a, const struct tr_stat_long_run *b)
+{
+	return a->duration != b->duration ? a->duration < b->duration : a->seq > b->seq;
+}
+
+static void sift_down(struct tr_stat_long_run *heap, size_t count)
+{
+	for (size_t i = 0;;) {
+		size_t child = 2 * i + 1;
+		if (child + 1 < count && less(&heap[child + 1], &heap[child]))
+			child++;
+		if (child >= count || !less(&heap[child], &heap[i]))
+			return;
+		swap(&heap[i], &heap[child]);
+		i = child;
+	}
+}
+
+static void sift_up(struct tr_stat_long_run *heap, size_t i)
+{
+	for (; i && less(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
+		swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
+static void keep_longest(struct tr_stat_runs *runs, const struct tr_run *run, const char *command,
+			 int64_t duration)
+{
+	struct tr_stat_long_run longer = { .duration = duration, .seq = run->seq };
+	bool full = runs->longest_count == runs->longest_cap;
+
+	if (full && !less(&runs->longest[0], &longer))
+		return;
+	longer.command = strdup(command);
+	if (!longer.command) {
+		runs->failed = true;
+		return;
+	}
+	if (full) {
+		free(runs->longest[0].command);
+		runs->longest[0] = longer;
+		sift_down(runs->longest, runs->longest_count);
+	} else {
+		runs->longest[runs->longest_count] = longer;
+		sift_up(runs->longest, runs->longest_count++);
+	}
+}
+
+static void count_end(struct tr_stat_runs *runs, const struct tr_run *run)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	switch (run->fate) {
+	case TR_RUN_EXITED:
+		tr_buffer_put_literal(&text, "exited ");
+		if (run->status == UINT64_MAX)
+			tr_buffer_put_byte(&text, '?');
+		else
+			tr_buffer_put_decimal(&text, run->status);
+		break;
+	case TR_RUN_KILLED:
+		tr_buffer_put_text(&text, tr_text_from(run->signal));
+		break;
+	case TR_RUN_REPLACED:
+		tr_buffer_put_literal(&text, "called exec again");
+		break;
+	case TR_RUN_OPEN:
+		tr_buffer_put_literal(&text, "not told");
+	}
+	runs->failed |= text.failed;
+	tr_tally_count(&runs->ends, tr_buffer_text(&text));
+	tr_buffer_free(&text);
+}
+
+static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_record *record)
+{
+	tr_buffer_reset(&runs->command);
+	runs->programs++;
+	if (!tr_shell_command(record, COMMAND_SHOWN, &runs->command)) {
+		runs->failed = true;
+		return;
+	}
+	struct tr_text command = tr_buffer_text(&runs->command);
+	struct live *live = malloc(sizeof *live + command.len + 1);
+	if (!live) {
+		runs->failed = true;
+		return;
+	}
+	live->entry = runs->entry;
+	memcpy(live->command, command.data, command.len);
+	live->command[command.len] = '\0';
+	run->user = live;
+}
+
+static void ended(struct tr_stat_runs *runs, struct tr_run *run)
+{
+	int64_t duration = tr_run_duration(run);
+	struct live *live = run->user;
+
+	if (run->fate != TR_RUN_REPLACED)
+		runs->alive--;
+	runs->ended |= run->fate != TR_RUN_OPEN;
+	count_end(runs, run);
+	if (live && duration != TR_INSTANT_NONE) {
+		tr_tally_time(runs->tally, live->entry, duration);
+		keep_longest(runs, run, live->command, duration);
+		if (__builtin_add_overflow(runs->busy, duration, &runs->busy))
+			runs->busy = INT64_MAX;
+	}
+	free(live);
+	run->user = NULL;
+}
+
+static void hear(void *context, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record)
+{
+	struct tr_stat_runs *runs = context;
+
+	switch (event) {
+	case TR_RUN_BEGAN:
+		runs->forks += run->forked && run->replaces == TR_RUN_NONE;
+		runs->alive += run->replaces == TR_RUN_NONE;
+		if (runs->alive > runs->most_alive)
+			runs->most_alive = runs->alive;
+		break;
+	case TR_RUN_PROGRAM:
+		program(runs, run, record);
+		break;
+	case TR_RUN_ENDED:
+		ended(runs, run);
+		break;
+	case TR_RUN_ADOPTED:
+		break;
+	}
+}
+
+bool tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top)
+{
+	*runs = (struct tr_stat_runs){ .tally = tally, .ends = TR_TALLY_INIT };
+	tr_runs_init(&runs->runs, hear, runs);
+	runs->longest_cap = top && top < LONGEST_MAX ? top : LONGEST_MAX;
+	runs->longest = calloc(runs->longest_cap, sizeof *runs->longest);
+	return runs->longest != NULL;
+}
+
+bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
+		      struct tr_tally_entry *entry)
+{
+	runs->entry = entry;
+	return tr_runs_put(&runs->runs, record) && !runs->failed && !runs->ends.failed;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	return less(a, b) ? 1 : less(b, a) ? -1 : 0;
+}
+
+void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report)
+{
+	static const char *const columns[] = { "seconds", "seq", "command", NULL };
+
+	qsort(runs->longest, runs->longest_count, sizeof *runs->longest, longest_first);
+	tr_report_group(report, "processes");
+	tr_report_number(report, "programs", runs->programs);
+	if (runs->forks)
+		tr_report_number(report, "forks", runs->forks);
+	if (runs->longest_count) {
+		tr_report_number(report, "most-at-once", runs->most_alive);
+		tr_report_seconds(report, "seconds", runs->busy);
+	}
+	if (runs->ended)
+		tr_stat_tally_report(&runs->ends, report, "ends", "end", 0);
+	if (runs->longest_count) {
+		tr_report_table(report, "longest", columns);
+		for (size_t i = 0; i < runs->longest_count; i++) {
+			tr_report_cell_seconds(report, runs->longest[i].duration);
+			tr_report_cell_number(report, runs->longest[i].seq);
+			tr_report_cell_line(report, tr_text_from(runs->longest[i].command));
+		}
+		tr_report_table_end(report);
+	}
+	tr_report_group_end(report);
+}
+
+void tr_stat_runs_free(struct tr_stat_runs *runs)
+{
+	for (struct tr_run *run = runs->runs.oldest; run; run = run->newer)
+		free(run->user);
+	tr_runs_free(&runs->runs);
+	for (size_t i = 0; i < runs->longest_count; i++)
+		free(runs->longest[i].command);
+	free(runs->longest);
+	tr_tally_free(&runs->ends);
+	tr_buffer_free(&runs->command);
+}

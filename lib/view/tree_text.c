@@ -1,0 +1,281 @@
+#include "view/tree_text.h"
+
+#include <stdlib.h>
+
+#include "process/forest.h"
+#include "process/shell.h"
+
+enum {
+	DRAWN = 40, /* levels; beyond them a number stands for the rest */
+	DIGITS = 3, /* of seconds */
+};
+
+struct tr_tree_text {
+	struct tr_tree_text_config config;
+	struct tr_output *out;
+	struct tr_forest forest;
+	struct tr_buffer line, text;
+	bool more[DRAWN + 1]; /* whether a level goes on below this line */
+	bool times, ends;     /* columns that are shown */
+	size_t seconds_width, exit_width, seq_width;
+	bool any; /* a segment was shown */
+};
+
+static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
+{
+	const struct tr_tree_text *tree = context;
+
+	/* four bytes are the longest character */
+	return tr_shell_command(record, 4 * tree->config.width, text);
+}
+
+struct tr_tree_text *tr_tree_text_new(const struct tr_tree_text_config *config,
+				      struct tr_output *out)
+{
+	struct tr_tree_text *tree = calloc(1, sizeof *tree);
+
+	if (!tree)
+		return NULL;
+	tree->config = *config;
+	if (tree->config.width > SIZE_MAX / 8)
+		tree->config.width = 0;
+	tree->out = out;
+	tr_forest_init(&tree->forest, config->max_spool, describe, tree);
+	return tree;
+}
+
+void tr_tree_text_free(struct tr_tree_text *tree)
+{
+	if (!tree)
+		return;
+	tr_forest_free(&tree->forest);
+	tr_buffer_free(&tree->line);
+	tr_buffer_free(&tree->text);
+	free(tree);
+}
+
+static int64_t duration(const struct tr_forest_node *node)
+{
+	return node->began == TR_INSTANT_NONE || node->ended < node->began
+		       ? TR_INSTANT_NONE
+		       : node->ended - node->began;
+}
+
+/* A right-aligned column; what is put is in text. */
+static void put_column(struct tr_tree_text *tree, size_t width)
+{
+	for (size_t i = tree->text.len; i < width; i++)
+		tr_buffer_put_byte(&tree->line, ' ');
+	tr_buffer_put_text(&tree->line, tr_buffer_text(&tree->text));
+	tr_buffer_put_literal(&tree->line, "  ");
+	tr_buffer_reset(&tree->text);
+}
+
+static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *to)
+{
+	int64_t time = duration(node);
+
+	if (time == TR_INSTANT_NONE)
+		tr_buffer_put_byte(to, '-');
+	else
+		tr_instant_write(time, DIGITS, to);
+}
+
+static void spell_end(const struct tr_forest_node *node, struct tr_buffer *to)
+{
+	struct tr_text signal = tr_text_from(node->signal);
+
+	switch ((enum tr_run_fate)node->fate) {
+	case TR_RUN_KILLED:
+		if (tr_text_starts(signal, TR_TEXT("SIG")))
+			signal = (struct tr_text){ signal.data + 3, signal.len - 3 };
+		tr_buffer_put_text(to, signal);
+		return;
+	case TR_RUN_REPLACED:
+		tr_buffer_put_literal(to, "exec");
+		return;
+	case TR_RUN_EXITED:
+		if (node->status != UINT64_MAX) {
+			tr_buffer_put_decimal(to, node->status);
+			return;
+		}
+		break;
+	case TR_RUN_OPEN:
+		break;
+	}
+	tr_buffer_put_byte(to, '-');
+}
+
+static void spell_seq(const struct tr_forest_node *node, struct tr_buffer *to)
+{
+	if (node->seq == TR_RUN_NONE)
+		tr_buffer_put_byte(to, '-');
+	else
+		tr_buffer_put_decimal(to, node->seq);
+}
+
+static void widen(size_t *width, const struct tr_forest_node *node,
+		  void (*spell)(const struct tr_forest_node *node, struct tr_buffer *to),
+		  struct tr_buffer *text)
+{
+	spell(node, text);
+	if (text->len > *width)
+		*width = text->len;
+	tr_buffer_reset(text);
+}
+
+/* Which columns there are, and how wide they are. */
+static void measure(struct tr_tree_text *tree)
+{
+	struct tr_buffer *text = &tree->text;
+
+	tree->times = tree->ends = false;
+	tree->seconds_width = sizeof "seconds" - 1;
+	tree->exit_width = sizeof "exit" - 1;
+	tree->seq_width = sizeof "seq" - 1;
+	for (size_t i = 0; i < tree->forest.count; i++) {
+		const struct tr_forest_node *node = &tree->forest.nodes[i];
+		tree->times |= duration(node) != TR_INSTANT_NONE;
+		tree->ends |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
+		widen(&tree->seconds_width, node, spell_seconds, text);
+		widen(&tree->exit_width, node, spell_end, text);
+		widen(&tree->seq_width, node, spell_seq, text);
+	}
+}
+
+static void put_branches(struct tr_tree_text *tree, size_t depth)
+{
+	static const char *const utf8[] = { "\xe2\x94\x82  ", "   ", "\xe2\x94\x9c\xe2\x94\x80 ",
+					    "\xe2\x94\x94\xe2\x94\x80 " };
+	static const char *const ascii[] = { "|  ", "   ", "|- ", "`- " };
+	const char *const *pieces = tree->config.ascii ? ascii : utf8;
+
+	for (size_t level = 1; level <= depth && level <= DRAWN; level++) {
+		size_t piece = (tree->more[level] ? 0 : 1) + (level == depth ? 2 : 0);
+		tr_buffer_put_text(&tree->line, tr_text_from(pieces[piece]));
+	}
+	if (depth > DRAWN) {
+		tr_buffer_put_byte(&tree->line, '[');
+		tr_buffer_put_decimal(&tree->line, depth);
+		tr_buffer_put_literal(&tree->line, "] ");
+	}
+}
+
+/* Cuts the line to width characters. */
+static void cut(struct tr_tree_text *tree)
+{
+	size_t width = tree->config.width, count = 0, last = 0;
+
+	if (!width)
+		return;
+	for (size_t i = 0; i < tree->line.len; i++) {
+		if (((unsigned char)tree->line.data[i] & 0xc0) == 0x80)
+			continue;
+		if (++count == width)
+			last = i;
+		if (count <= width)
+			continue;
+		tree->line.len = last;
+		tr_buffer_put_text(&tree->line,
+				   tree->config.ascii ? TR_TEXT(">") : TR_TEXT("\xe2\x80\xa6"));
+		return;
+	}
+}
+
+static bool write_line(struct tr_tree_text *tree)
+{
+	if (tree->line.failed || tree->text.failed)
+		return false;
+	cut(tree);
+	tr_buffer_put_byte(&tree->line, '\n');
+	tr_output_put_text(tree->out, tr_buffer_text(&tree->line));
+	tr_buffer_reset(&tree->line);
+	return !tree->line.failed;
+}
+
+static bool show_titles(struct tr_tree_text *tree)
+{
+	if (tree->any)
+		tr_output_put_byte(tree->out, '\n');
+	tree->any = true;
+	if (tree->times) {
+		tr_buffer_put_literal(&tree->text, "seconds");
+		put_column(tree, tree->seconds_width);
+	}
+	if (tree->ends) {
+		tr_buffer_put_literal(&tree->text, "exit");
+		put_column(tree, tree->exit_width);
+	}
+	tr_buffer_put_literal(&tree->text, "seq");
+	put_column(tree, tree->seq_width);
+	tr_buffer_put_literal(&tree->line, "command");
+	return write_line(tree);
+}
+
+/* False: err is filled. */
+static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *node, size_t depth,
+		      struct tr_error *err)
+{
+	if (tree->times) {
+		spell_seconds(node, &tree->text);
+		put_column(tree, tree->seconds_width);
+	}
+	if (tree->ends) {
+		spell_end(node, &tree->text);
+		put_column(tree, tree->exit_width);
+	}
+	spell_seq(node, &tree->text);
+	put_column(tree, tree->seq_width);
+	if (depth <= DRAWN)
+		tree->more[depth] = node->next != TR_FOREST_NONE;
+	put_branches(tree, depth);
+	if (node->replaces != TR_FOREST_NONE)
+		tr_buffer_put_literal(&tree->line, "exec ");
+	if (!tr_forest_text(&tree->forest, node, &tree->text, err))
+		return false;
+	tr_buffer_put_text(&tree->line,
+			   node->program ? tr_buffer_text(&tree->text) : TR_TEXT("(fork)"));
+	tr_buffer_reset(&tree->text);
+	if (write_line(tree))
+		return true;
+	tr_error_memory(err);
+	return false;
+}
+
+/* The segment is complete. */
+static enum tr_status show(struct tr_tree_text *tree, struct tr_error *err)
+{
+	struct tr_forest *forest = &tree->forest;
+	size_t depth;
+
+	if (!tr_forest_link(forest)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	measure(tree);
+	if (!show_titles(tree)) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	for (uint32_t at = TR_FOREST_NONE;
+	     (at = tr_forest_next(forest, at, &depth)) != TR_FOREST_NONE;) {
+		if (!show_node(tree, &forest->nodes[at], depth, err))
+			return TR_FATAL;
+		if (tree->out->failed)
+			break;
+	}
+	tr_output_record_end(tree->out);
+	tr_forest_clear(forest);
+	return TR_OK;
+}
+
+enum tr_status tr_tree_text_put(struct tr_tree_text *tree, struct tr_record *record,
+				struct tr_error *err)
+{
+	if (tr_forest_complete(&tree->forest, record)) {
+		enum tr_status status = show(tree, err);
+		if (status != TR_OK)
+			return status;
+	}
+	return !record || tr_forest_put(&tree->forest, record, err) ? TR_OK : TR_FATAL;
+}

@@ -1,0 +1,44 @@
+/*
+ * Processes as a tree (tr-totext --style=tree): who ran what, how long it took,
+ * how it ended.
+ *
+ *	seconds  exit  seq  command
+ *	  3.499     2    0  make -j2
+ *	  1.400  exec    2  ├─ sh -c 'gcc -c a.c; exec true'
+ *	  1.100     0    5  │  └─ gcc -c a.c
+ *	  0.100     1    8  ├─ exec true
+ *	  2.550  KILL    6  └─ gcc -c b.c
+ *
+ * A process that calls exec again goes on in a line of its own, marked "exec"
+ * in both; "(fork)" is one that never called it. Columns of which the trace
+ * says nothing are left out.
+ */
+#ifndef TR_VIEW_TREE_TEXT_H
+#define TR_VIEW_TREE_TEXT_H
+
+#include "core/error.h"
+#include "core/output.h"
+#include "record/record.h"
+
+struct tr_tree_text_config {
+	size_t width;	    /* lines are cut to so many characters; 0: they are not */
+	bool ascii;	    /* no lines but what ASCII has */
+	uint64_t max_spool; /* as in struct tr_limits */
+};
+
+struct tr_tree_text;
+
+/* Borrows out. NULL: memory. */
+struct tr_tree_text *tr_tree_text_new(const struct tr_tree_text_config *config,
+				      struct tr_output *out);
+
+/*
+ * The next line of the stream, NULL at its end: each segment is shown when it
+ * is complete. TR_WARN: err says what could not be shown as it should be.
+ */
+enum tr_status tr_tree_text_put(struct tr_tree_text *tree, struct tr_record *record,
+				struct tr_error *err);
+
+void tr_tree_text_free(struct tr_tree_text *tree);
+
+#endif

@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# tr-stat: figures beside what other tools count in the same traces.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	data=${top_srcdir:?}/tests/data
+	kw=$data/build/zlib.kw.json.gz
+	cat >build.trec <<'END'
+%trec	1	format=strace
+exec	0	100.000000001	1	/usr/bin/make	argv=["make","-j2"]
+fork	1	100.1	1	-	child=2
+exec	2	100.2	2	/bin/sh	parent=0	argv=["sh","-c","echo 'a'"]
+fork	3	100.3	2	-	child=3
+fork	4	100.35	1	-	child=4
+exec	5	100.4	3	/usr/bin/gcc	parent=2	argv=["gcc","-c","a\nb.c"]
+exec	6	100.45	4	/usr/bin/gcc	parent=0	argv=["gcc","-c","b.c"]
+sys	7	100.5	4	openat	path="a"	flags=O_RDONLY	error=ENOENT	dur=0.000250
+exit	8	101.5	3	-	status=0
+exec	9	101.6	2	/usr/bin/true	parent=0	argv=["true"]
+exit	10	101.7	2	-	status=1
+exit	11	103	4	-	signal=SIGKILL
+exit	12	103.5	1	-	status=2
+!end	13	errors=2	truncated=true
+END
+}
+
+json() { # json FILTER FILE [OPTION...]
+	tr-stat --json "${@:2}" | jq -rc "$1"
+}
+
+@test "text: aligned, every table with the busiest first" {
+	run -2 --separate-stderr tr-stat build.trec
+	cat >wanted <<'END'
+files
+  size  unpacked  container  format  file
+   N       N       none    trec  build.trec
+
+segments        1
+records         13
+definitions     0
+errors          2
+truncated       yes
+from            100.000000001
+to              103.500000000
+seconds         3.499999
+per-second      3.7
+names           5
+tasks           4
+
+kinds
+  count   share  kind
+      5  38.5 %  exec
+      4  30.8 %  exit
+      3  23.1 %  fork
+      1   7.7 %  sys
+
+busiest-names
+  count   share   seconds      mean   longest  name
+      2  33.3 %  3.650000  1.825000  2.550000  /usr/bin/gcc
+      1  16.7 %  3.499999  3.499999  3.499999  /usr/bin/make
+      1  16.7 %  1.400000  1.400000  1.400000  /bin/sh
+      1  16.7 %  0.100000  0.100000  0.100000  /usr/bin/true
+      1  16.7 %  0.000250  0.000250  0.000250  openat
+
+busiest-tasks
+  count   share  task
+      4  30.8 %  1
+      4  30.8 %  2
+      3  23.1 %  4
+      2  15.4 %  3
+
+failures
+  count    share  error
+      1  100.0 %  ENOENT
+
+processes
+  programs      5
+  forks         3
+  most-at-once  4
+  seconds       8.649999
+  ends
+    count   share  end
+        1  20.0 %  SIGKILL
+        1  20.0 %  called exec again
+        1  20.0 %  exited 0
+        1  20.0 %  exited 1
+        1  20.0 %  exited 2
+  longest
+     seconds  seq  command
+    3.499999    0  make -j2
+    2.550000    6  gcc -c b.c
+    1.400000    2  sh -c 'echo '\''a'\'''
+    1.100000    5  gcc -c $'a\nb.c'
+    0.100000    9  true
+END
+	printf '%s\n' "$output" | sed -E '3s/[0-9]+/N/g' | diff wanted -
+}
+
+@test "--json says the same" {
+	run -2 --separate-stderr tr-stat --json build.trec
+	[ "$(jq -r '.kinds[] | "\(.count) \(.kind)"' <<<"$output" | sort)" = \
+		"$(grep -E '^[a-z]' build.trec | cut -f1 | sort | uniq -c | sed 's/^ *//' | sort)" ]
+	jq -e '.truncated and .errors == 2 and .from == "100.000000001" and .seconds == 3.499999' \
+		<<<"$output"
+	jq -e '.processes.longest[1] == {seconds: 2.55, seq: 6, command: "gcc -c b.c"}' <<<"$output"
+	jq -e '."busiest-names"[0].share == 0.3333' <<<"$output"
+	# without times a column of seconds is not there at all
+	json '."busiest-names"[0] | keys | join(" ")' "$kw" | grep -x 'count name share'
+}
+
+@test "names and kinds are those that cut, sort and uniq count" {
+	tr-parse "$kw" | grep ^exec | cut -f5 | sort | uniq -c | sed 's/^ *//' | sort >wanted
+	json '."busiest-names"[] | "\(.count) \(.name)"' "$kw" --top=0 | sort | diff wanted -
+	json .records "$kw" | grep -x "$(tr-parse "$kw" | grep -c '^[a-z]')"
+	# from the stream as from the file
+	diff <(tr-stat "$kw" | tail -n +4) <(tr-parse "$kw" | tr-stat | tail -n +4)
+}
+
+@test "--by: any field, several, at the return of calls, computed" {
+	tr-filter --fields='basename(name)' exec "$kw" | sort | uniq -c | sed 's/^ *//' | sort >wanted
+	tr-filter exec "$kw" | tr-stat --json --top=0 --by='basename(name)' |
+		jq -r '.by[] | "\(.count) \(."basename(name)")"' | sort | diff wanted -
+	tr-stat --by='kind,task' --top=2 --json build.trec >by.json || [ $? = 2 ]
+	jq -e '.different == 11 and (.by | map(."kind,task")) == ["exec\t1", "exec\t4"]' by.json
+	tr-stat --json --by='->return' "$data/apitrace/mt4.trace" >by.json
+	[ "$(jq .counted by.json)" = \
+		"$(tr-parse --join "$data/apitrace/mt4.trace" | grep -c '	->.*	return=')" ]
+	run -2 --separate-stderr tr-stat --by='name[' build.trec
+	[[ $stderr == *'--by: byte'* ]]
+}
+
+@test "durations go by the field, too" {
+	tr-stat --json --by='basename(name)' build.trec >by.json || [ $? = 2 ]
+	jq -e '.by[0].seconds == 3.65 and .by[0]."basename(name)" == "gcc"' by.json
+}
+
+@test "frames: what apitrace info --dump-frames told of these traces" {
+	glxgears=$data/apitrace/glxgears-br9.trace mt4=$data/apitrace/mt4.trace
+	json '.frame[0] | [.calls, .bytes, .first, .last]' --by=frame "$glxgears" |
+		grep -x '\[1371,145484,0,1370\]'
+	json '[.frames, (.frame | length)]' --by=frame --top=5 "$glxgears" | grep -x '\[859,5\]'
+	json '.calls | [.api, .calls, .frames, .incomplete]' "$glxgears" |
+		grep -xF '["OpenGL + GLX/WGL/CGL",20247,859,1]'
+	json '.calls | [.frames, .blobs.count, .blobs.bytes, .blobs.largest]' "$mt4" |
+		grep -x '\[240,960,4014720,16384\]'
+	json '.files[0] | [.size, .unpacked, .container]' "$mt4" | grep -x '\[312771,4270113,"snappy"\]'
+	json '.calls.fake' "$mt4" | grep -x "$(tr-parse "$mt4" | grep -c '	\.flags=1')"
+	# the same from the stream
+	diff <(tr-stat "$mt4" | tail -n +4) <(tr-parse "$mt4" | tr-stat | tail -n +4)
+}
+
+@test "blocks: all, distinct, bytes that they cover" {
+	gzip -dc "$data/gnatcov/true_flat.trace.gz" >true.trace
+	tr-filter --fields=name,size block true.trace >blocks
+	json '.blocks | [.executed, .distinct]' true.trace |
+		grep -x "\[$(wc -l <blocks),$(cut -f1 blocks | sort -u | wc -l)\]"
+	# each byte once, however often its block was executed
+	json .blocks.bytes true.trace | grep -x "$(sort -u blocks | perl -lane '
+		$seen{hex($F[0]) + $_} = 1 for 0 .. $F[1] - 1; END { print scalar keys %seen }')"
+	diff <(tr-stat true.trace | tail -n +4) <(tr-parse true.trace | tr-stat | tail -n +4)
+}
+
+@test "several files, archives, nothing at all" {
+	cp "$kw" a.gz && gzip -dc "$kw" >b
+	tar -cf c.tar a.gz b
+	json '[.segments, (.files | length), (.files[3].file)]' a.gz b c.tar | grep -x '\[4,4,"c.tar:b"\]'
+	tr-stat /dev/null | grep '^records *0$'
+	run -2 tr-stat nothing
+	run -2 tr-stat --top=x b
+	tr-stat --top=1 b | grep -A2 busiest-names | tail -n1 | grep -x ' *41  23.3 %  /usr/bin/gcc'
+}
+
+@test "texts that are no names: control bytes, no UTF-8" {
+	printf 'x\t0\t-\t1\ta\\x80\\nb\n' >odd
+	tr-stat odd | grep -F '  a\x80\nb'
+	json '."busiest-names"[0].name["$bytes"]' odd | base64 -d | cmp - <(printf 'a\x80\nb')
+}

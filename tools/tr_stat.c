@@ -1,0 +1,196 @@
+/* tr-stat: what is in a trace, in figures. */
+#include "config.h"
+
+#include "call/join.h"
+#include "cli.h"
+#include "core/buffer.h"
+#include "expr/expr.h"
+#include "view/stat.h"
+
+enum { BY = 1, TOP, JSON };
+
+static const struct tr_option options[] = {
+	{ BY, 0, "by", "FIELD",
+	  "only one table: how often each value of the field occurs, and how long what has it "
+	  "took; FIELD as in tr-filter --fields, several with commas; frame: frames of API calls" },
+	{ TOP, 0, "top", "N", "rows of a table at most (default: 10; 0: all)" },
+	{ JSON, 0, "json", NULL, "one JSON object" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"what is in a trace",
+	"tr-stat build.json",
+	"which programs a build ran, and how often",
+	"tr-filter exec build.json | tr-stat --by='basename(name)' --top=0",
+	"the frames of a graphics trace that have most calls, for a script",
+	"tr-stat --by=frame --json gears.trace | jq '.frame[0]'",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-stat",
+	.usage = "[OPTION...] [FILE...]",
+	.summary = "Counts what is in trace files, or in a stream of records.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.examples = examples,
+};
+
+struct tool_stat {
+	struct tr_cli cli;
+	struct tr_stat_config config;
+	struct tr_field_list *fields; /* --by */
+	struct tr_join *join;	      /* a field may stand at the return of a call */
+	struct tr_stat *stat;
+	struct tr_buffer key;
+};
+
+static void out_of_memory(struct tr_cli *cli)
+{
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	tr_cli_report(cli, &err);
+	cli->stop = true;
+}
+
+static void choose_by(struct tool_stat *t)
+{
+	struct tr_expr_error error;
+
+	t->config.by_name = t->cli.argument;
+	if (tr_text_is(tr_text_from(t->cli.argument), "frame")) {
+		t->config.by = TR_STAT_BY_FRAME;
+		return;
+	}
+	t->config.by = TR_STAT_BY_KEY;
+	tr_field_list_free(t->fields);
+	t->fields = tr_field_list_compile(tr_text_from(t->cli.argument), &error);
+	if (!t->fields)
+		tr_cli_usage(&t->cli, "--by: byte %zu: %s", error.column, error.text);
+}
+
+static void read_options(struct tool_stat *t)
+{
+	uint64_t number;
+
+	for (int id; (id = tr_cli_option(&t->cli)) != 0;) {
+		if (id == BY)
+			choose_by(t);
+		else if (id == JSON)
+			t->config.json = true;
+		else if (tr_cli_number(&t->cli, false, SIZE_MAX, &number))
+			t->config.top = (size_t)number;
+	}
+}
+
+/* The value of --by, or of several with TABs between; NO_KEY where none of them is there. */
+static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
+{
+	size_t count = tr_field_list_count(t->fields);
+	bool any = false;
+
+	tr_buffer_reset(&t->key);
+	for (size_t i = 0; i < count; i++) {
+		struct tr_error err;
+		if (i)
+			tr_buffer_put_byte(&t->key, '\t');
+		if (tr_field_list_write(t->fields, i, record, NULL, true, &t->key, &err))
+			any = true;
+		else if (err.cause != TR_CAUSE_NONE)
+			tr_cli_report_record(&t->cli, record, &err, false);
+	}
+	if (t->key.failed)
+		out_of_memory(&t->cli);
+	return any ? tr_buffer_text(&t->key) : TR_STAT_NO_KEY;
+}
+
+static void count(struct tool_stat *t, struct tr_record *record)
+{
+	struct tr_text key = TR_STAT_NO_KEY;
+
+	if (t->fields && record->type == TR_RECORD)
+		key = key_of(t, record);
+	if (!t->cli.stop && !tr_stat_put(t->stat, record, key))
+		out_of_memory(&t->cli);
+}
+
+/* A line, or NULL at the end, through the join where there is one. */
+static void put(struct tool_stat *t, struct tr_record *line)
+{
+	struct tr_record *record;
+	struct tr_error err;
+	enum tr_status status;
+
+	if (!t->join) {
+		if (line)
+			count(t, line);
+		return;
+	}
+	tr_join_put(t->join, line);
+	while (!t->cli.stop && (status = tr_join_next(t->join, &record, &err)) != TR_END) {
+		if (status == TR_OK)
+			count(t, record);
+		else if (line)
+			tr_cli_report_record(&t->cli, line, &err, false);
+		else
+			tr_cli_report(&t->cli, &err);
+		if (status == TR_FATAL)
+			t->cli.stop = true;
+	}
+}
+
+static void file_is_through(struct tool_stat *t, const struct tr_trace_place *place)
+{
+	struct tr_stat_file file = {
+		.name = tr_text_from(place->name),
+		.format = tr_text_from(place->format ? place->format->name : "unknown"),
+		.container = { NULL, 0 },
+		.size = place->size,
+		.unpacked = place->in->offset,
+	};
+
+	if (place->codec)
+		file.container = tr_text_from(place->codec->name);
+	if (!tr_stat_file(t->stat, &file))
+		out_of_memory(&t->cli);
+}
+
+static void count_all(struct tool_stat *t)
+{
+	struct tr_trace_place *place;
+	struct tr_record *record;
+
+	while (tr_cli_step(&t->cli, &place)) {
+		while (tr_cli_next_here(&t->cli, &record))
+			put(t, record);
+		put(t, NULL);
+		if (!t->cli.stop)
+			file_is_through(t, place);
+	}
+	if (!t->cli.stop && !tr_stat_write(t->stat, t->cli.out))
+		out_of_memory(&t->cli);
+}
+
+int main(int argc, char **argv)
+{
+	struct tool_stat t = { .config = { .top = 10 } };
+
+	tr_cli_begin(&t.cli, &tool, argc, argv);
+	read_options(&t);
+	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
+		bool joins = t.fields && tr_field_list_needs_leave(t.fields);
+		t.stat = tr_stat_new(&t.config);
+		t.join = joins ? tr_join_new() : NULL;
+		if (t.stat && (!joins || t.join))
+			count_all(&t);
+		else
+			out_of_memory(&t.cli);
+	}
+	tr_stat_free(t.stat);
+	tr_join_free(t.join);
+	tr_field_list_free(t.fields);
+	tr_buffer_free(&t.key);
+	return tr_cli_end(&t.cli);
+}

@@ -1,0 +1,73 @@
+/* The styles of process traces: see view/tree_text.h. */
+#include "config.h"
+
+#include "tr_totext.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "view/tree_text.h"
+
+/* Always NULL, for whoever returns it. */
+static void *out_of_memory(struct tr_cli *cli)
+{
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	tr_cli_report(cli, &err);
+	cli->stop = true;
+	return NULL;
+}
+
+/* How wide the terminal is; 0: there is none. */
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* -O width. False: it is no number, which is reported. */
+static bool read_width(struct tr_cli *cli, size_t *width)
+{
+	struct tr_text given = tr_setting_get(&cli->config.read.settings, "width", NULL);
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = given };
+	uint64_t number;
+
+	*width = cli->output_path ? 0 : terminal_width();
+	if (!given.data)
+		return true;
+	if (!tr_cell_number(&cell, &number) || number > INT16_MAX) {
+		tr_cli_usage(cli, "width is a number up to %d", INT16_MAX);
+		return false;
+	}
+	*width = (size_t)number;
+	return true;
+}
+
+static void *create_tree(struct tr_cli *cli)
+{
+	struct tr_text lines = tr_setting_get(&cli->config.read.settings, "lines", "utf8");
+	struct tr_tree_text_config config = { .ascii = tr_text_is(lines, "ascii"),
+					      .max_spool = cli->config.read.limits.max_spool };
+
+	if (!read_width(cli, &config.width))
+		return NULL;
+	void *tree = tr_tree_text_new(&config, cli->out);
+	return tree ? tree : out_of_memory(cli);
+}
+
+static enum tr_status put_tree(void *view, struct tr_record *record, struct tr_error *err)
+{
+	return tr_tree_text_put(view, record, err);
+}
+
+static void free_tree(void *view)
+{
+	tr_tree_text_free(view);
+}
+
+static const char *const formats[] = { "klocwork", "strace",	"bear", "etrace",
+				       "compdb",   "buildspec", NULL };
+
+const struct tr_style tr_style_tree = { "tree", formats, create_tree, put_tree, free_tree };
