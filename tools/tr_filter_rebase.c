@@ -161,7 +161,7 @@ static bool is_environment(struct tr_text column)
 static bool put_difference(struct tr_rebase *rebase)
 {
 	tr_buffer_put_literal(&rebase->line, "\tenvtop=");
-	return tr_environment_diff(rebase->pool, rebase->top, rebase->own, &rebase->line);
+	return tr_environment_diff(rebase->pool, rebase->top, rebase->own, &rebase->line) == TR_OK;
 }
 
 /* The place of the environment is that of the old one, else behind argv, else the end. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
+
 enum { FIRST_BUCKETS = 256 };
 
 bool tr_atoms_init(struct tr_atoms *atoms)
@@ -86,14 +88,53 @@ struct tr_atom *tr_atom_get(struct tr_atoms *atoms, struct tr_text text)
 	return atom;
 }
 
-void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
+/* Appends the text in small letters. Escapes stay what they are: they are small already. */
+static void fold_text(struct tr_text text, struct tr_buffer *to)
 {
-	if (!atom || --atom->references > 0)
-		return;
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+		tr_buffer_put_byte(to, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+	}
+}
+
+struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom)
+{
+	struct tr_buffer folded = TR_BUFFER_INIT;
+	if (atom->folded)
+		return atom->folded;
+	fold_text(tr_atom_text(atom), &folded);
+	if (tr_text_equal(tr_buffer_text(&folded), tr_atom_text(atom)))
+		atom->folded = atom;
+	else if (!folded.failed)
+		atom->folded = tr_atom_get(atoms, tr_buffer_text(&folded));
+	tr_buffer_free(&folded);
+	return atom->folded;
+}
+
+void tr_atoms_forget_verdicts(struct tr_atoms *atoms)
+{
+	for (size_t i = 0; i < atoms->bucket_count; i++) {
+		for (struct tr_atom *atom = atoms->buckets[i]; atom; atom = atom->next)
+			atom->verdicts = 0;
+	}
+}
+
+static void remove_atom(struct tr_atoms *atoms, struct tr_atom *atom)
+{
 	struct tr_atom **place = &atoms->buckets[atom->hash & (atoms->bucket_count - 1)];
 	while (*place != atom)
 		place = &(*place)->next;
 	*place = atom->next;
 	atoms->count--;
 	free(atom);
+}
+
+void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
+{
+	if (!atom || --atom->references > 0)
+		return;
+	struct tr_atom *folded = atom->folded;
+	remove_atom(atoms, atom);
+	if (folded != atom)
+		tr_atom_release(atoms, folded);
 }

@@ -9,13 +9,14 @@
 #include "core/text.h"
 
 struct tr_atom {
-	struct tr_atom *next; /* in its bucket */
+	struct tr_atom *next;	/* in its bucket */
+	struct tr_atom *folded; /* see tr_atom_fold; NULL: not asked yet */
 	size_t references;
 	uint64_t hash;
-	/* For the owner of the atoms: what a round of comparing two sides found under this name. */
-	uint64_t round;
-	bool has[2];
-	struct tr_atom *value[2];
+	/* For the owner of the atoms. */
+	uint64_t round;	  /* the round of comparing in which it was seen last ... */
+	uint32_t slot;	  /* ... and where its findings are */
+	uint8_t verdicts; /* what was found out about it once and for all */
 	size_t len;
 	char bytes[];
 };
@@ -39,6 +40,15 @@ static inline struct tr_atom *tr_atom_retain(struct tr_atom *atom)
 		atom->references++;
 	return atom;
 }
+
+/*
+ * The atom that stands for all texts which differ from this one in the case of
+ * ASCII letters alone; lives as long as this one. NULL: memory is out.
+ */
+struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom);
+
+/* What was found out about them counts no more. */
+void tr_atoms_forget_verdicts(struct tr_atoms *atoms);
 
 /* NULL is fine. */
 void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom);

@@ -1,11 +1,15 @@
 /*
  * The environments of many processes in little memory. An environment is
- * immutable and says how it differs from the one it was made of; names and
- * values are kept once for all. Which environment belongs to which record is
- * remembered for the records that were used last, in bounded memory.
+ * immutable and says how it differs from the one it was made of; names, values
+ * and equal differences are kept once for all.
+ *
+ * An environment need not be known as a whole: one that was made of
+ * tr_environment_unknown has names of which it cannot be said what they are.
  *
  * Names are string spellings, values are spelled literals of any type, as the
- * map of the stream has them. Not thread safe.
+ * map of the stream has them. Their order is kept: what a difference names
+ * stands behind all else, so that telling the difference again gives its order
+ * back. Not thread safe.
  */
 #ifndef TR_PROCESS_ENVIRONMENT_H
 #define TR_PROCESS_ENVIRONMENT_H
@@ -15,14 +19,41 @@
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/error.h"
 #include "record/value.h"
 
 struct tr_environments;
 struct tr_environment;
 
+/*
+ * Which names there are at all, and which values are not told. NULL members:
+ * all; none. name is spelled; fold: the case of its letters means nothing.
+ */
+struct tr_environment_rules {
+	bool (*selects)(void *context, struct tr_text name, bool fold);
+	bool (*hides)(void *context, struct tr_text name, bool fold);
+	void *context;
+};
+
 /* NULL: memory is out. */
 struct tr_environments *tr_environments_new(void);
 void tr_environments_free(struct tr_environments *pool);
+
+/* For all environments that are made from now on; borrowed. */
+void tr_environments_set_rules(struct tr_environments *pool,
+			       const struct tr_environment_rules *rules);
+
+enum { TR_NAME_SELECTED = 1, TR_NAME_HIDDEN = 2 };
+
+/* What the rules say of a name: TR_NAME_…. False: memory is out. */
+bool tr_environments_judge(struct tr_environments *pool, struct tr_text name, unsigned *verdict);
+
+/* From now on names that differ in the case of ASCII letters alone are the same, as on Windows. */
+void tr_environments_fold(struct tr_environments *pool, bool fold);
+bool tr_environments_are_folded(const struct tr_environments *pool);
+
+/* One of which nothing is known, and that is like no other. NULL: memory is out. */
+struct tr_environment *tr_environment_unknown(struct tr_environments *pool);
 
 /*
  * base (NULL: the empty environment) with what a map sets, and without what it
@@ -40,12 +71,39 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 struct tr_environment *tr_environment_retain(struct tr_environment *env);
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env);
 
+/* Everything in it is known. */
+bool tr_environment_is_whole(const struct tr_environment *env);
+
+/* Nothing in it is known. */
+bool tr_environment_is_unknown(const struct tr_environment *env);
+
 /*
- * Appends what turns base into env as a map literal: what is new or changed,
- * null for what is gone. "{}" where both say the same. False: memory is out.
+ * Appends what turns base (NULL: the empty environment) into env as a map
+ * literal: what is new or changed, null for what is gone. "{}" where both say
+ * the same. TR_END: it cannot be said, because too little is known of one of
+ * them; nothing is appended. TR_FATAL: memory is out.
  */
-bool tr_environment_diff(struct tr_environments *pool, struct tr_environment *base,
-			 struct tr_environment *env, struct tr_buffer *to);
+enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_environment *base,
+				   struct tr_environment *env, struct tr_buffer *to);
+
+/* Appends what is known of env as a map literal. False: memory is out. */
+bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
+			  struct tr_buffer *to);
+
+/* What speaks against a map's being a difference to base. */
+struct tr_environment_doubts {
+	uint64_t redundant;  /* set to what they are in base */
+	uint64_t impossible; /* removed, though base does not have them */
+};
+
+/* Adds to doubts. False: memory is out. */
+bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *base,
+			  const struct tr_value *map, struct tr_environment_doubts *doubts);
+
+/*
+ * Which environment belongs to which record, for the records that were used
+ * last, in bounded memory.
+ */
 
 /* Record seq has this environment (a reference of its own is taken). False: memory is out. */
 bool tr_environments_remember(struct tr_environments *pool, uint64_t seq,

@@ -128,7 +128,7 @@ static bool override(struct tr_klocwork_env *env, struct tr_environment *base,
 	if (!own)
 		return true;
 	tr_buffer_reset(&env->diff);
-	if (!tr_environment_diff(env->pool, base, own, &env->diff))
+	if (tr_environment_diff(env->pool, base, own, &env->diff) != TR_OK)
 		return false;
 	if (env->diff.len > sizeof "{}" - 1)
 		overrides->envdiff = tr_buffer_text(&env->diff);

@@ -18,7 +18,7 @@ static bool differs(struct tr_environments *pool, struct tr_environment *base,
 {
 	struct tr_buffer to = TR_BUFFER_INIT;
 	bool same =
-		tr_environment_diff(pool, base, env, &to) && tr_text_is(tr_buffer_text(&to), want);
+		tr_environment_diff(pool, base, env, &to) == TR_OK && tr_text_is(tr_buffer_text(&to), want);
 	if (!same)
 		diag("got %.*s", (int)to.len, to.data);
 	tr_buffer_free(&to);

@@ -1,0 +1,116 @@
+#include "process/env_line.h"
+
+#include "record/record.h"
+
+/* In each way of telling it is a difference to something else. */
+static enum tr_status tell(struct tr_lineage *lineage, const struct tr_heir *heir,
+			   enum tr_telling telling, const char **key, struct tr_buffer *map)
+{
+	struct tr_environments *pool = tr_lineage_pool(lineage);
+	size_t before = map->len;
+	enum tr_status status;
+
+	switch (telling) {
+	case TR_TELLS_WHOLE:
+		*key = "env";
+		return tr_environment_diff(pool, NULL, heir->own, map);
+	case TR_TELLS_TOP:
+		*key = "envtop";
+		return tr_environment_diff(pool, heir->top, heir->own, map);
+	case TR_TELLS_PARENT:
+		*key = "envdiff";
+		if (!heir->parent)
+			return TR_END;
+		status = tr_environment_diff(pool, heir->parent, heir->own, map);
+		if (status == TR_OK && map->len - before == sizeof "{}" - 1)
+			map->len = before;
+		return status;
+	case TR_TELLS_NOTHING:
+		break;
+	}
+	return TR_OK;
+}
+
+enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
+			    enum tr_telling telling, const char **key, struct tr_buffer *map)
+{
+	*key = "";
+	enum tr_status status = tell(lineage, heir, telling, key, map);
+	if (status != TR_END)
+		return status;
+	status = tell(lineage, heir, heir->telling, key, map);
+	return status == TR_OK ? TR_END : status == TR_END ? TR_WARN : status;
+}
+
+static bool is_one_of(struct tr_text column, const struct tr_text *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (tr_text_starts(column, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool tells(struct tr_text column)
+{
+	const struct tr_text keys[] = { TR_TEXT("env="), TR_TEXT("envdiff="), TR_TEXT("envtop=") };
+	return is_one_of(column, keys, sizeof keys / sizeof *keys);
+}
+
+/* The next column of those that follow, each with a TAB in front; false: there is none. */
+static bool next_column(struct tr_text *rest, struct tr_text *column)
+{
+	if (!rest->len)
+		return false;
+	const char *end = rest->data + rest->len;
+	const char *tab = memchr(rest->data + 1, '\t', rest->len - 1);
+	*column = tr_text_span(rest->data + 1, tab ? tab : end);
+	*rest = tr_text_span(tab ? tab : end, end);
+	return true;
+}
+
+static bool has_old(struct tr_text rest)
+{
+	struct tr_text column;
+	while (next_column(&rest, &column)) {
+		if (tells(column))
+			return true;
+	}
+	return false;
+}
+
+static void put_new(const char *key, struct tr_text map, struct tr_buffer *to)
+{
+	if (!map.len)
+		return;
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_byte(to, '=');
+	tr_buffer_put_text(to, map);
+}
+
+bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map, struct tr_buffer *to)
+{
+	struct tr_record record = { .arena = NULL };
+	struct tr_text column;
+	bool put = false;
+
+	if (!tr_record_from_line(&record, line, NULL))
+		return false;
+	struct tr_text rest = record.rest;
+	bool old = has_old(rest);
+	tr_buffer_put_text(to, tr_text_span(line.data, rest.data));
+	while (next_column(&rest, &column)) {
+		bool told = tells(column);
+		if (!told && !tr_text_starts(column, TR_TEXT(".raw=")))
+			tr_buffer_put(to, column.data - 1, column.len + 1);
+		if (!put && (told || (!old && tr_text_starts(column, TR_TEXT("argv="))))) {
+			put = true;
+			put_new(key, map, to);
+		}
+	}
+	if (!put)
+		put_new(key, map, to);
+	tr_buffer_put_byte(to, '\n');
+	return !to->failed;
+}

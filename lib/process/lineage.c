@@ -1,0 +1,459 @@
+/* Records come by: what they tell of their environment, and whose it is a difference to. */
+#include "process/lineage_private.h"
+
+#include <stdlib.h>
+
+#include "record/literal.h"
+
+static const char is_no_map[] = "its environment is no map";
+static const char is_no_number[] = "its parent is no number";
+static const char was_left_out[] = "the environment of its parent is not known";
+static const char own_parent[] = "it is its own parent";
+static const char not_told[] = ""; /* the record says so itself: no trouble of ours */
+
+struct tr_lineage *tr_lineage_new(const struct tr_lineage_config *config)
+{
+	struct tr_lineage *lineage = calloc(1, sizeof *lineage);
+	if (!lineage)
+		return NULL;
+	lineage->config = *config;
+	lineage->pool = tr_environments_new();
+	if (!lineage->pool) {
+		free(lineage);
+		return NULL;
+	}
+	tr_environments_set_rules(lineage->pool, &config->rules);
+	if (!tr_lineage_begin(lineage)) {
+		tr_lineage_free(lineage);
+		return NULL;
+	}
+	return lineage;
+}
+
+static void end_segment(struct tr_lineage *lineage)
+{
+	size_t position = 0;
+	struct tr_environment *env;
+	tr_lineage_abandon(lineage);
+	while ((env = tr_id_map_next(&lineage->known, &position)))
+		tr_environment_release(lineage->pool, env);
+	tr_id_map_free(&lineage->known);
+	tr_environment_release(lineage->pool, lineage->top);
+	lineage->top = NULL;
+}
+
+void tr_lineage_free(struct tr_lineage *lineage)
+{
+	if (!lineage)
+		return;
+	end_segment(lineage);
+	tr_environments_free(lineage->pool);
+	tr_buffer_free(&lineage->scratch);
+	free(lineage);
+}
+
+struct tr_environments *tr_lineage_pool(struct tr_lineage *lineage)
+{
+	return lineage->pool;
+}
+
+/* Whatever came before, the first environment is not known from now on. */
+static bool lose_top(struct tr_lineage *lineage)
+{
+	struct tr_environment *top = tr_environment_unknown(lineage->pool);
+	if (!top)
+		return false;
+	tr_environment_release(lineage->pool, lineage->top);
+	lineage->top = top;
+	lineage->has_top = lineage->any_exec = false;
+	return true;
+}
+
+bool tr_lineage_begin(struct tr_lineage *lineage)
+{
+	end_segment(lineage);
+	lineage->only_top = true;
+	lineage->any_seq = false;
+	lineage->numbered = lineage->disorder = 0;
+	lineage->doubts = (struct tr_lineage_doubts){ 0 };
+	tr_environments_fold(lineage->pool, lineage->config.names == TR_NAMES_FOLDED);
+	return lose_top(lineage);
+}
+
+bool tr_lineage_has_top(const struct tr_lineage *lineage)
+{
+	return lineage->has_top;
+}
+
+struct tr_environment *tr_lineage_top(const struct tr_lineage *lineage)
+{
+	return lineage->top;
+}
+
+static void set_top(struct tr_lineage *lineage, struct tr_environment *env)
+{
+	tr_environment_retain(env);
+	tr_environment_release(lineage->pool, lineage->top);
+	lineage->top = env;
+	lineage->has_top = true;
+}
+
+void tr_lineage_make_top(struct tr_lineage *lineage, struct tr_heir *heir)
+{
+	set_top(lineage, heir->own);
+	tr_environment_release(lineage->pool, heir->top);
+	heir->top = tr_environment_retain(heir->own);
+}
+
+const struct tr_lineage_doubts *tr_lineage_doubts(const struct tr_lineage *lineage)
+{
+	return &lineage->doubts;
+}
+
+void tr_lineage_release(struct tr_lineage *lineage, struct tr_heir *heir)
+{
+	if (!heir || --heir->references > 0)
+		return;
+	tr_environment_release(lineage->pool, heir->own);
+	tr_environment_release(lineage->pool, heir->parent);
+	tr_environment_release(lineage->pool, heir->top);
+	free((char *)heir->literal.data);
+	free(heir);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* The value of a field; NULL with TR_WARN where it is bad. */
+static enum tr_status value_of(struct tr_record *record, struct tr_field *field,
+			       const struct tr_value **value, struct tr_error *err)
+{
+	*value = tr_field_value(record, field, err);
+	if (*value)
+		return TR_OK;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+/* The map of a field; NULL where it is none. TR_FATAL: memory. */
+static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
+			     const struct tr_value **map, struct tr_error *err)
+{
+	enum tr_status status = value_of(record, field, map, err);
+	if (status == TR_WARN || (status == TR_OK && (*map)->type != TR_MAP))
+		*map = NULL;
+	return status == TR_FATAL ? TR_FATAL : TR_OK;
+}
+
+static bool is_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* COMSPEC, and the =C: that stands for the current directory of a drive. */
+static bool is_windows_name(struct tr_text name)
+{
+	static const char comspec[] = "comspec";
+	if (name.len == 3 && name.data[0] == '=' && is_letter(name.data[1]) && name.data[2] == ':')
+		return true;
+	if (name.len != sizeof comspec - 1)
+		return false;
+	for (size_t i = 0; i < name.len; i++) {
+		if ((name.data[i] | 0x20) != comspec[i])
+			return false;
+	}
+	return true;
+}
+
+static void look_at_names(struct tr_lineage *lineage, const struct tr_value *map)
+{
+	if (lineage->config.names != TR_NAMES_AUTO)
+		return;
+	for (size_t i = 0; i < map->count; i++) {
+		if (is_windows_name(map->as.members[i].key)) {
+			tr_environments_fold(lineage->pool, true);
+			return;
+		}
+	}
+}
+
+/* A working directory with a drive, as C:\src. */
+static bool look_at_directory(struct tr_lineage *lineage, struct tr_record *record,
+			      struct tr_error *err)
+{
+	const struct tr_value *cwd = NULL;
+	if (lineage->config.names != TR_NAMES_AUTO || lineage->any_exec)
+		return true;
+	struct tr_field *field = tr_record_field(record, "cwd");
+	if (field && value_of(record, field, &cwd, err) == TR_FATAL)
+		return false;
+	if (cwd && cwd->type == TR_STRING && cwd->text.len >= 3 && is_letter(cwd->text.data[0]) &&
+	    cwd->text.data[1] == ':' && (cwd->text.data[2] == '\\' || cwd->text.data[2] == '/'))
+		tr_environments_fold(lineage->pool, true);
+	return true;
+}
+
+/* The env record: the first environment. */
+static enum tr_status follow_env(struct tr_lineage *lineage, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, "vars");
+	const struct tr_value *map = NULL;
+	if (field && map_of(record, field, &map, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!map) {
+		if (!lose_top(lineage))
+			return out_of_memory(err);
+		tr_error_set(err, TR_CAUSE_INPUT, "the first environment is no map");
+		err->severity = TR_FLAW;
+		return TR_WARN;
+	}
+	look_at_names(lineage, map);
+	struct tr_environment *top = tr_environment_whole(lineage->pool, NULL, map);
+	if (!top)
+		return out_of_memory(err);
+	set_top(lineage, top);
+	tr_environment_release(lineage->pool, top);
+	return TR_OK;
+}
+
+/* Is "env-unknown" among its flags? */
+static bool is_flagged_unknown(struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "flagged");
+	const struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
+	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++) {
+		if (list->as.items[i].type == TR_STRING &&
+		    tr_text_is(list->as.items[i].text, "env-unknown"))
+			return true;
+	}
+	return false;
+}
+
+static void count_doubts(struct tr_lineage *lineage, const struct tr_value *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		if (map->as.members[i].value->type == TR_NULL)
+			lineage->doubts.removals++;
+		else
+			lineage->doubts.sets++;
+	}
+}
+
+bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const struct tr_value *map)
+{
+	struct tr_lineage_doubts *doubts = &lineage->doubts;
+	if (!map) {
+		heir->own = tr_environment_retain(heir->parent);
+		return true;
+	}
+	if (lineage->config.doubts) {
+		count_doubts(lineage, map);
+		if (!tr_environment_doubt(lineage->pool, heir->parent, map,
+					  &doubts->against_parent) ||
+		    !tr_environment_doubt(lineage->pool, heir->top, map, &doubts->against_top))
+			return false;
+	}
+	heir->own = tr_environment_apply(lineage->pool, heir->parent, map);
+	return heir->own != NULL;
+}
+
+/* Where the seq stands among the others. */
+static void note_seq(struct tr_lineage *lineage, uint64_t seq)
+{
+	lineage->numbered++;
+	if (!lineage->any_seq || seq > lineage->highest)
+		lineage->highest = seq;
+	else
+		lineage->disorder = lineage->numbered;
+	lineage->any_seq = true;
+}
+
+/* Can a record with this number not come any more? */
+static bool has_passed(const struct tr_lineage *lineage, uint64_t seq)
+{
+	return lineage->any_seq && seq < lineage->highest &&
+	       lineage->numbered - lineage->disorder >= TR_LINEAGE_ORDER &&
+	       !tr_id_map_get(&lineage->pending, seq);
+}
+
+/*
+ * What the record's envdiff is against goes to heir->parent, or heir->wanted is
+ * set, and *found is false.
+ */
+static enum tr_status find_parent(struct tr_lineage *lineage, struct tr_record *record,
+				  struct tr_heir *heir, bool *found, struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, "parent");
+	const struct tr_value *value = NULL;
+	struct tr_environment *parent = lineage->top;
+	*found = true;
+	if (field && value_of(record, field, &value, err) == TR_FATAL)
+		return TR_FATAL;
+	if (value && value->type == TR_UINT) {
+		heir->wanted = value->as.number;
+		parent = tr_id_map_get(&lineage->known, heir->wanted);
+		bool self = heir->has_seq && heir->seq == heir->wanted;
+		*found = parent || self || has_passed(lineage, heir->wanted);
+		if (!parent && *found) {
+			heir->trouble = self ? own_parent : was_left_out;
+			parent = tr_lineage_missing(lineage, heir->wanted);
+		}
+	} else if (field) {
+		heir->trouble = is_no_number;
+		heir->parent = tr_environment_unknown(lineage->pool);
+		return heir->parent ? TR_OK : out_of_memory(err);
+	}
+	if (*found && !parent)
+		return out_of_memory(err);
+	heir->parent = tr_environment_retain(parent);
+	return TR_OK;
+}
+
+/* How the record tells its environment, and the map with that; *map NULL: it is none. */
+static enum tr_status find_telling(struct tr_lineage *lineage, struct tr_record *record,
+				   struct tr_heir *heir, const struct tr_value **map,
+				   struct tr_field **field, struct tr_error *err)
+{
+	struct tr_field *whole = tr_record_field(record, "env");
+	struct tr_field *top = tr_record_field(record, "envtop");
+	struct tr_field *parent = tr_record_field(record, "envdiff");
+	*field = whole ? whole : top ? top : parent;
+	heir->telling = whole ? TR_TELLS_WHOLE : top ? TR_TELLS_TOP : TR_TELLS_NOTHING;
+	if (!whole && !top && parent)
+		heir->telling = lineage->config.against_top ? TR_TELLS_TOP : TR_TELLS_PARENT;
+	if (*field && heir->telling != TR_TELLS_TOP)
+		lineage->only_top = false;
+	return *field ? map_of(record, *field, map, err) : TR_OK;
+}
+
+/* What the record's own environment is, where that depends on no parent. False: memory. */
+static bool find_own(struct tr_lineage *lineage, struct tr_record *record, struct tr_heir *heir,
+		     const struct tr_field *field, const struct tr_value *map)
+{
+	struct tr_environment *near = heir->parent ? heir->parent : heir->top;
+	heir->waits_for_own = false;
+	if (field && !map) {
+		heir->trouble = is_no_map;
+		heir->own = tr_environment_unknown(lineage->pool);
+	} else if (heir->telling == TR_TELLS_WHOLE) {
+		heir->own = tr_environment_whole(lineage->pool, near, map);
+	} else if (heir->telling == TR_TELLS_TOP) {
+		heir->own = tr_environment_apply(lineage->pool, heir->top, map);
+	} else if (!field && is_flagged_unknown(record)) {
+		heir->trouble = not_told;
+		heir->own = tr_environment_unknown(lineage->pool);
+	} else if (!field && (lineage->config.against_top || lineage->only_top)) {
+		/* differences against the first one, and this one has none */
+		heir->own = tr_environment_retain(heir->top);
+	} else {
+		heir->waits_for_own = true;
+		return true;
+	}
+	return heir->own != NULL;
+}
+
+/* Waits for the parent, with what the record tells. False: memory. */
+static bool wait(struct tr_lineage *lineage, struct tr_heir *heir, const struct tr_value *map)
+{
+	if (map && heir->waits_for_own) {
+		tr_buffer_reset(&lineage->scratch);
+		tr_literal_write(map, &lineage->scratch);
+		char *copy = lineage->scratch.failed ? NULL : malloc(lineage->scratch.len);
+		if (!copy)
+			return false;
+		memcpy(copy, lineage->scratch.data, lineage->scratch.len);
+		heir->literal = (struct tr_text){ copy, lineage->scratch.len };
+	}
+	return tr_lineage_wait(lineage, heir);
+}
+
+static enum tr_status fill(struct tr_lineage *lineage, struct tr_record *record,
+			   struct tr_heir *heir, struct tr_error *err)
+{
+	const struct tr_value *map = NULL;
+	struct tr_field *field;
+	bool found;
+	enum tr_status status = find_telling(lineage, record, heir, &map, &field, err);
+	if (status != TR_OK)
+		return status;
+	if (map)
+		look_at_names(lineage, map);
+	if (!look_at_directory(lineage, record, err))
+		return TR_FATAL;
+	lineage->any_exec = true;
+	heir->top = tr_environment_retain(lineage->top);
+	status = find_parent(lineage, record, heir, &found, err);
+	if (status != TR_OK)
+		return status;
+	bool fine = find_own(lineage, record, heir, field, map);
+	if (fine && found && heir->waits_for_own)
+		fine = tr_heir_inherit(lineage, heir, map);
+	else if (fine && !found && (heir->waits_for_own || lineage->config.wants_parent))
+		fine = wait(lineage, heir, map);
+	if (fine && heir->own && heir->has_seq)
+		fine = tr_lineage_register(lineage, heir->seq, heir->own);
+	return fine ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status follow_exec(struct tr_lineage *lineage, struct tr_record *record,
+				  struct tr_heir **heir, struct tr_error *err)
+{
+	struct tr_heir *new = calloc(1, sizeof *new);
+	if (!new)
+		return out_of_memory(err);
+	new->references = 1;
+	new->has_seq = tr_cell_number(&record->seq, &new->seq);
+	if (new->has_seq)
+		note_seq(lineage, new->seq);
+	enum tr_status status = fill(lineage, record, new, err);
+	if (status == TR_FATAL) {
+		tr_lineage_release(lineage, new);
+		return TR_FATAL;
+	}
+	*heir = new;
+	if (new->trouble != is_no_map &&new->trouble != is_no_number)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT, "%s", new->trouble);
+	err->pattern = new->trouble;
+	err->severity = TR_FLAW;
+	return TR_WARN;
+}
+
+/* A trace begins inside of the segment: its first environment is another one. */
+static enum tr_status follow_meta(struct tr_lineage *lineage, const struct tr_record *record,
+				  struct tr_error *err)
+{
+	if (!lineage->any_exec || record->name.type != TR_CELL_TEXT ||
+	    !tr_text_is(record->name.text, "version"))
+		return TR_OK;
+	return lose_top(lineage) ? TR_OK : out_of_memory(err);
+}
+
+enum tr_status tr_lineage_follow(struct tr_lineage *lineage, struct tr_record *record,
+				 struct tr_heir **heir, struct tr_error *err)
+{
+	uint64_t seq;
+	*heir = NULL;
+	if (record->type != TR_RECORD)
+		return TR_OK;
+	bool is_exec = tr_text_is(record->kind, "exec"), is_env = tr_text_is(record->kind, "env");
+	if (!is_exec && tr_cell_number(&record->seq, &seq))
+		note_seq(lineage, seq);
+	if (tr_text_is(record->kind, "meta"))
+		return follow_meta(lineage, record, err);
+	if (!is_exec && !is_env)
+		return TR_OK;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status =
+		is_env ? follow_env(lineage, record, err) : follow_exec(lineage, record, heir, err);
+	if (status != TR_FATAL && lineage->waiting && !tr_lineage_lose_patience(lineage)) {
+		tr_lineage_release(lineage, *heir);
+		*heir = NULL;
+		return out_of_memory(err);
+	}
+	return status;
+}

@@ -1,0 +1,57 @@
+/* What the files lineage*.c share. */
+#ifndef TR_PROCESS_LINEAGE_PRIVATE_H
+#define TR_PROCESS_LINEAGE_PRIVATE_H
+
+#include "core/id_map.h"
+#include "process/lineage.h"
+
+struct tr_lineage {
+	struct tr_lineage_config config;
+	struct tr_environments *pool;
+	struct tr_lineage_doubts doubts;
+	struct tr_buffer scratch;
+
+	/* the segment */
+	struct tr_environment *top;
+	bool has_top;
+	bool any_exec;
+	bool only_top;		  /* whoever told something told it against the first environment */
+	struct tr_id_map known;	  /* seq to environment; a reference each */
+	struct tr_id_map pending; /* seq to the heir that waits for its own environment */
+	struct tr_id_map waiters; /* seq to the heirs that wait for it */
+	struct tr_heir *first, *last; /* who waits, or has waited */
+	size_t waiting;
+	bool any_seq;
+	uint64_t highest;  /* of all seqs */
+	uint64_t numbered; /* records with a seq that came */
+	uint64_t
+		disorder; /* how many there were when the last came that was not above all others */
+};
+
+/*
+ * So many records in a row whose seqs rise are a stream in order: what is below
+ * the last of them and not there was left out, and will not come.
+ */
+enum { TR_LINEAGE_ORDER = 256 };
+
+/* lineage_wait.c */
+
+/* Puts the heir among those that wait for heir->wanted. False: memory. */
+bool tr_lineage_wait(struct tr_lineage *lineage, struct tr_heir *heir);
+
+/* Record seq has this environment: it is remembered, and whoever waits for it goes on. */
+bool tr_lineage_register(struct tr_lineage *lineage, uint64_t seq, struct tr_environment *env);
+
+/* The environment of a record that does not come: nothing is known of it. NULL: memory. */
+struct tr_environment *tr_lineage_missing(struct tr_lineage *lineage, uint64_t seq);
+
+/* Whoever waits for a record that should have come by now waits no more. False: memory. */
+bool tr_lineage_lose_patience(struct tr_lineage *lineage);
+
+/* Forgets all who wait. */
+void tr_lineage_abandon(struct tr_lineage *lineage);
+
+/* lineage.c: own out of what it tells and its parent's environment. False: memory. */
+bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const struct tr_value *map);
+
+#endif

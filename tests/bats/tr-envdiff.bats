@@ -1,0 +1,294 @@
+#!/usr/bin/env bats
+# tr-envdiff: environments told against others, and compared.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >zlib.json
+	zcat "$top_srcdir/tests/data/build/mc.kw.jsonl.gz" >mc.json
+}
+
+# stream FILE LINE...: ">" stands for TAB
+stream() {
+	local file=$1
+	shift
+	printf '%s\n' "$@" | tr '>' '\t' >"$file"
+}
+
+# a small build: everything that can happen to a variable
+small() {
+	stream s.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2","P":"/bin"}' \
+		'exec>1>->1>/make>cwd="/s">argv=["make"]>envdiff={"M":"1"}' \
+		'exec>2>->2>/sh>parent=1>argv=["sh"]' \
+		'exec>3>->3>/gcc>parent=2>argv=["gcc"]>envdiff={"P":"/opt:/bin","A":null}>flagged=["x"]' \
+		'exec>4>->4>/as>parent=3>argv=["as"]>envdiff={"A":"9","B":null,"M":null}' \
+		'# a remark' '!end>5'
+}
+
+@test "parent, top and none are inverse to each other on real builds" {
+	for f in zlib mc; do
+		tr-parse $f.json >parent
+		tr-envdiff parent | cmp - parent
+		tr-envdiff --base=top parent >top
+		tr-envdiff --base=none parent >none
+		for have in parent top none; do
+			for want in parent top none; do
+				echo "$f: $have to $want"
+				tr-envdiff --base=$want $have | cmp - $want
+			done
+		done
+		[ "$(grep -c $'\tenv=' none)" -eq "$(grep -c ^exec none)" ]
+	done
+}
+
+@test "the same where the writer meant the first environment" {
+	tr-parse zlib.json >parent
+	tr-envdiff --base=top parent | sed 's/\tenvtop=/\tenvdiff=/; s/\tenvdiff={}//' >meant
+	tr-envdiff --input-base=top meant | cmp - parent
+	tr-envdiff --input-base=top --base=none meant | cmp - <(tr-envdiff --base=none parent)
+	tr-repack -t klocwork -q meant >meant.json
+	tr-envdiff --input-base=top meant.json | cmp - parent
+	tr-envdiff -O env-base=top meant.json | cmp - parent
+	tr-parse -O env-base=top meant.json | tr-envdiff | cmp - parent
+	run ! cmp -s meant parent
+}
+
+@test "auto tells the readings apart, and on what evidence" {
+	tr-parse zlib.json >parent
+	tr-envdiff --base=top parent | sed 's/\tenvtop=/\tenvdiff=/' >top
+	run -0 --separate-stderr tr-envdiff --input-base=auto -o got top
+	cmp got parent
+	[[ $stderr == *'top: note: input base is top: of '*' 336 are redundant and 0 impossible'* ]]
+	run -0 --separate-stderr tr-envdiff --input-base=auto -o got parent
+	cmp got parent
+	[[ $stderr == *'input base is parent (nothing speaks against it)'* ]]
+	[ -z "$(tr-envdiff -q --input-base=auto top 2>&1 >/dev/null)" ]
+	# segment by segment
+	cat parent top parent | tr-envdiff -q --input-base=auto | cmp - <(cat parent parent parent)
+	# a removal of what is not there
+	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
+		'exec>1>->1>/a>argv=["a"]>envdiff={"X":"1","Y":"2"}' \
+		'exec>2>->2>/b>parent=1>argv=["b"]>envdiff={"X":null}' '!end>3'
+	run -0 --separate-stderr tr-envdiff --input-base=auto r.trec
+	[[ $stderr == *'input base is parent: of 2 settings and 1 removals'*' 0 and 1 against the first'* ]]
+}
+
+@test "each way of telling" {
+	small
+	tr-envdiff --base=top s.trec >got
+	stream want '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2","P":"/bin"}' \
+		'exec>1>->1>/make>cwd="/s">argv=["make"]>envtop={"M":"1"}' \
+		'exec>2>->2>/sh>parent=1>argv=["sh"]>envtop={"M":"1"}' \
+		'exec>3>->3>/gcc>parent=2>argv=["gcc"]>envtop={"M":"1","P":"/opt:/bin","A":null}>flagged=["x"]' \
+		'exec>4>->4>/as>parent=3>argv=["as"]>envtop={"P":"/opt:/bin","A":"9","B":null}' \
+		'# a remark' '!end>5'
+	diff want got
+	[ "$(tr-envdiff --base=none s.trec | grep -c 'env={')" -eq 4 ]
+	tr-envdiff --base=none s.trec |
+		grep -qxF "$(printf 'exec\t4\t-\t4\t/as\tparent=3\targv=["as"]\tenv={"P":"/opt:/bin","A":"9"}')"
+	for base in parent top none; do
+		tr-envdiff --base=$base s.trec | tr-envdiff | sort | cmp - <(tr-envdiff s.trec | sort)
+	done
+	# what goes without saying is left out
+	sed 's/{"M":"1"}/{"B":"2","M":"0","M":"1","Q":null}/' s.trec | tr-envdiff | cmp - s.trec
+}
+
+@test "parents behind their children, and lines in between, in their places" {
+	small
+	{ sed -n '1,2p' s.trec; sed -n '6p;4p;7p;5p;3p;8p' s.trec; } >back.trec
+	for base in top none; do
+		tr-envdiff --base=$base back.trec >got
+		cut -f1,2 got | cmp - <(cut -f1,2 back.trec)
+		sort got | cmp - <(tr-envdiff --base=$base s.trec | sort)
+		tr-envdiff got | cmp - back.trec
+	done
+	tac s.trec | grep ^exec | tr-envdiff -q --base=parent | sort | cmp - <(grep ^exec s.trec | sort)
+}
+
+@test "parents that do not come, are no parents, or form a circle" {
+	stream o.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
+		'exec>3>->3>/a>parent=2>argv=["a"]>envdiff={"B":"1"}' \
+		'exec>4>->4>/b>parent=3>argv=["b"]>envdiff={"C":"1"}' \
+		'exec>5>->5>/c>parent=5>argv=["c"]>envdiff={"D":"1"}' \
+		'exec>6>->6>/d>parent=7>argv=["d"]>envdiff={"E":"1"}' \
+		'exec>7>->7>/e>parent=6>argv=["e"]>envdiff={"F":"1"}' \
+		'exec>8>->8>/f>parent=99>argv=["f"]' \
+		'exec>9>->9>/g>parent="x">argv=["g"]>envdiff={"G":"1"}' '!end>8'
+	run -2 --separate-stderr tr-envdiff -o got o.trec
+	cmp got o.trec
+	[[ $stderr == *':9: its parent is no number' ]]
+	run -2 --separate-stderr tr-envdiff --base=none -o got o.trec
+	cmp got o.trec
+	[[ $stderr == *'o.trec:3: the environment of its parent is not known: there is no env for it'* ]]
+	[[ $stderr == *'o.trec:5: it is its own parent: '* && $stderr == *'o.trec:6: it is its own ancestor: '* ]]
+	run -2 timeout 10 tr-envdiff --base=top --strict -o gone o.trec
+	[ ! -e gone ]
+}
+
+@test "repeated numbers: the nearest in front is meant" {
+	stream d.trec 'exec>1>->1>/a>env={"A":"1"}' 'exec>2>->2>/b>parent=1>envdiff={"B":"1"}' \
+		'exec>1>->1>/c>env={"A":"2"}' 'exec>2>->2>/d>parent=1>envdiff={"B":"2"}'
+	[ "$(tr-envdiff --base=none d.trec | cut -f6- | tr -d '\n')" = \
+		"$(printf 'env={"A":"1"}parent=1\tenv={"A":"1","B":"1"}env={"A":"2"}parent=1\tenv={"A":"2","B":"2"}')" ]
+}
+
+@test "several segments, and several traces in one" {
+	tr-parse zlib.json >z
+	tr-parse mc.json >m
+	cat z m | tr-envdiff --base=none | cmp - <(tr-envdiff --base=none z; tr-envdiff --base=none m)
+	tr-envdiff --base=none zlib.json mc.json | grep -v ^% | cmp - \
+		<(cat z m | tr-envdiff --base=none | grep -v ^%)
+	cat zlib.json mc.json | tr-envdiff --base=none | grep ^exec | cut -f4- | cmp - \
+		<(tr-envdiff --base=none mc.json zlib.json | grep ^exec | cut -f4- | sed 's/parent=[0-9]*\t//' >/dev/null
+		cat zlib.json mc.json | tr-envdiff --base=top | tr-envdiff --base=none | grep ^exec | cut -f4-)
+	# the second trace has no env line: the first one's is not its
+	grep -v '^{"env"' mc.json | cat zlib.json - | tr-envdiff --base=none >got 2>err || [ $? -eq 2 ]
+	grep -q 'the first environment is not known: there is no env for it' err
+	[ "$(grep -c $'\tenv=' got)" -eq 176 ]
+}
+
+@test "without a first environment" {
+	stream w.trec '%trec>1>format=x' 'exec>0>->1>/a>env={"A":"1","B":"2"}' \
+		'exec>1>->2>/b>parent=0>env={"A":"1"}' 'exec>2>->3>/c>env={"C":"1"}' '!end>3'
+	tr-envdiff w.trec >got
+	stream want '%trec>1>format=x' 'exec>0>->1>/a>env={"A":"1","B":"2"}' \
+		'exec>1>->2>/b>parent=0>envdiff={"B":null}' 'exec>2>->3>/c>env={"C":"1"}' '!end>3'
+	diff want got
+	tr-envdiff --base=none got | cmp - w.trec
+	run -0 --separate-stderr tr-envdiff --base=top -o got w.trec
+	[[ $stderr == *'w.trec:2: note: there is no first environment: '* ]]
+	stream want '%trec>1>format=x' 'env>->->->->vars={"A":"1","B":"2"}' 'exec>0>->1>/a>envtop={}' \
+		'exec>1>->2>/b>parent=0>envtop={"B":null}' \
+		'exec>2>->3>/c>envtop={"C":"1","A":null,"B":null}' '!end>4'
+	diff want got
+	tr-envdiff --base=none got | grep ^exec | cmp - <(grep ^exec w.trec)
+	# removals say something even where nothing else is known
+	stream n.trec '%trec>1' 'exec>0>->1>/a>envdiff={"A":null}' \
+		'exec>1>->2>/b>parent=0>envdiff={"A":"1"}' '!end>2'
+	tr-envdiff --base=top n.trec | tr-envdiff | cmp - n.trec
+}
+
+@test "what says nothing of environments is told so, and left alone" {
+	stream c.trec '%trec>1>format=compdb' 'exec>0>->->/gcc>argv=["gcc"]' '!end>1'
+	run -0 --separate-stderr tr-envdiff --base=none c.trec
+	[ "$output" = "$(cat c.trec)" ]
+	[[ $stderr == *'note: nothing is said of the environment of any exec record' ]]
+	stream e.trec '%trec>1>format=etrace' 'envset>0>->->->var="A=B">tasks=[1,2]' \
+		'exec>1>->1>/gcc>argv=["gcc"]' '!end>2'
+	run -0 --separate-stderr tr-envdiff --base=top e.trec
+	[ "$output" = "$(cat e.trec)" ]
+	[[ $stderr == *"note: etrace's sets of variables are no environments: none is made of them" ]]
+	stream u.trec '%trec>1' 'exec>0>->1>/a>env={"A":"1"}' \
+		'exec>1>->2>/b>parent=0>flagged=["env-unknown"]' '!end>2'
+	run -0 --separate-stderr tr-envdiff --base=none u.trec
+	[ "$output" = "$(cat u.trec)" ]
+}
+
+@test "Windows: names are one whatever their case" {
+	stream w.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"Path":"C:\\a","ComSpec":"cmd"}' \
+		'exec>1>->1>a.exe>cwd="C:\\s">argv=["a"]>envdiff={"PATH":"C:\\b"}' \
+		'exec>2>->2>b.exe>parent=1>argv=["b"]>envdiff={"path":null,"=C:":"C:\\s"}' '!end>3'
+	tr-envdiff --base=none w.trec | grep -qF 'env={"ComSpec":"cmd","PATH":"C:\\b"}'
+	tr-envdiff --base=none w.trec | grep -qF 'env={"ComSpec":"cmd","=C:":"C:\\s"}'
+	tr-envdiff --base=none --names=exact w.trec |
+		grep -qF 'env={"Path":"C:\\a","ComSpec":"cmd","PATH":"C:\\b"}'
+	for base in top none; do
+		tr-envdiff --base=$base w.trec | tr-envdiff --base=none | cmp - <(tr-envdiff --base=none w.trec)
+	done
+	run -1 tr-envdiff --compare top 1 w.trec
+	[ "$output" = $'-Path=C:\\a\n+PATH=C:\\b' ]
+	tr-envdiff --keep=path w.trec | grep -qF 'vars={"Path":"C:\\a"}'
+	sed '2d' w.trec | tr-envdiff --keep=PATH | grep -qF 'envdiff={"path":null}'
+}
+
+@test "--keep, --drop and --mask" {
+	small
+	run -0 tr-envdiff --keep='[AP]*' s.trec
+	[[ $output == *'vars={"A":"1","P":"/bin"}'* && $output == *'envdiff={"A":"9"}'* ]]
+	[ "$(grep -c envdiff <<<"$output")" -eq 2 ]
+	run -0 tr-envdiff --keep='[AP]' --drop=A --base=top s.trec
+	[ "$(grep -o 'envtop=.*' <<<"$output" | sort -u)" = \
+		"$(printf 'envtop={"P":"/opt:/bin"}\nenvtop={"P":"/opt:/bin"}\tflagged=["x"]\nenvtop={}')" ]
+	run -0 tr-envdiff --mask=P --base=none s.trec
+	[[ $output == *'vars={"A":"1","B":"2","P":"***"}'* && $output != */bin* ]]
+	run -0 tr-envdiff --mask=P s.trec
+	[[ $output == *'envdiff={"P":"***","A":null}'* ]]
+	stream e.trec 'envset>0>->->->var="SECRET=x y">tasks=[1]' 'envset>1>->->->var="A=1">tasks=[1]'
+	[ "$(tr-envdiff --mask='S*' e.trec | head -n 1 | cut -f6-)" = $'var="SECRET=***"\ttasks=[1]' ]
+	[ "$(tr-envdiff --drop='S*' e.trec | wc -l)" -eq 1 ]
+}
+
+@test "nothing that is masked gets out another way" {
+	stream m.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}>.raw="{secret}"' \
+		'exec>1>->1>/a>argv=["a"]>envdiff={"S":"secret"}>.raw="{secret}"' \
+		'exec>2>->2>/b>argv=["a"]>envdiff="secret"' 'raw>3>->->->text="secret">reason="x"' \
+		'line>4>->->EXEC>text="secret"' 'exec>5>->5>/c>parent=77>envdiff={"S":"secret"}' \
+		'env>6>->->->vars=["secret"]' 'exec>7>->7>/a>argv=["a"]>envdiff={"S":"secret",}' '!end>8'
+	for base in parent top none; do
+		run -2 --separate-stderr tr-envdiff --mask=S --base=$base m.trec
+		[[ $output != *secret* && $stderr == *'left out'* && $output == *$'!end\t5'* ]]
+	done
+	run -2 --separate-stderr tr-envdiff m.trec
+	[[ $output == *'envdiff="secret"'* && $stderr == *'its environment is no map'* ]]
+}
+
+@test "--compare: two records, a record and the first environment" {
+	small
+	run -1 tr-envdiff --compare 1 3 s.trec
+	[ "$output" = $'-A=1\n-P=/bin\n+P=/opt:/bin' ]
+	run -1 tr-envdiff --compare seq:3 seq:1 s.trec
+	[ "$output" = $'+A=1\n-P=/opt:/bin\n+P=/bin' ]
+	run -1 tr-envdiff --compare top 4 s.trec
+	[ "$output" = $'-A=1\n+A=9\n-B=2\n-P=/bin\n+P=/opt:/bin' ]
+	run -1 tr-envdiff --compare 4 top --mask=P --drop=B <s.trec
+	[ "$output" = $'-A=9\n+A=1\n-P=***\n+P=***' ]
+	run -0 tr-envdiff --compare 1 2 s.trec
+	[ -z "$output" ]
+	run -1 tr-envdiff --compare seq:3 seq:1 --input-base=auto -q s.trec
+	{ head -n 2 s.trec; grep ^exec s.trec | tac; } >back.trec
+	run -1 tr-envdiff --compare 1 3 back.trec
+	[ "$output" = $'-A=1\n-P=/bin\n+P=/opt:/bin' ]
+	run -2 tr-envdiff --compare 1 99 s.trec
+	[[ $output == *"no exec record of '99'"* ]]
+	stream q.trec 'exec>0>->"x">/a>env={"N":"a\nb","Q":"\"q","\xff":"\u0001","B":"a\\b"}' \
+		'exec>1>->7>/b>env={}' 'exec>2>->7>/b>env={"Z":"1"}'
+	run -1 --separate-stderr tr-envdiff --compare x 7 q.trec
+	[ "$output" = $'-B=a\\b\n-N="a\\nb"\n-Q="\\"q"\n-"\\xff"="\\u0001"' ]
+	[[ $stderr == *"task '7' has 1 more exec records"* ]]
+}
+
+@test "--compare: what two traces say of themselves" {
+	run -1 tr-envdiff --compare zlib.json mc.json
+	[ "$output" = '+PWD=/srv/build/mc' ] || [[ $output == '+PWD='* ]]
+	run -0 tr-envdiff --compare zlib.json zlib.json
+	tr-parse zlib.json | tr-envdiff --compare - zlib.json
+	cp "$top_srcdir/tests/data/gnatcov/history_all_tags_32le.trace" h.trace
+	cp "$top_srcdir/tests/data/gnatcov/plain_32le.trace" p.trace
+	run -1 tr-envdiff --compare h.trace p.trace
+	[[ $output == *'-EXEC_FILE_NAME=obj/main_1'*'+EXEC_FILE_NAME='* ]]
+	[[ $output == *'-USER_DATA='*'-USER_DATA=""'* || $output == *'-USER_DATA='* ]]
+	run -0 tr-envdiff --compare p.trace <(cat p.trace)
+	run -1 tr-envdiff --compare "$top_srcdir/tests/data/apitrace/gears.trace" \
+		"$top_srcdir/tests/data/apitrace/mt4.trace"
+	[[ $output == *'-process.name='*'+process.name='* ]]
+	stream c.trec '%trec>1>format=compdb' 'exec>0>->->/gcc>argv=["gcc"]' '!end>1'
+	run -2 tr-envdiff --compare c.trec zlib.json
+	[[ $output == *'c.trec: neither environments'* ]]
+}
+
+@test "usage" {
+	for bad in '--base=all' '--input-base=x' '--compare' '--compare a' '--compare top top zlib.json' \
+		'--compare seq:x 1 zlib.json' '--compare 1 zlib.json' '--names=y'; do
+		# shellcheck disable=SC2086
+		run -2 tr-envdiff $bad
+		[[ $output == *'Try '* ]]
+	done
+	[ -z "$(tr-envdiff </dev/null)" ]
+}
+
+@test "other traces pass as they are" {
+	for f in gnatcov/plain_32le.trace apitrace/gears.trace; do
+		tr-envdiff "$top_srcdir/tests/data/$f" | cmp - <(tr-parse "$top_srcdir/tests/data/$f")
+	done
+}
