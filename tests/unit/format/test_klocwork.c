@@ -302,7 +302,7 @@ static void check_environments(void)
 		"{\"id\":2,\"parent_id\":1,\"env-diff\":{\"C\":\"c\"}}\n"
 		"{\"id\":3,\"parent_id\":2,\"env-diff\":{\"A\":\"a\"}}\n"
 		"{\"id\":4,\"parent_id\":3,\"env-diff\":{\"X\":\"x\"}}\n"
-		"{\"id\":5,\"parent_id\":4,\"env-diff\":{\"C\":null,\"A\":null,\"B\":null}}\n",
+		"{\"id\":5,\"parent_id\":4,\"env-diff\":{\"A\":null,\"B\":null,\"C\":null}}\n",
 		"", "envtop and env become env-diff");
 	check_written(HEADER ENV
 		      "exec\t1\t-\t1\t-\n"

@@ -43,7 +43,7 @@ static void test_differences(struct tr_environments *pool)
 	ok(whole == child, "a whole one that is the same is the same");
 	struct tr_environment *other = tr_environment_whole(
 		pool, child, map("{\"A\":1,\"A\":[2],\"E\\xff\":\"\\u0001\"}"));
-	ok(differs(pool, child, other, "{\"A\":[2],\"E\\xff\":\"\\u0001\",\"D\":null,\"C\":null}"),
+	ok(differs(pool, child, other, "{\"A\":[2],\"E\\xff\":\"\\u0001\",\"C\":null,\"D\":null}"),
 	   "values of any type, repeated names, names that are no UTF-8");
 	tr_environment_release(pool, top);
 	tr_environment_release(pool, child);
