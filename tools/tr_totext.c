@@ -6,10 +6,11 @@
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
-	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|tree",
+	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree",
 	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
-	  "prints, with threads; gnatcov, -raw, -base: what gnatcov dump-trace, dump-trace-raw, "
-	  "dump-trace-base print; tree: processes, how long they took and how they ended" },
+	  "prints, with threads; gnatcov, -raw, -base, -src: what gnatcov dump-trace, "
+	  "dump-trace-raw, dump-trace-base, dump-src-trace print; tree: processes, "
+	  "how long they took and how they ended" },
 	{ 0 },
 };
 
@@ -39,8 +40,8 @@ static const struct tr_tool tool = {
 
 /* In the order of the option's choices; the first of a format is its default. */
 static const struct tr_style *const styles[] = {
-	&tr_style_apitrace,	&tr_style_gnatcov, &tr_style_gnatcov_raw,
-	&tr_style_gnatcov_base, &tr_style_tree,
+	&tr_style_apitrace,	&tr_style_gnatcov,     &tr_style_gnatcov_raw,
+	&tr_style_gnatcov_base, &tr_style_gnatcov_src, &tr_style_tree,
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
@@ -70,16 +71,21 @@ static const struct tr_style *style_of_line(const struct tr_record *record)
 		const char *kind;
 		const struct tr_style *style;
 	} kinds[] = {
-		{ "call", &tr_style_apitrace },	  { "enter", &tr_style_apitrace },
-		{ "leave", &tr_style_apitrace },  { "fn", &tr_style_apitrace },
-		{ "enum", &tr_style_apitrace },	  { "mask", &tr_style_apitrace },
-		{ "struct", &tr_style_apitrace }, { "frame", &tr_style_apitrace },
-		{ "section", &tr_style_gnatcov }, { "block", &tr_style_gnatcov },
-		{ "meta", &tr_style_tree },	  { "env", &tr_style_tree },
-		{ "exec", &tr_style_tree },	  { "fork", &tr_style_tree },
-		{ "exit", &tr_style_tree },
+		{ "call", &tr_style_apitrace },	   { "enter", &tr_style_apitrace },
+		{ "leave", &tr_style_apitrace },   { "fn", &tr_style_apitrace },
+		{ "enum", &tr_style_apitrace },	   { "mask", &tr_style_apitrace },
+		{ "struct", &tr_style_apitrace },  { "frame", &tr_style_apitrace },
+		{ "section", &tr_style_gnatcov },  { "block", &tr_style_gnatcov },
+		{ "meta", &tr_style_tree },	   { "env", &tr_style_tree },
+		{ "exec", &tr_style_tree },	   { "fork", &tr_style_tree },
+		{ "exit", &tr_style_tree },	   { "load", &tr_style_gnatcov },
+		{ "unit", &tr_style_gnatcov_src },
 	};
 
+	/* execution traces have information, too, but a section stands before it */
+	if (tr_text_is(record->kind, "info") && record->name.type == TR_CELL_TEXT)
+		return tr_text_is(record->name.text, "PROGRAM_NAME") ? &tr_style_gnatcov_src
+								     : &tr_style_gnatcov;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (tr_text_is(record->kind, kinds[i].kind))
 			return kinds[i].style;

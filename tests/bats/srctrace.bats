@@ -35,6 +35,27 @@ setup() {
 	tr-parse good-a16-be | grep -q 'value=9223372036854775807'
 }
 
+@test "the style gnatcov-src is what gnatcov prints, directly and through the pipe" {
+	for f in good-tiny good-a2-be; do
+		echo $f
+		tr-totext --style=gnatcov-src $f | cmp - "$data/expected/$f.out"
+		tr-totext $f | cmp - "$data/expected/$f.out"
+		tr-parse $f | tr-totext | cmp - "$data/expected/$f.out"
+		tr-parse $f | tail -n +2 | tr-totext | cmp - "$data/expected/$f.out"
+		tr-parse $f | tr-tojson --typed | tr-totext -f json --style=gnatcov-src |
+			cmp - "$data/expected/$f.out"
+	done
+	tr-totext "$data/good-log.console" | cmp - <(tr-totext good-tiny good-empty)
+	# lists as somebody may spell them, and units that lack something
+	tr-parse good-tiny | sed 's/\[0,3,6,/[0, 3, 6,/' | tr-totext | cmp - "$data/expected/good-tiny.out"
+	tr-parse good-tiny | sed '/main.c/s/\tmcdc=[^\t]*//' >less.trec
+	run -2 --separate-stderr tr-totext less.trec
+	[[ $stderr == *'not shown: mcdc: the field is missing' ]]
+	[ "$(grep -ac ^Unit <<<"$output")" -eq 2 ]
+	run -2 --separate-stderr tr-totext bad-version
+	[ -z "$output" ]
+}
+
 @test "an edit wins over .raw; a unit less is a trace still" {
 	tr-parse good-pads | sed 's/statements=\[0,2\]/statements=[1]/' | tr-repack >edited
 	tr-parse edited | grep -q 'statements=\[1\]'

@@ -5,6 +5,7 @@
 
 #include "core/hex.h"
 #include "format/srctrace/render.h"
+#include "record/numbers.h"
 
 enum {
 	/* nobody has a file with so many statements, and a line must not ask for gigabytes */
@@ -121,24 +122,26 @@ static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *ent
 static enum tr_status put_bits(struct tr_record *record, const char *key, uint32_t bits,
 			       struct tr_buffer *entry, struct tr_error *err)
 {
-	const struct tr_value *list = value(record, key, TR_LIST, err);
-	if (!list)
-		return trouble(err);
-	if (list->flags & TR_CUT)
-		return wrong(err, key, "the list is cut");
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_numbers numbers;
+	struct tr_error why;
+	uint64_t bit;
+	if (!field)
+		return wrong(err, key, "the field is missing");
+	enum tr_status status = tr_numbers_begin(&numbers, record, field, &why);
+	if (status == TR_FATAL)
+		tr_error_memory(err);
+	if (status != TR_OK)
+		return status == TR_FATAL ? status : wrong(err, key, why.text);
 	size_t size = (size_t)tr_srctrace_bytes(bits);
 	char *to = tr_buffer_room(entry, size);
 	if (!to)
 		return finished(entry, err);
 	memset(to, 0, size);
 	tr_buffer_used(entry, size);
-	for (size_t i = 0; i < list->count; i++) {
-		const struct tr_value *bit = &list->as.items[i];
-		if (bit->type != TR_UINT || bit->as.number >= bits)
-			return wrong(err, key, "an element is no bit of the buffer");
-		to[bit->as.number / 8] |= (char)(1 << bit->as.number % 8);
-	}
-	return TR_OK;
+	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits)
+		to[bit / 8] |= (char)(1 << bit % 8);
+	return status == TR_END ? TR_OK : wrong(err, key, "an element is no bit of the buffer");
 }
 
 static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
