@@ -36,7 +36,7 @@ struct tr_merge {
 
 	bool in_info;  /* the last section was INFO */
 	bool left_out; /* this section is no execution, or of another form */
-	bool told_other;
+	bool told_other, told_modules;
 	struct tr_buffer text;
 	uint64_t seq;
 };
@@ -288,6 +288,10 @@ static enum tr_status put_record(struct tr_merge *merge, struct tr_record *recor
 		return put_section(merge, record, err);
 	if (tr_text_is(record->kind, "info"))
 		return put_info(merge, record, err);
+	if (tr_text_is(record->kind, "module") && !merge->told_modules) {
+		merge->told_modules = true;
+		return left_out(err, "modules of coverage by modules (make traces of it first)");
+	}
 	if (merge->left_out)
 		return TR_OK;
 	if (tr_text_is(record->kind, "load"))

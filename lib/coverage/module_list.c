@@ -68,8 +68,11 @@ static void begin_usual(struct tr_module_list *list)
 	free(list->sorted);
 	list->by_id = list->sorted = NULL;
 	list->digits = 16;
-	list->head = (struct tr_drcov_head){ .version = 2, .table = 2, .has_version = true,
-					     .has_table = true, .has_columns = true };
+	list->head = (struct tr_drcov_head){ .version = 2,
+					     .table = 2,
+					     .has_version = true,
+					     .has_table = true,
+					     .has_columns = true };
 	tr_module_columns_of(&list->head.columns, 2, false);
 	list->source = list->head.columns;
 }
@@ -341,4 +344,41 @@ const struct tr_module_place *tr_module_list_find(struct tr_module_list *list, u
 			nearest = here;
 	}
 	return nearest;
+}
+
+static bool has_bases(const struct tr_module_list *list)
+{
+	return tr_module_columns_have(&list->source, TR_MODULE_BASE);
+}
+
+unsigned tr_module_list_digits(const struct tr_module_list *list)
+{
+	return has_bases(list) ? list->digits : 16;
+}
+
+void tr_module_list_absolute(const struct tr_module_list *list, uint64_t id, uint64_t *address)
+{
+	if (!has_bases(list))
+		*address += id << 32;
+}
+
+void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint64_t *id,
+			     uint64_t *start, bool *failed)
+{
+	if (!has_bases(list)) {
+		*id = address >> 32;
+		*start = (uint32_t)address;
+		return;
+	}
+	const struct tr_module_place *place = tr_module_list_find(list, address, failed);
+	/* a module whose end is no end has all behind its base */
+	if (place && (address > UINT32_MAX || address < place->end || place->end <= place->base)) {
+		*id = place->id;
+		*start = address - place->origin;
+		if (list->digits == 8)
+			*start = (uint32_t)*start;
+	} else {
+		*id = IDS;
+		*start = address;
+	}
 }

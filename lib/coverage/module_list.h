@@ -59,6 +59,24 @@ void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *t
 /* The module with that id, or NULL. */
 const struct tr_module_place *tr_module_list_id(const struct tr_module_list *list, uint64_t id);
 
+/* Digits of the addresses that tr_module_list_absolute gives. */
+unsigned tr_module_list_digits(const struct tr_module_list *list);
+
+/*
+ * A table of version 1 says no bases, so addresses are starts: there each id
+ * gets 4 GiB of its own. *address, of a block in the module of that id, becomes
+ * one that is no other module's.
+ */
+void tr_module_list_absolute(const struct tr_module_list *list, uint64_t id, uint64_t *address);
+
+/*
+ * The way back: the module that such an address lies in, with the start that
+ * it has there. Code in no module has the id 65535, and the address. *failed:
+ * memory is out.
+ */
+void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint64_t *id,
+			     uint64_t *start, bool *failed);
+
 /*
  * The module that has the address; where none has it, the nearest below, from
  * which it can be counted all the same. NULL: there is none. The list is not

@@ -57,6 +57,14 @@ const struct tr_object *tr_objects_find(const struct tr_objects *objects, uint64
 									 : NULL;
 }
 
+void tr_objects_rename(struct tr_objects *objects, uint64_t address, size_t id)
+{
+	size_t at = lower_bound(objects, address);
+
+	if (at < objects->count && objects->list[at].first <= address)
+		objects->list[at].id = id;
+}
+
 bool tr_objects_unload(struct tr_objects *objects, uint64_t address)
 {
 	size_t at = lower_bound(objects, address);

@@ -34,6 +34,9 @@ enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_obj
 /* The one that has the address, or NULL. Good until the next load or unload. */
 const struct tr_object *tr_objects_find(const struct tr_objects *objects, uint64_t address);
 
+/* The loaded object that has the address gets another id. */
+void tr_objects_rename(struct tr_objects *objects, uint64_t address, size_t id);
+
 /* Any address of it will do. False: none is there. */
 bool tr_objects_unload(struct tr_objects *objects, uint64_t address);
 

@@ -19,17 +19,17 @@ enum { KEY = 16 };
 void tr_drcov_foreign_begin(struct tr_drcov_foreign *foreign)
 {
 	tr_layout_section(&foreign->layout, true);
-	tr_arena_reset(&foreign->objects);
 	tr_arena_reset(&foreign->memory);
 	tr_buffer_reset(&foreign->program);
 	tr_buffer_reset(&foreign->list);
 	tr_map_clear(&foreign->seen);
+	tr_map_clear(&foreign->by_range);
 	foreign->first_object = NULL;
 	foreign->last_object = &foreign->first_object;
 	foreign->first = NULL;
 	foreign->last = &foreign->first;
-	foreign->object_count = 0;
-	foreign->history = false;
+	foreign->object_count = foreign->count = 0;
+	foreign->history = foreign->map = false;
 	foreign->digits = 0;
 	foreign->load = foreign->empty = foreign->too_far = 0;
 }
@@ -37,11 +37,11 @@ void tr_drcov_foreign_begin(struct tr_drcov_foreign *foreign)
 void tr_drcov_foreign_free(struct tr_drcov_foreign *foreign)
 {
 	tr_layout_free(&foreign->layout);
-	tr_arena_free(&foreign->objects);
 	tr_arena_free(&foreign->memory);
 	tr_buffer_free(&foreign->program);
 	tr_buffer_free(&foreign->list);
 	tr_map_free(&foreign->seen);
+	tr_map_free(&foreign->by_range);
 }
 
 static enum tr_status out_of_memory(struct tr_error *err)
@@ -55,21 +55,39 @@ static bool name_is(const struct tr_record *record, const char *name)
 	return record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, name);
 }
 
+/* The bytes of an info record; data NULL: there are none. */
+static struct tr_text data_of(struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "data");
+	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_text none = { NULL, 0 };
+	return value && value->type == TR_STRING ? tr_string_bytes(value->text, record->arena)
+						 : none;
+}
+
+static bool is_list(struct tr_record *record)
+{
+	struct tr_text data = { NULL, 0 };
+	if (name_is(record, "USER_DATA"))
+		data = data_of(record);
+	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION));
+}
+
+bool tr_drcov_foreign_is_next(const struct tr_drcov_foreign *foreign, struct tr_record *record)
+{
+	return foreign->list.len && tr_text_is(record->kind, "info") && is_list(record);
+}
+
 static enum tr_status put_info(struct tr_drcov_foreign *foreign, struct tr_record *record,
 			       struct tr_error *err)
 {
 	bool program = name_is(record, "EXEC_FILE_NAME") || name_is(record, "KERNEL_FILE_NAME");
-	bool tag = name_is(record, "USER_DATA");
 	struct tr_buffer *to = program ? &foreign->program : &foreign->list;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	if ((program || tag) && !to->len) {
-		struct tr_field *field = tr_record_field(record, "data");
-		struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-		struct tr_text data = { NULL, 0 };
-		if (value && value->type == TR_STRING)
-			data = tr_string_bytes(value->text, record->arena);
-		if (data.data && (program || tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION))))
+	if (!to->len && (program || is_list(record))) {
+		struct tr_text data = data_of(record);
+		if (data.data)
 			tr_buffer_put_text(to, data);
 		if (to->failed)
 			return out_of_memory(err);
@@ -77,23 +95,44 @@ static enum tr_status put_info(struct tr_drcov_foreign *foreign, struct tr_recor
 	return tr_layout_info(&foreign->layout, record, err);
 }
 
+/* The object of that range and path: one that is loaded again is the same module. NULL: memory. */
+static struct tr_drcov_object *object_of(struct tr_drcov_foreign *foreign,
+					 const struct tr_loaded_object *loaded)
+{
+	char *key = tr_arena_alloc(&foreign->memory, 2 * sizeof loaded->first + loaded->path.len);
+	if (!key)
+		return NULL;
+	memcpy(key, &loaded->first, sizeof loaded->first);
+	memcpy(key + sizeof loaded->first, &loaded->last, sizeof loaded->last);
+	struct tr_text path = { key + 2 * sizeof loaded->first, loaded->path.len };
+	memcpy(key + 2 * sizeof loaded->first, loaded->path.data, path.len);
+	struct tr_text all = { key, 2 * sizeof loaded->first + path.len };
+	struct tr_drcov_object *object = tr_map_get(&foreign->by_range, all);
+	if (object)
+		return object;
+	object = tr_arena_alloc(&foreign->memory, sizeof *object);
+	if (!object || !tr_map_put(&foreign->by_range, all, object))
+		return NULL;
+	*object = (struct tr_drcov_object){ NULL, foreign->object_count++, loaded->first,
+					    loaded->last + 1, path };
+	*foreign->last_object = object;
+	foreign->last_object = &object->next;
+	return object;
+}
+
 static enum tr_status put_load(struct tr_drcov_foreign *foreign, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_loaded_object loaded;
-	enum tr_status status = tr_layout_load(&foreign->layout, record, foreign->object_count,
-					       &loaded, err);
+	enum tr_status status =
+		tr_layout_load(&foreign->layout, record, foreign->object_count, &loaded, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_drcov_object *object = tr_arena_alloc(&foreign->objects, sizeof *object);
+	struct tr_drcov_object *object = object_of(foreign, &loaded);
 	if (!object)
 		return out_of_memory(err);
-	*object = (struct tr_drcov_object){ NULL, loaded.first, loaded.last + 1,
-					    tr_arena_copy(&foreign->objects, loaded.path) };
-	*foreign->last_object = object;
-	foreign->last_object = &object->next;
-	foreign->object_count++;
-	return object->path.data ? TR_OK : out_of_memory(err);
+	tr_objects_rename(&foreign->layout.objects, loaded.first, object->id);
+	return TR_OK;
 }
 
 static enum tr_status put_block(struct tr_drcov_foreign *foreign, struct tr_record *record,
@@ -101,7 +140,7 @@ static enum tr_status put_block(struct tr_drcov_foreign *foreign, struct tr_reco
 {
 	struct tr_block block;
 	enum tr_status status = tr_block_read(record, &block, err);
-	if (status != TR_OK)
+	if (status != TR_OK || foreign->map || block.op == TR_EXEC_SPECIAL)
 		return status;
 	if (!block.size) {
 		foreign->empty++;
@@ -113,7 +152,9 @@ static enum tr_status put_block(struct tr_drcov_foreign *foreign, struct tr_reco
 	struct tr_drcov_foreign_block key = { block.address, block.size,
 					      object ? (int32_t)object->id : NO_OBJECT, 1, NULL };
 	struct tr_text bytes = { (const char *)&key, KEY };
-	struct tr_drcov_foreign_block *found = tr_map_get(&foreign->seen, bytes);
+	/* what was a drcov file is a list, not a run: all of it comes back */
+	bool list = foreign->list.len && !foreign->history;
+	struct tr_drcov_foreign_block *found = list ? NULL : tr_map_get(&foreign->seen, bytes);
 	if (found) {
 		found->hits++;
 		return TR_OK;
@@ -125,7 +166,14 @@ static enum tr_status put_block(struct tr_drcov_foreign *foreign, struct tr_reco
 	bytes.data = (const char *)found;
 	*foreign->last = found;
 	foreign->last = &found->next;
-	return tr_map_put(&foreign->seen, bytes, found) ? TR_OK : out_of_memory(err);
+	foreign->count++;
+	return list || tr_map_put(&foreign->seen, bytes, found) ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status no_coverage(struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: a decision map is no execution trace");
+	return TR_WARN;
 }
 
 enum tr_status tr_drcov_foreign_put(struct tr_drcov_foreign *foreign, struct tr_record *record,
@@ -142,6 +190,9 @@ enum tr_status tr_drcov_foreign_put(struct tr_drcov_foreign *foreign, struct tr_
 	if (tr_text_is(record->kind, "section")) {
 		tr_layout_section(&foreign->layout, name_is(record, "INFO"));
 		foreign->history |= name_is(record, "HISTORY");
+		foreign->map = name_is(record, "DECISION_MAP");
+		if (foreign->map)
+			return no_coverage(err);
 	} else if (tr_text_is(record->kind, "unload")) {
 		if (tr_address_read(&record->name, &address, &digits))
 			tr_layout_unload(&foreign->layout, address);
@@ -153,31 +204,6 @@ enum tr_status tr_drcov_foreign_put(struct tr_drcov_foreign *foreign, struct tr_
 		return TR_END;
 	}
 	return TR_OK;
-}
-
-/* -O module=PATH@BASE, each up to the next. False: memory is out. */
-static bool put_settings(const struct tr_settings *settings, struct tr_module_list *list)
-{
-	for (size_t i = 0; i < settings->count; i++) {
-		struct tr_text value = settings->list[i].value, path;
-		uint64_t base, end = UINT64_MAX;
-		if (!tr_text_is(settings->list[i].key, "module") ||
-		    !tr_drcov_setting(value, &path, &base))
-			continue;
-		for (size_t k = 0; k < settings->count; k++) {
-			struct tr_text other;
-			uint64_t next;
-			if (tr_text_is(settings->list[k].key, "module") &&
-			    tr_drcov_setting(settings->list[k].value, &other, &next) &&
-			    next > base && next < end)
-				end = next;
-		}
-		if (list->digits == 8 && end > UINT32_MAX)
-			end = UINT32_MAX;
-		if (!tr_module_list_put(list, base, end, path))
-			return false;
-	}
-	return true;
 }
 
 static int by_address(const void *a, const void *b)
@@ -223,21 +249,78 @@ static bool put_parts(const struct tr_drcov_foreign *foreign, struct tr_module_l
 		if (!put_part(foreign, list, base, end))
 			return false;
 	}
-	return count || put_part(foreign, list, load, load);
+	return true;
 }
 
-static bool put_program(const struct tr_drcov_foreign *foreign, struct tr_module_list *list)
+/* The first block at or above the address. */
+static size_t lower_bound(struct tr_drcov_foreign_block *const *blocks, size_t count,
+			  uint64_t address)
 {
-	size_t count = 0;
+	size_t low = 0;
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+		if (blocks[middle]->address < address)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+/* The next -O module from `i` on, with its base; i == settings->count: there is none. */
+static size_t next_setting(const struct tr_settings *settings, size_t i, struct tr_text *path,
+			   uint64_t *base)
+{
+	while (i < settings->count && (!tr_text_is(settings->list[i].key, "module") ||
+				       !tr_drcov_setting(settings->list[i].value, path, base)))
+		i++;
+	return i;
+}
+
+/* -O module=PATH@BASE: from there up to the next, as far as there are blocks. */
+static bool put_setting(const struct tr_settings *settings, struct tr_text path, uint64_t base,
+			struct tr_module_list *list, struct tr_drcov_foreign_block *const *blocks,
+			size_t count)
+{
+	uint64_t other, next = UINT64_MAX, end = base;
+	struct tr_text ignored;
+	for (size_t i = 0; (i = next_setting(settings, i, &ignored, &other)) < settings->count; i++)
+		if (other > base && other < next)
+			next = other;
+	for (size_t i = lower_bound(blocks, count, base); i < count && blocks[i]->address < next;
+	     i++) {
+		uint64_t here = end_of(blocks[i], list->digits);
+		end = here > end ? here : end;
+	}
+	return tr_module_list_put(list, base, end, path);
+}
+
+/* The program below all that -O module names, then what it names. False: memory is out. */
+static bool put_modules(const struct tr_drcov_foreign *foreign, const struct tr_settings *settings,
+			struct tr_module_list *list)
+{
+	size_t count = 0, named = 0;
+	uint64_t lowest = UINT64_MAX, base;
+	struct tr_text path;
 	struct tr_drcov_foreign_block **blocks =
-		malloc((foreign->seen.count + 1) * sizeof(struct tr_drcov_foreign_block *));
+		malloc((foreign->count + 1) * sizeof(struct tr_drcov_foreign_block *));
 	if (!blocks)
 		return false;
 	for (struct tr_drcov_foreign_block *b = foreign->first; b; b = b->next)
 		if (b->object == NO_OBJECT)
 			blocks[count++] = b;
 	qsort(blocks, count, sizeof *blocks, by_address);
-	bool good = put_parts(foreign, list, blocks, count);
+	for (size_t i = 0; (i = next_setting(settings, i, &path, &base)) < settings->count; i++) {
+		lowest = base < lowest ? base : lowest;
+		named++;
+	}
+	size_t below = named ? lower_bound(blocks, count, lowest) : count;
+	bool good = put_parts(foreign, list, blocks, below);
+	if (!named && !count) /* nothing of it was executed: it is named all the same */
+		good = put_part(foreign, list, foreign->load, foreign->load);
+	for (size_t i = 0; good && (i = next_setting(settings, i, &path, &base)) < settings->count;
+	     i++)
+		good = put_setting(settings, path, base, list, blocks, count);
 	free(blocks);
 	return good;
 }
@@ -245,16 +328,15 @@ static bool put_program(const struct tr_drcov_foreign *foreign, struct tr_module
 bool tr_drcov_foreign_list(struct tr_drcov_foreign *foreign, const struct tr_settings *settings,
 			   struct tr_module_list *list, unsigned version, unsigned table)
 {
-	bool own = foreign->list.len && tr_module_list_parse(list, tr_buffer_text(&foreign->list),
-							     version, table);
+	bool own = foreign->list.len &&
+		   tr_module_list_parse(list, tr_buffer_text(&foreign->list), version, table);
 	if (!own && !tr_module_list_begin(list, NULL))
 		return false;
 	if (foreign->digits == 8)
 		list->digits = 8;
 	if (!own) {
 		tr_module_list_choose(list, version, table);
-		if (!put_settings(settings, list) ||
-		    (!list->count && !put_program(foreign, list)))
+		if (!put_modules(foreign, settings, list))
 			return false;
 	}
 	foreign->first_row = list->count;
@@ -269,18 +351,20 @@ static bool place_block(const struct tr_drcov_foreign *foreign, struct tr_module
 			const struct tr_drcov_foreign_block *block, struct tr_drcov_row *row,
 			bool *failed)
 {
-	const struct tr_module_place *place =
-		block->object == NO_OBJECT
-			? tr_module_list_find(list, block->address, failed)
-			: &list->places[foreign->first_row + (size_t)block->object];
-	uint64_t start = block->address - (place ? place->origin : 0);
-	if (foreign->digits == 8)
-		start = (uint32_t)start;
-	*row = (struct tr_drcov_row){ start, block->size, TR_DRCOV_NO_MODULE };
-	if (place && place->id < TR_DRCOV_NO_MODULE && start <= UINT32_MAX)
-		row->module = (uint32_t)place->id;
-	else
+	uint64_t id, start;
+	if (block->object == NO_OBJECT) {
+		tr_module_list_relative(list, block->address, &id, &start, failed);
+	} else {
+		const struct tr_module_place *place =
+			&list->places[foreign->first_row + (size_t)block->object];
+		id = place->id;
+		start = block->address - place->origin;
+	}
+	*row = (struct tr_drcov_row){ start, block->size, (uint32_t)id };
+	if (id > TR_DRCOV_NO_MODULE || start > UINT32_MAX) { /* but by its address */
+		row->module = TR_DRCOV_NO_MODULE;
 		row->start = block->address;
+	}
 	return row->start <= UINT32_MAX;
 }
 

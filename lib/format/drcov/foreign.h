@@ -16,9 +16,10 @@ struct tr_drcov_foreign_block;
 
 struct tr_drcov_foreign {
 	struct tr_layout layout; /* what is loaded where, now */
-	struct tr_arena objects; /* paths and ranges of all that ever was */
+	struct tr_map by_range;	 /* objects that ever were loaded */
 	struct tr_drcov_object {
 		struct tr_drcov_object *next;
+		size_t id;
 		uint64_t base, end;
 		struct tr_text path;
 	} *first_object, **last_object;
@@ -28,17 +29,22 @@ struct tr_drcov_foreign {
 	struct tr_buffer list;	  /* the trace's own list of modules */
 	uint64_t load;		  /* where the kernel was loaded; 0: not said */
 	bool history;		  /* entries count executions */
+	bool map;		  /* this section is a decision map */
 	uint8_t digits;		  /* of an address; 0: none was seen */
 
 	struct tr_map seen;
 	struct tr_arena memory;
 	struct tr_drcov_foreign_block *first, **last;
+	size_t count;
 	uint64_t empty;	  /* blocks without a size */
 	uint64_t too_far; /* from every module */
 };
 
 void tr_drcov_foreign_begin(struct tr_drcov_foreign *foreign);
 void tr_drcov_foreign_free(struct tr_drcov_foreign *foreign);
+
+/* True: the record is the list of modules of another dump, and one is here already. */
+bool tr_drcov_foreign_is_next(const struct tr_drcov_foreign *foreign, struct tr_record *record);
 
 /* Takes a record in. TR_END: it is of a kind that is none of ours. */
 enum tr_status tr_drcov_foreign_put(struct tr_drcov_foreign *foreign, struct tr_record *record,

@@ -134,6 +134,12 @@ static void tell_losses(struct writer *writer)
 	}
 }
 
+static bool ends_in(struct tr_text text, struct tr_text end)
+{
+	return text.len >= end.len &&
+	       memcmp(text.data + text.len - end.len, end.data, end.len) == 0;
+}
+
 /* All of the dump is there: counts, then tables. */
 static bool put_dump(struct writer *writer)
 {
@@ -144,6 +150,10 @@ static bool put_dump(struct writer *writer)
 		good = tr_drcov_foreign_list(&writer->foreign, &writer->settings, list,
 					     writer->version, writer->table) &&
 		       tr_drcov_foreign_blocks(&writer->foreign, list, &writer->blocks);
+		/* the counts of what was a drcov file are lost, and not to be promised */
+		struct tr_text *flavor = &list->head.flavor;
+		if (!writer->blocks.counted && ends_in(*flavor, TR_TEXT("-hits")))
+			flavor->len -= sizeof "-hits" - 1;
 		if (!list->head.flavor.data)
 			list->head.flavor = writer->blocks.counted ? TR_TEXT("drcov-hits")
 					    : list->digits == 8	   ? TR_TEXT("drcov-32")
@@ -302,13 +312,21 @@ static enum tr_status supply_header(struct writer *writer, struct tr_record *rec
 	return TR_OK;
 }
 
+/* Several dumps that became one trace are several again. False: memory is out. */
+static bool next_dump(struct writer *writer)
+{
+	return put_dump(writer) && begin_dump(writer, NULL);
+}
+
 static enum tr_status put_record(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
-	tr_framing_count(&writer->framing, record);
 	enum tr_status status = supply_header(writer, record, err);
 	if (status != TR_OK)
 		return status;
+	if (!writer->own && tr_drcov_foreign_is_next(&writer->foreign, record) &&
+	    !next_dump(writer))
+		return out_of_memory(err);
 	status = writer->own ? put_own(writer, record, err)
 			     : tr_drcov_foreign_put(&writer->foreign, record, err);
 	if (status == TR_END) {
@@ -324,6 +342,7 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 enum tr_status tr_drcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
 	struct writer *writer = (struct writer *)base;
+	enum tr_status status;
 	tr_error_clear(err);
 	switch (record->type) {
 	case TR_HEADER:
@@ -331,7 +350,10 @@ enum tr_status tr_drcov_put(struct tr_writer *base, struct tr_record *record, st
 	case TR_TRAILER:
 		return end_dump(writer, record, err);
 	case TR_RECORD:
-		return put_record(writer, record, err);
+		status = put_record(writer, record, err);
+		if (!tr_framing_lost(status, err))
+			tr_framing_count(&writer->framing, record);
+		return status;
 	default:
 		return TR_OK;
 	}

@@ -164,13 +164,12 @@ static void set_pad(struct tr_gnatcov_item *item, uint64_t pad)
 	item->pad = pad < UINT64_C(1) << padding(item) * 8 ? (uint32_t)pad : 0;
 }
 
-enum tr_status tr_gnatcov_item_of(struct tr_record *record, bool big,
-				  struct tr_gnatcov_item *item, struct tr_error *err)
+enum tr_status tr_gnatcov_item_of(struct tr_record *record, bool big, struct tr_gnatcov_item *item,
+				  struct tr_error *err)
 {
 	struct tr_value *value;
 	uint64_t pad = 0;
-	int64_t tag = record->name.type == TR_CELL_TEXT ? tr_gnatcov_tag_of(record->name.text)
-							: -1;
+	int64_t tag = record->name.type == TR_CELL_TEXT ? tr_gnatcov_tag_of(record->name.text) : -1;
 
 	if (tag <= 0)
 		return bad(err, "no information is called that");

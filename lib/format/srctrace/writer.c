@@ -238,7 +238,6 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 				 struct tr_error *err)
 {
 	bool unit = tr_text_is(record->kind, "unit");
-	tr_framing_count(&writer->framing, record);
 	if (writer->left_out)
 		return TR_OK;
 	if (!unit && !tr_text_is(record->kind, "info")) {
@@ -259,6 +258,7 @@ enum tr_status tr_srctrace_put(struct tr_writer *base, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct writer *writer = (struct writer *)base;
+	enum tr_status status;
 	tr_error_clear(err);
 	switch (record->type) {
 	case TR_HEADER:
@@ -266,7 +266,10 @@ enum tr_status tr_srctrace_put(struct tr_writer *base, struct tr_record *record,
 	case TR_TRAILER:
 		return end_trace(writer, record, err);
 	case TR_RECORD:
-		return put_record(writer, record, err);
+		status = put_record(writer, record, err);
+		if (!tr_framing_lost(status, err))
+			tr_framing_count(&writer->framing, record);
+		return status;
 	default:
 		return TR_OK;
 	}
