@@ -1,45 +1,8 @@
-#include "coverage/merge.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buffer.h"
-#include "core/map.h"
-#include "coverage/layout.h"
-#include "coverage/ranges.h"
+#include "coverage/merge_private.h"
 #include "record/literal.h"
-
-/* A shared object: key is all that its load records say, less seq and address. */
-struct object {
-	struct tr_text key; /* owned */
-	uint64_t base;
-	struct tr_ranges *ranges;
-};
-
-/* What all traces have to share. */
-struct form {
-	struct tr_text bits, endian, machine; /* spelled values, owned */
-};
-
-struct tr_merge {
-	struct tr_ranges *program;
-	struct object *objects;
-	size_t object_count, object_cap;
-	struct tr_map by_key; /* to index + 1 */
-	struct tr_layout layout;
-
-	struct tr_buffer infos; /* lines of the first trace, without kind and seq */
-	bool has_infos;		/* the first trace has begun with its entries */
-	struct tr_arena arena;	/* of form */
-	struct form form;
-	uint8_t digits;
-
-	bool in_info;  /* the last section was INFO */
-	bool left_out; /* this section is no execution, or of another form */
-	bool told_other, told_modules;
-	struct tr_buffer text;
-	uint64_t seq;
-};
 
 struct tr_merge *tr_merge_new(void)
 {
@@ -115,8 +78,8 @@ static enum tr_status spelled(struct tr_merge *merge, struct tr_record *record, 
 	return merge->text.failed || !spelling->data ? out_of_memory(err) : TR_OK;
 }
 
-static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record, struct form *form,
-				struct tr_error *err)
+static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record,
+				struct tr_merge_form *form, struct tr_error *err)
 {
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
@@ -132,7 +95,7 @@ static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record
 static enum tr_status begin_entries(struct tr_merge *merge, struct tr_record *record,
 				    struct tr_error *err)
 {
-	struct form form;
+	struct tr_merge_form form;
 
 	if (tr_text_is(record->name.text, "DECISION_MAP")) {
 		merge->left_out = true;
@@ -213,19 +176,19 @@ static enum tr_status put_info(struct tr_merge *merge, struct tr_record *record,
 }
 
 /* A new object of that key. NULL: memory. */
-static struct object *add_object(struct tr_merge *merge, struct tr_text key, uint64_t base)
+static struct tr_merge_object *add_object(struct tr_merge *merge, struct tr_text key, uint64_t base)
 {
 	if (merge->object_count == merge->object_cap) {
 		size_t cap = merge->object_cap ? merge->object_cap * 2 : 16;
-		struct object *objects = realloc(merge->objects, cap * sizeof *objects);
+		struct tr_merge_object *objects = realloc(merge->objects, cap * sizeof *objects);
 		if (!objects)
 			return NULL;
 		merge->objects = objects;
 		merge->object_cap = cap;
 	}
-	struct object *object = &merge->objects[merge->object_count];
+	struct tr_merge_object *object = &merge->objects[merge->object_count];
 	char *copy = malloc(key.len);
-	*object = (struct object){ { copy, key.len }, base, tr_ranges_new() };
+	*object = (struct tr_merge_object){ { copy, key.len }, base, tr_ranges_new() };
 	if (copy)
 		memcpy(copy, key.data, key.len);
 	if (copy && object->ranges &&
@@ -270,10 +233,20 @@ static enum tr_status put_block(struct tr_merge *merge, struct tr_record *record
 	if (!tr_layout_place(&merge->layout, &block, &object))
 		return TR_OK;
 	struct tr_range range = { block.address, tr_block_last(&block), block.op };
-	if (range.last < range.first) /* a fault in a block that is known is no news */
+	/* gnatcov takes an empty block at 0 for all of memory, which no trace can say */
+	if (!block.size || range.last < range.first) /* a fault in a known block is no news */
 		return block.op == TR_EXEC_FAULT ? TR_OK : left_out(err, "an empty block");
-	struct tr_ranges *ranges = object ? merge->objects[object->id - 1].ranges : merge->program;
-	return tr_ranges_add(ranges, range) ? TR_OK : out_of_memory(err);
+	if (!object)
+		return tr_ranges_add(merge->program, range) ? TR_OK : out_of_memory(err);
+	/* what lies behind an object's end would be another's, or nobody's, when it is read again
+	 */
+	bool beyond = range.last > object->last - object->first;
+	if (beyond)
+		range.last = object->last - object->first;
+	if (!tr_ranges_add(merge->objects[object->id - 1].ranges, range))
+		return out_of_memory(err);
+	return beyond ? left_out(err, "what a block has behind the end of its shared object")
+		      : TR_OK;
 }
 
 static enum tr_status put_record(struct tr_merge *merge, struct tr_record *record,
@@ -317,127 +290,4 @@ enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record, st
 		merge->in_info = merge->left_out = false;
 	}
 	return TR_OK;
-}
-
-/* Columns up to the name. */
-static void begin_line(struct tr_merge *merge, const char *kind)
-{
-	tr_buffer_put_text(&merge->text, tr_text_from(kind));
-	tr_buffer_put_byte(&merge->text, '\t');
-	tr_buffer_put_decimal(&merge->text, merge->seq++);
-	tr_buffer_put_byte(&merge->text, '\t');
-}
-
-static void end_line(struct tr_merge *merge, struct tr_output *out)
-{
-	tr_output_put_text(out, tr_buffer_text(&merge->text));
-	tr_output_record_end(out);
-	merge->text.len = 0;
-}
-
-static void write_section(struct tr_merge *merge, const char *kind, struct tr_output *out)
-{
-	static const char *const keys[] = { "bits", "endian", "machine" };
-	const struct tr_text values[] = { merge->form.bits, merge->form.endian,
-					  merge->form.machine };
-
-	begin_line(merge, "section");
-	tr_buffer_put_literal(&merge->text, "-\t-\t");
-	tr_buffer_put_text(&merge->text, tr_text_from(kind));
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		if (!values[i].len)
-			continue;
-		tr_buffer_put_byte(&merge->text, '\t');
-		tr_buffer_put_text(&merge->text, tr_text_from(keys[i]));
-		tr_buffer_put_byte(&merge->text, '=');
-		tr_buffer_put_text(&merge->text, values[i]);
-	}
-	tr_buffer_put_byte(&merge->text, '\n');
-	end_line(merge, out);
-}
-
-static void write_infos(struct tr_merge *merge, struct tr_output *out)
-{
-	struct tr_text left = tr_buffer_text(&merge->infos);
-
-	while (left.len) {
-		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
-		begin_line(merge, "info");
-		tr_buffer_put_text(&merge->text, tr_text_span(left.data, lf + 1));
-		end_line(merge, out);
-		left = tr_text_span(lf + 1, end);
-	}
-}
-
-static void put_address(struct tr_merge *merge, uint64_t address)
-{
-	tr_buffer_put_literal(&merge->text, "-\t-\t0x");
-	tr_buffer_put_hex(&merge->text, address, merge->digits);
-}
-
-/* base: what the addresses of an object are counted from. */
-static void write_ranges(struct tr_merge *merge, const struct tr_ranges *ranges, uint64_t base,
-			 struct tr_output *out)
-{
-	struct tr_ranges_position position = { 0, 0 };
-	struct tr_range range;
-	char op[TR_OP_SPELLED];
-
-	while (tr_ranges_next(ranges, &position, &range)) {
-		uint64_t address = base + range.first;
-		begin_line(merge, "block");
-		put_address(merge, merge->digits == 8 ? (uint32_t)address : address);
-		tr_buffer_put_literal(&merge->text, "\tsize=");
-		tr_buffer_put_decimal(&merge->text, range.last - range.first + 1);
-		tr_buffer_put_literal(&merge->text, "\top=");
-		tr_buffer_put(&merge->text, op, tr_op_spell(range.op, op));
-		tr_buffer_put_byte(&merge->text, '\n');
-		end_line(merge, out);
-	}
-}
-
-static void write_object(struct tr_merge *merge, const struct object *object,
-			 struct tr_output *out)
-{
-	struct tr_ranges_position position = { 0, 0 };
-	struct tr_range range;
-
-	if (!tr_ranges_next(object->ranges, &position, &range))
-		return; /* nothing of it was executed, or kept */
-	begin_line(merge, "load");
-	put_address(merge, object->base);
-	tr_buffer_put_byte(&merge->text, '\t');
-	tr_buffer_put_text(&merge->text, object->key);
-	end_line(merge, out);
-	write_ranges(merge, object->ranges, object->base, out);
-	begin_line(merge, "unload");
-	put_address(merge, object->base);
-	tr_buffer_put_byte(&merge->text, '\n');
-	end_line(merge, out);
-}
-
-bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out)
-{
-	tr_buffer_reset(&merge->text);
-	merge->seq = 0;
-	tr_output_put_literal(out, "%trec\t1\tformat=gnatcov\n");
-	if (merge->has_infos) {
-		write_section(merge, "INFO", out);
-		write_infos(merge, out);
-		write_section(merge, "FLAT", out);
-	}
-	write_ranges(merge, merge->program, 0, out);
-	for (size_t i = 0; i < merge->object_count; i++)
-		write_object(merge, &merge->objects[i], out);
-	tr_buffer_put_literal(&merge->text, "!end\t");
-	tr_buffer_put_decimal(&merge->text, merge->seq);
-	if (errors) {
-		tr_buffer_put_literal(&merge->text, "\terrors=");
-		tr_buffer_put_decimal(&merge->text, errors);
-	}
-	if (truncated)
-		tr_buffer_put_literal(&merge->text, "\ttruncated=true");
-	tr_buffer_put_byte(&merge->text, '\n');
-	end_line(merge, out);
-	return !merge->text.failed;
 }

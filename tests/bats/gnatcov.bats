@@ -180,6 +180,33 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	[ -z "$output" ]
 }
 
+@test "real programs, 32 bits big endian and 64 bits little" {
+	for name in qemu-ppc qemu-x86_64; do
+		echo $name
+		zcat "$data/$name.recipe.gz" | "$top_srcdir/tests/helper/gnatcov_make" >$name
+		zcat "$data/expected/$name.lines.gz" >lines
+		tr-parse $name >stream
+		tr-repack stream | cmp - $name
+		tr-totext $name | sed '1,/^Traces:$/d' | cmp - lines
+		tr-totext --style=gnatcov-raw stream | sed '1,/^Traces:$/d' | cmp - lines
+		[ "$(tr-filter -c block stream)" -eq "$(wc -l <lines)" ]
+		[ "$(tr-filter -c 'op has br0' $name)" -eq "$(grep -c -e '---t' lines)" ]
+		# how often each block was executed
+		diff <(grep ^block stream | cut -f5- | sort | uniq -c | awk '{ print $1 }' | sort -n) \
+			<(sort lines | uniq -c | awk '{ print $1 }' | sort -n)
+		# another byte order and back
+		tr-repack -O endian=big $name | tr-repack -O endian=little >little
+		tr-repack -O endian=big little | tr-repack -O endian="$(sed -n '/section\t0/s/.*endian=\([a-z]*\).*/\1/p' stream)" |
+			cmp - $name
+		# parts of it are it, whatever their order
+		tr-filter 'seq < 2000' stream | tr-repack -o low
+		tr-filter 'seq >= 2000' stream | tr-repack -o high
+		tr-filter --merge high low high | cmp - <(tr-filter --merge $name)
+		tr-repack -t drcov $name | tr-repack -t gnatcov | tr-parse | grep ^block | cut -f5,6 |
+			cmp - <(grep ^block stream | cut -f5,6 | awk '!seen[$0]++')
+	done
+}
+
 @test "merged traces are one, by the same rule" {
 	for f in plain_32le plain_64be history_all_tags_32le kernel_loadaddr_32le odd_pads_64le \
 		shared_objects_64le true_flat; do

@@ -49,6 +49,13 @@ struct tr_gnatcov_info {
 enum tr_status tr_gnatcov_info_at(struct tr_gnatcov_reader *reader, size_t at,
 				  struct tr_gnatcov_info *info, struct tr_error *err);
 
+/* Data of such a tag is a number in digits. */
+bool tr_gnatcov_is_number(uint32_t tag);
+/* The cell or key of a tag. NULL: memory. */
+const char *tr_gnatcov_tag_text(struct tr_gnatcov_reader *reader, uint32_t tag);
+/* Adds .pad where it is not zero; false: memory. */
+bool tr_gnatcov_add_pad(struct tr_gnatcov_reader *reader, uint64_t pad);
+
 /* The next of the list of an INFO section as a record. TR_END: the list is over. */
 enum tr_status tr_gnatcov_read_info(struct tr_gnatcov_reader *reader, struct tr_record **record,
 				    struct tr_error *err);

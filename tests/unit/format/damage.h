@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 
-static bool damage_same(const struct tr_format *format, struct tr_text data, size_t piece)
+static inline bool damage_same(const struct tr_format *format, struct tr_text data, size_t piece)
 {
 	struct tr_buffer again = TR_BUFFER_INIT;
 	size_t trouble = fuzz_convert(format, format, data, false, piece, &again);
@@ -21,7 +21,7 @@ static bool damage_same(const struct tr_format *format, struct tr_text data, siz
 }
 
 /* The records as a stream; returns the trouble on the way. */
-static size_t damage_stream(const struct tr_format *format, struct tr_text data, size_t piece,
+static inline size_t damage_stream(const struct tr_format *format, struct tr_text data, size_t piece,
 			    struct tr_buffer *stream)
 {
 	tr_buffer_reset(stream);
@@ -29,7 +29,7 @@ static size_t damage_stream(const struct tr_format *format, struct tr_text data,
 }
 
 /* Offsets at which a cut goes unnoticed are counted: they have to be boundaries of the format. */
-static size_t damage_cuts(const struct tr_format *format, struct tr_text data, bool *prefix)
+static inline size_t damage_cuts(const struct tr_format *format, struct tr_text data, bool *prefix)
 {
 	struct tr_buffer whole = TR_BUFFER_INIT, part = TR_BUFFER_INIT;
 	size_t unnoticed = 0;
@@ -50,7 +50,7 @@ static size_t damage_cuts(const struct tr_format *format, struct tr_text data, b
 }
 
 /* Every byte, each bit of it, and a few values that lengths and markers like. */
-static bool damage_flips(const struct tr_format *format, struct tr_text data)
+static inline bool damage_flips(const struct tr_format *format, struct tr_text data)
 {
 	static const unsigned char others[] = { 0x00, 0xff, '\n', '0', ' ' };
 	struct tr_buffer stream = TR_BUFFER_INIT;
@@ -70,7 +70,7 @@ static bool damage_flips(const struct tr_format *format, struct tr_text data)
 	return good;
 }
 
-static bool damage_pieces(const struct tr_format *format, struct tr_text data)
+static inline bool damage_pieces(const struct tr_format *format, struct tr_text data)
 {
 	static const size_t pieces[] = { 1, 2, 3, 7, 64 };
 	struct tr_buffer whole = TR_BUFFER_INIT, part = TR_BUFFER_INIT;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "damage.h"
+#include "damage_alloc.h"
 #include "tap.h"
 
 #define HEAD(flavor) \
@@ -51,5 +52,6 @@ int main(void)
 		ok(damage_flips(&tr_format_drcov, data), "changed bytes: harmless, and exact");
 		tr_buffer_free(&again);
 	}
+	ok(damage_biggest <= DAMAGE_ALLOC_MAX, "no big allocation (%zu)", damage_biggest);
 	return done_testing();
 }

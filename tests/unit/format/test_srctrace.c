@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "damage.h"
+#include "damage_alloc.h"
 #include "tap.h"
 
 #define HASH "\"000102030405060708090a0b0c0d0e0f10111213\""
@@ -55,5 +56,6 @@ int main(void)
 		try_layout(aligns[i], "little");
 		try_layout(aligns[i], "big");
 	}
+	ok(damage_biggest <= DAMAGE_ALLOC_MAX, "no big allocation (%zu)", damage_biggest);
 	return done_testing();
 }

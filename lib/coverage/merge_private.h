@@ -1,0 +1,43 @@
+/* What merge.c gathers and merge_write.c writes. */
+#ifndef TR_COVERAGE_MERGE_PRIVATE_H
+#define TR_COVERAGE_MERGE_PRIVATE_H
+
+#include "core/buffer.h"
+#include "core/map.h"
+#include "coverage/layout.h"
+#include "coverage/merge.h"
+#include "coverage/ranges.h"
+
+/* A shared object: key is all that its load records say, less seq and address. */
+struct tr_merge_object {
+	struct tr_text key; /* owned */
+	uint64_t base;
+	struct tr_ranges *ranges;
+};
+
+/* What all traces have to share. */
+struct tr_merge_form {
+	struct tr_text bits, endian, machine; /* spelled values, owned */
+};
+
+struct tr_merge {
+	struct tr_ranges *program;
+	struct tr_merge_object *objects;
+	size_t object_count, object_cap;
+	struct tr_map by_key; /* to index + 1 */
+	struct tr_layout layout;
+
+	struct tr_buffer infos; /* lines of the first trace, without kind and seq */
+	bool has_infos;		/* the first trace has begun with its entries */
+	struct tr_arena arena;	/* of form */
+	struct tr_merge_form form;
+	uint8_t digits;
+
+	bool in_info;  /* the last section was INFO */
+	bool left_out; /* this section is no execution, or of another form */
+	bool told_other, told_modules;
+	struct tr_buffer text;
+	uint64_t seq;
+};
+
+#endif
