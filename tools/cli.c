@@ -86,14 +86,13 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 	return false;
 }
 
-bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
+/* What is not just the next record. */
+static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_status status,
+						 struct tr_record **record)
 {
 	struct tr_cli_private *p = cli->private;
 
-	if (cli->out && cli->out->failed)
-		cli->stop = true;
-	while (!cli->stop) {
-		enum tr_status status = tr_trace_next(cli->trace, record, &p->err);
+	for (;;) {
 		if (tr_cli_attention)
 			tr_cli_progress(cli);
 		if (status == TR_OK)
@@ -101,10 +100,20 @@ bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
 		if (status == TR_END)
 			return false;
 		tr_cli_report(cli, &p->err);
-		if (status == TR_FATAL)
+		if (status == TR_FATAL || cli->stop)
 			return false;
+		status = tr_trace_next(cli->trace, record, &p->err);
 	}
-	return false;
+}
+
+bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
+{
+	if (cli->out && cli->out->failed)
+		cli->stop = true;
+	if (cli->stop)
+		return false;
+	enum tr_status status = tr_trace_next(cli->trace, record, &cli->private->err);
+	return (status == TR_OK && !tr_cli_attention) || next_after(cli, status, record);
 }
 
 bool tr_cli_next(struct tr_cli *cli, struct tr_record **record)

@@ -51,6 +51,7 @@ struct totext {
 	const struct tr_style *style;  /* of this segment; NULL: not known yet, or there is none */
 	bool known;		       /* style says so, even where there is none */
 	void *views[STYLES];
+	void *view; /* of style; NULL: not made yet */
 };
 
 static const struct tr_style *style_of_format(struct tr_text format)
@@ -143,40 +144,50 @@ static void *view_of(struct totext *t, const struct tr_style *style)
 	return t->views[i];
 }
 
-/* A line, or NULL at the end, to one style. */
-static void put(struct totext *t, const struct tr_style *style, struct tr_record *record)
+static void trouble(struct totext *t, enum tr_status status, const struct tr_record *record,
+		    const struct tr_error *err)
 {
-	void *view = view_of(t, style);
+	if (status == TR_WARN && record)
+		tr_cli_report_record(&t->cli, record, err, false);
+	else
+		tr_cli_report(&t->cli, err);
+	if (status == TR_FATAL)
+		t->cli.stop = true;
+}
+
+/* A line to the style of its segment. */
+static void put(struct totext *t, struct tr_record *record)
+{
 	struct tr_error err;
 
-	if (!view)
-		return;
-	enum tr_status status = style->put(view, record, &err);
-	if (status == TR_WARN && record)
-		tr_cli_report_record(&t->cli, record, &err, false);
-	else if (status != TR_OK)
-		tr_cli_report(&t->cli, &err);
-	if (status == TR_FATAL || t->cli.out->failed)
-		t->cli.stop = true;
+	if (!t->view)
+		t->view = view_of(t, t->style);
+	enum tr_status status = t->view ? t->style->put(t->view, record, &err) : TR_OK;
+	if (status != TR_OK)
+		trouble(t, status, record, &err);
 }
 
 static void show(struct totext *t)
 {
 	struct tr_record *record;
+	struct tr_error err;
 
 	while (tr_cli_next(&t->cli, &record)) {
 		if (!t->chosen && (!t->known || record->type == TR_HEADER)) {
 			t->style = NULL;
+			t->view = NULL;
 			find_style(t, record);
 		}
 		if (t->style)
-			put(t, t->style, record);
+			put(t, record);
 		if (!t->chosen && record->type == TR_TRAILER)
 			t->known = false;
 	}
 	for (size_t i = 0; i < STYLES && !t->cli.stop; i++) {
-		if (t->views[i])
-			put(t, styles[i], NULL);
+		enum tr_status status =
+			t->views[i] ? styles[i]->put(t->views[i], NULL, &err) : TR_OK;
+		if (status != TR_OK)
+			trouble(t, status, NULL, &err);
 	}
 }
 

@@ -7,6 +7,7 @@
 #ifndef TR_CORE_ARENA_H
 #define TR_CORE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,10 +49,15 @@ struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t);
 /* Slow path of tr_arena_reset. Use that. */
 void tr_arena_shrink(struct tr_arena *arena);
 
+static inline bool tr_arena_is_empty(const struct tr_arena *arena)
+{
+	return arena->pos == arena->empty;
+}
+
 /* Forgets every allocation. Blocks beyond the largest, and any above 1 MiB, go back. */
 static inline void tr_arena_reset(struct tr_arena *arena)
 {
-	if (arena->pos != arena->empty)
+	if (!tr_arena_is_empty(arena))
 		tr_arena_shrink(arena);
 }
 

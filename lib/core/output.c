@@ -13,7 +13,6 @@ struct tr_output_private {
 	char *base;
 	size_t cap;
 	uint64_t written; /* bytes that left the buffer: to the sink, after a failure nowhere */
-	bool line_buffered;
 	struct tr_error error;
 };
 
@@ -36,13 +35,7 @@ struct tr_output *tr_output_new(struct tr_sink *sink)
 
 void tr_output_line_buffered(struct tr_output *out, bool on)
 {
-	out->private->line_buffered = on;
-}
-
-void tr_output_record_end(struct tr_output *out)
-{
-	if (out->private->line_buffered)
-		tr_output_flush(out);
+	out->line_buffered = on;
 }
 
 static size_t buffered(const struct tr_output *out)

@@ -26,6 +26,7 @@ enum { TR_OUTPUT_ROOM = 64 << 10 };
 struct tr_output {
 	char *pos, *end; /* free part of the buffer */
 	bool failed;     /* tr_output_error says why */
+	bool line_buffered; /* set it with tr_output_line_buffered */
 	struct tr_output_private *private;
 };
 
@@ -55,9 +56,6 @@ const char *tr_sink_file_temporary(const struct tr_sink *sink);
 
 /* Flush after every record (a terminal, --line-buffered). */
 void tr_output_line_buffered(struct tr_output *out, bool on);
-
-/* Writers call this at the end of each record: flushes where line buffered. */
-void tr_output_record_end(struct tr_output *out);
 
 char *tr_output_grow(struct tr_output *out, size_t n);
 
@@ -104,6 +102,13 @@ static inline void tr_output_put_byte(struct tr_output *out, char c)
 
 /* Writes what is buffered and flushes the sinks below. False after any failure. */
 bool tr_output_flush(struct tr_output *out);
+
+/* Writers call this at the end of each record: flushes where line buffered. */
+static inline void tr_output_record_end(struct tr_output *out)
+{
+	if (out->line_buffered)
+		tr_output_flush(out);
+}
 
 /* Bytes put so far (before compression). */
 uint64_t tr_output_count(const struct tr_output *out);

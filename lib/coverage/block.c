@@ -48,17 +48,26 @@ static char *put(char *to, const char *text, size_t len)
 
 #define PUT(to, literal) put((to), literal, sizeof(literal) - 1)
 
-void tr_block_spell(const struct tr_record *record, struct tr_buffer *to)
+/* In the place of the LF; returns the end. */
+static __attribute__((noinline)) char *put_pad(const struct tr_block *block, char *to)
 {
-	enum { LONGEST = 160 + TR_OP_SPELLED, SIZE_DIGITS = 8 };
+	struct tr_buffer pad = { to, 0, TR_SPELL_MAX / 2, false };
+
+	tr_buffer_put_literal(&pad, "\t.pad=0x");
+	tr_buffer_put_hex(&pad, block->pad, 1);
+	tr_buffer_put_byte(&pad, '\n');
+	return to + pad.len;
+}
+
+size_t tr_block_spell(const struct tr_record *record, char *to)
+{
+	enum { SIZE_DIGITS = 8 };
 	struct tr_block_record *self = (struct tr_block_record *)(uintptr_t)record;
 	const struct tr_block *block = &self->block;
-	char *begin = tr_buffer_room(to, LONGEST), *p = begin, size[2 * TR_BLOCK_DIGITS];
-
-	if (!p)
-		return;
+	char *p = to, size[2 * TR_BLOCK_DIGITS];
 	const char *digits = seq_digits(self, record->seq.number);
 	const char *size_digits = decimal_before(size + TR_BLOCK_DIGITS, block->size);
+
 	/* copies of fixed size are no calls; what is too much is written over */
 	p = PUT(p, "block\t");
 	memcpy(p, digits, TR_BLOCK_DIGITS);
@@ -71,17 +80,9 @@ void tr_block_spell(const struct tr_record *record, struct tr_buffer *to)
 	p = PUT(p + block->digits, "\tsize=");
 	memcpy(p, size_digits, SIZE_DIGITS);
 	p += size + TR_BLOCK_DIGITS - size_digits;
-	p = PUT(p, "\top=");
-	memcpy(p, self->ops->spellings[block->op], TR_OP_SPELLED);
+	memcpy(p, self->ops->fields[block->op], TR_OP_FIELD);
 	p += self->ops->lengths[block->op];
-	if (!block->pad)
-		*p++ = '\n';
-	tr_buffer_used(to, (size_t)(p - begin));
-	if (!block->pad)
-		return;
-	tr_buffer_put_literal(to, "\t.pad=0x");
-	tr_buffer_put_hex(to, block->pad, 1);
-	tr_buffer_put_byte(to, '\n');
+	return (size_t)((block->pad ? put_pad(block, p - 1) : p) - to);
 }
 
 void tr_block_record_reset(struct tr_block_record *self)
@@ -229,8 +230,7 @@ static enum tr_status read_fields(struct tr_record *record, struct tr_block *blo
 	return value && tr_op_from_value(value, &block->op) ? TR_OK : bad(err, "an op of 8 bits");
 }
 
-enum tr_status tr_block_read(struct tr_record *record, struct tr_block *block,
-			     struct tr_error *err)
+enum tr_status tr_block_read(struct tr_record *record, struct tr_block *block, struct tr_error *err)
 {
 	const struct tr_block *built = tr_block_built(record);
 

@@ -46,10 +46,16 @@ struct tr_block_record {
 void tr_block_record_init(struct tr_block_record *record, const struct tr_op_values *ops,
 			  struct tr_arena *arena);
 /* The line of such a record, without a look at its fields; it is what their spell points to. */
-void tr_block_spell(const struct tr_record *record, struct tr_buffer *to);
+size_t tr_block_spell(const struct tr_record *record, char *to);
 
 /* Slow path of tr_block_record_set: what all records have in common. */
 void tr_block_record_reset(struct tr_block_record *self);
+
+/* False: the next tr_block_record_set takes the slow path. */
+static inline bool tr_block_record_is_ready(const struct tr_block_record *self)
+{
+	return self->record.spell == tr_block_spell;
+}
 
 static inline void tr_block_record_set(struct tr_block_record *self, const struct tr_block *block,
 				       uint64_t seq, uint64_t source_offset)
@@ -57,7 +63,7 @@ static inline void tr_block_record_set(struct tr_block_record *self, const struc
 	struct tr_record *record = &self->record;
 
 	/* whoever changed the record took its spell away */
-	if (record->spell != tr_block_spell)
+	if (!tr_block_record_is_ready(self))
 		tr_block_record_reset(self);
 	self->block.address = block->address;
 	self->block.pad = block->pad;

@@ -8,8 +8,8 @@ static const struct {
 	uint8_t bit;
 	struct tr_text word;
 } words[] = {
-	{ TR_EXEC_BLOCK, { "block", 5 } }, { TR_EXEC_FAULT, { "fault", 5 } },
-	{ TR_EXEC_BR0, { "br0", 3 } },     { TR_EXEC_BR1, { "br1", 3 } },
+	{ TR_EXEC_BLOCK, { "block", 5 } },     { TR_EXEC_FAULT, { "fault", 5 } },
+	{ TR_EXEC_BR0, { "br0", 3 } },	       { TR_EXEC_BR1, { "br1", 3 } },
 	{ TR_EXEC_SPECIAL, { "special", 7 } },
 };
 
@@ -124,7 +124,10 @@ static void make_value(struct tr_op_values *all, unsigned op)
 	struct tr_symbol *symbol = &all->symbols[op];
 	struct tr_name *names = all->names[op];
 
-	all->lengths[op] = (uint8_t)tr_op_spell((uint8_t)op, all->spellings[op]);
+	char *p = put(all->fields[op], TR_TEXT("\top="));
+	p += tr_op_spell((uint8_t)op, p);
+	*p++ = '\n';
+	all->lengths[op] = (uint8_t)(p - all->fields[op]);
 	value->type = TR_SYMBOL;
 	value->as.symbol = symbol;
 	symbol->names = names;

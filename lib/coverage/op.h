@@ -22,7 +22,10 @@ enum {
 	TR_EXEC_SPECIAL = 0x80,
 };
 
-enum { TR_OP_SPELLED = 32 }; /* bytes that the longest spelling takes at most */
+enum {
+	TR_OP_SPELLED = 32, /* bytes that the longest spelling takes at most */
+	TR_OP_FIELD = 48,
+};
 
 /* Writes the spelling of op to `to`, which has TR_OP_SPELLED bytes; returns its length. */
 size_t tr_op_spell(uint8_t op, char *to);
@@ -35,7 +38,7 @@ bool tr_op_from_text(struct tr_text text, uint8_t *op);
 
 /* The values of all ops, for built records, and their spellings: made once, shared by all. */
 struct tr_op_values {
-	char spellings[256][TR_OP_SPELLED];
+	char fields[256][TR_OP_FIELD]; /* the end of a line: TAB, "op=", the spelling, LF */
 	uint8_t lengths[256];
 	struct tr_value values[256];
 	struct tr_symbol symbols[256];

@@ -138,6 +138,7 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	if (!trace->reader)
 		return TR_FATAL;
 	trace->state = TR_TRACE_BODY;
+	trace->only_records = !is_stream(trace) && !trace->check_depth && !trace->config.read.sieve;
 	if (is_stream(trace) || heads(trace))
 		return TR_END; /* it says for itself */
 	return tr_trace_make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
@@ -259,11 +260,13 @@ static void count_left_out(struct tr_trace *trace)
 	trace->left_out = sieve->left_out;
 }
 
-/* TR_END: nothing to hand out, look again. */
-static enum tr_status body(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
+/* What the reader's answer means. TR_END: nothing to hand out, look again. */
+static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
+						       enum tr_status status,
+						       struct tr_record **record,
+						       struct tr_error *err)
 {
 	struct tr_segment *segment = &trace->segment;
-	enum tr_status status = trace->place.format->next(trace->reader, record, err);
 
 	count_left_out(trace);
 	if (status == TR_OK && trace->check_depth)
@@ -328,8 +331,8 @@ static enum tr_status trailer(struct tr_trace *trace, struct tr_record **record,
 	return tr_trace_make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 }
 
-enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
-			     struct tr_error *err)
+static __attribute__((noinline)) enum tr_status
+next_of_any_kind(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	for (;;) {
 		enum tr_status status = release(trace, record, err);
@@ -340,7 +343,8 @@ enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 			status = start(trace, record, err);
 			break;
 		case TR_TRACE_BODY:
-			status = body(trace, record, err);
+			status = trace->place.format->next(trace->reader, record, err);
+			status = answer(trace, status, record, err);
 			break;
 		case TR_TRACE_DAMAGE:
 			status = damage(trace, err);
@@ -354,4 +358,19 @@ enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 		if (status != TR_END)
 			return status;
 	}
+}
+
+enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
+			     struct tr_error *err)
+{
+	if (trace->state != TR_TRACE_BODY || !trace->only_records || trace->held)
+		return next_of_any_kind(trace, record, err);
+	/* what binary formats have by the million */
+	enum tr_status status = trace->place.format->next(trace->reader, record, err);
+	if (status == TR_OK && (*record)->type == TR_RECORD) {
+		trace->segment.count += tr_segment_counts(*record);
+		return TR_OK;
+	}
+	status = answer(trace, status, record, err);
+	return status == TR_END ? next_of_any_kind(trace, record, err) : status;
 }

@@ -38,6 +38,7 @@ struct tr_trace {
 	enum tr_trace_state state;
 	struct tr_reader *reader;
 	bool check_depth; /* the limit is smaller than the grammar's */
+	bool only_records; /* a record of the reader's needs no further look */
 	struct tr_segment segment;
 	uint64_t left_out; /* by the sieve, of those that were counted */
 	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
@@ -64,8 +65,15 @@ void tr_trace_close_archive(struct tr_trace *trace);
 /* trace_depth.c: more than max open brackets in a value. */
 bool tr_line_is_deeper(const struct tr_record *record, unsigned max);
 
+/* An enter and its leave are one record; a leave without an enter has no name. */
+static inline bool tr_segment_counts(const struct tr_record *record)
+{
+	return !(record->kind.len == 5 && *record->kind.data == 'l' &&
+		 memcmp(record->kind.data, "leave", 5) == 0 &&
+		 record->name.type != TR_CELL_ABSENT);
+}
+
 /* trace_segment.c */
-bool tr_segment_counts(const struct tr_record *record);
 /* own: the fields that the reader gives, or NULL. Opens the segment. */
 bool tr_trace_make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
 			  struct tr_error *err);

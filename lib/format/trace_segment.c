@@ -4,13 +4,6 @@
 #include "core/codec.h"
 #include "record/literal.h"
 
-/* An enter and its leave are one record; a leave without an enter has the name "-". */
-bool tr_segment_counts(const struct tr_record *record)
-{
-	return !(record->kind.len == 5 && memcmp(record->kind.data, "leave", 5) == 0 &&
-		 record->name.type != TR_CELL_ABSENT);
-}
-
 /* The line that was put together, as a record. */
 static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {

@@ -55,6 +55,8 @@ struct tr_field {
 
 #define TR_NO_ARROW SIZE_MAX
 
+enum { TR_SPELL_MAX = 256 };
+
 struct tr_buffer;
 
 struct tr_record {
@@ -70,7 +72,8 @@ struct tr_record {
 	size_t arrow;        /* fields from this index on stand after "->"; TR_NO_ARROW: none */
 	struct tr_text line; /* with its LF; data NULL where built */
 	struct tr_text rest; /* of line: from the TAB behind the fixed columns to before the LF */
-	void (*spell)(const struct tr_record *record, struct tr_buffer *to); /* NULL: from the fields */
+	/* Writes the line, at most TR_SPELL_MAX bytes; returns its length. NULL: from the fields. */
+	size_t (*spell)(const struct tr_record *record, char *to);
 	struct tr_arena *arena; /* for splitting and parsing; lives as long as the record */
 	uint64_t source_line;   /* position in the source, for messages; TR_NO_POSITION: none */
 	uint64_t source_offset;

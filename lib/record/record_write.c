@@ -161,8 +161,10 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 		return to->failed ? TR_FATAL : TR_OK;
 	}
 	if (record->spell && !record->line.data) {
-		record->spell(record, to);
-		if (to->failed)
+		char *line = tr_buffer_room(to, TR_SPELL_MAX);
+		if (line)
+			tr_buffer_used(to, record->spell(record, line));
+		else
 			tr_error_memory(err);
 		return to->failed ? TR_FATAL : TR_OK;
 	}

@@ -21,6 +21,7 @@ struct tr_gnatcov_text {
 	bool in_info;		/* the last section was INFO */
 	bool big;		/* byte order of it */
 	bool begun;		/* "Traces:" was printed */
+	bool plain;		/* a block is a line, whatever it says */
 	bool map;		/* a decision map, which is no execution */
 
 	struct tr_ranges *ranges; /* of style base */
@@ -270,7 +271,7 @@ static enum tr_status end_trace(struct tr_gnatcov_text *text, struct tr_record *
 			  tr_record_field(trailer, "truncated");
 	if (text->style == TR_GNATCOV_TEXT_BASE && text->unprinted && !damaged)
 		print_base(text);
-	text->unprinted = text->begun = text->in_info = text->map = text->big = false;
+	text->unprinted = text->begun = text->plain = text->in_info = text->map = text->big = false;
 	tr_layout_section(&text->layout, true);
 	tr_buffer_reset(&text->infos);
 	return TR_OK;
@@ -279,12 +280,9 @@ static enum tr_status end_trace(struct tr_gnatcov_text *text, struct tr_record *
 static enum tr_status put_record(struct tr_gnatcov_text *text, struct tr_record *record,
 				 struct tr_error *err)
 {
-	const struct tr_block *built = tr_block_built(record);
 	enum tr_status status = TR_OK;
 
-	if (built)
-		status = show_block(text, *built, err);
-	else if (tr_text_is(record->kind, "block"))
+	if (tr_text_is(record->kind, "block"))
 		status = put_block(text, record, err);
 	else if (tr_text_is(record->kind, "section"))
 		status = put_section(text, record, err);
@@ -294,6 +292,9 @@ static enum tr_status put_record(struct tr_gnatcov_text *text, struct tr_record 
 		status = put_load(text, record, err);
 	else if (tr_text_is(record->kind, "unload") || tr_text_is(record->kind, "loadaddr"))
 		status = put_address_record(text, record, tr_text_is(record->kind, "unload"), err);
+	/* so that nearly all blocks need no further look */
+	text->plain = text->begun && text->style != TR_GNATCOV_TEXT_BASE &&
+		      (text->style == TR_GNATCOV_TEXT_RAW || tr_layout_is_plain(&text->layout));
 	tr_output_record_end(text->out);
 	return status;
 }
@@ -301,6 +302,13 @@ static enum tr_status put_record(struct tr_gnatcov_text *text, struct tr_record 
 enum tr_status tr_gnatcov_text_put(struct tr_gnatcov_text *text, struct tr_record *record,
 				   struct tr_error *err)
 {
+	const struct tr_block *built = tr_block_built(record);
+
+	if (built && text->plain && built->op != TR_EXEC_SPECIAL) {
+		put_line(text, built->address, tr_block_last(built), built->digits, built->op);
+		tr_output_record_end(text->out);
+		return TR_OK;
+	}
 	switch (record->type) {
 	case TR_RECORD:
 		return put_record(text, record, err);

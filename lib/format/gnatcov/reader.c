@@ -106,8 +106,8 @@ enum tr_status tr_gnatcov_hand_out(struct tr_gnatcov_reader *reader, struct tr_r
 }
 
 /* A section of entries is over. */
-static enum tr_status end_of_entries(struct tr_gnatcov_reader *reader,
-				     enum tr_gnatcov_state state, struct tr_error *err)
+static enum tr_status end_of_entries(struct tr_gnatcov_reader *reader, enum tr_gnatcov_state state,
+				     struct tr_error *err)
 {
 	reader->state = state;
 	if (!reader->kernel || reader->loaded || reader->in->damaged)
@@ -202,21 +202,34 @@ decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block 
 
 enum { NEVER_SET = 0x4c }; /* bits of an op that mean nothing */
 
+static inline bool has_pad(const char *tail, size_t size)
+{
+	uint32_t more = 0;
+
+	if (size == 8)
+		return tail[3] != 0;
+	memcpy(&more, tail + 4, sizeof more);
+	return tail[3] || more;
+}
+
 /*
  * An entry that nothing is odd about, and nearly all are so. False: it has to be
- * looked at closely, or is not wholly there.
+ * looked at closely, or is not wholly there, or the record has to be made ready.
+ * No function is called from here, so that no register has to be saved.
  */
 static inline bool read_plain_entry(struct tr_gnatcov_reader *reader, struct tr_record **record)
 {
 	struct tr_input *in = reader->in;
 	size_t size = reader->section.pc_size * 2u;
+	const char *tail = in->pos + size / 2;
 	struct tr_block entry;
 
-	if (tr_input_available(in) < size || memcmp(in->pos, TR_GNATCOV_MAGIC, 4) == 0)
+	if (tr_input_available(in) < size || memcmp(in->pos, TR_GNATCOV_MAGIC, 4) == 0 ||
+	    (uint8_t)tail[2] & (NEVER_SET | TR_EXEC_SPECIAL) || has_pad(tail, size) ||
+	    !tr_arena_is_empty(&reader->arena) || !tr_block_record_is_ready(&reader->block))
 		return false;
 	decode(in->pos, &reader->section, &entry);
-	if (entry.op & (NEVER_SET | TR_EXEC_SPECIAL) || entry.pad)
-		return false;
+	entry.pad = 0;
 	tr_block_record_set(&reader->block, &entry, reader->seq++, in->offset);
 	tr_input_skip(in, size);
 	*record = &reader->block.record;
@@ -275,12 +288,12 @@ static enum tr_status find_header(struct tr_gnatcov_reader *reader)
 }
 
 /* All that is no plain entry: out of line, so that those need not save what it uses. */
-static __attribute__((noinline)) enum tr_status next_unit(struct tr_gnatcov_reader *reader,
-							  struct tr_record **record,
-							  struct tr_error *err)
+static __attribute__((noinline)) enum tr_status
+next_unit(struct tr_gnatcov_reader *reader, struct tr_record **record, struct tr_error *err)
 {
 	enum tr_status status = TR_END;
 
+	tr_arena_reset(&reader->arena);
 	while (status == TR_END) {
 		switch (reader->state) {
 		case TR_GNATCOV_AT_ENTRY:
@@ -307,7 +320,6 @@ enum tr_status tr_gnatcov_next(struct tr_reader *base, struct tr_record **record
 {
 	struct tr_gnatcov_reader *reader = (struct tr_gnatcov_reader *)base;
 
-	tr_arena_reset(&reader->arena);
 	if (reader->state == TR_GNATCOV_AT_ENTRY && read_plain_entry(reader, record))
 		return TR_OK;
 	return next_unit(reader, record, err);

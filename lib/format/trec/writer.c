@@ -31,7 +31,10 @@ enum tr_status tr_trec_put(struct tr_writer *w, struct tr_record *record, struct
 {
 	enum tr_status status = TR_OK;
 
-	if (record->line.data && record->canonical) {
+	if (record->spell && !record->line.data) {
+		char *line = tr_output_room(w->out, TR_SPELL_MAX);
+		tr_output_used(w->out, record->spell(record, line));
+	} else if (record->line.data && record->canonical) {
 		tr_output_put_text(w->out, record->line);
 	} else {
 		tr_buffer_reset(&w->line);
