@@ -58,7 +58,7 @@ END
 	[ "$(wc -l <got)" = 177 ]
 	# every child of the first process is there, and stands under it
 	tr-tojson "$kw" | jq -r 'select(.parent == 3) | .seq' | sort -n >children
-	sed -nE 's/^ *([0-9]+)  [├└]─ .*/\1/p' got | sort -n | diff children -
+	LC_ALL=C sed -nE 's/^ *([0-9]+)  (├|└)─ .*/\1/p' got | sort -n | diff children -
 }
 
 @test "several segments are several trees; what is no process is passed over" {
