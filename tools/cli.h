@@ -153,6 +153,9 @@ bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 /* Writes a line: its original bytes where it has them, else in the canonical spelling. */
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 
+/* The bytes of the place, which is in a known format, are what its records would become. */
+bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place);
+
 /*
  * The rest of a window to cli->out, byte for byte; damage is reported.
  * *cut_line (may be NULL): whether bytes came, of which the last is no LF.

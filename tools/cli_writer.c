@@ -23,6 +23,12 @@ bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
 	return !cli->stop;
 }
 
+bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place)
+{
+	return !(place->format->flags & TR_FORMAT_MERGES) ||
+	       (cli->operand_count <= 1 && !place->archive);
+}
+
 bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
 {
 	struct tr_cli_private *p = cli->private;

@@ -381,7 +381,8 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 	const struct tr_format *format = place->format;
 	bool is_trace = format && !(format->flags & TR_FORMAT_STREAM) &&
 			(format->flags & TR_FORMAT_READS);
-	bool same = is_trace && !r->by_records && (!r->target || r->target == format);
+	bool same = is_trace && !r->by_records && (!r->target || r->target == format) &&
+		    (r->archive || tr_cli_stands_alone(&r->cli, place));
 
 	if (same && settle(r, format, place, open))
 		copy(r, place);

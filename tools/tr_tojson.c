@@ -120,7 +120,7 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 	bool by_records = cli->config.read.settings.count > 0 || (format->flags & TR_FORMAT_STREAM);
 
 	while (tr_cli_step(cli, &place)) {
-		if (place->format == format && !by_records) {
+		if (place->format == format && !by_records && tr_cli_stands_alone(cli, place)) {
 			if (writer)
 				tr_cli_finish(cli, format, writer);
 			writer = NULL;

@@ -32,12 +32,14 @@
 enum {
 	TR_FORMAT_READS = 1, /* without it, but with a bid: open fails and says what the file is */
 	TR_FORMAT_WRITES = 2,
-	TR_FORMAT_BINARY = 4, /* refused on a terminal */
-	TR_FORMAT_STREAM = 8, /* carries headers and trailers of its own */
-	TR_FORMAT_JSON = 16,  /* offered by tr-tojson --as=NAME */
-	TR_FORMAT_HEADS = 32, /* its reader begins each segment with a header record, see next */
-	TR_FORMAT_ONE = 64,   /* a file holds one segment, so two of them cannot be put together */
+	TR_FORMAT_BINARY = 4,  /* refused on a terminal */
+	TR_FORMAT_STREAM = 8,  /* carries headers and trailers of its own */
+	TR_FORMAT_JSON = 16,   /* offered by tr-tojson --as=NAME */
+	TR_FORMAT_HEADS = 32,  /* its reader begins each segment with a header record, see next */
+	TR_FORMAT_ONE = 64,    /* a file holds one segment, so two of them cannot be put together */
 	TR_FORMAT_LINES = 128, /* its reader knows config.lines */
+	TR_FORMAT_MERGES =
+		256, /* segments become one, which two files one after the other are not */
 };
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
@@ -83,15 +85,16 @@ struct tr_format {
 	const char *summary; /* one line for --list-formats */
 	const char *exact;   /* "EXACT", "SAME", "equal as JSON": for --list-formats */
 	unsigned flags;
-	const char *const *extensions;             /* NULL-terminated, with the dot */
+	const char *const *extensions; /* NULL-terminated, with the dot */
 	/*
 	 * The codecs that the format's own tools read, the usual one first; NULL-terminated.
 	 * NULL: it is a text, in any general codec or none.
 	 */
 	const struct tr_codec *const *containers;
-	const struct tr_format_option *options;    /* ends in a NULL key; may be NULL */
+	const struct tr_format_option *options; /* ends in a NULL key; may be NULL */
 
-	/* Bits of evidence at the window's start, 0 for no. May call tr_input_more, skips nothing. */
+	/* Bits of evidence at the window's start, 0 for no. May call tr_input_more, skips nothing.
+	 */
 	int (*bid)(struct tr_input *in);
 	/*
 	 * Asked when no bid knows the bytes: the same, further into the input,
@@ -155,7 +158,10 @@ bool tr_settings_check(const struct tr_settings *settings, const struct tr_forma
 extern const struct tr_format tr_format_trec;
 extern const struct tr_format tr_format_json;
 extern const struct tr_format tr_format_klocwork;
+extern const struct tr_format tr_format_kwspec;
 extern const struct tr_format tr_format_compdb;
+extern const struct tr_format tr_format_buildspec;
+extern const struct tr_format tr_format_bear;
 extern const struct tr_format tr_format_strace;
 extern const struct tr_format tr_format_apitrace;
 extern const struct tr_format tr_format_etrace;

@@ -13,8 +13,11 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_profraw,
 	/* its first line says what it is */
 	&tr_format_etrace,
-	&tr_format_klocwork,
 	&tr_format_compdb,
+	&tr_format_buildspec,
+	&tr_format_bear,
+	&tr_format_klocwork,
+	&tr_format_kwspec,
 	&tr_format_strace,
 	NULL,
 };

@@ -61,9 +61,10 @@ static enum tr_kin kin_of(const struct tr_call *call)
 		return TR_KIN_COMPILER;
 	case TR_TOOL_ASSEMBLER:
 	case TR_TOOL_LINKER:
-	case TR_TOOL_ARCHIVER:
 	case TR_TOOL_PREPROCESSOR:
 		return TR_KIN_PART;
+	case TR_TOOL_ARCHIVER:
+		return TR_KIN_TOOL;
 	default:
 		return TR_KIN_OTHER;
 	}

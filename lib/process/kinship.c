@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "process/command.h"
 
 enum {
 	SEEN = 1,
@@ -82,7 +83,7 @@ static enum tr_kin_verdict settle(struct tr_kinship *kinship, uint64_t seq, uint
 	/* nobody starts these by themselves, as far as a trace without parents can tell */
 	if (kin == TR_KIN_COMPILER || kin == TR_KIN_PART)
 		hidden |= !(above & SEEN);
-	if (kin == TR_KIN_PART)
+	if (kin == TR_KIN_PART || kin == TR_KIN_TOOL)
 		hidden |= (above & DRIVES) != 0;
 	if (kin == TR_KIN_DRIVER)
 		state |= SHADED;
@@ -154,6 +155,42 @@ bool tr_kinship_next(struct tr_kinship *kinship, bool at_end, struct tr_text *wh
 		*what = (struct tr_text){ one->what, one->len };
 		return true;
 	}
+}
+
+static bool emit_ready(struct tr_kinship *kinship, bool at_end, tr_kinship_emit *emit,
+		       void *context)
+{
+	struct tr_text what;
+
+	while (tr_kinship_next(kinship, at_end, &what))
+		if (!emit(context, what))
+			return false;
+	return !kinship->failed;
+}
+
+enum tr_kin_verdict tr_kinship_take(struct tr_kinship *kinship, struct tr_record *record,
+				    enum tr_kin kin, struct tr_text what, tr_kinship_emit *emit,
+				    void *context)
+{
+	uint64_t seq, parent = tr_command_number(record, "parent");
+	bool done = true;
+
+	if (!tr_cell_number(&record->seq, &seq))
+		seq = TR_NO_POSITION;
+	enum tr_kin_verdict verdict = tr_kinship_judge(kinship, seq, parent, kin);
+	if (verdict == TR_KIN_WAITS)
+		done = tr_kinship_wait(kinship, seq, parent, kin, what);
+	else if (verdict == TR_KIN_KEPT && what.len)
+		done = emit(context, what);
+	return done && emit_ready(kinship, false, emit, context) ? verdict : TR_KIN_FAILED;
+}
+
+bool tr_kinship_end(struct tr_kinship *kinship, tr_kinship_emit *emit, void *context)
+{
+	bool done = emit_ready(kinship, true, emit, context);
+
+	tr_kinship_free(kinship);
+	return done;
 }
 
 void tr_kinship_free(struct tr_kinship *kinship)

@@ -17,12 +17,14 @@
 
 #include "core/id_map.h"
 #include "core/text.h"
+#include "record/record.h"
 
 enum tr_kin {
 	TR_KIN_OTHER,	 /* no compiler */
 	TR_KIN_DRIVER,	 /* whatever runs below it is its own business */
 	TR_KIN_COMPILER, /* cc1: who runs it drives, by whatever name */
-	TR_KIN_PART,	 /* as, ld, ar */
+	TR_KIN_PART,	 /* as, ld: nobody's own unless the tree says so */
+	TR_KIN_TOOL,	 /* ar: somebody's own unless the tree says otherwise */
 };
 
 enum tr_kin_verdict {
@@ -62,6 +64,20 @@ bool tr_kinship_wait(struct tr_kinship *kinship, uint64_t seq, uint64_t parent, 
  * missing will not come.
  */
 bool tr_kinship_next(struct tr_kinship *kinship, bool at_end, struct tr_text *what);
+
+/* Who gets what is kept. False: it gives up, for want of memory. */
+typedef bool tr_kinship_emit(void *context, struct tr_text what);
+
+/*
+ * All of this for one record, with the numbers that it has: emits what it says
+ * where that is kept and not empty, and what others said that it has decided.
+ */
+enum tr_kin_verdict tr_kinship_take(struct tr_kinship *kinship, struct tr_record *record,
+				    enum tr_kin kin, struct tr_text what, tr_kinship_emit *emit,
+				    void *context);
+
+/* The segment is over: emits what waits, and forgets everybody. False: memory is out. */
+bool tr_kinship_end(struct tr_kinship *kinship, tr_kinship_emit *emit, void *context);
 
 /* Forgets everybody. */
 void tr_kinship_free(struct tr_kinship *kinship);

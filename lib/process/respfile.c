@@ -258,3 +258,11 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	}
 	return TR_FATAL;
 }
+
+enum tr_status tr_respfile_missing(struct tr_text name, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "no response file '%.*s' here: it stays as it is",
+		     (int)(name.len > 200 ? 200 : name.len), name.data);
+	tr_error_is_note(err);
+	return TR_WARN;
+}

@@ -88,4 +88,7 @@ struct tr_text tr_respfile_content(struct tr_text name, bool first,
 				   const struct tr_respfile_source *source, struct tr_arena *arena,
 				   struct tr_error *err);
 
+/* The remark that a file could not be read, which loses nothing. TR_WARN. */
+enum tr_status tr_respfile_missing(struct tr_text name, struct tr_error *err);
+
 #endif

@@ -205,3 +205,67 @@ linking() {
 @test "nothing to compile is an empty database" {
 	build true | tr-repack -t compdb | cmp - <(echo '[]')
 }
+
+@test "a database comes back" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	db=$data/zlib.compile_commands.json
+	tr-parse "$db" >trec
+	[ "$(tail -n 1 trec)" = $'!end\t34' ]
+	tr-repack trec | cmp - "$db"
+	# spelled otherwise: as one line, as lines, in pieces
+	jq -c . "$db" | tr-parse | cmp - trec
+	jq -c '.[]' "$db" | tr-parse | cmp - trec
+	jq -S --tab . "$db" | tr-parse | cmp - trec
+	dd bs=1 if="$db" 2>/dev/null | tr-parse | cmp - trec
+	{ printf '\xef\xbb\xbf'; cat "$db"; } | tr-parse | cmp - trec
+}
+
+@test "command, other keys, and what is missing" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	cat >db.json <<-'END'
+		[ { "directory": "/b", "command": "/usr/bin/c++ -DX=\"a b\" '-DY=\\z' -DZ=\\\"q\\\" -c x.cc",
+		    "file": "x.cc", "note": [1, {"a": 2.5}], "index": null },
+		{ "directory": "C:\\b", "command": "cl.exe /c \"C:\\my src\\y.c\"", "file": "y.c" },
+		{ "file": "z.c", "arguments": ["cc", "-c", "z.c"], "directory": "/b", "command": "other" },
+		{ "directory": "/b", "file": "none.c", "arguments": [] } ]
+	END
+	tr-parse db.json >trec
+	grep -F 'argv=["/usr/bin/c++","-DX=a b","-DY=\\z","-DZ=\"q\"","-c","x.cc"]' trec
+	grep -F $'\textra={"note":[1,{"a":2.5}],"index":null}' trec
+	grep -F $'cl.exe\tcwd="C:\\\\b"\targv=["cl.exe","/c","C:\\\\my src\\\\y.c"]\tfile="y.c"' trec
+	grep -F $'argv=["cc","-c","z.c"]\tfile="z.c"\textra={"command":"other"}' trec
+	tr-repack trec >again.json
+	jq -e '.[0].note == [1, {"a": 2.5}] and .[2].command == "other" and length == 4' again.json
+	tr-parse again.json | cmp - trec
+}
+
+@test "several databases become one" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	db=$data/zlib.compile_commands.json
+	[ "$(tr-repack "$db" "$db" | jq length)" -eq 34 ]
+	[ "$(tr-repack -O unique=none "$db" "$db" | jq length)" -eq 68 ]
+	[ "$(tr-repack -t compdb "$db" "$data/mc.kw.jsonl.gz" | jq length)" -eq 37 ]
+	[ "$(tr-tojson --as=compdb "$db" "$db" | jq length)" -eq 34 ]
+	tr-repack "$db" | cmp - "$db"
+	cat "$db" "$db" | tr-parse | grep -c ^exec | grep -x 68
+}
+
+@test "a damaged database: what is whole stands" {
+	db=$data/zlib.compile_commands.json
+	total=$(wc -l <"$db")
+	for line in 1 2 9 14 15 16 200 $((total - 1)) "$total"; do
+		sed "${line}d" "$db" | { tr-parse -q -f compdb || true; } >out
+		echo "without line $line: $(grep -c ^exec out)"
+		[ "$(grep -c ^exec out)" -ge 32 ]
+		sed "${line}s/..\$//" "$db" | { tr-parse -q -f compdb || true; } >out
+		echo "line $line cut: $(grep -c ^exec out)"
+		[ "$(grep -c ^exec out)" -ge 32 ]
+	done
+	head -c 5000 "$db" >cut
+	run -2 --separate-stderr tr-parse cut
+	[[ $stderr == *"cut:"*": it ends in the middle of an object"* ]]
+	[[ ${lines[-1]} == $'!end\t'*$'\terrors=1\ttruncated=true' ]]
+	head -n -1 "$db" >cut
+	run -2 --separate-stderr tr-parse cut
+	[[ $stderr == *"it ends in the middle of the list"* ]]
+}

@@ -1,12 +1,29 @@
 /*
- * Private to the compdb format: compile_commands.json, the compilation database
- * of Clang's tools (https://clang.llvm.org/docs/JSONCompilationDatabase.html):
- * a JSON list of objects with directory, file, arguments or command, output.
+ * Private to the formats compdb and buildspec.
+ *
+ * compdb is compile_commands.json, the compilation database of Clang's tools
+ * (https://clang.llvm.org/docs/JSONCompilationDatabase.html): a JSON list of
+ * objects with directory, file, arguments or command, output.
+ *
+ * buildspec is xcalbuild's build specification (docs/design/Build-Spec.md and
+ * docs/design/Tracer.md in its sources): the same without file, and with
+ * respfile, the content of the first response file that the arguments name.
+ * Its tracer's debug output has more keys, which go along.
  */
 #ifndef TR_FORMAT_COMPDB_COMPDB_H
 #define TR_FORMAT_COMPDB_COMPDB_H
 
 #include "format/format.h"
+#include "process/call.h"
+
+int tr_compdb_bid(struct tr_input *in);
+int tr_buildspec_bid(struct tr_input *in);
+
+struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err);
+enum tr_status tr_compdb_next(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err);
+void tr_compdb_close(struct tr_reader *reader);
 
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
@@ -14,5 +31,20 @@ enum tr_status tr_compdb_put(struct tr_writer *writer, struct tr_record *record,
 			     struct tr_error *err);
 enum tr_status tr_compdb_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_compdb_discard(struct tr_writer *writer);
+
+struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
+				      struct tr_error *err);
+enum tr_status tr_buildspec_put(struct tr_writer *writer, struct tr_record *record,
+				struct tr_error *err);
+enum tr_status tr_buildspec_finish(struct tr_writer *writer, struct tr_error *err);
+void tr_buildspec_discard(struct tr_writer *writer);
+
+/* The settings quoting and tools. False: err is filled. The tools are the caller's to free. */
+bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
+			   struct tr_tool_config **tools, struct tr_error *err);
+
+/* Other keys of the object that the record was read from: members of compact JSON, appended. */
+enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to,
+			       struct tr_error *err);
 
 #endif

@@ -29,22 +29,12 @@ static bool set_up(struct writer *writer, const struct tr_settings *settings, st
 {
 	static const char *const uniques[] = { "file+output", "file", "all", "none" };
 	struct tr_text unique = tr_setting_get(settings, "unique", "file+output");
-	struct tr_text quoting = tr_setting_get(settings, "quoting", "auto");
-	struct tr_text tools = tr_setting_get(settings, "tools", "");
 
 	for (unsigned i = 0; i < sizeof uniques / sizeof *uniques; i++)
 		if (tr_text_is(unique, uniques[i]))
 			writer->unique = (enum tr_compdb_unique)i;
 	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "keep"), "inline");
-	writer->calls.quoting = tr_text_is(quoting, "gnu")	 ? TR_CALL_QUOTING_GNU
-				: tr_text_is(quoting, "windows") ? TR_CALL_QUOTING_WINDOWS
-								 : TR_CALL_QUOTING_AUTO;
-	if (!tools.len)
-		return true;
-	writer->tools = tr_text_is(tools, "xcalbuild") ? tr_tool_config_xcalbuild(err)
-						       : tr_tool_config_read(tools, err);
-	writer->calls.tools = writer->tools;
-	return writer->tools != NULL;
+	return tr_compdb_call_config(settings, &writer->calls, &writer->tools, err);
 }
 
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
@@ -141,26 +131,9 @@ static bool put_entries(struct writer *writer, struct tr_text entries, bool at_e
 	return done && !writer->fallback.failed;
 }
 
-static bool put_ready(struct writer *writer, bool at_end)
+static bool emit(void *context, struct tr_text entries)
 {
-	struct tr_text entries;
-
-	while (tr_kinship_next(&writer->kinship, at_end, &entries))
-		if (!put_entries(writer, entries, false))
-			return false;
-	return !writer->kinship.failed;
-}
-
-/* A remark about the record's call; nothing is lost. */
-static enum tr_status remark_missing(const struct tr_call *call, struct tr_error *err)
-{
-	const struct tr_expansion *expansion = &call->expansion;
-	int len = expansion->example.len > 200 ? 200 : (int)expansion->example.len;
-
-	tr_error_set(err, TR_CAUSE_INPUT, "no response file '%.*s' here: it stays as it is", len,
-		     expansion->example.data);
-	tr_error_is_note(err);
-	return TR_WARN;
+	return put_entries(context, entries, false);
 }
 
 /* What stands against an entry for a call that has sources. NULL: nothing. */
@@ -185,24 +158,17 @@ static bool compiles(const struct tr_call *call)
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       const struct tr_call *call, struct tr_error *err)
 {
-	uint64_t seq, parent = tr_command_number(record, "parent");
 	bool wanted = compiles(call), lost = wanted && lacks(call);
 
-	if (!tr_cell_number(&record->seq, &seq))
-		seq = TR_NO_POSITION;
 	tr_buffer_reset(&writer->entries);
 	if (wanted && !lost &&
 	    !tr_compdb_call_put(call, writer->inlined, writer->unique, record->arena,
 				&writer->entries))
 		return out_of_memory(err);
-	struct tr_text entries = tr_buffer_text(&writer->entries);
-	enum tr_kin_verdict verdict = tr_kinship_judge(&writer->kinship, seq, parent, call->kin);
-	bool done = verdict != TR_KIN_FAILED;
-	if (verdict == TR_KIN_KEPT)
-		done = put_entries(writer, entries, false);
-	else if (verdict == TR_KIN_WAITS)
-		done = tr_kinship_wait(&writer->kinship, seq, parent, call->kin, entries);
-	if (!done || !put_ready(writer, false))
+	enum tr_kin_verdict verdict =
+		tr_kinship_take(&writer->kinship, record, call->kin,
+				tr_buffer_text(&writer->entries), emit, writer);
+	if (verdict == TR_KIN_FAILED)
 		return out_of_memory(err);
 	if (verdict == TR_KIN_HIDDEN || call->kin == TR_KIN_OTHER)
 		return TR_OK;
@@ -210,21 +176,110 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 		tr_error_set(err, TR_CAUSE_INPUT, "%s", lacks(call));
 		return TR_WARN;
 	}
-	return call->expansion.missing ? remark_missing(call, err) : TR_OK;
+	return call->expansion.missing ? tr_respfile_missing(call->expansion.example, err) : TR_OK;
+}
+
+/* The arguments with response files in their place. */
+static enum tr_status inline_files(struct writer *writer, struct tr_record *record,
+				   const struct tr_command *command, struct tr_compdb_entry *entry,
+				   struct tr_text *missing, struct tr_error *err)
+{
+	struct tr_respfile_source source = { command->directory, command->respfile,
+					     tr_call_quoting(&writer->calls, command->directory) };
+	const struct tr_respfile_rules *rules = &tr_respfile_usual, *found;
+	struct tr_expansion expansion;
+
+	if (writer->tools && (found = tr_tool_config_find(writer->tools, command->argv[0])))
+		rules = found;
+	enum tr_status status = tr_respfile_expand(command->argv, command->argc, rules, &source,
+						   record->arena, &expansion, err);
+	struct tr_text *argv = tr_arena_alloc(record->arena, expansion.count * sizeof *entry->argv);
+	if (status != TR_OK || !argv)
+		return out_of_memory(err);
+	for (size_t i = 0; i < expansion.count; i++)
+		argv[i] = expansion.words[i].text;
+	entry->argv = argv;
+	entry->argc = expansion.count;
+	*missing = expansion.missing ? expansion.example : (struct tr_text){ NULL, 0 };
+	return TR_OK;
+}
+
+/* What the entry's own command line implies as its output. */
+static bool find_implied(struct tr_record *record, struct tr_compdb_entry *entry)
+{
+	struct tr_word *words = tr_arena_alloc(record->arena, entry->argc * sizeof *words);
+	struct tr_invocation invocation;
+
+	if (!words)
+		return false;
+	for (size_t i = 0; i < entry->argc; i++)
+		words[i] = (struct tr_word){ entry->argv[i], i, false };
+	enum tr_tool tool = entry->argc ? tr_tool_of_name(entry->argv[0]) : TR_TOOL_NONE;
+	if (!tr_invocation_parse(tool, words, entry->argc, record->arena, &invocation))
+		return false;
+	entry->implied = invocation.output;
+	if (!entry->implied.data && invocation.mode < TR_MODE_SYNTAX)
+		entry->implied = tr_invocation_object(&invocation, entry->file, record->arena);
+	return true;
+}
+
+/* A record that was an entry of a database is one again. */
+static enum tr_status put_again(struct writer *writer, struct tr_record *record,
+				struct tr_text file, struct tr_error *err)
+{
+	struct tr_command command;
+	struct tr_text missing = { NULL, 0 };
+	struct tr_buffer extra = TR_BUFFER_INIT;
+	enum tr_status status = tr_command_read(record, &command, err);
+
+	if (status != TR_OK)
+		return status;
+	if (!command.directory.data || command.cut) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "its directory or an argument is not known: no entry");
+		return TR_WARN;
+	}
+	struct tr_compdb_entry entry = { .directory = command.directory,
+					 .file = file,
+					 .output = tr_command_string(record, "output"),
+					 .argv = command.argv,
+					 .argc = command.argc };
+	if (writer->inlined && command.argc)
+		status = inline_files(writer, record, &command, &entry, &missing, err);
+	if (status == TR_OK)
+		status = tr_compdb_extra(record, &extra, err);
+	if (status == TR_OK) {
+		entry.extra = extra.len ? tr_buffer_text(&extra) : (struct tr_text){ NULL, 0 };
+		tr_buffer_reset(&writer->entries);
+		if ((!entry.output.data && !find_implied(record, &entry)) ||
+		    !tr_compdb_entry_put(&entry, writer->unique, false, &writer->entries) ||
+		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
+			status = out_of_memory(err);
+		else if (missing.data)
+			status = tr_respfile_missing(missing, err);
+	}
+	tr_buffer_free(&extra);
+	return status;
 }
 
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_call call;
+	enum tr_status status;
 
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (tr_command_failed(record))
 		return TR_OK;
-	enum tr_status status = tr_call_read(record, &writer->calls, &call, err);
-	if (status == TR_OK)
-		status = put_call(writer, record, &call, err);
+	struct tr_text file = tr_command_string(record, "file");
+	if (file.data) {
+		status = put_again(writer, record, file, err);
+	} else {
+		status = tr_call_read(record, &writer->calls, &call, err);
+		if (status == TR_OK)
+			status = put_call(writer, record, &call, err);
+	}
 	if (status != TR_OK)
 		tr_error_at_line(err, record->source_line);
 	return status;
@@ -234,9 +289,8 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
 				  struct tr_error *err)
 {
-	bool done = put_ready(writer, true);
+	bool done = tr_kinship_end(&writer->kinship, emit, writer);
 
-	tr_kinship_free(&writer->kinship);
 	return done ? tr_framing_end(&writer->framing, trailer, err) : out_of_memory(err);
 }
 

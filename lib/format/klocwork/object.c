@@ -59,6 +59,9 @@ static void put_event(const struct tr_klocwork_object *object, uint64_t seq, uin
 	put_piece(object, pieces[TR_KLOCWORK_WORK_DIR], to);
 	put_piece(object, pieces[TR_KLOCWORK_ARGS], to);
 	put_piece(object, pieces[TR_KLOCWORK_ENV_DIFF], to);
+	/* who says nothing is no different from the env line, whatever the parent has */
+	if (object->env_top && !pieces[TR_KLOCWORK_ENV_DIFF].len)
+		tr_buffer_put_literal(to, "\tenvtop={}");
 	gaps->flagged = to->len - begin;
 	if (object->extra.len) {
 		tr_buffer_put_literal(to, "\textra={");

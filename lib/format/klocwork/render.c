@@ -195,14 +195,24 @@ static bool put_executable(struct tr_record *record, struct tr_buffer *to, struc
 	return put_name(record, to, err);
 }
 
+/* No difference: nothing is what a trace says then. */
+static bool is_empty_map(const struct tr_field *field)
+{
+	if (!field->text.data)
+		return field->value->type == TR_MAP && field->value->count == 0;
+	return tr_text_is(field->text, "{}");
+}
+
 static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fields *fields,
 			 const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
 			 struct tr_error *err)
 {
 	struct tr_text prefix = TR_TEXT(",\"env-diff\":");
+	if (!overrides->has_envdiff && fields->envdiff)
+		return put_member(record, prefix, fields->envdiff, to, err);
 	if (!overrides->has_envdiff)
-		return put_member(record, prefix,
-				  fields->envdiff ? fields->envdiff : fields->envtop, to, err);
+		return !fields->envtop || is_empty_map(fields->envtop) ||
+		       put_member(record, prefix, fields->envtop, to, err);
 	if (!overrides->envdiff.data)
 		return true;
 	tr_buffer_put_text(to, prefix);

@@ -1,0 +1,27 @@
+#include "format/bear/bear.h"
+
+static const char *const extensions[] = { "events.json", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "version", "3|4", false, true, "the version of Bear whose events are written (3)" },
+	{ "intercept", "strip|keep", true, false,
+	  "variables that Bear puts into the environment: left out (default), or kept" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_bear = {
+	.name = "bear",
+	.summary = "Bear's intercepted executions, JSON lines",
+	.exact = "equal as JSON",
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_JSON | TR_FORMAT_HEADS,
+	.extensions = extensions,
+	.options = options,
+	.bid = tr_bear_bid,
+	.open = tr_bear_open,
+	.next = tr_bear_next,
+	.close = tr_bear_close,
+	.create = tr_bear_create,
+	.put = tr_bear_put,
+	.finish = tr_bear_finish,
+	.discard = tr_bear_discard,
+};

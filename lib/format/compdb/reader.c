@@ -1,0 +1,293 @@
+#include <stdlib.h>
+
+#include "format/compdb/compdb.h"
+#include "process/path.h"
+#include "process/words.h"
+#include "record/json_items.h"
+#include "record/literal.h"
+
+struct tr_reader {
+	struct tr_json_items items;
+	struct tr_arena arena;
+	struct tr_record record;
+	struct tr_buffer line, extra;
+	uint64_t seq;
+};
+
+enum { MOST = 1 << 20, BITS = 40 };
+
+static bool is_member(const struct tr_json_member *members, size_t count, const char *key,
+		      enum tr_json_token type)
+{
+	const struct tr_json_member *member = tr_json_member_find(members, count, key);
+
+	return member && member->type == type;
+}
+
+/* Both formats: with a file it is one, without the other. */
+static int bid(struct tr_input *in, bool wants_file)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_json_member *members = NULL;
+	struct tr_text object;
+	size_t count = 0;
+	int bits = 0;
+
+	if (!tr_json_items_peek(in, MOST, &object))
+		return 0;
+	/* not no where memory is out: to open it is what can say so */
+	if (!tr_json_members(object, &arena, &members, &count))
+		bits = 1;
+	else if (is_member(members, count, "directory", TR_JSON_STRING) &&
+		 (is_member(members, count, "arguments", TR_JSON_ARRAY) ||
+		  is_member(members, count, "command", TR_JSON_STRING)) &&
+		 is_member(members, count, "file", TR_JSON_STRING) == wants_file)
+		bits = BITS;
+	tr_arena_free(&arena);
+	return bits;
+}
+
+int tr_compdb_bid(struct tr_input *in)
+{
+	return bid(in, true);
+}
+
+int tr_buildspec_bid(struct tr_input *in)
+{
+	return bid(in, false);
+}
+
+struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err)
+{
+	struct tr_reader *reader = calloc(1, sizeof *reader);
+
+	(void)config;
+	if (reader)
+		tr_json_items_init(&reader->items, in, false);
+	else
+		tr_error_memory(err);
+	return reader;
+}
+
+void tr_compdb_close(struct tr_reader *reader)
+{
+	tr_arena_free(&reader->arena);
+	tr_buffer_free(&reader->line);
+	tr_buffer_free(&reader->extra);
+	free(reader);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+struct object {
+	struct tr_json_member *members;
+	size_t count;
+	const struct tr_json_member *directory, *arguments, *command, *file, *output, *respfile;
+};
+
+static const struct tr_json_member *typed(const struct object *object, const char *key,
+					  enum tr_json_token type)
+{
+	const struct tr_json_member *member =
+		tr_json_member_find(object->members, object->count, key);
+
+	return member && member->type == type ? member : NULL;
+}
+
+static bool find_members(struct object *object, struct tr_text text, struct tr_arena *arena)
+{
+	*object = (struct object){ 0 };
+	if (!tr_json_members(text, arena, &object->members, &object->count))
+		return false;
+	object->directory = typed(object, "directory", TR_JSON_STRING);
+	object->arguments = typed(object, "arguments", TR_JSON_ARRAY);
+	object->file = typed(object, "file", TR_JSON_STRING);
+	object->output = typed(object, "output", TR_JSON_STRING);
+	object->respfile = typed(object, "respfile", TR_JSON_STRING);
+	if (!object->arguments)
+		object->command = typed(object, "command", TR_JSON_STRING);
+	return true;
+}
+
+static bool is_field(const struct object *object, const struct tr_json_member *member)
+{
+	return member == object->directory || member == object->arguments ||
+	       member == object->command || member == object->file || member == object->output ||
+	       member == object->respfile;
+}
+
+/* Appends a value's spelling. False: it is none that a record can hold, or memory is out. */
+static bool put_value(struct tr_text value, struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_json json = { value.data, value.data + value.len };
+	enum tr_json_token token = tr_json_spell(&json, to, NULL, err);
+
+	return token != TR_JSON_BAD && token != TR_JSON_CUT;
+}
+
+static bool put_field(const char *key, const struct tr_json_member *member, struct tr_buffer *to,
+		      struct tr_error *err)
+{
+	if (!member)
+		return true;
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_byte(to, '=');
+	return put_value(member->value, to, err);
+}
+
+/* What stands between the quotes of a string's text. */
+static struct tr_text body(struct tr_text string)
+{
+	return (struct tr_text){ string.data + 1, string.len - 2 };
+}
+
+/* The words of "command", which a shell of the system would take apart. */
+static bool put_command(struct tr_reader *reader, const struct object *object)
+{
+	struct tr_text directory = object->directory ? body(object->directory->value) : TR_TEXT("");
+	struct tr_text text = tr_json_string_bytes(body(object->command->value), &reader->arena);
+	struct tr_words words = { text.data, text.data + text.len,
+				  tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
+							       : TR_QUOTING_COMMAND,
+				  false, false };
+	struct tr_buffer word = TR_BUFFER_INIT, *line = &reader->line;
+	bool first = true;
+
+	if (!text.data)
+		return false;
+	tr_buffer_put_literal(line, "\targv=[");
+	for (; tr_words_next(&words, &word) && !word.failed; word.len = 0, first = false) {
+		if (!first)
+			tr_buffer_put_byte(line, ',');
+		tr_buffer_put_byte(line, '"');
+		tr_string_escape(tr_buffer_text(&word), line);
+		tr_buffer_put_byte(line, '"');
+	}
+	tr_buffer_put_byte(line, ']');
+	line->failed |= word.failed;
+	tr_buffer_free(&word);
+	return true;
+}
+
+/* The name column: the first word of the command. */
+static void put_name(struct tr_reader *reader, const struct object *object)
+{
+	struct tr_buffer word = TR_BUFFER_INIT;
+	struct tr_text text, ignored;
+	struct tr_buffer *line = &reader->line;
+
+	if (object->arguments) {
+		struct tr_text list = object->arguments->value;
+		struct tr_json json = { list.data, list.data + list.len };
+		tr_json_next(&json, &ignored);
+		if (tr_json_next(&json, &text) == TR_JSON_STRING)
+			tr_json_string_to_cell(text, line);
+		else
+			tr_buffer_put_byte(line, '-');
+		return;
+	}
+	text = TR_TEXT("");
+	if (object->command)
+		text = tr_json_string_bytes(body(object->command->value), &reader->arena);
+	struct tr_words words = { text.data, text.data + text.len, TR_QUOTING_COMMAND, false,
+				  false };
+	if (text.data && tr_words_next(&words, &word))
+		tr_cell_escape(tr_buffer_text(&word), false, line);
+	else
+		tr_buffer_put_byte(line, '-');
+	line->failed |= word.failed;
+	tr_buffer_free(&word);
+}
+
+/* Members that no field has, with what is no value of theirs; of a repeated key all. */
+static bool put_extra(struct tr_reader *reader, const struct object *object, struct tr_error *err)
+{
+	struct tr_buffer *extra = &reader->extra;
+
+	tr_buffer_reset(extra);
+	for (size_t i = 0; i < object->count; i++) {
+		const struct tr_json_member *member = &object->members[i];
+		if (is_field(object, member))
+			continue;
+		tr_buffer_put_literal(extra, ",\"");
+		tr_json_string_to_spelling(member->key, extra);
+		tr_buffer_put_literal(extra, "\":");
+		if (!put_value(member->value, extra, err))
+			return false;
+	}
+	if (!extra->len)
+		return true;
+	tr_buffer_put_literal(&reader->line, "\textra={");
+	tr_buffer_put(&reader->line, extra->data + 1, extra->len - 1);
+	tr_buffer_put_byte(&reader->line, '}');
+	return true;
+}
+
+static bool put_fields(struct tr_reader *reader, const struct object *object, struct tr_error *err)
+{
+	struct tr_buffer *line = &reader->line;
+
+	if (!put_field("cwd", object->directory, line, err) ||
+	    !put_field("argv", object->arguments, line, err) ||
+	    (object->command && !put_command(reader, object)))
+		return false;
+	return put_field("file", object->file, line, err) &&
+	       put_field("output", object->output, line, err) &&
+	       put_field("respfile", object->respfile, line, err) && put_extra(reader, object, err);
+}
+
+static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
+				  struct tr_error *err)
+{
+	struct tr_buffer *line = &reader->line;
+	struct object object;
+
+	if (!find_members(&object, text, &reader->arena))
+		return out_of_memory(err);
+	if (!object.directory && !object.arguments && !object.command) {
+		tr_error_set(err, TR_CAUSE_INPUT, "an object without directory and arguments");
+		return TR_WARN;
+	}
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "exec\t");
+	tr_buffer_put_decimal(line, reader->seq);
+	tr_buffer_put_literal(line, "\t-\t-\t");
+	put_name(reader, &object);
+	bool done = put_fields(reader, &object, err);
+	tr_buffer_put_byte(line, '\n');
+	/* whoever scans the line with wide loads finds readable bytes behind it */
+	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed || reader->extra.failed)
+		return out_of_memory(err);
+	if (!done)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	tr_record_init(&reader->record, &reader->arena);
+	return tr_record_from_line(&reader->record, tr_buffer_text(line), err) ? TR_OK : TR_FATAL;
+}
+
+enum tr_status tr_compdb_next(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err)
+{
+	struct tr_text object;
+	uint64_t line;
+
+	tr_arena_reset(&reader->arena);
+	enum tr_status status = tr_json_items_next(&reader->items, &object, &line, err);
+	if (status != TR_OK)
+		return status;
+	status = make_record(reader, object, err);
+	if (status != TR_OK) {
+		tr_error_at_line(err, line);
+		return status;
+	}
+	reader->seq++;
+	reader->record.canonical = true;
+	reader->record.source_line = line;
+	*record = &reader->record;
+	return TR_OK;
+}

@@ -1,0 +1,341 @@
+/* Build specifications: what the tools of a build were called with, in xcalbuild's layout. */
+#include <stdlib.h>
+
+#include "format/compdb/compdb.h"
+#include "record/framing.h"
+#include "record/json.h"
+#include "record/misfits.h"
+
+enum respfiles { KEEP, INLINE, ATTACH };
+
+struct writer {
+	struct tr_output *out;
+	struct tr_call_config calls;
+	struct tr_tool_config *tools;
+	enum respfiles respfiles;
+
+	/* the segment */
+	bool faithful; /* it was a build specification: everything in it matters */
+	struct tr_framing framing;
+	struct tr_kinship kinship;
+	struct tr_buffer item; /* of the record */
+
+	bool begun, finished, closed;
+	struct tr_misfits misfits;
+};
+
+struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
+				      struct tr_error *err)
+{
+	struct tr_text respfiles = tr_setting_get(&config->settings, "respfiles", "keep");
+	struct writer *writer = calloc(1, sizeof *writer);
+
+	if (!writer) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	writer->out = out;
+	writer->respfiles = tr_text_is(respfiles, "inline")   ? INLINE
+			    : tr_text_is(respfiles, "attach") ? ATTACH
+							      : KEEP;
+	if (tr_compdb_call_config(&config->settings, &writer->calls, &writer->tools, err))
+		return (struct tr_writer *)writer;
+	tr_buildspec_discard((struct tr_writer *)writer);
+	return NULL;
+}
+
+void tr_buildspec_discard(struct tr_writer *base)
+{
+	struct writer *writer = (struct writer *)base;
+
+	tr_tool_config_free(writer->tools);
+	tr_kinship_free(&writer->kinship);
+	tr_buffer_free(&writer->item);
+	free(writer);
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* A call as the specification shall have it. */
+struct item {
+	struct tr_text directory;
+	const struct tr_text *argv;
+	size_t argc;
+	struct tr_text respfile; /* data NULL: none */
+	struct tr_text missing;	 /* a response file that is not here; data NULL: none */
+};
+
+static void put_item(struct tr_buffer *to, const struct item *item, struct tr_text extra)
+{
+	tr_buffer_put_literal(to, "{\n  \"directory\": ");
+	tr_json_string_from_bytes(item->directory, to);
+	tr_buffer_put_literal(to, ",\n  \"arguments\": [");
+	for (size_t i = 0; i < item->argc; i++) {
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		tr_json_string_from_bytes(item->argv[i], to);
+	}
+	tr_buffer_put_byte(to, ']');
+	if (item->respfile.data) {
+		tr_buffer_put_literal(to, ",\n  \"respfile\": ");
+		tr_json_string_from_bytes(item->respfile, to);
+	}
+	if (extra.len) {
+		tr_buffer_put_literal(to, ",\n  ");
+		tr_buffer_put_text(to, extra);
+	}
+	tr_buffer_put_literal(to, "\n}\n");
+}
+
+static bool emit(void *context, struct tr_text item)
+{
+	struct writer *writer = context;
+
+	if (writer->begun)
+		tr_output_put_literal(writer->out, ",\n");
+	else
+		tr_output_put_literal(writer->out, "[\n");
+	writer->begun = true;
+	tr_output_put_text(writer->out, item);
+	tr_output_record_end(writer->out);
+	return true;
+}
+
+/* The content of the first response file that the arguments name. */
+static bool attach(struct writer *writer, const struct tr_command *command, struct item *item,
+		   const struct tr_respfile_rules *rules, struct tr_arena *arena,
+		   struct tr_error *err)
+{
+	struct tr_respfile_source source = { item->directory, command->respfile,
+					     tr_call_quoting(&writer->calls, item->directory) };
+	struct tr_text name = { NULL, 0 };
+	size_t used = 1;
+
+	/* a specification's own goes along, whatever the arguments say */
+	if (command->respfile && command->respfile->type == TR_STRING) {
+		item->respfile = tr_string_bytes(command->respfile->text, arena);
+		return item->respfile.data;
+	}
+	for (size_t i = 1; i < item->argc && !name.data; i += used)
+		name = tr_respfile_named(item->argv, item->argc, i, rules, &used);
+	if (!name.data || (writer->respfiles == KEEP && !command->respfile))
+		return true;
+	item->respfile = tr_respfile_content(name, true, &source, arena, err);
+	if (!item->respfile.data)
+		item->missing = name;
+	return item->respfile.data || err->cause != TR_CAUSE_MEMORY;
+}
+
+static bool inline_files(struct writer *writer, const struct tr_command *command, struct item *item,
+			 const struct tr_respfile_rules *rules, struct tr_arena *arena,
+			 struct tr_error *err)
+{
+	struct tr_respfile_source source = { item->directory, command->respfile,
+					     tr_call_quoting(&writer->calls, item->directory) };
+	struct tr_expansion expansion;
+
+	if (tr_respfile_expand(item->argv, item->argc, rules, &source, arena, &expansion, err) !=
+	    TR_OK)
+		return false;
+	struct tr_text *argv = tr_arena_alloc(arena, expansion.count * sizeof *argv);
+	if (!argv)
+		return false;
+	for (size_t i = 0; i < expansion.count; i++)
+		argv[i] = expansion.words[i].text;
+	item->argv = argv;
+	item->argc = expansion.count;
+	item->missing = expansion.example;
+	return true;
+}
+
+/* Writes the item of a command into writer->item. */
+static enum tr_status make_item(struct writer *writer, struct tr_record *record,
+				const struct tr_command *command, size_t launchers,
+				const struct tr_respfile_rules *rules, struct item *item,
+				struct tr_error *err)
+{
+	struct tr_buffer extra = TR_BUFFER_INIT;
+	bool done;
+
+	*item = (struct item){ .directory = command->directory,
+			       .argv = command->argv + launchers,
+			       .argc = command->argc - launchers };
+	if (writer->respfiles == INLINE)
+		done = inline_files(writer, command, item, rules, record->arena, err);
+	else
+		done = attach(writer, command, item, rules, record->arena, err);
+	if (!done)
+		return out_of_memory(err);
+	enum tr_status status = writer->faithful ? tr_compdb_extra(record, &extra, err) : TR_OK;
+	if (status == TR_OK) {
+		put_item(&writer->item, item, tr_buffer_text(&extra));
+		if (writer->item.failed)
+			status = out_of_memory(err);
+	}
+	tr_buffer_free(&extra);
+	return status;
+}
+
+/* The record's program matters by what the user says: the rules, else NULL. */
+static const struct tr_respfile_rules *chosen(const struct writer *writer,
+					      const struct tr_command *command)
+{
+	const struct tr_respfile_rules *rules = NULL;
+
+	if (!writer->tools)
+		return writer->faithful ? &tr_respfile_usual : NULL;
+	if (command->executable.data)
+		rules = tr_tool_config_find(writer->tools, command->executable);
+	if (!rules && command->argc)
+		rules = tr_tool_config_find(writer->tools, command->argv[0]);
+	return rules;
+}
+
+static enum tr_status lost(const struct tr_command *command, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "%s",
+		     command->cut ? "the tracer cut its arguments: left out"
+				  : "its directory is not known: left out");
+	return TR_WARN;
+}
+
+/* Programs that somebody chose: all of them, whoever runs them. */
+static enum tr_status put_chosen(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_command command;
+	struct item item;
+	enum tr_status status = tr_command_read(record, &command, err);
+
+	if (status != TR_OK)
+		return status;
+	const struct tr_respfile_rules *rules = chosen(writer, &command);
+	if (!rules)
+		return TR_OK;
+	if (command.cut || !command.directory.data)
+		return lost(&command, err);
+	status = make_item(writer, record, &command, 0, rules, &item, err);
+	if (status != TR_OK)
+		return status;
+	emit(writer, tr_buffer_text(&writer->item));
+	return item.missing.data ? tr_respfile_missing(item.missing, err) : TR_OK;
+}
+
+/* Tools by their names, but for what they run themselves. */
+static enum tr_status put_call(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_call call;
+	struct item item = { .argc = 0 };
+	enum tr_status status = tr_call_read(record, &writer->calls, &call, err);
+
+	if (status != TR_OK)
+		return status;
+	bool wanted = call.kin != TR_KIN_OTHER;
+	bool whole = !call.command.cut && call.command.directory.data;
+	if (wanted && whole)
+		status = make_item(writer, record, &call.command, call.invocation.launchers,
+				   call.rules, &item, err);
+	if (status != TR_OK)
+		return status;
+	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin,
+						      tr_buffer_text(&writer->item), emit, writer);
+	if (verdict == TR_KIN_FAILED)
+		return out_of_memory(err);
+	if (!wanted || verdict == TR_KIN_HIDDEN)
+		return TR_OK;
+	if (!whole)
+		return lost(&call.command, err);
+	return item.missing.data ? tr_respfile_missing(item.missing, err) : TR_OK;
+}
+
+static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
+{
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (tr_command_failed(record))
+		return TR_OK;
+	tr_buffer_reset(&writer->item);
+	enum tr_status status = writer->tools || writer->faithful ? put_chosen(writer, record, err)
+								  : put_call(writer, record, err);
+	if (status != TR_OK)
+		tr_error_at_line(err, record->source_line);
+	return status;
+}
+
+static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
+				  struct tr_error *err)
+{
+	bool done = tr_kinship_end(&writer->kinship, emit, writer);
+
+	writer->faithful = false;
+	return done ? tr_framing_end(&writer->framing, trailer, err) : out_of_memory(err);
+}
+
+static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
+				    struct tr_error *err)
+{
+	if (tr_record_split(header, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = end_segment(writer, NULL, err);
+	struct tr_field *format = tr_record_field(header, "format");
+	tr_framing_begin(&writer->framing);
+	writer->faithful = format && format->text.data && tr_text_is(format->text, "buildspec");
+	return status;
+}
+
+static enum tr_status put_record(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	enum tr_status status = TR_OK;
+
+	if (tr_text_is(record->kind, "exec"))
+		status = put_exec(writer, record, err);
+	else
+		tr_misfits_add(&writer->misfits, record->kind);
+	if (!tr_framing_lost(status, err))
+		tr_framing_count(&writer->framing, record);
+	return status;
+}
+
+enum tr_status tr_buildspec_put(struct tr_writer *base, struct tr_record *record,
+				struct tr_error *err)
+{
+	struct writer *writer = (struct writer *)base;
+
+	tr_error_clear(err);
+	switch (record->type) {
+	case TR_HEADER:
+		return begin_segment(writer, record, err);
+	case TR_TRAILER:
+		return end_segment(writer, record, err);
+	case TR_RECORD:
+		return put_record(writer, record, err);
+	default:
+		return TR_OK;
+	}
+}
+
+enum tr_status tr_buildspec_finish(struct tr_writer *base, struct tr_error *err)
+{
+	struct writer *writer = (struct writer *)base;
+
+	if (!writer->finished) {
+		writer->finished = true;
+		enum tr_status status = end_segment(writer, NULL, err);
+		if (status != TR_OK)
+			return status;
+	}
+	if (!writer->closed) {
+		writer->closed = true;
+		if (!writer->begun)
+			tr_output_put_literal(writer->out, "[\n");
+		tr_output_put_literal(writer->out, "]\n");
+	}
+	return tr_misfits_tell(&writer->misfits, "buildspec", err);
+}

@@ -1,0 +1,21 @@
+#include "format/kwspec/kwspec.h"
+
+static const char *const extensions[] = { ".out", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_kwspec = {
+	.name = "kwspec",
+	.summary = "build specification of Klocwork, kwinject.out",
+	.exact = "-",
+	.flags = TR_FORMAT_WRITES,
+	.extensions = extensions,
+	.options = options,
+	.create = tr_kwspec_create,
+	.put = tr_kwspec_put,
+	.finish = tr_kwspec_finish,
+	.discard = tr_kwspec_discard,
+};

@@ -1,0 +1,28 @@
+/*
+ * Private to the kwspec format: kwinject.out, the build specification of
+ * Klocwork. Fields with ";" between, a record a line:
+ *
+ *	version;108
+ *	compile;DIRECTORY;COMPILER;OBJECT;SOURCE;FLAG;...
+ *	link;DIRECTORY;OUTPUT;INPUT;...
+ *
+ * The vendor's pages show "%3B" for a ";" in a field, and nothing else of that
+ * kind; "%25", "%0A" and "%0D" are what follows from it.
+ */
+#ifndef TR_FORMAT_KWSPEC_KWSPEC_H
+#define TR_FORMAT_KWSPEC_KWSPEC_H
+
+#include "format/format.h"
+#include "process/call.h"
+
+/* Appends the lines that a call amounts to. False: memory is out. */
+bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct tr_buffer *to);
+
+struct tr_writer *tr_kwspec_create(const struct tr_write_config *config, struct tr_output *out,
+				   struct tr_error *err);
+enum tr_status tr_kwspec_put(struct tr_writer *writer, struct tr_record *record,
+			     struct tr_error *err);
+enum tr_status tr_kwspec_finish(struct tr_writer *writer, struct tr_error *err);
+void tr_kwspec_discard(struct tr_writer *writer);
+
+#endif

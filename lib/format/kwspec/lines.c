@@ -1,0 +1,228 @@
+/* From a call to its lines. */
+#include "format/kwspec/kwspec.h"
+#include "process/path.h"
+
+/* Appends a field's bytes, so that they hold no separator. */
+static void put_bytes(struct tr_buffer *to, struct tr_text bytes)
+{
+	for (size_t i = 0; i < bytes.len; i++) {
+		char c = bytes.data[i];
+		if (c == ';' || c == '%' || c == '\n' || c == '\r') {
+			static const char digits[] = "0123456789ABCDEF";
+			char code[] = { '%', digits[c >> 4 & 15], digits[c & 15] };
+			tr_buffer_put(to, code, sizeof code);
+		} else {
+			tr_buffer_put_byte(to, c);
+		}
+	}
+}
+
+static void put_field(struct tr_buffer *to, struct tr_text bytes)
+{
+	tr_buffer_put_byte(to, ';');
+	put_bytes(to, bytes);
+}
+
+static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
+{
+	struct tr_buffer whole = TR_BUFFER_INIT;
+
+	tr_path_join(directory, path, &whole);
+	put_field(to, tr_buffer_text(&whole));
+	to->failed |= whole.failed;
+	tr_buffer_free(&whole);
+}
+
+/* A directory that is searched: whatever it was called, -I or for those of the system -J. */
+static bool put_search(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
+{
+	static const struct {
+		const char *option, *written;
+	} known[] = {
+		{ "--include-directory-after=", "-J" },
+		{ "--include-directory-after", "-J" },
+		{ "--include-directory=", "-I" },
+		{ "--include-directory", "-I" },
+		{ "-internal-externc-isystem", "-J" },
+		{ "-internal-isystem", "-J" },
+		{ "-cxx-isystem", "-J" },
+		{ "-isystem-after", "-J" },
+		{ "-isystem", "-J" },
+		{ "-idirafter", "-J" },
+		{ "-iquote", "-I" },
+		{ "/external:I", "-J" },
+		{ "-external:I", "-J" },
+		{ "/imsvc", "-J" },
+		{ "-imsvc", "-J" },
+		{ "-I", "-I" },
+		{ "/I", "-I" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		struct tr_text option = tr_text_from(known[i].option);
+		if (!tr_text_starts(part->text, option))
+			continue;
+		if (!value.data)
+			value = (struct tr_text){ part->text.data + option.len,
+						  part->text.len - option.len };
+		tr_buffer_put_byte(to, ';');
+		tr_buffer_put_text(to, tr_text_from(known[i].written));
+		put_bytes(to, value);
+		return true;
+	}
+	return false; /* frameworks */
+}
+
+/* An option and its value where that is a word of its own (else data NULL). */
+static void put_flag(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
+{
+	switch (part->role) {
+	case TR_ROLE_SEARCH:
+	case TR_ROLE_SYSTEM:
+		put_search(to, part, value);
+		break;
+	case TR_ROLE_DEFINE:
+		put_field(to, part->text);
+		if (value.data)
+			put_bytes(to, value);
+		break;
+	case TR_ROLE_INCLUDE:
+	case TR_ROLE_DIALECT:
+		put_field(to, part->text);
+		if (value.data)
+			put_field(to, value);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_flags(struct tr_buffer *to, const struct tr_invocation *invocation)
+{
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		bool has_value = i + 1 < invocation->count && part[1].value;
+		if (!part->value)
+			put_flag(to, part, has_value ? part[1].text : (struct tr_text){ NULL, 0 });
+	}
+}
+
+/* Sources of assemblers are none that Klocwork looks at. */
+static bool is_assembly(struct tr_text source)
+{
+	static const char *const extensions[] = { ".s", ".S", ".sx", ".asm", NULL };
+	struct tr_text extension = tr_path_extension(source);
+
+	for (size_t i = 0; extensions[i]; i++)
+		if (tr_text_is(extension, extensions[i]))
+			return true;
+	return false;
+}
+
+/* The object of a source; of several, or on the way to a program, each has its own. */
+static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
+		       struct tr_arena *arena)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	bool said = invocation->output.data && invocation->sources == 1 &&
+		    invocation->mode != TR_MODE_LINK;
+	struct tr_text object =
+		said ? invocation->output : tr_invocation_object(invocation, source, arena);
+
+	if (!object.data)
+		return false;
+	put_path(to, call->command.directory, object);
+	return true;
+}
+
+static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
+			struct tr_arena *arena)
+{
+	struct tr_text directory = call->command.directory;
+	struct tr_text compiler = call->invocation.launchers ? call->expansion.words[0].text
+							     : tr_command_program(&call->command);
+
+	tr_buffer_put_literal(to, "compile");
+	put_field(to, directory);
+	/* a name alone was looked for in PATH */
+	if (compiler.len && memchr(compiler.data, '/', compiler.len))
+		put_path(to, directory, compiler);
+	else
+		put_field(to, compiler);
+	if (!put_object(to, call, source, arena))
+		return false;
+	put_field(to, source);
+	put_flags(to, &call->invocation);
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_arena *arena)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_text directory = call->command.directory;
+	struct tr_text output = invocation->output.data ? invocation->output : TR_TEXT("a.out");
+
+	tr_buffer_put_literal(to, "link");
+	put_field(to, directory);
+	put_path(to, directory, output);
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role == TR_ROLE_SOURCE) {
+			if (!put_object(to, call, part->text, arena))
+				return false;
+		} else if (part->role == TR_ROLE_INPUT && !tr_text_is(part->text, "-")) {
+			put_path(to, directory, part->text);
+		}
+	}
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+/* `ar [-]OPERATION[MODIFIERS] [relpos] [count] ARCHIVE FILE...`; only what puts files in. */
+static void put_archive(struct tr_buffer *to, const struct tr_call *call)
+{
+	const struct tr_word *words = call->expansion.words;
+	size_t count = call->expansion.count, i = 1;
+	struct tr_text directory = call->command.directory;
+
+	while (i < count && tr_text_starts(words[i].text, TR_TEXT("--")))
+		i += tr_text_is(words[i].text, "--plugin") || tr_text_is(words[i].text, "--target")
+			     ? 2
+			     : 1;
+	struct tr_text operation = i < count ? words[i].text : TR_TEXT("");
+	bool adds = false;
+	for (size_t k = 0; k < operation.len; k++) {
+		adds |= operation.data[k] == 'r' || operation.data[k] == 'q';
+		i += memchr("abiN", operation.data[k], 4) != NULL;
+	}
+	i++;
+	if (!adds || i + 1 >= count)
+		return;
+	tr_buffer_put_literal(to, "link");
+	put_field(to, directory);
+	for (; i < count; i++)
+		put_path(to, directory, words[i].text);
+	tr_buffer_put_byte(to, '\n');
+}
+
+bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct tr_buffer *to)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	bool driver = call->kin == TR_KIN_DRIVER || call->kin == TR_KIN_COMPILER;
+
+	if (call->tool == TR_TOOL_ARCHIVER)
+		put_archive(to, call);
+	if (driver && invocation->mode <= TR_MODE_SYNTAX)
+		for (size_t i = 1; i < invocation->count; i++) {
+			const struct tr_part *part = &invocation->parts[i];
+			if (part->role == TR_ROLE_SOURCE && !is_assembly(part->text) &&
+			    !put_compile(to, call, part->text, arena))
+				return false;
+		}
+	if ((call->kin == TR_KIN_DRIVER || call->tool == TR_TOOL_LINKER) &&
+	    invocation->mode == TR_MODE_LINK && (invocation->inputs || invocation->sources) &&
+	    !put_link(to, call, arena))
+		return false;
+	return !to->failed;
+}

@@ -1,0 +1,134 @@
+#include "process/follow.h"
+
+#include <string.h>
+
+#include "process/command.h"
+
+void tr_follow_free(struct tr_follow *follow)
+{
+	if (follow->pool) {
+		tr_environment_release(follow->pool, follow->top);
+		tr_environment_release(follow->pool, follow->own);
+	}
+	tr_environments_free(follow->pool);
+	*follow = (struct tr_follow){ NULL, NULL, NULL };
+}
+
+static enum tr_status out_of_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return TR_FATAL;
+}
+
+/* The map of a field. */
+static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
+			     const struct tr_value **map, struct tr_error *err)
+{
+	*map = tr_field_value(record, field, err);
+	if (!*map)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if ((*map)->type == TR_MAP)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");
+	return TR_WARN;
+}
+
+/* Without an env record the first environment is empty, and not unknown. */
+static bool begin(struct tr_follow *follow)
+{
+	static const struct tr_value empty = { .type = TR_MAP };
+
+	if (follow->pool)
+		return true;
+	follow->pool = tr_environments_new();
+	if (follow->pool)
+		follow->top = tr_environment_whole(follow->pool, NULL, &empty);
+	return follow->top != NULL;
+}
+
+static enum tr_status follow_env(struct tr_follow *follow, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_field *vars = tr_record_field(record, "vars");
+	const struct tr_value *map;
+
+	if (!vars)
+		return TR_OK;
+	enum tr_status status = map_of(record, vars, &map, err);
+	if (status != TR_OK)
+		return status;
+	tr_environment_release(follow->pool, follow->top);
+	follow->top = tr_environment_whole(follow->pool, NULL, map);
+	return follow->top ? TR_OK : out_of_memory(err);
+}
+
+/* It is said that nobody knows. */
+static bool is_unknown(struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "flagged");
+	struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
+
+	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++)
+		if (list->as.items[i].type == TR_STRING &&
+		    tr_text_is(list->as.items[i].text, "env-unknown"))
+			return true;
+	return false;
+}
+
+static enum tr_status find_own(struct tr_follow *follow, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_field *whole = tr_record_field(record, "env");
+	struct tr_field *against_top = tr_record_field(record, "envtop");
+	struct tr_field *against_parent = tr_record_field(record, "envdiff");
+	struct tr_field *field = whole ? whole : against_top ? against_top : against_parent;
+	struct tr_environment *near = follow->top;
+	const struct tr_value *map = NULL;
+
+	if (tr_record_field(record, "parent"))
+		near = tr_environments_of(follow->pool, tr_command_number(record, "parent"));
+	if (!field) {
+		if (!is_unknown(record))
+			follow->own = tr_environment_retain(near);
+		return TR_OK;
+	}
+	if (field == against_parent && !near)
+		return TR_OK;
+	enum tr_status status = map_of(record, field, &map, err);
+	if (status != TR_OK)
+		return status;
+	if (field == whole)
+		follow->own = tr_environment_whole(follow->pool, near, map);
+	else
+		follow->own = tr_environment_apply(follow->pool,
+						   field == against_top ? follow->top : near, map);
+	return follow->own ? TR_OK : out_of_memory(err);
+}
+
+static enum tr_status follow_exec(struct tr_follow *follow, struct tr_record *record,
+				  struct tr_error *err)
+{
+	uint64_t seq;
+
+	tr_environment_release(follow->pool, follow->own);
+	follow->own = NULL;
+	enum tr_status status = find_own(follow, record, err);
+	if (follow->own && tr_cell_number(&record->seq, &seq) &&
+	    !tr_environments_remember(follow->pool, seq, follow->own))
+		return out_of_memory(err);
+	return status;
+}
+
+enum tr_status tr_follow_record(struct tr_follow *follow, struct tr_record *record,
+				struct tr_error *err)
+{
+	bool is_env = tr_text_is(record->kind, "env"), is_exec = tr_text_is(record->kind, "exec");
+
+	if (!is_env && !is_exec)
+		return TR_OK;
+	if (!begin(follow))
+		return out_of_memory(err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	return is_env ? follow_env(follow, record, err) : follow_exec(follow, record, err);
+}

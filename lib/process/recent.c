@@ -1,0 +1,56 @@
+#include "process/recent.h"
+
+#include <stdlib.h>
+
+enum { SET_BITS = 14, WAYS = 8 };
+
+struct tr_recent_entry {
+	uint64_t number, value;
+	uint64_t used; /* 0: free */
+};
+
+static struct tr_recent_entry *set_of(const struct tr_recent *recent, uint64_t number)
+{
+	uint64_t hash = number * UINT64_C(0x9e3779b97f4a7c15);
+
+	return recent->entries + (hash >> (64 - SET_BITS)) * WAYS;
+}
+
+bool tr_recent_put(struct tr_recent *recent, uint64_t number, uint64_t value)
+{
+	if (!recent->entries)
+		recent->entries = calloc((size_t)WAYS << SET_BITS, sizeof *recent->entries);
+	if (!recent->entries)
+		return false;
+	struct tr_recent_entry *set = set_of(recent, number), *place = set;
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (set[i].used && set[i].number == number) {
+			place = &set[i];
+			break;
+		}
+		if (set[i].used < place->used)
+			place = &set[i];
+	}
+	*place = (struct tr_recent_entry){ number, value, ++recent->clock };
+	return true;
+}
+
+bool tr_recent_find(struct tr_recent *recent, uint64_t number, uint64_t *value)
+{
+	struct tr_recent_entry *set = recent->entries ? set_of(recent, number) : NULL;
+
+	for (unsigned i = 0; set && i < WAYS; i++) {
+		if (!set[i].used || set[i].number != number)
+			continue;
+		set[i].used = ++recent->clock;
+		*value = set[i].value;
+		return true;
+	}
+	return false;
+}
+
+void tr_recent_free(struct tr_recent *recent)
+{
+	free(recent->entries);
+	*recent = (struct tr_recent)TR_RECENT_INIT;
+}
