@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 		blobs = (struct tr_cli_blobs){ .wanted = true, .what = TR_BLOBS_LEAVE_OUT };
 	cli.config.read.exact = chosen[EXACT];
 	cli.config.read.lines = chosen[LINES];
-	cli.config.unknown_members = listing;
+	cli.config.unknown_members = cli.config.apart = listing;
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (listing)
 			list(&cli, chosen[IDENTIFY]);

@@ -121,6 +121,15 @@ struct tr_format {
 			       struct tr_error *err);
 	void (*close)(struct tr_reader *reader);
 
+	/*
+	 * For a recorder that writes several files at a time, each a part of what happened: which
+	 * part the window is, -1 where it is a whole trace. Files behind each other whose numbers
+	 * differ are merged to one source, which owns their windows (frees them also where it is
+	 * NULL: memory). Both may be NULL.
+	 */
+	int64_t (*part)(const struct tr_read_config *config, struct tr_input *in);
+	struct tr_source *(*merge)(struct tr_input *const *parts, size_t count);
+
 	/* The writer borrows out and config's texts. NULL: err is filled. */
 	struct tr_writer *(*create)(const struct tr_write_config *config, struct tr_output *out,
 				    struct tr_error *err);

@@ -47,6 +47,7 @@ void tr_trace_free(struct tr_trace *trace)
 		return;
 	tr_trace_close_place(trace);
 	tr_trace_close_archive(trace);
+	tr_trace_free_ahead(trace);
 	tr_buffer_free(&trace->name);
 	tr_buffer_free(&trace->member);
 	tr_buffer_free(&trace->made_line);
@@ -69,8 +70,7 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 		if (trace->archive)
 			status = tr_trace_open_member(trace, err);
 		else if (trace->next_operand < trace->operand_count)
-			status = tr_trace_open_operand(trace,
-						       trace->operands[trace->next_operand++], err);
+			status = tr_trace_open_next(trace, err);
 		else
 			return TR_END;
 	}

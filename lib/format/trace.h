@@ -21,6 +21,7 @@ struct tr_trace_config {
 	const char *const *members;     /* --member globs; any match selects; none: all */
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
+	bool apart; /* each file is a place of its own, also where several are parts of one trace */
 	bool unknown_members; /* step to archive members of no known format too */
 	void (*on_wait)(void *context); /* see tr_input_on_wait */
 	void *wait_context;

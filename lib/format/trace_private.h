@@ -14,6 +14,18 @@ struct tr_segment {
 	uint64_t errors;
 };
 
+/* What opening an operand sets in a trace, and what it returned. */
+struct tr_trace_opened {
+	bool there;
+	enum tr_status status;
+	struct tr_error err;
+	struct tr_trace_place place;
+	struct tr_buffer name, member;
+	struct tr_archive *archive;
+	struct tr_input *archive_in;
+	bool member_matched;
+};
+
 enum tr_trace_state {
 	TR_TRACE_START,   /* no reader yet */
 	TR_TRACE_BODY,
@@ -34,6 +46,7 @@ struct tr_trace {
 	struct tr_archive *archive;
 	struct tr_input *archive_in; /* owned by archive */
 	bool member_matched;
+	struct tr_trace_opened ahead; /* the operand next_operand, opened before its turn */
 
 	enum tr_trace_state state;
 	struct tr_reader *reader;
@@ -61,6 +74,10 @@ enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand
 enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_place(struct tr_trace *trace);
 void tr_trace_close_archive(struct tr_trace *trace);
+
+/* trace_parts.c: the next operand, together with others that are parts of the same trace. */
+enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
+void tr_trace_free_ahead(struct tr_trace *trace);
 
 /* trace_depth.c: more than max open brackets in a value. */
 bool tr_line_is_deeper(const struct tr_record *record, unsigned max);

@@ -3,6 +3,8 @@
 static const char *const extensions[] = { ".nfsdb", NULL };
 
 static const struct tr_format_option options[] = {
+	{ "parts", "merge|apart", true, false,
+	  "put the files that were recorded for each CPU together (default), or not" },
 	{ "pid-bits", "N", true, false,
 	  "bits of an upid that are the process id, usually 22: adds pid to every record" },
 	{ "reorder", "N", true, false,
@@ -21,6 +23,8 @@ const struct tr_format tr_format_etrace = {
 	.open = tr_etrace_open,
 	.next = tr_etrace_next,
 	.close = tr_etrace_close,
+	.part = tr_etrace_part,
+	.merge = tr_etrace_merge,
 	.create = tr_etrace_create,
 	.put = tr_etrace_put,
 	.finish = tr_etrace_finish,

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/literal.h"
-
 enum {
 	ENV = 0,	/* the slot of an envset's text */
 	GAP_MAX = 1024, /* empty arguments in a row: more are no gap but damage */
@@ -65,82 +63,6 @@ static bool is_older(struct tr_etrace_event *event, const struct tr_etrace_line 
 	return older;
 }
 
-/* Takes one `name=number` off the text. NULL: fine, else why not. */
-static const char *take_parameter(struct tr_text *text, struct tr_text *name, int64_t *number)
-{
-	const char *p = text->data, *end = p + text->len;
-	const char *comma = memchr(p, ',', text->len);
-	struct tr_text one = tr_text_span(p, comma ? comma : end);
-	const char *equals = memchr(p, '=', one.len);
-	uint64_t magnitude;
-	bool padded;
-
-	*text = tr_text_span(comma ? comma + 1 : end, end);
-	if (!equals || equals == p || (comma && comma + 1 == end))
-		return "no list of parameters";
-	*name = tr_text_span(p, equals);
-	struct tr_text digits = tr_text_span(equals + 1, p + one.len);
-	bool negative = digits.len && *digits.data == '-';
-	if (negative)
-		digits = tr_text_span(digits.data + 1, digits.data + digits.len);
-	if (!tr_etrace_number(digits, &magnitude, &padded) || magnitude > INT64_MAX)
-		return "a parameter is no number of 64 bits";
-	*number = negative ? -(int64_t)magnitude : (int64_t)magnitude;
-	return NULL;
-}
-
-/* What nobody knows is kept beside the fields. */
-static void put_extra(struct tr_buffer *extra, struct tr_text name, int64_t number)
-{
-	if (extra->len)
-		tr_buffer_put_byte(extra, ',');
-	tr_buffer_put_byte(extra, '"');
-	tr_string_escape(name, extra);
-	tr_buffer_put_literal(extra, "\":");
-	if (number < 0)
-		tr_buffer_put_byte(extra, '-');
-	tr_buffer_put_decimal(extra, number < 0 ? -(uint64_t)number : (uint64_t)number);
-}
-
-static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_tag *tag,
-							struct tr_text name)
-{
-	for (size_t i = 0; i < tag->parameter_count; i++)
-		if (tr_text_equal(tag->parameters[i].name, name))
-			return &tag->parameters[i];
-	return NULL;
-}
-
-const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
-				       const struct tr_etrace_tag *tag, struct tr_text text)
-{
-	while (text.len) {
-		struct tr_text name;
-		int64_t number;
-		const char *reason = take_parameter(&text, &name, &number);
-		if (reason)
-			return reason;
-		const struct tr_etrace_parameter *known = find_parameter(tag, name);
-		if (!known) {
-			put_extra(&event->extra, name, number);
-			continue;
-		}
-		struct tr_etrace_string *string = &event->strings[known->slot];
-		if (known->size ? string->expected : event->given >> known->slot & 1)
-			return "a parameter twice";
-		if (!known->size) {
-			event->given |= (uint8_t)(1u << known->slot);
-			event->numbers[known->slot] = number;
-			continue;
-		}
-		if (number < 0)
-			return "a size below 0";
-		string->expected = true;
-		string->size = (uint64_t)number;
-	}
-	return NULL;
-}
-
 /* The text's end: a text behind a bar is done as soon as it is as long as it should be. */
 static void append(struct tr_etrace_event *event, struct tr_etrace_string *string,
 		   struct tr_text text)
@@ -185,7 +107,10 @@ enum tr_etrace_fit tr_etrace_event_string(struct tr_etrace_event *event,
 {
 	struct tr_etrace_string *string = &event->strings[tag->slot];
 
-	if (event->phase != TR_ETRACE_GATHERING || !(tag->types >> event->type & 1))
+	bool in_halves = event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK;
+
+	if (event->phase != TR_ETRACE_GATHERING || !(tag->types >> event->type & 1) ||
+	    (in_halves && !string->expected))
 		return TR_ETRACE_STRANGE;
 	if (ended) {
 		/* both ends are printed with a bar; their published description has none */
@@ -240,12 +165,11 @@ enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
 	if (line->index >= ARGUMENTS_MAX || (line->index > next && line->index - next > GAP_MAX))
 		return TR_ETRACE_STRANGE;
 	bool older = is_older(event, line);
-	if (last && last->index == line->index && event->in_arguments) {
-		event->disorder = event->disorder || older;
-	} else {
-		event->disorder = event->disorder || (last && line->index <= last->index);
+	bool goes_on = last && last->index == line->index && event->in_arguments;
+	if ((event->in_arguments && older) || (last && !goes_on && line->index <= last->index))
+		event->disorder = true;
+	if (!goes_on)
 		last = add_argument(event, line->index);
-	}
 	if (!last)
 		return TR_ETRACE_MEMORY;
 	tr_buffer_put_text(&event->bytes, line->text);
@@ -255,13 +179,22 @@ enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
 	return result(event);
 }
 
-enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
-					const struct tr_etrace_line *line)
+bool tr_etrace_event_is_upid(const struct tr_etrace_line *line)
 {
 	uint64_t upid;
 	bool padded;
 
-	if (line->form != TR_ETRACE_BAR || !tr_etrace_number(line->text, &upid, &padded))
+	return line->form == TR_ETRACE_BAR && tr_etrace_number(line->text, &upid, &padded);
+}
+
+enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
+					const struct tr_etrace_line *line)
+{
+	uint64_t upid = 0;
+	bool padded;
+
+	if (event->type != TR_ETRACE_ENVSET || line->form != TR_ETRACE_BAR ||
+	    !tr_etrace_number(line->text, &upid, &padded))
 		return TR_ETRACE_STRANGE;
 	return add_argument(event, upid) ? TR_ETRACE_FITS : TR_ETRACE_MEMORY;
 }
@@ -272,7 +205,7 @@ enum tr_etrace_fit tr_etrace_event_env(struct tr_etrace_event *event,
 {
 	struct tr_etrace_string *string = &event->strings[ENV];
 
-	if (line->form == TR_ETRACE_BARE)
+	if (event->type != TR_ETRACE_ENVSET || line->form == TR_ETRACE_BARE)
 		return TR_ETRACE_STRANGE;
 	if (string->form == TR_ETRACE_UNSEEN) {
 		begin_string(event, string, true);

@@ -87,6 +87,7 @@ enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
 					    const struct tr_etrace_line *line);
 enum tr_etrace_fit tr_etrace_event_env(struct tr_etrace_event *event,
 				       const struct tr_etrace_line *line);
+bool tr_etrace_event_is_upid(const struct tr_etrace_line *line);
 enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
 					const struct tr_etrace_line *line);
 enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,

@@ -1,5 +1,7 @@
 #include "format/etrace/flags.h"
 
+#include "format/etrace/line.h"
+
 struct word {
 	uint32_t bits;
 	struct tr_text text;
@@ -145,20 +147,13 @@ static void put_value(const struct set *set, uint32_t *bits, size_t begin, struc
 	}
 }
 
-static void put_number(int64_t number, struct tr_buffer *to)
-{
-	if (number < 0)
-		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_decimal(to, number < 0 ? -(uint64_t)number : (uint64_t)number);
-}
-
 void tr_etrace_flags_spell(enum tr_etrace_type type, int64_t number, struct tr_buffer *to)
 {
 	const struct set set = set_of(type);
 	size_t begin = to->len;
 
 	if (number < INT32_MIN || number > UINT32_MAX) {
-		put_number(number, to);
+		tr_etrace_put_number(number, to);
 		return;
 	}
 	uint32_t bits = (uint32_t)number;

@@ -145,6 +145,7 @@ static bool open_event(struct tr_etrace_group *group, struct tr_etrace_task *tas
 	}
 	if (tag->type != TR_ETRACE_COMM && !finish_half(group, task))
 		return false;
+	task->stray = false;
 	event = take_event(group);
 	if (!event)
 		return false;
@@ -174,6 +175,8 @@ static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		  const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
 	bool fresh = !first_half(task, tag);
+	/* a failure may stand alone, but not where there are traces of its beginning */
+	bool torn = fresh && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
 
 	if (line->form != TR_ETRACE_BAR)
 		return tr_etrace_render_raw(group, line, "a tag without its bar");
@@ -188,24 +191,31 @@ static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 	if (reason)
 		return drop_event(group, task, fresh, line, reason);
 	event->cut = event->cut || line->cut;
+	event->unfinished = event->unfinished || torn;
 	event->failed = tag->role == TR_ETRACE_FAILED;
 	if (event->failed)
 		return finish(group, task, event);
 	return tr_etrace_event_is_whole(event) ? complete(group, task) : true;
 }
 
-/* A variable's tasks come first, then its text: where that is not so, another one begins. */
+/* The lines of a variable's tasks all have one time, then comes its text. */
+static bool begins_envset(const struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			  const struct tr_etrace_line *line)
+{
+	if (!event || event->type != TR_ETRACE_ENVSET)
+		return true;
+	if (tag->class == TR_ETRACE_UPID)
+		return event->strings[0].form || event->sec != line->sec ||
+		       event->nsec != line->nsec;
+	return event->strings[0].form && (line->form == TR_ETRACE_BAR || line->index == 0);
+}
+
 static bool open_envset(struct tr_etrace_group *group, struct tr_etrace_task *task,
 			const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
 	static const struct tr_etrace_tag envset = { .type = TR_ETRACE_ENVSET };
-	const struct tr_etrace_event *event = task->open;
-	bool begins =
-		tag->class == TR_ETRACE_UPID || line->form == TR_ETRACE_BAR || line->index == 0;
 
-	if (event && event->type == TR_ETRACE_ENVSET && !(event->strings[0].form && begins))
-		return true;
-	return open_event(group, task, &envset, line);
+	return !begins_envset(task->open, tag, line) || open_event(group, task, &envset, line);
 }
 
 /* What the line is to the open event. */
@@ -230,14 +240,17 @@ static enum tr_etrace_fit try(struct tr_etrace_event *event, const struct tr_etr
 static bool add(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		const struct tr_etrace_tag *tag, bool ended, const struct tr_etrace_line *line)
 {
-	if ((tag->class == TR_ETRACE_UPID || tag->class == TR_ETRACE_ENV) &&
-	    !open_envset(group, task, tag, line))
+	bool is_upid = tag->class == TR_ETRACE_UPID;
+	bool of_set = is_upid ? tr_etrace_event_is_upid(line) : tag->class == TR_ETRACE_ENV;
+	if (of_set && line->form != TR_ETRACE_BARE && !open_envset(group, task, tag, line))
 		return false;
 	struct tr_etrace_event *event = task->open;
 	size_t held = event ? tr_etrace_event_held(event) : 0;
 	enum tr_etrace_fit fit = event ? try(event, tag, ended, line) : TR_ETRACE_STRANGE;
-	if (fit == TR_ETRACE_STRANGE)
+	if (fit == TR_ETRACE_STRANGE) {
+		task->stray = true;
 		return tr_etrace_render_raw(group, line, "text of no event");
+	}
 	if (fit == TR_ETRACE_MEMORY)
 		return false;
 	group->held += tr_etrace_event_held(event) - held;
@@ -306,8 +319,11 @@ static bool end_oldest(struct tr_etrace_group *group)
 
 	if (!task)
 		return false;
-	if (task->half == event)
+	if (task->half == event) {
+		/* whether it failed would have been told later */
+		event->cut = event->role == TR_ETRACE_MAYBE;
 		return finish_half(group, task);
+	}
 	event->cut = event->cut || event->type != TR_ETRACE_ENVSET;
 	return finish(group, task, event);
 }

@@ -160,6 +160,13 @@ void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_line *line)
 	line->reason = whole.len ? "no line of the tracer's" : "an empty line";
 }
 
+void tr_etrace_put_number(int64_t number, struct tr_buffer *to)
+{
+	if (number < 0)
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_decimal(to, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
 void tr_etrace_put_time(uint64_t sec, uint64_t nsec, struct tr_buffer *to)
 {
 	enum { DIGITS = 9 };

@@ -49,6 +49,9 @@ void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_line *line);
 /* Decimal digits, all of text, within 64 bits. *padded is set where there is a zero in front. */
 bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded);
 
+/* Appends the digits, with a minus where there is one. */
+void tr_etrace_put_number(int64_t number, struct tr_buffer *to);
+
 /* Appends the time as trec spells it: nine digits behind the point. */
 void tr_etrace_put_time(uint64_t sec, uint64_t nsec, struct tr_buffer *to);
 

@@ -23,6 +23,7 @@ struct tr_etrace_task {
 	struct tr_etrace_event *open; /* waits for its texts */
 	bool forked;
 	bool execed;
+	bool stray; /* texts of no event came since the last event began */
 };
 
 struct tr_etrace_tasks {

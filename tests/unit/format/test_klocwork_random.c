@@ -3,7 +3,7 @@
  * are, --exact and back gives them again, and the size of the reads does not
  * matter. SEED and ROUNDS in the environment change what is tried.
  */
-#include "klocwork_harness.h"
+#include "transcript.h"
 #include "tap.h"
 
 static const char trace[] =
@@ -77,12 +77,12 @@ static void mutate(struct tr_buffer *to)
 /* The trace there and back, read in pieces; true when the bytes are the same. */
 static bool comes_back(struct tr_text bytes, size_t piece, struct transcript *read)
 {
-	struct reading how = { piece, true, NULL };
+	struct reading how = { .format = &tr_format_klocwork, .piece = piece, .exact = true };
 	struct transcript written = { 0 };
 	struct tr_buffer stream = TR_BUFFER_INIT;
 	bool good = read_trace(bytes, &how, read);
-	wrap_segment(read, &stream);
-	good &= write_trace(tr_buffer_text(&stream), &written) &&
+	wrap_segment(&tr_format_klocwork, read, &stream);
+	good &= write_trace(&tr_format_klocwork, tr_buffer_text(&stream), &written) &&
 		tr_text_equal(tr_buffer_text(&written.lines), bytes);
 	transcript_free(&written);
 	tr_buffer_free(&stream);

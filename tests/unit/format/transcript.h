@@ -1,6 +1,6 @@
 /* Traces in memory to lines of the stream, and back, with the messages that came. */
-#ifndef TR_TESTS_KLOCWORK_HARNESS_H
-#define TR_TESTS_KLOCWORK_HARNESS_H
+#ifndef TR_TESTS_TRANSCRIPT_H
+#define TR_TESTS_TRANSCRIPT_H
 
 #include <stdio.h>
 
@@ -33,20 +33,22 @@ static void transcript_message(struct transcript *transcript, const struct tr_er
 }
 
 struct reading {
+	const struct tr_format *format;
 	size_t piece; /* bytes a read gives */
-	bool exact;
-	const char *env_base; /* NULL: none given */
+	bool exact, lines;
+	const char *key, *value; /* an -O; NULL: none given */
 };
 
 /* False: memory was out or the reader failed. */
 static bool read_trace(struct tr_text trace, const struct reading *how,
 		       struct transcript *transcript)
 {
-	const struct tr_format *format = &tr_format_klocwork;
-	struct tr_setting setting = { TR_TEXT("env-base"), tr_text_from(how->env_base) };
+	const struct tr_format *format = how->format;
+	struct tr_setting setting = { tr_text_from(how->key), tr_text_from(how->value) };
 	struct tr_read_config config = { .limits = TR_LIMITS_DEFAULT,
-					 .settings = { &setting, how->env_base != NULL },
-					 .exact = how->exact };
+					 .settings = { &setting, how->key != NULL },
+					 .exact = how->exact,
+					 .lines = how->lines };
 	struct tr_input *in = memory_input(trace, how->piece, false);
 	struct tr_error err;
 	struct tr_reader *reader = in ? format->open(&config, in, &err) : NULL;
@@ -101,9 +103,9 @@ static bool note_status(enum tr_status status, const struct tr_error *err,
 }
 
 /* Writes a stream, header and trailer in it if it has them; the trace goes to transcript->lines. */
-static bool write_trace(struct tr_text stream, struct transcript *transcript)
+__attribute__((unused)) static bool
+write_trace(const struct tr_format *format, struct tr_text stream, struct transcript *transcript)
 {
-	const struct tr_format *format = &tr_format_klocwork;
 	struct tr_write_config config = { .strict = false };
 	struct memory_sink *sink = calloc(1, sizeof *sink);
 	*sink = (struct memory_sink){
@@ -139,9 +141,13 @@ static bool write_trace(struct tr_text stream, struct transcript *transcript)
 }
 
 /* The records as a whole segment. */
-static void wrap_segment(const struct transcript *transcript, struct tr_buffer *to)
+__attribute__((unused)) static void wrap_segment(const struct tr_format *format,
+						 const struct transcript *transcript,
+						 struct tr_buffer *to)
 {
-	tr_buffer_put_literal(to, "%trec\t1\tformat=klocwork\n");
+	tr_buffer_put_literal(to, "%trec\t1\tformat=");
+	tr_buffer_put_text(to, tr_text_from(format->name));
+	tr_buffer_put_byte(to, '\n');
 	tr_buffer_put_text(to, tr_buffer_text(&transcript->lines));
 	tr_buffer_put_literal(to, "!end\t");
 	tr_buffer_put_decimal(to, transcript->records);

@@ -1,0 +1,187 @@
+/*
+ * Files that a recorder wrote at the same time, opened together: operands behind
+ * each other that are parts of one trace become one place. To know that, the
+ * operand behind the last part has to be opened; it is kept until its turn.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/trace_private.h"
+
+/* Takes what is open out of the trace. */
+static void put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
+{
+	opened->place = trace->place;
+	opened->name = trace->name;
+	opened->member = trace->member;
+	opened->archive = trace->archive;
+	opened->archive_in = trace->archive_in;
+	opened->member_matched = trace->member_matched;
+	trace->name = trace->member = (struct tr_buffer)TR_BUFFER_INIT;
+	trace->archive = NULL;
+	trace->in = trace->place.in = trace->archive_in = NULL;
+}
+
+static void take_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
+{
+	tr_buffer_free(&trace->name);
+	tr_buffer_free(&trace->member);
+	trace->place = opened->place;
+	trace->in = opened->place.in;
+	trace->name = opened->name;
+	trace->member = opened->member;
+	trace->archive = opened->archive;
+	trace->archive_in = opened->archive_in;
+	trace->member_matched = opened->member_matched;
+}
+
+struct parts {
+	struct tr_input **list;
+	int64_t *numbers;
+	size_t count;
+};
+
+static bool add(struct parts *parts, struct tr_input *in, int64_t number)
+{
+	size_t count = parts->count + 1;
+	struct tr_input **list = reallocarray(parts->list, count, sizeof(struct tr_input *));
+
+	if (list)
+		parts->list = list;
+	int64_t *numbers = reallocarray(parts->numbers, count, sizeof *numbers);
+	if (numbers)
+		parts->numbers = numbers;
+	if (!list || !numbers)
+		return false;
+	list[parts->count] = in;
+	numbers[parts->count++] = number;
+	return true;
+}
+
+/* The number of what is open; -1: it is no part. */
+static int64_t part_number(const struct tr_trace *trace)
+{
+	const struct tr_format *format = trace->place.format;
+
+	if (trace->config.apart || !trace->in || trace->archive || !format || !format->part)
+		return -1;
+	return format->part(&trace->config.read, trace->in);
+}
+
+static bool has(const struct parts *parts, int64_t number)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* Opens the next operand. True: it is another part, and its window is added. */
+static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
+		       struct parts *parts, struct tr_error *err)
+{
+	struct tr_trace_opened *ahead = &trace->ahead;
+	struct tr_error opening;
+
+	ahead->status =
+		tr_trace_open_operand(trace, trace->operands[trace->next_operand], &opening);
+	int64_t number = ahead->status == TR_OK ? part_number(trace) : -1;
+	bool another =
+		number >= 0 && trace->place.format == first->place.format && !has(parts, number);
+	if (another && !add(parts, trace->in, number)) {
+		tr_error_memory(err);
+		another = false;
+	}
+	put_aside(trace, ahead);
+	ahead->there = !another;
+	if (!another) {
+		ahead->err = opening;
+		return false;
+	}
+	tr_buffer_free(&ahead->name);
+	tr_buffer_free(&ahead->member);
+	trace->next_operand++;
+	return true;
+}
+
+/* One window for all of them, which it owns. */
+static enum tr_status merge(struct tr_trace *trace, const struct parts *parts, struct tr_error *err)
+{
+	char more[64];
+	struct tr_source *source = trace->place.format->merge(parts->list, parts->count);
+
+	trace->in = trace->place.in =
+		source ? tr_input_new(source, &trace->config.read.limits, 0) : NULL;
+	snprintf(more, sizeof more, " and %zu more", parts->count - 1);
+	trace->name.len = strlen(trace->name.data);
+	tr_buffer_put(&trace->name, more, strlen(more) + 1);
+	if (!trace->in || trace->name.failed) {
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	trace->place.name = trace->name.data;
+	trace->place.size = -1;
+	return TR_OK;
+}
+
+/* What is open is a part: as many more as there are behind it. */
+static enum tr_status gather(struct tr_trace *trace, int64_t number, struct tr_error *err)
+{
+	struct parts parts = { NULL, NULL, 0 };
+	struct tr_trace_opened first;
+	enum tr_status status = TR_OK;
+
+	tr_error_clear(err);
+	if (!add(&parts, trace->in, number)) {
+		tr_error_memory(err);
+		status = TR_FATAL;
+	}
+	put_aside(trace, &first);
+	while (status == TR_OK && trace->next_operand < trace->operand_count &&
+	       gather_one(trace, &first, &parts, err))
+		;
+	take_back(trace, &first);
+	if (parts.count > 1)
+		status = merge(trace, &parts, err);
+	if (err->cause == TR_CAUSE_MEMORY)
+		status = TR_FATAL;
+	free(parts.list);
+	free(parts.numbers);
+	return status;
+}
+
+enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
+{
+	struct tr_trace_opened *ahead = &trace->ahead;
+	enum tr_status status;
+
+	if (ahead->there) {
+		ahead->there = false;
+		trace->next_operand++;
+		take_back(trace, ahead);
+		status = ahead->status;
+		*err = ahead->err;
+	} else {
+		status = tr_trace_open_operand(trace, trace->operands[trace->next_operand++], err);
+	}
+	int64_t number = status == TR_OK ? part_number(trace) : -1;
+	if (number >= 0 && trace->next_operand < trace->operand_count)
+		status = gather(trace, number, err);
+	return status;
+}
+
+void tr_trace_free_ahead(struct tr_trace *trace)
+{
+	struct tr_trace_opened *ahead = &trace->ahead;
+
+	if (!ahead->there)
+		return;
+	tr_input_free(ahead->archive ? NULL : ahead->place.in);
+	tr_archive_free(ahead->archive);
+	tr_buffer_free(&ahead->name);
+	tr_buffer_free(&ahead->member);
+	ahead->there = false;
+}
