@@ -177,6 +177,8 @@ extern const struct tr_format tr_format_etrace;
 extern const struct tr_format tr_format_gnatcov;
 extern const struct tr_format tr_format_srctrace;
 extern const struct tr_format tr_format_drcov;
+extern const struct tr_format tr_format_etracestats;
+extern const struct tr_format tr_format_etraceklog;
 extern const struct tr_format tr_format_checkpoint;
 extern const struct tr_format tr_format_profraw;
 

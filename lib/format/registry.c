@@ -11,6 +11,8 @@ const struct tr_format *const tr_formats[] = {
 	&tr_format_drcov,
 	&tr_format_checkpoint,
 	&tr_format_profraw,
+	&tr_format_etracestats,
+	&tr_format_etraceklog,
 	/* its first line says what it is */
 	&tr_format_etrace,
 	&tr_format_compdb,

@@ -28,7 +28,11 @@ static inline const char *tr_string_special(const char *p, const char *end)
 #if defined __SSE2__ && !defined TR_PORTABLE
 	const __m128i blank = _mm_set1_epi8(0x20), quote = _mm_set1_epi8('"');
 	const __m128i backslash = _mm_set1_epi8('\\'), del = _mm_set1_epi8(0x7f);
-	while (end - p >= 16) {
+	bool sixteen = end - p >= 16;
+	while (sixteen && p < end) {
+		/* what is left over is seen together with bytes that are known to be none */
+		if (end - p < 16)
+			p = end - 16;
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
 		/* compared as signed, so bytes from 80 are below the blank too */
 		__m128i found = _mm_cmplt_epi8(bytes, blank);

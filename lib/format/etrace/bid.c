@@ -15,12 +15,11 @@ enum {
 static int weigh(struct tr_text text)
 {
 	struct tr_etrace_line line;
-	bool ended;
 
-	tr_etrace_line_read(text, &line);
+	tr_etrace_line_read(text, NULL, &line);
 	switch (line.type) {
 	case TR_ETRACE_EVENT:
-		return tr_etrace_tag_find(line.tag, &ended) ? BITS_EVENT : 0;
+		return line.known ? BITS_EVENT : 0;
 	case TR_ETRACE_INITCWD:
 		return BITS_INITCWD;
 	case TR_ETRACE_LOST:

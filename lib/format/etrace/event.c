@@ -24,12 +24,14 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	event->source_line = line->number;
 	event->failed = event->cut = event->unfinished = false;
 	event->disorder = event->beginless = false;
-	event->given = 0;
+	event->given = event->awaited = 0;
 	memset(event->strings, 0, sizeof event->strings);
 	event->last = NULL;
 	event->in_arguments = false;
-	tr_buffer_reset(&event->bytes);
-	tr_buffer_reset(&event->extra);
+	if (event->bytes.len)
+		tr_buffer_reset(&event->bytes);
+	if (event->extra.len)
+		tr_buffer_reset(&event->extra);
 	event->argument_count = 0;
 	if (event->argument_cap > KEPT) {
 		free(event->arguments);
@@ -63,14 +65,20 @@ static bool is_older(struct tr_etrace_event *event, const struct tr_etrace_line 
 	return older;
 }
 
-/* The text's end: a text behind a bar is done as soon as it is as long as it should be. */
+static void end_string(struct tr_etrace_event *event, struct tr_etrace_string *string)
+{
+	event->awaited -= string->expected && !string->done;
+	string->done = true;
+}
+
+/* A text behind a bar is done as soon as it is as long as it should be. */
 static void append(struct tr_etrace_event *event, struct tr_etrace_string *string,
 		   struct tr_text text)
 {
 	tr_buffer_put_text(&event->bytes, text);
 	string->len += text.len;
 	if (string->form == TR_ETRACE_SHORT && string->len >= string->size)
-		string->done = true;
+		end_string(event, string);
 }
 
 static enum tr_etrace_fit result(const struct tr_etrace_event *event)
@@ -116,7 +124,7 @@ enum tr_etrace_fit tr_etrace_event_string(struct tr_etrace_event *event,
 		/* both ends are printed with a bar; their published description has none */
 		if (string->form != TR_ETRACE_LONG || string->done || line->text.len)
 			return TR_ETRACE_STRANGE;
-		string->done = true;
+		end_string(event, string);
 		return TR_ETRACE_FITS;
 	}
 	if (line->form == TR_ETRACE_BARE)
@@ -261,16 +269,6 @@ enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
 	string->len++;
 	append(event, string, line->text);
 	return result(event);
-}
-
-bool tr_etrace_event_is_whole(const struct tr_etrace_event *event)
-{
-	if (event->type == TR_ETRACE_EXEC || event->type == TR_ETRACE_ENVSET)
-		return false;
-	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++)
-		if (event->strings[i].expected && !event->strings[i].done)
-			return false;
-	return true;
 }
 
 static int by_index(const void *a, const void *b)

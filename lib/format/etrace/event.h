@@ -54,7 +54,8 @@ struct tr_etrace_event {
 	bool disorder;	/* of its arguments */
 	bool beginless; /* an Env without its first part */
 
-	uint8_t given; /* numbers that are there, as bits */
+	uint8_t given;	 /* numbers that are there, as bits */
+	uint8_t awaited; /* strings that are expected and not done */
 	int64_t numbers[TR_ETRACE_NUMBERS];
 	struct tr_etrace_string strings[TR_ETRACE_STRINGS];
 	struct tr_etrace_string *last; /* where a Cont belongs; NULL: to an argument, or nowhere */
@@ -94,7 +95,10 @@ enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
 					const struct tr_etrace_line *line);
 
 /* All strings that it announced are there. Not for what an own line ends. */
-bool tr_etrace_event_is_whole(const struct tr_etrace_event *event);
+static inline bool tr_etrace_event_is_whole(const struct tr_etrace_event *event)
+{
+	return !event->awaited && event->type != TR_ETRACE_EXEC && event->type != TR_ETRACE_ENVSET;
+}
 
 /* Puts the arguments in their order and makes one of those with one number. False: memory. */
 bool tr_etrace_event_sort(struct tr_etrace_event *event);

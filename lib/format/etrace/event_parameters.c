@@ -2,28 +2,33 @@
 #include "format/etrace/event.h"
 #include "record/literal.h"
 
-/* Takes one `name=number` off the text. NULL: fine, else why not. */
-static const char *take_parameter(struct tr_text *text, struct tr_text *name, int64_t *number)
+/* A number up to a comma or the end. NULL: it is none of 64 bits. */
+static const char *read_number(const char *p, const char *end, int64_t *number)
 {
-	const char *p = text->data, *end = p + text->len;
-	const char *comma = memchr(p, ',', text->len);
-	struct tr_text one = tr_text_span(p, comma ? comma : end);
-	const char *equals = memchr(p, '=', one.len);
+	bool negative = p < end && *p == '-';
+	const char *begin = p + negative;
 	uint64_t magnitude;
-	bool padded;
 
-	*text = tr_text_span(comma ? comma + 1 : end, end);
-	if (!equals || equals == p || (comma && comma + 1 == end))
-		return "no list of parameters";
-	*name = tr_text_span(p, equals);
-	struct tr_text digits = tr_text_span(equals + 1, p + one.len);
-	bool negative = digits.len && *digits.data == '-';
-	if (negative)
-		digits = tr_text_span(digits.data + 1, digits.data + digits.len);
-	if (!tr_etrace_number(digits, &magnitude, &padded) || magnitude > INT64_MAX)
-		return "a parameter is no number of 64 bits";
+	p = tr_etrace_digits(begin, end, &magnitude);
+	if (!p || p == begin || (p < end && *p != ',') || magnitude > INT64_MAX)
+		return NULL;
 	*number = negative ? -(int64_t)magnitude : (int64_t)magnitude;
-	return NULL;
+	return p;
+}
+
+/* The name before the equals sign; data NULL: there is none. likely: the one it probably is. */
+static struct tr_text read_name(const char *p, const char *end,
+				const struct tr_etrace_parameter *likely)
+{
+	size_t left = (size_t)(end - p);
+
+	if (likely && left > likely->name.len && p[likely->name.len] == '=' &&
+	    memcmp(p, likely->name.data, likely->name.len) == 0)
+		return likely->name;
+	const char *equals = memchr(p, '=', left);
+	const char *comma = memchr(p, ',', left);
+	bool none = !equals || equals == p || (comma && comma < equals);
+	return none ? (struct tr_text){ NULL, 0 } : tr_text_span(p, equals);
 }
 
 /* What nobody knows is kept beside the fields. */
@@ -46,32 +51,48 @@ static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_t
 	return NULL;
 }
 
+/* NULL: fine, else why not. */
+static const char *take(struct tr_etrace_event *event, const struct tr_etrace_parameter *known,
+			int64_t number)
+{
+	struct tr_etrace_string *string = &event->strings[known->slot];
+
+	if (known->size ? string->expected : event->given >> known->slot & 1)
+		return "a parameter twice";
+	if (!known->size) {
+		event->given |= (uint8_t)(1u << known->slot);
+		event->numbers[known->slot] = number;
+		return NULL;
+	}
+	string->expected = true;
+	event->awaited++;
+	string->size = (uint64_t)number;
+	return number < 0 ? "a size below 0" : NULL;
+}
+
 const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
 				       const struct tr_etrace_tag *tag, struct tr_text text)
 {
-	while (text.len) {
-		struct tr_text name;
+	const char *p = text.data, *end = p + text.len, *reason = NULL;
+
+	for (size_t i = 0; p < end && !reason; i++) {
+		const struct tr_etrace_parameter *known =
+			i < tag->parameter_count ? &tag->parameters[i] : NULL;
+		struct tr_text name = read_name(p, end, known);
 		int64_t number;
-		const char *reason = take_parameter(&text, &name, &number);
-		if (reason)
-			return reason;
-		const struct tr_etrace_parameter *known = find_parameter(tag, name);
-		if (!known) {
+		if (!name.data)
+			return "no list of parameters";
+		p = read_number(p + name.len + 1, end, &number);
+		if (!p)
+			return "a parameter is no number of 64 bits";
+		if (p < end && ++p == end)
+			return "no list of parameters";
+		if (!known || name.data != known->name.data)
+			known = find_parameter(tag, name);
+		if (known)
+			reason = take(event, known, number);
+		else
 			put_extra(&event->extra, name, number);
-			continue;
-		}
-		struct tr_etrace_string *string = &event->strings[known->slot];
-		if (known->size ? string->expected : event->given >> known->slot & 1)
-			return "a parameter twice";
-		if (!known->size) {
-			event->given |= (uint8_t)(1u << known->slot);
-			event->numbers[known->slot] = number;
-			continue;
-		}
-		if (number < 0)
-			return "a size below 0";
-		string->expected = true;
-		string->size = (uint64_t)number;
 	}
-	return NULL;
+	return reason;
 }

@@ -171,9 +171,44 @@ static bool drop_event(struct tr_etrace_group *group, struct tr_etrace_task *tas
 	return finish(group, task, event) && tr_etrace_render_raw(group, line, reason);
 }
 
+/* An event that is all in this line, of a task that is in the middle of nothing. */
+static bool whole_line(struct tr_etrace_group *group, struct tr_etrace_task *task,
+		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	struct tr_etrace_event *event = group->unused;
+
+	if (!event) {
+		event = take_event(group);
+		if (!event)
+			return false;
+		give_back(group, event);
+	}
+	tr_etrace_event_begin(event, tag, line);
+	const char *reason = tr_etrace_event_parameters(event, tag, line->text);
+	if (event->extra.failed)
+		return false;
+	if (reason)
+		return tr_etrace_render_raw(group, line, reason);
+	event->cut = line->cut;
+	task->stray = false;
+	bool fine = tr_etrace_render(group, event, task);
+	if (event->type == TR_ETRACE_EXIT)
+		tr_etrace_task_end(&group->tasks, task);
+	return fine;
+}
+
 static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		  const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
+	enum {
+		TEXTLESS = 1 << TR_ETRACE_FORK | 1 << TR_ETRACE_EXIT | 1 << TR_ETRACE_CLOSE |
+			   1 << TR_ETRACE_PIPE | 1 << TR_ETRACE_DUP
+	};
+	bool alone = tag->role == TR_ETRACE_ALONE || tag->role == TR_ETRACE_SECOND;
+
+	if (alone && TEXTLESS >> tag->type & 1 && !task->open && !task->half &&
+	    line->form == TR_ETRACE_BAR)
+		return whole_line(group, task, tag, line);
 	bool fresh = !first_half(task, tag);
 	/* a failure may stand alone, but not where there are traces of its beginning */
 	bool torn = fresh && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
@@ -269,7 +304,7 @@ static bool cont_end(struct tr_etrace_group *group, const struct tr_etrace_line 
 
 	if (!line->text.len && line->form != TR_ETRACE_PART)
 		return true;
-	tr_etrace_line_read(line->text, &glued);
+	tr_etrace_line_read(line->text, NULL, &glued);
 	bool is_env = glued.type == TR_ETRACE_EVENT && tr_text_is(glued.tag, "Env");
 	if (line->form == TR_ETRACE_PART || !is_env)
 		return tr_etrace_render_raw(group, line, "text behind the end of a text");
@@ -291,8 +326,7 @@ static bool end_of_args(struct tr_etrace_group *group, struct tr_etrace_task *ta
 
 static bool event_line(struct tr_etrace_group *group, const struct tr_etrace_line *line)
 {
-	bool ended;
-	const struct tr_etrace_tag *tag = tr_etrace_tag_find(line->tag, &ended);
+	const struct tr_etrace_tag *tag = line->known;
 
 	if (!tag)
 		return tr_etrace_render_raw(group, line, "an unknown tag");
@@ -307,7 +341,7 @@ static bool event_line(struct tr_etrace_group *group, const struct tr_etrace_lin
 	case TR_ETRACE_CONT_END:
 		return cont_end(group, line);
 	default:
-		return add(group, task, tag, ended, line);
+		return add(group, task, tag, line->ended, line);
 	}
 }
 

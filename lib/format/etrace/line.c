@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
 #include "core/decimal.h"
 
 enum {
@@ -10,11 +14,30 @@ enum {
 	PREFIX_MAX = 256, /* what trace_pipe may have put in front: command, pid, flags, time */
 };
 
-/* Digits up to the byte `stop`, and over it. NULL: they are not there, or too many. */
-static const char *number_to(const char *p, const char *end, char stop, uint64_t *number,
-			     bool *padded)
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* How many digits the eight bytes at p begin with, and their number: the bytes all at once. */
+static inline unsigned eight_digits(const char *p, uint64_t *number)
 {
-	const char *begin = p;
+	uint64_t bytes;
+
+	memcpy(&bytes, p, sizeof bytes);
+	bytes ^= EACH('0');
+	uint64_t others = ((bytes + EACH(0x76)) | bytes) & EACH(0x80);
+	unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+	/* zeros in front make it eight of them */
+	bytes = count ? bytes << (64 - 8 * count) : 0;
+	bytes = bytes * 10 + (bytes >> 8);
+	uint64_t mask = UINT64_C(0x000000ff000000ff);
+	*number = ((bytes & mask) * UINT64_C(0x000f424000000064) +
+		   (bytes >> 16 & mask) * UINT64_C(0x0000271000000001)) >>
+		  32;
+	return count;
+}
+
+/* Any digits, one by one. Returns what is behind them; NULL: they are too many. */
+static const char *slow_digits(const char *p, const char *end, uint64_t *number)
+{
 	uint64_t n = 0;
 
 	for (; p < end && (unsigned char)(*p - '0') <= 9; p++) {
@@ -23,87 +46,188 @@ static const char *number_to(const char *p, const char *end, char stop, uint64_t
 			return NULL;
 		n = n * 10 + digit;
 	}
-	if (p == begin || p == end || *p != stop)
-		return NULL;
-	if (*begin == '0' && p - begin > 1)
-		*padded = true;
 	*number = n;
-	return p + 1;
+	return p;
+}
+
+/* Looks at up to TR_INPUT_PAD bytes behind end. */
+static inline const char *digits(const char *p, const char *end, uint64_t *number)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	static const uint64_t powers[] = { 1,	   10,	    100,      1000,	10000,
+					   100000, 1000000, 10000000, 100000000 };
+	uint64_t low;
+	unsigned count = eight_digits(p, number);
+	const char *behind = p + count;
+
+	if (count == 8) {
+		count = eight_digits(p + 8, &low);
+		*number = *number * powers[count] + low;
+		behind += count;
+	}
+	if (count < 8 && behind <= end)
+		return behind;
+#endif
+	return slow_digits(p, end, number);
+}
+
+const char *tr_etrace_digits(const char *p, const char *end, uint64_t *number)
+{
+	return digits(p, end, number);
+}
+
+/* Digits up to the byte `stop`, and over it. NULL: they are not there, or too many. */
+static inline const char *number_to(const char *p, const char *end, char stop, uint64_t *number,
+				    bool *padded)
+{
+	const char *behind = digits(p, end, number);
+
+	if (!behind || behind == p || behind == end || *behind != stop)
+		return NULL;
+	if (*p == '0' && behind - p > 1)
+		*padded = true;
+	return behind + 1;
 }
 
 bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded)
 {
-	uint64_t n = 0;
+	const char *end = text.data + text.len;
 
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned digit = (unsigned char)(text.data[i] - '0');
-		if (digit > 9 || n > (UINT64_MAX - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	if (text.len > 1 && *text.data == '0')
+	if (text.len == 0 || slow_digits(text.data, end, number) != end)
+		return false;
+	if (*text.data == '0' && text.len > 1)
 		*padded = true;
-	*number = n;
-	return text.len > 0;
+	return true;
 }
 
-/* The four numbers from p on; NULL: they are not there. */
-static const char *read_numbers(const char *p, const char *end, struct tr_etrace_line *line)
+/* upid, cpu and seconds from p on; NULL: they are not there. */
+static const char *read_head(const char *p, const char *end, struct tr_etrace_line *line)
 {
 	line->padded = false;
 	if ((p = number_to(p, end, ',', &line->upid, &line->padded)) &&
-	    (p = number_to(p, end, ',', &line->cpu, &line->padded)) &&
-	    (p = number_to(p, end, ',', &line->sec, &line->padded)) &&
-	    (p = number_to(p, end, '!', &line->nsec, &line->padded)) && line->nsec < NANOSECONDS)
-		return p;
-	return NULL;
+	    (p = number_to(p, end, ',', &line->cpu, &line->padded)))
+		p = number_to(p, end, ',', &line->sec, &line->padded);
+	/* the tracer prints numbers with a sign, and none of these is below 0 */
+	return p && line->upid <= INT64_MAX && line->cpu <= INT64_MAX ? p : NULL;
 }
 
-static bool is_tag_byte(char c)
+/* The bytes that tags are made of. */
+static const bool tag_bytes[256] = {
+	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['_'] = true
+};
+
+/* The first bar or bracket from p on, or end. */
+static const char *find_mark(const char *p, const char *end)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+#if defined __SSE2__ && !defined TR_PORTABLE
+	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i marks = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')),
+				     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('[')));
+	unsigned mask = (unsigned)_mm_movemask_epi8(marks);
+	if (mask) {
+		p += __builtin_ctz(mask);
+		return p < end ? p : end;
+	}
+#endif
+	while (p < end && *p != '|' && *p != '[')
+		p++;
+	return p;
+}
+
+static bool is_word(struct tr_text text)
+{
+	size_t i = 0;
+
+	while (i < text.len && tag_bytes[(unsigned char)text.data[i]])
+		i++;
+	return text.len && i == text.len;
 }
 
 /* The tag and what is behind it. False: there is no tag. */
 static bool read_data(const char *p, const char *end, struct tr_etrace_line *line)
 {
-	const char *tag = p;
+	const char *mark = find_mark(p, end);
 
-	while (p < end && is_tag_byte(*p))
-		p++;
-	line->tag = tr_text_span(tag, p);
-	line->text = tr_text_span(p, end);
+	line->tag = tr_text_span(p, mark);
 	line->index = 0;
-	if (p == tag)
+	line->known = line->tag.len ? tr_etrace_tag_find(line->tag, &line->ended) : NULL;
+	if (!line->known && !is_word(line->tag))
 		return false;
-	if (p == end) {
+	if (mark == end) {
 		line->form = TR_ETRACE_BARE;
+		line->text = tr_text_span(end, end);
 		return true;
 	}
-	if (*p == '|') {
-		line->form = TR_ETRACE_BAR;
-		line->text = tr_text_span(p + 1, end);
-		return true;
-	}
-	line->form = TR_ETRACE_PART;
-	p = *p == '[' ? number_to(p + 1, end, ']', &line->index, &line->padded) : NULL;
-	if (p)
-		line->text = tr_text_span(p, end);
-	return p != NULL;
+	line->form = *mark == '|' ? TR_ETRACE_BAR : TR_ETRACE_PART;
+	p = mark + 1;
+	if (line->form == TR_ETRACE_PART)
+		p = number_to(p, end, ']', &line->index, &line->padded);
+	line->text = tr_text_span(p ? p : end, end);
+	return p && line->index <= INT64_MAX;
+}
+
+/* What follows the head. */
+static bool read_rest(const char *p, struct tr_etrace_line *line)
+{
+	const char *end = line->whole.data + line->whole.len;
+
+	p = number_to(p, end, '!', &line->nsec, &line->padded);
+	if (!p || line->nsec >= NANOSECONDS || !read_data(p, end, line))
+		return false;
+	line->type = TR_ETRACE_EVENT;
+	return true;
 }
 
 /* Tries the bytes from p on as what follows the prefix. */
-static bool read_event(const char *p, struct tr_etrace_line *line)
+static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etrace_head *head)
 {
-	const char *begin = line->whole.data, *end = begin + line->whole.len;
-	const char *data = read_numbers(p, end, line);
+	const char *begin = line->whole.data;
+	const char *rest = read_head(p, begin + line->whole.len, line);
 
-	if (!data || !read_data(data, end, line))
+	if (!rest)
 		return false;
-	line->type = TR_ETRACE_EVENT;
 	line->prefix = tr_text_span(begin, p);
-	return true;
+	size_t len = (size_t)(rest - begin);
+	if (head && len <= sizeof head->text) {
+		memcpy(head->text, begin, len);
+		head->len = len;
+		head->padded = line->padded;
+		head->upid = line->upid;
+		head->cpu = line->cpu;
+		head->sec = line->sec;
+		head->prefix = line->prefix.len;
+	}
+	return read_rest(rest, line);
+}
+
+/* The line is longer than the head. */
+static bool begins_as(const char *line, const struct tr_etrace_head *head)
+{
+	uint64_t one, other;
+	size_t at = 0;
+
+	if (head->len < sizeof one)
+		return memcmp(line, head->text, head->len) == 0;
+	/* the last eight bytes are the most likely to differ */
+	for (at = head->len - sizeof one;; at = at < sizeof one ? 0 : at - sizeof one) {
+		memcpy(&one, line + at, sizeof one);
+		memcpy(&other, head->text + at, sizeof other);
+		if (one != other || at == 0)
+			return one == other;
+	}
+}
+
+/* The line begins as the last one did. */
+static bool read_again(const struct tr_etrace_head *head, struct tr_etrace_line *line)
+{
+	const char *begin = line->whole.data;
+
+	line->prefix = tr_text_span(begin, begin + head->prefix);
+	line->padded = head->padded;
+	line->upid = head->upid;
+	line->cpu = head->cpu;
+	line->sec = head->sec;
+	return read_rest(begin + head->len, line);
 }
 
 /* Without the option nocontext-info trace_pipe puts more in front of the "0: ". */
@@ -114,7 +238,7 @@ static bool read_behind_context(struct tr_etrace_line *line)
 
 	while (p < end && (p = memmem(p, (size_t)(end - p), " 0: ", 4))) {
 		p += 4;
-		if (read_event(p, line))
+		if (read_event(p, line, NULL))
 			return true;
 	}
 	return false;
@@ -139,7 +263,8 @@ static bool read_lost(struct tr_etrace_line *line)
 	return tr_text_equal(tr_text_span(behind ? behind : p, end), tail);
 }
 
-void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_line *line)
+void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,
+			 struct tr_etrace_line *line)
 {
 	static const struct tr_text initcwd = { "INITCWD=", 8 };
 	const char *p = whole.data;
@@ -147,7 +272,10 @@ void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_line *line)
 
 	line->whole = whole;
 	line->cut = false;
-	if (read_event(usual ? p + 3 : p, line))
+	if (head && head->len && whole.len > head->len && begins_as(p, head) &&
+	    read_again(head, line))
+		return;
+	if (read_event(usual ? p + 3 : p, line, head))
 		return;
 	if (tr_text_starts(whole, initcwd)) {
 		line->type = TR_ETRACE_INITCWD;
@@ -167,16 +295,30 @@ void tr_etrace_put_number(int64_t number, struct tr_buffer *to)
 	tr_buffer_put_decimal(to, number < 0 ? -(uint64_t)number : (uint64_t)number);
 }
 
-void tr_etrace_put_time(uint64_t sec, uint64_t nsec, struct tr_buffer *to)
+/* Eight digits at p, zeros in front and all: two, four and eight numbers at a time. */
+static void put_eight(uint32_t n, char *p)
 {
-	enum { DIGITS = 9 };
-	char *p = tr_buffer_room(to, TR_DECIMAL_MAX + 1 + TR_DECIMAL_MAX);
-	if (!p)
-		return;
-	size_t len = tr_decimal_write(sec, p);
-	p[len] = '.';
-	/* a one in front keeps the zeros, and the point takes its place */
-	(void)tr_decimal_write(nsec + NANOSECONDS, p + len);
-	p[len] = '.';
-	tr_buffer_used(to, len + 1 + DIGITS);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t x = n / 10000 | (uint64_t)(n % 10000) << 32;
+	uint64_t hundreds = (x * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
+
+	x = (x - hundreds * 100) << 16 | hundreds;
+	uint64_t tens = (x * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+	x = ((x - tens * 10) << 8 | tens) | EACH('0');
+	memcpy(p, &x, sizeof x);
+#else
+	for (unsigned i = 8; i-- > 0; n /= 10)
+		p[i] = (char)('0' + n % 10);
+#endif
+}
+
+char *tr_etrace_write_time(uint64_t sec, uint64_t nsec, char *p)
+{
+	enum { EIGHT_DIGITS = 100 * 1000 * 1000 };
+
+	p += tr_decimal_write(sec, p);
+	*p++ = '.';
+	*p++ = (char)('0' + nsec / EIGHT_DIGITS);
+	put_eight((uint32_t)(nsec % EIGHT_DIGITS), p);
+	return p + 8;
 }

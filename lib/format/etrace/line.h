@@ -12,6 +12,7 @@
 
 #include "core/buffer.h"
 #include "core/text.h"
+#include "format/etrace/tag.h"
 
 enum tr_etrace_line_type {
 	TR_ETRACE_EVENT,   /* of a task: everything below is set */
@@ -36,6 +37,8 @@ struct tr_etrace_line {
 	struct tr_text prefix; /* usually "0: " */
 	uint64_t upid, cpu, sec, nsec;
 	struct tr_text tag;
+	const struct tr_etrace_tag *known; /* the row of the tag; NULL: there is none */
+	bool ended;			   /* the tag has "_end" behind */
 	uint64_t index;
 	struct tr_text text;
 	uint64_t lost;
@@ -43,16 +46,40 @@ struct tr_etrace_line {
 	uint64_t number; /* in the source, from 1; set by the owner */
 };
 
-/* whole: without LF. Everything in line is set but cut and number. */
-void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_line *line);
+/*
+ * What the last line began with, up to its seconds: most lines begin as the one before,
+ * and need not be read again. All zero at first. Its text is copied.
+ */
+struct tr_etrace_head {
+	char text[64];
+	size_t len;
+	bool padded;
+	uint64_t upid, cpu, sec;
+	size_t prefix;
+};
+
+/*
+ * whole: without LF, and with TR_INPUT_PAD readable bytes behind it; head may be NULL. Everything
+ * in line is set but number.
+ */
+void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,
+			 struct tr_etrace_line *line);
 
 /* Decimal digits, all of text, within 64 bits. *padded is set where there is a zero in front. */
 bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded);
 
+/*
+ * Behind the digits that p begins with, which may be none; NULL: more than 64 bits. end has
+ * readable bytes behind it.
+ */
+const char *tr_etrace_digits(const char *p, const char *end, uint64_t *number);
+
 /* Appends the digits, with a minus where there is one. */
 void tr_etrace_put_number(int64_t number, struct tr_buffer *to);
 
-/* Appends the time as trec spells it: nine digits behind the point. */
-void tr_etrace_put_time(uint64_t sec, uint64_t nsec, struct tr_buffer *to);
+enum { TR_ETRACE_TIME_MAX = 30 };
+
+/* The time as trec spells it, nine digits behind the point; returns what is behind it. */
+char *tr_etrace_write_time(uint64_t sec, uint64_t nsec, char *p);
 
 #endif

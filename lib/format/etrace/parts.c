@@ -24,7 +24,7 @@ int64_t tr_etrace_part(const struct tr_read_config *config, struct tr_input *in)
 		return -1;
 	size_t len = text.len;
 	text.len -= text.data[len - 1] == '\n';
-	tr_etrace_line_read(text, &line);
+	tr_etrace_line_read(text, NULL, &line);
 	if (line.type == TR_ETRACE_INITCWD)
 		return tr_input_more(in, len + 1) ? -1 : HEAD;
 	bool fits = line.type == TR_ETRACE_EVENT && line.cpu < INT64_MAX - FIRST_CPU;
@@ -104,7 +104,7 @@ static enum tr_status advance(struct merge *merge, struct part *part, struct tr_
 			     "the last line of a part has no end: it may be cut");
 		note_trouble(merge, err);
 	}
-	tr_etrace_line_read(text, &line);
+	tr_etrace_line_read(text, NULL, &line);
 	if (line.type == TR_ETRACE_EVENT) {
 		part->sec = line.sec;
 		part->nsec = line.nsec;

@@ -61,6 +61,22 @@ void tr_etrace_entry_tell(const struct tr_etrace_queue *queue, const struct tr_e
 	tr_error_at_line(err, entry->source_line);
 }
 
+bool tr_etrace_entry_record(const struct tr_etrace_queue *queue,
+			    const struct tr_etrace_entry *entry, struct tr_record *record,
+			    struct tr_error *err)
+{
+	const char *text = queue->text.data;
+	struct tr_text line = { text + entry->begin, entry->len };
+	struct tr_columns columns;
+
+	if (!entry->columns[TR_COLUMN_SEQ])
+		return tr_record_from_line(record, line, err);
+	for (unsigned i = 0; i <= TR_COLUMNS; i++)
+		columns.start[i] = text + entry->columns[i];
+	tr_record_from_columns(record, line, &columns);
+	return true;
+}
+
 void tr_etrace_queue_reset(struct tr_etrace_queue *queue)
 {
 	tr_buffer_reset(&queue->text);

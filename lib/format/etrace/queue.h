@@ -10,9 +10,13 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "record/columns.h"
+#include "record/record.h"
 
 struct tr_etrace_entry {
 	size_t begin, len; /* in text, with LF; len 0: only a message */
+	size_t columns[TR_COLUMNS +
+		       1]; /* where they start, as struct tr_columns; [1] 0: not known */
 	uint64_t source_line;
 	enum {
 		TR_ETRACE_FINE,
@@ -39,6 +43,11 @@ struct tr_etrace_entry *tr_etrace_queue_add(struct tr_etrace_queue *queue, uint6
 /* The message about an entry. */
 void tr_etrace_entry_tell(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
 			  struct tr_error *err);
+
+/* The record of an entry that is one. There are readable bytes behind it. False: err is filled. */
+bool tr_etrace_entry_record(const struct tr_etrace_queue *queue,
+			    const struct tr_etrace_entry *entry, struct tr_record *record,
+			    struct tr_error *err);
 
 /* Nothing is in it any more. */
 void tr_etrace_queue_reset(struct tr_etrace_queue *queue);

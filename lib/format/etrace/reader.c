@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/etrace/etrace.h"
 #include "format/etrace/group.h"
@@ -9,7 +10,8 @@ enum { HELD_MAX = 64 << 20 }; /* bytes of all unfinished events: the kernel's ar
 
 struct reader {
 	struct tr_input *in;
-	bool lines; /* one record a line, nothing is put together */
+	bool lines;		    /* one record a line, nothing is put together */
+	struct tr_etrace_head head; /* of the last line */
 	struct tr_etrace_group group;
 	struct tr_etrace_reorder reorder;
 	struct tr_arena arena;
@@ -17,7 +19,8 @@ struct reader {
 	struct tr_buffer line; /* the record's, with lines */
 	uint64_t source_line;  /* of the last line */
 	size_t consumed;       /* bytes of the window that are done with */
-	bool at_end;	       /* of the input */
+	uint64_t max_record;
+	bool at_end; /* of the input */
 	bool told_orphans;
 };
 
@@ -51,6 +54,8 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 		return NULL;
 	}
 	reader->in = in;
+	reader->record.arena = &reader->arena;
+	reader->max_record = config->limits.max_record;
 	reader->lines = config->lines;
 	reader->reorder.window = (size_t)window;
 	reader->group.pid_bits = (unsigned)bits;
@@ -76,14 +81,10 @@ static enum tr_status out_of_memory(struct tr_error *err)
 	return TR_FATAL;
 }
 
-/* A line of the stream as the record. There are readable bytes behind it. */
-static enum tr_status deliver(struct reader *reader, struct tr_text line, uint64_t source_line,
-			      struct tr_record **record, struct tr_error *err)
+/* The record is filled. */
+static enum tr_status deliver(struct reader *reader, uint64_t source_line,
+			      struct tr_record **record)
 {
-	tr_arena_reset(&reader->arena);
-	tr_record_init(&reader->record, &reader->arena);
-	if (!tr_record_from_line(&reader->record, line, err))
-		return TR_FATAL;
 	reader->record.canonical = true;
 	reader->record.source_line = source_line;
 	*record = &reader->record;
@@ -94,9 +95,20 @@ static enum tr_status deliver(struct reader *reader, struct tr_text line, uint64
 static enum tr_status read_line(struct reader *reader, struct tr_text *text, bool *end,
 				struct tr_error *err)
 {
-	tr_input_skip(reader->in, reader->consumed);
+	struct tr_input *in = reader->in;
+
+	tr_input_skip(in, reader->consumed);
 	reader->consumed = 0;
-	enum tr_status status = tr_input_line(reader->in, text, err);
+	/* nearly always it is in the window */
+	const char *lf = memchr(in->pos, '\n', tr_input_available(in));
+	if (lf && (size_t)(lf - in->pos) < reader->max_record) {
+		*text = tr_text_span(in->pos, lf);
+		*end = true;
+		reader->consumed = text->len + 1;
+		reader->source_line++;
+		return TR_OK;
+	}
+	enum tr_status status = tr_input_line(in, text, err);
 	if (status == TR_END)
 		return TR_END;
 	reader->source_line++;
@@ -121,12 +133,15 @@ static enum tr_status next_line(struct reader *reader, struct tr_record **record
 
 	if (status != TR_OK)
 		return status;
-	tr_etrace_line_read(text, &line);
+	tr_etrace_line_read(text, &reader->head, &line);
 	tr_buffer_reset(&reader->line);
 	tr_etrace_verbatim_record(&line, reader->group.seq++, end, &reader->line);
 	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD))
 		return out_of_memory(err);
-	return deliver(reader, tr_buffer_text(&reader->line), reader->source_line, record, err);
+	tr_arena_reset(&reader->arena);
+	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
+		return TR_FATAL;
+	return deliver(reader, reader->source_line, record);
 }
 
 /* What is first in the queue: a message, and then the record it is about. */
@@ -142,8 +157,10 @@ static enum tr_status take(struct reader *reader, struct tr_record **record, str
 		return TR_WARN;
 	}
 	queue->first++;
-	struct tr_text line = { queue->text.data + entry->begin, entry->len };
-	return deliver(reader, line, entry->source_line, record, err);
+	tr_arena_reset(&reader->arena);
+	if (!tr_etrace_entry_record(queue, entry, &reader->record, err))
+		return TR_FATAL;
+	return deliver(reader, entry->source_line, record);
 }
 
 /* The last line has no end; where the input is damaged that is said with its cause. */
@@ -173,7 +190,7 @@ static bool group_waiting(struct reader *reader, bool all)
 
 	if (!tr_etrace_reorder_take(&reader->reorder, all, &waiting))
 		return true;
-	tr_etrace_line_read((struct tr_text){ waiting.text, waiting.len }, &line);
+	tr_etrace_line_read((struct tr_text){ waiting.text, waiting.len }, NULL, &line);
 	bool fine = group_line(reader, &line, waiting.number, waiting.cut);
 	free(waiting.text);
 	return fine;
@@ -184,7 +201,7 @@ static bool use_line(struct reader *reader, struct tr_text text, bool cut)
 {
 	struct tr_etrace_line line;
 
-	tr_etrace_line_read(text, &line);
+	tr_etrace_line_read(text, &reader->head, &line);
 	if (!reader->reorder.window)
 		return group_line(reader, &line, reader->source_line, cut);
 	struct tr_etrace_waiting waiting = { line.sec, line.nsec,	  reader->source_line,
@@ -225,7 +242,8 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 	for (;;) {
 		if (queue->first < queue->count)
 			return take(reader, record, err);
-		tr_etrace_queue_reset(queue);
+		if (queue->count)
+			tr_etrace_queue_reset(queue);
 		struct tr_text text;
 		bool end;
 		enum tr_status status =

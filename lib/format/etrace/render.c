@@ -1,4 +1,5 @@
 /* Events as lines of the stream: see trace-formats(5). */
+#include "core/decimal.h"
 #include "format/etrace/render.h"
 #include "record/literal.h"
 #include "record/record.h"
@@ -73,44 +74,46 @@ static void put_tail(struct tr_etrace_render *r, struct tr_etrace_entry *entry)
 
 /* The whole record. */
 
-static struct tr_text kind_of(enum tr_etrace_type type)
+/* The system call, or what messages call it. */
+static struct tr_text name_of(enum tr_etrace_type type)
 {
-	static const struct tr_text kinds[] = {
+	static const struct tr_text names[] = {
 		[TR_ETRACE_EXEC] = { "exec", 4 },     [TR_ETRACE_FORK] = { "fork", 4 },
 		[TR_ETRACE_EXIT] = { "exit", 4 },     [TR_ETRACE_COMM] = { "comm", 4 },
-		[TR_ETRACE_ENVSET] = { "envset", 6 },
-	};
-	return type < TR_ETRACE_OPEN ? kinds[type] : TR_TEXT("sys");
-}
-
-static const char *name_of(enum tr_etrace_type type)
-{
-	static const char *const names[] = {
-		[TR_ETRACE_EXEC] = "exec",     [TR_ETRACE_FORK] = "fork",
-		[TR_ETRACE_EXIT] = "exit",     [TR_ETRACE_COMM] = "comm",
-		[TR_ETRACE_ENVSET] = "envset", [TR_ETRACE_OPEN] = "open",
-		[TR_ETRACE_CLOSE] = "close",   [TR_ETRACE_PIPE] = "pipe",
-		[TR_ETRACE_DUP] = "dup",       [TR_ETRACE_RENAME] = "rename",
-		[TR_ETRACE_LINK] = "link",     [TR_ETRACE_SYMLINK] = "symlink",
-		[TR_ETRACE_MOUNT] = "mount",   [TR_ETRACE_UMOUNT] = "umount",
+		[TR_ETRACE_ENVSET] = { "envset", 6 }, [TR_ETRACE_OPEN] = { "open", 4 },
+		[TR_ETRACE_CLOSE] = { "close", 5 },   [TR_ETRACE_PIPE] = { "pipe", 4 },
+		[TR_ETRACE_DUP] = { "dup", 3 },	      [TR_ETRACE_RENAME] = { "rename", 6 },
+		[TR_ETRACE_LINK] = { "link", 4 },     [TR_ETRACE_SYMLINK] = { "symlink", 7 },
+		[TR_ETRACE_MOUNT] = { "mount", 5 },   [TR_ETRACE_UMOUNT] = { "umount", 6 },
 	};
 	return names[type];
 }
 
-/* kind, seq, time, task, TAB */
-static void put_columns(struct tr_etrace_group *group, struct tr_text kind, uint64_t upid,
-			uint64_t sec, uint64_t nsec)
+/* kind, seq, time, task, TAB; the entry takes note of where they are */
+static void put_columns(struct tr_etrace_group *group, struct tr_etrace_entry *entry,
+			struct tr_text kind, const struct tr_etrace_line *line)
 {
+	enum { KIND_MAX = 8, MOST = KIND_MAX + 2 * TR_DECIMAL_MAX + TR_ETRACE_TIME_MAX + 4 };
 	struct tr_buffer *to = &group->queue.text;
+	char *begin = tr_buffer_room(to, MOST), *p = begin;
 
-	tr_buffer_put_text(to, kind);
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_decimal(to, group->seq++);
-	tr_buffer_put_byte(to, '\t');
-	tr_etrace_put_time(sec, nsec, to);
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_decimal(to, upid);
-	tr_buffer_put_byte(to, '\t');
+	if (!begin)
+		return;
+	memcpy(p, kind.data, kind.len);
+	p += kind.len;
+	*p++ = '\t';
+	entry->columns[TR_COLUMN_KIND] = to->len;
+	entry->columns[TR_COLUMN_SEQ] = to->len + (size_t)(p - begin);
+	p += tr_decimal_write(group->seq++, p);
+	*p++ = '\t';
+	entry->columns[TR_COLUMN_TIME] = to->len + (size_t)(p - begin);
+	p = tr_etrace_write_time(line->sec, line->nsec, p);
+	*p++ = '\t';
+	entry->columns[TR_COLUMN_TASK] = to->len + (size_t)(p - begin);
+	p += tr_decimal_write(line->upid, p);
+	*p++ = '\t';
+	entry->columns[TR_COLUMN_NAME] = to->len + (size_t)(p - begin);
+	tr_buffer_used(to, (size_t)(p - begin));
 }
 
 static void put_name(struct tr_etrace_render *r)
@@ -118,7 +121,7 @@ static void put_name(struct tr_etrace_render *r)
 	const struct tr_etrace_event *event = r->event;
 
 	if (event->type >= TR_ETRACE_OPEN)
-		tr_buffer_put_text(r->to, tr_text_from(name_of(event->type)));
+		tr_buffer_put_text(r->to, name_of(event->type));
 	else if (event->type == TR_ETRACE_EXEC && tr_etrace_has(event, 1))
 		tr_cell_escape(tr_etrace_string_text(event, 1), false, r->to);
 	else
@@ -159,7 +162,8 @@ bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *eve
 
 	if (!entry || !tr_etrace_event_sort(event))
 		return false;
-	tr_buffer_reset(r.flags);
+	if (r.flags->len)
+		tr_buffer_reset(r.flags);
 	/* its last line sets the role */
 	event->unfinished |= event->type == TR_ETRACE_EXEC && event->role != TR_ETRACE_SECOND;
 	tr_etrace_find_flags(&r);
@@ -169,8 +173,13 @@ bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *eve
 		tr_etrace_flag(&r, TR_TEXT("orphan"), TR_TEXT(""));
 		group->orphans++;
 	}
-	put_columns(group, kind_of(event->type), event->upid, event->sec, event->nsec);
+	struct tr_etrace_line head = { .upid = event->upid,
+				       .sec = event->sec,
+				       .nsec = event->nsec };
+	put_columns(group, entry,
+		    event->type < TR_ETRACE_OPEN ? name_of(event->type) : TR_TEXT("sys"), &head);
 	put_name(&r);
+	entry->columns[TR_COLUMNS] = r.to->len + 1;
 	tr_etrace_put_fields(&r, task);
 	put_tail(&r, entry);
 	if (damaged && event->type == TR_ETRACE_EXEC && event->given & 1 &&
@@ -181,7 +190,7 @@ bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *eve
 	tr_etrace_put_results(&r);
 	tr_buffer_put_byte(r.to, '\n');
 	entry->len = r.to->len - entry->begin;
-	entry->reason = name_of(event->type);
+	entry->reason = name_of(event->type).data;
 	entry->number = event->upid;
 	if (damaged)
 		entry->trouble = ambiguous ? TR_ETRACE_AMBIGUOUS : TR_ETRACE_FLAGGED;
@@ -208,7 +217,8 @@ bool tr_etrace_render_raw(struct tr_etrace_group *group, const struct tr_etrace_
 	if (!entry)
 		return false;
 	if (line->type == TR_ETRACE_EVENT) {
-		put_columns(group, TR_TEXT("raw"), line->upid, line->sec, line->nsec);
+		put_columns(group, entry, TR_TEXT("raw"), line);
+		entry->columns[TR_COLUMNS] = to->len + 2;
 	} else {
 		tr_buffer_put_literal(to, "raw\t");
 		tr_buffer_put_decimal(to, group->seq++);

@@ -21,10 +21,13 @@ static void flag_strings(struct tr_etrace_render *r)
 		const struct tr_etrace_string *string = &event->strings[i];
 		if (!string->expected && string->form == TR_ETRACE_UNSEEN)
 			continue;
+		bool wrong = string->expected && string->len != string->size;
+		if (string->form != TR_ETRACE_UNSEEN && !wrong && !string->disorder)
+			continue;
 		struct tr_text tag = tr_etrace_tag_of(event->type, i)->name;
 		if (string->form == TR_ETRACE_UNSEEN)
 			tr_etrace_flag(r, TR_TEXT("missing:"), tag);
-		else if (string->expected && string->len != string->size)
+		else if (wrong)
 			tr_etrace_flag(r, TR_TEXT("size:"), tag);
 		if (string->disorder)
 			tr_etrace_flag(r, TR_TEXT("order:"), tag);
@@ -64,21 +67,21 @@ static void flag_env(struct tr_etrace_render *r)
 static void flag_numbers(struct tr_etrace_render *r)
 {
 	static const struct {
-		enum tr_etrace_type type;
+		uint8_t given;
 		struct tr_text names[TR_ETRACE_NUMBERS];
 	} always[] = {
-		{ TR_ETRACE_OPEN, { { "flags", 5 }, { "mode", 4 }, { "fd", 2 } } },
-		{ TR_ETRACE_CLOSE, { { "fd", 2 } } },
-		{ TR_ETRACE_PIPE, { { "fd1", 3 }, { "fd2", 3 }, { "flags", 5 } } },
-		{ TR_ETRACE_DUP, { { "oldfd", 5 }, { "newfd", 5 }, { "flags", 5 } } },
+		[TR_ETRACE_OPEN] = { 7, { { "flags", 5 }, { "mode", 4 }, { "fd", 2 } } },
+		[TR_ETRACE_CLOSE] = { 1, { { "fd", 2 } } },
+		[TR_ETRACE_PIPE] = { 7, { { "fd1", 3 }, { "fd2", 3 }, { "flags", 5 } } },
+		[TR_ETRACE_DUP] = { 7, { { "oldfd", 5 }, { "newfd", 5 }, { "flags", 5 } } },
 	};
 	const struct tr_etrace_event *event = r->event;
+	bool known = event->type < sizeof always / sizeof *always;
+	unsigned lacking = known ? always[event->type].given & ~(unsigned)event->given : 0;
 
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		for (unsigned k = 0; k < TR_ETRACE_NUMBERS; k++)
-			if (always[i].type == event->type && always[i].names[k].data &&
-			    !(event->given >> k & 1))
-				tr_etrace_flag(r, TR_TEXT("missing:"), always[i].names[k]);
+	for (unsigned k = 0; lacking >> k; k++)
+		if (lacking >> k & 1)
+			tr_etrace_flag(r, TR_TEXT("missing:"), always[event->type].names[k]);
 	if (event->type == TR_ETRACE_FORK && event->role == TR_ETRACE_SECOND && !(event->given & 1))
 		tr_etrace_flag(r, TR_TEXT("missing:pid"), TR_TEXT(""));
 }

@@ -60,64 +60,70 @@ static const struct tr_etrace_parameter umount[] = { SIZE("targetnamesize", 1),
 	}
 #define OF(type) (1u << TR_ETRACE_##type)
 
-/* The most frequent ones first: the table is searched from its beginning. */
-static const struct tr_etrace_tag tags[] = {
-	STRING("FN", 0, OF(OPEN)),
-	STRING("FO", 1, OF(OPEN)),
-	OTHER("A", ARGUMENT),
-	BEGIN("Open", OPEN, ALONE, open),
-	BEGIN("Close", CLOSE, ALONE, fd),
-	OTHER("Cont", CONT),
-	BEGIN("Exit", EXIT, ALONE, status),
-	STRING("PI", 0, OF(EXEC)),
-	STRING("PP", 1, OF(EXEC)),
-	STRING("CW", 2, OF(EXEC)),
-	BEGIN("New_proc", EXEC, ALONE, new_proc),
-	OTHER("End_of_args", END_OF_ARGS),
-	BEGIN("SchedFork", FORK, SECOND, sched_fork),
-	BEGIN("SysClone", FORK, FIRST, sys_clone),
-	BEGIN("Dup", DUP, ALONE, dup),
-	BEGIN("Pipe", PIPE, ALONE, pipes),
-	OTHER("UPID", UPID),
-	OTHER("Env", ENV),
-	BEGIN("Comm", COMM, ALONE, comm),
-	STRING("CN", 0, OF(COMM)),
-	OTHER("Cont_end", CONT_END),
-	BEGIN("RenameFrom", RENAME, FIRST, from),
-	BEGIN("Rename2From", RENAME, FIRST, from_flags),
-	STRING("RF", 0, OF(RENAME)),
-	BEGIN("RenameTo", RENAME, SECOND, to),
-	STRING("RT", 1, OF(RENAME)),
-	FAILED("RenameFailed", RENAME),
-	BEGIN("LinkFrom", LINK, FIRST, from),
-	BEGIN("LinkatFrom", LINK, FIRST, from_flags),
-	STRING("LF", 0, OF(LINK)),
-	BEGIN("LinkTo", LINK, SECOND, to),
-	STRING("LT", 1, OF(LINK)),
-	FAILED("LinkFailed", LINK),
-	BEGIN("Symlink", SYMLINK, ALONE, symlinks),
-	STRING("ST", 0, OF(SYMLINK)),
-	STRING("SR", 1, OF(SYMLINK)),
-	STRING("SL", 2, OF(SYMLINK)),
-	FAILED("SysCloneFailed", FORK),
-	BEGIN("Mount", MOUNT, MAYBE, mount),
-	STRING("MS", 0, OF(MOUNT)),
-	STRING("MT", 1, OF(MOUNT) | OF(UMOUNT)),
-	STRING("MX", 2, OF(MOUNT)),
-	FAILED("MountFailed", MOUNT),
-	BEGIN("Umount", UMOUNT, MAYBE, umount),
-	FAILED("UmountFailed", UMOUNT),
-};
+/*
+ * Each tag stands where its first and last byte and its length say, and no two
+ * of them at the same place: found by trying factors.
+ */
+enum { PLACES = 128 };
+#define PLACE(first, last, len) \
+	(((unsigned)(first) + 54 * (unsigned)(last) + 2 * (unsigned)(len)) % PLACES)
+#define AT(first, last, len) [PLACE(first, last, len)] =
 
-enum { TAGS = sizeof tags / sizeof *tags };
+static const struct tr_etrace_tag tags[PLACES] = {
+	AT('F', 'N', 2) STRING("FN", 0, OF(OPEN)),
+	AT('F', 'O', 2) STRING("FO", 1, OF(OPEN)),
+	AT('A', 'A', 1) OTHER("A", ARGUMENT),
+	AT('O', 'n', 4) BEGIN("Open", OPEN, ALONE, open),
+	AT('C', 'e', 5) BEGIN("Close", CLOSE, ALONE, fd),
+	AT('C', 't', 4) OTHER("Cont", CONT),
+	AT('E', 't', 4) BEGIN("Exit", EXIT, ALONE, status),
+	AT('P', 'I', 2) STRING("PI", 0, OF(EXEC)),
+	AT('P', 'P', 2) STRING("PP", 1, OF(EXEC)),
+	AT('C', 'W', 2) STRING("CW", 2, OF(EXEC)),
+	AT('N', 'c', 8) BEGIN("New_proc", EXEC, ALONE, new_proc),
+	AT('E', 's', 11) OTHER("End_of_args", END_OF_ARGS),
+	AT('S', 'k', 9) BEGIN("SchedFork", FORK, SECOND, sched_fork),
+	AT('S', 'e', 8) BEGIN("SysClone", FORK, FIRST, sys_clone),
+	AT('D', 'p', 3) BEGIN("Dup", DUP, ALONE, dup),
+	AT('P', 'e', 4) BEGIN("Pipe", PIPE, ALONE, pipes),
+	AT('U', 'D', 4) OTHER("UPID", UPID),
+	AT('E', 'v', 3) OTHER("Env", ENV),
+	AT('C', 'm', 4) BEGIN("Comm", COMM, ALONE, comm),
+	AT('C', 'N', 2) STRING("CN", 0, OF(COMM)),
+	AT('C', 'd', 8) OTHER("Cont_end", CONT_END),
+	AT('R', 'm', 10) BEGIN("RenameFrom", RENAME, FIRST, from),
+	AT('R', 'm', 11) BEGIN("Rename2From", RENAME, FIRST, from_flags),
+	AT('R', 'F', 2) STRING("RF", 0, OF(RENAME)),
+	AT('R', 'o', 8) BEGIN("RenameTo", RENAME, SECOND, to),
+	AT('R', 'T', 2) STRING("RT", 1, OF(RENAME)),
+	AT('R', 'd', 12) FAILED("RenameFailed", RENAME),
+	AT('L', 'm', 8) BEGIN("LinkFrom", LINK, FIRST, from),
+	AT('L', 'm', 10) BEGIN("LinkatFrom", LINK, FIRST, from_flags),
+	AT('L', 'F', 2) STRING("LF", 0, OF(LINK)),
+	AT('L', 'o', 6) BEGIN("LinkTo", LINK, SECOND, to),
+	AT('L', 'T', 2) STRING("LT", 1, OF(LINK)),
+	AT('L', 'd', 10) FAILED("LinkFailed", LINK),
+	AT('S', 'k', 7) BEGIN("Symlink", SYMLINK, ALONE, symlinks),
+	AT('S', 'T', 2) STRING("ST", 0, OF(SYMLINK)),
+	AT('S', 'R', 2) STRING("SR", 1, OF(SYMLINK)),
+	AT('S', 'L', 2) STRING("SL", 2, OF(SYMLINK)),
+	AT('S', 'd', 14) FAILED("SysCloneFailed", FORK),
+	AT('M', 't', 5) BEGIN("Mount", MOUNT, MAYBE, mount),
+	AT('M', 'S', 2) STRING("MS", 0, OF(MOUNT)),
+	AT('M', 'T', 2) STRING("MT", 1, OF(MOUNT) | OF(UMOUNT)),
+	AT('M', 'X', 2) STRING("MX", 2, OF(MOUNT)),
+	AT('M', 'd', 11) FAILED("MountFailed", MOUNT),
+	AT('U', 't', 6) BEGIN("Umount", UMOUNT, MAYBE, umount),
+	AT('U', 'd', 12) FAILED("UmountFailed", UMOUNT),
+};
 
 static const struct tr_etrace_tag *find(struct tr_text name)
 {
-	for (size_t i = 0; i < TAGS; i++)
-		if (tags[i].name.len == name.len && tags[i].name.data[0] == name.data[0] &&
-		    memcmp(tags[i].name.data, name.data, name.len) == 0)
-			return &tags[i];
-	return NULL;
+	size_t last = name.len - 1;
+	const struct tr_etrace_tag *tag =
+		&tags[PLACE((unsigned char)name.data[0], (unsigned char)name.data[last], name.len)];
+
+	return tr_text_equal(tag->name, name) ? tag : NULL;
 }
 
 const struct tr_etrace_tag *tr_etrace_tag_find(struct tr_text name, bool *ended)
@@ -135,8 +141,8 @@ const struct tr_etrace_tag *tr_etrace_tag_find(struct tr_text name, bool *ended)
 
 const struct tr_etrace_tag *tr_etrace_tag_of(enum tr_etrace_type type, unsigned slot)
 {
-	for (size_t i = 0; i < TAGS; i++)
-		if (tags[i].class == TR_ETRACE_STRING && tags[i].slot == slot &&
+	for (size_t i = 0; i < PLACES; i++)
+		if (tags[i].name.len && tags[i].class == TR_ETRACE_STRING && tags[i].slot == slot &&
 		    tags[i].types >> type & 1)
 			return &tags[i];
 	return NULL;

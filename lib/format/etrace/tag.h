@@ -72,7 +72,8 @@ struct tr_etrace_tag {
 	size_t parameter_count;
 };
 
-/* NULL: there is no such tag. ended: it is the tag of a STRING with "_end" behind. */
+/* NULL: there is no such tag; name is not empty. ended: it is the tag of a STRING with "_end"
+ * behind. */
 const struct tr_etrace_tag *tr_etrace_tag_find(struct tr_text name, bool *ended);
 
 /* The tag of the text in a slot of an event; NULL: there is none. */

@@ -13,7 +13,9 @@ static void put_text(struct tr_text bytes, struct tr_buffer *to)
 /* A line of a task, spelled in the one way. */
 static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
 {
-	tr_etrace_put_time(line->sec, line->nsec, to);
+	char time[TR_ETRACE_TIME_MAX];
+	char *end = tr_etrace_write_time(line->sec, line->nsec, time);
+	tr_buffer_put(to, time, (size_t)(end - time));
 	tr_buffer_put_byte(to, '\t');
 	tr_buffer_put_decimal(to, line->upid);
 	tr_buffer_put_byte(to, '\t');
