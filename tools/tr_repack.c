@@ -176,7 +176,8 @@ static const struct tr_codec *usual(const struct tr_format *format, const struct
 
 /*
  * Without -z: the input's own container, if it is one for the format; what was
- * no trace file before gets the container that the format's tools write.
+ * no trace file before gets the container that the format's tools write. That a
+ * build log was compressed says nothing of the compilation database made of it.
  */
 static const struct tr_codec *codec_by_default(const struct tr_format *format,
 					       const struct tr_trace_place *place)
@@ -185,7 +186,7 @@ static const struct tr_codec *codec_by_default(const struct tr_format *format,
 	const struct tr_codec *codec = place->codec;
 
 	if (!format->containers)
-		return codec;
+		return place->format == format ? codec : NULL;
 	if (is_trace && !codec && place->format == format)
 		return NULL;
 	if (is_trace && codec && usual(format, codec))

@@ -269,3 +269,9 @@ linking() {
 	run -2 --separate-stderr tr-parse cut
 	[[ $stderr == *"it ends in the middle of the list"* ]]
 }
+
+@test "a compressed log makes a database that is not" {
+	kw=$top_srcdir/tests/data/build/zlib.kw.json.gz
+	tr-repack -t compdb "$kw" | jq -e 'length == 34'
+	tr-repack -z gzip -t compdb "$kw" | zcat | cmp - <(tr-repack -t compdb "$kw")
+}
