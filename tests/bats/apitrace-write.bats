@@ -61,6 +61,35 @@ calls() {
 	done
 }
 
+@test "a trace that is cut comes back cut at the same byte" {
+	for name in good-v2 good-v6 good-threads good-frames; do
+		stream $name >whole
+		for ((n = 40; n < $(wc -c <whole); n += 5)); do
+			head -c $n whole >in
+			tr-parse -q in >records 2>/dev/null || [ $? -eq 2 ]
+			tr-repack -q -z none -o out records 2>/dev/null || [ $? -eq 2 ]
+			cmp in out
+		done
+	done
+}
+
+@test "what is cut does not come back behind anything else" {
+	stream good-v6 | head -c -4 | tr-parse -q >records || [ $? -eq 2 ]
+	grep ^raw records >raw
+	[ -s raw ]
+	# where something before it has changed, something comes behind it, or it is text by now
+	sed '/^call	1/d' records >1
+	{ grep -v '^!' records; grep '^call	0' records; } >2
+	{ grep -vE '^(!|raw)' records; sed 's/b64:[^	]*/"text"/' raw; } >3
+	{ grep -vE '^(!|raw)' records; sed 's/\.offset=.*/.offset="x"/' raw; } >4
+	for i in 1 2 3 4; do
+		tr-repack -q -z none -o out $i || [ $? -eq 2 ]
+		tr-parse out >again
+	done
+	run --separate-stderr -0 tr-repack --verbose -z none -o out 3
+	[[ $stderr == *"records of kind raw have no place"* ]]
+}
+
 @test "--exact: numbers in more bytes than they need" {
 	stream good-padded >in
 	tr-parse --exact in >records
@@ -151,6 +180,21 @@ calls() {
 	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
 	[[ $stderr == *"in:2: 'b' is no argument of its function"* ]]
 	[ "$(tr-parse out | grep ^call)" = "call	0	-	0	f	a=1	->	return=3" ]
+}
+
+@test "what is rebuilt has no arguments beyond its own, and takes no memory for it" {
+	printf 'enter\t0\t-\t0\tf\ta=1\nleave\t0\t-\t0\tf\t->\t#3=2\n' >in
+	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
+	[[ $stderr == *"in:2: '#3' is no argument of its function"* ]]
+	tr-parse out >records
+	# each call shows another argument of the same function
+	seq 5000 | awk '{ printf "call\t%d\t-\t0\tf\ta%d=1\t->\n", $1 - 1, $1 }' >in
+	(ulimit -v 200000 && tr-repack -q -t apitrace -z none -o out in)
+	[ "$(wc -c <out)" -lt 1000000 ]
+	diff <(tr-parse out | grep ^call | sed 's/\t\.sig=F[0-9]*//') in
+	seq 5000 | awk '{ printf "call\t%d\t-\t0\tf%d\t#4000=1\t->\n", $1 - 1, $1 }' >in
+	(ulimit -v 200000 && run -2 tr-repack -q -t apitrace -z none -o out in)
+	[ "$(wc -c <out)" -lt 1000000 ]
 }
 
 @test "what an edit can do to a call" {

@@ -1,11 +1,25 @@
 /*
  * Any bytes as a stream of apitrace: the records do not depend on how the input
- * is cut, and where nothing was wrong the same bytes are written again.
+ * is cut, and where nothing was wrong the same bytes are written again, also of
+ * a beginning of it, as a killed program leaves it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
+
+static void check_beginning(struct tr_text data)
+{
+	struct tr_buffer records = TR_BUFFER_INIT, again = TR_BUFFER_INIT;
+	fuzz_convert(&tr_format_apitrace, &tr_format_trec, data, true, SIZE_MAX, &records);
+	fuzz_convert(&tr_format_trec, &tr_format_apitrace, tr_buffer_text(&records), false,
+		     SIZE_MAX, &again);
+	/* of less than a head nothing comes */
+	if (again.len && !tr_text_equal(data, tr_buffer_text(&again)))
+		fuzz_fail("apitrace --exact is the identity on what is cut");
+	tr_buffer_free(&records);
+	tr_buffer_free(&again);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -24,6 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 				false, SIZE_MAX, &again);
 	if (!trouble && !tr_text_equal(data, tr_buffer_text(&again)))
 		fuzz_fail("apitrace --exact is the identity through the stream");
+	for (size_t part = 2; !trouble && part < 6; part++)
+		check_beginning((struct tr_text){ data.data, size - size / part });
 	tr_buffer_free(&whole);
 	tr_buffer_free(&small);
 	tr_buffer_free(&again);

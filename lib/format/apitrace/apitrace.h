@@ -16,11 +16,13 @@
  *		| 05 float (4 bytes) | 06 double (8 bytes) | 07 string | 08 uint length, bytes
  *		| 09 enum | 0a mask | 0b uint count, value* | 0c struct, value* | 0d uint pointer
  *		| 0e value (for people), value (for machines) | 0f uint count, uint*  (wide string)
- *	enum    = version >= 3: uint id [uint count, { string name, (03 | 04) uint }], (03 | 04)
- *uint version < 3:  uint id [string name, (03 | 04) uint]     and that is the value mask    = uint
- *id [uint count, { string name, uint flag }], uint function, struct = uint id [string name, uint
- *count, string*] frame   = uint id [{ 01 module | 02 function | 03 file (strings) | 04 line | 05
- *offset } 00] string  = uint length, bytes
+ *	enum    = uint id [uint count, { string name, (03 | 04) uint }], (03 | 04) uint
+ *	          version < 3: uint id [string name, (03 | 04) uint], and that is the value
+ *	mask    = uint id [uint count, { string name, uint flag }], uint
+ *	function, struct = uint id [string name, uint count, string*]
+ *	frame   = uint id [{ 01 module | 02 function | 03 file (strings)
+ *		           | 04 line | 05 offset (uints) } 00]
+ *	string  = uint length, bytes
  *
  * What stands in [ ] behind an id comes where the id is met first; functions,
  * structs, enums, masks and frames have ids of their own. uint is LEB128, floats
@@ -84,7 +86,7 @@ enum tr_apitrace_frame {
 /* bid.c */
 int tr_apitrace_bid(struct tr_input *in);
 
-/* read.c */
+/* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err);
 enum tr_status tr_apitrace_next(struct tr_reader *reader, struct tr_record **record,

@@ -55,7 +55,7 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 void tr_encode_uint(struct tr_encoder *encoder, uint64_t number);
 void tr_encode_string(struct tr_encoder *encoder, struct tr_text bytes);
 
-/* The id, and its definition where this is the first time. NULL: memory was out. */
+/* The id, and its definition where this is the first time. A signature of NULL: memory is out. */
 void tr_encode_signature(struct tr_encoder *encoder, struct tr_apitrace_signature *signature);
 
 /* Begins with no bytes; what was put together stays, or never was. */

@@ -21,6 +21,8 @@ struct writer {
 	bool begun;  /* the head is written */
 	struct tr_framing framing;
 	struct tr_misfits misfits;
+	uint64_t written;	/* bytes */
+	struct tr_buffer tail;	/* the bytes of the last event, which is cut */
 	uint64_t last, behind;	/* seq of the last enter; of the first one that came too late */
 	unsigned pending, told; /* enum remark */
 	bool finished;
@@ -44,12 +46,15 @@ void tr_apitrace_discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
 	tr_encoder_free(&writer->encoder);
+	tr_buffer_free(&writer->tail);
 	free(writer);
 }
 
 static void send(struct writer *writer)
 {
-	tr_output_put_text(writer->out, tr_buffer_text(&writer->encoder.bytes));
+	struct tr_text bytes = tr_buffer_text(&writer->encoder.bytes);
+	tr_output_put_text(writer->out, bytes);
+	writer->written += bytes.len;
 }
 
 static enum tr_status begin_trace(struct writer *writer, struct tr_record *header,
@@ -142,14 +147,50 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	return status == TR_OK ? tell(writer, err) : status;
 }
 
+/*
+ * The cut event at the end of a trace is put back only where all before it is
+ * as long as it was: the numbers in it would mean something else in another
+ * trace. True: the record is one.
+ */
+static bool keep_tail(struct writer *writer, struct tr_record *record)
+{
+	struct tr_error ignored;
+	struct tr_field *text = tr_record_field(record, "text");
+	struct tr_field *offset = tr_record_field(record, ".offset");
+	struct tr_value *bytes = text ? tr_field_value(record, text, &ignored) : NULL;
+	struct tr_value *place = offset ? tr_field_value(record, offset, &ignored) : NULL;
+	if (!bytes || !place || bytes->type != TR_BLOB || place->type != TR_UINT ||
+	    place->as.number != writer->written)
+		return false;
+	tr_buffer_reset(&writer->tail);
+	tr_buffer_put_text(&writer->tail, bytes->text);
+	return true;
+}
+
+/* What is none of the calls: TR_FATAL: memory. */
+static enum tr_status put_other(struct writer *writer, struct tr_record *record,
+				struct tr_error *err)
+{
+	bool is_raw = tr_text_is(record->kind, "raw");
+	if (is_raw && tr_record_split(record, err) == TR_OK && keep_tail(writer, record)) {
+		if (!writer->tail.failed)
+			return TR_OK;
+		tr_error_memory(err);
+		return TR_FATAL;
+	}
+	tr_misfits_add(&writer->misfits, record->kind);
+	return TR_OK;
+}
+
 static enum tr_status put_record(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
 	enum tr_status status = TR_OK;
 	bool enters;
 	if (!is_call(record->kind, &enters)) {
-		tr_misfits_add(&writer->misfits, record->kind);
+		status = put_other(writer, record, err);
 	} else {
+		tr_buffer_reset(&writer->tail); /* it was not the end */
 		if (enters)
 			look_at_order(writer, record);
 		status = put_call(writer, record, err);
@@ -182,8 +223,10 @@ enum tr_status tr_apitrace_finish(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = (struct writer *)base;
 	enum tr_status status = TR_OK;
-	if (!writer->finished)
+	if (!writer->finished) {
+		tr_output_put_text(writer->out, tr_buffer_text(&writer->tail));
 		status = end_segment(writer, NULL, err);
+	}
 	writer->finished = true;
 	if (status == TR_OK)
 		status = tell(writer, err);

@@ -5,15 +5,12 @@
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/write_signature.h"
 
-enum { MOST_UNNAMED = 4096 }; /* arguments that only a "#N" speaks of */
-
-/* What was rebuilt before of what scratch says, or NULL. */
-static struct tr_apitrace_signature *shown(const struct tr_written_signatures *signatures)
+struct tr_apitrace_signature *tr_rebuilt_shown(const struct tr_written_signatures *signatures)
 {
 	return tr_map_get(&signatures->shown, tr_buffer_text(&signatures->scratch));
 }
 
-static void begin_key(struct tr_written_signatures *signatures, char what, uint64_t number)
+void tr_rebuilt_begin_key(struct tr_written_signatures *signatures, char what, uint64_t number)
 {
 	tr_buffer_reset(&signatures->scratch);
 	tr_buffer_put_byte(&signatures->scratch, what);
@@ -21,13 +18,9 @@ static void begin_key(struct tr_written_signatures *signatures, char what, uint6
 	tr_buffer_put_byte(&signatures->scratch, '\0');
 }
 
-/*
- * Makes a signature of the draft and remembers it under scratch. preferred:
- * the id that the records give it, which it takes where it is free.
- */
-static struct tr_apitrace_signature *make(struct tr_written_signatures *signatures,
-					  struct tr_apitrace_signature *draft,
-					  const uint64_t *preferred)
+struct tr_apitrace_signature *tr_rebuilt_make(struct tr_written_signatures *signatures,
+					      struct tr_apitrace_signature *draft,
+					      const uint64_t *preferred)
 {
 	draft->id = preferred && tr_written_id_is_free(signatures, draft->table, *preferred)
 			    ? *preferred
@@ -42,143 +35,6 @@ static struct tr_apitrace_signature *make(struct tr_written_signatures *signatur
 	    !tr_map_put(&signatures->shown, key, made))
 		return NULL;
 	return made;
-}
-
-/* A field that is an argument: keys that begin with a dot and `return` are ours. */
-static bool is_argument(const struct tr_field *field)
-{
-	return field->key.data && !field->bad && *field->key.data != '.' &&
-	       !tr_text_is(field->key, "return");
-}
-
-/* The number of "#N", where it is one that a signature has room for. */
-static bool is_unnamed(struct tr_text key, uint64_t *number)
-{
-	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = { key.data + 1, key.len - 1 } };
-	return *key.data == '#' && tr_cell_number(&cell, number) && *number < MOST_UNNAMED;
-}
-
-struct arguments {
-	struct tr_apitrace_label *labels;
-	bool *taken;
-	size_t count, next;
-	struct tr_map names;
-};
-
-static void take(struct arguments *arguments, size_t at, struct tr_text name)
-{
-	arguments->labels[at] = (struct tr_apitrace_label){ .name = name };
-	arguments->taken[at] = true;
-	if (at >= arguments->count)
-		arguments->count = at + 1;
-}
-
-static bool add_name(struct arguments *arguments, struct tr_text name)
-{
-	if (tr_map_get(&arguments->names, name))
-		return true;
-	while (arguments->taken[arguments->next])
-		arguments->next++;
-	take(arguments, arguments->next, name);
-	return tr_map_put(&arguments->names, name, &arguments->labels[arguments->next]);
-}
-
-/* Those of `before` in front, then what the record adds. False: memory, or a bad key. */
-static bool collect(struct arguments *arguments, const struct tr_apitrace_signature *before,
-		    struct tr_record *record, struct tr_error *err)
-{
-	uint64_t number;
-	for (size_t i = 0; before && i < before->count; i++) {
-		take(arguments, i, before->labels[i].name);
-		if (arguments->labels[i].name.len &&
-		    !tr_map_put(&arguments->names, before->labels[i].name, &arguments->labels[i]))
-			return false;
-	}
-	for (size_t i = 0; i < record->count; i++)
-		if (is_argument(&record->fields[i]) && is_unnamed(record->fields[i].key, &number) &&
-		    !arguments->taken[number])
-			take(arguments, (size_t)number, TR_TEXT(""));
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_text name;
-		if (!is_argument(&record->fields[i]) || *record->fields[i].key.data == '#')
-			continue;
-		if (!tr_cell_bytes(record->fields[i].key, record->arena, &name, err) ||
-		    !add_name(arguments, name))
-			return false;
-	}
-	return true;
-}
-
-static struct tr_apitrace_signature *rebuild_function(struct tr_written_signatures *signatures,
-						      const struct tr_apitrace_signature *before,
-						      struct tr_text name, const uint64_t *id,
-						      struct tr_record *record,
-						      struct tr_error *err)
-{
-	size_t room = (before ? before->count : 0) + record->count + MOST_UNNAMED + 1;
-	struct arguments arguments = {
-		.labels = tr_arena_alloc(record->arena, room * sizeof *arguments.labels),
-		.taken = tr_arena_alloc(record->arena, room * sizeof *arguments.taken),
-	};
-	struct tr_apitrace_signature *function = NULL;
-	tr_error_memory(err);
-	if (arguments.labels && arguments.taken) {
-		memset(arguments.labels, 0, room * sizeof *arguments.labels);
-		memset(arguments.taken, 0, room * sizeof *arguments.taken);
-		for (size_t i = 0; i < room; i++)
-			arguments.labels[i].name = TR_TEXT("");
-		if (collect(&arguments, before, record, err)) {
-			struct tr_apitrace_signature draft = {
-				.table = TR_APITRACE_FUNCTIONS,
-				.name = name,
-				.labels = arguments.labels,
-				.count = arguments.count,
-			};
-			signatures->any_rebuilt = true;
-			function = make(signatures, &draft, id);
-		}
-	}
-	tr_map_free(&arguments.names);
-	return function;
-}
-
-/* The rebuilt function has a place for every argument of the record. */
-static bool suffices(struct tr_written_signatures *signatures,
-		     struct tr_apitrace_signature *function, const struct tr_record *record)
-{
-	uint64_t number;
-	for (size_t i = 0; i < record->count; i++)
-		if (is_argument(&record->fields[i]) &&
-		    !tr_written_argument(signatures, function, record->fields[i].key, i, &number))
-			return false;
-	return true;
-}
-
-enum tr_status tr_written_function(struct tr_written_signatures *signatures,
-				   struct tr_record *record, const uint64_t *id,
-				   struct tr_apitrace_signature **function, struct tr_error *err)
-{
-	struct tr_text name;
-	if (record->name.type != TR_CELL_TEXT) {
-		tr_error_set(err, TR_CAUSE_INPUT, "a call needs the name of its function");
-		return TR_WARN;
-	}
-	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	*function = id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_FUNCTIONS, *id)
-		       : tr_apitrace_function(&signatures->defined, name);
-	if (*function && tr_text_equal((*function)->name, name))
-		return TR_OK;
-	begin_key(signatures, id ? 'F' : 'f', id ? *id : 0);
-	tr_buffer_put_text(&signatures->scratch, name);
-	struct tr_apitrace_signature *before = shown(signatures);
-	*function = before;
-	if (before && suffices(signatures, before, record))
-		return TR_OK;
-	*function = rebuild_function(signatures, before, name, id, record, err);
-	if (*function)
-		return TR_OK;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 }
 
 static bool same_members(const struct tr_apitrace_signature *signature,
@@ -210,12 +66,12 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 		       : NULL;
 	if (defined && same_members(defined, value))
 		return defined;
-	begin_key(signatures, has_id ? 'S' : 's', has_id ? value->id : 0);
+	tr_rebuilt_begin_key(signatures, has_id ? 'S' : 's', has_id ? value->id : 0);
 	for (size_t i = 0; i < value->count; i++) {
 		tr_buffer_put_text(&signatures->scratch, value->as.members[i].key);
 		tr_buffer_put_byte(&signatures->scratch, '\0');
 	}
-	struct tr_apitrace_signature *rebuilt = shown(signatures);
+	struct tr_apitrace_signature *rebuilt = tr_rebuilt_shown(signatures);
 	if (rebuilt)
 		return rebuilt;
 	struct tr_apitrace_signature draft = {
@@ -231,7 +87,8 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 			return NULL;
 	}
 	signatures->any_rebuilt |= !defined;
-	return draft.labels ? make(signatures, &draft, has_id ? &value->id : NULL) : NULL;
+	return draft.labels ? tr_rebuilt_make(signatures, &draft, has_id ? &value->id : NULL)
+			    : NULL;
 }
 
 /* One constant, or none where the value has no name. */
@@ -248,7 +105,7 @@ static struct tr_apitrace_signature *make_single(struct tr_written_signatures *s
 	if (!draft.labels)
 		return NULL;
 	draft.labels[0] = (struct tr_apitrace_label){ .name = name, .number = number, .tag = tag };
-	return make(signatures, &draft, NULL);
+	return tr_rebuilt_make(signatures, &draft, NULL);
 }
 
 struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
@@ -273,11 +130,11 @@ struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *sign
 		tr_buffer_put_decimal(&nameless, symbol->number);
 		name = tr_buffer_text(&nameless);
 	}
-	begin_key(signatures, negative ? 'n' : 'e', name.data ? symbol->number : 0);
+	tr_rebuilt_begin_key(signatures, negative ? 'n' : 'e', name.data ? symbol->number : 0);
 	tr_buffer_put_byte(&signatures->scratch, name.data ? '+' : '-');
 	tr_buffer_put_text(&signatures->scratch, name);
 	signatures->any_rebuilt |= !defined;
-	struct tr_apitrace_signature *rebuilt = shown(signatures);
+	struct tr_apitrace_signature *rebuilt = tr_rebuilt_shown(signatures);
 	return rebuilt ? rebuilt
 		       : make_single(signatures, TR_APITRACE_ENUMS, name, symbol->number, tag);
 }
@@ -295,7 +152,7 @@ struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *sign
 	if (defined)
 		return defined;
 	uint64_t bits = symbol->count ? symbol->number & ~symbol->unknown_bits : 0;
-	begin_key(signatures, 'm', bits);
+	tr_rebuilt_begin_key(signatures, 'm', bits);
 	tr_buffer_put_byte(&signatures->scratch, symbol->count ? '+' : '-');
 	size_t start = signatures->scratch.len;
 	for (size_t i = 0; i < symbol->count; i++) {
@@ -308,7 +165,7 @@ struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *sign
 		tr_buffer_put_text(&signatures->scratch, name);
 	}
 	signatures->any_rebuilt = true;
-	struct tr_apitrace_signature *rebuilt = shown(signatures);
+	struct tr_apitrace_signature *rebuilt = tr_rebuilt_shown(signatures);
 	if (rebuilt)
 		return rebuilt;
 	struct tr_text joined = { NULL, 0 };
@@ -327,9 +184,9 @@ struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *sig
 		tr_apitrace_signature(&signatures->defined, TR_APITRACE_FRAMES, id);
 	if (frame)
 		return frame;
-	begin_key(signatures, 'k', id);
-	frame = shown(signatures);
+	tr_rebuilt_begin_key(signatures, 'k', id);
+	frame = tr_rebuilt_shown(signatures);
 	struct tr_apitrace_signature draft = { .table = TR_APITRACE_FRAMES, .name = TR_TEXT("") };
 	signatures->any_rebuilt |= !frame;
-	return frame ? frame : make(signatures, &draft, &id);
+	return frame ? frame : tr_rebuilt_make(signatures, &draft, &id);
 }

@@ -115,6 +115,17 @@ static bool search(const struct tr_apitrace_signature *function, struct tr_text 
 	return false;
 }
 
+/*
+ * The trace that was read may have had numbers beyond its function's arguments,
+ * and they come back; one that is made here has none, for apitrace crashes on them.
+ */
+static bool is_rebuilt(const struct tr_written_signatures *signatures,
+		       const struct tr_apitrace_signature *function)
+{
+	return tr_apitrace_signature(&signatures->rebuilt, TR_APITRACE_FUNCTIONS, function->id) ==
+	       function;
+}
+
 bool tr_written_argument(struct tr_written_signatures *signatures,
 			 struct tr_apitrace_signature *function, struct tr_text key, size_t guess,
 			 uint64_t *number)
@@ -125,7 +136,8 @@ bool tr_written_argument(struct tr_written_signatures *signatures,
 		return true;
 	}
 	if (key.len > 1 && *key.data == '#')
-		return read_number(key, number);
+		return read_number(key, number) &&
+		       (*number < function->count || !is_rebuilt(signatures, function));
 	/* a function of so many arguments may be there to make us slow */
 	if (function->count > FEW && !function->sorted)
 		function->sorted = sort_keys(signatures, function);

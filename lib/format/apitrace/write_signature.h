@@ -22,6 +22,7 @@ struct tr_written_signatures {
 	struct tr_buffer scratch;
 	struct tr_arena *scratch_arena; /* of the record that is being written */
 	bool any_rebuilt;
+	size_t spared; /* see write_rebuild_function.c */
 };
 
 /* Zeroed is empty. */
@@ -52,6 +53,19 @@ struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *sig
 struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
 					      const struct tr_symbol *symbol, bool has_id,
 					      bool negative, bool single);
+
+/*
+ * write_rebuild.c, for itself and write_rebuild_function.c: what records show is
+ * looked up under a key that is put together in scratch. shown: what was rebuilt
+ * before of what scratch says, or NULL. make: a signature of the draft, which is
+ * remembered under scratch; preferred: the id that the records give it, which it
+ * takes where it is free. NULL: memory is out.
+ */
+void tr_rebuilt_begin_key(struct tr_written_signatures *signatures, char what, uint64_t number);
+struct tr_apitrace_signature *tr_rebuilt_shown(const struct tr_written_signatures *signatures);
+struct tr_apitrace_signature *tr_rebuilt_make(struct tr_written_signatures *signatures,
+					      struct tr_apitrace_signature *draft,
+					      const uint64_t *preferred);
 
 /* Ids in the trace that nobody has yet. */
 bool tr_written_id_is_free(const struct tr_written_signatures *signatures,

@@ -110,7 +110,8 @@ static const struct {
 	  "%fn\tF1\tg\targs=[]\n"
 	  "enter\t0\t-\t-\tg\n"
 	  "! 0x7 at call 0: the trace is cut: what begins here takes 10 bytes at least, "
-	  "and there are 7\n" },
+	  "and there are 7\n"
+	  "raw\t0\t-\t-\t-\ttext=b64:AQACBwV4eQ==\treason=\"cut\"\t.offset=7\n" },
 	{ "a number of more than 64 bits",
 	  BYTES("\x02\x00\x01\x01g\x00\x02\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x00"),
 	  "%trec\t1\tversion=2\n"

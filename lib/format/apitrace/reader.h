@@ -1,0 +1,46 @@
+/*
+ * Private to the reader: its state. reader_unit.c parses units of the stream,
+ * reader.c makes records of them.
+ */
+#ifndef TR_FORMAT_APITRACE_READER_H
+#define TR_FORMAT_APITRACE_READER_H
+
+#include "core/input.h"
+#include "format/apitrace/exact.h"
+#include "format/apitrace/parse.h"
+
+/* A call that was entered. */
+struct tr_apitrace_live {
+	struct tr_apitrace_signature *function;
+	uint64_t thread;
+	struct tr_apitrace_live *next; /* in the list of free ones */
+};
+
+struct tr_apitrace_reader {
+	struct tr_input *in;
+	uint64_t max_record;
+	struct tr_apitrace_parse parse;
+	struct tr_apitrace_event event;
+	uint64_t calls; /* entered so far */
+	struct tr_id_map live;
+	struct tr_apitrace_live *free;
+	struct tr_arena live_arena;
+
+	/* What is due of the unit: its definitions, its flaw, its record. */
+	struct tr_apitrace_signature *definition; /* the next one */
+	struct tr_record definition_record;
+	struct tr_arena definition_arena;
+	bool record_due;
+
+	struct tr_apitrace_exact *exact; /* NULL: nobody asked for it */
+	bool begun;			 /* the head is behind us */
+	bool ended;
+};
+
+/*
+ * reader_unit.c: The unit at the input's position, as parse and event. False:
+ * parse.outcome says why. The input stays where it is.
+ */
+bool tr_apitrace_read_unit(struct tr_apitrace_reader *reader);
+
+#endif
