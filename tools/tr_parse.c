@@ -218,6 +218,8 @@ int main(int argc, char **argv)
 		blobs = (struct tr_cli_blobs){ .wanted = true, .what = TR_BLOBS_LEAVE_OUT };
 	cli.config.read.exact = chosen[EXACT];
 	cli.config.read.lines = chosen[LINES];
+	/* what changes records needs their fields */
+	cli.config.read.as_text = !chosen[JOIN] && !chosen[NO_BLOBS] && !chosen[BLOB_DIR];
 	cli.config.unknown_members = cli.config.apart = listing;
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (listing)

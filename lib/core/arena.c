@@ -33,6 +33,7 @@ void *tr_arena_grow(struct tr_arena *arena, size_t size)
 	block->next = arena->blocks;
 	block->size = want;
 	arena->blocks = block;
+	arena->grown = true;
 	arena->pos = block_bytes(block) + size;
 	arena->end = block_bytes(block) + want;
 	return block_bytes(block);
@@ -61,6 +62,7 @@ void tr_arena_shrink(struct tr_arena *arena)
 		}
 	}
 	arena->blocks = kept;
+	arena->grown = false;
 	arena->empty = arena->end = NULL;
 	if (kept) {
 		kept->next = NULL;

@@ -19,11 +19,12 @@ struct tr_arena {
 	char *pos, *end; /* free bytes of the newest block */
 	struct tr_arena_block *blocks;
 	char *empty; /* where pos stands while nothing is allocated */
+	bool grown;  /* blocks came since the last reset: it has to look at them */
 };
 
 #define TR_ARENA_INIT \
 	{ \
-		NULL, NULL, NULL, NULL \
+		NULL, NULL, NULL, NULL, false \
 	}
 
 /* Slow path of tr_arena_alloc. Use that. */
@@ -57,8 +58,10 @@ static inline bool tr_arena_is_empty(const struct tr_arena *arena)
 /* Forgets every allocation. Blocks beyond the largest, and any above 1 MiB, go back. */
 static inline void tr_arena_reset(struct tr_arena *arena)
 {
-	if (!tr_arena_is_empty(arena))
+	if (arena->grown)
 		tr_arena_shrink(arena);
+	else
+		arena->pos = arena->empty;
 }
 
 /* Gives all memory back; the arena is empty and usable afterwards. */

@@ -60,4 +60,32 @@ static inline size_t tr_decimal_write(uint64_t n, char *to)
 	return len;
 }
 
+/*
+ * A number that is mostly one more than the one before: all of its digits but
+ * the last two are kept. Those are written anew each time, because what was
+ * just stored by bytes is slow to be loaded in blocks.
+ */
+struct tr_counter {
+	uint64_t hundreds;
+	char digits[TR_DECIMAL_MAX]; /* of the hundreds */
+	uint8_t len;		     /* 0: of none */
+};
+
+/* The digits of number; to has room for TR_DECIMAL_MAX + 2, whatever they are. Returns how many. */
+static inline size_t tr_counter_write(struct tr_counter *counter, uint64_t number, char *to)
+{
+	uint64_t hundreds = number / 100;
+	if (hundreds == 0)
+		return tr_decimal_write(number, to);
+	if (hundreds != counter->hundreds || !counter->len) {
+		counter->hundreds = hundreds;
+		counter->len = (uint8_t)tr_decimal_write(hundreds, counter->digits);
+	}
+	memcpy(to, counter->digits, TR_DECIMAL_MAX);
+	uint64_t rest = number - 100 * hundreds;
+	to[counter->len] = (char)('0' + rest / 10);
+	to[counter->len + 1] = (char)('0' + rest % 10);
+	return (size_t)counter->len + 2;
+}
+
 #endif

@@ -70,6 +70,7 @@ struct tr_read_config {
 	bool exact; /* --exact: add .raw where the rewrite would differ */
 	bool lines; /* --lines: one record for every line of the source, all bytes of it */
 	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */
+	bool as_text; /* records may come as text, where that is cheaper than fields */
 };
 
 struct tr_write_config {

@@ -38,6 +38,10 @@ static inline bool tr_power5_is_exact(int q)
 	return q >= 0 && q <= 55;
 }
 
+/* 5^-31 to 5^45, which 32-bit numbers take: 64 bits of them, rounded up. */
+enum { TR_POWER_ABOVE_MIN = -31, TR_POWERS_ABOVE = 77 };
+extern const uint64_t tr_powers_above[TR_POWERS_ABOVE];
+
 /* floor(log2(10^q)) for |q| <= 1233. */
 static inline int tr_log2_power10(int q)
 {

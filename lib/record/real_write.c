@@ -1,6 +1,7 @@
 /* Real numbers to text: the shortest digits, and how they are laid out. */
 #include <string.h>
 
+#include "core/decimal.h"
 #include "record/literal.h"
 #include "record/real.h"
 
@@ -55,15 +56,15 @@ static struct interval interval_of(const struct tr_real_width *width, uint64_t m
 	/* floor(log10(2^exponent)); the interval is narrower below a power of two: 3/4 of it */
 	int k = (exponent * 1262611 - (uneven ? 524031 : 0)) >> 22;
 	int shift = exponent + tr_log2_power10(-k) + 1;
-	struct tr_power power = power_above(-k);
 	uint64_t value = 4 * mantissa, lower = value - (uneven ? 1 : 2), upper = value + 2;
 	struct interval in = { .open = mantissa & 1, .exponent = k };
 	if (width == &tr_real64) {
+		struct tr_power power = power_above(-k);
 		in.lower = scale64(power, lower << shift);
 		in.value = scale64(power, value << shift);
 		in.upper = scale64(power, upper << shift);
 	} else {
-		uint64_t first = power.high + (power.low != 0);
+		uint64_t first = tr_powers_above[-k - TR_POWER_ABOVE_MIN];
 		in.lower = scale32(first, lower << shift);
 		in.value = scale32(first, value << shift);
 		in.upper = scale32(first, upper << shift);
@@ -223,11 +224,33 @@ static size_t put_word(const char *word, char *to)
 	return len;
 }
 
+/*
+ * Whole numbers that all their neighbours are at least 1 away from have all of
+ * their digits in front of the point. 0: it is another one.
+ */
+static inline size_t put_whole(const struct tr_real_width *width, uint64_t bits, char *to)
+{
+	unsigned shift = (unsigned)(width->bias + width->fraction_bits) -
+			 (unsigned)(bits >> width->fraction_bits);
+	if (shift > (unsigned)width->fraction_bits)
+		return 0;
+	uint64_t hidden = UINT64_C(1) << width->fraction_bits;
+	uint64_t mantissa = (bits & (hidden - 1)) | hidden;
+	if (mantissa & ((UINT64_C(1) << shift) - 1))
+		return 0;
+	size_t len = tr_decimal_write(mantissa >> shift, to);
+	memcpy(to + len, ".0", 2);
+	return len + 2;
+}
+
 /* Without sign and suffix; NaN and infinity are not the business of this. */
 static size_t put_magnitude(const struct tr_real_width *width, uint64_t bits, char *to)
 {
 	if (bits == 0)
 		return put_word("0.0", to);
+	size_t whole = put_whole(width, bits, to);
+	if (whole)
+		return whole;
 	uint64_t hidden = UINT64_C(1) << width->fraction_bits;
 	uint64_t fraction = bits & (hidden - 1);
 	int exponent = (int)(bits >> width->fraction_bits);

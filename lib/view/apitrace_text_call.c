@@ -21,27 +21,6 @@ static void put_short(struct tr_buffer *line, struct tr_text text)
 		line->len = (size_t)(copy_short(to, text) - line->data);
 }
 
-/* The digits of a number, which is mostly one more than the last. */
-static char *put_number(struct tr_apitrace_text *text, uint64_t number, char *to)
-{
-	char *digits = text->digits;
-	size_t i = text->digit_count;
-
-	if (i && number == text->number + 1) {
-		while (i && digits[i - 1] == '9')
-			digits[--i] = '0';
-		if (i)
-			digits[i - 1]++;
-	} else {
-		i = 0;
-	}
-	if (i == 0)
-		text->digit_count = tr_decimal_write(number, digits);
-	text->number = number;
-	memcpy(to, digits, TR_DECIMAL_MAX);
-	return to + text->digit_count;
-}
-
 /* apitrace's numbers of threads are those of the trace, in hex. */
 static char *put_thread(uint64_t number, char *to)
 {
@@ -69,7 +48,7 @@ static bool put_numbers(struct tr_apitrace_text *text, const struct tr_record *r
 		return false;
 	char *start = to;
 	if (text->config.call_numbers) {
-		to = put_number(text, seq->number, to);
+		to += tr_counter_write(&text->number, seq->number, to);
 		*to++ = ' ';
 	}
 	if (text->config.thread_ids)

@@ -47,10 +47,7 @@ struct tr_apitrace_text {
 	struct tr_apitrace_known known[TR_APITRACE_NAMES];
 	struct tr_apitrace_function guess; /* made from a record that has no definition */
 
-	/* The digits of the last call's number: that of the next is mostly one more. */
-	uint64_t number;
-	char digits[TR_DECIMAL_MAX + 1];
-	size_t digit_count; /* 0: there was none */
+	struct tr_counter number; /* of the last call */
 
 	struct tr_text call; /* the number of the call that is shown, for names of blobs */
 	unsigned blobs;	     /* of that call, so far */

@@ -75,8 +75,8 @@ static int weigh(struct tr_apitrace_parse *parse, const struct tr_input *in)
 	tr_record_init(&head, &parse->arena);
 	bool whole = tr_apitrace_parse_head(parse, &head);
 	int properties = property_bits(&head);
-	bool empty = whole && parse->p == parse->end &&
-		     parse->version >= TR_APITRACE_HAS_PROPERTIES;
+	bool empty =
+		whole && parse->p == parse->end && parse->version >= TR_APITRACE_HAS_PROPERTIES;
 	for (unsigned i = 0; i < EVENTS && whole; i++)
 		whole = parse_event(parse);
 	int signatures = signature_bits(parse->defined);

@@ -1,22 +1,7 @@
-/* How a parse begins, and all the ways in which it ends. */
+/* All the ways in which a parse ends. */
 #include "format/apitrace/parse.h"
 
 #include <inttypes.h>
-
-void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, const char *start, const char *end,
-			     uint64_t offset)
-{
-	tr_arena_reset(&parse->arena);
-	parse->start = parse->p = start;
-	parse->end = end;
-	parse->offset = offset;
-	parse->owed = 0;
-	parse->deep = false;
-	parse->flawed = false;
-	parse->defined = NULL;
-	parse->last = &parse->defined;
-	parse->outcome = TR_APITRACE_WHOLE;
-}
 
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 {
@@ -73,13 +58,4 @@ bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *co
 	}
 	*count = (size_t)n;
 	return true;
-}
-
-void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t count, size_t size)
-{
-	void *memory =
-		count <= SIZE_MAX / 2 / size ? tr_arena_alloc(&parse->arena, count * size) : NULL;
-	if (!memory)
-		tr_apitrace_no_memory(parse);
-	return memory;
 }

@@ -10,6 +10,7 @@
 #define TR_FORMAT_APITRACE_PARSE_H
 
 #include "core/buffer.h"
+#include "core/decimal.h"
 #include "core/error.h"
 #include "format/apitrace/signature.h"
 #include "format/apitrace/wire.h"
@@ -44,8 +45,20 @@ struct tr_apitrace_parse {
 };
 
 /* Begins a unit at the window's start. */
-void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, const char *start, const char *end,
-			     uint64_t offset);
+static inline void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, const char *start,
+					   const char *end, uint64_t offset)
+{
+	tr_arena_reset(&parse->arena);
+	parse->start = parse->p = start;
+	parse->end = end;
+	parse->offset = offset;
+	parse->owed = 0;
+	parse->deep = false;
+	parse->flawed = false;
+	parse->defined = NULL;
+	parse->last = &parse->defined;
+	parse->outcome = TR_APITRACE_WHOLE;
+}
 
 /* Frees what it allocated. */
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse);
@@ -132,7 +145,14 @@ static inline bool tr_apitrace_string(struct tr_apitrace_parse *parse, struct tr
 bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *count);
 
 /* NULL: the parse has ended. */
-void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t count, size_t size);
+static inline void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t count, size_t size)
+{
+	void *memory =
+		count <= SIZE_MAX / 2 / size ? tr_arena_alloc(&parse->arena, count * size) : NULL;
+	if (!memory)
+		tr_apitrace_end_no_memory(parse);
+	return memory;
+}
 
 /* parse_signature.c: The signature whose id stands at p, and its definition where this is it. */
 bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
@@ -141,8 +161,17 @@ bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitra
 /* parse_head.c: All that stands before the first event: the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
 
-/* parse_value.c */
-bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value);
+/* parse_value.c: a value within `depth` brackets. */
+bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
+			     unsigned depth);
+
+/*
+ * parse_line.c: The lead ("\tkey=", TR_APITRACE_LEAD_SLACK more bytes can be
+ * read behind it) and the value at p as text, which is appended to the line.
+ * Where parse says afterwards that it was too deep, the text says nothing.
+ */
+bool tr_apitrace_spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
+			     struct tr_buffer *line);
 
 /* The string spelling of bytes: the bytes themselves, or in the arena. */
 bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
@@ -155,7 +184,15 @@ struct tr_apitrace_event {
 	struct tr_apitrace_signature *function; /* NULL: a leave of nobody knows what */
 	struct tr_record record;
 	size_t fields_cap;
+	struct tr_value *room; /* for the values of fields up to fields_cap */
+
+	/* Where the record is to be a line: fields go there. NULL: they are built. */
+	struct tr_buffer *line;
+	size_t rest;		   /* in line: behind the fixed columns */
+	struct tr_counter counter; /* the call's number */
 };
+
+enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes in front of a line, which `enter` takes */
 
 /* parse_event.c: Behind the byte that says what event it is; the record gets its fields. */
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);

@@ -4,12 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/decimal.h"
+#include "record/literal.h"
+
 enum {
 	FIRST_FIELDS = 8,
-	MORE_FIELDS = 3, /* than arguments: what comes back, flags, a backtrace */
+	MORE_FIELDS = 3,   /* than arguments: what comes back, flags, a backtrace */
+	MOST_FIELDS = 256, /* that are believed before they come */
 };
 
-/* A power of two: tr_record_add relies on that. */
+/* Room for so many fields and their values: a power of two, for tr_record_add relies on that. */
 static bool reserve_fields(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 			   size_t count)
 {
@@ -18,38 +22,67 @@ static bool reserve_fields(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 	while (cap < count && cap <= SIZE_MAX / 2)
 		cap *= 2;
 	struct tr_field *fields = tr_apitrace_alloc(parse, cap, sizeof *fields);
-	if (!fields)
+	struct tr_value *values =
+		fields ? tr_apitrace_alloc(parse, cap - record->count, sizeof *values) : NULL;
+	if (!values)
 		return false;
 	if (record->count)
 		memcpy(fields, record->fields, record->count * sizeof *fields);
 	record->fields = fields;
 	event->fields_cap = cap;
+	event->room = values;
 	return true;
 }
 
 /* A field whose value is still to be filled in. NULL: the parse has ended. */
-static struct tr_value *add_field(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
-				  struct tr_text key)
+static inline struct tr_value *add_field(struct tr_apitrace_parse *parse,
+					 struct tr_apitrace_event *event, struct tr_text key)
 {
 	struct tr_record *record = &event->record;
 	if (record->count == event->fields_cap && !reserve_fields(parse, event, record->count + 1))
 		return NULL;
-	struct tr_value *value = tr_apitrace_alloc(parse, 1, sizeof *value);
-	if (value)
-		record->fields[record->count++] = (struct tr_field){ .key = key, .value = value };
+	struct tr_value *value = event->room++;
+	record->fields[record->count++] = (struct tr_field){ .key = key, .value = value };
 	return value;
 }
 
-/* #N, for an argument that the signature does not have. */
-static bool number_key(struct tr_apitrace_parse *parse, uint64_t number, struct tr_text *key)
+/* "\t#N=", for an argument that the signature does not have. */
+static bool number_lead(struct tr_apitrace_parse *parse, uint64_t number, struct tr_text *lead)
 {
-	enum { KEY_MAX = 1 + 20 + 1 };
-	char *text = tr_apitrace_alloc(parse, 1, KEY_MAX);
+	enum { LEAD_MAX = 2 + 20 + 1 + TR_APITRACE_LEAD_SLACK };
+	char *text = tr_apitrace_alloc(parse, 1, LEAD_MAX);
 	if (!text)
 		return false;
-	int len = snprintf(text, KEY_MAX, "#%" PRIu64, number);
-	*key = (struct tr_text){ text, (size_t)len };
+	int len = snprintf(text, LEAD_MAX, "\t#%" PRIu64 "=", number);
+	*lead = (struct tr_text){ text, (size_t)len };
 	return true;
+}
+
+/* The value at p, as a field or a piece of the line. lead: "\tkey=". */
+static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
+		       struct tr_text lead)
+{
+	if (event->line)
+		return tr_apitrace_spell_field(parse, lead, event->line);
+	struct tr_value *value =
+		add_field(parse, event, (struct tr_text){ lead.data + 1, lead.len - 2 });
+	return value && tr_apitrace_parse_value(parse, value, 0);
+}
+
+/* The same for a value that was made. */
+static bool take_made(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
+		      struct tr_text lead, const struct tr_value *made)
+{
+	if (event->line) {
+		tr_buffer_put_text(event->line, lead);
+		tr_literal_write(made, event->line);
+		return true;
+	}
+	struct tr_value *value =
+		add_field(parse, event, (struct tr_text){ lead.data + 1, lead.len - 2 });
+	if (value)
+		*value = *made;
+	return value;
 }
 
 static void out_of_range(struct tr_apitrace_parse *parse, const struct tr_apitrace_event *event,
@@ -69,26 +102,22 @@ static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 {
 	const char *where = parse->p;
 	uint64_t number;
-	struct tr_text key;
+	struct tr_text lead;
 	if (!tr_apitrace_uint(parse, &number))
 		return false;
-	if (event->function && number < event->function->count) {
-		key = event->function->labels[number].key;
-	} else {
-		if (!number_key(parse, number, &key))
-			return false;
-		if (event->function)
-			out_of_range(parse, event, number, where);
-	}
-	struct tr_value *value = add_field(parse, event, key);
-	return value && tr_apitrace_parse_value(parse, value);
+	if (event->function && number < event->function->count)
+		return take_value(parse, event, event->function->labels[number].lead);
+	if (!number_lead(parse, number, &lead))
+		return false;
+	if (event->function)
+		out_of_range(parse, event, number, where);
+	return take_value(parse, event, lead);
 }
 
 static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
-	struct tr_value *value = add_field(parse, event, TR_TEXT(".bt"));
 	size_t count;
-	if (!value || !tr_apitrace_count(parse, 1, &count))
+	if (!tr_apitrace_count(parse, 1, &count))
 		return false;
 	struct tr_value *frames = tr_apitrace_alloc(parse, count, sizeof *frames);
 	if (!frames)
@@ -99,27 +128,21 @@ static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_
 		    !tr_apitrace_set_id(parse, frame, &frames[i]))
 			return false;
 	}
-	*value = (struct tr_value){ .type = TR_LIST, .as.items = frames, .count = count };
-	return true;
+	struct tr_value list = { .type = TR_LIST, .as.items = frames, .count = count };
+	return take_made(parse, event, TR_TEXT("\t.bt="), &list);
 }
 
 static bool parse_flags(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
-	struct tr_value *value = add_field(parse, event, TR_TEXT(".flags"));
-	if (!value)
-		return false;
-	*value = (struct tr_value){ .type = TR_UINT };
-	return tr_apitrace_uint(parse, &value->as.number);
-}
-
-static bool parse_return(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
-{
-	struct tr_value *value = add_field(parse, event, TR_TEXT("return"));
-	return value && tr_apitrace_parse_value(parse, value);
+	struct tr_value flags = { .type = TR_UINT };
+	return tr_apitrace_uint(parse, &flags.as.number) &&
+	       take_made(parse, event, TR_TEXT("\t.flags="), &flags);
 }
 
 static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
+	static const char lead[8 + TR_APITRACE_LEAD_SLACK] = "\treturn=";
+	static const struct tr_text returned = { lead, 8 };
 	for (;;) {
 		unsigned detail;
 		bool going = false;
@@ -132,7 +155,7 @@ static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_ev
 			going = parse_argument(parse, event);
 			break;
 		case TR_APITRACE_RETURN:
-			going = parse_return(parse, event);
+			going = take_value(parse, event, returned);
 			break;
 		case TR_APITRACE_BACKTRACE:
 			going = parse_backtrace(parse, event);
@@ -149,12 +172,48 @@ static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_ev
 }
 
 /* Which of the functions of that name, where the name does not say it. */
-static bool add_signature(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
+static inline bool add_signature(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
+	struct tr_value id;
 	if (!event->function || !event->function->again)
 		return true;
-	struct tr_value *value = add_field(parse, event, TR_TEXT(".sig"));
-	return value && tr_apitrace_set_id(parse, event->function, value);
+	return tr_apitrace_set_id(parse, event->function, &id) &&
+	       take_made(parse, event, TR_TEXT("\t.sig="), &id);
+}
+
+static char *put_block(char *to, const char *literal)
+{
+	size_t len = strlen(literal);
+	memcpy(to, literal, len);
+	return to + len;
+}
+
+/* The fixed columns of the line; an enter is taken for a call as long as nothing else is known. */
+static bool begin_line(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
+{
+	enum { NUMBERS = 16 + 2 * TR_DECIMAL_MAX, SLACK = TR_APITRACE_LEAD_SLACK };
+	struct tr_text name = event->function ? event->function->cell : TR_TEXT("-");
+	struct tr_buffer *line = event->line;
+	tr_buffer_reset(line);
+	char *to = tr_buffer_room(line, NUMBERS + name.len + SLACK);
+	if (!to)
+		return tr_apitrace_no_memory(parse);
+	to = event->enter ? put_block(to, " call\t") : put_block(to, " leave\t");
+	to += tr_counter_write(&event->counter, event->call, to);
+	to = put_block(to, "\t-\t");
+	if (!event->function || parse->version < TR_APITRACE_HAS_THREADS)
+		*to++ = '-';
+	else if (event->thread < 10)
+		*to++ = (char)('0' + event->thread);
+	else
+		to += tr_decimal_write(event->thread, to);
+	*to++ = '\t';
+	for (size_t done = 0; event->function && done < name.len; done += SLACK)
+		memcpy(to + done, name.data + done, SLACK);
+	if (!event->function)
+		*to = '-';
+	line->len = event->rest = (size_t)(to - line->data) + name.len;
+	return true;
 }
 
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
@@ -163,16 +222,23 @@ bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace
 	event->thread = 0;
 	if (parse->version >= TR_APITRACE_HAS_THREADS && !tr_apitrace_uint(parse, &event->thread))
 		return false;
-	return tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &event->function) &&
-	       reserve_fields(parse, event, event->function->count + MORE_FIELDS) &&
-	       add_signature(parse, event) && parse_details(parse, event);
+	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &event->function))
+		return false;
+	size_t count = event->function->count + MORE_FIELDS;
+	bool begun = event->line ? begin_line(parse, event)
+				 : reserve_fields(parse, event,
+						  count < MOST_FIELDS ? count : MOST_FIELDS);
+	return begun && add_signature(parse, event) && parse_details(parse, event);
 }
 
 bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	event->leave = true;
-	if (!event->enter && !add_signature(parse, event))
+	if (!event->enter &&
+	    ((event->line && !begin_line(parse, event)) || !add_signature(parse, event)))
 		return false;
+	if (event->line)
+		tr_buffer_put_literal(event->line, "\t->");
 	event->record.arrow = event->record.count;
 	return parse_details(parse, event);
 }

@@ -2,8 +2,6 @@
 #include "format/apitrace/parse.h"
 #include "record/literal.h"
 
-static bool parse_nested(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth);
-
 bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
 			    struct tr_value *value)
 {
@@ -17,20 +15,24 @@ bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text byte
 	return (!parse->scratch.failed && value->text.data) || tr_apitrace_no_memory(parse);
 }
 
-static bool parse_number(struct tr_apitrace_parse *parse, enum tr_type type, struct tr_value *value)
+static inline bool parse_number(struct tr_apitrace_parse *parse, enum tr_type type,
+				struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = type, .flags = type == TR_INT ? TR_NEGATIVE : 0 };
 	return tr_apitrace_uint(parse, &value->as.number);
 }
 
-static bool parse_real(struct tr_apitrace_parse *parse, enum tr_type type, struct tr_value *value)
+static inline bool parse_real(struct tr_apitrace_parse *parse, enum tr_type type,
+			      struct tr_value *value)
 {
-	unsigned size = type == TR_REAL32 ? 4 : 8;
+	size_t size = type == TR_REAL32 ? sizeof(uint32_t) : sizeof(uint64_t);
 	struct tr_text bytes;
-	*value = (struct tr_value){ .type = type };
 	if (!tr_apitrace_bytes(parse, size, &bytes))
 		return false;
-	value->as.number = tr_wire_fixed(bytes.data, size);
+	*value = (struct tr_value){
+		.type = type,
+		.as.number = type == TR_REAL32 ? tr_wire_u32(bytes.data) : tr_wire_u64(bytes.data),
+	};
 	return true;
 }
 
@@ -102,7 +104,7 @@ static struct tr_value *parse_values(struct tr_apitrace_parse *parse, size_t cou
 	parse->owed += count;
 	for (size_t i = 0; i < count; i++) {
 		parse->owed--;
-		if (!parse_nested(parse, &values[i], depth))
+		if (!tr_apitrace_parse_value(parse, &values[i], depth))
 			return NULL;
 	}
 	return values;
@@ -162,7 +164,7 @@ static bool parse_repr(struct tr_apitrace_parse *parse, struct tr_value *value, 
 }
 
 /* Whatever opens no bracket. */
-static bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
+static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
 {
 	switch ((enum tr_apitrace_tag)tag) {
 	case TR_APITRACE_NULL:
@@ -243,7 +245,8 @@ static bool skip(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value 
 	return true;
 }
 
-static bool parse_nested(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
+bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
+			     unsigned depth)
 {
 	unsigned tag;
 	if (!tr_apitrace_byte(parse, &tag))
@@ -256,9 +259,4 @@ static bool parse_nested(struct tr_apitrace_parse *parse, struct tr_value *value
 		return parse_array(parse, value, depth);
 	return tag == TR_APITRACE_STRUCT ? parse_struct(parse, value, depth)
 					 : parse_repr(parse, value, depth);
-}
-
-bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value)
-{
-	return parse_nested(parse, value, 0);
 }

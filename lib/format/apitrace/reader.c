@@ -19,6 +19,8 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
 					  ? config->limits.max_depth
 					  : TR_LITERAL_DEPTH;
+	if (config->as_text && !config->exact)
+		reader->event.line = &reader->line;
 	if (config->exact && !(reader->exact = tr_apitrace_exact_new())) {
 		tr_error_memory(err);
 		free(reader);
@@ -32,6 +34,7 @@ void tr_apitrace_close(struct tr_reader *base)
 	struct tr_apitrace_reader *reader = (struct tr_apitrace_reader *)base;
 	tr_apitrace_exact_free(reader->exact);
 	tr_apitrace_parse_free(&reader->parse);
+	tr_buffer_free(&reader->line);
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
 	tr_arena_free(&reader->definition_arena);
@@ -192,6 +195,27 @@ static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error
 
 /* Records. */
 
+/* The record is the line that was put together. False: memory is out. */
+static bool make_line(struct tr_apitrace_reader *reader)
+{
+	const struct tr_apitrace_event *event = &reader->event;
+	struct tr_record *record = &reader->event.record;
+	struct tr_buffer *line = &reader->line;
+	size_t end = line->len;
+	tr_buffer_put_byte(line, '\n');
+	if (line->failed)
+		return false;
+	char *start = line->data + TR_APITRACE_LINE_SLACK;
+	if (event->enter && !event->leave) {
+		start = line->data;
+		memcpy(start, "enter", 5);
+	}
+	record->line = tr_text_span(start, line->data + line->len);
+	record->rest = tr_text_span(line->data + event->rest, line->data + end);
+	record->split = false;
+	return true;
+}
+
 static bool finish_record(struct tr_apitrace_reader *reader)
 {
 	const struct tr_apitrace_event *event = &reader->event;
@@ -213,7 +237,9 @@ static bool finish_record(struct tr_apitrace_reader *reader)
 	} else {
 		flaw(reader, TR_CAUSE_INPUT, TR_FLAW, "a leave of a call that was not entered");
 	}
-	return !reader->parse.deep || make_deep(reader);
+	if (reader->parse.deep)
+		return make_deep(reader);
+	return !event->line || make_line(reader);
 }
 
 /* The unit is whole: what it means for those that follow, and what is to be said of it. */
@@ -268,6 +294,11 @@ static enum tr_status hand_out_record(struct tr_apitrace_reader *reader, struct 
 				     err);
 }
 
+static inline bool is_due(const struct tr_apitrace_reader *reader)
+{
+	return reader->record_due || reader->definition || reader->parse.flawed;
+}
+
 /* What is due of the unit that was taken. TR_END: nothing. */
 static enum tr_status hand_out(struct tr_apitrace_reader *reader, struct tr_record **record,
 			       struct tr_error *err)
@@ -286,10 +317,11 @@ enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **recor
 				struct tr_error *err)
 {
 	struct tr_apitrace_reader *reader = (struct tr_apitrace_reader *)base;
-	enum tr_status status = hand_out(reader, record, err);
+	enum tr_status status = is_due(reader) ? hand_out(reader, record, err) : TR_END;
 	if (status != TR_END)
 		return status;
-	if (reader->ended || (!tr_input_more(reader->in, 1) && reader->begun))
+	if (reader->ended ||
+	    (!tr_input_available(reader->in) && !tr_input_more(reader->in, 1) && reader->begun))
 		return TR_END;
 	if (!tr_apitrace_read_unit(reader))
 		return say_why(reader, err);
@@ -297,5 +329,9 @@ enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **recor
 		tr_error_memory(err);
 		return TR_FATAL;
 	}
-	return hand_out(reader, record, err);
+	if (reader->definition || reader->parse.flawed || reader->exact)
+		return hand_out(reader, record, err);
+	reader->record_due = false;
+	*record = &reader->event.record;
+	return TR_OK;
 }

@@ -32,6 +32,8 @@ struct tr_apitrace_reader {
 	struct tr_arena definition_arena;
 	bool record_due;
 
+	struct tr_buffer line; /* of the unit, where lines are wanted */
+
 	struct tr_apitrace_exact *exact; /* NULL: nobody asked for it */
 	bool begun;			 /* the head is behind us */
 	bool ended;

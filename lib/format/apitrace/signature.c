@@ -98,33 +98,58 @@ static bool mark_keys(struct tr_apitrace_signature *function)
 	return done;
 }
 
-static void spell_key(const struct tr_apitrace_signature *signature, size_t i, struct tr_buffer *to)
+static void spell_argument(const struct tr_apitrace_label *label, size_t i, struct tr_buffer *to)
 {
-	const struct tr_apitrace_label *label = &signature->labels[i];
-	if (signature->table != TR_APITRACE_FUNCTIONS) {
-		tr_string_escape(label->name, to);
-	} else if (label->plain) {
+	tr_buffer_put_byte(to, '\t');
+	if (label->plain) {
 		tr_cell_escape(label->name, true, to);
 	} else {
 		tr_buffer_put_byte(to, '#');
 		tr_buffer_put_decimal(to, i);
 	}
+	tr_buffer_put_byte(to, '=');
 }
 
-/* Spells the keys; those that are the names themselves need no bytes of their own. */
+static void put_slack(struct tr_buffer *to)
+{
+	static const char slack[TR_APITRACE_LEAD_SLACK];
+	tr_buffer_put(to, slack, sizeof slack);
+}
+
+/* The keys of arguments, each within its lead, all in one block. */
+static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature *function)
+{
+	struct tr_buffer leads = TR_BUFFER_INIT;
+	for (size_t i = 0; i < function->count; i++) {
+		struct tr_apitrace_label *label = &function->labels[i];
+		size_t start = leads.len;
+		spell_argument(label, i, &leads);
+		label->lead.len = leads.len - start;
+	}
+	put_slack(&leads);
+	struct tr_text block = tr_arena_copy(arena, tr_buffer_text(&leads));
+	bool done = !leads.failed && block.data;
+	for (size_t i = 0; i < function->count && done; i++) {
+		struct tr_apitrace_label *label = &function->labels[i];
+		label->lead.data = block.data;
+		label->key = (struct tr_text){ block.data + 1, label->lead.len - 2 };
+		block.data += label->lead.len;
+	}
+	tr_buffer_free(&leads);
+	return done;
+}
+
+/* The keys of the others; those that are the names themselves need no bytes of their own. */
 static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
 	struct tr_buffer keys = TR_BUFFER_INIT;
 	for (size_t i = 0; i < signature->count; i++) {
 		struct tr_apitrace_label *label = &signature->labels[i];
 		size_t start = keys.len;
-		spell_key(signature, i, &keys);
+		label->plain = tr_string_escape(label->name, &keys);
 		if (keys.failed)
 			break;
 		label->key = (struct tr_text){ NULL, keys.len - start };
-		label->plain = label->key.len == label->name.len &&
-			       (label->name.len == 0 ||
-				memcmp(keys.data + start, label->name.data, label->name.len) == 0);
 		if (label->plain) {
 			label->key = label->name;
 			keys.len = start;
@@ -147,8 +172,11 @@ static bool spell_cell(struct tr_arena *arena, struct tr_apitrace_signature *sig
 {
 	struct tr_buffer cell = TR_BUFFER_INIT;
 	tr_cell_escape(signature->name, false, &cell);
+	size_t len = cell.len;
+	put_slack(&cell);
 	if (!cell.failed)
 		signature->cell = tr_arena_copy(arena, tr_buffer_text(&cell));
+	signature->cell.len = len;
 	tr_buffer_free(&cell);
 	return signature->cell.data;
 }
@@ -158,7 +186,7 @@ static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signatur
 	switch (signature->table) {
 	case TR_APITRACE_FUNCTIONS:
 		return mark_keys(signature) && spell_cell(arena, signature) &&
-		       spell_keys(arena, signature);
+		       spell_arguments(arena, signature);
 	case TR_APITRACE_FRAMES:
 		return true;
 	default:
@@ -183,6 +211,8 @@ struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *
 			tr_map_take(&signatures->functions, signature->name);
 		return NULL;
 	}
+	if (draft->id < TR_APITRACE_FEW)
+		signatures->few[draft->table][draft->id] = signature;
 	return signature;
 }
 

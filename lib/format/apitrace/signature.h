@@ -15,6 +15,9 @@
 #include "core/map.h"
 #include "record/record.h"
 
+/* Bytes behind some texts that can be read, so that these are copied in blocks. */
+enum { TR_APITRACE_LEAD_SLACK = 16 };
+
 enum tr_apitrace_table {
 	TR_APITRACE_FUNCTIONS,
 	TR_APITRACE_STRUCTS,
@@ -34,11 +37,12 @@ struct tr_apitrace_label {
 	 * constants: the string spelling of the name. Frames: none.
 	 */
 	struct tr_text key;
-	uint64_t number; /* an enum's magnitude, a mask's flag, a frame's line or offset */
+	struct tr_text lead; /* an argument's: "\tkey=", with slack behind it */
+	uint64_t number;     /* an enum's magnitude, a mask's flag, a frame's line or offset */
 	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
 	 */
 	uint8_t tag;
-	bool plain;		/* key is equal to name byte for byte */
+	bool plain; /* an argument's: the name can be a key; others': the key is the name */
 	struct tr_value *ready; /* the reader's: the constant as a value */
 };
 
@@ -46,7 +50,7 @@ struct tr_apitrace_signature {
 	enum tr_apitrace_table table;
 	uint64_t id;
 	struct tr_text name; /* bytes; functions and structs */
-	struct tr_text cell; /* the name as a cell; a function's */
+	struct tr_text cell; /* the name as a cell, with slack behind it; a function's */
 	size_t count;
 	struct tr_apitrace_label *labels;
 	/* a function: another id had this name before, so records have to say which (.sig=F17) */
@@ -59,13 +63,16 @@ struct tr_apitrace_signature {
 	struct tr_value *ready;		    /* the id as a word: K1, F17 */
 
 	/* The writer's. */
-	bool written;  /* its definition is in the trace */
-	uint64_t wire; /* its id there */
+	bool written;				 /* its definition is in the trace */
+	uint64_t wire;				 /* its id there */
 	const struct tr_apitrace_label **sorted; /* arguments by key, once somebody searched */
 };
 
+enum { TR_APITRACE_FEW = 512 }; /* ids of a table that are found without a search */
+
 struct tr_apitrace_signatures {
 	struct tr_id_map tables[TR_APITRACE_TABLES];
+	struct tr_apitrace_signature *few[TR_APITRACE_TABLES][TR_APITRACE_FEW];
 	struct tr_map functions; /* name to the first function of that name */
 	struct tr_arena arena;
 };
@@ -78,7 +85,8 @@ static inline struct tr_apitrace_signature *
 tr_apitrace_signature(const struct tr_apitrace_signatures *signatures, enum tr_apitrace_table table,
 		      uint64_t id)
 {
-	return tr_id_map_get(&signatures->tables[table], id);
+	return id < TR_APITRACE_FEW ? signatures->few[table][id]
+				    : tr_id_map_get(&signatures->tables[table], id);
 }
 
 /* The first function of that name (bytes), or NULL. */

@@ -2,6 +2,7 @@
 #ifndef TR_FORMAT_APITRACE_WIRE_H
 #define TR_FORMAT_APITRACE_WIRE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,15 +67,22 @@ static inline void tr_wire_append_string(struct tr_buffer *to, struct tr_text by
 	tr_buffer_put_text(to, bytes);
 }
 
-/* Little endian, `size` bytes of it (a float's 4, a double's 8). */
-static inline uint64_t tr_wire_fixed(const char *p, unsigned size)
+/* Little endian: a float's bits, a double's. */
+static inline uint32_t tr_wire_u32(const char *p)
 {
-	uint64_t bits = 0;
-	for (unsigned i = 0; i < size; i++)
-		bits |= (uint64_t)(unsigned char)p[i] << 8 * i;
-	return bits;
+	uint32_t bits;
+	memcpy(&bits, p, sizeof bits);
+	return le32toh(bits);
 }
 
+static inline uint64_t tr_wire_u64(const char *p)
+{
+	uint64_t bits;
+	memcpy(&bits, p, sizeof bits);
+	return le64toh(bits);
+}
+
+/* The same way out, `size` bytes of it. */
 static inline void tr_wire_append_fixed(struct tr_buffer *to, uint64_t bits, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)

@@ -100,6 +100,13 @@ static void powers(void)
 		wrong += !same_power(q, down);
 	}
 	ok(wrong == 0, "all powers of five to 128 bits");
+	wrong = 0;
+	for (int i = 0; i < TR_POWERS_ABOVE; i++) {
+		struct tr_power power = tr_power5(TR_POWER_ABOVE_MIN + i);
+		bool whole = !power.low && tr_power5_is_exact(TR_POWER_ABOVE_MIN + i);
+		wrong += tr_powers_above[i] != power.high + !whole;
+	}
+	ok(wrong == 0, "those for 32-bit numbers, rounded up to 64 bits");
 }
 
 static uint64_t state = UINT64_C(0x7ec05eed);
