@@ -13,29 +13,30 @@ const struct tr_value *tr_apitrace_text_look(struct tr_apitrace_text *text,
 	return value;
 }
 
+static inline uint64_t load(const char *p, size_t size)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, p, size);
+	return word;
+}
+
 /* Keys are short, and nearly always the same. */
 static inline bool same(struct tr_text a, struct tr_text b)
 {
-	uint64_t x, y;
+	size_t len = a.len, i = 0;
 
-	if (a.len != b.len)
+	if (len != b.len)
 		return false;
-	if (a.len >= sizeof x) {
-		for (size_t i = 0; i + sizeof x < a.len; i += sizeof x) {
-			memcpy(&x, a.data + i, sizeof x);
-			memcpy(&y, b.data + i, sizeof y);
-			if (x != y)
-				return false;
-		}
-		memcpy(&x, a.data + a.len - sizeof x, sizeof x);
-		memcpy(&y, b.data + b.len - sizeof y, sizeof y);
-		return x == y;
-	}
-	for (size_t i = 0; i < a.len; i++) {
-		if (a.data[i] != b.data[i])
-			return false;
-	}
-	return true;
+	if (len < 4) /* its first, its middle, its last byte: that is all of them */
+		return len == 0 || (a.data[0] == b.data[0] && a.data[len / 2] == b.data[len / 2] &&
+				    a.data[len - 1] == b.data[len - 1]);
+	if (len < 8)
+		return load(a.data, 4) == load(b.data, 4) &&
+		       load(a.data + len - 4, 4) == load(b.data + len - 4, 4);
+	while (i + 8 < len && load(a.data + i, 8) == load(b.data + i, 8))
+		i += 8;
+	return i + 8 >= len && load(a.data + len - 8, 8) == load(b.data + len - 8, 8);
 }
 
 static bool is_key(struct tr_text key, const char *word, size_t len)

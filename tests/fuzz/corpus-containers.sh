@@ -1,6 +1,6 @@
 #!/bin/sh
 # The recipe of corpus/container: one small text in every container and archive.
-# Run in that folder; needs gzip, xz, zstd, bzip2, lz4, tar, zip, cpio and 7z.
+# Run in that folder; needs gzip, xz, zstd, bzip2, lz4, tar, zip, cpio, 7z, and tr-repack.
 set -e
 text=$(mktemp -d)
 trap 'rm -r "$text"' EXIT
@@ -9,6 +9,16 @@ gzip -nc "$text/a.json" >gzip
 { gzip -nc "$text/a.json"; gzip -nc "$text/a.json"; } >gzip-members
 xz -c "$text/a.json" >xz
 zstd -qc "$text/a.json" >zstd
+for codec in snappy brotli; do
+	tr-repack -z $codec -O foreign=yes -o $codec "$text/a.json"
+done
+# two frames and a table of them, in a frame to be skipped
+{
+	zstd -qc "$text/a.json"
+	zstd -qc "$text/a.json"
+	printf '\136\052\115\030\031\0\0\0'
+	printf '\101\0\0\0\101\0\0\0\101\0\0\0\101\0\0\0\2\0\0\0\0\261\352\222\217'
+} >zstd-seekable
 bzip2 -c "$text/a.json" >bzip2
 lz4 -qc "$text/a.json" >lz4
 tar -C "$text" --owner=0 --group=0 --mtime=@0 -cf tar a.json

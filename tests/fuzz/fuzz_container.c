@@ -38,7 +38,8 @@ static void drain_members(struct tr_input *in, const struct tr_limits *limits)
 	tr_archive_free(archive);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* codec: NULL: whatever it looks like. */
+static void open_and_drain(const uint8_t *data, size_t size, const struct tr_codec *codec)
 {
 	struct tr_limits limits = fuzz_limits();
 	limits.max_ratio = 100;
@@ -46,14 +47,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tr_source *source = memory_source(data, size, 13);
 	struct tr_input *in = source ? tr_input_new(source, &limits, 0) : NULL;
 	if (in)
-		in = tr_codec_open(in, &limits, false, &err);
+		in = codec ? tr_codec_open_as(in, codec, &limits, false, &err)
+			   : tr_codec_open(in, &limits, false, &err);
 	if (!in)
-		return 0;
+		return;
 	if (tr_archive_detect(in)) {
 		drain_members(in, &limits);
 	} else {
 		drain(in);
 		tr_input_free(in);
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	open_and_drain(data, size, NULL);
+	/* which has no magic: formats look for it */
+	open_and_drain(data, size, &tr_codec_brotli);
 	return 0;
 }
