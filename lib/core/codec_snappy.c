@@ -121,12 +121,31 @@ static enum tr_status corrupt(const struct decoder *d, struct tr_input *in, stru
 	return TR_FATAL;
 }
 
-/* Decodes the chunk, or what there is of it: then it is TR_FATAL, with bytes to give. */
-static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_error *err)
+/* Decodes a whole chunk to where it is wanted, if there is room. */
+static bool unpack_to(const struct decoder *d, struct tr_text packed, size_t size,
+		      struct tr_room *room)
 {
-	size_t size, packed_size = d->packed.len + d->missing;
-	if (!block_size(d->packed.data, d->packed.len, packed_size, &size))
+	if (tr_room_left(room) < size ||
+	    d->lib.uncompress(packed.data, packed.len, room->pos, &size) != SNAPPY_OK)
+		return false;
+	room->pos += size;
+	return true;
+}
+
+/*
+ * Decodes the chunk, of which `missing` bytes are not there. TR_FATAL: it is
+ * damaged, and there may be bytes to give.
+ */
+static enum tr_status unpack(struct decoder *d, struct tr_text packed, size_t missing,
+			     struct tr_input *in, struct tr_room *room, struct tr_error *err)
+{
+	size_t size;
+	if (!block_size(packed.data, packed.len, packed.len + missing, &size))
 		return corrupt(d, in, err, "says an impossible size");
+	if (!missing && unpack_to(d, packed, size, room)) {
+		d->chunk++;
+		return TR_OK;
+	}
 	d->plain.len = 0;
 	d->given = 0;
 	/* room for one byte at least: NULL is a failure */
@@ -134,15 +153,14 @@ static enum tr_status unpack(struct decoder *d, struct tr_input *in, struct tr_e
 		tr_error_memory(err);
 		return TR_FATAL;
 	}
-	if (!d->missing && d->lib.uncompress(d->packed.data, d->packed.len, d->plain.data,
-					     &size) == SNAPPY_OK) {
+	if (!missing &&
+	    d->lib.uncompress(packed.data, packed.len, d->plain.data, &size) == SNAPPY_OK) {
 		tr_buffer_used(&d->plain, size);
 		d->chunk++;
 		return TR_OK;
 	}
-	tr_buffer_used(&d->plain,
-		       tr_snappy_salvage(tr_buffer_text(&d->packed), d->plain.data, size));
-	return corrupt(d, in, err, d->missing ? "ends early" : "is corrupt");
+	tr_buffer_used(&d->plain, tr_snappy_salvage(packed, d->plain.data, size));
+	return corrupt(d, in, err, missing ? "ends early" : "is corrupt");
 }
 
 /* At the start of the container. */
@@ -188,18 +206,24 @@ static void give(struct decoder *d, struct tr_room *room)
 }
 
 /* More of a chunk, as it comes: its length alone allocates nothing. */
-static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_error *err)
+static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_room *room,
+			     struct tr_error *err)
 {
 	size_t n = tr_input_available(in) < d->missing ? tr_input_available(in) : d->missing;
-	tr_buffer_put(&d->packed, in->pos, n);
-	if (d->packed.failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
+	struct tr_text packed = { in->pos, n };
+	bool whole = n == d->missing;
+	if (d->packed.len || !whole) {
+		tr_buffer_put(&d->packed, in->pos, n);
+		if (d->packed.failed) {
+			tr_error_memory(err);
+			return TR_FATAL;
+		}
+		packed = tr_buffer_text(&d->packed);
 	}
-	tr_input_skip(in, n);
 	d->missing -= n;
 	bool cut = n == 0 && d->packed.len;
-	return d->missing && !cut ? TR_OK : unpack(d, in, err);
+	tr_input_skip(in, n); /* its bytes stay where they are until more are asked for */
+	return whole || cut ? unpack(d, packed, d->missing, in, room, err) : TR_OK;
 }
 
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
@@ -207,7 +231,8 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 {
 	struct decoder *d = state;
 	if (d->given == d->plain.len && d->outcome == TR_OK)
-		d->outcome = d->missing ? gather(d, in, &d->error) : begin_chunk(d, in, &d->error);
+		d->outcome =
+			d->missing ? gather(d, in, room, &d->error) : begin_chunk(d, in, &d->error);
 	if (d->given < d->plain.len) {
 		give(d, room);
 		return TR_OK;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256 << 10, RING = 2 * BLOCK };
+/* a chunk of the snappy container is a block: it is decoded to where it is read from */
+enum { BLOCK = 1 << 20, RING = 2 * BLOCK };
 
 struct ahead {
 	struct tr_source base;
