@@ -22,10 +22,11 @@ struct tr_gnatcov_text {
 	bool big;		/* byte order of it */
 	bool begun;		/* "Traces:" was printed */
 	bool plain;		/* a block is a line, whatever it says */
-	bool map;		/* a decision map, which is no execution */
+	bool left_out;		/* of the base: a decision map, or a trace of another machine */
 
 	struct tr_ranges *ranges; /* of style base */
 	uint8_t digits;		  /* of its addresses */
+	int64_t machine;	  /* of all of them; -1: not said yet */
 	bool unprinted;		  /* a trace was added to them */
 
 	uint8_t tail_len[256];
@@ -50,8 +51,7 @@ static void make_tail(struct tr_gnatcov_text *text, unsigned op)
 	text->tail_len[op] = (uint8_t)to.len;
 }
 
-struct tr_gnatcov_text *tr_gnatcov_text_new(enum tr_gnatcov_text_style style,
-					    struct tr_output *out)
+struct tr_gnatcov_text *tr_gnatcov_text_new(enum tr_gnatcov_text_style style, struct tr_output *out)
 {
 	struct tr_gnatcov_text *text = calloc(1, sizeof *text);
 
@@ -59,6 +59,7 @@ struct tr_gnatcov_text *tr_gnatcov_text_new(enum tr_gnatcov_text_style style,
 		return NULL;
 	text->style = style;
 	text->out = out;
+	text->machine = -1;
 	for (unsigned op = 0; op < 256; op++)
 		make_tail(text, op);
 	if (style == TR_GNATCOV_TEXT_BASE)
@@ -152,7 +153,7 @@ static enum tr_status show_block(struct tr_gnatcov_text *text, struct tr_block b
 
 	if (!text->begun)
 		begin_entries(text, TR_TEXT("FLAT"));
-	if (block.op == TR_EXEC_SPECIAL || text->map)
+	if (block.op == TR_EXEC_SPECIAL || text->left_out)
 		return TR_OK;
 	if (text->style != TR_GNATCOV_TEXT_RAW && !tr_layout_is_plain(&text->layout) &&
 	    !tr_layout_place(&text->layout, &block, &object))
@@ -172,6 +173,28 @@ static enum tr_status put_block(struct tr_gnatcov_text *text, struct tr_record *
 	return status == TR_OK ? show_block(text, block, err) : status;
 }
 
+/* Only executions, and of one machine, make a base. */
+static enum tr_status judge_for_base(struct tr_gnatcov_text *text, struct tr_record *record,
+				     struct tr_error *err)
+{
+	bool map =
+		record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, "DECISION_MAP");
+	int64_t machine = -1;
+	enum tr_status status = tr_gnatcov_text_machine(record, &machine, err);
+
+	if (status != TR_OK)
+		return status;
+	text->left_out = map || (machine >= 0 && text->machine >= 0 && machine != text->machine);
+	if (!text->left_out) {
+		text->machine = machine >= 0 ? machine : text->machine;
+		return TR_OK;
+	}
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     map ? "left out: a decision map is no execution trace"
+			 : "left out: a trace of another machine than the first");
+	return TR_WARN;
+}
+
 static enum tr_status put_section(struct tr_gnatcov_text *text, struct tr_record *record,
 				  struct tr_error *err)
 {
@@ -179,18 +202,14 @@ static enum tr_status put_section(struct tr_gnatcov_text *text, struct tr_record
 
 	tr_layout_section(&text->layout, info || !text->in_info);
 	text->in_info = info;
-	text->map = false;
+	text->left_out = false;
 	if (info) {
 		text->begun = false;
 		tr_buffer_reset(&text->infos);
 		return tr_gnatcov_text_endian(record, &text->big, err);
 	}
 	begin_entries(text, record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("-"));
-	if (text->style != TR_GNATCOV_TEXT_BASE || !tr_text_is(record->name.text, "DECISION_MAP"))
-		return TR_OK;
-	text->map = true;
-	tr_error_set(err, TR_CAUSE_INPUT, "a decision map is no execution trace");
-	return TR_WARN;
+	return text->style == TR_GNATCOV_TEXT_BASE ? judge_for_base(text, record, err) : TR_OK;
 }
 
 static enum tr_status put_info(struct tr_gnatcov_text *text, struct tr_record *record,
@@ -267,11 +286,12 @@ static enum tr_status end_trace(struct tr_gnatcov_text *text, struct tr_record *
 	if (trailer && tr_record_split(trailer, err) == TR_FATAL)
 		return TR_FATAL;
 	if (trailer)
-		damaged = tr_record_field(trailer, "errors") ||
-			  tr_record_field(trailer, "truncated");
+		damaged =
+			tr_record_field(trailer, "errors") || tr_record_field(trailer, "truncated");
 	if (text->style == TR_GNATCOV_TEXT_BASE && text->unprinted && !damaged)
 		print_base(text);
-	text->unprinted = text->begun = text->plain = text->in_info = text->map = text->big = false;
+	text->unprinted = text->begun = text->plain = text->in_info = text->left_out = text->big =
+		false;
 	tr_layout_section(&text->layout, true);
 	tr_buffer_reset(&text->infos);
 	return TR_OK;

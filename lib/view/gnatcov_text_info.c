@@ -50,10 +50,10 @@ static void put_date(struct tr_text bytes, bool big, struct tr_buffer *to)
 		return;
 	}
 	long minutes = labs(local.tm_gmtoff) / 60;
-	int len = snprintf(shown, sizeof shown, "       %04d-%02d-%02d %02d:%02d:%02d %c%02ld:%02ld\n",
-			   local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, local.tm_hour,
-			   local.tm_min, local.tm_sec, local.tm_gmtoff < 0 ? '-' : '+', minutes / 60,
-			   minutes % 60);
+	int len = snprintf(
+		shown, sizeof shown, "       %04d-%02d-%02d %02d:%02d:%02d %c%02ld:%02ld\n",
+		local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min,
+		local.tm_sec, local.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
 	tr_buffer_put(to, shown, (size_t)len);
 }
 
@@ -93,13 +93,36 @@ enum tr_status tr_gnatcov_text_info(struct tr_record *record, bool big, struct t
 	return TR_OK;
 }
 
-enum tr_status tr_gnatcov_text_endian(struct tr_record *record, bool *big, struct tr_error *err)
+/* The symbol of a section's field. TR_OK with NULL: it has none. */
+static enum tr_status symbol_of(struct tr_record *record, const char *key,
+				const struct tr_symbol **symbol, struct tr_error *err)
 {
+	*symbol = NULL;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	struct tr_field *field = tr_record_field(record, "endian");
+	struct tr_field *field = tr_record_field(record, key);
 	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-	*big = value && value->type == TR_SYMBOL && value->as.symbol->count == 1 &&
-	       tr_text_is(value->as.symbol->names[0].text, "big");
+	if (value && value->type == TR_SYMBOL)
+		*symbol = value->as.symbol;
 	return field && !value && err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+}
+
+enum tr_status tr_gnatcov_text_endian(struct tr_record *record, bool *big, struct tr_error *err)
+{
+	const struct tr_symbol *symbol;
+	enum tr_status status = symbol_of(record, "endian", &symbol, err);
+
+	*big = symbol && symbol->count == 1 && tr_text_is(symbol->names[0].text, "big");
+	return status;
+}
+
+enum tr_status tr_gnatcov_text_machine(struct tr_record *record, int64_t *machine,
+				       struct tr_error *err)
+{
+	const struct tr_symbol *symbol;
+	enum tr_status status = symbol_of(record, "machine", &symbol, err);
+
+	if (symbol && symbol->numbered != TR_SYMBOL_WORDS && symbol->number <= UINT16_MAX)
+		*machine = (int64_t)symbol->number;
+	return status;
 }

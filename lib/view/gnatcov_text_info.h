@@ -3,6 +3,7 @@
 #define TR_VIEW_GNATCOV_TEXT_INFO_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/buffer.h"
 #include "record/record.h"
@@ -13,5 +14,9 @@ enum tr_status tr_gnatcov_text_info(struct tr_record *record, bool big, struct t
 
 /* The byte order that a section record says. */
 enum tr_status tr_gnatcov_text_endian(struct tr_record *record, bool *big, struct tr_error *err);
+
+/* The ELF machine that it says; *machine stays where it says none. */
+enum tr_status tr_gnatcov_text_machine(struct tr_record *record, int64_t *machine,
+				       struct tr_error *err);
 
 #endif

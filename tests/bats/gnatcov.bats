@@ -178,6 +178,10 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	[[ $stderr == *'empty trace entry discarded' ]]
 	run -2 --separate-stderr tr-totext --style=gnatcov-base decision_map_64be.trace
 	[ -z "$output" ]
+	run -2 --separate-stderr tr-totext --style=gnatcov-base plain_32le.trace true_flat.trace \
+		plain_32le.trace
+	[[ $stderr == *'left out: a trace of another machine than the first' ]]
+	diff <(expected plain_32le base; expected plain_32le base) <(echo "$output")
 }
 
 @test "real programs, 32 bits big endian and 64 bits little" {
