@@ -8,10 +8,11 @@
 static void *create(struct tr_cli *cli, enum tr_gnatcov_text_style style)
 {
 	struct tr_gnatcov_text *text = tr_gnatcov_text_new(style, cli->out);
+	struct tr_error err;
 
 	if (!text) {
-		tr_cli_fail(cli, "out of memory");
-		cli->stop = true;
+		tr_error_memory(&err);
+		tr_cli_report(cli, &err);
 	}
 	return text;
 }

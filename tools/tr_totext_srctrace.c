@@ -8,10 +8,11 @@
 static void *create(struct tr_cli *cli)
 {
 	struct tr_srctrace_text *text = tr_srctrace_text_new(cli->out);
+	struct tr_error err;
 
 	if (!text) {
-		tr_cli_fail(cli, "out of memory");
-		cli->stop = true;
+		tr_error_memory(&err);
+		tr_cli_report(cli, &err);
 	}
 	return text;
 }

@@ -43,4 +43,21 @@ static inline bool tr_text_starts(struct tr_text t, struct tr_text prefix)
 	return t.len >= prefix.len && memcmp(t.data, prefix.data, prefix.len) == 0;
 }
 
+static inline bool tr_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Without blanks and line ends before and behind. */
+static inline struct tr_text tr_text_trimmed(struct tr_text t)
+{
+	while (t.len && tr_is_blank(*t.data)) {
+		t.data++;
+		t.len--;
+	}
+	while (t.len && tr_is_blank(t.data[t.len - 1]))
+		t.len--;
+	return t;
+}
+
 #endif

@@ -10,22 +10,6 @@ struct tr_text tr_drcov_next_line(struct tr_text *text)
 	return line;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-struct tr_text tr_drcov_trimmed(struct tr_text line)
-{
-	while (line.len && is_blank(*line.data)) {
-		line.data++;
-		line.len--;
-	}
-	while (line.len && is_blank(line.data[line.len - 1]))
-		line.len--;
-	return line;
-}
-
 /* Steps over the word at the beginning, and blanks behind it. */
 static bool take(struct tr_text *text, const char *word)
 {
@@ -80,7 +64,7 @@ static bool table_line(struct tr_drcov_head *head, struct tr_text text)
 
 bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line)
 {
-	struct tr_text text = tr_drcov_trimmed(line);
+	struct tr_text text = tr_text_trimmed(line);
 	if (!head->has_version) {
 		head->has_version = take(&text, TR_DRCOV_VERSION) &&
 				    take_number(&text, &head->version) && text.len == 0;
@@ -150,7 +134,7 @@ bool tr_drcov_head_equal(const struct tr_drcov_head *a, const struct tr_drcov_he
 
 bool tr_drcov_blocks_line(struct tr_text line, uint64_t *count)
 {
-	struct tr_text text = tr_drcov_trimmed(line);
+	struct tr_text text = tr_text_trimmed(line);
 	return take(&text, "BB Table:") && take_number(&text, count) && take(&text, " ") &&
 	       tr_text_is(text, "bbs");
 }
@@ -166,7 +150,7 @@ void tr_drcov_blocks_write(uint64_t count, bool text, struct tr_buffer *to)
 
 bool tr_drcov_hits_line(struct tr_text line, uint64_t *count)
 {
-	struct tr_text text = tr_drcov_trimmed(line);
+	struct tr_text text = tr_text_trimmed(line);
 	uint64_t version;
 	return take(&text, "Hit Count Table:") && versioned(text, &version, count) && version == 1;
 }

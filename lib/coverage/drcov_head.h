@@ -47,7 +47,4 @@ void tr_drcov_hits_write(uint64_t count, struct tr_buffer *to);
 /* The next line of text, with its line feed; len 0 at the end. */
 struct tr_text tr_drcov_next_line(struct tr_text *text);
 
-/* The line without blanks, CR and LF at its ends. */
-struct tr_text tr_drcov_trimmed(struct tr_text line);
-
 #endif

@@ -1,5 +1,7 @@
 #include "coverage/layout.h"
 
+#include "record/ask.h"
+
 void tr_layout_section(struct tr_layout *layout, bool info)
 {
 	if (info)
@@ -9,21 +11,6 @@ void tr_layout_section(struct tr_layout *layout, bool info)
 	tr_objects_clear(&layout->objects);
 }
 
-/* The bytes of a string field; data NULL: there is none such, or memory is out (err says). */
-static struct tr_text bytes_of(struct tr_record *record, const char *key, struct tr_error *err)
-{
-	struct tr_text none = { NULL, 0 };
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-
-	if (!value || value->type != TR_STRING)
-		return none;
-	struct tr_text bytes = tr_string_bytes(value->text, record->arena);
-	if (!bytes.data)
-		tr_error_memory(err);
-	return bytes;
-}
-
 enum tr_status tr_layout_info(struct tr_layout *layout, struct tr_record *record,
 			      struct tr_error *err)
 {
@@ -31,7 +18,7 @@ enum tr_status tr_layout_info(struct tr_layout *layout, struct tr_record *record
 	    !tr_text_is(record->name.text, "KERNEL_FILE_NAME"))
 		return TR_OK;
 	tr_error_clear(err);
-	struct tr_text path = bytes_of(record, "data", err);
+	struct tr_text path = tr_ask_string(record, "data", err);
 	layout->kernel_asked = true;
 	layout->kernel = path.len > 0;
 	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
@@ -46,19 +33,15 @@ bool tr_layout_loadaddr(struct tr_layout *layout, uint64_t address)
 	return true;
 }
 
-/* Ada's image of a number has a blank before it. */
-static bool number(struct tr_text text, uint64_t *n)
+bool tr_ada_number(struct tr_text text, uint64_t *number)
 {
-	*n = 0;
-	while (text.len && *text.data == ' ') {
-		text.data++;
-		text.len--;
-	}
+	*number = 0;
+	text = tr_text_trimmed(text);
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned digit = (unsigned char)text.data[i] - '0';
-		if (digit > 9 || *n > (UINT64_MAX - digit) / 10)
+		if (digit > 9 || *number > (UINT64_MAX - digit) / 10)
 			return false;
-		*n = *n * 10 + digit;
+		*number = *number * 10 + digit;
 	}
 	return text.len > 0;
 }
@@ -71,13 +54,13 @@ enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record
 	tr_error_clear(err);
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	object->path = bytes_of(record, "EXEC_FILE_NAME", err);
-	struct tr_text digits = bytes_of(record, "EXEC_CODE_SIZE", err);
+	object->path = tr_ask_string(record, "EXEC_FILE_NAME", err);
+	struct tr_text digits = tr_ask_string(record, "EXEC_CODE_SIZE", err);
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
 	tr_error_set(err, TR_CAUSE_INPUT, "a shared object without a path, an address or a size");
 	if (!tr_address_read(&record->name, &object->first, &object->digits) ||
-	    !object->path.data || !number(digits, &size) || size == 0)
+	    !object->path.data || !tr_ada_number(digits, &size) || size == 0)
 		return TR_WARN;
 	object->last = object->first + size - 1;
 	if (object->digits == 8)

@@ -18,6 +18,9 @@ struct tr_layout {
 	struct tr_objects objects;
 };
 
+/* A number as Ada's 'Image has it, digits behind a blank. False: it is none. */
+bool tr_ada_number(struct tr_text text, uint64_t *number);
+
 /* A record of kind section: what was loaded before does not hold any more. */
 void tr_layout_section(struct tr_layout *layout, bool info);
 

@@ -49,14 +49,7 @@ bool tr_module_columns_parse(struct tr_module_columns *columns, struct tr_text l
 	while (p < end) {
 		const char *comma = memchr(p, ',', (size_t)(end - p));
 		const char *stop = comma ? comma : end;
-		struct tr_text name = tr_text_span(p, stop);
-		while (name.len && *name.data == ' ') {
-			name.data++;
-			name.len--;
-		}
-		while (name.len && (name.data[name.len - 1] == ' ' || name.data[name.len - 1] == '\r'))
-			name.len--;
-		if (!tr_module_columns_add(columns, name))
+		if (!tr_module_columns_add(columns, tr_text_trimmed(tr_text_span(p, stop))))
 			return false;
 		p = comma ? comma + 1 : end;
 	}

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "record/ask.h"
+
 enum { IDS = 65535 }; /* the last id that 16 bits hold says: in no module */
 
 void tr_module_list_free(struct tr_module_list *list)
@@ -18,40 +20,28 @@ void tr_module_list_free(struct tr_module_list *list)
 	list->count = list->cap = 0;
 }
 
-static struct tr_value *header_value(struct tr_record *header, const char *key, enum tr_type type)
+/* Appends a string field's bytes. False: there is none. */
+static bool header_text(struct tr_record *header, const char *key, struct tr_buffer *to,
+			struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(header, key);
-	struct tr_value *value = field ? tr_field_value(header, field, NULL) : NULL;
-	return value && value->type == type ? value : NULL;
-}
-
-static uint64_t header_number(struct tr_record *header, const char *key, uint64_t otherwise)
-{
-	struct tr_value *value = header_value(header, key, TR_UINT);
-	return value ? value->as.number : otherwise;
-}
-
-/* Appends a string field's bytes. */
-static bool header_text(struct tr_record *header, const char *key, struct tr_buffer *to)
-{
-	struct tr_value *value = header_value(header, key, TR_STRING);
-	struct tr_text bytes = { NULL, 0 };
-	if (value)
-		bytes = tr_string_bytes(value->text, header->arena);
+	struct tr_text bytes = tr_ask_string(header, key, err);
 	if (bytes.data)
 		tr_buffer_put_text(to, bytes);
 	return bytes.data != NULL;
 }
 
 /* False: there are none, or none that make a table. */
-static bool header_columns(struct tr_record *header, struct tr_module_columns *columns)
+static bool header_columns(struct tr_record *header, struct tr_module_columns *columns,
+			   struct tr_error *err)
 {
-	struct tr_value *list = header_value(header, "columns", TR_LIST);
+	const struct tr_value *list = tr_ask(header, "columns", TR_LIST, err);
 	*columns = (struct tr_module_columns){ .count = 0 };
 	for (size_t i = 0; list && i < list->count; i++) {
 		if (list->as.items[i].type != TR_STRING)
 			return false;
 		struct tr_text name = tr_string_bytes(list->as.items[i].text, header->arena);
+		if (!name.data)
+			tr_error_memory(err);
 		if (!name.data || !tr_module_columns_add(columns, name))
 			return false;
 	}
@@ -80,18 +70,20 @@ static void begin_usual(struct tr_module_list *list)
 bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header)
 {
 	struct tr_module_columns columns;
+	struct tr_error err;
+	tr_error_clear(&err);
 	begin_usual(list);
-	if (!header || !header_columns(header, &columns))
-		return true;
+	if (!header || !header_columns(header, &columns, &err))
+		return err.cause != TR_CAUSE_MEMORY;
 	list->head.columns = list->source = columns;
-	list->head.version = header_number(header, "version", 2);
-	list->head.table = header_number(header, "table", 2);
-	if (header_number(header, "bits", 64) == 32)
+	list->head.version = tr_ask_number(header, "version", 2, &err);
+	list->head.table = tr_ask_number(header, "table", 2, &err);
+	if (tr_ask_number(header, "bits", 64, &err) == 32)
 		list->digits = 8;
-	if (header_text(header, "flavor", &list->flavor))
+	if (header_text(header, "flavor", &list->flavor, &err))
 		list->head.flavor = tr_buffer_text(&list->flavor);
-	header_text(header, ".head", &list->spelled);
-	return !list->flavor.failed && !list->spelled.failed;
+	header_text(header, ".head", &list->spelled, &err);
+	return err.cause != TR_CAUSE_MEMORY && !list->flavor.failed && !list->spelled.failed;
 }
 
 void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table)
@@ -185,12 +177,11 @@ static void convert(const struct tr_module_list *list, const struct tr_module *f
 
 /* The row as its source spells it, if it says the same as the record. data NULL: it does not. */
 static struct tr_text spelled_row(const struct tr_module_list *list, struct tr_record *record,
-				  const struct tr_module *module)
+				  const struct tr_module *module, struct tr_error *err)
 {
 	struct tr_text none = { NULL, 0 };
 	struct tr_module parsed;
-	struct tr_value *value = header_value(record, ".row", TR_STRING);
-	struct tr_text row = value ? tr_string_bytes(value->text, record->arena) : none;
+	struct tr_text row = tr_ask_string(record, ".row", err);
 	if (!row.data || !row.len || row.data[row.len - 1] != '\n' ||
 	    memchr(row.data, '\n', row.len - 1) ||
 	    !tr_module_columns_equal(&list->source, &list->head.columns))
@@ -206,9 +197,10 @@ enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record 
 	enum tr_status status = tr_module_read(&list->source, record, &module, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_text spelled = spelled_row(list, record, &module);
+	tr_error_clear(err);
+	struct tr_text spelled = spelled_row(list, record, &module, err);
 	convert(list, &module, &row);
-	bool good = place(list, &list->source, &module);
+	bool good = place(list, &list->source, &module) && err->cause != TR_CAUSE_MEMORY;
 	if (spelled.data)
 		tr_buffer_put_text(&list->rows, spelled);
 	else
@@ -258,17 +250,17 @@ static bool put_row(struct tr_module_list *list, struct tr_text line)
 	return place(list, &list->source, &module);
 }
 
-bool tr_module_list_parse(struct tr_module_list *list, struct tr_text text, unsigned version,
-			  unsigned table)
+enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text text,
+				    unsigned version, unsigned table)
 {
 	struct tr_drcov_head head = { .has_version = false };
 	const char *begin = text.data;
 	begin_usual(list);
 	while (text.len && !tr_drcov_head_whole(&head))
 		if (!tr_drcov_head_line(&head, tr_drcov_next_line(&text)))
-			return false;
+			return TR_END;
 	if (!tr_drcov_head_whole(&head))
-		return false;
+		return TR_END;
 	tr_buffer_put_text(&list->spelled, tr_text_span(begin, text.data));
 	tr_drcov_head_supply(&head);
 	list->source = head.columns;
@@ -279,8 +271,8 @@ bool tr_module_list_parse(struct tr_module_list *list, struct tr_text text, unsi
 	tr_module_list_choose(list, version, table);
 	while (text.len)
 		if (!put_row(list, tr_drcov_next_line(&text)))
-			return false;
-	return !list->flavor.failed && !list->spelled.failed && !list->rows.failed;
+			return TR_FATAL;
+	return list->flavor.failed || list->spelled.failed || list->rows.failed ? TR_FATAL : TR_OK;
 }
 
 void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *to)

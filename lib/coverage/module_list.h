@@ -49,10 +49,10 @@ bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end
 
 /*
  * Head and rows from text that tr_module_list_write made; version and table as
- * for choose. False: it is none, or memory.
+ * for choose. TR_OK; TR_END: it is none; TR_FATAL: memory.
  */
-bool tr_module_list_parse(struct tr_module_list *list, struct tr_text text, unsigned version,
-			  unsigned table);
+enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text text,
+				    unsigned version, unsigned table);
 
 void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *to);
 

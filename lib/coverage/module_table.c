@@ -27,23 +27,13 @@ static bool parse_number(struct tr_text text, bool decimal, uint64_t *number)
 	for (size_t i = 0; i < text.len; i++) {
 		int digit = tr_hex_digit(text.data[i]);
 		uint64_t base = decimal ? 10 : 16;
-		if (digit < 0 || (decimal && digit > 9) || n > (UINT64_MAX - (unsigned)digit) / base)
+		if (digit < 0 || (decimal && digit > 9) ||
+		    n > (UINT64_MAX - (unsigned)digit) / base)
 			return false;
 		n = n * base + (unsigned)digit;
 	}
 	*number = n;
 	return text.len > 0;
-}
-
-static struct tr_text trimmed(struct tr_text text)
-{
-	while (text.len && (*text.data == ' ' || *text.data == '\t')) {
-		text.data++;
-		text.len--;
-	}
-	while (text.len && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
-		text.len--;
-	return text;
 }
 
 bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row,
@@ -70,7 +60,7 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 				cell->text.len--;
 			}
 		else
-			cell->text = trimmed(cell->text);
+			cell->text = tr_text_trimmed(cell->text);
 		cell->type = TR_MODULE_TEXT;
 		if (!is_text(columns->kinds[i])) {
 			bool number = parse_number(cell->text, is_decimal(columns->kinds[i]),
@@ -273,8 +263,7 @@ enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr
 		if (status != TR_OK)
 			return status;
 		/* what would end the row cannot be in it */
-		if (cell->type == TR_MODULE_TEXT &&
-		    memchr(cell->text.data, '\n', cell->text.len)) {
+		if (cell->type == TR_MODULE_TEXT && memchr(cell->text.data, '\n', cell->text.len)) {
 			tr_error_set(err, TR_CAUSE_INPUT, "a line feed cannot be in a table");
 			return TR_WARN;
 		}

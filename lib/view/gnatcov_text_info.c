@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "coverage/date.h"
+#include "record/ask.h"
 
 /* What Latin-1 has a glyph for. */
 static bool is_graphic(struct tr_text bytes)
@@ -60,21 +61,14 @@ static void put_date(struct tr_text bytes, bool big, struct tr_buffer *to)
 enum tr_status tr_gnatcov_text_info(struct tr_record *record, bool big, struct tr_buffer *to,
 				    struct tr_error *err)
 {
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
 	struct tr_text tag = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("-");
-	struct tr_field *field = tr_record_field(record, "data");
-	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-	if (field && !value && err->cause == TR_CAUSE_MEMORY)
+	tr_error_clear(err);
+	struct tr_text bytes = tr_ask_string(record, "data", err);
+	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
-	if (!value || value->type != TR_STRING) {
+	if (!bytes.data) {
 		tr_error_set(err, TR_CAUSE_INPUT, "information without data");
 		return TR_WARN;
-	}
-	struct tr_text bytes = tr_string_bytes(value->text, record->arena);
-	if (!bytes.data) {
-		tr_error_memory(err);
-		return TR_FATAL;
 	}
 	bool date = tr_text_is(tag, "DATE_TIME");
 	tr_buffer_put_literal(to, "Tag  : ");
@@ -93,36 +87,21 @@ enum tr_status tr_gnatcov_text_info(struct tr_record *record, bool big, struct t
 	return TR_OK;
 }
 
-/* The symbol of a section's field. TR_OK with NULL: it has none. */
-static enum tr_status symbol_of(struct tr_record *record, const char *key,
-				const struct tr_symbol **symbol, struct tr_error *err)
-{
-	*symbol = NULL;
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-	if (value && value->type == TR_SYMBOL)
-		*symbol = value->as.symbol;
-	return field && !value && err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
-}
-
 enum tr_status tr_gnatcov_text_endian(struct tr_record *record, bool *big, struct tr_error *err)
 {
-	const struct tr_symbol *symbol;
-	enum tr_status status = symbol_of(record, "endian", &symbol, err);
-
-	*big = symbol && symbol->count == 1 && tr_text_is(symbol->names[0].text, "big");
-	return status;
+	tr_error_clear(err);
+	*big = tr_ask_is(record, "endian", "big", err);
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 }
 
 enum tr_status tr_gnatcov_text_machine(struct tr_record *record, int64_t *machine,
 				       struct tr_error *err)
 {
-	const struct tr_symbol *symbol;
-	enum tr_status status = symbol_of(record, "machine", &symbol, err);
+	tr_error_clear(err);
+	const struct tr_value *value = tr_ask(record, "machine", TR_SYMBOL, err);
+	const struct tr_symbol *symbol = value ? value->as.symbol : NULL;
 
 	if (symbol && symbol->numbered != TR_SYMBOL_WORDS && symbol->number <= UINT16_MAX)
 		*machine = (int64_t)symbol->number;
-	return status;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 }

@@ -184,6 +184,44 @@ streams() {
 	without_memory tr-repack -t trec trace.json
 }
 
+@test "memory runs out over execution traces" {
+	needs_preload
+	traces=$top_srcdir/tests/data/gnatcov
+	for name in shared_objects_64le kernel_loadaddr_32le plain_64be; do
+		tr-parse -o $name.trec "$traces/$name.trace"
+		without_memory tr-parse "$traces/$name.trace"
+		without_memory tr-repack -O tag=new -O endian=big $name.trec
+		without_memory tr-repack -t drcov $name.trec
+		without_memory tr-totext $name.trec
+		without_memory tr-totext --style=gnatcov-base "$traces/$name.trace"
+		without_memory tr-filter --merge $name.trec "$traces/$name.trace"
+	done
+}
+
+@test "memory runs out over coverage by modules" {
+	needs_preload
+	for name in good-v2 good-v5-text good-legacy good-hits; do
+		"$top_srcdir/tests/helper/bytes_make" <"$top_srcdir/tests/data/drcov/$name.recipe" >$name
+		tr-parse -o $name.trec $name
+		without_memory tr-parse $name
+		without_memory tr-repack -O version=2 -O table=5 $name.trec
+		without_memory tr-repack -t gnatcov -O tag=x $name.trec
+		tr-repack -t gnatcov -o $name.trace $name
+		without_memory tr-repack -t drcov $name.trace
+	done
+}
+
+@test "memory runs out over source traces" {
+	needs_preload
+	"$top_srcdir/tests/helper/bytes_make" <"$top_srcdir/tests/data/srctrace/good-pads.recipe" >pads
+	tr-parse -o log.trec "$top_srcdir/tests/data/srctrace/good-log.console"
+	tr-parse -o pads.trec pads
+	without_memory tr-parse "$top_srcdir/tests/data/srctrace/good-log.console"
+	without_memory tr-repack -O base64=yes log.trec
+	without_memory tr-repack pads.trec
+	without_memory tr-totext log.trec
+}
+
 # libarchive ends the process where it finds no memory, and at one place it
 # crashes; the dynamic loader, which it makes work for, ends it too: what can be
 # promised is that no file is left that looks like a result.

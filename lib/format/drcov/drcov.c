@@ -5,7 +5,8 @@
 static const char *const extensions[] = { ".drcov", ".cov", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "version", "2|3", false, true, "write this version: block starts from module or segment" },
+	{ "version", "2|3", false, true,
+	  "write this version: block starts from module or segment" },
 	{ "table", "2|3|4|5", false, true, "write a module table of this version" },
 	{ "text", "yes|no", false, true, "write the blocks as text" },
 	{ "module", "PATH@BASE", false, true,

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "record/ask.h"
+
 enum { NO_OBJECT = -1, PAGE = 4096 };
 
 struct tr_drcov_foreign_block {
@@ -55,27 +57,19 @@ static bool name_is(const struct tr_record *record, const char *name)
 	return record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, name);
 }
 
-/* The bytes of an info record; data NULL: there are none. */
-static struct tr_text data_of(struct tr_record *record)
+/* A list of modules that tr_module_list_write made; data NULL: the record has none. */
+static struct tr_text list_of(struct tr_record *record, struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, "data");
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-	struct tr_text none = { NULL, 0 };
-	return value && value->type == TR_STRING ? tr_string_bytes(value->text, record->arena)
-						 : none;
+	struct tr_text none = { NULL, 0 }, data = none;
+	if (tr_text_is(record->kind, "info") && name_is(record, "USER_DATA"))
+		data = tr_ask_string(record, "data", err);
+	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION)) ? data : none;
 }
 
-static bool is_list(struct tr_record *record)
+bool tr_drcov_foreign_is_next(const struct tr_drcov_foreign *foreign, struct tr_record *record,
+			      struct tr_error *err)
 {
-	struct tr_text data = { NULL, 0 };
-	if (name_is(record, "USER_DATA"))
-		data = data_of(record);
-	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION));
-}
-
-bool tr_drcov_foreign_is_next(const struct tr_drcov_foreign *foreign, struct tr_record *record)
-{
-	return foreign->list.len && tr_text_is(record->kind, "info") && is_list(record);
+	return foreign->list.len && list_of(record, err).data;
 }
 
 static enum tr_status put_info(struct tr_drcov_foreign *foreign, struct tr_record *record,
@@ -83,15 +77,13 @@ static enum tr_status put_info(struct tr_drcov_foreign *foreign, struct tr_recor
 {
 	bool program = name_is(record, "EXEC_FILE_NAME") || name_is(record, "KERNEL_FILE_NAME");
 	struct tr_buffer *to = program ? &foreign->program : &foreign->list;
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	if (!to->len && (program || is_list(record))) {
-		struct tr_text data = data_of(record);
-		if (data.data)
-			tr_buffer_put_text(to, data);
-		if (to->failed)
-			return out_of_memory(err);
-	}
+	struct tr_text data = { NULL, 0 };
+	if (!to->len)
+		data = program ? tr_ask_string(record, "data", err) : list_of(record, err);
+	if (data.data)
+		tr_buffer_put_text(to, data);
+	if (to->failed || err->cause == TR_CAUSE_MEMORY)
+		return out_of_memory(err);
 	return tr_layout_info(&foreign->layout, record, err);
 }
 
@@ -328,13 +320,14 @@ static bool put_modules(const struct tr_drcov_foreign *foreign, const struct tr_
 bool tr_drcov_foreign_list(struct tr_drcov_foreign *foreign, const struct tr_settings *settings,
 			   struct tr_module_list *list, unsigned version, unsigned table)
 {
-	bool own = foreign->list.len &&
-		   tr_module_list_parse(list, tr_buffer_text(&foreign->list), version, table);
-	if (!own && !tr_module_list_begin(list, NULL))
+	enum tr_status own = TR_END;
+	if (foreign->list.len)
+		own = tr_module_list_parse(list, tr_buffer_text(&foreign->list), version, table);
+	if (own == TR_FATAL || (own == TR_END && !tr_module_list_begin(list, NULL)))
 		return false;
 	if (foreign->digits == 8)
 		list->digits = 8;
-	if (!own) {
+	if (own == TR_END) {
 		tr_module_list_choose(list, version, table);
 		if (!put_modules(foreign, settings, list))
 			return false;

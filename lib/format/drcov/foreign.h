@@ -43,10 +43,14 @@ struct tr_drcov_foreign {
 void tr_drcov_foreign_begin(struct tr_drcov_foreign *foreign);
 void tr_drcov_foreign_free(struct tr_drcov_foreign *foreign);
 
-/* True: the record is the list of modules of another dump, and one is here already. */
-bool tr_drcov_foreign_is_next(const struct tr_drcov_foreign *foreign, struct tr_record *record);
+/*
+ * True: the record is the list of modules of another dump, and one is here
+ * already. Memory: as tr_ask.
+ */
+bool tr_drcov_foreign_is_next(const struct tr_drcov_foreign *foreign, struct tr_record *record,
+			      struct tr_error *err);
 
-/* Takes a record in. TR_END: it is of a kind that is none of ours. */
+/* Takes a record in. TR_END: it is of a kind that is none of ours. err is clear. */
 enum tr_status tr_drcov_foreign_put(struct tr_drcov_foreign *foreign, struct tr_record *record,
 				    struct tr_error *err);
 

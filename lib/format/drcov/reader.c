@@ -202,7 +202,7 @@ static enum tr_status take_head(struct tr_drcov_reader *reader, struct tr_error 
 		tr_buffer_put_text(text, line);
 		if (text->failed)
 			return out_of_memory(err);
-		reader->odd_head |= !known && tr_drcov_trimmed(line).len;
+		reader->odd_head |= !known && tr_text_trimmed(line).len;
 		tr_drcov_skip_line(reader, line);
 	}
 	/* the texts of head pointed into the window */
@@ -235,8 +235,7 @@ static enum tr_status read_head(struct tr_drcov_reader *reader, struct tr_record
 		return status;
 	}
 	/* the first row is only looked at: what is wrong with it shows when it is read */
-	if (reader->head.count &&
-	    tr_drcov_peek_line(reader, &row, err) == TR_FATAL)
+	if (reader->head.count && tr_drcov_peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
 	reader->digits = address_digits(row);
 	reader->state = reader->head.count ? TR_DRCOV_MODULES : TR_DRCOV_TABLE;
@@ -310,8 +309,9 @@ static enum tr_status read_module(struct tr_drcov_reader *reader, struct tr_reco
 	tr_drcov_mark(reader);
 	if (!good) {
 		reader->ready = true;
-		tr_error_set(err, TR_CAUSE_INPUT, "a row of the module table that is not like its "
-						  "columns: passed on");
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a row of the module table that is not like its "
+			     "columns: passed on");
 		err->severity = TR_FLAW;
 		(void)tr_drcov_warn(reader, err);
 	}

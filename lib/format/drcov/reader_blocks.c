@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "core/hex.h"
+#include "core/wire.h"
 #include "format/drcov/reader.h"
 
 static enum tr_status cut(struct tr_drcov_reader *reader, struct tr_error *err)
@@ -27,7 +28,7 @@ static enum tr_status take_lines(struct tr_drcov_reader *reader, struct tr_error
 			return status;
 		found = tr_drcov_blocks_line(line, &reader->count) &&
 			line.data[line.len - 1] == '\n';
-		if (!found && (tr_drcov_trimmed(line).len || reader->lines.len > LINES_MAX))
+		if (!found && (tr_text_trimmed(line).len || reader->lines.len > LINES_MAX))
 			return TR_END;
 		tr_buffer_put_text(&reader->lines, line);
 		tr_drcov_skip_line(reader, line);
@@ -62,7 +63,7 @@ enum tr_status tr_drcov_read_table(struct tr_drcov_reader *reader, struct tr_rec
 	}
 	reader->binary = !reader->text;
 	reader->state = TR_DRCOV_BLOCKS;
-	if (!tr_drcov_find_hits(reader)) {
+	if (reader->lines.failed || !tr_drcov_find_hits(reader)) {
 		tr_error_memory(err);
 		return TR_FATAL;
 	}
@@ -98,8 +99,8 @@ static void put_block(struct tr_drcov_reader *reader, const struct tr_drcov_row 
 	tr_buffer_put_decimal(out, row->module);
 	if (reader->blocks < reader->hits.len / TR_DRCOV_HIT) {
 		tr_buffer_put_literal(out, "\thits=");
-		tr_buffer_put_decimal(out, tr_drcov_u32(reader->hits.data +
-							reader->blocks * TR_DRCOV_HIT));
+		tr_buffer_put_decimal(
+			out, tr_wire_u32(reader->hits.data + reader->blocks * TR_DRCOV_HIT, false));
 	}
 	reader->blocks++;
 }

@@ -1,30 +1,19 @@
 #include "format/drcov/row.h"
 
 #include "core/hex.h"
+#include "core/wire.h"
 #include "coverage/drcov_head.h"
-
-uint32_t tr_drcov_u32(const char *p)
-{
-	const unsigned char *b = (const unsigned char *)p;
-	return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
-}
-
-void tr_drcov_put_u32(uint32_t n, char *p)
-{
-	for (unsigned i = 0; i < 4; i++)
-		p[i] = (char)(n >> (8 * i));
-}
 
 struct tr_drcov_row tr_drcov_row_unpack(const char *p)
 {
-	uint32_t both = tr_drcov_u32(p + 4);
-	return (struct tr_drcov_row){ tr_drcov_u32(p), both & 0xffff, both >> 16 };
+	uint32_t both = tr_wire_u32(p + 4, false);
+	return (struct tr_drcov_row){ tr_wire_u32(p, false), both & 0xffff, both >> 16 };
 }
 
 void tr_drcov_row_pack(const struct tr_drcov_row *row, char *p)
 {
-	tr_drcov_put_u32((uint32_t)row->start, p);
-	tr_drcov_put_u32((row->size & 0xffff) | row->module << 16, p + 4);
+	tr_wire_put_u32(p, false, (uint32_t)row->start);
+	tr_wire_put_u32(p + 4, false, (row->size & 0xffff) | row->module << 16);
 }
 
 static void skip_blanks(const char **p, const char *end)
@@ -59,7 +48,7 @@ static bool expect(const char **p, const char *end, const char *text)
 
 bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row)
 {
-	struct tr_text text = tr_drcov_trimmed(line);
+	struct tr_text text = tr_text_trimmed(line);
 	const char *p = text.data, *end = p + text.len;
 	uint64_t module, start, size;
 	if (!expect(&p, end, "module["))

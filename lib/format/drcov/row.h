@@ -22,7 +22,4 @@ bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row);
 /* As DynamoRIO spells it, with its line feed. digits: of an address, 8 or 16. */
 void tr_drcov_row_write(const struct tr_drcov_row *row, unsigned digits, struct tr_buffer *to);
 
-uint32_t tr_drcov_u32(const char *p);
-void tr_drcov_put_u32(uint32_t n, char *p);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/hex.h"
 #include "format/drcov/foreign.h"
+#include "record/ask.h"
 #include "record/framing.h"
 #include "record/misfits.h"
 
@@ -116,7 +117,8 @@ static void tell_losses(struct writer *writer)
 	if (writer->foreign.too_far) {
 		tr_error_set(&err, TR_CAUSE_INPUT,
 			     "left out: %" PRIu64 " blocks farther than 4 GiB from every module "
-			     "(-O module=PATH@BASE says what is there)", writer->foreign.too_far);
+			     "(-O module=PATH@BASE says what is there)",
+			     writer->foreign.too_far);
 		later(writer, &err);
 	}
 	if (writer->foreign.empty) {
@@ -208,41 +210,24 @@ static enum tr_status begin_segment(struct writer *writer, struct tr_record *hea
 	return begin_dump(writer, header) ? status : out_of_memory(err);
 }
 
-/* The bytes of a string field, data NULL: there is none. */
-static struct tr_text text_of(struct tr_record *record, const char *key)
-{
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-	struct tr_text none = { NULL, 0 };
-	return value && value->type == TR_STRING ? tr_string_bytes(value->text, record->arena)
-						 : none;
-}
-
-/* The number of a field, or otherwise. */
-static uint64_t number_of(struct tr_record *record, const char *key, uint64_t otherwise)
-{
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-	return value && value->type == TR_UINT ? value->as.number : otherwise;
-}
-
 /* What the source says of its tables of blocks. */
 static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_drcov_blocks *blocks = &writer->blocks;
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	struct tr_text form = text_of(record, "value");
+	struct tr_text form = tr_ask_string(record, "value", err);
+	struct tr_text lines = tr_ask_string(record, ".lines", err);
+	struct tr_text hits = tr_ask_string(record, ".hits", err);
 	if (!writer->text.data)
 		blocks->text = form.data && tr_text_is(form, "text");
 	blocks->counted = tr_record_field(record, "hits") != NULL;
-	struct tr_text lines = text_of(record, ".lines"), hits = text_of(record, ".hits");
 	if (lines.data)
 		tr_buffer_put_text(&blocks->lines, lines);
 	if (hits.data)
 		tr_buffer_put_text(&blocks->hits_line, hits);
-	return blocks->lines.failed || blocks->hits_line.failed ? out_of_memory(err) : TR_OK;
+	if (blocks->lines.failed || blocks->hits_line.failed || err->cause == TR_CAUSE_MEMORY)
+		return out_of_memory(err);
+	return TR_OK;
 }
 
 static enum tr_status misfit(const char *what, struct tr_error *err)
@@ -258,11 +243,11 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 	struct tr_drcov_blocks *blocks = &writer->blocks;
 	uint64_t address, size, id, hits;
 	uint8_t digits;
-	if (tr_record_split(record, err) == TR_FATAL)
+	size = tr_ask_number(record, "size", UINT64_MAX, err);
+	id = tr_ask_number(record, "module", UINT64_MAX, err);
+	hits = tr_ask_number(record, "hits", UINT64_MAX, err);
+	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
-	size = number_of(record, "size", UINT64_MAX);
-	id = number_of(record, "module", UINT64_MAX);
-	hits = number_of(record, "hits", UINT64_MAX);
 	if (!tr_address_read(&record->name, &address, &digits))
 		return misfit("a block whose name is no address", err);
 	if (id > UINT32_MAX || size > UINT32_MAX)
@@ -275,15 +260,16 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 		return misfit("a block that is too big, or too far from its module", err);
 	struct tr_drcov_row row = { start, (uint32_t)size, (uint32_t)id };
 	blocks->counted |= hits != UINT64_MAX;
-	struct tr_text spelled = blocks->text ? text_of(record, ".row")
-					      : (struct tr_text){ NULL, 0 };
-	return tr_drcov_blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled)
-		       ? TR_OK
-		       : out_of_memory(err);
+	struct tr_text spelled = { NULL, 0 };
+	if (blocks->text)
+		spelled = tr_ask_string(record, ".row", err);
+	if (err->cause == TR_CAUSE_MEMORY ||
+	    !tr_drcov_blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled))
+		return out_of_memory(err);
+	return TR_OK;
 }
 
-static enum tr_status put_own(struct writer *writer, struct tr_record *record,
-			      struct tr_error *err)
+static enum tr_status put_own(struct writer *writer, struct tr_record *record, struct tr_error *err)
 {
 	if (tr_text_is(record->kind, "block"))
 		return put_own_block(writer, record, err);
@@ -306,9 +292,10 @@ static enum tr_status supply_header(struct writer *writer, struct tr_record *rec
 		return out_of_memory(err);
 	writer->own = tr_text_is(record->kind, "module") ||
 		      (tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
-	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no header: version 2 is supplied");
-	tr_error_is_note(err);
-	later(writer, err);
+	struct tr_error note;
+	tr_error_set(&note, TR_CAUSE_INPUT, "the stream has no header: version 2 is supplied");
+	tr_error_is_note(&note);
+	later(writer, &note);
 	return TR_OK;
 }
 
@@ -324,8 +311,8 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 	enum tr_status status = supply_header(writer, record, err);
 	if (status != TR_OK)
 		return status;
-	if (!writer->own && tr_drcov_foreign_is_next(&writer->foreign, record) &&
-	    !next_dump(writer))
+	bool next = !writer->own && tr_drcov_foreign_is_next(&writer->foreign, record, err);
+	if (err->cause == TR_CAUSE_MEMORY || (next && !next_dump(writer)))
 		return out_of_memory(err);
 	status = writer->own ? put_own(writer, record, err)
 			     : tr_drcov_foreign_put(&writer->foreign, record, err);

@@ -1,5 +1,7 @@
 #include "format/drcov/writer_blocks.h"
 
+#include "core/wire.h"
+
 void tr_drcov_blocks_begin(struct tr_drcov_blocks *blocks, unsigned digits)
 {
 	tr_buffer_reset(&blocks->table);
@@ -30,7 +32,7 @@ bool tr_drcov_blocks_add(struct tr_drcov_blocks *blocks, const struct tr_drcov_r
 	struct tr_drcov_row parsed;
 	char *to = tr_buffer_room(&blocks->hits, TR_DRCOV_HIT);
 	if (to)
-		tr_drcov_put_u32(hits > UINT32_MAX ? UINT32_MAX : (uint32_t)hits, to);
+		tr_wire_put_u32(to, false, hits > UINT32_MAX ? UINT32_MAX : (uint32_t)hits);
 	tr_buffer_used(&blocks->hits, to ? TR_DRCOV_HIT : 0);
 	blocks->count++;
 	if (!blocks->text) {
@@ -38,8 +40,8 @@ bool tr_drcov_blocks_add(struct tr_drcov_blocks *blocks, const struct tr_drcov_r
 		if (to)
 			tr_drcov_row_pack(row, to);
 		tr_buffer_used(&blocks->table, to ? TR_DRCOV_BLOCK : 0);
-	} else if (spelled.len && memchr(spelled.data, '\n', spelled.len) ==
-					  spelled.data + spelled.len - 1 &&
+	} else if (spelled.len &&
+		   memchr(spelled.data, '\n', spelled.len) == spelled.data + spelled.len - 1 &&
 		   tr_drcov_row_parse(spelled, &parsed) && same(&parsed, row)) {
 		tr_buffer_put_text(&blocks->table, spelled);
 	} else {
@@ -57,7 +59,7 @@ static bool lines_hold(const struct tr_drcov_blocks *blocks)
 	while (text.len && !found) {
 		line = tr_drcov_next_line(&text);
 		found = tr_drcov_blocks_line(line, &count);
-		if (!found && tr_drcov_trimmed(line).len)
+		if (!found && tr_text_trimmed(line).len)
 			return false;
 	}
 	bool marked = tr_text_starts(text, TR_TEXT(TR_DRCOV_TEXT_MARK)) &&

@@ -86,9 +86,6 @@ int64_t tr_gnatcov_tag_of(struct tr_text name); /* a number in decimal digits is
 const char *tr_gnatcov_machine_name(unsigned machine);
 int tr_gnatcov_machine_of(struct tr_text name); /* in any case, with or without EM_; or a number */
 
-/* A decimal number as Ada writes it, with a blank before it. */
-bool tr_gnatcov_number(struct tr_text data, uint64_t *number);
-
 int tr_gnatcov_bid(struct tr_input *in);
 
 struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,

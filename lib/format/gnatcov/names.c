@@ -109,14 +109,3 @@ int tr_gnatcov_machine_of(struct tr_text name)
 			return machines[i].number;
 	return -1;
 }
-
-bool tr_gnatcov_number(struct tr_text data, uint64_t *number)
-{
-	while (data.len && *data.data == ' ') {
-		data.data++;
-		data.len--;
-	}
-	while (data.len && data.data[data.len - 1] == ' ')
-		data.len--;
-	return digits(data, UINT64_MAX, number);
-}

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "format/gnatcov/wire.h"
+#include "core/wire.h"
 #include "record/literal.h"
 
 struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,

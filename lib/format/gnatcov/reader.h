@@ -3,6 +3,7 @@
 #define TR_FORMAT_GNATCOV_READER_H
 
 #include "coverage/block.h"
+#include "coverage/layout.h"
 #include "coverage/objects.h"
 #include "format/gnatcov/gnatcov.h"
 

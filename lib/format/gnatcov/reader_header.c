@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "format/gnatcov/reader.h"
-#include "format/gnatcov/wire.h"
+#include "core/wire.h"
 
 static enum tr_status lost(struct tr_gnatcov_reader *reader, size_t skip, struct tr_error *err)
 {

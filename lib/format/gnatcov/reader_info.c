@@ -5,7 +5,7 @@
 
 #include "coverage/date.h"
 #include "format/gnatcov/reader.h"
-#include "format/gnatcov/wire.h"
+#include "core/wire.h"
 
 /*
  * No list is out of step for a tag that is merely new; but a tag like this one
@@ -139,7 +139,7 @@ static bool add_decoded(struct tr_gnatcov_reader *reader, const struct tr_gnatco
 	struct tr_value value = { .type = TR_UINT };
 	struct tr_trace_date date;
 
-	if (tr_gnatcov_is_number(info->tag) && tr_gnatcov_number(info->data, &value.as.number))
+	if (tr_gnatcov_is_number(info->tag) && tr_ada_number(info->data, &value.as.number))
 		return tr_gnatcov_add(reader, "value", value);
 	if (info->tag != TR_GNATCOV_DATE_TIME ||
 	    !tr_trace_date_read(info->data, reader->section.big, &date))

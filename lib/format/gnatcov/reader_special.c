@@ -14,7 +14,7 @@ static void note_tag(struct loaded *loaded, const struct tr_gnatcov_info *info)
 {
 	uint64_t number = 0;
 
-	if (tr_gnatcov_is_number(info->tag) && !tr_gnatcov_number(info->data, &number))
+	if (tr_gnatcov_is_number(info->tag) && !tr_ada_number(info->data, &number))
 		loaded->bad_number = true;
 	switch (info->tag) {
 	case TR_GNATCOV_EXEC_FILE_NAME:

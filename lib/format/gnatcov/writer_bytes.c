@@ -1,7 +1,7 @@
 /* Headers and lists of information as bytes. */
 #include "config.h"
 
-#include "format/gnatcov/wire.h"
+#include "core/wire.h"
 #include "format/gnatcov/writer.h"
 
 void tr_gnatcov_write_header(struct tr_gnatcov_writer *writer,

@@ -1,7 +1,7 @@
 /* What was executed, as bytes. */
 #include "config.h"
 
-#include "format/gnatcov/wire.h"
+#include "core/wire.h"
 #include "format/gnatcov/writer.h"
 
 enum tr_status tr_gnatcov_supplied(struct tr_gnatcov_writer *writer, struct tr_error *err)

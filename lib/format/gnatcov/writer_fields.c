@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "coverage/date.h"
-#include "format/gnatcov/wire.h"
+#include "core/wire.h"
 #include "format/gnatcov/writer.h"
 
 static enum tr_status bad(struct tr_error *err, const char *what)

@@ -201,7 +201,7 @@ static bool clear_gaps(struct tr_buffer *entry, bool unit, const struct tr_srctr
 			return false;
 		count = tr_srctrace_unit_gaps(&parts, layout->align, gaps);
 	} else {
-		uint32_t length = tr_srctrace_u32(entry->data + 4, layout->big);
+		uint32_t length = tr_wire_u32(entry->data + 4, layout->big);
 		gaps[0] = tr_srctrace_info_gap(length, layout->align);
 		if (gaps[0].offset + gaps[0].size != entry->len)
 			return false;

@@ -27,17 +27,11 @@ bool tr_srctrace_info_kind(struct tr_text name, uint32_t *kind)
 	return n != TR_SRCTRACE_INFO_END;
 }
 
-uint32_t tr_srctrace_u32(const char *p, bool big)
-{
-	const unsigned char *b = (const unsigned char *)p;
-	return big ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
-		   : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
-}
-
 void tr_srctrace_put_u32(uint32_t n, bool big, struct tr_buffer *to)
 {
-	for (unsigned i = 0; i < 4; i++)
-		tr_buffer_put_byte(to, (char)(n >> (big ? 24 - 8 * i : 8 * i)));
+	char bytes[sizeof n];
+	tr_wire_put_u32(bytes, big, n);
+	tr_buffer_put(to, bytes, sizeof bytes);
 }
 
 void tr_srctrace_pad(size_t start, unsigned align, struct tr_buffer *to)

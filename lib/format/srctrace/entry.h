@@ -7,6 +7,7 @@
 
 #include "core/buffer.h"
 #include "core/text.h"
+#include "core/wire.h"
 
 enum {
 	TR_SRCTRACE_HEADER = 40, /* bytes of the trace's header */
@@ -35,7 +36,6 @@ const char *tr_srctrace_info_name(uint32_t kind);
 /* The kind that the name column says, by name or number. */
 bool tr_srctrace_info_kind(struct tr_text name, uint32_t *kind);
 
-uint32_t tr_srctrace_u32(const char *p, bool big);
 void tr_srctrace_put_u32(uint32_t n, bool big, struct tr_buffer *to);
 
 /* Size with its padding; 64 bits, so that sums of lengths cannot overflow. */

@@ -21,22 +21,6 @@ void tr_srctrace_feed_free(struct tr_srctrace_feed *feed)
 	tr_buffer_free(&feed->bytes);
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct tr_text trimmed(struct tr_text line)
-{
-	while (line.len && is_blank(line.data[line.len - 1]))
-		line.len--;
-	while (line.len && is_blank(*line.data)) {
-		line.data++;
-		line.len--;
-	}
-	return line;
-}
-
 /* What stands before the marker that ends the line; data NULL where none does. */
 static struct tr_text before_marker(struct tr_text line, const char *marker)
 {
@@ -91,7 +75,7 @@ enum tr_status tr_srctrace_feed_begin(struct tr_srctrace_feed *feed, struct tr_e
 		enum tr_status status = next_line(feed, &line, err);
 		if (status != TR_OK)
 			return status;
-		struct tr_text text = trimmed(line);
+		struct tr_text text = tr_text_trimmed(line);
 		struct tr_text prefix = before_marker(text, TR_SRCTRACE_BEGIN);
 		struct tr_text end = before_marker(text, TR_SRCTRACE_END);
 		/* the rest of a trace that was given up */
@@ -151,7 +135,7 @@ static void take_line(struct tr_srctrace_feed *feed)
 		give_up(feed, feed->line);
 		return;
 	}
-	struct tr_text text = trimmed(line), begin = before_marker(text, TR_SRCTRACE_BEGIN);
+	struct tr_text text = tr_text_trimmed(line), begin = before_marker(text, TR_SRCTRACE_BEGIN);
 	if (begin.data && tr_text_equal(begin, prefix)) {
 		tr_error_set(&feed->trouble, TR_CAUSE_CUT,
 			     "incomplete Base64 trace: another one begins before \"%s\"",
@@ -163,7 +147,7 @@ static void take_line(struct tr_srctrace_feed *feed)
 	if (tr_text_starts(text, prefix)) {
 		text.data += prefix.len;
 		text.len -= prefix.len;
-		text = trimmed(text);
+		text = tr_text_trimmed(text);
 		if (tr_text_is(text, TR_SRCTRACE_END))
 			feed->open = false;
 		else if (!begin.data)

@@ -155,7 +155,7 @@ static const char *version_name(uint32_t version)
 /* True when the header is one that can be read; else err says why not. */
 static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 {
-	uint32_t version = tr_srctrace_u32(p + 32, (unsigned char)p[37] == 1);
+	uint32_t version = tr_wire_u32(p + 32, (unsigned char)p[37] == 1);
 	unsigned align = (unsigned char)p[36], endian = (unsigned char)p[37];
 	if (memcmp(p, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE) != 0)
 		tr_error_set(err, TR_CAUSE_INPUT, "no source trace: bad magic");
@@ -235,8 +235,8 @@ static enum tr_status read_info(struct reader *reader, struct tr_record **record
 	static const char what[] = "its information entries";
 	if (!tr_srctrace_feed_more(&reader->feed, TR_SRCTRACE_INFO))
 		return cut(reader, what, err);
-	uint32_t kind = tr_srctrace_u32(window(reader), reader->layout.big);
-	uint32_t length = tr_srctrace_u32(window(reader) + 4, reader->layout.big);
+	uint32_t kind = tr_wire_u32(window(reader), reader->layout.big);
+	uint32_t length = tr_wire_u32(window(reader) + 4, reader->layout.big);
 	if (kind == TR_SRCTRACE_INFO_END)
 		return end_infos(reader, length, err);
 	uint64_t size = TR_SRCTRACE_INFO + tr_srctrace_padded(length, reader->layout.align);

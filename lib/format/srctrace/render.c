@@ -49,8 +49,8 @@ static void begin_line(const char *kind, uint64_t seq, struct tr_buffer *line)
 /* Boards without a clock write anything: what is no date of ours stays a number. */
 static void put_date(struct tr_text data, struct tr_buffer *line)
 {
-	uint64_t seconds = (uint64_t)tr_srctrace_u32(data.data + 4, false) << 32 |
-			   tr_srctrace_u32(data.data, false);
+	uint64_t seconds = (uint64_t)tr_wire_u32(data.data + 4, false) << 32 |
+			   tr_wire_u32(data.data, false);
 	time_t time = (time_t)seconds;
 	struct tm tm;
 	char text[64];

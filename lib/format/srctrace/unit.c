@@ -5,12 +5,12 @@ enum { ENCODING = 16, HEADER_PAD = 17, HEADER_PAD_SIZE = 3 }; /* offsets in the 
 void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *layout,
 			      struct tr_srctrace_unit *unit)
 {
-	unit->name_size = tr_srctrace_u32(p, layout->big);
+	unit->name_size = tr_wire_u32(p, layout->big);
 	unit->encoding = (unsigned char)p[ENCODING];
 	unit->name = TR_SRCTRACE_UNIT;
 	unit->size = unit->name + tr_srctrace_padded(unit->name_size, layout->align);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		unit->bits[i] = tr_srctrace_u32(p + 4 + 4 * i, layout->big);
+		unit->bits[i] = tr_wire_u32(p + 4 + 4 * i, layout->big);
 		unit->buffers[i] = unit->size;
 		unit->size += tr_srctrace_padded(tr_srctrace_bytes(unit->bits[i]), layout->align);
 	}

@@ -4,6 +4,7 @@
 #include "format/srctrace/build.h"
 #include "format/srctrace/srctrace.h"
 #include "format/srctrace/writer_console.h"
+#include "record/ask.h"
 #include "record/framing.h"
 #include "record/misfits.h"
 
@@ -18,14 +19,14 @@ struct writer {
 
 	/* the trace */
 	struct tr_srctrace_layout layout;
-	unsigned padding;  /* of the header; 0 unless it was so in the source */
-	bool same_layout;  /* as in the source, so that .raw holds */
-	bool headed;	   /* it has a header in the stream */
-	bool known;	   /* which says that there was a trace, and not just an attempt */
-	bool begun;	   /* its header was written */
-	bool units;	   /* behind the information entries */
-	bool left_out;	   /* a second one, and there is no place for it */
-	uint64_t traces;   /* begun so far */
+	unsigned padding; /* of the header; 0 unless it was so in the source */
+	bool same_layout; /* as in the source, so that .raw holds */
+	bool headed;	  /* it has a header in the stream */
+	bool known;	  /* which says that there was a trace, and not just an attempt */
+	bool begun;	  /* its header was written */
+	bool units;	  /* behind the information entries */
+	bool left_out;	  /* a second one, and there is no place for it */
+	uint64_t traces;  /* begun so far */
 
 	struct tr_framing framing;
 	struct tr_misfits misfits;
@@ -68,49 +69,34 @@ static enum tr_status out_of_memory(struct tr_error *err)
 	return TR_FATAL;
 }
 
-/* The number that a header's field has; `fallback` where it has none. */
-static uint64_t header_number(struct tr_record *header, const char *key, uint64_t fallback)
-{
-	struct tr_field *field = tr_record_field(header, key);
-	struct tr_value *value = field ? tr_field_value(header, field, NULL) : NULL;
-	return value && value->type == TR_UINT ? value->as.number : fallback;
-}
-
-static bool header_is(struct tr_record *header, const char *key, const char *word)
-{
-	struct tr_field *field = tr_record_field(header, key);
-	struct tr_value *value = field ? tr_field_value(header, field, NULL) : NULL;
-	return value && value->type == TR_SYMBOL && value->as.symbol->count == 1 &&
-	       tr_text_is(value->as.symbol->names[0].text, word);
-}
-
 static bool is_alignment(uint64_t n)
 {
 	return n && n <= 16 && !(n & (n - 1));
 }
 
 /* How the trace is to be laid out: -O, else as it was, else what most programs write. */
-static void choose_layout(struct writer *writer, struct tr_record *header)
+static enum tr_status choose_layout(struct writer *writer, struct tr_record *header,
+				    struct tr_error *err)
 {
 	struct tr_srctrace_layout source = { 0, false };
-	uint64_t align = header ? header_number(header, "align", 0) : 0;
+	uint64_t align = header ? tr_ask_number(header, "align", 0, err) : 0;
+	uint64_t padding = header ? tr_ask_number(header, ".pad", 0, err) : 0;
 	writer->known = is_alignment(align);
 	if (writer->known)
 		source.align = (unsigned)align;
-	source.big = header && header_is(header, "endian", "big");
+	source.big = header && tr_ask_is(header, "endian", "big", err);
 	writer->layout = source;
 	if (!source.align)
 		writer->layout.align = DEFAULT_ALIGN;
 	if (writer->align.data)
-		writer->layout.align = writer->align.len == 2
-					       ? 16
-					       : (unsigned)(*writer->align.data - '0');
+		writer->layout.align =
+			writer->align.len == 2 ? 16 : (unsigned)(*writer->align.data - '0');
 	if (writer->endian.data)
 		writer->layout.big = tr_text_is(writer->endian, "big");
-	writer->same_layout = source.align == writer->layout.align &&
-			      source.big == writer->layout.big;
-	uint64_t padding = header ? header_number(header, ".pad", 0) : 0;
+	writer->same_layout =
+		source.align == writer->layout.align && source.big == writer->layout.big;
 	writer->padding = writer->same_layout && padding <= 0xffff ? (unsigned)padding : 0;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 }
 
 /* Header of the trace, if it is not there yet. */
@@ -179,7 +165,8 @@ static enum tr_status begin_segment(struct writer *writer, struct tr_record *hea
 		return status;
 	tr_framing_begin(&writer->framing);
 	writer->headed = true;
-	choose_layout(writer, header);
+	if (choose_layout(writer, header, err) == TR_FATAL)
+		return TR_FATAL;
 	if (writer->traces && !writer->base64)
 		return leave_out(writer, err);
 	return status;
@@ -200,7 +187,8 @@ static enum tr_status supply_header(struct writer *writer, struct tr_error *err)
 	if (writer->headed)
 		return TR_OK;
 	writer->headed = true;
-	choose_layout(writer, NULL);
+	tr_error_clear(err);
+	(void)choose_layout(writer, NULL, err); /* nothing is asked */
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "the stream has no header: alignment %u, %s endian are supplied",
 		     writer->layout.align, writer->layout.big ? "big" : "little");
@@ -220,9 +208,8 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 		return about(record, TR_WARN, err);
 	}
 	tr_buffer_reset(entry);
-	enum tr_status status =
-		unit ? tr_srctrace_build_unit(record, &writer->layout, entry, err)
-		     : tr_srctrace_build_info(record, &writer->layout, entry, err);
+	enum tr_status status = unit ? tr_srctrace_build_unit(record, &writer->layout, entry, err)
+				     : tr_srctrace_build_info(record, &writer->layout, entry, err);
 	if (status != TR_OK)
 		return about(record, status, err);
 	if (writer->same_layout && !tr_srctrace_build_raw(record, &writer->layout, entry))

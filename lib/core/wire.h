@@ -1,6 +1,6 @@
-/* Numbers in the byte order of their section. */
-#ifndef TR_FORMAT_GNATCOV_WIRE_H
-#define TR_FORMAT_GNATCOV_WIRE_H
+/* Numbers in the byte order that their file has, at any address. */
+#ifndef TR_CORE_WIRE_H
+#define TR_CORE_WIRE_H
 
 #include <stdbool.h>
 #include <stdint.h>
