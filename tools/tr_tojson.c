@@ -2,14 +2,16 @@
 #include "config.h"
 
 #include "cli.h"
+#include "view/chrome.h"
 #include "view/json_records.h"
 
 enum { AS = 1, TYPED, PRETTY };
 
 static const struct tr_option options[] = {
 	{ AS, 0, "as", "FORM",
-	  "records (default): JSON Lines, an object per record; array: one array of them; or a "
-	  "trace format that is JSON, as tr-repack -t writes it" },
+	  "records (default): JSON Lines, an object per record; array: one array of them; chrome: "
+	  "a timeline for Perfetto and chrome://tracing; or a trace format that is JSON, as "
+	  "tr-repack -t writes it" },
 	{ TYPED, 0, "typed", NULL,
 	  "one array per line, which tr-parse -f json reads back as the very same stream" },
 	{ PRETTY, 0, "pretty", NULL, "indent records and array" },
@@ -21,6 +23,8 @@ static const char *const examples[] = {
 	"tr-filter 'exec and basename(name) == \"gcc\"' build.json | tr-tojson | jq -r '.argv[]'",
 	"the records as one array",
 	"tr-tojson --as=array --pretty build.json > records.json",
+	"what ran when, for ui.perfetto.dev",
+	"tr-tojson --as=chrome -o build-timeline.json build.json",
 	"a stream changed by jq, with nothing else lost",
 	"tr-tojson --typed build.json | jq -c 'select(.[4] != \"/bin/sh\")' | tr-parse -f json",
 	NULL,
@@ -39,7 +43,7 @@ static const struct tr_tool tool = {
 struct form {
 	struct tr_json_view_config view;
 	const struct tr_format *format;
-	bool as, typed;
+	bool as, typed, chrome;
 };
 
 static bool choose(struct tr_cli *cli, struct form *form, const char *name)
@@ -48,8 +52,9 @@ static bool choose(struct tr_cli *cli, struct form *form, const char *name)
 
 	form->as = true;
 	form->view.array = tr_text_is(text, "array");
+	form->chrome = tr_text_is(text, "chrome");
 	form->format = NULL;
-	if (form->view.array || tr_text_is(text, "records"))
+	if (form->view.array || form->chrome || tr_text_is(text, "records"))
 		return true;
 	const struct tr_format *format = tr_format_by_name(text);
 	if (!format || !(format->flags & TR_FORMAT_JSON))
@@ -72,7 +77,7 @@ static void read_options(struct tr_cli *cli, struct form *form)
 		return;
 	if (form->typed && form->as)
 		tr_cli_usage(cli, "--typed is a form of its own: it does not go with --as");
-	else if (form->view.pretty && (form->typed || form->format))
+	else if (form->view.pretty && (form->typed || form->format || form->chrome))
 		tr_cli_usage(cli, "--pretty goes with --as=records and --as=array only");
 	if (form->typed)
 		form->format = &tr_format_json;
@@ -98,6 +103,31 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 	}
 	tr_json_view_finish(view);
 	tr_json_view_free(view);
+}
+
+static void write_chrome(struct tr_cli *cli)
+{
+	struct tr_chrome *chrome = tr_chrome_new(cli->config.read.limits.max_spool, cli->out);
+	struct tr_record *record = NULL;
+	struct tr_error err;
+
+	if (!chrome) {
+		tr_error_memory(&err);
+		tr_cli_report(cli, &err);
+		return;
+	}
+	do {
+		bool more = tr_cli_next(cli, &record);
+		if (cli->stop)
+			break;
+		record = more ? record : NULL;
+		enum tr_status status = tr_chrome_put(chrome, record, &err);
+		if (status == TR_OK)
+			continue;
+		tr_cli_abort(cli, &err);
+		break;
+	} while (record && !cli->out->failed);
+	tr_chrome_free(chrome);
 }
 
 /* A file that is in the format already goes as it is, like through tr-repack. */
@@ -151,6 +181,8 @@ int main(int argc, char **argv)
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (form.format)
 			write_format(&cli, form.format);
+		else if (form.chrome)
+			write_chrome(&cli);
 		else
 			write_view(&cli, &form.view);
 	}

@@ -5,6 +5,7 @@
 #include "core/utf8.h"
 #include "record/base64.h"
 #include "record/literal.h"
+#include "record/record.h"
 
 static void put_string(struct tr_text bytes, struct tr_buffer *to)
 {
@@ -23,6 +24,20 @@ void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to)
 	tr_buffer_put_literal(to, "{\"$bytes\":\"");
 	tr_base64_write(bytes, to);
 	tr_buffer_put_literal(to, "\"}");
+}
+
+void tr_json_view_name(struct tr_text bytes, struct tr_buffer *to)
+{
+	const char *end = bytes.data + bytes.len;
+	if (tr_utf8_check(bytes.data, end) == end) {
+		put_string(bytes, to);
+		return;
+	}
+	struct tr_buffer spelling = TR_BUFFER_INIT;
+	tr_cell_escape(bytes, false, &spelling);
+	put_string(tr_buffer_text(&spelling), to);
+	to->failed |= spelling.failed;
+	tr_buffer_free(&spelling);
 }
 
 void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer *to)

@@ -12,6 +12,9 @@ bool tr_json_view_value(const struct tr_value *value, struct tr_arena *arena, st
 /* Appends bytes as a string, or as {"$bytes":"BASE64"} where they are no UTF-8. */
 void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to);
 
+/* Appends bytes as a string whatever they are: what is no UTF-8 stands as trec spells it. */
+void tr_json_view_name(struct tr_text bytes, struct tr_buffer *to);
+
 /* Appends {"TAG":"text"}. */
 void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer *to);
 

@@ -1,0 +1,37 @@
+/*
+ * Records as Chrome trace events: a timeline that Perfetto and chrome://tracing
+ * show. One JSON object, an event a line:
+ *
+ *	{"name":"gcc","cat":"process","ph":"X","ts":400000.000,"dur":1100000.000,"pid":1,"tid":1,
+ *	 "args":{"command":"gcc -c a.c","cwd":"/srv","seq":5,"exit":"0"}}
+ *
+ *  - runs of programs, on as few lanes as they need (process/lanes.h); those
+ *    that failed are in category "process,failed"
+ *  - API calls, by thread: what was called meanwhile stands below; frames
+ *  - system calls, signals and whatever else happened, by task
+ *  - counters: processes that are alive; calls and draws of each frame
+ *
+ * Each of the first three is a "process" of the viewer's, each lane or task a
+ * thread of it; a segment has its own. Times are microseconds since the first
+ * one of the segment, which otherData keeps. A trace without times is shown as
+ * a sequence, a microsecond for each record, and says so.
+ */
+#ifndef TR_VIEW_CHROME_H
+#define TR_VIEW_CHROME_H
+
+#include "core/error.h"
+#include "core/output.h"
+#include "record/record.h"
+
+struct tr_chrome;
+
+/* Borrows out; max_spool as in struct tr_limits. NULL: memory. */
+struct tr_chrome *tr_chrome_new(uint64_t max_spool, struct tr_output *out);
+
+/* The next line of the stream, NULL at its end. TR_WARN: err tells what was not shown. */
+enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
+			     struct tr_error *err);
+
+void tr_chrome_free(struct tr_chrome *chrome);
+
+#endif

@@ -1,0 +1,172 @@
+/* Processes on lanes, and how many are alive. */
+#include "view/chrome_private.h"
+
+#include <stdlib.h>
+
+#include "process/lanes.h"
+#include "process/shell.h"
+#include "record/literal.h"
+#include "view/json_value.h"
+
+enum { COMMAND_SHOWN = 4000 };
+
+static void put_member(struct tr_record *record, const char *key, struct tr_buffer *text)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+
+	if (!value)
+		return;
+	tr_buffer_put_literal(text, ",\"");
+	tr_buffer_put_text(text, tr_text_from(key));
+	tr_buffer_put_literal(text, "\":");
+	text->failed |= !tr_json_view_value(value, record->arena, text);
+}
+
+/* NAME in JSON, LF, and the members of args but what the end tells. */
+bool tr_chrome_describe(void *context, struct tr_record *record, struct tr_buffer *text)
+{
+	struct tr_buffer command = TR_BUFFER_INIT;
+	struct tr_cell name = record->name;
+
+	(void)context;
+	if (name.type == TR_CELL_TEXT) {
+		for (size_t i = name.text.len - 1; i-- > 0;) {
+			if (name.text.data[i] != '/')
+				continue;
+			name.text = tr_text_span(name.text.data + i + 1,
+						 name.text.data + name.text.len);
+			break;
+		}
+	}
+	tr_chrome_cell(&name, record->arena, text);
+	tr_buffer_put_byte(text, '\n');
+	bool fine = tr_shell_command(record, COMMAND_SHOWN, &command);
+	tr_buffer_put_literal(text, "\"command\":\"");
+	tr_string_escape(tr_buffer_text(&command), text);
+	tr_buffer_put_literal(text, "\",\"task\":");
+	tr_chrome_cell(&record->task, record->arena, text);
+	put_member(record, "cwd", text);
+	put_member(record, "output", text);
+	tr_buffer_free(&command);
+	return fine;
+}
+
+static bool failed(const struct tr_forest_node *node)
+{
+	return node->fate == TR_RUN_KILLED ||
+	       (node->fate == TR_RUN_EXITED && node->status && node->status != UINT64_MAX);
+}
+
+static void put_end(const struct tr_forest_node *node, const struct tr_span *span,
+		    struct tr_buffer *to)
+{
+	if (node->seq != TR_RUN_NONE) {
+		tr_buffer_put_literal(to, "\"seq\":");
+		tr_buffer_put_decimal(to, node->seq);
+		tr_buffer_put_byte(to, ',');
+	}
+	tr_buffer_put_literal(to, "\"exit\":\"");
+	switch ((enum tr_run_fate)node->fate) {
+	case TR_RUN_KILLED:
+		tr_string_escape(tr_text_from(node->signal), to);
+		break;
+	case TR_RUN_REPLACED:
+		tr_buffer_put_literal(to, "exec");
+		break;
+	case TR_RUN_EXITED:
+		if (node->status != UINT64_MAX)
+			tr_buffer_put_decimal(to, node->status);
+		else
+			tr_buffer_put_byte(to, '?');
+		break;
+	case TR_RUN_OPEN:
+		tr_buffer_put_literal(to, "not told");
+	}
+	tr_buffer_put_byte(to, '"');
+	if (span->open)
+		tr_buffer_put_literal(to, ",\"end\":\"guessed\"");
+}
+
+static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint32_t at,
+		    struct tr_buffer *text, struct tr_error *err)
+{
+	const struct tr_forest_node *node = &chrome->forest.nodes[at];
+	const struct tr_span *span = &lanes->spans[at];
+	int64_t scale = lanes->timed ? 1 : 1000;
+	struct tr_text name = TR_TEXT("\"(fork)\""), args = TR_TEXT("");
+
+	if (!tr_forest_text(&chrome->forest, node, text, err))
+		return false;
+	const char *middle = text->len ? memchr(text->data, '\n', text->len) : NULL;
+	if (middle) {
+		name = tr_text_span(text->data, middle);
+		args = tr_text_span(middle + 1, text->data + text->len);
+	}
+	tr_chrome_begin(chrome, 'X', name, failed(node) ? "process,failed" : "process",
+			span->begin * scale, TR_CHROME_RUNS, span->lane + 1);
+	tr_chrome_duration(chrome, (span->end - span->begin) * scale);
+	if (failed(node))
+		tr_buffer_put_literal(&chrome->line, ",\"cname\":\"terrible\"");
+	tr_buffer_put_literal(&chrome->line, ",\"args\":{");
+	tr_buffer_put_text(&chrome->line, args);
+	if (args.len)
+		tr_buffer_put_byte(&chrome->line, ',');
+	put_end(node, span, &chrome->line);
+	tr_buffer_put_byte(&chrome->line, '}');
+	tr_chrome_end(chrome);
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A counter of those that are alive: an event at each change. */
+static bool put_alive(struct tr_chrome *chrome, const struct tr_lanes *lanes)
+{
+	size_t count = chrome->forest.count, began = 0;
+	int64_t *ends = malloc((count + 1) * sizeof *ends), scale = lanes->timed ? 1 : 1000;
+
+	if (!ends)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ends[i] = lanes->spans[i].end;
+	qsort(ends, count, sizeof *ends, by_number);
+	for (size_t ended = 0; ended < count;) {
+		int64_t now = ends[ended];
+		if (began < count && lanes->spans[lanes->order[began]].begin < now)
+			now = lanes->spans[lanes->order[began]].begin;
+		while (began < count && lanes->spans[lanes->order[began]].begin <= now)
+			began++;
+		while (ended < count && ends[ended] <= now)
+			ended++;
+		tr_chrome_begin(chrome, 'C', TR_TEXT("\"alive\""), "process", now * scale,
+				TR_CHROME_RUNS, 0);
+		tr_buffer_put_literal(&chrome->line, ",\"args\":{\"processes\":");
+		tr_buffer_put_decimal(&chrome->line, began - ended);
+		tr_buffer_put_byte(&chrome->line, '}');
+		tr_chrome_end(chrome);
+	}
+	free(ends);
+	return true;
+}
+
+bool tr_chrome_runs(struct tr_chrome *chrome, struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_lanes lanes = { NULL, NULL, 0, false };
+	bool fine = tr_forest_link(&chrome->forest) && tr_lanes_make(&lanes, &chrome->forest) &&
+		    put_alive(chrome, &lanes);
+
+	if (!fine)
+		tr_error_memory(err);
+	for (size_t i = 0; fine && i < chrome->forest.count; i++)
+		fine = put_run(chrome, &lanes, lanes.order[i], &text, err) && !chrome->out->failed;
+	tr_lanes_free(&lanes);
+	tr_buffer_free(&text);
+	return fine || chrome->out->failed;
+}

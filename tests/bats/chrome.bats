@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# tr-tojson --as=chrome: what a viewer of trace events needs to hold.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	data=${top_srcdir:?}/tests/data
+	kw=$data/build/zlib.kw.json.gz
+	cat >build.trec <<'END'
+%trec	1	format=strace
+exec	0	100.000000001	1	/usr/bin/make	argv=["make","-j2"]	cwd="/srv"
+fork	1	100.1	1	-	child=2
+exec	2	100.2	2	/bin/sh	parent=0	argv=["sh","-c","echo 'a'"]
+fork	3	100.3	2	-	child=3
+fork	4	100.35	1	-	child=4
+exec	5	100.4	3	/usr/bin/gcc	parent=2	argv=["gcc","-c","a\nb.c"]
+exec	6	100.45	4	/usr/bin/gcc	parent=0	argv=["gcc","-c","b.c"]
+sys	7	100.5	4	openat	path="a"	flags=O_RDONLY	error=ENOENT	dur=0.000250
+signal	8	100.6	4	SIGCHLD
+exit	9	101.5	3	-	status=0
+exec	10	101.6	2	/usr/bin/true	parent=0	argv=["true"]
+exit	11	101.7	2	-	status=1
+exit	12	103	4	-	signal=SIGKILL
+fork	13	103	1	-	child=5
+exit	14	103.5	1	-	status=2
+!end	15
+END
+}
+
+chrome() { # chrome JQ-FILTER FILE...: on the list of events
+	tr-tojson --as=chrome "${@:2}" | jq -rc ".traceEvents | $1"
+}
+
+# Every lane holds spans that lie in each other or apart; nothing else can be drawn.
+nests() {
+	chrome '.[] | select(.ph == "X") | "\(.pid)-\(.tid) \(.ts * 1000 | round) \((.ts + .dur) * 1000 | round)"' "$@" |
+		sort -k1,1 -k2,2n -k3,3nr | awk '
+		$1 != lane { lane = $1; depth = 0 }
+		{ while (depth && stack[depth] <= $2) depth--
+		  if (depth && $3 > stack[depth]) { print "overlaps: " $0; bad = 1 }
+		  stack[++depth] = $3 }
+		END { exit bad || !NR }'
+}
+
+@test "processes: names, times, lanes, how they ended" {
+	chrome 'map(select(.ph == "X" and .pid == 1)) | .[] |
+		"\(.name) \(.ts) \(.dur) \(.tid) \(.args.exit) \(.args.command)"' build.trec >got
+	cat >wanted <<'END'
+make 0 3499999.999 1 2 make -j2
+sh 199999.999 1400000 1 exec sh -c 'echo '\''a'\'''
+gcc 399999.999 1100000 1 0 gcc -c $'a\nb.c'
+gcc 449999.999 2550000 2 SIGKILL gcc -c b.c
+true 1599999.999 100000 1 1 true
+(fork) 2999999.999 500000 1 not told null
+END
+	diff wanted got
+	chrome 'map(select(.args.seq == 0)) | .[0].args' build.trec |
+		grep -xF '{"command":"make -j2","task":"1","cwd":"/srv","seq":0,"exit":"2"}'
+	# those that failed can be found by their category
+	chrome 'map(select((.cat // "") | contains("failed"))) | length' build.trec | grep -x 3
+	tr-tojson --as=chrome build.trec | jq -e '.otherData.origins == ["100.000000001"]'
+}
+
+@test "what else happened: with its duration, or at a moment; who is alive" {
+	chrome '.[] | select(.name == "openat") | [.ph, .ts, .dur, .args.error]' build.trec |
+		grep -xF '["X",499999.999,250,"ENOENT"]'
+	chrome '.[] | select(.name == "SIGCHLD") | [.ph, .s, .args.kind]' build.trec |
+		grep -xF '["i","t","signal"]'
+	chrome 'map(select(.ph == "C") | .args.processes) | join(" ")' build.trec |
+		grep -x '1 2 3 4 3 3 2 2 0'
+	chrome '.[] | select(.ph == "M") | "\(.pid) \(.tid) \(.name) \(.args.name)"' build.trec >got
+	diff <(printf '%s\n' '3 0 process_name records' '3 4 thread_name task 4' \
+		'1 0 process_name processes') got
+}
+
+@test "as many lanes as jobs; all that is drawn nests" {
+	nests build.trec
+	nests "$kw"
+	nests "$data/apitrace/mt4.trace"
+	# sixteen at a time
+	awk 'BEGIN { OFS = "\t"; print "exec", 0, 0, "m", "make"
+		for (i = 1; i <= 4000; i++) { print "exec", i, i / 16, i, "cc", "parent=0"
+			print "exec", 4000 + i, i / 16 + 0.01, "c" i, "cc1", "parent=" i
+			if (i > 16) { print "exit", 10000 + i, i / 16 + 0.02, "c" i - 16, "-", "status=0"
+				print "exit", 10000 + i, i / 16 + 0.03, i - 16, "-", "status=0" } } }' >many
+	nests many
+	chrome 'map(select(.ph == "X") | .tid) | max' many | grep -x 17
+	chrome 'map(select(.ph == "X")) | length' many | grep -x 8001
+}
+
+@test "a trace without times is a sequence, and says so" {
+	chrome '.[] | select(.ph == "M") | .args.name' "$kw" |
+		grep -x 'processes in sequence (the trace has no times)'
+	tr-tojson --as=chrome "$kw" | jq -e '.otherData.origins == ["sequence"]'
+	chrome 'map(select(.ph == "X")) | length' "$kw" | grep -x 176
+	# parents last as long as what they started
+	chrome 'map(select(.ph == "X")) | .[0] | [.name, .ts, .dur]' "$kw" | grep -xF '["make",0,176]'
+}
+
+@test "calls: by thread, what was called meanwhile below, frames counted" {
+	cat >calls.trec <<'END'
+%fn	F1	glDraw	args=["n","data"]
+call	0	-	0	glClear	mask=?(0x10@M1)	->
+enter	1	-	0	glFinish
+call	2	-	1	glDrawArrays	mode=GL_LINES(1@E1)	data=b64:AQIDBA==	->	return=7
+call	3	-	0	glXSwapBuffers	dpy=0x0	->
+leave	1	-	0	glFinish	->	return=0x0
+enter	4	-	1	glXSwapBuffers
+END
+	chrome '.[] | select(.ph == "X") | "\(.name) \(.ts) \(.dur) \(.tid) \(.args | tojson)"' calls.trec >got
+	cat >wanted <<'END'
+glClear 0 1 0 {"#":"0","mask":"0x10"}
+glDrawArrays 2 1 1 {"#":"2","mode":"GL_LINES","data":"blob:4","return":7}
+glXSwapBuffers 3 1 0 {"#":"3","dpy":"0x0"}
+glFinish 1 4 0 {"#":"1","return":"0x0"}
+glXSwapBuffers 5 1 1 {"#":"4","incomplete":true}
+END
+	diff wanted got
+	chrome '.[] | select(.name == "per frame") | .args | "\(.calls) \(.draws)"' calls.trec |
+		diff <(printf '3 2\n2 0\n') -
+	chrome 'map(select(.name == "frame")) | length' "$data/apitrace/mt4.trace" | grep -x 240
+	chrome 'map(select(.ph == "X")) | length' "$data/apitrace/mt4.trace" |
+		grep -x "$(tr-filter -c call "$data/apitrace/mt4.trace")"
+}
+
+@test "several segments, odd names, large values, nothing" {
+	chrome '[.[] | select(.ph == "X") | .pid] | unique' build.trec build.trec | grep -xF '[1,3,4,6]'
+	printf 'exec\t0\t-\t"\\x80"\t/a/\\xff\\n"\targv=["\\xff\\"\\n"]\tcwd="\\x80"\n' >odd
+	chrome '.[] | select(.ph == "X") | [.name, .args.command, .args.task]' odd |
+		grep -xF '["\\xff\\n\"","$'"'"'\\377\"\\n'"'"'","\"\\x80\""]'
+	{ printf 'call\t0\t-\t0\tf\tx="'; head -c 100000 /dev/zero | tr '\0' 'a'; printf '"\t->\n'; } >large
+	[ "$(tr-tojson --as=chrome large | wc -c)" -lt 3000 ]
+	tr-tojson --as=chrome /dev/null | jq -e '.traceEvents == []'
+	run -2 tr-tojson --as=chrome --pretty build.trec
+	run -2 tr-tojson --as=chrome --typed build.trec
+}
+
+@test "what is cut or damaged still opens" {
+	for size in 100 300 500 700 901; do
+		head -c $size build.trec >cut
+		tr-tojson --as=chrome cut 2>/dev/null | jq -e '.traceEvents | length > 0'
+	done
+}
