@@ -6,11 +6,11 @@
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
-	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree",
+	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree|dot",
 	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
 	  "prints, with threads; gnatcov, -raw, -base, -src: what gnatcov dump-trace, "
 	  "dump-trace-raw, dump-trace-base, dump-src-trace print; tree: processes, "
-	  "how long they took and how they ended" },
+	  "how long they took and how they ended; dot: the same for Graphviz" },
 	{ 0 },
 };
 
@@ -23,6 +23,8 @@ static const char *const examples[] = {
 	"tr-totext -O grep=ShaderSource -O octal=fixed glxgears.trace",
 	"what a build ran, and what ran it",
 	"tr-totext build.json | less",
+	"the same as a picture",
+	"tr-totext --style=dot build.json | dot -T svg -o build.svg",
 	"the code that any of these runs executed",
 	"tr-totext --style=gnatcov-base run1.trace run2.trace",
 	NULL,
@@ -40,8 +42,13 @@ static const struct tr_tool tool = {
 
 /* In the order of the option's choices; the first of a format is its default. */
 static const struct tr_style *const styles[] = {
-	&tr_style_apitrace,	&tr_style_gnatcov,     &tr_style_gnatcov_raw,
-	&tr_style_gnatcov_base, &tr_style_gnatcov_src, &tr_style_tree,
+	&tr_style_apitrace,
+	&tr_style_gnatcov,
+	&tr_style_gnatcov_raw,
+	&tr_style_gnatcov_base,
+	&tr_style_gnatcov_src,
+	&tr_style_tree,
+	&tr_style_dot,
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 

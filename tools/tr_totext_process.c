@@ -1,4 +1,4 @@
-/* The styles of process traces: see view/tree_text.h. */
+/* The styles of process traces: see view/tree_text.h, dot_text.h. */
 #include "config.h"
 
 #include "tr_totext.h"
@@ -6,7 +6,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "view/dot_text.h"
 #include "view/tree_text.h"
+
+enum { DOT_WIDTH = 50 };
 
 /* Always NULL, for whoever returns it. */
 static void *out_of_memory(struct tr_cli *cli)
@@ -27,14 +30,13 @@ static size_t terminal_width(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* -O width. False: it is no number, which is reported. */
+/* -O width where it is given. False: it is no number, which is reported. */
 static bool read_width(struct tr_cli *cli, size_t *width)
 {
 	struct tr_text given = tr_setting_get(&cli->config.read.settings, "width", NULL);
 	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = given };
 	uint64_t number;
 
-	*width = cli->output_path ? 0 : terminal_width();
 	if (!given.data)
 		return true;
 	if (!tr_cell_number(&cell, &number) || number > INT16_MAX) {
@@ -48,7 +50,8 @@ static bool read_width(struct tr_cli *cli, size_t *width)
 static void *create_tree(struct tr_cli *cli)
 {
 	struct tr_text lines = tr_setting_get(&cli->config.read.settings, "lines", "utf8");
-	struct tr_tree_text_config config = { .ascii = tr_text_is(lines, "ascii"),
+	struct tr_tree_text_config config = { .width = cli->output_path ? 0 : terminal_width(),
+					      .ascii = tr_text_is(lines, "ascii"),
 					      .max_spool = cli->config.read.limits.max_spool };
 
 	if (!read_width(cli, &config.width))
@@ -67,7 +70,30 @@ static void free_tree(void *view)
 	tr_tree_text_free(view);
 }
 
+static void *create_dot(struct tr_cli *cli)
+{
+	struct tr_dot_text_config config = { .width = DOT_WIDTH,
+					     .max_spool = cli->config.read.limits.max_spool };
+
+	if (!read_width(cli, &config.width))
+		return NULL;
+	void *dot = tr_dot_text_new(&config, cli->out);
+	return dot ? dot : out_of_memory(cli);
+}
+
+static enum tr_status put_dot(void *view, struct tr_record *record, struct tr_error *err)
+{
+	return tr_dot_text_put(view, record, err);
+}
+
+static void free_dot(void *view)
+{
+	tr_dot_text_free(view);
+}
+
+static const char *const none[] = { NULL };
 static const char *const formats[] = { "klocwork", "strace",	"bear", "etrace",
 				       "compdb",   "buildspec", NULL };
 
 const struct tr_style tr_style_tree = { "tree", formats, create_tree, put_tree, free_tree };
+const struct tr_style tr_style_dot = { "dot", none, create_dot, put_dot, free_dot };

@@ -19,6 +19,7 @@ const struct tr_format_option tr_totext_settings[] = {
 	{ "verbose", "yes|no", false, true,
 	  "calls that apitrace shows with its -v only: glIsEnabled and such (default yes)" },
 	{ "width", "N", false, true,
-	  "tree: cut lines to so many characters, 0 for none (default: as the terminal is wide)" },
+	  "tree: cut lines to so many characters, 0 for none (default: as the terminal is wide); "
+	  "dot: cut commands (default 50)" },
 	{ 0 },
 };

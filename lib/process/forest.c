@@ -307,6 +307,40 @@ bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 	return true;
 }
 
+int64_t tr_forest_duration(const struct tr_forest_node *node)
+{
+	bool told = node->began != TR_INSTANT_NONE && node->ended != TR_INSTANT_NONE &&
+		    node->ended >= node->began;
+
+	return told ? node->ended - node->began : TR_INSTANT_NONE;
+}
+
+bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)
+{
+	switch ((enum tr_run_fate)node->fate) {
+	case TR_RUN_KILLED:
+		tr_buffer_put_text(to, tr_text_from(node->signal));
+		return true;
+	case TR_RUN_REPLACED:
+		tr_buffer_put_literal(to, "exec");
+		return true;
+	case TR_RUN_EXITED:
+		if (node->status == UINT64_MAX)
+			return false;
+		tr_buffer_put_decimal(to, node->status);
+		return true;
+	case TR_RUN_OPEN:
+		break;
+	}
+	return false;
+}
+
+bool tr_forest_failed(const struct tr_forest_node *node)
+{
+	return node->fate == TR_RUN_KILLED ||
+	       (node->fate == TR_RUN_EXITED && node->status && node->status != UINT64_MAX);
+}
+
 void tr_forest_clear(struct tr_forest *forest)
 {
 	forest->count = 0;

@@ -92,6 +92,15 @@ uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *d
 bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 		    struct tr_buffer *buf, struct tr_error *err);
 
+/* How long it ran; NONE: not told. */
+int64_t tr_forest_duration(const struct tr_forest_node *node);
+
+/* Appends how it ended: "0", "SIGKILL", "exec" where it was replaced. False: not told. */
+bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to);
+
+/* It was killed, or its status is not 0. */
+bool tr_forest_failed(const struct tr_forest_node *node);
+
 /* Makes ready for the next segment. */
 void tr_forest_clear(struct tr_forest *forest);
 void tr_forest_free(struct tr_forest *forest);

@@ -52,12 +52,6 @@ bool tr_chrome_describe(void *context, struct tr_record *record, struct tr_buffe
 	return fine;
 }
 
-static bool failed(const struct tr_forest_node *node)
-{
-	return node->fate == TR_RUN_KILLED ||
-	       (node->fate == TR_RUN_EXITED && node->status && node->status != UINT64_MAX);
-}
-
 static void put_end(const struct tr_forest_node *node, const struct tr_span *span,
 		    struct tr_buffer *to)
 {
@@ -67,22 +61,8 @@ static void put_end(const struct tr_forest_node *node, const struct tr_span *spa
 		tr_buffer_put_byte(to, ',');
 	}
 	tr_buffer_put_literal(to, "\"exit\":\"");
-	switch ((enum tr_run_fate)node->fate) {
-	case TR_RUN_KILLED:
-		tr_string_escape(tr_text_from(node->signal), to);
-		break;
-	case TR_RUN_REPLACED:
-		tr_buffer_put_literal(to, "exec");
-		break;
-	case TR_RUN_EXITED:
-		if (node->status != UINT64_MAX)
-			tr_buffer_put_decimal(to, node->status);
-		else
-			tr_buffer_put_byte(to, '?');
-		break;
-	case TR_RUN_OPEN:
+	if (!tr_forest_end(node, to))
 		tr_buffer_put_literal(to, "not told");
-	}
 	tr_buffer_put_byte(to, '"');
 	if (span->open)
 		tr_buffer_put_literal(to, ",\"end\":\"guessed\"");
@@ -103,10 +83,10 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 		name = tr_text_span(text->data, middle);
 		args = tr_text_span(middle + 1, text->data + text->len);
 	}
-	tr_chrome_begin(chrome, 'X', name, failed(node) ? "process,failed" : "process",
+	tr_chrome_begin(chrome, 'X', name, tr_forest_failed(node) ? "process,failed" : "process",
 			span->begin * scale, TR_CHROME_RUNS, span->lane + 1);
 	tr_chrome_duration(chrome, (span->end - span->begin) * scale);
-	if (failed(node))
+	if (tr_forest_failed(node))
 		tr_buffer_put_literal(&chrome->line, ",\"cname\":\"terrible\"");
 	tr_buffer_put_literal(&chrome->line, ",\"args\":{");
 	tr_buffer_put_text(&chrome->line, args);

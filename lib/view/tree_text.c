@@ -54,13 +54,6 @@ void tr_tree_text_free(struct tr_tree_text *tree)
 	free(tree);
 }
 
-static int64_t duration(const struct tr_forest_node *node)
-{
-	return node->began == TR_INSTANT_NONE || node->ended < node->began
-		       ? TR_INSTANT_NONE
-		       : node->ended - node->began;
-}
-
 /* A right-aligned column; what is put is in text. */
 static void put_column(struct tr_tree_text *tree, size_t width)
 {
@@ -73,7 +66,7 @@ static void put_column(struct tr_tree_text *tree, size_t width)
 
 static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *to)
 {
-	int64_t time = duration(node);
+	int64_t time = tr_forest_duration(node);
 
 	if (time == TR_INSTANT_NONE)
 		tr_buffer_put_byte(to, '-');
@@ -83,27 +76,8 @@ static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *t
 
 static void spell_end(const struct tr_forest_node *node, struct tr_buffer *to)
 {
-	struct tr_text signal = tr_text_from(node->signal);
-
-	switch ((enum tr_run_fate)node->fate) {
-	case TR_RUN_KILLED:
-		if (tr_text_starts(signal, TR_TEXT("SIG")))
-			signal = (struct tr_text){ signal.data + 3, signal.len - 3 };
-		tr_buffer_put_text(to, signal);
-		return;
-	case TR_RUN_REPLACED:
-		tr_buffer_put_literal(to, "exec");
-		return;
-	case TR_RUN_EXITED:
-		if (node->status != UINT64_MAX) {
-			tr_buffer_put_decimal(to, node->status);
-			return;
-		}
-		break;
-	case TR_RUN_OPEN:
-		break;
-	}
-	tr_buffer_put_byte(to, '-');
+	if (!tr_forest_end(node, to))
+		tr_buffer_put_byte(to, '-');
 }
 
 static void spell_seq(const struct tr_forest_node *node, struct tr_buffer *to)
@@ -135,7 +109,7 @@ static void measure(struct tr_tree_text *tree)
 	tree->seq_width = sizeof "seq" - 1;
 	for (size_t i = 0; i < tree->forest.count; i++) {
 		const struct tr_forest_node *node = &tree->forest.nodes[i];
-		tree->times |= duration(node) != TR_INSTANT_NONE;
+		tree->times |= tr_forest_duration(node) != TR_INSTANT_NONE;
 		tree->ends |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
 		widen(&tree->seconds_width, node, spell_seconds, text);
 		widen(&tree->exit_width, node, spell_end, text);

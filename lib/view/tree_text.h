@@ -2,12 +2,12 @@
  * Processes as a tree (tr-totext --style=tree): who ran what, how long it took,
  * how it ended.
  *
- *	seconds  exit  seq  command
- *	  3.499     2    0  make -j2
- *	  1.400  exec    2  ├─ sh -c 'gcc -c a.c; exec true'
- *	  1.100     0    5  │  └─ gcc -c a.c
- *	  0.100     1    8  ├─ exec true
- *	  2.550  KILL    6  └─ gcc -c b.c
+ *	seconds     exit  seq  command
+ *	  3.499        2    0  make -j2
+ *	  1.400     exec    2  ├─ sh -c 'gcc -c a.c; exec true'
+ *	  1.100        0    5  │  └─ gcc -c a.c
+ *	  0.100        1    8  ├─ exec true
+ *	  2.550  SIGKILL    6  └─ gcc -c b.c
  *
  * A process that calls exec again goes on in a line of its own, marked "exec"
  * in both; "(fork)" is one that never called it. Columns of which the trace

@@ -1,0 +1,203 @@
+#include "view/dot_text.h"
+
+#include <stdlib.h>
+
+#include "process/forest.h"
+#include "process/shell.h"
+
+enum {
+	TOOLTIP = 4000, /* bytes; Graphviz gives up on lines of 16 KiB */
+	SHADES = 9,	/* of the colour scheme */
+};
+
+struct tr_dot_text {
+	struct tr_dot_text_config config;
+	struct tr_output *out;
+	struct tr_forest forest;
+	struct tr_buffer line, text;
+	uint64_t graphs;
+};
+
+static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
+{
+	(void)context;
+	return tr_shell_command(record, TOOLTIP, text);
+}
+
+struct tr_dot_text *tr_dot_text_new(const struct tr_dot_text_config *config, struct tr_output *out)
+{
+	struct tr_dot_text *dot = calloc(1, sizeof *dot);
+
+	if (!dot)
+		return NULL;
+	dot->config = *config;
+	dot->out = out;
+	tr_forest_init(&dot->forest, config->max_spool, describe, dot);
+	return dot;
+}
+
+void tr_dot_text_free(struct tr_dot_text *dot)
+{
+	if (!dot)
+		return;
+	tr_forest_free(&dot->forest);
+	tr_buffer_free(&dot->line);
+	tr_buffer_free(&dot->text);
+	free(dot);
+}
+
+/* As it stands between quotes, where Graphviz knows escapes and HTML's entities. */
+static void put_quoted(struct tr_text text, struct tr_buffer *to)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+		if (c == '"' || c == '\\')
+			tr_buffer_put_byte(to, '\\');
+		if (c == '&')
+			tr_buffer_put_literal(to, "&amp;");
+		else
+			tr_buffer_put_byte(to, c);
+	}
+}
+
+static void put_id(const struct tr_dot_text *dot, const struct tr_forest_node *node,
+		   struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, 'n');
+	tr_buffer_put_decimal(to, (uint64_t)(node - dot->forest.nodes));
+}
+
+/* The darkest is the one that took longest; each shade is half as long. */
+static unsigned shade(int64_t duration, int64_t longest)
+{
+	unsigned shade = SHADES;
+
+	if (duration == TR_INSTANT_NONE)
+		return 1;
+	for (; shade > 1 && duration < longest; shade--)
+		duration = duration > INT64_MAX / 2 ? INT64_MAX : 2 * duration + 1;
+	return shade;
+}
+
+static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node)
+{
+	struct tr_text command = tr_buffer_text(&dot->text);
+	struct tr_buffer *to = &dot->line;
+	size_t width = dot->config.width;
+	bool cut = width && command.len > width;
+
+	if (cut)
+		command.len = width;
+	while (cut && command.len && ((unsigned char)command.data[command.len] & 0xc0) == 0x80)
+		command.len--;
+	put_quoted(command, to);
+	if (cut)
+		tr_buffer_put_literal(to, "\xe2\x80\xa6");
+	if (tr_forest_duration(node) != TR_INSTANT_NONE) {
+		tr_buffer_put_literal(to, "\\n");
+		tr_instant_write(tr_forest_duration(node), 3, to);
+		tr_buffer_put_literal(to, " s");
+	}
+	if (tr_forest_failed(node)) {
+		tr_buffer_put_literal(to, ", exit ");
+		tr_forest_end(node, to);
+	}
+}
+
+static void put_node(struct tr_dot_text *dot, const struct tr_forest_node *node, int64_t longest)
+{
+	struct tr_buffer *to = &dot->line;
+
+	if (!node->program)
+		tr_buffer_put_literal(&dot->text, "(fork)");
+	tr_buffer_put_byte(to, '\t');
+	put_id(dot, node, to);
+	tr_buffer_put_literal(to, " [label=\"");
+	put_label(dot, node);
+	tr_buffer_put_literal(to, "\", tooltip=\"");
+	put_quoted(tr_buffer_text(&dot->text), to);
+	tr_buffer_put_literal(to, "\", fillcolor=");
+	unsigned darkness = shade(tr_forest_duration(node), longest);
+	tr_buffer_put_decimal(to, darkness);
+	if (darkness > SHADES / 2 + 1)
+		tr_buffer_put_literal(to, ", fontcolor=\"/x11/white\"");
+	if (tr_forest_failed(node))
+		tr_buffer_put_literal(to, ", color=\"/x11/red\", penwidth=3");
+	tr_buffer_put_literal(to, "];\n");
+}
+
+static void put_edge(struct tr_dot_text *dot, const struct tr_forest_node *node)
+{
+	struct tr_buffer *to = &dot->line;
+	bool replaces = node->replaces != TR_FOREST_NONE;
+	uint32_t from = replaces ? node->replaces : node->parent;
+
+	if (from == TR_FOREST_NONE)
+		return;
+	tr_buffer_put_byte(to, '\t');
+	put_id(dot, &dot->forest.nodes[from], to);
+	tr_buffer_put_literal(to, " -> ");
+	put_id(dot, node, to);
+	if (replaces)
+		tr_buffer_put_literal(to, " [style=dashed, label=\"exec\"]");
+	tr_buffer_put_literal(to, ";\n");
+}
+
+static bool write_line(struct tr_dot_text *dot)
+{
+	if (dot->line.failed || dot->text.failed)
+		return false;
+	tr_output_put_text(dot->out, tr_buffer_text(&dot->line));
+	tr_buffer_reset(&dot->line);
+	return true;
+}
+
+static int64_t longest_of(const struct tr_forest *forest)
+{
+	int64_t longest = 0;
+
+	for (size_t i = 0; i < forest->count; i++) {
+		int64_t duration = tr_forest_duration(&forest->nodes[i]);
+		longest = duration > longest ? duration : longest;
+	}
+	return longest;
+}
+
+/* The segment is complete. False: err is filled. */
+static bool show(struct tr_dot_text *dot, struct tr_error *err)
+{
+	struct tr_forest *forest = &dot->forest;
+	size_t depth;
+
+	tr_error_memory(err);
+	if (!tr_forest_link(forest))
+		return false;
+	int64_t longest = longest_of(forest);
+	tr_buffer_put_literal(&dot->line, "digraph processes_");
+	tr_buffer_put_decimal(&dot->line, ++dot->graphs);
+	tr_buffer_put_literal(&dot->line, " {\n\trankdir=LR;\n\tnode [shape=box, style=filled, "
+					  "colorscheme=blues9, fontname=\"sans-serif\"];\n");
+	for (uint32_t at = TR_FOREST_NONE;
+	     (at = tr_forest_next(forest, at, &depth)) != TR_FOREST_NONE;) {
+		if (!tr_forest_text(forest, &forest->nodes[at], &dot->text, err))
+			return false;
+		put_node(dot, &forest->nodes[at], longest);
+		put_edge(dot, &forest->nodes[at]);
+		if (!write_line(dot))
+			return false;
+		if (dot->out->failed)
+			break;
+	}
+	tr_output_put_literal(dot->out, "}\n");
+	tr_output_record_end(dot->out);
+	tr_forest_clear(forest);
+	return true;
+}
+
+enum tr_status tr_dot_text_put(struct tr_dot_text *dot, struct tr_record *record,
+			       struct tr_error *err)
+{
+	if (tr_forest_complete(&dot->forest, record) && !show(dot, err))
+		return TR_FATAL;
+	return !record || tr_forest_put(&dot->forest, record, err) ? TR_OK : TR_FATAL;
+}

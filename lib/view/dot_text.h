@@ -1,0 +1,31 @@
+/*
+ * Processes as a graph for Graphviz (tr-totext --style=dot), a digraph for each
+ * segment: a node for each run, an edge from who started it, a dashed one from
+ * who called exec to become it. Nodes say what ran and how long it took; the
+ * whole command is their tooltip; those that failed are red, and the darker a
+ * node the longer it took.
+ */
+#ifndef TR_VIEW_DOT_TEXT_H
+#define TR_VIEW_DOT_TEXT_H
+
+#include "core/error.h"
+#include "core/output.h"
+#include "record/record.h"
+
+struct tr_dot_text_config {
+	size_t width;	    /* commands are cut to so many bytes in nodes; 0: they are not */
+	uint64_t max_spool; /* as in struct tr_limits */
+};
+
+struct tr_dot_text;
+
+/* Borrows out. NULL: memory. */
+struct tr_dot_text *tr_dot_text_new(const struct tr_dot_text_config *config, struct tr_output *out);
+
+/* The next line of the stream, NULL at its end: each segment is shown when it is complete. */
+enum tr_status tr_dot_text_put(struct tr_dot_text *dot, struct tr_record *record,
+			       struct tr_error *err);
+
+void tr_dot_text_free(struct tr_dot_text *dot);
+
+#endif
