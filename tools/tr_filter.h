@@ -7,6 +7,7 @@
 #include "core/map.h"
 #include "core/spool.h"
 #include "expr/expr.h"
+#include "record/context.h"
 
 #include "cli.h"
 
@@ -170,8 +171,6 @@ struct tr_call_sets {
 enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };
 
 enum tr_record_sort { TR_SORT_PLAIN, TR_SORT_CONTEXT, TR_SORT_ENTER, TR_SORT_LEAVE };
-
-enum { TR_CONTEXT_KINDS = 9 };
 
 struct tr_filter {
 	struct tr_cli *cli;

@@ -3,15 +3,12 @@
 
 #include "tr_filter.h"
 
-static const char *const context_kinds[TR_CONTEXT_KINDS] = {
-	"env", "envset", "meta", "section", "info", "module", "load", "unload", "loadaddr",
-};
-
 void tr_filter_name_kinds(struct tr_filter *filter)
 {
 	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
 		for (size_t i = 0; i < filter->expr_count; i++) {
-			if (tr_expr_names_kind(filter->exprs[i], tr_text_from(context_kinds[kind])))
+			if (tr_expr_names_kind(filter->exprs[i],
+					       tr_text_from(tr_context_kinds[kind])))
 				filter->named[kind] = true;
 		}
 	}
@@ -27,7 +24,7 @@ void tr_filter_make_sieve(struct tr_filter *filter)
 	filter->always[count++] = TR_TEXT("leave");
 	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
 		if (!filter->named[kind])
-			filter->always[count++] = tr_text_from(context_kinds[kind]);
+			filter->always[count++] = tr_text_from(tr_context_kinds[kind]);
 	}
 	filter->sieve = tr_expr_sieve_new(filter->exprs, filter->expr_count, filter->always, count);
 	filter->cli->config.read.sieve = filter->sieve;
@@ -45,10 +42,9 @@ enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct 
 		return TR_SORT_ENTER;
 	if (tr_text_equal(kind, TR_TEXT("leave")))
 		return TR_SORT_LEAVE;
-	for (int i = 0; i < TR_CONTEXT_KINDS; i++) {
-		if (tr_text_is(kind, context_kinds[i]))
-			return filter->named[i] ? TR_SORT_PLAIN : TR_SORT_CONTEXT;
-	}
+	int context = tr_context_kind(kind);
+	if (context >= 0)
+		return filter->named[context] ? TR_SORT_PLAIN : TR_SORT_CONTEXT;
 	return TR_SORT_PLAIN;
 }
 

@@ -38,10 +38,22 @@ static void forget_seq(struct tr_runs *runs, struct tr_run *run)
 	run->known_by_seq = false;
 }
 
+static void end_run(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
+		    int64_t ended)
+{
+	if (run->told_end)
+		return;
+	run->told_end = true;
+	run->ended = ended;
+	run->last = runs->records;
+	tell(runs, TR_RUN_ENDED, run, record);
+}
+
 static void release(struct tr_runs *runs, struct tr_run *run)
 {
 	if (--run->references)
 		return;
+	end_run(runs, run, NULL, TR_INSTANT_NONE);
 	forget_seq(runs, run);
 	if (run->older)
 		run->older->newer = run->newer;
@@ -52,17 +64,6 @@ static void release(struct tr_runs *runs, struct tr_run *run)
 	else
 		runs->newest = run->older;
 	free(run);
-}
-
-static void end_run(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
-		    int64_t ended)
-{
-	if (run->told_end)
-		return;
-	run->told_end = true;
-	run->ended = ended;
-	run->last = runs->records;
-	tell(runs, TR_RUN_ENDED, run, record);
 }
 
 /* NULL: memory is out. */
@@ -324,13 +325,13 @@ static bool is_thread(struct tr_record *record)
 	return false;
 }
 
-/* The child's record came before that of its fork. */
+/* The child's record came before that of its fork, which knows better who the parent is. */
 static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_run *parent)
 {
-	if (child->parent != TR_RUN_NONE || child == parent)
+	child->forked = true;
+	if (child == parent)
 		return;
 	child->parent = parent->number;
-	child->forked = true;
 	tell(runs, TR_RUN_ADOPTED, child, NULL);
 }
 
@@ -357,7 +358,8 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		parent->run->references++;
 		return set_task(runs, child_id, parent->run, true);
 	}
-	if (child && !child->run->told_end && child->run->parent == TR_RUN_NONE) {
+	/* a task that was forked before has its id from another process, which is gone */
+	if (child && !child->run->told_end && !child->run->forked) {
 		adopt(runs, child->run, parent->run);
 		return true;
 	}

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "call/call_kind.h"
+#include "record/context.h"
 #include "record/literal.h"
+#include "view/brief.h"
 #include "view/chrome_private.h"
 #include "view/json_value.h"
 
@@ -140,25 +141,6 @@ void tr_chrome_duration(struct tr_chrome *chrome, int64_t duration)
 	put_time(duration, &chrome->line);
 }
 
-void tr_chrome_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to)
-{
-	struct tr_text bytes = cell->text;
-
-	if (cell->type == TR_CELL_TEXT) {
-		if (!tr_cell_bytes(cell->text, arena, &bytes, NULL))
-			bytes = cell->text;
-	} else {
-		struct tr_buffer text = TR_BUFFER_INIT;
-		tr_cell_write(cell, &text);
-		bytes = tr_arena_copy(arena, tr_buffer_text(&text));
-		tr_buffer_free(&text);
-	}
-	if (!bytes.data)
-		to->failed = true;
-	else
-		tr_json_view_name(bytes, to);
-}
-
 struct task {
 	uint64_t number;
 	bool named[TR_CHROME_GROUPS];
@@ -216,34 +198,20 @@ static bool put_value(struct tr_record *record, struct tr_field *field, struct t
 	struct tr_buffer text = TR_BUFFER_INIT;
 	size_t from = to->len;
 	const struct tr_value *value = tr_field_value(record, field, NULL);
-	struct tr_text shown = field->text;
 
-	if (value && value->type == TR_BLOB) {
-		tr_buffer_put_literal(&text, "blob:");
-		tr_buffer_put_decimal(&text, value->text.len);
-		shown = tr_buffer_text(&text);
-	} else if (value) {
+	if (value && value->type != TR_BLOB) {
 		if (!tr_json_view_value(value, record->arena, to))
 			return false;
 		if (to->len - from <= VALUE_SHOWN)
 			return true;
 		to->len = from;
-		tr_literal_write(value, &text);
-		shown = tr_buffer_text(&text);
 	}
-	bool cut = shown.len > VALUE_SHOWN;
-	while (cut && shown.len > VALUE_SHOWN - 100)
-		shown.len = ((unsigned char)shown.data[VALUE_SHOWN - 100] & 0xc0) == 0x80
-				    ? VALUE_SHOWN - 101
-				    : VALUE_SHOWN - 100;
+	bool fine = tr_brief_value(record, field, VALUE_SHOWN, &text);
 	tr_buffer_put_byte(to, '"');
-	tr_string_escape(shown, to);
-	if (cut)
-		tr_buffer_put_literal(to, "\xe2\x80\xa6");
+	tr_string_escape(tr_buffer_text(&text), to);
 	tr_buffer_put_byte(to, '"');
-	to->failed |= text.failed;
 	tr_buffer_free(&text);
-	return !to->failed;
+	return fine && !to->failed;
 }
 
 bool tr_chrome_fields(struct tr_record *record, bool comma, struct tr_buffer *to)
@@ -258,25 +226,12 @@ bool tr_chrome_fields(struct tr_record *record, bool comma, struct tr_buffer *to
 			tr_buffer_put_byte(to, ',');
 		comma = true;
 		const struct tr_cell key = { .type = TR_CELL_TEXT, .text = field->key };
-		tr_chrome_cell(&key, record->arena, to);
+		tr_brief_cell(&key, record->arena, to);
 		tr_buffer_put_byte(to, ':');
 		if (!put_value(record, field, to))
 			return false;
 	}
 	return !to->failed;
-}
-
-/* Records that say something of the segment, not of what happened. */
-static bool is_context(struct tr_text kind)
-{
-	static const char *const kinds[] = { "meta",   "env",  "envset", "section", "info",
-					     "module", "load", "unload", "loadaddr" };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (tr_text_is(kind, kinds[i]))
-			return true;
-	}
-	return false;
 }
 
 /* Where a record stands on the axis. The first one tells whether it is one of time. */
@@ -309,9 +264,9 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 		return false;
 	if (record->name.type == TR_CELL_ABSENT) {
 		const struct tr_cell kind = { .type = TR_CELL_TEXT, .text = record->kind };
-		tr_chrome_cell(&kind, record->arena, &name);
+		tr_brief_cell(&kind, record->arena, &name);
 	} else {
-		tr_chrome_cell(&record->name, record->arena, &name);
+		tr_brief_cell(&record->name, record->arena, &name);
 	}
 	if (block)
 		duration = MICROSECOND;
@@ -389,7 +344,7 @@ static void finish(struct tr_chrome *chrome)
 
 static bool put_record(struct tr_chrome *chrome, struct tr_record *record)
 {
-	if (is_context(record->kind))
+	if (tr_context_kind(record->kind) >= 0)
 		return true;
 	see_time(chrome, record);
 	if (is_call(record->kind))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "call/call_kind.h"
+#include "view/brief.h"
 
 /* A call that has not returned: owned by the map. */
 struct live {
@@ -26,7 +27,7 @@ static void free_live(struct live *live)
 static bool spell_args(struct tr_record *record, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "\"#\":");
-	tr_chrome_cell(&record->seq, record->arena, to);
+	tr_brief_cell(&record->seq, record->arena, to);
 	return tr_chrome_fields(record, true, to);
 }
 
@@ -94,7 +95,7 @@ static bool whole(struct tr_chrome *chrome, struct tr_record *record, uint64_t t
 {
 	struct tr_buffer name = TR_BUFFER_INIT, args = TR_BUFFER_INIT;
 
-	tr_chrome_cell(&record->name, record->arena, &name);
+	tr_brief_cell(&record->name, record->arena, &name);
 	bool fine = spell_args(record, &args) && !name.failed && !args.failed;
 	if (fine)
 		put_call(chrome, tr_buffer_text(&name), tr_buffer_text(&args), chrome->now,
@@ -118,7 +119,7 @@ static bool enter(struct tr_chrome *chrome, struct tr_record *record, uint64_t t
 			       TR_BUFFER_INIT, key.len };
 	memcpy(live->key, key.data, key.len);
 	tr_buffer_free(&key);
-	tr_chrome_cell(&record->name, record->arena, &live->name);
+	tr_brief_cell(&record->name, record->arena, &live->name);
 	struct tr_text text = { live->key, live->key_len };
 	struct live *twin = tr_map_take(&chrome->calls.live, text);
 	if (twin)

@@ -53,8 +53,6 @@ void tr_chrome_end(struct tr_chrome *chrome);
 bool tr_chrome_task(struct tr_chrome *chrome, struct tr_record *record, enum tr_chrome_group group,
 		    uint64_t *tid);
 
-/* Appends a cell as a JSON string. */
-void tr_chrome_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to);
 /* Appends "KEY":VALUE of the record's fields, blobs as their lengths; comma: one goes in front. */
 bool tr_chrome_fields(struct tr_record *record, bool comma, struct tr_buffer *to);
 

@@ -6,6 +6,7 @@
 #include "process/lanes.h"
 #include "process/shell.h"
 #include "record/literal.h"
+#include "view/brief.h"
 #include "view/json_value.h"
 
 enum { COMMAND_SHOWN = 4000 };
@@ -27,25 +28,16 @@ static void put_member(struct tr_record *record, const char *key, struct tr_buff
 bool tr_chrome_describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_buffer command = TR_BUFFER_INIT;
-	struct tr_cell name = record->name;
+	const struct tr_cell name = tr_brief_program(&record->name);
 
 	(void)context;
-	if (name.type == TR_CELL_TEXT) {
-		for (size_t i = name.text.len - 1; i-- > 0;) {
-			if (name.text.data[i] != '/')
-				continue;
-			name.text = tr_text_span(name.text.data + i + 1,
-						 name.text.data + name.text.len);
-			break;
-		}
-	}
-	tr_chrome_cell(&name, record->arena, text);
+	tr_brief_cell(&name, record->arena, text);
 	tr_buffer_put_byte(text, '\n');
 	bool fine = tr_shell_command(record, COMMAND_SHOWN, &command);
 	tr_buffer_put_literal(text, "\"command\":\"");
 	tr_string_escape(tr_buffer_text(&command), text);
 	tr_buffer_put_literal(text, "\",\"task\":");
-	tr_chrome_cell(&record->task, record->arena, text);
+	tr_brief_cell(&record->task, record->arena, text);
 	put_member(record, "cwd", text);
 	put_member(record, "output", text);
 	tr_buffer_free(&command);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "record/context.h"
 #include "record/literal.h"
 #include "view/stat_private.h"
 
@@ -110,18 +111,15 @@ static enum sort sort_of(struct tr_text kind)
 		const char *kind;
 		enum sort sort;
 	} sorts[] = {
-		{ "block", BLOCK },	{ "call", CALL },      { "enter", CALL },
-		{ "leave", LEAVE },	{ "sys", SYS },	       { "exec", EXEC },
-		{ "meta", CONTEXT },	{ "env", CONTEXT },    { "envset", CONTEXT },
-		{ "section", CONTEXT }, { "info", CONTEXT },   { "module", CONTEXT },
-		{ "load", CONTEXT },	{ "unload", CONTEXT }, { "loadaddr", CONTEXT },
+		{ "block", BLOCK }, { "call", CALL }, { "enter", CALL },
+		{ "leave", LEAVE }, { "sys", SYS },   { "exec", EXEC },
 	};
 
 	for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
 		if (tr_text_is(kind, sorts[i].kind))
 			return sorts[i].sort;
 	}
-	return OTHER;
+	return tr_context_kind(kind) >= 0 ? CONTEXT : OTHER;
 }
 
 static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr_text key)

@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-stat tr-envdiff tr-repack"
+TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

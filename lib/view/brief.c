@@ -1,0 +1,75 @@
+#include "view/brief.h"
+
+#include "record/literal.h"
+#include "view/json_value.h"
+
+bool tr_brief_cut(struct tr_buffer *to, size_t from, size_t limit)
+{
+	if (to->failed || to->len - from <= limit)
+		return false;
+	to->len = from + limit;
+	while (to->len > from && ((unsigned char)to->data[to->len] & 0xc0) == 0x80)
+		to->len--;
+	tr_buffer_put_literal(to, "\xe2\x80\xa6");
+	return true;
+}
+
+bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t limit,
+		    struct tr_buffer *to)
+{
+	size_t from = to->len;
+	bool blob = field->text.data && tr_text_starts(field->text, TR_TEXT("b64:"));
+
+	if (field->text.data && !blob) {
+		/* the rest of a long text is not even looked at; one byte more shows that there is
+		 * one */
+		size_t len = field->text.len > limit + 4 ? limit + 4 : field->text.len;
+		tr_buffer_put(to, field->text.data, len);
+		tr_brief_cut(to, from, limit);
+		return !to->failed;
+	}
+	const struct tr_value *value = tr_field_value(record, field, NULL);
+	if (!value) {
+		tr_buffer_put_text(to, field->text);
+	} else if (value->type == TR_BLOB) {
+		tr_buffer_put_literal(to, "blob:");
+		tr_buffer_put_decimal(to, value->text.len);
+	} else {
+		tr_literal_write(value, to);
+	}
+	tr_brief_cut(to, from, limit);
+	return !to->failed;
+}
+
+void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to)
+{
+	struct tr_text bytes = cell->text;
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	if (cell->type != TR_CELL_TEXT) {
+		tr_cell_write(cell, &text);
+		bytes = tr_buffer_text(&text);
+	} else if (!tr_cell_bytes(cell->text, arena, &bytes, NULL)) {
+		bytes = cell->text; /* misspelled */
+	}
+	to->failed |= text.failed;
+	tr_json_view_name(bytes, to);
+	tr_buffer_free(&text);
+}
+
+struct tr_cell tr_brief_program(const struct tr_cell *name)
+{
+	struct tr_cell program = *name;
+	struct tr_text text = name->text;
+
+	if (name->type != TR_CELL_TEXT)
+		return program;
+	/* a path that ends in a slash keeps it */
+	for (size_t i = text.len - (text.len > 0); i-- > 0;) {
+		if (text.data[i] == '/') {
+			program.text = tr_text_span(text.data + i + 1, text.data + text.len);
+			break;
+		}
+	}
+	return program;
+}

@@ -1,0 +1,27 @@
+/* What a record says, in few words: for views that have little room. */
+#ifndef TR_VIEW_BRIEF_H
+#define TR_VIEW_BRIEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/buffer.h"
+#include "record/record.h"
+
+/*
+ * Appends a field's value as trec spells it, a blob as blob:LEN, and no more
+ * than `limit` bytes of it, then "…". False: memory is out.
+ */
+bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t limit,
+		    struct tr_buffer *to);
+
+/* Cuts what was appended since `from` in the same way. True: it was longer. */
+bool tr_brief_cut(struct tr_buffer *to, size_t from, size_t limit);
+
+/* Appends a cell as a JSON string, whatever is in it. */
+void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to);
+
+/* The last part of a path: what a program is called by. A cell without text is left as it is. */
+struct tr_cell tr_brief_program(const struct tr_cell *name);
+
+#endif

@@ -1,0 +1,223 @@
+/* Processes: a line about each, and where it stands in the timeline. */
+#include "view/html_private.h"
+
+#include <stdlib.h>
+
+#include "process/env_line.h"
+#include "process/lanes.h"
+#include "process/shell.h"
+#include "record/literal.h"
+#include "view/brief.h"
+#include "view/json_value.h"
+
+enum { COMMAND_SHOWN = 64 << 10 };
+
+/* A map literal as JSON, behind "BASE",. */
+static bool put_map(struct tr_html *html, struct tr_record *record, const char *key,
+		    struct tr_text literal)
+{
+	struct tr_buffer *to = &html->environment;
+	const struct tr_value *map = tr_literal_parse(literal, record->arena, NULL);
+	const char *base = "none";
+
+	if (!map || map->type != TR_MAP)
+		return true;
+	if (strcmp(key, "envdiff") == 0)
+		base = "parent";
+	else if (strcmp(key, "envtop") == 0)
+		base = "top";
+	tr_buffer_put_literal(to, ",\"");
+	tr_buffer_put_text(to, tr_text_from(base));
+	tr_buffer_put_literal(to, "\",");
+	return tr_json_view_value(map, record->arena, to);
+}
+
+/* As the record has it, for want of something better. */
+static bool put_own(struct tr_html *html, struct tr_record *record)
+{
+	static const char *const keys[] = { "envdiff", "envtop", "env" };
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool fine = true;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		struct tr_field *field = tr_record_field(record, keys[i]);
+		const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+		if (!value)
+			continue;
+		tr_literal_write(value, &text);
+		fine = !text.failed && put_map(html, record, keys[i], tr_buffer_text(&text));
+		break;
+	}
+	tr_buffer_free(&text);
+	return fine;
+}
+
+bool tr_html_follow(struct tr_html *html, struct tr_record *record)
+{
+	struct tr_buffer map = TR_BUFFER_INIT;
+	struct tr_heir *heir;
+	const char *key;
+	struct tr_error err;
+
+	tr_buffer_reset(&html->environment);
+	enum tr_status status = tr_lineage_follow(html->lineage, record, &heir, &err);
+	if (status == TR_FATAL)
+		return false;
+	bool fine = true, told = false;
+	/* one that waits for its parent is told as it told itself */
+	if (status == TR_OK && heir && !heir->waits) {
+		status = tr_heir_tell(html->lineage, heir, TR_TELLS_PARENT, &key, &map);
+		told = status == TR_OK && map.len;
+		fine = status != TR_FATAL && !map.failed;
+		if (fine && told)
+			fine = put_map(html, record, key, tr_buffer_text(&map));
+	}
+	if (fine && heir && !told)
+		fine = put_own(html, record);
+	tr_lineage_release(html->lineage, heir);
+	tr_buffer_free(&map);
+	return fine;
+}
+
+/* The number of the name, LF, and the line. */
+bool tr_html_describe(void *context, struct tr_record *record, struct tr_buffer *text)
+{
+	struct tr_html *html = context;
+	struct tr_buffer part = TR_BUFFER_INIT;
+	struct tr_cell program = tr_brief_program(&record->name);
+	struct tr_text name = program.text;
+	uint32_t number;
+
+	if (program.type != TR_CELL_TEXT ||
+	    !tr_cell_bytes(program.text, record->arena, &name, NULL)) {
+		tr_cell_write(&program, &part);
+		name = tr_buffer_text(&part);
+	}
+	bool fine = !part.failed && tr_html_word(&html->names, name, &number);
+	if (fine) {
+		tr_buffer_put_decimal(text, number);
+		tr_buffer_put_literal(text, "\n[");
+		tr_buffer_reset(&part);
+		fine = tr_shell_command(record, COMMAND_SHOWN, &part);
+	}
+	if (fine) {
+		if (record->seq.type == TR_CELL_ABSENT)
+			tr_buffer_put_literal(text, "null");
+		else
+			tr_brief_cell(&record->seq, record->arena, text);
+		tr_buffer_put_literal(text, ",\"");
+		tr_string_escape(tr_buffer_text(&part), text);
+		tr_buffer_put_literal(text, "\",");
+		struct tr_field *cwd = tr_record_field(record, "cwd");
+		const struct tr_value *value = cwd ? tr_field_value(record, cwd, NULL) : NULL;
+		if (value && value->type == TR_STRING)
+			tr_json_view_name(tr_string_bytes(value->text, record->arena), text);
+		else
+			tr_buffer_put_literal(text, "null");
+		tr_buffer_put_text(text, tr_buffer_text(&html->environment));
+		tr_buffer_put_literal(text, "]\n");
+	}
+	tr_buffer_free(&part);
+	return fine && !text->failed;
+}
+
+/* Name and line of a node; of one without a program, of the fork. */
+static bool take_text(struct tr_html *html, const struct tr_forest_node *node,
+		      struct tr_buffer *text, uint32_t *name, struct tr_text *line,
+		      struct tr_error *err)
+{
+	*line = TR_TEXT("\n");
+	if (!tr_forest_text(&html->forest, node, text, err))
+		return false;
+	const char *end = text->len ? memchr(text->data, '\n', text->len) : NULL;
+	if (!end)
+		return tr_html_word(&html->names, TR_TEXT("(fork)"), name);
+	*name = 0;
+	for (const char *p = text->data; p < end; p++)
+		*name = *name * 10 + (uint32_t)(*p - '0');
+	*line = tr_text_span(end + 1, text->data + text->len);
+	return true;
+}
+
+static bool ending_of(struct tr_html *html, const struct tr_forest_node *node, uint32_t *ending)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	if (!tr_forest_end(node, &text))
+		tr_buffer_put_byte(&text, '-');
+	bool fine = !text.failed && tr_html_word(&html->endings, tr_buffer_text(&text), ending);
+	tr_buffer_free(&text);
+	return fine;
+}
+
+static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
+{
+	char label[32];
+	uint32_t lane;
+
+	*first = html->lane_count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct tr_buffer text = TR_BUFFER_INIT;
+		tr_buffer_put_literal(&text, "lane ");
+		tr_buffer_put_decimal(&text, i + 1);
+		size_t len = text.failed || text.len > sizeof label ? 0 : text.len;
+		memcpy(label, tr_buffer_text(&text).data, len);
+		tr_buffer_free(&text);
+		if (!len || !tr_html_lane(html, (struct tr_text){ label, len }, &lane))
+			return false;
+	}
+	return true;
+}
+
+/* Times as the page has them; a sequence behind times goes on where these end. */
+static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
+		      const struct tr_span *from, struct tr_html_span *span)
+{
+	int64_t scale = lanes->timed ? 1 : 1000;
+	int64_t shift = html->timed && !lanes->timed ? html->latest : 0;
+
+	span->begin = from->begin * scale + shift;
+	span->end = from->end * scale + shift;
+}
+
+/* place: by node, where it stands on the page. */
+static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t at,
+		    uint32_t first_lane, uint32_t *place, struct tr_buffer *text,
+		    struct tr_error *err)
+{
+	const struct tr_forest_node *node = &html->forest.nodes[at];
+	const struct tr_span *from = &lanes->spans[at];
+	struct tr_html_span span = { .lane = first_lane + from->lane,
+				     .level = from->level,
+				     .parent = node->parent == TR_FOREST_NONE
+						       ? TR_FOREST_NONE
+						       : place[node->parent] };
+	struct tr_text line;
+
+	set_times(html, lanes, from, &span);
+	place[at] = (uint32_t)tr_html_spans(html);
+	return take_text(html, node, text, &span.name, &line, err) &&
+	       ending_of(html, node, &span.ending) && tr_html_add(html, &span, line, err);
+}
+
+bool tr_html_runs(struct tr_html *html, struct tr_error *err)
+{
+	size_t count = html->forest.count;
+	struct tr_lanes lanes = { NULL, NULL, 0, false };
+	struct tr_buffer text = TR_BUFFER_INIT;
+	uint32_t first_lane = 0, *place = malloc((count + 1) * sizeof *place);
+	bool fine = place && tr_forest_link(&html->forest) &&
+		    tr_lanes_make(&lanes, &html->forest) &&
+		    add_lanes(html, lanes.count, &first_lane);
+
+	/* a parent that begins after its child has no place yet */
+	for (size_t i = 0; fine && i < count; i++)
+		place[i] = TR_FOREST_NONE;
+	for (size_t i = 0; fine && i < count; i++)
+		fine = add_run(html, &lanes, lanes.order[i], first_lane, place, &text, err);
+	tr_forest_clear(&html->forest);
+	tr_lanes_free(&lanes);
+	tr_buffer_free(&text);
+	free(place);
+	return fine;
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# tr-tohtml: what is in the page, and that a browser shows it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	data=${top_srcdir:?}/tests/data
+	kw=$data/build/zlib.kw.json.gz
+	cat >build.trec <<'END'
+%trec	1	format=strace
+env	0	-	-	-	vars={"PATH":"/bin","A":"1"}
+exec	1	100.000000001	1	/usr/bin/make	argv=["make","-j2"]	cwd="/srv"	envtop={}
+fork	2	100.1	1	-	child=2
+exec	3	100.2	2	/bin/sh	parent=1	argv=["sh","-c","</script><!--"]	cwd="/srv"	env={"PATH":"/bin","B":"<b>"}
+exec	4	100.45	4	/usr/bin/gcc	parent=1	argv=["gcc","-c","b.c"]
+exit	5	101.7	2	-	status=1
+exit	6	103	4	-	signal=SIGKILL
+fork	7	103	1	-	child=5
+exit	8	103.5	1	-	status=2
+!end	8
+END
+}
+
+# The JSON of one of the page's two parts.
+part() { # part ID FILE
+	awk -v id="id=\"$1\">" 'index($0, id) { on = 1; sub(".*" id, "") } on { end = index($0, "</script>")
+		print end ? substr($0, 1, end - 1) : $0; if (end) exit }' "$2"
+}
+
+browse() { # browse FILE [SCRIPT]: prints the title that the script sets
+	local page=$PWD/page.html
+	{ sed '/^<\/body>/,$d' "$1"
+		printf '<script>%s; document.title += document.documentElement.dataset.ready;</script></body></html>\n' \
+			"${2:-}"; } >"$page"
+	timeout 60 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" \
+		--window-size=1200,800 --enable-logging=stderr --dump-dom "file://$page" 2>console |
+		sed -nE 's/.*<title>([^<]*).*/\1/p'
+	! grep CONSOLE console
+}
+
+@test "spans in columns, and a line about each" {
+	tr-tohtml build.trec >page
+	part data page | jq -c '[.timed, .origin, .begin, .dur, .lane, .level, .parent]' >got
+	diff - got <<'END'
+[true,"100.000000001",[0,199999.999,449999.999,2999999.999],[3499999.999,1500000,2550000,500000],[0,0,1,0],[0,1,0,1],[-1,0,0,0]]
+END
+	part data page | jq -c '[[.name[] as $i | .names[$i]], [.end[] as $i | .ends[$i]], .top]' >got
+	diff - got <<'END'
+[["make","sh","gcc","(fork)"],["2","1","SIGKILL","-"],{"PATH":"/bin","A":"1"}]
+END
+	part lines page >lines
+	diff - lines <<'END'
+
+["1","make -j2","/srv","top",{}]
+["3","sh -c '\u003c/script>\u003c!--'","/srv","parent",{"B":"\u003cb>","A":null}]
+["4","gcc -c b.c",null]
+
+
+END
+}
+
+@test "the page fetches nothing, and nothing in a trace can get out of its place" {
+	tr-tohtml build.trec >page
+	! grep -oE '(src|href)=|https?:|@import|url\(' page
+	grep -F "default-src 'none'" page
+	[ "$(grep -c '</script>' page)" = 3 ]
+	printf 'exec\t0\t-\t1\t</script>\targv=["<!--","\\u2028\\xff"]\tcwd="</SCRIPT>"\n' |
+		tr-tohtml --title='</script>' >page
+	[ "$(grep -c '</script>' page)" = 3 ]
+	part data page | jq -e '.title == "</script>" and .names == ["script>"]'
+}
+
+@test "calls: by thread and depth, with frames" {
+	tr-tohtml "$data/apitrace/mt4.trace" >page
+	part data page | jq -e '.calls and (.timed | not) and (.begin | length) == 5342 and
+		(.frames | length) == 240 and .lanes[1] == "thread 1"'
+	[ "$(part lines page | grep -c '^\[')" = 5342 ]
+	part lines page | jq -r '.[1]' 2>/dev/null | grep -F 'glXCreateNewContext(' | head -n1 |
+		grep -E ' → return = 0x'
+	cat >calls <<'END'
+enter	0	-	0	a	x=1
+call	1	-	0	b	data=b64:AQID	->
+leave	0	-	0	a	->	return=2
+enter	2	-	0	c
+END
+	tr-tohtml calls >page
+	part data page | jq -c '[.begin, .dur, .level]' | grep -xF '[[2,1,4],[1,3,1],[1,0,0]]'
+	part lines page | sed -n 3p | grep -xF '["0","a(x = 1) → return = 2"]'
+	part lines page | sed -n 2p | grep -xF '["1","b(data = blob:3)"]'
+}
+
+@test "--limit, several segments, nothing to show" {
+	run -0 --separate-stderr tr-tohtml --limit=10 "$kw"
+	[[ $stderr == *'10 are on the page, 166 more are not'* ]]
+	part data <(printf '%s\n' "$output") | jq -e '(.begin | length) == 10 and .left == 166'
+	tr-tohtml build.trec build.trec "$kw" >page
+	part data page | jq -e '(.begin | length) == 184 and (.lanes | length) == 6 and .top == null and
+		(.begin | max) >= 3499999'
+	run -0 --separate-stderr tr-tohtml /dev/null
+	[[ $stderr == *'nothing'* || $stderr == *'no processes'* ]]
+	run -2 tr-tohtml --limit=-1 build.trec
+	run -2 tr-tohtml -o page nothing-there
+}
+
+@test "a browser shows it: timeline, lists, search, details" {
+	chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+		skip "no Chromium is installed"
+	tr-tohtml build.trec >small && tr-tohtml "$kw" >long && tr-tohtml "$data/apitrace/mt4.trace" >calls
+	[ "$(browse small)" = build.trecyes ]
+	[ "$(browse calls 'choose("names"); pick(7); zoomTo(7)')" = "$data/apitrace/mt4.traceyes" ]
+	# what was searched for is found, and only that is
+	browse long '$("search").value = "-o deflate.o"; find(); nextMatch(1);
+		document.title = matches.length + " " + detail(picked)[1].slice(0, 3)' | grep -x '2 gccyes'
+	# the environment of a process, against its parent's
+	browse small 'pick(1); document.title = [...document.querySelectorAll("#details pre")].pop()
+		.textContent.replace(/\n/g, ";")' | grep -xF '+B=&lt;b&gt;;-A=1;yes'
+	# a hundred thousand processes are drawn, listed and searched in no time
+	awk 'BEGIN { OFS = "\t"; print "exec", 0, 0, "m", "make"
+		for (i = 1; i <= 100000; i++) { print "exec", i, i / 100, i, "cc", "parent=0", "argv=[\"cc\",\"f" i ".c\"]"
+			if (i > 16) print "exit", i, i / 100 + 0.001, i - 16, "-", "status=0" } }' >many
+	tr-tohtml many >large
+	browse large 'const t = performance.now(); for (let i = 0; i < 10; i++) { zoom(0.5); draw(); }
+		choose("tree"); $("search").value = "f77777"; find(); nextMatch(1); draw();
+		document.title = [count, matches.length, performance.now() - t < 5000].join(" ")' |
+		grep -x '100001 1 trueyes'
+}

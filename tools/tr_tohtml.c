@@ -1,0 +1,110 @@
+/* tr-tohtml: a trace as a page for a browser. */
+#include "config.h"
+
+#include "cli.h"
+#include "core/buffer.h"
+#include "view/html.h"
+
+enum { TITLE = 1, LIMIT };
+
+static const struct tr_option options[] = {
+	{ TITLE, 0, "title", "TEXT", "what the page is called (default: the names of the files)" },
+	{ LIMIT, 0, "limit", "N", "processes or calls on the page at most (default: 1000000)" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"what a build did, as a page",
+	"tr-tohtml -o build.html build.json",
+	"the first hundred frames of a graphics trace",
+	"tr-filter --frames=0-99 gears.trace | tr-tohtml --title=gears -o gears.html",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-tohtml",
+	.usage = "[OPTION...] [FILE...]",
+	.summary = "Shows the processes or the API calls of traces as a page for a browser: a "
+		   "timeline "
+		   "to zoom and to search. The page is one file, and fetches nothing.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.examples = examples,
+};
+
+struct tohtml {
+	struct tr_cli cli;
+	struct tr_html_config config;
+	const char *title;
+	struct tr_buffer names; /* of the operands */
+};
+
+static void read_options(struct tohtml *t)
+{
+	uint64_t number;
+
+	for (int id; (id = tr_cli_option(&t->cli)) != 0;) {
+		if (id == TITLE)
+			t->title = t->cli.argument;
+		else if (tr_cli_number(&t->cli, false, UINT32_MAX - 1, &number))
+			t->config.limit = (size_t)number;
+	}
+}
+
+static struct tr_text title_of(struct tohtml *t)
+{
+	if (t->title)
+		return tr_text_from(t->title);
+	for (size_t i = 0; i < t->cli.operand_count; i++) {
+		if (i)
+			tr_buffer_put_literal(&t->names, ", ");
+		tr_buffer_put_text(&t->names, tr_text_from(t->cli.operands[i]));
+	}
+	return t->names.len ? tr_buffer_text(&t->names) : TR_TEXT("trace");
+}
+
+/* Every line, and the end; what ends it early is reported. */
+static void put_all(struct tohtml *t, struct tr_html *html)
+{
+	struct tr_record *record;
+	struct tr_error err;
+	bool more;
+
+	do {
+		more = tr_cli_next(&t->cli, &record);
+		if (t->cli.stop)
+			return;
+		if (tr_html_put(html, more ? record : NULL, &err) != TR_OK) {
+			tr_cli_abort(&t->cli, &err);
+			return;
+		}
+	} while (more);
+	if (tr_html_left(html))
+		tr_cli_note(&t->cli, "%zu are on the page, %llu more are not: see --limit",
+			    tr_html_spans(html), (unsigned long long)tr_html_left(html));
+	else if (!tr_html_spans(html))
+		tr_cli_note(&t->cli, "no processes and no calls to show");
+}
+
+int main(int argc, char **argv)
+{
+	struct tohtml t = { .config = { .limit = 1000000 } };
+
+	tr_cli_begin(&t.cli, &tool, argc, argv);
+	read_options(&t);
+	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
+		t.config.title = title_of(&t);
+		t.config.max_spool = t.cli.config.read.limits.max_spool;
+		struct tr_html *html = tr_html_new(&t.config, t.cli.out);
+		if (html) {
+			put_all(&t, html);
+		} else {
+			struct tr_error err;
+			tr_error_memory(&err);
+			tr_cli_abort(&t.cli, &err);
+		}
+		tr_html_free(html);
+	}
+	tr_buffer_free(&t.names);
+	return tr_cli_end(&t.cli);
+}
