@@ -6,11 +6,12 @@
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
-	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree|dot",
+	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree|dot|script",
 	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
 	  "prints, with threads; gnatcov, -raw, -base, -src: what gnatcov dump-trace, "
 	  "dump-trace-raw, dump-trace-base, dump-src-trace print; tree: processes, "
-	  "how long they took and how they ended; dot: the same for Graphviz" },
+	  "how long they took and how they ended; dot: the same for Graphviz; "
+	  "script: a shell script that runs the commands again" },
 	{ 0 },
 };
 
@@ -25,6 +26,9 @@ static const char *const examples[] = {
 	"tr-totext build.json | less",
 	"the same as a picture",
 	"tr-totext --style=dot build.json | dot -T svg -o build.svg",
+	"the compiler calls of a build, to be run again",
+	"tr-filter --rebase 'exec and basename(name) == \"gcc\"' build.json | "
+	"tr-totext --style=script -o again.sh",
 	"the code that any of these runs executed",
 	"tr-totext --style=gnatcov-base run1.trace run2.trace",
 	NULL,
@@ -49,6 +53,7 @@ static const struct tr_style *const styles[] = {
 	&tr_style_gnatcov_src,
 	&tr_style_tree,
 	&tr_style_dot,
+	&tr_style_script,
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 

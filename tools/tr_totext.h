@@ -22,6 +22,7 @@ extern const struct tr_style tr_style_gnatcov_base;
 extern const struct tr_style tr_style_gnatcov_src;
 extern const struct tr_style tr_style_tree;
 extern const struct tr_style tr_style_dot;
+extern const struct tr_style tr_style_script;
 extern const struct tr_format_option tr_totext_settings[];
 
 #endif

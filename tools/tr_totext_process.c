@@ -1,4 +1,4 @@
-/* The styles of process traces: see view/tree_text.h, dot_text.h. */
+/* The styles of process traces: see view/tree_text.h, dot_text.h, script_text.h. */
 #include "config.h"
 
 #include "tr_totext.h"
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "view/dot_text.h"
+#include "view/script_text.h"
 #include "view/tree_text.h"
 
 enum { DOT_WIDTH = 50 };
@@ -91,9 +92,28 @@ static void free_dot(void *view)
 	tr_dot_text_free(view);
 }
 
+static void *create_script(struct tr_cli *cli)
+{
+	struct tr_text nested = tr_setting_get(&cli->config.read.settings, "nested", "no");
+	void *script = tr_script_text_new(tr_text_is(nested, "yes"), cli->out);
+
+	return script ? script : out_of_memory(cli);
+}
+
+static enum tr_status put_script(void *view, struct tr_record *record, struct tr_error *err)
+{
+	return tr_script_text_put(view, record, err);
+}
+
+static void free_script(void *view)
+{
+	tr_script_text_free(view);
+}
+
 static const char *const none[] = { NULL };
 static const char *const formats[] = { "klocwork", "strace",	"bear", "etrace",
 				       "compdb",   "buildspec", NULL };
 
 const struct tr_style tr_style_tree = { "tree", formats, create_tree, put_tree, free_tree };
 const struct tr_style tr_style_dot = { "dot", none, create_dot, put_dot, free_dot };
+const struct tr_style tr_style_script = { "script", none, create_script, put_script, free_script };

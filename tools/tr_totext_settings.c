@@ -13,6 +13,8 @@ const struct tr_format_option tr_totext_settings[] = {
 	  "tree: what its lines are drawn with (default utf8)" },
 	{ "multiline", "yes|no", false, true,
 	  "backtraces, empty lines behind frames, and line feeds as they are (default yes)" },
+	{ "nested", "yes|no", false, true,
+	  "script: also what another command of the script starts itself (default no)" },
 	{ "octal", "apitrace|fixed", false, true,
 	  "spell bytes as apitrace does, which loses some, or as they are (default apitrace)" },
 	{ "thread-ids", "yes|no", false, true, "numbers of threads (default yes)" },

@@ -1,0 +1,353 @@
+#include "view/script_text.h"
+
+#include <stdlib.h>
+
+#include "process/command.h"
+#include "process/lineage.h"
+#include "process/runs.h"
+#include "process/shell.h"
+#include "record/literal.h"
+
+struct tr_script_text {
+	struct tr_output *out;
+	bool nested;
+	bool begun;  /* the head is written */
+	bool topped; /* top() says the first environment of this segment */
+	struct tr_runs runs;
+	struct tr_id_map run_numbers, run_seqs; /* of what is run, or started by what is */
+	bool failed;				/* memory was out */
+	bool program, inside;			/* what the record that is put turned out to be */
+	uint64_t number, seq;			/* its run */
+	struct tr_lineage *lineage;
+	struct tr_buffer line, map;
+};
+
+static void hear(void *context, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record);
+
+struct tr_script_text *tr_script_text_new(bool nested, struct tr_output *out)
+{
+	static const struct tr_lineage_config config = { .wants_parent = false };
+	struct tr_script_text *script = calloc(1, sizeof *script);
+
+	if (!script)
+		return NULL;
+	script->out = out;
+	script->nested = nested;
+	tr_runs_init(&script->runs, hear, script);
+	script->lineage = tr_lineage_new(&config);
+	if (script->lineage)
+		return script;
+	tr_script_text_free(script);
+	return NULL;
+}
+
+void tr_script_text_free(struct tr_script_text *script)
+{
+	if (!script)
+		return;
+	tr_runs_free(&script->runs);
+	tr_id_map_free(&script->run_numbers);
+	tr_id_map_free(&script->run_seqs);
+	tr_lineage_free(script->lineage);
+	tr_buffer_free(&script->line);
+	tr_buffer_free(&script->map);
+	free(script);
+}
+
+static bool has(const struct tr_id_map *map, uint64_t id)
+{
+	return id != TR_RUN_NONE && tr_id_map_get(map, id);
+}
+
+static void add(struct tr_script_text *script, struct tr_id_map *map, uint64_t id)
+{
+	if (id != TR_RUN_NONE)
+		script->failed |= !tr_id_map_put(map, id, script);
+}
+
+/* Who is started by a command of the script, and who it became, is not run again. */
+static void hear(void *context, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record)
+{
+	struct tr_script_text *script = context;
+	bool inside = has(&script->run_numbers, run->parent) ||
+		      has(&script->run_numbers, run->replaces) ||
+		      has(&script->run_numbers, run->number) ||
+		      (run->parent == TR_RUN_NONE && has(&script->run_seqs, run->parent_seq));
+
+	(void)record;
+	if (event == TR_RUN_PROGRAM) {
+		script->program = true;
+		script->inside = inside;
+		script->number = run->number;
+		script->seq = run->seq;
+		if (inside)
+			add(script, &script->run_seqs, run->seq);
+	}
+	if (inside)
+		add(script, &script->run_numbers, run->number);
+}
+
+static void put_head(struct tr_script_text *script)
+{
+	if (script->begun)
+		return;
+	script->begun = true;
+	tr_output_put_literal(
+		script->out,
+		"#!/bin/sh\n"
+		"# Commands of a trace, one after the other, each in its directory and with its\n"
+		"# environment. What another one of them starts itself is left out.\n"
+		"failed=0\n"
+		"run() { # NUMBER DIRECTORY COMMAND [ARGUMENT]...\n"
+		"\tnumber=$1 directory=$2\n"
+		"\tshift 2\n"
+		"\t(cd \"$directory\" && \"$@\") </dev/null\n"
+		"\tstatus=$?\n"
+		"\t[ \"$status\" = 0 ] && return\n"
+		"\techo \"command $number: exit status $status\" >&2\n"
+		"\tfailed=1\n"
+		"}\n");
+}
+
+/* What no command line can hold. */
+static bool has_nul(struct tr_text bytes)
+{
+	return bytes.len && memchr(bytes.data, '\0', bytes.len);
+}
+
+static void put_word(struct tr_script_text *script, struct tr_text bytes)
+{
+	tr_buffer_put_byte(&script->line, ' ');
+	tr_shell_word(bytes, &script->line);
+}
+
+/* NAME=VALUE, or -u NAME; names that env(1) cannot be told are passed over. */
+static bool put_variable(struct tr_script_text *script, const struct tr_member *member,
+			 struct tr_arena *arena)
+{
+	struct tr_buffer word = TR_BUFFER_INIT;
+	struct tr_text name = tr_string_bytes(member->key, arena);
+	struct tr_text value = { "", 0 };
+	bool is_set = member->value->type != TR_NULL;
+
+	if (!name.data)
+		return false;
+	if (member->value->type == TR_STRING)
+		value = tr_string_bytes(member->value->text, arena);
+	if (!value.data)
+		return false;
+	if (!name.len || memchr(name.data, '=', name.len) || has_nul(name) || has_nul(value))
+		return true;
+	if (is_set) {
+		tr_buffer_put_text(&word, name);
+		tr_buffer_put_byte(&word, '=');
+		tr_buffer_put_text(&word, value);
+		/* quoted whatever is in it: it is no command */
+		tr_buffer_put_byte(&script->line, ' ');
+		tr_shell_word(tr_buffer_text(&word), &script->line);
+	} else {
+		tr_buffer_put_literal(&script->line, " -u");
+		put_word(script, name);
+	}
+	script->line.failed |= word.failed;
+	tr_buffer_free(&word);
+	return true;
+}
+
+/* The variables of the map literal in script->map. */
+static bool put_variables(struct tr_script_text *script, struct tr_arena *arena)
+{
+	const struct tr_value *map = tr_literal_parse(tr_buffer_text(&script->map), arena, NULL);
+
+	if (!map || map->type != TR_MAP)
+		return map != NULL;
+	/* env(1) takes options in front of variables */
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < map->count; i++) {
+			const struct tr_member *member = &map->as.members[i];
+			if ((member->value->type == TR_NULL) == (round == 0) &&
+			    !put_variable(script, member, arena))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* top(): the first environment, in want of which that of the first command. */
+static bool put_top(struct tr_script_text *script, struct tr_heir *heir, struct tr_arena *arena)
+{
+	if (!tr_lineage_has_top(script->lineage))
+		tr_lineage_make_top(script->lineage, heir);
+	tr_buffer_reset(&script->map);
+	if (!tr_environment_write(tr_lineage_pool(script->lineage), tr_lineage_top(script->lineage),
+				  &script->map))
+		return false;
+	tr_buffer_put_literal(&script->line, "top() { env -i");
+	bool fine = put_variables(script, arena);
+	tr_buffer_put_literal(&script->line, " env \"$@\"; }\n");
+	script->topped = true;
+	return fine;
+}
+
+/* What stands in front of the command. TR_WARN: less is known than there was (err: a note). */
+static enum tr_status put_environment(struct tr_script_text *script, struct tr_heir *heir,
+				      struct tr_arena *arena, struct tr_error *err)
+{
+	struct tr_environments *pool = tr_lineage_pool(script->lineage);
+
+	tr_buffer_reset(&script->map);
+	/* nothing is told of it, or what was wrong with it has been */
+	if (!heir || (!heir->waits && heir->telling == TR_TELLS_NOTHING &&
+		      tr_environment_is_unknown(heir->own)))
+		return TR_OK;
+	if (!heir->waits && script->topped) {
+		enum tr_status status = tr_environment_diff(pool, tr_lineage_top(script->lineage),
+							    heir->own, &script->map);
+		if (status == TR_FATAL)
+			return TR_FATAL;
+		if (status == TR_OK) {
+			tr_buffer_put_literal(&script->line, " top");
+			return put_variables(script, arena) ? TR_OK : TR_FATAL;
+		}
+	}
+	/* of one that waits for its parent there is what its record says */
+	if (heir->waits)
+		tr_buffer_put_text(&script->map, heir->literal);
+	else if (!tr_environment_write(pool, heir->own, &script->map))
+		return TR_FATAL;
+	tr_buffer_put_literal(&script->line, " env");
+	if (script->map.len && !put_variables(script, arena))
+		return TR_FATAL;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "the environment of the parent is not known: what the command changes in it "
+		     "goes on top of the script's own (tr-filter --rebase keeps all of it)");
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+static struct tr_text last_part(struct tr_text path)
+{
+	for (size_t i = path.len; i-- > 0;) {
+		if (path.data[i] == '/')
+			return tr_text_span(path.data + i + 1, path.data + path.len);
+	}
+	return path;
+}
+
+static void put_command(struct tr_script_text *script, const struct tr_command *command)
+{
+	struct tr_text program = tr_command_program(command);
+	struct tr_text name = command->argc ? command->argv[0] : program;
+	bool renamed = !tr_text_equal(last_part(name), last_part(program));
+
+	if (renamed) {
+		put_word(script, TR_TEXT("bash"));
+		put_word(script, TR_TEXT("-c"));
+		put_word(script, TR_TEXT("exec -a \"$0\" \"$@\""));
+		put_word(script, name);
+	} else if (memchr(program.data, '=', program.len)) {
+		/* env(1) would take it for a variable */
+		put_word(script, TR_TEXT("sh"));
+		put_word(script, TR_TEXT("-c"));
+		put_word(script, TR_TEXT("exec \"$0\" \"$@\""));
+	}
+	put_word(script, program);
+	for (size_t i = 1; i < command->argc; i++)
+		put_word(script, command->argv[i]);
+	tr_buffer_put_byte(&script->line, '\n');
+}
+
+/* Why the command cannot be run again, or NULL. */
+static const char *hindrance(const struct tr_command *command)
+{
+	if (command->cut)
+		return "an argument was cut by the tracer";
+	if (!command->directory.data)
+		return "its directory is not known";
+	if (!tr_command_program(command).len)
+		return "its program is not known";
+	for (size_t i = 0; i < command->argc; i++) {
+		if (has_nul(command->argv[i]))
+			return "an argument has a NUL in it";
+	}
+	return has_nul(command->directory) || has_nul(tr_command_program(command))
+		       ? "a path has a NUL in it"
+		       : NULL;
+}
+
+static enum tr_status put_run(struct tr_script_text *script, struct tr_record *record,
+			      struct tr_heir *heir, struct tr_error *err)
+{
+	struct tr_command command;
+	enum tr_status status = tr_command_read(record, &command, err);
+
+	if (status != TR_OK)
+		return status;
+	const char *why = hindrance(&command);
+	if (why) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: the command is left out", why);
+		return TR_WARN;
+	}
+	put_head(script);
+	bool known = heir && !heir->waits && tr_environment_is_whole(heir->own);
+	tr_error_memory(err);
+	if (known && !script->topped && !put_top(script, heir, record->arena))
+		return TR_FATAL;
+	tr_buffer_put_literal(&script->line, "run ");
+	tr_cell_write(&record->seq, &script->line);
+	if (!command.directory.len || *command.directory.data != '/')
+		tr_buffer_put_literal(&script->line, " ./");
+	else
+		tr_buffer_put_byte(&script->line, ' ');
+	tr_shell_word(command.directory, &script->line);
+	status = put_environment(script, heir, record->arena, err);
+	put_command(script, &command);
+	add(script, &script->run_numbers, script->number);
+	add(script, &script->run_seqs, script->seq);
+	if (script->line.failed || script->failed || status == TR_FATAL)
+		return TR_FATAL;
+	tr_output_put_text(script->out, tr_buffer_text(&script->line));
+	tr_output_record_end(script->out);
+	return status;
+}
+
+static enum tr_status put_record(struct tr_script_text *script, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_heir *heir = NULL;
+
+	script->program = false;
+	if (!tr_runs_put(&script->runs, record) || script->failed)
+		return TR_FATAL;
+	enum tr_status status = tr_lineage_follow(script->lineage, record, &heir, err);
+	if (status == TR_FATAL)
+		return TR_FATAL;
+	if (script->program && (script->nested || !script->inside)) {
+		tr_buffer_reset(&script->line);
+		enum tr_status put = put_run(script, record, heir, err);
+		status = put == TR_OK ? status : put;
+	}
+	tr_lineage_release(script->lineage, heir);
+	return status;
+}
+
+enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_record *record,
+				  struct tr_error *err)
+{
+	tr_error_memory(err);
+	if (!record) {
+		put_head(script);
+		tr_output_put_literal(script->out, "exit $failed\n");
+		return TR_OK;
+	}
+	if (record->type == TR_HEADER || record->type == TR_TRAILER) {
+		script->topped = false;
+		if (!tr_runs_put(&script->runs, record) || !tr_lineage_begin(script->lineage))
+			return TR_FATAL;
+		tr_id_map_free(&script->run_seqs);
+		script->run_seqs = (struct tr_id_map)TR_ID_MAP_INIT;
+	}
+	return record->type == TR_RECORD ? put_record(script, record, err) : TR_OK;
+}

@@ -1,0 +1,34 @@
+/*
+ * Commands of a trace as a POSIX shell script that runs them again, one after
+ * the other, each in its directory and with its environment:
+ *
+ *	top() { env -i 'HOME=/home/b' 'PATH=/usr/bin:/bin' env "$@"; }
+ *	run 5 /srv/build top -u OLDPWD 'MAKELEVEL=1' /usr/bin/gcc -c a.c
+ *
+ * What a command of the script starts itself is left out, unless everything is
+ * wanted. An argv[0] that is not the program's name takes bash's exec -a.
+ * Pipes and redirections are no part of a trace: whoever wants them runs the
+ * shell that made them.
+ */
+#ifndef TR_VIEW_SCRIPT_TEXT_H
+#define TR_VIEW_SCRIPT_TEXT_H
+
+#include "core/error.h"
+#include "core/output.h"
+#include "record/record.h"
+
+struct tr_script_text;
+
+/* nested: what others of the script start, too. Borrows out. NULL: memory. */
+struct tr_script_text *tr_script_text_new(bool nested, struct tr_output *out);
+
+/*
+ * The next line of the stream, NULL at its end. TR_WARN: err says why a command
+ * was left out, or (TR_NOTE) what is not as it was.
+ */
+enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_record *record,
+				  struct tr_error *err);
+
+void tr_script_text_free(struct tr_script_text *script);
+
+#endif
