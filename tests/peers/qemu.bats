@@ -62,9 +62,9 @@ ppc() {
 @test "a program for 32-bit PowerPC, which is big endian" {
 	ppc
 	run_logged gcd qemu-ppc ./gcd 9
-	try gcd -b
+	try gcd -b -w 32
 	[ "$(tr-parse gcd.trace | grep -c $'bits=32\tendian=big\tmachine=EM_PPC(20)')" -eq 2 ]
-	try gcd -h -b
+	try gcd -h -b -w 32
 	address=$(powerpc-linux-gnu-nm gcd | awk '$3 == "main" { print "0x" $1 }')
 	[ "$(tr-filter -c "block and name == $address" gcd.trace)" -eq 1 ]
 }
@@ -73,7 +73,7 @@ ppc() {
 	ppc
 	for n in -1 2 9; do
 		run_logged run$n qemu-ppc ./gcd $n
-		try run$n -b
+		try run$n -b -w 32
 	done
 	tr-filter --merge run-1.trace run2.trace run9.trace | tr-repack -o all
 	# every instruction that a run executed is there, and no other
