@@ -136,6 +136,20 @@ streams() {
 	without_memory tr-filter --frames='*/2,1-/draw' -e 'not has(nothing)' "$calls"
 }
 
+@test "memory runs out on system call logs" {
+	needs_preload
+	log=$top_srcdir/tests/data/etrace/small.nfsdb
+	without_memory tr-parse "$log"
+	without_memory tr-parse -O reorder=8 "$log"
+	without_memory tr-parse --lines "$log"
+	grep '^0: [0-9]*,0,' "$log" >part0
+	grep '^0: [0-9]*,1,' "$log" >part1
+	tr-parse part0 part1 >log.trec
+	without_memory tr-parse part0 part1
+	without_memory tr-repack log.trec
+	without_memory tr-repack -t klocwork log.trec
+}
+
 @test "memory runs out where blobs are taken out and put in" {
 	needs_preload
 	calls=$top_srcdir/tests/data/expr/calls.trec

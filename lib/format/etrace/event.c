@@ -3,13 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/input.h"
+
 enum {
 	ENV = 0,	/* the slot of an envset's text */
 	GAP_MAX = 1024, /* empty arguments in a row: more are no gap but damage */
 	ARGUMENTS_MAX =
 		8 << 20, /* each takes a byte at least, and the kernel has no room for more */
-	KEPT = 4096,	 /* arguments that an event keeps space for */
+	KEPT_BYTES = 1 << 20,
+	KEPT = 4096, /* arguments that an event keeps space for */
 };
+
+/* Most are small and fine: no call for those. */
+static inline void forget(struct tr_buffer *buffer)
+{
+	if (buffer->cap > KEPT_BYTES || buffer->failed)
+		tr_buffer_reset(buffer);
+	buffer->len = 0;
+}
 
 void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			   const struct tr_etrace_line *line)
@@ -28,10 +39,8 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	memset(event->strings, 0, sizeof event->strings);
 	event->last = NULL;
 	event->in_arguments = false;
-	if (event->bytes.len)
-		tr_buffer_reset(&event->bytes);
-	if (event->extra.len)
-		tr_buffer_reset(&event->extra);
+	forget(&event->bytes);
+	forget(&event->extra);
 	event->argument_count = 0;
 	if (event->argument_cap > KEPT) {
 		free(event->arguments);
@@ -71,11 +80,25 @@ static void end_string(struct tr_etrace_event *event, struct tr_etrace_string *s
 	string->done = true;
 }
 
+/* The text of a line, which has TR_INPUT_PAD readable bytes behind it: short ones take no call. */
+static void put_text(struct tr_buffer *to, struct tr_text text)
+{
+	char *room = tr_buffer_room(to, text.len + TR_INPUT_PAD);
+
+	if (!room)
+		return;
+	if (text.len <= TR_INPUT_PAD)
+		memcpy(room, text.data, TR_INPUT_PAD);
+	else
+		memcpy(room, text.data, text.len);
+	tr_buffer_used(to, text.len);
+}
+
 /* A text behind a bar is done as soon as it is as long as it should be. */
 static void append(struct tr_etrace_event *event, struct tr_etrace_string *string,
 		   struct tr_text text)
 {
-	tr_buffer_put_text(&event->bytes, text);
+	put_text(&event->bytes, text);
 	string->len += text.len;
 	if (string->form == TR_ETRACE_SHORT && string->len >= string->size)
 		end_string(event, string);
@@ -180,7 +203,7 @@ enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
 		last = add_argument(event, line->index);
 	if (!last)
 		return TR_ETRACE_MEMORY;
-	tr_buffer_put_text(&event->bytes, line->text);
+	put_text(&event->bytes, line->text);
 	last->len += line->text.len;
 	event->in_arguments = true;
 	event->last = NULL;

@@ -107,6 +107,9 @@ static bool keep_bounds(struct tr_etrace_group *group)
 		event->cut = true;
 		if (!task || !finish(group, task, event))
 			return false;
+		/* of so many tasks those are forgotten that nothing is known of */
+		if (!task->forked && !task->execed && !task->half && !task->open)
+			tr_etrace_task_end(&group->tasks, task);
 	}
 	return true;
 }

@@ -14,7 +14,11 @@ struct tr_etrace_entry *tr_etrace_queue_add(struct tr_etrace_queue *queue, uint6
 		queue->cap = cap;
 	}
 	struct tr_etrace_entry *entry = &queue->entries[queue->count++];
-	*entry = (struct tr_etrace_entry){ .begin = queue->text.len, .source_line = source_line };
+	entry->begin = queue->text.len;
+	entry->len = 0;
+	entry->columns[TR_COLUMN_SEQ] = 0;
+	entry->source_line = source_line;
+	entry->trouble = TR_ETRACE_FINE;
 	return entry;
 }
 

@@ -1,3 +1,7 @@
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
 #include "format/etrace/tag.h"
 
 #define NAME(literal) \
@@ -41,23 +45,15 @@ static const struct tr_etrace_parameter mount[] = { SIZE("sourcenamesize", 0),
 static const struct tr_etrace_parameter umount[] = { SIZE("targetnamesize", 1),
 						     NUMBER("flags", 0) };
 
+/* clang-format off */
 #define BEGIN(tag, type, role, parameters) \
-	{ \
-		NAME(tag), TR_ETRACE_BEGIN, TR_ETRACE_##type, TR_ETRACE_##role, 0, 0, \
-			PARAMETERS(parameters) \
-	}
+	{ tag, NAME(tag), TR_ETRACE_BEGIN, TR_ETRACE_##type, TR_ETRACE_##role, 0, 0, \
+	  PARAMETERS(parameters) }
 #define FAILED(tag, type) \
-	{ \
-		NAME(tag), TR_ETRACE_BEGIN, TR_ETRACE_##type, TR_ETRACE_FAILED, 0, 0, NULL, 0 \
-	}
-#define STRING(tag, slot, types) \
-	{ \
-		NAME(tag), TR_ETRACE_STRING, 0, 0, slot, types, NULL, 0 \
-	}
-#define OTHER(tag, class) \
-	{ \
-		NAME(tag), TR_ETRACE_##class, 0, 0, 0, 0, NULL, 0 \
-	}
+	{ tag, NAME(tag), TR_ETRACE_BEGIN, TR_ETRACE_##type, TR_ETRACE_FAILED, 0, 0, NULL, 0 }
+#define STRING(tag, slot, types) { tag, NAME(tag), TR_ETRACE_STRING, 0, 0, slot, types, NULL, 0 }
+#define OTHER(tag, class) { tag, NAME(tag), TR_ETRACE_##class, 0, 0, 0, 0, NULL, 0 }
+/* clang-format on */
 #define OF(type) (1u << TR_ETRACE_##type)
 
 /*
@@ -117,13 +113,29 @@ static const struct tr_etrace_tag tags[PLACES] = {
 	AT('U', 'd', 12) FAILED("UmountFailed", UMOUNT),
 };
 
+/* Behind the name there are as many readable bytes as the longest tag has. */
+static bool is_called(const struct tr_etrace_tag *tag, struct tr_text name)
+{
+	if (tag->name.len != name.len)
+		return false;
+#if defined __SSE2__ && !defined TR_PORTABLE
+	__m128i one = _mm_loadu_si128((const __m128i *)(const void *)tag->bytes);
+	__m128i other = _mm_loadu_si128((const __m128i *)(const void *)name.data);
+	unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other));
+	unsigned all = (1u << name.len) - 1;
+	return (equal & all) == all;
+#else
+	return memcmp(tag->bytes, name.data, name.len) == 0;
+#endif
+}
+
 static const struct tr_etrace_tag *find(struct tr_text name)
 {
 	size_t last = name.len - 1;
 	const struct tr_etrace_tag *tag =
 		&tags[PLACE((unsigned char)name.data[0], (unsigned char)name.data[last], name.len)];
 
-	return tr_text_equal(tag->name, name) ? tag : NULL;
+	return is_called(tag, name) ? tag : NULL;
 }
 
 const struct tr_etrace_tag *tr_etrace_tag_find(struct tr_text name, bool *ended)

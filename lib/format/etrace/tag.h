@@ -61,7 +61,10 @@ struct tr_etrace_parameter {
 	uint8_t slot;
 };
 
+enum { TR_ETRACE_TAG_MAX = 16 };
+
 struct tr_etrace_tag {
+	char bytes[TR_ETRACE_TAG_MAX]; /* those of the name, for comparing them all at once */
 	struct tr_text name;
 	enum tr_etrace_class class;
 	enum tr_etrace_type type;
@@ -72,7 +75,9 @@ struct tr_etrace_tag {
 	size_t parameter_count;
 };
 
-/* NULL: there is no such tag; name is not empty. ended: it is the tag of a STRING with "_end"
+/*
+ * NULL: there is no such tag; name is not empty, and TR_INPUT_PAD bytes behind it can be read.
+ * ended: it is the tag of a STRING with "_end"
  * behind. */
 const struct tr_etrace_tag *tr_etrace_tag_find(struct tr_text name, bool *ended);
 
