@@ -12,6 +12,9 @@ setup() {
 	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
 	cp "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
 	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
+	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
+	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
+	cp "$top_srcdir/tests/data/srctrace/good-log.console" console.log
 }
 
 # Options as --help lists them: lines that begin with blanks and a hyphen.

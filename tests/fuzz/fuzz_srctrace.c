@@ -1,10 +1,42 @@
 /*
  * Any bytes read as a source trace, or as a log that holds some: records do not
- * depend on how the input comes, and a trace without trouble comes back exactly.
+ * depend on how the input comes, a trace without trouble comes back exactly,
+ * and what was read can be shown.
  */
 #include <string.h>
 
 #include "fuzz.h"
+#include "memory.h"
+#include "record/line.h"
+#include "view/srctrace_text.h"
+
+/* The stream as gnatcov would print it. */
+static void show(struct tr_text stream)
+{
+	struct tr_buffer shown = TR_BUFFER_INIT;
+	struct tr_sink *sink = memory_sink(&shown);
+	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
+	struct tr_srctrace_text *text = out ? tr_srctrace_text_new(out) : NULL;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_error err;
+	const char *end = stream.data + stream.len;
+	for (const char *p = stream.data, *lf; text && p < end; p = lf + 1) {
+		struct tr_record record;
+		lf = memchr(p, '\n', (size_t)(end - p));
+		if (!lf)
+			break;
+		tr_record_init(&record, &arena);
+		if (tr_record_from_line(&record, tr_text_span(p, lf + 1), &err) &&
+		    tr_srctrace_text_put(text, &record, &err) != TR_OK)
+			fuzz_fail("what was read can be shown");
+		tr_arena_reset(&arena);
+	}
+	tr_arena_free(&arena);
+	tr_srctrace_text_free(text);
+	if (out)
+		tr_output_finish(out, &err);
+	tr_buffer_free(&shown);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool log = size < 1 || *data != 'G';
 	if (!trouble && !log && !tr_text_equal(tr_buffer_text(&other), text))
 		fuzz_fail("what is read without trouble is written byte for byte");
+	show(tr_buffer_text(&whole));
 	tr_buffer_free(&whole);
 	tr_buffer_free(&other);
 	return 0;
