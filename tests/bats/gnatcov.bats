@@ -56,6 +56,19 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	done
 }
 
+@test "a list without end takes no memory without end" {
+	awk 'BEGIN {
+		print "section INFO 32 little 40\nend\nsection FLAT 32 little 40\nblock 00001000 2 80"
+		for (i = 0; i < 5000; i++)
+			print "info USER_DATA \"\""
+		print "section FLAT 32 little 40\nblock 00001000 4 10"
+	}' | "$top_srcdir/tests/helper/gnatcov_make" >many
+	run -2 --separate-stderr tr-parse many
+	[[ $stderr == *': more than 4096 entries of information on a shared object' ]]
+	[ "$(grep -c ^load <<<"$output")" -eq 0 ]
+	[ "$(grep -c ^block <<<"$output")" -eq 1 ]
+}
+
 @test "an empty file is none of these, unless it is said to be" {
 	: >empty
 	tr-parse empty

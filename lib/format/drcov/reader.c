@@ -249,6 +249,20 @@ static enum tr_status read_head(struct tr_drcov_reader *reader, struct tr_record
 }
 
 /* False: memory is out. */
+static bool reserve_bases(struct tr_drcov_reader *reader, size_t count)
+{
+	if (count < 2 * reader->base_count)
+		count = 2 * reader->base_count;
+	struct tr_drcov_base *bases = realloc(reader->bases, count * sizeof *bases);
+	if (!bases)
+		return false;
+	memset(bases + reader->base_count, 0, (count - reader->base_count) * sizeof *bases);
+	reader->bases = bases;
+	reader->base_count = count;
+	return true;
+}
+
+/* False: memory is out. */
 static bool keep_base(struct tr_drcov_reader *reader, const struct tr_module *module)
 {
 	const struct tr_module_columns *columns = &reader->head.columns;
@@ -257,15 +271,8 @@ static bool keep_base(struct tr_drcov_reader *reader, const struct tr_module *mo
 	uint64_t address = tr_module_number(columns, module, TR_MODULE_BASE, 0);
 	if (id >= TR_DRCOV_NO_MODULE)
 		return true; /* no block can name it */
-	if (id >= reader->base_count) {
-		struct tr_drcov_base *bases = realloc(reader->bases, (id + 1) * sizeof *bases);
-		if (!bases)
-			return false;
-		memset(bases + reader->base_count, 0,
-		       (id + 1 - reader->base_count) * sizeof *bases);
-		reader->bases = bases;
-		reader->base_count = id + 1;
-	}
+	if (id >= reader->base_count && !reserve_bases(reader, (size_t)id + 1))
+		return false;
 	/* version 2 counts from the base of the whole module, whose entry comes first */
 	if (reader->head.version == 2 && whole != id && whole < reader->base_count &&
 	    reader->bases[whole].known)

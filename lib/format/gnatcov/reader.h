@@ -50,6 +50,9 @@ struct tr_gnatcov_info {
 enum tr_status tr_gnatcov_info_at(struct tr_gnatcov_reader *reader, size_t at,
 				  struct tr_gnatcov_info *info, struct tr_error *err);
 
+/* The entry `at` bytes behind pos is none: what follows it is looked through for a header. */
+enum tr_status tr_gnatcov_lost(struct tr_gnatcov_reader *reader, size_t at, struct tr_error *err);
+
 /* Data of such a tag is a number in digits. */
 bool tr_gnatcov_is_number(uint32_t tag);
 /* The cell or key of a tag. NULL: memory. */

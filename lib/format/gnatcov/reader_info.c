@@ -13,8 +13,7 @@
  */
 enum { ABSURD_TAG = 0x10000 };
 
-/* The entry `at` bytes behind pos is none: what follows it is looked through for a header. */
-static enum tr_status lost(struct tr_gnatcov_reader *reader, size_t at, struct tr_error *err)
+enum tr_status tr_gnatcov_lost(struct tr_gnatcov_reader *reader, size_t at, struct tr_error *err)
 {
 	tr_error_at_offset(err, reader->in->offset + at);
 	tr_input_skip(reader->in, at + TR_GNATCOV_INFO_SIZE);
@@ -45,7 +44,7 @@ static enum tr_status list_end(struct tr_gnatcov_reader *reader, size_t at,
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT, "the end of the information has %zu bytes of data",
 		     info->data.len);
-	return lost(reader, at, err);
+	return tr_gnatcov_lost(reader, at, err);
 }
 
 enum tr_status tr_gnatcov_info_at(struct tr_gnatcov_reader *reader, size_t at,
@@ -66,7 +65,7 @@ enum tr_status tr_gnatcov_info_at(struct tr_gnatcov_reader *reader, size_t at,
 	if (info->tag >= ABSURD_TAG) {
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
 			     info->tag);
-		return lost(reader, at, err);
+		return tr_gnatcov_lost(reader, at, err);
 	}
 	unsigned padding = (unsigned)-info->data.len % TR_GNATCOV_INFO_ALIGN;
 	info->size += info->data.len + padding;

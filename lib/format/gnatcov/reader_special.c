@@ -37,6 +37,9 @@ static void note_tag(struct loaded *loaded, const struct tr_gnatcov_info *info)
 	}
 }
 
+/* gnatcov asks for 5 tags. As fields of a record, entries take many times their own size. */
+enum { LIST_MAX = 4096 };
+
 /* Reads the list behind a load entry into fields. *size grows by all of it. */
 static enum tr_status read_list(struct tr_gnatcov_reader *reader, struct loaded *loaded,
 				size_t *size, struct tr_error *err)
@@ -47,6 +50,12 @@ static enum tr_status read_list(struct tr_gnatcov_reader *reader, struct loaded 
 	while ((status = tr_gnatcov_info_at(reader, *size, &info, err)) == TR_OK &&
 	       info.tag != TR_GNATCOV_END) {
 		const char *key = tr_gnatcov_tag_text(reader, info.tag);
+		if (reader->record.count > LIST_MAX) {
+			tr_error_set(err, TR_CAUSE_LIMIT,
+				     "more than %d entries of information on a shared object",
+				     LIST_MAX);
+			return tr_gnatcov_lost(reader, *size, err);
+		}
 		note_tag(loaded, &info);
 		if (!key || !tr_gnatcov_add(reader, key, tr_gnatcov_string(reader, info.data)) ||
 		    !tr_gnatcov_add_pad(reader, info.pad)) {
