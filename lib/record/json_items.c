@@ -128,17 +128,11 @@ static void pass_over(struct tr_json_items *items)
 {
 	struct tr_input *in = items->in;
 	size_t len = tr_input_available(in);
-	char c = *in->pos;
-
-	if (items->line_start && (c == '{' || tr_json_is_blank(c))) {
-		items->trouble = items->line_start = false;
-		return;
-	}
 	const char *p = memchr(in->pos, items->lines ? '\n' : '{', len);
+
+	items->trouble = !p;
 	if (p && items->lines)
 		p++;
-	items->line_start = p && items->lines;
-	items->trouble = !p || items->lines;
 	skip(items, p ? (size_t)(p - in->pos) : len);
 }
 
@@ -219,6 +213,52 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 	return true;
 }
 
+/* Behind the quote that closes the string which p stands in. NULL: none does. */
+static const char *skip_string(const char *p, const char *end)
+{
+	for (;;) {
+		p = tr_json_find_special(p, end);
+		if (p >= end || *p == '\n')
+			return NULL;
+		if (*p == '"')
+			return p + 1;
+		p += 2;
+	}
+}
+
+/*
+ * Behind the value at p. That it is JSON is known of whole objects, so brackets
+ * are all that counts. NULL: the text ends before.
+ */
+static const char *skip_value(const char *p, const char *end)
+{
+	unsigned depth = 0;
+
+	while (p < end) {
+		char c = *p++;
+		if (c == '"') {
+			p = skip_string(p, end);
+			if (!p)
+				return NULL;
+		} else if (c == '{' || c == '[') {
+			depth++;
+			continue;
+		} else if (c == '}' || c == ']') {
+			if (depth == 0 || --depth > 0)
+				continue;
+		} else if (c == ',' || c == ':' || tr_json_is_blank(c)) {
+			continue;
+		} else {
+			while (p < end && *p != ',' && *p != '}' && *p != ']' &&
+			       !tr_json_is_blank(*p))
+				p++;
+		}
+		if (depth == 0)
+			return p;
+	}
+	return NULL;
+}
+
 static struct tr_json_member *grow(struct tr_json_member *members, size_t count, size_t *cap,
 				   struct tr_arena *arena)
 {
@@ -249,9 +289,10 @@ bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_js
 		const char *begin = json.pos;
 		struct tr_json value = json;
 		enum tr_json_token type = tr_json_next(&value, &ignored);
-		enum tr_json_token last = tr_json_skip(&json, NULL);
-		if (last == TR_JSON_CUT || last == TR_JSON_BAD)
+		const char *behind = skip_value(begin, json.end);
+		if (type == TR_JSON_CUT || type == TR_JSON_BAD)
 			break;
+		json.pos = behind ? behind : json.end;
 		list = grow(list, *count, &cap, arena);
 		if (!list)
 			return false;

@@ -20,12 +20,11 @@
 
 struct tr_json_items {
 	struct tr_input *in;
-	bool lines;	 /* an object a line: behind trouble only a line's start is looked at */
-	uint64_t line;	 /* where the window begins, from 1 */
-	size_t taken;	 /* bytes of the window that the last object has */
-	bool inside;	 /* a list is open */
-	bool trouble;	 /* what comes is passed over until an object begins */
-	bool line_start; /* while there is trouble: the window begins with a line */
+	bool lines;    /* an object a line: behind trouble only a line's start is looked at */
+	uint64_t line; /* where the window begins, from 1 */
+	size_t taken;  /* bytes of the window that the last object has */
+	bool inside;   /* a list is open */
+	bool trouble;  /* what comes is passed over until an object begins */
 };
 
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines);
@@ -50,7 +49,8 @@ struct tr_json_member {
 
 /*
  * The members of an object's text, which has TR_INPUT_PAD behind it, in the
- * arena. Of a text that is cut or broken those in front. False: memory is out.
+ * arena. Of a text that is cut or broken those in front, and the one that it is
+ * cut in with what there is of its value. False: memory is out.
  */
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count);

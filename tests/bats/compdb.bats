@@ -265,6 +265,10 @@ linking() {
 	run -2 --separate-stderr tr-parse cut
 	[[ $stderr == *"cut:"*": it ends in the middle of an object"* ]]
 	[[ ${lines[-1]} == $'!end\t'*$'\terrors=1\ttruncated=true' ]]
+	echo '[{"directory":"/","arguments":["a"],"file":"a.c"},{"directory":"/","arguments":"a","file":"b.c"},{"a":1}]' >odd
+	run -2 --separate-stderr tr-parse odd
+	[[ $stderr == *"a value of the wrong type: arguments"*"an object without directory and arguments"* ]]
+	[ "$(grep -c ^exec <<<"$output")" -eq 1 ]
 	head -n -1 "$db" >cut
 	run -2 --separate-stderr tr-parse cut
 	[[ $stderr == *"it ends in the middle of the list"* ]]

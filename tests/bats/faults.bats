@@ -236,6 +236,24 @@ streams() {
 	without_memory tr-totext log.trec
 }
 
+@test "memory runs out where a build is made a database, a specification, events" {
+	needs_preload
+	streams
+	printf '%s\n' '-DX "a b"' >opts
+	printf '%%trec\t1\tformat=x\nexec\t0\t1.5\t1\tgcc\tparent=1\tcwd="%s"\targv=["gcc","@opts","a.c","b.c"]\tenv={"A":"b"}\nexec\t1\t-\t2\tmake\tcwd="/"\targv=["make"]\nexit\t2\t-\t1\t-\tstatus=0\n!end\t3\n' \
+		"$PWD" >calls.trec
+	echo '[{"binary":"gcc","responseFileArgs":[{"argument":"@","argFormat":["attached"]}]}]' >tools
+	without_memory tr-repack -t compdb -O respfiles=inline -O tools=tools calls.trec
+	without_memory tr-repack -t buildspec -O respfiles=attach calls.trec
+	without_memory tr-repack -t bear calls.trec
+	without_memory tr-repack -t kwspec calls.trec
+	tr-repack -t compdb -o db.json calls.trec
+	tr-repack -t bear -o events.json calls.trec
+	without_memory tr-repack -t trec db.json
+	without_memory tr-repack -t compdb -O unique=all db.json
+	without_memory tr-repack -t trec events.json
+}
+
 # libarchive ends the process where it finds no memory, and at one place it
 # crashes; the dynamic loader, which it makes work for, ends it too: what can be
 # promised is that no file is left that looks like a result.

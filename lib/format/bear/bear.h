@@ -38,6 +38,9 @@ void tr_bear_discard(struct tr_writer *writer);
 bool tr_bear_time_read(struct tr_text timestamp, struct tr_buffer *seconds);
 bool tr_bear_time_write(struct tr_text seconds, struct tr_buffer *timestamp);
 
+/* A signal's number by its name; 0: it is none that ends programs. */
+unsigned tr_bear_signal_number(struct tr_text name);
+
 /*
  * Appends an environment (the text of a JSON object) as a map, without what
  * Bear's interception put into it where strip says so. False: a value that no

@@ -1,13 +1,14 @@
 #include <stdlib.h>
 
 #include "format/bear/bear.h"
-#include "format/bear/processes.h"
-#include "record/json_items.h"
+#include "format/bear/event.h"
+#include "process/recent.h"
 #include "record/literal.h"
 
 struct tr_reader {
 	struct tr_json_items items;
-	struct tr_bear_processes processes;
+	struct tr_recent running; /* by pid: the seq of what it executes */
+	struct tr_recent pids;	  /* by rid */
 	struct tr_arena arena;
 	struct tr_record record;
 	struct tr_buffer line, extra, text;
@@ -18,75 +19,24 @@ struct tr_reader {
 
 enum { MOST = 1 << 20, BITS = 50, BITS_CUT = 25 };
 
-/* The members of an object that matter, and those of the objects in it. */
-struct event {
-	struct tr_json_member *members, *started, *execution;
-	size_t count, started_count, execution_count;
-	const struct tr_json_member *rid, *timestamp, *pid, *ppid;
-	const struct tr_json_member *terminated, *signalled;
-};
-
-static const struct tr_json_member *typed(const struct tr_json_member *members, size_t count,
-					  const char *key, enum tr_json_token type)
-{
-	const struct tr_json_member *member = tr_json_member_find(members, count, key);
-
-	return member && member->type == type ? member : NULL;
-}
-
-/* False: memory is out. */
-static bool open_execution(struct event *event, const struct tr_json_member *in, size_t count,
-			   struct tr_arena *arena)
-{
-	const struct tr_json_member *execution = typed(in, count, "execution", TR_JSON_OBJECT);
-
-	event->pid = typed(in, count, "pid", TR_JSON_NUMBER);
-	event->ppid = typed(in, count, "ppid", TR_JSON_NUMBER);
-	return !execution ||
-	       tr_json_members(execution->value, arena, &event->execution, &event->execution_count);
-}
-
-static bool open_event(struct event *event, struct tr_text object, struct tr_arena *arena)
-{
-	*event = (struct event){ 0 };
-	if (!tr_json_members(object, arena, &event->members, &event->count))
-		return false;
-	event->rid = typed(event->members, event->count, "rid", TR_JSON_STRING);
-	event->timestamp = typed(event->members, event->count, "timestamp", TR_JSON_STRING);
-	event->terminated = typed(event->members, event->count, "terminated", TR_JSON_OBJECT);
-	event->signalled = typed(event->members, event->count, "signalled", TR_JSON_OBJECT);
-	const struct tr_json_member *started =
-		typed(event->members, event->count, "started", TR_JSON_OBJECT);
-	if (!started)
-		return open_execution(event, event->members, event->count, arena);
-	return tr_json_members(started->value, arena, &event->started, &event->started_count) &&
-	       open_execution(event, event->started, event->started_count, arena);
-}
-
-static bool is_execution(const struct event *event)
-{
-	return typed(event->execution, event->execution_count, "executable", TR_JSON_STRING) ||
-	       typed(event->execution, event->execution_count, "arguments", TR_JSON_ARRAY);
-}
-
 int tr_bear_bid(struct tr_input *in)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_text object;
-	struct event event;
+	struct tr_bear_event event;
 	int bits = 0;
 
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
 	/* not no where memory is out: to open it is what can say so */
-	if (!open_event(&event, object, &arena))
+	if (!tr_bear_event_open(&event, object, &arena))
 		bits = 1;
-	else if (is_execution(&event) && event.pid)
+	else if (tr_bear_is_execution(&event) && event.pid)
 		bits = BITS;
 	else if (event.rid && (event.terminated || event.signalled || event.timestamp))
 		bits = BITS;
 	/* an execution that is cut: nobody else's object begins like that */
-	else if (event.rid && event.count == 1 && object.len > 0 &&
+	else if (event.rid && event.top.count == 1 && object.len > 0 &&
 		 object.data[object.len - 1] != '}')
 		bits = BITS_CUT;
 	tr_arena_free(&arena);
@@ -104,14 +54,14 @@ struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_in
 		return NULL;
 	}
 	tr_json_items_init(&reader->items, in, true);
-	reader->processes = (struct tr_bear_processes)TR_BEAR_PROCESSES_INIT;
 	reader->strip = tr_text_is(intercept, "strip");
 	return reader;
 }
 
 void tr_bear_close(struct tr_reader *reader)
 {
-	tr_bear_processes_free(&reader->processes);
+	tr_recent_free(&reader->running);
+	tr_recent_free(&reader->pids);
 	tr_arena_free(&reader->arena);
 	tr_buffer_free(&reader->line);
 	tr_buffer_free(&reader->extra);
@@ -180,40 +130,11 @@ static bool put_field(const char *key, const struct tr_json_member *member, stru
 	return put_value(member->value, to, err);
 }
 
-/* Members of a level that the record's fields do not have. */
-static bool put_others(struct tr_reader *reader, const struct tr_json_member *members, size_t count,
-		       const char *const *known, struct tr_error *err)
+static bool put_extra(struct tr_reader *reader, const struct tr_bear_event *event,
+		      struct tr_error *err)
 {
-	struct tr_buffer *extra = &reader->extra;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t k = 0;
-		while (known[k] && !tr_text_is(members[i].key, known[k]))
-			k++;
-		if (known[k])
-			continue;
-		tr_buffer_put_literal(extra, ",\"");
-		tr_json_string_to_spelling(members[i].key, extra);
-		tr_buffer_put_literal(extra, "\":");
-		if (!put_value(members[i].value, extra, err))
-			return false;
-	}
-	return true;
-}
-
-static bool put_extra(struct tr_reader *reader, const struct event *event, struct tr_error *err)
-{
-	static const char *const event_keys[] = { "rid",       "started",   "terminated",
-						  "signalled", "pid",	    "ppid",
-						  "execution", "timestamp", NULL };
-	static const char *const started_keys[] = { "execution", "pid", "ppid", NULL };
-	static const char *const execution_keys[] = { "executable", "arguments", "working_dir",
-						      "environment", NULL };
-
 	tr_buffer_reset(&reader->extra);
-	if (!put_others(reader, event->members, event->count, event_keys, err) ||
-	    !put_others(reader, event->started, event->started_count, started_keys, err) ||
-	    !put_others(reader, event->execution, event->execution_count, execution_keys, err))
+	if (!tr_bear_event_others(event, &reader->extra, err))
 		return false;
 	/* a time that would come back otherwise */
 	tr_buffer_reset(&reader->text);
@@ -231,8 +152,8 @@ static bool put_extra(struct tr_reader *reader, const struct event *event, struc
 }
 
 /* Kind, seq, time, task. */
-static void put_columns(struct tr_reader *reader, const char *kind, const struct event *event,
-			struct tr_text task)
+static void put_columns(struct tr_reader *reader, const char *kind,
+			const struct tr_bear_event *event, struct tr_text task)
 {
 	struct tr_buffer *line = &reader->line;
 
@@ -251,51 +172,80 @@ static void put_columns(struct tr_reader *reader, const char *kind, const struct
 	tr_buffer_put_byte(line, '\t');
 }
 
-static bool put_environment(struct tr_reader *reader, const struct event *event,
+static bool put_environment(struct tr_reader *reader, const struct tr_bear_event *event,
 			    struct tr_error *err)
 {
-	const struct tr_json_member *environment =
-		typed(event->execution, event->execution_count, "environment", TR_JSON_OBJECT);
-
-	if (!environment)
+	if (!event->environment)
 		return true;
 	tr_buffer_put_literal(&reader->line, "\tenv=");
-	return tr_bear_environment(environment->value, reader->strip, &reader->arena, &reader->line,
-				   err);
+	return tr_bear_environment(event->environment->value, reader->strip, &reader->arena,
+				   &reader->line, err);
 }
 
-/* The event's time in seconds; empty where it has none. */
-static struct tr_text time_of(struct tr_reader *reader, const struct event *event)
+/* A number that stands in a string, or by itself. */
+static bool number_of(struct tr_text text, uint64_t *number)
 {
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
+
+	return text.len && tr_cell_number(&cell, number);
+}
+
+/* What the parent executes; a number that comes again, after its process has ended, is nobody's. */
+static bool find_parent(struct tr_reader *reader, const struct tr_bear_event *event, uint64_t *seq)
+{
+	uint64_t pid;
+
+	return event->ppid && number_of(event->ppid->value, &pid) &&
+	       tr_recent_find(&reader->running, pid, seq) && *seq != TR_NO_POSITION;
+}
+
+/* False: memory is out. */
+static bool begin_process(struct tr_reader *reader, const struct tr_bear_event *event, uint64_t seq)
+{
+	uint64_t pid, rid;
+
+	/* version 4 tells neither parents nor ends */
+	if (!event->started || !event->pid || !number_of(event->pid->value, &pid))
+		return true;
+	if (event->rid && number_of(body(event->rid), &rid) &&
+	    !tr_recent_put(&reader->pids, rid, pid))
+		return false;
+	return tr_recent_put(&reader->running, pid, seq);
+}
+
+/* The process that ends, as a cell; data NULL: not known. False: memory is out. */
+static bool end_process(struct tr_reader *reader, const struct tr_bear_event *event,
+			struct tr_text *task)
+{
+	uint64_t pid, rid;
+
+	*task = (struct tr_text){ NULL, 0 };
+	if (!number_of(body(event->rid), &rid) || !tr_recent_find(&reader->pids, rid, &pid))
+		return true;
 	tr_buffer_reset(&reader->text);
-	if (event->timestamp && !tr_bear_time_read(body(event->timestamp), &reader->text))
-		tr_buffer_reset(&reader->text);
-	return tr_buffer_text(&reader->text);
+	tr_buffer_put_decimal(&reader->text, pid);
+	*task = tr_arena_copy(&reader->arena, tr_buffer_text(&reader->text));
+	return task->data && tr_recent_put(&reader->running, pid, TR_NO_POSITION);
 }
 
-static bool put_execution(struct tr_reader *reader, const struct event *event, struct tr_error *err)
+static bool put_execution(struct tr_reader *reader, const struct tr_bear_event *event,
+			  struct tr_error *err)
 {
-	const struct tr_json_member *executable =
-		typed(event->execution, event->execution_count, "executable", TR_JSON_STRING);
-	const struct tr_json_member *cwd =
-		typed(event->execution, event->execution_count, "working_dir", TR_JSON_STRING);
-	const struct tr_json_member *argv =
-		typed(event->execution, event->execution_count, "arguments", TR_JSON_ARRAY);
 	struct tr_buffer *line = &reader->line;
 	uint64_t parent;
 
-	if (executable)
-		tr_json_string_to_cell(body(executable), line);
+	if (event->executable)
+		tr_json_string_to_cell(body(event->executable), line);
 	else
 		tr_buffer_put_byte(line, '-');
-	if (event->ppid && tr_bear_processes_find(&reader->processes, event->ppid->value,
-						  time_of(reader, event), &parent)) {
+	if (find_parent(reader, event, &parent)) {
 		tr_buffer_put_literal(line, "\tparent=");
 		tr_buffer_put_decimal(line, parent);
 	}
-	if (!put_field("ppid", event->ppid, line, err) || !put_field("cwd", cwd, line, err) ||
-	    !put_field("argv", argv, line, err) || !put_environment(reader, event, err) ||
-	    !put_field("rid", event->rid, line, err))
+	if (!put_field("ppid", event->ppid, line, err) ||
+	    !put_field("cwd", event->working_dir, line, err) ||
+	    !put_field("argv", event->arguments, line, err) ||
+	    !put_environment(reader, event, err) || !put_field("rid", event->rid, line, err))
 		return false;
 	/* version 4 keeps what compilers look at */
 	if (!event->started)
@@ -328,7 +278,8 @@ static bool put_number(const char *key, const struct tr_json_member *object, con
 	return put_field(key, &number, &reader->line, err);
 }
 
-static bool put_exit(struct tr_reader *reader, const struct event *event, struct tr_error *err)
+static bool put_exit(struct tr_reader *reader, const struct tr_bear_event *event,
+		     struct tr_error *err)
 {
 	tr_buffer_put_byte(&reader->line, '-');
 	if (event->terminated && !put_number("status", event->terminated, "status", reader, err))
@@ -359,27 +310,23 @@ static enum tr_status report(struct tr_reader *reader, struct tr_text object, co
 }
 
 static enum tr_status make_record(struct tr_reader *reader, struct tr_text object,
-				  const struct event *event, struct tr_record **record,
+				  const struct tr_bear_event *event, struct tr_record **record,
 				  struct tr_error *err)
 {
 	struct tr_text task = { NULL, 0 };
 	uint64_t seq = reader->seq;
 	bool done;
 
-	if (is_execution(event)) {
+	if (tr_bear_is_execution(event)) {
 		if (event->pid)
 			task = event->pid->value;
 		put_columns(reader, "exec", event, task);
 		done = put_execution(reader, event, err);
-		if (done && task.data &&
-		    !tr_bear_processes_start(&reader->processes,
-					     event->rid ? body(event->rid) : TR_TEXT(""), task,
-					     seq))
+		if (done && !begin_process(reader, event, seq))
 			return out_of_memory(err);
 	} else if (event->rid && (event->terminated || event->signalled)) {
-		if (!tr_bear_processes_end(&reader->processes, body(event->rid),
-					   time_of(reader, event), &task))
-			task.data = NULL;
+		if (!end_process(reader, event, &task))
+			return out_of_memory(err);
 		put_columns(reader, "exit", event, task);
 		done = put_exit(reader, event, err);
 	} else {
@@ -390,14 +337,14 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text objec
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
 	reader->seq = seq;
-	return report(reader, object, "an event with a value that no record can hold", err);
+	return report(reader, object, "an event that is not as Bear writes it", err);
 }
 
 enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
 			    struct tr_error *err)
 {
 	struct tr_text object;
-	struct event event;
+	struct tr_bear_event event;
 
 	if (reader->stranger) {
 		reader->stranger = false;
@@ -407,9 +354,9 @@ enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
 	if (!reader->headed) {
 		unsigned version = 3;
 		if (tr_json_items_peek(reader->items.in, MOST, &object)) {
-			if (!open_event(&event, object, &reader->arena))
+			if (!tr_bear_event_open(&event, object, &reader->arena))
 				return out_of_memory(err);
-			version = is_execution(&event) && !event.started ? 4 : 3;
+			version = tr_bear_is_execution(&event) && !event.started ? 4 : 3;
 		}
 		return give_header(reader, version, record, err);
 	}
@@ -417,7 +364,7 @@ enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
 		tr_json_items_next(&reader->items, &object, &reader->source_line, err);
 	if (status != TR_OK)
 		return status;
-	if (!open_event(&event, object, &reader->arena))
+	if (!tr_bear_event_open(&event, object, &reader->arena))
 		return out_of_memory(err);
 	return make_record(reader, object, &event, record, err);
 }

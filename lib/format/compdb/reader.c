@@ -14,7 +14,7 @@ struct tr_reader {
 	uint64_t seq;
 };
 
-enum { MOST = 1 << 20, BITS = 40 };
+enum { MOST = 1 << 20, BITS = 40, BITS_CUT = 10 };
 
 static bool is_member(const struct tr_json_member *members, size_t count, const char *key,
 		      enum tr_json_token type)
@@ -36,13 +36,18 @@ static int bid(struct tr_input *in, bool wants_file)
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
 	/* not no where memory is out: to open it is what can say so */
-	if (!tr_json_members(object, &arena, &members, &count))
-		bits = 1;
-	else if (is_member(members, count, "directory", TR_JSON_STRING) &&
-		 (is_member(members, count, "arguments", TR_JSON_ARRAY) ||
-		  is_member(members, count, "command", TR_JSON_STRING)) &&
-		 is_member(members, count, "file", TR_JSON_STRING) == wants_file)
+	if (!tr_json_members(object, &arena, &members, &count)) {
+		tr_arena_free(&arena);
+		return 1;
+	}
+	bool command = is_member(members, count, "arguments", TR_JSON_ARRAY) ||
+		       is_member(members, count, "command", TR_JSON_STRING);
+	bool directory = is_member(members, count, "directory", TR_JSON_STRING);
+	bool file = is_member(members, count, "file", TR_JSON_STRING);
+	if (command && directory && file == wants_file)
 		bits = BITS;
+	else if (command && object.len > MOST / 2 && wants_file)
+		bits = BITS_CUT; /* so long that the other keys are not in sight */
 	tr_arena_free(&arena);
 	return bits;
 }
@@ -99,6 +104,27 @@ static const struct tr_json_member *typed(const struct object *object, const cha
 	return member && member->type == type ? member : NULL;
 }
 
+/* A key of ours with a value of another type: what was meant is not known. NULL: none. */
+static const char *misused(const struct object *object)
+{
+	static const struct {
+		const char *key;
+		enum tr_json_token type;
+	} known[] = {
+		{ "directory", TR_JSON_STRING }, { "arguments", TR_JSON_ARRAY },
+		{ "command", TR_JSON_STRING },	 { "file", TR_JSON_STRING },
+		{ "output", TR_JSON_STRING },	 { "respfile", TR_JSON_STRING },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		const struct tr_json_member *member =
+			tr_json_member_find(object->members, object->count, known[i].key);
+		if (member && member->type != known[i].type)
+			return known[i].key;
+	}
+	return NULL;
+}
+
 static bool find_members(struct object *object, struct tr_text text, struct tr_arena *arena)
 {
 	*object = (struct object){ 0 };
@@ -114,11 +140,17 @@ static bool find_members(struct object *object, struct tr_text text, struct tr_a
 	return true;
 }
 
+/* A field has it, or has another of that key that counts because it stands behind. */
 static bool is_field(const struct object *object, const struct tr_json_member *member)
 {
-	return member == object->directory || member == object->arguments ||
-	       member == object->command || member == object->file || member == object->output ||
-	       member == object->respfile;
+	const struct tr_json_member *fields[] = { object->directory, object->arguments,
+						  object->command,   object->file,
+						  object->output,    object->respfile };
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (fields[i] && tr_text_equal(fields[i]->key, member->key))
+			return true;
+	return false;
 }
 
 /* Appends a value's spelling. False: it is none that a record can hold, or memory is out. */
@@ -205,7 +237,7 @@ static void put_name(struct tr_reader *reader, const struct object *object)
 	tr_buffer_free(&word);
 }
 
-/* Members that no field has, with what is no value of theirs; of a repeated key all. */
+/* Members that no field has. */
 static bool put_extra(struct tr_reader *reader, const struct object *object, struct tr_error *err)
 {
 	struct tr_buffer *extra = &reader->extra;
@@ -252,6 +284,11 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
 		return out_of_memory(err);
 	if (!object.directory && !object.arguments && !object.command) {
 		tr_error_set(err, TR_CAUSE_INPUT, "an object without directory and arguments");
+		return TR_WARN;
+	}
+	if (misused(&object)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "an object with a value of the wrong type: %s",
+			     misused(&object));
 		return TR_WARN;
 	}
 	tr_buffer_reset(line);

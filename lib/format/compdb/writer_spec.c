@@ -65,9 +65,20 @@ struct item {
 	struct tr_text directory;
 	const struct tr_text *argv;
 	size_t argc;
-	struct tr_text respfile; /* data NULL: none */
-	struct tr_text missing;	 /* a response file that is not here; data NULL: none */
+	struct tr_text respfile;     /* data NULL: none */
+	struct tr_text file, output; /* that a specification had; nobody looks at them */
+	struct tr_text missing;	     /* a response file that is not here; data NULL: none */
 };
+
+static void put_member(struct tr_buffer *to, const char *key, struct tr_text bytes)
+{
+	if (!bytes.data)
+		return;
+	tr_buffer_put_literal(to, ",\n  \"");
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_literal(to, "\": ");
+	tr_json_string_from_bytes(bytes, to);
+}
 
 static void put_item(struct tr_buffer *to, const struct item *item, struct tr_text extra)
 {
@@ -80,10 +91,9 @@ static void put_item(struct tr_buffer *to, const struct item *item, struct tr_te
 		tr_json_string_from_bytes(item->argv[i], to);
 	}
 	tr_buffer_put_byte(to, ']');
-	if (item->respfile.data) {
-		tr_buffer_put_literal(to, ",\n  \"respfile\": ");
-		tr_json_string_from_bytes(item->respfile, to);
-	}
+	put_member(to, "respfile", item->respfile);
+	put_member(to, "file", item->file);
+	put_member(to, "output", item->output);
 	if (extra.len) {
 		tr_buffer_put_literal(to, ",\n  ");
 		tr_buffer_put_text(to, extra);
@@ -170,7 +180,12 @@ static enum tr_status make_item(struct writer *writer, struct tr_record *record,
 		done = attach(writer, command, item, rules, record->arena, err);
 	if (!done)
 		return out_of_memory(err);
-	enum tr_status status = writer->faithful ? tr_compdb_extra(record, &extra, err) : TR_OK;
+	enum tr_status status = TR_OK;
+	if (writer->faithful) {
+		item->file = tr_command_string(record, "file");
+		item->output = tr_command_string(record, "output");
+		status = tr_compdb_extra(record, &extra, err);
+	}
 	if (status == TR_OK) {
 		put_item(&writer->item, item, tr_buffer_text(&extra));
 		if (writer->item.failed)

@@ -1,0 +1,84 @@
+/* Whole environments, and what is remembered of what was used last. */
+#include "process/follow.h"
+
+#include "process/recent.h"
+#include "tap.h"
+
+static struct tr_arena arena = TR_ARENA_INIT;
+
+/* The environment after that line; "-": not known; "!": trouble. */
+static bool gives(struct tr_follow *follow, const char *line, const char *want)
+{
+	char padded[400] = { 0 };
+	struct tr_record record;
+	struct tr_buffer got = TR_BUFFER_INIT;
+	struct tr_error err;
+	snprintf(padded, sizeof padded, "%s\n", line);
+	tr_record_init(&record, &arena);
+	if (!tr_record_from_line(&record, tr_text_from(padded), &err))
+		return false;
+	if (tr_follow_record(follow, &record, &err) != TR_OK)
+		tr_buffer_put_byte(&got, '!');
+	else if (!follow->own)
+		tr_buffer_put_byte(&got, '-');
+	else
+		tr_environment_write(follow->pool, follow->own, &got);
+	bool same = tr_text_is(tr_buffer_text(&got), want);
+	if (!same)
+		diag("got %.*s", (int)got.len, got.data);
+	tr_buffer_free(&got);
+	return same;
+}
+
+static void test_follow(void)
+{
+	struct tr_follow f = { NULL, NULL, NULL };
+	ok(gives(&f, "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}", "-"), "the first");
+	ok(gives(&f, "exec\t1\t-\t1\tx", "{\"A\":\"a\",\"B\":\"b\"}"), "of one that says nothing");
+	ok(gives(&f, "exec\t2\t-\t2\tx\tparent=1\tenvdiff={\"A\":null,\"C\":\"c\"}",
+		 "{\"B\":\"b\",\"C\":\"c\"}"),
+	   "against the parent's");
+	ok(gives(&f, "exec\t3\t-\t3\tx\tparent=2", "{\"B\":\"b\",\"C\":\"c\"}"), "the parent's");
+	ok(gives(&f, "exec\t4\t-\t4\tx\tparent=2\tenvtop={\"B\":\"x\"}",
+		 "{\"A\":\"a\",\"B\":\"x\"}"),
+	   "against the first");
+	ok(gives(&f, "exec\t5\t-\t5\tx\tparent=2\tenv={\"D\":\"d\"}", "{\"D\":\"d\"}"), "whole");
+	ok(gives(&f, "exec\t6\t-\t6\tx\tparent=99\tenvdiff={\"D\":\"d\"}", "-"),
+	   "a stranger's child");
+	ok(gives(&f, "exec\t7\t-\t7\tx\tparent=6", "-"), "and its child");
+	ok(gives(&f, "exec\t8\t-\t8\tx\tparent=5\tflagged=[\"env-unknown\"]", "-"), "flagged");
+	ok(gives(&f, "exec\t9\t-\t9\tx\tenv=[1]", "!"), "no map");
+	ok(gives(&f, "exec\t10\t-\t9\tx\tparent=5", "{\"D\":\"d\"}"), "it goes on");
+	tr_follow_free(&f);
+	ok(gives(&f, "exec\t1\t-\t1\tx\tenvdiff={\"A\":\"a\"}", "{\"A\":\"a\"}"),
+	   "without an env record the first is empty");
+	tr_follow_free(&f);
+}
+
+static void test_recent(void)
+{
+	struct tr_recent recent = TR_RECENT_INIT;
+	uint64_t value;
+	ok(!tr_recent_find(&recent, 1, &value), "nothing yet");
+	bool there = tr_recent_put(&recent, 1, 10) && tr_recent_put(&recent, UINT64_MAX, 11) &&
+		     tr_recent_put(&recent, 1, 12);
+	ok(there && tr_recent_find(&recent, 1, &value) && value == 12, "the last counts");
+	ok(tr_recent_find(&recent, UINT64_MAX, &value) && value == 11, "any number");
+	for (uint64_t i = 2; i < 2000000; i++) {
+		there &= tr_recent_put(&recent, i, i);
+		/* what is used stays */
+		there &= i % 1000 || (tr_recent_find(&recent, 1, &value) && value == 12);
+		there &= tr_recent_find(&recent, i - i % 1000 / 10, &value);
+	}
+	ok(there, "what was used last is there, of however many");
+	tr_recent_free(&recent);
+	ok(!tr_recent_find(&recent, 1, &value), "and forgotten");
+}
+
+int main(void)
+{
+	test_follow();
+	test_recent();
+	tr_arena_free(&arena);
+	return done_testing();
+}

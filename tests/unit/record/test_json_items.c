@@ -1,0 +1,117 @@
+/* Objects in a row: lists, lines, what stands between them, and how they come. */
+#include "record/json_items.h"
+
+#include "../core/memory.h"
+#include "tap.h"
+
+struct trial {
+	const char *text, *want; /* objects with "|" behind, "!" for trouble, "?" where it is cut */
+	bool lines;
+};
+
+static const struct trial trials[] = {
+	{ "[{\"a\":1},{\"b\":[2,{}]}]", "{\"a\":1}|{\"b\":[2,{}]}|", false },
+	{ "\xef\xbb\xbf [\n {}\n,\n{ \"a\" : null } ]\n", "{}|{ \"a\" : null }|", false },
+	{ "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}|{\"b\":2}|", true },
+	{ "{\"a\":\n1}{\"b\":2}", "{\"a\":\n1}|{\"b\":2}|", true },
+	{ "", "", false },
+	{ "[]", "", false },
+	{ "[", "?", false },
+	{ "[{\"a\":1}", "{\"a\":1}|?", false },
+	{ "[{\"a\":1", "?", false },
+	{ "[{\"a\":{\"b\":1},", "?{\"b\":1}|", false },
+	{ "noise {\"a\":1} noise {\"b\":2}", "!{\"a\":1}|!{\"b\":2}|", false },
+	{ "noise {\"a\":1}\nnoise\n{\"b\":2}\n", "!!{\"b\":2}|", true },
+	{ "{\"a\" 1}\n{\"b\":2}\n", "!{\"b\":2}|", true },
+	{ "{\"a\":\"x\n{\"b\":2}\n", "!{\"b\":2}|", true },
+	{ "{\"a\":1]}{\"b\":2}", "!{\"b\":2}|", false },
+	{ "{\"a\":\"\\\"}{\\\\\"}", "{\"a\":\"\\\"}{\\\\\"}|", false },
+	{ "{\"a\":tru", "?", false },
+	{ "{\"a\":12", "?", false },
+	{ "{\"a\":\"x\\", "?", false },
+	{ "{\"a\":1}x", "{\"a\":1}|!", true },
+};
+
+static void gather(const struct trial *trial, size_t piece, struct tr_buffer *got)
+{
+	struct tr_input *in = memory_input(tr_text_from(trial->text), piece);
+	struct tr_json_items items;
+	struct tr_text object;
+	struct tr_error err;
+	uint64_t line;
+	enum tr_status status;
+
+	tr_json_items_init(&items, in, trial->lines);
+	while ((status = tr_json_items_next(&items, &object, &line, &err)) != TR_END) {
+		if (status == TR_OK)
+			tr_buffer_put_text(got, object);
+		tr_buffer_put_byte(got, status == TR_OK		    ? '|'
+					: err.cause == TR_CAUSE_CUT ? '?'
+								    : '!');
+	}
+	tr_input_free(in);
+}
+
+static void test_trials(void)
+{
+	static const size_t pieces[] = { 0, 1, 2, 3, 7 };
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		bool same = true;
+		for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+			struct tr_buffer got = TR_BUFFER_INIT;
+			gather(&trials[i], pieces[k], &got);
+			same &= tr_text_is(tr_buffer_text(&got), trials[i].want);
+			if (!same)
+				diag("by %zu: got %.*s", pieces[k], (int)got.len, got.data);
+			tr_buffer_free(&got);
+		}
+		ok(same, "text %zu", i);
+	}
+}
+
+static void test_lines(void)
+{
+	struct tr_input *in = memory_input(TR_TEXT("[\n\n{\n}\n,\n\n{}]"), 3);
+	struct tr_json_items items;
+	struct tr_text object;
+	struct tr_error err;
+	uint64_t line = 0;
+	tr_json_items_init(&items, in, false);
+	ok(tr_json_items_next(&items, &object, &line, &err) == TR_OK && line == 3, "a line");
+	ok(tr_json_items_next(&items, &object, &line, &err) == TR_OK && line == 7, "another");
+	tr_input_free(in);
+}
+
+static void test_members(void)
+{
+	static const char text[] =
+		"{ \"a\" : [1, {\"b\":\"]\"}] ,\"a\":\"x\\\"\", \"c\":-1.5e3,\"d\":{}}";
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_json_member *members = NULL;
+	char copy[sizeof text + TR_INPUT_PAD] = { 0 };
+	size_t count;
+	memcpy(copy, text, sizeof text);
+	ok(tr_json_members((struct tr_text){ copy, sizeof text - 1 }, &arena, &members, &count) &&
+		   count == 4,
+	   "members");
+	const struct tr_json_member *a = tr_json_member_find(members, count, "a");
+	ok(a && a->type == TR_JSON_STRING && tr_text_is(a->value, "\"x\\\"\""), "the last counts");
+	ok(tr_text_is(members[0].value, "[1, {\"b\":\"]\"}]"), "a list");
+	ok(tr_text_is(members[2].value, "-1.5e3") && members[2].type == TR_JSON_NUMBER, "a number");
+	ok(!tr_json_member_find(members, count, "b"), "not one of a member's");
+	bool fine = true;
+	for (size_t n = 0; n < sizeof text - 1; n++) {
+		fine &= tr_json_members((struct tr_text){ copy, n }, &arena, &members, &count);
+		fine &= count <= 4;
+	}
+	ok(fine, "cut anywhere");
+	tr_arena_free(&arena);
+}
+
+int main(void)
+{
+	test_trials();
+	test_lines();
+	test_members();
+	return done_testing();
+}
