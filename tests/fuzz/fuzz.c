@@ -87,9 +87,9 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 {
 	struct tr_error err;
 	bool lines = exact && reads->flags & TR_FORMAT_LINES;
-	struct tr_read_config read = {
-		.limits = fuzz_limits(), .exact = exact && !lines, .lines = lines
-	};
+	struct tr_read_config read = { .limits = fuzz_limits(),
+				       .exact = exact && !lines,
+				       .lines = lines };
 	struct tr_write_config write = { .strict = false };
 	size_t trouble = 0;
 	struct tr_source *source = memory_source(data.data, data.len, piece);

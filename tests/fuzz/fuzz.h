@@ -22,7 +22,8 @@ struct tr_limits fuzz_limits(void);
 /*
  * Reads data as format, in pieces of `piece` bytes, and appends what its
  * records are in the writer's format: to->data holds the bytes. exact as in
- * tr_read_config; of a format that has --lines it means those. Returns how often damage or a flaw was reported, and fatal errors.
+ * tr_read_config; of a format that has --lines it means those. Returns how often damage or a flaw
+ * was reported, and fatal errors.
  */
 size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
 		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to);

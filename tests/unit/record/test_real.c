@@ -134,6 +134,30 @@ static uint64_t random_magnitude(int fraction_bits, uint64_t infinity)
 	}
 }
 
+/* Whole numbers, which are written without a search: all of their digits. */
+static void whole_numbers(void)
+{
+	unsigned wrong = 0;
+	for (uint32_t n = 1; n <= 1 << 24; n += 1 + n / 5000) {
+		for (uint32_t near = n - (n > 1); near <= n; near++) {
+			char want[32], have[TR_REAL_MAX + 1];
+			float single = (float)near;
+			double twice = (double)near * 536870912 + near % 7; /* up to 2^53 */
+			uint32_t bits;
+			uint64_t wide;
+			memcpy(&bits, &single, sizeof bits);
+			memcpy(&wide, &twice, sizeof wide);
+			snprintf(want, sizeof want, "%.1ff", (double)single);
+			have[tr_real32_write(bits, have)] = '\0';
+			wrong += strcmp(want, have) != 0;
+			snprintf(want, sizeof want, "%.1f", twice);
+			have[tr_real64_write(wide, have)] = '\0';
+			wrong += strcmp(want, have) != 0;
+		}
+	}
+	ok(wrong == 0, "whole numbers have all their digits");
+}
+
 static unsigned significant(const char *text)
 {
 	unsigned count = 0, zeros = 0;
@@ -282,6 +306,7 @@ int main(void)
 	struct tr_arena arena = TR_ARENA_INIT;
 	table(&arena);
 	powers();
+	whole_numbers();
 	random_numbers();
 	if (LDBL_MANT_DIG > DBL_MANT_DIG)
 		random_middles();

@@ -18,12 +18,18 @@ static inline void put_message(struct tr_buffer *to, const struct tr_error *err)
 	tr_buffer_put_text(to, tr_text_from(text));
 }
 
+enum how { FIELDS, TEXT, EXACT }; /* what records come as, and with --exact */
+
 /* Appends what the reader gives, read by `piece` bytes. False: memory was out. */
-static inline bool read_stream(struct tr_text stream, size_t piece, bool exact,
+static inline bool read_stream(struct tr_text stream, size_t piece, enum how how,
 			       struct tr_buffer *to)
 {
 	const struct tr_format *format = &tr_format_apitrace;
-	struct tr_read_config config = { .limits = TR_LIMITS_DEFAULT, .exact = exact };
+	struct tr_read_config config = {
+		.limits = TR_LIMITS_DEFAULT,
+		.exact = how == EXACT,
+		.as_text = how == TEXT,
+	};
 	struct tr_error err;
 	struct tr_input *in = memory_input(stream, piece, false);
 	struct tr_reader *reader = in ? format->open(&config, in, &err) : NULL;

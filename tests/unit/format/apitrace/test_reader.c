@@ -124,12 +124,12 @@ static const struct {
 static void check(const char *name, struct tr_text stream, const char *lines)
 {
 	static const size_t pieces[] = { SIZE_MAX / 4, 1, 2, 7 };
-	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+	for (size_t i = 0; i < 2 * sizeof pieces / sizeof *pieces; i++) {
 		struct tr_buffer got = TR_BUFFER_INIT;
-		size_t piece = pieces[i] < stream.len ? pieces[i] : stream.len;
-		bool read = read_stream(stream, piece, false, &got);
+		size_t piece = pieces[i / 2] < stream.len ? pieces[i / 2] : stream.len;
+		bool read = read_stream(stream, piece, i % 2 ? TEXT : FIELDS, &got);
 		bool same = tr_text_is(tr_buffer_text(&got), lines);
-		ok(read && same, "%s, read by %zu", name, piece);
+		ok(read && same, "%s, read by %zu%s", name, piece, i % 2 ? ", as text" : "");
 		if (!same)
 			printf("# got:\n%.*s# want:\n%s", (int)got.len, got.data, lines);
 		tr_buffer_free(&got);
