@@ -177,7 +177,8 @@ bool tr_cell_number(const struct tr_cell *cell, uint64_t *number)
 	uint64_t n = 0;
 	for (size_t i = 0; i < digits.len; i++) {
 		unsigned digit = (unsigned char)digits.data[i] - (unsigned)'0';
-		if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+		/* only the twentieth can be too much */
+		if (digit > 9 || (i == 19 && n > (UINT64_MAX - digit) / 10))
 			return false;
 		n = n * 10 + digit;
 	}

@@ -1,5 +1,7 @@
 /* Text to real numbers, rounded once, in the number's own width. */
+#include <float.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "record/literal.h"
 #include "record/real.h"
@@ -12,9 +14,9 @@ enum { FIRST_DIGITS = 19 }; /* what 64 bits hold of any number */
 struct decimal {
 	bool negative;
 	const char *first, *end; /* from the first digit that is not 0 to behind the last */
-	uint64_t digits;         /* the first FIRST_DIGITS of them */
-	bool more;               /* digits behind those that are not 0 */
-	int exponent;            /* of the last one in `digits` */
+	uint64_t digits;	 /* the first FIRST_DIGITS of them */
+	bool more;		 /* digits behind those that are not 0 */
+	int exponent;		 /* of the last one in `digits` */
 };
 
 /* The number in a run of digits, no more than limit. */
@@ -188,14 +190,76 @@ static bool read(const struct tr_real_width *width, struct tr_text text, uint64_
 	return in_range;
 }
 
+/*
+ * The short way, for nearly all numbers there are: where the digits and the
+ * power of ten are exact in a double, so is their quotient but for one rounding.
+ */
+enum { EXACT_POWER = 22 };
+
+static bool split_plain(struct tr_text text, struct decimal *d, unsigned *places)
+{
+	const char *p = text.data, *end = p + text.len, *point = NULL;
+	uint64_t digits = 0;
+	d->negative = p < end && *p == '-';
+	p += d->negative;
+	if (end - p > FIRST_DIGITS)
+		return false;
+	for (; p < end; p++) {
+		unsigned digit = (unsigned char)*p - (unsigned)'0';
+		if (digit <= 9)
+			digits = digits * 10 + digit;
+		else if (*p == '.')
+			point = p;
+		else
+			return false;
+	}
+	*places = point ? (unsigned)(end - point) - 1 : 0;
+	d->digits = digits;
+	return digits <= UINT64_C(1) << tr_real64.fraction_bits && *places <= EXACT_POWER;
+}
+
+static bool read_plain(struct tr_text text, bool *negative, uint64_t *bits)
+{
+	static const double powers[EXACT_POWER + 1] = {
+		1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,	1e8,  1e9,  1e10, 1e11,
+		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+	};
+	struct decimal d;
+	unsigned places;
+	if (FLT_EVAL_METHOD != 0 || !split_plain(text, &d, &places))
+		return false;
+	double quotient = (double)d.digits / powers[places];
+	memcpy(bits, &quotient, sizeof quotient);
+	*negative = d.negative;
+	return true;
+}
+
 bool tr_real64_read(struct tr_text decimal, uint64_t *bits)
 {
+	bool negative;
+	if (read_plain(decimal, &negative, bits)) {
+		*bits |= (uint64_t)negative << 63;
+		return true;
+	}
 	return read(&tr_real64, decimal, bits);
 }
 
 bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
 {
 	uint64_t wide;
+	bool negative;
+	if (read_plain(decimal, &negative, &wide)) {
+		/* rounding it again is right, unless that may have been the middle of two */
+		enum { MIDDLE = 1 << 28, BELOW = 2 * MIDDLE - 1 };
+		double number;
+		memcpy(&number, &wide, sizeof number);
+		float single = (float)number;
+		if ((wide & BELOW) - (MIDDLE - 1) > 2) {
+			memcpy(bits, &single, sizeof *bits);
+			*bits |= (uint32_t)negative << 31;
+			return true;
+		}
+	}
 	bool in_range = read(&tr_real32, decimal, &wide);
 	*bits = (uint32_t)wide;
 	return in_range;

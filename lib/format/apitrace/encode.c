@@ -190,7 +190,8 @@ static bool put_fields(struct event *event, size_t from, size_t to)
 
 /* Events. */
 
-static bool put_enter(struct event *event, size_t fields)
+/* Up to the fields. */
+static bool begin_enter(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;
 	uint64_t thread = 0;
@@ -207,7 +208,12 @@ static bool put_enter(struct event *event, size_t fields)
 	if (encoder->version >= TR_APITRACE_HAS_THREADS)
 		tr_encode_uint(encoder, thread);
 	tr_encode_signature(encoder, event->function);
-	return put_fields(event, 0, fields);
+	return true;
+}
+
+static bool put_enter(struct event *event, size_t fields)
+{
+	return begin_enter(event) && put_fields(event, 0, fields);
 }
 
 static bool put_leave(struct event *event, uint64_t number, size_t from)
@@ -287,12 +293,34 @@ static bool look_ahead(struct event *event, struct tr_field **raw)
 	return true;
 }
 
+/* The whole call from its line. False: it takes the long way, as if nothing had been tried. */
+static bool put_line(struct event *event)
+{
+	struct tr_encoder *encoder = event->encoder;
+	struct tr_record *record = event->record;
+	if (!record->line.data || record->split || !tr_text_is(record->kind, "call") ||
+	    !tr_written_is_recent(&encoder->signatures, record))
+		return false;
+	encoder->marking = false;
+	if (begin_enter(event) &&
+	    tr_encode_fields(encoder, event->function, encoder->calls, record->rest) &&
+	    !encoder->failed && !encoder->bytes.failed) {
+		encoder->calls++;
+		return true;
+	}
+	tr_encode_undo(encoder);
+	tr_encode_begin(encoder, record->arena, encoder->err);
+	return false;
+}
+
 enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *record,
 				struct tr_error *err)
 {
 	struct event event = { .encoder = encoder, .record = record };
 	struct tr_field *raw = NULL;
 	tr_encode_begin(encoder, record->arena, err);
+	if (put_line(&event))
+		return TR_OK;
 	enum tr_status status = tr_record_split(record, err);
 	if (status != TR_OK)
 		return status;

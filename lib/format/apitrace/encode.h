@@ -83,4 +83,11 @@ bool tr_encode_value(struct tr_encoder *encoder, const struct tr_value *value);
  */
 bool tr_encode_plain(struct tr_encoder *encoder, struct tr_text spelling);
 
+/*
+ * The fields of a call, as its line has them behind the fixed columns, and its
+ * leave. False: there is something that takes the long way.
+ */
+bool tr_encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
+		      uint64_t call, struct tr_text fields);
+
 #endif

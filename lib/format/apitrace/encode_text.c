@@ -1,7 +1,8 @@
 /*
- * Values from their spellings, without a tree between: the commonest ones, and
- * only where they are in the one spelling. Whatever is not quite that goes the
- * long way, which knows the whole grammar and says what is wrong.
+ * Values from their spellings, without a tree between, and whole calls from
+ * their lines: the commonest ones, and only where they are in the one spelling.
+ * Whatever is not quite that goes the long way, which knows the whole grammar
+ * and says what is wrong.
  */
 #include <string.h>
 
@@ -15,6 +16,12 @@
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+/* Nothing more of a value comes at p. */
+static bool is_end(const char *p, const char *end)
+{
+	return p == end || *p == ',' || *p == ']' || *p == '\t';
 }
 
 static bool is_word_start(char c)
@@ -105,8 +112,7 @@ static const char *string(struct tr_encoder *encoder, const char *p, const char 
 	p++;
 	const char *quote = memchr(p, '"', (size_t)(end - p));
 	/* a string that is cut goes on with dots, one that is a name with something else */
-	if (!quote || (quote + 1 < end && quote[1] != ',' && quote[1] != ']') ||
-	    memchr(p, '\\', (size_t)(quote - p)))
+	if (!quote || !is_end(quote + 1, end) || memchr(p, '\\', (size_t)(quote - p)))
 		return NULL;
 	tr_encode_byte(encoder, TR_APITRACE_STRING);
 	tr_encode_string(encoder, tr_text_span(p, quote));
@@ -195,7 +201,7 @@ static const char *word(struct tr_encoder *encoder, const char *p, const char *e
 		size_t len = strlen(constants[i].word);
 		if ((size_t)(end - p) < len || memcmp(p, constants[i].word, len) != 0)
 			continue;
-		if (p + len < end && p[len] != ',' && p[len] != ']')
+		if (!is_end(p + len, end))
 			break;
 		tr_encode_byte(encoder, constants[i].tag);
 		return p + len;
@@ -279,4 +285,69 @@ bool tr_encode_plain(struct tr_encoder *encoder, struct tr_text spelling)
 		encoder->fresh[--encoder->fresh_count]->written = false;
 	encoder->bytes.len = len;
 	return false;
+}
+
+/* The value at p, at the end of which a field ends. NULL: it is none of the commonest. */
+static const char *field(struct tr_encoder *encoder, const char *p, const char *end)
+{
+	if (end - p < 4 || memcmp(p, "b64:", 4) != 0) {
+		p = value(encoder, p, end, 0);
+		return p && (p == end || *p == '\t') ? p : NULL;
+	}
+	const char *tab = memchr(p, '\t', (size_t)(end - p));
+	end = tab ? tab : end;
+	return blob(encoder, tr_text_span(p + 4, end)) ? end : NULL;
+}
+
+static bool begins(const char *p, const char *end, struct tr_text lead)
+{
+	return (size_t)(end - p) >= lead.len && p[1] == lead.data[1] &&
+	       memcmp(p, lead.data, lead.len) == 0;
+}
+
+/*
+ * Which part of a call begins at p, where "\tkey=" stands: an argument, mostly
+ * the one that is due, or what comes back. NULL: another one.
+ */
+static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
+			size_t *due, const char *p, const char *end)
+{
+	enum { NEAR = 8 };
+	static const struct tr_text returned = { "\treturn=", 8 };
+	for (size_t i = *due; i < function->count && i < *due + NEAR; i++) {
+		struct tr_text lead = function->labels[i].lead;
+		if (!begins(p, end, lead))
+			continue;
+		*due = i + 1;
+		tr_encode_byte(encoder, TR_APITRACE_ARGUMENT);
+		tr_encode_uint(encoder, i);
+		return p + lead.len;
+	}
+	if (!begins(p, end, returned))
+		return NULL;
+	tr_encode_byte(encoder, TR_APITRACE_RETURN);
+	return p + returned.len;
+}
+
+bool tr_encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
+		      uint64_t call, struct tr_text fields)
+{
+	const char *p = fields.data, *end = p + fields.len;
+	bool entering = true;
+	size_t due = 0;
+	while (p && end - p > 1) {
+		if (end - p >= 3 && memcmp(p, "\t->", 3) == 0 && entering) {
+			entering = false;
+			due = 0;
+			p += 3;
+			tr_encode_byte(encoder, TR_APITRACE_END);
+			tr_encode_byte(encoder, TR_APITRACE_LEAVE);
+			tr_encode_uint(encoder, call);
+			continue;
+		}
+		p = part(encoder, function, &due, p, end);
+		p = p ? field(encoder, p, end) : NULL;
+	}
+	tr_encode_byte(encoder, TR_APITRACE_END);
+	return p == end && !entering;
 }

@@ -167,6 +167,28 @@ static bool suffices(struct tr_written_signatures *signatures,
 	return true;
 }
 
+/* Where the function of that cell is, if it was looked for not long ago; or another, or NULL. */
+static struct tr_apitrace_signature **recent_function(struct tr_written_signatures *signatures,
+						      struct tr_text cell)
+{
+	size_t len = cell.len, hash = len;
+	if (len) {
+		hash += 5 * (unsigned char)cell.data[len - 1];
+		hash += 31 * (unsigned char)cell.data[len / 2];
+		hash += 127 * (unsigned char)cell.data[len - len / 4 - 1];
+	}
+	return &signatures->recent[hash % TR_WRITTEN_RECENT];
+}
+
+bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_record *record)
+{
+	if (record->name.type != TR_CELL_TEXT)
+		return false;
+	const struct tr_apitrace_signature *recent =
+		*recent_function(signatures, record->name.text);
+	return recent && tr_text_equal(recent->cell, record->name.text);
+}
+
 enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 				   struct tr_record *record, const uint64_t *id,
 				   struct tr_apitrace_signature **function, struct tr_error *err)
@@ -176,12 +198,19 @@ enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 		tr_error_set(err, TR_CAUSE_INPUT, "a call needs the name of its function");
 		return TR_WARN;
 	}
+	struct tr_apitrace_signature **recent = recent_function(signatures, record->name.text);
+	*function = *recent;
+	if (!id && *function && tr_text_equal((*function)->cell, record->name.text))
+		return TR_OK;
 	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 	*function = id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_FUNCTIONS, *id)
 		       : tr_apitrace_function(&signatures->defined, name);
-	if (*function && tr_text_equal((*function)->name, name))
+	if (*function && tr_text_equal((*function)->name, name)) {
+		if (!id)
+			*recent = *function;
 		return TR_OK;
+	}
 	tr_rebuilt_begin_key(signatures, id ? 'F' : 'f', id ? *id : 0);
 	tr_buffer_put_text(&signatures->scratch, name);
 	struct tr_apitrace_signature *before = tr_rebuilt_shown(signatures);

@@ -14,6 +14,8 @@
 #include "core/id_map.h"
 #include "format/apitrace/signature.h"
 
+enum { TR_WRITTEN_RECENT = 256 };
+
 struct tr_written_signatures {
 	struct tr_apitrace_signatures defined, rebuilt; /* rebuilt: by their ids in the trace */
 	struct tr_id_map taken[TR_APITRACE_TABLES]; /* ids in the trace that are not as defined */
@@ -22,6 +24,8 @@ struct tr_written_signatures {
 	struct tr_buffer scratch;
 	struct tr_arena *scratch_arena; /* of the record that is being written */
 	bool any_rebuilt;
+	/* functions of the stream by a few bytes of their names: the same come again and again */
+	struct tr_apitrace_signature *recent[TR_WRITTEN_RECENT];
 	size_t spared; /* see write_rebuild_function.c */
 };
 
@@ -40,6 +44,9 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 				   struct tr_record *record, const uint64_t *id,
 				   struct tr_apitrace_signature **function, struct tr_error *err);
+
+/* True when the record's name is that of a function of the stream, as was found not long ago. */
+bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_record *record);
 
 /* What a value's @S, @E, @M, or a word K3, stand for; rebuilt where it has to be. NULL: memory. */
 struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *signatures,
