@@ -59,8 +59,10 @@ static void catch (int signal_number, void (*handler)(int))
 void tr_cli_progress_begin(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
+	/* a result that goes to the terminal is not to be mixed with it */
+	bool apart = cli->output_path || !isatty(STDOUT_FILENO);
 	bool on = p->progress == TR_CLI_ALWAYS ||
-		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO));
+		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && apart);
 
 	p->started = now();
 	catch (SIGUSR1, on_request);

@@ -51,8 +51,7 @@ static void out_of_memory(struct tr_cli *cli)
 	struct tr_error err;
 
 	tr_error_memory(&err);
-	tr_cli_report(cli, &err);
-	cli->stop = true;
+	tr_cli_abort(cli, &err);
 }
 
 static void choose_by(struct tool_stat *t)
@@ -98,6 +97,8 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 			tr_buffer_put_byte(&t->key, '\t');
 		if (tr_field_list_write(t->fields, i, record, NULL, true, &t->key, &err))
 			any = true;
+		else if (err.cause == TR_CAUSE_MEMORY)
+			t->key.failed = true;
 		else if (err.cause != TR_CAUSE_NONE)
 			tr_cli_report_record(&t->cli, record, &err, false);
 	}
@@ -137,7 +138,7 @@ static void put(struct tool_stat *t, struct tr_record *line)
 		else
 			tr_cli_report(&t->cli, &err);
 		if (status == TR_FATAL)
-			t->cli.stop = true;
+			tr_cli_abandon(&t->cli);
 	}
 }
 

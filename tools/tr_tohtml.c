@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
 		t.config.title = title_of(&t);
 		t.config.max_spool = t.cli.config.read.limits.max_spool;
-		struct tr_html *html = tr_html_new(&t.config, t.cli.out);
+		struct tr_html *html = t.names.failed ? NULL : tr_html_new(&t.config, t.cli.out);
 		if (html) {
 			put_all(&t, html);
 		} else {

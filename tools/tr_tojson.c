@@ -113,7 +113,7 @@ static void write_chrome(struct tr_cli *cli)
 
 	if (!chrome) {
 		tr_error_memory(&err);
-		tr_cli_report(cli, &err);
+		tr_cli_abort(cli, &err);
 		return;
 	}
 	do {

@@ -18,8 +18,7 @@ static void *out_of_memory(struct tr_cli *cli)
 	struct tr_error err;
 
 	tr_error_memory(&err);
-	tr_cli_report(cli, &err);
-	cli->stop = true;
+	tr_cli_abort(cli, &err);
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 #include "process/instant.h"
 
-#include "record/literal.h"
+#include "record/ask.h"
 
 static bool is_digit(char c)
 {
@@ -75,19 +75,25 @@ static int64_t from_value(const struct tr_value *value)
 	}
 }
 
-int64_t tr_instant_from_field(struct tr_record *record, const char *key)
+bool tr_instant_from_field(struct tr_record *record, const char *key, int64_t *instant)
 {
-	struct tr_field *field = tr_record_field(record, key);
+	struct tr_error err;
 
+	*instant = TR_INSTANT_NONE;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	struct tr_field *field = tr_record_field(record, key);
 	if (!field)
-		return TR_INSTANT_NONE;
-	if (field->text.data) {
-		int64_t instant = tr_instant_from_text(field->text);
-		if (instant != TR_INSTANT_NONE)
-			return instant;
-	}
-	const struct tr_value *value = tr_field_value(record, field, NULL);
-	return value ? from_value(value) : TR_INSTANT_NONE;
+		return true;
+	if (field->text.data)
+		*instant = tr_instant_from_text(field->text);
+	if (*instant != TR_INSTANT_NONE)
+		return true;
+	tr_error_clear(&err);
+	const struct tr_value *value = tr_ask_field(record, field, &err);
+	if (value)
+		*instant = from_value(value);
+	return err.cause != TR_CAUSE_MEMORY;
 }
 
 void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)

@@ -18,8 +18,11 @@ enum { TR_INSTANT_SECOND = 1000000000 };
 int64_t tr_instant_from_cell(const struct tr_cell *cell);
 int64_t tr_instant_from_text(struct tr_text text);
 
-/* A field that holds seconds, as a number of any type. NONE: it is not there, or is none. */
-int64_t tr_instant_from_field(struct tr_record *record, const char *key);
+/*
+ * A field that holds seconds, as a number of any type; *instant is NONE where
+ * it is not there, or is none. False: memory is out.
+ */
+bool tr_instant_from_field(struct tr_record *record, const char *key, int64_t *instant);
 
 /* Appends seconds with this many digits behind the point (0 to 9); the rest is cut. */
 void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to);

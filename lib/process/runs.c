@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "record/ask.h"
 #include "record/literal.h"
 
 struct tr_run_task {
@@ -305,24 +306,28 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (!status.data && !signal.data && !tr_record_field(record, "end"))
 		return true;
 	set_fate(run, status, signal);
+	int64_t end;
+	if (!tr_instant_from_field(record, "end", &end))
+		return false;
 	/* children still come, so the task stays */
-	end_run(runs, run, record, tr_instant_from_field(record, "end"));
+	end_run(runs, run, record, end);
 	return true;
 }
 
-static bool is_thread(struct tr_record *record)
+/* False: memory is out. */
+static bool is_thread(struct tr_record *record, bool *thread)
 {
 	struct tr_text word = TR_TEXT("CLONE_THREAD");
-	struct tr_field *field = tr_record_field(record, "flags");
-	const struct tr_value *flags = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_error err;
 
+	tr_error_clear(&err);
+	const struct tr_value *flags = tr_ask_any(record, "flags", &err);
+	*thread = flags && flags->type == TR_UINT && (flags->as.number & 0x10000);
 	if (!flags || flags->type != TR_SYMBOL)
-		return flags && flags->type == TR_UINT && (flags->as.number & 0x10000);
-	for (size_t i = 0; i < flags->as.symbol->count; i++) {
-		if (tr_text_equal(flags->as.symbol->names[i].text, word))
-			return true;
-	}
-	return false;
+		return err.cause != TR_CAUSE_MEMORY;
+	for (size_t i = 0; i < flags->as.symbol->count; i++)
+		*thread |= tr_text_equal(flags->as.symbol->names[i].text, word);
+	return true;
 }
 
 /* The child's record came before that of its fork, which knows better who the parent is. */
@@ -339,8 +344,9 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 {
 	struct tr_run_task *parent = find_task(runs, id), *child;
 	struct tr_text child_id;
+	bool thread;
 
-	if (!field_text(runs, record, "child", &child_id))
+	if (!field_text(runs, record, "child", &child_id) || !is_thread(record, &thread))
 		return false;
 	if (!id.data || !child_id.data)
 		return true;
@@ -354,7 +360,7 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		parent = find_task(runs, id);
 	}
 	child = find_task(runs, child_id);
-	if (is_thread(record)) {
+	if (thread) {
 		parent->run->references++;
 		return set_task(runs, child_id, parent->run, true);
 	}

@@ -1,13 +1,15 @@
 #include "process/shell.h"
 
 #include "core/utf8.h"
+#include "record/ask.h"
 #include "record/literal.h"
 
 /* Bytes that mean nothing to a shell, wherever in a word they stand. */
 static bool is_tame(unsigned char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("%+,-./:=@_", c)) || c >= 0x80;
+	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') || c >= 0x80)
+		return true;
+	return c == '_' || c == '=' || c == '+' || c == ',' || c == '%' || c == '@';
 }
 
 static bool is_tame_word(struct tr_text word)
@@ -105,9 +107,13 @@ static bool cut(struct tr_buffer *to, size_t from, size_t limit)
 
 bool tr_shell_command(struct tr_record *record, size_t limit, struct tr_buffer *to)
 {
-	struct tr_field *field = tr_record_field(record, "argv");
-	const struct tr_value *argv = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_error err;
 	size_t from = to->len;
+
+	tr_error_clear(&err);
+	const struct tr_value *argv = tr_ask_any(record, "argv", &err);
+	if (err.cause == TR_CAUSE_MEMORY)
+		return false;
 
 	if (argv && argv->type == TR_LIST && argv->count) {
 		for (size_t i = 0; i < argv->count; i++) {
@@ -122,12 +128,10 @@ bool tr_shell_command(struct tr_record *record, size_t limit, struct tr_buffer *
 			tr_buffer_put_literal(to, " ...");
 		return !to->failed;
 	}
-	struct tr_text name = { NULL, 0 };
-	if (record->name.type == TR_CELL_TEXT &&
-	    tr_cell_bytes(record->name.text, record->arena, &name, NULL))
-		tr_shell_shown(name, to);
-	else
-		tr_cell_write(&record->name, to);
+	struct tr_text name = tr_ask_cell(&record->name, record->arena, &err);
+	if (!name.data)
+		return false;
+	tr_shell_shown(name, to);
 	cut(to, from, limit);
 	return !to->failed;
 }

@@ -1,19 +1,70 @@
 #include "record/ask.h"
 
+#include "core/buffer.h"
+
+static struct tr_field *find(struct tr_record *record, const char *key, struct tr_error *err)
+{
+	struct tr_error why;
+
+	tr_error_clear(&why);
+	if (tr_record_split(record, &why) != TR_FATAL)
+		return tr_record_field(record, key);
+	*err = why;
+	return NULL;
+}
+
+const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *field,
+				    struct tr_error *err)
+{
+	struct tr_error why;
+
+	tr_error_clear(&why);
+	struct tr_value *value = tr_field_value(record, field, &why);
+	if (!value && why.cause == TR_CAUSE_MEMORY)
+		*err = why;
+	return value;
+}
+
+const struct tr_value *tr_ask_any(struct tr_record *record, const char *key, struct tr_error *err)
+{
+	struct tr_field *field = find(record, key, err);
+
+	return field ? tr_ask_field(record, field, err) : NULL;
+}
+
+bool tr_ask_has(struct tr_record *record, const char *key, struct tr_error *err)
+{
+	return find(record, key, err) != NULL;
+}
+
 const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr_type type,
 			      struct tr_error *err)
 {
+	const struct tr_value *value = tr_ask_any(record, key, err);
+
+	return value && value->type == type ? value : NULL;
+}
+
+struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_text bytes = cell->text;
 	struct tr_error why;
-	struct tr_value *value = NULL;
 
 	tr_error_clear(&why);
-	if (tr_record_split(record, &why) != TR_FATAL) {
-		struct tr_field *field = tr_record_field(record, key);
-		value = field ? tr_field_value(record, field, &why) : NULL;
+	if (cell->type == TR_CELL_TEXT) {
+		if (tr_cell_bytes(cell->text, arena, &bytes, &why))
+			return bytes;
+		bytes = why.cause == TR_CAUSE_MEMORY ? (struct tr_text){ NULL, 0 } : cell->text;
+	} else {
+		tr_cell_write(cell, &text);
+		bytes = text.failed ? (struct tr_text){ NULL, 0 }
+				    : tr_arena_copy(arena, tr_buffer_text(&text));
+		tr_buffer_free(&text);
 	}
-	if (!value && why.cause == TR_CAUSE_MEMORY)
-		*err = why;
-	return value && value->type == type ? value : NULL;
+	if (!bytes.data)
+		tr_error_memory(err);
+	return bytes;
 }
 
 struct tr_text tr_ask_string(struct tr_record *record, const char *key, struct tr_error *err)

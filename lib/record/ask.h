@@ -8,11 +8,27 @@
 #ifndef TR_RECORD_ASK_H
 #define TR_RECORD_ASK_H
 
+#include "core/arena.h"
 #include "record/record.h"
 
 /* NULL: there is no such value. */
 const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr_type type,
 			      struct tr_error *err);
+
+/* Of any type; of a field that the caller has. */
+const struct tr_value *tr_ask_any(struct tr_record *record, const char *key, struct tr_error *err);
+const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *field,
+				    struct tr_error *err);
+
+/* Whether there is such a field, whatever its value. */
+bool tr_ask_has(struct tr_record *record, const char *key, struct tr_error *err);
+
+/*
+ * What a cell stands for: its bytes, or its spelling where that is misspelled or
+ * the cell holds a number; data NULL: memory is out.
+ */
+struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena,
+			   struct tr_error *err);
 
 /* The bytes of a string; data NULL: there is none. */
 struct tr_text tr_ask_string(struct tr_record *record, const char *key, struct tr_error *err);

@@ -1,5 +1,6 @@
 #include "view/brief.h"
 
+#include "record/ask.h"
 #include "record/literal.h"
 #include "view/json_value.h"
 
@@ -18,6 +19,7 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 		    struct tr_buffer *to)
 {
 	size_t from = to->len;
+	struct tr_error err;
 	bool blob = field->text.data && tr_text_starts(field->text, TR_TEXT("b64:"));
 
 	if (field->text.data && !blob) {
@@ -28,7 +30,10 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 		tr_brief_cut(to, from, limit);
 		return !to->failed;
 	}
-	const struct tr_value *value = tr_field_value(record, field, NULL);
+	tr_error_clear(&err);
+	const struct tr_value *value = tr_ask_field(record, field, &err);
+	if (err.cause == TR_CAUSE_MEMORY)
+		return false;
 	if (!value) {
 		tr_buffer_put_text(to, field->text);
 	} else if (value->type == TR_BLOB) {
@@ -43,18 +48,13 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 
 void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to)
 {
-	struct tr_text bytes = cell->text;
-	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_error err;
+	struct tr_text bytes = tr_ask_cell(cell, arena, &err);
 
-	if (cell->type != TR_CELL_TEXT) {
-		tr_cell_write(cell, &text);
-		bytes = tr_buffer_text(&text);
-	} else if (!tr_cell_bytes(cell->text, arena, &bytes, NULL)) {
-		bytes = cell->text; /* misspelled */
-	}
-	to->failed |= text.failed;
-	tr_json_view_name(bytes, to);
-	tr_buffer_free(&text);
+	if (bytes.data)
+		tr_json_view_name(bytes, to);
+	else
+		to->failed = true;
 }
 
 struct tr_cell tr_brief_program(const struct tr_cell *name)

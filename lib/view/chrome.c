@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "record/ask.h"
 #include "record/context.h"
 #include "record/literal.h"
 #include "view/brief.h"
@@ -197,7 +198,12 @@ static bool put_value(struct tr_record *record, struct tr_field *field, struct t
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
 	size_t from = to->len;
-	const struct tr_value *value = tr_field_value(record, field, NULL);
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	const struct tr_value *value = tr_ask_field(record, field, &err);
+	if (err.cause == TR_CAUSE_MEMORY)
+		return false;
 
 	if (value && value->type != TR_BLOB) {
 		if (!tr_json_view_value(value, record->arena, to))
@@ -256,11 +262,12 @@ static void see_time(struct tr_chrome *chrome, const struct tr_record *record)
 static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 {
 	struct tr_buffer name = TR_BUFFER_INIT;
-	int64_t duration = tr_instant_from_field(record, "dur");
+	int64_t duration;
 	bool block = tr_text_is(record->kind, "block");
 	uint64_t tid;
 
-	if (!tr_chrome_task(chrome, record, TR_CHROME_REST, &tid))
+	if (!tr_chrome_task(chrome, record, TR_CHROME_REST, &tid) ||
+	    !tr_instant_from_field(record, "dur", &duration))
 		return false;
 	if (record->name.type == TR_CELL_ABSENT) {
 		const struct tr_cell kind = { .type = TR_CELL_TEXT, .text = record->kind };

@@ -5,6 +5,7 @@
 
 #include "process/lanes.h"
 #include "process/shell.h"
+#include "record/ask.h"
 #include "record/literal.h"
 #include "view/brief.h"
 #include "view/json_value.h"
@@ -13,9 +14,11 @@ enum { COMMAND_SHOWN = 4000 };
 
 static void put_member(struct tr_record *record, const char *key, struct tr_buffer *text)
 {
-	struct tr_field *field = tr_record_field(record, key);
-	const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_error err;
 
+	tr_error_clear(&err);
+	const struct tr_value *value = tr_ask_any(record, key, &err);
+	text->failed |= err.cause == TR_CAUSE_MEMORY;
 	if (!value)
 		return;
 	tr_buffer_put_literal(text, ",\"");

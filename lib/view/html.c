@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "record/ask.h"
 #include "record/context.h"
 #include "view/html_private.h"
 #include "view/json_value.h"
@@ -80,9 +81,12 @@ static bool is_call(struct tr_text kind)
 /* The first environment of the first segment, against which the page can show what was before. */
 static bool keep_top(struct tr_html *html, struct tr_record *record)
 {
-	struct tr_field *field = tr_record_field(record, "vars");
-	const struct tr_value *vars = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_error err;
 
+	tr_error_clear(&err);
+	const struct tr_value *vars = tr_ask_any(record, "vars", &err);
+	if (err.cause == TR_CAUSE_MEMORY)
+		return false;
 	if (html->segments > 1 || html->top.len)
 		tr_buffer_reset(&html->top);
 	else if (vars)

@@ -6,6 +6,7 @@
 #include "process/env_line.h"
 #include "process/lanes.h"
 #include "process/shell.h"
+#include "record/ask.h"
 #include "record/literal.h"
 #include "view/brief.h"
 #include "view/json_value.h"
@@ -21,7 +22,7 @@ static bool put_map(struct tr_html *html, struct tr_record *record, const char *
 	const char *base = "none";
 
 	if (!map || map->type != TR_MAP)
-		return true;
+		return map != NULL; /* the text is good: only memory can be missing */
 	if (strcmp(key, "envdiff") == 0)
 		base = "parent";
 	else if (strcmp(key, "envtop") == 0)
@@ -37,11 +38,14 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 {
 	static const char *const keys[] = { "envdiff", "envtop", "env" };
 	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_error err;
 	bool fine = true;
 
+	tr_error_clear(&err);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		struct tr_field *field = tr_record_field(record, keys[i]);
-		const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+		const struct tr_value *value = tr_ask_any(record, keys[i], &err);
+		if (err.cause == TR_CAUSE_MEMORY)
+			return false;
 		if (!value)
 			continue;
 		tr_literal_write(value, &text);
@@ -79,46 +83,48 @@ bool tr_html_follow(struct tr_html *html, struct tr_record *record)
 	return fine;
 }
 
+/* The line: [SEQ,"COMMAND",CWD or null,"BASE",{…}]. */
+static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_buffer *text)
+{
+	struct tr_buffer command = TR_BUFFER_INIT;
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	struct tr_text cwd = tr_ask_string(record, "cwd", &err);
+	bool fine =
+		err.cause != TR_CAUSE_MEMORY && tr_shell_command(record, COMMAND_SHOWN, &command);
+	tr_buffer_put_byte(text, '[');
+	if (record->seq.type == TR_CELL_ABSENT)
+		tr_buffer_put_literal(text, "null");
+	else
+		tr_brief_cell(&record->seq, record->arena, text);
+	tr_buffer_put_literal(text, ",\"");
+	tr_string_escape(tr_buffer_text(&command), text);
+	tr_buffer_put_literal(text, "\",");
+	if (cwd.data)
+		tr_json_view_name(cwd, text);
+	else
+		tr_buffer_put_literal(text, "null");
+	tr_buffer_put_text(text, tr_buffer_text(&html->environment));
+	tr_buffer_put_literal(text, "]\n");
+	tr_buffer_free(&command);
+	return fine && !text->failed && !html->environment.failed;
+}
+
 /* The number of the name, LF, and the line. */
 bool tr_html_describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_html *html = context;
-	struct tr_buffer part = TR_BUFFER_INIT;
-	struct tr_cell program = tr_brief_program(&record->name);
-	struct tr_text name = program.text;
+	const struct tr_cell program = tr_brief_program(&record->name);
+	struct tr_error err;
 	uint32_t number;
 
-	if (program.type != TR_CELL_TEXT ||
-	    !tr_cell_bytes(program.text, record->arena, &name, NULL)) {
-		tr_cell_write(&program, &part);
-		name = tr_buffer_text(&part);
-	}
-	bool fine = !part.failed && tr_html_word(&html->names, name, &number);
-	if (fine) {
-		tr_buffer_put_decimal(text, number);
-		tr_buffer_put_literal(text, "\n[");
-		tr_buffer_reset(&part);
-		fine = tr_shell_command(record, COMMAND_SHOWN, &part);
-	}
-	if (fine) {
-		if (record->seq.type == TR_CELL_ABSENT)
-			tr_buffer_put_literal(text, "null");
-		else
-			tr_brief_cell(&record->seq, record->arena, text);
-		tr_buffer_put_literal(text, ",\"");
-		tr_string_escape(tr_buffer_text(&part), text);
-		tr_buffer_put_literal(text, "\",");
-		struct tr_field *cwd = tr_record_field(record, "cwd");
-		const struct tr_value *value = cwd ? tr_field_value(record, cwd, NULL) : NULL;
-		if (value && value->type == TR_STRING)
-			tr_json_view_name(tr_string_bytes(value->text, record->arena), text);
-		else
-			tr_buffer_put_literal(text, "null");
-		tr_buffer_put_text(text, tr_buffer_text(&html->environment));
-		tr_buffer_put_literal(text, "]\n");
-	}
-	tr_buffer_free(&part);
-	return fine && !text->failed;
+	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
+	if (!name.data || !tr_html_word(&html->names, name, &number))
+		return false;
+	tr_buffer_put_decimal(text, number);
+	tr_buffer_put_byte(text, '\n');
+	return put_line(html, record, text);
 }
 
 /* Name and line of a node; of one without a program, of the fork. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "record/ask.h"
 #include "record/context.h"
 #include "record/literal.h"
 #include "view/stat_private.h"
@@ -35,7 +36,6 @@ void tr_stat_free(struct tr_stat *stat)
 	tr_stat_calls_free(&stat->calls);
 	tr_stat_blocks_free(&stat->blocks);
 	tr_buffer_free(&stat->files);
-	tr_buffer_free(&stat->scratch);
 	tr_arena_free(&stat->arena);
 	free(stat);
 }
@@ -56,51 +56,45 @@ bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *from)
 	       tr_stat_calls_end(&stat->calls, from->unpacked);
 }
 
-/* Counts a cell by the bytes that it stands for. NULL: memory is out, or there is nothing in it. */
+/* Counts a cell by the bytes that it stands for. NULL: there is nothing in it, or memory is out. */
 static struct tr_tally_entry *count_cell(struct tr_stat *stat, struct tr_tally *tally,
 					 struct tr_record *record, const struct tr_cell *cell)
 {
-	struct tr_text bytes = cell->text;
+	struct tr_error err;
 
 	if (cell->type == TR_CELL_ABSENT)
 		return NULL;
-	if (cell->type != TR_CELL_TEXT) {
-		tr_buffer_reset(&stat->scratch);
-		tr_cell_write(cell, &stat->scratch);
-		bytes = tr_buffer_text(&stat->scratch);
-	} else if (!tr_cell_bytes(cell->text, record->arena, &bytes, NULL)) {
-		bytes = cell->text; /* what is misspelled counts as it stands */
-	}
-	return tr_tally_count(tally, bytes);
+	struct tr_text bytes = tr_ask_cell(cell, record->arena, &err);
+	stat->failed |= !bytes.data;
+	return bytes.data ? tr_tally_count(tally, bytes) : NULL;
 }
 
 /* Why it failed, where the record says that it did. */
 static void count_error(struct tr_stat *stat, struct tr_record *record)
 {
-	struct tr_field *field = tr_record_field(record, "error");
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_error err;
 
-	if (!field) {
-		if (tr_record_field(record, "failed"))
-			tr_tally_count(&stat->errors, TR_TEXT("failed"));
-		return;
+	tr_error_clear(&err);
+	const struct tr_value *error = tr_ask_any(record, "error", &err);
+	if (error) {
+		tr_literal_write(error, &text);
+		tr_tally_count(&stat->errors, tr_buffer_text(&text));
+	} else if (tr_ask_has(record, "failed", &err)) {
+		tr_tally_count(&stat->errors, TR_TEXT("failed"));
 	}
-	struct tr_text text = field->text;
-	if (!text.data) {
-		tr_buffer_reset(&stat->scratch);
-		tr_literal_write(field->value, &stat->scratch);
-		text = tr_buffer_text(&stat->scratch);
-	}
-	tr_tally_count(&stat->errors, text);
+	stat->failed |= err.cause == TR_CAUSE_MEMORY || text.failed;
+	tr_buffer_free(&text);
 }
 
 static void count_trailer(struct tr_stat *stat, struct tr_record *record)
 {
-	struct tr_field *errors = tr_record_field(record, "errors");
-	const struct tr_value *value = errors ? tr_field_value(record, errors, NULL) : NULL;
+	struct tr_error err;
 
-	if (value && value->type == TR_UINT)
-		stat->lost += value->as.number;
-	stat->truncated |= tr_record_field(record, "truncated") != NULL;
+	tr_error_clear(&err);
+	stat->lost += tr_ask_number(record, "errors", 0, &err);
+	stat->truncated |= tr_ask_has(record, "truncated", &err);
+	stat->failed |= err.cause == TR_CAUSE_MEMORY;
 }
 
 enum sort { OTHER, BLOCK, CALL, LEAVE, SYS, EXEC, CONTEXT };
@@ -146,7 +140,9 @@ static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr
 	if (sort == SYS || sort == EXEC)
 		count_error(stat, record);
 	if (sort == SYS) {
-		int64_t duration = tr_instant_from_field(record, "dur");
+		int64_t duration;
+		if (!tr_instant_from_field(record, "dur", &duration))
+			return false;
 		if (duration != TR_INSTANT_NONE && duration >= 0)
 			tr_tally_time(stat->runs.tally, entry, duration);
 	}
@@ -174,5 +170,5 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 			return false;
 	}
 	return !stat->kinds.failed && !stat->names.failed && !stat->tasks.failed &&
-	       !stat->errors.failed && !stat->keys.failed && !stat->scratch.failed;
+	       !stat->errors.failed && !stat->keys.failed && !stat->failed;
 }

@@ -58,6 +58,8 @@ bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
 	}
 	blocks->blocks++;
 	blocks->ops[built->op]++;
+	if (record->line.data && tr_record_split(record, NULL) == TR_FATAL)
+		return false;
 	uint64_t module = module_of(record);
 	struct tr_id_map *map = place_of(blocks, module, built->address, &key);
 	known = map ? tr_id_map_get(map, key) : NULL;
@@ -145,7 +147,7 @@ static void report_busiest(const struct tr_stat_blocks *blocks, struct tr_stat_b
 		tr_report_cell_number(report, list[i]->count);
 		tr_report_cell_share(report, list[i]->count, blocks->blocks);
 		tr_report_cell_number(report, list[i]->size);
-		tr_buffer_reset(&name);
+		name.len = 0;
 		if (list[i]->module != TR_RUN_NONE) {
 			tr_buffer_put_decimal(&name, list[i]->module);
 			tr_buffer_put_byte(&name, ':');
@@ -155,6 +157,7 @@ static void report_busiest(const struct tr_stat_blocks *blocks, struct tr_stat_b
 		tr_report_cell_text(report, tr_buffer_text(&name));
 	}
 	tr_report_table_end(report);
+	report->text.failed |= name.failed;
 	tr_buffer_free(&name);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "call/call_kind.h"
+#include "record/ask.h"
 
 struct live_call {
 	uint64_t seq, entered;
@@ -80,16 +81,22 @@ static bool is_of_interest(struct tr_text text)
 
 static bool look_at_fields(struct tr_stat_calls *calls, struct tr_record *record)
 {
+	struct tr_error err;
+
 	if (record->line.data && !record->split && !is_of_interest(record->rest))
 		return true;
 	if (tr_record_split(record, NULL) == TR_FATAL)
 		return false;
+	tr_error_clear(&err);
 	for (size_t i = 0; i < record->count; i++) {
 		struct tr_field *field = &record->fields[i];
 		bool flags = tr_text_is(field->key, ".flags");
-		if (field->bad || (field->text.data && !flags && !is_of_interest(field->text)))
+		bool spelled = field->text.data && !field->value;
+		if (field->bad || (spelled && !flags && !is_of_interest(field->text)))
 			continue;
-		const struct tr_value *value = tr_field_value(record, field, NULL);
+		const struct tr_value *value = tr_ask_field(record, field, &err);
+		if (err.cause == TR_CAUSE_MEMORY)
+			return false;
 		if (value && flags)
 			calls->fake += value->type == TR_UINT && value->as.number & 1;
 		else if (value)

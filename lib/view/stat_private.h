@@ -99,7 +99,7 @@ struct tr_stat {
 	struct tr_stat_blocks blocks;
 	struct tr_buffer files; /* of struct tr_stat_input */
 	struct tr_arena arena;
-	struct tr_buffer scratch;
+	bool failed; /* memory was out */
 	uint64_t records, definitions, segments;
 	uint64_t lost; /* what trailers say */
 	bool truncated;

@@ -26,8 +26,10 @@ bool tr_stat_tally_report(const struct tr_tally *tally, struct tr_report *report
 	struct tr_tally_entry **list;
 	size_t count;
 
-	if (!tr_tally_top(tally, top, &list, &count))
+	if (!tr_tally_top(tally, top, &list, &count)) {
+		report->text.failed = true; /* for those who write on */
 		return false;
+	}
 	tr_report_table(report, name, tally->timed ? timed : plain);
 	for (size_t i = 0; i < count; i++)
 		tally_row(tally, list[i], report);
@@ -56,26 +58,31 @@ static void report_files(const struct tr_stat *stat, struct tr_report *report)
 	tr_report_table_end(report);
 }
 
+static void report_instant(struct tr_report *report, const char *name, int64_t instant)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	tr_instant_write(instant, 9, &text);
+	tr_report_text(report, name, tr_buffer_text(&text));
+	report->text.failed |= text.failed;
+	tr_buffer_free(&text);
+}
+
 /* When it happened, and how much of it in a second. */
 static void report_times(const struct tr_stat *stat, struct tr_report *report)
 {
 	const struct tr_runs *runs = &stat->runs.runs;
-	struct tr_buffer text = TR_BUFFER_INIT;
 	int64_t span;
 
 	if (runs->earliest == TR_INSTANT_NONE ||
 	    __builtin_sub_overflow(runs->latest, runs->earliest, &span))
 		return;
-	tr_instant_write(runs->earliest, 9, &text);
-	tr_report_text(report, "from", tr_buffer_text(&text));
-	tr_buffer_reset(&text);
-	tr_instant_write(runs->latest, 9, &text);
-	tr_report_text(report, "to", tr_buffer_text(&text));
+	report_instant(report, "from", runs->earliest);
+	report_instant(report, "to", runs->latest);
 	tr_report_seconds(report, "seconds", span);
 	if (span > 0)
 		tr_report_real(report, "per-second",
 			       (double)stat->records * TR_INSTANT_SECOND / (double)span, 1);
-	tr_buffer_free(&text);
 }
 
 /* A table that had no place for all of them says so. */

@@ -353,3 +353,55 @@ streams() {
 	[ "$status" -eq 0 ]
 	grep -q '^libarchive.so.* cannot be used$' stdout
 }
+
+# Processes with all that views look at, and calls.
+view_traces() {
+	cat >build.trec <<'END'
+%trec	1	format=strace
+env	0	-	-	-	vars={"PATH":"/bin","A":"\u0001"}
+exec	1	100.5	1	/usr/bin/make	argv=["make","-j2"]	cwd="/srv\n"	envtop={"A":null}
+fork	2	101	1	-	child=2	flags=CLONE_VM|CLONE_VFORK
+exec	3	101.5	2	/bin/sh	parent=1	cwd="/srv"	argv=["sh","-c","echo\n"]	env={"PATH":"/bin"}
+sys	4	102	2	open	path="\x80"	flags=O_RDONLY	error=ENOENT	dur=0.5
+exec	5	102.5	2	/bin/a\x80b	parent=1	cwd="/"	argv=["a"]	envdiff={"B":"1"}
+exit	6	103	2	-	signal="SIGKILL"
+exec	7	103.5	9	/bin/x	parent=5	cwd="/"	argv=["x"]	end=104.5	status=1
+!end	7
+END
+	cat >calls.trec <<'END'
+%trec	1	format=apitrace
+enter	0	-	0	glXSwapBuffers	dpy=0x1
+call	1	-	1	glDrawArrays	mode=GL_LINES(1@E1)	data=[b64:AQID,{"a":"\n"}]	.flags=1	->	return="x"
+leave	0	-	0	glXSwapBuffers	->	return=1.5f
+enter	2	-	0	glFinish
+!end	3
+END
+}
+
+@test "memory runs out in the views" {
+	needs_preload
+	view_traces
+	for style in tree dot script; do
+		without_memory tr-totext --style=$style build.trec
+	done
+	for trace in build.trec calls.trec; do
+		without_memory tr-stat $trace
+		without_memory tr-stat --json --by='basename(name),->return' $trace
+		without_memory tr-tojson --as=chrome $trace
+		without_memory tr-tohtml $trace
+	done
+	without_memory tr-stat --by=frame calls.trec
+}
+
+@test "writes fail in the views" {
+	needs_preload
+	view_traces
+	for trace in build.trec calls.trec; do
+		without_space tr-stat $trace
+		without_space tr-tojson --as=chrome $trace
+		without_space tr-tohtml $trace
+	done
+	for style in tree dot script; do
+		without_space tr-totext --style=$style build.trec
+	done
+}
