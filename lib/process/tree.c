@@ -77,6 +77,7 @@ static void drop(struct tr_tasks *tasks, struct tr_task *task)
 		tasks->release(task->state);
 	leave_process(task);
 	place_release(task->place);
+	tr_files_release(task->files);
 	free(task);
 }
 
@@ -146,8 +147,29 @@ static void put_directory(struct tr_task *task, struct tr_directory *directory)
 	task->place->directory = directory;
 }
 
+/* What the child has opened itself stays; the rest is its parent's. */
+static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t flags)
+{
+	bool shared = flags & (TR_FORK_FILES | TR_FORK_THREAD);
+
+	if (child->files == parent->files && (child->files || !shared))
+		return true;
+	if (shared) {
+		if (!parent->files)
+			parent->files = tr_files_new();
+		if (!parent->files || !tr_files_inherit(parent->files, child->files))
+			return false;
+		tr_files_release(child->files);
+		child->files = tr_files_retain(parent->files);
+		return true;
+	}
+	if (!child->files)
+		child->files = tr_files_new();
+	return child->files && tr_files_inherit(child->files, parent->files);
+}
+
 /* The child has its parent. What it did before it had goes for what they share from now on. */
-static void adopt(struct tr_task *parent, struct tr_task *child, struct tr_directory *directory,
+static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_directory *directory,
 		  uint64_t flags)
 {
 	struct tr_process *process = parent->process;
@@ -165,6 +187,7 @@ static void adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 	}
 	if (flags & TR_FORK_THREAD)
 		belong_to(child, process);
+	return share_files(parent, child, flags);
 }
 
 bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_directory *directory,
@@ -182,28 +205,29 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
 		child = begin(tasks, tid);
 	if (!child)
 		return false;
-	adopt(parent, child, directory, flags);
+	bool good = adopt(parent, child, directory, flags);
 	if (child->ghost)
 		forget(tasks, child);
-	return true;
+	return good;
 }
 
-void tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid)
+bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid)
 {
 	struct tr_task *child = tr_id_map_get(&tasks->map, tid);
 
 	if (!child || child == parent || child->adopted || child->process == parent->process)
-		return;
+		return true;
 	child->process->origin->guessed = true;
-	adopt(parent, child, parent->place->directory, 0);
+	bool good = adopt(parent, child, parent->place->directory, 0);
 	if (child->ghost)
 		forget(tasks, child);
+	return good;
 }
 
-void tr_tasks_join(struct tr_task *task, struct tr_task *leader)
+bool tr_tasks_join(struct tr_task *task, struct tr_task *leader)
 {
-	if (task->process != leader->process)
-		adopt(leader, task, leader->place->directory, TR_FORK_FS | TR_FORK_THREAD);
+	return task->process == leader->process ||
+	       adopt(leader, task, leader->place->directory, TR_FORK_FS | TR_FORK_THREAD);
 }
 
 void tr_tasks_exec(struct tr_tasks *tasks, struct tr_task *task)
@@ -252,7 +276,21 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 
 void tr_task_chdir(struct tr_task *task, struct tr_text path)
 {
-	put_directory(task, path.data ? tr_directory_enter(task->place->directory, path) : NULL);
+	put_directory(task, tr_directory_enter(task->place->directory, path));
+}
+
+void tr_task_moves(struct tr_task *task, struct tr_directory *directory)
+{
+	put_directory(task, tr_directory_retain(directory));
+}
+
+bool tr_task_opens(struct tr_task *task, uint64_t fd, struct tr_directory *directory)
+{
+	if (!directory && !task->files)
+		return true;
+	if (!task->files)
+		task->files = tr_files_new();
+	return task->files && tr_files_put(task->files, fd, directory);
 }
 
 void tr_task_is_at(struct tr_task *task, struct tr_text path)

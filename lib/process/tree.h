@@ -15,9 +15,11 @@
 
 #include "core/id_map.h"
 #include "process/directory.h"
+#include "process/files.h"
 
 enum {
 	TR_FORK_FS = 0x200,	  /* CLONE_FS: one working directory for both */
+	TR_FORK_FILES = 0x400,	  /* CLONE_FILES: one set of descriptors */
 	TR_FORK_THREAD = 0x10000, /* CLONE_THREAD */
 };
 
@@ -41,6 +43,7 @@ struct tr_task {
 	struct tr_process *process;
 	struct tr_task *next, **link; /* in its process */
 	struct tr_place *place;
+	struct tr_files *files;	       /* NULL: nothing is known of any descriptor */
 	void *state;		       /* the user's; see tr_tasks.release */
 	bool adopted;		       /* or known to have no parent */
 	bool ghost;		       /* it has ended, but not been adopted */
@@ -70,12 +73,12 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
 
 /*
  * tid turned out to be a child of parent's: one that is not adopted is settled,
- * with no more than a guess at where it began.
+ * with no more than a guess at where it began. False: memory is out.
  */
-void tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid);
+bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid);
 
-/* task turned out to be a thread of the process that leader is of. */
-void tr_tasks_join(struct tr_task *task, struct tr_task *leader);
+/* task turned out to be a thread of the process that leader is of. False: memory is out. */
+bool tr_tasks_join(struct tr_task *task, struct tr_task *leader);
 
 /* The task's exec succeeded: the other tasks of its process are gone. */
 void tr_tasks_exec(struct tr_tasks *tasks, struct tr_task *task);
@@ -86,11 +89,17 @@ bool tr_tasks_rename(struct tr_tasks *tasks, struct tr_task *task, uint64_t tid)
 /* The task has ended; with the task that gave it its id a process ends as a whole. */
 void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task);
 
-/* chdir(path) succeeded; path NULL: to where nobody knows. */
+/* chdir(path) succeeded. */
 void tr_task_chdir(struct tr_task *task, struct tr_text path);
 
 /* The task is at that absolute path. */
 void tr_task_is_at(struct tr_task *task, struct tr_text path);
+
+/* It has moved to that directory; NULL: to where nobody knows. */
+void tr_task_moves(struct tr_task *task, struct tr_directory *directory);
+
+/* fd is that directory; NULL: something else. False: memory is out. */
+bool tr_task_opens(struct tr_task *task, uint64_t fd, struct tr_directory *directory);
 
 /* unshare(CLONE_FS) succeeded. False: memory is out. */
 bool tr_task_unshare(struct tr_task *task);

@@ -48,6 +48,33 @@ executions() {
 	diff <(environments zlib.json) <(environments ours.json)
 }
 
+# happened LOG...: executions in the words of tests/helper/strace_execs
+happened() {
+	tr-parse -q "$@" | awk -F'\t' '$1 == "exec" {
+		parent = "-"; cwd = argv = env = "?"
+		for (i = 6; i <= NF; i++) {
+			if ($i ~ /^parent=/) parent = did[substr($i, 8)]
+			if ($i ~ /^cwd=/) cwd = substr($i, 6, length($i) - 6)
+			if ($i ~ /^argv=/) argv = substr($i, 6)
+			if ($i ~ /^env=/) env = substr($i, 5)
+		}
+		of = substr(argv, 3, length(argv) - 4)
+		gsub(/","/, " ", of)
+		did[$2] = of
+		print cwd "\t" argv "\t" env "\t" parent
+	}' | LC_ALL=C sort
+}
+
+@test "one program, all options of strace: the same executions" {
+	local execs=$top_srcdir/tests/data/strace/execs
+	for log in "$execs"/*.strace.gz; do
+		echo "$log"
+		happened "$log" | diff - "$execs/truth"
+		tr-parse "$log" >log.trec
+		run ! grep -q $'flagged=\\|^raw\t' log.trec
+	done
+}
+
 @test "a log without numbers of children says what it does not know" {
 	run -0 --separate-stderr tr-parse mc.strace
 	[ "$(grep -c ^exec <<<"$output")" -eq 13 ]

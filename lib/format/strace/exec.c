@@ -264,27 +264,14 @@ static bool put_path(struct cursor *at, struct tr_strace_exec *exec)
 bool tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_exec *exec)
 {
 	struct cursor at = { arguments.data, arguments.data + arguments.len };
-	struct tr_text note;
 
-	tr_buffer_reset(&exec->base);
 	tr_buffer_reset(&exec->path);
 	tr_buffer_reset(&exec->pwd);
 	tr_buffer_reset(&exec->tail);
+	exec->fd = at_fd ? take_item(&at) : (struct tr_text){ NULL, 0 };
 	exec->named = false;
 	exec->flags = 0;
-	if (at_fd) {
-		struct tr_text fd = take_item(&at);
-		if (tr_strace_note(fd, &note))
-			tr_strace_bytes(note, &exec->base);
-		else if (!tr_text_starts(fd, TR_TEXT("AT_FDCWD")) &&
-			 !tr_text_starts(fd, TR_TEXT("-100")))
-			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;
-	}
 	bool whole = put_path(&at, exec);
-	if (at_fd && exec->named && exec->path.len == 0)
-		exec->named = exec->base.len > 0; /* AT_EMPTY_PATH: the descriptor is the file */
-	if (exec->path.len && *exec->path.data == '/')
-		exec->flags &= ~(unsigned)TR_STRACE_FLAG_FD_UNKNOWN;
 	put_argv(&at, exec);
 	put_env(&at, exec);
 	return whole;
@@ -292,12 +279,11 @@ bool tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_
 
 bool tr_strace_exec_failed(const struct tr_strace_exec *exec)
 {
-	return exec->base.failed || exec->path.failed || exec->pwd.failed || exec->tail.failed;
+	return exec->path.failed || exec->pwd.failed || exec->tail.failed;
 }
 
 void tr_strace_exec_free(struct tr_strace_exec *exec)
 {
-	tr_buffer_free(&exec->base);
 	tr_buffer_free(&exec->path);
 	tr_buffer_free(&exec->pwd);
 	tr_buffer_free(&exec->tail);

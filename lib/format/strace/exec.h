@@ -16,11 +16,12 @@ struct tr_strace_names {
 };
 
 struct tr_strace_exec {
-	struct tr_buffer base, path; /* bytes; base: of execveat's directory, where it is known */
-	struct tr_buffer pwd;	     /* the value of PWD */
-	struct tr_buffer tail;	     /* "\targv=…\tenv=…" */
-	bool named;		     /* path is known */
-	unsigned flags;		     /* enum tr_strace_flag */
+	struct tr_buffer path; /* bytes */
+	struct tr_buffer pwd;  /* the value of PWD */
+	struct tr_buffer tail; /* "\targv=…\tenv=…" */
+	struct tr_text fd;     /* execveat's, in the arguments; data NULL: none */
+	bool named;	       /* path is known */
+	unsigned flags;	       /* enum tr_strace_flag */
 	struct tr_strace_names names;
 	struct tr_buffer scratch;
 };

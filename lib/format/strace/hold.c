@@ -29,7 +29,8 @@ bool tr_strace_item_ready(const struct tr_strace_item *item)
 	uint64_t seq;
 
 	return !item->origin ||
-	       (tr_origin_exec(item->origin, &seq) && !tr_directory_is_open(item->cwd));
+	       (tr_origin_exec(item->origin, &seq) && !tr_directory_is_open(item->cwd) &&
+		!tr_directory_is_open(item->from));
 }
 
 /* Nothing more will come that could tell. */
@@ -47,27 +48,31 @@ static void force(const struct tr_strace_item *item)
 	if (!item->pwd.len || *item->pwd.data != '/' ||
 	    !tr_directory_learn(item->cwd, item->pwd, true))
 		tr_directory_give_up(item->cwd);
+	tr_directory_give_up(item->from);
 }
 
+/* The executable; what it is seen from is the cwd, or what cwd says of itself. */
 static void put_name(const struct tr_strace_item *item, struct tr_text cwd, struct tr_buffer *to)
 {
-	struct tr_buffer name = TR_BUFFER_INIT, base = TR_BUFFER_INIT;
+	struct tr_buffer name = TR_BUFFER_INIT, from = TR_BUFFER_INIT;
 	struct tr_text path = item->path;
 
 	if (!item->named) {
 		tr_buffer_put_byte(to, '-');
 		return;
 	}
-	if (!(item->flags & TR_STRACE_FLAG_FD_UNKNOWN) && (path.len == 0 || *path.data != '/')) {
-		if (item->base.len || cwd.len)
-			tr_directory_join(cwd, item->base, &base);
-		tr_directory_join(tr_buffer_text(&base), path, &name);
+	if (path.len == 0 || *path.data != '/') {
+		if (item->from == item->cwd)
+			tr_buffer_put_text(&from, cwd);
+		else
+			tr_directory_resolve(item->from, &from);
+		tr_directory_join(tr_buffer_text(&from), path, &name);
 		path = tr_buffer_text(&name);
 	}
 	tr_cell_escape(path, false, to);
-	to->failed |= name.failed || base.failed;
+	to->failed |= name.failed || from.failed;
 	tr_buffer_free(&name);
-	tr_buffer_free(&base);
+	tr_buffer_free(&from);
 }
 
 static void put_number(const char *key, uint64_t number, struct tr_buffer *to)
@@ -152,7 +157,7 @@ static struct tr_text copy(struct tr_text text, char **to)
 
 static size_t size_of(const struct tr_strace_item *item)
 {
-	return item->head.len + item->base.len + item->path.len + item->pwd.len + item->tail.len;
+	return item->head.len + item->path.len + item->pwd.len + item->tail.len;
 }
 
 bool tr_strace_hold_push(struct tr_strace_hold *hold, const struct tr_strace_item *item)
@@ -165,12 +170,12 @@ bool tr_strace_hold_push(struct tr_strace_hold *hold, const struct tr_strace_ite
 	struct tr_strace_item *mine = &hold->ring[(hold->first + hold->count) % hold->cap];
 	*mine = *item;
 	mine->head = copy(item->head, &to); /* the first: it is what is freed */
-	mine->base = copy(item->base, &to);
 	mine->path = copy(item->path, &to);
 	mine->pwd = copy(item->pwd, &to);
 	mine->tail = copy(item->tail, &to);
 	tr_origin_retain(mine->origin);
 	tr_directory_retain(mine->cwd);
+	tr_directory_retain(mine->from);
 	hold->count++;
 	hold->bytes += size_of(mine);
 	return true;
@@ -197,6 +202,7 @@ void tr_strace_hold_pop(struct tr_strace_hold *hold)
 	free((char *)item->head.data);
 	tr_origin_release(item->origin);
 	tr_directory_release(item->cwd);
+	tr_directory_release(item->from);
 	hold->first = (hold->first + 1) % hold->cap;
 	hold->count--;
 }

@@ -40,12 +40,12 @@ enum tr_strace_flag {
 struct tr_strace_item {
 	uint64_t source_line, source_offset;
 	struct tr_origin *origin;
-	struct tr_directory *cwd; /* NULL: not known */
-	struct tr_text head;	  /* the line, or what stands in front of the name */
+	struct tr_directory *cwd;  /* NULL: not known */
+	struct tr_directory *from; /* what path is seen from */
+	struct tr_text head;	   /* the line, or what stands in front of the name */
 	bool named;
-	struct tr_text base,
-		path;	    /* bytes of the executable, and of what it is seen from: may be empty */
-	struct tr_text pwd; /* PWD of its environment, for want of better; may be empty */
+	struct tr_text path; /* bytes of the executable; empty: `from` itself */
+	struct tr_text pwd;  /* PWD of its environment, for want of better; may be empty */
 	struct tr_text tail; /* fields behind cwd */
 	unsigned flags;
 };

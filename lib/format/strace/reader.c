@@ -116,7 +116,7 @@ static void change_pid(struct tr_strace_reader *reader, struct tr_task *task, ui
 	/* it is said twice, by the thread and by its process */
 	if (!leader || (call && call->open && call->proven))
 		return;
-	tr_tasks_join(task, leader);
+	reader->out_of_memory |= !tr_tasks_join(task, leader);
 	hand_over(reader, task, leader);
 	if (is_execing(leader))
 		((struct tr_strace_call *)leader->state)->proven = true;

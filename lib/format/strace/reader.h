@@ -81,9 +81,9 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
 /* The record in reader->head is whole. */
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from);
-/* The same for an exec record, whose pieces are in reader->exec. */
+/* The same for an exec record, whose pieces are in reader->exec; seen_from: what its path is. */
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from,
-			 const struct tr_task *task);
+			 const struct tr_task *task, struct tr_directory *seen_from);
 
 /* reader_call.c: calls that have come back. */
 
@@ -101,6 +101,22 @@ void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, 
 
 bool tr_strace_is_exec(struct tr_text name);
 bool tr_strace_is_fork(struct tr_text name);
+
+/* True when it came back without an error. */
+bool tr_strace_succeeded(const struct tr_strace_result *result);
+
+/* reader_place.c: directories. */
+
+/* Where the task is, as far as a call says so by the way. */
+void tr_strace_look_around(struct tr_strace_reader *reader, struct tr_task *task,
+			   struct tr_text name, struct tr_text arguments,
+			   const struct tr_strace_result *result);
+/* What a call does to directories and descriptors. */
+void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		      struct tr_text arguments, const struct tr_strace_result *result);
+/* What an argument that is a descriptor stands for (the caller's reference); NULL: not known. */
+struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					  struct tr_text fd);
 
 /* reader_task.c: who acts, and how tasks end. */
 

@@ -20,81 +20,9 @@ bool tr_strace_is_fork(struct tr_text name)
 	       tr_text_is(name, "vfork") || tr_text_is(name, "fork") || tr_text_is(name, "clone2");
 }
 
-static bool succeeded(const struct tr_strace_result *result)
+bool tr_strace_succeeded(const struct tr_strace_result *result)
 {
 	return result && result->value.data && !result->error.data;
-}
-
-/* The n-th argument, from 0; empty where there are fewer. */
-static struct tr_text argument(struct tr_text arguments, unsigned n)
-{
-	const char *p = arguments.data, *end = p + arguments.len;
-
-	for (;; n--) {
-		const char *stop = tr_strace_item_end(p, end);
-		if (n == 0)
-			return tr_text_span(p, stop);
-		if (stop == end)
-			return (struct tr_text){ end, 0 };
-		p = tr_strace_skip(stop + 1, end);
-	}
-}
-
-/* The bytes of a string argument, in reader->bytes. False: it is none, or cut. */
-static bool path_argument(struct tr_strace_reader *reader, struct tr_text text)
-{
-	struct tr_text body;
-	bool cut;
-
-	tr_buffer_reset(&reader->bytes);
-	if (!tr_strace_is_string(text, &body, &cut) || cut)
-		return false;
-	tr_strace_bytes(body, &reader->bytes);
-	return !reader->bytes.failed;
-}
-
-/* What -y says behind a descriptor, in reader->bytes. False: nothing that is a path. */
-static bool noted_path(struct tr_strace_reader *reader, struct tr_text text)
-{
-	struct tr_text note;
-
-	tr_buffer_reset(&reader->bytes);
-	if (!tr_strace_note(text, &note))
-		return false;
-	tr_strace_bytes(note, &reader->bytes);
-	return !reader->bytes.failed && reader->bytes.len && *reader->bytes.data == '/';
-}
-
-/* Where the task is, as far as a call says so by the way. */
-static void look_around(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-			struct tr_text arguments, const struct tr_strace_result *result)
-{
-	if (tr_text_starts(arguments, TR_TEXT("AT_FDCWD<")) &&
-	    noted_path(reader, argument(arguments, 0)))
-		tr_task_is_at(task, tr_buffer_text(&reader->bytes));
-	else if (tr_text_is(name, "getcwd") && succeeded(result) &&
-		 path_argument(reader, argument(arguments, 0)) && reader->bytes.len &&
-		 *reader->bytes.data == '/')
-		tr_task_is_at(task, tr_buffer_text(&reader->bytes));
-}
-
-static void move(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		 struct tr_text arguments, const struct tr_strace_result *result)
-{
-	struct tr_text unknown = { NULL, 0 };
-
-	if (!succeeded(result))
-		return;
-	if (tr_text_is(name, "chdir"))
-		tr_task_chdir(task, path_argument(reader, argument(arguments, 0))
-					    ? tr_buffer_text(&reader->bytes)
-					    : unknown);
-	else if (tr_text_is(name, "fchdir"))
-		tr_task_chdir(task, noted_path(reader, argument(arguments, 0))
-					    ? tr_buffer_text(&reader->bytes)
-					    : unknown);
-	else if (tr_text_is(name, "unshare") && tr_strace_clone_flags(name, arguments) & TR_FORK_FS)
-		reader->out_of_memory |= !tr_task_unshare(task);
 }
 
 static void put_key(struct tr_strace_reader *reader, const char **names, unsigned n)
@@ -264,33 +192,43 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, stru
 	reader->out_of_memory |= !tr_tasks_fork(&reader->tasks, task, directory, child, flags);
 }
 
+/* Reads an exec into reader->exec and lets its record go. */
+static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		     struct tr_text arguments, const struct tr_strace_origin_line *from,
+		     const struct tr_strace_result *failure, unsigned flags)
+{
+	struct tr_strace_exec *exec = &reader->exec;
+	struct tr_directory *seen_from = tr_directory_retain(task->place->directory);
+	bool cut = false;
+
+	tr_strace_begin(reader, "exec", &from->time, task->tid);
+	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec);
+	exec->flags |= flags;
+	if (exec->fd.data) {
+		tr_directory_release(seen_from);
+		seen_from = tr_strace_descriptor(reader, task, exec->fd);
+		bool absolute = exec->path.len && *exec->path.data == '/';
+		if (!seen_from && !absolute)
+			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;
+		exec->named &= seen_from || exec->path.len;
+	}
+	if (failure) {
+		tr_buffer_put_literal(&exec->tail, "\terror=");
+		tr_strace_value(failure->error, &exec->tail, &reader->scratch, &cut);
+	}
+	tr_strace_emit_exec(reader, from, task, seen_from);
+	tr_directory_release(seen_from);
+}
+
 void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 			 struct tr_text arguments, const struct tr_strace_origin_line *from)
 {
 	uint64_t seq = reader->seq;
 
 	tr_tasks_exec(&reader->tasks, task);
-	tr_strace_begin(reader, "exec", &from->time, task->tid);
-	tr_strace_exec_read(arguments.data ? arguments : TR_TEXT(""), tr_text_is(name, "execveat"),
-			    &reader->exec);
-	if (!arguments.data)
-		reader->exec.flags = TR_STRACE_FLAG_BEGIN_LOST;
-	tr_strace_emit_exec(reader, from, task);
+	put_exec(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from, NULL,
+		 arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);
 	task->process->exec = seq;
-}
-
-/* One that failed, for who wants to see those, too. */
-static void put_failed_exec(struct tr_strace_reader *reader, struct tr_task *task,
-			    struct tr_text name, struct tr_text arguments,
-			    const struct tr_strace_result *result,
-			    const struct tr_strace_origin_line *from)
-{
-	tr_strace_begin(reader, "exec", &from->time, task->tid);
-	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), &reader->exec);
-	tr_buffer_put_literal(&reader->exec.tail, "\terror=");
-	bool cut = false;
-	tr_strace_value(result->error, &reader->exec.tail, &reader->scratch, &cut);
-	tr_strace_emit_exec(reader, from, task);
 }
 
 /* exit_group(N) */
@@ -311,17 +249,17 @@ void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, 
 {
 	unsigned long long child;
 
-	look_around(reader, task, name, arguments, result);
+	tr_strace_look_around(reader, task, name, arguments, result);
 	if (result && tr_strace_is_exec(name)) {
-		if (succeeded(result) && tr_text_is(result->value, "0"))
+		if (tr_strace_succeeded(result) && tr_text_is(result->value, "0"))
 			tr_strace_exec_done(reader, task, name, arguments, from);
 		else if (result->error.data && reader->keep_failed)
-			put_failed_exec(reader, task, name, arguments, result, from);
+			put_exec(reader, task, name, arguments, from, result, 0);
 		else if (!result->error.data)
 			put_sys(reader, task, name, arguments, NULL, from, flags);
 		return;
 	}
-	if (succeeded(result) && tr_strace_is_fork(name) &&
+	if (tr_strace_succeeded(result) && tr_strace_is_fork(name) &&
 	    tr_strace_number(result->value, &child) && child > 0) {
 		put_fork(reader, task, name, arguments, child, from);
 		return;
@@ -330,9 +268,9 @@ void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, 
 		tr_strace_leave(reader, task, exit_status(arguments));
 		return;
 	}
-	if (succeeded(result) && tr_text_is(name, "wait4") &&
+	if (tr_strace_succeeded(result) && tr_text_is(name, "wait4") &&
 	    tr_strace_number(result->value, &child) && child > 0)
-		tr_tasks_claim(&reader->tasks, task, child);
-	move(reader, task, name, arguments, result);
+		reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
+	tr_strace_follow(reader, task, name, arguments, result);
 	put_sys(reader, task, name, arguments, result, from, flags);
 }

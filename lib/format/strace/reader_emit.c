@@ -61,16 +61,16 @@ void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_orig
 }
 
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from,
-			 const struct tr_task *task)
+			 const struct tr_task *task, struct tr_directory *seen_from)
 {
 	const struct tr_strace_exec *exec = &reader->exec;
 	struct tr_strace_item item = { .source_line = from->line,
 				       .source_offset = from->offset,
 				       .origin = task->process->origin,
 				       .cwd = task->place->directory,
+				       .from = seen_from,
 				       .head = tr_buffer_text(&reader->head),
 				       .named = exec->named,
-				       .base = tr_buffer_text(&exec->base),
 				       .path = tr_buffer_text(&exec->path),
 				       .pwd = tr_buffer_text(&exec->pwd),
 				       .tail = tr_buffer_text(&exec->tail),

@@ -139,7 +139,7 @@ void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, stru
 	code += 8;
 	if (tr_strace_take(&code, end, TR_TEXT("CLD_")) ||
 	    (tr_strace_take(&code, end, TR_TEXT("0x")) && code < end && *code != '0'))
-		tr_tasks_claim(&reader->tasks, task, child);
+		reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
 }
 
 static void put_exit(struct tr_strace_reader *reader, struct tr_task *task,

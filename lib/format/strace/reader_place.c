@@ -1,0 +1,167 @@
+#define _GNU_SOURCE /* memmem */
+/* What calls say of where a task is, and of what its descriptors stand for. */
+#include "format/strace/reader.h"
+
+#include "format/strace/clone_flags.h"
+#include "format/strace/scan.h"
+#include "format/strace/value.h"
+
+/* The n-th argument, from 0; empty where there are fewer. */
+static struct tr_text argument(struct tr_text arguments, unsigned n)
+{
+	const char *p = arguments.data, *end = p + arguments.len;
+
+	for (;; n--) {
+		const char *stop = tr_strace_item_end(p, end);
+		if (n == 0)
+			return tr_text_span(p, stop);
+		if (stop == end)
+			return (struct tr_text){ end, 0 };
+		p = tr_strace_skip(stop + 1, end);
+	}
+}
+
+/* The bytes of a string argument, in reader->bytes. False: it is none, or cut. */
+static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_text body;
+	bool cut;
+
+	tr_buffer_reset(&reader->bytes);
+	if (!tr_strace_is_string(text, &body, &cut) || cut)
+		return false;
+	tr_strace_bytes(body, &reader->bytes);
+	return !reader->bytes.failed;
+}
+
+static bool is_absolute(const struct tr_buffer *path)
+{
+	return path->len && *path->data == '/';
+}
+
+/* What -y says behind a descriptor, in reader->bytes. False: nothing that is a path. */
+static bool read_note(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_text note;
+
+	tr_buffer_reset(&reader->bytes);
+	if (!tr_strace_note(text, &note))
+		return false;
+	tr_strace_bytes(note, &reader->bytes);
+	return !reader->bytes.failed && is_absolute(&reader->bytes);
+}
+
+static bool is_cwd(struct tr_text fd)
+{
+	return tr_text_starts(fd, TR_TEXT("AT_FDCWD")) || tr_text_starts(fd, TR_TEXT("-100"));
+}
+
+struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					  struct tr_text fd)
+{
+	unsigned long long number;
+
+	if (read_note(reader, fd))
+		return tr_directory_new(tr_buffer_text(&reader->bytes));
+	if (is_cwd(fd))
+		return tr_directory_retain(task->place->directory);
+	if (!tr_strace_number(fd, &number))
+		return NULL;
+	return tr_directory_retain(tr_files_get(task->files, number));
+}
+
+void tr_strace_look_around(struct tr_strace_reader *reader, struct tr_task *task,
+			   struct tr_text name, struct tr_text arguments,
+			   const struct tr_strace_result *result)
+{
+	bool told = tr_text_starts(arguments, TR_TEXT("AT_FDCWD<"))
+			    ? read_note(reader, argument(arguments, 0))
+			    : tr_text_is(name, "getcwd") && tr_strace_succeeded(result) &&
+				      read_path(reader, argument(arguments, 0)) &&
+				      is_absolute(&reader->bytes);
+
+	if (told)
+		tr_task_is_at(task, tr_buffer_text(&reader->bytes));
+}
+
+/* A directory is opened for reading, so no others need to be kept; -X raw says it in numbers. */
+static bool may_be_directory(struct tr_text flags)
+{
+	enum { WRITES = 3, CREATES = 0100 };
+	unsigned long long number;
+
+	if (flags.len && *flags.data >= '0' && *flags.data <= '9')
+		return tr_strace_number(flags, &number) && !(number & (WRITES | CREATES));
+	return tr_text_starts(flags, TR_TEXT("O_RDONLY")) &&
+	       !memmem(flags.data, flags.len, "O_CREAT", 7);
+}
+
+/* open and openat; first: the index of the path. */
+static void open_file(struct tr_strace_reader *reader, struct tr_task *task,
+		      struct tr_text arguments, unsigned first, struct tr_text fd)
+{
+	struct tr_directory *directory = NULL, *from;
+	unsigned long long number;
+
+	/* what -y says of a descriptor is said again when it is used */
+	if (!tr_strace_number(fd, &number) || memchr(fd.data, '<', fd.len))
+		return;
+	from = first ? tr_strace_descriptor(reader, task, argument(arguments, 0))
+		     : tr_directory_retain(task->place->directory);
+	if (may_be_directory(argument(arguments, first + 1)) &&
+	    read_path(reader, argument(arguments, first)))
+		directory = tr_directory_enter(from, tr_buffer_text(&reader->bytes));
+	reader->out_of_memory |= !tr_task_opens(task, number, directory);
+	tr_directory_release(directory);
+	tr_directory_release(from);
+}
+
+static void copy_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+			    struct tr_text from, struct tr_text to)
+{
+	unsigned long long number;
+	struct tr_directory *directory;
+
+	if (!tr_strace_number(to, &number) || memchr(to.data, '<', to.len))
+		return;
+	directory = tr_strace_descriptor(reader, task, from);
+	reader->out_of_memory |= !tr_task_opens(task, number, directory);
+	tr_directory_release(directory);
+}
+
+static void change_directory(struct tr_strace_reader *reader, struct tr_task *task,
+			     struct tr_text to, bool descriptor)
+{
+	if (descriptor) {
+		struct tr_directory *directory = tr_strace_descriptor(reader, task, to);
+		tr_task_moves(task, directory);
+		tr_directory_release(directory);
+	} else if (read_path(reader, to)) {
+		tr_task_chdir(task, tr_buffer_text(&reader->bytes));
+	} else {
+		tr_task_moves(task, NULL);
+	}
+}
+
+void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		      struct tr_text arguments, const struct tr_strace_result *result)
+{
+	unsigned long long fd;
+
+	if (!tr_strace_succeeded(result))
+		return;
+	if (tr_text_is(name, "openat"))
+		open_file(reader, task, arguments, 1, result->value);
+	else if (tr_text_is(name, "open"))
+		open_file(reader, task, arguments, 0, result->value);
+	else if (tr_text_is(name, "close") && tr_strace_number(arguments, &fd))
+		tr_task_opens(task, fd, NULL);
+	else if (tr_text_starts(name, TR_TEXT("dup")) ||
+		 (tr_text_is(name, "fcntl") &&
+		  tr_text_starts(argument(arguments, 1), TR_TEXT("F_DUPFD"))))
+		copy_descriptor(reader, task, argument(arguments, 0), result->value);
+	else if (tr_text_is(name, "chdir") || tr_text_is(name, "fchdir"))
+		change_directory(reader, task, argument(arguments, 0), *name.data == 'f');
+	else if (tr_text_is(name, "unshare") && tr_strace_clone_flags(name, arguments) & TR_FORK_FS)
+		reader->out_of_memory |= !tr_task_unshare(task);
+}
