@@ -44,4 +44,4 @@ _trec_tools() {
 	return 0
 }
 
-complete -o filenames -F _trec_tools tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack
+complete -o filenames -F _trec_tools tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack tr-record

@@ -32,6 +32,6 @@ function __trec_tools_complete --argument-names tool
     end
 end
 
-for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack
+for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack tr-record
     __trec_tools_complete $tool
 end

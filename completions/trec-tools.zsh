@@ -1,4 +1,4 @@
-#compdef tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack
+#compdef tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack tr-record
 # zsh completion for trec-tools. Options and their choices are read from the
 # tool's own --help, so that they always agree with it.
 

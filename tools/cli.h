@@ -58,6 +58,7 @@ struct tr_tool {
 	unsigned shared;     /* TR_CLI_… */
 	const struct tr_option *options;
 	const struct tr_format_option *settings; /* -O keys of its own; may be NULL */
+	bool command; /* operands are a command with its arguments: options end before them */
 	const char *status_one; /* what exit status 1 means; NULL: does not occur */
 	const char *const *examples;           /* pairs: what it does, the command; NULL-terminated */
 	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */

@@ -35,10 +35,12 @@ bool tr_cli_rows_make(struct tr_cli *cli)
 
 	p->rows.list = calloc(count + 1, sizeof *p->rows.list);
 	p->long_options = calloc(count + 1, sizeof *p->long_options);
-	p->short_options = calloc(2 * count + 2, 1);
+	p->short_options = calloc(2 * count + 3, 1);
 	if (!p->rows.list || !p->long_options || !p->short_options)
 		return false;
 	p->rows.count = all_rows(cli->tool, p->rows.list);
+	if (cli->tool->command)
+		p->short_options[shorts++] = '+';
 	p->short_options[shorts++] = ':'; /* tells a missing argument from an unknown option */
 	for (size_t i = 0; i < count; i++) {
 		const struct tr_option *row = p->rows.list[i];

@@ -61,12 +61,14 @@ void tr_cli_progress_begin(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 	/* a result that goes to the terminal is not to be mixed with it */
 	bool apart = cli->output_path || !isatty(STDOUT_FILENO);
+	/* who reads a pipe of its own has none to show */
+	bool shown = cli->tool->shared & TR_CLI_READS;
 	bool on = p->progress == TR_CLI_ALWAYS ||
 		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && apart);
 
 	p->started = now();
 	catch (SIGUSR1, on_request);
-	if (on) {
+	if (on && shown) {
 		struct itimerval timer = { { 0, 250000 }, { 1, 0 } };
 		catch (SIGALRM, on_tick);
 		setitimer(ITIMER_REAL, &timer, NULL);

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# tr-record: what a command did, and that it did not notice.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	cat >Makefile <<'END'
+all: a.o
+	@echo built
+a.o: a.c
+	echo "-DX=1 @more.rsp" >t.rsp && $(CC) @t.rsp -c a.c && rm t.rsp
+END
+	echo 'int a(void) { return X; }' >a.c
+	echo -O1 >more.rsp
+}
+
+needs_strace() {
+	command -v strace >/dev/null || skip "strace is not installed"
+	strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+}
+
+@test "a build: what ran, where, whose child; its output is its own" {
+	needs_strace
+	command -v make >/dev/null || skip "make is not installed"
+	run -0 --separate-stderr tr-record -o build.trec -- make -s CC=gcc
+	[ "$output" = built ]
+	[ -z "$stderr" ]
+	[ "$(tail -n 1 build.trec)" = $'!end\t'"$(($(wc -l <build.trec) - 2))" ]
+	run ! grep -q $'flagged=\|^raw\t' build.trec
+	[ "$(tr-filter --raw --fields=cwd exec build.trec | sort -u)" = "$PWD" ]
+	[ "$(tr-filter -c 'exec and basename(name) == "make"' build.trec)" -eq 1 ]
+	[ "$(tr-filter -c 'exec and argv == "a.c" and has(parent)' build.trec)" -ge 1 ]
+}
+
+@test "response files that the build deletes are in the records, and those that they name" {
+	needs_strace
+	command -v make >/dev/null || skip "make is not installed"
+	tr-record -o build.trec -- make -s CC=gcc
+	[ ! -e t.rsp ]
+	grep -qF $'\trespfile={"t.rsp":"-DX=1 @more.rsp\\n","more.rsp":"-O1\\n"}' build.trec
+	tr-repack -q -t compdb -O respfiles=inline build.trec >db.json
+	grep -q -e '"-DX=1"' db.json
+	tr-record --no-respfiles -o build.trec -- gcc @more.rsp -DX -c a.c
+	run ! grep -q respfile build.trec
+}
+
+@test "records to a pipe while the command runs, its output to stderr" {
+	needs_strace
+	run -0 --separate-stderr bash -c 'tr-record -- echo out | grep -c ^exec'
+	[ "$output" = 1 ]
+	[ "$stderr" = out ]
+	{ tr-record -- sh -c 'true; /bin/true; sleep 3'; } | { timeout 2 grep -m 2 -c ^exec; } >count
+	[ "$(cat count)" -eq 2 ]
+}
+
+@test "exit status and signals are the command's" {
+	needs_strace
+	run -0 tr-record -o out true
+	run -1 tr-record -o out false
+	run -7 tr-record -o out -- sh -c 'exit 7'
+	[ "$(tr-filter -c 'exit and status == 7' out)" -eq 1 ]
+	run -143 tr-record -o out -- sh -c 'kill -TERM $$'
+	[ "$(tr-filter -c 'exit and signal == SIGTERM' out)" -eq 1 ]
+	# sent to us it reaches the command
+	tr-record -o out -- sh -c 'trap "exit 9" TERM; touch ready; while :; do sleep 0.1; done' &
+	for _ in {1..100}; do [ -e ready ] || sleep 0.1; done
+	kill -TERM $!
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 9 ]
+	[ "$(tail -n 1 out | cut -c1-4)" = '!end' ]
+}
+
+@test "--only keeps the programs that are wanted" {
+	needs_strace
+	tr-record --only='t*e,cc1' -o out -- sh -c '/bin/true; /bin/false; exec /bin/true'
+	[ "$(grep -c ^exec out)" -eq 2 ]
+	[ "$(wc -l <out)" -eq 4 ]
+	tr-filter -c exec out
+	tr-record --only=nothing -o out true
+	[ "$(wc -l <out)" -eq 2 ]
+}
+
+@test "what is odd about a command is in the records" {
+	needs_strace
+	cp "$top_srcdir/tests/data/strace/small.strace" . # any file
+	env -i PS1='[\u] $ ' "B=$(printf '\377[')" PATH="$PATH" "$(command -v tr-record)" -o out \
+		sh -c 'cd / && /bin/true "$1" "" ")= 0"' - $'a\nb\t\xff'
+	[ "$(tr-filter --fields=cwd,argv 'exec and name == "/bin/true"' out)" = \
+		$'"/"\t["/bin/true","a\\nb\\t\\xff","",")= 0"]' ]
+	grep -qF '"PS1":"[\\u] $ "' out
+	grep -qF '"B":"\xff["' out
+}
+
+@test "what cannot work is said before anything runs" {
+	run -2 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" /bin/true
+	[ "$stderr" = "tr-record: strace(1), which watches the command, is not installed" ]
+	run -2 --separate-stderr tr-record
+	[[ $stderr == "tr-record: what is to be run?"* ]]
+	needs_strace
+	run -127 --separate-stderr tr-record no-such-command
+	[ "$stderr" = "tr-record: no-such-command: command not found" ]
+	run -126 tr-record ./Makefile
+	run -2 tr-record -o no/such/folder touch ran
+	[ ! -e ran ]
+}
+
+@test "a command outlives the readers of its records" {
+	needs_strace
+	run -3 bash -c 'tr-record -- sh -c "/bin/true; touch ran; exit 3" >/dev/full'
+	[ -e ran ] && rm ran
+	bash -c 'tr-record -- sh -c "sleep 0.3; /bin/true; touch ran" | true'
+	[ -e ran ]
+}

@@ -1,0 +1,280 @@
+/* tr-record: runs a command and writes what it did. */
+#include "config.h"
+
+#include "tr_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/command.h"
+#include "process/path.h"
+
+enum { ONLY = 1, NO_RESPFILES, BACKEND };
+
+static const struct tr_option options[] = {
+	{ ONLY, 0, "only", "LIST",
+	  "keep only executions of these programs: names or patterns, separated by commas" },
+	{ NO_RESPFILES, 0, "no-respfiles", NULL,
+	  "do not put the content of response files into the records" },
+	{ BACKEND, 0, "backend", "strace", "what watches the command" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"a build, and its compilation database",
+	"tr-record -o build.trec -- make -j8 && tr-repack -t compdb build.trec",
+	"which programs a test runs",
+	"tr-record -- ./test.sh | tr-filter --fields=name exec",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-record",
+	.usage = "[OPTION...] [--] COMMAND [ARG...]",
+	.summary = "Runs a command and writes what it and its children did as a stream of records. "
+		   "The exit status is the command's own.",
+	.shared = TR_CLI_WRITES,
+	.options = options,
+	.examples = examples,
+	.command = true,
+};
+
+struct recorder {
+	struct tr_cli cli;
+	struct tr_capture capture;
+	const char *only; /* NULL: everything */
+	bool respfiles;
+	bool met; /* the command's number is known */
+	struct tr_writer *writer;
+	struct tr_buffer line;
+	uint64_t written; /* records of this segment */
+};
+
+/* One of --only's patterns matches the name. */
+static bool is_listed(const char *patterns, struct tr_text name)
+{
+	char pattern[NAME_MAX + 1], base[NAME_MAX + 1];
+
+	if (name.len > NAME_MAX)
+		return false;
+	memcpy(base, name.data, name.len);
+	base[name.len] = '\0';
+	for (const char *p = patterns; *p;) {
+		size_t len = strcspn(p, ",");
+		if (len && len <= NAME_MAX) {
+			memcpy(pattern, p, len);
+			pattern[len] = '\0';
+			if (fnmatch(pattern, base, 0) == 0)
+				return true;
+		}
+		p += len + (p[len] == ',');
+	}
+	return false;
+}
+
+/* --only looks at what ran and at what it was called. */
+static bool is_wanted(struct recorder *recorder, struct tr_record *record)
+{
+	struct tr_command command;
+	struct tr_error err;
+
+	if (!recorder->only || record->type != TR_RECORD)
+		return true;
+	if (!tr_text_is(record->kind, "exec"))
+		return tr_text_is(record->kind, "raw");
+	if (tr_command_read(record, &command, &err) != TR_OK)
+		return false;
+	return is_listed(recorder->only, tr_path_base(tr_command_program(&command))) ||
+	       (command.argc && is_listed(recorder->only, tr_path_base(command.argv[0])));
+}
+
+/* A line that takes the place of another one's. */
+static bool replace(struct recorder *recorder, struct tr_record *record)
+{
+	struct tr_error err;
+	struct tr_record changed;
+
+	if (!tr_buffer_room(&recorder->line, TR_INPUT_PAD) || recorder->line.failed)
+		return false;
+	tr_record_init(&changed, record->arena);
+	if (!tr_record_from_line(&changed, tr_buffer_text(&recorder->line), &err))
+		return false;
+	changed.canonical = true;
+	changed.source_line = record->source_line;
+	changed.source_offset = record->source_offset;
+	*record = changed;
+	return true;
+}
+
+/* Records that were left out are not in the segment, so its trailer must not count them. */
+static bool recount(struct recorder *recorder, struct tr_record *trailer)
+{
+	struct tr_buffer *line = &recorder->line;
+
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "!end\t");
+	tr_buffer_put_decimal(line, recorder->written);
+	tr_buffer_put_text(line, trailer->rest);
+	tr_buffer_put_byte(line, '\n');
+	recorder->written = 0;
+	return replace(recorder, trailer);
+}
+
+static bool put(struct recorder *recorder, struct tr_record *record)
+{
+	bool good = true;
+
+	if (record->type == TR_TRAILER) {
+		good = recount(recorder, record);
+	} else if (record->type == TR_RECORD) {
+		recorder->written++;
+		tr_buffer_reset(&recorder->line);
+		if (recorder->respfiles && tr_text_is(record->kind, "exec") &&
+		    tr_record_respfiles(record, &recorder->line))
+			good = replace(recorder, record);
+		good = good && !recorder->line.failed;
+	}
+	if (!good) {
+		tr_cli_fail(&recorder->cli, "out of memory");
+		recorder->cli.stop = true;
+		return false;
+	}
+	return tr_cli_put(&recorder->cli, &tr_format_trec, recorder->writer, record);
+}
+
+/* The first process begins where we are; nothing has to be guessed. */
+static struct tr_setting *know_directory(struct tr_cli *cli, char *directory, size_t size)
+{
+	struct tr_settings *settings = &cli->config.read.settings;
+	struct tr_setting *list = calloc(settings->count + 1, sizeof *list);
+
+	if (!list || !getcwd(directory, size))
+		return list;
+	list[0] = (struct tr_setting){ TR_TEXT("cwd"), tr_text_from(directory) };
+	for (size_t i = 0; i < settings->count; i++)
+		list[i + 1] = settings->list[i];
+	settings->list = list;
+	settings->count++;
+	return list;
+}
+
+/* The first process of the log is the command. */
+static void meet_command(struct recorder *recorder, const struct tr_record *record)
+{
+	uint64_t pid;
+
+	if (recorder->met || record->type != TR_RECORD || !tr_cell_number(&record->task, &pid) ||
+	    pid > INT_MAX)
+		return;
+	recorder->met = true;
+	tr_capture_command((pid_t)pid);
+}
+
+static void record(struct recorder *recorder)
+{
+	struct tr_cli *cli = &recorder->cli;
+	char directory[PATH_MAX];
+	struct tr_setting *settings = know_directory(cli, directory, sizeof directory);
+	struct tr_record *line;
+
+	cli->operand_count = 0;
+	cli->config.format = &tr_format_strace;
+	if (dup2(recorder->capture.log, STDIN_FILENO) < 0)
+		tr_cli_fail(cli, "cannot read what strace says: %s", strerror(errno));
+	close(recorder->capture.log);
+	recorder->capture.log = STDIN_FILENO;
+	if (tr_cli_open(cli))
+		recorder->writer = tr_cli_writer(cli, &tr_format_trec);
+	while (recorder->writer && tr_cli_next(cli, &line)) {
+		meet_command(recorder, line);
+		if (is_wanted(recorder, line) && !put(recorder, line))
+			break;
+	}
+	if (recorder->writer)
+		tr_cli_finish(cli, &tr_format_trec, recorder->writer);
+	free(settings);
+}
+
+/*
+ * The file is written as it is, not beside itself: what was recorded before a
+ * power failure is of use. It is there before anything runs; -1: it cannot be.
+ */
+static int open_output(struct tr_cli *cli, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+
+	if (fd < 0)
+		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+/* Once the command has our standard output the file takes its place. fd -1: it is what it was. */
+static bool take_output(struct tr_cli *cli, int fd)
+{
+	const char *path = cli->output_path;
+
+	if (fd >= 0 && dup2(fd, STDOUT_FILENO) < 0) {
+		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
+		return false;
+	}
+	if (fd >= 0)
+		close(fd);
+	cli->output_path = NULL;
+	bool good = tr_cli_output(cli, false);
+	cli->output_path = path; /* for messages */
+	return good;
+}
+
+static void read_options(struct recorder *recorder)
+{
+	struct tr_cli *cli = &recorder->cli;
+
+	for (int id; (id = tr_cli_option(cli)) != 0;) {
+		if (id == ONLY)
+			recorder->only = cli->argument;
+		else if (id == NO_RESPFILES)
+			recorder->respfiles = false;
+		else
+			tr_cli_choice(cli);
+	}
+	if (!cli->stop && !cli->operand_count)
+		tr_cli_usage(cli, "what is to be run?");
+}
+
+/* False: the command did not run, and *status is what to exit with; else what wait said of it. */
+static bool run(struct recorder *recorder, int *status)
+{
+	struct tr_cli *cli = &recorder->cli;
+	const char *path = cli->output_path;
+	bool divert = !path || strcmp(path, "-") == 0;
+	int fd = divert ? -1 : open_output(cli, path);
+
+	if (!divert && fd < 0)
+		return false;
+	if (!tr_capture_begin(cli, &recorder->capture, cli->operands, divert, status))
+		return false;
+	if (take_output(cli, fd))
+		record(recorder);
+	*status = tr_capture_end(&recorder->capture);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct recorder recorder = { .respfiles = true };
+	int status = 0;
+
+	tr_cli_begin(&recorder.cli, &tool, argc, argv);
+	read_options(&recorder);
+	bool ran = !recorder.cli.stop && run(&recorder, &status);
+	tr_buffer_free(&recorder.line);
+	int trouble = tr_cli_end(&recorder.cli);
+	if (ran)
+		status = tr_capture_status(status);
+	return status ? status : trouble;
+}

@@ -1,0 +1,308 @@
+/*
+ * strace as the engine: it is started by a supervisor, which holds the pipe that
+ * strace opens by /proc, so that nothing of it is left open in the command. When
+ * the command has ended, so has strace, so has the supervisor, and the pipe is at
+ * its end.
+ */
+#include "config.h"
+
+#include "tr_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	PIPE_SIZE = 1 << 20,
+	/* what a shell says of a command that is not there, or cannot be run */
+	NOT_FOUND = 127,
+	NOT_EXECUTABLE = 126,
+	TROUBLE = 2,
+	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
+};
+
+/* Calls that not every machine has are asked for with "?". */
+#define CALLS \
+	"trace=execve,execveat,?clone,?clone3,?fork,?vfork,chdir,fchdir,?getcwd,?unshare,exit_" \
+	"group"
+
+/*
+ * The command's process, once it is known, and a signal that came before. strace
+ * itself takes no signals while it runs a command.
+ */
+static volatile sig_atomic_t command_pid, early_signal;
+
+static void pass_on(int signal_number)
+{
+	int saved = errno;
+
+	if (command_pid > 0)
+		kill((pid_t)command_pid, signal_number);
+	else
+		early_signal = signal_number;
+	errno = saved;
+}
+
+/*
+ * What the terminal sends goes to the command as well, and it decides; what is
+ * sent to us alone goes to handler.
+ */
+static void mind_signals(void (*handler)(int))
+{
+	static const int sent[] = { SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
+		if (sigaction(sent[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(sent[i], &action, NULL);
+}
+
+void tr_capture_command(pid_t pid)
+{
+	command_pid = (sig_atomic_t)pid;
+	if (early_signal)
+		pass_on(early_signal);
+	early_signal = 0;
+}
+
+static bool is_program(const char *path, bool *there)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0 || S_ISDIR(st.st_mode))
+		return false;
+	*there = true;
+	return access(path, X_OK) == 0;
+}
+
+/* As execvp looks for it. 0: there is one, else the exit status that says why not. */
+static int find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char candidate[PATH_MAX];
+	bool there = false;
+
+	if (strchr(name, '/'))
+		return is_program(name, &there) ? 0 : there ? NOT_EXECUTABLE : NOT_FOUND;
+	for (const char *p = path ? path : "/bin:/usr/bin"; *name; p++) {
+		size_t len = strcspn(p, ":");
+		int n = snprintf(candidate, sizeof candidate, "%.*s/%s", len ? (int)len : 1,
+				 len ? p : ".", name);
+		if (n > 0 && (size_t)n < sizeof candidate && is_program(candidate, &there))
+			return 0;
+		p += len;
+		if (!*p)
+			break;
+	}
+	return there ? NOT_EXECUTABLE : NOT_FOUND;
+}
+
+static pid_t wait_for(pid_t pid, int *status)
+{
+	pid_t got;
+
+	while ((got = waitpid(pid, status, 0)) < 0 && errno == EINTR)
+		;
+	return got;
+}
+
+/* major * 100 + minor of the strace that is installed; 0: not to be told. */
+static unsigned strace_version(void)
+{
+	char line[256] = "";
+	unsigned major = 0, minor = 0;
+	int ends[2], status;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return 0;
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		execlp("strace", "strace", "-V", (char *)NULL);
+		_exit(NOT_FOUND);
+	}
+	close(ends[1]);
+	size_t len = 0;
+	for (ssize_t n; pid > 0 && len < sizeof line - 1 &&
+			(n = read(ends[0], line + len, sizeof line - 1 - len)) > 0;)
+		len += (size_t)n;
+	close(ends[0]);
+	if (pid > 0)
+		wait_for(pid, &status);
+	const char *version = strstr(line, "version ");
+	if (!version || sscanf(version, "version %u.%u", &major, &minor) != 2)
+		return 0;
+	return major * 100 + minor;
+}
+
+/* Whether a process may watch its child; 0, or what the kernel says to it. */
+static int ptrace_error(void)
+{
+	int result = 0, status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	if (pid < 0)
+		return errno;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
+		result = errno;
+	kill(pid, SIGKILL);
+	wait_for(pid, &status);
+	return result;
+}
+
+/* What cannot work is said before anything runs. */
+static bool can_record(struct tr_cli *cli, const char *program, int *status)
+{
+	int error;
+
+	*status = TROUBLE;
+	if (find_program("strace") != 0) {
+		tr_cli_fail(cli, "strace(1), which watches the command, is not installed");
+		return false;
+	}
+	error = ptrace_error();
+	if (error) {
+		tr_cli_fail(cli,
+			    "processes may not be watched here (ptrace: %s): a container needs "
+			    "the capability SYS_PTRACE, else see kernel.yama.ptrace_scope",
+			    strerror(error));
+		return false;
+	}
+	error = find_program(program);
+	if (error) {
+		tr_cli_fail(cli, "%s: %s", program,
+			    error == NOT_FOUND ? "command not found" : "cannot be executed");
+		*status = error;
+		return false;
+	}
+	return true;
+}
+
+/* In the child that becomes strace. */
+static void run_strace(const char *log, const char *const *command, unsigned version)
+{
+	/*
+	 * One string of an argument list has at most 128 KiB. Without signals
+	 * strace would not say what a signal killed, either.
+	 */
+	static const char *const fixed[] = { "strace",	"-f", "-v",  "-y", "-ttt",	     "-s",
+					     "1048576", "-e", CALLS, "-e", "signal=!SIGCHLD" };
+	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 5 };
+	size_t count = 0, n = 0;
+
+	while (command[count])
+		count++;
+	const char **argv = calloc(FIXED + MORE + count, sizeof *argv);
+	if (!argv)
+		return;
+	for (; n < FIXED; n++)
+		argv[n] = fixed[n];
+	if (version >= SECCOMP_SINCE)
+		argv[n++] = "--seccomp-bpf";
+	argv[n++] = "-o";
+	argv[n++] = log;
+	argv[n++] = "--";
+	for (size_t i = 0; i < count; i++)
+		argv[n++] = command[i];
+	execvp("strace", (char *const *)argv);
+}
+
+/* Ends as the command did, without a core of our own. */
+static void end_as(int wait_status)
+{
+	struct rlimit none = { 0, 0 };
+
+	if (!WIFSIGNALED(wait_status))
+		_exit(WEXITSTATUS(wait_status));
+	setrlimit(RLIMIT_CORE, &none);
+	signal(WTERMSIG(wait_status), SIG_DFL);
+	raise(WTERMSIG(wait_status));
+	_exit(128 + WTERMSIG(wait_status));
+}
+
+static void supervise(int log, const char *const *command, bool divert, unsigned version)
+{
+	char path[64];
+	int status = TROUBLE << 8;
+
+	snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), log);
+	if (divert)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	pid_t pid = fork();
+	if (pid == 0) {
+		run_strace(path, command, version);
+		_exit(TROUBLE);
+	}
+	if (pid > 0) {
+		mind_signals(SIG_IGN);
+		wait_for(pid, &status);
+	}
+	end_as(status);
+}
+
+bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char *const *command,
+		      bool divert, int *status)
+{
+	int ends[2];
+
+	if (!can_record(cli, command[0], status))
+		return false;
+	unsigned version = strace_version();
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
+		return false;
+	}
+	fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* refused: smaller ones work, too */
+	fflush(NULL);
+	capture->log = ends[0];
+	capture->supervisor = fork();
+	if (capture->supervisor == 0) {
+		close(ends[0]);
+		supervise(ends[1], command, divert, version);
+	}
+	close(ends[1]);
+	if (capture->supervisor < 0) {
+		tr_cli_fail(cli, "cannot start a process: %s", strerror(errno));
+		close(ends[0]);
+		return false;
+	}
+	mind_signals(pass_on);
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes away does not take the command along */
+	return true;
+}
+
+int tr_capture_end(struct tr_capture *capture)
+{
+	char rest[1 << 14];
+	int status = TROUBLE << 8;
+	ssize_t n;
+
+	/* where the records could not be written the command goes on all the same */
+	do
+		n = read(capture->log, rest, sizeof rest);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	wait_for(capture->supervisor, &status);
+	return status;
+}
+
+int tr_capture_status(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		end_as(wait_status);
+	return WEXITSTATUS(wait_status);
+}
