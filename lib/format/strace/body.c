@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memrchr */
 #include "format/strace/body.h"
 
 #include "format/strace/scan.h"
@@ -117,10 +118,40 @@ static bool read_result(struct tr_text text, struct tr_strace_result *result)
 	return true;
 }
 
+bool tr_strace_body_close(struct tr_text rest, struct tr_strace_body *body)
+{
+	return rest.len && *rest.data == ')' &&
+	       read_result(tr_text_span(rest.data + 1, rest.data + rest.len), &body->result);
+}
+
+/*
+ * The parenthesis behind the last string, where nothing but brackets and the end
+ * of an abbreviation stand between the two. An execve is long, and most of them
+ * fail: these are told from their end.
+ */
+static const char *last_close(struct tr_text rest)
+{
+	const char *quote = rest.len ? memrchr(rest.data, '"', rest.len) : NULL;
+	const char *p = quote ? quote + 1 : NULL, *end = rest.data + rest.len;
+
+	if (!p)
+		return NULL;
+	tr_strace_take(&p, end, TR_TEXT("..."));
+	tr_strace_take(&p, end, TR_TEXT(", ..."));
+	return tr_strace_take(&p, end, TR_TEXT("])")) ? p - 1 : NULL;
+}
+
 bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_body *body)
 {
 	const char *end = rest.data + rest.len;
-	const char *close = tr_strace_arguments_end(rest.data, end);
+	const char *close = tr_text_is(body->name, "execve") ? last_close(rest) : NULL;
+
+	if (close) {
+		body->arguments = tr_text_span(rest.data, close);
+		if (read_result(tr_text_span(close + 1, end), &body->result))
+			return true;
+	}
+	close = tr_strace_arguments_end(rest.data, end);
 
 	if (!close)
 		return false;

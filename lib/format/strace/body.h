@@ -59,4 +59,10 @@ void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body);
  */
 bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_body *body);
 
+/*
+ * The same where the arguments were whole before: behind them, from the closing
+ * parenthesis on. False: it is cut, or there are more of them.
+ */
+bool tr_strace_body_close(struct tr_text rest, struct tr_strace_body *body);
+
 #endif

@@ -13,6 +13,8 @@
 /* A position in the arguments. */
 struct cursor {
 	const char *p, *end;
+	const char *
+		equals; /* the first '=' that is not behind p, end where there is none; or behind */
 };
 
 /* Over ", " to what follows. */
@@ -36,7 +38,7 @@ static struct tr_text take_item(struct cursor *at)
 /* Over "..." behind a string or before a bracket, which says that something was left out. */
 static void skip_dots(struct cursor *at, struct tr_strace_exec *exec, bool *cut)
 {
-	*cut = tr_strace_take(&at->p, at->end, TR_TEXT("..."));
+	*cut = at->p < at->end && *at->p == '.' && tr_strace_take(&at->p, at->end, TR_TEXT("..."));
 	if (*cut)
 		exec->flags |= TR_STRACE_FLAG_CUT;
 }
@@ -77,6 +79,8 @@ static bool at_list_end(struct cursor *at, struct tr_strace_exec *exec, bool *cu
 	bool dots;
 
 	*cut = false;
+	if (at->p < at->end && *at->p == '"')
+		return false;
 	skip_dots(at, exec, &dots);
 	at->p = tr_strace_skip(at->p, at->end);
 	if (at->p == at->end) {
@@ -131,21 +135,25 @@ static void put_argv(struct cursor *at, struct tr_strace_exec *exec)
 
 /*
  * "NAME=VALUE" at the cursor as a member of a map. The first byte is the
- * name's whatever it is: "=C:=…" exists.
+ * name's whatever it is: "=C:=…" exists. Returns where the name ends.
  */
-static void put_member(struct cursor *at, struct tr_strace_exec *exec)
+static size_t put_member(struct cursor *at, struct tr_strace_exec *exec)
 {
 	struct tr_buffer *to = &exec->tail;
 	const char *begin = ++at->p, *end = at->end;
 	size_t name = to->len;
-	const char *equals =
-		end - begin > 1 ? memchr(begin + 1, '=', (size_t)(end - begin - 1)) : NULL;
 
-	at->p = tr_strace_spell(begin, equals ? equals : end, to, &exec->scratch);
-	if (at->p < end && at->p == equals) {
+	/* looked for once, however many strings have none */
+	if (at->equals <= begin && begin < end) {
+		const char *equals = memchr(begin + 1, '=', (size_t)(end - begin - 1));
+		at->equals = equals ? equals : end;
+	}
+	at->p = tr_strace_spell(begin, at->equals, to, &exec->scratch);
+	if (at->p < end && at->p == at->equals) {
+		size_t key_end = to->len;
 		tr_buffer_put_literal(to, "\":\"");
 		at->p = tr_strace_spell(at->p + 1, end, to, &exec->scratch);
-		return;
+		return key_end;
 	}
 	/* with -xx it is an escape like all others, and only now a sign of its own */
 	const char *sign = !to->failed && to->len > name + 1
@@ -154,14 +162,15 @@ static void put_member(struct cursor *at, struct tr_strace_exec *exec)
 	if (!sign) {
 		tr_buffer_put_literal(to, "\":\"");
 		exec->flags |= TR_STRACE_FLAG_ENV_NO_VALUE;
-		return;
+		return to->len - 3;
 	}
 	size_t value = (size_t)(sign - to->data) + 1, length = to->len - value;
 	if (!tr_buffer_room(to, 2))
-		return;
+		return name;
 	memmove(to->data + value + 2, to->data + value, length);
 	memcpy(to->data + value - 1, "\":\"", 3);
 	to->len += 2;
+	return value - 1;
 }
 
 /* Spelled as the stream has it; what takes more than a look is not worth it for a guess. */
@@ -182,7 +191,7 @@ static void put_variable(struct cursor *at, struct tr_strace_exec *exec, size_t 
 		tr_buffer_put_byte(to, ',');
 	size_t name = to->len + 1;
 	tr_buffer_put_byte(to, '"');
-	put_member(at, exec);
+	size_t name_end = put_member(at, exec);
 	tr_buffer_put_byte(to, '"');
 	if (at->p == at->end) {
 		exec->flags |= TR_STRACE_FLAG_CUT;
@@ -195,7 +204,7 @@ static void put_variable(struct cursor *at, struct tr_strace_exec *exec, size_t 
 		tr_buffer_put_literal(to, "...");
 	if (to->failed)
 		return;
-	const char *quote = memmem(to->data + name, to->len - name, "\":\"", 3);
+	const char *quote = to->data + name_end;
 	struct tr_text key = tr_text_span(to->data + name, quote);
 	switch (tr_strace_names_add(&exec->names, to->data + map, key)) {
 	case TR_STRACE_NAME_NEW:
@@ -263,7 +272,7 @@ static bool put_path(struct cursor *at, struct tr_strace_exec *exec)
 
 bool tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_exec *exec)
 {
-	struct cursor at = { arguments.data, arguments.data + arguments.len };
+	struct cursor at = { arguments.data, arguments.data + arguments.len, arguments.data };
 
 	tr_buffer_reset(&exec->path);
 	tr_buffer_reset(&exec->pwd);

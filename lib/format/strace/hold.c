@@ -97,9 +97,9 @@ static void find_cwd(const struct tr_strace_item *item, struct tr_buffer *cwd, u
 	tr_directory_join(TR_TEXT("/"), item->pwd, cwd);
 }
 
-void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *to)
+void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *scratch,
+			 struct tr_buffer *to)
 {
-	struct tr_buffer cwd = TR_BUFFER_INIT;
 	unsigned flags = item->flags;
 	uint64_t parent;
 
@@ -108,24 +108,24 @@ void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *to
 		tr_buffer_put_byte(to, '\n');
 		return;
 	}
-	find_cwd(item, &cwd, &flags);
+	tr_buffer_reset(scratch);
+	find_cwd(item, scratch, &flags);
 	if (item->origin->orphan)
 		flags |= TR_STRACE_FLAG_ORPHAN;
-	put_name(item, tr_buffer_text(&cwd), to);
+	put_name(item, tr_buffer_text(scratch), to);
 	if (tr_origin_exec(item->origin, &parent) && parent != TR_EXEC_NONE)
 		put_number("\tparent=", parent, to);
 	if (item->origin->has_ppid && item->origin->ppid != TR_STRACE_NOBODY)
 		put_number("\tppid=", item->origin->ppid, to);
-	if (cwd.len) {
+	if (scratch->len) {
 		tr_buffer_put_literal(to, "\tcwd=\"");
-		tr_string_escape(tr_buffer_text(&cwd), to);
+		tr_string_escape(tr_buffer_text(scratch), to);
 		tr_buffer_put_byte(to, '"');
 	}
 	tr_buffer_put_text(to, item->tail);
 	tr_strace_put_flags(flags, to);
 	tr_buffer_put_byte(to, '\n');
-	to->failed |= cwd.failed;
-	tr_buffer_free(&cwd);
+	to->failed |= scratch->failed;
 }
 
 /* Twice the room, those that wait in a row at its beginning. */

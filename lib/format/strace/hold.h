@@ -62,8 +62,9 @@ void tr_strace_put_flags(unsigned flags, struct tr_buffer *to);
 /* True when the item can leave now. */
 bool tr_strace_item_ready(const struct tr_strace_item *item);
 
-/* Appends the item's line, with LF. */
-void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *to);
+/* Appends the item's line, with LF. scratch is any buffer: its content is lost. */
+void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *scratch,
+			 struct tr_buffer *to);
 
 /* Queues a copy (references are taken). False: memory is out. */
 bool tr_strace_hold_push(struct tr_strace_hold *hold, const struct tr_strace_item *item);

@@ -37,6 +37,7 @@ void tr_strace_close(struct tr_reader *base)
 	tr_buffer_free(&reader->head);
 	tr_buffer_free(&reader->scratch);
 	tr_buffer_free(&reader->bytes);
+	tr_buffer_free(&reader->spare);
 	tr_buffer_free(&reader->glued);
 	tr_buffer_free(&reader->line);
 	tr_arena_free(&reader->arena);
@@ -76,6 +77,10 @@ static void begin_call(struct tr_strace_reader *reader, struct tr_task *task,
 	if (!call)
 		return;
 	tr_strace_abandon(reader, task);
+	if (!call->text.cap) {
+		call->text = reader->spare;
+		reader->spare = (struct tr_buffer)TR_BUFFER_INIT;
+	}
 	tr_buffer_reset(&call->text);
 	tr_buffer_put_text(&call->text, body->name);
 	tr_buffer_put_text(&call->text, body->arguments);
@@ -189,7 +194,12 @@ static void resume(struct tr_strace_reader *reader, struct tr_task *task,
 	struct tr_text text = tr_buffer_text(&call->text);
 	struct tr_text name = { text.data, call->name_len };
 	struct tr_text rest = { text.data + name.len, text.len - name.len };
-	bool whole = tr_strace_body_finish(rest, body);
+	struct tr_text more = body->arguments;
+	bool whole = tr_strace_body_close(more, body);
+	if (whole)
+		body->arguments = (struct tr_text){ rest.data, rest.len - more.len };
+	else
+		whole = tr_strace_body_finish(rest, body);
 	if (!whole)
 		complain(reader, "a call whose end is cut");
 	call->open = false;
@@ -200,7 +210,7 @@ static void resume(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_strace_call_done(reader, task, name, whole ? body->arguments : rest,
 				    whole ? &body->result : NULL, &call->begin, 0);
 	/* the task may be gone, but not after an exec or a fork of its own */
-	tr_strace_call_close(call);
+	tr_strace_call_close(reader, call);
 }
 
 static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
@@ -409,7 +419,7 @@ enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 			tr_strace_hold_ready(&reader->hold, reader->ended || is_idle(reader));
 		if (item) {
 			tr_buffer_reset(&reader->line);
-			tr_strace_item_line(item, &reader->line);
+			tr_strace_item_line(item, &reader->scratch, &reader->line);
 			reader->line_source = item->source_line;
 			reader->line_offset = item->source_offset;
 			reader->orphans += item->origin && item->origin->orphan;

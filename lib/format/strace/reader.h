@@ -51,6 +51,7 @@ struct tr_strace_reader {
 
 	struct tr_buffer head; /* of the record that is being made */
 	struct tr_buffer scratch, bytes;
+	struct tr_buffer spare; /* memory for the text of a long call */
 	struct tr_buffer glued; /* a line that another one was printed into */
 
 	bool any;	/* some task has been seen */
@@ -127,7 +128,7 @@ struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64
 /* The task's state, made where there is none. NULL: memory is out (and said so). */
 struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
 void tr_strace_state_release(void *state);
-void tr_strace_call_close(struct tr_strace_call *call);
+void tr_strace_call_close(struct tr_strace_reader *reader, struct tr_strace_call *call);
 
 /* SIGCHLD has come: its si_pid is a child of the task. */
 void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info);

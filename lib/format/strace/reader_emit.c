@@ -40,7 +40,7 @@ static void pass_on(struct tr_strace_reader *reader, const struct tr_strace_item
 		return;
 	}
 	tr_buffer_reset(&reader->line);
-	tr_strace_item_line(item, &reader->line);
+	tr_strace_item_line(item, &reader->scratch, &reader->line);
 	reader->line_source = item->source_line;
 	reader->line_offset = item->source_offset;
 	reader->have = true;

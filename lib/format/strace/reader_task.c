@@ -6,28 +6,26 @@
 
 #include "format/strace/scan.h"
 
-static void close_call(struct tr_strace_call *call)
+void tr_strace_call_close(struct tr_strace_reader *reader, struct tr_strace_call *call)
 {
 	enum { KEEP = 4096 };
 
 	call->open = call->proven = false;
 	tr_directory_release(call->directory);
 	call->directory = NULL;
-	/* an execve is long, and its process may live for hours */
-	if (call->text.cap > KEEP)
-		tr_buffer_free(&call->text);
-}
-
-void tr_strace_call_close(struct tr_strace_call *call)
-{
-	close_call(call);
+	/* an execve is long, and its process may live for hours: the next one takes its memory */
+	if (call->text.cap <= KEEP)
+		return;
+	tr_buffer_free(&reader->spare);
+	reader->spare = call->text;
+	call->text = (struct tr_buffer)TR_BUFFER_INIT;
 }
 
 void tr_strace_state_release(void *state)
 {
 	struct tr_strace_call *call = state;
 
-	close_call(call);
+	tr_directory_release(call->directory);
 	tr_buffer_free(&call->text);
 	free(call);
 }
@@ -123,7 +121,7 @@ void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
 		tr_strace_exec_done(reader, task, name, arguments, &call->begin);
 	else
 		tr_strace_call_done(reader, task, name, arguments, NULL, &call->begin, 0);
-	close_call(call);
+	tr_strace_call_close(reader, call);
 }
 
 void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info)
