@@ -67,6 +67,7 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 struct tr_read_config {
 	struct tr_limits limits;
 	struct tr_settings settings;
+	const char *name; /* of the file, as it was given; NULL: it has none, or is a member */
 	bool exact; /* --exact: add .raw where the rewrite would differ */
 	bool lines; /* --lines: one record for every line of the source, all bytes of it */
 	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */
@@ -129,7 +130,8 @@ struct tr_format {
 	 * NULL: memory). Both may be NULL.
 	 */
 	int64_t (*part)(const struct tr_read_config *config, struct tr_input *in);
-	struct tr_source *(*merge)(struct tr_input *const *parts, size_t count);
+	struct tr_source *(*merge)(struct tr_input *const *parts, const int64_t *numbers,
+				   size_t count);
 
 	/* The writer borrows out and config's texts. NULL: err is filled. */
 	struct tr_writer *(*create)(const struct tr_write_config *config, struct tr_output *out,

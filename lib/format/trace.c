@@ -134,6 +134,7 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	}
 	if (!tr_settings_check(&trace->config.read.settings, format, false, err))
 		return TR_FATAL;
+	trace->config.read.name = trace->place.member ? NULL : trace->place.file;
 	trace->reader = format->open(&trace->config.read, trace->in, err);
 	if (!trace->reader)
 		return TR_FATAL;

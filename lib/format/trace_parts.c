@@ -68,7 +68,9 @@ static int64_t part_number(const struct tr_trace *trace)
 
 	if (trace->config.apart || !trace->in || trace->archive || !format || !format->part)
 		return -1;
-	return format->part(&trace->config.read, trace->in);
+	struct tr_read_config config = trace->config.read;
+	config.name = trace->place.file;
+	return format->part(&config, trace->in);
 }
 
 static bool has(const struct parts *parts, int64_t number)
@@ -111,7 +113,7 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 static enum tr_status merge(struct tr_trace *trace, const struct parts *parts, struct tr_error *err)
 {
 	char more[64];
-	struct tr_source *source = trace->place.format->merge(parts->list, parts->count);
+	struct tr_source *source = trace->place.format->merge(parts->list, parts->numbers, parts->count);
 
 	trace->in = trace->place.in =
 		source ? tr_input_new(source, &trace->config.read.limits, 0) : NULL;

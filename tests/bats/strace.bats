@@ -75,6 +75,24 @@ happened() {
 	done
 }
 
+@test "-ff: the files of all processes are one log" {
+	local execs=$top_srcdir/tests/data/strace/execs
+	tar -xzf "$execs/ff.tar.gz"
+	tar -xzf "$execs/ffplain.tar.gz"
+	happened ff.* | diff - "$execs/truth"
+	tr-parse ff.* >all.trec
+	[ "$(grep -c ^%trec all.trec)" -eq 1 ]
+	run ! grep -q $'flagged=\\|^raw\t' all.trec
+	# whatever order they are named in, and compressed
+	local files=(ff.*)
+	tr-parse "${files[@]:10}" "${files[@]:0:10}" | cmp - all.trec
+	# without times it is not known who shared a directory when, but nobody is lost
+	[ "$(tr-parse -q ffplain.* | grep -c ^exec)" -ge 16 ]
+	# one file alone has the number from its name
+	[ "$(tr-parse "${files[0]}" | cut -f4 | sed -n 2p)" = "${files[0]#ff.}" ]
+	[ "$(tr-parse --identify "${files[@]:0:2}" | wc -l)" -eq 2 ]
+}
+
 @test "a log without numbers of children says what it does not know" {
 	run -0 --separate-stderr tr-parse mc.strace
 	[ "$(grep -c ^exec <<<"$output")" -eq 13 ]

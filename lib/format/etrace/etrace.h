@@ -26,7 +26,8 @@ enum tr_status tr_etrace_next(struct tr_reader *reader, struct tr_record **recor
 void tr_etrace_close(struct tr_reader *reader);
 
 int64_t tr_etrace_part(const struct tr_read_config *config, struct tr_input *in);
-struct tr_source *tr_etrace_merge(struct tr_input *const *parts, size_t count);
+struct tr_source *tr_etrace_merge(struct tr_input *const *parts, const int64_t *numbers,
+				  size_t count);
 
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);

@@ -22,7 +22,9 @@ struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_
 	reader->limits = config->limits;
 	reader->cwd = tr_setting_get(&config->settings, "cwd", "");
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
-	reader->bare = TR_STRACE_NOBODY;
+	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
+	if (tr_strace_part(config, in) >= 0)
+		tr_strace_name_number(config->name, &reader->file_pid);
 	reader->tasks.release = tr_strace_state_release;
 	return (struct tr_reader *)reader;
 }

@@ -55,6 +55,7 @@ struct tr_strace_reader {
 	struct tr_buffer glued; /* a line that another one was printed into */
 
 	bool any;	/* some task has been seen */
+	uint64_t file_pid;    /* whose they are in a file of -ff; TR_STRACE_NOBODY: it is none */
 	uint64_t bare;	/* whose lines without a number were, on stderr */
 	bool ends_seen; /* +++ lines are printed */
 	uint64_t leaving[TR_STRACE_LEAVING];

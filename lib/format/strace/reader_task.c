@@ -89,6 +89,8 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 {
 	struct tr_task *task;
 
+	if (!prefix->has_pid && reader->file_pid != TR_STRACE_NOBODY)
+		return tr_strace_task_by_number(reader, reader->file_pid);
 	if (!prefix->has_pid) {
 		task = only_task(reader);
 		if (!task) /* begun while it was the only one */

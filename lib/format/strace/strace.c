@@ -19,4 +19,6 @@ const struct tr_format tr_format_strace = {
 	.open = tr_strace_open,
 	.next = tr_strace_next,
 	.close = tr_strace_close,
+	.part = tr_strace_part,
+	.merge = tr_strace_merge,
 };

@@ -16,6 +16,13 @@
 
 int tr_strace_bid(struct tr_input *in);
 
+/* -ff: a file for each process, whose number ends the file's name and stands on no line of it. */
+int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in);
+struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
+				  size_t count);
+/* The number that ends the name; false: there is none. */
+bool tr_strace_name_number(const char *name, uint64_t *number);
+
 struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err);
 enum tr_status tr_strace_next(struct tr_reader *reader, struct tr_record **record,

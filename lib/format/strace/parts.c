@@ -1,0 +1,86 @@
+/*
+ * The files of -ff as one log: the lines of all in the order of their times, each
+ * with the number of its process in front. Without times one process is told
+ * after the other, parents first as far as their numbers say so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/line_merge.h"
+#include "format/strace/prefix.h"
+#include "format/strace/scan.h"
+#include "format/strace/strace.h"
+
+bool tr_strace_name_number(const char *name, uint64_t *number)
+{
+	const char *dot = name ? strrchr(name, '.') : NULL, *p = dot ? dot + 1 : NULL;
+	const char *end = p ? p + strlen(p) : NULL;
+	unsigned long long n;
+
+	if (!p || !tr_strace_digits(&p, end, &n) || p != end || n > INT32_MAX)
+		return false;
+	*number = n;
+	return true;
+}
+
+int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
+{
+	struct tr_strace_prefix prefix;
+	struct tr_error err;
+	struct tr_text line;
+	uint64_t number;
+
+	if (!tr_strace_name_number(config->name, &number) ||
+	    tr_input_line(in, &line, &err) != TR_OK)
+		return -1;
+	tr_strace_prefix_read(line, &prefix);
+	return prefix.has_pid ? -1 : (int64_t)number;
+}
+
+static uint64_t two(const char *p)
+{
+	return (uint64_t)(p[0] - '0') * 10 + (uint64_t)(p[1] - '0');
+}
+
+static void look(struct tr_text line, struct tr_line_merge_time *time)
+{
+	enum { NANO_DIGITS = 9 };
+	struct tr_strace_prefix prefix;
+	unsigned long long seconds = 0;
+
+	tr_strace_prefix_read(line, &prefix);
+	const char *p = prefix.time.data, *end = p ? p + prefix.time.len : NULL;
+	if (prefix.clock == TR_STRACE_DAY) {
+		seconds = two(p) * 3600 + two(p + 3) * 60 + two(p + 6);
+		p += 8;
+	} else if (prefix.clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
+		return; /* what is relative is so to the same process */
+	}
+	uint64_t fraction = 0;
+	p += p < end;
+	for (int i = 0; i < NANO_DIGITS; i++)
+		fraction = fraction * 10 + (p < end ? (uint64_t)(*p++ - '0') : 0);
+	time->seconds = seconds;
+	time->fraction = fraction;
+}
+
+struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
+				  size_t count)
+{
+	struct tr_line_merge_part *list = calloc(count, sizeof *list);
+
+	if (!list) {
+		for (size_t i = 0; i < count; i++)
+			tr_input_free(parts[i]);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		list[i].in = parts[i];
+		list[i].time.rank = (uint64_t)numbers[i];
+		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
+	}
+	struct tr_source *source = tr_line_merge_new(list, count, look);
+	free(list);
+	return source;
+}
