@@ -8,10 +8,16 @@ struct file {
 	struct tr_directory *directory;
 };
 
-struct tr_files {
+/* Several may have the same until one of them changes it. */
+struct table {
 	size_t references;
 	size_t count, cap;
-	struct file *list; /* fds rise */
+	struct file list[]; /* fds rise */
+};
+
+struct tr_files {
+	size_t references;
+	struct table *table; /* NULL: empty */
 };
 
 struct tr_files *tr_files_new(void)
@@ -30,24 +36,53 @@ struct tr_files *tr_files_retain(struct tr_files *files)
 	return files;
 }
 
+static void table_release(struct table *table)
+{
+	if (!table || --table->references > 0)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+		tr_directory_release(table->list[i].directory);
+	free(table);
+}
+
 void tr_files_release(struct tr_files *files)
 {
 	if (!files || --files->references > 0)
 		return;
-	for (size_t i = 0; i < files->count; i++)
-		tr_directory_release(files->list[i].directory);
-	free(files->list);
+	table_release(files->table);
 	free(files);
 }
 
-/* Where fd is, or belongs. */
-static size_t find(const struct tr_files *files, uint64_t fd)
+/* The table becomes one of its own, with room for one more. False: memory is out. */
+static bool own(struct tr_files *files)
 {
-	size_t low = 0, high = files->count;
+	struct table *table = files->table;
+	size_t count = table ? table->count : 0, cap = table ? table->cap : 8;
+
+	if (table && table->references == 1 && count < cap)
+		return true;
+	cap = count < cap ? cap : cap * 2;
+	struct table *mine = malloc(sizeof *mine + cap * sizeof *mine->list);
+	if (!mine)
+		return false;
+	*mine = (struct table){ .references = 1, .count = count, .cap = cap };
+	for (size_t i = 0; i < count; i++) {
+		mine->list[i] = table->list[i];
+		tr_directory_retain(mine->list[i].directory);
+	}
+	table_release(table);
+	files->table = mine;
+	return true;
+}
+
+/* Where fd is, or belongs. */
+static size_t find(const struct table *table, uint64_t fd)
+{
+	size_t low = 0, high = table ? table->count : 0;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (files->list[middle].fd < fd)
+		if (table->list[middle].fd < fd)
 			low = middle + 1;
 		else
 			high = middle;
@@ -55,58 +90,65 @@ static size_t find(const struct tr_files *files, uint64_t fd)
 	return low;
 }
 
-static bool is_at(const struct tr_files *files, size_t i, uint64_t fd)
+static bool is_at(const struct table *table, size_t i, uint64_t fd)
 {
-	return i < files->count && files->list[i].fd == fd;
+	return table && i < table->count && table->list[i].fd == fd;
 }
 
 static bool insert(struct tr_files *files, size_t i, uint64_t fd, struct tr_directory *directory)
 {
-	if (files->count == TR_FILES_MAX)
+	if (files->table && files->table->count == TR_FILES_MAX)
 		return true;
-	if (files->count == files->cap) {
-		size_t cap = files->cap ? files->cap * 2 : 8;
-		struct file *list = realloc(files->list, cap * sizeof *list);
-		if (!list)
-			return false;
-		files->list = list;
-		files->cap = cap;
-	}
-	memmove(files->list + i + 1, files->list + i, (files->count - i) * sizeof *files->list);
-	files->list[i] = (struct file){ fd, tr_directory_retain(directory) };
-	files->count++;
+	if (!own(files))
+		return false;
+	struct table *table = files->table;
+	memmove(table->list + i + 1, table->list + i, (table->count - i) * sizeof *table->list);
+	table->list[i] = (struct file){ fd, tr_directory_retain(directory) };
+	table->count++;
 	return true;
 }
 
 bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
 {
-	size_t i = find(files, fd);
+	size_t i = find(files->table, fd);
 
-	if (!is_at(files, i, fd))
+	if (!is_at(files->table, i, fd))
 		return !directory || insert(files, i, fd, directory);
-	tr_directory_release(files->list[i].directory);
-	files->list[i].directory = tr_directory_retain(directory);
+	if (!own(files))
+		return false;
+	struct table *table = files->table;
+	tr_directory_release(table->list[i].directory);
+	table->list[i].directory = tr_directory_retain(directory);
 	if (!directory) {
-		files->count--;
-		memmove(files->list + i, files->list + i + 1,
-			(files->count - i) * sizeof *files->list);
+		table->count--;
+		memmove(table->list + i, table->list + i + 1,
+			(table->count - i) * sizeof *table->list);
 	}
 	return true;
 }
 
 struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd)
 {
-	size_t i = files ? find(files, fd) : 0;
+	const struct table *table = files ? files->table : NULL;
+	size_t i = find(table, fd);
 
-	return files && is_at(files, i, fd) ? files->list[i].directory : NULL;
+	return is_at(table, i, fd) ? table->list[i].directory : NULL;
 }
 
 bool tr_files_inherit(struct tr_files *files, const struct tr_files *from)
 {
-	for (size_t k = 0; from && k < from->count; k++) {
-		const struct file *file = &from->list[k];
-		size_t i = find(files, file->fd);
-		if (!is_at(files, i, file->fd) && !insert(files, i, file->fd, file->directory))
+	const struct table *table = from ? from->table : NULL;
+
+	if (table && !files->table) {
+		files->table = from->table;
+		files->table->references++;
+		return true;
+	}
+	for (size_t k = 0; table && k < table->count; k++) {
+		const struct file *file = &table->list[k];
+		size_t i = find(files->table, file->fd);
+		if (!is_at(files->table, i, file->fd) &&
+		    !insert(files, i, file->fd, file->directory))
 			return false;
 	}
 	return true;

@@ -12,7 +12,7 @@
 
 #include "process/directory.h"
 
-enum { TR_FILES_MAX = 1024 }; /* descriptors that are kept of a process; more are not known */
+enum { TR_FILES_MAX = 256 }; /* descriptors that are kept of a process; more are not known */
 
 struct tr_files;
 

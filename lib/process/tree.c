@@ -58,21 +58,26 @@ static void belong_to(struct tr_task *task, struct tr_process *process)
 	process->first = task;
 }
 
-static void ghost_unlink(struct tr_tasks *tasks, struct tr_task *task)
+static void list_add(struct tr_task_list *list, struct tr_task *task)
 {
-	if (!task->ghost)
-		return;
-	*(task->older ? &task->older->newer : &tasks->oldest_ghost) = task->newer;
-	*(task->newer ? &task->newer->older : &tasks->newest_ghost) = task->older;
-	task->older = task->newer = NULL;
-	task->ghost = false;
-	tasks->ghosts--;
+	task->newer = NULL;
+	task->older = list->newest;
+	*(task->older ? &task->older->newer : &list->oldest) = task;
+	list->newest = task;
+	list->count++;
+}
+
+static void list_remove(struct tr_task_list *list, struct tr_task *task)
+{
+	*(task->older ? &task->older->newer : &list->oldest) = task->newer;
+	*(task->newer ? &task->newer->older : &list->newest) = task->older;
+	list->count--;
 }
 
 /* What the task has goes back; the map is the caller's. */
 static void drop(struct tr_tasks *tasks, struct tr_task *task)
 {
-	ghost_unlink(tasks, task);
+	list_remove(task->ghost ? &tasks->ghosts : &tasks->live, task);
 	if (task->state && tasks->release)
 		tasks->release(task->state);
 	leave_process(task);
@@ -115,6 +120,7 @@ static struct tr_task *begin(struct tr_tasks *tasks, uint64_t tid)
 	if (!task)
 		return NULL;
 	task->tid = tid;
+	list_add(&tasks->live, task);
 	if (settle_alone(tasks, task) && tr_id_map_put(&tasks->map, tid, task))
 		return task;
 	drop(tasks, task);
@@ -265,12 +271,11 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 		tasks->release(task->state);
 	task->state = NULL;
 	task->ghost = true;
-	task->older = tasks->newest_ghost;
-	*(task->older ? &task->older->newer : &tasks->oldest_ghost) = task;
-	tasks->newest_ghost = task;
-	if (++tasks->ghosts > TR_GHOSTS) {
-		tr_origin_give_up(tasks->oldest_ghost->process->origin, true);
-		forget(tasks, tasks->oldest_ghost);
+	list_remove(&tasks->live, task);
+	list_add(&tasks->ghosts, task);
+	if (tasks->ghosts.count > TR_GHOSTS) {
+		tr_origin_give_up(tasks->ghosts.oldest->process->origin, true);
+		forget(tasks, tasks->ghosts.oldest);
 	}
 }
 

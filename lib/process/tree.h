@@ -47,14 +47,18 @@ struct tr_task {
 	void *state;		       /* the user's; see tr_tasks.release */
 	bool adopted;		       /* or known to have no parent */
 	bool ghost;		       /* it has ended, but not been adopted */
-	struct tr_task *older, *newer; /* among the ghosts */
+	struct tr_task *older, *newer; /* among those that live, or the ghosts */
+};
+
+struct tr_task_list {
+	struct tr_task *oldest, *newest;
+	size_t count;
 };
 
 struct tr_tasks {
 	struct tr_id_map map; /* of tid */
 	struct tr_origins origins;
-	struct tr_task *oldest_ghost, *newest_ghost;
-	size_t ghosts;
+	struct tr_task_list live, ghosts;
 	void (*release)(void *state); /* of a task that is no more */
 };
 

@@ -7,7 +7,11 @@
 #include "format/strace/value.h"
 #include "record/literal.h"
 
-enum { IDLE = 1000 }; /* milliseconds: who has waited so long is not kept any longer */
+enum {
+	IDLE = 1000,	/* milliseconds: who has waited so long is not kept any longer */
+	THREADS = 4096, /* of one process, that are looked at for an exec under way */
+	PIECES = 16,	/* that one line is put together of */
+};
 
 struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err)
@@ -134,7 +138,8 @@ static void find_exec(struct tr_strace_reader *reader, struct tr_task *leader)
 {
 	if (is_execing(leader))
 		return;
-	for (struct tr_task *task = leader->process->first; task; task = task->next) {
+	struct tr_task *task = leader->process->first;
+	for (int looked = 0; task && looked < THREADS; task = task->next, looked++) {
 		if (task != leader && is_execing(task)) {
 			hand_over(reader, task, leader);
 			return;
@@ -335,7 +340,8 @@ static void take_line(struct tr_strace_reader *reader, struct tr_text line)
 {
 	if (line.len && line.data[line.len - 1] == '\r')
 		line.len--;
-	if (reader->glued.len && goes_on(line)) {
+	if (reader->glued.len && reader->pieces < PIECES && goes_on(line)) {
+		reader->pieces++;
 		struct tr_buffer whole = reader->glued;
 		reader->glued = (struct tr_buffer)TR_BUFFER_INIT;
 		tr_buffer_put_text(&whole, line);
@@ -349,6 +355,7 @@ static void take_line(struct tr_strace_reader *reader, struct tr_text line)
 		read_line(reader, tr_buffer_text(&reader->glued));
 		tr_buffer_reset(&reader->glued);
 	}
+	reader->pieces = 1;
 	if (!take_apart(reader, line))
 		read_line(reader, line);
 }

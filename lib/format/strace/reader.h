@@ -53,11 +53,12 @@ struct tr_strace_reader {
 	struct tr_buffer scratch, bytes;
 	struct tr_buffer spare; /* memory for the text of a long call */
 	struct tr_buffer glued; /* a line that another one was printed into */
+	unsigned pieces;	/* that it is made of */
 
-	bool any;	/* some task has been seen */
-	uint64_t file_pid;    /* whose they are in a file of -ff; TR_STRACE_NOBODY: it is none */
-	uint64_t bare;	/* whose lines without a number were, on stderr */
-	bool ends_seen; /* +++ lines are printed */
+	bool any;	   /* some task has been seen */
+	uint64_t file_pid; /* whose they are in a file of -ff; TR_STRACE_NOBODY: it is none */
+	uint64_t bare;	   /* whose lines without a number were, on stderr */
+	bool ends_seen;	   /* +++ lines are printed */
 	uint64_t leaving[TR_STRACE_LEAVING];
 	size_t leaving_count;
 

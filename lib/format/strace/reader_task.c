@@ -67,16 +67,9 @@ struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64
 /* The only task that lives, where there is one. */
 static struct tr_task *only_task(const struct tr_strace_reader *reader)
 {
-	const struct tr_tasks *tasks = &reader->tasks;
-	struct tr_task *task;
-	size_t position = 0;
+	const struct tr_task_list *live = &reader->tasks.live;
 
-	if (tasks->map.count - tasks->ghosts != 1)
-		return NULL;
-	while ((task = tr_id_map_next(&tasks->map, &position)))
-		if (!task->ghost)
-			return task;
-	return NULL;
+	return live->count == 1 ? live->oldest : NULL;
 }
 
 /*
