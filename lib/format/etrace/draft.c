@@ -11,15 +11,16 @@ bool tr_etrace_lacks(struct tr_etrace_draft *d, const char *what)
 }
 
 /* The record says so of itself. */
-bool tr_etrace_is_flagged(struct tr_record *record, const char *flag)
+bool tr_etrace_is_flagged(struct tr_etrace_draft *d, const char *flag, bool *truth)
 {
-	struct tr_field *field = tr_record_field(record, "flagged");
-	struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_field *field = tr_record_field(d->record, "flagged");
+	struct tr_value *list = field ? tr_field_value(d->record, field, d->err) : NULL;
 
+	*truth = false;
 	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++)
-		if (list->as.items[i].type == TR_STRING && tr_text_is(list->as.items[i].text, flag))
-			return true;
-	return false;
+		*truth |= list->as.items[i].type == TR_STRING &&
+			  tr_text_is(list->as.items[i].text, flag);
+	return !field || list;
 }
 
 /* Parameters. */

@@ -31,7 +31,7 @@ struct tr_etrace_found {
 bool tr_etrace_lacks(struct tr_etrace_draft *d, const char *what);
 
 /* The record says so of itself. */
-bool tr_etrace_is_flagged(struct tr_record *record, const char *flag);
+bool tr_etrace_is_flagged(struct tr_etrace_draft *d, const char *flag, bool *truth);
 
 /* The text that a field holds, and the size that the event says it has. */
 bool tr_etrace_find_string(struct tr_etrace_draft *d, const char *key, struct tr_text tag,

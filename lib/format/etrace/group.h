@@ -13,6 +13,13 @@
 
 enum { TR_ETRACE_NO_PID = 64 }; /* of pid_bits: nobody asked for pids */
 
+/* A number and its digits, for those that are needed again and again. */
+struct tr_etrace_spelled {
+	uint64_t number;
+	size_t len;	 /* 0: none yet */
+	char digits[32]; /* so many are copied, whatever len is */
+};
+
 struct tr_etrace_group {
 	struct tr_etrace_queue queue;
 	struct tr_etrace_tasks tasks;
@@ -21,6 +28,7 @@ struct tr_etrace_group {
 	size_t in_progress, held;		 /* how many, and their bytes */
 	size_t unused_count;
 	struct tr_buffer flags; /* scratch of render.c */
+	struct tr_etrace_spelled seq_text, task_text;
 	uint64_t max_held;
 	unsigned pid_bits; /* of an upid that are the pid, or TR_ETRACE_NO_PID */
 	uint64_t seq;	   /* of the next record */

@@ -16,6 +16,23 @@ enum {
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
+/* A bit for the first byte that is above 9, and maybe for some behind it. */
+static inline uint64_t other_bytes(uint64_t bytes)
+{
+	return ((bytes + EACH(0x76)) | bytes) & EACH(0x80);
+}
+
+/* The number that bytes of 0 to 9 are the digits of: of two, four and eight at a time. */
+static inline uint64_t sum_digits(uint64_t bytes)
+{
+	const uint64_t mask = UINT64_C(0x000000ff000000ff);
+
+	bytes = bytes * 10 + (bytes >> 8);
+	return ((bytes & mask) * UINT64_C(0x000f424000000064) +
+		(bytes >> 16 & mask) * UINT64_C(0x0000271000000001)) >>
+	       32;
+}
+
 /* How many digits the eight bytes at p begin with, and their number: the bytes all at once. */
 static inline unsigned eight_digits(const char *p, uint64_t *number)
 {
@@ -23,15 +40,10 @@ static inline unsigned eight_digits(const char *p, uint64_t *number)
 
 	memcpy(&bytes, p, sizeof bytes);
 	bytes ^= EACH('0');
-	uint64_t others = ((bytes + EACH(0x76)) | bytes) & EACH(0x80);
+	uint64_t others = other_bytes(bytes);
 	unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
 	/* zeros in front make it eight of them */
-	bytes = count ? bytes << (64 - 8 * count) : 0;
-	bytes = bytes * 10 + (bytes >> 8);
-	uint64_t mask = UINT64_C(0x000000ff000000ff);
-	*number = ((bytes & mask) * UINT64_C(0x000f424000000064) +
-		   (bytes >> 16 & mask) * UINT64_C(0x0000271000000001)) >>
-		  32;
+	*number = sum_digits(count ? bytes << (64 - 8 * count) : 0);
 	return count;
 }
 
@@ -166,12 +178,34 @@ static bool read_data(const char *p, const char *end, struct tr_etrace_line *lin
 	return p && line->index <= INT64_MAX;
 }
 
+/* Nanoseconds that have nine digits, as nine of ten have, and the "!". False: another way. */
+static inline bool nine_digits(const char *p, uint64_t *number)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	enum { DIGITS = 9 };
+	unsigned last = (unsigned char)(p[DIGITS - 1] - '0');
+	uint64_t bytes;
+
+	memcpy(&bytes, p, sizeof bytes);
+	bytes ^= EACH('0');
+	*number = sum_digits(bytes) * 10 + last;
+	return p[DIGITS] == '!' && last <= 9 && *p != '0' && !other_bytes(bytes);
+#else
+	(void)p;
+	(void)number;
+	return false;
+#endif
+}
+
 /* What follows the head. */
 static bool read_rest(const char *p, struct tr_etrace_line *line)
 {
 	const char *end = line->whole.data + line->whole.len;
 
-	p = number_to(p, end, '!', &line->nsec, &line->padded);
+	if (end - p >= 10 && nine_digits(p, &line->nsec))
+		p += 10;
+	else
+		p = number_to(p, end, '!', &line->nsec, &line->padded);
 	if (!p || line->nsec >= NANOSECONDS || !read_data(p, end, line))
 		return false;
 	line->type = TR_ETRACE_EVENT;

@@ -89,11 +89,41 @@ static struct tr_text name_of(enum tr_etrace_type type)
 	return names[type];
 }
 
+/* The digits of a number that is often the one of the time before. */
+static char *put_again(struct tr_etrace_spelled *spelled, uint64_t number, char *p)
+{
+	if (spelled->number != number || !spelled->len) {
+		spelled->number = number;
+		spelled->len = tr_decimal_write(number, spelled->digits);
+	}
+	memcpy(p, spelled->digits, sizeof spelled->digits);
+	return p + spelled->len;
+}
+
+/* The digits of a number that is nearly always one more than the time before. */
+static char *put_next(struct tr_etrace_spelled *spelled, uint64_t number, char *p)
+{
+	size_t i = spelled->len;
+
+	if (i && number == spelled->number + 1) {
+		while (i && spelled->digits[i - 1] == '9')
+			spelled->digits[--i] = '0';
+		if (i) {
+			spelled->digits[i - 1]++;
+			spelled->number = number;
+		}
+	}
+	return put_again(spelled, number, p);
+}
+
 /* kind, seq, time, task, TAB; the entry takes note of where they are */
 static void put_columns(struct tr_etrace_group *group, struct tr_etrace_entry *entry,
 			struct tr_text kind, const struct tr_etrace_line *line)
 {
-	enum { KIND_MAX = 8, MOST = KIND_MAX + 2 * TR_DECIMAL_MAX + TR_ETRACE_TIME_MAX + 4 };
+	enum {
+		KIND = 8,
+		MOST = KIND + 2 * sizeof group->task_text.digits + TR_ETRACE_TIME_MAX + 4
+	};
 	struct tr_buffer *to = &group->queue.text;
 	char *begin = tr_buffer_room(to, MOST), *p = begin;
 
@@ -104,13 +134,13 @@ static void put_columns(struct tr_etrace_group *group, struct tr_etrace_entry *e
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_KIND] = to->len;
 	entry->columns[TR_COLUMN_SEQ] = to->len + (size_t)(p - begin);
-	p += tr_decimal_write(group->seq++, p);
+	p = put_next(&group->seq_text, group->seq++, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TIME] = to->len + (size_t)(p - begin);
 	p = tr_etrace_write_time(line->sec, line->nsec, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TASK] = to->len + (size_t)(p - begin);
-	p += tr_decimal_write(line->upid, p);
+	p = put_again(&group->task_text, line->upid, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_NAME] = to->len + (size_t)(p - begin);
 	tr_buffer_used(to, (size_t)(p - begin));

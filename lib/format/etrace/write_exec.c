@@ -75,7 +75,7 @@ static bool find_programs(struct tr_etrace_draft *d, struct tr_etrace_found *int
 			program->size = (int64_t)program->text.len;
 		program->has_size = true;
 	}
-	if (!interpreter->has_size && !tr_etrace_is_flagged(record, "missing:PI")) {
+	if (!interpreter->has_size) {
 		*interpreter = *program;
 		interpreter->tag = TR_TEXT("PI");
 	}
@@ -86,10 +86,13 @@ bool tr_etrace_write_exec(struct tr_etrace_draft *d)
 {
 	struct tr_etrace_found interpreter, program, cwd;
 	struct tr_value *argv;
+	bool unfinished, cut;
 	int64_t size;
 
 	if (!find_arguments(d, &argv, &size) || !find_programs(d, &interpreter, &program) ||
-	    !tr_etrace_find_string(d, "cwd", TR_TEXT("CW"), &cwd))
+	    !tr_etrace_find_string(d, "cwd", TR_TEXT("CW"), &cwd) ||
+	    !tr_etrace_is_flagged(d, "unfinished", &unfinished) ||
+	    !tr_etrace_is_flagged(d, "cut", &cut))
 		return false;
 	if (!program.has_size)
 		return tr_etrace_lacks(d, "executable");
@@ -107,8 +110,7 @@ bool tr_etrace_write_exec(struct tr_etrace_draft *d)
 	tr_etrace_draft_string(d, &cwd);
 	if (!put_arguments(d, argv))
 		return false;
-	if (!tr_etrace_is_flagged(d->record, "unfinished") &&
-	    !tr_etrace_is_flagged(d->record, "cut"))
+	if (!unfinished && !cut)
 		tr_etrace_pen_line(&d->pen, TR_TEXT("End_of_args"), TR_TEXT(""));
 	return true;
 }

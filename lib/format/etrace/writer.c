@@ -102,6 +102,8 @@ static enum tr_status write_lost(struct writer *writer, struct tr_record *record
 	int64_t events, cpu;
 
 	tr_error_clear(err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
 	if (!tr_etrace_field_number(record, "events", &has_events, &events, err) ||
 	    !tr_etrace_field_number(record, "cpu", &has_cpu, &cpu, err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
