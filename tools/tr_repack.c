@@ -417,6 +417,7 @@ int main(int argc, char **argv)
 
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
+	cli->config.apart = archive; /* each file becomes a member */
 	if (tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
 		if (archive)
 			repack_archive(&r, archive);

@@ -174,6 +174,8 @@ events() {
 	run -2 --separate-stderr tr-parse -q -O parts=apart part0 part1
 	[ "$(grep -c ^%trec <<<"$output")" -eq 2 ]
 	[ "$(tr-parse --list part0 part1 | wc -l)" -eq 2 ]
+	tr-repack -o parts.tar part0 part1
+	tar -xOf parts.tar part1 | cmp - part1
 	tr-parse --lines part0 part1 | tr-repack | cmp - <(cat part0 part1)
 }
 
