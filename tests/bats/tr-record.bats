@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
+	unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 	cat >Makefile <<'END'
 all: a.o
 	@echo built
@@ -42,7 +43,7 @@ needs_strace() {
 	tr-repack -q -t compdb -O respfiles=inline build.trec >db.json
 	grep -q -e '"-DX=1"' db.json
 	tr-record --no-respfiles -o build.trec -- gcc @more.rsp -DX -c a.c
-	run ! grep -q respfile build.trec
+	run ! grep -q $'\trespfile=' build.trec
 }
 
 @test "records to a pipe while the command runs, its output to stderr" {
