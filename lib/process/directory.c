@@ -22,6 +22,7 @@ struct tr_origin *tr_origin_new(struct tr_origins *origins)
 	if (!origin)
 		return NULL;
 	origin->references = 1;
+	origin->all = origins;
 	origin->exec = TR_EXEC_NONE;
 	origin->next = origins->first;
 	origin->link = &origins->first;
@@ -115,9 +116,10 @@ static void shorten(struct tr_origin *origin)
 		if (!from->placed || (from->directory && !from->directory->origin && from->guessed))
 			return; /* a guess stays with whom it was made for: it may be asked for */
 		origin->guessed |= from->guessed;
-		origin->directory =
-			from->directory ? tr_directory_enter(from->directory, path_of(directory))
-					: NULL;
+		origin->directory = from->directory
+					    ? tr_directory_enter(origin->all, from->directory,
+								 path_of(directory))
+					    : NULL;
 		tr_directory_release(directory);
 	}
 }
@@ -231,12 +233,14 @@ void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffe
 }
 
 /* A directory of what is in path, which is freed. */
-static struct tr_directory *take_path(struct tr_origin *origin, struct tr_buffer *path)
+static struct tr_directory *take_path(struct tr_origins *origins, struct tr_origin *origin,
+				      struct tr_buffer *path)
 {
 	struct tr_directory *directory = NULL;
 
 	if (!path->failed && path->len <= TR_DIRECTORY_MAX)
 		directory = malloc(sizeof *directory + path->len);
+	origins->failed |= path->failed || (!directory && path->len <= TR_DIRECTORY_MAX);
 	if (directory) {
 		directory->references = 1;
 		directory->origin = tr_origin_retain(origin);
@@ -248,22 +252,23 @@ static struct tr_directory *take_path(struct tr_origin *origin, struct tr_buffer
 	return directory;
 }
 
-struct tr_directory *tr_directory_new(struct tr_text absolute)
+struct tr_directory *tr_directory_new(struct tr_origins *origins, struct tr_text absolute)
 {
 	struct tr_buffer path = TR_BUFFER_INIT;
 
 	tr_directory_join(TR_TEXT("/"), absolute, &path);
-	return take_path(NULL, &path);
+	return take_path(origins, NULL, &path);
 }
 
 struct tr_directory *tr_directory_of(struct tr_origin *origin)
 {
 	struct tr_buffer path = TR_BUFFER_INIT;
 
-	return take_path(origin, &path);
+	return take_path(origin->all, origin, &path);
 }
 
-struct tr_directory *tr_directory_enter(const struct tr_directory *directory, struct tr_text path)
+struct tr_directory *tr_directory_enter(struct tr_origins *origins,
+					const struct tr_directory *directory, struct tr_text path)
 {
 	struct tr_buffer joined = TR_BUFFER_INIT;
 	bool absolute = path.len && *path.data == '/';
@@ -271,7 +276,7 @@ struct tr_directory *tr_directory_enter(const struct tr_directory *directory, st
 	if (!directory && !absolute)
 		return NULL;
 	tr_directory_join(directory ? path_of(directory) : TR_TEXT("/"), path, &joined);
-	return take_path(absolute ? NULL : directory->origin, &joined);
+	return take_path(origins, absolute ? NULL : directory->origin, &joined);
 }
 
 bool tr_directory_same(const struct tr_directory *a, const struct tr_directory *b)
@@ -374,8 +379,10 @@ bool tr_directory_learn(const struct tr_directory *directory, struct tr_text abs
 			 !tr_text_starts(tr_buffer_text(&path), TR_TEXT("..")) &&
 			 memcmp(absolute.data + absolute.len, path.data, path.len) == 0;
 	}
+	if (origin)
+		origin->all->failed |= path.failed;
 	tr_buffer_free(&path);
-	struct tr_directory *place = agrees ? tr_directory_new(absolute) : NULL;
+	struct tr_directory *place = agrees ? tr_directory_new(origin->all, absolute) : NULL;
 	if (place)
 		tr_origin_place(origin, place, guessed);
 	tr_directory_release(place);

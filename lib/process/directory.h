@@ -26,7 +26,8 @@ struct tr_directory;
 /* What a process got from its parent when it began. */
 struct tr_origin {
 	size_t references;
-	struct tr_origin *next, **link; /* in its list */
+	struct tr_origins *all;
+	struct tr_origin *next, **link; /* in that list */
 	bool settled;			/* parent, ppid, exec and exec_from are what they will be */
 	bool orphan;			/* settled because nobody told */
 	bool has_ppid;
@@ -43,6 +44,7 @@ struct tr_origin {
 /* All origins of a log, so that a log that turns in circles leaks nothing. Zero it. */
 struct tr_origins {
 	struct tr_origin *first;
+	bool failed; /* memory was out: some directory is not known that could be */
 };
 
 /* The caller owns a reference. NULL: memory is out. */
@@ -69,12 +71,13 @@ void tr_origin_place(struct tr_origin *origin, struct tr_directory *directory, b
 bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq);
 
 /*
- * The caller owns a reference of each. NULL: the path is too long, or memory is
- * out: either way the directory is not known.
+ * The caller owns a reference of each. NULL: the directory is not known, because
+ * the path is too long, or memory is out, which origins->failed says.
  */
-struct tr_directory *tr_directory_new(struct tr_text absolute);
+struct tr_directory *tr_directory_new(struct tr_origins *origins, struct tr_text absolute);
 struct tr_directory *tr_directory_of(struct tr_origin *origin);
-struct tr_directory *tr_directory_enter(const struct tr_directory *directory, struct tr_text path);
+struct tr_directory *tr_directory_enter(struct tr_origins *origins,
+					const struct tr_directory *directory, struct tr_text path);
 
 /* The same path, seen from the same origin. */
 bool tr_directory_same(const struct tr_directory *a, const struct tr_directory *b);

@@ -281,7 +281,8 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 
 void tr_task_chdir(struct tr_task *task, struct tr_text path)
 {
-	put_directory(task, tr_directory_enter(task->place->directory, path));
+	put_directory(task,
+		      tr_directory_enter(task->process->origin->all, task->place->directory, path));
 }
 
 void tr_task_moves(struct tr_task *task, struct tr_directory *directory)
@@ -302,7 +303,7 @@ void tr_task_is_at(struct tr_task *task, struct tr_text path)
 {
 	tr_directory_learn(task->place->directory, path, false);
 	if (!tr_directory_is(task->place->directory, path))
-		put_directory(task, tr_directory_new(path));
+		put_directory(task, tr_directory_new(task->process->origin->all, path));
 }
 
 bool tr_task_unshare(struct tr_task *task)

@@ -113,6 +113,8 @@ streams() {
 	without_memory tr-parse --exact trace.json
 	gzip -k trace.json
 	without_memory tr-parse trace.json.gz
+	without_memory tr-parse "$top_srcdir/tests/data/strace/small.strace"
+	without_memory tr-parse "$top_srcdir/tests/data/strace/execs/plain.strace.gz"
 }
 
 @test "memory runs out in tr-filter" {

@@ -91,6 +91,8 @@ static void begin_call(struct tr_strace_reader *reader, struct tr_task *task,
 	tr_buffer_put_text(&call->text, body->name);
 	tr_buffer_put_text(&call->text, body->arguments);
 	reader->out_of_memory |= call->text.failed;
+	if (call->text.failed)
+		return;
 	call->name_len = body->name.len;
 	call->open = true;
 	call->begin = reader->here;
@@ -372,6 +374,11 @@ static bool is_idle(struct tr_strace_reader *reader)
 	       tr_input_idle(reader->in, IDLE);
 }
 
+static bool lacks_memory(const struct tr_strace_reader *reader)
+{
+	return reader->out_of_memory || reader->tasks.origins.failed;
+}
+
 /* Reads one line. TR_OK: go on; TR_END: there is none. */
 static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err)
 {
@@ -388,14 +395,14 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 			read_line(reader, tr_buffer_text(&reader->glued));
 		tr_buffer_reset(&reader->glued);
 		tr_strace_flush(reader);
-		return reader->out_of_memory ? out_of_memory(err) : TR_OK;
+		return lacks_memory(reader) ? out_of_memory(err) : TR_OK;
 	}
 	if (status != TR_OK)
 		return status;
 	bool ended = line.data[line.len - 1] == '\n';
 	take_line(reader, (struct tr_text){ line.data, line.len - ended });
 	tr_input_skip(reader->in, line.len);
-	return reader->out_of_memory ? out_of_memory(err) : TR_OK;
+	return lacks_memory(reader) ? out_of_memory(err) : TR_OK;
 }
 
 static enum tr_status end(struct tr_strace_reader *reader, struct tr_error *err)
@@ -433,6 +440,8 @@ enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 			reader->line_offset = item->source_offset;
 			reader->orphans += item->origin && item->origin->orphan;
 			tr_strace_hold_pop(&reader->hold);
+			if (lacks_memory(reader))
+				return out_of_memory(err);
 			return deliver(reader, record, err);
 		}
 		if (reader->ended)

@@ -31,6 +31,7 @@ static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
 	if (!tr_strace_is_string(text, &body, &cut) || cut)
 		return false;
 	tr_strace_bytes(body, &reader->bytes);
+	reader->out_of_memory |= reader->bytes.failed;
 	return !reader->bytes.failed;
 }
 
@@ -48,6 +49,7 @@ static bool read_note(struct tr_strace_reader *reader, struct tr_text text)
 	if (!tr_strace_note(text, &note))
 		return false;
 	tr_strace_bytes(note, &reader->bytes);
+	reader->out_of_memory |= reader->bytes.failed;
 	return !reader->bytes.failed && is_absolute(&reader->bytes);
 }
 
@@ -62,7 +64,7 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 	unsigned long long number;
 
 	if (read_note(reader, fd))
-		return tr_directory_new(tr_buffer_text(&reader->bytes));
+		return tr_directory_new(&reader->tasks.origins, tr_buffer_text(&reader->bytes));
 	if (is_cwd(fd))
 		return tr_directory_retain(task->place->directory);
 	if (!tr_strace_number(fd, &number))
@@ -110,7 +112,8 @@ static void open_file(struct tr_strace_reader *reader, struct tr_task *task,
 		     : tr_directory_retain(task->place->directory);
 	if (may_be_directory(argument(arguments, first + 1)) &&
 	    read_path(reader, argument(arguments, first)))
-		directory = tr_directory_enter(from, tr_buffer_text(&reader->bytes));
+		directory = tr_directory_enter(&reader->tasks.origins, from,
+					       tr_buffer_text(&reader->bytes));
 	reader->out_of_memory |= !tr_task_opens(task, number, directory);
 	tr_directory_release(directory);
 	tr_directory_release(from);
@@ -155,7 +158,7 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 	else if (tr_text_is(name, "open"))
 		open_file(reader, task, arguments, 0, result->value);
 	else if (tr_text_is(name, "close") && tr_strace_number(arguments, &fd))
-		tr_task_opens(task, fd, NULL);
+		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
 	else if (tr_text_starts(name, TR_TEXT("dup")) ||
 		 (tr_text_is(name, "fcntl") &&
 		  tr_text_starts(argument(arguments, 1), TR_TEXT("F_DUPFD"))))

@@ -48,7 +48,7 @@ static void begin_log(struct tr_strace_reader *reader, struct tr_task *task)
 	tr_origin_give_up(task->process->origin, false);
 	if (!reader->cwd.len)
 		return;
-	directory = tr_directory_new(reader->cwd);
+	directory = tr_directory_new(&reader->tasks.origins, reader->cwd);
 	tr_origin_place(task->process->origin, directory, false);
 	tr_directory_release(directory);
 }
