@@ -89,7 +89,7 @@ static size_t find_program(struct tr_call *call, const struct tr_call_config *co
 	call->rules = tr_tool_config_find(config->tools, program);
 	if (!call->rules)
 		call->tool = TR_TOOL_NONE;
-	else if (call->tool == TR_TOOL_NONE)
+	else if (call->tool == TR_TOOL_NONE && !tr_tool_config_takes_all(config->tools))
 		call->tool = TR_TOOL_DRIVER; /* who names a program knows what it is */
 	return at;
 }

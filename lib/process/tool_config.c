@@ -236,6 +236,11 @@ const struct tr_respfile_rules *tr_tool_config_find(const struct tr_tool_config 
 	return NULL;
 }
 
+bool tr_tool_config_takes_all(const struct tr_tool_config *config)
+{
+	return config->count == 0;
+}
+
 void tr_tool_config_free(struct tr_tool_config *config)
 {
 	if (!config)

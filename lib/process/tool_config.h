@@ -11,6 +11,8 @@
 #ifndef TR_PROCESS_TOOL_CONFIG_H
 #define TR_PROCESS_TOOL_CONFIG_H
 
+#include <stdbool.h>
+
 #include "core/error.h"
 #include "core/text.h"
 #include "process/respfile.h"
@@ -31,6 +33,9 @@ struct tr_tool_config *tr_tool_config_xcalbuild(struct tr_error *err);
  */
 const struct tr_respfile_rules *tr_tool_config_find(const struct tr_tool_config *config,
 						    struct tr_text program);
+
+/* The list is empty: programs that matter are not those that compile. */
+bool tr_tool_config_takes_all(const struct tr_tool_config *config);
 
 void tr_tool_config_free(struct tr_tool_config *config);
 

@@ -172,12 +172,29 @@ linking() {
 	[ "$(jq -r '.[] | .arguments | join(" ")' db)" = \
 		$'/opt/MyCC.exe -c -DX x.c\n/opt/mycc -c -DX x.c -o y.o' ]
 	[ "$(build calls | tr-repack -t compdb -O tools=xcalbuild | jq -r '.[].file')" = "$PWD/sub/z.c" ]
+	# every program matters, but not every one compiles
+	echo '[]' >every.json
+	tr-repack -q -t compdb -O tools=every.json "$data/zlib.kw.json.gz" -z none | sort |
+		cmp - <(sort "$data/zlib.compile_commands.json")
 	build calls >trace
 	run -2 --separate-stderr tr-repack -t compdb -O tools=none.json trace
 	[[ $stderr == *"none.json: No such file or directory"* ]]
 	echo '[{}]' >tools.json
 	run -2 --separate-stderr tr-repack -t compdb -O tools=tools.json trace
 	[[ $stderr == *"tools.json: every tool needs the name of its binary"* ]]
+}
+
+@test "Windows" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '%b' '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t1\tC:\\\\VC\\\\CL.EXE\tcwd="C:\\\\src"\targv=["cl","/nologo","@a.rsp","b.cpp"]\trespfile="/c /DX=\\"a b\\" /Foobj\\\\b.obj"\n' \
+		'exec\t1\t-\t2\tcl.exe\tcwd="C:\\\\src"\targv=["cl.exe","a.c","x.lib","/link","/OUT:a.exe"]\n!end\t2\n' |
+		tr-repack -t compdb -O respfiles=inline >db
+	[ "$(jq -r '.[0] | .file, .output, (.arguments | join("|"))' db)" = \
+		'C:\src\b.cpp
+C:\src\obj\b.obj
+C:\VC\CL.EXE|/nologo|/c|/DX=a b|/Foobj\b.obj|b.cpp' ]
+	[ "$(jq -r '.[1].arguments | join("|")' db)" = 'cl.exe|/c|a.c' ]
 }
 
 @test "what cannot be an entry is said, and the rest stands" {
