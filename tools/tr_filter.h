@@ -51,26 +51,22 @@ bool tr_task_tree_follow(struct tr_task_tree *tree, struct tr_record *record, bo
 void tr_task_tree_free(struct tr_task_tree *tree);
 
 /* tr_filter_rebase.c: environments that depend on no record that may be left out. */
-struct tr_environments;
-struct tr_environment;
+struct tr_lineage;
+struct tr_heir;
+struct tr_held;
 struct tr_rebase {
-	struct tr_environments *pool;
-	struct tr_environment *top; /* the env record's */
-	struct tr_environment *own; /* of the last exec record, where known */
-	bool known;
-	struct tr_buffer line;
+	struct tr_lineage *lineage;
+	struct tr_heir *heir;	      /* of the record that came by last, where it is an exec */
+	struct tr_held *first, *last; /* exec records in the queue whose parent has not come */
+	struct tr_buffer map, line;
 };
 
-/* False: memory is out. */
+/* A segment begins. False: memory is out. */
 bool tr_rebase_begin(struct tr_rebase *rebase);
 void tr_rebase_free(struct tr_rebase *rebase);
 
-/* Every record has to come by. TR_WARN: its environment cannot be known. TR_FATAL: memory. */
-enum tr_status tr_rebase_follow(struct tr_rebase *rebase, struct tr_record *record,
-				struct tr_error *err);
-
-/* The line with envtop, when it is of the exec record that came by last. False: memory is out. */
-bool tr_rebase_write(struct tr_rebase *rebase, struct tr_record *record, struct tr_text *line);
+/* The exec record that came by last cannot be written yet. */
+bool tr_rebase_must_wait(const struct tr_rebase *rebase);
 
 /*
  * tr_filter_queue.c: what may be written, in order, while an enter waits for
@@ -89,27 +85,27 @@ struct tr_call;
 struct tr_item {
 	struct tr_item *next;
 	enum tr_item_type type;
-	bool open;	      /* not decided: it and what follows has to wait */
+	bool open; /* not decided: it and what follows has to wait */
 	/*
 	 * Of an open enter, and with -m of any that is selected and of a leave,
 	 * which owns it then: it knows whether its enter was still among the first.
 	 */
 	struct tr_call *call;
-	struct tr_text text;  /* data, or row */
-	char *row;	      /* owned; NULL: none */
-	size_t cost;	      /* bytes of memory */
-	uint64_t begin, end;  /* of a run: offsets in the spool */
+	struct tr_text text; /* data, or row */
+	char *row;	     /* owned; NULL: none */
+	size_t cost;	     /* bytes of memory */
+	uint64_t begin, end; /* of a run: offsets in the spool */
 	char data[];
 };
 
 struct tr_queue {
 	struct tr_item *first, *last;
-	size_t cost;		 /* of all items */
-	size_t relieve_at;	 /* the cost that is too much */
-	struct tr_spool *spool;	 /* NULL until it is needed */
+	size_t cost;		  /* of all items */
+	size_t relieve_at;	  /* the cost that is too much */
+	struct tr_spool *spool;	  /* NULL until it is needed */
 	struct tr_buffer unsaved; /* what goes behind the end of the spool next */
-	struct tr_buffer window; /* what was read of the spool last */
-	uint64_t window_at;	 /* its offset there */
+	struct tr_buffer window;  /* what was read of the spool last */
+	uint64_t window_at;	  /* its offset there */
 };
 
 /* Appends a copy; NULL: memory is out. */
@@ -190,7 +186,7 @@ struct tr_filter {
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
-	struct tr_sieve *sieve;	/* what columns tell; NULL: there is none */
+	struct tr_sieve *sieve;	      /* what columns tell; NULL: there is none */
 	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that the sieve lets through */
 
 	/* --merge: all segments */
@@ -200,7 +196,7 @@ struct tr_filter {
 
 	/* the segment */
 	bool has_header, has_records, any_kept;
-	uint64_t left_out_before;  /* by the sieve, before the segment */
+	uint64_t left_out_before; /* by the sieve, before the segment */
 	uint64_t written;	  /* records that went out, as a trailer counts them */
 	struct tr_buffer pending; /* lines of context, until a record is kept */
 	struct tr_definitions definitions;
@@ -239,6 +235,12 @@ bool tr_filter_full(const struct tr_filter *filter);
 /* It will have all that it wants, out of what waits. */
 bool tr_filter_sated(const struct tr_filter *filter);
 
+/* Lines are written, neither rows nor a count. */
+bool tr_filter_writes_lines(const struct tr_filter *filter);
+
+/* The line as it came, or as the record was built. False: it cannot be written, or stop. */
+bool tr_filter_line_of(struct tr_filter *filter, struct tr_record *record, struct tr_text *line);
+
 /* What is written for the record: the row of --fields, its line, nothing for -c. False: cannot be.
  */
 bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
@@ -260,6 +262,22 @@ bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line);
 /* Reports it; always false. */
 bool tr_filter_out_of_memory(struct tr_filter *filter);
 
+/* tr_filter_rebase.c: False: stop. */
+
+/* Every record has to come by. */
+bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record);
+
+/* The line of the record that came by last, with envtop where it is an exec. */
+bool tr_filter_rebase(struct tr_filter *filter, const struct tr_record *record,
+		      struct tr_text *line);
+
+/* The exec record that came by last is selected, and waits in the queue. */
+bool tr_filter_hold_exec(struct tr_filter *filter, const struct tr_record *record,
+			 struct tr_text line);
+
+/* Nobody comes any more for whom somebody could wait. */
+bool tr_filter_settle_rebase(struct tr_filter *filter);
+
 /* tr_filter_call.c: False: stop. */
 bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
@@ -267,7 +285,7 @@ bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in
 /* The frame tells now what it could not before: decides what is open and can be. */
 bool tr_filter_decide_calls(struct tr_filter *filter);
 
-/* No leave will come any more: decides what is open. */
+/* No leave, and no parent, will come any more: decides what is open. */
 bool tr_filter_end_calls(struct tr_filter *filter);
 void tr_call_free(struct tr_call *call);
 

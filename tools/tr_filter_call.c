@@ -258,7 +258,7 @@ bool tr_filter_decide_calls(struct tr_filter *filter)
 
 bool tr_filter_end_calls(struct tr_filter *filter)
 {
-	bool fine = true;
+	bool fine = tr_filter_settle_rebase(filter);
 
 	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
 		call->awaited = false;

@@ -23,7 +23,7 @@ bool tr_filter_sated(const struct tr_filter *filter)
 	return filter->limited && filter->selected + filter->waiting >= filter->limit;
 }
 
-static bool writes_lines(const struct tr_filter *filter)
+bool tr_filter_writes_lines(const struct tr_filter *filter)
 {
 	return !filter->count_only && !filter->fields;
 }
@@ -62,8 +62,7 @@ static bool render_row(struct tr_filter *filter, struct tr_record *record, struc
 	return !to->failed || tr_filter_out_of_memory(filter);
 }
 
-/* The line as it came, or as the record was built. False: it cannot be written. */
-static bool render_line(struct tr_filter *filter, struct tr_record *record, struct tr_text *line)
+bool tr_filter_line_of(struct tr_filter *filter, struct tr_record *record, struct tr_text *line)
 {
 	struct tr_error err;
 
@@ -86,11 +85,10 @@ static bool render_line(struct tr_filter *filter, struct tr_record *record, stru
 bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
 		      struct tr_text *text)
 {
-	if (writes_lines(filter)) {
-		if (!render_line(filter, record, text))
+	if (tr_filter_writes_lines(filter)) {
+		if (!tr_filter_line_of(filter, record, text))
 			return false;
-		return !filter->rebases || tr_rebase_write(&filter->rebase, record, text) ||
-		       tr_filter_out_of_memory(filter);
+		return !filter->rebases || tr_filter_rebase(filter, record, text);
 	}
 	tr_buffer_reset(&filter->text);
 	if (filter->fields && !render_row(filter, record, leave))
@@ -162,7 +160,7 @@ static bool emit_leave(struct tr_filter *filter, struct tr_text line, struct tr_
 	bool kept = !call || call->kept;
 
 	tr_call_free(call);
-	return !kept || !writes_lines(filter) || tr_filter_put_line(filter, line);
+	return !kept || !tr_filter_writes_lines(filter) || tr_filter_put_line(filter, line);
 }
 
 static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
@@ -170,9 +168,10 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 {
 	switch (type) {
 	case TR_ITEM_PASS:
-		return !text.len || !writes_lines(filter) || tr_filter_put_line(filter, text);
+		return !text.len || !tr_filter_writes_lines(filter) ||
+		       tr_filter_put_line(filter, text);
 	case TR_ITEM_CONTEXT:
-		return !writes_lines(filter) || emit_context(filter, text);
+		return !tr_filter_writes_lines(filter) || emit_context(filter, text);
 	case TR_ITEM_SELECTED:
 		return emit_selected(filter, text, call);
 	case TR_ITEM_LEAVE:

@@ -107,7 +107,14 @@ static bool keep(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_text text;
 
-	if (tr_filter_sated(filter) || !tr_filter_render(filter, record, NULL, &text))
+	if (tr_filter_sated(filter))
+		return !filter->cli->stop;
+	if (filter->rebases && tr_filter_writes_lines(filter) &&
+	    tr_rebase_must_wait(&filter->rebase))
+		return tr_filter_line_of(filter, record, &text)
+			       ? tr_filter_hold_exec(filter, record, text)
+			       : !filter->cli->stop;
+	if (!tr_filter_render(filter, record, NULL, &text))
 		return !filter->cli->stop;
 	return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
 }
@@ -132,23 +139,11 @@ static bool whole(struct tr_filter *filter, struct tr_record *record, bool in_tr
 static bool follow(struct tr_filter *filter, struct tr_record *record, enum tr_record_sort sort,
 		   bool *in_tree)
 {
-	struct tr_error err;
-
 	*in_tree = true;
 	if (filter->root && sort != TR_SORT_CONTEXT &&
 	    !tr_task_tree_follow(&filter->tree, record, in_tree))
 		return tr_filter_out_of_memory(filter);
-	if (!filter->rebases)
-		return true;
-	switch (tr_rebase_follow(&filter->rebase, record, &err)) {
-	case TR_OK:
-		return true;
-	case TR_FATAL:
-		return tr_filter_out_of_memory(filter);
-	default:
-		tr_cli_report_record(filter->cli, record, &err, false);
-		return !filter->cli->stop;
-	}
+	return !filter->rebases || tr_filter_follow_rebase(filter, record);
 }
 
 static bool one_record(struct tr_filter *filter, struct tr_record *record)

@@ -221,6 +221,26 @@ column() {
 	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'r.trec:8: '*'not known'* ]]
 }
 
+@test "--rebase: parents behind their children, in circles, left out" {
+	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
+		'exec>4>->4>/c>parent=3>envdiff={"C":"1"}' '# remark' 'exec>9>->9>/z>parent=9>envdiff={"Z":"1"}' \
+		'exec>3>->3>/b>parent=2>envdiff={"B":"1"}' 'exec>2>->2>/a>envdiff={"A":null}' \
+		'exec>6>->6>/p>parent=7>envdiff={"P":"1"}' 'exec>7>->7>/q>parent=6>envdiff={"Q":"1"}' '!end>7'
+	tr-filter --rebase 'seq < 6' r.trec >got
+	stream e.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
+		'exec>4>->4>/c>parent=3>envtop={"A":null,"B":"1","C":"1"}' '# remark' \
+		'exec>3>->3>/b>parent=2>envtop={"A":null,"B":"1"}' 'exec>2>->2>/a>envtop={"A":null}' '!end>4'
+	diff e.trec got
+	tr-filter --rebase -m 1 exec r.trec | grep -v ^# | cmp - <(sed '4,6d' e.trec | sed 's/end.*/end\t2/')
+	run -2 --separate-stderr tr-filter --rebase 'seq >= 6' r.trec
+	[[ $output == *'/z'*'envdiff={"Z":"1"}'*'/p'*'envdiff={"P":"1"}'*'/q'* ]]
+	[[ $stderr == *'its own parent'*'its own ancestor'* ]]
+	[ "$(tr-filter --rebase -c exec r.trec)" = 6 ]
+	# a record that is whole depends on nothing
+	stream w.trec 'exec>1>->1>/a>env={"A":"1"}' 'exec>2>->2>/b>parent=1>env={"B":"1"}'
+	tr-filter --rebase 'seq == 2' w.trec | cmp - <(tail -n 1 w.trec)
+}
+
 @test "a bad value counts as absent: told, exit 2, the line passes" {
 	stream b.trec '%trec>1' 'exec>0>->1>/a>argv=["a",]' 'exec>1>->1>/b>argv=["b"]' '!end>2'
 	run -2 --separate-stderr tr-filter 'argv == "b"' b.trec
