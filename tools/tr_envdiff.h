@@ -9,10 +9,10 @@
 
 /* tr_envdiff_store.c: lines put aside, in order; a mark goes with each. Zero it. */
 struct tr_line_store {
-	struct tr_spool *spool;	  /* NULL: it is empty */
-	struct tr_buffer unsaved; /* what goes behind the end of the spool next */
-	struct tr_buffer window;  /* what was read of the spool last */
-	uint64_t window_at;	  /* its offset there */
+	struct tr_spool *spool;	 /* NULL: it is empty */
+	struct tr_buffer line;	 /* the one that is being put in */
+	struct tr_buffer window; /* what was read of the spool last */
+	uint64_t window_at;	 /* its offset there */
 	uint64_t read_at;
 	uint64_t count;	       /* of lines that were not read yet */
 	struct tr_arena arena; /* of the record that was read last */
@@ -45,9 +45,8 @@ struct tr_name_globs {
 /* False: memory is out. */
 bool tr_globs_add(struct tr_globs *globs, const char *glob);
 bool tr_name_globs_are_set(const struct tr_name_globs *globs);
-struct tr_environment_rules tr_name_globs_rules(struct tr_name_globs *globs);
-/* --mask means this name. */
-bool tr_name_globs_hide(struct tr_name_globs *globs, struct tr_text spelling, bool fold);
+/* For struct tr_environment_rules; context: the globs. */
+bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsigned *verdict);
 void tr_name_globs_free(struct tr_name_globs *globs);
 
 enum tr_input_base { TR_INPUT_PARENT, TR_INPUT_TOP, TR_INPUT_AUTO };

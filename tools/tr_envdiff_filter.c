@@ -18,13 +18,18 @@ static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 /* The line waits behind others, or for its parent. Takes heir over. */
 static bool wait(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_heir *heir)
 {
-	if (heir && envdiff->last)
-		envdiff->last->behind = heir;
-	else if (heir)
-		envdiff->first = heir;
-	if (heir)
+	uint64_t before = envdiff->waiting.count;
+
+	if (!tr_line_store_put(&envdiff->waiting, envdiff->cli, record, heir != NULL) ||
+	    envdiff->waiting.count == before) {
+		tr_lineage_release(envdiff->lineage, heir);
+		return !envdiff->cli->stop;
+	}
+	if (heir) {
+		*(envdiff->last ? &envdiff->last->behind : &envdiff->first) = heir;
 		envdiff->last = heir;
-	return tr_line_store_put(&envdiff->waiting, envdiff->cli, record, heir != NULL);
+	}
+	return true;
 }
 
 static void drop_first(struct tr_envdiff *envdiff)

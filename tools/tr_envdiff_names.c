@@ -47,33 +47,21 @@ static const char *name_string(struct tr_name_globs *globs, struct tr_text spell
 	return string;
 }
 
-/* Without memory a name is rather not shown. */
-static bool selects(void *context, struct tr_text spelling, bool fold)
+bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsigned *verdict)
 {
 	struct tr_name_globs *globs = context;
 	int flags = fold ? FNM_CASEFOLD : 0;
 	const char *name = name_string(globs, spelling);
 
-	return name && (!globs->keep.count || matches(&globs->keep, name, flags)) &&
-	       !matches(&globs->drop, name, flags);
-}
-
-static bool hides(void *context, struct tr_text spelling, bool fold)
-{
-	struct tr_name_globs *globs = context;
-	const char *name = globs->mask.count ? name_string(globs, spelling) : "";
-
-	return !name || matches(&globs->mask, name, fold ? FNM_CASEFOLD : 0);
-}
-
-bool tr_name_globs_hide(struct tr_name_globs *globs, struct tr_text spelling, bool fold)
-{
-	return hides(globs, spelling, fold);
-}
-
-struct tr_environment_rules tr_name_globs_rules(struct tr_name_globs *globs)
-{
-	return (struct tr_environment_rules){ selects, hides, globs };
+	if (!name)
+		return false;
+	*verdict = 0;
+	if ((!globs->keep.count || matches(&globs->keep, name, flags)) &&
+	    !matches(&globs->drop, name, flags))
+		*verdict |= TR_NAME_SELECTED;
+	if (matches(&globs->mask, name, flags))
+		*verdict |= TR_NAME_HIDDEN;
+	return true;
 }
 
 void tr_name_globs_free(struct tr_name_globs *globs)

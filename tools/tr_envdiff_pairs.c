@@ -177,21 +177,24 @@ static bool print(struct tr_envdiff *envdiff, char sign, const struct tr_pair *p
 	struct tr_buffer name = TR_BUFFER_INIT;
 
 	tr_string_escape(pair->name, &name);
-	bool hidden = tr_name_globs_hide(&envdiff->globs, tr_buffer_text(&name), fold);
-	bool failed = name.failed;
+	unsigned verdict;
+	bool failed = name.failed ||
+		      !tr_name_globs_judge(&envdiff->globs, tr_buffer_text(&name), fold, &verdict);
 	tr_buffer_free(&name);
+	if (failed)
+		return false;
 	tr_buffer_reset(line);
 	tr_buffer_put_byte(line, sign);
 	put_text(pair->name, true, line);
 	tr_buffer_put_byte(line, '=');
-	if (hidden)
+	if (verdict & TR_NAME_HIDDEN)
 		tr_buffer_put_literal(line, "***");
 	else
 		put_value(pair->value, line);
 	tr_buffer_put_byte(line, '\n');
 	tr_output_put_text(envdiff->cli->out, tr_buffer_text(line));
 	tr_output_record_end(envdiff->cli->out);
-	return !failed && !line->failed;
+	return !line->failed;
 }
 
 /* How many from i on have the name that the one at i has. */

@@ -170,6 +170,15 @@ bool tr_envdiff_write_other(struct tr_envdiff *envdiff, struct tr_record *record
 	return is_env ? write_env(envdiff, record, line) : write_set(envdiff, record, line);
 }
 
+/* The record tells its environment as it was asked for, so its own order and spelling may stay. */
+static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_heir *heir)
+{
+	bool renamed = heir->telling == TR_TELLS_TOP && envdiff->input_base != TR_INPUT_PARENT;
+
+	return heir->telling == envdiff->base && !heir->trouble && !renamed &&
+	       (heir->lean || heir->telling == TR_TELLS_WHOLE);
+}
+
 bool tr_envdiff_write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 			   const struct tr_heir *heir)
 {
@@ -180,9 +189,8 @@ bool tr_envdiff_write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 		return !envdiff->cli->stop;
 	envdiff->execs++;
 	bool rules = tr_name_globs_are_set(&envdiff->globs);
-	if (heir->telling == TR_TELLS_WHOLE && envdiff->base == TR_TELLS_WHOLE && !rules &&
-	    !heir->trouble)
-		return put_out(envdiff, line); /* in its own order */
+	if (!rules && says_it_already(envdiff, heir))
+		return put_out(envdiff, line);
 	if (heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own)) {
 		envdiff->untold++;
 		return put_out(envdiff, line);

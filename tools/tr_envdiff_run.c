@@ -14,9 +14,23 @@ bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
 {
 	struct tr_error err;
 
-	tr_error_memory(&err);
+	if (envdiff->lineage)
+		tr_environments_error(tr_lineage_pool(envdiff->lineage), &err);
+	else
+		tr_error_memory(&err);
 	tr_cli_abort(envdiff->cli, &err);
 	return false;
+}
+
+/* What is to be compared has to be known, even where it is not shown. */
+static bool judge(void *context, struct tr_text name, bool fold, unsigned *verdict)
+{
+	struct tr_envdiff *envdiff = context;
+	bool fine = tr_name_globs_judge(&envdiff->globs, name, fold, verdict);
+
+	if (envdiff->comparison)
+		*verdict &= ~(unsigned)TR_NAME_HIDDEN;
+	return fine;
 }
 
 static struct tr_lineage *new_lineage(struct tr_envdiff *envdiff, bool against_top, bool doubts)
@@ -26,11 +40,9 @@ static struct tr_lineage *new_lineage(struct tr_envdiff *envdiff, bool against_t
 		.wants_parent = envdiff->base == TR_TELLS_PARENT && !envdiff->comparison,
 		.doubts = doubts,
 		.names = envdiff->names,
-		.rules = tr_name_globs_rules(&envdiff->globs),
+		.max_spool = envdiff->cli->config.read.limits.max_spool,
+		.rules = { tr_name_globs_are_set(&envdiff->globs) ? judge : NULL, envdiff },
 	};
-	/* what is to be compared has to be known, even where it is not shown */
-	if (envdiff->comparison)
-		config.rules.hides = NULL;
 	struct tr_lineage *lineage = tr_lineage_new(&config);
 	if (!lineage)
 		tr_envdiff_out_of_memory(envdiff);

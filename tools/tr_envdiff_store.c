@@ -27,48 +27,47 @@ static bool out_of_memory(struct tr_cli *cli)
 	return failed(cli, &err);
 }
 
-static bool save(struct tr_line_store *store, struct tr_cli *cli)
+/* Appends the record's line, as it is or as it is spelled. False: it has none, or stop. */
+static bool put_text(struct tr_buffer *to, struct tr_cli *cli, struct tr_record *record)
 {
 	struct tr_error err;
-	struct tr_text text = tr_buffer_text(&store->unsaved);
 
-	if (!tr_spool_write(store->spool, text.data, text.len, &err))
+	if (record->line.data) {
+		tr_buffer_put_text(to, record->line);
+		return true;
+	}
+	switch (tr_record_write(record, to, &err)) {
+	case TR_OK:
+		return true;
+	case TR_FATAL:
 		return failed(cli, &err);
-	tr_buffer_reset(&store->unsaved);
-	return true;
+	default:
+		tr_cli_report_record(cli, record, &err, true);
+		return false;
+	}
 }
 
 bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
 		       bool mark)
 {
-	struct tr_buffer *to = &store->unsaved;
+	struct tr_buffer *line = &store->line;
 	struct head head = { record->source_line, record->source_offset, 0, mark };
-	size_t start = to->len;
 	struct tr_error err;
 
 	if (!store->spool)
 		store->spool = tr_spool_new(cli->config.read.limits.max_spool);
-	tr_buffer_put(to, (const char *)&head, sizeof head);
-	if (record->line.data) {
-		tr_buffer_put_text(to, record->line);
-	} else {
-		switch (tr_record_write(record, to, &err)) {
-		case TR_OK:
-			break;
-		case TR_FATAL:
-			return failed(cli, &err);
-		default:
-			to->len = start;
-			tr_cli_report_record(cli, record, &err, true);
-			return !cli->stop;
-		}
-	}
-	if (!store->spool || to->failed)
+	tr_buffer_reset(line);
+	tr_buffer_put(line, (const char *)&head, sizeof head);
+	if (!put_text(line, cli, record))
+		return !cli->stop;
+	if (!store->spool || line->failed)
 		return out_of_memory(cli);
-	head.len = to->len - start - sizeof head;
-	memcpy(to->data + start, &head, sizeof head);
+	head.len = line->len - sizeof head;
+	memcpy(line->data, &head, sizeof head);
+	if (!tr_spool_write(store->spool, line->data, line->len, &err))
+		return failed(cli, &err);
 	store->count++;
-	return to->len < WINDOW || save(store, cli);
+	return true;
 }
 
 /* The next n bytes, with room to look behind them. NULL: reported. */
@@ -84,8 +83,6 @@ static const char *look(struct tr_line_store *store, struct tr_cli *cli, size_t 
 	if (window->len)
 		memmove(window->data, window->data + skip, window->len);
 	store->window_at = store->read_at;
-	if (store->unsaved.len && !save(store, cli))
-		return NULL;
 	while (window->len < n) {
 		size_t ask = n - window->len > WINDOW ? n - window->len : WINDOW;
 		const char *data = NULL;
@@ -166,7 +163,7 @@ struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli 
 void tr_line_store_free(struct tr_line_store *store)
 {
 	tr_spool_free(store->spool);
-	tr_buffer_free(&store->unsaved);
+	tr_buffer_free(&store->line);
 	tr_buffer_free(&store->window);
 	tr_arena_free(&store->arena);
 	*store = (struct tr_line_store){ .spool = NULL };

@@ -62,7 +62,7 @@ struct tr_rebase {
 };
 
 /* A segment begins. False: memory is out. */
-bool tr_rebase_begin(struct tr_rebase *rebase);
+bool tr_rebase_begin(struct tr_rebase *rebase, uint64_t max_spool);
 void tr_rebase_free(struct tr_rebase *rebase);
 
 /* The exec record that came by last cannot be written yet. */

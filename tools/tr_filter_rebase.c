@@ -19,9 +19,9 @@ struct tr_held {
 	uint64_t source_line, source_offset;
 };
 
-bool tr_rebase_begin(struct tr_rebase *rebase)
+bool tr_rebase_begin(struct tr_rebase *rebase, uint64_t max_spool)
 {
-	static const struct tr_lineage_config config = { .against_top = false };
+	struct tr_lineage_config config = { .max_spool = max_spool };
 
 	if (rebase->lineage)
 		return tr_lineage_begin(rebase->lineage);
@@ -135,13 +135,12 @@ static bool decide(struct tr_filter *filter, const struct tr_held *held)
 	       tr_filter_out_of_memory(filter);
 }
 
-/* Those in front that wait no more may go out. */
-static bool decide_first(struct tr_filter *filter)
+/* Those in front that wait no more, or all, may go out. fine: as they should be. */
+static bool decide_first(struct tr_filter *filter, bool all, bool fine)
 {
 	struct tr_rebase *rebase = &filter->rebase;
-	bool fine = true;
 
-	while (rebase->first && !rebase->first->heir->waits) {
+	while (rebase->first && (all || !rebase->first->heir->waits)) {
 		struct tr_held *held = rebase->first;
 		fine = fine && decide(filter, held);
 		held->item->open = false;
@@ -161,7 +160,8 @@ bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record)
 	rebase->heir = NULL;
 	switch (tr_lineage_follow(rebase->lineage, record, &rebase->heir, &err)) {
 	case TR_FATAL:
-		return tr_filter_out_of_memory(filter);
+		tr_cli_abort(filter->cli, &err);
+		return false;
 	case TR_OK:
 		break;
 	default:
@@ -169,7 +169,7 @@ bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record)
 	}
 	if (!rebase->first || rebase->first->heir->waits)
 		return !filter->cli->stop;
-	return decide_first(filter) && tr_filter_drain(filter);
+	return decide_first(filter, false, true) && tr_filter_drain(filter);
 }
 
 bool tr_filter_settle_rebase(struct tr_filter *filter)
@@ -178,8 +178,7 @@ bool tr_filter_settle_rebase(struct tr_filter *filter)
 
 	if (!rebase->first)
 		return true;
-	bool fine = tr_lineage_settle(rebase->lineage) || tr_filter_out_of_memory(filter);
-	for (struct tr_held *held = rebase->first; held; held = held->next)
-		held->item->open = false;
-	return decide_first(filter) && fine;
+	bool fine = !filter->cli->stop &&
+		    (tr_lineage_settle(rebase->lineage) || tr_filter_out_of_memory(filter));
+	return decide_first(filter, true, fine);
 }

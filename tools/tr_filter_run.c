@@ -25,7 +25,8 @@ static bool begin_segment(struct tr_filter *filter)
 	tr_definitions_free(&filter->definitions);
 	tr_filter_begin_frames(filter);
 	if ((filter->root && !tr_task_tree_begin(&filter->tree, tr_text_from(filter->root))) ||
-	    (filter->rebases && !tr_rebase_begin(&filter->rebase)))
+	    (filter->rebases &&
+	     !tr_rebase_begin(&filter->rebase, filter->cli->config.read.limits.max_spool)))
 		return tr_filter_out_of_memory(filter);
 	return true;
 }

@@ -12,11 +12,12 @@
 
 #include "core/buffer.h"
 
-enum { MEMORY_SIZE = 1 << 20 };
+/* How much is in memory alone: of a small spool, and behind the file of a large one. */
+enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 64 << 10 };
 
 struct tr_spool {
 	uint64_t max, size;
-	struct tr_buffer memory; /* all of it, until there is a file */
+	struct tr_buffer memory; /* all of it, until there is a file; then what is not in that yet */
 	int fd;                  /* -1 until then */
 };
 
@@ -63,7 +64,7 @@ static bool write_all(int fd, const char *data, size_t len)
 	return true;
 }
 
-static bool move_to_file(struct tr_spool *spool, struct tr_error *err)
+static bool make_file(struct tr_spool *spool, struct tr_error *err)
 {
 	const char *directory = getenv("TMPDIR");
 	if (!directory || !*directory)
@@ -73,11 +74,22 @@ static bool move_to_file(struct tr_spool *spool, struct tr_error *err)
 		tr_error_system(err, errno, "cannot make a temporary file in %s", directory);
 		return false;
 	}
-	if (!write_all(spool->fd, spool->memory.data, spool->memory.len)) {
-		tr_error_system(err, errno, "cannot write a temporary file in %s", directory);
+	return true;
+}
+
+/* What is in memory goes to the file, and then data, which may be large. */
+static bool save(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err)
+{
+	if (spool->fd < 0 && !make_file(spool, err))
+		return false;
+	if (!write_all(spool->fd, spool->memory.data, spool->memory.len) ||
+	    !write_all(spool->fd, data, len)) {
+		tr_error_system(err, errno, "cannot write a temporary file");
 		return false;
 	}
-	tr_buffer_free(&spool->memory);
+	if (spool->memory.cap > TAIL_SIZE)
+		tr_buffer_free(&spool->memory);
+	tr_buffer_reset(&spool->memory);
 	return true;
 }
 
@@ -89,17 +101,14 @@ bool tr_spool_write(struct tr_spool *spool, const char *data, size_t len, struct
 		spool->max = spool->size;
 		return false;
 	}
-	if (spool->fd < 0 && spool->size + len <= MEMORY_SIZE) {
+	size_t room = spool->fd < 0 ? MEMORY_SIZE : TAIL_SIZE;
+	if (spool->memory.len + len > room) {
+		if (!save(spool, data, len, err))
+			return false;
+	} else {
 		tr_buffer_put(&spool->memory, data, len);
 		if (spool->memory.failed) {
 			tr_error_memory(err);
-			return false;
-		}
-	} else {
-		if (spool->fd < 0 && !move_to_file(spool, err))
-			return false;
-		if (!write_all(spool->fd, data, len)) {
-			tr_error_system(err, errno, "cannot write a temporary file");
 			return false;
 		}
 	}
@@ -120,10 +129,13 @@ bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const cha
 		*len = (size_t)left;
 	if (*len == 0)
 		return true;
-	if (spool->fd < 0) {
-		*data = spool->memory.data + offset;
+	uint64_t saved = spool->size - spool->memory.len;
+	if (offset >= saved) {
+		*data = spool->memory.data + (offset - saved);
 		return true;
 	}
+	if (*len > saved - offset)
+		*len = (size_t)(saved - offset);
 	ssize_t n;
 	do {
 		n = pread(spool->fd, buf, *len, (off_t)offset);

@@ -1,6 +1,7 @@
 /*
  * Bytes put aside: in memory as long as they are few (1 MiB), then in an
  * unlinked file in TMPDIR. For what needs a seek or has to know its size first.
+ * Many small writes are as good as few large ones.
  */
 #ifndef TR_CORE_SPOOL_H
 #define TR_CORE_SPOOL_H
@@ -19,7 +20,8 @@ uint64_t tr_spool_size(const struct tr_spool *spool);
 
 /*
  * Up to *len bytes from offset on: *data is set to them, into buf where they
- * have to be read first. *len is 0 at the end. False: err is filled.
+ * have to be read first; they are good until the next write. *len is 0 at the
+ * end and only there. False: err is filled.
  */
 bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
 		   size_t *len, struct tr_error *err);

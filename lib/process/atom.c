@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buffer.h"
+#include "core/spool.h"
 
-enum { FIRST_BUCKETS = 256 };
+enum { FIRST_BUCKETS = 256, LARGE = 64 };
 
 bool tr_atoms_init(struct tr_atoms *atoms)
 {
@@ -25,6 +25,8 @@ void tr_atoms_free(struct tr_atoms *atoms)
 		}
 	}
 	free(atoms->buckets);
+	tr_spool_free(atoms->spool);
+	tr_buffer_free(&atoms->scratch);
 }
 
 static uint64_t hash_text(uint64_t seed, struct tr_text text)
@@ -66,26 +68,106 @@ static void grow(struct tr_atoms *atoms)
 	atoms->bucket_count = count;
 }
 
-struct tr_atom *tr_atom_get(struct tr_atoms *atoms, struct tr_text text)
+/* Appends what is away. */
+static bool fetch(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
 {
-	uint64_t hash = hash_text(atoms->seed, text);
-	struct tr_atom **bucket = &atoms->buckets[hash & (atoms->bucket_count - 1)];
-	for (struct tr_atom *atom = *bucket; atom; atom = atom->next)
-		if (atom->hash == hash && tr_text_equal(tr_atom_text(atom), text))
-			return tr_atom_retain(atom);
-	struct tr_atom *atom = calloc(1, sizeof *atom + text.len);
+	uint64_t offset = atom->away - 1;
+	for (size_t left = atom->len; left;) {
+		const char *data = NULL;
+		size_t len = left;
+		char *room = tr_buffer_room(to, len);
+		if (!room || !tr_spool_read(atoms->spool, offset, room, &data, &len, &atoms->error))
+			return false;
+		if (data != room)
+			memcpy(room, data, len);
+		tr_buffer_used(to, len);
+		offset += len;
+		left -= len;
+	}
+	return true;
+}
+
+bool tr_atom_put(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
+{
+	if (atom->away)
+		return fetch(atoms, atom, to);
+	tr_buffer_put(to, atom->bytes, atom->len);
+	return !to->failed;
+}
+
+static bool has_text(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_text text,
+		     bool *failed)
+{
+	if (atom->len != text.len)
+		return false;
+	if (!atom->away)
+		return tr_text_equal((struct tr_text){ atom->bytes, atom->len }, text);
+	tr_buffer_reset(&atoms->scratch);
+	*failed = !fetch(atoms, atom, &atoms->scratch);
+	return !*failed && tr_text_equal(tr_buffer_text(&atoms->scratch), text);
+}
+
+/* Where a large text goes when too many are here; 0: it stays. */
+static uint64_t put_away(struct tr_atoms *atoms, struct tr_text text)
+{
+	struct tr_error ignored;
+	if (text.len <= atoms->max_here - atoms->here || !atoms->max_spool)
+		return 0;
+	if (!atoms->spool)
+		atoms->spool = tr_spool_new(atoms->max_spool);
+	uint64_t at = atoms->spool ? tr_spool_size(atoms->spool) : 0;
+	if (atoms->spool && tr_spool_write(atoms->spool, text.data, text.len, &ignored))
+		return at + 1;
+	/* a full disk: memory has to do */
+	atoms->max_spool = 0;
+	return 0;
+}
+
+static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bool large)
+{
+	uint64_t away = large ? put_away(atoms, text) : 0;
+	struct tr_atom *atom = calloc(1, sizeof *atom + (away ? 0 : text.len));
 	if (!atom)
 		return NULL;
 	atom->references = 1;
-	atom->hash = hash;
 	atom->len = text.len;
-	if (text.len)
+	atom->large = large;
+	atom->away = away;
+	if (!away && text.len)
 		memcpy(atom->bytes, text.data, text.len);
+	if (large && !away)
+		atoms->here += text.len;
+	return atom;
+}
+
+static struct tr_atom *get(struct tr_atoms *atoms, struct tr_text text, bool large)
+{
+	uint64_t hash = hash_text(atoms->seed + large, text);
+	struct tr_atom **bucket = &atoms->buckets[hash & (atoms->bucket_count - 1)];
+	bool failed = false;
+	for (struct tr_atom *atom = *bucket; atom && !failed; atom = atom->next)
+		if (atom->hash == hash && atom->large == large &&
+		    has_text(atoms, atom, text, &failed))
+			return tr_atom_retain(atom);
+	struct tr_atom *atom = failed ? NULL : make_atom(atoms, text, large);
+	if (!atom)
+		return NULL;
+	atom->hash = hash;
 	atom->next = *bucket;
 	*bucket = atom;
 	if (++atoms->count > atoms->bucket_count)
 		grow(atoms);
 	return atom;
+}
+
+struct tr_atom *tr_atom_get(struct tr_atoms *atoms, struct tr_text text)
+{
+	return get(atoms, text, false);
+}
+
+struct tr_atom *tr_atom_get_large(struct tr_atoms *atoms, struct tr_text text)
+{
+	return get(atoms, text, text.len >= LARGE);
 }
 
 /* Appends the text in small letters. Escapes stay what they are: they are small already. */
@@ -134,6 +216,8 @@ void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
 	if (!atom || --atom->references > 0)
 		return;
 	struct tr_atom *folded = atom->folded;
+	if (atom->large && !atom->away)
+		atoms->here -= atom->len;
 	remove_atom(atoms, atom);
 	if (folded != atom)
 		tr_atom_release(atoms, folded);

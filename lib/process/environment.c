@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A difference is followed down to the root of its chain, so chains are cut:
- * every DEPTH-th environment says all that is known of it.
- */
-enum { DEPTH = 64, FIRST_BUCKETS = 256 };
+/* Light ones say little, and there are few of them in a row. */
+enum { LIGHT_ENTRIES = 8, LIGHT_DEPTH = 8, FIRST_BUCKETS = 256 };
 
 struct tr_environments *tr_environments_new(void)
 {
@@ -34,6 +31,20 @@ void tr_environments_free(struct tr_environments *pool)
 	free(pool->buckets);
 	tr_atoms_free(&pool->atoms);
 	free(pool);
+}
+
+void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64_t max_spool)
+{
+	pool->atoms.max_here = max_here;
+	pool->atoms.max_spool = max_spool;
+}
+
+void tr_environments_error(const struct tr_environments *pool, struct tr_error *err)
+{
+	if (pool->atoms.error.cause == TR_CAUSE_NONE)
+		tr_error_memory(err);
+	else
+		*err = pool->atoms.error;
 }
 
 void tr_environments_set_rules(struct tr_environments *pool,
@@ -95,6 +106,7 @@ void tr_environment_release(struct tr_environments *pool, struct tr_environment 
 			tr_atom_release(&pool->atoms, env->entries[i].name);
 			tr_atom_release(&pool->atoms, env->entries[i].value);
 		}
+		tr_trie_release(&pool->atoms, env->trie);
 		free(env);
 		env = base;
 	}
@@ -130,123 +142,267 @@ static uint64_t mix(uint64_t hash, const void *pointer)
 static bool is_same(const struct tr_environment *a, const struct tr_environment *b)
 {
 	return a->hash == b->hash && a->base == b->base && a->count == b->count &&
-	       a->origin == b->origin &&
 	       memcmp(a->entries, b->entries, a->count * sizeof *a->entries) == 0;
+}
+
+static uint64_t hash_of(const struct tr_environment *env)
+{
+	uint64_t hash = mix(0, env->base);
+	for (uint32_t i = 0; i < env->count; i++)
+		hash = mix(mix(hash, env->entries[i].name), env->entries[i].value);
+	return hash;
+}
+
+static void add_to_bucket(struct tr_environments *pool, struct tr_environment *env)
+{
+	struct tr_environment **bucket = bucket_of(pool, env->hash);
+	env->next = *bucket;
+	*bucket = env;
+	if (++pool->count > pool->bucket_count)
+		grow(pool);
+}
+
+static struct tr_environment *allocate(size_t count)
+{
+	struct tr_environment *env = malloc(sizeof *env + count * sizeof *env->entries);
+	if (env)
+		*env = (struct tr_environment){ .references = 1 };
+	return env;
+}
+
+/* The trie has that value under the name, or nothing. open: that is known, and so is kept. */
+static bool put(struct tr_environments *pool, struct tr_trie **trie, struct tr_atom *name,
+		struct tr_atom *value, uint64_t stamp, bool open)
+{
+	struct tr_atom *key = tr_name_key(pool, name);
+	struct tr_trie_entry entry = { key, name, value, stamp };
+	if (!key)
+		return false;
+	return value || open ? tr_trie_put(&pool->atoms, trie, &entry)
+			     : tr_trie_remove(&pool->atoms, trie, key);
+}
+
+/* Puts what the light environments up to env say into the trie of the heavy one below. */
+static bool put_chain(struct tr_environments *pool, struct tr_trie **trie,
+		      const struct tr_environment *env)
+{
+	const struct tr_environment *chain[LIGHT_DEPTH + 2];
+	size_t length = 0;
+	for (; env && !env->heavy; env = env->base)
+		chain[length++] = env;
+	*trie = tr_trie_retain(env ? env->trie : NULL);
+	while (length-- > 0) {
+		const struct tr_environment *link = chain[length];
+		for (uint32_t i = 0; i < link->count; i++) {
+			if (!put(pool, trie, link->entries[i].name, link->entries[i].value,
+				 link->stamp + i, link->origin))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Where the environment has become long it gets all that is known of it in a trie. */
+static bool settle(struct tr_environments *pool, struct tr_environment *env)
+{
+	env->depth = env->base->heavy ? 1 : (uint16_t)(env->base->depth + 1);
+	env->heavy = false;
+	if (env->count <= LIGHT_ENTRIES && env->depth <= LIGHT_DEPTH)
+		return true;
+	if (!put_chain(pool, &env->trie, env)) {
+		tr_trie_release(&pool->atoms, env->trie);
+		return false;
+	}
+	env->heavy = true;
+	env->depth = 0;
+	return true;
 }
 
 /* The new environment, or the one that is there already and says the same. Takes env over. */
 static struct tr_environment *share(struct tr_environments *pool, struct tr_environment *env)
 {
-	env->hash = mix(0, env->base);
-	for (size_t i = 0; i < env->count; i++)
-		env->hash = mix(mix(env->hash, env->entries[i].name), env->entries[i].value);
-	struct tr_environment **bucket = bucket_of(pool, env->hash);
-	for (struct tr_environment *other = *bucket; other; other = other->next) {
-		if (is_same(env, other)) {
-			free(env);
-			return tr_environment_retain(other);
-		}
+	env->hash = hash_of(env);
+	struct tr_environment *other = *bucket_of(pool, env->hash);
+	while (other && !is_same(env, other))
+		other = other->next;
+	if (other || !settle(pool, env)) {
+		free(env);
+		return tr_environment_retain(other);
 	}
 	tr_environment_retain(env->base);
-	for (size_t i = 0; i < env->count; i++) {
+	for (uint32_t i = 0; i < env->count; i++) {
 		tr_atom_retain(env->entries[i].name);
 		tr_atom_retain(env->entries[i].value);
 	}
-	env->next = *bucket;
-	*bucket = env;
-	if (++pool->count > pool->bucket_count)
-		grow(pool);
+	add_to_bucket(pool, env);
 	return env;
 }
 
-/* Room for count entries over base, which is borrowed until it is shared. */
-static struct tr_environment *allocate(struct tr_environment *base, size_t count)
+static int by_stamp(const void *a, const void *b)
 {
-	struct tr_environment *env = malloc(sizeof *env + count * sizeof *env->entries);
-	if (env)
-		*env = (struct tr_environment){ .base = base,
-						.origin = base ? base->origin : NULL,
-						.references = 1,
-						.depth = base ? base->depth + 1 : 0 };
-	return env;
+	const struct tr_finding *x = a, *y = b;
+	return (x->stamp[0] > y->stamp[0]) - (x->stamp[0] < y->stamp[0]);
 }
 
 static void add_entry(struct tr_environment *env, const struct tr_finding *finding, int name)
 {
 	env->entries[env->count++] = (struct tr_entry){ finding->name[name], finding->value[1] };
+	env->size += finding->value[1] && !finding->value[0];
+	env->size -= finding->value[0] && !finding->value[1];
 }
 
-/* A new environment over base of the first findings whose side 1 is another than side 0. */
-static struct tr_environment *make(struct tr_environments *pool, struct tr_environment *base,
-				   size_t findings)
+/* A new environment over base of the findings whose side 1 is another than side 0. */
+static struct tr_environment *derive(struct tr_environments *pool, struct tr_environment *base)
 {
-	bool open = base && base->origin;
-	size_t count = 0;
-	for (size_t i = 0; i < findings; i++)
-		count += tr_finding_differs(&pool->findings[i], open);
-	if (!count && base)
+	struct tr_finding *gone = pool->findings + pool->named;
+	size_t gone_count = pool->finding_count - pool->named, count = 0;
+	for (size_t i = 0; i < pool->finding_count; i++)
+		count += tr_finding_differs(&pool->findings[i], base->origin);
+	if (!count)
 		return tr_environment_retain(base);
-	struct tr_environment *env = allocate(base, count);
-	for (size_t i = 0; i < pool->named && env; i++) {
-		if (tr_finding_differs(&pool->findings[i], open))
+	struct tr_environment *env = count < UINT32_MAX ? allocate(count) : NULL;
+	if (!env)
+		return NULL;
+	env->base = base;
+	env->origin = base->origin;
+	env->size = base->size;
+	env->stamp = base->stamp + base->count;
+	for (size_t i = 0; i < pool->named; i++) {
+		if (tr_finding_differs(&pool->findings[i], base->origin))
 			add_entry(env, &pool->findings[i], 1);
 	}
-	/* what only base has is gone; it came in reverse order */
-	for (size_t i = findings; i-- > pool->named && env;) {
-		if (tr_finding_differs(&pool->findings[i], open))
-			add_entry(env, &pool->findings[i], 0);
+	/* what only base has, in its order: it is not sorted among the findings */
+	if (gone_count)
+		qsort(gone, gone_count, sizeof *gone, by_stamp);
+	for (size_t i = 0; i < gone_count; i++) {
+		if (tr_finding_differs(&gone[i], base->origin))
+			add_entry(env, &gone[i], 0);
 	}
-	return env ? share(pool, env) : NULL;
+	return share(pool, env);
 }
 
-/* The same environment without a chain below it, where the chain has become long. */
-static struct tr_environment *flatten(struct tr_environments *pool, struct tr_environment *env)
+/* Adds a name to an environment that is being made of nothing. */
+static bool add_name(struct tr_environments *pool, struct tr_environment *env,
+		     const struct tr_finding *finding)
 {
-	if (!env || env->depth < DEPTH)
-		return env;
-	struct tr_environment *flat = NULL, *origin = (struct tr_environment *)env->origin;
-	tr_findings_begin(pool);
-	if (tr_findings_add(pool, env, 1))
-		flat = allocate(origin, pool->finding_count);
-	for (size_t i = pool->finding_count; i-- > 0 && flat;) {
-		if (pool->findings[i].value[1] || origin)
-			add_entry(flat, &pool->findings[i], 1);
+	struct tr_atom *key = tr_name_key(pool, finding->name[1]);
+	if (!key)
+		return false;
+	env->size += !tr_trie_find(env->trie, key);
+	return put(pool, &env->trie, finding->name[1], finding->value[1], env->stamp++, false);
+}
+
+/* A new environment of the first findings' side 1, and of nothing else. */
+static struct tr_environment *make(struct tr_environments *pool, size_t findings)
+{
+	struct tr_environment *env = allocate(0);
+	bool fine = env;
+	for (size_t i = 0; i < findings && fine; i++) {
+		if (pool->findings[i].value[1])
+			fine = add_name(pool, env, &pool->findings[i]);
 	}
-	if (flat)
-		flat = share(pool, flat);
-	tr_environment_release(pool, env);
-	return flat;
+	if (!fine) {
+		if (env)
+			tr_trie_release(&pool->atoms, env->trie);
+		free(env);
+		return NULL;
+	}
+	env->heavy = true;
+	/* what was made of nothing is not looked for, but has to be somewhere */
+	env->hash = mix(0, env);
+	add_to_bucket(pool, env);
+	return env;
 }
 
 struct tr_environment *tr_environment_unknown(struct tr_environments *pool)
 {
-	struct tr_environment *env = allocate(NULL, 0);
-	if (!env)
+	tr_findings_begin(pool);
+	struct tr_environment *env = make(pool, 0);
+	if (env)
+		env->origin = env;
+	return env;
+}
+
+static int by_new_stamp(const void *a, const void *b)
+{
+	const struct tr_finding *x = a, *y = b;
+	return (x->stamp[1] > y->stamp[1]) - (x->stamp[1] < y->stamp[1]);
+}
+
+struct tr_environment *tr_environment_fold(struct tr_environments *pool, struct tr_environment *env)
+{
+	tr_findings_begin(pool);
+	if (!tr_findings_add(pool, env, 1))
 		return NULL;
-	env->origin = env; /* so that it is never the same as another */
-	return share(pool, env);
+	if (pool->finding_count)
+		qsort(pool->findings, pool->finding_count, sizeof *pool->findings, by_new_stamp);
+	tr_environments_fold(pool, true);
+	return make(pool, pool->finding_count);
+}
+
+/* The empty environment stands for none. */
+static struct tr_environment *base_or_empty(struct tr_environments *pool,
+					    struct tr_environment *base)
+{
+	if (base)
+		return tr_environment_retain(base);
+	tr_findings_begin(pool);
+	return make(pool, 0);
+}
+
+struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
+						 struct tr_environment *base,
+						 const struct tr_value *map, bool *lean)
+{
+	struct tr_environment *env = NULL;
+	base = base_or_empty(pool, base);
+	if (!base)
+		return NULL;
+	tr_findings_begin(pool);
+	if (tr_findings_add_map(pool, map)) {
+		tr_findings_look_up(pool, base, 0); /* what the map does not name stays */
+		env = derive(pool, base);
+	}
+	if (env)
+		*lean = map->count == 0 || (env->base == base && env->count == map->count);
+	tr_findings_drop_map(pool);
+	tr_environment_release(pool, base);
+	return env;
 }
 
 struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 					    struct tr_environment *base, const struct tr_value *map)
 {
-	tr_findings_begin(pool);
-	struct tr_environment *env = NULL;
-	if (tr_findings_add_map(pool, map) && tr_findings_add(pool, base, 0))
-		env = make(pool, base, pool->named); /* what the map does not name stays */
-	tr_findings_drop_map(pool);
-	return flatten(pool, env);
+	bool lean;
+	return tr_environment_apply_lean(pool, base, map, &lean);
+}
+
+/* How many of the map's names have a value in near too. */
+static size_t count_common(const struct tr_environments *pool)
+{
+	size_t common = 0;
+	for (size_t i = 0; i < pool->named; i++)
+		common += pool->findings[i].value[0] && pool->findings[i].value[1];
+	return common;
 }
 
 struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 					    struct tr_environment *near, const struct tr_value *map)
 {
 	struct tr_environment *env = NULL;
-	if (near && near->origin)
-		near = NULL; /* what is not known of it would be inherited */
 	tr_findings_begin(pool);
-	if (tr_findings_add_map(pool, map) && tr_findings_add(pool, near, 0))
-		env = make(pool, near, pool->finding_count);
+	bool fine = tr_findings_add_map(pool, map);
+	bool alike = fine && near && !near->origin;
+	if (alike) {
+		tr_findings_look_up(pool, near, 0);
+		size_t common = count_common(pool);
+		/* what near has more is to be listed, and that must not cost more than the map */
+		alike = common >= pool->named / 2 && near->size <= 2 * common;
+		if (alike && near->size > common)
+			fine = tr_findings_add(pool, near, 0);
+	}
+	if (fine)
+		env = alike ? derive(pool, near) : make(pool, pool->named);
 	tr_findings_drop_map(pool);
-	return flatten(pool, env);
+	return env;
 }

@@ -9,7 +9,7 @@
  * Names are string spellings, values are spelled literals of any type, as the
  * map of the stream has them. Their order is kept: what a difference names
  * stands behind all else, so that telling the difference again gives its order
- * back. Not thread safe.
+ * back; removals come last. Not thread safe.
  */
 #ifndef TR_PROCESS_ENVIRONMENT_H
 #define TR_PROCESS_ENVIRONMENT_H
@@ -25,31 +25,49 @@
 struct tr_environments;
 struct tr_environment;
 
+enum { TR_NAME_SELECTED = 1, TR_NAME_HIDDEN = 2 };
+
 /*
- * Which names there are at all, and which values are not told. NULL members:
- * all; none. name is spelled; fold: the case of its letters means nothing.
+ * Which names there are at all, and which values are not told: TR_NAME_… of a
+ * name (spelled; fold: the case of its letters means nothing). NULL: all, none.
  */
 struct tr_environment_rules {
-	bool (*selects)(void *context, struct tr_text name, bool fold);
-	bool (*hides)(void *context, struct tr_text name, bool fold);
-	void *context;
+	bool (*judge)(void *context, struct tr_text name, bool fold, unsigned *verdict);
+	void *context; /* judge returns false when memory is out */
 };
 
 /* NULL: memory is out. */
 struct tr_environments *tr_environments_new(void);
 void tr_environments_free(struct tr_environments *pool);
 
+/*
+ * Values beyond max_here bytes in all go to a temporary file of up to max_spool
+ * bytes. For pools that grow and grow: what is in the file stays there.
+ */
+void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64_t max_spool);
+
+/* Why a call failed: memory is out, or the temporary file cannot be read. */
+void tr_environments_error(const struct tr_environments *pool, struct tr_error *err);
+
 /* For all environments that are made from now on; borrowed. */
 void tr_environments_set_rules(struct tr_environments *pool,
 			       const struct tr_environment_rules *rules);
 
-enum { TR_NAME_SELECTED = 1, TR_NAME_HIDDEN = 2 };
-
 /* What the rules say of a name: TR_NAME_…. False: memory is out. */
 bool tr_environments_judge(struct tr_environments *pool, struct tr_text name, unsigned *verdict);
 
-/* From now on names that differ in the case of ASCII letters alone are the same, as on Windows. */
+/*
+ * From now on names that differ in the case of ASCII letters alone are the
+ * same, as on Windows; of environments that were made before this says nothing.
+ */
 void tr_environments_fold(struct tr_environments *pool, bool fold);
+/*
+ * The same, and the whole environment env under that rule: of names that are
+ * one now the last counts. NULL: memory is out.
+ */
+struct tr_environment *tr_environment_fold(struct tr_environments *pool,
+					   struct tr_environment *env);
+
 bool tr_environments_are_folded(const struct tr_environments *pool);
 
 /* One of which nothing is known, and that is like no other. NULL: memory is out. */
@@ -62,6 +80,14 @@ struct tr_environment *tr_environment_unknown(struct tr_environments *pool);
 struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 					    struct tr_environment *base,
 					    const struct tr_value *map);
+
+/*
+ * The same. *lean: nothing in the map goes without saying, so it is a
+ * difference as tr_environment_diff would tell it, but for its order.
+ */
+struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
+						 struct tr_environment *base,
+						 const struct tr_value *map, bool *lean);
 
 /* The environment that has what the map sets and nothing else; near says what it may resemble. */
 struct tr_environment *tr_environment_whole(struct tr_environments *pool,

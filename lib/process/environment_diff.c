@@ -1,9 +1,14 @@
 /* What two environments say of each other. */
 #include "process/environment_private.h"
 
-static void put_member(struct tr_environments *pool, struct tr_atom *name,
+#include <stdlib.h>
+
+static bool put_member(struct tr_environments *pool, struct tr_atom *name,
 		       const struct tr_atom *value, char *before, struct tr_buffer *to)
 {
+	unsigned verdict;
+	if (!tr_name_judge(pool, name, &verdict))
+		return false;
 	tr_buffer_put_byte(to, *before);
 	*before = ',';
 	tr_buffer_put_byte(to, '"');
@@ -11,17 +16,11 @@ static void put_member(struct tr_environments *pool, struct tr_atom *name,
 	tr_buffer_put_literal(to, "\":");
 	if (!value)
 		tr_buffer_put_literal(to, "null");
-	else if (tr_name_judge(pool, name) & TR_NAME_HIDDEN)
+	else if (verdict & TR_NAME_HIDDEN)
 		tr_buffer_put_literal(to, "\"***\"");
 	else
-		tr_buffer_put_text(to, tr_atom_text(value));
-}
-
-static void put_end(char before, struct tr_buffer *to)
-{
-	if (before == '{')
-		tr_buffer_put_byte(to, before);
-	tr_buffer_put_byte(to, '}');
+		return tr_atom_put(&pool->atoms, value, to);
+	return !to->failed;
 }
 
 /* Can the findings be told at all? Not what base knows and env does not. */
@@ -34,50 +33,70 @@ static bool can_tell(const struct tr_environments *pool)
 	return true;
 }
 
+/* What is set, in env's order; then what is gone, in base's. */
+static int in_order(const void *a, const void *b)
+{
+	const struct tr_finding *x = a, *y = b;
+	if (!x->value[1] != !y->value[1])
+		return x->value[1] ? -1 : 1;
+	if (!x->value[1] && x->has[0] != y->has[0])
+		return x->has[0] ? -1 : 1;
+	int side = x->value[1] || !x->has[0];
+	return (x->stamp[side] > y->stamp[side]) - (x->stamp[side] < y->stamp[side]);
+}
+
+/* Those that differ come first, in order; their number. */
+static size_t sort_differences(struct tr_environments *pool, bool open)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < pool->finding_count; i++) {
+		if (tr_finding_differs(&pool->findings[i], open))
+			pool->findings[count++] = pool->findings[i];
+	}
+	if (count > 1)
+		qsort(pool->findings, count, sizeof *pool->findings, in_order);
+	return count;
+}
+
+static enum tr_status put_differences(struct tr_environments *pool, bool open, struct tr_buffer *to)
+{
+	char before = '{';
+	size_t count = sort_differences(pool, open);
+	for (size_t i = 0; i < count; i++) {
+		const struct tr_finding *finding = &pool->findings[i];
+		int side =
+			finding->value[1] || !finding->has[0]; /* what is gone: as it was called */
+		if (!put_member(pool, finding->name[side], finding->value[1], &before, to))
+			return TR_FATAL;
+	}
+	if (!count)
+		tr_buffer_put_byte(to, before);
+	tr_buffer_put_byte(to, '}');
+	return to->failed ? TR_FATAL : TR_OK;
+}
+
 enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_environment *base,
 				   struct tr_environment *env, struct tr_buffer *to)
 {
-	bool open = env->origin;
 	if ((base ? base->origin : NULL) != env->origin)
 		return TR_END;
 	tr_findings_begin(pool);
-	if (!tr_findings_add(pool, env, 1))
+	if (base ? !tr_findings_add_candidates(pool, env, base) : !tr_findings_add(pool, env, 1))
 		return TR_FATAL;
-	size_t known = pool->finding_count;
-	if (!tr_findings_add(pool, base, 0))
-		return TR_FATAL;
-	if (open && !can_tell(pool))
+	if (base) {
+		tr_findings_look_up(pool, env, 1);
+		tr_findings_look_up(pool, base, 0);
+	}
+	if (env->origin && !can_tell(pool))
 		return TR_END;
-	char before = '{';
-	/* both came in reverse order; what is only in base is gone */
-	for (size_t i = known; i-- > 0;) {
-		const struct tr_finding *finding = &pool->findings[i];
-		if (tr_finding_differs(finding, open))
-			put_member(pool, finding->name[1], finding->value[1], &before, to);
-	}
-	for (size_t i = pool->finding_count; i-- > known;) {
-		const struct tr_finding *finding = &pool->findings[i];
-		if (finding->value[0])
-			put_member(pool, finding->name[0], NULL, &before, to);
-	}
-	put_end(before, to);
-	return to->failed ? TR_FATAL : TR_OK;
+	return put_differences(pool, env->origin, to);
 }
 
 bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
 			  struct tr_buffer *to)
 {
 	tr_findings_begin(pool);
-	if (!tr_findings_add(pool, env, 1))
-		return false;
-	char before = '{';
-	for (size_t i = pool->finding_count; i-- > 0;) {
-		const struct tr_finding *finding = &pool->findings[i];
-		if (finding->value[1] || env->origin)
-			put_member(pool, finding->name[1], finding->value[1], &before, to);
-	}
-	put_end(before, to);
-	return !to->failed;
+	return tr_findings_add(pool, env, 1) && put_differences(pool, env->origin, to) == TR_OK;
 }
 
 bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *base,
@@ -85,7 +104,8 @@ bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *b
 {
 	tr_findings_begin(pool);
 	bool open = base && base->origin, fine = tr_findings_add_map(pool, map);
-	fine = fine && tr_findings_add(pool, base, 0);
+	if (fine)
+		tr_findings_look_up(pool, base, 0);
 	for (size_t i = 0; i < pool->named && fine; i++) {
 		const struct tr_finding *finding = &pool->findings[i];
 		if (finding->value[1])

@@ -14,7 +14,7 @@ void tr_findings_begin(struct tr_environments *pool)
 /* What is found under a name in this round, nothing at first. NULL: memory is out. */
 static struct tr_finding *find(struct tr_environments *pool, struct tr_atom *name)
 {
-	struct tr_atom *key = pool->fold ? tr_atom_fold(&pool->atoms, name) : name;
+	struct tr_atom *key = tr_name_key(pool, name);
 	if (!key)
 		return NULL;
 	if (key->round == pool->round)
@@ -36,38 +36,118 @@ static struct tr_finding *find(struct tr_environments *pool, struct tr_atom *nam
 	return finding;
 }
 
-bool tr_findings_add(struct tr_environments *pool, const struct tr_environment *env, int side)
+static void fill(struct tr_finding *finding, int side, const struct tr_entry *entry, uint64_t stamp)
 {
-	for (; env; env = env->base) {
-		for (size_t i = env->count; i-- > 0;) {
-			const struct tr_entry *entry = &env->entries[i];
-			struct tr_finding *finding = find(pool, entry->name);
-			if (!finding)
-				return false;
-			if (finding->has[side])
-				continue;
-			finding->has[side] = true;
-			finding->name[side] = entry->name;
-			finding->value[side] = entry->value;
-		}
+	finding->has[side] = true;
+	finding->name[side] = entry->name;
+	finding->value[side] = entry->value;
+	finding->stamp[side] = stamp;
+}
+
+/* Adds the names of a light environment, and as that side what it says. */
+static bool add_light(struct tr_environments *pool, const struct tr_environment *env, int side)
+{
+	for (uint32_t i = 0; i < env->count; i++) {
+		struct tr_finding *finding = find(pool, env->entries[i].name);
+		if (!finding)
+			return false;
+		if (!finding->has[side]) /* newer ones came first */
+			fill(finding, side, &env->entries[i], env->stamp + i);
 	}
 	return true;
 }
 
+struct walk {
+	struct tr_environments *pool;
+	int side;
+};
+
+static bool add_entry(void *context, const struct tr_trie_entry *entry)
+{
+	const struct walk *walk = context;
+	const struct tr_entry said = { entry->name, entry->value };
+	struct tr_finding *finding = find(walk->pool, entry->name);
+	if (finding && !finding->has[walk->side])
+		fill(finding, walk->side, &said, entry->stamp);
+	return finding;
+}
+
+bool tr_findings_add(struct tr_environments *pool, const struct tr_environment *env, int side)
+{
+	struct walk walk = { pool, side };
+	for (; !env->heavy; env = env->base) {
+		if (!add_light(pool, env, side))
+			return false;
+	}
+	return tr_trie_walk(env->trie, add_entry, &walk);
+}
+
+static bool add_name(void *context, const struct tr_trie_entry *entry)
+{
+	return find(context, entry->name);
+}
+
+/* The heavy one below; the names up to there, or up to `end`, are added. NULL: memory, or end. */
+static const struct tr_environment *add_names(struct tr_environments *pool,
+					      const struct tr_environment *env,
+					      const struct tr_environment *end, bool *fine)
+{
+	for (; env != end; env = env->base) {
+		if (env->heavy)
+			return env;
+		for (uint32_t i = 0; i < env->count && *fine; i++)
+			*fine = find(pool, env->entries[i].name);
+	}
+	return NULL;
+}
+
+bool tr_findings_add_candidates(struct tr_environments *pool, const struct tr_environment *a,
+				const struct tr_environment *b)
+{
+	bool fine = true;
+	const struct tr_environment *x = add_names(pool, a, b, &fine);
+	if (!x || !fine)
+		return fine; /* b is what a was made of */
+	const struct tr_environment *y = add_names(pool, b, NULL, &fine);
+	return fine && tr_trie_walk_differences(x->trie, y->trie, add_name, pool);
+}
+
+static void look_up(struct tr_environments *pool, const struct tr_environment *env,
+		    struct tr_finding *finding, int side)
+{
+	for (; !env->heavy; env = env->base) {
+		for (uint32_t i = 0; i < env->count; i++) {
+			if (tr_name_key(pool, env->entries[i].name) != finding->key)
+				continue;
+			fill(finding, side, &env->entries[i], env->stamp + i);
+			return;
+		}
+	}
+	const struct tr_trie_entry *entry = tr_trie_find(env->trie, finding->key);
+	if (entry)
+		fill(finding, side, &(struct tr_entry){ entry->name, entry->value }, entry->stamp);
+}
+
+void tr_findings_look_up(struct tr_environments *pool, const struct tr_environment *env, int side)
+{
+	for (size_t i = 0; i < pool->finding_count && env; i++)
+		look_up(pool, env, &pool->findings[i], side);
+}
+
 enum { JUDGED = 0x80 };
 
-unsigned tr_name_judge(struct tr_environments *pool, struct tr_atom *name)
+bool tr_name_judge(struct tr_environments *pool, struct tr_atom *name, unsigned *verdict)
 {
 	const struct tr_environment_rules *rules = &pool->rules;
-	struct tr_text text = tr_atom_text(name);
-	if (name->verdicts)
-		return name->verdicts;
-	name->verdicts = JUDGED;
-	if (!rules->selects || rules->selects(rules->context, text, pool->fold))
-		name->verdicts |= TR_NAME_SELECTED;
-	if (rules->hides && rules->hides(rules->context, text, pool->fold))
-		name->verdicts |= TR_NAME_HIDDEN;
-	return name->verdicts;
+	*verdict = TR_NAME_SELECTED;
+	if (rules->judge && !name->verdicts) {
+		if (!rules->judge(rules->context, tr_atom_text(name), pool->fold, verdict))
+			return false;
+		name->verdicts = (uint8_t)(*verdict | JUDGED);
+	} else if (rules->judge) {
+		*verdict = name->verdicts;
+	}
+	return true;
 }
 
 bool tr_environments_judge(struct tr_environments *pool, struct tr_text name, unsigned *verdict)
@@ -75,9 +155,9 @@ bool tr_environments_judge(struct tr_environments *pool, struct tr_text name, un
 	struct tr_atom *atom = tr_atom_get(&pool->atoms, name);
 	if (!atom)
 		return false;
-	*verdict = tr_name_judge(pool, atom);
+	bool fine = tr_name_judge(pool, atom, verdict);
 	tr_atom_release(&pool->atoms, atom);
-	return true;
+	return fine;
 }
 
 /* The value as an atom, NULL for what removes; *failed: memory is out. */
@@ -89,7 +169,7 @@ static struct tr_atom *value_atom(struct tr_environments *pool, const struct tr_
 	tr_buffer_reset(scratch);
 	tr_literal_write(value, scratch);
 	struct tr_atom *atom =
-		scratch->failed ? NULL : tr_atom_get(&pool->atoms, tr_buffer_text(scratch));
+		scratch->failed ? NULL : tr_atom_get_large(&pool->atoms, tr_buffer_text(scratch));
 	*failed = !atom;
 	return atom;
 }
@@ -101,13 +181,15 @@ static bool add_member(struct tr_environments *pool, const struct tr_member *mem
 	struct tr_atom *name = tr_atom_get(&pool->atoms, member->key);
 	if (!name)
 		return false;
-	bool selected = tr_name_judge(pool, name) & TR_NAME_SELECTED;
+	unsigned verdict = 0;
+	failed = !tr_name_judge(pool, name, &verdict);
+	bool selected = verdict & TR_NAME_SELECTED;
 	struct tr_atom *value = selected ? value_atom(pool, member->value, scratch, &failed) : NULL;
 	struct tr_finding *finding = selected && !failed ? find(pool, name) : NULL;
 	if (!finding) {
 		tr_atom_release(&pool->atoms, value);
 		tr_atom_release(&pool->atoms, name);
-		return !selected;
+		return !selected && !failed;
 	}
 	if (finding->has[1]) { /* of a repeated name the last counts */
 		tr_atom_release(&pool->atoms, finding->value[1]);

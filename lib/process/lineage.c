@@ -5,6 +5,8 @@
 
 #include "record/literal.h"
 
+enum { MAX_HERE = 64 << 20 };
+
 static const char is_no_map[] = "its environment is no map";
 static const char is_no_number[] = "its parent is no number";
 static const char was_left_out[] = "the environment of its parent is not known";
@@ -23,6 +25,7 @@ struct tr_lineage *tr_lineage_new(const struct tr_lineage_config *config)
 		return NULL;
 	}
 	tr_environments_set_rules(lineage->pool, &config->rules);
+	tr_environments_spill(lineage->pool, MAX_HERE, config->max_spool);
 	if (!tr_lineage_begin(lineage)) {
 		tr_lineage_free(lineage);
 		return NULL;
@@ -66,6 +69,7 @@ static bool lose_top(struct tr_lineage *lineage)
 	tr_environment_release(lineage->pool, lineage->top);
 	lineage->top = top;
 	lineage->has_top = lineage->any_exec = false;
+	tr_environments_fold(lineage->pool, lineage->config.names == TR_NAMES_FOLDED);
 	return true;
 }
 
@@ -73,10 +77,10 @@ bool tr_lineage_begin(struct tr_lineage *lineage)
 {
 	end_segment(lineage);
 	lineage->only_top = true;
+	lineage->any_top = false;
 	lineage->any_seq = false;
 	lineage->numbered = lineage->disorder = 0;
 	lineage->doubts = (struct tr_lineage_doubts){ 0 };
-	tr_environments_fold(lineage->pool, lineage->config.names == TR_NAMES_FOLDED);
 	return lose_top(lineage);
 }
 
@@ -121,9 +125,10 @@ void tr_lineage_release(struct tr_lineage *lineage, struct tr_heir *heir)
 	free(heir);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
+/* Memory, or the temporary file. */
+static enum tr_status failed(const struct tr_lineage *lineage, struct tr_error *err)
 {
-	tr_error_memory(err);
+	tr_environments_error(lineage->pool, err);
 	return TR_FATAL;
 }
 
@@ -167,32 +172,47 @@ static bool is_windows_name(struct tr_text name)
 	return true;
 }
 
-static void look_at_names(struct tr_lineage *lineage, const struct tr_value *map)
+static bool has_windows_name(const struct tr_value *map)
 {
-	if (lineage->config.names != TR_NAMES_AUTO)
-		return;
 	for (size_t i = 0; i < map->count; i++) {
-		if (is_windows_name(map->as.members[i].key)) {
-			tr_environments_fold(lineage->pool, true);
-			return;
-		}
+		if (is_windows_name(map->as.members[i].key))
+			return true;
 	}
+	return false;
 }
 
 /* A working directory with a drive, as C:\src. */
-static bool look_at_directory(struct tr_lineage *lineage, struct tr_record *record,
-			      struct tr_error *err)
+static bool has_drive(struct tr_record *record)
 {
-	const struct tr_value *cwd = NULL;
-	if (lineage->config.names != TR_NAMES_AUTO || lineage->any_exec)
-		return true;
 	struct tr_field *field = tr_record_field(record, "cwd");
-	if (field && value_of(record, field, &cwd, err) == TR_FATAL)
-		return false;
-	if (cwd && cwd->type == TR_STRING && cwd->text.len >= 3 && is_letter(cwd->text.data[0]) &&
-	    cwd->text.data[1] == ':' && (cwd->text.data[2] == '\\' || cwd->text.data[2] == '/'))
+	const struct tr_value *cwd = field ? tr_field_value(record, field, NULL) : NULL;
+	return cwd && cwd->type == TR_STRING && cwd->text.len >= 3 &&
+	       is_letter(cwd->text.data[0]) && cwd->text.data[1] == ':' &&
+	       (cwd->text.data[2] == '\\' || cwd->text.data[2] == '/');
+}
+
+/* The segment is from Windows; the first environment was made before that was known. */
+static bool fold_names(struct tr_lineage *lineage)
+{
+	if (!lineage->has_top) {
 		tr_environments_fold(lineage->pool, true);
-	return true;
+		return true;
+	}
+	struct tr_environment *top = tr_environment_fold(lineage->pool, lineage->top);
+	if (top)
+		set_top(lineage, top);
+	tr_environment_release(lineage->pool, top);
+	return top;
+}
+
+/* What the first exec record shows of where it is from. map: its environment, or NULL. */
+static bool look_at_first(struct tr_lineage *lineage, struct tr_record *record,
+			  const struct tr_value *map)
+{
+	if (lineage->any_exec || lineage->config.names != TR_NAMES_AUTO ||
+	    tr_environments_are_folded(lineage->pool))
+		return true;
+	return !(map && has_windows_name(map)) && !has_drive(record) ? true : fold_names(lineage);
 }
 
 /* The env record: the first environment. */
@@ -205,15 +225,16 @@ static enum tr_status follow_env(struct tr_lineage *lineage, struct tr_record *r
 		return TR_FATAL;
 	if (!map) {
 		if (!lose_top(lineage))
-			return out_of_memory(err);
+			return failed(lineage, err);
 		tr_error_set(err, TR_CAUSE_INPUT, "the first environment is no map");
 		err->severity = TR_FLAW;
 		return TR_WARN;
 	}
-	look_at_names(lineage, map);
+	if (lineage->config.names == TR_NAMES_AUTO && !lineage->any_exec && has_windows_name(map))
+		tr_environments_fold(lineage->pool, true);
 	struct tr_environment *top = tr_environment_whole(lineage->pool, NULL, map);
 	if (!top)
-		return out_of_memory(err);
+		return failed(lineage, err);
 	set_top(lineage, top);
 	tr_environment_release(lineage->pool, top);
 	return TR_OK;
@@ -256,7 +277,7 @@ bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const str
 		    !tr_environment_doubt(lineage->pool, heir->top, map, &doubts->against_top))
 			return false;
 	}
-	heir->own = tr_environment_apply(lineage->pool, heir->parent, map);
+	heir->own = tr_environment_apply_lean(lineage->pool, heir->parent, map, &heir->lean);
 	return heir->own != NULL;
 }
 
@@ -304,10 +325,10 @@ static enum tr_status find_parent(struct tr_lineage *lineage, struct tr_record *
 	} else if (field) {
 		heir->trouble = is_no_number;
 		heir->parent = tr_environment_unknown(lineage->pool);
-		return heir->parent ? TR_OK : out_of_memory(err);
+		return heir->parent ? TR_OK : failed(lineage, err);
 	}
 	if (*found && !parent)
-		return out_of_memory(err);
+		return failed(lineage, err);
 	heir->parent = tr_environment_retain(parent);
 	return TR_OK;
 }
@@ -324,6 +345,7 @@ static enum tr_status find_telling(struct tr_lineage *lineage, struct tr_record 
 	heir->telling = whole ? TR_TELLS_WHOLE : top ? TR_TELLS_TOP : TR_TELLS_NOTHING;
 	if (!whole && !top && parent)
 		heir->telling = lineage->config.against_top ? TR_TELLS_TOP : TR_TELLS_PARENT;
+	lineage->any_top |= heir->telling == TR_TELLS_TOP;
 	if (*field && heir->telling != TR_TELLS_TOP)
 		lineage->only_top = false;
 	return *field ? map_of(record, *field, map, err) : TR_OK;
@@ -341,11 +363,12 @@ static bool find_own(struct tr_lineage *lineage, struct tr_record *record, struc
 	} else if (heir->telling == TR_TELLS_WHOLE) {
 		heir->own = tr_environment_whole(lineage->pool, near, map);
 	} else if (heir->telling == TR_TELLS_TOP) {
-		heir->own = tr_environment_apply(lineage->pool, heir->top, map);
+		heir->own = tr_environment_apply_lean(lineage->pool, heir->top, map, &heir->lean);
 	} else if (!field && is_flagged_unknown(record)) {
 		heir->trouble = not_told;
 		heir->own = tr_environment_unknown(lineage->pool);
-	} else if (!field && (lineage->config.against_top || lineage->only_top)) {
+	} else if (!field &&
+		   (lineage->config.against_top || (lineage->any_top && lineage->only_top))) {
 		/* differences against the first one, and this one has none */
 		heir->own = tr_environment_retain(heir->top);
 	} else {
@@ -379,10 +402,8 @@ static enum tr_status fill(struct tr_lineage *lineage, struct tr_record *record,
 	enum tr_status status = find_telling(lineage, record, heir, &map, &field, err);
 	if (status != TR_OK)
 		return status;
-	if (map)
-		look_at_names(lineage, map);
-	if (!look_at_directory(lineage, record, err))
-		return TR_FATAL;
+	if (!look_at_first(lineage, record, map))
+		return failed(lineage, err);
 	lineage->any_exec = true;
 	heir->top = tr_environment_retain(lineage->top);
 	status = find_parent(lineage, record, heir, &found, err);
@@ -395,7 +416,7 @@ static enum tr_status fill(struct tr_lineage *lineage, struct tr_record *record,
 		fine = wait(lineage, heir, map);
 	if (fine && heir->own && heir->has_seq)
 		fine = tr_lineage_register(lineage, heir->seq, heir->own);
-	return fine ? TR_OK : out_of_memory(err);
+	return fine ? TR_OK : failed(lineage, err);
 }
 
 static enum tr_status follow_exec(struct tr_lineage *lineage, struct tr_record *record,
@@ -403,7 +424,7 @@ static enum tr_status follow_exec(struct tr_lineage *lineage, struct tr_record *
 {
 	struct tr_heir *new = calloc(1, sizeof *new);
 	if (!new)
-		return out_of_memory(err);
+		return failed(lineage, err);
 	new->references = 1;
 	new->has_seq = tr_cell_number(&record->seq, &new->seq);
 	if (new->has_seq)
@@ -429,7 +450,7 @@ static enum tr_status follow_meta(struct tr_lineage *lineage, const struct tr_re
 	if (!lineage->any_exec || record->name.type != TR_CELL_TEXT ||
 	    !tr_text_is(record->name.text, "version"))
 		return TR_OK;
-	return lose_top(lineage) ? TR_OK : out_of_memory(err);
+	return lose_top(lineage) ? TR_OK : failed(lineage, err);
 }
 
 enum tr_status tr_lineage_follow(struct tr_lineage *lineage, struct tr_record *record,
@@ -453,7 +474,7 @@ enum tr_status tr_lineage_follow(struct tr_lineage *lineage, struct tr_record *r
 	if (status != TR_FATAL && lineage->waiting && !tr_lineage_lose_patience(lineage)) {
 		tr_lineage_release(lineage, *heir);
 		*heir = NULL;
-		return out_of_memory(err);
+		return failed(lineage, err);
 	}
 	return status;
 }

@@ -9,7 +9,9 @@
  * first one behind.
  *
  * Memory: a few bytes for each exec record, and what differs between their
- * environments, once. Not thread safe.
+ * environments, once; long values go to a temporary file when they are many.
+ * After a failure nothing can be asked any more, but everything be freed. Not
+ * thread safe.
  */
 #ifndef TR_PROCESS_LINEAGE_H
 #define TR_PROCESS_LINEAGE_H
@@ -29,6 +31,7 @@ struct tr_lineage_config {
 	bool doubts;	   /* count what speaks against a reading of envdiff */
 	enum tr_name_case names;
 	struct tr_environment_rules rules;
+	uint64_t max_spool; /* for a temporary file of what is too much for memory; 0: none */
 };
 
 /* What speaks against the readings of the envdiff fields so far. */
@@ -49,6 +52,7 @@ enum tr_telling {
 struct tr_heir {
 	bool waits; /* for its parent: what follows is not known yet */
 	enum tr_telling telling;
+	bool lean; /* nothing that it tells goes without saying */
 	struct tr_environment *own;
 	struct tr_environment *parent; /* what envdiff is against; NULL: not wanted, not known */
 	struct tr_environment *top;

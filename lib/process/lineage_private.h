@@ -15,10 +15,11 @@ struct tr_lineage {
 	struct tr_environment *top;
 	bool has_top;
 	bool any_exec;
-	bool only_top;		  /* whoever told something told it against the first environment */
-	struct tr_id_map known;	  /* seq to environment; a reference each */
-	struct tr_id_map pending; /* seq to the heir that waits for its own environment */
-	struct tr_id_map waiters; /* seq to the heirs that wait for it */
+	/* somebody told a difference against the first environment; and nobody anything else */
+	bool any_top, only_top;
+	struct tr_id_map known;	      /* seq to environment; a reference each */
+	struct tr_id_map pending;     /* seq to the heir that waits for its own environment */
+	struct tr_id_map waiters;     /* seq to the heirs that wait for it */
 	struct tr_heir *first, *last; /* who waits, or has waited */
 	size_t waiting;
 	bool any_seq;

@@ -130,6 +130,16 @@ streams() {
 	without_memory tr-filter 'exec' trace.json
 }
 
+@test "memory runs out in tr-envdiff" {
+	needs_preload
+	tr-parse trace.json >trace.trec
+	{ grep -v "^exec\|^!" trace.trec; grep ^exec trace.trec | tac; grep ^! trace.trec; } >back.trec
+	without_memory tr-envdiff --base=top trace.trec
+	without_memory tr-envdiff --base=none --mask='*' --drop='L*' back.trec
+	without_memory tr-envdiff --input-base=auto back.trec
+	without_memory tr-filter --rebase 'seq > 3' back.trec
+}
+
 @test "memory runs out in tr-filter on calls" {
 	needs_preload
 	calls=$top_srcdir/tests/data/expr/calls.trec

@@ -199,7 +199,7 @@ small() {
 	run -1 tr-envdiff --compare top 1 w.trec
 	[ "$output" = $'-Path=C:\\a\n+PATH=C:\\b' ]
 	tr-envdiff --keep=path w.trec | grep -qF 'vars={"Path":"C:\\a"}'
-	sed '2d' w.trec | tr-envdiff --keep=PATH | grep -qF 'envdiff={"path":null}'
+	sed '2d' w.trec | tr-envdiff --keep=PATH | grep -qF 'envdiff={"PATH":null}'
 }
 
 @test "--keep, --drop and --mask" {

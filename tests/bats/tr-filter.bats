@@ -228,8 +228,8 @@ column() {
 		'exec>6>->6>/p>parent=7>envdiff={"P":"1"}' 'exec>7>->7>/q>parent=6>envdiff={"Q":"1"}' '!end>7'
 	tr-filter --rebase 'seq < 6' r.trec >got
 	stream e.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
-		'exec>4>->4>/c>parent=3>envtop={"A":null,"B":"1","C":"1"}' '# remark' \
-		'exec>3>->3>/b>parent=2>envtop={"A":null,"B":"1"}' 'exec>2>->2>/a>envtop={"A":null}' '!end>4'
+		'exec>4>->4>/c>parent=3>envtop={"B":"1","C":"1","A":null}' '# remark' \
+		'exec>3>->3>/b>parent=2>envtop={"B":"1","A":null}' 'exec>2>->2>/a>envtop={"A":null}' '!end>4'
 	diff e.trec got
 	tr-filter --rebase -m 1 exec r.trec | grep -v ^# | cmp - <(sed '4,6d' e.trec | sed 's/end.*/end\t2/')
 	run -2 --separate-stderr tr-filter --rebase 'seq >= 6' r.trec

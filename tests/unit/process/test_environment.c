@@ -17,8 +17,8 @@ static bool differs(struct tr_environments *pool, struct tr_environment *base,
 		    struct tr_environment *env, const char *want)
 {
 	struct tr_buffer to = TR_BUFFER_INIT;
-	bool same =
-		tr_environment_diff(pool, base, env, &to) == TR_OK && tr_text_is(tr_buffer_text(&to), want);
+	bool same = tr_environment_diff(pool, base, env, &to) == TR_OK &&
+		    tr_text_is(tr_buffer_text(&to), want);
 	if (!same)
 		diag("got %.*s", (int)to.len, to.data);
 	tr_buffer_free(&to);
@@ -32,7 +32,7 @@ static void test_differences(struct tr_environments *pool)
 	struct tr_environment *child = tr_environment_apply(
 		pool, top, map("{\"B\":null,\"D\":\"d\",\"A\":\"a\",\"X\":null}"));
 	ok(differs(pool, NULL, top, "{\"A\":\"a\",\"B\":\"b\",\"C\":\"c\"}"), "a whole one");
-	ok(differs(pool, top, child, "{\"B\":null,\"D\":\"d\"}"),
+	ok(differs(pool, top, child, "{\"D\":\"d\",\"B\":null}"),
 	   "what says nothing new is left out");
 	ok(differs(pool, child, top, "{\"B\":\"b\",\"D\":null}"), "and back");
 	ok(differs(pool, top, top, "{}"), "none to itself");
@@ -78,11 +78,211 @@ static void test_many(struct tr_environments *pool)
 	tr_environment_release(pool, env);
 }
 
+/* What is known of environments that are not known as a whole. */
+static void test_unknown(struct tr_environments *pool)
+{
+	struct tr_buffer to = TR_BUFFER_INIT;
+	struct tr_environment *first = tr_environment_unknown(pool);
+	struct tr_environment *other = tr_environment_unknown(pool);
+	bool lean = false;
+	struct tr_environment *child =
+		tr_environment_apply_lean(pool, first, map("{\"A\":null,\"B\":\"b\"}"), &lean);
+	ok(lean, "a removal of what may be there says something");
+	ok(differs(pool, first, child, "{\"B\":\"b\",\"A\":null}"), "and is told again");
+	ok(tr_environment_diff(pool, other, child, &to) == TR_END, "not against another one");
+	ok(tr_environment_diff(pool, NULL, child, &to) == TR_END, "nor as a whole");
+	ok(tr_environment_diff(pool, child, first, &to) == TR_END && to.len == 0,
+	   "nor what is not known any more");
+	ok(!tr_environment_is_whole(child) && !tr_environment_is_unknown(child) &&
+		   tr_environment_is_unknown(first),
+	   "what is known");
+	struct tr_environment *whole = tr_environment_whole(pool, child, map("{\"C\":\"c\"}"));
+	ok(tr_environment_is_whole(whole) && differs(pool, NULL, whole, "{\"C\":\"c\"}"),
+	   "a whole one inherits nothing from it");
+	ok(tr_environment_diff(pool, first, whole, &to) == TR_END, "what a whole one lacks");
+	tr_environment_release(pool, first);
+	tr_environment_release(pool, other);
+	tr_environment_release(pool, child);
+	tr_environment_release(pool, whole);
+	tr_buffer_free(&to);
+}
+
+/* S is hidden, X is not there. */
+static bool judge(void *context, struct tr_text name, bool fold, unsigned *verdict)
+{
+	(void)context;
+	*verdict = tr_text_is(name, "X") ? 0 : TR_NAME_SELECTED;
+	if (name.data[0] == 'S' || (fold && name.data[0] == 's'))
+		*verdict |= TR_NAME_HIDDEN;
+	return true;
+}
+
+static void test_rules(void)
+{
+	const struct tr_environment_rules rules = { judge, NULL };
+	struct tr_environments *pool = tr_environments_new();
+	tr_environments_set_rules(pool, &rules);
+	struct tr_environment *a = tr_environment_whole(
+		pool, NULL, map("{\"S\":\"1\",\"X\":\"2\",\"s\":\"3\",\"P\":\"4\"}"));
+	struct tr_environment *b =
+		tr_environment_apply(pool, a, map("{\"S\":\"9\",\"X\":\"8\",\"P\":\"4\"}"));
+	ok(differs(pool, NULL, a, "{\"S\":\"***\",\"s\":\"3\",\"P\":\"4\"}"), "hidden, left out");
+	ok(differs(pool, a, b, "{\"S\":\"***\"}"), "that it changed can be seen");
+	unsigned verdict = 0;
+	ok(tr_environments_judge(pool, TR_TEXT("X"), &verdict) && verdict % 4 == 0, "judged");
+	struct tr_environment *folded = tr_environment_fold(pool, a);
+	ok(differs(pool, NULL, folded, "{\"s\":\"***\",\"P\":\"4\"}"), "folded: the last counts");
+	struct tr_environment *c = tr_environment_apply(pool, folded, map("{\"p\":null}"));
+	ok(differs(pool, folded, c, "{\"P\":null}"), "a name in other letters");
+	tr_environment_release(pool, a);
+	tr_environment_release(pool, b);
+	tr_environment_release(pool, c);
+	tr_environment_release(pool, folded);
+	tr_environments_free(pool);
+}
+
+static void test_doubts(struct tr_environments *pool)
+{
+	struct tr_environment_doubts doubts = { 0, 0 };
+	struct tr_environment *top =
+		tr_environment_whole(pool, NULL, map("{\"A\":\"a\",\"B\":\"b\"}"));
+	ok(tr_environment_doubt(pool, top, map("{\"A\":\"a\",\"B\":null,\"C\":null,\"D\":\"d\"}"),
+				&doubts) &&
+		   doubts.redundant == 1 && doubts.impossible == 1,
+	   "what speaks against a base");
+	tr_environment_release(pool, top);
+}
+
+/* Values that are away are compared and told like all others. */
+static void test_spill(void)
+{
+	enum { VALUES = 200, LENGTH = 20000 };
+	static char text[LENGTH + 64];
+	struct tr_environments *pool = tr_environments_new();
+	struct tr_environment *envs[VALUES], *env = NULL;
+	struct tr_buffer to = TR_BUFFER_INIT;
+	bool good = true;
+	tr_environments_spill(pool, 3 * LENGTH, UINT64_C(1) << 30);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < VALUES; i++) {
+			snprintf(text, sizeof text, "{\"V\":\"%0*d\"}", LENGTH, i);
+			env = tr_environment_whole(pool, NULL, map(text));
+			tr_buffer_reset(&to);
+			good &= tr_environment_diff(pool, NULL, env, &to) == TR_OK &&
+				tr_text_is(tr_buffer_text(&to), text);
+			if (round) {
+				tr_buffer_reset(&to);
+				good &= tr_environment_diff(pool, envs[i], env, &to) == TR_OK &&
+					tr_text_is(tr_buffer_text(&to), "{}");
+				tr_environment_release(pool, env);
+				tr_environment_release(pool, envs[i]);
+			} else {
+				envs[i] = env;
+			}
+			tr_arena_reset(&arena);
+		}
+	}
+	ok(good, "values in a file");
+	tr_buffer_free(&to);
+	tr_environments_free(pool);
+}
+
+/* Beside a table of what each of them has. */
+enum { NAMES = 300, MODELS = 400 };
+static struct tr_environment *envs[MODELS];
+static int table[MODELS][NAMES]; /* 0: not there */
+
+static uint32_t random_below(uint32_t n)
+{
+	static uint64_t state = 1;
+	state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)((state >> 33) % n);
+}
+
+/* Changes a row, and gives the map for it. */
+static const struct tr_value *change(int *row, unsigned changes)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	char member[32];
+	tr_buffer_put_byte(&text, '{');
+	for (unsigned i = 0; i < changes; i++) {
+		unsigned name = random_below(NAMES), value = random_below(4);
+		row[name] = (int)value;
+		snprintf(member, sizeof member, value ? "\"N%u\":%u" : "\"N%u\":null", name, value);
+		tr_buffer_put(&text, i ? "," : "", i ? 1 : 0);
+		tr_buffer_put_text(&text, tr_text_from(member));
+	}
+	tr_buffer_put_byte(&text, '}');
+	struct tr_text copy = tr_arena_copy(&arena, tr_buffer_text(&text));
+	tr_buffer_free(&text);
+	return tr_literal_parse(copy, &arena, NULL);
+}
+
+/* Does the difference turn row a into row b, and say no more than that? */
+static bool turns(struct tr_environments *pool, int a, int b)
+{
+	struct tr_buffer to = TR_BUFFER_INIT;
+	int row[NAMES] = { 0 };
+	unsigned needed = 0;
+	if (a >= 0)
+		memcpy(row, table[a], sizeof row);
+	for (int i = 0; i < NAMES; i++)
+		needed += row[i] != table[b][i];
+	if (tr_environment_diff(pool, a < 0 ? NULL : envs[a], envs[b], &to) != TR_OK)
+		return false;
+	const struct tr_value *map = tr_literal_parse(tr_buffer_text(&to), &arena, NULL);
+	bool good = map->count == needed;
+	for (size_t i = 0; i < map->count; i++) {
+		unsigned name = 0;
+		sscanf(map->as.members[i].key.data, "N%u", &name);
+		row[name] = map->as.members[i].value->type == TR_NULL
+				    ? 0
+				    : (int)map->as.members[i].value->as.number;
+	}
+	good &= memcmp(row, table[b], sizeof row) == 0;
+	tr_buffer_free(&to);
+	return good;
+}
+
+static void test_against_table(struct tr_environments *pool)
+{
+	bool good = true;
+	envs[0] = tr_environment_whole(pool, NULL, change(table[0], 200));
+	for (int i = 1; i < MODELS; i++) {
+		int base = random_below(2) ? i - 1 : (int)random_below((uint32_t)i);
+		memcpy(table[i], table[base], sizeof table[i]);
+		const struct tr_value *map =
+			change(table[i], random_below(2) ? 1 + random_below(3) : random_below(40));
+		envs[i] = tr_environment_apply(pool, envs[base], map);
+		good &= turns(pool, base, i) && turns(pool, i, base) && turns(pool, -1, i) &&
+			turns(pool, (int)random_below((uint32_t)i), i);
+		/* told as a whole it is the same */
+		struct tr_buffer text = TR_BUFFER_INIT, none = TR_BUFFER_INIT;
+		good &= tr_environment_write(pool, envs[i], &text);
+		struct tr_environment *whole =
+			tr_environment_whole(pool, envs[random_below((uint32_t)i)],
+					     tr_literal_parse(tr_buffer_text(&text), &arena, NULL));
+		good &= tr_environment_diff(pool, envs[i], whole, &none) == TR_OK && none.len == 2;
+		tr_environment_release(pool, whole);
+		tr_buffer_free(&text);
+		tr_buffer_free(&none);
+		tr_arena_reset(&arena);
+	}
+	ok(good, "%d environments beside a table", MODELS);
+	for (int i = 0; i < MODELS; i++)
+		tr_environment_release(pool, envs[i]);
+}
+
 int main(void)
 {
 	struct tr_environments *pool = tr_environments_new();
 	ok(pool != NULL, "a pool");
 	test_differences(pool);
+	test_unknown(pool);
+	test_rules();
+	test_doubts(pool);
+	test_spill();
+	test_against_table(pool);
 	test_many(pool);
 	tr_environments_free(pool);
 	tr_arena_free(&arena);
