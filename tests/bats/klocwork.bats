@@ -113,6 +113,16 @@ lines_of() {
 	run -2 tr-parse -O env-base=none zlib.json
 }
 
+@test "differences against the env line: an event without one has its environment" {
+	printf '%s\n' '{"version":101}' '{"env":{"A":"1"}}' '{"id":1,"parent_id":-1,"work_dir":"/","executable":"/a","args":["a"],"env-diff":{"B":"2"}}' \
+		'{"id":2,"parent_id":1,"work_dir":"/","executable":"/b","args":["b"]}' \
+		'{"id":3,"parent_id":2,"work_dir":"/","executable":"/c","args":["c"],"env-diff":{"A":null}}' >top.json
+	tr-parse -O env-base=top top.json | tr-repack >parent.json
+	sed '4s/}$/,"env-diff":{"B":null}}/' top.json | cmp - parent.json
+	tr-parse -O env-base=top top.json | tr-repack -O env-base=top | cmp - top.json
+	tr-parse parent.json | tr-repack -O env-base=top | cmp - top.json
+}
+
 @test "a record does not wait for its parent when nothing comes" {
 	head -n 3 zlib.json >begun.json
 	echo '{"id":1,"parent_id":77,"executable":"a"}' >>begun.json

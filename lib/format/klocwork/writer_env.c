@@ -135,6 +135,17 @@ static bool override(struct tr_klocwork_env *env, struct tr_environment *base,
 	return true;
 }
 
+/*
+ * Where all records tell differences against the env line, one that tells none
+ * has its environment, and not its parent's.
+ */
+static bool is_top(struct tr_klocwork_env *env, const struct tr_klocwork_fields *fields)
+{
+	env->told_top |= fields->envtop != NULL;
+	env->told_other |= fields->env || fields->envdiff;
+	return !fields->envtop && env->told_top && !env->told_other;
+}
+
 enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
 				    const struct tr_klocwork_fields *fields,
 				    enum tr_klocwork_place place, uint64_t parent, uint64_t seq,
@@ -142,8 +153,9 @@ enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_recor
 				    struct tr_error *err)
 {
 	/* the difference to the env line serves both readings where there is no parent */
-	bool differs_top = fields->envtop && !env->target_top && place == TR_KLOCWORK_WRITTEN;
-	bool differs_parent = env->target_top && !fields->envtop && place != TR_KLOCWORK_ROOT;
+	bool top = is_top(env, fields), told_top = fields->envtop || top;
+	bool differs_top = told_top && !env->target_top && place == TR_KLOCWORK_WRITTEN;
+	bool differs_parent = env->target_top && !told_top && place != TR_KLOCWORK_ROOT;
 	bool needed = fields->env || differs_top || differs_parent;
 	if (!needed && !fields->envtop && !env->pool && !env->target_top) {
 		env->differences |= fields->envdiff != NULL;
@@ -154,7 +166,7 @@ enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_recor
 		return status;
 	struct tr_environment *near = place == TR_KLOCWORK_ROOT ? env->top : known_env(env, parent);
 	struct tr_environment *own;
-	status = find_own(env, record, fields, near, &own, err);
+	status = find_own(env, record, fields, top ? env->top : near, &own, err);
 	if (status != TR_OK)
 		return status;
 	struct tr_environment *base = base_of(env, place, parent);

@@ -27,10 +27,11 @@ struct tr_klocwork_env {
 	bool target_top; /* the trace shall have its differences against the env line */
 	struct tr_environments *pool; /* NULL: nothing had to be computed in this segment */
 	struct tr_environment *top;
-	bool differences;      /* before that, there were some */
-	uint64_t plain_before; /* records before this one all have the env line's environment */
-	struct tr_buffer vars; /* the env line's map */
-	struct tr_buffer diff; /* the last one that was computed */
+	bool differences;	   /* before that, there were some */
+	bool told_top, told_other; /* records told differences against the env line, or others */
+	uint64_t plain_before;	   /* records before this one all have the env line's environment */
+	struct tr_buffer vars;	   /* the env line's map */
+	struct tr_buffer diff;	   /* the last one that was computed */
 };
 
 /* The segment is over. */
