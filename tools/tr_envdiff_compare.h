@@ -7,6 +7,7 @@
 struct tr_pair {
 	struct tr_text name;  /* bytes */
 	struct tr_text value; /* literal */
+	struct tr_text shown; /* literal of what it means to people; data NULL: the value */
 	size_t place;	      /* among all of its list */
 };
 

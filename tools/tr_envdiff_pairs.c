@@ -8,8 +8,15 @@
 
 #include "record/literal.h"
 
-/* name: spelled as a string's text */
-static bool add(struct tr_pairs *pairs, struct tr_text name, struct tr_text value)
+static bool copy(struct tr_pairs *pairs, struct tr_text text, struct tr_text *to)
+{
+	*to = tr_arena_copy(&pairs->arena, text);
+	return to->data;
+}
+
+/* name: spelled as a string's text; shown may have no data */
+static bool add(struct tr_pairs *pairs, struct tr_text name, struct tr_text value,
+		struct tr_text shown)
 {
 	if (pairs->count == pairs->cap) {
 		size_t cap = pairs->cap ? pairs->cap * 2 : 64;
@@ -19,23 +26,32 @@ static bool add(struct tr_pairs *pairs, struct tr_text name, struct tr_text valu
 		pairs->list = list;
 		pairs->cap = cap;
 	}
-	struct tr_text copy = tr_arena_copy(&pairs->arena, name);
-	struct tr_pair pair = { { NULL, 0 }, tr_arena_copy(&pairs->arena, value), pairs->count };
-	if (copy.data)
-		pair.name = tr_string_bytes(copy, &pairs->arena);
-	if (!pair.name.data || !pair.value.data)
+	struct tr_pair pair = { .place = pairs->count };
+	struct tr_text spelling;
+	if (!copy(pairs, name, &spelling) || !copy(pairs, value, &pair.value) ||
+	    (shown.data && !copy(pairs, shown, &pair.shown)))
+		return false;
+	pair.name = tr_string_bytes(spelling, &pairs->arena);
+	if (!pair.name.data)
 		return false;
 	pairs->list[pairs->count++] = pair;
 	return true;
 }
 
-static bool add_value(struct tr_pairs *pairs, struct tr_text name, const struct tr_value *value)
+/* shown: NULL where the value is what people see */
+static bool add_value(struct tr_pairs *pairs, struct tr_text name, const struct tr_value *value,
+		      const struct tr_value *shown)
 {
-	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_buffer text = TR_BUFFER_INIT, other = TR_BUFFER_INIT;
 
 	tr_literal_write(value, &text);
-	bool fine = !text.failed && add(pairs, name, tr_buffer_text(&text));
+	if (shown)
+		tr_literal_write(shown, &other);
+	bool fine = !text.failed && !other.failed &&
+		    add(pairs, name, tr_buffer_text(&text),
+			shown ? tr_buffer_text(&other) : (struct tr_text){ NULL, 0 });
 	tr_buffer_free(&text);
+	tr_buffer_free(&other);
 	return fine;
 }
 
@@ -46,20 +62,27 @@ bool tr_pairs_add_map(struct tr_pairs *pairs, struct tr_text literal)
 	bool fine = map != NULL;
 
 	for (size_t i = 0; fine && i < map->count; i++)
-		fine = add_value(pairs, map->as.members[i].key, map->as.members[i].value);
+		fine = add_value(pairs, map->as.members[i].key, map->as.members[i].value, NULL);
 	tr_arena_free(&arena);
 	return fine;
 }
 
-/* The entry's bytes; what they mean follows from them. */
+static const struct tr_value *value_of(struct tr_record *record, const char *key)
+{
+	struct tr_field *field = tr_record_field(record, key);
+
+	return field ? tr_field_value(record, field, NULL) : NULL;
+}
+
+/* An entry is its bytes; what they mean follows from them. */
 bool tr_pairs_add_info(struct tr_pairs *pairs, struct tr_record *record)
 {
-	struct tr_field *field = tr_record_field(record, "data");
-	const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *data = value_of(record, "data");
+	const struct tr_value *value = value_of(record, "value");
 	struct tr_buffer name = TR_BUFFER_INIT;
 
 	tr_cell_write(&record->name, &name);
-	bool fine = !name.failed && (!value || add_value(pairs, tr_buffer_text(&name), value));
+	bool fine = !name.failed && (!data || add_value(pairs, tr_buffer_text(&name), data, value));
 	tr_buffer_free(&name);
 	return fine;
 }
@@ -74,7 +97,7 @@ bool tr_pairs_add_properties(struct tr_pairs *pairs, struct tr_record *header)
 		const struct tr_value *item = &list->as.items[i];
 		if (item->type == TR_LIST && item->count == 2 &&
 		    item->as.items[0].type == TR_STRING)
-			fine = add_value(pairs, item->as.items[0].text, &item->as.items[1]);
+			fine = add_value(pairs, item->as.items[0].text, &item->as.items[1], NULL);
 	}
 	return fine;
 }
@@ -171,7 +194,14 @@ static void put_value(struct tr_text literal, struct tr_buffer *to)
 	tr_arena_free(&arena);
 }
 
-static bool print(struct tr_envdiff *envdiff, char sign, const struct tr_pair *pair, bool fold)
+static struct tr_text shown_of(const struct tr_pair *pair)
+{
+	return pair->shown.data ? pair->shown : pair->value;
+}
+
+/* exact: the values themselves, because what they mean is the same */
+static bool print(struct tr_envdiff *envdiff, char sign, const struct tr_pair *pair, bool fold,
+		  bool exact)
 {
 	struct tr_buffer *line = &envdiff->line;
 	struct tr_buffer name = TR_BUFFER_INIT;
@@ -190,7 +220,7 @@ static bool print(struct tr_envdiff *envdiff, char sign, const struct tr_pair *p
 	if (verdict & TR_NAME_HIDDEN)
 		tr_buffer_put_literal(line, "***");
 	else
-		put_value(pair->value, line);
+		put_value(exact ? pair->value : shown_of(pair), line);
 	tr_buffer_put_byte(line, '\n');
 	tr_output_put_text(envdiff->cli->out, tr_buffer_text(line));
 	tr_output_record_end(envdiff->cli->out);
@@ -206,6 +236,15 @@ static size_t run_of(const struct tr_pairs *pairs, size_t i, bool fold)
 	       compare_bytes(pairs->list[i].name, pairs->list[i + n].name, fold) == 0)
 		n++;
 	return n;
+}
+
+static bool look_same(const struct tr_pair *a, const struct tr_pair *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!tr_text_equal(shown_of(&a[i]), shown_of(&b[i])))
+			return false;
+	}
+	return true;
 }
 
 static bool same_values(const struct tr_pair *a, const struct tr_pair *b, size_t n)
@@ -228,16 +267,18 @@ bool tr_pairs_print(struct tr_envdiff *envdiff, const struct tr_pairs *a, const 
 		int order = i == a->count   ? 1
 			    : j == b->count ? -1
 					    : compare_bytes(a->list[i].name, b->list[j].name, fold);
-		size_t old = order <= 0 ? run_of(a, i, fold) : 0;
-		size_t new = order >= 0 ? run_of(b, j, fold) : 0;
-		bool same = old == new &&same_values(a->list + i, b->list + j, old);
-		for (size_t k = 0; k < old && !same && fine; k++)
-			fine = print(envdiff, '-', &a->list[i + k], fold);
-		for (size_t k = 0; k < new && !same &&fine; k++)
-			fine = print(envdiff, '+', &b->list[j + k], fold);
+		size_t before = order <= 0 ? run_of(a, i, fold) : 0;
+		size_t after = order >= 0 ? run_of(b, j, fold) : 0;
+		bool same = before == after && same_values(a->list + i, b->list + j, before);
+		bool exact =
+			!same && before == after && look_same(a->list + i, b->list + j, before);
+		for (size_t k = 0; k < before && !same && fine; k++)
+			fine = print(envdiff, '-', &a->list[i + k], fold, exact);
+		for (size_t k = 0; k < after && !same && fine; k++)
+			fine = print(envdiff, '+', &b->list[j + k], fold, exact);
 		*differ |= !same;
-		i += old;
-		j += new;
+		i += before;
+		j += after;
 	}
 	return fine;
 }

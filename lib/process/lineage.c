@@ -69,7 +69,6 @@ static bool lose_top(struct tr_lineage *lineage)
 	tr_environment_release(lineage->pool, lineage->top);
 	lineage->top = top;
 	lineage->has_top = lineage->any_exec = false;
-	tr_environments_fold(lineage->pool, lineage->config.names == TR_NAMES_FOLDED);
 	return true;
 }
 
@@ -77,7 +76,8 @@ bool tr_lineage_begin(struct tr_lineage *lineage)
 {
 	end_segment(lineage);
 	lineage->only_top = true;
-	lineage->any_top = false;
+	lineage->any_top = lineage->names_settled = false;
+	tr_environments_fold(lineage->pool, lineage->config.names == TR_NAMES_FOLDED);
 	lineage->any_seq = false;
 	lineage->numbered = lineage->disorder = 0;
 	lineage->doubts = (struct tr_lineage_doubts){ 0 };
@@ -94,7 +94,7 @@ struct tr_environment *tr_lineage_top(const struct tr_lineage *lineage)
 	return lineage->top;
 }
 
-static void set_top(struct tr_lineage *lineage, struct tr_environment *env)
+void tr_lineage_set_top(struct tr_lineage *lineage, struct tr_environment *env)
 {
 	tr_environment_retain(env);
 	tr_environment_release(lineage->pool, lineage->top);
@@ -104,7 +104,7 @@ static void set_top(struct tr_lineage *lineage, struct tr_environment *env)
 
 void tr_lineage_make_top(struct tr_lineage *lineage, struct tr_heir *heir)
 {
-	set_top(lineage, heir->own);
+	tr_lineage_set_top(lineage, heir->own);
 	tr_environment_release(lineage->pool, heir->top);
 	heir->top = tr_environment_retain(heir->own);
 }
@@ -152,69 +152,6 @@ static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
 	return status == TR_FATAL ? TR_FATAL : TR_OK;
 }
 
-static bool is_letter(char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-/* COMSPEC, and the =C: that stands for the current directory of a drive. */
-static bool is_windows_name(struct tr_text name)
-{
-	static const char comspec[] = "comspec";
-	if (name.len == 3 && name.data[0] == '=' && is_letter(name.data[1]) && name.data[2] == ':')
-		return true;
-	if (name.len != sizeof comspec - 1)
-		return false;
-	for (size_t i = 0; i < name.len; i++) {
-		if ((name.data[i] | 0x20) != comspec[i])
-			return false;
-	}
-	return true;
-}
-
-static bool has_windows_name(const struct tr_value *map)
-{
-	for (size_t i = 0; i < map->count; i++) {
-		if (is_windows_name(map->as.members[i].key))
-			return true;
-	}
-	return false;
-}
-
-/* A working directory with a drive, as C:\src. */
-static bool has_drive(struct tr_record *record)
-{
-	struct tr_field *field = tr_record_field(record, "cwd");
-	const struct tr_value *cwd = field ? tr_field_value(record, field, NULL) : NULL;
-	return cwd && cwd->type == TR_STRING && cwd->text.len >= 3 &&
-	       is_letter(cwd->text.data[0]) && cwd->text.data[1] == ':' &&
-	       (cwd->text.data[2] == '\\' || cwd->text.data[2] == '/');
-}
-
-/* The segment is from Windows; the first environment was made before that was known. */
-static bool fold_names(struct tr_lineage *lineage)
-{
-	if (!lineage->has_top) {
-		tr_environments_fold(lineage->pool, true);
-		return true;
-	}
-	struct tr_environment *top = tr_environment_fold(lineage->pool, lineage->top);
-	if (top)
-		set_top(lineage, top);
-	tr_environment_release(lineage->pool, top);
-	return top;
-}
-
-/* What the first exec record shows of where it is from. map: its environment, or NULL. */
-static bool look_at_first(struct tr_lineage *lineage, struct tr_record *record,
-			  const struct tr_value *map)
-{
-	if (lineage->any_exec || lineage->config.names != TR_NAMES_AUTO ||
-	    tr_environments_are_folded(lineage->pool))
-		return true;
-	return !(map && has_windows_name(map)) && !has_drive(record) ? true : fold_names(lineage);
-}
-
 /* The env record: the first environment. */
 static enum tr_status follow_env(struct tr_lineage *lineage, struct tr_record *record,
 				 struct tr_error *err)
@@ -230,12 +167,11 @@ static enum tr_status follow_env(struct tr_lineage *lineage, struct tr_record *r
 		err->severity = TR_FLAW;
 		return TR_WARN;
 	}
-	if (lineage->config.names == TR_NAMES_AUTO && !lineage->any_exec && has_windows_name(map))
-		tr_environments_fold(lineage->pool, true);
+	tr_lineage_look_at_env(lineage, map);
 	struct tr_environment *top = tr_environment_whole(lineage->pool, NULL, map);
 	if (!top)
 		return failed(lineage, err);
-	set_top(lineage, top);
+	tr_lineage_set_top(lineage, top);
 	tr_environment_release(lineage->pool, top);
 	return TR_OK;
 }
@@ -402,9 +338,9 @@ static enum tr_status fill(struct tr_lineage *lineage, struct tr_record *record,
 	enum tr_status status = find_telling(lineage, record, heir, &map, &field, err);
 	if (status != TR_OK)
 		return status;
-	if (!look_at_first(lineage, record, map))
+	if (!tr_lineage_look_at_first(lineage, record, map))
 		return failed(lineage, err);
-	lineage->any_exec = true;
+	lineage->any_exec = lineage->names_settled = true;
 	heir->top = tr_environment_retain(lineage->top);
 	status = find_parent(lineage, record, heir, &found, err);
 	if (status != TR_OK)

@@ -14,7 +14,8 @@ struct tr_lineage {
 	/* the segment */
 	struct tr_environment *top;
 	bool has_top;
-	bool any_exec;
+	bool any_exec; /* since the trace began, of which there may be several in the segment */
+	bool names_settled; /* whether they are folded: the first exec record has come */
 	/* somebody told a difference against the first environment; and nobody anything else */
 	bool any_top, only_top;
 	struct tr_id_map known;	      /* seq to environment; a reference each */
@@ -34,6 +35,18 @@ struct tr_lineage {
  * the last of them and not there was left out, and will not come.
  */
 enum { TR_LINEAGE_ORDER = 256 };
+
+/* lineage.c */
+
+/* This is the first environment from now on. */
+void tr_lineage_set_top(struct tr_lineage *lineage, struct tr_environment *env);
+
+/* lineage_names.c: whether names are folded is settled before the first exec record. */
+void tr_lineage_look_at_env(struct tr_lineage *lineage, const struct tr_value *map);
+
+/* What the first exec record shows; map: its environment, or NULL. False: memory. */
+bool tr_lineage_look_at_first(struct tr_lineage *lineage, struct tr_record *record,
+			      const struct tr_value *map);
 
 /* lineage_wait.c */
 
