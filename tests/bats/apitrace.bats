@@ -118,6 +118,30 @@ records() {
 	head -n 20000 got | cmp - <(head -n 20000 want)
 }
 
+@test "a name that comes again and again takes memory as the input has bytes" {
+	long=$(printf 'A%.0s' $(seq 20000))
+	for what in enum mask struct; do
+		{
+			printf 'version 5\nfn 1 f a\n'
+			case $what in
+			struct) printf 'struct 1 S %s\n' "$long" ;;
+			*) printf '%s 1 %s 1\n' $what "$long" ;;
+			esac
+			printf 'enter 0 1; .\nleave last; .\nenter 0 1; arg 0 ['
+			for _ in $(seq 20000); do
+				[ $what = struct ] && printf ' struct 1 { 1 }' || printf ' %s 1 1' $what
+			done
+			printf ' ]; .\nleave last; .\n'
+		} | "$make" >stream
+		[ "$(wc -c <stream)" -lt 200000 ]
+		run -2 --separate-stderr tr-parse stream
+		[[ $stderr == *"at call 1: the names in it take more than "*" bytes of text; nothing behind"* ]]
+		[ "$(grep -c ^call <<<"$output")" -eq 1 ]
+		run -2 tr-totext stream
+		[ "${#output}" -lt 1000 ]
+	done
+}
+
 @test "records are there before the input ends, all but an enter that nothing follows" {
 	"$make" <"$data/good-v6.recipe" >stream
 	mkfifo in out

@@ -32,6 +32,15 @@ void tr_apitrace_end_no_memory(struct tr_apitrace_parse *parse)
 	tr_error_memory(&parse->error);
 }
 
+bool tr_apitrace_end_named(struct tr_apitrace_parse *parse)
+{
+	parse->outcome = TR_APITRACE_BAD;
+	tr_error_set(&parse->error, TR_CAUSE_LIMIT,
+		     "the names in it take more than %zu bytes of text", parse->named);
+	tr_error_at_offset(&parse->error, parse->offset);
+	return false;
+}
+
 void tr_apitrace_end_bad_uint(struct tr_apitrace_parse *parse)
 {
 	size_t left = (size_t)(parse->end - parse->p), size = 0;

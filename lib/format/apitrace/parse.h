@@ -34,8 +34,9 @@ struct tr_apitrace_parse {
 	struct tr_buffer scratch;
 	const char *start, *p, *end; /* TR_INPUT_PAD bytes behind end can be read */
 	uint64_t offset;	     /* of start, in the stream */
-	size_t owed; /* values that open containers still expect: they take a byte each at least */
-	bool deep;   /* something had more brackets than values can have, and was skipped */
+	size_t owed;  /* values that open containers still expect: they take a byte each at least */
+	size_t named; /* bytes of names in what was parsed */
+	bool deep;    /* something had more brackets than values can have, and was skipped */
 	struct tr_apitrace_signature *defined, **last; /* here, in the order of the stream */
 	enum tr_apitrace_outcome outcome;
 	size_t need;
@@ -53,6 +54,7 @@ static inline void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, cons
 	parse->end = end;
 	parse->offset = offset;
 	parse->owed = 0;
+	parse->named = 0;
 	parse->deep = false;
 	parse->flawed = false;
 	parse->defined = NULL;
@@ -101,6 +103,20 @@ static inline bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse)
 {
 	tr_apitrace_end_no_memory(parse);
 	return false;
+}
+
+/*
+ * The names of a value or an argument, `len` bytes, have been met again: a few
+ * bytes of the stream can stand for many of text, but not for any number.
+ */
+bool tr_apitrace_end_named(struct tr_apitrace_parse *parse);
+static inline bool tr_apitrace_name(struct tr_apitrace_parse *parse, size_t len)
+{
+	enum { FREE = 16 << 20, RATIO = 100 }; /* real traces have some ten bytes for one */
+	parse->named += len;
+	return parse->named <= FREE ||
+	       (parse->named - FREE) / RATIO <= (size_t)(parse->p - parse->start) ||
+	       tr_apitrace_end_named(parse);
 }
 
 static inline bool tr_apitrace_byte(struct tr_apitrace_parse *parse, unsigned *byte)

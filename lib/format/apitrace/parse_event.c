@@ -105,8 +105,10 @@ static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 	struct tr_text lead;
 	if (!tr_apitrace_uint(parse, &number))
 		return false;
-	if (event->function && number < event->function->count)
-		return take_value(parse, event, event->function->labels[number].lead);
+	if (event->function && number < event->function->count) {
+		lead = event->function->labels[number].lead;
+		return tr_apitrace_name(parse, lead.len) && take_value(parse, event, lead);
+	}
 	if (!number_lead(parse, number, &lead))
 		return false;
 	if (event->function)

@@ -141,8 +141,13 @@ static bool parse_struct(struct tr_apitrace_parse *parse, struct tr_value *value
 	struct tr_value *values = members ? parse_values(parse, count, depth + 1) : NULL;
 	if (!values)
 		return false;
-	for (size_t i = 0; i < count; i++)
+	size_t named = 0;
+	for (size_t i = 0; i < count; i++) {
 		members[i] = (struct tr_member){ signature->labels[i].key, &values[i] };
+		named += signature->labels[i].key.len;
+	}
+	if (!tr_apitrace_name(parse, named))
+		return false;
 	*value = (struct tr_value){
 		.type = TR_STRUCT,
 		.flags = TR_HAS_ID,

@@ -86,6 +86,8 @@ bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_si
 	if (!signature->values.count && signature->count && !index_enum(signature))
 		return tr_apitrace_no_memory(parse);
 	struct tr_apitrace_label *label = tr_id_map_get(&signature->values, enum_key(tag, number));
+	if (label && !tr_apitrace_name(parse, label->key.len))
+		return false;
 	if (label && label->tag == tag && label->number == number) {
 		struct tr_value made;
 		if (!label->ready &&
@@ -142,9 +144,14 @@ bool tr_apitrace_set_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_si
 			  uint64_t number, struct tr_value *value)
 {
 	struct tr_value *ready = tr_id_map_get(&signature->values, number);
-	if (!ready && signature->values.count == MASKS_READY)
-		return set_mask(signature, number, &parse->arena, value) ||
-		       tr_apitrace_no_memory(parse);
+	if (!ready && signature->values.count == MASKS_READY) {
+		if (!set_mask(signature, number, &parse->arena, value))
+			return tr_apitrace_no_memory(parse);
+		size_t named = 0;
+		for (size_t i = 0; i < value->as.symbol->count; i++)
+			named += value->as.symbol->names[i].text.len;
+		return tr_apitrace_name(parse, named);
+	}
 	if (!ready) {
 		struct tr_value made;
 		if (set_mask(signature, number, &parse->signatures.arena, &made))
@@ -153,7 +160,7 @@ bool tr_apitrace_set_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_si
 			return tr_apitrace_no_memory(parse);
 	}
 	*value = *ready;
-	return true;
+	return tr_apitrace_name(parse, ready->text.len);
 }
 
 static struct tr_value *make_id(struct tr_apitrace_parse *parse,
