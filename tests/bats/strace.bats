@@ -93,6 +93,12 @@ happened() {
 	[ "$(tr-parse --identify "${files[@]:0:2}" | wc -l)" -eq 2 ]
 }
 
+@test "both forms of one run give one compilation database" {
+	tr-repack -q -t compdb zlib.strace >ours.json
+	tr-repack -q -t compdb zlib.json | diff - ours.json
+	[ "$(grep -c '"file"' ours.json)" -eq 34 ]
+}
+
 @test "a log without numbers of children says what it does not know" {
 	run -0 --separate-stderr tr-parse mc.strace
 	[ "$(grep -c ^exec <<<"$output")" -eq 13 ]

@@ -46,6 +46,14 @@ needs_strace() {
 	run ! grep -q $'\trespfile=' build.trec
 }
 
+@test "clang's tools take the database of a recorded build" {
+	needs_strace
+	command -v make >/dev/null || skip "make is not installed"
+	command -v clang-check >/dev/null || skip "clang-check is not installed"
+	tr-record -- make -s CC=gcc | tr-repack -q -t compdb -O respfiles=inline -o compile_commands.json
+	clang-check -p . a.c
+}
+
 @test "records to a pipe while the command runs, its output to stderr" {
 	needs_strace
 	run -0 --separate-stderr bash -c 'tr-record -- echo out | grep -c ^exec'
