@@ -182,7 +182,7 @@ need_terminal() {
 	pid=$!
 	exec 9>in
 	many 1000 >&9
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 100); do
 		ls .out.* >/dev/null 2>&1 && break
 		sleep 0.05
 	done
@@ -200,9 +200,8 @@ need_terminal() {
 		echo old >out
 		rm -f in
 		mkfifo in
-		set -m # else a background job ignores SIGINT
-		tr-parse -o out in &
-		set +m
+		# a background job ignores SIGINT, and so does what a make in the background starts
+		env --default-signal=INT,TERM,HUP tr-parse -o out in &
 		pid=$!
 		exec 9>in
 		many 1000 >&9
