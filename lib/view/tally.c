@@ -22,12 +22,13 @@ static struct tr_tally_entry *find_or_add(struct tr_tally *tally, struct tr_text
 
 	if (entry)
 		return entry;
-	if (tally->map.count >= TR_TALLY_MAX) {
+	if (tally->map.count >= TR_TALLY_MAX || bytes.len > TR_TALLY_BYTES - tally->bytes) {
 		if (!tally->beyond)
 			tally->beyond = add(tally, TR_TEXT(""));
 		return tally->beyond;
 	}
 	entry = add(tally, bytes);
+	tally->bytes += bytes.len;
 	if (!entry || !tr_map_put(&tally->map, tr_tally_text(entry), entry))
 		return NULL;
 	return entry;

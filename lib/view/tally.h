@@ -14,7 +14,8 @@
 #include "core/map.h"
 #include "core/text.h"
 
-enum { TR_TALLY_MAX = 1 << 20 };
+/* How many are told apart, and how many bytes they may have together. */
+enum { TR_TALLY_MAX = 1 << 20, TR_TALLY_BYTES = 256 << 20 };
 
 struct tr_tally_entry {
 	uint64_t count;
@@ -28,6 +29,7 @@ struct tr_tally {
 	struct tr_map map;
 	struct tr_arena arena;
 	uint64_t total;		       /* counts of all */
+	size_t bytes;		       /* of all that are told apart */
 	struct tr_tally_entry *last;   /* of the last tr_tally_count: the next is often the same */
 	struct tr_tally_entry *beyond; /* of all that found no place; NULL: none */
 	bool timed;		       /* some of it has a duration */
@@ -36,7 +38,7 @@ struct tr_tally {
 
 #define TR_TALLY_INIT \
 	{ \
-		TR_MAP_INIT, TR_ARENA_INIT, 0, NULL, NULL, false, false \
+		TR_MAP_INIT, TR_ARENA_INIT, 0, 0, NULL, NULL, false, false \
 	}
 
 /* Counts one more. The entry lives as long as the tally. NULL: memory is out. */
