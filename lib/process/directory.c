@@ -91,36 +91,55 @@ void tr_origins_free(struct tr_origins *origins)
 	origins->first = NULL;
 }
 
-bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq)
+/* One step of the way to whoever says the exec is taken for good. False: there is none to take. */
+static bool hop_exec(struct tr_origin *origin)
 {
-	while (origin->settled && origin->exec == TR_EXEC_NONE && origin->exec_from) {
-		struct tr_origin *from = origin->exec_from;
-		if (!from->settled)
-			return false;
-		/* one step is taken for good, so that the next one who asks has a shorter way */
-		origin->exec = from->exec;
-		origin->exec_from = tr_origin_retain(from->exec_from);
-		tr_origin_release(from);
-	}
-	*seq = origin->exec;
-	return origin->settled;
+	struct tr_origin *from = origin->exec_from;
+
+	if (!origin->settled || origin->exec != TR_EXEC_NONE || !from || !from->settled)
+		return false;
+	origin->exec = from->exec;
+	origin->exec_from = tr_origin_retain(from->exec_from);
+	tr_origin_release(from);
+	return true;
 }
 
-/* Makes the way to the place of an origin as short as it can be. */
-static void shorten(struct tr_origin *origin)
+/* The same for the way to a place. A guess stays with whom it was made for: it may be asked for. */
+static bool hop_place(struct tr_origin *origin)
 {
-	struct tr_directory *directory;
+	struct tr_directory *directory = origin->directory;
+	struct tr_origin *from = directory ? directory->origin : NULL;
 
-	while ((directory = origin->directory) && directory->origin) {
-		struct tr_origin *from = directory->origin;
-		if (!from->placed || (from->directory && !from->directory->origin && from->guessed))
-			return; /* a guess stays with whom it was made for: it may be asked for */
-		origin->guessed |= from->guessed;
-		origin->directory = from->directory
-					    ? tr_directory_enter(origin->all, from->directory,
+	if (!from || !from->placed ||
+	    (from->directory && !from->directory->origin && from->guessed))
+		return false;
+	origin->guessed |= from->guessed;
+	origin->directory = from->directory ? tr_directory_enter(origin->all, from->directory,
 								 path_of(directory))
 					    : NULL;
-		tr_directory_release(directory);
+	tr_directory_release(directory);
+	return true;
+}
+
+/*
+ * Ways may be long. Every second origin on one takes a step, and again, until the
+ * first is at the end: so all that are asked for later have shorter ways, too.
+ */
+bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq)
+{
+	while (hop_exec(origin))
+		for (struct tr_origin *next = origin->exec_from; next && hop_exec(next);)
+			next = next->exec_from;
+	*seq = origin->exec;
+	return origin->settled && (origin->exec != TR_EXEC_NONE || !origin->exec_from);
+}
+
+static void shorten(struct tr_origin *origin)
+{
+	while (hop_place(origin)) {
+		struct tr_origin *next = origin->directory ? origin->directory->origin : NULL;
+		while (next && hop_place(next))
+			next = next->directory ? next->directory->origin : NULL;
 	}
 }
 

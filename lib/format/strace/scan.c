@@ -19,6 +19,12 @@ const char *tr_strace_string_end(const char *p, const char *end)
 
 const char *tr_strace_note_end(const char *p, const char *end)
 {
+	/* a path has 4096 bytes, of which each may be an escape */
+	enum { LONGEST = 20 << 10 };
+	if (end - p > LONGEST)
+		end = p + LONGEST;
+	if (!memchr(p, '>', (size_t)(end - p)))
+		return NULL;
 	const char *behind;
 	unsigned depth = 0;
 
