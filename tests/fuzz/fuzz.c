@@ -5,7 +5,7 @@
 
 #include "core/input.h"
 #include "core/output.h"
-#include "memory.h"
+#include "../unit/memory.h"
 #include "record/literal.h"
 
 void fuzz_fail(const char *promise)
@@ -92,10 +92,10 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 				       .lines = lines };
 	struct tr_write_config write = { .strict = false };
 	size_t trouble = 0;
-	struct tr_source *source = memory_source(data.data, data.len, piece);
+	struct tr_source *source = memory_source(data, piece);
 	size_t window = piece == SIZE_MAX ? 0 : piece;
 	struct tr_input *in = source ? tr_input_new(source, &read.limits, window) : NULL;
-	struct tr_sink *sink = memory_sink(to);
+	struct tr_sink *sink = memory_sink(to, NULL);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
 	struct tr_reader *reader = in ? reads->open(&read, in, &err) : NULL;
 	struct tr_writer *writer = out ? writes->create(&write, out, &err) : NULL;

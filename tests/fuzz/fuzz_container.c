@@ -3,7 +3,7 @@
 #include "core/codec.h"
 #include "core/input.h"
 #include "fuzz.h"
-#include "memory.h"
+#include "../unit/memory.h"
 
 enum { MOST_OUTPUT = 64 << 20 };
 
@@ -44,7 +44,7 @@ static void open_and_drain(const uint8_t *data, size_t size, const struct tr_cod
 	struct tr_limits limits = fuzz_limits();
 	limits.max_ratio = 100;
 	struct tr_error err;
-	struct tr_source *source = memory_source(data, size, 13);
+	struct tr_source *source = memory_source((struct tr_text){ (const char *)data, size }, 13);
 	struct tr_input *in = source ? tr_input_new(source, &limits, 0) : NULL;
 	if (in)
 		in = codec ? tr_codec_open_as(in, codec, &limits, false, &err)

@@ -8,7 +8,7 @@
 
 #include "coverage/merge.h"
 #include "fuzz.h"
-#include "memory.h"
+#include "../unit/memory.h"
 #include "record/line.h"
 #include "view/gnatcov_text.h"
 
@@ -34,7 +34,7 @@ static void each_line(struct tr_text stream, void (*put)(void *context, struct t
 
 static struct tr_output *output(struct tr_buffer *to)
 {
-	struct tr_sink *sink = memory_sink(to);
+	struct tr_sink *sink = memory_sink(to, NULL);
 
 	return sink ? tr_output_new(sink) : NULL;
 }

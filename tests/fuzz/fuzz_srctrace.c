@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "memory.h"
+#include "../unit/memory.h"
 #include "record/line.h"
 #include "view/srctrace_text.h"
 
@@ -14,7 +14,7 @@
 static void show(struct tr_text stream)
 {
 	struct tr_buffer shown = TR_BUFFER_INIT;
-	struct tr_sink *sink = memory_sink(&shown);
+	struct tr_sink *sink = memory_sink(&shown, NULL);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
 	struct tr_srctrace_text *text = out ? tr_srctrace_text_new(out) : NULL;
 	struct tr_arena arena = TR_ARENA_INIT;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "memory.h"
+#include "samples.h"
 #include "tap.h"
 
 static const struct tr_limits limits = TR_LIMITS_DEFAULT;
@@ -91,7 +92,7 @@ static void test_round_trip(const char *format)
 	ok(packed.len == again.len && !memcmp(packed.data, again.data, packed.len),
 	   "%s: writes the same twice", format);
 	for (size_t skip = 0; skip < 3; skip++) {
-		struct tr_input *in = memory_input(tr_buffer_text(&packed), 0);
+		struct tr_input *in = memory_input(tr_buffer_text(&packed), 0, false);
 		const char *detected = tr_archive_detect(in);
 		struct tr_archive *archive = tr_archive_open(in, &limits, &err);
 		size_t same =
@@ -114,7 +115,7 @@ static void test_small_windows(const char *format)
 	struct tr_error err;
 	pack(format, members, 3, &packed, &err);
 	struct tr_archive *archive =
-		tr_archive_open(memory_input(tr_buffer_text(&packed), 1), &limits, &err);
+		tr_archive_open(memory_input(tr_buffer_text(&packed), 1, false), &limits, &err);
 	size_t same = archive ? count_same(archive, members, 3, 1, 0, &err) : 0;
 	ok(same == 3, "%s: byte by byte", format);
 	tr_archive_free(archive);
@@ -124,7 +125,7 @@ static void test_small_windows(const char *format)
 /* Reads all there is; true when there was no complaint. */
 static bool read_all(struct tr_text packed, struct tr_buffer *data, struct tr_error *err)
 {
-	struct tr_archive *archive = tr_archive_open(memory_input(packed, 0), &limits, err);
+	struct tr_archive *archive = tr_archive_open(memory_input(packed, 0, false), &limits, err);
 	if (!archive)
 		return false;
 	struct tr_archive_member member;
@@ -272,7 +273,7 @@ static void test_limits(void)
 	strict.max_ratio = 5;
 	strict.max_spool = 1000;
 	struct tr_archive *archive =
-		tr_archive_open(memory_input(tr_buffer_text(&packed), 0), &strict, &err);
+		tr_archive_open(memory_input(tr_buffer_text(&packed), 0, false), &strict, &err);
 	struct tr_archive_member member;
 	tr_archive_next(archive, &member, &err);
 	ok(!drain(tr_archive_source(archive), 1 << 20, &data, &err) &&
@@ -282,7 +283,7 @@ static void test_limits(void)
 	tr_archive_free(archive);
 	packed.len = 0;
 	pack("7z", members, MEMBERS, &packed, &err);
-	ok(!tr_archive_open(memory_input(tr_buffer_text(&packed), 0), &strict, &err) &&
+	ok(!tr_archive_open(memory_input(tr_buffer_text(&packed), 0, false), &strict, &err) &&
 		   err.cause == TR_CAUSE_LIMIT,
 	   "7z: a small spool is not exceeded: %s", err.text);
 	tr_buffer_free(&zeros.data);
@@ -313,16 +314,16 @@ static void test_no_archive(void)
 					     "0707", "7z", "7zip", "a line\nand another\n" };
 	struct tr_error err;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		struct tr_input *in = memory_input(tr_text_from(texts[i]), 1);
+		struct tr_input *in = memory_input(tr_text_from(texts[i]), 1, false);
 		ok(!tr_archive_detect(in) && in->offset == 0, "text %zu is no archive", i);
 		ok(!tr_archive_open(in, &limits, &err), "and cannot be opened: %s", err.text);
 	}
 	struct tr_buffer noise = TR_BUFFER_INIT;
 	put_noise(&noise, 2000);
-	struct tr_input *in = memory_input(tr_buffer_text(&noise), 0);
+	struct tr_input *in = memory_input(tr_buffer_text(&noise), 0, false);
 	ok(!tr_archive_detect(in), "noise is no archive");
 	tr_input_free(in);
-	in = memory_input(TR_TEXT("a line\nthat comes slowly"), 8);
+	in = memory_input(TR_TEXT("a line\nthat comes slowly"), 8, false);
 	tr_archive_detect(in);
 	ok(tr_input_available(in) == 8, "lines that come slowly are not waited for");
 	tr_input_free(in);

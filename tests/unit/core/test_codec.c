@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "memory.h"
+#include "samples.h"
 #include "tap.h"
 
 static const struct tr_limits limits = TR_LIMITS_DEFAULT;
@@ -33,7 +34,7 @@ static bool encode(const struct tr_codec *codec, struct tr_text text, size_t pie
 static bool decode(const struct tr_codec *codec, struct tr_text text, size_t most,
 		   struct tr_buffer *to, struct tr_error *err)
 {
-	struct tr_source *source = codec->decoder(memory_input(text, most), &limits, err);
+	struct tr_source *source = codec->decoder(memory_input(text, most, false), &limits, err);
 	return source && drain(source, most ? most : 100000, to, err);
 }
 
@@ -197,7 +198,7 @@ static void test_detection(const struct tr_codec *codec)
 	struct tr_buffer packed = TR_BUFFER_INIT;
 	encode(codec, TR_TEXT("some text\n"), 100, false, 1, &packed);
 	for (size_t most = 0; codec->bid && most < 2; most++) {
-		struct tr_input *in = memory_input(tr_buffer_text(&packed), most);
+		struct tr_input *in = memory_input(tr_buffer_text(&packed), most, false);
 		ok(tr_codec_detect(in) == codec && in->offset == 0, "%s: is detected%s",
 		   codec->name, most ? ", byte by byte" : "");
 		tr_input_free(in);
@@ -262,7 +263,7 @@ static void test_ratio(const struct tr_codec *codec)
 	struct tr_limits strict = TR_LIMITS_DEFAULT;
 	strict.max_ratio = 5;
 	struct tr_source *source =
-		codec->decoder(memory_input(tr_buffer_text(&packed), 0), &strict, &err);
+		codec->decoder(memory_input(tr_buffer_text(&packed), 0, false), &strict, &err);
 	uint64_t total = 0;
 	ssize_t n;
 	while ((n = source->read(source, zeros, 1 << 20, &err)) > 0)
@@ -278,7 +279,7 @@ static void test_ratio(const struct tr_codec *codec)
 static bool open_all(struct tr_text packed, bool threads, struct tr_buffer *plain,
 		     const struct tr_codec **codec, struct tr_error *err)
 {
-	struct tr_input *in = tr_codec_open(memory_input(packed, 0), &limits, threads, err);
+	struct tr_input *in = tr_codec_open(memory_input(packed, 0, false), &limits, threads, err);
 	if (!in)
 		return false;
 	*codec = in->codec;
@@ -390,15 +391,15 @@ static void test_no_codec(void)
 					     "B",      "(", "%trec\t1\n",   "P",
 					     "attach", "a" };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		struct tr_input *in = memory_input(tr_text_from(texts[i]), 1);
+		struct tr_input *in = memory_input(tr_text_from(texts[i]), 1, false);
 		ok(tr_codec_detect(in) == NULL, "text %zu is not compressed", i);
 		tr_input_free(in);
 	}
-	struct tr_input *in = memory_input(TR_TEXT("(slow text that goes on"), 2);
+	struct tr_input *in = memory_input(TR_TEXT("(slow text that goes on"), 2, false);
 	tr_codec_detect(in);
 	ok(tr_input_available(in) <= 2, "text that comes slowly is not waited for");
 	tr_input_free(in);
-	in = memory_input(TR_TEXT("at"), 1);
+	in = memory_input(TR_TEXT("at"), 1, false);
 	ok(tr_codec_detect(in) == tr_codec_by_name(TR_TEXT("snappy")), "a snappy stream of nothing");
 	tr_input_free(in);
 	ok(!tr_codec_by_name(TR_TEXT("none")) && !tr_codec_by_name(TR_TEXT("gz")), "no such codec");

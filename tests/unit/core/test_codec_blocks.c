@@ -2,6 +2,7 @@
 #include "core/codec_blocks.h"
 
 #include "memory.h"
+#include "samples.h"
 #include "tap.h"
 
 static const struct tr_limits limits = TR_LIMITS_DEFAULT;
@@ -44,7 +45,7 @@ static bool comes_back(const struct tr_codec *codec, const struct tr_buffer *pac
 	struct tr_buffer plain = TR_BUFFER_INIT;
 	struct tr_error err;
 	struct tr_source *source =
-		codec->decoder(memory_input(tr_buffer_text(packed), 0), &limits, &err);
+		codec->decoder(memory_input(tr_buffer_text(packed), 0, false), &limits, &err);
 	bool good = source && drain(source, 100000, &plain, &err) &&
 		    tr_text_equal(tr_buffer_text(&plain), text);
 	tr_buffer_free(&plain);

@@ -6,7 +6,7 @@
 
 #include "core/buffer.h"
 #include "format/format.h"
-#include "memory_source.h"
+#include "memory.h"
 
 struct reading {
 	struct tr_buffer lines;	   /* the records */

@@ -2,7 +2,7 @@
 #include "format/format.h"
 
 #include "core/buffer.h"
-#include "memory_source.h"
+#include "memory.h"
 #include "tap.h"
 
 static struct tr_buffer lines, messages;

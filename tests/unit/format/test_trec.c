@@ -1,7 +1,7 @@
 /* The record stream as a format: what is recognised, what is damage, what comes out. */
 #include "core/buffer.h"
 #include "format/format.h"
-#include "memory_source.h"
+#include "memory.h"
 #include "tap.h"
 
 #define HEADER "%trec\t1\tformat=klocwork\n"
@@ -102,35 +102,10 @@ static void test_read(void)
 		}
 }
 
-struct memory_sink {
-	struct tr_sink base;
-	struct tr_buffer *to;
-};
-
-static bool sink_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
-{
-	(void)err;
-	tr_buffer_put(((struct memory_sink *)sink)->to, data, len);
-	return true;
-}
-
-static bool sink_done(struct tr_sink *sink, struct tr_error *err)
-{
-	(void)sink;
-	(void)err;
-	return true;
-}
-
-static void sink_close(struct tr_sink *sink)
-{
-	(void)sink;
-}
-
 /* What the writer makes of one line; its severity and status in *what: "ok", "flaw", "damage". */
 static void rewrite(const char *line, struct tr_buffer *to, const char **what)
 {
-	struct memory_sink sink = { { sink_write, sink_done, sink_done, sink_close }, to };
-	struct tr_output *out = tr_output_new(&sink.base);
+	struct tr_output *out = tr_output_new(memory_sink(to, NULL));
 	struct tr_write_config config = { .strict = false };
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_record record;

@@ -7,7 +7,7 @@
 #include "core/buffer.h"
 #include "core/output.h"
 #include "format/format.h"
-#include "memory_source.h"
+#include "memory.h"
 
 struct transcript {
 	struct tr_buffer lines;	   /* the records */
@@ -69,30 +69,6 @@ static bool read_trace(struct tr_text trace, const struct reading *how,
 	return status == TR_END && !transcript->lines.failed && !transcript->messages.failed;
 }
 
-struct memory_sink {
-	struct tr_sink base;
-	struct tr_buffer *to;
-};
-
-static bool memory_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
-{
-	(void)err;
-	tr_buffer_put(((struct memory_sink *)sink)->to, data, len);
-	return true;
-}
-
-static bool memory_flush(struct tr_sink *sink, struct tr_error *err)
-{
-	(void)sink;
-	(void)err;
-	return true;
-}
-
-static void memory_sink_close(struct tr_sink *sink)
-{
-	free(sink);
-}
-
 /* What put and finish return, as messages. False: fatal. */
 static bool note_status(enum tr_status status, const struct tr_error *err,
 			struct transcript *transcript)
@@ -107,11 +83,7 @@ __attribute__((unused)) static bool
 write_trace(const struct tr_format *format, struct tr_text stream, struct transcript *transcript)
 {
 	struct tr_write_config config = { .strict = false };
-	struct memory_sink *sink = calloc(1, sizeof *sink);
-	*sink = (struct memory_sink){
-		{ memory_write, memory_flush, memory_flush, memory_sink_close }, &transcript->lines
-	};
-	struct tr_output *out = tr_output_new(&sink->base);
+	struct tr_output *out = tr_output_new(memory_sink(&transcript->lines, NULL));
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_error err;
 	struct tr_writer *writer = out ? format->create(&config, out, &err) : NULL;

@@ -1,7 +1,7 @@
 /* Objects in a row: lists, lines, what stands between them, and how they come. */
 #include "record/json_items.h"
 
-#include "../core/memory.h"
+#include "memory.h"
 #include "tap.h"
 
 struct trial {
@@ -34,7 +34,7 @@ static const struct trial trials[] = {
 
 static void gather(const struct trial *trial, size_t piece, struct tr_buffer *got)
 {
-	struct tr_input *in = memory_input(tr_text_from(trial->text), piece);
+	struct tr_input *in = memory_input(tr_text_from(trial->text), piece, false);
 	struct tr_json_items items;
 	struct tr_text object;
 	struct tr_error err;
@@ -71,7 +71,7 @@ static void test_trials(void)
 
 static void test_lines(void)
 {
-	struct tr_input *in = memory_input(TR_TEXT("[\n\n{\n}\n,\n\n{}]"), 3);
+	struct tr_input *in = memory_input(TR_TEXT("[\n\n{\n}\n,\n\n{}]"), 3, false);
 	struct tr_json_items items;
 	struct tr_text object;
 	struct tr_error err;

@@ -7,7 +7,7 @@
 
 #include "core/buffer.h"
 #include "format/format.h"
-#include "format/memory_source.h"
+#include "memory.h"
 
 /* "! OFFSET text" for damage, "? " for a flaw. */
 static inline void put_message(struct tr_buffer *to, const struct tr_error *err)
