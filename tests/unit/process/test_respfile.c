@@ -156,8 +156,8 @@ static void test_configurations(void)
 		"[",
 		"[{\"binary\":\"a\",\"responseFileArgs\":{}}]",
 		"[{\"binary\":\"a\",\"responseFileArgs\":[{}]}]",
-		"[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":[\"x\"]"
-		"}]}]",
+		("[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":[\"x\"]"
+		 "}]}]"),
 		"[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"\",\"argFormat\":[]}]}]",
 	};
 	struct tr_error err;
