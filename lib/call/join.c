@@ -222,10 +222,8 @@ static enum tr_status joined(struct tr_join *join, struct tr_record *enter, stru
 		status = as_line(join, &leave, err);
 	if (status != TR_OK)
 		return status;
-	if (!(built ? join_built : join_lines)(join, enter, leave)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!(built ? join_built : join_lines)(join, enter, leave))
+		return tr_error_memory(err);
 	join->call.source_line = leave->source_line;
 	join->call.source_offset = leave->source_offset;
 	return TR_OK;
@@ -259,8 +257,7 @@ static enum tr_status deal(struct tr_join *join, struct tr_record **record, stru
 		*record = alone(join, live);
 	if (!join->key.failed && keep(join, given, key))
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err)

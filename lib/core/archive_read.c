@@ -147,10 +147,8 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 	}
 	free(archive->name);
 	archive->name = strdup(entry.name);
-	if (!archive->name) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!archive->name)
+		return tr_error_memory(err);
 	*member = (struct tr_archive_member){
 		.name = archive->name,
 		.size = entry.size,

@@ -127,10 +127,8 @@ static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr
 		return TR_WARN;
 	}
 	char *data = tr_arena_alloc(arena, length);
-	if (!data) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!data)
+		return tr_error_memory(err);
 	ssize_t n = read_all(fd, data, length);
 	if (n < 0) {
 		tr_error_system(err, errno, "%s", path);

@@ -127,8 +127,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	size_t space = tr_room_left(room);
 	if (!BrotliEncoderCompressStream(state, operation[what], len, &from, &space, &to, NULL)) {
 		/* all that can fail in there is an allocation */
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	}
 	*data = (const char *)from;
 	room->pos = (char *)to;
@@ -165,16 +164,16 @@ static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *t
 	size_t left = block->data.len;
 	const uint8_t *from = (const uint8_t *)block->data.data;
 	BrotliEncoderState *brotli = new_encoder(*level);
-	bool good = brotli && BrotliEncoderSetParameter(brotli, BROTLI_PARAM_STREAM_OFFSET,
-							(uint32_t)offset);
+	bool good = brotli &&
+		    BrotliEncoderSetParameter(brotli, BROTLI_PARAM_STREAM_OFFSET, (uint32_t)offset);
 	bool more = good;
 	while (good && more) {
 		size_t space = ROOM_LEAST + left / 2;
 		uint8_t *room = (uint8_t *)tr_buffer_room(to, space), *end = room;
-		good = room && BrotliEncoderCompressStream(
-				       brotli,
-				       block->last ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH,
-				       &left, &from, &space, &end, NULL);
+		good = room && BrotliEncoderCompressStream(brotli,
+							   block->last ? BROTLI_OPERATION_FINISH
+								       : BROTLI_OPERATION_FLUSH,
+							   &left, &from, &space, &end, NULL);
 		if (good)
 			tr_buffer_used(to, (size_t)(end - room));
 		more = left || BrotliEncoderHasMoreOutput(brotli);

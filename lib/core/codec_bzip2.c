@@ -63,8 +63,7 @@ static enum tr_status decompress(struct decoder *d, struct tr_input *in, struct 
 		d->open = false;
 		return TR_OK;
 	case BZ_MEM_ERROR:
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	case BZ_DATA_ERROR_MAGIC:
 		tr_decoder_error(err, in, "bzip2", "not a bzip2 stream");
 		return TR_FATAL;
@@ -83,10 +82,8 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 		if (status != TR_OK)
 			return status;
 		d->z = (bz_stream){ .opaque = NULL };
-		if (BZ2_bzDecompressInit(&d->z, 0, 0) != BZ_OK) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (BZ2_bzDecompressInit(&d->z, 0, 0) != BZ_OK)
+			return tr_error_memory(err);
 		d->open = d->begun = true;
 	}
 	return decompress(d, in, room, err);

@@ -59,8 +59,7 @@ static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struc
 		d->between = true;
 		return TR_OK;
 	case Z_MEM_ERROR:
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	default:
 		tr_decoder_error(err, in, "gzip", d->z.msg ? d->z.msg : "invalid data");
 		return TR_FATAL;

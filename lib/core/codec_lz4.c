@@ -45,12 +45,6 @@ static enum tr_status corrupt(const struct tr_input *in, struct tr_error *err, c
 	return TR_FATAL;
 }
 
-static enum tr_status no_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static enum tr_status start_frame(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	if (!tr_input_more(in, TR_LZ4_HEADER_MIN))
@@ -61,7 +55,7 @@ static enum tr_status start_frame(struct decoder *d, struct tr_input *in, struct
 		return corrupt(in, err, "needs a dictionary");
 	d->place = FRAME;
 	d->left = d->frame.header;
-	return tr_lz4_salvage_begin(&d->salvage, d->frame.linked) ? TR_OK : no_memory(err);
+	return tr_lz4_salvage_begin(&d->salvage, d->frame.linked) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status start(struct decoder *d, struct tr_input *in, struct tr_error *err)
@@ -74,7 +68,7 @@ static enum tr_status start(struct decoder *d, struct tr_input *in, struct tr_er
 	case TR_LZ4_LEGACY:
 		tr_input_skip(in, TR_LZ4_WORD);
 		d->place = LEGACY;
-		return tr_lz4_salvage_begin(&d->salvage, false) ? TR_OK : no_memory(err);
+		return tr_lz4_salvage_begin(&d->salvage, false) ? TR_OK : tr_error_memory(err);
 	case TR_LZ4_SKIPPABLE:
 		if (tr_input_more(in, 2 * TR_LZ4_WORD)) {
 			d->left = tr_lz4_word(in->pos + TR_LZ4_WORD);
@@ -113,7 +107,7 @@ static enum tr_status salvage(struct decoder *d, const struct tr_input *in, cons
 		memory = tr_lz4_salvage_stored(&d->salvage, packed);
 	else
 		memory = tr_lz4_salvage_block(&d->salvage, packed, d->frame.block_max, &whole);
-	return memory ? TR_OK : no_memory(err);
+	return memory ? TR_OK : tr_error_memory(err);
 }
 
 /* In a frame, at a block or its end: how much there is to feed. */
@@ -140,7 +134,7 @@ static enum tr_status fail(struct decoder *d, const struct tr_input *in, size_t 
 {
 	const char *name = LZ4F_getErrorName(result);
 	if (strstr(name, "allocation"))
-		return no_memory(err);
+		return tr_error_memory(err);
 	if (strstr(name, "hecksum"))
 		return corrupt(in, err, "a checksum does not match");
 	if (d->fresh)
@@ -208,7 +202,7 @@ static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct
 	if (!there)
 		packed.len -= TR_LZ4_WORD;
 	if (!tr_lz4_salvage_block(&d->salvage, packed, TR_LZ4_LEGACY_BLOCK, &whole))
-		return no_memory(err);
+		return tr_error_memory(err);
 	if (there && whole) {
 		tr_input_skip(in, need);
 	} else {

@@ -94,11 +94,11 @@ static int bid(const char *data, size_t len)
 
 struct decoder {
 	struct libsnappy lib;
-	bool begun;     /* the magic has been taken */
+	bool begun;	/* the magic has been taken */
 	uint64_t chunk; /* number of the current one, from 0 */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
 	struct tr_buffer packed, plain;
-	size_t given;           /* of plain */
+	size_t given;		/* of plain */
 	enum tr_status outcome; /* what comes when all is given */
 	struct tr_error error;
 };
@@ -149,10 +149,8 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, size_t mi
 	d->plain.len = 0;
 	d->given = 0;
 	/* room for one byte at least: NULL is a failure */
-	if (!tr_buffer_room(&d->plain, size + 1)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_buffer_room(&d->plain, size + 1))
+		return tr_error_memory(err);
 	if (!missing &&
 	    d->lib.uncompress(packed.data, packed.len, d->plain.data, &size) == SNAPPY_OK) {
 		tr_buffer_used(&d->plain, size);
@@ -214,10 +212,8 @@ static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_r
 	bool whole = n == d->missing;
 	if (d->packed.len || !whole) {
 		tr_buffer_put(&d->packed, in->pos, n);
-		if (d->packed.failed) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (d->packed.failed)
+			return tr_error_memory(err);
 		packed = tr_buffer_text(&d->packed);
 	}
 	d->missing -= n;

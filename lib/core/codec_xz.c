@@ -50,8 +50,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	case LZMA_STREAM_END:
 		return TR_END;
 	case LZMA_MEM_ERROR:
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	case LZMA_MEMLIMIT_ERROR:
 		tr_error_set(err, TR_CAUSE_LIMIT, "xz: needs %llu MiB of memory",
 			     (unsigned long long)(lzma_memusage(z) >> 20));
@@ -98,8 +97,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	case LZMA_STREAM_END:
 		return TR_END;
 	case LZMA_MEM_ERROR:
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	default:
 		tr_error_set(err, TR_CAUSE_USAGE, "xz: cannot compress (liblzma: %d)", (int)result);
 		return TR_FATAL;

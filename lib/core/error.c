@@ -53,7 +53,8 @@ void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ..
 	snprintf(err->text + len, sizeof err->text - len, ": %s", strerror(sys_errno));
 }
 
-void tr_error_memory(struct tr_error *err)
+enum tr_status tr_error_memory(struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_MEMORY, "out of memory");
+	return TR_FATAL;
 }

@@ -14,21 +14,21 @@
 #include "core/text.h"
 
 enum tr_status {
-	TR_OK,    /* here it is */
-	TR_END,   /* nothing more; no error */
+	TR_OK,	  /* here it is */
+	TR_END,	  /* nothing more; no error */
 	TR_WARN,  /* the error is filled, the source is in step again: call again */
 	TR_FATAL, /* the error is filled, nothing more can come from this source */
 };
 
 enum tr_cause {
 	TR_CAUSE_NONE,
-	TR_CAUSE_INPUT,  /* the bytes are not what the format says */
-	TR_CAUSE_CUT,    /* they end before they should: what is missing is not known */
-	TR_CAUSE_LIMIT,  /* --max-record, --max-depth, --max-ratio, spool limit */
+	TR_CAUSE_INPUT,	 /* the bytes are not what the format says */
+	TR_CAUSE_CUT,	 /* they end before they should: what is missing is not known */
+	TR_CAUSE_LIMIT,	 /* --max-record, --max-depth, --max-ratio, spool limit */
 	TR_CAUSE_MEMORY, /* an allocation failed */
 	TR_CAUSE_SYSTEM, /* a system call failed; sys_errno says why */
-	TR_CAUSE_PIPE,   /* the reader of our output went away: stop quietly */
-	TR_CAUSE_USAGE,  /* what was asked for makes no sense */
+	TR_CAUSE_PIPE,	 /* the reader of our output went away: stop quietly */
+	TR_CAUSE_USAGE,	 /* what was asked for makes no sense */
 };
 
 enum tr_severity {
@@ -50,11 +50,11 @@ enum { TR_ERROR_TEXT = 480 };
 struct tr_error {
 	enum tr_cause cause;
 	enum tr_severity severity;
-	int sys_errno;       /* 0 where no system call failed */
-	uint64_t line;       /* TR_NO_POSITION where not known */
-	uint64_t offset;     /* TR_NO_POSITION where not known */
-	uint64_t record;     /* TR_NO_POSITION where not known */
-	const char *pattern; /* the constant format string: alike errors share it */
+	int sys_errno;		  /* 0 where no system call failed */
+	uint64_t line;		  /* TR_NO_POSITION where not known */
+	uint64_t offset;	  /* TR_NO_POSITION where not known */
+	uint64_t record;	  /* TR_NO_POSITION where not known */
+	const char *pattern;	  /* the constant format string: alike errors share it */
 	char text[TR_ERROR_TEXT]; /* the message, NUL-terminated, cut to fit */
 };
 
@@ -74,8 +74,8 @@ void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format,
 void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "out of memory", TR_CAUSE_MEMORY. */
-void tr_error_memory(struct tr_error *err);
+/* "out of memory", TR_CAUSE_MEMORY. TR_FATAL, for the caller to return. */
+enum tr_status tr_error_memory(struct tr_error *err);
 
 static inline void tr_error_at_line(struct tr_error *err, uint64_t line)
 {

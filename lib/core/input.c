@@ -212,7 +212,8 @@ bool tr_input_idle(struct tr_input *in, unsigned milliseconds)
 		return false;
 	if (in->private->on_wait)
 		in->private->on_wait(in->private->on_wait_context);
-	/* sources can only be asked; each pause is as long as all before, so little is lost by it */
+	/* sources can only be asked; each pause is as long as all before, so little is lost by it
+	 */
 	uint64_t waited = 0, limit = (uint64_t)milliseconds * MILLISECOND;
 	for (uint64_t pause = 50 * MICROSECOND; waited < limit; waited += pause) {
 		if (waited > pause)
@@ -285,10 +286,8 @@ enum tr_status tr_input_line(struct tr_input *in, struct tr_text *line, struct t
 			return skip_long_line(in, err);
 		if (fill(in, available + 1))
 			continue;
-		if (!in->at_end) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (!in->at_end)
+			return tr_error_memory(err);
 		if (available == 0)
 			return TR_END;
 		length = available;

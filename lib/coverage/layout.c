@@ -70,8 +70,7 @@ enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record
 	case TR_OBJECTS_ADDED:
 		return TR_OK;
 	case TR_OBJECTS_MEMORY:
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	default:
 		tr_error_set(err, TR_CAUSE_INPUT, "a shared object over another one");
 		return TR_WARN;

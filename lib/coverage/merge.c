@@ -34,12 +34,6 @@ void tr_merge_free(struct tr_merge *merge)
 	free(merge);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static enum tr_status left_out(struct tr_error *err, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
@@ -75,7 +69,7 @@ static enum tr_status spelled(struct tr_merge *merge, struct tr_record *record, 
 	tr_buffer_reset(&merge->text);
 	tr_literal_write(value, &merge->text);
 	*spelling = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->text));
-	return merge->text.failed || !spelling->data ? out_of_memory(err) : TR_OK;
+	return merge->text.failed || !spelling->data ? tr_error_memory(err) : TR_OK;
 }
 
 static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record,
@@ -172,7 +166,7 @@ static enum tr_status put_info(struct tr_merge *merge, struct tr_record *record,
 	if (merge->has_infos)
 		return other_program(merge, line, err);
 	tr_buffer_put_text(&merge->infos, line);
-	return merge->infos.failed ? out_of_memory(err) : TR_OK;
+	return merge->infos.failed ? tr_error_memory(err) : TR_OK;
 }
 
 /* A new object of that key. NULL: memory. */
@@ -215,7 +209,7 @@ static enum tr_status put_load(struct tr_merge *merge, struct tr_record *record,
 				err);
 	if (status != TR_OK || id)
 		return status;
-	return add_object(merge, key, loaded.first) ? TR_OK : out_of_memory(err);
+	return add_object(merge, key, loaded.first) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status put_block(struct tr_merge *merge, struct tr_record *record,
@@ -237,14 +231,14 @@ static enum tr_status put_block(struct tr_merge *merge, struct tr_record *record
 	if (!block.size || range.last < range.first) /* a fault in a known block is no news */
 		return block.op == TR_EXEC_FAULT ? TR_OK : left_out(err, "an empty block");
 	if (!object)
-		return tr_ranges_add(merge->program, range) ? TR_OK : out_of_memory(err);
+		return tr_ranges_add(merge->program, range) ? TR_OK : tr_error_memory(err);
 	/* what lies behind an object's end would be another's, or nobody's, when it is read again
 	 */
 	bool beyond = range.last > object->last - object->first;
 	if (beyond)
 		range.last = object->last - object->first;
 	if (!tr_ranges_add(merge->objects[object->id - 1].ranges, range))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return beyond ? left_out(err, "what a block has behind the end of its shared object")
 		      : TR_OK;
 }

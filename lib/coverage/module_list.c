@@ -207,8 +207,7 @@ enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record 
 		tr_module_write(&list->head.columns, &row, list->digits, &list->rows);
 	if (good && !list->rows.failed)
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,

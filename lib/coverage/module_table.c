@@ -232,8 +232,7 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 	cell->text = tr_string_bytes(value->text, record->arena);
 	if (cell->text.data)
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 static enum tr_status read_path(struct tr_record *record, struct tr_module_cell *cell,

@@ -113,17 +113,16 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 static enum tr_status merge(struct tr_trace *trace, const struct parts *parts, struct tr_error *err)
 {
 	char more[64];
-	struct tr_source *source = trace->place.format->merge(parts->list, parts->numbers, parts->count);
+	struct tr_source *source =
+		trace->place.format->merge(parts->list, parts->numbers, parts->count);
 
 	trace->in = trace->place.in =
 		source ? tr_input_new(source, &trace->config.read.limits, 0) : NULL;
 	snprintf(more, sizeof more, " and %zu more", parts->count - 1);
 	trace->name.len = strlen(trace->name.data);
 	tr_buffer_put(&trace->name, more, strlen(more) + 1);
-	if (!trace->in || trace->name.failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!trace->in || trace->name.failed)
+		return tr_error_memory(err);
 	trace->place.name = trace->name.data;
 	trace->place.size = -1;
 	return TR_OK;

@@ -127,10 +127,8 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	if (status != TR_OK)
 		return status;
 	if (!tr_invocation_parse(call->tool, call->expansion.words, call->expansion.count,
-				 record->arena, &call->invocation)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+				 record->arena, &call->invocation))
+		return tr_error_memory(err);
 	call->invocation.launchers = at;
 	call->tool = call->invocation.tool;
 	call->kin = kin_of(call);

@@ -47,10 +47,8 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 	if (list->type != TR_LIST)
 		return bad(err, "argv is no list");
 	command->argv = tr_arena_alloc(record->arena, list->count * sizeof *command->argv);
-	if (!command->argv) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!command->argv)
+		return tr_error_memory(err);
 	command->cut = list->flags & TR_CUT;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct tr_value *item = &list->as.items[i];
@@ -63,10 +61,8 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 			return bad(err, "an argument that is no string");
 		command->cut |= (item->flags & TR_CUT) != 0;
 		command->argv[i] = tr_string_bytes(item->text, record->arena);
-		if (!command->argv[i].data) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (!command->argv[i].data)
+			return tr_error_memory(err);
 	}
 	command->argc = list->count;
 	return TR_OK;

@@ -14,12 +14,6 @@ void tr_follow_free(struct tr_follow *follow)
 	*follow = (struct tr_follow){ NULL, NULL, NULL };
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* The map of a field. */
 static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
 			     const struct tr_value **map, struct tr_error *err)
@@ -59,7 +53,7 @@ static enum tr_status follow_env(struct tr_follow *follow, struct tr_record *rec
 		return status;
 	tr_environment_release(follow->pool, follow->top);
 	follow->top = tr_environment_whole(follow->pool, NULL, map);
-	return follow->top ? TR_OK : out_of_memory(err);
+	return follow->top ? TR_OK : tr_error_memory(err);
 }
 
 /* It is said that nobody knows. */
@@ -102,7 +96,7 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 	else
 		follow->own = tr_environment_apply(follow->pool,
 						   field == against_top ? follow->top : near, map);
-	return follow->own ? TR_OK : out_of_memory(err);
+	return follow->own ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status follow_exec(struct tr_follow *follow, struct tr_record *record,
@@ -115,7 +109,7 @@ static enum tr_status follow_exec(struct tr_follow *follow, struct tr_record *re
 	enum tr_status status = find_own(follow, record, err);
 	if (follow->own && tr_cell_number(&record->seq, &seq) &&
 	    !tr_environments_remember(follow->pool, seq, follow->own))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return status;
 }
 
@@ -127,7 +121,7 @@ enum tr_status tr_follow_record(struct tr_follow *follow, struct tr_record *reco
 	if (!is_env && !is_exec)
 		return TR_OK;
 	if (!begin(follow))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	return is_env ? follow_env(follow, record, err) : follow_exec(follow, record, err);

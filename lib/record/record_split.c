@@ -139,10 +139,8 @@ enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 			continue;
 		}
 		struct tr_field *field = new_field(record);
-		if (!field) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (!field)
+			return tr_error_memory(err);
 		*field = read;
 		if (what == NO_FIELD && status == TR_OK) {
 			report(&columns, reason, err);

@@ -36,7 +36,7 @@ static bool check_id(struct tr_text word, struct tr_text id, struct tr_error *er
 		const char *word;
 		char letter;
 	} letters[] = {
-		{ "fn", 'F' }, { "enum", 'E' }, { "mask", 'M' },
+		{ "fn", 'F' },	   { "enum", 'E' },  { "mask", 'M' },
 		{ "struct", 'S' }, { "frame", 'K' },
 	};
 	for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
@@ -153,8 +153,7 @@ static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr
 	return true;
 }
 
-enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
-			       struct tr_error *err)
+enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	if (record->line.data && record->canonical) {
 		tr_buffer_put_text(to, record->line);
@@ -172,10 +171,8 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 	struct tr_error trouble;
 	tr_error_clear(&trouble);
 	bool written = write_line(record, to, &trouble);
-	if (to->failed || trouble.cause == TR_CAUSE_MEMORY) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (to->failed || trouble.cause == TR_CAUSE_MEMORY)
+		return tr_error_memory(err);
 	if (written)
 		return TR_OK;
 	to->len = start;

@@ -30,12 +30,6 @@ void tr_apitrace_tables_free(struct tr_apitrace_tables *tables)
 	tr_buffer_free(&tables->scratch);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* apitrace keeps names as C strings. */
 static struct tr_text as_c_string(struct tr_text bytes)
 {
@@ -205,7 +199,7 @@ static enum tr_status add_function(struct tr_apitrace_tables *tables, struct tr_
 	const struct tr_value *names = names_of(tables, record, "args");
 
 	if (tables->failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!names) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%%fn %.*s without a list args", (int)id.len,
 			     id.data);
@@ -213,28 +207,28 @@ static enum tr_status add_function(struct tr_apitrace_tables *tables, struct tr_
 	}
 	struct tr_apitrace_function *function = tr_arena_alloc(arena, sizeof *function);
 	if (!function)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	*function = (struct tr_apitrace_function){ .cell = TR_TEXT("-") };
 	if (record->name.type == TR_CELL_TEXT)
 		function->cell = tr_arena_copy(arena, record->name.text);
 	if (!function->cell.data)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	function->name = cell_name(function->cell, arena);
 	if (!function->name.data || !render_function(tables, function, arena))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	function->arguments = tr_arena_alloc(arena, names->count * sizeof *function->arguments);
 	if (!function->arguments)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	for (; function->count < names->count; function->count++) {
 		if (!set_argument(tables, &function->arguments[function->count],
 				  names->as.items[function->count].text, function->count))
-			return out_of_memory(err);
+			return tr_error_memory(err);
 	}
 	if (!tr_map_put(&tables->others, id, function) || !map_arguments(function))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!tr_map_get(&tables->functions, function->cell) &&
 	    !tr_map_put(&tables->functions, function->cell, function))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return TR_OK;
 }
 
@@ -303,7 +297,7 @@ static enum tr_status add_frame(struct tr_apitrace_tables *tables, struct tr_tex
 		*frame = tr_arena_copy(&tables->arena, tr_buffer_text(&line));
 	tr_buffer_free(&line);
 	good = good && frame->data && tr_map_put(&tables->frames, id, frame);
-	return good ? TR_OK : out_of_memory(err);
+	return good ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status add_structure(struct tr_apitrace_tables *tables, struct tr_text id,
@@ -312,7 +306,7 @@ static enum tr_status add_structure(struct tr_apitrace_tables *tables, struct tr
 	if (record->name.type != TR_CELL_TEXT || !tr_text_is(record->name.text, "GUID"))
 		return TR_OK;
 	/* the map wants to point to something */
-	return tr_map_put(&tables->guids, id, tables) ? TR_OK : out_of_memory(err);
+	return tr_map_put(&tables->guids, id, tables) ? TR_OK : tr_error_memory(err);
 }
 
 enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct tr_record *record,
@@ -331,7 +325,7 @@ enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct 
 		return TR_OK;
 	id = tr_arena_copy(&tables->arena, id);
 	if (!id.data)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (function)
 		return add_function(tables, id, record, err);
 	if (frame)

@@ -132,8 +132,7 @@ static enum tr_status put_header(struct tr_apitrace_text *text, struct tr_record
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 	if (!pairs || pairs->type != TR_LIST || put_properties(text, pairs))
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 static bool is_call(const struct tr_record *record)

@@ -251,10 +251,8 @@ enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_re
 	struct tr_apitrace_shape shape;
 	enum tr_status status = record->line.data ? tr_record_split(record, err) : TR_OK;
 
-	if (status == TR_FATAL || !tr_apitrace_text_shape(text, record, &shape)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (status == TR_FATAL || !tr_apitrace_text_shape(text, record, &shape))
+		return tr_error_memory(err);
 	if (status == TR_WARN)
 		err->severity = TR_FLAW;
 	if (!is_wanted(text, record, &shape))
@@ -270,6 +268,5 @@ enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_re
 		put_end(text, record, &shape);
 		return status;
 	}
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }

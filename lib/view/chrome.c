@@ -375,10 +375,8 @@ enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			return TR_FATAL;
 		tr_output_record_end(chrome->out);
 	}
-	if (chrome->line.failed || chrome->origins.failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (chrome->line.failed || chrome->origins.failed)
+		return tr_error_memory(err);
 	if (!record)
 		finish(chrome);
 	return TR_OK;

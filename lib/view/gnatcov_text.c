@@ -109,12 +109,6 @@ static void put_line(struct tr_gnatcov_text *text, uint64_t first, uint64_t last
 	tr_output_used(text->out, (size_t)(p - begin) + text->tail_len[op]);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static enum tr_status add_to_base(struct tr_gnatcov_text *text, const struct tr_block *block,
 				  struct tr_error *err)
 {
@@ -124,7 +118,7 @@ static enum tr_status add_to_base(struct tr_gnatcov_text *text, const struct tr_
 	if (block->digits > text->digits)
 		text->digits = block->digits;
 	if (range.last >= range.first)
-		return tr_ranges_add(text->ranges, range) ? TR_OK : out_of_memory(err);
+		return tr_ranges_add(text->ranges, range) ? TR_OK : tr_error_memory(err);
 	if (block->op == TR_EXEC_FAULT)
 		return TR_OK; /* a fault in a block that is known already */
 	put_line(text, range.first, range.last, block->digits, block->op);
@@ -220,7 +214,7 @@ static enum tr_status put_info(struct tr_gnatcov_text *text, struct tr_record *r
 	if (status != TR_OK || text->style == TR_GNATCOV_TEXT_BASE)
 		return status;
 	status = tr_gnatcov_text_info(record, text->big, &text->infos, err);
-	return text->infos.failed ? out_of_memory(err) : status;
+	return text->infos.failed ? tr_error_memory(err) : status;
 }
 
 static enum tr_status put_load(struct tr_gnatcov_text *text, struct tr_record *record,

@@ -154,20 +154,16 @@ enum tr_status tr_json_fields_arrange(struct tr_json_fields *fields, struct tr_r
 				      struct tr_error *err)
 {
 	enum tr_status worst = TR_OK;
-	if (!reserve(fields, record->count)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!reserve(fields, record->count))
+		return tr_error_memory(err);
 	bool args = tr_json_has_args(record->kind);
 	fields->count = record->count;
 	for (size_t i = 0; i < record->count; i++) {
 		fields->list[i].field = &record->fields[i];
 		enum tr_status status =
 			arrange_field(&fields->list[i], record, args, worst == TR_OK ? err : NULL);
-		if (status == TR_FATAL) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (status == TR_FATAL)
+			return tr_error_memory(err);
 		if (status > worst)
 			worst = status;
 	}

@@ -29,12 +29,6 @@ void tr_srctrace_text_free(struct tr_srctrace_text *text)
 	free(text);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "not shown: %s: %s", key, what);
@@ -79,7 +73,7 @@ static enum tr_status put_info(struct tr_srctrace_text *text, struct tr_record *
 		return status;
 	struct tr_text bytes = tr_string_bytes(data->text, record->arena);
 	if (!bytes.data)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_buffer_put_literal(&text->entry, "Info ");
 	if (record->name.type == TR_CELL_TEXT)
 		put_kind(record->name.text, &text->entry);
@@ -143,7 +137,7 @@ static enum tr_status put_bits(struct tr_record *record, const char *count_key, 
 		return wrong(err, key, "the field is missing");
 	status = tr_numbers_begin(&bits, record, field, &why);
 	if (status != TR_OK)
-		return status == TR_FATAL ? out_of_memory(err) : wrong(err, key, why.text);
+		return status == TR_FATAL ? tr_error_memory(err) : wrong(err, key, why.text);
 	if (count->as.number) {
 		tr_buffer_put_literal(to, "[0-");
 		tr_buffer_put_decimal(to, count->as.number - 1);
@@ -201,7 +195,7 @@ enum tr_status tr_srctrace_text_put(struct tr_srctrace_text *text, struct tr_rec
 	tr_buffer_reset(&text->entry);
 	enum tr_status status = unit ? put_unit(text, record, err) : put_info(text, record, err);
 	if (text->entry.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (status != TR_OK)
 		return status;
 	text->in_info = !unit;

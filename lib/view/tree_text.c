@@ -222,15 +222,11 @@ static enum tr_status show(struct tr_tree_text *tree, struct tr_error *err)
 	struct tr_forest *forest = &tree->forest;
 	size_t depth;
 
-	if (!tr_forest_link(forest)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_forest_link(forest))
+		return tr_error_memory(err);
 	measure(tree);
-	if (!show_titles(tree)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!show_titles(tree))
+		return tr_error_memory(err);
 	for (uint32_t at = TR_FOREST_NONE;
 	     (at = tr_forest_next(forest, at, &depth)) != TR_FOREST_NONE;) {
 		if (!show_node(tree, &forest->nodes[at], depth, err))

@@ -1,4 +1,5 @@
 #include "format/apitrace/apitrace.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".trace", NULL };
 
@@ -30,7 +31,7 @@ const struct tr_format tr_format_apitrace = {
 	.next = tr_apitrace_next,
 	.close = tr_apitrace_close,
 	.create = tr_apitrace_create,
-	.put = tr_apitrace_put,
-	.finish = tr_apitrace_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_apitrace_discard,
 };

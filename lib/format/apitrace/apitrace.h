@@ -96,9 +96,6 @@ void tr_apitrace_close(struct tr_reader *reader);
 /* write.c */
 struct tr_writer *tr_apitrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
-enum tr_status tr_apitrace_put(struct tr_writer *writer, struct tr_record *record,
-			       struct tr_error *err);
-enum tr_status tr_apitrace_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_apitrace_discard(struct tr_writer *writer);
 
 #endif

@@ -331,8 +331,7 @@ enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *re
 		tr_encode_raw(encoder, record, raw);
 	if (encoder->failed || encoder->bytes.failed || (!done && err->cause == TR_CAUSE_MEMORY)) {
 		tr_encode_undo(encoder);
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	}
 	if (!done) {
 		tr_encode_undo(encoder);

@@ -88,6 +88,5 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 		tr_encode_raw(encoder, header, raw);
 	if (!encoder->failed && !encoder->bytes.failed)
 		return status;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }

@@ -30,8 +30,7 @@ static enum tr_status add_raw(struct tr_record *record, struct tr_text source, s
 		if (tr_record_add(record, TR_TEXT(".raw"), raw))
 			return TR_OK;
 	}
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 enum tr_status tr_apitrace_exact_add(struct tr_apitrace_exact *exact, struct tr_record *record,

@@ -174,8 +174,7 @@ static enum tr_status say_short(struct tr_apitrace_reader *reader, struct tr_err
 	say_call(reader, err, "");
 	if (!reader->begun || make_cut(reader))
 		return TR_WARN;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error *err)
@@ -188,8 +187,7 @@ static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error
 		say_call(reader, err, "; nothing behind it can be read");
 		return TR_FATAL;
 	default:
-		tr_error_memory(err);
-		return TR_FATAL;
+		return tr_error_memory(err);
 	}
 }
 
@@ -272,10 +270,8 @@ static enum tr_status hand_out_definition(struct tr_apitrace_reader *reader,
 	tr_arena_reset(&reader->definition_arena);
 	tr_record_init(definition, &reader->definition_arena);
 	definition->source_offset = reader->definition->offset;
-	if (!tr_apitrace_definition(reader->definition, definition)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_apitrace_definition(reader->definition, definition))
+		return tr_error_memory(err);
 	reader->definition = reader->definition->next;
 	*record = definition;
 	return reader->exact ? tr_apitrace_exact_add(reader->exact, definition, none, err) : TR_OK;
@@ -325,10 +321,8 @@ enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **recor
 		return TR_END;
 	if (!tr_apitrace_read_unit(reader))
 		return say_why(reader, err);
-	if (!take_unit(reader)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!take_unit(reader))
+		return tr_error_memory(err);
 	if (reader->definition || reader->parse.flawed || reader->exact)
 		return hand_out(reader, record, err);
 	reader->record_due = false;

@@ -122,12 +122,6 @@ static enum tr_status wrong(struct tr_error *err, const char *what, struct tr_te
 	return TR_WARN;
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static enum tr_status string_bytes(const struct tr_value *value, struct tr_text where,
 				   struct tr_arena *arena, struct tr_text *bytes,
 				   struct tr_error *err)
@@ -135,7 +129,7 @@ static enum tr_status string_bytes(const struct tr_value *value, struct tr_text 
 	if (value->type != TR_STRING || value->flags & TR_CUT)
 		return wrong(err, "not a string", where);
 	*bytes = tr_string_bytes(value->text, arena);
-	return bytes->data || !value->text.len ? TR_OK : out_of_memory(err);
+	return bytes->data || !value->text.len ? TR_OK : tr_error_memory(err);
 }
 
 /* Labels of functions and structures: a list of strings. */
@@ -152,7 +146,7 @@ static enum tr_status read_names(struct tr_record *record, const char *key,
 		return wrong(err, "not a list", tr_text_from(key));
 	draft->labels = tr_arena_alloc(record->arena, list->count * sizeof *draft->labels);
 	if (!draft->labels)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	draft->count = list->count;
 	for (size_t i = 0; i < list->count; i++) {
 		draft->labels[i] = (struct tr_apitrace_label){ 0 };
@@ -197,7 +191,7 @@ static enum tr_status read_constant(struct tr_record *record, const struct tr_fi
 	if (tr_cell_bytes(field->key, record->arena, &label->name, &why))
 		return TR_OK;
 	if (why.cause == TR_CAUSE_MEMORY)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return wrong(err, why.text, field->key);
 }
 
@@ -208,7 +202,7 @@ static enum tr_status read_fields(struct tr_record *record, struct tr_apitrace_s
 	enum tr_status status = TR_OK;
 	draft->labels = tr_arena_alloc(record->arena, record->count * sizeof *draft->labels);
 	if (!draft->labels)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	draft->count = record->count;
 	for (size_t i = 0; i < record->count && status == TR_OK; i++) {
 		struct tr_field *field = &record->fields[i];
@@ -259,7 +253,7 @@ enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_si
 		return wrong(err, "a name is missing", id);
 	if (!tr_cell_bytes(record->name.text, record->arena, &draft->name, &why)) {
 		if (why.cause == TR_CAUSE_MEMORY)
-			return out_of_memory(err);
+			return tr_error_memory(err);
 		return wrong(err, why.text, record->name.text);
 	}
 	return read_names(record, function ? "args" : "members", draft, err);

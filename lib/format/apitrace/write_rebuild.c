@@ -1,5 +1,4 @@
 /* Signatures whose definitions were lost, as far as the records show them. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "format/apitrace/apitrace.h"

@@ -60,8 +60,7 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 	there = tr_apitrace_define(&signatures->defined, &draft);
 	if (there && settle(signatures, there))
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 /* "#12": an argument by its number, whatever its name. */

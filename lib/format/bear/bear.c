@@ -1,4 +1,5 @@
 #include "format/bear/bear.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { "events.json", NULL };
 
@@ -21,7 +22,7 @@ const struct tr_format tr_format_bear = {
 	.next = tr_bear_next,
 	.close = tr_bear_close,
 	.create = tr_bear_create,
-	.put = tr_bear_put,
-	.finish = tr_bear_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_bear_discard,
 };

@@ -26,9 +26,6 @@ void tr_bear_close(struct tr_reader *reader);
 
 struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);
-enum tr_status tr_bear_put(struct tr_writer *writer, struct tr_record *record,
-			   struct tr_error *err);
-enum tr_status tr_bear_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_bear_discard(struct tr_writer *writer);
 
 /*

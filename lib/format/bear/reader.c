@@ -69,12 +69,6 @@ void tr_bear_close(struct tr_reader *reader)
 	free(reader);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* Hands out the line. */
 static enum tr_status deliver(struct tr_reader *reader, struct tr_record **record,
 			      struct tr_error *err)
@@ -84,7 +78,7 @@ static enum tr_status deliver(struct tr_reader *reader, struct tr_record **recor
 	tr_buffer_put_byte(line, '\n');
 	/* whoever scans the line with wide loads finds readable bytes behind it */
 	if (!tr_buffer_room(line, TR_INPUT_PAD) || reader->extra.failed || reader->text.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(line), err))
 		return TR_FATAL;
@@ -323,10 +317,10 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text objec
 		put_columns(reader, "exec", event, task);
 		done = put_execution(reader, event, err);
 		if (done && !begin_process(reader, event, seq))
-			return out_of_memory(err);
+			return tr_error_memory(err);
 	} else if (event->rid && (event->terminated || event->signalled)) {
 		if (!end_process(reader, event, &task))
-			return out_of_memory(err);
+			return tr_error_memory(err);
 		put_columns(reader, "exit", event, task);
 		done = put_exit(reader, event, err);
 	} else {
@@ -355,7 +349,7 @@ enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
 		unsigned version = 3;
 		if (tr_json_items_peek(reader->items.in, MOST, &object)) {
 			if (!tr_bear_event_open(&event, object, &reader->arena))
-				return out_of_memory(err);
+				return tr_error_memory(err);
 			version = tr_bear_is_execution(&event) && !event.started ? 4 : 3;
 		}
 		return give_header(reader, version, record, err);
@@ -365,6 +359,6 @@ enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
 	if (status != TR_OK)
 		return status;
 	if (!tr_bear_event_open(&event, object, &reader->arena))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return make_record(reader, object, &event, record, err);
 }

@@ -3,12 +3,6 @@
 #include "record/json.h"
 #include "record/literal.h"
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* Appends a field's value as JSON. TR_WARN: it is none. */
 static enum tr_status put_value(struct tr_bear_writer *writer, struct tr_record *record,
 				struct tr_field *field, struct tr_error *err)
@@ -20,7 +14,7 @@ static enum tr_status put_value(struct tr_bear_writer *writer, struct tr_record 
 	tr_buffer_reset(&writer->literal);
 	tr_literal_write(value, &writer->literal);
 	if (writer->literal.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
 				  err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
@@ -107,7 +101,7 @@ static void put_timestamp(struct tr_bear_writer *writer, struct tr_record *recor
 static enum tr_status put_extra(struct tr_bear_writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
-	struct tr_field *field = writer->faithful ? tr_record_field(record, "extra") : NULL;
+	struct tr_field *field = writer->base.faithful ? tr_record_field(record, "extra") : NULL;
 	size_t begin = writer->line.len + 1;
 
 	if (!field)
@@ -139,13 +133,13 @@ static enum tr_status put_environment(struct tr_bear_writer *writer, struct tr_r
 		return put_value(writer, record, whole, err);
 	}
 	if (!writer->follow.own) {
-		writer->unknown += !writer->faithful;
+		writer->unknown += !writer->base.faithful;
 		return TR_OK;
 	}
 	tr_buffer_put_literal(&writer->line, ",\"environment\":");
 	tr_buffer_reset(&writer->literal);
 	if (!tr_environment_write(writer->follow.pool, writer->follow.own, &writer->literal))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
 				  err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
@@ -181,7 +175,7 @@ enum tr_status tr_bear_render_exec(struct tr_bear_writer *writer, struct tr_reco
 
 	tr_buffer_reset(line);
 	if (tr_cell_number(&record->seq, &seq) && !tr_recent_put(&writer->pids, seq, pid))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (writer->version == 4) {
 		tr_buffer_put_literal(line, "{\"pid\":");
 		tr_buffer_put_decimal(line, pid);
@@ -190,7 +184,7 @@ enum tr_status tr_bear_render_exec(struct tr_bear_writer *writer, struct tr_reco
 	} else {
 		tr_buffer_put_literal(line, "{\"rid\":");
 		if (!put_rid(writer, record, pid))
-			return out_of_memory(err);
+			return tr_error_memory(err);
 		tr_buffer_put_literal(line, ",\"started\":{");
 		status = put_execution(writer, record, command, err);
 		tr_buffer_put_literal(line, ",\"pid\":");

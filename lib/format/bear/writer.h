@@ -3,29 +3,25 @@
 #define TR_FORMAT_BEAR_WRITER_H
 
 #include "format/bear/bear.h"
+#include "format/segment_writer.h"
 #include "process/command.h"
 #include "process/follow.h"
 #include "process/recent.h"
-#include "record/framing.h"
-#include "record/misfits.h"
 
 struct tr_bear_writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_buffer line, literal;
 	unsigned version_wanted; /* 0: as the segment has it */
 
 	/* the segment */
-	bool faithful; /* it was a bear trace: its environments are whole */
 	unsigned version;
-	struct tr_framing framing;
 	struct tr_follow follow;
 	struct tr_recent pids; /* of executions, by seq */
 	struct tr_recent rids; /* of what runs, by pid */
 
 	uint64_t next_rid; /* for executions that have none */
 	uint64_t unknown;  /* executions whose environment is not known */
-	bool finished, told;
-	struct tr_misfits misfits;
+	bool told;
 };
 
 /*

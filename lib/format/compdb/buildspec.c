@@ -1,4 +1,5 @@
 #include "format/compdb/compdb.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { NULL };
 
@@ -23,7 +24,7 @@ const struct tr_format tr_format_buildspec = {
 	.next = tr_compdb_next,
 	.close = tr_compdb_close,
 	.create = tr_buildspec_create,
-	.put = tr_buildspec_put,
-	.finish = tr_buildspec_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_buildspec_discard,
 };

@@ -1,4 +1,5 @@
 #include "format/compdb/compdb.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { "compile_commands.json", NULL };
 
@@ -25,7 +26,7 @@ const struct tr_format tr_format_compdb = {
 	.next = tr_compdb_next,
 	.close = tr_compdb_close,
 	.create = tr_compdb_create,
-	.put = tr_compdb_put,
-	.finish = tr_compdb_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_compdb_discard,
 };

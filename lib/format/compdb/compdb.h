@@ -27,16 +27,10 @@ void tr_compdb_close(struct tr_reader *reader);
 
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-enum tr_status tr_compdb_put(struct tr_writer *writer, struct tr_record *record,
-			     struct tr_error *err);
-enum tr_status tr_compdb_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_compdb_discard(struct tr_writer *writer);
 
 struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
 				      struct tr_error *err);
-enum tr_status tr_buildspec_put(struct tr_writer *writer, struct tr_record *record,
-				struct tr_error *err);
-enum tr_status tr_buildspec_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_buildspec_discard(struct tr_writer *writer);
 
 /* The settings quoting and tools. False: err is filled. The tools are the caller's to free. */

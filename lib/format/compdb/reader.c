@@ -83,12 +83,6 @@ void tr_compdb_close(struct tr_reader *reader)
 	free(reader);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 struct object {
 	struct tr_json_member *members;
 	size_t count;
@@ -281,7 +275,7 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
 	struct object object;
 
 	if (!find_members(&object, text, &reader->arena))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!object.directory && !object.arguments && !object.command) {
 		tr_error_set(err, TR_CAUSE_INPUT, "an object without directory and arguments");
 		return TR_WARN;
@@ -300,7 +294,7 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
 	tr_buffer_put_byte(line, '\n');
 	/* whoever scans the line with wide loads finds readable bytes behind it */
 	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed || reader->extra.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!done)
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 	tr_record_init(&reader->record, &reader->arena);

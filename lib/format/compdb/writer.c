@@ -1,76 +1,25 @@
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/id_map.h"
 #include "format/compdb/compdb.h"
 #include "format/compdb/entry.h"
-#include "record/framing.h"
-#include "record/misfits.h"
+#include "format/segment_writer.h"
 
 struct writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
 	enum tr_compdb_unique unique;
 	bool inlined;
 
-	struct tr_framing framing;
 	struct tr_kinship kinship; /* of the segment */
 	struct tr_buffer entries;  /* of the record */
 	struct tr_buffer fallback; /* for files that nothing else compiles, until the end */
 
 	/* the whole stream */
 	struct tr_id_map keys, files; /* of entries that were written: two halves of a hash */
-	bool begun, finished, fallback_done;
-	struct tr_misfits misfits;
+	bool begun;
 };
-
-static bool set_up(struct writer *writer, const struct tr_settings *settings, struct tr_error *err)
-{
-	static const char *const uniques[] = { "file+output", "file", "all", "none" };
-	struct tr_text unique = tr_setting_get(settings, "unique", "file+output");
-
-	for (unsigned i = 0; i < sizeof uniques / sizeof *uniques; i++)
-		if (tr_text_is(unique, uniques[i]))
-			writer->unique = (enum tr_compdb_unique)i;
-	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "keep"), "inline");
-	return tr_compdb_call_config(settings, &writer->calls, &writer->tools, err);
-}
-
-struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
-				   struct tr_error *err)
-{
-	struct writer *writer = calloc(1, sizeof *writer);
-
-	if (!writer) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	writer->out = out;
-	if (set_up(writer, &config->settings, err))
-		return (struct tr_writer *)writer;
-	tr_compdb_discard((struct tr_writer *)writer);
-	return NULL;
-}
-
-void tr_compdb_discard(struct tr_writer *base)
-{
-	struct writer *writer = (struct writer *)base;
-
-	tr_tool_config_free(writer->tools);
-	tr_kinship_free(&writer->kinship);
-	tr_buffer_free(&writer->entries);
-	tr_buffer_free(&writer->fallback);
-	tr_id_map_free(&writer->keys);
-	tr_id_map_free(&writer->files);
-	free(writer);
-}
-
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
 
 /* Sixteen hex digits. */
 static uint64_t number_of(const char *hex)
@@ -103,12 +52,12 @@ static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, 
 	if (!fresh)
 		return done;
 	if (writer->begun)
-		tr_output_put_literal(writer->out, ",\n");
+		tr_output_put_literal(writer->base.out, ",\n");
 	else
-		tr_output_put_literal(writer->out, "[\n");
+		tr_output_put_literal(writer->base.out, "[\n");
 	writer->begun = true;
-	tr_output_put_text(writer->out, json);
-	tr_output_record_end(writer->out);
+	tr_output_put_text(writer->base.out, json);
+	tr_output_record_end(writer->base.out);
 	return done;
 }
 
@@ -164,12 +113,12 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	if (wanted && !lost &&
 	    !tr_compdb_call_put(call, writer->inlined, writer->unique, record->arena,
 				&writer->entries))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	enum tr_kin_verdict verdict =
 		tr_kinship_take(&writer->kinship, record, call->kin,
 				tr_buffer_text(&writer->entries), emit, writer);
 	if (verdict == TR_KIN_FAILED)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (verdict == TR_KIN_HIDDEN || call->kin == TR_KIN_OTHER)
 		return TR_OK;
 	if (lost) {
@@ -195,7 +144,7 @@ static enum tr_status inline_files(struct writer *writer, struct tr_record *reco
 						   record->arena, &expansion, err);
 	struct tr_text *argv = tr_arena_alloc(record->arena, expansion.count * sizeof *entry->argv);
 	if (status != TR_OK || !argv)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	for (size_t i = 0; i < expansion.count; i++)
 		argv[i] = expansion.words[i].text;
 	entry->argv = argv;
@@ -254,7 +203,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 		if ((!entry.output.data && !find_implied(record, &entry)) ||
 		    !tr_compdb_entry_put(&entry, writer->unique, false, &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
-			status = out_of_memory(err);
+			status = tr_error_memory(err);
 		else if (missing.data)
 			status = tr_respfile_missing(missing, err);
 	}
@@ -286,66 +235,72 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 }
 
 /* Nothing more of the segment comes. */
-static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
-				  struct tr_error *err)
+static enum tr_status end_segment(void *self, struct tr_error *err)
 {
-	bool done = tr_kinship_end(&writer->kinship, emit, writer);
+	struct writer *writer = self;
 
-	return done ? tr_framing_end(&writer->framing, trailer, err) : out_of_memory(err);
+	return tr_kinship_end(&writer->kinship, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
-	enum tr_status status = TR_OK;
+	return tr_text_is(record->kind, "exec") ? put_exec(self, record, err) : TR_END;
+}
 
-	if (tr_text_is(record->kind, "exec"))
-		status = put_exec(writer, record, err);
+static enum tr_status close_list(void *self, struct tr_error *err)
+{
+	struct writer *writer = self;
+
+	if (!put_entries(writer, tr_buffer_text(&writer->fallback), true))
+		return tr_error_memory(err);
+	if (writer->begun)
+		tr_output_put_literal(writer->base.out, "\n]\n");
 	else
-		tr_misfits_add(&writer->misfits, record->kind);
-	if (!tr_framing_lost(status, err))
-		tr_framing_count(&writer->framing, record);
-	return status;
+		tr_output_put_literal(writer->base.out, "[]\n");
+	return TR_OK;
 }
 
-enum tr_status tr_compdb_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
-{
-	struct writer *writer = (struct writer *)base;
-	enum tr_status status;
+static const struct tr_segment_steps steps = {
+	.format = "compdb",
+	.put = put_record,
+	.end = end_segment,
+	.close = close_list,
+};
 
-	tr_error_clear(err);
-	switch (record->type) {
-	case TR_HEADER:
-		status = end_segment(writer, NULL, err);
-		tr_framing_begin(&writer->framing);
-		return status;
-	case TR_TRAILER:
-		return end_segment(writer, record, err);
-	case TR_RECORD:
-		return put_record(writer, record, err);
-	default:
-		return TR_OK;
-	}
+static bool set_up(struct writer *writer, const struct tr_settings *settings, struct tr_error *err)
+{
+	static const char *const uniques[] = { "file+output", "file", "all", "none" };
+	struct tr_text unique = tr_setting_get(settings, "unique", "file+output");
+
+	for (unsigned i = 0; i < sizeof uniques / sizeof *uniques; i++)
+		if (tr_text_is(unique, uniques[i]))
+			writer->unique = (enum tr_compdb_unique)i;
+	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "keep"), "inline");
+	return tr_compdb_call_config(settings, &writer->calls, &writer->tools, err);
 }
 
-enum tr_status tr_compdb_finish(struct tr_writer *base, struct tr_error *err)
+struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
+				   struct tr_error *err)
+{
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+
+	if (!writer)
+		return NULL;
+	if (set_up(writer, &config->settings, err))
+		return (struct tr_writer *)writer;
+	tr_compdb_discard((struct tr_writer *)writer);
+	return NULL;
+}
+
+void tr_compdb_discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
 
-	if (!writer->finished) {
-		writer->finished = true;
-		enum tr_status status = end_segment(writer, NULL, err);
-		if (status != TR_OK)
-			return status;
-	}
-	if (!writer->fallback_done) {
-		writer->fallback_done = true;
-		if (!put_entries(writer, tr_buffer_text(&writer->fallback), true))
-			return out_of_memory(err);
-		if (writer->begun)
-			tr_output_put_literal(writer->out, "\n]\n");
-		else
-			tr_output_put_literal(writer->out, "[]\n");
-	}
-	return tr_misfits_tell(&writer->misfits, "compdb", err);
+	tr_tool_config_free(writer->tools);
+	tr_kinship_free(&writer->kinship);
+	tr_buffer_free(&writer->entries);
+	tr_buffer_free(&writer->fallback);
+	tr_id_map_free(&writer->keys);
+	tr_id_map_free(&writer->files);
+	free(writer);
 }

@@ -2,63 +2,20 @@
 #include <stdlib.h>
 
 #include "format/compdb/compdb.h"
-#include "record/framing.h"
+#include "format/segment_writer.h"
 #include "record/json.h"
-#include "record/misfits.h"
 
 enum respfiles { KEEP, INLINE, ATTACH };
 
 struct writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
 	enum respfiles respfiles;
-
-	/* the segment */
-	bool faithful; /* it was a build specification: everything in it matters */
-	struct tr_framing framing;
-	struct tr_kinship kinship;
-	struct tr_buffer item; /* of the record */
-
-	bool begun, finished, closed;
-	struct tr_misfits misfits;
+	struct tr_kinship kinship; /* of the segment */
+	struct tr_buffer item;	   /* of the record */
+	bool begun;
 };
-
-struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
-				      struct tr_error *err)
-{
-	struct tr_text respfiles = tr_setting_get(&config->settings, "respfiles", "keep");
-	struct writer *writer = calloc(1, sizeof *writer);
-
-	if (!writer) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	writer->out = out;
-	writer->respfiles = tr_text_is(respfiles, "inline")   ? INLINE
-			    : tr_text_is(respfiles, "attach") ? ATTACH
-							      : KEEP;
-	if (tr_compdb_call_config(&config->settings, &writer->calls, &writer->tools, err))
-		return (struct tr_writer *)writer;
-	tr_buildspec_discard((struct tr_writer *)writer);
-	return NULL;
-}
-
-void tr_buildspec_discard(struct tr_writer *base)
-{
-	struct writer *writer = (struct writer *)base;
-
-	tr_tool_config_free(writer->tools);
-	tr_kinship_free(&writer->kinship);
-	tr_buffer_free(&writer->item);
-	free(writer);
-}
-
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
 
 /* A call as the specification shall have it. */
 struct item {
@@ -106,12 +63,12 @@ static bool emit(void *context, struct tr_text item)
 	struct writer *writer = context;
 
 	if (writer->begun)
-		tr_output_put_literal(writer->out, ",\n");
+		tr_output_put_literal(writer->base.out, ",\n");
 	else
-		tr_output_put_literal(writer->out, "[\n");
+		tr_output_put_literal(writer->base.out, "[\n");
 	writer->begun = true;
-	tr_output_put_text(writer->out, item);
-	tr_output_record_end(writer->out);
+	tr_output_put_text(writer->base.out, item);
+	tr_output_record_end(writer->base.out);
 	return true;
 }
 
@@ -179,9 +136,9 @@ static enum tr_status make_item(struct writer *writer, struct tr_record *record,
 	else
 		done = attach(writer, command, item, rules, record->arena, err);
 	if (!done)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	enum tr_status status = TR_OK;
-	if (writer->faithful) {
+	if (writer->base.faithful) {
 		item->file = tr_command_string(record, "file");
 		item->output = tr_command_string(record, "output");
 		status = tr_compdb_extra(record, &extra, err);
@@ -189,7 +146,7 @@ static enum tr_status make_item(struct writer *writer, struct tr_record *record,
 	if (status == TR_OK) {
 		put_item(&writer->item, item, tr_buffer_text(&extra));
 		if (writer->item.failed)
-			status = out_of_memory(err);
+			status = tr_error_memory(err);
 	}
 	tr_buffer_free(&extra);
 	return status;
@@ -202,7 +159,7 @@ static const struct tr_respfile_rules *chosen(const struct writer *writer,
 	const struct tr_respfile_rules *rules = NULL;
 
 	if (!writer->tools)
-		return writer->faithful ? &tr_respfile_usual : NULL;
+		return writer->base.faithful ? &tr_respfile_usual : NULL;
 	if (command->executable.data)
 		rules = tr_tool_config_find(writer->tools, command->executable);
 	if (!rules && command->argc)
@@ -260,7 +217,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin,
 						      tr_buffer_text(&writer->item), emit, writer);
 	if (verdict == TR_KIN_FAILED)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!wanted || verdict == TR_KIN_HIDDEN)
 		return TR_OK;
 	if (!whole)
@@ -276,81 +233,67 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (tr_command_failed(record))
 		return TR_OK;
 	tr_buffer_reset(&writer->item);
-	enum tr_status status = writer->tools || writer->faithful ? put_chosen(writer, record, err)
-								  : put_call(writer, record, err);
+	enum tr_status status = writer->tools || writer->base.faithful
+					? put_chosen(writer, record, err)
+					: put_call(writer, record, err);
 	if (status != TR_OK)
 		tr_error_at_line(err, record->source_line);
 	return status;
 }
 
-static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
-				  struct tr_error *err)
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
-	bool done = tr_kinship_end(&writer->kinship, emit, writer);
-
-	writer->faithful = false;
-	return done ? tr_framing_end(&writer->framing, trailer, err) : out_of_memory(err);
+	return tr_text_is(record->kind, "exec") ? put_exec(self, record, err) : TR_END;
 }
 
-static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
-				    struct tr_error *err)
+static enum tr_status end_segment(void *self, struct tr_error *err)
 {
-	if (tr_record_split(header, err) == TR_FATAL)
-		return TR_FATAL;
-	enum tr_status status = end_segment(writer, NULL, err);
-	struct tr_field *format = tr_record_field(header, "format");
-	tr_framing_begin(&writer->framing);
-	writer->faithful = format && format->text.data && tr_text_is(format->text, "buildspec");
-	return status;
+	struct writer *writer = self;
+
+	return tr_kinship_end(&writer->kinship, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static enum tr_status close_list(void *self, struct tr_error *err)
 {
-	enum tr_status status = TR_OK;
+	struct writer *writer = self;
 
-	if (tr_text_is(record->kind, "exec"))
-		status = put_exec(writer, record, err);
-	else
-		tr_misfits_add(&writer->misfits, record->kind);
-	if (!tr_framing_lost(status, err))
-		tr_framing_count(&writer->framing, record);
-	return status;
+	(void)err;
+	if (!writer->begun)
+		tr_output_put_literal(writer->base.out, "[\n");
+	tr_output_put_literal(writer->base.out, "]\n");
+	return TR_OK;
 }
 
-enum tr_status tr_buildspec_put(struct tr_writer *base, struct tr_record *record,
-				struct tr_error *err)
+static const struct tr_segment_steps steps = {
+	.format = "buildspec",
+	.put = put_record,
+	.end = end_segment,
+	.close = close_list,
+};
+
+struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
+				      struct tr_error *err)
+{
+	struct tr_text respfiles = tr_setting_get(&config->settings, "respfiles", "keep");
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+
+	if (!writer)
+		return NULL;
+	writer->respfiles = tr_text_is(respfiles, "inline")   ? INLINE
+			    : tr_text_is(respfiles, "attach") ? ATTACH
+							      : KEEP;
+	if (tr_compdb_call_config(&config->settings, &writer->calls, &writer->tools, err))
+		return (struct tr_writer *)writer;
+	tr_buildspec_discard((struct tr_writer *)writer);
+	return NULL;
+}
+
+void tr_buildspec_discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
 
-	tr_error_clear(err);
-	switch (record->type) {
-	case TR_HEADER:
-		return begin_segment(writer, record, err);
-	case TR_TRAILER:
-		return end_segment(writer, record, err);
-	case TR_RECORD:
-		return put_record(writer, record, err);
-	default:
-		return TR_OK;
-	}
-}
-
-enum tr_status tr_buildspec_finish(struct tr_writer *base, struct tr_error *err)
-{
-	struct writer *writer = (struct writer *)base;
-
-	if (!writer->finished) {
-		writer->finished = true;
-		enum tr_status status = end_segment(writer, NULL, err);
-		if (status != TR_OK)
-			return status;
-	}
-	if (!writer->closed) {
-		writer->closed = true;
-		if (!writer->begun)
-			tr_output_put_literal(writer->out, "[\n");
-		tr_output_put_literal(writer->out, "]\n");
-	}
-	return tr_misfits_tell(&writer->misfits, "buildspec", err);
+	tr_tool_config_free(writer->tools);
+	tr_kinship_free(&writer->kinship);
+	tr_buffer_free(&writer->item);
+	free(writer);
 }

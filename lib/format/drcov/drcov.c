@@ -1,4 +1,5 @@
 #include "format/drcov/drcov.h"
+#include "format/segment_writer.h"
 
 #include <string.h>
 
@@ -34,7 +35,7 @@ const struct tr_format tr_format_drcov = {
 	.next = tr_drcov_next,
 	.close = tr_drcov_close,
 	.create = tr_drcov_create,
-	.put = tr_drcov_put,
-	.finish = tr_drcov_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_drcov_discard,
 };

@@ -43,9 +43,6 @@ void tr_drcov_close(struct tr_reader *reader);
 
 struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
 				  struct tr_error *err);
-enum tr_status tr_drcov_put(struct tr_writer *writer, struct tr_record *record,
-			    struct tr_error *err);
-enum tr_status tr_drcov_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_drcov_discard(struct tr_writer *writer);
 
 /* The value of -O module: PATH@0xBASE. False: it is none. */

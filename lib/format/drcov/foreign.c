@@ -46,12 +46,6 @@ void tr_drcov_foreign_free(struct tr_drcov_foreign *foreign)
 	tr_map_free(&foreign->by_range);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static bool name_is(const struct tr_record *record, const char *name)
 {
 	return record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, name);
@@ -83,7 +77,7 @@ static enum tr_status put_info(struct tr_drcov_foreign *foreign, struct tr_recor
 	if (data.data)
 		tr_buffer_put_text(to, data);
 	if (to->failed || err->cause == TR_CAUSE_MEMORY)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return tr_layout_info(&foreign->layout, record, err);
 }
 
@@ -122,7 +116,7 @@ static enum tr_status put_load(struct tr_drcov_foreign *foreign, struct tr_recor
 		return status;
 	struct tr_drcov_object *object = object_of(foreign, &loaded);
 	if (!object)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_objects_rename(&foreign->layout.objects, loaded.first, object->id);
 	return TR_OK;
 }
@@ -153,13 +147,13 @@ static enum tr_status put_block(struct tr_drcov_foreign *foreign, struct tr_reco
 	}
 	found = tr_arena_alloc(&foreign->memory, sizeof *found);
 	if (!found)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	*found = key;
 	bytes.data = (const char *)found;
 	*foreign->last = found;
 	foreign->last = &found->next;
 	foreign->count++;
-	return list || tr_map_put(&foreign->seen, bytes, found) ? TR_OK : out_of_memory(err);
+	return list || tr_map_put(&foreign->seen, bytes, found) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status no_coverage(struct tr_error *err)

@@ -35,12 +35,6 @@ void tr_drcov_close(struct tr_reader *base)
 	free(reader);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 enum tr_status tr_drcov_warn(struct tr_drcov_reader *reader, struct tr_error *err)
 {
 	if (reader->binary)
@@ -63,7 +57,7 @@ enum tr_status tr_drcov_deliver(struct tr_drcov_reader *reader, struct tr_record
 	tr_buffer_put_byte(out, '\n');
 	/* whoever scans the line with wide loads finds readable bytes behind it */
 	if (!tr_buffer_room(out, TR_INPUT_PAD) || out->failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(out), err))
 		return TR_FATAL;
@@ -201,7 +195,7 @@ static enum tr_status take_head(struct tr_drcov_reader *reader, struct tr_error 
 			break;
 		tr_buffer_put_text(text, line);
 		if (text->failed)
-			return out_of_memory(err);
+			return tr_error_memory(err);
 		reader->odd_head |= !known && tr_text_trimmed(line).len;
 		tr_drcov_skip_line(reader, line);
 	}
@@ -308,7 +302,7 @@ static enum tr_status read_module(struct tr_drcov_reader *reader, struct tr_reco
 	struct tr_text row = { line.data, line.len - 1 };
 	bool good = tr_module_parse(&reader->head.columns, row, &module);
 	if (!keep_base(reader, &module))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_module_line(&reader->head.columns, &module, reader->seq++, &reader->out);
 	tr_module_write(&reader->head.columns, &module, reader->digits, &usual);
 	tr_drcov_put_odd(reader, ".row", line, &usual);

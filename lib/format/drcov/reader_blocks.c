@@ -63,10 +63,8 @@ enum tr_status tr_drcov_read_table(struct tr_drcov_reader *reader, struct tr_rec
 	}
 	reader->binary = !reader->text;
 	reader->state = TR_DRCOV_BLOCKS;
-	if (reader->lines.failed || !tr_drcov_find_hits(reader)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (reader->lines.failed || !tr_drcov_find_hits(reader))
+		return tr_error_memory(err);
 	tr_buffer_put_literal(out, "meta\t");
 	tr_buffer_put_decimal(out, reader->seq++);
 	tr_buffer_put_literal(out, "\t-\t-\tbbs\tvalue=\"");

@@ -3,12 +3,11 @@
 
 #include "core/hex.h"
 #include "format/drcov/foreign.h"
+#include "format/segment_writer.h"
 #include "record/ask.h"
-#include "record/framing.h"
-#include "record/misfits.h"
 
 struct writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_settings settings;
 	unsigned version, table; /* -O; 0: as it was */
 	struct tr_text text;	 /* -O; data NULL: as it was */
@@ -20,13 +19,234 @@ struct writer {
 	struct tr_module_list list;
 	struct tr_drcov_blocks blocks;
 	struct tr_drcov_foreign foreign;
-	uint64_t dumps;
 
-	struct tr_framing framing;
-	struct tr_misfits misfits;
-	struct tr_error due[4]; /* to be told next */
-	size_t due_count;
-	bool finished;
+	/* the whole file: to be told at the end */
+	uint64_t dumps, too_far, empty;
+	bool supplied; /* a header */
+};
+
+static bool ends_in(struct tr_text text, struct tr_text end)
+{
+	return text.len >= end.len &&
+	       memcmp(text.data + text.len - end.len, end.data, end.len) == 0;
+}
+
+/* All of the dump is there: counts, then tables. */
+static bool put_dump(struct writer *writer)
+{
+	struct tr_module_list *list = &writer->list;
+	struct tr_buffer head = TR_BUFFER_INIT;
+	bool good = true;
+	if (!writer->own) {
+		good = tr_drcov_foreign_list(&writer->foreign, &writer->settings, list,
+					     writer->version, writer->table) &&
+		       tr_drcov_foreign_blocks(&writer->foreign, list, &writer->blocks);
+		/* the counts of what was a drcov file are lost, and not to be promised */
+		struct tr_text *flavor = &list->head.flavor;
+		if (!writer->blocks.counted && ends_in(*flavor, TR_TEXT("-hits")))
+			flavor->len -= sizeof "-hits" - 1;
+		if (!list->head.flavor.data)
+			list->head.flavor = writer->blocks.counted ? TR_TEXT("drcov-hits")
+					    : list->digits == 8	   ? TR_TEXT("drcov-32")
+								   : TR_TEXT("drcov-64");
+	}
+	tr_module_list_write(list, &head);
+	good &= !head.failed;
+	if (good) {
+		tr_output_put_text(writer->base.out, tr_buffer_text(&head));
+		tr_drcov_blocks_put(&writer->blocks, writer->base.out);
+	}
+	tr_buffer_free(&head);
+	writer->dumps++;
+	writer->too_far += writer->foreign.too_far;
+	writer->empty += writer->foreign.empty;
+	return good;
+}
+
+static enum tr_status end_dump(void *self, struct tr_error *err)
+{
+	struct writer *writer = self;
+	if ((writer->begun || (writer->headed && writer->own)) && !put_dump(writer))
+		return tr_error_memory(err);
+	writer->headed = writer->own = writer->begun = false;
+	return TR_OK;
+}
+
+static bool begin_dump(struct writer *writer, struct tr_record *header)
+{
+	struct tr_module_list *list = &writer->list;
+	bool good = tr_module_list_begin(list, header);
+	writer->own = header && tr_record_field(header, "columns");
+	if (writer->own)
+		tr_module_list_choose(list, writer->version, writer->table);
+	tr_drcov_blocks_begin(&writer->blocks, list->digits);
+	writer->blocks.text = writer->text.data && tr_text_is(writer->text, "yes");
+	tr_drcov_foreign_begin(&writer->foreign);
+	return good;
+}
+
+static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+{
+	struct writer *writer = self;
+	writer->headed = true;
+	return begin_dump(writer, header) ? TR_OK : tr_error_memory(err);
+}
+
+/* What the source says of its tables of blocks. */
+static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_drcov_blocks *blocks = &writer->blocks;
+	struct tr_text form = tr_ask_string(record, "value", err);
+	struct tr_text lines = tr_ask_string(record, ".lines", err);
+	struct tr_text hits = tr_ask_string(record, ".hits", err);
+	if (!writer->text.data)
+		blocks->text = form.data && tr_text_is(form, "text");
+	blocks->counted = tr_record_field(record, "hits") != NULL;
+	if (lines.data)
+		tr_buffer_put_text(&blocks->lines, lines);
+	if (hits.data)
+		tr_buffer_put_text(&blocks->hits_line, hits);
+	if (blocks->lines.failed || blocks->hits_line.failed || err->cause == TR_CAUSE_MEMORY)
+		return tr_error_memory(err);
+	return TR_OK;
+}
+
+static enum tr_status misfit(const char *what, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
+	return TR_WARN;
+}
+
+/* A block that says its module, in a dump that has a table of them. */
+static enum tr_status put_own_block(struct writer *writer, struct tr_record *record,
+				    struct tr_error *err)
+{
+	struct tr_drcov_blocks *blocks = &writer->blocks;
+	uint64_t address, size, id, hits;
+	uint8_t digits;
+	size = tr_ask_number(record, "size", UINT64_MAX, err);
+	id = tr_ask_number(record, "module", UINT64_MAX, err);
+	hits = tr_ask_number(record, "hits", UINT64_MAX, err);
+	if (err->cause == TR_CAUSE_MEMORY)
+		return TR_FATAL;
+	if (!tr_address_read(&record->name, &address, &digits))
+		return misfit("a block whose name is no address", err);
+	if (id > UINT32_MAX || size > UINT32_MAX)
+		return misfit("a block without a size or a module", err);
+	const struct tr_module_place *place = tr_module_list_id(&writer->list, id);
+	uint64_t start = address - (place ? place->origin : 0);
+	if (writer->list.digits == 8)
+		start = (uint32_t)start;
+	if (!blocks->text && (start > UINT32_MAX || size > UINT16_MAX || id > UINT16_MAX))
+		return misfit("a block that is too big, or too far from its module", err);
+	struct tr_drcov_row row = { start, (uint32_t)size, (uint32_t)id };
+	blocks->counted |= hits != UINT64_MAX;
+	struct tr_text spelled = { NULL, 0 };
+	if (blocks->text)
+		spelled = tr_ask_string(record, ".row", err);
+	if (err->cause == TR_CAUSE_MEMORY ||
+	    !tr_drcov_blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled))
+		return tr_error_memory(err);
+	return TR_OK;
+}
+
+static enum tr_status put_own(struct writer *writer, struct tr_record *record, struct tr_error *err)
+{
+	if (tr_text_is(record->kind, "block"))
+		return put_own_block(writer, record, err);
+	if (tr_text_is(record->kind, "module"))
+		return tr_module_list_add(&writer->list, record, err);
+	if (tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
+	    tr_text_is(record->name.text, "bbs"))
+		return put_meta(writer, record, err);
+	return TR_END;
+}
+
+/* A stream that has lost its header: what it says first tells which it was. */
+static enum tr_status supply_header(struct writer *writer, struct tr_record *record,
+				    struct tr_error *err)
+{
+	if (writer->headed)
+		return TR_OK;
+	writer->headed = true;
+	if (!begin_dump(writer, NULL))
+		return tr_error_memory(err);
+	writer->own = tr_text_is(record->kind, "module") ||
+		      (tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
+	writer->supplied = true;
+	return TR_OK;
+}
+
+/* Several dumps that became one trace are several again. False: memory is out. */
+static bool next_dump(struct writer *writer)
+{
+	return put_dump(writer) && begin_dump(writer, NULL);
+}
+
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+{
+	struct writer *writer = self;
+	enum tr_status status = supply_header(writer, record, err);
+	if (status != TR_OK)
+		return status;
+	bool next = !writer->own && tr_drcov_foreign_is_next(&writer->foreign, record, err);
+	if (err->cause == TR_CAUSE_MEMORY || (next && !next_dump(writer)))
+		return tr_error_memory(err);
+	status = writer->own ? put_own(writer, record, err)
+			     : tr_drcov_foreign_put(&writer->foreign, record, err);
+	if (status == TR_END)
+		return TR_END;
+	writer->begun = true;
+	if (status == TR_WARN)
+		tr_error_at_line(err, record->source_line);
+	return status;
+}
+
+static enum tr_status note(const char *what, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "%s", what);
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+/* The next of what there is to tell, each once. TR_OK: that was all. */
+static enum tr_status tell(void *self, struct tr_error *err)
+{
+	struct writer *writer = self;
+	uint64_t too_far = writer->too_far, empty = writer->empty;
+	if (too_far) {
+		writer->too_far = 0;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "left out: %" PRIu64 " blocks farther than 4 GiB from every module "
+			     "(-O module=PATH@BASE says what is there)",
+			     too_far);
+		return TR_WARN;
+	}
+	if (empty) {
+		writer->empty = 0;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "blocks without a size, which drcov has none of: %" PRIu64, empty);
+		err->severity = TR_DETAIL;
+		return TR_WARN;
+	}
+	if (writer->supplied) {
+		writer->supplied = false;
+		return note("the stream has no header: version 2 is supplied", err);
+	}
+	if (writer->dumps > 1) {
+		writer->dumps = 0;
+		return note("several dumps in one file: many readers see only the first", err);
+	}
+	return TR_OK;
+}
+
+static const struct tr_segment_steps steps = {
+	.format = "drcov",
+	.begin = begin_segment,
+	.put = put_record,
+	.end = end_dump,
+	.tell = tell,
 };
 
 static struct tr_text setting(const struct tr_write_config *config, const char *key)
@@ -68,12 +288,9 @@ struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct t
 			     (int)(s->value.len < 80 ? s->value.len : 80), s->value.data);
 		return NULL;
 	}
-	struct writer *writer = calloc(1, sizeof *writer);
-	if (!writer) {
-		tr_error_memory(err);
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	if (!writer)
 		return NULL;
-	}
-	writer->out = out;
 	writer->settings = config->settings;
 	writer->version = version.len ? (unsigned)(*version.data - '0') : 0;
 	writer->table = table.len ? (unsigned)(*table.data - '0') : 0;
@@ -88,274 +305,4 @@ void tr_drcov_discard(struct tr_writer *base)
 	tr_drcov_blocks_free(&writer->blocks);
 	tr_drcov_foreign_free(&writer->foreign);
 	free(writer);
-}
-
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
-/* Remembers what err says, to be told when there is nothing more urgent. */
-static void later(struct writer *writer, const struct tr_error *err)
-{
-	if (writer->due_count < sizeof writer->due / sizeof *writer->due)
-		writer->due[writer->due_count++] = *err;
-}
-
-static enum tr_status tell(struct writer *writer, struct tr_error *err)
-{
-	if (!writer->due_count)
-		return TR_OK;
-	*err = writer->due[--writer->due_count];
-	return TR_WARN;
-}
-
-static void tell_losses(struct writer *writer)
-{
-	struct tr_error err;
-	if (writer->foreign.too_far) {
-		tr_error_set(&err, TR_CAUSE_INPUT,
-			     "left out: %" PRIu64 " blocks farther than 4 GiB from every module "
-			     "(-O module=PATH@BASE says what is there)",
-			     writer->foreign.too_far);
-		later(writer, &err);
-	}
-	if (writer->foreign.empty) {
-		tr_error_set(&err, TR_CAUSE_INPUT,
-			     "blocks without a size, which drcov has none of: %" PRIu64,
-			     writer->foreign.empty);
-		err.severity = TR_DETAIL;
-		later(writer, &err);
-	}
-	if (writer->dumps == 2) {
-		tr_error_set(&err, TR_CAUSE_INPUT,
-			     "several dumps in one file: many readers see only the first");
-		tr_error_is_note(&err);
-		later(writer, &err);
-	}
-}
-
-static bool ends_in(struct tr_text text, struct tr_text end)
-{
-	return text.len >= end.len &&
-	       memcmp(text.data + text.len - end.len, end.data, end.len) == 0;
-}
-
-/* All of the dump is there: counts, then tables. */
-static bool put_dump(struct writer *writer)
-{
-	struct tr_module_list *list = &writer->list;
-	struct tr_buffer head = TR_BUFFER_INIT;
-	bool good = true;
-	if (!writer->own) {
-		good = tr_drcov_foreign_list(&writer->foreign, &writer->settings, list,
-					     writer->version, writer->table) &&
-		       tr_drcov_foreign_blocks(&writer->foreign, list, &writer->blocks);
-		/* the counts of what was a drcov file are lost, and not to be promised */
-		struct tr_text *flavor = &list->head.flavor;
-		if (!writer->blocks.counted && ends_in(*flavor, TR_TEXT("-hits")))
-			flavor->len -= sizeof "-hits" - 1;
-		if (!list->head.flavor.data)
-			list->head.flavor = writer->blocks.counted ? TR_TEXT("drcov-hits")
-					    : list->digits == 8	   ? TR_TEXT("drcov-32")
-								   : TR_TEXT("drcov-64");
-	}
-	tr_module_list_write(list, &head);
-	good &= !head.failed;
-	if (good) {
-		tr_output_put_text(writer->out, tr_buffer_text(&head));
-		tr_drcov_blocks_put(&writer->blocks, writer->out);
-	}
-	tr_buffer_free(&head);
-	writer->dumps++;
-	tell_losses(writer);
-	return good;
-}
-
-static enum tr_status end_dump(struct writer *writer, const struct tr_record *trailer,
-			       struct tr_error *err)
-{
-	if ((writer->begun || (writer->headed && writer->own)) && !put_dump(writer))
-		return out_of_memory(err);
-	writer->headed = writer->own = writer->begun = false;
-	tr_output_record_end(writer->out);
-	enum tr_status status = tr_framing_end(&writer->framing, trailer, err);
-	return status == TR_OK ? tell(writer, err) : status;
-}
-
-static bool begin_dump(struct writer *writer, struct tr_record *header)
-{
-	struct tr_module_list *list = &writer->list;
-	bool good = tr_module_list_begin(list, header);
-	writer->own = header && tr_record_field(header, "columns");
-	if (writer->own)
-		tr_module_list_choose(list, writer->version, writer->table);
-	tr_drcov_blocks_begin(&writer->blocks, list->digits);
-	writer->blocks.text = writer->text.data && tr_text_is(writer->text, "yes");
-	tr_drcov_foreign_begin(&writer->foreign);
-	return good;
-}
-
-static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
-				    struct tr_error *err)
-{
-	if (tr_record_split(header, err) == TR_FATAL)
-		return TR_FATAL;
-	enum tr_status status = end_dump(writer, NULL, err);
-	if (status == TR_FATAL)
-		return status;
-	tr_framing_begin(&writer->framing);
-	writer->headed = true;
-	return begin_dump(writer, header) ? status : out_of_memory(err);
-}
-
-/* What the source says of its tables of blocks. */
-static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
-			       struct tr_error *err)
-{
-	struct tr_drcov_blocks *blocks = &writer->blocks;
-	struct tr_text form = tr_ask_string(record, "value", err);
-	struct tr_text lines = tr_ask_string(record, ".lines", err);
-	struct tr_text hits = tr_ask_string(record, ".hits", err);
-	if (!writer->text.data)
-		blocks->text = form.data && tr_text_is(form, "text");
-	blocks->counted = tr_record_field(record, "hits") != NULL;
-	if (lines.data)
-		tr_buffer_put_text(&blocks->lines, lines);
-	if (hits.data)
-		tr_buffer_put_text(&blocks->hits_line, hits);
-	if (blocks->lines.failed || blocks->hits_line.failed || err->cause == TR_CAUSE_MEMORY)
-		return out_of_memory(err);
-	return TR_OK;
-}
-
-static enum tr_status misfit(const char *what, struct tr_error *err)
-{
-	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
-	return TR_WARN;
-}
-
-/* A block that says its module, in a dump that has a table of them. */
-static enum tr_status put_own_block(struct writer *writer, struct tr_record *record,
-				    struct tr_error *err)
-{
-	struct tr_drcov_blocks *blocks = &writer->blocks;
-	uint64_t address, size, id, hits;
-	uint8_t digits;
-	size = tr_ask_number(record, "size", UINT64_MAX, err);
-	id = tr_ask_number(record, "module", UINT64_MAX, err);
-	hits = tr_ask_number(record, "hits", UINT64_MAX, err);
-	if (err->cause == TR_CAUSE_MEMORY)
-		return TR_FATAL;
-	if (!tr_address_read(&record->name, &address, &digits))
-		return misfit("a block whose name is no address", err);
-	if (id > UINT32_MAX || size > UINT32_MAX)
-		return misfit("a block without a size or a module", err);
-	const struct tr_module_place *place = tr_module_list_id(&writer->list, id);
-	uint64_t start = address - (place ? place->origin : 0);
-	if (writer->list.digits == 8)
-		start = (uint32_t)start;
-	if (!blocks->text && (start > UINT32_MAX || size > UINT16_MAX || id > UINT16_MAX))
-		return misfit("a block that is too big, or too far from its module", err);
-	struct tr_drcov_row row = { start, (uint32_t)size, (uint32_t)id };
-	blocks->counted |= hits != UINT64_MAX;
-	struct tr_text spelled = { NULL, 0 };
-	if (blocks->text)
-		spelled = tr_ask_string(record, ".row", err);
-	if (err->cause == TR_CAUSE_MEMORY ||
-	    !tr_drcov_blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled))
-		return out_of_memory(err);
-	return TR_OK;
-}
-
-static enum tr_status put_own(struct writer *writer, struct tr_record *record, struct tr_error *err)
-{
-	if (tr_text_is(record->kind, "block"))
-		return put_own_block(writer, record, err);
-	if (tr_text_is(record->kind, "module"))
-		return tr_module_list_add(&writer->list, record, err);
-	if (tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
-	    tr_text_is(record->name.text, "bbs"))
-		return put_meta(writer, record, err);
-	return TR_END;
-}
-
-/* A stream that has lost its header: what it says first tells which it was. */
-static enum tr_status supply_header(struct writer *writer, struct tr_record *record,
-				    struct tr_error *err)
-{
-	if (writer->headed)
-		return TR_OK;
-	writer->headed = true;
-	if (!begin_dump(writer, NULL))
-		return out_of_memory(err);
-	writer->own = tr_text_is(record->kind, "module") ||
-		      (tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
-	struct tr_error note;
-	tr_error_set(&note, TR_CAUSE_INPUT, "the stream has no header: version 2 is supplied");
-	tr_error_is_note(&note);
-	later(writer, &note);
-	return TR_OK;
-}
-
-/* Several dumps that became one trace are several again. False: memory is out. */
-static bool next_dump(struct writer *writer)
-{
-	return put_dump(writer) && begin_dump(writer, NULL);
-}
-
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
-{
-	enum tr_status status = supply_header(writer, record, err);
-	if (status != TR_OK)
-		return status;
-	bool next = !writer->own && tr_drcov_foreign_is_next(&writer->foreign, record, err);
-	if (err->cause == TR_CAUSE_MEMORY || (next && !next_dump(writer)))
-		return out_of_memory(err);
-	status = writer->own ? put_own(writer, record, err)
-			     : tr_drcov_foreign_put(&writer->foreign, record, err);
-	if (status == TR_END) {
-		tr_misfits_add(&writer->misfits, record->kind);
-		return TR_OK;
-	}
-	writer->begun = true;
-	if (status == TR_WARN)
-		tr_error_at_line(err, record->source_line);
-	return status;
-}
-
-enum tr_status tr_drcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
-{
-	struct writer *writer = (struct writer *)base;
-	enum tr_status status;
-	tr_error_clear(err);
-	switch (record->type) {
-	case TR_HEADER:
-		return begin_segment(writer, record, err);
-	case TR_TRAILER:
-		return end_dump(writer, record, err);
-	case TR_RECORD:
-		status = put_record(writer, record, err);
-		if (!tr_framing_lost(status, err))
-			tr_framing_count(&writer->framing, record);
-		return status;
-	default:
-		return TR_OK;
-	}
-}
-
-enum tr_status tr_drcov_finish(struct tr_writer *base, struct tr_error *err)
-{
-	struct writer *writer = (struct writer *)base;
-	if (!writer->finished) {
-		writer->finished = true;
-		enum tr_status status = end_dump(writer, NULL, err);
-		if (status != TR_OK)
-			return status;
-	}
-	if (tell(writer, err) == TR_WARN)
-		return TR_WARN;
-	return tr_misfits_tell(&writer->misfits, "drcov", err);
 }

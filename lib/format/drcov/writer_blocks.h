@@ -7,8 +7,8 @@
 #include "format/drcov/row.h"
 
 struct tr_drcov_blocks {
-	bool text, counted;	/* as text; with hit counts */
-	unsigned digits;	/* of an address */
+	bool text, counted; /* as text; with hit counts */
+	unsigned digits;    /* of an address */
 	uint64_t count;
 	struct tr_buffer table; /* entries or rows */
 	struct tr_buffer hits;

@@ -1,4 +1,5 @@
 #include "format/etrace/etrace.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".nfsdb", NULL };
 
@@ -26,7 +27,7 @@ const struct tr_format tr_format_etrace = {
 	.part = tr_etrace_part,
 	.merge = tr_etrace_merge,
 	.create = tr_etrace_create,
-	.put = tr_etrace_put,
-	.finish = tr_etrace_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_etrace_discard,
 };

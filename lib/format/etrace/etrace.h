@@ -31,9 +31,6 @@ struct tr_source *tr_etrace_merge(struct tr_input *const *parts, const int64_t *
 
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-enum tr_status tr_etrace_put(struct tr_writer *writer, struct tr_record *record,
-			     struct tr_error *err);
-enum tr_status tr_etrace_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_etrace_discard(struct tr_writer *writer);
 
 #endif

@@ -75,12 +75,6 @@ void tr_etrace_close(struct tr_reader *base)
 	free(reader);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* The record is filled. */
 static enum tr_status deliver(struct reader *reader, uint64_t source_line,
 			      struct tr_record **record)
@@ -137,7 +131,7 @@ static enum tr_status next_line(struct reader *reader, struct tr_record **record
 	tr_buffer_reset(&reader->line);
 	tr_etrace_verbatim_record(&line, reader->group.seq++, end, &reader->line);
 	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_arena_reset(&reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
 		return TR_FATAL;
@@ -219,7 +213,7 @@ static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
 	if (reader->reorder.count || group->oldest) {
 		bool fine = reader->reorder.count ? group_waiting(reader, true)
 						  : tr_etrace_group_end(group);
-		return fine ? TR_OK : out_of_memory(err);
+		return fine ? TR_OK : tr_error_memory(err);
 	}
 	if (!group->orphans || reader->told_orphans)
 		return TR_END;
@@ -256,10 +250,10 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 		} else if (status != TR_OK) {
 			return status;
 		} else if (!use_line(reader, text, !end)) {
-			return out_of_memory(err);
+			return tr_error_memory(err);
 		}
 		/* whoever scans a line with wide loads finds readable bytes behind it */
 		if (queue->count && !tr_buffer_room(&queue->text, TR_INPUT_PAD))
-			return out_of_memory(err);
+			return tr_error_memory(err);
 	}
 }

@@ -4,65 +4,19 @@
 #include "format/etrace/fields.h"
 #include "format/etrace/verbatim.h"
 #include "format/etrace/write_event.h"
-#include "record/framing.h"
-#include "record/misfits.h"
+#include "format/segment_writer.h"
 
 struct writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_buffer line;
-	struct tr_misfits misfits;
-	struct tr_framing framing; /* of the segment */
-	bool faithful;		   /* it was an etrace log: nothing is added to it */
-	bool begun;		   /* something of it was written */
+	bool begun; /* something of the segment was written */
 	bool told_time;
-	bool finished;
 };
-
-struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
-				   struct tr_error *err)
-{
-	struct writer *writer = calloc(1, sizeof *writer);
-
-	(void)config;
-	if (!writer) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	writer->out = out;
-	return (struct tr_writer *)writer;
-}
-
-void tr_etrace_discard(struct tr_writer *base)
-{
-	struct writer *writer = (struct writer *)base;
-
-	tr_buffer_free(&writer->line);
-	free(writer);
-}
 
 static enum tr_status note(struct tr_error *err)
 {
 	tr_error_is_note(err);
 	return TR_WARN;
-}
-
-static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
-				  struct tr_error *err)
-{
-	writer->faithful = writer->begun = false;
-	return tr_framing_end(&writer->framing, trailer, err);
-}
-
-static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
-				    struct tr_error *err)
-{
-	if (tr_record_split(header, err) == TR_FATAL)
-		return TR_FATAL;
-	enum tr_status status = end_segment(writer, NULL, err);
-	struct tr_field *format = tr_record_field(header, "format");
-	tr_framing_begin(&writer->framing);
-	writer->faithful = format && format->text.data && tr_text_is(format->text, "etrace");
-	return status;
 }
 
 static bool is_initcwd(const struct tr_record *record)
@@ -139,7 +93,7 @@ static enum tr_status begin_log(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
 	struct tr_text cwd;
-	bool there, missing = !writer->begun && !writer->faithful && !is_initcwd(record) &&
+	bool there, missing = !writer->begun && !writer->base.faithful && !is_initcwd(record) &&
 			      !tr_text_is(record->kind, "line");
 	struct tr_error ignored;
 
@@ -149,9 +103,9 @@ static enum tr_status begin_log(struct writer *writer, struct tr_record *record,
 	if (!tr_etrace_field_string(record, "cwd", &there, &cwd, &ignored) || !there ||
 	    memchr(cwd.data, '\n', cwd.len))
 		cwd = TR_TEXT("/");
-	tr_output_put_literal(writer->out, "INITCWD=");
-	tr_output_put_text(writer->out, cwd);
-	tr_output_put_byte(writer->out, '\n');
+	tr_output_put_literal(writer->base.out, "INITCWD=");
+	tr_output_put_text(writer->base.out, cwd);
+	tr_output_put_byte(writer->base.out, '\n');
 	tr_error_set(err, TR_CAUSE_INPUT, "INITCWD was not in the stream: supplied");
 	return note(err);
 }
@@ -168,58 +122,56 @@ static enum tr_status look_at_time(struct writer *writer, const struct tr_record
 	return note(err);
 }
 
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
+	struct writer *writer = self;
 	enum tr_status status = write_record(writer, record, err);
 
 	if (status == TR_END) {
-		bool sys = tr_text_is(record->kind, "sys") && record->name.type == TR_CELL_TEXT;
-		tr_misfits_add(&writer->misfits, sys ? record->name.text : record->kind);
-		status = TR_OK;
-	} else if (status == TR_OK && writer->line.failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	} else if (status == TR_OK) {
+		if (!tr_text_is(record->kind, "sys") || record->name.type != TR_CELL_TEXT)
+			return TR_END;
+		tr_misfits_add(&writer->base.misfits, record->name.text);
+		return TR_OK;
+	}
+	if (status == TR_OK && writer->line.failed)
+		return tr_error_memory(err);
+	if (status == TR_OK) {
 		status = begin_log(writer, record, err);
-		tr_output_put_text(writer->out, tr_buffer_text(&writer->line));
+		tr_output_put_text(writer->base.out, tr_buffer_text(&writer->line));
 		if (status == TR_OK)
 			status = look_at_time(writer, record, err);
 	}
 	if (status != TR_OK)
 		tr_error_at_line(err, record->source_line);
-	if (!tr_framing_lost(status, err))
-		tr_framing_count(&writer->framing, record);
-	tr_output_record_end(writer->out);
 	return status;
 }
 
-enum tr_status tr_etrace_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
+static enum tr_status end_segment(void *self, struct tr_error *err)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = self;
 
-	tr_error_clear(err);
-	switch (record->type) {
-	case TR_HEADER:
-		return begin_segment(writer, record, err);
-	case TR_TRAILER:
-		return end_segment(writer, record, err);
-	case TR_RECORD:
-		return put_record(writer, record, err);
-	default:
-		return TR_OK;
-	}
+	(void)err;
+	writer->begun = false;
+	return TR_OK;
 }
 
-enum tr_status tr_etrace_finish(struct tr_writer *base, struct tr_error *err)
+static const struct tr_segment_steps steps = {
+	.format = "etrace",
+	.put = put_record,
+	.end = end_segment,
+};
+
+struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
+				   struct tr_error *err)
+{
+	(void)config;
+	return tr_segment_writer_new(sizeof(struct writer), &steps, out, err);
+}
+
+void tr_etrace_discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
 
-	if (!writer->finished) {
-		writer->finished = true;
-		enum tr_status status = end_segment(writer, NULL, err);
-		if (status != TR_OK)
-			return status;
-	}
-	return tr_misfits_tell(&writer->misfits, "etrace", err);
+	tr_buffer_free(&writer->line);
+	free(writer);
 }

@@ -1,4 +1,5 @@
 #include "format/gnatcov/gnatcov.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".trace", NULL };
 
@@ -21,8 +22,8 @@ const struct tr_format tr_format_gnatcov = {
 	.next = tr_gnatcov_next,
 	.close = tr_gnatcov_close,
 	.create = tr_gnatcov_create,
-	.put = tr_gnatcov_put,
-	.finish = tr_gnatcov_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_gnatcov_discard,
 };
 

@@ -96,9 +96,6 @@ void tr_gnatcov_close(struct tr_reader *reader);
 
 struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct tr_output *out,
 				    struct tr_error *err);
-enum tr_status tr_gnatcov_put(struct tr_writer *writer, struct tr_record *record,
-			      struct tr_error *err);
-enum tr_status tr_gnatcov_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_gnatcov_discard(struct tr_writer *writer);
 
 #endif

@@ -79,8 +79,8 @@ static bool is_out_of_place(const struct tr_gnatcov_reader *reader,
 			     name);
 		return true;
 	}
-	if (after_info && (section->kind == TR_GNATCOV_INFO ||
-			   section->kind == TR_GNATCOV_DECISION_MAP)) {
+	if (after_info &&
+	    (section->kind == TR_GNATCOV_INFO || section->kind == TR_GNATCOV_DECISION_MAP)) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a section %s where FLAT or HISTORY has to follow the information",
 			     name);
@@ -114,8 +114,7 @@ static bool build(struct tr_gnatcov_reader *reader, const struct tr_gnatcov_sect
 
 	tr_gnatcov_begin(reader, "section", name);
 	if (!tr_gnatcov_add(reader, "bits", bits) ||
-	    !tr_gnatcov_add(reader, "endian",
-			    word(reader, section->big ? "big" : "little", -1)) ||
+	    !tr_gnatcov_add(reader, "endian", word(reader, section->big ? "big" : "little", -1)) ||
 	    !tr_gnatcov_add(reader, "machine", word(reader, machine, section->machine)))
 		return false;
 	struct tr_value pad = { .type = TR_POINTER, .as.number = section->pad };
@@ -154,10 +153,8 @@ enum tr_status tr_gnatcov_read_header(struct tr_gnatcov_reader *reader, struct t
 		return lost(reader, TR_GNATCOV_MAGIC_SIZE, err);
 	if (is_out_of_place(reader, &section, err) && tr_gnatcov_tell(reader, err))
 		return TR_WARN;
-	if (!build(reader, &section)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!build(reader, &section))
+		return tr_error_memory(err);
 	begin_section(reader, &section);
 	tr_input_skip(in, TR_GNATCOV_HEADER_SIZE);
 	return tr_gnatcov_hand_out(reader, record);

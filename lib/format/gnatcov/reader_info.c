@@ -199,10 +199,8 @@ enum tr_status tr_gnatcov_read_info(struct tr_gnatcov_reader *reader, struct tr_
 	if ((has_flaw(reader, &info, err) && tr_gnatcov_tell(reader, err)) ||
 	    tell_swapped_year(reader, &info, err))
 		return TR_WARN;
-	if (!build(reader, &info)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!build(reader, &info))
+		return tr_error_memory(err);
 	if (info.tag == TR_GNATCOV_KERNEL_FILE_NAME && !reader->kernel_asked) {
 		reader->kernel_asked = true;
 		reader->kernel = info.data.len > 0;

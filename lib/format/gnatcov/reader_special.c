@@ -58,10 +58,8 @@ static enum tr_status read_list(struct tr_gnatcov_reader *reader, struct loaded 
 		}
 		note_tag(loaded, &info);
 		if (!key || !tr_gnatcov_add(reader, key, tr_gnatcov_string(reader, info.data)) ||
-		    !tr_gnatcov_add_pad(reader, info.pad)) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		    !tr_gnatcov_add_pad(reader, info.pad))
+			return tr_error_memory(err);
 		*size += info.size;
 	}
 	*size += info.size;
@@ -112,10 +110,8 @@ static enum tr_status read_load(struct tr_gnatcov_reader *reader, const struct t
 	struct loaded loaded = { 0 };
 
 	tr_gnatcov_begin(reader, "load", address_cell(entry));
-	if (!tr_gnatcov_add_pad(reader, entry->pad)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_gnatcov_add_pad(reader, entry->pad))
+		return tr_error_memory(err);
 	enum tr_status status = read_list(reader, &loaded, &size, err);
 	if (status != TR_OK)
 		return status;
@@ -138,10 +134,8 @@ static enum tr_status pass_on(struct tr_gnatcov_reader *reader, const struct tr_
 {
 	if (kind) {
 		tr_gnatcov_begin(reader, kind, address_cell(entry));
-		if (!tr_gnatcov_add_pad(reader, entry->pad)) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (!tr_gnatcov_add_pad(reader, entry->pad))
+			return tr_error_memory(err);
 		tr_input_skip(reader->in, size);
 		return tr_gnatcov_hand_out(reader, record);
 	}

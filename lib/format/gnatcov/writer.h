@@ -5,8 +5,7 @@
 #include "coverage/block.h"
 #include "coverage/module_list.h"
 #include "format/gnatcov/gnatcov.h"
-#include "record/framing.h"
-#include "record/misfits.h"
+#include "format/segment_writer.h"
 
 enum tr_gnatcov_place {
 	TR_GNATCOV_NOWHERE, /* no section yet in this segment */
@@ -15,7 +14,7 @@ enum tr_gnatcov_place {
 };
 
 struct tr_gnatcov_writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_text tag; /* -O tag, data NULL: as it is */
 	int big, machine;   /* -O, -1: as it is */
 
@@ -29,9 +28,7 @@ struct tr_gnatcov_writer {
 	struct tr_buffer program;	   /* path of the first of them */
 
 	/* the whole stream */
-	bool told_supplied, finished;
-	struct tr_framing framing;
-	struct tr_misfits misfits;
+	bool told_supplied;
 };
 
 /* The section that a record describes; the year of a date needs to know what was `big` in it. */
@@ -49,8 +46,8 @@ struct tr_gnatcov_item {
  * The entry that an info record describes: its data, or where it has none what
  * its value says. big: of the section in the record's trace.
  */
-enum tr_status tr_gnatcov_item_of(struct tr_record *record, bool big,
-				  struct tr_gnatcov_item *item, struct tr_error *err);
+enum tr_status tr_gnatcov_item_of(struct tr_record *record, bool big, struct tr_gnatcov_item *item,
+				  struct tr_error *err);
 
 /*
  * The fields of a load record from *next on: the first that is one of its
@@ -60,8 +57,7 @@ enum tr_status tr_gnatcov_next_item(struct tr_record *record, size_t *next,
 				    struct tr_gnatcov_item *item, struct tr_error *err);
 
 /* The padding of an entry of kind load, unload, loadaddr: a .pad before all other fields. */
-enum tr_status tr_gnatcov_entry_pad(struct tr_record *record, uint64_t *pad,
-				    struct tr_error *err);
+enum tr_status tr_gnatcov_entry_pad(struct tr_record *record, uint64_t *pad, struct tr_error *err);
 
 /* A date whose year was in one byte order gets it in the other. False: memory. */
 bool tr_gnatcov_turn_date(struct tr_gnatcov_item *item, bool from_big, bool to_big,
@@ -97,7 +93,7 @@ enum tr_status tr_gnatcov_supplied(struct tr_gnatcov_writer *writer, struct tr_e
  */
 enum tr_status tr_gnatcov_begin_drcov(struct tr_gnatcov_writer *writer, struct tr_record *header,
 				      struct tr_error *err);
-/* A record of such a segment. */
+/* A record of such a segment. TR_END: its kind has no place. */
 enum tr_status tr_gnatcov_put_drcov(struct tr_gnatcov_writer *writer, struct tr_record *record,
 				    struct tr_error *err);
 /* Nothing more comes: a file without blocks has its modules all the same. False: memory. */

@@ -7,7 +7,7 @@
 void tr_gnatcov_write_header(struct tr_gnatcov_writer *writer,
 			     const struct tr_gnatcov_section *section)
 {
-	char *p = tr_output_room(writer->out, TR_GNATCOV_HEADER_SIZE);
+	char *p = tr_output_room(writer->base.out, TR_GNATCOV_HEADER_SIZE);
 
 	writer->section = *section;
 	writer->was_big = section->big;
@@ -24,7 +24,7 @@ void tr_gnatcov_write_header(struct tr_gnatcov_writer *writer,
 	p[16] = (char)(section->machine >> 8);
 	p[17] = (char)section->machine;
 	tr_wire_put_pad(p + 18, 2, section->pad);
-	tr_output_used(writer->out, TR_GNATCOV_HEADER_SIZE);
+	tr_output_used(writer->base.out, TR_GNATCOV_HEADER_SIZE);
 	writer->place =
 		section->kind == TR_GNATCOV_INFO ? TR_GNATCOV_IN_INFO : TR_GNATCOV_IN_ENTRIES;
 	writer->tagged = false;
@@ -33,15 +33,15 @@ void tr_gnatcov_write_header(struct tr_gnatcov_writer *writer,
 void tr_gnatcov_write_item(struct tr_gnatcov_writer *writer, const struct tr_gnatcov_item *item)
 {
 	unsigned padding = (unsigned)-item->data.len % TR_GNATCOV_INFO_ALIGN;
-	char *p = tr_output_room(writer->out, TR_GNATCOV_INFO_SIZE);
+	char *p = tr_output_room(writer->base.out, TR_GNATCOV_INFO_SIZE);
 
 	tr_wire_put_u32(p, writer->section.big, item->tag);
 	tr_wire_put_u32(p + 4, writer->section.big, (uint32_t)item->data.len);
-	tr_output_used(writer->out, TR_GNATCOV_INFO_SIZE);
-	tr_output_put_text(writer->out, item->data);
-	p = tr_output_room(writer->out, TR_GNATCOV_INFO_ALIGN);
+	tr_output_used(writer->base.out, TR_GNATCOV_INFO_SIZE);
+	tr_output_put_text(writer->base.out, item->data);
+	p = tr_output_room(writer->base.out, TR_GNATCOV_INFO_ALIGN);
 	tr_wire_put_pad(p, padding, item->pad);
-	tr_output_used(writer->out, padding);
+	tr_output_used(writer->base.out, padding);
 }
 
 void tr_gnatcov_end_list(struct tr_gnatcov_writer *writer)

@@ -13,8 +13,7 @@ enum tr_status tr_gnatcov_begin_drcov(struct tr_gnatcov_writer *writer, struct t
 	tr_buffer_reset(&writer->program);
 	if (tr_module_list_begin(&writer->modules, header))
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 /* All modules are known when the first block comes: they stand before the blocks. */
@@ -41,12 +40,6 @@ static bool begin_entries(struct tr_gnatcov_writer *writer)
 	return good;
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 static enum tr_status put_module(struct tr_gnatcov_writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -62,7 +55,7 @@ static enum tr_status put_module(struct tr_gnatcov_writer *writer, struct tr_rec
 	if (!tr_cell_bytes(record->name.text, record->arena, &path, err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 	tr_buffer_put_text(&writer->program, path);
-	return writer->program.failed ? out_of_memory(err) : TR_OK;
+	return writer->program.failed ? tr_error_memory(err) : TR_OK;
 }
 
 static enum tr_status put_block(struct tr_gnatcov_writer *writer, struct tr_record *record,
@@ -74,7 +67,7 @@ static enum tr_status put_block(struct tr_gnatcov_writer *writer, struct tr_reco
 	if (status != TR_OK)
 		return status;
 	if (writer->place == TR_GNATCOV_NOWHERE && !begin_entries(writer))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	struct tr_field *field = tr_record_field(record, "module");
 	struct tr_value *id = field ? tr_field_value(record, field, err) : NULL;
 	if (field && !id && err->cause == TR_CAUSE_MEMORY)
@@ -92,9 +85,7 @@ enum tr_status tr_gnatcov_put_drcov(struct tr_gnatcov_writer *writer, struct tr_
 		return put_block(writer, record, err);
 	if (tr_text_is(record->kind, "module"))
 		return put_module(writer, record, err);
-	if (!tr_text_is(record->kind, "meta"))
-		tr_misfits_add(&writer->misfits, record->kind);
-	return TR_OK;
+	return tr_text_is(record->kind, "meta") ? TR_OK : TR_END;
 }
 
 bool tr_gnatcov_end_drcov(struct tr_gnatcov_writer *writer)

@@ -48,7 +48,7 @@ enum tr_status tr_gnatcov_write_entry(struct tr_gnatcov_writer *writer,
 			     entry->digits, section->pc_size * 8);
 		return TR_WARN;
 	}
-	char *p = tr_output_room(writer->out, ENTRY_MAX);
+	char *p = tr_output_room(writer->base.out, ENTRY_MAX);
 	if (section->pc_size == 4) {
 		tr_wire_put_u32(p, section->big, (uint32_t)entry->address);
 		p[7] = (char)entry->pad;
@@ -58,7 +58,7 @@ enum tr_status tr_gnatcov_write_entry(struct tr_gnatcov_writer *writer,
 	}
 	tr_wire_put_u16(p + section->pc_size, section->big, entry->size);
 	p[section->pc_size + 2] = (char)entry->op;
-	tr_output_used(writer->out, section->pc_size * 2u);
+	tr_output_used(writer->base.out, section->pc_size * 2u);
 	return status;
 }
 
@@ -81,10 +81,8 @@ static enum tr_status write_list(struct tr_gnatcov_writer *writer, struct tr_rec
 
 	while ((status = tr_gnatcov_next_item(record, &next, &item, err)) == TR_OK) {
 		if (!tr_gnatcov_turn_date(&item, writer->was_big, writer->section.big,
-					  record->arena)) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+					  record->arena))
+			return tr_error_memory(err);
 		tr_gnatcov_write_item(writer, &item);
 	}
 	if (status == TR_END)

@@ -118,8 +118,7 @@ static enum tr_status bytes_of(struct tr_record *record, const struct tr_value *
 	*bytes = tr_string_bytes(value->text, record->arena);
 	if (bytes->data)
 		return bytes->len <= UINT32_MAX ? TR_OK : bad(err, "information of 4 GiB and more");
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 /* Data out of the decoded value alone. */
@@ -130,10 +129,8 @@ static enum tr_status encode(struct tr_record *record, const struct tr_value *va
 	struct tr_trace_date date;
 	char *room = tr_arena_alloc(record->arena, ROOM);
 
-	if (!room) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!room)
+		return tr_error_memory(err);
 	if (value->type == TR_UINT) { /* as Ada writes it */
 		struct tr_buffer to = { room, 0, ROOM, false };
 		tr_buffer_put_byte(&to, ' ');

@@ -17,7 +17,7 @@ struct tr_reader {
 	bool resync;   /* skipping what belongs to a damaged array */
 	struct tr_typed_reader typed;
 	struct tr_buffer array; /* an array that does not stand on one line */
-	struct tr_buffer text;  /* the record's line */
+	struct tr_buffer text;	/* the record's line */
 	struct tr_arena arena;
 	struct tr_record record;
 };
@@ -135,10 +135,8 @@ static enum tr_status take(struct tr_reader *reader, struct tr_text line, const 
 	if (fits)
 		tr_buffer_put(&reader->array, line.data, len);
 	consume(reader, line, end);
-	if (reader->array.failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (reader->array.failed)
+		return tr_error_memory(err);
 	if (fits)
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_LIMIT, "an array is larger than the limit");
@@ -185,10 +183,8 @@ static enum tr_status collect(struct tr_reader *reader, struct tr_text line, str
 /* The trec line that was put together, as a record. */
 static enum tr_status make_record(struct tr_reader *reader, uint64_t line, struct tr_error *err)
 {
-	if (!tr_buffer_room(&reader->text, TR_INPUT_PAD)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_buffer_room(&reader->text, TR_INPUT_PAD))
+		return tr_error_memory(err);
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->text), err)) {
 		tr_error_at_line(err, line);
@@ -222,10 +218,8 @@ static uint64_t count_lines(const char *p, const char *end)
 
 static enum tr_status read_collected(struct tr_reader *reader, uint64_t start, struct tr_error *err)
 {
-	if (!tr_buffer_room(&reader->array, TR_INPUT_PAD)) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_buffer_room(&reader->array, TR_INPUT_PAD))
+		return tr_error_memory(err);
 	memset(reader->array.data + reader->array.len, 0, TR_INPUT_PAD);
 	const char *p = reader->array.data, *end = p + reader->array.len;
 	enum tr_status status = convert(reader, p, end, err);

@@ -245,10 +245,8 @@ enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *t
 	tr_record_walk(record, put_column, &p);
 	tr_buffer_put_byte(to, ']');
 	tr_buffer_free(&p.scratch);
-	if (p.out_of_memory || to->failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (p.out_of_memory || to->failed)
+		return tr_error_memory(err);
 	if (!p.noted)
 		return TR_OK;
 	if (err)

@@ -1,4 +1,5 @@
 #include "format/klocwork/klocwork.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".kw.json", ".kw.jsonl", NULL };
 
@@ -20,7 +21,7 @@ const struct tr_format tr_format_klocwork = {
 	.next = tr_klocwork_next,
 	.close = tr_klocwork_close,
 	.create = tr_klocwork_create,
-	.put = tr_klocwork_put,
-	.finish = tr_klocwork_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_klocwork_discard,
 };

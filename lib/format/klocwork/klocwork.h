@@ -14,9 +14,6 @@ void tr_klocwork_close(struct tr_reader *reader);
 
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
-enum tr_status tr_klocwork_put(struct tr_writer *writer, struct tr_record *record,
-			       struct tr_error *err);
-enum tr_status tr_klocwork_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_klocwork_discard(struct tr_writer *writer);
 
 #endif

@@ -63,19 +63,13 @@ void tr_klocwork_close(struct tr_reader *base)
 	free(reader);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* Hands out reader->line, which is whole. */
 static enum tr_status deliver(struct reader *reader, uint64_t source_line, uint64_t source_offset,
 			      struct tr_record **record, struct tr_error *err)
 {
 	/* whoever scans the line with wide loads finds readable bytes behind it */
 	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
 		return TR_FATAL;
@@ -129,10 +123,10 @@ static enum tr_status pass_on(struct reader *reader, const struct tr_klocwork_qu
 {
 	bool queue = wanted.data || queued->orphan || tr_klocwork_parents_busy(&reader->parents);
 	if (reader->line.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (queue && !tr_klocwork_parents_queue(&reader->parents, queued,
 						tr_buffer_text(&reader->line), wanted))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	consume(reader);
 	if (queue)
 		return TR_END; /* of this unit: nothing to hand out yet */
@@ -160,7 +154,7 @@ static enum tr_status read_event(struct reader *reader, struct tr_record **recor
 	struct tr_text id = tr_klocwork_object_piece(object, object->id);
 	struct tr_text parent_id = tr_klocwork_object_piece(object, object->parent_id);
 	if (!tr_klocwork_parents_event(parents, id, parent_id, reader->seq, &parent))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	/* a line that goes out at once needs no gaps to be filled later */
 	bool at_once = !parent.waits && !parent.orphan && !tr_klocwork_parents_busy(parents);
 	tr_buffer_reset(&reader->line);
@@ -240,7 +234,7 @@ static enum tr_status take_blank(struct reader *reader, struct tr_error *err)
 	if (reader->exact.on)
 		tr_buffer_put_text(&reader->exact.blank, text);
 	if (reader->exact.blank.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	reader->source_line += reader->unit.lines;
 	tr_input_skip(reader->in, text.len);
 	return TR_END;

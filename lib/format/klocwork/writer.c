@@ -10,18 +10,16 @@
 #include "format/klocwork/render.h"
 #include "format/klocwork/writer_env.h"
 #include "format/klocwork/writer_tally.h"
-#include "record/framing.h"
+#include "format/segment_writer.h"
 
 struct writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_buffer line, raw;
 	struct tr_klocwork_object object; /* scratch for .raw */
 	bool amid_line;			  /* the last byte written was no LF */
 
 	/* the segment */
-	bool faithful; /* it was a klocwork trace: nothing is added to it */
-	bool begun;    /* something of it was written */
-	struct tr_framing framing;
+	bool begun; /* something of it was written */
 	/* seq of each exec written, to its id where that is a number */
 	struct tr_klocwork_ids written;
 	/* parents that were not there yet, to how often they were named */
@@ -32,37 +30,7 @@ struct writer {
 
 	/* the whole stream */
 	struct tr_klocwork_tally tally;
-	bool finished;
 };
-
-struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
-				     struct tr_error *err)
-{
-	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
-	struct writer *writer = calloc(1, sizeof *writer);
-	if (!writer) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	writer->out = out;
-	writer->env.target_top = tr_text_is(base, "top");
-	writer->written = writer->later = writer->tasks =
-		(struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
-	return (struct tr_writer *)writer;
-}
-
-void tr_klocwork_discard(struct tr_writer *base)
-{
-	struct writer *writer = (struct writer *)base;
-	tr_buffer_free(&writer->line);
-	tr_buffer_free(&writer->raw);
-	tr_klocwork_object_free(&writer->object);
-	tr_klocwork_ids_free(&writer->written);
-	tr_klocwork_ids_free(&writer->later);
-	tr_klocwork_ids_free(&writer->tasks);
-	tr_klocwork_env_end(&writer->env);
-	free(writer);
-}
 
 static enum tr_status note(struct tr_error *err)
 {
@@ -90,42 +58,30 @@ static bool cell_number(const struct tr_cell *cell, uint64_t *number)
 	return true;
 }
 
-/* What the segment's trailer should have said. TR_OK or a note. */
-static enum tr_status end_segment(struct writer *writer, const struct tr_record *trailer,
-				  struct tr_error *err)
+static enum tr_status end_segment(void *self, struct tr_error *err)
 {
-	writer->faithful = writer->begun = false;
+	struct writer *writer = self;
+	(void)err;
+	writer->begun = false;
 	tr_klocwork_ids_forget(&writer->written);
 	tr_klocwork_ids_forget(&writer->later);
 	tr_klocwork_ids_forget(&writer->tasks);
 	tr_klocwork_env_end(&writer->env);
-	return tr_framing_end(&writer->framing, trailer, err);
-}
-
-static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
-				    struct tr_error *err)
-{
-	if (tr_record_split(header, err) == TR_FATAL)
-		return TR_FATAL;
-	enum tr_status status = end_segment(writer, NULL, err);
-	struct tr_field *format = tr_record_field(header, "format");
-	tr_framing_begin(&writer->framing);
-	writer->faithful = format && format->text.data && tr_text_is(format->text, "klocwork");
-	return status;
+	return TR_OK;
 }
 
 /* A line of ours. After a unit that did not end its line (.raw) this begins a new one. */
 static void put_line(struct writer *writer, struct tr_text line)
 {
 	if (writer->amid_line)
-		tr_output_put_byte(writer->out, '\n');
+		tr_output_put_byte(writer->base.out, '\n');
 	writer->amid_line = false;
-	tr_output_put_text(writer->out, line);
+	tr_output_put_text(writer->base.out, line);
 }
 
 static void put_raw(struct writer *writer, struct tr_text bytes)
 {
-	tr_output_put_text(writer->out, bytes);
+	tr_output_put_text(writer->base.out, bytes);
 	if (bytes.len)
 		writer->amid_line = bytes.data[bytes.len - 1] != '\n';
 }
@@ -136,7 +92,7 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *recor
 {
 	bool version = tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
 		       tr_text_is(record->name.text, "version");
-	bool missing = !writer->begun && !writer->faithful && !version;
+	bool missing = !writer->begun && !writer->base.faithful && !version;
 	writer->begun = true;
 	if (!missing)
 		return TR_OK;
@@ -187,7 +143,7 @@ static bool remember(struct writer *writer, const struct tr_record *record)
 	if (record->task.type == TR_CELL_ABSENT || !cell_number(&record->task, &id))
 		id = seq;
 	return tr_klocwork_ids_put_number(&writer->written, seq, id) &&
-	       (writer->faithful || tr_klocwork_ids_put_number(&writer->tasks, id, seq));
+	       (writer->base.faithful || tr_klocwork_ids_put_number(&writer->tasks, id, seq));
 }
 
 /* TR_OK: .raw was written. TR_END: there is none that holds. */
@@ -201,12 +157,6 @@ static enum tr_status write_raw(struct writer *writer, struct tr_record *record,
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_END;
 	put_raw(writer, tr_buffer_text(&writer->raw));
 	return TR_OK;
-}
-
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
 }
 
 /* Says of which record a message is. */
@@ -246,8 +196,8 @@ static struct tr_text foreign_parent(struct writer *writer, struct tr_record *re
 	struct tr_buffer text = { digits, 0, TR_DECIMAL_MAX, false };
 	uint64_t seq;
 
-	bool foreign = !writer->faithful && writer->framing.headed;
-	if (writer->faithful || place == TR_KLOCWORK_STRANGER || (!foreign && fields->ppid))
+	bool foreign = !writer->base.faithful && writer->base.headed;
+	if (writer->base.faithful || place == TR_KLOCWORK_STRANGER || (!foreign && fields->ppid))
 		return none;
 	if (place == TR_KLOCWORK_WRITTEN) {
 		tr_buffer_put_decimal(&text, id);
@@ -284,13 +234,13 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	writer->tally.unknown += !known;
 	if (place == TR_KLOCWORK_STRANGER && !overrides.has_envdiff && !fields.envtop &&
 	    !count_stranger(writer, parent))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	writer->object.env_top = fields.envtop != NULL;
 	status = overrides.has_envdiff ? TR_END : write_raw(writer, record, fields.raw, err);
 	if (status == TR_END)
 		status = render_exec(writer, record, &fields, &overrides, err);
 	if (status == TR_OK && !remember(writer, record))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return status;
 }
 
@@ -324,22 +274,19 @@ static bool is_context(const struct writer *writer, const struct tr_record *reco
 {
 	if (tr_text_is(record->kind, "env"))
 		return true;
-	if (writer->faithful || !writer->framing.headed)
+	if (writer->base.faithful || !writer->base.headed)
 		return tr_text_is(record->kind, "meta") || tr_text_is(record->kind, "raw");
 	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
 	       (tr_text_is(record->name.text, "version") ||
 		tr_text_is(record->name.text, "creator"));
 }
 
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
+	struct writer *writer = self;
 	bool exec = tr_text_is(record->kind, "exec");
-	if (!exec && !is_context(writer, record)) {
-		tr_misfits_add(&writer->tally.misfits, record->kind);
-		tr_framing_count(&writer->framing, record);
-		return TR_OK;
-	}
+	if (!exec && !is_context(writer, record))
+		return TR_END;
 	struct tr_error remark;
 	enum tr_status begun = begin_trace(writer, record, &remark);
 	bool env = tr_text_is(record->kind, "env");
@@ -350,37 +297,44 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 		*err = remark;
 		status = begun;
 	}
-	if (!tr_framing_lost(status, err))
-		tr_framing_count(&writer->framing, record);
-	tr_output_record_end(writer->out);
 	return status;
 }
 
-enum tr_status tr_klocwork_put(struct tr_writer *base, struct tr_record *record,
-			       struct tr_error *err)
+static enum tr_status tell(void *self, struct tr_error *err)
 {
-	struct writer *writer = (struct writer *)base;
-	tr_error_clear(err);
-	switch (record->type) {
-	case TR_HEADER:
-		return begin_segment(writer, record, err);
-	case TR_TRAILER:
-		return end_segment(writer, record, err);
-	case TR_RECORD:
-		return put_record(writer, record, err);
-	default:
-		return TR_OK;
-	}
+	struct writer *writer = self;
+	return tr_klocwork_tally_tell(&writer->tally, err);
 }
 
-enum tr_status tr_klocwork_finish(struct tr_writer *base, struct tr_error *err)
+static const struct tr_segment_steps steps = {
+	.format = "klocwork",
+	.put = put_record,
+	.end = end_segment,
+	.tell = tell,
+};
+
+struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
+				     struct tr_error *err)
+{
+	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	if (!writer)
+		return NULL;
+	writer->env.target_top = tr_text_is(base, "top");
+	writer->written = writer->later = writer->tasks =
+		(struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
+	return (struct tr_writer *)writer;
+}
+
+void tr_klocwork_discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
-	if (!writer->finished) {
-		writer->finished = true;
-		enum tr_status status = end_segment(writer, NULL, err);
-		if (status != TR_OK)
-			return status;
-	}
-	return tr_klocwork_tally_tell(&writer->tally, err);
+	tr_buffer_free(&writer->line);
+	tr_buffer_free(&writer->raw);
+	tr_klocwork_object_free(&writer->object);
+	tr_klocwork_ids_free(&writer->written);
+	tr_klocwork_ids_free(&writer->later);
+	tr_klocwork_ids_free(&writer->tasks);
+	tr_klocwork_env_end(&writer->env);
+	free(writer);
 }

@@ -12,12 +12,6 @@ void tr_klocwork_env_end(struct tr_klocwork_env *env)
 	*env = (struct tr_klocwork_env){ .target_top = env->target_top };
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* The map that a field holds; NULL: err says what it is instead. */
 static const struct tr_value *field_map(struct tr_record *record, struct tr_field *field,
 					struct tr_error *err)
@@ -47,7 +41,7 @@ static enum tr_status set_top(struct tr_klocwork_env *env, struct tr_arena *aren
 		return no_map(err);
 	tr_environment_release(env->pool, env->top);
 	env->top = tr_environment_whole(env->pool, NULL, map);
-	return env->top ? TR_OK : out_of_memory(err);
+	return env->top ? TR_OK : tr_error_memory(err);
 }
 
 enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record *record,
@@ -60,7 +54,7 @@ enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 	tr_literal_write(map, &env->vars);
 	if (env->vars.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	return env->pool ? set_top(env, record->arena, err) : TR_OK;
 }
 
@@ -72,7 +66,7 @@ static enum tr_status begin(struct tr_klocwork_env *env, uint64_t seq, struct tr
 		return TR_OK;
 	env->pool = tr_environments_new();
 	env->plain_before = env->differences || seq == TR_NO_POSITION ? 0 : seq;
-	return env->pool ? set_top(env, arena, err) : out_of_memory(err);
+	return env->pool ? set_top(env, arena, err) : tr_error_memory(err);
 }
 
 /* The environment of an earlier record; NULL: not known. */
@@ -108,7 +102,7 @@ static enum tr_status find_own(struct tr_klocwork_env *env, struct tr_record *re
 	else
 		*result = tr_environment_apply(env->pool, field == fields->envtop ? env->top : near,
 					       map);
-	return *result ? TR_OK : out_of_memory(err);
+	return *result ? TR_OK : tr_error_memory(err);
 }
 
 /* The environment that the trace's reader will take for the record's parent's. */
@@ -176,5 +170,5 @@ enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_recor
 	if (good && own && seq != TR_NO_POSITION)
 		good = tr_environments_remember(env->pool, seq, own);
 	tr_environment_release(env->pool, own);
-	return good ? TR_OK : out_of_memory(err);
+	return good ? TR_OK : tr_error_memory(err);
 }

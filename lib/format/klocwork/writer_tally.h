@@ -6,12 +6,10 @@
 #include <stdint.h>
 
 #include "core/error.h"
-#include "record/misfits.h"
 
 struct tr_klocwork_tally {
 	uint64_t strangers; /* execs with the difference to a parent that is not in the trace */
 	uint64_t unknown;   /* execs whose env-diff could not be computed */
-	struct tr_misfits misfits;
 	bool told_strangers, told_unknown;
 };
 

@@ -1,4 +1,5 @@
 #include "format/kwspec/kwspec.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".out", NULL };
 
@@ -15,7 +16,7 @@ const struct tr_format tr_format_kwspec = {
 	.extensions = extensions,
 	.options = options,
 	.create = tr_kwspec_create,
-	.put = tr_kwspec_put,
-	.finish = tr_kwspec_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_kwspec_discard,
 };

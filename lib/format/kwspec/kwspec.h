@@ -20,9 +20,6 @@ bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct 
 
 struct tr_writer *tr_kwspec_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-enum tr_status tr_kwspec_put(struct tr_writer *writer, struct tr_record *record,
-			     struct tr_error *err);
-enum tr_status tr_kwspec_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_kwspec_discard(struct tr_writer *writer);
 
 #endif

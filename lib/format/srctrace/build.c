@@ -49,8 +49,7 @@ static enum tr_status finished(const struct tr_buffer *entry, struct tr_error *e
 {
 	if (!entry->failed)
 		return TR_OK;
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 enum tr_status tr_srctrace_build_info(struct tr_record *record,
@@ -67,10 +66,8 @@ enum tr_status tr_srctrace_build_info(struct tr_record *record,
 	if (!data)
 		return trouble(err);
 	struct tr_text bytes = tr_string_bytes(data->text, record->arena);
-	if (!bytes.data) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!bytes.data)
+		return tr_error_memory(err);
 	if (bytes.len > UINT32_MAX)
 		return wrong(err, "data", "longer than a trace can hold");
 	tr_srctrace_put_u32(kind, layout->big, entry);
@@ -154,8 +151,7 @@ static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
 		return TR_OK;
 	if (why.cause != TR_CAUSE_MEMORY)
 		return wrong(err, "name", why.text);
-	tr_error_memory(err);
-	return TR_FATAL;
+	return tr_error_memory(err);
 }
 
 enum tr_status tr_srctrace_build_unit(struct tr_record *record,

@@ -86,10 +86,8 @@ enum tr_status tr_srctrace_feed_begin(struct tr_srctrace_feed *feed, struct tr_e
 			tr_buffer_put_text(&feed->prefix, prefix);
 		}
 		skip_line(feed, line);
-		if (feed->prefix.failed) {
-			tr_error_memory(err);
-			return TR_FATAL;
-		}
+		if (feed->prefix.failed)
+			return tr_error_memory(err);
 		if (prefix.data) {
 			feed->open = true;
 			return TR_OK;

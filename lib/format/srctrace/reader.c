@@ -86,10 +86,8 @@ static enum tr_status deliver(struct reader *reader, struct tr_record **record,
 	reader->ready = false;
 	tr_buffer_put_byte(line, '\n');
 	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed) {
-		tr_error_memory(err);
-		return TR_FATAL;
-	}
+	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed)
+		return tr_error_memory(err);
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(line), err))
 		return TR_FATAL;
@@ -126,7 +124,8 @@ static enum tr_status begin(struct reader *reader, struct tr_error *err)
 	if (feed->strangers) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "lines of %" PRIu64 " source traces with other prefixes stand between "
-			     "those of this one: they are not read", feed->strangers);
+			     "those of this one: they are not read",
+			     feed->strangers);
 		feed->strangers = 0;
 		return about(reader, TR_WARN, err);
 	}
@@ -252,8 +251,8 @@ static enum tr_status read_info(struct reader *reader, struct tr_record **record
 		tr_srctrace_raw_field((struct tr_text){ p, (size_t)size }, &reader->line);
 	enum tr_status status = TR_OK;
 	if (!tr_srctrace_info_name(kind))
-		status = remark(reader, "unknown kind of information: passed on by its number",
-				err);
+		status =
+			remark(reader, "unknown kind of information: passed on by its number", err);
 	consume(reader, (size_t)size);
 	reader->seq++;
 	return status == TR_OK ? deliver(reader, record, err) : status;

@@ -1,4 +1,5 @@
 #include "format/srctrace/srctrace.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".srctrace", NULL };
 
@@ -23,7 +24,7 @@ const struct tr_format tr_format_srctrace = {
 	.next = tr_srctrace_next,
 	.close = tr_srctrace_close,
 	.create = tr_srctrace_create,
-	.put = tr_srctrace_put,
-	.finish = tr_srctrace_finish,
+	.put = tr_segment_put,
+	.finish = tr_segment_finish,
 	.discard = tr_srctrace_discard,
 };

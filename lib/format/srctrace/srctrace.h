@@ -43,9 +43,6 @@ void tr_srctrace_close(struct tr_reader *reader);
 
 struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
-enum tr_status tr_srctrace_put(struct tr_writer *writer, struct tr_record *record,
-			       struct tr_error *err);
-enum tr_status tr_srctrace_finish(struct tr_writer *writer, struct tr_error *err);
 void tr_srctrace_discard(struct tr_writer *writer);
 
 #endif

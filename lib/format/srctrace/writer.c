@@ -1,17 +1,15 @@
-#include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/segment_writer.h"
 #include "format/srctrace/build.h"
 #include "format/srctrace/srctrace.h"
 #include "format/srctrace/writer_console.h"
 #include "record/ask.h"
-#include "record/framing.h"
-#include "record/misfits.h"
 
 enum { DEFAULT_ALIGN = 8 };
 
 struct writer {
-	struct tr_output *out;
+	struct tr_segment_writer base;
 	struct tr_srctrace_console console;
 	bool base64;
 	struct tr_text align, endian; /* -O; data NULL: as the trace was */
@@ -27,46 +25,14 @@ struct writer {
 	bool units;	  /* behind the information entries */
 	bool left_out;	  /* a second one, and there is no place for it */
 	uint64_t traces;  /* begun so far */
-
-	struct tr_framing framing;
-	struct tr_misfits misfits;
-	bool finished;
 };
-
-struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
-				     struct tr_error *err)
-{
-	struct writer *writer = calloc(1, sizeof *writer);
-	if (!writer) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	writer->out = writer->console.out = out;
-	writer->base64 = tr_text_is(tr_setting_get(&config->settings, "base64", "no"), "yes");
-	writer->align = tr_setting_get(&config->settings, "align", NULL);
-	writer->endian = tr_setting_get(&config->settings, "endian", NULL);
-	return (struct tr_writer *)writer;
-}
-
-void tr_srctrace_discard(struct tr_writer *base)
-{
-	struct writer *writer = (struct writer *)base;
-	tr_buffer_free(&writer->entry);
-	free(writer);
-}
 
 static void put_bytes(struct writer *writer, struct tr_text bytes)
 {
 	if (writer->base64)
 		tr_srctrace_console_put(&writer->console, bytes);
 	else
-		tr_output_put_text(writer->out, bytes);
-}
-
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
+		tr_output_put_text(writer->base.out, bytes);
 }
 
 static bool is_alignment(uint64_t n)
@@ -129,12 +95,12 @@ static void end_infos(struct writer *writer)
 	writer->units = true;
 }
 
-/* What is begun becomes whole; a trace without entries is one too. TR_OK or a note. */
-static enum tr_status end_trace(struct writer *writer, const struct tr_record *trailer,
-				struct tr_error *err)
+/* What is begun becomes whole; a trace without entries is one too. */
+static enum tr_status end_trace(void *self, struct tr_error *err)
 {
+	struct writer *writer = self;
 	if (writer->headed && writer->known && !writer->left_out && !begin_trace(writer))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (writer->begun) {
 		end_infos(writer);
 		if (writer->base64)
@@ -142,7 +108,7 @@ static enum tr_status end_trace(struct writer *writer, const struct tr_record *t
 	}
 	writer->headed = writer->known = writer->begun = false;
 	writer->units = writer->left_out = false;
-	return tr_framing_end(&writer->framing, trailer, err);
+	return TR_OK;
 }
 
 /* A binary file holds one trace: of several, the first. */
@@ -155,21 +121,13 @@ static enum tr_status leave_out(struct writer *writer, struct tr_error *err)
 	return TR_WARN;
 }
 
-static enum tr_status begin_segment(struct writer *writer, struct tr_record *header,
-				    struct tr_error *err)
+static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
 {
-	if (tr_record_split(header, err) == TR_FATAL)
-		return TR_FATAL;
-	enum tr_status status = end_trace(writer, NULL, err);
-	if (status == TR_FATAL)
-		return status;
-	tr_framing_begin(&writer->framing);
+	struct writer *writer = self;
 	writer->headed = true;
 	if (choose_layout(writer, header, err) == TR_FATAL)
 		return TR_FATAL;
-	if (writer->traces && !writer->base64)
-		return leave_out(writer, err);
-	return status;
+	return writer->traces && !writer->base64 ? leave_out(writer, err) : TR_OK;
 }
 
 /* Says of which record a message is. */
@@ -201,7 +159,7 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 {
 	struct tr_buffer *entry = &writer->entry;
 	if (!begin_trace(writer))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (!unit && writer->units) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "information behind a unit has no place in a source trace");
@@ -213,24 +171,21 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 	if (status != TR_OK)
 		return about(record, status, err);
 	if (writer->same_layout && !tr_srctrace_build_raw(record, &writer->layout, entry))
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	if (unit)
 		end_infos(writer);
 	put_bytes(writer, tr_buffer_text(entry));
-	tr_output_record_end(writer->out);
 	return TR_OK;
 }
 
-static enum tr_status put_record(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
+	struct writer *writer = self;
 	bool unit = tr_text_is(record->kind, "unit");
 	if (writer->left_out)
 		return TR_OK;
-	if (!unit && !tr_text_is(record->kind, "info")) {
-		tr_misfits_add(&writer->misfits, record->kind);
-		return TR_OK;
-	}
+	if (!unit && !tr_text_is(record->kind, "info"))
+		return TR_END;
 	struct tr_error remark;
 	enum tr_status supplied = supply_header(writer, &remark);
 	enum tr_status status = put_entry(writer, record, unit, err);
@@ -241,35 +196,29 @@ static enum tr_status put_record(struct writer *writer, struct tr_record *record
 	return status;
 }
 
-enum tr_status tr_srctrace_put(struct tr_writer *base, struct tr_record *record,
-			       struct tr_error *err)
+static const struct tr_segment_steps steps = {
+	.format = "srctrace",
+	.begin = begin_segment,
+	.put = put_record,
+	.end = end_trace,
+};
+
+struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
+				     struct tr_error *err)
 {
-	struct writer *writer = (struct writer *)base;
-	enum tr_status status;
-	tr_error_clear(err);
-	switch (record->type) {
-	case TR_HEADER:
-		return begin_segment(writer, record, err);
-	case TR_TRAILER:
-		return end_trace(writer, record, err);
-	case TR_RECORD:
-		status = put_record(writer, record, err);
-		if (!tr_framing_lost(status, err))
-			tr_framing_count(&writer->framing, record);
-		return status;
-	default:
-		return TR_OK;
-	}
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	if (!writer)
+		return NULL;
+	writer->console.out = out;
+	writer->base64 = tr_text_is(tr_setting_get(&config->settings, "base64", "no"), "yes");
+	writer->align = tr_setting_get(&config->settings, "align", NULL);
+	writer->endian = tr_setting_get(&config->settings, "endian", NULL);
+	return (struct tr_writer *)writer;
 }
 
-enum tr_status tr_srctrace_finish(struct tr_writer *base, struct tr_error *err)
+void tr_srctrace_discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
-	if (!writer->finished) {
-		writer->finished = true;
-		enum tr_status status = end_trace(writer, NULL, err);
-		if (status != TR_OK)
-			return status;
-	}
-	return tr_misfits_tell(&writer->misfits, "srctrace", err);
+	tr_buffer_free(&writer->entry);
+	free(writer);
 }

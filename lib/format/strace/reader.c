@@ -50,12 +50,6 @@ void tr_strace_close(struct tr_reader *base)
 	free(reader);
 }
 
-static enum tr_status out_of_memory(struct tr_error *err)
-{
-	tr_error_memory(err);
-	return TR_FATAL;
-}
-
 /* Hands out reader->line, which is whole. */
 static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record **record,
 			      struct tr_error *err)
@@ -63,7 +57,7 @@ static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record 
 	reader->have = false;
 	/* whoever scans the line with wide loads finds readable bytes behind it */
 	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD) || reader->line.failed)
-		return out_of_memory(err);
+		return tr_error_memory(err);
 	tr_record_init(&reader->record, &reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
 		return TR_FATAL;
@@ -395,14 +389,14 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 			read_line(reader, tr_buffer_text(&reader->glued));
 		tr_buffer_reset(&reader->glued);
 		tr_strace_flush(reader);
-		return lacks_memory(reader) ? out_of_memory(err) : TR_OK;
+		return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 	}
 	if (status != TR_OK)
 		return status;
 	bool ended = line.data[line.len - 1] == '\n';
 	take_line(reader, (struct tr_text){ line.data, line.len - ended });
 	tr_input_skip(reader->in, line.len);
-	return lacks_memory(reader) ? out_of_memory(err) : TR_OK;
+	return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 }
 
 static enum tr_status end(struct tr_strace_reader *reader, struct tr_error *err)
@@ -441,7 +435,7 @@ enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 			reader->orphans += item->origin && item->origin->orphan;
 			tr_strace_hold_pop(&reader->hold);
 			if (lacks_memory(reader))
-				return out_of_memory(err);
+				return tr_error_memory(err);
 			return deliver(reader, record, err);
 		}
 		if (reader->ended)

@@ -1,0 +1,132 @@
+#include "format/segment_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
+			    struct tr_output *out, struct tr_error *err)
+{
+	struct tr_segment_writer *base = calloc(1, size);
+
+	if (!base) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	base->steps = steps;
+	base->out = out;
+	return base;
+}
+
+/* Does the trailer, or NULL where none came, count what was there? TR_OK or a note. */
+static enum tr_status check_count(const struct tr_segment_writer *base,
+				  const struct tr_record *trailer, struct tr_error *err)
+{
+	uint64_t count = 0;
+
+	if (!base->headed)
+		return TR_OK;
+	if (!trailer)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a segment of the stream has no trailer: it may not be whole");
+	else if (tr_cell_number(&trailer->seq, &count) && count == base->records)
+		return TR_OK;
+	else
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the trailer counts %" PRIu64 " records, %" PRIu64 " were there",
+			     count, base->records);
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+static enum tr_status end_segment(struct tr_segment_writer *base, const struct tr_record *trailer,
+				  struct tr_error *err)
+{
+	if (base->steps->end && base->steps->end(base, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = check_count(base, trailer, err);
+	base->headed = base->faithful = false;
+	base->records = 0;
+	tr_output_record_end(base->out);
+	return status;
+}
+
+static enum tr_status begin_segment(struct tr_segment_writer *base, struct tr_record *header,
+				    struct tr_error *err)
+{
+	struct tr_error remark;
+	enum tr_status ended = end_segment(base, NULL, err), begun = TR_OK;
+
+	if (ended == TR_FATAL)
+		return TR_FATAL;
+	if (tr_record_split(header, NULL) == TR_FATAL)
+		return tr_error_memory(err);
+	tr_error_clear(&remark);
+	struct tr_field *format = tr_record_field(header, "format");
+	base->headed = true;
+	base->faithful =
+		format && format->text.data && tr_text_is(format->text, base->steps->format);
+	if (base->steps->begin)
+		begun = base->steps->begin(base, header, &remark);
+	if (begun == TR_OK)
+		return ended;
+	if (err)
+		*err = remark;
+	return begun;
+}
+
+static enum tr_status put_record(struct tr_segment_writer *base, struct tr_record *record,
+				 struct tr_error *err)
+{
+	enum tr_status status = base->steps->put(base, record, err);
+
+	if (status == TR_END) {
+		tr_misfits_add(&base->misfits, record->kind);
+		status = TR_OK;
+	}
+	/* whoever hears of a record that was left out takes it out of the trailer's count, too */
+	bool lost = status != TR_OK && err->severity == TR_DAMAGE;
+	/* an enter and its leave are one record; a leave without an enter has no name */
+	bool counts = !tr_text_is(record->kind, "leave") || record->name.type == TR_CELL_ABSENT;
+	base->records += counts && !lost;
+	tr_output_record_end(base->out);
+	return status;
+}
+
+enum tr_status tr_segment_put(struct tr_writer *self, struct tr_record *record,
+			      struct tr_error *err)
+{
+	struct tr_segment_writer *base = (struct tr_segment_writer *)self;
+
+	tr_error_clear(err);
+	switch (record->type) {
+	case TR_RECORD:
+		return put_record(base, record, err);
+	case TR_HEADER:
+		return begin_segment(base, record, err);
+	case TR_TRAILER:
+		return end_segment(base, record, err);
+	case TR_DEFINITION:
+		return base->steps->define ? base->steps->define(base, record, err) : TR_OK;
+	default:
+		return TR_OK;
+	}
+}
+
+enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
+{
+	struct tr_segment_writer *base = (struct tr_segment_writer *)self;
+	const struct tr_segment_steps *steps = base->steps;
+	enum tr_status status = TR_OK;
+
+	if (!base->ended) {
+		base->ended = true;
+		status = end_segment(base, NULL, err);
+	}
+	if (status == TR_OK && !base->closed) {
+		base->closed = true;
+		status = steps->close ? steps->close(base, err) : TR_OK;
+	}
+	if (status == TR_OK && steps->tell)
+		status = steps->tell(base, err);
+	return status == TR_OK ? tr_misfits_tell(&base->misfits, steps->format, err) : status;
+}
