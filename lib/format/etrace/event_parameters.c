@@ -51,6 +51,21 @@ static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_t
 	return NULL;
 }
 
+/*
+ * Of a mount the size of the source always comes first, as the source itself does, but the
+ * tracer of 2024 and before called it the target's, and the other one the source's.
+ */
+static void right_mount(struct tr_etrace_event *event)
+{
+	struct tr_etrace_string *source = &event->strings[0], *target = &event->strings[1];
+	uint64_t size = source->size;
+
+	if (event->type != TR_ETRACE_MOUNT || !target->expected)
+		return;
+	source->size = target->size;
+	target->size = size;
+}
+
 /* NULL: fine, else why not. */
 static const char *take(struct tr_etrace_event *event, const struct tr_etrace_parameter *known,
 			int64_t number)
@@ -67,6 +82,8 @@ static const char *take(struct tr_etrace_event *event, const struct tr_etrace_pa
 	string->expected = true;
 	event->awaited++;
 	string->size = (uint64_t)number;
+	if (known->slot == 0)
+		right_mount(event);
 	return number < 0 ? "a size below 0" : NULL;
 }
 
