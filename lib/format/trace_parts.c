@@ -81,6 +81,12 @@ static bool has(const struct parts *parts, int64_t number)
 	return false;
 }
 
+/* What recorded nothing is a part of whatever stands around it. */
+static bool is_empty(const struct tr_trace *trace)
+{
+	return trace->in && !trace->archive && !tr_input_more(trace->in, 1) && !trace->in->damaged;
+}
+
 /* Opens the next operand. True: it is another part, and its window is added. */
 static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
 		       struct parts *parts, struct tr_error *err)
@@ -90,13 +96,16 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 
 	ahead->status =
 		tr_trace_open_operand(trace, trace->operands[trace->next_operand], &opening);
-	int64_t number = ahead->status == TR_OK ? part_number(trace) : -1;
-	bool another =
-		number >= 0 && trace->place.format == first->place.format && !has(parts, number);
-	if (another && !add(parts, trace->in, number)) {
+	bool empty = ahead->status == TR_OK && is_empty(trace);
+	int64_t number = ahead->status == TR_OK && !empty ? part_number(trace) : -1;
+	bool another = empty || (number >= 0 && trace->place.format == first->place.format &&
+				 !has(parts, number));
+	if (another && !empty && !add(parts, trace->in, number)) {
 		tr_error_memory(err);
 		another = false;
 	}
+	if (empty)
+		tr_input_free(trace->in);
 	put_aside(trace, ahead);
 	ahead->there = !another;
 	if (!another) {
@@ -168,8 +177,10 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 	} else {
 		status = tr_trace_open_operand(trace, trace->operands[trace->next_operand++], err);
 	}
-	int64_t number = status == TR_OK ? part_number(trace) : -1;
-	if (number >= 0 && trace->next_operand < trace->operand_count)
+	/* of one alone no more is looked at than its reader wants */
+	bool more = status == TR_OK && trace->next_operand < trace->operand_count;
+	int64_t number = more ? part_number(trace) : -1;
+	if (number >= 0)
 		status = gather(trace, number, err);
 	return status;
 }

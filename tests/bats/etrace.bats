@@ -179,6 +179,28 @@ events() {
 	tr-parse --lines part0 part1 | tr-repack | cmp - <(cat part0 part1)
 }
 
+@test "parts of idle CPUs, and those that begin in the middle" {
+	tail -n +2 hello.nfsdb | awk -F, '$2 == 0' >part0
+	tail -n +2 hello.nfsdb | awk -F, '$2 == 1' >part1
+	: >idle
+	tr-parse part0 part1 >want
+	tr-parse part0 idle part1 idle | tail -n +2 | cmp - <(tail -n +2 want)
+	events idle part0 idle part1 idle | cmp - <(events hello.nfsdb | grep -v ^meta)
+	# what the buffer lost, or the rest of a line, may stand first
+	(echo 'CPU:1 [LOST 12 EVENTS]'; cat part1) >lossy
+	(echo '0,7342,117104512!FN|/x'; cat part1) >torn
+	for first in lossy torn; do
+		run -2 --separate-stderr tr-parse -q part0 $first
+		[ "$(grep -c ^%trec <<<"$output")" -eq 1 ]
+		[[ ${lines[-1]} == $'!end\t'*$'\terrors=1' ]]
+	done
+	# two whole logs are no parts, where each shows more than one CPU
+	tail -n +2 hello.nfsdb >one
+	sed -E 's/^0: ([1-9][0-9]*),([01]),/0: \1,1\2,/' one >other
+	run -0 tr-parse one other
+	[ "$(grep -c ^%trec <<<"$output")" -eq 2 ]
+}
+
 @test "a part that is missing, cut or damaged does not take the others along" {
 	tail -n +2 hello.nfsdb | awk -F, '$2 == 0' >part0
 	tail -n +2 hello.nfsdb | awk -F, '$2 == 1' | head -c 300000 >part1

@@ -30,8 +30,8 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	event->phase = TR_ETRACE_GATHERING;
 	event->upid = line->upid;
 	event->cpu = line->cpu;
-	event->sec = event->last_sec = line->sec;
-	event->nsec = event->last_nsec = line->nsec;
+	event->sec = event->begun_sec = event->last_sec = line->sec;
+	event->nsec = event->begun_nsec = event->last_nsec = line->nsec;
 	event->source_line = line->number;
 	event->failed = event->cut = event->unfinished = false;
 	event->disorder = event->beginless = false;
@@ -49,18 +49,22 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	}
 }
 
+void tr_etrace_event_go_on(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			   const struct tr_etrace_line *line)
+{
+	event->phase = TR_ETRACE_GATHERING;
+	event->role = tag->role;
+	event->last = NULL;
+	event->begun_sec = line->sec;
+	event->begun_nsec = line->nsec;
+}
+
 void tr_etrace_event_free(struct tr_etrace_event *event)
 {
 	tr_buffer_free(&event->bytes);
 	tr_buffer_free(&event->extra);
 	free(event->arguments);
 	free(event);
-}
-
-size_t tr_etrace_event_held(const struct tr_etrace_event *event)
-{
-	return event->bytes.len + event->extra.len +
-	       event->argument_count * sizeof *event->arguments;
 }
 
 /* Lines of one string are printed one after the other: a later one cannot be older. */
@@ -227,6 +231,8 @@ enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
 	if (event->type != TR_ETRACE_ENVSET || line->form != TR_ETRACE_BAR ||
 	    !tr_etrace_number(line->text, &upid, &padded))
 		return TR_ETRACE_STRANGE;
+	if (event->strings[ENV].form != TR_ETRACE_UNSEEN)
+		event->disorder = true;
 	return add_argument(event, upid) ? TR_ETRACE_FITS : TR_ETRACE_MEMORY;
 }
 
@@ -326,7 +332,7 @@ bool tr_etrace_event_sort(struct tr_etrace_event *event)
 	struct tr_etrace_argument *list = event->arguments;
 	size_t count = 0;
 
-	if (!event->disorder || event->argument_count < 2)
+	if (!event->disorder || event->type != TR_ETRACE_EXEC || event->argument_count < 2)
 		return true;
 	qsort(list, event->argument_count, sizeof *list, by_index);
 	for (size_t i = 0, end; i < event->argument_count; i = end) {

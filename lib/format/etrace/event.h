@@ -45,13 +45,14 @@ struct tr_etrace_event {
 	enum tr_etrace_phase phase;
 	uint64_t upid, cpu, sec, nsec;
 	uint64_t source_line;
-	uint64_t last_sec, last_nsec; /* of the last line that had text */
+	uint64_t begun_sec, begun_nsec; /* of the line that began it, or its second half */
+	uint64_t last_sec, last_nsec;	/* of the last line that had text */
 
 	/* what is wrong with it, besides what its strings tell */
 	bool failed; /* the system call did */
 	bool cut;
 	bool unfinished;
-	bool disorder;	/* of its arguments */
+	bool disorder;	/* of its arguments, or tasks */
 	bool beginless; /* an Env without its first part */
 
 	uint8_t given;	 /* numbers that are there, as bits */
@@ -69,6 +70,21 @@ struct tr_etrace_event {
 /* Empties the event and takes note of where it begins. Memory is kept. */
 void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			   const struct tr_etrace_line *line);
+
+/* A first half goes on with the tag of its second. */
+void tr_etrace_event_go_on(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			   const struct tr_etrace_line *line);
+
+/*
+ * The line was printed before the event, or the second half of it, began: it is the end of
+ * something else that is torn.
+ */
+static inline bool tr_etrace_event_is_before(const struct tr_etrace_line *line,
+					     const struct tr_etrace_event *event)
+{
+	return line->sec != event->begun_sec ? line->sec < event->begun_sec
+					     : line->nsec < event->begun_nsec;
+}
 
 /* NULL: fine; else why the text is no list of the tag's parameters. May fail extra. */
 const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
@@ -107,7 +123,11 @@ bool tr_etrace_event_sort(struct tr_etrace_event *event);
 uint64_t tr_etrace_event_argsize(const struct tr_etrace_event *event);
 
 /* Bytes it holds. */
-size_t tr_etrace_event_held(const struct tr_etrace_event *event);
+static inline size_t tr_etrace_event_held(const struct tr_etrace_event *event)
+{
+	return event->bytes.len + event->extra.len +
+	       event->argument_count * sizeof *event->arguments;
+}
 
 void tr_etrace_event_free(struct tr_etrace_event *event);
 

@@ -1,124 +1,12 @@
-#include "format/etrace/group.h"
+#include "format/etrace/progress.h"
 
-#include <stdlib.h>
-
-enum {
-	/* events in progress: real ones are as many as tasks can be interrupted while printing */
-	PROGRESS_MAX = 16384,
-	UNUSED_MAX = 64, /* kept for the next ones */
-};
-
-/* Events in progress. */
-
-static struct tr_etrace_event *take_event(struct tr_etrace_group *group)
-{
-	struct tr_etrace_event *event = group->unused;
-
-	if (!event)
-		return calloc(1, sizeof *event);
-	group->unused = event->next;
-	group->unused_count--;
-	return event;
-}
-
-static void give_back(struct tr_etrace_group *group, struct tr_etrace_event *event)
-{
-	if (group->unused_count >= UNUSED_MAX) {
-		tr_etrace_event_free(event);
-		return;
-	}
-	event->next = group->unused;
-	group->unused = event;
-	group->unused_count++;
-}
-
-static void enlist(struct tr_etrace_group *group, struct tr_etrace_event *event)
-{
-	event->next = NULL;
-	event->previous = group->newest;
-	*(group->newest ? &group->newest->next : &group->oldest) = event;
-	group->newest = event;
-	group->in_progress++;
-}
-
-static void delist(struct tr_etrace_group *group, struct tr_etrace_event *event)
-{
-	*(event->previous ? &event->previous->next : &group->oldest) = event->next;
-	*(event->next ? &event->next->previous : &group->newest) = event->previous;
-	group->in_progress--;
-	group->held -= tr_etrace_event_held(event);
-}
-
-/* The event is finished, whatever it lacks. */
-static bool finish(struct tr_etrace_group *group, struct tr_etrace_task *task,
-		   struct tr_etrace_event *event)
-{
-	if (task->half == event)
-		task->half = NULL;
-	if (task->open == event)
-		task->open = NULL;
-	delist(group, event);
-	bool fine = tr_etrace_render(group, event, task);
-	bool exit = event->type == TR_ETRACE_EXIT;
-	give_back(group, event);
-	if (exit && !task->half && !task->open)
-		tr_etrace_task_end(&group->tasks, task);
-	return fine;
-}
-
-/* Nothing follows a half. */
-static bool finish_half(struct tr_etrace_group *group, struct tr_etrace_task *task)
-{
-	if (!task->half)
-		return true;
-	task->half->unfinished = task->half->role == TR_ETRACE_FIRST;
-	return finish(group, task, task->half);
-}
-
-static bool finish_open(struct tr_etrace_group *group, struct tr_etrace_task *task)
-{
-	return !task->open || finish(group, task, task->open);
-}
-
-/* An event has all its texts: either it is whole now, or half of it is. */
-static bool complete(struct tr_etrace_group *group, struct tr_etrace_task *task)
-{
-	struct tr_etrace_event *event = task->open;
-
-	if (event->role != TR_ETRACE_FIRST && event->role != TR_ETRACE_MAYBE)
-		return finish(group, task, event);
-	/* a Comm may have come between, and a half that waits has lost its end */
-	if (!finish_half(group, task))
-		return false;
-	event->phase = TR_ETRACE_HALF;
-	event->last = NULL;
-	task->half = event;
-	task->open = NULL;
-	return true;
-}
-
-/* What a log of nothing but beginnings would make us hold. */
-static bool keep_bounds(struct tr_etrace_group *group)
-{
-	while (group->in_progress > PROGRESS_MAX ||
-	       (group->held > group->max_held && group->in_progress)) {
-		struct tr_etrace_event *event = group->oldest;
-		struct tr_etrace_task *task = tr_etrace_task_get(&group->tasks, event->upid);
-		event->cut = true;
-		if (!task || !finish(group, task, event))
-			return false;
-		/* of so many tasks those are forgotten that nothing is known of */
-		if (!task->forked && !task->execed && !task->half && !task->open)
-			tr_etrace_task_end(&group->tasks, task);
-	}
-	return true;
-}
-
-/* Lines. */
-
-/* The first half that the tag continues; NULL: there is none. */
+/*
+ * The first half that the tag continues; NULL: there is none. A line that is older than a half
+ * follows something else.
+ */
 static struct tr_etrace_event *first_half(const struct tr_etrace_task *task,
-					  const struct tr_etrace_tag *tag)
+					  const struct tr_etrace_tag *tag,
+					  const struct tr_etrace_line *line)
 {
 	struct tr_etrace_event *event = task->half;
 
@@ -127,35 +15,27 @@ static struct tr_etrace_event *first_half(const struct tr_etrace_task *task,
 	/* it may still lack its text */
 	if (task->open && task->open->type == tag->type && task->open->role != TR_ETRACE_SECOND)
 		event = task->open;
-	return event && event->type == tag->type ? event : NULL;
+	bool fits = event && event->type == tag->type && !tr_etrace_event_is_before(line, event);
+	return fits ? event : NULL;
 }
 
-/* The event that a tag begins, or goes on with, is to be the open one. */
+/* The event that a tag begins, or goes on with where that is a half, is to be the open one. */
 static bool open_event(struct tr_etrace_group *group, struct tr_etrace_task *task,
-		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+		       struct tr_etrace_event *half, const struct tr_etrace_tag *tag,
+		       const struct tr_etrace_line *line)
 {
-	struct tr_etrace_event *event = first_half(task, tag);
-
-	if (task->open && task->open != event && !finish_open(group, task))
+	if (task->open != half && !tr_etrace_progress_finish_open(group, task))
 		return false;
-	if (event) {
-		task->half = task->half == event ? NULL : task->half;
-		task->open = event;
-		event->phase = TR_ETRACE_GATHERING;
-		event->role = tag->role;
-		event->last = NULL;
+	if (half) {
+		task->half = task->half == half ? NULL : task->half;
+		task->open = half;
+		tr_etrace_event_go_on(half, tag, line);
 		return true;
 	}
-	if (tag->type != TR_ETRACE_COMM && !finish_half(group, task))
+	if (tag->type != TR_ETRACE_COMM && !tr_etrace_progress_finish_half(group, task))
 		return false;
 	task->stray = false;
-	event = take_event(group);
-	if (!event)
-		return false;
-	tr_etrace_event_begin(event, tag, line);
-	enlist(group, event);
-	task->open = event;
-	return true;
+	return tr_etrace_progress_begin(group, task, tag, line);
 }
 
 /* A line whose parameters nobody understands: it is no event, but what was open ends with it. */
@@ -165,27 +45,22 @@ static bool drop_event(struct tr_etrace_group *group, struct tr_etrace_task *tas
 	struct tr_etrace_event *event = task->open;
 
 	if (fresh) {
-		delist(group, event);
-		give_back(group, event);
-		task->open = NULL;
+		tr_etrace_progress_drop(group, task);
 		return tr_etrace_render_raw(group, line, reason);
 	}
 	event->unfinished = true;
-	return finish(group, task, event) && tr_etrace_render_raw(group, line, reason);
+	return tr_etrace_progress_finish(group, task, event) &&
+	       tr_etrace_render_raw(group, line, reason);
 }
 
 /* An event that is all in this line, of a task that is in the middle of nothing. */
 static bool whole_line(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
-	struct tr_etrace_event *event = group->unused;
+	struct tr_etrace_event *event = tr_etrace_progress_spare(group);
 
-	if (!event) {
-		event = take_event(group);
-		if (!event)
-			return false;
-		give_back(group, event);
-	}
+	if (!event)
+		return false;
 	tr_etrace_event_begin(event, tag, line);
 	const char *reason = tr_etrace_event_parameters(event, tag, line->text);
 	if (event->extra.failed)
@@ -212,13 +87,13 @@ static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 	if (alone && TEXTLESS >> tag->type & 1 && !task->open && !task->half &&
 	    line->form == TR_ETRACE_BAR)
 		return whole_line(group, task, tag, line);
-	bool fresh = !first_half(task, tag);
+	struct tr_etrace_event *half = first_half(task, tag, line);
 	/* a failure may stand alone, but not where there are traces of its beginning */
-	bool torn = fresh && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
+	bool torn = !half && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
 
 	if (line->form != TR_ETRACE_BAR)
 		return tr_etrace_render_raw(group, line, "a tag without its bar");
-	if (!open_event(group, task, tag, line))
+	if (!open_event(group, task, half, tag, line))
 		return false;
 	struct tr_etrace_event *event = task->open;
 	size_t held = tr_etrace_event_held(event);
@@ -227,25 +102,29 @@ static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 	if (event->extra.failed)
 		return false;
 	if (reason)
-		return drop_event(group, task, fresh, line, reason);
+		return drop_event(group, task, !half, line, reason);
 	event->cut = event->cut || line->cut;
 	event->unfinished = event->unfinished || torn;
 	event->failed = tag->role == TR_ETRACE_FAILED;
 	if (event->failed)
-		return finish(group, task, event);
-	return tr_etrace_event_is_whole(event) ? complete(group, task) : true;
+		return tr_etrace_progress_finish(group, task, event);
+	return tr_etrace_event_is_whole(event) ? tr_etrace_progress_complete(group, task) : true;
 }
 
-/* The lines of a variable's tasks all have one time, then comes its text. */
+/*
+ * The lines of a variable's tasks all have one time, then comes its text, later: one of that time
+ * behind the text is late.
+ */
 static bool begins_envset(const struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			  const struct tr_etrace_line *line)
 {
 	if (!event || event->type != TR_ETRACE_ENVSET)
 		return true;
+	bool text = event->strings[0].form != TR_ETRACE_UNSEEN;
 	if (tag->class == TR_ETRACE_UPID)
-		return event->strings[0].form || event->sec != line->sec ||
-		       event->nsec != line->nsec;
-	return event->strings[0].form && (line->form == TR_ETRACE_BAR || line->index == 0);
+		return event->sec != line->sec || event->nsec != line->nsec ||
+		       (text && event->last_sec == event->sec && event->last_nsec == event->nsec);
+	return text && (line->form == TR_ETRACE_BAR || line->index == 0);
 }
 
 static bool open_envset(struct tr_etrace_group *group, struct tr_etrace_task *task,
@@ -253,13 +132,16 @@ static bool open_envset(struct tr_etrace_group *group, struct tr_etrace_task *ta
 {
 	static const struct tr_etrace_tag envset = { .type = TR_ETRACE_ENVSET };
 
-	return !begins_envset(task->open, tag, line) || open_event(group, task, &envset, line);
+	return !begins_envset(task->open, tag, line) ||
+	       open_event(group, task, NULL, &envset, line);
 }
 
-/* What the line is to the open event. */
+/* What the line is to the open event. What is older than that is the rest of another. */
 static enum tr_etrace_fit try(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			      bool ended, const struct tr_etrace_line *line)
 {
+	if (tr_etrace_event_is_before(line, event))
+		return TR_ETRACE_STRANGE;
 	switch (tag->class) {
 	case TR_ETRACE_STRING:
 		return tr_etrace_event_string(event, tag, ended, line);
@@ -293,7 +175,7 @@ static bool add(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		return false;
 	group->held += tr_etrace_event_held(event) - held;
 	event->cut = event->cut || line->cut;
-	return !tr_etrace_event_is_whole(event) || complete(group, task);
+	return !tr_etrace_event_is_whole(event) || tr_etrace_progress_complete(group, task);
 }
 
 /*
@@ -324,7 +206,7 @@ static bool end_of_args(struct tr_etrace_group *group, struct tr_etrace_task *ta
 		return tr_etrace_render_raw(group, line, "the end of no arguments");
 	task->open->cut = line->cut;
 	task->open->role = TR_ETRACE_SECOND; /* it has its end */
-	return finish(group, task, task->open);
+	return tr_etrace_progress_finish(group, task, task->open);
 }
 
 static bool event_line(struct tr_etrace_group *group, const struct tr_etrace_line *line)
@@ -348,32 +230,15 @@ static bool event_line(struct tr_etrace_group *group, const struct tr_etrace_lin
 	}
 }
 
-/* Finishes what is in progress as the end of a log does. */
-static bool end_oldest(struct tr_etrace_group *group)
-{
-	struct tr_etrace_event *event = group->oldest;
-	struct tr_etrace_task *task = tr_etrace_task_get(&group->tasks, event->upid);
-
-	if (!task)
-		return false;
-	if (task->half == event) {
-		/* whether it failed would have been told later */
-		event->cut = event->role == TR_ETRACE_MAYBE;
-		return finish_half(group, task);
-	}
-	event->cut = event->cut || event->type != TR_ETRACE_ENVSET;
-	return finish(group, task, event);
-}
-
 bool tr_etrace_group_line(struct tr_etrace_group *group, const struct tr_etrace_line *line)
 {
 	switch (line->type) {
 	case TR_ETRACE_EVENT:
-		return event_line(group, line) && keep_bounds(group);
+		return event_line(group, line) && tr_etrace_progress_bound(group);
 	case TR_ETRACE_INITCWD:
 		/* another log: its tasks have nothing to do with those before */
 		while (group->oldest)
-			if (!end_oldest(group))
+			if (!tr_etrace_progress_end_oldest(group))
 				return false;
 		tr_etrace_tasks_free(&group->tasks);
 		return tr_etrace_render_initcwd(group, line);
@@ -386,21 +251,12 @@ bool tr_etrace_group_line(struct tr_etrace_group *group, const struct tr_etrace_
 
 bool tr_etrace_group_end(struct tr_etrace_group *group)
 {
-	return !group->oldest || end_oldest(group);
+	return !group->oldest || tr_etrace_progress_end_oldest(group);
 }
 
 void tr_etrace_group_free(struct tr_etrace_group *group)
 {
-	struct tr_etrace_event *next;
-
-	for (struct tr_etrace_event *event = group->oldest; event; event = next) {
-		next = event->next;
-		tr_etrace_event_free(event);
-	}
-	for (struct tr_etrace_event *event = group->unused; event; event = next) {
-		next = event->next;
-		tr_etrace_event_free(event);
-	}
+	tr_etrace_progress_free(group);
 	tr_etrace_tasks_free(&group->tasks);
 	tr_etrace_queue_free(&group->queue);
 	tr_buffer_free(&group->flags);

@@ -7,28 +7,41 @@
 
 #include "core/line_merge.h"
 #include "format/etrace/etrace.h"
-#include "format/etrace/line.h"
+#include "format/etrace/probe.h"
 
 /* The file that has nothing but the first line when the rest went into the parts. */
 enum { HEAD = 0, FIRST_CPU = 1 };
 
+/*
+ * Which part it is, as its first lines tell: they are of one CPU, but for those of the environment,
+ * which say 0 wherever they were printed. A part may begin in the middle of a line, or with what
+ * its buffer lost.
+ */
+static int64_t part_of(struct tr_input *in)
+{
+	struct tr_etrace_probe probe = { 0 };
+	struct tr_etrace_line line;
+	int64_t part = -1;
+
+	while (tr_etrace_probe_line(&probe, in, &line)) {
+		if (line.type == TR_ETRACE_INITCWD)
+			return tr_etrace_probe_line(&probe, in, &line) ? -1 : HEAD;
+		if (line.type == TR_ETRACE_NOISE)
+			continue;
+		bool environment = line.type == TR_ETRACE_EVENT && line.upid == 0;
+		int64_t cpu = line.cpu < INT64_MAX - FIRST_CPU ? (int64_t)line.cpu : 0;
+		if (part >= 0 && !environment && part != cpu + FIRST_CPU)
+			return -1;
+		part = part < 0 ? cpu + FIRST_CPU : part;
+	}
+	return part;
+}
+
 int64_t tr_etrace_part(const struct tr_read_config *config, struct tr_input *in)
 {
-	struct tr_etrace_line line;
-	struct tr_error err;
-	struct tr_text text;
+	bool apart = tr_text_is(tr_setting_get(&config->settings, "parts", "merge"), "apart");
 
-	if (config->lines ||
-	    tr_text_is(tr_setting_get(&config->settings, "parts", "merge"), "apart") ||
-	    tr_input_line(in, &text, &err) != TR_OK)
-		return -1;
-	size_t len = text.len;
-	text.len -= text.data[len - 1] == '\n';
-	tr_etrace_line_read(text, NULL, &line);
-	if (line.type == TR_ETRACE_INITCWD)
-		return tr_input_more(in, len + 1) ? -1 : HEAD;
-	bool fits = line.type == TR_ETRACE_EVENT && line.cpu < INT64_MAX - FIRST_CPU;
-	return fits ? (int64_t)line.cpu + FIRST_CPU : -1;
+	return config->lines || apart ? -1 : part_of(in);
 }
 
 static void look(struct tr_text text, struct tr_line_merge_time *time)

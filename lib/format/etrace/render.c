@@ -11,13 +11,15 @@ void tr_etrace_put_quoted(struct tr_buffer *to, struct tr_text bytes)
 	tr_buffer_put_byte(to, '"');
 }
 
-bool tr_etrace_is_invalid_child(const struct tr_etrace_event *event)
+bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
+				const struct tr_etrace_event *event)
 {
 	enum { USUAL_BITS = 22 };
+	unsigned bits = group->pid_bits == TR_ETRACE_NO_PID ? USUAL_BITS : group->pid_bits;
 
 	/* all bits of the counter are set */
 	return event->type == TR_ETRACE_FORK && event->given & 1 &&
-	       event->numbers[0] >> USUAL_BITS == INT64_MAX >> USUAL_BITS;
+	       event->numbers[0] >> bits == INT64_MAX >> bits;
 }
 
 /* Fields of all events. */
@@ -168,7 +170,7 @@ static bool follow(struct tr_etrace_group *group, const struct tr_etrace_event *
 		return true;
 	}
 	if (event->type != TR_ETRACE_FORK || !(event->given & 1) || event->numbers[0] < 0 ||
-	    tr_etrace_is_invalid_child(event))
+	    tr_etrace_is_invalid_child(group, event))
 		return true;
 	uint64_t ppid = task->upid, current = task->current;
 	struct tr_etrace_task *child =

@@ -32,7 +32,8 @@ static inline struct tr_text tr_etrace_string_text(const struct tr_etrace_event 
 void tr_etrace_put_quoted(struct tr_buffer *to, struct tr_text bytes);
 
 /* A child whose upid the tracer could not make. */
-bool tr_etrace_is_invalid_child(const struct tr_etrace_event *event);
+bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
+				const struct tr_etrace_event *event);
 
 /* render_flags.c: adds to flags, one, or all that the event shows by itself. */
 void tr_etrace_flag(struct tr_etrace_render *r, struct tr_text what, struct tr_text tag);

@@ -59,6 +59,8 @@ static void flag_env(struct tr_etrace_render *r)
 		tr_etrace_flag(r, TR_TEXT("missing:UPID"), TR_TEXT(""));
 	if (!tr_etrace_has(event, 0) || event->beginless)
 		tr_etrace_flag(r, TR_TEXT("missing:Env"), TR_TEXT(""));
+	if (event->disorder)
+		tr_etrace_flag(r, TR_TEXT("order:UPID"), TR_TEXT(""));
 	if (event->strings[0].disorder)
 		tr_etrace_flag(r, TR_TEXT("order:Env"), TR_TEXT(""));
 }
@@ -105,6 +107,6 @@ void tr_etrace_find_flags(struct tr_etrace_render *r)
 	if (event->role == TR_ETRACE_SECOND && !event->strings[0].expected &&
 	    (event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK))
 		tr_etrace_flag(r, TR_TEXT("missing:"), tr_etrace_tag_of(event->type, 0)->name);
-	if (tr_etrace_is_invalid_child(event))
+	if (tr_etrace_is_invalid_child(r->group, event))
 		tr_etrace_flag(r, TR_TEXT("invalid-child"), TR_TEXT(""));
 }

@@ -81,8 +81,10 @@ static enum tr_status write_record(struct writer *writer, struct tr_record *reco
 		return tr_etrace_verbatim_line(record, &writer->line, err);
 	if (is_initcwd(record))
 		return write_text(writer, record, "value", err);
+	/* what could not be read of another format is no line of a log */
+	bool foreign = writer->base.headed && !writer->base.faithful;
 	if (tr_text_is(record->kind, "raw"))
-		return write_text(writer, record, "text", err);
+		return foreign ? TR_END : write_text(writer, record, "text", err);
 	if (tr_text_is(record->kind, "lost"))
 		return write_lost(writer, record, err);
 	return tr_etrace_write_event(record, &writer->line, err);

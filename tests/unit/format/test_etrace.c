@@ -149,6 +149,9 @@ static void check_writer(void)
 		"0: 7,0,1,500000000!CW|/w\n0: 7,0,1,500000000!A[0]a\n"
 		"0: 7,0,1,500000000!End_of_args|\n",
 		"~ -: INITCWD was not in the stream: supplied\n", "another format");
+	check_written("%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n!end\t1\n",
+		      "", "~ -: records of kind raw have no place in etrace: 1\n",
+		      "what another format could not read");
 	/* nothing is written of what lacks something */
 	check_written(HEADER "exec\t0\t1.5\t7\t/a\targv=[\"a\"]\n"
 			     "exec\t0\t1.5\t7\t-\tcwd=\"/\"\targv=[\"a\"]\n"
