@@ -174,44 +174,36 @@ void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err)
 
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
 {
-	char text[TR_ERROR_TEXT];
 	struct tr_error err;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	tr_error_set_args(&err, TR_CAUSE_NONE, format, args);
 	va_end(args);
-	tr_error_set(&err, TR_CAUSE_NONE, "%s", text);
-	err.pattern = format;
 	report_at(cli, NULL, &err);
 }
 
 void tr_cli_note(struct tr_cli *cli, const char *format, ...)
 {
-	char text[TR_ERROR_TEXT];
 	struct tr_error err;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	tr_error_set_args(&err, TR_CAUSE_NONE, format, args);
 	va_end(args);
-	tr_error_set(&err, TR_CAUSE_NONE, "%s", text);
-	err.pattern = format;
 	tr_error_is_note(&err);
 	report_at(cli, NULL, &err);
 }
 
 bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 {
-	char text[TR_ERROR_TEXT];
 	struct tr_error err;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	tr_error_set_args(&err, TR_CAUSE_USAGE, format, args);
 	va_end(args);
 	if (!cli->stop) {
-		tr_error_set(&err, TR_CAUSE_USAGE, "%s", text);
 		print(cli, NULL, &err, false);
 		fprintf(stderr, "Try '%s --help' for more.\n", cli->tool->name);
 	}

@@ -4,7 +4,9 @@
 
 #include "cli.h"
 #include "core/archive.h"
+#include "core/arena.h"
 #include "core/codec.h"
+#include "core/map.h"
 
 struct verify;
 
@@ -25,14 +27,20 @@ struct repack {
 	/* the output that is being written: the file, or one member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */
 	struct tr_writer *writer;	/* NULL: bytes are copied, or between two segments */
-	bool begun;                     /* a header or a record of it was */
-	struct tr_record *header;       /* of the segment that begins, where it has one */
+	bool begun;			/* a header or a record of it was */
+	struct tr_record *header;	/* of the segment that begins, where it has one */
 	bool cut_line;			/* what was copied last does not end in LF */
 	struct tr_archive_writer *archive;
+	struct {
+		struct tr_map taken;
+		struct tr_arena memory;
+	} names;	  /* of members of the archive */
 	unsigned segment; /* of the place, where each is to be a member of its own */
 };
 
 enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
+
+/* tr_repack_output.c */
 
 /* The bottom of the output: the file or stdout, and --verify over it. */
 struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive);
@@ -44,6 +52,8 @@ struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
 /* The codec that the place is written with, in *codec (NULL: none). False: it is refused. */
 bool repack_codec(struct repack *r, const struct tr_format *format,
 		  const struct tr_trace_place *place, const struct tr_codec **codec);
+
+/* tr_repack_place.c */
 
 /* Opens the output of one place in the way that the mode asks for. False: reported. */
 typedef bool repack_open(struct repack *r, const struct tr_format *format,
@@ -57,6 +67,13 @@ bool repack_finish_writer(struct repack *r);
 
 /* tr_repack_archive.c: every file or member to a member of the archive -o. */
 void repack_archive(struct repack *r, const char *archive_format);
+
+/*
+ * tr_repack_name.c: what a place becomes as a member; no other member has this
+ * name. NULL: memory is out.
+ */
+const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
+			       const struct tr_format *format, const struct tr_codec *codec);
 
 /* tr_repack_verify.c */
 struct verify *verify_new(void);

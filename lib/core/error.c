@@ -1,6 +1,5 @@
 #include "core/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +18,10 @@ void tr_error_clear(struct tr_error *err)
 	err->text[0] = 0;
 }
 
-static void fill(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
+void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
 {
+	if (!err)
+		return;
 	/* text first: args may quote the text of the very error that is replaced */
 	char text[TR_ERROR_TEXT];
 	vsnprintf(text, sizeof text, format, args);
@@ -32,11 +33,9 @@ static void fill(struct tr_error *err, enum tr_cause cause, const char *format, 
 
 void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)
 {
-	if (!err)
-		return;
 	va_list args;
 	va_start(args, format);
-	fill(err, cause, format, args);
+	tr_error_set_args(err, cause, format, args);
 	va_end(args);
 }
 
@@ -46,7 +45,7 @@ void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ..
 		return;
 	va_list args;
 	va_start(args, format);
-	fill(err, TR_CAUSE_SYSTEM, format, args);
+	tr_error_set_args(err, TR_CAUSE_SYSTEM, format, args);
 	va_end(args);
 	err->sys_errno = sys_errno;
 	size_t len = strlen(err->text);

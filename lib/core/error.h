@@ -7,6 +7,7 @@
 #ifndef TR_CORE_ERROR_H
 #define TR_CORE_ERROR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,9 @@ void tr_error_clear(struct tr_error *err);
  */
 void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 /* The same for a failed system call: appends ": " and strerror(sys_errno). */
 void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ...)

@@ -222,3 +222,14 @@ enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err)
 			     (size_t)(json->pos - begin) + 1);
 	return token;
 }
+
+bool tr_json_keeps_digits(struct tr_text text)
+{
+	static const char max_exact[] = "9007199254740991";
+	if (text.len == 0 || text.len > 16 || (text.data[0] == '0' && text.len > 1))
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] < '0' || text.data[i] > '9')
+			return false;
+	return text.len < 16 || memcmp(text.data, max_exact, 16) <= 0;
+}

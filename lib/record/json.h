@@ -67,6 +67,9 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
 				      struct tr_error *err);
 
+/* DIGITS up to 2^53-1: a number that every JSON tool keeps as it is. */
+bool tr_json_keeps_digits(struct tr_text text);
+
 /* Open brackets, as in trec. */
 enum { TR_JSON_MAX_DEPTH = 60 };
 

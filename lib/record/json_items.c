@@ -313,3 +313,22 @@ const struct tr_json_member *tr_json_member_find(const struct tr_json_member *me
 			return &members[i - 1];
 	return NULL;
 }
+
+bool tr_json_put_value(struct tr_text value, struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_json json = { value.data, value.data + value.len };
+	enum tr_json_token token = tr_json_spell(&json, to, NULL, err);
+
+	return token != TR_JSON_BAD && token != TR_JSON_CUT;
+}
+
+bool tr_json_put_field(const char *key, const struct tr_json_member *member, struct tr_buffer *to,
+		       struct tr_error *err)
+{
+	if (!member)
+		return true;
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_byte(to, '=');
+	return tr_json_put_value(member->value, to, err);
+}

@@ -59,4 +59,12 @@ bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_js
 const struct tr_json_member *tr_json_member_find(const struct tr_json_member *members, size_t count,
 						 const char *key);
 
+/*
+ * Appends the trec spelling of a value's text; put_field as "\tkey=value", of a
+ * member that may be NULL: nothing. False: no record can hold it, err is filled.
+ */
+bool tr_json_put_value(struct tr_text value, struct tr_buffer *to, struct tr_error *err);
+bool tr_json_put_field(const char *key, const struct tr_json_member *member, struct tr_buffer *to,
+		       struct tr_error *err);
+
 #endif

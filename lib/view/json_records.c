@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/json.h"
+#include "record/literal.h"
 #include "view/json_fields.h"
 #include "view/json_frames.h"
 #include "view/json_indent.h"
-#include "record/literal.h"
 #include "view/json_value.h"
 
 struct tr_json_view {
@@ -118,18 +119,6 @@ static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, cons
 	}
 }
 
-/* DIGITS up to 2^53-1. */
-static bool is_exact_number(struct tr_text text)
-{
-	static const char max_exact[] = "9007199254740991";
-	if (text.len == 0 || text.len > 16 || (text.data[0] == '0' && text.len > 1))
-		return false;
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-	return text.len < 16 || memcmp(text.data, max_exact, 16) <= 0;
-}
-
 /* One look at all columns of a line instead of several at each. */
 static bool has_plain_columns(const struct tr_record *record)
 {
@@ -147,7 +136,7 @@ static void put_columns(struct tr_json_view *view)
 	tr_buffer_put_literal(to, "{\"kind\":\"");
 	tr_buffer_put_text(to, record->kind);
 	tr_buffer_put_literal(to, "\",\"seq\":");
-	if (record->seq.type == TR_CELL_TEXT && is_exact_number(record->seq.text))
+	if (record->seq.type == TR_CELL_TEXT && tr_json_keeps_digits(record->seq.text))
 		tr_buffer_put_text(to, record->seq.text);
 	else if (record->seq.type == TR_CELL_NUMBER && record->seq.number >> 53 == 0)
 		tr_buffer_put_decimal(to, record->seq.number);

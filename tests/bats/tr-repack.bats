@@ -232,6 +232,33 @@ setup() {
 	[ ! -e out.trace ]
 }
 
+@test "members are named as tar names them, each once" {
+	mkdir -p a b
+	cp m.json a/x.json
+	cp m.json b/x.json
+	gzip -c m.json >a/x.json.gz
+	run --separate-stderr -0 tr-repack -o out.tar a/x.json b/x.json
+	[ -z "$stderr" ]
+	[ "$(tar -tf out.tar)" = "$(printf '%s\n' a/x.json b/x.json)" ]
+	# nothing absolute, nothing above
+	tr-repack -o out.tar "$PWD/a/x.json" ../"${PWD##*/}"/b/x.json
+	[ "$(tar -tf out.tar)" = "$(printf '%s\n' "${PWD#/}/a/x.json" "${PWD##*/}/b/x.json")" ]
+	# the same name again, and two that become the same
+	run --separate-stderr -0 tr-repack --verify -o out.tar a/x.json ./a/x.json a/x.json a/x.json.gz
+	[ "$(tar -tf out.tar)" = "$(printf '%s\n' a/x.json ./a/x-2.json a/x-3.json a/x.json.gz)" ]
+	[[ $stderr == *"note: a/x.json: the archive has a member of this name: added as a/x-3.json"* ]]
+	tr-repack -q -t trec -o out.zip a/x.json a/x.json.gz
+	[ "$(tr-parse --list out.zip | cut -f1)" = "$(printf '%s\n' a/x.trec a/x-2.trec)" ]
+	# of archives, and of streams that say what was a member
+	tar -cf in.tar a/x.json
+	(cd b && tar -P -cf ../up.tar ../a/x.json)
+	run --separate-stderr -0 tr-repack -o out.cpio in.tar up.tar in.tar
+	[ "$(tr-parse --list out.cpio | cut -f1)" = "$(printf '%s\n' a/x.json a/x-2.json a/x-3.json)" ]
+	tr-parse in.tar up.tar | sed 's/member="[^"]*"/member="..\/..\/evil.json"/' |
+		tr-repack -q -o out.tar
+	[ "$(tar -tf out.tar)" = evil.json ]
+}
+
 # mangled FILTER [OPTION...]: the trace through FILTER on its way back
 mangled() {
 	filter=$1

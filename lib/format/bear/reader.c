@@ -105,25 +105,6 @@ static struct tr_text body(const struct tr_json_member *member)
 	return (struct tr_text){ member->value.data + 1, member->value.len - 2 };
 }
 
-static bool put_value(struct tr_text value, struct tr_buffer *to, struct tr_error *err)
-{
-	struct tr_json json = { value.data, value.data + value.len };
-	enum tr_json_token token = tr_json_spell(&json, to, NULL, err);
-
-	return token != TR_JSON_BAD && token != TR_JSON_CUT;
-}
-
-static bool put_field(const char *key, const struct tr_json_member *member, struct tr_buffer *to,
-		      struct tr_error *err)
-{
-	if (!member)
-		return true;
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '=');
-	return put_value(member->value, to, err);
-}
-
 static bool put_extra(struct tr_reader *reader, const struct tr_bear_event *event,
 		      struct tr_error *err)
 {
@@ -134,7 +115,7 @@ static bool put_extra(struct tr_reader *reader, const struct tr_bear_event *even
 	tr_buffer_reset(&reader->text);
 	if (event->timestamp && !tr_bear_time_read(body(event->timestamp), &reader->text)) {
 		tr_buffer_put_literal(&reader->extra, ",\"timestamp\":");
-		if (!put_value(event->timestamp->value, &reader->extra, err))
+		if (!tr_json_put_value(event->timestamp->value, &reader->extra, err))
 			return false;
 	}
 	if (!reader->extra.len)
@@ -236,10 +217,11 @@ static bool put_execution(struct tr_reader *reader, const struct tr_bear_event *
 		tr_buffer_put_literal(line, "\tparent=");
 		tr_buffer_put_decimal(line, parent);
 	}
-	if (!put_field("ppid", event->ppid, line, err) ||
-	    !put_field("cwd", event->working_dir, line, err) ||
-	    !put_field("argv", event->arguments, line, err) ||
-	    !put_environment(reader, event, err) || !put_field("rid", event->rid, line, err))
+	if (!tr_json_put_field("ppid", event->ppid, line, err) ||
+	    !tr_json_put_field("cwd", event->working_dir, line, err) ||
+	    !tr_json_put_field("argv", event->arguments, line, err) ||
+	    !put_environment(reader, event, err) ||
+	    !tr_json_put_field("rid", event->rid, line, err))
 		return false;
 	/* version 4 keeps what compilers look at */
 	if (!event->started)
@@ -269,7 +251,7 @@ static bool put_number(const char *key, const struct tr_json_member *object, con
 		if (tr_json_next(&json, &text) == TR_JSON_NUMBER && json.pos == json.end)
 			number.value = text;
 	}
-	return put_field(key, &number, &reader->line, err);
+	return tr_json_put_field(key, &number, &reader->line, err);
 }
 
 static bool put_exit(struct tr_reader *reader, const struct tr_bear_event *event,
@@ -280,7 +262,8 @@ static bool put_exit(struct tr_reader *reader, const struct tr_bear_event *event
 		return false;
 	if (event->signalled && !put_number("signal", event->signalled, "number", reader, err))
 		return false;
-	return put_field("rid", event->rid, &reader->line, err) && put_extra(reader, event, err);
+	return tr_json_put_field("rid", event->rid, &reader->line, err) &&
+	       put_extra(reader, event, err);
 }
 
 /* The object becomes a raw record, which is handed out after this was told. */

@@ -147,26 +147,6 @@ static bool is_field(const struct object *object, const struct tr_json_member *m
 	return false;
 }
 
-/* Appends a value's spelling. False: it is none that a record can hold, or memory is out. */
-static bool put_value(struct tr_text value, struct tr_buffer *to, struct tr_error *err)
-{
-	struct tr_json json = { value.data, value.data + value.len };
-	enum tr_json_token token = tr_json_spell(&json, to, NULL, err);
-
-	return token != TR_JSON_BAD && token != TR_JSON_CUT;
-}
-
-static bool put_field(const char *key, const struct tr_json_member *member, struct tr_buffer *to,
-		      struct tr_error *err)
-{
-	if (!member)
-		return true;
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '=');
-	return put_value(member->value, to, err);
-}
-
 /* What stands between the quotes of a string's text. */
 static struct tr_text body(struct tr_text string)
 {
@@ -244,7 +224,7 @@ static bool put_extra(struct tr_reader *reader, const struct object *object, str
 		tr_buffer_put_literal(extra, ",\"");
 		tr_json_string_to_spelling(member->key, extra);
 		tr_buffer_put_literal(extra, "\":");
-		if (!put_value(member->value, extra, err))
+		if (!tr_json_put_value(member->value, extra, err))
 			return false;
 	}
 	if (!extra->len)
@@ -259,13 +239,14 @@ static bool put_fields(struct tr_reader *reader, const struct object *object, st
 {
 	struct tr_buffer *line = &reader->line;
 
-	if (!put_field("cwd", object->directory, line, err) ||
-	    !put_field("argv", object->arguments, line, err) ||
+	if (!tr_json_put_field("cwd", object->directory, line, err) ||
+	    !tr_json_put_field("argv", object->arguments, line, err) ||
 	    (object->command && !put_command(reader, object)))
 		return false;
-	return put_field("file", object->file, line, err) &&
-	       put_field("output", object->output, line, err) &&
-	       put_field("respfile", object->respfile, line, err) && put_extra(reader, object, err);
+	return tr_json_put_field("file", object->file, line, err) &&
+	       tr_json_put_field("output", object->output, line, err) &&
+	       tr_json_put_field("respfile", object->respfile, line, err) &&
+	       put_extra(reader, object, err);
 }
 
 static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,

@@ -119,22 +119,10 @@ static void put_cell(struct putting *p, const struct tr_cell *cell, const char *
 	}
 }
 
-/* DIGITS up to 2^53-1, which every JSON tool keeps. */
-static bool is_exact_number(struct tr_text text)
-{
-	static const char max_exact[] = "9007199254740991";
-	if (text.len == 0 || text.len > 16 || (text.data[0] == '0' && text.len > 1))
-		return false;
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-	return text.len < 16 || memcmp(text.data, max_exact, 16) <= 0;
-}
-
 /* seq or count: a number where it can be one. */
 static void put_number_cell(struct putting *p, const struct tr_cell *cell, const char *column)
 {
-	if (cell->type == TR_CELL_TEXT && is_exact_number(cell->text))
+	if (cell->type == TR_CELL_TEXT && tr_json_keeps_digits(cell->text))
 		tr_buffer_put_text(p->to, cell->text);
 	else if (cell->type == TR_CELL_NUMBER && cell->number >> 53 == 0)
 		tr_buffer_put_decimal(p->to, cell->number);

@@ -66,21 +66,9 @@ static bool put_field(struct tr_record *record, struct tr_field *field, struct t
 	return done;
 }
 
-/* Any bytes as a JSON string: what is no UTF-8 goes out as it is. */
 static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
 {
-	tr_buffer_put_byte(to, '"');
-	size_t begin = to->len;
-	bool plain = tr_string_escape(bytes, to);
-	if (!plain && !to->failed) {
-		struct tr_buffer spelling = TR_BUFFER_INIT;
-		tr_buffer_put(&spelling, to->data + begin, to->len - begin);
-		to->len = begin;
-		tr_json_string_from_spelling(tr_buffer_text(&spelling), to);
-		to->failed |= spelling.failed;
-		tr_buffer_free(&spelling);
-	}
-	tr_buffer_put_byte(to, '"');
+	tr_json_string_from_bytes(bytes, to);
 	if (to->failed)
 		tr_error_memory(err);
 	return !to->failed;

@@ -9,40 +9,8 @@
 
 #include "core/buffer.h"
 
+#include "failing_alloc.h"
 #include "tap.h"
-
-void *__real_malloc(size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-static int countdown; /* the allocation that fails; 0: none */
-static bool failed;
-
-static bool fails(void)
-{
-	if (countdown == 0 || --countdown > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
 
 enum shape { LINES, BUILT, ENTERS_BUILT, LEAVES_BUILT, SHAPES };
 

@@ -13,40 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "failing_alloc.h"
 #include "tap.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static int countdown; /* the allocation that fails; 0: none */
-static bool failed;
-
-static bool fails(void)
-{
-	if (countdown == 0 || --countdown > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 /* Runs scenario with the first, the second, … allocation failing until none is left to fail. */
 static void each_failure(bool (*scenario)(void), const char *name)

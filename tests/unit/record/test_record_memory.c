@@ -9,33 +9,8 @@
 #include "record/literal.h"
 #include "record/record.h"
 
+#include "failing_alloc.h"
 #include "tap.h"
-
-void *__real_malloc(size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static int countdown; /* the allocation that fails; 0: none */
-static bool failed;
-
-static bool fails(void)
-{
-	if (countdown == 0 || --countdown > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 /* A line on which nothing is canonical, with more of everything than is allocated at first. */
 static void make_line(struct tr_buffer *line, struct tr_buffer *wanted)
