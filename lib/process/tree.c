@@ -183,7 +183,7 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 
 	child->adopted = true;
 	tr_origin_settle(origin, process->pid, process->exec, process->origin, directory);
-	if (flags & (TR_FORK_FS | TR_FORK_THREAD)) {
+	if (flags & (TR_FORK_FS | TR_FORK_THREAD) && !child->alone) {
 		struct tr_directory *own = child->place->directory;
 		struct tr_directory *start = tr_directory_of(origin);
 		if (start && !tr_directory_same(own, start) && child->place != parent->place)
@@ -306,15 +306,37 @@ void tr_task_is_at(struct tr_task *task, struct tr_text path)
 		put_directory(task, tr_directory_new(task->process->origin->all, path));
 }
 
-bool tr_task_unshare(struct tr_task *task)
+static bool unshare_files(struct tr_task *task)
+{
+	struct tr_files *files = task->files ? tr_files_new() : NULL;
+
+	if (!task->files)
+		return true;
+	if (!files || !tr_files_inherit(files, task->files)) {
+		tr_files_release(files);
+		return false;
+	}
+	tr_files_release(task->files);
+	task->files = files;
+	return true;
+}
+
+static bool unshare_place(struct tr_task *task)
 {
 	struct tr_place *place = place_new(task->place->directory);
 
 	if (!place)
 		return false;
+	task->alone = true;
 	move_to(task, place);
 	place_release(place);
 	return true;
+}
+
+bool tr_task_unshare(struct tr_task *task, uint64_t flags)
+{
+	return (!(flags & TR_FORK_FS) || unshare_place(task)) &&
+	       (!(flags & TR_FORK_FILES) || unshare_files(task));
 }
 
 void tr_tasks_free(struct tr_tasks *tasks)

@@ -46,6 +46,7 @@ struct tr_task {
 	struct tr_files *files;	       /* NULL: nothing is known of any descriptor */
 	void *state;		       /* the user's; see tr_tasks.release */
 	bool adopted;		       /* or known to have no parent */
+	bool alone;		       /* its directory is its own, whatever it began with */
 	bool ghost;		       /* it has ended, but not been adopted */
 	struct tr_task *older, *newer; /* among those that live, or the ghosts */
 };
@@ -105,8 +106,8 @@ void tr_task_moves(struct tr_task *task, struct tr_directory *directory);
 /* fd is that directory; NULL: something else. False: memory is out. */
 bool tr_task_opens(struct tr_task *task, uint64_t fd, struct tr_directory *directory);
 
-/* unshare(CLONE_FS) succeeded. False: memory is out. */
-bool tr_task_unshare(struct tr_task *task);
+/* unshare() of these TR_FORK_… succeeded. False: memory is out. */
+bool tr_task_unshare(struct tr_task *task, uint64_t flags);
 
 void tr_tasks_free(struct tr_tasks *tasks);
 

@@ -91,6 +91,10 @@ happened() {
 	# one file alone has the number from its name
 	[ "$(tr-parse "${files[0]}" | cut -f4 | sed -n 2p)" = "${files[0]#ff.}" ]
 	[ "$(tr-parse --identify "${files[@]:0:2}" | wc -l)" -eq 2 ]
+	# a part that does nothing but make processes is a part
+	printf 'clone(child_stack=NULL, flags=SIGCHLD) = %d\n' 12 13 14 15 16 17 18 19 >log.11
+	printf 'execve("/bin/true", ["true"], ["A=1"]) = 0\n' >log.12
+	tr-parse log.11 log.12 | grep -c 'ppid=11'
 }
 
 @test "both forms of one run give one compilation database" {

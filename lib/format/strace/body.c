@@ -3,15 +3,9 @@
 
 #include "format/strace/scan.h"
 
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 static const char *name_end(const char *p, const char *end)
 {
-	while (p < end && is_name(*p))
+	while (p < end && tr_strace_is_name(*p))
 		p++;
 	return p;
 }
@@ -53,7 +47,7 @@ static const char *value_end(const char *p, const char *end)
 {
 	const char *behind;
 
-	while (p < end && (is_name(*p) || *p == '-'))
+	while (p < end && (tr_strace_is_name(*p) || *p == '-'))
 		p++;
 	if (p < end && *p == '<' && (behind = tr_strace_note_end(p, end)))
 		p = behind;
@@ -276,12 +270,79 @@ static void read_message(const char *p, const char *end, struct tr_strace_body *
 	body->number = pid;
 }
 
-/* Tables of -c, and what -k prints below a call. */
-static bool is_aside(const char *p, const char *end)
+/* "strace: ", or how it was called: "/usr/bin/strace: ". */
+static bool take_own_name(const char **p, const char *end)
 {
-	return p == end || tr_strace_take(&p, end, TR_TEXT("% time ")) ||
-	       tr_strace_take(&p, end, TR_TEXT("------ -----------")) ||
-	       tr_strace_take(&p, end, TR_TEXT(" > ")) || tr_strace_take(&p, end, TR_TEXT("> /"));
+	enum { LONGEST = 4096 };
+	const char *stop = end - *p > LONGEST ? *p + LONGEST : end;
+	const char *blank = memchr(*p, ' ', (size_t)(stop - *p));
+	struct tr_text name = tr_text_span(*p, blank ? blank : *p);
+
+	if (!tr_strace_chop(&name, TR_TEXT("strace:")) ||
+	    (name.len && name.data[name.len - 1] != '/'))
+		return false;
+	*p = blank + 1;
+	return true;
+}
+
+/* What -k prints below a call. */
+static bool is_frame(const char *p, const char *end)
+{
+	return p == end || tr_strace_take(&p, end, TR_TEXT(" > ")) ||
+	       tr_strace_take(&p, end, TR_TEXT("> /"));
+}
+
+/* The next word of a line, of which there may be none. */
+static struct tr_text next_word(const char **p, const char *end)
+{
+	const char *begin = *p = tr_strace_skip(*p, end);
+	const char *blank = memchr(begin, ' ', (size_t)(end - begin));
+
+	*p = blank ? blank : end;
+	return tr_text_span(begin, *p);
+}
+
+static bool is_one_of(struct tr_text word, const char *const *list)
+{
+	while (*list && !tr_text_is(word, *list))
+		list++;
+	return *list;
+}
+
+/* "% time     seconds …", "------ ----------- …", in the order that -U asks for. */
+static bool is_table(const char *p, const char *end)
+{
+	static const char *const heads[] = { "%",	 "time",    "seconds", "usecs/call",
+					     "shortest", "longest", "calls",   "errors",
+					     "syscall",	 NULL };
+	unsigned words = 0, rules = 0, count = 0;
+
+	for (struct tr_text word; (word = next_word(&p, end)).len; count++) {
+		words += is_one_of(word, heads);
+		rules += word.len >= 4 && memcmp(word.data, "----", 4) == 0;
+		if (count >= words && count >= rules)
+			return false;
+	}
+	return count >= 2 && (words == count || rules == count);
+}
+
+bool tr_strace_is_row(struct tr_text line)
+{
+	const char *p = line.data, *end = p + line.len;
+	unsigned numbers = 0, names = 0;
+
+	for (struct tr_text word; (word = next_word(&p, end)).len;) {
+		bool number = true, name = true;
+		for (size_t i = 0; i < word.len; i++) {
+			number &=
+				(word.data[i] >= '0' && word.data[i] <= '9') || word.data[i] == '.';
+			name &= tr_strace_is_name(word.data[i]);
+		}
+		if (!number && !name)
+			return false;
+		*(number ? &numbers : &names) += 1;
+	}
+	return numbers && names == 1;
 }
 
 void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body)
@@ -299,10 +360,11 @@ void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body)
 		read_signal(tr_text_span(p, end), body);
 	} else if (tr_strace_take(&p, end, TR_TEXT("+++ "))) {
 		read_end(tr_text_span(p, end), body);
-	} else if (tr_strace_take(&p, end, TR_TEXT("strace: ")) ||
-		   tr_strace_take(&p, end, TR_TEXT("[ Process PID="))) {
+	} else if (take_own_name(&p, end) || tr_strace_take(&p, end, TR_TEXT("[ Process PID="))) {
 		read_message(p, end, body);
-	} else if (is_aside(p, end)) {
+	} else if (is_frame(p, end)) {
 		body->type = TR_STRACE_MESSAGE;
+	} else if (is_table(p, end)) {
+		body->type = TR_STRACE_TABLE;
 	}
 }

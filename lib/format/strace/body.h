@@ -29,7 +29,8 @@ enum tr_strace_body_type {
 	TR_STRACE_KILLED,
 	TR_STRACE_SUPERSEDED,
 	TR_STRACE_ATTACHED,
-	TR_STRACE_MESSAGE, /* strace's own words, stack frames, tables: nothing that happened */
+	TR_STRACE_MESSAGE, /* strace's own words, stack frames: nothing that happened */
+	TR_STRACE_TABLE,   /* the head of a table of -c, or a rule in it */
 	TR_STRACE_CUT,	   /* it begins as a call does, and ends before its result */
 	TR_STRACE_UNKNOWN,
 };
@@ -52,6 +53,9 @@ struct tr_strace_body {
 
 /* text has no LF. */
 void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body);
+
+/* The line is of a table of -c, where one has begun: numbers and the name of a call. */
+bool tr_strace_is_row(struct tr_text line);
 
 /*
  * Takes the arguments of a call apart from its result; rest begins behind the

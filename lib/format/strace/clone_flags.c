@@ -69,10 +69,12 @@ uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments)
 
 	if (tr_text_is(name, "vfork"))
 		return 0x100 | 0x4000;
-	p = arguments.len ? memmem(p, arguments.len, "flags=", 6) : NULL;
-	if (!p)
-		return 0;
-	p += 6;
+	if (!tr_text_is(name, "unshare")) { /* which has nothing else */
+		p = arguments.len ? memmem(p, arguments.len, "flags=", 6) : NULL;
+		if (!p)
+			return 0;
+		p += 6;
+	}
 	end = tr_strace_item_end(p, end);
 	while (p < end) {
 		const char *bar = memchr(p, '|', (size_t)(end - p));

@@ -10,7 +10,6 @@
 enum {
 	IDLE = 1000,	/* milliseconds: who has waited so long is not kept any longer */
 	THREADS = 4096, /* of one process, that are looked at for an exec under way */
-	PIECES = 16,	/* that one line is put together of */
 };
 
 struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
@@ -273,18 +272,21 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 	}
 }
 
-/* One line, without its LF. */
-static void read_line(struct tr_strace_reader *reader, struct tr_text line)
+void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
 {
 	struct tr_strace_prefix prefix;
 	struct tr_strace_body body;
 	const char *end = line.data + line.len;
 
+	if (reader->in_table && tr_strace_is_row(line))
+		return;
 	tr_strace_prefix_read(line, &prefix);
 	reader->here.time.len = tr_strace_time(&reader->clock, &prefix, reader->here.time.text);
 	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
+	reader->in_table = body.type == TR_STRACE_TABLE;
 	switch (body.type) {
 	case TR_STRACE_MESSAGE:
+	case TR_STRACE_TABLE:
 		return;
 	case TR_STRACE_ATTACHED:
 		tr_strace_task_by_number(reader, body.number);
@@ -298,62 +300,9 @@ static void read_line(struct tr_strace_reader *reader, struct tr_text line)
 	default:
 		break;
 	}
-	struct tr_task *task = tr_strace_task(reader, &prefix);
+	struct tr_task *task = tr_strace_task(reader, &prefix, &body);
 	if (task)
 		act(reader, task, &body, line);
-}
-
-/*
- * On stderr a message may be printed into a line: "clone(…strace: Process 7
- * attached" and on the next line the rest. True: the line goes on.
- */
-static bool take_apart(struct tr_strace_reader *reader, struct tr_text line)
-{
-	struct tr_text head = line;
-
-	if (!tr_strace_chop(&head, TR_TEXT(" attached")))
-		return false;
-	const char *digits = head.data + head.len;
-	while (digits > head.data && digits[-1] >= '0' && digits[-1] <= '9')
-		digits--;
-	head.len = (size_t)(digits - head.data);
-	if (!tr_strace_chop(&head, TR_TEXT("strace: Process ")) || head.len == 0)
-		return false;
-	read_line(reader, tr_text_span(head.data + head.len, line.data + line.len));
-	tr_buffer_reset(&reader->glued);
-	tr_buffer_put_text(&reader->glued, head);
-	reader->out_of_memory |= reader->glued.failed;
-	return true;
-}
-
-static bool goes_on(struct tr_text line)
-{
-	return line.len && (*line.data == ',' || *line.data == ')' || *line.data == ' ' ||
-			    *line.data == '}' || *line.data == '|' || *line.data == '=');
-}
-
-static void take_line(struct tr_strace_reader *reader, struct tr_text line)
-{
-	if (line.len && line.data[line.len - 1] == '\r')
-		line.len--;
-	if (reader->glued.len && reader->pieces < PIECES && goes_on(line)) {
-		reader->pieces++;
-		struct tr_buffer whole = reader->glued;
-		reader->glued = (struct tr_buffer)TR_BUFFER_INIT;
-		tr_buffer_put_text(&whole, line);
-		reader->out_of_memory |= whole.failed;
-		if (!take_apart(reader, tr_buffer_text(&whole)))
-			read_line(reader, tr_buffer_text(&whole));
-		tr_buffer_free(&whole);
-		return;
-	}
-	if (reader->glued.len) {
-		read_line(reader, tr_buffer_text(&reader->glued));
-		tr_buffer_reset(&reader->glued);
-	}
-	reader->pieces = 1;
-	if (!take_apart(reader, line))
-		read_line(reader, line);
 }
 
 /*
@@ -385,16 +334,14 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 		tr_error_at_line(err, reader->here.line);
 	if (status == TR_END) {
 		reader->ended = true;
-		if (reader->glued.len)
-			read_line(reader, tr_buffer_text(&reader->glued));
-		tr_buffer_reset(&reader->glued);
+		tr_strace_take_rest(reader);
 		tr_strace_flush(reader);
 		return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 	}
 	if (status != TR_OK)
 		return status;
 	bool ended = line.data[line.len - 1] == '\n';
-	take_line(reader, (struct tr_text){ line.data, line.len - ended });
+	tr_strace_take_line(reader, (struct tr_text){ line.data, line.len - ended });
 	tr_input_skip(reader->in, line.len);
 	return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 }

@@ -53,7 +53,8 @@ struct tr_strace_reader {
 	struct tr_buffer scratch, bytes;
 	struct tr_buffer spare; /* memory for the text of a long call */
 	struct tr_buffer glued; /* a line that another one was printed into */
-	unsigned pieces;	/* that it is made of */
+	bool in_table;		/* of -c */
+	unsigned pieces;	/* lines that were tried as its rest */
 
 	bool any;	   /* some task has been seen */
 	uint64_t file_pid; /* whose they are in a file of -ff; TR_STRACE_NOBODY: it is none */
@@ -74,6 +75,14 @@ struct tr_strace_reader {
 	struct tr_error trouble; /* due before the next record, where cause is set */
 	bool out_of_memory;
 };
+
+/* reader.c: one line, without its LF. */
+void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line);
+
+/* reader_glue.c: one line as it came, which may hold another one's beginning. */
+void tr_strace_take_line(struct tr_strace_reader *reader, struct tr_text line);
+/* The input ends: what waited for its rest has none. */
+void tr_strace_take_rest(struct tr_strace_reader *reader);
 
 /* reader_emit.c: records out. */
 
@@ -124,7 +133,8 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 /* reader_task.c: who acts, and how tasks end. */
 
 struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
-			       const struct tr_strace_prefix *prefix);
+			       const struct tr_strace_prefix *prefix,
+			       const struct tr_strace_body *body);
 struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
 
 /* The task's state, made where there is none. NULL: memory is out (and said so). */

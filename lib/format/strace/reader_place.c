@@ -98,7 +98,17 @@ static bool may_be_directory(struct tr_text flags)
 	       !memmem(flags.data, flags.len, "O_CREAT", 7);
 }
 
-/* open and openat; first: the index of the path. */
+/* "{flags=O_RDONLY, …}": what openat2 has in the place of flags. */
+static struct tr_text open_flags(struct tr_text argument)
+{
+	const char *p = argument.data, *end = p + argument.len;
+
+	if (tr_strace_take(&p, end, TR_TEXT("{flags=")))
+		return tr_text_span(p, tr_strace_item_end(p, end));
+	return argument;
+}
+
+/* open, openat and openat2; first: the index of the path. */
 static void open_file(struct tr_strace_reader *reader, struct tr_task *task,
 		      struct tr_text arguments, unsigned first, struct tr_text fd)
 {
@@ -110,7 +120,7 @@ static void open_file(struct tr_strace_reader *reader, struct tr_task *task,
 		return;
 	from = first ? tr_strace_descriptor(reader, task, argument(arguments, 0))
 		     : tr_directory_retain(task->place->directory);
-	if (may_be_directory(argument(arguments, first + 1)) &&
+	if (may_be_directory(open_flags(argument(arguments, first + 1))) &&
 	    read_path(reader, argument(arguments, first)))
 		directory = tr_directory_enter(&reader->tasks.origins, from,
 					       tr_buffer_text(&reader->bytes));
@@ -146,6 +156,27 @@ static void change_directory(struct tr_strace_reader *reader, struct tr_task *ta
 	}
 }
 
+static void unshare(struct tr_strace_reader *reader, struct tr_task *task, uint64_t flags)
+{
+	enum { NEW_MOUNTS = 0x20000, NEW_USERS = 0x10000000 };
+
+	/* a namespace of mounts or users is never seen from a directory that is shared */
+	if (flags & (NEW_MOUNTS | NEW_USERS))
+		flags |= TR_FORK_FS;
+	reader->out_of_memory |= !tr_task_unshare(task, flags);
+}
+
+/* fcntl's command makes a copy of the descriptor, however -X prints it. */
+static bool copies(struct tr_text command)
+{
+	enum { DUPFD = 0, DUPFD_CLOEXEC = 1030 };
+	unsigned long long number;
+
+	if (tr_strace_number(command, &number))
+		return number == DUPFD || number == DUPFD_CLOEXEC;
+	return tr_text_starts(command, TR_TEXT("F_DUPFD"));
+}
+
 void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 		      struct tr_text arguments, const struct tr_strace_result *result)
 {
@@ -153,18 +184,17 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 
 	if (!tr_strace_succeeded(result))
 		return;
-	if (tr_text_is(name, "openat"))
+	if (tr_text_is(name, "openat") || tr_text_is(name, "openat2"))
 		open_file(reader, task, arguments, 1, result->value);
 	else if (tr_text_is(name, "open"))
 		open_file(reader, task, arguments, 0, result->value);
 	else if (tr_text_is(name, "close") && tr_strace_number(arguments, &fd))
 		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
 	else if (tr_text_starts(name, TR_TEXT("dup")) ||
-		 (tr_text_is(name, "fcntl") &&
-		  tr_text_starts(argument(arguments, 1), TR_TEXT("F_DUPFD"))))
+		 (tr_text_is(name, "fcntl") && copies(argument(arguments, 1))))
 		copy_descriptor(reader, task, argument(arguments, 0), result->value);
 	else if (tr_text_is(name, "chdir") || tr_text_is(name, "fchdir"))
 		change_directory(reader, task, argument(arguments, 0), *name.data == 'f');
-	else if (tr_text_is(name, "unshare") && tr_strace_clone_flags(name, arguments) & TR_FORK_FS)
-		reader->out_of_memory |= !tr_task_unshare(task);
+	else if (tr_text_is(name, "unshare"))
+		unshare(reader, task, tr_strace_clone_flags(name, arguments));
 }

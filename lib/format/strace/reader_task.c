@@ -73,12 +73,28 @@ static struct tr_task *only_task(const struct tr_strace_reader *reader)
 }
 
 /*
+ * A number that nobody announced may be that of the task that had none so far.
+ * Not while a call of that one is under way: then it has nothing else to say
+ * than how that ends, and it is a child of its that speaks.
+ */
+static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_body *body)
+{
+	const struct tr_strace_call *call = bare->state;
+
+	return !call || !call->open ||
+	       (body->type != TR_STRACE_CALL && body->type != TR_STRACE_BEGUN &&
+		body->type != TR_STRACE_PID_CHANGED &&
+		(body->type != TR_STRACE_RESUMED ||
+		 tr_text_equal((struct tr_text){ call->text.data, call->name_len }, body->name)));
+}
+
+/*
  * On stderr a line has a number only while several tasks live: one without is
- * the only one's, and the first number that nobody announced is that of the
- * one that had none so far.
+ * the only one's.
  */
 struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
-			       const struct tr_strace_prefix *prefix)
+			       const struct tr_strace_prefix *prefix,
+			       const struct tr_strace_body *body)
 {
 	struct tr_task *task;
 
@@ -94,7 +110,7 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 		return task;
 	}
 	if (prefix->bracketed && !tr_id_map_get(&reader->tasks.map, prefix->pid) &&
-	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NOBODY))) {
+	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NOBODY)) && may_be_bare(task, body)) {
 		reader->out_of_memory |= !tr_tasks_rename(&reader->tasks, task, prefix->pid);
 		reader->bare = prefix->pid;
 		return task;

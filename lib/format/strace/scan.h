@@ -26,6 +26,13 @@ const char *tr_strace_item_end(const char *p, const char *end);
  */
 const char *tr_strace_arguments_end(const char *p, const char *end);
 
+/* Of names of calls, flags, signals. */
+static inline bool tr_strace_is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
 /* Over blanks. */
 static inline const char *tr_strace_skip(const char *p, const char *end)
 {
