@@ -38,15 +38,19 @@ struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct t
 	return task->state;
 }
 
-/* The first task of a log has no parent in it, and where it is may be known from outside. */
-static void begin_log(struct tr_strace_reader *reader, struct tr_task *task)
+/*
+ * The first task of a log has no parent in it, and where it is may be known from
+ * outside. So has one that comes when nobody lives: of a run that was appended.
+ */
+static void begin_run(struct tr_strace_reader *reader, struct tr_task *task)
 {
 	struct tr_directory *directory;
+	bool first = !reader->any;
 
 	reader->any = true;
 	task->adopted = true;
 	tr_origin_give_up(task->process->origin, false);
-	if (!reader->cwd.len)
+	if (!reader->cwd.len || !first)
 		return;
 	directory = tr_directory_new(&reader->tasks.origins, reader->cwd);
 	tr_origin_place(task->process->origin, directory, false);
@@ -59,8 +63,8 @@ struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64
 	struct tr_task *task = tr_tasks_get(&reader->tasks, tid, &is_new);
 
 	reader->out_of_memory |= !task;
-	if (task && !reader->any)
-		begin_log(reader, task);
+	if (task && is_new && reader->tasks.live.count == 1)
+		begin_run(reader, task);
 	return task;
 }
 
