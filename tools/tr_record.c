@@ -49,7 +49,9 @@ struct recorder {
 	struct tr_capture capture;
 	const char *only; /* NULL: everything */
 	bool respfiles;
-	bool met; /* the command's number is known */
+	uint64_t command; /* its number, 0 while it is not known */
+	bool ran, ended;  /* the command */
+	bool all_read;	  /* what strace said, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
 	uint64_t written; /* records of this segment */
@@ -111,7 +113,10 @@ static bool replace(struct recorder *recorder, struct tr_record *record)
 	return true;
 }
 
-/* Records that were left out are not in the segment, so its trailer must not count them. */
+/*
+ * Records that were left out are not in the segment, so its trailer must not
+ * count them. Without the command's end the log has none, either.
+ */
 static bool recount(struct recorder *recorder, struct tr_record *trailer)
 {
 	struct tr_buffer *line = &recorder->line;
@@ -120,6 +125,8 @@ static bool recount(struct recorder *recorder, struct tr_record *trailer)
 	tr_buffer_put_literal(line, "!end\t");
 	tr_buffer_put_decimal(line, recorder->written);
 	tr_buffer_put_text(line, trailer->rest);
+	if (recorder->ran && !recorder->ended)
+		tr_buffer_put_literal(line, "\ttruncated=true");
 	tr_buffer_put_byte(line, '\n');
 	recorder->written = 0;
 	return replace(recorder, trailer);
@@ -164,15 +171,24 @@ static struct tr_setting *know_directory(struct tr_cli *cli, char *directory, si
 }
 
 /* The first process of the log is the command. */
-static void meet_command(struct recorder *recorder, const struct tr_record *record)
+static void watch_command(struct recorder *recorder, const struct tr_record *record)
 {
 	uint64_t pid;
 
-	if (recorder->met || record->type != TR_RECORD || !tr_cell_number(&record->task, &pid) ||
-	    pid > INT_MAX)
+	if (record->type != TR_RECORD || !tr_cell_number(&record->task, &pid) || pid > INT_MAX)
 		return;
-	recorder->met = true;
-	tr_capture_command((pid_t)pid);
+	if (!recorder->command) {
+		recorder->command = pid;
+		tr_capture_command((pid_t)pid);
+	}
+	if (pid != recorder->command)
+		return;
+	recorder->ran |= tr_text_is(record->kind, "exec");
+	if (!tr_text_is(record->kind, "exit"))
+		return;
+	recorder->ended = true;
+	if (!recorder->cli.quiet)
+		tr_capture_lingers();
 }
 
 static void record(struct recorder *recorder)
@@ -191,10 +207,11 @@ static void record(struct recorder *recorder)
 	if (tr_cli_open(cli))
 		recorder->writer = tr_cli_writer(cli, &tr_format_trec);
 	while (recorder->writer && tr_cli_next(cli, &line)) {
-		meet_command(recorder, line);
+		watch_command(recorder, line);
 		if (is_wanted(recorder, line) && !put(recorder, line))
 			break;
 	}
+	recorder->all_read = recorder->writer && !cli->stop;
 	if (recorder->writer)
 		tr_cli_finish(cli, &tr_format_trec, recorder->writer);
 	free(settings);
@@ -246,7 +263,26 @@ static void read_options(struct recorder *recorder)
 		tr_cli_usage(cli, "what is to be run?");
 }
 
-/* False: the command did not run, and *status is what to exit with; else what wait said of it. */
+/* What strace's end says: as tr_capture_end, or false and why, where that is not the command's. */
+static bool judge_end(struct recorder *recorder, int *status)
+{
+	enum { NOT_EXECUTABLE = 126, TROUBLE = 2 };
+	struct tr_cli *cli = &recorder->cli;
+
+	if (!recorder->all_read || (recorder->ran && recorder->ended))
+		return true;
+	if (recorder->ended) {
+		*status = NOT_EXECUTABLE; /* strace has said why */
+		return false;
+	}
+	tr_cli_fail(cli, "%s",
+		    recorder->ran ? "strace ended before the command did: the records are cut"
+				  : "strace did not run the command");
+	*status = TROUBLE;
+	return false;
+}
+
+/* False: *status is what to exit with; else what wait said of the command. */
 static bool run(struct recorder *recorder, int *status)
 {
 	struct tr_cli *cli = &recorder->cli;
@@ -261,7 +297,7 @@ static bool run(struct recorder *recorder, int *status)
 	if (take_output(cli, fd))
 		record(recorder);
 	*status = tr_capture_end(&recorder->capture);
-	return true;
+	return judge_end(recorder, status);
 }
 
 int main(int argc, char **argv)

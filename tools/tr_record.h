@@ -24,6 +24,9 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 /* The command has this number: signals can be passed on to it. */
 void tr_capture_command(pid_t pid);
 
+/* The command has ended. Where others that it made go on for long, that is said on stderr. */
+void tr_capture_lingers(void);
+
 /* Reads what is still there and waits: the wait status of the command. */
 int tr_capture_end(struct tr_capture *capture);
 

@@ -27,6 +27,7 @@ enum {
 	NOT_FOUND = 127,
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
+	LINGER = 5,		     /* seconds after which it is said what is waited for */
 	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
 };
 
@@ -76,6 +77,23 @@ void tr_capture_command(pid_t pid)
 	early_signal = 0;
 }
 
+static void say_what_lingers(int signal_number)
+{
+	static const char words[] = "tr-record: the command has ended, processes that it left "
+				    "behind have not: they are waited for\n";
+
+	(void)signal_number;
+	(void)!write(STDERR_FILENO, words, sizeof words - 1);
+}
+
+void tr_capture_lingers(void)
+{
+	struct sigaction action = { .sa_handler = say_what_lingers, .sa_flags = SA_RESTART };
+
+	sigaction(SIGALRM, &action, NULL);
+	alarm(LINGER);
+}
+
 static bool is_program(const char *path, bool *there)
 {
 	struct stat st;
@@ -86,26 +104,47 @@ static bool is_program(const char *path, bool *there)
 	return access(path, X_OK) == 0;
 }
 
-/* As execvp looks for it. 0: there is one, else the exit status that says why not. */
-static int find_program(const char *name)
+/*
+ * As execvp looks for it, into candidate. 0: there is one, else the exit status
+ * that says why not.
+ */
+static int find_program(const char *name, char candidate[PATH_MAX])
 {
 	const char *path = getenv("PATH");
-	char candidate[PATH_MAX];
 	bool there = false;
 
-	if (strchr(name, '/'))
-		return is_program(name, &there) ? 0 : there ? NOT_EXECUTABLE : NOT_FOUND;
+	if (strchr(name, '/')) {
+		snprintf(candidate, PATH_MAX, "%s", name);
+		return is_program(name, &there)	 ? 0
+		       : access(name, F_OK) == 0 ? NOT_EXECUTABLE
+						 : NOT_FOUND;
+	}
 	for (const char *p = path ? path : "/bin:/usr/bin"; *name; p++) {
 		size_t len = strcspn(p, ":");
-		int n = snprintf(candidate, sizeof candidate, "%.*s/%s", len ? (int)len : 1,
-				 len ? p : ".", name);
-		if (n > 0 && (size_t)n < sizeof candidate && is_program(candidate, &there))
+		int n = snprintf(candidate, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? p : ".",
+				 name);
+		if (n > 0 && n < PATH_MAX && is_program(candidate, &there))
 			return 0;
 		p += len;
 		if (!*p)
 			break;
 	}
 	return there ? NOT_EXECUTABLE : NOT_FOUND;
+}
+
+/*
+ * A text without "#!", which the kernel does not run: shells, make and execvp
+ * give it to the shell. strace does not.
+ */
+static bool is_plain_script(const char *path)
+{
+	char head[128];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = fd >= 0 ? read(fd, head, sizeof head) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n >= 0 && !(n >= 2 && memcmp(head, "#!", 2) == 0) && !memchr(head, '\0', (size_t)n);
 }
 
 static pid_t wait_for(pid_t pid, int *status)
@@ -165,13 +204,13 @@ static int ptrace_error(void)
 	return result;
 }
 
-/* What cannot work is said before anything runs. */
-static bool can_record(struct tr_cli *cli, const char *program, int *status)
+/* What cannot work is said before anything runs. path: of the program. */
+static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_MAX], int *status)
 {
 	int error;
 
 	*status = TROUBLE;
-	if (find_program("strace") != 0) {
+	if (find_program("strace", path) != 0) {
 		tr_cli_fail(cli, "strace(1), which watches the command, is not installed");
 		return false;
 	}
@@ -183,7 +222,7 @@ static bool can_record(struct tr_cli *cli, const char *program, int *status)
 			    strerror(error));
 		return false;
 	}
-	error = find_program(program);
+	error = find_program(program, path);
 	if (error) {
 		tr_cli_fail(cli, "%s: %s", program,
 			    error == NOT_FOUND ? "command not found" : "cannot be executed");
@@ -193,8 +232,16 @@ static bool can_record(struct tr_cli *cli, const char *program, int *status)
 	return true;
 }
 
+/* What is started, and how. */
+struct start {
+	const char *const *command;
+	const char *script; /* NULL: the command is a program, else one for the shell */
+	bool divert;	    /* its standard output to standard error */
+	unsigned version;   /* of strace */
+};
+
 /* In the child that becomes strace. */
-static void run_strace(const char *log, const char *const *command, unsigned version)
+static void run_strace(const char *log, const struct start *start)
 {
 	/*
 	 * One string of an argument list has at most 128 KiB. Without signals
@@ -202,23 +249,27 @@ static void run_strace(const char *log, const char *const *command, unsigned ver
 	 */
 	static const char *const fixed[] = { "strace",	"-f", "-v",  "-y", "-ttt",	     "-s",
 					     "1048576", "-e", CALLS, "-e", "signal=!SIGCHLD" };
-	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 5 };
+	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 6 };
 	size_t count = 0, n = 0;
 
-	while (command[count])
+	while (start->command[count])
 		count++;
 	const char **argv = calloc(FIXED + MORE + count, sizeof *argv);
 	if (!argv)
 		return;
 	for (; n < FIXED; n++)
 		argv[n] = fixed[n];
-	if (version >= SECCOMP_SINCE)
+	if (start->version >= SECCOMP_SINCE)
 		argv[n++] = "--seccomp-bpf";
 	argv[n++] = "-o";
 	argv[n++] = log;
 	argv[n++] = "--";
-	for (size_t i = 0; i < count; i++)
-		argv[n++] = command[i];
+	if (start->script) {
+		argv[n++] = "/bin/sh";
+		argv[n++] = start->script;
+	}
+	for (size_t i = start->script != NULL; i < count; i++)
+		argv[n++] = start->command[i];
 	execvp("strace", (char *const *)argv);
 }
 
@@ -235,17 +286,17 @@ static void end_as(int wait_status)
 	_exit(128 + WTERMSIG(wait_status));
 }
 
-static void supervise(int log, const char *const *command, bool divert, unsigned version)
+static void supervise(int log, const struct start *start)
 {
 	char path[64];
 	int status = TROUBLE << 8;
 
 	snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), log);
-	if (divert)
+	if (start->divert)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pid_t pid = fork();
 	if (pid == 0) {
-		run_strace(path, command, version);
+		run_strace(path, start);
 		_exit(TROUBLE);
 	}
 	if (pid > 0) {
@@ -258,11 +309,14 @@ static void supervise(int log, const char *const *command, bool divert, unsigned
 bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char *const *command,
 		      bool divert, int *status)
 {
+	char path[PATH_MAX];
+	struct start start = { command, NULL, divert, 0 };
 	int ends[2];
 
-	if (!can_record(cli, command[0], status))
+	if (!can_record(cli, command[0], path, status))
 		return false;
-	unsigned version = strace_version();
+	start.script = is_plain_script(path) ? path : NULL;
+	start.version = strace_version();
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;
@@ -273,7 +327,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 	capture->supervisor = fork();
 	if (capture->supervisor == 0) {
 		close(ends[0]);
-		supervise(ends[1], command, divert, version);
+		supervise(ends[1], &start);
 	}
 	close(ends[1]);
 	if (capture->supervisor < 0) {
@@ -297,6 +351,7 @@ int tr_capture_end(struct tr_capture *capture)
 		n = read(capture->log, rest, sizeof rest);
 	while (n > 0 || (n < 0 && errno == EINTR));
 	wait_for(capture->supervisor, &status);
+	alarm(0);
 	return status;
 }
 

@@ -254,8 +254,7 @@ static void add_entry(struct tr_environment *env, const struct tr_finding *findi
 /* A new environment over base of the findings whose side 1 is another than side 0. */
 static struct tr_environment *derive(struct tr_environments *pool, struct tr_environment *base)
 {
-	struct tr_finding *gone = pool->findings + pool->named;
-	size_t gone_count = pool->finding_count - pool->named, count = 0;
+	size_t named = pool->named, gone = pool->finding_count - named, count = 0;
 	for (size_t i = 0; i < pool->finding_count; i++)
 		count += tr_finding_differs(&pool->findings[i], base->origin);
 	if (!count)
@@ -267,16 +266,12 @@ static struct tr_environment *derive(struct tr_environments *pool, struct tr_env
 	env->origin = base->origin;
 	env->size = base->size;
 	env->stamp = base->stamp + base->count;
-	for (size_t i = 0; i < pool->named; i++) {
+	/* what only base has stands behind the others, in its order: it is not sorted there */
+	if (gone)
+		qsort(pool->findings + named, gone, sizeof *pool->findings, by_stamp);
+	for (size_t i = 0; i < pool->finding_count; i++) {
 		if (tr_finding_differs(&pool->findings[i], base->origin))
-			add_entry(env, &pool->findings[i], 1);
-	}
-	/* what only base has, in its order: it is not sorted among the findings */
-	if (gone_count)
-		qsort(gone, gone_count, sizeof *gone, by_stamp);
-	for (size_t i = 0; i < gone_count; i++) {
-		if (tr_finding_differs(&gone[i], base->origin))
-			add_entry(env, &gone[i], 0);
+			add_entry(env, &pool->findings[i], i < named);
 	}
 	return share(pool, env);
 }

@@ -115,6 +115,54 @@ needs_strace() {
 	[ ! -e ran ]
 }
 
+@test "where ptrace is forbidden nothing runs, and why is said" {
+	local helper=$top_builddir/tests/helper/no_ptrace status=0
+	"$helper" true || status=$?
+	[ "$status" -ne 99 ] || skip "no seccomp here"
+	needs_strace
+	run -2 --separate-stderr "$helper" "$(command -v tr-record)" touch ran
+	[[ $stderr == *"may not be watched here (ptrace: "*SYS_PTRACE* ]]
+	[ ! -e ran ]
+}
+
+@test "a strace that fails, or dies before the command, is not the command's end" {
+	needs_strace
+	mkdir bin
+	printf '#!/bin/sh\necho "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted" >&2\nexit 1\n' >bin/strace
+	chmod +x bin/strace
+	PATH=$PWD/bin:$PATH run -2 --separate-stderr tr-record -o out touch ran
+	[[ $stderr == *"tr-record: strace did not run the command" ]]
+	[ ! -e ran ]
+	printf '#!/bin/sh\nexit 0\n' >bin/strace
+	PATH=$PWD/bin:$PATH run -2 tr-record -o out touch ran
+	# its parent is strace
+	run -2 --separate-stderr tr-record -o out sh -c '/bin/true; kill -KILL $PPID; exit 0'
+	[[ $stderr == *"tr-record: strace ended before the command did: the records are cut" ]]
+	[ "$(grep -c ^exec out)" -eq 2 ]
+	tail -n 1 out | grep -q 'truncated=true'
+}
+
+@test "what the kernel does not run by itself" {
+	needs_strace
+	printf 'echo "$1"; /bin/true; exit 5\n' >plain
+	printf '#!/no/such/shell\n' >orphan
+	chmod +x plain orphan
+	run -5 tr-record -o out ./plain 'a b'
+	[ "$output" = "a b" ]
+	[ "$(tr-filter --fields='argv[1]' exec out | head -n 1)" = '"./plain"' ]
+	run -126 tr-record -o out ./orphan
+	run -126 tr-record -o out "$PWD"
+}
+
+@test "processes that a command leaves behind are waited for, and that is said" {
+	needs_strace
+	run -4 --separate-stderr tr-record -o out -- sh -c 'sleep 6 </dev/null >/dev/null 2>&1 & exit 4'
+	[ "$stderr" = "tr-record: the command has ended, processes that it left behind have not: they are waited for" ]
+	[ "$(tr-filter -c exit out)" -eq 2 ]
+	run -0 --separate-stderr tr-record -o out true
+	[ -z "$stderr" ]
+}
+
 @test "a command outlives the readers of its records" {
 	needs_strace
 	run -3 bash -c 'tr-record -- sh -c "/bin/true; touch ran; exit 3" >/dev/full'
