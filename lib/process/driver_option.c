@@ -269,62 +269,15 @@ struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
 		option.role = attached[i].role;
 		option.value = (struct tr_text){ word.data + name.len, word.len - name.len };
 	}
+	/* Intel's -xHost and -xCORE-AVX2 name processors: languages are in small letters */
+	if (option.role == TR_ROLE_LANGUAGE && option.value.len && *option.value.data >= 'A' &&
+	    *option.value.data <= 'Z')
+		option.role = TR_ROLE_OTHER;
 	/* -o is the beginning of other options, too: -object is one of Apple's */
 	if (word.len > 2 && tr_text_starts(word, TR_TEXT("-o")) && option.role == TR_ROLE_OTHER &&
 	    !tr_text_starts(word, TR_TEXT("-object"))) {
 		option.role = TR_ROLE_OUTPUT;
 		option.value = (struct tr_text){ word.data + 2, word.len - 2 };
-	}
-	return option;
-}
-
-static const struct {
-	struct tr_text name;
-	enum tr_role role;
-	bool next; /* its value is the next word where nothing is attached */
-} cl_options[] = {
-	{ { "Fo", 2 }, TR_ROLE_OUTPUT, false },	   { { "Fe", 2 }, TR_ROLE_LINKING, false },
-	{ { "D", 1 }, TR_ROLE_DEFINE, true },	   { { "U", 1 }, TR_ROLE_DEFINE, true },
-	{ { "I", 1 }, TR_ROLE_SEARCH, true },	   { { "FI", 2 }, TR_ROLE_INCLUDE, true },
-	{ { "imsvc", 5 }, TR_ROLE_SYSTEM, true },  { { "external:I", 10 }, TR_ROLE_SYSTEM, true },
-	{ { "std:", 4 }, TR_ROLE_DIALECT, false }, { { "Tc", 2 }, TR_ROLE_OTHER, true },
-	{ { "Tp", 2 }, TR_ROLE_OTHER, true },	   { { "Xclang", 6 }, TR_ROLE_OTHER, true },
-	{ { "link", 4 }, TR_ROLE_LINKING, false },
-};
-
-static const struct {
-	const char *name;
-	enum tr_mode mode;
-} cl_modes[] = {
-	{ "c", TR_MODE_COMPILE },    { "E", TR_MODE_PREPROCESS }, { "EP", TR_MODE_PREPROCESS },
-	{ "P", TR_MODE_PREPROCESS }, { "Zs", TR_MODE_SYNTAX },	  { "?", TR_MODE_TELL },
-	{ "help", TR_MODE_TELL },
-};
-
-struct tr_driver_option tr_driver_option_cl(struct tr_text word)
-{
-	struct tr_driver_option option = { .role = TR_ROLE_OTHER };
-	struct tr_text name = { word.data + 1, word.len - 1 };
-
-	for (size_t i = 0; i < sizeof cl_modes / sizeof *cl_modes; i++) {
-		if (!tr_text_is(name, cl_modes[i].name))
-			continue;
-		option.role = TR_ROLE_MODE;
-		option.sets_mode = true;
-		option.mode = cl_modes[i].mode;
-		return option;
-	}
-	size_t longest = 0;
-	for (size_t i = 0; i < sizeof cl_options / sizeof *cl_options; i++) {
-		struct tr_text known = cl_options[i].name;
-		if (known.len <= longest || !tr_text_starts(name, known))
-			continue;
-		longest = known.len;
-		option.role = cl_options[i].role;
-		option.takes_next = cl_options[i].next && name.len == known.len;
-		option.value = (struct tr_text){ name.data + known.len, name.len - known.len };
-		if (name.len == known.len)
-			option.value.data = NULL;
 	}
 	return option;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "process/driver_option.h"
 #include "process/path.h"
@@ -16,16 +17,19 @@ static const char *const source_extensions[] = {
 	".sx",	 ".asm", ".ll",	 ".bc",	 ".gimple", NULL,
 };
 
-bool tr_is_source(struct tr_text path)
+static bool is_of_source(struct tr_text extension)
 {
-	struct tr_text extension = tr_path_extension(path);
-
 	if (extension.len < 2 || extension.len > sizeof ".gimple" - 1)
 		return false;
 	for (size_t i = 0; source_extensions[i]; i++)
 		if (tr_text_is(extension, source_extensions[i]))
 			return true;
 	return false;
+}
+
+bool tr_is_source(struct tr_text path)
+{
+	return is_of_source(tr_path_extension(path));
 }
 
 /* A script of libtool's may be run by a shell that is named. */
@@ -61,6 +65,36 @@ size_t tr_invocation_launchers(const struct tr_text *argv, size_t argc, bool *li
 	return i;
 }
 
+/* Files that /TC and /TP are not about. */
+static bool is_linked(struct tr_text path)
+{
+	static const char *const extensions[] = {
+		".obj", ".lib", ".res", ".def", ".o", ".a", NULL
+	};
+	struct tr_text extension = tr_path_extension(path);
+
+	for (size_t i = 0; extensions[i]; i++)
+		if (extension.len == strlen(extensions[i]) &&
+		    strncasecmp(extension.data, extensions[i], extension.len) == 0)
+			return true;
+	return false;
+}
+
+/* Where names are of no case: "A.CPP". */
+static bool is_cl_source(struct tr_text path)
+{
+	char lower[8];
+	struct tr_text extension = tr_path_extension(path);
+
+	if (extension.len > sizeof lower)
+		return false;
+	for (size_t i = 0; i < extension.len; i++)
+		lower[i] = (char)(extension.data[i] >= 'A' && extension.data[i] <= 'Z'
+					  ? extension.data[i] | 0x20
+					  : extension.data[i]);
+	return is_of_source((struct tr_text){ lower, extension.len });
+}
+
 struct parser {
 	enum tr_tool program;
 	struct tr_invocation *result;
@@ -79,9 +113,13 @@ static void add_file(struct parser *parser, struct tr_part *part)
 		return;
 	bool source = tr_is_source(part->text);
 
-	if (parser->named_language && !stdin_file)
+	if (parser->program == TR_TOOL_DRIVER_CL)
+		source = is_cl_source(part->text) ||
+			 (parser->named_language && !is_linked(part->text));
+	else if (parser->named_language)
 		source = true;
 	part->role = source && !stdin_file ? TR_ROLE_SOURCE : TR_ROLE_INPUT;
+	part->file = part->text;
 	result->sources += part->role == TR_ROLE_SOURCE;
 	result->inputs += part->role == TR_ROLE_INPUT;
 }
@@ -96,10 +134,28 @@ static void set_mode(struct tr_invocation *result, enum tr_mode mode)
 static void use_value(struct parser *parser, const struct tr_driver_option *option,
 		      struct tr_text value)
 {
-	if (option->role == TR_ROLE_OUTPUT && value.len)
+	if (option->role == TR_ROLE_OUTPUT && value.len && !tr_text_is(value, "-"))
 		parser->result->output = value;
+	else if (option->role == TR_ROLE_PRODUCT && value.len)
+		parser->result->product = value;
 	else if (option->role == TR_ROLE_LANGUAGE)
 		parser->named_language = !tr_text_is(value, "none");
+}
+
+/* An option that names a source: "/Tca.txt", or the word behind "/Tc". */
+static void add_named_source(struct parser *parser, struct tr_part *part, struct tr_text file)
+{
+	part->role = TR_ROLE_SOURCE;
+	part->file = file;
+	parser->result->sources++;
+}
+
+/* Where cl runs on other systems: a path that no option is like. */
+static bool is_cl_path(struct tr_text word, const struct tr_driver_option *option)
+{
+	return *word.data == '/' && option->role == TR_ROLE_OTHER && !option->takes_next &&
+	       !option->value.data && memchr(word.data + 1, '/', word.len - 1) &&
+	       is_cl_source(word);
 }
 
 static bool is_option(const struct parser *parser, struct tr_text word)
@@ -126,22 +182,33 @@ static size_t take(struct parser *parser, struct tr_part *part, size_t left)
 		add_file(parser, part);
 		return 1;
 	}
-	option = parser->program == TR_TOOL_DRIVER_CL ? tr_driver_option_cl(part->text)
-						      : tr_driver_option_gnu(part->text);
+	bool cl = parser->program == TR_TOOL_DRIVER_CL;
+	option = cl ? tr_driver_option_cl(part->text) : tr_driver_option_gnu(part->text);
+	if (cl && is_cl_path(part->text, &option)) {
+		add_file(parser, part);
+		return 1;
+	}
 	part->role = option.role;
 	parser->only_linker =
-		parser->program == TR_TOOL_DRIVER_CL &&
+		cl &&
 		tr_text_is((struct tr_text){ part->text.data + 1, part->text.len - 1 }, "link");
 	if (option.sets_mode)
 		set_mode(parser->result, option.mode);
 	if (!option.takes_next || left < 2) {
-		if (option.value.data)
+		if (option.role == TR_ROLE_SOURCE)
+			add_named_source(parser, part, option.value);
+		else if (option.value.data || option.role == TR_ROLE_LANGUAGE)
 			use_value(parser, &option, option.value);
 		return 1;
 	}
 	part[1].role = option.role;
 	part[1].value = true;
-	use_value(parser, &option, part[1].text);
+	if (option.role == TR_ROLE_SOURCE) {
+		part->role = TR_ROLE_OTHER;
+		add_named_source(parser, &part[1], part[1].text);
+	} else {
+		use_value(parser, &option, part[1].text);
+	}
 	return 2;
 }
 
@@ -170,23 +237,70 @@ bool tr_invocation_parse(enum tr_tool program, const struct tr_word *words, size
 	/* gcc -v, and a driver that is given nothing */
 	if (result->mode == TR_MODE_LINK && !result->sources && !result->inputs)
 		result->mode = TR_MODE_TELL;
+	/* cc1 and as do nothing but what a driver does for -c */
+	if (result->mode == TR_MODE_LINK &&
+	    (result->tool == TR_TOOL_COMPILER || result->tool == TR_TOOL_ASSEMBLER))
+		result->mode = TR_MODE_COMPILE;
 	return true;
+}
+
+/* What is made of a header is looked for by its whole name. */
+static bool is_header(struct tr_text path)
+{
+	struct tr_text extension = tr_path_extension(path);
+
+	return extension.len > 1 && (extension.data[1] | 0x20) == 'h' &&
+	       !tr_text_is(extension, ".hip");
+}
+
+/* a and b behind each other. data NULL: memory. */
+static struct tr_text concatenate(struct tr_text a, struct tr_text b, struct tr_arena *arena)
+{
+	char *text = tr_arena_alloc(arena, a.len + b.len + 1);
+
+	if (!text)
+		return (struct tr_text){ NULL, 0 };
+	if (a.len)
+		memcpy(text, a.data, a.len);
+	if (b.len)
+		memcpy(text + a.len, b.data, b.len);
+	return (struct tr_text){ text, a.len + b.len };
 }
 
 struct tr_text tr_invocation_object(const struct tr_invocation *invocation, struct tr_text source,
 				    struct tr_arena *arena)
 {
-	bool assembly = invocation->mode == TR_MODE_ASSEMBLY;
-	struct tr_text ending = assembly				? TR_TEXT(".s")
-				: invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT(".obj")
-									: TR_TEXT(".o");
-	struct tr_text base = tr_path_base(source);
-	size_t stem = base.len - tr_path_extension(source).len;
-	char *name = tr_arena_alloc(arena, stem + ending.len);
+	struct tr_text base = tr_path_base(source), stem = base;
+	struct tr_text ending = TR_TEXT(".o");
 
-	if (!name)
-		return (struct tr_text){ NULL, 0 };
-	memcpy(name, base.data, stem);
-	memcpy(name + stem, ending.data, ending.len);
-	return (struct tr_text){ name, stem + ending.len };
+	stem.len -= tr_path_extension(source).len;
+	if (invocation->mode == TR_MODE_ASSEMBLY) {
+		ending = TR_TEXT(".s");
+	} else if (invocation->tool == TR_TOOL_DRIVER_CL) {
+		ending = TR_TEXT(".obj");
+	} else if (is_header(source)) {
+		ending = TR_TEXT(".gch");
+		stem = base;
+	}
+	return concatenate(stem, ending, arena);
+}
+
+struct tr_text tr_invocation_output(const struct tr_invocation *invocation, struct tr_text source,
+				    struct tr_arena *arena, bool *failed)
+{
+	struct tr_text none = { NULL, 0 }, said = invocation->output;
+	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
+
+	if (!said.len)
+		return none;
+	char last = said.data[said.len - 1];
+	if (cl && (last == '/' || last == '\\')) {
+		struct tr_text object = tr_invocation_object(invocation, source, arena);
+		struct tr_text whole = object.data ? concatenate(said, object, arena) : none;
+		*failed |= !whole.data;
+		return whole;
+	}
+	if (invocation->sources != 1 || (invocation->mode == TR_MODE_LINK && !cl))
+		return none;
+	return said;
 }

@@ -30,6 +30,7 @@ enum tr_role {
 	TR_ROLE_SOURCE,
 	TR_ROLE_INPUT,	 /* a file for the linker: object, library */
 	TR_ROLE_OUTPUT,	 /* -o and its value */
+	TR_ROLE_PRODUCT, /* of linking, where that is another option: cl's /Fe */
 	TR_ROLE_MODE,	 /* -c and the like */
 	TR_ROLE_LINKING, /* an option that only linking looks at, and its value */
 	TR_ROLE_DEFINE,	 /* -D, -U and their values */
@@ -43,17 +44,19 @@ enum tr_role {
 /* One word of the command line. */
 struct tr_part {
 	struct tr_text text;
-	size_t origin; /* see struct tr_word */
-	uint8_t role;  /* enum tr_role; of an option's value that of the option */
-	bool value;    /* it is the value of the option in front of it */
+	struct tr_text file; /* of a source: its path, which is not all of "/Tca.txt" */
+	size_t origin;	     /* see struct tr_word */
+	uint8_t role;	     /* enum tr_role; of an option's value that of the option */
+	bool value;	     /* it is the value of the option in front of it */
 	bool from_file;
 };
 
 struct tr_invocation {
 	enum tr_tool tool; /* of the program itself, behind all launchers */
 	enum tr_mode mode;
-	struct tr_text output; /* data NULL: none is said */
-	struct tr_part *parts; /* from the program on */
+	struct tr_text output;	/* data NULL: none is said, or it is standard output */
+	struct tr_text product; /* the same of TR_ROLE_PRODUCT */
+	struct tr_part *parts;	/* from the program on */
 	size_t count;
 	size_t sources, inputs; /* parts of that role */
 	size_t launchers;	/* words in front of the program */
@@ -72,10 +75,20 @@ size_t tr_invocation_launchers(const struct tr_text *argv, size_t argc, bool *li
 bool tr_invocation_parse(enum tr_tool program, const struct tr_word *words, size_t count,
 			 struct tr_arena *arena, struct tr_invocation *result);
 
-/* The file that a source is made into where the command says none: "a.o", "a.s". data NULL: memory.
+/*
+ * The file that a source is made into where the command says none: "a.o", "a.s".
+ * data NULL: memory.
  */
 struct tr_text tr_invocation_object(const struct tr_invocation *invocation, struct tr_text source,
 				    struct tr_arena *arena);
+
+/*
+ * The output that the command says for a source, where that has one of its own:
+ * not on the way to a program, not of several. A folder (cl's /Foobj\\) holds it.
+ * data NULL: none is said, or memory is out (and *failed).
+ */
+struct tr_text tr_invocation_output(const struct tr_invocation *invocation, struct tr_text source,
+				    struct tr_arena *arena, bool *failed);
 
 /* True where the name is one of a source by its extension. */
 bool tr_is_source(struct tr_text path);

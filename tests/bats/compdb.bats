@@ -195,6 +195,29 @@ linking() {
 C:\src\obj\b.obj
 C:\VC\CL.EXE|/nologo|/c|/DX=a b|/Foobj\b.obj|b.cpp' ]
 	[ "$(jq -r '.[1].arguments | join("|")' db)" = 'cl.exe|/c|a.c' ]
+	# options that name sources, and a folder for what is made of them
+	printf '%b' '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t1\tcl.exe\tcwd="C:\\\\src"\targv=["cl","/c","/Foobj\\\\","/Tpb.txt","/Tc","x.foo"]\n!end\t1\n' |
+		tr-repack -t compdb | jq -r '.[] | .file, .output, (.arguments | join("|"))' >got
+	cat >want <<'END'
+C:\src\b.txt
+C:\src\obj\b.obj
+cl.exe|/c|/Foobj\|/Tpb.txt
+C:\src\x.foo
+C:\src\obj\x.obj
+cl.exe|/c|/Foobj\|/Tc|x.foo
+END
+	diff want got
+}
+
+@test "what a driver would run, run by hand" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '%b' '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t1\t/bin/sh\tcwd="/w"\targv=["sh"]\n' \
+		'exec\t1\t-\t2\t/usr/bin/clang\tparent=0\tcwd="/w"\targv=["clang","-cc1","-emit-obj","a.c","-o","x.o"]\n!end\t2\n' |
+		tr-repack -t compdb >db
+	[ "$(jq -r '.[] | .output, (.arguments | join(" "))' db)" = '/w/x.o
+/usr/bin/clang -cc1 -emit-obj a.c -o x.o' ]
 }
 
 @test "what cannot be an entry is said, and the rest stands" {

@@ -55,3 +55,17 @@ call() {
 	[ "${lines[1]}" = "compile;$PWD;gcc;$PWD/a.o;a.c;-DX=a b" ]
 	[[ $stderr == *"no response file 'gone' here"* ]]
 }
+
+@test "options of cl in the words of the others" {
+	printf '%b' '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t1\tcl.exe\tcwd="C:\\\\src"\targv=["cl","/c","/Foobj\\\\","/D","A=1","/FIpch.h","/std:c++17","/Tpb.txt"]\n' \
+		'exec\t1\t-\t2\tcl.exe\tcwd="C:\\\\src"\targv=["cl","A.C","x.lib","/Fe:out.exe","/link","/DLL"]\n!end\t2\n' |
+		tr-repack -t kwspec >got
+	cat >want <<'END'
+version;108
+compile;C:\src;cl.exe;C:\src\obj\b.obj;b.txt;-DA=1;-include;pch.h;-std=c++17
+compile;C:\src;cl.exe;C:\src\A.obj;A.C
+link;C:\src;C:\src\out.exe;C:\src\A.obj;C:\src\x.lib
+END
+	diff want got
+}

@@ -107,10 +107,16 @@ static void add(struct line *line, struct tr_text text)
 static bool is_left_out(const struct tr_invocation *invocation, const struct tr_part *part,
 			const struct tr_part *source)
 {
+	bool last = part + 1 == invocation->parts + invocation->count;
+
+	/* "/Tc" goes with the source behind it */
+	if (!last && part[1].value && part[1].role == TR_ROLE_SOURCE)
+		part++;
 	if (part->role == TR_ROLE_SOURCE)
 		return part != source;
 	return invocation->mode == TR_MODE_LINK &&
-	       (part->role == TR_ROLE_LINKING || part->role == TR_ROLE_INPUT);
+	       (part->role == TR_ROLE_LINKING || part->role == TR_ROLE_INPUT ||
+		part->role == TR_ROLE_PRODUCT);
 }
 
 /*
@@ -195,6 +201,15 @@ static bool make_line(struct line *line, const struct tr_call *call, struct tr_a
 	return line->argv != NULL;
 }
 
+/* Where the entry's output is: on the way to a program it is that, as Bear has it. */
+static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
+				struct tr_arena *arena, bool *failed)
+{
+	if (invocation->tool == TR_TOOL_DRIVER_CL)
+		return tr_invocation_output(invocation, source, arena, failed);
+	return invocation->output;
+}
+
 static bool put_source(const struct tr_call *call, const struct tr_part *source, bool inlined,
 		       enum tr_compdb_unique unique, struct line *line, struct tr_arena *arena,
 		       struct tr_buffer *to)
@@ -209,19 +224,20 @@ static bool put_source(const struct tr_call *call, const struct tr_part *source,
 	if (invocation->mode == TR_MODE_LINK)
 		add(line, invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT("/c") : TR_TEXT("-c"));
 	add_parts(line, call, source, inlined);
+	bool failed = false;
+	struct tr_text output = output_of(invocation, source->file, arena, &failed);
 	struct tr_compdb_entry entry = {
 		.directory = directory,
-		.file = absolute(directory, source->text, arena),
-		.output = absolute(directory, invocation->output, arena),
+		.file = absolute(directory, source->file, arena),
+		.output = absolute(directory, output, arena),
 		.argv = line->argv,
 		.argc = line->argc,
 	};
-	if (!invocation->output.data && invocation->mode != TR_MODE_SYNTAX) {
-		entry.implied = tr_invocation_object(invocation, source->text, arena);
-		if (!entry.implied.data)
-			return false;
+	if (!output.data && invocation->mode != TR_MODE_SYNTAX) {
+		entry.implied = tr_invocation_object(invocation, source->file, arena);
+		failed |= !entry.implied.data;
 	}
-	if (!entry.file.data || (invocation->output.data && !entry.output.data))
+	if (failed || !entry.file.data || (output.data && !entry.output.data))
 		return false;
 	return tr_compdb_entry_put(&entry, unique, call->libtool, to);
 }

@@ -73,24 +73,65 @@ static bool put_search(struct tr_buffer *to, const struct tr_part *part, struct 
 	return false; /* frameworks */
 }
 
+/* An option that has other names, too, in the one that is written; false: it has none. */
+static bool put_renamed(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
+{
+	static const struct {
+		const char *option, *written;
+		bool apart; /* the value is a field of its own */
+	} known[] = {
+		{ "--define-macro=", "-D", false },
+		{ "--define-macro", "-D", false },
+		{ "--undefine-macro=", "-U", false },
+		{ "--undefine-macro", "-U", false },
+		{ "/D", "-D", false },
+		{ "/U", "-U", false },
+		{ "--include=", "-include", true },
+		{ "--include", "-include", true },
+		{ "--imacros", "-imacros", true },
+		{ "/FI", "-include", true },
+		{ "-FI", "-include", true },
+		{ "--std=", "-std=", false },
+		{ "/std:", "-std=", false },
+		{ "-std:", "-std=", false },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		struct tr_text option = tr_text_from(known[i].option);
+		if (!tr_text_starts(part->text, option))
+			continue;
+		if (!value.data)
+			value = (struct tr_text){ part->text.data + option.len,
+						  part->text.len - option.len };
+		put_field(to, tr_text_from(known[i].written));
+		if (known[i].apart)
+			tr_buffer_put_byte(to, ';');
+		put_bytes(to, value);
+		return true;
+	}
+	return false;
+}
+
 /* An option and its value where that is a word of its own (else data NULL). */
 static void put_flag(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
 {
+	bool joined = part->role == TR_ROLE_DEFINE;
+
 	switch (part->role) {
 	case TR_ROLE_SEARCH:
 	case TR_ROLE_SYSTEM:
 		put_search(to, part, value);
 		break;
 	case TR_ROLE_DEFINE:
-		put_field(to, part->text);
-		if (value.data)
-			put_bytes(to, value);
-		break;
 	case TR_ROLE_INCLUDE:
 	case TR_ROLE_DIALECT:
+		if (put_renamed(to, part, value))
+			break;
 		put_field(to, part->text);
+		if (value.data && !joined)
+			tr_buffer_put_byte(to, ';');
 		if (value.data)
-			put_field(to, value);
+			put_bytes(to, value);
 		break;
 	default:
 		break;
@@ -124,11 +165,11 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 		       struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	bool said = invocation->output.data && invocation->sources == 1 &&
-		    invocation->mode != TR_MODE_LINK;
-	struct tr_text object =
-		said ? invocation->output : tr_invocation_object(invocation, source, arena);
+	bool failed = false;
+	struct tr_text object = tr_invocation_output(invocation, source, arena, &failed);
 
+	if (!object.data && !failed)
+		object = tr_invocation_object(invocation, source, arena);
 	if (!object.data)
 		return false;
 	put_path(to, call->command.directory, object);
@@ -157,19 +198,44 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 	return true;
 }
 
+/* What /Fe says, else the first file's name with another ending. */
+static void put_cl_product(struct tr_buffer *to, const struct tr_call *call)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_buffer name = TR_BUFFER_INIT;
+
+	tr_buffer_put_text(&name, invocation->product.data ? invocation->product : TR_TEXT(""));
+	for (size_t i = 1; i < invocation->count && !invocation->product.data; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role != TR_ROLE_SOURCE && part->role != TR_ROLE_INPUT)
+			continue;
+		struct tr_text base = tr_path_base(part->file);
+		base.len -= tr_path_extension(base).len;
+		tr_buffer_put_text(&name, base);
+		tr_buffer_put_literal(&name, ".exe");
+		break;
+	}
+	put_path(to, call->command.directory, tr_buffer_text(&name));
+	to->failed |= name.failed;
+	tr_buffer_free(&name);
+}
+
 static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	struct tr_text directory = call->command.directory;
-	struct tr_text output = invocation->output.data ? invocation->output : TR_TEXT("a.out");
 
 	tr_buffer_put_literal(to, "link");
 	put_field(to, directory);
-	put_path(to, directory, output);
+	if (invocation->tool == TR_TOOL_DRIVER_CL)
+		put_cl_product(to, call);
+	else
+		put_path(to, directory,
+			 invocation->output.data ? invocation->output : TR_TEXT("a.out"));
 	for (size_t i = 1; i < invocation->count; i++) {
 		const struct tr_part *part = &invocation->parts[i];
 		if (part->role == TR_ROLE_SOURCE) {
-			if (!put_object(to, call, part->text, arena))
+			if (!put_object(to, call, part->file, arena))
 				return false;
 		} else if (part->role == TR_ROLE_INPUT && !tr_text_is(part->text, "-")) {
 			put_path(to, directory, part->text);
@@ -216,8 +282,8 @@ bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct 
 	if (driver && invocation->mode <= TR_MODE_SYNTAX)
 		for (size_t i = 1; i < invocation->count; i++) {
 			const struct tr_part *part = &invocation->parts[i];
-			if (part->role == TR_ROLE_SOURCE && !is_assembly(part->text) &&
-			    !put_compile(to, call, part->text, arena))
+			if (part->role == TR_ROLE_SOURCE && !is_assembly(part->file) &&
+			    !put_compile(to, call, part->file, arena))
 				return false;
 		}
 	if ((call->kin == TR_KIN_DRIVER || call->tool == TR_TOOL_LINKER) &&

@@ -40,7 +40,7 @@ static void expect(const char *line, enum tr_mode mode, const char *sources, con
 			continue;
 		if (found.len)
 			tr_buffer_put_byte(&found, ',');
-		tr_buffer_put_text(&found, result.parts[i].text);
+		tr_buffer_put_text(&found, result.parts[i].file);
 	}
 	struct tr_text said = result.output.data ? result.output : TR_TEXT("-");
 	if (!ok(result.mode == mode && tr_text_is(tr_buffer_text(&found), sources) &&
@@ -89,8 +89,13 @@ static void test_gnu(void)
 	       "a.f90,b.m,c.d,e.adb,f.go,g.s,h.sx,i.ii", "-");
 	expect("gcc -c a.c -o", TR_MODE_COMPILE, "a.c", "-");
 	expect("gcc -c a.C x.a y.so z.lo", TR_MODE_COMPILE, "a.C", "-");
-	expect("clang -cc1 -triple x -main-file-name a.c -o a.o -x c b.c", TR_MODE_LINK, "b.c",
+	expect("clang -cc1 -triple x -main-file-name a.c -o a.o -x c b.c", TR_MODE_COMPILE, "b.c",
 	       "a.o");
+	expect("cc1 -quiet a.c -o a.s", TR_MODE_COMPILE, "a.c", "a.s");
+	expect("as -o a.o a.s", TR_MODE_COMPILE, "a.s", "a.o");
+	expect("gcc -S a.c -o -", TR_MODE_ASSEMBLY, "a.c", "-");
+	expect("icc -xHost a.o -o prog", TR_MODE_LINK, "", "prog");
+	expect("icc -xCORE-AVX2 -c a.c", TR_MODE_COMPILE, "a.c", "-");
 }
 
 static void test_cl(void)
@@ -101,6 +106,14 @@ static void test_cl(void)
 	expect("cl.exe a.c /link /OUT:x.exe b.c", TR_MODE_LINK, "a.c", "-");
 	expect("cl.exe /EP a.c", TR_MODE_PREPROCESS, "a.c", "-");
 	expect("cl.exe /?", TR_MODE_TELL, "", "-");
+	expect("cl.exe /c /Tca.x /Tp b.x A.CPP", TR_MODE_COMPILE, "a.x,b.x,A.CPP", "-");
+	expect("cl.exe /c /TP a.x b.obj C.LIB", TR_MODE_COMPILE, "a.x", "-");
+	expect("cl.exe /c a.c /Fo:b.obj /Fdvc.pdb /FI x.c /external:I y.c", TR_MODE_COMPILE, "a.c",
+	       "b.obj");
+	expect("clang-cl /c /home/me/a.c /o b.obj -mllvm x.c -Xclang y.c", TR_MODE_COMPILE,
+	       "/home/me/a.c", "b.obj");
+	expect("cl.exe /scanDependencies out.c a.c", TR_MODE_PREPROCESS, "a.c", "-");
+	expect("cl.exe /openmp /LD /Fea.dll a.c b.lib", TR_MODE_LINK, "a.c", "-");
 }
 
 static void test_roles(void)
@@ -158,6 +171,18 @@ static void test_objects(void)
 	ok(tr_text_is(tr_invocation_object(&result, TR_TEXT("a.c"), &arena), "a.s"), "-S");
 	parse("cl.exe -c a.c", &result);
 	ok(tr_text_is(tr_invocation_object(&result, TR_TEXT("a"), &arena), "a.obj"), "cl");
+	parse("gcc -c a.h", &result);
+	ok(tr_text_is(tr_invocation_object(&result, TR_TEXT("a.h"), &arena), "a.h.gch"),
+	   "a header");
+	bool failed = false;
+	parse("cl.exe -c a.c b.c -Foobj/", &result);
+	ok(tr_text_is(tr_invocation_output(&result, TR_TEXT("a.c"), &arena, &failed),
+		      "obj/a.obj") &&
+		   !failed,
+	   "a folder for all");
+	parse("gcc a.c -o prog", &result);
+	ok(!tr_invocation_output(&result, TR_TEXT("a.c"), &arena, &failed).data,
+	   "on the way to a program it has no name");
 }
 
 int main(void)
