@@ -42,7 +42,7 @@ void tr_strace_close(struct tr_reader *base)
 	tr_buffer_free(&reader->head);
 	tr_buffer_free(&reader->scratch);
 	tr_buffer_free(&reader->bytes);
-	tr_buffer_free(&reader->spare);
+	tr_buffer_free(&reader->whole);
 	tr_buffer_free(&reader->glued);
 	tr_buffer_free(&reader->line);
 	tr_arena_free(&reader->arena);
@@ -67,32 +67,6 @@ static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record 
 	return TR_OK;
 }
 
-/* A call begins, or its arguments go on. */
-static void begin_call(struct tr_strace_reader *reader, struct tr_task *task,
-		       const struct tr_strace_body *body)
-{
-	struct tr_strace_call *call = tr_strace_state(reader, task);
-
-	if (!call)
-		return;
-	tr_strace_abandon(reader, task);
-	if (!call->text.cap) {
-		call->text = reader->spare;
-		reader->spare = (struct tr_buffer)TR_BUFFER_INIT;
-	}
-	tr_buffer_reset(&call->text);
-	tr_buffer_put_text(&call->text, body->name);
-	tr_buffer_put_text(&call->text, body->arguments);
-	reader->out_of_memory |= call->text.failed;
-	if (call->text.failed)
-		return;
-	call->name_len = body->name.len;
-	call->open = true;
-	call->begin = reader->here;
-	if (tr_strace_is_fork(body->name))
-		call->directory = tr_directory_retain(task->place->directory);
-}
-
 /* What a task has begun goes on as another one's: that of an exec in a thread. */
 static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
 {
@@ -109,8 +83,7 @@ static bool is_execing(const struct tr_task *task)
 {
 	const struct tr_strace_call *call = task->state;
 
-	return call && call->open &&
-	       tr_strace_is_exec((struct tr_text){ call->text.data, call->name_len });
+	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
 }
 
 /* The task goes on under the number of its process, because its exec succeeded. */
@@ -173,8 +146,7 @@ static void resume(struct tr_strace_reader *reader, struct tr_task *task,
 	if (exec)
 		find_exec(reader, task);
 	struct tr_strace_call *call = task->state;
-	bool mine = call && call->open &&
-		    tr_text_equal((struct tr_text){ call->text.data, call->name_len }, body->name);
+	bool mine = call && call->open && tr_text_equal(tr_strace_call_name(call), body->name);
 	if (!mine) {
 		/* its beginning is not in the log */
 		if (call)
@@ -189,11 +161,15 @@ static void resume(struct tr_strace_reader *reader, struct tr_task *task,
 			tr_strace_exec_done(reader, task, body->name, nothing, &reader->here);
 		return;
 	}
-	tr_buffer_put_text(&call->text, body->arguments);
-	reader->out_of_memory |= call->text.failed;
-	if (call->text.failed)
+	struct tr_buffer *both = &reader->whole;
+
+	tr_buffer_reset(both);
+	tr_buffer_put(both, call->text, call->len);
+	tr_buffer_put_text(both, body->arguments);
+	reader->out_of_memory |= both->failed;
+	if (both->failed)
 		return;
-	struct tr_text text = tr_buffer_text(&call->text);
+	struct tr_text text = tr_buffer_text(both);
 	struct tr_text name = { text.data, call->name_len };
 	struct tr_text rest = { text.data + name.len, text.len - name.len };
 	struct tr_text more = body->arguments;
@@ -212,7 +188,7 @@ static void resume(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_strace_call_done(reader, task, name, whole ? body->arguments : rest,
 				    whole ? &body->result : NULL, &call->begin, 0);
 	/* the task may be gone, but not after an exec or a fork of its own */
-	tr_strace_call_close(reader, call);
+	tr_strace_call_close(call);
 }
 
 static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
@@ -242,10 +218,10 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 				    &reader->here, 0);
 		break;
 	case TR_STRACE_BEGUN:
-		begin_call(reader, task, body);
+		tr_strace_call_begin(reader, task, body);
 		break;
 	case TR_STRACE_PID_CHANGED:
-		begin_call(reader, task, body);
+		tr_strace_call_begin(reader, task, body);
 		change_pid(reader, task, body->number);
 		break;
 	case TR_STRACE_RESUMED:

@@ -24,10 +24,10 @@ struct tr_strace_origin_line {
 
 /* What a task is about: tr_task.state. */
 struct tr_strace_call {
-	bool open;	       /* a call has begun and has not come back */
-	bool proven;	       /* an exec of which is known that it succeeded */
-	struct tr_buffer text; /* its name, and its arguments as far as they were printed */
-	size_t name_len;
+	bool open;   /* a call has begun and has not come back */
+	bool proven; /* an exec of which is known that it succeeded */
+	char *text;  /* its name, and its arguments as far as they were printed */
+	size_t len, cap, name_len;
 	struct tr_strace_origin_line begin;
 	struct tr_directory *directory; /* of a fork: where the task was */
 	bool leaving;			/* exit_group was called */
@@ -51,7 +51,7 @@ struct tr_strace_reader {
 
 	struct tr_buffer head; /* of the record that is being made */
 	struct tr_buffer scratch, bytes;
-	struct tr_buffer spare; /* memory for the text of a long call */
+	struct tr_buffer whole; /* a call, both halves of it */
 	struct tr_buffer glued; /* a line that another one was printed into */
 	bool in_table;		/* of -c */
 	unsigned pieces;	/* lines that were tried as its rest */
@@ -117,6 +117,25 @@ bool tr_strace_is_fork(struct tr_text name);
 /* True when it came back without an error. */
 bool tr_strace_succeeded(const struct tr_strace_result *result);
 
+/* reader_begun.c: calls that have begun. */
+
+/* The task's state, made where there is none. NULL: memory is out (and said so). */
+struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
+void tr_strace_state_release(void *state);
+
+/* A call begins; one that the task began before will not come back. */
+void tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+			  const struct tr_strace_body *body);
+void tr_strace_call_close(struct tr_strace_call *call);
+
+/* A call that has begun will not come back. */
+void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
+
+static inline struct tr_text tr_strace_call_name(const struct tr_strace_call *call)
+{
+	return (struct tr_text){ call->text, call->name_len };
+}
+
 /* reader_place.c: directories. */
 
 /* Where the task is, as far as a call says so by the way. */
@@ -137,16 +156,8 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 			       const struct tr_strace_body *body);
 struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
 
-/* The task's state, made where there is none. NULL: memory is out (and said so). */
-struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
-void tr_strace_state_release(void *state);
-void tr_strace_call_close(struct tr_strace_reader *reader, struct tr_strace_call *call);
-
 /* SIGCHLD has come: its si_pid is a child of the task. */
 void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info);
-
-/* A call that has begun will not come back. */
-void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
 
 /* The end of a task; signal NULL: with status. */
 void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,

@@ -6,38 +6,6 @@
 
 #include "format/strace/scan.h"
 
-void tr_strace_call_close(struct tr_strace_reader *reader, struct tr_strace_call *call)
-{
-	enum { KEEP = 4096 };
-
-	call->open = call->proven = false;
-	tr_directory_release(call->directory);
-	call->directory = NULL;
-	/* an execve is long, and its process may live for hours: the next one takes its memory */
-	if (call->text.cap <= KEEP)
-		return;
-	tr_buffer_free(&reader->spare);
-	reader->spare = call->text;
-	call->text = (struct tr_buffer)TR_BUFFER_INIT;
-}
-
-void tr_strace_state_release(void *state)
-{
-	struct tr_strace_call *call = state;
-
-	tr_directory_release(call->directory);
-	tr_buffer_free(&call->text);
-	free(call);
-}
-
-struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task)
-{
-	if (!task->state)
-		task->state = calloc(1, sizeof(struct tr_strace_call));
-	reader->out_of_memory |= !task->state;
-	return task->state;
-}
-
 /*
  * The first task of a log has no parent in it, and where it is may be known from
  * outside. So has one that comes when nobody lives: of a run that was appended.
@@ -89,7 +57,7 @@ static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_body 
 	       (body->type != TR_STRACE_CALL && body->type != TR_STRACE_BEGUN &&
 		body->type != TR_STRACE_PID_CHANGED &&
 		(body->type != TR_STRACE_RESUMED ||
-		 tr_text_equal((struct tr_text){ call->text.data, call->name_len }, body->name)));
+		 tr_text_equal(tr_strace_call_name(call), body->name)));
 }
 
 /*
@@ -120,23 +88,6 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 		return task;
 	}
 	return tr_strace_task_by_number(reader, prefix->pid);
-}
-
-void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
-{
-	struct tr_strace_call *call = task->state;
-
-	if (!call || !call->open)
-		return;
-	struct tr_text text = tr_buffer_text(&call->text);
-	struct tr_text name = { text.data, call->name_len };
-	struct tr_text arguments = { text.data + call->name_len, text.len - call->name_len };
-	call->open = false;
-	if (call->proven)
-		tr_strace_exec_done(reader, task, name, arguments, &call->begin);
-	else
-		tr_strace_call_done(reader, task, name, arguments, NULL, &call->begin, 0);
-	tr_strace_call_close(reader, call);
 }
 
 void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info)

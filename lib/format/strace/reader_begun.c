@@ -1,0 +1,86 @@
+/* Calls that have begun and not come back: what was printed of them waits here. */
+#include "format/strace/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEEP = 256 }; /* bytes that a task may keep for its next call: it may live for hours */
+
+struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	if (!task->state)
+		task->state = calloc(1, sizeof(struct tr_strace_call));
+	reader->out_of_memory |= !task->state;
+	return task->state;
+}
+
+void tr_strace_state_release(void *state)
+{
+	struct tr_strace_call *call = state;
+
+	tr_directory_release(call->directory);
+	free(call->text);
+	free(call);
+}
+
+/* There may be as many as there are tasks: no more memory than the text takes. */
+static bool reserve(struct tr_strace_call *call, size_t len)
+{
+	if (len <= call->cap)
+		return true;
+	free(call->text);
+	call->text = malloc(len);
+	call->cap = call->text ? len : 0;
+	return call->text;
+}
+
+void tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+			  const struct tr_strace_body *body)
+{
+	struct tr_strace_call *call = tr_strace_state(reader, task);
+
+	if (!call)
+		return;
+	tr_strace_abandon(reader, task);
+	call->len = body->name.len + body->arguments.len;
+	if (!reserve(call, call->len)) {
+		reader->out_of_memory = true;
+		return;
+	}
+	call->name_len = body->name.len;
+	memcpy(call->text, body->name.data, body->name.len);
+	if (body->arguments.len)
+		memcpy(call->text + body->name.len, body->arguments.data, body->arguments.len);
+	call->open = true;
+	call->begin = reader->here;
+	if (tr_strace_is_fork(body->name))
+		call->directory = tr_directory_retain(task->place->directory);
+}
+
+void tr_strace_call_close(struct tr_strace_call *call)
+{
+	call->open = call->proven = false;
+	tr_directory_release(call->directory);
+	call->directory = NULL;
+	if (call->cap <= KEEP)
+		return;
+	free(call->text);
+	call->text = NULL;
+	call->cap = 0;
+}
+
+void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	struct tr_strace_call *call = task->state;
+
+	if (!call || !call->open)
+		return;
+	struct tr_text name = tr_strace_call_name(call);
+	struct tr_text arguments = { call->text + call->name_len, call->len - call->name_len };
+	call->open = false;
+	if (call->proven)
+		tr_strace_exec_done(reader, task, name, arguments, &call->begin);
+	else
+		tr_strace_call_done(reader, task, name, arguments, NULL, &call->begin, 0);
+	tr_strace_call_close(call);
+}
