@@ -61,6 +61,13 @@ void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
  */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to);
 
+/*
+ * The same with the quotes, scanned and copied at a time: TR_STRING_PAD bytes
+ * behind those can be read, whatever they are.
+ */
+enum { TR_STRING_PAD = 16 };
+void tr_string_quote(struct tr_text bytes, struct tr_buffer *to);
+
 /* Appends one unit of a wide string in its canonical spelling. */
 void tr_wstring_unit(uint64_t unit, struct tr_buffer *to);
 

@@ -33,6 +33,45 @@ bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
 	return plain;
 }
 
+/* Copies bytes of which none is special; false: one is. */
+static inline bool copy_plain(struct tr_text bytes, char *to)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (size_t i = 0; i < bytes.len; i += TR_STRING_PAD) {
+		size_t left = bytes.len - i;
+		unsigned ours = left < TR_STRING_PAD ? (1u << left) - 1 : 0xffff;
+		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)(bytes.data + i));
+		_mm_storeu_si128((__m128i *)(void *)(to + i), block);
+		if (tr_string_special_mask(block) & ours)
+			return false;
+	}
+	return true;
+#else
+	const char *end = bytes.data + bytes.len;
+	if (tr_string_special(bytes.data, end) < end)
+		return false;
+	memcpy(to, bytes.data, bytes.len);
+	return true;
+#endif
+}
+
+void tr_string_quote(struct tr_text bytes, struct tr_buffer *to)
+{
+	char *room = tr_buffer_room(to, bytes.len + TR_STRING_PAD + 2);
+
+	if (!room)
+		return;
+	*room = '"';
+	if (copy_plain(bytes, room + 1)) {
+		room[1 + bytes.len] = '"';
+		tr_buffer_used(to, bytes.len + 2);
+		return;
+	}
+	tr_buffer_used(to, 1);
+	tr_string_escape(bytes, to);
+	tr_buffer_put_byte(to, '"');
+}
+
 void tr_wstring_unit(uint64_t unit, struct tr_buffer *to)
 {
 	struct tr_escape escape = { .type = TR_ESCAPE_CHAR, .code = unit };

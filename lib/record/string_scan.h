@@ -22,24 +22,30 @@ static inline bool tr_string_is_special(unsigned char c)
 	return c < 0x20 || c >= 0x7f || c == '"' || c == '\\';
 }
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+/* Which of sixteen bytes are special, as bits. */
+static inline unsigned tr_string_special_mask(__m128i bytes)
+{
+	/* compared as signed, so bytes from 80 are below the blank too */
+	__m128i found = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)));
+	return (unsigned)_mm_movemask_epi8(found);
+}
+#endif
+
 /* The first special byte in [p, end), or end. */
 static inline const char *tr_string_special(const char *p, const char *end)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
-	const __m128i blank = _mm_set1_epi8(0x20), quote = _mm_set1_epi8('"');
-	const __m128i backslash = _mm_set1_epi8('\\'), del = _mm_set1_epi8(0x7f);
 	bool sixteen = end - p >= 16;
 	while (sixteen && p < end) {
 		/* what is left over is seen together with bytes that are known to be none */
 		if (end - p < 16)
 			p = end - 16;
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-		/* compared as signed, so bytes from 80 are below the blank too */
-		__m128i found = _mm_cmplt_epi8(bytes, blank);
-		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, quote));
-		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, backslash));
-		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, del));
-		unsigned mask = (unsigned)_mm_movemask_epi8(found);
+		unsigned mask = tr_string_special_mask(bytes);
 		if (mask)
 			return p + __builtin_ctz(mask);
 		p += 16;

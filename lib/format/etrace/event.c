@@ -36,7 +36,10 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	event->failed = event->cut = event->unfinished = false;
 	event->disorder = event->beginless = false;
 	event->given = event->awaited = 0;
-	memset(event->strings, 0, sizeof event->strings);
+	/* what the last event left; most have few */
+	for (unsigned i = 0; event->used >> i; i++)
+		event->strings[i] = (struct tr_etrace_string){ 0 };
+	event->used = 0;
 	event->last = NULL;
 	event->in_arguments = false;
 	forget(&event->bytes);
@@ -117,6 +120,7 @@ static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string 
 			 bool in_parts)
 {
 	string->form = in_parts ? TR_ETRACE_LONG : TR_ETRACE_SHORT;
+	event->used |= (uint8_t)(1u << (string - event->strings));
 	string->begin = event->bytes.len;
 	string->index = 0;
 	event->last = string;

@@ -57,6 +57,7 @@ struct tr_etrace_event {
 
 	uint8_t given;	 /* numbers that are there, as bits */
 	uint8_t awaited; /* strings that are expected and not done */
+	uint8_t used;	 /* strings that are expected or there, as bits */
 	int64_t numbers[TR_ETRACE_NUMBERS];
 	struct tr_etrace_string strings[TR_ETRACE_STRINGS];
 	struct tr_etrace_string *last; /* where a Cont belongs; NULL: to an argument, or nowhere */

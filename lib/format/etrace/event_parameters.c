@@ -2,28 +2,32 @@
 #include "format/etrace/event.h"
 #include "record/literal.h"
 
-/* A number up to a comma or the end. NULL: it is none of 64 bits. */
-static const char *read_number(const char *p, const char *end, int64_t *number)
+/* A number up to a comma or the end, nearly always a short one. NULL: it is none of 64 bits. */
+static inline const char *read_number(const char *p, const char *end, int64_t *number)
 {
-	bool negative = p < end && *p == '-';
+	enum { SAFE = 18 }; /* digits that 63 bits have room for */
+	bool negative = *p == '-';
 	const char *begin = p + negative;
-	uint64_t magnitude;
+	uint64_t magnitude = 0;
 
-	p = tr_etrace_digits(begin, end, &magnitude);
-	if (!p || p == begin || (p < end && *p != ',') || magnitude > INT64_MAX)
+	for (p = begin; (unsigned char)(*p - '0') <= 9 && p < end; p++)
+		magnitude = magnitude * 10 + (unsigned char)(*p - '0');
+	if (p - begin > SAFE && !tr_etrace_digits(begin, end, &magnitude))
+		return NULL;
+	if (p <= begin || (p < end && *p != ',') || magnitude > INT64_MAX)
 		return NULL;
 	*number = negative ? -(int64_t)magnitude : (int64_t)magnitude;
 	return p;
 }
 
 /* The name before the equals sign; data NULL: there is none. likely: the one it probably is. */
-static struct tr_text read_name(const char *p, const char *end,
-				const struct tr_etrace_parameter *likely)
+static inline struct tr_text read_name(const char *p, const char *end,
+				       const struct tr_etrace_parameter *likely)
 {
 	size_t left = (size_t)(end - p);
 
 	if (likely && left > likely->name.len && p[likely->name.len] == '=' &&
-	    memcmp(p, likely->name.data, likely->name.len) == 0)
+	    tr_etrace_tag_begins(p, likely->bytes, likely->name.len))
 		return likely->name;
 	const char *equals = memchr(p, '=', left);
 	const char *comma = memchr(p, ',', left);
@@ -81,6 +85,7 @@ static const char *take(struct tr_etrace_event *event, const struct tr_etrace_pa
 	}
 	string->expected = true;
 	event->awaited++;
+	event->used |= (uint8_t)(1u << known->slot);
 	string->size = (uint64_t)number;
 	if (known->slot == 0)
 		right_mount(event);

@@ -234,7 +234,8 @@ bool tr_etrace_group_line(struct tr_etrace_group *group, const struct tr_etrace_
 {
 	switch (line->type) {
 	case TR_ETRACE_EVENT:
-		return event_line(group, line) && tr_etrace_progress_bound(group);
+		return event_line(group, line) &&
+		       (!tr_etrace_progress_is_full(group) || tr_etrace_progress_bound(group));
 	case TR_ETRACE_INITCWD:
 		/* another log: its tasks have nothing to do with those before */
 		while (group->oldest)

@@ -7,6 +7,7 @@
 #ifndef TR_FORMAT_ETRACE_GROUP_H
 #define TR_FORMAT_ETRACE_GROUP_H
 
+#include "core/decimal.h"
 #include "format/etrace/event.h"
 #include "format/etrace/queue.h"
 #include "format/etrace/task.h"
@@ -20,6 +21,17 @@ struct tr_etrace_spelled {
 	char digits[32]; /* so many are copied, whatever len is */
 };
 
+/* Flags of calls of one type as words: programs use few combinations, and finding the words takes
+ * time. */
+struct tr_etrace_words {
+	int64_t flags;
+	uint8_t type;
+	uint8_t len;   /* 0: none yet */
+	char text[54]; /* all of it is copied, whatever len is */
+};
+
+enum { TR_ETRACE_WORDS = 16 };
+
 struct tr_etrace_group {
 	struct tr_etrace_queue queue;
 	struct tr_etrace_tasks tasks;
@@ -27,8 +39,10 @@ struct tr_etrace_group {
 	struct tr_etrace_event *unused;		 /* linked by next */
 	size_t in_progress, held;		 /* how many, and their bytes */
 	size_t unused_count;
-	struct tr_buffer flags; /* scratch of render.c */
-	struct tr_etrace_spelled seq_text, task_text;
+	struct tr_buffer flags;			      /* scratch of render.c */
+	struct tr_counter counter;		      /* of seq */
+	struct tr_etrace_spelled sec_text, task_text; /* of the last record */
+	struct tr_etrace_words words[TR_ETRACE_WORDS];
 	uint64_t max_held;
 	unsigned pid_bits; /* of an upid that are the pid, or TR_ETRACE_NO_PID */
 	uint64_t seq;	   /* of the next record */

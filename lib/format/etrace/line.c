@@ -234,21 +234,23 @@ static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etr
 	return read_rest(rest, line);
 }
 
-/* The line is longer than the head. */
-static bool begins_as(const char *line, const struct tr_etrace_head *head)
+/* The line is longer than the head, which has zeros behind it. */
+static inline bool begins_as(const char *line, const struct tr_etrace_head *head)
 {
-	uint64_t one, other;
-	size_t at = 0;
-
-	if (head->len < sizeof one)
-		return memcmp(line, head->text, head->len) == 0;
-	/* the last eight bytes are the most likely to differ */
-	for (at = head->len - sizeof one;; at = at < sizeof one ? 0 : at - sizeof one) {
-		memcpy(&one, line + at, sizeof one);
-		memcpy(&other, head->text + at, sizeof other);
-		if (one != other || at == 0)
-			return one == other;
+#if defined __SSE2__ && !defined TR_PORTABLE
+	enum { BOTH = 32 };
+	unsigned equal = 0;
+	for (unsigned i = 0; i < BOTH; i += 16) {
+		__m128i one = _mm_loadu_si128((const __m128i *)(const void *)(line + i));
+		__m128i other = _mm_loadu_si128((const __m128i *)(const void *)(head->text + i));
+		equal |= (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) << i;
 	}
+	if (head->len < BOTH) {
+		unsigned all = (1u << head->len) - 1;
+		return (equal & all) == all;
+	}
+#endif
+	return memcmp(line, head->text, head->len) == 0;
 }
 
 /* The line begins as the last one did. */
@@ -297,23 +299,18 @@ static bool read_lost(struct tr_etrace_line *line)
 	return tr_text_equal(tr_text_span(behind ? behind : p, end), tail);
 }
 
-void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,
-			 struct tr_etrace_line *line)
+/* A line that does not begin as the one before. */
+static void read_anew(struct tr_etrace_head *head, struct tr_etrace_line *line)
 {
 	static const struct tr_text initcwd = { "INITCWD=", 8 };
-	const char *p = whole.data;
-	bool usual = whole.len > 3 && memcmp(p, "0: ", 3) == 0;
+	struct tr_text whole = line->whole;
+	bool usual = tr_text_starts(whole, TR_TEXT("0: "));
 
-	line->whole = whole;
-	line->cut = false;
-	if (head && head->len && whole.len > head->len && begins_as(p, head) &&
-	    read_again(head, line))
-		return;
-	if (read_event(usual ? p + 3 : p, line, head))
+	if (read_event(usual ? whole.data + 3 : whole.data, line, head))
 		return;
 	if (tr_text_starts(whole, initcwd)) {
 		line->type = TR_ETRACE_INITCWD;
-		line->text = tr_text_span(p + initcwd.len, p + whole.len);
+		line->text = tr_text_span(whole.data + initcwd.len, whole.data + whole.len);
 		return;
 	}
 	if (read_lost(line) || read_behind_context(line))
@@ -322,7 +319,17 @@ void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,
 	line->reason = whole.len ? "no line of the tracer's" : "an empty line";
 }
 
-void tr_etrace_put_number(int64_t number, struct tr_buffer *to)
+void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,
+			 struct tr_etrace_line *line)
+{
+	line->whole = whole;
+	line->cut = false;
+	bool again = head && head->len && whole.len > head->len && begins_as(whole.data, head);
+	if (!again || !read_again(head, line))
+		read_anew(head, line);
+}
+
+void tr_etrace_put_any_number(int64_t number, struct tr_buffer *to)
 {
 	if (number < 0)
 		tr_buffer_put_byte(to, '-');
@@ -346,13 +353,18 @@ static void put_eight(uint32_t n, char *p)
 #endif
 }
 
-char *tr_etrace_write_time(uint64_t sec, uint64_t nsec, char *p)
+void tr_etrace_write_nanoseconds(uint64_t nsec, char *p)
 {
 	enum { EIGHT_DIGITS = 100 * 1000 * 1000 };
 
+	*p = (char)('0' + nsec / EIGHT_DIGITS);
+	put_eight((uint32_t)(nsec % EIGHT_DIGITS), p + 1);
+}
+
+char *tr_etrace_write_time(uint64_t sec, uint64_t nsec, char *p)
+{
 	p += tr_decimal_write(sec, p);
 	*p++ = '.';
-	*p++ = (char)('0' + nsec / EIGHT_DIGITS);
-	put_eight((uint32_t)(nsec % EIGHT_DIGITS), p);
-	return p + 8;
+	tr_etrace_write_nanoseconds(nsec, p);
+	return p + TR_ETRACE_NANO_DIGITS;
 }

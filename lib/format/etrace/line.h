@@ -74,12 +74,24 @@ bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded);
  */
 const char *tr_etrace_digits(const char *p, const char *end, uint64_t *number);
 
-/* Appends the digits, with a minus where there is one. */
-void tr_etrace_put_number(int64_t number, struct tr_buffer *to);
+/* Appends the digits, with a minus where there is one. Use the next one. */
+void tr_etrace_put_any_number(int64_t number, struct tr_buffer *to);
 
-enum { TR_ETRACE_TIME_MAX = 30 };
+/* Most have one digit: descriptors, CPUs. */
+static inline void tr_etrace_put_number(int64_t number, struct tr_buffer *to)
+{
+	if (number >= 0 && number <= 9)
+		tr_buffer_put_byte(to, (char)('0' + number));
+	else
+		tr_etrace_put_any_number(number, to);
+}
+
+enum { TR_ETRACE_TIME_MAX = 30, TR_ETRACE_NANO_DIGITS = 9 };
 
 /* The time as trec spells it, nine digits behind the point; returns what is behind it. */
 char *tr_etrace_write_time(uint64_t sec, uint64_t nsec, char *p);
+
+/* The nine digits. */
+void tr_etrace_write_nanoseconds(uint64_t nsec, char *p);
 
 #endif

@@ -2,11 +2,7 @@
 
 #include <stdlib.h>
 
-enum {
-	/* events in progress: real ones are as many as tasks can be interrupted while printing */
-	PROGRESS_MAX = 16384,
-	UNUSED_MAX = 64, /* kept for the next ones */
-};
+enum { UNUSED_MAX = 64 }; /* kept for the next ones */
 
 static struct tr_etrace_event *take(struct tr_etrace_group *group)
 {
@@ -125,8 +121,7 @@ bool tr_etrace_progress_complete(struct tr_etrace_group *group, struct tr_etrace
 
 bool tr_etrace_progress_bound(struct tr_etrace_group *group)
 {
-	while (group->in_progress > PROGRESS_MAX ||
-	       (group->held > group->max_held && group->in_progress)) {
+	while (tr_etrace_progress_is_full(group) && group->in_progress) {
 		struct tr_etrace_event *event = group->oldest;
 		struct tr_etrace_task *task = tr_etrace_task_get(&group->tasks, event->upid);
 		event->cut = true;

@@ -30,7 +30,16 @@ bool tr_etrace_progress_finish_open(struct tr_etrace_group *group, struct tr_etr
 /* The open event has all its texts: either it is whole now, or half of it is. */
 bool tr_etrace_progress_complete(struct tr_etrace_group *group, struct tr_etrace_task *task);
 
-/* What a log of nothing but beginnings would make us hold is finished. */
+/* events in progress: real ones are as many as tasks can be interrupted while printing */
+enum { TR_ETRACE_PROGRESS_MAX = 16384 };
+
+/* A log of nothing but beginnings makes us hold too much. */
+static inline bool tr_etrace_progress_is_full(const struct tr_etrace_group *group)
+{
+	return group->in_progress > TR_ETRACE_PROGRESS_MAX || group->held > group->max_held;
+}
+
+/* Finishes the oldest until it is not so. */
 bool tr_etrace_progress_bound(struct tr_etrace_group *group);
 
 /* The log ends, and with it the oldest event, which there is. */

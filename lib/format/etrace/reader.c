@@ -18,7 +18,6 @@ struct reader {
 	struct tr_record record;
 	struct tr_buffer line; /* the record's, with lines */
 	uint64_t source_line;  /* of the last line */
-	size_t consumed;       /* bytes of the window that are done with */
 	uint64_t max_record;
 	bool at_end; /* of the input */
 	bool told_orphans;
@@ -85,24 +84,13 @@ static enum tr_status deliver(struct reader *reader, uint64_t source_line,
 	return TR_OK;
 }
 
-/* The next line of the window, without its LF. As tr_input_line. */
+/* The next line, without its LF; good until the next one is read. As tr_input_line. */
 static enum tr_status read_line(struct reader *reader, struct tr_text *text, bool *end,
 				struct tr_error *err)
 {
 	struct tr_input *in = reader->in;
-
-	tr_input_skip(in, reader->consumed);
-	reader->consumed = 0;
-	/* nearly always it is in the window */
-	const char *lf = memchr(in->pos, '\n', tr_input_available(in));
-	if (lf && (size_t)(lf - in->pos) < reader->max_record) {
-		*text = tr_text_span(in->pos, lf);
-		*end = true;
-		reader->consumed = text->len + 1;
-		reader->source_line++;
-		return TR_OK;
-	}
 	enum tr_status status = tr_input_line(in, text, err);
+
 	if (status == TR_END)
 		return TR_END;
 	reader->source_line++;
@@ -110,7 +98,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_text *text, boo
 		tr_error_at_line(err, reader->source_line);
 		return status;
 	}
-	reader->consumed = text->len;
+	tr_input_skip(in, text->len);
 	*end = text->data[text->len - 1] == '\n';
 	text->len -= *end;
 	return TR_OK;
@@ -225,6 +213,51 @@ static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
 	return TR_WARN;
 }
 
+/*
+ * The lines that the window has, which are nearly all there are, until one of them finishes
+ * something. False: memory is out.
+ */
+static bool use_window(struct reader *reader)
+{
+	const struct tr_etrace_queue *queue = &reader->group.queue;
+	struct tr_input *in = reader->in;
+	struct tr_etrace_line line;
+	const char *lf;
+
+	while (!queue->count && (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
+		struct tr_text text = tr_text_span(in->pos, lf);
+		if (text.len >= reader->max_record)
+			break;
+		tr_etrace_line_read(text, &reader->head, &line);
+		line.number = ++reader->source_line;
+		tr_input_skip(in, text.len + 1);
+		if (!tr_etrace_group_line(&reader->group, &line))
+			return false;
+	}
+	return true;
+}
+
+/* More for the queue, maybe. TR_END: nothing is left. */
+static enum tr_status fill(struct reader *reader, struct tr_error *err)
+{
+	struct tr_text text;
+	bool end;
+
+	if (reader->at_end)
+		return wind_up(reader, err);
+	if (!reader->reorder.window && !use_window(reader))
+		return tr_error_memory(err);
+	if (reader->group.queue.count)
+		return TR_OK;
+	enum tr_status status = read_line(reader, &text, &end, err);
+	reader->at_end = status == TR_END;
+	if (status == TR_END)
+		return TR_OK;
+	if (status == TR_OK && !use_line(reader, text, !end))
+		return tr_error_memory(err);
+	return status;
+}
+
 enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 			      struct tr_error *err)
 {
@@ -233,27 +266,15 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 
 	if (reader->lines)
 		return next_line(reader, record, err);
-	for (;;) {
-		if (queue->first < queue->count)
-			return take(reader, record, err);
+	while (queue->first == queue->count) {
 		if (queue->count)
 			tr_etrace_queue_reset(queue);
-		struct tr_text text;
-		bool end;
-		enum tr_status status =
-			reader->at_end ? TR_END : read_line(reader, &text, &end, err);
-		if (status == TR_END) {
-			reader->at_end = true;
-			status = wind_up(reader, err);
-			if (status != TR_OK)
-				return status;
-		} else if (status != TR_OK) {
+		enum tr_status status = fill(reader, err);
+		if (status != TR_OK)
 			return status;
-		} else if (!use_line(reader, text, !end)) {
-			return tr_error_memory(err);
-		}
 		/* whoever scans a line with wide loads finds readable bytes behind it */
 		if (queue->count && !tr_buffer_room(&queue->text, TR_INPUT_PAD))
 			return tr_error_memory(err);
 	}
+	return take(reader, record, err);
 }

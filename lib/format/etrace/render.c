@@ -4,13 +4,6 @@
 #include "record/literal.h"
 #include "record/record.h"
 
-void tr_etrace_put_quoted(struct tr_buffer *to, struct tr_text bytes)
-{
-	tr_buffer_put_byte(to, '"');
-	tr_string_escape(bytes, to);
-	tr_buffer_put_byte(to, '"');
-}
-
 bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
 				const struct tr_etrace_event *event)
 {
@@ -56,7 +49,7 @@ static void put_tail(struct tr_etrace_render *r, struct tr_etrace_entry *entry)
 
 	put_pid(r);
 	tr_etrace_put_key(r, "cpu");
-	tr_buffer_put_decimal(r->to, event->cpu);
+	tr_etrace_put_number((int64_t)event->cpu, r->to);
 	if (r->flags->len) {
 		tr_etrace_put_key(r, "flagged");
 		tr_buffer_put_byte(r->to, '[');
@@ -76,23 +69,38 @@ static void put_tail(struct tr_etrace_render *r, struct tr_etrace_entry *entry)
 
 /* The whole record. */
 
-/* The system call, or what messages call it. */
-static struct tr_text name_of(enum tr_etrace_type type)
+/* A short word, copied with what stands behind it. */
+struct word {
+	char bytes[8];
+	uint8_t len;
+};
+
+#define WORD(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
+
+/* The kind; of a sys its name; and so what messages call it. */
+static const struct word words[] = {
+	[TR_ETRACE_EXEC] = WORD("exec"),     [TR_ETRACE_FORK] = WORD("fork"),
+	[TR_ETRACE_EXIT] = WORD("exit"),     [TR_ETRACE_COMM] = WORD("comm"),
+	[TR_ETRACE_ENVSET] = WORD("envset"), [TR_ETRACE_OPEN] = WORD("open"),
+	[TR_ETRACE_CLOSE] = WORD("close"),   [TR_ETRACE_PIPE] = WORD("pipe"),
+	[TR_ETRACE_DUP] = WORD("dup"),	     [TR_ETRACE_RENAME] = WORD("rename"),
+	[TR_ETRACE_LINK] = WORD("link"),     [TR_ETRACE_SYMLINK] = WORD("symlink"),
+	[TR_ETRACE_MOUNT] = WORD("mount"),   [TR_ETRACE_UMOUNT] = WORD("umount"),
+};
+static const struct word sys = WORD("sys");
+static const struct word raw = WORD("raw");
+
+static inline char *put_word(const struct word *word, char *p)
 {
-	static const struct tr_text names[] = {
-		[TR_ETRACE_EXEC] = { "exec", 4 },     [TR_ETRACE_FORK] = { "fork", 4 },
-		[TR_ETRACE_EXIT] = { "exit", 4 },     [TR_ETRACE_COMM] = { "comm", 4 },
-		[TR_ETRACE_ENVSET] = { "envset", 6 }, [TR_ETRACE_OPEN] = { "open", 4 },
-		[TR_ETRACE_CLOSE] = { "close", 5 },   [TR_ETRACE_PIPE] = { "pipe", 4 },
-		[TR_ETRACE_DUP] = { "dup", 3 },	      [TR_ETRACE_RENAME] = { "rename", 6 },
-		[TR_ETRACE_LINK] = { "link", 4 },     [TR_ETRACE_SYMLINK] = { "symlink", 7 },
-		[TR_ETRACE_MOUNT] = { "mount", 5 },   [TR_ETRACE_UMOUNT] = { "umount", 6 },
-	};
-	return names[type];
+	memcpy(p, word->bytes, sizeof word->bytes);
+	return p + word->len;
 }
 
 /* The digits of a number that is often the one of the time before. */
-static char *put_again(struct tr_etrace_spelled *spelled, uint64_t number, char *p)
+static inline char *put_again(struct tr_etrace_spelled *spelled, uint64_t number, char *p)
 {
 	if (spelled->number != number || !spelled->len) {
 		spelled->number = number;
@@ -102,47 +110,30 @@ static char *put_again(struct tr_etrace_spelled *spelled, uint64_t number, char 
 	return p + spelled->len;
 }
 
-/* The digits of a number that is nearly always one more than the time before. */
-static char *put_next(struct tr_etrace_spelled *spelled, uint64_t number, char *p)
-{
-	size_t i = spelled->len;
-
-	if (i && number == spelled->number + 1) {
-		while (i && spelled->digits[i - 1] == '9')
-			spelled->digits[--i] = '0';
-		if (i) {
-			spelled->digits[i - 1]++;
-			spelled->number = number;
-		}
-	}
-	return put_again(spelled, number, p);
-}
-
 /* kind, seq, time, task, TAB; the entry takes note of where they are */
 static void put_columns(struct tr_etrace_group *group, struct tr_etrace_entry *entry,
-			struct tr_text kind, const struct tr_etrace_line *line)
+			const struct word *kind, uint64_t upid, uint64_t sec, uint64_t nsec)
 {
-	enum {
-		KIND = 8,
-		MOST = KIND + 2 * sizeof group->task_text.digits + TR_ETRACE_TIME_MAX + 4
-	};
+	enum { MOST = sizeof *kind + TR_DECIMAL_MAX + 2 + 2 * sizeof group->task_text.digits + 16 };
 	struct tr_buffer *to = &group->queue.text;
 	char *begin = tr_buffer_room(to, MOST), *p = begin;
 
 	if (!begin)
 		return;
-	memcpy(p, kind.data, kind.len);
-	p += kind.len;
+	p = put_word(kind, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_KIND] = to->len;
 	entry->columns[TR_COLUMN_SEQ] = to->len + (size_t)(p - begin);
-	p = put_next(&group->seq_text, group->seq++, p);
+	p += tr_counter_write(&group->counter, group->seq++, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TIME] = to->len + (size_t)(p - begin);
-	p = tr_etrace_write_time(line->sec, line->nsec, p);
+	p = put_again(&group->sec_text, sec, p);
+	*p++ = '.';
+	tr_etrace_write_nanoseconds(nsec, p);
+	p += TR_ETRACE_NANO_DIGITS;
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TASK] = to->len + (size_t)(p - begin);
-	p = put_again(&group->task_text, line->upid, p);
+	p = put_again(&group->task_text, upid, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_NAME] = to->len + (size_t)(p - begin);
 	tr_buffer_used(to, (size_t)(p - begin));
@@ -152,9 +143,13 @@ static void put_name(struct tr_etrace_render *r)
 {
 	const struct tr_etrace_event *event = r->event;
 
-	if (event->type >= TR_ETRACE_OPEN)
-		tr_buffer_put_text(r->to, name_of(event->type));
-	else if (event->type == TR_ETRACE_EXEC && tr_etrace_has(event, 1))
+	if (event->type >= TR_ETRACE_OPEN) {
+		char *room = tr_buffer_room(r->to, sizeof words->bytes);
+		if (room)
+			tr_buffer_used(r->to, (size_t)(put_word(&words[event->type], room) - room));
+		return;
+	}
+	if (event->type == TR_ETRACE_EXEC && tr_etrace_has(event, 1))
 		tr_cell_escape(tr_etrace_string_text(event, 1), false, r->to);
 	else
 		tr_buffer_put_byte(r->to, '-');
@@ -192,7 +187,7 @@ bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *eve
 	struct tr_etrace_render r = { group, event, &group->queue.text, &group->flags, false };
 	uint64_t seq = group->seq;
 
-	if (!entry || !tr_etrace_event_sort(event))
+	if (!entry || !tr_etrace_event_sort(event) || !tr_buffer_room(&event->bytes, TR_STRING_PAD))
 		return false;
 	if (r.flags->len)
 		tr_buffer_reset(r.flags);
@@ -205,11 +200,8 @@ bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *eve
 		tr_etrace_flag(&r, TR_TEXT("orphan"), TR_TEXT(""));
 		group->orphans++;
 	}
-	struct tr_etrace_line head = { .upid = event->upid,
-				       .sec = event->sec,
-				       .nsec = event->nsec };
-	put_columns(group, entry,
-		    event->type < TR_ETRACE_OPEN ? name_of(event->type) : TR_TEXT("sys"), &head);
+	put_columns(group, entry, event->type < TR_ETRACE_OPEN ? &words[event->type] : &sys,
+		    event->upid, event->sec, event->nsec);
 	put_name(&r);
 	entry->columns[TR_COLUMNS] = r.to->len + 1;
 	tr_etrace_put_fields(&r, task);
@@ -222,7 +214,7 @@ bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *eve
 	tr_etrace_put_results(&r);
 	tr_buffer_put_byte(r.to, '\n');
 	entry->len = r.to->len - entry->begin;
-	entry->reason = name_of(event->type).data;
+	entry->reason = words[event->type].bytes;
 	entry->number = event->upid;
 	if (damaged)
 		entry->trouble = ambiguous ? TR_ETRACE_AMBIGUOUS : TR_ETRACE_FLAGGED;
@@ -249,7 +241,7 @@ bool tr_etrace_render_raw(struct tr_etrace_group *group, const struct tr_etrace_
 	if (!entry)
 		return false;
 	if (line->type == TR_ETRACE_EVENT) {
-		put_columns(group, entry, TR_TEXT("raw"), line);
+		put_columns(group, entry, &raw, line->upid, line->sec, line->nsec);
 		entry->columns[TR_COLUMNS] = to->len + 2;
 	} else {
 		tr_buffer_put_literal(to, "raw\t");
@@ -257,9 +249,10 @@ bool tr_etrace_render_raw(struct tr_etrace_group *group, const struct tr_etrace_
 		tr_buffer_put_literal(to, "\t-\t-\t");
 	}
 	tr_buffer_put_literal(to, "-\ttext=");
-	tr_etrace_put_quoted(to, line->whole);
-	tr_buffer_put_literal(to, "\treason=");
-	tr_etrace_put_quoted(to, tr_text_from(reason));
+	tr_string_quote(line->whole, to);
+	tr_buffer_put_literal(to, "\treason=\"");
+	tr_buffer_put_text(to, tr_text_from(reason)); /* a text of ours, without any escape */
+	tr_buffer_put_byte(to, '"');
 	entry->trouble = TR_ETRACE_RAW;
 	entry->reason = reason;
 	return end_entry(group, entry);
@@ -296,7 +289,7 @@ bool tr_etrace_render_initcwd(struct tr_etrace_group *group, const struct tr_etr
 	tr_buffer_put_literal(to, "meta\t");
 	tr_buffer_put_decimal(to, group->seq++);
 	tr_buffer_put_literal(to, "\t-\t-\tINITCWD\tvalue=");
-	tr_etrace_put_quoted(to, line->text);
+	tr_string_quote(line->text, to);
 	if (line->cut)
 		tr_buffer_put_literal(to, "\tflagged=[\"cut\"]");
 	return end_entry(group, entry);

@@ -28,9 +28,6 @@ static inline struct tr_text tr_etrace_string_text(const struct tr_etrace_event 
 	return (struct tr_text){ event->bytes.data + string->begin, string->len };
 }
 
-/* Any bytes as a string. */
-void tr_etrace_put_quoted(struct tr_buffer *to, struct tr_text bytes);
-
 /* A child whose upid the tracer could not make. */
 bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
 				const struct tr_etrace_event *event);

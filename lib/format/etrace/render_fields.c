@@ -1,10 +1,11 @@
 /* The fields of each kind of event, in the order of trec(5). */
 #include "format/etrace/flags.h"
 #include "format/etrace/render.h"
+#include "record/literal.h"
 
 static void put_string(struct tr_etrace_render *r, unsigned slot)
 {
-	tr_etrace_put_quoted(r->to, tr_etrace_string_text(r->event, slot));
+	tr_string_quote(tr_etrace_string_text(r->event, slot), r->to);
 }
 
 #define put_string_field(r, key, slot) \
@@ -14,6 +15,36 @@ static void put_string(struct tr_etrace_render *r, unsigned slot)
 			put_string(r, slot); \
 		} \
 	} while (0)
+
+/* The field flags, where the number in the slot is there. */
+static void put_flags(struct tr_etrace_render *r, unsigned slot)
+{
+	const struct tr_etrace_event *event = r->event;
+	struct tr_buffer *to = r->to;
+
+	if (!(event->given >> slot & 1))
+		return;
+	tr_etrace_put_key(r, "flags");
+	int64_t flags = event->numbers[slot];
+	unsigned place =
+		(unsigned)event->type + (unsigned)((uint64_t)flags * 0x9e3779b97f4a7c15 >> 60);
+	struct tr_etrace_words *words = &r->group->words[place % TR_ETRACE_WORDS];
+	char *room = tr_buffer_room(to, sizeof words->text);
+	if (room && words->len && words->flags == flags && words->type == event->type) {
+		memcpy(room, words->text, sizeof words->text);
+		tr_buffer_used(to, words->len);
+		return;
+	}
+	size_t begin = to->len;
+	tr_etrace_flags_spell(event->type, flags, to);
+	size_t len = to->len - begin;
+	if (to->failed || len > sizeof words->text)
+		return;
+	words->flags = flags;
+	words->type = (uint8_t)event->type;
+	words->len = (uint8_t)len;
+	memcpy(words->text, to->data + begin, len);
+}
 
 static void put_exec(struct tr_etrace_render *r, const struct tr_etrace_task *task)
 {
@@ -38,8 +69,8 @@ static void put_exec(struct tr_etrace_render *r, const struct tr_etrace_task *ta
 		for (; next < argument->index; next++)
 			tr_buffer_put_literal(to, "\"\",");
 		next++;
-		tr_etrace_put_quoted(
-			to, (struct tr_text){ event->bytes.data + argument->begin, argument->len });
+		tr_string_quote(
+			(struct tr_text){ event->bytes.data + argument->begin, argument->len }, to);
 		if (i + 1 < event->argument_count)
 			tr_buffer_put_byte(to, ',');
 	}
@@ -58,10 +89,7 @@ static void put_fork(struct tr_etrace_render *r)
 		tr_etrace_put_key(r, "child");
 		tr_etrace_put_number(event->numbers[0], r->to);
 	}
-	if (event->given & 2) {
-		tr_etrace_put_key(r, "flags");
-		tr_etrace_flags_spell(event->type, event->numbers[1], r->to);
-	}
+	put_flags(r, 1);
 	if (event->failed)
 		tr_buffer_put_literal(r->to, "\tfailed=true");
 }
@@ -79,16 +107,6 @@ static void put_envset(struct tr_etrace_render *r)
 		tr_buffer_put_decimal(r->to, event->arguments[i].index);
 	}
 	tr_buffer_put_byte(r->to, ']');
-}
-
-static void put_flags(struct tr_etrace_render *r, unsigned slot)
-{
-	const struct tr_etrace_event *event = r->event;
-
-	if (!(event->given >> slot & 1))
-		return;
-	tr_etrace_put_key(r, "flags");
-	tr_etrace_flags_spell(event->type, event->numbers[slot], r->to);
 }
 
 #define put_number_field(r, key, slot) \

@@ -17,9 +17,9 @@ static void flag_strings(struct tr_etrace_render *r)
 {
 	const struct tr_etrace_event *event = r->event;
 
-	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++) {
+	for (unsigned i = 0; event->used >> i; i++) {
 		const struct tr_etrace_string *string = &event->strings[i];
-		if (!string->expected && string->form == TR_ETRACE_UNSEEN)
+		if (!(event->used >> i & 1))
 			continue;
 		bool wrong = string->expected && string->len != string->size;
 		if (string->form != TR_ETRACE_UNSEEN && !wrong && !string->disorder)

@@ -1,7 +1,3 @@
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
-
 #include "format/etrace/tag.h"
 
 #define NAME(literal) \
@@ -10,11 +6,11 @@
 	}
 #define SIZE(name, slot) \
 	{ \
-		NAME(name), true, slot \
+		name, NAME(name), true, slot \
 	}
 #define NUMBER(name, slot) \
 	{ \
-		NAME(name), false, slot \
+		name, NAME(name), false, slot \
 	}
 #define PARAMETERS(list) list, sizeof(list) / sizeof *(list)
 
@@ -113,29 +109,15 @@ static const struct tr_etrace_tag tags[PLACES] = {
 	AT('U', 'd', 12) FAILED("UmountFailed", UMOUNT),
 };
 
-/* Behind the name there are as many readable bytes as the longest tag has. */
-static bool is_called(const struct tr_etrace_tag *tag, struct tr_text name)
-{
-	if (tag->name.len != name.len)
-		return false;
-#if defined __SSE2__ && !defined TR_PORTABLE
-	__m128i one = _mm_loadu_si128((const __m128i *)(const void *)tag->bytes);
-	__m128i other = _mm_loadu_si128((const __m128i *)(const void *)name.data);
-	unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other));
-	unsigned all = (1u << name.len) - 1;
-	return (equal & all) == all;
-#else
-	return memcmp(tag->bytes, name.data, name.len) == 0;
-#endif
-}
-
 static const struct tr_etrace_tag *find(struct tr_text name)
 {
 	size_t last = name.len - 1;
 	const struct tr_etrace_tag *tag =
 		&tags[PLACE((unsigned char)name.data[0], (unsigned char)name.data[last], name.len)];
 
-	return is_called(tag, name) ? tag : NULL;
+	bool same =
+		tag->name.len == name.len && tr_etrace_tag_begins(name.data, tag->bytes, name.len);
+	return same ? tag : NULL;
 }
 
 const struct tr_etrace_tag *tr_etrace_tag_find(struct tr_text name, bool *ended)

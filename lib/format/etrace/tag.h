@@ -7,6 +7,12 @@
 
 #include "core/text.h"
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+enum { TR_ETRACE_TAG_MAX = 16 };
+
 /* What becomes one record. */
 enum tr_etrace_type {
 	TR_ETRACE_EXEC,
@@ -56,12 +62,11 @@ enum { TR_ETRACE_PIECE = 900 };
 enum { TR_ETRACE_STRINGS = 3, TR_ETRACE_NUMBERS = 4 };
 
 struct tr_etrace_parameter {
+	char bytes[TR_ETRACE_TAG_MAX];
 	struct tr_text name;
 	bool size; /* of the text in that slot, else a number */
 	uint8_t slot;
 };
-
-enum { TR_ETRACE_TAG_MAX = 16 };
 
 struct tr_etrace_tag {
 	char bytes[TR_ETRACE_TAG_MAX]; /* those of the name, for comparing them all at once */
@@ -74,6 +79,21 @@ struct tr_etrace_tag {
 	const struct tr_etrace_parameter *parameters;
 	size_t parameter_count;
 };
+
+/* Whether p, behind which as many bytes as the longest tag has can be read, begins as that does. */
+static inline bool tr_etrace_tag_begins(const char *p, const char bytes[TR_ETRACE_TAG_MAX],
+					size_t len)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	__m128i one = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+	__m128i other = _mm_loadu_si128((const __m128i *)(const void *)p);
+	unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other));
+	unsigned all = (1u << len) - 1;
+	return (equal & all) == all;
+#else
+	return memcmp(bytes, p, len) == 0;
+#endif
+}
 
 /*
  * NULL: there is no such tag; name is not empty, and TR_INPUT_PAD bytes behind it can be read.

@@ -7,7 +7,10 @@
 
 #include "tap.h"
 
-#define BYTES(literal) { "" literal, sizeof(literal) - 1 }
+#define BYTES(literal) \
+	{ \
+		"" literal, sizeof(literal) - 1 \
+	}
 
 static void escaping(struct tr_buffer *to)
 {
@@ -41,6 +44,36 @@ static void escaping(struct tr_buffer *to)
 	}
 }
 
+/* In quotes it is the same, for every length, and for every place of what has to be escaped. */
+static void quoting(struct tr_buffer *to)
+{
+	static const char specials[] = "\n\"\\\x7f\xff";
+	enum { LONGEST = 50 };
+	char bytes[LONGEST + TR_STRING_PAD], want[2 * LONGEST];
+	struct tr_buffer escaped = TR_BUFFER_INIT;
+	bool same = true;
+
+	for (size_t len = 0; len <= LONGEST; len++) {
+		for (size_t i = 0; i < (len + 1) * (sizeof specials - 1); i++) {
+			size_t at = i / (sizeof specials - 1);
+			memset(bytes, '"', sizeof bytes); /* behind it there may be anything */
+			memset(bytes, 'a', len);
+			if (at < len)
+				bytes[at] = specials[i % (sizeof specials - 1)];
+			tr_buffer_reset(&escaped);
+			tr_string_escape((struct tr_text){ bytes, len }, &escaped);
+			int n = snprintf(want, sizeof want, "\"%.*s\"", (int)escaped.len,
+					 escaped.len ? escaped.data : "");
+			tr_buffer_reset(to);
+			tr_string_quote((struct tr_text){ bytes, len }, to);
+			same = same && tr_text_equal(tr_buffer_text(to),
+						     (struct tr_text){ want, (size_t)n });
+		}
+	}
+	ok(same, "quoted as escaped");
+	tr_buffer_free(&escaped);
+}
+
 static void decoding(struct tr_arena *arena)
 {
 	static const struct {
@@ -68,8 +101,8 @@ static void decoding(struct tr_arena *arena)
 
 static void wide_units(struct tr_buffer *to)
 {
-	static const uint64_t units[] = { 'a', 0, '\n', 0x7f, 0xe9, 0xd800, 0x1f600, 0x110000,
-					  UINT64_MAX };
+	static const uint64_t units[] = { 'a',	  0,	   '\n',     0x7f,	0xe9,
+					  0xd800, 0x1f600, 0x110000, UINT64_MAX };
 	tr_buffer_reset(to);
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		tr_wstring_unit(units[i], to);
@@ -117,8 +150,8 @@ static void base64(struct tr_buffer *to)
 	   "and of a megabyte");
 	free(large);
 
-	static const char *const bad[] = { "A", "AA", "AAA", "A===", "====", "AA=A", "AAAA=AAA",
-					   "AAB=", "AB==", "AA==AAAA", "AA-A", "AA A" };
+	static const char *const bad[] = { "A",	       "AA",   "AAA",  "A===",	   "====", "AA=A",
+					   "AAAA=AAA", "AAB=", "AB==", "AA==AAAA", "AA-A", "AA A" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ok(tr_base64_read(tr_text_from(bad[i]), NULL, &size), "no base64: %s", bad[i]);
 }
@@ -128,6 +161,7 @@ int main(void)
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_buffer to = TR_BUFFER_INIT;
 	escaping(&to);
+	quoting(&to);
 	decoding(&arena);
 	wide_units(&to);
 	words();
