@@ -92,8 +92,8 @@ static const char *take(struct tr_etrace_event *event, const struct tr_etrace_pa
 	return number < 0 ? "a size below 0" : NULL;
 }
 
-const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
-				       const struct tr_etrace_tag *tag, struct tr_text text)
+static const char *read_parameters(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+				   struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len, *reason = NULL;
 
@@ -117,4 +117,13 @@ const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
 			put_extra(&event->extra, name, number);
 	}
 	return reason;
+}
+
+const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
+				       const struct tr_etrace_tag *tag, struct tr_text text)
+{
+	const char *reason = read_parameters(event, tag, text);
+
+	/* every such line of a log that went over a system with other line ends has one */
+	return reason && text.data[text.len - 1] == '\r' ? "a CR at the end of the line" : reason;
 }
