@@ -191,16 +191,14 @@ bool tr_envdiff_write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 	bool rules = tr_name_globs_are_set(&envdiff->globs);
 	if (!rules && says_it_already(envdiff, heir))
 		return put_out(envdiff, line);
-	if (heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own)) {
-		envdiff->untold++;
-		return put_out(envdiff, line);
-	}
+	bool silent = tr_heir_is_silent(heir);
+	envdiff->untold += silent;
 	tr_buffer_reset(&envdiff->map);
 	enum tr_status status =
 		tr_heir_tell(envdiff->lineage, heir, envdiff->base, &key, &envdiff->map);
 	if (status == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
-	if (status != TR_OK)
+	if (status != TR_OK && !silent)
 		tell_of_failure(envdiff, record, heir);
 	if (envdiff->cli->stop)
 		return false;

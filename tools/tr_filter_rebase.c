@@ -67,17 +67,16 @@ static bool rebase_line(struct tr_filter *filter, const struct tr_record *record
 	struct tr_rebase *rebase = &filter->rebase;
 	const char *key;
 
-	if (heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own))
-		return true; /* nothing is said, so nothing is lost */
 	tr_buffer_reset(&rebase->map);
 	enum tr_status status =
 		tr_heir_tell(rebase->lineage, heir, TR_TELLS_TOP, &key, &rebase->map);
 	if (status == TR_FATAL)
 		return tr_filter_out_of_memory(filter);
-	if (status != TR_OK) {
+	/* where nothing is said, nothing is lost */
+	if (status != TR_OK && !tr_heir_is_silent(heir))
 		tell_of_failure(filter, record, heir);
+	if (filter->cli->stop || status == TR_WARN)
 		return !filter->cli->stop;
-	}
 	tr_buffer_reset(&rebase->line);
 	if (!tr_env_line_put(*line, key, tr_buffer_text(&rebase->map), &rebase->line))
 		return tr_filter_out_of_memory(filter);

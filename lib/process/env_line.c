@@ -31,15 +31,44 @@ static enum tr_status tell(struct tr_lineage *lineage, const struct tr_heir *hei
 	return TR_OK;
 }
 
+/*
+ * What is not said, because it is as the parent's is: among records with envtop
+ * one that says nothing would pass for one like the first.
+ */
+static void say_so(const struct tr_heir *heir, const char **key, struct tr_buffer *map)
+{
+	bool inherits = heir->telling == TR_TELLS_NOTHING || heir->telling == TR_TELLS_PARENT;
+
+	if (!inherits || !heir->waits_for_own || tr_environment_is_unknown(heir->top))
+		return;
+	*key = "envdiff";
+	tr_buffer_put_literal(map, "{}");
+}
+
 enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
 			    enum tr_telling telling, const char **key, struct tr_buffer *map)
 {
+	size_t before = map->len;
+	enum tr_status status = TR_END;
+
 	*key = "";
-	enum tr_status status = tell(lineage, heir, telling, key, map);
+	if (!tr_heir_is_silent(heir))
+		status = tell(lineage, heir, telling, key, map);
 	if (status != TR_END)
 		return status;
 	status = tell(lineage, heir, heir->telling, key, map);
-	return status == TR_OK ? TR_END : status == TR_END ? TR_WARN : status;
+	if (status == TR_END)
+		return TR_WARN;
+	if (status != TR_OK)
+		return status;
+	if (telling == TR_TELLS_TOP && map->len == before)
+		say_so(heir, key, map);
+	return map->failed ? TR_FATAL : TR_END;
+}
+
+bool tr_heir_is_silent(const struct tr_heir *heir)
+{
+	return heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own);
 }
 
 static bool is_one_of(struct tr_text column, const struct tr_text *prefixes, size_t count)

@@ -214,6 +214,7 @@ bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const str
 			return false;
 	}
 	heir->own = tr_environment_apply_lean(lineage->pool, heir->parent, map, &heir->lean);
+	heir->lean &= map->count > 0; /* who has its parent's environment says nothing */
 	return heir->own != NULL;
 }
 

@@ -126,6 +126,24 @@ small() {
 	[ ! -e gone ]
 }
 
+@test "what is unsaid stays what it means" {
+	# the environment of a parent that is gone is not the first one
+	stream u.trec '%trec>1>format=x' 'env>0>->->->vars={"A":"1"}' 'exec>1>->1>/a>envdiff={"B":"1"}' \
+		'exec>2>->2>/b>parent=99' 'exec>3>->3>/c>parent=2>envdiff={}' 'exec>4>->4>/d>parent=1' '!end>5'
+	stream want '%trec>1>format=x' 'env>0>->->->vars={"A":"1"}' 'exec>1>->1>/a>envtop={"B":"1"}' \
+		'exec>2>->2>/b>parent=99>envdiff={}' 'exec>3>->3>/c>parent=2>envdiff={}' \
+		'exec>4>->4>/d>parent=1>envtop={"B":"1"}' '!end>5'
+	run -2 --separate-stderr tr-envdiff --base=top -o top u.trec
+	diff want top
+	run -2 --separate-stderr tr-envdiff --base=top -o again top
+	diff want again
+	run -2 --separate-stderr tr-filter --rebase -o rebased exec u.trec
+	diff want rebased
+	# an empty difference goes without saying
+	tr-envdiff -q top | cmp - <(sed 's/\tenvdiff={}//' u.trec)
+	tr-envdiff -q u.trec | cmp - <(sed 's/\tenvdiff={}//' u.trec)
+}
+
 @test "repeated numbers: the nearest in front is meant" {
 	stream d.trec 'exec>1>->1>/a>env={"A":"1"}' 'exec>2>->2>/b>parent=1>envdiff={"B":"1"}' \
 		'exec>1>->1>/c>env={"A":"2"}' 'exec>2>->2>/d>parent=1>envdiff={"B":"2"}'
