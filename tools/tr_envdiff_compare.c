@@ -310,7 +310,9 @@ void tr_comparison_print(struct tr_envdiff *envdiff)
 	/* a file that is compared with itself was all read as the first side */
 	if (a->type == SIDE_FILE && strcmp(a->what, b->what) == 0 && check(envdiff, a))
 		return;
-	if (!check(envdiff, a) || !check(envdiff, b))
+	/* what is wrong is told of both: the top is not found where the other is not */
+	bool fine = check(envdiff, a);
+	if (!check(envdiff, b) || !fine)
 		return;
 	tr_pairs_sort(&a->pairs, comparison->fold);
 	tr_pairs_sort(&b->pairs, comparison->fold);

@@ -269,6 +269,10 @@ small() {
 	[ "$output" = $'-A=1\n-P=/bin\n+P=/opt:/bin' ]
 	run -2 tr-envdiff --compare 1 99 s.trec
 	[[ $output == *"no exec record of '99'"* ]]
+	for sides in 'top 99' '99 top'; do
+		run -2 tr-envdiff --compare $sides s.trec
+		[[ $output == *"no exec record of '99'"* ]]
+	done
 	stream q.trec 'exec>0>->"x">/a>env={"N":"a\nb","Q":"\"q","\xff":"\u0001","B":"a\\b"}' \
 		'exec>1>->7>/b>env={}' 'exec>2>->7>/b>env={"Z":"1"}'
 	run -1 --separate-stderr tr-envdiff --compare x 7 q.trec
