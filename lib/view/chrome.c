@@ -1,5 +1,6 @@
 #include "view/chrome.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,6 +118,23 @@ static void name_group(struct tr_chrome *chrome, enum tr_chrome_group group)
 	int len = snprintf(name, sizeof name, "\"%s%s\"", names[group],
 			   chrome->timed ? "" : " in sequence (the trace has no times)");
 	put_name(chrome, "process_name", group, 0, (struct tr_text){ name, (size_t)len });
+}
+
+void tr_chrome_name_lane(struct tr_chrome *chrome, uint64_t lane)
+{
+	struct tr_buffer *to = &chrome->line;
+	char name[40];
+
+	name_group(chrome, TR_CHROME_RUNS);
+	int len = snprintf(name, sizeof name, "\"lane %" PRIu64 "\"", lane);
+	put_name(chrome, "thread_name", TR_CHROME_RUNS, lane, (struct tr_text){ name, (size_t)len });
+	/* by number: "lane 10" is not the second one */
+	tr_buffer_put_literal(to, "{\"name\":\"thread_sort_index\",\"ph\":\"M\"");
+	put_place(chrome, TR_CHROME_RUNS, lane);
+	tr_buffer_put_literal(to, ",\"args\":{\"sort_index\":");
+	tr_buffer_put_decimal(to, lane);
+	tr_buffer_put_byte(to, '}');
+	tr_chrome_end(chrome);
 }
 
 void tr_chrome_begin(struct tr_chrome *chrome, char phase, struct tr_text name_json,

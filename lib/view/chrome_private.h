@@ -2,7 +2,6 @@
 #ifndef TR_VIEW_CHROME_PRIVATE_H
 #define TR_VIEW_CHROME_PRIVATE_H
 
-#include "core/id_map.h"
 #include "core/map.h"
 #include "process/forest.h"
 #include "view/chrome.h"
@@ -33,7 +32,6 @@ struct tr_chrome {
 	uint64_t records;
 	bool named[TR_CHROME_GROUPS];
 	struct tr_map tasks;	/* struct tr_chrome_task by id */
-	struct tr_id_map lanes; /* of tasks that are named */
 	uint64_t strange_tasks; /* those whose id is no small number */
 	struct tr_arena arena;	/* of tasks */
 	struct tr_chrome_calls calls;
@@ -48,6 +46,9 @@ void tr_chrome_begin(struct tr_chrome *chrome, char phase, struct tr_text name_j
 		     const char *category, int64_t time, enum tr_chrome_group group, uint64_t tid);
 void tr_chrome_duration(struct tr_chrome *chrome, int64_t duration);
 void tr_chrome_end(struct tr_chrome *chrome);
+
+/* What the viewer is to call a lane of runs; they count from 1. */
+void tr_chrome_name_lane(struct tr_chrome *chrome, uint64_t lane);
 
 /* The number of the task of a record, named on first sight. False: memory is out. */
 bool tr_chrome_task(struct tr_chrome *chrome, struct tr_record *record, enum tr_chrome_group group,

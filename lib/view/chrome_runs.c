@@ -134,9 +134,11 @@ bool tr_chrome_runs(struct tr_chrome *chrome, struct tr_error *err)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
 	struct tr_lanes lanes = { NULL, NULL, 0, false };
-	bool fine = tr_forest_link(&chrome->forest) && tr_lanes_make(&lanes, &chrome->forest) &&
-		    put_alive(chrome, &lanes);
+	bool fine = tr_forest_link(&chrome->forest) && tr_lanes_make(&lanes, &chrome->forest);
 
+	for (uint32_t lane = 0; fine && lane < lanes.count; lane++)
+		tr_chrome_name_lane(chrome, lane + 1);
+	fine = fine && put_alive(chrome, &lanes);
 	if (!fine)
 		tr_error_memory(err);
 	for (size_t i = 0; fine && i < chrome->forest.count; i++)

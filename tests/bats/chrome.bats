@@ -69,9 +69,10 @@ END
 		grep -xF '["i","t","signal"]'
 	chrome 'map(select(.ph == "C") | .args.processes) | join(" ")' build.trec |
 		grep -x '1 2 3 4 3 3 2 2 0'
-	chrome '.[] | select(.ph == "M") | "\(.pid) \(.tid) \(.name) \(.args.name)"' build.trec >got
+	chrome '.[] | select(.ph == "M") | "\(.pid) \(.tid) \(.name) \(.args[])"' build.trec >got
 	diff <(printf '%s\n' '3 0 process_name records' '3 4 thread_name task 4' \
-		'1 0 process_name processes') got
+		'1 0 process_name processes' '1 1 thread_name lane 1' '1 1 thread_sort_index 1' \
+		'1 2 thread_name lane 2' '1 2 thread_sort_index 2') got
 }
 
 @test "as many lanes as jobs; all that is drawn nests" {
