@@ -244,7 +244,8 @@ bool tr_chrome_fields(struct tr_record *record, bool comma, struct tr_buffer *to
 		return false;
 	for (size_t i = 0; i < record->count; i++) {
 		struct tr_field *field = &record->fields[i];
-		if (field->bad || !field->key.data)
+		/* keys with a point in front are for writers */
+		if (field->bad || !field->key.data || tr_text_starts(field->key, TR_TEXT(".")))
 			continue;
 		if (comma)
 			tr_buffer_put_byte(to, ',');

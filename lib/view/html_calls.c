@@ -76,7 +76,8 @@ static bool put_fields(struct tr_record *record, size_t from, size_t to, struct 
 
 	for (size_t i = from; i < to; i++) {
 		struct tr_field *field = &record->fields[i];
-		if (field->bad || !field->key.data)
+		/* keys with a point in front are for writers */
+		if (field->bad || !field->key.data || tr_text_starts(field->key, TR_TEXT(".")))
 			continue;
 		if (text->len > begin)
 			tr_buffer_put_literal(text, ", ");

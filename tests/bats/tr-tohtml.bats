@@ -88,6 +88,8 @@ END
 	part data page | jq -c '[.begin, .dur, .level]' | grep -xF '[[2,1,4],[1,3,1],[1,0,0]]'
 	part lines page | sed -n 3p | grep -xF '["0","a(x = 1) → return = 2"]'
 	part lines page | sed -n 2p | grep -xF '["1","b(data = blob:3)"]'
+	# what only a writer needs is not shown
+	printf 'call\t0\t-\t0\ta\tx=1\t.flags=1\t->\n' | tr-tohtml | part lines - | grep -xF '["0","a(x = 1)"]'
 }
 
 @test "--limit, several segments, nothing to show" {
@@ -115,6 +117,25 @@ END
 	# the environment of a process, against its parent's
 	browse small 'pick(1); document.title = [...document.querySelectorAll("#details pre")].pop()
 		.textContent.replace(/\n/g, ";")' | grep -xF '+B=&lt;b&gt;;-A=1;yes'
+	# what failed has a list, and a name's slowest runs come first
+	browse small 'document.title = views.failed.make().map(i => ended(i)).join(" ")' |
+		grep -x '2 1 SIGKILLyes'
+	browse long 'views.names.pick({ name: names.indexOf("gcc") }); const r = views.matches.rows;
+		document.title = [r.length, r.every((i, k) => !k || dur[i] <= dur[r[k - 1]])]' | grep -x '41,trueyes'
+	# lists by the keyboard, which leaves buttons their Enter
+	browse small 'const key = (on, key) => on.dispatchEvent(new KeyboardEvent("keydown",
+			{ key, bubbles: true, cancelable: true }));
+		choose("tree"); for (const k of ["Home", "ArrowDown", "ArrowDown", "ArrowUp"]) key($("list"), k);
+		const moved = picked; key($("list"), "Home"); key($("list"), "ArrowLeft");
+		document.title = [moved, picked, views.tree.rows.length, key($("all"), "Enter")]' |
+		grep -x '1,0,1,trueyes'
+	# what a frame is made of
+	browse calls 'views.frames.pick(0); document.title = $("details").textContent.slice(0, 25)' |
+		grep -x 'frame 0127 calls, 7 drawsyes'
+	# nothing to show is said
+	tr-tohtml -q /dev/null >empty
+	browse empty 'document.title = [$("nothing").hidden, $("below").hidden, $("lanes").hidden]' |
+		grep -x 'false,true,trueyes'
 	# a hundred thousand processes are drawn, listed and searched in no time
 	awk 'BEGIN { OFS = "\t"; print "exec", 0, 0, "m", "make"
 		for (i = 1; i <= 100000; i++) { print "exec", i, i / 100, i, "cc", "parent=0", "argv=[\"cc\",\"f" i ".c\"]"
