@@ -99,8 +99,13 @@ bool tr_instant_from_field(struct tr_record *record, const char *key, int64_t *i
 void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
 {
 	uint64_t magnitude = instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
-	uint64_t part = magnitude % TR_INSTANT_SECOND, unit = TR_INSTANT_SECOND / 10;
+	uint64_t unit = TR_INSTANT_SECOND;
 
+	for (unsigned i = 0; i < digits; i++)
+		unit /= 10;
+	magnitude += unit / 2;
+	uint64_t part = magnitude % TR_INSTANT_SECOND;
+	unit = TR_INSTANT_SECOND / 10;
 	if (instant < 0)
 		tr_buffer_put_byte(to, '-');
 	tr_buffer_put_decimal(to, magnitude / TR_INSTANT_SECOND);

@@ -24,7 +24,7 @@ int64_t tr_instant_from_text(struct tr_text text);
  */
 bool tr_instant_from_field(struct tr_record *record, const char *key, int64_t *instant);
 
-/* Appends seconds with this many digits behind the point (0 to 9); the rest is cut. */
+/* Appends seconds with this many digits behind the point (0 to 9), rounded. */
 void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to);
 
 #endif

@@ -44,7 +44,7 @@ errors          2
 truncated       yes
 from            100.000000001
 to              103.500000000
-seconds         3.499999
+seconds         3.500000
 per-second      3.7
 names           5
 tasks           4
@@ -59,7 +59,7 @@ kinds
 busiest-names
   count   share   seconds      mean   longest  name
       2  33.3 %  3.650000  1.825000  2.550000  /usr/bin/gcc
-      1  16.7 %  3.499999  3.499999  3.499999  /usr/bin/make
+      1  16.7 %  3.500000  3.500000  3.500000  /usr/bin/make
       1  16.7 %  1.400000  1.400000  1.400000  /bin/sh
       1  16.7 %  0.100000  0.100000  0.100000  /usr/bin/true
       1  16.7 %  0.000250  0.000250  0.000250  openat
@@ -79,7 +79,7 @@ processes
   programs      5
   forks         3
   most-at-once  4
-  seconds       8.649999
+  seconds       8.650000
   ends
     count   share  end
         1  20.0 %  SIGKILL
@@ -89,7 +89,7 @@ processes
         1  20.0 %  exited 2
   longest
      seconds  seq  command
-    3.499999    0  make -j2
+    3.500000    0  make -j2
     2.550000    6  gcc -c b.c
     1.400000    2  sh -c 'echo '\''a'\'''
     1.100000    5  gcc -c $'a\nb.c'
@@ -102,7 +102,7 @@ END
 	run -2 --separate-stderr tr-stat --json build.trec
 	[ "$(jq -r '.kinds[] | "\(.count) \(.kind)"' <<<"$output" | sort)" = \
 		"$(grep -E '^[a-z]' build.trec | cut -f1 | sort | uniq -c | sed 's/^ *//' | sort)" ]
-	jq -e '.truncated and .errors == 2 and .from == "100.000000001" and .seconds == 3.499999' \
+	jq -e '.truncated and .errors == 2 and .from == "100.000000001" and .seconds == 3.5' \
 		<<<"$output"
 	jq -e '.processes.longest[1] == {seconds: 2.55, seq: 6, command: "gcc -c b.c"}' <<<"$output"
 	jq -e '."busiest-names"[0].share == 0.3333' <<<"$output"

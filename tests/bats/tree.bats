@@ -29,7 +29,7 @@ END
 	tr-totext --style=tree build.trec >got
 	cat >wanted <<'END'
 seconds     exit  seq  command
-  3.499        2    0  make -j2
+  3.500        2    0  make -j2
   1.400     exec    2  ├─ sh -c 'echo '\''a'\'''
   1.100        0    5  │  └─ gcc -c $'a\nb.c'
   0.100        1    8  ├─ exec true
