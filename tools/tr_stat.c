@@ -1,6 +1,8 @@
 /* tr-stat: what is in a trace, in figures. */
 #include "config.h"
 
+#include <stdio.h>
+
 #include "call/join.h"
 #include "cli.h"
 #include "core/buffer.h"
@@ -43,7 +45,8 @@ struct tool_stat {
 	struct tr_field_list *fields; /* --by */
 	struct tr_join *join;	      /* a field may stand at the return of a call */
 	struct tr_stat *stat;
-	struct tr_buffer key;
+	struct tr_buffer key, part;
+	struct tr_arena arena; /* of the fields' names */
 };
 
 static void out_of_memory(struct tr_cli *cli)
@@ -54,20 +57,50 @@ static void out_of_memory(struct tr_cli *cli)
 	tr_cli_abort(cli, &err);
 }
 
+/* A key that is called as a column of ours is told from it by its backquotes. */
+static const char *name_of(struct tool_stat *t, struct tr_text text)
+{
+	static const char *const ours[] = { "count", "share", "seconds", "mean", "longest" };
+	bool same = false;
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		same |= tr_text_is(text, ours[i]);
+	char *name = tr_arena_alloc(&t->arena, text.len + 3);
+	if (!name) {
+		out_of_memory(&t->cli);
+		return "";
+	}
+	snprintf(name, text.len + 3, same ? "`%.*s`" : "%.*s", (int)text.len, text.data);
+	return name;
+}
+
+static void name_fields(struct tool_stat *t)
+{
+	size_t count = tr_field_list_count(t->fields);
+
+	for (size_t i = 0; i < count; i++)
+		t->config.by[i] = name_of(t, tr_field_list_text(t->fields, i));
+	t->config.by[count] = NULL;
+}
+
 static void choose_by(struct tool_stat *t)
 {
 	struct tr_expr_error error;
 
-	t->config.by_name = t->cli.argument;
+	tr_field_list_free(t->fields);
+	t->fields = NULL;
 	if (tr_text_is(tr_text_from(t->cli.argument), "frame")) {
-		t->config.by = TR_STAT_BY_FRAME;
+		t->config.table = TR_STAT_BY_FRAME;
 		return;
 	}
-	t->config.by = TR_STAT_BY_KEY;
-	tr_field_list_free(t->fields);
+	t->config.table = TR_STAT_BY_KEY;
 	t->fields = tr_field_list_compile(tr_text_from(t->cli.argument), &error);
 	if (!t->fields)
 		tr_cli_usage(&t->cli, "--by: byte %zu: %s", error.column, error.text);
+	else if (tr_field_list_count(t->fields) > TR_STAT_FIELDS)
+		tr_cli_usage(&t->cli, "--by: more than %d fields", TR_STAT_FIELDS);
+	else
+		name_fields(t);
 }
 
 static void read_options(struct tool_stat *t)
@@ -84,7 +117,7 @@ static void read_options(struct tool_stat *t)
 	}
 }
 
-/* The value of --by, or of several with TABs between; NO_KEY where none of them is there. */
+/* The value of --by, or of several as cells with TABs between; NO_KEY where none is there. */
 static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 {
 	size_t count = tr_field_list_count(t->fields);
@@ -93,14 +126,24 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 	tr_buffer_reset(&t->key);
 	for (size_t i = 0; i < count; i++) {
 		struct tr_error err;
-		if (i)
-			tr_buffer_put_byte(&t->key, '\t');
-		if (tr_field_list_write(t->fields, i, record, NULL, true, &t->key, &err))
+		struct tr_buffer *part = count > 1 ? &t->part : &t->key;
+		tr_buffer_reset(part);
+		bool here = tr_field_list_write(t->fields, i, record, NULL, true, part, &err);
+		if (here)
 			any = true;
 		else if (err.cause == TR_CAUSE_MEMORY)
 			t->key.failed = true;
 		else if (err.cause != TR_CAUSE_NONE)
 			tr_cli_report_record(&t->cli, record, &err, false);
+		if (count == 1)
+			break;
+		if (i)
+			tr_buffer_put_byte(&t->key, '\t');
+		if (here)
+			tr_cell_escape(tr_buffer_text(part), false, &t->key);
+		else
+			tr_buffer_put_byte(&t->key, '-');
+		t->key.failed |= part->failed;
 	}
 	if (t->key.failed)
 		out_of_memory(&t->cli);
@@ -193,5 +236,7 @@ int main(int argc, char **argv)
 	tr_join_free(t.join);
 	tr_field_list_free(t.fields);
 	tr_buffer_free(&t.key);
+	tr_buffer_free(&t.part);
+	tr_arena_free(&t.arena);
 	return tr_cli_end(&t.cli);
 }

@@ -75,6 +75,9 @@ struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_
 void tr_field_list_free(struct tr_field_list *list);
 size_t tr_field_list_count(const struct tr_field_list *list);
 
+/* One of them as it was written; lives as long as the list. */
+struct tr_text tr_field_list_text(const struct tr_field_list *list, size_t index);
+
 /* True when some of it is no column: then a leave adds to what its enter shows. */
 bool tr_field_list_needs_leave(const struct tr_field_list *list);
 

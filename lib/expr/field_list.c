@@ -67,6 +67,11 @@ size_t tr_field_list_count(const struct tr_field_list *list)
 	return list->count;
 }
 
+struct tr_text tr_field_list_text(const struct tr_field_list *list, size_t index)
+{
+	return list->paths[index].text;
+}
+
 bool tr_field_list_needs_leave(const struct tr_field_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {

@@ -6,6 +6,7 @@
 #include "process/instant.h"
 #include "record/record.h"
 #include "view/json_value.h"
+#include "view/text_width.h"
 
 enum { NAME_WIDTH = 16, SECOND_DIGITS = 6 };
 
@@ -31,9 +32,8 @@ static void put_name(struct tr_report *report, const char *name)
 	if (report->json) {
 		if (!report->first)
 			tr_buffer_put_byte(to, ',');
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, text);
-		tr_buffer_put_literal(to, "\":");
+		tr_json_view_name(text, to);
+		tr_buffer_put_byte(to, ':');
 	} else {
 		size_t indent = 2 * report->depth;
 		if (report->apart && !report->depth)
@@ -175,16 +175,7 @@ static struct tr_buffer *cell_begin(struct tr_report *report)
 	return to;
 }
 
-static size_t characters(struct tr_text text)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < text.len; i++)
-		count += ((unsigned char)text.data[i] & 0xc0) != 0x80;
-	return count;
-}
-
-static void cell_end(struct tr_report *report, size_t from)
+static void cell_end(struct tr_report *report, size_t from, bool left)
 {
 	bool last = ++report->next == report->column_count;
 
@@ -197,8 +188,10 @@ static void cell_end(struct tr_report *report, size_t from)
 	}
 	if (report->texts.failed)
 		return;
-	struct tr_report_cell cell = { .offset = from, .len = report->texts.len - from };
-	cell.width = characters((struct tr_text){ report->texts.data + from, cell.len });
+	struct tr_report_cell cell = { .offset = from,
+				       .len = report->texts.len - from,
+				       .left = left };
+	cell.width = tr_text_width((struct tr_text){ report->texts.data + from, cell.len });
 	tr_buffer_put(&report->cells, (const char *)&cell, sizeof cell);
 }
 
@@ -208,7 +201,7 @@ void tr_report_cell_number(struct tr_report *report, uint64_t number)
 	size_t from = to->len;
 
 	tr_buffer_put_decimal(to, number);
-	cell_end(report, from);
+	cell_end(report, from, false);
 }
 
 void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds)
@@ -222,7 +215,7 @@ void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds)
 		tr_buffer_put_literal(to, "null");
 	else
 		tr_buffer_put_byte(to, '-');
-	cell_end(report, from);
+	cell_end(report, from, false);
 }
 
 void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole)
@@ -237,7 +230,7 @@ void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whol
 		put_real(to, 100 * share, 1);
 		tr_buffer_put_literal(to, " %");
 	}
-	cell_end(report, from);
+	cell_end(report, from, false);
 }
 
 void tr_report_cell_text(struct tr_report *report, struct tr_text bytes)
@@ -245,8 +238,13 @@ void tr_report_cell_text(struct tr_report *report, struct tr_text bytes)
 	struct tr_buffer *to = cell_begin(report);
 	size_t from = to->len;
 
-	put_bytes(report, bytes, to);
-	cell_end(report, from);
+	if (bytes.data)
+		put_bytes(report, bytes, to);
+	else if (report->json)
+		tr_buffer_put_literal(to, "null");
+	else
+		tr_buffer_put_byte(to, '-');
+	cell_end(report, from, true);
 }
 
 void tr_report_cell_line(struct tr_report *report, struct tr_text line)
@@ -258,10 +256,10 @@ void tr_report_cell_line(struct tr_report *report, struct tr_text line)
 		tr_json_view_bytes(line, to);
 	else
 		tr_buffer_put_text(to, line);
-	cell_end(report, from);
+	cell_end(report, from, true);
 }
 
-/* Numbers at the right of their column, the text behind them as long as it is. */
+/* Numbers at the right of their column, texts at the left, the last as long as it is. */
 static void lay_out(struct tr_report *report)
 {
 	size_t columns = report->column_count, widths[TR_REPORT_COLUMNS] = { 0 };
@@ -273,14 +271,17 @@ static void lay_out(struct tr_report *report)
 		*width = cells[i].width > *width ? cells[i].width : *width;
 	}
 	for (size_t i = 0; i < count; i++) {
-		size_t column = i % columns;
+		size_t column = i % columns, room = widths[column] - cells[i].width;
 		bool last = column + 1 == columns;
+		/* a heading stands as what is below it */
+		bool left = cells[i < columns && columns < count ? i + columns : i].left;
 		put_spaces(&report->text, column ? 2 : 2 * report->depth + 2);
-		if (!last)
-			put_spaces(&report->text, widths[column] - cells[i].width);
+		put_spaces(&report->text, left ? 0 : room);
 		tr_buffer_put(&report->text, report->texts.data + cells[i].offset, cells[i].len);
 		if (last)
 			tr_buffer_put_byte(&report->text, '\n');
+		else
+			put_spaces(&report->text, left ? room : 0);
 	}
 }
 

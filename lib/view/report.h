@@ -21,11 +21,12 @@
 #include "core/buffer.h"
 #include "core/output.h"
 
-enum { TR_REPORT_COLUMNS = 12 }; /* of a table, at most */
+enum { TR_REPORT_COLUMNS = 24 }; /* of a table, at most */
 
 struct tr_report_cell {
 	size_t offset, len; /* in texts, as it is shown */
-	size_t width;	    /* in characters */
+	size_t width;	    /* on a terminal */
+	bool left;	    /* it is text */
 };
 
 struct tr_report {
@@ -36,7 +37,7 @@ struct tr_report {
 	struct tr_buffer text;
 
 	/* the table that is open */
-	const char *const *columns; /* the last is text at the left, all others are numbers */
+	const char *const *columns; /* numbers stand at the right of theirs */
 	size_t column_count, next;
 	struct tr_buffer texts;
 	struct tr_buffer cells; /* of struct tr_report_cell */
@@ -60,7 +61,7 @@ void tr_report_table(struct tr_report *report, const char *name, const char *con
 void tr_report_cell_number(struct tr_report *report, uint64_t number);
 void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds); /* NONE: "-", null */
 void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole);
-void tr_report_cell_text(struct tr_report *report, struct tr_text bytes);
+void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* data NULL: "-", null */
 /* A text that is fit to be shown as it is: one line of valid UTF-8. */
 void tr_report_cell_line(struct tr_report *report, struct tr_text line);
 void tr_report_table_end(struct tr_report *report);

@@ -14,7 +14,7 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
 	if (!stat)
 		return NULL;
 	stat->config = *config;
-	struct tr_tally *timed = config->by == TR_STAT_BY_KEY ? &stat->keys : &stat->names;
+	struct tr_tally *timed = config->table == TR_STAT_BY_KEY ? &stat->keys : &stat->names;
 	stat->calls.tally = timed;
 	if (!tr_stat_runs_init(&stat->runs, timed, config->top)) {
 		tr_stat_free(stat);
@@ -127,7 +127,7 @@ static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr
 	tr_tally_count(&stat->kinds, record->kind);
 	if (second || sort == CONTEXT)
 		entry = NULL;
-	else if (stat->config.by == TR_STAT_BY_KEY)
+	else if (stat->config.table == TR_STAT_BY_KEY)
 		entry = key.data ? tr_tally_count(&stat->keys, key) : NULL;
 	else if (sort != BLOCK)
 		entry = count_cell(stat, &stat->names, record, &record->name);

@@ -20,9 +20,11 @@ enum tr_stat_by {
 	TR_STAT_BY_FRAME, /* a table of frames */
 };
 
+enum { TR_STAT_FIELDS = 16 };
+
 struct tr_stat_config {
-	enum tr_stat_by by;
-	const char *by_name; /* title of the table */
+	enum tr_stat_by table;
+	const char *by[TR_STAT_FIELDS + 1]; /* what a key consists of, NULL at the end */
 	size_t top;	     /* rows of a table at most; 0: all */
 	bool json;
 };
@@ -37,8 +39,9 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config);
 #define TR_STAT_NO_KEY ((struct tr_text){ NULL, 0 })
 
 /*
- * Counts one line. key: with TR_STAT_BY_KEY; those of records that describe
- * their segment are not counted. False: memory is out.
+ * Counts one line. key: with TR_STAT_BY_KEY, bytes, or of several fields the
+ * cells that they make (absent: -), with TABs between; those of records that describe their
+ * segment are not counted. False: memory is out.
  */
 bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text key);
 

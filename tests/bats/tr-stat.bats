@@ -35,7 +35,7 @@ json() { # json FILTER FILE [OPTION...]
 	cat >wanted <<'END'
 files
   size  unpacked  container  format  file
-   N       N       none    trec  build.trec
+   N       N  none       trec    build.trec
 
 segments        1
 records         13
@@ -123,7 +123,20 @@ END
 	tr-filter exec "$kw" | tr-stat --json --top=0 --by='basename(name)' |
 		jq -r '.by[] | "\(.count) \(."basename(name)")"' | sort | diff wanted -
 	tr-stat --by='kind,task' --top=2 --json build.trec >by.json || [ $? = 2 ]
-	jq -e '.different == 11 and (.by | map(."kind,task")) == ["exec\t1", "exec\t4"]' by.json
+	jq -e '.different == 11 and (.by | map([.kind, .task])) == [["exec", "1"], ["exec", "4"]]' by.json
+	# a column for each field, as wide as a terminal shows it; what is not there is not empty
+	printf 'call\t0\t-\t0\t%s\t->\n' $'中\tk="日本"\tl="x"' $'a\tk="e\xcc\x81\\t"\tl="yy"' $'a\tl=""' >odd
+	tr-stat --by=k,l,name odd | sed '1,/^by/d' >got
+	diff <(printf '%s\n' '  count   share  k     l   name' '      1  33.3 %  -     \e  a' \
+		$'      1  33.3 %  e\xcc\x81\\t   yy  a' '      1  33.3 %  日本  x   中') got
+	json '.by | map([.k, .l, .name])' odd --by=k,l,name |
+		grep -xF $'[[null,"","a"],["e\xcc\x81\\t","yy","a"],["日本","x","中"]]'
+	# names of fields that are none of JSON's, or are ours
+	printf 'call\t0\t-\t0\tf\tcount=7\tm={"a":1}\t->\n' >names
+	json '.by[0]' names --by=count | grep -xF '{"count":1,"share":1,"`count`":"7"}'
+	json '.by[0] | keys' names --by='m["a"]' | grep -xF '["count","m[\"a\"]","share"]'
+	run -2 tr-stat --by="$(printf 'x,%.0s' {1..16})x" names
+	[[ $output == *'--by: more than 16 fields'* ]]
 	tr-stat --json --by='->return' "$data/apitrace/mt4.trace" >by.json
 	[ "$(jq .counted by.json)" = \
 		"$(tr-parse --join "$data/apitrace/mt4.trace" | grep -c '	->.*	return=')" ]
