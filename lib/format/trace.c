@@ -46,7 +46,7 @@ void tr_trace_free(struct tr_trace *trace)
 	if (!trace)
 		return;
 	tr_trace_close_place(trace);
-	tr_trace_close_archive(trace);
+	tr_trace_close_archives(&trace->archives);
 	tr_trace_free_ahead(trace);
 	tr_buffer_free(&trace->name);
 	tr_buffer_free(&trace->member);
@@ -67,7 +67,7 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 	trace->held = NULL;
 	trace->trailer_due = false;
 	while (status == TR_END) {
-		if (trace->archive)
+		if (trace->archives.count)
 			status = tr_trace_open_member(trace, err);
 		else if (trace->next_operand < trace->operand_count)
 			status = tr_trace_open_next(trace, err);
@@ -95,8 +95,8 @@ void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record)
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)
 {
 	*done = trace->done_before;
-	if (trace->archive)
-		*done += tr_input_raw_offset(trace->archive_in);
+	if (trace->archives.count)
+		*done += tr_input_raw_offset(trace->archives.list[0].in);
 	else if (trace->in)
 		*done += tr_input_raw_offset(trace->in);
 	*total = trace->total;

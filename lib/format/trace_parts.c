@@ -17,12 +17,10 @@ static void put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
 	opened->place = trace->place;
 	opened->name = trace->name;
 	opened->member = trace->member;
-	opened->archive = trace->archive;
-	opened->archive_in = trace->archive_in;
-	opened->member_matched = trace->member_matched;
+	opened->archives = trace->archives;
 	trace->name = trace->member = (struct tr_buffer)TR_BUFFER_INIT;
-	trace->archive = NULL;
-	trace->in = trace->place.in = trace->archive_in = NULL;
+	trace->archives = (struct tr_trace_archives){ .path = TR_BUFFER_INIT };
+	trace->in = trace->place.in = NULL;
 }
 
 static void take_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
@@ -33,9 +31,8 @@ static void take_back(struct tr_trace *trace, const struct tr_trace_opened *open
 	trace->in = opened->place.in;
 	trace->name = opened->name;
 	trace->member = opened->member;
-	trace->archive = opened->archive;
-	trace->archive_in = opened->archive_in;
-	trace->member_matched = opened->member_matched;
+	tr_trace_close_archives(&trace->archives);
+	trace->archives = opened->archives;
 }
 
 struct parts {
@@ -66,7 +63,7 @@ static int64_t part_number(const struct tr_trace *trace)
 {
 	const struct tr_format *format = trace->place.format;
 
-	if (trace->config.apart || !trace->in || trace->archive || !format || !format->part)
+	if (trace->config.apart || !trace->in || trace->archives.count || !format || !format->part)
 		return -1;
 	struct tr_read_config config = trace->config.read;
 	config.name = trace->place.file;
@@ -84,7 +81,7 @@ static bool has(const struct parts *parts, int64_t number)
 /* What recorded nothing is a part of whatever stands around it. */
 static bool is_empty(const struct tr_trace *trace)
 {
-	return trace->in && !trace->archive && !tr_input_more(trace->in, 1) && !trace->in->damaged;
+	return trace->in && !trace->archives.count && !tr_input_more(trace->in, 1) && !trace->in->damaged;
 }
 
 /* Opens the next operand. True: it is another part, and its window is added. */
@@ -191,8 +188,8 @@ void tr_trace_free_ahead(struct tr_trace *trace)
 
 	if (!ahead->there)
 		return;
-	tr_input_free(ahead->archive ? NULL : ahead->place.in);
-	tr_archive_free(ahead->archive);
+	tr_input_free(ahead->place.in);
+	tr_trace_close_archives(&ahead->archives);
 	tr_buffer_free(&ahead->name);
 	tr_buffer_free(&ahead->member);
 	ahead->there = false;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,9 +21,8 @@ static bool keep_text(struct tr_buffer *buffer, const char *first, const char *s
 	return !buffer->failed;
 }
 
-/* Messages need a place even where it cannot be opened. */
-static bool name_place(struct tr_trace *trace, const char *operand, const char *member,
-		       struct tr_error *err)
+bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char *member,
+			 struct tr_error *err)
 {
 	const char *file = strcmp(operand, "-") == 0 ? NULL : operand;
 
@@ -68,8 +66,7 @@ static int open_file(struct tr_trace *trace, const char *operand, struct tr_erro
  * of all, so on_wait is set for it; then it moves to the last window, because
  * the first one may be read on another thread.
  */
-static struct tr_input *decoded(struct tr_trace *trace, struct tr_source *source,
-				struct tr_error *err)
+bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr_error *err)
 {
 	enum { LONGEST_MAGIC = 6 };
 	const struct tr_trace_config *config = &trace->config;
@@ -77,15 +74,18 @@ static struct tr_input *decoded(struct tr_trace *trace, struct tr_source *source
 
 	if (!in) {
 		tr_error_memory(err);
-		return NULL;
+		return false;
 	}
 	tr_input_on_wait(in, config->on_wait, config->wait_context);
 	tr_input_more(in, LONGEST_MAGIC);
 	tr_input_on_wait(in, NULL, NULL);
 	in = tr_codec_open(in, &config->read.limits, config->threads, err);
-	if (in)
-		tr_input_on_wait(in, config->on_wait, config->wait_context);
-	return in;
+	if (!in)
+		return false;
+	tr_input_on_wait(in, config->on_wait, config->wait_context);
+	trace->in = trace->place.in = in;
+	trace->place.codec = in->codec;
+	return true;
 }
 
 static void skip_bom(struct tr_trace *trace)
@@ -93,9 +93,9 @@ static void skip_bom(struct tr_trace *trace)
 	const struct tr_format *forced = trace->config.format;
 
 	/* line by line every byte is kept, those of a mark too */
-	if (trace->config.read.lines || (forced && (forced->flags & TR_FORMAT_BINARY)) || !tr_input_more(trace->in, 1) ||
-	    *trace->in->pos != '\xef' || !tr_input_more(trace->in, 3) ||
-	    memcmp(trace->in->pos, "\xef\xbb\xbf", 3) != 0)
+	if (trace->config.read.lines || (forced && (forced->flags & TR_FORMAT_BINARY)) ||
+	    !tr_input_more(trace->in, 1) || *trace->in->pos != '\xef' ||
+	    !tr_input_more(trace->in, 3) || memcmp(trace->in->pos, "\xef\xbb\xbf", 3) != 0)
 		return;
 	tr_input_skip(trace->in, 3);
 	trace->place.bom = true;
@@ -153,7 +153,7 @@ static bool take_off_brotli(struct tr_trace *trace, struct tr_error *err)
 }
 
 /* brotli has no magic: what nobody knows is taken for it, if somebody knows what comes out then. */
-static enum tr_status find_format(struct tr_trace *trace, struct tr_error *err)
+enum tr_status tr_trace_find_format(struct tr_trace *trace, struct tr_error *err)
 {
 	skip_bom(trace);
 	trace->place.format = recognise(trace, trace->in);
@@ -167,107 +167,18 @@ static enum tr_status find_format(struct tr_trace *trace, struct tr_error *err)
 	return TR_OK;
 }
 
-static enum tr_status enter_archive(struct tr_trace *trace, struct tr_input *in,
-				    struct tr_error *err)
-{
-	trace->archive = tr_archive_open(in, &trace->config.read.limits, err);
-	if (!trace->archive)
-		return TR_WARN;
-	trace->archive_in = in;
-	trace->member_matched = false;
-	trace->place.archive_codec = in->codec;
-	return TR_END; /* no window yet: step to the members */
-}
-
 enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
 				     struct tr_error *err)
 {
-	if (!name_place(trace, operand, NULL, err))
+	if (!tr_trace_name_place(trace, operand, NULL, err))
 		return TR_FATAL;
 	int fd = open_file(trace, operand, err);
 	if (fd < 0)
 		return TR_WARN;
-	struct tr_input *in = decoded(trace, tr_source_fd(fd, trace->place.file != NULL), err);
-	if (!in)
+	if (!tr_trace_decode(trace, tr_source_fd(fd, trace->place.file != NULL), err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	trace->in = trace->place.in = in;
-	trace->place.codec = in->codec;
-	if (tr_archive_detect(in)) {
-		trace->in = trace->place.in = NULL;
-		return enter_archive(trace, in, err);
-	}
-	return find_format(trace, err);
-}
-
-static bool selected(const struct tr_trace *trace, const char *name)
-{
-	bool match = trace->config.member_count == 0;
-
-	for (size_t i = 0; i < trace->config.member_count && !match; i++)
-		match = fnmatch(trace->config.members[i], name, 0) == 0;
-	return match;
-}
-
-/* The archive has no more members. */
-static enum tr_status leave_archive(struct tr_trace *trace, const char *operand,
-				    struct tr_error *err)
-{
-	bool missed = trace->config.member_count && !trace->member_matched;
-
-	tr_trace_close_archive(trace);
-	if (!missed)
-		return TR_END;
-	if (!name_place(trace, operand, NULL, err))
-		return TR_FATAL;
-	tr_error_set(err, TR_CAUSE_USAGE, "no member matches --member");
-	return TR_WARN;
-}
-
-static enum tr_status open_member(struct tr_trace *trace, const char *operand,
-				  const struct tr_archive_member *member, struct tr_error *err)
-{
-	if (!name_place(trace, operand, member->name, err))
-		return TR_FATAL;
-	trace->member_matched = true;
-	trace->place.archive = tr_archive_format(trace->archive);
-	trace->place.archive_codec = trace->archive_in->codec;
-	trace->place.mtime = member->mtime;
-	trace->place.size = member->size;
-	trace->in = decoded(trace, tr_archive_source(trace->archive), err);
-	if (!trace->in)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	trace->place.in = trace->in;
-	trace->place.codec = trace->in->codec;
-	enum tr_status status = find_format(trace, err);
-	if (status != TR_OK)
-		return status;
-	if (trace->place.format || trace->config.unknown_members || trace->config.member_count ||
-	    trace->in->damaged)
-		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "member of no known format is skipped");
-	tr_error_is_note(err);
-	return TR_WARN;
-}
-
-/* TR_END: the archive is left, go on with the operands. */
-enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err)
-{
-	const char *operand = trace->operands[trace->next_operand - 1];
-	struct tr_archive_member member;
-	enum tr_status status;
-
-	while ((status = tr_archive_next(trace->archive, &member, err)) == TR_OK)
-		if (selected(trace, member.name))
-			return open_member(trace, operand, &member, err);
-	if (status == TR_END)
-		return leave_archive(trace, operand, err);
-	struct tr_error why = *err;
-	if (!name_place(trace, operand, NULL, err))
-		return TR_FATAL;
-	*err = why;
-	if (status == TR_FATAL)
-		tr_trace_close_archive(trace);
-	return why.cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	enum tr_status status = tr_trace_enter_archive(trace, err);
+	return status == TR_OK ? tr_trace_find_format(trace, err) : status;
 }
 
 void tr_trace_close_place(struct tr_trace *trace)
@@ -275,18 +186,8 @@ void tr_trace_close_place(struct tr_trace *trace)
 	if (trace->reader)
 		trace->place.format->close(trace->reader);
 	trace->reader = NULL;
-	if (trace->in && !trace->archive)
+	if (trace->in && !trace->archives.count)
 		trace->done_before += tr_input_raw_offset(trace->in);
 	tr_input_free(trace->in);
 	trace->in = trace->place.in = NULL;
-}
-
-void tr_trace_close_archive(struct tr_trace *trace)
-{
-	if (!trace->archive)
-		return;
-	trace->done_before += tr_input_raw_offset(trace->archive_in);
-	tr_archive_free(trace->archive);
-	trace->archive = NULL;
-	trace->archive_in = NULL;
 }

@@ -14,6 +14,24 @@ struct tr_segment {
 	uint64_t errors;
 };
 
+/*
+ * Archives that are open, each but the first a member of the one before. Deeper
+ * ones are told, not opened: some are made to have no end.
+ */
+enum { TR_TRACE_ARCHIVES = 4 };
+
+struct tr_trace_archives {
+	struct {
+		struct tr_archive *archive;
+		struct tr_input *in; /* owned by archive */
+		size_t path;	     /* length of its name in path; 0: it is the operand */
+		bool selected;	     /* --member named it, and so all that is in it */
+	} list[TR_TRACE_ARCHIVES];
+	unsigned count;
+	struct tr_buffer path;
+	bool matched; /* something in the operand was selected */
+};
+
 /* What opening an operand sets in a trace, and what it returned. */
 struct tr_trace_opened {
 	bool there;
@@ -21,13 +39,11 @@ struct tr_trace_opened {
 	struct tr_error err;
 	struct tr_trace_place place;
 	struct tr_buffer name, member;
-	struct tr_archive *archive;
-	struct tr_input *archive_in;
-	bool member_matched;
+	struct tr_trace_archives archives;
 };
 
 enum tr_trace_state {
-	TR_TRACE_START,   /* no reader yet */
+	TR_TRACE_START, /* no reader yet */
 	TR_TRACE_BODY,
 	TR_TRACE_DAMAGE,  /* the reader has ended; why did the window? */
 	TR_TRACE_TRAILER, /* a trailer may be due */
@@ -42,20 +58,18 @@ struct tr_trace {
 	bool stepped;
 	struct tr_trace_place place;
 	struct tr_buffer name, member; /* the texts of place, NUL-terminated */
-	struct tr_input *in;           /* of the operand or member; place.in, owned */
-	struct tr_archive *archive;
-	struct tr_input *archive_in; /* owned by archive */
-	bool member_matched;
+	struct tr_input *in;	       /* of the operand or member; place.in, owned */
+	struct tr_trace_archives archives;
 	struct tr_trace_opened ahead; /* the operand next_operand, opened before its turn */
 
 	enum tr_trace_state state;
 	struct tr_reader *reader;
-	bool check_depth; /* the limit is smaller than the grammar's */
+	bool check_depth;  /* the limit is smaller than the grammar's */
 	bool only_records; /* a record of the reader's needs no further look */
 	struct tr_segment segment;
-	uint64_t left_out; /* by the sieve, of those that were counted */
+	uint64_t left_out;	/* by the sieve, of those that were counted */
 	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
-	bool trailer_due;       /* before the held header */
+	bool trailer_due;	/* before the held header */
 	uint64_t upstream_errors;
 	bool upstream_truncated;
 	bool say_upstream; /* before held */
@@ -65,15 +79,27 @@ struct tr_trace {
 	struct tr_buffer made_line;
 
 	uint64_t done_before; /* bytes of the operands behind us */
-	uint64_t total;       /* of all operands; 0: not known */
+	uint64_t total;	      /* of all operands; 0: not known */
 };
 
 /* trace_place.c */
 enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
 				     struct tr_error *err);
-enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_place(struct tr_trace *trace);
-void tr_trace_close_archive(struct tr_trace *trace);
+/* Messages need a place even where it cannot be opened. member may be NULL. False: memory. */
+bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char *member,
+			 struct tr_error *err);
+/* Makes place.in of a source (owned; NULL: memory is out), compression taken off. */
+bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr_error *err);
+/* Of place.in, which is no archive. */
+enum tr_status tr_trace_find_format(struct tr_trace *trace, struct tr_error *err);
+
+/* trace_archive.c */
+/* place.in, if it is an archive: TR_END, there are members to step to. TR_OK: it is none. */
+enum tr_status tr_trace_enter_archive(struct tr_trace *trace, struct tr_error *err);
+/* The next member of the archives that are open. TR_END: there is none, go on with the operands. */
+enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
+void tr_trace_close_archives(struct tr_trace_archives *archives);
 
 /* trace_parts.c: the next operand, together with others that are parts of the same trace. */
 enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
@@ -86,16 +112,15 @@ bool tr_line_is_deeper(const struct tr_record *record, unsigned max);
 static inline bool tr_segment_counts(const struct tr_record *record)
 {
 	return !(record->kind.len == 5 && *record->kind.data == 'l' &&
-		 memcmp(record->kind.data, "leave", 5) == 0 &&
-		 record->name.type != TR_CELL_ABSENT);
+		 memcmp(record->kind.data, "leave", 5) == 0 && record->name.type != TR_CELL_ABSENT);
 }
 
 /* trace_segment.c */
 /* own: the fields that the reader gives, or NULL. Opens the segment. */
 bool tr_trace_make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
 			  struct tr_error *err);
-bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own,
-			   struct tr_record **record, struct tr_error *err);
+bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
+			   struct tr_error *err);
 void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record);
 
 #endif

@@ -230,6 +230,58 @@ cut_anywhere() {
 	[[ $stderr == *"dir/3.trec: the same file as dir/1.trec, skipped"* ]]
 }
 
+@test "archives in archives" {
+	need zip
+	mkdir logs
+	cp one.trec two.trec logs
+	echo nothing >logs/README
+	ln logs/one.trec logs/again.trec
+	tar -cf - logs/one.trec logs/README logs/again.trec logs/two.trec | gzip >logs.tar.gz
+	zip -q logs.zip logs/one.trec logs/two.trec
+	tar -cf all.tar logs.tar.gz logs.zip one.trec
+	zip -q all.zip all.tar
+	cat >names <<-'END'
+		logs.tar.gz/logs/one.trec
+		logs.tar.gz/logs/README
+		logs.tar.gz/logs/two.trec
+		logs.zip/logs/one.trec
+		logs.zip/logs/two.trec
+		one.trec
+	END
+	run --separate-stderr -0 tr-parse --list all.tar
+	cut -f1 <<<"$output" | cmp - names
+	[ "$stderr" = "tr-parse: all.tar:logs.tar.gz: note: logs/again.trec: the same file as logs/one.trec, skipped" ]
+	tr-parse --list all.zip 2>err | cut -f1 | sed 's,^all.tar/,,' | cmp - names
+	tr-parse -q all.zip | cmp - <(cat both both one.trec)
+	tr-parse -q <all.zip | cmp - <(cat both both one.trec)
+	# the whole path is matched, or that of the archive it is in
+	tr-parse -q --member='*/two.trec' all.tar | cmp - <(cat two.trec two.trec)
+	tr-parse -q --member=logs.zip all.tar | cmp - both
+	tr-parse -q --member=one.trec all.tar | cmp - one.trec
+	run -2 tr-parse --member='*.json' all.tar
+	[[ $output == *"all.tar: no member matches --member" ]]
+	# an archive that is cut is left, the one around it goes on
+	head -c 700 logs.zip >cut.zip
+	tar -cf cut.tar cut.zip one.trec
+	run --separate-stderr -2 tr-parse --list cut.tar
+	[[ $stderr == *"cut.tar:cut.zip"* ]]
+	[ "$(tail -n 1 <<<"$output" | cut -f1)" = one.trec ]
+	tr-repack -q -t trec -o out.tar all.zip
+	[ "$(tar -tf out.tar)" = "$(grep -v README names | sed 's,^,all.tar/,')" ]
+}
+
+@test "archives that have no end" {
+	cp one.trec in
+	for _ in 1 2 3 4; do
+		tar -cf in.tar in
+		mv in.tar in
+	done
+	tr-parse in | cmp - one.trec
+	tar -cf in.tar in
+	run -2 tr-parse in.tar
+	[ "$output" = "tr-parse: in.tar:in/in/in/in: is an archive in 4 others: not opened" ]
+}
+
 @test "names are bytes, whatever the locale" {
 	cp one.trec grüße.trec
 	cp one.trec $'b\xe4d.trec'
