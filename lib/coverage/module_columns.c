@@ -1,5 +1,4 @@
-/* The columns of a table of modules. */
-#include "coverage/module_table.h"
+#include "coverage/module_columns.h"
 
 static const char *const names[TR_MODULE_OTHER] = {
 	[TR_MODULE_ID] = "id",

@@ -286,7 +286,9 @@ static unsigned pick(unsigned count)
 }
 
 /* Random canonical text, of all types, a few levels deep. */
-static void random_value(struct tr_buffer *to, unsigned depth)
+static void random_value(struct tr_buffer *to, unsigned depth);
+
+static void random_scalar(struct tr_buffer *to)
 {
 	static const char *const scalars[] = {
 		"null",
@@ -320,49 +322,59 @@ static void random_value(struct tr_buffer *to, unsigned depth)
 		"f",
 		"\"q}\"(1)",
 	};
+
+	tr_buffer_put_text(to, tr_text_from(scalars[pick(sizeof scalars / sizeof *scalars)]));
+}
+
+static void random_list(struct tr_buffer *to, unsigned depth, unsigned count)
+{
+	tr_buffer_put_byte(to, '[');
+	for (unsigned i = 0; i < count; i++) {
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		random_value(to, depth + 1);
+	}
+	tr_buffer_put_text(to, pick(3) ? TR_TEXT("]") : TR_TEXT("]..."));
+}
+
+static void random_members(struct tr_buffer *to, unsigned depth, unsigned count)
+{
+	enum { MAP, WORDS, STRUCT } shape = (int)pick(3);
 	/* no words: those stand without quotes in structures */
 	static const char *const keys[] = { "\"a b\"", "\"b:c\"", "\"\\xc3\"", "\"\"", "\"}{\"" };
+
+	tr_buffer_put_byte(to, '{');
+	for (unsigned i = 0; i < count; i++) {
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		if (shape == WORDS && pick(2))
+			tr_buffer_put_literal(to, "word");
+		else
+			tr_buffer_put_text(to, tr_text_from(keys[pick(5)]));
+		tr_buffer_put_byte(to, shape == MAP ? ':' : '=');
+		random_value(to, depth + 1);
+	}
+	if (count == 0 && shape != MAP)
+		tr_buffer_put_byte(to, '=');
+	tr_buffer_put_text(to, shape == STRUCT ? TR_TEXT("}@S12") : TR_TEXT("}"));
+}
+
+static void random_value(struct tr_buffer *to, unsigned depth)
+{
 	unsigned shape = depth < 4 ? pick(10) : 9, count = pick(4);
-	switch (shape) {
-	case 0:
-	case 1:
-	case 2:
-		tr_buffer_put_byte(to, '[');
-		for (unsigned i = 0; i < count; i++) {
-			if (i)
-				tr_buffer_put_byte(to, ',');
-			random_value(to, depth + 1);
-		}
-		tr_buffer_put_text(to, shape ? TR_TEXT("]") : TR_TEXT("]..."));
-		break;
-	case 3:
-	case 4:
-	case 5:
-		tr_buffer_put_byte(to, '{');
-		for (unsigned i = 0; i < count; i++) {
-			if (i)
-				tr_buffer_put_byte(to, ',');
-			if (shape == 4 && pick(2))
-				tr_buffer_put_literal(to, "word");
-			else
-				tr_buffer_put_text(to, tr_text_from(keys[pick(5)]));
-			tr_buffer_put_byte(to, shape == 3 ? ':' : '=');
-			random_value(to, depth + 1);
-		}
-		if (count == 0 && shape != 3)
-			tr_buffer_put_byte(to, '=');
-		tr_buffer_put_text(to, shape == 5 ? TR_TEXT("}@S12") : TR_TEXT("}"));
-		break;
-	case 6:
+
+	if (shape < 3) {
+		random_list(to, depth, count);
+	} else if (shape < 6) {
+		random_members(to, depth, count);
+	} else if (shape == 6) {
 		tr_buffer_put_byte(to, '<');
 		random_value(to, depth + 1);
 		tr_buffer_put_byte(to, ';');
 		random_value(to, depth + 1);
 		tr_buffer_put_byte(to, '>');
-		break;
-	default:
-		tr_buffer_put_text(to,
-				   tr_text_from(scalars[pick(sizeof scalars / sizeof *scalars)]));
+	} else {
+		random_scalar(to);
 	}
 }
 
