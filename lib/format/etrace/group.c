@@ -53,7 +53,31 @@ static bool drop_event(struct tr_etrace_group *group, struct tr_etrace_task *tas
 	       tr_etrace_render_raw(group, line, reason);
 }
 
-/* An event that is all in this line, of a task that is in the middle of nothing. */
+/*
+ * Nothing that the task is in the middle of has to do with a line that was printed before: it
+ * stands in the wrong place.
+ */
+static bool is_late(const struct tr_etrace_task *task, const struct tr_etrace_line *line)
+{
+	return (task->open && tr_etrace_event_is_before(line, task->open)) ||
+	       (task->half && tr_etrace_event_is_before(line, task->half));
+}
+
+/* Its event is all in this line, and has nothing to do with what the task is in the middle of. */
+static bool stands_alone(const struct tr_etrace_task *task, const struct tr_etrace_tag *tag,
+			 const struct tr_etrace_line *line)
+{
+	enum {
+		TEXTLESS = 1 << TR_ETRACE_FORK | 1 << TR_ETRACE_EXIT | 1 << TR_ETRACE_CLOSE |
+			   1 << TR_ETRACE_PIPE | 1 << TR_ETRACE_DUP
+	};
+
+	if (!(TEXTLESS >> tag->type & 1) || line->form != TR_ETRACE_BAR ||
+	    (tag->role != TR_ETRACE_ALONE && tag->role != TR_ETRACE_SECOND))
+		return false;
+	return (!task->open && !task->half) || (tag->type != TR_ETRACE_EXIT && is_late(task, line));
+}
+
 static bool whole_line(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
@@ -78,14 +102,7 @@ static bool whole_line(struct tr_etrace_group *group, struct tr_etrace_task *tas
 static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 		  const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
-	enum {
-		TEXTLESS = 1 << TR_ETRACE_FORK | 1 << TR_ETRACE_EXIT | 1 << TR_ETRACE_CLOSE |
-			   1 << TR_ETRACE_PIPE | 1 << TR_ETRACE_DUP
-	};
-	bool alone = tag->role == TR_ETRACE_ALONE || tag->role == TR_ETRACE_SECOND;
-
-	if (alone && TEXTLESS >> tag->type & 1 && !task->open && !task->half &&
-	    line->form == TR_ETRACE_BAR)
+	if (stands_alone(task, tag, line))
 		return whole_line(group, task, tag, line);
 	struct tr_etrace_event *half = first_half(task, tag, line);
 	/* a failure may stand alone, but not where there are traces of its beginning */

@@ -234,7 +234,7 @@ static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etr
 	return read_rest(rest, line);
 }
 
-/* The line is longer than the head, which has zeros behind it. */
+/* The line is longer than the head; as many bytes as are compared of both can be read. */
 static inline bool begins_as(const char *line, const struct tr_etrace_head *head)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE

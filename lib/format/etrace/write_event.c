@@ -136,7 +136,7 @@ enum tr_status tr_etrace_write_event(struct tr_record *record, struct tr_buffer 
 				     struct tr_error *err)
 {
 	const struct shape *shape = find_shape(record);
-	struct tr_etrace_draft d = { .record = record, .pen = { .to = to }, .err = err };
+	struct tr_etrace_draft d;
 	size_t begin = to->len;
 
 	if (!shape)
@@ -147,6 +147,9 @@ enum tr_status tr_etrace_write_event(struct tr_record *record, struct tr_buffer 
 	if (shape->succeeds &&
 	    (tr_record_field(record, "error") || tr_record_field(record, "failed")))
 		return TR_END;
+	d.record = record;
+	d.pen.to = to; /* the rest of it is set with its head */
+	d.err = err;
 	if (begin_pen(&d) && shape->write(&d) && !to->failed)
 		return TR_OK;
 	to->len = begin;
