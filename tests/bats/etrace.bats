@@ -186,6 +186,10 @@ events() {
 	tr-parse part0 part1 >want
 	tr-parse part0 idle part1 idle | tail -n +2 | cmp - <(tail -n +2 want)
 	events idle part0 idle part1 idle | cmp - <(events hello.nfsdb | grep -v ^meta)
+	# the environment says CPU 0 wherever it was printed
+	grep '^0: 0,' part0 >environment
+	grep -v '^0: 0,' part0 >others
+	events environment others part1 | cmp - <(events hello.nfsdb | grep -v ^meta)
 	# what the buffer lost, or the rest of a line, may stand first
 	(echo 'CPU:1 [LOST 12 EVENTS]'; cat part1) >lossy
 	(echo '0,7342,117104512!FN|/x'; cat part1) >torn

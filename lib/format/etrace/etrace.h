@@ -9,8 +9,8 @@
  *	0: 8413874,1,100,2802!FO|/w/./b.c
  *
  * The way of a line: reorder (only when asked for) -> line -> group, which adds
- * it to the event that its task is in the middle of -> render, when the event is
- * whole -> queue -> a record. With --lines: line -> a record.
+ * it to the event that its task is in the middle of (progress) -> render, when the
+ * event is whole -> queue -> a record. With --lines: line -> a record.
  */
 #ifndef TR_FORMAT_ETRACE_ETRACE_H
 #define TR_FORMAT_ETRACE_ETRACE_H

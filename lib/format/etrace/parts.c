@@ -9,13 +9,28 @@
 #include "format/etrace/etrace.h"
 #include "format/etrace/probe.h"
 
-/* The file that has nothing but the first line when the rest went into the parts. */
-enum { HEAD = 0, FIRST_CPU = 1 };
+enum {
+	HEAD = 0, /* the file that has nothing but the first line when the rest went into the parts
+		   */
+	FIRST_CPU = 1,
+	CPUS = 1 << 20, /* no system has more */
+	FIRST_ENVIRONMENT = FIRST_CPU + CPUS,
+};
 
 /*
- * Which part it is, as its first lines tell: they are of one CPU, but for those of the environment,
- * which say 0 wherever they were printed. A part may begin in the middle of a line, or with what
- * its buffer lost.
+ * Lines of the environment say CPU 0 wherever they were printed: a part that begins with them,
+ * because its CPU had nothing else to do, is told from others by when that was.
+ */
+static int64_t number_of(const struct tr_etrace_line *line)
+{
+	if (line->type == TR_ETRACE_EVENT && line->upid == 0)
+		return FIRST_ENVIRONMENT + (int64_t)line->nsec;
+	return line->cpu < CPUS ? FIRST_CPU + (int64_t)line->cpu : -1;
+}
+
+/*
+ * Which part it is, as its first lines tell, which are all of one CPU. It may begin in the middle
+ * of a line, or with what its buffer lost.
  */
 static int64_t part_of(struct tr_input *in)
 {
@@ -28,11 +43,10 @@ static int64_t part_of(struct tr_input *in)
 			return tr_etrace_probe_line(&probe, in, &line) ? -1 : HEAD;
 		if (line.type == TR_ETRACE_NOISE)
 			continue;
-		bool environment = line.type == TR_ETRACE_EVENT && line.upid == 0;
-		int64_t cpu = line.cpu < INT64_MAX - FIRST_CPU ? (int64_t)line.cpu : 0;
-		if (part >= 0 && !environment && part != cpu + FIRST_CPU)
+		int64_t number = number_of(&line);
+		part = part < 0 ? number : part;
+		if (number < 0 || (number != part && number < FIRST_ENVIRONMENT))
 			return -1;
-		part = part < 0 ? cpu + FIRST_CPU : part;
 	}
 	return part;
 }
