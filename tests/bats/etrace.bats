@@ -231,6 +231,11 @@ events() {
 	tr-filter --fields=task,pid -O pid-bits=22 'exec and name $= "/make"' hello.nfsdb | head -n 1 |
 		diff - <(printf '8416172\t27564\n')
 	run -2 tr-parse -O pid-bits=33 hello.nfsdb
+	# a child that the tracer had no number for has all bits of it set
+	printf '0: 1,0,1,1!SchedFork|pid=9223372032559808519\n' >log
+	run -0 --separate-stderr tr-parse log
+	run -2 --separate-stderr tr-parse -O pid-bits=32 log
+	[[ $output == *'flagged=["invalid-child"]'* ]]
 }
 
 @test "to a build trace, with parents that are events" {
