@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +111,32 @@ static int describe(const struct tr_cli *cli, char *to, size_t cap)
 	return len;
 }
 
+/*
+ * As much of the line as stands on one of the terminal's, whose width may have
+ * changed: what wraps cannot be taken back. Facts are shown whole or not at all.
+ */
+static size_t fit(const char *line, size_t len)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col || len < size.ws_col)
+		return len;
+	size_t room = size.ws_col - 1U;
+	for (size_t at = room; at > 0; at--) {
+		if (line[at] == ',')
+			return at;
+	}
+	return room;
+}
+
+/* In the background the terminal is somebody else's. */
+static bool is_ours(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group < 0 || group == getpgrp();
+}
+
 void tr_cli_progress(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -123,7 +150,9 @@ void tr_cli_progress(struct tr_cli *cli)
 	line[len] = '\n';
 	bool redraw = !asked && isatty(STDERR_FILENO);
 	asked = tick = 0;
-	tr_cli_say(cli, (struct tr_text){ line, redraw ? len : len + 1 });
+	if (redraw && !is_ours())
+		return;
+	tr_cli_say(cli, (struct tr_text){ line, redraw ? fit(line, len) : len + 1 });
 	p->progress_up = redraw;
 }
 

@@ -298,6 +298,33 @@ need_terminal() {
 	[ -z "$stderr" ]
 }
 
+@test "on a terminal progress takes one line, however narrow, and none in the background" {
+	need_terminal
+	mkfifo in
+	for width in 80 20 9; do
+		script -qfec "stty cols $width; tr-parse <in >out" typescript >/dev/null &
+		exec 9>in
+		many 10 | head -5 >&9
+		sleep 1.4
+		many 10 | tail -n +6 >&9
+		exec 9>&-
+		wait
+		sed 1d typescript | grep -o 'tr-pa[^[:cntrl:]]*' >line
+		[ "$(wc -L <line)" -lt $width ]
+	done
+	# facts are whole where there is room for one
+	grep -x 'tr-parse' line
+	script -qfec "bash -mc 'tr-parse <in >out & wait'" typescript >/dev/null &
+	exec 9>in
+	many 10 | head -5 >&9
+	sleep 1.4
+	many 10 | tail -n +6 >&9
+	exec 9>&-
+	wait
+	! sed 1d typescript | grep 'tr-parse:'
+	grep -q '!end' out
+}
+
 @test "SIGUSR1 prints one line, even while waiting for input" {
 	mkfifo in
 	tr-parse <in >out 2>err &
