@@ -46,16 +46,13 @@ static const char *name_of(enum tr_telling telling)
 static void tell_of_failure(struct tr_envdiff *envdiff, struct tr_record *record,
 			    const struct tr_heir *heir)
 {
-	const char *why = heir->trouble;
 	struct tr_error err;
 
 	if (heir->telling == TR_TELLS_WHOLE) {
 		envdiff->kept_whole++;
 		return;
 	}
-	if (!why || !*why)
-		why = "the first environment is not known";
-	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it", why,
+	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it", tr_heir_trouble(heir),
 		     name_of(envdiff->base));
 	err.severity = TR_FLAW;
 	tr_cli_report_record(envdiff->cli, record, &err, false);

@@ -48,14 +48,12 @@ void tr_rebase_free(struct tr_rebase *rebase)
 static void tell_of_failure(struct tr_filter *filter, const struct tr_record *record,
 			    const struct tr_heir *heir)
 {
-	const char *why = heir->trouble;
 	struct tr_error err;
 
 	if (heir->telling == TR_TELLS_WHOLE)
 		return; /* it depends on nothing as it is */
-	if (!why || !*why)
-		why = "the first environment is not known";
-	tr_error_set(&err, TR_CAUSE_INPUT, "%s: this environment is not rebased", why);
+	tr_error_set(&err, TR_CAUSE_INPUT, "%s: this environment is not rebased",
+		     tr_heir_trouble(heir));
 	err.severity = TR_FLAW;
 	tr_cli_report_record(filter->cli, record, &err, false);
 }

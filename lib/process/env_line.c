@@ -66,6 +66,14 @@ enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *he
 	return map->failed ? TR_FATAL : TR_END;
 }
 
+const char *tr_heir_trouble(const struct tr_heir *heir)
+{
+	if (heir->trouble && *heir->trouble)
+		return heir->trouble;
+	return tr_environment_is_whole(heir->top) ? "the environment of its parent is not known"
+						  : "the first environment is not known";
+}
+
 bool tr_heir_is_silent(const struct tr_heir *heir)
 {
 	return heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own);

@@ -14,6 +14,9 @@
 enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
 			    enum tr_telling telling, const char **key, struct tr_buffer *map);
 
+/* Why it could not be said in another way, for people. */
+const char *tr_heir_trouble(const struct tr_heir *heir);
+
 /* Of its environment nothing was said, and nothing is known. */
 bool tr_heir_is_silent(const struct tr_heir *heir);
 

@@ -136,6 +136,7 @@ small() {
 	run -2 --separate-stderr tr-envdiff --base=top -o top u.trec
 	diff want top
 	run -2 --separate-stderr tr-envdiff --base=top -o again top
+	[[ $stderr == *'top:5: the environment of its parent is not known: there is no envtop for it' ]]
 	diff want again
 	run -2 --separate-stderr tr-filter --rebase -o rebased exec u.trec
 	diff want rebased
