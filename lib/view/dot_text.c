@@ -79,20 +79,33 @@ static unsigned shade(int64_t duration, int64_t longest)
 	return shade;
 }
 
+static bool is_inside(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Long ones without their middle: who compiles names the program first, and the source last. */
+static void put_command(struct tr_text command, size_t width, struct tr_buffer *to)
+{
+	if (!width || command.len <= width) {
+		put_quoted(command, to);
+		return;
+	}
+	size_t head = width - width / 2, tail = command.len - width / 2;
+	while (head > 0 && is_inside(command.data[head]))
+		head--;
+	while (tail < command.len && is_inside(command.data[tail]))
+		tail++;
+	put_quoted((struct tr_text){ command.data, head }, to);
+	tr_buffer_put_literal(to, "\xe2\x80\xa6");
+	put_quoted(tr_text_span(command.data + tail, command.data + command.len), to);
+}
+
 static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node)
 {
-	struct tr_text command = tr_buffer_text(&dot->text);
 	struct tr_buffer *to = &dot->line;
-	size_t width = dot->config.width;
-	bool cut = width && command.len > width;
 
-	if (cut)
-		command.len = width;
-	while (cut && command.len && ((unsigned char)command.data[command.len] & 0xc0) == 0x80)
-		command.len--;
-	put_quoted(command, to);
-	if (cut)
-		tr_buffer_put_literal(to, "\xe2\x80\xa6");
+	put_command(tr_buffer_text(&dot->text), dot->config.width, to);
 	if (tr_forest_duration(node) != TR_INSTANT_NONE) {
 		tr_buffer_put_literal(to, "\\n");
 		tr_instant_write(tr_forest_duration(node), 3, to);

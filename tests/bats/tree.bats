@@ -81,6 +81,9 @@ END
 	grep -F 'n1 -> n4 [style=dashed, label="exec"];' got
 	[ "$(grep -c '\[label="[^e]' got)" = 6 ]
 	[ "$(tr-totext --style=dot "$kw" | grep -c -- '->')" = 175 ]
+	# a long command keeps its end, where the source is, and its characters
+	printf 'exec\t0\t-\t1\ta\targv=["gcc","öööööööööö","-c","a.c"]\n' | tr-totext --style=dot -O width=19 |
+		grep -F '[label="gcc ööö…ö -c a.c", '
 	[ "$(tr-totext --style=dot build.trec "$kw" | grep -c '^digraph')" = 2 ]
 	printf 'exec\t0\t-\t1\ta\targv=["&<\\">","\\\\n\\xff\\n","%s"]\n' "$(head -c 20000 /dev/zero |
 		tr '\0' x)" >odd
