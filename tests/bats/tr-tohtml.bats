@@ -132,6 +132,11 @@ END
 	# what a frame is made of
 	browse calls 'views.frames.pick(0); document.title = $("details").textContent.slice(0, 25)' |
 		grep -x 'frame 0127 calls, 7 drawsyes'
+	# what would turn the text around is shown instead
+	printf 'exec\t0\t-\t1\tx\t%s\n' $'argv=["x","\\u202edcba","\\u0001"]\tenv={"A":"a\\u0000"}' |
+		tr-tohtml >marks
+	browse marks 'pick(0); document.title = [...document.querySelectorAll("#details pre")]
+		.map(pre => pre.textContent.trim()).join(" ")' | grep -xF "x ‹202e›dcba \$'\\001' A=a‹0›yes"
 	# nothing to show is said
 	tr-tohtml -q /dev/null >empty
 	browse empty 'document.title = [$("nothing").hidden, $("below").hidden, $("lanes").hidden]' |
