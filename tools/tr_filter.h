@@ -246,6 +246,9 @@ bool tr_filter_line_of(struct tr_filter *filter, struct tr_record *record, struc
 bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
 		      struct tr_text *text);
 
+/* The taker of the sieve (sieve.h), where no limit and no fields are asked for. */
+bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line);
+
 /* Behind what waits, or at once. Takes call over when type is TR_ITEM_LEAVE. */
 bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
 		    struct tr_call *call);

@@ -182,6 +182,23 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 	return true;
 }
 
+/* A record that is selected by its columns, where nothing but the line is wanted of it. */
+bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line)
+{
+	struct tr_filter *filter = sieve->taker;
+
+	if (filter->queue.first)
+		return false; /* it is not its turn */
+	if (!filter->count_only) {
+		if (!filter->any_kept)
+			return false; /* what waits for the first one goes out before it */
+		filter->written++;
+		tr_filter_put_line(filter, line);
+	}
+	filter->selected++;
+	return true;
+}
+
 /* What is decided need not wait in memory. */
 bool tr_filter_relieve(struct tr_filter *filter)
 {

@@ -27,6 +27,10 @@ void tr_filter_make_sieve(struct tr_filter *filter)
 			filter->always[count++] = tr_text_from(tr_context_kinds[kind]);
 	}
 	filter->sieve = tr_expr_sieve_new(filter->exprs, filter->expr_count, filter->always, count);
+	if (filter->sieve && !filter->limited && !filter->fields) {
+		filter->sieve->take = tr_filter_take;
+		filter->sieve->taker = filter;
+	}
 	filter->cli->config.read.sieve = filter->sieve;
 }
 

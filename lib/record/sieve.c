@@ -22,10 +22,12 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 		answer = TR_SIFT_OPEN;
 		if (sieve && pick->has_columns && !pick->columns.escapes)
 			answer = sieve->sift(sieve, &pick->columns);
-		if (answer != TR_SIFT_OUT) {
-			pick->line = tr_text_span(p, lf + 1);
+		if (answer == TR_SIFT_OUT)
+			continue;
+		pick->line = tr_text_span(p, lf + 1);
+		if (answer != TR_SIFT_IN || !sieve->take || !sieve->take(sieve, pick->line))
 			break;
-		}
+		answer = TR_SIFT_OUT;
 	}
 	pick->answer = answer;
 	pick->left_out = left_out;

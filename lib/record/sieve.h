@@ -21,7 +21,13 @@ enum tr_sift {
 struct tr_sieve {
 	/* For lines of records whose columns have no escapes. */
 	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns);
-	uint64_t left_out; /* lines so far; counted by the reader */
+	/*
+	 * Not NULL: lines that are IN are shown to it first, in their order. True: it has
+	 * done with the line all there is to do, and no record is made.
+	 */
+	bool (*take)(struct tr_sieve *sieve, struct tr_text line);
+	void *taker;	   /* whatever take needs */
+	uint64_t left_out; /* lines so far, with those taken; counted by the reader */
 };
 
 /* A line that is to be given, and what is known of it. */
@@ -30,12 +36,12 @@ struct tr_pick {
 	struct tr_columns columns;
 	bool has_columns;
 	enum tr_sift answer;
-	uint64_t left_out; /* lines before it */
+	uint64_t left_out; /* lines before it, with those taken */
 };
 
 /*
  * Looks at the lines from p on, whose ends are those to come, for the first that
- * the sieve (NULL: none) does not leave out. False: there is none. Reads up to
+ * the sieve (NULL: none) does not leave out or take. False: there is none. Reads up to
  * TR_INPUT_PAD bytes behind the lines.
  */
 bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,

@@ -64,12 +64,37 @@ static enum tr_sift expected(struct tr_sieve *sieve, const char *p, const char *
 	return sieve && *found && !columns->escapes ? sieve->sift(sieve, columns) : TR_SIFT_OPEN;
 }
 
+struct taken {
+	size_t lines, bytes;
+};
+
+/* Takes what has an even length. */
+static bool takes(struct tr_text line)
+{
+	return line.len % 2 == 0;
+}
+
+static bool take_even(struct tr_sieve *sieve, struct tr_text line)
+{
+	struct taken *taken = sieve->taker;
+
+	if (!takes(line))
+		return false;
+	taken->lines++;
+	taken->bytes += line.len;
+	return true;
+}
+
 /* Goes line by line beside it. */
 static bool agrees(struct tr_sieve *sieve, size_t blocks)
 {
 	static struct tr_line_ends ends;
 	const char *p = text;
 	struct tr_pick pick;
+	struct taken taken = { 0 }, *told = sieve ? sieve->taker : NULL;
+
+	if (told)
+		*told = taken;
 
 	tr_line_ends(text, blocks, &ends);
 	while (p <= ends.last) {
@@ -81,6 +106,12 @@ static bool agrees(struct tr_sieve *sieve, size_t blocks)
 		for (; p <= ends.last && answer == TR_SIFT_OUT; p = lf + 1) {
 			lf = memchr(p, '\n', (size_t)(text + ROOM - p));
 			answer = expected(sieve, p, lf, &columns, &found);
+			struct tr_text line = tr_text_span(p, lf + 1);
+			if (told && answer == TR_SIFT_IN && takes(line)) {
+				taken.lines++;
+				taken.bytes += line.len;
+				answer = TR_SIFT_OUT;
+			}
 			left_out += answer == TR_SIFT_OUT;
 		}
 		bool picked = tr_sieve_pick(sieve, &ends, begin, &pick);
@@ -88,6 +119,8 @@ static bool agrees(struct tr_sieve *sieve, size_t blocks)
 			return false;
 		if (picked && (pick.answer != answer || pick.has_columns != found ||
 			       pick.line.data + pick.line.len != p))
+			return false;
+		if (told && (told->lines != taken.lines || told->bytes != taken.bytes))
 			return false;
 		if (picked && found && !same_columns(&pick.columns, &columns))
 			return false;
@@ -97,15 +130,19 @@ static bool agrees(struct tr_sieve *sieve, size_t blocks)
 
 int main(void)
 {
-	struct tr_sieve sieve = { by_length, 0 };
-	bool all = true, some = true;
+	struct tr_sieve sieve = { .sift = by_length };
+	struct taken taken;
+	struct tr_sieve taking = { .sift = by_length, .take = take_even, .taker = &taken };
+	bool all = true, some = true, fewer = true;
 
 	for (int i = 0; i < 300; i++) {
 		size_t blocks = random_lines();
 		all = all && agrees(NULL, blocks);
 		some = some && agrees(&sieve, blocks);
+		fewer = fewer && agrees(&taking, blocks);
 	}
 	ok(all, "without a sieve every line is given");
 	ok(some, "with one, what it does not leave out");
+	ok(fewer, "and where it takes some of what is in, the others");
 	return done_testing();
 }
