@@ -16,11 +16,14 @@ bool tr_buffer_grow(struct tr_buffer *b, size_t more)
 	size_t cap = b->cap ? b->cap : FIRST_SIZE;
 	while (cap < b->len + more)
 		cap = cap > PTRDIFF_MAX / 2 ? PTRDIFF_MAX : cap * 2;
-	char *data = realloc(b->data, cap);
+	char *data = realloc(b->lent ? NULL : b->data, cap);
 	if (!data) {
 		b->failed = true;
 		return false;
 	}
+	if (b->lent)
+		memcpy(data, b->data, b->len);
+	b->lent = false;
 	b->data = data;
 	b->cap = cap;
 	return true;
@@ -54,6 +57,7 @@ void tr_buffer_reset(struct tr_buffer *b)
 
 void tr_buffer_free(struct tr_buffer *b)
 {
-	free(b->data);
+	if (!b->lent)
+		free(b->data);
 	*b = (struct tr_buffer)TR_BUFFER_INIT;
 }

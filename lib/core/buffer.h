@@ -18,9 +18,19 @@ struct tr_buffer {
 	char *data;
 	size_t len, cap;
 	bool failed; /* an allocation failed: content is not complete */
+	bool lent;   /* data is somebody else's: who needs more than cap gets memory of its own */
 };
 
-#define TR_BUFFER_INIT { NULL, 0, 0, false }
+#define TR_BUFFER_INIT \
+	{ \
+		NULL, 0, 0, false, false \
+	}
+
+/* One that begins in memory of the caller's. */
+static inline struct tr_buffer tr_buffer_over(char *memory, size_t size)
+{
+	return (struct tr_buffer){ .data = memory, .cap = size, .lent = true };
+}
 
 /* Slow path of tr_buffer_room. Use that. */
 bool tr_buffer_grow(struct tr_buffer *b, size_t more);

@@ -5,6 +5,7 @@
 enum {
 	BUFFER = 256 << 10,
 	LARGE = BUFFER / 2, /* from here on copying costs more than a write of its own */
+	LENT = 4 << 10,	    /* at least: nearly all lines are shorter */
 };
 _Static_assert((int)TR_OUTPUT_ROOM <= (int)BUFFER, "room needs memory");
 
@@ -87,6 +88,25 @@ char *tr_output_grow(struct tr_output *out, size_t n)
 		tr_error_memory(&self->error);
 	out->failed = true;
 	return NULL;
+}
+
+void tr_output_lend(struct tr_output *out, struct tr_buffer *b)
+{
+	size_t room = (size_t)(out->end - out->pos);
+	if (room < LENT) {
+		if (b->lent)
+			tr_buffer_free(b);
+		tr_buffer_reset(b);
+		return;
+	}
+	if (!b->lent)
+		free(b->data);
+	/* one by one: whole structures are copied in pieces that what was just stored is not in */
+	b->data = out->pos;
+	b->len = 0;
+	b->cap = room;
+	b->failed = false;
+	b->lent = true;
 }
 
 void tr_output_put_large(struct tr_output *out, const char *data, size_t len)

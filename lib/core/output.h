@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/error.h"
 #include "core/source.h"
 #include "core/text.h"
@@ -24,8 +25,8 @@
 enum { TR_OUTPUT_ROOM = 64 << 10 };
 
 struct tr_output {
-	char *pos, *end; /* free part of the buffer */
-	bool failed;     /* tr_output_error says why */
+	char *pos, *end;    /* free part of the buffer */
+	bool failed;	    /* tr_output_error says why */
 	bool line_buffered; /* set it with tr_output_line_buffered */
 	struct tr_output_private *private;
 };
@@ -74,13 +75,21 @@ static inline void tr_output_used(struct tr_output *out, size_t n)
 	out->pos += n;
 }
 
+/*
+ * Empties a buffer and lends it the free part of the output's, where there is
+ * enough of it: what is put together there is put out without being copied. To
+ * be done again whenever something was put out, by whomever.
+ */
+void tr_output_lend(struct tr_output *out, struct tr_buffer *b);
+
 /* Any length; large data bypasses the buffer. */
 void tr_output_put_large(struct tr_output *out, const char *data, size_t len);
 
 static inline void tr_output_put(struct tr_output *out, const char *data, size_t len)
 {
 	if (len <= (size_t)(out->end - out->pos)) {
-		memcpy(out->pos, data, len);
+		if (data != out->pos) /* not what was lent */
+			memcpy(out->pos, data, len);
 		out->pos += len;
 	} else {
 		tr_output_put_large(out, data, len);

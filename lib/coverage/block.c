@@ -51,7 +51,7 @@ static char *put(char *to, const char *text, size_t len)
 /* In the place of the LF; returns the end. */
 static __attribute__((noinline)) char *put_pad(const struct tr_block *block, char *to)
 {
-	struct tr_buffer pad = { to, 0, TR_SPELL_MAX / 2, false };
+	struct tr_buffer pad = tr_buffer_over(to, TR_SPELL_MAX / 2);
 
 	tr_buffer_put_literal(&pad, "\t.pad=0x");
 	tr_buffer_put_hex(&pad, block->pad, 1);

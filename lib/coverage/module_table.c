@@ -210,7 +210,7 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 				struct tr_error *err)
 {
 	char text[TR_MODULE_COLUMNS_TEXT * 4 + 8]; /* an escaped byte takes four */
-	struct tr_buffer key = { text, 0, sizeof text, false };
+	struct tr_buffer key = tr_buffer_over(text, sizeof text);
 	put_key(columns, i, &key);
 	tr_buffer_put_byte(&key, '\0');
 	struct tr_field *field = tr_record_field(record, text);

@@ -177,7 +177,7 @@ static bool open_level(struct expander *e, struct tr_text content, bool comments
 	struct tr_words words = { content.data, content.data + content.len, e->source->quoting,
 				  comments, false };
 	/* taking quotes away makes no text longer: all words have room here, and it never grows */
-	struct tr_buffer bytes = { tr_arena_alloc(e->arena, content.len), 0, content.len, false };
+	struct tr_buffer bytes = tr_buffer_over(tr_arena_alloc(e->arena, content.len), content.len);
 	struct tr_text *argv = NULL;
 	size_t count = 0, cap = 0;
 

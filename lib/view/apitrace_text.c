@@ -178,8 +178,9 @@ static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *reco
 static enum tr_status show_and_write(struct tr_apitrace_text *text, struct tr_record *record,
 				     struct tr_error *err)
 {
-	enum { KEPT = 1 << 20 };
 	struct tr_buffer *line = &text->line;
+
+	tr_output_lend(text->out, line);
 	enum tr_status status = show(text, record, err);
 
 	if (line->failed && status != TR_FATAL) {
@@ -190,9 +191,6 @@ static enum tr_status show_and_write(struct tr_apitrace_text *text, struct tr_re
 		tr_output_put(text->out, line->data, line->len);
 		tr_output_record_end(text->out);
 	}
-	if (line->cap > KEPT || line->failed)
-		tr_buffer_reset(line);
-	line->len = 0;
 	tr_arena_reset(&text->arena);
 	return status;
 }

@@ -36,7 +36,7 @@ struct tr_gnatcov_text {
 static void make_tail(struct tr_gnatcov_text *text, unsigned op)
 {
 	char *p = text->tails[op];
-	struct tr_buffer to = { p, 0, TAIL, false };
+	struct tr_buffer to = tr_buffer_over(p, TAIL);
 
 	tr_buffer_put_literal(&to, " ?: ");
 	tr_buffer_put_hex(&to, op, 2);

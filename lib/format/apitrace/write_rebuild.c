@@ -120,7 +120,7 @@ struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *sign
 		return defined;
 	struct tr_text name = { NULL, 0 };
 	char digits[24];
-	struct tr_buffer nameless = { digits, 0, sizeof digits, false };
+	struct tr_buffer nameless = tr_buffer_over(digits, sizeof digits);
 	if (symbol->count) {
 		name = tr_string_bytes(symbol->names[0].text, signatures->scratch_arena);
 		if (!name.data)

@@ -81,7 +81,7 @@ static void put_timestamp(struct tr_bear_writer *writer, struct tr_record *recor
 	struct tr_buffer *line = &writer->line;
 	size_t begin = line->len;
 	char digits[24];
-	struct tr_buffer number = { digits, 0, sizeof digits, false };
+	struct tr_buffer number = tr_buffer_over(digits, sizeof digits);
 	struct tr_text time = record->time.text;
 
 	if (record->time.type == TR_CELL_NUMBER) {

@@ -81,7 +81,7 @@ static bool hits_line_holds(const struct tr_drcov_blocks *blocks)
 void tr_drcov_blocks_put(const struct tr_drcov_blocks *blocks, struct tr_output *out)
 {
 	char small[128];
-	struct tr_buffer line = { small, 0, sizeof small, false };
+	struct tr_buffer line = tr_buffer_over(small, sizeof small);
 	if (lines_hold(blocks)) {
 		tr_output_put_text(out, tr_buffer_text(&blocks->lines));
 	} else {

@@ -117,7 +117,7 @@ const char *tr_gnatcov_tag_text(struct tr_gnatcov_reader *reader, uint32_t tag)
 	char *digits = name ? NULL : tr_arena_alloc(&reader->arena, MAX_DIGITS);
 
 	if (digits) {
-		struct tr_buffer to = { digits, 0, MAX_DIGITS, false };
+		struct tr_buffer to = tr_buffer_over(digits, MAX_DIGITS);
 		tr_buffer_put_decimal(&to, tag);
 		tr_buffer_put_byte(&to, '\0');
 		name = digits;

@@ -132,7 +132,7 @@ static enum tr_status encode(struct tr_record *record, const struct tr_value *va
 	if (!room)
 		return tr_error_memory(err);
 	if (value->type == TR_UINT) { /* as Ada writes it */
-		struct tr_buffer to = { room, 0, ROOM, false };
+		struct tr_buffer to = tr_buffer_over(room, ROOM);
 		tr_buffer_put_byte(&to, ' ');
 		tr_buffer_put_decimal(&to, value->as.number);
 		item->data = tr_buffer_text(&to);

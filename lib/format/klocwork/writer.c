@@ -193,7 +193,7 @@ static struct tr_text foreign_parent(struct writer *writer, struct tr_record *re
 				     enum tr_klocwork_place place, uint64_t id, char *digits)
 {
 	struct tr_text none = { NULL, 0 };
-	struct tr_buffer text = { digits, 0, TR_DECIMAL_MAX, false };
+	struct tr_buffer text = tr_buffer_over(digits, TR_DECIMAL_MAX);
 	uint64_t seq;
 
 	bool foreign = !writer->base.faithful && writer->base.headed;

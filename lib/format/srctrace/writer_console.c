@@ -13,7 +13,7 @@ void tr_srctrace_console_begin(struct tr_srctrace_console *console)
 static void end_line(struct tr_srctrace_console *console)
 {
 	char text[TR_SRCTRACE_COLUMNS + 4]; /* the encoder asks for one group more */
-	struct tr_buffer line = { text, 0, sizeof text, false };
+	struct tr_buffer line = tr_buffer_over(text, sizeof text);
 	tr_base64_write((struct tr_text){ console->bytes, console->count }, &line);
 	tr_output_put_text(console->out, tr_buffer_text(&line));
 	tr_output_put_byte(console->out, '\n');
