@@ -15,7 +15,7 @@
 #include "core/buffer.h"
 #include "core/codec_blocks.h"
 #include "core/library.h"
-#include "core/snappy_salvage.h"
+#include "core/snappy_block.h"
 
 enum {
 	MAGIC_SIZE = 2,
@@ -29,10 +29,9 @@ enum {
 	BEST_RATIO = 22,
 };
 
-/* Loaded when there is something to code. */
+/* Loaded when there is something to compress. */
 struct libsnappy {
 	__typeof__(snappy_compress) *compress;
-	__typeof__(snappy_uncompress) *uncompress;
 	__typeof__(snappy_max_compressed_length) *max_compressed_length;
 };
 
@@ -40,7 +39,6 @@ static bool load(struct libsnappy *lib, struct tr_error *err)
 {
 	static const struct tr_symbol symbols[] = {
 		TR_SYMBOL(struct libsnappy, compress, snappy_compress),
-		TR_SYMBOL(struct libsnappy, uncompress, snappy_uncompress),
 		TR_SYMBOL(struct libsnappy, max_compressed_length, snappy_max_compressed_length),
 		{ NULL, 0 },
 	};
@@ -93,7 +91,6 @@ static int bid(const char *data, size_t len)
 }
 
 struct decoder {
-	struct libsnappy lib;
 	bool begun;	/* the magic has been taken */
 	uint64_t chunk; /* number of the current one, from 0 */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
@@ -122,14 +119,15 @@ static enum tr_status corrupt(const struct decoder *d, struct tr_input *in, stru
 }
 
 /* Decodes a whole chunk to where it is wanted, if there is room. */
-static bool unpack_to(const struct decoder *d, struct tr_text packed, size_t size,
-		      struct tr_room *room)
+static bool unpack_to(struct tr_text packed, size_t size, struct tr_room *room)
 {
-	if (tr_room_left(room) < size ||
-	    d->lib.uncompress(packed.data, packed.len, room->pos, &size) != SNAPPY_OK)
+	bool whole;
+	if (tr_room_left(room) < size)
 		return false;
-	room->pos += size;
-	return true;
+	tr_snappy_decode(packed, room->pos, size, &whole);
+	if (whole)
+		room->pos += size;
+	return whole;
 }
 
 /*
@@ -142,7 +140,7 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, size_t mi
 	size_t size;
 	if (!block_size(packed.data, packed.len, packed.len + missing, &size))
 		return corrupt(d, in, err, "says an impossible size");
-	if (!missing && unpack_to(d, packed, size, room)) {
+	if (!missing && unpack_to(packed, size, room)) {
 		d->chunk++;
 		return TR_OK;
 	}
@@ -151,13 +149,12 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, size_t mi
 	/* room for one byte at least: NULL is a failure */
 	if (!tr_buffer_room(&d->plain, size + 1))
 		return tr_error_memory(err);
-	if (!missing &&
-	    d->lib.uncompress(packed.data, packed.len, d->plain.data, &size) == SNAPPY_OK) {
-		tr_buffer_used(&d->plain, size);
+	bool whole;
+	tr_buffer_used(&d->plain, tr_snappy_decode(packed, d->plain.data, size, &whole));
+	if (!missing && whole) {
 		d->chunk++;
 		return TR_OK;
 	}
-	tr_buffer_used(&d->plain, tr_snappy_salvage(packed, d->plain.data, size));
 	return corrupt(d, in, err, missing ? "ends early" : "is corrupt");
 }
 
@@ -245,11 +242,6 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 {
 	static const struct tr_decoder_class class = { "snappy", step_decoder, destroy_decoder };
 	struct decoder *d = calloc(1, sizeof *d);
-	if (d && !load(&d->lib, err)) {
-		destroy_decoder(d);
-		tr_input_free(in);
-		return NULL;
-	}
 	if (d)
 		d->outcome = TR_OK;
 	return tr_decoder_new(&class, d, in, limits, err);
