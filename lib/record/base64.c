@@ -4,12 +4,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "record/base64_wide.h"
+
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* Value of a digit plus one; 0: no digit. */
 static const uint8_t digits[256] = {
-	['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,
-	['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
+	['A'] = 1,  ['B'] = 2,	['C'] = 3,  ['D'] = 4,	['E'] = 5,  ['F'] = 6,	['G'] = 7,
+	['H'] = 8,  ['I'] = 9,	['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
 	['O'] = 15, ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21,
 	['V'] = 22, ['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28,
 	['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33, ['h'] = 34, ['i'] = 35,
@@ -26,6 +28,10 @@ enum { PIECE = 3 << 16 };
 static size_t write_piece(const unsigned char *p, size_t len, char *to)
 {
 	char *start = to;
+	size_t groups = tr_base64_write_wide(p, len, to);
+	p += 3 * groups;
+	len -= 3 * groups;
+	to += 4 * groups;
 	for (; len >= 3; len -= 3, p += 3, to += 4) {
 		uint32_t bits = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
 		to[0] = alphabet[bits >> 18];
@@ -84,19 +90,20 @@ const char *tr_base64_read(struct tr_text text, char *to, size_t *size)
 		return not_base64;
 	if (text.len == 0)
 		return NULL;
-	size_t groups = text.len / 4 - 1, at = 0;
-	for (size_t i = 0; i < groups; i++, p += 4, at += 3) {
+	size_t groups = text.len / 4 - 1, wide = tr_base64_read_wide(p, groups, to), at = 3 * wide;
+	p += 4 * wide;
+	for (size_t i = wide; i < groups; i++, p += 4, at += 3) {
 		uint32_t a = digits[p[0]] - 1u, b = digits[p[1]] - 1u;
 		uint32_t c = digits[p[2]] - 1u, d = digits[p[3]] - 1u;
 		if ((a | b | c | d) > 63)
 			return not_base64;
 		if (to) {
-			/* the fourth byte is no byte of ours yet: the next group's, or the last's */
+			/* the fourth byte is no byte of ours yet: the next group's, or the last's
+			 */
 			uint32_t bits = htobe32(a << 26 | b << 20 | c << 14 | d << 8);
 			memcpy(to + at, &bits, i + 1 < groups ? 4 : 3);
 		}
 	}
 	*size = at;
 	return read_last(p, to ? to + at : NULL, size);
-
 }
