@@ -285,7 +285,10 @@ streams() {
 			echo "allocation $n of $count failing: status $status"
 			false
 		fi
-		[ "$status" -eq 139 ] || [ "$status" -eq 127 ] || [ -z "$(find . -name '.*.[0-9a-f]*')" ]
+		if [ "$status" -ne 139 ] && [ "$status" -ne 127 ] && [ -n "$(find . -name '.*.[0-9a-f]*')" ]; then
+			echo "allocation $n of $count failing: status $status, $(<messages)"
+			false
+		fi
 		rm -f .*.[0-9a-f]*
 	done
 }
