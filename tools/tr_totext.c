@@ -6,7 +6,8 @@
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
-	{ STYLE, 0, "style", "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree|dot|script",
+	{ STYLE, 0, "style",
+	  "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree|dot|script",
 	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
 	  "prints, with threads; gnatcov, -raw, -base, -src: what gnatcov dump-trace, "
 	  "dump-trace-raw, dump-trace-base, dump-src-trace print; tree: processes, "
@@ -46,14 +47,8 @@ static const struct tr_tool tool = {
 
 /* In the order of the option's choices; the first of a format is its default. */
 static const struct tr_style *const styles[] = {
-	&tr_style_apitrace,
-	&tr_style_gnatcov,
-	&tr_style_gnatcov_raw,
-	&tr_style_gnatcov_base,
-	&tr_style_gnatcov_src,
-	&tr_style_tree,
-	&tr_style_dot,
-	&tr_style_script,
+	&tr_style_apitrace,    &tr_style_gnatcov, &tr_style_gnatcov_raw, &tr_style_gnatcov_base,
+	&tr_style_gnatcov_src, &tr_style_tree,	  &tr_style_dot,	 &tr_style_script,
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
@@ -63,7 +58,8 @@ struct totext {
 	const struct tr_style *style;  /* of this segment; NULL: not known yet, or there is none */
 	bool known;		       /* style says so, even where there is none */
 	void *views[STYLES];
-	void *view; /* of style; NULL: not made yet */
+	void *view;		     /* of style; NULL: not made yet */
+	struct tr_call_taker *taker; /* of view; NULL: it has none */
 };
 
 static const struct tr_style *style_of_format(struct tr_text format)
@@ -172,8 +168,10 @@ static void put(struct totext *t, struct tr_record *record)
 {
 	struct tr_error err;
 
-	if (!t->view)
+	if (!t->view) {
 		t->view = view_of(t, t->style);
+		t->taker = t->view && t->style->taker ? t->style->taker(t->view) : NULL;
+	}
 	enum tr_status status = t->view ? t->style->put(t->view, record, &err) : TR_OK;
 	if (status != TR_OK)
 		trouble(t, status, record, &err);
@@ -188,6 +186,7 @@ static void show(struct totext *t)
 		if (!t->chosen && (!t->known || record->type == TR_HEADER)) {
 			t->style = NULL;
 			t->view = NULL;
+			t->taker = NULL;
 			find_style(t, record);
 		}
 		if (t->style)
@@ -218,6 +217,7 @@ int main(int argc, char **argv)
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	while (tr_cli_option(&t.cli) != 0)
 		choose(&t);
+	t.cli.config.read.taker = &t.taker;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
 		show(&t);
 	for (size_t i = 0; i < STYLES; i++) {

@@ -13,6 +13,8 @@ struct tr_style {
 	/* The next line of the stream, NULL at its end. As tr_apitrace_text_put. */
 	enum tr_status (*put)(void *view, struct tr_record *record, struct tr_error *err);
 	void (*free)(void *view);
+	/* As tr_apitrace_text_taker. NULL: there is none. */
+	struct tr_call_taker *(*taker)(void *view);
 };
 
 extern const struct tr_style tr_style_apitrace;

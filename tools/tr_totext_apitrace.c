@@ -172,5 +172,18 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	return tr_apitrace_text_put(style->text, record, err);
 }
 
-const struct tr_style tr_style_apitrace = { "apitrace", (const char *const[]){ "apitrace", NULL },
-					    create, put, destroy };
+static struct tr_call_taker *taker(void *view)
+{
+	struct style *style = view;
+
+	return tr_apitrace_text_taker(style->text);
+}
+
+const struct tr_style tr_style_apitrace = {
+	.name = "apitrace",
+	.formats = (const char *const[]){ "apitrace", NULL },
+	.create = create,
+	.put = put,
+	.free = destroy,
+	.taker = taker,
+};

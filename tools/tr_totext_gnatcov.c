@@ -45,6 +45,24 @@ static void free_view(void *view)
 static const char *const formats[] = { "gnatcov", NULL };
 static const char *const none[] = { NULL };
 
-const struct tr_style tr_style_gnatcov = { "gnatcov", formats, create_dump, put, free_view };
-const struct tr_style tr_style_gnatcov_raw = { "gnatcov-raw", none, create_raw, put, free_view };
-const struct tr_style tr_style_gnatcov_base = { "gnatcov-base", none, create_base, put, free_view };
+const struct tr_style tr_style_gnatcov = {
+	.name = "gnatcov",
+	.formats = formats,
+	.create = create_dump,
+	.put = put,
+	.free = free_view,
+};
+const struct tr_style tr_style_gnatcov_raw = {
+	.name = "gnatcov-raw",
+	.formats = none,
+	.create = create_raw,
+	.put = put,
+	.free = free_view,
+};
+const struct tr_style tr_style_gnatcov_base = {
+	.name = "gnatcov-base",
+	.formats = none,
+	.create = create_base,
+	.put = put,
+	.free = free_view,
+};

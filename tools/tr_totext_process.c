@@ -113,6 +113,24 @@ static const char *const none[] = { NULL };
 static const char *const formats[] = { "klocwork", "strace",	"bear", "etrace",
 				       "compdb",   "buildspec", NULL };
 
-const struct tr_style tr_style_tree = { "tree", formats, create_tree, put_tree, free_tree };
-const struct tr_style tr_style_dot = { "dot", none, create_dot, put_dot, free_dot };
-const struct tr_style tr_style_script = { "script", none, create_script, put_script, free_script };
+const struct tr_style tr_style_tree = {
+	.name = "tree",
+	.formats = formats,
+	.create = create_tree,
+	.put = put_tree,
+	.free = free_tree,
+};
+const struct tr_style tr_style_dot = {
+	.name = "dot",
+	.formats = none,
+	.create = create_dot,
+	.put = put_dot,
+	.free = free_dot,
+};
+const struct tr_style tr_style_script = {
+	.name = "script",
+	.formats = none,
+	.create = create_script,
+	.put = put_script,
+	.free = free_script,
+};

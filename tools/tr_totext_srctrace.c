@@ -29,4 +29,10 @@ static void free_view(void *view)
 
 static const char *const formats[] = { "srctrace", NULL };
 
-const struct tr_style tr_style_gnatcov_src = { "gnatcov-src", formats, create, put, free_view };
+const struct tr_style tr_style_gnatcov_src = {
+	.name = "gnatcov-src",
+	.formats = formats,
+	.create = create,
+	.put = put,
+	.free = free_view,
+};

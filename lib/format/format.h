@@ -27,6 +27,7 @@
 #include "core/limits.h"
 #include "core/output.h"
 #include "record/record.h"
+#include "record/call_taker.h"
 #include "record/sieve.h"
 
 enum {
@@ -68,9 +69,11 @@ struct tr_read_config {
 	struct tr_limits limits;
 	struct tr_settings settings;
 	const char *name; /* of the file, as it was given; NULL: it has none, or is a member */
-	bool exact; /* --exact: add .raw where the rewrite would differ */
-	bool lines; /* --lines: one record for every line of the source, all bytes of it */
+	bool exact;	  /* --exact: add .raw where the rewrite would differ */
+	bool lines;	  /* --lines: one record for every line of the source, all bytes of it */
 	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */
+	/* Who takes plain calls, at any time; *taker NULL: nobody does. NULL: never. */
+	struct tr_call_taker *const *taker;
 	bool as_text; /* records may come as text, where that is cheaper than fields */
 };
 

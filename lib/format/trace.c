@@ -250,15 +250,19 @@ static enum tr_status check_depth(const struct tr_trace *trace, const struct tr_
 	return TR_WARN;
 }
 
-/* What a sieve left out was a record of the segment all the same. */
+/* What a sieve left out or somebody took was a record of the segment all the same. */
 static void count_left_out(struct tr_trace *trace)
 {
 	const struct tr_sieve *sieve = trace->config.read.sieve;
+	struct tr_call_taker *const *taker = trace->config.read.taker;
+	uint64_t left_out = trace->left_out;
 
-	if (!sieve)
-		return;
-	trace->segment.count += sieve->left_out - trace->left_out;
-	trace->left_out = sieve->left_out;
+	if (sieve)
+		left_out = sieve->left_out;
+	else if (taker && *taker)
+		left_out = (*taker)->taken;
+	trace->segment.count += left_out - trace->left_out;
+	trace->left_out = left_out;
 }
 
 /* What the reader's answer means. TR_END: nothing to hand out, look again. */

@@ -22,11 +22,19 @@ struct tr_apitrace_text *tr_apitrace_text_new(const struct tr_apitrace_text_conf
 		};
 	text->tables.look = (struct tr_apitrace_look){ text->colors.bold, text->colors.normal,
 						       config->arg_names };
+	tr_apitrace_text_take(&text->taker);
 	text->join = tr_join_new();
 	if (text->join)
 		return text;
 	free(text);
 	return NULL;
+}
+
+struct tr_call_taker *tr_apitrace_text_taker(struct tr_apitrace_text *text)
+{
+	const struct tr_apitrace_text_config *config = &text->config;
+
+	return config->verbose && !config->wanted && !config->keep_blob ? &text->taker : NULL;
 }
 
 void tr_apitrace_text_free(struct tr_apitrace_text *text)

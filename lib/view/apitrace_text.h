@@ -63,6 +63,9 @@ struct tr_apitrace_text *tr_apitrace_text_new(const struct tr_apitrace_text_conf
 enum tr_status tr_apitrace_text_put(struct tr_apitrace_text *text, struct tr_record *record,
 				    struct tr_error *err);
 
+/* Takes calls from a reader (call_taker.h). NULL: what is asked for needs their records. */
+struct tr_call_taker *tr_apitrace_text_taker(struct tr_apitrace_text *text);
+
 void tr_apitrace_text_free(struct tr_apitrace_text *text);
 
 #endif

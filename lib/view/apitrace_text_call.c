@@ -35,26 +35,20 @@ static char *put_thread(uint64_t number, char *to)
 	return to + len + 1;
 }
 
-/* The number and thread of a call, where they are numbers. False: one is not. */
-static bool put_numbers(struct tr_apitrace_text *text, const struct tr_record *record)
+/* The number and thread of a call. */
+static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t thread)
 {
-	const struct tr_cell *seq = &record->seq, *task = &record->task;
-	uint64_t thread = 0;
-	bool plain = seq->type == TR_CELL_NUMBER &&
-		     (task->type == TR_CELL_ABSENT || tr_cell_number(task, &thread));
-	char *to = plain ? tr_buffer_room(&text->line, TR_APITRACE_NUMBER) : NULL;
+	char *to = tr_buffer_room(&text->line, TR_APITRACE_NUMBER), *start = to;
 
-	if (!to || text->config.keep_blob)
-		return false;
-	char *start = to;
+	if (!to)
+		return;
 	if (text->config.call_numbers) {
-		to += tr_counter_write(&text->number, seq->number, to);
+		to += tr_counter_write(&text->number, number, to);
 		*to++ = ' ';
 	}
 	if (text->config.thread_ids)
 		to = put_thread(thread, to);
 	tr_buffer_used(&text->line, (size_t)(to - start));
-	return true;
 }
 
 /* The same, whatever they are. The number is kept for names of blobs. */
@@ -82,6 +76,18 @@ static void put_cells(struct tr_apitrace_text *text, const struct tr_record *rec
 	tr_buffer_put_byte(line, ' ');
 }
 
+static void put_place(struct tr_apitrace_text *text, const struct tr_record *record)
+{
+	const struct tr_cell *seq = &record->seq, *task = &record->task;
+	uint64_t thread = 0;
+
+	if (seq->type == TR_CELL_NUMBER && !text->config.keep_blob &&
+	    (task->type == TR_CELL_ABSENT || tr_cell_number(task, &thread)))
+		put_numbers(text, seq->number, thread);
+	else
+		put_cells(text, record);
+}
+
 /* What is no value stands as it is, and err tells of the first. False: memory is out. */
 static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field *field,
 			   const struct tr_error *trouble, enum tr_status *status,
@@ -98,26 +104,32 @@ static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field 
 	return true;
 }
 
-/* The value of a field behind what stands in front of it. False: memory is out. */
-static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct tr_record *record,
-		      struct tr_field *field, enum tr_status *status, struct tr_error *err)
+/* A value behind what stands in front of it. False: memory is out. */
+static bool put_value(struct tr_apitrace_text *text, struct tr_text lead,
+		      const struct tr_value *value)
 {
 	struct tr_buffer *line = &text->line;
-	struct tr_error trouble;
-	const struct tr_value *value = field->value;
 	char *to = tr_buffer_room(line, lead.len + TR_APITRACE_SLACK + TR_APITRACE_LEAF);
 
 	if (!to)
 		return false;
 	to = copy_short(to, lead);
-	char *end = value ? tr_apitrace_text_leaf(text, value, to) : NULL;
+	char *end = tr_apitrace_text_leaf(text, value, to);
 	line->len = (size_t)((end ? end : to) - line->data);
-	if (end)
-		return true;
-	if (!value)
-		value = tr_field_value(record, field, &trouble);
-	return value ? tr_apitrace_text_value(text, value)
-		     : put_text_as_is(text, field, &trouble, status, err);
+	return end || tr_apitrace_text_value(text, value);
+}
+
+static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct tr_record *record,
+		      struct tr_field *field, enum tr_status *status, struct tr_error *err)
+{
+	struct tr_error trouble;
+	const struct tr_value *value =
+		field->value ? field->value : tr_field_value(record, field, &trouble);
+
+	if (value)
+		return put_value(text, lead, value);
+	put_short(&text->line, lead);
+	return put_text_as_is(text, field, &trouble, status, err);
 }
 
 /* What stands in front of a field that is no argument of the function. */
@@ -257,8 +269,7 @@ enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_re
 		err->severity = TR_FLAW;
 	if (!is_wanted(text, record, &shape))
 		return TR_OK;
-	if (!put_numbers(text, record))
-		put_cells(text, record);
+	put_place(text, record);
 	put_short(&text->line, shape.function->head);
 	bool good = put_arguments(text, record, &shape, &status, err);
 	if (good && shape.result)
@@ -269,4 +280,70 @@ enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_re
 		return status;
 	}
 	return tr_error_memory(err);
+}
+
+static struct tr_apitrace_text *text_of(struct tr_call_taker *taker)
+{
+	return (struct tr_apitrace_text *)((char *)taker -
+					   offsetof(struct tr_apitrace_text, taker));
+}
+
+static bool take_begin(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
+		       struct tr_text name, size_t arguments)
+{
+	struct tr_apitrace_text *text = text_of(taker);
+
+	text->taken = tr_apitrace_text_function(text, name);
+	if (!text->taken || text->taken->count != arguments)
+		return false;
+	text->arguments = 0;
+	text->returned = false;
+	tr_output_lend(text->out, &text->line);
+	put_numbers(text, number, thread);
+	put_short(&text->line, text->taken->head);
+	return true;
+}
+
+static void take_argument(struct tr_call_taker *taker, const struct tr_value *value)
+{
+	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_text lead = text->taken->arguments[text->arguments++].lead;
+
+	text->line.failed |= !put_value(text, lead, value);
+}
+
+static void take_result(struct tr_call_taker *taker, const struct tr_value *value)
+{
+	static const char equals[4 + TR_APITRACE_SLACK] = ") = ";
+	struct tr_apitrace_text *text = text_of(taker);
+
+	text->returned = true;
+	text->line.failed |= !put_value(text, (struct tr_text){ equals, 4 }, value);
+}
+
+static bool take_end(struct tr_call_taker *taker, bool whole)
+{
+	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_buffer *line = &text->line;
+
+	if (!text->returned)
+		tr_buffer_put_byte(line, ')');
+	tr_buffer_put_byte(line, '\n');
+	if (text->config.multiline && text->taken->kinds & TR_CALL_END_FRAME)
+		tr_buffer_put_byte(line, '\n');
+	tr_arena_reset(&text->arena);
+	if (!whole || line->failed)
+		return false;
+	tr_output_put(text->out, line->data, line->len);
+	tr_output_record_end(text->out);
+	text->has_calls = true;
+	return true;
+}
+
+void tr_apitrace_text_take(struct tr_call_taker *taker)
+{
+	taker->begin = take_begin;
+	taker->argument = take_argument;
+	taker->result = take_result;
+	taker->end = take_end;
 }

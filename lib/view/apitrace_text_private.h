@@ -4,6 +4,7 @@
 
 #include "call/join.h"
 #include "core/decimal.h"
+#include "record/call_taker.h"
 #include "view/apitrace_tables.h"
 #include "view/apitrace_text.h"
 
@@ -49,6 +50,11 @@ struct tr_apitrace_text {
 
 	struct tr_counter number; /* of the last call */
 
+	struct tr_call_taker taker;
+	const struct tr_apitrace_function *taken; /* of the call that is being taken */
+	size_t arguments;			  /* of it, so far */
+	bool returned;				  /* a value came back */
+
 	struct tr_text call; /* the number of the call that is shown, for names of blobs */
 	unsigned blobs;	     /* of that call, so far */
 };
@@ -57,6 +63,10 @@ struct tr_apitrace_text {
 bool tr_apitrace_text_shape(struct tr_apitrace_text *text, struct tr_record *record,
 			    struct tr_apitrace_shape *shape);
 
+/* The first function of that name; NULL: there is none. */
+struct tr_apitrace_function *tr_apitrace_text_function(struct tr_apitrace_text *text,
+						       struct tr_text cell);
+
 /* The value of a field that is looked at, not shown; NULL: it has none. */
 const struct tr_value *tr_apitrace_text_look(struct tr_apitrace_text *text,
 					     struct tr_record *record, struct tr_field *field);
@@ -64,6 +74,9 @@ const struct tr_value *tr_apitrace_text_look(struct tr_apitrace_text *text,
 /* apitrace_text_call.c: appends a call, or an enter that did not return, to line. */
 enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
 				     struct tr_error *err);
+
+/* What takes such calls as they come. */
+void tr_apitrace_text_take(struct tr_call_taker *taker);
 
 /*
  * apitrace_text_value.c: writes a value that is neither a container nor text,

@@ -138,12 +138,9 @@ static bool guess_function(struct tr_apitrace_text *text, struct tr_record *reco
 	return tr_apitrace_function_guess(&text->tables, guess, &text->arena);
 }
 
-/*
- * The first function of that name; NULL: there is none. Binary readers have the
- * name of a function at one place, but elsewhere another may come to that place.
- */
-static struct tr_apitrace_function *function_of_name(struct tr_apitrace_text *text,
-						     struct tr_text cell)
+/* Binary readers have a name at one place, but elsewhere another may come to that place. */
+struct tr_apitrace_function *tr_apitrace_text_function(struct tr_apitrace_text *text,
+						       struct tr_text cell)
 {
 	size_t slot = ((uintptr_t)cell.data >> 3 ^ (uintptr_t)cell.data >> 9) % TR_APITRACE_NAMES;
 	struct tr_apitrace_known *known = &text->known[slot];
@@ -179,7 +176,7 @@ bool tr_apitrace_text_shape(struct tr_apitrace_text *text, struct tr_record *rec
 
 	*shape = (struct tr_apitrace_shape){ 0 };
 	if (record->name.type == TR_CELL_TEXT)
-		function = function_of_name(text, record->name.text);
+		function = tr_apitrace_text_function(text, record->name.text);
 	for (;;) {
 		if (!function && !guess_function(text, record))
 			return false;

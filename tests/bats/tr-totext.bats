@@ -157,3 +157,33 @@ END
 		tr-parse --join "$trace" | tr-totext | cmp - wanted
 	done
 }
+
+# both_ways FILE: plain calls are shown without records, which others are made of
+both_ways() {
+	local direct=0 piped=0
+	tr-totext -q "$1" >direct || direct=$?
+	tr-parse -q "$1" | tr-totext -q >piped || piped=$?
+	cmp direct piped && [ "$direct" -eq "$piped" ]
+}
+
+@test "hand-made, cut and damaged traces are shown the same without records and with them" {
+	local recipe i size
+	for recipe in "$data"/*.recipe; do
+		"${top_builddir:?}/tests/helper/apitrace_make" <"$recipe" >made
+		both_ways made
+	done
+	tr-repack -z none "$data/es2tri.trace" >whole
+	size=$(stat -c %s whole)
+	for ((i = 1; i < 100; i++)); do
+		head -c $((i * size / 100)) whole >cut
+		both_ways cut
+		{ head -c $((i * size / 100)) whole && printf 'x' && tail -c +$((i * size / 100 + 2)) whole; } >bad
+		both_ways bad
+	done
+}
+
+@test "traces of several kinds, one after the other" {
+	local gnatcov=$data/../gnatcov/plain_32le.trace
+	{ zcat "$data/gears.txt.gz" && tr-totext "$gnatcov" && zcat "$data/es2tri.txt.gz"; } >wanted
+	tr-totext "$data/gears.trace" "$gnatcov" "$data/es2tri.trace" | cmp - wanted
+}

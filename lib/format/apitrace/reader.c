@@ -21,6 +21,8 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 					  : TR_LITERAL_DEPTH;
 	if (config->as_text && !config->exact)
 		reader->event.line = &reader->line;
+	if (!config->as_text && !config->exact)
+		reader->taker = config->taker;
 	if (config->exact && !(reader->exact = tr_apitrace_exact_new())) {
 		tr_error_memory(err);
 		free(reader);
@@ -316,6 +318,9 @@ enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **recor
 	enum tr_status status = is_due(reader) ? hand_out(reader, record, err) : TR_END;
 	if (status != TR_END)
 		return status;
+	struct tr_call_taker *taker = reader->taker && reader->begun ? *reader->taker : NULL;
+	while (taker && tr_apitrace_take_call(reader, taker))
+		;
 	if (reader->ended ||
 	    (!tr_input_available(reader->in) && !tr_input_more(reader->in, 1) && reader->begun))
 		return TR_END;

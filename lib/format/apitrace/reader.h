@@ -1,6 +1,6 @@
 /*
  * Private to the reader: its state. reader_unit.c parses units of the stream,
- * reader.c makes records of them.
+ * reader.c makes records of them, but for those that reader_take.c gives away.
  */
 #ifndef TR_FORMAT_APITRACE_READER_H
 #define TR_FORMAT_APITRACE_READER_H
@@ -8,6 +8,7 @@
 #include "core/input.h"
 #include "format/apitrace/exact.h"
 #include "format/apitrace/parse.h"
+#include "record/call_taker.h"
 
 /* A call that was entered. */
 struct tr_apitrace_live {
@@ -32,7 +33,8 @@ struct tr_apitrace_reader {
 	struct tr_arena definition_arena;
 	bool record_due;
 
-	struct tr_buffer line; /* of the unit, where lines are wanted */
+	struct tr_buffer line;		    /* of the unit, where lines are wanted */
+	struct tr_call_taker *const *taker; /* NULL: nobody takes calls */
 
 	struct tr_apitrace_exact *exact; /* NULL: nobody asked for it */
 	bool begun;			 /* the head is behind us */
@@ -44,5 +46,8 @@ struct tr_apitrace_reader {
  * parse.outcome says why. The input stays where it is.
  */
 bool tr_apitrace_read_unit(struct tr_apitrace_reader *reader);
+
+/* reader_take.c: Gives the call at the input's position away. False: it is none that is plain. */
+bool tr_apitrace_take_call(struct tr_apitrace_reader *reader, struct tr_call_taker *taker);
 
 #endif
