@@ -327,7 +327,10 @@ enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *rec
 	view->record = record;
 	view->err = err;
 	view->status = TR_OK;
-	tr_buffer_reset(&view->text);
+	if (view->config.array || view->config.pretty)
+		tr_buffer_reset(&view->text);
+	else
+		tr_output_lend(view->out, &view->text); /* nothing else goes out before it */
 	look_at(view);
 	if (view->text.failed)
 		out_of_memory(view);
