@@ -64,12 +64,18 @@ static bool may_be_tar(struct tr_text start)
 
 static bool is_tar(struct tr_input *in)
 {
-	for (size_t want = 1; want < TAR_BLOCK; want = tr_input_available(in) + 1)
+	/* where the header is there at once, its name may have any bytes */
+	bool whole = tr_input_more(in, 1) && tr_input_available(in) >= TAR_BLOCK;
+	for (size_t want = 1; !whole && want < TAR_BLOCK; want = tr_input_available(in) + 1)
 		if (!tr_input_more(in, want) ||
 		    !may_be_tar((struct tr_text){ in->pos, tr_input_available(in) }))
 			return false;
-	return tr_input_more(in, TAR_BLOCK) && may_be_tar((struct tr_text){ in->pos, TAR_BLOCK }) &&
-	       (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0 || tar_sum_is_right(in->pos));
+	if (!tr_input_more(in, TAR_BLOCK) || !*in->pos)
+		return false;
+	/* two of three: the magic, the sum, a header as all of them are */
+	return (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0) + tar_sum_is_right(in->pos) +
+		       may_be_tar((struct tr_text){ in->pos, TAR_BLOCK }) >=
+	       2;
 }
 
 /*
@@ -111,12 +117,9 @@ const char *tr_archive_detect(struct tr_input *in)
 		const char *format;
 		struct tr_text magic;
 	} magics[] = {
-		{ "zip", { "PK\003\004", 4 } },
-		{ "zip", { "PK\005\006", 4 } }, /* an empty one */
-		{ "cpio", { "070701", 6 } },
-		{ "cpio", { "070702", 6 } },
-		{ "cpio", { "070707", 6 } },
-		{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
+		{ "zip", { "PK\003\004", 4 } }, { "zip", { "PK\005\006", 4 } }, /* an empty one */
+		{ "cpio", { "070701", 6 } },	{ "cpio", { "070702", 6 } },
+		{ "cpio", { "070707", 6 } },	{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
 	};
 	bool unsure = true;
 	for (size_t want = 1; unsure && tr_input_more(in, want);

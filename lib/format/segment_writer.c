@@ -65,6 +65,8 @@ static enum tr_status begin_segment(struct tr_segment_writer *base, struct tr_re
 	base->headed = true;
 	base->faithful =
 		format && format->text.data && tr_text_is(format->text, base->steps->format);
+	if (base->faithful && tr_output_count(base->out) == 0 && tr_record_field(header, ".bom"))
+		tr_output_put_literal(base->out, "\xef\xbb\xbf");
 	if (base->steps->begin)
 		begun = base->steps->begin(base, header, &remark);
 	if (begun == TR_OK)

@@ -56,6 +56,8 @@ bool tr_trace_make_header(struct tr_trace *trace, struct tr_record *own, struct 
 		tr_string_escape(tr_text_from(place->member), line);
 		tr_buffer_put_byte(line, '"');
 	}
+	if (place->bom && trace->config.read.exact)
+		tr_buffer_put_literal(line, "\t.bom=true");
 	for (size_t i = 0; own && i < own->count; i++)
 		put_field(&own->fields[i], line);
 	return made(trace, record, err);

@@ -285,6 +285,10 @@ cut_anywhere() {
 @test "names are bytes, whatever the locale" {
 	cp one.trec grüße.trec
 	cp one.trec $'b\xe4d.trec'
+	cp -- one.trec $'-two\nlines'
+	tar -cf a.tar -- $'-two\nlines'
+	[ "$(tr-parse --list a.tar | cut -f1)" = '-two\nlines' ]
+	tr-parse <a.tar | cmp - one.trec
 	tar -cf a.tar --format=pax b*.trec g*.trec
 	for locale in C C.UTF-8; do
 		LC_ALL=$locale tr-parse --list a.tar | cut -f1 | cmp - <(printf 'b\\xe4d.trec\ngrüße.trec\n')

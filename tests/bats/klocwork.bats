@@ -32,6 +32,17 @@ setup() {
 	cmp pretty.trec <(tr-parse zlib.json)
 }
 
+@test "a byte order mark: --exact tells of it, and it comes back" {
+	{ printf '\xef\xbb\xbf' && cat zlib.json; } >mark.json
+	tr-parse mark.json | cmp - <(tr-parse zlib.json)
+	tr-parse --exact mark.json | tr-repack | cmp - mark.json
+	tr-parse --exact mark.json | tr-filter exec | tr-tojson --as=klocwork | head -c 3 |
+		cmp - <(printf '\xef\xbb\xbf')
+	# only in front, and only of what it was
+	tr-parse --exact zlib.json mark.json | tr-repack | cmp - <(cat zlib.json zlib.json)
+	tr-parse --exact mark.json | tr-repack -t compdb | cmp - <(tr-repack -t compdb zlib.json)
+}
+
 @test "an edit of a stream with .raw wins" {
 	sed 's/,"/, "/g' zlib.json >blanks.json
 	tr-parse --exact blanks.json | sed 's/-O3/-O0/' | tr-repack >edited.json
