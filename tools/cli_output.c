@@ -49,7 +49,7 @@ void tr_cli_watch_exit(bool on)
 	running = on;
 }
 
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ };
 enum { DEADLY = sizeof deadly / sizeof deadly[0] };
 
 static void deadly_set(sigset_t *set)

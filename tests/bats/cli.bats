@@ -196,12 +196,12 @@ need_terminal() {
 }
 
 @test "-o: a signal leaves nothing behind" {
-	for signal in INT TERM HUP; do
+	for signal in INT TERM HUP QUIT PIPE XCPU XFSZ; do
 		echo old >out
 		rm -f in
 		mkfifo in
 		# a background job ignores SIGINT, and so does what a make in the background starts
-		env --default-signal=INT,TERM,HUP tr-parse -o out in &
+		env --default-signal=INT,TERM,HUP,QUIT,PIPE,XCPU,XFSZ tr-parse -o out in &
 		pid=$!
 		exec 9>in
 		many 1000 >&9
