@@ -71,6 +71,7 @@ void tr_error_clear(struct tr_error *err);
 void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same for who has arguments of its own. */
 void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
