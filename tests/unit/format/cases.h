@@ -154,4 +154,19 @@ static void run_cases(const struct tr_format *format, const char *name, bool rew
 	fclose(file);
 }
 
+/* What a writer makes of a stream. */
+static inline void check_written(const struct tr_format *format, const char *stream,
+				 const char *trace, const char *messages, const char *name)
+{
+	struct transcript got = { 0 };
+	ok(write_trace(format, tr_text_from(stream), &got), "%s: written", name);
+	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name);
+	same = ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name) &&
+	       same;
+	if (!same)
+		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
+		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
+	transcript_free(&got);
+}
+
 #endif

@@ -117,31 +117,17 @@ static void check_texts(void)
 	tr_buffer_free(&stream);
 }
 
-static void check_written(const char *stream, const char *trace, const char *messages,
-			  const char *name)
-{
-	struct transcript got = { 0 };
-
-	ok(write_trace(&tr_format_etrace, tr_text_from(stream), &got), "%s: written", name);
-	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the log", name);
-	same = ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name) &&
-	       same;
-	if (!same)
-		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
-		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
-	transcript_free(&got);
-}
-
 #define HEADER "%trec\t1\tformat=etrace\n"
 
 static void check_writer(void)
 {
-	check_written(HEADER "exit\t0\t1.5\t7\t-\tsignal=SIGKILL(9)\n!end\t1\n",
+	check_written(&tr_format_etrace, HEADER "exit\t0\t1.5\t7\t-\tsignal=SIGKILL(9)\n!end\t1\n",
 		      "0: 7,0,1,500000000!Exit|status=0\n", "", "fewer digits, a signal");
-	check_written(HEADER "exit\t0\t-\t7\t-\nexit\t1\t-\t8\t-\n!end\t2\n",
+	check_written(&tr_format_etrace, HEADER "exit\t0\t-\t7\t-\nexit\t1\t-\t8\t-\n!end\t2\n",
 		      "0: 7,0,0,0!Exit|\n0: 8,0,0,0!Exit|\n",
 		      "~ -: records without a time: it is 0 in the log\n", "no time");
 	check_written(
+		&tr_format_etrace,
 		"%trec\t1\tformat=strace\nexec\t0\t1.5\t7\t/a\tcwd=\"/w\"\targv=[\"a\"]\n!end\t1\n",
 		"INITCWD=/w\n"
 		"0: 7,0,1,500000000!New_proc|argsize=2,prognameisize=2,prognamepsize=2,cwdsize=2\n"
@@ -149,11 +135,14 @@ static void check_writer(void)
 		"0: 7,0,1,500000000!CW|/w\n0: 7,0,1,500000000!A[0]a\n"
 		"0: 7,0,1,500000000!End_of_args|\n",
 		"~ -: INITCWD was not in the stream: supplied\n", "another format");
-	check_written("%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n!end\t1\n",
-		      "", "~ -: records of kind raw have no place in etrace: 1\n",
-		      "what another format could not read");
+	check_written(
+		&tr_format_etrace,
+		"%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n!end\t1\n",
+		"", "~ -: records of kind raw have no place in etrace: 1\n",
+		"what another format could not read");
 	/* nothing is written of what lacks something */
-	check_written(HEADER "exec\t0\t1.5\t7\t/a\targv=[\"a\"]\n"
+	check_written(&tr_format_etrace,
+		      HEADER "exec\t0\t1.5\t7\t/a\targv=[\"a\"]\n"
 			     "exec\t0\t1.5\t7\t-\tcwd=\"/\"\targv=[\"a\"]\n"
 			     "exec\t0\t1.5\t7\t/a\tcwd=\"/\"\n"
 			     "exec\t0\t1.5\tx\t/a\tcwd=\"/\"\targv=[\"a\"]\n"
@@ -173,7 +162,8 @@ static void check_writer(void)
 		      "! -: flags: a word that is no flag of this call\n"
 		      "! -: time: no decimal number\n",
 		      "what lacks something");
-	check_written(HEADER "sys\t0\t1.5\t7\topen\tpath=\"/a\"\t->\terror=ENOENT\n"
+	check_written(&tr_format_etrace,
+		      HEADER "sys\t0\t1.5\t7\topen\tpath=\"/a\"\t->\terror=ENOENT\n"
 			     "sys\t1\t1.5\t7\tread\ta0=3\nsignal\t2\t1.5\t7\tSIGCHLD\n!end\t3\n",
 		      "",
 		      "~ -: records of kind open have no place in etrace: 1\n"
