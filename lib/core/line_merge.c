@@ -7,6 +7,7 @@ struct part {
 	struct tr_line_merge_part base;
 	size_t prefix_len;
 	struct tr_text line; /* the next one, in the window */
+	bool awake;
 };
 
 struct merge {
@@ -14,8 +15,12 @@ struct merge {
 	void (*look)(struct tr_text line, struct tr_line_merge_time *time);
 	struct part *parts; /* all of them, open for as long as the source is */
 	size_t count;
+	uint64_t rank;	    /* of who is woken next */
 	struct part **heap; /* those that have a line */
 	size_t live;
+	bool (*calls)(struct tr_text line, uint64_t *number); /* NULL: all are awake */
+	struct part *called;				      /* by the line that is given */
+	size_t asleep;					      /* none before it is */
 	bool started;
 	size_t given;		 /* bytes of the first part's line, its prefix included */
 	bool done;		 /* all of them, and it is skipped */
@@ -82,9 +87,67 @@ static enum tr_status advance(struct merge *merge, struct part *part, struct tr_
 	return TR_OK;
 }
 
+static void swim(struct merge *merge, size_t i)
+{
+	struct part *part = merge->heap[i];
+
+	for (; i > 0 && is_before(part, merge->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		merge->heap[i] = merge->heap[(i - 1) / 2];
+	merge->heap[i] = part;
+}
+
+/* Who is woken last comes first. False: memory is out. */
+static bool wake(struct merge *merge, struct part *part, struct tr_error *err)
+{
+	enum tr_status status = advance(merge, part, err);
+
+	part->awake = true;
+	part->base.time = (struct tr_line_merge_time){ .rank = merge->rank-- };
+	if (status == TR_OK) {
+		merge->heap[merge->live] = part;
+		swim(merge, merge->live++);
+	}
+	return status != TR_FATAL;
+}
+
+/* While nobody is awake and somebody sleeps. */
+static bool wake_next(struct merge *merge, struct tr_error *err)
+{
+	bool good = true;
+
+	while (good && merge->calls && !merge->live && merge->asleep < merge->count) {
+		struct part *part = &merge->parts[merge->asleep++];
+		good = part->awake || wake(merge, part, err);
+	}
+	return good;
+}
+
+/* The part that the line calls, where it sleeps; NULL: none. */
+static struct part *find_called(const struct merge *merge, struct tr_text line)
+{
+	size_t low = 0, high = merge->count;
+	uint64_t number;
+
+	if (!merge->calls || !merge->calls(line, &number))
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (merge->parts[middle].base.number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == merge->count || merge->parts[low].base.number != number ||
+	    merge->parts[low].awake)
+		return NULL;
+	return &merge->parts[low];
+}
+
 static bool start(struct merge *merge, struct tr_error *err)
 {
 	merge->started = true;
+	if (merge->calls)
+		return wake_next(merge, err);
 	for (size_t i = 0; i < merge->count; i++) {
 		enum tr_status status = advance(merge, &merge->parts[i], err);
 		if (status == TR_FATAL)
@@ -110,7 +173,10 @@ static bool step(struct merge *merge, struct tr_error *err)
 		merge->heap[0] = merge->heap[--merge->live];
 	if (merge->live)
 		sink(merge, 0);
-	return true;
+	if (merge->called && !wake(merge, merge->called, err))
+		return false;
+	merge->called = NULL;
+	return wake_next(merge, err);
 }
 
 /* From offset on, as far as there is room. */
@@ -142,8 +208,10 @@ static size_t give(struct merge *merge, char *buf, size_t cap)
 	merge->done = merge->given == prefix.len + line.len && (end || n < cap);
 	if (merge->done && !end)
 		buf[n++] = '\n';
-	if (merge->done)
+	if (merge->done) {
+		merge->called = find_called(merge, (struct tr_text){ line.data, line.len - end });
 		tr_input_skip(part->base.in, line.len);
+	}
 	return n;
 }
 
@@ -218,4 +286,21 @@ struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size
 			(struct part){ .base = parts[i], .prefix_len = strlen(parts[i].prefix) };
 	tr_error_clear(&merge->trouble);
 	return &merge->base;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return (x->base.number > y->base.number) - (x->base.number < y->base.number);
+}
+
+void tr_line_merge_calls(struct tr_source *source,
+			 bool (*calls)(struct tr_text line, uint64_t *number))
+{
+	struct merge *merge = (struct merge *)source;
+
+	merge->calls = calls;
+	merge->rank = UINT64_MAX;
+	qsort(merge->parts, merge->count, sizeof *merge->parts, by_number);
 }

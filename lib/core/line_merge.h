@@ -21,6 +21,7 @@ enum { TR_LINE_MERGE_PREFIX = 24 };
 
 struct tr_line_merge_part {
 	struct tr_input *in;
+	uint64_t number;		   /* for tr_line_merge_calls */
 	struct tr_line_merge_time time;	   /* of lines before the first that has one */
 	char prefix[TR_LINE_MERGE_PREFIX]; /* put in front of each line; NUL-terminated */
 };
@@ -33,5 +34,13 @@ struct tr_line_merge_part {
 struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size_t count,
 				    void (*look)(struct tr_text line,
 						 struct tr_line_merge_time *time));
+
+/*
+ * For parts without times, of a source that was just made: a part sleeps until a
+ * line of another one calls it (true, and its number), and then has all its
+ * lines before that one goes on. Where nobody is awake the lowest number is.
+ */
+void tr_line_merge_calls(struct tr_source *source,
+			 bool (*calls)(struct tr_text line, uint64_t *number));
 
 #endif

@@ -38,15 +38,28 @@ static bool wait_for_bytes(struct fd_source *s)
 	return polled[1].revents == 0;
 }
 
+/* A file at its end needs no descriptor any more: there may be thousands of small ones. */
+static void let_go(struct fd_source *s)
+{
+	if (s->owned && !s->may_wait) {
+		close(s->fd);
+		s->fd = -1;
+	}
+}
+
 static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct fd_source *s = self(source);
 	for (;;) {
+		if (s->fd < 0)
+			return 0;
 		if (s->may_wait && !wait_for_bytes(s))
 			return 0;
 		ssize_t n = read(s->fd, buf, cap);
 		if (n >= 0) {
 			s->count += (uint64_t)n;
+			if (n == 0 && cap)
+				let_go(s);
 			return n;
 		}
 		/* EAGAIN: somebody left O_NONBLOCK on a descriptor that we share */
@@ -67,7 +80,7 @@ static bool fd_would_wait(struct tr_source *source)
 static void fd_close(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
-	if (s->owned)
+	if (s->owned && s->fd >= 0)
 		close(s->fd);
 	if (s->wake[0] >= 0) {
 		close(s->wake[0]);

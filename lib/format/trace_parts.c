@@ -84,6 +84,19 @@ static bool is_empty(const struct tr_trace *trace)
 	return trace->in && !trace->archives.count && !tr_input_more(trace->in, 1) && !trace->in->damaged;
 }
 
+/*
+ * Most parts are small. Who has seen their end has their bytes in the window,
+ * and their descriptor is closed: many processes make many files.
+ */
+static void look_for_end(const struct tr_trace *trace)
+{
+	enum { SMALL = 64 << 10 };
+	uint64_t max = trace->config.read.limits.max_record;
+
+	if (trace->place.size >= 0 && trace->place.size < SMALL)
+		tr_input_more(trace->in, max < SMALL ? max : SMALL);
+}
+
 /* Opens the next operand. True: it is another part, and its window is added. */
 static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
 		       struct parts *parts, struct tr_error *err)
@@ -103,6 +116,8 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 	}
 	if (empty)
 		tr_input_free(trace->in);
+	else if (another)
+		look_for_end(trace);
 	put_aside(trace, ahead);
 	ahead->there = !another;
 	if (!another) {

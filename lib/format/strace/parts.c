@@ -1,16 +1,17 @@
 /*
  * The files of -ff as one log: the lines of all in the order of their times, each
- * with the number of its process in front. Without times one process is told
- * after the other, parents first as far as their numbers say so.
+ * with the number of its process in front. Without times a child is told, as a
+ * whole, where its parent makes it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/line_merge.h"
-#include "format/strace/prefix.h"
+#include "format/strace/reader.h"
 #include "format/strace/scan.h"
 #include "format/strace/strace.h"
+#include "format/strace/value.h"
 
 bool tr_strace_name_number(const char *name, uint64_t *number)
 {
@@ -65,6 +66,33 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 	time->fraction = fraction;
 }
 
+/* The line makes a process or thread: its number. */
+static bool calls(struct tr_text line, uint64_t *number)
+{
+	struct tr_strace_prefix prefix;
+	struct tr_strace_body body;
+	unsigned long long child;
+
+	tr_strace_prefix_read(line, &prefix);
+	tr_strace_body_read(tr_text_span(prefix.body, line.data + line.len), &body);
+	if (body.type != TR_STRACE_CALL || !tr_strace_is_fork(body.name) ||
+	    !tr_strace_succeeded(&body.result) || !tr_strace_number(body.result.value, &child))
+		return false;
+	*number = child;
+	return true;
+}
+
+static bool has_times(struct tr_input *in)
+{
+	struct tr_line_merge_time time = { 0, 0, 0 };
+	struct tr_text line;
+	struct tr_error err;
+
+	if (tr_input_line(in, &line, &err) == TR_OK)
+		look(line, &time);
+	return time.seconds || time.fraction;
+}
+
 struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
 				  size_t count)
 {
@@ -75,12 +103,16 @@ struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *
 			tr_input_free(parts[i]);
 		return NULL;
 	}
+	bool timed = false;
 	for (size_t i = 0; i < count; i++) {
+		timed = timed || has_times(parts[i]);
 		list[i].in = parts[i];
-		list[i].time.rank = (uint64_t)numbers[i];
+		list[i].number = list[i].time.rank = (uint64_t)numbers[i];
 		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
 	}
 	struct tr_source *source = tr_line_merge_new(list, count, look);
 	free(list);
+	if (source && !timed)
+		tr_line_merge_calls(source, calls);
 	return source;
 }
