@@ -83,25 +83,11 @@ bool tr_environment_is_unknown(const struct tr_environment *env)
 	return env->origin == env;
 }
 
-static struct tr_environment **bucket_of(struct tr_environments *pool, uint64_t hash)
-{
-	return &pool->buckets[hash & (pool->bucket_count - 1)];
-}
-
-static void remove_from_bucket(struct tr_environments *pool, struct tr_environment *env)
-{
-	struct tr_environment **place = bucket_of(pool, env->hash);
-	while (*place != env)
-		place = &(*place)->next;
-	*place = env->next;
-	pool->count--;
-}
-
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env)
 {
 	while (env && --env->references == 0) {
 		struct tr_environment *base = env->base;
-		remove_from_bucket(pool, env);
+		tr_environments_drop(pool, env);
 		for (size_t i = 0; i < env->count; i++) {
 			tr_atom_release(&pool->atoms, env->entries[i].name);
 			tr_atom_release(&pool->atoms, env->entries[i].value);
@@ -110,56 +96,6 @@ void tr_environment_release(struct tr_environments *pool, struct tr_environment 
 		free(env);
 		env = base;
 	}
-}
-
-/* Twice as many buckets; without memory the chains get longer. */
-static void grow(struct tr_environments *pool)
-{
-	size_t count = pool->bucket_count * 2;
-	struct tr_environment **buckets = calloc(count, sizeof *buckets);
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < pool->bucket_count; i++) {
-		struct tr_environment *next;
-		for (struct tr_environment *env = pool->buckets[i]; env; env = next) {
-			struct tr_environment **bucket = &buckets[env->hash & (count - 1)];
-			next = env->next;
-			env->next = *bucket;
-			*bucket = env;
-		}
-	}
-	free(pool->buckets);
-	pool->buckets = buckets;
-	pool->bucket_count = count;
-}
-
-static uint64_t mix(uint64_t hash, const void *pointer)
-{
-	hash = (hash ^ (uintptr_t)pointer) * UINT64_C(0x9fb21c651e98df25);
-	return hash ^ hash >> 29;
-}
-
-static bool is_same(const struct tr_environment *a, const struct tr_environment *b)
-{
-	return a->hash == b->hash && a->base == b->base && a->count == b->count &&
-	       memcmp(a->entries, b->entries, a->count * sizeof *a->entries) == 0;
-}
-
-static uint64_t hash_of(const struct tr_environment *env)
-{
-	uint64_t hash = mix(0, env->base);
-	for (uint32_t i = 0; i < env->count; i++)
-		hash = mix(mix(hash, env->entries[i].name), env->entries[i].value);
-	return hash;
-}
-
-static void add_to_bucket(struct tr_environments *pool, struct tr_environment *env)
-{
-	struct tr_environment **bucket = bucket_of(pool, env->hash);
-	env->next = *bucket;
-	*bucket = env;
-	if (++pool->count > pool->bucket_count)
-		grow(pool);
 }
 
 static struct tr_environment *allocate(size_t count)
@@ -221,10 +157,7 @@ static bool settle(struct tr_environments *pool, struct tr_environment *env)
 /* The new environment, or the one that is there already and says the same. Takes env over. */
 static struct tr_environment *share(struct tr_environments *pool, struct tr_environment *env)
 {
-	env->hash = hash_of(env);
-	struct tr_environment *other = *bucket_of(pool, env->hash);
-	while (other && !is_same(env, other))
-		other = other->next;
+	struct tr_environment *other = tr_environments_find(pool, env);
 	if (other || !settle(pool, env)) {
 		free(env);
 		return tr_environment_retain(other);
@@ -234,7 +167,7 @@ static struct tr_environment *share(struct tr_environments *pool, struct tr_envi
 		tr_atom_retain(env->entries[i].name);
 		tr_atom_retain(env->entries[i].value);
 	}
-	add_to_bucket(pool, env);
+	tr_environments_keep(pool, env);
 	return env;
 }
 
@@ -303,9 +236,7 @@ static struct tr_environment *make(struct tr_environments *pool, size_t findings
 		return NULL;
 	}
 	env->heavy = true;
-	/* what was made of nothing is not looked for, but has to be somewhere */
-	env->hash = mix(0, env);
-	add_to_bucket(pool, env);
+	tr_environments_keep_alone(pool, env);
 	return env;
 }
 

@@ -97,6 +97,17 @@ static inline struct tr_atom *tr_name_key(struct tr_environments *pool, struct t
 /* *verdict: TR_NAME_…, as the rules have it. False: memory is out. */
 bool tr_name_judge(struct tr_environments *pool, struct tr_atom *name, unsigned *verdict);
 
+/* environment_table.c */
+
+/* One that says the same as env, whose hash is set; NULL: there is none. */
+struct tr_environment *tr_environments_find(struct tr_environments *pool,
+					    struct tr_environment *env);
+/* Puts env, whose hash is set, among all. */
+void tr_environments_keep(struct tr_environments *pool, struct tr_environment *env);
+/* The same for one that was made of nothing: it is not looked for, but has to be somewhere. */
+void tr_environments_keep_alone(struct tr_environments *pool, struct tr_environment *env);
+void tr_environments_drop(struct tr_environments *pool, struct tr_environment *env);
+
 /* environment_memory.c */
 void tr_environments_forget(struct tr_environments *pool);
 

@@ -1,6 +1,8 @@
 /*
- * The whole environment of each program of a segment, whatever way its record
- * tells it: whole, against its parent's, or against the first one.
+ * The whole environment of the program that has just come, whatever way its
+ * record tells it: whole, against its parent's, or against the first one. One
+ * look, in bounded memory: a parent that stands behind its child is not waited
+ * for, so that the child's is not known. lineage.h waits, and remembers all.
  */
 #ifndef TR_PROCESS_FOLLOW_H
 #define TR_PROCESS_FOLLOW_H

@@ -218,25 +218,6 @@ bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const str
 	return heir->own != NULL;
 }
 
-/* Where the seq stands among the others. */
-static void note_seq(struct tr_lineage *lineage, uint64_t seq)
-{
-	lineage->numbered++;
-	if (!lineage->any_seq || seq > lineage->highest)
-		lineage->highest = seq;
-	else
-		lineage->disorder = lineage->numbered;
-	lineage->any_seq = true;
-}
-
-/* Can a record with this number not come any more? */
-static bool has_passed(const struct tr_lineage *lineage, uint64_t seq)
-{
-	return lineage->any_seq && seq < lineage->highest &&
-	       lineage->numbered - lineage->disorder >= TR_LINEAGE_ORDER &&
-	       !tr_id_map_get(&lineage->pending, seq);
-}
-
 /*
  * What the record's envdiff is against goes to heir->parent, or heir->wanted is
  * set, and *found is false.
@@ -254,7 +235,7 @@ static enum tr_status find_parent(struct tr_lineage *lineage, struct tr_record *
 		heir->wanted = value->as.number;
 		parent = tr_id_map_get(&lineage->known, heir->wanted);
 		bool self = heir->has_seq && heir->seq == heir->wanted;
-		*found = parent || self || has_passed(lineage, heir->wanted);
+		*found = parent || self || tr_lineage_has_passed(lineage, heir->wanted);
 		if (!parent && *found) {
 			heir->trouble = self ? own_parent : was_left_out;
 			parent = tr_lineage_missing(lineage, heir->wanted);
@@ -365,7 +346,7 @@ static enum tr_status follow_exec(struct tr_lineage *lineage, struct tr_record *
 	new->references = 1;
 	new->has_seq = tr_cell_number(&record->seq, &new->seq);
 	if (new->has_seq)
-		note_seq(lineage, new->seq);
+		tr_lineage_note_seq(lineage, new->seq);
 	enum tr_status status = fill(lineage, record, new, err);
 	if (status == TR_FATAL) {
 		tr_lineage_release(lineage, new);
@@ -399,7 +380,7 @@ enum tr_status tr_lineage_follow(struct tr_lineage *lineage, struct tr_record *r
 		return TR_OK;
 	bool is_exec = tr_text_is(record->kind, "exec"), is_env = tr_text_is(record->kind, "env");
 	if (!is_exec && tr_cell_number(&record->seq, &seq))
-		note_seq(lineage, seq);
+		tr_lineage_note_seq(lineage, seq);
 	if (tr_text_is(record->kind, "meta"))
 		return follow_meta(lineage, record, err);
 	if (!is_exec && !is_env)

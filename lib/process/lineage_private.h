@@ -50,6 +50,12 @@ bool tr_lineage_look_at_first(struct tr_lineage *lineage, struct tr_record *reco
 
 /* lineage_wait.c */
 
+/* A record with that seq comes: where it stands among the others. */
+void tr_lineage_note_seq(struct tr_lineage *lineage, uint64_t seq);
+
+/* Can a record with this number not come any more? */
+bool tr_lineage_has_passed(const struct tr_lineage *lineage, uint64_t seq);
+
 /* Puts the heir among those that wait for heir->wanted. False: memory. */
 bool tr_lineage_wait(struct tr_lineage *lineage, struct tr_heir *heir);
 

@@ -8,6 +8,23 @@
 static const char left_out[] = "the environment of its parent is not known";
 static const char circle[] = "it is its own ancestor";
 
+void tr_lineage_note_seq(struct tr_lineage *lineage, uint64_t seq)
+{
+	lineage->numbered++;
+	if (!lineage->any_seq || seq > lineage->highest)
+		lineage->highest = seq;
+	else
+		lineage->disorder = lineage->numbered;
+	lineage->any_seq = true;
+}
+
+bool tr_lineage_has_passed(const struct tr_lineage *lineage, uint64_t seq)
+{
+	return lineage->any_seq && seq < lineage->highest &&
+	       lineage->numbered - lineage->disorder >= TR_LINEAGE_ORDER &&
+	       !tr_id_map_get(&lineage->pending, seq);
+}
+
 bool tr_lineage_is_waiting(const struct tr_lineage *lineage)
 {
 	return lineage->waiting > 0;

@@ -1,16 +1,9 @@
-#include "process/runs.h"
+#include "process/runs_private.h"
 
 #include <stdlib.h>
 
 #include "record/ask.h"
 #include "record/literal.h"
-
-struct tr_run_task {
-	struct tr_run *run; /* what runs in it; holds a reference */
-	bool thread;	    /* of a process: its end ends no run */
-	size_t len;
-	char id[];
-};
 
 void tr_runs_init(struct tr_runs *runs,
 		  void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
@@ -23,114 +16,6 @@ void tr_runs_init(struct tr_runs *runs,
 				  .latest = TR_INSTANT_NONE,
 				  .tasks = TR_MAP_INIT,
 				  .by_seq = TR_ID_MAP_INIT };
-}
-
-static void tell(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record)
-{
-	if (runs->tell)
-		runs->tell(runs->context, event, run, record);
-}
-
-static void forget_seq(struct tr_runs *runs, struct tr_run *run)
-{
-	if (run->known_by_seq && tr_id_map_get(&runs->by_seq, run->seq) == run)
-		tr_id_map_take(&runs->by_seq, run->seq);
-	run->known_by_seq = false;
-}
-
-static void end_run(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
-		    int64_t ended)
-{
-	if (run->told_end)
-		return;
-	run->told_end = true;
-	run->ended = ended;
-	run->last = runs->records;
-	tell(runs, TR_RUN_ENDED, run, record);
-}
-
-static void release(struct tr_runs *runs, struct tr_run *run)
-{
-	if (--run->references)
-		return;
-	end_run(runs, run, NULL, TR_INSTANT_NONE);
-	forget_seq(runs, run);
-	if (run->older)
-		run->older->newer = run->newer;
-	else
-		runs->oldest = run->newer;
-	if (run->newer)
-		run->newer->older = run->older;
-	else
-		runs->newest = run->older;
-	free(run);
-}
-
-/* NULL: memory is out. */
-static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
-{
-	struct tr_run *run = calloc(1, sizeof *run);
-
-	if (!run)
-		return NULL;
-	run->number = runs->count++;
-	run->parent = run->parent_seq = run->replaces = TR_RUN_NONE;
-	if (!tr_cell_number(&record->seq, &run->seq))
-		run->seq = TR_RUN_NONE;
-	run->status = UINT64_MAX;
-	run->began = tr_instant_from_cell(&record->time);
-	run->ended = TR_INSTANT_NONE;
-	run->first = run->last = runs->records;
-	run->references = 1;
-	run->older = runs->newest;
-	if (runs->newest)
-		runs->newest->newer = run;
-	else
-		runs->oldest = run;
-	runs->newest = run;
-	return run;
-}
-
-static struct tr_run_task *find_task(struct tr_runs *runs, struct tr_text id)
-{
-	return id.data ? tr_map_get(&runs->tasks, id) : NULL;
-}
-
-/* Takes over the caller's reference to the run. False: memory is out, the reference is gone too. */
-static bool set_task(struct tr_runs *runs, struct tr_text id, struct tr_run *run, bool thread)
-{
-	struct tr_run_task *task = find_task(runs, id);
-
-	if (!task) {
-		task = malloc(sizeof *task + id.len + 1);
-		if (task) {
-			task->run = NULL;
-			task->len = id.len;
-			memcpy(task->id, id.data, id.len);
-		}
-		if (!task ||
-		    !tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task)) {
-			free(task);
-			release(runs, run);
-			return false;
-		}
-	}
-	if (task->run)
-		release(runs, task->run);
-	task->run = run;
-	task->thread = thread;
-	return true;
-}
-
-static void drop_task(struct tr_runs *runs, struct tr_text id)
-{
-	struct tr_run_task *task = tr_map_take(&runs->tasks, id);
-
-	if (!task)
-		return;
-	release(runs, task->run);
-	free(task);
 }
 
 /* The id that a cell holds; data NULL: none. False: memory is out. */
@@ -209,7 +94,7 @@ static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct t
 	}
 	if (!field_text(runs, record, "ppid", &parent))
 		return false;
-	const struct tr_run_task *task = find_task(runs, parent);
+	const struct tr_run_task *task = tr_run_task_find(runs, parent);
 	run->parent = task && task->run != run ? task->run->number : TR_RUN_NONE;
 	return true;
 }
@@ -231,12 +116,12 @@ static bool same_process(const struct tr_run *old, const struct tr_run *now)
 /* The process of that run calls exec again. NULL: memory is out. */
 static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct tr_record *record)
 {
-	struct tr_run *run = new_run(runs, record);
+	struct tr_run *run = tr_run_new(runs, record);
 
 	if (!run)
 		return NULL;
 	if (!find_parent(runs, record, run)) {
-		release(runs, run);
+		tr_run_release(runs, run);
 		return NULL;
 	}
 	if (!old->told_end && same_process(old, run)) {
@@ -245,9 +130,9 @@ static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct t
 		run->replaces = old->number;
 		run->forked = old->forked;
 		old->fate = TR_RUN_REPLACED;
-		end_run(runs, old, record, run->began);
+		tr_run_end(runs, old, record, run->began);
 	} else {
-		end_run(runs, old, NULL, TR_INSTANT_NONE);
+		tr_run_end(runs, old, NULL, TR_INSTANT_NONE);
 	}
 	return run;
 }
@@ -256,7 +141,7 @@ static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct t
 static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_text id,
 		     struct tr_run **result)
 {
-	struct tr_run_task *task = find_task(runs, id);
+	struct tr_run_task *task = tr_run_task_find(runs, id);
 	struct tr_run *run = task ? task->run : NULL;
 
 	*result = run;
@@ -267,21 +152,21 @@ static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		run->first = runs->records;
 		return true;
 	}
-	run = run ? replace(runs, run, record) : new_run(runs, record);
+	run = run ? replace(runs, run, record) : tr_run_new(runs, record);
 	if (!run)
 		return false;
 	if (!task && !find_parent(runs, record, run)) {
-		release(runs, run);
+		tr_run_release(runs, run);
 		return false;
 	}
 	*result = run;
-	tell(runs, TR_RUN_BEGAN, run, record);
+	tr_run_tell(runs, TR_RUN_BEGAN, run, record);
 	if (id.data)
-		return set_task(runs, id, run, false);
+		return tr_run_task_set(runs, id, run, false);
 	/* nobody else has an id with a NUL in front */
 	char own[1 + sizeof run->number] = { 0 };
 	memcpy(own + 1, &run->number, sizeof run->number);
-	return set_task(runs, (struct tr_text){ own, sizeof own }, run, false);
+	return tr_run_task_set(runs, (struct tr_text){ own, sizeof own }, run, false);
 }
 
 static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
@@ -299,7 +184,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 			return false;
 		run->known_by_seq = true;
 	}
-	tell(runs, TR_RUN_PROGRAM, run, record);
+	tr_run_tell(runs, TR_RUN_PROGRAM, run, record);
 	if (!field_text(runs, record, "status", &status) ||
 	    !field_text(runs, record, "signal", &signal))
 		return false;
@@ -310,7 +195,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (!tr_instant_from_field(record, "end", &end))
 		return false;
 	/* children still come, so the task stays */
-	end_run(runs, run, record, end);
+	tr_run_end(runs, run, record, end);
 	return true;
 }
 
@@ -337,12 +222,12 @@ static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_ru
 	if (child == parent)
 		return;
 	child->parent = parent->number;
-	tell(runs, TR_RUN_ADOPTED, child, NULL);
+	tr_run_tell(runs, TR_RUN_ADOPTED, child, NULL);
 }
 
 static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_run_task *parent = find_task(runs, id), *child;
+	struct tr_run_task *parent = tr_run_task_find(runs, id), *child;
 	struct tr_text child_id;
 	bool thread;
 
@@ -351,18 +236,18 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (!id.data || !child_id.data)
 		return true;
 	if (!parent) {
-		struct tr_run *run = new_run(runs, record);
+		struct tr_run *run = tr_run_new(runs, record);
 		if (!run)
 			return false;
-		tell(runs, TR_RUN_BEGAN, run, record);
-		if (!set_task(runs, id, run, false))
+		tr_run_tell(runs, TR_RUN_BEGAN, run, record);
+		if (!tr_run_task_set(runs, id, run, false))
 			return false;
-		parent = find_task(runs, id);
+		parent = tr_run_task_find(runs, id);
 	}
-	child = find_task(runs, child_id);
+	child = tr_run_task_find(runs, child_id);
 	if (thread) {
 		parent->run->references++;
-		return set_task(runs, child_id, parent->run, true);
+		return tr_run_task_set(runs, child_id, parent->run, true);
 	}
 	/* a task that was forked before has its id from another process, which is gone */
 	if (child && !child->run->told_end && !child->run->forked) {
@@ -370,19 +255,19 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		return true;
 	}
 	if (child)
-		end_run(runs, child->run, NULL, TR_INSTANT_NONE);
-	struct tr_run *run = new_run(runs, record);
+		tr_run_end(runs, child->run, NULL, TR_INSTANT_NONE);
+	struct tr_run *run = tr_run_new(runs, record);
 	if (!run)
 		return false;
 	run->parent = parent->run->number;
 	run->forked = true;
-	tell(runs, TR_RUN_BEGAN, run, record);
-	return set_task(runs, child_id, run, false);
+	tr_run_tell(runs, TR_RUN_BEGAN, run, record);
+	return tr_run_task_set(runs, child_id, run, false);
 }
 
 static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_run_task *task = find_task(runs, id);
+	struct tr_run_task *task = tr_run_task_find(runs, id);
 	struct tr_text status, signal;
 
 	if (!task)
@@ -392,9 +277,9 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		    !field_text(runs, record, "signal", &signal))
 			return false;
 		set_fate(task->run, status, signal);
-		end_run(runs, task->run, record, tr_instant_from_cell(&record->time));
+		tr_run_end(runs, task->run, record, tr_instant_from_cell(&record->time));
 	}
-	drop_task(runs, id);
+	tr_run_task_drop(runs, id);
 	return true;
 }
 
@@ -416,9 +301,9 @@ void tr_runs_finish(struct tr_runs *runs)
 	struct tr_run_task *task;
 
 	for (struct tr_run *run = runs->oldest; run; run = run->newer)
-		end_run(runs, run, NULL, TR_INSTANT_NONE);
+		tr_run_end(runs, run, NULL, TR_INSTANT_NONE);
 	while ((task = tr_map_next(&runs->tasks, &position))) {
-		release(runs, task->run);
+		tr_run_release(runs, task->run);
 		free(task);
 	}
 	tr_map_clear(&runs->tasks);

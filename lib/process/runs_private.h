@@ -1,0 +1,36 @@
+/* What the files runs*.c share: runs, and who they run in. */
+#ifndef TR_PROCESS_RUNS_PRIVATE_H
+#define TR_PROCESS_RUNS_PRIVATE_H
+
+#include "process/runs.h"
+
+struct tr_run_task {
+	struct tr_run *run; /* what runs in it; holds a reference */
+	bool thread;	    /* of a process: its end ends no run */
+	size_t len;
+	char id[];
+};
+
+void tr_run_tell(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record);
+
+/* A run that begins with the record; the caller's reference. NULL: memory is out. */
+struct tr_run *tr_run_new(struct tr_runs *runs, struct tr_record *record);
+
+/* Told once, whoever says it. */
+void tr_run_end(struct tr_runs *runs, struct tr_run *run, struct tr_record *record, int64_t ended);
+
+/* With the last reference it has ended. */
+void tr_run_release(struct tr_runs *runs, struct tr_run *run);
+
+/* NULL: nobody has the id, or there is none. */
+struct tr_run_task *tr_run_task_find(struct tr_runs *runs, struct tr_text id);
+
+/*
+ * The run is what runs in the task of that id; takes over the caller's
+ * reference. False: memory is out, the reference is gone too.
+ */
+bool tr_run_task_set(struct tr_runs *runs, struct tr_text id, struct tr_run *run, bool thread);
+void tr_run_task_drop(struct tr_runs *runs, struct tr_text id);
+
+#endif
