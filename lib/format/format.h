@@ -68,7 +68,7 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 struct tr_read_config {
 	struct tr_limits limits;
 	struct tr_settings settings;
-	const char *name; /* of the file, as it was given; NULL: it has none, or is a member */
+	const char *name; /* of the file, as it was given, or the member; NULL: it has none */
 	bool exact;	  /* --exact: add .raw where the rewrite would differ */
 	bool lines;	  /* --lines: one record for every line of the source, all bytes of it */
 	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */

@@ -46,6 +46,7 @@ void tr_trace_free(struct tr_trace *trace)
 	if (!trace)
 		return;
 	tr_trace_close_place(trace);
+	tr_trace_free_member_ahead(trace);
 	tr_trace_close_archives(&trace->archives);
 	tr_trace_free_ahead(trace);
 	tr_buffer_free(&trace->name);
@@ -67,8 +68,8 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 	trace->held = NULL;
 	trace->trailer_due = false;
 	while (status == TR_END) {
-		if (trace->archives.count)
-			status = tr_trace_open_member(trace, err);
+		if (trace->archives.count || trace->member_ahead.there)
+			status = tr_trace_open_members(trace, err);
 		else if (trace->next_operand < trace->operand_count)
 			status = tr_trace_open_next(trace, err);
 		else
@@ -134,7 +135,7 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	}
 	if (!tr_settings_check(&trace->config.read.settings, format, false, err))
 		return TR_FATAL;
-	trace->config.read.name = trace->place.member ? NULL : trace->place.file;
+	trace->config.read.name = tr_trace_file_name(trace);
 	trace->reader = format->open(&trace->config.read, trace->in, err);
 	if (!trace->reader)
 		return TR_FATAL;

@@ -11,19 +11,16 @@
 
 #include "format/trace_private.h"
 
-/* Takes what is open out of the trace. */
-static void put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
+void tr_trace_put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
 {
 	opened->place = trace->place;
 	opened->name = trace->name;
 	opened->member = trace->member;
-	opened->archives = trace->archives;
 	trace->name = trace->member = (struct tr_buffer)TR_BUFFER_INIT;
-	trace->archives = (struct tr_trace_archives){ .path = TR_BUFFER_INIT };
 	trace->in = trace->place.in = NULL;
 }
 
-static void take_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
+void tr_trace_take_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
 {
 	tr_buffer_free(&trace->name);
 	tr_buffer_free(&trace->member);
@@ -31,17 +28,24 @@ static void take_back(struct tr_trace *trace, const struct tr_trace_opened *open
 	trace->in = opened->place.in;
 	trace->name = opened->name;
 	trace->member = opened->member;
+}
+
+/* The same of an operand, which may be an archive. */
+static void put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
+{
+	tr_trace_put_aside(trace, opened);
+	opened->archives = trace->archives;
+	trace->archives = (struct tr_trace_archives){ .path = TR_BUFFER_INIT };
+}
+
+static void take_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
+{
+	tr_trace_take_back(trace, opened);
 	tr_trace_close_archives(&trace->archives);
 	trace->archives = opened->archives;
 }
 
-struct parts {
-	struct tr_input **list;
-	int64_t *numbers;
-	size_t count;
-};
-
-static bool add(struct parts *parts, struct tr_input *in, int64_t number)
+bool tr_parts_add(struct tr_parts *parts, struct tr_input *in, int64_t number)
 {
 	size_t count = parts->count + 1;
 	struct tr_input **list = reallocarray(parts->list, count, sizeof(struct tr_input *));
@@ -58,19 +62,18 @@ static bool add(struct parts *parts, struct tr_input *in, int64_t number)
 	return true;
 }
 
-/* The number of what is open; -1: it is no part. */
-static int64_t part_number(const struct tr_trace *trace)
+int64_t tr_trace_part_number(const struct tr_trace *trace)
 {
 	const struct tr_format *format = trace->place.format;
 
-	if (trace->config.apart || !trace->in || trace->archives.count || !format || !format->part)
+	if (trace->config.apart || !trace->in || !format || !format->part)
 		return -1;
 	struct tr_read_config config = trace->config.read;
-	config.name = trace->place.file;
+	config.name = tr_trace_file_name(trace);
 	return format->part(&config, trace->in);
 }
 
-static bool has(const struct parts *parts, int64_t number)
+bool tr_parts_have(const struct tr_parts *parts, int64_t number)
 {
 	for (size_t i = 0; i < parts->count; i++)
 		if (parts->numbers[i] == number)
@@ -81,7 +84,8 @@ static bool has(const struct parts *parts, int64_t number)
 /* What recorded nothing is a part of whatever stands around it. */
 static bool is_empty(const struct tr_trace *trace)
 {
-	return trace->in && !trace->archives.count && !tr_input_more(trace->in, 1) && !trace->in->damaged;
+	return trace->in && !trace->archives.count && !tr_input_more(trace->in, 1) &&
+	       !trace->in->damaged;
 }
 
 /*
@@ -99,7 +103,7 @@ static void look_for_end(const struct tr_trace *trace)
 
 /* Opens the next operand. True: it is another part, and its window is added. */
 static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
-		       struct parts *parts, struct tr_error *err)
+		       struct tr_parts *parts, struct tr_error *err)
 {
 	struct tr_trace_opened *ahead = &trace->ahead;
 	struct tr_error opening;
@@ -107,10 +111,10 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 	ahead->status =
 		tr_trace_open_operand(trace, trace->operands[trace->next_operand], &opening);
 	bool empty = ahead->status == TR_OK && is_empty(trace);
-	int64_t number = ahead->status == TR_OK && !empty ? part_number(trace) : -1;
+	int64_t number = ahead->status == TR_OK && !empty ? tr_trace_part_number(trace) : -1;
 	bool another = empty || (number >= 0 && trace->place.format == first->place.format &&
-				 !has(parts, number));
-	if (another && !empty && !add(parts, trace->in, number)) {
+				 !tr_parts_have(parts, number));
+	if (another && !empty && !tr_parts_add(parts, trace->in, number)) {
 		tr_error_memory(err);
 		another = false;
 	}
@@ -130,8 +134,8 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 	return true;
 }
 
-/* One window for all of them, which it owns. */
-static enum tr_status merge(struct tr_trace *trace, const struct parts *parts, struct tr_error *err)
+enum tr_status tr_parts_merge(struct tr_trace *trace, const struct tr_parts *parts,
+			      struct tr_error *err)
 {
 	char more[64];
 	struct tr_source *source =
@@ -152,12 +156,12 @@ static enum tr_status merge(struct tr_trace *trace, const struct parts *parts, s
 /* What is open is a part: as many more as there are behind it. */
 static enum tr_status gather(struct tr_trace *trace, int64_t number, struct tr_error *err)
 {
-	struct parts parts = { NULL, NULL, 0 };
+	struct tr_parts parts = { NULL, NULL, 0 };
 	struct tr_trace_opened first;
 	enum tr_status status = TR_OK;
 
 	tr_error_clear(err);
-	if (!add(&parts, trace->in, number)) {
+	if (!tr_parts_add(&parts, trace->in, number)) {
 		tr_error_memory(err);
 		status = TR_FATAL;
 	}
@@ -167,7 +171,7 @@ static enum tr_status gather(struct tr_trace *trace, int64_t number, struct tr_e
 		;
 	take_back(trace, &first);
 	if (parts.count > 1)
-		status = merge(trace, &parts, err);
+		status = tr_parts_merge(trace, &parts, err);
 	if (err->cause == TR_CAUSE_MEMORY)
 		status = TR_FATAL;
 	free(parts.list);
@@ -191,7 +195,7 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 	}
 	/* of one alone no more is looked at than its reader wants */
 	bool more = status == TR_OK && trace->next_operand < trace->operand_count;
-	int64_t number = more ? part_number(trace) : -1;
+	int64_t number = more ? tr_trace_part_number(trace) : -1;
 	if (number >= 0)
 		status = gather(trace, number, err);
 	return status;

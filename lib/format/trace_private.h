@@ -39,7 +39,7 @@ struct tr_trace_opened {
 	struct tr_error err;
 	struct tr_trace_place place;
 	struct tr_buffer name, member;
-	struct tr_trace_archives archives;
+	struct tr_trace_archives archives; /* of an operand */
 };
 
 enum tr_trace_state {
@@ -61,6 +61,7 @@ struct tr_trace {
 	struct tr_input *in;	       /* of the operand or member; place.in, owned */
 	struct tr_trace_archives archives;
 	struct tr_trace_opened ahead; /* the operand next_operand, opened before its turn */
+	struct tr_trace_opened member_ahead; /* the archive's next member, the same */
 
 	enum tr_trace_state state;
 	struct tr_reader *reader;
@@ -104,6 +105,39 @@ void tr_trace_close_archives(struct tr_trace_archives *archives);
 /* trace_parts.c: the next operand, together with others that are parts of the same trace. */
 enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_free_ahead(struct tr_trace *trace);
+
+/* trace_members.c: the same of an archive's members. TR_END: go on with the operands. */
+enum tr_status tr_trace_open_members(struct tr_trace *trace, struct tr_error *err);
+void tr_trace_free_member_ahead(struct tr_trace *trace);
+
+/* trace_parts.c: what both share. */
+
+struct tr_parts {
+	struct tr_input **list;
+	int64_t *numbers;
+	size_t count;
+};
+
+/* False: memory is out. */
+bool tr_parts_add(struct tr_parts *parts, struct tr_input *in, int64_t number);
+bool tr_parts_have(const struct tr_parts *parts, int64_t number);
+
+/* One window for all of them, which it owns. */
+enum tr_status tr_parts_merge(struct tr_trace *trace, const struct tr_parts *parts,
+			      struct tr_error *err);
+
+/* The number of what is open; -1: it is no part. */
+int64_t tr_trace_part_number(const struct tr_trace *trace);
+
+/* Takes what is open out of the trace, and puts it back; archives stay where they are. */
+void tr_trace_put_aside(struct tr_trace *trace, struct tr_trace_opened *opened);
+void tr_trace_take_back(struct tr_trace *trace, const struct tr_trace_opened *opened);
+
+/* The name that a reader may learn from; NULL: it has none. */
+static inline const char *tr_trace_file_name(const struct tr_trace *trace)
+{
+	return trace->place.member ? trace->place.member : trace->place.file;
+}
 
 /* trace_depth.c: more than max open brackets in a value. */
 bool tr_line_is_deeper(const struct tr_record *record, unsigned max);

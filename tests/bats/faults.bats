@@ -115,6 +115,8 @@ streams() {
 	without_memory tr-parse trace.json.gz
 	without_memory tr-parse "$top_srcdir/tests/data/strace/small.strace"
 	without_memory tr-parse "$top_srcdir/tests/data/strace/execs/plain.strace.gz"
+	tar -xzf "$top_srcdir/tests/data/strace/execs/ffplain.tar.gz"
+	without_memory tr-parse ffplain.*
 }
 
 @test "memory runs out in tr-filter" {

@@ -97,6 +97,34 @@ happened() {
 	tr-parse log.11 log.12 | grep -c 'ppid=11'
 }
 
+@test "-ff: members of an archive are one log, too" {
+	local execs=$top_srcdir/tests/data/strace/execs
+	tar -xzf "$execs/ff.tar.gz"
+	tar -xzf "$execs/ffplain.tar.gz"
+	happened "$execs/ff.tar.gz" | diff - "$execs/truth"
+	happened "$execs/ffplain.tar.gz" | diff - "$execs/truth"
+	tr-parse "$execs/ff.tar.gz" | tail -n +2 | cmp - <(tr-parse ff.* | tail -n +2)
+	# others stand around them, one is empty, two have one number
+	: >ff.1
+	echo other >other
+	tar -cf mixed.tar other ff.* mc.strace ffplain.* zlib.strace
+	tr-parse -q mixed.tar >mixed.trec
+	[ "$(grep '^%trec' mixed.trec | cut -f4 | sed 's/[0-9]*"$//' | tr '\n' ' ')" = \
+		'member="ff. member="mc.strace member="ffplain. member="zlib.strace ' ]
+	happened mixed.trec >/dev/null
+	[ "$(tr-parse -q --member='ff.*' mixed.tar | grep -c ^exec)" -eq "$(wc -l <"$execs/truth")" ]
+	# what the archive was cut in is said, what stood before it is there
+	head -c 20000 mixed.tar >cut.tar
+	run -2 --separate-stderr tr-parse -o cut.trec cut.tar
+	[[ $stderr == *Truncated* ]]
+	tail -n 1 cut.trec | grep -q truncated=true
+	tar -cf first.tar $(tar -tf cut.tar 2>/dev/null | grep ^ff | head -n -1)
+	[ "$(tr-parse -q first.tar | grep -c ^exec)" -le "$(grep -c ^exec cut.trec)" ]
+	# each for itself where they stay members
+	tr-repack -q -t trec -o apart.tar "$execs/ff.tar.gz"
+	[ "$(tar -tf apart.tar | wc -l)" -eq "$(tar -tzf "$execs/ff.tar.gz" | wc -l)" ]
+}
+
 @test "-ff: more files than may be open" {
 	mkdir many
 	for i in {1001..1300}; do

@@ -326,8 +326,8 @@ static void put_value(struct rendering *r, struct tr_text text)
 	/* a comment at the end, of a number perhaps */
 	struct tr_text plain = text;
 	if (r->depth < DEPTH && tr_strace_chop(&plain, TR_TEXT(" */"))) {
-		const char *open = memchr(text.data, '/', text.len);
-		if (open > text.data && open[1] == '*' && open[-1] == ' ') {
+		const char *open = memchr(plain.data, '/', plain.len);
+		if (open && open > text.data && open[1] == '*' && open[-1] == ' ') {
 			struct tr_text number = trim(tr_text_span(text.data, open));
 			struct tr_text comment =
 				trim(tr_text_span(open + 2, plain.data + plain.len));
