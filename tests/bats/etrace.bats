@@ -177,6 +177,11 @@ events() {
 	tr-repack -o parts.tar part0 part1
 	tar -xOf parts.tar part1 | cmp - part1
 	tr-parse --lines part0 part1 | tr-repack | cmp - <(cat part0 part1)
+	# and in an archive
+	: >idle
+	tar -cf all.tar head part1 idle part0
+	tr-parse all.tar | tail -n +2 | cmp - <(tail -n +2 want)
+	[ "$(tr-parse -q -O parts=apart parts.tar | grep -c ^%trec)" -eq 2 ]
 }
 
 @test "parts of idle CPUs, and those that begin in the middle" {
