@@ -116,6 +116,7 @@ static bool decide(struct tr_envdiff *envdiff)
 	if (doubts->sets || doubts->removals)
 		tell_evidence(envdiff, doubts, top);
 	tr_lineage_free(envdiff->lineage);
+	envdiff->lineage = NULL; /* who reports that there is no memory for the next one asks it */
 	envdiff->lineage = new_lineage(envdiff, top, false);
 	bool fine = envdiff->lineage && tr_lineage_begin(envdiff->scout);
 	while (fine && segment->count) {
