@@ -56,9 +56,12 @@ enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *he
 		status = tell(lineage, heir, telling, key, map);
 	if (status != TR_END)
 		return status;
-	status = tell(lineage, heir, heir->telling, key, map);
+	/* nothing was said where the first environment was meant */
+	bool meant_top = heir->telling == TR_TELLS_NOTHING && !heir->waits_for_own &&
+			 !tr_heir_is_silent(heir);
+	status = tell(lineage, heir, meant_top ? TR_TELLS_TOP : heir->telling, key, map);
 	if (status == TR_END)
-		return TR_WARN;
+		return meant_top ? TR_END : TR_WARN;
 	if (status != TR_OK)
 		return status;
 	if (telling == TR_TELLS_TOP && map->len == before)

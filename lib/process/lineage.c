@@ -233,6 +233,7 @@ static enum tr_status find_parent(struct tr_lineage *lineage, struct tr_record *
 		return TR_FATAL;
 	if (value && value->type == TR_UINT) {
 		heir->wanted = value->as.number;
+		heir->has_parent = true;
 		parent = tr_id_map_get(&lineage->known, heir->wanted);
 		bool self = heir->has_seq && heir->seq == heir->wanted;
 		*found = parent || self || tr_lineage_has_passed(lineage, heir->wanted);
@@ -332,6 +333,9 @@ static enum tr_status fill(struct tr_lineage *lineage, struct tr_record *record,
 		fine = tr_heir_inherit(lineage, heir, map);
 	else if (fine && !found && (heir->waits_for_own || lineage->config.wants_parent))
 		fine = wait(lineage, heir, map);
+	bool linked = heir->has_seq && heir->has_parent && lineage->config.wants_parent;
+	if (fine && linked && lineage->waiting)
+		fine = tr_lineage_link(lineage, heir);
 	if (fine && heir->own && heir->has_seq)
 		fine = tr_lineage_register(lineage, heir->seq, heir->own);
 	return fine ? TR_OK : failed(lineage, err);

@@ -60,8 +60,8 @@ struct tr_heir {
 	struct tr_text literal; /* what it tells; only of one that waits or waited */
 
 	size_t references;
-	bool has_seq, waits_for_own;
-	uint64_t seq, wanted;	/* wanted: the parent's seq */
+	bool has_seq, has_parent, waits_for_own;
+	uint64_t seq, wanted;	/* wanted: the parent's seq, where it has one */
 	uint64_t since;		/* how many records had come before it began to wait */
 	struct tr_heir *next;	/* that waits for the same parent */
 	struct tr_heir *later;	/* that began to wait later */

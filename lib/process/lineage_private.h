@@ -21,6 +21,7 @@ struct tr_lineage {
 	struct tr_id_map known;	      /* seq to environment; a reference each */
 	struct tr_id_map pending;     /* seq to the heir that waits for its own environment */
 	struct tr_id_map waiters;     /* seq to the heirs that wait for it */
+	struct tr_id_map links;	      /* seq to 1 + its parent's, of who came while somebody waits */
 	struct tr_heir *first, *last; /* who waits, or has waited */
 	size_t waiting;
 	bool any_seq;
@@ -58,6 +59,9 @@ bool tr_lineage_has_passed(const struct tr_lineage *lineage, uint64_t seq);
 
 /* Puts the heir among those that wait for heir->wanted. False: memory. */
 bool tr_lineage_wait(struct tr_lineage *lineage, struct tr_heir *heir);
+
+/* Somebody waits, so whose parent this one has may close a circle. False: memory. */
+bool tr_lineage_link(struct tr_lineage *lineage, const struct tr_heir *heir);
 
 /* Record seq has this environment: it is remembered, and whoever waits for it goes on. */
 bool tr_lineage_register(struct tr_lineage *lineage, uint64_t seq, struct tr_environment *env);

@@ -78,6 +78,43 @@ static bool remember(struct tr_lineage *lineage, uint64_t seq, struct tr_environ
 	return true;
 }
 
+bool tr_lineage_link(struct tr_lineage *lineage, const struct tr_heir *heir)
+{
+	void *parent = (void *)(uintptr_t)(heir->wanted + 1);
+
+	return !parent || tr_id_map_put(&lineage->links, heir->seq, parent);
+}
+
+/* A circle has a record that waited; the others of it came while somebody did. */
+static bool is_own_ancestor(const struct tr_lineage *lineage, const struct tr_heir *heir)
+{
+	uint64_t at = heir->wanted;
+
+	/* beyond so many they are taken for no circle: nobody is to walk on and on */
+	for (unsigned steps = 0; heir->has_seq && steps < 1000; steps++) {
+		void *parent = tr_id_map_get(&lineage->links, at);
+		if (!parent)
+			return false;
+		at = (uint64_t)(uintptr_t)parent - 1;
+		if (at == heir->seq)
+			return true;
+	}
+	return false;
+}
+
+/* What it tells depends on nobody, but its parent's environment was wanted, too. */
+static bool meet_parent(struct tr_lineage *lineage, struct tr_heir *heir,
+			struct tr_environment *parent)
+{
+	if (!is_own_ancestor(lineage, heir)) {
+		heir->parent = tr_environment_retain(parent);
+		return true;
+	}
+	heir->trouble = circle;
+	heir->parent = tr_environment_unknown(lineage->pool);
+	return heir->parent;
+}
+
 /* Its parent's environment is known now, so it goes on. False: memory. */
 static bool go_on(struct tr_lineage *lineage, struct tr_heir *heir, struct tr_environment *parent)
 {
@@ -87,9 +124,9 @@ static bool go_on(struct tr_lineage *lineage, struct tr_heir *heir, struct tr_en
 
 	heir->waits = false;
 	lineage->waiting--;
-	heir->parent = tr_environment_retain(parent);
 	if (!heir->waits_for_own)
-		return true;
+		return meet_parent(lineage, heir, parent);
+	heir->parent = tr_environment_retain(parent);
 	if (heir->has_seq && tr_id_map_get(&lineage->pending, heir->seq) == heir)
 		tr_id_map_take(&lineage->pending, heir->seq);
 	if (heir->literal.data) {
@@ -143,6 +180,8 @@ bool tr_lineage_register(struct tr_lineage *lineage, uint64_t seq, struct tr_env
 		return true;
 	bool fine = wake(lineage, seq, env);
 	trim(lineage);
+	if (!lineage->waiting)
+		tr_id_map_free(&lineage->links);
 	return fine;
 }
 
@@ -218,4 +257,5 @@ void tr_lineage_abandon(struct tr_lineage *lineage)
 	lineage->waiting = 0;
 	tr_id_map_free(&lineage->pending);
 	tr_id_map_free(&lineage->waiters);
+	tr_id_map_free(&lineage->links);
 }

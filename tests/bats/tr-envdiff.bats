@@ -145,6 +145,18 @@ small() {
 	tr-envdiff -q u.trec | cmp - <(sed 's/\tenvdiff={}//' u.trec)
 }
 
+@test "in a circle nobody loses what is known of it otherwise" {
+	stream c.trec '%trec>1>format=x' 'env>0>->->->vars={"A":"1"}' 'exec>1>->1>/a>parent=3>envdiff={"B":"1"}' \
+		'exec>2>->2>/b>parent=1' 'exec>3>->3>/c>parent=2>envdiff={"A":null}' '!end>4'
+	tr-envdiff --input-base=top --base=none c.trec >none
+	[ "$(grep -c 'env={' none)" -eq 3 ]
+	run -2 --separate-stderr tr-envdiff --input-base=top -o parent c.trec
+	[[ $stderr == *'c.trec:3: it is its own ancestor: there is no envdiff for it' ]]
+	tr-envdiff --base=none parent | cmp - none
+	tr-envdiff -o parent none
+	tr-envdiff --base=none parent | cmp - none
+}
+
 @test "repeated numbers: the nearest in front is meant" {
 	stream d.trec 'exec>1>->1>/a>env={"A":"1"}' 'exec>2>->2>/b>parent=1>envdiff={"B":"1"}' \
 		'exec>1>->1>/c>env={"A":"2"}' 'exec>2>->2>/d>parent=1>envdiff={"B":"2"}'
