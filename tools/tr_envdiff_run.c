@@ -118,7 +118,9 @@ static bool decide(struct tr_envdiff *envdiff)
 	tr_lineage_free(envdiff->lineage);
 	envdiff->lineage = NULL; /* who reports that there is no memory for the next one asks it */
 	envdiff->lineage = new_lineage(envdiff, top, false);
-	bool fine = envdiff->lineage && tr_lineage_begin(envdiff->scout);
+	bool fine = envdiff->lineage != NULL;
+	if (fine && !tr_lineage_begin(envdiff->scout))
+		fine = tr_envdiff_out_of_memory(envdiff);
 	while (fine && segment->count) {
 		struct tr_record *record = tr_line_store_take(segment, envdiff->cli);
 		fine = record && consume(envdiff, record);
