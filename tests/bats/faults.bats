@@ -5,8 +5,9 @@
 
 bats_require_minimum_version 1.5.0
 
-# At most so many runs of one command: beyond, each k-th allocation is taken.
-MAX_RUNS=150
+# At most so many runs of one command: beyond, each k-th allocation is taken. Once in a while
+# TREC_FAULT_RUNS=100000 finds out about all of them, in a few minutes.
+MAX_RUNS=${TREC_FAULT_RUNS:-150}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
