@@ -6,6 +6,7 @@
 struct file {
 	uint64_t fd;
 	struct tr_directory *directory;
+	bool awaited; /* the parent's */
 };
 
 /* Several may have the same until one of them changes it. */
@@ -95,7 +96,7 @@ static bool is_at(const struct table *table, size_t i, uint64_t fd)
 	return table && i < table->count && table->list[i].fd == fd;
 }
 
-static bool insert(struct tr_files *files, size_t i, uint64_t fd, struct tr_directory *directory)
+static bool insert(struct tr_files *files, size_t i, struct file file)
 {
 	if (files->table && files->table->count == TR_FILES_MAX)
 		return true;
@@ -103,7 +104,8 @@ static bool insert(struct tr_files *files, size_t i, uint64_t fd, struct tr_dire
 		return false;
 	struct table *table = files->table;
 	memmove(table->list + i + 1, table->list + i, (table->count - i) * sizeof *table->list);
-	table->list[i] = (struct file){ fd, tr_directory_retain(directory) };
+	table->list[i] = file;
+	tr_directory_retain(file.directory);
 	table->count++;
 	return true;
 }
@@ -113,12 +115,13 @@ bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *dire
 	size_t i = find(files->table, fd);
 
 	if (!is_at(files->table, i, fd))
-		return !directory || insert(files, i, fd, directory);
+		return !directory || insert(files, i, (struct file){ fd, directory, false });
 	if (!own(files))
 		return false;
 	struct table *table = files->table;
 	tr_directory_release(table->list[i].directory);
 	table->list[i].directory = tr_directory_retain(directory);
+	table->list[i].awaited = false;
 	if (!directory) {
 		table->count--;
 		memmove(table->list + i, table->list + i + 1,
@@ -135,6 +138,34 @@ struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd)
 	return is_at(table, i, fd) ? table->list[i].directory : NULL;
 }
 
+bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
+{
+	size_t i = find(files->table, fd);
+
+	return is_at(files->table, i, fd) || insert(files, i, (struct file){ fd, directory, true });
+}
+
+void tr_files_told(struct tr_files *files, const struct tr_files *parent)
+{
+	struct table *table = files ? files->table : NULL;
+
+	for (size_t i = 0; table && i < table->count; i++) {
+		struct file *file = &table->list[i];
+		struct tr_buffer path = TR_BUFFER_INIT;
+		if (!file->awaited)
+			continue;
+		file->awaited = false;
+		const struct tr_directory *there = tr_files_get(parent, file->fd);
+		enum tr_certainty sure =
+			there ? tr_directory_resolve(there, &path) : TR_PLACE_UNKNOWN;
+		if ((sure != TR_PLACE_KNOWN && sure != TR_PLACE_GUESSED) || path.failed ||
+		    !tr_directory_learn(file->directory, tr_buffer_text(&path),
+					sure == TR_PLACE_GUESSED))
+			tr_directory_give_up(file->directory);
+		tr_buffer_free(&path);
+	}
+}
+
 bool tr_files_inherit(struct tr_files *files, const struct tr_files *from)
 {
 	const struct table *table = from ? from->table : NULL;
@@ -147,8 +178,7 @@ bool tr_files_inherit(struct tr_files *files, const struct tr_files *from)
 	for (size_t k = 0; table && k < table->count; k++) {
 		const struct file *file = &table->list[k];
 		size_t i = find(files->table, file->fd);
-		if (!is_at(files->table, i, file->fd) &&
-		    !insert(files, i, file->fd, file->directory))
+		if (!is_at(files->table, i, file->fd) && !insert(files, i, *file))
 			return false;
 	}
 	return true;

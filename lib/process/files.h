@@ -27,6 +27,15 @@ bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *dire
 /* NULL: not known. files may be NULL. */
 struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd);
 
+/*
+ * fd is a directory that comes from a parent who is not known yet: an open one, for
+ * tr_files_told to tell. False: memory is out.
+ */
+bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
+
+/* The parent is known, with what it has (NULL: nothing); what it has not is given up. */
+void tr_files_told(struct tr_files *files, const struct tr_files *parent);
+
 /* Puts what `from` has (NULL: nothing) where files has nothing. False: memory is out. */
 bool tr_files_inherit(struct tr_files *files, const struct tr_files *from);
 

@@ -160,6 +160,7 @@ static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t 
 
 	if (child->files == parent->files && (child->files || !shared))
 		return true;
+	tr_files_told(child->files, parent->files);
 	if (shared) {
 		if (!parent->files)
 			parent->files = tr_files_new();

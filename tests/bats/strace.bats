@@ -176,3 +176,29 @@ happened() {
 	[ "$output" = 176 ]
 	run -2 tr-parse --strict bad.strace
 }
+
+@test "a child that speaks before its parent has the parent's descriptors" {
+	local begin='1 execve("/bin/make", ["make"], 0x7ffc /* 1 var */) = 0
+1 openat(AT_FDCWD, "/srv/build", O_RDONLY|O_DIRECTORY) = 3
+1 openat(AT_FDCWD, "/srv/other", O_RDONLY|O_DIRECTORY) = 4'
+	local fork='1 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD, child_tidptr=0x1) = 2'
+	local child='2 fchdir(3) = 0
+2 execve("/bin/cc", ["cc", "after"], 0x7ffc /* 1 var */) = 0'
+	local where="--fields=cwd"
+	for log in "$begin
+$fork
+$child" "$begin
+$child
+$fork"; do
+		[ "$(tr-filter -q $where 'argv == "after"' <<<"$log")" = '"/srv/build"' ]
+	done
+	# what it opened itself is its own, and what nobody had is not known
+	log="$begin
+2 openat(AT_FDCWD, \"/opt\", O_RDONLY|O_DIRECTORY) = 3
+$child
+2 fchdir(9) = 0
+2 execve(\"/bin/as\", [\"as\", \"lost\"], 0x7ffc /* 1 var */) = 0
+$fork"
+	[ "$(tr-filter -q $where 'argv == "after"' <<<"$log")" = '"/opt"' ]
+	[ "$(tr-filter -q $where 'argv == "lost"' <<<"$log")" = '-' ]
+}

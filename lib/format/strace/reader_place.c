@@ -58,6 +58,24 @@ static bool is_cwd(struct tr_text fd)
 	return tr_text_starts(fd, TR_TEXT("AT_FDCWD")) || tr_text_starts(fd, TR_TEXT("-100"));
 }
 
+/* What a child that speaks before its parent has got from that: nobody knows yet. */
+static struct tr_directory *await_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					     uint64_t fd)
+{
+	if (task->adopted || task->process->origin->settled)
+		return NULL;
+	if (!task->files)
+		task->files = tr_files_new();
+	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
+	struct tr_directory *directory = origin ? tr_directory_of(origin) : NULL;
+	tr_origin_release(origin);
+	if (directory && task->files && tr_files_await(task->files, fd, directory))
+		return directory;
+	reader->out_of_memory = true;
+	tr_directory_release(directory);
+	return NULL;
+}
+
 struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					  struct tr_text fd)
 {
@@ -69,7 +87,8 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 		return tr_directory_retain(task->place->directory);
 	if (!tr_strace_number(fd, &number))
 		return NULL;
-	return tr_directory_retain(tr_files_get(task->files, number));
+	struct tr_directory *known = tr_files_get(task->files, number);
+	return known ? tr_directory_retain(known) : await_descriptor(reader, task, number);
 }
 
 void tr_strace_look_around(struct tr_strace_reader *reader, struct tr_task *task,
