@@ -13,9 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
+#include "record/string_scan.h"
 
 enum { TR_JSON_WIDE = 16 };
 
@@ -32,17 +30,6 @@ static inline bool tr_json_is_short_escape(char c)
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 
-/* Bit i is set where byte i is no ASCII text that a string spells as itself. */
-static inline unsigned tr_json_odd_mask(__m128i block)
-{
-	/* signed: below 0x20 are the control bytes and everything from 0x80 on */
-	__m128i odd = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
-	odd = _mm_or_si128(odd, _mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
-	odd = _mm_or_si128(odd, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
-	odd = _mm_or_si128(odd, _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7f)));
-	return (unsigned)_mm_movemask_epi8(odd);
-}
-
 /*
  * Copies bytes that spell themselves, from p to *to. Returns the first one that
  * does not (or somewhere at or behind end). Writes up to 16 bytes more than it
@@ -53,7 +40,7 @@ static inline const char *tr_json_copy_plain(const char *p, const char *end, cha
 	char *t = *to;
 	while (p < end) {
 		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned odd = tr_json_odd_mask(block);
+		unsigned odd = tr_string_special_mask(block);
 		_mm_storeu_si128((__m128i *)(void *)t, block);
 		if (odd) {
 			unsigned n = (unsigned)__builtin_ctz(odd);
@@ -97,12 +84,6 @@ static inline uint64_t tr_json_has(uint64_t word, unsigned char byte)
 	return tr_json_zero_bytes(word ^ TR_JSON_BYTES(byte));
 }
 
-static inline bool tr_json_is_odd(char c)
-{
-	unsigned char byte = (unsigned char)c;
-	return byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\';
-}
-
 static inline const char *tr_json_copy_plain(const char *p, const char *end, char **to)
 {
 	char *t = *to;
@@ -118,7 +99,7 @@ static inline const char *tr_json_copy_plain(const char *p, const char *end, cha
 		p += sizeof word;
 		t += sizeof word;
 	}
-	while (p < end && !tr_json_is_odd(*p))
+	while (p < end && !tr_string_is_special((unsigned char)*p))
 		*t++ = *p++;
 	*to = t;
 	return p;

@@ -287,15 +287,18 @@ need_terminal() {
 @test "--progress=always says how far it is, never says nothing" {
 	mkfifo in
 	tr-parse --progress=always <in >out 2>err &
-	exec 9>in
-	many 10 | head -5 >&9
-	sleep 1.4
-	many 10 | tail -n +6 >&9
-	exec 9>&-
+	in_two_parts >in
 	wait
 	grep -Eq '^tr-parse: [0-9]+ B, [0-9]+ B/s' err
 	run --separate-stderr -0 tr-parse --progress=never out
 	[ -z "$stderr" ]
+}
+
+# ten records, the second half so late that progress is shown meanwhile
+in_two_parts() {
+	many 10 | head -5
+	sleep 1.4
+	many 10 | tail -n +6
 }
 
 @test "on a terminal progress takes one line, however narrow, and none in the background" {
@@ -303,11 +306,7 @@ need_terminal() {
 	mkfifo in
 	for width in 80 20 9; do
 		script -qfec "stty cols $width; tr-parse <in >out" typescript >/dev/null &
-		exec 9>in
-		many 10 | head -5 >&9
-		sleep 1.4
-		many 10 | tail -n +6 >&9
-		exec 9>&-
+		in_two_parts >in
 		wait
 		sed 1d typescript | grep -o 'tr-pa[^[:cntrl:]]*' >line
 		[ "$(wc -L <line)" -lt $width ]
@@ -315,13 +314,9 @@ need_terminal() {
 	# facts are whole where there is room for one
 	grep -x 'tr-parse' line
 	script -qfec "bash -mc 'tr-parse <in >out & wait'" typescript >/dev/null &
-	exec 9>in
-	many 10 | head -5 >&9
-	sleep 1.4
-	many 10 | tail -n +6 >&9
-	exec 9>&-
+	in_two_parts >in
 	wait
-	! sed 1d typescript | grep 'tr-parse:'
+	[ "$(sed 1d typescript | grep -c 'tr-parse:')" -eq 0 ]
 	grep -q '!end' out
 }
 

@@ -48,28 +48,11 @@ executions() {
 	diff <(environments zlib.json) <(environments ours.json)
 }
 
-# happened LOG...: executions in the words of tests/helper/strace_execs
-happened() {
-	tr-parse -q "$@" | awk -F'\t' '$1 == "exec" {
-		parent = "-"; cwd = argv = env = "?"
-		for (i = 6; i <= NF; i++) {
-			if ($i ~ /^parent=/) parent = did[substr($i, 8)]
-			if ($i ~ /^cwd=/) cwd = substr($i, 6, length($i) - 6)
-			if ($i ~ /^argv=/) argv = substr($i, 6)
-			if ($i ~ /^env=/) env = substr($i, 5)
-		}
-		of = substr(argv, 3, length(argv) - 4)
-		gsub(/","/, " ", of)
-		did[$2] = of
-		print cwd "\t" argv "\t" env "\t" parent
-	}' | LC_ALL=C sort
-}
-
 @test "one program, all options of strace: the same executions" {
 	local execs=$top_srcdir/tests/data/strace/execs
 	for log in "$execs"/*.strace.gz; do
 		echo "$log"
-		happened "$log" | diff - "$execs/truth"
+		"$top_srcdir/tests/helper/strace_happened" "$log" | diff - "$execs/truth"
 		tr-parse "$log" >log.trec
 		run ! grep -q $'flagged=\\|^raw\t' log.trec
 	done
@@ -79,7 +62,7 @@ happened() {
 	local execs=$top_srcdir/tests/data/strace/execs
 	tar -xzf "$execs/ff.tar.gz"
 	tar -xzf "$execs/ffplain.tar.gz"
-	happened ff.* | diff - "$execs/truth"
+	"$top_srcdir/tests/helper/strace_happened" ff.* | diff - "$execs/truth"
 	tr-parse ff.* >all.trec
 	[ "$(grep -c ^%trec all.trec)" -eq 1 ]
 	run ! grep -q $'flagged=\\|^raw\t' all.trec
@@ -87,7 +70,7 @@ happened() {
 	local files=(ff.*)
 	tr-parse "${files[@]:10}" "${files[@]:0:10}" | cmp - all.trec
 	# without times children are told where they are made
-	happened ffplain.* | diff - "$execs/truth"
+	"$top_srcdir/tests/helper/strace_happened" ffplain.* | diff - "$execs/truth"
 	# one file alone has the number from its name
 	[ "$(tr-parse "${files[0]}" | cut -f4 | sed -n 2p)" = "${files[0]#ff.}" ]
 	[ "$(tr-parse --identify "${files[@]:0:2}" | wc -l)" -eq 2 ]
@@ -101,8 +84,8 @@ happened() {
 	local execs=$top_srcdir/tests/data/strace/execs
 	tar -xzf "$execs/ff.tar.gz"
 	tar -xzf "$execs/ffplain.tar.gz"
-	happened "$execs/ff.tar.gz" | diff - "$execs/truth"
-	happened "$execs/ffplain.tar.gz" | diff - "$execs/truth"
+	"$top_srcdir/tests/helper/strace_happened" "$execs/ff.tar.gz" | diff - "$execs/truth"
+	"$top_srcdir/tests/helper/strace_happened" "$execs/ffplain.tar.gz" | diff - "$execs/truth"
 	tr-parse "$execs/ff.tar.gz" | tail -n +2 | cmp - <(tr-parse ff.* | tail -n +2)
 	# others stand around them, one is empty, two have one number
 	: >ff.1
@@ -111,7 +94,7 @@ happened() {
 	tr-parse -q mixed.tar >mixed.trec
 	[ "$(grep '^%trec' mixed.trec | cut -f4 | sed 's/[0-9]*"$//' | tr '\n' ' ')" = \
 		'member="ff. member="mc.strace member="ffplain. member="zlib.strace ' ]
-	happened mixed.trec >/dev/null
+	"$top_srcdir/tests/helper/strace_happened" mixed.trec >/dev/null
 	[ "$(tr-parse -q --member='ff.*' mixed.tar | grep -c ^exec)" -eq "$(wc -l <"$execs/truth")" ]
 	# what the archive was cut in is said, what stood before it is there
 	head -c 20000 mixed.tar >cut.tar

@@ -62,7 +62,7 @@ END
 
 @test "the page fetches nothing, and nothing in a trace can get out of its place" {
 	tr-tohtml build.trec >page
-	! grep -oE '(src|href)=|https?:|@import|url\(' page
+	run -1 grep -oE '(src|href)=|https?:|@import|url\(' page
 	grep -F "default-src 'none'" page
 	[ "$(grep -c '</script>' page)" = 3 ]
 	printf 'exec\t0\t-\t1\t</script>\targv=["<!--","\\u2028\\xff"]\tcwd="</SCRIPT>"\n' |

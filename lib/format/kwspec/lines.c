@@ -33,53 +33,34 @@ static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_t
 	tr_buffer_free(&whole);
 }
 
-/* A directory that is searched: whatever it was called, -I or for those of the system -J. */
-static bool put_search(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
-{
-	static const struct {
-		const char *option, *written;
-	} known[] = {
-		{ "--include-directory-after=", "-J" },
-		{ "--include-directory-after", "-J" },
-		{ "--include-directory=", "-I" },
-		{ "--include-directory", "-I" },
-		{ "-internal-externc-isystem", "-J" },
-		{ "-internal-isystem", "-J" },
-		{ "-cxx-isystem", "-J" },
-		{ "-isystem-after", "-J" },
-		{ "-isystem", "-J" },
-		{ "-idirafter", "-J" },
-		{ "-iquote", "-I" },
-		{ "/external:I", "-J" },
-		{ "-external:I", "-J" },
-		{ "/imsvc", "-J" },
-		{ "-imsvc", "-J" },
-		{ "-I", "-I" },
-		{ "/I", "-I" },
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		struct tr_text option = tr_text_from(known[i].option);
-		if (!tr_text_starts(part->text, option))
-			continue;
-		if (!value.data)
-			value = (struct tr_text){ part->text.data + option.len,
-						  part->text.len - option.len };
-		tr_buffer_put_byte(to, ';');
-		tr_buffer_put_text(to, tr_text_from(known[i].written));
-		put_bytes(to, value);
-		return true;
-	}
-	return false; /* frameworks */
-}
-
-/* An option that has other names, too, in the one that is written; false: it has none. */
+/*
+ * An option that has other names, too, in the one that is written: what is searched
+ * is -I, or -J for directories of the system. False: it has none.
+ */
 static bool put_renamed(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
 {
 	static const struct {
 		const char *option, *written;
 		bool apart; /* the value is a field of its own */
 	} known[] = {
+		/* longer ones before those that they begin with */
+		{ "--include-directory-after=", "-J", false },
+		{ "--include-directory-after", "-J", false },
+		{ "--include-directory=", "-I", false },
+		{ "--include-directory", "-I", false },
+		{ "-internal-externc-isystem", "-J", false },
+		{ "-internal-isystem", "-J", false },
+		{ "-cxx-isystem", "-J", false },
+		{ "-isystem-after", "-J", false },
+		{ "-isystem", "-J", false },
+		{ "-idirafter", "-J", false },
+		{ "-iquote", "-I", false },
+		{ "/external:I", "-J", false },
+		{ "-external:I", "-J", false },
+		{ "/imsvc", "-J", false },
+		{ "-imsvc", "-J", false },
+		{ "-I", "-I", false },
+		{ "/I", "-I", false },
 		{ "--define-macro=", "-D", false },
 		{ "--define-macro", "-D", false },
 		{ "--undefine-macro=", "-U", false },
@@ -120,7 +101,7 @@ static void put_flag(struct tr_buffer *to, const struct tr_part *part, struct tr
 	switch (part->role) {
 	case TR_ROLE_SEARCH:
 	case TR_ROLE_SYSTEM:
-		put_search(to, part, value);
+		put_renamed(to, part, value); /* and no frameworks */
 		break;
 	case TR_ROLE_DEFINE:
 	case TR_ROLE_INCLUDE:
