@@ -114,6 +114,9 @@ bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* For looking at files in place; takes SIGBUS for the process. NULL: it cannot be had. */
+const struct tr_fault_guard *tr_cli_fault_guard(void);
+
 /* Opens the operands as cli->config says; no operand is stdin, refused when that is a terminal. */
 bool tr_cli_open(struct tr_cli *cli);
 

@@ -31,6 +31,8 @@ void tr_filter_make_sieve(struct tr_filter *filter)
 		filter->sieve->take = tr_filter_take;
 		filter->sieve->taker = filter;
 	}
+	if (filter->sieve)
+		filter->sieve->guard = tr_cli_fault_guard();
 	filter->cli->config.read.sieve = filter->sieve;
 }
 

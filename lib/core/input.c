@@ -191,6 +191,30 @@ bool tr_input_more(struct tr_input *in, size_t want)
 	return fill(in, want);
 }
 
+struct tr_text tr_input_look(struct tr_input *in)
+{
+	struct tr_source *source = in->private->source;
+	if (!source->look || in->at_end)
+		return (struct tr_text){ NULL, 0 };
+	return source->look(source, tr_input_available(in));
+}
+
+bool tr_input_pass(struct tr_input *in, size_t n)
+{
+	struct tr_input_private *self = in->private;
+	size_t available = tr_input_available(in);
+	if (n <= available) {
+		tr_input_skip(in, n);
+		return true;
+	}
+	if (!self->source->pass(self->source, n - available))
+		return false;
+	self->count += n - available;
+	in->offset += n;
+	in->pos = in->end = self->base;
+	return true;
+}
+
 uint64_t tr_input_raw_offset(const struct tr_input *in)
 {
 	struct tr_source *source = in->private->source;

@@ -72,6 +72,16 @@ static inline void tr_input_skip(struct tr_input *in, size_t n)
 	in->offset += n;
 }
 
+/*
+ * The bytes from pos on where they lie in the file, without a copy, for who passes
+ * most of them by: see file_view.h for what that means. Good until the next call of
+ * anything here but tr_input_skip. Empty: they have to come into the window.
+ */
+struct tr_text tr_input_look(struct tr_input *in);
+
+/* Skips n of the bytes that tr_input_look just gave. False: none of them. */
+bool tr_input_pass(struct tr_input *in, size_t n);
+
 /* True when the window is empty and filling it would have to wait. */
 bool tr_input_would_wait(const struct tr_input *in);
 

@@ -36,6 +36,14 @@ struct tr_source {
 	 * nobody wants any more. Passed down the stack. NULL: cannot.
 	 */
 	void (*interrupt)(struct tr_source *source);
+	/*
+	 * What read would give next, and before it the last `back` bytes that it
+	 * gave, where they lie: see file_view.h for what that means. Good until
+	 * the next call of anything here. Empty: only read gives them. NULL: always.
+	 */
+	struct tr_text (*look)(struct tr_source *source, size_t back);
+	/* Bytes that look showed and read shall not give any more: false where that cannot be. */
+	bool (*pass)(struct tr_source *source, size_t n);
 };
 
 struct tr_sink {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/fd.h"
+#include "core/file_view.h"
 
 struct fd_source {
 	struct tr_source base;
@@ -19,6 +20,7 @@ struct fd_source {
 	bool may_wait; /* anything but a regular file */
 	int wake[2];   /* a pipe whose reading end becomes readable on interrupt; -1 without one */
 	uint64_t count;
+	struct tr_file_view view;
 };
 
 static struct fd_source *self(struct tr_source *source)
@@ -80,6 +82,7 @@ static bool fd_would_wait(struct tr_source *source)
 static void fd_close(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
+	tr_file_view_free(&s->view);
 	if (s->owned && s->fd >= 0)
 		close(s->fd);
 	if (s->wake[0] >= 0) {
@@ -100,6 +103,25 @@ static void fd_interrupt(struct tr_source *source)
 	/* a pipe that is full wakes as well as one byte more would */
 	if (s->wake[1] >= 0 && write(s->wake[1], "", 1) < 0)
 		return;
+}
+
+static struct tr_text fd_look(struct tr_source *source, size_t back)
+{
+	struct fd_source *s = self(source);
+	/* others may have moved the place too: a descriptor is shared with who opened it */
+	off_t place = s->fd < 0 || s->may_wait ? -1 : lseek(s->fd, 0, SEEK_CUR);
+	if (place < 0 || (uint64_t)place < back)
+		return (struct tr_text){ NULL, 0 };
+	return tr_file_view_at(&s->view, s->fd, place - (off_t)back);
+}
+
+static bool fd_pass(struct tr_source *source, size_t n)
+{
+	struct fd_source *s = self(source);
+	if (lseek(s->fd, (off_t)n, SEEK_CUR) < 0)
+		return false;
+	s->count += n;
+	return true;
 }
 
 /* Every refusal here only costs speed. */
@@ -127,7 +149,9 @@ struct tr_source *tr_source_fd(int fd, bool owned)
 			  .would_wait = fd_would_wait,
 			  .close = fd_close,
 			  .raw_offset = fd_raw_offset,
-			  .interrupt = fd_interrupt },
+			  .interrupt = fd_interrupt,
+			  .look = fd_look,
+			  .pass = fd_pass },
 		.fd = fd,
 		.owned = owned,
 		.wake = { -1, -1 },

@@ -20,7 +20,8 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 		pick->has_columns =
 			in_block(p, lf, &pick->columns) || tr_columns_find(p, lf, &pick->columns);
 		answer = TR_SIFT_OPEN;
-		if (sieve && pick->has_columns && !pick->columns.escapes)
+		/* in a file that somebody changes meanwhile, the line may not be there any more */
+		if (sieve && pick->has_columns && !pick->columns.escapes && *lf == '\n')
 			answer = sieve->sift(sieve, &pick->columns);
 		if (answer == TR_SIFT_OUT)
 			continue;

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "core/file_view.h"
 #include "record/columns.h"
 #include "record/line.h"
 
@@ -26,7 +27,9 @@ struct tr_sieve {
 	 * done with the line all there is to do, and no record is made.
 	 */
 	bool (*take)(struct tr_sieve *sieve, struct tr_text line);
-	void *taker;	   /* whatever take needs */
+	void *taker; /* whatever take needs */
+	/* Not NULL: lines may be shown to it, and taken, where they lie in a file (file_view.h). */
+	const struct tr_fault_guard *guard;
 	uint64_t left_out; /* lines so far, with those taken; counted by the reader */
 };
 

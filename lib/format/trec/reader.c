@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "core/arena.h"
+#include "format/trec/pass_by.h"
 #include "record/columns.h"
 #include "record/sieve.h"
 
@@ -136,6 +137,20 @@ static bool pick_line(struct tr_reader *r, struct tr_pick *pick)
 	return found;
 }
 
+/*
+ * The window has no more whole lines, or none that are plain: those that come next
+ * need not come into it if nobody wants them.
+ */
+static enum tr_status pass_by(struct tr_reader *r, struct tr_error *err)
+{
+	if (r->in->offset < r->clean_to || r->max_record < TR_LINE_BLOCKS * TR_LINE_BLOCK)
+		return TR_OK;
+	enum tr_status status = tr_trec_pass_by(r->in, r->sieve, &r->ends, &r->line, err);
+	if (status != TR_OK)
+		tr_error_at_line(err, r->line);
+	return status;
+}
+
 /* The next line, of those in front of something that is not fit. False: there is none. */
 static bool checked_line(struct tr_reader *r, struct tr_text *line)
 {
@@ -191,6 +206,11 @@ enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, stru
 	r->held = 0;
 	bool checked = !r->in_chunk && checked_line(r, &pick.line);
 	bool picked = !checked && pick_line(r, &pick);
+	if (!checked && !picked) {
+		enum tr_status status = pass_by(r, err);
+		if (status != TR_OK)
+			return status;
+	}
 	r->line++;
 	if (!checked && !picked) {
 		enum tr_status status = unchecked_line(r, &pick.line, err);
