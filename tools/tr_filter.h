@@ -21,6 +21,9 @@ struct tr_definitions {
 	uint64_t count;		       /* of all: the place of the next in the source's order */
 	struct tr_definition **wanted; /* what one record needs */
 	size_t wanted_count, wanted_cap;
+	/* The last name of a call for which there is nothing to write any more. */
+	char settled[64];
+	size_t settled_len;
 };
 
 /* True for those whose use can be seen in a record; the others pass as they come. */
@@ -31,6 +34,13 @@ bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line);
 
 /* Writes what line uses and what was not written before, in the source's order. False: memory. */
 bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out);
+
+/*
+ * True when line, of which these are the columns, surely needs nothing that was not written
+ * before: for most calls a glance tells. Reads up to TR_INPUT_PAD bytes behind it.
+ */
+bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line,
+				const struct tr_columns *columns);
 
 /* Forgets all of them. */
 void tr_definitions_free(struct tr_definitions *defs);
@@ -247,7 +257,8 @@ bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct
 		      struct tr_text *text);
 
 /* The taker of the sieve (sieve.h), where no limit and no fields are asked for. */
-bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line);
+bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line,
+		    const struct tr_columns *columns);
 
 /* Behind what waits, or at once. Takes call over when type is TR_ITEM_LEAVE. */
 bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,

@@ -53,6 +53,7 @@ bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line)
 	def->id = moved(record.task.text, line, def->data);
 	defs->list = def;
 	defs->waiting++;
+	defs->settled_len = 0;
 	if (!tr_map_put(&defs->by_id, def->id, def))
 		return false;
 	struct tr_text name = moved(record.name.text, line, def->data);
@@ -96,17 +97,29 @@ static const char *id_end(const char *p, const char *end)
 	return digits > p + 1 ? digits : p;
 }
 
-/* A column's ids: those behind "@", or (.bt, .sig) every one. */
-static bool want_ids(struct tr_definitions *defs, const char *p, const char *end, bool all)
+static bool want_id(struct tr_definitions *defs, const char *p, const char *end)
+{
+	return p == end || want(defs, tr_map_get(&defs->by_id, tr_text_span(p, end)));
+}
+
+/* The ids behind "@" in a column, where it is no part of a string. */
+static bool want_marked_ids(struct tr_definitions *defs, const char *p, const char *end)
+{
+	for (const char *at; (at = memchr(p, '@', (size_t)(end - p)));) {
+		const char *quote = memchr(p, '"', (size_t)(at - p));
+		p = quote ? skip_string(quote, end) : id_end(at + 1, end);
+		if (!quote && !want_id(defs, at + 1, p))
+			return false;
+	}
+	return true;
+}
+
+/* Every id of a column; there may be an "@" before it. */
+static bool want_all_ids(struct tr_definitions *defs, const char *p, const char *end)
 {
 	while (p < end) {
-		if (*p == '"') {
-			p = skip_string(p, end);
-			continue;
-		}
-		bool at = *p == '@';
-		const char *id = p + at, *behind = at || all ? id_end(id, end) : id;
-		if (behind > id && !want(defs, tr_map_get(&defs->by_id, tr_text_span(id, behind))))
+		const char *behind = *p == '"' ? skip_string(p, end) : id_end(p, end);
+		if (*p != '"' && !want_id(defs, p, behind))
 			return false;
 		p = behind > p ? behind : p + 1;
 	}
@@ -124,7 +137,8 @@ static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *
 		bool all = signature || tr_text_starts(column, TR_TEXT(".bt="));
 		const char *value = memchr(column.data, '=', column.len);
 		*has_signature = *has_signature || signature;
-		if (value && !want_ids(defs, value + 1, column.data + column.len, all))
+		const char *behind = column.data + column.len;
+		if (value && !(all ? want_all_ids : want_marked_ids)(defs, value + 1, behind))
 			return false;
 		p = tab ? tab : end;
 	}
@@ -134,6 +148,30 @@ static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *
 static bool is_call(struct tr_text kind)
 {
 	return tr_text_is(kind, "call") || tr_text_is(kind, "enter") || tr_text_is(kind, "leave");
+}
+
+/* What the call's name refers to; NULL: nothing. */
+static struct tr_definition *function_of(struct tr_definitions *defs, struct tr_text name)
+{
+	return tr_map_get(&defs->by_name, name);
+}
+
+bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line,
+				const struct tr_columns *columns)
+{
+	struct tr_text name = tr_columns_text(columns, TR_COLUMN_NAME);
+
+	if (columns->escapes || tr_line_may_refer(line.data, line.data + line.len))
+		return false;
+	if (!is_call(tr_columns_text(columns, TR_COLUMN_KIND)) ||
+	    tr_text_equal(name, (struct tr_text){ defs->settled, defs->settled_len }))
+		return true;
+	const struct tr_definition *function = function_of(defs, name);
+	if (function && !function->written)
+		return false;
+	defs->settled_len = name.len <= sizeof defs->settled ? name.len : 0;
+	memcpy(defs->settled, name.data, defs->settled_len);
+	return true;
 }
 
 static int by_place(const void *a, const void *b)
@@ -154,7 +192,7 @@ bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, stru
 	if (!want_fields(defs, record.rest, &has_signature))
 		return false;
 	if (is_call(record.kind) && !has_signature &&
-	    !want(defs, tr_map_get(&defs->by_name, record.name.text)))
+	    !want(defs, function_of(defs, record.name.text)))
 		return false;
 	if (defs->wanted_count > 1)
 		qsort(defs->wanted, defs->wanted_count, sizeof *defs->wanted, by_place);

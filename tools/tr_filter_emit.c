@@ -28,29 +28,22 @@ bool tr_filter_writes_lines(const struct tr_filter *filter)
 	return !filter->count_only && !filter->fields;
 }
 
-/* All that has to happen before the line can go out; it may have to wait for a reader. */
-static bool make_way(struct tr_filter *filter, struct tr_text line)
+static bool put(struct tr_cli *cli, struct tr_text line)
 {
-	struct tr_output *out = filter->cli->out;
-
-	if (filter->definitions.waiting && !tr_definitions_write(&filter->definitions, line, out))
-		return tr_filter_out_of_memory(filter);
-	if (line.len <= TR_OUTPUT_ROOM)
-		(void)tr_output_room(out, line.len);
-	return true;
-}
-
-bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line)
-{
-	struct tr_cli *cli = filter->cli;
-
-	if (!make_way(filter, line))
-		return false;
 	tr_output_put_text(cli->out, line);
 	tr_output_record_end(cli->out);
 	if (cli->out->failed)
 		cli->stop = true;
 	return !cli->stop;
+}
+
+bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line)
+{
+	struct tr_output *out = filter->cli->out;
+
+	if (filter->definitions.waiting && !tr_definitions_write(&filter->definitions, line, out))
+		return tr_filter_out_of_memory(filter);
+	return put(filter->cli, line);
 }
 
 static bool render_row(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave)
@@ -193,21 +186,36 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 	return true;
 }
 
-/* For who looks at it more than once. */
-static bool copy_line(struct tr_filter *filter, struct tr_text *line)
+static bool is_whole(struct tr_text line)
 {
-	tr_buffer_reset(&filter->text);
-	tr_buffer_put_text(&filter->text, *line);
-	*line = tr_buffer_text(&filter->text);
-	return !filter->text.failed || tr_filter_out_of_memory(filter);
+	return line.data[line.len - 1] == '\n';
 }
 
 /*
- * A record that is selected by its columns, where nothing but the line is wanted of it.
- * The line may lie in a file that somebody changes while we wait: it is put out where
- * it still is one after that.
+ * The line may lie in a file that somebody changes meanwhile: what looks at it more than
+ * once looks at a copy, and it goes out if it still is one when there is nothing more to
+ * wait for. False: it did not.
  */
-bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line)
+static bool put_fleeting_line(struct tr_filter *filter, struct tr_text line,
+			      const struct tr_columns *columns)
+{
+	struct tr_buffer *copy = &filter->text;
+
+	if (filter->definitions.waiting &&
+	    !tr_definitions_are_settled(&filter->definitions, line, columns)) {
+		tr_buffer_reset(copy);
+		tr_buffer_put_text(copy, line);
+		if (copy->failed)
+			return tr_filter_out_of_memory(filter);
+		return is_whole(tr_buffer_text(copy)) &&
+		       tr_filter_put_line(filter, tr_buffer_text(copy));
+	}
+	return tr_output_room(filter->cli->out, line.len) && is_whole(line) &&
+	       put(filter->cli, line);
+}
+
+/* A record that is selected by its columns, where nothing but the line is wanted of it. */
+bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns)
 {
 	struct tr_filter *filter = sieve->taker;
 
@@ -216,10 +224,7 @@ bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line)
 	if (!filter->count_only) {
 		if (!filter->any_kept)
 			return false; /* what waits for the first one goes out before it */
-		if (filter->definitions.waiting && !copy_line(filter, &line))
-			return false;
-		if (!make_way(filter, line) || line.data[line.len - 1] != '\n' ||
-		    !tr_filter_put_line(filter, line))
+		if (!put_fleeting_line(filter, line, columns))
 			return false;
 		filter->written++;
 	}

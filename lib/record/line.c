@@ -204,6 +204,34 @@ static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 
 #endif
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+bool tr_line_may_refer(const char *p, const char *end)
+{
+	uint64_t tab_before = 0;
+	for (; p < end; p += STEP) {
+		struct tr_block bytes = tr_block_load(p);
+		uint64_t tabs = tr_block_equal(bytes, '\t');
+		uint64_t found = tr_block_equal(bytes, '.') & (tabs << 1 | tab_before);
+		found |= tr_block_equal(bytes, '@');
+		if (end - p < STEP)
+			found &= (UINT64_C(1) << (end - p)) - 1;
+		if (found)
+			return true;
+		tab_before = tabs >> (STEP - 1);
+	}
+	return false;
+}
+#else
+bool tr_line_may_refer(const char *p, const char *end)
+{
+	for (char before = 0; p < end; before = *p++) {
+		if (*p == '@' || (*p == '.' && before == '\t'))
+			return true;
+	}
+	return false;
+}
+#endif
+
 const char *tr_line_scan(const char *p, const char *end)
 {
 #if HAVE_WIDE_STEPS

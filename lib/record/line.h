@@ -17,6 +17,12 @@
  */
 const char *tr_line_scan(const char *p, const char *end);
 
+/*
+ * False when a line surely refers to no definition: it has no "@", and no column that
+ * begins with "." as .sig and .bt do. Reads up to TR_INPUT_PAD bytes behind it.
+ */
+bool tr_line_may_refer(const char *p, const char *end);
+
 enum {
 	TR_LINE_BLOCK = 64,  /* bytes */
 	TR_LINE_GROUP = 64,  /* blocks */

@@ -26,7 +26,7 @@ struct tr_sieve {
 	 * Not NULL: lines that are IN are shown to it first, in their order. True: it has
 	 * done with the line all there is to do, and no record is made.
 	 */
-	bool (*take)(struct tr_sieve *sieve, struct tr_text line);
+	bool (*take)(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
 	void *taker; /* whatever take needs */
 	/* Not NULL: lines may be shown to it, and taken, where they lie in a file (file_view.h). */
 	const struct tr_fault_guard *guard;

@@ -76,6 +76,32 @@ static bool marks_ends(size_t blocks)
 	return ends.clean ? naive(text, end) == end : !ascii || naive(text, end) < end;
 }
 
+/* At every place up to the third block, with a decoy behind the end. */
+static bool sees_what_refers(void)
+{
+	bool same = true;
+	for (size_t at = 0; at < 150 && same; at++) {
+		memset(text, '.', 150 + TR_INPUT_PAD);
+		for (size_t i = 0; i < 150; i += 7)
+			text[i] = '\t', text[i + 1] = '=';
+		text[150] = '@';
+		same = !tr_line_may_refer(text, text + 150) &&
+		       !tr_line_may_refer(text + 1, text + at);
+		char before = text[at];
+		text[at] = '@';
+		same = same && tr_line_may_refer(text, text + 150) &&
+		       tr_line_may_refer(text, text + at + 1) &&
+		       !tr_line_may_refer(text, text + at);
+		text[at] = before;
+		if (at % 7 == 1) {
+			text[at] = '.';
+			same = same && tr_line_may_refer(text, text + 150) &&
+			       !tr_line_may_refer(text, text + at);
+		}
+	}
+	return same;
+}
+
 int main(void)
 {
 	bool same = true;
@@ -128,5 +154,6 @@ int main(void)
 		same = marks_ends(next_random() % (len / TR_LINE_BLOCK + 1));
 	}
 	ok(same, "line ends");
+	ok(sees_what_refers(), "what may refer to definitions");
 	return done_testing();
 }

@@ -74,8 +74,10 @@ static bool takes(struct tr_text line)
 	return line.len % 2 == 0;
 }
 
-static bool take_even(struct tr_sieve *sieve, struct tr_text line)
+static bool take_even(struct tr_sieve *sieve, struct tr_text line,
+		      const struct tr_columns *columns)
 {
+	(void)columns;
 	struct taken *taken = sieve->taker;
 
 	if (!takes(line))
