@@ -36,7 +36,7 @@ static bool pass(struct tr_filter *filter, struct tr_record *record)
 	struct tr_text line;
 
 	/* rows and counts are no stream: nothing else is among them */
-	if (filter->count_only || filter->fields)
+	if (!tr_filter_writes_lines(filter))
 		return true;
 	return tr_filter_render(filter, record, NULL, &line)
 		       ? tr_filter_emit(filter, TR_ITEM_PASS, line, NULL)
@@ -193,13 +193,14 @@ static bool one_line(struct tr_filter *filter, struct tr_record *record)
 static void close_segment(struct tr_filter *filter)
 {
 	struct tr_output *out = filter->cli->out;
+	uint64_t errors;
+	bool truncated;
 
-	if (!tr_filter_end_calls(filter) || !filter->has_header || filter->count_only ||
-	    filter->fields)
+	if (!tr_filter_end_calls(filter) || !filter->has_header || !tr_filter_writes_lines(filter))
 		return;
+	tr_trace_damage(filter->cli->trace, &errors, &truncated);
 	tr_buffer_reset(&filter->text);
-	tr_buffer_put_literal(&filter->text, "!end\t");
-	tr_buffer_put_decimal(&filter->text, filter->written);
+	tr_trailer_put(filter->written, errors, truncated, &filter->text);
 	tr_buffer_put_byte(&filter->text, '\n');
 	tr_output_put_text(out, tr_buffer_text(&filter->text));
 }

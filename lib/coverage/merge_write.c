@@ -113,14 +113,7 @@ bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, str
 	write_ranges(merge, merge->program, 0, out);
 	for (size_t i = 0; i < merge->object_count; i++)
 		write_object(merge, &merge->objects[i], out);
-	tr_buffer_put_literal(&merge->text, "!end\t");
-	tr_buffer_put_decimal(&merge->text, merge->seq);
-	if (errors) {
-		tr_buffer_put_literal(&merge->text, "\terrors=");
-		tr_buffer_put_decimal(&merge->text, errors);
-	}
-	if (truncated)
-		tr_buffer_put_literal(&merge->text, "\ttruncated=true");
+	tr_trailer_put(merge->seq, errors, truncated, &merge->text);
 	tr_buffer_put_byte(&merge->text, '\n');
 	end_line(merge, out);
 	return !merge->text.failed;

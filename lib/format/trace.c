@@ -93,6 +93,12 @@ void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record)
 		segment->count--;
 }
 
+void tr_trace_damage(const struct tr_trace *trace, uint64_t *errors, bool *truncated)
+{
+	*errors = trace->segment.errors;
+	*truncated = trace->segment.truncated;
+}
+
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)
 {
 	*done = trace->done_before;

@@ -78,6 +78,12 @@ void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *t
  */
 void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record);
 
+/*
+ * What the trailer of the segment would have to tell if the segment ended here:
+ * for who reads no further.
+ */
+void tr_trace_damage(const struct tr_trace *trace, uint64_t *errors, bool *truncated);
+
 void tr_trace_free(struct tr_trace *trace);
 
 #endif

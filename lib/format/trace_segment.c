@@ -87,16 +87,9 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct
 		*segment = (struct tr_segment){ 0 };
 		return true;
 	}
-	uint64_t errors = segment->errors + trace->upstream_errors;
 	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "!end\t");
-	tr_buffer_put_decimal(line, count);
-	if (errors) {
-		tr_buffer_put_literal(line, "\terrors=");
-		tr_buffer_put_decimal(line, errors);
-	}
-	if (segment->truncated || trace->upstream_truncated)
-		tr_buffer_put_literal(line, "\ttruncated=true");
+	tr_trailer_put(count, segment->errors + trace->upstream_errors,
+		       segment->truncated || trace->upstream_truncated, line);
 	for (size_t i = 0; own && i < own->count; i++) {
 		const struct tr_field *field = &own->fields[i];
 		if (!field->bad && !is_damage_field(field) && field->text.data)

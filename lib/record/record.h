@@ -163,4 +163,7 @@ void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to);
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 			       struct tr_error *err);
 
+/* Appends a trailer that is made anew, less its LF: other fields may follow. */
+void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to);
+
 #endif

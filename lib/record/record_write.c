@@ -180,3 +180,15 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to, s
 		*err = trouble;
 	return TR_WARN;
 }
+
+void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "!end\t");
+	tr_buffer_put_decimal(to, count);
+	if (errors) {
+		tr_buffer_put_literal(to, "\terrors=");
+		tr_buffer_put_decimal(to, errors);
+	}
+	if (truncated)
+		tr_buffer_put_literal(to, "\ttruncated=true");
+}

@@ -112,6 +112,16 @@ column() {
 	[ "$(grep -c ^exec out)" -eq 1 ]
 }
 
+@test "where reading ends early the trailer tells of the damage so far" {
+	stream d.trec '%trec>1' 'exec>0>->1>/a' 'BAD' 'exec>1>->1>/b' 'BAD' 'exec>2>->1>/c' '!end>3'
+	run -2 --separate-stderr tr-filter -m 2 exec d.trec
+	[ "${lines[3]}" = "$(printf '!end\t2\terrors=1')" ]
+	run -2 --separate-stderr tr-filter -m 3 exec d.trec
+	[ "${lines[4]}" = "$(printf '!end\t3\terrors=2')" ]
+	run -0 --separate-stderr tr-filter -m 1 exec d.trec
+	[ "${lines[2]}" = "$(printf '!end\t1')" ]
+}
+
 @test "--fields shows cells and values, --raw bytes, -0 ends rows with NUL" {
 	run -0 tr-filter --fields='seq,name,argv[1],len(argv),`cwd`' exec "$filter"
 	[ "${lines[0]}" = "$(printf '0\t/usr/bin/make\t"-j8"\t3\t"/src"')" ]
