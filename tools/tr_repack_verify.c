@@ -159,10 +159,19 @@ static bool differs(struct tr_error *err, const char *what)
 	return false;
 }
 
+/* It is our own: that much came of little was the input's doing, and is right. */
+static struct tr_limits own_limits(void)
+{
+	struct tr_limits limits = TR_LIMITS_DEFAULT;
+
+	limits.max_ratio = 0;
+	return limits;
+}
+
 /* The decoded bytes of a window, which it frees, against what was to be written. */
 static bool compare(struct tr_input *in, const struct written *written, struct tr_error *err)
 {
-	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	const struct tr_limits limits = own_limits();
 	struct digest seen = { 0 };
 
 	if (in && written->codec)
@@ -184,7 +193,7 @@ static bool compare(struct tr_input *in, const struct written *written, struct t
 
 static bool compare_archive(struct verify *verify, struct tr_input *in, struct tr_error *err)
 {
-	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	const struct tr_limits limits = own_limits();
 	struct tr_archive *archive = tr_archive_open(in, &limits, err);
 	struct tr_archive_member member;
 	bool good = archive != NULL;
@@ -210,7 +219,7 @@ static bool compare_archive(struct verify *verify, struct tr_input *in, struct t
 static struct tr_input *open_back(const char *path, const struct tr_codec *outer,
 				  struct tr_error *err)
 {
-	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	const struct tr_limits limits = own_limits();
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0) {

@@ -10,7 +10,7 @@
 struct tr_limits {
 	uint64_t max_record; /* bytes one record may take in the input: --max-record */
 	unsigned max_depth;  /* open brackets in one value: --max-depth */
-	unsigned max_ratio;  /* decompressed bytes per compressed byte: --max-ratio */
+	unsigned max_ratio;  /* decompressed bytes per compressed byte: --max-ratio; 0: any */
 	uint64_t max_spool;  /* bytes of an unlinked temporary file, where a seek is needed */
 };
 

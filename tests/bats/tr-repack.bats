@@ -75,6 +75,22 @@ setup() {
 	run -2 tr-repack -j x many
 }
 
+@test "--verify takes what is compressed beyond --max-ratio" {
+	{
+		printf '%%trec\t1\tformat=x\n'
+		yes "$(printf 'exec\t1\t-\t1\t/bin/make\targv=["make","-j8","-j8","-j8","-j8","-j8"]')" |
+			head -n 1500000
+		printf '!end\t1500000\n'
+	} >long.trec
+	for out in out out.tar out.tar.zst; do
+		tr-repack -t trec -z zstd --verify -o $out long.trec
+	done
+	run -2 --separate-stderr tr-parse -o copy out # the limit stays for all others
+	[[ $stderr == *"(--max-ratio)"* ]]
+	tr-parse --max-ratio=1000000 out | cmp - long.trec
+	rm long.trec copy
+}
+
 @test "--verify needs a file" {
 	run -2 tr-repack -t trec --verify "$trec"
 	[[ $output == *"--verify needs -o FILE"* ]]
