@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process/command.h"
@@ -220,14 +221,23 @@ static void record(struct recorder *recorder)
 /*
  * The file is written as it is, not beside itself: what was recorded before a
  * power failure is of use. It is there before anything runs; -1: it cannot be.
+ * What it has stays until something does run.
  */
 static int open_output(struct tr_cli *cli, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 
 	if (fd < 0)
 		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
 	return fd;
+}
+
+/* What is no regular file has nothing to be taken from it. */
+static bool is_emptied(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0);
 }
 
 /* Once the command has our standard output the file takes its place. fd -1: it is what it was. */
@@ -235,7 +245,7 @@ static bool take_output(struct tr_cli *cli, int fd)
 {
 	const char *path = cli->output_path;
 
-	if (fd >= 0 && dup2(fd, STDOUT_FILENO) < 0) {
+	if (fd >= 0 && (!is_emptied(fd) || dup2(fd, STDOUT_FILENO) < 0)) {
 		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
 		return false;
 	}

@@ -111,6 +111,13 @@ needs_strace() {
 	run -127 --separate-stderr tr-record no-such-command
 	[ "$stderr" = "tr-record: no-such-command: command not found" ]
 	run -126 tr-record ./Makefile
+	# a mistyped command does not empty the file of the last run
+	echo before >last.trec
+	run -127 tr-record -o last.trec no-such-command
+	[ "$(cat last.trec)" = before ]
+	tr-record -o last.trec true
+	[ "$(head -n 1 last.trec | cut -f1)" = %trec ]
+	[ "$(tail -n 1 last.trec | cut -f1)" = '!end' ]
 	run -2 tr-record -o no/such/folder touch ran
 	[ ! -e ran ]
 }
