@@ -90,7 +90,7 @@ struct tr_format {
 	const char *summary; /* one line for --list-formats */
 	const char *exact;   /* "EXACT", "SAME", "equal as JSON": for --list-formats */
 	unsigned flags;
-	const char *const *extensions; /* NULL-terminated, with the dot */
+	const char *const *extensions; /* NULL-terminated, with the dot; the usual one first */
 	/*
 	 * The codecs that the format's own tools read, the usual one first; NULL-terminated.
 	 * NULL: it is a text, in any general codec or none.

@@ -219,6 +219,21 @@ setup() {
 	tr-parse --member='m*' back.zip | sed 1d | cmp - <(sed 1d m.trec)
 }
 
+@test "archives: a name gets the extension of any format, and keeps the rest" {
+	mkdir -p a
+	cp z.json a/z.json
+	for to in bear:z.bear.json buildspec:z.buildspec.json compdb:z.compile_commands.json \
+		json:z.json kwspec:z.out trec:z.trec; do
+		tr-repack -q -t ${to%%:*} -o out.tar a/z.json
+		[ "$(tar -tf out.tar)" = "a/${to#*:}" ]
+	done
+	# names that the tools of a format always give have no extension but the last
+	tr-repack -q -t compdb -o a/compile_commands.json z.json
+	tr-repack -q -t bear -o a/events.json z.json
+	tr-repack -q -t trec -o out.tar a/compile_commands.json a/events.json
+	[ "$(tar -tf out.tar)" = "$(printf '%s\n' a/compile_commands.trec a/events.trec)" ]
+}
+
 @test "archives: one bad member is reported, the others are done" {
 	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
 	tr-parse m.json >good.trec

@@ -1,7 +1,7 @@
 #include "format/bear/bear.h"
 #include "format/segment_writer.h"
 
-static const char *const extensions[] = { "events.json", NULL };
+static const char *const extensions[] = { ".bear.json", ".events.json", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "version", "3|4", false, true, "the version of Bear whose events are written (3)" },

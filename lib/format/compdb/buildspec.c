@@ -1,7 +1,7 @@
 #include "format/compdb/compdb.h"
 #include "format/segment_writer.h"
 
-static const char *const extensions[] = { NULL };
+static const char *const extensions[] = { ".buildspec.json", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "tools", "CONFIG", false, true,

@@ -1,7 +1,7 @@
 #include "format/compdb/compdb.h"
 #include "format/segment_writer.h"
 
-static const char *const extensions[] = { "compile_commands.json", NULL };
+static const char *const extensions[] = { ".compile_commands.json", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "unique", "file|file+output|all|none", false, true,
