@@ -27,6 +27,7 @@ void tr_merge_free(struct tr_merge *merge)
 	}
 	free(merge->objects);
 	tr_map_free(&merge->by_key);
+	tr_map_free(&merge->programs);
 	tr_layout_free(&merge->layout);
 	tr_buffer_free(&merge->infos);
 	tr_buffer_free(&merge->text);
@@ -54,7 +55,7 @@ static enum tr_status columns_from(struct tr_merge *merge, struct tr_record *rec
 	return TR_OK;
 }
 
-/* The canonical spelling of a field, in the arena; empty where it is absent. */
+/* The canonical spelling of a field, in the record's arena; empty where it is absent. */
 static enum tr_status spelled(struct tr_merge *merge, struct tr_record *record, const char *key,
 			      struct tr_text *spelling, struct tr_error *err)
 {
@@ -68,7 +69,7 @@ static enum tr_status spelled(struct tr_merge *merge, struct tr_record *record, 
 		return TR_OK;
 	tr_buffer_reset(&merge->text);
 	tr_literal_write(value, &merge->text);
-	*spelling = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->text));
+	*spelling = tr_arena_copy(record->arena, tr_buffer_text(&merge->text));
 	return merge->text.failed || !spelling->data ? tr_error_memory(err) : TR_OK;
 }
 
@@ -85,6 +86,15 @@ static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record
 	return status;
 }
 
+static bool keep_form(struct tr_merge *merge, const struct tr_merge_form *form)
+{
+	merge->form.bits = tr_arena_copy(&merge->arena, form->bits);
+	merge->form.endian = tr_arena_copy(&merge->arena, form->endian);
+	merge->form.machine = tr_arena_copy(&merge->arena, form->machine);
+	merge->has_infos = true;
+	return merge->form.bits.data && merge->form.endian.data && merge->form.machine.data;
+}
+
 /* A section of entries: of the first trace it says how all have to be. */
 static enum tr_status begin_entries(struct tr_merge *merge, struct tr_record *record,
 				    struct tr_error *err)
@@ -98,15 +108,13 @@ static enum tr_status begin_entries(struct tr_merge *merge, struct tr_record *re
 	enum tr_status status = read_form(merge, record, &form, err);
 	if (status != TR_OK)
 		return status;
-	if (!merge->has_infos) {
-		merge->has_infos = true;
-		merge->form = form;
-	} else if (!tr_text_equal(form.machine, merge->form.machine) ||
-		   !tr_text_equal(form.bits, merge->form.bits)) {
-		merge->left_out = true;
-		return left_out(err, "a trace of another machine than the first");
-	}
-	return TR_OK;
+	if (!merge->has_infos)
+		return keep_form(merge, &form) ? TR_OK : tr_error_memory(err);
+	if (tr_text_equal(form.machine, merge->form.machine) &&
+	    tr_text_equal(form.bits, merge->form.bits))
+		return TR_OK;
+	merge->left_out = true;
+	return left_out(err, "a trace of another machine than the first");
 }
 
 static enum tr_status put_section(struct tr_merge *merge, struct tr_record *record,
@@ -121,25 +129,20 @@ static enum tr_status put_section(struct tr_merge *merge, struct tr_record *reco
 	return info ? TR_OK : begin_entries(merge, record, err);
 }
 
-/* Whether the first trace has this very line. */
-static bool is_known_info(const struct tr_merge *merge, struct tr_text line)
+/* The first trace has this line, which names its program. */
+static bool keep_program(struct tr_merge *merge, struct tr_text line)
 {
-	struct tr_text left = tr_buffer_text(&merge->infos);
-
-	while (left.len) {
-		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
-		if (tr_text_equal(tr_text_span(left.data, lf + 1), line))
-			return true;
-		left = tr_text_span(lf + 1, end);
-	}
-	return false;
+	if (tr_map_get(&merge->programs, line))
+		return true;
+	line = tr_arena_copy(&merge->arena, line);
+	return line.data && tr_map_put(&merge->programs, line, merge);
 }
 
 /* The name of a program that is not the first one's: said once. */
 static enum tr_status other_program(struct tr_merge *merge, struct tr_text line,
 				    struct tr_error *err)
 {
-	if (merge->told_other || is_known_info(merge, line))
+	if (merge->told_other || tr_map_get(&merge->programs, line))
 		return TR_OK;
 	merge->told_other = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
@@ -166,7 +169,9 @@ static enum tr_status put_info(struct tr_merge *merge, struct tr_record *record,
 	if (merge->has_infos)
 		return other_program(merge, line, err);
 	tr_buffer_put_text(&merge->infos, line);
-	return merge->infos.failed ? tr_error_memory(err) : TR_OK;
+	if (merge->infos.failed || (name && !keep_program(merge, line)))
+		return tr_error_memory(err);
+	return TR_OK;
 }
 
 /* A new object of that key. NULL: memory. */

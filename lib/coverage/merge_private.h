@@ -27,9 +27,10 @@ struct tr_merge {
 	struct tr_map by_key; /* to index + 1 */
 	struct tr_layout layout;
 
-	struct tr_buffer infos; /* lines of the first trace, without kind and seq */
+	struct tr_buffer infos;	/* lines of the first trace, without kind and seq */
+	struct tr_map programs; /* those of them that name its program; values mean nothing */
 	bool has_infos;		/* the first trace has begun with its entries */
-	struct tr_arena arena;	/* of form */
+	struct tr_arena arena;	/* of programs and form */
 	struct tr_merge_form form;
 	uint8_t digits;
 

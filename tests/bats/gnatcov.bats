@@ -244,6 +244,24 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	run -1 tr-filter --merge -e 'op has special' plain_32le.trace
 }
 
+@test "a merge does not look at every name of a program for every other" {
+	n=100000
+	{
+		printf '%%trec\t1\tformat=gnatcov\n'
+		for last in 0 1; do
+			printf 'section\t0\t-\t-\tINFO\tbits=64\tendian=little\tmachine=62\n'
+			awk -v n=$n -v last=$last 'BEGIN {
+				for (i = 1; i <= n; i++)
+					printf "info\t%d\t-\t-\tEXEC_FILE_NAME\tdata=\"p%d\"\n", i, last ? n : i }'
+			printf 'section\t0\t-\t-\tFLAT\tbits=64\tendian=little\tmachine=62\n'
+			printf 'block\t1\t-\t-\t0x0000000000400000\tsize=4\top=block\n'
+		done
+	} >names.trec
+	timeout 30 tr-filter --merge names.trec >merged
+	[ "$(grep -c ^info merged)" -eq $n ]
+	[ "$(grep -c ^block merged)" -eq 1 ]
+}
+
 @test "what cannot be merged is left out and said" {
 	run -2 --separate-stderr tr-filter --merge plain_32le.trace plain_64be.trace
 	[[ $stderr == *'left out: a trace of another machine than the first' ]]
