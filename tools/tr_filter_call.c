@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "call/join.h"
+
 void tr_call_free(struct tr_call *call)
 {
 	if (!call)
@@ -159,18 +161,13 @@ static bool give_up(struct tr_filter *filter, struct tr_text key)
 	return fine;
 }
 
-/*
- * No trace has so many calls on the way: these have lost their leaves. The
- * oldest is taken as it is, so that they do not fill the memory.
- */
+/* Of calls that have lost their leaves the oldest is taken as it is. */
 static bool bound_calls(struct tr_filter *filter)
 {
-	enum { MANY = 1 << 16, FEW = 64, MUCH = 64 << 20 };
 	struct tr_calls *calls = &filter->calls;
 	struct tr_error err;
 
-	if (calls->by_key.count <= MANY &&
-	    (calls->open_bytes <= MUCH || calls->by_key.count <= FEW))
+	if (!tr_calls_are_lost(calls->by_key.count, calls->open_bytes))
 		return true;
 	if (!calls->told_many) {
 		calls->told_many = true;

@@ -84,7 +84,7 @@ static bool put_joined(struct tr_cli *cli, struct tr_writer *writer, struct tr_j
 			continue;
 		}
 		if (line)
-			tr_cli_report_record(cli, line, &err, true);
+			tr_cli_report_record(cli, line, &err, err.severity == TR_DAMAGE);
 		else
 			tr_cli_report(cli, &err);
 		if (status == TR_FATAL)

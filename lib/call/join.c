@@ -11,6 +11,7 @@
 struct live {
 	struct live *previous, *next; /* in the order of enters */
 	struct tr_record *enter;
+	size_t size; /* of enter */
 	size_t key_len;
 	char key[];
 };
@@ -18,6 +19,8 @@ struct live {
 struct tr_join {
 	struct tr_map calls;
 	struct live *first, *last;
+	size_t bytes;		 /* of their enters */
+	bool told;		 /* that they are too many */
 	struct tr_record *given; /* the line that was put and is not dealt with */
 	bool ended;		 /* the segment of the live calls is over */
 	struct live *shown;	 /* what the last record came from */
@@ -77,6 +80,7 @@ static struct live *take(struct tr_join *join, struct tr_text key)
 		return NULL;
 	*(live->previous ? &live->previous->next : &join->first) = live->next;
 	*(live->next ? &live->next->previous : &join->last) = live->previous;
+	join->bytes -= live->size;
 	join->shown = live;
 	return live;
 }
@@ -89,7 +93,7 @@ static bool keep(struct tr_join *join, const struct tr_record *record, struct tr
 		return false;
 	*live = (struct live){ .previous = join->last, .key_len = key.len };
 	memcpy(live->key, key.data, key.len);
-	live->enter = tr_record_clone(record);
+	live->enter = tr_record_clone(record, &live->size);
 	if (!live->enter ||
 	    !tr_map_put(&join->calls, (struct tr_text){ live->key, key.len }, live)) {
 		free_live(live);
@@ -97,6 +101,7 @@ static bool keep(struct tr_join *join, const struct tr_record *record, struct tr
 	}
 	*(join->last ? &join->last->next : &join->first) = live;
 	join->last = live;
+	join->bytes += live->size;
 	return true;
 }
 
@@ -260,11 +265,25 @@ static enum tr_status deal(struct tr_join *join, struct tr_record **record, stru
 	return tr_error_memory(err);
 }
 
+/* Said once. */
+static enum tr_status tell_of_lost(struct tr_join *join, struct tr_error *err)
+{
+	join->told = true;
+	tr_error_set(err, TR_CAUSE_LIMIT,
+		     "too many calls have not returned: from here on the oldest are taken for "
+		     "calls that never do");
+	err->severity = TR_FLAW;
+	return TR_WARN;
+}
+
 enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
 	free_live(join->shown);
 	join->shown = NULL;
-	if (join->ended && join->first) {
+	bool lost = !join->ended && tr_calls_are_lost(join->calls.count, join->bytes);
+	if (lost && !join->told)
+		return tell_of_lost(join, err);
+	if (lost || (join->ended && join->first)) {
 		struct live *live = join->first;
 		take(join, (struct tr_text){ live->key, live->key_len });
 		*record = alone(join, live);

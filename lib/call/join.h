@@ -13,12 +13,24 @@
  * where these are built, else text. Of two enters that look the same the
  * first comes out when the second comes.
  *
- * Memory: a copy of each live enter, no more. Work: that of copying the line.
+ * Memory: a copy of each live enter, as long as they are not too many: then the
+ * oldest come out, alone. Work: that of copying the line.
  */
 #ifndef TR_CALL_JOIN_H
 #define TR_CALL_JOIN_H
 
 #include "record/record.h"
+
+/*
+ * No trace has so many calls on the way, or so many bytes of them: these have lost
+ * their leaves, and must not fill the memory of who waits for those.
+ */
+static inline bool tr_calls_are_lost(size_t count, size_t bytes)
+{
+	enum { MANY = 1 << 16, FEW = 64, MUCH = 64 << 20 };
+
+	return count > MANY || (bytes > MUCH && count > FEW);
+}
 
 struct tr_join;
 
@@ -30,8 +42,9 @@ void tr_join_put(struct tr_join *join, struct tr_record *record);
 
 /*
  * What is ready now: TR_OK, *record is good until the next call. TR_WARN: a
- * call could not be put together (err is filled), call again. TR_END: put the
- * next line. TR_FATAL: memory.
+ * call could not be put together (err is filled), call again; said once, as a
+ * flaw, that from here on the oldest come out alone. TR_END: put the next line.
+ * TR_FATAL: memory.
  */
 enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err);
 

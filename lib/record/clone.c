@@ -122,10 +122,11 @@ static void place_record(struct block *block, struct tr_record *record)
 }
 
 /* Of a line everything else is made again. */
-static struct tr_record *clone_line(const struct tr_record *record)
+static struct tr_record *clone_line(const struct tr_record *record, size_t *size)
 {
 	size_t len = record->line.len;
-	struct tr_record *copy = malloc(sizeof *copy + len + TR_INPUT_PAD);
+	*size = sizeof(struct tr_record) + len + TR_INPUT_PAD;
+	struct tr_record *copy = malloc(*size);
 	if (!copy)
 		return NULL;
 	char *line = (char *)(copy + 1);
@@ -140,14 +141,15 @@ static struct tr_record *clone_line(const struct tr_record *record)
 	return copy;
 }
 
-struct tr_record *tr_record_clone(const struct tr_record *record)
+struct tr_record *tr_record_clone(const struct tr_record *record, size_t *size)
 {
 	if (record->line.data)
-		return clone_line(record);
+		return clone_line(record, size);
 	struct tr_record copy = *record;
 	struct block block = { NULL, 0 };
 	place(&block, record, sizeof *record);
 	place_record(&block, &copy);
+	*size = block.used;
 	block.bytes = malloc(block.used);
 	if (!block.bytes)
 		return NULL;

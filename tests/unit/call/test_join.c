@@ -4,6 +4,7 @@
  */
 #include "call/join.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,11 +171,47 @@ static void memory_runs_out(enum shape shape)
 	tr_buffer_free(&out);
 }
 
+/* What never returns does not fill the memory: the oldest come out, in order, none is lost. */
+static void lost_calls(void)
+{
+	enum { LOST = 100000, MOST = 70000 };
+	struct tr_join *join = tr_join_new();
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_record record, *ready;
+	struct tr_error err;
+	enum tr_status status;
+	size_t out = 0, told = 0, kept = 0;
+	bool in_order = true;
+	for (size_t i = 0; i <= LOST; i++) {
+		char line[256] = "!end\t0\n";
+		if (i < LOST)
+			snprintf(line, sizeof line, "enter\t%zu\t-\t0\tf\n", i);
+		tr_record_init(&record, &arena);
+		tr_record_from_line(&record, tr_text_from(line), NULL);
+		tr_join_put(join, &record);
+		while ((status = tr_join_next(join, &ready, &err)) != TR_END) {
+			told += status == TR_WARN && err.severity == TR_FLAW;
+			if (status != TR_OK || ready == &record)
+				continue;
+			uint64_t number = 0;
+			in_order = in_order && tr_cell_number(&ready->seq, &number) && number == out;
+			out++;
+		}
+		if (i < LOST && i + 1 - out > kept)
+			kept = i + 1 - out;
+	}
+	ok(out == LOST && in_order, "calls that never return all come out, in order: %zu", out);
+	ok(told == 1 && kept < MOST, "not all at the end: %zu are kept, told %zu times", kept, told);
+	tr_join_free(join);
+	tr_arena_free(&arena);
+}
+
 int main(void)
 {
 	for (enum shape shape = LINES; shape < SHAPES; shape++) {
 		all_rows(shape);
 		memory_runs_out(shape);
 	}
+	lost_calls();
 	return done_testing();
 }
