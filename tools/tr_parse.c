@@ -46,10 +46,14 @@ static const struct tr_tool tool = {
 	.libraries = libraries,
 };
 
-/* The next record, with its blobs as they are to be. False: there is none, or stop. */
-static bool next(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record **record)
+/*
+ * The next record, of all operands or (here) of the current one, with its blobs
+ * as they are to be. False: there is none, or stop.
+ */
+static bool next(struct tr_cli *cli, struct tr_cli_blobs *blobs, bool here,
+		 struct tr_record **record)
 {
-	while (tr_cli_next(cli, record)) {
+	while (here ? tr_cli_next_here(cli, record) : tr_cli_next(cli, record)) {
 		if (!blobs->wanted || tr_cli_blobs_change(cli, blobs, *record))
 			return true;
 	}
@@ -63,7 +67,7 @@ static void parse(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 
 	if (!writer)
 		return;
-	while (next(cli, blobs, &record) && tr_cli_put(cli, &tr_format_trec, writer, record))
+	while (next(cli, blobs, false, &record) && tr_cli_put(cli, &tr_format_trec, writer, record))
 		;
 	tr_cli_finish(cli, &tr_format_trec, writer);
 }
@@ -99,6 +103,7 @@ static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 {
 	struct tr_join *join = tr_join_new();
 	struct tr_writer *writer = tr_cli_writer(cli, &tr_format_trec);
+	struct tr_trace_place *place;
 	struct tr_record *record;
 
 	if (!join) {
@@ -106,10 +111,13 @@ static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 		tr_error_memory(&err);
 		tr_cli_report(cli, &err);
 	}
-	while (next(cli, blobs, &record) && put_joined(cli, writer, join, record))
-		;
-	if (!cli->stop)
-		put_joined(cli, writer, join, NULL);
+	/* what entered in one file does not return in another, header or not */
+	while (tr_cli_step(cli, &place)) {
+		while (next(cli, blobs, true, &record) && put_joined(cli, writer, join, record))
+			;
+		if (!cli->stop)
+			put_joined(cli, writer, join, NULL);
+	}
 	if (writer)
 		tr_cli_finish(cli, &tr_format_trec, writer);
 	tr_join_free(join);
