@@ -289,9 +289,9 @@ static void free_filter(struct tr_filter *filter)
 	tr_map_free(&filter->calls.by_key);
 	tr_arena_free(&filter->calls.arena);
 	tr_queue_free(&filter->queue);
+	tr_queue_free(&filter->pending);
 	tr_filter_free_sets(filter);
 	tr_filter_merge_free(filter);
-	tr_buffer_free(&filter->pending);
 	tr_buffer_free(&filter->text);
 	tr_buffer_free(&filter->key);
 }

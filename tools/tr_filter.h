@@ -141,7 +141,7 @@ enum tr_status tr_queue_read(struct tr_queue *queue, struct tr_item *run, struct
 /* With its row; not its call. */
 void tr_item_free(struct tr_item *item);
 
-/* Of a queue without items. */
+/* With its items, of which none has a call. */
 void tr_queue_free(struct tr_queue *queue);
 
 /* tr_filter_call.c: an enter whose leave has not come. */
@@ -208,7 +208,7 @@ struct tr_filter {
 	bool has_header, has_records, any_kept;
 	uint64_t left_out_before; /* by the sieve, before the segment */
 	uint64_t written;	  /* records that went out, as a trailer counts them */
-	struct tr_buffer pending; /* lines of context, until a record is kept */
+	struct tr_queue pending;  /* context, until a record is kept */
 	struct tr_definitions definitions;
 	struct tr_task_tree tree;
 	struct tr_rebase rebase;

@@ -101,21 +101,24 @@ bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct
 	return true;
 }
 
+static bool drain(struct tr_filter *filter, struct tr_queue *queue);
+
 /* The context that came before the first record that is kept. */
 static bool put_pending(struct tr_filter *filter)
 {
-	struct tr_text left = tr_buffer_text(&filter->pending);
-
 	filter->any_kept = true;
-	while (left.len) {
-		const char *lf = memchr(left.data, '\n', left.len), *end = left.data + left.len;
-		if (!tr_filter_put_line(filter, tr_text_span(left.data, lf + 1)))
-			return false;
-		left = tr_text_span(lf + 1, end);
-		filter->written++;
-	}
-	tr_buffer_reset(&filter->pending);
-	return true;
+	return drain(filter, &filter->pending);
+}
+
+/* What is decided need not wait in memory. */
+static bool relieve(struct tr_filter *filter, struct tr_queue *queue)
+{
+	struct tr_error err;
+
+	if (tr_queue_relieve(queue, &err))
+		return true;
+	tr_cli_abort(filter->cli, &err);
+	return false;
 }
 
 static bool emit_context(struct tr_filter *filter, struct tr_text line)
@@ -124,8 +127,9 @@ static bool emit_context(struct tr_filter *filter, struct tr_text line)
 		filter->written++;
 		return tr_filter_put_line(filter, line);
 	}
-	tr_buffer_put_text(&filter->pending, line);
-	return !filter->pending.failed || tr_filter_out_of_memory(filter);
+	if (!tr_queue_add(&filter->pending, TR_ITEM_CONTEXT, line, NULL))
+		return tr_filter_out_of_memory(filter);
+	return relieve(filter, &filter->pending);
 }
 
 /* An enter and its leave are one for the trailer, even where the enter was cut away: by its name.
@@ -232,15 +236,9 @@ bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line, const struct tr
 	return true;
 }
 
-/* What is decided need not wait in memory. */
 bool tr_filter_relieve(struct tr_filter *filter)
 {
-	struct tr_error err;
-
-	if (tr_queue_relieve(&filter->queue, &err))
-		return true;
-	tr_cli_abort(filter->cli, &err);
-	return false;
+	return relieve(filter, &filter->queue);
 }
 
 bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
@@ -279,7 +277,8 @@ static bool drain_item(struct tr_filter *filter, const struct tr_item *item, boo
 	return false;
 }
 
-static bool drain_run(struct tr_filter *filter, struct tr_item *run, bool fine)
+static bool drain_run(struct tr_filter *filter, struct tr_queue *queue, struct tr_item *run,
+		      bool fine)
 {
 	struct tr_item item;
 	struct tr_error err;
@@ -287,7 +286,7 @@ static bool drain_run(struct tr_filter *filter, struct tr_item *run, bool fine)
 
 	if (!fine)
 		return false; /* the run may not even be in the spool */
-	while ((status = tr_queue_read(&filter->queue, run, &item, &err)) == TR_OK)
+	while ((status = tr_queue_read(queue, run, &item, &err)) == TR_OK)
 		fine = drain_item(filter, &item, fine);
 	if (status == TR_END)
 		return fine;
@@ -295,19 +294,24 @@ static bool drain_run(struct tr_filter *filter, struct tr_item *run, bool fine)
 	return false;
 }
 
-bool tr_filter_drain(struct tr_filter *filter)
+static bool drain(struct tr_filter *filter, struct tr_queue *queue)
 {
 	struct tr_item *item;
 	bool fine = true;
 
-	while ((item = tr_queue_take(&filter->queue))) {
+	while ((item = tr_queue_take(queue))) {
 		if (item->type == TR_ITEM_RUN)
-			fine = drain_run(filter, item, fine);
+			fine = drain_run(filter, queue, item, fine);
 		else
 			fine = drain_item(filter, item, fine);
 		tr_item_free(item);
 	}
-	if (!filter->queue.first && filter->queue.spool)
-		tr_queue_free(&filter->queue);
+	if (!queue->first && queue->spool)
+		tr_queue_free(queue);
 	return fine;
+}
+
+bool tr_filter_drain(struct tr_filter *filter)
+{
+	return drain(filter, &filter->queue);
 }

@@ -1,7 +1,8 @@
 /*
- * Output that has to wait for an enter that only its leave can decide. That may
- * be the very first record of a trace whose call never returns: what waits
- * behind it is all that is selected, so it must not all be in memory.
+ * Output that has to wait: for an enter that only its leave can decide, or (context)
+ * for the first record that is kept. The enter may be the very first record of a
+ * trace whose call never returns, and what waits behind it is all that is selected;
+ * a trace may be all context. So what waits must not all be in memory.
  */
 #include "config.h"
 
@@ -223,6 +224,10 @@ void tr_item_free(struct tr_item *item)
 
 void tr_queue_free(struct tr_queue *queue)
 {
+	for (struct tr_item *item = queue->first, *next; item; item = next) {
+		next = item->next;
+		tr_item_free(item);
+	}
 	tr_spool_free(queue->spool);
 	tr_buffer_free(&queue->unsaved);
 	tr_buffer_free(&queue->window);

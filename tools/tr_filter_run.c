@@ -21,7 +21,7 @@ static bool begin_segment(struct tr_filter *filter)
 	filter->has_records = filter->any_kept = false;
 	filter->left_out_before = filter->sieve ? filter->sieve->left_out : 0;
 	filter->written = 0;
-	tr_buffer_reset(&filter->pending);
+	tr_queue_free(&filter->pending);
 	tr_definitions_free(&filter->definitions);
 	tr_filter_begin_frames(filter);
 	if ((filter->root && !tr_task_tree_begin(&filter->tree, tr_text_from(filter->root))) ||

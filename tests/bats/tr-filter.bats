@@ -415,6 +415,23 @@ long_call() {
 	[ ! -e none ]
 }
 
+@test "context that waits for the first record goes to a file when it is much" {
+	awk 'BEGIN {
+		OFS = "\t"; print "%trec", "1"
+		text = "value=\"what makes the lines of this trace a bit longer than they were\""
+		for (i = 0; i < 200000; i++) print "meta", i, "-", "-", "m", text
+		print "exec", i, "-", "1", "/a"; print "meta", i + 1, "-", "-", "m", text
+		print "!end", i + 2
+	}' >meta.trec
+	tr-filter exec meta.trec | cmp - meta.trec
+	run -1 tr-filter 'name == "/b"' meta.trec
+	[ "$output" = $'%trec\t1\n!end\t0' ]
+	tr-filter 'name == "/a"' meta.trec meta.trec | cmp - <(cat meta.trec meta.trec)
+	TMPDIR=$PWD/nowhere run -2 --separate-stderr tr-filter -o none exec meta.trec
+	[[ $stderr == *"cannot make a temporary file in $PWD/nowhere"* ]]
+	[ ! -e none ]
+}
+
 @test "calls that never return do not fill the memory" {
 	long_call 100000 | grep -v ^leave >lost.trec
 	run -2 --separate-stderr tr-filter -c 'call and count > 1' lost.trec
