@@ -150,7 +150,8 @@ bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 		       !__builtin_add_overflow(number, (uint64_t)(*p - '0'), &number);
 	}
 	if (size && *p) {
-		const char *suffixes = "KMG", *suffix = strchr(suffixes, *p & ~0x20);
+		static const char suffixes[] = "KMG";
+		const char *suffix = memchr(suffixes, *p & ~0x20, sizeof suffixes - 1);
 		shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
 		p += suffix != NULL;
 	}

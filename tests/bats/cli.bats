@@ -65,6 +65,10 @@ many() {
 	for size in 4096 4k 4K 1M 1G; do
 		tr-parse --max-record=$size "$trec" | cmp - "$trec"
 	done
+	for size in '1 ' ' 1' 1T 1KB K ''; do
+		run -2 --separate-stderr tr-parse --max-record="$size" "$trec"
+		[[ $stderr == *"--max-record takes a size"* ]]
+	done
 }
 
 @test "no operand or - is stdin, several are read in order, -- ends options" {
