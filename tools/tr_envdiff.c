@@ -59,7 +59,7 @@ static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 		tr_envdiff_out_of_memory(envdiff);
 }
 
-static void set_option(struct tr_envdiff *envdiff, int option, bool *compares)
+static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, bool *rewrites)
 {
 	static const enum tr_telling bases[] = { TR_TELLS_PARENT, TR_TELLS_TOP, TR_TELLS_WHOLE };
 	struct tr_cli *cli = envdiff->cli;
@@ -72,6 +72,7 @@ static void set_option(struct tr_envdiff *envdiff, int option, bool *compares)
 	switch (option) {
 	case OPTION_BASE:
 		envdiff->base = bases[choice];
+		*rewrites = true;
 		break;
 	case OPTION_INPUT_BASE:
 		envdiff->input_base = (enum tr_input_base)choice;
@@ -117,12 +118,15 @@ int main(int argc, char **argv)
 {
 	struct tr_cli cli;
 	struct tr_envdiff envdiff = { .cli = &cli, .base = TR_TELLS_PARENT };
-	bool compares = false;
+	bool compares = false, rewrites = false;
 	int option;
 
 	tr_cli_begin(&cli, &tool, argc, argv);
 	while ((option = tr_cli_option(&cli)) != 0)
-		set_option(&envdiff, option, &compares);
+		set_option(&envdiff, option, &compares, &rewrites);
+	if (compares && rewrites && !cli.stop)
+		tr_cli_usage(&cli, "--base says how to write records: it does not go with "
+				   "--compare");
 	if (compares && !cli.stop)
 		envdiff.comparison = tr_comparison_new(&envdiff);
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false))

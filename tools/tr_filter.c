@@ -260,9 +260,15 @@ static bool check_usage(struct tr_filter *filter)
 		return tr_cli_usage(cli, "--count and --fields exclude each other");
 	if ((filter->raw || filter->nul) && !filter->fields)
 		return tr_cli_usage(cli, "--raw and --null need --fields");
-	if (filter->merges && (filter->count_only || filter->fields || filter->limited ||
-			       filter->root || filter->rebases || tr_filter_has_sets(filter)))
+	if (filter->rebases && filter->fields)
+		return tr_cli_usage(cli, "--rebase changes records: it does not go with --fields");
+	if (filter->merges &&
+	    (filter->count_only || filter->fields || filter->limited || filter->root ||
+	     filter->rebases || filter->no_context ||
+	     filter->definitions_mode != TR_DEFINITIONS_USED || tr_filter_has_sets(filter)))
 		return tr_cli_usage(cli, "--merge goes with -e, --expr-file and -v alone");
+	if (filter->merges && filter->invert && !filter->expr_count)
+		return tr_cli_usage(cli, "--merge: -v needs an expression (-e)");
 	if (filter->expr_count || filter->root || filter->merges || tr_filter_has_sets(filter))
 		return true;
 	if (!cli->operand_count)

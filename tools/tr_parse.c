@@ -220,6 +220,9 @@ int main(int argc, char **argv)
 		tr_cli_usage(&cli, "--join and --exact exclude each other");
 	else if (chosen[LINES] && (chosen[JOIN] || chosen[EXACT]))
 		tr_cli_usage(&cli, "--lines excludes --join and --exact");
+	else if (listing && (chosen[EXACT] || chosen[LINES] || chosen[JOIN] || chosen[NO_BLOBS] ||
+			     chosen[BLOB_DIR]))
+		tr_cli_usage(&cli, "--list and --identify do not go with what is for records");
 	else if (chosen[NO_BLOBS] && chosen[BLOB_DIR])
 		tr_cli_usage(&cli, "--no-blobs and --blob-dir exclude each other");
 	if (chosen[NO_BLOBS])

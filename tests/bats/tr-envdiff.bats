@@ -314,7 +314,8 @@ small() {
 
 @test "usage" {
 	for bad in '--base=all' '--input-base=x' '--compare' '--compare a' '--compare top top zlib.json' \
-		'--compare seq:x 1 zlib.json' '--compare 1 zlib.json' '--names=y'; do
+		'--compare seq:x 1 zlib.json' '--compare 1 zlib.json' '--names=y' \
+		'--compare --base=top 1 2 zlib.json'; do
 		# shellcheck disable=SC2086
 		run -2 tr-envdiff $bad
 		[[ $output == *'Try '* ]]

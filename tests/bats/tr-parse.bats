@@ -174,6 +174,11 @@ rows() {
 	run -0 bash -c 'cat a.trec | tr-parse --list'
 	[ "$output" = "$(printf 'stdin\ttrec\t-')" ]
 	run -2 tr-parse --list --identify a.trec
+	for option in --exact --lines --join --no-blobs --blob-dir=blobs; do
+		run -2 tr-parse --list $option a.trec
+		run -2 tr-parse --identify $option a.trec
+	done
+	[ ! -e blobs ]
 }
 
 @test "one trace in every wrapping: the same records" {
