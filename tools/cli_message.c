@@ -14,7 +14,7 @@
  * Names and quoted input come from the other side: nothing in them may reach a
  * terminal as a control sequence. C1 controls are valid UTF-8 and count too.
  */
-void tr_cli_escape(struct tr_text text, struct tr_buffer *to)
+static void put_escaped(struct tr_text text, struct tr_buffer *to)
 {
 	const char *p = text.data, *end = p + text.len;
 
@@ -79,12 +79,12 @@ static void print(struct tr_cli *cli, const struct tr_trace_place *place,
 	tr_buffer_put_text(to, tr_text_from(cli->tool->name));
 	tr_buffer_put_literal(to, ": ");
 	if (place && place->name) {
-		tr_cli_escape(tr_text_from(place->name), to);
+		put_escaped(tr_text_from(place->name), to);
 		put_position(err, to);
 	}
 	if (note)
 		tr_buffer_put_literal(to, "note: ");
-	tr_cli_escape(tr_text_from(err->text), to);
+	put_escaped(tr_text_from(err->text), to);
 	tr_buffer_put_byte(to, '\n');
 	tr_cli_say(cli, to->failed ? TR_TEXT("no memory for a message\n") : tr_buffer_text(to));
 }

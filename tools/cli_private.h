@@ -85,7 +85,6 @@ void tr_cli_list_formats(void);
 /* cli_message.c */
 void tr_cli_summarise(struct tr_cli *cli); /* counts of what was not printed */
 void tr_cli_say(struct tr_cli *cli, struct tr_text text); /* one line to stderr, as it is */
-void tr_cli_escape(struct tr_text text, struct tr_buffer *to);
 
 /* cli_output.c */
 void tr_cli_standard_descriptors(void);

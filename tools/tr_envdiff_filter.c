@@ -119,13 +119,12 @@ static bool header(struct tr_envdiff *envdiff, struct tr_record *record)
 static bool trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	struct tr_buffer *line = &envdiff->line;
-	bool changed = envdiff->has_header && envdiff->added != envdiff->left_out;
 	uint64_t count;
 
 	if (!settle(envdiff))
 		return false;
-	changed = envdiff->has_header && envdiff->added != envdiff->left_out &&
-		  tr_cell_number(&record->seq, &count);
+	bool changed = envdiff->has_header && envdiff->added != envdiff->left_out &&
+		       tr_cell_number(&record->seq, &count);
 	if (changed) {
 		tr_buffer_reset(line);
 		tr_buffer_put_literal(line, "!end\t");

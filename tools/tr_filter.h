@@ -270,9 +270,6 @@ bool tr_filter_relieve(struct tr_filter *filter);
 /* What the queue has that is decided. */
 bool tr_filter_drain(struct tr_filter *filter);
 
-/* A line and the definitions that it uses. */
-bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line);
-
 /* Reports it; always false. */
 bool tr_filter_out_of_memory(struct tr_filter *filter);
 

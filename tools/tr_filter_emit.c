@@ -37,7 +37,8 @@ static bool put(struct tr_cli *cli, struct tr_text line)
 	return !cli->stop;
 }
 
-bool tr_filter_put_line(struct tr_filter *filter, struct tr_text line)
+/* A line and the definitions that it uses. */
+static bool put_line(struct tr_filter *filter, struct tr_text line)
 {
 	struct tr_output *out = filter->cli->out;
 
@@ -125,7 +126,7 @@ static bool emit_context(struct tr_filter *filter, struct tr_text line)
 {
 	if (filter->any_kept) {
 		filter->written++;
-		return tr_filter_put_line(filter, line);
+		return put_line(filter, line);
 	}
 	if (!tr_queue_add(&filter->pending, TR_ITEM_CONTEXT, line, NULL))
 		return tr_filter_out_of_memory(filter);
@@ -156,7 +157,7 @@ static bool emit_selected(struct tr_filter *filter, struct tr_text text, struct 
 	if (!filter->fields) {
 		filter->written += line_counts(text);
 		return (filter->any_kept || put_pending(filter)) &&
-		       tr_filter_put_line(filter, text);
+		       put_line(filter, text);
 	}
 	tr_output_put_text(filter->cli->out, text);
 	tr_output_record_end(filter->cli->out);
@@ -168,7 +169,7 @@ static bool emit_leave(struct tr_filter *filter, struct tr_text line, struct tr_
 	bool kept = !call || call->kept;
 
 	tr_call_free(call);
-	return !kept || !tr_filter_writes_lines(filter) || tr_filter_put_line(filter, line);
+	return !kept || !tr_filter_writes_lines(filter) || put_line(filter, line);
 }
 
 static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
@@ -177,7 +178,7 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 	switch (type) {
 	case TR_ITEM_PASS:
 		return !text.len || !tr_filter_writes_lines(filter) ||
-		       tr_filter_put_line(filter, text);
+		       put_line(filter, text);
 	case TR_ITEM_CONTEXT:
 		return !tr_filter_writes_lines(filter) || emit_context(filter, text);
 	case TR_ITEM_SELECTED:
@@ -212,7 +213,7 @@ static bool put_fleeting_line(struct tr_filter *filter, struct tr_text line,
 		if (copy->failed)
 			return tr_filter_out_of_memory(filter);
 		return is_whole(tr_buffer_text(copy)) &&
-		       tr_filter_put_line(filter, tr_buffer_text(copy));
+		       put_line(filter, tr_buffer_text(copy));
 	}
 	return tr_output_room(filter->cli->out, line.len) && is_whole(line) &&
 	       put(filter->cli, line);

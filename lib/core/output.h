@@ -6,7 +6,7 @@
  *	tr_output_used(out, written);
  *
  * Errors stick: after the first one nothing is written any more, and every
- * caller may go on until it asks tr_output_failed (once per record is enough)
+ * caller may go on until it looks at `failed` (once per record is enough)
  * or finishes. Not thread safe.
  */
 #ifndef TR_CORE_OUTPUT_H

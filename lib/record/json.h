@@ -63,10 +63,6 @@ struct tr_json_changes {
 enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 				 struct tr_json_changes *changes, struct tr_error *err);
 
-/* tr_json_spell; exact (may be NULL) is set to "nothing changed". */
-enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
-				      struct tr_error *err);
-
 /* DIGITS up to 2^53-1: a number that every JSON tool keeps as it is. */
 bool tr_json_keeps_digits(struct tr_text text);
 

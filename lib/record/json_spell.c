@@ -317,13 +317,3 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 	}
 	return token;
 }
-
-enum tr_json_token tr_json_to_literal(struct tr_json *json, struct tr_buffer *to, bool *exact,
-				      struct tr_error *err)
-{
-	struct tr_json_changes changes = { false, false };
-	enum tr_json_token token = tr_json_spell(json, to, &changes, err);
-	if (exact)
-		*exact = !changes.respelled;
-	return token;
-}
