@@ -11,8 +11,7 @@
 struct tr_line_store {
 	struct tr_spool *spool;	 /* NULL: it is empty */
 	struct tr_buffer line;	 /* the one that is being put in */
-	struct tr_buffer window; /* what was read of the spool last */
-	uint64_t window_at;	 /* its offset there */
+	struct tr_spool_window window;
 	uint64_t read_at;
 	uint64_t count;	       /* of lines that were not read yet */
 	struct tr_arena arena; /* of the record that was read last */

@@ -3,10 +3,6 @@
 
 #include "tr_envdiff.h"
 
-#include <errno.h>
-
-enum { WINDOW = 64 << 10 };
-
 struct head {
 	uint64_t source_line, source_offset;
 	size_t len;
@@ -70,41 +66,15 @@ bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct t
 	return true;
 }
 
-/* The next n bytes, with room to look behind them. NULL: reported. */
+/* The next n bytes. NULL: reported. */
 static const char *look(struct tr_line_store *store, struct tr_cli *cli, size_t n)
 {
-	struct tr_buffer *window = &store->window;
-	size_t skip = (size_t)(store->read_at - store->window_at);
 	struct tr_error err;
+	const char *bytes = tr_spool_look(store->spool, &store->window, store->read_at, n, &err);
 
-	if (n <= window->len - skip)
-		return window->data + skip;
-	window->len -= skip;
-	if (window->len)
-		memmove(window->data, window->data + skip, window->len);
-	store->window_at = store->read_at;
-	while (window->len < n) {
-		size_t ask = n - window->len > WINDOW ? n - window->len : WINDOW;
-		const char *data = NULL;
-		char *to = tr_buffer_room(window, ask + TR_INPUT_PAD);
-		if (!to) {
-			out_of_memory(cli);
-			return NULL;
-		}
-		bool fine = tr_spool_read(store->spool, store->window_at + window->len, to, &data,
-					  &ask, &err);
-		if (fine && !ask)
-			tr_error_system(&err, EIO, "cannot read a temporary file");
-		if (!fine || !ask) {
-			failed(cli, &err);
-			return NULL;
-		}
-		if (data != to)
-			memcpy(to, data, ask);
-		tr_buffer_used(window, ask);
-		memset(to + ask, 0, TR_INPUT_PAD);
-	}
-	return window->data;
+	if (!bytes)
+		failed(cli, &err);
+	return bytes;
 }
 
 static bool look_at_head(struct tr_line_store *store, struct tr_cli *cli, struct head *head)
@@ -131,8 +101,8 @@ static void rewind_store(struct tr_line_store *store)
 {
 	tr_spool_free(store->spool);
 	store->spool = NULL;
-	store->read_at = store->window_at = 0;
-	store->window.len = 0;
+	store->read_at = store->window.at = 0;
+	store->window.bytes.len = 0;
 }
 
 struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli *cli)
@@ -164,7 +134,7 @@ void tr_line_store_free(struct tr_line_store *store)
 {
 	tr_spool_free(store->spool);
 	tr_buffer_free(&store->line);
-	tr_buffer_free(&store->window);
+	tr_buffer_free(&store->window.bytes);
 	tr_arena_free(&store->arena);
 	*store = (struct tr_line_store){ .spool = NULL };
 }

@@ -114,8 +114,7 @@ struct tr_queue {
 	size_t relieve_at;	  /* the cost that is too much */
 	struct tr_spool *spool;	  /* NULL until it is needed */
 	struct tr_buffer unsaved; /* what goes behind the end of the spool next */
-	struct tr_buffer window;  /* what was read of the spool last */
-	uint64_t window_at;	  /* its offset there */
+	struct tr_spool_window window;
 };
 
 /* Appends a copy; NULL: memory is out. */

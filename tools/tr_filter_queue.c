@@ -8,10 +8,9 @@
 
 #include "tr_filter.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-enum { MUCH = 16 << 20, WINDOW = 256 << 10 };
+enum { MUCH = 16 << 20, WRITTEN = 256 << 10 };
 
 /* An item in the spool: this, and its text. */
 struct head {
@@ -96,7 +95,7 @@ static bool put_aside(struct tr_queue *queue, struct tr_item *item, struct tr_er
 		tr_buffer_put_text(&queue->unsaved, item->text);
 	}
 	drop(queue, item);
-	return queue->unsaved.len < WINDOW || save(queue, err);
+	return queue->unsaved.len < WRITTEN || save(queue, err);
 }
 
 static bool can_go_aside(const struct tr_item *item)
@@ -158,45 +157,6 @@ struct tr_item *tr_queue_take(struct tr_queue *queue)
 	return item;
 }
 
-/* The bytes at the run's begin, n of them. NULL: err is filled. */
-static const char *look(struct tr_queue *queue, const struct tr_item *run, size_t n,
-			struct tr_error *err)
-{
-	struct tr_buffer *window = &queue->window;
-	uint64_t skip = run->begin - queue->window_at;
-
-	if (run->begin < queue->window_at || skip > window->len)
-		skip = window->len;
-	if (n <= window->len - skip)
-		return window->data + skip;
-	window->len -= (size_t)skip;
-	if (window->len)
-		memmove(window->data, window->data + skip, window->len);
-	queue->window_at = run->begin;
-	while (window->len < n) {
-		uint64_t left = run->end - run->begin - window->len;
-		size_t ask = n - window->len > WINDOW ? n - window->len : WINDOW;
-		const char *data = NULL;
-		if (ask > left)
-			ask = (size_t)left;
-		char *to = tr_buffer_room(window, ask);
-		if (!to) {
-			tr_error_memory(err);
-			return NULL;
-		}
-		if (!tr_spool_read(queue->spool, run->begin + window->len, to, &data, &ask, err))
-			return NULL;
-		if (!ask) {
-			tr_error_system(err, EIO, "cannot read a temporary file");
-			return NULL;
-		}
-		if (data != to)
-			memcpy(to, data, ask);
-		tr_buffer_used(window, ask);
-	}
-	return window->data;
-}
-
 enum tr_status tr_queue_read(struct tr_queue *queue, struct tr_item *run, struct tr_item *item,
 			     struct tr_error *err)
 {
@@ -204,11 +164,13 @@ enum tr_status tr_queue_read(struct tr_queue *queue, struct tr_item *run, struct
 
 	if (run->begin == run->end)
 		return TR_END;
-	const char *bytes = look(queue, run, sizeof head, err);
+	const char *bytes =
+		tr_spool_look(queue->spool, &queue->window, run->begin, sizeof head, err);
 	if (!bytes)
 		return TR_FATAL;
 	memcpy(&head, bytes, sizeof head);
-	bytes = look(queue, run, sizeof head + head.len, err);
+	bytes = tr_spool_look(queue->spool, &queue->window, run->begin, sizeof head + head.len,
+			      err);
 	if (!bytes)
 		return TR_FATAL;
 	*item = (struct tr_item){ .type = head.type, .text = { bytes + sizeof head, head.len } };
@@ -230,6 +192,6 @@ void tr_queue_free(struct tr_queue *queue)
 	}
 	tr_spool_free(queue->spool);
 	tr_buffer_free(&queue->unsaved);
-	tr_buffer_free(&queue->window);
+	tr_buffer_free(&queue->window.bytes);
 	*queue = (struct tr_queue){ .first = NULL };
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/buffer.h"
+#include "core/input.h"
 
 /* How much is in memory alone: of a small spool, and behind the file of a large one. */
 enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 64 << 10 };
@@ -147,6 +147,54 @@ bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const cha
 	*data = buf;
 	*len = (size_t)n;
 	return true;
+}
+
+/* Up to `most` bytes more of what stands behind the window, one read of them. */
+static bool read_behind(struct tr_spool *spool, struct tr_spool_window *window, size_t most,
+			struct tr_error *err)
+{
+	struct tr_buffer *bytes = &window->bytes;
+	const char *data = NULL;
+	char *room = tr_buffer_room(bytes, most + TR_INPUT_PAD);
+
+	if (!room) {
+		tr_error_memory(err);
+		return false;
+	}
+	if (!tr_spool_read(spool, window->at + bytes->len, room, &data, &most, err))
+		return false;
+	if (!most) {
+		tr_error_system(err, EIO, "cannot read a temporary file");
+		return false;
+	}
+	if (data != room)
+		memcpy(room, data, most);
+	tr_buffer_used(bytes, most);
+	memset(room + most, 0, TR_INPUT_PAD);
+	return true;
+}
+
+const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window, uint64_t offset,
+			  size_t n, struct tr_error *err)
+{
+	enum { AHEAD = 64 << 10 };
+	struct tr_buffer *bytes = &window->bytes;
+	uint64_t skip = offset - window->at;
+
+	if (offset < window->at || skip > bytes->len)
+		skip = bytes->len; /* nothing of it is of use */
+	if (n <= bytes->len - skip)
+		return bytes->data + skip;
+	bytes->len -= (size_t)skip;
+	if (bytes->len)
+		memmove(bytes->data, bytes->data + skip, bytes->len);
+	window->at = offset;
+	while (bytes->len < n) {
+		size_t missing = n - bytes->len;
+		if (!read_behind(spool, window, missing > AHEAD ? missing : AHEAD, err))
+			return NULL;
+	}
+	return bytes->data;
 }
 
 void tr_spool_free(struct tr_spool *spool)

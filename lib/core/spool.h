@@ -6,6 +6,7 @@
 #ifndef TR_CORE_SPOOL_H
 #define TR_CORE_SPOOL_H
 
+#include "core/buffer.h"
 #include "core/error.h"
 
 struct tr_spool;
@@ -25,6 +26,22 @@ uint64_t tr_spool_size(const struct tr_spool *spool);
  */
 bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
 		   size_t *len, struct tr_error *err);
+
+/*
+ * For who goes through a spool from front to back, and looks at things of any
+ * size. Zero it, also to begin with another spool (free bytes).
+ */
+struct tr_spool_window {
+	struct tr_buffer bytes; /* that were read last */
+	uint64_t at;		/* their offset */
+};
+
+/*
+ * The n bytes from offset on, which have to be there, until the next call; readers
+ * may look TR_INPUT_PAD bytes behind them. NULL: err is filled.
+ */
+const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window, uint64_t offset,
+			  size_t n, struct tr_error *err);
 
 void tr_spool_free(struct tr_spool *spool);
 
