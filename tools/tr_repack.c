@@ -164,9 +164,12 @@ int main(int argc, char **argv)
 
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
-	cli->config.apart = archive; /* each file becomes a member */
+	bool directory = cli->output_path && repack_is_directory(cli->output_path);
+	cli->config.apart = archive || directory; /* each file becomes one */
 	if (tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
-		if (archive)
+		if (directory)
+			repack_directory(&r);
+		else if (archive)
 			repack_archive(&r, archive);
 		else
 			repack_file(&r);

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "core/archive.h"
 #include "core/arena.h"
+#include "core/buffer.h"
 #include "core/codec.h"
 #include "core/map.h"
 
@@ -30,12 +31,15 @@ struct repack {
 	bool begun;			/* a header or a record of it was */
 	struct tr_record *header;	/* of the segment that begins, where it has one */
 	bool cut_line;			/* what was copied last does not end in LF */
+	bool apart; /* each place, and each trace of a place, is an output of its own */
 	struct tr_archive_writer *archive;
+	const char *directory; /* NULL: none */
+	struct tr_buffer path; /* of the file in it */
 	struct {
 		struct tr_map taken;
 		struct tr_arena memory;
-	} names;	  /* of members of the archive */
-	unsigned segment; /* of the place, where each is to be a member of its own */
+	} names;	  /* of members of the archive, or files of the directory */
+	unsigned segment; /* of the place */
 };
 
 enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
@@ -65,12 +69,19 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 /* Ends the writer of the output. */
 bool repack_finish_writer(struct repack *r);
 
+/* Every file or member to an output of its own. */
+void repack_apart(struct repack *r, repack_open *open);
+
 /* tr_repack_archive.c: every file or member to a member of the archive -o. */
 void repack_archive(struct repack *r, const char *archive_format);
 
+/* tr_repack_directory.c: the same to files below the directory -o. */
+bool repack_is_directory(const char *path); /* it is one, or is to be one */
+void repack_directory(struct repack *r);
+
 /*
- * tr_repack_name.c: what a place becomes as a member; no other member has this
- * name. NULL: memory is out.
+ * tr_repack_name.c: what a place becomes as a member, or as a file below a
+ * directory; no other one has this name. NULL: memory is out.
  */
 const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
 			       const struct tr_format *format, const struct tr_codec *codec);

@@ -24,23 +24,10 @@ static bool open_member(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, repack_encoded(r, sink, codec));
 }
 
-static void repack_member(struct repack *r, struct tr_trace_place *place)
-{
-	r->format = NULL;
-	r->cut_line = false;
-	r->begun = false;
-	r->header = NULL;
-	r->segment = 0;
-	repack_place(r, place, open_member);
-	repack_finish_writer(r);
-	tr_cli_finish_output(&r->cli);
-}
-
 void repack_archive(struct repack *r, const char *archive_format)
 {
 	const struct tr_codec *outer = tr_codec_by_extension(tr_text_from(r->cli.output_path));
 	struct tr_sink *sink = repack_bottom(r, outer, true);
-	struct tr_trace_place *place;
 	struct tr_error err;
 
 	if (sink && outer) {
@@ -55,12 +42,8 @@ void repack_archive(struct repack *r, const char *archive_format)
 		tr_cli_report(&r->cli, &err);
 		return;
 	}
-	r->cli.several = true;
-	while (tr_cli_step(&r->cli, &place))
-		repack_member(r, place);
+	repack_apart(r, open_member);
 	if (!r->cli.stop && !tr_cli_read_nothing(&r->cli) && !tr_archive_finish(r->archive, &err))
 		tr_cli_fail(&r->cli, "%s: %s", r->cli.output_path, err.text);
 	tr_archive_writer_free(r->archive);
-	tr_map_free(&r->names.taken);
-	tr_arena_free(&r->names.memory);
 }

@@ -202,7 +202,7 @@ const char *repack_member_name(struct repack *r, const struct tr_trace_place *pl
 	}
 	const char *kept = keep_free(r, &parts, &numbered);
 	if (kept && numbered && (origin.told || !r->segment))
-		tr_cli_note(&r->cli, "%s: the archive has a member of this name: added as %s",
-			    place->name, kept);
+		tr_cli_note(&r->cli, "%s: the %s of this name: added as %s", place->name,
+			    r->archive ? "archive has a member" : "directory got a file", kept);
 	return kept;
 }

@@ -30,15 +30,15 @@ __attribute__((format(printf, 2, 3))) static void fail_here(struct repack *r, co
 
 /*
  * Another trace, where a file holds one: it can only become another member of
- * an archive.
+ * an archive, or file of a directory.
  */
 static bool one_more(struct repack *r, const struct tr_format *format,
 		     const struct tr_trace_place *place, repack_open *open)
 {
-	if (!r->archive) {
+	if (!r->apart) {
 		fail_here(r,
 			  "is one more trace, and a file of %s's holds one: write each by itself, "
-			  "or all into an archive (-o NAME.tar)",
+			  "or all into an archive (-o NAME.tar) or a directory (-o NAME/)",
 			  r->format->name);
 		tr_cli_abandon(&r->cli);
 		return false;
@@ -161,10 +161,28 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 	bool is_trace =
 		format && !(format->flags & TR_FORMAT_STREAM) && (format->flags & TR_FORMAT_READS);
 	bool same = is_trace && !r->by_records && (!r->target || r->target == format) &&
-		    (r->archive || tr_cli_stands_alone(&r->cli, place));
+		    (r->apart || tr_cli_stands_alone(&r->cli, place));
 
 	if (same && settle(r, format, place, open))
 		copy(r, place);
 	else if (!same)
 		convert(r, place, open);
+}
+
+void repack_apart(struct repack *r, repack_open *open)
+{
+	struct tr_trace_place *place;
+
+	r->apart = r->cli.several = true;
+	while (tr_cli_step(&r->cli, &place)) {
+		r->format = NULL;
+		r->cut_line = r->begun = false;
+		r->header = NULL;
+		r->segment = 0;
+		repack_place(r, place, open);
+		repack_finish_writer(r);
+		tr_cli_finish_output(&r->cli);
+	}
+	tr_map_free(&r->names.taken);
+	tr_arena_free(&r->names.memory);
 }

@@ -149,6 +149,7 @@ struct file_check {
 	struct tr_sink base;
 	struct tr_sink *inner;
 	struct verify *verify;
+	size_t at; /* in verify->list: the first that comes, of a lone file the only one */
 	const struct tr_codec *outer;
 	bool archive;
 };
@@ -246,7 +247,7 @@ static bool check_finish(struct tr_sink *sink, struct tr_error *err)
 	if (!check->inner->flush(check->inner, err) || !(in = open_back(path, check->outer, err)))
 		return false;
 	bool good = check->archive ? compare_archive(check->verify, in, err)
-				   : compare(in, &check->verify->list[0], err);
+				   : compare(in, &check->verify->list[check->at], err);
 	return good && check->inner->finish(check->inner, err);
 }
 
@@ -288,6 +289,7 @@ struct tr_sink *verify_file(struct verify *verify, struct tr_sink *sink,
 			  .close = check_close },
 		.inner = sink,
 		.verify = verify,
+		.at = verify->count,
 		.outer = outer,
 		.archive = archive,
 	};

@@ -234,6 +234,48 @@ setup() {
 	[ "$(tar -tf out.tar)" = "$(printf '%s\n' a/compile_commands.trec a/events.trec)" ]
 }
 
+@test "-o of a directory: a file for every file or member" {
+	mkdir -p a
+	cp z.json a/z.json
+	gzip -c m.json >m.json.gz
+	tar -cf in.tar a/z.json m.json.gz
+	tr-repack --verify -o out/ in.tar m.json
+	[ "$(find out -type f | LC_ALL=C sort)" = "$(printf '%s\n' out/a/z.json out/m.json out/m.json.gz)" ]
+	cmp out/a/z.json z.json
+	zcat out/m.json.gz | cmp - m.json
+	# one that is there: what has another name stays
+	tr-repack --verify -t trec -z zstd -o out in.tar
+	[ "$(find out -type f | LC_ALL=C sort)" = \
+		"$(printf '%s\n' out/a/z.json out/a/z.trec.zst out/m.json out/m.json.gz out/m.trec.zst)" ]
+	tr-parse out/a/z.trec.zst | sed 1d | cmp - <(tr-parse z.json | sed 1d)
+	# nothing leads out of it, and each name is there once
+	run -0 --separate-stderr tr-repack -o new/deep/ ../"${PWD##*/}"/a/z.json a/z.json a/z.json
+	[[ $stderr == *"note: a/z.json: the directory got a file of this name: added as a/z-2.json" ]]
+	[ "$(cd new/deep && find . -type f | LC_ALL=C sort)" = \
+		"$(printf './%s\n' "${PWD##*/}/a/z.json" a/z-2.json a/z.json | LC_ALL=C sort)" ]
+	# a bad one is reported, the others are done
+	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
+	printf '%%trec\t1\tformat=apitrace\tversion=9\ncall\t0\t-\t0\tf\t->\n!end\t1\n' >new.trec
+	run -2 --separate-stderr tr-repack -o some/ new.trec bad.trec a/z.json missing.json
+	[ "$(cd some && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a/z.json bad.kw.json)" ]
+	# of nothing comes nothing, and what cannot be made is said
+	run -2 tr-repack -o none/ missing.json
+	[ ! -e none ]
+	run -2 --separate-stderr tr-repack -o m.json/ z.json
+	[[ $stderr == *"cannot create m.json/z.json: Not a directory" ]]
+	[ -f m.json ]
+}
+
+@test "-o of a directory: each trace of a stream that holds several" {
+	traces=$top_srcdir/tests/data/apitrace
+	tr-parse "$traces/threads.trace" "$traces/killed.trace" >two.trec
+	run -2 --separate-stderr tr-repack -o two.trace two.trec
+	[[ $stderr == *"(-o NAME.tar) or a directory (-o NAME/)"* ]]
+	tr-repack -q --verify -o two/ two.trec
+	[ "$(ls two)" = "$(printf '%s\n' two-2.trace two.trace)" ]
+	tr-parse two/two.trace | sed 1d | cmp - <(tr-parse "$traces/threads.trace" | sed 1d)
+}
+
 @test "archives: one bad member is reported, the others are done" {
 	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
 	tr-parse m.json >good.trec

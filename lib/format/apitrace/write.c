@@ -49,7 +49,8 @@ static enum tr_status begin_segment(void *self, struct tr_record *header, struct
 		return begin_trace(writer, header, err);
 	tr_error_set(err, TR_CAUSE_USAGE,
 		     "a second trace begins here, and a file of apitrace's holds one: write "
-		     "each by itself, or all into an archive (-o NAME.tar)");
+		     "each by itself, or all into an archive (-o NAME.tar) or a directory "
+		     "(-o NAME/)");
 	return TR_FATAL;
 }
 
