@@ -94,7 +94,9 @@ static void free_dot(void *view)
 static void *create_script(struct tr_cli *cli)
 {
 	struct tr_text nested = tr_setting_get(&cli->config.read.settings, "nested", "no");
-	void *script = tr_script_text_new(tr_text_is(nested, "yes"), cli->out);
+	struct tr_script_text_config config = { .nested = tr_text_is(nested, "yes"),
+						.max_spool = cli->config.read.limits.max_spool };
+	void *script = tr_script_text_new(&config, cli->out);
 
 	return script ? script : out_of_memory(cli);
 }

@@ -6,6 +6,7 @@
 #include "process/lineage.h"
 #include "process/runs.h"
 #include "process/shell.h"
+#include "record/ask.h"
 #include "record/literal.h"
 
 struct tr_script_text {
@@ -25,17 +26,18 @@ struct tr_script_text {
 static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 		 struct tr_record *record);
 
-struct tr_script_text *tr_script_text_new(bool nested, struct tr_output *out)
+struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
+					  struct tr_output *out)
 {
-	static const struct tr_lineage_config config = { .wants_parent = false };
+	const struct tr_lineage_config lineage = { .max_spool = config->max_spool };
 	struct tr_script_text *script = calloc(1, sizeof *script);
 
 	if (!script)
 		return NULL;
 	script->out = out;
-	script->nested = nested;
+	script->nested = config->nested;
 	tr_runs_init(&script->runs, hear, script);
-	script->lineage = tr_lineage_new(&config);
+	script->lineage = tr_lineage_new(&lineage);
 	if (script->lineage)
 		return script;
 	tr_script_text_free(script);
@@ -144,9 +146,7 @@ static bool put_variable(struct tr_script_text *script, const struct tr_member *
 		tr_buffer_put_text(&word, name);
 		tr_buffer_put_byte(&word, '=');
 		tr_buffer_put_text(&word, value);
-		/* quoted whatever is in it: it is no command */
-		tr_buffer_put_byte(&script->line, ' ');
-		tr_shell_word(tr_buffer_text(&word), &script->line);
+		put_word(script, tr_buffer_text(&word));
 	} else {
 		tr_buffer_put_literal(&script->line, " -u");
 		put_word(script, name);
@@ -154,6 +154,17 @@ static bool put_variable(struct tr_script_text *script, const struct tr_member *
 	script->line.failed |= word.failed;
 	tr_buffer_free(&word);
 	return true;
+}
+
+/* One of them would pass for an option of env(1), such as -S, which takes a command apart. */
+static bool is_any_like_option(const struct tr_value *map, struct tr_arena *arena)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		struct tr_text name = tr_string_bytes(map->as.members[i].key, arena);
+		if (name.len && *name.data == '-')
+			return true;
+	}
+	return false;
 }
 
 /* The variables of the map literal in script->map. */
@@ -165,6 +176,8 @@ static bool put_variables(struct tr_script_text *script, struct tr_arena *arena)
 		return map != NULL;
 	/* env(1) takes options in front of variables */
 	for (int round = 0; round < 2; round++) {
+		if (round == 1 && is_any_like_option(map, arena))
+			put_word(script, TR_TEXT("--"));
 		for (size_t i = 0; i < map->count; i++) {
 			const struct tr_member *member = &map->as.members[i];
 			if ((member->value->type == TR_NULL) == (round == 0) &&
@@ -247,8 +260,9 @@ static void put_command(struct tr_script_text *script, const struct tr_command *
 		put_word(script, TR_TEXT("-c"));
 		put_word(script, TR_TEXT("exec -a \"$0\" \"$@\""));
 		put_word(script, name);
-	} else if (memchr(program.data, '=', program.len)) {
-		/* env(1) would take it for a variable */
+	} else if (memchr(program.data, '=', program.len) ||
+		   tr_text_starts(program, TR_TEXT("-"))) {
+		/* env(1) would take it for a variable, or for an option */
 		put_word(script, TR_TEXT("sh"));
 		put_word(script, TR_TEXT("-c"));
 		put_word(script, TR_TEXT("exec \"$0\" \"$@\""));
@@ -277,6 +291,18 @@ static const char *hindrance(const struct tr_command *command)
 		       : NULL;
 }
 
+/* The number of the record, which may be any text. False: memory is out. */
+static bool put_number(struct tr_script_text *script, const struct tr_record *record)
+{
+	struct tr_error err;
+	struct tr_text number = tr_ask_cell(&record->seq, record->arena, &err);
+
+	if (!number.data)
+		return false;
+	put_word(script, has_nul(number) ? TR_TEXT("-") : number);
+	return true;
+}
+
 static enum tr_status put_run(struct tr_script_text *script, struct tr_record *record,
 			      struct tr_heir *heir, struct tr_error *err)
 {
@@ -295,8 +321,9 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	tr_error_memory(err);
 	if (known && !script->topped && !put_top(script, heir, record->arena))
 		return TR_FATAL;
-	tr_buffer_put_literal(&script->line, "run ");
-	tr_cell_write(&record->seq, &script->line);
+	tr_buffer_put_literal(&script->line, "run");
+	if (!put_number(script, record))
+		return TR_FATAL;
 	if (!command.directory.len || *command.directory.data != '/')
 		tr_buffer_put_literal(&script->line, " ./");
 	else

@@ -2,8 +2,8 @@
  * Commands of a trace as a POSIX shell script that runs them again, one after
  * the other, each in its directory and with its environment:
  *
- *	top() { env -i 'HOME=/home/b' 'PATH=/usr/bin:/bin' env "$@"; }
- *	run 5 /srv/build top -u OLDPWD 'MAKELEVEL=1' /usr/bin/gcc -c a.c
+ *	top() { env -i HOME=/home/b PATH=/usr/bin:/bin env "$@"; }
+ *	run 5 /srv/build top -u OLDPWD MAKELEVEL=1 /usr/bin/gcc -c a.c
  *
  * What a command of the script starts itself is left out, unless everything is
  * wanted. An argv[0] that is not the program's name takes bash's exec -a.
@@ -19,8 +19,14 @@
 
 struct tr_script_text;
 
-/* nested: what others of the script start, too. Borrows out. NULL: memory. */
-struct tr_script_text *tr_script_text_new(bool nested, struct tr_output *out);
+struct tr_script_text_config {
+	bool nested;	    /* what others of the script start, too */
+	uint64_t max_spool; /* as in struct tr_limits */
+};
+
+/* Borrows out. NULL: memory. */
+struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
+					  struct tr_output *out);
 
 /*
  * The next line of the stream, NULL at its end. TR_WARN: err says why a command

@@ -102,6 +102,20 @@ END
 	grep -F 'command 4: exit status 127' err
 }
 
+@test "nothing in a trace is taken for a part of the script" {
+	cat >tricks.trec <<END
+env	0	-	-	-	vars={"-S":"touch made","A":"1"}
+exec	\$(touch made)	-	1	/usr/bin/env	cwd="$PWD"	argv=["env"]	envtop={"-u":"x"}
+exec	;touch made	-	2	-i	cwd="$PWD"	argv=["-i","/bin/touch","made"]	envtop={"-S":null}
+exec	x'y	-	3	/usr/bin/env	cwd="$PWD"	argv=["env"]	envtop={"\\u002dS":"again"}
+END
+	run -0 tr-totext --style=script -o script tricks.trec
+	sh script >got 2>err || [ $? = 1 ]
+	[ ! -e made ]
+	diff <(printf '%s\n' '-S=touch made' A=1 -u=x -S=again A=1) got
+	grep -F 'command ;touch made: exit status 127' err
+}
+
 @test "what cannot be run as it was is left out, or told" {
 	cat >bad.trec <<'END'
 exec	0	-	1	/bin/a	argv=["a"]
