@@ -95,7 +95,10 @@ bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 /* How long it ran; NONE: not told. */
 int64_t tr_forest_duration(const struct tr_forest_node *node);
 
-/* Appends how it ended: "0", "SIGKILL", "exec" where it was replaced. False: not told. */
+/*
+ * Appends how it ended: "0", "SIGKILL", "exec" where it was replaced. False: not
+ * told. A trace may call a signal anything: one line of valid UTF-8.
+ */
 bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to);
 
 /* It was killed, or its status is not 0. */

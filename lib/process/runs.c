@@ -62,13 +62,22 @@ static uint64_t text_number(struct tr_text text)
 	return text.data && tr_cell_number(&cell, &number) ? number : TR_RUN_NONE;
 }
 
+/* Not the first byte of a character. */
+static bool is_inside(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 /* How it ended, as far as an exit record, or a late exec record, says. */
 static void set_fate(struct tr_run *run, struct tr_text status, struct tr_text signal)
 {
 	if (signal.len > 1 && signal.data[0] == '"')
 		signal = (struct tr_text){ signal.data + 1, signal.len - 2 };
 	if (signal.data && signal.len) {
-		size_t len = signal.len < sizeof run->signal ? signal.len : sizeof run->signal - 1;
+		size_t len = signal.len;
+		if (len >= sizeof run->signal)
+			for (len = sizeof run->signal - 1; len > 0 && is_inside(signal.data[len]);)
+				len--;
 		run->fate = TR_RUN_KILLED;
 		memcpy(run->signal, signal.data, len);
 	} else {

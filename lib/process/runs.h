@@ -51,7 +51,7 @@ struct tr_run {
 	bool forked; /* a fork record told of its process */
 	enum tr_run_fate fate;
 	uint64_t status;
-	char signal[16];      /* "SIGKILL", cut to fit */
+	char signal[16];      /* "SIGKILL", as the stream spells it, cut to fit */
 	int64_t began, ended; /* TR_INSTANT_NONE: not told */
 	uint64_t first,
 		last; /* the same in records since the beginning of all: for traces without times */

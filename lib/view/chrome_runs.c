@@ -50,15 +50,20 @@ bool tr_chrome_describe(void *context, struct tr_record *record, struct tr_buffe
 static void put_end(const struct tr_forest_node *node, const struct tr_span *span,
 		    struct tr_buffer *to)
 {
+	struct tr_buffer end = TR_BUFFER_INIT;
+
 	if (node->seq != TR_RUN_NONE) {
 		tr_buffer_put_literal(to, "\"seq\":");
 		tr_buffer_put_decimal(to, node->seq);
 		tr_buffer_put_byte(to, ',');
 	}
+	if (!tr_forest_end(node, &end))
+		tr_buffer_put_literal(&end, "not told");
 	tr_buffer_put_literal(to, "\"exit\":\"");
-	if (!tr_forest_end(node, to))
-		tr_buffer_put_literal(to, "not told");
+	tr_string_escape(tr_buffer_text(&end), to);
 	tr_buffer_put_byte(to, '"');
+	to->failed |= end.failed;
+	tr_buffer_free(&end);
 	if (span->open)
 		tr_buffer_put_literal(to, ",\"end\":\"guessed\"");
 }

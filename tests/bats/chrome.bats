@@ -137,6 +137,16 @@ END
 	run -2 tr-tojson --as=chrome --typed build.trec
 }
 
+@test "a signal may be called anything" {
+	printf 'exec\t0\t1\t%d\ta\nexit\t1\t2\t%d\t-\tsignal=%s\n' 1 1 '"aaaaaaaaaaaaaa\n"' 2 2 '["x"]' \
+		3 3 '"ééééééééé"' 4 4 '"\xff"' >signals
+	chrome '.[] | select(.ph == "X") | .args.exit' signals |
+		diff <(printf '%s\n' 'aaaaaaaaaaaaaa\' '["x"]' ééééééé '\xff') -
+	tr-totext --style=tree signals | iconv -f UTF-8 -t UTF-16 >/dev/null
+	tr-totext --style=dot signals | grep -F ', exit [\"x\"]"'
+	tr-totext --style=dot signals | grep -F ', exit aaaaaaaaaaaaaa\\"'
+}
+
 @test "what is cut or damaged still opens" {
 	for size in 100 300 500 700 901; do
 		head -c $size build.trec >cut
