@@ -67,6 +67,8 @@ static void wake(struct tr_kinship *kinship, uint64_t seq)
 		reversed = one->sibling;
 		*(one->previous ? &one->previous->next : &kinship->first) = one->next;
 		*(one->next ? &one->next->previous : &kinship->last) = one->previous;
+		if (kinship->cursor == one)
+			kinship->cursor = one->next;
 		one->next = NULL;
 		*(kinship->ready ? &kinship->ready_last->next : &kinship->ready) = one;
 		kinship->ready_last = one;
@@ -131,20 +133,38 @@ bool tr_kinship_wait(struct tr_kinship *kinship, uint64_t seq, uint64_t parent, 
 	return true;
 }
 
+/*
+ * Nobody else comes: whoever waits for a missing one is ready, which makes those
+ * ready who wait for that; in the end there are circles, one of which is broken.
+ */
+static void give_up(struct tr_kinship *kinship)
+{
+	if (!kinship->ending)
+		kinship->cursor = kinship->first;
+	kinship->ending = true;
+	while (kinship->cursor && state_of(kinship, kinship->cursor->parent) & WAITING)
+		kinship->cursor = kinship->cursor->next;
+	const struct tr_kinship_waiting *one = kinship->cursor ? kinship->cursor : kinship->first;
+	if (one)
+		wake(kinship, one->parent);
+}
+
 bool tr_kinship_next(struct tr_kinship *kinship, bool at_end, struct tr_text *what)
 {
 	for (;;) {
 		free(kinship->given);
 		kinship->given = NULL;
-		if (!kinship->ready && at_end && kinship->first)
-			wake(kinship, kinship->first->parent);
+		if (!kinship->ready && at_end)
+			give_up(kinship);
 		struct tr_kinship_waiting *one = kinship->ready;
-		if (!one)
+		if (!one) {
+			kinship->ending = false;
 			return false;
+		}
 		kinship->ready = one->next;
 		kinship->given = one;
 		unsigned above = state_of(kinship, one->parent);
-		/* of a parent that waits itself nothing is known, and that only at the end */
+		/* a circle: of a parent that waits itself nothing is known */
 		if (above & WAITING)
 			above = 0;
 		enum tr_kin_verdict verdict =

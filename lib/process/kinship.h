@@ -42,12 +42,14 @@ struct tr_kinship {
 	struct tr_kinship_waiting *first, *last; /* all of them, in the order in which they came */
 	struct tr_kinship_waiting *ready, *ready_last; /* their parent is there */
 	struct tr_kinship_waiting *given;	       /* what the last call gave is in it */
-	bool failed;				       /* memory was out in tr_kinship_next */
+	struct tr_kinship_waiting *cursor; /* at the end: up to there they wait for one another */
+	bool ending;			   /* cursor says something */
+	bool failed;			   /* memory was out in tr_kinship_next */
 };
 
 #define TR_KINSHIP_INIT \
 	{ \
-		TR_ID_MAP_INIT, TR_ID_MAP_INIT, NULL, NULL, NULL, NULL, NULL, false \
+		TR_ID_MAP_INIT, TR_ID_MAP_INIT, NULL, NULL, NULL, NULL, NULL, NULL, false, false \
 	}
 
 /* A process comes. seq, parent: TR_NO_POSITION where there is none. */

@@ -99,6 +99,10 @@ one_of_each() {
 	# children that are told before their parents are no others
 	{ build one_of_each | head -n 2; build one_of_each | tail -n +3 | grep -v /opt/as | tac; } |
 		tr-repack -t compdb | files | sort | diff got -
+	# nor are they where the parent of these was left out
+	printf 'exec\t%d\t-\t-\t/usr/bin/%s\tparent=%d\tcwd="/s"\targv=["%s","-c","e.c"]\n' \
+		1 gcc 5 gcc 5 mpicc 9 mpicc | tr-repack -q -t compdb -O unique=all |
+		jq -r '.[].arguments[0]' | diff <(echo /usr/bin/mpicc) -
 	# without parents the names have to do
 	build one_of_each | sed 's/"parent_id":[0-9]*/"parent_id":-1/' | tr-repack -t compdb | files |
 		grep -vE '^(a|b|e|g).c' >rest || true

@@ -66,6 +66,11 @@ static void test_waiting(void)
 	   "parents that never come, a circle");
 	ok(gives(&k, true, "seven") && gives(&k, true, "eight") && gives(&k, true, NULL),
 	   "at the end it is over");
+	ok(come(&k, 11, 14, TR_KIN_DRIVER, "inner") == TR_KIN_WAITS &&
+		   come(&k, 12, 11, TR_KIN_DRIVER, "innermost") == TR_KIN_WAITS &&
+		   come(&k, 14, 99, TR_KIN_DRIVER, "outer") == TR_KIN_WAITS,
+	   "children in front of one whose parent never comes");
+	ok(gives(&k, true, "outer") && gives(&k, true, NULL), "they are that one's business");
 	ok(come(&k, 20, 21, TR_KIN_DRIVER, "left") == TR_KIN_WAITS, "one is left");
 	tr_kinship_free(&k);
 	ok(gives(&k, true, NULL), "and forgotten");
