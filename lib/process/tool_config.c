@@ -181,32 +181,27 @@ struct tr_tool_config *tr_tool_config_read(struct tr_text path, struct tr_error 
 	return config;
 }
 
-#define AT_FILE "\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":[\"attached\"]}]}"
-#define TOOL(name) "{\"binary\":\"" name AT_FILE
-
 struct tr_tool_config *tr_tool_config_xcalbuild(struct tr_error *err)
 {
-	static const char list[] =
-		"[" TOOL("ar") "," TOOL("cc") "," TOOL("ld") "," TOOL("gcc") "," TOOL("llvm-gcc") "," TOOL("clang") "," TOOL(
-			"c++") "," TOOL("g++") "," TOOL("llvm-g++") "," TOOL("clang++") "," TOOL("a"
-												 "r"
-												 "m"
-												 "-"
-												 "n"
-												 "o"
-												 "n"
-												 "e"
-												 "-"
-												 "e"
-												 "a"
-												 "b"
-												 "i"
-												 "-"
-												 "g"
-												 "c"
-												 "c") "," TOOL("arm-none-eabi-g++") "]";
+	static const char *const names[] = {
+		"ar",  "cc",  "ld",	  "gcc",     "llvm-gcc",	  "clang",
+		"c++", "g++", "llvm-g++", "clang++", "arm-none-eabi-gcc", "arm-none-eabi-g++"
+	};
+	enum { COUNT = sizeof names / sizeof *names };
+	struct tr_tool_config *config = calloc(1, sizeof *config);
 
-	return tr_tool_config_parse(tr_text_from(list), TR_TEXT("xcalbuild"), err);
+	if (config)
+		config->tools = tr_arena_alloc(&config->arena, COUNT * sizeof *config->tools);
+	if (!config || !config->tools) {
+		tr_error_memory(err);
+		tr_tool_config_free(config);
+		return NULL;
+	}
+	for (; config->count < COUNT; config->count++)
+		config->tools[config->count] =
+			(struct configured){ tr_text_from(names[config->count]),
+					     tr_respfile_usual };
+	return config;
 }
 
 /* Equal in upper or lower case. */
