@@ -204,17 +204,29 @@ void tr_report_cell_number(struct tr_report *report, uint64_t number)
 	cell_end(report, from, false);
 }
 
-void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds)
+static void put_none(const struct tr_report *report, struct tr_buffer *to)
+{
+	tr_buffer_put_text(to, report->json ? TR_TEXT("null") : TR_TEXT("-"));
+}
+
+void tr_report_cell_none(struct tr_report *report)
 {
 	struct tr_buffer *to = cell_begin(report);
 	size_t from = to->len;
 
-	if (nanoseconds != TR_INSTANT_NONE)
-		tr_instant_write(nanoseconds, SECOND_DIGITS, to);
-	else if (report->json)
-		tr_buffer_put_literal(to, "null");
-	else
-		tr_buffer_put_byte(to, '-');
+	put_none(report, to);
+	cell_end(report, from, false);
+}
+
+void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds)
+{
+	if (nanoseconds == TR_INSTANT_NONE) {
+		tr_report_cell_none(report);
+		return;
+	}
+	struct tr_buffer *to = cell_begin(report);
+	size_t from = to->len;
+	tr_instant_write(nanoseconds, SECOND_DIGITS, to);
 	cell_end(report, from, false);
 }
 
@@ -240,10 +252,8 @@ void tr_report_cell_text(struct tr_report *report, struct tr_text bytes)
 
 	if (bytes.data)
 		put_bytes(report, bytes, to);
-	else if (report->json)
-		tr_buffer_put_literal(to, "null");
 	else
-		tr_buffer_put_byte(to, '-');
+		put_none(report, to);
 	cell_end(report, from, true);
 }
 

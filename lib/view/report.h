@@ -62,6 +62,7 @@ void tr_report_cell_number(struct tr_report *report, uint64_t number);
 void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds); /* NONE: "-", null */
 void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole);
 void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* data NULL: "-", null */
+void tr_report_cell_none(struct tr_report *report); /* in a column of numbers: "-", null */
 /* A text that is fit to be shown as it is: one line of valid UTF-8. */
 void tr_report_cell_line(struct tr_report *report, struct tr_text line);
 void tr_report_table_end(struct tr_report *report);

@@ -166,6 +166,9 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 		/* fall through */
 	case TR_HEADER:
 		stat->segments += record->type == TR_HEADER;
+		/* of a file that is no stream the calls end where it does */
+		if (record->type == TR_HEADER && !tr_stat_calls_end(&stat->calls, 0))
+			return false;
 		if (!tr_stat_runs_put(&stat->runs, record, NULL))
 			return false;
 	}

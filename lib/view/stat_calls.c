@@ -196,6 +196,7 @@ bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
 {
 	size_t count = 0, position = 0;
 	struct live_call **list = malloc((calls->live.count + 1) * sizeof *list), *live;
+	uint64_t end = calls->offset ? unpacked : 0; /* a stream's bytes are none of the trace */
 
 	if (!list)
 		return false;
@@ -205,7 +206,7 @@ bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
 	calls->incomplete += count;
 	for (size_t i = 0; i < count; i++) {
 		if (calls->closing)
-			close_frame(calls, unpacked);
+			close_frame(calls, end);
 		returned(calls, list[i]->seq, list[i]->kinds);
 		free(list[i]);
 	}
@@ -213,7 +214,7 @@ bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
 	tr_id_map_free(&calls->live);
 	calls->live = (struct tr_id_map)TR_ID_MAP_INIT;
 	if (calls->closing)
-		close_frame(calls, unpacked);
+		close_frame(calls, end);
 	/* what follows the last frame is none; the next trace begins anew */
 	calls->frame = (struct tr_stat_frame){ .number = calls->frame.number };
 	calls->offset = 0;

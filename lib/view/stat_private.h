@@ -11,7 +11,7 @@
 /* Runs of programs: how long they took, how they ended. */
 struct tr_stat_long_run {
 	int64_t duration;
-	uint64_t seq;
+	uint64_t seq;  /* TR_RUN_NONE */
 	char *command; /* owned */
 };
 
@@ -59,7 +59,7 @@ struct tr_stat_calls {
 
 bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
 		       struct tr_tally_entry *entry);
-/* A file is through; its unpacked bytes, or 0 where they say nothing of the calls. */
+/* A segment is through, and with it `unpacked` bytes of a file. */
 bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked);
 void tr_stat_calls_report(struct tr_stat_calls *calls, struct tr_report *report);
 bool tr_stat_frames_report(struct tr_stat_calls *calls, struct tr_report *report, size_t top);

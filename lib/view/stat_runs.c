@@ -152,7 +152,8 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 	case TR_RUN_ENDED:
 		ended(runs, run);
 		break;
-	case TR_RUN_ADOPTED:
+	case TR_RUN_ADOPTED: /* its fork was told behind what it did */
+		runs->forks++;
 		break;
 	}
 }
@@ -197,7 +198,10 @@ void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report)
 		tr_report_table(report, "longest", columns);
 		for (size_t i = 0; i < runs->longest_count; i++) {
 			tr_report_cell_seconds(report, runs->longest[i].duration);
-			tr_report_cell_number(report, runs->longest[i].seq);
+			if (runs->longest[i].seq == TR_RUN_NONE)
+				tr_report_cell_none(report);
+			else
+				tr_report_cell_number(report, runs->longest[i].seq);
 			tr_report_cell_line(report, tr_text_from(runs->longest[i].command));
 		}
 		tr_report_table_end(report);

@@ -175,6 +175,27 @@ END
 	diff <(tr-stat true.trace | tail -n +4) <(tr-parse true.trace | tr-stat | tail -n +4)
 }
 
+@test "a segment ends frames and calls, in a stream as in files" {
+	glxgears=$data/apitrace/glxgears-br9.trace gears=$data/apitrace/gears.trace
+	json .calls "$glxgears" "$gears" | jq -e '."calls-per-frame".fewest == 22' >/dev/null
+	diff <(json .calls "$glxgears" "$gears") <(tr-parse "$glxgears" "$gears" | json .calls -)
+	# an enter that never returned is not met by a leave of the next segment
+	printf '%%trec\t1\nenter\t0\t-\t0\tf\n!end\t1\n%%trec\t1\nenter\t0\t-\t0\tf\nleave\t0\t-\t0\tf\t->\n!end\t1\n' >two
+	json '.calls | [.calls, .incomplete]' two | grep -x '\[2,1\]'
+	# bytes of the stream are not those of the trace
+	printf 'call\t%d\t-\t0\tglXSwapBuffers\t->\n' 0 1 | tr-stat --json --by=frame |
+		jq -e '[.frame[].bytes] == [0, 0]'
+}
+
+@test "forks that are told late, and records without a number" {
+	printf '%s\n' 'exec>0>1>1>/m>argv=["m"]' 'exec>1>1.2>2>/a>argv=["a"]' 'fork>2>1.25>1>->child=2' \
+		'exit>3>2>2>->status=0' 'exit>4>2.1>1>->status=0' | tr '>' '\t' >late
+	json .processes.forks late | grep -x 1
+	sed 's/^exec\t[0-9]/exec\t-/' late >bare
+	json '.processes.longest | map(.seq)' bare | grep -xF '[null,null]'
+	tr-stat bare | grep -x '    1.100000    -  m'
+}
+
 @test "several files, archives, nothing at all" {
 	cp "$kw" a.gz && gzip -dc "$kw" >b
 	tar -cf c.tar a.gz b
