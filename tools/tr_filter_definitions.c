@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "record/context.h"
+
 struct tr_definition {
 	struct tr_definition *next;
 	uint64_t place; /* in the order of the source */
@@ -145,11 +147,6 @@ static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *
 	return true;
 }
 
-static bool is_call(struct tr_text kind)
-{
-	return tr_text_is(kind, "call") || tr_text_is(kind, "enter") || tr_text_is(kind, "leave");
-}
-
 /* What the call's name refers to; NULL: nothing. */
 static struct tr_definition *function_of(struct tr_definitions *defs, struct tr_text name)
 {
@@ -163,7 +160,7 @@ bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line
 
 	if (columns->escapes || tr_line_may_refer(line.data, line.data + line.len))
 		return false;
-	if (!is_call(tr_columns_text(columns, TR_COLUMN_KIND)) ||
+	if (!tr_kind_is_call(tr_columns_text(columns, TR_COLUMN_KIND)) ||
 	    tr_text_equal(name, (struct tr_text){ defs->settled, defs->settled_len }))
 		return true;
 	const struct tr_definition *function = function_of(defs, name);
@@ -191,7 +188,7 @@ bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, stru
 		return true;
 	if (!want_fields(defs, record.rest, &has_signature))
 		return false;
-	if (is_call(record.kind) && !has_signature &&
+	if (tr_kind_is_call(record.kind) && !has_signature &&
 	    !want(defs, function_of(defs, record.name.text)))
 		return false;
 	if (defs->wanted_count > 1)

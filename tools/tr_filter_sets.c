@@ -9,6 +9,7 @@
 #include "tr_filter.h"
 
 #include "call/call_kind.h"
+#include "record/context.h"
 
 bool tr_filter_has_sets(const struct tr_filter *filter)
 {
@@ -41,12 +42,6 @@ void tr_filter_begin_frames(struct tr_filter *filter)
 	sets->rest = tr_call_set_rest(&sets->frames, 0);
 }
 
-static bool is_call(struct tr_text kind)
-{
-	return tr_text_equal(kind, TR_TEXT("call")) || tr_text_equal(kind, TR_TEXT("enter")) ||
-	       tr_text_equal(kind, TR_TEXT("leave"));
-}
-
 unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_record *record)
 {
 	const struct tr_call_sets *sets = &filter->sets;
@@ -72,7 +67,7 @@ enum tr_match tr_filter_in_sets(struct tr_filter *filter, const struct tr_record
 
 	if (!tr_filter_has_sets(filter))
 		return TR_MATCH_YES;
-	if (!is_call(record->kind))
+	if (!tr_kind_is_call(record->kind))
 		return TR_MATCH_NO;
 	unsigned kinds = tr_filter_call_kinds(filter, record);
 	if (sets->has_calls && !in_calls(sets, record, kinds))

@@ -313,11 +313,6 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	return fine;
 }
 
-static bool is_call(struct tr_text kind)
-{
-	return tr_text_is(kind, "call") || tr_text_is(kind, "enter") || tr_text_is(kind, "leave");
-}
-
 static bool is_process(struct tr_text kind)
 {
 	return tr_text_is(kind, "exec") || tr_text_is(kind, "fork") || tr_text_is(kind, "exit") ||
@@ -373,7 +368,7 @@ static bool put_record(struct tr_chrome *chrome, struct tr_record *record)
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
 	see_time(chrome, record);
-	if (is_call(record->kind))
+	if (tr_kind_is_call(record->kind))
 		return tr_chrome_call(chrome, record);
 	return is_process(record->kind) || put_other(chrome, record);
 }

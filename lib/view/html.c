@@ -73,11 +73,6 @@ static void see_time(struct tr_html *html, const struct tr_record *record)
 		html->latest = html->now;
 }
 
-static bool is_call(struct tr_text kind)
-{
-	return tr_text_is(kind, "call") || tr_text_is(kind, "enter") || tr_text_is(kind, "leave");
-}
-
 /* The first environment of the first segment, against which the page can show what was before. */
 static bool keep_top(struct tr_html *html, struct tr_record *record)
 {
@@ -114,7 +109,7 @@ static bool put_record(struct tr_html *html, struct tr_record *record, struct tr
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
 	see_time(html, record);
-	return !is_call(record->kind) || tr_html_call(html, record, err);
+	return !tr_kind_is_call(record->kind) || tr_html_call(html, record, err);
 }
 
 enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struct tr_error *err)

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "core/utf8.h"
+#include "record/context.h"
 
 bool tr_json_has_args(struct tr_text kind)
 {
-	return tr_text_is(kind, "call") || tr_text_is(kind, "enter") || tr_text_is(kind, "leave") ||
-	       tr_text_is(kind, "sys");
+	return tr_kind_is_call(kind) || tr_text_is(kind, "sys");
 }
 
 static bool starts_private(struct tr_text spelling)
