@@ -31,7 +31,7 @@ int64_t tr_instant_from_text(struct tr_text text)
 	}
 	while (p < end && is_digit(*p))
 		p++;
-	if (p < end)
+	if (p < end || value > TR_INSTANT_MAX)
 		return TR_INSTANT_NONE;
 	return negative ? -value : value;
 }
@@ -39,7 +39,7 @@ int64_t tr_instant_from_text(struct tr_text text)
 int64_t tr_instant_from_cell(const struct tr_cell *cell)
 {
 	if (cell->type == TR_CELL_NUMBER)
-		return cell->number <= INT64_MAX / TR_INSTANT_SECOND
+		return cell->number <= TR_INSTANT_MAX / TR_INSTANT_SECOND
 			       ? (int64_t)cell->number * TR_INSTANT_SECOND
 			       : TR_INSTANT_NONE;
 	return cell->type == TR_CELL_TEXT ? tr_instant_from_text(cell->text) : TR_INSTANT_NONE;
@@ -47,7 +47,7 @@ int64_t tr_instant_from_cell(const struct tr_cell *cell)
 
 static int64_t from_real(double seconds)
 {
-	double limit = (double)INT64_MAX / TR_INSTANT_SECOND;
+	double limit = (double)TR_INSTANT_MAX / TR_INSTANT_SECOND;
 
 	if (!(seconds > -limit && seconds < limit))
 		return TR_INSTANT_NONE;
@@ -114,4 +114,20 @@ void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '.');
 	for (; digits > 0; digits--, unit /= 10)
 		tr_buffer_put_byte(to, (char)('0' + part / unit % 10));
+}
+
+void tr_instant_write_micro(int64_t instant, struct tr_buffer *to)
+{
+	uint64_t magnitude = instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
+	uint64_t part = magnitude % 1000;
+
+	if (instant < 0)
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_decimal(to, magnitude / 1000);
+	if (!part)
+		return;
+	tr_buffer_put_byte(to, '.');
+	tr_buffer_put_byte(to, (char)('0' + part / 100));
+	tr_buffer_put_byte(to, (char)('0' + part / 10 % 10));
+	tr_buffer_put_byte(to, (char)('0' + part % 10));
 }

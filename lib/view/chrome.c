@@ -54,23 +54,6 @@ static uint64_t group_number(const struct tr_chrome *chrome, enum tr_chrome_grou
 	return chrome->segment * TR_CHROME_GROUPS + group + 1;
 }
 
-/* Microseconds with all that is known behind the point. */
-static void put_time(int64_t time, struct tr_buffer *to)
-{
-	uint64_t magnitude = time < 0 ? 0 - (uint64_t)time : (uint64_t)time;
-	uint64_t part = magnitude % MICROSECOND;
-
-	if (time < 0)
-		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_decimal(to, magnitude / MICROSECOND);
-	if (!part)
-		return;
-	tr_buffer_put_byte(to, '.');
-	tr_buffer_put_byte(to, (char)('0' + part / 100));
-	tr_buffer_put_byte(to, (char)('0' + part / 10 % 10));
-	tr_buffer_put_byte(to, (char)('0' + part % 10));
-}
-
 static void put_place(struct tr_chrome *chrome, enum tr_chrome_group group, uint64_t tid)
 {
 	tr_buffer_put_literal(&chrome->line, ",\"pid\":");
@@ -127,7 +110,8 @@ void tr_chrome_name_lane(struct tr_chrome *chrome, uint64_t lane)
 
 	name_group(chrome, TR_CHROME_RUNS);
 	int len = snprintf(name, sizeof name, "\"lane %" PRIu64 "\"", lane);
-	put_name(chrome, "thread_name", TR_CHROME_RUNS, lane, (struct tr_text){ name, (size_t)len });
+	put_name(chrome, "thread_name", TR_CHROME_RUNS, lane,
+		 (struct tr_text){ name, (size_t)len });
 	/* by number: "lane 10" is not the second one */
 	tr_buffer_put_literal(to, "{\"name\":\"thread_sort_index\",\"ph\":\"M\"");
 	put_place(chrome, TR_CHROME_RUNS, lane);
@@ -150,14 +134,14 @@ void tr_chrome_begin(struct tr_chrome *chrome, char phase, struct tr_text name_j
 	tr_buffer_put_literal(to, "\",\"ph\":\"");
 	tr_buffer_put_byte(to, phase);
 	tr_buffer_put_literal(to, "\",\"ts\":");
-	put_time((int64_t)((uint64_t)time - (uint64_t)chrome->base), to);
+	tr_instant_write_micro((int64_t)((uint64_t)time - (uint64_t)chrome->base), to);
 	put_place(chrome, group, tid);
 }
 
 void tr_chrome_duration(struct tr_chrome *chrome, int64_t duration)
 {
 	tr_buffer_put_literal(&chrome->line, ",\"dur\":");
-	put_time(duration, &chrome->line);
+	tr_instant_write_micro(duration, &chrome->line);
 }
 
 struct task {
@@ -334,8 +318,21 @@ static void note_origin(struct tr_chrome *chrome)
 	tr_buffer_put_byte(to, '"');
 }
 
+/* Processes come when all are known: the earliest time is where times begin, if nothing is out. */
+static void set_base(struct tr_chrome *chrome)
+{
+	static const bool none[TR_CHROME_GROUPS];
+	int64_t earliest = chrome->forest.earliest;
+
+	if (chrome->timed && earliest < chrome->base &&
+	    memcmp(chrome->named, none, sizeof none) == 0)
+		chrome->base = earliest;
+}
+
 static bool end_segment(struct tr_chrome *chrome, struct tr_error *err)
 {
+	if (chrome->decided)
+		set_base(chrome);
 	if (chrome->forest.count && !tr_chrome_runs(chrome, err))
 		return false;
 	tr_forest_clear(&chrome->forest);

@@ -91,23 +91,6 @@ static void put_safely(struct tr_output *out, struct tr_text text)
 	}
 }
 
-/* Microseconds with what is behind the point, if there is anything. */
-static void put_micro(int64_t time, struct tr_buffer *to)
-{
-	uint64_t magnitude = time < 0 ? 0 - (uint64_t)time : (uint64_t)time;
-	uint64_t part = magnitude % 1000;
-
-	if (time < 0)
-		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_decimal(to, magnitude / 1000);
-	if (!part)
-		return;
-	tr_buffer_put_byte(to, '.');
-	tr_buffer_put_decimal(to, part / 100);
-	tr_buffer_put_decimal(to, part / 10 % 10);
-	tr_buffer_put_decimal(to, part % 10);
-}
-
 enum column { BEGIN, DURATION, NAME, END, LANE, LEVEL, PARENT, COLUMNS };
 
 static void put_number(const struct tr_html *html, const struct tr_html_span *span,
@@ -115,10 +98,10 @@ static void put_number(const struct tr_html *html, const struct tr_html_span *sp
 {
 	switch (column) {
 	case BEGIN:
-		put_micro((int64_t)((uint64_t)span->begin - (uint64_t)html->base), to);
+		tr_instant_write_micro((int64_t)((uint64_t)span->begin - (uint64_t)html->base), to);
 		break;
 	case DURATION:
-		put_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
+		tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
 		break;
 	case NAME:
 		tr_buffer_put_decimal(to, span->name);

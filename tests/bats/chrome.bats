@@ -137,6 +137,16 @@ END
 	run -2 tr-tojson --as=chrome --typed build.trec
 }
 
+@test "times count from the earliest, in whatever order records come" {
+	printf 'exec\t0\t5\t1\t/b/m\nexec\t1\t4.5\t2\t/b/a\nexit\t2\t6\t2\t-\tstatus=0\n' >late
+	chrome '.[] | select(.ph == "X") | [.name, .ts, .dur]' late |
+		diff <(printf '["a",0,1500000]\n["m",500000,1000000]\n') -
+	tr-tojson --as=chrome late | jq -e '.otherData.origins == ["4.500000000"]'
+	# as far as time goes
+	printf 'exec\t0\t-4611686018\t1\t/b/m\nexit\t2\t4611686018\t1\t-\nexec\t3\t9e9\t2\tx\n' >far
+	chrome '.[] | select(.name == "m") | [.ts, .dur]' far | grep -xF '[0,9223372036000000]'
+}
+
 @test "a signal may be called anything" {
 	printf 'exec\t0\t1\t%d\ta\nexit\t1\t2\t%d\t-\tsignal=%s\n' 1 1 '"aaaaaaaaaaaaaa\n"' 2 2 '["x"]' \
 		3 3 '"ééééééééé"' 4 4 '"\xff"' >signals

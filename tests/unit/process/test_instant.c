@@ -15,7 +15,10 @@ static const struct {
 	{ "1586953334.420390722", 1586953334420390722 },
 	{ "1.1234567899", 1123456789 }, /* the tenth digit is cut */
 	{ "-2.000000001", -2000000001 },
-	{ "9223372036.854775807", INT64_MAX },
+	{ "4611686018.427387903", TR_INSTANT_MAX },
+	{ "-4611686018.427387903", -TR_INSTANT_MAX },
+	{ "4611686018.427387904", TR_INSTANT_NONE },
+	{ "-4611686018.427387904", TR_INSTANT_NONE },
 	{ "9223372036.854775808", TR_INSTANT_NONE },
 	{ "99999999999999999999", TR_INSTANT_NONE },
 	{ "1.", 1000000000 },
@@ -40,6 +43,17 @@ static const struct {
 	{ -1500000000, 1, "-1.5" },
 	{ 1586953334420390722, 9, "1586953334.420390722" },
 	{ INT64_MIN, 9, "-9223372036.854775808" },
+};
+
+static const struct {
+	int64_t instant;
+	const char *text;
+} micros[] = {
+	{ 0, "0" },
+	{ 1500, "1.500" },
+	{ -20, "-0.020" },
+	{ 3499999999999, "3499999999.999" },
+	{ INT64_MIN, "-9223372036854775.808" },
 };
 
 static const struct {
@@ -90,6 +104,12 @@ int main(void)
 		tr_instant_write(written[i].instant, written[i].digits, &text);
 		ok(tr_text_is(tr_buffer_text(&text), written[i].text), "written: %s",
 		   written[i].text);
+	}
+	for (size_t i = 0; i < sizeof micros / sizeof *micros; i++) {
+		tr_buffer_reset(&text);
+		tr_instant_write_micro(micros[i].instant, &text);
+		ok(tr_text_is(tr_buffer_text(&text), micros[i].text), "microseconds: %s",
+		   micros[i].text);
 	}
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		tr_buffer_reset(&text);
