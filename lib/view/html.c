@@ -9,7 +9,8 @@
 
 struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_output *out)
 {
-	static const struct tr_lineage_config lineage = { .wants_parent = true };
+	const struct tr_lineage_config lineage = { .wants_parent = true,
+						   .max_spool = config->max_spool };
 	struct tr_html *html = calloc(1, sizeof *html);
 
 	if (!html)
@@ -93,6 +94,7 @@ static bool end_segment(struct tr_html *html, const struct tr_record *record, st
 {
 	if (html->forest.count && !tr_html_runs(html, err))
 		return false;
+	tr_forest_clear(&html->forest); /* times of a segment without processes, too */
 	if (!tr_html_calls_end(html, err))
 		return false;
 	html->segments += record && record->type == TR_HEADER;

@@ -163,7 +163,7 @@ static bool add_call(struct tr_html *html, const struct live *live, int64_t ende
 
 	if (!calls->any)
 		calls->frame_began = live->began;
-	calls->any = true;
+	calls->any = html->has_calls = true;
 	calls->count++;
 	calls->draws += (live->kinds & TR_CALL_RENDER) != 0;
 	if (live->kinds & TR_CALL_END_FRAME)

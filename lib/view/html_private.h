@@ -49,7 +49,7 @@ struct tr_html {
 	bool decided, timed; /* whether there are times, by the first record that tells */
 	int64_t base, now, latest;
 	uint64_t records, segments;
-	bool shown; /* the segment has something to show */
+	bool has_calls; /* some span is a call */
 
 	struct tr_forest forest;
 	struct tr_lineage *lineage;
@@ -57,7 +57,7 @@ struct tr_html {
 	struct tr_html_calls calls;
 };
 
-/* html_spans.c: false: err is filled, or memory is out (it is prepared to say so). */
+/* html_write.c: false: err is filled, or memory is out (it is prepared to say so). */
 bool tr_html_add(struct tr_html *html, const struct tr_html_span *span, struct tr_text line,
 		 struct tr_error *err);
 /* A lane with this label below those that there are. */

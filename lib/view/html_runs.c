@@ -175,15 +175,18 @@ static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
 	return true;
 }
 
-/* Times as the page has them; a sequence behind times goes on where these end. */
+/* Times as the page has them: a sequence behind times goes on where these end, and so do times. */
 static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 		      const struct tr_span *from, struct tr_html_span *span)
 {
-	int64_t scale = lanes->timed ? 1 : 1000;
-	int64_t shift = html->timed && !lanes->timed ? html->latest : 0;
+	int64_t scale = lanes->timed ? 1 : 1000, origin = 0, shift = 0;
 
-	span->begin = from->begin * scale + shift;
-	span->end = from->end * scale + shift;
+	if (html->timed != lanes->timed) {
+		origin = lanes->timed ? html->forest.earliest : 0;
+		shift = html->latest;
+	}
+	span->begin = (from->begin - origin) * scale + shift;
+	span->end = (from->end - origin) * scale + shift;
 }
 
 /* place: by node, where it stands on the page. */
@@ -221,7 +224,6 @@ bool tr_html_runs(struct tr_html *html, struct tr_error *err)
 		place[i] = TR_FOREST_NONE;
 	for (size_t i = 0; fine && i < count; i++)
 		fine = add_run(html, &lanes, lanes.order[i], first_lane, place, &text, err);
-	tr_forest_clear(&html->forest);
 	tr_lanes_free(&lanes);
 	tr_buffer_free(&text);
 	free(place);

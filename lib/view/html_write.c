@@ -171,8 +171,7 @@ static bool put_data(struct tr_html *html)
 	if (html->timed)
 		tr_instant_write(html->base, 9, &head);
 	tr_buffer_put_literal(&head, "\",\"calls\":");
-	tr_buffer_put_text(&head, html->calls.any || html->frames.len ? TR_TEXT("true")
-								      : TR_TEXT("false"));
+	tr_buffer_put_text(&head, html->has_calls ? TR_TEXT("true") : TR_TEXT("false"));
 	tr_buffer_put_literal(&head, ",\"left\":");
 	tr_buffer_put_decimal(&head, html->left);
 	tr_buffer_put_literal(&head, ",\"top\":");
