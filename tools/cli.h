@@ -49,6 +49,7 @@ enum {
 	TR_CLI_READS = 1,  /* -f, -O, --member, limits, --progress … */
 	TR_CLI_WRITES = 2, /* -o, --line-buffered */
 	TR_CLI_ALL = TR_CLI_READS | TR_CLI_WRITES,
+	TR_CLI_FORMATS = 4, /* no rows: it writes trace formats, so -O has their keys for that */
 };
 
 struct tr_tool {
@@ -58,7 +59,9 @@ struct tr_tool {
 	unsigned shared;     /* TR_CLI_… */
 	const struct tr_option *options;
 	const struct tr_format_option *settings; /* -O keys of its own; may be NULL */
+	const struct tr_format *format; /* what it reads, where that is always the same */
 	bool command; /* operands are a command with its arguments: options end before them */
+	const char *status;     /* what --help says of the exit status; NULL: 0, perhaps 1, and 2 */
 	const char *status_one; /* what exit status 1 means; NULL: does not occur */
 	const char *const *examples;           /* pairs: what it does, the command; NULL-terminated */
 	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */

@@ -57,27 +57,46 @@ static void print_row(const struct tr_option *row)
 	wrap(row->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-static void print_settings(const char *owner, const struct tr_format_option *options)
+static void print_setting(const char *owner, const struct tr_format_option *option)
 {
-	for (; options && options->key; options++) {
-		int column = printf("  %s=%s", options->key, options->values);
+	int column = printf("  %s=%s", option->key, option->values);
 
-		if (column > HELP_COLUMN - 2) {
-			putchar('\n');
-			column = 0;
+	if (column > HELP_COLUMN - 2) {
+		putchar('\n');
+		column = 0;
+	}
+	printf("%*s%s: ", HELP_COLUMN - column, "", owner);
+	wrap(option->help, HELP_COLUMN + (int)strlen(owner) + 2, HELP_COLUMN);
+}
+
+/* The tool's own keys, and those of formats that it does something with. */
+static void print_settings(const struct tr_tool *tool)
+{
+	const struct tr_format_option *option;
+
+	for (option = tool->settings; option && option->key; option++)
+		print_setting(tool->name, option);
+	for (size_t i = 0; tr_formats[i]; i++) {
+		bool reads = !tool->format || tool->format == tr_formats[i];
+		for (option = tr_formats[i]->options; option && option->key; option++) {
+			if ((reads && option->reading) ||
+			    (tool->shared & TR_CLI_FORMATS && option->writing))
+				print_setting(tr_formats[i]->name, option);
 		}
-		printf("%*s%s: ", HELP_COLUMN - column, "", owner);
-		wrap(options->help, HELP_COLUMN + (int)strlen(owner) + 2, HELP_COLUMN);
 	}
 }
 
-static bool has_settings(const struct tr_tool *tool)
+static void print_status(const struct tr_tool *tool)
 {
-	bool any = tool->settings != NULL;
+	int column = printf("\nExit status: ") - 1;
 
-	for (size_t i = 0; tr_formats[i]; i++)
-		any = any || (tr_formats[i]->options && tr_formats[i]->options->key);
-	return any;
+	if (!tool->status)
+		column += printf("0 done; ");
+	if (tool->status_one)
+		column += printf("1 %s; ", tool->status_one);
+	wrap(tool->status ? tool->status
+			  : "2 trouble, also when something was damaged or left out.",
+	     column, 0);
 }
 
 void tr_cli_short_usage(const struct tr_cli *cli)
@@ -95,12 +114,8 @@ void tr_cli_help(const struct tr_cli *cli)
 	printf("\nOptions:\n");
 	for (size_t i = 0; i < cli->private->rows.count; i++)
 		print_row(cli->private->rows.list[i]);
-	if (has_settings(tool)) {
-		printf("\nKeys of -O:\n");
-		print_settings(tool->name, tool->settings);
-		for (size_t i = 0; tr_formats[i]; i++)
-			print_settings(tr_formats[i]->name, tr_formats[i]->options);
-	}
+	printf("\nKeys of -O:\n");
+	print_settings(tool);
 	if (tool->shared & TR_CLI_READS)
 		printf("\nWithout FILE, or where it is -, stdin is read. Compressed files and "
 		       "archives\n"
@@ -108,12 +123,8 @@ void tr_cli_help(const struct tr_cli *cli)
 	printf("\nExamples:\n");
 	for (const char *const *example = tool->examples; example && example[0]; example += 2)
 		printf("  # %s\n  %s\n", example[0], example[1]);
-	printf("\nExit status: 0 done; ");
-	if (tool->status_one)
-		printf("1 %s; ", tool->status_one);
-	printf("2 trouble, also when something was damaged or left out.\n"
-	       "See %s(1), trec(5), trace-formats(5).\n",
-	       tool->name);
+	print_status(tool);
+	printf("See %s(1), trec(5), trace-formats(5).\n", tool->name);
 }
 
 void tr_cli_version(const struct tr_cli *cli)

@@ -22,7 +22,7 @@ const struct tr_option tr_cli_shared_input[] = {
 
 const struct tr_option tr_cli_shared_output[] = {
 	{ TR_CLI_OUTPUT, 'o', "output", "FILE",
-	  "write to FILE, which appears when it is whole, instead of stdout" },
+	  "write to FILE instead of stdout" },
 	{ TR_CLI_LINE_BUFFERED, 0, "line-buffered", NULL,
 	  "write every record at once (default on a terminal)" },
 	{ 0 },

@@ -37,12 +37,13 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-record",
 	.usage = "[OPTION...] [--] COMMAND [ARG...]",
-	.summary = "Runs a command and writes what it and its children did as a stream of records. "
-		   "The exit status is the command's own.",
+	.summary = "Runs a command and writes what it and its children did as a stream of records.",
 	.shared = TR_CLI_WRITES,
 	.options = options,
 	.examples = examples,
+	.format = &tr_format_strace,
 	.command = true,
+	.status = "the command's own; 2 where what it did could not be recorded.",
 };
 
 struct recorder {

@@ -41,7 +41,7 @@ static const struct tr_tool tool = {
 	.usage = "[OPTION...] [-t FORMAT] [-z CODEC[=LEVEL]] [FILE...]",
 	.summary = "Writes a trace file from records or from other trace files. What stays in its "
 		   "format is copied byte for byte; only its container changes.",
-	.shared = TR_CLI_ALL,
+	.shared = TR_CLI_ALL | TR_CLI_FORMATS,
 	.options = options,
 	.settings = settings,
 	.examples = examples,

@@ -8,10 +8,10 @@
 enum { AS = 1, TYPED, PRETTY };
 
 static const struct tr_option options[] = {
-	{ AS, 0, "as", "FORM",
+	{ AS, 0, "as", "records|array|chrome|klocwork|compdb|buildspec|bear",
 	  "records (default): JSON Lines, an object per record; array: one array of them; chrome: "
-	  "a timeline for Perfetto and chrome://tracing; or a trace format that is JSON, as "
-	  "tr-repack -t writes it" },
+	  "a timeline for Perfetto and chrome://tracing; the others: a trace, as tr-repack -t "
+	  "writes it" },
 	{ TYPED, 0, "typed", NULL,
 	  "one array per line, which tr-parse -f json reads back as the very same stream" },
 	{ PRETTY, 0, "pretty", NULL, "indent records and array" },
@@ -34,7 +34,7 @@ static const struct tr_tool tool = {
 	.name = "tr-tojson",
 	.usage = "[OPTION...] [FILE...]",
 	.summary = "Shows trace files, or a stream of records, as JSON.",
-	.shared = TR_CLI_ALL,
+	.shared = TR_CLI_ALL | TR_CLI_FORMATS,
 	.options = options,
 	.examples = examples,
 };

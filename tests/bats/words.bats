@@ -94,6 +94,47 @@ make_archives() {
 	mandoc -T lint -W warning "$top_srcdir"/man/*.[157] || return 1
 }
 
+@test "columns of the manual pages hold what stands in them" {
+	awk 'BEGIN { macro = "(Li|Cm|No|Ql|Sy) " }
+		/^\.Bl -column/ { split($0, quoted, "\""); width = length(quoted[2]); next }
+		/^\.El/ { width = 0 }
+		/^\.It .* Ta / && width { cell = $0; sub(/^\.It /, "", cell); sub(/ Ta .*/, "", cell)
+			gsub(macro, "", cell); gsub(/ ,/, ",", cell); cells++
+			if (length(cell) > width) { print FILENAME ": " cell; bad = 1 } }
+		END { exit bad || cells < 50 }' "$top_srcdir"/man/*.[157]
+	# a macro that quotes takes all that follows on its line
+	run -1 grep -nE '(^\.It| Pq|^\.Pq) .*Ql [^ ]+ (No|,) [a-z]' "$top_srcdir"/man/*.[157]
+}
+
+@test "completions know choices, and the keys of -O" {
+	# the last word is the one to be completed
+	in_bash() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trec_tools "$1"
+		printf "%s\n" "${COMPREPLY[@]}"' - "$top_srcdir/completions/trec-tools.bash" "$@"; }
+	in_bash tr-parse -f k | grep -xF klocwork
+	in_bash tr-repack -t '' | sort >offered
+	tr-parse --list-formats | awk -F'\t' '$3 == "yes" { print $1 }' | sort | diff - offered
+	in_bash tr-totext --style = gnatcov-s | grep -xF gnatcov-src
+	in_bash tr-repack -O qu | grep -xF quoting=
+	in_bash tr-repack -O quoting = | sort | diff <(printf '%s\n' auto gnu windows) -
+	in_bash tr-repack --option = quoting = w | grep -xF windows
+	touch file
+	in_bash tr-parse -O cwd = fi | grep -xF file
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
+		zsh -fc 'setopt extendedglob; . "$1"; _trec_tools_options tr-repack' - \
+		"$top_srcdir/completions/trec-tools.zsh" >specs
+	grep '^\*-t\[.*:FORMAT:(.*klocwork' specs
+	grep '^\*-O\[.*:KEY=VALUE:(.*quoting=gnu ' specs
+	fish --no-config -c 'source $argv[1]; complete -C "tr-repack -t k"; complete -C "tr-repack -O quoting=w"' \
+		"$top_srcdir/completions/trec-tools.fish" | cut -f1 | diff <(printf '%s\n' klocwork kwspec quoting=windows) -
+}
+
+@test "--as of tr-tojson names the formats that it takes" {
+	named=$(tr-tojson --help | sed -nE 's/^ +--as=records\|array\|chrome\|(.*)/\1/p' | tr '|' '\n' | sort)
+	for format in $(tr-parse --list-formats | cut -f1); do
+		if tr-tojson --as="$format" </dev/null >out 2>&1; then echo "$format"; fi
+	done | sort | diff - <(echo "$named")
+}
+
 @test "examples of the manual pages run" {
 	for page in "$top_srcdir"/man/tr-*.1 "$top_srcdir"/man/trec-tools.7; do
 		case $page in */tr-record.1) continue ;; esac # its examples are builds: tr-record.bats
