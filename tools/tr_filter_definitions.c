@@ -107,11 +107,16 @@ static bool want_id(struct tr_definitions *defs, const char *p, const char *end)
 /* The ids behind "@" in a column, where it is no part of a string. */
 static bool want_marked_ids(struct tr_definitions *defs, const char *p, const char *end)
 {
-	for (const char *at; (at = memchr(p, '@', (size_t)(end - p)));) {
+	const char *at = memchr(p, '@', (size_t)(end - p));
+
+	while (at) {
 		const char *quote = memchr(p, '"', (size_t)(at - p));
 		p = quote ? skip_string(quote, end) : id_end(at + 1, end);
 		if (!quote && !want_id(defs, at + 1, p))
 			return false;
+		/* one that is far away is not looked for again behind each string */
+		if (p > at)
+			at = memchr(p, '@', (size_t)(end - p));
 	}
 	return true;
 }

@@ -419,6 +419,17 @@ long_call() {
 	[ ! -e none ]
 }
 
+@test "what a long value refers to is found in one go" {
+	awk 'BEGIN {
+		OFS = "\t"; ORS = ""; print "%trec", "1\n%enum", "E1", "-", "A=1\n%enum", "E2", "-", "B=1\n"
+		print "%fn", "F1", "f\n%fn", "F2", "g\n" "call", 0, "-", 0, "f", "x=["
+		for (i = 0; i < 900000; i++) print "\"s\","
+		print "A(1@E1)]", "->\n!end", "1\n"
+	}' >wide.trec
+	timeout 20 tr-filter call wide.trec | cut -f1,2 >got
+	printf '%s\t%s\n' %trec 1 %enum E1 %fn F1 call 0 '!end' 1 | cmp - got
+}
+
 @test "context that waits for the first record goes to a file when it is much" {
 	awk 'BEGIN {
 		OFS = "\t"; print "%trec", "1"
