@@ -90,7 +90,7 @@ static void print(struct tr_cli *cli, const struct tr_trace_place *place,
 }
 
 /* False: 20 of this kind were printed already; it is only counted. */
-static bool worth_printing(struct tr_cli *cli, const struct tr_error *err)
+static bool worth_printing(struct tr_cli *cli, const struct tr_error *err, bool note)
 {
 	struct tr_cli_private *p = cli->private;
 	const char *pattern = err->pattern ? err->pattern : "";
@@ -105,8 +105,9 @@ static bool worth_printing(struct tr_cli *cli, const struct tr_error *err)
 			return true;
 		p->alike = list;
 		found = &list[p->alike_count++];
-		*found = (struct tr_cli_alike){ .pattern = pattern };
+		*found = (struct tr_cli_alike){ .pattern = pattern, .notes = true };
 	}
+	found->notes = found->notes && note;
 	memcpy(found->last, err->text, sizeof found->last);
 	return ++found->count <= TR_CLI_ALIKE;
 }
@@ -123,7 +124,7 @@ void tr_cli_summarise(struct tr_cli *cli)
 			continue;
 		tr_error_set(&err, TR_CAUSE_NONE, "%llu more like this: %s",
 			     (unsigned long long)(alike->count - TR_CLI_ALIKE), alike->last);
-		print(cli, NULL, &err, false);
+		print(cli, NULL, &err, alike->notes);
 	}
 }
 
@@ -137,7 +138,7 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 		cli->stop = true; /* nobody reads any more: not our trouble, nothing to say */
 		return;
 	}
-	if (!silent && worth_printing(cli, err))
+	if (!silent && worth_printing(cli, err, note))
 		print(cli, place, err, note);
 	if (note)
 		return;

@@ -20,6 +20,7 @@ enum { TR_CLI_ALIKE = 20 }; /* messages of one kind that are printed */
 struct tr_cli_alike {
 	const char *pattern; /* what alike messages share: tr_error.pattern */
 	uint64_t count;
+	bool notes; /* none of them was more */
 	char last[TR_ERROR_TEXT]; /* the text of the last one, for the line that counts the rest */
 };
 

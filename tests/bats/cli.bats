@@ -134,6 +134,11 @@ need_terminal() {
 	[ "${#stderr_lines[@]}" -eq 21 ]
 	[ "${stderr_lines[19]}" = "tr-parse: bad.trec:21: no kind" ]
 	[ "${stderr_lines[20]}" = "tr-parse: 80 more like this: no kind" ]
+	# more notes are a note
+	many 100 >good.trec
+	run --separate-stderr -0 tr-totext --verbose --style=apitrace good.trec
+	[[ ${stderr_lines[19]} == *": note: a record of kind exec is not shown" ]]
+	[[ ${stderr_lines[20]} == "tr-totext: note: "*" more like this: a record of kind exec is not shown" ]]
 }
 
 @test "messages: nothing from outside reaches the terminal as a control sequence" {
