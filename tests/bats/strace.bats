@@ -108,6 +108,21 @@ executions() {
 	[ "$(tar -tf apart.tar | wc -l)" -eq "$(tar -tzf "$execs/ff.tar.gz" | wc -l)" ]
 }
 
+@test "-ff: times of day over midnight" {
+	printf '%s\n' '23:59:58 execve("/a", ["a"], ["A=1"]) = 0' \
+		'23:59:59 clone(child_stack=NULL, flags=SIGCHLD) = 11' \
+		'23:59:59.7 clone(child_stack=NULL, flags=SIGCHLD) = 12' '00:00:05 chdir("/z") = 0' >log.10
+	printf '%s\n' '23:59:59.5 execve("/b", ["b"], ["A=1"]) = 0' '00:00:02 chdir("/r") = 0' >log.11
+	# it says nothing before midnight
+	printf '%s\n' '00:00:01 execve("/c", ["c"], ["A=1"]) = 0' '00:00:03 chdir("/q") = 0' >log.12
+	tr-parse log.1? | grep -v '^[%!]' | cut -f3-5 >got
+	printf '%s\t%s\t%s\n' 86398 10 /a 86399 10 - 86399.5 11 /b 86399.7 10 - 86401 12 /c \
+		86402 11 chdir 86403 12 chdir 86405 10 chdir | diff - got
+	# a morning and an evening of one day are no night
+	echo '09:00:00 execve("/c", ["c"], ["A=1"]) = 0' >log.12
+	[ "$(tr-filter -q --fields=time,task exec log.1? | head -n 1)" = $'32400\t12' ]
+}
+
 @test "-ff: more files than may be open" {
 	mkdir many
 	for i in {1001..1300}; do

@@ -3,12 +3,7 @@
 #include "core/decimal.h"
 #include "format/strace/scan.h"
 
-enum { DAY = 24 * 60 * 60, NANO = 1000000000, NANO_DIGITS = 9 };
-
-static uint64_t two(const char *p)
-{
-	return (uint64_t)(p[0] - '0') * 10 + (uint64_t)(p[1] - '0');
-}
+enum { NANO = 1000000000, NANO_DIGITS = 9 };
 
 /* What stands from the point on, as far as there is room. */
 static size_t put_fraction(struct tr_text fraction, char *to, size_t room)
@@ -19,17 +14,31 @@ static size_t put_fraction(struct tr_text fraction, char *to, size_t room)
 	return len;
 }
 
+static uint64_t two(const char *p)
+{
+	return (uint64_t)(p[0] - '0') * 10 + (uint64_t)(p[1] - '0');
+}
+
+uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time)
+{
+	enum { LATE = 60 * 60 };
+	const char *p = time.data;
+	uint64_t now = last - last % TR_STRACE_DAY_SECONDS;
+
+	now += two(p) * 3600 + two(p + 3) * 60 + two(p + 6);
+	if (now + TR_STRACE_DAY_SECONDS / 2 < last)
+		return now + TR_STRACE_DAY_SECONDS;
+	/* a little late: of before the midnight that others have seen */
+	if (now >= TR_STRACE_DAY_SECONDS && now > last + TR_STRACE_DAY_SECONDS - LATE)
+		return now - TR_STRACE_DAY_SECONDS;
+	return now;
+}
+
 static size_t day_time(struct tr_strace_clock_state *state, struct tr_text time, char *to)
 {
-	const char *p = time.data;
-	uint64_t second = two(p) * 3600 + two(p + 3) * 60 + two(p + 6);
-
-	/* lines come a little out of order; half a day back is a midnight */
-	if (second + DAY / 2 < state->last)
-		state->days++;
-	state->last = second;
-	size_t len = tr_decimal_write(state->days * DAY + second, to);
-	struct tr_text fraction = { p + 8, time.len - 8 };
+	state->day_time = tr_strace_day_seconds(state->day_time, time);
+	size_t len = tr_decimal_write(state->day_time, to);
+	struct tr_text fraction = { time.data + 8, time.len - 8 };
 	return len + put_fraction(fraction, to + len, TR_STRACE_TIME_MAX - len);
 }
 

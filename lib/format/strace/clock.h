@@ -11,13 +11,18 @@
 
 #include "format/strace/prefix.h"
 
-enum { TR_STRACE_TIME_MAX = 48 };
+enum { TR_STRACE_TIME_MAX = 48, TR_STRACE_DAY_SECONDS = 24 * 60 * 60 };
 
 struct tr_strace_clock_state {
-	uint64_t days;	    /* midnights that have passed */
-	uint64_t last;	    /* second of the day */
+	uint64_t day_time;  /* the last one that was a time of day, in seconds */
 	uint64_t sum, frac; /* of relative times; frac in 10^-9 seconds */
 };
+
+/*
+ * Seconds since the midnight before the log, of a time of day (HH:MM:SS) that was printed behind
+ * one of `last` seconds: half a day back is a midnight that has passed.
+ */
+uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time);
 
 /* The line's time into `to`; returns its length, 0 where it has none. */
 size_t tr_strace_time(struct tr_strace_clock_state *state, const struct tr_strace_prefix *prefix,

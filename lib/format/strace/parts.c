@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/line_merge.h"
+#include "format/strace/clock.h"
 #include "format/strace/reader.h"
 #include "format/strace/scan.h"
 #include "format/strace/strace.h"
@@ -39,11 +40,6 @@ int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 	return prefix.has_pid ? -1 : (int64_t)number;
 }
 
-static uint64_t two(const char *p)
-{
-	return (uint64_t)(p[0] - '0') * 10 + (uint64_t)(p[1] - '0');
-}
-
 static void look(struct tr_text line, struct tr_line_merge_time *time)
 {
 	enum { NANO_DIGITS = 9 };
@@ -53,7 +49,7 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 	tr_strace_prefix_read(line, &prefix);
 	const char *p = prefix.time.data, *end = p ? p + prefix.time.len : NULL;
 	if (prefix.clock == TR_STRACE_DAY) {
-		seconds = two(p) * 3600 + two(p + 3) * 60 + two(p + 6);
+		seconds = tr_strace_day_seconds(time->seconds, prefix.time);
 		p += 8;
 	} else if (prefix.clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
 		return; /* what is relative is so to the same process */
@@ -93,24 +89,88 @@ static bool has_times(struct tr_input *in)
 	return time.seconds || time.fraction;
 }
 
+enum { NO_TIME_OF_DAY = TR_STRACE_DAY_SECONDS };
+
+/* When the part begins, if it says no more than the time of day. */
+static uint64_t start_of(struct tr_input *in)
+{
+	struct tr_strace_prefix prefix = { .clock = TR_STRACE_NO_CLOCK };
+	struct tr_text line;
+	struct tr_error err;
+
+	if (tr_input_line(in, &line, &err) == TR_OK)
+		tr_strace_prefix_read(line, &prefix);
+	return prefix.clock == TR_STRACE_DAY ? tr_strace_day_seconds(0, prefix.time)
+					     : NO_TIME_OF_DAY;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * A time of day has no date: of processes that began around a midnight those behind it are of the
+ * next day. The log begins behind the longest time in which none began, if that is most of a day.
+ * 0: no midnight is to be seen.
+ */
+static uint64_t find_evening(uint64_t *starts, size_t count)
+{
+	enum { MOST_OF_A_DAY = 16 * 60 * 60 };
+	uint64_t longest = MOST_OF_A_DAY, evening = 0;
+
+	qsort(starts, count, sizeof *starts, by_number);
+	for (size_t i = 1; i < count && starts[i] != NO_TIME_OF_DAY; i++) {
+		if (starts[i] - starts[i - 1] < longest)
+			continue;
+		longest = starts[i] - starts[i - 1];
+		evening = starts[i];
+	}
+	return evening;
+}
+
+/* False: memory is out. */
+static bool tell_days(struct tr_line_merge_part *parts, size_t count)
+{
+	uint64_t *starts = calloc(count, sizeof *starts);
+
+	if (!starts)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		starts[i] = start_of(parts[i].in);
+	uint64_t evening = find_evening(starts, count);
+	for (size_t i = 0; i < count; i++)
+		if (start_of(parts[i].in) < evening)
+			parts[i].time.seconds = TR_STRACE_DAY_SECONDS;
+	free(starts);
+	return true;
+}
+
+static void free_inputs(struct tr_input *const *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		tr_input_free(parts[i]);
+}
+
 struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
 				  size_t count)
 {
 	struct tr_line_merge_part *list = calloc(count, sizeof *list);
-
-	if (!list) {
-		for (size_t i = 0; i < count; i++)
-			tr_input_free(parts[i]);
-		return NULL;
-	}
+	struct tr_source *source = NULL;
 	bool timed = false;
-	for (size_t i = 0; i < count; i++) {
+
+	for (size_t i = 0; list && i < count; i++) {
 		timed = timed || has_times(parts[i]);
 		list[i].in = parts[i];
 		list[i].number = list[i].time.rank = (uint64_t)numbers[i];
 		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
 	}
-	struct tr_source *source = tr_line_merge_new(list, count, look);
+	if (list && tell_days(list, count))
+		source = tr_line_merge_new(list, count, look);
+	else
+		free_inputs(parts, count);
 	free(list);
 	if (source && !timed)
 		tr_line_merge_calls(source, calls);
