@@ -123,6 +123,18 @@ executions() {
 	[ "$(tr-filter -q --fields=time,task exec log.1? | head -n 1)" = $'32400\t12' ]
 }
 
+@test "angles that are never closed" {
+	{
+		printf '1 f('
+		for _ in {1..100}; do
+			printf '<a%.0s' {1..5000}
+			printf -- '->'
+		done
+		echo ', 3) = 0'
+	} >angles.strace
+	[ "$(timeout 10 tr-parse -f strace angles.strace | grep -c $'\ta1=3\t')" -eq 1 ]
+}
+
 @test "-ff: more files than may be open" {
 	mkdir many
 	for i in {1001..1300}; do

@@ -19,12 +19,13 @@ const char *tr_strace_string_end(const char *p, const char *end)
 
 const char *tr_strace_note_end(const char *p, const char *end)
 {
-	/* a path has 4096 bytes, of which each may be an escape */
-	enum { LONGEST = 20 << 10 };
+	/*
+	 * A path has 4096 bytes, of which each may be an escape, and notes stand in each other
+	 * twice. What goes beyond is no note, and each '<' in it would be looked at that far.
+	 */
+	enum { LONGEST = 20 << 10, DEEPEST = 8 };
 	if (end - p > LONGEST)
 		end = p + LONGEST;
-	if (!memchr(p, '>', (size_t)(end - p)))
-		return NULL;
 	const char *behind;
 	unsigned depth = 0;
 
@@ -40,7 +41,8 @@ const char *tr_strace_note_end(const char *p, const char *end)
 				p = behind - 1;
 			break;
 		case '<':
-			depth++;
+			if (++depth > DEEPEST)
+				return NULL;
 			break;
 		case '>':
 			/* in a path it is escaped, in "a->b" it belongs to the arrow */
