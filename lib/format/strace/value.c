@@ -16,28 +16,18 @@ struct rendering {
 	bool cut;
 };
 
-static struct tr_text trim(struct tr_text text)
-{
-	while (text.len && *text.data == ' ') {
-		text.data++;
-		text.len--;
-	}
-	while (text.len && text.data[text.len - 1] == ' ')
-		text.len--;
-	return text;
-}
-
-static void put_quoted(struct rendering *r, struct tr_text body)
+/* The string of that body, with some plain text behind. */
+static void put_quoted(struct rendering *r, struct tr_text body, const char *more)
 {
 	const char *p = body.data, *end = p + body.len;
 
 	tr_buffer_put_byte(r->to, '"');
-
 	/* notes may hold quotes of their own */
 	while ((p = tr_strace_spell(p, end, r->to, r->scratch)) < end) {
 		tr_buffer_put_literal(r->to, "\\\"");
 		p++;
 	}
+	tr_buffer_put_text(r->to, tr_text_from(more));
 	tr_buffer_put_byte(r->to, '"');
 }
 
@@ -167,7 +157,7 @@ static bool put_list(struct rendering *r, struct tr_text text)
 	tr_buffer_put_byte(r->to, '[');
 	for (bool first = true; (p = tr_strace_skip(p, end)) < end;) {
 		const char *stop = tr_strace_item_end(p, end);
-		struct tr_text item = trim(tr_text_span(p, stop));
+		struct tr_text item = tr_text_trimmed(tr_text_span(p, stop));
 		if (tr_text_is(item, "...")) {
 			cut = true;
 		} else {
@@ -203,7 +193,7 @@ static bool put_member(struct rendering *r, struct tr_text item)
 		return false;
 	tr_buffer_put_text(r->to, name);
 	tr_buffer_put_byte(r->to, '=');
-	put_value(r, trim(tr_text_span(equals + 1, item.data + item.len)));
+	put_value(r, tr_text_trimmed(tr_text_span(equals + 1, item.data + item.len)));
 	return true;
 }
 
@@ -221,7 +211,7 @@ static bool put_struct(struct rendering *r, struct tr_text text)
 		const char *stop = tr_strace_item_end(p, end);
 		if (!first)
 			tr_buffer_put_byte(r->to, ',');
-		if (!put_member(r, trim(tr_text_span(p, stop))))
+		if (!put_member(r, tr_text_trimmed(tr_text_span(p, stop))))
 			return false;
 		if (stop == end)
 			break;
@@ -245,17 +235,24 @@ bool tr_strace_note(struct tr_text text, struct tr_text *note)
 	return true;
 }
 
-/* 3</path>, AT_FDCWD</path>, 123<make>: the path is the human form of it. */
+/*
+ * 3</path>, AT_FDCWD</path>, 123<make>: the path is the human form of it; of 3</path>(deleted)
+ * that is as the kernel spells it.
+ */
 static bool put_noted(struct rendering *r, struct tr_text text)
 {
-	const char *open = memchr(text.data, '<', text.len);
-	struct tr_text plain = tr_text_span(text.data, open), note;
+	const char *end = text.data + text.len, *open = memchr(text.data, '<', text.len);
+	const char *behind = open > text.data ? tr_strace_note_end(open, end) : NULL;
+	struct tr_text plain = tr_text_span(text.data, open);
 	size_t begin = r->to->len;
 
-	if (open == text.data || !tr_strace_note(text, &note))
+	if (!behind)
+		return false;
+	bool deleted = tr_text_is(tr_text_span(behind, end), "(deleted)");
+	if (behind < end && !deleted)
 		return false;
 	tr_buffer_put_byte(r->to, '<');
-	put_quoted(r, note);
+	put_quoted(r, tr_text_span(open + 1, behind - 1), deleted ? " (deleted)" : "");
 	tr_buffer_put_byte(r->to, ';');
 	if (put_number(r, plain) || put_symbol(r, plain)) {
 		tr_buffer_put_byte(r->to, '>');
@@ -293,7 +290,7 @@ static bool put_known(struct rendering *r, struct tr_text text)
 	case '"':
 		if (!tr_strace_is_string(text, &body, &cut))
 			return false;
-		put_quoted(r, body);
+		put_quoted(r, body, "");
 		if (cut)
 			tr_buffer_put_literal(r->to, "...");
 		r->cut |= cut;
@@ -328,9 +325,9 @@ static void put_value(struct rendering *r, struct tr_text text)
 	if (r->depth < DEPTH && tr_strace_chop(&plain, TR_TEXT(" */"))) {
 		const char *open = memchr(plain.data, '/', plain.len);
 		if (open && open > text.data && open[1] == '*' && open[-1] == ' ') {
-			struct tr_text number = trim(tr_text_span(text.data, open));
+			struct tr_text number = tr_text_trimmed(tr_text_span(text.data, open));
 			struct tr_text comment =
-				trim(tr_text_span(open + 2, plain.data + plain.len));
+				tr_text_trimmed(tr_text_span(open + 2, plain.data + plain.len));
 			if (comment.len && put_commented(r, number, comment))
 				return;
 			put_value(r, number);
@@ -345,6 +342,6 @@ void tr_strace_value(struct tr_text text, struct tr_buffer *to, struct tr_buffer
 {
 	struct rendering r = { to, scratch, 0, false };
 
-	put_value(&r, trim(text));
+	put_value(&r, tr_text_trimmed(text));
 	*cut |= r.cut;
 }
