@@ -187,6 +187,15 @@ executions() {
 	run -2 tr-parse --strict bad.strace
 }
 
+@test "-O cwd is an absolute path" {
+	echo '1 execve("./a", ["a"], ["A=1"]) = 0' >log
+	tr-parse -f strace -O cwd=/w/../q/ log | grep -F $'/q/a\tcwd="/q"'
+	for dir in . '' b/c; do
+		run -2 --separate-stderr tr-parse -f strace -O cwd=$dir log
+		[ "$stderr" = "tr-parse: log: -O cwd takes an absolute path, not '$dir'" ]
+	done
+}
+
 @test "a child that speaks before its parent has the parent's descriptors" {
 	local begin='1 execve("/bin/make", ["make"], 0x7ffc /* 1 var */) = 0
 1 openat(AT_FDCWD, "/srv/build", O_RDONLY|O_DIRECTORY) = 3

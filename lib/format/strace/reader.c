@@ -15,15 +15,23 @@ enum {
 struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err)
 {
-	struct tr_strace_reader *reader = calloc(1, sizeof *reader);
+	struct tr_text cwd = tr_setting_get(&config->settings, "cwd", NULL);
+	struct tr_strace_reader *reader;
 
+	/* what a directory would be relative to is not known here */
+	if (cwd.data && !tr_text_starts(cwd, TR_TEXT("/"))) {
+		tr_error_set(err, TR_CAUSE_USAGE, "-O cwd takes an absolute path, not '%.*s'",
+			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
+		return NULL;
+	}
+	reader = calloc(1, sizeof *reader);
 	if (!reader) {
 		tr_error_memory(err);
 		return NULL;
 	}
 	reader->in = in;
 	reader->limits = config->limits;
-	reader->cwd = tr_setting_get(&config->settings, "cwd", "");
+	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
 	if (tr_strace_part(config, in) >= 0)
