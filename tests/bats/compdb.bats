@@ -270,6 +270,7 @@ END
 		[ { "directory": "/b", "command": "/usr/bin/c++ -DX=\"a b\" '-DY=\\z' -DZ=\\\"q\\\" -c x.cc",
 		    "file": "x.cc", "note": [1, {"a": 2.5}], "index": null },
 		{ "directory": "C:\\b", "command": "cl.exe /c \"C:\\my src\\y.c\"", "file": "y.c" },
+		{ "directory": "C:\\b", "command": "C:\\LLVM\\bin\\clang.exe -c w.c", "file": "w.c" },
 		{ "file": "z.c", "arguments": ["cc", "-c", "z.c"], "directory": "/b", "command": "other" },
 		{ "directory": "/b", "file": "none.c", "arguments": [] } ]
 	END
@@ -277,9 +278,10 @@ END
 	grep -F 'argv=["/usr/bin/c++","-DX=a b","-DY=\\z","-DZ=\"q\"","-c","x.cc"]' trec
 	grep -F $'\textra={"note":[1,{"a":2.5}],"index":null}' trec
 	grep -F $'cl.exe\tcwd="C:\\\\b"\targv=["cl.exe","/c","C:\\\\my src\\\\y.c"]\tfile="y.c"' trec
+	grep -F $'\tC:\\\\LLVM\\\\bin\\\\clang.exe\tcwd="C:\\\\b"\targv=["C:\\\\LLVM\\\\bin\\\\clang.exe","-c","w.c"]' trec
 	grep -F $'argv=["cc","-c","z.c"]\tfile="z.c"\textra={"command":"other"}' trec
 	tr-repack trec >again.json
-	jq -e '.[0].note == [1, {"a": 2.5}] and .[2].command == "other" and length == 4' again.json
+	jq -e '.[0].note == [1, {"a": 2.5}] and .[3].command == "other" and length == 5' again.json
 	tr-parse again.json | cmp - trec
 }
 

@@ -153,20 +153,30 @@ static struct tr_text body(struct tr_text string)
 	return (struct tr_text){ string.data + 1, string.len - 2 };
 }
 
-/* The words of "command", which a shell of the system would take apart. */
-static bool put_command(struct tr_reader *reader, const struct object *object)
+/* The words of "command", which a shell of the system would take apart. False: memory is out. */
+static bool begin_words(struct tr_reader *reader, const struct object *object,
+			struct tr_words *words)
 {
 	struct tr_text directory = object->directory ? body(object->directory->value) : TR_TEXT("");
 	struct tr_text text = tr_json_string_bytes(body(object->command->value), &reader->arena);
-	struct tr_words words = { text.data, text.data + text.len,
-				  tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
-							       : TR_QUOTING_COMMAND,
-				  false, false };
+
+	*words = (struct tr_words){ text.data, text.data + text.len,
+				    tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
+								 : TR_QUOTING_COMMAND,
+				    false, false };
+	return text.data;
+}
+
+static bool put_command(struct tr_reader *reader, const struct object *object)
+{
+	struct tr_words words;
 	struct tr_buffer word = TR_BUFFER_INIT, *line = &reader->line;
 	bool first = true;
 
-	if (!text.data)
+	if (!begin_words(reader, object, &words)) {
+		line->failed = true;
 		return false;
+	}
 	tr_buffer_put_literal(line, "\targv=[");
 	for (; tr_words_next(&words, &word) && !word.failed; word.len = 0, first = false) {
 		if (!first)
@@ -187,6 +197,7 @@ static void put_name(struct tr_reader *reader, const struct object *object)
 	struct tr_buffer word = TR_BUFFER_INIT;
 	struct tr_text text, ignored;
 	struct tr_buffer *line = &reader->line;
+	struct tr_words words;
 
 	if (object->arguments) {
 		struct tr_text list = object->arguments->value;
@@ -198,12 +209,7 @@ static void put_name(struct tr_reader *reader, const struct object *object)
 			tr_buffer_put_byte(line, '-');
 		return;
 	}
-	text = TR_TEXT("");
-	if (object->command)
-		text = tr_json_string_bytes(body(object->command->value), &reader->arena);
-	struct tr_words words = { text.data, text.data + text.len, TR_QUOTING_COMMAND, false,
-				  false };
-	if (text.data && tr_words_next(&words, &word))
+	if (object->command && begin_words(reader, object, &words) && tr_words_next(&words, &word))
 		tr_cell_escape(tr_buffer_text(&word), false, line);
 	else
 		tr_buffer_put_byte(line, '-');
