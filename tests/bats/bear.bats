@@ -32,6 +32,11 @@ setup() {
 	END
 	tr-parse some.json | grep -F $'\tenv={"LD_PRELOAD":"/my.so","A":"b"}\t'
 	tr-parse some.json | grep -F $'\tenv={"LD_PRELOAD":"/bin/libexec.so"}\t'
+	# a variable that it has not touched stays as it is
+	sed 's#/x/bear/libexec.so##' some.json | tr-parse |
+		grep -F $'\tenv={"LD_PRELOAD":"/bin/libexec.so "}\t'
+	sed 's#"LD_PRELOAD":"/usr[^"]*",##; s#INTERCEPT_X":"1#LD_PRELOAD":"#' some.json | tr-parse |
+		grep -F $'\tenv={"LD_PRELOAD":"","A":"b"}\t'
 	tr-parse some.json | grep -F $'exec\t0\t1795220953\t2\ta\tppid=1\t'
 	tr-parse some.json | grep -F $'exec\t1\t-\t3\ta\tparent=0\tppid=2\t'
 }

@@ -15,40 +15,56 @@ static bool is_library(struct tr_text path)
 	       memcmp(path.data + path.len - ending.len, ending.data, ending.len) == 0;
 }
 
-/* LD_PRELOAD without Bear's library, appended. False: nothing is left of it. */
-static bool put_preload(struct tr_text value, struct tr_buffer *to)
+/* The next library of a list with colons or blanks between; data NULL: there is none. */
+static struct tr_text next_library(struct tr_text *list)
 {
-	const char *p = value.data, *end = p + value.len;
+	const char *p = list->data, *end = p + list->len, *q;
+
+	while (p < end && (*p == ':' || *p == ' '))
+		p++;
+	for (q = p; q < end && *q != ':' && *q != ' ';)
+		q++;
+	*list = tr_text_span(q, end);
+	return q > p ? tr_text_span(p, q) : (struct tr_text){ NULL, 0 };
+}
+
+/* LD_PRELOAD without Bear's library, appended. False: nothing is left of it. */
+static bool put_preload(struct tr_text list, struct tr_buffer *to)
+{
+	struct tr_text library;
 	bool any = false;
 
-	while (p < end) {
-		const char *q = p;
-		while (q < end && *q != ':' && *q != ' ')
-			q++;
-		struct tr_text library = tr_text_span(p, q);
-		if (library.len && !is_library(library)) {
-			if (any)
-				tr_buffer_put_byte(to, ':');
-			any = true;
-			tr_json_string_to_spelling(library, to);
-		}
-		p = q < end ? q + 1 : end;
+	while ((library = next_library(&list)).data) {
+		if (is_library(library))
+			continue;
+		if (any)
+			tr_buffer_put_byte(to, ':');
+		any = true;
+		tr_json_string_to_spelling(library, to);
 	}
 	return any;
 }
 
+static bool has_library(struct tr_text list)
+{
+	struct tr_text library;
+
+	while ((library = next_library(&list)).data)
+		if (is_library(library))
+			return true;
+	return false;
+}
+
+static struct tr_text body(const struct tr_json_member *member)
+{
+	return (struct tr_text){ member->value.data + 1, member->value.len - 2 };
+}
+
+/* Bear's library is in it. */
 static bool is_preload(const struct tr_json_member *member)
 {
 	return tr_text_is(member->key, "LD_PRELOAD") && member->type == TR_JSON_STRING &&
-	       !memchr(member->value.data, '\\', member->value.len);
-}
-
-static bool put_value(struct tr_text value, struct tr_buffer *to, struct tr_error *err)
-{
-	struct tr_json json = { value.data, value.data + value.len };
-	enum tr_json_token token = tr_json_spell(&json, to, NULL, err);
-
-	return token != TR_JSON_BAD && token != TR_JSON_CUT;
+	       !memchr(member->value.data, '\\', member->value.len) && has_library(body(member));
 }
 
 /* One variable; nothing of one that is Bear's. */
@@ -67,10 +83,9 @@ static bool put_variable(const struct tr_json_member *member, bool strip, bool *
 	tr_buffer_put_literal(to, "\":");
 	if (strip && is_preload(member)) {
 		tr_buffer_put_byte(to, '"');
-		kept = put_preload(
-			(struct tr_text){ member->value.data + 1, member->value.len - 2 }, to);
+		kept = put_preload(body(member), to);
 		tr_buffer_put_byte(to, '"');
-	} else if (!put_value(member->value, to, err)) {
+	} else if (!tr_json_put_value(member->value, to, err)) {
 		return false;
 	}
 	if (!kept && !to->failed)
@@ -87,7 +102,7 @@ bool tr_bear_environment(struct tr_text object, bool strip, struct tr_arena *are
 	bool any = false;
 
 	if (!strip)
-		return put_value(object, to, err);
+		return tr_json_put_value(object, to, err);
 	if (!tr_json_members(object, arena, &members, &count)) {
 		tr_error_memory(err);
 		return false;

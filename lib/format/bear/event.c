@@ -55,13 +55,10 @@ bool tr_bear_event_open(struct tr_bear_event *event, struct tr_text object, stru
 static bool put_member(const struct tr_json_member *member, struct tr_buffer *to,
 		       struct tr_error *err)
 {
-	struct tr_json json = { member->value.data, member->value.data + member->value.len };
-
 	tr_buffer_put_literal(to, ",\"");
 	tr_json_string_to_spelling(member->key, to);
 	tr_buffer_put_literal(to, "\":");
-	enum tr_json_token token = tr_json_spell(&json, to, NULL, err);
-	return token != TR_JSON_BAD && token != TR_JSON_CUT;
+	return tr_json_put_value(member->value, to, err);
 }
 
 static bool is_known(struct tr_text key)
