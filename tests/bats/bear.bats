@@ -134,6 +134,16 @@ events() {
 	[[ $stderr == *"the tracer cut its arguments: left out"* ]]
 }
 
+@test "signals by their names: those for real time, and those that nobody knows" {
+	printf '%b' '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\nexit\t1\t-\t7\t-\tsignal=SIGRT_5\n' \
+		'exec\t2\t-\t8\t/bin/b\tcwd="/"\targv=["b"]\nexit\t3\t-\t8\t-\tsignal=SIGFOO\n!end\t4\n' >trace
+	run -2 --separate-stderr tr-repack -t bear trace
+	[ "${lines[1]}" = '{"rid":"1","signalled":{"number":37}}' ]
+	[ "${#lines[@]}" -eq 3 ]
+	[ "$stderr" = "tr-repack: trace:5: signal: none whose number is known: left out" ]
+}
+
 @test "a process number that comes again is somebody else's" {
 	cat >some.json <<-'END'
 		{"rid":"1","started":{"execution":{"executable":"gcc","arguments":["gcc","-c","a.c"],"working_dir":"/"},"pid":5,"ppid":1},"timestamp":"2026-11-21T00:29:13.5Z"}

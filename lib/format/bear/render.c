@@ -236,7 +236,12 @@ static enum tr_status put_signal(struct tr_bear_writer *writer, struct tr_record
 		name = value->text;
 	else
 		return put_value(writer, record, field, err);
-	tr_buffer_put_decimal(&writer->line, tr_bear_signal_number(name));
+	unsigned number = tr_bear_signal_number(name);
+	if (!number) {
+		tr_error_set(err, TR_CAUSE_INPUT, "signal: none whose number is known: left out");
+		return TR_WARN;
+	}
+	tr_buffer_put_decimal(&writer->line, number);
 	return TR_OK;
 }
 
