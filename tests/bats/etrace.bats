@@ -259,3 +259,17 @@ events() {
 	diff <(tr-filter --fields=task,name,cwd,argv exec zlib.json) \
 		<(tr-filter -q --fields=task,name,cwd,argv exec zlib.nfsdb)
 }
+
+@test "descriptors that say what they are" {
+	cat >y.strace <<-'END'
+		10 1.0 execve("/bin/a", ["a"], ["A=b"]) = 0
+		10 1.1 close(3</etc/passwd>) = 0
+		10 1.2 open("/x", O_RDONLY) = 4</x>
+		10 1.3 pipe([5<pipe:[7]>, 6<pipe:[7]>]) = 0
+		10 1.4 close(9</x>(deleted)) = 0
+	END
+	tr-parse -f strace -O cwd=/ y.strace | sed 's/sys\t3.*/&\tflags=none/' | tr-repack -q -t etrace >log
+	grep -F '!Close|fd=3' log
+	grep -E '!Open\|.*,fd=4$' log
+	grep -F '!Pipe|fd1=5,fd2=6,flags=0' log
+}

@@ -41,17 +41,23 @@ bool tr_etrace_field_string(struct tr_record *record, const char *key, bool *the
 	return true;
 }
 
+const struct tr_value *tr_etrace_machine_form(const struct tr_value *value)
+{
+	return value->type == TR_REPR ? &value->as.items[1] : value;
+}
+
 bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *there, int64_t *number,
 			    struct tr_error *err)
 {
-	struct tr_value *value;
+	struct tr_value *found;
 
 	*there = false;
 	*number = 0;
-	if (!find(record, key, &value, err))
+	if (!find(record, key, &found, err))
 		return false;
-	if (!value)
+	if (!found)
 		return true;
+	const struct tr_value *value = tr_etrace_machine_form(found);
 	if ((value->type != TR_UINT && value->type != TR_INT) || value->as.number > INT64_MAX)
 		return wrong_type(err, key, "number of 64 bits");
 	*number = (int64_t)value->as.number;

@@ -7,12 +7,16 @@
 
 #include "record/record.h"
 
+/* What the value is for machines: the descriptor of <"/path";3>, others themselves. */
+const struct tr_value *tr_etrace_machine_form(const struct tr_value *value);
+
 /*
  * The last field of the key. *there is false where there is none. False: it is
  * not of the type, and err says so, or memory is out.
  */
 bool tr_etrace_field_string(struct tr_record *record, const char *key, bool *there,
 			    struct tr_text *bytes, struct tr_error *err);
+/* The same; a number may come with a form for people. */
 bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *there, int64_t *number,
 			    struct tr_error *err);
 bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth,

@@ -53,14 +53,15 @@ bool tr_etrace_write_pipe(struct tr_etrace_draft *d)
 
 	if (field && !fds)
 		return false;
-	if (!fds || fds->type != TR_LIST || fds->count != 2 || fds->as.items[0].type != TR_UINT ||
-	    fds->as.items[1].type != TR_UINT)
+	if (!fds || fds->type != TR_LIST || fds->count != 2)
+		return tr_etrace_lacks(d, "fds");
+	const struct tr_value *fd1 = tr_etrace_machine_form(&fds->as.items[0]);
+	const struct tr_value *fd2 = tr_etrace_machine_form(&fds->as.items[1]);
+	if (fd1->type != TR_UINT || fd2->type != TR_UINT)
 		return tr_etrace_lacks(d, "fds");
 	tr_etrace_draft_begin(d, TR_TEXT("Pipe"));
-	tr_etrace_draft_number(d, TR_TEXT("fd1"),
-			       (int64_t)(fds->as.items[0].as.number & INT64_MAX));
-	tr_etrace_draft_number(d, TR_TEXT("fd2"),
-			       (int64_t)(fds->as.items[1].as.number & INT64_MAX));
+	tr_etrace_draft_number(d, TR_TEXT("fd1"), (int64_t)(fd1->as.number & INT64_MAX));
+	tr_etrace_draft_number(d, TR_TEXT("fd2"), (int64_t)(fd2->as.number & INT64_MAX));
 	return tr_etrace_draft_flags(d, TR_ETRACE_PIPE, true) && tr_etrace_draft_end(d);
 }
 
