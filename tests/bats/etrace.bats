@@ -273,3 +273,15 @@ events() {
 	grep -E '!Open\|.*,fd=4$' log
 	grep -F '!Pipe|fd1=5,fd2=6,flags=0' log
 }
+
+@test "children of clone3 are children" {
+	cat >cl3.strace <<-'END'
+		10 1.0 execve("/bin/a", ["a"], ["A=b"]) = 0
+		10 1.1 clone3({flags=CLONE_VM|CLONE_VFORK|CLONE_CLEAR_SIGHAND, exit_signal=SIGCHLD}, 88) = 11
+		11 1.2 execve("/bin/b", ["b"], ["A=b"]) = 0
+	END
+	run -0 --separate-stderr tr-repack -q -f strace -t etrace -O cwd=/ -o log cl3.strace
+	grep -Fx '0: 10,0,2,100000000!SchedFork|pid=11' log
+	run ! grep -F SysClone log
+	[ "$(tr-filter -q --fields=ppid 'name == "/bin/b"' log)" = 10 ]
+}

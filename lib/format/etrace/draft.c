@@ -117,6 +117,10 @@ bool tr_etrace_find_call_flags(struct tr_etrace_draft *d, enum tr_etrace_type ty
 	struct tr_value *value = tr_field_value(d->record, field, d->err);
 	if (!value)
 		return false;
+	if (type == TR_ETRACE_FORK && tr_etrace_flags_of_clone3(value)) {
+		*there = false;
+		return true;
+	}
 	if (tr_etrace_flags_read(type, value, number))
 		return true;
 	tr_error_set(d->err, TR_CAUSE_INPUT, "flags: a word that is no flag of this call");

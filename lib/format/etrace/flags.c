@@ -225,3 +225,16 @@ bool tr_etrace_flags_read(enum tr_etrace_type type, const struct tr_value *value
 		return false;
 	}
 }
+
+bool tr_etrace_flags_of_clone3(const struct tr_value *value)
+{
+	static const char *const words[] = { "CLONE_NEWTIME", "CLONE_CLEAR_SIGHAND",
+					     "CLONE_INTO_CGROUP" };
+	const struct tr_symbol *symbol = value->type == TR_SYMBOL ? value->as.symbol : NULL;
+
+	for (size_t i = 0; symbol && i < symbol->count; i++)
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			if (tr_text_is(symbol->names[i].text, words[k]))
+				return true;
+	return false;
+}

@@ -23,4 +23,10 @@ void tr_etrace_flags_spell(enum tr_etrace_type type, int64_t number, struct tr_b
 /* The number of a value; false: it has a word that is none of these flags. */
 bool tr_etrace_flags_read(enum tr_etrace_type type, const struct tr_value *value, int64_t *number);
 
+/*
+ * True for flags that only clone3() takes. Of its calls, posix_spawn()'s among them, the tracer
+ * prints the child alone.
+ */
+bool tr_etrace_flags_of_clone3(const struct tr_value *value);
+
 #endif
