@@ -258,6 +258,9 @@ events() {
 	head -n 1 zlib.nfsdb | diff - <(echo INITCWD=/srv/build/zlib)
 	diff <(tr-filter --fields=task,name,cwd,argv exec zlib.json) \
 		<(tr-filter -q --fields=task,name,cwd,argv exec zlib.nfsdb)
+	# whose child each is, though the trace tells of no forks
+	diff <(tr-filter --fields=task,ppid 'exec and ppid != -1' zlib.json) \
+		<(tr-filter -q --fields=task,ppid 'exec and has(ppid)' zlib.nfsdb)
 }
 
 @test "descriptors that say what they are" {

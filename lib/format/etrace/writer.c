@@ -2,14 +2,18 @@
 
 #include "format/etrace/etrace.h"
 #include "format/etrace/fields.h"
+#include "format/etrace/pen.h"
 #include "format/etrace/verbatim.h"
 #include "format/etrace/write_event.h"
 #include "format/segment_writer.h"
+#include "process/recent.h"
 
 struct writer {
 	struct tr_segment_writer base;
 	struct tr_buffer line;
-	bool begun; /* something of the segment was written */
+	bool begun;    /* something of the segment was written */
+	bool forkless; /* its records say whose child a process is, and tell of no forks */
+	struct tr_recent living; /* then: the tasks that are */
 	bool told_time;
 };
 
@@ -72,6 +76,52 @@ static enum tr_status write_lost(struct writer *writer, struct tr_record *record
 	return TR_OK;
 }
 
+/*
+ * In the log it is a fork that makes a child: one that the record of its execution speaks of, and
+ * nothing else does. What is wrong with the record is said of the execution.
+ */
+static enum tr_status write_fork(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_etrace_pen pen = { .to = &writer->line };
+	uint64_t task, sec, nsec, lives = false;
+	int64_t parent;
+	bool there;
+
+	tr_error_clear(err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!tr_cell_number(&record->task, &task) ||
+	    (tr_recent_find(&writer->living, task, &lives) && lives) ||
+	    !tr_etrace_field_number(record, "ppid", &there, &parent, err) || !there ||
+	    parent <= 0 || (uint64_t)parent == task ||
+	    !tr_etrace_field_time(record, &sec, &nsec, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+	tr_etrace_pen_begin(&pen, (uint64_t)parent, 0, sec, nsec);
+	tr_etrace_pen_open(&pen, TR_TEXT("SchedFork"));
+	tr_buffer_put_literal(&writer->line, "pid=");
+	tr_buffer_put_decimal(&writer->line, task);
+	tr_buffer_put_byte(&writer->line, '\n');
+	return TR_OK;
+}
+
+/* An event of a trace that tells of parents, and of no forks. */
+static enum tr_status write_forkless(struct writer *writer, struct tr_record *record,
+				     struct tr_error *err)
+{
+	bool exec = tr_text_is(record->kind, "exec");
+	uint64_t task;
+
+	if (exec && write_fork(writer, record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = tr_etrace_write_event(record, &writer->line, err);
+	/* a number that comes again behind an exit is another child's */
+	if (status == TR_OK && tr_cell_number(&record->task, &task) &&
+	    !tr_recent_put(&writer->living, task, exec))
+		return tr_error_memory(err);
+	return status;
+}
+
 /* Puts the record's lines into line. TR_END: the log has no place for it. */
 static enum tr_status write_record(struct writer *writer, struct tr_record *record,
 				   struct tr_error *err)
@@ -87,7 +137,8 @@ static enum tr_status write_record(struct writer *writer, struct tr_record *reco
 		return foreign ? TR_END : write_text(writer, record, "text", err);
 	if (tr_text_is(record->kind, "lost"))
 		return write_lost(writer, record, err);
-	return tr_etrace_write_event(record, &writer->line, err);
+	return writer->forkless ? write_forkless(writer, record, err)
+				: tr_etrace_write_event(record, &writer->line, err);
 }
 
 /* The first line of a log is its directory: its own tools drop whatever stands there. */
@@ -148,17 +199,31 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return status;
 }
 
+static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+{
+	struct writer *writer = self;
+	struct tr_field *format = tr_record_field(header, "format");
+
+	(void)err;
+	writer->forkless =
+		format && format->text.data &&
+		(tr_text_is(format->text, "klocwork") || tr_text_is(format->text, "bear"));
+	return TR_OK;
+}
+
 static enum tr_status end_segment(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
 
 	(void)err;
-	writer->begun = false;
+	writer->begun = writer->forkless = false;
+	tr_recent_free(&writer->living);
 	return TR_OK;
 }
 
 static const struct tr_segment_steps steps = {
 	.format = "etrace",
+	.begin = begin_segment,
 	.put = put_record,
 	.end = end_segment,
 };
@@ -175,5 +240,6 @@ void tr_etrace_discard(struct tr_writer *base)
 	struct writer *writer = (struct writer *)base;
 
 	tr_buffer_free(&writer->line);
+	tr_recent_free(&writer->living);
 	free(writer);
 }
