@@ -136,9 +136,20 @@ static void pass_over(struct tr_json_items *items)
 	skip(items, p ? (size_t)(p - in->pos) : len);
 }
 
-/* A byte between objects. TR_OK: it was stepped over. */
+/* At a byte order mark: of the file, or of one that was put behind another. */
+static bool is_mark(struct tr_input *in)
+{
+	return *in->pos == '\xef' && tr_input_more(in, 3) &&
+	       memcmp(in->pos, "\xef\xbb\xbf", 3) == 0;
+}
+
+/* What stands between objects, a byte or a mark. TR_OK: it was stepped over. */
 static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *err)
 {
+	if (is_mark(items->in)) {
+		skip(items, 3);
+		return TR_OK;
+	}
 	char c = *items->in->pos;
 	bool list = c == '[' || c == ']';
 
@@ -160,8 +171,6 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 	tr_error_clear(err);
 	skip(items, items->taken);
 	items->taken = 0;
-	if (in->offset == 0 && tr_input_more(in, 3) && memcmp(in->pos, "\xef\xbb\xbf", 3) == 0)
-		skip(items, 3);
 	while (tr_input_more(in, 1)) {
 		if (items->trouble) {
 			pass_over(items);

@@ -294,6 +294,9 @@ END
 	[ "$(tr-tojson --as=compdb "$db" "$db" | jq length)" -eq 34 ]
 	tr-repack "$db" | cmp - "$db"
 	cat "$db" "$db" | tr-parse | grep -c ^exec | grep -x 68
+	{ cat "$db" && printf '\xef\xbb\xbf' && cat "$db"; } >marked.json
+	run -0 --separate-stderr tr-parse marked.json
+	[ "$(grep -c ^exec <<<"$output")" -eq 68 ]
 }
 
 @test "a damaged database: what is whole stands" {

@@ -41,6 +41,10 @@ setup() {
 	# only in front, and only of what it was
 	tr-parse --exact zlib.json mark.json | tr-repack | cmp - <(cat zlib.json zlib.json)
 	tr-parse --exact mark.json | tr-repack -t compdb | cmp - <(tr-repack -t compdb zlib.json)
+	# where files were put together
+	cat zlib.json mark.json >both.json
+	cat both.json | tr-parse | cmp - <(cat zlib.json zlib.json | tr-parse)
+	cat both.json | tr-parse --exact | tr-repack | cmp - both.json
 }
 
 @test "an edit of a stream with .raw wins" {

@@ -75,8 +75,8 @@ enum tr_status tr_klocwork_unit_next(struct tr_input *in, const struct tr_limits
 	if (status != TR_OK)
 		return status;
 	const char *end = line.data + line.len;
-	const char *begin = in->offset == 0 ? skip_mark(line.data, end) : line.data;
-	begin = skip_filler(begin, end);
+	/* a mark also where files were put together */
+	const char *begin = skip_filler(skip_mark(line.data, end), end);
 	bool ended = end[-1] == '\n';
 	*unit = (struct tr_klocwork_unit){ TR_KLOCWORK_BLANK, line.len, (size_t)(begin - line.data),
 					   0, ended };
