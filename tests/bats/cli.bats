@@ -120,6 +120,10 @@ need_terminal() {
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == "tr-parse: garbage: "* ]]
+	# no trace of a later version, because its property's name is none
+	{ printf '\x08\x21\x04\xff\xfe\xfd\xfc\x01x' && head -c 1000 garbage; } >later
+	run -2 tr-parse later
+	[ "$output" = "tr-parse: later: the format is not known: see -f and --list-formats" ]
 	echo hello world >text
 	run -2 tr-parse text
 	[ "$output" = "tr-parse: text: the format is not known: see -f and --list-formats" ]

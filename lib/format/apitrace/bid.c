@@ -29,9 +29,11 @@ static int property_bits(const struct tr_record *head)
 	int bits = 0;
 	for (size_t i = 0; i < head->count; i++) {
 		const struct tr_value *list = head->fields[i].value;
-		/* a spelling of bytes that are no characters has a backslash, which is printable */
-		for (size_t j = 0; list->type == TR_LIST && j < list->count && bits < ENOUGH; j++)
-			bits += name_bits(list->as.items[j].as.items[0].text);
+		for (size_t j = 0; list->type == TR_LIST && j < list->count && bits < ENOUGH; j++) {
+			const struct tr_value *name = &list->as.items[j].as.items[0];
+			/* one that has to be escaped is none that anybody gave */
+			bits += name->flags & TR_PLAIN ? name_bits(name->text) : 0;
+		}
 	}
 	return bits;
 }
