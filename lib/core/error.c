@@ -39,6 +39,13 @@ void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format,
 	va_end(args);
 }
 
+void tr_error_say(struct tr_error *err, enum tr_cause cause, const char *message)
+{
+	tr_error_set(err, cause, "%s", message);
+	if (err)
+		err->pattern = message;
+}
+
 void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ...)
 {
 	if (!err)

@@ -71,6 +71,12 @@ void tr_error_clear(struct tr_error *err);
 void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * The same for one message of several, a string constant that is told by itself: others that
+ * the caller has are not alike.
+ */
+void tr_error_say(struct tr_error *err, enum tr_cause cause, const char *message);
+
 /* The same for who has arguments of its own. */
 void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));

@@ -37,7 +37,7 @@ struct tr_text tr_command_string(struct tr_record *record, const char *key)
 
 static enum tr_status bad(struct tr_error *err, const char *what)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "%s", what);
+	tr_error_say(err, TR_CAUSE_INPUT, what);
 	return TR_WARN;
 }
 

@@ -359,8 +359,7 @@ static enum tr_status follow_exec(struct tr_lineage *lineage, struct tr_record *
 	*heir = new;
 	if (new->trouble != is_no_map &&new->trouble != is_no_number)
 		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s", new->trouble);
-	err->pattern = new->trouble;
+	tr_error_say(err, TR_CAUSE_INPUT, new->trouble);
 	err->severity = TR_FLAW;
 	return TR_WARN;
 }

@@ -81,7 +81,7 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 static enum tr_status report(struct tr_json_items *items, enum tr_cause cause, const char *what,
 			     struct tr_error *err)
 {
-	tr_error_set(err, cause, "%s", what);
+	tr_error_say(err, cause, what);
 	tr_error_at_line(err, items->line);
 	items->trouble = true;
 	return TR_WARN;

@@ -37,7 +37,7 @@ static bool make_room(struct speller *s, size_t more)
 
 static enum tr_json_token bad(struct speller *s, const char *what)
 {
-	tr_error_set(s->err, TR_CAUSE_INPUT, "%s", what);
+	tr_error_say(s->err, TR_CAUSE_INPUT, what);
 	return TR_JSON_BAD;
 }
 

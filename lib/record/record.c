@@ -23,9 +23,7 @@ void tr_record_init(struct tr_record *record, struct tr_arena *arena)
 
 static bool damage(struct tr_error *err, const char *reason)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "%s", reason);
-	if (err)
-		err->pattern = reason;
+	tr_error_say(err, TR_CAUSE_INPUT, reason);
 	return false;
 }
 

@@ -196,6 +196,18 @@ executions() {
 	done
 }
 
+@test "messages of two kinds are not counted as one" {
+	{
+		head -n 1 zlib.strace
+		printf 'noise %d\n' {1..25}
+		echo '1 openat(AT_FDCWD, "/x'
+	} >noise.strace
+	run -2 --separate-stderr tr-parse noise.strace
+	[ "${#stderr_lines[@]}" -eq 22 ]
+	[ "${stderr_lines[20]}" = "tr-parse: noise.strace:27: a call that is cut: kept as a raw record" ]
+	[ "${stderr_lines[21]}" = "tr-parse: 5 more like this: no line of strace's: kept as a raw record" ]
+}
+
 @test "a child that speaks before its parent has the parent's descriptors" {
 	local begin='1 execve("/bin/make", ["make"], 0x7ffc /* 1 var */) = 0
 1 openat(AT_FDCWD, "/srv/build", O_RDONLY|O_DIRECTORY) = 3

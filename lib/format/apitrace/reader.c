@@ -79,6 +79,7 @@ static void say_call(const struct tr_apitrace_reader *reader, struct tr_error *e
 	else
 		tr_error_set(err, why.cause, "at the head of the trace: %s%s", why.text, behind);
 	err->offset = why.offset;
+	err->pattern = why.pattern;
 }
 
 /* Something is to be said of a record that is passed on all the same. */
@@ -87,7 +88,7 @@ static void flaw(struct tr_apitrace_reader *reader, enum tr_cause cause, enum tr
 {
 	struct tr_error *err = &reader->parse.flaw;
 	reader->parse.flawed = true;
-	tr_error_set(err, cause, "%s", what);
+	tr_error_say(err, cause, what);
 	err->offset = reader->event.record.source_offset;
 	say_call(reader, err, "");
 	err->severity = severity;

@@ -122,7 +122,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	if (verdict == TR_KIN_HIDDEN || call->kin == TR_KIN_OTHER)
 		return TR_OK;
 	if (lost) {
-		tr_error_set(err, TR_CAUSE_INPUT, "%s", lacks(call));
+		tr_error_say(err, TR_CAUSE_INPUT, lacks(call));
 		return TR_WARN;
 	}
 	return call->expansion.missing ? tr_respfile_missing(call->expansion.example, err) : TR_OK;

@@ -340,7 +340,7 @@ static enum tr_status read_after(struct tr_drcov_reader *reader, struct tr_error
 	uint64_t hits;
 	struct tr_text start = tr_text_span(in->pos, in->end);
 	bool counts = tr_drcov_hits_line(tr_drcov_next_line(&start), &hits);
-	tr_error_set(err, TR_CAUSE_INPUT, "%s",
+	tr_error_say(err, TR_CAUSE_INPUT,
 		     counts ? "hit counts that do not go with the blocks are not read"
 			    : "what stands behind the tables is not read");
 	(void)tr_drcov_warn(reader, err);

@@ -114,6 +114,7 @@ static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 static enum tr_status misfit(const char *what, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
+	err->pattern = what;
 	return TR_WARN;
 }
 
@@ -204,7 +205,7 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 
 static enum tr_status note(const char *what, struct tr_error *err)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "%s", what);
+	tr_error_say(err, TR_CAUSE_INPUT, what);
 	tr_error_is_note(err);
 	return TR_WARN;
 }

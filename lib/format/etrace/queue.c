@@ -57,6 +57,7 @@ void tr_etrace_entry_tell(const struct tr_etrace_queue *queue, const struct tr_e
 		break;
 	case TR_ETRACE_RAW:
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: kept as a raw record", entry->reason);
+		err->pattern = entry->reason;
 		break;
 	default:
 		tell_flags(queue, entry, err);

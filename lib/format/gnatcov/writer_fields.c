@@ -10,6 +10,7 @@
 static enum tr_status bad(struct tr_error *err, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
+	err->pattern = what;
 	return TR_WARN;
 }
 

@@ -111,8 +111,7 @@ static void consume(struct reader *reader, size_t size)
 static enum tr_status remark(struct reader *reader, const char *what, struct tr_error *err)
 {
 	reader->ready = true;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s", what);
-	err->pattern = what;
+	tr_error_say(err, TR_CAUSE_INPUT, what);
 	err->severity = TR_FLAW;
 	return about(reader, TR_WARN, err);
 }

@@ -125,7 +125,7 @@ static void find_exec(struct tr_strace_reader *reader, struct tr_task *leader)
 
 static void complain(struct tr_strace_reader *reader, const char *what)
 {
-	tr_error_set(&reader->trouble, TR_CAUSE_INPUT, "%s", what);
+	tr_error_say(&reader->trouble, TR_CAUSE_INPUT, what);
 	tr_error_at_line(&reader->trouble, reader->here.line);
 }
 
@@ -141,6 +141,7 @@ static void put_raw(struct tr_strace_reader *reader, struct tr_text text, const 
 	tr_buffer_put_byte(&reader->head, '"');
 	tr_strace_emit(reader, &reader->here);
 	tr_error_set(&reader->trouble, TR_CAUSE_INPUT, "%s: kept as a raw record", reason);
+	reader->trouble.pattern = reason;
 	tr_error_at_line(&reader->trouble, reader->here.line);
 }
 
