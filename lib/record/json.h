@@ -17,6 +17,9 @@
 #include "core/text.h"
 #include "record/value.h"
 
+struct tr_record;
+struct tr_field;
+
 enum tr_json_token {
 	TR_JSON_OBJECT,	    /* { */
 	TR_JSON_OBJECT_END, /* } */
@@ -150,5 +153,14 @@ void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
  */
 bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct tr_buffer *to,
 			  struct tr_error *err);
+
+/*
+ * The same of a field, parsed or not; members: of one that is a map, without its
+ * braces. False also where it is bad. What was appended then means nothing.
+ */
+bool tr_json_from_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
+			struct tr_error *err);
+bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field,
+				struct tr_buffer *to, struct tr_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "record/json.h"
 #include "record/literal.h"
+#include "record/record.h"
 
 /* The names of types that JSON lacks, for messages. */
 static const char *foreign_type(const struct tr_value *value)
@@ -90,6 +91,14 @@ static const char *put_value(const struct tr_value *value, struct tr_buffer *to)
 	return foreign;
 }
 
+static bool from_value(const struct tr_value *value, struct tr_buffer *to, struct tr_error *err)
+{
+	const char *foreign = put_value(value, to);
+	if (foreign)
+		tr_error_set(err, TR_CAUSE_INPUT, "JSON has no place for %s", foreign);
+	return !foreign;
+}
+
 bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct tr_buffer *to,
 			  struct tr_error *err)
 {
@@ -101,10 +110,36 @@ bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct
 		return true;
 	}
 	const struct tr_value *value = tr_literal_parse(literal, arena, err);
-	if (!value)
+	return value && from_value(value, to, err);
+}
+
+bool tr_json_from_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
+			struct tr_error *err)
+{
+	if (field->text.data)
+		return tr_json_from_literal(field->text, record->arena, to, err);
+	const struct tr_value *value = tr_field_value(record, field, err);
+	return value && from_value(value, to, err);
+}
+
+bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field,
+				struct tr_buffer *to, struct tr_error *err)
+{
+	size_t begin = to->len;
+	if (!tr_json_from_field(record, field, to, err))
 		return false;
-	const char *foreign = put_value(value, to);
-	if (foreign)
-		tr_error_set(err, TR_CAUSE_INPUT, "JSON has no place for %s", foreign);
-	return !foreign;
+	if (to->failed) {
+		tr_error_memory(err);
+		return false;
+	}
+	if (to->data[begin] != '{') {
+		enum { SHOWN = 60 };
+		int shown = field->key.len < SHOWN ? (int)field->key.len : SHOWN;
+		tr_error_set(err, TR_CAUSE_INPUT, "%.*s: no map", shown, field->key.data);
+		return false;
+	}
+	size_t members = to->len - begin - 2;
+	memmove(to->data + begin, to->data + begin + 1, members);
+	to->len = begin + members;
+	return true;
 }

@@ -1,24 +1,14 @@
 /* From records to lines. */
 #include "format/bear/writer.h"
 #include "record/json.h"
-#include "record/literal.h"
 
 /* Appends a field's value as JSON. TR_WARN: it is none. */
 static enum tr_status put_value(struct tr_bear_writer *writer, struct tr_record *record,
 				struct tr_field *field, struct tr_error *err)
 {
-	struct tr_value *value = tr_field_value(record, field, err);
-
-	if (!value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	tr_buffer_reset(&writer->literal);
-	tr_literal_write(value, &writer->literal);
-	if (writer->literal.failed)
-		return tr_error_memory(err);
-	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
-				  err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	return TR_OK;
+	if (tr_json_from_field(record, field, &writer->line, err))
+		return TR_OK;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 }
 
 /* The process's number: the task, or one that is made of the execution's. */
@@ -102,23 +92,15 @@ static enum tr_status put_extra(struct tr_bear_writer *writer, struct tr_record 
 				struct tr_error *err)
 {
 	struct tr_field *field = writer->base.faithful ? tr_record_field(record, "extra") : NULL;
-	size_t begin = writer->line.len + 1;
+	struct tr_buffer *line = &writer->line;
 
 	if (!field)
 		return TR_OK;
-	tr_buffer_put_byte(&writer->line, ',');
-	enum tr_status status = put_value(writer, record, field, err);
-	if (status != TR_OK || writer->line.failed)
-		return status;
-	struct tr_buffer *line = &writer->line;
-	if (line->len - begin < 2 || line->data[begin] != '{') {
-		tr_error_set(err, TR_CAUSE_INPUT, "extra: no map");
-		return TR_WARN;
-	}
-	memmove(line->data + begin, line->data + begin + 1, line->len - begin - 2);
-	line->len -= 2;
-	if (line->len == begin)
-		line->len--; /* an empty map: no comma */
+	tr_buffer_put_byte(line, ',');
+	size_t begin = line->len;
+	if (!tr_json_members_from_field(record, field, line, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	line->len -= line->len == begin; /* an empty map: no comma */
 	return TR_OK;
 }
 

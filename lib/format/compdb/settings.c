@@ -1,7 +1,6 @@
 /* What the writers of both formats share. */
 #include "format/compdb/compdb.h"
 #include "record/json.h"
-#include "record/literal.h"
 
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err)
@@ -23,29 +22,10 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	struct tr_field *field = tr_record_field(record, "extra");
-	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-	struct tr_buffer literal = TR_BUFFER_INIT;
 	size_t begin = to->len;
 
-	if (!field)
+	if (!field || tr_json_members_from_field(record, field, to, err))
 		return TR_OK;
-	if (!value || value->type != TR_MAP) {
-		if (value)
-			tr_error_set(err, TR_CAUSE_INPUT, "extra: no map");
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	}
-	tr_literal_write(value, &literal);
-	bool done = !literal.failed &&
-		    tr_json_from_literal(tr_buffer_text(&literal), record->arena, to, err);
-	if (literal.failed || to->failed)
-		tr_error_memory(err);
-	tr_buffer_free(&literal);
-	if (!done || to->failed) {
-		to->len = begin;
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	}
-	/* without its braces */
-	memmove(to->data + begin, to->data + begin + 1, to->len - begin - 2);
-	to->len -= 2;
-	return TR_OK;
+	to->len = begin;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 }

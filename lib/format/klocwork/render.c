@@ -54,16 +54,10 @@ static bool put_literal(struct tr_record *record, struct tr_text key, struct tr_
 static bool put_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 		      struct tr_error *err)
 {
-	if (field->text.data)
-		return put_literal(record, field->key, field->text, to, err);
-	struct tr_buffer literal = TR_BUFFER_INIT;
-	tr_literal_write(field->value, &literal);
-	bool done = !literal.failed &&
-		    put_literal(record, field->key, tr_buffer_text(&literal), to, err);
-	if (literal.failed)
-		tr_error_memory(err);
-	tr_buffer_free(&literal);
-	return done;
+	if (tr_json_from_field(record, field, to, err))
+		return true;
+	name_field(err, field->key);
+	return false;
 }
 
 static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
@@ -144,24 +138,14 @@ static bool put_name(struct tr_record *record, struct tr_buffer *to, struct tr_e
 	return cell_bytes(record, &record->name, &bytes, err) && put_string(bytes, to, err);
 }
 
-/* The members of a map, without its braces. */
 static bool put_extra(struct tr_record *record, struct tr_field *extra, struct tr_buffer *to,
 		      struct tr_error *err)
 {
-	size_t begin = to->len;
 	tr_buffer_put_byte(to, ',');
-	size_t brace = to->len;
-	if (!put_field(record, extra, to, err))
+	size_t begin = to->len;
+	if (!tr_json_members_from_field(record, extra, to, err))
 		return false;
-	if (to->failed)
-		return true; /* the caller asks */
-	if (to->data[brace] != '{') {
-		tr_error_set(err, TR_CAUSE_INPUT, "extra: no map");
-		return false;
-	}
-	size_t members = to->len - brace - 2;
-	memmove(to->data + brace, to->data + brace + 1, members);
-	to->len = members ? brace + members : begin;
+	to->len -= to->len == begin; /* an empty map: no comma */
 	return true;
 }
 
