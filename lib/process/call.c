@@ -42,6 +42,13 @@ static bool is_of_no_interest(struct tr_record *record, const struct tr_call_con
 	return tr_tool_of_name(program) == TR_TOOL_NONE;
 }
 
+enum tr_call_quoting tr_call_quoting_of(struct tr_text word)
+{
+	if (tr_text_is(word, "gnu"))
+		return TR_CALL_QUOTING_GNU;
+	return tr_text_is(word, "windows") ? TR_CALL_QUOTING_WINDOWS : TR_CALL_QUOTING_AUTO;
+}
+
 enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory)
 {
 	if (config->quoting == TR_CALL_QUOTING_AUTO)

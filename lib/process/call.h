@@ -35,6 +35,9 @@ struct tr_call {
 	struct tr_invocation invocation; /* of drivers */
 };
 
+/* "gnu", "windows", or another word: auto. */
+enum tr_call_quoting tr_call_quoting_of(struct tr_text word);
+
 /* What the directory says of how its tools quote. */
 enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory);
 

@@ -38,6 +38,15 @@ struct tr_text tr_command_string(struct tr_record *record, const char *key);
 enum tr_status tr_command_read(struct tr_record *record, struct tr_command *command,
 			       struct tr_error *err);
 
+/* All of its arguments are known, and where it ran: what formats of commands need. */
+static inline bool tr_command_is_whole(const struct tr_command *command)
+{
+	return !command->cut && command->directory.data;
+}
+
+/* Says of one that is not whole why it is left out. TR_WARN. */
+enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_error *err);
+
 /* The program's name, by the executable or by argv[0]. */
 static inline struct tr_text tr_command_program(const struct tr_command *command)
 {

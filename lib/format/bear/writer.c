@@ -56,12 +56,8 @@ static enum tr_status put_exec(struct tr_bear_writer *writer, struct tr_record *
 	status = tr_command_read(record, &command, err);
 	if (status != TR_OK)
 		return status;
-	if (command.cut || !command.directory.data) {
-		tr_error_set(err, TR_CAUSE_INPUT, "%s",
-			     command.cut ? "the tracer cut its arguments: left out"
-					 : "its directory is not known: left out");
-		return TR_WARN;
-	}
+	if (!tr_command_is_whole(&command))
+		return tr_command_left_out(&command, err);
 	return finish_line(writer, tr_bear_render_exec(writer, record, &command, err), err);
 }
 

@@ -5,12 +5,9 @@
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err)
 {
-	struct tr_text quoting = tr_setting_get(settings, "quoting", "auto");
 	struct tr_text path = tr_setting_get(settings, "tools", "");
 
-	config->quoting = tr_text_is(quoting, "gnu")	   ? TR_CALL_QUOTING_GNU
-			  : tr_text_is(quoting, "windows") ? TR_CALL_QUOTING_WINDOWS
-							   : TR_CALL_QUOTING_AUTO;
+	config->quoting = tr_call_quoting_of(tr_setting_get(settings, "quoting", "auto"));
 	if (!path.len)
 		return true;
 	*tools = tr_text_is(path, "xcalbuild") ? tr_tool_config_xcalbuild(err)

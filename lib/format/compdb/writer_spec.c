@@ -167,14 +167,6 @@ static const struct tr_respfile_rules *chosen(const struct writer *writer,
 	return rules;
 }
 
-static enum tr_status lost(const struct tr_command *command, struct tr_error *err)
-{
-	tr_error_set(err, TR_CAUSE_INPUT, "%s",
-		     command->cut ? "the tracer cut its arguments: left out"
-				  : "its directory is not known: left out");
-	return TR_WARN;
-}
-
 /* Programs that somebody chose: all of them, whoever runs them. */
 static enum tr_status put_chosen(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
@@ -188,8 +180,8 @@ static enum tr_status put_chosen(struct writer *writer, struct tr_record *record
 	const struct tr_respfile_rules *rules = chosen(writer, &command);
 	if (!rules)
 		return TR_OK;
-	if (command.cut || !command.directory.data)
-		return lost(&command, err);
+	if (!tr_command_is_whole(&command))
+		return tr_command_left_out(&command, err);
 	status = make_item(writer, record, &command, 0, rules, &item, err);
 	if (status != TR_OK)
 		return status;
@@ -208,7 +200,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	if (status != TR_OK)
 		return status;
 	bool wanted = call.kin != TR_KIN_OTHER;
-	bool whole = !call.command.cut && call.command.directory.data;
+	bool whole = tr_command_is_whole(&call.command);
 	if (wanted && whole)
 		status = make_item(writer, record, &call.command, call.invocation.launchers,
 				   call.rules, &item, err);
@@ -221,7 +213,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	if (!wanted || verdict == TR_KIN_HIDDEN)
 		return TR_OK;
 	if (!whole)
-		return lost(&call.command, err);
+		return tr_command_left_out(&call.command, err);
 	return item.missing.data ? tr_respfile_missing(item.missing, err) : TR_OK;
 }
 

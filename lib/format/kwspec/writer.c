@@ -40,7 +40,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	enum tr_status status = tr_call_read(record, &writer->calls, &call, err);
 	if (status != TR_OK)
 		return status;
-	bool whole = !call.command.cut && call.command.directory.data;
+	bool whole = tr_command_is_whole(&call.command);
 	tr_buffer_reset(&writer->lines);
 	if (whole && call.tool != TR_TOOL_NONE &&
 	    !tr_kwspec_lines(&call, record->arena, &writer->lines))
@@ -54,10 +54,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (whole)
 		return call.expansion.missing ? tr_respfile_missing(call.expansion.example, err)
 					      : TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s",
-		     call.command.cut ? "the tracer cut its arguments: left out"
-				      : "its directory is not known: left out");
-	return TR_WARN;
+	return tr_command_left_out(&call.command, err);
 }
 
 static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
@@ -94,14 +91,12 @@ static const struct tr_segment_steps steps = {
 struct tr_writer *tr_kwspec_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err)
 {
-	struct tr_text quoting = tr_setting_get(&config->settings, "quoting", "auto");
 	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
 
 	if (!writer)
 		return NULL;
-	writer->calls.quoting = tr_text_is(quoting, "gnu")	 ? TR_CALL_QUOTING_GNU
-				: tr_text_is(quoting, "windows") ? TR_CALL_QUOTING_WINDOWS
-								 : TR_CALL_QUOTING_AUTO;
+	writer->calls.quoting =
+		tr_call_quoting_of(tr_setting_get(&config->settings, "quoting", "auto"));
 	return (struct tr_writer *)writer;
 }
 
