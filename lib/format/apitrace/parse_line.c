@@ -4,6 +4,7 @@
  */
 #include "core/decimal.h"
 #include "core/hex.h"
+#include "core/wire.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/parse.h"
 #include "record/base64.h"
@@ -41,8 +42,8 @@ static char *write_real(struct tr_apitrace_parse *parse, unsigned tag, char *to)
 	struct tr_text bytes;
 	if (!tr_apitrace_bytes(parse, wide ? sizeof(uint64_t) : sizeof(uint32_t), &bytes))
 		return NULL;
-	return to + (wide ? tr_real64_write(tr_wire_u64(bytes.data), to)
-			  : tr_real32_write(tr_wire_u32(bytes.data), to));
+	return to + (wide ? tr_real64_write(tr_wire_u64(bytes.data, false), to)
+			  : tr_real32_write(tr_wire_u32(bytes.data, false), to));
 }
 
 /* The number behind such a tag, in at most NUMBER_MAX characters. NULL: the parse has ended. */

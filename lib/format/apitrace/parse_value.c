@@ -1,3 +1,4 @@
+#include "core/wire.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/parse.h"
 #include "record/literal.h"
@@ -31,7 +32,8 @@ static inline bool parse_real(struct tr_apitrace_parse *parse, enum tr_type type
 		return false;
 	*value = (struct tr_value){
 		.type = type,
-		.as.number = type == TR_REAL32 ? tr_wire_u32(bytes.data) : tr_wire_u64(bytes.data),
+		.as.number = type == TR_REAL32 ? tr_wire_u32(bytes.data, false)
+					       : tr_wire_u64(bytes.data, false),
 	};
 	return true;
 }

@@ -2,7 +2,6 @@
 #ifndef TR_FORMAT_APITRACE_WIRE_H
 #define TR_FORMAT_APITRACE_WIRE_H
 
-#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,22 +66,7 @@ static inline void tr_wire_append_string(struct tr_buffer *to, struct tr_text by
 	tr_buffer_put_text(to, bytes);
 }
 
-/* Little endian: a float's bits, a double's. */
-static inline uint32_t tr_wire_u32(const char *p)
-{
-	uint32_t bits;
-	memcpy(&bits, p, sizeof bits);
-	return le32toh(bits);
-}
-
-static inline uint64_t tr_wire_u64(const char *p)
-{
-	uint64_t bits;
-	memcpy(&bits, p, sizeof bits);
-	return le64toh(bits);
-}
-
-/* The same way out, `size` bytes of it. */
+/* The bits of a float, a double: `size` bytes, little endian. */
 static inline void tr_wire_append_fixed(struct tr_buffer *to, uint64_t bits, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)

@@ -14,6 +14,7 @@ struct tr_reader {
 	struct tr_buffer line, extra, text;
 	uint64_t seq, source_line;
 	bool strip, headed;
+	bool odd_time; /* of the event: it would come back otherwise */
 	bool stranger; /* line is a raw record that was reported and not handed out yet */
 };
 
@@ -111,9 +112,7 @@ static bool put_extra(struct tr_reader *reader, const struct tr_bear_event *even
 	tr_buffer_reset(&reader->extra);
 	if (!tr_bear_event_others(event, &reader->extra, err))
 		return false;
-	/* a time that would come back otherwise */
-	tr_buffer_reset(&reader->text);
-	if (event->timestamp && !tr_bear_time_read(body(event->timestamp), &reader->text)) {
+	if (reader->odd_time) {
 		tr_buffer_put_literal(&reader->extra, ",\"timestamp\":");
 		if (!tr_json_put_value(event->timestamp->value, &reader->extra, err))
 			return false;
@@ -137,7 +136,8 @@ static void put_columns(struct tr_reader *reader, const char *kind,
 	tr_buffer_put_byte(line, '\t');
 	tr_buffer_put_decimal(line, reader->seq++);
 	tr_buffer_put_byte(line, '\t');
-	if (!event->timestamp || !tr_bear_time_read(body(event->timestamp), line))
+	reader->odd_time = event->timestamp && !tr_bear_time_read(body(event->timestamp), line);
+	if (!event->timestamp || reader->odd_time)
 		tr_buffer_put_byte(line, '-');
 	tr_buffer_put_byte(line, '\t');
 	if (task.data)

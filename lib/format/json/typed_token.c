@@ -85,16 +85,7 @@ bool tr_typed_read_raw(struct tr_typed_reader *r)
 
 bool tr_typed_is_exact(struct tr_text integer)
 {
-	static const char max_exact[] = "9007199254740991";
-	const size_t max_len = sizeof max_exact - 1;
-	const char *p = integer.data, *end = p + integer.len;
-	if (p < end && *p == '-')
-		p++;
-	if (p == end || (*p == '0' && (end - p > 1 || p > integer.data)))
-		return false;
-	for (const char *digit = p; digit < end; digit++)
-		if (*digit < '0' || *digit > '9')
-			return false;
-	size_t len = (size_t)(end - p);
-	return len < max_len || (len == max_len && memcmp(p, max_exact, max_len) <= 0);
+	bool negative = integer.len && *integer.data == '-';
+	struct tr_text digits = { integer.data + negative, integer.len - negative };
+	return tr_json_keeps_digits(digits) && !(negative && *digits.data == '0');
 }

@@ -9,9 +9,6 @@ const char *const tr_typed_names[TR_TYPED_SPELLED] = {
 	"$int", "$ptr", "$real", "$str", "$wstr", "$blob", "$sym",
 };
 
-/* What jq and every other JSON tool carries exactly. */
-static const struct tr_text max_exact = { "9007199254740991", 16 };
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -94,18 +91,6 @@ enum tr_typed_tag tr_typed_tag(struct tr_text canonical)
 	}
 }
 
-/* True for what is a JSON number to everyone. */
-static bool is_exact(struct tr_text integer)
-{
-	if (integer.data[0] == '+' || tr_text_is(integer, "-0"))
-		return false;
-	if (integer.data[0] == '-')
-		integer = tr_text_span(integer.data + 1, integer.data + integer.len);
-	return integer.len < max_exact.len ||
-	       (integer.len == max_exact.len &&
-		memcmp(integer.data, max_exact.data, max_exact.len) <= 0);
-}
-
 /*
  * True when a trec string with its quotes is a JSON string for everyone: not
  * cut, no `\x`, no lone surrogate (which is the only reason for `\ud`).
@@ -135,7 +120,7 @@ static void put_tagged(enum tr_typed_tag tag, struct tr_text spelling, struct tr
 static void put_scalar(struct tr_text t, struct tr_buffer *to)
 {
 	enum tr_typed_tag tag = tr_typed_tag(t);
-	if (tag == TR_TYPED_CONSTANT || (tag == TR_TYPED_INT && is_exact(t)) ||
+	if (tag == TR_TYPED_CONSTANT || (tag == TR_TYPED_INT && tr_typed_is_exact(t)) ||
 	    (tag == TR_TYPED_STR && is_portable(t)))
 		tr_buffer_put_text(to, t);
 	else

@@ -51,11 +51,11 @@ static uint64_t mix(uint64_t n)
 	return n ^ n >> 33;
 }
 
-static uint64_t hash_text(struct tr_text text)
+uint64_t tr_klocwork_id_hash(struct tr_text id)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < text.len; i++)
-		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+	for (size_t i = 0; i < id.len; i++)
+		hash = (hash ^ (unsigned char)id.data[i]) * UINT64_C(0x100000001b3);
 	return hash;
 }
 
@@ -162,7 +162,7 @@ bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_
 	uint64_t number;
 	if (is_number(id, &number))
 		return tr_klocwork_ids_put_number(ids, number, value);
-	return id.len > MAX_TEXT || put_entry(ids, hash_text(id), id, value);
+	return id.len > MAX_TEXT || put_entry(ids, tr_klocwork_id_hash(id), id, value);
 }
 
 /* The index of the last run that begins at or before id; run_count when none does. */
@@ -202,7 +202,7 @@ bool tr_klocwork_ids_find(struct tr_klocwork_ids *ids, struct tr_text id, uint64
 	uint64_t number;
 	if (is_number(id, &number))
 		return tr_klocwork_ids_find_number(ids, number, value);
-	struct tr_klocwork_entry *entry = find_entry(ids, hash_text(id), id);
+	struct tr_klocwork_entry *entry = find_entry(ids, tr_klocwork_id_hash(id), id);
 	if (entry)
 		*value = entry->value;
 	return entry != NULL;

@@ -30,6 +30,9 @@ struct tr_klocwork_ids {
 		NULL, 0, 0, NULL, 1, 0 \
 	}
 
+/* Of any id; not seeded: what it leads to is bounded. */
+uint64_t tr_klocwork_id_hash(struct tr_text id);
+
 /* id is the text of a JSON value. False: memory is out. */
 bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t value);
 bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t value);

@@ -23,10 +23,7 @@ void tr_klocwork_parents_free(struct tr_klocwork_parents *parents)
 /* Never 0, which stands for "does not wait". */
 static uint64_t hash_id(struct tr_text id)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < id.len; i++)
-		hash = (hash ^ (unsigned char)id.data[i]) * UINT64_C(0x100000001b3);
-	return hash | 1;
+	return tr_klocwork_id_hash(id) | 1;
 }
 
 static struct tr_klocwork_queued *queued(struct tr_klocwork_parents *parents, size_t i)

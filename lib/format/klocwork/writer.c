@@ -38,26 +38,6 @@ static enum tr_status note(struct tr_error *err)
 	return TR_WARN;
 }
 
-/* The cell's number, where it is one in decimal digits. */
-static bool cell_number(const struct tr_cell *cell, uint64_t *number)
-{
-	if (cell->type == TR_CELL_NUMBER) {
-		*number = cell->number;
-		return true;
-	}
-	if (cell->type != TR_CELL_TEXT || !cell->text.len)
-		return false;
-	uint64_t n = 0;
-	for (size_t i = 0; i < cell->text.len; i++) {
-		unsigned digit = (unsigned char)cell->text.data[i] - '0';
-		if (digit > 9 || n > (UINT64_MAX - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	*number = n;
-	return true;
-}
-
 static enum tr_status end_segment(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
@@ -114,7 +94,7 @@ static enum tr_klocwork_place find_parent(struct writer *writer,
 		cell.text = fields->parent->text;
 	else if (value->type == TR_UINT)
 		cell = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = value->as.number };
-	if (!cell_number(&cell, parent))
+	if (!tr_cell_number(&cell, parent))
 		return TR_KLOCWORK_ROOT;
 	bool there = tr_klocwork_ids_find_number(&writer->written, *parent, id);
 	return there ? TR_KLOCWORK_WRITTEN : TR_KLOCWORK_STRANGER;
@@ -133,14 +113,14 @@ static bool count_stranger(struct writer *writer, uint64_t parent)
 static bool remember(struct writer *writer, const struct tr_record *record)
 {
 	uint64_t seq, id, times;
-	if (!cell_number(&record->seq, &seq))
+	if (!tr_cell_number(&record->seq, &seq))
 		return true;
 	if (tr_klocwork_ids_find_number(&writer->later, seq, &times) && times) {
 		writer->tally.strangers -= times;
 		if (!tr_klocwork_ids_put_number(&writer->later, seq, 0))
 			return false;
 	}
-	if (record->task.type == TR_CELL_ABSENT || !cell_number(&record->task, &id))
+	if (record->task.type == TR_CELL_ABSENT || !tr_cell_number(&record->task, &id))
 		id = seq;
 	return tr_klocwork_ids_put_number(&writer->written, seq, id) &&
 	       (writer->base.faithful || tr_klocwork_ids_put_number(&writer->tasks, id, seq));
@@ -224,7 +204,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		return about(record, status, err);
 	enum tr_klocwork_place place = find_parent(writer, &fields, &parent, &id);
 	overrides.parent_id = foreign_parent(writer, record, &fields, place, id, digits);
-	if (!cell_number(&record->seq, &seq))
+	if (!tr_cell_number(&record->seq, &seq))
 		seq = TR_NO_POSITION;
 	bool known = true;
 	status = tr_klocwork_env_exec(&writer->env, record, &fields, place, parent, seq, &overrides,

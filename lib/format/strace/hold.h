@@ -53,7 +53,6 @@ struct tr_strace_item {
 struct tr_strace_hold {
 	struct tr_strace_item *ring;
 	size_t first, count, cap, bytes;
-	uint64_t orphans;
 };
 
 /* Appends the flags as a field; nothing where there are none. */
