@@ -55,6 +55,18 @@ void tr_buffer_reset(struct tr_buffer *b)
 	b->failed = false;
 }
 
+void tr_buffer_trim(struct tr_buffer *b)
+{
+	/* to another place: what is cut off would be just too short for the next one */
+	char *data = b->len && b->len < b->cap && !b->lent ? malloc(b->len) : NULL;
+	if (!data)
+		return;
+	memcpy(data, b->data, b->len);
+	free(b->data);
+	b->data = data;
+	b->cap = b->len;
+}
+
 void tr_buffer_free(struct tr_buffer *b)
 {
 	if (!b->lent)

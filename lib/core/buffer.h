@@ -89,6 +89,9 @@ static inline struct tr_text tr_buffer_text(const struct tr_buffer *b)
 /* Forgets the content and a failure; keeps the memory unless it is above 1 MiB. */
 void tr_buffer_reset(struct tr_buffer *b);
 
+/* Gives back what is not used, for one of many that are kept. */
+void tr_buffer_trim(struct tr_buffer *b);
+
 void tr_buffer_free(struct tr_buffer *b);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "call/call_kind.h"
+#include "call/join.h"
 #include "view/brief.h"
 
 /* A call that has not returned: owned by the map. */
@@ -105,10 +106,51 @@ static bool whole(struct tr_chrome *chrome, struct tr_record *record, uint64_t t
 	return fine;
 }
 
+/* It has not returned, and lasts to here. */
+static void put_incomplete(struct tr_chrome *chrome, struct live *live)
+{
+	tr_buffer_put_literal(&live->args, ",\"incomplete\":true");
+	chrome->line.failed |= live->args.failed;
+	put_call(chrome, tr_buffer_text(&live->name), tr_buffer_text(&live->args), live->began,
+		 end_of(chrome), live->tid, live->kinds);
+	free_live(live);
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+/* All those that have not returned. */
+static void put_all_incomplete(struct tr_chrome *chrome)
+{
+	struct tr_map *map = &chrome->calls.live;
+	size_t position = 0, count = 0;
+	struct live *live, **list = malloc((map->count + 1) * sizeof *list);
+
+	while ((live = tr_map_next(map, &position))) {
+		if (list)
+			list[count++] = live;
+		else
+			free_live(live);
+	}
+	chrome->line.failed |= !list;
+	if (list)
+		qsort(list, count, sizeof *list, by_beginning);
+	for (size_t i = 0; i < count; i++)
+		put_incomplete(chrome, list[i]);
+	free(list);
+	tr_map_clear(map);
+}
+
 static bool enter(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
 {
 	struct tr_buffer key = TR_BUFFER_INIT;
 
+	if (tr_calls_are_lost(chrome->calls.live.count, 0))
+		put_all_incomplete(chrome);
 	spell_key(record, &key);
 	struct live *live = key.failed ? NULL : malloc(sizeof *live + key.len);
 	if (!live) {
@@ -123,9 +165,11 @@ static bool enter(struct tr_chrome *chrome, struct tr_record *record, uint64_t t
 	struct tr_text text = { live->key, live->key_len };
 	struct live *twin = tr_map_take(&chrome->calls.live, text);
 	if (twin)
-		free_live(twin);
-	if (spell_args(record, &live->args) && !live->name.failed &&
-	    tr_map_put(&chrome->calls.live, text, live))
+		put_incomplete(chrome, twin);
+	bool fine = spell_args(record, &live->args) && !live->name.failed;
+	tr_buffer_trim(&live->name);
+	tr_buffer_trim(&live->args);
+	if (fine && tr_map_put(&chrome->calls.live, text, live))
 		return true;
 	free_live(live);
 	return false;
@@ -161,36 +205,11 @@ bool tr_chrome_call(struct tr_chrome *chrome, struct tr_record *record)
 						 : leave(chrome, record, tid);
 }
 
-static int by_beginning(const void *a, const void *b)
-{
-	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
-
-	return (x->began > y->began) - (x->began < y->began);
-}
-
 /* Those that never returned last to the end. */
 void tr_chrome_calls_end(struct tr_chrome *chrome)
 {
 	struct tr_chrome_calls *calls = &chrome->calls;
-	size_t position = 0, count = 0;
-	struct live *live, **list = malloc((calls->live.count + 1) * sizeof *list);
 
-	while ((live = tr_map_next(&calls->live, &position))) {
-		if (list)
-			list[count++] = live;
-		else
-			free_live(live);
-	}
-	chrome->line.failed |= !list;
-	if (list)
-		qsort(list, count, sizeof *list, by_beginning);
-	for (size_t i = 0; i < count; i++) {
-		tr_buffer_put_literal(&list[i]->args, ",\"incomplete\":true");
-		put_call(chrome, tr_buffer_text(&list[i]->name), tr_buffer_text(&list[i]->args),
-			 list[i]->began, end_of(chrome), list[i]->tid, list[i]->kinds);
-		free_live(list[i]);
-	}
-	free(list);
-	tr_map_clear(&calls->live);
+	put_all_incomplete(chrome);
 	calls->frame = calls->calls = calls->draws = 0;
 }

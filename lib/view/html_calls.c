@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "call/call_kind.h"
+#include "call/join.h"
 #include "record/literal.h"
 #include "view/brief.h"
 
@@ -211,10 +212,50 @@ static void spell_key(const struct tr_record *record, struct tr_buffer *key)
 	tr_cell_write(&record->seq, key);
 }
 
-static bool enter(struct tr_html *html, struct tr_record *record)
+/* It has not returned, and lasts to here. */
+static bool add_incomplete(struct tr_html *html, struct live *live, struct tr_error *err)
+{
+	tr_buffer_put_literal(&live->line, " (never returned)\"]\n");
+	if (live->thread->depth)
+		live->thread->depth--;
+	return !live->line.failed && add_call(html, live, end_of(html), err);
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+/* All those that have not returned. */
+static bool add_all_incomplete(struct tr_html *html, struct tr_error *err)
+{
+	struct tr_map *map = &html->calls.live;
+	size_t position = 0, count = 0;
+	struct live *live, **list = malloc((map->count + 1) * sizeof *list);
+	bool fine = list != NULL;
+
+	while (list && (live = tr_map_next(map, &position)))
+		list[count++] = live;
+	if (list)
+		qsort(list, count, sizeof *list, by_beginning);
+	for (size_t i = 0; i < count; i++) {
+		fine = fine && add_incomplete(html, list[i], err);
+		free_live(list[i]);
+	}
+	if (list)
+		tr_map_clear(map);
+	free(list);
+	return fine;
+}
+
+static bool enter(struct tr_html *html, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_buffer key = TR_BUFFER_INIT;
 
+	if (tr_calls_are_lost(html->calls.live.count, 0) && !add_all_incomplete(html, err))
+		return false;
 	spell_key(record, &key);
 	struct live *live = key.failed ? NULL : malloc(sizeof *live + key.len);
 	if (live) {
@@ -226,9 +267,12 @@ static bool enter(struct tr_html *html, struct tr_record *record)
 		return false;
 	struct tr_text text = { live->key, live->len };
 	struct live *twin = tr_map_take(&html->calls.live, text);
+	bool fine = !twin || add_incomplete(html, twin, err);
 	if (twin)
 		free_live(twin);
-	if (begin_call(html, record, live) && tr_map_put(&html->calls.live, text, live)) {
+	fine = fine && begin_call(html, record, live);
+	tr_buffer_trim(&live->line);
+	if (fine && tr_map_put(&html->calls.live, text, live)) {
 		live->thread->depth++;
 		return true;
 	}
@@ -259,34 +303,16 @@ bool tr_html_call(struct tr_html *html, struct tr_record *record, struct tr_erro
 {
 	if (tr_text_is(record->kind, "call"))
 		return whole(html, record, err);
-	return tr_text_is(record->kind, "enter") ? enter(html, record) : leave(html, record, err);
-}
-
-static int by_beginning(const void *a, const void *b)
-{
-	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
-
-	return (x->began > y->began) - (x->began < y->began);
+	return tr_text_is(record->kind, "enter") ? enter(html, record, err)
+						 : leave(html, record, err);
 }
 
 /* Those that never returned last to the end. */
 bool tr_html_calls_end(struct tr_html *html, struct tr_error *err)
 {
 	struct tr_html_calls *calls = &html->calls;
-	size_t position = 0, count = 0;
-	struct live *live, **list = malloc((calls->live.count + 1) * sizeof *list);
-	bool fine = list != NULL;
 
-	while (list && (live = tr_map_next(&calls->live, &position)))
-		list[count++] = live;
-	if (list)
-		qsort(list, count, sizeof *list, by_beginning);
-	for (size_t i = 0; fine && i < count; i++) {
-		tr_buffer_put_literal(&list[i]->line, " (never returned)\"]\n");
-		fine = !list[i]->line.failed && add_call(html, list[i], end_of(html), err);
-	}
-	free(list);
-	if (!fine)
+	if (!add_all_incomplete(html, err))
 		return false;
 	tr_html_calls_free(calls);
 	*calls = (struct tr_html_calls){ .frame_began = html->now };

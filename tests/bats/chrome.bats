@@ -125,6 +125,20 @@ END
 		grep -x "$(tr-filter -c call "$data/apitrace/mt4.trace")"
 }
 
+@test "calls that never return are all shown, and do not fill the memory" {
+	awk 'BEGIN { OFS = "\t"; for (i = 0; i < 100000; i++) print "enter", i, "-", i % 7, "glFinish" }' >lost.trec
+	# the same number again: the one before has lost its leave
+	head -n 1 lost.trec >>lost.trec
+	head -n 1 lost.trec >>lost.trec
+	(
+		[ -n "$TREC_SANITIZED" ] || ulimit -v 400000
+		tr-tojson --as=chrome lost.trec >events
+		tr-tohtml --limit=10 -o page.html lost.trec 2>said
+	)
+	[ "$(grep -c '"ph":"X"' events)" -eq 100002 ]
+	grep -q '10 are on the page, 99992 more are not' said
+}
+
 @test "several segments, odd names, large values, nothing" {
 	chrome '[.[] | select(.ph == "X") | .pid] | unique' build.trec build.trec | grep -xF '[1,3,4,6]'
 	printf 'exec\t0\t-\t"\\x80"\t/a/\\xff\\n"\targv=["\\xff\\"\\n"]\tcwd="\\x80"\n' >odd
