@@ -156,8 +156,7 @@ static bool emit_selected(struct tr_filter *filter, struct tr_text text, struct 
 		return true;
 	if (!filter->fields) {
 		filter->written += line_counts(text);
-		return (filter->any_kept || put_pending(filter)) &&
-		       put_line(filter, text);
+		return (filter->any_kept || put_pending(filter)) && put_line(filter, text);
 	}
 	tr_output_put_text(filter->cli->out, text);
 	tr_output_record_end(filter->cli->out);
@@ -177,8 +176,7 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 {
 	switch (type) {
 	case TR_ITEM_PASS:
-		return !text.len || !tr_filter_writes_lines(filter) ||
-		       put_line(filter, text);
+		return !text.len || !tr_filter_writes_lines(filter) || put_line(filter, text);
 	case TR_ITEM_CONTEXT:
 		return !tr_filter_writes_lines(filter) || emit_context(filter, text);
 	case TR_ITEM_SELECTED:
@@ -212,8 +210,7 @@ static bool put_fleeting_line(struct tr_filter *filter, struct tr_text line,
 		tr_buffer_put_text(copy, line);
 		if (copy->failed)
 			return tr_filter_out_of_memory(filter);
-		return is_whole(tr_buffer_text(copy)) &&
-		       put_line(filter, tr_buffer_text(copy));
+		return is_whole(tr_buffer_text(copy)) && put_line(filter, tr_buffer_text(copy));
 	}
 	return tr_output_room(filter->cli->out, line.len) && is_whole(line) &&
 	       put(filter->cli, line);

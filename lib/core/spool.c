@@ -17,8 +17,9 @@ enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 64 << 10 };
 
 struct tr_spool {
 	uint64_t max, size;
-	struct tr_buffer memory; /* all of it, until there is a file; then what is not in that yet */
-	int fd;                  /* -1 until then */
+	struct tr_buffer
+		memory; /* all of it, until there is a file; then what is not in that yet */
+	int fd;		/* -1 until then */
 };
 
 struct tr_spool *tr_spool_new(uint64_t max)

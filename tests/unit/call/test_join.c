@@ -194,14 +194,16 @@ static void lost_calls(void)
 			if (status != TR_OK || ready == &record)
 				continue;
 			uint64_t number = 0;
-			in_order = in_order && tr_cell_number(&ready->seq, &number) && number == out;
+			in_order =
+				in_order && tr_cell_number(&ready->seq, &number) && number == out;
 			out++;
 		}
 		if (i < LOST && i + 1 - out > kept)
 			kept = i + 1 - out;
 	}
 	ok(out == LOST && in_order, "calls that never return all come out, in order: %zu", out);
-	ok(told == 1 && kept < MOST, "not all at the end: %zu are kept, told %zu times", kept, told);
+	ok(told == 1 && kept < MOST, "not all at the end: %zu are kept, told %zu times", kept,
+	   told);
 	tr_join_free(join);
 	tr_arena_free(&arena);
 }
