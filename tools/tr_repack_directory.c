@@ -10,25 +10,38 @@
 
 #include "tr_repack.h"
 
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 bool repack_is_directory(const char *path)
 {
 	size_t len = strlen(path);
-	struct stat st;
 
-	return (len && path[len - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+	return (len && path[len - 1] == '/') || is_there(path);
 }
 
-/* All directories that stand in path. False: errno says why. */
-static bool make_parents(char *path)
+/*
+ * Makes all directories that stand in path, where no file may stand and which is
+ * none itself: an archive may have both a and a/b. False: errno says why.
+ */
+static bool make_way(char *path)
 {
 	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
 		bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		bool wrong = made && !is_there(path);
 		*slash = '/';
-		if (!made)
+		if (wrong)
+			errno = ENOTDIR;
+		if (!made || wrong)
 			return false;
 	}
-	return true;
+	errno = EISDIR;
+	return !is_there(path);
 }
 
 /* The path of the file that the place becomes. NULL: reported. */
@@ -47,10 +60,10 @@ static const char *file_path(struct repack *r, const struct tr_trace_place *plac
 	tr_buffer_put_byte(path, '\0');
 	if (!name || path->failed)
 		tr_error_memory(&err);
-	else if (make_parents(path->data))
+	else if (make_way(path->data))
 		return path->data;
 	else
-		tr_error_system(&err, errno, "cannot make the directory of %s", path->data);
+		tr_error_system(&err, errno, "cannot create %s", path->data);
 	tr_cli_report(&r->cli, &err);
 	return NULL;
 }

@@ -264,6 +264,16 @@ setup() {
 	run -2 --separate-stderr tr-repack -o m.json/ z.json
 	[[ $stderr == *"cannot create m.json/z.json: Not a directory" ]]
 	[ -f m.json ]
+	# a file and a directory of one name: what comes later is left out, the rest is done
+	mkdir -p one two/a
+	cp z.json one/a
+	cp z.json two/a/b
+	tar -cf both.tar -C one a
+	tar -rf both.tar -C "$PWD/two" a/b
+	tar -rf both.tar m.json.gz
+	run -2 --separate-stderr tr-repack -o both/ both.tar
+	[[ $stderr == *"both.tar:a/b: cannot create both/a/b: Not a directory" ]]
+	[ "$(cd both && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a m.json.gz)" ]
 }
 
 @test "-o of a directory: each trace of a stream that holds several" {
