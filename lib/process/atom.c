@@ -123,6 +123,11 @@ static uint64_t put_away(struct tr_atoms *atoms, struct tr_text text)
 	return 0;
 }
 
+static size_t size_of(const struct tr_atom *atom)
+{
+	return sizeof *atom + (atom->away ? 0 : atom->len);
+}
+
 static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bool large)
 {
 	uint64_t away = large ? put_away(atoms, text) : 0;
@@ -137,6 +142,7 @@ static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bo
 		memcpy(atom->bytes, text.data, text.len);
 	if (large && !away)
 		atoms->here += text.len;
+	atoms->weight += size_of(atom);
 	return atom;
 }
 
@@ -208,6 +214,7 @@ static void remove_atom(struct tr_atoms *atoms, struct tr_atom *atom)
 		place = &(*place)->next;
 	*place = atom->next;
 	atoms->count--;
+	atoms->weight -= size_of(atom);
 	free(atom);
 }
 

@@ -30,6 +30,7 @@ struct tr_spool;
 struct tr_atoms {
 	struct tr_atom **buckets;
 	size_t bucket_count, count;
+	size_t weight; /* bytes of atoms, and of tries of them (trie.h), that are in memory */
 	uint64_t seed; /* differs from run to run, so that no input can be made to collide */
 
 	/* Of the large ones so many bytes are in memory, and up to max_here; the others are away.

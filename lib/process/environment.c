@@ -39,6 +39,21 @@ void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64
 	pool->atoms.max_spool = max_spool;
 }
 
+size_t tr_environments_weight(const struct tr_environments *pool)
+{
+	return pool->weight + pool->atoms.weight;
+}
+
+size_t tr_environment_references(const struct tr_environment *env)
+{
+	return env->references;
+}
+
+void tr_environments_fail(struct tr_environments *pool, const struct tr_error *err)
+{
+	pool->atoms.error = *err;
+}
+
 void tr_environments_error(const struct tr_environments *pool, struct tr_error *err)
 {
 	if (pool->atoms.error.cause == TR_CAUSE_NONE)
@@ -162,6 +177,9 @@ static struct tr_environment *share(struct tr_environments *pool, struct tr_envi
 		free(env);
 		return tr_environment_retain(other);
 	}
+	/* what is whole and has all of it needs nothing else: chains do not keep what nobody asks for */
+	if (env->heavy && !env->origin)
+		env->base = NULL;
 	tr_environment_retain(env->base);
 	for (uint32_t i = 0; i < env->count; i++) {
 		tr_atom_retain(env->entries[i].name);
@@ -196,6 +214,7 @@ static struct tr_environment *derive(struct tr_environments *pool, struct tr_env
 	if (!env)
 		return NULL;
 	env->base = base;
+	env->base_id = base->id;
 	env->origin = base->origin;
 	env->size = base->size;
 	env->stamp = base->stamp + base->count;
@@ -290,7 +309,7 @@ struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
 		env = derive(pool, base);
 	}
 	if (env)
-		*lean = map->count == 0 || (env->base == base && env->count == map->count);
+		*lean = map->count == 0 || (env->base_id == base->id && env->count == map->count);
 	tr_findings_drop_map(pool);
 	tr_environment_release(pool, base);
 	return env;

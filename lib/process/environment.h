@@ -49,6 +49,12 @@ void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64
 /* Why a call failed: memory is out, or the temporary file cannot be read. */
 void tr_environments_error(const struct tr_environments *pool, struct tr_error *err);
 
+/* The same for what the owner could not do: it is the reason from now on. */
+void tr_environments_fail(struct tr_environments *pool, const struct tr_error *err);
+
+/* Bytes that environments take in memory, and all that they are made of. */
+size_t tr_environments_weight(const struct tr_environments *pool);
+
 /* For all environments that are made from now on; borrowed. */
 void tr_environments_set_rules(struct tr_environments *pool,
 			       const struct tr_environment_rules *rules);
@@ -97,6 +103,9 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 struct tr_environment *tr_environment_retain(struct tr_environment *env);
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env);
 
+/* How many references there are, other environments' included. */
+size_t tr_environment_references(const struct tr_environment *env);
+
 /* Everything in it is known. */
 bool tr_environment_is_whole(const struct tr_environment *env);
 
@@ -114,6 +123,10 @@ enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_envir
 
 /* Appends what is known of env as a map literal. False: memory is out. */
 bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
+			  struct tr_buffer *to);
+
+/* The same with hidden values as they are, for tr_environment_whole to make it again. */
+bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,
 			  struct tr_buffer *to);
 
 /* What speaks against a map's being a difference to base. */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 static bool put_member(struct tr_environments *pool, struct tr_atom *name,
-		       const struct tr_atom *value, char *before, struct tr_buffer *to)
+		       const struct tr_atom *value, bool hides, char *before, struct tr_buffer *to)
 {
-	unsigned verdict;
-	if (!tr_name_judge(pool, name, &verdict))
+	unsigned verdict = 0;
+	if (hides && !tr_name_judge(pool, name, &verdict))
 		return false;
 	tr_buffer_put_byte(to, *before);
 	*before = ',';
@@ -58,7 +58,9 @@ static size_t sort_differences(struct tr_environments *pool, bool open)
 	return count;
 }
 
-static enum tr_status put_differences(struct tr_environments *pool, bool open, struct tr_buffer *to)
+/* hides: values that the rules say are not told. */
+static enum tr_status put_differences(struct tr_environments *pool, bool open, bool hides,
+				      struct tr_buffer *to)
 {
 	char before = '{';
 	size_t count = sort_differences(pool, open);
@@ -66,7 +68,7 @@ static enum tr_status put_differences(struct tr_environments *pool, bool open, s
 		const struct tr_finding *finding = &pool->findings[i];
 		int side =
 			finding->value[1] || !finding->has[0]; /* what is gone: as it was called */
-		if (!put_member(pool, finding->name[side], finding->value[1], &before, to))
+		if (!put_member(pool, finding->name[side], finding->value[1], hides, &before, to))
 			return TR_FATAL;
 	}
 	if (!count)
@@ -89,14 +91,22 @@ enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_envir
 	}
 	if (env->origin && !can_tell(pool))
 		return TR_END;
-	return put_differences(pool, env->origin, to);
+	return put_differences(pool, env->origin, true, to);
 }
 
 bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
 			  struct tr_buffer *to)
 {
 	tr_findings_begin(pool);
-	return tr_findings_add(pool, env, 1) && put_differences(pool, env->origin, to) == TR_OK;
+	return tr_findings_add(pool, env, 1) && put_differences(pool, env->origin, true, to) == TR_OK;
+}
+
+bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,
+			  struct tr_buffer *to)
+{
+	tr_findings_begin(pool);
+	return tr_findings_add(pool, env, 1) &&
+	       put_differences(pool, env->origin, false, to) == TR_OK;
 }
 
 bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *base,

@@ -17,7 +17,9 @@ struct tr_entry {
 };
 
 struct tr_environment {
-	struct tr_environment *base; /* NULL: of a heavy one that was made of nothing */
+	/* what a light one says is a difference to, and one that is not whole; else NULL */
+	struct tr_environment *base;
+	uint64_t id, base_id; /* of no other that ever was; base_id 0: made of nothing */
 	/* the unknown one that it was made of in the end; NULL: it is whole */
 	const struct tr_environment *origin;
 	struct tr_environment *next; /* in its bucket */
@@ -49,6 +51,8 @@ struct tr_environments {
 
 	struct tr_environment **buckets;
 	size_t bucket_count, count;
+	uint64_t last_id;
+	size_t weight; /* bytes of all environments, without atoms and tries */
 
 	struct tr_environment_memory *memory; /* NULL until the first is remembered */
 	uint64_t clock;

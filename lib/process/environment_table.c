@@ -16,6 +16,7 @@ void tr_environments_drop(struct tr_environments *pool, struct tr_environment *e
 		place = &(*place)->next;
 	*place = env->next;
 	pool->count--;
+	pool->weight -= sizeof *env + env->count * sizeof *env->entries;
 }
 
 /* Twice as many buckets; without memory the chains get longer. */
@@ -47,13 +48,13 @@ static uint64_t mix(uint64_t hash, const void *pointer)
 
 static bool is_same(const struct tr_environment *a, const struct tr_environment *b)
 {
-	return a->hash == b->hash && a->base == b->base && a->count == b->count &&
+	return a->hash == b->hash && a->base_id == b->base_id && a->count == b->count &&
 	       memcmp(a->entries, b->entries, a->count * sizeof *a->entries) == 0;
 }
 
 static uint64_t hash_of(const struct tr_environment *env)
 {
-	uint64_t hash = mix(0, env->base);
+	uint64_t hash = env->base_id * UINT64_C(0x9e3779b97f4a7c15);
 	for (uint32_t i = 0; i < env->count; i++)
 		hash = mix(mix(hash, env->entries[i].name), env->entries[i].value);
 	return hash;
@@ -74,6 +75,8 @@ void tr_environments_keep(struct tr_environments *pool, struct tr_environment *e
 	struct tr_environment **bucket = bucket_of(pool, env->hash);
 	env->next = *bucket;
 	*bucket = env;
+	env->id = ++pool->last_id;
+	pool->weight += sizeof *env + env->count * sizeof *env->entries;
 	if (++pool->count > pool->bucket_count)
 		grow(pool);
 }

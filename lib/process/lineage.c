@@ -35,12 +35,8 @@ struct tr_lineage *tr_lineage_new(const struct tr_lineage_config *config)
 
 static void end_segment(struct tr_lineage *lineage)
 {
-	size_t position = 0;
-	struct tr_environment *env;
 	tr_lineage_abandon(lineage);
-	while ((env = tr_id_map_next(&lineage->known, &position)))
-		tr_environment_release(lineage->pool, env);
-	tr_id_map_free(&lineage->known);
+	tr_lineage_forget(lineage);
 	tr_environment_release(lineage->pool, lineage->top);
 	lineage->top = NULL;
 }
@@ -228,13 +224,16 @@ static enum tr_status find_parent(struct tr_lineage *lineage, struct tr_record *
 	struct tr_field *field = tr_record_field(record, "parent");
 	const struct tr_value *value = NULL;
 	struct tr_environment *parent = lineage->top;
+	bool lost = false;
 	*found = true;
 	if (field && value_of(record, field, &value, err) == TR_FATAL)
 		return TR_FATAL;
 	if (value && value->type == TR_UINT) {
 		heir->wanted = value->as.number;
 		heir->has_parent = true;
-		parent = tr_id_map_get(&lineage->known, heir->wanted);
+		parent = tr_lineage_find(lineage, heir->wanted, &lost);
+		if (lost)
+			return failed(lineage, err);
 		bool self = heir->has_seq && heir->seq == heir->wanted;
 		*found = parent || self || tr_lineage_has_passed(lineage, heir->wanted);
 		if (!parent && *found) {

@@ -9,7 +9,7 @@
  * first one behind.
  *
  * Memory: a few bytes for each exec record, and what differs between their
- * environments, once; long values go to a temporary file when they are many.
+ * environments, once; when that is much, it goes to temporary files.
  * After a failure nothing can be asked any more, but everything be freed. Not
  * thread safe.
  */
@@ -31,7 +31,8 @@ struct tr_lineage_config {
 	bool doubts;	   /* count what speaks against a reading of envdiff */
 	enum tr_name_case names;
 	struct tr_environment_rules rules;
-	uint64_t max_spool; /* for a temporary file of what is too much for memory; 0: none */
+	uint64_t max_spool; /* for temporary files of what is too much for memory; 0: none */
+	size_t max_weight;  /* bytes of environments that are not too much; 0: 128 MiB */
 };
 
 /* What speaks against the readings of the envdiff fields so far. */

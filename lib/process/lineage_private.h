@@ -3,6 +3,7 @@
 #define TR_PROCESS_LINEAGE_PRIVATE_H
 
 #include "core/id_map.h"
+#include "core/spool.h"
 #include "process/lineage.h"
 
 struct tr_lineage {
@@ -18,12 +19,15 @@ struct tr_lineage {
 	bool names_settled; /* whether they are folded: the first exec record has come */
 	/* somebody told a difference against the first environment; and nobody anything else */
 	bool any_top, only_top;
-	struct tr_id_map known;	      /* seq to environment; a reference each */
+	struct tr_id_map known;	      /* seq to environment, a reference each; see lineage_park.c */
 	struct tr_id_map pending;     /* seq to the heir that waits for its own environment */
 	struct tr_id_map waiters;     /* seq to the heirs that wait for it */
 	struct tr_id_map links;	      /* seq to 1 + its parent's, of who came while somebody waits */
 	struct tr_heir *first, *last; /* who waits, or has waited */
 	size_t waiting;
+	struct tr_spool *parked;       /* environments that are not in memory */
+	struct tr_spool_window window; /* of it */
+	size_t park_at;		       /* when they are too much */
 	bool any_seq;
 	uint64_t highest;  /* of all seqs */
 	uint64_t numbered; /* records with a seq that came */
@@ -41,6 +45,17 @@ enum { TR_LINEAGE_ORDER = 256 };
 
 /* This is the first environment from now on. */
 void tr_lineage_set_top(struct tr_lineage *lineage, struct tr_environment *env);
+
+/* lineage_park.c */
+
+/* The environment of a record that came, no reference for the caller. NULL: unknown, or *failed. */
+struct tr_environment *tr_lineage_find(struct tr_lineage *lineage, uint64_t seq, bool *failed);
+
+/* Record seq has this environment. False: memory. */
+bool tr_lineage_remember(struct tr_lineage *lineage, uint64_t seq, struct tr_environment *env);
+
+/* No record is known any more. */
+void tr_lineage_forget(struct tr_lineage *lineage);
 
 /* lineage_names.c: whether names are folded is settled before the first exec record. */
 void tr_lineage_look_at_env(struct tr_lineage *lineage, const struct tr_value *map);

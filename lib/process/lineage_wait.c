@@ -68,16 +68,6 @@ static void trim(struct tr_lineage *lineage)
 	}
 }
 
-static bool remember(struct tr_lineage *lineage, uint64_t seq, struct tr_environment *env)
-{
-	struct tr_environment *old = tr_id_map_get(&lineage->known, seq);
-	if (!tr_id_map_put(&lineage->known, seq, env))
-		return false;
-	tr_environment_retain(env);
-	tr_environment_release(lineage->pool, old);
-	return true;
-}
-
 bool tr_lineage_link(struct tr_lineage *lineage, const struct tr_heir *heir)
 {
 	void *parent = (void *)(uintptr_t)(heir->wanted + 1);
@@ -159,7 +149,7 @@ static bool wake(struct tr_lineage *lineage, uint64_t seq, struct tr_environment
 		tr_environment_release(lineage->pool, parent);
 		if (fine && heir->waits_for_own && heir->has_seq) {
 			struct tr_heir *more = tr_id_map_take(&lineage->waiters, heir->seq);
-			fine = remember(lineage, heir->seq, heir->own);
+			fine = tr_lineage_remember(lineage, heir->seq, heir->own);
 			for (struct tr_heir *child = more; child; child = child->next)
 				child->parent = tr_environment_retain(heir->own);
 			end->next = more;
@@ -174,7 +164,7 @@ static bool wake(struct tr_lineage *lineage, uint64_t seq, struct tr_environment
 
 bool tr_lineage_register(struct tr_lineage *lineage, uint64_t seq, struct tr_environment *env)
 {
-	if (!remember(lineage, seq, env))
+	if (!tr_lineage_remember(lineage, seq, env))
 		return false;
 	if (!lineage->waiting)
 		return true;
@@ -189,7 +179,7 @@ struct tr_environment *tr_lineage_missing(struct tr_lineage *lineage, uint64_t s
 {
 	struct tr_environment *env = tr_environment_unknown(lineage->pool);
 	/* its children have it in common */
-	bool fine = env && remember(lineage, seq, env);
+	bool fine = env && tr_lineage_remember(lineage, seq, env);
 	tr_environment_release(lineage->pool, env);
 	return fine ? env : NULL;
 }

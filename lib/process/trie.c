@@ -85,6 +85,12 @@ static void retain_entry(const struct tr_trie_entry *entry)
 	tr_atom_retain(entry->value);
 }
 
+static size_t size_of(unsigned entries, unsigned children)
+{
+	return sizeof(struct tr_trie) + count_bits(entries) * sizeof(struct tr_trie_entry) +
+	       count_bits(children) * sizeof(struct tr_trie *);
+}
+
 /* Goes as deep as there are levels. */
 void tr_trie_release(struct tr_atoms *atoms, struct tr_trie *trie)
 {
@@ -95,14 +101,16 @@ void tr_trie_release(struct tr_atoms *atoms, struct tr_trie *trie)
 		tr_trie_release(atoms, children[i]);
 	for (unsigned i = 0; i < count_bits(trie->entries); i++)
 		release_entry(atoms, &trie->slots[i]);
+	atoms->weight -= size_of(trie->entries, trie->children);
 	free(trie);
 }
 
-static struct tr_trie *allocate(unsigned entries, unsigned children)
+static struct tr_trie *allocate(struct tr_atoms *atoms, unsigned entries, unsigned children)
 {
-	struct tr_trie *node = malloc(sizeof *node + count_bits(entries) * sizeof *node->slots +
-				      count_bits(children) * sizeof(struct tr_trie *));
+	size_t size = size_of(entries, children);
+	struct tr_trie *node = malloc(size);
 	if (node) {
+		atoms->weight += size;
 		node->references = 1;
 		node->entries = (uint16_t)entries;
 		node->children = (uint16_t)children;
@@ -118,7 +126,7 @@ static struct tr_trie *allocate(unsigned entries, unsigned children)
 static bool reshape(struct tr_atoms *atoms, struct tr_trie **link, unsigned entries,
 		    unsigned children)
 {
-	struct tr_trie *old = *link, *new = allocate(entries, children);
+	struct tr_trie *old = *link, *new = allocate(atoms, entries, children);
 	if (!new)
 		return false;
 	for (unsigned left = entries & old->entries; left; left &= left - 1) {
@@ -142,9 +150,10 @@ static bool make_own(struct tr_atoms *atoms, struct tr_trie **link)
 	       reshape(atoms, link, (*link)->entries, (*link)->children);
 }
 
-static struct tr_trie *lone_entry(const struct tr_trie_entry *entry, unsigned bit)
+static struct tr_trie *lone_entry(struct tr_atoms *atoms, const struct tr_trie_entry *entry,
+				  unsigned bit)
 {
-	struct tr_trie *node = allocate(bit, 0);
+	struct tr_trie *node = allocate(atoms, bit, 0);
 	if (node) {
 		node->slots[0] = *entry;
 		retain_entry(entry);
@@ -157,7 +166,7 @@ static bool push_down(struct tr_atoms *atoms, struct tr_trie **link, unsigned bi
 {
 	const struct tr_trie_entry *entry = entry_at(*link, bit);
 	unsigned below = bit_of(number_of(entry->key) >> (level + 1) * BITS);
-	struct tr_trie *child = lone_entry(entry, below);
+	struct tr_trie *child = lone_entry(atoms, entry, below);
 	if (!child)
 		return false;
 	if (!reshape(atoms, link, (*link)->entries & ~bit, (*link)->children | bit)) {
@@ -172,7 +181,7 @@ bool tr_trie_put(struct tr_atoms *atoms, struct tr_trie **trie, const struct tr_
 {
 	uint64_t number = number_of(entry->key);
 	if (!*trie) {
-		*trie = lone_entry(entry, bit_of(number));
+		*trie = lone_entry(atoms, entry, bit_of(number));
 		return *trie;
 	}
 	struct tr_trie **link = trie;
