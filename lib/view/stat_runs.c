@@ -97,8 +97,10 @@ static void count_end(struct tr_stat_runs *runs, const struct tr_run *run)
 
 static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_record *record)
 {
-	tr_buffer_reset(&runs->command);
 	runs->programs++;
+	if (run->began == TR_INSTANT_NONE)
+		return; /* how long it took will not be known */
+	tr_buffer_reset(&runs->command);
 	if (!tr_shell_command(record, COMMAND_SHOWN, &runs->command)) {
 		runs->failed = true;
 		return;
