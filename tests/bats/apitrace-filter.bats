@@ -84,6 +84,7 @@ names() {
 	tr-parse "$mt4" >mt4.trec
 	for option in --calls=10-20 --frames=3 '--calls=*/frame' --frames=230-; do
 		tr-filter "$option" "$mt4" >a
+		[ "$(grep -c '^call' a)" -gt 0 ]
 		tr-filter "$option" mt4.trec | cmp - a
 	done
 }
@@ -113,6 +114,7 @@ names() {
 @test "typed JSON, and jq, give the very same stream back" {
 	tr-parse "$mt4" >mt4.trec
 	tr-tojson --typed "$mt4" >typed
+	[ "$(wc -l <typed)" -gt 5342 ]
 	tr-parse -f json typed | cmp - mt4.trec
 	command -v jq >/dev/null || skip "jq is not installed"
 	jq -c . typed | tr-parse -f json | cmp - mt4.trec

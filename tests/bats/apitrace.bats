@@ -75,7 +75,9 @@ records() {
 		printf '\x5e\x2a\x4d\x18\x11\x00\x00\x00\x20\x00\x00\x00\x40\x00\x00\x00'
 		printf '\x01\x00\x00\x00\x00\xb1\xea\x92\x8f'
 	} >seekable
-	records seekable | cmp - <(records raw)
+	records raw >want
+	[ -s want ]
+	records seekable | cmp - want
 }
 
 @test "cut containers give what there is, and say where they are cut" {

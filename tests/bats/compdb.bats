@@ -281,7 +281,7 @@ END
 	grep -F $'\tC:\\\\LLVM\\\\bin\\\\clang.exe\tcwd="C:\\\\b"\targv=["C:\\\\LLVM\\\\bin\\\\clang.exe","-c","w.c"]' trec
 	grep -F $'argv=["cc","-c","z.c"]\tfile="z.c"\textra={"command":"other"}' trec
 	tr-repack trec >again.json
-	jq -e '.[0].note == [1, {"a": 2.5}] and .[3].command == "other" and length == 5' again.json
+	jq '.[0].note == [1, {"a": 2.5}] and .[3].command == "other" and length == 5' again.json | grep -x true
 	tr-parse again.json | cmp - trec
 }
 
@@ -325,6 +325,6 @@ END
 
 @test "a compressed log makes a database that is not" {
 	kw=$top_srcdir/tests/data/build/zlib.kw.json.gz
-	tr-repack -t compdb "$kw" | jq -e 'length == 34'
+	tr-repack -t compdb "$kw" | jq 'length == 34' | grep -x true
 	tr-repack -z gzip -t compdb "$kw" | zcat | cmp - <(tr-repack -t compdb "$kw")
 }

@@ -84,6 +84,7 @@ shown() { tr-parse -q "$@" | grep -e ^module -e ^block | grep -v 'size=0	' | cut
 @test "executions of a history are hits" {
 	run -0 tr-repack -t drcov -o cov "$traces/history_all_tags_32le.trace"
 	tr-parse cov | grep ^block | cut -f5,6,8 >got
+	[ -s got ]
 	tr-parse "$traces/history_all_tags_32le.trace" | grep ^block | cut -f5,6 | sort | uniq -c |
 		awk '{ print $2 "\t" $3 "\thits=" $1 }' | cmp - got
 }

@@ -46,7 +46,7 @@ events() {
 		}
 		$1 == "fork" { sub("child=", "", $6); inherited[$6] = current[$6] = current[$4] }
 		$1 == "fork" && current[$4] == "" { inherited[$6] = current[$6] = "none" }
-		END { exit bad }'
+		END { exit bad || !NR }'
 }
 
 @test "as many events as were made" {
@@ -71,6 +71,7 @@ events() {
 
 @test "sorted by upid, without prefixes, with more than the prefix: the same events" {
 	events hello.nfsdb >want
+	[ -s want ]
 	{ head -n 1 hello.nfsdb; tail -n +2 hello.nfsdb | sort -s -t, -k1.4,1n -k3,3n -k4,4n; } >sorted
 	events sorted | cmp - want
 	sed 's/^0: //' hello.nfsdb >bare
@@ -100,6 +101,7 @@ events() {
 
 @test "what is written is read as the same events" {
 	tr-parse hello.nfsdb >hello.trec
+	[ -s hello.trec ]
 	tr-repack hello.trec >again.nfsdb
 	tr-parse again.nfsdb | cmp - hello.trec
 	tr-repack again.nfsdb -O pid-bits=22 | cmp - again.nfsdb
@@ -150,6 +152,7 @@ events() {
 	# the lines of a set all have one time, and so no order of their own
 	grep -v -e '!UPID' -e '!Env' -e '!Cont_end|0' hello.nfsdb >log
 	events log >want
+	[ -s want ]
 	awk 'NR > 1 && NR % 2 == 0 { held = $0; next } held != "" { print; print held; held = ""; next }
 		{ print } END { if (held != "") print held }' log >swapped
 	run -2 tr-parse -q swapped
@@ -248,6 +251,7 @@ events() {
 	[ -z "$stderr" ]
 	run -0 --separate-stderr tr-parse hello.json
 	[ -z "$stderr" ]
+	[[ $output == *$'\nexec\t'* ]]
 	diff <(tr-parse hello.nfsdb | grep ^exec | cut -f4,5) <(grep ^exec <<<"$output" | cut -f4,5)
 }
 

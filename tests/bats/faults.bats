@@ -339,9 +339,11 @@ streams() {
 	streams
 	for command in "tr-parse large.json" "tr-filter exec large.trec" "tr-tojson large.trec" \
 		"tr-repack large.trec"; do
-		(trap '' PIPE && $command 2>messages | head -n 1 >/dev/null)
+		(trap '' PIPE && $command 2>messages | head -n 1 >first)
+		[ -s first ]
 		[ ! -s messages ]
-		($command 2>messages | head -n 1 >/dev/null)
+		($command 2>messages | head -n 1 >first)
+		[ -s first ]
 		[ ! -s messages ]
 	done
 }

@@ -10,6 +10,8 @@ setup() {
 	gzip -dc "$top_srcdir/tests/data/build/mc.kw.jsonl.gz" >mc.json
 	tr-parse zlib.json >zlib.trec
 	tr-parse mc.json >mc.trec
+	[ -s zlib.trec ]
+	[ -s mc.trec ]
 }
 
 # pipeline STATUS COMMAND: runs it with pipefail off; the status of the last command is expected

@@ -29,6 +29,7 @@ small() {
 @test "parent, top and none are inverse to each other on real builds" {
 	for f in zlib mc; do
 		tr-parse $f.json >parent
+		[ -s parent ]
 		tr-envdiff parent | cmp - parent
 		tr-envdiff --base=top parent >top
 		tr-envdiff --base=none parent >none
@@ -325,6 +326,8 @@ small() {
 
 @test "other traces pass as they are" {
 	for f in gnatcov/plain_32le.trace apitrace/gears.trace; do
-		tr-envdiff "$top_srcdir/tests/data/$f" | cmp - <(tr-parse "$top_srcdir/tests/data/$f")
+		tr-parse "$top_srcdir/tests/data/$f" >want
+		[ -s want ]
+		tr-envdiff "$top_srcdir/tests/data/$f" | cmp - want
 	done
 }

@@ -9,6 +9,7 @@ setup() {
 	filter=$data/trec/filter.trec
 	gzip -dc "$data/build/zlib.kw.json.gz" >z.json
 	tr-parse z.json >z.trec
+	[ -s z.trec ]
 }
 
 # stream NAME LINE...: a stream whose columns are written with blanks: ">" stands for TAB

@@ -173,6 +173,8 @@ both_ways() {
 		both_ways made
 	done
 	tr-repack -z none "$data/es2tri.trace" >whole
+	both_ways whole
+	[ "$(wc -l <direct)" -gt 10 ]
 	size=$(stat -c %s whole)
 	for ((i = 1; i < 100; i++)); do
 		head -c $((i * size / 100)) whole >cut
