@@ -99,6 +99,13 @@ events() {
 	run -2 tr-parse --lines --join odd
 }
 
+@test "--lines: what is about events is refused" {
+	for option in reorder=3 pid-bits=22; do
+		run -2 --separate-stderr tr-parse --lines -O $option hello.nfsdb
+		[ "$stderr" = "tr-parse: hello.nfsdb: -O reorder and -O pid-bits are about events: not with --lines" ]
+	done
+}
+
 @test "what is written is read as the same events" {
 	tr-parse hello.nfsdb >hello.trec
 	[ -s hello.trec ]

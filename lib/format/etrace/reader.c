@@ -47,6 +47,11 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 	    (tr_setting_get(settings, "pid-bits", "").len &&
 	     !read_option(settings, "pid-bits", "", 32, &bits, err)))
 		return NULL;
+	if (config->lines && (window || bits != TR_ETRACE_NO_PID)) {
+		tr_error_set(err, TR_CAUSE_USAGE,
+			     "-O reorder and -O pid-bits are about events: not with --lines");
+		return NULL;
+	}
 	struct reader *reader = calloc(1, sizeof *reader);
 	if (!reader) {
 		tr_error_memory(err);
