@@ -236,12 +236,12 @@ static const char *skip_string(const char *p, const char *end)
 }
 
 /*
- * Behind the value at p. That it is JSON is known of whole objects, so brackets
- * are all that counts. NULL: the text ends before.
+ * Behind the list or object whose bracket stands in front of p. That it is JSON is
+ * known of whole objects, so brackets are all that counts. NULL: the text ends before.
  */
-static const char *skip_value(const char *p, const char *end)
+static const char *skip_container(const char *p, const char *end)
 {
-	unsigned depth = 0;
+	unsigned depth = 1;
 
 	while (p < end) {
 		char c = *p++;
@@ -251,19 +251,9 @@ static const char *skip_value(const char *p, const char *end)
 				return NULL;
 		} else if (c == '{' || c == '[') {
 			depth++;
-			continue;
-		} else if (c == '}' || c == ']') {
-			if (depth == 0 || --depth > 0)
-				continue;
-		} else if (c == ',' || c == ':' || tr_json_is_blank(c)) {
-			continue;
-		} else {
-			while (p < end && *p != ',' && *p != '}' && *p != ']' &&
-			       !tr_json_is_blank(*p))
-				p++;
-		}
-		if (depth == 0)
+		} else if ((c == '}' || c == ']') && --depth == 0) {
 			return p;
+		}
 	}
 	return NULL;
 }
@@ -298,9 +288,10 @@ bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_js
 		const char *begin = json.pos;
 		struct tr_json value = json;
 		enum tr_json_token type = tr_json_next(&value, &ignored);
-		const char *behind = skip_value(begin, json.end);
 		if (type == TR_JSON_CUT || type == TR_JSON_BAD)
 			break;
+		bool container = type == TR_JSON_OBJECT || type == TR_JSON_ARRAY;
+		const char *behind = container ? skip_container(value.pos, json.end) : value.pos;
 		json.pos = behind ? behind : json.end;
 		list = grow(list, *count, &cap, arena);
 		if (!list)
