@@ -75,6 +75,8 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
 		if (status == TR_OK) {
 			p->any_read = p->any_read || (*place)->format;
+			if ((*place)->format && p->setting_count)
+				tr_cli_settings_taken(cli, (*place)->format, false);
 			return true;
 		}
 		if (status == TR_END)
@@ -135,6 +137,8 @@ int tr_cli_end(struct tr_cli *cli)
 	if (!p)
 		return cli->status;
 	tr_cli_progress_end(cli);
+	if (p->any_read && !cli->stop && !cli->status)
+		tr_cli_settings_idle(cli);
 	tr_cli_output_end(cli);
 	tr_cli_summarise(cli);
 	tr_trace_free(cli->trace);

@@ -34,7 +34,9 @@ struct tr_cli_private {
 	char *short_options;
 	const struct tr_option *row; /* of the option that is being looked at */
 
-	struct tr_setting *settings;
+	struct tr_setting *settings; /* -O */
+	size_t setting_count;
+	uint64_t settings_taken; /* as bits: a format here knows them */
 	const char **members;
 	bool line_buffered;
 	enum tr_cli_when progress;
@@ -50,6 +52,10 @@ struct tr_cli_private {
 	int64_t started;   /* milliseconds, for the rate */
 	bool progress_up;  /* a progress line stands on the terminal */
 };
+
+/* cli_shared.c: a format that is read or written looks at its -O; those that none did are told. */
+void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing);
+void tr_cli_settings_idle(struct tr_cli *cli);
 
 /* cli_options.c */
 bool tr_cli_rows_make(struct tr_cli *cli);

@@ -97,6 +97,44 @@ static void add_setting(struct tr_cli *cli)
 		return;
 	list[settings->count++] = setting;
 	settings->list = p->settings = list;
+	p->setting_count = settings->count;
+}
+
+static bool has_option(const struct tr_format_option *options, struct tr_text key, bool reading,
+		       bool writing)
+{
+	for (; options && options->key; options++)
+		if (tr_text_is(key, options->key) &&
+		    ((reading && options->reading) || (writing && options->writing)))
+			return true;
+	return false;
+}
+
+enum { TOLD_APART = 64 };
+
+void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing)
+{
+	struct tr_cli_private *p = cli->private;
+
+	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++)
+		if (has_option(format->options, p->settings[i].key, !writing, writing))
+			p->settings_taken |= UINT64_C(1) << i;
+}
+
+void tr_cli_settings_idle(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++) {
+		struct tr_text key = p->settings[i].key;
+		if (p->settings_taken >> i & 1 || has_option(cli->tool->settings, key, true, true))
+			continue;
+		tr_error_set(&p->err, TR_CAUSE_USAGE,
+			     "-O %.*s: no format that is read or written here has it", (int)key.len,
+			     key.data);
+		tr_error_is_note(&p->err);
+		tr_cli_report(cli, &p->err);
+	}
 }
 
 static void add_member(struct tr_cli *cli)

@@ -70,6 +70,7 @@ struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *form
 	if (cli->stop)
 		return NULL;
 	struct tr_writer *writer = NULL;
+	tr_cli_settings_taken(cli, format, true);
 	if (tr_settings_check(&config.settings, format, true, &p->err))
 		writer = format->create(&config, cli->out, &p->err);
 	if (!writer) {

@@ -131,6 +131,20 @@ need_terminal() {
 	[ "$output" = "tr-parse: text: the format is not known: see -f and --list-formats" ]
 }
 
+@test "-O that no format here has is said to do nothing" {
+	many 1 >one.trec
+	echo '{"id":1,"executable":"/a","args":["a"],"work_dir":"/"}' >one.kw
+	run -0 --separate-stderr tr-parse -O unique=none -O env-base=top one.kw
+	[ "$stderr" = "tr-parse: one.kw: note: -O unique: no format that is read or written here has it" ]
+	run -2 tr-parse --strict -O unique=none one.kw
+	run -0 --separate-stderr tr-parse -O env-base=top one.trec one.kw
+	[ -z "$stderr" ]
+	run -0 --separate-stderr tr-repack -t compdb -O unique=none one.kw
+	[ -z "$stderr" ]
+	run -0 --separate-stderr tr-repack -t klocwork -O unique=none one.kw
+	[[ $stderr == *"-O unique: no format"* ]]
+}
+
 @test "messages: file and line; after 20 alike only the count" {
 	many 10 | sed '4s/exec/ex_ec/' >bad.trec
 	run --separate-stderr -2 tr-parse bad.trec
