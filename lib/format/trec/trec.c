@@ -4,10 +4,13 @@
 #include <string.h>
 
 enum {
-	BID_BYTES = 64 << 10, /* of a first line without an end: enough to see its columns */
-	BID_LINES = 16,
+	BID_BYTES =
+		64
+		<< 10,	/* of comments, or a first line without an end: enough to see its columns */
+	BID_LINES = 16, /* comments aside */
 	HEADER_BITS = 48,
-	LINE_BITS = 32, /* five columns, the first of them a word */
+	LINE_BITS = 32,	  /* five columns, the first of them a word */
+	COMMENT_BITS = 1, /* nothing but comments */
 };
 
 static bool is_lower(char c)
@@ -62,29 +65,45 @@ static size_t line_end(struct tr_input *in, size_t at, bool wait)
 	}
 }
 
+static bool begins_line(char c)
+{
+	return is_lower(c) || c == '%' || c == '!' || c == '#';
+}
+
 /* Waits for the first line that says something at most: what comes later may come much later. */
 int tr_trec_bid(struct tr_input *in)
 {
-	if (!tr_input_more(in, 1) || !(is_lower(*in->pos) || strchr("%!#", *in->pos)))
+	if (!tr_input_more(in, 1))
 		return 0;
 	int bits = 0;
 	size_t at = 0;
-	for (int i = 0; i < BID_LINES; i++) {
+	bool comments = false;
+	/* the rest of a line that tail -c or split cut speaks neither for nor against it */
+	if (!begins_line(*in->pos)) {
+		at = line_end(in, 0, false);
+		if (!at)
+			return 0;
+		bits--;
+	}
+	for (int lines = 0; lines < BID_LINES;) {
 		size_t end = line_end(in, at, bits == 0);
 		if (!end && bits)
 			break; /* the window's cut says nothing against it */
 		size_t stop = end ? end : tr_input_available(in);
 		if (stop == at)
 			break;
-		if (in->pos[at] != '#') {
+		if (in->pos[at] == '#') {
+			comments = true;
+		} else {
 			int line = line_bits(in->pos + at, in->pos + stop);
 			if (line == HEADER_BITS)
 				return HEADER_BITS;
 			bits += line ? line : -LINE_BITS;
+			lines++;
 		}
 		at = stop;
 	}
-	return bits > 0 ? bits : 0;
+	return bits > 0 ? bits : bits == 0 && comments ? COMMENT_BITS : 0;
 }
 
 static const char *const extensions[] = { ".trec", NULL };

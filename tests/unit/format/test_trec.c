@@ -44,6 +44,21 @@ static void test_bid(void)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		ok(bid(others[i], 1) == 0 && bid(others[i], 4096) == 0, "is not trec: %zu", i);
 	ok(bid("%\n" EXEC EXEC, 4096) > 0, "is trec where the first line is damaged");
+	ok(bid("-c\"]\n" EXEC, 4096) > 0, "is trec where the first line is the rest of one");
+	ok(bid("-c\"]\nno more\n" EXEC, 4096) == 0, "but not where that is all there is for it");
+	for (size_t i = 1; i <= 100; i += 33) {
+		struct tr_buffer text = TR_BUFFER_INIT;
+		for (size_t k = 0; k < i; k++)
+			tr_buffer_put_literal(&text, "# comment\n");
+		tr_buffer_put_byte(&text, '\0');
+		ok(bid(text.data, 1) > 0, "%zu comments", i);
+		text.len--;
+		tr_buffer_put_literal(&text, EXEC);
+		tr_buffer_put_byte(&text, '\0');
+		ok(bid(text.data, 1) > bid("# comment\n", 1) && bid(text.data, 4096) > 1,
+		   "and a record behind them");
+		tr_buffer_free(&text);
+	}
 	ok(bid("%trec\t1\n", 1) > bid(EXEC, 4096), "a header is more than a line");
 }
 
