@@ -74,7 +74,9 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 	while (!cli->stop) {
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
 		if (status == TR_OK) {
-			p->any_read = p->any_read || (*place)->format;
+			/* a file of the last run is not emptied to tell of what was lost */
+			bool silent = !(*place)->in && cli->output_path;
+			p->any_read = p->any_read || ((*place)->format && !silent);
 			if ((*place)->format && p->setting_count)
 				tr_cli_settings_taken(cli, (*place)->format, false);
 			return true;

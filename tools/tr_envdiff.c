@@ -129,6 +129,7 @@ int main(int argc, char **argv)
 				   "--compare");
 	if (compares && !cli.stop)
 		envdiff.comparison = tr_comparison_new(&envdiff);
+	cli.config.tells_lost = !compares;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false))
 		tr_envdiff_run(&envdiff);
 	free_envdiff(&envdiff);

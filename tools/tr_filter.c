@@ -313,6 +313,7 @@ int main(int argc, char **argv)
 		set_option(&filter, option);
 	if (check_usage(&filter)) {
 		tr_filter_name_kinds(&filter);
+		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
 		if (!filter.merges)
 			tr_filter_make_sieve(&filter);
 		else if (!tr_filter_merge_begin(&filter))

@@ -232,6 +232,7 @@ int main(int argc, char **argv)
 	/* what changes records needs their fields */
 	cli.config.read.as_text = !chosen[JOIN] && !chosen[NO_BLOBS] && !chosen[BLOB_DIR];
 	cli.config.unknown_members = cli.config.apart = listing;
+	cli.config.tells_lost = !listing;
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (listing)
 			list(&cli, chosen[IDENTIFY]);

@@ -56,6 +56,20 @@ void tr_trace_free(struct tr_trace *trace)
 	free(trace);
 }
 
+/* The last place: nothing but a trailer. TR_END: all that there was has told of itself. */
+static enum tr_status step_to_lost(struct tr_trace *trace)
+{
+	if (!trace->config.tells_lost || !trace->lost)
+		return TR_END;
+	trace->place = (struct tr_trace_place){ .name = trace->place.name,
+						.size = -1,
+						.format = &tr_format_trec };
+	trace->segment = (struct tr_segment){ .errors = trace->lost, .truncated = true };
+	trace->lost = 0;
+	trace->state = TR_TRACE_TRAILER;
+	return TR_OK;
+}
+
 enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **place,
 			     struct tr_error *err)
 {
@@ -72,9 +86,10 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 			status = tr_trace_open_members(trace, err);
 		else if (trace->next_operand < trace->operand_count)
 			status = tr_trace_open_next(trace, err);
-		else
+		else if ((status = step_to_lost(trace)) == TR_END)
 			return TR_END;
 	}
+	trace->lost += status != TR_OK && err->severity < TR_NOTE;
 	*place = &trace->place;
 	return status;
 }
@@ -126,6 +141,7 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 
 	trace->state = TR_TRACE_DONE;
 	if (!format) {
+		trace->lost++;
 		if (trace->in && trace->in->damaged)
 			tr_input_error(trace->in, err);
 		else

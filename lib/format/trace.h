@@ -23,6 +23,12 @@ struct tr_trace_config {
 	bool threads; /* decode on a thread of its own where a core is idle */
 	bool apart; /* each file is a place of its own, also where several are parts of one trace */
 	bool unknown_members; /* step to archive members of no known format too */
+	/*
+	 * What could not be opened, or is of no known format, has no segment whose
+	 * trailer could tell of it to those who come after: a last place, a stream
+	 * without a window, has nothing but a trailer that does.
+	 */
+	bool tells_lost;
 	void (*on_wait)(void *context); /* see tr_input_on_wait */
 	void *wait_context;
 };
@@ -38,7 +44,7 @@ struct tr_trace_place {
 	const struct tr_codec *codec;     /* container, or NULL */
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
 	const struct tr_format *format;   /* NULL: not recognised */
-	struct tr_input *in;       /* the window, for tools that copy bytes */
+	struct tr_input *in;       /* the window, for tools that copy bytes; see tells_lost */
 	bool bom;                  /* a byte order mark stood before the window and was skipped */
 };
 

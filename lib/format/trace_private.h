@@ -79,6 +79,8 @@ struct tr_trace {
 	struct tr_arena made_arena;
 	struct tr_buffer made_line;
 
+	uint64_t lost; /* operands, members, what is behind the damage of an archive */
+
 	uint64_t done_before; /* bytes of the operands behind us */
 	uint64_t total;	      /* of all operands; 0: not known */
 };

@@ -258,8 +258,8 @@ cut_anywhere() {
 	tr-parse -q --member='*/two.trec' all.tar | cmp - <(cat two.trec two.trec)
 	tr-parse -q --member=logs.zip all.tar | cmp - both
 	tr-parse -q --member=one.trec all.tar | cmp - one.trec
-	run -2 tr-parse --member='*.json' all.tar
-	[[ $output == *"all.tar: no member matches --member" ]]
+	run -2 --separate-stderr tr-parse --member='*.json' all.tar
+	[[ $stderr == *"all.tar: no member matches --member" ]]
 	# an archive that is cut is left, the one around it goes on
 	head -c 700 logs.zip >cut.zip
 	tar -cf cut.tar cut.zip one.trec
@@ -278,8 +278,8 @@ cut_anywhere() {
 	done
 	tr-parse in | cmp - one.trec
 	tar -cf in.tar in
-	run -2 tr-parse in.tar
-	[ "$output" = "tr-parse: in.tar:in/in/in/in: is an archive in 4 others: not opened" ]
+	run -2 --separate-stderr tr-parse in.tar
+	[ "$stderr" = "tr-parse: in.tar:in/in/in/in: is an archive in 4 others: not opened" ]
 }
 
 @test "names are bytes, whatever the locale" {

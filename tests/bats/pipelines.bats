@@ -176,6 +176,29 @@ execs() {
 	tr-parse cut.gz 2>/dev/null | grep -q 'truncated=true'
 }
 
+@test "what could not be read at all reaches the end as exit status 2, too" {
+	head -c 40 <(gzip -c zlib.json) >cut.gz
+	head -c 5 zlib.json >cut.json
+	for bad in cut.gz cut.json missing 'zlib.json missing' 'missing zlib.json' '. zlib.json'; do
+		pipeline 2 "tr-parse $bad | tr-filter exec | tr-repack -o repacked.json"
+		tr-parse $bad 2>/dev/null | tail -n 1 | grep -q $'^!end\t0\terrors=1\ttruncated=true$'
+	done
+	cmp repacked.json zlib.json
+	pipeline 2 "tr-filter exec zlib.json missing | tr-tojson --typed | jq -c . | tr-repack"
+	pipeline 2 "tr-envdiff missing | tr-parse"
+	tar -cf all.tar zlib.json mc.json
+	head -c 88100 all.tar >cut.tar # in the header of the second
+	pipeline 2 "tr-parse cut.tar | tr-repack"
+	# what is not for another tool has nothing to tell it
+	pipeline 2 "tr-parse --identify missing"
+	[ ! -s out ]
+	pipeline 2 "tr-filter -c exec zlib.json missing"
+	[ "$(cat out)" = "$(execs zlib.trec)" ]
+	# and a name that was mistyped does not empty the file of the last run
+	pipeline 2 "tr-parse -o repacked.json missing"
+	cmp repacked.json zlib.json
+}
+
 @test "a cut gzip gives at least what zcat gives" {
 	gzip -k zlib.json
 	for size in 20 500 1000 3000 4700; do
