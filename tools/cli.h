@@ -37,12 +37,14 @@
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
 struct tr_option {
-	int id;               /* what tr_cli_option returns: 1 to 99, unique; 0 ends the table */
+	int id;               /* what tr_cli_option returns: 1 to 98, unique; 0 ends the table */
 	char letter;          /* 0: has none */
 	const char *name;     /* without "--"; NULL: only a letter */
 	const char *argument; /* in capitals, or its choices "used|all|none"; NULL: takes none */
 	const char *help;     /* no capital, no full stop; long ones are wrapped */
 };
+
+enum { TR_CLI_ARROW = 99 }; /* tr_cli_option: a word that begins with "->" is in cli.argument */
 
 /* Which rows of the shared table a tool has. */
 enum {
@@ -61,6 +63,7 @@ struct tr_tool {
 	const struct tr_format_option *settings; /* -O keys of its own; may be NULL */
 	const struct tr_format *format; /* what it reads, where that is always the same */
 	bool command; /* operands are a command with its arguments: options end before them */
+	bool arrow;   /* its first operand may begin with "->", which is no option: TR_CLI_ARROW */
 	const char *status;     /* what --help says of the exit status; NULL: 0, perhaps 1, and 2 */
 	const char *status_one; /* what exit status 1 means; NULL: does not occur */
 	const char *const *examples;           /* pairs: what it does, the command; NULL-terminated */

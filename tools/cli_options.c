@@ -35,13 +35,15 @@ bool tr_cli_rows_make(struct tr_cli *cli)
 
 	p->rows.list = calloc(count + 1, sizeof *p->rows.list);
 	p->long_options = calloc(count + 1, sizeof *p->long_options);
-	p->short_options = calloc(2 * count + 3, 1);
+	p->short_options = calloc(2 * count + 6, 1);
 	if (!p->rows.list || !p->long_options || !p->short_options)
 		return false;
 	p->rows.count = all_rows(cli->tool, p->rows.list);
 	if (cli->tool->command)
 		p->short_options[shorts++] = '+';
 	p->short_options[shorts++] = ':'; /* tells a missing argument from an unknown option */
+	for (const char *arrow = ">::"; cli->tool->arrow && *arrow; arrow++)
+		p->short_options[shorts++] = *arrow;
 	for (size_t i = 0; i < count; i++) {
 		const struct tr_option *row = p->rows.list[i];
 
@@ -105,6 +107,13 @@ int tr_cli_option(struct tr_cli *cli)
 			cli->operands = (const char *const *)p->argv + optind;
 			cli->operand_count = (size_t)(p->argc - optind);
 			return 0;
+		}
+		if (value == '>') {
+			cli->argument = p->argv[optind - 1];
+			if (cli->argument[1] == '>')
+				return TR_CLI_ARROW;
+			optopt = value; /* behind other letters it is none of ours */
+			value = '?';
 		}
 		if (value == '?' || value == ':') {
 			bad_option(cli, value == ':');

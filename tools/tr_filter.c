@@ -77,6 +77,7 @@ static const struct tr_tool tool = {
 		"byte, with what is needed to understand them.",
 	.shared = TR_CLI_ALL,
 	.options = options,
+	.arrow = true,
 	.status_one = "no record was selected",
 	.examples = examples,
 	.libraries = libraries,
@@ -202,6 +203,9 @@ static void set_option(struct tr_filter *filter, int option)
 	int choice;
 
 	switch (option) {
+	case TR_CLI_ARROW:
+		filter->operand = cli->argument;
+		break;
 	case OPTION_EXPR:
 		add_expression(filter, tr_text_from(cli->argument), "expression", cli->argument);
 		break;
@@ -269,13 +273,31 @@ static bool check_usage(struct tr_filter *filter)
 		return tr_cli_usage(cli, "--merge goes with -e, --expr-file and -v alone");
 	if (filter->merges && filter->invert && !filter->expr_count)
 		return tr_cli_usage(cli, "--merge: -v needs an expression (-e)");
-	if (filter->expr_count || filter->root || filter->merges || tr_filter_has_sets(filter))
+	return true;
+}
+
+/* The first operand is the expression, unless options say what to select. */
+static bool take_operand(struct tr_filter *filter)
+{
+	struct tr_cli *cli = filter->cli;
+	const char *text = filter->operand;
+	bool selects = filter->expr_count || filter->root || filter->merges ||
+		       tr_filter_has_sets(filter);
+
+	if (text && selects)
+		return tr_cli_usage(cli,
+				    "'%s': with -e, --tree and the like all operands are files "
+				    "(./%s)",
+				    text, text);
+	if (selects)
 		return true;
-	if (!cli->operand_count)
+	if (!text && !cli->operand_count)
 		return tr_cli_usage(cli, "an expression is missing");
-	const char *text = cli->operands[0];
-	cli->operands++;
-	cli->operand_count--;
+	if (!text) {
+		text = cli->operands[0];
+		cli->operands++;
+		cli->operand_count--;
+	}
 	return add_expression(filter, tr_text_from(text), "expression", text);
 }
 
@@ -311,7 +333,7 @@ int main(int argc, char **argv)
 	tr_cli_begin(&cli, &tool, argc, argv);
 	while ((option = tr_cli_option(&cli)) != 0)
 		set_option(&filter, option);
-	if (check_usage(&filter)) {
+	if (check_usage(&filter) && take_operand(&filter)) {
 		tr_filter_name_kinds(&filter);
 		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
 		if (!filter.merges)

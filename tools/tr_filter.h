@@ -181,6 +181,7 @@ struct tr_filter {
 	struct tr_cli *cli;
 
 	/* what is wanted */
+	const char *operand; /* the expression, where getopt took it for an option; NULL: not */
 	struct tr_expr **exprs;
 	struct tr_expr_state **states;
 	size_t expr_count;

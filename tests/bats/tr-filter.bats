@@ -79,6 +79,21 @@ column() {
 	[[ $stderr == *'byte 6'* ]]
 }
 
+@test "an expression that begins with an arrow is no option" {
+	[ "$(tr-filter -c '->return == 3' "$filter")" = 1 ]
+	[ "$(tr-filter '->return == 3' -c - <"$filter")" = 1 ]
+	[ "$(tr-filter -c -- '->return == 3' "$filter")" = 1 ]
+	[ "$(tr-filter -c -e '->return == 3' "$filter")" = 1 ]
+	run -2 --separate-stderr tr-filter '->' "$filter"
+	[[ $stderr == *'byte 3: '* ]]
+	run -2 --separate-stderr tr-filter '-c>' "$filter"
+	[[ $stderr == *"unknown option '->'"* ]]
+	run -2 --separate-stderr tr-filter -e exec '->x' "$filter"
+	[[ $stderr == *'all operands are files'* ]]
+	run -2 --separate-stderr tr-parse '->x'
+	[[ $stderr == *"unknown option '->'"* ]]
+}
+
 @test "a file in the place of the expression is noticed" {
 	run -2 --separate-stderr tr-filter z.trec
 	[[ $stderr == *"a file is called 'z.trec'"* ]]
