@@ -217,6 +217,9 @@ enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err)
 	enum tr_json_token token = tr_json_go_on(json, &walk);
 	if (token == TR_JSON_CUT)
 		tr_error_set(err, TR_CAUSE_INPUT, "the JSON text ends in the middle of a value");
+	else if (token == TR_JSON_BAD && walk.depth == TR_JSON_MAX_DEPTH && wants_value(&walk) &&
+		 (json->pos[-1] == '{' || json->pos[-1] == '['))
+		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d open brackets", TR_JSON_MAX_DEPTH);
 	else if (token == TR_JSON_BAD)
 		tr_error_set(err, TR_CAUSE_INPUT, "no JSON at byte %zu of the value",
 			     (size_t)(json->pos - begin) + 1);

@@ -53,6 +53,7 @@ struct tr_klocwork_object {
 	size_t extra_value;	       /* where the value of the last one begins */
 	struct tr_klocwork_piece name; /* its key as a cell */
 	bool name_lossy;
+	bool deepest; /* a value of another key has no room for a bracket around it */
 };
 
 /* The key and the value of a META or ENV with one member; what is absent has data NULL. */

@@ -1,4 +1,6 @@
 /* From the text of an object to its pieces. */
+#include <string.h>
+
 #include "core/error.h"
 #include "format/klocwork/object.h"
 #include "record/record.h"
@@ -75,6 +77,19 @@ static struct tr_klocwork_piece number_key(struct tr_klocwork_object *object, st
 	return piece_since(object, begin);
 }
 
+/* An id as it is spelled, but on one line, on which it has to go back: a blank for an LF. */
+static void put_id_cell(struct tr_text id, struct tr_buffer *to)
+{
+	const char *p = id.data, *end = p + id.len, *lf;
+	while ((lf = memchr(p, '\n', (size_t)(end - p)))) {
+		if (lf > p)
+			tr_cell_escape(tr_text_span(p, lf), false, to);
+		tr_buffer_put_byte(to, ' ');
+		p = lf + 1;
+	}
+	tr_cell_escape(tr_text_span(p, end), false, to);
+}
+
 /* The id is whole in its cell, as the source spells it. */
 static enum tr_json_token read_id(struct tr_klocwork_object *object, struct tr_json *json,
 				  struct tr_error *err)
@@ -103,7 +118,7 @@ static enum tr_json_token read_id(struct tr_klocwork_object *object, struct tr_j
 		object->id = piece_since(object, begin);
 	}
 	begin = object->text.len;
-	tr_cell_escape(tr_text_span(value, json->pos), false, &object->text);
+	put_id_cell(tr_text_span(value, json->pos), &object->text);
 	object->pieces[TR_KLOCWORK_ID] = piece_since(object, begin);
 	return token;
 }
@@ -175,6 +190,20 @@ static enum tr_json_token read_known(struct tr_klocwork_object *object, enum tr_
 	return token;
 }
 
+/* Has the value at json as many brackets open as any may, so that none goes around it? */
+static bool is_deepest(struct tr_json json, const char *end)
+{
+	struct tr_json_walk walk = TR_JSON_WALK_INIT;
+	struct tr_text none;
+	bool deepest = false;
+	if (end - json.pos < 2 * TR_JSON_MAX_DEPTH)
+		return false;
+	json.end = end;
+	while (!deepest && json.pos < end && tr_json_accept(&walk, tr_json_next(&json, &none)))
+		deepest = walk.depth == TR_JSON_MAX_DEPTH;
+	return deepest;
+}
+
 /* A member of another key: the extra field gets it, or it is what a META is about. */
 static enum tr_json_token read_other(struct tr_klocwork_object *object, struct tr_text key,
 				     struct tr_json *json, struct tr_error *err)
@@ -191,7 +220,11 @@ static enum tr_json_token read_other(struct tr_klocwork_object *object, struct t
 	size_t name = object->text.len;
 	object->name_lossy = !tr_json_string_to_cell(key, &object->text);
 	object->name = piece_since(object, name);
-	return spell_value(object, json, extra, begin, err);
+	struct tr_json value = *json;
+	enum tr_json_token token = spell_value(object, json, extra, begin, err);
+	if (is_value(token))
+		object->deepest |= is_deepest(value, json->pos);
+	return token;
 }
 
 #define KEY_LIST(X) \
@@ -304,7 +337,7 @@ static void reset(struct tr_klocwork_object *object)
 	memset(object->pieces, 0, sizeof object->pieces);
 	object->id = object->parent_id = object->name = (struct tr_klocwork_piece){ 0, 0 };
 	object->extra_count = object->extra_value = 0;
-	object->lossy = object->name_lossy = false;
+	object->lossy = object->name_lossy = object->deepest = false;
 }
 
 static void classify(struct tr_klocwork_object *object)
@@ -338,6 +371,10 @@ enum tr_json_token tr_klocwork_object_read(struct tr_klocwork_object *object, st
 	if (token != TR_JSON_OBJECT_END)
 		return token;
 	classify(object);
+	if (object->deepest && (object->kind == TR_KLOCWORK_EVENT || object->extra_count > 1)) {
+		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d open brackets", TR_JSON_MAX_DEPTH);
+		return TR_JSON_BAD;
+	}
 	return TR_JSON_OBJECT;
 }
 
