@@ -15,8 +15,14 @@ enum {
 
 struct evidence {
 	int bits;
-	bool event, foreign;
+	bool sure;    /* nothing else looks like that */
+	bool foreign; /* objects that no trace needs to have */
 };
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
 
 /* An id, an executable, and one more key of an event: no other JSON lines that we know have these.
  */
@@ -35,9 +41,12 @@ static void weigh(struct evidence *evidence, const struct tr_klocwork_object *ob
 	char first = value.data ? *value.data : 0;
 	if (is_event(object)) {
 		evidence->bits += BITS_EVENT;
-		evidence->event = true;
-	} else if (name.data && tr_text_is(name, "version") && first >= '0' && first <= '9') {
+		evidence->sure = true;
+	} else if (name.data && tr_text_is(name, "version") && is_digit(first)) {
 		evidence->bits += BITS_VERSION;
+		/* major * 100 + minor */
+		evidence->sure |=
+			value.len >= 3 && is_digit(value.data[1]) && is_digit(value.data[2]);
 	} else if (name.data && ((tr_text_is(name, "creator") && first == '"') ||
 				 (tr_text_is(name, "env") && first == '{'))) {
 		evidence->bits += BITS_HEADER;
@@ -72,7 +81,7 @@ static int weigh_text(struct tr_klocwork_object *object, const char *p, const ch
 		const char *lf = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
 		p = lf ? lf + 1 : end;
 	}
-	return evidence.foreign && !evidence.event ? 0 : evidence.bits;
+	return evidence.foreign && !evidence.sure ? 0 : evidence.bits;
 }
 
 int tr_klocwork_bid(struct tr_input *in)

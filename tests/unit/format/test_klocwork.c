@@ -209,6 +209,7 @@ static void check_bids(void)
 		"make: hello\n\n{\"args\":[],\"executable\":\"a\",\"id\":\"1\"}\n",
 		"{\n \"id\": 1,\n \"executable\": \"a\",\n \"work_dir\": \"/\"\n}\n",
 		"{\"zork\":1}\n{\"id\":1,\"executable\":\"a\",\"parent_id\":-1}\n",
+		"{\"version\":101}\n{\"zork\":1}\n",
 	};
 	static const char *const bad[] = {
 		"",
@@ -219,6 +220,7 @@ static void check_bids(void)
 		"{\"id\":1,\"executable\":\"a\"}\n",
 		"{\"version\":1,\"id\":2}\n{\"a\":1}\n",
 		"{\"version\":1}\n{\"a\":1}\n",
+		"{\"version\":1.0}\n{\"a\":1}\n",
 		"{\"rid\":1,\"started\":{\"execution\":{\"executable\":\"a\"}}}\n",
 		"[\"%trec\",1]\n[\"exec\",0,null,\"1\",\"a\"]\n",
 		"%trec\t1\nexec\t0\t-\t1\ta\n",
