@@ -74,7 +74,7 @@ static void resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint
 	}
 }
 
-static bool names_nobody(struct tr_text parent_id)
+bool tr_klocwork_names_nobody(struct tr_text parent_id)
 {
 	return !parent_id.data || tr_text_is(parent_id, "-1") || tr_text_is(parent_id, "null");
 }
@@ -85,7 +85,7 @@ bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_te
 {
 	*parent = (struct tr_klocwork_parent){ TR_NO_POSITION, false, false };
 	parents->events = true;
-	if (!names_nobody(parent_id) &&
+	if (!tr_klocwork_names_nobody(parent_id) &&
 	    !tr_klocwork_ids_find(&parents->ids, parent_id, &parent->seq)) {
 		parent->seq = TR_NO_POSITION;
 		parent->orphan = id.data && tr_text_equal(id, parent_id);

@@ -56,6 +56,9 @@ struct tr_klocwork_parent {
 	bool orphan;
 };
 
+/* Does a parent_id (JSON text; data NULL: absent) stand for nobody? */
+bool tr_klocwork_names_nobody(struct tr_text parent_id);
+
 /* An event with these ids (JSON texts; data NULL: absent) comes as record seq. False: memory. */
 bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id,
 			       struct tr_text parent_id, uint64_t seq,

@@ -9,6 +9,7 @@
 #include "format/klocwork/object.h"
 #include "format/klocwork/render.h"
 #include "format/klocwork/writer_env.h"
+#include "format/klocwork/writer_kin.h"
 #include "format/klocwork/writer_tally.h"
 #include "format/segment_writer.h"
 
@@ -26,6 +27,7 @@ struct writer {
 	struct tr_klocwork_ids later;
 	/* ids of the execs written, where they did not come from a klocwork trace */
 	struct tr_klocwork_ids tasks;
+	struct tr_klocwork_kin kin;
 	struct tr_klocwork_env env;
 
 	/* the whole stream */
@@ -46,6 +48,7 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 	tr_klocwork_ids_forget(&writer->written);
 	tr_klocwork_ids_forget(&writer->later);
 	tr_klocwork_ids_forget(&writer->tasks);
+	tr_klocwork_kin_forget(&writer->kin);
 	tr_klocwork_env_end(&writer->env);
 	return TR_OK;
 }
@@ -110,10 +113,12 @@ static bool count_stranger(struct writer *writer, uint64_t parent)
 }
 
 /* The record is written: whoever names it as parent is right to do so. */
-static bool remember(struct writer *writer, const struct tr_record *record)
+static bool remember(struct writer *writer, const struct tr_record *record, uint64_t seq)
 {
-	uint64_t seq, id, times;
-	if (!tr_cell_number(&record->seq, &seq))
+	uint64_t id, times;
+	if (!tr_klocwork_kin_event(&writer->kin, record, seq))
+		return false;
+	if (seq == TR_NO_POSITION)
 		return true;
 	if (tr_klocwork_ids_find_number(&writer->later, seq, &times) && times) {
 		writer->tally.strangers -= times;
@@ -192,36 +197,64 @@ static struct tr_text foreign_parent(struct writer *writer, struct tr_record *re
 	return TR_TEXT("-1");
 }
 
+/* The parent that a reader will find. */
+static uint64_t read_parent(struct writer *writer, const struct tr_klocwork_fields *fields,
+			    const struct tr_klocwork_overrides *overrides)
+{
+	struct tr_text text = overrides->parent_id;
+	if (!text.data && fields->ppid)
+		text = fields->ppid->text;
+	return tr_klocwork_kin_find(&writer->kin, text);
+}
+
+/*
+ * Counts an event whose env-diff is not computed, and not against the
+ * environment that the trace will seem to say it is. False: memory is out.
+ */
+static bool count_doubtful(struct writer *writer, const struct tr_klocwork_fields *fields,
+			   const struct tr_klocwork_parentage *parentage)
+{
+	if (parentage->place == TR_KLOCWORK_STRANGER)
+		return count_stranger(writer, parentage->seq);
+	bool tells = writer->base.faithful || fields->envdiff;
+	if (parentage->place == TR_KLOCWORK_WRITTEN && tells)
+		writer->tally.mistaken += parentage->read_as != parentage->seq;
+	return true;
+}
+
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_klocwork_fields fields;
 	struct tr_klocwork_overrides overrides = { { NULL, 0 }, { NULL, 0 }, false };
+	struct tr_klocwork_parentage parentage = { .seq = TR_NO_POSITION };
 	char digits[TR_DECIMAL_MAX];
-	uint64_t parent = TR_NO_POSITION, id, seq;
+	uint64_t id, seq;
 	enum tr_status status = tr_klocwork_fields_find(record, &fields, err);
 	if (status != TR_OK)
 		return about(record, status, err);
-	enum tr_klocwork_place place = find_parent(writer, &fields, &parent, &id);
-	overrides.parent_id = foreign_parent(writer, record, &fields, place, id, digits);
+	parentage.place = find_parent(writer, &fields, &parentage.seq, &id);
+	overrides.parent_id = foreign_parent(writer, record, &fields, parentage.place, id, digits);
+	parentage.read_as = read_parent(writer, &fields, &overrides);
 	if (!tr_cell_number(&record->seq, &seq))
 		seq = TR_NO_POSITION;
 	bool known = true;
-	status = tr_klocwork_env_exec(&writer->env, record, &fields, place, parent, seq, &overrides,
+	status = tr_klocwork_env_exec(&writer->env, record, &fields, &parentage, seq, &overrides,
 				      &known, err);
 	if (status != TR_OK)
 		return about(record, status, err);
 	writer->tally.unknown += !known;
-	if (place == TR_KLOCWORK_STRANGER && !overrides.has_envdiff && !fields.envtop &&
-	    !count_stranger(writer, parent))
+	if (!overrides.has_envdiff && !fields.envtop &&
+	    !count_doubtful(writer, &fields, &parentage))
 		return tr_error_memory(err);
 	writer->object.env_top = fields.envtop != NULL;
-	status = overrides.has_envdiff ? TR_END : write_raw(writer, record, fields.raw, err);
+	bool as_is = !overrides.has_envdiff && !overrides.parent_id.data;
+	status = as_is ? write_raw(writer, record, fields.raw, err) : TR_END;
 	if (status == TR_END)
 		status = render_exec(writer, record, &fields, &overrides, err);
-	if (status == TR_OK && !remember(writer, record))
-		return tr_error_memory(err);
-	return status;
+	if (status != TR_OK)
+		return status;
+	return remember(writer, record, seq) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status put_context(struct writer *writer, struct tr_record *record,
@@ -273,6 +306,8 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	enum tr_status status = exec  ? put_exec(writer, record, err)
 				: env ? put_env(writer, record, err)
 				      : put_context(writer, record, err);
+	if (!exec && status == TR_OK)
+		tr_klocwork_kin_context(&writer->kin, record);
 	if (status == TR_OK && begun != TR_OK) {
 		*err = remark;
 		status = begun;
@@ -303,6 +338,7 @@ struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struc
 	writer->env.target_top = tr_text_is(base, "top");
 	writer->written = writer->later = writer->tasks =
 		(struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
+	writer->kin = (struct tr_klocwork_kin)TR_KLOCWORK_KIN_INIT;
 	return (struct tr_writer *)writer;
 }
 
@@ -315,6 +351,7 @@ void tr_klocwork_discard(struct tr_writer *base)
 	tr_klocwork_ids_free(&writer->written);
 	tr_klocwork_ids_free(&writer->later);
 	tr_klocwork_ids_free(&writer->tasks);
+	tr_klocwork_kin_free(&writer->kin);
 	tr_klocwork_env_end(&writer->env);
 	free(writer);
 }

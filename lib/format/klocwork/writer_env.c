@@ -1,5 +1,6 @@
 #include "format/klocwork/writer_env.h"
 
+#include "format/klocwork/parents.h"
 #include "record/literal.h"
 
 void tr_klocwork_env_end(struct tr_klocwork_env *env)
@@ -106,12 +107,24 @@ static enum tr_status find_own(struct tr_klocwork_env *env, struct tr_record *re
 }
 
 /* The environment that the trace's reader will take for the record's parent's. */
-static struct tr_environment *base_of(struct tr_klocwork_env *env, enum tr_klocwork_place place,
-				      uint64_t parent)
+static struct tr_environment *base_of(struct tr_klocwork_env *env,
+				      const struct tr_klocwork_parentage *parentage)
 {
-	if (env->target_top || place != TR_KLOCWORK_WRITTEN)
+	if (env->target_top || parentage->read_as == TR_NO_POSITION)
 		return env->top;
-	return known_env(env, parent);
+	return known_env(env, parentage->read_as);
+}
+
+/*
+ * An event whose difference is to the env line, because its parent is not there,
+ * is nobody's child: another event may have the parent's id, now or later.
+ */
+static void disown(struct tr_klocwork_parentage *parentage, const struct tr_klocwork_fields *fields,
+		   struct tr_klocwork_overrides *overrides)
+{
+	parentage->read_as = TR_NO_POSITION;
+	if (fields->ppid && !tr_klocwork_names_nobody(fields->ppid->text))
+		overrides->parent_id = TR_TEXT("-1");
 }
 
 static bool override(struct tr_klocwork_env *env, struct tr_environment *base,
@@ -142,13 +155,16 @@ static bool is_top(struct tr_klocwork_env *env, const struct tr_klocwork_fields 
 
 enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
 				    const struct tr_klocwork_fields *fields,
-				    enum tr_klocwork_place place, uint64_t parent, uint64_t seq,
+				    struct tr_klocwork_parentage *parentage, uint64_t seq,
 				    struct tr_klocwork_overrides *overrides, bool *known,
 				    struct tr_error *err)
 {
-	/* the difference to the env line serves both readings where there is no parent */
+	enum tr_klocwork_place place = parentage->place;
 	bool top = is_top(env, fields), told_top = fields->envtop || top;
-	bool differs_top = told_top && !env->target_top && place == TR_KLOCWORK_WRITTEN;
+	if (place == TR_KLOCWORK_STRANGER && (told_top || fields->env) && !env->target_top)
+		disown(parentage, fields, overrides);
+	/* the difference to the env line serves both readings where there is no parent */
+	bool differs_top = told_top && !env->target_top && parentage->read_as != TR_NO_POSITION;
 	bool differs_parent = env->target_top && !told_top && place != TR_KLOCWORK_ROOT;
 	bool needed = fields->env || differs_top || differs_parent;
 	if (!needed && !fields->envtop && !env->pool && !env->target_top) {
@@ -158,12 +174,13 @@ enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_recor
 	enum tr_status status = begin(env, seq, record->arena, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *near = place == TR_KLOCWORK_ROOT ? env->top : known_env(env, parent);
+	struct tr_environment *near =
+		place == TR_KLOCWORK_ROOT ? env->top : known_env(env, parentage->seq);
 	struct tr_environment *own;
 	status = find_own(env, record, fields, top ? env->top : near, &own, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *base = base_of(env, place, parent);
+	struct tr_environment *base = base_of(env, parentage);
 	bool computable = own && base;
 	bool good = !needed || override(env, base, computable ? own : NULL, overrides);
 	*known = !needed || computable;

@@ -23,6 +23,12 @@ enum tr_klocwork_place {
 	TR_KLOCWORK_STRANGER, /* not in the trace (yet) */
 };
 
+struct tr_klocwork_parentage {
+	enum tr_klocwork_place place;
+	uint64_t seq;	  /* of the parent, where there is one */
+	uint64_t read_as; /* of the event that a reader takes for it; TR_NO_POSITION: none */
+};
+
 struct tr_klocwork_env {
 	bool target_top; /* the trace shall have its differences against the env line */
 	struct tr_environments *pool; /* NULL: nothing had to be computed in this segment */
@@ -43,12 +49,14 @@ enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record
 
 /*
  * An exec record (seq TR_NO_POSITION: it has no number). Sets overrides'
- * envdiff where the record's own fields are not what the trace needs; *known
- * becomes false where it cannot be computed. TR_WARN: a field is no map.
+ * envdiff where the record's own fields are not what the trace needs, and
+ * parent_id where the difference is to the env line, because the parent is not
+ * there; *known becomes false where it cannot be computed.
+ * TR_WARN: a field is no map.
  */
 enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
 				    const struct tr_klocwork_fields *fields,
-				    enum tr_klocwork_place place, uint64_t parent, uint64_t seq,
+				    struct tr_klocwork_parentage *parentage, uint64_t seq,
 				    struct tr_klocwork_overrides *overrides, bool *known,
 				    struct tr_error *err);
 

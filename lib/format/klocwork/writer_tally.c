@@ -13,6 +13,16 @@ enum tr_status tr_klocwork_tally_tell(struct tr_klocwork_tally *tally, struct tr
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
+	if (tally->mistaken && !tally->told_mistaken) {
+		tally->told_mistaken = true;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "events that are nobody's child here, or another event's than their "
+			     "parent, so that their env-diff is against another environment: "
+			     "%" PRIu64,
+			     tally->mistaken);
+		tr_error_is_note(err);
+		return TR_WARN;
+	}
 	if (tally->unknown && !tally->told_unknown) {
 		tally->told_unknown = true;
 		tr_error_set(err, TR_CAUSE_INPUT,

@@ -10,7 +10,8 @@
 struct tr_klocwork_tally {
 	uint64_t strangers; /* execs with the difference to a parent that is not in the trace */
 	uint64_t unknown;   /* execs whose env-diff could not be computed */
-	bool told_strangers, told_unknown;
+	uint64_t mistaken;  /* execs that a reader will not take for children of their parent */
+	bool told_strangers, told_unknown, told_mistaken;
 };
 
 /* One message a call; TR_OK: that was all. */

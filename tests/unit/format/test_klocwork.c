@@ -116,9 +116,9 @@ static void check_writer(void)
 		      "values that have no place");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t6\t-\t2\ta\tparent=7\tppid=9\n"
-			     "exec\t7\t-\t9\ta\tparent=6\n!end\t2\n",
+			     "exec\t7\t-\t9\ta\tparent=6\tppid=2\n!end\t2\n",
 		      "{\"id\":2,\"parent_id\":9,\"executable\":\"a\"}\n"
-		      "{\"id\":9,\"executable\":\"a\"}\n",
+		      "{\"id\":9,\"parent_id\":2,\"executable\":\"a\"}\n",
 		      "", "a parent that comes later");
 	check_written(&tr_format_klocwork, HEADER "exec\t5\t-\t1\ta\tparent=3\tppid=9\n!end\t1\n",
 		      "{\"id\":1,\"parent_id\":9,\"executable\":\"a\"}\n",
@@ -172,8 +172,37 @@ static void check_environments(void)
 	check_written(&tr_format_klocwork,
 		      HEADER ENV
 		      "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t2\n",
-		      ENV_LINE "{\"id\":2,\"parent_id\":1,\"env-diff\":{\"A\":null}}\n", "",
+		      ENV_LINE "{\"id\":2,\"parent_id\":-1,\"env-diff\":{\"A\":null}}\n", "",
 		      "envtop serves where the parent was filtered away");
+	check_written(
+		&tr_format_klocwork,
+		HEADER ENV "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
+			   "exec\t3\t-\t8\t-\tparent=2\tppid=7\tenvtop={\"C\":\"c\"}\n"
+			   "exec\t4\t-\t9\t-\tparent=5\tppid=10\tenvtop={\"C\":\"c\"}\n!end\t4\n",
+		ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
+			 "{\"id\":8,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n"
+			 "{\"id\":9,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n",
+		"", "nobody's child where the parent is left out, or comes later");
+	check_written(
+		&tr_format_klocwork,
+		HEADER ENV "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\nexec\t2\t-\t7\t-\n"
+			   "exec\t3\t-\t8\t-\tparent=1\tppid=7\tenvdiff={\"C\":\"c\"}\n!end\t4\n",
+		ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7}\n"
+			 "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"C\":\"c\"}}\n",
+		"~ -: events that are nobody's child here, or another event's than their parent, "
+		"so that their env-diff is against another environment: 1\n",
+		"an event with the parent's id between parent and child");
+	check_written(&tr_format_klocwork,
+		      "%trec\t1\tformat=strace\nexec\t0\t-\t7\t/sh\tenv={\"A\":\"1\"}\n"
+		      "exec\t1\t-\t7\t/b\tenv={\"A\":\"2\"}\n"
+		      "exec\t2\t-\t8\t/c\tparent=0\tppid=7\tenv={\"A\":\"1\"}\n!end\t3\n",
+		      SUPPLIED "{\"id\":7,\"executable\":\"/sh\",\"env-diff\":{\"A\":\"1\"}}\n"
+			       "{\"id\":7,\"executable\":\"/b\",\"env-diff\":{\"A\":\"2\"}}\n"
+			       "{\"id\":8,\"parent_id\":7,\"executable\":\"/c\","
+			       "\"env-diff\":{\"A\":\"1\"}}\n",
+		      "~ -: version and creator were not in the stream: supplied\n",
+		      "the parent ran another program since: the difference is to what a reader "
+		      "takes for it");
 	check_written(
 		&tr_format_klocwork,
 		HEADER ENV "exec\t1\t-\t1\t-\tenvdiff={\"A\":\"x\"}\n"
