@@ -124,6 +124,18 @@ static void look_at_settings(struct repack *r)
 
 /* One file. */
 
+/* The name of -o says nothing of what is written, so where it says something else, tell. */
+static void compare_with_name(struct repack *r, const struct tr_codec *codec)
+{
+	const char *path = r->cli.output_path;
+	const struct tr_codec *named = path ? tr_codec_by_extension(tr_text_from(path)) : NULL;
+
+	if (named && !r->codec_given && (!codec || strcmp(named->name, codec->name) != 0))
+		tr_cli_note(&r->cli, "%s: what is written is %s%s: say -z %s", path,
+			    codec ? "in " : "not compressed", codec ? codec->name : "",
+			    named->name);
+}
+
 static bool open_file(struct repack *r, const struct tr_format *format,
 		      const struct tr_trace_place *place)
 {
@@ -135,6 +147,7 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 		r->cli.stop = true;
 		return false;
 	}
+	compare_with_name(r, codec);
 	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
 }
 

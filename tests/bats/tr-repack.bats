@@ -75,6 +75,21 @@ setup() {
 	run -2 tr-repack -j x many
 }
 
+@test "a name of -o that says another compression than is written is told" {
+	run -0 --separate-stderr tr-repack -o z.json.gz z.json
+	[ "$stderr" = "tr-repack: note: z.json.gz: what is written is not compressed: say -z gzip" ]
+	cmp z.json.gz z.json
+	gzip -c z.json >y.json.gz
+	run -0 --separate-stderr tr-repack -o y.json.zst y.json.gz
+	[ "$stderr" = "tr-repack: note: y.json.zst: what is written is in gzip: say -z zstd" ]
+	for same in '-o x.json.gz y.json.gz' '-z none -o x.json.gz z.json' '-z zstd -o x.json.zst z.json' \
+		'-o x.json y.json.gz'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr tr-repack $same
+		[ -z "$stderr" ]
+	done
+}
+
 @test "--verify takes what is compressed beyond --max-ratio" {
 	{
 		printf '%%trec\t1\tformat=x\n'
