@@ -131,7 +131,7 @@ struct expander {
 	struct tr_arena *arena;
 	struct tr_expansion *result;
 	struct tr_error *err;
-	size_t opened, bytes; /* of files so far */
+	size_t opened, bytes, words; /* of files so far */
 	struct level {
 		const struct tr_text *argv;
 		size_t argc, next;
@@ -171,8 +171,8 @@ static struct tr_text *grow(struct expander *e, struct tr_text *list, size_t cou
 	return more;
 }
 
-/* Splits a file's content into a level of its own, of words in the arena. */
-static bool open_level(struct expander *e, struct tr_text content, bool comments)
+/* Splits a file's content into a level of its own, of words in the arena. TR_WARN: too many. */
+static enum tr_status open_level(struct expander *e, struct tr_text content, bool comments)
 {
 	struct tr_words words = { content.data, content.data + content.len, e->source->quoting,
 				  comments, false };
@@ -186,13 +186,13 @@ static bool open_level(struct expander *e, struct tr_text content, bool comments
 		if (!argv)
 			break;
 		argv[count++] = (struct tr_text){ bytes.data + begin, bytes.len - begin };
+		if (++e->words > TR_RESPFILE_WORDS)
+			return TR_WARN;
 	}
-	if (!bytes.data || (cap > 0 && !argv)) {
-		tr_error_memory(e->err);
-		return false;
-	}
+	if (!bytes.data || (cap > 0 && !argv))
+		return tr_error_memory(e->err);
 	e->levels[++e->depth] = (struct level){ argv, count, 0 };
-	return true;
+	return TR_OK;
 }
 
 /* The file is put in, or its argument stays. */
@@ -213,9 +213,12 @@ static bool take_file(struct expander *e, struct tr_text name, const struct tr_t
 	if (content.data && content.len <= TR_RESPFILE_MAX - e->bytes) {
 		e->opened++;
 		e->bytes += content.len;
-		e->result->files++;
 		/* --via files have lines of comments, files of @ have none */
-		return open_level(e, content, argv[0].data[0] != '@');
+		enum tr_status status = open_level(e, content, argv[0].data[0] != '@');
+		if (status != TR_WARN) {
+			e->result->files++;
+			return status == TR_OK;
+		}
 	}
 	if (e->result->missing++ == 0)
 		e->result->example = name;
@@ -261,7 +264,8 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 
 enum tr_status tr_respfile_missing(struct tr_text name, struct tr_error *err)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "no response file '%.*s' here: it stays as it is",
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "no response file '%.*s' here, or too large a one: it stays as it is",
 		     (int)(name.len > 200 ? 200 : name.len), name.data);
 	tr_error_is_note(err);
 	return TR_WARN;

@@ -60,7 +60,8 @@ struct tr_expansion {
 	struct tr_text example; /* the first of those */
 };
 
-enum { TR_RESPFILE_MAX = 16 << 20 }; /* bytes of a file, and of all files of a command line */
+/* Bytes of a file, and of all files of a command line; words of all of them. Others stay named. */
+enum { TR_RESPFILE_MAX = 16 << 20, TR_RESPFILE_WORDS = 1 << 20 };
 
 /*
  * The file that argument i names, data NULL where it names none; *used is how
@@ -88,7 +89,7 @@ struct tr_text tr_respfile_content(struct tr_text name, bool first,
 				   const struct tr_respfile_source *source, struct tr_arena *arena,
 				   struct tr_error *err);
 
-/* The remark that a file could not be read, which loses nothing. TR_WARN. */
+/* The remark that a file could not be read, or was too large, which loses nothing. TR_WARN. */
 enum tr_status tr_respfile_missing(struct tr_text name, struct tr_error *err);
 
 #endif

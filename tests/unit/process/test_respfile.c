@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,26 @@ static void test_odd_files(void)
 	remove(path);
 }
 
+static void test_many_words(void)
+{
+	struct tr_expansion result;
+	char *words = malloc(2 * (TR_RESPFILE_WORDS + 1) + 1);
+	for (size_t i = 0; i <= TR_RESPFILE_WORDS; i++)
+		memcpy(words + 2 * i, "a ", 3);
+	write_file("many", words);
+	write_file("few", "-c a.c");
+	expand(LINE("gcc", "@few", "@many"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "gcc|-c|a.c|@many", 1);
+	words[2 * TR_RESPFILE_WORDS - 2] = '\0';
+	write_file("many", words);
+	expand(LINE("gcc", "@many"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	ok(result.count == TR_RESPFILE_WORDS && !result.missing, "as many as there may be");
+	remove_file("many");
+	remove_file("few");
+	free(words);
+	tr_arena_reset(&arena);
+}
+
 static void test_recorded(void)
 {
 	struct tr_expansion result;
@@ -156,7 +177,8 @@ static void test_configurations(void)
 		"[",
 		"[{\"binary\":\"a\",\"responseFileArgs\":{}}]",
 		"[{\"binary\":\"a\",\"responseFileArgs\":[{}]}]",
-		("[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":[\"x\"]"
+		("[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"@\",\"argFormat\":["
+		 "\"x\"]"
 		 "}]}]"),
 		"[{\"binary\":\"a\",\"responseFileArgs\":[{\"argument\":\"\",\"argFormat\":[]}]}]",
 	};
@@ -186,6 +208,7 @@ int main(void)
 		return 1;
 	test_files();
 	test_odd_files();
+	test_many_words();
 	test_recorded();
 	test_options();
 	test_configurations();
