@@ -108,7 +108,12 @@ column() {
 	printf 'name\n  $= "/gcc"\n' >expr
 	tr-filter -e exec -e 'seq > 1' --expr-file=expr "$filter" >out
 	[ "$(column 2 <out)" = "2 " ]
+	# each of them alone takes something away
+	tr-filter -e exec --expr-file=expr "$filter" | column 2 | grep -x '2 '
+	tr-filter --expr-file=expr -e 'seq < 2' "$filter" | column 2 | cmp - /dev/null
+	tr-filter -e exec "$filter" | column 2 | grep -x '0 2 '
 	run -2 tr-filter --expr-file=missing "$filter"
+	[[ $output == *missing* ]]
 }
 
 @test "-v inverts, -c counts, -m stops" {
