@@ -172,6 +172,15 @@ needs_strace() {
 	[ -z "$stderr" ]
 }
 
+@test "--backend is strace, and nothing else" {
+	needs_strace
+	run -0 tr-record --backend=strace -o out true
+	tr-filter -c exec out | grep -x 1
+	run -2 tr-record --backend=ptrace -o none true
+	[[ $output == *"--backend takes strace"* ]]
+	[ ! -e none ]
+}
+
 @test "a command outlives the readers of its records" {
 	needs_strace
 	run -3 bash -c 'tr-record -- sh -c "/bin/true; touch ran; exit 3" >/dev/full'

@@ -435,3 +435,24 @@ events() {
 	head -3 z.json | cmp - <(head -3 out.json)
 	events "$(jq -c 'select(.executable? | strings | endswith("/gcc"))' z.json | wc -l)"
 }
+
+@test "-j: threads that compress, as many as are asked for" {
+	[ -d /proc/self/task ] || skip "there is no /proc"
+	mkfifo in
+	tr-repack -t trec -z zstd -j 3 -o out <in 9>&- &
+	pid=$!
+	exec 9>in
+	printf '%%trec\t1\n' >&9
+	seq 50000 | sed 's/.*/exec\t&\t-\t1\tgcc\targv=["gcc","-c","file&.c"]/' >&9
+	for _ in $(seq 200); do
+		threads=$(ls /proc/$pid/task | wc -l)
+		[ "$threads" -lt 4 ] || break
+		sleep 0.05
+	done
+	exec 9>&-
+	wait $pid
+	[ "$threads" -ge 4 ]
+	zstd -dc out | grep -c ^exec | grep -x 50000
+	run -2 tr-repack -t trec -z zstd -j x -o none out
+	[ ! -e none ]
+}
