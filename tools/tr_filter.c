@@ -281,8 +281,8 @@ static bool take_operand(struct tr_filter *filter)
 {
 	struct tr_cli *cli = filter->cli;
 	const char *text = filter->operand;
-	bool selects = filter->expr_count || filter->root || filter->merges ||
-		       tr_filter_has_sets(filter);
+	bool selects =
+		filter->expr_count || filter->root || filter->merges || tr_filter_has_sets(filter);
 
 	if (text && selects)
 		return tr_cli_usage(cli,
