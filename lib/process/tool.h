@@ -11,7 +11,7 @@ enum tr_tool {
 	TR_TOOL_NONE,
 	TR_TOOL_DRIVER,	   /* takes sources, with options as GCC and Clang have them */
 	TR_TOOL_DRIVER_CL, /* the same with Microsoft's */
-	TR_TOOL_COMPILER,  /* what a driver runs: cc1, and clang -cc1 (see tr_tool_of_call) */
+	TR_TOOL_COMPILER,  /* what a driver runs: cc1, and clang -cc1 */
 	TR_TOOL_ASSEMBLER,
 	TR_TOOL_LINKER,
 	TR_TOOL_ARCHIVER,
