@@ -225,10 +225,12 @@ execs() {
 	[ -x /usr/bin/time ] || skip "GNU time is not installed"
 	for i in 1 2 3 4 5 6 7 8; do cat zlib.json; done >small.json
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat small.json; done >large.json
+	# sanitizers keep what was freed for a while
+	more=$([ -n "${TREC_SANITIZED-}" ] && echo 2048 || echo 512)
 	for command in tr-parse 'tr-filter exec' tr-tojson 'tr-repack -t klocwork -z gzip'; do
 		small=$(/usr/bin/time -f %M bash -c "exec $command small.json" 2>&1 >/dev/null | tail -n 1)
 		large=$(/usr/bin/time -f %M bash -c "exec $command large.json" 2>&1 >/dev/null | tail -n 1)
 		echo "$command: $small KiB for 700 KB, $large KiB for 11 MB"
-		[ "$large" -le $((small + 512)) ]
+		[ "$large" -le $((small + more)) ]
 	done
 }
