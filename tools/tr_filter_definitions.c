@@ -152,12 +152,6 @@ static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *
 	return true;
 }
 
-/* What the call's name refers to; NULL: nothing. */
-static struct tr_definition *function_of(struct tr_definitions *defs, struct tr_text name)
-{
-	return tr_map_get(&defs->by_name, name);
-}
-
 bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line,
 				const struct tr_columns *columns)
 {
@@ -168,7 +162,7 @@ bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line
 	if (!tr_kind_is_call(tr_columns_text(columns, TR_COLUMN_KIND)) ||
 	    tr_text_equal(name, (struct tr_text){ defs->settled, defs->settled_len }))
 		return true;
-	const struct tr_definition *function = function_of(defs, name);
+	const struct tr_definition *function = tr_map_get(&defs->by_name, name);
 	if (function && !function->written)
 		return false;
 	defs->settled_len = name.len <= sizeof defs->settled ? name.len : 0;
@@ -194,7 +188,7 @@ bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, stru
 	if (!want_fields(defs, record.rest, &has_signature))
 		return false;
 	if (tr_kind_is_call(record.kind) && !has_signature &&
-	    !want(defs, function_of(defs, record.name.text)))
+	    !want(defs, tr_map_get(&defs->by_name, record.name.text)))
 		return false;
 	if (defs->wanted_count > 1)
 		qsort(defs->wanted, defs->wanted_count, sizeof *defs->wanted, by_place);

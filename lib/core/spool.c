@@ -150,28 +150,30 @@ bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const cha
 	return true;
 }
 
-/* Up to `most` bytes more of what stands behind the window, one read of them. */
-static bool read_behind(struct tr_spool *spool, struct tr_spool_window *window, size_t most,
-			struct tr_error *err)
+bool tr_spool_append(struct tr_spool *spool, uint64_t offset, size_t n, struct tr_buffer *to,
+		     struct tr_error *err)
 {
-	struct tr_buffer *bytes = &window->bytes;
-	const char *data = NULL;
-	char *room = tr_buffer_room(bytes, most + TR_INPUT_PAD);
+	while (n) {
+		const char *data = NULL;
+		size_t len = n;
+		char *room = tr_buffer_room(to, n);
 
-	if (!room) {
-		tr_error_memory(err);
-		return false;
+		if (!room) {
+			tr_error_memory(err);
+			return false;
+		}
+		if (!tr_spool_read(spool, offset, room, &data, &len, err))
+			return false;
+		if (!len) {
+			tr_error_system(err, EIO, "cannot read a temporary file");
+			return false;
+		}
+		if (data != room)
+			memcpy(room, data, len);
+		tr_buffer_used(to, len);
+		offset += len;
+		n -= len;
 	}
-	if (!tr_spool_read(spool, window->at + bytes->len, room, &data, &most, err))
-		return false;
-	if (!most) {
-		tr_error_system(err, EIO, "cannot read a temporary file");
-		return false;
-	}
-	if (data != room)
-		memcpy(room, data, most);
-	tr_buffer_used(bytes, most);
-	memset(room + most, 0, TR_INPUT_PAD);
 	return true;
 }
 
@@ -190,11 +192,17 @@ const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window
 	if (bytes->len)
 		memmove(bytes->data, bytes->data + skip, bytes->len);
 	window->at = offset;
-	while (bytes->len < n) {
-		size_t missing = n - bytes->len;
-		if (!read_behind(spool, window, missing > AHEAD ? missing : AHEAD, err))
-			return NULL;
+	uint64_t behind = offset + bytes->len;
+	uint64_t left = behind < spool->size ? spool->size - behind : 0;
+	size_t missing = n - bytes->len, ahead = left < AHEAD ? (size_t)left : AHEAD;
+	if (!tr_spool_append(spool, behind, missing > ahead ? missing : ahead, bytes, err))
+		return NULL;
+	char *pad = tr_buffer_room(bytes, TR_INPUT_PAD);
+	if (!pad) {
+		tr_error_memory(err);
+		return NULL;
 	}
+	memset(pad, 0, TR_INPUT_PAD);
 	return bytes->data;
 }
 

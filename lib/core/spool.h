@@ -27,6 +27,10 @@ uint64_t tr_spool_size(const struct tr_spool *spool);
 bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
 		   size_t *len, struct tr_error *err);
 
+/* Appends the n bytes from offset on, which have to be there. False: err is filled. */
+bool tr_spool_append(struct tr_spool *spool, uint64_t offset, size_t n, struct tr_buffer *to,
+		     struct tr_error *err);
+
 /*
  * For who goes through a spool from front to back, and looks at things of any
  * size. Zero it, also to begin with another spool (free bytes).

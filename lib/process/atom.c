@@ -71,20 +71,7 @@ static void grow(struct tr_atoms *atoms)
 /* Appends what is away. */
 static bool fetch(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
 {
-	uint64_t offset = atom->away - 1;
-	for (size_t left = atom->len; left;) {
-		const char *data = NULL;
-		size_t len = left;
-		char *room = tr_buffer_room(to, len);
-		if (!room || !tr_spool_read(atoms->spool, offset, room, &data, &len, &atoms->error))
-			return false;
-		if (data != room)
-			memcpy(room, data, len);
-		tr_buffer_used(to, len);
-		offset += len;
-		left -= len;
-	}
-	return true;
+	return tr_spool_append(atoms->spool, atom->away - 1, atom->len, to, &atoms->error);
 }
 
 bool tr_atom_put(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)

@@ -280,31 +280,11 @@ uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *d
 bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 		    struct tr_buffer *buf, struct tr_error *err)
 {
-	uint64_t offset = node->text, end = offset + node->text_len;
-	const char *data;
-	size_t len;
-
 	forest->err = err;
 	tr_buffer_reset(buf);
 	if (forest->pending.len && !flush(forest))
 		return false;
-	while (offset < end) {
-		len = (size_t)(end - offset);
-		char *room = tr_buffer_room(buf, len);
-		if (!room) {
-			tr_error_memory(err);
-			return false;
-		}
-		if (!tr_spool_read(forest->texts, offset, room, &data, &len, err))
-			return false;
-		if (len == 0)
-			return true;
-		if (data != room)
-			memcpy(room, data, len);
-		tr_buffer_used(buf, len);
-		offset += len;
-	}
-	return true;
+	return tr_spool_append(forest->texts, node->text, node->text_len, buf, err);
 }
 
 int64_t tr_forest_duration(const struct tr_forest_node *node)

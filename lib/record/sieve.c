@@ -26,7 +26,8 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 		if (answer == TR_SIFT_OUT)
 			continue;
 		pick->line = tr_text_span(p, lf + 1);
-		if (answer != TR_SIFT_IN || !sieve->take || !sieve->take(sieve, pick->line, &pick->columns))
+		if (answer != TR_SIFT_IN || !sieve->take ||
+		    !sieve->take(sieve, pick->line, &pick->columns))
 			break;
 		answer = TR_SIFT_OUT;
 	}
