@@ -9,11 +9,6 @@
 #include <emmintrin.h>
 #endif
 
-static bool is_tail(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 /* The Unicode standard, table 3-7: overlong, surrogate and too large show in the second byte. */
 unsigned tr_utf8_length(const char *p, const char *end)
 {
@@ -21,20 +16,20 @@ unsigned tr_utf8_length(const char *p, const char *end)
 	size_t left = (size_t)(end - p);
 	if (lead < 0x80)
 		return 1;
-	if (lead < 0xc2 || left < 2 || !is_tail(p[1]))
+	if (lead < 0xc2 || left < 2 || !tr_utf8_is_inside(p[1]))
 		return 0;
 	if (lead < 0xe0)
 		return 2;
 	unsigned char second = (unsigned char)p[1];
-	if (left < 3 || !is_tail(p[2]))
+	if (left < 3 || !tr_utf8_is_inside(p[2]))
 		return 0;
 	if (lead < 0xf0) {
 		if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0))
 			return 0;
 		return 3;
 	}
-	if (lead > 0xf4 || left < 4 || !is_tail(p[3]) || (lead == 0xf0 && second < 0x90) ||
-	    (lead == 0xf4 && second >= 0x90))
+	if (lead > 0xf4 || left < 4 || !tr_utf8_is_inside(p[3]) ||
+	    (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second >= 0x90))
 		return 0;
 	return 4;
 }

@@ -2,8 +2,15 @@
 #ifndef TR_CORE_UTF8_H
 #define TR_CORE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Not the first byte of a sequence: where bytes are cut, not before this one. */
+static inline bool tr_utf8_is_inside(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
 
 /*
  * Length of the valid sequence at p (1 to 4), 0 where none begins there; p < end.

@@ -90,8 +90,6 @@ enum tr_status tr_command_read(struct tr_record *record, struct tr_command *comm
 
 enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_error *err)
 {
-	tr_error_say(err, TR_CAUSE_INPUT,
-		     command->cut ? "the tracer cut its arguments: left out"
-				  : "its directory is not known: left out");
-	return TR_WARN;
+	return bad(err, command->cut ? "the tracer cut its arguments: left out"
+				     : "its directory is not known: left out");
 }

@@ -224,7 +224,7 @@ static enum tr_status find_parent(struct tr_lineage *lineage, struct tr_record *
 	struct tr_field *field = tr_record_field(record, "parent");
 	const struct tr_value *value = NULL;
 	struct tr_environment *parent = lineage->top;
-	bool lost = false;
+	bool lost;
 	*found = true;
 	if (field && value_of(record, field, &value, err) == TR_FATAL)
 		return TR_FATAL;

@@ -53,6 +53,7 @@ static struct tr_environment *fetch(struct tr_lineage *lineage, uint64_t at)
 struct tr_environment *tr_lineage_find(struct tr_lineage *lineage, uint64_t seq, bool *failed)
 {
 	void *value = tr_id_map_get(&lineage->known, seq);
+	*failed = false;
 	if (!is_parked(value))
 		return value;
 	struct tr_environment *env = fetch(lineage, place_of(value));

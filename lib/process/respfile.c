@@ -186,11 +186,12 @@ static enum tr_status open_level(struct expander *e, struct tr_text content, boo
 		if (!argv)
 			break;
 		argv[count++] = (struct tr_text){ bytes.data + begin, bytes.len - begin };
-		if (++e->words > TR_RESPFILE_WORDS)
+		if (e->words + count > TR_RESPFILE_WORDS)
 			return TR_WARN;
 	}
 	if (!bytes.data || (cap > 0 && !argv))
 		return tr_error_memory(e->err);
+	e->words += count;
 	e->levels[++e->depth] = (struct level){ argv, count, 0 };
 	return TR_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/utf8.h"
 #include "record/ask.h"
 #include "record/literal.h"
 
@@ -62,12 +63,6 @@ static uint64_t text_number(struct tr_text text)
 	return text.data && tr_cell_number(&cell, &number) ? number : TR_RUN_NONE;
 }
 
-/* Not the first byte of a character. */
-static bool is_inside(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 /* How it ended, as far as an exit record, or a late exec record, says. */
 static void set_fate(struct tr_run *run, struct tr_text status, struct tr_text signal)
 {
@@ -76,7 +71,8 @@ static void set_fate(struct tr_run *run, struct tr_text status, struct tr_text s
 	if (signal.data && signal.len) {
 		size_t len = signal.len;
 		if (len >= sizeof run->signal)
-			for (len = sizeof run->signal - 1; len > 0 && is_inside(signal.data[len]);)
+			for (len = sizeof run->signal - 1;
+			     len > 0 && tr_utf8_is_inside(signal.data[len]);)
 				len--;
 		run->fate = TR_RUN_KILLED;
 		memcpy(run->signal, signal.data, len);

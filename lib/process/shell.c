@@ -99,7 +99,7 @@ static bool cut(struct tr_buffer *to, size_t from, size_t limit)
 	if (limit == 0 || to->len - from <= limit)
 		return false;
 	to->len = from + (limit > 3 ? limit - 3 : 0);
-	while (to->len > from && ((unsigned char)to->data[to->len] & 0xc0) == 0x80)
+	while (to->len > from && tr_utf8_is_inside(to->data[to->len]))
 		to->len--;
 	tr_buffer_put_literal(to, "\xe2\x80\xa6");
 	return true;

@@ -1,5 +1,6 @@
 #include "view/brief.h"
 
+#include "core/utf8.h"
 #include "record/ask.h"
 #include "record/literal.h"
 #include "view/json_value.h"
@@ -9,7 +10,7 @@ bool tr_brief_cut(struct tr_buffer *to, size_t from, size_t limit)
 	if (to->failed || to->len - from <= limit)
 		return false;
 	to->len = from + limit;
-	while (to->len > from && ((unsigned char)to->data[to->len] & 0xc0) == 0x80)
+	while (to->len > from && tr_utf8_is_inside(to->data[to->len]))
 		to->len--;
 	tr_buffer_put_literal(to, "\xe2\x80\xa6");
 	return true;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/utf8.h"
 #include "process/forest.h"
 #include "process/shell.h"
 
@@ -79,11 +80,6 @@ static unsigned shade(int64_t duration, int64_t longest)
 	return shade;
 }
 
-static bool is_inside(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 /* Long ones without their middle: who compiles names the program first, and the source last. */
 static void put_command(struct tr_text command, size_t width, struct tr_buffer *to)
 {
@@ -92,9 +88,9 @@ static void put_command(struct tr_text command, size_t width, struct tr_buffer *
 		return;
 	}
 	size_t head = width - width / 2, tail = command.len - width / 2;
-	while (head > 0 && is_inside(command.data[head]))
+	while (head > 0 && tr_utf8_is_inside(command.data[head]))
 		head--;
-	while (tail < command.len && is_inside(command.data[tail]))
+	while (tail < command.len && tr_utf8_is_inside(command.data[tail]))
 		tail++;
 	put_quoted((struct tr_text){ command.data, head }, to);
 	tr_buffer_put_literal(to, "\xe2\x80\xa6");

@@ -258,14 +258,14 @@ static void put_command(struct tr_script_text *script, const struct tr_command *
 	if (renamed) {
 		put_word(script, TR_TEXT("bash"));
 		put_word(script, TR_TEXT("-c"));
-		put_word(script, TR_TEXT("exec -a \"$0\" \"$@\""));
+		put_word(script, TR_TEXT("exec -a \"$0\" -- \"$@\""));
 		put_word(script, name);
 	} else if (memchr(program.data, '=', program.len) ||
 		   tr_text_starts(program, TR_TEXT("-"))) {
-		/* env(1) would take it for a variable, or for an option */
+		/* env(1) would take it for a variable, or for an option, and so would exec */
 		put_word(script, TR_TEXT("sh"));
 		put_word(script, TR_TEXT("-c"));
-		put_word(script, TR_TEXT("exec \"$0\" \"$@\""));
+		put_word(script, TR_TEXT("\"$0\" \"$@\""));
 	}
 	put_word(script, program);
 	for (size_t i = 1; i < command->argc; i++)

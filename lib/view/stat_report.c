@@ -109,11 +109,10 @@ static void report_instant(struct tr_report *report, const char *name, int64_t i
 static void report_times(const struct tr_stat *stat, struct tr_report *report)
 {
 	const struct tr_runs *runs = &stat->runs.runs;
-	int64_t span;
 
-	if (runs->earliest == TR_INSTANT_NONE ||
-	    __builtin_sub_overflow(runs->latest, runs->earliest, &span))
+	if (runs->earliest == TR_INSTANT_NONE)
 		return;
+	int64_t span = runs->latest - runs->earliest;
 	report_instant(report, "from", runs->earliest);
 	report_instant(report, "to", runs->latest);
 	tr_report_seconds(report, "seconds", span);

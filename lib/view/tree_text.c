@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/utf8.h"
 #include "process/forest.h"
 #include "process/shell.h"
 
@@ -143,7 +144,7 @@ static void cut(struct tr_tree_text *tree)
 	if (!width)
 		return;
 	for (size_t i = 0; i < tree->line.len; i++) {
-		if (((unsigned char)tree->line.data[i] & 0xc0) == 0x80)
+		if (tr_utf8_is_inside(tree->line.data[i]))
 			continue;
 		if (++count == width)
 			last = i;

@@ -325,10 +325,11 @@ need_terminal() {
 	[ -z "$stderr" ]
 }
 
-# ten records, the second half so late that progress is shown meanwhile
+# ten records, the second half so late that progress is shown meanwhile, which begins a second
+# after the tool does
 in_two_parts() {
 	many 10 | head -5
-	sleep 1.4
+	sleep 2.5
 	many 10 | tail -n +6
 }
 

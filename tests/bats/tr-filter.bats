@@ -63,7 +63,8 @@ column() {
 	run -2 tr-filter exec missing.trec
 	run -2 tr-filter --fields=name -c exec "$filter"
 	run -2 tr-filter --raw exec "$filter"
-	run -2 tr-filter --rebase --fields=envtop exec "$filter"
+	run -2 tr-filter --rebase --fields=envtop exec z.trec
+	[[ $output == *'does not go with --fields'* ]]
 	run -2 tr-filter --merge -v "$filter"
 	run -2 tr-filter --merge --context=none "$filter"
 	run -2 tr-filter --merge --definitions=all "$filter"

@@ -7,7 +7,7 @@
 
 static bool is_detail(struct tr_apitrace_parse *parse, unsigned wanted)
 {
-	unsigned detail;
+	unsigned detail = 0;
 	return tr_apitrace_byte(parse, &detail) && detail == wanted;
 }
 

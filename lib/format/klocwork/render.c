@@ -39,6 +39,7 @@ static void name_field(struct tr_error *err, struct tr_text key)
 	struct tr_error inner = *err;
 	tr_error_set(err, inner.cause, "%.*s: %s", (int)(key.len > 60 ? 60 : key.len), key.data,
 		     inner.text);
+	err->pattern = inner.pattern;
 }
 
 /* A literal as compact JSON. */

@@ -20,7 +20,8 @@ struct tr_strace_clock_state {
 
 /*
  * Seconds since the midnight before the log, of a time of day (HH:MM:SS) that was printed behind
- * one of `last` seconds: half a day back is a midnight that has passed.
+ * one of `last` seconds: half a day back is a midnight that has passed,
+ * and what is up to an hour late is of the day before.
  */
 uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time);
 
