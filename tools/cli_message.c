@@ -3,10 +3,8 @@
 
 #include "cli_private.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "core/utf8.h"
 
@@ -35,21 +33,6 @@ static void put_escaped(struct tr_text text, struct tr_buffer *to)
 			tr_buffer_put(to, p, len);
 			p += len;
 		}
-	}
-}
-
-/* In one write, so that the lines of parallel tools do not mix. */
-void tr_cli_say(struct tr_cli *cli, struct tr_text text)
-{
-	tr_cli_progress_clear(cli);
-	while (text.len) {
-		ssize_t n = write(STDERR_FILENO, text.data, text.len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return; /* nowhere left to complain */
-		text.data += n;
-		text.len -= (size_t)n;
 	}
 }
 

@@ -166,13 +166,6 @@ void tr_cli_progress_wait(struct tr_cli *cli)
 	tr_cli_attention = 1; /* the next record ends the wait */
 }
 
-void tr_cli_progress_clear(struct tr_cli *cli)
-{
-	if (cli->private->progress_up)
-		(void)!write(STDERR_FILENO, "\r\033[K", 4);
-	cli->private->progress_up = false;
-}
-
 void tr_cli_progress_end(struct tr_cli *cli)
 {
 	struct itimerval off = { { 0, 0 }, { 0, 0 } };

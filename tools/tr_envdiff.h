@@ -80,7 +80,7 @@ struct tr_envdiff {
 	struct tr_buffer map, line, scratch, top_line;
 };
 
-/* Reports it; always false. */
+/* tr_envdiff_memory.c: reports it; always false. */
 bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff);
 
 /* tr_envdiff_run.c: reads all operands. */

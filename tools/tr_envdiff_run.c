@@ -10,18 +10,6 @@
 
 #include "tr_envdiff.h"
 
-bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
-{
-	struct tr_error err;
-
-	if (envdiff->lineage)
-		tr_environments_error(tr_lineage_pool(envdiff->lineage), &err);
-	else
-		tr_error_memory(&err);
-	tr_cli_abort(envdiff->cli, &err);
-	return false;
-}
-
 /* What is to be compared has to be known, even where it is not shown. */
 static bool judge(void *context, struct tr_text name, bool fold, unsigned *verdict)
 {

@@ -248,14 +248,6 @@ bool tr_filter_sated(const struct tr_filter *filter);
 /* Lines are written, neither rows nor a count. */
 bool tr_filter_writes_lines(const struct tr_filter *filter);
 
-/* The line as it came, or as the record was built. False: it cannot be written, or stop. */
-bool tr_filter_line_of(struct tr_filter *filter, struct tr_record *record, struct tr_text *line);
-
-/* What is written for the record: the row of --fields, its line, nothing for -c. False: cannot be.
- */
-bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
-		      struct tr_text *text);
-
 /* The taker of the sieve (sieve.h), where no limit and no fields are asked for. */
 bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line,
 		    const struct tr_columns *columns);
@@ -272,6 +264,16 @@ bool tr_filter_drain(struct tr_filter *filter);
 
 /* Reports it; always false. */
 bool tr_filter_out_of_memory(struct tr_filter *filter);
+
+/* tr_filter_render.c */
+
+/* The line as it came, or as the record was built. False: it cannot be written, or stop. */
+bool tr_filter_line_of(struct tr_filter *filter, struct tr_record *record, struct tr_text *line);
+
+/* What is written for the record: the row of --fields, its line, nothing for -c. False: cannot be.
+ */
+bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
+		      struct tr_text *text);
 
 /* tr_filter_rebase.c: False: stop. */
 
@@ -293,12 +295,11 @@ bool tr_filter_settle_rebase(struct tr_filter *filter);
 bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 
-/* The frame tells now what it could not before: decides what is open and can be. */
-bool tr_filter_decide_calls(struct tr_filter *filter);
+/* A call has returned and was judged: decides what is open, where another frame tells more of it. */
+bool tr_filter_returned(struct tr_filter *filter, unsigned kinds);
 
 /* No leave, and no parent, will come any more: decides what is open. */
 bool tr_filter_end_calls(struct tr_filter *filter);
-void tr_call_free(struct tr_call *call);
 
 /* tr_filter_merge.c: False: stop. */
 bool tr_filter_merge_begin(struct tr_filter *filter);
@@ -323,8 +324,8 @@ unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_re
 enum tr_match tr_filter_in_sets(struct tr_filter *filter, const struct tr_record *record,
 				bool open);
 
-/* A call has returned and was judged: another frame may begin. False: stop. */
-bool tr_filter_returned(struct tr_filter *filter, unsigned kinds);
+/* A call has returned: another frame may begin. True: that tells of open calls what it did not. */
+bool tr_filter_end_frame(struct tr_filter *filter, unsigned kinds);
 
 /* Nothing that follows in this file can be in the sets. */
 bool tr_filter_past_sets(const struct tr_filter *filter);

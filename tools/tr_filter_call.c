@@ -11,13 +11,6 @@
 
 #include "call/join.h"
 
-void tr_call_free(struct tr_call *call)
-{
-	if (!call)
-		return;
-	free(call);
-}
-
 /* Task and seq: the leave has the same. */
 static struct tr_text call_key(struct tr_filter *filter, const struct tr_record *record)
 {
@@ -68,7 +61,7 @@ static void end_call(struct tr_call *call)
 {
 	if (call->item)
 		call->item->call = NULL;
-	tr_call_free(call);
+	free(call);
 }
 
 /* Puts a copy of an enter into the queue: it is judged when its leave is there. */
@@ -235,6 +228,21 @@ static bool leave_call(struct tr_filter *filter, struct tr_call *call, struct tr
 	return tr_filter_emit(filter, TR_ITEM_LEAVE, text, call) && tr_filter_drain(filter);
 }
 
+/* The frame tells now what it could not before: decides what is open and can be. */
+static bool decide_calls(struct tr_filter *filter)
+{
+	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
+		if (call->match == TR_MATCH_OPEN && !decide(filter, call, NULL, true))
+			return false;
+	}
+	return tr_filter_drain(filter);
+}
+
+bool tr_filter_returned(struct tr_filter *filter, unsigned kinds)
+{
+	return !tr_filter_end_frame(filter, kinds) || decide_calls(filter);
+}
+
 bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
 {
 	struct tr_call *call = take_call(filter, call_key(filter, record));
@@ -242,15 +250,6 @@ bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in
 	bool fine = call ? leave_call(filter, call, record) : lone_leave(filter, record, in_tree);
 
 	return fine && tr_filter_returned(filter, kinds);
-}
-
-bool tr_filter_decide_calls(struct tr_filter *filter)
-{
-	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
-		if (call->match == TR_MATCH_OPEN && !decide(filter, call, NULL, true))
-			return false;
-	}
-	return tr_filter_drain(filter);
 }
 
 bool tr_filter_end_calls(struct tr_filter *filter)
@@ -268,7 +267,7 @@ bool tr_filter_end_calls(struct tr_filter *filter)
 	fine = tr_filter_drain(filter) && fine;
 	for (struct tr_call *call = filter->calls.first, *next; call; call = next) {
 		next = call->behind;
-		tr_call_free(call);
+		free(call);
 	}
 	tr_map_clear(&filter->calls.by_key);
 	filter->calls.first = filter->calls.last = NULL;

@@ -1,7 +1,9 @@
-/* What is decided goes out: lines, rows, or nothing but a count. */
+/* What is decided goes out, or behind what waits: lines, rows, or nothing but a count. */
 #include "config.h"
 
 #include "tr_filter.h"
+
+#include <stdlib.h>
 
 bool tr_filter_out_of_memory(struct tr_filter *filter)
 {
@@ -45,61 +47,6 @@ static bool put_line(struct tr_filter *filter, struct tr_text line)
 	if (filter->definitions.waiting && !tr_definitions_write(&filter->definitions, line, out))
 		return tr_filter_out_of_memory(filter);
 	return put(filter->cli, line);
-}
-
-static bool render_row(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave)
-{
-	struct tr_buffer *to = &filter->text;
-	size_t count = tr_field_list_count(filter->fields);
-
-	for (size_t i = 0; i < count; i++) {
-		struct tr_error err;
-		if (i > 0)
-			tr_buffer_put_byte(to, '\t');
-		if (tr_field_list_write(filter->fields, i, record, leave, filter->raw, to, &err))
-			continue;
-		if (err.cause != TR_CAUSE_NONE)
-			tr_cli_report_record(filter->cli, record, &err, false);
-		if (!filter->raw)
-			tr_buffer_put_byte(to, '-');
-	}
-	tr_buffer_put_byte(to, filter->nul ? '\0' : '\n');
-	return !to->failed || tr_filter_out_of_memory(filter);
-}
-
-bool tr_filter_line_of(struct tr_filter *filter, struct tr_record *record, struct tr_text *line)
-{
-	struct tr_error err;
-
-	*line = record->line;
-	if (line->data)
-		return true;
-	tr_buffer_reset(&filter->text);
-	switch (tr_record_write(record, &filter->text, &err)) {
-	case TR_OK:
-		*line = tr_buffer_text(&filter->text);
-		return true;
-	case TR_FATAL:
-		return tr_filter_out_of_memory(filter);
-	default:
-		tr_cli_report_record(filter->cli, record, &err, true);
-		return false;
-	}
-}
-
-bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
-		      struct tr_text *text)
-{
-	if (tr_filter_writes_lines(filter)) {
-		if (!tr_filter_line_of(filter, record, text))
-			return false;
-		return !filter->rebases || tr_filter_rebase(filter, record, text);
-	}
-	tr_buffer_reset(&filter->text);
-	if (filter->fields && !render_row(filter, record, leave))
-		return false;
-	*text = tr_buffer_text(&filter->text);
-	return true;
 }
 
 static bool drain(struct tr_filter *filter, struct tr_queue *queue);
@@ -167,7 +114,7 @@ static bool emit_leave(struct tr_filter *filter, struct tr_text line, struct tr_
 {
 	bool kept = !call || call->kept;
 
-	tr_call_free(call);
+	free(call);
 	return !kept || !tr_filter_writes_lines(filter) || put_line(filter, line);
 }
 
@@ -244,14 +191,14 @@ bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_
 {
 	/* only a limit can part a leave from its enter */
 	if (!filter->limited && type == TR_ITEM_LEAVE)
-		tr_call_free(call);
+		free(call);
 	if (!filter->limited)
 		call = NULL;
 	if (!filter->queue.first)
 		return emit(filter, type, text, call);
 	struct tr_item *item = tr_queue_add(&filter->queue, type, text, call);
 	if (!item && type == TR_ITEM_LEAVE)
-		tr_call_free(call);
+		free(call);
 	if (!item)
 		return tr_filter_out_of_memory(filter);
 	if (type == TR_ITEM_SELECTED) {
@@ -271,7 +218,7 @@ static bool drain_item(struct tr_filter *filter, const struct tr_item *item, boo
 	if (fine)
 		return emit(filter, item->type, item->text, item->call);
 	if (item->type == TR_ITEM_LEAVE)
-		tr_call_free(item->call);
+		free(item->call);
 	return false;
 }
 

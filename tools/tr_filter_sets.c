@@ -81,16 +81,16 @@ enum tr_match tr_filter_in_sets(struct tr_filter *filter, const struct tr_record
 	return tr_call_set_has(&sets->frames, sets->frame, kinds) ? TR_MATCH_YES : TR_MATCH_NO;
 }
 
-bool tr_filter_returned(struct tr_filter *filter, unsigned kinds)
+bool tr_filter_end_frame(struct tr_filter *filter, unsigned kinds)
 {
 	struct tr_call_sets *sets = &filter->sets;
 	enum tr_call_set_rest rest = sets->rest;
 
 	if (!sets->has_frames || !(kinds & TR_CALL_END_FRAME))
-		return true;
+		return false;
 	sets->frame++;
 	sets->rest = tr_call_set_rest(&sets->frames, sets->frame);
-	return sets->rest == rest || tr_filter_decide_calls(filter);
+	return sets->rest != rest;
 }
 
 bool tr_filter_past_sets(const struct tr_filter *filter)

@@ -1,6 +1,7 @@
 /*
- * The recursive descent parser, in three files: what connects tests (parse.c),
- * tests (parse_test.c), fields (parse_field.c).
+ * The recursive descent parser, in four files: what connects tests (parse.c),
+ * tests (parse_test.c), fields (parse_field.c), and the step to the next token,
+ * on which they all stand (parse_token.c).
  */
 #ifndef TR_EXPR_PARSE_H
 #define TR_EXPR_PARSE_H

@@ -85,9 +85,11 @@ struct tr_trace {
 	uint64_t total;	      /* of all operands; 0: not known */
 };
 
-/* trace_place.c */
+/* trace_operand.c */
 enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
 				     struct tr_error *err);
+
+/* trace_place.c */
 void tr_trace_close_place(struct tr_trace *trace);
 /* Messages need a place even where it cannot be opened. member may be NULL. False: memory. */
 bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char *member,

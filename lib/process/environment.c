@@ -81,13 +81,6 @@ bool tr_environments_are_folded(const struct tr_environments *pool)
 	return pool->fold;
 }
 
-struct tr_environment *tr_environment_retain(struct tr_environment *env)
-{
-	if (env)
-		env->references++;
-	return env;
-}
-
 bool tr_environment_is_whole(const struct tr_environment *env)
 {
 	return !env->origin;
@@ -96,21 +89,6 @@ bool tr_environment_is_whole(const struct tr_environment *env)
 bool tr_environment_is_unknown(const struct tr_environment *env)
 {
 	return env->origin == env;
-}
-
-void tr_environment_release(struct tr_environments *pool, struct tr_environment *env)
-{
-	while (env && --env->references == 0) {
-		struct tr_environment *base = env->base;
-		tr_environments_drop(pool, env);
-		for (size_t i = 0; i < env->count; i++) {
-			tr_atom_release(&pool->atoms, env->entries[i].name);
-			tr_atom_release(&pool->atoms, env->entries[i].value);
-		}
-		tr_trie_release(&pool->atoms, env->trie);
-		free(env);
-		env = base;
-	}
 }
 
 static struct tr_environment *allocate(size_t count)

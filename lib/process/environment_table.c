@@ -86,3 +86,25 @@ void tr_environments_keep_alone(struct tr_environments *pool, struct tr_environm
 	env->hash = mix(0, env);
 	tr_environments_keep(pool, env);
 }
+
+struct tr_environment *tr_environment_retain(struct tr_environment *env)
+{
+	if (env)
+		env->references++;
+	return env;
+}
+
+void tr_environment_release(struct tr_environments *pool, struct tr_environment *env)
+{
+	while (env && --env->references == 0) {
+		struct tr_environment *base = env->base;
+		tr_environments_drop(pool, env);
+		for (size_t i = 0; i < env->count; i++) {
+			tr_atom_release(&pool->atoms, env->entries[i].name);
+			tr_atom_release(&pool->atoms, env->entries[i].value);
+		}
+		tr_trie_release(&pool->atoms, env->trie);
+		free(env);
+		env = base;
+	}
+}

@@ -31,7 +31,7 @@ struct tr_chrome {
 	int64_t base, now; /* nanoseconds; ordinals of records count as microseconds */
 	uint64_t records;
 	bool named[TR_CHROME_GROUPS];
-	struct tr_map tasks;	/* struct tr_chrome_task by id */
+	struct tr_map tasks;	/* struct task of chrome_event.c, by id */
 	uint64_t strange_tasks; /* those whose id is no small number */
 	struct tr_arena arena;	/* of tasks */
 	struct tr_chrome_calls calls;
@@ -39,7 +39,7 @@ struct tr_chrome {
 };
 
 /*
- * An event in chrome->line: begin opens it with what all have, then fields are
+ * chrome_event.c: an event in chrome->line: begin opens it with what all have, then fields are
  * appended (",\"dur\":…"), end writes it.
  */
 void tr_chrome_begin(struct tr_chrome *chrome, char phase, struct tr_text name_json,

@@ -45,11 +45,6 @@ void tr_html_free(struct tr_html *html)
 	free(html);
 }
 
-size_t tr_html_spans(const struct tr_html *html)
-{
-	return html->spans.len / sizeof(struct tr_html_span);
-}
-
 uint64_t tr_html_left(const struct tr_html *html)
 {
 	return html->left;

@@ -227,3 +227,8 @@ bool tr_html_write(struct tr_html *html, struct tr_error *err)
 	tr_output_put_text(html->out, tr_text_from(rest));
 	return true;
 }
+
+size_t tr_html_spans(const struct tr_html *html)
+{
+	return html->spans.len / sizeof(struct tr_html_span);
+}

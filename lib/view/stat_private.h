@@ -81,7 +81,12 @@ bool tr_stat_blocks_report(const struct tr_stat_blocks *blocks, struct tr_report
 			   size_t top);
 void tr_stat_blocks_free(struct tr_stat_blocks *blocks);
 
-/* A table of a tally. what: its last column. False: memory is out. */
+/*
+ * stat_tally.c: a table of a tally. what: its last column, or the columns that
+ * its texts make, NULL at the end. False: memory is out.
+ */
+bool tr_stat_tally_report_by(const struct tr_tally *tally, struct tr_report *report,
+			     const char *name, const char *const *what, size_t top);
 bool tr_stat_tally_report(const struct tr_tally *tally, struct tr_report *report, const char *name,
 			  const char *what, size_t top);
 

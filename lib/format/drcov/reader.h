@@ -49,7 +49,7 @@ struct tr_drcov_reader {
 	uint64_t at;	      /* line or offset of what is in out */
 };
 
-/* reader.c */
+/* reader_share.c: hands out the line in out. */
 enum tr_status tr_drcov_deliver(struct tr_drcov_reader *reader, struct tr_record **record,
 				struct tr_error *err);
 /* TR_WARN, with the place where the window begins. */
@@ -60,6 +60,9 @@ void tr_drcov_mark(struct tr_drcov_reader *reader);
 enum tr_status tr_drcov_peek_line(struct tr_drcov_reader *reader, struct tr_text *line,
 				  struct tr_error *err);
 void tr_drcov_skip_line(struct tr_drcov_reader *reader, struct tr_text line);
+/* Adds a TAB and `key=`, and a string. */
+void tr_drcov_put_key(struct tr_drcov_reader *reader, const char *key);
+void tr_drcov_put_string(struct tr_drcov_reader *reader, struct tr_text text);
 /* Adds `.key="text"` where text is not what is usual. */
 void tr_drcov_put_odd(struct tr_drcov_reader *reader, const char *key, struct tr_text text,
 		      const struct tr_buffer *usual);

@@ -28,13 +28,13 @@ static inline struct tr_text tr_etrace_string_text(const struct tr_etrace_event 
 	return (struct tr_text){ event->bytes.data + string->begin, string->len };
 }
 
-/* A child whose upid the tracer could not make. */
-bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
-				const struct tr_etrace_event *event);
-
 /* render_flags.c: adds to flags, one, or all that the event shows by itself. */
 void tr_etrace_flag(struct tr_etrace_render *r, struct tr_text what, struct tr_text tag);
 void tr_etrace_find_flags(struct tr_etrace_render *r);
+
+/* A child whose upid the tracer could not make. */
+bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
+				const struct tr_etrace_event *event);
 
 /* render_fields.c: the fields of the kind, and those behind the arrow. */
 void tr_etrace_put_fields(struct tr_etrace_render *r, const struct tr_etrace_task *task);

@@ -110,3 +110,14 @@ void tr_etrace_find_flags(struct tr_etrace_render *r)
 	if (tr_etrace_is_invalid_child(r->group, event))
 		tr_etrace_flag(r, TR_TEXT("invalid-child"), TR_TEXT(""));
 }
+
+bool tr_etrace_is_invalid_child(const struct tr_etrace_group *group,
+				const struct tr_etrace_event *event)
+{
+	enum { USUAL_BITS = 22 };
+	unsigned bits = group->pid_bits == TR_ETRACE_NO_PID ? USUAL_BITS : group->pid_bits;
+
+	/* all bits of the counter are set */
+	return event->type == TR_ETRACE_FORK && event->given & 1 &&
+	       event->numbers[0] >> bits == INT64_MAX >> bits;
+}
