@@ -41,10 +41,13 @@ struct tr_lineage {
  */
 enum { TR_LINEAGE_ORDER = 256 };
 
-/* lineage.c */
+/* lineage_heir.c */
 
 /* This is the first environment from now on. */
 void tr_lineage_set_top(struct tr_lineage *lineage, struct tr_environment *env);
+
+/* Its own out of what it tells and its parent's environment. False: memory. */
+bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const struct tr_value *map);
 
 /* lineage_park.c */
 
@@ -89,8 +92,5 @@ bool tr_lineage_lose_patience(struct tr_lineage *lineage);
 
 /* Forgets all who wait. */
 void tr_lineage_abandon(struct tr_lineage *lineage);
-
-/* lineage.c: own out of what it tells and its parent's environment. False: memory. */
-bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const struct tr_value *map);
 
 #endif
