@@ -56,7 +56,7 @@ static void set_target(struct repack *r)
 	if (!r->target)
 		tr_cli_usage(&r->cli, "unknown format '%s': see --list-formats", r->cli.argument);
 	else if (!(r->target->flags & TR_FORMAT_WRITES))
-		tr_cli_usage(&r->cli, "format '%s' can only be read", r->cli.argument);
+		tr_cli_usage(&r->cli, "format '%s' cannot be written", r->cli.argument);
 }
 
 static void set_level(struct repack *r, const char *text)
@@ -81,8 +81,8 @@ static void set_codec(struct repack *r)
 	r->codec = tr_codec_by_name(name);
 	if (!r->codec && !tr_text_is(name, "none"))
 		tr_cli_usage(&r->cli, "unknown codec '%.*s'", (int)name.len, name.data);
-	else if (!r->codec && equals)
-		tr_cli_usage(&r->cli, "codec none has no levels");
+	else if (equals && (!r->codec || r->codec->level_max == 0))
+		tr_cli_usage(&r->cli, "codec %.*s has no levels", (int)name.len, name.data);
 	else if (equals)
 		set_level(r, equals + 1);
 }

@@ -60,6 +60,7 @@ struct totext {
 	void *views[STYLES];
 	void *view;		     /* of style; NULL: not made yet */
 	struct tr_call_taker *taker; /* of view; NULL: it has none */
+	bool any;		     /* a record came that a view was asked to show */
 };
 
 static const struct tr_style *style_of_format(struct tr_text format)
@@ -172,6 +173,7 @@ static void put(struct totext *t, struct tr_record *record)
 		t->view = view_of(t, t->style);
 		t->taker = t->view && t->style->taker ? t->style->taker(t->view) : NULL;
 	}
+	t->any = t->any || record->type == TR_RECORD;
 	enum tr_status status = t->view ? t->style->put(t->view, record, &err) : TR_OK;
 	if (status != TR_OK)
 		trouble(t, status, record, &err);
@@ -200,6 +202,8 @@ static void show(struct totext *t)
 		if (status != TR_OK)
 			trouble(t, status, NULL, &err);
 	}
+	if (t->any && !t->cli.stop && tr_output_count(t->cli.out) == 0)
+		tr_cli_note(&t->cli, "there is nothing that style %s shows", t->style->name);
 }
 
 static void choose(struct totext *t)

@@ -84,6 +84,8 @@ static enum tr_status put_record(struct tr_segment_writer *base, struct tr_recor
 	if (status == TR_END) {
 		tr_misfits_add(&base->misfits, record->kind);
 		status = TR_OK;
+	} else {
+		base->fits = true;
 	}
 	/* whoever hears of a record that was left out takes it out of the trailer's count, too */
 	bool lost = status != TR_OK && err->severity == TR_DAMAGE;
@@ -130,5 +132,7 @@ enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
 	}
 	if (status == TR_OK && steps->tell)
 		status = steps->tell(base, err);
-	return status == TR_OK ? tr_misfits_tell(&base->misfits, steps->format, err) : status;
+	if (status != TR_OK)
+		return status;
+	return tr_misfits_tell(&base->misfits, steps->format, !base->fits, err);
 }

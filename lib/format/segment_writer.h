@@ -3,7 +3,7 @@
  * a trailer that should count them; one whose trailer is missing or miscounts
  * was filtered by other means, or its producer died, which is worth a note.
  * Kinds that have no place in the target format are counted, and told at the
- * end to those who ask.
+ * end to those who ask; to all where nothing else came.
  *
  * A format's own struct begins with a struct tr_segment_writer; its table of
  * steps says what it does where, and its struct tr_format has tr_segment_put
@@ -46,6 +46,7 @@ struct tr_segment_writer {
 
 	/* the whole stream */
 	struct tr_misfits misfits;
+	bool fits; /* some record was none of these */
 	bool ended, closed;
 };
 

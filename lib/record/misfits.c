@@ -20,7 +20,8 @@ void tr_misfits_add(struct tr_misfits *misfits, struct tr_text kind)
 	misfits->kinds[i].count++;
 }
 
-enum tr_status tr_misfits_tell(struct tr_misfits *misfits, const char *format, struct tr_error *err)
+enum tr_status tr_misfits_tell(struct tr_misfits *misfits, const char *format, bool were_all,
+			       struct tr_error *err)
 {
 	if (misfits->told == misfits->count)
 		return TR_OK;
@@ -28,6 +29,6 @@ enum tr_status tr_misfits_tell(struct tr_misfits *misfits, const char *format, s
 	tr_error_set(err, TR_CAUSE_INPUT, "records of kind %s have no place in %s: %" PRIu64,
 		     misfits->kinds[i].kind, format, misfits->kinds[i].count);
 	if (err)
-		err->severity = TR_DETAIL;
+		err->severity = were_all ? TR_NOTE : TR_DETAIL;
 	return TR_WARN;
 }

@@ -5,6 +5,7 @@
 #ifndef TR_RECORD_MISFITS_H
 #define TR_RECORD_MISFITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -22,8 +23,11 @@ struct tr_misfits {
 
 void tr_misfits_add(struct tr_misfits *misfits, struct tr_text kind);
 
-/* TR_WARN: the next of them, a detail (--verbose). TR_OK: that was all. */
-enum tr_status tr_misfits_tell(struct tr_misfits *misfits, const char *format,
+/*
+ * TR_WARN: the next of them, a detail (--verbose), or where they were all that
+ * came, a note: a file with nothing in it is not what was meant. TR_OK: that was all.
+ */
+enum tr_status tr_misfits_tell(struct tr_misfits *misfits, const char *format, bool were_all,
 			       struct tr_error *err);
 
 #endif

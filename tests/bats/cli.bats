@@ -160,7 +160,7 @@ need_terminal() {
 	many 100 >good.trec
 	run --separate-stderr -0 tr-totext --verbose --style=apitrace good.trec
 	[[ ${stderr_lines[19]} == *": note: a record of kind exec is not shown" ]]
-	[[ ${stderr_lines[20]} == "tr-totext: note: "*" more like this: a record of kind exec is not shown" ]]
+	[[ ${stderr_lines[21]} == "tr-totext: note: "*" more like this: a record of kind exec is not shown" ]]
 }
 
 @test "messages: nothing from outside reaches the terminal as a control sequence" {

@@ -54,6 +54,10 @@ setup() {
 		run -2 tr-repack -t trec -z $bad "$trec"
 		[[ ${lines[-1]} == "Try "* ]]
 	done
+	for bad in none snappy; do
+		run -2 tr-repack -t trec -z $bad=1 "$trec"
+		[ "${lines[0]}" = "tr-repack: codec $bad has no levels" ]
+	done
 	run -2 tr-repack -t trec -z snappy "$trec"
 	[[ $output == *"-O foreign=yes"* ]]
 	run -2 tr-repack -t trec -z brotli "$trec"
@@ -203,6 +207,29 @@ setup() {
 	[[ $stderr == *"note: records of kind sys have no place in klocwork: 2"* ]]
 	run --separate-stderr -2 tr-repack --strict -t klocwork -o out "$trec"
 	[ ! -e out ]
+}
+
+@test "where nothing has a place in the format, that is told" {
+	run --separate-stderr -0 tr-repack -t gnatcov -o out z.json
+	[ "${#stderr_lines[@]}" -eq 3 ]
+	[ "${stderr_lines[2]}" = "tr-repack: z.json: note: records of kind exec have no place in gnatcov: 176" ]
+	run --separate-stderr -0 tr-repack -q -t gnatcov -o out z.json
+	[ -z "$stderr" ]
+	# each member is a trace of its own
+	tar -cf in.tar z.json && cp "$top_srcdir/tests/data/apitrace/mt4.trace" . && tar -rf in.tar mt4.trace
+	run --separate-stderr -0 tr-repack -t klocwork -o out.tar in.tar
+	[[ $stderr == *"in.tar:mt4.trace: note: records of kind call have no place in klocwork: "* ]]
+	[[ $stderr != *z.json* ]]
+	# nothing is left of nothing
+	run --separate-stderr -0 bash -c 'tr-filter never z.json | tr-repack -t compdb'
+	[ -z "$stderr" ]
+}
+
+@test "-t: what cannot be written" {
+	for format in strace checkpoint; do
+		run -2 tr-repack -t $format z.json
+		[ "${lines[0]}" = "tr-repack: format '$format' cannot be written" ]
+	done
 }
 
 @test "archives in, archive out" {

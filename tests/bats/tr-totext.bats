@@ -140,6 +140,18 @@ END
 	run -2 tr-totext --strict mixed
 }
 
+@test "where a style shows nothing, that is told" {
+	for style in gnatcov gnatcov-src tree dot; do
+		run -0 --separate-stderr tr-totext --style=$style small
+		[ -z "$output" ]
+		[ "$stderr" = "tr-totext: note: there is nothing that style $style shows" ]
+		run -2 tr-totext --strict --style=$style small
+	done
+	printf '%%trec\t1\tformat=klocwork\n!end\t0\n' >none
+	run -0 tr-totext none
+	[ -z "$output" ]
+}
+
 @test "what is no value is shown as it is, and reported" {
 	printf 'call\t0\t-\tx y\tf\ta=01\tb\tc=2\t->\treturn=zz(\n' >bad
 	run -2 --separate-stderr tr-totext bad

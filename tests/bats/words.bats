@@ -29,6 +29,24 @@ page_options() {
 		grep -oE '(Fl|,) -?[A-Za-z0-9][a-z0-9-]*' | sed -E 's/^(Fl|,) /-/' | sort -u
 }
 
+# What a completion FILE offers for the last of WORDs (TOOL first); of zsh the specifications of all
+# the tool's options.
+offered() {
+	local file=$top_srcdir/completions/$1
+	shift
+	case $file in
+	*.bash)
+		bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trec_tools "$1"
+			printf "%s\n" "${COMPREPLY[@]}"' "$file" "$@" ;;
+	*.zsh)
+		# a zsh that waits sends SIGCONT, which takes the stop away that LeakSanitizer waits for
+		ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
+			zsh -fc 'setopt extendedglob; . "$0"; _trec_tools_options "$1"' "$file" "$1" ;;
+	*.fish)
+		fish --no-config -c 'source $argv[1]; complete -C "$argv[2..]"' "$file" "$@" ;;
+	esac
+}
+
 # The commands of a page: every indented literal display below EXAMPLES or COOKBOOK.
 page_examples() {
 	awk '/^\.Sh/ { on = /EXAMPLES|COOKBOOK/ } !on { next }
@@ -82,8 +100,7 @@ make_archives() {
 		help_options "$tool" | grep '^--' >help
 		for file in trec-tools.bash trec-tools.zsh trec-tools.fish; do
 			echo "$tool in $file"
-			"$top_srcdir/tests/bats/complete-options.sh" "$tool" "$top_srcdir/completions/$file" |
-				sort -u >completed
+			offered $file "$tool" -- | grep -oE '^\*?--[a-z0-9-]+' | tr -d '*' | sort -u >completed
 			[ -z "$(comm -23 help completed)" ] || { comm -23 help completed; return 1; }
 		done
 	done
@@ -108,24 +125,20 @@ make_archives() {
 
 @test "completions know choices, and the keys of -O" {
 	# the last word is the one to be completed
-	in_bash() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trec_tools "$1"
-		printf "%s\n" "${COMPREPLY[@]}"' - "$top_srcdir/completions/trec-tools.bash" "$@"; }
-	in_bash tr-parse -f k | grep -xF klocwork
-	in_bash tr-repack -t '' | sort >offered
+	offered trec-tools.bash tr-parse -f k | grep -xF klocwork
+	offered trec-tools.bash tr-repack -t '' | sort >offered
 	tr-parse --list-formats | awk -F'\t' '$3 == "yes" { print $1 }' | sort | diff - offered
-	in_bash tr-totext --style = gnatcov-s | grep -xF gnatcov-src
-	in_bash tr-repack -O qu | grep -xF quoting=
-	in_bash tr-repack -O quoting = | sort | diff <(printf '%s\n' auto gnu windows) -
-	in_bash tr-repack --option = quoting = w | grep -xF windows
+	offered trec-tools.bash tr-totext --style = gnatcov-s | grep -xF gnatcov-src
+	offered trec-tools.bash tr-repack -O qu | grep -xF quoting=
+	offered trec-tools.bash tr-repack -O quoting = | sort | diff <(printf '%s\n' auto gnu windows) -
+	offered trec-tools.bash tr-repack --option = quoting = w | grep -xF windows
 	touch file
-	in_bash tr-parse -O cwd = fi | grep -xF file
-	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
-		zsh -fc 'setopt extendedglob; . "$1"; _trec_tools_options tr-repack' - \
-		"$top_srcdir/completions/trec-tools.zsh" >specs
+	offered trec-tools.bash tr-parse -O cwd = fi | grep -xF file
+	offered trec-tools.zsh tr-repack >specs
 	grep '^\*-t\[.*:FORMAT:(.*klocwork' specs
 	grep '^\*-O\[.*:KEY=VALUE:(.*quoting=gnu ' specs
-	fish --no-config -c 'source $argv[1]; complete -C "tr-repack -t k"; complete -C "tr-repack -O quoting=w"' \
-		"$top_srcdir/completions/trec-tools.fish" | cut -f1 | diff <(printf '%s\n' klocwork kwspec quoting=windows) -
+	{ offered trec-tools.fish tr-repack -t k; offered trec-tools.fish tr-repack -O quoting=w; } |
+		cut -f1 | diff <(printf '%s\n' klocwork kwspec quoting=windows) -
 }
 
 @test "--as of tr-tojson names the formats that it takes" {
@@ -166,6 +179,8 @@ make_archives() {
 @test "every tool has a page, a version and examples in its help" {
 	for tool in $TOOLS; do
 		[ -f "$top_srcdir/man/$tool.1" ]
+		grep -q "^| $tool | " "$top_srcdir/README.md"
+		grep -q "^\.It Xr $tool 1$" "$top_srcdir/man/trec-tools.7"
 		"$tool" --version | head -n1 | grep -E "^$tool \(trec-tools\) [0-9]+\.[0-9]+\.[0-9]+$"
 		"$tool" --help | grep -q "^Examples:"
 	done
