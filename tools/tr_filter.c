@@ -97,8 +97,8 @@ static bool bad_expression(struct tr_cli *cli, const char *from, const char *tex
 	return tr_cli_usage(cli, "%s, byte %zu: %s", from, error->column, error->text);
 }
 
-/* A kind that no format has is legal, but a file of that name says what was meant. */
-static bool is_file_by_mistake(const struct tr_expr *expr, const char *text)
+/* A lone word is a kind, but no format has this one. */
+static bool is_unknown_kind(const struct tr_expr *expr)
 {
 	static const char known[] = " meta env envset exec fork exit signal comm sys line lost raw "
 				    "call enter leave section info block load unload loadaddr "
@@ -106,12 +106,31 @@ static bool is_file_by_mistake(const struct tr_expr *expr, const char *text)
 	struct tr_text kind;
 	char word[32];
 
-	if (!tr_expr_lone_kind(expr, &kind) || access(text, F_OK) != 0)
+	if (!tr_expr_lone_kind(expr, &kind))
 		return false;
 	if (kind.len + 3 > sizeof word)
 		return true;
 	snprintf(word, sizeof word, " %.*s ", (int)kind.len, kind.data);
 	return !strstr(known, word);
+}
+
+/* Such a kind is legal, but a file of that name says what was meant. */
+static bool is_file_by_mistake(const struct tr_expr *expr, const char *text)
+{
+	return is_unknown_kind(expr) && access(text, F_OK) == 0;
+}
+
+/* It stands where files are wanted, but there is none of that name, and it makes sense as one. */
+static bool is_expression_by_mistake(const char *text)
+{
+	struct tr_expr_error error;
+	struct tr_expr *expr = access(text, F_OK) != 0 && errno == ENOENT
+				       ? tr_expr_compile(tr_text_from(text), &error)
+				       : NULL;
+	bool makes_sense = expr && !is_unknown_kind(expr);
+
+	tr_expr_free(expr);
+	return makes_sense;
 }
 
 static bool add_state(struct tr_filter *filter, struct tr_expr *expr)
@@ -289,6 +308,11 @@ static bool take_operand(struct tr_filter *filter)
 				    "'%s': with -e, --tree and the like all operands are files "
 				    "(./%s)",
 				    text, text);
+	if (selects && cli->operand_count && is_expression_by_mistake(cli->operands[0]))
+		return tr_cli_usage(cli,
+				    "'%s' is no file: with -e, --tree and the like an expression "
+				    "wants -e before it",
+				    cli->operands[0]);
 	if (selects)
 		return true;
 	if (!text && !cli->operand_count)

@@ -105,6 +105,21 @@ column() {
 	run -0 tr-filter exec exec
 }
 
+@test "an expression in the place of a file is noticed" {
+	for expression in exec 'exec and seq > 1' '!exec'; do
+		run -2 --separate-stderr tr-filter --tree=100 "$expression" "$filter"
+		[ -z "$output" ]
+		[[ $stderr == *"'$expression' is no file: with -e, --tree and the like an expression wants -e before it"* ]]
+	done
+	# what may be the name of a file is one
+	run -2 --separate-stderr tr-filter -e exec build "$filter"
+	[[ $stderr == *"build: cannot open: "* ]]
+	[ -n "$output" ]
+	cp "$filter" exec
+	run -0 tr-filter --tree=100 exec
+	run -0 tr-filter --tree=100 - <exec
+}
+
 @test "-e: all have to hold; --expr-file" {
 	printf 'name\n  $= "/gcc"\n' >expr
 	tr-filter -e exec -e 'seq > 1' --expr-file=expr "$filter" >out
