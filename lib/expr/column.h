@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "expr/compare.h"
+#include "expr/many.h"
 #include "expr/walk.h"
 
 /*
@@ -18,6 +19,8 @@ static inline bool tr_test_equals(const struct tr_test *test, struct tr_text byt
 {
 	if (test->path.steps)
 		bytes = tr_walk_basename(bytes);
+	if (test->many)
+		return tr_many_has_text(test->many, bytes);
 	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
 		if (tr_text_equal(bytes, literal->text))
 			return true;

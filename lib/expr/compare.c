@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "expr/many.h"
+
 /* The bytes of a symbol's name. */
 static struct tr_text name_bytes(struct tr_compare *compare, const struct tr_name *name)
 {
@@ -86,6 +88,10 @@ static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
 static bool is_any_equal(struct tr_compare *compare, const struct tr_test *test,
 			 const struct tr_leaf *leaf)
 {
+	if (test->many && leaf->type != TR_LEAF_SYMBOL &&
+	    (!leaf->has_number || tr_many_takes(&leaf->number)))
+		return (leaf->type == TR_LEAF_TEXT && tr_many_has_text(test->many, leaf->bytes)) ||
+		       (leaf->has_number && tr_many_has_number(test->many, &leaf->number));
 	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
 		if (is_equal(compare, leaf, literal))
 			return true;

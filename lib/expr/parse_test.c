@@ -1,4 +1,5 @@
 /* One test: a field, an operator, and what it is compared with; or a kind. */
+#include "expr/many.h"
 #include "expr/parse.h"
 
 static struct tr_node *new_test(struct tr_parser *parser)
@@ -110,10 +111,14 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 		*last = literal;
 		last = &literal->next;
 		if (parser->token.type != TR_TOKEN_COMMA)
-			return tr_parse_expect(parser, TR_TOKEN_BRACE_END, ", or }");
+			break;
 		if (!tr_parse_advance(parser))
 			return false;
 	}
+	if (!tr_parse_expect(parser, TR_TOKEN_BRACE_END, ", or }"))
+		return false;
+	return tr_many_build(test, parser->lexer.arena) ||
+	       tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
 /* WORD{|WORD} behind "has". */

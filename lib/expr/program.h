@@ -66,6 +66,8 @@ struct tr_literal {
 	struct tr_literal *next;
 };
 
+struct tr_many;
+
 enum tr_test_op {
 	TR_OP_EXISTS,
 	TR_OP_EQ, /* any of the literals: "in" too */
@@ -87,6 +89,7 @@ struct tr_test {
 	size_t number; /* of the test in the expression, from 0 */
 	struct tr_path path;
 	struct tr_literal *literals;
+	struct tr_many *many;	/* the same to be searched; NULL: they are few */
 	struct tr_regex *regex; /* owned */
 	struct tr_test *next;	/* the test compiled before: for freeing */
 };

@@ -153,8 +153,8 @@ static const struct tr_literal *find_words(const struct tr_node *node)
 {
 	const struct tr_test *test = node->test;
 
-	if (node->type != TR_NODE_TEST || test->negated || test->path.steps || !is_plain(test) ||
-	    !tr_test_is_simple(test))
+	if (node->type != TR_NODE_TEST || test->negated || test->path.steps || test->many ||
+	    !is_plain(test) || !tr_test_is_simple(test))
 		return NULL;
 	for (const struct tr_literal *word = test->literals; word; word = word->next) {
 		if (tr_text_is(word->text, "-"))

@@ -105,6 +105,14 @@ column() {
 	run -0 tr-filter exec exec
 }
 
+@test "a long list to choose from costs a record no more than a short one" {
+	seq 100000 | awk '{ print "exec\t" NR "\t-\t" NR "\t/bin/" NR }' >many
+	seq 1000000 10 3000000 | paste -sd, | sed 's/.*/task in {5,&,99990..99999}/' >numbers
+	seq 1000000 10 3000000 | sed 's/.*/"&"/' | paste -sd, | sed 's/.*/basename(name) in {"5",&}/' >names
+	[ "$(timeout 10 tr-filter -q -c --expr-file=numbers many)" = 11 ]
+	[ "$(timeout 10 tr-filter -q -c --expr-file=names many)" = 1 ]
+}
+
 @test "an expression in the place of a file is noticed" {
 	for expression in exec 'exec and seq > 1' '!exec'; do
 		run -2 --separate-stderr tr-filter --tree=100 "$expression" "$filter"
