@@ -151,15 +151,30 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
 }
 
+/*
+ * No input had a line in it. Where the format is asked for, it says what it has
+ * for nothing: a list without entries is "[]". Else nothing comes of it, but -o
+ * has to be there.
+ */
+static void repack_nothing(struct repack *r)
+{
+	static const struct tr_trace_place nowhere;
+
+	r->format = r->target;
+	if (!r->target)
+		tr_cli_output(&r->cli, false);
+	else if (open_file(r, r->target, &nowhere))
+		r->writer = tr_cli_writer(&r->cli, r->target);
+}
+
 static void repack_file(struct repack *r)
 {
 	struct tr_trace_place *place;
 
 	while (tr_cli_step(&r->cli, &place))
 		repack_place(r, place, open_file);
-	/* of nothing comes nothing, but -o has to be there */
 	if (!r->cli.out && !r->cli.stop && r->cli.status == 0)
-		tr_cli_output(&r->cli, false);
+		repack_nothing(r);
 	repack_finish_writer(r);
 }
 

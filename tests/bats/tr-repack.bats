@@ -132,6 +132,25 @@ setup() {
 	[ ! -s out ]
 }
 
+@test "of nothing comes what the format has for nothing, where one is asked for" {
+	[ "$(tr-repack -t compdb </dev/null)" = "[]" ]
+	[ "$(tr-repack -t buildspec </dev/null | jq -c .)" = "[]" ]
+	[ "$(tr-repack -t compdb -z gzip </dev/null | zcat)" = "[]" ]
+	[ "$(tr-repack -t kwspec </dev/null)" = "version;108" ]
+	for format in klocwork bear gnatcov srctrace drcov etrace trec json; do
+		[ -z "$(tr-repack -t $format </dev/null)" ]
+	done
+	tr-repack -t apitrace --verify -o none.trace /dev/null
+	[ "$(tr-parse --identify none.trace)" = "none.trace: apitrace" ]
+	run -1 --separate-stderr tr-filter -c call none.trace
+	[ -z "$stderr" ]
+	# grep that found nothing
+	[ "$(tr-parse z.json | grep nothing | tr-repack -t compdb)" = "[]" ]
+	# a name that was mistyped is not nothing
+	run -2 --separate-stderr tr-repack -t compdb missing
+	[ -z "$output" ]
+}
+
 @test "damage upstream arrives, and the file stands" {
 	sed '4s/^/ /' "$trec" >bad
 	run -2 bash -c 'tr-parse bad 2>/dev/null | tr-repack -t trec -o out'

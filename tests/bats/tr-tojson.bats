@@ -175,6 +175,16 @@ count_records() {
 	done
 }
 
+@test "--as of a format: nothing is JSON, too" {
+	for format in compdb buildspec; do
+		[ "$(tr-tojson --as=$format </dev/null | jq -c .)" = "[]" ]
+		[ "$(tr-filter never "$top_srcdir/tests/data/trec/filter.trec" | tr-tojson --as=$format | jq -c .)" = "[]" ]
+	done
+	[ -z "$(tr-tojson --as=klocwork </dev/null)" ]
+	run -2 --separate-stderr tr-tojson --as=compdb missing
+	[ -z "$output" ]
+}
+
 @test "usage" {
 	run -2 tr-tojson --as=nothing small
 	[[ $output == *"no form of JSON: nothing"* ]]

@@ -162,7 +162,9 @@ static enum tr_status define(void *self, struct tr_record *definition, struct tr
 static enum tr_status close_trace(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
-	(void)err;
+	/* a trace without calls is one all the same; a head that was cut is in the tail */
+	if (!writer->begun && !writer->tail.len && begin_trace(writer, NULL, err) == TR_FATAL)
+		return TR_FATAL;
 	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->tail));
 	return TR_OK;
 }
