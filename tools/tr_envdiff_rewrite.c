@@ -92,9 +92,8 @@ static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, cons
 {
 	struct tr_error err;
 
-	tr_error_set(&err, TR_CAUSE_INPUT, "%s: left out, for it may hold what is not to be shown",
-		     why);
-	err.pattern = why;
+	tr_error_say_in(&err, TR_CAUSE_INPUT, why,
+			"%s: left out, for it may hold what is not to be shown", why);
 	envdiff->left_out++;
 	tr_cli_report_record(envdiff->cli, record, &err, false);
 	return !envdiff->cli->stop;

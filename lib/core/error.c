@@ -41,9 +41,29 @@ void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format,
 
 void tr_error_say(struct tr_error *err, enum tr_cause cause, const char *message)
 {
-	tr_error_set(err, cause, "%s", message);
+	tr_error_say_in(err, cause, message, "%s", message);
+}
+
+void tr_error_say_in(struct tr_error *err, enum tr_cause cause, const char *message,
+		     const char *frame, ...)
+{
+	va_list args;
+	va_start(args, frame);
+	tr_error_set_args(err, cause, frame, args);
+	va_end(args);
 	if (err)
 		err->pattern = message;
+}
+
+void tr_error_name(struct tr_error *err, struct tr_text name)
+{
+	enum { SHOWN = 60 };
+	if (!err || err->cause == TR_CAUSE_MEMORY)
+		return;
+	char text[TR_ERROR_TEXT];
+	int shown = name.len < SHOWN ? (int)name.len : SHOWN;
+	if (snprintf(text, sizeof text, "%.*s: %s", shown, name.data, err->text) >= 0)
+		memcpy(err->text, text, sizeof text);
 }
 
 void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ...)

@@ -77,7 +77,17 @@ void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format,
  */
 void tr_error_say(struct tr_error *err, enum tr_cause cause, const char *message);
 
-/* The same for who has arguments of its own. */
+/*
+ * The same for one of several messages within the words of a frame: these are the text, and
+ * message, a string constant, is what alike errors share.
+ */
+void tr_error_say_in(struct tr_error *err, enum tr_cause cause, const char *message,
+		     const char *frame, ...) __attribute__((format(printf, 4, 5)));
+
+/* Puts "name: " in front of what err says, unless memory is out. */
+void tr_error_name(struct tr_error *err, struct tr_text name);
+
+/* The same as tr_error_set for who has arguments of its own. */
 void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 

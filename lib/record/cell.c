@@ -130,9 +130,8 @@ bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_te
 		*to = *p;
 		const char *reason = *p == '\\' ? read_escape(p, end, to, &len) : NULL;
 		if (reason) {
-			tr_error_set(err, TR_CAUSE_INPUT, "%s: %.*s", reason, (int)(end - p), p);
-			if (err)
-				err->pattern = reason;
+			tr_error_say_in(err, TR_CAUSE_INPUT, reason, "%s: %.*s", reason,
+					(int)(end - p), p);
 			return false;
 		}
 		to++;

@@ -156,7 +156,8 @@ bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct
 
 /*
  * The same of a field, parsed or not; members: of one that is a map, without its
- * braces. False also where it is bad. What was appended then means nothing.
+ * braces. False also where it is bad; err names the field. What was appended then
+ * means nothing.
  */
 bool tr_json_from_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 			struct tr_error *err);

@@ -116,10 +116,16 @@ bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct
 bool tr_json_from_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 			struct tr_error *err)
 {
-	if (field->text.data)
-		return tr_json_from_literal(field->text, record->arena, to, err);
-	const struct tr_value *value = tr_field_value(record, field, err);
-	return value && from_value(value, to, err);
+	bool done;
+	if (field->text.data) {
+		done = tr_json_from_literal(field->text, record->arena, to, err);
+	} else {
+		const struct tr_value *value = tr_field_value(record, field, err);
+		done = value && from_value(value, to, err);
+	}
+	if (!done)
+		tr_error_name(err, field->key);
+	return done;
 }
 
 bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field,
@@ -133,9 +139,8 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 		return false;
 	}
 	if (to->data[begin] != '{') {
-		enum { SHOWN = 60 };
-		int shown = field->key.len < SHOWN ? (int)field->key.len : SHOWN;
-		tr_error_set(err, TR_CAUSE_INPUT, "%.*s: no map", shown, field->key.data);
+		tr_error_set(err, TR_CAUSE_INPUT, "no map");
+		tr_error_name(err, field->key);
 		return false;
 	}
 	size_t members = to->len - begin - 2;

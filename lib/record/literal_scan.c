@@ -17,17 +17,15 @@ bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(reason, sizeof reason, format, args);
 	va_end(args);
-	tr_error_set(scan->err, TR_CAUSE_INPUT, "malformed at %zu: %s",
-		     (size_t)(at - scan->begin) + 1, reason);
-	scan->err->pattern = format;
+	tr_error_say_in(scan->err, TR_CAUSE_INPUT, format, "malformed at %zu: %s",
+			(size_t)(at - scan->begin) + 1, reason);
 	return false;
 }
 
 bool tr_scan_fail_reason(struct tr_scan *scan, const char *at, const char *reason)
 {
-	tr_scan_fail(scan, at, "%s", reason);
-	if (scan->err)
-		scan->err->pattern = reason;
+	tr_error_say_in(scan->err, TR_CAUSE_INPUT, reason, "malformed at %zu: %s",
+			(size_t)(at - scan->begin) + 1, reason);
 	return false;
 }
 

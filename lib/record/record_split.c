@@ -115,9 +115,7 @@ static bool next_column(struct columns *columns, struct tr_text *column)
 
 static void report(const struct columns *columns, const char *reason, struct tr_error *err)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "column %u: %s", columns->number, reason);
-	if (err)
-		err->pattern = reason;
+	tr_error_say_in(err, TR_CAUSE_INPUT, reason, "column %u: %s", columns->number, reason);
 }
 
 enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)

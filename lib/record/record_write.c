@@ -5,16 +5,6 @@
 #include "record/record.h"
 #include "record/record_private.h"
 
-/* Puts the name of the place in front of what err says. */
-static void say_where(struct tr_error *err, struct tr_text place)
-{
-	if (!err || err->cause == TR_CAUSE_MEMORY)
-		return;
-	struct tr_error reason = *err;
-	tr_error_set(err, reason.cause, "%.*s: %s", (int)place.len, place.data, reason.text);
-	err->pattern = reason.pattern;
-}
-
 static bool write_cell(struct tr_record *record, const struct tr_cell *cell, const char *column,
 		       struct tr_buffer *to, struct tr_error *err)
 {
@@ -25,7 +15,7 @@ static bool write_cell(struct tr_record *record, const struct tr_cell *cell, con
 	}
 	if (tr_cell_respell(cell->text, false, record->arena, to, err))
 		return true;
-	say_where(err, tr_text_from(column));
+	tr_error_name(err, tr_text_from(column));
 	return false;
 }
 
@@ -126,13 +116,13 @@ static bool write_field(void *context, struct tr_field *field, const struct tr_e
 		return false;
 	}
 	if (!tr_cell_respell(field->key, true, w->record->arena, w->to, w->err)) {
-		say_where(w->err, TR_TEXT("key"));
+		tr_error_name(w->err, TR_TEXT("key"));
 		return false;
 	}
 	tr_buffer_put_byte(w->to, '=');
 	if (write_value(w->record, field, w->to, w->err))
 		return true;
-	say_where(w->err, field->key);
+	tr_error_name(w->err, field->key);
 	return false;
 }
 

@@ -62,8 +62,7 @@ static void note(struct tr_json_view *view, enum tr_status status, const struct 
 static void trouble(struct tr_json_view *view, struct tr_text where, struct tr_error *why)
 {
 	enum tr_status status = why->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	if (status == TR_WARN)
-		tr_error_set(why, why->cause, "%.*s: %s", (int)where.len, where.data, why->text);
+	tr_error_name(why, where);
 	note(view, status, why);
 }
 

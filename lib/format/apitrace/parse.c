@@ -21,8 +21,7 @@ void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, con
 			 uint64_t number)
 {
 	parse->outcome = TR_APITRACE_BAD;
-	tr_error_set(&parse->error, TR_CAUSE_INPUT, "%" PRIu64 " is %s", number, what);
-	parse->error.pattern = what;
+	tr_error_say_in(&parse->error, TR_CAUSE_INPUT, what, "%" PRIu64 " is %s", number, what);
 	tr_error_at_offset(&parse->error, tr_apitrace_offset(parse, where));
 }
 

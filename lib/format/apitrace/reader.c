@@ -74,12 +74,12 @@ static void say_call(const struct tr_apitrace_reader *reader, struct tr_error *e
 {
 	struct tr_error why = *err;
 	if (reader->begun)
-		tr_error_set(err, why.cause, "at call %" PRIu64 ": %s%s", reader->event.call,
-			     why.text, behind);
+		tr_error_say_in(err, why.cause, why.pattern, "at call %" PRIu64 ": %s%s",
+				reader->event.call, why.text, behind);
 	else
-		tr_error_set(err, why.cause, "at the head of the trace: %s%s", why.text, behind);
+		tr_error_say_in(err, why.cause, why.pattern, "at the head of the trace: %s%s",
+				why.text, behind);
 	err->offset = why.offset;
-	err->pattern = why.pattern;
 }
 
 /* Something is to be said of a record that is passed on all the same. */

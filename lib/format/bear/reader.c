@@ -281,8 +281,7 @@ static enum tr_status report(struct tr_reader *reader, struct tr_text object, co
 	tr_buffer_put_text(line, tr_text_from(why));
 	tr_buffer_put_byte(line, '"');
 	reader->stranger = true;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s: kept as a raw record", why);
-	err->pattern = why;
+	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%s: kept as a raw record", why);
 	tr_error_at_line(err, reader->source_line);
 	return TR_WARN;
 }

@@ -113,8 +113,7 @@ static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 
 static enum tr_status misfit(const char *what, struct tr_error *err)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
-	err->pattern = what;
+	tr_error_say_in(err, TR_CAUSE_INPUT, what, "left out: %s", what);
 	return TR_WARN;
 }
 

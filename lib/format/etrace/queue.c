@@ -56,8 +56,8 @@ void tr_etrace_entry_tell(const struct tr_etrace_queue *queue, const struct tr_e
 			tr_error_set(err, TR_CAUSE_INPUT, "the tracer lost lines");
 		break;
 	case TR_ETRACE_RAW:
-		tr_error_set(err, TR_CAUSE_INPUT, "%s: kept as a raw record", entry->reason);
-		err->pattern = entry->reason;
+		tr_error_say_in(err, TR_CAUSE_INPUT, entry->reason, "%s: kept as a raw record",
+				entry->reason);
 		break;
 	default:
 		tell_flags(queue, entry, err);

@@ -9,8 +9,7 @@
 
 static enum tr_status bad(struct tr_error *err, const char *what)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
-	err->pattern = what;
+	tr_error_say_in(err, TR_CAUSE_INPUT, what, "left out: %s", what);
 	return TR_WARN;
 }
 

@@ -38,8 +38,10 @@ static void put_raw(struct putting *p, struct tr_text spelling, struct tr_text w
 	put_tagged("$raw", spelling, p->to);
 	if (why->cause == TR_CAUSE_MEMORY)
 		p->out_of_memory = true;
-	if (!p->noted)
-		tr_error_set(p->err, why->cause, "%.*s: %s", (int)where.len, where.data, why->text);
+	if (!p->noted && p->err) {
+		*p->err = *why;
+		tr_error_name(p->err, where);
+	}
 	p->noted = true;
 }
 

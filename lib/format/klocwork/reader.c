@@ -243,11 +243,10 @@ static enum tr_status take_blank(struct reader *reader, struct tr_error *err)
 /* The line is reported now and handed out with the next call. */
 static enum tr_status report_garbage(struct reader *reader, struct tr_error *err)
 {
-	const char *pattern = err->pattern;
 	reader->garbage = true;
 	memcpy(reader->reason, err->text, sizeof reader->reason);
-	tr_error_set(err, TR_CAUSE_INPUT, "%s: kept as a raw record", reader->reason);
-	err->pattern = pattern;
+	tr_error_say_in(err, TR_CAUSE_INPUT, err->pattern, "%s: kept as a raw record",
+			reader->reason);
 	tr_error_at_line(err, reader->source_line);
 	return TR_WARN;
 }

@@ -33,34 +33,6 @@ enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocw
 	return TR_OK;
 }
 
-/* A message about a field gets the field's name in front. */
-static void name_field(struct tr_error *err, struct tr_text key)
-{
-	struct tr_error inner = *err;
-	tr_error_set(err, inner.cause, "%.*s: %s", (int)(key.len > 60 ? 60 : key.len), key.data,
-		     inner.text);
-	err->pattern = inner.pattern;
-}
-
-/* A literal as compact JSON. */
-static bool put_literal(struct tr_record *record, struct tr_text key, struct tr_text literal,
-			struct tr_buffer *to, struct tr_error *err)
-{
-	if (tr_json_from_literal(literal, record->arena, to, err))
-		return true;
-	name_field(err, key);
-	return false;
-}
-
-static bool put_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
-		      struct tr_error *err)
-{
-	if (tr_json_from_field(record, field, to, err))
-		return true;
-	name_field(err, field->key);
-	return false;
-}
-
 static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
 {
 	tr_json_string_from_bytes(bytes, to);
@@ -157,7 +129,7 @@ static bool put_member(struct tr_record *record, struct tr_text prefix, struct t
 	if (!field)
 		return true;
 	tr_buffer_put_text(to, prefix);
-	return put_field(record, field, to, err);
+	return tr_json_from_field(record, field, to, err);
 }
 
 static bool put_executable(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
@@ -189,7 +161,10 @@ static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fiel
 	if (!overrides->envdiff.data)
 		return true;
 	tr_buffer_put_text(to, prefix);
-	return put_literal(record, TR_TEXT("env"), overrides->envdiff, to, err);
+	if (tr_json_from_literal(overrides->envdiff, record->arena, to, err))
+		return true;
+	tr_error_name(err, TR_TEXT("env"));
+	return false;
 }
 
 static bool put_members(struct tr_record *record, const struct tr_klocwork_fields *fields,
@@ -250,7 +225,7 @@ static bool put_object(struct tr_record *record, const char *key, struct tr_fiel
 		return false;
 	}
 	tr_buffer_put_byte(to, ':');
-	if (!put_field(record, value, to, err))
+	if (!tr_json_from_field(record, value, to, err))
 		return false;
 	tr_buffer_put_byte(to, '}');
 	return true;
@@ -291,7 +266,7 @@ static bool put_context(struct tr_record *record, struct tr_buffer *to, struct t
 		return put_object(record, "env", field, to, err);
 	/* an object of several keys that is no event has no name: it is the value */
 	if (record->name.type == TR_CELL_ABSENT)
-		return put_field(record, field, to, err);
+		return tr_json_from_field(record, field, to, err);
 	return put_object(record, NULL, field, to, err);
 }
 

@@ -140,8 +140,8 @@ static void put_raw(struct tr_strace_reader *reader, struct tr_text text, const 
 	tr_buffer_put_text(&reader->head, tr_text_from(reason));
 	tr_buffer_put_byte(&reader->head, '"');
 	tr_strace_emit(reader, &reader->here);
-	tr_error_set(&reader->trouble, TR_CAUSE_INPUT, "%s: kept as a raw record", reason);
-	reader->trouble.pattern = reason;
+	tr_error_say_in(&reader->trouble, TR_CAUSE_INPUT, reason, "%s: kept as a raw record",
+			reason);
 	tr_error_at_line(&reader->trouble, reader->here.line);
 }
 

@@ -115,6 +115,15 @@ static void check_writer(void)
 		      "! -: column 6: field without =\n",
 		      "values that have no place");
 	check_written(&tr_format_klocwork,
+		      HEADER "exec\t0\t-\t1\ta\textra={\"x\":0x1}\nexec\t1\t-\t2\ta\textra=7\n"
+			     "exec\t2\t-\t3\ta\textra={\nmeta\t3\t-\t-\tx\tvalue=b64:\n!end\t0\n",
+		      "",
+		      "! -: extra: JSON has no place for an address\n"
+		      "! -: extra: no map\n"
+		      "! -: extra: malformed at 2: key expected\n"
+		      "! -: value: JSON has no place for a blob\n",
+		      "messages name the field");
+	check_written(&tr_format_klocwork,
 		      HEADER "exec\t6\t-\t2\ta\tparent=7\tppid=9\n"
 			     "exec\t7\t-\t9\ta\tparent=6\tppid=2\n!end\t2\n",
 		      "{\"id\":2,\"parent_id\":9,\"executable\":\"a\"}\n"
