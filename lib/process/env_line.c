@@ -109,14 +109,29 @@ static bool next_column(struct tr_text *rest, struct tr_text *column)
 	return true;
 }
 
-static bool has_old(struct tr_text rest)
+static bool stands_in_front(struct tr_text column)
 {
+	const struct tr_text keys[] = { TR_TEXT("parent="), TR_TEXT("ppid="), TR_TEXT("cwd=") };
+	return is_one_of(column, keys, sizeof keys / sizeof *keys);
+}
+
+/*
+ * In front of which column the field goes: the first that tells the environment,
+ * the one behind argv, or the first of those that argv would stand before.
+ */
+static const char *find_place(struct tr_text rest)
+{
+	const char *behind_argv = NULL, *behind_others = NULL;
 	struct tr_text column;
 	while (next_column(&rest, &column)) {
 		if (tells(column))
-			return true;
+			return column.data;
+		if (tr_text_starts(column, TR_TEXT("argv=")))
+			behind_argv = rest.data + 1;
+		else if (!behind_others && !stands_in_front(column))
+			behind_others = column.data;
 	}
-	return false;
+	return behind_argv ? behind_argv : behind_others;
 }
 
 static void put_new(const char *key, struct tr_text map, struct tr_buffer *to)
@@ -138,16 +153,15 @@ bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map, s
 	if (!tr_record_from_line(&record, line, NULL))
 		return false;
 	struct tr_text rest = record.rest;
-	bool old = has_old(rest);
+	const char *place = find_place(rest);
 	tr_buffer_put_text(to, tr_text_span(line.data, rest.data));
 	while (next_column(&rest, &column)) {
-		bool told = tells(column);
-		if (!told && !tr_text_starts(column, TR_TEXT(".raw=")))
-			tr_buffer_put(to, column.data - 1, column.len + 1);
-		if (!put && (told || (!old && tr_text_starts(column, TR_TEXT("argv="))))) {
+		if (column.data == place) {
 			put = true;
 			put_new(key, map, to);
 		}
+		if (!tells(column) && !tr_text_starts(column, TR_TEXT(".raw=")))
+			tr_buffer_put(to, column.data - 1, column.len + 1);
 	}
 	if (!put)
 		put_new(key, map, to);

@@ -22,8 +22,8 @@ bool tr_heir_is_silent(const struct tr_heir *heir);
 
 /*
  * Appends an exec record's line with key=map in the place of whatever told its
- * environment, else behind argv, else at the end; without them where map is
- * empty. A .raw that would tell it too is left out. False: memory is out.
+ * environment, else behind argv or where that would end; without them where map
+ * is empty. A .raw that would tell it too is left out. False: memory is out.
  */
 bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map,
 		     struct tr_buffer *to);

@@ -234,6 +234,16 @@ small() {
 	sed '2d' w.trec | tr-envdiff --keep=PATH | grep -qF 'envdiff={"PATH":null}'
 }
 
+@test "the environment stands in its place among the fields" {
+	printf '%s\n' $'%trec\t1\tformat=klocwork' $'env\t0\t-\t-\t-\tvars={}' \
+		$'exec\t1\t-\t1\ta\tppid=9\tcwd="/"\tflagged=["orphan"]' \
+		$'exec\t2\t-\t2\ta\tcwd="/"\targv=["a"]\tcpu=1' $'exec\t3\t-\t3\ta' $'exec\t4\t-\t4\ta\textra={}' \
+		$'exec\t5\t-\t5\ta\tppid=9' $'!end\t6' >in
+	tr-envdiff --base=none in | sed 's/\tenv={}//' | cmp - in
+	[ "$(tr-envdiff --base=none in | grep ^exec | cut -f6- | tr '\t\n' ' ;')" = \
+		'ppid=9 cwd="/" env={} flagged=["orphan"];cwd="/" argv=["a"] env={} cpu=1;env={};env={} extra={};ppid=9 env={};' ]
+}
+
 @test "--keep, --drop and --mask" {
 	small
 	run -0 tr-envdiff --keep='[AP]*' s.trec

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "format/klocwork/id.h"
 #include "format/klocwork/object.h"
 #include "record/record.h"
 
@@ -57,23 +58,11 @@ static const char *plain_number(const char *p, const char *end)
 	return plain ? p : NULL;
 }
 
-/*
- * What an id is compared by: numbers with a point or an exponent by their value,
- * others as they are written, so that none beyond 64 bits is taken for another.
- */
+/* What an id that is a number is compared by, as a piece. */
 static struct tr_klocwork_piece number_key(struct tr_klocwork_object *object, struct tr_text number)
 {
-	struct tr_buffer *text = &object->text;
-	size_t begin = text->len;
-	bool real = false;
-	for (size_t i = 0; i < number.len; i++)
-		real |= number.data[i] == '.' || (number.data[i] | 0x20) == 'e';
-	struct tr_json json = { number.data, number.data + number.len };
-	struct tr_error ignored;
-	if (real && is_value(tr_json_spell(&json, text, NULL, &ignored)))
-		return piece_since(object, begin);
-	text->len = begin;
-	tr_buffer_put_text(text, number);
+	size_t begin = object->text.len;
+	tr_klocwork_number_key(number, &object->text);
 	return piece_since(object, begin);
 }
 

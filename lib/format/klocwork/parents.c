@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "format/klocwork/id.h"
 
 enum { RING = TR_KLOCWORK_AHEAD + 2 };
 
@@ -74,24 +75,24 @@ static void resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint
 	}
 }
 
-bool tr_klocwork_names_nobody(struct tr_text parent_id)
+struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *parents,
+						   struct tr_text id, struct tr_text parent_id)
 {
-	return !parent_id.data || tr_text_is(parent_id, "-1") || tr_text_is(parent_id, "null");
+	struct tr_klocwork_parent parent = { TR_NO_POSITION, false, false };
+	if (!tr_klocwork_names_nobody(parent_id) &&
+	    !tr_klocwork_ids_find(&parents->ids, parent_id, &parent.seq)) {
+		parent.seq = TR_NO_POSITION;
+		parent.orphan = id.data && tr_text_equal(id, parent_id);
+		parent.waits = !parent.orphan;
+	}
+	return parent;
 }
 
-bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id,
-			       struct tr_text parent_id, uint64_t seq,
-			       struct tr_klocwork_parent *parent)
+bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
+			       const struct tr_klocwork_parent *parent)
 {
-	*parent = (struct tr_klocwork_parent){ TR_NO_POSITION, false, false };
 	parents->events = true;
-	if (!tr_klocwork_names_nobody(parent_id) &&
-	    !tr_klocwork_ids_find(&parents->ids, parent_id, &parent->seq)) {
-		parent->seq = TR_NO_POSITION;
-		parent->orphan = id.data && tr_text_equal(id, parent_id);
-		parent->waits = !parent->orphan;
-		parents->orphans += parent->orphan;
-	}
+	parents->orphans += parent->orphan;
 	if (!id.data)
 		return true;
 	if (parents->waiting)
@@ -130,10 +131,12 @@ bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 			       struct tr_text wanted)
 {
 	size_t slot = (parents->first + parents->count) % RING;
-	char *bytes = malloc(line.len + wanted.len);
-	if (!bytes)
+	size_t size = line.len + wanted.len;
+	char *bytes = size ? malloc(size) : NULL;
+	if (size && !bytes)
 		return false;
-	memcpy(bytes, line.data, line.len);
+	if (line.len)
+		memcpy(bytes, line.data, line.len);
 	if (wanted.len)
 		memcpy(bytes + line.len, wanted.data, wanted.len);
 	parents->queue[slot] = *record;
@@ -143,15 +146,15 @@ bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 	parents->queue[slot].zero = tr_text_is(wanted, "0");
 	parents->wanted[slot] = wanted.len ? hash_id(wanted) : 0;
 	parents->waiting += wanted.len > 0;
-	parents->bytes += line.len;
+	parents->bytes += record->weight;
 	parents->count++;
 	return true;
 }
 
 /*
  * The slot of the record for which the first of the queue has to wait: itself,
- * or one that its parent, not yet there either, waits for. Without the second a
- * circle would close behind its back. RING: none.
+ * or an ancestor, which may stand behind it. Without the second a circle would
+ * close behind its back. RING: none.
  */
 static size_t blocking_slot(struct tr_klocwork_parents *parents)
 {
@@ -160,8 +163,8 @@ static size_t blocking_slot(struct tr_klocwork_parents *parents)
 		size_t slot = (size_t)(record - parents->queue);
 		if (parents->wanted[slot])
 			return slot;
-		bool later = record->parent != TR_NO_POSITION && record->parent > record->seq;
-		record = later ? find_queued(parents, record->parent) : NULL;
+		record = record->parent == TR_NO_POSITION ? NULL
+							  : find_queued(parents, record->parent);
 	}
 	return RING;
 }
@@ -180,15 +183,26 @@ struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents 
 	return &parents->queue[parents->first];
 }
 
+struct tr_klocwork_queued *tr_klocwork_parents_at(struct tr_klocwork_parents *parents, size_t i)
+{
+	return i < parents->count ? queued(parents, i) : NULL;
+}
+
+void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents)
+{
+	struct tr_klocwork_queued *record = &parents->queue[parents->first];
+	parents->bytes -= record->weight;
+	free(record->bytes);
+	parents->first = (parents->first + 1) % RING;
+	parents->count--;
+}
+
 void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to)
 {
 	struct tr_klocwork_queued *record = &parents->queue[parents->first];
 	tr_klocwork_line_finish((struct tr_text){ record->bytes, record->length }, &record->gaps,
 				record->parent, record->orphan, to);
-	parents->bytes -= record->length;
-	free(record->bytes);
-	parents->first = (parents->first + 1) % RING;
-	parents->count--;
+	tr_klocwork_parents_drop(parents);
 }
 
 void tr_klocwork_line_finish(struct tr_text line, const struct tr_klocwork_gaps *gaps,

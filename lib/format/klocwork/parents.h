@@ -23,18 +23,31 @@
 
 enum {
 	TR_KLOCWORK_AHEAD = 256,	  /* records that queue behind one that waits */
-	TR_KLOCWORK_AHEAD_BYTES = 1 << 20 /* and their bytes */
+	TR_KLOCWORK_AHEAD_BYTES = 1 << 20 /* and their bytes in the trace */
 };
 
-/* A finished line, or one that may still get its parent. */
+/* The parent that a record to be written names. */
+struct tr_klocwork_named {
+	uint64_t parent; /* TR_NO_POSITION: none */
+	bool by_seq;	 /* the number that the stream has for it: it is not written yet */
+	bool tells;	 /* the record's difference is against that parent's environment */
+};
+
+/* A record that is finished, or may still get its parent. */
 struct tr_klocwork_queued {
-	uint64_t seq, source_line, source_offset;
+	uint64_t seq;
 	uint64_t parent; /* seq, or TR_NO_POSITION */
 	bool orphan;
-	bool zero; /* waits for the id 0, which may also be nobody's */
-	struct tr_klocwork_gaps gaps;
-	char *bytes; /* the line without its LF, and the id that it waits for */
+	bool zero;     /* waits for the id 0, which may also be nobody's */
+	size_t weight; /* its bytes in the trace */
+	char *bytes;   /* the line without its LF, and the id that it waits for */
 	size_t length, wanted_length;
+
+	/* for who reads */
+	uint64_t source_line, source_offset;
+	struct tr_klocwork_gaps gaps;
+	/* for who writes */
+	struct tr_klocwork_named named;
 };
 
 struct tr_klocwork_parents {
@@ -49,20 +62,19 @@ struct tr_klocwork_parents {
 void tr_klocwork_parents_init(struct tr_klocwork_parents *parents);
 void tr_klocwork_parents_free(struct tr_klocwork_parents *parents);
 
-/* What is known of an event when it comes. */
 struct tr_klocwork_parent {
 	uint64_t seq; /* TR_NO_POSITION: none, or not yet */
 	bool waits;
 	bool orphan;
 };
 
-/* Does a parent_id (JSON text; data NULL: absent) stand for nobody? */
-bool tr_klocwork_names_nobody(struct tr_text parent_id);
+/* What is known when an event with these ids (keys, see id.h; data NULL: absent) comes. */
+struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *parents,
+						   struct tr_text id, struct tr_text parent_id);
 
-/* An event with these ids (JSON texts; data NULL: absent) comes as record seq. False: memory. */
-bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id,
-			       struct tr_text parent_id, uint64_t seq,
-			       struct tr_klocwork_parent *parent);
+/* It comes as record seq, above all before. False: memory. */
+bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
+			       const struct tr_klocwork_parent *parent);
 
 /* A version line, or with `soft` a creator or env line, comes. */
 void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft);
@@ -70,7 +82,8 @@ void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft);
 /* Nothing more comes, or nothing for now: who waits waits in vain. */
 void tr_klocwork_parents_settle(struct tr_klocwork_parents *parents);
 
-/* Queues a copy of a record's line (no LF). wanted: parent_id, where it waits. False: memory. */
+/* Queues a copy of a record's line (no LF). wanted: parent_id's key, where it waits. False: memory.
+ */
 bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 			       const struct tr_klocwork_queued *record, struct tr_text line,
 			       struct tr_text wanted);
@@ -84,7 +97,13 @@ static inline bool tr_klocwork_parents_busy(const struct tr_klocwork_parents *pa
 /* The first of the queue when it is to leave now, else NULL. */
 struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents);
 
-/* Appends the line with parent and flag in their places, and LF; takes it out of the queue. */
+/* The i-th of the queue; NULL: there are not so many. */
+struct tr_klocwork_queued *tr_klocwork_parents_at(struct tr_klocwork_parents *parents, size_t i);
+
+/* Takes the first out of the queue. */
+void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents);
+
+/* The same; before that, appends the line with parent and flag in their places, and LF. */
 void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to);
 
 /* Appends a line with what is known put in its places, and LF. */

@@ -140,7 +140,8 @@ static struct tr_klocwork_queued here(const struct reader *reader)
 					    .source_line = reader->source_line,
 					    .source_offset =
 						    reader->in->offset + reader->unit.begin,
-					    .parent = TR_NO_POSITION };
+					    .parent = TR_NO_POSITION,
+					    .weight = reader->unit.length };
 }
 
 static enum tr_status read_event(struct reader *reader, struct tr_record **record,
@@ -149,11 +150,11 @@ static enum tr_status read_event(struct reader *reader, struct tr_record **recor
 	const struct tr_klocwork_object *object = &reader->object;
 	struct tr_klocwork_parents *parents = &reader->parents;
 	struct tr_klocwork_queued queued = here(reader);
-	struct tr_klocwork_parent parent;
 	struct tr_text none = { NULL, 0 };
 	struct tr_text id = tr_klocwork_object_piece(object, object->id);
 	struct tr_text parent_id = tr_klocwork_object_piece(object, object->parent_id);
-	if (!tr_klocwork_parents_event(parents, id, parent_id, reader->seq, &parent))
+	struct tr_klocwork_parent parent = tr_klocwork_parents_find(parents, id, parent_id);
+	if (!tr_klocwork_parents_event(parents, id, reader->seq, &parent))
 		return tr_error_memory(err);
 	/* a line that goes out at once needs no gaps to be filled later */
 	bool at_once = !parent.waits && !parent.orphan && !tr_klocwork_parents_busy(parents);

@@ -1,24 +1,44 @@
 #include "format/klocwork/render.h"
 
+#include <string.h>
+
 #include "core/input.h"
+#include "format/klocwork/id.h"
 #include "record/json.h"
 #include "record/literal.h"
 
-static void note_field(struct tr_field *field, struct tr_klocwork_fields *fields)
+/* Where a field with that key is noted; NULL: it does not matter here. */
+static struct tr_field **place_of(struct tr_klocwork_fields *fields, struct tr_text key)
 {
-	const struct {
-		struct tr_text key;
-		struct tr_field **field;
-	} known[] = {
-		{ TR_TEXT("parent"), &fields->parent },	  { TR_TEXT("ppid"), &fields->ppid },
-		{ TR_TEXT("cwd"), &fields->cwd },	  { TR_TEXT("argv"), &fields->argv },
-		{ TR_TEXT("envdiff"), &fields->envdiff }, { TR_TEXT("envtop"), &fields->envtop },
-		{ TR_TEXT("env"), &fields->env },	  { TR_TEXT("extra"), &fields->extra },
-		{ TR_TEXT(".raw"), &fields->raw },
-	};
-	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-		if (tr_text_equal(field->key, known[k].key))
-			*known[k].field = field;
+#define TRY(name, field) \
+	if (memcmp(key.data, name, sizeof name - 1) == 0) \
+		return &fields->field;
+	/* the length tells most apart: this is asked for every field of every record */
+	switch (key.len) {
+	case sizeof "cwd" - 1:
+		TRY("cwd", cwd)
+		TRY("env", env)
+		break;
+	case sizeof "argv" - 1:
+		TRY("argv", argv)
+		TRY("ppid", ppid)
+		TRY(".raw", raw)
+		break;
+	case sizeof "extra" - 1:
+		TRY("extra", extra)
+		break;
+	case sizeof "parent" - 1:
+		TRY("parent", parent)
+		TRY("envtop", envtop)
+		break;
+	case sizeof "envdiff" - 1:
+		TRY("envdiff", envdiff)
+		break;
+	default:
+		break;
+	}
+#undef TRY
+	return NULL;
 }
 
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
@@ -28,8 +48,11 @@ enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocw
 	enum tr_status status = tr_record_split(record, err);
 	if (status != TR_OK)
 		return status;
-	for (size_t i = 0; i < record->count; i++)
-		note_field(&record->fields[i], fields);
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field **place = place_of(fields, record->fields[i].key);
+		if (place)
+			*place = &record->fields[i];
+	}
 	return TR_OK;
 }
 
@@ -75,15 +98,6 @@ static bool is_json(struct tr_text bytes)
 	return whole;
 }
 
-/* Most ids: digits without a zero in front, as they are. */
-static bool is_plain_number(struct tr_text text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-	return text.len && (text.data[0] != '0' || text.len == 1);
-}
-
 bool tr_klocwork_render_id(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	const struct tr_cell *cell =
@@ -93,7 +107,7 @@ bool tr_klocwork_render_id(struct tr_record *record, struct tr_buffer *to, struc
 		tr_error_set(err, TR_CAUSE_INPUT, "neither task nor seq: the event has no id");
 		return false;
 	}
-	if (cell->type == TR_CELL_TEXT && is_plain_number(cell->text)) {
+	if (cell->type == TR_CELL_TEXT && tr_klocwork_id_is_plain(cell->text)) {
 		tr_buffer_put_text(to, cell->text);
 		return true;
 	}

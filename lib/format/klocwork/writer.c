@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/decimal.h"
-#include "format/klocwork/ids.h"
+#include "format/klocwork/id.h"
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
 #include "format/klocwork/render.h"
@@ -21,16 +20,10 @@ struct writer {
 
 	/* the segment */
 	bool begun; /* something of it was written */
-	/* seq of each exec written, to its id where that is a number */
-	struct tr_klocwork_ids written;
-	/* parents that were not there yet, to how often they were named */
-	struct tr_klocwork_ids later;
-	/* ids of the execs written, where they did not come from a klocwork trace */
-	struct tr_klocwork_ids tasks;
-	struct tr_klocwork_kin kin;
 	struct tr_klocwork_env env;
 
 	/* the whole stream */
+	struct tr_klocwork_kin kin;
 	struct tr_klocwork_tally tally;
 };
 
@@ -45,11 +38,16 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 	struct writer *writer = self;
 	(void)err;
 	writer->begun = false;
-	tr_klocwork_ids_forget(&writer->written);
-	tr_klocwork_ids_forget(&writer->later);
-	tr_klocwork_ids_forget(&writer->tasks);
-	tr_klocwork_kin_forget(&writer->kin);
-	tr_klocwork_env_end(&writer->env);
+	tr_klocwork_kin_end(&writer->kin);
+	tr_klocwork_env_end(&writer->env, writer->kin.count);
+	return TR_OK;
+}
+
+static enum tr_status close_trace(void *self, struct tr_error *err)
+{
+	struct writer *writer = self;
+	(void)err;
+	tr_klocwork_kin_finish(&writer->kin);
 	return TR_OK;
 }
 
@@ -69,66 +67,24 @@ static void put_raw(struct writer *writer, struct tr_text bytes)
 		writer->amid_line = bytes.data[bytes.len - 1] != '\n';
 }
 
+static bool is_version(const struct tr_record *record)
+{
+	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
+	       tr_text_is(record->name.text, "version");
+}
+
 /* A trace has a version line; a stream that was no klocwork trace, or has lost it, gets one. */
 static enum tr_status begin_trace(struct writer *writer, struct tr_record *record,
 				  struct tr_error *err)
 {
-	bool version = tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
-		       tr_text_is(record->name.text, "version");
-	bool missing = !writer->begun && !writer->base.faithful && !version;
+	bool missing = !writer->begun && !writer->base.faithful && !is_version(record);
 	writer->begun = true;
 	if (!missing)
 		return TR_OK;
 	put_line(writer, TR_TEXT("{\"version\":101}\n{\"creator\":\"" PACKAGE_STRING "\"}\n"));
+	tr_klocwork_kin_supplied(&writer->kin);
 	tr_error_set(err, TR_CAUSE_INPUT, "version and creator were not in the stream: supplied");
 	return note(err);
-}
-
-/* Where the record's parent is, and the parent's id as JSON text where it is a number. */
-static enum tr_klocwork_place find_parent(struct writer *writer,
-					  const struct tr_klocwork_fields *fields, uint64_t *parent,
-					  uint64_t *id)
-{
-	struct tr_cell cell = { .type = TR_CELL_TEXT };
-	if (!fields->parent)
-		return TR_KLOCWORK_ROOT;
-	const struct tr_value *value = fields->parent->value;
-	if (fields->parent->text.data)
-		cell.text = fields->parent->text;
-	else if (value->type == TR_UINT)
-		cell = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = value->as.number };
-	if (!tr_cell_number(&cell, parent))
-		return TR_KLOCWORK_ROOT;
-	bool there = tr_klocwork_ids_find_number(&writer->written, *parent, id);
-	return there ? TR_KLOCWORK_WRITTEN : TR_KLOCWORK_STRANGER;
-}
-
-/* A parent that is not there, or not yet. False: memory is out. */
-static bool count_stranger(struct writer *writer, uint64_t parent)
-{
-	uint64_t times = 0;
-	(void)tr_klocwork_ids_find_number(&writer->later, parent, &times);
-	writer->tally.strangers++;
-	return tr_klocwork_ids_put_number(&writer->later, parent, times + 1);
-}
-
-/* The record is written: whoever names it as parent is right to do so. */
-static bool remember(struct writer *writer, const struct tr_record *record, uint64_t seq)
-{
-	uint64_t id, times;
-	if (!tr_klocwork_kin_event(&writer->kin, record, seq))
-		return false;
-	if (seq == TR_NO_POSITION)
-		return true;
-	if (tr_klocwork_ids_find_number(&writer->later, seq, &times) && times) {
-		writer->tally.strangers -= times;
-		if (!tr_klocwork_ids_put_number(&writer->later, seq, 0))
-			return false;
-	}
-	if (record->task.type == TR_CELL_ABSENT || !tr_cell_number(&record->task, &id))
-		id = seq;
-	return tr_klocwork_ids_put_number(&writer->written, seq, id) &&
-	       (writer->base.faithful || tr_klocwork_ids_put_number(&writer->tasks, id, seq));
 }
 
 /* TR_OK: .raw was written. TR_END: there is none that holds. */
@@ -169,57 +125,41 @@ static enum tr_status render_exec(struct writer *writer, struct tr_record *recor
 }
 
 /*
- * What stands as parent_id where the record did not come from a klocwork trace.
- * There the parent is an event of the trace or nobody (-1); elsewhere it may be
- * a process that never ran a program of its own, or one that was not watched.
+ * Sets parent_id where the record did not come from a klocwork trace. There the
+ * parent is an event of the trace or nobody (-1); elsewhere it may be a process
+ * that never ran a program of its own, or one that was not watched. False: memory.
  */
-static struct tr_text foreign_parent(struct writer *writer, struct tr_record *record,
-				     const struct tr_klocwork_fields *fields,
-				     enum tr_klocwork_place place, uint64_t id, char *digits)
+static bool adopt(struct writer *writer, struct tr_record *record,
+		  const struct tr_klocwork_fields *fields, struct tr_klocwork_parentage *parentage,
+		  struct tr_klocwork_overrides *overrides)
 {
-	struct tr_text none = { NULL, 0 };
-	struct tr_buffer text = tr_buffer_over(digits, TR_DECIMAL_MAX);
-	uint64_t seq;
-
 	bool foreign = !writer->base.faithful && writer->base.headed;
-	if (writer->base.faithful || place == TR_KLOCWORK_STRANGER || (!foreign && fields->ppid))
-		return none;
-	if (place == TR_KLOCWORK_WRITTEN) {
-		tr_buffer_put_decimal(&text, id);
-		return tr_buffer_text(&text);
-	}
-	if (!foreign)
-		return none;
-	struct tr_value *ppid = fields->ppid ? tr_field_value(record, fields->ppid, NULL) : NULL;
-	if (!ppid || ppid->type != TR_UINT ||
-	    tr_klocwork_ids_find_number(&writer->tasks, ppid->as.number, &seq))
-		return none;
-	return TR_TEXT("-1");
+	bool root = parentage->place == TR_KLOCWORK_ROOT;
+	if (writer->base.faithful || parentage->place == TR_KLOCWORK_STRANGER ||
+	    (!foreign && fields->ppid))
+		return true;
+	if (!root && !tr_klocwork_kin_id(&writer->kin, parentage->parent, record->arena,
+					 &overrides->parent_id))
+		return false;
+	/* a process that nobody names may be known all the same: that id stays */
+	if (root && foreign && !tr_klocwork_names_nobody(parentage->parent_id) &&
+	    parentage->read.seq == TR_NO_POSITION)
+		overrides->parent_id = TR_TEXT("-1");
+	return !overrides->parent_id.data ||
+	       tr_klocwork_kin_rename(&writer->kin, overrides->parent_id, record->arena, parentage);
 }
 
-/* The parent that a reader will find. */
-static uint64_t read_parent(struct writer *writer, const struct tr_klocwork_fields *fields,
-			    const struct tr_klocwork_overrides *overrides)
+/* The event is written; before is what the output had until then. False: memory is out. */
+static bool remember(struct writer *writer, struct tr_record *record,
+		     const struct tr_klocwork_fields *fields,
+		     const struct tr_klocwork_parentage *parentage, uint64_t before)
 {
-	struct tr_text text = overrides->parent_id;
-	if (!text.data && fields->ppid)
-		text = fields->ppid->text;
-	return tr_klocwork_kin_find(&writer->kin, text);
-}
-
-/*
- * Counts an event whose env-diff is not computed, and not against the
- * environment that the trace will seem to say it is. False: memory is out.
- */
-static bool count_doubtful(struct writer *writer, const struct tr_klocwork_fields *fields,
-			   const struct tr_klocwork_parentage *parentage)
-{
-	if (parentage->place == TR_KLOCWORK_STRANGER)
-		return count_stranger(writer, parentage->seq);
-	bool tells = writer->base.faithful || fields->envdiff;
-	if (parentage->place == TR_KLOCWORK_WRITTEN && tells)
-		writer->tally.mistaken += parentage->read_as != parentage->seq;
-	return true;
+	bool tells = !writer->env.target_top &&
+		     (parentage->settled || writer->base.faithful || fields->envdiff);
+	return (writer->base.faithful ||
+		tr_klocwork_kin_keep_id(&writer->kin, record, parentage)) &&
+	       tr_klocwork_kin_event(&writer->kin, record, parentage, tells,
+				     (size_t)(tr_output_count(writer->base.out) - before));
 }
 
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
@@ -227,34 +167,30 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 {
 	struct tr_klocwork_fields fields;
 	struct tr_klocwork_overrides overrides = { { NULL, 0 }, { NULL, 0 }, false };
-	struct tr_klocwork_parentage parentage = { .seq = TR_NO_POSITION };
-	char digits[TR_DECIMAL_MAX];
-	uint64_t id, seq;
+	struct tr_klocwork_parentage parentage;
+	uint64_t before = tr_output_count(writer->base.out);
 	enum tr_status status = tr_klocwork_fields_find(record, &fields, err);
 	if (status != TR_OK)
 		return about(record, status, err);
-	parentage.place = find_parent(writer, &fields, &parentage.seq, &id);
-	overrides.parent_id = foreign_parent(writer, record, &fields, parentage.place, id, digits);
-	parentage.read_as = read_parent(writer, &fields, &overrides);
-	if (!tr_cell_number(&record->seq, &seq))
-		seq = TR_NO_POSITION;
+	if (!tr_klocwork_kin_find(&writer->kin, record, &fields, &parentage) ||
+	    !adopt(writer, record, &fields, &parentage, &overrides))
+		return tr_error_memory(err);
 	bool known = true;
-	status = tr_klocwork_env_exec(&writer->env, record, &fields, &parentage, seq, &overrides,
-				      &known, err);
+	status = tr_klocwork_env_exec(&writer->env, record, &fields, writer->kin.count, &parentage,
+				      &overrides, &known, err);
 	if (status != TR_OK)
 		return about(record, status, err);
-	writer->tally.unknown += !known;
-	if (!overrides.has_envdiff && !fields.envtop &&
-	    !count_doubtful(writer, &fields, &parentage))
-		return tr_error_memory(err);
 	writer->object.env_top = fields.envtop != NULL;
 	bool as_is = !overrides.has_envdiff && !overrides.parent_id.data;
 	status = as_is ? write_raw(writer, record, fields.raw, err) : TR_END;
+	if (status == TR_OK) /* fields do not hold every id, and make up one that is not there */
+		tr_klocwork_kin_reread(&writer->kin, &writer->object, &parentage);
 	if (status == TR_END)
 		status = render_exec(writer, record, &fields, &overrides, err);
 	if (status != TR_OK)
 		return status;
-	return remember(writer, record, seq) ? TR_OK : tr_error_memory(err);
+	writer->tally.unknown += !known;
+	return remember(writer, record, &fields, &parentage, before) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status put_context(struct writer *writer, struct tr_record *record,
@@ -294,6 +230,14 @@ static bool is_context(const struct writer *writer, const struct tr_record *reco
 		tr_text_is(record->name.text, "creator"));
 }
 
+/* A record other than exec is written. With a version a trace begins that has another env line. */
+static bool follow_context(struct writer *writer, const struct tr_record *record, size_t weight)
+{
+	if (writer->kin.parents.events && is_version(record))
+		tr_klocwork_env_end(&writer->env, writer->kin.count);
+	return tr_klocwork_kin_context(&writer->kin, record, weight);
+}
+
 static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
 	struct writer *writer = self;
@@ -303,11 +247,13 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	struct tr_error remark;
 	enum tr_status begun = begin_trace(writer, record, &remark);
 	bool env = tr_text_is(record->kind, "env");
+	uint64_t before = tr_output_count(writer->base.out);
 	enum tr_status status = exec  ? put_exec(writer, record, err)
 				: env ? put_env(writer, record, err)
 				      : put_context(writer, record, err);
-	if (!exec && status == TR_OK)
-		tr_klocwork_kin_context(&writer->kin, record);
+	size_t weight = (size_t)(tr_output_count(writer->base.out) - before);
+	if (!exec && weight && !follow_context(writer, record, weight))
+		return tr_error_memory(err);
 	if (status == TR_OK && begun != TR_OK) {
 		*err = remark;
 		status = begun;
@@ -325,6 +271,7 @@ static const struct tr_segment_steps steps = {
 	.format = "klocwork",
 	.put = put_record,
 	.end = end_segment,
+	.close = close_trace,
 	.tell = tell,
 };
 
@@ -336,9 +283,7 @@ struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struc
 	if (!writer)
 		return NULL;
 	writer->env.target_top = tr_text_is(base, "top");
-	writer->written = writer->later = writer->tasks =
-		(struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
-	writer->kin = (struct tr_klocwork_kin)TR_KLOCWORK_KIN_INIT;
+	tr_klocwork_kin_init(&writer->kin, &writer->tally);
 	return (struct tr_writer *)writer;
 }
 
@@ -348,10 +293,7 @@ void tr_klocwork_discard(struct tr_writer *base)
 	tr_buffer_free(&writer->line);
 	tr_buffer_free(&writer->raw);
 	tr_klocwork_object_free(&writer->object);
-	tr_klocwork_ids_free(&writer->written);
-	tr_klocwork_ids_free(&writer->later);
-	tr_klocwork_ids_free(&writer->tasks);
 	tr_klocwork_kin_free(&writer->kin);
-	tr_klocwork_env_end(&writer->env);
+	tr_klocwork_env_end(&writer->env, 0);
 	free(writer);
 }

@@ -1,16 +1,16 @@
 #include "format/klocwork/writer_env.h"
 
-#include "format/klocwork/parents.h"
+#include "format/klocwork/id.h"
 #include "record/literal.h"
 
-void tr_klocwork_env_end(struct tr_klocwork_env *env)
+void tr_klocwork_env_end(struct tr_klocwork_env *env, uint64_t ordinal)
 {
 	if (env->pool)
 		tr_environment_release(env->pool, env->top);
 	tr_environments_free(env->pool);
 	tr_buffer_free(&env->vars);
 	tr_buffer_free(&env->diff);
-	*env = (struct tr_klocwork_env){ .target_top = env->target_top };
+	*env = (struct tr_klocwork_env){ .target_top = env->target_top, .begin = ordinal };
 }
 
 /* The map that a field holds; NULL: err says what it is instead. */
@@ -60,21 +60,22 @@ enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record
 }
 
 /* The first record that needs it: from here on environments are remembered. */
-static enum tr_status begin(struct tr_klocwork_env *env, uint64_t seq, struct tr_arena *arena,
+static enum tr_status begin(struct tr_klocwork_env *env, uint64_t ordinal, struct tr_arena *arena,
 			    struct tr_error *err)
 {
 	if (env->pool)
 		return TR_OK;
 	env->pool = tr_environments_new();
-	env->plain_before = env->differences || seq == TR_NO_POSITION ? 0 : seq;
+	env->plain_before = env->differences ? 0 : ordinal;
 	return env->pool ? set_top(env, arena, err) : tr_error_memory(err);
 }
 
 /* The environment of an earlier record; NULL: not known. */
-static struct tr_environment *known_env(struct tr_klocwork_env *env, uint64_t seq)
+static struct tr_environment *known_env(struct tr_klocwork_env *env, uint64_t ordinal)
 {
-	struct tr_environment *found = tr_environments_of(env->pool, seq);
-	return found || seq >= env->plain_before ? found : env->top;
+	bool plain = ordinal >= env->begin && ordinal < env->plain_before;
+	struct tr_environment *found = tr_environments_of(env->pool, ordinal);
+	return found || !plain ? found : env->top;
 }
 
 /*
@@ -107,24 +108,40 @@ static enum tr_status find_own(struct tr_klocwork_env *env, struct tr_record *re
 }
 
 /* The environment that the trace's reader will take for the record's parent's. */
-static struct tr_environment *base_of(struct tr_klocwork_env *env,
+static struct tr_environment *base_of(struct tr_klocwork_env *env, uint64_t read)
+{
+	return env->target_top || read == TR_NO_POSITION ? env->top : known_env(env, read);
+}
+
+/* That of the parent that the record names; NULL: not known. */
+static struct tr_environment *near_of(struct tr_klocwork_env *env,
 				      const struct tr_klocwork_parentage *parentage)
 {
-	if (env->target_top || parentage->read_as == TR_NO_POSITION)
+	if (parentage->place == TR_KLOCWORK_ROOT)
 		return env->top;
-	return known_env(env, parentage->read_as);
+	bool there = parentage->place == TR_KLOCWORK_WRITTEN;
+	return there ? known_env(env, parentage->parent) : NULL;
+}
+
+/* Is the parent not there, or another segment's event in its place? */
+static bool is_alone(const struct tr_klocwork_env *env,
+		     const struct tr_klocwork_parentage *parentage)
+{
+	uint64_t read = parentage->read.seq;
+	return parentage->place == TR_KLOCWORK_STRANGER ||
+	       (read != TR_NO_POSITION && read < env->begin);
 }
 
 /*
  * An event whose difference is to the env line, because its parent is not there,
  * is nobody's child: another event may have the parent's id, now or later.
  */
-static void disown(struct tr_klocwork_parentage *parentage, const struct tr_klocwork_fields *fields,
-		   struct tr_klocwork_overrides *overrides)
+static void disown(struct tr_klocwork_parentage *parentage, struct tr_klocwork_overrides *overrides)
 {
-	parentage->read_as = TR_NO_POSITION;
-	if (fields->ppid && !tr_klocwork_names_nobody(fields->ppid->text))
+	if (!tr_klocwork_names_nobody(parentage->parent_id))
 		overrides->parent_id = TR_TEXT("-1");
+	parentage->parent_id = (struct tr_text){ NULL, 0 };
+	parentage->read = (struct tr_klocwork_parent){ TR_NO_POSITION, false, false };
 }
 
 static bool override(struct tr_klocwork_env *env, struct tr_environment *base,
@@ -154,38 +171,37 @@ static bool is_top(struct tr_klocwork_env *env, const struct tr_klocwork_fields 
 }
 
 enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
-				    const struct tr_klocwork_fields *fields,
-				    struct tr_klocwork_parentage *parentage, uint64_t seq,
+				    const struct tr_klocwork_fields *fields, uint64_t ordinal,
+				    struct tr_klocwork_parentage *parentage,
 				    struct tr_klocwork_overrides *overrides, bool *known,
 				    struct tr_error *err)
 {
-	enum tr_klocwork_place place = parentage->place;
+	bool root = parentage->place == TR_KLOCWORK_ROOT;
 	bool top = is_top(env, fields), told_top = fields->envtop || top;
-	if (place == TR_KLOCWORK_STRANGER && (told_top || fields->env) && !env->target_top)
-		disown(parentage, fields, overrides);
+	if (is_alone(env, parentage) && (told_top || fields->env) && !env->target_top)
+		disown(parentage, overrides);
 	/* the difference to the env line serves both readings where there is no parent */
-	bool differs_top = told_top && !env->target_top && parentage->read_as != TR_NO_POSITION;
-	bool differs_parent = env->target_top && !told_top && place != TR_KLOCWORK_ROOT;
+	bool differs_top = told_top && !env->target_top && parentage->read.seq != TR_NO_POSITION;
+	bool differs_parent = env->target_top && !told_top && !root;
 	bool needed = fields->env || differs_top || differs_parent;
+	parentage->settled = needed || told_top;
 	if (!needed && !fields->envtop && !env->pool && !env->target_top) {
 		env->differences |= fields->envdiff != NULL;
 		return TR_OK;
 	}
-	enum tr_status status = begin(env, seq, record->arena, err);
+	enum tr_status status = begin(env, ordinal, record->arena, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *near =
-		place == TR_KLOCWORK_ROOT ? env->top : known_env(env, parentage->seq);
-	struct tr_environment *own;
+	struct tr_environment *own, *near = near_of(env, parentage);
 	status = find_own(env, record, fields, top ? env->top : near, &own, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *base = base_of(env, parentage);
+	struct tr_environment *base = base_of(env, parentage->read.seq);
 	bool computable = own && base;
 	bool good = !needed || override(env, base, computable ? own : NULL, overrides);
 	*known = !needed || computable;
-	if (good && own && seq != TR_NO_POSITION)
-		good = tr_environments_remember(env->pool, seq, own);
+	if (good && own)
+		good = tr_environments_remember(env->pool, ordinal, own);
 	tr_environment_release(env->pool, own);
 	return good ? TR_OK : tr_error_memory(err);
 }

@@ -13,21 +13,9 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "format/klocwork/render.h"
+#include "format/klocwork/writer_kin.h"
 #include "process/environment.h"
 #include "record/record.h"
-
-/* Where the parent of an event is. */
-enum tr_klocwork_place {
-	TR_KLOCWORK_ROOT,     /* it has none */
-	TR_KLOCWORK_WRITTEN,  /* in the trace, before */
-	TR_KLOCWORK_STRANGER, /* not in the trace (yet) */
-};
-
-struct tr_klocwork_parentage {
-	enum tr_klocwork_place place;
-	uint64_t seq;	  /* of the parent, where there is one */
-	uint64_t read_as; /* of the event that a reader takes for it; TR_NO_POSITION: none */
-};
 
 struct tr_klocwork_env {
 	bool target_top; /* the trace shall have its differences against the env line */
@@ -35,28 +23,28 @@ struct tr_klocwork_env {
 	struct tr_environment *top;
 	bool differences;	   /* before that, there were some */
 	bool told_top, told_other; /* records told differences against the env line, or others */
-	uint64_t plain_before;	   /* records before this one all have the env line's environment */
+	uint64_t begin;		   /* the ordinal with which the segment begins */
+	uint64_t plain_before;	   /* from there to this one all have the env line's environment */
 	struct tr_buffer vars;	   /* the env line's map */
 	struct tr_buffer diff;	   /* the last one that was computed */
 };
 
-/* The segment is over. */
-void tr_klocwork_env_end(struct tr_klocwork_env *env);
+/* The segment is over; the next begins with that ordinal. */
+void tr_klocwork_env_end(struct tr_klocwork_env *env, uint64_t ordinal);
 
 /* An env record; one without a map is taken for an empty one. TR_FATAL: memory. */
 enum tr_status tr_klocwork_env_top(struct tr_klocwork_env *env, struct tr_record *record,
 				   struct tr_error *err);
 
 /*
- * An exec record (seq TR_NO_POSITION: it has no number). Sets overrides'
- * envdiff where the record's own fields are not what the trace needs, and
- * parent_id where the difference is to the env line, because the parent is not
- * there; *known becomes false where it cannot be computed.
- * TR_WARN: a field is no map.
+ * An exec record that will have this ordinal. Sets overrides' envdiff where the
+ * record's own fields are not what the trace needs, and parent_id where the
+ * difference is to the env line, because the parent is not there; *known becomes
+ * false where it cannot be computed. TR_WARN: a field is no map.
  */
 enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_record *record,
-				    const struct tr_klocwork_fields *fields,
-				    struct tr_klocwork_parentage *parentage, uint64_t seq,
+				    const struct tr_klocwork_fields *fields, uint64_t ordinal,
+				    struct tr_klocwork_parentage *parentage,
 				    struct tr_klocwork_overrides *overrides, bool *known,
 				    struct tr_error *err);
 

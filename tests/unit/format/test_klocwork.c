@@ -125,9 +125,9 @@ static void check_writer(void)
 		      "messages name the field");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t6\t-\t2\ta\tparent=7\tppid=9\n"
-			     "exec\t7\t-\t9\ta\tparent=6\tppid=2\n!end\t2\n",
+			     "exec\t7\t-\t9\ta\tppid=-1\n!end\t2\n",
 		      "{\"id\":2,\"parent_id\":9,\"executable\":\"a\"}\n"
-		      "{\"id\":9,\"parent_id\":2,\"executable\":\"a\"}\n",
+		      "{\"id\":9,\"parent_id\":-1,\"executable\":\"a\"}\n",
 		      "", "a parent that comes later");
 	check_written(&tr_format_klocwork, HEADER "exec\t5\t-\t1\ta\tparent=3\tppid=9\n!end\t1\n",
 		      "{\"id\":1,\"parent_id\":9,\"executable\":\"a\"}\n",
@@ -152,6 +152,9 @@ static void check_writer(void)
 		"records of another format");
 }
 
+#define MISTAKEN(n) \
+	"~ -: events that are nobody's child here, or another event's than their parent, " \
+	"so that their env-diff is against another environment: " n "\n"
 #define ENV "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}\n"
 #define ENV_LINE "{\"env\":{\"A\":\"a\",\"B\":\"b\"}}\n"
 
@@ -198,9 +201,7 @@ static void check_environments(void)
 			   "exec\t3\t-\t8\t-\tparent=1\tppid=7\tenvdiff={\"C\":\"c\"}\n!end\t4\n",
 		ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7}\n"
 			 "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"C\":\"c\"}}\n",
-		"~ -: events that are nobody's child here, or another event's than their parent, "
-		"so that their env-diff is against another environment: 1\n",
-		"an event with the parent's id between parent and child");
+		MISTAKEN("1"), "an event with the parent's id between parent and child");
 	check_written(&tr_format_klocwork,
 		      "%trec\t1\tformat=strace\nexec\t0\t-\t7\t/sh\tenv={\"A\":\"1\"}\n"
 		      "exec\t1\t-\t7\t/b\tenv={\"A\":\"2\"}\n"
@@ -225,6 +226,75 @@ static void check_environments(void)
 		      "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t1\n",
 		      "{\"id\":2,\"env-diff\":{\"A\":\"a\"}}\n",
 		      "! -: an environment that is no map\n", "no env line; no map");
+}
+
+/* Parents are found by what an id says, however it is spelled. */
+static void check_ids(void)
+{
+	check_written(
+		&tr_format_klocwork,
+		HEADER ENV "exec\t1\t-\t\"a\\\\u0062\"\t-\tenvtop={\"A\":\"x\"}\n"
+			   "exec\t2\t-\t1e3\t-\tparent=1\tppid=\"ab\"\tenvtop={\"B\":null}\n"
+			   "exec\t3\t-\t9\t-\tparent=2\tppid=1000\tenvtop={\"B\":null}\n!end\t4\n",
+		ENV_LINE "{\"id\":\"a\\u0062\",\"env-diff\":{\"A\":\"x\"}}\n"
+			 "{\"id\":1e3,\"parent_id\":\"ab\",\"env-diff\":{\"A\":\"a\",\"B\":null}}\n"
+			 "{\"id\":9,\"parent_id\":1000}\n",
+		"", "strings with escapes, numbers with exponents");
+	check_written(
+		&tr_format_klocwork,
+		HEADER ENV "exec\t1\t-\t99999999999999999999\t-\tenvdiff={\"A\":\"x\"}\n"
+			   "exec\t2\t-\t9\t-\tparent=1\tppid=1e20\tenvdiff={\"A\":\"y\"}"
+			   "\t.raw=\"{\\\"id\\\":9,\\\"parent_id\\\":99999999999999999999,"
+			   "\\\"env-diff\\\":{\\\"A\\\":\\\"y\\\"}}\"\n"
+			   "exec\t3\t-\t10\t-\tparent=1\tppid=1e20\tenvdiff={}\n!end\t4\n",
+		ENV_LINE "{\"id\":99999999999999999999,\"env-diff\":{\"A\":\"x\"}}\n"
+			 "{\"id\":9,\"parent_id\":99999999999999999999,\"env-diff\":{\"A\":\"y\"}}\n"
+			 "{\"id\":10,\"parent_id\":1e20,\"env-diff\":{}}\n",
+		MISTAKEN("1"), "of an id beyond 64 bits only .raw has all digits");
+	check_written(&tr_format_klocwork,
+		      "%trec\t1\tformat=strace\nexec\t0\t-\tabc\t/a\tenv={\"A\":\"1\"}\n"
+		      "exec\t1\t-\t-7\t/b\tparent=0\tenv={\"B\":\"2\"}\n"
+		      "exec\t2\t-\t8\t/c\tparent=1\tppid=5\tenv={\"B\":\"2\"}\n!end\t3\n",
+		      SUPPLIED
+		      "{\"id\":\"abc\",\"executable\":\"/a\",\"env-diff\":{\"A\":\"1\"}}\n"
+		      "{\"id\":-7,\"parent_id\":\"abc\",\"executable\":\"/b\",\"env-diff\":"
+		      "{\"B\":\"2\",\"A\":null}}\n"
+		      "{\"id\":8,\"parent_id\":-7,\"executable\":\"/c\"}\n",
+		      "~ -: version and creator were not in the stream: supplied\n",
+		      "tasks of another format that are no numbers");
+}
+
+/* Who is read as an event's parent though the record names another, or nobody. */
+static void check_mistaken(void)
+{
+	check_written(&tr_format_klocwork,
+		      HEADER ENV
+		      "exec\t1\t-\t2\t-\tppid=3\tenvdiff={\"A\":\"x\"}\tflagged=[\"orphan\"]\n"
+		      "exec\t4\t-\t3\t-\tparent=3\tppid=5\tenvdiff={\"C\":\"c\"}\n!end\t3\n",
+		      ENV_LINE "{\"id\":2,\"parent_id\":3,\"env-diff\":{\"A\":\"x\"}}\n"
+			       "{\"id\":3,\"parent_id\":5,\"env-diff\":{\"C\":\"c\"}}\n",
+		      "~ -: events whose parent is not in this trace, so that their env-diff is "
+		      "against an environment that is not in it either: 1\n" MISTAKEN("1"),
+		      "a circle that is open because one of it was left out");
+	check_written(&tr_format_klocwork,
+		      HEADER "exec\t0\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n!end\t1\n" HEADER
+			     "exec\t0\t-\t8\t-\tppid=7\tenvdiff={\"B\":\"x\"}\n!end\t1\n",
+		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
+		      "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"B\":\"x\"}}\n",
+		      MISTAKEN("1"), "an event of the segment before, where no version line is between");
+	check_written(&tr_format_klocwork,
+		      HEADER "exec\t0\t-\t7\t-\tenv={\"A\":\"x\"}\n!end\t1\n" HEADER
+			     "exec\t0\t-\t8\t-\tppid=7\tenv={\"A\":\"x\"}\n!end\t1\n",
+		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
+		      "{\"id\":8,\"parent_id\":-1,\"env-diff\":{\"A\":\"x\"}}\n",
+		      "", "the same where the environment is whole");
+	check_written(&tr_format_klocwork,
+		      HEADER ENV "exec\t1\t-\t7\t-\tenv={\"A\":\"x\"}\n"
+				 "meta\t2\t-\t-\tversion\tvalue=101\n"
+				 "exec\t3\t-\t7\t-\tenv={\"A\":\"x\"}\n!end\t4\n",
+		      ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\",\"B\":null}}\n"
+			       "{\"version\":101}\n{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n",
+		      "", "a trace begins within the segment, and has no env line");
 }
 
 static int bid_of(const char *text, size_t piece)
@@ -281,6 +351,8 @@ int main(void)
 	check_env_base();
 	check_writer();
 	check_environments();
+	check_ids();
+	check_mistaken();
 	check_bids();
 	return done_testing();
 }
