@@ -69,3 +69,18 @@ link;C:\src;C:\src\out.exe;C:\src\A.obj;C:\src\x.lib
 END
 	diff want got
 }
+
+@test "config lines of another specification" {
+	printf '%s\r\n' 'version;108' 'config;/usr/bin/gcc;-e;gnu;-D__GNUC__=3;-J/usr/include' 'compile;/;gcc;/a.o;a.c' >old.out
+	printf 'config;/usr/bin/cc;%%3B' >>old.out
+	tr-repack -t kwspec -O config=old.out "$data/zlib.kw.json.gz" -z none >spec
+	[ "$(sed -n 2,3p spec)" = $'config;/usr/bin/gcc;-e;gnu;-D__GNUC__=3;-J/usr/include\nconfig;/usr/bin/cc;%3B' ]
+	sed 2,3d spec | cmp - <(tr-repack -z none -t kwspec "$data/zlib.kw.json.gz")
+	# also where there is nothing else
+	[ "$(printf '%%trec\t1\tformat=x\n!end\t0\n' | tr-repack -t kwspec -O config=old.out | wc -l)" -eq 3 ]
+	run -2 --separate-stderr tr-repack -t kwspec -O config=spec.gz -o out "$data/zlib.kw.json.gz"
+	[[ $stderr == *"spec.gz"*"No such file"* && ! -e out ]]
+	printf 'version;108\n' >empty
+	run -2 --separate-stderr tr-repack -t kwspec -O config=empty "$data/zlib.kw.json.gz"
+	[[ $stderr == *"empty: no line 'config;...' in it"* && -z $output ]]
+}

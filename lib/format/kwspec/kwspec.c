@@ -4,6 +4,7 @@
 static const char *const extensions[] = { ".out", NULL };
 
 static const struct tr_format_option options[] = {
+	{ "config", "FILE", false, true, "the specification whose config lines are put in" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
 	{ NULL, NULL, false, false, NULL },
 };

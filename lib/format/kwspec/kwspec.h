@@ -3,6 +3,7 @@
  * Klocwork. Fields with ";" between, a record a line:
  *
  *	version;108
+ *	config;COMPILER;OPTION;...
  *	compile;DIRECTORY;COMPILER;OBJECT;SOURCE;FLAG;...
  *	link;DIRECTORY;OUTPUT;INPUT;...
  *
@@ -17,6 +18,9 @@
 
 /* Appends the lines that a call amounts to. False: memory is out. */
 bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct tr_buffer *to);
+
+/* Appends the config lines of a specification, of which it has some. False: err is filled. */
+bool tr_kwspec_config_read(struct tr_text path, struct tr_buffer *to, struct tr_error *err);
 
 struct tr_writer *tr_kwspec_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);

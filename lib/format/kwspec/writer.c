@@ -8,15 +8,18 @@ struct writer {
 	struct tr_call_config calls;
 	struct tr_kinship kinship; /* of the segment */
 	struct tr_buffer lines;	   /* of the record */
+	struct tr_buffer config;   /* lines that stand in front of all */
 	bool begun;
 };
 
 /* A specification begins with its version, also one of nothing. */
 static void begin(struct writer *writer)
 {
-	if (!writer->begun)
-		tr_output_put_literal(writer->base.out, "version;108\n");
+	if (writer->begun)
+		return;
 	writer->begun = true;
+	tr_output_put_literal(writer->base.out, "version;108\n");
+	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->config));
 }
 
 static bool emit(void *context, struct tr_text lines)
@@ -92,9 +95,14 @@ struct tr_writer *tr_kwspec_create(const struct tr_write_config *config, struct 
 				   struct tr_error *err)
 {
 	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct tr_text path = tr_setting_get(&config->settings, "config", "");
 
 	if (!writer)
 		return NULL;
+	if (path.len && !tr_kwspec_config_read(path, &writer->config, err)) {
+		tr_kwspec_discard((struct tr_writer *)writer);
+		return NULL;
+	}
 	writer->calls.quoting =
 		tr_call_quoting_of(tr_setting_get(&config->settings, "quoting", "auto"));
 	return (struct tr_writer *)writer;
@@ -106,5 +114,6 @@ void tr_kwspec_discard(struct tr_writer *base)
 
 	tr_kinship_free(&writer->kinship);
 	tr_buffer_free(&writer->lines);
+	tr_buffer_free(&writer->config);
 	free(writer);
 }
