@@ -25,6 +25,8 @@ enum {
 	/* nobody writes larger ones; what is above is no length */
 	LARGEST_BLOCK = 64 << 20,
 	LARGEST_PACKED = LARGEST_BLOCK + LARGEST_BLOCK / 6 + 32, /* snappy's worst case */
+	LONGEST_SIZE = 5, /* bytes that say the size of a block */
+	WORST_RATIO = 6,  /* each byte a literal of its own, whose length takes four */
 	/* the best that a block can do: a copy of 64 bytes in 3 bytes */
 	BEST_RATIO = 22,
 };
@@ -66,9 +68,28 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/*
+ * Behind a size of whatever value, a literal that begins like no text: what is
+ * left to see of a container where a number of its first chunk is damaged.
+ */
+static bool begins_binary(const char *data, size_t len)
+{
+	enum { TAG = 3, SHORT_LITERAL = 60, CONTROL = 0x20 };
+	size_t i = 0;
+
+	while (i < LONGEST_SIZE && i < len && (data[i] & 0x80))
+		i++;
+	if (len < i + 3 || (data[i + 1] & TAG) != 0)
+		return false;
+	/* lengths from there on are in bytes of their own */
+	size_t length = (unsigned char)data[i + 1] >> 2;
+	size_t first = i + 2 + (length < SHORT_LITERAL ? 0 : length - SHORT_LITERAL + 1);
+	return first < len && (unsigned char)data[first] < CONTROL && !is_blank(data[first]);
+}
+
 static int bid(const char *data, size_t len)
 {
-	enum { VARINT_MAX = 5 };
+	enum { ENOUGH = 16 }; /* for the first byte of data */
 	for (size_t blanks = 0; len && blanks < BLANKS_MAX && is_blank(*data); blanks++) {
 		data++;
 		len--;
@@ -80,14 +101,15 @@ static int bid(const char *data, size_t len)
 	if (len < MAGIC_SIZE + LENGTH_SIZE)
 		return TR_CODEC_MORE;
 	uint32_t packed_size = read_u32le(data + MAGIC_SIZE);
-	if (packed_size == 0 || packed_size > LARGEST_PACKED)
-		return 0;
 	data += MAGIC_SIZE + LENGTH_SIZE;
 	len -= MAGIC_SIZE + LENGTH_SIZE;
 	size_t size;
-	if (block_size(data, len < packed_size ? len : packed_size, packed_size, &size))
+	if (packed_size && packed_size <= LARGEST_PACKED &&
+	    block_size(data, len < packed_size ? len : packed_size, packed_size, &size))
 		return bits + 8;
-	return len < packed_size && len < VARINT_MAX ? TR_CODEC_MORE : 0;
+	if (begins_binary(data, len))
+		return bits;
+	return len < packed_size && len < ENOUGH ? TR_CODEC_MORE : 0;
 }
 
 struct decoder {
@@ -131,19 +153,22 @@ static bool unpack_to(struct tr_text packed, size_t size, struct tr_room *room)
 }
 
 /*
- * Decodes the chunk, of which `missing` bytes are not there. TR_FATAL: it is
- * damaged, and there may be bytes to give.
+ * Decodes the chunk. what: is wrong with it already, for which it has to be
+ * damaged, or NULL. TR_FATAL: it is damaged, and there may be bytes to give.
  */
-static enum tr_status unpack(struct decoder *d, struct tr_text packed, size_t missing,
+static enum tr_status unpack(struct decoder *d, struct tr_text packed, const char *what,
 			     struct tr_input *in, struct tr_room *room, struct tr_error *err)
 {
 	size_t size;
-	if (!block_size(packed.data, packed.len, packed.len + missing, &size))
+	if (!block_size(packed.data, packed.len, packed.len + d->missing, &size))
 		return corrupt(d, in, err, "says an impossible size");
-	if (!missing && unpack_to(packed, size, room)) {
+	if (!what && unpack_to(packed, size, room)) {
 		d->chunk++;
 		return TR_OK;
 	}
+	/* not more than can come of what is there */
+	if (size / BEST_RATIO > packed.len)
+		size = packed.len * BEST_RATIO;
 	d->plain.len = 0;
 	d->given = 0;
 	/* room for one byte at least: NULL is a failure */
@@ -151,11 +176,11 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, size_t mi
 		return tr_error_memory(err);
 	bool whole;
 	tr_buffer_used(&d->plain, tr_snappy_decode(packed, d->plain.data, size, &whole));
-	if (!missing && whole) {
+	if (!what && whole) {
 		d->chunk++;
 		return TR_OK;
 	}
-	return corrupt(d, in, err, missing ? "ends early" : "is corrupt");
+	return corrupt(d, in, err, what ? what : "is corrupt");
 }
 
 /* At the start of the container. */
@@ -182,11 +207,11 @@ static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct
 	if (!tr_input_more(in, LENGTH_SIZE))
 		return tr_input_available(in) ? TR_OK : TR_END;
 	uint32_t length = read_u32le(in->pos);
-	if (length == 0 || length > LARGEST_PACKED)
+	if (length == 0)
 		return corrupt(d, in, err, "has an impossible length");
 	tr_input_skip(in, LENGTH_SIZE);
 	d->packed.len = 0;
-	d->missing = length;
+	d->missing = length; /* however long: gather() sees where the block has to be over */
 	return TR_OK;
 }
 
@@ -200,7 +225,17 @@ static void give(struct decoder *d, struct tr_room *room)
 	d->given += n;
 }
 
-/* More of a chunk, as it comes: its length alone allocates nothing. */
+/* Whether nothing behind these bytes is of the block that they begin. */
+static bool is_full(struct tr_text packed)
+{
+	uint32_t size;
+	if (!tr_snappy_size(packed, &size) || size > LARGEST_BLOCK)
+		return packed.len >= LONGEST_SIZE;
+	return packed.len > LARGEST_PACKED ||
+	       packed.len > LONGEST_SIZE + (size_t)size * WORST_RATIO;
+}
+
+/* More of a chunk, as it comes: its length alone allocates nothing, and keeps nothing. */
 static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_room *room,
 			     struct tr_error *err)
 {
@@ -216,7 +251,13 @@ static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_r
 	d->missing -= n;
 	bool cut = n == 0 && d->packed.len;
 	tr_input_skip(in, n); /* its bytes stay where they are until more are asked for */
-	return whole || cut ? unpack(d, packed, d->missing, in, room, err) : TR_OK;
+	if (whole)
+		return unpack(d, packed, NULL, in, room, err);
+	if (cut)
+		return unpack(d, packed, "ends early", in, room, err);
+	if (is_full(packed))
+		return unpack(d, packed, "has an impossible length", in, room, err);
+	return TR_OK;
 }
 
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,

@@ -220,11 +220,22 @@ static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
 		tr_buffer_put_byte(line, '\n');
 }
 
+/* As an integer, which is how apitrace asks: of a real that is what stands before the point. */
 static bool is_zero(const struct tr_value *value)
 {
+	enum { DOUBLE_BIAS = 1023, DOUBLE_FRACTION = 52, FLOAT_BIAS = 127, FLOAT_FRACTION = 23 };
+
 	switch ((enum tr_type)value->type) {
+	case TR_NULL:
+	case TR_FALSE:
+		return true;
+	case TR_REAL64:
+		return (value->as.number << 1) >> (DOUBLE_FRACTION + 1) < DOUBLE_BIAS;
+	case TR_REAL32:
+		return ((uint32_t)value->as.number << 1) >> (FLOAT_FRACTION + 1) < FLOAT_BIAS;
 	case TR_UINT:
 	case TR_INT:
+	case TR_POINTER:
 		return value->as.number == 0;
 	case TR_SYMBOL:
 		return value->as.symbol->number == 0;

@@ -120,6 +120,48 @@ records() {
 	head -n 20000 got | cmp - <(head -n 20000 want)
 }
 
+# flip OFFSET OCTAL FILE: that byte is another one
+flip() {
+	head -c "$1" "$3"
+	# shellcheck disable=SC2059
+	printf "\\$2"
+	tail -c +$(($1 + 2)) "$3"
+}
+
+@test "a chunk whose length is none gives all that stands up to its end" {
+	trace=$data/es2tri.trace
+	tr-parse "$trace" | grep -v '^!end' >want
+	run -2 --separate-stderr tr-parse <(flip 5 377 "$trace")
+	[[ $stderr == *"snappy: chunk 0 ends early (at byte "* ]]
+	grep -v '^!end' <<<"$output" | cmp - want
+	flip 4 377 "$trace" >long
+	head -c 3000000 /dev/zero >>long
+	run -2 --separate-stderr tr-parse long
+	[[ $stderr == *"snappy: chunk 0 has an impossible length (at byte "* ]]
+	grep -v '^!end' <<<"$output" | cmp - want
+}
+
+@test "a damaged head is one, in a container that nothing else has" {
+	tr-repack -z none "$data/es2tri.trace" >raw
+	# a version that none is, the length of a property's name, an event that is none
+	for at in 0:211 2:314 49:140; do
+		flip "${at%:*}" "${at#*:}" raw | tr-repack -f apitrace -z snappy -O foreign=yes >bad
+		run -2 --separate-stderr tr-parse bad
+		echo "$stderr"
+		[[ $stderr != *"see -f"* ]]
+		[ "$(head -n 1 <<<"$output" | cut -f1-4)" = $'%trec\t1\tformat=apitrace\tcontainer=snappy' ]
+	done
+}
+
+@test "a control character in a name does not make it another format" {
+	printf '%s\n' 'version 3' 'fn 7 "a\x0ab" "x\x09y" mode' 'fn 8 glDrawArrays first' \
+		'enter 7; .' 'leave last; .' 'enter 8; .' 'leave last; .' | "$make" >stream
+	[ "$(tr-parse --identify stream)" = "stream: apitrace" ]
+	gzip stream
+	run -0 tr-parse stream.gz
+	[ "${#lines[@]}" -eq 6 ]
+}
+
 @test "a name that comes again and again takes memory as the input has bytes" {
 	long=$(printf 'A%.0s' $(seq 20000))
 	for what in enum mask struct; do

@@ -27,6 +27,7 @@ const struct tr_format tr_format_apitrace = {
 	.containers = containers,
 	.options = options,
 	.bid = tr_apitrace_bid,
+	.search = tr_apitrace_search,
 	.open = tr_apitrace_open,
 	.next = tr_apitrace_next,
 	.close = tr_apitrace_close,

@@ -85,6 +85,7 @@ enum tr_apitrace_frame {
 
 /* bid.c */
 int tr_apitrace_bid(struct tr_input *in);
+int tr_apitrace_search(struct tr_input *in);
 
 /* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,

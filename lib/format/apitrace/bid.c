@@ -1,8 +1,9 @@
 /*
  * Is it such a stream? It has no magic, so it is read: the head and the first
- * events. Each name of printable characters speaks for it, the more the longer
- * it is; a function whose name is none speaks against it.
+ * events. The printable characters of names speak for it, a control character
+ * in the name of a function speaks against it.
  */
+#include "core/codec.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/parse.h"
 
@@ -11,17 +12,19 @@ enum {
 	EVENTS = 8,
 	VERSION_BITS = 4,
 	CHARACTER_BITS = 3, /* that one of eight is printable is a chance of half a bit less */
-	NAME_BITS = 32,	    /* for a name at most */
+	CONTROL_BITS = 12,  /* one in a name outweighs what garbage has around it */
+	NAME_BITS = 32,	    /* for or against a name at most */
 	ENOUGH = 60,
 };
 
-/* -1: these are no characters. */
 static int name_bits(struct tr_text name)
 {
-	for (size_t i = 0; i < name.len; i++)
-		if ((unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7f)
-			return -1;
-	return name.len < NAME_BITS / CHARACTER_BITS ? (int)name.len * CHARACTER_BITS : NAME_BITS;
+	int bits = 0;
+	for (size_t i = 0; i < name.len && bits < NAME_BITS && bits > -NAME_BITS; i++) {
+		bool control = (unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7f;
+		bits += control ? -CONTROL_BITS : CHARACTER_BITS;
+	}
+	return bits;
 }
 
 static int property_bits(const struct tr_record *head)
@@ -42,10 +45,7 @@ static int signature_bits(const struct tr_apitrace_signature *signature)
 {
 	int bits = 0;
 	for (; signature && bits < ENOUGH; signature = signature->next) {
-		int name = name_bits(signature->name);
-		if (name < 0)
-			return -1;
-		bits += name;
+		bits += name_bits(signature->name);
 		for (size_t i = 0; i < signature->count && bits < ENOUGH; i++) {
 			int label = name_bits(signature->labels[i].name);
 			bits += label > 0 ? label : 0;
@@ -83,11 +83,12 @@ static int weigh(struct tr_apitrace_parse *parse, const struct tr_input *in)
 		whole = parse_event(parse);
 	int signatures = signature_bits(parse->defined);
 	/* what is bad behind a good beginning is the reader's business */
-	if (signatures < 0 || (parse->outcome == TR_APITRACE_BAD && !signatures))
+	if (parse->outcome == TR_APITRACE_BAD && !parse->defined && !properties)
 		return 0;
 	if (!signatures && !properties && !empty)
 		return 0; /* zeros, say: what is formally right says nothing yet */
-	return VERSION_BITS + properties + signatures;
+	int bits = VERSION_BITS + properties + signatures;
+	return bits > 0 ? bits : 0;
 }
 
 int tr_apitrace_bid(struct tr_input *in)
@@ -107,4 +108,10 @@ int tr_apitrace_bid(struct tr_input *in)
 	}
 	tr_apitrace_parse_free(&parse);
 	return bits;
+}
+
+/* No other format is kept in this container: what is in it is one, however damaged. */
+int tr_apitrace_search(struct tr_input *in)
+{
+	return in->codec == &tr_codec_snappy;
 }
