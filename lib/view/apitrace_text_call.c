@@ -250,7 +250,9 @@ static bool is_verbose(struct tr_apitrace_text *text, struct tr_record *record,
 {
 	if (shape->function->kinds & TR_CALL_VERBOSE)
 		return true;
-	if (!tr_text_is(shape->function->name, "glGetError") || !shape->result)
+	/* one with arguments is not that of OpenGL */
+	if (!tr_text_is(shape->function->name, "glGetError") || shape->function->count ||
+	    !shape->result)
 		return false;
 	const struct tr_value *value = tr_apitrace_text_look(text, record, shape->result);
 	return value && is_zero(value);

@@ -71,15 +71,17 @@ END
 
 @test "-O verbose=no: whatever is no error as an integer was none" {
 	{
-		printf '%%fn\tF0\tglGetError\targs=[]\n'
+		printf '%%fn\tF0\tglGetError\targs=[]\n%%fn\tF1\tglGetError\targs=["of"]\n'
 		for value in 0 1 -0 null false true 0x0 0x1 0.5 -0.9 1.0 -1.0 nan inf 0.99f 1.0f nanf \
 			'?(0x0@M3)' '?(0)' '?(-3)'; do
 			printf 'call\t-\t-\t0\tglGetError\t->\treturn=%s\n' "$value"
 		done
+		printf 'call\t-\t-\t0\tglGetError\tof=1\t->\treturn=0\t.sig=F1\n'
 	} >errors
 	run -0 tr-totext -O verbose=no -O call-nos=no -O thread-ids=no errors
 	# so apitrace 11.1
-	[ "$output" = "$(printf 'glGetError() = %s\n' 1 true 0x1 1 -1 nan inf 1 nan -3)" ]
+	[ "$output" = "$(printf 'glGetError(%s) = %s\n' '' 1 '' true '' 0x1 '' 1 '' -1 '' nan '' inf \
+		'' 1 '' nan '' -3 'of = 1' 0)" ]
 }
 
 @test "-O blobs: in files, by the number of the call" {
