@@ -21,8 +21,8 @@ static void put_short(struct tr_buffer *line, struct tr_text text)
 		line->len = (size_t)(copy_short(to, text) - line->data);
 }
 
-/* apitrace's numbers of threads are those of the trace, in hex. */
-static char *put_thread(uint64_t number, char *to)
+/* apitrace's numbers of threads are those of the trace, as far as 32 bits hold them, in hex. */
+static char *put_thread(uint32_t number, char *to)
 {
 	unsigned len = tr_hex_length(number);
 
@@ -47,7 +47,7 @@ static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t
 		*to++ = ' ';
 	}
 	if (text->config.thread_ids)
-		to = put_thread(thread, to);
+		to = put_thread((uint32_t)thread, to);
 	tr_buffer_used(&text->line, (size_t)(to - start));
 }
 
@@ -70,7 +70,7 @@ static void put_cells(struct tr_apitrace_text *text, const struct tr_record *rec
 		return;
 	tr_buffer_put_byte(line, '@');
 	if (record->task.type == TR_CELL_ABSENT || tr_cell_number(&record->task, &number))
-		tr_buffer_put_hex(line, number, 1);
+		tr_buffer_put_hex(line, (uint32_t)number, 1);
 	else
 		tr_cell_write(&record->task, line);
 	tr_buffer_put_byte(line, ' ');

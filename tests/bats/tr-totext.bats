@@ -61,6 +61,8 @@ END
 @test "-O: what is shown" {
 	small >all
 	small -O call-nos=no | cmp - <(sed -E 's/^[0-9]+ @/@/' all)
+	sed 's/\t10\t/\t4294967306\t/' small | tr-totext | cmp - all
+	sed 's/\t10\t/\t4294967306\t/' small | tr-totext -O blobs=. | sed 's/blob(".*")/blob(3)/' | cmp - all
 	small -O thread-ids=no | cmp - <(sed -E 's/^([0-9]+) @[0-9a-f]+ /\1 /' all)
 	small -O arg-names=no | cmp - <(sed -E -e '/^[0-9]/s/[A-Za-z]+ = //g' -e 's/ blob = / /' all)
 	small -O verbose=no | cmp - <(grep -vE ' (glXQueryExtension|glGetError.*NO_ERROR)' all)
