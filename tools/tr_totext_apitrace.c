@@ -120,9 +120,9 @@ static bool compile(struct style *style, struct tr_text pattern)
 	return false;
 }
 
-static bool is_yes(const struct tr_settings *given, const char *key)
+static bool is_yes(const struct tr_settings *given, const char *key, const char *otherwise)
 {
-	return tr_text_is(tr_setting_get(given, key, "yes"), "yes");
+	return tr_text_is(tr_setting_get(given, key, otherwise), "yes");
 }
 
 /* False: it is reported. */
@@ -132,11 +132,12 @@ static bool set_up(struct style *style)
 	struct tr_apitrace_text_config config = TR_APITRACE_TEXT_DEFAULT;
 	struct tr_text pattern = tr_setting_get(given, "grep", NULL);
 
-	config.arg_names = is_yes(given, "arg-names");
-	config.call_numbers = is_yes(given, "call-nos");
-	config.multiline = is_yes(given, "multiline");
-	config.thread_ids = is_yes(given, "thread-ids");
-	config.verbose = is_yes(given, "verbose");
+	config.arg_names = is_yes(given, "arg-names", "yes");
+	config.call_numbers = is_yes(given, "call-nos", "yes");
+	config.color = is_yes(given, "color", "no");
+	config.multiline = is_yes(given, "multiline", "yes");
+	config.thread_ids = is_yes(given, "thread-ids", "yes");
+	config.verbose = is_yes(given, "verbose", "yes");
 	config.fixed_octal = tr_text_is(tr_setting_get(given, "octal", ""), "fixed");
 	config.context = style;
 	style->folder = tr_setting_get(given, "blobs", NULL);

@@ -86,6 +86,19 @@ END
 		'' 1 '' nan '' -3 'of = 1' 0)" ]
 }
 
+@test "-O color: the same with escape sequences" {
+	small >all
+	small -O color=no | cmp - all
+	small -O color=yes >colored
+	sed 's/\x1b\[[0-9]*m//g' colored | cmp - all
+	sed -n '/glQ\|glD\|incomplete/s/\x1b\[//gp' colored >got
+	cat >wanted <<'END'
+1 @a 1mglDrawArrays0m(mode0m = 34mGL_TRIANGLES0m, first0m = 34m00m, count0m = ?)
+6 @0 1mglXSwapBuffers0m(dpy0m = 32m0x00m, drawable0m = ?) // 31mincomplete0m
+END
+	cmp got wanted
+}
+
 @test "-O blobs: in files, by the number of the call" {
 	mkdir there
 	small -O blobs=there | grep -F 'blob = blob("there/blob_call5.bin")'

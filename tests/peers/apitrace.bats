@@ -34,6 +34,14 @@ same() {
 	cmp ours theirs
 }
 
+# colored FILE: apitrace has the names of some functions, by a table, not in bold
+colored() {
+	apitrace dump -v --color=always --thread-ids "$1" 2>messages |
+		sed -E 's/^([0-9]+ @[0-9a-f]+ \x1b\[)0m/\11m/' >theirs
+	ours tr-totext -O color=yes "$1" >ours
+	cmp ours theirs
+}
+
 # every FILE: all switches
 every() {
 	same "$1" '-v --thread-ids=yes' ''
@@ -47,6 +55,7 @@ every() {
 @test "recorded traces" {
 	for trace in "$data"/*.trace; do
 		every "$trace"
+		colored "$trace"
 	done
 }
 
