@@ -165,6 +165,17 @@ static bool lies_in(const struct tr_directory *directory, const struct tr_origin
 	return from != NULL;
 }
 
+/* The place is that directory, which may wait for others, but not for this origin. */
+static void place_in(struct tr_origin *origin, struct tr_directory *directory)
+{
+	if (origin->placed)
+		return;
+	origin->placed = true;
+	if (!lies_in(directory, origin))
+		origin->directory = tr_directory_retain(directory);
+	shorten(origin);
+}
+
 void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
 		      struct tr_origin *exec_from, struct tr_directory *directory)
 {
@@ -176,12 +187,7 @@ void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
 		else if (!leads_to(exec_from, origin))
 			origin->exec_from = tr_origin_retain(exec_from);
 	}
-	if (!origin->placed) {
-		origin->placed = true;
-		if (!lies_in(directory, origin))
-			origin->directory = tr_directory_retain(directory);
-		shorten(origin);
-	}
+	place_in(origin, directory);
 }
 
 void tr_origin_give_up(struct tr_origin *origin, bool orphan)
@@ -356,6 +362,12 @@ bool tr_directory_learn(const struct tr_directory *directory, struct tr_text abs
 		tr_origin_place(origin, place, guessed);
 	tr_directory_release(place);
 	return place;
+}
+
+void tr_directory_follow(const struct tr_directory *directory, struct tr_directory *other)
+{
+	if (directory->origin)
+		place_in(directory->origin, other);
 }
 
 void tr_directory_give_up(const struct tr_directory *directory)

@@ -108,6 +108,12 @@ bool tr_directory_is_open(const struct tr_directory *directory);
 bool tr_directory_learn(const struct tr_directory *directory, struct tr_text absolute,
 			bool guessed);
 
+/*
+ * directory waits for the place of an origin of its own: that is the other one (NULL: not
+ * known), which may itself be open.
+ */
+void tr_directory_follow(const struct tr_directory *directory, struct tr_directory *other);
+
 /* What directory waits for will not be told. */
 void tr_directory_give_up(const struct tr_directory *directory);
 

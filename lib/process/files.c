@@ -145,25 +145,26 @@ bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *di
 	return is_at(files->table, i, fd) || insert(files, i, (struct file){ fd, directory, true });
 }
 
-void tr_files_told(struct tr_files *files, const struct tr_files *parent)
+bool tr_files_told(struct tr_files *files, struct tr_files *parent, bool waits)
 {
 	struct table *table = files ? files->table : NULL;
 
 	for (size_t i = 0; table && i < table->count; i++) {
 		struct file *file = &table->list[i];
-		struct tr_buffer path = TR_BUFFER_INIT;
 		if (!file->awaited)
 			continue;
+		struct tr_directory *there = tr_files_get(parent, file->fd);
+		if (there == file->directory)
+			continue; /* inherited before: it waits with the parent */
+		if (!there && parent && waits) {
+			if (!tr_files_await(parent, file->fd, file->directory))
+				return false;
+			continue;
+		}
 		file->awaited = false;
-		const struct tr_directory *there = tr_files_get(parent, file->fd);
-		enum tr_certainty sure =
-			there ? tr_directory_resolve(there, &path) : TR_PLACE_UNKNOWN;
-		if ((sure != TR_PLACE_KNOWN && sure != TR_PLACE_GUESSED) || path.failed ||
-		    !tr_directory_learn(file->directory, tr_buffer_text(&path),
-					sure == TR_PLACE_GUESSED))
-			tr_directory_give_up(file->directory);
-		tr_buffer_free(&path);
+		tr_directory_follow(file->directory, there);
 	}
+	return true;
 }
 
 bool tr_files_inherit(struct tr_files *files, const struct tr_files *from)

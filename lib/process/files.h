@@ -33,8 +33,12 @@ struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd);
  */
 bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
 
-/* The parent is known, with what it has (NULL: nothing); what it has not is given up. */
-void tr_files_told(struct tr_files *files, const struct tr_files *parent);
+/*
+ * The parent is known, with what it has. What it has not it may have from a parent that
+ * is not known yet (waits): it waits for that, too. Else it is given up, as all is where
+ * parent is NULL. False: memory is out.
+ */
+bool tr_files_told(struct tr_files *files, struct tr_files *parent, bool waits);
 
 /* Puts what `from` has (NULL: nothing) where files has nothing. False: memory is out. */
 bool tr_files_inherit(struct tr_files *files, const struct tr_files *from);

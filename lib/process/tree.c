@@ -157,10 +157,14 @@ static void put_directory(struct tr_task *task, struct tr_directory *directory)
 static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t flags)
 {
 	bool shared = flags & (TR_FORK_FILES | TR_FORK_THREAD);
+	bool waits = !parent->adopted && !parent->process->origin->settled;
 
 	if (child->files == parent->files && (child->files || !shared))
 		return true;
-	tr_files_told(child->files, parent->files);
+	if (child->files && waits && !parent->files && !(parent->files = tr_files_new()))
+		return false;
+	if (!tr_files_told(child->files, parent->files, waits))
+		return false;
 	if (shared) {
 		if (!parent->files)
 			parent->files = tr_files_new();
