@@ -41,6 +41,7 @@ enum {
 	TR_FORMAT_LINES = 128, /* its reader knows config.lines */
 	TR_FORMAT_MERGES =
 		256, /* segments become one, which two files one after the other are not */
+	TR_FORMAT_FORKLESS = 512, /* its records say whose child a process is, and none is a fork */
 };
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */

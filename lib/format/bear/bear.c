@@ -14,7 +14,8 @@ const struct tr_format tr_format_bear = {
 	.name = "bear",
 	.summary = "Bear's intercepted executions, JSON lines",
 	.exact = "equal as JSON",
-	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_JSON | TR_FORMAT_HEADS,
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_JSON | TR_FORMAT_HEADS |
+		 TR_FORMAT_FORKLESS,
 	.extensions = extensions,
 	.options = options,
 	.bid = tr_bear_bid,

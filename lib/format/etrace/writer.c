@@ -202,12 +202,12 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct writer *writer = self;
-	struct tr_field *format = tr_record_field(header, "format");
+	struct tr_field *name = tr_record_field(header, "format");
+	const struct tr_format *format =
+		name && name->text.data ? tr_format_by_name(name->text) : NULL;
 
 	(void)err;
-	writer->forkless =
-		format && format->text.data &&
-		(tr_text_is(format->text, "klocwork") || tr_text_is(format->text, "bear"));
+	writer->forkless = format && format->flags & TR_FORMAT_FORKLESS;
 	return TR_OK;
 }
 
