@@ -5,21 +5,19 @@ static unsigned real_time_signal(struct tr_text name)
 {
 	enum { FIRST = 32, LAST = 64 };
 	const struct tr_text lead = TR_TEXT("SIGRT_");
-	unsigned number = 0;
+	uint64_t number;
 
 	if (tr_text_is(name, "SIGRTMIN"))
 		return FIRST;
 	if (tr_text_is(name, "SIGRTMAX"))
 		return LAST;
-	if (!tr_text_starts(name, lead) || name.len == lead.len)
+	if (!tr_text_starts(name, lead))
 		return 0;
-	for (size_t i = lead.len; i < name.len && number <= LAST - FIRST; i++) {
-		unsigned digit = (unsigned char)name.data[i] - '0';
-		if (digit > 9)
-			return 0;
-		number = number * 10 + digit;
-	}
-	return number <= LAST - FIRST ? FIRST + number : 0;
+	const struct tr_cell cell = { .type = TR_CELL_TEXT,
+				      .text = tr_text_span(name.data + lead.len,
+							   name.data + name.len) };
+	return tr_cell_number(&cell, &number) && number <= LAST - FIRST ? FIRST + (unsigned)number
+									: 0;
 }
 
 /* Signals that end programs; their numbers are those of Linux on most machines. */

@@ -241,18 +241,18 @@ bool tr_strace_note(struct tr_text text, struct tr_text *note)
  */
 static bool put_noted(struct rendering *r, struct tr_text text)
 {
-	const char *end = text.data + text.len, *open = memchr(text.data, '<', text.len);
-	const char *behind = open > text.data ? tr_strace_note_end(open, end) : NULL;
-	struct tr_text plain = tr_text_span(text.data, open);
 	size_t begin = r->to->len;
+	struct tr_text note;
 
-	if (!behind)
+	if (!tr_strace_note(text, &note) || note.data - 1 == text.data)
 		return false;
-	bool deleted = tr_text_is(tr_text_span(behind, end), "(deleted)");
-	if (behind < end && !deleted)
+	struct tr_text plain = tr_text_span(text.data, note.data - 1);
+	struct tr_text more = tr_text_span(note.data + note.len + 1, text.data + text.len);
+	bool deleted = tr_text_is(more, "(deleted)");
+	if (more.len && !deleted)
 		return false;
 	tr_buffer_put_byte(r->to, '<');
-	put_quoted(r, tr_text_span(open + 1, behind - 1), deleted ? " (deleted)" : "");
+	put_quoted(r, note, deleted ? " (deleted)" : "");
 	tr_buffer_put_byte(r->to, ';');
 	if (put_number(r, plain) || put_symbol(r, plain)) {
 		tr_buffer_put_byte(r->to, '>');
