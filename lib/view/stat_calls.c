@@ -136,7 +136,12 @@ static bool enter(struct tr_stat_calls *calls, const struct tr_record *record, u
 		return false;
 	*live = (struct live_call){ seq, calls->entered++, kinds,
 				    tr_instant_from_cell(&record->time), entry };
-	free(tr_id_map_take(&calls->live, seq)); /* an unlikely twin */
+	struct live_call *twin = tr_id_map_take(&calls->live, seq);
+	if (twin) { /* it will not return: a leave is the last one's */
+		calls->incomplete++;
+		returned(calls, twin->seq, twin->kinds);
+		free(twin);
+	}
 	if (tr_id_map_put(&calls->live, seq, live))
 		return true;
 	free(live);

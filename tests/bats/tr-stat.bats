@@ -182,6 +182,9 @@ END
 	# an enter that never returned is not met by a leave of the next segment
 	printf '%%trec\t1\nenter\t0\t-\t0\tf\n!end\t1\n%%trec\t1\nenter\t0\t-\t0\tf\nleave\t0\t-\t0\tf\t->\n!end\t1\n' >two
 	json '.calls | [.calls, .incomplete]' two | grep -x '\[2,1\]'
+	# two enters of one number: the first will not return
+	printf 'enter\t0\t-\t0\tf\nenter\t0\t-\t1\tglXSwapBuffers\nleave\t0\t-\t1\tglXSwapBuffers\t->\n' >twins
+	json '.calls | [.calls, .incomplete, .frames]' twins | grep -x '\[2,1,1\]'
 	# bytes of the stream are not those of the trace
 	printf 'call\t%d\t-\t0\tglXSwapBuffers\t->\n' 0 1 | tr-stat --json --by=frame |
 		jq '[.frame[].bytes] == [0, 0]' | grep -x true
