@@ -10,6 +10,16 @@ static const char *name_end(const char *p, const char *end)
 	return p;
 }
 
+/* The same of a call, which is "???" where strace could not see in time what it is. */
+static const char *call_end(const char *p, const char *end)
+{
+	if (p == end || *p != '?')
+		return name_end(p, end);
+	while (p < end && *p == '?')
+		p++;
+	return p;
+}
+
 /* "(text)" at *p, in info or as nothing that matters. */
 static void take_parenthesis(const char **p, const char *end, struct tr_strace_result *result)
 {
@@ -198,7 +208,7 @@ static void read_call(const char *open, const char *end, struct tr_strace_body *
 /* "<... name resumed>" was begun elsewhere, so its end can only be found with the beginning. */
 static void read_resumed(const char *p, const char *end, struct tr_strace_body *body)
 {
-	const char *q = name_end(p, end);
+	const char *q = call_end(p, end);
 	struct tr_text rest;
 
 	body->name = tr_text_span(p, q);
@@ -350,7 +360,7 @@ void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body)
 	const char *p = text.data, *end = p + text.len, *q;
 
 	*body = (struct tr_strace_body){ .type = TR_STRACE_UNKNOWN };
-	q = name_end(p, end);
+	q = call_end(p, end);
 	if (q > p && q < end && *q == '(' && (*p < '0' || *p > '9')) {
 		body->name = tr_text_span(p, q);
 		read_call(q, end, body);

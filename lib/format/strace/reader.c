@@ -145,9 +145,8 @@ static void put_raw(struct tr_strace_reader *reader, struct tr_text text, const 
 	tr_error_at_line(&reader->trouble, reader->here.line);
 }
 
-/* "<... name resumed>": what was begun is whole now. */
-static void resume(struct tr_strace_reader *reader, struct tr_task *task,
-		   struct tr_strace_body *body, struct tr_text line)
+void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
+		      struct tr_strace_body *body, struct tr_text line)
 {
 	bool exec = tr_strace_is_exec(body->name);
 	struct tr_text nothing = { NULL, 0 };
@@ -234,14 +233,13 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 		change_pid(reader, task, body->number);
 		break;
 	case TR_STRACE_RESUMED:
-		resume(reader, task, body, line);
+		tr_strace_resume(reader, task, body, line);
 		break;
 	case TR_STRACE_LEFT:
 		tr_strace_abandon(reader, task);
 		break;
 	case TR_STRACE_SUPERSEDED: {
 		struct tr_task *thread = tr_tasks_find(&reader->tasks, body->number);
-		reader->ends_seen = true;
 		if (thread && thread != task)
 			change_pid(reader, thread, task->tid);
 		break;
@@ -269,6 +267,8 @@ void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
 	reader->here.time.len = tr_strace_time(&reader->clock, &prefix, reader->here.time.text);
 	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
 	reader->in_table = body.type == TR_STRACE_TABLE;
+	if (tr_strace_mend(reader, line, &prefix, &body))
+		return;
 	switch (body.type) {
 	case TR_STRACE_MESSAGE:
 	case TR_STRACE_TABLE:
@@ -286,8 +286,11 @@ void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
 		break;
 	}
 	struct tr_task *task = tr_strace_task(reader, &prefix, &body);
-	if (task)
-		act(reader, task, &body, line);
+	if (!task)
+		return;
+	act(reader, task, &body, line);
+	if (body.type == TR_STRACE_BEGUN)
+		reader->begun = (struct tr_strace_begun){ task->tid, reader->here.line };
 }
 
 /*

@@ -22,6 +22,14 @@ struct tr_strace_origin_line {
 	uint64_t line, offset;
 };
 
+/* How a process ended. */
+struct tr_strace_end {
+	bool core;
+	uint8_t signal_len; /* 0: with status */
+	char signal[15];    /* its name, or its number where strace has no more (-X raw) */
+	uint64_t status;
+};
+
 /* What a task is about: tr_task.state. */
 struct tr_strace_call {
 	bool open;   /* a call has begun and has not come back */
@@ -30,12 +38,17 @@ struct tr_strace_call {
 	size_t len, cap, name_len;
 	struct tr_strace_origin_line begin;
 	struct tr_directory *directory; /* of a fork: where the task was */
-	bool leaving;			/* exit_group was called */
-	uint64_t status;
+	bool leaving;			/* its end is known */
+	struct tr_strace_end end;
 	struct tr_strace_origin_line left;
 };
 
-enum { TR_STRACE_LEAVING = 16 }; /* processes that may be between exit_group and their end */
+enum { TR_STRACE_LEAVING = 16 }; /* processes that may be between that and their +++ line */
+
+/* The last line that said of a call no more than that it began. */
+struct tr_strace_begun {
+	uint64_t tid, line;
+};
 
 struct tr_strace_reader {
 	struct tr_input *in;
@@ -55,11 +68,12 @@ struct tr_strace_reader {
 	struct tr_buffer glued; /* a line that another one was printed into */
 	bool in_table;		/* of -c */
 	unsigned pieces;	/* lines that were tried as its rest */
+	struct tr_strace_begun begun;
 
 	bool any;	   /* some task has been seen */
 	uint64_t file_pid; /* whose they are in a file of -ff; TR_STRACE_NOBODY: it is none */
 	uint64_t bare;	   /* whose lines without a number were, on stderr */
-	bool ends_seen;	   /* +++ lines are printed */
+	bool ends_seen;	   /* +++ exited lines are printed */
 	uint64_t leaving[TR_STRACE_LEAVING];
 	size_t leaving_count;
 
@@ -78,6 +92,14 @@ struct tr_strace_reader {
 
 /* reader.c: one line, without its LF. */
 void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line);
+
+/* "<... name resumed>": what was begun is whole now. */
+void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
+		      struct tr_strace_body *body, struct tr_text line);
+
+/* reader_mend.c: true where the line was read as what strace should have printed. */
+bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text line,
+		    const struct tr_strace_prefix *prefix, struct tr_strace_body *body);
 
 /* reader_glue.c: one line as it came, which may hold another one's beginning. */
 void tr_strace_take_line(struct tr_strace_reader *reader, struct tr_text line);
@@ -149,21 +171,28 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					  struct tr_text fd);
 
-/* reader_task.c: who acts, and how tasks end. */
+/* reader_task.c: who acts. */
 
 struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 			       const struct tr_strace_prefix *prefix,
 			       const struct tr_strace_body *body);
 struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
 
-/* SIGCHLD has come: its si_pid is a child of the task. */
-void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info);
+/* reader_end.c: how tasks end. */
 
-/* The end of a task; signal NULL: with status. */
+/* What SIGCHLD or waitid says of a child of the task's. */
+void tr_strace_claim(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text info);
+/* The same of wait4, which returned child. */
+void tr_strace_waited(struct tr_strace_reader *reader, struct tr_task *task, uint64_t child,
+		      struct tr_text status);
+
+/* +++ exited, or killed. */
 void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
 		    const struct tr_strace_body *body);
 /* exit_group was called. */
 void tr_strace_leave(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status);
+/* No +++ line will come of the task: what is known of its end, if anything, has to do. */
+void tr_strace_end_leaving(struct tr_strace_reader *reader, uint64_t tid);
 /* The log has ended: what is still open is said. */
 void tr_strace_flush(struct tr_strace_reader *reader);
 

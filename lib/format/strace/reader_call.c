@@ -182,7 +182,10 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, stru
 	uint64_t flags = tr_strace_clone_flags(name, arguments);
 	struct tr_directory *directory =
 		call && call->directory ? call->directory : task->place->directory;
+	struct tr_task *last = tr_tasks_find(&reader->tasks, child);
 
+	if (last && last != task && last->adopted) /* it has ended, and the number is used again */
+		tr_strace_end_leaving(reader, child);
 	tr_strace_begin(reader, "fork", &from->time, task->tid);
 	tr_buffer_put_literal(&reader->head, "-\tchild=");
 	tr_buffer_put_decimal(&reader->head, child);
@@ -243,6 +246,19 @@ static uint64_t exit_status(struct tr_text arguments)
 	return (negative ? 0 - status : status) & 0xff;
 }
 
+/* What a call that waited has heard of. */
+static void look_at_child(struct tr_strace_reader *reader, struct tr_task *task,
+			  struct tr_text name, struct tr_text arguments,
+			  const struct tr_strace_result *result)
+{
+	unsigned long long child;
+
+	if (tr_text_is(name, "waitid"))
+		tr_strace_claim(reader, task, tr_strace_argument(arguments, 2));
+	else if (tr_strace_number(result->value, &child) && child > 0)
+		tr_strace_waited(reader, task, child, tr_strace_argument(arguments, 1));
+}
+
 void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 			 struct tr_text arguments, const struct tr_strace_result *result,
 			 const struct tr_strace_origin_line *from, unsigned flags)
@@ -268,9 +284,8 @@ void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, 
 		tr_strace_leave(reader, task, exit_status(arguments));
 		return;
 	}
-	if (tr_strace_succeeded(result) && tr_text_is(name, "wait4") &&
-	    tr_strace_number(result->value, &child) && child > 0)
-		reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
 	tr_strace_follow(reader, task, name, arguments, result);
 	put_sys(reader, task, name, arguments, result, from, flags);
+	if (tr_strace_succeeded(result) && tr_text_starts(name, TR_TEXT("wait")))
+		look_at_child(reader, task, name, arguments, result);
 }

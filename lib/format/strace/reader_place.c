@@ -6,21 +6,6 @@
 #include "format/strace/scan.h"
 #include "format/strace/value.h"
 
-/* The n-th argument, from 0; empty where there are fewer. */
-static struct tr_text argument(struct tr_text arguments, unsigned n)
-{
-	const char *p = arguments.data, *end = p + arguments.len;
-
-	for (;; n--) {
-		const char *stop = tr_strace_item_end(p, end);
-		if (n == 0)
-			return tr_text_span(p, stop);
-		if (stop == end)
-			return (struct tr_text){ end, 0 };
-		p = tr_strace_skip(stop + 1, end);
-	}
-}
-
 /* The bytes of a string argument, in reader->bytes. False: it is none, or cut. */
 static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
 {
@@ -96,9 +81,9 @@ void tr_strace_look_around(struct tr_strace_reader *reader, struct tr_task *task
 			   const struct tr_strace_result *result)
 {
 	bool told = tr_text_starts(arguments, TR_TEXT("AT_FDCWD<"))
-			    ? read_note(reader, argument(arguments, 0))
+			    ? read_note(reader, tr_strace_argument(arguments, 0))
 			    : tr_text_is(name, "getcwd") && tr_strace_succeeded(result) &&
-				      read_path(reader, argument(arguments, 0)) &&
+				      read_path(reader, tr_strace_argument(arguments, 0)) &&
 				      is_absolute(&reader->bytes);
 
 	if (told)
@@ -137,10 +122,10 @@ static void open_file(struct tr_strace_reader *reader, struct tr_task *task,
 	/* what -y says of a descriptor is said again when it is used */
 	if (!tr_strace_number(fd, &number) || memchr(fd.data, '<', fd.len))
 		return;
-	from = first ? tr_strace_descriptor(reader, task, argument(arguments, 0))
+	from = first ? tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0))
 		     : tr_directory_retain(task->place->directory);
-	if (may_be_directory(open_flags(argument(arguments, first + 1))) &&
-	    read_path(reader, argument(arguments, first)))
+	if (may_be_directory(open_flags(tr_strace_argument(arguments, first + 1))) &&
+	    read_path(reader, tr_strace_argument(arguments, first)))
 		directory = tr_directory_enter(&reader->tasks.origins, from,
 					       tr_buffer_text(&reader->bytes));
 	reader->out_of_memory |= !tr_task_opens(task, number, directory);
@@ -210,10 +195,10 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 	else if (tr_text_is(name, "close") && tr_strace_number(arguments, &fd))
 		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
 	else if (tr_text_starts(name, TR_TEXT("dup")) ||
-		 (tr_text_is(name, "fcntl") && copies(argument(arguments, 1))))
-		copy_descriptor(reader, task, argument(arguments, 0), result->value);
+		 (tr_text_is(name, "fcntl") && copies(tr_strace_argument(arguments, 1))))
+		copy_descriptor(reader, task, tr_strace_argument(arguments, 0), result->value);
 	else if (tr_text_is(name, "chdir") || tr_text_is(name, "fchdir"))
-		change_directory(reader, task, argument(arguments, 0), *name.data == 'f');
+		change_directory(reader, task, tr_strace_argument(arguments, 0), *name.data == 'f');
 	else if (tr_text_is(name, "unshare"))
 		unshare(reader, task, tr_strace_clone_flags(name, arguments));
 }

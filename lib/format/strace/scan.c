@@ -155,3 +155,17 @@ bool tr_strace_digits(const char **p, const char *end, unsigned long long *numbe
 	*number = n;
 	return true;
 }
+
+struct tr_text tr_strace_argument(struct tr_text arguments, unsigned n)
+{
+	const char *p = arguments.data, *end = p + arguments.len;
+
+	for (;; n--) {
+		const char *stop = tr_strace_item_end(p, end);
+		if (n == 0)
+			return tr_text_span(p, stop);
+		if (stop == end)
+			return (struct tr_text){ end, 0 };
+		p = tr_strace_skip(stop + 1, end);
+	}
+}

@@ -26,6 +26,9 @@ const char *tr_strace_item_end(const char *p, const char *end);
  */
 const char *tr_strace_arguments_end(const char *p, const char *end);
 
+/* The n-th argument, from 0; empty where there are fewer. */
+struct tr_text tr_strace_argument(struct tr_text arguments, unsigned n);
+
 /* Of names of calls, flags, signals. */
 static inline bool tr_strace_is_name(char c)
 {

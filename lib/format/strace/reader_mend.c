@@ -1,0 +1,81 @@
+/*
+ * Lines that strace itself printed wrong, in a file of its own, and what they should be.
+ *
+ * A call that strace could not look at, because another thread's exec ended its process, is left
+ * without an end, and the next line of the process follows on the same one:
+ *
+ *	7 ???(7 +++ superseded by execve in pid 8 +++
+ *
+ * With -z a call is printed when it is known to have succeeded. Where others spoke meanwhile it
+ * is whole, but on two lines:
+ *
+ *	7 close(3 <unfinished ...>
+ *	)                                = 0
+ */
+#include "format/strace/reader.h"
+
+#include "format/strace/scan.h"
+
+/* Lines that end what a task was doing. */
+static bool is_end(enum tr_strace_body_type type)
+{
+	return type == TR_STRACE_RESUMED || type == TR_STRACE_LEFT ||
+	       type == TR_STRACE_SUPERSEDED || type == TR_STRACE_EXITED || type == TR_STRACE_KILLED;
+}
+
+/* What stands behind the call's parenthesis is a line of the same task: both are taken. */
+static bool take_glued(struct tr_strace_reader *reader, struct tr_text line,
+		       const struct tr_strace_prefix *prefix, const struct tr_strace_body *body)
+{
+	struct tr_text inner =
+		tr_text_span(body->name.data + body->name.len + 1, line.data + line.len);
+	struct tr_strace_prefix next;
+	struct tr_strace_body what;
+
+	tr_strace_prefix_read(inner, &next);
+	if (next.has_pid != prefix->has_pid || next.pid != prefix->pid)
+		return false;
+	tr_strace_body_read(tr_text_span(next.body, inner.data + inner.len), &what);
+	if (!is_end(what.type))
+		return false;
+	const struct tr_strace_body begun = { .type = TR_STRACE_BEGUN, .name = body->name };
+	struct tr_task *task = tr_strace_task(reader, prefix, &begun);
+	if (task)
+		tr_strace_call_begin(reader, task, &begun);
+	tr_strace_read_line(reader, inner);
+	return true;
+}
+
+/* The line is the end of the call on the line before. */
+static bool take_second_half(struct tr_strace_reader *reader, struct tr_text line)
+{
+	struct tr_task *task = tr_tasks_find(&reader->tasks, reader->begun.tid);
+	struct tr_strace_call *call = task ? task->state : NULL;
+	struct tr_buffer *both = &reader->whole;
+
+	if (!call || !call->open)
+		return false;
+	struct tr_strace_body body = { .type = TR_STRACE_RESUMED,
+				       .name = tr_strace_call_name(call) };
+	tr_buffer_reset(both);
+	tr_buffer_put(both, call->text + call->name_len, call->len - call->name_len);
+	tr_buffer_put_text(both, line);
+	reader->out_of_memory |= both->failed;
+	if (both->failed || !tr_strace_body_finish(tr_buffer_text(both), &body))
+		return false;
+	body.arguments = line;
+	tr_strace_resume(reader, task, &body, line);
+	return true;
+}
+
+bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text line,
+		    const struct tr_strace_prefix *prefix, struct tr_strace_body *body)
+{
+	bool bad = body->type == TR_STRACE_CUT || body->type == TR_STRACE_UNKNOWN;
+	bool unseen = body->type == TR_STRACE_CALL && *body->name.data == '?';
+
+	if ((body->type == TR_STRACE_CUT || unseen) && take_glued(reader, line, prefix, body))
+		return true;
+	return bad && !prefix->has_pid && reader->begun.line &&
+	       reader->begun.line + 1 == reader->here.line && take_second_half(reader, line);
+}
