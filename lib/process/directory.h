@@ -34,6 +34,7 @@ struct tr_origin {
 	uint64_t ppid;
 	uint64_t exec;		     /* seq of the exec record that was current in the parent */
 	struct tr_origin *exec_from; /* where that is NONE: the parent's own origin says it */
+	struct tr_origin *sibling;   /* not NULL: ppid will be that of this one */
 	bool placed;		     /* directory is what it will be; NULL: not known */
 	bool guessed;		     /* directory is no more than likely */
 	struct tr_directory *directory;
@@ -60,6 +61,15 @@ void tr_origins_free(struct tr_origins *origins);
  */
 void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
 		      struct tr_origin *exec_from, struct tr_directory *directory);
+
+/*
+ * Behind that: the one that made the process is not its parent, but has the same one, which its
+ * own origin tells (CLONE_PARENT).
+ */
+void tr_origin_join(struct tr_origin *origin, struct tr_origin *maker);
+
+/* False: whether there is a ppid, and which, is not yet to be told. */
+bool tr_origin_has_told(struct tr_origin *origin);
 
 /* Nobody will tell. orphan: there should have been a parent. */
 void tr_origin_give_up(struct tr_origin *origin, bool orphan);

@@ -186,8 +186,12 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 	struct tr_process *process = parent->process;
 	struct tr_origin *origin = child->process->origin;
 
+	bool sibling = flags & TR_FORK_SIBLING && !origin->settled;
+
 	child->adopted = true;
 	tr_origin_settle(origin, process->pid, process->exec, process->origin, directory);
+	if (sibling)
+		tr_origin_join(origin, process->origin);
 	if (flags & (TR_FORK_FS | TR_FORK_THREAD) && !child->alone) {
 		struct tr_directory *own = child->place->directory;
 		struct tr_directory *start = tr_directory_of(origin);

@@ -20,6 +20,7 @@
 enum {
 	TR_FORK_FS = 0x200,	  /* CLONE_FS: one working directory for both */
 	TR_FORK_FILES = 0x400,	  /* CLONE_FILES: one set of descriptors */
+	TR_FORK_SIBLING = 0x8000, /* CLONE_PARENT: the parent of who made it is its own */
 	TR_FORK_THREAD = 0x10000, /* CLONE_THREAD */
 };
 

@@ -56,7 +56,7 @@ static void put_exec(struct tr_etrace_render *r, const struct tr_etrace_task *ta
 		tr_etrace_put_key(r, "parent");
 		tr_buffer_put_decimal(to, task->parent);
 	}
-	if (task->forked) {
+	if (task->ppid != TR_NO_POSITION) {
 		tr_etrace_put_key(r, "ppid");
 		tr_buffer_put_decimal(to, task->ppid);
 	}

@@ -43,7 +43,7 @@ struct tr_etrace_task *tr_etrace_task_get(struct tr_etrace_tasks *tasks, uint64_
 			return NULL;
 		}
 		task->upid = upid;
-		task->parent = task->current = TR_NO_POSITION;
+		task->ppid = task->parent = task->current = TR_NO_POSITION;
 	}
 	tasks->recent = task;
 	return task;

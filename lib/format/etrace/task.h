@@ -16,7 +16,7 @@ struct tr_etrace_event;
 
 struct tr_etrace_task {
 	uint64_t upid;
-	uint64_t ppid;	  /* where forked */
+	uint64_t ppid;	  /* TR_NO_POSITION: not known */
 	uint64_t parent;  /* seq of the exec that was current in the parent; TR_NO_POSITION: none */
 	uint64_t current; /* seq of the exec that is current here, inherited or not */
 	struct tr_etrace_event *half; /* waits for its second half */

@@ -29,8 +29,8 @@ bool tr_strace_item_ready(const struct tr_strace_item *item)
 	uint64_t seq;
 
 	return !item->origin ||
-	       (tr_origin_exec(item->origin, &seq) && !tr_directory_is_open(item->cwd) &&
-		!tr_directory_is_open(item->from));
+	       (tr_origin_exec(item->origin, &seq) && tr_origin_has_told(item->origin) &&
+		!tr_directory_is_open(item->cwd) && !tr_directory_is_open(item->from));
 }
 
 /* Nothing more will come that could tell. */
@@ -45,6 +45,8 @@ static void force(const struct tr_strace_item *item)
 			;
 		tr_origin_give_up(origin, true);
 	}
+	while (!tr_origin_has_told(item->origin))
+		tr_origin_give_up(item->origin->sibling, true);
 	if (!item->pwd.len || *item->pwd.data != '/' ||
 	    !tr_directory_learn(item->cwd, item->pwd, true))
 		tr_directory_give_up(item->cwd);
