@@ -8,8 +8,7 @@
 #include "record/literal.h"
 
 enum {
-	IDLE = 1000,	/* milliseconds: who has waited so long is not kept any longer */
-	THREADS = 4096, /* of one process, that are looked at for an exec under way */
+	IDLE = 1000, /* milliseconds: who has waited so long is not kept any longer */
 };
 
 struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
@@ -75,54 +74,6 @@ static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record 
 	return TR_OK;
 }
 
-/* What a task has begun goes on as another one's: that of an exec in a thread. */
-static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
-{
-	void *state = to->state;
-
-	if (from == to)
-		return;
-	tr_strace_abandon(reader, to);
-	to->state = from->state;
-	from->state = state;
-}
-
-static bool is_execing(const struct tr_task *task)
-{
-	const struct tr_strace_call *call = task->state;
-
-	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
-}
-
-/* The task goes on under the number of its process, because its exec succeeded. */
-static void change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid)
-{
-	struct tr_task *leader = tr_strace_task_by_number(reader, pid);
-	struct tr_strace_call *call = leader ? leader->state : NULL;
-
-	/* it is said twice, by the thread and by its process */
-	if (!leader || (call && call->open && call->proven))
-		return;
-	reader->out_of_memory |= !tr_tasks_join(task, leader);
-	hand_over(reader, task, leader);
-	if (is_execing(leader))
-		((struct tr_strace_call *)leader->state)->proven = true;
-}
-
-/* Without a +++ line: the only thread with an exec under way is the one that took over. */
-static void find_exec(struct tr_strace_reader *reader, struct tr_task *leader)
-{
-	if (is_execing(leader))
-		return;
-	struct tr_task *task = leader->process->first;
-	for (int looked = 0; task && looked < THREADS; task = task->next, looked++) {
-		if (task != leader && is_execing(task)) {
-			hand_over(reader, task, leader);
-			return;
-		}
-	}
-}
-
 static void complain(struct tr_strace_reader *reader, const char *what)
 {
 	tr_error_say(&reader->trouble, TR_CAUSE_INPUT, what);
@@ -152,7 +103,7 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 	struct tr_text nothing = { NULL, 0 };
 
 	if (exec)
-		find_exec(reader, task);
+		tr_strace_take_exec(reader, task);
 	struct tr_strace_call *call = task->state;
 	bool mine = call && call->open && tr_text_equal(tr_strace_call_name(call), body->name);
 	if (!mine) {
@@ -230,7 +181,7 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 		break;
 	case TR_STRACE_PID_CHANGED:
 		tr_strace_call_begin(reader, task, body);
-		change_pid(reader, task, body->number);
+		tr_strace_change_pid(reader, task, body->number);
 		break;
 	case TR_STRACE_RESUMED:
 		tr_strace_resume(reader, task, body, line);
@@ -241,7 +192,7 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 	case TR_STRACE_SUPERSEDED: {
 		struct tr_task *thread = tr_tasks_find(&reader->tasks, body->number);
 		if (thread && thread != task)
-			change_pid(reader, thread, task->tid);
+			tr_strace_change_pid(reader, thread, task->tid);
 		break;
 	}
 	case TR_STRACE_EXITED:

@@ -38,6 +38,7 @@ struct tr_strace_call {
 	size_t len, cap, name_len;
 	struct tr_strace_origin_line begin;
 	struct tr_directory *directory; /* of a fork: where the task was */
+	bool lost_thread;		/* a thread was made, and nobody heard which */
 	bool leaving;			/* its end is known */
 	struct tr_strace_end end;
 	struct tr_strace_origin_line left;
@@ -170,6 +171,13 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 /* What an argument that is a descriptor stands for (the caller's reference); NULL: not known. */
 struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					  struct tr_text fd);
+
+/* reader_thread.c: execs in threads. */
+
+/* The task goes on under the number of its process, because its exec succeeded. */
+void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid);
+/* An exec succeeded under the leader's number, which may be a thread's of its process. */
+void tr_strace_take_exec(struct tr_strace_reader *reader, struct tr_task *leader);
 
 /* reader_task.c: who acts. */
 

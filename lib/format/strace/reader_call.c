@@ -232,6 +232,8 @@ void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, 
 	put_exec(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from, NULL,
 		 arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);
 	task->process->exec = seq;
+	if (task->state)
+		((struct tr_strace_call *)task->state)->lost_thread = false;
 }
 
 /* exit_group(N) */
@@ -244,6 +246,15 @@ static uint64_t exit_status(struct tr_text arguments)
 	if (!tr_strace_number((struct tr_text){ p + negative, arguments.len - negative }, &status))
 		return 0;
 	return (negative ? 0 - status : status) & 0xff;
+}
+
+/* The call has made a thread perhaps, and did not come back to say which. */
+static void lose_thread(struct tr_strace_reader *reader, struct tr_task *task, uint64_t flags)
+{
+	struct tr_strace_call *call = tr_strace_state(reader, task);
+
+	if (call)
+		call->lost_thread |= flags & TR_FORK_THREAD;
 }
 
 /* What a call that waited has heard of. */
@@ -280,6 +291,8 @@ void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, 
 		put_fork(reader, task, name, arguments, child, from);
 		return;
 	}
+	if (tr_strace_is_fork(name) && !(result && (result->value.data || result->error.data)))
+		lose_thread(reader, task, tr_strace_clone_flags(name, arguments));
 	if (result && !result->error.data && tr_text_is(name, "exit_group")) {
 		tr_strace_leave(reader, task, exit_status(arguments));
 		return;

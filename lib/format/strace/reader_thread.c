@@ -1,0 +1,75 @@
+/* Execs in threads: one that succeeds goes on under the number of its process. */
+#include "format/strace/reader.h"
+
+enum { THREADS = 4096 }; /* that are looked at for an exec under way */
+
+/* What a task has begun goes on as another one's: that of an exec in a thread. */
+static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
+{
+	void *state = to->state;
+
+	if (from == to)
+		return;
+	tr_strace_abandon(reader, to);
+	to->state = from->state;
+	from->state = state;
+}
+
+static bool is_execing(const struct tr_task *task)
+{
+	const struct tr_strace_call *call = task->state;
+
+	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
+}
+
+void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid)
+{
+	struct tr_task *leader = tr_strace_task_by_number(reader, pid);
+	struct tr_strace_call *call = leader ? leader->state : NULL;
+
+	/* it is said twice, by the thread and by its process */
+	if (!leader || (call && call->open && call->proven))
+		return;
+	reader->out_of_memory |= !tr_tasks_join(task, leader);
+	hand_over(reader, task, leader);
+	if (is_execing(leader))
+		((struct tr_strace_call *)leader->state)->proven = true;
+}
+
+/* The only task without a parent that has an exec under way; NULL: none, or several. */
+static struct tr_task *find_stray(const struct tr_strace_reader *reader)
+{
+	struct tr_task *task = reader->tasks.live.newest, *found = NULL;
+
+	for (int looked = 0; task && looked < THREADS; task = task->older, looked++) {
+		if (task->adopted || !is_execing(task))
+			continue;
+		if (found)
+			return NULL;
+		found = task;
+	}
+	return found;
+}
+
+/*
+ * Without a +++ line: the only thread with an exec under way is the one that took over. It may
+ * have been so quick that the call that made it never came back.
+ */
+void tr_strace_take_exec(struct tr_strace_reader *reader, struct tr_task *leader)
+{
+	if (is_execing(leader))
+		return;
+	struct tr_task *task = leader->process->first;
+	for (int looked = 0; task && looked < THREADS; task = task->next, looked++) {
+		if (task != leader && is_execing(task)) {
+			hand_over(reader, task, leader);
+			return;
+		}
+	}
+	const struct tr_strace_call *call = leader->state;
+	task = call && call->lost_thread ? find_stray(reader) : NULL;
+	if (task) {
+		reader->out_of_memory |= !tr_tasks_join(task, leader);
+		hand_over(reader, task, leader);
+	}
+}
