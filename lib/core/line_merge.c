@@ -7,21 +7,24 @@ struct part {
 	struct tr_line_merge_part base;
 	size_t prefix_len;
 	struct tr_text line; /* the next one, in the window */
-	bool awake;
+	size_t place;	     /* in the heap; NOWHERE */
+	bool awake, called;
 };
+
+#define NOWHERE SIZE_MAX
 
 struct merge {
 	struct tr_source base;
 	void (*look)(struct tr_text line, struct tr_line_merge_time *time);
 	struct part *parts; /* all of them, open for as long as the source is */
 	size_t count;
-	uint64_t rank;	    /* of who is woken next */
+	uint64_t rank;	    /* of who is called next */
 	struct part **heap; /* those that have a line */
 	size_t live;
-	bool (*calls)(struct tr_text line, uint64_t *number); /* NULL: all are awake */
-	struct part *called;				      /* by the line that is given */
-	size_t asleep;					      /* none before it is */
-	bool started;
+	enum tr_line_merge_act (*act)(struct tr_text line, uint64_t *number); /* or NULL */
+	struct part *called; /* by the line that is given */
+	size_t asleep;	     /* none before it is */
+	bool timed, started;
 	size_t given;		 /* bytes of the first part's line, its prefix included */
 	bool done;		 /* all of them, and it is skipped */
 	struct tr_error trouble; /* the first there was: reported when everything is given */
@@ -40,6 +43,12 @@ static bool is_before(const struct part *a, const struct part *b)
 	return a < b;
 }
 
+static void put(struct merge *merge, size_t i, struct part *part)
+{
+	merge->heap[i] = part;
+	part->place = i;
+}
+
 static void sink(struct merge *merge, size_t i)
 {
 	struct part *part = merge->heap[i];
@@ -50,9 +59,9 @@ static void sink(struct merge *merge, size_t i)
 			child++;
 		if (!is_before(merge->heap[child], part))
 			break;
-		merge->heap[i] = merge->heap[child];
+		put(merge, i, merge->heap[child]);
 	}
-	merge->heap[i] = part;
+	put(merge, i, part);
 }
 
 static void note_trouble(struct merge *merge, const struct tr_error *err)
@@ -92,22 +101,50 @@ static void swim(struct merge *merge, size_t i)
 	struct part *part = merge->heap[i];
 
 	for (; i > 0 && is_before(part, merge->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		merge->heap[i] = merge->heap[(i - 1) / 2];
-	merge->heap[i] = part;
+		put(merge, i, merge->heap[(i - 1) / 2]);
+	put(merge, i, part);
 }
 
-/* Who is woken last comes first. False: memory is out. */
+static void add(struct merge *merge, struct part *part)
+{
+	put(merge, merge->live++, part);
+	swim(merge, part->place);
+}
+
+/* The first part is out of it. */
+static void leave(struct merge *merge)
+{
+	struct part *last = merge->heap[--merge->live];
+
+	merge->heap[0]->place = NOWHERE;
+	if (merge->live) {
+		put(merge, 0, last);
+		sink(merge, 0);
+	}
+}
+
+/* False: memory is out. */
 static bool wake(struct merge *merge, struct part *part, struct tr_error *err)
 {
 	enum tr_status status = advance(merge, part, err);
 
 	part->awake = true;
-	part->base.time = (struct tr_line_merge_time){ .rank = merge->rank-- };
-	if (status == TR_OK) {
-		merge->heap[merge->live] = part;
-		swim(merge, merge->live++);
-	}
+	if (status == TR_OK)
+		add(merge, part);
 	return status != TR_FATAL;
+}
+
+/* Who is called last comes first. False: memory is out. */
+static bool call(struct merge *merge, struct part *part, struct tr_error *err)
+{
+	if (!part->called)
+		part->base.time.rank = merge->rank--;
+	part->called = true;
+	if (!part->awake)
+		return wake(merge, part, err);
+	if (part->place != NOWHERE)
+		swim(merge, part->place);
+	return true;
 }
 
 /* While nobody is awake and somebody sleeps. */
@@ -115,21 +152,18 @@ static bool wake_next(struct merge *merge, struct tr_error *err)
 {
 	bool good = true;
 
-	while (good && merge->calls && !merge->live && merge->asleep < merge->count) {
+	while (good && merge->act && !merge->live && merge->asleep < merge->count) {
 		struct part *part = &merge->parts[merge->asleep++];
-		good = part->awake || wake(merge, part, err);
+		good = part->awake || call(merge, part, err);
 	}
 	return good;
 }
 
-/* The part that the line calls, where it sleeps; NULL: none. */
-static struct part *find_called(const struct merge *merge, struct tr_text line)
+/* The part of that task; NULL: none. */
+static struct part *find(const struct merge *merge, uint64_t number)
 {
 	size_t low = 0, high = merge->count;
-	uint64_t number;
 
-	if (!merge->calls || !merge->calls(line, &number))
-		return NULL;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (merge->parts[middle].base.number < number)
@@ -137,46 +171,72 @@ static struct part *find_called(const struct merge *merge, struct tr_text line)
 		else
 			high = middle;
 	}
-	if (low == merge->count || merge->parts[low].base.number != number ||
-	    merge->parts[low].awake)
-		return NULL;
-	return &merge->parts[low];
+	return low < merge->count && merge->parts[low].base.number == number ? &merge->parts[low]
+									     : NULL;
+}
+
+static struct tr_text text_of(const struct part *part)
+{
+	struct tr_text line = part->line;
+
+	line.len -= line.data[line.len - 1] == '\n';
+	return line;
+}
+
+/*
+ * Whether the first part may speak, or another one is woken or comes before it, which is then
+ * called. False: memory is out.
+ */
+static bool judge(struct merge *merge, bool *may, struct tr_error *err)
+{
+	uint64_t number;
+	enum tr_line_merge_act act = merge->act(text_of(merge->heap[0]), &number);
+	struct part *other = act == TR_LINE_NOTHING ? NULL : find(merge, number);
+
+	*may = act != TR_LINE_NEEDS || !other || other->called || other == merge->heap[0];
+	if (act == TR_LINE_CALLS)
+		merge->called = other;
+	return *may || call(merge, other, err);
+}
+
+/* Who speaks next. False: memory is out. */
+static bool choose(struct merge *merge, struct tr_error *err)
+{
+	bool may = !merge->act;
+
+	merge->called = NULL;
+	while (!may && merge->live)
+		if (!judge(merge, &may, err))
+			return false;
+	return true;
 }
 
 static bool start(struct merge *merge, struct tr_error *err)
 {
 	merge->started = true;
-	if (merge->calls)
-		return wake_next(merge, err);
-	for (size_t i = 0; i < merge->count; i++) {
-		enum tr_status status = advance(merge, &merge->parts[i], err);
-		if (status == TR_FATAL)
+	for (size_t i = 0; merge->timed && i < merge->count; i++)
+		if (!wake(merge, &merge->parts[i], err))
 			return false;
-		if (status == TR_OK)
-			merge->heap[merge->live++] = &merge->parts[i];
-	}
-	for (size_t i = merge->live / 2; i-- > 0;)
-		sink(merge, i);
-	return true;
+	return wake_next(merge, err) && choose(merge, err);
 }
 
 /* The line of the first part is given: its next one, or the next part. */
 static bool step(struct merge *merge, struct tr_error *err)
 {
-	enum tr_status status = advance(merge, merge->heap[0], err);
+	struct part *part = merge->heap[0], *called = merge->called;
+	enum tr_status status = advance(merge, part, err);
 
 	merge->done = false;
 	merge->given = 0;
 	if (status == TR_FATAL)
 		return false;
 	if (status == TR_END)
-		merge->heap[0] = merge->heap[--merge->live];
-	if (merge->live)
+		leave(merge);
+	else
 		sink(merge, 0);
-	if (merge->called && !wake(merge, merge->called, err))
+	if (called && called != part && !called->called && !call(merge, called, err))
 		return false;
-	merge->called = NULL;
-	return wake_next(merge, err);
+	return wake_next(merge, err) && choose(merge, err);
 }
 
 /* From offset on, as far as there is room. */
@@ -208,10 +268,8 @@ static size_t give(struct merge *merge, char *buf, size_t cap)
 	merge->done = merge->given == prefix.len + line.len && (end || n < cap);
 	if (merge->done && !end)
 		buf[n++] = '\n';
-	if (merge->done) {
-		merge->called = find_called(merge, (struct tr_text){ line.data, line.len - end });
+	if (merge->done)
 		tr_input_skip(part->base.in, line.len);
-	}
 	return n;
 }
 
@@ -281,9 +339,11 @@ struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size
 					  .raw_offset = raw_offset };
 	merge->look = look;
 	merge->count = count;
+	merge->timed = true;
 	for (size_t i = 0; i < count; i++)
-		merge->parts[i] =
-			(struct part){ .base = parts[i], .prefix_len = strlen(parts[i].prefix) };
+		merge->parts[i] = (struct part){ .base = parts[i],
+						 .prefix_len = strlen(parts[i].prefix),
+						 .place = NOWHERE };
 	tr_error_clear(&merge->trouble);
 	return &merge->base;
 }
@@ -295,12 +355,16 @@ static int by_number(const void *a, const void *b)
 	return (x->base.number > y->base.number) - (x->base.number < y->base.number);
 }
 
-void tr_line_merge_calls(struct tr_source *source,
-			 bool (*calls)(struct tr_text line, uint64_t *number))
+void tr_line_merge_tasks(struct tr_source *source, bool timed,
+			 enum tr_line_merge_act (*act)(struct tr_text line, uint64_t *number))
 {
 	struct merge *merge = (struct merge *)source;
 
-	merge->calls = calls;
-	merge->rank = UINT64_MAX;
+	merge->act = act;
+	merge->timed = timed;
+	/* who is called is before who is not */
+	merge->rank = INT64_MAX;
+	for (size_t i = 0; i < merge->count; i++)
+		merge->parts[i].base.time.rank += (uint64_t)INT64_MAX + 1;
 	qsort(merge->parts, merge->count, sizeof *merge->parts, by_number);
 }

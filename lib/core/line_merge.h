@@ -5,6 +5,7 @@
 #ifndef TR_CORE_LINE_MERGE_H
 #define TR_CORE_LINE_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ enum { TR_LINE_MERGE_PREFIX = 24 };
 
 struct tr_line_merge_part {
 	struct tr_input *in;
-	uint64_t number;		   /* for tr_line_merge_calls */
+	uint64_t number;		   /* of its task, for tr_line_merge_tasks */
 	struct tr_line_merge_time time;	   /* of lines before the first that has one */
 	char prefix[TR_LINE_MERGE_PREFIX]; /* put in front of each line; NUL-terminated */
 };
@@ -35,12 +36,20 @@ struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size
 				    void (*look)(struct tr_text line,
 						 struct tr_line_merge_time *time));
 
+/* What a line does to other parts, where each is what one task did. */
+enum tr_line_merge_act {
+	TR_LINE_NOTHING,
+	TR_LINE_CALLS, /* it makes that task */
+	TR_LINE_NEEDS, /* what that task did comes before it */
+};
+
 /*
- * For parts without times, of a source that was just made: a part sleeps until a
- * line of another one calls it (true, and its number), and then has all its
- * lines before that one goes on. Where nobody is awake the lowest number is.
+ * For the parts of a source that was just made. Of lines of one time those of a part that is
+ * called come behind the call, and before what the caller says next. Untimed: no line has a
+ * time. Then a part sleeps until a line of another one calls or needs it; where nobody is awake
+ * the lowest number is.
  */
-void tr_line_merge_calls(struct tr_source *source,
-			 bool (*calls)(struct tr_text line, uint64_t *number));
+void tr_line_merge_tasks(struct tr_source *source, bool timed,
+			 enum tr_line_merge_act (*act)(struct tr_text line, uint64_t *number));
 
 #endif

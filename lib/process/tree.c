@@ -15,7 +15,7 @@ static struct tr_place *place_new(struct tr_directory *directory)
 	struct tr_place *place = malloc(sizeof *place);
 
 	if (place)
-		*place = (struct tr_place){ 1, tr_directory_retain(directory) };
+		*place = (struct tr_place){ 1, tr_directory_retain(directory), 0 };
 	return place;
 }
 
@@ -290,12 +290,14 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 
 void tr_task_chdir(struct tr_task *task, struct tr_text path)
 {
+	task->place->moves++;
 	put_directory(task,
 		      tr_directory_enter(task->process->origin->all, task->place->directory, path));
 }
 
 void tr_task_moves(struct tr_task *task, struct tr_directory *directory)
 {
+	task->place->moves++;
 	put_directory(task, tr_directory_retain(directory));
 }
 

@@ -30,6 +30,7 @@ enum { TR_GHOSTS = 1024 }; /* ended tasks that may still be adopted */
 struct tr_place {
 	size_t references;
 	struct tr_directory *directory; /* NULL: not known */
+	uint64_t moves;			/* how often one of them changed it */
 };
 
 struct tr_process {

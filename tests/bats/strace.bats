@@ -129,6 +129,29 @@ executions() {
 	[ "$(tr-filter -q --fields=time,task exec log.1? | head -n 1)" = $'32400\t12' ]
 }
 
+@test "-ff: an exec in a thread, and what its leader did meanwhile" {
+	local execs="--fields=task,name,cwd,flagged exec"
+	made='clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_THREAD}, 88) = 11'
+	taken=$'+++ superseded by execve in pid 11 +++\n<... execve resumed>) = 0\n+++ exited with 0 +++'
+	printf '%s\n' 'chdir("sub") = 0' 'execve("./tool", ["tool"], ["A=1"] <pid changed to 10 ...>' >log.11
+	leader() { printf '%s\n' 'execve("/bin/a", ["a"], ["A=1"]) = 0' 'getcwd("/w", 4096) = 3' "$@" "$taken" >log.10; }
+	# without times: all of the thread is told before that
+	leader "$made" 'getcwd("/w", 4096) = 3' 'openat(AT_FDCWD, "x", O_RDONLY) = 3'
+	tr-filter $execs log.10 log.11 >got
+	printf '10\t/bin/a\t"/w"\t-\n10\t/w/sub/tool\t"/w/sub"\t-\n' | diff - got
+	# the call that made it never came back
+	leader "${made% *} ?"
+	[ "$(tr-filter $execs log.10 log.11 | tail -n 1)" = $'10\t/w/sub/tool\t"/w/sub"\t-' ]
+	# whose chdir was first is not known
+	leader "$made" 'chdir("/opt") = 0'
+	[ "$(tr-filter $execs log.10 log.11 | tail -n 1)" = $'10\t/w/sub/tool\t"/w/sub"\t["cwd-guessed"]' ]
+	# all within one second
+	leader "$made" 'getcwd("/w", 4096) = 3'
+	sed -i 's/^/17:00:00 /' log.10 log.11
+	tr-filter $execs log.10 log.11 >got
+	printf '10\t/bin/a\t"/w"\t-\n10\t/w/sub/tool\t"/w/sub"\t-\n' | diff - got
+}
+
 @test "angles that are never closed" {
 	{
 		printf '1 f('

@@ -1,7 +1,7 @@
 /*
  * The files of -ff as one log: the lines of all in the order of their times, each
- * with the number of its process in front. Without times a child is told, as a
- * whole, where its parent makes it.
+ * with the number of its process in front. Without times, or within one, a child is
+ * told, as a whole, where its parent makes it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,20 +62,43 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 	time->fraction = fraction;
 }
 
-/* The line makes a process or thread: its number. */
-static bool calls(struct tr_text line, uint64_t *number)
+/* "name(" */
+static bool is_call(const char *p, const char *end, struct tr_text name)
 {
+	return tr_strace_take(&p, end, name) && p < end && *p == '(';
+}
+
+static bool may_fork(const char *p, const char *end)
+{
+	return is_call(p, end, TR_TEXT("clone")) || is_call(p, end, TR_TEXT("clone3")) ||
+	       is_call(p, end, TR_TEXT("vfork")) || is_call(p, end, TR_TEXT("fork")) ||
+	       is_call(p, end, TR_TEXT("clone2"));
+}
+
+/* What the line does to other tasks. Most do nothing, and are told by how they begin. */
+static enum tr_line_merge_act act(struct tr_text line, uint64_t *number)
+{
+	static const char unseen[] = "??\?(";
 	struct tr_strace_prefix prefix;
 	struct tr_strace_body body;
 	unsigned long long child;
 
 	tr_strace_prefix_read(line, &prefix);
-	tr_strace_body_read(tr_text_span(prefix.body, line.data + line.len), &body);
+	const char *p = prefix.body, *end = line.data + line.len;
+	if (tr_strace_take(&p, end, tr_text_from(unseen))) /* another line follows on it */
+		prefix.body = p;
+	bool forks = may_fork(p, end), ends = tr_strace_take(&p, end, TR_TEXT("+++ superseded"));
+	if (!forks && !ends)
+		return TR_LINE_NOTHING;
+	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
+	*number = body.number;
+	if (body.type == TR_STRACE_SUPERSEDED)
+		return TR_LINE_NEEDS;
 	if (body.type != TR_STRACE_CALL || !tr_strace_is_fork(body.name) ||
 	    !tr_strace_succeeded(&body.result) || !tr_strace_number(body.result.value, &child))
-		return false;
+		return TR_LINE_NOTHING;
 	*number = child;
-	return true;
+	return TR_LINE_CALLS;
 }
 
 static bool has_times(struct tr_input *in)
@@ -172,7 +195,7 @@ struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *
 	else
 		free_inputs(parts, count);
 	free(list);
-	if (source && !timed)
-		tr_line_merge_calls(source, calls);
+	if (source)
+		tr_line_merge_tasks(source, timed, act);
 	return source;
 }

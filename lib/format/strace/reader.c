@@ -191,8 +191,8 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 		break;
 	case TR_STRACE_SUPERSEDED: {
 		struct tr_task *thread = tr_tasks_find(&reader->tasks, body->number);
-		if (thread && thread != task)
-			tr_strace_change_pid(reader, thread, task->tid);
+		if (thread)
+			tr_strace_take_over(reader, thread, task);
 		break;
 	}
 	case TR_STRACE_EXITED:

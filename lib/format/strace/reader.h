@@ -37,9 +37,11 @@ struct tr_strace_call {
 	char *text;  /* its name, and its arguments as far as they were printed */
 	size_t len, cap, name_len;
 	struct tr_strace_origin_line begin;
-	struct tr_directory *directory; /* of a fork: where the task was */
-	bool lost_thread;		/* a thread was made, and nobody heard which */
-	bool leaving;			/* its end is known */
+	/* Of a fork, and of an exec in a thread: where the task was, and how often it had moved. */
+	struct tr_directory *directory;
+	uint64_t moves;
+	bool lost_thread; /* a thread was made, and nobody heard which */
+	bool leaving;	  /* its end is known */
 	struct tr_strace_end end;
 	struct tr_strace_origin_line left;
 };
@@ -174,10 +176,17 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 
 /* reader_thread.c: execs in threads. */
 
-/* The task goes on under the number of its process, because its exec succeeded. */
+/* The task's exec has succeeded, and will go on under the number of its process. */
 void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid);
+/* The leader goes on with the thread's exec, which has succeeded. */
+void tr_strace_take_over(struct tr_strace_reader *reader, struct tr_task *thread,
+			 struct tr_task *leader);
 /* An exec succeeded under the leader's number, which may be a thread's of its process. */
 void tr_strace_take_exec(struct tr_strace_reader *reader, struct tr_task *leader);
+/* The leader ends: so does an exec that has succeeded, and was not gone on with. */
+void tr_strace_take_rest_of_exec(struct tr_strace_reader *reader, struct tr_task *leader);
+/* Where a thread's exec that has just succeeded is. */
+void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task);
 
 /* reader_task.c: who acts. */
 

@@ -75,6 +75,13 @@ void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
 
 	if (!call || !call->open)
 		return;
+	struct tr_task *leader =
+		call->proven ? tr_tasks_find(&reader->tasks, task->process->pid) : NULL;
+	if (leader && leader != task) {
+		tr_strace_take_over(reader, task, leader);
+		task = leader;
+		call = task->state;
+	}
 	struct tr_text name = tr_strace_call_name(call);
 	struct tr_text arguments = { call->text + call->name_len, call->len - call->name_len };
 	call->open = false;

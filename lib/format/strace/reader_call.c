@@ -228,6 +228,7 @@ void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, 
 {
 	uint64_t seq = reader->seq;
 
+	tr_strace_place_exec(reader, task);
 	tr_tasks_exec(&reader->tasks, task);
 	put_exec(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from, NULL,
 		 arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);

@@ -22,18 +22,74 @@ static bool is_execing(const struct tr_task *task)
 	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
 }
 
+static bool is_proven(const struct tr_task *task)
+{
+	return ((const struct tr_strace_call *)task->state)->proven;
+}
+
+/*
+ * With -ff, where no times say what came before what, all that the thread did is told before what
+ * its leader did meanwhile: what the thread knew of its directory is kept.
+ */
 void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid)
 {
 	struct tr_task *leader = tr_strace_task_by_number(reader, pid);
-	struct tr_strace_call *call = leader ? leader->state : NULL;
+	struct tr_strace_call *call = task->state;
 
-	/* it is said twice, by the thread and by its process */
-	if (!leader || (call && call->open && call->proven))
+	if (!leader || !is_execing(task))
 		return;
 	reader->out_of_memory |= !tr_tasks_join(task, leader);
-	hand_over(reader, task, leader);
-	if (is_execing(leader))
-		((struct tr_strace_call *)leader->state)->proven = true;
+	call->proven = true;
+	tr_directory_release(call->directory);
+	call->directory = tr_directory_retain(task->place->directory);
+	call->moves = task->place->moves;
+}
+
+void tr_strace_take_over(struct tr_strace_reader *reader, struct tr_task *thread,
+			 struct tr_task *leader)
+{
+	if (thread == leader || (is_execing(leader) && is_proven(leader)))
+		return;
+	reader->out_of_memory |= !tr_tasks_join(thread, leader);
+	if (!is_execing(thread))
+		return;
+	hand_over(reader, thread, leader);
+	((struct tr_strace_call *)leader->state)->proven = true;
+}
+
+void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	struct tr_strace_call *call = task->state;
+	struct tr_directory *directory = call ? call->directory : NULL;
+
+	if (!directory || tr_directory_same(directory, task->place->directory))
+		return;
+	if (call->moves == task->place->moves) {
+		tr_task_moves(task, directory);
+		return;
+	}
+	/* others moved it meanwhile, or before */
+	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
+	struct tr_directory *guess = origin ? tr_directory_of(origin) : NULL;
+	reader->out_of_memory |= !guess;
+	if (guess) {
+		origin->guessed = true;
+		tr_directory_follow(guess, directory);
+		tr_task_moves(task, guess);
+	}
+	tr_directory_release(guess);
+	tr_origin_release(origin);
+}
+
+/* A thread of the leader's process with an exec under way; NULL: there is none. */
+static struct tr_task *find_thread(const struct tr_task *leader)
+{
+	struct tr_task *task = leader->process->first;
+
+	for (int looked = 0; task && looked < THREADS; task = task->next, looked++)
+		if (task != leader && is_execing(task))
+			return task;
+	return NULL;
 }
 
 /* The only task without a parent that has an exec under way; NULL: none, or several. */
@@ -57,19 +113,22 @@ static struct tr_task *find_stray(const struct tr_strace_reader *reader)
  */
 void tr_strace_take_exec(struct tr_strace_reader *reader, struct tr_task *leader)
 {
+	const struct tr_strace_call *call = leader->state;
+	struct tr_task *task;
+
 	if (is_execing(leader))
 		return;
-	struct tr_task *task = leader->process->first;
-	for (int looked = 0; task && looked < THREADS; task = task->next, looked++) {
-		if (task != leader && is_execing(task)) {
-			hand_over(reader, task, leader);
-			return;
-		}
-	}
-	const struct tr_strace_call *call = leader->state;
-	task = call && call->lost_thread ? find_stray(reader) : NULL;
-	if (task) {
+	task = find_thread(leader);
+	if (!task && call && call->lost_thread && (task = find_stray(reader)))
 		reader->out_of_memory |= !tr_tasks_join(task, leader);
+	if (task)
 		hand_over(reader, task, leader);
-	}
+}
+
+void tr_strace_take_rest_of_exec(struct tr_strace_reader *reader, struct tr_task *leader)
+{
+	struct tr_task *task = find_thread(leader);
+
+	if (leader->tid == leader->process->pid && task && is_proven(task))
+		tr_strace_take_over(reader, task, leader);
 }
