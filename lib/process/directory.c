@@ -59,7 +59,7 @@ static void free_all(struct tr_origin *dead)
 		struct tr_directory *directory = origin->directory;
 		dead = origin->next;
 		let_go(origin->exec_from, &dead);
-		let_go(origin->sibling, &dead);
+		let_go(origin->asks, &dead);
 		if (directory && --directory->references == 0) {
 			let_go(directory->origin, &dead);
 			free(directory);
@@ -189,30 +189,6 @@ void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
 			origin->exec_from = tr_origin_retain(exec_from);
 	}
 	place_in(origin, directory);
-}
-
-bool tr_origin_has_told(struct tr_origin *origin)
-{
-	for (struct tr_origin *from; (from = origin->sibling) && from->settled;) {
-		origin->sibling = tr_origin_retain(from->sibling);
-		origin->has_ppid = from->has_ppid;
-		origin->ppid = from->ppid;
-		tr_origin_release(from);
-	}
-	return origin->settled && !origin->sibling;
-}
-
-void tr_origin_join(struct tr_origin *origin, struct tr_origin *maker)
-{
-	struct tr_origin *from = maker;
-
-	origin->has_ppid = false;
-	while (from && from != origin)
-		from = from->sibling;
-	if (from)
-		return; /* a circle: nobody knows */
-	origin->sibling = tr_origin_retain(maker);
-	tr_origin_has_told(origin);
 }
 
 void tr_origin_give_up(struct tr_origin *origin, bool orphan)

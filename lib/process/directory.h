@@ -30,11 +30,14 @@ struct tr_origin {
 	struct tr_origin *next, **link; /* in that list */
 	bool settled;			/* parent, ppid, exec and exec_from are what they will be */
 	bool orphan;			/* settled because nobody told */
+	bool thread;			/* it turned out to be one of tgid's process */
+	bool waived;			/* the user's: whether it is one is not waited for */
 	bool has_ppid;
-	uint64_t ppid;
+	uint64_t ppid, tgid;
 	uint64_t exec;		     /* seq of the exec record that was current in the parent */
 	struct tr_origin *exec_from; /* where that is NONE: the parent's own origin says it */
-	struct tr_origin *sibling;   /* not NULL: ppid will be that of this one */
+	struct tr_origin *asks;	     /* not NULL: that one knows better what ppid is */
+	bool sibling;		     /* the same as its own */
 	bool placed;		     /* directory is what it will be; NULL: not known */
 	bool guessed;		     /* directory is no more than likely */
 	struct tr_directory *directory;
@@ -63,10 +66,10 @@ void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
 		      struct tr_origin *exec_from, struct tr_directory *directory);
 
 /*
- * Behind that: the one that made the process is not its parent, but has the same one, which its
- * own origin tells (CLONE_PARENT).
+ * Behind that: ppid depends on who made the process, which is not known yet. It may turn out to be
+ * a thread, and the parent is its process. sibling: both have the same parent (CLONE_PARENT).
  */
-void tr_origin_join(struct tr_origin *origin, struct tr_origin *maker);
+void tr_origin_ask(struct tr_origin *origin, struct tr_origin *maker, bool sibling);
 
 /* False: whether there is a ppid, and which, is not yet to be told. */
 bool tr_origin_has_told(struct tr_origin *origin);

@@ -186,12 +186,15 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 	struct tr_process *process = parent->process;
 	struct tr_origin *origin = child->process->origin;
 
-	bool sibling = flags & TR_FORK_SIBLING && !origin->settled;
+	bool fresh = !origin->settled, thread = flags & TR_FORK_THREAD;
+	bool may_be_thread = !parent->adopted && process->exec == TR_EXEC_NONE;
 
 	child->adopted = true;
 	tr_origin_settle(origin, process->pid, process->exec, process->origin, directory);
-	if (sibling)
-		tr_origin_join(origin, process->origin);
+	if (fresh && (thread || flags & TR_FORK_SIBLING))
+		tr_origin_ask(origin, process->origin, true);
+	else if (fresh && may_be_thread)
+		tr_origin_ask(origin, process->origin, false);
 	if (flags & (TR_FORK_FS | TR_FORK_THREAD) && !child->alone) {
 		struct tr_directory *own = child->place->directory;
 		struct tr_directory *start = tr_directory_of(origin);
@@ -200,8 +203,11 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 		tr_directory_release(start);
 		move_to(child, parent->place);
 	}
-	if (flags & TR_FORK_THREAD)
+	if (thread) {
+		origin->thread = child->process != process;
+		origin->tgid = process->pid;
 		belong_to(child, process);
+	}
 	return share_files(parent, child, flags);
 }
 

@@ -145,11 +145,20 @@ static const char *last_close(struct tr_text rest)
 	return tr_strace_take(&p, end, TR_TEXT("])")) ? p - 1 : NULL;
 }
 
+/* "f(1 <unfinished ...>) = ?", "f(1 <unavailable>) = ?": its task was ended meanwhile. */
+static bool chop_broken(struct tr_strace_body *body)
+{
+	return !body->result.value.data && !body->result.error.data &&
+	       (tr_strace_chop(&body->arguments, TR_TEXT(" <unfinished ...>")) ||
+		tr_strace_chop(&body->arguments, TR_TEXT(" <unavailable>")));
+}
+
 bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_body *body)
 {
 	const char *end = rest.data + rest.len;
 	const char *close = tr_text_is(body->name, "execve") ? last_close(rest) : NULL;
 
+	body->broken = false;
 	if (close) {
 		body->arguments = tr_text_span(rest.data, close);
 		if (read_result(tr_text_span(close + 1, end), &body->result))
@@ -160,7 +169,10 @@ bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_body *body)
 	if (!close)
 		return false;
 	body->arguments = tr_text_span(rest.data, close);
-	return read_result(tr_text_span(close + 1, end), &body->result);
+	if (!read_result(tr_text_span(close + 1, end), &body->result))
+		return false;
+	body->broken = chop_broken(body);
+	return true;
 }
 
 /* What a call that goes on elsewhere ends in; its arguments stay. */

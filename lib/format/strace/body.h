@@ -49,6 +49,7 @@ struct tr_strace_body {
 	struct tr_strace_result result;
 	uint64_t number; /* exit status; pid of PID_CHANGED, SUPERSEDED, ATTACHED */
 	bool core;	 /* dumped */
+	bool broken;	 /* the call never came back, though the line is whole */
 };
 
 /* text has no LF. */

@@ -28,6 +28,8 @@ bool tr_strace_item_ready(const struct tr_strace_item *item)
 {
 	uint64_t seq;
 
+	if (item->plain)
+		return item->origin->settled || item->origin->waived;
 	return !item->origin ||
 	       (tr_origin_exec(item->origin, &seq) && tr_origin_has_told(item->origin) &&
 		!tr_directory_is_open(item->cwd) && !tr_directory_is_open(item->from));
@@ -39,6 +41,10 @@ static void force(const struct tr_strace_item *item)
 	struct tr_origin *origin = item->origin;
 	uint64_t seq;
 
+	if (item->plain) { /* an execution of the task may still wait */
+		origin->waived = true;
+		return;
+	}
 	/* the way may lead over several whose parents never told */
 	while (!tr_origin_exec(item->origin, &seq)) {
 		for (origin = item->origin; origin->settled; origin = origin->exec_from)
@@ -46,7 +52,7 @@ static void force(const struct tr_strace_item *item)
 		tr_origin_give_up(origin, true);
 	}
 	while (!tr_origin_has_told(item->origin))
-		tr_origin_give_up(item->origin->sibling, true);
+		tr_origin_give_up(item->origin->asks, true);
 	if (!item->pwd.len || *item->pwd.data != '/' ||
 	    !tr_directory_learn(item->cwd, item->pwd, true))
 		tr_directory_give_up(item->cwd);
@@ -83,6 +89,13 @@ static void put_number(const char *key, uint64_t number, struct tr_buffer *to)
 	tr_buffer_put_decimal(to, number);
 }
 
+/* It turned out to be a thread's. */
+static void put_tgid(const struct tr_strace_item *item, struct tr_buffer *to)
+{
+	if (item->origin->thread && item->origin->tgid != TR_STRACE_NOBODY)
+		put_number("\ttgid=", item->origin->tgid, to);
+}
+
 /*
  * Where it was. What a guess began with is the PWD of somebody before; who has
  * another one has been told so since by a shell that knew.
@@ -110,6 +123,12 @@ void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *sc
 		tr_buffer_put_byte(to, '\n');
 		return;
 	}
+	if (item->plain) {
+		put_tgid(item, to);
+		tr_buffer_put_text(to, item->tail);
+		tr_buffer_put_byte(to, '\n');
+		return;
+	}
 	tr_buffer_reset(scratch);
 	find_cwd(item, scratch, &flags);
 	if (item->origin->orphan)
@@ -125,6 +144,7 @@ void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *sc
 		tr_buffer_put_byte(to, '"');
 	}
 	tr_buffer_put_text(to, item->tail);
+	put_tgid(item, to);
 	tr_strace_put_flags(flags, to);
 	tr_buffer_put_byte(to, '\n');
 	to->failed |= scratch->failed;

@@ -1,8 +1,8 @@
 /*
  * Records that are finished but for what their process's parent will say: whose
- * child it is, and where it began. They leave in the order in which they came:
- * while one waits, those behind it queue, as far as a look-ahead goes that is
- * bounded and depends on nothing but the log.
+ * child it is, or that it is a thread, and where it began. They leave in the order in which they
+ * came: while one waits, those behind it queue, as far as a look-ahead goes that is bounded and
+ * depends on nothing but the log.
  */
 #ifndef TR_FORMAT_STRACE_HOLD_H
 #define TR_FORMAT_STRACE_HOLD_H
@@ -36,17 +36,21 @@ enum tr_strace_flag {
 /* The number of a process that has none in the log. */
 #define TR_STRACE_NOBODY UINT64_MAX
 
-/* A record: a whole line without its LF, or (origin set) an exec record in pieces. */
+/*
+ * A record: a whole line without its LF, or (origin set) one in pieces: an exec record, or
+ * another one (plain) of a task that may be a thread.
+ */
 struct tr_strace_item {
 	uint64_t source_line, source_offset;
 	struct tr_origin *origin;
+	bool plain;
 	struct tr_directory *cwd;  /* NULL: not known */
 	struct tr_directory *from; /* what path is seen from */
 	struct tr_text head;	   /* the line, or what stands in front of the name */
 	bool named;
 	struct tr_text path; /* bytes of the executable; empty: `from` itself */
 	struct tr_text pwd;  /* PWD of its environment, for want of better; may be empty */
-	struct tr_text tail; /* fields behind cwd */
+	struct tr_text tail; /* fields behind cwd, or behind tgid */
 	unsigned flags;
 };
 
@@ -60,6 +64,12 @@ void tr_strace_put_flags(unsigned flags, struct tr_buffer *to);
 
 /* True when the item can leave now. */
 bool tr_strace_item_ready(const struct tr_strace_item *item);
+
+/* An execution whose process has no parent in the log. */
+static inline bool tr_strace_item_is_orphan(const struct tr_strace_item *item)
+{
+	return item->origin && !item->plain && item->origin->orphan;
+}
 
 /* Appends the item's line, with LF. scratch is any buffer: its content is lost. */
 void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *scratch,

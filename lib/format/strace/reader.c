@@ -114,7 +114,7 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 			put_raw(reader, line, "a call that is cut");
 		else if (!exec)
 			tr_strace_call_done(reader, task, body->name, body->arguments,
-					    &body->result, &reader->here,
+					    body->broken ? NULL : &body->result, &reader->here,
 					    TR_STRACE_FLAG_BEGIN_LOST);
 		else if (body->result.value.data)
 			tr_strace_exec_done(reader, task, body->name, nothing, &reader->here);
@@ -145,7 +145,7 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 				    &call->begin);
 	else
 		tr_strace_call_done(reader, task, name, whole ? body->arguments : rest,
-				    whole ? &body->result : NULL, &call->begin, 0);
+				    whole && !body->broken ? &body->result : NULL, &call->begin, 0);
 	/* the task may be gone, but not after an exec or a fork of its own */
 	tr_strace_call_close(call);
 }
@@ -173,8 +173,8 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 	switch (body->type) {
 	case TR_STRACE_CALL:
 		tr_strace_abandon(reader, task);
-		tr_strace_call_done(reader, task, body->name, body->arguments, &body->result,
-				    &reader->here, 0);
+		tr_strace_call_done(reader, task, body->name, body->arguments,
+				    body->broken ? NULL : &body->result, &reader->here, 0);
 		break;
 	case TR_STRACE_BEGUN:
 		tr_strace_call_begin(reader, task, body);
@@ -318,7 +318,7 @@ enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 			tr_strace_item_line(item, &reader->scratch, &reader->line);
 			reader->line_source = item->source_line;
 			reader->line_offset = item->source_offset;
-			reader->orphans += item->origin && item->origin->orphan;
+			reader->orphans += tr_strace_item_is_orphan(item);
 			tr_strace_hold_pop(&reader->hold);
 			if (lacks_memory(reader))
 				return tr_error_memory(err);

@@ -40,6 +40,7 @@ struct tr_strace_call {
 	/* Of a fork, and of an exec in a thread: where the task was, and how often it had moved. */
 	struct tr_directory *directory;
 	uint64_t moves;
+	bool closed;	  /* of close: what it does was done when it began */
 	bool lost_thread; /* a thread was made, and nobody heard which */
 	bool leaving;	  /* its end is known */
 	struct tr_strace_end end;
@@ -65,7 +66,9 @@ struct tr_strace_reader {
 	struct tr_strace_origin_line here; /* the line that is being read */
 	uint64_t seq;
 
-	struct tr_buffer head; /* of the record that is being made */
+	struct tr_buffer head;		 /* of the record that is being made */
+	struct tr_origin *may_be_thread; /* its task's; NULL: tgid is known */
+	size_t tgid_at;			 /* in head: where it would stand */
 	struct tr_buffer scratch, bytes;
 	struct tr_buffer whole; /* a call, both halves of it */
 	struct tr_buffer glued; /* a line that another one was printed into */
@@ -114,7 +117,9 @@ void tr_strace_take_rest(struct tr_strace_reader *reader);
 /* Begins a record in reader->head: kind, seq, time, task and a TAB. */
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 		     const struct tr_strace_time *time, uint64_t tid);
-/* Fields that any process record may end in. */
+/* Appends what a thread's record ends in. */
+void tr_strace_spell_tgid(const struct tr_task *task, struct tr_buffer *to);
+/* The same for the record in reader->head, which waits where it is not known who is a thread. */
 void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
 /* The record in reader->head is whole. */
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from);
@@ -170,6 +175,9 @@ void tr_strace_look_around(struct tr_strace_reader *reader, struct tr_task *task
 /* What a call does to directories and descriptors. */
 void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 		      struct tr_text arguments, const struct tr_strace_result *result);
+/* close() with these arguments. */
+void tr_strace_close_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+				struct tr_text arguments);
 /* What an argument that is a descriptor stands for (the caller's reference); NULL: not known. */
 struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					  struct tr_text fd);

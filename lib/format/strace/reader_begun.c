@@ -53,13 +53,17 @@ void tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 		memcpy(call->text + body->name.len, body->arguments.data, body->arguments.len);
 	call->open = true;
 	call->begin = reader->here;
+	/* another thread may be given the number before this one is told so */
+	call->closed = tr_text_is(body->name, "close");
+	if (call->closed)
+		tr_strace_close_descriptor(reader, task, body->arguments);
 	if (tr_strace_is_fork(body->name))
 		call->directory = tr_directory_retain(task->place->directory);
 }
 
 void tr_strace_call_close(struct tr_strace_call *call)
 {
-	call->open = call->proven = false;
+	call->open = call->proven = call->closed = false;
 	tr_directory_release(call->directory);
 	call->directory = NULL;
 	if (call->cap <= KEEP)

@@ -218,6 +218,7 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 	if (failure) {
 		tr_buffer_put_literal(&exec->tail, "\terror=");
 		tr_strace_value(failure->error, &exec->tail, &reader->scratch, &cut);
+		tr_strace_spell_tgid(task, &exec->tail);
 	}
 	tr_strace_emit_exec(reader, from, task, seen_from);
 	tr_directory_release(seen_from);

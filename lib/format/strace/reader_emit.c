@@ -6,6 +6,7 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 {
 	struct tr_buffer *to = &reader->head;
 
+	reader->may_be_thread = NULL;
 	tr_buffer_reset(to);
 	tr_buffer_put_text(to, tr_text_from(kind));
 	tr_buffer_put_byte(to, '\t');
@@ -23,14 +24,23 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 	tr_buffer_put_byte(to, '\t');
 }
 
-void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task)
+void tr_strace_spell_tgid(const struct tr_task *task, struct tr_buffer *to)
 {
 	uint64_t pid = task->process->pid;
 
 	if (pid == task->tid || pid == TR_STRACE_NOBODY)
 		return;
-	tr_buffer_put_literal(&reader->head, "\ttgid=");
-	tr_buffer_put_decimal(&reader->head, pid);
+	tr_buffer_put_literal(to, "\ttgid=");
+	tr_buffer_put_decimal(to, pid);
+}
+
+void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task)
+{
+	if (!task->adopted) {
+		reader->may_be_thread = task->process->origin;
+		reader->tgid_at = reader->head.len;
+	}
+	tr_strace_spell_tgid(task, &reader->head);
 }
 
 static void pass_on(struct tr_strace_reader *reader, const struct tr_strace_item *item)
@@ -44,8 +54,7 @@ static void pass_on(struct tr_strace_reader *reader, const struct tr_strace_item
 	reader->line_source = item->source_line;
 	reader->line_offset = item->source_offset;
 	reader->have = true;
-	if (item->origin)
-		reader->orphans += item->origin->orphan;
+	reader->orphans += tr_strace_item_is_orphan(item);
 }
 
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from)
@@ -54,10 +63,18 @@ void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_orig
 				       .source_offset = from->offset,
 				       .head = tr_buffer_text(&reader->head) };
 
-	if (reader->head.failed)
+	if (reader->head.failed) {
 		reader->out_of_memory = true;
-	else
-		pass_on(reader, &item);
+		return;
+	}
+	if (reader->may_be_thread) {
+		item.origin = reader->may_be_thread;
+		item.plain = true;
+		item.tail = tr_text_span(item.head.data + reader->tgid_at,
+					 item.head.data + item.head.len);
+		item.head.len = reader->tgid_at;
+	}
+	pass_on(reader, &item);
 }
 
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from,

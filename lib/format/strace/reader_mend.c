@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* memmem */
 /*
  * Lines that strace itself printed wrong, in a file of its own, and what they should be.
  *
  * A call that strace could not look at, because another thread's exec ended its process, is left
- * without an end, and the next line of the process follows on the same one:
+ * without an end, or even without all of its arguments, and the next line of the process follows
+ * on the same one:
  *
  *	7 ???(7 +++ superseded by execve in pid 8 +++
  *
@@ -23,12 +25,34 @@ static bool is_end(enum tr_strace_body_type type)
 	       type == TR_STRACE_SUPERSEDED || type == TR_STRACE_EXITED || type == TR_STRACE_KILLED;
 }
 
-/* What stands behind the call's parenthesis is a line of the same task: both are taken. */
+/* Where the other line begins: with its prefix, which begins as that of the whole one does. */
+static const char *find_glued(struct tr_text line, const struct tr_strace_prefix *prefix,
+			      const char *arguments)
+{
+	const struct tr_text words = TR_TEXT("+++ superseded by execve in pid ");
+	const char *end = line.data + line.len, *p = line.data, *found = arguments;
+	const char *mark = memmem(arguments, (size_t)(end - arguments), words.data, words.len);
+
+	if (!mark || !prefix->has_pid)
+		return mark ? mark : arguments;
+	while (p < mark && *p != ' ')
+		p++;
+	if (prefix->bracketed)
+		p = tr_strace_skip(p, mark);
+	const struct tr_text own = tr_text_span(line.data, p);
+	for (p = arguments; (p = memmem(p, (size_t)(mark - p), own.data, own.len)); p++)
+		found = p;
+	return found;
+}
+
+/* What stands behind the beginning of a call is a line of the same task: both are taken. */
 static bool take_glued(struct tr_strace_reader *reader, struct tr_text line,
 		       const struct tr_strace_prefix *prefix, const struct tr_strace_body *body)
 {
-	struct tr_text inner =
-		tr_text_span(body->name.data + body->name.len + 1, line.data + line.len);
+	const char *arguments = body->name.data + body->name.len + 1;
+	const char *glued = find_glued(line, prefix, arguments);
+	struct tr_text inner = tr_text_span(glued, line.data + line.len);
+
 	struct tr_strace_prefix next;
 	struct tr_strace_body what;
 
@@ -38,7 +62,9 @@ static bool take_glued(struct tr_strace_reader *reader, struct tr_text line,
 	tr_strace_body_read(tr_text_span(next.body, inner.data + inner.len), &what);
 	if (!is_end(what.type))
 		return false;
-	const struct tr_strace_body begun = { .type = TR_STRACE_BEGUN, .name = body->name };
+	const struct tr_strace_body begun = { .type = TR_STRACE_BEGUN,
+					      .name = body->name,
+					      .arguments = tr_text_span(arguments, glued) };
 	struct tr_task *task = tr_strace_task(reader, prefix, &begun);
 	if (task)
 		tr_strace_call_begin(reader, task, &begun);

@@ -181,10 +181,19 @@ static bool copies(struct tr_text command)
 	return tr_text_starts(command, TR_TEXT("F_DUPFD"));
 }
 
+void tr_strace_close_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+				struct tr_text arguments)
+{
+	unsigned long long fd;
+
+	if (tr_strace_number(arguments, &fd))
+		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
+}
+
 void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 		      struct tr_text arguments, const struct tr_strace_result *result)
 {
-	unsigned long long fd;
+	const struct tr_strace_call *call = task->state;
 
 	if (!tr_strace_succeeded(result))
 		return;
@@ -192,8 +201,8 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 		open_file(reader, task, arguments, 1, result->value);
 	else if (tr_text_is(name, "open"))
 		open_file(reader, task, arguments, 0, result->value);
-	else if (tr_text_is(name, "close") && tr_strace_number(arguments, &fd))
-		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
+	else if (tr_text_is(name, "close") && !(call && call->closed))
+		tr_strace_close_descriptor(reader, task, arguments);
 	else if (tr_text_starts(name, TR_TEXT("dup")) ||
 		 (tr_text_is(name, "fcntl") && copies(tr_strace_argument(arguments, 1))))
 		copy_descriptor(reader, task, tr_strace_argument(arguments, 0), result->value);
