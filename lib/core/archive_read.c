@@ -238,23 +238,18 @@ static uint64_t member_raw_offset(struct tr_source *source)
 	return tr_input_raw_offset(((struct member *)source)->archive->in);
 }
 
-static void member_interrupt(struct tr_source *source)
-{
-	tr_input_interrupt(((struct member *)source)->archive->in);
-}
-
 struct tr_source *tr_archive_source(struct tr_archive *archive)
 {
 	struct member *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
+	/* no interrupt: it would end what is beneath, where the other members are */
 	*m = (struct member){
 		.base = {
 			.read = member_read,
 			.would_wait = member_would_wait,
 			.close = member_close,
 			.raw_offset = member_raw_offset,
-			.interrupt = member_interrupt,
 		},
 		.archive = archive,
 		.after = TR_OK,

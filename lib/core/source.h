@@ -33,7 +33,8 @@ struct tr_source {
 	/*
 	 * The one function another thread may call while read runs: read ends
 	 * soon (as at the end of the stream) instead of waiting for bytes that
-	 * nobody wants any more. Passed down the stack. NULL: cannot.
+	 * nobody wants any more, and so does every later one. Passed down the
+	 * stack as far as it is closed with its top. NULL: cannot.
 	 */
 	void (*interrupt)(struct tr_source *source);
 	/*

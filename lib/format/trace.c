@@ -45,6 +45,7 @@ void tr_trace_free(struct tr_trace *trace)
 {
 	if (!trace)
 		return;
+	tr_trace_interrupt_archives(&trace->archives);
 	tr_trace_close_place(trace);
 	tr_trace_free_member_ahead(trace);
 	tr_trace_close_archives(&trace->archives);

@@ -51,6 +51,12 @@ static void close_last(struct tr_trace_archives *archives)
 	tr_archive_free(archives->list[--archives->count].archive);
 }
 
+void tr_trace_interrupt_archives(struct tr_trace_archives *archives)
+{
+	if (archives->count)
+		tr_input_interrupt(archives->list[0].in);
+}
+
 void tr_trace_close_archives(struct tr_trace_archives *archives)
 {
 	while (archives->count)

@@ -207,6 +207,7 @@ void tr_trace_free_ahead(struct tr_trace *trace)
 
 	if (!ahead->there)
 		return;
+	tr_trace_interrupt_archives(&ahead->archives);
 	tr_input_free(ahead->place.in);
 	tr_trace_close_archives(&ahead->archives);
 	tr_buffer_free(&ahead->name);

@@ -105,6 +105,8 @@ enum tr_status tr_trace_enter_archive(struct tr_trace *trace, struct tr_error *e
 /* The next member of the archives that are open. TR_END: there is none, go on with the operands. */
 enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_archives(struct tr_trace_archives *archives);
+/* Nothing more is wanted of any of them: nobody waits for bytes, as closing a member may. */
+void tr_trace_interrupt_archives(struct tr_trace_archives *archives);
 
 /* trace_parts.c: the next operand, together with others that are parts of the same trace. */
 enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);

@@ -270,6 +270,32 @@ cut_anywhere() {
 	[ "$(tar -tf out.tar)" = "$(grep -v README names | sed 's,^,all.tar/,')" ]
 }
 
+@test "a member that is left does not end the archive in a pipe" {
+	long_trace 60000 >long.trec
+	gzip <long.trec >long.trec.gz
+	cp "$top_srcdir/tests/data/apitrace/mt4.trace" .
+	cp mt4.trace again.trace
+	tar -cf all.tar mt4.trace long.trec.gz long.trec again.trace one.trec
+	gzip -k all.tar
+	tr-parse all.tar >whole
+	tr-parse --list all.tar >list
+	[ "$(cut -f1 list | paste -sd' ')" = "mt4.trace long.trec.gz long.trec again.trace one.trec" ]
+	for file in all.tar all.tar.gz; do
+		cat $file | tr-parse --list | cmp - list
+		cat $file | tr-parse | cmp - whole
+	done
+	# nor does whoever has enough wait for what does not come
+	mkfifo pipe
+	for file in all.tar all.tar.gz; do
+		head -c 300000 $file >begin
+		{ cat begin; exec sleep 20; } >pipe 3>&- &
+		begun=$!
+		timeout 10 tr-filter -m 1 call <pipe >out
+		kill $begun
+		[ "$(tail -n 1 out)" = $'!end\t1' ]
+	done
+}
+
 @test "archives that have no end" {
 	cp one.trec in
 	for _ in 1 2 3 4; do
