@@ -109,7 +109,9 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 	if (!mine) {
 		/* its beginning is not in the log */
 		if (call)
-			tr_strace_abandon(reader, task);
+			task = tr_strace_abandon(reader, task);
+		if (!task)
+			return;
 		if (!tr_strace_body_finish(body->arguments, body))
 			put_raw(reader, line, "a call that is cut");
 		else if (!exec)
@@ -172,7 +174,9 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 {
 	switch (body->type) {
 	case TR_STRACE_CALL:
-		tr_strace_abandon(reader, task);
+		task = tr_strace_abandon(reader, task);
+		if (!task)
+			break;
 		tr_strace_call_done(reader, task, body->name, body->arguments,
 				    body->broken ? NULL : &body->result, &reader->here, 0);
 		break;
@@ -180,8 +184,9 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 		tr_strace_call_begin(reader, task, body);
 		break;
 	case TR_STRACE_PID_CHANGED:
-		tr_strace_call_begin(reader, task, body);
-		tr_strace_change_pid(reader, task, body->number);
+		task = tr_strace_call_begin(reader, task, body);
+		if (task)
+			tr_strace_change_pid(reader, task, body->number);
 		break;
 	case TR_STRACE_RESUMED:
 		tr_strace_resume(reader, task, body, line);
@@ -239,9 +244,9 @@ void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
 	struct tr_task *task = tr_strace_task(reader, &prefix, &body);
 	if (!task)
 		return;
-	act(reader, task, &body, line);
 	if (body.type == TR_STRACE_BEGUN)
 		reader->begun = (struct tr_strace_begun){ task->tid, reader->here.line };
+	act(reader, task, &body, line);
 }
 
 /*

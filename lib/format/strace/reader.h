@@ -153,13 +153,16 @@ bool tr_strace_succeeded(const struct tr_strace_result *result);
 struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
 void tr_strace_state_release(void *state);
 
-/* A call begins; one that the task began before will not come back. */
-void tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
-			  const struct tr_strace_body *body);
+/* A call begins; one that the task began before will not come back. Returns as abandon does. */
+struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+				     const struct tr_strace_body *body);
 void tr_strace_call_close(struct tr_strace_call *call);
 
-/* A call that has begun will not come back. */
-void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
+/*
+ * A call that has begun will not come back. Returns the task that has the number then: another
+ * one where an exec has ended the first. NULL: memory is out.
+ */
+struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
 
 static inline struct tr_text tr_strace_call_name(const struct tr_strace_call *call)
 {

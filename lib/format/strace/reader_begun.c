@@ -34,18 +34,18 @@ static bool reserve(struct tr_strace_call *call, size_t len)
 	return call->text;
 }
 
-void tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
-			  const struct tr_strace_body *body)
+struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+				     const struct tr_strace_body *body)
 {
-	struct tr_strace_call *call = tr_strace_state(reader, task);
+	task = tr_strace_abandon(reader, task);
+	struct tr_strace_call *call = task ? tr_strace_state(reader, task) : NULL;
 
 	if (!call)
-		return;
-	tr_strace_abandon(reader, task);
+		return NULL;
 	call->len = body->name.len + body->arguments.len;
 	if (!reserve(call, call->len)) {
 		reader->out_of_memory = true;
-		return;
+		return NULL;
 	}
 	call->name_len = body->name.len;
 	memcpy(call->text, body->name.data, body->name.len);
@@ -59,6 +59,7 @@ void tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_strace_close_descriptor(reader, task, body->arguments);
 	if (tr_strace_is_fork(body->name))
 		call->directory = tr_directory_retain(task->place->directory);
+	return task;
 }
 
 void tr_strace_call_close(struct tr_strace_call *call)
@@ -73,15 +74,17 @@ void tr_strace_call_close(struct tr_strace_call *call)
 	call->cap = 0;
 }
 
-void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
+struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
 {
 	struct tr_strace_call *call = task->state;
+	uint64_t tid = task->tid;
 
 	if (!call || !call->open)
-		return;
+		return task;
 	struct tr_task *leader =
 		call->proven ? tr_tasks_find(&reader->tasks, task->process->pid) : NULL;
-	if (leader && leader != task) {
+	bool is_thread = leader && leader != task;
+	if (is_thread) {
 		tr_strace_take_over(reader, task, leader);
 		task = leader;
 		call = task->state;
@@ -94,4 +97,6 @@ void tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
 	else
 		tr_strace_call_done(reader, task, name, arguments, NULL, &call->begin, 0);
 	tr_strace_call_close(call);
+	/* an exec has ended the thread, so the number is another one's now */
+	return is_thread ? tr_strace_task_by_number(reader, tid) : task;
 }

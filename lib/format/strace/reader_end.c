@@ -120,7 +120,9 @@ void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
 	reader->ends_seen |= !killed; /* that one is said whatever -q is */
 	stop_leaving(reader, task->tid);
 	tr_strace_take_rest_of_exec(reader, task);
-	tr_strace_abandon(reader, task);
+	task = tr_strace_abandon(reader, task);
+	if (!task)
+		return;
 	put_exit(reader, task, &reader->here, killed ? body->name : none, body->core, body->number);
 	tr_tasks_exit(&reader->tasks, task);
 }
@@ -133,10 +135,14 @@ void tr_strace_end_leaving(struct tr_strace_reader *reader, uint64_t tid)
 	stop_leaving(reader, tid);
 	if (!call || !call->leaving)
 		return;
+	const struct tr_strace_end end = call->end;
+	const struct tr_strace_origin_line left = call->left;
 	tr_strace_take_rest_of_exec(reader, task);
-	tr_strace_abandon(reader, task);
-	struct tr_text signal = { call->end.signal, call->end.signal_len };
-	put_exit(reader, task, &call->left, signal, call->end.core, call->end.status);
+	task = tr_strace_abandon(reader, task);
+	if (!task)
+		return;
+	struct tr_text signal = { end.signal, end.signal_len };
+	put_exit(reader, task, &left, signal, end.core, end.status);
 	tr_tasks_exit(&reader->tasks, task);
 }
 
