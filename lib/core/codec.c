@@ -103,6 +103,7 @@ static struct tr_input *open_layer(struct tr_input *in, const struct tr_codec *c
 				   struct tr_error *err)
 {
 	const struct tr_codec *outermost = in->codec ? in->codec : codec;
+	bool ahead = in->ahead || threads;
 	struct tr_source *source = codec->decoder(in, limits, err);
 	if (!source)
 		return NULL;
@@ -114,6 +115,7 @@ static struct tr_input *open_layer(struct tr_input *in, const struct tr_codec *c
 		return NULL;
 	}
 	in->codec = outermost;
+	in->ahead = ahead;
 	return in;
 }
 

@@ -28,11 +28,12 @@ enum { TR_INPUT_PAD = 64 };
 struct tr_codec;
 
 struct tr_input {
-	const char *pos, *end; /* the window; move pos only by tr_input_skip */
-	uint64_t offset;       /* of pos, in decoded bytes since the start of the stream */
-	bool at_end;           /* nothing follows end */
-	bool damaged;          /* the stream ended in an error: tr_input_error */
+	const char *pos, *end;	      /* the window; move pos only by tr_input_skip */
+	uint64_t offset;	      /* of pos, in decoded bytes since the start of the stream */
+	bool at_end;		      /* nothing follows end */
+	bool damaged;		      /* the stream ended in an error: tr_input_error */
 	const struct tr_codec *codec; /* outermost container that was taken off, or NULL */
+	bool ahead;		      /* what is beneath is read on another thread */
 	struct tr_input_private *private;
 };
 

@@ -118,7 +118,8 @@ void tr_trace_damage(const struct tr_trace *trace, uint64_t *errors, bool *trunc
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)
 {
 	*done = trace->done_before;
-	if (trace->archives.count)
+	/* a window that is read ahead knows, without asking what the other thread works on */
+	if (trace->archives.count && !(trace->in && trace->in->ahead))
 		*done += tr_input_raw_offset(trace->archives.list[0].in);
 	else if (trace->in)
 		*done += tr_input_raw_offset(trace->in);

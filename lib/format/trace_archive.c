@@ -51,6 +51,19 @@ static void close_last(struct tr_trace_archives *archives)
 	tr_archive_free(archives->list[--archives->count].archive);
 }
 
+void tr_trace_tell_waits(struct tr_trace *trace, bool tell)
+{
+	const struct tr_trace_config *config = &trace->config;
+	const struct tr_trace_archives *archives = &trace->archives;
+
+	for (unsigned i = archives->count; i-- > 0;) {
+		struct tr_input *in = archives->list[i].in;
+		tr_input_on_wait(in, tell ? config->on_wait : NULL, config->wait_context);
+		if (in->ahead)
+			break; /* those beneath it have been silent since it was opened */
+	}
+}
+
 void tr_trace_interrupt_archives(struct tr_trace_archives *archives)
 {
 	if (archives->count)
@@ -153,6 +166,7 @@ enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err
 	enum tr_status status = TR_END;
 
 	while (status == TR_END && archives->count) {
+		tr_trace_tell_waits(trace, true);
 		status = tr_archive_next(archives->list[archives->count - 1].archive, &member, err);
 		if (status == TR_END) {
 			status = leave(trace, operand, err);

@@ -35,7 +35,7 @@ bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char
 /*
  * Takes compression off. The wait for the very first bytes may be the longest
  * of all, so on_wait is set for it; then it moves to the last window, because
- * the first one may be read on another thread.
+ * the first one may be read on another thread, and so may those of archives.
  */
 bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr_error *err)
 {
@@ -50,9 +50,12 @@ bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr
 	tr_input_on_wait(in, config->on_wait, config->wait_context);
 	tr_input_more(in, LONGEST_MAGIC);
 	tr_input_on_wait(in, NULL, NULL);
+	tr_trace_tell_waits(trace, false);
 	in = tr_codec_open(in, &config->read.limits, config->threads, err);
 	if (!in)
 		return false;
+	if (!in->ahead)
+		tr_trace_tell_waits(trace, true);
 	tr_input_on_wait(in, config->on_wait, config->wait_context);
 	trace->in = trace->place.in = in;
 	trace->place.codec = in->codec;
@@ -113,11 +116,15 @@ static bool take_off_brotli(struct tr_trace *trace, struct tr_error *err)
 	const struct tr_trace_config *config = &trace->config;
 
 	tr_input_on_wait(trace->in, NULL, NULL);
+	if (!trace->in->ahead)
+		tr_trace_tell_waits(trace, false);
 	trace->in = trace->place.in =
 		tr_codec_open_as(trace->in, tr_codec_by_name(TR_TEXT("brotli")),
 				 &config->read.limits, config->threads, err);
 	if (!trace->in)
 		return false;
+	if (!trace->in->ahead)
+		tr_trace_tell_waits(trace, true);
 	tr_input_on_wait(trace->in, config->on_wait, config->wait_context);
 	trace->place.codec = trace->in->codec;
 	return true;

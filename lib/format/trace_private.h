@@ -105,6 +105,11 @@ enum tr_status tr_trace_enter_archive(struct tr_trace *trace, struct tr_error *e
 /* The next member of the archives that are open. TR_END: there is none, go on with the operands. */
 enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_archives(struct tr_trace_archives *archives);
+/*
+ * Whether waiting for the bytes of archives tells the tool so (on_wait): not where a member
+ * is read on another thread than the one that writes the tool's output.
+ */
+void tr_trace_tell_waits(struct tr_trace *trace, bool tell);
 /* Nothing more is wanted of any of them: nobody waits for bytes, as closing a member may. */
 void tr_trace_interrupt_archives(struct tr_trace_archives *archives);
 
