@@ -390,3 +390,8 @@ void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body)
 		body->type = TR_STRACE_TABLE;
 	}
 }
+
+bool tr_strace_succeeded(const struct tr_strace_result *result)
+{
+	return result && result->value.data && !result->error.data;
+}

@@ -52,6 +52,9 @@ struct tr_strace_body {
 	bool broken;	 /* the call never came back, though the line is whole */
 };
 
+/* True when it came back without an error; result NULL: it did not come back. */
+bool tr_strace_succeeded(const struct tr_strace_result *result);
+
 /* text has no LF. */
 void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body);
 

@@ -320,3 +320,14 @@ const char *tr_strace_argument_names(struct tr_text call)
 	}
 	return NULL;
 }
+
+bool tr_strace_is_exec(struct tr_text call)
+{
+	return tr_text_is(call, "execve") || tr_text_is(call, "execveat");
+}
+
+bool tr_strace_is_fork(struct tr_text call)
+{
+	return tr_text_is(call, "clone") || tr_text_is(call, "clone3") ||
+	       tr_text_is(call, "vfork") || tr_text_is(call, "fork") || tr_text_is(call, "clone2");
+}

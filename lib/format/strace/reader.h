@@ -4,6 +4,7 @@
 
 #include "format/format.h"
 #include "format/strace/body.h"
+#include "format/strace/calls.h"
 #include "format/strace/clock.h"
 #include "format/strace/exec.h"
 #include "format/strace/hold.h"
@@ -96,15 +97,18 @@ struct tr_strace_reader {
 	bool out_of_memory;
 };
 
-/* reader.c: one line, without its LF. */
+/* reader_line.c: one line, without its LF. */
 void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line);
 
-/* "<... name resumed>": what was begun is whole now. */
+/* reader_resume.c: what was begun is whole now. */
 void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 		      struct tr_strace_body *body, struct tr_text line);
 
-/* reader_mend.c: true where the line was read as what strace should have printed. */
-bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text line,
+/*
+ * reader_mend.c: true where the line was read as what strace should have printed; then *line is
+ * what of it is still to be read, which may be nothing.
+ */
+bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text *line,
 		    const struct tr_strace_prefix *prefix, struct tr_strace_body *body);
 
 /* reader_glue.c: one line as it came, which may hold another one's beginning. */
@@ -121,6 +125,8 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 void tr_strace_spell_tgid(const struct tr_task *task, struct tr_buffer *to);
 /* The same for the record in reader->head, which waits where it is not known who is a thread. */
 void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
+/* A line, or a part of it, that nobody understands: it is kept, and that is told. */
+void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason);
 /* The record in reader->head is whole. */
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from);
 /* The same for an exec record, whose pieces are in reader->exec; seen_from: what its path is. */
@@ -141,22 +147,19 @@ void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, 
 void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 			 struct tr_text arguments, const struct tr_strace_origin_line *from);
 
-bool tr_strace_is_exec(struct tr_text name);
-bool tr_strace_is_fork(struct tr_text name);
-
-/* True when it came back without an error. */
-bool tr_strace_succeeded(const struct tr_strace_result *result);
-
-/* reader_begun.c: calls that have begun. */
+/* reader_state.c: what a task is about. */
 
 /* The task's state, made where there is none. NULL: memory is out (and said so). */
 struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
 void tr_strace_state_release(void *state);
+/* It has no call that waits any more. */
+void tr_strace_call_close(struct tr_strace_call *call);
+
+/* reader_begun.c: calls that have begun. */
 
 /* A call begins; one that the task began before will not come back. Returns as abandon does. */
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 				     const struct tr_strace_body *body);
-void tr_strace_call_close(struct tr_strace_call *call);
 
 /*
  * A call that has begun will not come back. Returns the task that has the number then: another
@@ -185,6 +188,9 @@ void tr_strace_close_descriptor(struct tr_strace_reader *reader, struct tr_task 
 struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					  struct tr_text fd);
 
+/* Where a thread's exec that has just succeeded is. */
+void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task);
+
 /* reader_thread.c: execs in threads. */
 
 /* The task's exec has succeeded, and will go on under the number of its process. */
@@ -196,8 +202,6 @@ void tr_strace_take_over(struct tr_strace_reader *reader, struct tr_task *thread
 void tr_strace_take_exec(struct tr_strace_reader *reader, struct tr_task *leader);
 /* The leader ends: so does an exec that has succeeded, and was not gone on with. */
 void tr_strace_take_rest_of_exec(struct tr_strace_reader *reader, struct tr_task *leader);
-/* Where a thread's exec that has just succeeded is. */
-void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task);
 
 /* reader_task.c: who acts. */
 

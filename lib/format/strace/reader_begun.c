@@ -4,25 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP = 256 }; /* bytes that a task may keep for its next call: it may live for hours */
-
-struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task)
-{
-	if (!task->state)
-		task->state = calloc(1, sizeof(struct tr_strace_call));
-	reader->out_of_memory |= !task->state;
-	return task->state;
-}
-
-void tr_strace_state_release(void *state)
-{
-	struct tr_strace_call *call = state;
-
-	tr_directory_release(call->directory);
-	free(call->text);
-	free(call);
-}
-
 /* There may be as many as there are tasks: no more memory than the text takes. */
 static bool reserve(struct tr_strace_call *call, size_t len)
 {
@@ -60,18 +41,6 @@ struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_
 	if (tr_strace_is_fork(body->name))
 		call->directory = tr_directory_retain(task->place->directory);
 	return task;
-}
-
-void tr_strace_call_close(struct tr_strace_call *call)
-{
-	call->open = call->proven = call->closed = false;
-	tr_directory_release(call->directory);
-	call->directory = NULL;
-	if (call->cap <= KEEP)
-		return;
-	free(call->text);
-	call->text = NULL;
-	call->cap = 0;
 }
 
 struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)

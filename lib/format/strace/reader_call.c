@@ -2,28 +2,11 @@
 #include "format/strace/reader.h"
 
 #include "core/decimal.h"
-#include "format/strace/calls.h"
 #include "format/strace/clone_flags.h"
 #include "format/strace/scan.h"
 #include "format/strace/value.h"
 #include "record/literal.h"
 #include "record/record.h"
-
-bool tr_strace_is_exec(struct tr_text name)
-{
-	return tr_text_is(name, "execve") || tr_text_is(name, "execveat");
-}
-
-bool tr_strace_is_fork(struct tr_text name)
-{
-	return tr_text_is(name, "clone") || tr_text_is(name, "clone3") ||
-	       tr_text_is(name, "vfork") || tr_text_is(name, "fork") || tr_text_is(name, "clone2");
-}
-
-bool tr_strace_succeeded(const struct tr_strace_result *result)
-{
-	return result && result->value.data && !result->error.data;
-}
 
 static void put_key(struct tr_strace_reader *reader, const char **names, unsigned n)
 {

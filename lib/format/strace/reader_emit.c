@@ -1,6 +1,8 @@
 /* Records out: at once, or behind those that wait. */
 #include "format/strace/reader.h"
 
+#include "record/literal.h"
+
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 		     const struct tr_strace_time *time, uint64_t tid)
 {
@@ -97,4 +99,20 @@ void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace
 		reader->out_of_memory = true;
 	else
 		pass_on(reader, &item);
+}
+
+void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason)
+{
+	struct tr_strace_time none = { .len = 0 };
+
+	tr_strace_begin(reader, "raw", &none, TR_STRACE_NOBODY);
+	tr_buffer_put_literal(&reader->head, "-\ttext=\"");
+	tr_string_escape(text, &reader->head);
+	tr_buffer_put_literal(&reader->head, "\"\treason=\"");
+	tr_buffer_put_text(&reader->head, tr_text_from(reason));
+	tr_buffer_put_byte(&reader->head, '"');
+	tr_strace_emit(reader, &reader->here);
+	tr_error_say_in(&reader->trouble, TR_CAUSE_INPUT, reason, "%s: kept as a raw record",
+			reason);
+	tr_error_at_line(&reader->trouble, reader->here.line);
 }

@@ -45,13 +45,16 @@ static const char *find_glued(struct tr_text line, const struct tr_strace_prefix
 	return found;
 }
 
-/* What stands behind the beginning of a call is a line of the same task: both are taken. */
-static bool take_glued(struct tr_strace_reader *reader, struct tr_text line,
+/*
+ * What stands behind the beginning of a call is a line of the same task: the call is taken, and
+ * the other line is left.
+ */
+static bool take_glued(struct tr_strace_reader *reader, struct tr_text *line,
 		       const struct tr_strace_prefix *prefix, const struct tr_strace_body *body)
 {
 	const char *arguments = body->name.data + body->name.len + 1;
-	const char *glued = find_glued(line, prefix, arguments);
-	struct tr_text inner = tr_text_span(glued, line.data + line.len);
+	const char *glued = find_glued(*line, prefix, arguments);
+	struct tr_text inner = tr_text_span(glued, line->data + line->len);
 
 	struct tr_strace_prefix next;
 	struct tr_strace_body what;
@@ -68,12 +71,12 @@ static bool take_glued(struct tr_strace_reader *reader, struct tr_text line,
 	struct tr_task *task = tr_strace_task(reader, prefix, &begun);
 	if (task)
 		tr_strace_call_begin(reader, task, &begun);
-	tr_strace_read_line(reader, inner);
+	*line = inner;
 	return true;
 }
 
 /* The line is the end of the call on the line before. */
-static bool take_second_half(struct tr_strace_reader *reader, struct tr_text line)
+static bool take_second_half(struct tr_strace_reader *reader, struct tr_text *line)
 {
 	struct tr_task *task = tr_tasks_find(&reader->tasks, reader->begun.tid);
 	struct tr_strace_call *call = task ? task->state : NULL;
@@ -85,16 +88,17 @@ static bool take_second_half(struct tr_strace_reader *reader, struct tr_text lin
 				       .name = tr_strace_call_name(call) };
 	tr_buffer_reset(both);
 	tr_buffer_put(both, call->text + call->name_len, call->len - call->name_len);
-	tr_buffer_put_text(both, line);
+	tr_buffer_put_text(both, *line);
 	reader->out_of_memory |= both->failed;
 	if (both->failed || !tr_strace_body_finish(tr_buffer_text(both), &body))
 		return false;
-	body.arguments = line;
-	tr_strace_resume(reader, task, &body, line);
+	body.arguments = *line;
+	tr_strace_resume(reader, task, &body, *line);
+	line->len = 0;
 	return true;
 }
 
-bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text line,
+bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text *line,
 		    const struct tr_strace_prefix *prefix, struct tr_strace_body *body)
 {
 	bool bad = body->type == TR_STRACE_CUT || body->type == TR_STRACE_UNKNOWN;

@@ -211,3 +211,27 @@ void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, str
 	else if (tr_text_is(name, "unshare"))
 		unshare(reader, task, tr_strace_clone_flags(name, arguments));
 }
+
+void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	struct tr_strace_call *call = task->state;
+	struct tr_directory *directory = call ? call->directory : NULL;
+
+	if (!directory || tr_directory_same(directory, task->place->directory))
+		return;
+	if (call->moves == task->place->moves) {
+		tr_task_moves(task, directory);
+		return;
+	}
+	/* others moved it meanwhile, or before */
+	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
+	struct tr_directory *guess = origin ? tr_directory_of(origin) : NULL;
+	reader->out_of_memory |= !guess;
+	if (guess) {
+		origin->guessed = true;
+		tr_directory_follow(guess, directory);
+		tr_task_moves(task, guess);
+	}
+	tr_directory_release(guess);
+	tr_origin_release(origin);
+}

@@ -57,30 +57,6 @@ void tr_strace_take_over(struct tr_strace_reader *reader, struct tr_task *thread
 	((struct tr_strace_call *)leader->state)->proven = true;
 }
 
-void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task)
-{
-	struct tr_strace_call *call = task->state;
-	struct tr_directory *directory = call ? call->directory : NULL;
-
-	if (!directory || tr_directory_same(directory, task->place->directory))
-		return;
-	if (call->moves == task->place->moves) {
-		tr_task_moves(task, directory);
-		return;
-	}
-	/* others moved it meanwhile, or before */
-	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
-	struct tr_directory *guess = origin ? tr_directory_of(origin) : NULL;
-	reader->out_of_memory |= !guess;
-	if (guess) {
-		origin->guessed = true;
-		tr_directory_follow(guess, directory);
-		tr_task_moves(task, guess);
-	}
-	tr_directory_release(guess);
-	tr_origin_release(origin);
-}
-
 /* A thread of the leader's process with an exec under way; NULL: there is none. */
 static struct tr_task *find_thread(const struct tr_task *leader)
 {

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Files call each other in no circle (HACKING.md), as TAP: what two of them need stands below both.
+cd "${top_builddir:-.}" || exit 1
+if ! command -v nm >/dev/null; then
+	echo "1..0 # SKIP nm is not installed"
+	exit
+fi
+
+# the symbols of every object that has a source: "FILE.c U|D SYMBOL"
+symbols() {
+	find lib tools -name '*.o' | sed 's|^\./||' | while read -r object; do
+		source=${object%.o}.c
+		source=${source%/*}/${source##*/libtrec_a-}
+		[ -e "${top_srcdir:-.}/$source" ] || continue
+		nm -P "$object" | awk -v file="$source" '
+			$2 ~ /^[Uw]$/ { print file, "U", $1 }
+			$2 ~ /^[ABCDGRSTVW]$/ && $1 != "main" { print file, "D", $1 }'
+	done
+}
+
+# "USER OWNER" for every call of one file into another
+calls() {
+	awk '$2 == "D" { owner[$3] = $1 }
+		$2 == "U" { user[++n] = $1; used[n] = $3 }
+		END { for (i = 1; i <= n; i++)
+			if (used[i] in owner && owner[used[i]] != user[i]) print user[i], owner[used[i]] }' |
+		sort -u
+}
+
+all=$(symbols | calls)
+# what recurses: values hold values, and the end of a task may be that of another one's call
+without=$(printf '%s\n' "$all" | grep -vx \
+	-e 'lib/record/literal_container.c lib/record/literal_parse.c' \
+	-e 'lib/format/strace/reader_call.c lib/format/strace/reader_end.c' \
+	-e 'lib/format/strace/reader_thread.c lib/format/strace/reader_begun.c')
+circles=$(printf '%s\n' "$without" | tsort 2>&1 >/dev/null)
+result=ok
+[ "$(printf '%s\n' "$all" | wc -l)" -gt 500 ] || { result="not ok"; echo "# no calls found"; }
+[ -z "$circles" ] || { result="not ok"; printf '%s\n' "$circles" | sed 's/^/# /'; }
+echo "$result 1 - files call each other in no circle"
+echo "1..1"
+[ "$result" = ok ]
