@@ -65,7 +65,8 @@ static void give_up(struct tr_cli *cli)
 struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format)
 {
 	struct tr_cli_private *p = cli->private;
-	struct tr_write_config config = { cli->config.read.settings, cli->strict };
+	struct tr_write_config config = { cli->config.read.settings, cli->strict,
+					  tr_format_by_name };
 
 	if (cli->stop)
 		return NULL;

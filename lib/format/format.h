@@ -78,9 +78,13 @@ struct tr_read_config {
 	bool as_text; /* records may come as text, where that is cheaper than fields */
 };
 
+struct tr_format;
+
 struct tr_write_config {
 	struct tr_settings settings;
 	bool strict;
+	/* tr_format_by_name: what the stream is made of, a format cannot ask by itself. Or NULL. */
+	const struct tr_format *(*find_format)(struct tr_text name);
 };
 
 struct tr_reader; /* each format's own struct begins as it likes */

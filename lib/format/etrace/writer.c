@@ -11,6 +11,7 @@
 struct writer {
 	struct tr_segment_writer base;
 	struct tr_buffer line;
+	const struct tr_format *(*find_format)(struct tr_text name);
 	bool begun;    /* something of the segment was written */
 	bool forkless; /* its records say whose child a process is, and tell of no forks */
 	struct tr_recent living; /* then: the tasks that are */
@@ -203,8 +204,9 @@ static enum tr_status begin_segment(void *self, struct tr_record *header, struct
 {
 	struct writer *writer = self;
 	struct tr_field *name = tr_record_field(header, "format");
-	const struct tr_format *format =
-		name && name->text.data ? tr_format_by_name(name->text) : NULL;
+	const struct tr_format *format = writer->find_format && name && name->text.data
+						 ? writer->find_format(name->text)
+						 : NULL;
 
 	(void)err;
 	writer->forkless = format && format->flags & TR_FORMAT_FORKLESS;
@@ -231,8 +233,12 @@ static const struct tr_segment_steps steps = {
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err)
 {
-	(void)config;
-	return tr_segment_writer_new(sizeof(struct writer), &steps, out, err);
+	struct writer *writer =
+		(struct writer *)tr_segment_writer_new(sizeof *writer, &steps, out, err);
+
+	if (writer)
+		writer->find_format = config->find_format;
+	return (struct tr_writer *)writer;
 }
 
 void tr_etrace_discard(struct tr_writer *base)
