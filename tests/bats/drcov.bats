@@ -63,6 +63,17 @@ setup() {
 	run -2 tr-repack -O version=4 good-v2
 }
 
+@test "hit counts behind a table as text, whatever the flavor" {
+	for flavor in drcov drcov-hits; do
+		tr-parse good-hits | sed "s/flavor=\"[a-z-]*\"/flavor=\"$flavor\"/" >stream
+		tr-repack -O text=yes stream >text
+		grep -aq '^module\[' text
+		run -0 --separate-stderr tr-parse text
+		diff <(grep ^block stream) <(grep ^block <<<"$output")
+		tr-repack <<<"$output" | cmp - text
+	done
+}
+
 @test "a stream without a header, a count or a module" {
 	tr-parse good-v2 | grep -E '^(module|block)' >bare
 	run -0 --separate-stderr bash -c 'tr-repack -t drcov bare | tr-parse | grep -c ^block'

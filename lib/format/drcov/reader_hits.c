@@ -61,8 +61,6 @@ bool tr_drcov_find_hits(struct tr_drcov_reader *reader)
 	uint64_t count, limit = sure ? reader->limits.max_record : UNPROMISED;
 	if (limit > SIZE_MAX / 4)
 		limit = SIZE_MAX / 4;
-	if (reader->text && !sure)
-		return true;
 	size_t at, size = (size_t)reader->count * TR_DRCOV_HIT;
 	if (!end_of_blocks(reader, (size_t)limit, &at))
 		return true;
