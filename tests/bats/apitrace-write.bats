@@ -134,6 +134,23 @@ calls() {
 	run -2 tr-repack -O version=x "$trace"
 }
 
+@test "-O version: an enum's value without a name has its sign, where only names have values" {
+	{
+		printf '%%fn\tF0\tf\targs=["a"]\n%%enum\tE0\t-\tA=1\n'
+		for value in 5 -5 0 -0 9223372036854775807 -9223372036854775808 18446744073709551615; do
+			printf 'call\t-\t-\t0\tf\ta=?(%s@E0)\t->\n' $value
+		done
+	} >values
+	run -0 tr-totext -O call-nos=no -O thread-ids=no values
+	[ "$output" = "$(printf 'f(a = %s)\n' 5 -5 0 0 9223372036854775807 -9223372036854775808 -1)" ]
+	want=$output
+	for version in 2 3; do
+		tr-repack -t apitrace -O version=$version -o out values
+		run -0 tr-totext -O call-nos=no -O thread-ids=no out
+		[ "$output" = "$want" ]
+	done
+}
+
 @test "the head: a stream without one is version 6; properties stay" {
 	mangled "grep -v ^%trec" -t apitrace
 	[ "$status" -eq 0 ]

@@ -107,6 +107,15 @@ static struct tr_apitrace_signature *make_single(struct tr_written_signatures *s
 	return tr_rebuilt_make(signatures, &draft, NULL);
 }
 
+/* As apitrace shows what has no name. */
+static void put_signed(struct tr_buffer *to, uint64_t bits)
+{
+	bool negative = bits > INT64_MAX;
+	if (negative)
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_decimal(to, negative ? 0 - bits : bits);
+}
+
 struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
 					      const struct tr_symbol *symbol, bool has_id,
 					      bool negative, bool single)
@@ -126,7 +135,7 @@ struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *sign
 		if (!name.data)
 			return NULL;
 	} else if (single) {
-		tr_buffer_put_decimal(&nameless, symbol->number);
+		put_signed(&nameless, negative ? 0 - symbol->number : symbol->number);
 		name = tr_buffer_text(&nameless);
 	}
 	tr_rebuilt_begin_key(signatures, negative ? 'n' : 'e', name.data ? symbol->number : 0);
