@@ -123,12 +123,12 @@ static struct tr_environment *near_of(struct tr_klocwork_env *env,
 	return there ? known_env(env, parentage->parent) : NULL;
 }
 
-/* Is the parent not there, or another segment's event in its place? */
+/* Is the parent not there (yet), or another segment's event in its place? */
 static bool is_alone(const struct tr_klocwork_env *env,
 		     const struct tr_klocwork_parentage *parentage)
 {
 	uint64_t read = parentage->read.seq;
-	return parentage->place == TR_KLOCWORK_STRANGER ||
+	return parentage->place == TR_KLOCWORK_STRANGER || parentage->read.waits ||
 	       (read != TR_NO_POSITION && read < env->begin);
 }
 

@@ -289,6 +289,13 @@ static void check_mistaken(void)
 		      "{\"id\":8,\"parent_id\":-1,\"env-diff\":{\"A\":\"x\"}}\n",
 		      "", "the same where the environment is whole");
 	check_written(&tr_format_klocwork,
+		      HEADER ENV
+		      "exec\t1\t-\t2\t-\tppid=3\tenvtop={\"A\":\"x\"}\tflagged=[\"orphan\"]\n"
+		      "exec\t4\t-\t3\t-\tparent=3\tppid=5\tenvtop={\"C\":\"c\"}\n!end\t3\n",
+		      ENV_LINE "{\"id\":2,\"parent_id\":-1,\"env-diff\":{\"A\":\"x\"}}\n"
+			       "{\"id\":3,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n",
+		      "", "nobody's child, before somebody comes with that id");
+	check_written(&tr_format_klocwork,
 		      HEADER ENV "exec\t1\t-\t7\t-\tenv={\"A\":\"x\"}\n"
 				 "meta\t2\t-\t-\tversion\tvalue=101\n"
 				 "exec\t3\t-\t7\t-\tenv={\"A\":\"x\"}\n!end\t4\n",
