@@ -148,6 +148,12 @@ void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to)
 void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
 
 /*
+ * The same, but the bytes of a lone surrogate go out as its escape. Programs whose
+ * strings are Unicode write that for bytes of file names that are no UTF-8.
+ */
+void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to);
+
+/*
  * A value's canonical trec text -> compact JSON text as build tracers write
  * it. False: the value has a type that JSON lacks (err names it).
  */

@@ -1,3 +1,6 @@
+#include <stdio.h>
+#include <string.h>
+
 #include "core/hex.h"
 #include "core/utf8.h"
 #include "record/json.h"
@@ -145,18 +148,72 @@ void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to)
 	tr_buffer_put_text(to, tr_text_span(p, end));
 }
 
-void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to)
+/* The surrogate whose three bytes are spelled at p; 0: something else stands there. */
+static unsigned spelled_surrogate(const char *p, const char *end)
+{
+	if (end - p < 12 || memcmp(p, "\\xed\\x", 6) != 0 || memcmp(p + 8, "\\x", 2) != 0)
+		return 0;
+	int high = tr_hex_digit(p[6]), low = tr_hex_digit(p[7]);
+	int last_high = tr_hex_digit(p[10]), last_low = tr_hex_digit(p[11]);
+	if (high < 0xa || high > 0xb || last_high < 8 || last_high > 0xb)
+		return 0;
+	return 0xd000u | (unsigned)((high << 4 | low) & 0x3f) << 6 |
+	       (unsigned)((last_high << 4 | last_low) & 0x3f);
+}
+
+/* As it is spelled, but lone surrogates by their escape; two that would be a pair stay bytes. */
+static void put_surrogates(struct tr_text spelling, struct tr_buffer *to)
+{
+	enum { SPELLED = 12, LOW = 0xdc00 };
+	const char *p = spelling.data, *end = p + spelling.len;
+	while (p < end) {
+		const char *backslash = memchr(p, '\\', (size_t)(end - p));
+		const char *stop = backslash ? backslash : end;
+		tr_buffer_put_text(to, tr_text_span(p, stop));
+		if (!backslash)
+			break;
+		unsigned surrogate = spelled_surrogate(stop, end);
+		bool pair = surrogate && surrogate < LOW &&
+			    spelled_surrogate(stop + SPELLED, end) >= LOW;
+		size_t len = !surrogate ? 2 : pair ? 2 * (size_t)SPELLED : SPELLED;
+		if (surrogate && !pair) {
+			char escape[8];
+			tr_buffer_put(
+				to, escape,
+				(size_t)snprintf(escape, sizeof escape, "\\u%04x", surrogate));
+		} else {
+			tr_buffer_put(to, stop, len);
+		}
+		p = stop + len;
+	}
+}
+
+static void string_from_bytes(struct tr_text bytes, bool surrogates, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '"');
 	size_t begin = to->len;
 	bool plain = tr_string_escape(bytes, to);
 	if (!plain && !to->failed) {
 		struct tr_buffer spelling = TR_BUFFER_INIT;
-		tr_buffer_put(&spelling, to->data + begin, to->len - begin);
+		struct tr_text escaped = { to->data + begin, to->len - begin };
+		if (surrogates)
+			put_surrogates(escaped, &spelling);
+		else
+			tr_buffer_put_text(&spelling, escaped);
 		to->len = begin;
 		tr_json_string_from_spelling(tr_buffer_text(&spelling), to);
 		to->failed |= spelling.failed;
 		tr_buffer_free(&spelling);
 	}
 	tr_buffer_put_byte(to, '"');
+}
+
+void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to)
+{
+	string_from_bytes(bytes, false, to);
+}
+
+void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to)
+{
+	string_from_bytes(bytes, true, to);
 }

@@ -154,3 +154,9 @@ events() {
 	grep -P '^exec\t2\t.*\tgcc\tppid=5\t' trec
 	[ "$(tr-tojson --as=compdb some.json | grep -c '"file"')" -eq 2 ]
 }
+
+@test "lone surrogates come back, and who has no executable gets none" {
+	printf '%s\n' '{"rid":"1","started":{"execution":{"executable":"/b/\udce9","arguments":["a\udce9"],"working_dir":"/\udce9","environment":{"A":"\ud800"}},"pid":1,"ppid":0},"timestamp":"2026-11-21T00:29:14.172292Z"}' \
+		'{"rid":"2","started":{"execution":{"arguments":["a"],"working_dir":"/","environment":{}},"pid":2,"ppid":0},"timestamp":"2026-11-21T00:29:14.172292Z"}' >in
+	tr-parse in | tr-repack | cmp - in
+}

@@ -328,3 +328,9 @@ END
 	tr-repack -t compdb "$kw" | jq 'length == 34' | grep -x true
 	tr-repack -z gzip -t compdb "$kw" | zcat | cmp - <(tr-repack -t compdb "$kw")
 }
+
+@test "lone surrogates, which stand for bytes of no UTF-8, come back" {
+	printf '[\n  {\n    "arguments": [\n      "gcc",\n      "caf\\udce9.c"\n    ],\n    "directory": "/\\udce9",\n    "file": "caf\\udce9.c",\n    "output": "\\ud800.o"\n  }\n]\n' >db.json
+	tr-parse db.json | tr-repack | cmp - db.json
+	tr-parse db.json | tr-filter exec | tr-repack -t buildspec | grep -F '"arguments": ["gcc","caf\udce9.c"]'
+}

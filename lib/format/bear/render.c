@@ -59,7 +59,7 @@ static bool put_rid(struct tr_bear_writer *writer, struct tr_record *record, uin
 		tr_buffer_put_decimal(&writer->line, number);
 		tr_buffer_put_byte(&writer->line, '"');
 	} else {
-		tr_json_string_from_bytes(rid, &writer->line);
+		tr_json_string_from_wtf8(rid, &writer->line);
 		if (!is_decimal(rid, &number))
 			return true;
 	}
@@ -133,16 +133,20 @@ static enum tr_status put_execution(struct tr_bear_writer *writer, struct tr_rec
 {
 	struct tr_buffer *line = &writer->line;
 
-	tr_buffer_put_literal(line, "\"execution\":{\"executable\":");
-	tr_json_string_from_bytes(tr_command_program(command), line);
-	tr_buffer_put_literal(line, ",\"arguments\":[");
+	tr_buffer_put_literal(line, "\"execution\":{");
+	if (command->executable.data || !writer->base.faithful) {
+		tr_buffer_put_literal(line, "\"executable\":");
+		tr_json_string_from_wtf8(tr_command_program(command), line);
+		tr_buffer_put_byte(line, ',');
+	}
+	tr_buffer_put_literal(line, "\"arguments\":[");
 	for (size_t i = 0; i < command->argc; i++) {
 		if (i)
 			tr_buffer_put_byte(line, ',');
-		tr_json_string_from_bytes(command->argv[i], line);
+		tr_json_string_from_wtf8(command->argv[i], line);
 	}
 	tr_buffer_put_literal(line, "],\"working_dir\":");
-	tr_json_string_from_bytes(command->directory, line);
+	tr_json_string_from_wtf8(command->directory, line);
 	enum tr_status status = put_environment(writer, record, err);
 	tr_buffer_put_byte(line, '}');
 	return status;
@@ -192,7 +196,7 @@ static bool put_end_rid(struct tr_bear_writer *writer, struct tr_record *record)
 
 	tr_buffer_put_literal(&writer->line, "{\"rid\":");
 	if (rid.data) {
-		tr_json_string_from_bytes(rid, &writer->line);
+		tr_json_string_from_wtf8(rid, &writer->line);
 		return true;
 	}
 	if (record->task.type == TR_CELL_ABSENT || !tr_cell_number(&record->task, &pid) ||

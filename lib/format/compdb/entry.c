@@ -11,7 +11,7 @@ static void put_member(struct tr_buffer *to, const char *key, struct tr_text byt
 	tr_buffer_put_literal(to, "    \"");
 	tr_buffer_put_text(to, tr_text_from(key));
 	tr_buffer_put_literal(to, "\": ");
-	tr_json_string_from_bytes(bytes, to);
+	tr_json_string_from_wtf8(bytes, to);
 }
 
 static void put_arguments(struct tr_buffer *to, const struct tr_compdb_entry *entry)
@@ -21,7 +21,7 @@ static void put_arguments(struct tr_buffer *to, const struct tr_compdb_entry *en
 		if (i)
 			tr_buffer_put_byte(to, ',');
 		tr_buffer_put_literal(to, "\n      ");
-		tr_json_string_from_bytes(entry->argv[i], to);
+		tr_json_string_from_wtf8(entry->argv[i], to);
 	}
 	if (entry->argc)
 		tr_buffer_put_literal(to, "\n    ]");

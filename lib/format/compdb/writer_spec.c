@@ -34,18 +34,18 @@ static void put_member(struct tr_buffer *to, const char *key, struct tr_text byt
 	tr_buffer_put_literal(to, ",\n  \"");
 	tr_buffer_put_text(to, tr_text_from(key));
 	tr_buffer_put_literal(to, "\": ");
-	tr_json_string_from_bytes(bytes, to);
+	tr_json_string_from_wtf8(bytes, to);
 }
 
 static void put_item(struct tr_buffer *to, const struct item *item, struct tr_text extra)
 {
 	tr_buffer_put_literal(to, "{\n  \"directory\": ");
-	tr_json_string_from_bytes(item->directory, to);
+	tr_json_string_from_wtf8(item->directory, to);
 	tr_buffer_put_literal(to, ",\n  \"arguments\": [");
 	for (size_t i = 0; i < item->argc; i++) {
 		if (i)
 			tr_buffer_put_byte(to, ',');
-		tr_json_string_from_bytes(item->argv[i], to);
+		tr_json_string_from_wtf8(item->argv[i], to);
 	}
 	tr_buffer_put_byte(to, ']');
 	put_member(to, "respfile", item->respfile);

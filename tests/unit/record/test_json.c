@@ -241,6 +241,14 @@ static void test_back(const char *trec, const char *json)
 	free(copy);
 }
 
+static void test_wtf8(const char *bytes, const char *json)
+{
+	struct tr_buffer to = TR_BUFFER_INIT;
+	tr_json_string_from_wtf8(tr_text_from(bytes), &to);
+	ok(tr_text_is(tr_buffer_text(&to), json), "bytes that make %s", json);
+	tr_buffer_free(&to);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
@@ -269,6 +277,12 @@ int main(void)
 	test_back("{\"k\\xff\":[null,18446744073709551615,-0,-1.5,1e16]}",
 		  "{\"k\xff\":[null,18446744073709551615,-0,-1.5,1e16]}");
 	test_back("\"\\ud800\\u007f\"", "\"\\ud800\\u007f\"");
+	test_wtf8("a\xc3\xa9\t\"", "\"a\xc3\xa9\\t\\\"\"");
+	test_wtf8("a\xed\xa0\x80z\xed\xbf\xbf", "\"a\\ud800z\\udfff\"");
+	test_wtf8("\xed\xbf\xbf\xed\xa0\x80", "\"\\udfff\\ud800\"");
+	test_wtf8("\xed\xa0\xbd\xed\xb8\x80\xed\xb8\x80",
+		  "\"\xed\xa0\xbd\xed\xb8\x80\\ude00\"");
+	test_wtf8("\\xed\\xa0\\x80\xed\xa0\xe9\xed\xa0", "\"\\\\xed\\\\xa0\\\\x80\xed\xa0\xe9\xed\xa0\"");
 	test_back("0x10", NULL);
 	test_back("\"cut\"...", NULL);
 	test_back("[1.5f]", NULL);
