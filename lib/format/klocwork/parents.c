@@ -151,21 +151,29 @@ bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 	return true;
 }
 
+static struct tr_klocwork_queued *queued_parent(struct tr_klocwork_parents *parents,
+						const struct tr_klocwork_queued *record)
+{
+	return record->parent == TR_NO_POSITION ? NULL : find_queued(parents, record->parent);
+}
+
 /*
  * The slot of the record for which the first of the queue has to wait: itself,
  * or an ancestor, which may stand behind it. Without the second a circle would
- * close behind its back. RING: none.
+ * close behind its back. RING: none. No way is gone twice: a search goes on at
+ * the ancestor that waited, and ends where one has found that nobody waits.
  */
 static size_t blocking_slot(struct tr_klocwork_parents *parents)
 {
-	struct tr_klocwork_queued *record = &parents->queue[parents->first];
-	while (record) {
-		size_t slot = (size_t)(record - parents->queue);
-		if (parents->wanted[slot])
-			return slot;
-		record = record->parent == TR_NO_POSITION ? NULL
-							  : find_queued(parents, record->parent);
+	struct tr_klocwork_queued *record = &parents->queue[parents->blocker];
+	for (; record && !record->clear; record = queued_parent(parents, record)) {
+		parents->blocker = (size_t)(record - parents->queue);
+		if (parents->wanted[parents->blocker])
+			return parents->blocker;
 	}
+	record = &parents->queue[parents->first];
+	for (; record && !record->clear; record = queued_parent(parents, record))
+		record->clear = true;
 	return RING;
 }
 
@@ -193,7 +201,7 @@ void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents)
 	struct tr_klocwork_queued *record = &parents->queue[parents->first];
 	parents->bytes -= record->weight;
 	free(record->bytes);
-	parents->first = (parents->first + 1) % RING;
+	parents->first = parents->blocker = (parents->first + 1) % RING;
 	parents->count--;
 }
 

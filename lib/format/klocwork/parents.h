@@ -39,6 +39,7 @@ struct tr_klocwork_queued {
 	uint64_t parent; /* seq, or TR_NO_POSITION */
 	bool orphan;
 	bool zero;     /* waits for the id 0, which may also be nobody's */
+	bool clear;    /* neither it nor an ancestor waits any more */
 	size_t weight; /* its bytes in the trace */
 	char *bytes;   /* the line without its LF, and the id that it waits for */
 	size_t length, wanted_length;
@@ -57,6 +58,7 @@ struct tr_klocwork_parents {
 	struct tr_klocwork_queued queue[TR_KLOCWORK_AHEAD + 2]; /* a ring */
 	uint64_t wanted[TR_KLOCWORK_AHEAD + 2]; /* hash of what a queued one waits for; 0: not */
 	size_t first, count, bytes, waiting;
+	size_t blocker; /* the slot of an ancestor of the first: what is between waits for nobody */
 };
 
 void tr_klocwork_parents_init(struct tr_klocwork_parents *parents);
