@@ -108,7 +108,8 @@ struct tr_format {
 	int (*bid)(struct tr_input *in);
 	/*
 	 * Asked when no bid knows the bytes: the same, further into the input,
-	 * within a bound. For what may stand behind other text. May be NULL.
+	 * within a bound. For what may stand behind other text, or is told by the codec that was
+	 * taken off. May be NULL.
 	 */
 	int (*search)(struct tr_input *in);
 
