@@ -57,17 +57,40 @@ static void *grown(struct tr_cli *cli, void *list, size_t count, size_t size)
 	return larger;
 }
 
+/* takes: gets what is accepted, where the value is not. */
 static bool known_value(const struct tr_format_option *options, struct tr_text key,
-			struct tr_text value, bool *known)
+			struct tr_text value, struct tr_buffer *takes)
 {
 	for (; options && options->key; options++) {
 		if (!tr_text_is(key, options->key))
 			continue;
-		*known = true;
 		if (tr_setting_accepts(options, value))
 			return true;
+		/* several formats may have the key, and take the same */
+		struct tr_text values = tr_text_from(options->values);
+		if (takes->len && memmem(takes->data, takes->len, values.data, values.len))
+			continue;
+		if (takes->len)
+			tr_buffer_put_literal(takes, " or ");
+		tr_buffer_put_text(takes, values);
 	}
 	return false;
+}
+
+static bool known_setting(struct tr_cli *cli, const struct tr_setting *setting)
+{
+	struct tr_buffer takes = TR_BUFFER_INIT;
+	bool good = known_value(cli->tool->settings, setting->key, setting->value, &takes);
+
+	for (size_t i = 0; !good && tr_formats[i]; i++)
+		good = known_value(tr_formats[i]->options, setting->key, setting->value, &takes);
+	if (!good && !takes.len)
+		tr_cli_usage(cli, "unknown key in -O '%s'", cli->argument);
+	else if (!good)
+		tr_cli_usage(cli, "-O %.*s takes %.*s, not '%s'", (int)setting->key.len,
+			     setting->key.data, (int)takes.len, takes.data, setting->value.data);
+	tr_buffer_free(&takes);
+	return good;
 }
 
 /* What no format and not the tool itself would look at is a mistake worth stopping for. */
@@ -76,7 +99,6 @@ static void add_setting(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 	struct tr_settings *settings = &cli->config.read.settings;
 	const char *equals = strchr(cli->argument, '=');
-	bool known = false;
 
 	if (!equals || equals == cli->argument) {
 		tr_cli_usage(cli, "-O needs KEY=VALUE, not '%s'", cli->argument);
@@ -84,14 +106,8 @@ static void add_setting(struct tr_cli *cli)
 	}
 	struct tr_setting setting = { tr_text_span(cli->argument, equals),
 				      tr_text_from(equals + 1) };
-	bool good = known_value(cli->tool->settings, setting.key, setting.value, &known);
-	for (size_t i = 0; !good && tr_formats[i]; i++)
-		good = known_value(tr_formats[i]->options, setting.key, setting.value, &known);
-	if (!good) {
-		tr_cli_usage(cli, known ? "bad value in -O '%s'" : "unknown key in -O '%s'",
-			     cli->argument);
+	if (!known_setting(cli, &setting))
 		return;
-	}
 	struct tr_setting *list = grown(cli, p->settings, settings->count, sizeof *list);
 	if (!list)
 		return;

@@ -29,7 +29,8 @@ struct tr_trace_config {
 	 * without a window, has nothing but a trailer that does.
 	 */
 	bool tells_lost;
-	void (*on_wait)(void *context); /* see tr_input_on_wait */
+	/* see tr_input_on_wait; called on the thread that reads the trace, and on no other */
+	void (*on_wait)(void *context);
 	void *wait_context;
 };
 

@@ -133,6 +133,17 @@ need_terminal() {
 	[ "$stderr" = "tr-parse: text: the format is not known: see -f and --list-formats" ]
 }
 
+@test "-O: what a key takes is said" {
+	run -2 tr-repack -O version=9 one.trec
+	[ "${lines[0]}" = "tr-repack: -O version takes 0|1|2|3|4|5|6, not '9'" ]
+	run -2 tr-repack -O quoting=none one.trec
+	[ "${lines[0]}" = "tr-repack: -O quoting takes auto|gnu|windows, not 'none'" ]
+	run -2 tr-totext -O lines=none one.trec
+	[ "${lines[0]}" = "tr-totext: -O lines takes utf8|ascii, not 'none'" ]
+	run -2 tr-parse -O nothing=none one.trec
+	[ "${lines[0]}" = "tr-parse: unknown key in -O 'nothing=none'" ]
+}
+
 @test "-O that no format here has is said to do nothing" {
 	many 1 >one.trec
 	echo '{"id":1,"executable":"/a","args":["a"],"work_dir":"/"}' >one.kw
