@@ -154,8 +154,10 @@ static bool remember(struct writer *writer, struct tr_record *record,
 		     const struct tr_klocwork_fields *fields,
 		     const struct tr_klocwork_parentage *parentage, uint64_t before)
 {
-	bool tells = !writer->env.target_top &&
-		     (parentage->settled || writer->base.faithful || fields->envdiff);
+	const struct tr_klocwork_env *env = &writer->env;
+	/* who says nothing has its parent's environment, where the stream says any */
+	bool told = writer->base.faithful || fields->envdiff || env->differences || env->pool;
+	bool tells = !env->target_top && (parentage->settled || told);
 	return (writer->base.faithful ||
 		tr_klocwork_kin_keep_id(&writer->kin, record, parentage)) &&
 	       tr_klocwork_kin_event(&writer->kin, record, parentage, tells,

@@ -272,7 +272,6 @@ void tr_klocwork_kin_end(struct tr_klocwork_kin *kin)
 	tr_klocwork_ids_forget(&kin->written);
 	tr_klocwork_ids_forget(&kin->numbers);
 	free_names(kin);
-	kin->segment = kin->count;
 }
 
 void tr_klocwork_kin_finish(struct tr_klocwork_kin *kin)

@@ -39,8 +39,7 @@ struct tr_klocwork_parentage {
 
 struct tr_klocwork_kin {
 	struct tr_klocwork_parents parents;
-	uint64_t count;	  /* records in the trace: the next one's ordinal */
-	uint64_t segment; /* the first ordinal of this segment of the stream */
+	uint64_t count; /* records in the trace: the next one's ordinal */
 	/* seq of each event of the segment, to its ordinal */
 	struct tr_klocwork_ids written;
 	/* ordinals of events to their ids as written, where children do not say them */

@@ -277,6 +277,13 @@ static void check_mistaken(void)
 		      "against an environment that is not in it either: 1\n" MISTAKEN("1"),
 		      "a circle that is open because one of it was left out");
 	check_written(&tr_format_klocwork,
+		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
+		      "exec\t2\t-\t7\t-\tppid=-1\nexec\t3\t-\t8\t-\tparent=1\tppid=7\n",
+		      SUPPLIED "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7,\"parent_id\":-1}\n"
+			       "{\"id\":8,\"parent_id\":7}\n",
+		      "~ -: version and creator were not in the stream: supplied\n" MISTAKEN("1"),
+		      "a child without a word, where others say their environment");
+	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n!end\t1\n" HEADER
 			     "exec\t0\t-\t8\t-\tppid=7\tenvdiff={\"B\":\"x\"}\n!end\t1\n",
 		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
