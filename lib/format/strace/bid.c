@@ -39,6 +39,7 @@ static int weigh(struct tr_text line, bool whole)
 	case TR_STRACE_CALL:
 	case TR_STRACE_BEGUN:
 	case TR_STRACE_PID_CHANGED:
+	case TR_STRACE_DETACHED:
 	case TR_STRACE_RESUMED:
 	case TR_STRACE_SIGNAL:
 	case TR_STRACE_EXITED:

@@ -186,6 +186,10 @@ static bool chop_begun(struct tr_text *rest, struct tr_strace_body *body)
 		body->type = TR_STRACE_BEGUN;
 		return true;
 	}
+	if (tr_strace_chop(rest, TR_TEXT(" <detached ...>"))) {
+		body->type = TR_STRACE_DETACHED;
+		return true;
+	}
 	if (!tr_strace_chop(&inner, TR_TEXT(" ...>")))
 		return false;
 	const char *digits = inner.data + inner.len;

@@ -4,6 +4,7 @@
  *	name(ARGUMENTS) = RESULT
  *	name(ARGUMENTS <unfinished ...>
  *	name(ARGUMENTS <pid changed to N ...>
+ *	name(ARGUMENTS <detached ...>
  *	<... name resumed>ARGUMENTS) = RESULT
  *	--- SIGNAL {…} ---        --- stopped by SIGNAL ---
  *	+++ exited with N +++     +++ killed by SIGNAL (core dumped) +++
@@ -21,6 +22,7 @@ enum tr_strace_body_type {
 	TR_STRACE_CALL,
 	TR_STRACE_BEGUN,       /* <unfinished ...> */
 	TR_STRACE_PID_CHANGED, /* begun, and goes on under another number */
+	TR_STRACE_DETACHED,    /* begun, and strace looks no more */
 	TR_STRACE_RESUMED,
 	TR_STRACE_LEFT, /* resumed only to say that it never came back */
 	TR_STRACE_SIGNAL,

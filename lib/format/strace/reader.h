@@ -147,6 +147,10 @@ void tr_strace_call_done(struct tr_strace_reader *reader, struct tr_task *task, 
 void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 			 struct tr_text arguments, const struct tr_strace_origin_line *from);
 
+/* A call in which strace let go of the task. */
+void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			struct tr_text arguments);
+
 /* reader_state.c: what a task is about. */
 
 /* The task's state, made where there is none. NULL: memory is out (and said so). */

@@ -207,18 +207,35 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 	tr_directory_release(seen_from);
 }
 
-void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-			 struct tr_text arguments, const struct tr_strace_origin_line *from)
+static void succeed(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		    struct tr_text arguments, const struct tr_strace_origin_line *from,
+		    unsigned flags)
 {
 	uint64_t seq = reader->seq;
 
 	tr_strace_place_exec(reader, task);
 	tr_tasks_exec(&reader->tasks, task);
-	put_exec(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from, NULL,
-		 arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);
+	put_exec(reader, task, name, arguments, from, NULL, flags);
 	task->process->exec = seq;
 	if (task->state)
 		((struct tr_strace_call *)task->state)->lost_thread = false;
+}
+
+void tr_strace_exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			 struct tr_text arguments, const struct tr_strace_origin_line *from)
+{
+	succeed(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from,
+		arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);
+}
+
+void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			struct tr_text arguments)
+{
+	/* -b execve lets go of those that succeed */
+	if (tr_strace_is_exec(name))
+		succeed(reader, task, name, arguments, &reader->here, TR_STRACE_FLAG_UNFINISHED);
+	else
+		tr_strace_call_done(reader, task, name, arguments, NULL, &reader->here, 0);
 }
 
 /* exit_group(N) */

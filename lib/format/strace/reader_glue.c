@@ -77,6 +77,7 @@ static bool completes(struct tr_text whole)
 	case TR_STRACE_CALL:
 	case TR_STRACE_BEGUN:
 	case TR_STRACE_PID_CHANGED:
+	case TR_STRACE_DETACHED:
 	case TR_STRACE_RESUMED:
 		return true;
 	default:

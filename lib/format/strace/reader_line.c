@@ -39,6 +39,11 @@ static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr
 		if (task)
 			tr_strace_change_pid(reader, task, body->number);
 		break;
+	case TR_STRACE_DETACHED:
+		task = tr_strace_abandon(reader, task);
+		if (task)
+			tr_strace_detached(reader, task, body->name, body->arguments);
+		break;
 	case TR_STRACE_RESUMED:
 		tr_strace_resume(reader, task, body, line);
 		break;

@@ -50,7 +50,7 @@ static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_body 
 
 	return !call || !call->open ||
 	       (body->type != TR_STRACE_CALL && body->type != TR_STRACE_BEGUN &&
-		body->type != TR_STRACE_PID_CHANGED &&
+		body->type != TR_STRACE_PID_CHANGED && body->type != TR_STRACE_DETACHED &&
 		(body->type != TR_STRACE_RESUMED ||
 		 tr_text_equal(tr_strace_call_name(call), body->name)));
 }
