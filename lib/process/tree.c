@@ -185,7 +185,6 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 {
 	struct tr_process *process = parent->process;
 	struct tr_origin *origin = child->process->origin;
-
 	bool fresh = !origin->settled, thread = flags & TR_FORK_THREAD;
 	bool may_be_thread = !parent->adopted && process->exec == TR_EXEC_NONE;
 

@@ -145,6 +145,12 @@ executions() {
 	# whose chdir was first is not known
 	leader "$made" 'chdir("/opt") = 0'
 	[ "$(tr-filter $execs log.10 log.11 | tail -n 1)" = $'10\t/w/sub/tool\t"/w/sub"\t["cwd-guessed"]' ]
+	# its descriptor is the thread's, whatever the leader did with the number
+	printf '%s\n' 'openat(AT_FDCWD, "/opt", O_RDONLY) = 3' \
+		'execveat(3, "tool", ["tool"], ["A=1"], 0 <pid changed to 10 ...>' >log.11
+	taken=${taken/execve resumed/execveat resumed} leader "$made" 'close(3) = 0'
+	[ "$(tr-filter $execs log.10 log.11 | tail -n 1)" = $'10\t/opt/tool\t"/w"\t-' ]
+	printf '%s\n' 'chdir("sub") = 0' 'execve("./tool", ["tool"], ["A=1"] <pid changed to 10 ...>' >log.11
 	# all within one second
 	leader "$made" 'getcwd("/w", 4096) = 3'
 	sed -i 's/^/17:00:00 /' log.10 log.11

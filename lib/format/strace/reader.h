@@ -41,9 +41,10 @@ struct tr_strace_call {
 	/* Of a fork, and of an exec in a thread: where the task was, and how often it had moved. */
 	struct tr_directory *directory;
 	uint64_t moves;
-	bool closed;	  /* of close: what it does was done when it began */
-	bool lost_thread; /* a thread was made, and nobody heard which */
-	bool leaving;	  /* its end is known */
+	struct tr_directory *seen_from; /* of an execveat in a thread: what its descriptor was */
+	bool closed;			/* of close: what it does was done when it began */
+	bool lost_thread;		/* a thread was made, and nobody heard which */
+	bool leaving;			/* its end is known */
 	struct tr_strace_end end;
 	struct tr_strace_origin_line left;
 };

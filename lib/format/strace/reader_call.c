@@ -191,8 +191,10 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec);
 	exec->flags |= flags;
 	if (exec->fd.data) {
+		const struct tr_strace_call *call = task->state;
 		tr_directory_release(seen_from);
-		seen_from = tr_strace_descriptor(reader, task, exec->fd);
+		seen_from = call && call->seen_from ? tr_directory_retain(call->seen_from)
+						    : tr_strace_descriptor(reader, task, exec->fd);
 		bool absolute = exec->path.len && *exec->path.data == '/';
 		if (!seen_from && !absolute)
 			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;

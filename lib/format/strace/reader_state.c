@@ -18,6 +18,7 @@ void tr_strace_state_release(void *state)
 	struct tr_strace_call *call = state;
 
 	tr_directory_release(call->directory);
+	tr_directory_release(call->seen_from);
 	free(call->text);
 	free(call);
 }
@@ -26,7 +27,8 @@ void tr_strace_call_close(struct tr_strace_call *call)
 {
 	call->open = call->proven = call->closed = false;
 	tr_directory_release(call->directory);
-	call->directory = NULL;
+	tr_directory_release(call->seen_from);
+	call->directory = call->seen_from = NULL;
 	if (call->cap <= KEEP)
 		return;
 	free(call->text);

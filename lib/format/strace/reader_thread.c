@@ -1,6 +1,8 @@
 /* Execs in threads: one that succeeds goes on under the number of its process. */
 #include "format/strace/reader.h"
 
+#include "format/strace/scan.h"
+
 enum { THREADS = 4096 }; /* that are looked at for an exec under way */
 
 /* What a task has begun goes on as another one's: that of an exec in a thread. */
@@ -43,6 +45,13 @@ void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task,
 	tr_directory_release(call->directory);
 	call->directory = tr_directory_retain(task->place->directory);
 	call->moves = task->place->moves;
+	struct tr_text name = tr_strace_call_name(call);
+	struct tr_text arguments = { call->text + name.len, call->len - name.len };
+	tr_directory_release(call->seen_from);
+	call->seen_from =
+		tr_text_is(name, "execveat")
+			? tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0))
+			: NULL;
 }
 
 void tr_strace_take_over(struct tr_strace_reader *reader, struct tr_task *thread,
