@@ -51,19 +51,6 @@ static void close_last(struct tr_trace_archives *archives)
 	tr_archive_free(archives->list[--archives->count].archive);
 }
 
-void tr_trace_tell_waits(struct tr_trace *trace, bool tell)
-{
-	const struct tr_trace_config *config = &trace->config;
-	const struct tr_trace_archives *archives = &trace->archives;
-
-	for (unsigned i = archives->count; i-- > 0;) {
-		struct tr_input *in = archives->list[i].in;
-		tr_input_on_wait(in, tell ? config->on_wait : NULL, config->wait_context);
-		if (in->ahead)
-			break; /* those beneath it have been silent since it was opened */
-	}
-}
-
 void tr_trace_interrupt_archives(struct tr_trace_archives *archives)
 {
 	if (archives->count)
