@@ -99,17 +99,19 @@ bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr
 /* Of place.in, which is no archive. */
 enum tr_status tr_trace_find_format(struct tr_trace *trace, struct tr_error *err);
 
+/* trace_wait.c */
+/*
+ * Whether waiting for the bytes of archives tells the tool so (on_wait): not where a member
+ * is read on another thread than the one that writes the tool's output.
+ */
+void tr_trace_tell_waits(struct tr_trace *trace, bool tell);
+
 /* trace_archive.c */
 /* place.in, if it is an archive: TR_END, there are members to step to. TR_OK: it is none. */
 enum tr_status tr_trace_enter_archive(struct tr_trace *trace, struct tr_error *err);
 /* The next member of the archives that are open. TR_END: there is none, go on with the operands. */
 enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_archives(struct tr_trace_archives *archives);
-/*
- * Whether waiting for the bytes of archives tells the tool so (on_wait): not where a member
- * is read on another thread than the one that writes the tool's output.
- */
-void tr_trace_tell_waits(struct tr_trace *trace, bool tell);
 /* Nothing more is wanted of any of them: nobody waits for bytes, as closing a member may. */
 void tr_trace_interrupt_archives(struct tr_trace_archives *archives);
 
