@@ -151,30 +151,19 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
 }
 
-/*
- * No input had a line in it. Where the format is asked for, it says what it has
- * for nothing: a list without entries is "[]". Else nothing comes of it, but -o
- * has to be there.
- */
-static void repack_nothing(struct repack *r)
-{
-	static const struct tr_trace_place nowhere;
-
-	r->format = r->target;
-	if (!r->target)
-		tr_cli_output(&r->cli, false);
-	else if (open_file(r, r->target, &nowhere))
-		r->writer = tr_cli_writer(&r->cli, r->target);
-}
-
 static void repack_file(struct repack *r)
 {
+	static const struct tr_trace_place nowhere;
 	struct tr_trace_place *place;
 
 	while (tr_cli_step(&r->cli, &place))
 		repack_place(r, place, open_file);
-	if (!r->cli.out && !r->cli.stop && r->cli.status == 0)
-		repack_nothing(r);
+	if (!r->cli.out && !r->cli.stop && r->cli.status == 0) {
+		if (r->target)
+			repack_nothing(r, &nowhere, open_file);
+		else
+			tr_cli_output(&r->cli, false); /* -o has to be there */
+	}
 	repack_finish_writer(r);
 }
 

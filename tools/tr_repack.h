@@ -66,6 +66,12 @@ typedef bool repack_open(struct repack *r, const struct tr_format *format,
 /* Writes one file or member to the output, which `open` opens when the format is known. */
 void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open);
 
+/*
+ * The input had no line in it: the format that is asked for (-t) says what it has
+ * for nothing; a list without entries is "[]".
+ */
+void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open);
+
 /* Ends the writer of the output. */
 bool repack_finish_writer(struct repack *r);
 

@@ -169,6 +169,31 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 		convert(r, place, open);
 }
 
+void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+{
+	if (settle(r, r->target, place, open))
+		r->writer = tr_cli_writer(&r->cli, r->target);
+}
+
+/* An empty file or member among others. */
+static void pass_empty(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+{
+	struct tr_error err;
+
+	if (r->target) {
+		repack_nothing(r, place, open);
+		return;
+	}
+	tr_error_set(&err, TR_CAUSE_INPUT, "is empty: left out");
+	tr_error_is_note(&err);
+	tr_cli_report(&r->cli, &err);
+}
+
+static bool is_empty(const struct tr_input *in)
+{
+	return in && in->offset == 0 && in->at_end && !tr_input_available(in) && !in->damaged;
+}
+
 void repack_apart(struct repack *r, repack_open *open)
 {
 	struct tr_trace_place *place;
@@ -180,6 +205,8 @@ void repack_apart(struct repack *r, repack_open *open)
 		r->header = NULL;
 		r->segment = 0;
 		repack_place(r, place, open);
+		if (!r->format && !r->cli.stop && is_empty(place->in))
+			pass_empty(r, place, open);
 		repack_finish_writer(r);
 		tr_cli_finish_output(&r->cli);
 	}

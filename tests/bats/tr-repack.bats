@@ -144,6 +144,17 @@ setup() {
 	[ "$(tr-parse --identify none.trace)" = "none.trace: apitrace" ]
 	run -1 --separate-stderr tr-filter -c call none.trace
 	[ -z "$stderr" ]
+	# among others
+	: >empty.trec && tr-parse z.json >one.trec && tar -cf in.tar empty.trec one.trec
+	run -0 tr-repack -t compdb -o out.tar in.tar
+	[ -z "$output" ]
+	[ "$(tar -xOf out.tar empty.compile_commands.json)" = "[]" ]
+	run -0 tr-repack -t buildspec -o out/ empty.trec
+	[ "$(cat out/* | jq -c .)" = "[]" ]
+	cp z.json one.json && tar -cf in.tar empty.trec one.json
+	run -0 tr-repack -o out.tar in.tar
+	[ "$output" = "tr-repack: in.tar:empty.trec: note: is empty: left out" ]
+	[ "$(tar -tf out.tar)" = one.json ]
 	# grep that found nothing
 	[ "$(tr-parse z.json | grep nothing | tr-repack -t compdb)" = "[]" ]
 	# a name that was mistyped is not nothing
