@@ -32,19 +32,6 @@ bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char
 	return true;
 }
 
-void tr_trace_tell_waits(struct tr_trace *trace, bool tell)
-{
-	const struct tr_trace_config *config = &trace->config;
-	const struct tr_trace_archives *archives = &trace->archives;
-
-	for (unsigned i = archives->count; i-- > 0;) {
-		struct tr_input *in = archives->list[i].in;
-		tr_input_on_wait(in, tell ? config->on_wait : NULL, config->wait_context);
-		if (in->ahead)
-			break; /* those beneath it have been silent since it was opened */
-	}
-}
-
 /*
  * Takes compression off. The wait for the very first bytes may be the longest
  * of all, so on_wait is set for it; then it moves to the last window, because

@@ -94,11 +94,6 @@ void tr_trace_close_place(struct tr_trace *trace);
 /* Messages need a place even where it cannot be opened. member may be NULL. False: memory. */
 bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char *member,
 			 struct tr_error *err);
-/*
- * Whether waiting for the bytes of archives tells the tool so (on_wait): not where a member
- * is read on another thread than the one that writes the tool's output.
- */
-void tr_trace_tell_waits(struct tr_trace *trace, bool tell);
 /* Makes place.in of a source (owned; NULL: memory is out), compression taken off. */
 bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr_error *err);
 /* Of place.in, which is no archive. */
