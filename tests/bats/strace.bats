@@ -46,6 +46,15 @@ executions() {
 	}
 	tr-repack -q -t klocwork -o ours.json zlib.strace
 	diff <(environments zlib.json) <(environments ours.json)
+	# they are whole, so the first one is empty, and all of them are known
+	[ "$(sed -n 3p ours.json)" = '{"env":{}}' ]
+	run -0 --separate-stderr tr-envdiff --base=none ours.json
+	[ -z "$stderr" ]
+	# but for those that the log does not show
+	printf '10 execve("/bin/%s", ["a"], %s) = 0\n' a '["A=1"]' b '0x7ffd0 /* 9 vars */' >untold
+	run -0 --separate-stderr tr-repack -t klocwork untold
+	[ "$(sed -n 3p <<<"$output")" = '{"env":{}}' ]
+	[[ $stderr == *'whose environment is not known'* ]]
 }
 
 @test "one program, all options of strace: the same executions" {

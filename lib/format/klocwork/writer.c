@@ -73,6 +73,12 @@ static bool is_version(const struct tr_record *record)
 	       tr_text_is(record->name.text, "version");
 }
 
+/* Who tells whole environments tells them against nothing: that is the first one then. */
+static bool tells_whole(struct tr_record *record)
+{
+	return tr_text_is(record->kind, "exec") && tr_record_field(record, "env");
+}
+
 /* A trace has a version line; a stream that was no klocwork trace, or has lost it, gets one. */
 static enum tr_status begin_trace(struct writer *writer, struct tr_record *record,
 				  struct tr_error *err)
@@ -82,7 +88,10 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *recor
 	if (!missing)
 		return TR_OK;
 	put_line(writer, TR_TEXT("{\"version\":101}\n{\"creator\":\"" PACKAGE_STRING "\"}\n"));
-	tr_klocwork_kin_supplied(&writer->kin);
+	writer->env.supplied = tells_whole(record);
+	if (writer->env.supplied)
+		put_line(writer, TR_TEXT("{\"env\":{}}\n"));
+	tr_klocwork_kin_supplied(&writer->kin, writer->env.supplied ? 3 : 2);
 	tr_error_set(err, TR_CAUSE_INPUT, "version and creator were not in the stream: supplied");
 	return note(err);
 }
@@ -192,6 +201,8 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (status != TR_OK)
 		return status;
 	writer->tally.unknown += !known;
+	writer->tally.untold +=
+		writer->env.supplied && !fields.env && !fields.envtop && !fields.envdiff;
 	return remember(writer, record, &fields, &parentage, before) ? TR_OK : tr_error_memory(err);
 }
 

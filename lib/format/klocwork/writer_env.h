@@ -21,6 +21,7 @@ struct tr_klocwork_env {
 	bool target_top; /* the trace shall have its differences against the env line */
 	struct tr_environments *pool; /* NULL: nothing had to be computed in this segment */
 	struct tr_environment *top;
+	bool supplied;		   /* the env line is ours: who tells nothing may have any */
 	bool differences;	   /* before that, there were some */
 	bool told_top, told_other; /* records told differences against the env line, or others */
 	uint64_t begin;		   /* the ordinal with which the segment begins */

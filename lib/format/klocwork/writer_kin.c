@@ -248,11 +248,11 @@ bool tr_klocwork_kin_context(struct tr_klocwork_kin *kin, const struct tr_record
 		    weight, (struct tr_text){ NULL, 0 });
 }
 
-void tr_klocwork_kin_supplied(struct tr_klocwork_kin *kin)
+void tr_klocwork_kin_supplied(struct tr_klocwork_kin *kin, unsigned lines)
 {
 	tr_klocwork_parents_scope(&kin->parents, false);
 	drain(kin);
-	kin->count += 2;
+	kin->count += lines;
 }
 
 void tr_klocwork_kin_end(struct tr_klocwork_kin *kin)

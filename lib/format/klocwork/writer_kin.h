@@ -87,8 +87,8 @@ bool tr_klocwork_kin_event(struct tr_klocwork_kin *kin, const struct tr_record *
 bool tr_klocwork_kin_context(struct tr_klocwork_kin *kin, const struct tr_record *record,
 			     size_t weight);
 
-/* A version and a creator are written that the stream does not have. */
-void tr_klocwork_kin_supplied(struct tr_klocwork_kin *kin);
+/* So many lines are written that the stream does not have: a version, a creator, an env line. */
+void tr_klocwork_kin_supplied(struct tr_klocwork_kin *kin, unsigned lines);
 
 /* The segment is over; nothing more comes. */
 void tr_klocwork_kin_end(struct tr_klocwork_kin *kin);

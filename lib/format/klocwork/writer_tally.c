@@ -23,6 +23,15 @@ enum tr_status tr_klocwork_tally_tell(struct tr_klocwork_tally *tally, struct tr
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
+	if (tally->untold && !tally->told_untold) {
+		tally->told_untold = true;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "events whose environment is not known, which read as if they had "
+			     "their parent's: %" PRIu64,
+			     tally->untold);
+		tr_error_is_note(err);
+		return TR_WARN;
+	}
 	if (tally->unknown && !tally->told_unknown) {
 		tally->told_unknown = true;
 		tr_error_set(err, TR_CAUSE_INPUT,

@@ -11,7 +11,8 @@ struct tr_klocwork_tally {
 	uint64_t strangers; /* execs with the difference to a parent that is not in the trace */
 	uint64_t unknown;   /* execs whose env-diff could not be computed */
 	uint64_t mistaken;  /* execs that a reader will not take for children of their parent */
-	bool told_strangers, told_unknown, told_mistaken;
+	uint64_t untold;    /* execs that say nothing, where the env line is ours */
+	bool told_strangers, told_unknown, told_mistaken, told_untold;
 };
 
 /* One message a call; TR_OK: that was all. */

@@ -186,27 +186,28 @@ static void check_environments(void)
 		      "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t2\n",
 		      ENV_LINE "{\"id\":2,\"parent_id\":-1,\"env-diff\":{\"A\":null}}\n", "",
 		      "envtop serves where the parent was filtered away");
-	check_written(
-		&tr_format_klocwork,
-		HEADER ENV "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
-			   "exec\t3\t-\t8\t-\tparent=2\tppid=7\tenvtop={\"C\":\"c\"}\n"
-			   "exec\t4\t-\t9\t-\tparent=5\tppid=10\tenvtop={\"C\":\"c\"}\n!end\t4\n",
-		ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
-			 "{\"id\":8,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n"
-			 "{\"id\":9,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n",
-		"", "nobody's child where the parent is left out, or comes later");
-	check_written(
-		&tr_format_klocwork,
-		HEADER ENV "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\nexec\t2\t-\t7\t-\n"
-			   "exec\t3\t-\t8\t-\tparent=1\tppid=7\tenvdiff={\"C\":\"c\"}\n!end\t4\n",
-		ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7}\n"
-			 "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"C\":\"c\"}}\n",
-		MISTAKEN("1"), "an event with the parent's id between parent and child");
+	check_written(&tr_format_klocwork,
+		      HEADER ENV
+		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
+		      "exec\t3\t-\t8\t-\tparent=2\tppid=7\tenvtop={\"C\":\"c\"}\n"
+		      "exec\t4\t-\t9\t-\tparent=5\tppid=10\tenvtop={\"C\":\"c\"}\n!end\t4\n",
+		      ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
+			       "{\"id\":8,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n"
+			       "{\"id\":9,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n",
+		      "", "nobody's child where the parent is left out, or comes later");
+	check_written(&tr_format_klocwork,
+		      HEADER ENV
+		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\nexec\t2\t-\t7\t-\n"
+		      "exec\t3\t-\t8\t-\tparent=1\tppid=7\tenvdiff={\"C\":\"c\"}\n!end\t4\n",
+		      ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7}\n"
+			       "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"C\":\"c\"}}\n",
+		      MISTAKEN("1"), "an event with the parent's id between parent and child");
 	check_written(&tr_format_klocwork,
 		      "%trec\t1\tformat=strace\nexec\t0\t-\t7\t/sh\tenv={\"A\":\"1\"}\n"
 		      "exec\t1\t-\t7\t/b\tenv={\"A\":\"2\"}\n"
 		      "exec\t2\t-\t8\t/c\tparent=0\tppid=7\tenv={\"A\":\"1\"}\n!end\t3\n",
-		      SUPPLIED "{\"id\":7,\"executable\":\"/sh\",\"env-diff\":{\"A\":\"1\"}}\n"
+		      SUPPLIED "{\"env\":{}}\n"
+			       "{\"id\":7,\"executable\":\"/sh\",\"env-diff\":{\"A\":\"1\"}}\n"
 			       "{\"id\":7,\"executable\":\"/b\",\"env-diff\":{\"A\":\"2\"}}\n"
 			       "{\"id\":8,\"parent_id\":7,\"executable\":\"/c\","
 			       "\"env-diff\":{\"A\":\"1\"}}\n",
@@ -240,22 +241,23 @@ static void check_ids(void)
 			 "{\"id\":1e3,\"parent_id\":\"ab\",\"env-diff\":{\"A\":\"a\",\"B\":null}}\n"
 			 "{\"id\":9,\"parent_id\":1000}\n",
 		"", "strings with escapes, numbers with exponents");
-	check_written(
-		&tr_format_klocwork,
-		HEADER ENV "exec\t1\t-\t99999999999999999999\t-\tenvdiff={\"A\":\"x\"}\n"
-			   "exec\t2\t-\t9\t-\tparent=1\tppid=1e20\tenvdiff={\"A\":\"y\"}"
-			   "\t.raw=\"{\\\"id\\\":9,\\\"parent_id\\\":99999999999999999999,"
-			   "\\\"env-diff\\\":{\\\"A\\\":\\\"y\\\"}}\"\n"
-			   "exec\t3\t-\t10\t-\tparent=1\tppid=1e20\tenvdiff={}\n!end\t4\n",
-		ENV_LINE "{\"id\":99999999999999999999,\"env-diff\":{\"A\":\"x\"}}\n"
-			 "{\"id\":9,\"parent_id\":99999999999999999999,\"env-diff\":{\"A\":\"y\"}}\n"
-			 "{\"id\":10,\"parent_id\":1e20,\"env-diff\":{}}\n",
-		MISTAKEN("1"), "of an id beyond 64 bits only .raw has all digits");
+	check_written(&tr_format_klocwork,
+		      HEADER ENV "exec\t1\t-\t99999999999999999999\t-\tenvdiff={\"A\":\"x\"}\n"
+				 "exec\t2\t-\t9\t-\tparent=1\tppid=1e20\tenvdiff={\"A\":\"y\"}"
+				 "\t.raw=\"{\\\"id\\\":9,\\\"parent_id\\\":99999999999999999999,"
+				 "\\\"env-diff\\\":{\\\"A\\\":\\\"y\\\"}}\"\n"
+				 "exec\t3\t-\t10\t-\tparent=1\tppid=1e20\tenvdiff={}\n!end\t4\n",
+		      ENV_LINE
+		      "{\"id\":99999999999999999999,\"env-diff\":{\"A\":\"x\"}}\n"
+		      "{\"id\":9,\"parent_id\":99999999999999999999,\"env-diff\":{\"A\":\"y\"}}\n"
+		      "{\"id\":10,\"parent_id\":1e20,\"env-diff\":{}}\n",
+		      MISTAKEN("1"), "of an id beyond 64 bits only .raw has all digits");
 	check_written(&tr_format_klocwork,
 		      "%trec\t1\tformat=strace\nexec\t0\t-\tabc\t/a\tenv={\"A\":\"1\"}\n"
 		      "exec\t1\t-\t-7\t/b\tparent=0\tenv={\"B\":\"2\"}\n"
 		      "exec\t2\t-\t8\t/c\tparent=1\tppid=5\tenv={\"B\":\"2\"}\n!end\t3\n",
 		      SUPPLIED
+		      "{\"env\":{}}\n"
 		      "{\"id\":\"abc\",\"executable\":\"/a\",\"env-diff\":{\"A\":\"1\"}}\n"
 		      "{\"id\":-7,\"parent_id\":\"abc\",\"executable\":\"/b\",\"env-diff\":"
 		      "{\"B\":\"2\",\"A\":null}}\n"
@@ -279,8 +281,9 @@ static void check_mistaken(void)
 	check_written(&tr_format_klocwork,
 		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
 		      "exec\t2\t-\t7\t-\tppid=-1\nexec\t3\t-\t8\t-\tparent=1\tppid=7\n",
-		      SUPPLIED "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7,\"parent_id\":-1}\n"
-			       "{\"id\":8,\"parent_id\":7}\n",
+		      SUPPLIED
+		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7,\"parent_id\":-1}\n"
+		      "{\"id\":8,\"parent_id\":7}\n",
 		      "~ -: version and creator were not in the stream: supplied\n" MISTAKEN("1"),
 		      "a child without a word, where others say their environment");
 	check_written(&tr_format_klocwork,
@@ -288,7 +291,8 @@ static void check_mistaken(void)
 			     "exec\t0\t-\t8\t-\tppid=7\tenvdiff={\"B\":\"x\"}\n!end\t1\n",
 		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
 		      "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"B\":\"x\"}}\n",
-		      MISTAKEN("1"), "an event of the segment before, where no version line is between");
+		      MISTAKEN("1"),
+		      "an event of the segment before, where no version line is between");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t7\t-\tenv={\"A\":\"x\"}\n!end\t1\n" HEADER
 			     "exec\t0\t-\t8\t-\tppid=7\tenv={\"A\":\"x\"}\n!end\t1\n",
