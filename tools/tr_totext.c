@@ -202,8 +202,11 @@ static void show(struct totext *t)
 		if (status != TR_OK)
 			trouble(t, status, NULL, &err);
 	}
-	if (t->any && !t->cli.stop && tr_output_count(t->cli.out) == 0)
-		tr_cli_note(&t->cli, "there is nothing that style %s shows", t->style->name);
+	/* who asks for names may mean to get none; who took the wrong style does not */
+	bool wrong = t->chosen && t->any &&
+		     !tr_setting_get(&t->cli.config.read.settings, "grep", NULL).data;
+	if (wrong && !t->cli.stop && tr_output_count(t->cli.out) == 0)
+		tr_cli_note(&t->cli, "there is nothing that style %s shows", t->chosen->name);
 }
 
 static void choose(struct totext *t)

@@ -177,6 +177,12 @@ END
 		[ "$stderr" = "tr-totext: note: there is nothing that style $style shows" ]
 		run -2 tr-totext --strict --style=$style small
 	done
+	# no name is like that, and the style is the right one
+	run -0 tr-totext --style=apitrace -O grep=nothing "$top_srcdir/tests/data/apitrace/eglinfo.trace"
+	[ -z "$output" ]
+	printf '%%trec\t1\tformat=klocwork\nmeta\t0\t-\t-\t-\n!end\t1\n%%trec\t1\tformat=json\n!end\t0\n' >several
+	run -2 --separate-stderr tr-totext several
+	[[ $stderr == *'json has no style of its own'* ]]
 	printf '%%trec\t1\tformat=klocwork\n!end\t0\n' >none
 	run -0 tr-totext none
 	[ -z "$output" ]
