@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/input.h"
 #include "record/columns.h"
 #include "record/literal.h"
 #include "record/tabs.h"
@@ -174,6 +175,19 @@ bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct t
 			return damage(err, "byte order mark");
 		return record_line(record, p, end, err);
 	}
+}
+
+enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
+				     struct tr_buffer *line, struct tr_error *err)
+{
+	/* whoever scans the line with wide loads finds readable bytes behind it */
+	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed)
+		return tr_error_memory(err);
+	tr_record_init(record, arena);
+	if (!tr_record_from_line(record, tr_buffer_text(line), err))
+		return TR_FATAL;
+	record->canonical = true;
+	return TR_OK;
 }
 
 static void set_cell(struct tr_cell *cell, const struct tr_columns *columns, enum tr_column column)

@@ -90,6 +90,14 @@ void tr_record_init(struct tr_record *record, struct tr_arena *arena);
  */
 bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err);
 
+/*
+ * A record of a line that a reader has put together, in the one spelling and with
+ * LF; line is borrowed, and gets readable bytes behind it. TR_OK or TR_FATAL.
+ */
+struct tr_buffer;
+enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
+				     struct tr_buffer *line, struct tr_error *err);
+
 /* The same for a record's line whose columns were found. */
 struct tr_columns;
 void tr_record_from_columns(struct tr_record *record, struct tr_text line,

@@ -74,16 +74,10 @@ void tr_bear_close(struct tr_reader *reader)
 static enum tr_status deliver(struct tr_reader *reader, struct tr_record **record,
 			      struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
-
-	tr_buffer_put_byte(line, '\n');
-	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(line, TR_INPUT_PAD) || reader->extra.failed || reader->text.failed)
-		return tr_error_memory(err);
-	tr_record_init(&reader->record, &reader->arena);
-	if (!tr_record_from_line(&reader->record, tr_buffer_text(line), err))
+	tr_buffer_put_byte(&reader->line, '\n');
+	reader->line.failed |= reader->extra.failed || reader->text.failed;
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
 		return TR_FATAL;
-	reader->record.canonical = true;
 	reader->record.source_line = reader->source_line;
 	*record = &reader->record;
 	return TR_OK;

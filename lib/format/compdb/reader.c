@@ -279,13 +279,10 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
 	put_name(reader, &object);
 	bool done = put_fields(reader, &object, err);
 	tr_buffer_put_byte(line, '\n');
-	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed || reader->extra.failed)
-		return tr_error_memory(err);
-	if (!done)
+	line->failed |= reader->extra.failed;
+	if (!done && !line->failed)
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	tr_record_init(&reader->record, &reader->arena);
-	return tr_record_from_line(&reader->record, tr_buffer_text(line), err) ? TR_OK : TR_FATAL;
+	return tr_record_from_buffer(&reader->record, &reader->arena, line, err);
 }
 
 enum tr_status tr_compdb_next(struct tr_reader *reader, struct tr_record **record,
@@ -304,7 +301,6 @@ enum tr_status tr_compdb_next(struct tr_reader *reader, struct tr_record **recor
 		return status;
 	}
 	reader->seq++;
-	reader->record.canonical = true;
 	reader->record.source_line = line;
 	*record = &reader->record;
 	return TR_OK;

@@ -20,16 +20,10 @@ void tr_drcov_mark(struct tr_drcov_reader *reader)
 enum tr_status tr_drcov_deliver(struct tr_drcov_reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
-	struct tr_buffer *out = &reader->out;
 	reader->ready = false;
-	tr_buffer_put_byte(out, '\n');
-	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(out, TR_INPUT_PAD) || out->failed)
-		return tr_error_memory(err);
-	tr_record_init(&reader->record, &reader->arena);
-	if (!tr_record_from_line(&reader->record, tr_buffer_text(out), err))
+	tr_buffer_put_byte(&reader->out, '\n');
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->out, err) != TR_OK)
 		return TR_FATAL;
-	reader->record.canonical = true;
 	if (reader->binary)
 		reader->record.source_offset = reader->at;
 	else

@@ -67,13 +67,8 @@ void tr_klocwork_close(struct tr_reader *base)
 static enum tr_status deliver(struct reader *reader, uint64_t source_line, uint64_t source_offset,
 			      struct tr_record **record, struct tr_error *err)
 {
-	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD))
-		return tr_error_memory(err);
-	tr_record_init(&reader->record, &reader->arena);
-	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
 		return TR_FATAL;
-	reader->record.canonical = true;
 	reader->record.source_line = source_line;
 	reader->record.source_offset = source_offset;
 	*record = &reader->record;

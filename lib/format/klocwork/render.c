@@ -10,35 +10,16 @@
 /* Where a field with that key is noted; NULL: it does not matter here. */
 static struct tr_field **place_of(struct tr_klocwork_fields *fields, struct tr_text key)
 {
-#define TRY(name, field) \
-	if (memcmp(key.data, name, sizeof name - 1) == 0) \
-		return &fields->field;
-	/* the length tells most apart: this is asked for every field of every record */
-	switch (key.len) {
-	case sizeof "cwd" - 1:
-		TRY("cwd", cwd)
-		TRY("env", env)
-		break;
-	case sizeof "argv" - 1:
-		TRY("argv", argv)
-		TRY("ppid", ppid)
-		TRY(".raw", raw)
-		break;
-	case sizeof "extra" - 1:
-		TRY("extra", extra)
-		break;
-	case sizeof "parent" - 1:
-		TRY("parent", parent)
-		TRY("envtop", envtop)
-		break;
-	case sizeof "envdiff" - 1:
-		TRY("envdiff", envdiff)
-		break;
-	default:
-		break;
-	}
-#undef TRY
-	return NULL;
+	return tr_text_is(key, "parent")    ? &fields->parent
+	       : tr_text_is(key, "ppid")    ? &fields->ppid
+	       : tr_text_is(key, "cwd")	    ? &fields->cwd
+	       : tr_text_is(key, "argv")    ? &fields->argv
+	       : tr_text_is(key, "envdiff") ? &fields->envdiff
+	       : tr_text_is(key, "envtop")  ? &fields->envtop
+	       : tr_text_is(key, "env")	    ? &fields->env
+	       : tr_text_is(key, "extra")   ? &fields->extra
+	       : tr_text_is(key, ".raw")    ? &fields->raw
+					    : NULL;
 }
 
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,

@@ -12,10 +12,9 @@ struct tr_klocwork_tally {
 	uint64_t unknown;   /* execs whose env-diff could not be computed */
 	uint64_t mistaken;  /* execs that a reader will not take for children of their parent */
 	uint64_t untold;    /* execs that say nothing, where the env line is ours */
-	bool told_strangers, told_unknown, told_mistaken, told_untold;
 };
 
-/* One message a call; TR_OK: that was all. */
+/* One message a call, which takes what it tells out; TR_OK: that was all. */
 enum tr_status tr_klocwork_tally_tell(struct tr_klocwork_tally *tally, struct tr_error *err);
 
 #endif

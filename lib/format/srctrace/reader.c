@@ -82,16 +82,10 @@ static enum tr_status cut(struct reader *reader, const char *what, struct tr_err
 static enum tr_status deliver(struct reader *reader, struct tr_record **record,
 			      struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
 	reader->ready = false;
-	tr_buffer_put_byte(line, '\n');
-	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed)
-		return tr_error_memory(err);
-	tr_record_init(&reader->record, &reader->arena);
-	if (!tr_record_from_line(&reader->record, tr_buffer_text(line), err))
+	tr_buffer_put_byte(&reader->line, '\n');
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
 		return TR_FATAL;
-	reader->record.canonical = true;
 	if (reader->feed.console)
 		reader->record.source_line = reader->offset;
 	else

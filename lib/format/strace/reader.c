@@ -58,13 +58,8 @@ static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record 
 			      struct tr_error *err)
 {
 	reader->have = false;
-	/* whoever scans the line with wide loads finds readable bytes behind it */
-	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD) || reader->line.failed)
-		return tr_error_memory(err);
-	tr_record_init(&reader->record, &reader->arena);
-	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
 		return TR_FATAL;
-	reader->record.canonical = true;
 	reader->record.source_line = reader->line_source;
 	reader->record.source_offset = reader->line_offset;
 	*record = &reader->record;
