@@ -8,7 +8,7 @@ const struct tr_format_option tr_totext_settings[] = {
 	{ "blobs", "DIR", false, true,
 	  "keep blobs in files of DIR, and show their names instead of their lengths" },
 	{ "call-nos", "yes|no", false, true, "numbers of calls (default yes)" },
-	{ "color", "yes|no", false, true, "colors of a terminal (default no)" },
+	{ "color", "yes|no", false, true, "apitrace's colors of a terminal (default no)" },
 	{ "grep", "REGEX", false, true, "only calls of functions whose name matches" },
 	{ "lines", "utf8|ascii", false, true,
 	  "tree: what its lines are drawn with (default utf8)" },

@@ -138,7 +138,8 @@ setup() {
 	[ "$(tr-repack -t compdb -z gzip </dev/null | zcat)" = "[]" ]
 	[ "$(tr-repack -t kwspec </dev/null)" = "version;108" ]
 	for format in klocwork bear gnatcov srctrace drcov etrace trec json; do
-		[ -z "$(tr-repack -t $format </dev/null)" ]
+		run -0 tr-repack -t $format </dev/null
+		[ -z "$output" ]
 	done
 	tr-repack -t apitrace --verify -o none.trace /dev/null
 	[ "$(tr-parse --identify none.trace)" = "none.trace: apitrace" ]

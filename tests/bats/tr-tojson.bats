@@ -180,7 +180,8 @@ count_records() {
 		[ "$(tr-tojson --as=$format </dev/null | jq -c .)" = "[]" ]
 		[ "$(tr-filter never "$top_srcdir/tests/data/trec/filter.trec" | tr-tojson --as=$format | jq -c .)" = "[]" ]
 	done
-	[ -z "$(tr-tojson --as=klocwork </dev/null)" ]
+	run -0 tr-tojson --as=klocwork </dev/null
+	[ -z "$output" ]
 	run -2 --separate-stderr tr-tojson --as=compdb missing
 	[ -z "$output" ]
 }

@@ -1,6 +1,7 @@
 /* Events as lines of the stream: see trace-formats(5). */
 #include "core/decimal.h"
 #include "format/etrace/render.h"
+#include "process/tree.h"
 #include "record/literal.h"
 #include "record/record.h"
 
@@ -156,8 +157,7 @@ static bool follow(struct tr_etrace_group *group, const struct tr_etrace_event *
 	if (event->type != TR_ETRACE_FORK || !(event->given & 1) || event->numbers[0] < 0 ||
 	    tr_etrace_is_invalid_child(group, event))
 		return true;
-	enum { CLONE_PARENT = 0x8000, CLONE_THREAD = 0x10000 };
-	bool sibling = event->given & 2 && event->numbers[1] & (CLONE_PARENT | CLONE_THREAD);
+	bool sibling = event->given & 2 && event->numbers[1] & (TR_FORK_SIBLING | TR_FORK_THREAD);
 	uint64_t ppid = sibling ? task->ppid : task->upid, current = task->current;
 	struct tr_etrace_task *child =
 		tr_etrace_task_get(&group->tasks, (uint64_t)event->numbers[0]);

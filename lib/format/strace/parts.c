@@ -62,17 +62,14 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 	time->fraction = fraction;
 }
 
-/* "name(" */
-static bool is_call(const char *p, const char *end, struct tr_text name)
-{
-	return tr_strace_take(&p, end, name) && p < end && *p == '(';
-}
-
+/* "name(" of a call that makes a task. */
 static bool may_fork(const char *p, const char *end)
 {
-	return is_call(p, end, TR_TEXT("clone")) || is_call(p, end, TR_TEXT("clone3")) ||
-	       is_call(p, end, TR_TEXT("vfork")) || is_call(p, end, TR_TEXT("fork")) ||
-	       is_call(p, end, TR_TEXT("clone2"));
+	const char *name = p;
+
+	while (p < end && tr_strace_is_name(*p))
+		p++;
+	return p < end && *p == '(' && tr_strace_is_fork(tr_text_span(name, p));
 }
 
 /* What the line does to other tasks. Most do nothing, and are told by how they begin. */
@@ -94,8 +91,8 @@ static enum tr_line_merge_act act(struct tr_text line, uint64_t *number)
 	*number = body.number;
 	if (body.type == TR_STRACE_SUPERSEDED)
 		return TR_LINE_NEEDS;
-	if (body.type != TR_STRACE_CALL || !tr_strace_is_fork(body.name) ||
-	    !tr_strace_succeeded(&body.result) || !tr_strace_number(body.result.value, &child))
+	if (body.type != TR_STRACE_CALL || !tr_strace_succeeded(&body.result) ||
+	    !tr_strace_number(body.result.value, &child))
 		return TR_LINE_NOTHING;
 	*number = child;
 	return TR_LINE_CALLS;

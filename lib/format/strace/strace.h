@@ -3,7 +3,7 @@
  *
  * From bytes to records: a line has a prefix (prefix.h), which says who and
  * when, and a body (body.h), which says what: a call, or the first or second
- * half of one. Halves are put together by task (reader_task.c). Calls that
+ * half of one. Halves are put together by task (reader_resume.c). Calls that
  * come back become records (reader_call.c), whose values are put into the
  * stream's words (value.h, exec.h); what they say of processes and directories
  * is kept in a tree (process/tree.h). A record that needs to know a parent that
