@@ -1,70 +1,116 @@
 # bash completion for trec-tools. Options, their choices and the keys of -O are
 # read from the tool's own --help, so that they always agree with it.
 
-# "--option" or "--option=ARGUMENT" a line
-_trec_tools_options() {
-	"$1" --help 2>/dev/null | sed -nE 's/^ +(-.*)/\1/p' | sed -E 's/  .*//' |
-		grep -oE -- '--[a-z][a-z0-9-]*(\[?=[^] ,]+)?' | tr -d '['
+# The option table of TOOL, a row per line: "option<TAB>--name<TAB>ARGUMENT" for each
+# name of an option, "key<TAB>name<TAB>VALUES" for each key of -O, and "command" for a
+# tool whose operands are a command.
+_trec_tools_table() {
+	"$1" --help 2>/dev/null | awk '
+		/^Usage: .*COMMAND/ { print "command" }
+		/^Options:/ { kind = "option"; next }
+		/^Keys of -O:/ { kind = "key"; next }
+		/^$/ { kind = "" }
+		# the text begins in column 30; a line that is blank before it continues a row
+		!kind || substr($0, 1, 30) ~ /^ *$/ { next }
+		{
+			sub(/^ +/, ""); sub(/  .*/, "")
+			argument = $0
+			if (!sub(/^[^,= []*(, [^,= []*)*\[?[= ]/, "", argument)) argument = ""
+			sub(/\[.*/, "", argument); sub(/\]$/, "", argument)
+			count = split($0, name, ", ")
+			for (i = 1; i <= count; i++) {
+				sub(/[= [].*/, "", name[i])
+				print kind "\t" name[i] "\t" argument
+			}
+		}'
 }
 
-# "KEY=CHOICES" a line, for -O
-_trec_tools_keys() {
-	"$1" --help 2>/dev/null | sed -nE '/^Keys of -O:/,/^$/s/^  ([a-z][a-z0-9-]*=[^ ]*).*/\1/p'
-}
-
-# what may stand for ARGUMENT of the given tool
-_trec_tools_values() {
-	case $2 in
-	KEY=VALUE) _trec_tools_keys "$1" | sed 's/=.*/=/' | sort -u ;;
-	*'|'*) printf '%s\n' "${2//|/$'\n'}" ;;
-	NAME) "$1" --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }' ;;
-	FORMAT) "$1" --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }' ;;
-	CODEC*) printf '%s\n' none gzip xz zstd bzip2 lz4 snappy brotli ;;
+# Adds to COMPREPLY what ARGUMENT can be, as "PREFIX..." that begins with "PREFIX" "REST".
+_trec_tools_argument() {
+	local tool=$1 table=$2 argument=$3 prefix=$4 rest=$5 values= row
+	case $argument in
+	KEY=VALUE)
+		if [[ $rest == *=* ]]; then
+			while IFS= read -r row; do
+				_trec_tools_argument "$tool" "$table" "$row" "$prefix${rest%%=*}=" "${rest#*=}"
+			done < <(awk -F'\t' -v key="${rest%%=*}" '$1 == "key" && $2 == key { print $3 }' <<<"$table")
+			return
+		fi
+		values=$(awk -F'\t' '$1 == "key" { print $2 "=" }' <<<"$table")
+		compopt -o nospace 2>/dev/null ;;
+	*'|'*) values=$(tr '|' '\n' <<<"$argument" | grep -v '[A-Z]') ;;
+	NAME) values=$("$tool" --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }') ;;
+	FORMAT) values=$("$tool" --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }') ;;
+	DIR | FILE | PATH* | CONFIG | PROG)
+		local what=-f
+		[ "$argument" != DIR ] || what=-d
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$prefix" $what -- "$rest")
+		compopt -o filenames 2>/dev/null ;;
 	esac
-}
-
-# what may stand behind a key of -O
-_trec_tools_choices() {
-	_trec_tools_keys "$1" |
-		awk -F= -v key="$2" '$1 == key && $2 !~ /[A-Z]/ { gsub(/\|/, "\n", $2); print $2 }' | sort -u
+	[ -z "$values" ] ||
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$prefix" -W "$values" -- "$rest")
 }
 
 _trec_tools() {
-	local tool=$1 word=${COMP_WORDS[COMP_CWORD]} at=$((COMP_CWORD - 1)) equals= values=
-	local before option argument
-	# readline takes "=" for a word of its own
-	if [ "$word" = "=" ]; then
-		word= equals=yes
-	elif [ "${COMP_WORDS[at]}" = "=" ]; then
-		at=$((at - 1)) equals=yes
-	fi
-	before=${COMP_WORDS[at]}
-	case $before in
-	-f) before=--format ;;
-	-t) before=--to ;;
-	-z) before=--codec ;;
-	-o) before=--output ;;
-	-O) before=--option ;;
-	esac
-	if [ -n "$equals" ] && [[ $before != -* ]]; then
-		values=$(_trec_tools_choices "$tool" "$before")
+	local tool=$1 current=${COMP_WORDS[COMP_CWORD]} table argument= operands= join= i last
+	local -a words=() at=()
+	table=$(_trec_tools_table "$tool")
+	COMPREPLY=()
+
+	# readline makes a word of "=": join what belongs together
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		if [ "${COMP_WORDS[i]}" = "=" ] && [ "$i" -gt 1 ]; then
+			words[${#words[@]} - 1]+="="
+			join=yes
+			continue
+		elif [ -n "$join" ] && [ -n "${COMP_WORDS[i]}" ]; then
+			words[${#words[@]} - 1]+=${COMP_WORDS[i]}
+		else
+			words+=("${COMP_WORDS[i]}") at+=("$i")
+		fi
+		join=
+	done
+	last=$((${#words[@]} - 1))
+	[ "$current" != "=" ] || current=
+
+	# an option before the cursor that takes the next word; where the operands begin
+	for ((i = 1; i < last; i++)); do
+		if [ -n "$argument" ]; then
+			argument=
+			continue
+		fi
+		case ${words[i]} in
+		--) operands=$((i + 1)) ;;
+		-*) argument=$(awk -F'\t' -v name="${words[i]}" \
+			'$1 == "option" && $2 == name { print $3 }' <<<"$table") ;;
+		*) [[ $table != command* ]] || operands=$i ;;
+		esac
+		[ -z "$operands" ] || break
+	done
+
+	local word=${words[last]}
+	if [ -n "$argument" ]; then
+		_trec_tools_argument "$tool" "$table" "$argument" "" "$word"
+	elif [[ -z $operands && $word == --*=* ]]; then
+		argument=$(awk -F'\t' -v name="${word%%=*}" '$1 == "option" && $2 == name { print $3 }' <<<"$table")
+		_trec_tools_argument "$tool" "$table" "$argument" "${word%%=*}=" "${word#*=}"
+	elif [[ -z $operands && $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(awk -F'\t' '$1 == "option" {
+			print $2 ($3 != "" && $2 ~ /^--/ ? "=" : "") }' <<<"$table")" -- "$word")
+		case ${COMPREPLY[*]} in *=) compopt -o nospace 2>/dev/null ;; esac
+	elif [[ $table == command* && ${operands:-$last} -eq $last ]]; then
+		mapfile -t COMPREPLY < <(compgen -c -- "$word")
+	elif [[ $table == command* ]] && declare -F _command_offset >/dev/null; then
+		_command_offset "${at[operands]}"
+		return
 	else
-		while IFS='=' read -r option argument; do
-			[ "$option" = "$before" ] && [ -n "$argument" ] || continue
-			values=$(_trec_tools_values "$tool" "$argument")
-			break
-		done < <(_trec_tools_options "$tool")
+		_trec_tools_argument "$tool" "$table" FILE "" "$word"
 	fi
-	if [ -n "$values" ]; then
-		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
-	elif [[ $word == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_trec_tools_options "$tool" | sed 's/=.*/=/')" -- "$word")
-	else
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		compopt -o filenames 2>/dev/null
-	fi
-	case ${COMPREPLY[*]} in *=) compopt -o nospace 2>/dev/null ;; esac
-	return 0
+	# readline replaces only what follows the last "="
+	local before=$((${#word} - ${#current}))
+	for i in "${!COMPREPLY[@]}"; do
+		COMPREPLY[i]=${COMPREPLY[i]:before}
+	done
 }
 
 complete -F _trec_tools tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack tr-record

@@ -2,57 +2,72 @@
 # zsh completion for trec-tools. Options, their choices and the keys of -O are
 # read from the tool's own --help, so that they always agree with it.
 
-# KEY=CHOICE of -O, one a line
-_trec_tools_settings() {
-	"$1" --help 2>/dev/null | sed -nE '/^Keys of -O:/,/^$/s/^  ([a-z][a-z0-9-]*=[^ ]*).*/\1/p' |
-		awk -F= '{ n = split($2, choice, "|")
-			for (i = 1; i <= n; i++) print $1 "=" (choice[i] ~ /[A-Z]/ ? "" : choice[i]) }' | sort -u
-}
-
-# the options of --help, "NAMES  TEXT" a line, however long it is
-_trec_tools_rows() {
+# The option table of TOOL, a row per line: "option<TAB>-o, --name=ARGUMENT<TAB>text" for
+# each option, "key<TAB>name=VALUES<TAB>text" for each key of -O, and "command" for a tool
+# whose operands are a command.
+_trec_tools_table() {
 	"$1" --help 2>/dev/null | awk '
-		NF && substr($0, 1, 30) ~ /^ *$/ { sub(/^ +/, ""); row = row "  " $0; next }
-		{ if (row) print row; row = $0 ~ /^ +-/ ? $0 : ""; sub(/^ +/, "", row) }'
+		function flush() { if (row != "") print row; row = "" }
+		/^Usage: .*COMMAND/ { print "command" }
+		/^(Options|Keys of -O):/ { kind = /^O/ ? "option" : "key"; next }
+		/^$/ { flush(); kind = "" }
+		!kind { next }
+		# the text begins in column 30; a line that is blank before it continues a row
+		substr($0, 1, 30) ~ /^ *$/ { sub(/^ +/, ""); row = row (row ~ /\t$/ ? "" : " ") $0; next }
+		{ flush(); sub(/^ +/, ""); if (!sub(/  +/, "\t")) $0 = $0 "\t"; row = kind "\t" $0 }
+		END { flush() }'
 }
 
-# specifications for _arguments, one a line
-_trec_tools_options() {
-	local names text name argument action
-	_trec_tools_rows "$1" | tr -d '\t:' | sed -E -e 's/  +/\t/' -e 's/  +/ /g' |
-	while IFS=$'\t' read -r names text; do
-		text=${text//[\[\]]/}
-		argument=
-		[[ $names = *=* ]] && argument=${${names#*=}%\]}
-		case $argument in
-		KEY=VALUE) action="(${(f)$(_trec_tools_settings $1)})" ;;
-		*\|*) action="(${argument//|/ })" ;;
-		NAME) action="(${(f)$($1 --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }')})" ;;
-		FORMAT) action="(${(f)$($1 --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }')})" ;;
-		CODEC*) action="(none gzip xz zstd bzip2 lz4 snappy brotli)" ;;
-		DIR) action='_files -/' ;;
-		FILE|PATH) action=_files ;;
-		*) action=' ' ;;
-		esac
-		# both names of an option take what stands behind the long one
-		for name in ${(s:, :)names}; do
-			name=${${name%%=*}%\[}
-			if [[ -z $argument ]]; then
-				print -r -- "*${name}[${text}]"
-			else
-				[[ $name = --* ]] && name+==
-				print -r -- "*${name}[${text}]:${argument//:/}:${action//$'\n'/ }"
-			fi
-		done
+# Adds what ARGUMENT can be: a choice, the name of a format, a file.
+_trec_tools_argument() {
+	case $1 in
+	*\|*) compadd -- ${${(s:|:)1%%\[*}:#*[A-Z]*} ;;
+	NAME) compadd -- ${(f)"$($service --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }')"} ;;
+	FORMAT) compadd -- ${(f)"$($service --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }')"} ;;
+	DIR) _files -/ ;;
+	FILE|PATH*|CONFIG|PROG) _files ;;
+	*) _message -e argument $1 ;;
+	esac
+}
+
+# Adds keys of -O, or after a key what its value can be.
+_trec_tools_setting() {
+	local key argument
+	local -a keys=(${${(M)${(f)"$(_trec_tools_table $service)"}:#key$'\t'*}#*$'\t'})
+	if [[ $PREFIX != *=* ]]; then
+		compadd -qS= -- ${(u)keys%%=*}
+		return
+	fi
+	key=${PREFIX%%=*}
+	compset -P 1 '*='
+	for argument in ${(u)${${(M)keys:#$key=*}#*=}%%$'\t'*}; do
+		_trec_tools_argument $argument
 	done
 }
 
 _trec_tools() {
-	local -a options
-	options=("${(@f)$(_trec_tools_options $service)}")
-	_arguments -s -S "${options[@]}" '*:file:_files'
+	local kind names text name argument action
+	local -a specs rest=('*:file:_files')
+	while IFS=$'\t' read -r kind names text; do
+		[[ $kind = command ]] && rest=('(-)1:command: _command_names -e' '*::argument: _normal')
+		[[ $kind = option ]] || continue
+		text=${text//(#m)[\[\]:\\]/\\$MATCH}
+		argument= action=
+		if [[ $names = (#b)[^,\[=\ ]#(,\ [^,\[=\ ]#)#(\[|)[=\ ](*) ]]; then
+			argument=${match[3]}
+			if [[ $argument = KEY=VALUE ]]; then
+				action=':setting:_trec_tools_setting'
+			else
+				action=":argument:{ _trec_tools_argument ${(q)argument} }"
+			fi
+		fi
+		for name in ${(s:, :)names}; do
+			name=${name%%[\[= ]*}
+			[[ $name = --* && -n $argument ]] && name+==
+			specs+=("*${name}[${text}]${action}")
+		done
+	done < <(_trec_tools_table $service)
+	_arguments -s -S $specs $rest
 }
 
-# sourced by a test it only defines; autoloaded it completes
-[[ -n $service ]] && _trec_tools "$@"
-true
+_trec_tools "$@"

@@ -1,15 +1,16 @@
 # AX_TREC_SWITCHES: --enable-{werror,asan,ubsan,coverage,fuzz} and our warnings.
 # They end up in TREC_CFLAGS and TREC_LDFLAGS, so that CFLAGS stays the user's.
 AC_DEFUN([AX_TREC_SWITCHES], [
-  m4_foreach_w([switch], [werror asan ubsan coverage fuzz], [
-    AC_ARG_ENABLE(switch, [AS_HELP_STRING([--enable-]switch, m4_case(switch,
-      [werror], [warnings are errors],
-      [asan], [AddressSanitizer and LeakSanitizer],
-      [ubsan], [UndefinedBehaviorSanitizer, errors are fatal],
-      [coverage], [gcov instrumentation],
-      [fuzz], [libFuzzer targets (needs clang)]))],
-      [], [AS_VAR_SET([enable_]switch, [no])])
-  ])
+  AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors])],
+    [], [enable_werror=no])
+  AC_ARG_ENABLE([asan], [AS_HELP_STRING([--enable-asan], [AddressSanitizer and LeakSanitizer])],
+    [], [enable_asan=no])
+  AC_ARG_ENABLE([ubsan], [AS_HELP_STRING([--enable-ubsan], [UndefinedBehaviorSanitizer, errors are fatal])],
+    [], [enable_ubsan=no])
+  AC_ARG_ENABLE([coverage], [AS_HELP_STRING([--enable-coverage], [gcov instrumentation])],
+    [], [enable_coverage=no])
+  AC_ARG_ENABLE([fuzz], [AS_HELP_STRING([--enable-fuzz], [libFuzzer targets (needs clang)])],
+    [], [enable_fuzz=no])
   TREC_CFLAGS="-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings -fno-strict-aliasing"
   TREC_LDFLAGS=
   AS_IF([test "$enable_werror" = yes], [TREC_CFLAGS="$TREC_CFLAGS -Werror"])
@@ -30,10 +31,18 @@ AC_DEFUN([AX_TREC_SWITCHES], [
   AC_SUBST([TREC_LDFLAGS])
   AM_CONDITIONAL([FUZZ], [test "$enable_fuzz" = yes])
   AM_CONDITIONAL([SANITIZED], [test -n "$trec_sanitize"])
+  AM_CONDITIONAL([COVERAGE], [test "$enable_coverage" = yes])
 ])
 
 # AX_TREC_PTHREAD: threads are in libc or in -lpthread.
 AC_DEFUN([AX_TREC_PTHREAD], [
   AC_SEARCH_LIBS([pthread_create], [pthread], [],
     [AC_MSG_ERROR([no POSIX threads])])
+])
+
+# AX_TREC_TAR: make dist gives the same bytes whoever runs it, and when: names are sorted, owners
+# and modes fixed, times those of SOURCE_DATE_EPOCH, else of the last commit, and in an unpacked
+# tarball those that it has. Wants GNU tar.
+AC_DEFUN([AX_TREC_TAR], [
+  am__tar='$${TAR-tar} --format=pax --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w --mtime=@"$${SOURCE_DATE_EPOCH:-$$(git -C "$(srcdir)" log -1 --format=%ct -- . 2>/dev/null | grep . || stat -c %Y "$(srcdir)/configure.ac")}" -chf - "$$tardir"'
 ])

@@ -9,14 +9,13 @@ fi
 
 # the symbols of every object that has a source: "FILE.c U|D SYMBOL"
 symbols() {
-	find lib tools -name '*.o' | sed 's|^\./||' | while read -r object; do
+	find lib tools -name '*.o' | while read -r object; do
 		source=${object%.o}.c
-		source=${source%/*}/${source##*/libtrec_a-}
-		[ -e "${top_srcdir:-.}/$source" ] || continue
-		nm -P "$object" | awk -v file="$source" '
-			$2 ~ /^[Uw]$/ { print file, "U", $1 }
-			$2 ~ /^[ABCDGRSTVW]$/ && $1 != "main" { print file, "D", $1 }'
-	done
+		[ ! -e "${top_srcdir:-.}/${source%/*}/${source##*/libtrec_a-}" ] || echo "$object"
+	done | xargs nm -A -P | awk '
+		{ file = $1; sub(/\.o:$/, ".c", file); sub(/libtrec_a-/, "", file) }
+		$3 ~ /^[Uw]$/ { print file, "U", $2 }
+		$3 ~ /^[ABCDGRSTVW]$/ && $2 != "main" { print file, "D", $2 }'
 }
 
 # "USER OWNER" for every call of one file into another

@@ -53,10 +53,15 @@ bool tr_cli_open(struct tr_cli *cli)
 	cli->config.on_wait = on_wait;
 	cli->config.wait_context = cli;
 	static const char *const from_stdin[] = { "-" };
-	if (cli->operand_count)
-		cli->trace = tr_trace_open(cli->operands, cli->operand_count, &cli->config);
-	else
-		cli->trace = tr_trace_open(from_stdin, 1, &cli->config);
+	const char *const *operands = cli->operand_count ? cli->operands : from_stdin;
+	size_t count = cli->operand_count ? cli->operand_count : 1;
+	if (!tr_cli_inputs_open(cli, operands, count)) {
+		cli->stop = true;
+		return false;
+	}
+	if (!tr_cli_log_open(cli))
+		return false;
+	cli->trace = tr_trace_open(operands, count, &cli->config);
 	if (!cli->trace) {
 		tr_error_memory(&p->err);
 		tr_cli_report(cli, &p->err);
@@ -71,9 +76,11 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 {
 	struct tr_cli_private *p = cli->private;
 
+	tr_cli_log_member(cli);
 	while (!cli->stop) {
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
 		if (status == TR_OK) {
+			tr_cli_log_step(cli);
 			/* a file of the last run is not emptied to tell of what was lost */
 			bool silent = !(*place)->in && cli->output_path;
 			p->any_read = p->any_read || ((*place)->format && !silent);
@@ -84,6 +91,7 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 		if (status == TR_END)
 			return false;
 		tr_cli_report(cli, &p->err);
+		tr_cli_log_missed(cli, &p->err);
 		if (status == TR_FATAL)
 			return false;
 	}
@@ -141,8 +149,13 @@ int tr_cli_end(struct tr_cli *cli)
 	tr_cli_progress_end(cli);
 	if (p->any_read && !cli->stop && !cli->status)
 		tr_cli_settings_idle(cli);
+	if (p->any_read && !cli->stop && cli->config.member_count &&
+	    !tr_trace_met_archive(cli->trace))
+		tr_cli_note(cli, "--member selects nothing: no input is an archive");
 	tr_cli_output_end(cli);
 	tr_cli_summarise(cli);
+	tr_cli_log_member(cli);
+	tr_cli_log_end(cli);
 	tr_trace_free(cli->trace);
 	tr_cli_rows_free(cli);
 	free(p->settings);
@@ -150,6 +163,7 @@ int tr_cli_end(struct tr_cli *cli)
 	free(p->alike);
 	tr_buffer_free(&p->message);
 	tr_buffer_free(&p->line);
+	tr_buffer_free(&p->inputs);
 	free(p);
 	tr_cli_watch_exit(false);
 	return cli->status;

@@ -28,12 +28,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
+#include "core/codec.h"
 #include "core/error.h"
 #include "core/output.h"
+#include "core/similar.h"
 #include "format/format.h"
 #include "format/trace.h"
 #include "record/blobs.h"
+#include "record/unsupported_kinds.h"
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
 struct tr_option {
@@ -66,6 +70,7 @@ struct tr_tool {
 	bool arrow;   /* its first operand may begin with "->", which is no option: TR_CLI_ARROW */
 	const char *status;     /* what --help says of the exit status; NULL: 0, perhaps 1, and 2 */
 	const char *status_one; /* what exit status 1 means; NULL: does not occur */
+	const char *const *hints; /* pairs: an option it lacks, what to use; NULL-terminated */
 	const char *const *examples;           /* pairs: what it does, the command; NULL-terminated */
 	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */
 };
@@ -97,6 +102,7 @@ struct tr_cli {
 	bool packed;
 
 	int status; /* the exit status so far: tr_cli_status raises it */
+	int command_status; /* not 0: what the tool returns instead, for --report */
 	bool stop;  /* nothing more is to be done but tr_cli_end */
 	struct tr_cli_private *private;
 };
@@ -120,6 +126,31 @@ bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Input files, which the output must not replace; tr_cli_open adds the operands, -O what it names.
+ * tr_cli_reads adds a file that another option names. tr_cli_inputs_open adds operands; false, with
+ * a message: one of them is the regular file that stdout is, and reading it might never end.
+ */
+void tr_cli_reads(struct tr_cli *cli, struct tr_text path);
+bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t count);
+
+/* Whether the file that the output at path would replace is an input; reports it then. */
+bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *replaced);
+
+/* The same, and a caret under the byte at that column (from 1) of the text that is wrong. */
+bool tr_cli_usage_at(struct tr_cli *cli, struct tr_text text, size_t column, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * The usage error "unknown WHAT 'WORD'", and then the name that was found to be similar, or the
+ * hint where none was.
+ */
+bool tr_cli_unknown(struct tr_cli *cli, const char *what, struct tr_text word,
+		    const struct tr_similar *similar, const char *hint);
+
+/* The format that cli->argument names; NULL, with a message: it cannot be read, or written. */
+const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing);
+
 /* For looking at files in place; takes SIGBUS for the process. NULL: it cannot be had. */
 const struct tr_fault_guard *tr_cli_fault_guard(void);
 
@@ -128,12 +159,25 @@ bool tr_cli_open(struct tr_cli *cli);
 
 /*
  * Where the result goes: -o or stdout. sink is the bottom alone, for tools that
- * stack encoders; output makes cli->out of a sink (owned), or of the bottom
- * where NULL. binary: refused on a terminal.
+ * stack encoders; output makes cli->out of a sink (owned), or of the bottom,
+ * with the codec that the name of -o asks for. binary: refused on a terminal. tr_cli_sink_at: a file of this name in a directory,
+ * whose path is cli->output_path; it has its name only after tr_cli_end.
  */
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
+struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, int dir, const char *name);
 bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink);
 bool tr_cli_output(struct tr_cli *cli, bool binary);
+
+/*
+ * The codec that the name of -o asks for, NULL without one; tr_cli_output uses it. archives: the
+ * tool writes them. codec NULL: an option gives it. False: the name is one of what the tool does
+ * not write, which is reported.
+ */
+bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec **codec);
+
+/* An encoder on a sink, which it owns; without a codec the sink itself. NULL: reported. */
+struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
+			       const struct tr_codec *codec);
 
 /*
  * Ends cli->out before the tool ends, for one that has several outputs: members
@@ -149,6 +193,9 @@ void tr_cli_abandon(struct tr_cli *cli);
  * mistyped does not empty the file of the last run.
  */
 bool tr_cli_read_nothing(const struct tr_cli *cli);
+
+/* Opens the report, for a tool that writes before tr_cli_open. False: it cannot be, reported. */
+bool tr_cli_log_open(struct tr_cli *cli);
 
 /*
  * The next line of all operands. What is wrong on the way is reported. False
@@ -196,6 +243,9 @@ struct tr_cli_blobs {
 /* Opens the directory where there is one to open. False: reported. */
 bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs);
 
+/* Before tr_cli_end: sees that the blobs are on the disk. */
+void tr_cli_blobs_close(struct tr_cli *cli, struct tr_cli_blobs *blobs);
+
 /* False: the record is of no use (reported), or it is time to stop. */
 bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record);
 
@@ -216,6 +266,13 @@ void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void tr_cli_note(struct tr_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * A view shows nothing of the input: an error that names the kinds that came. shows: what it
+ * would show ("API calls"); style: --style=STYLE of tr-totext that shows them, or NULL.
+ */
+void tr_cli_nothing_shown(struct tr_cli *cli, const struct tr_unsupported_kinds *kinds,
+			  const char *shows, const char *style);
 
 /* Raises the exit status: 2 (trouble) beats 1 beats 0. */
 void tr_cli_status(struct tr_cli *cli, int status);

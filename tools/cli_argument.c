@@ -46,8 +46,30 @@ bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 				    cli->argument);
 	}
 	if (!fits || number > max >> shift)
-		return tr_cli_usage(cli, "'%s' is too large (at most %llu)", cli->argument,
-				    (unsigned long long)max);
+		return tr_cli_usage(cli, "%s%s: at most %llu, not '%s'", row->name ? "--" : "-",
+				    row->name ? row->name : (char[]){ row->letter, 0 },
+				    (unsigned long long)max, cli->argument);
 	*value = number << shift;
 	return true;
+}
+
+const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing)
+{
+	const unsigned wanted = writing ? TR_FORMAT_WRITES : TR_FORMAT_READS;
+	struct tr_text name = tr_text_from(cli->argument);
+	const struct tr_format *format = tr_format_by_name(name);
+	struct tr_similar similar;
+
+	if (format && format->flags & wanted)
+		return format;
+	tr_similar_begin(&similar, name);
+	for (size_t i = 0; tr_formats[i]; i++)
+		if (tr_formats[i]->flags & wanted)
+			tr_similar_offer(&similar, tr_text_from(tr_formats[i]->name));
+	if (format)
+		tr_cli_usage(cli, "format '%s' cannot be %s", format->name,
+			     writing ? "written" : "read");
+	else
+		tr_cli_unknown(cli, "format", name, &similar, ": see --list-formats");
+	return NULL;
 }

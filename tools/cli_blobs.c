@@ -19,6 +19,18 @@ bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 	return !cli->stop;
 }
 
+void tr_cli_blobs_close(struct tr_cli *cli, struct tr_cli_blobs *blobs)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (!blobs->dir)
+		return;
+	while (tr_blob_dir_sync(blobs->dir, &p->err) != TR_END)
+		tr_cli_fail(cli, "%s", p->err.text);
+	tr_blob_dir_close(blobs->dir);
+	blobs->dir = NULL;
+}
+
 bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record)
 {
 	struct tr_cli_private *p = cli->private;

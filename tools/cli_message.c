@@ -6,33 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/utf8.h"
+#include "core/terminal.h"
 
 /*
  * Names and quoted input come from the other side: nothing in them may reach a
  * terminal as a control sequence. C1 controls are valid UTF-8 and count too.
  */
-static void put_escaped(struct tr_text text, struct tr_buffer *to)
+void tr_cli_escape(struct tr_text text, struct tr_buffer *to)
 {
 	const char *p = text.data, *end = p + text.len;
 
 	while (p < end) {
-		unsigned char c = (unsigned char)*p;
-		unsigned len = tr_utf8_length(p, end);
-		bool c1 = len == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0;
+		bool shown;
+		unsigned len = tr_terminal_character(p, end, &shown);
 
-		if (len == 0 || c < 0x20 || c == 0x7f || c1) {
-			tr_buffer_put_literal(to, "\\x");
-			tr_buffer_put_hex(to, c, 2);
-			p++;
-			if (c1) {
-				tr_buffer_put_literal(to, "\\x");
-				tr_buffer_put_hex(to, (unsigned char)*p++, 2);
-			}
-		} else {
+		if (shown)
 			tr_buffer_put(to, p, len);
-			p += len;
-		}
+		else
+			tr_terminal_escape(p, len, to);
+		p += len;
 	}
 }
 
@@ -62,12 +54,12 @@ static void print(struct tr_cli *cli, const struct tr_trace_place *place,
 	tr_buffer_put_text(to, tr_text_from(cli->tool->name));
 	tr_buffer_put_literal(to, ": ");
 	if (place && place->name) {
-		put_escaped(tr_text_from(place->name), to);
+		tr_cli_escape(tr_text_from(place->name), to);
 		put_position(err, to);
 	}
 	if (note)
 		tr_buffer_put_literal(to, "note: ");
-	put_escaped(tr_text_from(err->text), to);
+	tr_cli_escape(tr_text_from(err->text), to);
 	tr_buffer_put_byte(to, '\n');
 	tr_cli_say(cli, to->failed ? TR_TEXT("no memory for a message\n") : tr_buffer_text(to));
 }
@@ -123,6 +115,7 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 	}
 	if (!silent && worth_printing(cli, err, note))
 		print(cli, place, err, note);
+	tr_cli_log_trouble(cli, place, err);
 	if (note)
 		return;
 	tr_cli_status(cli, 2);
@@ -134,6 +127,11 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 void tr_cli_report(struct tr_cli *cli, const struct tr_error *err)
 {
 	report_at(cli, cli->trace ? tr_trace_here(cli->trace) : NULL, err);
+}
+
+void tr_cli_report_nowhere(struct tr_cli *cli, const struct tr_error *err)
+{
+	report_at(cli, NULL, err);
 }
 
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
@@ -179,6 +177,67 @@ void tr_cli_note(struct tr_cli *cli, const char *format, ...)
 	report_at(cli, NULL, &err);
 }
 
+void tr_cli_nothing_shown(struct tr_cli *cli, const struct tr_unsupported_kinds *kinds,
+			  const char *shows, const char *style)
+{
+	char list[TR_ERROR_TEXT / 2];
+
+	tr_unsupported_list(kinds, list, sizeof list);
+	tr_cli_fail(cli, "no %s here, only other records: %s%s%s", shows, list,
+		    style ? "; try --style=" : "", style ? style : "");
+	tr_cli_abandon(cli);
+}
+
+static bool is_continuation(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* As much of the text's line as fits on one of the terminal, and a caret under a byte of it. */
+static void show_caret(struct tr_cli *cli, struct tr_text text, size_t column)
+{
+	enum { INDENT = 2, BEFORE = 50, AFTER = 25 };
+	struct tr_buffer *to = &cli->private->message;
+	const char *end = text.data + text.len, *at = text.data + column - 1, *p = at, *rest = at;
+
+	while (p > text.data && p[-1] != '\n' && (at - p < BEFORE || is_continuation(*p)))
+		p--;
+	while (rest < end && *rest != '\n' && (rest - at < AFTER || is_continuation(*rest)))
+		rest++;
+	tr_buffer_reset(to);
+	tr_buffer_put(to, "  ", INDENT);
+	tr_cli_escape(tr_text_span(p, at), to);
+	size_t width = 0;
+	for (size_t i = 0; i < to->len; i++)
+		width += !is_continuation(to->data[i]);
+	tr_cli_escape(tr_text_span(at, rest), to);
+	tr_buffer_put_byte(to, '\n');
+	for (size_t i = 0; i < width; i++)
+		tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_literal(to, "^\n");
+	if (!to->failed)
+		tr_cli_say(cli, tr_buffer_text(to));
+}
+
+/* text (data NULL: none) is shown with a caret under the byte at that column. */
+static bool fail_usage(struct tr_cli *cli, const struct tr_error *err, struct tr_text text,
+		       size_t column)
+{
+	bool first = !cli->stop;
+
+	if (first) {
+		print(cli, NULL, err, false);
+		if (text.data)
+			show_caret(cli, text, column);
+		fprintf(stderr, "Try '%s --help' for more.\n", cli->tool->name);
+	}
+	tr_cli_status(cli, 2);
+	cli->stop = cli->private->discard = true;
+	if (first)
+		tr_cli_log_trouble(cli, NULL, err);
+	return false;
+}
+
 bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 {
 	struct tr_error err;
@@ -187,13 +246,31 @@ bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 	va_start(args, format);
 	tr_error_set_args(&err, TR_CAUSE_USAGE, format, args);
 	va_end(args);
-	if (!cli->stop) {
-		print(cli, NULL, &err, false);
-		fprintf(stderr, "Try '%s --help' for more.\n", cli->tool->name);
-	}
-	tr_cli_status(cli, 2);
-	cli->stop = cli->private->discard = true;
-	return false;
+	return fail_usage(cli, &err, (struct tr_text){ NULL, 0 }, 0);
+}
+
+bool tr_cli_unknown(struct tr_cli *cli, const char *what, struct tr_text word,
+		    const struct tr_similar *similar, const char *hint)
+{
+	struct tr_text found = similar->found;
+
+	if (!found.len)
+		return tr_cli_usage(cli, "unknown %s '%.*s'%s", what, (int)word.len, word.data,
+				    hint);
+	return tr_cli_usage(cli, "unknown %s '%.*s'; similar: %.*s", what, (int)word.len, word.data,
+			    (int)found.len, found.data);
+}
+
+bool tr_cli_usage_at(struct tr_cli *cli, struct tr_text text, size_t column, const char *format,
+		     ...)
+{
+	struct tr_error err;
+	va_list args;
+
+	va_start(args, format);
+	tr_error_set_args(&err, TR_CAUSE_USAGE, format, args);
+	va_end(args);
+	return fail_usage(cli, &err, text, column);
 }
 
 void tr_cli_status(struct tr_cli *cli, int status)

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "core/similar.h"
+
 static size_t add_rows(const struct tr_option **list, size_t at, const struct tr_option *table)
 {
 	for (; table && table->id; table++) {
@@ -78,6 +80,49 @@ static const struct tr_option *row_of(const struct tr_cli_private *p, int value)
 	return NULL;
 }
 
+/* What does here what an option of another program does; NULL: nothing is known of that. */
+static const char *hint_of(const struct tr_cli *cli, const char *word)
+{
+	const char *name = word + strspn(word, "-");
+	size_t len = strcspn(name, "=");
+
+	for (const char *const *hint = cli->tool->hints; hint && *hint; hint += 2)
+		if (strlen(*hint) == len && memcmp(*hint, name, len) == 0)
+			return hint[1];
+	return NULL;
+}
+
+static void unknown_option(struct tr_cli *cli, const char *word)
+{
+	const struct tr_cli_private *p = cli->private;
+	size_t len = strcspn(word, "="), matches = 0;
+	struct tr_text name = { word + strspn(word, "-"), len - strspn(word, "-") };
+	const char *hint = hint_of(cli, word), *first = NULL, *second = NULL;
+	struct tr_similar similar;
+
+	tr_similar_begin(&similar, name);
+	for (size_t i = 0; name.len && i < p->rows.count; i++) {
+		const char *long_name = p->rows.list[i]->name;
+		if (!long_name)
+			continue;
+		tr_similar_offer(&similar, tr_text_from(long_name));
+		if (strncmp(long_name, name.data, name.len) != 0)
+			continue;
+		second = matches++ == 1 ? long_name : second;
+		first = first ? first : long_name;
+	}
+	if (hint)
+		tr_cli_usage(cli, "unknown option '%.*s': see %s", (int)len, word, hint);
+	else if (word[1] == '-' && matches > 1)
+		tr_cli_usage(cli, "ambiguous option '%.*s': --%s, --%s%s", (int)len, word, first,
+			     second, matches > 2 ? " ..." : "");
+	else if (word[1] == '-' && similar.found.len)
+		tr_cli_usage(cli, "unknown option '%.*s'; similar: --%.*s", (int)len, word,
+			     (int)similar.found.len, similar.found.data);
+	else
+		tr_cli_usage(cli, "unknown option '%.*s'", (int)len, word);
+}
+
 static void bad_option(struct tr_cli *cli, bool missing)
 {
 	const struct tr_cli_private *p = cli->private;
@@ -91,9 +136,9 @@ static void bad_option(struct tr_cli *cli, bool missing)
 	else if (row && optopt >= LONG_BASE)
 		tr_cli_usage(cli, "option '--%s' takes no argument", row->name);
 	else if (optopt > 0 && optopt < LONG_BASE)
-		tr_cli_usage(cli, "unknown option '-%c'", optopt);
+		unknown_option(cli, (char[]){ '-', (char)optopt, 0 });
 	else
-		tr_cli_usage(cli, "unknown or ambiguous option '%s'", word);
+		unknown_option(cli, word);
 }
 
 int tr_cli_option(struct tr_cli *cli)

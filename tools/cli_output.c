@@ -10,14 +10,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A copy, because the handler may run while its owner is being freed. */
-static char unfinished[PATH_MAX];
-static volatile sig_atomic_t unfinished_set;
+#include "core/terminal.h"
+
+/*
+ * Temporary files: copies, because the handler may run while their owner is being freed. What was
+ * renamed since then is not found, and stays.
+ */
+static struct {
+	int dir;
+	char name[NAME_MAX + 1];
+} unfinished[TR_FILE_GROUP];
+static volatile sig_atomic_t unfinished_count;
 
 static void remove_unfinished(void)
 {
-	if (unfinished_set)
-		unlink(unfinished);
+	for (sig_atomic_t i = 0; i < unfinished_count; i++)
+		unlinkat(unfinished[i].dir, unfinished[i].name, 0);
 }
 
 static void remove_and_die(int signal_number)
@@ -84,43 +92,85 @@ void tr_cli_standard_descriptors(void)
 			(void)!open("/dev/null", wrong_way[fd]); /* takes the lowest: fd */
 }
 
-static struct tr_sink *file_sink(struct tr_cli *cli, struct tr_error *err)
+static void note_unfinished(const struct tr_sink *sink)
 {
-	sigset_t set, old;
+	const struct tr_unfinished *file = sink ? tr_sink_file_unfinished(sink) : NULL;
+	sig_atomic_t at = unfinished_count;
 
+	if (!file || strlen(file->temporary) >= sizeof unfinished[at].name)
+		return;
+	unfinished[at].dir = file->dir;
+	memcpy(unfinished[at].name, file->temporary, strlen(file->temporary) + 1);
+	unfinished_count = at + 1;
+	catch_deadly();
+}
+
+/* Gives the files that are finished their names. */
+static void complete_files(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (tr_file_group_complete(&p->files, &p->err) != TR_END)
+		tr_cli_fail(cli, "%s", p->err.text);
+	unfinished_count = 0;
+}
+
+/* dir -1: the file of -o; else name in that directory. */
+static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
+{
+	struct tr_cli_private *p = cli->private;
+	struct tr_sink *sink;
+	struct stat st;
+	sigset_t set, old;
+	int found = dir < 0 ? stat(cli->output_path, &st)
+			    : fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (found == 0 && tr_cli_refuses(cli, cli->output_path, &st)) {
+		cli->stop = !cli->several;
+		return NULL;
+	}
+	if (unfinished_count == TR_FILE_GROUP)
+		complete_files(cli);
 	deadly_set(&set);
 	sigprocmask(SIG_BLOCK, &set, &old);
-	struct tr_sink *sink = tr_sink_file(cli->output_path, err);
-	const char *temporary = sink ? tr_sink_file_temporary(sink) : NULL;
-	if (temporary && strlen(temporary) < sizeof unfinished) {
-		memcpy(unfinished, temporary, strlen(temporary) + 1);
-		unfinished_set = 1;
-		catch_deadly();
-	}
+	if (dir < 0)
+		sink = tr_sink_file(cli->output_path, &p->err);
+	else
+		sink = tr_sink_file_at(dir, name, cli->output_path, &p->files, &p->err);
+	note_unfinished(sink);
 	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (!sink) {
+		tr_cli_fail(cli, "%s", p->err.text);
+		cli->stop = !cli->several || p->err.cause == TR_CAUSE_MEMORY;
+	}
 	return sink;
 }
 
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary)
 {
 	struct tr_cli_private *p = cli->private;
-	struct tr_sink *sink;
 
 	if (cli->stop)
 		return NULL;
-	if (cli->output_path) {
-		sink = file_sink(cli, &p->err);
-	} else if (binary && isatty(STDOUT_FILENO)) {
+	if (cli->output_path)
+		return file_sink(cli, -1, NULL);
+	if (binary && isatty(STDOUT_FILENO)) {
 		tr_cli_usage(cli, "binary output to a terminal: use -o FILE or a pipe");
 		return NULL;
-	} else {
-		sink = tr_sink_fd(STDOUT_FILENO, &p->err);
 	}
+	struct tr_sink *sink = tr_sink_fd(STDOUT_FILENO, &p->err);
+	if (sink && isatty(STDOUT_FILENO) && !(sink = tr_sink_terminal(sink)))
+		tr_error_memory(&p->err);
 	if (!sink) {
 		tr_cli_fail(cli, "%s", p->err.text);
 		cli->stop = true;
 	}
 	return sink;
+}
+
+struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, int dir, const char *name)
+{
+	return cli->stop ? NULL : file_sink(cli, dir, name);
 }
 
 bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink)
@@ -146,7 +196,10 @@ bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink)
 
 bool tr_cli_output(struct tr_cli *cli, bool binary)
 {
-	return tr_cli_output_on(cli, tr_cli_sink(cli, binary));
+	const struct tr_codec *codec;
+
+	return tr_cli_name_codec(cli, false, &codec) &&
+	       tr_cli_output_on(cli, tr_cli_encoded(cli, tr_cli_sink(cli, binary), codec));
 }
 
 static void output_error(struct tr_cli *cli, const struct tr_error *err)
@@ -195,7 +248,7 @@ void tr_cli_output_end(struct tr_cli *cli)
 
 	p->discard = p->discard || tr_cli_read_nothing(cli);
 	tr_cli_finish_output(cli);
-	unfinished_set = 0;
+	complete_files(cli);
 	if (fflush(stdout) != 0 && errno != EPIPE)
 		tr_cli_fail(cli, "stdout: %s", strerror(errno));
 	if (close(STDOUT_FILENO) != 0 && errno != EBADF)

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "core/buffer.h"
@@ -22,6 +23,23 @@ struct tr_cli_alike {
 	uint64_t count;
 	bool notes; /* none of them was more */
 	char last[TR_ERROR_TEXT]; /* the text of the last one, for the line that counts the rest */
+};
+
+/* --report: cli_log.c */
+struct tr_cli_log_count {
+	uint64_t records, errors, notes;
+};
+
+struct tr_cli_log {
+	const char *path; /* NULL: no report is wanted */
+	bool tried;	  /* to open it */
+	bool ready;	  /* fd takes lines */
+	int fd;
+	struct tr_buffer line;
+	bool in_member;
+	bool cut; /* the member ends too early */
+	struct tr_cli_log_count member, all;
+	uint64_t members;
 };
 
 enum tr_cli_when { TR_CLI_AUTO, TR_CLI_ALWAYS, TR_CLI_NEVER };
@@ -46,6 +64,10 @@ struct tr_cli_private {
 	struct tr_cli_alike *alike;
 	size_t alike_count;
 	struct tr_buffer message, line;
+	struct tr_buffer inputs; /* ids of the regular files that are read, for -o: cli_inputs.c */
+	struct tr_cli_log log;
+	bool inputs_known; /* inputs has the operands */
+	struct tr_file_group files; /* of tr_cli_sink_at */
 	bool any_read; /* some operand, or a member of it, is of a known format */
 	bool discard; /* --strict or a failure: what was written must not stand */
 
@@ -73,6 +95,7 @@ enum {
 	TR_CLI_PROGRESS,
 	TR_CLI_QUIET,
 	TR_CLI_VERBOSE,
+	TR_CLI_REPORT,
 	TR_CLI_LIST_FORMATS,
 	TR_CLI_HELP,
 	TR_CLI_VERSION,
@@ -91,7 +114,25 @@ void tr_cli_list_formats(void);
 
 /* cli_message.c */
 void tr_cli_summarise(struct tr_cli *cli); /* counts of what was not printed */
+void tr_cli_report_nowhere(struct tr_cli *cli, const struct tr_error *err); /* of no file */
 void tr_cli_say(struct tr_cli *cli, struct tr_text text); /* one line to stderr, as it is */
+
+void tr_cli_escape(struct tr_text text, struct tr_buffer *to); /* harmless on a terminal */
+
+/*
+ * cli_log.c: --report. open: when the operands are known, and before anything is
+ * written; false: it cannot be, reported. trouble: what is reported, printed or not.
+ * step: a file or member begins; member: it has ended; missed: it could not be opened.
+ */
+void tr_cli_log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
+			const struct tr_error *err);
+void tr_cli_log_step(struct tr_cli *cli);
+void tr_cli_log_member(struct tr_cli *cli);
+void tr_cli_log_missed(struct tr_cli *cli, const struct tr_error *err);
+void tr_cli_log_end(struct tr_cli *cli);
+
+/* cli_inputs.c: adds a file of ours that no output may replace. */
+void tr_cli_keeps(struct tr_cli *cli, const struct stat *st);
 
 /* cli_output.c */
 void tr_cli_standard_descriptors(void);

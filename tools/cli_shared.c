@@ -7,14 +7,15 @@
 
 const struct tr_option tr_cli_shared_input[] = {
 	{ TR_CLI_FORMAT, 'f', "format", "NAME",
-	  "read the input as NAME instead of finding out its format" },
+	  "read the input as NAME instead of detecting its format" },
 	{ TR_CLI_MEMBER, 0, "member", "GLOB",
 	  "of archives, read only the members that match (repeatable)" },
-	{ TR_CLI_MAX_RECORD, 0, "max-record", "SIZE", "largest record to accept (default 1G)" },
+	{ TR_CLI_MAX_RECORD, 0, "max-record", "SIZE", "largest record to accept (default 256M)" },
 	{ TR_CLI_MAX_DEPTH, 0, "max-depth", "N",
 	  "deepest nesting of a value to accept (default and maximum 60)" },
 	{ TR_CLI_MAX_RATIO, 0, "max-ratio", "N",
-	  "largest ratio of decompressed to compressed bytes (default 1000)" },
+	  "largest ratio of decompressed to compressed bytes, and of environments as written "
+	  "to records (default 1000)" },
 	{ TR_CLI_PROGRESS, 0, "progress", "auto|always|never",
 	  "report progress on stderr (auto: when only that is a terminal)" },
 	{ 0 },
@@ -22,7 +23,7 @@ const struct tr_option tr_cli_shared_input[] = {
 
 const struct tr_option tr_cli_shared_output[] = {
 	{ TR_CLI_OUTPUT, 'o', "output", "FILE",
-	  "write to FILE instead of stdout" },
+	  "write to FILE instead of stdout; .gz, .xz, .zst, .bz2 and .lz4 compress it" },
 	{ TR_CLI_LINE_BUFFERED, 0, "line-buffered", NULL,
 	  "write every record at once (default on a terminal)" },
 	{ 0 },
@@ -32,10 +33,12 @@ const struct tr_option tr_cli_shared_general[] = {
 	{ TR_CLI_SETTING, 'O', "option", "KEY=VALUE",
 	  "set an option of one format (repeatable; see below)" },
 	{ TR_CLI_STRICT, 0, "strict", NULL,
-	  "stop at the first trouble and leave no output file behind" },
+	  "stop at the first trouble and remove the output file" },
 	{ TR_CLI_QUIET, 'q', "quiet", NULL, "print no notes, only errors" },
 	{ TR_CLI_VERBOSE, 0, "verbose", NULL,
-	  "print details: what the target format has no place for" },
+	  "print details: records that the target format cannot hold" },
+	{ TR_CLI_REPORT, 0, "report", "FILE",
+	  "write all messages, the result of each file, and a summary to FILE as JSON Lines" },
 	{ TR_CLI_LIST_FORMATS, 0, "list-formats", NULL,
 	  "list the formats: name, read, write, exactness, summary" },
 	{ TR_CLI_HELP, 'h', "help", NULL, "print this help" },
@@ -57,38 +60,85 @@ static void *grown(struct tr_cli *cli, void *list, size_t count, size_t size)
 	return larger;
 }
 
-/* takes: gets what is accepted, where the value is not. */
-static bool known_value(const struct tr_format_option *options, struct tr_text key,
-			struct tr_text value, struct tr_buffer *takes)
+/*
+ * takes: gets what the owner of the options accepts, if that is not the value. *only: the
+ * values that all owners so far accept, "" where they differ.
+ */
+static bool known_value(const char *owner, const struct tr_format_option *options,
+			struct tr_text key, struct tr_text value, struct tr_buffer *takes,
+			const char **only)
 {
 	for (; options && options->key; options++) {
 		if (!tr_text_is(key, options->key))
 			continue;
 		if (tr_setting_accepts(options, value))
 			return true;
-		/* several formats may have the key, and take the same */
-		struct tr_text values = tr_text_from(options->values);
-		if (takes->len && memmem(takes->data, takes->len, values.data, values.len))
-			continue;
-		if (takes->len)
-			tr_buffer_put_literal(takes, " or ");
-		tr_buffer_put_text(takes, values);
+		*only = !*only || strcmp(*only, options->values) == 0 ? options->values : "";
+		tr_buffer_put_text(takes, takes->len ? TR_TEXT("; ") : TR_TEXT(": "));
+		tr_buffer_put_text(takes, tr_text_from(owner));
+		tr_buffer_put_literal(takes, " takes ");
+		tr_buffer_put_text(takes, tr_text_from(options->values));
 	}
 	return false;
+}
+
+/* The values that format.h lists as names of files that are read. */
+static bool names_input(const struct tr_format_option *options, struct tr_text key)
+{
+	static const char *const values[] = { "FILE", "CONFIG", "PROG" };
+
+	for (; options && options->key; options++)
+		for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+			if (tr_text_is(key, options->key) &&
+			    strcmp(options->values, values[i]) == 0)
+				return true;
+	return false;
+}
+
+static void note_input(struct tr_cli *cli, const struct tr_setting *setting)
+{
+	bool input = names_input(cli->tool->settings, setting->key);
+
+	for (size_t i = 0; !input && tr_formats[i]; i++)
+		input = names_input(tr_formats[i]->options, setting->key);
+	if (input)
+		tr_cli_reads(cli, setting->value);
+}
+
+static void offer_keys(struct tr_similar *similar, const struct tr_format_option *options)
+{
+	for (; options && options->key; options++)
+		tr_similar_offer(similar, tr_text_from(options->key));
+}
+
+static void unknown_key(struct tr_cli *cli, struct tr_text key)
+{
+	struct tr_similar similar;
+
+	tr_similar_begin(&similar, key);
+	offer_keys(&similar, cli->tool->settings);
+	for (size_t i = 0; tr_formats[i]; i++)
+		offer_keys(&similar, tr_formats[i]->options);
+	tr_cli_unknown(cli, "key in -O", tr_text_from(cli->argument), &similar, "");
 }
 
 static bool known_setting(struct tr_cli *cli, const struct tr_setting *setting)
 {
 	struct tr_buffer takes = TR_BUFFER_INIT;
-	bool good = known_value(cli->tool->settings, setting->key, setting->value, &takes);
+	const char *only = NULL;
+	bool good = known_value(cli->tool->name, cli->tool->settings, setting->key, setting->value,
+				&takes, &only);
 
 	for (size_t i = 0; !good && tr_formats[i]; i++)
-		good = known_value(tr_formats[i]->options, setting->key, setting->value, &takes);
+		good = known_value(tr_formats[i]->name, tr_formats[i]->options, setting->key,
+				   setting->value, &takes, &only);
 	if (!good && !takes.len)
-		tr_cli_usage(cli, "unknown key in -O '%s'", cli->argument);
+		unknown_key(cli, setting->key);
+	else if (!good && *only)
+		tr_cli_usage(cli, "-O %.*s takes %s, not '%s'", (int)setting->key.len,
+			     setting->key.data, only, setting->value.data);
 	else if (!good)
-		tr_cli_usage(cli, "-O %.*s takes %.*s, not '%s'", (int)setting->key.len,
-			     setting->key.data, (int)takes.len, takes.data, setting->value.data);
+		tr_cli_usage(cli, "-O %s%.*s", cli->argument, (int)takes.len, takes.data);
 	tr_buffer_free(&takes);
 	return good;
 }
@@ -111,6 +161,7 @@ static void add_setting(struct tr_cli *cli)
 	struct tr_setting *list = grown(cli, p->settings, settings->count, sizeof *list);
 	if (!list)
 		return;
+	note_input(cli, &setting);
 	list[settings->count++] = setting;
 	settings->list = p->settings = list;
 	p->setting_count = settings->count;
@@ -137,6 +188,21 @@ void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, b
 			p->settings_taken |= UINT64_C(1) << i;
 }
 
+/* The formats that have the key. */
+static size_t list_owners(struct tr_text key, struct tr_buffer *to)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; tr_formats[i]; i++) {
+		if (!has_option(tr_formats[i]->options, key, true, true))
+			continue;
+		if (count++)
+			tr_buffer_put_literal(to, ", ");
+		tr_buffer_put_text(to, tr_text_from(tr_formats[i]->name));
+	}
+	return count;
+}
+
 void tr_cli_settings_idle(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -145,9 +211,12 @@ void tr_cli_settings_idle(struct tr_cli *cli)
 		struct tr_text key = p->settings[i].key;
 		if (p->settings_taken >> i & 1 || has_option(cli->tool->settings, key, true, true))
 			continue;
-		tr_error_set(&p->err, TR_CAUSE_USAGE,
-			     "-O %.*s: no format that is read or written here has it", (int)key.len,
-			     key.data);
+		struct tr_buffer owners = TR_BUFFER_INIT;
+		size_t count = list_owners(key, &owners);
+		tr_error_set(&p->err, TR_CAUSE_USAGE, "-O %.*s ignored: only %.*s %s it",
+			     (int)key.len, key.data, (int)owners.len, owners.data,
+			     count == 1 ? "has" : "have");
+		tr_buffer_free(&owners);
 		tr_error_is_note(&p->err);
 		tr_cli_report(cli, &p->err);
 	}
@@ -162,18 +231,6 @@ static void add_member(struct tr_cli *cli)
 		return;
 	list[cli->config.member_count++] = cli->argument;
 	cli->config.members = p->members = list;
-}
-
-static void set_format(struct tr_cli *cli)
-{
-	const struct tr_format *format = tr_format_by_name(tr_text_from(cli->argument));
-
-	if (!format)
-		tr_cli_usage(cli, "unknown format '%s': see --list-formats", cli->argument);
-	else if (!(format->flags & TR_FORMAT_READS))
-		tr_cli_usage(cli, "format '%s' cannot be read", cli->argument);
-	else
-		cli->config.format = format;
 }
 
 static void set_limit(struct tr_cli *cli, int id)
@@ -204,7 +261,7 @@ void tr_cli_shared_option(struct tr_cli *cli, int id)
 
 	switch (id) {
 	case TR_CLI_FORMAT:
-		set_format(cli);
+		cli->config.format = tr_cli_format(cli, false);
 		break;
 	case TR_CLI_MEMBER:
 		add_member(cli);
@@ -236,6 +293,12 @@ void tr_cli_shared_option(struct tr_cli *cli, int id)
 		break;
 	case TR_CLI_VERBOSE:
 		cli->verbose = true;
+		break;
+	case TR_CLI_REPORT:
+		if (*cli->argument && strcmp(cli->argument, "-") != 0)
+			p->log.path = cli->argument;
+		else
+			tr_cli_usage(cli, "--report needs a file, or a descriptor as /dev/fd/3");
 		break;
 	default:
 		if (id == TR_CLI_HELP)

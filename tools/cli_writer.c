@@ -99,6 +99,18 @@ bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_wr
 	return !cli->stop && !p->discard;
 }
 
+/* Trouble at the end of an output concerns all that was read into it. */
+static void report_end(struct tr_cli *cli, const struct tr_error *err)
+{
+	const struct tr_trace_place *place = cli->trace ? tr_trace_here(cli->trace) : NULL;
+	bool of_one = cli->several || (cli->operand_count <= 1 && !(place && place->archive));
+
+	if (of_one || err->line != TR_NO_POSITION || err->offset != TR_NO_POSITION)
+		tr_cli_report(cli, err);
+	else
+		tr_cli_report_nowhere(cli, err);
+}
+
 bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer)
 {
 	struct tr_cli_private *p = cli->private;
@@ -107,7 +119,7 @@ bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr
 		enum tr_status status = format->finish(writer, &p->err);
 		if (status == TR_OK || status == TR_END)
 			break;
-		tr_cli_report(cli, &p->err);
+		report_end(cli, &p->err);
 		if (status == TR_FATAL)
 			give_up(cli);
 	}

@@ -11,22 +11,26 @@ enum {
 	OPTION_KEEP,
 	OPTION_DROP,
 	OPTION_MASK,
+	OPTION_MASK_ONLY_NAMES,
 };
 
 static const struct tr_option options[] = {
 	{ OPTION_BASE, 0, "base", "parent|top|none",
-	  "tell environments as differences against the parent's (default), against the first "
+	  "write environments as differences against the parent's (default), against the first "
 	  "one, or as a whole" },
 	{ OPTION_INPUT_BASE, 0, "input-base", "parent|top|auto",
-	  "what the differences of the input (envdiff) are against (default parent); auto: find "
-	  "out, and say on what evidence" },
+	  "base of the differences in the input (default parent); auto: detect it, and report "
+	  "the evidence" },
 	{ OPTION_COMPARE, 0, "compare", NULL,
 	  "compare two environments, which the first two operands name: a task, seq:N, top; or "
 	  "two files" },
 	{ OPTION_KEEP, 0, "keep", "GLOB", "only variables of these names (repeatable)" },
 	{ OPTION_DROP, 0, "drop", "GLOB", "no variables of these names (repeatable)" },
 	{ OPTION_MASK, 0, "mask", "GLOB",
-	  "*** instead of the values of variables of these names (repeatable)" },
+	  "*** instead of the values of variables of these names, and of these values wherever "
+	  "else they are (repeatable)" },
+	{ OPTION_MASK_ONLY_NAMES, 0, "mask-only-names", NULL,
+	  "with --mask, do not search for the values elsewhere" },
 	{ OPTION_NAMES, 0, "names", "auto|exact|windows",
 	  "whether PATH and Path are two variables or one (auto: one in traces from Windows)" },
 	{ 0 },
@@ -45,8 +49,9 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-envdiff",
 	.usage = "[OPTION...] [FILE...]",
-	.summary = "Rewrites what the programs in a trace had for an environment, as differences "
-		   "or as a whole; or compares two of them.",
+	.summary =
+		"Converts the environments of the programs in a trace, redacts them, or compares "
+		"two of them.",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.status_one = "with --compare: there are differences",
@@ -55,7 +60,13 @@ static const struct tr_tool tool = {
 
 static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 {
-	if (!tr_globs_add(globs, envdiff->cli->argument))
+	struct tr_cli *cli = envdiff->cli;
+
+	if (!tr_glob_is_complete(cli->argument))
+		tr_cli_usage(cli,
+			     *cli->argument ? "pattern '%s': unclosed '['" : "empty pattern '%s'",
+			     cli->argument);
+	else if (!tr_globs_add(globs, cli->argument))
 		tr_envdiff_out_of_memory(envdiff);
 }
 
@@ -92,12 +103,16 @@ static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, b
 	case OPTION_MASK:
 		add_glob(envdiff, &envdiff->globs.mask);
 		break;
+	case OPTION_MASK_ONLY_NAMES:
+		envdiff->mask_only_names = true;
+		break;
 	}
 }
 
 static void free_envdiff(struct tr_envdiff *envdiff)
 {
 	tr_comparison_free(envdiff);
+	tr_mask_free(envdiff);
 	while (envdiff->first) {
 		struct tr_heir *next = envdiff->first->behind;
 		tr_lineage_release(envdiff->lineage, envdiff->first);
@@ -125,10 +140,13 @@ int main(int argc, char **argv)
 	while ((option = tr_cli_option(&cli)) != 0)
 		set_option(&envdiff, option, &compares, &rewrites);
 	if (compares && rewrites && !cli.stop)
-		tr_cli_usage(&cli, "--base says how to write records: it does not go with "
-				   "--compare");
+		tr_cli_usage(&cli, "--base cannot be combined with --compare");
+	if (envdiff.mask_only_names && !envdiff.globs.mask.count && !cli.stop)
+		tr_cli_usage(&cli, "--mask-only-names needs --mask");
 	if (compares && !cli.stop)
 		envdiff.comparison = tr_comparison_new(&envdiff);
+	if (envdiff.globs.mask.count && !envdiff.mask_only_names && !cli.stop)
+		tr_mask_begin(&envdiff);
 	cli.config.tells_lost = !compares;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false))
 		tr_envdiff_run(&envdiff);

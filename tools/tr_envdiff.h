@@ -9,8 +9,8 @@
 
 /* tr_envdiff_store.c: lines put aside, in order; a mark goes with each. Zero it. */
 struct tr_line_store {
-	struct tr_spool *spool;	 /* NULL: it is empty */
-	struct tr_buffer line;	 /* the one that is being put in */
+	struct tr_spool *spool; /* NULL: it is empty */
+	struct tr_buffer line;	/* the one that is being put in */
 	struct tr_spool_window window;
 	uint64_t read_at;
 	uint64_t count;	       /* of lines that were not read yet */
@@ -32,7 +32,10 @@ void tr_line_store_free(struct tr_line_store *store);
 
 /* tr_envdiff_names.c: --keep, --drop, --mask. */
 struct tr_globs {
-	const char **list;
+	struct tr_glob {
+		const char *pattern;
+		bool used; /* it matched a name */
+	} * list;
 	size_t count;
 };
 
@@ -46,11 +49,16 @@ bool tr_globs_add(struct tr_globs *globs, const char *glob);
 bool tr_name_globs_are_set(const struct tr_name_globs *globs);
 /* For struct tr_environment_rules; context: the globs. */
 bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsigned *verdict);
+/* All input was read: reports the patterns that matched no name. */
+void tr_name_globs_report(const struct tr_name_globs *globs, struct tr_cli *cli);
+/* Whether the pattern is complete: not empty, and without an open '['. */
+bool tr_glob_is_complete(const char *pattern);
 void tr_name_globs_free(struct tr_name_globs *globs);
 
 enum tr_input_base { TR_INPUT_PARENT, TR_INPUT_TOP, TR_INPUT_AUTO };
 
 struct tr_comparison;
+struct tr_mask;
 
 struct tr_envdiff {
 	struct tr_cli *cli;
@@ -61,6 +69,8 @@ struct tr_envdiff {
 	enum tr_name_case names;
 	struct tr_name_globs globs;
 	struct tr_comparison *comparison; /* NULL: a filter */
+	bool mask_only_names;
+	struct tr_mask *mask; /* NULL: values are not searched for */
 
 	struct tr_lineage *lineage;
 	struct tr_line_store waiting; /* lines behind an exec whose parent has not come */
@@ -97,9 +107,37 @@ bool tr_envdiff_write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 			   const struct tr_heir *heir);
 bool tr_envdiff_write_other(struct tr_envdiff *envdiff, struct tr_record *record);
 
+/* A record that may hold what is to be hidden, in a form that cannot be searched for it. */
+bool tr_envdiff_leave_out(struct tr_envdiff *envdiff, struct tr_record *record, const char *why);
+
 /* The env record that a segment lacks. False: reported. */
 bool tr_envdiff_render_top(struct tr_envdiff *envdiff, struct tr_environment *env,
 			   struct tr_buffer *line);
+
+/* Writes the record, or puts it aside until all masked values are known. False: stop. */
+bool tr_envdiff_put(struct tr_envdiff *envdiff, struct tr_record *record);
+
+/* tr_envdiff_mask.c: what --mask means beyond the variables. False: reported. */
+bool tr_mask_begin(struct tr_envdiff *envdiff);
+void tr_mask_free(struct tr_envdiff *envdiff);
+
+/*
+ * The record's masked values are to be searched for; none without envdiff->mask. *unreadable: its
+ * environment may hold more of them.
+ */
+bool tr_mask_collect(struct tr_envdiff *envdiff, struct tr_record *record, bool *unreadable);
+
+/* Puts a record aside that will be written. */
+bool tr_mask_put(struct tr_envdiff *envdiff, struct tr_record *record);
+
+/* All values are known. */
+bool tr_mask_ready(struct tr_envdiff *envdiff);
+
+/* Appends a spelled value without them. */
+bool tr_mask_value(struct tr_envdiff *envdiff, struct tr_text value, struct tr_buffer *to);
+
+/* All values are known: writes what was put aside, and reports what stays. */
+void tr_mask_write(struct tr_envdiff *envdiff);
 
 /* tr_envdiff_compare.c */
 

@@ -262,7 +262,8 @@ bool tr_comparison_line(struct tr_envdiff *envdiff, struct tr_record *record)
 	    !tr_lineage_has_top(envdiff->lineage))
 		tr_lineage_make_top(envdiff->lineage, heir);
 	struct side *side = side_here(envdiff);
-	bool fine = !envdiff->cli->stop;
+	bool unreadable,
+		fine = !envdiff->cli->stop && tr_mask_collect(envdiff, record, &unreadable);
 	if (fine && side)
 		fine = look_at_first(envdiff, side, record, heir) &&
 		       look_at_entries(envdiff, side, record);
@@ -316,6 +317,8 @@ void tr_comparison_print(struct tr_envdiff *envdiff)
 		return;
 	tr_pairs_sort(&a->pairs, comparison->fold);
 	tr_pairs_sort(&b->pairs, comparison->fold);
+	if (envdiff->mask && !tr_mask_ready(envdiff))
+		return;
 	if (!tr_pairs_print(envdiff, &a->pairs, &b->pairs, comparison->fold, &differ))
 		tr_envdiff_out_of_memory(envdiff);
 	else if (differ)

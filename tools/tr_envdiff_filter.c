@@ -75,23 +75,21 @@ static void tell_of_segment(struct tr_envdiff *envdiff)
 
 	if (envdiff->untold && envdiff->untold == envdiff->execs) {
 		tr_error_set(&err, TR_CAUSE_NONE,
-			     envdiff->sets_seen
-				     ? "etrace's sets of variables are no environments: none is "
-				       "made of them"
-				     : "nothing is said of the environment of any exec record");
+			     envdiff->sets_seen ? "etrace's sets of variables are not environments"
+			     : envdiff->globs.mask.count
+				     ? "no exec record has an environment: no variables were masked"
+				     : "no exec record has an environment");
 		tr_error_is_note(&err);
 		tr_cli_report(envdiff->cli, &err);
 	} else if (envdiff->untold) {
-		tr_error_set(&err, TR_CAUSE_NONE,
-			     "nothing is said of the environment of %" PRIu64 " exec records",
+		tr_error_set(&err, TR_CAUSE_NONE, "%" PRIu64 " exec records have no environment",
 			     envdiff->untold);
 		err.severity = TR_DETAIL;
 		tr_cli_report(envdiff->cli, &err);
 	}
 	if (envdiff->kept_whole) {
 		tr_error_set(&err, TR_CAUSE_NONE,
-			     "%" PRIu64 " environments stay whole: what they differ from is not "
-			     "known",
+			     "%" PRIu64 " environments stay whole: their base is unknown",
 			     envdiff->kept_whole);
 		err.severity = TR_DETAIL;
 		tr_cli_report(envdiff->cli, &err);
@@ -112,7 +110,7 @@ static bool header(struct tr_envdiff *envdiff, struct tr_record *record)
 	if (!settle(envdiff) || !begin_segment(envdiff))
 		return false;
 	envdiff->has_header = true;
-	return tr_cli_put_line(envdiff->cli, record);
+	return tr_envdiff_put(envdiff, record);
 }
 
 /* Its count is put right by what was added and left out; if it was wrong it stays so. */
@@ -133,9 +131,10 @@ static bool trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 		tr_buffer_put_byte(line, '\n');
 		if (line->failed)
 			return tr_envdiff_out_of_memory(envdiff);
-		tr_output_put_text(envdiff->cli->out, tr_buffer_text(line));
-		tr_output_record_end(envdiff->cli->out);
-	} else if (!tr_cli_put_line(envdiff->cli, record)) {
+		struct tr_record changed_trailer = { .line = tr_buffer_text(line) };
+		if (!tr_envdiff_put(envdiff, &changed_trailer))
+			return false;
+	} else if (!tr_envdiff_put(envdiff, record)) {
 		return false;
 	}
 	return begin_segment(envdiff);
@@ -195,16 +194,18 @@ static bool record_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	struct tr_heir *heir;
 	struct tr_error err;
+	bool unreadable = false;
 	enum tr_status status = tr_lineage_follow(envdiff->lineage, record, &heir, &err);
 
 	if (status == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
 	if (status == TR_WARN)
 		tr_cli_report_record(envdiff->cli, record, &err, false);
-	if (envdiff->cli->stop ||
+	if (envdiff->cli->stop || !tr_mask_collect(envdiff, record, &unreadable) || unreadable ||
 	    (needs_top(envdiff, heir) && !supply_top(envdiff, record, heir))) {
 		tr_lineage_release(envdiff->lineage, heir);
-		return false;
+		return unreadable && !envdiff->cli->stop &&
+		       tr_envdiff_leave_out(envdiff, record, "its environment cannot be read");
 	}
 	return write_or_wait(envdiff, record, heir) && (!is_too_long(envdiff) || settle(envdiff));
 }

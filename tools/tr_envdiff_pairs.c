@@ -199,6 +199,18 @@ static struct tr_text shown_of(const struct tr_pair *pair)
 	return pair->shown.data ? pair->shown : pair->value;
 }
 
+/* A spelled value without what --mask hides. */
+static bool put_masked(struct tr_envdiff *envdiff, struct tr_text literal, struct tr_buffer *to)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	bool fine = tr_mask_value(envdiff, literal, &text) && !text.failed;
+	if (fine)
+		put_value(tr_buffer_text(&text), to);
+	tr_buffer_free(&text);
+	return fine;
+}
+
 /* exact: the values themselves, because what they mean is the same */
 static bool print(struct tr_envdiff *envdiff, char sign, const struct tr_pair *pair, bool fold,
 		  bool exact)
@@ -206,21 +218,32 @@ static bool print(struct tr_envdiff *envdiff, char sign, const struct tr_pair *p
 	struct tr_buffer *line = &envdiff->line;
 	struct tr_buffer name = TR_BUFFER_INIT;
 
+	tr_buffer_put_byte(&name, '"');
 	tr_string_escape(pair->name, &name);
-	unsigned verdict;
-	bool failed = name.failed ||
-		      !tr_name_globs_judge(&envdiff->globs, tr_buffer_text(&name), fold, &verdict);
-	tr_buffer_free(&name);
-	if (failed)
-		return false;
+	tr_buffer_put_byte(&name, '"');
+	unsigned verdict = 0;
+	struct tr_text literal = tr_buffer_text(&name);
+	struct tr_text value = exact ? pair->value : shown_of(pair);
+	bool fine = !name.failed &&
+		    tr_name_globs_judge(&envdiff->globs,
+					(struct tr_text){ literal.data + 1, literal.len - 2 }, fold,
+					&verdict);
 	tr_buffer_reset(line);
 	tr_buffer_put_byte(line, sign);
-	put_text(pair->name, true, line);
+	if (envdiff->mask)
+		fine = fine && put_masked(envdiff, literal, line);
+	else
+		put_text(pair->name, true, line);
+	tr_buffer_free(&name);
 	tr_buffer_put_byte(line, '=');
 	if (verdict & TR_NAME_HIDDEN)
 		tr_buffer_put_literal(line, "***");
+	else if (envdiff->mask)
+		fine = fine && put_masked(envdiff, value, line);
 	else
-		put_value(exact ? pair->value : shown_of(pair), line);
+		put_value(value, line);
+	if (!fine)
+		return false;
 	tr_buffer_put_byte(line, '\n');
 	tr_output_put_text(envdiff->cli->out, tr_buffer_text(line));
 	tr_output_record_end(envdiff->cli->out);

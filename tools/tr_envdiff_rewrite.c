@@ -5,15 +5,17 @@
 
 #include "record/literal.h"
 
+bool tr_envdiff_put(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	return envdiff->mask ? tr_mask_put(envdiff, record)
+			     : tr_cli_put_line(envdiff->cli, record);
+}
+
 static bool put_out(struct tr_envdiff *envdiff, struct tr_text line)
 {
-	struct tr_cli *cli = envdiff->cli;
+	struct tr_record record = { .line = line };
 
-	tr_output_put_text(cli->out, line);
-	tr_output_record_end(cli->out);
-	if (cli->out->failed)
-		cli->stop = true;
-	return !cli->stop;
+	return tr_envdiff_put(envdiff, &record);
 }
 
 /* The record as a line; data NULL: it cannot be written, which is reported. */
@@ -52,8 +54,8 @@ static void tell_of_failure(struct tr_envdiff *envdiff, struct tr_record *record
 		envdiff->kept_whole++;
 		return;
 	}
-	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it", tr_heir_trouble(heir),
-		     name_of(envdiff->base));
+	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it",
+		     tr_heir_trouble(envdiff->lineage, heir), name_of(envdiff->base));
 	err.severity = TR_FLAW;
 	tr_cli_report_record(envdiff->cli, record, &err, false);
 }
@@ -87,13 +89,12 @@ static bool put_value(struct tr_envdiff *envdiff, struct tr_text line, struct tr
 			  : put_out(envdiff, tr_buffer_text(to));
 }
 
-/* A record that may hold what is to be hidden, in a form that cannot be searched for it. */
-static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, const char *why)
+bool tr_envdiff_leave_out(struct tr_envdiff *envdiff, struct tr_record *record, const char *why)
 {
 	struct tr_error err;
 
 	tr_error_say_in(&err, TR_CAUSE_INPUT, why,
-			"%s: left out, for it may hold what is not to be shown", why);
+			"%s: left out, because it may contain a masked value", why);
 	envdiff->left_out++;
 	tr_cli_report_record(envdiff->cli, record, &err, false);
 	return !envdiff->cli->stop;
@@ -107,7 +108,7 @@ static bool write_env(struct tr_envdiff *envdiff, struct tr_record *record, stru
 	const struct tr_value *map = field ? tr_field_value(record, field, NULL) : NULL;
 
 	if (!map || map->type != TR_MAP)
-		return leave_out(envdiff, record, "an env record without a map");
+		return tr_envdiff_leave_out(envdiff, record, "an env record without a map");
 	struct tr_environment *env = tr_environment_whole(pool, NULL, map);
 	tr_buffer_reset(&envdiff->map);
 	bool fine = env && tr_environment_write(pool, env, &envdiff->map);
@@ -127,7 +128,7 @@ static bool write_set(struct tr_envdiff *envdiff, struct tr_record *record, stru
 				     : NULL;
 
 	if (!equals)
-		return leave_out(envdiff, record, "an envset record without NAME=value");
+		return tr_envdiff_leave_out(envdiff, record, "an envset record without NAME=value");
 	struct tr_text name = tr_text_span(var->text.data, equals);
 	unsigned verdict;
 	if (!tr_environments_judge(pool, name, &verdict))
@@ -152,14 +153,14 @@ bool tr_envdiff_write_other(struct tr_envdiff *envdiff, struct tr_record *record
 
 	envdiff->sets_seen |= is_set;
 	if (!is_record || !tr_name_globs_are_set(&envdiff->globs))
-		return tr_cli_put_line(envdiff->cli, record);
+		return tr_envdiff_put(envdiff, record);
 	bool is_env = tr_text_is(record->kind, "env");
 	if (tr_text_is(record->kind, "raw"))
-		return leave_out(envdiff, record, "a raw record");
+		return tr_envdiff_leave_out(envdiff, record, "a raw record");
 	if (tr_text_is(record->kind, "line"))
-		return leave_out(envdiff, record, "a line record");
+		return tr_envdiff_leave_out(envdiff, record, "a line record");
 	if (!is_env && !is_set)
-		return tr_cli_put_line(envdiff->cli, record);
+		return tr_envdiff_put(envdiff, record);
 	struct tr_text line = line_of(envdiff, record, &envdiff->scratch);
 	if (!line.data)
 		return !envdiff->cli->stop;
@@ -190,6 +191,8 @@ bool tr_envdiff_write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 	bool silent = tr_heir_is_silent(heir);
 	envdiff->untold += silent;
 	tr_buffer_reset(&envdiff->map);
+	if (envdiff->base != TR_TELLS_PARENT)
+		tr_environments_may_write(tr_lineage_pool(envdiff->lineage), line.len);
 	enum tr_status status =
 		tr_heir_tell(envdiff->lineage, heir, envdiff->base, &key, &envdiff->map);
 	if (status == TR_FATAL)

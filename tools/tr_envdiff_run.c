@@ -25,10 +25,14 @@ static struct tr_lineage *new_lineage(struct tr_envdiff *envdiff, bool against_t
 {
 	struct tr_lineage_config config = {
 		.against_top = against_top,
-		.wants_parent = envdiff->base == TR_TELLS_PARENT && !envdiff->comparison,
+		/* with rules an environment that cannot be told otherwise is not told as it was
+		   read */
+		.wants_parent = !envdiff->comparison && (envdiff->base == TR_TELLS_PARENT ||
+							 tr_name_globs_are_set(&envdiff->globs)),
 		.doubts = doubts,
 		.names = envdiff->names,
 		.max_spool = envdiff->cli->config.read.limits.max_spool,
+		.max_ratio = envdiff->cli->config.read.limits.max_ratio,
 		.rules = { tr_name_globs_are_set(&envdiff->globs) ? judge : NULL, envdiff },
 	};
 	struct tr_lineage *lineage = tr_lineage_new(&config);
@@ -160,4 +164,8 @@ void tr_envdiff_run(struct tr_envdiff *envdiff)
 		;
 	if (envdiff->comparison && !envdiff->cli->stop)
 		tr_comparison_print(envdiff);
+	else if (envdiff->mask && !envdiff->cli->stop)
+		tr_mask_write(envdiff);
+	if (!envdiff->cli->stop)
+		tr_name_globs_report(&envdiff->globs, envdiff->cli);
 }

@@ -3,6 +3,9 @@
 
 #include "tr_filter.h"
 
+#include "record/literal.h"
+#include "record/vocabulary.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +15,14 @@
 enum {
 	OPTION_EXPR = 1,
 	OPTION_EXPR_FILE,
+	OPTION_SINCE,
+	OPTION_UNTIL,
 	OPTION_INVERT,
 	OPTION_COUNT,
 	OPTION_MAX,
 	OPTION_FIELDS,
 	OPTION_RAW,
+	OPTION_SIDE,
 	OPTION_NUL,
 	OPTION_CALLS,
 	OPTION_FRAMES,
@@ -31,6 +37,10 @@ static const struct tr_option options[] = {
 	{ OPTION_EXPR, 'e', "expr", "EXPR",
 	  "select records that match EXPR (repeatable: all hold)" },
 	{ OPTION_EXPR_FILE, 0, "expr-file", "FILE", "the same, with the expression in FILE" },
+	{ OPTION_SINCE, 0, "since", "TIME",
+	  "select records from TIME on: seconds, 2026-11-20T12:00, 12:00 (on the date of the first "
+	  "record), or +5s (after it)" },
+	{ OPTION_UNTIL, 0, "until", "TIME", "select records up to TIME" },
 	{ OPTION_CALLS, 0, "calls", "SET",
 	  "select calls by number, as apitrace does: 0-99,200-/2,*/frame,draw,@FILE (repeatable: "
 	  "one set)" },
@@ -43,12 +53,13 @@ static const struct tr_option options[] = {
 	  "print these fields of each selected record, separated by TAB, instead of the record" },
 	{ OPTION_RAW, 0, "raw", NULL,
 	  "with --fields: strings without quotes and escapes, nothing for what is absent" },
+	{ OPTION_SIDE, 0, "side", "human|machine",
+	  "with --fields: of values <human;machine>, print only this side" },
 	{ OPTION_NUL, '0', "null", NULL, "with --fields: end each row with NUL, not LF" },
 	{ OPTION_REBASE, 0, "rebase", NULL,
-	  "say environments as differences against the first one, so that they do not depend on "
-	  "records that are left out" },
+	  "make environments self-contained: write them as differences against the first one" },
 	{ OPTION_MERGE, 0, "merge", NULL,
-	  "make one execution trace of all: each range of code once, sorted" },
+	  "make one trace of all: each range of code, unit of source or block of drcov once" },
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
 	  "which definitions to pass (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",
@@ -60,10 +71,10 @@ static const struct tr_option options[] = {
 static const char *const examples[] = {
 	"every run of gcc that compiles",
 	"tr-filter 'exec and basename(name) == \"gcc\" and argv == \"-c\"' build.json",
-	"how many programs failed to start",
-	"tr-filter -c 'exec and has(error)' build.json",
+	"how many programs failed to start, in a log of strace",
+	"tr-filter -c -O failed=yes 'exec and has(error)' build.strace",
 	"what make started, as a list",
-	"tr-filter --fields=name,argv --tree=1200 build.json",
+	"tr-filter --fields=name,argv --tree=1 build.json",
 	NULL,
 };
 
@@ -83,35 +94,27 @@ static const struct tr_tool tool = {
 	.libraries = libraries,
 };
 
-/* Where an expression came from, and that it may be a file's name that is in the wrong place. */
-static bool bad_expression(struct tr_cli *cli, const char *from, const char *text,
-			   const struct tr_expr_error *error)
+/* Where an expression came from; name: what may be a file's name in the wrong place, or NULL. */
+static bool bad_expression(struct tr_cli *cli, const char *from, struct tr_text text,
+			   const char *name, const struct tr_expr_error *error)
 {
 	if (!error->column)
 		return tr_cli_usage(cli, "out of memory");
-	if (text && access(text, F_OK) == 0)
-		return tr_cli_usage(cli,
-				    "%s, byte %zu: %s (a file is called '%s': the expression "
-				    "comes before the files)",
-				    from, error->column, error->text, text);
-	return tr_cli_usage(cli, "%s, byte %zu: %s", from, error->column, error->text);
+	if (name && access(name, F_OK) == 0)
+		return tr_cli_usage_at(cli, text, error->column,
+				       "%s, byte %zu: %s (a file is called '%s': the expression "
+				       "comes before the files)",
+				       from, error->column, error->text, name);
+	return tr_cli_usage_at(cli, text, error->column, "%s, byte %zu: %s", from, error->column,
+			       error->text);
 }
 
 /* A lone word is a kind, but no format has this one. */
 static bool is_unknown_kind(const struct tr_expr *expr)
 {
-	static const char known[] = " meta env envset exec fork exit signal comm sys line lost raw "
-				    "call enter leave section info block load unload loadaddr "
-				    "module unit ";
 	struct tr_text kind;
-	char word[32];
 
-	if (!tr_expr_lone_kind(expr, &kind))
-		return false;
-	if (kind.len + 3 > sizeof word)
-		return true;
-	snprintf(word, sizeof word, " %.*s ", (int)kind.len, kind.data);
-	return !strstr(known, word);
+	return tr_expr_lone_kind(expr, &kind) && !tr_is_known_kind(kind);
 }
 
 /* Such a kind is legal, but a file of that name says what was meant. */
@@ -161,12 +164,12 @@ static bool add_expression(struct tr_filter *filter, struct tr_text text, const 
 	struct tr_expr *expr = tr_expr_compile(text, &error);
 
 	if (!expr)
-		return bad_expression(filter->cli, from, name, &error);
+		return bad_expression(filter->cli, from, text, name, &error);
 	if (name && is_file_by_mistake(expr, name)) {
 		tr_expr_free(expr);
 		return tr_cli_usage(filter->cli,
-				    "no record is of kind '%s', but a file is called so: the "
-				    "expression comes before the files",
+				    "'%s' is a file, not a kind of record: the expression comes "
+				    "before the files",
 				    name);
 	}
 	return add_state(filter, expr);
@@ -201,9 +204,34 @@ static void add_expression_file(struct tr_filter *filter, const char *path)
 {
 	struct tr_buffer content = TR_BUFFER_INIT;
 
+	tr_cli_reads(filter->cli, tr_text_from(path));
 	if (read_file(filter, path, &content))
 		add_expression(filter, tr_buffer_text(&content), path, NULL);
 	tr_buffer_free(&content);
+}
+
+/* --since, --until: a test of the time. */
+static void add_bound(struct tr_filter *filter, const char *name, const char *operator)
+{
+	struct tr_cli *cli = filter->cli;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_expr_error error;
+	struct tr_expr *expr = NULL;
+
+	tr_buffer_put_text(&text, tr_text_from(operator));
+	tr_buffer_put_byte(&text, '"');
+	tr_string_escape(tr_text_from(cli->argument), &text);
+	tr_buffer_put_byte(&text, '"');
+	if (!text.failed)
+		expr = tr_expr_compile(tr_buffer_text(&text), &error);
+	if (expr)
+		add_state(filter, expr);
+	else if (text.failed || !error.column)
+		tr_filter_out_of_memory(filter);
+	else
+		tr_cli_usage(cli, "--%s: %s", name, error.text);
+	tr_buffer_free(&text);
+	filter->bounded = true;
 }
 
 static void set_fields(struct tr_filter *filter, const char *list)
@@ -213,7 +241,7 @@ static void set_fields(struct tr_filter *filter, const char *list)
 	tr_field_list_free(filter->fields);
 	filter->fields = tr_field_list_compile(tr_text_from(list), &error);
 	if (!filter->fields)
-		bad_expression(filter->cli, "--fields", NULL, &error);
+		bad_expression(filter->cli, "--fields", tr_text_from(list), NULL, &error);
 }
 
 static void set_option(struct tr_filter *filter, int option)
@@ -226,10 +254,18 @@ static void set_option(struct tr_filter *filter, int option)
 		filter->operand = cli->argument;
 		break;
 	case OPTION_EXPR:
+		filter->has_expression = true;
 		add_expression(filter, tr_text_from(cli->argument), "expression", cli->argument);
 		break;
 	case OPTION_EXPR_FILE:
+		filter->has_expression = true;
 		add_expression_file(filter, cli->argument);
+		break;
+	case OPTION_SINCE:
+		add_bound(filter, "since", "time >= ");
+		break;
+	case OPTION_UNTIL:
+		add_bound(filter, "until", "time <= ");
 		break;
 	case OPTION_CALLS:
 	case OPTION_FRAMES:
@@ -259,6 +295,11 @@ static void set_option(struct tr_filter *filter, int option)
 	case OPTION_RAW:
 		filter->raw = true;
 		break;
+	case OPTION_SIDE:
+		choice = tr_cli_choice(cli);
+		if (choice >= 0)
+			filter->side = (enum tr_field_side)choice;
+		break;
 	case OPTION_NUL:
 		filter->nul = true;
 		break;
@@ -280,14 +321,16 @@ static bool check_usage(struct tr_filter *filter)
 	if (cli->stop)
 		return false;
 	if (filter->count_only && filter->fields)
-		return tr_cli_usage(cli, "--count and --fields exclude each other");
-	if ((filter->raw || filter->nul) && !filter->fields)
-		return tr_cli_usage(cli, "--raw and --null need --fields");
+		return tr_cli_usage(cli, "--count cannot be combined with --fields");
+	if ((filter->raw || filter->nul || filter->side != TR_SIDE_BOTH) && !filter->fields)
+		return tr_cli_usage(cli, "--raw, --side and --null need --fields");
+	if (filter->fields)
+		tr_field_list_set_side(filter->fields, filter->side);
 	if (filter->rebases && filter->fields)
-		return tr_cli_usage(cli, "--rebase changes records: it does not go with --fields");
+		return tr_cli_usage(cli, "--rebase cannot be combined with --fields");
 	if (filter->merges &&
 	    (filter->count_only || filter->fields || filter->limited || filter->root ||
-	     filter->rebases || filter->no_context ||
+	     filter->rebases || filter->no_context || filter->bounded ||
 	     filter->definitions_mode != TR_DEFINITIONS_USED || tr_filter_has_sets(filter)))
 		return tr_cli_usage(cli, "--merge goes with -e, --expr-file and -v alone");
 	if (filter->merges && filter->invert && !filter->expr_count)
@@ -295,13 +338,22 @@ static bool check_usage(struct tr_filter *filter)
 	return true;
 }
 
+/*
+ * With --since or --until the first operand is a file if one of that name exists, or if the
+ * directory may not be searched; anything else is an expression.
+ */
+static bool is_file(const char *text)
+{
+	return strcmp(text, "-") == 0 || access(text, F_OK) == 0 || errno == EACCES;
+}
+
 /* The first operand is the expression, unless options say what to select. */
 static bool take_operand(struct tr_filter *filter)
 {
 	struct tr_cli *cli = filter->cli;
 	const char *text = filter->operand;
-	bool selects =
-		filter->expr_count || filter->root || filter->merges || tr_filter_has_sets(filter);
+	bool selects = filter->has_expression || filter->root || filter->merges ||
+		       tr_filter_has_sets(filter);
 
 	if (text && selects)
 		return tr_cli_usage(cli,
@@ -315,6 +367,8 @@ static bool take_operand(struct tr_filter *filter)
 				    cli->operands[0]);
 	if (selects)
 		return true;
+	if (!text && filter->bounded && (!cli->operand_count || is_file(cli->operands[0])))
+		return true;
 	if (!text && !cli->operand_count)
 		return tr_cli_usage(cli, "an expression is missing");
 	if (!text) {
@@ -322,7 +376,10 @@ static bool take_operand(struct tr_filter *filter)
 		cli->operands++;
 		cli->operand_count--;
 	}
-	return add_expression(filter, tr_text_from(text), "expression", text);
+	return add_expression(filter, tr_text_from(text),
+			      filter->bounded ? "expression (no file has this name)"
+					      : "expression",
+			      text);
 }
 
 static void free_filter(struct tr_filter *filter)
@@ -332,6 +389,7 @@ static void free_filter(struct tr_filter *filter)
 		tr_expr_free(filter->exprs[i]);
 	}
 	tr_expr_sieve_free(filter->sieve);
+	tr_computed_free(filter->computed);
 	free(filter->states);
 	free(filter->exprs);
 	tr_field_list_free(filter->fields);
@@ -351,7 +409,7 @@ static void free_filter(struct tr_filter *filter)
 int main(int argc, char **argv)
 {
 	struct tr_cli cli;
-	struct tr_filter filter = { .cli = &cli };
+	struct tr_filter filter = { .cli = &cli, .side = TR_SIDE_BOTH };
 	int option;
 
 	tr_cli_begin(&cli, &tool, argc, argv);
@@ -360,6 +418,8 @@ int main(int argc, char **argv)
 	if (check_usage(&filter) && take_operand(&filter)) {
 		tr_filter_name_kinds(&filter);
 		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
+		if (!tr_filter_begin_computed(&filter))
+			cli.stop = true;
 		if (!filter.merges)
 			tr_filter_make_sieve(&filter);
 		else if (!tr_filter_merge_begin(&filter))

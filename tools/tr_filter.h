@@ -8,6 +8,7 @@
 #include "core/spool.h"
 #include "expr/expr.h"
 #include "record/context.h"
+#include "view/computed.h"
 
 #include "cli.h"
 
@@ -72,7 +73,7 @@ struct tr_rebase {
 };
 
 /* A segment begins. False: memory is out. */
-bool tr_rebase_begin(struct tr_rebase *rebase, uint64_t max_spool);
+bool tr_rebase_begin(struct tr_rebase *rebase, const struct tr_limits *limits);
 void tr_rebase_free(struct tr_rebase *rebase);
 
 /* The exec record that came by last cannot be written yet. */
@@ -185,17 +186,25 @@ struct tr_filter {
 	struct tr_expr **exprs;
 	struct tr_expr_state **states;
 	size_t expr_count;
+	bool has_expression; /* -e or --expr-file */
+	bool bounded;	     /* --since or --until: the first operand may be a file */
 	bool invert, count_only, raw, nul;
+	enum tr_field_side side;
 	bool limited; /* -m */
 	uint64_t limit;
 	struct tr_field_list *fields;
 	const char *root; /* --tree */
+	bool found_root;  /* some record is of the tree */
 	struct tr_call_sets sets;
 	bool rebases; /* --rebase */
 	bool merges;  /* --merge */
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 	bool named[TR_CONTEXT_KINDS]; /* context kinds that an expression speaks of */
+	bool unknown_kinds;	      /* an expression names some: see tr_expr_saw_kind */
+	bool needs_start;	      /* an expression wants the time of the first record */
+	bool left_rest;		      /* of some file the rest was not read */
+	struct tr_computed *computed; /* NULL: nothing asks for computed fields */
 	struct tr_sieve *sieve;	      /* what columns tell; NULL: there is none */
 	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that the sieve lets through */
 
@@ -228,8 +237,16 @@ void tr_filter_run(struct tr_filter *filter);
 
 /* Finds out which context kinds the expressions name: those are plain from then on. */
 void tr_filter_name_kinds(struct tr_filter *filter);
+/* Prepares computed fields, if anything asks for one. */
+bool tr_filter_begin_computed(struct tr_filter *filter);
 /* Lets the reader leave out what surely is not selected, where nobody else has to see it. */
 void tr_filter_make_sieve(struct tr_filter *filter);
+
+/* What expressions have to know of every record that the sieve did not leave out. */
+void tr_filter_look_at(struct tr_filter *filter, const struct tr_record *record);
+
+/* At the end: fields, kinds and the task that are asked for and that no record has. */
+void tr_filter_note_unseen(struct tr_filter *filter);
 
 enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct tr_record *record);
 

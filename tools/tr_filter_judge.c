@@ -12,13 +12,108 @@ void tr_filter_name_kinds(struct tr_filter *filter)
 				filter->named[kind] = true;
 		}
 	}
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		filter->unknown_kinds |= tr_expr_names_unknown_kind(filter->states[i]);
+		filter->needs_start |= tr_expr_needs_start(filter->exprs[i]);
+	}
+}
+
+/* The time of the record, if that of the first record is wanted and no record had one. */
+static void set_start(struct tr_filter *filter, const struct tr_record *record)
+{
+	struct tr_buffer time = TR_BUFFER_INIT;
+
+	tr_cell_write(&record->time, &time);
+	filter->needs_start = false;
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		if (tr_expr_needs_start(filter->exprs[i]) &&
+		    !tr_expr_set_start(filter->exprs[i], tr_buffer_text(&time)))
+			filter->needs_start = true;
+	}
+	tr_buffer_free(&time);
+}
+
+void tr_filter_look_at(struct tr_filter *filter, const struct tr_record *record)
+{
+	if (filter->needs_start)
+		set_start(filter, record);
+	for (size_t i = 0; filter->unknown_kinds && i < filter->expr_count; i++)
+		tr_expr_saw_kind(filter->states[i], record->kind);
+}
+
+static void note_kinds(struct tr_filter *filter, const struct tr_expr_state *state)
+{
+	struct tr_unseen unseen;
+
+	for (size_t at = 0; tr_expr_next_unseen_kind(state, &at, &unseen);) {
+		int len = (int)unseen.name.len, other = (int)unseen.suggestion.len;
+		if (unseen.suggestion.data)
+			tr_cli_note(filter->cli, "no records of kind '%.*s'; did you mean %.*s?",
+				    len, unseen.name.data, other, unseen.suggestion.data);
+		else
+			tr_cli_note(filter->cli,
+				    "no records of kind '%.*s'; did you mean name == \"%.*s\"?",
+				    len, unseen.name.data, len, unseen.name.data);
+	}
+}
+
+void tr_filter_note_unseen(struct tr_filter *filter)
+{
+	struct tr_unseen unseen;
+	struct tr_error note;
+
+	if (filter->cli->stop)
+		return;
+	if (filter->root && !filter->found_root && !filter->left_rest)
+		tr_cli_note(filter->cli, "--tree: no record of task '%s'", filter->root);
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		if (!filter->left_rest)
+			note_kinds(filter, filter->states[i]);
+		for (size_t at = 0; tr_expr_next_unseen(filter->states[i], &at, &unseen);) {
+			tr_unseen_note(&unseen, "record that was tested", &note);
+			tr_cli_note(filter->cli, "%s", note.text);
+		}
+	}
+	for (size_t at = 0;
+	     filter->fields && tr_field_list_next_unseen(filter->fields, &at, &unseen);) {
+		tr_unseen_note(&unseen, "selected record", &note);
+		tr_cli_note(filter->cli, "--fields: %s", note.text);
+	}
+}
+
+static bool uses(const struct tr_filter *filter, const char *name)
+{
+	bool used = filter->fields && tr_field_list_uses(filter->fields, name);
+
+	for (size_t i = 0; i < filter->expr_count && !used; i++)
+		used = tr_expr_uses(filter->exprs[i], name);
+	return used;
+}
+
+bool tr_filter_begin_computed(struct tr_filter *filter)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++)
+		used |= uses(filter, tr_computed_names[i]);
+	if (!used)
+		return true;
+	filter->computed = tr_computed_new();
+	if (!filter->computed)
+		return tr_filter_out_of_memory(filter);
+	struct tr_computed_fields *fields = tr_computed_fields(filter->computed);
+	for (size_t i = 0; i < filter->expr_count; i++)
+		tr_expr_state_set_computed(filter->states[i], fields);
+	if (filter->fields)
+		tr_field_list_set_computed(filter->fields, fields);
+	return true;
 }
 
 void tr_filter_make_sieve(struct tr_filter *filter)
 {
 	size_t count = 0;
 
-	if (filter->invert || filter->root || filter->rebases || tr_filter_has_sets(filter))
+	if (filter->invert || filter->root || filter->computed || filter->rebases || tr_filter_has_sets(filter))
 		return;
 	filter->always[count++] = TR_TEXT("enter");
 	filter->always[count++] = TR_TEXT("leave");
@@ -26,7 +121,8 @@ void tr_filter_make_sieve(struct tr_filter *filter)
 		if (!filter->named[kind])
 			filter->always[count++] = tr_text_from(tr_context_kinds[kind]);
 	}
-	filter->sieve = tr_expr_sieve_new(filter->exprs, filter->expr_count, filter->always, count);
+	filter->sieve = tr_expr_sieve_new(filter->states, filter->expr_count, filter->always,
+					  count);
 	if (filter->sieve && !filter->limited && !filter->fields) {
 		filter->sieve->take = tr_filter_take;
 		filter->sieve->taker = filter;

@@ -37,14 +37,15 @@ static bool put(struct tr_filter *filter, struct tr_record *record)
 
 bool tr_filter_merge_line(struct tr_filter *filter, struct tr_record *record)
 {
-	bool block = record->type == TR_RECORD && tr_text_is(record->kind, "block");
+	bool selectable = record->type == TR_RECORD && (tr_text_is(record->kind, "block") ||
+							tr_text_is(record->kind, "unit"));
 
 	if (record->type == TR_TRAILER) {
 		if (tr_record_split(record, NULL) == TR_FATAL)
 			return tr_filter_out_of_memory(filter);
 		look_at_trailer(filter, record);
 	}
-	if (block) {
+	if (selectable) {
 		if (filter->expr_count &&
 		    tr_filter_judge(filter, record, NULL, false, true) != TR_MATCH_YES)
 			return !filter->cli->stop;

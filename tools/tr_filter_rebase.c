@@ -19,9 +19,10 @@ struct tr_held {
 	uint64_t source_line, source_offset;
 };
 
-bool tr_rebase_begin(struct tr_rebase *rebase, uint64_t max_spool)
+bool tr_rebase_begin(struct tr_rebase *rebase, const struct tr_limits *limits)
 {
-	struct tr_lineage_config config = { .max_spool = max_spool };
+	struct tr_lineage_config config = { .max_spool = limits->max_spool,
+					    .max_ratio = limits->max_ratio };
 
 	if (rebase->lineage)
 		return tr_lineage_begin(rebase->lineage);
@@ -53,7 +54,7 @@ static void tell_of_failure(struct tr_filter *filter, const struct tr_record *re
 	if (heir->telling == TR_TELLS_WHOLE)
 		return; /* it depends on nothing as it is */
 	tr_error_set(&err, TR_CAUSE_INPUT, "%s: this environment is not rebased",
-		     tr_heir_trouble(heir));
+		     tr_heir_trouble(filter->rebase.lineage, heir));
 	err.severity = TR_FLAW;
 	tr_cli_report_record(filter->cli, record, &err, false);
 }
@@ -66,6 +67,7 @@ static bool rebase_line(struct tr_filter *filter, const struct tr_record *record
 	const char *key;
 
 	tr_buffer_reset(&rebase->map);
+	tr_environments_may_write(tr_lineage_pool(rebase->lineage), line->len);
 	enum tr_status status =
 		tr_heir_tell(rebase->lineage, heir, TR_TELLS_TOP, &key, &rebase->map);
 	if (status == TR_FATAL)

@@ -26,7 +26,7 @@ static bool begin_segment(struct tr_filter *filter)
 	tr_filter_begin_frames(filter);
 	if ((filter->root && !tr_task_tree_begin(&filter->tree, tr_text_from(filter->root))) ||
 	    (filter->rebases &&
-	     !tr_rebase_begin(&filter->rebase, filter->cli->config.read.limits.max_spool)))
+	     !tr_rebase_begin(&filter->rebase, &filter->cli->config.read.limits)))
 		return tr_filter_out_of_memory(filter);
 	return true;
 }
@@ -141,9 +141,11 @@ static bool follow(struct tr_filter *filter, struct tr_record *record, enum tr_r
 		   bool *in_tree)
 {
 	*in_tree = true;
-	if (filter->root && sort != TR_SORT_CONTEXT &&
-	    !tr_task_tree_follow(&filter->tree, record, in_tree))
-		return tr_filter_out_of_memory(filter);
+	if (filter->root && sort != TR_SORT_CONTEXT) {
+		if (!tr_task_tree_follow(&filter->tree, record, in_tree))
+			return tr_filter_out_of_memory(filter);
+		filter->found_root |= *in_tree;
+	}
 	return !filter->rebases || tr_filter_follow_rebase(filter, record);
 }
 
@@ -154,6 +156,8 @@ static bool one_record(struct tr_filter *filter, struct tr_record *record)
 	filter->has_records = true;
 	if (record->chosen)
 		return keep(filter, record);
+	if (filter->needs_start || filter->unknown_kinds)
+		tr_filter_look_at(filter, record);
 	enum tr_record_sort sort = tr_filter_sort(filter, record);
 	if (!follow(filter, record, sort, &in_tree))
 		return false;
@@ -172,6 +176,8 @@ static bool one_record(struct tr_filter *filter, struct tr_record *record)
 
 static bool one_line(struct tr_filter *filter, struct tr_record *record)
 {
+	if (filter->computed && !tr_computed_follow(filter->computed, record))
+		return tr_filter_out_of_memory(filter);
 	if (filter->merge)
 		return tr_filter_merge_line(filter, record);
 	switch (record->type) {
@@ -222,10 +228,12 @@ static bool one_place(struct tr_filter *filter)
 		if (!one_line(filter, record))
 			return false;
 		if (is_done(filter)) {
+			filter->left_rest = true;
 			close_segment(filter);
 			return false;
 		}
 		if (tr_filter_has_sets(filter) && tr_filter_past_sets(filter)) {
+			filter->left_rest = true;
 			close_segment(filter);
 			return !filter->cli->stop;
 		}
@@ -249,4 +257,5 @@ void tr_filter_run(struct tr_filter *filter)
 	}
 	if (!filter->selected)
 		tr_cli_status(filter->cli, 1);
+	tr_filter_note_unseen(filter);
 }

@@ -22,6 +22,8 @@ bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text)
 	struct tr_error err;
 
 	*(frames ? &sets->has_frames : &sets->has_calls) = true;
+	for (const char *p = text; (p = strchr(p, '@')); p += strcspn(p, ","))
+		tr_cli_reads(filter->cli, (struct tr_text){ p + 1, strcspn(p + 1, ",") });
 	if (tr_call_set_add(frames ? &sets->frames : &sets->calls, tr_text_from(text), &err))
 		return true;
 	return tr_cli_usage(filter->cli, "%s: %s", frames ? "--frames" : "--calls", err.text);

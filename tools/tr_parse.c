@@ -192,13 +192,32 @@ static void list(struct tr_cli *cli, bool identify)
 {
 	struct tr_buffer line = TR_BUFFER_INIT;
 	struct tr_trace_place *place;
+	struct tr_record *record;
 
 	while (tr_cli_step(cli, &place)) {
 		put_line(cli, place, identify, &line);
+		/* archives may contain anything; a file of no known format is reported */
 		if (!place->format && !place->member)
-			tr_cli_status(cli, 2); /* archives hold other things too, and may */
+			tr_cli_next_here(cli, &record);
 	}
 	tr_buffer_free(&line);
+}
+
+/* Options that exclude each other. */
+static void check_pairs(struct tr_cli *cli, const bool *chosen)
+{
+	static const unsigned char pairs[][2] = {
+		{ LIST, IDENTIFY },	{ JOIN, EXACT },      { LINES, JOIN },
+		{ LINES, EXACT },	{ NO_BLOBS, BLOB_DIR }, { LIST, EXACT },
+		{ LIST, LINES },	{ LIST, JOIN },	      { LIST, NO_BLOBS },
+		{ LIST, BLOB_DIR },	{ IDENTIFY, EXACT },  { IDENTIFY, LINES },
+		{ IDENTIFY, JOIN },	{ IDENTIFY, NO_BLOBS }, { IDENTIFY, BLOB_DIR },
+	};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		if (chosen[pairs[i][0]] && chosen[pairs[i][1]])
+			tr_cli_usage(cli, "--%s cannot be combined with --%s",
+				     options[pairs[i][0] - 1].name, options[pairs[i][1] - 1].name);
 }
 
 int main(int argc, char **argv)
@@ -214,17 +233,7 @@ int main(int argc, char **argv)
 			blobs.path = cli.argument;
 	}
 	bool listing = chosen[LIST] || chosen[IDENTIFY];
-	if (chosen[LIST] && chosen[IDENTIFY])
-		tr_cli_usage(&cli, "--list and --identify exclude each other");
-	else if (chosen[JOIN] && chosen[EXACT])
-		tr_cli_usage(&cli, "--join and --exact exclude each other");
-	else if (chosen[LINES] && (chosen[JOIN] || chosen[EXACT]))
-		tr_cli_usage(&cli, "--lines excludes --join and --exact");
-	else if (listing && (chosen[EXACT] || chosen[LINES] || chosen[JOIN] || chosen[NO_BLOBS] ||
-			     chosen[BLOB_DIR]))
-		tr_cli_usage(&cli, "--list and --identify do not go with what is for records");
-	else if (chosen[NO_BLOBS] && chosen[BLOB_DIR])
-		tr_cli_usage(&cli, "--no-blobs and --blob-dir exclude each other");
+	check_pairs(&cli, chosen);
 	if (chosen[NO_BLOBS])
 		blobs = (struct tr_cli_blobs){ .wanted = true, .what = TR_BLOBS_LEAVE_OUT };
 	cli.config.read.exact = chosen[EXACT];
@@ -241,6 +250,6 @@ int main(int argc, char **argv)
 		else
 			parse(&cli, &blobs);
 	}
-	tr_blob_dir_close(blobs.dir);
+	tr_cli_blobs_close(&cli, &blobs);
 	return tr_cli_end(&cli);
 }

@@ -1,27 +1,33 @@
 /* tr-record: runs a command and writes what it did. */
+#define _GNU_SOURCE /* sigabbrev_np */
 #include "config.h"
 
+#include "cli.h"
 #include "tr_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "process/command.h"
 #include "process/path.h"
 
-enum { ONLY = 1, NO_RESPFILES, BACKEND };
+enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND };
 
 static const struct tr_option options[] = {
 	{ ONLY, 0, "only", "LIST",
 	  "keep only executions of these programs: names or patterns, separated by commas" },
 	{ NO_RESPFILES, 0, "no-respfiles", NULL,
 	  "do not put the content of response files into the records" },
+	{ NO_WAIT, 0, "no-wait", NULL,
+	  "do not wait for processes that go on after the command, such as servers" },
 	{ BACKEND, 0, "backend", "strace", "what watches the command" },
 	{ 0 },
 };
@@ -43,7 +49,7 @@ static const struct tr_tool tool = {
 	.examples = examples,
 	.format = &tr_format_strace,
 	.command = true,
-	.status = "the command's own; 2 where what it did could not be recorded.",
+	.status = "that of the command; 2 if it could not be recorded.",
 };
 
 struct recorder {
@@ -53,7 +59,9 @@ struct recorder {
 	bool respfiles;
 	uint64_t command; /* its number, 0 while it is not known */
 	bool ran, ended;  /* the command */
-	bool all_read;	  /* what strace said, to its end */
+	int status;	  /* how it ended, as wait has it */
+	struct tr_sanitized sanitized;
+	bool all_read; /* what strace said, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
 	uint64_t written; /* records of this segment */
@@ -172,8 +180,23 @@ static struct tr_setting *know_directory(struct tr_cli *cli, char *directory, si
 	return list;
 }
 
+/* How a process ended, from its exit record, as wait has it. */
+static int wait_status(struct tr_record *record)
+{
+	uint64_t code = tr_command_number(record, "status");
+	struct tr_field *field = tr_record_field(record, "signal");
+
+	for (int i = 1; field && i < NSIG; i++) {
+		const char *name = sigabbrev_np(i);
+		if (name && tr_text_starts(field->text, TR_TEXT("SIG")) &&
+		    tr_text_is((struct tr_text){ field->text.data + 3, field->text.len - 3 }, name))
+			return i;
+	}
+	return code <= UINT8_MAX ? (int)code << 8 : 0;
+}
+
 /* The first process of the log is the command. */
-static void watch_command(struct recorder *recorder, const struct tr_record *record)
+static void watch_command(struct recorder *recorder, struct tr_record *record)
 {
 	uint64_t pid;
 
@@ -189,8 +212,22 @@ static void watch_command(struct recorder *recorder, const struct tr_record *rec
 	if (!tr_text_is(record->kind, "exit"))
 		return;
 	recorder->ended = true;
-	if (!recorder->cli.quiet)
-		tr_capture_lingers();
+	recorder->status = wait_status(record);
+	tr_capture_lingers(&recorder->capture, recorder->cli.quiet);
+}
+
+/* Sanitizers fail where a program is watched, and their message does not say what to do. */
+static void watch_sanitizers(struct recorder *recorder, struct tr_record *record)
+{
+	struct tr_buffer path = TR_BUFFER_INIT;
+
+	if (tr_sanitized_failed(&recorder->sanitized, record, &path))
+		tr_cli_note(&recorder->cli,
+			    "%.*s failed: it is built with LeakSanitizer, which does not work in a "
+			    "program that is watched: set LSAN_OPTIONS=detect_leaks=0 in front of "
+			    "tr-record",
+			    (int)path.len, path.data);
+	tr_buffer_free(&path);
 }
 
 static void record(struct recorder *recorder)
@@ -203,13 +240,14 @@ static void record(struct recorder *recorder)
 	cli->operand_count = 0;
 	cli->config.format = &tr_format_strace;
 	if (dup2(recorder->capture.log, STDIN_FILENO) < 0)
-		tr_cli_fail(cli, "cannot read what strace says: %s", strerror(errno));
+		tr_cli_fail(cli, "cannot read the output of strace: %s", strerror(errno));
 	close(recorder->capture.log);
 	recorder->capture.log = STDIN_FILENO;
 	if (tr_cli_open(cli))
 		recorder->writer = tr_cli_writer(cli, &tr_format_trec);
 	while (recorder->writer && tr_cli_next(cli, &line)) {
 		watch_command(recorder, line);
+		watch_sanitizers(recorder, line);
 		if (is_wanted(recorder, line) && !put(recorder, line))
 			break;
 	}
@@ -226,8 +264,17 @@ static void record(struct recorder *recorder)
  */
 static int open_output(struct tr_cli *cli, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	static const char *const from_stdin[] = { "-" };
+	const struct tr_codec *codec;
+	struct stat st;
 
+	if (!tr_cli_name_codec(cli, false, &codec))
+		return -1;
+	/* the command may read it */
+	if (!tr_cli_inputs_open(cli, from_stdin, 1) ||
+	    (stat(path, &st) == 0 && tr_cli_refuses(cli, path, &st)))
+		return -1;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0)
 		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
 	return fd;
@@ -245,7 +292,10 @@ static bool is_emptied(int fd)
 static bool take_output(struct tr_cli *cli, int fd)
 {
 	const char *path = cli->output_path;
+	const struct tr_codec *codec;
 
+	if (!tr_cli_name_codec(cli, false, &codec))
+		return false;
 	if (fd >= 0 && (!is_emptied(fd) || dup2(fd, STDOUT_FILENO) < 0)) {
 		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
 		return false;
@@ -253,7 +303,7 @@ static bool take_output(struct tr_cli *cli, int fd)
 	if (fd >= 0)
 		close(fd);
 	cli->output_path = NULL;
-	bool good = tr_cli_output(cli, false);
+	bool good = tr_cli_output_on(cli, tr_cli_encoded(cli, tr_cli_sink(cli, false), codec));
 	cli->output_path = path; /* for messages */
 	return good;
 }
@@ -267,11 +317,13 @@ static void read_options(struct recorder *recorder)
 			recorder->only = cli->argument;
 		else if (id == NO_RESPFILES)
 			recorder->respfiles = false;
+		else if (id == NO_WAIT)
+			recorder->capture.no_wait = true;
 		else
 			tr_cli_choice(cli);
 	}
 	if (!cli->stop && !cli->operand_count)
-		tr_cli_usage(cli, "what is to be run?");
+		tr_cli_usage(cli, "no command given");
 }
 
 /* What strace's end says: as tr_capture_end, or false and why, where that is not the command's. */
@@ -299,6 +351,10 @@ static bool run(struct recorder *recorder, int *status)
 	struct tr_cli *cli = &recorder->cli;
 	const char *path = cli->output_path;
 	bool divert = !path || strcmp(path, "-") == 0;
+
+	/* before the command runs, and before the output is opened */
+	if (!tr_cli_log_open(cli))
+		return false;
 	int fd = divert ? -1 : open_output(cli, path);
 
 	if (!divert && fd < 0)
@@ -308,6 +364,10 @@ static bool run(struct recorder *recorder, int *status)
 	if (take_output(cli, fd))
 		record(recorder);
 	*status = tr_capture_end(&recorder->capture);
+	if (tr_capture_was_left()) {
+		tr_cli_note(cli, "processes that the command left behind are not recorded further");
+		*status = recorder->status;
+	}
 	return judge_end(recorder, status);
 }
 
@@ -320,6 +380,11 @@ int main(int argc, char **argv)
 	read_options(&recorder);
 	bool ran = !recorder.cli.stop && run(&recorder, &status);
 	tr_buffer_free(&recorder.line);
+	tr_sanitized_free(&recorder.sanitized);
+	if (ran && WIFSIGNALED(status))
+		recorder.cli.command_status = 128 + WTERMSIG(status);
+	else
+		recorder.cli.command_status = ran ? WEXITSTATUS(status) : status;
 	int trouble = tr_cli_end(&recorder.cli);
 	if (ran)
 		status = tr_capture_status(status);

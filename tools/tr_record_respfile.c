@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "process/command.h"
+#include "process/call.h"
 #include "process/respfile.h"
 #include "process/words.h"
 #include "record/literal.h"
@@ -32,7 +32,9 @@ static void add_file(struct gathering *g, struct tr_text name)
 {
 	struct tr_error err;
 
-	if (g->count == FILES || is_known(g, name))
+	/* names of the command's own descriptors would open files of this process */
+	if (tr_text_starts(name, TR_TEXT("/dev/")) || tr_text_starts(name, TR_TEXT("/proc/")) ||
+	    g->count == FILES || is_known(g, name))
 		return;
 	tr_error_clear(&err);
 	struct tr_text content = tr_respfile_content(name, false, g->source, g->arena, &err);
@@ -96,28 +98,53 @@ static const char *place_in(struct tr_record *record)
 	return end;
 }
 
+/* The command of a record if it is a tool that reads response files: curl's -d @FILE is none. */
+static bool is_build_tool(struct tr_record *record, struct tr_command *command)
+{
+	const struct tr_call_config config = { 0 };
+	struct tr_call call;
+	struct tr_error err;
+
+	if (tr_call_read(record, &config, &call, &err) != TR_OK || call.tool == TR_TOOL_NONE)
+		return false;
+	*command = call.command;
+	return true;
+}
+
+static void gather(struct gathering *g, const struct tr_command *command)
+{
+	size_t used = 1;
+
+	for (size_t i = 1; i < command->argc; i += used) {
+		used = 1;
+		struct tr_text name = tr_respfile_named(command->argv, command->argc, i,
+							&tr_respfile_usual, &used);
+		if (name.data)
+			add_file(g, name);
+	}
+	for (size_t i = 0; i < g->count; i++)
+		add_nested(g, g->contents[i]);
+}
+
 bool tr_record_respfiles(struct tr_record *record, struct tr_buffer *to)
 {
+	struct tr_file_roots everywhere = { 0 };
 	struct tr_command command;
 	struct tr_error err;
-	size_t used;
 
 	/* nearly no command line names one */
 	if (!record->line.data || !memmem(record->line.data, record->line.len, "\"@", 2) ||
-	    tr_command_read(record, &command, &err) != TR_OK)
+	    !is_build_tool(record, &command))
 		return false;
-	struct tr_respfile_source source = { command.directory, NULL, TR_QUOTING_GNU };
-	struct gathering g = { .source = &source, .arena = record->arena };
-	for (size_t i = 1; i < command.argc; i += used) {
-		used = 1;
-		struct tr_text name =
-			tr_respfile_named(command.argv, command.argc, i, &tr_respfile_usual, &used);
-		if (name.data)
-			add_file(&g, name);
-		used += !used;
+	/* the command has just read the file itself, with the rights of the same user */
+	if (!tr_file_roots_add(&everywhere, TR_TEXT("/"), &err)) {
+		to->failed |= err.cause == TR_CAUSE_MEMORY;
+		return false;
 	}
-	for (size_t i = 0; i < g.count; i++)
-		add_nested(&g, g.contents[i]);
+	struct tr_respfile_source source = { command.directory, NULL, &everywhere, TR_QUOTING_GNU };
+	struct gathering g = { .source = &source, .arena = record->arena };
+	gather(&g, &command);
+	tr_file_roots_free(&everywhere);
 	to->failed |= g.failed;
 	if (!g.count || g.failed)
 		return false;

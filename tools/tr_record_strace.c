@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "cli.h"
 #include "tr_record.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ enum {
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
 	LINGER = 5,		     /* seconds after which it is said what is waited for */
+	LEFT = 200 * 1000,	     /* microseconds that --no-wait gives processes to end */
 	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
 };
 
@@ -79,19 +82,81 @@ void tr_capture_command(pid_t pid)
 
 static void say_what_lingers(int signal_number)
 {
-	static const char words[] = "tr-record: the command has ended, processes that it left "
-				    "behind have not: they are waited for\n";
+	static const char words[] = "tr-record: the command has ended; waiting for the processes "
+				    "that it left running (Ctrl-C ends the wait)\n";
 
 	(void)signal_number;
 	(void)!write(STDERR_FILENO, words, sizeof words - 1);
 }
 
-void tr_capture_lingers(void)
+/* While processes are waited for that the command left behind: who watches them, and our log. */
+static volatile sig_atomic_t watching_supervisor, wait_ended;
+static int waited_log = -1, nothing = -1;
+
+/*
+ * Ctrl-C: the log is at its end for us. strace has to go on, for without it the calls of those
+ * processes fail, and a child takes what it still writes.
+ */
+static void end_wait(int signal_number)
+{
+	char rest[1 << 12];
+	int saved = errno;
+
+	(void)signal_number;
+	if (wait_ended)
+		return;
+	wait_ended = 1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		signal(SIGINT, SIG_IGN);
+		close(STDOUT_FILENO);
+		close(STDERR_FILENO);
+		for (ssize_t n;
+		     (n = read(waited_log, rest, sizeof rest)) > 0 || (n < 0 && errno == EINTR);)
+			;
+		_exit(0);
+	}
+	dup2(nothing, STDIN_FILENO);
+	errno = saved;
+}
+
+/* --no-wait: strace ends. It watches without a filter in the kernel, so nothing depends on it. */
+static void end_watch(int signal_number)
+{
+	int saved = errno;
+
+	(void)signal_number;
+	wait_ended = 1;
+	kill((pid_t)watching_supervisor, SIGUSR1);
+	errno = saved;
+}
+
+void tr_capture_lingers(const struct tr_capture *capture, bool quiet)
 {
 	struct sigaction action = { .sa_handler = say_what_lingers, .sa_flags = SA_RESTART };
+	struct sigaction interrupt = { .sa_handler = end_wait, .sa_flags = SA_RESTART };
 
+	if (capture->no_wait) {
+		const struct itimerval soon = { .it_value = { .tv_usec = LEFT } };
+		watching_supervisor = (sig_atomic_t)capture->supervisor;
+		action.sa_handler = end_watch;
+		sigaction(SIGALRM, &action, NULL);
+		setitimer(ITIMER_REAL, &soon, NULL);
+		return;
+	}
+	waited_log = fcntl(capture->log, F_DUPFD_CLOEXEC, 3);
+	nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (waited_log >= 0 && nothing >= 0)
+		sigaction(SIGINT, &interrupt, NULL);
+	if (quiet)
+		return;
 	sigaction(SIGALRM, &action, NULL);
 	alarm(LINGER);
+}
+
+bool tr_capture_was_left(void)
+{
+	return wait_ended;
 }
 
 static bool is_program(const char *path, bool *there)
@@ -204,6 +269,46 @@ static int ptrace_error(void)
 	return result;
 }
 
+/* Who traces this process: its number, and its name where that can be read. False: nobody. */
+static bool find_tracer(long *pid, char name[32])
+{
+	char line[128];
+	FILE *file = fopen("/proc/self/status", "re");
+
+	*pid = 0;
+	while (file && fgets(line, sizeof line, file) && !*pid)
+		(void)!sscanf(line, "TracerPid: %ld", pid);
+	if (file)
+		fclose(file);
+	if (!*pid)
+		return false;
+	snprintf(line, sizeof line, "/proc/%ld/comm", *pid);
+	file = fopen(line, "re");
+	if (!file || !fgets(name, 32, file))
+		snprintf(name, 32, "?");
+	if (file)
+		fclose(file);
+	name[strcspn(name, "\n")] = '\0';
+	return true;
+}
+
+static void report_ptrace(struct tr_cli *cli, int error)
+{
+	char name[32];
+	long tracer;
+
+	if (find_tracer(&tracer, name))
+		tr_cli_fail(cli,
+			    "process %ld (%s) traces tr-record already, and a process can have one "
+			    "tracer only: run tr-record outside of it",
+			    tracer, name);
+	else
+		tr_cli_fail(cli,
+			    "processes may not be watched here (ptrace: %s): a container needs "
+			    "the capability SYS_PTRACE, else see kernel.yama.ptrace_scope",
+			    strerror(error));
+}
+
 /* What cannot work is said before anything runs. path: of the program. */
 static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_MAX], int *status)
 {
@@ -216,10 +321,7 @@ static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_M
 	}
 	error = ptrace_error();
 	if (error) {
-		tr_cli_fail(cli,
-			    "processes may not be watched here (ptrace: %s): a container needs "
-			    "the capability SYS_PTRACE, else see kernel.yama.ptrace_scope",
-			    strerror(error));
+		report_ptrace(cli, error);
 		return false;
 	}
 	error = find_program(program, path);
@@ -237,7 +339,7 @@ struct start {
 	const char *const *command;
 	const char *script; /* NULL: the command is a program, else one for the shell */
 	bool divert;	    /* its standard output to standard error */
-	unsigned version;   /* of strace */
+	bool filter;	    /* the kernel selects the calls */
 };
 
 /* In the child that becomes strace. */
@@ -259,7 +361,7 @@ static void run_strace(const char *log, const struct start *start)
 		return;
 	for (; n < FIXED; n++)
 		argv[n] = fixed[n];
-	if (start->version >= SECCOMP_SINCE)
+	if (start->filter)
 		argv[n++] = "--seccomp-bpf";
 	argv[n++] = "-o";
 	argv[n++] = log;
@@ -286,6 +388,14 @@ static void end_as(int wait_status)
 	_exit(128 + WTERMSIG(wait_status));
 }
 
+static volatile sig_atomic_t strace_pid;
+
+static void kill_strace(int signal_number)
+{
+	(void)signal_number;
+	kill((pid_t)strace_pid, SIGKILL);
+}
+
 static void supervise(int log, const struct start *start)
 {
 	char path[64];
@@ -300,6 +410,8 @@ static void supervise(int log, const struct start *start)
 		_exit(TROUBLE);
 	}
 	if (pid > 0) {
+		strace_pid = (sig_atomic_t)pid;
+		signal(SIGUSR1, kill_strace);
 		mind_signals(SIG_IGN);
 		wait_for(pid, &status);
 	}
@@ -310,13 +422,13 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 		      bool divert, int *status)
 {
 	char path[PATH_MAX];
-	struct start start = { command, NULL, divert, 0 };
+	struct start start = { command, NULL, divert, false };
 	int ends[2];
 
 	if (!can_record(cli, command[0], path, status))
 		return false;
 	start.script = is_plain_script(path) ? path : NULL;
-	start.version = strace_version();
+	start.filter = !capture->no_wait && strace_version() >= SECCOMP_SINCE;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;
@@ -350,7 +462,8 @@ int tr_capture_end(struct tr_capture *capture)
 	do
 		n = read(capture->log, rest, sizeof rest);
 	while (n > 0 || (n < 0 && errno == EINTR));
-	wait_for(capture->supervisor, &status);
+	if (!wait_ended || capture->no_wait)
+		wait_for(capture->supervisor, &status);
 	alarm(0);
 	return status;
 }

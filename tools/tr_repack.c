@@ -5,12 +5,14 @@
 
 #include <stdlib.h>
 
+#define CODECS "none|gzip|xz|zstd|bzip2|lz4|snappy|brotli[=LEVEL]"
+
 enum { TO = 1, CODEC, JOBS, VERIFY, BLOB_DIR };
 
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
-	{ CODEC, 'z', "codec", "CODEC[=LEVEL]",
-	  "compress: none, gzip, xz, zstd ... (default: as the input file)" },
+	{ CODEC, 'z', "codec", CODECS,
+	  "compress with this codec (default: as the input file)" },
 	{ JOBS, 'j', "jobs", "N", "compress with N threads, where the codec can (default 1)" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
 	  "take blobs that tr-parse --blob-dir wrote to files from there" },
@@ -50,15 +52,6 @@ static const struct tr_tool tool = {
 
 /* Options. */
 
-static void set_target(struct repack *r)
-{
-	r->target = tr_format_by_name(tr_text_from(r->cli.argument));
-	if (!r->target)
-		tr_cli_usage(&r->cli, "unknown format '%s': see --list-formats", r->cli.argument);
-	else if (!(r->target->flags & TR_FORMAT_WRITES))
-		tr_cli_usage(&r->cli, "format '%s' cannot be written", r->cli.argument);
-}
-
 static void set_level(struct repack *r, const char *text)
 {
 	char *end;
@@ -71,6 +64,16 @@ static void set_level(struct repack *r, const char *text)
 			     r->codec->level_min, r->codec->level_max, r->codec->name);
 }
 
+static void unknown_codec(struct repack *r, struct tr_text name)
+{
+	struct tr_similar similar;
+
+	tr_similar_begin(&similar, name);
+	for (size_t i = 0; tr_codecs[i]; i++)
+		tr_similar_offer(&similar, tr_text_from(tr_codecs[i]->name));
+	tr_cli_unknown(&r->cli, "codec", name, &similar, ": -z takes " CODECS);
+}
+
 static void set_codec(struct repack *r)
 {
 	const char *argument = r->cli.argument, *equals = strchr(argument, '=');
@@ -80,7 +83,7 @@ static void set_codec(struct repack *r)
 	r->level = TR_REPACK_DEFAULT_LEVEL;
 	r->codec = tr_codec_by_name(name);
 	if (!r->codec && !tr_text_is(name, "none"))
-		tr_cli_usage(&r->cli, "unknown codec '%.*s'", (int)name.len, name.data);
+		unknown_codec(r, name);
 	else if (equals && (!r->codec || r->codec->level_max == 0))
 		tr_cli_usage(&r->cli, "codec %.*s has no levels", (int)name.len, name.data);
 	else if (equals)
@@ -93,7 +96,7 @@ static void set_option(struct repack *r, int id)
 
 	switch (id) {
 	case TO:
-		set_target(r);
+		r->target = tr_cli_format(&r->cli, true);
 		break;
 	case CODEC:
 		set_codec(r);
@@ -124,18 +127,6 @@ static void look_at_settings(struct repack *r)
 
 /* One file. */
 
-/* The name of -o says nothing of what is written, so where it says something else, tell. */
-static void compare_with_name(struct repack *r, const struct tr_codec *codec)
-{
-	const char *path = r->cli.output_path;
-	const struct tr_codec *named = path ? tr_codec_by_extension(tr_text_from(path)) : NULL;
-
-	if (named && !r->codec_given && (!codec || strcmp(named->name, codec->name) != 0))
-		tr_cli_note(&r->cli, "%s: what is written is %s%s: say -z %s", path,
-			    codec ? "in " : "not compressed", codec ? codec->name : "",
-			    named->name);
-}
-
 static bool open_file(struct repack *r, const struct tr_format *format,
 		      const struct tr_trace_place *place)
 {
@@ -147,8 +138,15 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 		r->cli.stop = true;
 		return false;
 	}
-	compare_with_name(r, codec);
 	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
+}
+
+/* Nothing was read, and -o has to be there. */
+static void open_empty(struct repack *r)
+{
+	const struct tr_codec *codec = r->codec_given ? r->codec : r->named;
+
+	tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
 }
 
 static void repack_file(struct repack *r)
@@ -162,14 +160,14 @@ static void repack_file(struct repack *r)
 		if (r->target)
 			repack_nothing(r, &nowhere, open_file);
 		else
-			tr_cli_output(&r->cli, false); /* -o has to be there */
+			open_empty(r);
 	}
 	repack_finish_writer(r);
 }
 
 int main(int argc, char **argv)
 {
-	struct repack r = { .level = TR_REPACK_DEFAULT_LEVEL, .threads = 1 };
+	struct repack r = { .level = TR_REPACK_DEFAULT_LEVEL, .threads = 1, .root = -1 };
 	struct tr_cli *cli = &r.cli;
 
 	tr_cli_begin(cli, &tool, argc, argv);
@@ -183,7 +181,9 @@ int main(int argc, char **argv)
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
 	bool directory = cli->output_path && repack_is_directory(cli->output_path);
 	cli->config.apart = archive || directory; /* each file becomes one */
-	if (tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
+	bool named =
+		directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
+	if (named && tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
 		if (directory)
 			repack_directory(&r);
 		else if (archive)
@@ -191,8 +191,8 @@ int main(int argc, char **argv)
 		else
 			repack_file(&r);
 	}
+	tr_cli_blobs_close(cli, &r.blobs);
 	int status = tr_cli_end(cli);
-	tr_blob_dir_close(r.blobs.dir);
 	verify_free(r.verify);
 	return status;
 }

@@ -18,6 +18,7 @@ struct repack {
 	const struct tr_format *target; /* -t; NULL: the one it came from */
 	const struct tr_codec *codec;	/* -z; NULL with codec_given: none */
 	bool codec_given;
+	const struct tr_codec *named; /* by the name of -o, where that is one file */
 	int level; /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;
@@ -29,11 +30,14 @@ struct repack {
 	const struct tr_format *format; /* NULL: nothing was written yet */
 	struct tr_writer *writer;	/* NULL: bytes are copied, or between two segments */
 	bool begun;			/* a header or a record of it was */
+	bool one;			/* the file cannot hold another trace */
+	bool log; /* the place is a log that traces are taken out of, whose name is not theirs */
 	struct tr_record *header;	/* of the segment that begins, where it has one */
 	bool cut_line;			/* what was copied last does not end in LF */
 	bool apart; /* each place, and each trace of a place, is an output of its own */
 	struct tr_archive_writer *archive;
 	const char *directory; /* NULL: none */
+	int root;	       /* of it; -1: not open */
 	struct tr_buffer path; /* of the file in it */
 	struct {
 		struct tr_map taken;
@@ -48,6 +52,10 @@ enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
 
 /* The bottom of the output: the file or stdout, and --verify over it. */
 struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive);
+
+/* Puts --verify over the sink of a file, which it owns. NULL: reported. */
+struct tr_sink *repack_checked(struct repack *r, struct tr_sink *sink, const struct tr_codec *outer,
+			       bool archive);
 
 /* Puts a codec, and what --verify needs, on top of a sink, which it owns. NULL: reported. */
 struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
@@ -91,6 +99,9 @@ void repack_directory(struct repack *r);
  */
 const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
 			       const struct tr_format *format, const struct tr_codec *codec);
+
+/* A place has become a member or file of this name. */
+bool repack_is_member(const struct repack *r, struct tr_text name);
 
 /* tr_repack_verify.c */
 struct verify *verify_new(void);

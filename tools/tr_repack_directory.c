@@ -1,56 +1,30 @@
 /*
  * -o DIR: what would become a member of an archive becomes a file below the
  * directory, which is made when the first is written. Each appears when it is
- * whole, and takes the place of one that was there.
+ * whole, and takes the place of one that was there. Below the directory no
+ * symbolic link is followed.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/directory.h"
 #include "tr_repack.h"
-
-static bool is_there(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 bool repack_is_directory(const char *path)
 {
 	size_t len = strlen(path);
+	struct stat st;
 
-	return (len && path[len - 1] == '/') || is_there(path);
+	return (len && path[len - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/*
- * Makes all directories that stand in path, where no file may stand and which is
- * none itself: an archive may have both a and a/b. False: errno says why.
- */
-static bool make_way(char *path)
-{
-	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-		bool wrong = made && !is_there(path);
-		*slash = '/';
-		if (wrong)
-			errno = ENOTDIR;
-		if (!made || wrong)
-			return false;
-	}
-	errno = EISDIR;
-	return !is_there(path);
-}
-
-/* The path of the file that the place becomes. NULL: reported. */
-static const char *file_path(struct repack *r, const struct tr_trace_place *place,
-			     const struct tr_format *format, const struct tr_codec *codec)
+/* The path of the file, for messages. False: memory is out. */
+static bool put_path(struct repack *r, const char *name)
 {
 	struct tr_buffer *path = &r->path;
-	const char *name = repack_member_name(r, place, format, codec);
-	struct tr_error err;
 
 	tr_buffer_reset(path);
 	tr_buffer_put_text(path, tr_text_from(r->directory));
@@ -58,14 +32,36 @@ static const char *file_path(struct repack *r, const struct tr_trace_place *plac
 		tr_buffer_put_byte(path, '/');
 	tr_buffer_put_text(path, tr_text_from(name));
 	tr_buffer_put_byte(path, '\0');
-	if (!name || path->failed)
-		tr_error_memory(&err);
-	else if (make_way(path->data))
-		return path->data;
+	return name && !path->failed;
+}
+
+/* A file that was written before is to be a directory on the way: an archive may have a and a/b. */
+static bool leads_through_file(const struct repack *r, const char *path)
+{
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+		if (repack_is_member(r, tr_text_span(path, slash)))
+			return true;
+	return false;
+}
+
+/* The directory of the file, and the last component of its name. -1: reported. */
+static int open_parent(struct repack *r, const char *path, const char **name)
+{
+	struct tr_error err, why = { .sys_errno = ENOTDIR };
+	int dir = -1;
+
+	if (r->root < 0)
+		r->root = tr_directory_open(r->directory, true, &why);
+	if (r->root >= 0 && !leads_through_file(r, path))
+		dir = tr_directory_below(r->root, path, name, &why);
+	if (dir >= 0)
+		return dir;
+	if (why.sys_errno)
+		tr_error_system(&err, why.sys_errno, "cannot create %s", r->path.data);
 	else
-		tr_error_system(&err, errno, "cannot create %s", path->data);
+		tr_error_set(&err, why.cause, "cannot create %s: %s", r->path.data, why.text);
 	tr_cli_report(&r->cli, &err);
-	return NULL;
+	return -1;
 }
 
 static bool open_below(struct repack *r, const struct tr_format *format,
@@ -75,11 +71,20 @@ static bool open_below(struct repack *r, const struct tr_format *format,
 
 	if (!repack_codec(r, format, place, &codec))
 		return false;
-	const char *path = file_path(r, place, format, codec);
-	if (!path)
+	const char *name = repack_member_name(r, place, format, codec);
+	if (!put_path(r, name)) {
+		struct tr_error err;
+		tr_error_memory(&err);
+		tr_cli_report(&r->cli, &err);
 		return false;
-	r->cli.output_path = path;
-	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
+	}
+	int dir = open_parent(r, name, &name);
+	if (dir < 0)
+		return false;
+	r->cli.output_path = r->path.data;
+	struct tr_sink *sink = repack_checked(r, tr_cli_sink_at(&r->cli, dir, name), NULL, false);
+	close(dir);
+	return tr_cli_output_on(&r->cli, repack_encoded(r, sink, codec));
 }
 
 void repack_directory(struct repack *r)
@@ -87,5 +92,7 @@ void repack_directory(struct repack *r)
 	r->directory = r->cli.output_path;
 	repack_apart(r, open_below);
 	r->cli.output_path = r->directory;
+	if (r->root >= 0)
+		close(r->root);
 	tr_buffer_free(&r->path);
 }

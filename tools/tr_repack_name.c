@@ -95,7 +95,8 @@ static struct origin find_origin(struct repack *r, const struct tr_trace_place *
 	if (name.len)
 		return (struct origin){ below(name), tr_format_by_name(header_text(r, "format")),
 					tr_codec_by_name(header_text(r, "container")), true };
-	return (struct origin){ below(tr_text_from(given)), place->format, place->codec, false };
+	return (struct origin){ below(tr_text_from(given)), r->log ? NULL : place->format,
+				place->codec, false };
 }
 
 static bool is_container(const struct tr_format *format, const struct tr_codec *codec)
@@ -137,6 +138,11 @@ struct used {
 static struct used *find(const struct repack *r, struct tr_text name)
 {
 	return tr_map_get(&r->names.taken, unpacked_as(name));
+}
+
+bool repack_is_member(const struct repack *r, struct tr_text name)
+{
+	return find(r, name) != NULL;
 }
 
 /* NULL: memory is out. */

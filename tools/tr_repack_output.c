@@ -15,8 +15,13 @@ static struct tr_sink *made(struct repack *r, struct tr_sink *sink, const struct
 struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive)
 {
 	bool binary = outer || archive || (r->format && (r->format->flags & TR_FORMAT_BINARY));
-	struct tr_sink *sink = tr_cli_sink(&r->cli, binary);
 
+	return repack_checked(r, tr_cli_sink(&r->cli, binary), outer, archive);
+}
+
+struct tr_sink *repack_checked(struct repack *r, struct tr_sink *sink, const struct tr_codec *outer,
+			       bool archive)
+{
 	if (sink && r->verify)
 		sink = made(r, verify_file(r->verify, sink, archive ? outer : NULL, archive), NULL);
 	return sink;
@@ -72,7 +77,9 @@ static const struct tr_codec *codec_by_default(const struct tr_format *format,
 bool repack_codec(struct repack *r, const struct tr_format *format,
 		  const struct tr_trace_place *place, const struct tr_codec **codec)
 {
-	*codec = r->codec_given ? r->codec : codec_by_default(format, place);
+	*codec = r->codec_given ? r->codec
+		 : r->named	? r->named
+				: codec_by_default(format, place);
 	if (!*codec)
 		return true;
 	if (usual(format, *codec)) {

@@ -51,12 +51,42 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 	return open(r, format, place);
 }
 
-/* The output is to be in this format: opens it, or sees that it is the same as before. */
-static bool settle(struct repack *r, const struct tr_format *format,
+/* The header is that of a further stream of one apitrace file, whose streams stay in one file. */
+static bool is_further_stream(const struct repack *r, const struct tr_format *format)
+{
+	return !r->apart && r->writer && r->header && format == r->format &&
+	       tr_record_field(r->header, "stream");
+}
+
+/* The place is a log with any number of traces in it, in a format whose files hold one. */
+static bool is_log(const struct repack *r, const struct tr_format *format,
+		   const struct tr_trace_place *place)
+{
+	return format->is_log && place->in &&
+	       format->is_log(place->in, &r->cli.config.read.settings);
+}
+
+/* The writer makes such a log. */
+static bool makes_log(const struct repack *r, const struct tr_format *format)
+{
+	return format->is_log && format->is_log(NULL, &r->cli.config.read.settings);
+}
+
+/*
+ * The output is to be in this format: opens it, or sees that it is the same as before.
+ * log: what comes goes into a file that can hold several.
+ */
+static bool settle(struct repack *r, const struct tr_format *format, bool log,
 		   const struct tr_trace_place *place, repack_open *open)
 {
-	if (r->begun && (r->format->flags & TR_FORMAT_ONE))
+	bool one = (format->flags & TR_FORMAT_ONE) && !log;
+
+	if (r->begun && r->format && (r->one || (one && r->format == format)) &&
+	    !is_further_stream(r, format)) {
+		r->one = one;
 		return one_more(r, format, place, open);
+	}
+	r->one = one;
 	if (r->format == format)
 		return true;
 	if (r->format) {
@@ -65,7 +95,10 @@ static bool settle(struct repack *r, const struct tr_format *format,
 		return false;
 	}
 	if (!(format->flags & TR_FORMAT_WRITES)) {
-		fail_here(r, "format '%s' can only be read: use -t FORMAT", format->name);
+		bool stream = place->format->flags & TR_FORMAT_STREAM;
+		fail_here(r, "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
+			  stream ? " (-t " : "", stream ? place->format->name : "",
+			  stream ? " keeps the stream)" : "");
 		return false;
 	}
 	r->format = format;
@@ -99,7 +132,7 @@ static const struct tr_format *format_of_header(struct repack *r, struct tr_reco
 	const struct tr_format *format = field ? tr_format_by_name(field->text) : NULL;
 
 	if (!field)
-		fail_here(r, "the stream does not say which format it came from: use -t FORMAT");
+		fail_here(r, "the stream does not name its format: use -t FORMAT");
 	else if (!format)
 		fail_here(r, "the stream came from the unknown format '%.*s': use -t FORMAT",
 			  (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
@@ -120,11 +153,11 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 	else if (!format) {
 		*skip = record->type == TR_COMMENT || record->type == TR_TRAILER;
 		if (!*skip)
-			fail_here(r, "the stream has no header that says which format it came "
-				     "from: use -t FORMAT");
+			fail_here(r, "the stream has no header that names its format: use -t "
+				     "FORMAT");
 		return *skip;
 	}
-	return format && settle(r, format, place, open);
+	return format && settle(r, format, makes_log(r, format), place, open);
 }
 
 static bool put(struct repack *r, struct tr_record *record)
@@ -160,10 +193,13 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 	const struct tr_format *format = place->format;
 	bool is_trace =
 		format && !(format->flags & TR_FORMAT_STREAM) && (format->flags & TR_FORMAT_READS);
-	bool same = is_trace && !r->by_records && (!r->target || r->target == format) &&
+	bool log = is_trace && is_log(r, format, place);
+	bool same = is_trace && !r->by_records &&
+		    (!r->target || (r->target == format && !log)) &&
 		    (r->apart || tr_cli_stands_alone(&r->cli, place));
 
-	if (same && settle(r, format, place, open))
+	r->log = log && !same;
+	if (same && settle(r, format, log, place, open))
 		copy(r, place);
 	else if (!same)
 		convert(r, place, open);
@@ -171,7 +207,7 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 
 void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open)
 {
-	if (settle(r, r->target, place, open))
+	if (settle(r, r->target, makes_log(r, r->target), place, open))
 		r->writer = tr_cli_writer(&r->cli, r->target);
 }
 

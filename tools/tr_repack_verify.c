@@ -217,11 +217,11 @@ static bool compare_archive(struct verify *verify, struct tr_input *in, struct t
 	return good;
 }
 
-static struct tr_input *open_back(const char *path, const struct tr_codec *outer,
+static struct tr_input *open_back(const struct tr_unfinished *file, const struct tr_codec *outer,
 				  struct tr_error *err)
 {
 	const struct tr_limits limits = own_limits();
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(file->dir, file->temporary, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd < 0) {
 		tr_error_system(err, errno, "--verify: cannot read back");
@@ -237,14 +237,14 @@ static struct tr_input *open_back(const char *path, const struct tr_codec *outer
 static bool check_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct file_check *check = (struct file_check *)sink;
-	const char *path = tr_sink_file_temporary(check->inner);
+	const struct tr_unfinished *file = tr_sink_file_unfinished(check->inner);
 	struct tr_input *in;
 
-	if (!path) {
+	if (!file) {
 		tr_error_set(err, TR_CAUSE_USAGE, "--verify needs a regular file");
 		return false;
 	}
-	if (!check->inner->flush(check->inner, err) || !(in = open_back(path, check->outer, err)))
+	if (!check->inner->flush(check->inner, err) || !(in = open_back(file, check->outer, err)))
 		return false;
 	bool good = check->archive ? compare_archive(check->verify, in, err)
 				   : compare(in, &check->verify->list[check->at], err);

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "core/buffer.h"
 #include "expr/expr.h"
+#include "view/computed.h"
 #include "view/stat.h"
 
 enum { BY = 1, TOP, JSON };
@@ -43,6 +44,7 @@ struct tool_stat {
 	struct tr_cli cli;
 	struct tr_stat_config config;
 	struct tr_field_list *fields; /* --by */
+	struct tr_computed *computed; /* NULL: --by asks for no computed field */
 	struct tr_join *join;	      /* a field may stand at the return of a call */
 	struct tr_stat *stat;
 	struct tr_buffer key, part;
@@ -96,7 +98,8 @@ static void choose_by(struct tool_stat *t)
 	t->config.table = TR_STAT_BY_KEY;
 	t->fields = tr_field_list_compile(tr_text_from(t->cli.argument), &error);
 	if (!t->fields)
-		tr_cli_usage(&t->cli, "--by: byte %zu: %s", error.column, error.text);
+		tr_cli_usage_at(&t->cli, tr_text_from(t->cli.argument), error.column,
+				"--by, byte %zu: %s", error.column, error.text);
 	else if (tr_field_list_count(t->fields) > TR_STAT_FIELDS)
 		tr_cli_usage(&t->cli, "--by: more than %d fields", TR_STAT_FIELDS);
 	else
@@ -154,6 +157,8 @@ static void count(struct tool_stat *t, struct tr_record *record)
 {
 	struct tr_text key = TR_STAT_NO_KEY;
 
+	if (t->computed && !tr_computed_follow(t->computed, record))
+		out_of_memory(&t->cli);
 	if (t->fields && record->type == TR_RECORD)
 		key = key_of(t, record);
 	if (!t->cli.stop && !tr_stat_put(t->stat, record, key))
@@ -185,6 +190,20 @@ static void put(struct tool_stat *t, struct tr_record *line)
 	}
 }
 
+static bool begin_computed(struct tool_stat *t)
+{
+	bool used = false;
+
+	for (size_t i = 0; t->fields && i < TR_COMPUTED_NAMES; i++)
+		used |= tr_field_list_uses(t->fields, tr_computed_names[i]);
+	if (!used)
+		return true;
+	t->computed = tr_computed_new();
+	if (t->computed)
+		tr_field_list_set_computed(t->fields, tr_computed_fields(t->computed));
+	return t->computed != NULL;
+}
+
 static void file_is_through(struct tool_stat *t, const struct tr_trace_place *place)
 {
 	struct tr_stat_file file = {
@@ -201,6 +220,19 @@ static void file_is_through(struct tool_stat *t, const struct tr_trace_place *pl
 		out_of_memory(&t->cli);
 }
 
+/* At the end: fields of --by that no record had. */
+static void note_unseen(struct tool_stat *t)
+{
+	struct tr_unseen unseen;
+	struct tr_error note;
+
+	for (size_t at = 0; !t->cli.stop && t->fields &&
+			    tr_field_list_next_unseen(t->fields, &at, &unseen);) {
+		tr_unseen_note(&unseen, "record", &note);
+		tr_cli_note(&t->cli, "--by: %s", note.text);
+	}
+}
+
 static void count_all(struct tool_stat *t)
 {
 	struct tr_trace_place *place;
@@ -215,6 +247,7 @@ static void count_all(struct tool_stat *t)
 	}
 	if (!t->cli.stop && !tr_stat_write(t->stat, t->cli.out))
 		out_of_memory(&t->cli);
+	note_unseen(t);
 }
 
 int main(int argc, char **argv)
@@ -227,13 +260,14 @@ int main(int argc, char **argv)
 		bool joins = t.fields && tr_field_list_needs_leave(t.fields);
 		t.stat = tr_stat_new(&t.config);
 		t.join = joins ? tr_join_new() : NULL;
-		if (t.stat && (!joins || t.join))
+		if (t.stat && (!joins || t.join) && begin_computed(&t))
 			count_all(&t);
 		else
 			out_of_memory(&t.cli);
 	}
 	tr_stat_free(t.stat);
 	tr_join_free(t.join);
+	tr_computed_free(t.computed);
 	tr_field_list_free(t.fields);
 	tr_buffer_free(&t.key);
 	tr_buffer_free(&t.part);

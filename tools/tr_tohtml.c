@@ -8,7 +8,7 @@
 enum { TITLE = 1, LIMIT };
 
 static const struct tr_option options[] = {
-	{ TITLE, 0, "title", "TEXT", "what the page is called (default: the names of the files)" },
+	{ TITLE, 0, "title", "TEXT", "title of the page (default: the names of the files)" },
 	{ LIMIT, 0, "limit", "N", "processes or calls on the page at most (default: 1000000)" },
 	{ 0 },
 };
@@ -37,7 +37,10 @@ struct tohtml {
 	struct tr_html_config config;
 	const char *title;
 	struct tr_buffer names; /* of the operands */
+	struct tr_unsupported_kinds unsupported;
 };
+
+static const char *const kinds[] = { "exec", "fork", "exit", "call", "enter", "leave", NULL };
 
 static void read_options(struct tohtml *t)
 {
@@ -74,6 +77,13 @@ static void put_all(struct tohtml *t, struct tr_html *html)
 		more = tr_cli_next(&t->cli, &record);
 		if (t->cli.stop)
 			return;
+		if (more && record->type == TR_RECORD && !t->unsupported.supported)
+			tr_unsupported_look(&t->unsupported, kinds, record->kind);
+		if (!more && tr_unsupported_all(&t->unsupported)) {
+			tr_cli_nothing_shown(&t->cli, &t->unsupported, "processes or API calls",
+					     NULL);
+			return;
+		}
 		if (tr_html_put(html, more ? record : NULL, &err) != TR_OK) {
 			tr_cli_abort(&t->cli, &err);
 			return;

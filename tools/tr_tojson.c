@@ -5,7 +5,7 @@
 #include "view/chrome.h"
 #include "view/json_records.h"
 
-enum { AS = 1, TYPED, PRETTY };
+enum { AS = 1, TYPED, PRETTY, COMPUTED };
 
 static const struct tr_option options[] = {
 	{ AS, 0, "as", "records|array|chrome|klocwork|compdb|buildspec|bear",
@@ -15,12 +15,14 @@ static const struct tr_option options[] = {
 	{ TYPED, 0, "typed", NULL,
 	  "one array per line, which tr-parse -f json reads back as the very same stream" },
 	{ PRETTY, 0, "pretty", NULL, "indent records and array" },
+	{ COMPUTED, 0, "computed", NULL,
+	  "add computed fields (see tr-filter(1)): frame, end, duration, source, output" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
 	"the compiler calls of a build, one argument a line",
-	"tr-filter 'exec and basename(name) == \"gcc\"' build.json | tr-tojson | jq -r '.argv[]'",
+	"tr-filter 'exec and basename(name) == \"gcc\"' build.json | tr-tojson | jq -r '.argv[]?'",
 	"the records as one array",
 	"tr-tojson --as=array --pretty build.json > records.json",
 	"what ran when, for ui.perfetto.dev",
@@ -58,7 +60,7 @@ static bool choose(struct tr_cli *cli, struct form *form, const char *name)
 		return true;
 	const struct tr_format *format = tr_format_by_name(text);
 	if (!format || !(format->flags & TR_FORMAT_JSON))
-		return tr_cli_usage(cli, "no form of JSON: %s", name);
+		return tr_cli_usage(cli, "--as takes %s, not '%s'", options[0].argument, name);
 	if (!(format->flags & TR_FORMAT_WRITES))
 		return tr_cli_usage(cli, "format %s cannot be written", name);
 	form->format = format;
@@ -72,13 +74,16 @@ static void read_options(struct tr_cli *cli, struct form *form)
 			return;
 		form->typed |= id == TYPED;
 		form->view.pretty |= id == PRETTY;
+		form->view.computed |= id == COMPUTED;
 	}
 	if (cli->stop)
 		return;
 	if (form->typed && form->as)
-		tr_cli_usage(cli, "--typed is a form of its own: it does not go with --as");
+		tr_cli_usage(cli, "--typed cannot be combined with --as");
 	else if (form->view.pretty && (form->typed || form->format || form->chrome))
-		tr_cli_usage(cli, "--pretty goes with --as=records and --as=array only");
+		tr_cli_usage(cli, "--pretty needs --as=records or --as=array");
+	else if (form->view.computed && (form->typed || form->format || form->chrome))
+		tr_cli_usage(cli, "--computed needs --as=records or --as=array");
 	if (form->typed)
 		form->format = &tr_format_json;
 }

@@ -35,6 +35,16 @@ static const char *const examples[] = {
 	NULL,
 };
 
+/* What apitrace dump has as options. */
+static const char *const hints[] = {
+	"v",	    "-O verbose=yes",	    "verbose", "-O verbose=yes",
+	"calls",    "tr-filter --calls",    "frames",  "tr-filter --frames",
+	"grep",	    "-O grep=REGEX",	    "color",   "-O color=yes",
+	"call-nos", "-O call-nos=yes",	    "thread-ids", "-O thread-ids=yes",
+	"blobs",    "-O blobs=DIR",	    "multiline",  "-O multiline=yes",
+	"arg-names", "-O arg-names=yes",    NULL,
+};
+
 static const struct tr_tool tool = {
 	.name = "tr-totext",
 	.usage = "[OPTION...] [--style=STYLE] [FILE...]",
@@ -42,6 +52,7 @@ static const struct tr_tool tool = {
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.settings = tr_totext_settings,
+	.hints = hints,
 	.examples = examples,
 };
 
@@ -61,6 +72,8 @@ struct totext {
 	void *view;		     /* of style; NULL: not made yet */
 	struct tr_call_taker *taker; /* of view; NULL: it has none */
 	bool any;		     /* a record came that a view was asked to show */
+	struct tr_unsupported_kinds unsupported;
+	const struct tr_style *missed; /* that was to show the first of these */
 };
 
 static const struct tr_style *style_of_format(struct tr_text format)
@@ -109,11 +122,11 @@ static void no_style(struct totext *t, const struct tr_record *record, struct tr
 
 	if (format.data)
 		tr_error_set(&err, TR_CAUSE_USAGE,
-			     "format %.*s has no style of its own: say --style", (int)format.len,
+			     "format %.*s has no style of its own: use --style", (int)format.len,
 			     format.data);
 	else
 		tr_error_set(&err, TR_CAUSE_USAGE,
-			     "records of kind %.*s have no style of their own: say --style",
+			     "records of kind %.*s have no style of their own: use --style",
 			     (int)record->kind.len, record->kind.data);
 	tr_cli_report_record(&t->cli, record, &err, false);
 }
@@ -171,12 +184,33 @@ static void put(struct totext *t, struct tr_record *record)
 
 	if (!t->view) {
 		t->view = view_of(t, t->style);
-		t->taker = t->view && t->style->taker ? t->style->taker(t->view) : NULL;
+		t->taker = NULL;
 	}
 	t->any = t->any || record->type == TR_RECORD;
+	if (record->type == TR_RECORD && !t->unsupported.supported &&
+	    !tr_unsupported_look(&t->unsupported, t->style->kinds, record->kind) && !t->missed)
+		t->missed = t->style;
+	/* what the view takes by itself does not come here */
+	if (!t->taker && t->unsupported.supported && t->view && t->style->taker)
+		t->taker = t->style->taker(t->view);
 	enum tr_status status = t->view ? t->style->put(t->view, record, &err) : TR_OK;
 	if (status != TR_OK)
 		trouble(t, status, record, &err);
+}
+
+/* The first style that shows what came; NULL: none does. */
+static const char *other_style(const struct totext *t)
+{
+	struct tr_unsupported_kinds ignored = { 0 };
+
+	for (size_t i = 0; i < STYLES; i++) {
+		for (size_t k = 0; k < t->unsupported.count; k++) {
+			if (tr_unsupported_look(&ignored, styles[i]->kinds,
+						tr_text_from(t->unsupported.kinds[k].kind)))
+				return styles[i]->name;
+		}
+	}
+	return NULL;
 }
 
 static void show(struct totext *t)
@@ -196,6 +230,10 @@ static void show(struct totext *t)
 		if (!t->chosen && record->type == TR_TRAILER)
 			t->known = false;
 	}
+	if (!t->cli.stop && tr_unsupported_all(&t->unsupported)) {
+		tr_cli_nothing_shown(&t->cli, &t->unsupported, t->missed->shows, other_style(t));
+		return;
+	}
 	for (size_t i = 0; i < STYLES && !t->cli.stop; i++) {
 		enum tr_status status =
 			t->views[i] ? styles[i]->put(t->views[i], NULL, &err) : TR_OK;
@@ -206,7 +244,7 @@ static void show(struct totext *t)
 	bool wrong = t->chosen && t->any &&
 		     !tr_setting_get(&t->cli.config.read.settings, "grep", NULL).data;
 	if (wrong && !t->cli.stop && tr_output_count(t->cli.out) == 0)
-		tr_cli_note(&t->cli, "there is nothing that style %s shows", t->chosen->name);
+		tr_cli_note(&t->cli, "--style=%s shows nothing of this input", t->chosen->name);
 }
 
 static void choose(struct totext *t)

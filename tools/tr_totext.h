@@ -7,6 +7,8 @@
 struct tr_style {
 	const char *name;
 	const char *const *formats; /* whose default it is; NULL-terminated */
+	const char *shows;	    /* "API calls": what its records are, for messages */
+	const char *const *kinds;   /* of records that it shows; NULL-terminated */
 
 	/* As cli's settings have it, on cli->out. NULL: it is reported, and cli->stop is set. */
 	void *(*create)(struct tr_cli *cli);

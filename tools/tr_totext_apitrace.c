@@ -4,7 +4,9 @@
 #include "tr_totext.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "core/directory.h"
 #include "expr/regex.h"
 #include "view/apitrace_text.h"
 
@@ -14,13 +16,27 @@ struct style {
 	struct tr_regex *regex;
 	struct tr_regex_scratch *scratch;
 	struct tr_text folder; /* for blobs; data NULL: they are not kept */
+	int root;	       /* it, once a blob was kept; -1 before */
+	struct tr_file_group files;
 	struct tr_buffer path;
 };
+
+/* Gives the files of blobs their names. */
+static void complete_files(struct style *style)
+{
+	struct tr_error err;
+
+	while (tr_file_group_complete(&style->files, &err) != TR_END)
+		tr_cli_report(style->cli, &err);
+}
 
 static void destroy(void *view)
 {
 	struct style *style = view;
 
+	complete_files(style);
+	if (style->root >= 0)
+		close(style->root);
 	tr_apitrace_text_free(style->text);
 	tr_regex_free(style->regex);
 	tr_regex_scratch_free(style->scratch);
@@ -54,15 +70,25 @@ static bool matches(void *context, struct tr_text function)
 	case TR_REGEX_LIMIT:
 		break;
 	}
-	tr_error_set(&err, TR_CAUSE_LIMIT, "grep takes too long on a name of %zu bytes",
+	tr_error_set(&err, TR_CAUSE_LIMIT, "-O grep takes too long on a name of %zu bytes",
 		     function.len);
 	tr_cli_report(style->cli, &err);
 	return false;
 }
 
-static bool write_file(const char *path, struct tr_text bytes, struct tr_error *err)
+/* name: the end of path, below the folder, which is created where it is missing. */
+static bool write_file(struct style *style, const char *path, const char *name,
+		       struct tr_text bytes, struct tr_error *err)
 {
-	struct tr_sink *sink = tr_sink_file(path, err);
+	const char *folder = style->folder.data;
+
+	if (style->root < 0)
+		style->root = tr_directory_open(folder, true, err);
+	if (style->root < 0)
+		return false;
+	if (tr_file_group_is_full(&style->files))
+		complete_files(style);
+	struct tr_sink *sink = tr_sink_file_at(style->root, name, path, &style->files, err);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
 
 	if (!out) {
@@ -87,6 +113,7 @@ static bool keep_blob(void *context, struct tr_text call, unsigned number, struc
 		tr_buffer_put_text(path, style->folder);
 		tr_buffer_put_byte(path, '/');
 	}
+	size_t name_at = path->len;
 	tr_buffer_put_literal(path, "blob_call");
 	tr_buffer_put_text(path, call);
 	if (number) {
@@ -99,7 +126,7 @@ static bool keep_blob(void *context, struct tr_text call, unsigned number, struc
 		return false;
 	}
 	tr_buffer_put(name, path->data, path->len - 1);
-	if (write_file(path->data, bytes, &err))
+	if (write_file(style, path->data, path->data + name_at, bytes, &err))
 		return true;
 	tr_cli_report(style->cli, &err);
 	return false;
@@ -160,6 +187,7 @@ static void *create(struct tr_cli *cli)
 	if (!style)
 		return out_of_memory(cli);
 	style->cli = cli;
+	style->root = -1;
 	if (set_up(style))
 		return style;
 	destroy(style);
@@ -183,6 +211,8 @@ static struct tr_call_taker *taker(void *view)
 const struct tr_style tr_style_apitrace = {
 	.name = "apitrace",
 	.formats = (const char *const[]){ "apitrace", NULL },
+	.shows = "API calls",
+	.kinds = (const char *const[]){ "call", "enter", "leave", NULL },
 	.create = create,
 	.put = put,
 	.free = destroy,

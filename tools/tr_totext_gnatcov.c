@@ -44,10 +44,14 @@ static void free_view(void *view)
 
 static const char *const formats[] = { "gnatcov", NULL };
 static const char *const none[] = { NULL };
+static const char shows[] = "executed blocks";
+static const char *const kinds[] = { "block", NULL };
 
 const struct tr_style tr_style_gnatcov = {
 	.name = "gnatcov",
 	.formats = formats,
+	.shows = shows,
+	.kinds = kinds,
 	.create = create_dump,
 	.put = put,
 	.free = free_view,
@@ -55,6 +59,8 @@ const struct tr_style tr_style_gnatcov = {
 const struct tr_style tr_style_gnatcov_raw = {
 	.name = "gnatcov-raw",
 	.formats = none,
+	.shows = shows,
+	.kinds = kinds,
 	.create = create_raw,
 	.put = put,
 	.free = free_view,
@@ -62,6 +68,8 @@ const struct tr_style tr_style_gnatcov_raw = {
 const struct tr_style tr_style_gnatcov_base = {
 	.name = "gnatcov-base",
 	.formats = none,
+	.shows = shows,
+	.kinds = kinds,
 	.create = create_base,
 	.put = put,
 	.free = free_view,

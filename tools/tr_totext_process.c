@@ -95,7 +95,8 @@ static void *create_script(struct tr_cli *cli)
 {
 	struct tr_text nested = tr_setting_get(&cli->config.read.settings, "nested", "no");
 	struct tr_script_text_config config = { .nested = tr_text_is(nested, "yes"),
-						.max_spool = cli->config.read.limits.max_spool };
+						.max_spool = cli->config.read.limits.max_spool,
+						.max_ratio = cli->config.read.limits.max_ratio };
 	void *script = tr_script_text_new(&config, cli->out);
 
 	return script ? script : out_of_memory(cli);
@@ -114,10 +115,13 @@ static void free_script(void *view)
 static const char *const none[] = { NULL };
 static const char *const formats[] = { "klocwork", "strace",	"bear", "etrace",
 				       "compdb",   "buildspec", NULL };
+static const char *const kinds[] = { "exec", "fork", "exit", NULL };
 
 const struct tr_style tr_style_tree = {
 	.name = "tree",
 	.formats = formats,
+	.shows = "processes",
+	.kinds = kinds,
 	.create = create_tree,
 	.put = put_tree,
 	.free = free_tree,
@@ -125,6 +129,8 @@ const struct tr_style tr_style_tree = {
 const struct tr_style tr_style_dot = {
 	.name = "dot",
 	.formats = none,
+	.shows = "processes",
+	.kinds = kinds,
 	.create = create_dot,
 	.put = put_dot,
 	.free = free_dot,
@@ -132,6 +138,8 @@ const struct tr_style tr_style_dot = {
 const struct tr_style tr_style_script = {
 	.name = "script",
 	.formats = none,
+	.shows = "commands",
+	.kinds = (const char *const[]){ "exec", NULL },
 	.create = create_script,
 	.put = put_script,
 	.free = free_script,

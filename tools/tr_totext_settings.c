@@ -13,7 +13,7 @@ const struct tr_format_option tr_totext_settings[] = {
 	{ "lines", "utf8|ascii", false, true,
 	  "tree: what its lines are drawn with (default utf8)" },
 	{ "multiline", "yes|no", false, true,
-	  "backtraces, empty lines behind frames, and line feeds as they are (default yes)" },
+	  "backtraces, empty lines after frames, and line feeds as they are (default yes)" },
 	{ "nested", "yes|no", false, true,
 	  "script: also what another command of the script starts itself (default no)" },
 	{ "octal", "apitrace|fixed", false, true,

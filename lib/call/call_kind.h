@@ -6,6 +6,8 @@
 #ifndef TR_CALL_CALL_KIND_H
 #define TR_CALL_CALL_KIND_H
 
+#include <stdbool.h>
+
 #include "core/text.h"
 
 enum {
@@ -21,5 +23,8 @@ enum {
  * that returned GL_NO_ERROR is verbose too.
  */
 unsigned tr_call_kinds(struct tr_text name);
+
+/* call_plain.c: True if the function has no side effects: apitrace shows its name without bold. */
+bool tr_call_is_plain(struct tr_text name);
 
 #endif

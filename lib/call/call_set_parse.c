@@ -143,7 +143,7 @@ static bool read_class(struct scan *s, unsigned *kinds)
 			return true;
 		}
 	}
-	return fail(s, at, "frame, rendertarget, fbo, render or draw is wanted, not ", word);
+	return fail(s, at, "numbers such as 10-19 or a class (frame, rendertarget, fbo, render, draw) expected, not ", word);
 }
 
 /* N, N-, N-M or *; peek is a digit or a star. */
@@ -170,7 +170,7 @@ static bool read_filter(struct scan *s, struct tr_call_range *range)
 	if (is_letter(peek(s)))
 		return read_class(s, &range->kinds);
 	if (!is_digit(peek(s)))
-		return fail(s, at, "a number or a class of calls is wanted behind '/'", "");
+		return fail(s, at, "a number or a class of calls expected after '/'", "");
 	return read_number(s, &range->step) &&
 	       (range->step > 0 || fail(s, at, "no step can be 0", ""));
 }
@@ -206,7 +206,7 @@ static bool read_file_item(struct scan *s)
 	struct tr_text name = tr_text_span(s->pos, comma ? comma : s->end);
 
 	if (!name.len)
-		return fail(s, column(s), "the name of a file is wanted behind '@'", "");
+		return fail(s, column(s), "file name expected after '@'", "");
 	char *path = strndup(name.data, name.len);
 	if (!path)
 		return out_of_memory(s);
@@ -230,7 +230,7 @@ static bool read_item(struct scan *s)
 		if (!read_class(s, &range.kinds))
 			return false;
 	} else if (!is_digit(c) && c != '*') {
-		return fail(s, column(s), "a number, '*' or a class of calls is wanted", "");
+		return fail(s, column(s), "a number, '*' or a class of calls expected", "");
 	} else if (!read_range(s, &range) || (eat(s, '/') && !read_filter(s, &range))) {
 		return false;
 	}

@@ -4,6 +4,7 @@
 
 #include "core/archive.h"
 #include "core/codec_stream.h"
+#include "core/wire.h"
 
 /* A tar header: the name first, the mode behind it. */
 enum {
@@ -158,4 +159,52 @@ bool tr_zip_find_member(struct tr_input *in)
 			return true;
 	}
 	return false;
+}
+
+/* Skips n bytes, however few of them the window holds. */
+static bool skip(struct tr_input *in, uint64_t n)
+{
+	while (n && tr_input_more(in, 1)) {
+		size_t part = tr_input_available(in);
+		if (part > n)
+			part = (size_t)n;
+		tr_input_skip(in, part);
+		n -= part;
+	}
+	return n == 0;
+}
+
+int tr_zip_skip_directory(struct tr_input *in)
+{
+	/* the parts of the directory, each with fields that say how much follows it */
+	static const struct {
+		struct tr_text magic;
+		unsigned size, lengths[3], wide_length;
+	} parts[] = {
+		{ { "PK\001\002", 4 }, 46, { 28, 30, 32 }, 0 }, /* a member */
+		{ { "PK\006\006", 4 }, 12, { 0 }, 4 },		/* the zip64 end, and where it is */
+		{ { "PK\006\007", 4 }, 20, { 0 }, 0 },
+		{ { "PK\005\006", 4 }, 22, { 20 }, 0 }, /* the end */
+	};
+	enum { PARTS = sizeof parts / sizeof *parts, END = PARTS - 1, COUNT_AT = 10 };
+
+	for (;;) {
+		size_t i = 0;
+		if (!tr_input_more(in, parts[END].size))
+			return -1; /* every directory ends in one of that size */
+		while (i < PARTS && memcmp(in->pos, parts[i].magic.data, 4) != 0)
+			i++;
+		if (i == PARTS || !tr_input_more(in, parts[i].size))
+			return -1;
+		uint64_t n = parts[i].size;
+		for (unsigned j = 0; j < 3 && parts[i].lengths[j]; j++)
+			n += tr_wire_u16(in->pos + parts[i].lengths[j], false);
+		if (parts[i].wide_length)
+			n += tr_wire_u64(in->pos + parts[i].wide_length, false);
+		int count = tr_wire_u16(in->pos + COUNT_AT, false);
+		if (!skip(in, n))
+			return -1;
+		if (i == END)
+			return count;
+	}
 }

@@ -7,6 +7,7 @@
 #include "core/archive_magic.h"
 #include "core/codec_stream.h"
 #include "core/packer.h"
+#include "core/wire.h"
 
 struct tr_archive {
 	const char *format;
@@ -18,6 +19,8 @@ struct tr_archive {
 	uint64_t made; /* bytes of members, for the ratio */
 	bool stopped;  /* beyond that limit: even skipping a member may mean to unpack it */
 	bool lost;     /* the unpacker gave up: look for the next member first */
+	bool any_lost; /* at some time, in this archive */
+	uint64_t seen; /* things in it that the unpacker stepped to */
 };
 
 /* One member's bytes. */
@@ -44,6 +47,24 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 	return !in->damaged;
 }
 
+/* At the start of an archive of that format. False: err is filled. */
+static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
+{
+	bool seeks = strcmp(format, "7z") == 0;
+	archive->format = format;
+	archive->any_lost = false;
+	archive->seen = 0;
+	if (seeks)
+		archive->spool = tr_spool_new(archive->limits.max_spool);
+	if (archive->spool && !spool_all(archive, err))
+		return false;
+	if (!seeks || archive->spool)
+		archive->unpacker = tr_unpacker_new(format, archive->in, archive->spool, err);
+	else
+		tr_error_memory(err);
+	return archive->unpacker != NULL;
+}
+
 struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *limits,
 				   struct tr_error *err)
 {
@@ -58,23 +79,11 @@ struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *
 		free(archive);
 		return NULL;
 	}
-	*archive = (struct tr_archive){ .format = format, .in = in, .limits = *limits };
-	bool seeks = strcmp(format, "7z") == 0;
-	if (seeks)
-		archive->spool = tr_spool_new(limits->max_spool);
-	if (archive->spool && !spool_all(archive, err)) {
-		tr_archive_free(archive);
-		return NULL;
-	}
-	if (!seeks || archive->spool)
-		archive->unpacker = tr_unpacker_new(format, in, archive->spool, err);
-	else
-		tr_error_memory(err);
-	if (!archive->unpacker) {
-		tr_archive_free(archive);
-		return NULL;
-	}
-	return archive;
+	*archive = (struct tr_archive){ .in = in, .limits = *limits };
+	if (begin(archive, format, err))
+		return archive;
+	tr_archive_free(archive);
+	return NULL;
 }
 
 const char *tr_archive_format(const struct tr_archive *archive)
@@ -94,6 +103,7 @@ static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err
 {
 	struct tr_input *in = archive->in;
 	archive->lost = false;
+	archive->any_lost = true;
 	(void)tr_unpacker_release(archive->unpacker);
 	tr_unpacker_free(archive->unpacker);
 	archive->unpacker = NULL;
@@ -116,13 +126,102 @@ static enum tr_status next_file(struct tr_archive *archive, struct tr_unpacked *
 	if (status != TR_OK)
 		return status;
 	struct tr_error why;
-	do
+	do {
 		status = tr_unpacker_next(archive->unpacker, entry, &why);
-	while (status == TR_OK && !entry->regular);
+		archive->seen += status == TR_OK;
+	} while (status == TR_OK && !entry->regular);
 	archive->lost = status == TR_FATAL && may_go_on(archive, &why);
 	if (status >= TR_WARN && err)
 		*err = why;
 	return archive->lost ? TR_WARN : status;
+}
+
+/* Nothing after this place is read: the error says why. */
+static enum tr_status end_badly(struct tr_archive *archive, const char *what, struct tr_error *err)
+{
+	if (archive->in->damaged)
+		tr_input_error(archive->in, err);
+	else
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", archive->format, what);
+	return TR_FATAL;
+}
+
+/* Zeros after the end, which tapes pad with: no more than any tape drive asks for. */
+static bool skip_padding(struct tr_input *in)
+{
+	const uint64_t most = in->offset + ((uint64_t)64 << 20);
+	while (in->offset < most && tr_input_more(in, 1) && !*in->pos) {
+		const char *p = in->pos;
+		while (p < in->end && !*p)
+			p++;
+		tr_input_skip(in, (size_t)(p - in->pos));
+	}
+	return in->offset < most;
+}
+
+/* A 7z says in its first 32 bytes how long it is. */
+static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *err)
+{
+	enum { START = 32, OFFSET_AT = 12, SIZE_AT = 20 };
+	char buf[START];
+	const char *start = buf;
+	size_t len = sizeof buf;
+	if (!tr_spool_read(archive->spool, 0, buf, &start, &len, err))
+		return TR_FATAL;
+	if (len < sizeof buf)
+		return TR_END; /* the unpacker has reported that */
+	uint64_t end =
+		START + tr_wire_u64(start + OFFSET_AT, false) + tr_wire_u64(start + SIZE_AT, false);
+	if (tr_spool_size(archive->spool) <= end)
+		return TR_END;
+	return end_badly(archive, "what follows the end of the archive is not read", err);
+}
+
+/* A zip's directory, which libarchive does not look at: it lists what was there to read. */
+static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *err)
+{
+	int count = tr_zip_skip_directory(archive->in);
+	if (count < 0)
+		return end_badly(
+			archive,
+			"no whole directory follows the last member; members may be missing", err);
+	if (archive->any_lost || (uint64_t)count == (archive->seen & UINT16_MAX))
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "zip: the directory at the end lists %d members, but %llu were found", count,
+		     (unsigned long long)archive->seen);
+	return TR_WARN;
+}
+
+/*
+ * The unpacker has seen the end of the archive. The input goes on to its own end, where a decoder
+ * checks its checksums. TR_OK: another archive begins there. TR_END: nothing but padding follows.
+ */
+static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err)
+{
+	struct tr_input *in = archive->in;
+	if (archive->spool)
+		return end_of_spool(archive, err);
+	bool exact = tr_unpacker_release(archive->unpacker);
+	tr_unpacker_free(archive->unpacker);
+	archive->unpacker = NULL;
+	enum tr_status status = TR_OK;
+	if (strcmp(archive->format, "zip") == 0)
+		status = end_of_zip(archive, err);
+	if (status == TR_FATAL)
+		return status;
+	if (!skip_padding(in))
+		return end_badly(archive, "more than 64 MiB of zeros follow the end", err);
+	if (in->damaged)
+		return end_badly(archive, "damaged data follows the end of the archive", err);
+	bool more = tr_input_available(in) > 0;
+	const char *format = more && exact ? tr_archive_detect(in) : NULL;
+	if (more && !format)
+		return end_badly(archive, "garbage follows the end of the archive", err);
+	if (more && !begin(archive, format, err))
+		return TR_FATAL;
+	archive->stopped = !more;
+	return more || status == TR_WARN ? status : TR_END;
 }
 
 enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_member *member,
@@ -131,7 +230,11 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 	struct tr_unpacked entry;
 	if (archive->stopped)
 		return TR_END; /* why has been told */
-	enum tr_status status = next_file(archive, &entry, err);
+	enum tr_status status;
+	while ((status = next_file(archive, &entry, err)) == TR_END && archive->unpacker)
+		if ((status = after_end(archive, err)) != TR_OK)
+			break;
+	archive->stopped |= status == TR_FATAL || status == TR_END;
 	if (status != TR_OK)
 		return status;
 	/* with data it is a file like others: cpio puts it behind the last name */

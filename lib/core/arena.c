@@ -27,12 +27,17 @@ void *tr_arena_grow(struct tr_arena *arena, size_t size)
 		want = size;
 	if (want > PTRDIFF_MAX - sizeof(struct tr_arena_block))
 		return NULL;
+	if (arena->limit && (want > arena->limit || arena->held > arena->limit - want)) {
+		arena->limited = true;
+		return NULL;
+	}
 	struct tr_arena_block *block = malloc(sizeof *block + want);
 	if (!block)
 		return NULL;
 	block->next = arena->blocks;
 	block->size = want;
 	arena->blocks = block;
+	arena->held += want;
 	arena->grown = true;
 	arena->pos = block_bytes(block) + size;
 	arena->end = block_bytes(block) + want;
@@ -64,6 +69,7 @@ void tr_arena_shrink(struct tr_arena *arena)
 	arena->blocks = kept;
 	arena->grown = false;
 	arena->empty = arena->end = NULL;
+	arena->held = kept ? kept->size : 0;
 	if (kept) {
 		kept->next = NULL;
 		arena->empty = block_bytes(kept);
@@ -78,5 +84,27 @@ void tr_arena_free(struct tr_arena *arena)
 		next = block->next;
 		free(block);
 	}
+	size_t limit = arena->limit;
 	*arena = (struct tr_arena)TR_ARENA_INIT;
+	arena->limit = limit;
+}
+
+void tr_arena_limit(struct tr_arena *arena, uint64_t max_record)
+{
+	enum { BOOKKEEPING = 1 << 20 };
+
+	arena->limit =
+		max_record < PTRDIFF_MAX - BOOKKEEPING ? (size_t)max_record + BOOKKEEPING : 0;
+}
+
+enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err)
+{
+	if (!arena->limited)
+		return tr_error_memory(err);
+	arena->limited = false;
+	tr_error_set(
+		err, TR_CAUSE_LIMIT,
+		"once decoded, it takes more than %zu bytes of memory (--max-record raises it)",
+		arena->limit);
+	return TR_FATAL;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/error.h"
 #include "core/text.h"
 
 struct tr_arena_block;
@@ -18,13 +19,15 @@ struct tr_arena_block;
 struct tr_arena {
 	char *pos, *end; /* free bytes of the newest block */
 	struct tr_arena_block *blocks;
-	char *empty; /* where pos stands while nothing is allocated */
-	bool grown;  /* blocks came since the last reset: it has to look at them */
+	char *empty;	    /* the value of pos while nothing is allocated */
+	bool grown;	    /* blocks came since the last reset: it has to look at them */
+	bool limited;	    /* an allocation failed because of the limit */
+	size_t held, limit; /* bytes of all blocks; at most this many, 0: any number */
 };
 
 #define TR_ARENA_INIT \
 	{ \
-		NULL, NULL, NULL, NULL, false \
+		NULL, NULL, NULL, NULL, false, false, 0, 0 \
 	}
 
 /* Slow path of tr_arena_alloc. Use that. */
@@ -64,7 +67,16 @@ static inline void tr_arena_reset(struct tr_arena *arena)
 		arena->pos = arena->empty;
 }
 
-/* Gives all memory back; the arena is empty and usable afterwards. */
+/*
+ * Limits the arena to what --max-record allows for a decoded record, and a
+ * little for bookkeeping. Decoded values take many times the bytes of short ones.
+ */
+void tr_arena_limit(struct tr_arena *arena, uint64_t max_record);
+
+/* Fills err after an allocation failed: with the limit, or memory is out. Returns TR_FATAL. */
+enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err);
+
+/* Gives all memory back; the arena is empty and usable afterwards, its limit stays. */
 void tr_arena_free(struct tr_arena *arena);
 
 #endif

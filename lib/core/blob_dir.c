@@ -13,38 +13,35 @@
 #include "core/output.h"
 
 struct tr_blob_dir {
-	struct tr_buffer path; /* of a blob's file, NUL-terminated */
+	int fd;		       /* of the directory; -1: not opened yet */
+	struct tr_buffer path; /* of a blob's file, NUL-terminated, for messages */
 	size_t prefix;	       /* of it, the directory with its slash */
 	uint64_t largest;
+	struct tr_file_group written; /* which are not on the disk yet */
 };
 
-/* Whether blobs can be put there, or could be read there. False: errno says why. */
-static bool is_usable(const char *path, bool make)
+/*
+ * Opens the directory. False: errno says why. To read from, it need not be there yet: the process
+ * that fills it may run at the same time, earlier in the pipe.
+ */
+static bool open_directory(struct tr_blob_dir *dir, const char *path, bool make)
 {
-	struct stat st;
-
 	if (make && mkdir(path, 0777) != 0 && errno != EEXIST)
 		return false;
-	/* to read it need not be there yet: who fills it may be in front in the pipe */
-	if (stat(path, &st) != 0)
+	dir->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir->fd < 0)
 		return !make && errno == ENOENT;
-	if (!S_ISDIR(st.st_mode)) {
-		errno = ENOTDIR;
-		return false;
-	}
-	return access(path, make ? W_OK | X_OK : X_OK) == 0;
+	return faccessat(dir->fd, ".", make ? W_OK | X_OK : X_OK, 0) == 0;
 }
 
 struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t largest,
 				     struct tr_error *err)
 {
-	if (!is_usable(path, make)) {
-		tr_error_system(err, errno, "%s", path);
-		return NULL;
-	}
 	struct tr_blob_dir *dir = malloc(sizeof *dir);
 	if (dir) {
-		*dir = (struct tr_blob_dir){ .largest = largest };
+		*dir = (struct tr_blob_dir){ .fd = -1,
+					     .largest = largest,
+					     .written.named_at_once = true };
 		tr_buffer_put_text(&dir->path, tr_text_from(path));
 		tr_buffer_put_byte(&dir->path, '/');
 		dir->prefix = dir->path.len;
@@ -56,13 +53,29 @@ struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t large
 		tr_error_memory(err);
 		return NULL;
 	}
+	if (!open_directory(dir, path, make)) {
+		tr_error_system(err, errno, "%s", path);
+		tr_blob_dir_close(dir);
+		return NULL;
+	}
 	return dir;
+}
+
+enum tr_status tr_blob_dir_sync(struct tr_blob_dir *dir, struct tr_error *err)
+{
+	return tr_file_group_complete(&dir->written, err);
 }
 
 void tr_blob_dir_close(struct tr_blob_dir *dir)
 {
+	struct tr_error err;
+
 	if (!dir)
 		return;
+	while (tr_blob_dir_sync(dir, &err) != TR_END)
+		;
+	if (dir->fd >= 0)
+		close(dir->fd);
 	tr_buffer_free(&dir->path);
 	free(dir);
 }
@@ -81,11 +94,14 @@ bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
 	struct stat st;
 
 	tr_sha256_hex(bytes, name);
-	const char *path = file_path(dir, name);
-	/* a file of another size was put there by somebody else, and is put right */
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == bytes.len)
+	const char *path = file_path(dir, name), *base = path + dir->prefix;
+	/* a file of another size, or a link, was put there by somebody else, and is put right */
+	if (fstatat(dir->fd, base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_size == bytes.len)
 		return true;
-	struct tr_sink *sink = tr_sink_file(path, err);
+	if (tr_file_group_is_full(&dir->written) && tr_blob_dir_sync(dir, err) != TR_END)
+		return false;
+	struct tr_sink *sink = tr_sink_file_at(dir->fd, base, path, &dir->written, err);
 	if (!sink)
 		return false;
 	bool written = sink->write(sink, bytes.data, bytes.len, err) && sink->finish(sink, err);
@@ -138,7 +154,7 @@ static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr
 	tr_sha256_hex(*bytes, sum);
 	if (memcmp(sum, name.data, sizeof sum) == 0)
 		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s has another content than its name says", path);
+	tr_error_set(err, TR_CAUSE_INPUT, "%s: the content does not match the SHA-256 in its name", path);
 	return TR_WARN;
 }
 
@@ -152,6 +168,20 @@ static bool is_name(struct tr_text name)
 			return false;
 	}
 	return name.len == TR_SHA256_HEX;
+}
+
+/* -1: errno says why. */
+static int open_blob(struct tr_blob_dir *dir, const char *path)
+{
+	/* not to wait where somebody put a pipe there, nor to follow a link */
+	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW };
+
+	if (dir->fd < 0) {
+		char *directory = strndup(path, dir->prefix);
+		dir->fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		free(directory);
+	}
+	return dir->fd < 0 ? -1 : openat(dir->fd, path + dir->prefix, FLAGS);
 }
 
 enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uint64_t length,
@@ -168,8 +198,7 @@ enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uin
 			     (unsigned long long)length);
 		return TR_WARN;
 	}
-	/* not to wait where somebody put a pipe there */
-	int fd = open(file_path(dir, name.data), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open_blob(dir, file_path(dir, name.data));
 	if (fd < 0) {
 		tr_error_system(err, errno, "%s", dir->path.data);
 		return TR_WARN;

@@ -25,6 +25,9 @@ struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t large
 				     struct tr_error *err);
 void tr_blob_dir_close(struct tr_blob_dir *dir);
 
+/* Waits until all blobs are on the disk. TR_WARN: one is not, call again; TR_END. */
+enum tr_status tr_blob_dir_sync(struct tr_blob_dir *dir, struct tr_error *err);
+
 /*
  * Sees that the blob is there, and writes its name (TR_SHA256_HEX digits).
  * False: err is filled.

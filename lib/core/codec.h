@@ -53,6 +53,14 @@ extern const struct tr_codec tr_codec_snappy;
  */
 extern const struct tr_codec tr_codec_zstd_seekable;
 
+/* A name is more than its extension: ".gz" does not end in one. */
+static inline bool tr_path_ends(struct tr_text path, const char *extension)
+{
+	struct tr_text end = tr_text_from(extension);
+	return path.len > end.len &&
+	       memcmp(path.data + path.len - end.len, end.data, end.len) == 0;
+}
+
 const struct tr_codec *tr_codec_by_name(struct tr_text name);
 
 /* By the end of a file name (".zst"); NULL when none. */
@@ -66,10 +74,11 @@ const struct tr_codec *tr_codec_by_extension(struct tr_text path);
 const struct tr_codec *tr_codec_detect(struct tr_input *in);
 
 /*
- * What the window decodes to if it is brotli: up to cap bytes, whatever it is
- * in truth. 0: it is none. Only looks, at as much as that takes.
+ * What the window decodes to if it is brotli, which has no magic: up to cap bytes, 0 if it is not.
+ * Sets *certain where it is brotli, even if it is damaged and nothing comes out: so many bytes of
+ * prefix codes are valid that it cannot be chance. Only looks, at as much as that takes.
  */
-size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap);
+size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap, bool *certain);
 
 /*
  * Takes compression off, as many layers as there are (at most 4): returns the

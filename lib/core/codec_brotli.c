@@ -17,10 +17,14 @@ enum {
 	MIDDLE_LAST = 8,
 	MIDDLE_BLOCK_BITS = 18,
 	/*
-	 * The decoder hands out what it holds back only when it runs out of input,
-	 * and nothing more after an error: small helpings keep the loss small.
+	 * The decoder writes out what it holds back only when it runs out of input, and after an
+	 * error nothing more: small helpings keep the loss small.
 	 */
 	HELPING = 256,
+	/* Compressed bytes kept to decode them again after an error; see salvage. */
+	KEPT_MAX = 16 << 20,
+	/* Bytes that only prefix codes take before any data, and that chance does not decode. */
+	CERTAIN = 32,
 	BLOCK_SIZE = 4 << 20, /* where several are made at a time */
 	ROOM_LEAST = 4096,    /* for what comes out of a part, more for much */
 	FAR = 1 << 30,	      /* beyond any window; the encoder takes no more */
@@ -29,12 +33,20 @@ enum {
 struct decoder {
 	BrotliDecoderState *brotli;
 	bool ended;
+	struct tr_buffer kept; /* the stream from its start; nothing once it is beyond KEPT_MAX */
+	bool keeps;
+	uint64_t made; /* bytes that came out */
+	/* After an error: */
+	bool salvaging;
+	size_t good, at; /* in kept: where the helping with the error begins, and what is next */
+	uint64_t skip;	 /* bytes that come out again, and have been given */
 };
 
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
 	BrotliDecoderDestroyInstance(d->brotli);
+	tr_buffer_free(&d->kept);
 	free(d);
 }
 
@@ -49,26 +61,103 @@ static enum tr_status fail(struct decoder *d, struct tr_input *in, struct tr_err
 	return TR_FATAL;
 }
 
+/* How much of n bytes to give it: nothing while it holds output, which an error would lose. */
+static size_t portion(const struct decoder *d, size_t n)
+{
+	return BrotliDecoderHasMoreOutput(d->brotli) ? 0 : n;
+}
+
+static void keep(struct decoder *d, const char *data, size_t len)
+{
+	tr_buffer_put(&d->kept, data, len);
+	if (d->kept.len <= KEPT_MAX && !d->kept.failed)
+		return;
+	tr_buffer_free(&d->kept);
+	d->keeps = false;
+}
+
+/*
+ * libbrotli found an error, and does not return what it decoded before it in the same helping. A
+ * second decoder begins anew, and gets the bytes of that helping one by one.
+ */
+static enum tr_status begin_salvage(struct decoder *d, size_t helping, struct tr_error *err)
+{
+	BrotliDecoderDestroyInstance(d->brotli);
+	d->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+	if (!d->brotli)
+		return tr_error_memory(err);
+	d->salvaging = true;
+	d->good = d->kept.len - helping;
+	d->skip = d->made;
+	return TR_OK;
+}
+
+/* Discards from the n bytes at room's pos what was given before, and takes in the rest. */
+static void put_new(struct decoder *d, struct tr_room *room, size_t n)
+{
+	size_t old = d->skip < n ? (size_t)d->skip : n;
+	d->skip -= old;
+	memmove(room->pos, room->pos + old, n - old);
+	room->pos += n - old;
+}
+
+static enum tr_status salvage(struct decoder *d, struct tr_input *in, struct tr_room *room,
+			      struct tr_error *err)
+{
+	const char *begin = room->pos;
+	while (room->pos == begin) {
+		bool before = d->at < d->good;
+		size_t given = portion(d, before ? d->good - d->at : d->at < d->kept.len);
+		size_t left = given, space = tr_room_left(room);
+		const uint8_t *from = (const uint8_t *)d->kept.data + d->at;
+		uint8_t *to = (uint8_t *)room->pos;
+		BrotliDecoderResult result =
+			BrotliDecoderDecompressStream(d->brotli, &left, &from, &space, &to, NULL);
+		if (!before)
+			tr_input_skip(in, given - left);
+		d->at += given - left;
+		put_new(d, room, (size_t)((char *)to - room->pos));
+		bool more =
+			BrotliDecoderHasMoreOutput(d->brotli) ||
+			(result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && d->at < d->kept.len);
+		if (!more && room->pos == begin)
+			return fail(d, in, err);
+	}
+	return TR_OK;
+}
+
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
 	struct decoder *d = state;
+	if (d->salvaging)
+		return salvage(d, in, room, err);
 	if (d->ended) {
 		if (!tr_input_available(in))
 			return TR_END;
-		tr_decoder_error(err, in, "brotli", "garbage behind the end");
+		tr_decoder_error(err, in, "brotli", "garbage after the end");
 		return TR_FATAL;
 	}
-	size_t left = tr_input_available(in) < HELPING ? tr_input_available(in) : HELPING;
+	size_t available = tr_input_available(in);
+	size_t helping = portion(d, available < HELPING ? available : HELPING);
+	size_t left = helping, space = tr_room_left(room);
 	const uint8_t *from = (const uint8_t *)in->pos;
 	uint8_t *to = (uint8_t *)room->pos;
-	size_t space = tr_room_left(room);
 	BrotliDecoderResult result =
 		BrotliDecoderDecompressStream(d->brotli, &left, &from, &space, &to, NULL);
-	tr_input_skip(in, (size_t)((const char *)from - in->pos));
-	room->pos = (char *)to;
-	if (result == BROTLI_DECODER_RESULT_ERROR)
+	bool bad = result == BROTLI_DECODER_RESULT_ERROR;
+	if (bad)
+		left = 0;
+	if (d->keeps)
+		keep(d, in->pos, helping - left);
+	if (bad && d->keeps)
+		return begin_salvage(d, helping, err) == TR_OK ? salvage(d, in, room, err)
+							       : TR_FATAL;
+	if (bad)
 		return fail(d, in, err);
+	tr_input_skip(in, helping - left);
+	d->made += (uint64_t)((char *)to - room->pos);
+	room->pos = (char *)to;
 	d->ended = result == BROTLI_DECODER_RESULT_SUCCESS;
 	return d->ended && in->at_end && !tr_input_available(in) ? TR_END : TR_OK;
 }
@@ -79,6 +168,7 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	static const struct tr_decoder_class class = { "brotli", step_decoder, destroy_decoder };
 	struct decoder *d = calloc(1, sizeof *d);
 	if (d) {
+		d->keeps = true;
 		d->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
 		if (!d->brotli) {
 			free(d);
@@ -89,28 +179,37 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 }
 
 /* Decodes the window from its start, longer and longer. 0: it is no brotli. */
-static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, size_t cap)
+static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, size_t cap,
+		   bool *certain)
 {
+	enum {
+		SLOW = 4096
+	}; /* so far byte by byte, so that all is there that comes before an error */
+	BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT;
 	uint8_t *to = (uint8_t *)buf;
 	size_t taken = 0, space = cap;
-	while (space && tr_input_more(in, taken + 1)) {
+	while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && tr_input_more(in, taken + 1)) {
 		const uint8_t *from = (const uint8_t *)in->pos + taken;
-		size_t left = tr_input_available(in) - taken;
-		BrotliDecoderResult result =
-			BrotliDecoderDecompressStream(brotli, &left, &from, &space, &to, NULL);
-		if (result == BROTLI_DECODER_RESULT_ERROR)
-			return 0;
-		taken = tr_input_available(in) - left;
-		if (result == BROTLI_DECODER_RESULT_SUCCESS)
-			return left ? 0 : cap - space;
+		size_t left = taken < SLOW ? 1 : tr_input_available(in) - taken;
+		bool first = space == cap;
+		taken += left;
+		result = BrotliDecoderDecompressStream(brotli, &left, &from, &space, &to, NULL);
+		taken -= left;
+		if (first && (space < cap || result == BROTLI_DECODER_RESULT_ERROR))
+			*certain = taken >= CERTAIN;
 	}
+	if (result == BROTLI_DECODER_RESULT_ERROR && !*certain)
+		return 0;
+	if (result == BROTLI_DECODER_RESULT_SUCCESS && taken < tr_input_available(in))
+		return 0;
 	return cap - space;
 }
 
-size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap)
+size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap, bool *certain)
 {
 	BrotliDecoderState *brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
-	size_t len = brotli ? peek(brotli, in, buf, cap) : 0;
+	*certain = false;
+	size_t len = brotli ? peek(brotli, in, buf, cap, certain) : 0;
 	if (brotli)
 		BrotliDecoderDestroyInstance(brotli);
 	return len;

@@ -57,7 +57,7 @@ enum tr_status tr_decoder_behind(struct tr_input *in, const char *name,
 		bits = bid(in->pos, tr_input_available(in));
 	if (!padded && bits)
 		return TR_OK;
-	tr_decoder_error(err, in, name, "garbage behind the end");
+	tr_decoder_error(err, in, name, "garbage after the end");
 	return TR_FATAL;
 }
 
@@ -79,10 +79,12 @@ static void check_ratio(struct decoder *d)
 static void cut(struct decoder *d)
 {
 	d->outcome = TR_FATAL;
-	if (d->in->damaged)
+	if (d->in->damaged) {
 		tr_input_error(d->in, &d->error);
-	else
-		tr_decoder_error(&d->error, d->in, d->class->name, "ends early");
+		return;
+	}
+	tr_decoder_error(&d->error, d->in, d->class->name, "ends early");
+	d->error.cause = TR_CAUSE_CUT;
 }
 
 static ssize_t read_decoder(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)

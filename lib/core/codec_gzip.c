@@ -145,9 +145,12 @@ static void *begin_worker(int level)
 static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
 {
 	z_stream *z = worker;
+	/* reset first: after a stream's end zlib forgets the wrapper, and its bound is too small */
+	if (deflateReset(z) != Z_OK)
+		return false;
 	size_t size = deflateBound(z, block->data.len);
 	char *room = tr_buffer_room(to, size);
-	if (!room || deflateReset(z) != Z_OK)
+	if (!room)
 		return false;
 	z->next_in = (Bytef *)(uintptr_t)block->data.data;
 	z->avail_in = (uInt)block->data.len;

@@ -161,7 +161,7 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, const cha
 {
 	size_t size;
 	if (!block_size(packed.data, packed.len, packed.len + d->missing, &size))
-		return corrupt(d, in, err, "says an impossible size");
+		return corrupt(d, in, err, "has an impossible size");
 	if (!what && unpack_to(packed, size, room)) {
 		d->chunk++;
 		return TR_OK;
@@ -253,8 +253,12 @@ static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_r
 	tr_input_skip(in, n); /* its bytes stay where they are until more are asked for */
 	if (whole)
 		return unpack(d, packed, NULL, in, room, err);
-	if (cut)
-		return unpack(d, packed, "ends early", in, room, err);
+	if (cut) {
+		enum tr_status status = unpack(d, packed, "ends early", in, room, err);
+		if (err->cause == TR_CAUSE_INPUT)
+			err->cause = TR_CAUSE_CUT;
+		return status;
+	}
 	if (is_full(packed))
 		return unpack(d, packed, "has an impossible length", in, room, err);
 	return TR_OK;

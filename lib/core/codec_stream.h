@@ -13,14 +13,6 @@ extern const struct tr_codec tr_codec_zstd;
 extern const struct tr_codec tr_codec_bzip2;
 extern const struct tr_codec tr_codec_lz4;
 
-/* A name is more than its extension: ".gz" does not end in one. */
-static inline bool tr_path_ends(struct tr_text path, const char *extension)
-{
-	struct tr_text end = tr_text_from(extension);
-	return path.len > end.len &&
-	       memcmp(path.data + path.len - end.len, end.data, end.len) == 0;
-}
-
 /* What a bid has to say of a magic number at the very start. */
 static inline int tr_codec_magic(struct tr_text start, struct tr_text magic)
 {

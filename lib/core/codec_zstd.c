@@ -53,7 +53,7 @@ static enum tr_status fail(const struct decoder *d, struct tr_error *err, const 
 		break;
 	case ZSTD_error_prefix_unknown:
 		tr_decoder_error(err, in, "zstd",
-				 d->any ? "garbage behind the end" : "not a zstd stream");
+				 d->any ? "garbage after the end" : "not a zstd stream");
 		break;
 	default:
 		tr_decoder_error(err, in, "zstd", ZSTD_getErrorName(result));
@@ -160,8 +160,10 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 static void *begin_worker(int level)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();
-	if (context)
+	if (context) {
 		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+	}
 	return context;
 }
 
@@ -200,7 +202,7 @@ static void put_index(const struct tr_block_sizes *list, size_t count, struct tr
 		put_u32le(to, list[i].data);
 	}
 	put_u32le(to, (uint32_t)count);
-	tr_buffer_put_byte(to, 0); /* no checksums */
+	tr_buffer_put_byte(to, 0); /* no checksums here: each frame has one */
 	put_u32le(to, 0x8f92eab1);
 }
 

@@ -30,6 +30,7 @@ enum tr_cause {
 	TR_CAUSE_SYSTEM, /* a system call failed; sys_errno says why */
 	TR_CAUSE_PIPE,	 /* the reader of our output went away: stop quietly */
 	TR_CAUSE_USAGE,	 /* what was asked for makes no sense */
+	TR_CAUSE_UPSTREAM, /* the tool that wrote this stream reported trouble in its trailer */
 };
 
 enum tr_severity {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/utf8.h"
+
 enum { FIRST_WINDOW = 256 << 10 };
 
 struct tr_input_private {
@@ -182,8 +184,9 @@ bool tr_input_more(struct tr_input *in, size_t want)
 	if (want > self->limits.max_record) {
 		struct tr_error err;
 		tr_error_set(&err, TR_CAUSE_LIMIT,
-			     "a record of %zu bytes is larger than the limit of %" PRIu64, want,
-			     self->limits.max_record);
+			     "a record of %zu bytes is larger than the limit of %" PRIu64
+			     " (--max-record raises it)",
+			     want, self->limits.max_record);
 		tr_error_at_offset(&err, in->offset);
 		damage(in, &err);
 		return false;
@@ -282,6 +285,40 @@ static size_t find_lf(struct tr_input *in)
 	return lf ? clean + 1 : 0;
 }
 
+/*
+ * True if the line takes at most `limit` bytes in the stream too, which spells a control character
+ * in 6 bytes and one that is no UTF-8 in 4. Only looked at where it could take more.
+ */
+static bool fits_as_spelled(const char *p, size_t len, uint64_t limit)
+{
+	enum { CONTROL = 6, BYTE = 4 };
+	const char *end = p + len;
+	uint64_t spelled = 0;
+	if (len <= limit / CONTROL)
+		return true;
+	while (p < end && spelled <= limit) {
+		unsigned char c = (unsigned char)*p;
+		unsigned length = c < 0x80 ? 1 : tr_utf8_length(p, end);
+		if (c == 0x7f || (c < ' ' && c != '\t' && c != '\n'))
+			spelled += CONTROL;
+		else
+			spelled += length ? length : BYTE;
+		p += length ? length : 1;
+	}
+	return spelled <= limit;
+}
+
+static enum tr_status skip_spelled(struct tr_input *in, size_t length, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_LIMIT,
+		     "a line of %zu bytes is, with its escapes, longer than the limit of %" PRIu64
+		     " (--max-record raises it)",
+		     length, in->private->limits.max_record);
+	tr_error_at_offset(err, in->offset);
+	tr_input_skip(in, length);
+	return TR_WARN;
+}
+
 /* Skips what the window has of a line, and all the rest of it, in constant memory. */
 static enum tr_status skip_long_line(struct tr_input *in, struct tr_error *err)
 {
@@ -294,7 +331,8 @@ static enum tr_status skip_long_line(struct tr_input *in, struct tr_error *err)
 	}
 	tr_input_skip(in, length);
 	tr_error_set(err, TR_CAUSE_LIMIT,
-		     "a line of %" PRIu64 " bytes is longer than the limit of %" PRIu64,
+		     "a line of %" PRIu64 " bytes is longer than the limit of %" PRIu64
+		     " (--max-record raises it)",
 		     in->offset - start, in->private->limits.max_record);
 	tr_error_at_offset(err, start);
 	return TR_WARN;
@@ -319,6 +357,8 @@ enum tr_status tr_input_line(struct tr_input *in, struct tr_text *line, struct t
 	}
 	if (length > limit)
 		return skip_long_line(in, err);
+	if (!fits_as_spelled(in->pos, length, limit))
+		return skip_spelled(in, length, err);
 	*line = (struct tr_text){ in->pos, length };
 	return TR_OK;
 }

@@ -106,7 +106,8 @@ void tr_input_error(const struct tr_input *in, struct tr_error *err);
 /*
  * The next line with its LF, left in the window: skip line->len when done.
  * TR_OK; a last line without LF is TR_OK too (check its last byte).
- * TR_END: nothing is left. TR_WARN: the line is longer than limits.max_record;
+ * TR_END: nothing is left. TR_WARN: the line is longer than limits.max_record, or
+ * would be once its control characters and stray bytes are spelled as escapes;
  * err is filled, the line is skipped, call again. TR_FATAL: memory is out.
  * An error of the stream ends it: the bytes before are given as a last line,
  * then TR_END with damaged set.

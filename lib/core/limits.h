@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 struct tr_limits {
-	uint64_t max_record; /* bytes one record may take in the input: --max-record */
+	uint64_t max_record; /* bytes one record may take, as read and as spelled: --max-record */
 	unsigned max_depth;  /* open brackets in one value: --max-depth */
 	unsigned max_ratio;  /* decompressed bytes per compressed byte: --max-ratio; 0: any */
 	uint64_t max_spool;  /* bytes of an unlinked temporary file, where a seek is needed */
 };
 
 #define TR_LIMITS_DEFAULT \
-	{ (uint64_t)1 << 30, 60, 1000, (uint64_t)64 << 30 }
+	{ (uint64_t)256 << 20, 60, 1000, (uint64_t)64 << 30 }
 
 #endif

@@ -32,11 +32,12 @@ static bool read_length(struct reader *r, unsigned nibble, size_t *length)
 /* n bytes from `offset` back: a copy may overlap what it makes. */
 static void copy_back(char *to, size_t offset, size_t n)
 {
+	const char *from = to - offset;
 	if (offset >= n)
-		memcpy(to, to - offset, n);
+		memcpy(to, from, n);
 	else
 		for (size_t i = 0; i < n; i++)
-			to[i] = to[i - offset];
+			to[i] = from[i];
 }
 
 static size_t least(size_t a, size_t b)

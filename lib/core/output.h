@@ -42,18 +42,54 @@ struct tr_sink *tr_sink_fd(int fd, struct tr_error *err);
 
 /*
  * -o PATH. Regular files are written beside PATH and renamed over it by
- * finish; close without finish removes what was written. Special files (pipes,
+ * finish, after an fsync; close without finish removes what was written. Special files (pipes,
  * devices, sockets) are written as they are. Keeps the mode of a file that is
  * replaced, else 0666 less umask. Symbolic links are followed.
  */
 struct tr_sink *tr_sink_file(const char *path, struct tr_error *err);
 
+/* A file that is not complete yet: it has a temporary name, or none where it is no regular file. */
+struct tr_unfinished {
+	int fd;		 /* -1: none, or closed */
+	int dir;	 /* the directory of both names */
+	char *temporary; /* NULL: it has got its name, or is written as it is */
+	char *name;
+	char *path; /* for messages */
+};
+
+enum { TR_FILE_GROUP = 32 };
+
 /*
- * The path of the unfinished temporary file of a tr_sink_file, for signal
- * handlers that unlink it; NULL where there is none. It dies with the sink:
- * copy it.
+ * Files that are completed together: each is on the disk before it gets its name, and to wait for
+ * many at once is much faster than for each. Zero it.
  */
-const char *tr_sink_file_temporary(const struct tr_sink *sink);
+struct tr_file_group {
+	struct tr_unfinished list[TR_FILE_GROUP];
+	size_t count;
+	bool named_at_once; /* before they are on the disk: for new files that others wait for */
+};
+
+static inline bool tr_file_group_is_full(const struct tr_file_group *group)
+{
+	return group->count == TR_FILE_GROUP;
+}
+
+/* Completes all. TR_WARN: one could not be completed, and is removed; call again. TR_END. */
+enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_error *err);
+
+/*
+ * A file of this name in an open directory, which is borrowed. Replaces what has the name, links
+ * too: they are not followed. path: the name for messages. group: completes the file; where it is
+ * NULL or full, finish does, as for tr_sink_file.
+ */
+struct tr_sink *tr_sink_file_at(int dir, const char *name, const char *path,
+				struct tr_file_group *group, struct tr_error *err);
+
+/*
+ * The unfinished file of a tr_sink_file or tr_sink_file_at, for signal handlers that unlink it;
+ * NULL where there is none. It dies with the sink: copy it.
+ */
+const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink);
 
 /* Flush after every record (a terminal, --line-buffered). */
 void tr_output_line_buffered(struct tr_output *out, bool on);

@@ -41,8 +41,8 @@ enum tr_status tr_unpacker_block(struct tr_unpacker *unpacker, const char **data
 				 int64_t *offset, struct tr_error *err);
 
 /*
- * Skips in to behind what was used of it. False: in is further than that, for
- * what follows was looked at and was nothing. Then only free.
+ * Skips what libarchive used of in. False: in is already further than that,
+ * because libarchive looked too far ahead. After this, only free the unpacker.
  */
 bool tr_unpacker_release(struct tr_unpacker *unpacker);
 

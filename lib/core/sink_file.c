@@ -27,10 +27,9 @@ enum {
 
 struct file_sink {
 	struct tr_sink base;
-	int fd;
-	char *target;	 /* what the temporary file becomes; NULL: written as it is */
-	char *temporary; /* NULL: none, or renamed */
-	bool replaces;	 /* a file whose mode and owner are kept */
+	struct tr_unfinished file;
+	struct tr_file_group *group; /* NULL: it gets its name by itself */
+	bool replaces;		     /* a file whose mode and owner are kept */
 	struct stat replaced;
 };
 
@@ -41,7 +40,7 @@ static struct file_sink *self(const struct tr_sink *sink)
 
 static bool file_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
-	return tr_fd_write(self(sink)->fd, data, len, err);
+	return tr_fd_write(self(sink)->file.fd, data, len, err);
 }
 
 static bool file_flush(struct tr_sink *sink, struct tr_error *err)
@@ -51,34 +50,92 @@ static bool file_flush(struct tr_sink *sink, struct tr_error *err)
 	return true;
 }
 
+/* Removes what did not get its name, and frees. */
+static void drop(struct tr_unfinished *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->temporary)
+		unlinkat(file->dir, file->temporary, 0);
+	if (file->dir >= 0)
+		close(file->dir);
+	free(file->temporary);
+	free(file->name);
+	free(file->path);
+	*file = (struct tr_unfinished){ .fd = -1, .dir = -1 };
+}
+
+/* The content reaches the disk before the name, or a crash could leave an empty file under it. */
+static bool sync_file(int fd, struct tr_error *err)
+{
+	int result;
+
+	do
+		result = fsync(fd);
+	while (result != 0 && errno == EINTR);
+	/* pipes, terminals and some file systems cannot */
+	if (result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS || errno == ENOSYS)
+		return true;
+	return tr_fd_write_failed(errno, err);
+}
+
+static bool give_name(struct tr_unfinished *file, struct tr_error *err)
+{
+	if (renameat(file->dir, file->temporary, file->dir, file->name) != 0) {
+		tr_error_system(err, errno, "cannot rename %s", file->temporary);
+		return false;
+	}
+	free(file->temporary);
+	file->temporary = NULL;
+	return true;
+}
+
+static bool complete(struct tr_unfinished *file, struct tr_error *err)
+{
+	bool synced = sync_file(file->fd, err);
+	int fd = file->fd;
+
+	file->fd = -1;
+	if (close(fd) != 0 && errno != EINTR && synced)
+		return tr_fd_write_failed(errno, err);
+	return synced && (!file->temporary || give_name(file, err));
+}
+
 static bool file_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct file_sink *s = self(sink);
-	int fd = s->fd;
-	s->fd = -1;
-	if (close(fd) != 0 && errno != EINTR)
-		return tr_fd_write_failed(errno, err);
-	if (!s->temporary)
-		return true;
-	if (rename(s->temporary, s->target) != 0) {
-		tr_error_system(err, errno, "cannot rename %s", s->temporary);
+	struct tr_file_group *group = s->group;
+
+	if (!s->file.temporary || !group || tr_file_group_is_full(group))
+		return complete(&s->file, err);
+	if (group->named_at_once && !give_name(&s->file, err))
 		return false;
-	}
-	free(s->temporary);
-	s->temporary = NULL;
+	group->list[group->count++] = s->file;
+	s->file = (struct tr_unfinished){ .fd = -1, .dir = -1 };
 	return true;
 }
 
 static void file_close(struct tr_sink *sink)
 {
-	struct file_sink *s = self(sink);
-	if (s->fd >= 0)
-		close(s->fd);
-	if (s->temporary)
-		unlink(s->temporary);
-	free(s->temporary);
-	free(s->target);
-	free(s);
+	drop(&self(sink)->file);
+	free(self(sink));
+}
+
+enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_error *err)
+{
+	/* all begin to be written before the first is waited for */
+	for (size_t i = 0; i < group->count; i++)
+		(void)sync_file_range(group->list[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	while (group->count) {
+		struct tr_unfinished *file = &group->list[--group->count];
+		bool completed = complete(file, err);
+		if (!completed)
+			tr_error_name(err, tr_text_from(file->path));
+		drop(file);
+		if (!completed)
+			return TR_WARN;
+	}
+	return TR_END;
 }
 
 /* Length of the directory part of path with its slash; 0 where there is none. */
@@ -135,20 +192,16 @@ static char *resolve(const char *path, bool *descriptor)
 	return NULL;
 }
 
-/* "dir/name" -> "dir/.name.0123456789abcdef": hidden, and nobody can guess it in advance. */
+/* "name" -> ".name.0123456789abcdef": hidden, and unpredictable. */
 static char *temporary_name(const char *target)
 {
 	uint64_t number;
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
 		return NULL;
-	size_t directory = directory_length(target);
-	size_t size = directory + SHOWN_NAME + sizeof "..0123456789abcdef";
+	size_t size = SHOWN_NAME + sizeof "..0123456789abcdef";
 	char *name = malloc(size);
-	if (name) {
-		memcpy(name, target, directory);
-		snprintf(name + directory, size - directory, ".%.*s.%016" PRIx64, SHOWN_NAME,
-			 target + directory, number);
-	}
+	if (name)
+		snprintf(name, size, ".%.*s.%016" PRIx64, SHOWN_NAME, target, number);
 	return name;
 }
 
@@ -160,22 +213,26 @@ static void keep_mode(const struct file_sink *s)
 {
 	const struct stat *was = &s->replaced;
 	mode_t mode = was->st_mode & 0777;
-	if (fchown(s->fd, was->st_uid, was->st_gid) != 0 &&
-	    fchown(s->fd, (uid_t)-1, was->st_gid) != 0)
+	if (fchown(s->file.fd, was->st_uid, was->st_gid) != 0 &&
+	    fchown(s->file.fd, (uid_t)-1, was->st_gid) != 0)
 		mode = (mode & 0707) | (mode & 07) << 3;
-	(void)fchmod(s->fd, mode);
+	(void)fchmod(s->file.fd, mode);
 }
 
+/* False: errno says why. */
 static bool open_temporary(struct file_sink *s)
 {
+	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW };
+	struct tr_unfinished *file = &s->file;
 	mode_t mode = s->replaces ? 0600 : 0666;
+
 	for (int tries = 0; tries < MAX_TRIES; tries++) {
-		char *name = temporary_name(s->target);
+		char *name = temporary_name(file->name);
 		if (!name)
 			return false;
-		s->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-		if (s->fd >= 0) {
-			s->temporary = name;
+		file->fd = openat(file->dir, name, FLAGS, mode);
+		if (file->fd >= 0) {
+			file->temporary = name;
 			if (s->replaces)
 				keep_mode(s);
 			return true;
@@ -189,42 +246,80 @@ static bool open_temporary(struct file_sink *s)
 
 static bool open_as_it_is(struct file_sink *s, const char *path, int flags)
 {
-	s->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
-	if (s->fd < 0)
+	s->file.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (s->file.fd < 0)
 		return false;
-	tr_fd_enlarge_pipe(s->fd);
+	tr_fd_enlarge_pipe(s->file.fd);
 	return true;
+}
+
+/* A file of this name beside others in a directory that is open. False: errno says why. */
+static bool open_in_directory(struct file_sink *s, const char *name)
+{
+	struct stat *was = &s->replaced;
+
+	s->replaces = fstatat(s->file.dir, name, was, AT_SYMLINK_NOFOLLOW) == 0;
+	if (s->replaces && S_ISDIR(was->st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	/* a link or a device is replaced itself */
+	s->replaces = s->replaces && S_ISREG(was->st_mode);
+	/* rename would do it, but who made the file read-only did not want that */
+	if (s->replaces && faccessat(s->file.dir, name, W_OK, AT_EACCESS) != 0)
+		return false;
+	s->file.name = strdup(name);
+	return s->file.name && open_temporary(s);
+}
+
+/* Opens the directory of target, and a temporary file in it. False: errno says why. */
+static bool open_beside(struct file_sink *s, char *target)
+{
+	size_t len = directory_length(target);
+	const char *name = target + len;
+
+	if (!*name) {
+		errno = ENOENT;
+		return false;
+	}
+	char *directory = len ? strndup(target, len) : strdup(".");
+	if (!directory)
+		return false;
+	s->file.dir = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(directory);
+	return s->file.dir >= 0 && open_in_directory(s, name);
 }
 
 /* False: errno says why. */
 static bool open_file(struct file_sink *s, const char *path)
 {
-	s->replaces = stat(path, &s->replaced) == 0;
-	if (s->replaces && S_ISDIR(s->replaced.st_mode)) {
-		errno = EISDIR;
-		return false;
-	}
-	if (s->replaces && !S_ISREG(s->replaced.st_mode))
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+
+	if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return open_as_it_is(s, path, 0);
-	/* rename would do it, but who made the file read-only did not want that */
-	if (s->replaces && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-		return false;
 	bool descriptor = false;
-	s->target = resolve(path, &descriptor);
-	/* whoever opened the file behind /dev/stdout decided what of it stays */
-	if (!s->target)
+	char *target = resolve(path, &descriptor);
+	/* the shell that opened /dev/stdout decided whether to truncate it */
+	if (!target)
 		return descriptor && open_as_it_is(s, path, O_APPEND);
-	if (s->target[directory_length(s->target)] == '\0') {
-		errno = ENOENT;
-		return false;
-	}
-	return open_temporary(s);
+	if (there && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	bool opened = !(there && S_ISDIR(st.st_mode)) && open_beside(s, target);
+	int sys_errno = errno;
+	free(target);
+	errno = sys_errno;
+	return opened;
 }
 
-struct tr_sink *tr_sink_file(const char *path, struct tr_error *err)
+static struct file_sink *new_sink(const char *path, struct tr_error *err)
 {
 	struct file_sink *s = malloc(sizeof *s);
-	if (!s) {
+	char *copy = strdup(path);
+
+	if (!s || !copy) {
+		free(s);
+		free(copy);
 		tr_error_memory(err);
 		return NULL;
 	}
@@ -233,17 +328,40 @@ struct tr_sink *tr_sink_file(const char *path, struct tr_error *err)
 			  .flush = file_flush,
 			  .finish = file_finish,
 			  .close = file_close },
-		.fd = -1,
+		.file = { .fd = -1, .dir = -1, .path = copy },
 	};
-	if (!open_file(s, path)) {
-		tr_error_system(err, errno, "cannot create %s", path);
-		file_close(&s->base);
-		return NULL;
-	}
-	return &s->base;
+	return s;
 }
 
-const char *tr_sink_file_temporary(const struct tr_sink *sink)
+static struct tr_sink *opened(struct file_sink *s, bool good, struct tr_error *err)
 {
-	return self(sink)->temporary;
+	if (good)
+		return &s->base;
+	tr_error_system(err, errno, "cannot create %s", s->file.path);
+	file_close(&s->base);
+	return NULL;
+}
+
+struct tr_sink *tr_sink_file(const char *path, struct tr_error *err)
+{
+	struct file_sink *s = new_sink(path, err);
+
+	return s ? opened(s, open_file(s, path), err) : NULL;
+}
+
+struct tr_sink *tr_sink_file_at(int dir, const char *name, const char *path,
+				struct tr_file_group *group, struct tr_error *err)
+{
+	struct file_sink *s = new_sink(path, err);
+
+	if (!s)
+		return NULL;
+	s->group = group;
+	s->file.dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	return opened(s, s->file.dir >= 0 && open_in_directory(s, name), err);
+}
+
+const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink)
+{
+	return self(sink)->file.temporary ? &self(sink)->file : NULL;
 }

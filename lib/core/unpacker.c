@@ -6,7 +6,7 @@
 #include "core/libarchive.h"
 #include "core/packer.h"
 
-enum { SPOOL_BLOCK = 64 << 10 };
+enum { SPOOL_BLOCK = 64 << 10, KEPT_MAX = 4096 };
 
 struct tr_unpacker {
 	struct tr_libarchive lib;
@@ -16,7 +16,7 @@ struct tr_unpacker {
 	locale_t locale;
 	struct tr_input *in;
 	uint64_t begin; /* in's offset at first */
-	size_t lent;	/* bytes of in's window that libarchive is looking at */
+	size_t lent;	/* bytes at the start of in's window that libarchive has seen */
 	struct tr_spool *spool;
 	uint64_t spool_offset;
 	char *spool_block;
@@ -24,12 +24,30 @@ struct tr_unpacker {
 	struct tr_error error;
 };
 
+/* Skips what libarchive has used. False: in is already further than that. */
+static bool skip_used(struct tr_unpacker *u)
+{
+	uint64_t used = u->begin + (uint64_t)u->lib.archive_filter_bytes(u->archive, -1);
+	if (used < u->in->offset || used - u->in->offset > u->lent)
+		return false;
+	size_t n = (size_t)(used - u->in->offset);
+	tr_input_skip(u->in, n);
+	u->lent -= n;
+	return true;
+}
+
+/*
+ * libarchive copies what it has seen and not used, for example the first part of a header. It stays
+ * in the window too: at the end of the archive, what follows has to be read from there.
+ */
 static la_ssize_t lend_window(struct archive *a, void *context, const void **data)
 {
 	struct tr_unpacker *u = context;
-	tr_input_skip(u->in, u->lent);
-	u->lent = 0;
-	if (!tr_input_more(u->in, 1)) {
+	if (!skip_used(u) || u->lent > KEPT_MAX) {
+		tr_input_skip(u->in, u->lent);
+		u->lent = 0;
+	}
+	if (!tr_input_more(u->in, u->lent + 1)) {
 		if (!u->in->damaged)
 			return 0;
 		u->failed = true;
@@ -37,9 +55,10 @@ static la_ssize_t lend_window(struct archive *a, void *context, const void **dat
 		u->lib.archive_set_error(a, EIO, "the input is damaged");
 		return ARCHIVE_FATAL;
 	}
-	*data = u->in->pos;
+	size_t seen = u->lent;
+	*data = u->in->pos + seen;
 	u->lent = tr_input_available(u->in);
-	return (la_ssize_t)u->lent;
+	return (la_ssize_t)(u->lent - seen);
 }
 
 static la_ssize_t lend_spool(struct archive *a, void *context, const void **data)
@@ -130,7 +149,7 @@ static enum tr_status judge(struct tr_unpacker *u, int result, struct tr_error *
 	} else {
 		const char *what = u->lib.archive_error_string(u->archive);
 		if (u->broken)
-			what = "nothing can be read behind the damage";
+			what = "nothing can be read after the damage";
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", u->kind.name, what ? what : "damaged");
 	}
 	u->broken = u->broken || u->failed || result <= ARCHIVE_FATAL;
@@ -193,12 +212,10 @@ enum tr_status tr_unpacker_block(struct tr_unpacker *u, const char **data, size_
 
 bool tr_unpacker_release(struct tr_unpacker *u)
 {
-	uint64_t behind = u->begin + (uint64_t)u->lib.archive_filter_bytes(u->archive, -1);
-	if (behind > u->in->offset && behind - u->in->offset <= u->lent)
-		tr_input_skip(u->in, (size_t)(behind - u->in->offset));
+	bool exact = skip_used(u);
 	u->lent = 0;
 	u->broken = true;
-	return u->in->offset == behind;
+	return exact;
 }
 
 void tr_unpacker_free(struct tr_unpacker *u)

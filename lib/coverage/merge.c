@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coverage/merge_line.h"
 #include "coverage/merge_private.h"
 #include "record/literal.h"
 
@@ -21,6 +22,8 @@ void tr_merge_free(struct tr_merge *merge)
 	if (!merge)
 		return;
 	tr_ranges_free(merge->program);
+	tr_merge_units_free(merge->units);
+	tr_merge_modules_free(merge->modules);
 	for (size_t i = 0; i < merge->object_count; i++) {
 		tr_ranges_free(merge->objects[i].ranges);
 		free((char *)(uintptr_t)merge->objects[i].key.data);
@@ -39,20 +42,6 @@ static enum tr_status left_out(struct tr_error *err, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
 	return TR_WARN;
-}
-
-/* What stands behind the nth TAB of the record's line, to the LF, in merge->text. */
-static enum tr_status columns_from(struct tr_merge *merge, struct tr_record *record, unsigned tabs,
-				   struct tr_text *columns, struct tr_error *err)
-{
-	tr_buffer_reset(&merge->text);
-	enum tr_status status = tr_record_write(record, &merge->text, err);
-	if (status != TR_OK)
-		return status;
-	*columns = tr_buffer_text(&merge->text);
-	for (const char *p; tabs && (p = memchr(columns->data, '\t', columns->len)); tabs--)
-		*columns = tr_text_span(p + 1, columns->data + columns->len);
-	return TR_OK;
 }
 
 /* The canonical spelling of a field, in the record's arena; empty where it is absent. */
@@ -74,7 +63,7 @@ static enum tr_status spelled(struct tr_merge *merge, struct tr_record *record, 
 }
 
 static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record,
-				struct tr_merge_form *form, struct tr_error *err)
+				struct tr_merge_section *form, struct tr_error *err)
 {
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
@@ -86,20 +75,20 @@ static enum tr_status read_form(struct tr_merge *merge, struct tr_record *record
 	return status;
 }
 
-static bool keep_form(struct tr_merge *merge, const struct tr_merge_form *form)
+static bool keep_form(struct tr_merge *merge, const struct tr_merge_section *form)
 {
-	merge->form.bits = tr_arena_copy(&merge->arena, form->bits);
-	merge->form.endian = tr_arena_copy(&merge->arena, form->endian);
-	merge->form.machine = tr_arena_copy(&merge->arena, form->machine);
+	merge->section.bits = tr_arena_copy(&merge->arena, form->bits);
+	merge->section.endian = tr_arena_copy(&merge->arena, form->endian);
+	merge->section.machine = tr_arena_copy(&merge->arena, form->machine);
 	merge->has_infos = true;
-	return merge->form.bits.data && merge->form.endian.data && merge->form.machine.data;
+	return merge->section.bits.data && merge->section.endian.data && merge->section.machine.data;
 }
 
 /* A section of entries: of the first trace it says how all have to be. */
 static enum tr_status begin_entries(struct tr_merge *merge, struct tr_record *record,
 				    struct tr_error *err)
 {
-	struct tr_merge_form form;
+	struct tr_merge_section form;
 
 	if (tr_text_is(record->name.text, "DECISION_MAP")) {
 		merge->left_out = true;
@@ -110,8 +99,8 @@ static enum tr_status begin_entries(struct tr_merge *merge, struct tr_record *re
 		return status;
 	if (!merge->has_infos)
 		return keep_form(merge, &form) ? TR_OK : tr_error_memory(err);
-	if (tr_text_equal(form.machine, merge->form.machine) &&
-	    tr_text_equal(form.bits, merge->form.bits))
+	if (tr_text_equal(form.machine, merge->section.machine) &&
+	    tr_text_equal(form.bits, merge->section.bits))
 		return TR_OK;
 	merge->left_out = true;
 	return left_out(err, "a trace of another machine than the first");
@@ -163,7 +152,7 @@ static enum tr_status put_info(struct tr_merge *merge, struct tr_record *record,
 	bool name = tr_text_is(record->name.text, "EXEC_FILE_NAME");
 	if (kernel || (merge->has_infos && !name))
 		return TR_OK;
-	status = columns_from(merge, record, 2, &line, err);
+	status = tr_merge_columns(record, 2, &merge->text, &line, err);
 	if (status != TR_OK)
 		return status;
 	if (merge->has_infos)
@@ -205,7 +194,7 @@ static enum tr_status put_load(struct tr_merge *merge, struct tr_record *record,
 {
 	struct tr_loaded_object loaded;
 	struct tr_text key;
-	enum tr_status status = columns_from(merge, record, 5, &key, err);
+	enum tr_status status = tr_merge_columns(record, 5, &merge->text, &key, err);
 
 	if (status != TR_OK)
 		return status;
@@ -244,11 +233,11 @@ static enum tr_status put_block(struct tr_merge *merge, struct tr_record *record
 		range.last = object->last - object->first;
 	if (!tr_ranges_add(merge->objects[object->id - 1].ranges, range))
 		return tr_error_memory(err);
-	return beyond ? left_out(err, "what a block has behind the end of its shared object")
+	return beyond ? left_out(err, "the part of a block after the end of its shared object")
 		      : TR_OK;
 }
 
-static enum tr_status put_record(struct tr_merge *merge, struct tr_record *record,
+static enum tr_status put_execution(struct tr_merge *merge, struct tr_record *record,
 				 struct tr_error *err)
 {
 	uint64_t address;
@@ -260,10 +249,6 @@ static enum tr_status put_record(struct tr_merge *merge, struct tr_record *recor
 		return put_section(merge, record, err);
 	if (tr_text_is(record->kind, "info"))
 		return put_info(merge, record, err);
-	if (tr_text_is(record->kind, "module") && !merge->told_modules) {
-		merge->told_modules = true;
-		return left_out(err, "modules of coverage by modules (make traces of it first)");
-	}
 	if (merge->left_out)
 		return TR_OK;
 	if (tr_text_is(record->kind, "load"))
@@ -280,13 +265,119 @@ static enum tr_status put_record(struct tr_merge *merge, struct tr_record *recor
 	return TR_OK;
 }
 
+/* By the name of the format where the header has it. */
+static enum tr_merge_form form_of_header(struct tr_record *header)
+{
+	struct tr_field *format = tr_record_field(header, "format");
+
+	if (!format)
+		return TR_MERGE_UNKNOWN;
+	return tr_text_is(format->text, "srctrace") ? TR_MERGE_UNITS
+	       : tr_text_is(format->text, "drcov")  ? TR_MERGE_MODULES
+	       : tr_text_is(format->text, "gnatcov") ? TR_MERGE_EXECUTION
+						     : TR_MERGE_UNKNOWN;
+}
+
+/* By a record; information comes after a section, but not in source traces. */
+static enum tr_merge_form form_of_record(struct tr_record *record)
+{
+	if (tr_text_is(record->kind, "unit") || tr_text_is(record->kind, "info"))
+		return TR_MERGE_UNITS;
+	if (tr_text_is(record->kind, "module") ||
+	    (tr_text_is(record->kind, "block") && tr_record_field(record, "module")))
+		return TR_MERGE_MODULES;
+	return tr_text_is(record->kind, "section") || tr_text_is(record->kind, "block") ||
+			       tr_text_is(record->kind, "load") ||
+			       tr_text_is(record->kind, "loadaddr")
+		       ? TR_MERGE_EXECUTION
+		       : TR_MERGE_UNKNOWN;
+}
+
+static enum tr_status other_form(enum tr_merge_form form, struct tr_error *err)
+{
+	static const char *const names[] = { "", "an execution trace (gnatcov)",
+					     "a source trace (srctrace)", "a drcov trace" };
+
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: the first trace is %s, and this is none",
+		     names[form]);
+	return TR_WARN;
+}
+
+/* The form of the segment is known; header is NULL where it has none. */
+static enum tr_status begin_segment(struct tr_merge *merge, enum tr_merge_form form,
+				    struct tr_record *header, struct tr_error *err)
+{
+	merge->segment = form;
+	if (!merge->form)
+		merge->form = form;
+	merge->passes = form != merge->form;
+	if (merge->passes)
+		return other_form(merge->form, err);
+	if (form == TR_MERGE_UNITS) {
+		if (!merge->units && !(merge->units = tr_merge_units_new()))
+			return tr_error_memory(err);
+		return tr_merge_units_begin(merge->units, header, err);
+	}
+	if (form == TR_MERGE_MODULES) {
+		if (!merge->modules && !(merge->modules = tr_merge_modules_new()))
+			return tr_error_memory(err);
+		return tr_merge_modules_begin(merge->modules, header, err);
+	}
+	return TR_OK;
+}
+
+/* A record before any that says what kind of trace it is in. */
+static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *record,
+				  struct tr_error *err)
+{
+	static const char *const context[] = { "meta", "env", "envset", "raw", "lost" };
+
+	for (size_t i = 0; i < sizeof context / sizeof *context; i++)
+		if (tr_text_is(record->kind, context[i]))
+			return TR_OK;
+	if (merge->told_none)
+		return TR_OK;
+	merge->told_none = true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "left out: records of kind %.*s: what can be merged is gnatcov, srctrace and "
+		     "drcov",
+		     (int)(record->kind.len < 40 ? record->kind.len : 40), record->kind.data);
+	return TR_WARN;
+}
+
+static enum tr_status put_record(struct tr_merge *merge, struct tr_record *record,
+				 struct tr_error *err)
+{
+	if (!merge->segment) {
+		enum tr_merge_form form = form_of_record(record);
+		if (!form)
+			return put_unknown(merge, record, err);
+		enum tr_status status = begin_segment(merge, form, NULL, err);
+		if (status != TR_OK)
+			return status;
+	}
+	if (merge->passes)
+		return TR_OK;
+	if (merge->form == TR_MERGE_UNITS)
+		return tr_merge_units_put(merge->units, record, err);
+	if (merge->form == TR_MERGE_MODULES)
+		return tr_merge_modules_put(merge->modules, record, err);
+	return put_execution(merge, record, err);
+}
+
 enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	if (record->type == TR_RECORD)
 		return put_record(merge, record, err);
-	if (record->type == TR_HEADER || record->type == TR_TRAILER) {
-		tr_layout_section(&merge->layout, true);
-		merge->in_info = merge->left_out = false;
-	}
-	return TR_OK;
+	if (record->type != TR_HEADER && record->type != TR_TRAILER)
+		return TR_OK;
+	tr_layout_section(&merge->layout, true);
+	merge->in_info = merge->left_out = merge->passes = false;
+	merge->segment = TR_MERGE_UNKNOWN;
+	if (record->type != TR_HEADER)
+		return TR_OK;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return tr_error_memory(err);
+	enum tr_merge_form form = form_of_header(record);
+	return form ? begin_segment(merge, form, record, err) : TR_OK;
 }

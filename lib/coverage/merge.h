@@ -1,7 +1,8 @@
 /*
- * Many execution traces made one, by the rule of ranges.h: what was executed
- * in any of them, each range once, sorted, at the address that it has in its own
- * file. Records in, lines of the stream out:
+ * Many traces made one. All are of the kind that the first one is: source traces
+ * (merge_units.h), drcov (merge_modules.h), or execution traces. These follow the
+ * rule of ranges.h: what was executed in any of them, each range once, sorted, at
+ * the address that it has in its own file. Records in, lines of the stream out:
  *
  *  - The information is that of the first trace, less the kernel's name, whose
  *    load address is taken off.

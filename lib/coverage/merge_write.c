@@ -22,8 +22,8 @@ static void end_line(struct tr_merge *merge, struct tr_output *out)
 static void write_section(struct tr_merge *merge, const char *kind, struct tr_output *out)
 {
 	static const char *const keys[] = { "bits", "endian", "machine" };
-	const struct tr_text values[] = { merge->form.bits, merge->form.endian,
-					  merge->form.machine };
+	const struct tr_text values[] = { merge->section.bits, merge->section.endian,
+					  merge->section.machine };
 
 	begin_line(merge, "section");
 	tr_buffer_put_literal(&merge->text, "-\t-\t");
@@ -100,10 +100,8 @@ static void write_object(struct tr_merge *merge, const struct tr_merge_object *o
 	end_line(merge, out);
 }
 
-bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out)
+static void write_execution(struct tr_merge *merge, struct tr_output *out)
 {
-	tr_buffer_reset(&merge->text);
-	merge->seq = 0;
 	tr_output_put_literal(out, "%trec\t1\tformat=gnatcov\n");
 	if (merge->has_infos) {
 		write_section(merge, "INFO", out);
@@ -113,6 +111,18 @@ bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, str
 	write_ranges(merge, merge->program, 0, out);
 	for (size_t i = 0; i < merge->object_count; i++)
 		write_object(merge, &merge->objects[i], out);
+}
+
+bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out)
+{
+	tr_buffer_reset(&merge->text);
+	merge->seq = 0;
+	if (merge->units && !tr_merge_units_write(merge->units, &merge->seq, out))
+		return false;
+	if (merge->modules && !tr_merge_modules_write(merge->modules, &merge->seq, out))
+		return false;
+	if (!merge->units && !merge->modules)
+		write_execution(merge, out);
 	tr_trailer_put(merge->seq, errors, truncated, &merge->text);
 	tr_buffer_put_byte(&merge->text, '\n');
 	end_line(merge, out);

@@ -16,6 +16,12 @@ static bool is_text(enum tr_module_column kind)
 	return kind == TR_MODULE_PATH || kind == TR_MODULE_OTHER;
 }
 
+/* containing_id of a module that is in no other: some tools write -1. */
+static bool is_none(enum tr_module_column kind, uint64_t number)
+{
+	return kind == TR_MODULE_CONTAINING_ID && number == TR_MODULE_NO_ID;
+}
+
 /* Decimal digits, or hex ones with 0x or without. */
 static bool parse_number(struct tr_text text, bool decimal, uint64_t *number)
 {
@@ -65,6 +71,11 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 		if (!is_text(columns->kinds[i])) {
 			bool number = parse_number(cell->text, is_decimal(columns->kinds[i]),
 						   &cell->number);
+			if (columns->kinds[i] == TR_MODULE_CONTAINING_ID &&
+			    tr_text_is(cell->text, "-1")) {
+				cell->number = TR_MODULE_NO_ID;
+				number = true;
+			}
 			if (number)
 				cell->type = TR_MODULE_NUMBER;
 			good &= number;
@@ -86,6 +97,10 @@ static void put_padded(struct tr_buffer *to, uint64_t n, unsigned width)
 static void write_number(enum tr_module_column kind, uint64_t n, unsigned digits,
 			 struct tr_buffer *to)
 {
+	if (is_none(kind, n)) {
+		tr_buffer_put_literal(to, " -1");
+		return;
+	}
 	switch (kind) {
 	case TR_MODULE_ID:
 	case TR_MODULE_CONTAINING_ID:
@@ -178,6 +193,8 @@ static void put_value(enum tr_module_column kind, const struct tr_module_cell *c
 		tr_buffer_put_byte(line, '"');
 		tr_string_escape(cell->text, line);
 		tr_buffer_put_byte(line, '"');
+	} else if (is_none(kind, cell->number)) {
+		tr_buffer_put_literal(line, "-1");
 	} else if (is_decimal(kind)) {
 		tr_buffer_put_decimal(line, cell->number);
 	} else {
@@ -222,6 +239,12 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 	if (value->type == TR_UINT || value->type == TR_POINTER) {
 		cell->type = TR_MODULE_NUMBER;
 		cell->number = value->as.number;
+		return TR_OK;
+	}
+	if (columns->kinds[i] == TR_MODULE_CONTAINING_ID && value->type == TR_INT &&
+	    (value->flags & TR_NEGATIVE) && value->as.number == 1) {
+		cell->type = TR_MODULE_NUMBER;
+		cell->number = TR_MODULE_NO_ID;
 		return TR_OK;
 	}
 	if (value->type != TR_STRING) {

@@ -14,6 +14,8 @@
 #include "coverage/module_columns.h"
 #include "record/record.h"
 
+#define TR_MODULE_NO_ID UINT64_MAX /* the number of a containing_id of -1 */
+
 struct tr_module_cell {
 	enum { TR_MODULE_NONE, TR_MODULE_NUMBER, TR_MODULE_TEXT } type;
 	uint64_t number;

@@ -6,6 +6,7 @@
 #include "core/buffer.h"
 #include "expr/locate.h"
 #include "expr/parse.h"
+#include "expr/seen.h"
 #include "expr/walk.h"
 #include "record/literal.h"
 
@@ -29,7 +30,7 @@ static bool parse_paths(struct tr_parser *parser, struct path_link **first, size
 			++*count;
 			return true;
 		}
-		if (!tr_parse_expect(parser, TR_TOKEN_COMMA, ","))
+		if (!tr_parse_expect(parser, TR_TOKEN_COMMA, "','"))
 			return false;
 	}
 }
@@ -43,14 +44,23 @@ struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_
 		tr_expr_fail(error, 0, "out of memory");
 		return NULL;
 	}
+	list->side = TR_SIDE_BOTH;
 	if (!tr_parse_begin(&parser, text, &list->arena, error) ||
 	    !parse_paths(&parser, &link, &list->count) ||
 	    !(list->paths = tr_parse_alloc(&parser, list->count * sizeof *list->paths))) {
 		tr_field_list_free(list);
 		return NULL;
 	}
-	for (size_t i = 0; link; link = link->next)
-		list->paths[i++] = link->path;
+	list->seen = calloc(1, sizeof *list->seen);
+	if (!list->seen || !tr_seen_begin(list->seen, list->count)) {
+		tr_expr_fail(error, 0, "out of memory");
+		tr_field_list_free(list);
+		return NULL;
+	}
+	for (size_t i = 0; link; link = link->next, i++) {
+		list->paths[i] = link->path;
+		list->seen->uses[i].path = &list->paths[i];
+	}
 	return list;
 }
 
@@ -58,6 +68,9 @@ void tr_field_list_free(struct tr_field_list *list)
 {
 	if (!list)
 		return;
+	if (list->seen)
+		tr_seen_free(list->seen);
+	free(list->seen);
 	tr_arena_free(&list->arena);
 	free(list);
 }
@@ -79,6 +92,20 @@ bool tr_field_list_needs_leave(const struct tr_field_list *list)
 			return true;
 	}
 	return false;
+}
+
+bool tr_field_list_uses(const struct tr_field_list *list, const char *key)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->paths[i].subject == TR_SUBJECT_KEY && tr_text_is(list->paths[i].key, key))
+			return true;
+	}
+	return false;
+}
+
+void tr_field_list_set_computed(struct tr_field_list *list, struct tr_computed_fields *computed)
+{
+	list->computed = computed;
 }
 
 /* Of a value of two forms the human one is shown, the machine's where only that has the step. */
@@ -134,15 +161,50 @@ static bool write_bytes(struct tr_text bytes, const struct tr_step *steps, enum 
 	return true;
 }
 
-static bool write_column(const struct tr_path *path, const struct tr_record *record, bool raw,
-			 struct tr_buffer *to, struct tr_error *err)
+static bool write_column(struct tr_field_list *list, size_t index, const struct tr_record *record,
+			 bool raw, struct tr_buffer *to, struct tr_error *err)
 {
+	const struct tr_path *path = &list->paths[index];
 	struct tr_cell kind;
 	const struct tr_cell *cell = tr_locate_column(path->subject, record, &kind);
 	struct tr_text bytes;
-	if (tr_cell_decode(cell, record->arena, &bytes, err) != TR_OK)
-		return false;
-	return write_bytes(bytes, path->steps, raw ? RAW : CELL, to);
+	enum tr_status status = tr_cell_decode(cell, record->arena, &bytes, err);
+	if (status == TR_END)
+		tr_seen_miss(list->seen, index, NULL, NULL);
+	else
+		tr_seen_hit(list->seen, index);
+	return status == TR_OK && write_bytes(bytes, path->steps, raw ? RAW : CELL, to);
+}
+
+void tr_field_list_set_side(struct tr_field_list *list, enum tr_field_side side)
+{
+	list->side = side;
+}
+
+/* Copies the value with one side of each <human;machine> in it. False: memory is out. */
+static bool copy_side(const struct tr_value *from, enum tr_field_side side,
+		      struct tr_arena *arena, struct tr_value *to)
+{
+	while (from->type == TR_REPR)
+		from = &from->as.items[side];
+	*to = *from;
+	if (from->type == TR_LIST) {
+		to->as.items = tr_arena_alloc(arena, from->count * sizeof *to->as.items);
+		bool done = to->as.items || !from->count;
+		for (size_t i = 0; done && i < from->count; i++)
+			done = copy_side(&from->as.items[i], side, arena, &to->as.items[i]);
+		return done;
+	}
+	if (from->type != TR_MAP && from->type != TR_STRUCT)
+		return true;
+	struct tr_value *values = tr_arena_alloc(arena, from->count * sizeof *values);
+	to->as.members = tr_arena_alloc(arena, from->count * sizeof *to->as.members);
+	bool done = (values && to->as.members) || !from->count;
+	for (size_t i = 0; done && i < from->count; i++) {
+		to->as.members[i] = (struct tr_member){ from->as.members[i].key, &values[i] };
+		done = copy_side(from->as.members[i].value, side, arena, &values[i]);
+	}
+	return done;
 }
 
 static bool write_value(const struct tr_value *value, const struct tr_step *steps, bool raw,
@@ -170,7 +232,7 @@ static bool write_value(const struct tr_value *value, const struct tr_step *step
 	return bytes.data && !steps;
 }
 
-bool tr_field_list_write(const struct tr_field_list *list, size_t index, struct tr_record *record,
+bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_record *record,
 			 struct tr_record *leave, bool raw, struct tr_buffer *to,
 			 struct tr_error *err)
 {
@@ -178,16 +240,40 @@ bool tr_field_list_write(const struct tr_field_list *list, size_t index, struct 
 	struct tr_place place;
 	tr_error_clear(err);
 	if (path->subject != TR_SUBJECT_KEY)
-		return write_column(path, record, raw, to, err);
-	if (!tr_locate(path, record, leave, &place))
-		return false;
+		return write_column(list, index, record, raw, to, err);
+	if (!tr_locate(path, record, leave, &place)) {
+		struct tr_value *computed =
+			tr_locate_computed(path, list->computed, record, leave, err);
+		if (computed)
+			tr_seen_hit(list->seen, index);
+		else
+			tr_seen_miss(list->seen, index, record, leave);
+		return computed &&
+		       write_value(computed, path->steps, raw, record->arena, to, err);
+	}
+	tr_seen_hit(list->seen, index);
 	/* shown as it stands, when it is a value */
-	if (place.text.data && !path->steps && !raw) {
+	if (place.text.data && !path->steps && !raw && list->side == TR_SIDE_BOTH) {
 		if (tr_literal_check(place.text, NULL, err) == TR_MALFORMED)
 			return false;
 		tr_buffer_put_text(to, place.text);
 		return true;
 	}
-	struct tr_value *value = tr_place_value(&place, err);
-	return value && write_value(value, path->steps, raw, place.record->arena, to, err);
+	struct tr_arena *arena = place.record->arena;
+	const struct tr_value *value = tr_place_value(&place, err);
+	struct tr_value one;
+	if (value && list->side != TR_SIDE_BOTH) {
+		if (!copy_side(value, list->side, arena, &one)) {
+			tr_error_memory(err);
+			return false;
+		}
+		value = &one;
+	}
+	return value && write_value(value, path->steps, raw, arena, to, err);
+}
+
+bool tr_field_list_next_unseen(const struct tr_field_list *list, size_t *position,
+			       struct tr_unseen *unseen)
+{
+	return tr_seen_next(list->seen, position, unseen);
 }

@@ -306,3 +306,18 @@ bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
 	lexer->pos = p + 1;
 	return keep(lexer, &pattern, &token->text);
 }
+
+struct tr_text tr_lex_time(const struct tr_lexer *lexer, size_t column)
+{
+	const char *begin = lexer->begin + column - 1, *p = begin;
+	/* two dots are a range */
+	while (p < lexer->end && (is_word(*p) || *p == ':' || *p == '+' || *p == '-' ||
+				  (*p == '.' && p + 1 < lexer->end && is_digit(p[1]))))
+		p++;
+	return tr_text_span(begin, p);
+}
+
+void tr_lex_skip(struct tr_lexer *lexer, struct tr_text text)
+{
+	lexer->pos = text.data + text.len;
+}

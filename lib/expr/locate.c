@@ -111,6 +111,16 @@ bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_r
 	return (leave && locate_in(path, leave, place)) || locate_in(path, record, place);
 }
 
+struct tr_value *tr_locate_computed(const struct tr_path *path, struct tr_computed_fields *computed,
+				    struct tr_record *record, struct tr_record *leave,
+				    struct tr_error *err)
+{
+	tr_error_clear(err);
+	if (!computed || path->after_arrow)
+		return NULL;
+	return computed->get(computed, path->key, record, leave, err);
+}
+
 struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *err)
 {
 	if (place->text.data)

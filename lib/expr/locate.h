@@ -22,6 +22,11 @@ struct tr_place {
 bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_record *leave,
 	       struct tr_place *place);
 
+/* The value of a field that was not located. NULL: there is none, or err->cause is set. */
+struct tr_value *tr_locate_computed(const struct tr_path *path, struct tr_computed_fields *computed,
+				    struct tr_record *record, struct tr_record *leave,
+				    struct tr_error *err);
+
 /* Its value. NULL: err is filled. */
 struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *err);
 

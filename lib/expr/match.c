@@ -5,16 +5,10 @@
 
 #include "expr/column.h"
 #include "expr/locate.h"
-#include "expr/program.h"
+#include "expr/state.h"
 #include "expr/strings.h"
 #include "expr/walk.h"
-
-struct tr_expr_state {
-	const struct tr_expr *expr;
-	bool *told; /* by number of the test: that its WORD met a string */
-	struct tr_compare compare;
-	struct tr_arena arena; /* what one record makes us decode */
-};
+#include "record/vocabulary.h"
 
 /* One record that is judged. */
 struct trial {
@@ -24,7 +18,14 @@ struct trial {
 	struct tr_error *err;
 };
 
-struct tr_expr_state *tr_expr_state_new(const struct tr_expr *expr)
+/* has() may well ask for what is in no record. */
+static bool expects_field(const struct tr_test *test)
+{
+	return test->op != TR_OP_EXISTS ||
+	       (test->path.subject == TR_SUBJECT_KEY && !tr_is_known_field(test->path.key));
+}
+
+struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 {
 	struct tr_expr_state *state = calloc(1, sizeof *state);
 	bool has_regex = false;
@@ -37,11 +38,22 @@ struct tr_expr_state *tr_expr_state_new(const struct tr_expr *expr)
 	state->told = calloc(expr->test_count, sizeof *state->told);
 	if (has_regex)
 		state->compare.scratch = tr_regex_scratch_new();
-	if (!state->told || (has_regex && !state->compare.scratch)) {
+	if (!state->told || (has_regex && !state->compare.scratch) ||
+	    !tr_seen_begin(&state->seen, expr->test_count) ||
+	    !tr_state_find_unknown_kinds(state)) {
 		tr_expr_state_free(state);
 		return NULL;
 	}
+	for (const struct tr_test *test = expr->tests; test; test = test->next) {
+		if (test->path.text.data && expects_field(test))
+			state->seen.uses[test->number].path = &test->path;
+	}
 	return state;
+}
+
+void tr_expr_state_set_computed(struct tr_expr_state *state, struct tr_computed_fields *computed)
+{
+	state->computed = computed;
 }
 
 void tr_expr_state_free(struct tr_expr_state *state)
@@ -50,6 +62,8 @@ void tr_expr_state_free(struct tr_expr_state *state)
 		return;
 	tr_regex_scratch_free(state->compare.scratch);
 	tr_arena_free(&state->arena);
+	tr_seen_free(&state->seen);
+	free(state->kinds);
 	free(state->told);
 	free(state);
 }
@@ -97,7 +111,8 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 		tr_error_memory(&err);
 	} else if (trouble & TR_TROUBLE_REGEX) {
 		tr_error_set(&err, TR_CAUSE_LIMIT,
-			     "%.*s: the regex takes too long on this value: taken as no match",
+			     "%.*s: the regular expression takes more than 1 s or 64 MB on this "
+			     "value; it counts as not matching",
 			     shown(path), path->text.data);
 	} else if (!trial->state->told[test->number]) {
 		trial->state->told[test->number] = true;
@@ -117,12 +132,17 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 	struct tr_text bytes;
 	struct tr_error why;
 	if ((cell->type == TR_CELL_ADDRESS || cell->type == TR_CELL_NUMBER) &&
-	    tr_test_is_numeric(test))
+	    tr_test_is_numeric(test)) {
+		tr_seen_hit(&trial->state->seen, test->number);
 		return tr_test_number(&trial->state->compare, test, cell->number);
+	}
 	why.cause = TR_CAUSE_NONE;
 	enum tr_status status = tr_cell_decode(cell, &trial->state->arena, &bytes, &why);
-	if (status == TR_END)
+	if (status == TR_END) {
+		tr_seen_miss(&trial->state->seen, test->number, NULL, NULL);
 		return false;
+	}
+	tr_seen_hit(&trial->state->seen, test->number);
 	if (status != TR_OK) {
 		tell_bad(trial, &test->path, &why);
 		return false;
@@ -176,11 +196,32 @@ static bool steps_keep_strings(const struct tr_step *step)
 	return true;
 }
 
+/* A field that the record does not have itself. */
+static bool test_computed(const struct trial *trial, const struct tr_test *test)
+{
+	struct tr_expr_state *state = trial->state;
+	struct tr_error why;
+	const struct tr_value *value = NULL;
+	why.cause = TR_CAUSE_NONE;
+	if (state->computed)
+		value = tr_locate_computed(&test->path, state->computed, trial->record,
+					   trial->leave, &why);
+	if (value) {
+		tr_seen_hit(&state->seen, test->number);
+		return tr_walk_value(&state->compare, test, value, test->path.steps);
+	}
+	if (why.cause != TR_CAUSE_NONE)
+		tell_bad(trial, &test->path, &why);
+	tr_seen_miss(&state->seen, test->number, trial->record, trial->leave);
+	return false;
+}
+
 static bool test_key(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_place place;
 	if (!tr_locate(&test->path, trial->record, trial->leave, &place))
-		return false;
+		return test_computed(trial, test);
+	tr_seen_hit(&trial->state->seen, test->number);
 	if (place.text.data && steps_keep_strings(test->path.steps)) {
 		enum answer answer = test_strings(trial, test, place.text);
 		if (answer != UNKNOWN)

@@ -10,7 +10,7 @@ static struct tr_node *parse_parentheses(struct tr_parser *parser)
 	if (tr_parse_enter(parser) && tr_parse_advance(parser))
 		node = parse_or(parser);
 	tr_parse_leave(parser);
-	return node && tr_parse_expect(parser, TR_TOKEN_CLOSE, ")") ? node : NULL;
+	return node && tr_parse_close(parser, TR_TEXT("")) ? node : NULL;
 }
 
 static struct tr_node *parse_not(struct tr_parser *parser)
@@ -76,7 +76,7 @@ struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error
 		if (expr->root && parser.token.type == TR_TOKEN_END)
 			return expr;
 		if (expr->root)
-			tr_parse_fail(&parser, "unexpected text");
+			tr_parse_fail(&parser, "'and', 'or' or the end of the expression is expected");
 	}
 	tr_expr_free(expr);
 	return NULL;

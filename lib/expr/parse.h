@@ -12,7 +12,7 @@
 struct tr_parser {
 	struct tr_lexer lexer;
 	struct tr_token token; /* the one that is looked at */
-	const char *behind;    /* end of the token before it */
+	struct tr_text last;   /* the one before it, as the expression spells it */
 	unsigned depth;	       /* open parentheses */
 	struct tr_expr *expr;  /* NULL while a list of fields is parsed */
 };
@@ -26,8 +26,11 @@ bool tr_parse_advance(struct tr_parser *parser);
 /* Steps over a token of that type, or fails with "WHAT expected". */
 bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what);
 
-/* Fails at the current token. */
+/* Fails at the current token: says what it is where it is a common mistake, else what. */
 bool tr_parse_fail(struct tr_parser *parser, const char *what);
+
+/* Steps over the ")" of what was opened after `name`, which may be empty. */
+bool tr_parse_close(struct tr_parser *parser, struct tr_text name);
 
 /* Open and close of any nesting: fails beyond the limit. */
 bool tr_parse_enter(struct tr_parser *parser);

@@ -60,13 +60,13 @@ static bool parse_bracket(struct tr_parser *parser, struct tr_path *path)
 	bool is_name = parser->token.type == TR_TOKEN_STRING;
 	if (!is_name &&
 	    (parser->token.type != TR_TOKEN_NUMBER || !read_index(parser->token.text, &index)))
-		return tr_parse_fail(parser, "index or \"name\" expected");
+		return tr_parse_fail(parser, "an index or a \"name\" is expected");
 	struct tr_step *step = add_step(parser, path, is_name ? TR_STEP_MEMBER : TR_STEP_INDEX);
 	if (!step)
 		return false;
 	step->index = index;
 	step->name = parser->token.text;
-	return tr_parse_advance(parser) && tr_parse_expect(parser, TR_TOKEN_BRACKET_END, "]");
+	return tr_parse_advance(parser) && tr_parse_expect(parser, TR_TOKEN_BRACKET_END, "']'");
 }
 
 /* .member, at the dot. */
@@ -75,7 +75,7 @@ static bool parse_member(struct tr_parser *parser, struct tr_path *path)
 	if (!tr_parse_advance(parser))
 		return false;
 	if (parser->token.type != TR_TOKEN_WORD)
-		return tr_parse_fail(parser, "member name expected");
+		return tr_parse_fail(parser, "the name of a member is expected");
 	struct tr_step *step = add_step(parser, path, TR_STEP_MEMBER);
 	if (!step)
 		return false;
@@ -104,20 +104,19 @@ static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 	if (!tr_parse_advance(parser))
 		return false;
 	if (parser->token.type != TR_TOKEN_WORD && parser->token.type != TR_TOKEN_KEY)
-		return tr_parse_fail(parser, "field expected behind ->");
+		return tr_parse_fail(parser, "a field is expected after ->");
 	path->after_arrow = true;
 	path->key = parser->token.text;
 	return tr_parse_advance(parser);
 }
 
 /* basename(FIELD), len(FIELD), at the parenthesis. */
-static bool parse_function(struct tr_parser *parser, struct tr_path *path,
+static bool parse_function(struct tr_parser *parser, struct tr_path *path, struct tr_text name,
 			   enum tr_step_type function)
 {
 	bool fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
 		    tr_parse_field(parser, path, NULL) &&
-		    tr_parse_expect(parser, TR_TOKEN_CLOSE, ")") &&
-		    add_step(parser, path, function) != NULL;
+		    tr_parse_close(parser, name) && add_step(parser, path, function) != NULL;
 	tr_parse_leave(parser);
 	return fine;
 }
@@ -149,9 +148,9 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 			return false;
 		bool call = parser->token.type == TR_TOKEN_OPEN;
 		if (call && tr_text_is(word, "basename")) {
-			fine = parse_function(parser, path, TR_STEP_BASENAME);
+			fine = parse_function(parser, path, word, TR_STEP_BASENAME);
 		} else if (call && tr_text_is(word, "len")) {
-			fine = parse_function(parser, path, TR_STEP_LEN);
+			fine = parse_function(parser, path, word, TR_STEP_LEN);
 		} else {
 			path->subject = subject_of(word);
 			*bare = true;
@@ -159,8 +158,8 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 			path->environment = is_environment(path);
 		}
 	} else {
-		return tr_parse_fail(parser, "field expected");
+		return tr_parse_fail(parser, "a field or a kind is expected");
 	}
-	path->text = tr_text_span(begin, parser->behind);
+	path->text = tr_text_span(begin, parser->last.data + parser->last.len);
 	return fine;
 }

@@ -47,7 +47,7 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 		if (is_text(path))
 			return tr_expr_fail(
 				parser->lexer.error, parser->token.column,
-				"a string is wanted, quote it: \"%.*s\"",
+				"a string is expected; quote it: \"%.*s\"",
 				(int)(parser->token.text.len < 80 ? parser->token.text.len : 80),
 				parser->token.text.data);
 		literal->type = TR_LITERAL_WORD;
@@ -56,9 +56,75 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 	return tr_parse_advance(parser);
 }
 
-static bool parse_literal(struct tr_parser *parser, const struct tr_path *path,
+/* The test compares the column with numbers or points in time. */
+static bool is_about_time(const struct tr_test *test)
+{
+	return test->path.subject == TR_SUBJECT_TIME && !test->path.steps && test->op >= TR_OP_EQ &&
+	       test->op <= TR_OP_GE;
+}
+
+/* Reads the moment, or leaves it for tr_expr_set_start. */
+static bool set_moment(struct tr_parser *parser, struct tr_text text,
+		       const struct tr_moment *moment, struct tr_number_literal *number)
+{
+	struct tr_buffer digits = TR_BUFFER_INIT;
+	bool fine, fits;
+	if (tr_moment_needs_start(moment)) {
+		struct tr_late_number *late = tr_parse_alloc(parser, sizeof *late);
+		if (!late)
+			return false;
+		*late = (struct tr_late_number){ *moment, number, parser->expr->late };
+		parser->expr->late = late;
+		return true;
+	}
+	if (moment->type == TR_MOMENT_DATE)
+		tr_moment_write(moment, text, &digits);
+	else
+		tr_buffer_put_text(&digits, text);
+	fine = !digits.failed &&
+	       tr_number_literal_read(tr_buffer_text(&digits), parser->lexer.arena, number, &fits);
+	tr_buffer_free(&digits);
+	return fine || tr_expr_fail(parser->lexer.error, 0, "out of memory");
+}
+
+/*
+ * A point in time, in quotes or bare. *taken is false where the token is something else, and
+ * nothing has happened then.
+ */
+static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
+		       struct tr_literal *literal, struct tr_number_literal *number, bool *taken)
+{
+	struct tr_moment moment;
+	bool quoted = parser->token.type == TR_TOKEN_STRING;
+	struct tr_text text =
+		quoted ? parser->token.text : tr_lex_time(&parser->lexer, parser->token.column);
+	*taken = is_about_time(test) && tr_moment_read(text, &moment);
+	if (*taken) {
+		if (!quoted)
+			tr_lex_skip(&parser->lexer, text);
+		literal->late |= tr_moment_needs_start(&moment);
+		return set_moment(parser, text, &moment, number) && tr_parse_advance(parser);
+	}
+	if (is_about_time(test) && (quoted || (parser->token.type == TR_TOKEN_NUMBER &&
+					       text.len > parser->token.text.len)))
+		return tr_expr_fail(parser->lexer.error, parser->token.column,
+				    "'%.*s' is not a time: seconds, 2026-11-20T12:00, 12:00 or "
+				    "+5s expected",
+				    (int)(text.len < 80 ? text.len : 80), text.data);
+	return true;
+}
+
+static bool parse_literal(struct tr_parser *parser, const struct tr_test *test,
 			  struct tr_literal *literal)
 {
+	const struct tr_path *path = &test->path;
+	bool taken;
+	if (!parse_time(parser, test, literal, &literal->number, &taken))
+		return false;
+	if (taken) {
+		literal->type = TR_LITERAL_NUMBER;
+		return true;
+	}
 	switch (parser->token.type) {
 	case TR_TOKEN_NUMBER:
 		literal->type = TR_LITERAL_NUMBER;
@@ -70,23 +136,27 @@ static bool parse_literal(struct tr_parser *parser, const struct tr_path *path,
 	case TR_TOKEN_WORD:
 		return parse_word(parser, path, literal);
 	default:
-		return tr_parse_fail(parser, "literal expected");
+		return tr_parse_fail(parser, "a number, \"string\" or word is expected");
 	}
 }
 
 /* ..hi behind a literal that began at that column. */
-static bool parse_range(struct tr_parser *parser, struct tr_literal *low, size_t column)
+static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
+			struct tr_literal *low, size_t column)
 {
+	bool taken;
 	if (low->type != TR_LITERAL_NUMBER)
 		return tr_expr_fail(parser->lexer.error, column, "a range is of numbers");
 	if (!tr_parse_advance(parser))
 		return false;
 	size_t high_column = parser->token.column;
-	if (parser->token.type != TR_TOKEN_NUMBER)
-		return tr_parse_fail(parser, "a range is of numbers: number expected");
-	if (!parse_number(parser, &low->high))
+	if (!parse_time(parser, test, low, &low->high, &taken))
 		return false;
-	if (tr_number_literal_compare(&low->number, &low->high) == TR_GREATER)
+	if (!taken && parser->token.type != TR_TOKEN_NUMBER)
+		return tr_parse_fail(parser, "a range ends in a number");
+	if (!taken && !parse_number(parser, &low->high))
+		return false;
+	if (!low->late && tr_number_literal_compare(&low->number, &low->high) == TR_GREATER)
 		return tr_expr_fail(parser->lexer.error, high_column, "empty range");
 	low->type = TR_LITERAL_RANGE;
 	return true;
@@ -96,18 +166,21 @@ static bool parse_range(struct tr_parser *parser, struct tr_literal *low, size_t
 static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 {
 	struct tr_literal **last = &test->literals;
-	if (!tr_parse_advance(parser) || !tr_parse_expect(parser, TR_TOKEN_BRACE, "{"))
+	if (!tr_parse_advance(parser) || !tr_parse_expect(parser, TR_TOKEN_BRACE, "'{'"))
 		return false;
+	bool late = false;
 	test->op = TR_OP_EQ;
 	test->strings = true;
 	for (;;) {
 		size_t column = parser->token.column;
 		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
-		if (!literal || !parse_literal(parser, &test->path, literal))
+		if (!literal || !parse_literal(parser, test, literal))
 			return false;
-		if (parser->token.type == TR_TOKEN_RANGE && !parse_range(parser, literal, column))
+		if (parser->token.type == TR_TOKEN_RANGE &&
+		    !parse_range(parser, test, literal, column))
 			return false;
 		test->strings = test->strings && literal->type == TR_LITERAL_STRING;
+		late = late || literal->late;
 		*last = literal;
 		last = &literal->next;
 		if (parser->token.type != TR_TOKEN_COMMA)
@@ -115,9 +188,9 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 		if (!tr_parse_advance(parser))
 			return false;
 	}
-	if (!tr_parse_expect(parser, TR_TOKEN_BRACE_END, ", or }"))
+	if (!tr_parse_expect(parser, TR_TOKEN_BRACE_END, "',' or '}'"))
 		return false;
-	return tr_many_build(test, parser->lexer.arena) ||
+	return late || tr_many_build(test, parser->lexer.arena) ||
 	       tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
@@ -130,7 +203,7 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 		if (!tr_parse_advance(parser))
 			return false;
 		if (parser->token.type != TR_TOKEN_WORD)
-			return tr_parse_fail(parser, "word expected");
+			return tr_parse_fail(parser, "a word is expected");
 		if (is_text(&test->path))
 			return tr_parse_fail(parser,
 					     "a string has no words: use == or *= and quote it");
@@ -151,8 +224,16 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 {
 	char why[160];
 	size_t column = parser->token.column;
+	if (parser->token.type == TR_TOKEN_STRING)
+		return tr_expr_fail(
+			parser->lexer.error, column, "%.*s takes /%.*s/, not \"%.*s\"",
+			(int)parser->last.len, parser->last.data,
+			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
+			parser->token.text.data,
+			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
+			parser->token.text.data);
 	if (parser->token.type != TR_TOKEN_UNKNOWN || *parser->token.text.data != '/')
-		return tr_parse_fail(parser, "regex expected: /…/");
+		return tr_parse_fail(parser, "a regular expression is expected: /…/");
 	if (!tr_lex_regex(&parser->lexer, column, &parser->token))
 		return false;
 	test->strings = true;
@@ -202,9 +283,9 @@ static bool parse_comparison(struct tr_parser *parser, struct tr_test *test, int
 	if (test->op == TR_OP_REGEX)
 		return parse_regex(parser, test);
 	if (comparisons[comparison].string && parser->token.type != TR_TOKEN_STRING)
-		return tr_parse_fail(parser, "string expected");
+		return tr_parse_fail(parser, "a string is expected");
 	test->literals = tr_parse_alloc(parser, sizeof *test->literals);
-	if (!test->literals || !parse_literal(parser, &test->path, test->literals))
+	if (!test->literals || !parse_literal(parser, test, test->literals))
 		return false;
 	test->strings = test->literals->type == TR_LITERAL_STRING;
 	return true;
@@ -226,9 +307,10 @@ static struct tr_node *parse_rest(struct tr_parser *parser, struct tr_node *node
 		node->type = TR_NODE_KIND;
 		node->kind = test->path.key;
 		node->is_call = tr_text_is(node->kind, "call");
+		test->path.text.data = NULL; /* it is no field */
 		fine = true;
 	} else {
-		fine = tr_parse_fail(parser, "operator expected");
+		fine = tr_parse_fail(parser, "an operator is expected");
 	}
 	return fine ? node : NULL;
 }
@@ -239,8 +321,7 @@ static bool parse_exists(struct tr_parser *parser, struct tr_test *test)
 	bool fine;
 	test->op = TR_OP_EXISTS;
 	fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
-	       tr_parse_field(parser, &test->path, NULL) &&
-	       tr_parse_expect(parser, TR_TOKEN_CLOSE, ")");
+	       tr_parse_field(parser, &test->path, NULL) && tr_parse_close(parser, TR_TEXT("has"));
 	tr_parse_leave(parser);
 	return fine;
 }

@@ -1,6 +1,6 @@
 /*
  * What an expression is compiled to: a tree of and, or, not over tests, all of
- * it in one arena and read-only afterwards. Chains of and/or are flat, so the
+ * it in one arena and read-only once tr_expr_set_start was called. Chains of and/or are flat, so the
  * tree is no deeper than the expression's parentheses.
  */
 #ifndef TR_EXPR_PROGRAM_H
@@ -13,6 +13,7 @@
 #include "core/arena.h"
 #include "core/text.h"
 #include "expr/expr.h"
+#include "expr/moment.h"
 #include "expr/number.h"
 #include "expr/regex.h"
 
@@ -61,9 +62,17 @@ enum tr_literal_type {
 
 struct tr_literal {
 	enum tr_literal_type type;
+	bool late;	     /* its numbers are known when the first record is */
 	struct tr_text text; /* bytes of a string or word */
 	struct tr_number_literal number, high;
 	struct tr_literal *next;
+};
+
+/* A number of a literal that depends on the time of the first record. */
+struct tr_late_number {
+	struct tr_moment moment;
+	struct tr_number_literal *number;
+	struct tr_late_number *next;
 };
 
 struct tr_many;
@@ -115,12 +124,18 @@ struct tr_expr {
 	struct tr_node *root;
 	struct tr_test *tests; /* all of them, last one first */
 	size_t test_count;
+	struct tr_late_number *late; /* until tr_expr_set_start */
 };
+
+struct tr_seen;
 
 struct tr_field_list {
 	struct tr_arena arena;
 	struct tr_path *paths;
 	size_t count;
+	struct tr_seen *seen; /* of the paths */
+	struct tr_computed_fields *computed; /* NULL: none */
+	enum tr_field_side side;
 };
 
 #endif

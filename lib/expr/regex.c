@@ -1,7 +1,9 @@
 #include "expr/regex.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -9,52 +11,110 @@
 #include "expr/expr.h"
 
 /*
- * A pattern like (a+)+$ takes exponential time. These let every sane match
- * through and stop the others after a fraction of a second.
+ * Some patterns take exponential time, like (a+)+$, and a lookahead like (?=.*x) looks at the rest
+ * of the string from every position. PCRE2's match limit bounds neither: it counts backtracking,
+ * and anew from every position at which a match may begin; and the JIT compiler's code knows no
+ * depth limit. So that code gets only as many steps as are harmless even if each of them looks at
+ * the whole string. Where these do not suffice, or the string is long, the pattern is matched once
+ * more by the interpreter, within limits on heap and depth, with a callout before every item that
+ * looks at the clock.
  */
 enum {
-	MATCH_LIMIT = 1000000,
-	DEPTH_LIMIT = 100000,
-	HEAP_LIMIT_KIB = 64 << 10,
+	SHORT_BYTES = 256,
+	SHORT_LIMIT = 16000, /* steps */
+	JIT_MOST_BYTES = 16 << 10,
 	JIT_STACK_FIRST = 32 << 10,
 	JIT_STACK_MOST = 1 << 20,
+	SLOW_MATCH_LIMIT = 100000000,
+	SLOW_DEPTH_LIMIT = 1000000,
+	SLOW_HEAP_KIB = 64 << 10,
+	SLOW_MS = 1000,		  /* of processor time for one string */
+	SLOW_MS_LATER = 10,	  /* when many strings took too long */
+	SLOW_MS_ALL = 10000,	  /* so much is many */
+	BYTES_PER_LOOK = 1 << 20, /* that may be looked at between two looks at the clock */
+};
+
+/* Starts, times steps, times bytes; of a string of SHORT_BYTES this is SHORT_LIMIT. */
+static const size_t jit_byte_steps = (size_t)SHORT_BYTES * SHORT_BYTES * SHORT_LIMIT;
+
+struct tr_regex {
+	pcre2_code *fast; /* compiled by JIT where that is possible */
+	pcre2_code *slow; /* with callouts */
 };
 
 struct tr_regex_scratch {
 	pcre2_match_data *data;
-	pcre2_match_context *context;
+	pcre2_match_context *fast, *slow;
 	pcre2_jit_stack *stack;
+	size_t subject_len;
+	size_t bytes;		/* that may have been looked at since the last look at the clock */
+	int64_t begin, allowed; /* milliseconds */
+	int64_t wasted;		/* on strings that took too long */
 };
 
-static pcre2_code *code_of(const struct tr_regex *regex)
+static int64_t clock_ms(void)
 {
-	return (pcre2_code *)regex;
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Between two callouts the whole subject may be looked at. */
+static int look_at_clock(pcre2_callout_block *block, void *context)
+{
+	struct tr_regex_scratch *scratch = context;
+
+	(void)block;
+	scratch->bytes += scratch->subject_len + 64;
+	if (scratch->bytes < BYTES_PER_LOOK)
+		return 0;
+	scratch->bytes = 0;
+	return clock_ms() - scratch->begin > scratch->allowed ? PCRE2_ERROR_MATCHLIMIT : 0;
+}
+
+static pcre2_code *compile(struct tr_text pattern, uint32_t options, char *why, size_t why_size)
+{
+	int error;
+	PCRE2_SIZE at;
+	PCRE2_UCHAR text[160];
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern.data, pattern.len,
+					 PCRE2_NEVER_UTF | options, &error, &at, NULL);
+
+	*why = '\0';
+	if (code || error == PCRE2_ERROR_HEAP_FAILED || error == PCRE2_ERROR_NOMEMORY)
+		return code;
+	pcre2_get_error_message(error, text, sizeof text);
+	snprintf(why, why_size, "%s at byte %zu of the pattern", (char *)text, (size_t)at + 1);
+	return NULL;
 }
 
 struct tr_regex *tr_regex_compile(struct tr_text pattern, char *why, size_t why_size)
 {
-	int error;
-	PCRE2_SIZE at;
-	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern.data, pattern.len, PCRE2_NEVER_UTF,
-					 &error, &at, NULL);
+	struct tr_regex *regex = calloc(1, sizeof *regex);
+
 	*why = '\0';
-	if (!code) {
-		PCRE2_UCHAR text[160];
-		if (error == PCRE2_ERROR_HEAP_FAILED || error == PCRE2_ERROR_NOMEMORY)
-			return NULL;
-		pcre2_get_error_message(error, text, sizeof text);
-		snprintf(why, why_size, "%s at byte %zu of the pattern", (char *)text,
-			 (size_t)at + 1);
+	if (!regex)
+		return NULL;
+	regex->fast = compile(pattern, 0, why, why_size);
+	if (regex->fast)
+		regex->slow = compile(pattern, PCRE2_AUTO_CALLOUT, why, why_size);
+	if (!regex->slow) {
+		tr_regex_free(regex);
 		return NULL;
 	}
 	/* may be refused (memory that is never both writable and executable): then interpreted */
-	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-	return (struct tr_regex *)code;
+	pcre2_jit_compile(regex->fast, PCRE2_JIT_COMPLETE);
+	return regex;
 }
 
 void tr_regex_free(struct tr_regex *regex)
 {
-	pcre2_code_free(code_of(regex));
+	if (!regex)
+		return;
+	pcre2_code_free(regex->fast);
+	pcre2_code_free(regex->slow);
+	free(regex);
 }
 
 struct tr_regex_scratch *tr_regex_scratch_new(void)
@@ -64,17 +124,22 @@ struct tr_regex_scratch *tr_regex_scratch_new(void)
 		return NULL;
 	/* one pair: only whether it matches is asked for */
 	scratch->data = pcre2_match_data_create(1, NULL);
-	scratch->context = pcre2_match_context_create(NULL);
+	scratch->fast = pcre2_match_context_create(NULL);
+	scratch->slow = pcre2_match_context_create(NULL);
 	scratch->stack = pcre2_jit_stack_create(JIT_STACK_FIRST, JIT_STACK_MOST, NULL);
-	if (!scratch->data || !scratch->context) {
+	if (!scratch->data || !scratch->fast || !scratch->slow) {
 		tr_regex_scratch_free(scratch);
 		return NULL;
 	}
-	pcre2_set_match_limit(scratch->context, MATCH_LIMIT);
-	pcre2_set_depth_limit(scratch->context, DEPTH_LIMIT);
-	pcre2_set_heap_limit(scratch->context, HEAP_LIMIT_KIB);
 	/* without a stack of its own (no JIT in this library) the default serves */
-	pcre2_jit_stack_assign(scratch->context, NULL, scratch->stack);
+	pcre2_jit_stack_assign(scratch->fast, NULL, scratch->stack);
+	pcre2_match_context *both[] = { scratch->fast, scratch->slow };
+	for (size_t i = 0; i < 2; i++) {
+		pcre2_set_match_limit(both[i], i ? SLOW_MATCH_LIMIT : SHORT_LIMIT);
+		pcre2_set_depth_limit(both[i], SLOW_DEPTH_LIMIT);
+		pcre2_set_heap_limit(both[i], SLOW_HEAP_KIB);
+	}
+	pcre2_set_callout(scratch->slow, look_at_clock, scratch);
 	return scratch;
 }
 
@@ -83,17 +148,44 @@ void tr_regex_scratch_free(struct tr_regex_scratch *scratch)
 	if (!scratch)
 		return;
 	pcre2_match_data_free(scratch->data);
-	pcre2_match_context_free(scratch->context);
+	pcre2_match_context_free(scratch->fast);
+	pcre2_match_context_free(scratch->slow);
 	pcre2_jit_stack_free(scratch->stack);
 	free(scratch);
+}
+
+/* By the interpreter, with a look at the clock now and then. */
+static int match_slowly(const struct tr_regex *regex, struct tr_text subject,
+			struct tr_regex_scratch *scratch)
+{
+	scratch->subject_len = subject.len;
+	scratch->bytes = 0;
+	scratch->begin = clock_ms();
+	scratch->allowed = scratch->wasted < SLOW_MS_ALL ? SLOW_MS : SLOW_MS_LATER;
+	int result = pcre2_match(regex->slow, (PCRE2_SPTR)subject.data, subject.len, 0,
+				 PCRE2_NO_JIT, scratch->data, scratch->slow);
+	if (result < 0 && result != PCRE2_ERROR_NOMATCH)
+		scratch->wasted += clock_ms() - scratch->begin;
+	return result;
 }
 
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
 				    struct tr_regex_scratch *scratch)
 {
-	const char *bytes = subject.data ? subject.data : "";
-	int result = pcre2_match(code_of(regex), (PCRE2_SPTR)bytes, subject.len, 0, 0,
-				 scratch->data, scratch->context);
+	int result = PCRE2_ERROR_MATCHLIMIT;
+
+	if (!subject.data)
+		subject = TR_TEXT("");
+	if (subject.len > SHORT_BYTES)
+		pcre2_set_match_limit(scratch->fast,
+				      (uint32_t)(jit_byte_steps / subject.len / subject.len));
+	if (subject.len <= JIT_MOST_BYTES)
+		result = pcre2_match(regex->fast, (PCRE2_SPTR)subject.data, subject.len, 0, 0,
+				     scratch->data, scratch->fast);
+	if (subject.len > SHORT_BYTES)
+		pcre2_set_match_limit(scratch->fast, SHORT_LIMIT);
+	if (result < 0 && result != PCRE2_ERROR_NOMATCH && result != PCRE2_ERROR_NOMEMORY)
+		result = match_slowly(regex, subject, scratch);
 	if (result >= 0)
 		return TR_REGEX_YES;
 	if (result == PCRE2_ERROR_NOMATCH)

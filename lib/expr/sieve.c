@@ -11,11 +11,12 @@
 
 #include "expr/column.h"
 #include "expr/expr.h"
-#include "expr/program.h"
+#include "expr/state.h"
 
 /* One of the things that all have to hold. */
 struct need {
 	const struct tr_node *node;
+	struct tr_expr_state *state; /* of its expression */
 	bool about_kind; /* and about nothing else */
 	/* Not NULL: a column is one of these, letter by letter; nothing else has to be looked at.
 	 */
@@ -35,6 +36,9 @@ struct slot {
 struct sieve {
 	struct tr_sieve base;
 	struct tr_compare compare;
+	struct tr_expr_state *const *states;
+	size_t state_count;
+	bool needs_start; /* the time of the first record */
 	const struct tr_text *always;
 	size_t always_count;
 	struct slot slots[1 << SLOT_BITS];
@@ -56,18 +60,22 @@ _Static_assert((int)TR_SUBJECT_KIND == (int)TR_COLUMN_KIND &&
 		       (int)TR_SUBJECT_NAME == (int)TR_COLUMN_NAME,
 	       "subjects are columns");
 
-static enum tr_sift judge_test(struct sieve *s, const struct tr_test *test,
-			       const struct tr_columns *columns)
+static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
+			       const struct tr_test *test, const struct tr_columns *columns)
 {
 	if (!is_plain(test))
 		return TR_SIFT_OPEN;
 	struct tr_text cell = tr_columns_text(columns, (enum tr_column)test->path.subject);
 	bool absent = cell.len == 1 && *cell.data == '-';
 	bool matches = !absent && tr_test_cell(&s->compare, test, cell);
+	if (absent)
+		tr_seen_miss(&state->seen, test->number, NULL, NULL);
+	else
+		tr_seen_hit(&state->seen, test->number);
 	return matches != test->negated ? TR_SIFT_IN : TR_SIFT_OUT;
 }
 
-static enum tr_sift judge(struct sieve *s, const struct tr_node *node,
+static enum tr_sift judge(struct sieve *s, struct tr_expr_state *state, const struct tr_node *node,
 			  const struct tr_columns *columns)
 {
 	enum tr_sift passing = node->type == TR_NODE_OR ? TR_SIFT_OUT : TR_SIFT_IN;
@@ -79,16 +87,16 @@ static enum tr_sift judge(struct sieve *s, const struct tr_node *node,
 			       ? TR_SIFT_IN
 			       : TR_SIFT_OUT;
 	case TR_NODE_TEST:
-		return judge_test(s, node->test, columns);
+		return judge_test(s, state, node->test, columns);
 	case TR_NODE_NOT:
-		answer = judge(s, node->children, columns);
+		answer = judge(s, state, node->children, columns);
 		return answer == TR_SIFT_OPEN  ? TR_SIFT_OPEN
 		       : answer == TR_SIFT_OUT ? TR_SIFT_IN
 					       : TR_SIFT_OUT;
 	case TR_NODE_AND:
 	case TR_NODE_OR:
 		for (node = node->children; node && answer == passing; node = node->next)
-			answer = judge(s, node, columns);
+			answer = judge(s, state, node, columns);
 		break;
 	}
 	return answer;
@@ -98,13 +106,17 @@ static enum tr_sift judge(struct sieve *s, const struct tr_node *node,
 static void learn(struct sieve *s, struct slot *slot, const struct tr_columns *columns)
 {
 	*slot = (struct slot){ .kind = columns->kind, .answer = TR_SIFT_IN };
+	for (size_t i = 0; i < s->state_count; i++)
+		tr_expr_saw_kind(s->states[i], tr_columns_text(columns, TR_COLUMN_KIND));
 	for (size_t i = 0; i < s->always_count; i++) {
 		if (tr_text_equal(tr_columns_text(columns, TR_COLUMN_KIND), s->always[i]))
 			slot->answer = TR_SIFT_OPEN;
 	}
 	while (slot->answer == TR_SIFT_IN && slot->first < s->count &&
-	       s->needs[slot->first].about_kind)
-		slot->answer = judge(s, s->needs[slot->first++].node, columns);
+	       s->needs[slot->first].about_kind) {
+		const struct need *need = &s->needs[slot->first++];
+		slot->answer = judge(s, need->state, need->node, columns);
+	}
 }
 
 static bool is_any(struct tr_text cell, const struct tr_literal *word)
@@ -116,9 +128,23 @@ static bool is_any(struct tr_text cell, const struct tr_literal *word)
 	return false;
 }
 
+/* The line may be the first that has a time. */
+static void look_for_start(struct sieve *s, const struct tr_columns *columns)
+{
+	struct tr_text time = tr_columns_text(columns, TR_COLUMN_TIME);
+	s->needs_start = false;
+	for (size_t i = 0; i < s->state_count; i++) {
+		if (tr_expr_needs_start(s->states[i]->expr) &&
+		    !tr_expr_set_start(s->states[i]->expr, time))
+			s->needs_start = true;
+	}
+}
+
 static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *columns)
 {
 	struct sieve *s = (struct sieve *)sieve;
+	if (s->needs_start)
+		look_for_start(s, columns);
 	struct slot *slot =
 		&s->slots[columns->kind * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS)];
 
@@ -128,7 +154,7 @@ static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *column
 	for (size_t i = slot->first; answer == TR_SIFT_IN && i < s->count; i++) {
 		const struct need *need = &s->needs[i];
 		if (!need->words)
-			answer = judge(s, need->node, columns);
+			answer = judge(s, need->state, need->node, columns);
 		else if (!is_any(tr_columns_text(columns, need->column), need->words))
 			answer = TR_SIFT_OUT;
 	}
@@ -163,11 +189,15 @@ static const struct tr_literal *find_words(const struct tr_node *node)
 	return test->literals;
 }
 
-static struct need make_need(const struct tr_node *node)
+static struct need make_need(struct tr_expr_state *state, const struct tr_node *node)
 {
 	const struct tr_literal *words = find_words(node);
+	/* most records are not looked at in a way that would see whether the column is there */
+	if (words)
+		state->seen.uses[node->test->number].path = NULL;
 	return (struct need){
 		.node = node,
+		.state = state,
 		.about_kind = is_about_kind(node),
 		.words = words,
 		.column = words ? (enum tr_column)node->test->path.subject : TR_COLUMN_KIND,
@@ -193,28 +223,33 @@ static const struct tr_node *next_need(const struct tr_expr *expr, const struct 
 	return need == expr->root ? NULL : need->next;
 }
 
-struct tr_sieve *tr_expr_sieve_new(struct tr_expr *const *exprs, size_t count,
+struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t count,
 				   const struct tr_text *always, size_t always_count)
 {
 	size_t needs = 0;
 
-	if (count == 0 || !begins_plain(exprs[0]->root))
+	if (count == 0 || !begins_plain(states[0]->expr->root))
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		for (const struct tr_node *need = first_need(exprs[i]); need;
-		     need = next_need(exprs[i], need))
+		const struct tr_expr *expr = states[i]->expr;
+		for (const struct tr_node *need = first_need(expr); need;
+		     need = next_need(expr, need))
 			needs++;
 	}
 	struct sieve *s = calloc(1, sizeof *s + needs * sizeof *s->needs);
 	if (!s)
 		return NULL;
 	s->base.sift = sift;
+	s->states = states;
+	s->state_count = count;
 	s->always = always;
 	s->always_count = always_count;
 	for (size_t i = 0; i < count; i++) {
-		for (const struct tr_node *need = first_need(exprs[i]); need;
-		     need = next_need(exprs[i], need))
-			s->needs[s->count++] = make_need(need);
+		const struct tr_expr *expr = states[i]->expr;
+		s->needs_start |= tr_expr_needs_start(expr);
+		for (const struct tr_node *need = first_need(expr); need;
+		     need = next_need(expr, need))
+			s->needs[s->count++] = make_need(states[i], need);
 	}
 	return &s->base;
 }

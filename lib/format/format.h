@@ -23,6 +23,7 @@
 #include "core/arena.h"
 #include "core/codec.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/input.h"
 #include "core/limits.h"
 #include "core/output.h"
@@ -47,7 +48,8 @@ enum {
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
 struct tr_format_option {
 	const char *key;
-	const char *values; /* "parent|top" (checked), or "NAME" in capitals: free */
+	/* "parent|top" (checked), or in capitals: free; FILE, CONFIG, PROG: a file that is read */
+	const char *values;
 	bool reading, writing;
 	const char *help; /* one line */
 };
@@ -65,6 +67,10 @@ struct tr_settings {
 /* The last value given for key, or fallback. */
 struct tr_text tr_setting_get(const struct tr_settings *settings, const char *key,
 			      const char *fallback);
+
+/* Adds the directories of all settings of that key. False: err is filled. */
+bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
+			  struct tr_file_roots *roots, struct tr_error *err);
 
 struct tr_read_config {
 	struct tr_limits limits;
@@ -112,6 +118,12 @@ struct tr_format {
 	 * taken off. May be NULL.
 	 */
 	int (*search)(struct tr_input *in);
+	/*
+	 * With TR_FORMAT_ONE, for a format that has another form in which a file holds any number
+	 * of traces (a console log): true when the window is of that form, or where in is NULL,
+	 * when the writer makes that form with these settings. NULL: there is no such form.
+	 */
+	bool (*is_log)(struct tr_input *in, const struct tr_settings *settings);
 
 	/* The reader borrows in and config's texts. NULL: err is filled. */
 	struct tr_reader *(*open)(const struct tr_read_config *config, struct tr_input *in,

@@ -1,7 +1,10 @@
 #include "format/segment_writer.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "record/context.h"
 
 void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
 			    struct tr_output *out, struct tr_error *err)
@@ -76,16 +79,30 @@ static enum tr_status begin_segment(struct tr_segment_writer *base, struct tr_re
 	return begun;
 }
 
+static void add_unsupported(struct tr_segment_writer *base, const struct tr_record *record)
+{
+	char label[24];
+
+	if (!base->steps->some_calls || !tr_text_is(record->kind, "sys") ||
+	    record->name.type != TR_CELL_TEXT) {
+		tr_unsupported_add(&base->unsupported, record->kind);
+		return;
+	}
+	size_t len = record->name.text.len < 16 ? record->name.text.len : 16;
+	snprintf(label, sizeof label, "sys %.*s", (int)len, record->name.text.data);
+	tr_unsupported_add(&base->unsupported, tr_text_from(label));
+}
+
 static enum tr_status put_record(struct tr_segment_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
 	enum tr_status status = base->steps->put(base, record, err);
 
 	if (status == TR_END) {
-		tr_misfits_add(&base->misfits, record->kind);
+		add_unsupported(base, record);
 		status = TR_OK;
-	} else {
-		base->fits = true;
+	} else if (!base->unsupported.supported) {
+		base->unsupported.supported = tr_context_kind(record->kind) < 0;
 	}
 	/* whoever hears of a record that was left out takes it out of the trailer's count, too */
 	bool lost = status != TR_OK && err->severity == TR_DAMAGE;
@@ -116,6 +133,18 @@ enum tr_status tr_segment_put(struct tr_writer *self, struct tr_record *record,
 	}
 }
 
+/* A list without entries is a result, and one that may surprise. */
+static enum tr_status note_empty(struct tr_segment_writer *base, struct tr_error *err)
+{
+	if (!base->steps->empty || base->entries || base->noted_empty ||
+	    !base->unsupported.supported)
+		return TR_OK;
+	base->noted_empty = true;
+	tr_error_say(err, TR_CAUSE_INPUT, base->steps->empty);
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
 enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
 {
 	struct tr_segment_writer *base = (struct tr_segment_writer *)self;
@@ -126,13 +155,18 @@ enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
 		base->ended = true;
 		status = end_segment(base, NULL, err);
 	}
+	/* what close would write holds nothing of the input */
+	if (status == TR_OK && tr_unsupported_all(&base->unsupported))
+		return tr_unsupported_report(&base->unsupported, steps->format, err);
 	if (status == TR_OK && !base->closed) {
 		base->closed = true;
 		status = steps->close ? steps->close(base, err) : TR_OK;
 	}
+	if (status == TR_OK)
+		status = note_empty(base, err);
 	if (status == TR_OK && steps->tell)
 		status = steps->tell(base, err);
 	if (status != TR_OK)
 		return status;
-	return tr_misfits_tell(&base->misfits, steps->format, !base->fits, err);
+	return tr_unsupported_report(&base->unsupported, steps->format, err);
 }

@@ -2,8 +2,8 @@
  * What writers have in common. The stream comes in segments: a header, records,
  * a trailer that should count them; one whose trailer is missing or miscounts
  * was filtered by other means, or its producer died, which is worth a note.
- * Kinds that have no place in the target format are counted, and told at the
- * end to those who ask; to all where nothing else came.
+ * Kinds that have no place in the target format are counted and reported at the
+ * end; where no record but context has a place, finish fails.
  *
  * A format's own struct begins with a struct tr_segment_writer; its table of
  * steps says what it does where, and its struct tr_format has tr_segment_put
@@ -13,7 +13,7 @@
 #define TR_FORMAT_SEGMENT_WRITER_H
 
 #include "format/format.h"
-#include "record/misfits.h"
+#include "record/unsupported_kinds.h"
 
 /*
  * self is the format's own struct. err has been cleared for put and define, and
@@ -21,6 +21,8 @@
  */
 struct tr_segment_steps {
 	const char *format; /* its name */
+	const char *empty;  /* the note where records came and no entry was written; or NULL */
+	bool some_calls;    /* it holds some system calls: the names of others are reported */
 	/* A header has come, and is split; the segment before has ended. TR_OK, TR_WARN, TR_FATAL.
 	 */
 	enum tr_status (*begin)(void *self, struct tr_record *header, struct tr_error *err);
@@ -45,9 +47,9 @@ struct tr_segment_writer {
 	uint64_t records;
 
 	/* the whole stream */
-	struct tr_misfits misfits;
-	bool fits; /* some record was none of these */
-	bool ended, closed;
+	struct tr_unsupported_kinds unsupported;
+	bool entries; /* an entry was written: set by a format whose steps have a note */
+	bool ended, closed, noted_empty;
 };
 
 /*

@@ -9,6 +9,19 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 	return tr_text_from(fallback);
 }
 
+bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
+			  struct tr_file_roots *roots, struct tr_error *err)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		if (!tr_text_is(settings->list[i].key, key) ||
+		    tr_file_roots_add(roots, settings->list[i].value, err))
+			continue;
+		tr_error_name(err, tr_text_from(key));
+		return false;
+	}
+	return true;
+}
+
 bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value)
 {
 	const char *choice = option->values;

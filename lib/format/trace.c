@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "format/trace_private.h"
@@ -80,6 +81,7 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 	trace->stepped = true;
 	trace->state = TR_TRACE_START;
 	trace->segment = (struct tr_segment){ 0 };
+	trace->seen = (struct tr_trace_seen){ 0 };
 	trace->held = NULL;
 	trace->trailer_due = false;
 	while (status == TR_END) {
@@ -100,6 +102,11 @@ const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace)
 	return trace->stepped ? &trace->place : NULL;
 }
 
+bool tr_trace_met_archive(const struct tr_trace *trace)
+{
+	return trace->met_archive;
+}
+
 void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record)
 {
 	struct tr_segment *segment = &trace->segment;
@@ -113,6 +120,17 @@ void tr_trace_damage(const struct tr_trace *trace, uint64_t *errors, bool *trunc
 {
 	*errors = trace->segment.errors;
 	*truncated = trace->segment.truncated;
+}
+
+struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace)
+{
+	struct tr_trace_seen seen = trace->seen;
+
+	seen.records += trace->segment.count;
+	seen.truncated = seen.truncated || trace->segment.truncated;
+	seen.parsed = trace->state != TR_TRACE_START;
+	seen.complete = trace->state == TR_TRACE_DONE;
+	return seen;
 }
 
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)
@@ -137,6 +155,31 @@ static bool heads(const struct tr_trace *trace)
 	return trace->place.format->flags & TR_FORMAT_HEADS;
 }
 
+/* What bytes of no known format look like, for people who took the wrong file; "" if unknown. */
+static const char *looks_like(struct tr_input *in)
+{
+	enum { LOOK = 512 };
+	const char *p = in->pos, *end = in->end - p > LOOK ? p + LOOK : in->end;
+	struct tr_text all = { p, (size_t)(end - p) };
+
+	if (tr_text_starts(all, TR_TEXT("\x7f" "ELF")))
+		return " (it looks like an ELF file)";
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	struct tr_text text = tr_text_span(p, end);
+	for (const char *q = p; q < end; q++)
+		if ((unsigned char)*q < ' ' && *q != '\t' && *q != '\n' && *q != '\r')
+			return "";
+	if (text.len && (*p == '{' || *p == '['))
+		return " (it looks like JSON)";
+	if (text.len > 5 &&
+	    (strncasecmp(p, "<!doc", 5) == 0 || strncasecmp(p, "<html", 5) == 0))
+		return " (it looks like HTML)";
+	if (text.len && *p == '<')
+		return " (it looks like XML)";
+	return text.len ? " (it looks like text)" : "";
+}
+
 static enum tr_status start(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	const struct tr_format *format = trace->place.format;
@@ -148,8 +191,8 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 			tr_input_error(trace->in, err);
 		else
 			tr_error_set(err, TR_CAUSE_INPUT,
-				     "the format is not known: see -f and "
-				     "--list-formats");
+				     "not a known trace format%s: see -f and --list-formats",
+				     trace->in ? looks_like(trace->in) : "");
 		return TR_FATAL;
 	}
 	if (trace->config.read.lines && !(format->flags & TR_FORMAT_LINES)) {
@@ -174,12 +217,12 @@ static void upstream_error(const struct tr_trace *trace, const struct tr_record 
 			   struct tr_error *err)
 {
 	if (trace->upstream_errors)
-		tr_error_set(err, TR_CAUSE_INPUT, "upstream reported %llu error%s%s",
+		tr_error_set(err, TR_CAUSE_UPSTREAM, "upstream reported %llu error%s%s",
 			     (unsigned long long)trace->upstream_errors,
 			     trace->upstream_errors == 1 ? "" : "s",
 			     trace->upstream_truncated ? " and a cut" : "");
 	else
-		tr_error_set(err, TR_CAUSE_INPUT, "upstream reported a cut");
+		tr_error_set(err, TR_CAUSE_UPSTREAM, "upstream reported a cut");
 	tr_error_at_line(err, trailer->source_line);
 }
 
@@ -208,6 +251,7 @@ static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 		return tr_trace_make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
 	if (!is_stream(trace))
 		return tr_trace_make_header(trace, held, record, err) ? TR_OK : TR_FATAL;
+	tr_segment_add_up(trace);
 	trace->segment = (struct tr_segment){ .open = true };
 	*record = held;
 	return TR_OK;

@@ -73,6 +73,18 @@ enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 /* The current place, or the one just left; NULL before the first. */
 const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace);
 
+/* Whether any operand so far was an archive, readable or not. */
+bool tr_trace_met_archive(const struct tr_trace *trace);
+
+/* How much of the current place was read, and what that was. */
+struct tr_trace_seen {
+	uint64_t records; /* of all segments so far, less those that were lost */
+	bool truncated;	  /* one of the segments is */
+	bool parsed;	  /* records were asked for; if not, its bytes may have been copied */
+	bool complete;	  /* they were, to the end */
+};
+struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace);
+
 /*
  * How far it is: bytes read of all operands, compressed ones as they are in
  * the file; total is 0 where a size is not known.

@@ -29,6 +29,7 @@ enum tr_status tr_trace_enter_archive(struct tr_trace *trace, struct tr_error *e
 		return TR_WARN;
 	}
 	trace->in = trace->place.in = NULL;
+	trace->met_archive = true;
 	if (!archives->count)
 		archives->matched = false;
 	const char *path = trace->place.member ? trace->place.member : "";

@@ -75,12 +75,17 @@ static void skip_bom(struct tr_trace *trace)
 	trace->place.bom = true;
 }
 
-/* An empty input is an empty stream: what a filter leaves when nothing matches. */
+/*
+ * An empty input is an empty stream, which a filter writes when nothing matches, unless it was in
+ * a container that belongs to one format.
+ */
 static const struct tr_format *detect(struct tr_input *in)
 {
-	if (!tr_input_more(in, 1) && !in->damaged)
+	const struct tr_format *format = tr_format_detect(in);
+
+	if (!format && !tr_input_more(in, 1) && !in->damaged)
 		return tr_format_by_name(TR_TEXT("trec"));
-	return tr_format_detect(in);
+	return format;
 }
 
 /* The format that the window is of, among those it may be. */
@@ -94,18 +99,23 @@ static const struct tr_format *recognise(const struct tr_trace *trace, struct tr
 	return !(forced->flags & TR_FORMAT_BINARY) || forced->bid(in) > 0 ? forced : NULL;
 }
 
-/* The format of what the window decodes to if it is brotli; NULL: nobody knows those bytes. */
-static const struct tr_format *recognise_brotli(const struct tr_trace *trace)
+/*
+ * The format of what the window decodes to if it is brotli. NULL: not known; *certain where the
+ * window is brotli all the same.
+ */
+static const struct tr_format *recognise_brotli(const struct tr_trace *trace, bool *certain)
 {
 	enum { PROBE = 1024 };
 	char probe[PROBE];
-	size_t len = tr_codec_brotli_peek(trace->in, probe, sizeof probe);
+	size_t len = tr_codec_brotli_peek(trace->in, probe, sizeof probe, certain);
 	struct tr_source *source = len ? tr_source_memory((struct tr_text){ probe, len }) : NULL;
 	struct tr_input *in =
 		source ? tr_input_new(source, &trace->config.read.limits, sizeof probe) : NULL;
 
 	if (!in)
 		return NULL;
+	if (*certain)
+		in->codec = &tr_codec_brotli;
 	const struct tr_format *format = recognise(trace, in);
 	tr_input_free(in);
 	return format;
@@ -130,18 +140,24 @@ static bool take_off_brotli(struct tr_trace *trace, struct tr_error *err)
 	return true;
 }
 
-/* brotli has no magic: what nobody knows is taken for it, if somebody knows what comes out then. */
+/* brotli has no magic: an unknown format is tried as brotli, and opened if its content is known. */
 enum tr_status tr_trace_find_format(struct tr_trace *trace, struct tr_error *err)
 {
+	bool certain;
+
 	skip_bom(trace);
 	trace->place.format = recognise(trace, trace->in);
 	if (trace->place.format)
 		return TR_OK;
-	trace->place.format = recognise_brotli(trace);
-	if (trace->place.format && !take_off_brotli(trace, err))
+	trace->place.format = recognise_brotli(trace, &certain);
+	if ((trace->place.format || certain) && !take_off_brotli(trace, err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	if (!trace->place.format)
+	if (!trace->place.format) {
+		/* damage that leaves nothing to recognise is what a message has to say */
+		if (certain)
+			tr_input_more(trace->in, 1);
 		trace->place.format = trace->config.format;
+	}
 	return TR_OK;
 }
 

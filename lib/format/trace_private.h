@@ -60,6 +60,7 @@ struct tr_trace {
 	struct tr_buffer name, member; /* the texts of place, NUL-terminated */
 	struct tr_input *in;	       /* of the operand or member; place.in, owned */
 	struct tr_trace_archives archives;
+	bool met_archive; /* some operand is one */
 	struct tr_trace_opened ahead; /* the operand next_operand, opened before its turn */
 	struct tr_trace_opened member_ahead; /* the archive's next member, the same */
 
@@ -68,6 +69,7 @@ struct tr_trace {
 	bool check_depth;  /* the limit is smaller than the grammar's */
 	bool only_records; /* a record of the reader's needs no further look */
 	struct tr_segment segment;
+	struct tr_trace_seen seen; /* of the segments of the place that have ended */
 	uint64_t left_out;	/* by the sieve, of those that were counted */
 	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
 	bool trailer_due;	/* before the held header */
@@ -160,6 +162,13 @@ static inline bool tr_segment_counts(const struct tr_record *record)
 {
 	return !(record->kind.len == 5 && *record->kind.data == 'l' &&
 		 memcmp(record->kind.data, "leave", 5) == 0 && record->name.type != TR_CELL_ABSENT);
+}
+
+/* The segment ends: adds it to what was seen of the place. */
+static inline void tr_segment_add_up(struct tr_trace *trace)
+{
+	trace->seen.records += trace->segment.count;
+	trace->seen.truncated = trace->seen.truncated || trace->segment.truncated;
 }
 
 /* trace_segment.c */

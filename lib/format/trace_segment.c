@@ -84,6 +84,7 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct
 		count = own->seq.number; /* of an anonymous segment: nobody can check it */
 	if (own && !segment->errors && !segment->truncated) {
 		*record = own;
+		tr_segment_add_up(trace);
 		*segment = (struct tr_segment){ 0 };
 		return true;
 	}
@@ -95,6 +96,7 @@ bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct
 		if (!field->bad && !is_damage_field(field) && field->text.data)
 			put_field(field, line);
 	}
+	tr_segment_add_up(trace);
 	*segment = (struct tr_segment){ 0 };
 	return made(trace, record, err);
 }

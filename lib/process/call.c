@@ -67,9 +67,13 @@ static enum tr_kin kin_of(const struct tr_call *call)
 	case TR_TOOL_COMPILER:
 		return TR_KIN_COMPILER;
 	case TR_TOOL_ASSEMBLER:
-	case TR_TOOL_LINKER:
 	case TR_TOOL_PREPROCESSOR:
+	case TR_TOOL_HELPER:
 		return TR_KIN_PART;
+	case TR_TOOL_LINKER:
+		return TR_KIN_LINKER;
+	case TR_TOOL_COLLECTOR:
+		return TR_KIN_COLLECTOR;
 	case TR_TOOL_ARCHIVER:
 		return TR_KIN_TOOL;
 	default:
@@ -106,7 +110,7 @@ static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_ca
 {
 	const struct tr_command *command = &call->command;
 	struct tr_text directory = command->directory.data ? command->directory : TR_TEXT("");
-	struct tr_respfile_source source = { directory, command->respfile,
+	struct tr_respfile_source source = { directory, command->respfile, &config->roots,
 					     tr_call_quoting(config, directory) };
 
 	return tr_respfile_expand(command->argv + at, command->argc - at, call->rules, &source,
@@ -140,4 +144,146 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	call->tool = call->invocation.tool;
 	call->kin = kin_of(call);
 	return TR_OK;
+}
+
+/* The first file's name with another ending. */
+static bool put_cl_product(const struct tr_invocation *invocation, struct tr_buffer *name)
+{
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role != TR_ROLE_SOURCE && part->role != TR_ROLE_INPUT)
+			continue;
+		struct tr_text base = tr_path_base(part->file);
+		base.len -= tr_path_extension(base).len;
+		tr_buffer_put_text(name, base);
+		tr_buffer_put_literal(name, ".exe");
+		break;
+	}
+	return !name->failed;
+}
+
+static bool links(const struct tr_call *call)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	bool may = call->tool == TR_TOOL_DRIVER || call->tool == TR_TOOL_DRIVER_CL ||
+		   call->tool == TR_TOOL_LINKER || call->tool == TR_TOOL_COLLECTOR;
+
+	if (!may || call->libtool)
+		return false;
+	if (invocation->inputs || invocation->sources)
+		return invocation->mode == TR_MODE_LINK;
+	return call->expansion.missing;
+}
+
+bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
+	struct tr_text said = cl ? invocation->product : invocation->output;
+	struct tr_buffer name = TR_BUFFER_INIT, path = TR_BUFFER_INIT;
+
+	*product = (struct tr_text){ NULL, 0 };
+	if (!links(call))
+		return true;
+	if (said.data)
+		tr_buffer_put_text(&name, said);
+	else if (cl)
+		put_cl_product(invocation, &name);
+	else if (tr_text_is(tr_tool_base(tr_command_program(&call->command)), "armlink"))
+		tr_buffer_put_literal(&name, "__image.axf");
+	else
+		tr_buffer_put_literal(&name, "a.out");
+	if (said.data || !call->expansion.missing)
+		tr_path_join(call->command.directory.data ? call->command.directory : TR_TEXT(""),
+			     tr_buffer_text(&name), &path);
+	if (!name.failed && !path.failed)
+		*product = tr_arena_copy(arena, tr_buffer_text(&path));
+	tr_buffer_free(&name);
+	tr_buffer_free(&path);
+	return product->data;
+}
+
+/* `ar [-]OPERATION[MODIFIERS] [relpos] [count] ARCHIVE FILE...`, `armar --create ARCHIVE FILE...`
+ */
+size_t tr_call_archive(const struct tr_call *call)
+{
+	const struct tr_word *words = call->expansion.words;
+	size_t count = call->expansion.count, i = 1;
+	bool adds = false;
+
+	for (; i < count && tr_text_starts(words[i].text, TR_TEXT("--")); i++) {
+		adds |= tr_text_is(words[i].text, "--create");
+		i += tr_text_is(words[i].text, "--plugin") || tr_text_is(words[i].text, "--target");
+	}
+	if (adds || i >= count)
+		return i < count ? i : count;
+	struct tr_text operation = words[i].text;
+	for (size_t k = 0; k < operation.len; k++) {
+		adds |= operation.data[k] == 'r' || operation.data[k] == 'q';
+		i += memchr("abiN", operation.data[k], 4) != NULL;
+	}
+	return adds && i + 1 < count ? i + 1 : count;
+}
+
+static struct tr_text first_source(const struct tr_invocation *invocation)
+{
+	for (size_t i = 1; i < invocation->count; i++)
+		if (invocation->parts[i].role == TR_ROLE_SOURCE)
+			return invocation->parts[i].file;
+	return (struct tr_text){ NULL, 0 };
+}
+
+/* What a driver makes that compiles; data NULL: memory is out. */
+static struct tr_text object_of(const struct tr_invocation *invocation, struct tr_text source,
+				struct tr_arena *arena)
+{
+	bool failed = false;
+	struct tr_text object = tr_invocation_output(invocation, source, arena, &failed);
+
+	return object.data || failed ? object : tr_invocation_object(invocation, source, arena);
+}
+
+static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct tr_text *makes)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_text source = first_source(invocation), output = invocation->output;
+
+	if (call->tool == TR_TOOL_ARCHIVER) {
+		size_t i = tr_call_archive(call);
+		if (i < call->expansion.count)
+			*makes = call->expansion.words[i].text;
+		return true;
+	}
+	if (call->tool == TR_TOOL_COMPILER && source.data)
+		output = source;
+	else if (call->tool == TR_TOOL_DRIVER_CL && invocation->mode == TR_MODE_LINK)
+		output = invocation->product;
+	*makes = output.data ? output : source;
+	bool compiles = invocation->mode == TR_MODE_COMPILE || invocation->mode == TR_MODE_ASSEMBLY;
+	if (output.data || !source.data || !compiles || call->kin != TR_KIN_DRIVER)
+		return true;
+	*makes = object_of(invocation, source, arena);
+	return makes->data;
+}
+
+bool tr_call_makes(struct tr_record *record, struct tr_text *makes)
+{
+	static const struct tr_call_config config = { .tools = NULL };
+	struct tr_call call;
+	struct tr_error err;
+
+	*makes = (struct tr_text){ NULL, 0 };
+	enum tr_status status = tr_call_read(record, &config, &call, &err);
+	if (status != TR_OK || call.tool == TR_TOOL_NONE)
+		return status != TR_FATAL;
+	return find_made(&call, record->arena, makes);
+}
+
+enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_LIMIT,
+		     "left out: its %zu sources with all of its options would take more than "
+		     "256 MiB",
+		     call->invocation.sources);
+	return TR_WARN;
 }

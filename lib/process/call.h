@@ -23,6 +23,7 @@ enum tr_call_quoting {
 struct tr_call_config {
 	const struct tr_tool_config *tools; /* NULL: programs are known by their names */
 	enum tr_call_quoting quoting;
+	struct tr_file_roots roots; /* of response files that the record does not hold */
 };
 
 struct tr_call {
@@ -34,6 +35,32 @@ struct tr_call {
 	struct tr_expansion expansion;
 	struct tr_invocation invocation; /* of drivers */
 };
+
+/*
+ * Bytes that may be written of one call. Each of its sources repeats all of its options, so
+ * a line of N words can ask for N * N.
+ */
+enum { TR_CALL_TEXT_MAX = 256 << 20 };
+
+/*
+ * The absolute path of what the call links, in the arena: empty where a response file that is not
+ * there may name it; data NULL: it links nothing. False: memory is out.
+ */
+bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product);
+
+/* The word of the archive that the call of an archiver puts files into; as many as there are: none.
+ */
+size_t tr_call_archive(const struct tr_call *call);
+
+/*
+ * The file that an exec record's program makes, as the command spells it: its output; of what a
+ * compiler hands on (cc1), or where no output is known, its first source. data NULL: it is no
+ * such program. False: memory is out.
+ */
+bool tr_call_makes(struct tr_record *record, struct tr_text *makes);
+
+/* Says that the call is left out because it exceeds that. TR_WARN. */
+enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err);
 
 /* "gnu", "windows", or another word: auto. */
 enum tr_call_quoting tr_call_quoting_of(struct tr_text word);

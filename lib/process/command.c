@@ -91,5 +91,5 @@ enum tr_status tr_command_read(struct tr_record *record, struct tr_command *comm
 enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_error *err)
 {
 	return bad(err, command->cut ? "the tracer cut its arguments: left out"
-				     : "its directory is not known: left out");
+				     : "its directory is unknown: left out");
 }

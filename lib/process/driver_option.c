@@ -227,10 +227,16 @@ static int compare(const void *key, const void *element)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
+/* Every option's second byte tells most of them apart: it is compared before the rest. */
+static bool is_option(struct tr_text word, const char *name)
+{
+	return word.data[1] == name[1] && tr_text_is(word, name);
+}
+
 static bool find_mode(struct tr_text word, struct tr_driver_option *option)
 {
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-		if (!tr_text_is(word, modes[i].name))
+		if (!is_option(word, modes[i].name))
 			continue;
 		option->mode = modes[i].mode;
 		return true;
@@ -246,6 +252,8 @@ struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
 {
 	struct tr_driver_option option = { .role = TR_ROLE_OTHER };
 
+	if (word.len < 2 || word.data[0] != '-')
+		return option;
 	if (find_mode(word, &option)) {
 		option.role = TR_ROLE_MODE;
 		option.sets_mode = true;
@@ -259,12 +267,12 @@ struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
 		return option;
 	}
 	for (size_t i = 0; linking[i]; i++)
-		if (tr_text_is(word, linking[i]))
+		if (is_option(word, linking[i]))
 			option.role = TR_ROLE_LINKING;
 	for (size_t i = 0; option.role == TR_ROLE_OTHER && i < sizeof attached / sizeof *attached;
 	     i++) {
 		struct tr_text name = attached[i].name;
-		if (!tr_text_starts(word, name))
+		if (word.data[1] != name.data[1] || !tr_text_starts(word, name))
 			continue;
 		option.role = attached[i].role;
 		option.value = (struct tr_text){ word.data + name.len, word.len - name.len };

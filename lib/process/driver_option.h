@@ -18,6 +18,9 @@ struct tr_driver_option {
 /* word begins with "-". */
 struct tr_driver_option tr_driver_option_gnu(struct tr_text word);
 
+/* The same for linkers. */
+struct tr_driver_option tr_driver_option_ld(struct tr_text word);
+
 /* word begins with "-" or "/". */
 struct tr_driver_option tr_driver_option_cl(struct tr_text word);
 

@@ -52,7 +52,9 @@ enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *he
 	enum tr_status status = TR_END;
 
 	*key = "";
-	if (!tr_heir_is_silent(heir))
+	bool spent = telling != TR_TELLS_PARENT &&
+		     tr_environments_are_spent(tr_lineage_pool(lineage));
+	if (!tr_heir_is_silent(heir) && !spent)
 		status = tell(lineage, heir, telling, key, map);
 	if (status != TR_END)
 		return status;
@@ -69,12 +71,14 @@ enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *he
 	return map->failed ? TR_FATAL : TR_END;
 }
 
-const char *tr_heir_trouble(const struct tr_heir *heir)
+const char *tr_heir_trouble(struct tr_lineage *lineage, const struct tr_heir *heir)
 {
+	if (tr_environments_are_spent(tr_lineage_pool(lineage)))
+		return "the environments of this trace grow beyond --max-ratio";
 	if (heir->trouble && *heir->trouble)
 		return heir->trouble;
-	return tr_environment_is_whole(heir->top) ? "the environment of its parent is not known"
-						  : "the first environment is not known";
+	return tr_environment_is_whole(heir->top) ? "the environment of its parent is unknown"
+						  : "the first environment is unknown";
 }
 
 bool tr_heir_is_silent(const struct tr_heir *heir)

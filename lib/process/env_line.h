@@ -7,15 +7,15 @@
 /*
  * What the record of a settled heir has to say to tell its environment in that
  * way: *key, and its map appended to `map` (nothing: neither is needed). TR_OK.
- * TR_END: it cannot be said in that way, so it is said as it was; what was left
- * unsaid, because it is as the parent's is, is said where it would mean
- * something else now. TR_WARN: what it says has no meaning. TR_FATAL: memory.
+ * TR_END: it cannot be said in that way, or the pool's bound is reached, so it is said as it was;
+ * what was left unsaid, because it is as the parent's is, is said where it would mean something
+ * else now. TR_WARN: what it says has no meaning. TR_FATAL: memory.
  */
 enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
 			    enum tr_telling telling, const char **key, struct tr_buffer *map);
 
 /* Why it could not be said in another way, for people. */
-const char *tr_heir_trouble(const struct tr_heir *heir);
+const char *tr_heir_trouble(struct tr_lineage *lineage, const struct tr_heir *heir);
 
 /* Of its environment nothing was said, and nothing is known. */
 bool tr_heir_is_silent(const struct tr_heir *heir);

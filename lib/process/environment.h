@@ -46,6 +46,22 @@ void tr_environments_free(struct tr_environments *pool);
  */
 void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64_t max_spool);
 
+/*
+ * Bounds what tr_environment_diff and tr_environment_write put out, which can be quadratic in
+ * what they were made of: a chain of N processes that each add a variable has N * N / 2. On
+ * average a record has at most `ratio` variables, and not more than ratio times its own bytes;
+ * the first 262144 variables and 64 MiB are free. 0 (default): no bound. Writers of formats, which
+ * have no such option, use TR_ENVIRONMENTS_RATIO.
+ */
+enum { TR_ENVIRONMENTS_RATIO = 1000 };
+void tr_environments_limit(struct tr_environments *pool, unsigned ratio);
+
+/* A record of that many bytes comes. False: the bound is reached, so none is to be put out. */
+bool tr_environments_may_write(struct tr_environments *pool, size_t record_bytes);
+
+/* What tr_environments_may_write returned last is false. */
+bool tr_environments_are_spent(const struct tr_environments *pool);
+
 /* Why a call failed: memory is out, or the temporary file cannot be read. */
 void tr_environments_error(const struct tr_environments *pool, struct tr_error *err);
 

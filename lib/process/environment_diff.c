@@ -3,6 +3,34 @@
 
 #include <stdlib.h>
 
+enum { FREE_VARIABLES = 1 << 18, FREE_BYTES = 64 << 20 };
+
+void tr_environments_limit(struct tr_environments *pool, unsigned ratio)
+{
+	pool->ratio = ratio;
+}
+
+static bool is_beyond(uint64_t written, uint64_t free, uint64_t read, unsigned ratio)
+{
+	return written > free && (written - free) / ratio > read;
+}
+
+bool tr_environments_may_write(struct tr_environments *pool, size_t record_bytes)
+{
+	pool->records++;
+	pool->bytes_read += record_bytes;
+	pool->spent =
+		pool->ratio &&
+		(is_beyond(pool->variables_written, FREE_VARIABLES, pool->records, pool->ratio) ||
+		 is_beyond(pool->bytes_written, FREE_BYTES, pool->bytes_read, pool->ratio));
+	return !pool->spent;
+}
+
+bool tr_environments_are_spent(const struct tr_environments *pool)
+{
+	return pool->spent;
+}
+
 static bool put_member(struct tr_environments *pool, struct tr_atom *name,
 		       const struct tr_atom *value, bool hides, char *before, struct tr_buffer *to)
 {
@@ -63,7 +91,7 @@ static enum tr_status put_differences(struct tr_environments *pool, bool open, b
 				      struct tr_buffer *to)
 {
 	char before = '{';
-	size_t count = sort_differences(pool, open);
+	size_t count = sort_differences(pool, open), begin = to->len;
 	for (size_t i = 0; i < count; i++) {
 		const struct tr_finding *finding = &pool->findings[i];
 		int side =
@@ -74,6 +102,8 @@ static enum tr_status put_differences(struct tr_environments *pool, bool open, b
 	if (!count)
 		tr_buffer_put_byte(to, before);
 	tr_buffer_put_byte(to, '}');
+	pool->variables_written += count;
+	pool->bytes_written += to->len - begin;
 	return to->failed ? TR_FATAL : TR_OK;
 }
 
@@ -98,7 +128,8 @@ bool tr_environment_write(struct tr_environments *pool, struct tr_environment *e
 			  struct tr_buffer *to)
 {
 	tr_findings_begin(pool);
-	return tr_findings_add(pool, env, 1) && put_differences(pool, env->origin, true, to) == TR_OK;
+	return tr_findings_add(pool, env, 1) &&
+	       put_differences(pool, env->origin, true, to) == TR_OK;
 }
 
 bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,

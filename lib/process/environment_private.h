@@ -54,6 +54,10 @@ struct tr_environments {
 	uint64_t last_id;
 	size_t weight; /* bytes of all environments, without atoms and tries */
 
+	unsigned ratio; /* see tr_environments_limit */
+	bool spent;
+	uint64_t records, bytes_read, variables_written, bytes_written;
+
 	struct tr_environment_memory *memory; /* NULL until the first is remembered */
 	uint64_t clock;
 

@@ -35,8 +35,10 @@ static bool begin(struct tr_follow *follow)
 	if (follow->pool)
 		return true;
 	follow->pool = tr_environments_new();
-	if (follow->pool)
+	if (follow->pool) {
+		tr_environments_limit(follow->pool, TR_ENVIRONMENTS_RATIO);
 		follow->top = tr_environment_whole(follow->pool, NULL, &empty);
+	}
 	return follow->top != NULL;
 }
 

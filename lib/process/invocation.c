@@ -113,7 +113,9 @@ static void add_file(struct parser *parser, struct tr_part *part)
 		return;
 	bool source = tr_is_source(part->text);
 
-	if (parser->program == TR_TOOL_DRIVER_CL)
+	if (parser->program == TR_TOOL_LINKER)
+		source = false;
+	else if (parser->program == TR_TOOL_DRIVER_CL)
 		source = is_cl_source(part->text) ||
 			 (parser->named_language && !is_linked(part->text));
 	else if (parser->named_language)
@@ -183,7 +185,9 @@ static size_t take(struct parser *parser, struct tr_part *part, size_t left)
 		return 1;
 	}
 	bool cl = parser->program == TR_TOOL_DRIVER_CL;
-	option = cl ? tr_driver_option_cl(part->text) : tr_driver_option_gnu(part->text);
+	option = cl ? tr_driver_option_cl(part->text)
+		 : parser->program == TR_TOOL_LINKER ? tr_driver_option_ld(part->text)
+						     : tr_driver_option_gnu(part->text);
 	if (cl && is_cl_path(part->text, &option)) {
 		add_file(parser, part);
 		return 1;
@@ -195,8 +199,10 @@ static size_t take(struct parser *parser, struct tr_part *part, size_t left)
 	if (option.sets_mode)
 		set_mode(parser->result, option.mode);
 	if (!option.takes_next || left < 2) {
-		if (option.role == TR_ROLE_SOURCE)
+		if (option.role == TR_ROLE_SOURCE && option.value.data)
 			add_named_source(parser, part, option.value);
+		else if (option.role == TR_ROLE_SOURCE)
+			part->role = TR_ROLE_OTHER; /* "/Tc" as the last word */
 		else if (option.value.data || option.role == TR_ROLE_LANGUAGE)
 			use_value(parser, &option, option.value);
 		return 1;

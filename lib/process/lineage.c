@@ -9,7 +9,7 @@ enum { MAX_HERE = 64 << 20 };
 
 static const char is_no_map[] = "its environment is no map";
 static const char is_no_number[] = "its parent is no number";
-static const char was_left_out[] = "the environment of its parent is not known";
+static const char was_left_out[] = "the environment of its parent is unknown";
 static const char own_parent[] = "it is its own parent";
 static const char not_told[] = ""; /* the record says so itself: no trouble of ours */
 
@@ -25,6 +25,7 @@ struct tr_lineage *tr_lineage_new(const struct tr_lineage_config *config)
 		return NULL;
 	}
 	tr_environments_set_rules(lineage->pool, &config->rules);
+	tr_environments_limit(lineage->pool, config->max_ratio);
 	tr_environments_spill(lineage->pool, MAX_HERE, config->max_spool);
 	if (!tr_lineage_begin(lineage)) {
 		tr_lineage_free(lineage);
@@ -56,7 +57,7 @@ struct tr_environments *tr_lineage_pool(struct tr_lineage *lineage)
 	return lineage->pool;
 }
 
-/* Whatever came before, the first environment is not known from now on. */
+/* Whatever came before, the first environment is unknown from now on. */
 static bool lose_top(struct tr_lineage *lineage)
 {
 	struct tr_environment *top = tr_environment_unknown(lineage->pool);

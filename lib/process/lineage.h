@@ -32,6 +32,7 @@ struct tr_lineage_config {
 	enum tr_name_case names;
 	struct tr_environment_rules rules;
 	uint64_t max_spool; /* for temporary files of what is too much for memory; 0: none */
+	unsigned max_ratio; /* see tr_environments_limit */
 	size_t max_weight;  /* bytes of environments that are not too much; 0: 128 MiB */
 };
 

@@ -5,7 +5,7 @@
 
 #include "record/literal.h"
 
-static const char left_out[] = "the environment of its parent is not known";
+static const char left_out[] = "the environment of its parent is unknown";
 static const char circle[] = "it is its own ancestor";
 
 void tr_lineage_note_seq(struct tr_lineage *lineage, uint64_t seq)

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/file.h"
 #include "process/path.h"
 
 enum {
@@ -91,9 +90,11 @@ static struct tr_text read_file(struct tr_text name, const struct tr_respfile_so
 	struct tr_buffer path = TR_BUFFER_INIT, bytes = TR_BUFFER_INIT;
 	struct tr_text result = { NULL, 0 };
 
+	if (!source->roots || !source->roots->count)
+		return result;
 	tr_path_join(source->directory, name, &path);
-	bool done = !path.failed && tr_path_is_absolute(tr_buffer_text(&path)) &&
-		    tr_file_read(tr_buffer_text(&path), TR_RESPFILE_MAX, &bytes, err);
+	bool done = !path.failed && tr_file_roots_read(source->roots, tr_buffer_text(&path),
+						       TR_RESPFILE_MAX, &bytes, err);
 	if (done)
 		result = tr_arena_copy(arena, tr_buffer_text(&bytes));
 	if (path.failed || (done && !result.data))
@@ -263,11 +264,21 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	return TR_FATAL;
 }
 
-enum tr_status tr_respfile_missing(struct tr_text name, struct tr_error *err)
+enum tr_status tr_respfile_missing(struct tr_text name, const struct tr_file_roots *roots,
+				   struct tr_error *err)
 {
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "no response file '%.*s' here, or too large a one: it stays as it is",
-		     (int)(name.len > 200 ? 200 : name.len), name.data);
+	int len = name.len > 200 ? 200 : (int)name.len;
+
+	if (roots && roots->count)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "response file '%.*s' stays named: it is not in the trace, and no "
+			     "regular file of up to 16 MiB below respfile-root",
+			     len, name.data);
+	else
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "response file '%.*s' stays named: it is not in the trace; to read "
+			     "it from this machine use -O respfile-root=DIR",
+			     len, name.data);
 	tr_error_is_note(err);
 	return TR_WARN;
 }

@@ -5,7 +5,9 @@
  * A record may hold their content, because a build deletes many of them at
  * once: in the field respfile, a string (the first that the command line
  * names, as xcalbuild's build specifications have it) or a map from each name
- * as it is written to the content. Others are read from this machine.
+ * as it is written to the content. A file that the record does not hold is read
+ * from this machine only below the directories of tr_respfile_source, because a
+ * trace can name any file of its reader.
  */
 #ifndef TR_PROCESS_RESPFILE_H
 #define TR_PROCESS_RESPFILE_H
@@ -15,6 +17,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/text.h"
 #include "process/words.h"
 #include "record/value.h"
@@ -47,8 +50,9 @@ struct tr_word {
 };
 
 struct tr_respfile_source {
-	struct tr_text directory;	 /* names are relative to this, in nested files too */
-	const struct tr_value *recorded; /* the respfile field; NULL: none */
+	struct tr_text directory;	   /* names are relative to this, in nested files too */
+	const struct tr_value *recorded;   /* the respfile field; NULL: none */
+	const struct tr_file_roots *roots; /* of files that may be read; NULL: none */
 	enum tr_quoting quoting;
 };
 
@@ -81,15 +85,16 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 				  struct tr_expansion *result, struct tr_error *err);
 
 /*
- * The content of a file as the record has it, else as this machine has it, in
- * the arena. first: it is the first that the command line names. data NULL: there
+ * The content of a file as the record has it, else as a file below source->roots has
+ * it, in the arena. first: it is the first that the command line names. data NULL: there
  * is none, or (TR_CAUSE_MEMORY in err) memory is out.
  */
 struct tr_text tr_respfile_content(struct tr_text name, bool first,
 				   const struct tr_respfile_source *source, struct tr_arena *arena,
 				   struct tr_error *err);
 
-/* The remark that a file could not be read, or was too large, which loses nothing. TR_WARN. */
-enum tr_status tr_respfile_missing(struct tr_text name, struct tr_error *err);
+/* The note that the content of a file is unknown, which loses nothing. TR_WARN. */
+enum tr_status tr_respfile_missing(struct tr_text name, const struct tr_file_roots *roots,
+				   struct tr_error *err);
 
 #endif

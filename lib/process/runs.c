@@ -16,6 +16,7 @@ void tr_runs_init(struct tr_runs *runs,
 				  .earliest = TR_INSTANT_NONE,
 				  .latest = TR_INSTANT_NONE,
 				  .tasks = TR_MAP_INIT,
+				  .endings = TR_MAP_INIT,
 				  .by_seq = TR_ID_MAP_INIT };
 }
 
@@ -64,22 +65,36 @@ static uint64_t text_number(struct tr_text text)
 }
 
 /* How it ended, as far as an exit record, or a late exec record, says. */
-static void set_fate(struct tr_run *run, struct tr_text status, struct tr_text signal)
+static struct tr_run_ending read_fate(struct tr_text status, struct tr_text signal)
 {
+	struct tr_run_ending end = { .status = UINT64_MAX, .time = TR_INSTANT_NONE };
+
 	if (signal.len > 1 && signal.data[0] == '"')
 		signal = (struct tr_text){ signal.data + 1, signal.len - 2 };
 	if (signal.data && signal.len) {
 		size_t len = signal.len;
-		if (len >= sizeof run->signal)
-			for (len = sizeof run->signal - 1;
+		if (len >= sizeof end.signal)
+			for (len = sizeof end.signal - 1;
 			     len > 0 && tr_utf8_is_inside(signal.data[len]);)
 				len--;
-		run->fate = TR_RUN_KILLED;
-		memcpy(run->signal, signal.data, len);
+		end.fate = TR_RUN_KILLED;
+		memcpy(end.signal, signal.data, len);
 	} else {
-		run->fate = TR_RUN_EXITED;
-		run->status = text_number(status);
+		end.fate = TR_RUN_EXITED;
+		end.status = text_number(status);
 	}
+	return end;
+}
+
+static void end_run(struct tr_runs *runs, struct tr_run *run, const struct tr_run_ending *end,
+		    struct tr_record *record)
+{
+	if (run->told_end)
+		return;
+	run->fate = end->fate;
+	run->status = end->status;
+	memcpy(run->signal, end->signal, sizeof run->signal);
+	tr_run_end(runs, run, record, end->time);
 }
 
 /* Whose child a process is that no fork record told of. */
@@ -195,12 +210,11 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		return false;
 	if (!status.data && !signal.data && !tr_record_field(record, "end"))
 		return true;
-	set_fate(run, status, signal);
-	int64_t end;
-	if (!tr_instant_from_field(record, "end", &end))
+	struct tr_run_ending end = read_fate(status, signal);
+	if (!tr_instant_from_field(record, "end", &end.time))
 		return false;
 	/* children still come, so the task stays */
-	tr_run_end(runs, run, record, end);
+	end_run(runs, run, &end, record);
 	return true;
 }
 
@@ -230,6 +244,41 @@ static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_ru
 	tr_run_tell(runs, TR_RUN_ADOPTED, child, NULL);
 }
 
+/*
+ * The task ended before the fork that made it returned; else its number was used before. Where
+ * times do not tell, a program knows its parent from the record of its exec.
+ */
+static bool ended_early(const struct tr_run_ending *end, const struct tr_record *fork,
+			const struct tr_run *parent)
+{
+	int64_t forked = tr_instant_from_cell(&fork->time);
+
+	if (forked != TR_INSTANT_NONE && end->time != TR_INSTANT_NONE && forked != end->time)
+		return forked < end->time;
+	return !end->run || end->run->parent == parent->number;
+}
+
+/* The fork of a task that has ended. False: memory is out. */
+static bool fork_ended(struct tr_runs *runs, struct tr_record *record, const struct tr_run *parent,
+		       struct tr_run_ending *end)
+{
+	struct tr_run *run = end->run;
+
+	if (run) {
+		adopt(runs, run, parent);
+		return true;
+	}
+	run = tr_run_new(runs, record);
+	if (!run)
+		return false;
+	run->parent = parent->number;
+	run->forked = true;
+	tr_run_tell(runs, TR_RUN_BEGAN, run, record);
+	end_run(runs, run, end, NULL);
+	tr_run_release(runs, run);
+	return true;
+}
+
 static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
 	struct tr_run_task *parent = tr_run_task_find(runs, id), *child;
@@ -249,6 +298,13 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 			return false;
 		parent = tr_run_task_find(runs, id);
 	}
+	struct tr_run_ending *end = tr_run_ending_take(runs, child_id);
+	if (end && ended_early(end, record, parent->run)) {
+		bool done = thread || fork_ended(runs, record, parent->run, end);
+		tr_run_ending_drop(runs, end);
+		return done;
+	}
+	tr_run_ending_drop(runs, end);
 	child = tr_run_task_find(runs, child_id);
 	if (thread) {
 		parent->run->references++;
@@ -273,19 +329,27 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
 	struct tr_run_task *task = tr_run_task_find(runs, id);
+	struct tr_run *unforked = NULL;
 	struct tr_text status, signal;
 
-	if (!task)
+	if (!id.data)
 		return true;
-	if (!task->thread && !task->run->told_end) {
-		if (!field_text(runs, record, "status", &status) ||
-		    !field_text(runs, record, "signal", &signal))
-			return false;
-		set_fate(task->run, status, signal);
-		tr_run_end(runs, task->run, record, tr_instant_from_cell(&record->time));
+	if (!field_text(runs, record, "status", &status) ||
+	    !field_text(runs, record, "signal", &signal))
+		return false;
+	struct tr_run_ending end = read_fate(status, signal);
+	end.time = tr_instant_from_cell(&record->time);
+	if (task && !task->thread) {
+		end_run(runs, task->run, &end, record);
+		if (!task->run->forked)
+			unforked = task->run;
 	}
+	if (unforked)
+		unforked->references++;
+	end.run = unforked;
+	bool known = task && !unforked;
 	tr_run_task_drop(runs, id);
-	return true;
+	return known || tr_run_ending_keep(runs, id, &end);
 }
 
 static void see_time(struct tr_runs *runs, const struct tr_record *record)
@@ -312,6 +376,11 @@ void tr_runs_finish(struct tr_runs *runs)
 		free(task);
 	}
 	tr_map_clear(&runs->tasks);
+	while (runs->first_ending) {
+		const struct tr_run_ending *end = runs->first_ending;
+		tr_run_ending_drop(runs,
+				   tr_run_ending_take(runs, (struct tr_text){ end->id, end->len }));
+	}
 }
 
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
@@ -343,6 +412,7 @@ void tr_runs_free(struct tr_runs *runs)
 	runs->tell = NULL;
 	tr_runs_finish(runs);
 	tr_map_free(&runs->tasks);
+	tr_map_free(&runs->endings);
 	tr_id_map_free(&runs->by_seq);
 	tr_buffer_free(&runs->scratch);
 }

@@ -7,10 +7,12 @@
  * Every line of the stream goes in, in order; a header or trailer ends the runs
  * of its segment. What is known is told as it comes: a run BEGAN, it has a
  * PROGRAM (at once, or when the forked process calls exec), it turned out whose
- * child it is (ADOPTED), it ENDED. Runs that nothing ends (many tracers do not
- * say) end with their segment, in the order in which they began.
+ * child it is (ADOPTED), it ENDED. A tracer may print the end of a process
+ * before the fork that made it returns: then ADOPTED follows ENDED. Runs that nothing ends (many
+ * tracers do not say) end with their segment, in the order in which they began.
  *
- * Memory is that of the runs that live. Not thread safe.
+ * Memory is that of the runs that live, and of a bounded number of those that
+ * ended before their fork. Not thread safe.
  */
 #ifndef TR_PROCESS_RUNS_H
 #define TR_PROCESS_RUNS_H
@@ -27,11 +29,15 @@
 
 #define TR_RUN_NONE UINT64_MAX
 
+enum { TR_RUN_SIGNAL = 16 };
+
+struct tr_run_ending;
+
 enum tr_run_event {
 	TR_RUN_BEGAN,
 	TR_RUN_PROGRAM, /* record is the exec */
 	TR_RUN_ADOPTED, /* parent is known now */
-	TR_RUN_ENDED,	/* nothing more will be told of it; record may be NULL */
+	TR_RUN_ENDED,	/* record may be NULL */
 };
 
 enum tr_run_fate {
@@ -51,8 +57,8 @@ struct tr_run {
 	bool forked; /* a fork record told of its process */
 	enum tr_run_fate fate;
 	uint64_t status;
-	char signal[16];      /* "SIGKILL", as the stream spells it, cut to fit */
-	int64_t began, ended; /* TR_INSTANT_NONE: not told */
+	char signal[TR_RUN_SIGNAL]; /* "SIGKILL", as the stream spells it, cut to fit */
+	int64_t began, ended;	    /* TR_INSTANT_NONE: not told */
 	uint64_t first,
 		last; /* the same in records since the beginning of all: for traces without times */
 	void *user;   /* the listener's; NULL at BEGAN */
@@ -68,7 +74,9 @@ struct tr_runs {
 	void *context;
 	int64_t earliest, latest; /* of all time cells so far, or NONE */
 
-	struct tr_map tasks;	 /* of struct tr_run_task, by their id: private from here */
+	struct tr_map tasks;   /* of struct tr_run_task, by their id: private from here */
+	struct tr_map endings; /* of struct tr_run_ending, by the id of their task */
+	struct tr_run_ending *first_ending, *last_ending;
 	struct tr_id_map by_seq; /* of live runs that have a program */
 	struct tr_run *oldest, *newest;
 	uint64_t count, records;

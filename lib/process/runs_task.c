@@ -45,6 +45,54 @@ void tr_run_release(struct tr_runs *runs, struct tr_run *run)
 	free(run);
 }
 
+enum { ENDINGS_MAX = 1024 }; /* tasks whose fork may still come */
+
+struct tr_run_ending *tr_run_ending_take(struct tr_runs *runs, struct tr_text id)
+{
+	struct tr_run_ending *ending = id.data ? tr_map_take(&runs->endings, id) : NULL;
+
+	if (!ending)
+		return NULL;
+	*(ending->older ? &ending->older->newer : &runs->first_ending) = ending->newer;
+	*(ending->newer ? &ending->newer->older : &runs->last_ending) = ending->older;
+	return ending;
+}
+
+void tr_run_ending_drop(struct tr_runs *runs, struct tr_run_ending *ending)
+{
+	if (ending && ending->run)
+		tr_run_release(runs, ending->run);
+	free(ending);
+}
+
+bool tr_run_ending_keep(struct tr_runs *runs, struct tr_text id, const struct tr_run_ending *ending)
+{
+	struct tr_run_ending *kept = malloc(sizeof *kept + id.len + 1);
+
+	tr_run_ending_drop(runs, tr_run_ending_take(runs, id));
+	if (kept) {
+		*kept = *ending;
+		kept->len = id.len;
+		memcpy(kept->id, id.data, id.len);
+	}
+	if (!kept || !tr_map_put(&runs->endings, (struct tr_text){ kept->id, id.len }, kept)) {
+		if (ending->run)
+			tr_run_release(runs, ending->run);
+		free(kept);
+		return false;
+	}
+	kept->newer = NULL;
+	kept->older = runs->last_ending;
+	*(kept->older ? &kept->older->newer : &runs->first_ending) = kept;
+	runs->last_ending = kept;
+	if (runs->endings.count > ENDINGS_MAX) {
+		const struct tr_run_ending *first = runs->first_ending;
+		tr_run_ending_drop(
+			runs, tr_run_ending_take(runs, (struct tr_text){ first->id, first->len }));
+	}
+	return true;
+}
+
 struct tr_run *tr_run_new(struct tr_runs *runs, struct tr_record *record)
 {
 	struct tr_run *run = calloc(1, sizeof *run);

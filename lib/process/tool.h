@@ -16,6 +16,8 @@ enum tr_tool {
 	TR_TOOL_LINKER,
 	TR_TOOL_ARCHIVER,
 	TR_TOOL_PREPROCESSOR,
+	TR_TOOL_COLLECTOR, /* collect2: a linker that runs another one */
+	TR_TOOL_HELPER,	   /* runs as a part of others only: lto-wrapper */
 	TR_TOOL_LAUNCHER, /* ccache, distcc: the words behind are the call */
 	TR_TOOL_LIBTOOL,  /* a script that runs the call several times, each time otherwise */
 };

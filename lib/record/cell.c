@@ -102,8 +102,8 @@ static const char *read_escape(const char *p, const char *end, char *byte, size_
 	const char *letter = p[1] ? strchr(letters, p[1]) : NULL;
 	if (!letter) {
 		if (p[1] == 'e')
-			return "\\e stands alone";
-		return p[1] == '-' ? "\\- stands alone" : "unknown escape in a cell";
+			return "\\e must be a whole cell";
+		return p[1] == '-' ? "\\- must be a whole cell" : "unknown escape in a cell";
 	}
 	*byte = meanings[letter - letters];
 	return NULL;

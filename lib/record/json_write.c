@@ -95,7 +95,7 @@ static bool from_value(const struct tr_value *value, struct tr_buffer *to, struc
 {
 	const char *foreign = put_value(value, to);
 	if (foreign)
-		tr_error_set(err, TR_CAUSE_INPUT, "JSON has no place for %s", foreign);
+		tr_error_set(err, TR_CAUSE_INPUT, "JSON cannot hold %s", foreign);
 	return !foreign;
 }
 

@@ -24,7 +24,7 @@ enum tr_spelling {
  * to the letter, compact JSON with the same meaning: no `\x`, no lone
  * surrogate, no type that JSON lacks, no integer beyond 2^53-1, no "-0", no cut.
  * A text that is malformed or noncanonical has it false.
- * Errors are "malformed at N: why" with N the byte column from 1.
+ * Errors are "column N: why" with N the byte column from 1.
  */
 enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err);
 

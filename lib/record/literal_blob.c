@@ -47,7 +47,7 @@ bool tr_scan_blob_file(struct tr_scan *scan, struct tr_value *value)
 		return tr_scan_fail(scan, start, "64 lower-case hex digits expected");
 	scan->pos = p;
 	if (!tr_scan_at(scan, ':'))
-		return tr_scan_fail_expected(scan, ':');
+		return tr_scan_fail_expected(scan, "':'");
 	scan->pos++;
 	*value = (struct tr_value){ .type = TR_BLOB_FILE, .text = { start, DIGITS } };
 	scan->traits |= TR_TRAIT_NO_JSON;

@@ -20,6 +20,10 @@ static bool push(struct tr_scan *scan, struct tr_text key, const struct tr_value
 		return true;
 	if (scan->pending_count == scan->pending_cap) {
 		size_t cap = scan->pending_cap ? scan->pending_cap * 2 : FIRST;
+		if (scan->arena->limit && cap > scan->arena->limit / sizeof *scan->pending) {
+			scan->arena->limited = true;
+			return tr_scan_fail_memory(scan);
+		}
 		struct tr_scan_pending *pending = realloc(scan->pending, cap * sizeof *pending);
 		if (!pending)
 			return tr_scan_fail_memory(scan);
@@ -106,7 +110,7 @@ bool tr_scan_list(struct tr_scan *scan, struct tr_value *value)
 			skip_blanks(scan);
 		}
 		if (!tr_scan_at(scan, ']'))
-			return tr_scan_fail_expected(scan, ',');
+			return tr_scan_fail_expected(scan, "',' or ']'");
 	}
 	close_bracket(scan);
 	if (tr_scan_cut(scan))
@@ -150,7 +154,7 @@ static bool scan_member(struct tr_scan *scan, struct tr_value *value, char *sepa
 	if (word && *separator == ':')
 		return tr_scan_fail(scan, start, "the keys of a map are strings");
 	if (!tr_scan_at(scan, *separator))
-		return tr_scan_fail_expected(scan, *separator);
+		return tr_scan_fail_expected(scan, *separator == ':' ? "':'" : "'='");
 	if (!word && *separator == '=' && tr_is_word(key, false))
 		scan->canonical = false;
 	scan->pos++;
@@ -165,7 +169,7 @@ static bool scan_no_members(struct tr_scan *scan, struct tr_value *value)
 	value->type = TR_STRUCT;
 	scan->pos++;
 	skip_blanks(scan);
-	return tr_scan_at(scan, '}') || tr_scan_fail_expected(scan, '}');
+	return tr_scan_at(scan, '}') || tr_scan_fail_expected(scan, "'}'");
 }
 
 static bool scan_members(struct tr_scan *scan, struct tr_value *value)
@@ -175,7 +179,7 @@ static bool scan_members(struct tr_scan *scan, struct tr_value *value)
 			return false;
 		skip_blanks(scan);
 		if (!tr_scan_at(scan, ','))
-			return tr_scan_at(scan, '}') || tr_scan_fail_expected(scan, ',');
+			return tr_scan_at(scan, '}') || tr_scan_fail_expected(scan, "',' or '}'");
 		scan->pos++;
 		skip_blanks(scan);
 	}
@@ -217,7 +221,7 @@ bool tr_scan_repr(struct tr_scan *scan, struct tr_value *value)
 		if (!tr_scan_value(scan, &item) || !push(scan, TR_TEXT(""), &item))
 			return false;
 		if (!tr_scan_at(scan, *separator))
-			return tr_scan_fail_expected(scan, *separator);
+			return tr_scan_fail_expected(scan, *separator == ';' ? "';'" : "'>'");
 		if (*separator == ';')
 			scan->pos++;
 	}

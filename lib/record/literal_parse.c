@@ -140,7 +140,7 @@ struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena, s
 	struct tr_scan scan = scan_begin(text, arena, err);
 	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
 	if (!value)
-		tr_error_memory(err);
+		(void)tr_arena_error(arena, err);
 	else if (!scan_all(&scan, value))
 		value = NULL;
 	free(scan.pending);

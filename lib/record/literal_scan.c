@@ -17,14 +17,14 @@ bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(reason, sizeof reason, format, args);
 	va_end(args);
-	tr_error_say_in(scan->err, TR_CAUSE_INPUT, format, "malformed at %zu: %s",
+	tr_error_say_in(scan->err, TR_CAUSE_INPUT, format, "column %zu: %s",
 			(size_t)(at - scan->begin) + 1, reason);
 	return false;
 }
 
 bool tr_scan_fail_reason(struct tr_scan *scan, const char *at, const char *reason)
 {
-	tr_error_say_in(scan->err, TR_CAUSE_INPUT, reason, "malformed at %zu: %s",
+	tr_error_say_in(scan->err, TR_CAUSE_INPUT, reason, "column %zu: %s",
 			(size_t)(at - scan->begin) + 1, reason);
 	return false;
 }
@@ -47,13 +47,13 @@ static void quote_character(const struct tr_scan *scan, char *to)
 		snprintf(to, QUOTED_MAX, "'\\x%02x'", (unsigned)code);
 }
 
-bool tr_scan_fail_expected(struct tr_scan *scan, char expected)
+bool tr_scan_fail_expected(struct tr_scan *scan, const char *expected)
 {
 	if (scan->pos == scan->end)
-		return tr_scan_fail(scan, scan->pos, "end of value, expected %c", expected);
+		return tr_scan_fail(scan, scan->pos, "%s missing", expected);
 	char quoted[QUOTED_MAX];
 	quote_character(scan, quoted);
-	return tr_scan_fail(scan, scan->pos, "found %s, expected %c", quoted, expected);
+	return tr_scan_fail(scan, scan->pos, "found %s, expected %s", quoted, expected);
 }
 
 bool tr_scan_fail_value(struct tr_scan *scan)
@@ -65,7 +65,10 @@ bool tr_scan_fail_value(struct tr_scan *scan)
 
 bool tr_scan_fail_memory(struct tr_scan *scan)
 {
-	tr_error_memory(scan->err);
+	if (scan->arena)
+		(void)tr_arena_error(scan->arena, scan->err);
+	else
+		tr_error_memory(scan->err);
 	return false;
 }
 

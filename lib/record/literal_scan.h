@@ -36,15 +36,15 @@ struct tr_scan {
 	size_t pending_count, pending_cap;
 };
 
-/* "malformed at N: why" with N the column of at; format is the error's pattern. Always false. */
+/* "column N: why" with N the column of at; format is the error's pattern. Always false. */
 bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same where the reason is a constant that somebody else has found. */
 bool tr_scan_fail_reason(struct tr_scan *scan, const char *at, const char *reason);
 
-/* "found 'x', expected Y" at pos, or "end of value, expected Y". Always false. */
-bool tr_scan_fail_expected(struct tr_scan *scan, char expected);
+/* "found 'x', expected Y" at pos, or at the end "Y missing"; Y has quotes. Always false. */
+bool tr_scan_fail_expected(struct tr_scan *scan, const char *expected);
 
 /* "no value begins with 'x'" at pos. Always false. */
 bool tr_scan_fail_value(struct tr_scan *scan);

@@ -80,7 +80,7 @@ static bool scan_machine_number(struct tr_scan *scan, struct tr_symbol *symbol, 
 	if (has_id)
 		*flags |= TR_HAS_ID;
 	if (!tr_scan_at(scan, ')'))
-		return tr_scan_fail_expected(scan, ')');
+		return tr_scan_fail_expected(scan, "')'");
 	scan->pos++;
 	if (!hex && (symbol->count > 1 || symbol->unknown_bits))
 		return tr_scan_fail(scan, scan->pos, "the number of a mask is hex");

@@ -138,7 +138,7 @@ enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 		}
 		struct tr_field *field = new_field(record);
 		if (!field)
-			return tr_error_memory(err);
+			return tr_arena_error(record->arena, err);
 		*field = read;
 		if (what == NO_FIELD && status == TR_OK) {
 			report(&columns, reason, err);
@@ -191,6 +191,7 @@ bool tr_record_walk(struct tr_record *record, visitor *visit, void *context)
 	/* the record's own arena may hold more than this record */
 	struct tr_arena *arena = record->arena;
 	struct tr_arena values = TR_ARENA_INIT;
+	values.limit = arena->limit;
 	record->arena = &values;
 	bool whole = walk_columns(record, visit, context);
 	record->arena = arena;

@@ -99,6 +99,19 @@ static size_t escape_bytes(const struct tr_escape *escape, char *to)
 	return tr_utf8_encode((uint32_t)code, to);
 }
 
+size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length)
+{
+	struct tr_escape escape;
+
+	if (*p != '\\' || !tr_escape_read(p, end, false, &escape)) {
+		*to = *p;
+		*length = 1;
+		return 1;
+	}
+	*length = escape_bytes(&escape, to);
+	return escape.len;
+}
+
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena)
 {
 	const char *p = spelling.data, *end = p + spelling.len;

@@ -93,6 +93,13 @@ struct tr_value {
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
 /*
+ * Decodes the byte or the escape at p < end into to, which has room for TR_ESCAPE_MAX. A backslash
+ * that begins no escape is a byte. Returns how many bytes of the spelling were taken; *length: how
+ * many they are, never more.
+ */
+size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length);
+
+/*
  * Takes the first unit off a wide string's spelling. False: nothing is left (or
  * what is there is no wide string: not so in a tree).
  */

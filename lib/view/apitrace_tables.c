@@ -69,7 +69,9 @@ static bool render_function(struct tr_apitrace_tables *tables,
 	struct tr_buffer *scratch = &tables->scratch;
 
 	function->kinds = tr_call_kinds(function->name);
-	tr_buffer_put_text(scratch, tables->look.bold);
+	tr_buffer_put_text(scratch, tables->look.bold.len && tr_call_is_plain(function->name)
+					    ? tables->look.normal
+					    : tables->look.bold);
 	tr_buffer_put_text(scratch, function->name);
 	tr_buffer_put_text(scratch, tables->look.normal);
 	tr_buffer_put_byte(scratch, '(');

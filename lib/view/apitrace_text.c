@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "record/context.h"
+
 struct tr_apitrace_text *tr_apitrace_text_new(const struct tr_apitrace_text_config *config,
 					      struct tr_output *out)
 {
@@ -149,9 +151,11 @@ static bool is_call(const struct tr_record *record)
 	       memcmp(record->kind.data, "call", 4) == 0;
 }
 
-/* What has no place in this text is not passed over in silence. */
+/* A record that this text has no place for is a detail; context is no loss. */
 static enum tr_status leave_out(const struct tr_record *record, struct tr_error *err)
 {
+	if (tr_context_kind(record->kind) >= 0)
+		return TR_OK;
 	if (tr_join_is_kind(record, "leave"))
 		tr_error_set(err, TR_CAUSE_INPUT, "a leave without its enter is not shown");
 	else

@@ -27,7 +27,7 @@
 struct tr_apitrace_text_config {
 	bool call_numbers, thread_ids, arg_names;
 	bool properties; /* of the trace, in front */
-	bool multiline;	 /* backtraces, empty lines behind frames, line feeds in strings as such */
+	bool multiline;	 /* backtraces, empty lines after frames, line feeds in strings as such */
 	bool verbose;	 /* calls that ask for something which seldom matters, too */
 	bool color;
 	bool fixed_octal; /* strings whole and with real octal numbers: apitrace cuts and garbles */

@@ -10,8 +10,6 @@
 #include "view/brief.h"
 #include "view/json_value.h"
 
-enum { COMMAND_SHOWN = 4000 };
-
 static void put_member(struct tr_record *record, const char *key, struct tr_buffer *text)
 {
 	struct tr_error err;
@@ -36,7 +34,7 @@ bool tr_chrome_describe(void *context, struct tr_record *record, struct tr_buffe
 	(void)context;
 	tr_brief_cell(&name, record->arena, text);
 	tr_buffer_put_byte(text, '\n');
-	bool fine = tr_shell_command(record, COMMAND_SHOWN, &command);
+	bool fine = tr_shell_command(record, 0, &command);
 	tr_buffer_put_literal(text, "\"command\":\"");
 	tr_string_escape(tr_buffer_text(&command), text);
 	tr_buffer_put_literal(text, "\",\"task\":");
@@ -58,7 +56,7 @@ static void put_end(const struct tr_forest_node *node, const struct tr_span *spa
 		tr_buffer_put_byte(to, ',');
 	}
 	if (!tr_forest_end(node, &end))
-		tr_buffer_put_literal(&end, "not told");
+		tr_buffer_put_literal(&end, "unknown");
 	tr_buffer_put_literal(to, "\"exit\":\"");
 	tr_string_escape(tr_buffer_text(&end), to);
 	tr_buffer_put_byte(to, '"');

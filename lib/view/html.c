@@ -33,6 +33,7 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->spans);
 	tr_html_words_free(&html->names);
 	tr_html_words_free(&html->endings);
+	tr_html_words_free(&html->makes);
 	tr_html_words_free(&html->lanes);
 	tr_spool_free(html->lines);
 	tr_buffer_free(&html->pending);

@@ -10,6 +10,7 @@
 struct tr_html_span {
 	int64_t begin, end;
 	uint32_t name, ending; /* words */
+	uint32_t makes;	       /* the same: the file that a program makes; the first is "" */
 	uint32_t lane, level;
 	uint32_t parent; /* TR_FOREST_NONE */
 };
@@ -37,7 +38,7 @@ struct tr_html {
 	struct tr_html_config config;
 	struct tr_output *out;
 	struct tr_buffer spans; /* of struct tr_html_span */
-	struct tr_html_words names, endings, lanes;
+	struct tr_html_words names, endings, makes, lanes;
 	struct tr_spool *lines; /* a line of JSON for each span */
 	uint64_t lines_size;
 	struct tr_buffer pending; /* lines on their way */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "process/call.h"
 #include "process/env_line.h"
 #include "process/lanes.h"
 #include "process/shell.h"
@@ -111,36 +112,46 @@ static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_b
 	return fine && !text->failed && !html->environment.failed;
 }
 
-/* The number of the name, LF, and the line. */
+/* The numbers of the name and of what it makes, LF, and the line. */
 bool tr_html_describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_html *html = context;
 	const struct tr_cell program = tr_brief_program(&record->name);
 	struct tr_error err;
-	uint32_t number;
+	struct tr_text makes;
+	uint32_t number, made;
 
 	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
-	if (!name.data || !tr_html_word(&html->names, name, &number))
+	if (!name.data || !tr_html_word(&html->names, name, &number) ||
+	    !tr_html_word(&html->makes, TR_TEXT(""), &made) || !tr_call_makes(record, &makes) ||
+	    (makes.data && !tr_html_word(&html->makes, makes, &made)))
 		return false;
 	tr_buffer_put_decimal(text, number);
+	tr_buffer_put_byte(text, ' ');
+	tr_buffer_put_decimal(text, made);
 	tr_buffer_put_byte(text, '\n');
 	return put_line(html, record, text);
 }
 
 /* Name and line of a node; of one without a program, of the fork. */
 static bool take_text(struct tr_html *html, const struct tr_forest_node *node,
-		      struct tr_buffer *text, uint32_t *name, struct tr_text *line,
+		      struct tr_buffer *text, struct tr_html_span *span, struct tr_text *line,
 		      struct tr_error *err)
 {
+	uint32_t *number = &span->name;
+
 	*line = TR_TEXT("\n");
 	if (!tr_forest_text(&html->forest, node, text, err))
 		return false;
 	const char *end = text->len ? memchr(text->data, '\n', text->len) : NULL;
 	if (!end)
-		return tr_html_word(&html->names, TR_TEXT("(fork)"), name);
-	*name = 0;
-	for (const char *p = text->data; p < end; p++)
-		*name = *name * 10 + (uint32_t)(*p - '0');
+		return tr_html_word(&html->names, TR_TEXT("(fork)"), number);
+	for (const char *p = text->data; p < end; p++) {
+		if (*p == ' ')
+			number = &span->makes;
+		else
+			*number = *number * 10 + (uint32_t)(*p - '0');
+	}
 	*line = tr_text_span(end + 1, text->data + text->len);
 	return true;
 }
@@ -205,7 +216,7 @@ static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t
 
 	set_times(html, lanes, from, &span);
 	place[at] = (uint32_t)tr_html_spans(html);
-	return take_text(html, node, text, &span.name, &line, err) &&
+	return take_text(html, node, text, &span, &line, err) &&
 	       ending_of(html, node, &span.ending) && tr_html_add(html, &span, line, err);
 }
 

@@ -91,7 +91,7 @@ static void put_safely(struct tr_output *out, struct tr_text text)
 	}
 }
 
-enum column { BEGIN, DURATION, NAME, END, LANE, LEVEL, PARENT, COLUMNS };
+enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, COLUMNS };
 
 static void put_number(const struct tr_html *html, const struct tr_html_span *span,
 		       enum column column, struct tr_buffer *to)
@@ -109,6 +109,9 @@ static void put_number(const struct tr_html *html, const struct tr_html_span *sp
 	case END:
 		tr_buffer_put_decimal(to, span->ending);
 		break;
+	case MAKES:
+		tr_buffer_put_decimal(to, span->makes);
+		break;
 	case LANE:
 		tr_buffer_put_decimal(to, span->lane);
 		break;
@@ -125,8 +128,8 @@ static void put_number(const struct tr_html *html, const struct tr_html_span *sp
 
 static bool put_columns(struct tr_html *html)
 {
-	static const char *const names[COLUMNS] = { "begin", "dur",   "name",  "end",
-						    "lane",  "level", "parent" };
+	static const char *const names[COLUMNS] = { "begin", "dur",  "name",  "end",
+						    "make",  "lane", "level", "parent" };
 	const struct tr_html_span *spans = (const void *)html->spans.data;
 	struct tr_buffer text = TR_BUFFER_INIT;
 
@@ -181,6 +184,7 @@ static bool put_data(struct tr_html *html)
 	tr_buffer_free(&head);
 	put_list(html, "names", &html->names.json);
 	put_list(html, "ends", &html->endings.json);
+	put_list(html, "makes", &html->makes.json);
 	put_list(html, "lanes", &html->lanes.json);
 	put_list(html, "frames", &html->frames);
 	fine = fine && put_columns(html);

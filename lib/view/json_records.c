@@ -5,6 +5,7 @@
 
 #include "record/json.h"
 #include "record/literal.h"
+#include "view/computed.h"
 #include "view/json_fields.h"
 #include "view/json_frames.h"
 #include "view/json_indent.h"
@@ -17,6 +18,7 @@ struct tr_json_view {
 	struct tr_buffer pretty;
 	bool any; /* an element of the array has been written */
 	struct tr_json_frames frames;
+	struct tr_computed *computed; /* NULL: not asked for */
 
 	/* the record that is being shown */
 	struct tr_record *record;
@@ -33,6 +35,11 @@ struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
 		return NULL;
 	view->config = *config;
 	view->out = out;
+	view->computed = config->computed ? tr_computed_new() : NULL;
+	if (config->computed && !view->computed) {
+		tr_json_view_free(view);
+		return NULL;
+	}
 	return view;
 }
 
@@ -44,6 +51,7 @@ void tr_json_view_free(struct tr_json_view *view)
 	tr_buffer_free(&view->pretty);
 	tr_json_fields_free(&view->fields);
 	tr_json_frames_clear(&view->frames);
+	tr_computed_free(view->computed);
 	free(view);
 }
 
@@ -233,12 +241,44 @@ static void put_backtrace(struct tr_json_view *view)
 	tr_buffer_put_byte(to, ']');
 }
 
+/* An enter's frame is that in which its leave comes; its backtrace is shown without being asked. */
+static bool is_shown(const struct tr_record *record, const char *name)
+{
+	return strcmp(name, "backtrace") != 0 &&
+	       (strcmp(name, "frame") != 0 || !tr_text_is(record->kind, "enter"));
+}
+
+static void put_computed(struct tr_json_view *view)
+{
+	struct tr_computed_fields *fields = tr_computed_fields(view->computed);
+	struct tr_buffer *to = &view->text;
+
+	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++) {
+		const char *name = tr_computed_names[i];
+		struct tr_error why;
+		if (!is_shown(view->record, name) || tr_record_field(view->record, name))
+			continue;
+		const struct tr_value *value =
+			fields->get(fields, tr_text_from(name), view->record, NULL, &why);
+		if (value) {
+			tr_buffer_put_literal(to, ",\"");
+			tr_buffer_put_text(to, tr_text_from(name));
+			tr_buffer_put_literal(to, "\":");
+		}
+		if (value ? !tr_json_view_value(value, view->record->arena, to)
+			  : why.cause != TR_CAUSE_NONE)
+			out_of_memory(view);
+	}
+}
+
 static void put_object(struct tr_json_view *view)
 {
 	struct tr_record *record = view->record;
 	struct tr_buffer *to = &view->text;
 	put_columns(view);
 	put_place(view, TR_JSON_TOP, false);
+	if (view->computed)
+		put_computed(view);
 	if (tr_json_has_args(record->kind)) {
 		if (view->frames.by_id.count)
 			put_backtrace(view);
@@ -318,6 +358,8 @@ enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *rec
 				struct tr_error *err)
 {
 	bool shown = record->type == TR_RECORD;
+	if (view->computed && !tr_computed_follow(view->computed, record))
+		return tr_error_memory(err);
 	if (record->type == TR_HEADER && view->frames.ended)
 		tr_json_frames_clear(&view->frames);
 	if (!shown && !is_frame(record))

@@ -29,7 +29,8 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
 					  struct tr_output *out)
 {
-	const struct tr_lineage_config lineage = { .max_spool = config->max_spool };
+	const struct tr_lineage_config lineage = { .max_spool = config->max_spool,
+						   .max_ratio = config->max_ratio };
 	struct tr_script_text *script = calloc(1, sizeof *script);
 
 	if (!script)
@@ -234,7 +235,7 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_h
 	if (script->map.len && !put_variables(script, arena))
 		return TR_FATAL;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "the environment of the parent is not known: what the command changes in it "
+		     "the environment of the parent is unknown: what the command changes in it "
 		     "goes on top of the script's own (tr-filter --rebase keeps all of it)");
 	tr_error_is_note(err);
 	return TR_WARN;
@@ -279,9 +280,9 @@ static const char *hindrance(const struct tr_command *command)
 	if (command->cut)
 		return "an argument was cut by the tracer";
 	if (!command->directory.data)
-		return "its directory is not known";
+		return "its directory is unknown";
 	if (!tr_command_program(command).len)
-		return "its program is not known";
+		return "its program is unknown";
 	for (size_t i = 0; i < command->argc; i++) {
 		if (has_nul(command->argv[i]))
 			return "an argument has a NUL in it";
@@ -317,6 +318,12 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 		return TR_WARN;
 	}
 	put_head(script);
+	if (!tr_environments_may_write(tr_lineage_pool(script->lineage), record->line.len)) {
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "the environments of this trace grow beyond --max-ratio: the command "
+			     "is left out");
+		return TR_WARN;
+	}
 	bool known = heir && !heir->waits && tr_environment_is_whole(heir->own);
 	tr_error_memory(err);
 	if (known && !script->topped && !put_top(script, heir, record->arena))

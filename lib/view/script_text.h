@@ -22,6 +22,7 @@ struct tr_script_text;
 struct tr_script_text_config {
 	bool nested;	    /* what others of the script start, too */
 	uint64_t max_spool; /* as in struct tr_limits */
+	unsigned max_ratio; /* see tr_environments_limit */
 };
 
 /* Borrows out. NULL: memory. */

@@ -3,6 +3,7 @@
 #define TR_VIEW_STAT_PRIVATE_H
 
 #include "core/id_map.h"
+#include "process/load.h"
 #include "process/runs.h"
 #include "view/report.h"
 #include "view/stat.h"
@@ -13,6 +14,7 @@ struct tr_stat_long_run {
 	int64_t duration;
 	uint64_t seq;  /* TR_RUN_NONE */
 	char *command; /* owned */
+	char *makes;   /* the same; NULL: nothing that is known */
 };
 
 struct tr_stat_runs {
@@ -22,7 +24,8 @@ struct tr_stat_runs {
 	struct tr_tally ends;		  /* "exited 0", "SIGKILL" */
 	struct tr_stat_long_run *longest; /* a heap, the shortest first */
 	size_t longest_count, longest_cap;
-	uint64_t programs, forks, alive, most_alive;
+	uint64_t programs, forks;
+	struct tr_load load;
 	int64_t busy; /* sum of durations */
 	bool ended;   /* the trace tells how some of them did */
 	struct tr_buffer command;

@@ -2,6 +2,7 @@
 #include "view/stat_private.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void report_files(const struct tr_stat *stat, struct tr_report *report)
 {
@@ -23,11 +24,20 @@ static void report_files(const struct tr_stat *stat, struct tr_report *report)
 	tr_report_table_end(report);
 }
 
+/* People get a date where the time counts from 1970, which is so if it is years. */
 static void report_instant(struct tr_report *report, const char *name, int64_t instant)
 {
+	const int64_t years = (int64_t)100000000 * TR_INSTANT_SECOND;
 	struct tr_buffer text = TR_BUFFER_INIT;
+	time_t seconds = (time_t)(instant / TR_INSTANT_SECOND);
+	struct tm date;
+	char spelled[40];
 
-	tr_instant_write(instant, 9, &text);
+	if (!report->json && instant >= years && gmtime_r(&seconds, &date) &&
+	    strftime(spelled, sizeof spelled, "%Y-%m-%d %H:%M:%S UTC", &date))
+		tr_buffer_put_text(&text, tr_text_from(spelled));
+	else
+		tr_instant_write(instant, 9, &text);
 	tr_report_text(report, name, tr_buffer_text(&text));
 	report->text.failed |= text.failed;
 	tr_buffer_free(&text);
@@ -101,7 +111,7 @@ static bool report_keys(struct tr_stat *stat, struct tr_report *report)
 {
 	tr_report_number(report, "records", stat->records);
 	tr_report_number(report, "counted", stat->keys.total);
-	tr_report_number(report, "different", tr_tally_distinct(&stat->keys));
+	tr_report_number(report, "distinct", tr_tally_distinct(&stat->keys));
 	report_beyond(&stat->keys, report, "uncounted");
 	return tr_stat_tally_report_by(&stat->keys, report, "by", stat->config.by, stat->config.top);
 }

@@ -3,14 +3,17 @@
 
 #include <stdlib.h>
 
+#include "process/call.h"
 #include "process/shell.h"
+#include "view/brief.h"
 
 enum { COMMAND_SHOWN = 160, LONGEST_MAX = 1 << 16 };
 
 /* What is kept of a run while it lives. */
 struct live {
 	struct tr_tally_entry *entry;
-	char command[]; /* NUL-terminated */
+	size_t makes; /* where what it makes begins in text; 0: nothing that is known */
+	char text[];  /* the command and that, both NUL-terminated */
 };
 
 static void swap(struct tr_stat_long_run *a, struct tr_stat_long_run *b)
@@ -46,21 +49,25 @@ static void sift_up(struct tr_stat_long_run *heap, size_t i)
 		swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
-static void keep_longest(struct tr_stat_runs *runs, const struct tr_run *run, const char *command,
-			 int64_t duration)
+static void keep_longest(struct tr_stat_runs *runs, const struct tr_run *run,
+			 const struct live *live, int64_t duration)
 {
 	struct tr_stat_long_run longer = { .duration = duration, .seq = run->seq };
 	bool full = runs->longest_count == runs->longest_cap;
 
 	if (full && !less(&runs->longest[0], &longer))
 		return;
-	longer.command = strdup(command);
-	if (!longer.command) {
+	longer.command = strdup(live->text);
+	longer.makes = live->makes ? strdup(live->text + live->makes) : NULL;
+	if (!longer.command || (live->makes && !longer.makes)) {
+		free(longer.command);
+		free(longer.makes);
 		runs->failed = true;
 		return;
 	}
 	if (full) {
 		free(runs->longest[0].command);
+		free(runs->longest[0].makes);
 		runs->longest[0] = longer;
 		sift_down(runs->longest, runs->longest_count);
 	} else {
@@ -88,7 +95,7 @@ static void count_end(struct tr_stat_runs *runs, const struct tr_run *run)
 		tr_buffer_put_literal(&text, "called exec again");
 		break;
 	case TR_RUN_OPEN:
-		tr_buffer_put_literal(&text, "not told");
+		tr_buffer_put_literal(&text, "unknown");
 	}
 	runs->failed |= text.failed;
 	tr_tally_count(&runs->ends, tr_buffer_text(&text));
@@ -100,20 +107,25 @@ static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_rec
 	runs->programs++;
 	if (run->began == TR_INSTANT_NONE)
 		return; /* how long it took will not be known */
-	tr_buffer_reset(&runs->command);
-	if (!tr_shell_command(record, COMMAND_SHOWN, &runs->command)) {
-		runs->failed = true;
-		return;
+	struct tr_buffer *to = &runs->command;
+	struct tr_text makes;
+	size_t command = 0;
+	tr_buffer_reset(to);
+	bool fine = tr_shell_command(record, 0, to) && tr_call_makes(record, &makes);
+	tr_buffer_put_byte(to, '\0');
+	if (fine && makes.data) {
+		command = to->len;
+		tr_shell_shown(makes, to);
+		tr_buffer_put_byte(to, '\0');
 	}
-	struct tr_text command = tr_buffer_text(&runs->command);
-	struct live *live = malloc(sizeof *live + command.len + 1);
+	struct live *live = fine && !to->failed ? malloc(sizeof *live + to->len) : NULL;
 	if (!live) {
 		runs->failed = true;
 		return;
 	}
 	live->entry = runs->entry;
-	memcpy(live->command, command.data, command.len);
-	live->command[command.len] = '\0';
+	live->makes = command;
+	memcpy(live->text, to->data, to->len);
 	run->user = live;
 }
 
@@ -122,13 +134,11 @@ static void ended(struct tr_stat_runs *runs, struct tr_run *run)
 	int64_t duration = tr_run_duration(run);
 	struct live *live = run->user;
 
-	if (run->fate != TR_RUN_REPLACED)
-		runs->alive--;
 	runs->ended |= run->fate != TR_RUN_OPEN;
 	count_end(runs, run);
 	if (live && duration != TR_INSTANT_NONE) {
 		tr_tally_time(runs->tally, live->entry, duration);
-		keep_longest(runs, run, live->command, duration);
+		keep_longest(runs, run, live, duration);
 		if (__builtin_add_overflow(runs->busy, duration, &runs->busy))
 			runs->busy = INT64_MAX;
 	}
@@ -141,12 +151,10 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 {
 	struct tr_stat_runs *runs = context;
 
+	runs->failed |= !tr_load_hear(&runs->load, event, run);
 	switch (event) {
 	case TR_RUN_BEGAN:
 		runs->forks += run->forked && run->replaces == TR_RUN_NONE;
-		runs->alive += run->replaces == TR_RUN_NONE;
-		if (runs->alive > runs->most_alive)
-			runs->most_alive = runs->alive;
 		break;
 	case TR_RUN_PROGRAM:
 		program(runs, run, record);
@@ -181,33 +189,57 @@ static int longest_first(const void *a, const void *b)
 	return less(a, b) ? 1 : less(b, a) ? -1 : 0;
 }
 
+/* People see the beginning of a long command, programs all of it. */
+static void report_command(struct tr_stat_runs *runs, const char *command, struct tr_report *report)
+{
+	struct tr_buffer *to = &runs->command;
+
+	tr_buffer_reset(to);
+	tr_buffer_put_text(to, tr_text_from(command));
+	if (!report->json)
+		tr_brief_cut(to, 0, COMMAND_SHOWN);
+	runs->failed |= to->failed;
+	tr_report_cell_line(report, tr_buffer_text(to));
+}
+
+static void report_longest(struct tr_stat_runs *runs, struct tr_report *report)
+{
+	static const char *const columns[] = { "seconds", "seq", "makes", "command", NULL };
+
+	tr_report_table(report, "longest", columns);
+	for (size_t i = 0; i < runs->longest_count; i++) {
+		const struct tr_stat_long_run *run = &runs->longest[i];
+		tr_report_cell_seconds(report, run->duration);
+		if (run->seq == TR_RUN_NONE)
+			tr_report_cell_none(report);
+		else
+			tr_report_cell_number(report, run->seq);
+		if (run->makes)
+			tr_report_cell_line(report, tr_text_from(run->makes));
+		else
+			tr_report_cell_text(report, (struct tr_text){ NULL, 0 });
+		report_command(runs, run->command, report);
+	}
+	tr_report_table_end(report);
+}
+
 void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report)
 {
-	static const char *const columns[] = { "seconds", "seq", "command", NULL };
-
+	tr_load_finish(&runs->load);
 	qsort(runs->longest, runs->longest_count, sizeof *runs->longest, longest_first);
 	tr_report_group(report, "processes");
 	tr_report_number(report, "programs", runs->programs);
 	if (runs->forks)
 		tr_report_number(report, "forks", runs->forks);
 	if (runs->longest_count) {
-		tr_report_number(report, "most-at-once", runs->most_alive);
+		tr_report_number(report, "peak-alive", runs->load.most_alive);
+		tr_report_number(report, "peak-running", runs->load.most_running);
 		tr_report_seconds(report, "seconds", runs->busy);
 	}
 	if (runs->ended)
 		tr_stat_tally_report(&runs->ends, report, "ends", "end", 0);
-	if (runs->longest_count) {
-		tr_report_table(report, "longest", columns);
-		for (size_t i = 0; i < runs->longest_count; i++) {
-			tr_report_cell_seconds(report, runs->longest[i].duration);
-			if (runs->longest[i].seq == TR_RUN_NONE)
-				tr_report_cell_none(report);
-			else
-				tr_report_cell_number(report, runs->longest[i].seq);
-			tr_report_cell_line(report, tr_text_from(runs->longest[i].command));
-		}
-		tr_report_table_end(report);
-	}
+	if (runs->longest_count)
+		report_longest(runs, report);
 	tr_report_group_end(report);
 }
 
@@ -216,9 +248,12 @@ void tr_stat_runs_free(struct tr_stat_runs *runs)
 	for (struct tr_run *run = runs->runs.oldest; run; run = run->newer)
 		free(run->user);
 	tr_runs_free(&runs->runs);
-	for (size_t i = 0; i < runs->longest_count; i++)
+	for (size_t i = 0; i < runs->longest_count; i++) {
 		free(runs->longest[i].command);
+		free(runs->longest[i].makes);
+	}
 	free(runs->longest);
+	tr_load_free(&runs->load);
 	tr_tally_free(&runs->ends);
 	tr_buffer_free(&runs->command);
 }

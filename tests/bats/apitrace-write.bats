@@ -95,7 +95,7 @@ calls() {
 		tr-parse out >again
 	done
 	run --separate-stderr -0 tr-repack --verbose -z none -o out 3
-	[[ $stderr == *"records of kind raw have no place"* ]]
+	[[ $stderr == *"apitrace cannot hold raw records: 1 left out"* ]]
 }
 
 @test "--exact: numbers in more bytes than they need" {
@@ -231,11 +231,11 @@ calls() {
 	[[ $stderr == *"'number' is no argument of its function"* ]]
 	[ "$(tr-parse out | grep -c ^call)" -eq 3 ]
 	mangled "sed 's/count=3/count=blob:3/'"
-	[[ $stderr == *"a blob that was left out has no place in an apitrace"* ]]
+	[[ $stderr == *"an apitrace cannot hold a blob that was left out"* ]]
 	mangled "sed 's/count=3/count=\"te\".../'"
-	[[ $stderr == *"a string that was cut has no place"* ]]
+	[[ $stderr == *"cannot hold a string that was cut"* ]]
 	mangled "sed 's/count=3/count={\"a\":1}/'"
-	[[ $stderr == *"a map has no place"* ]]
+	[[ $stderr == *"cannot hold a map"* ]]
 	mangled "sed 's/count=3/count=[1,/'"
 	[ "$status" -eq 2 ]
 	mangled "sed 's/\t0\tglClear/\tmain\tglClear/'"
@@ -246,7 +246,7 @@ calls() {
 @test "leaves without their enters are left out" {
 	stream good-threads | tr-parse | sed '/^enter	0/d' >in
 	run --separate-stderr -2 tr-repack -z none -o out in
-	[[ $stderr == *"a leave whose enter is not in the stream"* ]]
+	[[ $stderr == *"a leave without an enter before it"* ]]
 	[ "$(tr-parse out | grep -c ^leave)" -eq "$(($(grep -c ^leave in) - 1))" ]
 }
 
@@ -258,7 +258,7 @@ calls() {
 	for i in $(seq 0 30); do printf 'call\t%d\t-\t0\tf\ta=%d\t->\n' "$i" "$i"; done >calls
 	{ printf '%%fn\tF1\tf\targs=["a"]\n'; LC_ALL=C sort calls; } >sorted
 	run --separate-stderr -0 tr-repack -t apitrace -z none -o out sorted
-	[[ $stderr == *"note: call 2 comes behind call 19:"*"sort -s -n -k 2"* ]]
+	[[ $stderr == *"note: call 2 comes after call 19:"*"sort -s -n -k2"* ]]
 	{ grep ^% sorted; grep -v ^% sorted | sort -s -n -k 2; } >again
 	run --separate-stderr -0 tr-repack -t apitrace -z none -o out again
 	[ -z "$stderr" ]
@@ -276,7 +276,7 @@ calls() {
 
 @test "records of other kinds have no place" {
 	run --separate-stderr -0 tr-repack --verbose -t apitrace -z none -o out "$top_srcdir/tests/data/trec/filter.trec"
-	[[ $stderr == *"note: records of kind exec have no place in apitrace"* ]]
+	[[ $stderr == *"note: apitrace cannot hold exec records: "*" left out"* ]]
 }
 
 @test "two traces are not one, but two members of an archive" {
@@ -302,4 +302,81 @@ calls() {
 	tr-parse in.tar | tr-repack -z none -o out.tar
 	tar -xOf out.tar a.trace | cmp - a.trace
 	tar -xOf out.tar b.trace | cmp - b.trace
+}
+
+# symbols VALUE...: each as the argument of a call, with tables to say what it means
+symbols() {
+	printf '%s\n' $'%trec\t1\tformat=apitrace\tversion=6\tsemantic=6' \
+		$'%fn\tF1\tf\targs=["a"]' \
+		$'%struct\tS1\tP\tmembers=["x","y"]' \
+		$'%enum\tE1\t-\tPOINTS=0\tNONE=0\tLINES=1\tSTRIP=3\tMINUS=-3' \
+		$'%enum\tE2\t-\tOTHER=7\tLINES=1\tBOTH=1' \
+		$'%mask\tM1\t-\tEMPTY=0\tA=1\tB=2\tC=4\tBOTH=8'
+	for value; do
+		printf 'call\t%d\t-\t0\tf\ta=%s\t->\n' $((n++)) "$value"
+	done
+	printf '!end\t%d\n' $#
+}
+
+@test "a name that means another number than the one beside it is reported, and the number written" {
+	while IFS=$'\t' read -r value written message; do
+		echo "$value"
+		symbols "$value" >in
+		run -2 --separate-stderr tr-repack -z none -o out in
+		[[ $stderr == *"in:7: "*"$message"* ]]
+		[ "$(tr-parse out | grep ^call | cut -f6)" = "a=$written" ]
+	done <<-'EOF'
+		LINES(3@E1)	STRIP(3@E1)	LINES is 1 in the trace's table, not 3: 3 is written
+		MINUS(3@E1)	STRIP(3@E1)	MINUS is -3 in the trace's table, not 3: 3 is written
+		LINES(-3@E1)	MINUS(-3@E1)	LINES is 1 in the trace's table, not -3: -3 is written
+		FOO(1@E1)	LINES(1@E1)	no constant FOO
+		A(0x2@M1)	B(0x2@M1)	A is 0x1 in the trace's table, not 0x2: 0x2 is written
+		A|B(0x1@M1)	A(0x1@M1)	A|... is 0x3 in the trace's table, not 0x1: 0x1 is written
+		A(0x3@M1)	A|B(0x3@M1)	A is 0x1 in the trace's table, not 0x3: 0x3 is written
+		A|0x10(0x21@M1)	A|0x20(0x21@M1)	A|... is 0x11
+		A|FOO(0x3@M1)	A|B(0x3@M1)	no constant FOO
+		[LINES(1@E1),LINES(3@E1)]	[LINES(1@E1),STRIP(3@E1)]	LINES is 1
+		{x=5,y=[A(0x2@M1)]}@S1	{x=5,y=[B(0x2@M1)]}@S1	A is 0x1
+		<"x";LINES(0@E1)>	<"x";POINTS(0@E1)>	LINES is 1 in the trace's table, not 0
+	EOF
+}
+
+@test "names that mean their number, of whichever constant, and numbers alone pass" {
+	symbols 'LINES(1@E1)' 'NONE(0@E1)' 'BOTH(1@E2)' '?(1@E1)' '?(9@E1)' 'MINUS(-3@E1)' \
+		'A|B(0x3@M1)' 'B|A(0x3@M1)' 'A|0x10(0x11@M1)' 'EMPTY(0x0@M1)' '?(0x3@M1)' \
+		'FOO(3@E9)' 'FOO|BAR(0x6@M9)' >in
+	run -0 --separate-stderr tr-repack -z none -o out in
+	# once they have been seen to be right, too
+	cat in <(sed -n '7,$p' in | grep ^call) >twice
+	run -0 --separate-stderr tr-repack -q -z none -o out twice
+	[ "$(tr-parse out | grep -c ^call)" -eq 26 ]
+}
+
+@test "a name without a number gets that of the trace's tables, where they agree" {
+	symbols POINTS STRIP MINUS OTHER LINES A 'A|C' 'B|0x10' '[LINES,[STRIP]]' '{x=STRIP,y=A}@S1' >in
+	run -0 --separate-stderr tr-repack -z none -o out in
+	tr-parse out | grep ^call | cut -f6 | diff - <(
+		printf 'a=%s\n' 'POINTS(0@E1)' 'STRIP(3@E1)' 'MINUS(-3@E1)' 'OTHER(7@E2)' \
+			'LINES(1@E1)' 'A(0x1@M1)' 'A|C(0x5@M1)' 'B|0x10(0x12@M1)' \
+			'[LINES(1@E1),[STRIP(3@E1)]]' '{x=STRIP(3@E1),y=A(0x1@M1)}@S1'
+	)
+	for value in FOO BOTH 'A|STRIP' 'A|FOO' 'A|BOTH' none; do
+		symbols A "$value" B >in
+		run -2 --separate-stderr tr-repack -z none -o out in
+		[[ $stderr == *"in:8: "*" has no number, and "* ]]
+		[ "$(tr-parse out | grep -c ^call)" -eq 2 ]
+	done
+}
+
+@test "real traces: names alone give the same stream" {
+	trace=$data/gears.trace
+	tr-repack -z none "$trace" >want
+	tr-parse "$trace" | sed -E '/^call/s/((=|\[|,)GL_[A-Z_|]+)\([^)]*\)/\1/g' >records
+	run ! cmp -s records <(tr-parse "$trace")
+	tr-repack -z none records | cmp - want
+	tr-parse "$trace" >records
+	sed -i '/^call/s/GL_DEPTH_BUFFER_BIT|GL_COLOR/GL_STENCIL_BUFFER_BIT|GL_COLOR/' records
+	run -2 --separate-stderr tr-repack -z none -o out records
+	[[ $stderr == *"GL_STENCIL_BUFFER_BIT|... is 0x4400 in the trace's table, not 0x4100"* ]]
+	cmp out want
 }

@@ -89,7 +89,7 @@ records() {
 		head -c $(($(wc -c <whole) / 2)) whole >half
 		run -2 --separate-stderr tr-parse half
 		grep -E "$codec: .*(ends early).* \(at byte [0-9]+" <<<"$stderr"
-		grep -E 'half:@0x[0-9a-f]+: at call [0-9]+: the trace is cut' <<<"$stderr"
+		grep -E 'half:@0x[0-9a-f]+: at call [0-9]+: truncated' <<<"$stderr"
 		grep -vE '^(%trec|!end)' <<<"$output" >got
 		[ "$(wc -l <got)" -gt 500 ]
 		# behind them what is cut, and the last call may have lost its leave
@@ -179,7 +179,7 @@ flip() {
 		} | "$make" >stream
 		[ "$(wc -c <stream)" -lt 200000 ]
 		run -2 --separate-stderr tr-parse stream
-		[[ $stderr == *"at call 1: the names in it take more than "*" bytes of text; nothing behind"* ]]
+		[[ $stderr == *"at call 1: the names in it take more than "*" bytes of text; nothing after"* ]]
 		[ "$(grep -c ^call <<<"$output")" -eq 1 ]
 		run -2 tr-totext stream
 		[ "${#output}" -lt 1000 ]
@@ -199,6 +199,23 @@ flip() {
 	wait
 }
 
+@test "a container without anything in it is a trace that was cut" {
+	printf at >empty
+	for tool in tr-parse tr-stat tr-totext 'tr-repack -t trec' 'tr-filter call' tr-tojson; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr $tool empty
+		[[ $stderr == *"empty:@0x0: at the head of the trace: truncated: "* ]]
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr $tool <empty
+	done
+	# what other compressors make of nothing is an empty stream, as nothing is
+	for command in cat gzip xz zstd bzip2; do
+		$command </dev/null >nothing
+		run -0 --separate-stderr tr-parse nothing
+		[ "$output$stderr" = "" ]
+	done
+}
+
 @test "other formats keep their files" {
 	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
 	"$make" <"$data/good-v0.recipe" >stream
@@ -212,6 +229,6 @@ flip() {
 	printf '\1' >one
 	for file in zeros one /bin/sh; do
 		run -2 tr-parse "$file"
-		[[ $output == *"the format is not known"* ]]
+		[[ $output == *"not a known trace format"* ]]
 	done
 }

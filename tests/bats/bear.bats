@@ -141,7 +141,7 @@ events() {
 	run -2 --separate-stderr tr-repack -t bear trace
 	[ "${lines[1]}" = '{"rid":"1","signalled":{"number":37}}' ]
 	[ "${#lines[@]}" -eq 3 ]
-	[ "$stderr" = "tr-repack: trace:5: signal: none whose number is known: left out" ]
+	[ "$stderr" = "tr-repack: trace:5: unknown signal number: left out" ]
 }
 
 @test "a process number that comes again is somebody else's" {

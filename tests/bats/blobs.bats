@@ -49,7 +49,7 @@ setup() {
 	head -c998 /dev/zero >"blobs/$name"
 	echo x >>"blobs/$name"
 	run -2 --separate-stderr tr-repack --blob-dir=blobs out
-	[[ $stderr == *"blobs/$name has another content than its name says"* ]]
+	[[ $stderr == *"blobs/$name: the content does not match the SHA-256 in its name"* ]]
 	[ "$(grep -c ^call <<<"$output")" -eq 4 ]
 	[[ $output == *$'!end\t4\terrors=1' ]]
 	rm "blobs/$name"

@@ -37,23 +37,23 @@ names() {
 	command -v jq >/dev/null || skip "jq is not installed"
 	[ "$(tr-tojson --as=buildspec mc.json | jq -c '.[1]')" = \
 		"{\"directory\":\"$PWD\",\"arguments\":[\"gcc\",\"@opts.rsp\",\"b.c\",\"c.c\",\"-o\",\"prog\"]}" ]
-	tr-repack -t buildspec -O respfiles=attach mc.json >attached
+	tr-repack -t buildspec -O respfiles=attach -O respfile-root=. mc.json >attached
 	[ "$(jq -r '.[1].respfile' attached)" = "$(cat opts.rsp)" ]
-	tr-tojson --as=buildspec -O respfiles=inline mc.json |
+	tr-tojson --as=buildspec -O respfiles=inline -O respfile-root=. mc.json |
 		jq -c '.[1].arguments' | grep -Fx '["gcc","-O1","-DX=a b","-Wall","b.c","c.c","-o","prog"]'
 	rm opts.rsp
 	# what the specification holds counts, here and in a database
 	[ "$(tr-repack -O respfiles=inline attached | jq -c '.[1].arguments')" = \
 		'["gcc","-O1","-DX=a b","-Wall","b.c","c.c","-o","prog"]' ]
-	[ "$(tr-repack -t compdb -O respfiles=inline attached | jq -c '.[2].arguments')" = \
+	[ "$(tr-repack -t compdb attached | jq -c '.[2].arguments')" = \
 		'["gcc","-c","-O1","-DX=a b","-Wall","c.c","-o","prog"]' ]
 	run -0 --separate-stderr tr-repack -t buildspec -O respfiles=attach mc.json
-	[[ $stderr == *"note: no response file 'opts.rsp' here"* ]]
+	[[ $stderr == *"note: response file 'opts.rsp' stays named: it is not in the trace; to read it"*"use -O respfile-root=DIR" ]]
 }
 
 @test "it comes back, with keys of the tracer's debug output" {
 	command -v jq >/dev/null || skip "jq is not installed"
-	tr-repack -t buildspec -O respfiles=attach mc.json >spec
+	tr-repack -t buildspec -O respfiles=attach -O respfile-root=. mc.json >spec
 	tr-parse spec >trec
 	grep -q $'\trespfile="-O1 \\\\"-DX=a b\\\\"\\\\n-Wall\\\\n"' trec
 	tr-repack trec | cmp - spec
@@ -77,7 +77,7 @@ names() {
 		'exec\t1\t-\t2\tgcc\targv=["gcc","-c","y.c"]\n' \
 		'exec\t2\t-\t3\tgcc\tcwd="/a"\targv=["gcc","-c","z.c"]\n!end\t3\n' >trace
 	run -2 --separate-stderr tr-repack -t buildspec trace
-	[[ $stderr == *"the tracer cut its arguments: left out"*"its directory is not known: left out"* ]]
+	[[ $stderr == *"the tracer cut its arguments: left out"*"its directory is unknown: left out"* ]]
 	[ "$(grep -c arguments <<<"$output")" -eq 1 ]
 	printf '%%trec\t1\tformat=x\n!end\t0\n' | tr-repack -t buildspec | cmp - <(printf '[\n]\n')
 }

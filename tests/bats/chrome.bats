@@ -52,7 +52,7 @@ sh 199999.999 1400000 1 exec sh -c 'echo '\''a'\'''
 gcc 399999.999 1100000 1 0 gcc -c $'a\nb.c'
 gcc 449999.999 2550000 2 SIGKILL gcc -c b.c
 true 1599999.999 100000 1 1 true
-(fork) 2999999.999 500000 1 not told null
+(fork) 2999999.999 500000 1 unknown null
 END
 	diff wanted got
 	chrome 'map(select(.args.seq == 0)) | .[0].args' build.trec |

@@ -47,28 +47,82 @@ files() {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%s\n' '-O1 "-DX=a b"' -Wall >sub/opts.rsp
 	zcat "$data/mc.kw.jsonl.gz" | sed "s,/srv/lab/build/mc,$PWD/sub,g" >mc.json
-	tr-repack -t compdb mc.json >keep.json
+	tr-repack -t compdb -O respfiles=keep mc.json >keep.json
 	[ "$(files <keep.json)" = $'a.c -\nb.c prog\nc.c prog' ]
 	[ "$(jq -r '.[2].arguments | join("|")' keep.json)" = '/usr/bin/gcc|-c|@opts.rsp|c.c|-o|prog' ]
-	tr-repack -t compdb -O respfiles=inline mc.json >inline.json
+	tr-repack -t compdb -O respfile-root=sub mc.json >inline.json
 	[ "$(jq -r '.[1].arguments | join("|")' inline.json)" = \
 		'/usr/bin/gcc|-c|-O1|-DX=a b|-Wall|b.c|-o|prog' ]
+	tr-repack -t compdb -O respfile-root=sub -O respfiles=keep mc.json | cmp - keep.json
 	rm sub/opts.rsp
-	run -0 --separate-stderr tr-repack -t compdb -O respfiles=inline mc.json
+	run -0 --separate-stderr tr-repack -t compdb -O respfile-root=sub mc.json
 	[ "$output" = "$(cat keep.json)" ]
-	[[ $stderr == *"no response file 'opts.rsp' here, or too large a one: it stays as it is"* ]]
-	run -2 --separate-stderr tr-repack --strict -t compdb -O respfiles=inline mc.json
+	[[ $stderr == *"response file 'opts.rsp' stays named: it is not in the trace, and no regular file"* ]]
+	run -2 --separate-stderr tr-repack --strict -t compdb -O respfile-root=sub mc.json
+	run -2 --separate-stderr tr-repack -t compdb -O respfile-root=sub/none mc.json
+	[[ $stderr == *"respfile-root: sub/none: No such file or directory"* ]]
+}
+
+@test "response files that the record holds are inlined, whatever the disk has" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	for where in gone.rsp sub/there.rsp; do
+		echo '-DFROM_DISK disk.c' >sub/there.rsp
+		printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\tgcc\tcwd="%s"\targv=["gcc","-c","@%s","a.c"]\trespfile={"%s":"-DR=\\"a b\\" @more","more":"-I x"}\n!end\t1\n' \
+			"$PWD" $where $where >trace
+		run -0 --separate-stderr tr-repack -t compdb -O respfile-root=. trace
+		[ -z "$stderr" ]
+		[ "$(jq -r '.[] | .arguments | join("|")' <<<"$output")" = 'gcc|-c|-DR=a b|-I|x|a.c' ]
+		[ "$(tr-tojson --as=compdb trace)" = "$output" ]
+		# a database of such entries, which has the field file, does the same
+		sed 's/\trespfile/\tfile="a.c"&/' trace | tr-repack -t compdb | jq -r '.[].arguments[2]' | grep -Fx -- '-DR=a b'
+		[ "$(tr-repack -q -t compdb -O respfiles=keep trace | jq -r '.[].arguments[2]')" = "@$where" ]
+	done
 }
 
 @test "sources that stand in a response file" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	echo '-c -DY x.c y.c' >sub/all.rsp
-	build event 2 1 /usr/bin/gcc gcc @all.rsp -O2 | tr-repack -t compdb >db
+	build event 2 1 /usr/bin/gcc gcc @all.rsp -O2 | tr-repack -t compdb -O respfile-root=. >db
 	[ "$(jq -r '.[] | .arguments | join(" ")' db)" = \
 		$'/usr/bin/gcc -c -DY x.c -O2\n/usr/bin/gcc -c -DY y.c -O2' ]
 	echo '-c "C:\\x.c"' >sub/win.rsp
-	build event 2 1 /usr/bin/gcc gcc @win.rsp | tr-repack -t compdb -O quoting=windows |
+	build event 2 1 /usr/bin/gcc gcc @win.rsp |
+		tr-repack -t compdb -O respfile-root=. -O quoting=windows |
 		jq -r '.[0].file' | grep -F 'C:\\x.c'
+}
+
+@test "a trace does not choose what is read from its reader's disk" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	mkdir root
+	echo '-DSECRET inside.c' >root/in
+	echo '-DSECRET outside.c' >outside
+	ln -s ../outside root/link
+	ln -s /proc/self/environ root/environ
+	mkfifo root/fifo
+	export VARIABLE=SECRET
+	echo '[{"binary":"gcc","responseFileArgs":[{"argument":"@","argFormat":["attached"]}]}]' >tools
+	for name in root/in outside root/link root/../outside "$PWD/outside" ../../../../../etc/passwd \
+		root/fifo root/environ /proc/self/environ /proc/self/cmdline /dev/zero root; do
+		echo "{\"directory\":\"$PWD\",\"arguments\":[\"gcc\",\"-c\",\"@$name\",\"a.c\"]}"
+	done | jq -s . >spec
+	jq 'map(. + { file: "a.c" })' spec >db
+	while read -r operand options; do
+		# shellcheck disable=SC2086
+		tr-repack -q $options $operand >got
+		run ! grep -aE 'SECRET|root:|respfile-root' got
+		# shellcheck disable=SC2086
+		tr-repack -q $options -O respfile-root=root $operand >got
+		grep -q SECRET got
+		run ! grep -aE 'outside.c|root:|VARIABLE' got
+	done <<-END
+		db -t compdb -O unique=none
+		db -t compdb -O unique=none -O tools=tools
+		spec -t compdb -O unique=none
+		spec -t buildspec -O respfiles=inline
+		spec -t buildspec -O respfiles=attach
+		spec -t buildspec -O respfiles=inline -O tools=tools
+		spec -t kwspec
+	END
 }
 
 one_of_each() {
@@ -172,7 +226,7 @@ linking() {
 		event 3 1 /opt/mycc mycc -c --Via=v -o y.o
 		event 4 1 /usr/bin/gcc gcc -c z.c
 	}
-	build calls | tr-repack -t compdb -O tools=tools.json >db
+	build calls | tr-repack -t compdb -O respfile-root=. -O tools=tools.json >db
 	[ "$(jq -r '.[] | .arguments | join(" ")' db)" = \
 		$'/opt/MyCC.exe -c -DX x.c\n/opt/mycc -c -DX x.c -o y.o' ]
 	[ "$(build calls | tr-repack -t compdb -O tools=xcalbuild | jq -r '.[].file')" = "$PWD/sub/z.c" ]
@@ -238,7 +292,7 @@ END
 		'exit\t8\t-\t7\t-\tstatus=0\n!end\t9\n' >trace
 	run -2 --separate-stderr tr-repack -t compdb trace
 	[ "$(grep -c 'the tracer cut its arguments: no entry' <<<"$stderr")" -eq 2 ]
-	[[ $stderr == *"its directory is not known: no entry"* ]]
+	[[ $stderr == *"its directory is unknown: no entry"* ]]
 	[[ $stderr == *"an argument that is no string"* ]]
 	[[ $stderr == *"no argv in the record"* ]]
 	[ "$(wc -l <<<"$stderr")" -eq 5 ]
@@ -333,4 +387,31 @@ END
 	printf '[\n  {\n    "arguments": [\n      "gcc",\n      "caf\\udce9.c"\n    ],\n    "directory": "/\\udce9",\n    "file": "caf\\udce9.c",\n    "output": "\\ud800.o"\n  }\n]\n' >db.json
 	tr-parse db.json | tr-repack | cmp - db.json
 	tr-parse db.json | tr-filter exec | tr-repack -t buildspec | grep -F '"arguments": ["gcc","caf\udce9.c"]'
+}
+
+@test "a command of N sources takes time in proportion to N, and to what is written of it" {
+	words() { # SED-TEXT: a command with these words for each of 80,000 numbers
+		printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\tgcc\tcwd="/b"\targv=["gcc","-c"'
+		seq 80000 | sed "s/.*/$1/" | tr -d '\n'
+		printf ']\n!end\t1\n'
+	}
+	words ',"s&.c"' >sources
+	words ',"s&.c","-DA&"' >both
+	# 17 s of processor time where each entry looks at each word
+	ulimit -t 4
+	[ "$(tr-repack -t compdb sources | grep -c '"file": "/b/s[0-9]*.c"')" -eq 80000 ]
+	[ "$(tr-repack -t kwspec sources | grep -c '^compile;/b;gcc;/b/s[0-9]*.o;s[0-9]*.c$')" -eq 80000 ]
+	# N sources with N options each have no limit but the one that is set
+	for format in compdb kwspec; do
+		run -2 --separate-stderr tr-repack -t $format both
+		[[ $stderr == *":2: left out: its 80000 sources with all of its options would take more than 256 MiB"* ]]
+		[ "${#output}" -lt 20 ] # nothing but the frame
+	done
+}
+
+@test "an option that wants a source behind it and is the last word names none" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\tcl.exe\tcwd="/b"\targv=["cl","/c","a.c","/%s"]\n!end\t1\n' Tc >trace
+	[ "$(tr-repack -t compdb trace | jq -r '.[].file')" = /b/a.c ]
+	[ "$(tr-repack -t kwspec trace | tail -n +2)" = 'compile;/b;cl.exe;/b/a.obj;a.c' ]
 }

@@ -12,11 +12,12 @@ setup() {
 }
 
 @test "good files come back to the byte, with and without a pipe of one byte at a time" {
-	for f in good-v2 good-legacy good-v3-windows good-v4-32 good-v5-text good-hits good-odd; do
+	for f in good-v2 good-legacy good-v3-windows good-v4-32 good-v5-text good-hits good-odd good-qemu \
+		good-v5-none; do
 		echo $f
-		tr-parse $f >$f.trec
+		tr-parse -q $f >$f.trec
 		tr-repack $f.trec | cmp - $f
-		dd bs=1 if=$f 2>/dev/null | tr-parse | cmp - $f.trec
+		dd bs=1 if=$f 2>/dev/null | tr-parse -q | cmp - $f.trec
 		tr-tojson --typed $f.trec | tr-parse -f json | tr-repack | cmp - $f
 	done
 	run ! grep -qE '\.(row|head|lines)=' good-v2.trec good-v3-windows.trec good-v4-32.trec good-v5-text.trec
@@ -95,16 +96,102 @@ bad() {
 
 @test "bad files: what, where, and what is left" {
 	bad bad-version 3 'drcov of version 1: versions 2 and 3 are read' 0
-	bad bad-count @0xd0 'the table of blocks says 4000000000 blocks, there are 1' 1
-	bad bad-modules 6 'the module table says 4000000000 modules, there are 1' 1
+	bad bad-count @0xd0 'the block table announces 4000000000 blocks, there are 1' 1
+	bad bad-modules 6 'the module table announces 4000000000 modules, there are 1' 1
 	bad bad-row 5 'a row of the module table that is not like its columns: passed on' 1
 	cmp again bad-row
 	bad bad-no-blocks 6 'there is no table of blocks' 0
 	bad bad-text 9 'no block: module[  0]: x' 2
-	bad bad-behind @0xc7 'what stands behind the tables is not read' 1
+	bad bad-behind @0xc7 'bytes after the tables are ignored' 1
 	bad bad-hits @0xfc 'hit counts for 1 of 2 blocks' 2
-	bad bad-hits-count @0xc7 'hit counts that do not go with the blocks are not read' 1
-	bad bad-columns 4 'columns of a module table that are too many, or not told apart' 0
+	bad bad-hits-count @0xc7 'hit counts do not match the blocks: ignored' 1
+	bad bad-columns 4 'the module table has too many columns, or repeats one' 0
 	bad bad-no-table 4 'the input ends before the module table' 0
 	run -2 tr-parse --strict bad-row
+}
+
+@test "--merge has each block once, counted from its module, with the sum of its hits" {
+	for f in good-v2 good-legacy good-v3-windows good-v4-32 good-v5-text; do
+		echo $f
+		tr-filter --merge $f $f | tr-repack >merged
+		tr-filter --merge merged | tr-repack | cmp - merged
+		tr-parse $f | grep ^block | cut -f5- | sort -u | diff - <(tr-parse merged | grep ^block | cut -f5- | sort -u)
+		tr-parse $f | grep -v ^block | sed 's/^!end.*//' | diff - <(tr-parse merged | grep -v ^block | sed 's/^!end.*//')
+	done
+	tr-filter --merge good-hits good-hits good-hits | grep ^block | sed 's/.*hits=//' | tr '\n' ' ' | grep -x '3 450 12884901885 '
+	# loaded elsewhere, with another number: the same module
+	tr-parse good-v2 | sed '/^module\t0/d;s/module=0/module=65535/;s/id=1/id=0/;s/module=1/module=0/
+		s/7ffff7a/7ffff6a/g;s/7ffff7c/7ffff6c/' >moved.trec
+	grep -q $'^block.*0x00007ffff6a01008.*module=0' moved.trec
+	tr-filter -e 'module == 1' --merge good-v2 moved.trec >merged
+	[ "$(grep -c ^block merged)" -eq 1 ]
+	grep -q $'^block.*0x00007ffff7a01008\tsize=3\tmodule=1$' merged
+	[ "$(grep -c ^module merged)" -eq 2 ]
+	# another size is another module; counts that one trace alone has are promised
+	sed 's/7ffff6c/7ffff6d/' moved.trec | tr-filter --merge good-v2 - | grep -c ^module | grep -x 3
+	tr-parse good-v2 | sed '/^meta/s/$/\thits=true/;/^block/s/$/\thits=4/' |
+		tr-filter -e 'module == 1' --merge good-v2 - >merged
+	grep -q 'flavor="drcov-64-hits"' merged
+	grep -q $'module=1\thits=5$' merged
+	tr-repack merged | tr-parse | diff - merged
+}
+
+@test "--merge of drcov: what cannot be merged is reported" {
+	run -2 --separate-stderr tr-filter --merge good-v2 good-v4-32
+	[[ $stderr == *"good-v4-32: left out: a trace of another width than the first" ]]
+	tr-parse good-v2 | sed 's/module=1$/module=7/' >unknown.trec
+	run -2 --separate-stderr tr-filter --merge unknown.trec
+	[[ $stderr == *"left out: a block of a module that is not in the table" ]]
+	tr-parse good-v2 | tail -n +2 | tr-filter --merge | tr-repack >merged
+	tr-parse merged | grep -c ^block | grep -x 3
+}
+
+@test "a containing_id of -1 is legal, and stays" {
+	run -0 --separate-stderr tr-parse good-v5-none
+	[ -z "$stderr" ]
+	[[ ${lines[1]} == *$'\tcontaining_id=-1\t'* ]]
+	[[ $output != *'.row='* ]]
+	[[ $output == *$'\t0x0000555555555090\tsize=8\tmodule=0'* ]]
+	[[ $output == *$'\t0x0000555555556328\tsize=8\tmodule=1'* ]] # version 2 counts from the whole
+	tr-filter --merge good-v5-none good-v5-none | tr-repack | cmp - good-v5-none
+	tr-parse good-v5-none | tr-repack -O table=4 | tr-parse | grep -c 'containing_id=-1' | grep -x 1
+}
+
+@test "the width is that of the flavor" {
+	for flavor in drcov-64:16 drcov-64-hits:16 drcov-32:8 other:8; do
+		sed "s/FLAVOR: drcov-64/FLAVOR: ${flavor%:*}/" good-qemu >other
+		tr-parse -q other | sed -nE 's/^block.*\t0x([0-9a-f]+)\tsize=12\t.*/\1/p' >address
+		[ "$(tr -d '\n' <address | wc -c)" -eq "${flavor#*:}" ]
+		grep -qx '0*10001000' address
+		tr-parse -q other | tr-repack | cmp - other
+	done
+	# a flavor that its addresses contradict cuts none of them
+	sed 's/FLAVOR: drcov-64/FLAVOR: drcov-32/' good-v2 | tr-parse | grep -q '^block.*0x00007ffff7a01008'
+}
+
+@test "block starts that are addresses are recognised by what shows it" {
+	starts() { tr-parse "$@" | sed -nE 's/^block.*\t0x0*([0-9a-f]+)\tsize.*/\1/p' | tr '\n' ' '; }
+	run -0 --separate-stderr tr-parse good-qemu
+	[[ $stderr == "tr-parse: good-qemu:"*": note: block starts are addresses, as QEMU's plugin writes them (-O starts=relative"* ]]
+	[[ $output == *$'bbs\tvalue="binary"\tstarts=absolute'* ]]
+	[ "$(starts -q good-qemu)" = "10001000 1000100c 1001ffff " ]
+	[ "$(starts -O starts=relative good-qemu)" = "20001000 2000100c 2001ffff " ]
+	run -0 --separate-stderr tr-parse -O starts=absolute good-qemu
+	[ -z "$stderr" ]
+	# merged, they count from the module as everybody expects
+	tr-filter -q --merge good-qemu | tr-repack -o fixed
+	[ "$(starts fixed)" = "10001000 1000100c 1001ffff " ]
+	# cut to 32 bits in a program far above
+	sed 's/0x1000\([0-9]\)/0x55551000\1/;s/0x1002/0x55551002/;s/, 0x1000/, 0x55551000/' good-qemu >far
+	[ "$(starts -q far)" = "555510001000 55551000100c 55551001ffff " ]
+	tr-parse -q far | tr-repack | cmp - far
+	# no evidence: one start outside as an address, another module, version 3
+	sed 's/0x10020000/0x1001ffff/' good-qemu >outside
+	sed 's/VERSION: 2/VERSION: 3/' good-qemu >three
+	sed 's/count 1/count 2/;s/^0, \(.*\)$/0, \1\n1, \1/' good-qemu >two
+	for f in outside three two good-v2 good-v4-32; do
+		run -0 --separate-stderr tr-parse $f
+		[ -z "$stderr" ]
+		[[ $output != *starts=absolute* ]]
+	done
 }

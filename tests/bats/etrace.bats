@@ -115,8 +115,64 @@ events() {
 	for f in "$data"/*.nfsdb; do
 		[ "$f" != "$data/small.nfsdb" ] || continue # two tasks at a time have no order
 		tr-parse -q "$f" 2>/dev/null >one || :
-		tr-repack -q one 2>/dev/null | tr-parse -q 2>/dev/null | cmp - one
+		# where lines are 1 ns apart, times are raised
+		tr-repack -q one 2>/dev/null | tr-parse -q 2>/dev/null | cut -f 1,2,4- |
+			cmp - <(cut -f 1,2,4- one)
 	done
+}
+
+# CAS sorts the lines of a task by time, with a sort that may exchange equal ones.
+increasing() {
+	awk -F'[,!]' '/^0: [0-9]+,[0-9]+,[0-9]+,[0-9]+!/ {
+		if ($4 > 999999999) { print "no nanoseconds: " $0; bad = 1 }
+		if ($1 in sec && (sec[$1] > $3 || (sec[$1] == $3 && nsec[$1] >= $4))) {
+			print FILENAME ": not after the line before: " $0; bad = 1
+		}
+		sec[$1] = $3; nsec[$1] = $4; lines++
+	} END { exit bad || !lines }' "$@"
+}
+
+@test "the times of a task's lines increase, whatever they were written from" {
+	increasing <(tr-parse hello.nfsdb | tr-repack)
+	for f in "$data"/*.nfsdb "$data/../build"/*.gz "$data/../strace"/*.strace \
+		"$data/../klocwork"/good*; do
+		[ -f "$f" ] && tr-filter -q 'exec' "$f" 2>/dev/null | grep -q ^exec || continue
+		tr-parse -q "$f" 2>/dev/null | tr-repack -q -t etrace -o log 2>/dev/null || [ -s log ]
+		increasing log || { echo "$f"; false; }
+		echo "$f" >>written
+	done
+	[ "$(wc -l <written)" -gt 10 ]
+	# equal, absent, and backward times, one of them at the end of a second
+	tr-parse hello.nfsdb >hello.trec
+	for change in '$3 = "7.999999998"' '$3 = "-"' '$3 = 100000 - NR' 'if (NR % 3) $3 = "-"' \
+		'if (NR % 2) $3 = "7.5"'; do
+		awk -F'\t' -v OFS='\t' "/^[a-z]/ && \$4 != \"-\" { $change } 1" hello.trec >edited.trec
+		run -0 --separate-stderr tr-repack -o log edited.trec
+		increasing log
+		diff <(cut -f 1,2,4- edited.trec | grep -v ^!end) \
+			<(tr-parse -q log | cut -f 1,2,4- | grep -v ^!end)
+	done
+	# two logs in one, and a number that is used again
+	increasing <(cat hello.trec hello.trec | tr-repack -q)
+	# lines that are kept as they are state a time too
+	printf 'INITCWD=/\n0: 1,0,5,7!Close|fd=3\n0: 1,0,5,7!Foo|\n0: 1,0,5,6!FN|x\n' >odd
+	increasing <(tr-parse -q odd | tr-repack -q)
+}
+
+@test "times that the log has to change are reported" {
+	printf 'sys\t0\t5.0\t1\tclose\tfd=3\nsys\t1\t4.9\t1\tclose\tfd=4\nsys\t2\t4\t1\tclose\tfd=5\n' >back
+	run -0 --separate-stderr tr-repack -t etrace back
+	[ "${lines[2]}" = '0: 1,0,5,1!Close|fd=4' ]
+	[ "$(grep -c 'back:2: .*increasing times' <<<"$stderr")" -eq 1 ]
+	# what adds up from lines of the same time is no such change
+	printf 'exec\t0\t5.0\t1\t/a\tcwd="/"\targv=["a"]\nsys\t1\t5.0\t1\tclose\tfd=4\n' >equal
+	run -0 --separate-stderr tr-repack -t etrace equal
+	[[ $stderr != *increasing* ]]
+	[ "${lines[-1]}" = '0: 1,0,5,6!Close|fd=4' ]
+	# no time could be after it
+	printf 'sys\t0\t18446744073709551615.0\t1\tclose\tfd=3\n' >late
+	run -2 --separate-stderr tr-repack -t etrace late
+	[[ $stderr == *"late:1: time: too late for a log"* ]]
 }
 
 @test "arguments, long paths, line ends, old forms" {
@@ -282,7 +338,7 @@ events() {
 		10 1.3 pipe([5<pipe:[7]>, 6<pipe:[7]>]) = 0
 		10 1.4 close(9</x>(deleted)) = 0
 	END
-	tr-parse -f strace -O cwd=/ y.strace | sed 's/sys\t3.*/&\tflags=none/' | tr-repack -q -t etrace >log
+	tr-parse -f strace -O cwd=/ y.strace | tr-repack -q -t etrace >log
 	grep -F '!Close|fd=3' log
 	grep -E '!Open\|.*,fd=4$' log
 	grep -F '!Pipe|fd1=5,fd2=6,flags=0' log
@@ -298,4 +354,159 @@ events() {
 	grep -Fx '0: 10,0,2,100000000!SchedFork|pid=11' log
 	run ! grep -F SysClone log
 	[ "$(tr-filter -q --fields=ppid 'name == "/bin/b"' log)" = 10 ]
+}
+
+# Every call that a log has an event for, as strace -y prints it.
+file_calls() {
+	cat <<-'END'
+		10 1.000001 execve("/bin/a", ["a"], []) = 0
+		10 1.000002 openat(AT_FDCWD</w>, "sub", O_RDONLY|O_DIRECTORY) = 3</w/sub>
+		10 1.000003 openat2(3</w/sub>, "o", {flags=O_RDWR|O_CREAT, mode=0600, resolve=0}, 24) = 4</w/sub/o>
+		10 1.000004 creat("c", 0644) = 5</w/c>
+		10 1.000005 pipe2([6<pipe:[1]>, 7<pipe:[1]>], O_CLOEXEC) = 0
+		10 1.000006 dup(4</w/sub/o>) = 8</w/sub/o>
+		10 1.000007 dup2(4</w/sub/o>, 20) = 20</w/sub/o>
+		10 1.000008 dup3(4</w/sub/o>, 21, O_CLOEXEC) = 21</w/sub/o>
+		10 1.000009 fcntl(4</w/sub/o>, F_DUPFD, 30) = 30</w/sub/o>
+		10 1.000010 fcntl(4</w/sub/o>, F_DUPFD_CLOEXEC, 30) = 31</w/sub/o>
+		10 1.000011 fcntl(4</w/sub/o>, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)
+		10 1.000012 rename("c", "./d") = 0
+		10 1.000013 renameat(3</w/sub>, "../d", AT_FDCWD</w>, "e") = 0
+		10 1.000014 renameat2(AT_FDCWD</w>, "e", 3</w/sub>, "e", RENAME_NOREPLACE) = 0
+		10 1.000015 rename("none", "other") = -1 ENOENT (No such file or directory)
+		10 1.000016 link("sub/e", "f") = 0
+		10 1.000017 linkat(3</w/sub>, "e", AT_FDCWD</w>, "g", AT_SYMLINK_FOLLOW) = 0
+		10 1.000018 symlink("f", "s") = 0
+		10 1.000019 symlinkat("../f", 3</w/sub>, "s") = 0
+		10 1.000020 openat(3</w/sub>, "../sub/./s", O_RDONLY) = 9</w/f>
+		10 1.000021 open("nothing", O_RDONLY) = -1 ENOENT (No such file or directory)
+		10 1.000022 close_range(20, 4294967295, 0) = 0
+		10 1.000023 close_range(4, 9, CLOSE_RANGE_CLOEXEC) = 0
+		10 1.000024 chdir("sub") = 0
+		10 1.000025 open("../x", O_WRONLY|O_CREAT, 0666) = 10</w/x>
+	END
+}
+
+file_events() {
+	cat <<-'END'
+		open	path="/w/sub"	flags=O_RDONLY|O_DIRECTORY	->	return=3
+		open	path="/w/sub/o"	flags=O_RDWR|O_CREAT	mode=384	->	return=4
+		open	path="/w/c"	flags=O_WRONLY|O_CREAT|O_TRUNC	mode=420	->	return=5
+		pipe	fds=[6,7]	flags=O_CLOEXEC
+		dup	oldfd=4	newfd=8	flags=none
+		dup	oldfd=4	newfd=20	flags=none
+		dup	oldfd=4	newfd=21	flags=O_CLOEXEC
+		dup	oldfd=4	newfd=30	flags=none
+		dup	oldfd=4	newfd=31	flags=O_CLOEXEC
+		rename	from="/w/c"	to="/w/d"
+		rename	from="/w/d"	to="/w/e"
+		rename	from="/w/e"	to="/w/sub/e"	flags=RENAME_NOREPLACE
+		rename	from="/w/none"	->	failed=true
+		link	from="/w/sub/e"	to="/w/f"
+		link	from="/w/sub/e"	to="/w/g"	flags=AT_SYMLINK_FOLLOW
+		symlink	target="f"	link="/w/s"
+		symlink	target="../f"	link="/w/sub/s"
+		open	path="/w/f"	orig="/w/sub/../sub/./s"	flags=O_RDONLY	->	return=9
+		close	fd=20
+		close	fd=21
+		close	fd=30
+		close	fd=31
+		open	path="/w/x"	orig="/w/sub/../x"	flags=O_WRONLY|O_CREAT	mode=438	->	return=10
+	END
+}
+
+# The calls of a log, as records without what every one has.
+calls() {
+	tr-parse -q "$@" | sed -n 's/\tcpu=0//; s/^sys\t[^\t]*\t[^\t]*\t[^\t]*\t//p'
+}
+
+@test "from strace: every call on files and descriptors is the event that the tracer prints" {
+	file_calls >y.strace
+	run -0 --separate-stderr tr-repack -q -t etrace -O cwd=/w -o log y.strace
+	file_events | diff - <(calls log)
+	# without -y the directories are followed, and a symbolic link is not known
+	sed -E 's/<[^>]*>//g; s/(\] *|[0-9])>/\1/g' y.strace >plain.strace
+	run ! grep -q '<' plain.strace
+	tr-repack -q -t etrace -O cwd=/w -o log plain.strace
+	file_events | sed 's|"/w/f"\torig=|"/w/sub/s"\torig=|' | diff - <(calls log)
+	# raw numbers
+	cat >raw.strace <<-'END'
+		10 1.000001 execve("/bin/a", ["a"], []) = 0
+		10 1.000002 openat(-100, "x", 0x80241, 0666) = 3
+		10 1.000003 fcntl(3, 0x406, 0) = 4
+		10 1.000004 close_range(3, 3, 0x4) = 0
+	END
+	tr-repack -q -t etrace -O cwd=/w -o log raw.strace
+	diff - <(calls log) <<-'END'
+		open	path="/w/x"	flags=O_WRONLY|O_CREAT|O_TRUNC|O_CLOEXEC	mode=438	->	return=3
+		dup	oldfd=3	newfd=4	flags=O_CLOEXEC
+	END
+}
+
+@test "from strace: children, threads and programs have the directory and descriptors that they have" {
+	cat >two.strace <<-'END'
+		10 1.000001 execve("/bin/a", ["a"], []) = 0
+		10 1.000002 openat(AT_FDCWD, "sub", O_RDONLY|O_CLOEXEC) = 3
+		10 1.000003 open("keep", O_RDONLY) = 4
+		10 1.000004 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 11
+		11 1.000005 fchdir(3) = 0
+		11 1.000006 creat("made", 0600) = 5
+		10 1.000007 open("here", O_RDONLY) = 5
+		11 1.000008 execve("/bin/b", ["b"], []) = 0
+		11 1.000009 close_range(3, 4294967295, 0) = 0
+		10 1.000010 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 12
+		12 1.000011 chdir("/v") = 0
+		12 1.000012 close(5) = 0
+		10 1.000013 open("there", O_RDONLY) = 5
+		10 1.000014 close_range(5, 9, 0) = 0
+		99 1.000015 open("lost", O_RDONLY) = 3
+	END
+	run -0 --separate-stderr tr-repack -t etrace -O cwd=/w -o log two.strace
+	[[ $stderr == *"two.strace:15: "*"directory of a relative path is unknown"* ]]
+	calls log | sed -n 's/.*\(path="[^"]*"\|close\tfd=.*\).*/\1/p' | tr '\n\t' '  ' >got
+	[ "$(<got)" = 'path="/w/sub" path="/w/keep" path="/w/sub/made" path="/w/here" close fd=4 close fd=5 close fd=5 path="/v/there" close fd=5 path="lost" ' ]
+}
+
+@test "a recording of every kind of call has as many events as calls" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	strace -o /dev/null true 2>/dev/null || skip "strace cannot trace here"
+	mkdir dir
+	strace -f -y -v -ttt -s 4096 -o rec.strace sh -c '
+		cd dir; echo a >a; cat <a | cat >b; mv a c; ln c d; ln -s c e; (cd ..; cat dir/b >f); exec 5<c 5<&-'
+	tr-repack -q -t etrace -o log rec.strace
+	tr-parse -q rec.strace >rec.trec
+	for pair in open:open,openat,creat close:close pipe:pipe,pipe2 symlink:symlink,symlinkat; do
+		names=${pair#*:}
+		made=$(tr-filter -q --count "name in {\"${names//,/\",\"}\"} and not has(error)" rec.trec)
+		[ "$made" -gt 0 ]
+		[ "$made" -eq "$(grep -c -i "!${pair%:*}|" log)" ]
+	done
+	grep -F "FN|$PWD/dir/c" log
+	grep -F "SL|$PWD/dir/e" log
+	grep -F "FN|$PWD/f" log
+	run ! grep -E '!(FN|FO|RF|RT|LF|LT|SL)\|[^/]' log
+}
+
+@test "from strace: who started whom is the same, also where a fork is printed late" {
+	cat >late.strace <<-'END'
+		10 1700000000.000000 execve("/bin/make", ["make"], []) = 0
+		10 1700000000.000100 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>
+		11 1700000000.000200 execve("/bin/sh", ["sh"], []) = 0
+		11 1700000000.000210 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>
+		12 1700000000.000220 execve("/bin/cc", ["cc"], []) = 0
+		12 1700000000.000230 open("/a", O_RDONLY) = 3
+		12 1700000000.000300 +++ exited with 0 +++
+		11 1700000000.000310 <... clone resumed>) = 12
+		11 1700000000.000400 +++ exited with 3 +++
+		10 1700000000.000500 <... clone resumed>) = 11
+		10 1700000000.003000 +++ exited with 0 +++
+	END
+	for f in late.strace "$data/../build"/*.strace.gz; do
+		tr-repack -q -t etrace -O cwd=/ -o log "$f"
+		increasing log
+		tr-filter -q --fields=task,ppid,name,argv exec "$f" | LC_ALL=C sort >want
+		tr-filter -q --fields=task,ppid,name,argv exec log | LC_ALL=C sort | diff want -
+		# a child's program comes after its fork, whether that was printed or not
+		[ "$(tr-parse -q log | grep -c 'flagged=\["orphan"\]')" -eq "$(cut -f2 want | grep -cx -e -)" ]
+	done
 }

@@ -29,10 +29,20 @@ needs_preload() {
 faulty() {
 	local name=$1 variable=TREC_FAIL_${1^^} value=$2
 	shift 2
+	if [ "$name" = alloc ] && [ "${TREC_COVERAGE-}" = yes ]; then
+		skip "with --enable-coverage the exit of a program crashes where an allocation fails"
+	fi
 	status=0
 	env LD_PRELOAD="$helper/fail_$name.so" "$variable=$value" "${variable}_COUNT=count" \
 		"$@" >stdout 2>messages </dev/null || status=$?
 }
+
+# no temporary file is there; without a program, for there are thousands of runs
+nothing_left() (
+	shopt -s globstar dotglob
+	files=(**/.*.[0-9a-f]*)
+	[ ! -e "${files[0]}" ]
+)
 
 # ended_well WHAT: the run above was right, or said that it was not
 ended_well() {
@@ -42,7 +52,7 @@ ended_well() {
 		return
 	fi
 	if [ "$status" -eq 2 ] && [ -s messages ] && { [ ! -e out ] || $right; } &&
-		[ -z "$(find . -name '.*.[0-9a-f]*')" ]; then
+		nothing_left; then
 		return
 	fi
 	echo "$1: status $status"
@@ -83,7 +93,7 @@ without_space() {
 			echo "$*: write $n of $count: $failure: status $status"
 			[ "$status" -eq 2 ]
 			[ ! -e out ]
-			[ -z "$(find . -name '.*.[0-9a-f]*')" ]
+			nothing_left
 			case $failure in
 			ENOSPC) grep -q "No space left on device" messages ;;
 			EIO) grep -q "Input/output error" messages ;;
@@ -238,12 +248,14 @@ streams() {
 		tr-repack -t gnatcov -o $name.trace $name
 		without_memory tr-repack -t drcov $name.trace
 	done
+	without_memory tr-filter --merge good-hits.trec
 }
 
 @test "memory runs out over source traces" {
 	needs_preload
 	"$top_srcdir/tests/helper/bytes_make" <"$top_srcdir/tests/data/srctrace/good-pads.recipe" >pads
 	tr-parse -o log.trec "$top_srcdir/tests/data/srctrace/good-log.console"
+	without_memory tr-filter --merge log.trec log.trec
 	tr-parse -o pads.trec pads
 	without_memory tr-parse "$top_srcdir/tests/data/srctrace/good-log.console"
 	without_memory tr-repack -O base64=yes log.trec
@@ -258,10 +270,10 @@ streams() {
 	printf '%%trec\t1\tformat=x\nexec\t0\t1.5\t1\tgcc\tparent=1\tcwd="%s"\targv=["gcc","@opts","a.c","b.c"]\tenv={"A":"b"}\nexec\t1\t-\t2\tmake\tcwd="/"\targv=["make"]\nexit\t2\t-\t1\t-\tstatus=0\n!end\t3\n' \
 		"$PWD" >calls.trec
 	echo '[{"binary":"gcc","responseFileArgs":[{"argument":"@","argFormat":["attached"]}]}]' >tools
-	without_memory tr-repack -t compdb -O respfiles=inline -O tools=tools calls.trec
-	without_memory tr-repack -t buildspec -O respfiles=attach calls.trec
+	without_memory tr-repack -t compdb -O respfile-root=. -O tools=tools calls.trec
+	without_memory tr-repack -t buildspec -O respfiles=attach -O respfile-root=. calls.trec
 	without_memory tr-repack -t bear calls.trec
-	without_memory tr-repack -t kwspec calls.trec
+	without_memory tr-repack -t kwspec -O respfile-root=. calls.trec
 	tr-repack -t compdb -o db.json calls.trec
 	tr-repack -t bear -o events.json calls.trec
 	without_memory tr-repack -t trec db.json

@@ -51,9 +51,9 @@ call() {
 	printf '%s\n' '-DX="a b"' >opts
 	printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\tgcc\tcwd="%s"\targv=["gcc","-c","@opts","@gone","a.c"]\n!end\t1\n' \
 		"$PWD" >trace
-	run -0 --separate-stderr tr-repack -t kwspec trace
+	run -0 --separate-stderr tr-repack -t kwspec -O respfile-root=. trace
 	[ "${lines[1]}" = "compile;$PWD;gcc;$PWD/a.o;a.c;-DX=a b" ]
-	[[ $stderr == *"no response file 'gone' here"* ]]
+	[[ $stderr == *"response file 'gone' stays named"* ]]
 }
 
 @test "options of cl in the words of the others" {
@@ -83,4 +83,60 @@ END
 	printf 'version;108\n' >empty
 	run -2 --separate-stderr tr-repack -t kwspec -O config=empty "$data/zlib.kw.json.gz"
 	[[ $stderr == *"empty: no line 'config;...' in it"* && -z $output ]]
+}
+
+# flat LINE...: a trace without parents, as kwwrap writes it; a line is a program and its words
+flat() {
+	local i=0 line
+	printf '%%trec\t1\tformat=klocwork\n'
+	for line in "$@"; do
+		set -- $line
+		printf 'exec\t%d\t-\t%d\t%s\tppid=-1\tcwd="/b"\targv=["%s"' $i $i "$1" "${1##*/}"
+		shift
+		printf ',"%s"' "$@"
+		printf ']\n'
+		i=$((i + 1))
+	done
+	printf '!end\t%d\n' $i
+}
+
+@test "without parents, linkers that nothing explains are links" {
+	flat '/a/armlink --cpu Cortex-M4 --scatter s.sct a.o b.o --output=f.axf --map' '/a/armlink c.o' \
+		'/u/arm-none-eabi-ld -T x.ld -M -E -x -S a.o -o f.elf' '/u/ld -melf_i386 -r -o p.o a.o -l c' \
+		'/u/ar rcs l.a a.o' '/a/armar --create m.a b.o' '/u/as -o a.o a.s' >flat.trec
+	cat >want <<-'END'
+		link;/b;/b/__image.axf;/b/c.o
+		link;/b;/b/f.axf;/b/a.o;/b/b.o
+		link;/b;/b/f.elf;/b/a.o
+		link;/b;/b/l.a;/b/a.o
+		link;/b;/b/m.a;/b/b.o
+		link;/b;/b/p.o;/b/a.o
+	END
+	run -0 --separate-stderr tr-repack -t kwspec -o spec flat.trec
+	tail -n +2 spec | LC_ALL=C sort | diff want -
+	[ "$(tr-repack -q -t buildspec flat.trec | grep -c '"arguments"')" -eq 6 ]
+	# and so do those whose parent was left out of the trace
+	sed 's/ppid=-1/parent=99/' flat.trec >lost.trec
+	tr-repack -q -t kwspec lost.trec | tail -n +2 | LC_ALL=C sort | diff want -
+}
+
+@test "without parents, a driver's own linker is not another link, whoever comes first" {
+	set -- '/u/gcc -c a.c -o a.o' '/u/gcc -o app a.o' '/g/collect2 -o app crt1.o a.o -lc' \
+		'/u/ld -o app crt1.o a.o -lc' '/u/g++ m.cc' '/u/ld -o a.out /tmp/m.o' \
+		'/g/lto-wrapper -flto a.o' '/g/collect2 -o alone a.o' '/u/ld -o alone a.o'
+	flat "$@" >one.trec
+	reversed=()
+	for line in "$@"; do reversed=("$line" "${reversed[@]}"); done
+	flat "${reversed[@]}" >other.trec
+	for f in one other; do
+		tr-repack -q -t kwspec $f.trec | grep ^link | LC_ALL=C sort | diff - <(printf '%s\n' \
+			'link;/b;/b/a.out;/b/m.o' 'link;/b;/b/alone;/b/a.o' 'link;/b;/b/app;/b/a.o')
+	done
+	# a whole build: as many links without its parents as with them
+	tr-parse "$data/zlib.kw.json.gz" | sed -E 's/\t(parent|ppid)=-?[0-9]+//g' >zlib.trec
+	run ! grep -q parent= zlib.trec
+	tr-repack -q -t kwspec zlib.trec | LC_ALL=C sort |
+		diff - <(tr-repack -q -z none -t kwspec "$data/zlib.kw.json.gz" | LC_ALL=C sort)
+	tac <(grep ^exec zlib.trec) | tr-repack -q -t kwspec | LC_ALL=C sort |
+		diff - <(tr-repack -q -z none -t kwspec "$data/zlib.kw.json.gz" | LC_ALL=C sort)
 }

@@ -129,5 +129,5 @@ END
 	run -2 --separate-stderr tr-totext --style=script bad.trec
 	printf '%s\n' "$output" | grep '^run [0-9]' | diff - <(
 		printf "run 4 / env A=1 /bin/e\nrun 6 ./'d d' /bin/g\n")
-	[[ $stderr == *'directory is not known'*'cut by the tracer'*'NUL'*'no argv'*'note: the environment'* ]]
+	[[ $stderr == *'directory is unknown'*'cut by the tracer'*'NUL'*'no argv'*'note: the environment'* ]]
 }

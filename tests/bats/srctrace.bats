@@ -91,12 +91,84 @@ setup() {
 @test "the Base64 form is written with -O base64=yes" {
 	tr-repack -O base64=yes good-tiny | cmp - "$data"/good-tiny.console
 	tr-parse "$data"/good-log.console | tr-repack -O base64=yes | tr-parse | cmp - <(tr-parse "$data"/good-log.console)
-	# a file that is no log holds one trace
-	tr-parse "$data"/good-log.console >log.trec
-	run -2 --separate-stderr tr-repack -o one log.trec
-	[[ $stderr == *"holds one trace: further ones are left out"* ]]
-	cmp one good-tiny
 	[ "$(tr-parse good-two | grep -c ^%trec)" -eq 2 ]
+}
+
+@test "a binary file holds one trace: each of several becomes a file of its own" {
+	cp "$data"/good-log.console log
+	tr-parse log >log.trec
+	tr-parse good-two >two.trec
+	for source in log.trec log two.trec; do
+		echo "$source"
+		run -2 --separate-stderr tr-repack -t srctrace -o one "$source"
+		[[ $stderr == *"a file of srctrace's holds one: "*"(-o NAME.tar) or a directory (-o NAME/)"* ]]
+		[ ! -e one ]
+		rm -rf out
+		tr-repack -q -t srctrace --verify -o out/ "$source"
+		tr-repack -q -t srctrace -o out.tar "$source"
+		[ "$(ls out | wc -l)" -eq 2 ]
+		[ "$(ls out | grep -c 'srctrace$')" -eq 2 ]
+		mkdir out/archive && tar -xf out.tar -C out/archive && diff <(cd out && cat *.srctrace) <(cd out/archive && cat *)
+		for f in out/*.srctrace; do [ "$(tr-parse "$f" | grep -c ^%trec)" -eq 1 ]; done
+		tr-parse out/*.srctrace | grep -v '^[%!]' | sort | diff - <(tr-parse "$source" | grep -v '^[%!]' | sort)
+	done
+	run -2 --separate-stderr tr-repack -o one good-tiny good-tiny
+	[[ $stderr == *"a file of srctrace's holds one"* ]]
+	# a log holds them all
+	tr-repack -O base64=yes good-tiny good-a1 | tr-parse | cmp - <(tr-parse good-tiny good-a1)
+	tr-repack log log | cmp - <(cat log log)
+	run -2 tr-repack -o one log good-tiny
+}
+
+@test "--merge sets the bits that are set in any trace, by unit and fingerprint" {
+	tr-parse good-tiny >tiny.trec
+	tr-filter --merge good-tiny good-tiny tiny.trec | tr-repack | cmp - good-tiny
+	# bits of both, whatever the order of the lists
+	sed '/main.c/s/statements=[^\t]*/statements=[7,1,0]/;/main.c/s/decisions=[^\t]*/decisions=[5]/' tiny.trec >other.trec
+	tr-filter --merge other.trec good-tiny >merged
+	grep -q $'main.c\tstatement_bits=37\tstatements=\\[0,1,3,6,7,9,12,.*\tdecisions=\\[0,3,5\\]\t.*mcdc=\\[2,8\\]' merged
+	tr-filter --merge good-tiny other.trec | cmp - merged
+	tr-repack merged | tr-filter --merge good-tiny - | cmp - merged
+	# units that only one trace has; the expression selects units
+	head -n 5 tiny.trec | tr-filter -q --merge - good-tiny | cmp - tiny.trec
+	[ "$(tr-filter --merge -e 'name *= "main"' good-tiny good-tiny | grep -c ^unit)" -eq 1 ]
+	# the Base64 form, and without a header
+	tr-filter --merge "$data"/good-tiny.console <(tail -n +2 tiny.trec) | cmp - tiny.trec
+	tail -n +2 tiny.trec | tr-filter --merge - good-tiny | grep -v ^% | cmp - <(grep -v ^% tiny.trec)
+}
+
+@test "--merge of another version of a unit: both fingerprints are named, the rest is merged" {
+	for key in scos bit_maps annotations; do
+		tr-parse good-tiny | sed "/main.c/s/$key=\"../$key=\"ee/" >changed.trec
+		was=$(sed -nE "/main.c/s/.*\\t$key=\"([0-9a-f]*)\".*/\\1/p" <(tr-parse good-tiny))
+		run -2 --separate-stderr tr-filter --merge good-tiny changed.trec
+		[[ $stderr == "tr-filter: changed.trec:5: /src/app/main.c: left out: "*"$key is ee${was:2}, in a trace before $was" ]]
+		diff <(grep -v '^!' <<<"$output") <(tr-parse good-tiny | grep -v '^!')
+		[[ ${lines[-1]} == '!end'*'errors=1' ]]
+	done
+	tr-parse good-tiny | sed 's/decision_bits=6/decision_bits=7/' >changed.trec
+	run -2 --separate-stderr tr-filter --merge good-tiny changed.trec
+	[[ $stderr == *"decision_bits is 7, there 6" ]]
+	# one trace may have several units of a name
+	tr-parse good-tiny | sed '/util/{p;s/scos="../scos="ee/}' >homonyms.trec
+	tr-filter --merge homonyms.trec good-tiny homonyms.trec >merged
+	[ "$(grep -c util merged)" -eq 2 ]
+	# of another kind, or of none that can be merged
+	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >flat.trace
+	run -2 --separate-stderr tr-filter --merge good-tiny flat.trace
+	[[ $stderr == *"flat.trace: left out: the first trace is a source trace (srctrace), and this is none" ]]
+	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
+	run -2 --separate-stderr tr-filter --merge build.json
+	[[ $stderr == *"records of kind exec: what can be merged is gnatcov, srctrace and drcov" ]]
+}
+
+@test "-t srctrace takes a trace out of its log; without -t a log is copied" {
+	tr-repack "$data"/good-tiny.console | cmp - "$data"/good-tiny.console
+	tr-repack -t srctrace "$data"/good-tiny.console | cmp - good-tiny
+	gzip -c "$data"/good-tiny.console | tr-repack -t srctrace -z none | cmp - good-tiny
+	{ echo booting; cat "$data"/good-tiny.console; } | tr-repack -t srctrace -O base64=yes |
+		cmp - "$data"/good-tiny.console
+	tr-repack -t srctrace -z none good-pads | cmp - good-pads
 }
 
 @test "logs that are damaged say where, and the next trace is read" {
@@ -122,6 +194,33 @@ setup() {
 	[[ $stderr == *"no source trace, and no Base64 of one" ]]
 }
 
+@test "traces whose lines are mixed in a log are all read" {
+	for f in good-tiny good-a1 good-a2-be; do
+		tr-repack -O base64=yes $f | sed 1d >$f.console
+	done
+	# each line with the name of its trace, one of each in turn; other text in between
+	paste -d '\n' <(sed 's/^/cpu0> /' good-tiny.console) <(sed 's/^/cpu10> /' good-a1.console) \
+		<(sed 's/^/cpu1> /' good-a2-be.console) <(yes 'cpu2> watchdog' | head -n 30) | grep . >mixed
+	tr-parse mixed | grep -v ^! | cmp - <(tr-parse good-tiny good-a1 good-a2-be | grep -v ^!)
+	tr-repack -q -t srctrace -o out/ mixed
+	cmp out/mixed.srctrace good-tiny
+	cmp out/mixed-2.srctrace good-a1
+	cmp out/mixed-3.srctrace good-a2-be
+	# the first never ends, one is damaged: the others are there, messages name the line
+	grep -v 'cpu0> == End' mixed | sed '/^cpu10> ==/!s/^cpu10> .*/cpu10> ?!/' >damaged
+	run -2 --separate-stderr tr-parse damaged
+	[[ $stderr == *"the log ends before"* ]]
+	[[ $stderr == *"damaged:6: Base64 of a source trace: incomplete group"* ]]
+	[ "$(grep -c ^%trec <<<"$output")" -ge 2 ]
+	diff <(grep ^unit <<<"$output") <(tr-parse good-tiny good-a2-be | grep ^unit)
+	# more than a memory can hold, and more at a time than are expected
+	run -2 --separate-stderr tr-parse --max-record=200 mixed
+	[[ $stderr == *"(--max-record)"* ]]
+	for i in $(seq 1 100); do echo "<$i> == GNATcoverage source trace file =="; done >begun
+	run -2 --separate-stderr timeout 20 tr-parse begun
+	[[ $stderr == *"36 source traces are left out: they begin within 64 others"* ]]
+}
+
 # bad NAME OFFSET MESSAGE RECORDS: reported there, exit 2, so many records all the same
 bad() {
 	run -2 --separate-stderr tr-parse "$1"
@@ -143,8 +242,8 @@ bad() {
 	bad bad-encoding 0x82 'unknown encoding of bits: 3' 1
 	bad bad-checked 0x30 "padding of a unit's header or bits is not zero" 2
 	cmp again bad-checked
-	bad bad-huge 0x8b 'the trace ends in an entry that says it is longer than all that is left' 0
-	bad bad-huge-info 0x33 'the trace ends in an entry that says it is longer than all that is left' 0
+	bad bad-huge 0x8b 'the trace ends in an entry is longer than the rest of the file' 0
+	bad bad-huge-info 0x33 'the trace ends in an entry is longer than the rest of the file' 0
 	run -2 tr-parse --strict bad-checked
 }
 

@@ -121,7 +121,7 @@ small() {
 	[[ $stderr == *':9: its parent is no number' ]]
 	run -2 --separate-stderr tr-envdiff --base=none -o got o.trec
 	cmp got o.trec
-	[[ $stderr == *'o.trec:3: the environment of its parent is not known: there is no env for it'* ]]
+	[[ $stderr == *'o.trec:3: the environment of its parent is unknown: there is no env for it'* ]]
 	[[ $stderr == *'o.trec:5: it is its own parent: '* && $stderr == *'o.trec:6: it is its own ancestor: '* ]]
 	run -2 timeout 10 tr-envdiff --base=top --strict -o gone o.trec
 	[ ! -e gone ]
@@ -137,7 +137,7 @@ small() {
 	run -2 --separate-stderr tr-envdiff --base=top -o top u.trec
 	diff want top
 	run -2 --separate-stderr tr-envdiff --base=top -o again top
-	[[ $stderr == *'top:5: the environment of its parent is not known: there is no envtop for it' ]]
+	[[ $stderr == *'top:5: the environment of its parent is unknown: there is no envtop for it' ]]
 	diff want again
 	run -2 --separate-stderr tr-filter --rebase -o rebased exec u.trec
 	diff want rebased
@@ -176,7 +176,7 @@ small() {
 	cat zlib.json mc.json | tr-envdiff --base=top | tr-envdiff --base=none | cmp - none
 	# the second trace has no env line: the first one's is not its
 	grep -v '^{"env"' mc.json | cat zlib.json - | tr-envdiff --base=none >got 2>err || [ $? -eq 2 ]
-	grep -q 'the first environment is not known: there is no env for it' err
+	grep -q 'the first environment is unknown: there is no env for it' err
 	[ "$(grep -c $'\tenv=' got)" -eq 176 ]
 }
 
@@ -205,12 +205,12 @@ small() {
 	stream c.trec '%trec>1>format=compdb' 'exec>0>->->/gcc>argv=["gcc"]' '!end>1'
 	run -0 --separate-stderr tr-envdiff --base=none c.trec
 	[ "$output" = "$(cat c.trec)" ]
-	[[ $stderr == *'note: nothing is said of the environment of any exec record' ]]
+	[[ $stderr == *'note: no exec record has an environment' ]]
 	stream e.trec '%trec>1>format=etrace' 'envset>0>->->->var="A=B">tasks=[1,2]' \
 		'exec>1>->1>/gcc>argv=["gcc"]' '!end>2'
 	run -0 --separate-stderr tr-envdiff --base=top e.trec
 	[ "$output" = "$(cat e.trec)" ]
-	[[ $stderr == *"note: etrace's sets of variables are no environments: none is made of them" ]]
+	[[ $stderr == *"note: etrace's sets of variables are not environments" ]]
 	stream u.trec '%trec>1' 'exec>0>->1>/a>env={"A":"1"}' \
 		'exec>1>->2>/b>parent=0>flagged=["env-unknown"]' '!end>2'
 	run -0 --separate-stderr tr-envdiff --base=none u.trec
@@ -269,7 +269,7 @@ small() {
 		'env>6>->->->vars=["secret"]' 'exec>7>->7>/a>argv=["a"]>envdiff={"S":"secret",}' '!end>8'
 	for base in parent top none; do
 		run -2 --separate-stderr tr-envdiff --mask=S --base=$base m.trec
-		[[ $output != *secret* && $stderr == *'left out'* && $output == *$'!end\t5'* ]]
+		[[ $output != *secret* && $stderr == *'left out'* && $output == *$'!end\t3'* ]]
 	done
 	run -2 --separate-stderr tr-envdiff m.trec
 	[[ $output == *'envdiff="secret"'* && $stderr == *'its environment is no map'* ]]
@@ -340,4 +340,196 @@ small() {
 		[ -s want ]
 		tr-envdiff "$top_srcdir/tests/data/$f" | cmp - want
 	done
+}
+
+# chain COUNT: a trace in which each process starts the next, which has one variable more
+chain() {
+	printf '%%trec\t1\tformat=x\nenv\t-\t-\t-\t-\tvars={"A":"b"}\n'
+	seq 0 $(($1 - 1)) | awk -v OFS='\t' '{
+		print "exec", $1, "-", $1, "sh", ($1 ? "parent=" $1 - 1 OFS : "") "cwd=\"/\"",
+			"argv=[\"sh\"]", "envdiff={\"V" $1 "\":\"" $1 "\"}" }'
+	printf '!end\t%d\n' $(($1 + 1))
+}
+
+@test "a chain in which every process adds a variable is bounded, reported, and not lost" {
+	chain 800 >chain
+	# 320,000 variables; the first 262,144 are free
+	run -2 --separate-stderr bash -c 'tr-envdiff --base=top --max-ratio=2 chain >top'
+	[[ $stderr == *"tr-envdiff: chain:"*": the environments of this trace grow beyond --max-ratio: there is no envtop for it"* ]]
+	[ "$(grep -c envtop= top)" -gt 700 ]
+	[ "$(grep -c envtop= top)" -lt 790 ]
+	tr-envdiff --base=parent top | cmp - chain
+	run -2 --separate-stderr bash -c 'tr-filter --rebase --max-ratio=2 exec chain >rebased'
+	[[ $stderr == *"grow beyond --max-ratio: this environment is not rebased"* ]]
+	cmp rebased top
+	run -2 --separate-stderr tr-totext -o script --style=script -O nested=yes --max-ratio=2 chain
+	[[ $stderr == *"grow beyond --max-ratio: the command is left out"* ]]
+	[ "$(grep -c '^run ' script)" -eq "$(grep -c envtop= top)" ]
+}
+
+# secrets: a trace with the value of TOKEN, tok-EN_1234, in every place that there is
+secrets() {
+	tr '~' '\t' >secrets.trec <<'END'
+%trec~1~format=x~member="d/tok-EN_1234.json"
+# about tok-EN_1234
+%fn~F1~tok-EN_1234~args=["tok-EN_1234"]
+env~-~-~-~-~vars={"Z_TOKEN":"tok-EN_1234"}
+exec~1~-~"tok-EN_1234"~/bin/tok-EN_1234~cwd="/tok-EN_1234"~argv=["a","--t=tok-EN_1234","u:\u0074ok-EN_1234@h","{\"t\":\"tok-EN_1234\"}","tok-EN_1234"...]~envdiff={"B":"tok-EN_1234","tok-EN_1234":"1"}~extra={"k":["tok-EN_1234",{"tok-EN_1234":12345678}]}~tok-EN_1234=1~.raw="tok-EN_1234"
+exec~2~-~1~a~parent=1~argv=["a","quo\"te\\x","{\"t\":\"quo\\\"te\\\\x\"}","12345678"]~envdiff={"A_TOKEN":"quo\"te\\x","N_TOKEN":"12345678"}~respfile={"tok-EN_1234":"a tok-EN_1234 b"}
+sys~3~-~1~write~buf="x tok-EN_1"...~n=12345678~blob=b64:YSB0b2stRU5fMTIzNCBi~all=[b64:AAAA,12345678,L"tok-EN_1234",<tok;"tok-EN_1234">]~->~return={=}
+exec~4~-~1~sh~argv=["env","C_TOKEN=from-argv!","sh","-c","D_TOKEN=short A=1 C_TOKEN=\"a b\" make","--with=from-argv!","short"]~envdiff={}
+exec~5~-~1~a~argv=["a"]~envdiff={"TOKEN":"tok-EN_1234","E_TOKEN":"cut-value-"...,"F_TOKEN":"line one is long\nline two is long"}
+exec~6~-~1~a~argv=["cut-value-and-more","line two is long","--k=line one is long"]~envdiff={}
+!end~7
+END
+}
+
+@test "--mask: the values of masked variables are in nothing that is written" {
+	secrets
+	for options in --base=parent --base=top --base=none --input-base=auto '--drop=*TOKEN' '--keep=B'; do
+		run -0 --separate-stderr tr-envdiff --mask='*TOKEN' "$options" secrets.trec
+		[[ $output != *tok?EN* && $output != *quo* && $output != *12345678* && $output != *RU5f* ]]
+		[[ $output != *from-argv* && $output != *cut-value* && $output != *and-more* && $output != *long* ]]
+		[[ $output != *.raw* && $output == *$'\tall=[b64:AAAA,"***",L"***",<tok;"***">]'* ]]
+		[ "$(wc -l <<<"$output")" -eq 11 ]
+		# it is still a stream
+		tr-tojson <<<"$output" >all.json
+		tr-parse <<<"$output" | cmp - <(cat <<<"$output")
+	done
+	tr-envdiff --mask='*TOKEN' secrets.trec >got
+	grep -qF $'exec\t1\t-\t"***"\t/bin/***\tcwd="/***"\targv=["a","--t=***","u:***@h","{\\"t\\":\\"***\\"}","***"...]\tenvdiff={"B":"***","***":"1"}\textra={"k":["***",{"***":"***"}]}\t***=1' got
+	grep -qF '"C_TOKEN=***","sh","-c","D_TOKEN=***","--with=***","short"]' got
+	# as before: in the variables alone, and without waiting for the end
+	run -0 tr-envdiff --mask='*TOKEN' --mask-only-names secrets.trec
+	[[ $output == *'"--t=tok-EN_1234"'* && $output == *'"TOKEN":"***"'* ]]
+	# values of one file are not in another
+	stream other.trec 'exec>1>->1>a>argv=["tok-EN_1234"]'
+	run -0 tr-envdiff --mask='*TOKEN' other.trec secrets.trec
+	[[ $output != *tok-EN* ]]
+	# nor in what a comparison prints
+	run -1 tr-envdiff --mask='*TOKEN' --compare seq:1 seq:5 secrets.trec
+	[[ $output != *tok?EN* && $output == *$'-B=***'* ]]
+}
+
+@test "--mask: values are found behind all escapes of JSON in strings, and after them" {
+	python3 - <<-'END' >json.trec
+	import json
+	value, held = 'sec"ret<>&/\\\\val\u00e9', []
+	for ascii in (False, True):
+	    for rest in (False, True):
+	        text = value
+	        for level in (1, 2):
+	            text = json.dumps({"a": "\n" + text + "\ty"}, ensure_ascii=ascii)
+	            if rest:
+	                for c in "<>&/":
+	                    text = text.replace(c, "\\/" if c == "/" else "\\u%04x" % ord(c))
+	            held.append(text)
+	for i, argv in enumerate(([], held, ["printf '\\nsecret-word'"])):
+	    env = {"TOKEN": value, "B_TOKEN": "secret-word"} if i == 0 else {}
+	    print("exec", i, "-", 1, "a", "argv=" + json.dumps(argv), "envdiff=" + json.dumps(env), sep="\t")
+	END
+	[ "$(grep -o 'sec' json.trec | wc -l)" -eq 11 ]
+	run -0 --separate-stderr tr-envdiff --mask='*TOKEN' json.trec
+	[[ $output != *sec* && $output != *ret* && -z $stderr ]]
+	tr-tojson <<<"$output" | jq -ce '.argv[]?' >got
+	[ "$(grep -cF '***' got)" -eq 9 ]
+	# what is around it stays JSON
+	head -n 8 got | jq -r . | jq -re '.a | startswith("\n") and endswith("\ty")' | sort | uniq -c | grep -x ' *8 true'
+	# a word of a command line may hold a brace or an escaped blank
+	stream word.trec 'exec>1>->1>sh>argv=["sh","-c","TOKEN=ab{cd make; TOKEN=ab\\\\ cd make"]'
+	tr-envdiff --mask=TOKEN word.trec | grep -F '"TOKEN=*** make; TOKEN=*** make"' ||
+		tr-envdiff --mask=TOKEN word.trec | grep -F '"TOKEN=***"'
+	stream word.trec 'exec>1>->1>sh>argv=["sh","-c","x; TOKEN=ab{cd make; TOKEN=ab\\\\ cd make"]'
+	tr-envdiff --mask=TOKEN word.trec | grep -F '"x; TOKEN=*** make; TOKEN=*** make"'
+}
+
+@test "--mask: a record is left out if its environment cannot be read, as it may hold values" {
+	for env in '{"TOKEN":"tok-EN_1234"' '["TOKEN=tok-EN_1234"]' '"TOKEN=tok-EN_1234"'; do
+		stream cut.trec "exec>1>->1>a>argv=[\"tok-EN_1234\"]>env=$env" 'exec>2>->1>b>argv=["b"]'
+		run -2 --separate-stderr tr-envdiff --mask=TOKEN cut.trec
+		[[ $output != *tok-EN* && $output == *$'exec\t2\t'* && $stderr == *'cut.trec:1: '*'left out'* ]]
+	done
+}
+
+@test "--mask: words that hold a value, short values and paths are reported" {
+	stream w.trec 'exec>1>->1>a>argv=["-ptok-EN_1234","tok-EN_12345","yes","/a/b:/c","tok-EN_1234"]>env={"TOKEN":"tok-EN_1234","S_TOKEN":"yes","P_TOKEN":"/a/b:/c","A":"yes"}'
+	run -2 --separate-stderr tr-envdiff --mask='*TOKEN' w.trec
+	[[ $output == *'argv=["-ptok-EN_1234","tok-EN_12345","yes","/a/b:/c","***"]'* ]]
+	[[ $output == *'{"TOKEN":"***","S_TOKEN":"***","P_TOKEN":"***","A":"yes"}'* ]]
+	[[ $stderr == *'--mask: 2 occurrences of masked values stay, because they are parts of longer words'* ]]
+	# a number that is also the time, or a process, does not make these unreadable
+	stream n.trec 'exec>1>1795348163.5>17953481>a>argv=["a","1795348163"]>env={"S_TOKEN":"1795348163","N_TOKEN":"17953481"}'
+	[ "$(tr-envdiff --mask='*TOKEN' n.trec | cut -f 1-6)" = $'exec\t1\t1795348163.5\t17953481\ta\targv=["a","***"]' ]
+	[[ $stderr == *'note: --mask: 3 other occurrences of values stay that are shorter than 8 bytes or are paths'* ]]
+}
+
+@test "--mask: many values take time in proportion to their length, and have a limit" {
+	{
+		printf 'env\t-\t-\t-\t-\tvars={'
+		seq 20000 | sed 's/.*/"T&":"a-common-prefix-of-all-values-&-"/' | paste -sd, | tr -d '\n'
+		printf '}\n'
+		seq 20000 | sed 's/.*/exec\t&\t-\t1\ta\targv=["x","a-common-prefix-of-all-values-&-"]/'
+	} >many
+	(
+		ulimit -t 10
+		tr-envdiff --mask='T*' many >got
+	)
+	run ! grep -q common got
+	[ "$(grep -cF '["x","***"]' got)" -eq 20000 ]
+	{
+		printf 'env\t-\t-\t-\t-\tvars={"T":"'
+		head -c 9000000 /dev/zero | tr '\0' x
+		printf '"}\n'
+	} >large
+	run -2 --separate-stderr tr-envdiff --mask=T large
+	[[ -z $output && $stderr == *'take more than 8 MiB, too many to search for; --mask-only-names'* ]]
+	tr-envdiff --mask=T --mask-only-names large | grep -qF 'vars={"T":"***"}'
+}
+
+@test "such a chain is bounded and reported in Bear's events, which hold whole environments" {
+	# as are klocwork's differences to the first environment: tests/long/linear has those
+	chain 2400 >chain
+	run -2 --separate-stderr tr-repack -t bear -o events chain
+	[[ $stderr == *"left out: the whole environments of this trace take more than 1000 times what was read"* ]]
+	[ "$(wc -l <events)" -gt 2300 ]
+	[ "$(wc -l <events)" -lt 2400 ]
+}
+
+@test "a pattern that matches no variable is reported, and of --mask a plain name is an error" {
+	small
+	# a pattern that matches in any file, in a difference, or together with others, is used
+	stream other.trec 'exec>1>->1>a>argv=["a"]>env={"MY_TOKEN":"tok-EN_1234"}'
+	for options in --mask-only-names --base=none --input-base=auto; do
+		run -0 --separate-stderr tr-envdiff --mask=MY_TOKEN --mask='*TOKEN' --mask=M "$options" s.trec other.trec
+		[[ $stderr != *matches* && $output != *tok-EN* ]]
+		run -2 --separate-stderr tr-envdiff --mask=MY_TOKN --mask=M "$options" s.trec other.trec
+		[[ $stderr == *"tr-envdiff: no variable matches --mask=MY_TOKN; nothing was masked for it" ]]
+		run -0 --separate-stderr tr-envdiff --mask='*TOKN' "$options" other.trec
+		[[ $stderr == *"note: no variable matches --mask=*TOKN; nothing was masked for it" ]]
+		run -2 tr-envdiff --strict --mask='*TOKN' "$options" other.trec
+	done
+	run -2 --separate-stderr tr-envdiff --mask=X --compare top 3 s.trec
+	[[ $stderr == *"no variable matches --mask=X; "* ]]
+	run -0 --separate-stderr tr-envdiff --keep=A --keep=Q --drop=A --drop='Z*' s.trec
+	[ "$stderr" = $'tr-envdiff: note: no variable matches --keep=Q\ntr-envdiff: note: no variable matches --drop=Z*' ]
+	stream none.trec 'exec>0>->->/gcc>argv=["gcc"]'
+	run -2 --separate-stderr tr-envdiff --mask=TOKEN none.trec
+	[[ $stderr == *"note: no exec record has an environment: no variables were masked"*"--mask=TOKEN"* ]]
+}
+
+@test "patterns that cannot be meant are usage errors" {
+	small
+	for option in --mask --keep --drop; do
+		for pattern in '[' 'A[B' '[]' '[!]' '[[:alpha:]' 'A[B\]'; do
+			run -2 --separate-stderr tr-envdiff "$option=$pattern" s.trec
+			[[ -z $output && $stderr == *"pattern '"*"': unclosed '['"* ]]
+		done
+		run -2 --separate-stderr tr-envdiff "$option=" s.trec
+		[[ -z $output && $stderr == *"empty pattern"* ]]
+	done
+	for pattern in '[]B]' '[!]A]' '[[:upper:]]' '\[' '[A\]B]' 'B]'; do
+		run -0 tr-envdiff --drop="$pattern" s.trec
+	done
+	run -2 --separate-stderr tr-envdiff --mask-only-names s.trec
+	[[ -z $output && $stderr == *"--mask-only-names needs --mask"* ]]
 }

@@ -65,7 +65,7 @@ calls() {
 
 @test "--calls: what is wrong is told with its place" {
 	run -2 --separate-stderr tr-filter --calls=1,x t.trec
-	[[ $stderr == 'tr-filter: --calls: byte 3: frame, rendertarget, fbo, render or draw is wanted, not x'* ]]
+	[[ $stderr == 'tr-filter: --calls: byte 3: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, draw) expected, not x'* ]]
 	run -2 --separate-stderr tr-filter --frames=3-1 t.trec
 	[[ $stderr == 'tr-filter: --frames: byte 1: the range ends before it begins'* ]]
 	printf '1 2\n3/0' >list

@@ -57,24 +57,27 @@ column() {
 @test "exit status: 0 something, 1 nothing, 2 trouble" {
 	run -0 tr-filter exec "$filter"
 	run -1 tr-filter nothing "$filter"
-	run -1 tr-filter -c nothing "$filter"
+	run -1 --separate-stderr tr-filter -c nothing "$filter"
 	[ "$output" = 0 ]
 	run -2 tr-filter 'exec and' "$filter"
 	run -2 tr-filter exec missing.trec
 	run -2 tr-filter --fields=name -c exec "$filter"
 	run -2 tr-filter --raw exec "$filter"
 	run -2 tr-filter --rebase --fields=envtop exec z.trec
-	[[ $output == *'does not go with --fields'* ]]
+	[[ $output == *'cannot be combined with --fields'* ]]
 	run -2 tr-filter --merge -v "$filter"
 	run -2 tr-filter --merge --context=none "$filter"
 	run -2 tr-filter --merge --definitions=all "$filter"
+	run -2 tr-filter --merge --since=1 "$filter"
+	[[ $output == *'--merge goes with -e, --expr-file and -v alone'* ]]
+	run -2 tr-filter --merge --until=1 "$filter"
 	run -2 tr-filter -m x exec "$filter"
 	run -2 tr-filter
 }
 
 @test "a bad expression is told with its byte column" {
 	run -2 --separate-stderr tr-filter 'name == gcc' "$filter"
-	[[ $stderr == *'byte 9: a string is wanted, quote it: "gcc"'* ]]
+	[[ $stderr == *'byte 9: a string is expected; quote it: "gcc"'* ]]
 	[ -z "$output" ]
 	run -2 --separate-stderr tr-filter --fields='name,(' "$filter"
 	[[ $stderr == *'byte 6'* ]]
@@ -100,7 +103,7 @@ column() {
 	[[ $stderr == *"a file is called 'z.trec'"* ]]
 	cp z.trec build
 	run -2 --separate-stderr tr-filter build
-	[[ $stderr == *"a file is called so"* ]]
+	[[ $stderr == *"is a file, not a kind of record"* ]]
 	cp z.trec exec
 	run -0 tr-filter exec exec
 }
@@ -277,7 +280,7 @@ column() {
 	normal() { sed 's/{\([^}]*\)}/\n&\n/g' | while IFS= read -r part; do
 		printf '%s\n' "$part" | tr -d '{}' | tr ',' '\n' | sort | tr '\n' ' '; done; }
 	[ "$(printf '%s\n' "$output" | normal)" = "$(normal <e.trec)" ]
-	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'r.trec:8: '*'not known'* ]]
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'r.trec:8: '*'is unknown'* ]]
 }
 
 @test "--rebase: parents behind their children, in circles, left out" {
@@ -307,6 +310,14 @@ column() {
 	[[ $output == *'/b'* && $output != *'/a'* ]]
 	run -0 tr-filter 'name == "/a"' b.trec
 	[[ $output == *'argv=["a",]'* ]]
+}
+
+@test "a value that takes more memory than --max-record is absent, and reported" {
+	{ printf 'exec\t0\t-\t1\t/a\targv=[1'; seq 200000 | sed 's/.*/,1/' | tr -d '\n'; printf ']\n'; } >wide.trec
+	run --separate-stderr -2 tr-filter -c --max-record=2000000 'argv == 1' wide.trec
+	[ "$output" = 0 ]
+	[[ $stderr == *"argv counts as absent: once decoded, it takes more than "*" bytes of memory (--max-record raises it)" ]]
+	[ "$(tr-filter -c 'argv == 1' wide.trec)" = 1 ]
 }
 
 @test "a word that meets a string: told once, exit 2" {
@@ -497,4 +508,20 @@ long_call() {
 	run -2 --separate-stderr tr-filter -c 'call and count > 1' lost.trec
 	[ "$output" -eq 99999 ]
 	[[ $stderr == *"too many calls have not returned"* ]]
+}
+
+@test "--side: one side of values for people and machines, at any depth" {
+	printf 'call\t0\t-\t0\tf\ta=<"x";7>\tb=[1,<GL_A(1@E1);{p=<"in";0x5>}>]\tc={m=<<"i";"j">;2>,n=3}@S1\td={"k":<1;2>}\te=4\t->\n' >in
+	run -0 tr-filter --fields=a,b,c,d,e --side=human call in
+	[ "$output" = $'"x"\t[1,GL_A(1@E1)]\t{m="i",n=3}@S1\t{"k":1}\t4' ]
+	run -0 tr-filter --fields=a,b,c,d,e --side=machine call in
+	[ "$output" = $'7\t[1,{p=0x5}]\t{m=2,n=3}@S1\t{"k":2}\t4' ]
+	run -0 tr-filter --fields=a,c.m,b[1].p --side=machine --raw call in
+	[ "$output" = $'7\t2\t0x5' ]
+	run -0 tr-filter --fields=a,c.m --side=human --raw call in
+	[ "$output" = $'x\ti' ]
+	run -0 tr-filter --fields=a call in
+	[ "$output" = '<"x";7>' ]
+	run -2 tr-filter --side=human call in
+	run -2 tr-filter --fields=a --side=both call in
 }

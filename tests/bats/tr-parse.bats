@@ -69,7 +69,7 @@ rows() {
 	printf 'exec\t0\t-\t-\tgcc\targv=[\n' >in
 	run --separate-stderr -2 tr-parse in
 	[ "$output" = "$(cat in)" ]
-	[[ $stderr == "tr-parse: in:1: argv: malformed "* ]]
+	[[ $stderr == "tr-parse: in:1: argv: column 2: "* ]]
 }
 
 @test "the last line without an end may be cut: left out, and the trailer says so" {
@@ -123,8 +123,25 @@ rows() {
 @test "a record larger than --max-record is left out" {
 	{ cat "$trec"; printf 'exec\t0\t-\t-\t'; head -c 10000 /dev/zero | tr '\0' x; echo; } >in
 	run --separate-stderr -2 tr-parse --max-record=4K in
-	[[ $stderr == *"limit of 4096"* ]]
+	[[ $stderr == *"limit of 4096 (--max-record raises it)"* ]]
 	run -0 tr-parse in
+}
+
+@test "a line that its escapes make larger than --max-record is left out" {
+	{
+		echo '7 execve("/bin/a", ["a"], 0x7ffe /* 3 vars */) = 0'
+		head -c 10000 /dev/zero | tr '\0' '\1'
+		printf '\n7 execve("/bin/b", ["b"], 0x7ffe /* 3 vars */) = 0\n'
+	} >in
+	for format in strace etrace klocwork; do
+		run --separate-stderr -2 tr-parse -f $format --max-record=20K in
+		[[ $stderr == *"is, with its escapes, longer than the limit of 20480 (--max-record raises it)"* ]]
+		[ "${#output}" -lt 3000 ]
+	done
+	run --separate-stderr -2 tr-parse -f strace --max-record=20K in
+	[[ $output == *$'\t/bin/a\t'*$'\t/bin/b\t'* ]]
+	run --separate-stderr -2 tr-parse -f strace --max-record=61K in
+	[ "${#output}" -gt 60000 ]
 }
 
 @test "nesting deeper than --max-depth" {
@@ -164,7 +181,7 @@ rows() {
 	gzip -k a.trec
 	echo text >b
 	: >c
-	run -2 tr-parse --identify a.trec a.trec.gz b c
+	run --separate-stderr -2 tr-parse --identify a.trec a.trec.gz b c
 	[ "${lines[0]}" = "a.trec: trec" ]
 	[ "${lines[1]}" = "a.trec.gz: trec" ]
 	[ "${lines[2]}" = "b: unknown" ]
@@ -244,7 +261,7 @@ rows() {
 	[ "$stderr" = "tr-parse: t.tar: no member matches --member" ]
 	[ "$output" = $'!end\t0\terrors=1\ttruncated=true' ]
 	run -2 tr-parse --member=README t.tar
-	[[ $output == "tr-parse: t.tar:README: the format is not known"* ]]
+	[[ $output == "tr-parse: t.tar:README: not a known trace format"* ]]
 }
 
 @test "a damaged archive gives what can be had" {

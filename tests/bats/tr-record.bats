@@ -40,17 +40,29 @@ needs_strace() {
 	tr-record -o build.trec -- make -s CC=gcc
 	[ ! -e t.rsp ]
 	grep -qF $'\trespfile={"t.rsp":"-DX=1 @more.rsp\\n","more.rsp":"-O1\\n"}' build.trec
-	tr-repack -q -t compdb -O respfiles=inline build.trec >db.json
+	tr-repack -t compdb build.trec >db.json
 	grep -q -e '"-DX=1"' db.json
 	tr-record --no-respfiles -o build.trec -- gcc @more.rsp -DX -c a.c
 	run ! grep -q $'\trespfile=' build.trec
+}
+
+@test "response files are read for the programs that have them, not for curl -d @token" {
+	needs_strace
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	echo 'SECRET' >token
+	echo '-DX=1' >opts
+	cp "$(type -P true)" curl
+	tr-record -o build.trec -- sh -c './curl -d @token; ./curl @opts; gcc @opts -E @/dev/fd/0 2>/dev/null; true' <token
+	grep -qF $'\trespfile={"opts":"-DX=1\\n"}' build.trec
+	[ "$(grep -c $'\trespfile=' build.trec)" -eq "$(grep $'\trespfile=' build.trec | grep -c gcc)" ]
+	run ! grep -q SECRET build.trec
 }
 
 @test "clang's tools take the database of a recorded build" {
 	needs_strace
 	command -v make >/dev/null || skip "make is not installed"
 	command -v clang-check >/dev/null || skip "clang-check is not installed"
-	tr-record -- make -s CC=gcc | tr-repack -q -t compdb -O respfiles=inline -o compile_commands.json
+	tr-record -- make -s CC=gcc | tr-repack -q -t compdb -o compile_commands.json
 	clang-check -p . a.c
 }
 
@@ -106,7 +118,7 @@ needs_strace() {
 	run -2 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" /bin/true
 	[ "$stderr" = "tr-record: strace(1), which watches the command, is not installed" ]
 	run -2 --separate-stderr tr-record
-	[[ $stderr == "tr-record: what is to be run?"* ]]
+	[[ $stderr == "tr-record: no command given"* ]]
 	needs_strace
 	run -127 --separate-stderr tr-record no-such-command
 	[ "$stderr" = "tr-record: no-such-command: command not found" ]
@@ -166,7 +178,7 @@ needs_strace() {
 @test "processes that a command leaves behind are waited for, and that is said" {
 	needs_strace
 	run -4 --separate-stderr tr-record -o out -- sh -c 'sleep 6 </dev/null >/dev/null 2>&1 & exit 4'
-	[ "$stderr" = "tr-record: the command has ended, processes that it left behind have not: they are waited for" ]
+	[ "$stderr" = "tr-record: the command has ended; waiting for the processes that it left running (Ctrl-C ends the wait)" ]
 	[ "$(tr-filter -c exit out)" -eq 2 ]
 	run -0 --separate-stderr tr-record -o out true
 	[ -z "$stderr" ]
@@ -187,4 +199,93 @@ needs_strace() {
 	[ -e ran ] && rm ran
 	bash -c 'tr-record -- sh -c "sleep 0.3; /bin/true; touch ran" | true'
 	[ -e ran ]
+}
+
+@test "--no-wait: what the command leaves behind goes on unwatched" {
+	needs_strace
+	SECONDS=0
+	run -3 --separate-stderr tr-record --no-wait -o left.trec -- \
+		sh -c '(sleep 0.6; "$(type -P true)"; echo alive >alive; exec sleep 2) >/dev/null 2>&1 & exit 3'
+	[ "$SECONDS" -lt 2 ]
+	[[ $stderr == *"note: processes that the command left behind are not recorded further"* ]]
+	[ "$(tail -n 1 left.trec)" = $'!end\t'"$(($(wc -l <left.trec) - 2))" ]
+	[ "$(tr-filter -c 'exit and status == 3' left.trec)" -eq 1 ]
+	for _ in $(seq 50); do
+		[ ! -s alive ] || break
+		sleep 0.1
+	done
+	[ -s alive ]
+	run -137 --separate-stderr tr-record --no-wait -o left.trec -- sh -c 'sleep 2 >/dev/null 2>&1 & kill -9 $$'
+	# where nothing is left nothing is said
+	run -0 --separate-stderr tr-record --no-wait -o left.trec -- true
+	[ -z "$stderr" ]
+}
+
+@test "Ctrl-C ends the wait for what the command left behind, and nothing else" {
+	needs_strace
+	tr-record -o left.trec -- sh -c '(sleep 1.2; "$(type -P true)"; echo alive >alive) >/dev/null 2>&1 & exit 4' 2>stderr &
+	local recorder=$! status=0
+	for _ in $(seq 50); do
+		! grep -q $'\tstatus=4' left.trec || break
+		sleep 0.1
+	done
+	kill -INT "$recorder"
+	wait "$recorder" || status=$?
+	[ "$status" -eq 4 ]
+	[ ! -s alive ]
+	grep -q "note: processes that the command left behind are not recorded further" stderr
+	[ "$(tail -n 1 left.trec)" = $'!end\t'"$(($(wc -l <left.trec) - 2))" ]
+	for _ in $(seq 50); do
+		[ ! -s alive ] || break
+		sleep 0.1
+	done
+	[ -s alive ]
+}
+
+@test "programs that are traced already, or cannot be traced for their sanitizer, are named" {
+	needs_strace
+	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
+		strace -f -o log tr-record -o inner.trec -- true
+	[[ $stderr =~ ^"tr-record: process "[0-9]+" (strace) traces tr-record already, and a process can have one tracer" ]]
+	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
+		tr-record -o outer.trec -- tr-record -o inner.trec -- true
+	[[ $stderr == *" (strace) traces tr-record already"* ]]
+	echo 'int main(void) { return 0; }' >main.c
+	gcc -fsanitize=address -o sanitized main.c 2>/dev/null || skip "gcc has no AddressSanitizer"
+	unset ASAN_OPTIONS LSAN_OPTIONS
+	run -1 --separate-stderr tr-record -o s.trec -- sh -c './sanitized; ./sanitized; false'
+	[ "$(grep -c "note: $PWD/sanitized failed: it is built with LeakSanitizer, which does not work" <<<"$stderr")" -eq 1 ]
+	[[ $stderr != *"/sh failed"* ]]
+	LSAN_OPTIONS=detect_leaks=0 run -0 --separate-stderr tr-record -o s.trec -- ./sanitized
+	[ -z "$stderr" ]
+}
+
+@test "only a program with the runtime of a sanitizer is named as one" {
+	needs_strace
+	unset ASAN_OPTIONS LSAN_OPTIONS
+	# these fail, and hold the names of the runtime as text, as a weak reference, in a script
+	cat >weak.c <<-'END'
+	extern void __asan_init(void) __attribute__((weak));
+	const char *const text[] = { "__asan_init", "__lsan_init", "libasan.so.8" };
+	int main(int argc, char **argv) { (void)argv; return __asan_init ? 2 : text[argc][2] != 0; }
+	END
+	gcc -o weak weak.c
+	printf '#!/bin/sh\n# __asan_init\nexit 1\n' >script
+	chmod +x script
+	echo 'int x = ;' >bad.c
+	run -1 --separate-stderr tr-record -o s.trec -- sh -c './weak; ./script; gcc -c bad.c'
+	[[ $stderr == *"bad.c:1"* && $stderr != *LeakSanitizer* ]]
+	# the runtime may be a library or in the program, with or without symbols to debug
+	echo 'int main(void) { return 1; }' >main.c
+	local count=0 options
+	for options in 'gcc -fsanitize=address' 'gcc -fsanitize=leak' 'gcc -fsanitize=address -static-libasan' \
+		'gcc -fsanitize=address -s' 'clang -fsanitize=address' 'clang -fsanitize=leak -s'; do
+		# shellcheck disable=SC2086
+		$options -o "with$count" main.c 2>/dev/null || continue
+		echo "$options"
+		run --separate-stderr tr-record -o s.trec -- "./with$count"
+		[[ $stderr == *"note: $PWD/with$count failed: it is built with LeakSanitizer"* ]]
+		count=$((count + 1))
+	done
+	[ "$count" -gt 0 ] || skip "no compiler has a sanitizer"
 }

@@ -22,11 +22,15 @@ setup() {
 
 @test "without -t it has to be known where the stream came from" {
 	run -2 tr-repack "$trec"
-	[ "$output" = "tr-repack: $trec: the stream does not say which format it came from: use -t FORMAT" ]
+	[ "$output" = "tr-repack: $trec: the stream does not name its format: use -t FORMAT" ]
 	run -2 bash -c 'grep ^call "$1" | tr-repack' _ "$trec"
 	[[ $output == *"use -t FORMAT"* ]]
 	run -2 tr-repack <(printf '%%trec\t1\tformat=nonsense\n')
 	[[ $output == *"unknown format 'nonsense'"* ]]
+	printf '%%trec\t1\tformat=strace\n!end\t0\n' >s.trec
+	run -2 tr-repack -o out s.trec
+	[ "$output" = "tr-repack: s.trec: format 'strace' can only be read: use -t FORMAT (-t trec keeps the stream)" ]
+	tr-repack -t trec s.trec | cmp - s.trec
 	run -2 tr-repack -o out "$trec"
 	[ ! -e out ]
 }
@@ -79,19 +83,29 @@ setup() {
 	run -2 tr-repack -j x many
 }
 
-@test "a name of -o that says another compression than is written is told" {
-	run -0 --separate-stderr tr-repack -o z.json.gz z.json
-	[ "$stderr" = "tr-repack: note: z.json.gz: what is written is not compressed: say -z gzip" ]
-	cmp z.json.gz z.json
+@test "the name of -o selects the codec, -z takes precedence over it" {
 	gzip -c z.json >y.json.gz
-	run -0 --separate-stderr tr-repack -o y.json.zst y.json.gz
-	[ "$stderr" = "tr-repack: note: y.json.zst: what is written is in gzip: say -z zstd" ]
-	for same in '-o x.json.gz y.json.gz' '-z none -o x.json.gz z.json' '-z zstd -o x.json.zst z.json' \
-		'-o x.json y.json.gz'; do
-		# shellcheck disable=SC2086
-		run -0 --separate-stderr tr-repack $same
-		[ -z "$stderr" ]
+	for input in z.json y.json.gz; do
+		for ext in gz xz zst bz2 lz4; do
+			run -0 --separate-stderr tr-repack --verify -o out.json.$ext $input
+			[ -z "$stderr" ]
+			[ "$(tr-parse --identify out.json.$ext)" = "out.json.$ext: klocwork" ]
+			! cmp -s out.json.$ext $input || [ $ext.$input = gz.y.json.gz ]
+			tr-repack -z none out.json.$ext | cmp - z.json
+		done
 	done
+	tr-repack -z none -o out.json.gz z.json
+	cmp out.json.gz z.json
+	tr-repack -z zstd -o out.json.gz z.json
+	zstdcat out.json.gz | cmp - z.json
+	tr-repack -o out.json y.json.gz # without an extension: as the input
+	zcat out.json | cmp - z.json
+	# a container of the format's own
+	tr-repack -t trec "$top_srcdir/tests/data/apitrace/mt4.trace" >calls.trec
+	tr-repack -o calls.trace.gz calls.trec
+	zcat calls.trace.gz | cmp - <(tr-repack -z none calls.trec)
+	run -2 tr-repack -o calls.trace.bz2 calls.trec
+	[[ $output == *"no tool for apitrace reads bzip2: -O foreign=yes if you mean it" ]]
 }
 
 @test "--verify takes what is compressed beyond --max-ratio" {
@@ -229,31 +243,66 @@ setup() {
 	tr-parse z.json.gz | tr-repack | cmp - z.json
 }
 
-@test "what the format has no place for: told with --verbose, refused with --strict" {
+@test "what the format has no place for: reported with --verbose, refused with --strict" {
 	run --separate-stderr -0 tr-repack -q -t klocwork "$trec"
 	[ -z "$stderr" ]
 	run --separate-stderr -0 tr-repack -t klocwork "$trec"
-	[[ $stderr != *"no place"* ]]
+	[[ $stderr != *"cannot hold"* ]]
 	run --separate-stderr -0 tr-repack --verbose -t klocwork "$trec"
-	[[ $stderr == *"note: records of kind sys have no place in klocwork: 2"* ]]
+	[[ $stderr == *"note: klocwork cannot hold sys records: 2 left out"* ]]
 	run --separate-stderr -2 tr-repack --strict -t klocwork -o out "$trec"
 	[ ! -e out ]
 }
 
-@test "where nothing has a place in the format, that is told" {
-	run --separate-stderr -0 tr-repack -t gnatcov -o out z.json
-	[ "${#stderr_lines[@]}" -eq 3 ]
-	[ "${stderr_lines[2]}" = "tr-repack: z.json: note: records of kind exec have no place in gnatcov: 176" ]
-	run --separate-stderr -0 tr-repack -q -t gnatcov -o out z.json
-	[ -z "$stderr" ]
-	# each member is a trace of its own
+@test "a format that holds none of the input's kinds fails and names them" {
+	printf 'use\t0\t-\t-\t/a\nsignal\t1\t-\t1\tSIGCHLD\nuse\t2\t-\t-\t/b\n' >other
+	printf 'meta\t0\t-\t-\tversion\tvalue="1"\n' >context
+	while read -r format; do
+		run -2 --separate-stderr tr-repack -q -t $format -o out context other
+		[[ $stderr == *": $format cannot hold any of the records here: 2 use, 1 signal" ]]
+		[ ! -e out ]
+	done < <(tr-repack --list-formats | awk -F'\t' '$3 == "yes" && $1 !~ /^(trec|json)$/ { print $1 }')
+	for format in klocwork compdb buildspec bear; do
+		run -2 tr-tojson --as=$format -o out other
+		[ ! -e out ]
+	done
+	# the file of the last run stays
+	cp z.json kept
+	run -2 tr-repack -t gnatcov -o kept z.json
+	[[ $output == *"gnatcov cannot hold any of the records here: 176 exec" ]]
+	cmp kept z.json
+	# each member is a trace of its own, and the others are written
 	tar -cf in.tar z.json && cp "$top_srcdir/tests/data/apitrace/mt4.trace" . && tar -rf in.tar mt4.trace
-	run --separate-stderr -0 tr-repack -t klocwork -o out.tar in.tar
-	[[ $stderr == *"in.tar:mt4.trace: note: records of kind call have no place in klocwork: "* ]]
+	run --separate-stderr -2 tr-repack -t klocwork -o out.tar in.tar
+	[[ $stderr == *"in.tar:mt4.trace: klocwork cannot hold any of the records here: 4135 call,"* ]]
 	[[ $stderr != *z.json* ]]
+	[ "$(tar -tf out.tar)" = z.json ]
 	# nothing is left of nothing
-	run --separate-stderr -0 bash -c 'tr-filter never z.json | tr-repack -t compdb'
+	run --separate-stderr -0 bash -c 'tr-filter -q never z.json | tr-repack -t compdb'
 	[ -z "$stderr" ]
+}
+
+@test "context kinds are no loss, and alone they are a note" {
+	for kind in env envset meta section info module load unload loadaddr; do
+		printf '%s\t0\t-\t-\t0x00001000\n' $kind
+	done >context
+	run -0 --separate-stderr tr-repack -t compdb context
+	[ "$output" = '[]' ]
+	[[ $stderr == *"note: no events here, only context records"* ]]
+	{ cat context && tr-parse z.json; } >both
+	tr-repack --strict -t compdb both | cmp - <(tr-repack -t compdb z.json)
+	tr-repack --strict -t kwspec both | cmp - <(tr-repack -t kwspec z.json)
+}
+
+@test "a build that compiles nothing is an empty list and a note" {
+	printf 'exec\t0\t-\t1\t/bin/true\tcwd="/"\targv=["true"]\n' >none
+	for format in compdb buildspec kwspec; do
+		run -0 --separate-stderr tr-repack -t $format none
+		[[ $stderr == *": note: no command here compiles"*"has no entries" ]]
+		[[ $format == kwspec ]] || [ "$(jq -c . <<<"$output")" = '[]' ]
+		run -0 --separate-stderr tr-repack -t $format z.json
+		[[ $stderr != *"no entries"* ]]
+	done
 }
 
 @test "-t: what cannot be written" {

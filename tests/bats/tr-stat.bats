@@ -78,7 +78,8 @@ failures
 processes
   programs      5
   forks         3
-  most-at-once  4
+  peak-alive    4
+  peak-running  2
   seconds       8.650000
   ends
     count   share  end
@@ -88,12 +89,12 @@ processes
         1  20.0 %  exited 1
         1  20.0 %  exited 2
   longest
-     seconds  seq  command
-    3.500000    0  make -j2
-    2.550000    6  gcc -c b.c
-    1.400000    2  sh -c 'echo '\''a'\'''
-    1.100000    5  gcc -c $'a\nb.c'
-    0.100000    9  true
+     seconds  seq  makes      command
+    3.500000    0  -          make -j2
+    2.550000    6  b.o        gcc -c b.c
+    1.400000    2  -          sh -c 'echo '\''a'\'''
+    1.100000    5  $'a\nb.o'  gcc -c $'a\nb.c'
+    0.100000    9  -          true
 END
 	printf '%s\n' "$output" | sed -E '3s/[0-9]+/N/g' | diff wanted -
 }
@@ -104,7 +105,7 @@ END
 		"$(grep -E '^[a-z]' build.trec | cut -f1 | sort | uniq -c | sed 's/^ *//' | sort)" ]
 	jq '.truncated and .errors == 2 and .from == "100.000000001" and .seconds == 3.5' \
 		<<<"$output" | grep -x true
-	jq '.processes.longest[1] == {seconds: 2.55, seq: 6, command: "gcc -c b.c"}' <<<"$output" | grep -x true
+	jq '.processes.longest[1] == {seconds: 2.55, seq: 6, makes: "b.o", command: "gcc -c b.c"}' <<<"$output" | grep -x true
 	jq '."busiest-names"[0].share == 0.3333' <<<"$output" | grep -x true
 	# without times a column of seconds is not there at all
 	json '."busiest-names"[0] | keys | join(" ")' "$kw" | grep -x 'count name share'
@@ -123,7 +124,7 @@ END
 	tr-filter exec "$kw" | tr-stat --json --top=0 --by='basename(name)' |
 		jq -r '.by[] | "\(.count) \(."basename(name)")"' | sort | diff wanted -
 	tr-stat --by='kind,task' --top=2 --json build.trec >by.json || [ $? = 2 ]
-	jq '.different == 11 and (.by | map([.kind, .task])) == [["exec", "1"], ["exec", "4"]]' by.json | grep -x true
+	jq '.distinct == 11 and (.by | map([.kind, .task])) == [["exec", "1"], ["exec", "4"]]' by.json | grep -x true
 	# a column for each field, as wide as a terminal shows it; what is not there is not empty
 	printf 'call\t0\t-\t0\t%s\t->\n' $'中\tk="日本"\tl="x"' $'a\tk="e\xcc\x81\\t"\tl="yy"' $'a\tl=""' >odd
 	tr-stat --by=k,l,name odd | sed '1,/^by/d' >got
@@ -141,7 +142,7 @@ END
 	[ "$(jq .counted by.json)" = \
 		"$(tr-parse --join "$data/apitrace/mt4.trace" | grep -c '	->.*	return=')" ]
 	run -2 --separate-stderr tr-stat --by='name[' build.trec
-	[[ $stderr == *'--by: byte'* ]]
+	[[ $stderr == *'--by, byte'* ]]
 }
 
 @test "durations go by the field, too" {
@@ -196,7 +197,7 @@ END
 	json .processes.forks late | grep -x 1
 	sed 's/^exec\t[0-9]/exec\t-/' late >bare
 	json '.processes.longest | map(.seq)' bare | grep -xF '[null,null]'
-	tr-stat bare | grep -x '    1.100000    -  m'
+	tr-stat bare | grep -x '    1.100000    -  -      m'
 }
 
 @test "several files, archives, nothing at all" {
@@ -213,4 +214,58 @@ END
 	printf 'x\t0\t-\t1\ta\\x80\\nb\n' >odd
 	tr-stat odd | grep -F '  a\x80\nb'
 	json '."busiest-names"[0].name["$bytes"]' odd | base64 -d | cmp - <(printf 'a\x80\nb')
+}
+
+# most FILE: alive and running at once
+most() {
+	tr-stat -q --json "$1" | jq -r '.processes | "\(."peak-alive") \(."peak-running")"'
+}
+
+@test "a deep chain of processes takes linear time" {
+	{
+		printf '%%trec\t1\tformat="klocwork"\n'
+		seq 100000 | awk '{ printf "exec\t%d\t%d.0\t%d\tsh\tparent=%d\targv=[]\n", $1, $1, $1, $1 - 1 }'
+	} >chain
+	[ "$(ulimit -t 4 && tr-stat -q --json chain | jq .processes.programs)" -eq 100000 ]
+}
+
+@test "how many processes live and how many of them run, by time" {
+	# make -j2: make waits for two compilers that wait for what they run
+	[ "$(most "$data/build/zlib.strace.gz")" = "7 2" ]
+	line() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$@"; }
+	{
+		line exec 0 1 1 make 'argv=["make"]'
+		line fork 1 2 1 - child=2
+		line exec 2 3 2 gcc 'argv=["gcc"]'
+		line fork 3 4 2 - child=3
+		line exit 4 6 3 - status=0
+		line exit 5 6 2 - status=0
+		line fork 6 6 1 - child=4
+		line exit 7 7 4 - status=0
+		line exit 8 8 1 - status=0
+	} >steps
+	[ "$(most steps)" = "3 1" ]
+	# a fork that is printed after the exit of what it made
+	{ sed -n 1,6p steps; sed -n '8p;7p;9p' steps; } >late
+	[ "$(most late)" = "3 1" ]
+	# a shell that becomes another program is one process, and so is its child's parent
+	{
+		line exec 0 1 1 sh 'argv=["sh"]'
+		line fork 1 2 1 - child=2
+		line exec 2 3 1 make 'argv=["make"]'
+		line exit 3 5 2 - status=0
+		line exit 4 6 1 - status=0
+	} >replaced
+	[ "$(most replaced)" = "2 1" ]
+	# records that state an end with the beginning, in the order of the ends
+	printf 'exec\t0\t%s\t%s\tcc\targv=["cc"]\tstatus=0\tend=%s\n' 5 1 6.0 4 2 7.0 8 4 9.0 1 3 9.5 >ends
+	[ "$(most ends)" = "3 3" ]
+}
+
+@test "JSON has all of a command and of what it makes" {
+	long=$(printf 'x%.0s' {1..3000})
+	printf 'exec\t0\t1\t1\tgcc\targv=["gcc","-c","%s.c"]\nexit\t1\t2\t1\t-\tstatus=0\n' "$long" >long
+	tr-stat -q --json long | jq -r '.processes.longest[0] | .makes, .command' |
+		diff - <(printf '%s\n' "$long.o" "gcc -c $long.c")
+	[ "$(tr-stat -q long | grep -c "$long.c")" -eq 0 ]
 }

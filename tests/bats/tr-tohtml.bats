@@ -50,6 +50,7 @@ END
 	diff - got <<'END'
 [["make","sh","gcc","(fork)"],["2","1","SIGKILL","-"],{"PATH":"/bin","A":"1"}]
 END
+	part data page | jq -c '[.make[] as $i | .makes[$i]]' | grep -xF '["","","b.o",""]'
 	part lines page >lines
 	diff - lines <<'END'
 
@@ -113,6 +114,8 @@ END
 		(.begin | max) >= 3499999' | grep -x true
 	run -0 --separate-stderr tr-tohtml /dev/null
 	[[ $stderr == *'nothing'* || $stderr == *'no processes'* ]]
+	run -2 --separate-stderr tr-tohtml -o page <(printf 'use\t0\t-\t-\t/a\nblock\t1\t-\t-\t0x00001000\n')
+	[ "$stderr" = 'tr-tohtml: no processes or API calls here, only other records: 1 use, 1 block' ]
 	run -2 tr-tohtml --limit=-1 build.trec
 	run -2 tr-tohtml -o page nothing-there
 }
@@ -141,6 +144,30 @@ END
 		const moved = picked; key($("list"), "Home"); key($("list"), "ArrowLeft");
 		document.title = [moved, picked, views.tree.rows.length, key($("all"), "Enter")]' |
 		grep -x '1,0,1,trueyes'
+	# rows and bars say what a command makes
+	browse small 'choose("tree"); document.title = titled(2) + ";" + [...document.querySelectorAll("#list .makes")]
+		.map(row => row.textContent).join()' | grep -x 'b.o gcc;b.oyes'
+	# as many at once as tr-stat counts: alive, and running
+	tr-tohtml "$data/build/zlib.strace.gz" >jobs
+	browse jobs 'document.title = [mostAlive, mostRunning]' | grep -x '7,2yes'
+	# what the mouse is on is told where nothing is covered
+	browse long 'const box = chart.getBoundingClientRect();
+		const move = y => dispatchEvent(new MouseEvent("mousemove", { clientX: 300, clientY: y }));
+		const told = [], covers = [];
+		for (let y = box.top + 22; y < box.bottom; y += ROW) {
+			chart.dispatchEvent(new MouseEvent("mousemove", { clientX: 300, clientY: y, bubbles: true }));
+			if (hover === NONE) continue;
+			const tip = $("tip").getBoundingClientRect();
+			told.push($("tip").textContent.includes(command(hover).slice(0, 9)));
+			covers.push(tip.bottom > box.top && tip.top < box.bottom);
+		}
+		document.title = [told.length > 1, told.every(x => x), covers.some(x => x)]' | grep -x 'true,true,falseyes'
+	# calls without frames have their own list, in the order of the trace
+	tr-tohtml "$data/apitrace/eglinfo.trace" >bare
+	browse bare 'document.title = [tab, document.querySelector("nav [aria-selected=true]").textContent,
+		views.calls.rows.length === count, command(views.calls.rows[0]).slice(0, 14)]' |
+		grep -x 'calls,Calls in order,true,eglQueryStringyes'
+	browse calls 'document.title = tab' | grep -x framesyes
 	# what a frame is made of
 	browse calls 'views.frames.pick(0); document.title = $("details").textContent.slice(0, 25)' |
 		grep -x 'frame 0127 calls, 7 drawsyes'

@@ -100,14 +100,24 @@ END
 }
 
 @test "-O blobs: in files, by the number of the call" {
-	mkdir there
 	small -O blobs=there | grep -F 'blob = blob("there/blob_call5.bin")'
 	printf '\1\2\3' | cmp - there/blob_call5.bin
 	small -O blobs=. | grep -F 'blob = blob("blob_call5.bin")'
 	cmp blob_call5.bin there/blob_call5.bin
-	run -2 --separate-stderr tr-totext -O blobs=nowhere small
+	# with all directories above it, and not where nothing is to be kept
+	small -O blobs=a/b/c/ >/dev/null
+	cmp blob_call5.bin a/b/c/blob_call5.bin
+	grep -v b64: small | tr-totext -O blobs=unused >/dev/null
+	[ ! -e unused ]
+	echo text >nowhere
+	run -2 --separate-stderr tr-totext -O blobs=nowhere/dir small
 	[[ $output == *'blob = blob(3)'* ]]
-	[[ $stderr == *nowhere/blob_call5.bin* ]]
+	[[ $stderr == *nowhere/dir* ]]
+	# a link in it is replaced, not followed
+	ln -sf ../nowhere there/blob_call5.bin
+	small -O blobs=there >/dev/null
+	[ "$(cat nowhere)" = text ]
+	cmp blob_call5.bin there/blob_call5.bin
 }
 
 @test "without definitions: arguments as the records have them" {
@@ -170,13 +180,33 @@ END
 	run -2 tr-totext --strict mixed
 }
 
-@test "where a style shows nothing, that is told" {
-	for style in gnatcov gnatcov-src tree dot; do
-		run -0 --separate-stderr tr-totext --style=$style small
-		[ -z "$output" ]
-		[ "$stderr" = "tr-totext: note: there is nothing that style $style shows" ]
-		run -2 tr-totext --strict --style=$style small
+@test "a style that shows none of the input's kinds fails and names them" {
+	for style in apitrace gnatcov gnatcov-raw gnatcov-base gnatcov-src tree dot script; do
+		printf 'use\t0\t-\t-\t/a\nsys\t1\t-\t1\tread\nuse\t2\t-\t-\t/b\n' >other
+		run -2 --separate-stderr tr-totext --style=$style -o out other
+		[[ $stderr == "tr-totext: no "*" here, only other records: 2 use, 1 sys" ]]
+		[ ! -e out ]
+		# context is not among them, and alone is no error
+		printf 'meta\t0\t-\t-\tversion\tvalue=1\nenvset\t0\t-\t-\t-\n' >context
+		run -0 tr-totext -q --style=$style context
+		cat context other >both
+		run -2 --separate-stderr tr-totext -q --style=$style both
+		[[ $stderr == *": 2 use, 1 sys" ]]
 	done
+	# another style that shows them is named
+	for style in gnatcov gnatcov-src tree dot script; do
+		run -2 --separate-stderr tr-totext --style=$style small
+		[[ $stderr == *"; try --style=apitrace" ]]
+	done
+	# the right kind, but none is left
+	run -0 --separate-stderr tr-totext --style=apitrace -O verbose=no <(printf 'call\t0\t-\t0\tglIsEnabled\t->\n')
+	[ "$stderr" = "tr-totext: note: --style=apitrace shows nothing of this input" ]
+	# one segment that is shown is enough
+	printf 'exec\t3\t-\t1\t/a\targv=["a"]\n' | cat other - >both
+	run -0 tr-totext --style=tree both
+}
+
+@test "where a style shows nothing, that is told" {
 	# no name is like that, and the style is the right one
 	run -0 tr-totext --style=apitrace -O grep=nothing "$top_srcdir/tests/data/apitrace/eglinfo.trace"
 	[ -z "$output" ]

@@ -93,3 +93,82 @@ END
 		tr-totext --style=dot -O width=0 "$file" | dot -T svg >/dev/null
 	done
 }
+
+# A process per line: a program and a process without one that end before their fork returns, and
+# the number of the second used again; then one that never ends.
+early() {
+	cat <<-'END'
+		10 1700000000.000000 execve("/bin/make", ["make"], []) = 0
+		10 1700000000.000100 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>
+		11 1700000000.000200 close(3) = 0
+		11 1700000000.000400 +++ exited with 3 +++
+		10 1700000000.000500 <... clone resumed>) = 11
+		10 1700000000.000600 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>
+		12 1700000000.000700 execve("/bin/true", ["true"], []) = 0
+		12 1700000000.000900 +++ killed by SIGKILL +++
+		10 1700000000.001000 <... clone resumed>) = 12
+		10 1700000000.001100 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 12
+		12 1700000000.001200 execve("/bin/again", ["again"], []) = 0
+		12 1700000000.001800 +++ exited with 7 +++
+		13 1700000000.001900 close(3) = 0
+		13 1700000000.002000 +++ exited with 0 +++
+		10 1700000000.002100 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 13
+		10 1700000000.003000 +++ exited with 0 +++
+	END
+}
+
+@test "a process whose end is printed before its fork has ended in every view" {
+	early >early.strace
+	run -0 tr-totext -q --style=tree early.strace
+	diff - <(sed 's/ *$//' <<<"$output") <<-'END'
+		seconds     exit  seq  command
+		  0.003        0    0  make
+		  0.000        3    3  ├─ (fork)
+		  0.000  SIGKILL    4  ├─ true
+		  0.001        7    8  ├─ again
+		      -        -   12  └─ (fork)
+	END
+	run -0 tr-stat -q --json early.strace
+	[[ $output == *'"forks":4,'* ]]
+	grep -o '"count":[0-9]*,"share":[0-9.]*,"end":"unknown"' <<<"$output" | grep '^"count":1,'
+	run -0 tr-tojson -q --as=chrome early.strace
+	[ "$(grep -c '"cat":"process' <<<"$(grep '"ph":"X"' <<<"$output")")" -eq 5 ]
+	[[ $output == *'"processes":2}}'* && $output != *'"processes":3}}'* ]]
+	[ "$(tr-tohtml -q -o - early.strace | grep -c '(fork)')" -gt 0 ]
+}
+
+@test "a number that is used again is another process, whatever times say" {
+	# without times it is the parent that tells: of 11 it is 1 at first, and then 10
+	for time in "4 5 6 7 8" "4 5 6 6 8" "- - - - -"; do
+		set -- $time
+		printf 'exec\t0\t%s\t10\t/bin/make\tppid=1\targv=["make"]\n' "$1" >reuse
+		printf 'exec\t1\t%s\t11\t/bin/old\tppid=1\targv=["old"]\n' "$2" >>reuse
+		printf 'exit\t2\t%s\t11\t-\tstatus=1\n' "$3" >>reuse
+		printf 'fork\t3\t%s\t10\t-\tchild=11\n' "$4" >>reuse
+		printf 'exec\t4\t%s\t11\t/bin/new\targv=["new"]\n' "$5" >>reuse
+		run -0 tr-totext -q --style=tree reuse
+		[[ $output == *"make"*$'\n'*"└─ new"*$'\n'*" old"* ]] || { echo "$time: $output"; false; }
+		[ "$(grep -c '(fork)' <<<"$output")" -eq 0 ]
+		[[ ${lines[2]} == *" -  "*"new" ]]
+	done
+	# of a child of 10 that ended early nothing is left to end the second one
+	printf 'exec\t0\t-\t10\t/bin/make\tppid=1\targv=["make"]\n' >twice
+	printf 'exec\t1\t-\t11\t/bin/one\tppid=10\targv=["one"]\nexit\t2\t-\t11\t-\tstatus=1\n' >>twice
+	printf 'fork\t3\t-\t10\t-\tchild=11\nfork\t4\t-\t10\t-\tchild=11\n' >>twice
+	printf 'exec\t5\t-\t11\t/bin/two\targv=["two"]\n' >>twice
+	run -0 tr-totext -q --style=tree twice
+	[[ ${lines[2]} == *" 1 "*"├─ one" && ${lines[3]} == *" -  "*"└─ two" && ${#lines[@]} -eq 4 ]]
+}
+
+@test "threads that end before they are known make no process" {
+	cat >thread.strace <<-'END'
+		10 1700000000.000000 execve("/bin/a", ["a"], []) = 0
+		10 1700000000.000100 clone(child_stack=0x1, flags=CLONE_VM|CLONE_THREAD|CLONE_SIGHAND <unfinished ...>
+		11 1700000000.000400 +++ exited with 0 +++
+		10 1700000000.000500 <... clone resumed>) = 11
+		10 1700000000.001000 +++ exited with 0 +++
+	END
+	run -0 tr-totext -q --style=tree thread.strace
+	[ "${#lines[@]}" -eq 2 ]
+	[[ ${lines[1]} == *" 0 "*" a" ]]
+}

@@ -64,6 +64,12 @@ static void flags(void)
 	recipe_put_number();
 }
 
+static void thread(void)
+{
+	recipe_put_byte(0x03);
+	recipe_put_number();
+}
+
 static void end_event(void)
 {
 	recipe_put_byte(0x00);
@@ -128,6 +134,7 @@ static void statement(void)
 		{ "leave", leave },	    { "arg", argument },
 		{ "return", returned },	    { "backtrace", backtrace },
 		{ "flags", flags },	    { ".", end_event },
+		{ "thread", thread },
 		{ "bytes", hex },
 	};
 	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {

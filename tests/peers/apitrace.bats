@@ -34,10 +34,9 @@ same() {
 	cmp ours theirs
 }
 
-# colored FILE: apitrace has the names of some functions, by a table, not in bold
+# colored FILE: the same with colors
 colored() {
-	apitrace dump -v --color=always --thread-ids "$1" 2>messages |
-		sed -E 's/^([0-9]+ @[0-9a-f]+ \x1b\[)0m/\11m/' >theirs
+	apitrace dump -v --color=always --thread-ids "$1" 2>messages >theirs
 	ours tr-totext -O color=yes "$1" >ours
 	cmp ours theirs
 }
@@ -106,6 +105,17 @@ every() {
 	} >recipe
 	"${top_builddir:?}/tests/helper/apitrace_make" <recipe | gzip >names.trace
 	every names.trace
+	colored names.trace
+}
+
+@test "functions without side effects have plain names" {
+	{
+		echo 'version 5'
+		grep -v '^#' "$data/call-plain.tsv" | cut -f1 | awk '{ print "fn " NR " \"" $0 "\"" }'
+		grep -v '^#' "$data/call-plain.tsv" | awk '{ print "enter 0 " NR "; .\nleave last; ." }'
+	} >recipe
+	"${top_builddir:?}/tests/helper/apitrace_make" <recipe | gzip >names.trace
+	colored names.trace
 }
 
 @test "traces recorded just now" {
@@ -120,4 +130,26 @@ every() {
 	# they interleave, and one was killed in a call
 	tr-parse threads.trace | grep -q ^leave
 	tr-totext killed.trace | grep -q incomplete
+}
+
+@test "glretrace replays a trace without what its first frames drew, and not one of some frames" {
+	for tool in xvfb-run glretrace; do
+		command -v $tool >/dev/null || skip "$tool is not installed"
+	done
+	export LIBGL_ALWAYS_SOFTWARE=1 LP_NUM_THREADS=0
+	tr-filter --frames=20-29 "$data/gears.trace" | tr-repack -o frames.trace
+	# glxgears draws with glBegin and glEnd, so its draws have to stay
+	tr-filter -v --frames=0-10 --calls=frame "$data/gears.trace" | tr-repack -o later.trace
+	# after frame 0, which makes its display lists, only they draw
+	tr-filter -v --frames=1-10 --calls=draw,frame "$data/gears.trace" | tr-repack -o fewer.trace
+	xvfb-run -a timeout 60 glretrace "$data/gears.trace" >whole 2>&1 || skip "replaying does not work here: $(tail -n 1 whole)"
+	frames=$(sed -n 's/^Rendered \([0-9]*\) frames.*/\1/p' whole)
+	xvfb-run -a timeout 60 glretrace later.trace >later 2>&1
+	grep "^Rendered $((frames - 11)) frames" later
+	run ! grep -E 'no current context|error' later
+	xvfb-run -a timeout 60 glretrace fewer.trace >fewer 2>&1
+	grep "^Rendered $((frames - 10)) frames" fewer
+	run ! grep -E 'no current context|error' fewer
+	xvfb-run -a timeout 60 glretrace frames.trace >some 2>&1 || true
+	grep 'no current context' some
 }

@@ -103,9 +103,30 @@ trace='execve,execveat,clone,clone3,fork,vfork,chdir,fchdir,getcwd,exit_group'
 @test "Clang's tools read the database" {
 	command -v clang-check >/dev/null || skip 'clang-check is not installed'
 	strace -f -v -s 1048576 -ttt -y -e signal=none -e "trace=$trace" -o log make -s
-	tr-repack -q -t compdb -o compile_commands.json log
+	tr-repack -q -t compdb -O respfile-root=. -o compile_commands.json log
 	jq -r '.[].file' compile_commands.json | sort -u | while read -r file; do
 		clang-check -p . "$file"
 	done
-	tr-repack -q -t compdb -O respfiles=inline log | jq -r '.[].arguments[]' | grep -Fx -- '-DNAME=a b'
+	tr-repack -q -t compdb -O respfile-root=. log | jq -r '.[].arguments[]' | grep -Fx -- '-DNAME=a b'
+}
+
+@test "Clang's tools read the database of response files that were deleted" {
+	for tool in clang-check clangd; do
+		command -v $tool >/dev/null || skip "$tool is not installed"
+	done
+	for i in $(seq 29); do
+		echo "#ifndef A$i
+		#error the options of the response file are not there
+		#endif" >c$i.c
+		printf -- '-DA%d -I"with blank" @more%d.rsp\n' "$i" "$i" >o$i.rsp
+		echo '-DMORE' >more$i.rsp
+		echo "gcc -c @o$i.rsp c$i.c; rm o$i.rsp more$i.rsp" >>build.sh
+	done
+	tr-record -- sh build.sh | tr-repack -t compdb -o compile_commands.json
+	[ "$(jq length compile_commands.json)" -eq 29 ]
+	clang-check -p . c*.c
+	clangd --check=c7.c --compile-commands-dir=. 2>clangd.log
+	# the same with the files named fails, so the test sees what it is about
+	tr-record --no-respfiles -- sh build.sh | tr-repack -q -t compdb -o compile_commands.json
+	run ! clang-check -p . c7.c
 }

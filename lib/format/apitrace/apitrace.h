@@ -11,6 +11,7 @@
  *	event   = 00 [version >= 4: uint thread] function detail* 00      an enter
  *		| 01 uint call detail* 00                                 a leave
  *	detail  = 01 uint argument, value | 02 value (returned)
+ *		| 03 uint thread (version < 4)
  *		| 04 uint count, frame*   | 05 uint flags
  *	value   = 00 null | 01 false | 02 true | 03 uint (that much below 0) | 04 uint
  *		| 05 float (4 bytes) | 06 double (8 bytes) | 07 string | 08 uint length, bytes
@@ -24,10 +25,22 @@
  *		           | 04 line | 05 offset (uints) } 00]
  *	string  = uint length, bytes
  *
+ * The thread as a detail is in apitrace's description and in its trace_format.hpp
+ * (CALL_THREAD), from the first version to the one that has it in every enter; no
+ * version of its writer or parser knows it.
+ *
  * What stands in [ ] behind an id comes where the id is met first; functions,
  * structs, enums, masks and frames have ids of their own. uint is LEB128, floats
  * are little endian. Calls are numbered by their enters, from 0. Nothing frames
- * an event: behind something unknown nothing can be read.
+ * an event: after something unknown, reading can go on only at the head of another
+ * stream.
+ *
+ * A file may hold several streams, one after the other. apitrace 11.1 writes such
+ * files for programs that fork: the child inherits the bytes that the parent has not
+ * written yet, and writes them when it makes its first call (whose trace then goes to
+ * a file of its own) or exits. The parent writes the same bytes again, so the first
+ * stream is the beginning of the second. Where the parent had written some before, the
+ * child's copy has no head, and is not a stream.
  */
 #ifndef TR_FORMAT_APITRACE_APITRACE_H
 #define TR_FORMAT_APITRACE_APITRACE_H
@@ -51,7 +64,8 @@ enum tr_apitrace_detail {
 	TR_APITRACE_END,
 	TR_APITRACE_ARGUMENT,
 	TR_APITRACE_RETURN,
-	TR_APITRACE_BACKTRACE = 4,
+	TR_APITRACE_THREAD, /* below TR_APITRACE_HAS_THREADS */
+	TR_APITRACE_BACKTRACE,
 	TR_APITRACE_FLAGS,
 };
 
@@ -83,9 +97,14 @@ enum tr_apitrace_frame {
 	TR_APITRACE_FRAME_OFFSET, /* a uint */
 };
 
+enum { TR_APITRACE_LOOK = 64 << 10 }; /* bytes that a bid looks at, at most */
+
 /* bid.c */
 int tr_apitrace_bid(struct tr_input *in);
 int tr_apitrace_search(struct tr_input *in);
+
+/* True if a stream begins at p: a head, and definitions in the first events after it. */
+bool tr_apitrace_begins(const char *p, const char *end);
 
 /* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,

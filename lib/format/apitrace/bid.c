@@ -8,13 +8,15 @@
 #include "format/apitrace/parse.h"
 
 enum {
-	LOOK = 64 << 10, /* bytes that are looked at */
+	LOOK = TR_APITRACE_LOOK,
 	EVENTS = 8,
 	VERSION_BITS = 4,
 	CHARACTER_BITS = 3, /* that one of eight is printable is a chance of half a bit less */
 	CONTROL_BITS = 12,  /* one in a name outweighs what garbage has around it */
 	NAME_BITS = 32,	    /* for or against a name at most */
 	ENOUGH = 60,
+	LEAST_NAME = 3, /* bytes of a name that is taken for the first one of a stream */
+	FURTHER = 24,	/* bits that a further stream of a file needs, which nothing else announces */
 };
 
 static int name_bits(struct tr_text name)
@@ -69,11 +71,11 @@ static bool parse_event(struct tr_apitrace_parse *parse)
 	return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
 }
 
-/* What the window says. */
-static int weigh(struct tr_apitrace_parse *parse, const struct tr_input *in)
+/* The bits of evidence in the bytes. */
+static int weigh(struct tr_apitrace_parse *parse, const char *start, const char *end)
 {
 	struct tr_record head;
-	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	tr_apitrace_parse_begin(parse, start, end, 0);
 	tr_record_init(&head, &parse->arena);
 	bool whole = tr_apitrace_parse_head(parse, &head);
 	int properties = property_bits(&head);
@@ -101,7 +103,7 @@ int tr_apitrace_bid(struct tr_input *in)
 		unsigned char first = (unsigned char)*in->pos;
 		if (first > TR_APITRACE_ANY_VERSION && first < 0x80)
 			break;
-		bits = weigh(&parse, in);
+		bits = weigh(&parse, in->pos, in->end);
 		if (parse.outcome != TR_APITRACE_SHORT || tr_input_available(in) >= LOOK)
 			break;
 		want = tr_input_available(in) + 1;
@@ -110,8 +112,61 @@ int tr_apitrace_bid(struct tr_input *in)
 	return bits;
 }
 
-/* No other format is kept in this container: what is in it is one, however damaged. */
+/* A name as programmers give them, with its length before it. */
+static bool is_name(const char *p, const char *end)
+{
+	uint64_t len;
+	p = tr_wire_uint(p, &len);
+	if (!p || p >= end || len < LEAST_NAME || len > (uint64_t)(end - p))
+		return false;
+	while (len && *p > 0x20 && *p < 0x7f)
+		p++, len--;
+	return !len;
+}
+
+/* Cheap: most bytes are no head. */
+static bool looks_like_head(const char *p, const char *end)
+{
+	uint64_t version = (unsigned char)*p++, number;
+	if (version >= TR_APITRACE_HAS_PROPERTIES) {
+		if (p == end || (unsigned char)*p++ > version)
+			return false; /* the semantic version */
+		if (p < end && *p)
+			return is_name(p, end); /* of a property */
+		p++;
+	}
+	if (p >= end || *p++ != TR_APITRACE_ENTER)
+		return false;
+	if (version >= TR_APITRACE_HAS_THREADS && !(p = tr_wire_uint(p, &number)))
+		return false;
+	p = p < end ? tr_wire_uint(p, &number) : NULL; /* the id of the function */
+	return p && p < end && is_name(p, end);
+}
+
+bool tr_apitrace_begins(const char *p, const char *end)
+{
+	struct tr_apitrace_parse parse = { .max_depth = 1 };
+	if (p == end || (unsigned char)*p > TR_APITRACE_VERSION || !looks_like_head(p, end))
+		return false;
+	int bits = weigh(&parse, p, end);
+	tr_apitrace_parse_free(&parse);
+	return bits >= FURTHER;
+}
+
+/*
+ * Only traces of API calls are kept in these containers, so what has a damaged head there is one:
+ * always in snappy, and in brotli unless it is text, which tr-repack can put there.
+ */
 int tr_apitrace_search(struct tr_input *in)
 {
-	return in->codec == &tr_codec_snappy;
+	enum { HEAD = 64 };
+
+	if (in->codec != &tr_codec_brotli)
+		return in->codec == &tr_codec_snappy;
+	tr_input_more(in, HEAD);
+	size_t available = tr_input_available(in);
+	for (size_t i = 0; i < available && i < HEAD; i++)
+		if ((unsigned char)in->pos[i] < ' ' && !memchr("\t\n\r", in->pos[i], 3))
+			return 1;
+	return 0;
 }

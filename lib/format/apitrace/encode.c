@@ -22,6 +22,7 @@ struct event {
 	bool lenient; /* what cannot be written is left out; else all of the record is */
 	bool less;    /* something was left out */
 	size_t next;  /* the argument that comes next, as a rule */
+	bool thread_in_place; /* the enter has its thread as a field, at the place of the detail */
 };
 
 void tr_encoder_free(struct tr_encoder *encoder)
@@ -39,6 +40,12 @@ void tr_encoder_free(struct tr_encoder *encoder)
 	tr_buffer_free(&encoder->bytes);
 	free(encoder->fresh);
 	free(encoder->marks);
+}
+
+void tr_encoder_restart(struct tr_encoder *encoder)
+{
+	tr_encoder_free(encoder);
+	*encoder = (struct tr_encoder){ 0 };
 }
 
 /* Live calls. */
@@ -132,6 +139,21 @@ static bool put_flags(struct event *event, struct tr_field *field)
 	return true;
 }
 
+static bool put_thread(struct event *event, struct tr_field *field)
+{
+	struct tr_encoder *encoder = event->encoder;
+	struct tr_value *thread = tr_field_value(event->record, field, encoder->err);
+	if (!thread)
+		return false;
+	if (thread->type != TR_UINT)
+		return unfit(event, field->key, "is no number");
+	if (encoder->version >= TR_APITRACE_HAS_THREADS)
+		return true; /* every enter has it */
+	tr_encode_byte(encoder, TR_APITRACE_THREAD);
+	tr_encode_uint(encoder, thread->as.number);
+	return true;
+}
+
 static bool put_argument(struct event *event, struct tr_field *field)
 {
 	uint64_t number;
@@ -151,6 +173,8 @@ static bool put_field(struct event *event, struct tr_field *field)
 			return put_flags(event, field);
 		if (tr_text_is(field->key, ".bt"))
 			return put_backtrace(event, field);
+		if (tr_text_is(field->key, ".thread"))
+			return put_thread(event, field);
 		return true; /* .sig and .raw were looked at; others are somebody else's */
 	}
 	if (!tr_text_is(field->key, "return"))
@@ -208,6 +232,11 @@ static bool begin_enter(struct event *event)
 	if (encoder->version >= TR_APITRACE_HAS_THREADS)
 		tr_encode_uint(encoder, thread);
 	tr_encode_signature(encoder, event->function);
+	if (encoder->thread_details && !event->thread_in_place &&
+	    event->record->task.type != TR_CELL_ABSENT) {
+		tr_encode_byte(encoder, TR_APITRACE_THREAD);
+		tr_encode_uint(encoder, thread);
+	}
 	return true;
 }
 
@@ -239,7 +268,7 @@ static bool put_other_leave(struct event *event, uint64_t seq, bool has_seq)
 	struct tr_live_call *call = has_seq ? tr_id_map_get(&encoder->live, seq) : NULL;
 	if (!call) {
 		tr_error_set(encoder->err, TR_CAUSE_INPUT,
-			     "a leave whose enter is not in the stream, or comes behind it");
+			     "a leave without an enter before it in the stream");
 		return false;
 	}
 	event->function = call->function;
@@ -271,7 +300,17 @@ static bool put_event(struct event *event)
 	return true;
 }
 
-/* .sig and .raw: what has to be known before the rest. False: .sig is none. */
+/* The field of an enter says the same thread as the task column. */
+static bool is_task(struct event *event, size_t field)
+{
+	struct tr_record *record = event->record;
+	struct tr_value *value = tr_field_value(record, &record->fields[field], NULL);
+	uint64_t thread;
+	return field < record->arrow && value && value->type == TR_UINT &&
+	       tr_cell_number(&record->task, &thread) && thread == value->as.number;
+}
+
+/* .sig, .thread and .raw: what has to be known before the rest. False: .sig is none. */
 static bool look_ahead(struct event *event, struct tr_field **raw)
 {
 	struct tr_record *record = event->record;
@@ -281,13 +320,15 @@ static bool look_ahead(struct event *event, struct tr_field **raw)
 			continue;
 		if (tr_text_is(field->key, ".raw")) {
 			*raw = field;
+		} else if (tr_text_is(field->key, ".thread")) {
+			event->thread_in_place |= is_task(event, i);
 		} else if (tr_text_is(field->key, ".sig")) {
 			struct tr_value *value = tr_field_value(record, field, event->encoder->err);
 			if (!value)
 				return false;
 			event->has_id = id_word(value, 'F', &event->id);
 			if (!event->has_id)
-				return unfit(event, field->key, "does not say which function");
+				return unfit(event, field->key, "names no function");
 		}
 	}
 	return true;
@@ -337,8 +378,10 @@ enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *re
 		tr_encode_undo(encoder);
 		return TR_WARN;
 	}
-	if (!event.less)
+	if (!event.less && !encoder->flawed)
 		return TR_OK;
+	if (!event.less)
+		*err = encoder->flaw;
 	err->severity = TR_FLAW;
 	return TR_WARN;
 }

@@ -16,6 +16,7 @@ struct tr_live_call; /* entered and not left */
 
 struct tr_encoder {
 	uint64_t version; /* of the stream that is written */
+	bool thread_details; /* it has threads as details: apitrace does not read that */
 	struct tr_written_signatures signatures;
 	struct tr_id_map live; /* by seq of the stream */
 	struct tr_live_call *spare;
@@ -30,11 +31,16 @@ struct tr_encoder {
 	size_t *marks;
 	size_t mark_count, mark_cap;
 	bool failed; /* memory is out */
+	bool flawed; /* it is written all the same: flaw says what is wrong */
+	struct tr_error flaw;
 	struct tr_error *err;
 };
 
 /* Zeroed, with its version set, is ready. */
 void tr_encoder_free(struct tr_encoder *encoder);
+
+/* Forgets the stream that was written before: tr_encode_head begins another one. */
+void tr_encoder_restart(struct tr_encoder *encoder);
 
 /*
  * encode.c: a record call, enter or leave, as bytes. TR_WARN: it is left out

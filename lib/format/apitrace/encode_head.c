@@ -75,6 +75,9 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 	if (ours)
 		header_number(header, "semantic", &semantic, err);
 	encoder->version = version < 0 ? own : (uint64_t)version;
+	/* only what came so goes so */
+	encoder->thread_details = ours && own < TR_APITRACE_HAS_THREADS &&
+				  encoder->version < TR_APITRACE_HAS_THREADS;
 	encoder->marking = raw != NULL;
 	tr_encode_uint(encoder, encoder->version);
 	if (encoder->version >= TR_APITRACE_HAS_PROPERTIES) {

@@ -159,15 +159,18 @@ static const char *signature(struct tr_encoder *encoder, const char *p, const ch
 static const char *symbol(struct tr_encoder *encoder, const char *p, const char *end)
 {
 	struct tr_apitrace_signature *found;
+	const char *start = p;
 	uint64_t n;
 	bool several;
 	p = names(p, end, &several);
-	if (!p || p == end || *p++ != '(')
+	if (!p || p == end || *p != '(')
 		return NULL;
+	struct tr_text named = tr_text_span(start, p++);
+	bool nameless = *start == '?';
 	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
 		p = hex(p + 2, end, &n);
 		p = p ? signature(encoder, p, end, TR_APITRACE_MASKS, &found) : NULL;
-		if (!p)
+		if (!p || (!nameless && !tr_written_are_mask_names(found, named, n)))
 			return NULL;
 		tr_encode_byte(encoder, TR_APITRACE_MASK);
 		tr_encode_signature(encoder, found);
@@ -177,7 +180,8 @@ static const char *symbol(struct tr_encoder *encoder, const char *p, const char 
 	bool negative = p < end && *p == '-';
 	p = digits(p + negative, end, &n);
 	p = p ? signature(encoder, p, end, TR_APITRACE_ENUMS, &found) : NULL;
-	if (!p || several || encoder->version < TR_APITRACE_HAS_ENUM_TABLES)
+	if (!p || several || encoder->version < TR_APITRACE_HAS_ENUM_TABLES ||
+	    (!nameless && !tr_written_is_enum_name(found, named, n, negative)))
 		return NULL;
 	tr_encode_byte(encoder, TR_APITRACE_ENUM);
 	tr_encode_signature(encoder, found);

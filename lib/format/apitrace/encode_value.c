@@ -7,7 +7,7 @@
 
 static bool no_place(struct tr_encoder *encoder, const char *what)
 {
-	tr_error_set(encoder->err, TR_CAUSE_INPUT, "%s has no place in an apitrace", what);
+	tr_error_set(encoder->err, TR_CAUSE_INPUT, "an apitrace cannot hold %s", what);
 	return false;
 }
 
@@ -40,11 +40,36 @@ static bool put_wide(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
+/* False: memory is out. Names that mean another number than that of the symbol are reported. */
+static bool check_names(struct tr_encoder *encoder, enum tr_apitrace_table id_table,
+			const struct tr_value *value)
+{
+	struct tr_written_signatures *signatures = &encoder->signatures;
+	const struct tr_symbol *symbol = value->as.symbol;
+	struct tr_apitrace_signature *table =
+		value->flags & TR_HAS_ID
+			? tr_apitrace_signature(&signatures->defined, id_table, symbol->id)
+			: NULL;
+	struct tr_error flaw;
+	if (!table)
+		return true;
+	enum tr_status status = tr_written_check_names(signatures, table, symbol,
+						       value->flags & TR_NEGATIVE, &flaw);
+	encoder->failed |= status == TR_FATAL;
+	if (status == TR_WARN && !encoder->flawed) {
+		encoder->flawed = true;
+		encoder->flaw = flaw;
+	}
+	return status != TR_FATAL;
+}
+
 static bool put_enum(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
 	bool negative = value->flags & TR_NEGATIVE;
 	bool single = encoder->version < TR_APITRACE_HAS_ENUM_TABLES;
+	if (!check_names(encoder, TR_APITRACE_ENUMS, value))
+		return false;
 	tr_encode_byte(encoder, TR_APITRACE_ENUM);
 	tr_encode_signature(encoder, tr_written_enum(&encoder->signatures, symbol,
 						     value->flags & TR_HAS_ID, negative, single));
@@ -55,20 +80,43 @@ static bool put_enum(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
-static bool put_symbol(struct tr_encoder *encoder, const struct tr_value *value)
+static bool put_mask(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
-	switch (symbol->numbered) {
+	if (!check_names(encoder, TR_APITRACE_MASKS, value))
+		return false;
+	tr_encode_byte(encoder, TR_APITRACE_MASK);
+	tr_encode_signature(encoder, tr_written_mask(&encoder->signatures, symbol,
+						     value->flags & TR_HAS_ID));
+	tr_encode_uint(encoder, symbol->number);
+	return true;
+}
+
+/* Names alone have the numbers that the tables of the trace give them. */
+static bool put_names(struct tr_encoder *encoder, const struct tr_value *value)
+{
+	struct tr_symbol symbol = *value->as.symbol;
+	struct tr_value numbered = { .type = TR_SYMBOL, .flags = TR_HAS_ID, .as.symbol = &symbol };
+	bool negative;
+	enum tr_status status = tr_written_number_names(&encoder->signatures, &symbol, &negative,
+							encoder->err);
+	encoder->failed |= status == TR_FATAL;
+	if (status != TR_OK)
+		return false;
+	numbered.flags |= negative ? TR_NEGATIVE : 0;
+	return symbol.numbered == TR_SYMBOL_ENUM ? put_enum(encoder, &numbered)
+						 : put_mask(encoder, &numbered);
+}
+
+static bool put_symbol(struct tr_encoder *encoder, const struct tr_value *value)
+{
+	switch (value->as.symbol->numbered) {
 	case TR_SYMBOL_ENUM:
 		return put_enum(encoder, value);
 	case TR_SYMBOL_MASK:
-		tr_encode_byte(encoder, TR_APITRACE_MASK);
-		tr_encode_signature(encoder, tr_written_mask(&encoder->signatures, symbol,
-							     value->flags & TR_HAS_ID));
-		tr_encode_uint(encoder, symbol->number);
-		return true;
+		return put_mask(encoder, value);
 	default:
-		return no_place(encoder, "a name without its number");
+		return put_names(encoder, value);
 	}
 }
 

@@ -121,7 +121,7 @@ void tr_encode_begin(struct tr_encoder *encoder, struct tr_arena *arena, struct 
 	tr_buffer_reset(&encoder->bytes);
 	encoder->fresh_count = 0;
 	encoder->mark_count = 0;
-	encoder->failed = false;
+	encoder->failed = encoder->flawed = false;
 	encoder->err = err;
 	encoder->signatures.scratch_arena = arena;
 }

@@ -40,12 +40,14 @@ enum tr_status tr_apitrace_exact_add(struct tr_apitrace_exact *exact, struct tr_
 	struct tr_error why;
 	enum tr_status status;
 	tr_error_clear(&why);
-	if (record->type == TR_DEFINITION)
+	if (record->type == TR_DEFINITION) {
 		status = tr_written_define(&encoder->signatures, record, &why);
-	else if (record->type == TR_HEADER)
+	} else if (record->type == TR_HEADER) {
+		tr_encoder_restart(encoder);
 		status = tr_encode_head(encoder, record, -1, &why);
-	else
+	} else {
 		status = tr_encode_record(encoder, record, &why);
+	}
 	if (status == TR_FATAL) {
 		*err = why;
 		return status;

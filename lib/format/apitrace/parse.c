@@ -27,8 +27,9 @@ void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, con
 
 void tr_apitrace_end_no_memory(struct tr_apitrace_parse *parse)
 {
-	parse->outcome = TR_APITRACE_NO_MEMORY;
-	tr_error_memory(&parse->error);
+	parse->outcome = parse->arena.limited ? TR_APITRACE_BAD : TR_APITRACE_NO_MEMORY;
+	(void)tr_arena_error(&parse->arena, &parse->error);
+	tr_error_at_offset(&parse->error, parse->offset);
 }
 
 bool tr_apitrace_end_named(struct tr_apitrace_parse *parse)

@@ -177,6 +177,9 @@ bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitra
 /* parse_head.c: All that stands before the first event: the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
 
+bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
+			    struct tr_text key, uint64_t number);
+
 /* parse_value.c: a value within `depth` brackets. */
 bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
 			     unsigned depth);
@@ -196,7 +199,8 @@ bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text byte
 /* An event, or a call: an enter and its leave right behind it. */
 struct tr_apitrace_event {
 	bool enter, leave;
-	uint64_t call, thread;			/* no thread below TR_APITRACE_HAS_THREADS */
+	bool has_thread; /* always from TR_APITRACE_HAS_THREADS on */
+	uint64_t call, thread;
 	struct tr_apitrace_signature *function; /* NULL: a leave of nobody knows what */
 	struct tr_record record;
 	size_t fields_cap;
@@ -204,6 +208,7 @@ struct tr_apitrace_event {
 
 	/* Where the record is to be a line: fields go there. NULL: they are built. */
 	struct tr_buffer *line;
+	size_t task;		   /* in line: where the column of the thread begins */
 	size_t rest;		   /* in line: behind the fixed columns */
 	struct tr_counter counter; /* the call's number */
 };

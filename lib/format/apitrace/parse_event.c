@@ -141,6 +141,45 @@ static bool parse_flags(struct tr_apitrace_parse *parse, struct tr_apitrace_even
 	       take_made(parse, event, TR_TEXT("\t.flags="), &flags);
 }
 
+static bool no_detail(struct tr_apitrace_parse *parse, unsigned detail)
+{
+	return tr_apitrace_bad(parse, parse->p - 1, "no part of a call", detail);
+}
+
+/* Puts the thread into the column of the line that was begun without one. */
+static bool set_task(struct tr_apitrace_event *event)
+{
+	char digits[TR_DECIMAL_MAX + 2];
+	struct tr_buffer *line = event->line;
+	size_t more = tr_decimal_write(event->thread, digits) - 1;
+	char *room = tr_buffer_room(line, more);
+	if (!room)
+		return false;
+	char *task = line->data + event->task;
+	memmove(task + 1 + more, task + 1, line->len - event->task - 1);
+	memcpy(task, digits, more + 1);
+	tr_buffer_used(line, more);
+	event->rest += more;
+	return true;
+}
+
+/*
+ * A thread that is not the first detail of an enter, where the task column says it all, is a field
+ * as well: that keeps its place. The task is the first that an enter has.
+ */
+static bool parse_thread(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
+{
+	struct tr_value thread = { .type = TR_UINT };
+	if (!tr_apitrace_uint(parse, &thread.as.number) ||
+	    !take_made(parse, event, TR_TEXT("\t.thread="), &thread))
+		return false;
+	if (event->leave || event->has_thread)
+		return true;
+	event->has_thread = true;
+	event->thread = thread.as.number;
+	return !event->line || set_task(event) || tr_apitrace_no_memory(parse);
+}
+
 static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	static const char lead[8 + TR_APITRACE_LEAD_SLACK] = "\treturn=";
@@ -159,6 +198,11 @@ static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_ev
 		case TR_APITRACE_RETURN:
 			going = take_value(parse, event, returned);
 			break;
+		case TR_APITRACE_THREAD:
+			going = parse->version < TR_APITRACE_HAS_THREADS
+					? parse_thread(parse, event)
+					: no_detail(parse, detail);
+			break;
 		case TR_APITRACE_BACKTRACE:
 			going = parse_backtrace(parse, event);
 			break;
@@ -166,7 +210,7 @@ static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_ev
 			going = parse_flags(parse, event);
 			break;
 		default:
-			tr_apitrace_bad(parse, parse->p - 1, "no part of a call", detail);
+			going = no_detail(parse, detail);
 		}
 		if (!going)
 			return false;
@@ -203,7 +247,8 @@ static bool begin_line(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 	to = event->enter ? put_block(to, " call\t") : put_block(to, " leave\t");
 	to += tr_counter_write(&event->counter, event->call, to);
 	to = put_block(to, "\t-\t");
-	if (!event->function || parse->version < TR_APITRACE_HAS_THREADS)
+	event->task = (size_t)(to - line->data);
+	if (!event->function || !event->has_thread)
 		*to++ = '-';
 	else if (event->thread < 10)
 		*to++ = (char)('0' + event->thread);
@@ -222,10 +267,17 @@ bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace
 {
 	event->enter = true;
 	event->thread = 0;
-	if (parse->version >= TR_APITRACE_HAS_THREADS && !tr_apitrace_uint(parse, &event->thread))
+	event->has_thread = parse->version >= TR_APITRACE_HAS_THREADS;
+	if (event->has_thread && !tr_apitrace_uint(parse, &event->thread))
 		return false;
 	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &event->function))
 		return false;
+	if (!event->has_thread && parse->p < parse->end && *parse->p == TR_APITRACE_THREAD) {
+		parse->p++;
+		event->has_thread = true;
+		if (!tr_apitrace_uint(parse, &event->thread))
+			return false;
+	}
 	size_t count = event->function->count + MORE_FIELDS;
 	bool begun = event->line ? begin_line(parse, event)
 				 : reserve_fields(parse, event,

@@ -17,8 +17,8 @@ static struct tr_value *add(struct tr_apitrace_parse *parse, struct tr_record *r
 	return value;
 }
 
-static bool add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
-		       struct tr_text key, uint64_t number)
+bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
+			    struct tr_text key, uint64_t number)
 {
 	struct tr_value *value = add(parse, record, key);
 	if (!value)
@@ -90,13 +90,13 @@ bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *r
 	if (parse->version > TR_APITRACE_VERSION &&
 	    (!parse->any_version || parse->version > TR_APITRACE_ANY_VERSION))
 		return newer(parse);
-	if (!add_number(parse, record, TR_TEXT("version"), parse->version))
+	if (!tr_apitrace_add_number(parse, record, TR_TEXT("version"), parse->version))
 		return false;
 	if (parse->version < TR_APITRACE_HAS_PROPERTIES)
 		return true;
 	const char *where = parse->p;
 	if (!tr_apitrace_uint(parse, &semantic) ||
-	    !add_number(parse, record, TR_TEXT("semantic"), semantic))
+	    !tr_apitrace_add_number(parse, record, TR_TEXT("semantic"), semantic))
 		return false;
 	if (semantic > parse->version) {
 		parse->flawed = true;

@@ -16,6 +16,7 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 	}
 	reader->in = in;
 	reader->max_record = config->limits.max_record;
+	tr_arena_limit(&reader->parse.arena, config->limits.max_record);
 	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
 					  ? config->limits.max_depth
 					  : TR_LITERAL_DEPTH;
@@ -54,7 +55,8 @@ static bool keep_call(struct tr_apitrace_reader *reader, const struct tr_apitrac
 		live = tr_arena_alloc(&reader->live_arena, sizeof *live);
 	if (!live)
 		return false;
-	*live = (struct tr_apitrace_live){ event->function, event->thread, NULL };
+	*live = (struct tr_apitrace_live){ event->function, event->has_thread, event->thread,
+					   NULL };
 	return tr_id_map_put(&reader->live, event->call, live);
 }
 
@@ -130,15 +132,15 @@ static bool make_deep(struct tr_apitrace_reader *reader)
 }
 
 /*
- * The end of a trace whose program was killed. The writer puts it back where
+ * The end of a trace whose program was killed, `size` bytes. The writer puts it back where
  * everything before is what it was: `.offset` is how much that is.
  */
-static bool make_cut(struct tr_apitrace_reader *reader)
+static bool make_cut(struct tr_apitrace_reader *reader, size_t size)
 {
 	struct tr_input *in = reader->in;
 	struct tr_record *record = &reader->event.record;
 	uint64_t offset = in->offset;
-	struct tr_text bytes = tr_text_span(in->pos, in->end);
+	struct tr_text bytes = { in->pos, size };
 	tr_apitrace_parse_begin(&reader->parse, in->pos, in->end, offset);
 	tr_record_init(record, &reader->parse.arena);
 	record->canonical = record->split = true;
@@ -151,33 +153,52 @@ static bool make_cut(struct tr_apitrace_reader *reader)
 			     (struct tr_value){ .type = TR_UINT, .as.number = offset });
 }
 
+/* After the error, reading goes on with the next stream of the file, if there is one. */
+static enum tr_status go_on(struct tr_apitrace_reader *reader, struct tr_error *err)
+{
+	if (!reader->begun || !tr_apitrace_skip_to_stream(reader)) {
+		say_call(reader, err, "; nothing after it can be read");
+		return TR_FATAL;
+	}
+	say_call(reader, err, "; reading goes on at the next stream of the file");
+	tr_apitrace_begin_stream(reader);
+	/* the stream ends here, whatever the cause */
+	err->cause = TR_CAUSE_CUT;
+	return TR_WARN;
+}
+
+/* The input, or the stream before another one, ends within an event. */
+static enum tr_status say_cut(struct tr_apitrace_reader *reader, struct tr_error *err)
+{
+	struct tr_input *in = reader->in;
+	size_t size = tr_input_available(in);
+	reader->ended = !reader->begun || !tr_apitrace_find_stream(reader, &size);
+	tr_error_set(err, TR_CAUSE_CUT,
+		     "truncated: at least %zu bytes needed, %zu left",
+		     reader->parse.need, size);
+	tr_error_at_offset(err, in->offset);
+	say_call(reader, err, "");
+	if (!reader->begun || make_cut(reader, size))
+		return TR_WARN;
+	return tr_error_memory(err);
+}
+
 static enum tr_status say_short(struct tr_apitrace_reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->in;
 	size_t need = reader->parse.need;
 	if (need > reader->max_record) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
-			     "what begins here takes %zu bytes at least, the limit is %" PRIu64
-			     " (--max-record)",
+			     "the next event needs at least %zu bytes, the limit is %" PRIu64
+			     " (--max-record raises it)",
 			     need, reader->max_record);
 		tr_error_at_offset(err, in->offset);
-		say_call(reader, err, "; nothing behind it can be read");
-		return TR_FATAL;
+		return go_on(reader, err);
 	}
-	if (!in->at_end) {
-		tr_input_error(in, err);
-		return TR_FATAL;
-	}
-	reader->ended = true;
-	tr_error_set(err, TR_CAUSE_CUT,
-		     "the trace is cut: what begins here takes %zu bytes at "
-		     "least, and there are %zu",
-		     need, tr_input_available(in));
-	tr_error_at_offset(err, in->offset);
-	say_call(reader, err, "");
-	if (!reader->begun || make_cut(reader))
-		return TR_WARN;
-	return tr_error_memory(err);
+	if (in->at_end)
+		return say_cut(reader, err);
+	tr_input_error(in, err);
+	return TR_FATAL;
 }
 
 static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error *err)
@@ -187,8 +208,7 @@ static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error
 		return say_short(reader, err);
 	case TR_APITRACE_BAD:
 		*err = reader->parse.error;
-		say_call(reader, err, "; nothing behind it can be read");
-		return TR_FATAL;
+		return go_on(reader, err);
 	default:
 		return tr_error_memory(err);
 	}
@@ -232,7 +252,7 @@ static bool finish_record(struct tr_apitrace_reader *reader)
 	if (event->function) {
 		record->name =
 			(struct tr_cell){ .type = TR_CELL_TEXT, .text = event->function->cell };
-		if (reader->parse.version >= TR_APITRACE_HAS_THREADS)
+		if (event->has_thread)
 			record->task =
 				(struct tr_cell){ .type = TR_CELL_NUMBER, .number = event->thread };
 	} else {
@@ -287,7 +307,7 @@ static enum tr_status hand_out_record(struct tr_apitrace_reader *reader, struct 
 	reader->record_due = false;
 	*record = &reader->event.record;
 	/* a raw record has its bytes already */
-	if (!reader->exact || parse->deep || reader->ended)
+	if (!reader->exact || tr_text_is((*record)->kind, "raw"))
 		return TR_OK;
 	return tr_apitrace_exact_add(reader->exact, *record, tr_text_span(parse->start, parse->p),
 				     err);
@@ -325,7 +345,12 @@ enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **recor
 	if (reader->ended ||
 	    (!tr_input_available(reader->in) && !tr_input_more(reader->in, 1) && reader->begun))
 		return TR_END;
-	if (!tr_apitrace_read_unit(reader))
+	bool whole = tr_apitrace_read_unit(reader);
+	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && tr_apitrace_at_stream(reader)) {
+		tr_apitrace_begin_stream(reader);
+		whole = tr_apitrace_read_unit(reader);
+	}
+	if (!whole)
 		return say_why(reader, err);
 	if (!take_unit(reader))
 		return tr_error_memory(err);

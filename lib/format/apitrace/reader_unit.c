@@ -52,8 +52,18 @@ static bool parse_leave(struct tr_apitrace_reader *reader)
 	event->call = call;
 	const struct tr_apitrace_live *live = tr_id_map_get(&reader->live, event->call);
 	event->function = live ? live->function : NULL;
+	event->has_thread = live && live->has_thread;
 	event->thread = live ? live->thread : 0;
 	return tr_apitrace_parse_leave(&reader->parse, event);
+}
+
+/* The versions 0 and 1 may begin another stream or be an event, of call or function 0. */
+static inline bool begins_like_event(const struct tr_apitrace_reader *reader)
+{
+	const struct tr_input *in = reader->in;
+	return reader->parse.version <= TR_APITRACE_LEAVE && tr_input_available(in) > 1 &&
+	       (unsigned char)in->pos[0] == reader->parse.version &&
+	       in->pos[1] == TR_APITRACE_ENTER;
 }
 
 /* alone: without the leave that may follow an enter. */
@@ -63,7 +73,10 @@ static bool parse_unit(struct tr_apitrace_reader *reader, bool alone)
 	struct tr_apitrace_event *event = &reader->event;
 	struct tr_input *in = reader->in;
 	unsigned tag;
+	bool other = begins_like_event(reader) && tr_apitrace_at_stream(reader);
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	if (other)
+		return tr_apitrace_bad(parse, in->pos, "no event", parse->version);
 	tr_record_init(&event->record, &parse->arena);
 	event->enter = event->leave = false;
 	event->fields_cap = 0;
@@ -84,11 +97,14 @@ static bool parse_unit(struct tr_apitrace_reader *reader, bool alone)
 static bool parse_head(struct tr_apitrace_reader *reader)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
+	struct tr_record *header = &reader->event.record;
 	struct tr_input *in = reader->in;
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
-	tr_record_init(&reader->event.record, &parse->arena);
-	reader->event.record.type = TR_HEADER;
-	return tr_apitrace_parse_head(parse, &reader->event.record);
+	tr_record_init(header, &parse->arena);
+	header->type = TR_HEADER;
+	return (!reader->streams || tr_apitrace_add_number(parse, header, TR_TEXT("stream"),
+							   reader->streams + 1)) &&
+	       tr_apitrace_parse_head(parse, header);
 }
 
 /* True when there is more of the unit, as much as is worth another parse. */

@@ -13,12 +13,27 @@ void tr_apitrace_signatures_free(struct tr_apitrace_signatures *signatures)
 	for (unsigned i = 0; i < TR_APITRACE_TABLES; i++) {
 		struct tr_apitrace_signature *signature;
 		size_t position = 0;
-		while ((signature = tr_id_map_next(&signatures->tables[i], &position)))
+		while ((signature = tr_id_map_next(&signatures->tables[i], &position))) {
 			tr_id_map_free(&signature->values);
+			tr_map_free(&signature->names);
+		}
 		tr_id_map_free(&signatures->tables[i]);
 	}
 	tr_map_free(&signatures->functions);
 	tr_arena_free(&signatures->arena);
+	memset(signatures->few, 0, sizeof signatures->few);
+}
+
+bool tr_apitrace_index_enum(struct tr_apitrace_signature *signature)
+{
+	for (size_t i = signature->count; i-- > 0;) {
+		struct tr_apitrace_label *label = &signature->labels[i];
+		uint64_t key = tr_apitrace_enum_key(label->tag == TR_APITRACE_SINT, label->number);
+		/* backwards: of equal ones the first counts */
+		if (!tr_id_map_put(&signature->values, key, label))
+			return false;
+	}
+	return true;
 }
 
 struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_signatures *signatures,

@@ -58,14 +58,15 @@ struct tr_apitrace_signature {
 
 	/* The reader's. */
 	uint64_t offset, size;		    /* where its definition stands in the stream */
-	struct tr_apitrace_signature *next; /* defined in the same unit */
-	struct tr_id_map values;	    /* see symbol.c */
+	struct tr_apitrace_signature *next; /* defined in the same unit; the writer's: unlisted */
+	struct tr_id_map values;	    /* see symbol.c; the writer's: see write_symbol.c */
 	struct tr_value *ready;		    /* the id as a word: K1, F17 */
 
 	/* The writer's. */
 	bool written;				 /* its definition is in the trace */
 	uint64_t wire;				 /* its id there */
 	const struct tr_apitrace_label **sorted; /* arguments by key, once somebody searched */
+	struct tr_map names;			 /* constants by key, once a name was searched */
 };
 
 enum { TR_APITRACE_FEW = 512 }; /* ids of a table that are found without a search */
@@ -77,7 +78,7 @@ struct tr_apitrace_signatures {
 	struct tr_arena arena;
 };
 
-/* Zeroed is empty. */
+/* Zeroed is empty, and it is empty again after it was freed. */
 void tr_apitrace_signatures_free(struct tr_apitrace_signatures *signatures);
 
 /* NULL: not defined. */
@@ -99,6 +100,24 @@ struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_sign
  */
 struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *signatures,
 						 const struct tr_apitrace_signature *draft);
+
+/*
+ * Fills `values` of an enum: from a number of 64 bits, whatever its tag, to the first constant
+ * that has it. False: memory is out.
+ */
+bool tr_apitrace_index_enum(struct tr_apitrace_signature *signature);
+static inline uint64_t tr_apitrace_enum_key(bool negative, uint64_t number)
+{
+	return negative ? 0 - number : number;
+}
+
+/*
+ * symbol.c: The names that apitrace shows for a mask's number: flags in their order, each takes
+ * its bits; 0 has a name only if the first flag is 0. *rest: bits without a name.
+ */
+enum { TR_APITRACE_MASK_NAMES = 64 }; /* at most: each takes a bit, or is the only one */
+size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
+			      struct tr_name *names, uint64_t *rest);
 
 /* True when both say the same (they may be drafts). */
 bool tr_apitrace_signature_equal(const struct tr_apitrace_signature *a,

@@ -15,25 +15,7 @@ enum {
 	MASKS_READY = 64,
 	/* Flags that are looked at: real masks have dozens, and each use takes a pass over them. */
 	MASK_FLAGS = 1024,
-	NAMES_MAX = 64, /* each name takes a bit at least */
 };
-
-/* As apitrace compares: numbers of 64 bits, whatever their tag. */
-static uint64_t enum_key(unsigned tag, uint64_t number)
-{
-	return tag == TR_APITRACE_SINT ? -number : number;
-}
-
-static bool index_enum(struct tr_apitrace_signature *signature)
-{
-	for (size_t i = signature->count; i-- > 0;) {
-		struct tr_apitrace_label *label = &signature->labels[i];
-		/* backwards: of equal ones the first counts */
-		if (!tr_id_map_put(&signature->values, enum_key(label->tag, label->number), label))
-			return false;
-	}
-	return true;
-}
 
 /* A symbol in the arena, with room for `count` names. NULL: memory is out. */
 static struct tr_symbol *new_symbol(struct tr_arena *arena, size_t count)
@@ -83,9 +65,10 @@ static bool set_enum(const struct tr_apitrace_signature *signature,
 bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
 			  unsigned tag, uint64_t number, struct tr_value *value)
 {
-	if (!signature->values.count && signature->count && !index_enum(signature))
+	if (!signature->values.count && signature->count && !tr_apitrace_index_enum(signature))
 		return tr_apitrace_no_memory(parse);
-	struct tr_apitrace_label *label = tr_id_map_get(&signature->values, enum_key(tag, number));
+	struct tr_apitrace_label *label = tr_id_map_get(
+		&signature->values, tr_apitrace_enum_key(tag == TR_APITRACE_SINT, number));
 	if (label && !tr_apitrace_name(parse, label->key.len))
 		return false;
 	if (label && label->tag == tag && label->number == number) {
@@ -102,10 +85,8 @@ bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_si
 	       tr_apitrace_no_memory(parse);
 }
 
-/* apitrace's rule: flags in their order, each takes its bits; 0 is a flag's only if that is first.
- */
-static size_t mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
-			 struct tr_name *names, uint64_t *rest)
+size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
+			      struct tr_name *names, uint64_t *rest)
 {
 	size_t count = 0;
 	if (number == 0 && signature->count && signature->labels[0].number == 0)
@@ -124,9 +105,9 @@ static size_t mask_names(const struct tr_apitrace_signature *signature, uint64_t
 static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t number,
 		     struct tr_arena *arena, struct tr_value *value)
 {
-	struct tr_name names[NAMES_MAX];
+	struct tr_name names[TR_APITRACE_MASK_NAMES];
 	uint64_t rest;
-	size_t count = mask_names(signature, number, names, &rest);
+	size_t count = tr_apitrace_mask_names(signature, number, names, &rest);
 	struct tr_symbol *symbol = new_symbol(arena, count);
 	if (!symbol)
 		return false;

@@ -11,6 +11,7 @@
 enum remark {
 	REBUILT = 1,
 	UNORDERED = 2,
+	FURTHER = 4,
 };
 
 struct writer {
@@ -42,11 +43,31 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *heade
 	return status;
 }
 
+static void put_tail(struct writer *writer)
+{
+	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->tail));
+	writer->written += writer->tail.len;
+	tr_buffer_reset(&writer->tail);
+}
+
+/* A further stream of the file that the one before came from: see apitrace.h. */
+static bool is_further(const struct writer *writer, struct tr_record *header)
+{
+	return writer->base.faithful && tr_record_field(header, "stream");
+}
+
 static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct writer *writer = self;
 	if (!writer->begun)
 		return begin_trace(writer, header, err);
+	if (is_further(writer, header)) {
+		put_tail(writer);
+		tr_encoder_restart(&writer->encoder);
+		writer->last = 0;
+		writer->pending |= FURTHER & ~writer->told;
+		return begin_trace(writer, header, err);
+	}
 	tr_error_set(err, TR_CAUSE_USAGE,
 		     "a second trace begins here, and a file of apitrace's holds one: write "
 		     "each by itself, or all into an archive (-o NAME.tar) or a directory "
@@ -81,10 +102,19 @@ static enum tr_status tell(void *self, struct tr_error *err)
 		writer->pending &= ~(unsigned)UNORDERED;
 		writer->told |= UNORDERED;
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "call %" PRIu64 " comes behind call %" PRIu64 ": calls are written in "
-			     "the order of the stream; sort -s -n -k 2 (on the lines of calls, "
-			     "behind those with %%) puts it right",
+			     "call %" PRIu64 " comes after call %" PRIu64 ": calls are written in "
+			     "the order of the stream; to restore call order: sort -s -n -k2 "
+			     "(the lines with %% stay in front)",
 			     writer->behind, writer->last);
+		tr_error_is_note(err);
+		return TR_WARN;
+	}
+	if (writer->pending & FURTHER) {
+		writer->pending &= ~(unsigned)FURTHER;
+		writer->told |= FURTHER;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the file gets several streams, as the one that they came from: "
+			     "apitrace reads only the first (-o NAME/ writes a file for each)");
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
@@ -165,7 +195,7 @@ static enum tr_status close_trace(void *self, struct tr_error *err)
 	/* a trace without calls is one all the same; a head that was cut is in the tail */
 	if (!writer->begun && !writer->tail.len && begin_trace(writer, NULL, err) == TR_FATAL)
 		return TR_FATAL;
-	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->tail));
+	put_tail(writer);
 	return TR_OK;
 }
 

@@ -10,6 +10,7 @@ void tr_written_signatures_free(struct tr_written_signatures *signatures)
 	for (unsigned i = 0; i < TR_APITRACE_TABLES; i++)
 		tr_id_map_free(&signatures->taken[i]);
 	tr_map_free(&signatures->shown);
+	tr_map_free(&signatures->constants);
 	tr_buffer_free(&signatures->scratch);
 	*signatures = (struct tr_written_signatures){ 0 };
 }
@@ -58,9 +59,13 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 		return TR_WARN;
 	}
 	there = tr_apitrace_define(&signatures->defined, &draft);
-	if (there && settle(signatures, there))
-		return TR_OK;
-	return tr_error_memory(err);
+	if (!there || !settle(signatures, there))
+		return tr_error_memory(err);
+	if (draft.table == TR_APITRACE_ENUMS || draft.table == TR_APITRACE_MASKS) {
+		there->next = signatures->unlisted;
+		signatures->unlisted = there;
+	}
+	return TR_OK;
 }
 
 /* "#12": an argument by its number, whatever its name. */

@@ -10,6 +10,8 @@
 #ifndef TR_FORMAT_APITRACE_WRITE_SIGNATURE_H
 #define TR_FORMAT_APITRACE_WRITE_SIGNATURE_H
 
+#include <string.h>
+
 #include "core/buffer.h"
 #include "core/id_map.h"
 #include "format/apitrace/signature.h"
@@ -27,6 +29,10 @@ struct tr_written_signatures {
 	/* functions of the stream by a few bytes of their names: the same come again and again */
 	struct tr_apitrace_signature *recent[TR_WRITTEN_RECENT];
 	size_t spared; /* see write_rebuild_function.c */
+
+	/* write_symbol.c: tables by the names in them, filled only when a name comes alone */
+	struct tr_apitrace_signature *unlisted; /* tables defined since, the last one first */
+	struct tr_map constants;
 };
 
 /* Zeroed is empty. */
@@ -60,6 +66,40 @@ struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *sig
 struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
 					      const struct tr_symbol *symbol, bool has_id,
 					      bool negative, bool single);
+
+/*
+ * write_symbol.c: A table of the stream that a symbol with a number refers to, whose names should
+ * mean that number. TR_OK; TR_WARN: they do not, err says what they mean; TR_FATAL: memory.
+ */
+enum tr_status tr_written_check_names(struct tr_written_signatures *signatures,
+				      struct tr_apitrace_signature *table,
+				      const struct tr_symbol *symbol, bool negative,
+				      struct tr_error *err);
+
+/* True if these names, spelled like that, were found to mean the number before. */
+static inline bool tr_written_is_enum_name(const struct tr_apitrace_signature *table,
+					   struct tr_text name, uint64_t number, bool negative)
+{
+	const struct tr_apitrace_label *label =
+		tr_id_map_get(&table->values, negative ? 0 - number : number);
+	return label && label->key.len == name.len &&
+	       memcmp(label->key.data, name.data, name.len) == 0;
+}
+
+static inline bool tr_written_are_mask_names(const struct tr_apitrace_signature *table,
+					     struct tr_text names, uint64_t number)
+{
+	const struct tr_text *known = tr_id_map_get(&table->values, number);
+	return known && known->len == names.len && memcmp(known->data, names.data, names.len) == 0;
+}
+
+/*
+ * Fills a symbol that has only names from the tables of the stream. TR_OK; TR_WARN: no table has
+ * them, or tables differ in what they mean; TR_FATAL: memory.
+ */
+enum tr_status tr_written_number_names(struct tr_written_signatures *signatures,
+				       struct tr_symbol *symbol, bool *negative,
+				       struct tr_error *err);
 
 /*
  * write_rebuild.c, for itself and write_rebuild_function.c: what records show is

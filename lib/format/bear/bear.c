@@ -4,7 +4,7 @@
 static const char *const extensions[] = { ".bear.json", ".events.json", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "version", "3|4", false, true, "the version of Bear whose events are written (3)" },
+	{ "version", "3|4", false, true, "write events as this version of Bear (default 3)" },
 	{ "intercept", "strip|keep", true, false,
 	  "variables that Bear puts into the environment: left out (default), or kept" },
 	{ NULL, NULL, false, false, NULL },

@@ -87,7 +87,7 @@ static bool put_others(const struct tr_bear_level *level, const struct tr_json_m
 			continue;
 		if (is_known(level->members[i].key)) {
 			tr_error_set(err, TR_CAUSE_INPUT,
-				     "a key of Bear's where it does not stand");
+				     "a key of Bear in the wrong place");
 			return false;
 		}
 		if (!put_member(&level->members[i], to, err))

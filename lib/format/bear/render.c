@@ -118,6 +118,12 @@ static enum tr_status put_environment(struct tr_bear_writer *writer, struct tr_r
 		writer->unknown += !writer->base.faithful;
 		return TR_OK;
 	}
+	if (!tr_environments_may_write(writer->follow.pool, record->line.len)) {
+		tr_error_say(err, TR_CAUSE_LIMIT,
+			     "left out: the whole environments of this trace take more than 1000 "
+			     "times what was read");
+		return TR_WARN;
+	}
 	tr_buffer_put_literal(&writer->line, ",\"environment\":");
 	tr_buffer_reset(&writer->literal);
 	if (!tr_environment_write(writer->follow.pool, writer->follow.own, &writer->literal))
@@ -224,7 +230,7 @@ static enum tr_status put_signal(struct tr_bear_writer *writer, struct tr_record
 		return put_value(writer, record, field, err);
 	unsigned number = tr_bear_signal_number(name);
 	if (!number) {
-		tr_error_set(err, TR_CAUSE_INPUT, "signal: none whose number is known: left out");
+		tr_error_set(err, TR_CAUSE_INPUT, "unknown signal number: left out");
 		return TR_WARN;
 	}
 	tr_buffer_put_decimal(&writer->line, number);

@@ -112,7 +112,7 @@ static enum tr_status tell(void *self, struct tr_error *err)
 		return TR_OK;
 	writer->told = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "executions written without environment, because it is not known: "
+		     "executions written without environment, because it is unknown: "
 		     "%" PRIu64,
 		     writer->unknown);
 	return TR_WARN;

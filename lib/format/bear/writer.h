@@ -26,7 +26,7 @@ struct tr_bear_writer {
 
 /*
  * Makes writer->line of an exec record, whose environment has been followed.
- * TR_WARN: a value that JSON has no place for. TR_FATAL: memory.
+ * TR_WARN: a value that JSON cannot hold. TR_FATAL: memory.
  */
 enum tr_status tr_bear_render_exec(struct tr_bear_writer *writer, struct tr_record *record,
 				   const struct tr_command *command, struct tr_error *err);

@@ -8,6 +8,8 @@ static const struct tr_format_option options[] = {
 	  "the programs that matter, as xcalbuild's tracer has them (a JSON file); or xcalbuild" },
 	{ "respfiles", "keep|inline|attach", false, true,
 	  "response files: stay named, options in their place, or content in respfile" },
+	{ "respfile-root", "DIR", false, true,
+	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
 	{ NULL, NULL, false, false, NULL },
 };

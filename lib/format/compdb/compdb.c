@@ -6,8 +6,10 @@ static const char *const extensions[] = { ".compile_commands.json", NULL };
 static const struct tr_format_option options[] = {
 	{ "unique", "file|file+output|all|none", false, true,
 	  "what makes two entries the same, so that the first stays (file+output)" },
-	{ "respfiles", "keep|inline", false, true,
-	  "response files: stay named (default), or their options in their place" },
+	{ "respfiles", "inline|keep", false, true,
+	  "response files: their options in their place (default), or stay named" },
+	{ "respfile-root", "DIR", false, true,
+	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
 	{ "tools", "CONFIG", false, true,
 	  "programs and their response files, as xcalbuild's tracer has them (a JSON file)" },

@@ -33,7 +33,10 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 				      struct tr_error *err);
 void tr_buildspec_discard(struct tr_writer *writer);
 
-/* The settings quoting and tools. False: err is filled. The tools are the caller's to free. */
+/*
+ * The settings quoting, respfile-root and tools. False: err is filled. In both cases the caller
+ * frees config->roots and the tools.
+ */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);
 

@@ -92,28 +92,25 @@ bool tr_compdb_entry_put(const struct tr_compdb_entry *entry, enum tr_compdb_uni
 	return true;
 }
 
-/* A command line that is put together. */
+/* The words that all entries of a call share, and where each source goes among them. */
 struct line {
-	struct tr_text *argv;
-	size_t argc;
+	struct tr_text *shared, *argv; /* argv: room for the words of one entry */
+	size_t count;
+	struct source {
+		const struct tr_part *part;
+		const struct tr_part *option; /* "/Tc" before it; NULL: none */
+		size_t place;		      /* number of shared words before it */
+	} * sources;
+	size_t source_count;
 };
 
 static void add(struct line *line, struct tr_text text)
 {
-	line->argv[line->argc++] = text;
+	line->shared[line->count++] = text;
 }
 
-/* Not for the compile step of this source alone. */
-static bool is_left_out(const struct tr_invocation *invocation, const struct tr_part *part,
-			const struct tr_part *source)
+static bool is_only_for_linking(const struct tr_invocation *invocation, const struct tr_part *part)
 {
-	bool last = part + 1 == invocation->parts + invocation->count;
-
-	/* "/Tc" goes with the source behind it */
-	if (!last && part[1].value && part[1].role == TR_ROLE_SOURCE)
-		part++;
-	if (part->role == TR_ROLE_SOURCE)
-		return part != source;
 	return invocation->mode == TR_MODE_LINK &&
 	       (part->role == TR_ROLE_LINKING || part->role == TR_ROLE_INPUT ||
 		part->role == TR_ROLE_PRODUCT);
@@ -123,15 +120,14 @@ static bool is_left_out(const struct tr_invocation *invocation, const struct tr_
  * Parts of a response file become its name again, which stands where the file
  * was named: once, whatever was in the file.
  */
-static void add_parts(struct line *line, const struct tr_call *call, const struct tr_part *source,
-		      bool inlined)
+static void add_parts(struct line *line, const struct tr_call *call, bool inlined)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	const struct tr_text *words = call->command.argv + invocation->launchers;
+	const struct tr_part *end = invocation->parts + invocation->count, *option = NULL;
 	size_t named = 0; /* the argument of which this was done, none is 0 */
 
-	for (size_t i = 1; i < invocation->count; i++) {
-		const struct tr_part *part = &invocation->parts[i];
+	for (const struct tr_part *part = invocation->parts + 1; part < end; part++) {
 		if (part->from_file && !inlined) {
 			size_t used;
 			if (part->origin == named)
@@ -141,7 +137,13 @@ static void add_parts(struct line *line, const struct tr_call *call, const struc
 					  call->rules, &used);
 			for (size_t k = 0; k < used; k++)
 				add(line, words[named + k]);
-		} else if (!is_left_out(invocation, part, source)) {
+		} else if (part + 1 < end && part[1].value && part[1].role == TR_ROLE_SOURCE) {
+			option = part;
+		} else if (part->role == TR_ROLE_SOURCE) {
+			line->sources[line->source_count++] =
+				(struct source){ part, option, line->count };
+			option = NULL;
+		} else if (!is_only_for_linking(invocation, part)) {
 			add(line, part->text);
 		}
 	}
@@ -190,15 +192,40 @@ static bool has_hidden_sources(const struct tr_invocation *invocation)
 	return false;
 }
 
-/* Room for all words of the call and its response files, and the -c. */
-static bool make_line(struct line *line, const struct tr_call *call, struct tr_arena *arena)
+static bool make_line(struct line *line, const struct tr_call *call, bool inlined,
+		      struct tr_arena *arena)
 {
+	const struct tr_invocation *invocation = &call->invocation;
+	/* all words of the call and its response files, and the -c */
 	size_t words = call->expansion.count + call->command.argc + 2;
+	struct tr_text program = program_of(call, arena);
 
-	line->argc = 0;
-	if (!line->argv)
-		line->argv = tr_arena_alloc(arena, words * sizeof *line->argv);
-	return line->argv != NULL;
+	*line = (struct line){
+		.shared = tr_arena_alloc(arena, words * sizeof *line->shared),
+		.argv = tr_arena_alloc(arena, words * sizeof *line->argv),
+		.sources = tr_arena_alloc(arena, invocation->sources * sizeof *line->sources),
+	};
+	if (!program.data || !line->shared || !line->argv || !line->sources)
+		return false;
+	add(line, program);
+	if (invocation->mode == TR_MODE_LINK)
+		add(line, invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT("/c") : TR_TEXT("-c"));
+	add_parts(line, call, inlined);
+	return true;
+}
+
+/* The command line of one source in line->argv; its number of words. */
+static size_t spell_line(struct line *line, const struct source *source)
+{
+	size_t count = source->place, rest = line->count - count;
+
+	memcpy(line->argv, line->shared, count * sizeof *line->argv);
+	if (source->option)
+		line->argv[count++] = source->option->text;
+	line->argv[count++] = source->part->text;
+	if (rest)
+		memcpy(line->argv + count, line->shared + source->place, rest * sizeof *line->argv);
+	return count + rest;
 }
 
 /* Where the entry's output is: on the way to a program it is that, as Bear has it. */
@@ -210,31 +237,22 @@ static struct tr_text output_of(const struct tr_invocation *invocation, struct t
 	return invocation->output;
 }
 
-static bool put_source(const struct tr_call *call, const struct tr_part *source, bool inlined,
-		       enum tr_compdb_unique unique, struct line *line, struct tr_arena *arena,
-		       struct tr_buffer *to)
+static bool put_source(const struct tr_call *call, struct line *line, const struct source *source,
+		       enum tr_compdb_unique unique, struct tr_arena *arena, struct tr_buffer *to)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	struct tr_text directory = call->command.directory;
-	struct tr_text program = program_of(call, arena);
-
-	if (!program.data || !make_line(line, call, arena))
-		return false;
-	add(line, program);
-	if (invocation->mode == TR_MODE_LINK)
-		add(line, invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT("/c") : TR_TEXT("-c"));
-	add_parts(line, call, source, inlined);
+	struct tr_text directory = call->command.directory, file = source->part->file;
 	bool failed = false;
-	struct tr_text output = output_of(invocation, source->file, arena, &failed);
+	struct tr_text output = output_of(invocation, file, arena, &failed);
 	struct tr_compdb_entry entry = {
 		.directory = directory,
-		.file = absolute(directory, source->file, arena),
+		.file = absolute(directory, file, arena),
 		.output = absolute(directory, output, arena),
 		.argv = line->argv,
-		.argc = line->argc,
+		.argc = spell_line(line, source),
 	};
 	if (!output.data && invocation->mode != TR_MODE_SYNTAX) {
-		entry.implied = tr_invocation_object(invocation, source->file, arena);
+		entry.implied = tr_invocation_object(invocation, file, arena);
 		failed |= !entry.implied.data;
 	}
 	if (failed || !entry.file.data || (output.data && !entry.output.data))
@@ -242,17 +260,24 @@ static bool put_source(const struct tr_call *call, const struct tr_part *source,
 	return tr_compdb_entry_put(&entry, unique, call->libtool, to);
 }
 
-bool tr_compdb_call_put(const struct tr_call *call, bool inlined, enum tr_compdb_unique unique,
-			struct tr_arena *arena, struct tr_buffer *to)
+enum tr_status tr_compdb_call_put(const struct tr_call *call, bool inlined,
+				  enum tr_compdb_unique unique, struct tr_arena *arena,
+				  struct tr_buffer *to, struct tr_error *err)
 {
-	const struct tr_invocation *invocation = &call->invocation;
-	struct line line = { NULL, 0 };
+	size_t begin = to->len;
+	struct line line;
 
 	/* what names other sources, too, cannot stay */
-	inlined |= has_hidden_sources(invocation);
-	for (size_t i = 0; i < invocation->count; i++)
-		if (invocation->parts[i].role == TR_ROLE_SOURCE &&
-		    !put_source(call, &invocation->parts[i], inlined, unique, &line, arena, to))
-			return false;
-	return true;
+	inlined |= has_hidden_sources(&call->invocation);
+	if (!make_line(&line, call, inlined, arena))
+		return tr_error_memory(err);
+	for (size_t i = 0; i < line.source_count; i++) {
+		if (!put_source(call, &line, &line.sources[i], unique, arena, to))
+			return tr_error_memory(err);
+		if (to->len - begin <= TR_CALL_TEXT_MAX)
+			continue;
+		to->len = begin;
+		return tr_call_too_long(call, err);
+	}
+	return TR_OK;
 }

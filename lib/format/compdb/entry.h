@@ -43,9 +43,11 @@ bool tr_compdb_entry_put(const struct tr_compdb_entry *entry, enum tr_compdb_uni
 /*
  * Appends an entry for each source that the call compiles. inlined: options of
  * response files stand in the place of their names; else only where sources
- * stand in them. False: memory is out.
+ * stand in them. TR_WARN: they would be too long, and none is
+ * appended. TR_FATAL: memory is out.
  */
-bool tr_compdb_call_put(const struct tr_call *call, bool inlined, enum tr_compdb_unique unique,
-			struct tr_arena *arena, struct tr_buffer *to);
+enum tr_status tr_compdb_call_put(const struct tr_call *call, bool inlined,
+				  enum tr_compdb_unique unique, struct tr_arena *arena,
+				  struct tr_buffer *to, struct tr_error *err);
 
 #endif

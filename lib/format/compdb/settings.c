@@ -8,6 +8,8 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 	struct tr_text path = tr_setting_get(settings, "tools", "");
 
 	config->quoting = tr_call_quoting_of(tr_setting_get(settings, "quoting", "auto"));
+	if (!tr_setting_get_roots(settings, "respfile-root", &config->roots, err))
+		return false;
 	if (!path.len)
 		return true;
 	*tools = tr_text_is(path, "xcalbuild") ? tr_tool_config_xcalbuild(err)

@@ -18,7 +18,6 @@ struct writer {
 
 	/* the whole stream */
 	struct tr_id_map keys, files; /* of entries that were written: two halves of a hash */
-	bool begun;
 };
 
 /* Sixteen hex digits. */
@@ -51,11 +50,11 @@ static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, 
 	is_new(&writer->files, head->file, &done);
 	if (!fresh)
 		return done;
-	if (writer->begun)
+	if (writer->base.entries)
 		tr_output_put_literal(writer->base.out, ",\n");
 	else
 		tr_output_put_literal(writer->base.out, "[\n");
-	writer->begun = true;
+	writer->base.entries = true;
 	tr_output_put_text(writer->base.out, json);
 	tr_output_record_end(writer->base.out);
 	return done;
@@ -91,7 +90,7 @@ static const char *lacks(const struct tr_call *call)
 	if (call->command.cut)
 		return "the tracer cut its arguments: no entry";
 	if (!call->command.directory.data)
-		return "its directory is not known: no entry";
+		return "its directory is unknown: no entry";
 	return NULL;
 }
 
@@ -108,24 +107,30 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       const struct tr_call *call, struct tr_error *err)
 {
 	bool wanted = compiles(call), lost = wanted && lacks(call);
+	enum tr_status status = TR_OK;
 
 	tr_buffer_reset(&writer->entries);
-	if (wanted && !lost &&
-	    !tr_compdb_call_put(call, writer->inlined, writer->unique, record->arena,
-				&writer->entries))
-		return tr_error_memory(err);
+	if (wanted && !lost)
+		status = tr_compdb_call_put(call, writer->inlined, writer->unique, record->arena,
+					    &writer->entries, err);
+	if (status == TR_FATAL)
+		return status;
 	enum tr_kin_verdict verdict =
-		tr_kinship_take(&writer->kinship, record, call->kin,
+		tr_kinship_take(&writer->kinship, record, call->kin, (struct tr_text){ NULL, 0 },
 				tr_buffer_text(&writer->entries), emit, writer);
 	if (verdict == TR_KIN_FAILED)
 		return tr_error_memory(err);
 	if (verdict == TR_KIN_HIDDEN || call->kin == TR_KIN_OTHER)
 		return TR_OK;
+	if (status != TR_OK)
+		return status;
 	if (lost) {
 		tr_error_say(err, TR_CAUSE_INPUT, lacks(call));
 		return TR_WARN;
 	}
-	return call->expansion.missing ? tr_respfile_missing(call->expansion.example, err) : TR_OK;
+	return call->expansion.missing
+		       ? tr_respfile_missing(call->expansion.example, &writer->calls.roots, err)
+		       : TR_OK;
 }
 
 /* The arguments with response files in their place. */
@@ -134,6 +139,7 @@ static enum tr_status inline_files(struct writer *writer, struct tr_record *reco
 				   struct tr_text *missing, struct tr_error *err)
 {
 	struct tr_respfile_source source = { command->directory, command->respfile,
+					     &writer->calls.roots,
 					     tr_call_quoting(&writer->calls, command->directory) };
 	const struct tr_respfile_rules *rules = &tr_respfile_usual, *found;
 	struct tr_expansion expansion;
@@ -185,7 +191,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 		return status;
 	if (!command.directory.data || command.cut) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "its directory or an argument is not known: no entry");
+			     "its directory or an argument is unknown: no entry");
 		return TR_WARN;
 	}
 	struct tr_compdb_entry entry = { .directory = command.directory,
@@ -205,7 +211,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
 		else if (missing.data)
-			status = tr_respfile_missing(missing, err);
+			status = tr_respfile_missing(missing, &writer->calls.roots, err);
 	}
 	tr_buffer_free(&extra);
 	return status;
@@ -253,7 +259,7 @@ static enum tr_status close_list(void *self, struct tr_error *err)
 
 	if (!put_entries(writer, tr_buffer_text(&writer->fallback), true))
 		return tr_error_memory(err);
-	if (writer->begun)
+	if (writer->base.entries)
 		tr_output_put_literal(writer->base.out, "\n]\n");
 	else
 		tr_output_put_literal(writer->base.out, "[]\n");
@@ -262,6 +268,7 @@ static enum tr_status close_list(void *self, struct tr_error *err)
 
 static const struct tr_segment_steps steps = {
 	.format = "compdb",
+	.empty = "no command here compiles: the database has no entries",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_list,
@@ -275,7 +282,7 @@ static bool set_up(struct writer *writer, const struct tr_settings *settings, st
 	for (unsigned i = 0; i < sizeof uniques / sizeof *uniques; i++)
 		if (tr_text_is(unique, uniques[i]))
 			writer->unique = (enum tr_compdb_unique)i;
-	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "keep"), "inline");
+	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "inline"), "inline");
 	return tr_compdb_call_config(settings, &writer->calls, &writer->tools, err);
 }
 
@@ -297,6 +304,7 @@ void tr_compdb_discard(struct tr_writer *base)
 	struct writer *writer = (struct writer *)base;
 
 	tr_tool_config_free(writer->tools);
+	tr_file_roots_free(&writer->calls.roots);
 	tr_kinship_free(&writer->kinship);
 	tr_buffer_free(&writer->entries);
 	tr_buffer_free(&writer->fallback);

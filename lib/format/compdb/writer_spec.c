@@ -14,7 +14,6 @@ struct writer {
 	enum respfiles respfiles;
 	struct tr_kinship kinship; /* of the segment */
 	struct tr_buffer item;	   /* of the record */
-	bool begun;
 };
 
 /* A call as the specification shall have it. */
@@ -62,11 +61,11 @@ static bool emit(void *context, struct tr_text item)
 {
 	struct writer *writer = context;
 
-	if (writer->begun)
+	if (writer->base.entries)
 		tr_output_put_literal(writer->base.out, ",\n");
 	else
 		tr_output_put_literal(writer->base.out, "[\n");
-	writer->begun = true;
+	writer->base.entries = true;
 	tr_output_put_text(writer->base.out, item);
 	tr_output_record_end(writer->base.out);
 	return true;
@@ -78,6 +77,7 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 		   struct tr_error *err)
 {
 	struct tr_respfile_source source = { item->directory, command->respfile,
+					     &writer->calls.roots,
 					     tr_call_quoting(&writer->calls, item->directory) };
 	struct tr_text name = { NULL, 0 };
 	size_t used = 1;
@@ -102,6 +102,7 @@ static bool inline_files(struct writer *writer, const struct tr_command *command
 			 struct tr_error *err)
 {
 	struct tr_respfile_source source = { item->directory, command->respfile,
+					     &writer->calls.roots,
 					     tr_call_quoting(&writer->calls, item->directory) };
 	struct tr_expansion expansion;
 
@@ -186,7 +187,8 @@ static enum tr_status put_chosen(struct writer *writer, struct tr_record *record
 	if (status != TR_OK)
 		return status;
 	emit(writer, tr_buffer_text(&writer->item));
-	return item.missing.data ? tr_respfile_missing(item.missing, err) : TR_OK;
+	return item.missing.data ? tr_respfile_missing(item.missing, &writer->calls.roots, err)
+				 : TR_OK;
 }
 
 /* Tools by their names, but for what they run themselves. */
@@ -206,7 +208,10 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 				   call.rules, &item, err);
 	if (status != TR_OK)
 		return status;
-	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin,
+	struct tr_text product = { NULL, 0 };
+	if (call.tool != TR_TOOL_NONE && !tr_call_product(&call, record->arena, &product))
+		return tr_error_memory(err);
+	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin, product,
 						      tr_buffer_text(&writer->item), emit, writer);
 	if (verdict == TR_KIN_FAILED)
 		return tr_error_memory(err);
@@ -214,7 +219,8 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 		return TR_OK;
 	if (!whole)
 		return tr_command_left_out(&call.command, err);
-	return item.missing.data ? tr_respfile_missing(item.missing, err) : TR_OK;
+	return item.missing.data ? tr_respfile_missing(item.missing, &writer->calls.roots, err)
+				 : TR_OK;
 }
 
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
@@ -250,7 +256,7 @@ static enum tr_status close_list(void *self, struct tr_error *err)
 	struct writer *writer = self;
 
 	(void)err;
-	if (!writer->begun)
+	if (!writer->base.entries)
 		tr_output_put_literal(writer->base.out, "[\n");
 	tr_output_put_literal(writer->base.out, "]\n");
 	return TR_OK;
@@ -258,6 +264,7 @@ static enum tr_status close_list(void *self, struct tr_error *err)
 
 static const struct tr_segment_steps steps = {
 	.format = "buildspec",
+	.empty = "no command here compiles or links: the specification has no entries",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_list,
@@ -285,6 +292,7 @@ void tr_buildspec_discard(struct tr_writer *base)
 	struct writer *writer = (struct writer *)base;
 
 	tr_tool_config_free(writer->tools);
+	tr_file_roots_free(&writer->calls.roots);
 	tr_kinship_free(&writer->kinship);
 	tr_buffer_free(&writer->item);
 	free(writer);

@@ -10,8 +10,11 @@ static const struct tr_format_option options[] = {
 	  "write this version: block starts from module or segment" },
 	{ "table", "2|3|4|5", false, true, "write a module table of this version" },
 	{ "text", "yes|no", false, true, "write the blocks as text" },
+	{ "starts", "absolute|relative|auto", true, false,
+	  "block starts are addresses, as QEMU's plugin writes them, or count from the module "
+	  "(auto: find out)" },
 	{ "module", "PATH@BASE", false, true,
-	  "what lies at BASE (0x...), for traces that do not say (repeatable)" },
+	  "the module at BASE (0x...), for traces without modules (repeatable)" },
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "format/drcov/reader.h"
 
 #include <inttypes.h>
@@ -16,7 +17,12 @@ struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_i
 	}
 	reader->in = in;
 	reader->limits = config->limits;
+	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->line = 1;
+	struct tr_text starts = tr_setting_get(&config->settings, "starts", "auto");
+	reader->starts = tr_text_is(starts, "absolute")	  ? TR_DRCOV_ABSOLUTE
+			 : tr_text_is(starts, "relative") ? TR_DRCOV_RELATIVE
+							  : TR_DRCOV_AUTO;
 	return (struct tr_reader *)reader;
 }
 
@@ -33,14 +39,24 @@ void tr_drcov_close(struct tr_reader *base)
 	free(reader);
 }
 
-/* Addresses have as many digits as the first row has them. */
-static unsigned address_digits(struct tr_text row)
+static bool has(struct tr_text text, const char *word)
 {
-	const char *x = row.len ? memchr(row.data, 'x', row.len) : NULL;
+	return text.len && memmem(text.data, text.len, word, strlen(word));
+}
+
+/*
+ * Digits of an address: the flavor says which (drcov-64, drcov-32); otherwise the first row,
+ * whose addresses have eight in a program of 32 bits.
+ */
+static unsigned address_digits(struct tr_text flavor, struct tr_text row)
+{
+	const char *end = row.data + row.len, *x = row.len ? memchr(row.data, 'x', row.len) : NULL;
 	size_t digits = 0;
-	while (x && ++x < row.data + row.len && *x != ',')
+	while (x && ++x < end && *x != ',')
 		digits++;
-	return digits == 8 ? 8 : 16;
+	if (has(flavor, "-64"))
+		return 16;
+	return digits == 8 || (has(flavor, "-32") && digits < 8) ? 8 : 16;
 }
 
 static void put_header(struct tr_drcov_reader *reader)
@@ -87,7 +103,7 @@ static enum tr_status judge_head(struct tr_drcov_reader *reader, struct tr_error
 			     HEAD_MAX >> 10);
 	else if (reader->bad_columns)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "columns of a module table that are too many, or not told apart");
+			     "the module table has too many columns, or repeats one");
 	else
 		return TR_OK;
 	return tr_drcov_warn(reader, err);
@@ -152,7 +168,7 @@ static enum tr_status read_head(struct tr_drcov_reader *reader, struct tr_record
 	/* the first row is only looked at: what is wrong with it shows when it is read */
 	if (reader->head.count && tr_drcov_peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
-	reader->digits = address_digits(row);
+	reader->digits = address_digits(reader->head.flavor, row);
 	reader->state = reader->head.count ? TR_DRCOV_MODULES : TR_DRCOV_TABLE;
 	put_header(reader);
 	if (!reader->odd_head)
@@ -184,6 +200,8 @@ static bool keep_base(struct tr_drcov_reader *reader, const struct tr_module *mo
 	uint64_t id = tr_module_number(columns, module, TR_MODULE_ID, TR_DRCOV_NO_MODULE);
 	uint64_t whole = tr_module_number(columns, module, TR_MODULE_CONTAINING_ID, id);
 	uint64_t address = tr_module_number(columns, module, TR_MODULE_BASE, 0);
+	reader->module_id = id;
+	reader->module_end = tr_module_number(columns, module, TR_MODULE_END, address);
 	if (id >= TR_DRCOV_NO_MODULE)
 		return true; /* no block can name it */
 	if (id >= reader->base_count && !reserve_bases(reader, (size_t)id + 1))
@@ -200,7 +218,7 @@ static enum tr_status short_table(struct tr_drcov_reader *reader, struct tr_erro
 {
 	reader->state = TR_DRCOV_TABLE;
 	tr_error_set(err, TR_CAUSE_CUT,
-		     "the module table says %" PRIu64 " modules, there are %" PRIu64,
+		     "the module table announces %" PRIu64 " modules, there are %" PRIu64,
 		     reader->head.count, reader->modules);
 	return tr_drcov_warn(reader, err);
 }
@@ -262,8 +280,8 @@ static enum tr_status read_after(struct tr_drcov_reader *reader, struct tr_error
 	struct tr_text start = tr_text_span(in->pos, in->end);
 	bool counts = tr_drcov_hits_line(tr_drcov_next_line(&start), &hits);
 	tr_error_say(err, TR_CAUSE_INPUT,
-		     counts ? "hit counts that do not go with the blocks are not read"
-			    : "what stands behind the tables is not read");
+		     counts ? "hit counts do not match the blocks: ignored"
+			    : "bytes after the tables are ignored");
 	(void)tr_drcov_warn(reader, err);
 	while (tr_input_more(in, 1))
 		tr_input_skip(in, tr_input_available(in));

@@ -33,6 +33,11 @@ struct tr_drcov_reader {
 	bool odd_head;	  /* a line of it says nothing to us, and that is due to be told */
 	bool bad_columns;
 
+	/* -O starts, and what that means for this dump: starts are addresses, cut to 32 bits */
+	enum { TR_DRCOV_AUTO, TR_DRCOV_ABSOLUTE, TR_DRCOV_RELATIVE } starts;
+	bool absolute;
+	uint64_t module_id, module_end; /* of the last row */
+
 	uint64_t blocks, count; /* so far; as the table's line has it */
 	bool text;		/* the blocks are */
 	struct tr_buffer lines; /* before them, as they are */

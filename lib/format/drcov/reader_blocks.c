@@ -8,7 +8,7 @@
 static enum tr_status cut(struct tr_drcov_reader *reader, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_CUT,
-		     "the table of blocks says %" PRIu64 " blocks, there are %" PRIu64,
+		     "the block table announces %" PRIu64 " blocks, there are %" PRIu64,
 		     reader->count, reader->blocks);
 	reader->state = TR_DRCOV_AFTER;
 	return tr_drcov_warn(reader, err);
@@ -47,6 +47,38 @@ static enum tr_status take_lines(struct tr_drcov_reader *reader, struct tr_error
 	return TR_OK;
 }
 
+/*
+ * QEMU's plugin writes addresses, cut to 32 bits, where the format has starts that count from
+ * the module. They are recognised in a table of version 2 with one module, by starts beyond
+ * its size, all of which are in it as addresses. Looks at the first blocks.
+ */
+static bool looks_absolute(struct tr_drcov_reader *reader)
+{
+	enum { BLOCKS = 8192 };
+	bool beyond = false;
+	if (reader->head.version != 2 || reader->modules != 1 || reader->text ||
+	    reader->module_id >= reader->base_count)
+		return false;
+	uint64_t base = reader->bases[reader->module_id].address;
+	uint64_t size = reader->module_end - base;
+	uint64_t count = reader->count < BLOCKS ? reader->count : BLOCKS;
+	if (reader->module_end <= base || size > UINT32_MAX)
+		return false;
+	tr_input_more(reader->in, (size_t)count * TR_DRCOV_BLOCK);
+	for (uint64_t i = 0; i < count; i++) {
+		size_t at = (size_t)i * TR_DRCOV_BLOCK;
+		if (tr_input_available(reader->in) - at < TR_DRCOV_BLOCK)
+			break;
+		struct tr_drcov_row row = tr_drcov_row_unpack(reader->in->pos + at);
+		if (row.module != reader->module_id)
+			continue;
+		if ((uint32_t)(row.start - base) >= size)
+			return false;
+		beyond |= row.start >= size;
+	}
+	return beyond;
+}
+
 enum tr_status tr_drcov_read_table(struct tr_drcov_reader *reader, struct tr_record **record,
 				   struct tr_error *err)
 {
@@ -73,20 +105,33 @@ enum tr_status tr_drcov_read_table(struct tr_drcov_reader *reader, struct tr_rec
 	tr_drcov_blocks_write(reader->count, reader->text, &usual);
 	if (reader->hits_line.len)
 		tr_buffer_put_literal(out, "\thits=true");
+	reader->absolute = reader->starts == TR_DRCOV_ABSOLUTE ||
+			   (reader->starts == TR_DRCOV_AUTO && looks_absolute(reader));
+	if (reader->absolute)
+		tr_buffer_put_literal(out, "\tstarts=absolute");
 	tr_drcov_put_odd(reader, ".lines", tr_buffer_text(&reader->lines), &usual);
 	tr_buffer_reset(&usual);
 	tr_drcov_hits_write(reader->count, &usual);
 	if (reader->hits_line.len)
 		tr_drcov_put_odd(reader, ".hits", tr_buffer_text(&reader->hits_line), &usual);
 	tr_buffer_free(&usual);
-	return tr_drcov_deliver(reader, record, err);
+	if (!reader->absolute || reader->starts == TR_DRCOV_ABSOLUTE)
+		return tr_drcov_deliver(reader, record, err);
+	reader->ready = true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "block starts are addresses, as QEMU's plugin writes them (-O starts=relative "
+		     "if they count from the module)");
+	tr_error_is_note(err);
+	return tr_drcov_warn(reader, err);
 }
 
 static void put_block(struct tr_drcov_reader *reader, const struct tr_drcov_row *row)
 {
 	struct tr_buffer *out = &reader->out;
 	bool known = row->module < reader->base_count && reader->bases[row->module].known;
-	uint64_t address = row->start + (known ? reader->bases[row->module].address : 0);
+	uint64_t base = known ? reader->bases[row->module].address : 0;
+	uint64_t start = reader->absolute && known ? (uint32_t)(row->start - base) : row->start;
+	uint64_t address = base + start;
 	tr_buffer_put_literal(out, "block\t");
 	tr_buffer_put_decimal(out, reader->seq++);
 	tr_buffer_put_literal(out, "\t-\t-\t0x");

@@ -102,6 +102,7 @@ static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 	if (!writer->text.data)
 		blocks->text = form.data && tr_text_is(form, "text");
 	blocks->counted = tr_record_field(record, "hits") != NULL;
+	blocks->absolute = tr_ask_is(record, "starts", "absolute", err);
 	if (lines.data)
 		tr_buffer_put_text(&blocks->lines, lines);
 	if (hits.data)
@@ -130,11 +131,13 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
 	if (!tr_address_read(&record->name, &address, &digits))
-		return misfit("a block whose name is no address", err);
+		return misfit("a block whose name is not an address", err);
 	if (id > UINT32_MAX || size > UINT32_MAX)
 		return misfit("a block without a size or a module", err);
 	const struct tr_module_place *place = tr_module_list_id(&writer->list, id);
 	uint64_t start = address - (place ? place->origin : 0);
+	if (blocks->absolute)
+		start = (uint32_t)address;
 	if (writer->list.digits == 8)
 		start = (uint32_t)start;
 	if (!blocks->text && (start > UINT32_MAX || size > UINT16_MAX || id > UINT16_MAX))
@@ -218,14 +221,14 @@ static enum tr_status tell(void *self, struct tr_error *err)
 		writer->too_far = 0;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "left out: %" PRIu64 " blocks farther than 4 GiB from every module "
-			     "(-O module=PATH@BASE says what is there)",
+			     "(give their module with -O module=PATH@BASE)",
 			     too_far);
 		return TR_WARN;
 	}
 	if (empty) {
 		writer->empty = 0;
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "blocks without a size, which drcov has none of: %" PRIu64, empty);
+			     "blocks without a size, which drcov cannot hold: %" PRIu64, empty);
 		err->severity = TR_DETAIL;
 		return TR_WARN;
 	}

@@ -8,7 +8,7 @@ void tr_drcov_blocks_begin(struct tr_drcov_blocks *blocks, unsigned digits)
 	tr_buffer_reset(&blocks->hits);
 	tr_buffer_reset(&blocks->lines);
 	tr_buffer_reset(&blocks->hits_line);
-	blocks->text = blocks->counted = false;
+	blocks->text = blocks->counted = blocks->absolute = false;
 	blocks->digits = digits;
 	blocks->count = 0;
 }

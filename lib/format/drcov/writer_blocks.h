@@ -8,6 +8,7 @@
 
 struct tr_drcov_blocks {
 	bool text, counted; /* as text; with hit counts */
+	bool absolute;	    /* starts are addresses, as in the source */
 	unsigned digits;    /* of an address */
 	uint64_t count;
 	struct tr_buffer table; /* entries or rows */

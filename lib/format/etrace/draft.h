@@ -10,12 +10,14 @@
 
 #include "format/etrace/pen.h"
 #include "format/etrace/tag.h"
+#include "format/etrace/where.h"
 #include "record/record.h"
 
 struct tr_etrace_draft {
 	struct tr_record *record;
 	struct tr_etrace_pen pen;
 	struct tr_error *err;
+	struct tr_etrace_where *where; /* NULL: the record's paths are absolute */
 	bool comma; /* a parameter stands in front of the next one */
 };
 
@@ -57,8 +59,11 @@ void tr_etrace_draft_string(struct tr_etrace_draft *d, const struct tr_etrace_fo
 /* write_exec.c, write_sys.c: the lines of a record. */
 bool tr_etrace_write_exec(struct tr_etrace_draft *d);
 bool tr_etrace_write_open(struct tr_etrace_draft *d);
+bool tr_etrace_write_creat(struct tr_etrace_draft *d);
 bool tr_etrace_write_close(struct tr_etrace_draft *d);
+bool tr_etrace_write_close_range(struct tr_etrace_draft *d);
 bool tr_etrace_write_dup(struct tr_etrace_draft *d);
+bool tr_etrace_write_fcntl(struct tr_etrace_draft *d);
 bool tr_etrace_write_pipe(struct tr_etrace_draft *d);
 bool tr_etrace_write_rename(struct tr_etrace_draft *d);
 bool tr_etrace_write_link(struct tr_etrace_draft *d);

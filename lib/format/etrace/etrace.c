@@ -9,7 +9,7 @@ static const struct tr_format_option options[] = {
 	{ "pid-bits", "N", true, false,
 	  "bits of an upid that are the process id, usually 22: adds pid to every record" },
 	{ "reorder", "N", true, false,
-	  "put lines that stand up to N lines too late back into the order of their times" },
+	  "put lines that are up to N lines late back in the order of their times" },
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -237,6 +237,10 @@ enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
 		return TR_ETRACE_STRANGE;
 	if (event->strings[ENV].form != TR_ETRACE_UNSEEN)
 		event->disorder = true;
+	if (event->strings[0].form == TR_ETRACE_UNSEEN) {
+		event->last_sec = line->sec;
+		event->last_nsec = line->nsec;
+	}
 	return add_argument(event, upid) ? TR_ETRACE_FITS : TR_ETRACE_MEMORY;
 }
 

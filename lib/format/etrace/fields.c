@@ -67,6 +67,34 @@ bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *the
 	return true;
 }
 
+bool tr_etrace_field_uint(struct tr_record *record, const char *key, uint64_t *number)
+{
+	struct tr_value *found;
+	struct tr_error ignored;
+
+	if (!find(record, key, &found, &ignored) || !found)
+		return false;
+	const struct tr_value *value = tr_etrace_machine_form(found);
+	*number = value->as.number;
+	return value->type == TR_UINT || value->type == TR_POINTER;
+}
+
+bool tr_etrace_field_has(struct tr_record *record, const char *key, const char *word, uint64_t bit)
+{
+	struct tr_value *value;
+	struct tr_error ignored;
+	uint64_t number;
+
+	if (tr_etrace_field_uint(record, key, &number))
+		return number & bit;
+	if (!find(record, key, &value, &ignored) || !value || value->type != TR_SYMBOL)
+		return false;
+	for (size_t i = 0; i < value->as.symbol->count; i++)
+		if (tr_text_is(value->as.symbol->names[i].text, word))
+			return true;
+	return false;
+}
+
 bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth,
 			  struct tr_error *err)
 {
@@ -79,18 +107,18 @@ bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth
 	return true;
 }
 
-bool tr_etrace_field_time(const struct tr_record *record, uint64_t *sec, uint64_t *nsec,
+bool tr_etrace_field_time(const struct tr_record *record, struct tr_etrace_moment *moment,
 			  struct tr_error *err)
 {
 	enum { DIGITS = 9 };
 	const struct tr_cell *time = &record->time;
 	bool padded;
 
-	*sec = *nsec = 0;
+	*moment = (struct tr_etrace_moment){ 0, 0 };
 	if (time->type == TR_CELL_ABSENT)
 		return true;
 	if (time->type == TR_CELL_NUMBER) {
-		*sec = time->number;
+		moment->sec = time->number;
 		return true;
 	}
 	if (time->type != TR_CELL_TEXT)
@@ -98,15 +126,16 @@ bool tr_etrace_field_time(const struct tr_record *record, uint64_t *sec, uint64_
 	const char *end = time->text.data + time->text.len;
 	const char *point = memchr(time->text.data, '.', time->text.len);
 	struct tr_text fraction = tr_text_span(point ? point + 1 : end, end);
-	if (!tr_etrace_number(tr_text_span(time->text.data, point ? point : end), sec, &padded))
+	if (!tr_etrace_number(tr_text_span(time->text.data, point ? point : end), &moment->sec,
+			      &padded))
 		return wrong_type(err, "time", "decimal number");
 	/* the log has no place for more digits */
 	if (fraction.len > DIGITS)
 		fraction.len = DIGITS;
-	if (point && !tr_etrace_number(fraction, nsec, &padded))
+	if (point && !tr_etrace_number(fraction, &moment->nsec, &padded))
 		return wrong_type(err, "time", "decimal number");
 	for (size_t i = fraction.len; i < DIGITS; i++)
-		*nsec *= 10;
+		moment->nsec *= 10;
 	return true;
 }
 

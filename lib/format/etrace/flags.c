@@ -31,6 +31,11 @@ static const struct word open_words[] = {
 	WORD(0x10000, "O_DIRECTORY"), WORD(0x20000, "O_NOFOLLOW"), WORD(0x40000, "O_NOATIME"),
 	WORD(0x80000, "O_CLOEXEC"),   WORD(0x200000, "O_PATH"),	   END,
 };
+/* Other words that strace has for some of these: read only. */
+static const struct word open_aliases[] = {
+	WORD(0x2000, "FASYNC"), WORD(0x400000, "__O_TMPFILE"), WORD(0x80, "O_NOTIFICATION_PIPE"),
+	END,
+};
 static const struct word clone_words[] = {
 	WORD(0x100, "CLONE_VM"),
 	WORD(0x200, "CLONE_FS"),
@@ -198,7 +203,9 @@ static bool read_symbol(const struct set *set, const struct tr_symbol *symbol, i
 		for (size_t i = 0; i < symbol->count; i++) {
 			struct tr_text word = symbol->names[i].text;
 			if (!add_word(set->words, word, &bits) &&
-			    !add_word(set->values, word, &bits) && !tr_text_is(word, "none"))
+			    !add_word(set->values, word, &bits) &&
+			    !(set->words == open_words && add_word(open_aliases, word, &bits)) &&
+			    !tr_text_is(word, "none"))
 				return false;
 		}
 		all = bits | symbol->unknown_bits;
@@ -217,6 +224,7 @@ bool tr_etrace_flags_read(enum tr_etrace_type type, const struct tr_value *value
 		return read_symbol(&set, value->as.symbol, number);
 	case TR_UINT:
 	case TR_INT:
+	case TR_POINTER: /* strace -X raw */
 		*number = (int64_t)(value->as.number & INT64_MAX);
 		if (value->flags & TR_NEGATIVE)
 			*number = -*number;

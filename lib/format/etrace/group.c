@@ -1,3 +1,4 @@
+#include "format/etrace/clock.h"
 #include "format/etrace/progress.h"
 
 /*
@@ -128,9 +129,17 @@ static bool begin(struct tr_etrace_group *group, struct tr_etrace_task *task,
 	return tr_etrace_event_is_whole(event) ? tr_etrace_progress_complete(group, task) : true;
 }
 
+/* The line is 1 ns after the one before it. */
+static bool is_next(const struct tr_etrace_event *event, const struct tr_etrace_line *line)
+{
+	uint64_t sec = line->sec - event->last_sec;
+
+	return line->nsec + sec * TR_ETRACE_NANOSECONDS == event->last_nsec + 1;
+}
+
 /*
  * The lines of a variable's tasks all have one time, then comes its text, later: one of that time
- * behind the text is late.
+ * after the text is late. In the logs that are written here each is 1 ns after the one before.
  */
 static bool begins_envset(const struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			  const struct tr_etrace_line *line)
@@ -138,6 +147,8 @@ static bool begins_envset(const struct tr_etrace_event *event, const struct tr_e
 	if (!event || event->type != TR_ETRACE_ENVSET)
 		return true;
 	bool text = event->strings[0].form != TR_ETRACE_UNSEEN;
+	if (tag->class == TR_ETRACE_UPID && !text && is_next(event, line))
+		return false;
 	if (tag->class == TR_ETRACE_UPID)
 		return event->sec != line->sec || event->nsec != line->nsec ||
 		       (text && event->last_sec == event->sec && event->last_nsec == event->nsec);
@@ -209,7 +220,7 @@ static bool cont_end(struct tr_etrace_group *group, const struct tr_etrace_line 
 	tr_etrace_line_read(line->text, NULL, &glued);
 	bool is_env = glued.type == TR_ETRACE_EVENT && tr_text_is(glued.tag, "Env");
 	if (line->form == TR_ETRACE_PART || !is_env)
-		return tr_etrace_render_raw(group, line, "text behind the end of a text");
+		return tr_etrace_render_raw(group, line, "text after the end of a text");
 	glued.number = line->number;
 	glued.cut = line->cut;
 	return tr_etrace_group_line(group, &glued);

@@ -3,44 +3,82 @@
 #include "core/decimal.h"
 #include "format/etrace/tag.h"
 
-void tr_etrace_pen_begin(struct tr_etrace_pen *pen, uint64_t upid, uint64_t cpu, uint64_t sec,
-			 uint64_t nsec)
+static char *put_number(uint64_t number, char end, char *p)
 {
-	const uint64_t numbers[] = { upid, cpu, sec, nsec };
-	char *p = pen->head;
+	p += tr_decimal_write(number, p);
+	*p++ = end;
+	return p;
+}
 
-	memcpy(p, "0: ", 3);
-	p += 3;
-	for (unsigned i = 0; i < 4; i++) {
-		p += tr_decimal_write(numbers[i], p);
-		*p++ = i < 3 ? ',' : '!';
-	}
+static void spell_nanoseconds(struct tr_etrace_pen *pen)
+{
+	char *p = put_number(pen->time.nsec, '!', pen->head + pen->nsec_at);
+
 	pen->head_len = (size_t)(p - pen->head);
 }
 
-static void put_head(const struct tr_etrace_pen *pen, struct tr_text tag)
+static void spell_time(struct tr_etrace_pen *pen)
 {
-	tr_buffer_put(pen->to, pen->head, pen->head_len);
-	tr_buffer_put_text(pen->to, tag);
+	char *p = put_number(pen->time.sec, ',', pen->head + pen->time_at);
+
+	pen->nsec_at = (size_t)(p - pen->head);
+	spell_nanoseconds(pen);
 }
 
-void tr_etrace_pen_open(const struct tr_etrace_pen *pen, struct tr_text tag)
+void tr_etrace_pen_begin(struct tr_etrace_pen *pen, uint64_t upid, uint64_t cpu,
+			 struct tr_etrace_moment time)
 {
-	put_head(pen, tag);
+	char *p = pen->head;
+
+	memcpy(p, "0: ", 3);
+	p = put_number(upid, ',', p + 3);
+	p = put_number(cpu, ',', p);
+	pen->time_at = (size_t)(p - pen->head);
+	pen->time = time;
+	spell_time(pen);
+}
+
+void tr_etrace_pen_step(struct tr_etrace_pen *pen)
+{
+	char *last = pen->head + pen->head_len - 2;
+
+	pen->time.nsec++;
+	if (*last < '9') {
+		++*last;
+		return;
+	}
+	if (pen->time.nsec < TR_ETRACE_NANOSECONDS) {
+		spell_nanoseconds(pen);
+		return;
+	}
+	pen->time.nsec = 0;
+	pen->time.sec++;
+	spell_time(pen);
+}
+
+void tr_etrace_pen_head(struct tr_etrace_pen *pen, struct tr_text data)
+{
+	tr_buffer_put(pen->to, pen->head, pen->head_len);
+	tr_buffer_put_text(pen->to, data);
+	tr_etrace_pen_step(pen);
+}
+
+void tr_etrace_pen_open(struct tr_etrace_pen *pen, struct tr_text tag)
+{
+	tr_etrace_pen_head(pen, tag);
 	tr_buffer_put_byte(pen->to, '|');
 }
 
-void tr_etrace_pen_line(const struct tr_etrace_pen *pen, struct tr_text tag, struct tr_text text)
+void tr_etrace_pen_line(struct tr_etrace_pen *pen, struct tr_text tag, struct tr_text text)
 {
 	tr_etrace_pen_open(pen, tag);
 	tr_buffer_put_text(pen->to, text);
 	tr_buffer_put_byte(pen->to, '\n');
 }
 
-static void put_part(const struct tr_etrace_pen *pen, struct tr_text tag, uint64_t n,
-		     struct tr_text text)
+static void put_part(struct tr_etrace_pen *pen, struct tr_text tag, uint64_t n, struct tr_text text)
 {
-	put_head(pen, tag);
+	tr_etrace_pen_head(pen, tag);
 	tr_buffer_put_byte(pen->to, '[');
 	tr_buffer_put_decimal(pen->to, n);
 	tr_buffer_put_byte(pen->to, ']');
@@ -69,7 +107,7 @@ static bool take_line(struct tr_text *text, struct tr_text *line)
 	return lf != NULL;
 }
 
-static void end_group(const struct tr_etrace_pen *pen)
+static void end_group(struct tr_etrace_pen *pen)
 {
 	tr_etrace_pen_line(pen, TR_TEXT("Cont_end"), TR_TEXT(""));
 }
@@ -79,8 +117,8 @@ static void end_group(const struct tr_etrace_pen *pen)
  * with each, and with each Cont `cont_step`. A first line gives a part even where
  * it is empty, which the tracer would drop.
  */
-static uint64_t put_parts(const struct tr_etrace_pen *pen, struct tr_text tag, uint64_t n,
-			  unsigned step, unsigned cont_step, struct tr_text text)
+static uint64_t put_parts(struct tr_etrace_pen *pen, struct tr_text tag, uint64_t n, unsigned step,
+			  unsigned cont_step, struct tr_text text)
 {
 	struct tr_text line;
 	bool more = take_line(&text, &line), in_group = false;
@@ -104,13 +142,13 @@ static uint64_t put_parts(const struct tr_etrace_pen *pen, struct tr_text tag, u
 	return n;
 }
 
-static void put_end(const struct tr_etrace_pen *pen, struct tr_text tag)
+static void put_end(struct tr_etrace_pen *pen, struct tr_text tag)
 {
-	put_head(pen, tag);
+	tr_etrace_pen_head(pen, tag);
 	tr_buffer_put_literal(pen->to, "_end|\n");
 }
 
-void tr_etrace_pen_string(const struct tr_etrace_pen *pen, struct tr_text tag, struct tr_text text)
+void tr_etrace_pen_string(struct tr_etrace_pen *pen, struct tr_text tag, struct tr_text text)
 {
 	struct tr_text line;
 
@@ -129,12 +167,12 @@ void tr_etrace_pen_string(const struct tr_etrace_pen *pen, struct tr_text tag, s
 		end_group(pen);
 }
 
-void tr_etrace_pen_argument(const struct tr_etrace_pen *pen, uint64_t n, struct tr_text text)
+void tr_etrace_pen_argument(struct tr_etrace_pen *pen, uint64_t n, struct tr_text text)
 {
 	put_parts(pen, TR_TEXT("A"), n, 0, 0, text);
 }
 
-void tr_etrace_pen_env(const struct tr_etrace_pen *pen, struct tr_text text)
+void tr_etrace_pen_env(struct tr_etrace_pen *pen, struct tr_text text)
 {
 	put_parts(pen, TR_TEXT("Env"), 0, 1, 1, text);
 }

@@ -60,6 +60,7 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 	reader->in = in;
 	reader->record.arena = &reader->arena;
 	reader->max_record = config->limits.max_record;
+	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->lines = config->lines;
 	reader->reorder.window = (size_t)window;
 	reader->group.pid_bits = (unsigned)bits;
@@ -224,6 +225,7 @@ static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
  */
 static bool use_window(struct reader *reader)
 {
+	enum { ESCAPED = 6 }; /* bytes that a byte may take in a record */
 	const struct tr_etrace_queue *queue = &reader->group.queue;
 	struct tr_input *in = reader->in;
 	struct tr_etrace_line line;
@@ -231,8 +233,8 @@ static bool use_window(struct reader *reader)
 
 	while (!queue->count && (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
 		struct tr_text text = tr_text_span(in->pos, lf);
-		if (text.len >= reader->max_record)
-			break;
+		if (text.len >= reader->max_record / ESCAPED)
+			break; /* tr_input_line sees to the limit */
 		tr_etrace_line_read(text, &reader->head, &line);
 		line.number = ++reader->source_line;
 		tr_input_skip(in, text.len + 1);

@@ -73,9 +73,10 @@ static bool find_parts(struct tr_record *record, struct parts *parts, struct tr_
 static bool line_of_event(const struct tr_record *record, const struct parts *parts,
 			  struct tr_buffer *to, struct tr_error *err)
 {
-	uint64_t sec, nsec, task;
+	struct tr_etrace_moment time;
+	uint64_t task;
 
-	if (!tr_etrace_field_time(record, &sec, &nsec, err) ||
+	if (!tr_etrace_field_time(record, &time, err) ||
 	    !tr_etrace_field_task(record, &task, err))
 		return false;
 	tr_buffer_put_text(to, parts->has_prefix ? parts->prefix : TR_TEXT("0: "));
@@ -83,9 +84,9 @@ static bool line_of_event(const struct tr_record *record, const struct parts *pa
 	tr_buffer_put_byte(to, ',');
 	tr_buffer_put_decimal(to, (uint64_t)parts->cpu);
 	tr_buffer_put_byte(to, ',');
-	tr_buffer_put_decimal(to, sec);
+	tr_buffer_put_decimal(to, time.sec);
 	tr_buffer_put_byte(to, ',');
-	tr_buffer_put_decimal(to, nsec);
+	tr_buffer_put_decimal(to, time.nsec);
 	tr_buffer_put_byte(to, '!');
 	tr_buffer_put_text(to, record->name.text);
 	if (parts->has_index) {

@@ -79,6 +79,8 @@ static bool write_envset(struct tr_etrace_draft *d)
 	}
 	if (there)
 		tr_etrace_pen_env(&d->pen, var);
+	else
+		tr_etrace_pen_step(&d->pen); /* so that the next set is not taken for its rest */
 	return true;
 }
 
@@ -87,21 +89,46 @@ static bool write_envset(struct tr_etrace_draft *d)
 struct shape {
 	const char *word; /* the kind; of sys the name */
 	bool (*write)(struct tr_etrace_draft *draft);
-	bool succeeds; /* a call that failed is not in the log */
+	bool succeeds;				   /* a call that failed is not in the log */
+	bool (*applies)(struct tr_record *record); /* NULL: to every such record */
 };
 
 static const struct shape kinds[] = {
-	{ "exec", tr_etrace_write_exec, true }, { "fork", write_fork, false },
-	{ "exit", write_exit, false },		{ "comm", write_comm, false },
-	{ "envset", write_envset, false },	{ NULL, NULL, false },
+	{ "exec", tr_etrace_write_exec, true, NULL }, { "fork", write_fork, false, NULL },
+	{ "exit", write_exit, false, NULL },	      { "comm", write_comm, false, NULL },
+	{ "envset", write_envset, false, NULL },      { NULL, NULL, false, NULL },
 };
 
+static bool copies(struct tr_record *record)
+{
+	return tr_etrace_where_control(record) <= TR_ETRACE_DUPFD_CLOEXEC;
+}
+
+/* The names that a log has for its events, and then those of other calls that are such events. */
 static const struct shape calls[] = {
-	{ "open", tr_etrace_write_open, true },	      { "close", tr_etrace_write_close, true },
-	{ "pipe", tr_etrace_write_pipe, true },	      { "dup", tr_etrace_write_dup, true },
-	{ "rename", tr_etrace_write_rename, false },  { "link", tr_etrace_write_link, false },
-	{ "symlink", tr_etrace_write_symlink, true }, { "mount", tr_etrace_write_mount, false },
-	{ "umount", tr_etrace_write_umount, false },  { NULL, NULL, false },
+	{ "open", tr_etrace_write_open, true, NULL },
+	{ "close", tr_etrace_write_close, true, NULL },
+	{ "pipe", tr_etrace_write_pipe, true, NULL },
+	{ "dup", tr_etrace_write_dup, true, NULL },
+	{ "rename", tr_etrace_write_rename, false, NULL },
+	{ "link", tr_etrace_write_link, false, NULL },
+	{ "symlink", tr_etrace_write_symlink, true, NULL },
+	{ "mount", tr_etrace_write_mount, false, NULL },
+	{ "umount", tr_etrace_write_umount, false, NULL },
+	{ "openat", tr_etrace_write_open, true, NULL },
+	{ "openat2", tr_etrace_write_open, true, NULL },
+	{ "creat", tr_etrace_write_creat, true, NULL },
+	{ "close_range", tr_etrace_write_close_range, true, NULL },
+	{ "pipe2", tr_etrace_write_pipe, true, NULL },
+	{ "dup2", tr_etrace_write_dup, true, NULL },
+	{ "dup3", tr_etrace_write_dup, true, NULL },
+	{ "fcntl", tr_etrace_write_fcntl, true, copies },
+	{ "renameat", tr_etrace_write_rename, false, NULL },
+	{ "renameat2", tr_etrace_write_rename, false, NULL },
+	{ "linkat", tr_etrace_write_link, false, NULL },
+	{ "symlinkat", tr_etrace_write_symlink, true, NULL },
+	{ "umount2", tr_etrace_write_umount, false, NULL },
+	{ NULL, NULL, false, NULL },
 };
 
 static const struct shape *find_shape(const struct tr_record *record)
@@ -117,40 +144,70 @@ static const struct shape *find_shape(const struct tr_record *record)
 	return shape->word ? shape : NULL;
 }
 
-/* Time, task and cpu, which every line has. */
-static bool begin_pen(struct tr_etrace_draft *d)
+/* The task, cpu and time of every line. */
+static bool find_head(struct tr_etrace_draft *d, uint64_t *task, uint64_t *cpu,
+		      struct tr_etrace_moment *time)
 {
-	uint64_t sec, nsec, task;
-	int64_t cpu;
+	int64_t number;
 	bool there;
 
-	if (!tr_etrace_field_time(d->record, &sec, &nsec, d->err) ||
-	    !tr_etrace_field_task(d->record, &task, d->err) ||
-	    !tr_etrace_field_number(d->record, "cpu", &there, &cpu, d->err))
+	if (!tr_etrace_field_time(d->record, time, d->err) ||
+	    !tr_etrace_field_task(d->record, task, d->err) ||
+	    !tr_etrace_field_number(d->record, "cpu", &there, &number, d->err))
 		return false;
-	tr_etrace_pen_begin(&d->pen, task, cpu < 0 ? 0 : (uint64_t)cpu, sec, nsec);
+	*cpu = number < 0 ? 0 : (uint64_t)number;
 	return true;
 }
 
-enum tr_status tr_etrace_write_event(struct tr_record *record, struct tr_buffer *to,
-				     struct tr_error *err)
+static bool write_lines(struct tr_etrace_draft *d, const struct shape *shape,
+			struct tr_etrace_clock *clock, bool *back)
+{
+	bool timed = d->record->time.type != TR_CELL_ABSENT;
+	struct tr_etrace_moment own, time;
+	uint64_t task, cpu;
+
+	if (!find_head(d, &task, &cpu, &own))
+		return false;
+	time = own;
+	if (!tr_etrace_clock_start(clock, task, timed, &time, back)) {
+		tr_error_set(d->err, TR_CAUSE_INPUT, "time: too late for a log");
+		return false;
+	}
+	tr_etrace_pen_begin(&d->pen, task, cpu, time);
+	if (!shape->write(d) || d->pen.to->failed)
+		return false;
+	if (!tr_etrace_clock_stop(clock, task, timed, own, d->pen.time,
+				  shape->write == write_exit)) {
+		tr_error_memory(d->err);
+		return false;
+	}
+	return true;
+}
+
+enum tr_status tr_etrace_write_event(struct tr_record *record, struct tr_etrace_clock *clock,
+				     struct tr_buffer *to, struct tr_etrace_where *where,
+				     bool *back, struct tr_error *err)
 {
 	const struct shape *shape = find_shape(record);
 	struct tr_etrace_draft d;
 	size_t begin = to->len;
 
+	*back = false;
 	if (!shape)
 		return TR_END;
 	tr_error_clear(err);
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
+	if (shape->applies && !shape->applies(record))
+		return TR_END;
 	if (shape->succeeds &&
 	    (tr_record_field(record, "error") || tr_record_field(record, "failed")))
 		return TR_END;
 	d.record = record;
 	d.pen.to = to; /* the rest of it is set with its head */
 	d.err = err;
-	if (begin_pen(&d) && shape->write(&d) && !to->failed)
+	d.where = where;
+	if (write_lines(&d, shape, clock, back))
 		return TR_OK;
 	to->len = begin;
 	if (to->failed)

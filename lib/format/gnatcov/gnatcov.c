@@ -5,8 +5,8 @@ static const char *const extensions[] = { ".trace", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "tag", "TEXT", false, true, "set the trace's tag (USER_DATA); empty: take it out" },
-	{ "endian", "little|big", false, true, "byte order of what is written" },
-	{ "machine", "NAME", false, true, "ELF machine of what is written: a name or a number" },
+	{ "endian", "little|big", false, true, "byte order to write" },
+	{ "machine", "NAME", false, true, "ELF machine to write: a name or a number" },
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -45,7 +45,7 @@ static enum tr_status end_of_entries(struct tr_gnatcov_reader *reader, enum tr_g
 	if (!reader->kernel || reader->loaded || reader->in->damaged)
 		return TR_END;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "the information names a kernel, but no entry says where it was loaded");
+		     "the information names a kernel, but there is no load entry for it");
 	err->severity = TR_FLAW;
 	tr_error_at_offset(err, reader->in->offset);
 	return TR_WARN;
@@ -62,7 +62,7 @@ static enum tr_status last_bytes(struct tr_gnatcov_reader *reader, size_t size,
 		return tr_gnatcov_stuck(reader);
 	if (left == 0)
 		return end_of_entries(reader, TR_GNATCOV_DONE, err);
-	tr_error_set(err, TR_CAUSE_CUT, "the file is cut: %zu of the %zu bytes of an entry", left,
+	tr_error_set(err, TR_CAUSE_CUT, "truncated: %zu of the %zu bytes of an entry", left,
 		     size);
 	return tr_gnatcov_cut(reader, err);
 }
@@ -107,7 +107,7 @@ static enum tr_status part_of_entry(struct tr_gnatcov_reader *reader, size_t par
 				    struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "a section begins amid an entry: what was before it was cut");
+		     "a section begins inside an entry: the part before it is truncated");
 	tr_error_at_offset(err, reader->in->offset);
 	tr_input_skip(reader->in, part);
 	reader->state = TR_GNATCOV_AT_HEADER;

@@ -26,10 +26,10 @@ static enum tr_status no_header(struct tr_gnatcov_reader *reader, struct tr_erro
 		tr_error_set(err, TR_CAUSE_CUT, "the file is empty");
 	else if (left == 0)
 		tr_error_set(err, TR_CAUSE_CUT,
-			     "the file ends behind its information: no section of entries");
+			     "the file ends after its information: no section of entries");
 	else
 		tr_error_set(err, TR_CAUSE_CUT,
-			     "the file is cut: %zu of the %d bytes of a section header", left,
+			     "truncated: %zu of the %d bytes of a section header", left,
 			     TR_GNATCOV_HEADER_SIZE);
 	return tr_gnatcov_cut(reader, err);
 }
@@ -47,7 +47,7 @@ static bool decode(const char *p, struct tr_gnatcov_section *section, struct tr_
 	};
 	if (byte[12] != TR_GNATCOV_VERSION)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "version %u of the format is not known, only version 1 is", byte[12]);
+			     "version %u of the format is unknown: only version 1 is supported", byte[12]);
 	else if (byte[15] > 1)
 		tr_error_set(err, TR_CAUSE_INPUT, "byte order %u: neither 0, little, nor 1, big",
 			     byte[15]);

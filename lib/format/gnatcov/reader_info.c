@@ -54,7 +54,7 @@ enum tr_status tr_gnatcov_info_at(struct tr_gnatcov_reader *reader, size_t at,
 	bool big = reader->section.big;
 
 	if (!tr_input_more(in, at + TR_GNATCOV_INFO_SIZE)) {
-		tr_error_set(err, TR_CAUSE_CUT, "the file is cut amid its information");
+		tr_error_set(err, TR_CAUSE_CUT, "truncated inside its information");
 		return cut(reader, at, err);
 	}
 	info->tag = tr_wire_u32(in->pos + at, big);
@@ -71,7 +71,7 @@ enum tr_status tr_gnatcov_info_at(struct tr_gnatcov_reader *reader, size_t at,
 	info->size += info->data.len + padding;
 	if (!tr_input_more(in, at + info->size)) {
 		tr_error_set(err, TR_CAUSE_CUT,
-			     "the file is cut: information %s says %zu bytes, %zu are left",
+			     "truncated: information %s has %zu bytes, and %zu are left",
 			     shown_tag(info->tag), info->data.len,
 			     tr_input_available(in) - at - TR_GNATCOV_INFO_SIZE);
 		return cut(reader, at, err);
@@ -99,7 +99,7 @@ static bool has_flaw(const struct tr_gnatcov_reader *reader, const struct tr_gna
 		return true;
 	}
 	if (info->pad) {
-		tr_error_set(err, TR_CAUSE_INPUT, "padding behind information %s is not zero",
+		tr_error_set(err, TR_CAUSE_INPUT, "padding after information %s is not zero",
 			     shown_tag(info->tag));
 		return true;
 	}

@@ -46,7 +46,7 @@ static enum tr_status put_module(struct tr_gnatcov_writer *writer, struct tr_rec
 	struct tr_text path;
 
 	if (writer->place != TR_GNATCOV_NOWHERE) {
-		tr_error_set(err, TR_CAUSE_INPUT, "left out: a module behind the first block");
+		tr_error_set(err, TR_CAUSE_INPUT, "left out: a module after the first block");
 		return TR_WARN;
 	}
 	enum tr_status status = tr_module_list_add(&writer->modules, record, err);

@@ -33,6 +33,7 @@ struct tr_reader *tr_json_reader_open(const struct tr_read_config *config, struc
 	}
 	reader->in = in;
 	reader->max_record = config->limits.max_record;
+	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->line = 1;
 	reader->typed.max_depth =
 		config->limits.max_depth < HARD_LIMIT ? config->limits.max_depth : HARD_LIMIT;
@@ -139,7 +140,7 @@ static enum tr_status take(struct tr_reader *reader, struct tr_text line, const 
 		return tr_error_memory(err);
 	if (fits)
 		return TR_OK;
-	tr_error_set(err, TR_CAUSE_LIMIT, "an array is larger than the limit");
+	tr_error_set(err, TR_CAUSE_LIMIT, "an array is larger than the limit (--max-record raises it)");
 	tr_error_at_line(err, start);
 	reader->resync = true;
 	return TR_WARN;

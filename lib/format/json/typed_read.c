@@ -106,9 +106,9 @@ static bool read_field(struct tr_typed_reader *r)
 	if (!read_cell(r, KEY))
 		return false;
 	tr_buffer_put_byte(r->to, '=');
-	return tr_typed_expect(r, TR_JSON_COMMA, "\",\" and a value behind the key") &&
+	return tr_typed_expect(r, TR_JSON_COMMA, "\",\" and a value after the key") &&
 	       tr_typed_read_value(r) &&
-	       tr_typed_expect(r, TR_JSON_ARRAY_END, "\"]\" behind the field");
+	       tr_typed_expect(r, TR_JSON_ARRAY_END, "\"]\" after the field");
 }
 
 static bool read_arrow(struct tr_typed_reader *r, struct tr_text body, bool *arrow)
@@ -116,7 +116,7 @@ static bool read_arrow(struct tr_typed_reader *r, struct tr_text body, bool *arr
 	if (!tr_text_is(body, "->"))
 		return tr_typed_unexpected(r, TR_JSON_STRING, "[KEY,VALUE] or \"->\"");
 	if (!*arrow) {
-		tr_error_set(r->err, TR_CAUSE_INPUT, "\"->\" stands once, and only in records");
+		tr_error_set(r->err, TR_CAUSE_INPUT, "\"->\" is allowed once, and only in records");
 		return false;
 	}
 	*arrow = false;
@@ -169,7 +169,7 @@ static bool read_comment(struct tr_typed_reader *r)
 	if (!tr_typed_check_text(r, text, true))
 		return false;
 	tr_buffer_put_text(r->to, text);
-	return tr_typed_expect(r, TR_JSON_ARRAY_END, "\"]\" behind the comment");
+	return tr_typed_expect(r, TR_JSON_ARRAY_END, "\"]\" after the comment");
 }
 
 /* The array's first string: a kind, a definition's word with its %, "!end" or "#". */

@@ -187,9 +187,9 @@ static bool read_pairs(struct tr_typed_reader *r, bool first, char separator, un
 		if (separator == '=')
 			bare_word(r->to, start);
 		tr_buffer_put_byte(r->to, separator);
-		if (!tr_typed_expect(r, TR_JSON_COMMA, "\",\" and a value behind the key") ||
+		if (!tr_typed_expect(r, TR_JSON_COMMA, "\",\" and a value after the key") ||
 		    !read_next(r, depth + 1) ||
-		    !tr_typed_expect(r, TR_JSON_ARRAY_END, "\"]\" behind the pair"))
+		    !tr_typed_expect(r, TR_JSON_ARRAY_END, "\"]\" after the pair"))
 			return false;
 	}
 	return false;

@@ -52,7 +52,7 @@ bool tr_typed_check_text(struct tr_typed_reader *r, struct tr_text text, bool ta
 		unsigned char c = (unsigned char)*p;
 		if ((c < ' ' && !(tabs && c == '\t')) || c == 0x7f) {
 			tr_error_set(r->err, TR_CAUSE_INPUT,
-				     "byte %02x cannot stand in a line of the stream", c);
+				     "byte %02x is not allowed in a line of the stream", c);
 			return false;
 		}
 	}

@@ -45,6 +45,7 @@ struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct t
 	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
 	reader->in = in;
 	reader->limits = config->limits;
+	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->exact.on = config->exact;
 	reader->object.env_top = tr_text_is(base, "top");
 	reader->source_line = 1;

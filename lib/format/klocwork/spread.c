@@ -65,7 +65,7 @@ enum tr_json_token tr_klocwork_spread_end(struct tr_klocwork_spread *spread, str
 		if (token != TR_JSON_CUT || in->at_end)
 			return token;
 		if (available >= limits->max_record) {
-			tr_error_set(err, TR_CAUSE_LIMIT, "an object larger than the limit");
+			tr_error_set(err, TR_CAUSE_LIMIT, "an object larger than the limit (--max-record raises it)");
 			return token;
 		}
 		if (!tr_input_more(in, available + 1) && !in->at_end) {

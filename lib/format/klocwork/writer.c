@@ -200,7 +200,10 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		status = render_exec(writer, record, &fields, &overrides, err);
 	if (status != TR_OK)
 		return status;
-	writer->tally.unknown += !known;
+	if (!known && tr_environments_are_spent(writer->env.pool))
+		writer->tally.limited++;
+	else
+		writer->tally.unknown += !known;
 	writer->tally.untold +=
 		writer->env.supplied && !fields.env && !fields.envtop && !fields.envdiff;
 	return remember(writer, record, &fields, &parentage, before) ? TR_OK : tr_error_memory(err);

@@ -67,6 +67,8 @@ static enum tr_status begin(struct tr_klocwork_env *env, uint64_t ordinal, struc
 		return TR_OK;
 	env->pool = tr_environments_new();
 	env->plain_before = env->differences ? 0 : ordinal;
+	if (env->pool)
+		tr_environments_limit(env->pool, TR_ENVIRONMENTS_RATIO);
 	return env->pool ? set_top(env, arena, err) : tr_error_memory(err);
 }
 
@@ -197,7 +199,8 @@ enum tr_status tr_klocwork_env_exec(struct tr_klocwork_env *env, struct tr_recor
 	if (status != TR_OK)
 		return status;
 	struct tr_environment *base = base_of(env, parentage->read.seq);
-	bool computable = own && base;
+	bool computable = own && base &&
+			  (!needed || tr_environments_may_write(env->pool, record->line.len));
 	bool good = !needed || override(env, base, computable ? own : NULL, overrides);
 	*known = !needed || computable;
 	if (good && own)

@@ -10,19 +10,23 @@ enum tr_status tr_klocwork_tally_tell(struct tr_klocwork_tally *tally, struct tr
 		bool lost;
 	} rows[] = {
 		{ &tally->strangers,
-		  "events whose parent is not in this trace, so that their env-diff is against an "
-		  "environment that is not in it either",
+		  "events whose parent is not in this trace, nor the environment that their "
+		  "env-diff refers to",
 		  false },
 		{ &tally->mistaken,
-		  "events that are nobody's child here, or another event's than their parent, so "
-		  "that their env-diff is against another environment",
+		  "events whose parent_id is unknown or refers to a different event, so that their "
+		  "env-diff refers to another environment",
 		  false },
 		{ &tally->untold,
-		  "events whose environment is not known, which read as if they had their parent's",
+		  "events of unknown environment, which readers take for that of their parent",
 		  false },
 		{ &tally->unknown,
-		  "events written without env-diff, because the environment of their parent is not "
-		  "known",
+		  "events written without env-diff, because the environment of their parent is "
+		  "unknown",
+		  true },
+		{ &tally->limited,
+		  "events written without env-diff, because these would take more than 1000 times "
+		  "what was read",
 		  true },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

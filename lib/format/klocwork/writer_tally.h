@@ -10,6 +10,7 @@
 struct tr_klocwork_tally {
 	uint64_t strangers; /* execs with the difference to a parent that is not in the trace */
 	uint64_t unknown;   /* execs whose env-diff could not be computed */
+	uint64_t limited;   /* those whose env-diff would take too much */
 	uint64_t mistaken;  /* execs that a reader will not take for children of their parent */
 	uint64_t untold;    /* execs that say nothing, where the env line is ours */
 };

@@ -4,7 +4,9 @@
 static const char *const extensions[] = { ".out", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "config", "FILE", false, true, "the specification whose config lines are put in" },
+	{ "config", "FILE", false, true, "copy the config lines of this specification" },
+	{ "respfile-root", "DIR", false, true,
+	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
 	{ NULL, NULL, false, false, NULL },
 };

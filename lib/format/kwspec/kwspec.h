@@ -16,8 +16,12 @@
 #include "format/format.h"
 #include "process/call.h"
 
-/* Appends the lines that a call amounts to. False: memory is out. */
-bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct tr_buffer *to);
+/*
+ * Appends the lines that a call amounts to; product: what it links (tr_call_product). TR_WARN: they would be too long, and none is
+ * appended. TR_FATAL: memory is out.
+ */
+enum tr_status tr_kwspec_lines(const struct tr_call *call, struct tr_text product,
+			       struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err);
 
 /* Appends the config lines of a specification, of which it has some. False: err is filled. */
 bool tr_kwspec_config_read(struct tr_text path, struct tr_buffer *to, struct tr_error *err);

@@ -158,7 +158,7 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 }
 
 static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
-			struct tr_arena *arena)
+			struct tr_text flags, struct tr_arena *arena)
 {
 	struct tr_text directory = call->command.directory;
 	struct tr_text compiler = call->invocation.launchers ? call->expansion.words[0].text
@@ -174,45 +174,23 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 	if (!put_object(to, call, source, arena))
 		return false;
 	put_field(to, source);
-	put_flags(to, &call->invocation);
+	tr_buffer_put_text(to, flags);
 	tr_buffer_put_byte(to, '\n');
 	return true;
 }
 
-/* What /Fe says, else the first file's name with another ending. */
-static void put_cl_product(struct tr_buffer *to, const struct tr_call *call)
-{
-	const struct tr_invocation *invocation = &call->invocation;
-	struct tr_buffer name = TR_BUFFER_INIT;
-
-	tr_buffer_put_text(&name, invocation->product.data ? invocation->product : TR_TEXT(""));
-	for (size_t i = 1; i < invocation->count && !invocation->product.data; i++) {
-		const struct tr_part *part = &invocation->parts[i];
-		if (part->role != TR_ROLE_SOURCE && part->role != TR_ROLE_INPUT)
-			continue;
-		struct tr_text base = tr_path_base(part->file);
-		base.len -= tr_path_extension(base).len;
-		tr_buffer_put_text(&name, base);
-		tr_buffer_put_literal(&name, ".exe");
-		break;
-	}
-	put_path(to, call->command.directory, tr_buffer_text(&name));
-	to->failed |= name.failed;
-	tr_buffer_free(&name);
-}
-
-static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_arena *arena)
+static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_text product,
+		     struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	struct tr_text directory = call->command.directory;
 
 	tr_buffer_put_literal(to, "link");
 	put_field(to, directory);
-	if (invocation->tool == TR_TOOL_DRIVER_CL)
-		put_cl_product(to, call);
+	if (product.len)
+		put_field(to, product);
 	else
-		put_path(to, directory,
-			 invocation->output.data ? invocation->output : TR_TEXT("a.out"));
+		put_path(to, directory, TR_TEXT("a.out"));
 	for (size_t i = 1; i < invocation->count; i++) {
 		const struct tr_part *part = &invocation->parts[i];
 		if (part->role == TR_ROLE_SOURCE) {
@@ -226,50 +204,62 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 	return true;
 }
 
-/* `ar [-]OPERATION[MODIFIERS] [relpos] [count] ARCHIVE FILE...`; only what puts files in. */
+/* Only what puts files in. */
 static void put_archive(struct tr_buffer *to, const struct tr_call *call)
 {
-	const struct tr_word *words = call->expansion.words;
-	size_t count = call->expansion.count, i = 1;
+	size_t count = call->expansion.count, i = tr_call_archive(call);
 	struct tr_text directory = call->command.directory;
 
-	while (i < count && tr_text_starts(words[i].text, TR_TEXT("--")))
-		i += tr_text_is(words[i].text, "--plugin") || tr_text_is(words[i].text, "--target")
-			     ? 2
-			     : 1;
-	struct tr_text operation = i < count ? words[i].text : TR_TEXT("");
-	bool adds = false;
-	for (size_t k = 0; k < operation.len; k++) {
-		adds |= operation.data[k] == 'r' || operation.data[k] == 'q';
-		i += memchr("abiN", operation.data[k], 4) != NULL;
-	}
-	i++;
-	if (!adds || i + 1 >= count)
+	if (i + 1 >= count)
 		return;
 	tr_buffer_put_literal(to, "link");
 	put_field(to, directory);
 	for (; i < count; i++)
-		put_path(to, directory, words[i].text);
+		put_path(to, directory, call->expansion.words[i].text);
 	tr_buffer_put_byte(to, '\n');
 }
 
-bool tr_kwspec_lines(const struct tr_call *call, struct tr_arena *arena, struct tr_buffer *to)
+/* A line for each source. TR_WARN: they are too long. */
+static enum tr_status put_compiles(struct tr_buffer *to, const struct tr_call *call,
+				   struct tr_arena *arena, struct tr_error *err)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_buffer flags = TR_BUFFER_INIT;
+	enum tr_status status = TR_OK;
+	size_t begin = to->len;
+
+	put_flags(&flags, invocation);
+	if (flags.failed)
+		status = tr_error_memory(err);
+	for (size_t i = 1; i < invocation->count && status == TR_OK; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role != TR_ROLE_SOURCE || is_assembly(part->file))
+			continue;
+		if (!put_compile(to, call, part->file, tr_buffer_text(&flags), arena))
+			status = tr_error_memory(err);
+		else if (to->len - begin > TR_CALL_TEXT_MAX)
+			status = tr_call_too_long(call, err);
+	}
+	tr_buffer_free(&flags);
+	return status;
+}
+
+enum tr_status tr_kwspec_lines(const struct tr_call *call, struct tr_text product,
+			       struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	bool driver = call->kin == TR_KIN_DRIVER || call->kin == TR_KIN_COMPILER;
+	enum tr_status status = TR_OK;
+	size_t begin = to->len;
 
 	if (call->tool == TR_TOOL_ARCHIVER)
 		put_archive(to, call);
 	if (driver && invocation->mode <= TR_MODE_SYNTAX)
-		for (size_t i = 1; i < invocation->count; i++) {
-			const struct tr_part *part = &invocation->parts[i];
-			if (part->role == TR_ROLE_SOURCE && !is_assembly(part->file) &&
-			    !put_compile(to, call, part->file, arena))
-				return false;
-		}
-	if ((call->kin == TR_KIN_DRIVER || call->tool == TR_TOOL_LINKER) &&
-	    invocation->mode == TR_MODE_LINK && (invocation->inputs || invocation->sources) &&
-	    !put_link(to, call, arena))
-		return false;
-	return !to->failed;
+		status = put_compiles(to, call, arena, err);
+	if (status == TR_OK && product.data && (invocation->inputs || invocation->sources) &&
+	    !put_link(to, call, product, arena))
+		status = tr_error_memory(err);
+	if (status == TR_WARN)
+		to->len = begin;
+	return to->failed ? tr_error_memory(err) : status;
 }

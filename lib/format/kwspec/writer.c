@@ -27,6 +27,7 @@ static bool emit(void *context, struct tr_text lines)
 	struct writer *writer = context;
 
 	begin(writer);
+	writer->base.entries = writer->base.entries || lines.len;
 	tr_output_put_text(writer->base.out, lines);
 	return true;
 }
@@ -45,17 +46,24 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		return status;
 	bool whole = tr_command_is_whole(&call.command);
 	tr_buffer_reset(&writer->lines);
-	if (whole && call.tool != TR_TOOL_NONE &&
-	    !tr_kwspec_lines(&call, record->arena, &writer->lines))
+	struct tr_text product = { NULL, 0 };
+	if (call.tool != TR_TOOL_NONE && !tr_call_product(&call, record->arena, &product))
 		return tr_error_memory(err);
-	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin,
+	if (whole && call.tool != TR_TOOL_NONE)
+		status = tr_kwspec_lines(&call, product, record->arena, &writer->lines, err);
+	if (status == TR_FATAL)
+		return status;
+	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin, product,
 						      tr_buffer_text(&writer->lines), emit, writer);
 	if (verdict == TR_KIN_FAILED)
 		return tr_error_memory(err);
 	if (verdict == TR_KIN_HIDDEN || call.kin == TR_KIN_OTHER)
 		return TR_OK;
+	if (status != TR_OK)
+		return status;
 	if (whole)
-		return call.expansion.missing ? tr_respfile_missing(call.expansion.example, err)
+		return call.expansion.missing ? tr_respfile_missing(call.expansion.example,
+								    &writer->calls.roots, err)
 					      : TR_OK;
 	return tr_command_left_out(&call.command, err);
 }
@@ -86,6 +94,7 @@ static enum tr_status close_specification(void *self, struct tr_error *err)
 
 static const struct tr_segment_steps steps = {
 	.format = "kwspec",
+	.empty = "no command here compiles or links: the specification has no entries",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_specification,
@@ -99,7 +108,8 @@ struct tr_writer *tr_kwspec_create(const struct tr_write_config *config, struct 
 
 	if (!writer)
 		return NULL;
-	if (path.len && !tr_kwspec_config_read(path, &writer->config, err)) {
+	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
+	    (path.len && !tr_kwspec_config_read(path, &writer->config, err))) {
 		tr_kwspec_discard((struct tr_writer *)writer);
 		return NULL;
 	}
@@ -115,5 +125,6 @@ void tr_kwspec_discard(struct tr_writer *base)
 	tr_kinship_free(&writer->kinship);
 	tr_buffer_free(&writer->lines);
 	tr_buffer_free(&writer->config);
+	tr_file_roots_free(&writer->calls.roots);
 	free(writer);
 }

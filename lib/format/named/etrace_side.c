@@ -70,7 +70,7 @@ static struct tr_reader *open_stats(const struct tr_read_config *config, struct 
 	tr_error_set(
 		err, TR_CAUSE_INPUT,
 		"ring buffer statistics of an etrace recording: recognised, not read (its lines "
-		"\"dropped events\" and \"overrun\" say what is missing from the log)");
+		"\"dropped events\" and \"overrun\" count what the log lacks)");
 	return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/hex.h"
+#include "coverage/unit.h"
 #include "format/srctrace/render.h"
 #include "record/numbers.h"
 
@@ -82,7 +83,7 @@ enum tr_status tr_srctrace_build_info(struct tr_record *record,
 static enum tr_status find_bits(struct tr_record *record, uint32_t bits[], struct tr_error *err)
 {
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		const char *key = tr_srctrace_bits_keys[i];
+		const char *key = tr_unit_bits_keys[i];
 		const struct tr_value *count = value(record, key, TR_UINT, err);
 		if (!count)
 			return trouble(err);
@@ -97,7 +98,7 @@ static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *ent
 				 struct tr_error *err)
 {
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		const char *key = tr_srctrace_hash_keys[i];
+		const char *key = tr_unit_hash_keys[i];
 		const struct tr_value *hash = value(record, key, TR_STRING, err);
 		if (!hash)
 			return trouble(err);
@@ -177,7 +178,7 @@ enum tr_status tr_srctrace_build_unit(struct tr_record *record,
 	tr_srctrace_pad(start, layout->align, entry);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS && status == TR_OK; i++) {
 		start = entry->len;
-		status = put_bits(record, tr_srctrace_list_keys[i], bits[i], entry, err);
+		status = put_bits(record, tr_unit_list_keys[i], bits[i], entry, err);
 		tr_srctrace_pad(start, layout->align, entry);
 	}
 	return status == TR_OK ? finished(entry, err) : status;

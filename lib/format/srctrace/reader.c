@@ -29,8 +29,9 @@ struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct t
 		tr_error_memory(err);
 		return NULL;
 	}
-	tr_srctrace_feed_init(&reader->feed, in);
 	reader->max_record = config->limits.max_record;
+	tr_arena_limit(&reader->arena, config->limits.max_record);
+	tr_srctrace_feed_init(&reader->feed, in, reader->max_record);
 	return (struct tr_reader *)reader;
 }
 
@@ -67,13 +68,9 @@ static enum tr_status give_up(struct reader *reader, struct tr_error *err)
 /* There are fewer bytes than `what` needs. */
 static enum tr_status cut(struct reader *reader, const char *what, struct tr_error *err)
 {
-	const struct tr_error *trouble = &reader->feed.trouble;
 	reader->state = reader->feed.console ? BEGIN : OVER;
-	if (trouble->cause != TR_CAUSE_NONE) {
-		*err = *trouble;
-		tr_error_clear(&reader->feed.trouble);
+	if (tr_srctrace_feed_trouble(&reader->feed, err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	}
 	tr_error_set(err, TR_CAUSE_CUT, "the trace ends in %s", what);
 	return about(reader, TR_WARN, err);
 }
@@ -97,7 +94,8 @@ static enum tr_status deliver(struct reader *reader, struct tr_record **record,
 /* Steps behind the entry that became reader->line. */
 static void consume(struct reader *reader, size_t size)
 {
-	reader->offset = reader->feed.console ? reader->feed.line - 1 : reader->feed.in->offset;
+	reader->offset = reader->feed.console ? tr_srctrace_feed_line(&reader->feed)
+					      : reader->feed.in->offset;
 	tr_srctrace_feed_skip(&reader->feed, size);
 }
 
@@ -114,12 +112,12 @@ static enum tr_status remark(struct reader *reader, const char *what, struct tr_
 static enum tr_status begin(struct reader *reader, struct tr_error *err)
 {
 	struct tr_srctrace_feed *feed = &reader->feed;
-	if (feed->strangers) {
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "lines of %" PRIu64 " source traces with other prefixes stand between "
-			     "those of this one: they are not read",
-			     feed->strangers);
-		feed->strangers = 0;
+	if (feed->too_many) {
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "%" PRIu64 " source traces are left out: they begin within %d others "
+			     "that have not ended",
+			     feed->too_many, TR_SRCTRACE_CHANNELS);
+		feed->too_many = 0;
 		return about(reader, TR_WARN, err);
 	}
 	if (!feed->console && !reader->traces++) {
@@ -197,7 +195,7 @@ static enum tr_status pass_over(struct reader *reader, uint64_t size, struct tr_
 	about(reader, TR_WARN, err);
 	while (size) {
 		if (!tr_srctrace_feed_more(&reader->feed, 1))
-			return cut(reader, "an entry that says it is longer than all that is left",
+			return cut(reader, "an entry is longer than the rest of the file",
 				   err);
 		uint64_t piece = tr_srctrace_feed_window(&reader->feed).len;
 		if (piece > size)
@@ -272,10 +270,10 @@ static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_
 
 static enum tr_status end_of_trace(struct reader *reader, struct tr_error *err)
 {
-	if (reader->feed.trouble.cause != TR_CAUSE_NONE)
-		return cut(reader, "", err);
 	reader->state = BEGIN;
-	return TR_END;
+	if (!tr_srctrace_feed_trouble(&reader->feed, err))
+		return TR_END;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 }
 
 static enum tr_status read_unit(struct reader *reader, struct tr_record **record,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "coverage/unit.h"
 #include "format/srctrace/srctrace.h"
 #include "record/base64.h"
 #include "record/literal.h"
@@ -12,9 +13,6 @@ enum { HASHES = 20, DATE_SIZE = 8 };
 
 #define DATE_MAX 253402300799 /* the end of the year 9999 */
 
-const char *const tr_srctrace_bits_keys[] = { "statement_bits", "decision_bits", "mcdc_bits" };
-const char *const tr_srctrace_list_keys[] = { "statements", "decisions", "mcdc" };
-const char *const tr_srctrace_hash_keys[] = { "scos", "bit_maps", "annotations" };
 
 static void put_key(const char *key, struct tr_buffer *line)
 {
@@ -114,13 +112,13 @@ void tr_srctrace_unit_line(uint64_t seq, const char *entry, const struct tr_srct
 	begin_line("unit", seq, line);
 	tr_cell_escape((struct tr_text){ entry + unit->name, unit->name_size }, false, line);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		put_key(tr_srctrace_bits_keys[i], line);
+		put_key(tr_unit_bits_keys[i], line);
 		tr_buffer_put_decimal(line, unit->bits[i]);
-		put_key(tr_srctrace_list_keys[i], line);
+		put_key(tr_unit_list_keys[i], line);
 		put_list(entry + unit->buffers[i], unit->bits[i], line);
 	}
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		put_key(tr_srctrace_hash_keys[i], line);
+		put_key(tr_unit_hash_keys[i], line);
 		put_hash(entry + HASHES + TR_SRCTRACE_HASH * i, line);
 	}
 }

@@ -18,9 +18,4 @@ void tr_srctrace_unit_line(uint64_t seq, const char *entry, const struct tr_srct
 /* The entry as it is, for what no field says. */
 void tr_srctrace_raw_field(struct tr_text entry, struct tr_buffer *line);
 
-/* Keys of the fields of a unit, by buffer and by fingerprint. */
-extern const char *const tr_srctrace_bits_keys[TR_SRCTRACE_BUFFERS];
-extern const char *const tr_srctrace_list_keys[TR_SRCTRACE_BUFFERS];
-extern const char *const tr_srctrace_hash_keys[TR_SRCTRACE_BUFFERS];
-
 #endif

@@ -23,8 +23,6 @@ struct writer {
 	bool known;	  /* which says that there was a trace, and not just an attempt */
 	bool begun;	  /* its header was written */
 	bool units;	  /* behind the information entries */
-	bool left_out;	  /* a second one, and there is no place for it */
-	uint64_t traces;  /* begun so far */
 };
 
 static void put_bytes(struct writer *writer, struct tr_text bytes)
@@ -72,7 +70,6 @@ static bool begin_trace(struct writer *writer)
 	if (writer->begun)
 		return true;
 	writer->begun = true;
-	writer->traces++;
 	tr_buffer_reset(entry);
 	tr_buffer_put(entry, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE);
 	tr_srctrace_put_u32(TR_SRCTRACE_VERSION, writer->layout.big, entry);
@@ -99,7 +96,7 @@ static void end_infos(struct writer *writer)
 static enum tr_status end_trace(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
-	if (writer->headed && writer->known && !writer->left_out && !begin_trace(writer))
+	if (writer->headed && writer->known && !begin_trace(writer))
 		return tr_error_memory(err);
 	if (writer->begun) {
 		end_infos(writer);
@@ -107,27 +104,15 @@ static enum tr_status end_trace(void *self, struct tr_error *err)
 			tr_srctrace_console_end(&writer->console);
 	}
 	writer->headed = writer->known = writer->begun = false;
-	writer->units = writer->left_out = false;
+	writer->units = false;
 	return TR_OK;
-}
-
-/* A binary file holds one trace: of several, the first. */
-static enum tr_status leave_out(struct writer *writer, struct tr_error *err)
-{
-	writer->left_out = true;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "a source trace file holds one trace: further ones are left out "
-		     "(-O base64=yes writes a log, which holds them all)");
-	return TR_WARN;
 }
 
 static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct writer *writer = self;
 	writer->headed = true;
-	if (choose_layout(writer, header, err) == TR_FATAL)
-		return TR_FATAL;
-	return writer->traces && !writer->base64 ? leave_out(writer, err) : TR_OK;
+	return choose_layout(writer, header, err);
 }
 
 /* Says of which record a message is. */
@@ -162,7 +147,7 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 		return tr_error_memory(err);
 	if (!unit && writer->units) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "information behind a unit has no place in a source trace");
+			     "a source trace cannot hold information after a unit");
 		return about(record, TR_WARN, err);
 	}
 	tr_buffer_reset(entry);
@@ -182,8 +167,6 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 {
 	struct writer *writer = self;
 	bool unit = tr_text_is(record->kind, "unit");
-	if (writer->left_out)
-		return TR_OK;
 	if (!unit && !tr_text_is(record->kind, "info"))
 		return TR_END;
 	struct tr_error remark;

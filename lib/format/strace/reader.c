@@ -27,6 +27,7 @@ struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_
 	}
 	reader->in = in;
 	reader->limits = config->limits;
+	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;

@@ -51,8 +51,16 @@ static void pass_on(struct tr_strace_reader *reader, const struct tr_strace_item
 		reader->out_of_memory |= !tr_strace_hold_push(&reader->hold, item);
 		return;
 	}
-	tr_buffer_reset(&reader->line);
-	tr_strace_item_line(item, &reader->scratch, &reader->line);
+	if (item->origin) {
+		tr_buffer_reset(&reader->line);
+		tr_strace_item_line(item, &reader->scratch, &reader->line);
+	} else {
+		/* the head is all of it, and may be large: it is not copied */
+		struct tr_buffer head = reader->head;
+		reader->head = reader->line;
+		reader->line = head;
+		tr_buffer_put_byte(&reader->line, '\n');
+	}
 	reader->line_source = item->source_line;
 	reader->line_offset = item->source_offset;
 	reader->have = true;

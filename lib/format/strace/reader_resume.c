@@ -51,7 +51,7 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 	else
 		whole = tr_strace_body_finish(rest, body);
 	if (!whole)
-		complain(reader, "a call whose end is cut");
+		complain(reader, "a call without its end");
 	call->open = false;
 	if (call->proven)
 		tr_strace_exec_done(reader, task, name, whole ? body->arguments : rest,

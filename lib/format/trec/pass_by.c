@@ -51,9 +51,9 @@ enum tr_status tr_trec_pass_by(struct tr_input *in, struct tr_sieve *sieve,
 
 	for (uint64_t begin = in->offset; outcome == GO_ON && in->offset - begin < AT_ONCE;) {
 		struct tr_text bytes = tr_input_look(in);
-		const char *p = bytes.data, *end = bytes.data + bytes.len;
 		if (bytes.len < CHUNK)
-			break;
+			break; /* or there is nothing to look at, not even an address */
+		const char *p = bytes.data, *end = bytes.data + bytes.len;
 		while (outcome == GO_ON && end - p >= CHUNK)
 			outcome = sift_chunk(sieve, ends, &p, lines);
 		if (!tr_input_pass(in, (size_t)(p - bytes.data))) {

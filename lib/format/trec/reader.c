@@ -41,6 +41,7 @@ struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_in
 	r->sieve = config->sieve;
 	r->record.arena = &r->arena;
 	r->max_record = config->limits.max_record;
+	tr_arena_limit(&r->arena, r->max_record);
 	return r;
 }
 
@@ -82,7 +83,7 @@ static enum tr_status bad_bytes(struct tr_reader *r, struct tr_text line, size_t
 
 	if (c == '\r' && at + 2 == line.len) {
 		/* an editor's doing, and then it is all lines: said once */
-		tr_error_set(err, TR_CAUSE_INPUT, "line ends in CR LF (said once)");
+		tr_error_set(err, TR_CAUSE_INPUT, "line ends in CR LF (reported once)");
 		if (r->crlf_reported)
 			err->cause = TR_CAUSE_NONE;
 		r->crlf_reported = true;

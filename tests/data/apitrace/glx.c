@@ -1,7 +1,8 @@
 /*
  * glx MODE: calls of GLX and OpenGL for a tracer to record. Modes: lists (display lists, strings,
  * old vertex calls), textures (blobs of several sizes), threads (four contexts at once), killed
- * (dies within a call).
+ * (dies within a call), forks (two children that make calls, while the recorder has not written
+ * anything yet).
  */
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
@@ -10,6 +11,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { SIZE = 32, THREADS = 4 };
 
@@ -173,6 +176,20 @@ static void killed(void)
 	glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, (void *)(size_t)8);
 }
 
+static void forks(void)
+{
+	for (int i = 0; i < 2; i++) {
+		glClear(i ? GL_DEPTH_BUFFER_BIT : GL_COLOR_BUFFER_BIT);
+		pid_t child = fork();
+		if (child == 0) {
+			glFinish();
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	glRectf(0.f, 0.f, 1.f, 1.f);
+}
+
 int main(int argc, char **argv)
 {
 	static const int wanted[] = { GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_DOUBLEBUFFER, True,
@@ -200,6 +217,8 @@ int main(int argc, char **argv)
 		threads(place);
 	else if (strcmp(mode, "killed") == 0)
 		killed();
+	else if (strcmp(mode, "forks") == 0)
+		forks();
 	unmake(place);
 	XCloseDisplay(display);
 	return 0;

@@ -32,6 +32,10 @@ record threads apitrace trace -o threads.trace ./glx threads
 record killed apitrace trace -o killed.trace ./glx killed
 record eglinfo apitrace trace -a egl -o eglinfo.trace eglinfo
 record gears timeout 0.2 apitrace trace -o gears.trace glxgears
+# apitrace shows only the first stream of it, so nothing of apitrace's is beside it
+record forks apitrace trace -o forks.trace ./glx forks
+mkdir -p "$here/streams"
+cp forks.trace "$here/streams"
 for name in lists textures threads killed eglinfo gears; do
 	apitrace dump -v --color=never --thread-ids=yes $name.trace | gzip -9n >$name.txt.gz
 	cp $name.trace $name.txt.gz "$here"

@@ -20,6 +20,21 @@ static bool lists(struct tr_text column, const char *word)
 	return false;
 }
 
+static void test_plain(void)
+{
+	struct vectors v;
+
+	if (!ok(vectors_open(&v, "../apitrace/call-plain.tsv"), "the table of plain names is there"))
+		return;
+	while (vectors_next(&v)) {
+		struct tr_text name = v.column[0], look = v.column[1];
+		ok(tr_call_is_plain(name) == tr_text_is(look, "plain"), "%.*s is %.*s",
+		   (int)name.len, name.data, (int)look.len, look.data);
+	}
+	vectors_close(&v);
+	ok(!tr_call_is_plain((struct tr_text){ NULL, 0 }), "no name is not plain");
+}
+
 int main(void)
 {
 	enum { TARGETS = TR_CALL_END_FRAME | TR_CALL_RENDER_TARGET };
@@ -38,5 +53,6 @@ int main(void)
 	}
 	vectors_close(&v);
 	ok(tr_call_kinds((struct tr_text){ NULL, 0 }) == 0, "no name at all");
+	test_plain();
 	return done_testing();
 }

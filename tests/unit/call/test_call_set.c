@@ -72,20 +72,20 @@ static void test_errors(void)
 	static const char *const rows[][2] = {
 		{ "", "byte 1: the set is empty" },
 		{ " ", "byte 1: the set is empty" },
-		{ "foo", "byte 1: frame, rendertarget, fbo, render or draw is wanted, not foo" },
-		{ "1 frameset", "byte 3: frame, rendertarget, fbo, render or draw is wanted, not "
+		{ "foo", "byte 1: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, draw) expected, not foo" },
+		{ "1 frameset", "byte 3: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, draw) expected, not "
 				"frameset" },
-		{ "3/overlongclassname", "byte 3: frame, rendertarget, fbo, render or draw is "
-					 "wanted, not overlongclassna" },
+		{ "3/overlongclassname", "byte 3: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, "
+					 "draw) expected, not overlongclassna" },
 		{ "5-3", "byte 1: the range ends before it begins" },
 		{ "1,5/0", "byte 5: no step can be 0" },
-		{ "5/", "byte 3: a number or a class of calls is wanted behind '/'" },
-		{ "1-3/2/draw", "byte 6: a number, '*' or a class of calls is wanted" },
-		{ "-5", "byte 1: a number, '*' or a class of calls is wanted" },
-		{ "5--7", "byte 3: a number, '*' or a class of calls is wanted" },
-		{ "1;2", "byte 2: a number, '*' or a class of calls is wanted" },
+		{ "5/", "byte 3: a number or a class of calls expected after '/'" },
+		{ "1-3/2/draw", "byte 6: a number, '*' or a class of calls expected" },
+		{ "-5", "byte 1: a number, '*' or a class of calls expected" },
+		{ "5--7", "byte 3: a number, '*' or a class of calls expected" },
+		{ "1;2", "byte 2: a number, '*' or a class of calls expected" },
 		{ "18446744073709551616", "byte 1: the number is too large" },
-		{ "1, @", "byte 5: the name of a file is wanted behind '@'" },
+		{ "1, @", "byte 5: file name expected after '@'" },
 		{ "@/dev/null/x", "/dev/null/x: Not a directory" },
 	};
 
@@ -129,11 +129,11 @@ static void test_files(void)
 	from_file("5", "5");
 	from_file("1\n3\r\n 7-9/2,\n,draw", "1 3 6 7 9 10 14 15 18");
 	from_file("", "");
-	from_file("4,\n@x", ", byte 4: a number, '*' or a class of calls is wanted");
+	from_file("4,\n@x", ", byte 4: a number, '*' or a class of calls expected");
 	for (int i = 0; i < 5000; i++)
 		memcpy(large + 3 * i, i % 2 ? "12\n" : " 3,", 3);
 	strcpy(large + 15000, "x");
-	from_file(large, ", byte 15001: frame, rendertarget, fbo, render or draw is wanted, not x");
+	from_file(large, ", byte 15001: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, draw) expected, not x");
 	large[15000] = '\0';
 	from_file(large, "3 12");
 }

@@ -123,11 +123,12 @@ static void test_seek_table(void)
 	size_t at = 0;
 	for (unsigned i = 0; good && i < FRAMES; i++) {
 		uint32_t size = u32le(table + 8 + 8 * i + 4);
+		const unsigned char checksum_flag = 4;
 		good = u32le(packed.data + at) == 0xfd2fb528 &&
-		       size == (i < 3 ? 2u * MIB : 77);
+		       (packed.data[at + 4] & checksum_flag) && size == (i < 3 ? 2u * MIB : 77);
 		at += u32le(table + 8 + 8 * i);
 	}
-	ok(good && packed.data + at == table, "zstd: and where each begins");
+	ok(good && packed.data + at == table, "zstd: and where each begins; each has a checksum");
 	tr_buffer_free(&data);
 	tr_buffer_free(&packed);
 }

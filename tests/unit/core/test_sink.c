@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/directory.h"
 #include "tap.h"
 
 static struct tr_error error;
@@ -94,12 +95,12 @@ static void test_regular(void)
 static void test_temporary(void)
 {
 	struct tr_sink *sink = tr_sink_file("target", &error);
-	const char *path = tr_sink_file_temporary(sink);
+	const char *path = tr_sink_file_unfinished(sink)->temporary;
 	ok(path && path[0] == '.' && access(path, F_OK) == 0 && access("target", F_OK) != 0,
 	   "written under a hidden name");
 	struct tr_sink *twin = tr_sink_file("target", &error);
-	ok(twin && strcmp(path, tr_sink_file_temporary(twin)) != 0, "of its own");
-	ok(sink->finish(sink, &error) && !tr_sink_file_temporary(sink), "renamed by finish");
+	ok(twin && strcmp(path, tr_sink_file_unfinished(twin)->temporary) != 0, "of its own");
+	ok(sink->finish(sink, &error) && !tr_sink_file_unfinished(sink), "renamed by finish");
 	sink->close(sink);
 	twin->close(twin);
 	ok(access("target", F_OK) == 0, "which stays");
@@ -123,11 +124,55 @@ static void test_links(void)
 	   "a link to itself");
 }
 
+/* In a directory that others can write to, a name is a name, whatever it leads to. */
+static void test_directory(void)
+{
+	struct tr_file_group group = { .count = 0 }, at_once = { .named_at_once = true };
+	const char *name;
+	int root = tr_directory_open("made/here", true, &error);
+
+	put_file("victim", "safe", 0600);
+	ok(root >= 0 && symlink("../../victim", "made/here/a") == 0 &&
+		   symlink("../..", "made/here/up") == 0,
+	   "a directory with links out of it");
+	struct tr_sink *sink = tr_sink_file_at(root, "a", "here/a", &group, &error);
+	ok(sink && sink->write(sink, "new", 3, &error) && sink->finish(sink, &error),
+	   "a file with the name of a link");
+	sink->close(sink);
+	ok(group.count == 1 && holds("made/here/a", "safe"), "waits for its group");
+	ok(tr_file_group_complete(&group, &error) == TR_END && group.count == 0 &&
+		   holds("made/here/a", "new") && holds("victim", "safe"),
+	   "and replaces the link, not what it leads to");
+	ok(tr_directory_below(root, "up/x", &name, &error) < 0 &&
+		   strcmp(error.text, "up is a symbolic link, which is not followed") == 0,
+	   "a link is no directory");
+	ok(tr_directory_below(root, "a/x", &name, &error) < 0 && error.sys_errno == ENOTDIR,
+	   "nor is a file");
+	ok(tr_directory_below(root, "../x", &name, &error) < 0, "nothing is above");
+	int sub = tr_directory_below(root, "b//c/x", &name, &error);
+	ok(sub >= 0 && strcmp(name, "x") == 0 && access("made/here/b/c", F_OK) == 0,
+	   "what is missing is made");
+	sink = tr_sink_file_at(sub, name, "x", &at_once, &error);
+	ok(sink && sink->write(sink, "new", 3, &error) && sink->finish(sink, &error) &&
+		   holds("made/here/b/c/x", "new") && at_once.count == 1,
+	   "a file that is to be there at once");
+	sink->close(sink);
+	ok(tr_file_group_complete(&at_once, &error) == TR_END, "is synced later");
+	sink = tr_sink_file_at(sub, "late", "c/late", &group, &error);
+	ok(sink && sink->finish(sink, &error) && mkdir("made/here/b/c/late", 0700) == 0, "taken");
+	sink->close(sink);
+	ok(tr_file_group_complete(&group, &error) == TR_WARN && strstr(error.text, "c/late: "),
+	   "what cannot be completed is reported by its path");
+	ok(tr_file_group_complete(&group, &error) == TR_END, "once");
+	close(sub);
+	close(root);
+}
+
 static void test_special(void)
 {
 	ok(write_file("/dev/null", "x", true), "a device is written as it is");
 	struct tr_sink *sink = tr_sink_file("/dev/null", &error);
-	ok(!tr_sink_file_temporary(sink), "without a temporary file");
+	ok(!tr_sink_file_unfinished(sink), "without a temporary file");
 	sink->close(sink);
 	if (access("/dev/full", W_OK) == 0) {
 		ok(!write_file("/dev/full", "x", true) && error.sys_errno == ENOSPC &&
@@ -212,6 +257,7 @@ int main(void)
 	test_regular();
 	test_temporary();
 	test_links();
+	test_directory();
 	test_special();
 	test_descriptor();
 	test_pipe();

@@ -101,7 +101,7 @@ static void test_row(size_t row)
 	if (!ok(expr != NULL, "%s", rows[row].expr))
 		return;
 	struct tr_expr_state *state = tr_expr_state_new(expr);
-	struct tr_sieve *sieve = tr_expr_sieve_new(&expr, 1, always, 3);
+	struct tr_sieve *sieve = tr_expr_sieve_new(&state, 1, always, 3);
 	bool same = true;
 
 	/* twice: what was learned of a kind is used then */
@@ -137,14 +137,18 @@ static void test_several(void)
 		tr_expr_compile(TR_TEXT("exec and task == 7"), &error),
 		tr_expr_compile(TR_TEXT("name $= \"gcc\""), &error),
 	};
-	struct tr_sieve *sieve = tr_expr_sieve_new(exprs, 2, always, 3);
+	struct tr_expr_state *states[] = { tr_expr_state_new(exprs[0]),
+					   tr_expr_state_new(exprs[1]) };
+	struct tr_sieve *sieve = tr_expr_sieve_new(states, 2, always, 3);
 
 	ok(ask(sieve, lines[0]) == TR_SIFT_IN, "all expressions hold");
 	ok(ask(sieve, lines[1]) == TR_SIFT_OUT, "one of them does not");
 	ok(ask(sieve, lines[6]) == TR_SIFT_OUT, "nor for another kind");
 	ok(ask(sieve, lines[13]) == TR_SIFT_OPEN, "a kind that always comes through");
 	tr_expr_sieve_free(sieve);
-	ok(!tr_expr_sieve_new(exprs, 0, always, 3), "nothing to sift by");
+	ok(!tr_expr_sieve_new(states, 0, always, 3), "nothing to sift by");
+	tr_expr_state_free(states[0]);
+	tr_expr_state_free(states[1]);
 	tr_expr_free(exprs[0]);
 	tr_expr_free(exprs[1]);
 }
@@ -153,7 +157,8 @@ static void test_many_kinds(void)
 {
 	struct tr_expr_error error;
 	struct tr_expr *expr = tr_expr_compile(TR_TEXT("kind $= \"a\" and seq == 1"), &error);
-	struct tr_sieve *sieve = tr_expr_sieve_new(&expr, 1, always, 3);
+	struct tr_expr_state *state = tr_expr_state_new(expr);
+	struct tr_sieve *sieve = tr_expr_sieve_new(&state, 1, always, 3);
 	bool same = true;
 
 	for (int i = 0; i < 26 * 26; i++) {
@@ -164,6 +169,7 @@ static void test_many_kinds(void)
 	}
 	ok(same, "more kinds than there are places to keep them");
 	tr_expr_sieve_free(sieve);
+	tr_expr_state_free(state);
 	tr_expr_free(expr);
 }
 

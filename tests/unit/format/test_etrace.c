@@ -1,6 +1,7 @@
 /* The cases of tests/data/etrace, texts of every awkward length, what is no such log. */
 #include "cases.h"
 
+#include "format/etrace/clock.h"
 #include "record/literal.h"
 
 enum { SEED = 20261121 };
@@ -42,7 +43,9 @@ static void put_exec(struct tr_buffer *to, unsigned seq)
 
 	put(to, "exec\t");
 	put_number(to, seq);
-	put(to, "\t1.000000005\t2\t/bin/x\tppid=1\tcwd=\"");
+	put(to, "\t");
+	put_number(to, seq);
+	put(to, ".000000005\t2\t/bin/x\tppid=1\tcwd=\"");
 	put_text(to, true);
 	put(to, "\"\targv=[");
 	for (unsigned i = 0; i < arguments; i++) {
@@ -60,7 +63,9 @@ static void put_open(struct tr_buffer *to, unsigned seq)
 {
 	put(to, "sys\t");
 	put_number(to, seq);
-	put(to, "\t1.000000006\t2\topen\tpath=\"");
+	put(to, "\t");
+	put_number(to, seq);
+	put(to, ".000000006\t2\topen\tpath=\"");
 	put_text(to, true);
 	put(to, "\"\torig=\"");
 	put_text(to, true);
@@ -71,10 +76,9 @@ static void put_envset(struct tr_buffer *to, unsigned seq)
 {
 	put(to, "envset\t");
 	put_number(to, seq);
-	put(to, "\t2.");
-	/* sets of one time would be one */
-	tr_buffer_put_decimal(to, 100000000 + seq);
-	put(to, "\t0\t-\tvar=\"");
+	put(to, "\t");
+	put_number(to, seq);
+	put(to, ".000000000\t0\t-\tvar=\"");
 	put_text(to, true);
 	put(to, "\"\ttasks=[2,3]\tcpu=0\n");
 }
@@ -87,7 +91,7 @@ static void check_texts(void)
 	struct transcript written = { 0 }, read = { 0 };
 	unsigned seq = 0;
 
-	put(&want, "fork\t0\t1.000000000\t1\t-\tchild=2\tcpu=0\n");
+	put(&want, "fork\t0\t0.000000000\t1\t-\tchild=2\tcpu=0\n");
 	while (seq < 600) {
 		put_exec(&want, ++seq);
 		put_open(&want, ++seq);
@@ -124,21 +128,26 @@ static void check_writer(void)
 	check_written(&tr_format_etrace, HEADER "exit\t0\t1.5\t7\t-\tsignal=SIGKILL(9)\n!end\t1\n",
 		      "0: 7,0,1,500000000!Exit|status=0\n", "", "fewer digits, a signal");
 	check_written(&tr_format_etrace, HEADER "exit\t0\t-\t7\t-\nexit\t1\t-\t8\t-\n!end\t2\n",
-		      "0: 7,0,0,0!Exit|\n0: 8,0,0,0!Exit|\n",
-		      "~ -: records without a time: it is 0 in the log\n", "no time");
+		      "0: 7,0,0,0!Exit|\n0: 8,0,0,1!Exit|\n",
+		      "~ -: records without a time: each of their lines gets the time of the line "
+		      "before and 1 ns\n",
+		      "no time");
 	check_written(
 		&tr_format_etrace,
 		"%trec\t1\tformat=strace\nexec\t0\t1.5\t7\t/a\tcwd=\"/w\"\targv=[\"a\"]\n!end\t1\n",
 		"INITCWD=/w\n"
 		"0: 7,0,1,500000000!New_proc|argsize=2,prognameisize=2,prognamepsize=2,cwdsize=2\n"
-		"0: 7,0,1,500000000!PI|/a\n0: 7,0,1,500000000!PP|/a\n"
-		"0: 7,0,1,500000000!CW|/w\n0: 7,0,1,500000000!A[0]a\n"
-		"0: 7,0,1,500000000!End_of_args|\n",
+		"0: 7,0,1,500000001!PI|/a\n0: 7,0,1,500000002!PP|/a\n"
+		"0: 7,0,1,500000003!CW|/w\n0: 7,0,1,500000004!A[0]a\n"
+		"0: 7,0,1,500000005!End_of_args|\n",
 		"~ -: INITCWD was not in the stream: supplied\n", "another format");
 	check_written(
 		&tr_format_etrace,
-		"%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n!end\t1\n",
-		"", "~ -: records of kind raw have no place in etrace: 1\n",
+		"%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n"
+		"exit\t1\t1.5\t7\t-\n!end\t2\n",
+		"INITCWD=/\n0: 7,0,1,500000000!Exit|\n",
+		"~ -: INITCWD was not in the stream: supplied\n"
+		"~ -: etrace cannot hold raw records: 1 left out\n",
 		"what another format could not read");
 	/* nothing is written of what lacks something */
 	check_written(&tr_format_etrace,
@@ -164,11 +173,12 @@ static void check_writer(void)
 		      "what lacks something");
 	check_written(&tr_format_etrace,
 		      HEADER "sys\t0\t1.5\t7\topen\tpath=\"/a\"\t->\terror=ENOENT\n"
-			     "sys\t1\t1.5\t7\tread\ta0=3\nsignal\t2\t1.5\t7\tSIGCHLD\n!end\t3\n",
-		      "",
-		      "~ -: records of kind open have no place in etrace: 1\n"
-		      "~ -: records of kind read have no place in etrace: 1\n"
-		      "~ -: records of kind signal have no place in etrace: 1\n",
+			     "sys\t1\t1.5\t7\tread\ta0=3\nsignal\t2\t1.5\t7\tSIGCHLD\n"
+			     "exit\t3\t1.5\t7\t-\n!end\t4\n",
+		      "0: 7,0,1,500000000!Exit|\n",
+		      "~ -: etrace cannot hold sys open records: 1 left out\n"
+		      "~ -: etrace cannot hold sys read records: 1 left out\n"
+		      "~ -: etrace cannot hold signal records: 1 left out\n",
 		      "what has no place");
 }
 
@@ -234,8 +244,38 @@ static void check_bounds(void)
 	tr_buffer_free(&trace);
 }
 
+/* Memory goes by the tasks that live, and a time is never one that a task had before. */
+static void check_clock(void)
+{
+	enum { TASKS = 500000, REMEMBERED = 1 << 16 };
+	const struct tr_etrace_moment five = { 5, TR_ETRACE_NANOSECONDS - 1 }, six = { 6, 0 };
+	struct tr_etrace_clock clock = { 0 };
+	struct tr_etrace_moment time;
+	size_t most = 0;
+	bool back, good = true;
+
+	good &= tr_etrace_clock_stop(&clock, TASKS, true, five, six, false);
+	for (uint64_t i = 0; i < TASKS; i++) {
+		good &= tr_etrace_clock_stop(&clock, i, true, five, six, true);
+		most = clock.tasks.count > most ? clock.tasks.count : most;
+		time = five;
+		good &= tr_etrace_clock_start(&clock, i, true, &time, &back) && time.sec == 6 &&
+			time.nsec == 0 && !back;
+	}
+	ok(good, "a number that is used again goes on after its last line");
+	ok(most <= REMEMBERED + 1, "tasks that ended are forgotten: %zu", most);
+	time = five;
+	ok(tr_etrace_clock_start(&clock, TASKS, true, &time, &back) && time.sec == 6,
+	   "one that lives is not");
+	time = (struct tr_etrace_moment){ 4, 0 };
+	ok(tr_etrace_clock_start(&clock, TASKS, true, &time, &back) && time.sec == 6 && back,
+	   "a time that goes back is noticed");
+	tr_etrace_clock_free(&clock);
+}
+
 int main(void)
 {
+	check_clock();
 	run_cases(&tr_format_etrace, "good.cases", true);
 	run_cases(&tr_format_etrace, "bad.cases", false);
 	check_texts();

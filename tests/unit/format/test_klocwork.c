@@ -103,25 +103,27 @@ static void check_writer(void)
 		      "{\"id\":1,\"executable\":\"a\"}\n",
 		      "~ -: the trailer counts 2 records, 1 were there\n", "a wrong trailer");
 	check_written(&tr_format_klocwork,
-		      HEADER "fork\t0\t-\t1\t-\tchild=2\nfork\t1\t-\t1\t-\tchild=3\n!end\t2\n", "",
-		      "~ -: records of kind fork have no place in klocwork: 2\n", "other kinds");
+		      HEADER "fork\t0\t-\t1\t-\tchild=2\nfork\t1\t-\t1\t-\tchild=3\n"
+			     "module\t2\t-\t-\t/a\nexec\t3\t-\t1\ta\n!end\t4\n",
+		      "{\"id\":1,\"executable\":\"a\"}\n",
+		      "~ -: klocwork cannot hold fork records: 2 left out\n", "other kinds");
 	/* what is left out is out of the trailer's count, too */
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t1\ta\targv=[0x1]\nexec\t1\t-\t2\ta\targv=[\n"
 			     "exec\t2\t-\t3\ta\tzork\n!end\t0\n",
 		      "",
-		      "! -: argv: JSON has no place for an address\n"
-		      "! -: argv: malformed at 2: empty value\n"
+		      "! -: argv: JSON cannot hold an address\n"
+		      "! -: argv: column 2: empty value\n"
 		      "! -: column 6: field without =\n",
 		      "values that have no place");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t1\ta\textra={\"x\":0x1}\nexec\t1\t-\t2\ta\textra=7\n"
 			     "exec\t2\t-\t3\ta\textra={\nmeta\t3\t-\t-\tx\tvalue=b64:\n!end\t0\n",
 		      "",
-		      "! -: extra: JSON has no place for an address\n"
+		      "! -: extra: JSON cannot hold an address\n"
 		      "! -: extra: no map\n"
-		      "! -: extra: malformed at 2: key expected\n"
-		      "! -: value: JSON has no place for a blob\n",
+		      "! -: extra: column 2: key expected\n"
+		      "! -: value: JSON cannot hold a blob\n",
 		      "messages name the field");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t6\t-\t2\ta\tparent=7\tppid=9\n"
@@ -131,8 +133,8 @@ static void check_writer(void)
 		      "", "a parent that comes later");
 	check_written(&tr_format_klocwork, HEADER "exec\t5\t-\t1\ta\tparent=3\tppid=9\n!end\t1\n",
 		      "{\"id\":1,\"parent_id\":9,\"executable\":\"a\"}\n",
-		      "~ -: events whose parent is not in this trace, so that their env-diff is "
-		      "against an environment that is not in it either: 1\n",
+		      "~ -: events whose parent is not in this trace, nor the environment that "
+		      "their env-diff refers to: 1\n",
 		      "a parent that was filtered away");
 	check_written(&tr_format_klocwork,
 		      HEADER
@@ -153,8 +155,8 @@ static void check_writer(void)
 }
 
 #define MISTAKEN(n) \
-	"~ -: events that are nobody's child here, or another event's than their parent, " \
-	"so that their env-diff is against another environment: " n "\n"
+	"~ -: events whose parent_id is unknown or refers to a different event, so that their " \
+	"env-diff refers to another environment: " n "\n"
 #define ENV "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}\n"
 #define ENV_LINE "{\"env\":{\"A\":\"a\",\"B\":\"b\"}}\n"
 
@@ -220,7 +222,7 @@ static void check_environments(void)
 			   "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t3\n",
 		ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":2,\"parent_id\":1}\n",
 		"! -: events written without env-diff, because the environment of their "
-		"parent is not known: 1\n",
+		"parent is unknown: 1\n",
 		"a parent whose environment nobody followed");
 	check_written(&tr_format_klocwork,
 		      HEADER
@@ -275,8 +277,8 @@ static void check_mistaken(void)
 		      "exec\t4\t-\t3\t-\tparent=3\tppid=5\tenvdiff={\"C\":\"c\"}\n!end\t3\n",
 		      ENV_LINE "{\"id\":2,\"parent_id\":3,\"env-diff\":{\"A\":\"x\"}}\n"
 			       "{\"id\":3,\"parent_id\":5,\"env-diff\":{\"C\":\"c\"}}\n",
-		      "~ -: events whose parent is not in this trace, so that their env-diff is "
-		      "against an environment that is not in it either: 1\n" MISTAKEN("1"),
+		      "~ -: events whose parent is not in this trace, nor the environment that "
+		      "their env-diff refers to: 1\n" MISTAKEN("1"),
 		      "a circle that is open because one of it was left out");
 	check_written(&tr_format_klocwork,
 		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"

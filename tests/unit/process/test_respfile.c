@@ -13,6 +13,7 @@
 
 static struct tr_arena arena = TR_ARENA_INIT;
 static char directory[] = "/tmp/test_respfile.XXXXXX";
+static struct tr_file_roots roots; /* holds the directory, except in test_roots */
 
 static void write_file(const char *name, const char *content)
 {
@@ -38,7 +39,7 @@ static void expand(const char *const *argv, const struct tr_respfile_rules *rule
 	size_t argc = 0;
 	for (; argv[argc]; argc++)
 		words[argc] = tr_text_from(argv[argc]);
-	struct tr_respfile_source source = { tr_text_from(directory), NULL, quoting };
+	struct tr_respfile_source source = { tr_text_from(directory), NULL, &roots, quoting };
 	if (recorded)
 		source.recorded = tr_literal_parse(tr_text_from(recorded), &arena, &err);
 	tr_respfile_expand(words, argc, rules, &source, &arena, result, &err);
@@ -99,6 +100,66 @@ static void test_odd_files(void)
 	ok(mkfifo(path, 0600) == 0 || errno == EEXIST,
 	   "a pipe that nobody writes to does not hold us up");
 	remove(path);
+}
+
+/* A file is read if it is below a root after all links are resolved, and in no other case. */
+static void test_roots(void)
+{
+	struct tr_file_roots all = roots, none = { 0 };
+	struct tr_expansion result;
+	struct tr_error err;
+	char path[200], target[200];
+	snprintf(path, sizeof path, "%s/sub", directory);
+	mkdir(path, 0700);
+	snprintf(target, sizeof target, "%s/alias", directory);
+	ok(symlink("sub", target) == 0, "links");
+	write_file("sub/in", "-in");
+	write_file("out", "-out");
+	snprintf(path, sizeof path, "%s/sub/leads-out", directory);
+	snprintf(target, sizeof target, "%s/out", directory);
+	ok(symlink(target, path) == 0, "links");
+	static const char *const line[] = { "gcc",
+					    "@sub/in",
+					    "@alias/in",
+					    "@sub/../sub/in",
+					    "@out",
+					    "@sub/leads-out",
+					    "@sub",
+					    "@sub/none",
+					    "@/proc/self/environ",
+					    NULL };
+	roots = none;
+	expand(line, &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result,
+	     "gcc|@sub/in|@alias/in|@sub/../sub/in|@out|@sub/leads-out|@sub|@sub/none|@/proc/self/"
+	     "environ",
+	     8);
+	snprintf(path, sizeof path, "%s/alias", directory);
+	ok(tr_file_roots_add(&roots, tr_text_from(path), &err), "a root may be a link");
+	expand(line, &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "gcc|-in|-in|-in|@out|@sub/leads-out|@sub|@sub/none|@/proc/self/environ", 5);
+	snprintf(path, sizeof path, "%s/su", directory);
+	mkdir(path, 0700);
+	ok(tr_file_roots_add(&roots, tr_text_from(path), &err), "a second root");
+	expand(LINE("gcc", "@sub/in", "@out"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "gcc|-in|@out", 1);
+	tr_file_roots_free(&roots);
+	ok(tr_file_roots_add(&roots, tr_text_from(path), &err), "a name that begins another");
+	expand(LINE("gcc", "@sub/in"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "gcc|@sub/in", 1);
+	ok(tr_file_roots_add(&roots, TR_TEXT("/"), &err), "everything");
+	expand(LINE("gcc", "@sub/in", "@out"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "gcc|-in|-out", 0);
+	snprintf(path, sizeof path, "%s/out", directory);
+	ok(!tr_file_roots_add(&roots, tr_text_from(path), &err), "a file is no root: %s", err.text);
+	tr_file_roots_free(&roots);
+	roots = all;
+	remove_file("sub/leads-out");
+	remove_file("sub/in");
+	remove_file("alias");
+	remove_file("sub");
+	remove_file("su");
+	remove_file("out");
 }
 
 static void test_many_words(void)
@@ -204,15 +265,19 @@ static void test_configurations(void)
 
 int main(void)
 {
-	if (!mkdtemp(directory))
+	struct tr_error err;
+
+	if (!mkdtemp(directory) || !tr_file_roots_add(&roots, tr_text_from(directory), &err))
 		return 1;
 	test_files();
 	test_odd_files();
+	test_roots();
 	test_many_words();
 	test_recorded();
 	test_options();
 	test_configurations();
 	rmdir(directory);
+	tr_file_roots_free(&roots);
 	tr_arena_free(&arena);
 	return done_testing();
 }

@@ -109,7 +109,7 @@ static void test_damage(void)
 	char expected[320];
 
 	spoil("xyz");
-	snprintf(expected, sizeof expected, "%s/" ABC " has another content than its name says",
+	snprintf(expected, sizeof expected, "%s/" ABC ": the content does not match the SHA-256 in its name",
 		 directory);
 	ok(gives(TR_BLOBS_FETCH, "call\t0\t-\t0\tf\ta=file:" ABC ":3\n", expected),
 	   "another content");

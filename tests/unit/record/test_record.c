@@ -119,7 +119,7 @@ static const char *judge(struct tr_record *record, struct tr_buffer *line, struc
 		return "field";
 	if (tr_record_write(record, out, err) == TR_OK)
 		return "none";
-	return strstr(err->text, "malformed") ? "value" : "cell";
+	return strstr(err->text, ": column ") ? "value" : "cell";
 }
 
 /* Reasons of the line layer that the line itself does not show, or that the line scan finds. */

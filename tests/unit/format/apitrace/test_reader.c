@@ -103,22 +103,21 @@ static const struct {
 	  "%trec\t1\tversion=2\n"
 	  "%fn\tF1\tg\targs=[]\n"
 	  "enter\t0\t-\t-\tg\n"
-	  "! 0x9 at call 0: 9 is no part of a call; nothing behind it can be read\n" },
+	  "! 0x9 at call 0: 9 is no part of a call; nothing after it can be read\n" },
 	{ "a leave that is cut: its enter stands alone",
 	  BYTES("\x02\x00\x01\x01g\x00\x00\x01\x00\x02\x07\x05xy"),
 	  "%trec\t1\tversion=2\n"
 	  "%fn\tF1\tg\targs=[]\n"
 	  "enter\t0\t-\t-\tg\n"
-	  "! 0x7 at call 0: the trace is cut: what begins here takes 10 bytes at least, "
-	  "and there are 7\n"
+	  "! 0x7 at call 0: truncated: at least 10 bytes needed, 7 left\n"
 	  "raw\t0\t-\t-\t-\ttext=b64:AQACBwV4eQ==\treason=\"cut\"\t.offset=7\n" },
 	{ "a number of more than 64 bits",
 	  BYTES("\x02\x00\x01\x01g\x00\x02\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x00"),
 	  "%trec\t1\tversion=2\n"
-	  "! 0x8 at call 0: a number has more than 64 bits; nothing behind it can be read\n" },
+	  "! 0x8 at call 0: a number has more than 64 bits; nothing after it can be read\n" },
 	{ "a newer version", BYTES("\x07\x07\x00"),
 	  "! 0xffffffffffffffff at the head of the trace: version 7 of the format is not known: "
-	  "the newest known is 6; nothing behind it can be read\n" },
+	  "the newest known is 6; nothing after it can be read\n" },
 };
 
 static void check(const char *name, struct tr_text stream, const char *lines)

@@ -1,0 +1,371 @@
+#include "coverage/merge_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/map.h"
+#include "coverage/merge_line.h"
+#include "coverage/unit.h"
+#include "record/ask.h"
+#include "record/literal.h"
+#include "record/numbers.h"
+
+struct set {
+	uint64_t bits;  /* how many there are */
+	uint32_t *list; /* numbers of those that are set, ascending; owned */
+	size_t count;
+};
+
+struct unit {
+	struct tr_text name; /* bytes */
+	struct tr_text hashes[TR_UNIT_SETS];
+	struct tr_text rest; /* other fields, spelled, with the TABs before them */
+	struct set sets[TR_UNIT_SETS];
+	uint64_t trace;	   /* in which it appeared first */
+	struct unit *same; /* the next one of this name */
+	struct unit *next; /* in the order of the output */
+};
+
+struct tr_merge_units {
+	struct tr_arena arena;
+	struct tr_map by_name; /* to the first unit of a name */
+	struct unit *first, **last;
+	uint64_t traces;
+	struct tr_buffer header, infos; /* infos: lines without kind and number */
+	struct tr_buffer text;
+	uint32_t *numbers; /* of the list that is being read */
+	size_t cap;
+};
+
+struct tr_merge_units *tr_merge_units_new(void)
+{
+	struct tr_merge_units *units = calloc(1, sizeof *units);
+
+	if (units)
+		units->last = &units->first;
+	return units;
+}
+
+void tr_merge_units_free(struct tr_merge_units *units)
+{
+	if (!units)
+		return;
+	for (struct unit *unit = units->first; unit; unit = unit->next)
+		for (int i = 0; i < TR_UNIT_SETS; i++)
+			free(unit->sets[i].list);
+	tr_map_free(&units->by_name);
+	tr_arena_free(&units->arena);
+	tr_buffer_free(&units->header);
+	tr_buffer_free(&units->infos);
+	tr_buffer_free(&units->text);
+	free(units->numbers);
+	free(units);
+}
+
+enum tr_status tr_merge_units_begin(struct tr_merge_units *units, struct tr_record *header,
+				    struct tr_error *err)
+{
+	if (units->traces++)
+		return TR_OK;
+	return tr_merge_header(header, "srctrace", &units->header, err);
+}
+
+static enum tr_status put_info(struct tr_merge_units *units, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_text columns;
+
+	if (units->traces > 1)
+		return TR_OK;
+	enum tr_status status = tr_merge_columns(record, 2, &units->text, &columns, err);
+	if (status == TR_OK)
+		tr_buffer_put_text(&units->infos, columns);
+	return units->infos.failed ? tr_error_memory(err) : status;
+}
+
+static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s: %s", key, what);
+	return TR_WARN;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Puts the record's list of bits at units->numbers + from, ascending and each once. */
+static enum tr_status read_list(struct tr_merge_units *units, struct tr_record *record,
+				const char *key, uint64_t bits, size_t from, size_t *count,
+				struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_numbers numbers;
+	uint64_t bit;
+	bool sorted = true;
+	size_t n = from, kept = from;
+
+	if (!field)
+		return wrong(err, key, "the field is missing");
+	enum tr_status status = tr_numbers_begin(&numbers, record, field, err);
+	if (status != TR_OK)
+		return status;
+	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits) {
+		if (n == units->cap) {
+			size_t cap = n ? n * 2 : 256;
+			uint32_t *larger = realloc(units->numbers, cap * sizeof *larger);
+			if (!larger)
+				return tr_error_memory(err);
+			units->numbers = larger;
+			units->cap = cap;
+		}
+		sorted &= n == from || units->numbers[n - 1] < bit;
+		units->numbers[n++] = (uint32_t)bit;
+	}
+	if (status != TR_END)
+		return wrong(err, key, "an element is no bit of the buffer");
+	if (!sorted)
+		qsort(units->numbers + from, n - from, sizeof *units->numbers, ascending);
+	for (size_t i = from; i < n; i++)
+		if (kept == from || units->numbers[kept - 1] != units->numbers[i])
+			units->numbers[kept++] = units->numbers[i];
+	*count = kept - from;
+	return TR_OK;
+}
+
+/* Adds `count` numbers to the set. False: memory is out. */
+static bool add_numbers(struct set *set, const uint32_t *numbers, size_t count)
+{
+	size_t both = 0, at = 0, added = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		while (at < set->count && set->list[at] < numbers[i])
+			at++;
+		added += at == set->count || set->list[at] != numbers[i];
+	}
+	if (!added)
+		return true;
+	uint32_t *list = malloc((set->count + added) * sizeof *list);
+	if (!list)
+		return false;
+	at = 0;
+	for (size_t i = 0; i < count || at < set->count;) {
+		if (at == set->count || (i < count && numbers[i] < set->list[at])) {
+			list[both++] = numbers[i++];
+			continue;
+		}
+		i += i < count && numbers[i] == set->list[at];
+		list[both++] = set->list[at++];
+	}
+	free(set->list);
+	set->list = list;
+	set->count = both;
+	return true;
+}
+
+/* What the record says of its unit, borrowed from it; lists are read later. */
+static enum tr_status read_unit(struct tr_record *record, struct unit *unit, struct tr_error *err)
+{
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (record->name.type != TR_CELL_TEXT)
+		return wrong(err, "name", "a unit needs a file name");
+	if (!tr_cell_bytes(record->name.text, record->arena, &unit->name, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	tr_error_clear(err);
+	for (int i = 0; i < TR_UNIT_SETS; i++) {
+		unit->hashes[i] = tr_ask_string(record, tr_unit_hash_keys[i], err);
+		unit->sets[i].bits = tr_ask_number(record, tr_unit_bits_keys[i], UINT64_MAX, err);
+		if (err->cause == TR_CAUSE_MEMORY)
+			return TR_FATAL;
+		if (!unit->hashes[i].data)
+			return wrong(err, tr_unit_hash_keys[i], "the fingerprint is missing");
+		if (unit->sets[i].bits > UINT32_MAX)
+			return wrong(err, tr_unit_bits_keys[i], "the number of bits is missing");
+	}
+	return TR_OK;
+}
+
+static enum tr_status differs(const char *key, struct tr_text here, struct tr_text there,
+			      struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "left out: a unit of another version of the source: %s is %.*s, in a trace "
+		     "before %.*s",
+		     key, (int)(here.len < 60 ? here.len : 60), here.data,
+		     (int)(there.len < 60 ? there.len : 60), there.data);
+	return TR_WARN;
+}
+
+/* Both are of the same name and obligations: has the rest of the source changed? */
+static enum tr_status compare(const struct unit *here, const struct unit *there,
+			      struct tr_error *err)
+{
+	for (int i = 0; i < TR_UNIT_SETS; i++) {
+		if (!tr_text_equal(here->hashes[i], there->hashes[i]))
+			return differs(tr_unit_hash_keys[i], here->hashes[i], there->hashes[i],
+				       err);
+		if (here->sets[i].bits == there->sets[i].bits)
+			continue;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "left out: a unit with the fingerprints of one before, but %s is "
+			     "%llu, there %llu",
+			     tr_unit_bits_keys[i], (unsigned long long)here->sets[i].bits,
+			     (unsigned long long)there->sets[i].bits);
+		return TR_WARN;
+	}
+	return TR_OK;
+}
+
+/* A copy that lasts, at the end of the list. */
+static enum tr_status add_unit(struct tr_merge_units *units, const struct unit *like,
+			       struct unit *same, struct tr_record *record, struct unit **added,
+			       struct tr_error *err)
+{
+	static const char *const skip[] = { "statement_bits", "decision_bits", "mcdc_bits",
+					    "statements",     "decisions",     "mcdc",
+					    "scos",	      "bit_maps",      "annotations",
+					    ".raw",	      NULL };
+	struct unit *unit = tr_arena_alloc(&units->arena, sizeof *unit);
+
+	tr_buffer_reset(&units->text);
+	enum tr_status status = tr_merge_fields(record, skip, &units->text, err);
+	if (status != TR_OK)
+		return status;
+	if (!unit)
+		return tr_error_memory(err);
+	*unit = *like;
+	unit->trace = units->traces;
+	unit->name = tr_arena_copy(&units->arena, like->name);
+	unit->rest = tr_arena_copy(&units->arena, tr_buffer_text(&units->text));
+	bool good = unit->name.data && unit->rest.data;
+	for (int i = 0; i < TR_UNIT_SETS; i++) {
+		unit->hashes[i] = tr_arena_copy(&units->arena, like->hashes[i]);
+		good &= unit->hashes[i].data != NULL;
+	}
+	if (!good || (!same && !tr_map_put(&units->by_name, unit->name, unit)))
+		return tr_error_memory(err);
+	if (same) {
+		unit->same = same->same;
+		same->same = unit;
+	}
+	*units->last = unit;
+	units->last = &unit->next;
+	*added = unit;
+	return TR_OK;
+}
+
+/* The unit that the record adds to. */
+static enum tr_status find_unit(struct tr_merge_units *units, const struct unit *here,
+				struct tr_record *record, struct unit **found, struct tr_error *err)
+{
+	struct unit *first = tr_map_get(&units->by_name, here->name);
+
+	for (struct unit *unit = first; unit; unit = unit->same) {
+		if (!tr_text_equal(unit->hashes[0], here->hashes[0]))
+			continue;
+		*found = unit;
+		return compare(here, unit, err);
+	}
+	for (const struct unit *unit = first; unit; unit = unit->same)
+		if (unit->trace != units->traces)
+			return differs(tr_unit_hash_keys[0], here->hashes[0], unit->hashes[0], err);
+	return add_unit(units, here, first, record, found, err);
+}
+
+static enum tr_status put_unit(struct tr_merge_units *units, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct unit here = { .trace = 0 }, *unit = NULL;
+	size_t counts[TR_UNIT_SETS], at = 0;
+	enum tr_status status = read_unit(record, &here, err);
+
+	for (int i = 0; i < TR_UNIT_SETS && status == TR_OK; i++) {
+		status = read_list(units, record, tr_unit_list_keys[i], here.sets[i].bits, at,
+				   &counts[i], err);
+		at += status == TR_OK ? counts[i] : 0;
+	}
+	if (status == TR_OK)
+		status = find_unit(units, &here, record, &unit, err);
+	at = 0;
+	for (int i = 0; i < TR_UNIT_SETS && status == TR_OK; at += counts[i++])
+		if (counts[i] && !add_numbers(&unit->sets[i], units->numbers + at, counts[i]))
+			status = tr_error_memory(err);
+	if (status == TR_WARN)
+		tr_error_name(err, record->name.text);
+	return status;
+}
+
+enum tr_status tr_merge_units_put(struct tr_merge_units *units, struct tr_record *record,
+				  struct tr_error *err)
+{
+	if (tr_text_is(record->kind, "unit"))
+		return put_unit(units, record, err);
+	return tr_text_is(record->kind, "info") ? put_info(units, record, err) : TR_OK;
+}
+
+static void spell_set(const struct unit *unit, int i, struct tr_buffer *to)
+{
+	const struct set *set = &unit->sets[i];
+
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(tr_unit_bits_keys[i]));
+	tr_buffer_put_byte(to, '=');
+	tr_buffer_put_decimal(to, set->bits);
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(tr_unit_list_keys[i]));
+	tr_buffer_put_literal(to, "=[");
+	for (size_t k = 0; k < set->count; k++) {
+		if (k)
+			tr_buffer_put_byte(to, ',');
+		tr_buffer_put_decimal(to, set->list[k]);
+	}
+	tr_buffer_put_byte(to, ']');
+}
+
+static void spell_unit(const struct unit *unit, uint64_t seq, struct tr_buffer *to)
+{
+	tr_merge_begin("unit", seq, to);
+	tr_cell_escape(unit->name, false, to);
+	for (int i = 0; i < TR_UNIT_SETS; i++)
+		spell_set(unit, i, to);
+	for (int i = 0; i < TR_UNIT_SETS; i++) {
+		tr_buffer_put_byte(to, '\t');
+		tr_buffer_put_text(to, tr_text_from(tr_unit_hash_keys[i]));
+		tr_buffer_put_literal(to, "=\"");
+		tr_string_escape(unit->hashes[i], to);
+		tr_buffer_put_byte(to, '"');
+	}
+	tr_buffer_put_text(to, unit->rest);
+	tr_buffer_put_byte(to, '\n');
+}
+
+bool tr_merge_units_write(struct tr_merge_units *units, uint64_t *seq, struct tr_output *out)
+{
+	struct tr_text left = tr_buffer_text(&units->infos);
+
+	tr_output_put_text(out, tr_buffer_text(&units->header));
+	tr_output_put_byte(out, '\n');
+	while (left.len) {
+		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
+		tr_buffer_reset(&units->text);
+		tr_buffer_put_literal(&units->text, "info\t");
+		tr_buffer_put_decimal(&units->text, (*seq)++);
+		tr_buffer_put_byte(&units->text, '\t');
+		tr_buffer_put_text(&units->text, tr_text_span(left.data, lf + 1));
+		tr_output_put_text(out, tr_buffer_text(&units->text));
+		tr_output_record_end(out);
+		left = tr_text_span(lf + 1, end);
+	}
+	for (const struct unit *unit = units->first; unit; unit = unit->next) {
+		tr_buffer_reset(&units->text);
+		spell_unit(unit, (*seq)++, &units->text);
+		if (units->text.failed)
+			return false;
+		tr_output_put_text(out, tr_buffer_text(&units->text));
+		tr_output_record_end(out);
+	}
+	return !units->text.failed;
+}

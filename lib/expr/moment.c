@@ -1,0 +1,278 @@
+#include "config.h"
+
+#include "expr/moment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FRACTION_DIGITS = 18, DAY = 86400, LONGEST = 64 };
+
+static const int64_t second = INT64_C(1000000000000000000);
+
+struct scan {
+	const char *p, *end;
+};
+
+static bool take(struct scan *s, char c)
+{
+	if (s->p == s->end || *s->p != c)
+		return false;
+	s->p++;
+	return true;
+}
+
+static bool is_digit(const struct scan *s)
+{
+	return s->p < s->end && *s->p >= '0' && *s->p <= '9';
+}
+
+/* Exactly that many digits. */
+static bool take_digits(struct scan *s, unsigned count, int *number)
+{
+	*number = 0;
+	for (; count; count--) {
+		if (!is_digit(s))
+			return false;
+		*number = *number * 10 + (*s->p++ - '0');
+	}
+	return true;
+}
+
+/* .DIGITS if it is there. False: a point without digits. */
+static bool take_fraction(struct scan *s, int64_t *fraction)
+{
+	int64_t unit = second;
+
+	*fraction = 0;
+	if (!take(s, '.'))
+		return true;
+	if (!is_digit(s))
+		return false;
+	for (; is_digit(s); s->p++) {
+		unit /= 10;
+		*fraction += unit * (*s->p - '0');
+	}
+	return true;
+}
+
+/* DIGITS[.DIGITS], of at most 146 years in any unit. */
+static bool take_amount(struct scan *s, __int128 *amount)
+{
+	int64_t whole = 0, fraction;
+
+	if (!is_digit(s))
+		return false;
+	for (; is_digit(s); s->p++) {
+		whole = whole * 10 + (*s->p - '0');
+		if (whole > INT64_MAX / 100)
+			return false;
+	}
+	if (!take_fraction(s, &fraction))
+		return false;
+	*amount = (__int128)whole * second + fraction;
+	return true;
+}
+
+/* +N[UNIT] */
+static bool read_after(struct scan *s, struct tr_moment *moment)
+{
+	static const struct {
+		const char *name;
+		int64_t numerator, denominator; /* seconds */
+	} units[] = {
+		{ "", 1, 1 },	{ "s", 1, 1 },		 { "ms", 1, 1000 }, { "us", 1, 1000000 },
+		{ "m", 60, 1 }, { "ns", 1, 1000000000 }, { "h", 3600, 1 },
+	};
+
+	moment->type = TR_MOMENT_AFTER;
+	if (!take_amount(s, &moment->amount))
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (!tr_text_is(tr_text_span(s->p, s->end), units[i].name))
+			continue;
+		s->p = s->end;
+		return !__builtin_mul_overflow(moment->amount, units[i].numerator,
+					       &moment->amount) &&
+		       (moment->amount /= units[i].denominator, true);
+	}
+	return false;
+}
+
+/* Z, +HH, +HH:MM, +HHMM, or nothing. */
+static bool read_zone(struct scan *s, struct tr_moment *moment)
+{
+	int hours, minutes = 0;
+
+	if (s->p == s->end)
+		return true;
+	moment->has_zone = true;
+	if (take(s, 'Z') || take(s, 'z'))
+		return s->p == s->end;
+	int sign = take(s, '+') ? 1 : take(s, '-') ? -1 : 0;
+	if (!sign || !take_digits(s, 2, &hours) || hours > 23)
+		return false;
+	if (s->p < s->end) {
+		take(s, ':');
+		if (!take_digits(s, 2, &minutes) || minutes > 59)
+			return false;
+	}
+	moment->zone = sign * (hours * 60 + minutes) * 60;
+	return s->p == s->end;
+}
+
+/* HH:MM[:SS[.FRACTION]], in the basic form without colons, and a zone. */
+static bool read_clock(struct scan *s, bool basic, struct tr_moment *moment)
+{
+	int hour, minute, seconds = 0;
+	int64_t fraction = 0;
+
+	if (!take_digits(s, 2, &hour) || (!basic && !take(s, ':')) || !take_digits(s, 2, &minute))
+		return false;
+	bool more = basic ? is_digit(s) : take(s, ':');
+	if (more && (!take_digits(s, 2, &seconds) || !take_fraction(s, &fraction)))
+		return false;
+	/* 24:00 is midnight at the end of a day, 60 a leap second */
+	if (hour > 24 || minute > 59 || seconds > 60 ||
+	    (hour == 24 && (minute || seconds || fraction)))
+		return false;
+	moment->amount = (__int128)((hour * 60 + minute) * 60 + seconds) * second + fraction;
+	return read_zone(s, moment);
+}
+
+/* Seconds since 1970 of a date and time in the moment's zone, which may be out of range. */
+static int64_t to_seconds(const struct tr_moment *moment, struct tm *tm)
+{
+	const char *zone = getenv("TZ");
+
+	tm->tm_isdst = -1;
+	if (!moment->has_zone && zone && *zone)
+		return mktime(tm);
+	return timegm(tm) - moment->zone;
+}
+
+static bool is_day(int year, int month, int day)
+{
+	static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+	if (month < 1 || month > 12 || day < 1 || day > days[month - 1])
+		return false;
+	return month != 2 || day < 29 || (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+}
+
+/* YYYY-MM-DD or YYYYMMDD, and T and a time of day. */
+static bool read_date(struct scan *s, struct tr_moment *moment)
+{
+	int year, month, day;
+
+	moment->type = TR_MOMENT_DATE;
+	if (!take_digits(s, 4, &year))
+		return false;
+	bool basic = !take(s, '-');
+	if (!take_digits(s, 2, &month) || (!basic && !take(s, '-')) || !take_digits(s, 2, &day) ||
+	    !is_day(year, month, day))
+		return false;
+	if (s->p < s->end) {
+		if ((!take(s, 'T') && !take(s, 't') && !take(s, ' ')) ||
+		    !read_clock(s, basic, moment))
+			return false;
+	}
+	int64_t clock = (int64_t)(moment->amount / second);
+	struct tm tm = { .tm_year = year - 1900,
+			 .tm_mon = month - 1,
+			 .tm_mday = day,
+			 .tm_hour = (int)(clock / 3600),
+			 .tm_min = (int)(clock / 60 % 60),
+			 .tm_sec = (int)(clock % 60) };
+	moment->amount = moment->amount % second + (__int128)to_seconds(moment, &tm) * second;
+	return true;
+}
+
+static bool is_seconds(struct scan s)
+{
+	__int128 ignored;
+
+	take(&s, '-');
+	return take_amount(&s, &ignored) && s.p == s.end;
+}
+
+bool tr_moment_read(struct tr_text text, struct tr_moment *moment)
+{
+	struct scan s = { text.data, text.data + text.len };
+
+	*moment = (struct tr_moment){ .type = TR_MOMENT_SECONDS };
+	if (text.len == 0 || text.len > LONGEST)
+		return false;
+	if (is_seconds(s))
+		return true;
+	if (take(&s, '+'))
+		return read_after(&s, moment);
+	if (text.len < 3 || text.data[2] != ':')
+		return read_date(&s, moment);
+	moment->type = TR_MOMENT_OF_DAY;
+	return read_clock(&s, false, moment);
+}
+
+/* Seconds since 1970 of a time of day, in whole seconds, on the date of start. */
+static int64_t find_day(const struct tr_moment *moment, int64_t clock, int64_t start)
+{
+	const char *zone = getenv("TZ");
+	time_t time = start;
+	struct tm tm;
+
+	if (!moment->has_zone && zone && *zone) {
+		tzset();
+		if (localtime_r(&time, &tm)) {
+			tm.tm_hour = (int)(clock / 3600);
+			tm.tm_min = (int)(clock / 60 % 60);
+			tm.tm_sec = (int)(clock % 60);
+			return to_seconds(moment, &tm);
+		}
+	}
+	start += moment->zone;
+	return start - (start % DAY + DAY) % DAY + clock - moment->zone;
+}
+
+static void put(__int128 amount, struct tr_buffer *to)
+{
+	char fraction[FRACTION_DIGITS];
+	size_t len = FRACTION_DIGITS;
+
+	if (amount < 0) {
+		tr_buffer_put_byte(to, '-');
+		amount = -amount;
+	}
+	int64_t rest = (int64_t)(amount % second);
+	tr_buffer_put_decimal(to, (uint64_t)(amount / second));
+	for (size_t i = FRACTION_DIGITS; i > 0; i--, rest /= 10)
+		fraction[i - 1] = (char)('0' + rest % 10);
+	while (len && fraction[len - 1] == '0')
+		len--;
+	if (len) {
+		tr_buffer_put_byte(to, '.');
+		tr_buffer_put(to, fraction, len);
+	}
+}
+
+bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struct tr_buffer *to)
+{
+	__int128 amount = moment->amount, begin;
+
+	if (tr_moment_needs_start(moment)) {
+		struct scan s = { start.data, start.data + start.len };
+		bool negative = take(&s, '-');
+		if (!take_amount(&s, &begin) || s.p != s.end)
+			return false;
+		if (negative)
+			begin = -begin;
+		if (moment->type == TR_MOMENT_AFTER)
+			amount += begin;
+		else
+			amount = amount % second + (__int128)find_day(moment,
+								      (int64_t)(amount / second),
+								      (int64_t)(begin / second)) *
+							   second;
+	}
+	put(amount, to);
+	return true;
+}

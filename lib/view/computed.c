@@ -1,0 +1,459 @@
+#include "view/computed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/call_kind.h"
+#include "core/map.h"
+#include "coverage/block.h"
+#include "process/call.h"
+#include "process/instant.h"
+#include "record/ask.h"
+#include "record/context.h"
+#include "record/literal.h"
+
+const char *const tr_computed_names[TR_COMPUTED_NAMES] = {
+	"frame", "backtrace", "end", "duration", "source", "output",
+};
+
+/* Something that is kept under a key of its own. */
+struct entry {
+	struct tr_text key;
+	int64_t began;	      /* of a process or an enter */
+	struct tr_text value; /* of a frame: the map, as trec spells it */
+	char data[];
+};
+
+struct tr_computed {
+	struct tr_computed_fields fields;
+	uint64_t frame;	 /* in which a call returns now */
+	bool frame_ends; /* with the record that came last */
+	bool has_records;
+	bool ended; /* the next line begins a segment; calls that never return are asked about yet
+		     */
+	struct tr_map frames;	 /* of definitions, by id */
+	struct tr_map processes; /* by task */
+	struct tr_map calls;	 /* enters, by task and seq */
+	int64_t began;		 /* what the record that came last ends, or NONE */
+	struct tr_buffer text;
+};
+
+static void clear(struct tr_map *map)
+{
+	size_t position = 0;
+	void *entry;
+
+	while ((entry = tr_map_next(map, &position)))
+		free(entry);
+	tr_map_free(map);
+	*map = (struct tr_map)TR_MAP_INIT;
+}
+
+static void begin_segment(struct tr_computed *c)
+{
+	clear(&c->frames);
+	clear(&c->processes);
+	clear(&c->calls);
+	c->frame = 0;
+	c->frame_ends = c->has_records = c->ended = false;
+}
+
+static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
+			    struct tr_record *record, struct tr_record *leave,
+			    struct tr_error *err);
+
+struct tr_computed *tr_computed_new(void)
+{
+	struct tr_computed *c = calloc(1, sizeof *c);
+
+	if (c)
+		c->fields.get = get;
+	return c;
+}
+
+void tr_computed_free(struct tr_computed *c)
+{
+	if (!c)
+		return;
+	begin_segment(c);
+	tr_buffer_free(&c->text);
+	free(c);
+}
+
+struct tr_computed_fields *tr_computed_fields(struct tr_computed *c)
+{
+	return &c->fields;
+}
+
+/* Replaces what is kept under the key. False: memory is out. */
+static bool keep(struct tr_map *map, struct tr_text key, int64_t began, struct tr_text value)
+{
+	struct entry *entry = malloc(sizeof *entry + key.len + value.len);
+
+	if (!entry)
+		return false;
+	entry->key = (struct tr_text){ entry->data, key.len };
+	entry->value = (struct tr_text){ entry->data + key.len, value.len };
+	entry->began = began;
+	memcpy(entry->data, key.data, key.len);
+	if (value.len)
+		memcpy(entry->data + key.len, value.data, value.len);
+	free(tr_map_take(map, key));
+	if (tr_map_put(map, entry->key, entry))
+		return true;
+	free(entry);
+	return false;
+}
+
+/* When it began; it is forgotten. */
+static int64_t take(struct tr_map *map, struct tr_text key)
+{
+	struct entry *entry = tr_map_take(map, key);
+	int64_t began = entry ? entry->began : TR_INSTANT_NONE;
+
+	free(entry);
+	return began;
+}
+
+/* The map that a %frame line stands for. */
+static bool define_frame(struct tr_computed *c, struct tr_record *record)
+{
+	struct tr_buffer *to = &c->text;
+	struct tr_error err;
+
+	if (tr_record_split(record, &err) == TR_FATAL)
+		return false;
+	tr_error_clear(&err);
+	tr_buffer_reset(to);
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		const struct tr_value *value =
+			field->bad ? NULL : tr_ask_field(record, field, &err);
+		if (!value)
+			continue;
+		tr_buffer_put_byte(to, to->len ? ',' : '{');
+		tr_buffer_put_byte(to, '"');
+		tr_string_escape(field->key, to);
+		tr_buffer_put_literal(to, "\":");
+		tr_literal_write(value, to);
+	}
+	tr_buffer_put_text(to, to->len ? TR_TEXT("}") : TR_TEXT("{}"));
+	return err.cause != TR_CAUSE_MEMORY && !to->failed &&
+	       keep(&c->frames, record->task.text, 0, tr_buffer_text(to));
+}
+
+static struct tr_text cell_text(struct tr_computed *c, const struct tr_cell *cell)
+{
+	if (cell->type == TR_CELL_TEXT)
+		return cell->text;
+	tr_buffer_reset(&c->text);
+	tr_cell_write(cell, &c->text);
+	return tr_buffer_text(&c->text);
+}
+
+/* A process begins: the id is that of its task, as the source spells it. */
+static bool follow_fork(struct tr_computed *c, struct tr_record *record, int64_t now)
+{
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	const struct tr_value *child = tr_ask_any(record, "child", &err);
+	if (!child)
+		return err.cause != TR_CAUSE_MEMORY;
+	tr_buffer_reset(&c->text);
+	tr_literal_write(child, &c->text);
+	return !c->text.failed &&
+	       keep(&c->processes, tr_buffer_text(&c->text), now, (struct tr_text){ NULL, 0 });
+}
+
+/* Task and seq: an enter and its leave have the same. */
+static struct tr_text call_key(struct tr_computed *c, const struct tr_record *record)
+{
+	tr_buffer_reset(&c->text);
+	tr_cell_write(&record->task, &c->text);
+	tr_buffer_put_byte(&c->text, '\t');
+	tr_cell_write(&record->seq, &c->text);
+	return tr_buffer_text(&c->text);
+}
+
+static bool follow_time(struct tr_computed *c, struct tr_record *record)
+{
+	static const struct tr_text none = { NULL, 0 };
+	int64_t now = tr_instant_from_cell(&record->time);
+	struct tr_text task = cell_text(c, &record->task);
+
+	c->began = TR_INSTANT_NONE;
+	if (now == TR_INSTANT_NONE)
+		return true;
+	if (tr_text_is(record->kind, "fork"))
+		return follow_fork(c, record, now);
+	if (tr_text_is(record->kind, "exec"))
+		return tr_map_get(&c->processes, task) || keep(&c->processes, task, now, none);
+	if (tr_text_is(record->kind, "exit"))
+		c->began = take(&c->processes, task);
+	else if (tr_text_is(record->kind, "enter"))
+		return keep(&c->calls, call_key(c, record), now, none);
+	else if (tr_text_is(record->kind, "leave"))
+		c->began = take(&c->calls, call_key(c, record));
+	return !c->text.failed;
+}
+
+bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
+{
+	if (c->ended)
+		begin_segment(c);
+	switch (record->type) {
+	case TR_HEADER:
+		/* definitions in front of a header belong to it */
+		c->ended = c->has_records;
+		return true;
+	case TR_TRAILER:
+		c->ended = true;
+		return true;
+	case TR_DEFINITION:
+		return !tr_text_is(record->kind, "frame") || record->task.type != TR_CELL_TEXT ||
+		       define_frame(c, record);
+	case TR_COMMENT:
+		return true;
+	case TR_RECORD:
+		break;
+	}
+	c->has_records = true;
+	c->frame += c->frame_ends;
+	c->frame_ends = tr_kind_is_call(record->kind) && !tr_text_is(record->kind, "enter") &&
+			record->name.type == TR_CELL_TEXT &&
+			(tr_call_kinds(record->name.text) & TR_CALL_END_FRAME);
+	return follow_time(c, record);
+}
+
+static struct tr_value *new_value(struct tr_arena *arena, enum tr_type type, struct tr_error *err)
+{
+	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
+
+	if (value)
+		*value = (struct tr_value){ .type = (uint8_t)type };
+	else
+		tr_error_memory(err);
+	return value;
+}
+
+static struct tr_value *number(struct tr_arena *arena, enum tr_type type, uint64_t number,
+			       struct tr_error *err)
+{
+	struct tr_value *value = new_value(arena, type, err);
+
+	if (value)
+		value->as.number = number;
+	return value;
+}
+
+static struct tr_value *get_frame(const struct tr_computed *c, struct tr_record *record,
+				  const struct tr_record *leave, struct tr_error *err)
+{
+	if (!tr_kind_is_call(record->kind))
+		return NULL;
+	/* one that never returns does so at the end, after all others */
+	bool later = !leave && tr_text_is(record->kind, "enter") && c->frame_ends;
+	return number(record->arena, TR_UINT, c->frame + later, err);
+}
+
+static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_record *record,
+				      struct tr_error *err)
+{
+	struct tr_arena *arena = record->arena;
+
+	if (!tr_kind_is_call(record->kind))
+		return NULL;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return NULL;
+	tr_error_clear(err);
+	const struct tr_value *ids = tr_ask(record, ".bt", TR_LIST, err);
+	struct tr_value *list = ids ? new_value(arena, TR_LIST, err) : NULL;
+	if (!list)
+		return NULL;
+	list->as.items = tr_arena_alloc(arena, ids->count * sizeof *list->as.items);
+	if (!list->as.items) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	/* an id that no line defines stands for itself */
+	for (list->count = 0; list->count < ids->count; list->count++) {
+		const struct tr_value *id = &ids->as.items[list->count];
+		const struct entry *entry = NULL;
+		if (id->type == TR_SYMBOL && id->as.symbol->count == 1)
+			entry = tr_map_get(&c->frames, id->as.symbol->names[0].text);
+		struct tr_text copy = entry ? tr_arena_copy(arena, entry->value) : TR_TEXT("");
+		struct tr_value *frame = entry ? tr_literal_parse(copy, arena, err) : NULL;
+		if (entry && !frame)
+			return NULL;
+		list->as.items[list->count] = frame ? *frame : *id;
+	}
+	return list;
+}
+
+static struct tr_value *get_end(struct tr_record *record, struct tr_error *err)
+{
+	struct tr_block block;
+	struct tr_error ignored;
+
+	if (!tr_text_is(record->kind, "block") || tr_block_read(record, &block, &ignored) != TR_OK)
+		return NULL;
+	uint64_t end = block.address + block.size;
+	return number(record->arena, TR_POINTER, block.digits == 8 ? (uint32_t)end : end, err);
+}
+
+static struct tr_value *seconds(struct tr_arena *arena, int64_t from, int64_t to,
+				struct tr_error *err)
+{
+	double real = (double)(to - from) / TR_INSTANT_SECOND;
+	uint64_t bits;
+
+	if (from == TR_INSTANT_NONE || to == TR_INSTANT_NONE || to < from)
+		return NULL;
+	memcpy(&bits, &real, sizeof bits);
+	return number(arena, TR_REAL64, bits, err);
+}
+
+static struct tr_value *get_duration(const struct tr_computed *c, struct tr_record *record,
+				     const struct tr_record *leave, struct tr_error *err)
+{
+	struct tr_arena *arena = record->arena;
+	int64_t now = tr_instant_from_cell(&record->time);
+
+	if (tr_text_is(record->kind, "sys")) {
+		if (tr_record_split(record, err) == TR_FATAL)
+			return NULL;
+		tr_error_clear(err);
+		return (struct tr_value *)tr_ask_any(record, "dur", err);
+	}
+	if (leave)
+		return seconds(arena, now, tr_instant_from_cell(&leave->time), err);
+	if (tr_text_is(record->kind, "exit") || tr_text_is(record->kind, "leave"))
+		return seconds(arena, c->began, now, err);
+	return NULL;
+}
+
+/* A string in a list that grows. Bytes are escaped as trec's strings are. */
+static bool add_string(struct tr_value *list, struct tr_text bytes, struct tr_arena *arena,
+		       struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_value *item = &list->as.items[list->count];
+
+	tr_string_escape(bytes, &text);
+	*item = (struct tr_value){ .type = TR_STRING };
+	item->text = tr_arena_copy(arena, tr_buffer_text(&text));
+	bool fine = !text.failed && item->text.data;
+	if (fine && !memchr(item->text.data, '\\', item->text.len))
+		item->flags = TR_PLAIN;
+	tr_buffer_free(&text);
+	if (!fine)
+		tr_error_memory(err);
+	list->count += fine;
+	return fine;
+}
+
+/* What is made of a source, or (data NULL) of all of them together. */
+static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
+				struct tr_arena *arena, bool *failed)
+{
+	struct tr_text output = { NULL, 0 };
+
+	*failed = false;
+	if (!source.data) {
+		output = invocation->output.data ? invocation->output : invocation->product;
+		return output.data || invocation->tool == TR_TOOL_DRIVER_CL ? output
+									    : TR_TEXT("a.out");
+	}
+	output = tr_invocation_output(invocation, source, arena, failed);
+	if (!output.data && !*failed &&
+	    (invocation->mode == TR_MODE_COMPILE || invocation->mode == TR_MODE_ASSEMBLY)) {
+		output = tr_invocation_object(invocation, source, arena);
+		*failed = !output.data;
+	}
+	return output;
+}
+
+/* The sources of a call, or what it makes of them. */
+static bool list_files(const struct tr_invocation *invocation, bool outputs, struct tr_value *list,
+		       struct tr_arena *arena, struct tr_error *err)
+{
+	bool failed = false;
+
+	if (outputs && invocation->mode == TR_MODE_LINK) {
+		struct tr_text output =
+			output_of(invocation, (struct tr_text){ NULL, 0 }, arena, &failed);
+		return !output.data || add_string(list, output, arena, err);
+	}
+	for (size_t i = 0; i < invocation->count && !failed; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role != TR_ROLE_SOURCE)
+			continue;
+		struct tr_text file =
+			outputs ? output_of(invocation, part->file, arena, &failed) : part->file;
+		if (file.data && !add_string(list, file, arena, err))
+			return false;
+	}
+	if (failed)
+		tr_error_memory(err);
+	return !failed;
+}
+
+static struct tr_value *get_files(struct tr_record *record, bool outputs, struct tr_error *err)
+{
+	static const struct tr_call_config usual = { .tools = NULL };
+	struct tr_arena *arena = record->arena;
+	struct tr_error why;
+	struct tr_call call;
+
+	if (!tr_text_is(record->kind, "exec"))
+		return NULL;
+	enum tr_status status = tr_record_split(record, &why);
+	if (status != TR_FATAL && !tr_command_failed(record))
+		status = tr_call_read(record, &usual, &call, &why);
+	else if (status != TR_FATAL)
+		return NULL;
+	if (status == TR_FATAL) {
+		*err = why;
+		return NULL;
+	}
+	if (status != TR_OK || call.libtool ||
+	    (call.tool != TR_TOOL_DRIVER && call.tool != TR_TOOL_DRIVER_CL &&
+	     call.tool != TR_TOOL_COMPILER && call.tool != TR_TOOL_ASSEMBLER &&
+	     call.tool != TR_TOOL_LINKER) ||
+	    call.invocation.mode == TR_MODE_TELL)
+		return NULL;
+	struct tr_value *list = new_value(arena, TR_LIST, err);
+	if (!list)
+		return NULL;
+	list->as.items =
+		tr_arena_alloc(arena, (call.invocation.count + 1) * sizeof *list->as.items);
+	if (!list->as.items) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	if (!list_files(&call.invocation, outputs, list, arena, err) || list->count == 0)
+		return NULL;
+	return list->count == 1 ? &list->as.items[0] : list;
+}
+
+static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
+			    struct tr_record *record, struct tr_record *leave, struct tr_error *err)
+{
+	struct tr_computed *c = (struct tr_computed *)self;
+
+	tr_error_clear(err);
+	if (tr_text_is(key, "frame"))
+		return get_frame(c, record, leave, err);
+	if (tr_text_is(key, "backtrace"))
+		return get_backtrace(c, record, err);
+	if (tr_text_is(key, "end"))
+		return get_end(record, err);
+	if (tr_text_is(key, "duration"))
+		return get_duration(c, record, leave, err);
+	if (tr_text_is(key, "source") || tr_text_is(key, "output"))
+		return get_files(record, *key.data == 'o', err);
+	return NULL;
+}

@@ -1,0 +1,42 @@
+/*
+ * Computed fields (record/computed.h):
+ *
+ *	frame      of call, enter and leave: the number of the frame, from 0 in each trace, in
+ *	           which the call returns
+ *	backtrace  of call, enter and leave with .bt: a list of what their %frame lines define,
+ *	           as maps: module, function, file, line, offset
+ *	end        of block: the address after its last byte
+ *	duration   in seconds: of exit, since the process was forked, or else first called exec; of
+ *	           sys, its `dur`; of an enter and its leave, the time between them
+ *	source     of an exec that compiles: what it compiles, a string; of several a list
+ *	output     of an exec that compiles or links: what it makes, the same
+ *
+ * Not thread safe.
+ */
+#ifndef TR_VIEW_COMPUTED_H
+#define TR_VIEW_COMPUTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "record/computed.h"
+
+enum { TR_COMPUTED_NAMES = 6 };
+extern const char *const tr_computed_names[TR_COMPUTED_NAMES];
+
+struct tr_computed;
+
+/* NULL: memory is out. */
+struct tr_computed *tr_computed_new(void);
+void tr_computed_free(struct tr_computed *computed);
+
+/* What to ask for values. */
+struct tr_computed_fields *tr_computed_fields(struct tr_computed *computed);
+
+/*
+ * Every line of the stream has to come by here, in order, before it is asked about. False: memory
+ * is out.
+ */
+bool tr_computed_follow(struct tr_computed *computed, struct tr_record *record);
+
+#endif

@@ -1,0 +1,29 @@
+#!/usr/bin/env bats
+# What configure says, and what the tests do on a machine that lacks programs.
+
+bats_require_minimum_version 1.5.0
+
+@test "configure --help shows every switch with words" {
+	switches=$(sed -nE 's/^ *AC_ARG_ENABLE\(\[([a-z]+)\].*/\1/p' "$top_srcdir"/m4/*.m4 "$top_srcdir/configure.ac")
+	[ "$(wc -w <<<"$switches")" -ge 5 ]
+	"$top_srcdir/configure" --help >"$BATS_TEST_TMPDIR/help"
+	for switch in $switches; do
+		grep -E -A1 -- "^ +--enable-$switch( |$)" "$BATS_TEST_TMPDIR/help" | tr '\n' ' ' |
+			grep -qE -- "--enable-$switch +[A-Za-z]{4}"
+	done
+}
+
+@test "a test that needs a program that is not installed is skipped with the reason, others are not" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir bin
+	cp -s /usr/bin/* bin/ 2>/dev/null || true
+	rm -f bin/jq
+	[ -e bin/bats ] || ln -s "$(command -v bats)" bin/
+	printf '@test "%s" { %s; }\n' 'needs it' 'echo x | jq .' 'fails by itself' false passes true >some.bats
+	run -1 env -i PATH="$PWD/bin" HOME="$PWD" "$top_srcdir/tests/helper/run_bats" --tap some.bats
+	[[ $output == *"ok 1 needs it # skip jq is not installed"* ]]
+	[[ $output == *"not ok 2 fails by itself"* ]]
+	[[ $output == *"ok 3 passes"* ]]
+	sed -i 2d some.bats
+	run -0 env -i PATH="$PWD/bin" HOME="$PWD" "$top_srcdir/tests/helper/run_bats" --tap some.bats
+}

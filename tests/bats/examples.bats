@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# What examples print. words.bats runs every example; here the output is compared: with what the
+# manual page shows after it, or else, for the pages that have one, with tests/data/examples/PAGE.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
+	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
+	cp "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
+	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
+	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
+}
+
+# Writes the examples of a page as N.command and, where they are there, N.output (what the page
+# shows) and N.on (the trace of tests/data/examples that stands for build.json).
+split_page() {
+	awk -v dir="$2" '/^\.Sh/ { on = /EXAMPLES|COOKBOOK/ } !on { next }
+		/^\.\\" on: / { trace = $3 }
+		/^\.Bd -literal -offset indent$/ { file = dir "/" sprintf("%02d", ++n); to = file ".command"
+			if (trace) print trace >(file ".on"); trace = ""; next }
+		/^\.Bd -literal -offset indent-two$/ { to = file ".output"; next }
+		/^\.Ed/ { to = "" }
+		to { gsub(/\\&/, ""); gsub(/\\e/, "\\"); gsub(/\\\(dq/, "\""); print >to }' "$1"
+}
+
+# Runs N.command into N.got, in the folder of the traces.
+run_example() {
+	local base=$1 trace=
+	[ ! -f "$base.on" ] || trace=$(cat "$base.on")
+	(
+		if [ -n "$trace" ]; then
+			mkdir -p "$base.d" && cd "$base.d" && cp "$top_srcdir/tests/data/examples/$trace" build.json
+		fi
+		timeout 60 bash -c "$(cat "$base.command")" >"$base.got" </dev/null
+	)
+}
+
+@test "examples print what their pages show" {
+	local shown=0 page base
+	cd "$BATS_FILE_TMPDIR"
+	for page in "$top_srcdir"/man/*.[17]; do
+		mkdir -p "shown/${page##*/}"
+		split_page "$page" "$PWD/shown/${page##*/}"
+		for base in "$PWD/shown/${page##*/}"/*.output; do
+			[ -f "$base" ] || continue
+			base=${base%.output}
+			cat "$base.command"
+			run_example "$base"
+			# a last line of three dots stands for all that follows
+			if [ "$(tail -n1 "$base.output")" = ... ]; then
+				head -n-1 "$base.output" >"$base.want"
+				[ "$(wc -l <"$base.got")" -gt "$(wc -l <"$base.want")" ]
+				head -n "$(wc -l <"$base.want")" "$base.got" | diff "$base.want" -
+			else
+				diff "$base.output" "$base.got"
+			fi
+			shown=$((shown + 1))
+		done
+	done
+	[ "$shown" -ge 5 ]
+}
+
+# Of each example its command, the first lines, cut, and how many there are. To write the files
+# anew after a change that is meant: TREC_WRITE_EXAMPLES=yes bats tests/bats/examples.bats
+@test "examples print what they printed before" {
+	local want page base
+	cd "$BATS_FILE_TMPDIR"
+	for want in "$top_srcdir"/tests/data/examples/*.golden; do
+		page=${want##*/} page=${page%.golden}
+		mkdir -p "golden/$page"
+		split_page "$top_srcdir/man/$page" "$PWD/golden/$page"
+		for base in "$PWD/golden/$page"/*.command; do
+			base=${base%.command}
+			run_example "$base"
+			sed 's/^/$ /' "$base.command"
+			head -n5 "$base.got" | cut -c1-120
+			echo "($(wc -l <"$base.got") lines)"
+		done >"$page.now"
+		[ -z "$TREC_WRITE_EXAMPLES" ] || cp "$page.now" "$want"
+		diff "$want" "$page.now"
+	done
+}
+
+@test "examples of --help print something, and nothing to complain about" {
+	local tool command count=0 most
+	mkdir -p "$BATS_FILE_TMPDIR/help" && cd "$BATS_FILE_TMPDIR/help"
+	cp ../*.trace ../build.json .
+	cp gears.trace glxgears.trace && cp gears.trace unknown.bin && cp run1.trace run2.trace
+	gzip -k build.json
+	printf '%s\n' '1 execve("/bin/sh", ["sh"], 0x1 /* 0 vars */) = 0' \
+		'1 execve("/bin/cc", ["cc"], 0x1 /* 0 vars */) = -1 ENOENT (No such file or directory)' \
+		'1 +++ exited with 1 +++' >build.strace
+	tar -cf traces.tar build.json && zstd -q traces.tar && zip -q traces.zip build.json
+	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack; do
+		while IFS= read -r command; do
+			case $command in
+			*'| dot '*) command -v dot >/dev/null || continue ;;
+			*ShaderSource*) cp "$top_srcdir/tests/data/apitrace/es2tri.trace" glxgears.trace ;;
+			*--keep=PATH*) cp "$top_srcdir/tests/data/examples/path.json" build.json ;;
+			esac
+			most=0
+			# there are differences
+			case $command in *--compare*) most=1 ;; esac
+			echo "running: $command"
+			touch marker
+			run --separate-stderr timeout 60 bash -c "${command/| less/| cat}" </dev/null
+			[ "$status" -le "$most" ]
+			# the trace has no secrets that --mask could find
+			stderr=$(grep -v ': note: no variable matches --mask=.*; nothing was masked for it$' <<<"$stderr" || :)
+			[ -z "$stderr" ]
+			[ -n "$output" ] || [ -n "$(find . -newer marker -name '*.*' -size +0)" ]
+			cp ../build.json .
+			count=$((count + 1))
+		done < <("$tool" --help | sed -n '/^Examples:/,/^$/s/^  \([^#].*\)/\1/p')
+	done
+	[ "$count" -ge 20 ]
+}

@@ -1,0 +1,657 @@
+/*
+ * --mask: the values of masked variables in everything else that is written. They are gathered
+ * while records are read. What is to be written is put aside until all of them are known; then
+ * it is searched for them, every string by its bytes, whatever its spelling.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tr_envdiff.h"
+
+#include "core/needles.h"
+#include "record/base64.h"
+#include "record/literal.h"
+#include "record/string_scan.h"
+
+enum {
+	SHORTEST = 8,	   /* bytes of a value that is searched for */
+	MOST = 8 << 20,	   /* bytes of all of them */
+	ESCAPED_TWICE = 2, /* JSON in a string of JSON in a string */
+};
+
+struct tr_mask {
+	struct tr_needles *secrets;
+	struct tr_needles *named; /* masked by name only: counted */
+	struct tr_line_store written;
+	struct tr_covers covers, parts;
+	struct tr_arena arena; /* of one line */
+	struct tr_buffer line, text;
+	uint64_t in_words, others; /* occurrences that stay */
+	bool fold;
+};
+
+bool tr_mask_begin(struct tr_envdiff *envdiff)
+{
+	struct tr_mask *mask = calloc(1, sizeof *mask);
+
+	envdiff->mask = mask;
+	if (mask) {
+		mask->secrets = tr_needles_new(MOST);
+		mask->named = tr_needles_new(MOST);
+	}
+	return (mask && mask->secrets && mask->named) || tr_envdiff_out_of_memory(envdiff);
+}
+
+void tr_mask_free(struct tr_envdiff *envdiff)
+{
+	struct tr_mask *mask = envdiff->mask;
+
+	if (!mask)
+		return;
+	tr_needles_free(mask->secrets);
+	tr_needles_free(mask->named);
+	tr_line_store_free(&mask->written);
+	tr_covers_free(&mask->covers);
+	tr_covers_free(&mask->parts);
+	tr_arena_free(&mask->arena);
+	tr_buffer_free(&mask->line);
+	tr_buffer_free(&mask->text);
+	free(mask);
+	envdiff->mask = NULL;
+}
+
+/* An absolute path, or a list of them with ':' or ';' between. */
+static bool is_paths(struct tr_text value)
+{
+	bool drive = value.len > 2 && value.data[1] == ':' &&
+		     (value.data[2] == '\\' || value.data[2] == '/');
+	const char *p = value.data, *end = value.data + value.len;
+
+	while (p < end) {
+		const char *separator = memchr(p, drive ? ';' : ':', (size_t)(end - p));
+		const char *stop = separator ? separator : end;
+		bool absolute = drive ? stop - p > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
+				      : *p == '/';
+		if (stop > p && !absolute)
+			return false;
+		p = separator ? separator + 1 : end;
+	}
+	return value.len > 0;
+}
+
+static bool add(struct tr_envdiff *envdiff, struct tr_needles *needles, struct tr_text value,
+		bool open)
+{
+	struct tr_error err;
+
+	if (tr_needles_add(needles, value, open))
+		return true;
+	if (!tr_needles_are_full(needles))
+		return tr_envdiff_out_of_memory(envdiff);
+	tr_error_set(&err, TR_CAUSE_LIMIT,
+		     "the values of masked variables take more than 8 MiB, too many to search for; "
+		     "--mask-only-names masks them in the variables alone");
+	tr_cli_abort(envdiff->cli, &err);
+	return false;
+}
+
+static bool add_whole(struct tr_envdiff *envdiff, struct tr_text value, bool open)
+{
+	struct tr_mask *mask = envdiff->mask;
+
+	if (value.len < SHORTEST || is_paths(value))
+		return open || !value.len || add(envdiff, mask->named, value, false);
+	return add(envdiff, mask->secrets, value, open);
+}
+
+/* A value of several lines is also each of them: keys are written so. */
+static bool add_value(struct tr_envdiff *envdiff, struct tr_text value, bool open)
+{
+	const char *p = value.data, *end = p + value.len, *lf;
+
+	if (!add_whole(envdiff, value, open))
+		return false;
+	while (p < end && (lf = memchr(p, '\n', (size_t)(end - p)))) {
+		struct tr_text line = tr_text_trimmed(tr_text_span(p, lf));
+		if (line.len >= SHORTEST && !add_whole(envdiff, line, false))
+			return false;
+		p = lf + 1;
+	}
+	struct tr_text rest = tr_text_trimmed(tr_text_span(p, end));
+	return rest.len == value.len || rest.len < SHORTEST || add_whole(envdiff, rest, open);
+}
+
+static bool is_hidden(struct tr_envdiff *envdiff, struct tr_text spelling, bool *hidden)
+{
+	unsigned verdict = 0;
+
+	if (!tr_name_globs_judge(&envdiff->globs, spelling, envdiff->mask->fold, &verdict))
+		return tr_envdiff_out_of_memory(envdiff);
+	*hidden = verdict & TR_NAME_HIDDEN;
+	return true;
+}
+
+/* What stands before the name of a variable that a command line sets. */
+static bool may_precede(char c)
+{
+	return (unsigned char)c <= ' ' || memchr("\"'`;&|({", c, 8);
+}
+
+static bool ends_word(char c)
+{
+	return (unsigned char)c <= ' ' || memchr("\"'`;&|)", c, 7);
+}
+
+/*
+ * Adds the values of all NAME=VALUE in a text whose names are masked: of one that begins the text
+ * all of the rest, of others the word.
+ */
+static bool find_named(struct tr_envdiff *envdiff, struct tr_text text, struct tr_covers *covers)
+{
+	const char *end = text.data + text.len, *equals;
+
+	for (const char *p = text.data; p < end && (equals = memchr(p, '=', (size_t)(end - p)));
+	     p = equals + 1) {
+		const char *name = equals;
+		bool hidden = false;
+		while (name > p && tr_is_word_byte(name[-1]))
+			name--;
+		if (name == equals || (name > text.data && !may_precede(name[-1])))
+			continue;
+		if (!is_hidden(envdiff, tr_text_span(name, equals), &hidden))
+			return false;
+		if (!hidden)
+			continue;
+		const char *stop = equals + 1;
+		char quote = stop < end && (*stop == '"' || *stop == '\'') ? *stop : '\0';
+		if (name == text.data)
+			stop = end;
+		else if (quote &&
+			 (stop = memchr(stop + 1, quote, (size_t)(end - stop - 1))) == NULL)
+			stop = end;
+		while (stop < end && !quote && !ends_word(*stop))
+			stop += *stop == '\\' && stop + 1 < end && stop[1] == ' ' ? 2 : 1;
+		if (stop > equals + 1 + (quote != '\0'))
+			tr_covers_add(covers,
+				      (size_t)(equals + 1 - text.data) +
+					      (quote && name != text.data),
+				      (size_t)(stop - text.data));
+		equals = stop > equals + 1 ? stop - 1 : equals;
+	}
+	return true;
+}
+
+static bool collect_map(struct tr_envdiff *envdiff, const struct tr_value *map)
+{
+	for (size_t i = 0; map && map->type == TR_MAP && i < map->count; i++) {
+		const struct tr_member *member = &map->as.members[i];
+		const struct tr_value *value = member->value;
+		bool hidden = false;
+		if (!is_hidden(envdiff, member->key, &hidden))
+			return false;
+		if (!hidden || value->type == TR_NULL)
+			continue;
+		struct tr_text bytes;
+		tr_buffer_reset(&envdiff->mask->text);
+		if (value->type == TR_STRING) {
+			bytes = tr_string_bytes(value->text, &envdiff->mask->arena);
+		} else {
+			tr_literal_write(value, &envdiff->mask->text);
+			bytes = tr_buffer_text(&envdiff->mask->text);
+		}
+		if (!bytes.data || envdiff->mask->text.failed)
+			return tr_envdiff_out_of_memory(envdiff);
+		if (!add_value(envdiff, bytes, value->flags & TR_CUT))
+			return false;
+	}
+	return true;
+}
+
+/* NAME=VALUE that a string sets; a string of an envset record is nothing else. */
+static bool collect_string(struct tr_envdiff *envdiff, const struct tr_value *value)
+{
+	struct tr_mask *mask = envdiff->mask;
+
+	if (value->type != TR_STRING)
+		return true;
+	struct tr_text bytes = tr_string_bytes(value->text, &mask->arena);
+	if (!bytes.data)
+		return tr_envdiff_out_of_memory(envdiff);
+	mask->covers.count = 0;
+	if (!find_named(envdiff, bytes, &mask->covers))
+		return false;
+	for (size_t i = 0; i < mask->covers.count; i++) {
+		struct tr_cover cover = mask->covers.list[i];
+		bool open = (value->flags & TR_CUT) && cover.end == bytes.len;
+		if (!add_value(envdiff,
+			       tr_text_span(bytes.data + cover.begin, bytes.data + cover.end),
+			       open))
+			return false;
+	}
+	return !mask->covers.failed || tr_envdiff_out_of_memory(envdiff);
+}
+
+static bool collect_field(struct tr_envdiff *envdiff, struct tr_record *record,
+			  struct tr_field *field, bool *unreadable)
+{
+	static const char *const maps[] = { "env", "envdiff", "envtop", "vars" };
+	bool argv = field->key.data && tr_text_is(field->key, "argv"), fine = true;
+	bool var = field->key.data && tr_text_is(field->key, "var");
+	bool map = false;
+
+	for (size_t i = 0; field->key.data && i < sizeof maps / sizeof *maps; i++)
+		map |= tr_text_is(field->key, maps[i]);
+	if (!map && !argv && !var)
+		return true;
+	const struct tr_value *value = tr_field_value(record, field, NULL);
+	*unreadable |= map && (!value || value->type != TR_MAP);
+	if (!value)
+		return true; /* it is not written */
+	if (map)
+		return collect_map(envdiff, value);
+	if (var)
+		return collect_string(envdiff, value);
+	for (size_t i = 0; fine && value->type == TR_LIST && i < value->count; i++)
+		fine = collect_string(envdiff, &value->as.items[i]);
+	return fine;
+}
+
+bool tr_mask_collect(struct tr_envdiff *envdiff, struct tr_record *record, bool *unreadable)
+{
+	struct tr_mask *mask = envdiff->mask;
+	bool fine = true;
+
+	*unreadable = false;
+	if (!mask || record->type != TR_RECORD ||
+	    (!tr_text_is(record->kind, "exec") && !tr_text_is(record->kind, "env") &&
+	     !tr_text_is(record->kind, "envset")))
+		return true;
+	mask->fold = tr_environments_are_folded(tr_lineage_pool(envdiff->lineage));
+	tr_arena_reset(&mask->arena);
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return tr_envdiff_out_of_memory(envdiff);
+	for (size_t i = 0; fine && i < record->count; i++)
+		fine = collect_field(envdiff, record, &record->fields[i], unreadable);
+	return fine;
+}
+
+/* Adds parts of what a spelling stands for, as parts of the spelling. They are sorted. */
+static void add_spelled(const struct tr_covers *parts, struct tr_text spelling,
+			struct tr_covers *to)
+{
+	const char *p = spelling.data, *end = p + spelling.len;
+	size_t at = 0, length;
+	char bytes[TR_ESCAPE_MAX];
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const char *begin = p;
+		while (p < end && at <= parts->list[i].begin) {
+			begin = p;
+			p += tr_string_unit(p, end, bytes, &length);
+			at += length;
+		}
+		while (p < end && at < parts->list[i].end) {
+			p += tr_string_unit(p, end, bytes, &length);
+			at += length;
+		}
+		tr_covers_add(to, (size_t)(begin - spelling.data), (size_t)(p - spelling.data));
+	}
+}
+
+static bool find(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named,
+		 struct tr_covers *covers, struct tr_covers *parts, unsigned levels);
+
+/* Looks at what escapes of JSON in the bytes stand for. */
+static bool find_escaped(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named,
+			 struct tr_covers *covers, struct tr_covers *parts, unsigned levels)
+{
+	const char *p = bytes.data, *end = p + bytes.len;
+	struct tr_covers inner = { 0 }, inner_parts = { 0 };
+	char *text = tr_arena_alloc(&envdiff->mask->arena, bytes.len + TR_ESCAPE_MAX), *to = text;
+	size_t length;
+
+	if (!text)
+		return tr_envdiff_out_of_memory(envdiff);
+	for (; p < end; to += length)
+		p += tr_string_unit(p, end, to, &length);
+	bool fine = (size_t)(to - text) == bytes.len ||
+		    find(envdiff, tr_text_span(text, to), cut, named, &inner, &inner_parts, levels);
+	tr_covers_merge(&inner);
+	tr_covers_merge(&inner_parts);
+	add_spelled(&inner, bytes, covers);
+	add_spelled(&inner_parts, bytes, parts);
+	covers->failed |= inner.failed;
+	parts->failed |= inner_parts.failed;
+	tr_covers_free(&inner);
+	tr_covers_free(&inner_parts);
+	return fine;
+}
+
+static bool find(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named,
+		 struct tr_covers *covers, struct tr_covers *parts, unsigned levels)
+{
+	if (named && !find_named(envdiff, bytes, covers))
+		return false;
+	tr_needles_find(envdiff->mask->secrets, bytes, cut, covers, parts);
+	return !levels || !memchr(bytes.data, '\\', bytes.len) ||
+	       find_escaped(envdiff, bytes, cut, named, covers, parts, levels - 1);
+}
+
+/* Finds what is to be masked in bytes: mask->covers. named: NAME=VALUE too. */
+static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named)
+{
+	struct tr_mask *mask = envdiff->mask;
+
+	mask->covers.count = mask->parts.count = 0;
+	if (!find(envdiff, bytes, cut, named, &mask->covers, &mask->parts, ESCAPED_TWICE))
+		return false;
+	tr_covers_merge(&mask->covers);
+	tr_covers_merge(&mask->parts);
+	mask->in_words += tr_covers_count_outside(&mask->parts, &mask->covers);
+	if (!tr_needles_are_none(mask->named)) {
+		mask->parts.count = 0;
+		tr_needles_find(mask->named, bytes, false, &mask->parts, NULL);
+		tr_covers_merge(&mask->parts);
+		mask->others += tr_covers_count_outside(&mask->parts, &mask->covers);
+	}
+	return !(mask->covers.failed || mask->parts.failed) || tr_envdiff_out_of_memory(envdiff);
+}
+
+/* The bytes with *** in the place of what was found, until the next one. */
+static struct tr_text masked(struct tr_mask *mask, struct tr_text bytes)
+{
+	struct tr_buffer *to = &mask->text;
+	size_t at = 0;
+
+	tr_buffer_reset(to);
+	for (size_t i = 0; i < mask->covers.count; i++) {
+		struct tr_cover cover = mask->covers.list[i];
+		tr_buffer_put(to, bytes.data + at, cover.begin - at);
+		tr_buffer_put_literal(to, "***");
+		at = cover.end;
+	}
+	tr_buffer_put(to, bytes.data + at, bytes.len - at);
+	return tr_buffer_text(to);
+}
+
+/* A cell of a column, or a field's key. */
+static bool put_cell(struct tr_envdiff *envdiff, struct tr_text spelling, bool key,
+		     struct tr_buffer *to)
+{
+	struct tr_mask *mask = envdiff->mask;
+	struct tr_text bytes;
+
+	if (!tr_cell_bytes(spelling, &mask->arena, &bytes, NULL))
+		bytes = spelling;
+	if (!search(envdiff, bytes, false, !key))
+		return false;
+	if (!mask->covers.count)
+		tr_buffer_put_text(to, spelling);
+	else
+		tr_cell_escape(masked(mask, bytes), key, to);
+	to->failed |= mask->text.failed;
+	return true;
+}
+
+/* True if each of the parts that were found is a value, such as a number in a list. */
+static bool are_values(const struct tr_mask *mask, struct tr_text text)
+{
+	for (size_t i = 0; i < mask->covers.count; i++) {
+		struct tr_cover cover = mask->covers.list[i];
+		if ((cover.begin > 0 && !memchr(",:[<;=", text.data[cover.begin - 1], 6)) ||
+		    (cover.end < text.len && !memchr(",]}>;", text.data[cover.end], 5)))
+			return false;
+	}
+	return true;
+}
+
+/* Puts them in the form of a string. */
+static void put_values(struct tr_mask *mask, struct tr_text text, struct tr_buffer *to)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < mask->covers.count; i++) {
+		struct tr_cover cover = mask->covers.list[i];
+		tr_buffer_put(to, text.data + at, cover.begin - at);
+		tr_buffer_put_literal(to, "\"***\"");
+		at = cover.end;
+	}
+	tr_buffer_put(to, text.data + at, text.len - at);
+}
+
+/* Searches the bytes of a blob. *hit: something was found, or it is malformed. */
+static bool look_at_blob(struct tr_envdiff *envdiff, struct tr_text base64, bool *hit)
+{
+	struct tr_mask *mask = envdiff->mask;
+	size_t size = tr_base64_size(base64.len);
+	char *bytes = tr_arena_alloc(&mask->arena, size + 1);
+
+	if (!bytes)
+		return tr_envdiff_out_of_memory(envdiff);
+	if (tr_base64_read(base64, bytes, &size)) {
+		*hit = true;
+		return true;
+	}
+	bool fine = search(envdiff, (struct tr_text){ bytes, size }, false, true);
+	*hit |= mask->covers.count > 0;
+	return fine;
+}
+
+/*
+ * Puts text of a value that is in no string. *hit: something was found in it that is no value of
+ * its own, or it cannot be searched.
+ */
+static bool put_bare(struct tr_envdiff *envdiff, struct tr_text text, bool *hit,
+		     struct tr_buffer *to)
+{
+	struct tr_mask *mask = envdiff->mask;
+	const char *end = text.data + text.len;
+
+	for (const char *p = text.data; p < end;) {
+		const char *blob = memmem(p, (size_t)(end - p), "b64:", 4);
+		struct tr_text plain = tr_text_span(p, blob ? blob + 4 : end);
+		if (!search(envdiff, plain, false, false))
+			return false;
+		*hit |= !are_values(mask, plain);
+		put_values(mask, plain, to);
+		if (!blob)
+			break;
+		for (p = blob += 4; p < end && !memchr(",]}>;", *p, 5);)
+			p++;
+		if (!look_at_blob(envdiff, tr_text_span(blob, p), hit))
+			return false;
+		tr_buffer_put_text(to, tr_text_span(blob, p));
+	}
+	return true;
+}
+
+/* The bytes of a string between its quotes; data NULL: they cannot be told for sure. */
+static struct tr_text string_bytes(struct tr_mask *mask, struct tr_text string, bool wide)
+{
+	struct tr_text quoted = { string.data - 1, string.len + 2 };
+	struct tr_text none = { NULL, 0 };
+
+	if (!memchr(string.data, '\\', string.len))
+		return string;
+	if (wide)
+		return memmem(string.data, string.len, "\\u", 2) ? none : string;
+	if (tr_literal_check(quoted, NULL, NULL) == TR_MALFORMED)
+		return none;
+	return tr_string_bytes(string, &mask->arena);
+}
+
+/* The end of a string whose first byte after the quote is at p. */
+static const char *end_of_string(const char *p, const char *end)
+{
+	while (p < end && *p != '"')
+		p += *p == '\\' && p + 1 < end ? 2 : 1;
+	return p;
+}
+
+/* Puts a string with its quotes. *hit: it cannot be searched. */
+static bool put_string(struct tr_envdiff *envdiff, struct tr_text string, bool wide, bool cut,
+		       bool *hit, struct tr_buffer *to)
+{
+	struct tr_mask *mask = envdiff->mask;
+	struct tr_text bytes = string_bytes(mask, string, wide);
+
+	if (!bytes.data) {
+		*hit = true;
+		return true;
+	}
+	if (!search(envdiff, bytes, cut, true))
+		return false;
+	tr_buffer_put_byte(to, '"');
+	if (mask->covers.count)
+		tr_string_escape(masked(mask, bytes), to);
+	else
+		tr_buffer_put_text(to, string);
+	tr_buffer_put_byte(to, '"');
+	to->failed |= mask->text.failed;
+	return true;
+}
+
+bool tr_mask_value(struct tr_envdiff *envdiff, struct tr_text value, struct tr_buffer *to)
+{
+	const char *p = value.data, *end = p + value.len;
+	size_t begin = to->len;
+	bool hit = false;
+
+	while (p < end) {
+		const char *quote = memchr(p, '"', (size_t)(end - p));
+		if (!put_bare(envdiff, tr_text_span(p, quote ? quote : end), &hit, to))
+			return false;
+		if (!quote)
+			break;
+		const char *stop = end_of_string(quote + 1, end);
+		if (stop >= end) {
+			hit = true; /* malformed */
+			break;
+		}
+		bool wide = quote > value.data && quote[-1] == 'L';
+		bool cut = end - stop > 3 && memcmp(stop + 1, "...", 3) == 0;
+		if (!put_string(envdiff, tr_text_span(quote + 1, stop), wide, cut, &hit, to))
+			return false;
+		p = stop + 1;
+	}
+	if (hit) {
+		to->len = begin;
+		tr_buffer_put_literal(to, "\"***\"");
+	}
+	return true;
+}
+
+static bool put_field(struct tr_envdiff *envdiff, struct tr_text column, struct tr_buffer *to)
+{
+	const char *equals = memchr(column.data, '=', column.len);
+
+	if (!equals)
+		return put_cell(envdiff, column, false, to);
+	if (!put_cell(envdiff, tr_text_span(column.data, equals), true, to))
+		return false;
+	tr_buffer_put_byte(to, '=');
+	return tr_mask_value(envdiff, tr_text_span(equals + 1, column.data + column.len), to);
+}
+
+/* The number of a record, its time or its process is counted or measured, and no secret. */
+static bool is_measured(struct tr_text cell)
+{
+	for (size_t i = 0; i < cell.len; i++)
+		if (cell.data[i] != '.' && (cell.data[i] < '0' || cell.data[i] > '9'))
+			return false;
+	return true;
+}
+
+/* A line of the stream, without what is masked and without .raw. */
+static bool put_line(struct tr_envdiff *envdiff, const struct tr_record *record,
+		     struct tr_buffer *to)
+{
+	struct tr_text line = record->line;
+	const char *p = line.data, *end = line.data + line.len - 1;
+	size_t cells = record->type == TR_RECORD ? 5 : record->type == TR_DEFINITION ? 3 : 2;
+	bool fine = true;
+
+	if (record->type == TR_COMMENT) {
+		struct tr_text text = tr_text_span(p, end);
+		fine = search(envdiff, text, false, true);
+		tr_buffer_put_text(to, masked(envdiff->mask, text));
+		p = end;
+	}
+	for (size_t i = 0; fine && p < end; i++) {
+		const char *tab = memchr(p, '\t', (size_t)(end - p));
+		struct tr_text column = tr_text_span(p, tab ? tab : end);
+		p = tab ? tab + 1 : end;
+		if (i >= cells && tr_text_starts(column, TR_TEXT(".raw=")))
+			continue;
+		if (i > 0)
+			tr_buffer_put_byte(to, '\t');
+		if (i == 0 || (i < 4 && i < cells && is_measured(column)))
+			tr_buffer_put_text(to, column);
+		else if (i < cells)
+			fine = put_cell(envdiff, column, false, to);
+		else
+			fine = put_field(envdiff, column, to);
+	}
+	tr_buffer_put_byte(to, '\n');
+	return fine && (!to->failed || tr_envdiff_out_of_memory(envdiff));
+}
+
+bool tr_mask_put(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	return tr_line_store_put(&envdiff->mask->written, envdiff->cli, record, false);
+}
+
+static void report(struct tr_envdiff *envdiff)
+{
+	const struct tr_mask *mask = envdiff->mask;
+	struct tr_error err;
+
+	if (mask->in_words) {
+		tr_error_set(&err, TR_CAUSE_NONE,
+			     "--mask: %" PRIu64 " occurrences of masked values stay, because they "
+			     "are parts of longer words: search the output for them",
+			     mask->in_words);
+		err.severity = TR_FLAW;
+		tr_cli_report(envdiff->cli, &err);
+	}
+	if (mask->others) {
+		tr_error_set(&err, TR_CAUSE_NONE,
+			     "--mask: %" PRIu64
+			     " other occurrences of values stay that are shorter "
+			     "than 8 bytes or are paths: those are masked in their variables only",
+			     mask->others);
+		tr_error_is_note(&err);
+		tr_cli_report(envdiff->cli, &err);
+	}
+}
+
+bool tr_mask_ready(struct tr_envdiff *envdiff)
+{
+	struct tr_mask *mask = envdiff->mask;
+
+	return (tr_needles_prepare(mask->secrets) && tr_needles_prepare(mask->named)) ||
+	       tr_envdiff_out_of_memory(envdiff);
+}
+
+void tr_mask_write(struct tr_envdiff *envdiff)
+{
+	struct tr_mask *mask = envdiff->mask;
+	struct tr_cli *cli = envdiff->cli;
+
+	if (!tr_mask_ready(envdiff))
+		return;
+	while (mask->written.count && !cli->stop) {
+		struct tr_record *record = tr_line_store_take(&mask->written, cli);
+		tr_arena_reset(&mask->arena);
+		tr_buffer_reset(&mask->line);
+		if (!record || !put_line(envdiff, record, &mask->line))
+			return;
+		tr_output_put_text(cli->out, tr_buffer_text(&mask->line));
+		tr_output_record_end(cli->out);
+		cli->stop |= cli->out->failed;
+	}
+	report(envdiff);
+}
