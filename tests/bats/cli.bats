@@ -76,7 +76,7 @@ many() {
 @test "no operand or - is stdin, several are read in order, -- ends options" {
 	tr-parse <"$trec" | cmp - "$trec"
 	tr-parse - <"$trec" | cmp - "$trec"
-	cp "$trec" -- -file
+	cp --no-preserve=mode "$trec" -- -file
 	tr-parse "$trec" - -- -file <"$trec" >out
 	cat "$trec" "$trec" "$trec" | cmp - out
 }

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	cp "$top_srcdir/tests/data/trec/filter.trec" one.trec
+	cp --no-preserve=mode "$top_srcdir/tests/data/trec/filter.trec" one.trec
 	sed 's/pid=1/pid=2/' one.trec >two.trec
 	cat one.trec two.trec >both
 }
@@ -326,7 +326,7 @@ cut_anywhere() {
 @test "a member that is left does not end the archive in a pipe" {
 	long_trace 60000 >long.trec
 	gzip <long.trec >long.trec.gz
-	cp "$top_srcdir/tests/data/apitrace/mt4.trace" .
+	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" .
 	cp mt4.trace again.trace
 	tar -cf all.tar mt4.trace long.trec.gz long.trec again.trace one.trec
 	gzip -k all.tar

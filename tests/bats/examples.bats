@@ -7,8 +7,8 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
-	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
-	cp "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
+	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/gears.trace" .
+	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
 	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
 }
@@ -31,7 +31,7 @@ run_example() {
 	[ ! -f "$base.on" ] || trace=$(cat "$base.on")
 	(
 		if [ -n "$trace" ]; then
-			mkdir -p "$base.d" && cd "$base.d" && cp "$top_srcdir/tests/data/examples/$trace" build.json
+			mkdir -p "$base.d" && cd "$base.d" && cp --no-preserve=mode "$top_srcdir/tests/data/examples/$trace" build.json
 		fi
 		timeout 60 bash -c "$(cat "$base.command")" >"$base.got" </dev/null
 	)
@@ -97,8 +97,8 @@ run_example() {
 		while IFS= read -r command; do
 			case $command in
 			*'| dot '*) command -v dot >/dev/null || continue ;;
-			*ShaderSource*) cp "$top_srcdir/tests/data/apitrace/es2tri.trace" glxgears.trace ;;
-			*--keep=PATH*) cp "$top_srcdir/tests/data/examples/path.json" build.json ;;
+			*ShaderSource*) cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/es2tri.trace" glxgears.trace ;;
+			*--keep=PATH*) cp --no-preserve=mode "$top_srcdir/tests/data/examples/path.json" build.json ;;
 			esac
 			most=0
 			# there are differences

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	data=$top_srcdir/tests/data/gnatcov
 	cd "$BATS_TEST_TMPDIR" || return 1
-	cp "$data"/*.trace .
+	cp --no-preserve=mode "$data"/*.trace .
 	gzip -dc "$data/true_flat.trace.gz" >true_flat.trace
 }
 

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	cp "$top_srcdir/tests/data/trec/filter.trec" trace.trec
+	cp --no-preserve=mode "$top_srcdir/tests/data/trec/filter.trec" trace.trec
 	cp trace.trec before
 }
 

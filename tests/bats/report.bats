@@ -7,7 +7,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	command -v jq >/dev/null || skip "jq is not installed"
 	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >z.json
-	cp "$top_srcdir/tests/data/apitrace/mt4.trace" .
+	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" .
 	head -c 20000 mt4.trace >cut.trace
 	printf 'exec\t%d\t-\t1\t/a\targv=["a"]\n' 0 1 2 >good.trec
 }

@@ -76,7 +76,7 @@ setup() {
 }
 
 @test "the Base64 form is found in a log, each trace a segment" {
-	cp "$data"/good-log.console log
+	cp --no-preserve=mode "$data"/good-log.console log
 	run -0 tr-parse --identify log
 	[ "$output" = "log: srctrace" ]
 	tr-parse log >log.trec
@@ -95,7 +95,7 @@ setup() {
 }
 
 @test "a binary file holds one trace: each of several becomes a file of its own" {
-	cp "$data"/good-log.console log
+	cp --no-preserve=mode "$data"/good-log.console log
 	tr-parse log >log.trec
 	tr-parse good-two >two.trec
 	for source in log.trec log two.trec; do
@@ -172,7 +172,7 @@ setup() {
 }
 
 @test "logs that are damaged say where, and the next trace is read" {
-	cp "$data"/good-log.console log
+	cp --no-preserve=mode "$data"/good-log.console log
 	broken() { # broken SED-COMMAND: message with the line
 		sed "$1" log >broken.log
 		run -2 --separate-stderr tr-parse broken.log

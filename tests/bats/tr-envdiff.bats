@@ -309,8 +309,8 @@ small() {
 	[ "$output" = '+PWD=/srv/build/mc' ] || [[ $output == '+PWD='* ]]
 	run -0 tr-envdiff --compare zlib.json zlib.json
 	tr-parse zlib.json | tr-envdiff --compare - zlib.json
-	cp "$top_srcdir/tests/data/gnatcov/history_all_tags_32le.trace" h.trace
-	cp "$top_srcdir/tests/data/gnatcov/plain_32le.trace" p.trace
+	cp --no-preserve=mode "$top_srcdir/tests/data/gnatcov/history_all_tags_32le.trace" h.trace
+	cp --no-preserve=mode "$top_srcdir/tests/data/gnatcov/plain_32le.trace" p.trace
 	run -1 tr-envdiff --compare h.trace p.trace
 	[[ $output == *'-EXEC_FILE_NAME=obj/main_1'*'+EXEC_FILE_NAME='* ]]
 	[[ $output == *'-DATE_TIME=2026-12-31T23:59:59Z'* && $output == *$'\n-USER_DATA=\n'* ]]

@@ -126,7 +126,7 @@ column() {
 	run -2 --separate-stderr tr-filter -e exec build "$filter"
 	[[ $stderr == *"build: cannot open: "* ]]
 	[ -n "$output" ]
-	cp "$filter" exec
+	cp --no-preserve=mode "$filter" exec
 	run -0 tr-filter --tree=100 exec
 	run -0 tr-filter --tree=100 - <exec
 }

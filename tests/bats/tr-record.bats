@@ -105,7 +105,7 @@ needs_strace() {
 
 @test "what is odd about a command is in the records" {
 	needs_strace
-	cp "$top_srcdir/tests/data/strace/small.strace" . # any file
+	cp --no-preserve=mode "$top_srcdir/tests/data/strace/small.strace" . # any file
 	env -i PS1='[\u] $ ' "B=$(printf '\377[')" PATH="$PATH" "$(command -v tr-record)" -o out \
 		sh -c 'cd / && /bin/true "$1" "" ")= 0"' - $'a\nb\t\xff'
 	[ "$(tr-filter --fields=cwd,argv 'exec and name == "/bin/true"' out)" = \

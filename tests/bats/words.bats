@@ -9,12 +9,12 @@ TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-re
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
-	cp "$top_srcdir/tests/data/apitrace/gears.trace" .
-	cp "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
+	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/gears.trace" .
+	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
 	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
 	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
-	cp "$top_srcdir/tests/data/srctrace/good-log.console" console.log
+	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
 }
 
 # Options as --help lists them: lines that begin with blanks and a hyphen.
