@@ -5,9 +5,9 @@
 
 bats_require_minimum_version 1.5.0
 
-# At most so many runs of one command: beyond, each k-th allocation is taken. Once in a while
-# TREC_FAULT_RUNS=100000 finds out about all of them, in a few minutes.
-MAX_RUNS=${TREC_FAULT_RUNS:-150}
+# The number of allocations and of writes that fail for one command: a sample that is spread evenly
+# over all of them. tests/long/faults takes every one.
+MAX_POINTS=${TREC_FAULT_RUNS:-25}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -44,6 +44,20 @@ nothing_left() (
 	[ ! -e "${files[0]}" ]
 )
 
+# sample COUNT: sets points to at most MAX_POINTS numbers from 1 to COUNT, the first and the last included
+sample() {
+	local count=$1 wanted=$(($1 < MAX_POINTS ? $1 : MAX_POINTS)) i
+	points=()
+	for ((i = 0; i < wanted; i++)); do
+		points+=($((wanted == 1 ? 1 : 1 + i * (count - 1) / (wanted - 1))))
+	done
+	tried=$((${tried-0} + wanted))
+}
+
+teardown() {
+	[ -z "${TREC_FAULT_RUNS-}" ] || echo "# $BATS_TEST_DESCRIPTION: ${tried-0} faults" >&3
+}
+
 # ended_well WHAT: the run above was right, or said that it was not
 ended_well() {
 	local right=false
@@ -63,14 +77,14 @@ ended_well() {
 
 # without_memory TOOL ARGUMENT...: each allocation of TOOL -o out ARGUMENT... fails
 without_memory() {
-	local count step n
+	local count n how
 	"$1" -o expected "${@:2}" 2>/dev/null
 	faulty alloc 0 "$1" -o out "${@:2}"
 	[ "$status" -eq 0 ]
 	cmp out expected
 	count=$(<count)
-	step=$((count / MAX_RUNS + 1))
-	for ((n = 1; n <= count; n += step)); do
+	sample "$count"
+	for n in "${points[@]}"; do
 		for how in $n $n+; do
 			rm -f out
 			faulty alloc "$how" "$1" -o out "${@:2}"
@@ -81,13 +95,14 @@ without_memory() {
 
 # without_space TOOL ARGUMENT...: each write(2) of TOOL -o out ARGUMENT... fails
 without_space() {
-	local count n
+	local count failure n harmless
 	"$1" -o expected "${@:2}" 2>/dev/null
 	faulty write 0 "$1" -o out "${@:2}"
 	count=$(<count)
 	[ "$count" -gt 0 ]
+	sample "$count"
 	for failure in ENOSPC EIO; do
-		for ((n = 1; n <= count; n++)); do
+		for n in "${points[@]}"; do
 			rm -f out
 			faulty write $n:$failure "$1" -o out "${@:2}"
 			echo "$*: write $n of $count: $failure: status $status"
@@ -291,7 +306,8 @@ streams() {
 	tr-parse -o expected traces.tar
 	faulty alloc 0 tr-parse -o out traces.tar
 	count=$(<count)
-	for ((n = 1; n <= count; n++)); do
+	sample "$count"
+	for n in "${points[@]}"; do
 		rm -f out
 		faulty alloc "$n" tr-parse -o out traces.tar
 		if [ "$status" -eq 0 ]; then
