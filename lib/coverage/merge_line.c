@@ -48,7 +48,8 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 enum tr_status tr_merge_header(struct tr_record *header, const char *format, struct tr_buffer *to,
 			       struct tr_error *err)
 {
-	static const char *const skip[] = { "format", "container", "member", ".bom", ".head", NULL };
+	static const char *const skip[] = { "format", "container", "member", "stream",
+					    ".bom",   ".head",	   NULL };
 
 	tr_buffer_put_literal(to, "%trec\t1\tformat=");
 	tr_buffer_put_text(to, tr_text_from(format));

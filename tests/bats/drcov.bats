@@ -25,6 +25,31 @@ setup() {
 	[ "$(tr-parse good-two-dumps | grep -c ^%trec)" -eq 2 ]
 }
 
+@test "a file holds one dump, or those that a file held: each of several becomes a file of its own" {
+	tr-parse good-v2 good-hits >two.trec
+	tr-parse good-two-dumps | tr-filter 'kind in {"block", "module"}' | tr-repack -q | cmp - good-two-dumps
+	for source in two.trec 'good-v2 good-hits'; do
+		# shellcheck disable=SC2086 # two operands
+		run -2 --separate-stderr tr-repack -t drcov -o one $source
+		[[ $stderr == *"a file of drcov's holds one: "*"(-o NAME.tar) or a directory (-o NAME/)"* ]]
+		[ ! -e one ]
+	done
+	for target in out/ out.tar; do
+		tr-repack -q -t drcov -o $target two.trec
+	done
+	mkdir all && tar -xf out.tar -C all
+	diff -r out all
+	cmp out/two.drcov good-v2
+	cmp out/two-2.drcov good-hits
+	# the dumps of one file too, where each becomes a file of its own
+	tr-parse good-two-dumps >dumps.trec
+	tr-repack -q -t drcov -o apart/ dumps.trec
+	[ "$(cd apart && grep -c "DRCOV VERSION" ./* | paste -sd' ')" = './dumps-2.drcov:1 ./dumps.drcov:1' ]
+	cat apart/dumps.drcov apart/dumps-2.drcov | cmp - good-two-dumps
+	# a further dump that is the first to be merged is the only one
+	run ! grep -q stream= <(sed -n '/stream=2/,$p' dumps.trec | tr-filter --merge - good-v2)
+}
+
 @test "modules, and blocks at the addresses where they were" {
 	run -0 tr-parse good-v2
 	[ "${lines[0]}" = $'%trec\t1\tformat=drcov\tversion=2\tflavor="drcov-64"\ttable=2\tcolumns=["id","base","end","entry","path"]\tbits=64' ]

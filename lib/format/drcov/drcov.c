@@ -30,7 +30,8 @@ const struct tr_format tr_format_drcov = {
 	.name = "drcov",
 	.summary = "DynamoRIO coverage: modules and their basic blocks",
 	.exact = "EXACT",
-	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_BINARY | TR_FORMAT_HEADS,
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_BINARY | TR_FORMAT_HEADS |
+		 TR_FORMAT_ONE,
 	.extensions = extensions,
 	.options = options,
 	.bid = bid,

@@ -17,7 +17,8 @@
  * of the whole module in version 2, from the segment's in version 3. Module id
  * 65535 is code in no module, start then the low half of its address. A third
  * party's "Hit Count Table: version 1, count N" and N u32 may follow.
- * A process that fails to exec dumps twice into one file.
+ * A process that fails to exec dumps twice into one file: the second is a segment
+ * whose header has stream=2, by which tr-repack keeps both in one file.
  *
  * Sources: DynamoRIO, ext/drcovlib/drcovlib.c and modules.c (versions 2 to 5 of
  * the table), its documentation page of drcovlib; Lighthouse's reader and its

@@ -63,7 +63,12 @@ static void put_header(struct tr_drcov_reader *reader)
 {
 	const struct tr_drcov_head *head = &reader->head;
 	struct tr_buffer usual = TR_BUFFER_INIT;
-	tr_buffer_put_literal(&reader->out, "%trec\t1\tversion=");
+	tr_buffer_put_literal(&reader->out, "%trec\t1");
+	if (++reader->dumps > 1) {
+		tr_drcov_put_key(reader, "stream");
+		tr_buffer_put_decimal(&reader->out, reader->dumps);
+	}
+	tr_drcov_put_key(reader, "version");
 	tr_buffer_put_decimal(&reader->out, head->version);
 	if (head->flavor.data) {
 		tr_drcov_put_key(reader, "flavor");

@@ -29,7 +29,8 @@ struct tr_drcov_reader {
 	unsigned digits;	    /* of an address */
 	struct tr_drcov_base *bases;
 	size_t base_count;
-	uint64_t modules; /* so far */
+	uint64_t dumps;	  /* headers so far */
+	uint64_t modules; /* of this dump, so far */
 	bool odd_head;	  /* a line of it says nothing to us, and that is due to be told */
 	bool bad_columns;
 
