@@ -3,6 +3,8 @@
 
 #include "tr_totext.h"
 
+#include <stdio.h>
+
 enum { STYLE = 1 };
 
 static const struct tr_option options[] = {
@@ -74,6 +76,10 @@ struct totext {
 	bool any;		     /* a record came that a view was asked to show */
 	struct tr_unsupported_kinds unsupported;
 	const struct tr_style *missed; /* that was to show the first of these */
+
+	/* a segment without a style */
+	char format[80]; /* its name; empty: the stream does not state one */
+	struct tr_unsupported_kinds unstyled;
 };
 
 static const struct tr_style *style_of_format(struct tr_text format)
@@ -116,25 +122,10 @@ static const struct tr_style *style_of_line(const struct tr_record *record)
 	return NULL;
 }
 
-static void no_style(struct totext *t, const struct tr_record *record, struct tr_text format)
-{
-	struct tr_error err;
-
-	if (format.data)
-		tr_error_set(&err, TR_CAUSE_USAGE,
-			     "format %.*s has no style of its own: use --style", (int)format.len,
-			     format.data);
-	else
-		tr_error_set(&err, TR_CAUSE_USAGE,
-			     "records of kind %.*s have no style of their own: use --style",
-			     (int)record->kind.len, record->kind.data);
-	tr_cli_report_record(&t->cli, record, &err, false);
-}
-
 /* Finds the style of a segment out, from the line that comes first. */
 static void find_style(struct totext *t, struct tr_record *record)
 {
-	struct tr_text format = { NULL, 0 };
+	struct tr_text format = { "", 0 };
 
 	if (record->type == TR_COMMENT || record->type == TR_TRAILER)
 		return;
@@ -150,8 +141,7 @@ static void find_style(struct totext *t, struct tr_record *record)
 	} else {
 		t->style = style_of_line(record);
 	}
-	if (!t->style)
-		no_style(t, record, format);
+	snprintf(t->format, sizeof t->format, "%.*s", (int)format.len, format.data);
 }
 
 /* The view of a style; NULL: it is reported. */
@@ -199,18 +189,38 @@ static void put(struct totext *t, struct tr_record *record)
 }
 
 /* The first style that shows what came; NULL: none does. */
-static const char *other_style(const struct totext *t)
+static const char *other_style(const struct tr_unsupported_kinds *kinds)
 {
 	struct tr_unsupported_kinds ignored = { 0 };
 
 	for (size_t i = 0; i < STYLES; i++) {
-		for (size_t k = 0; k < t->unsupported.count; k++) {
+		for (size_t k = 0; k < kinds->count; k++) {
 			if (tr_unsupported_look(&ignored, styles[i]->kinds,
-						tr_text_from(t->unsupported.kinds[k].kind)))
+						tr_text_from(kinds->kinds[k].kind)))
 				return styles[i]->name;
 		}
 	}
 	return NULL;
+}
+
+/* Reports the segment that has ended, where it has no style; its records name one that fits. */
+static void end_segment(struct totext *t)
+{
+	const char *style = other_style(&t->unstyled);
+	char list[TR_ERROR_TEXT / 2];
+	struct tr_error err;
+
+	if (!t->chosen && t->known && !t->style) {
+		tr_unsupported_list(&t->unstyled, list, sizeof list);
+		tr_error_set(&err, TR_CAUSE_USAGE, "%s%s has no style of its own%s%s; %s%s",
+			     *t->format ? "format " : "a stream without a header",
+			     t->format, *list ? ": " : "", list,
+			     style ? "try --style=" : "choose one with --style (see --help)",
+			     style ? style : "");
+		tr_cli_report(&t->cli, &err);
+	}
+	t->known = false;
+	t->unstyled = (struct tr_unsupported_kinds){ 0 };
 }
 
 static void show(struct totext *t)
@@ -219,7 +229,9 @@ static void show(struct totext *t)
 	struct tr_error err;
 
 	while (tr_cli_next(&t->cli, &record)) {
-		if (!t->chosen && (!t->known || record->type == TR_HEADER)) {
+		if (record->type == TR_HEADER)
+			end_segment(t);
+		if (!t->chosen && !t->known) {
 			t->style = NULL;
 			t->view = NULL;
 			t->taker = NULL;
@@ -227,11 +239,14 @@ static void show(struct totext *t)
 		}
 		if (t->style)
 			put(t, record);
-		if (!t->chosen && record->type == TR_TRAILER)
-			t->known = false;
+		else if (record->type == TR_RECORD)
+			tr_unsupported_add(&t->unstyled, record->kind);
+		if (record->type == TR_TRAILER)
+			end_segment(t);
 	}
+	end_segment(t);
 	if (!t->cli.stop && tr_unsupported_all(&t->unsupported)) {
-		tr_cli_nothing_shown(&t->cli, &t->unsupported, t->missed->shows, other_style(t));
+		tr_cli_nothing_shown(&t->cli, &t->unsupported, t->missed->shows, other_style(&t->unsupported));
 		return;
 	}
 	for (size_t i = 0; i < STYLES && !t->cli.stop; i++) {

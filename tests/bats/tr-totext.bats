@@ -159,7 +159,7 @@ END
 	[[ $output == *'format drcov has no style'* ]]
 	printf 'module\t0\t-\t-\ta\n' >module.trec
 	run -2 tr-totext module.trec
-	[[ $output == *'records of kind module'* ]]
+	[[ $output == *'a stream without a header has no style of its own; choose one with --style'* ]]
 	run -2 --separate-stderr tr-totext small other.trec
 	[ "$output" = "$(small)" ]
 	[[ $stderr == *'format drcov'* ]]
@@ -212,7 +212,14 @@ END
 	[ -z "$output" ]
 	printf '%%trec\t1\tformat=klocwork\nmeta\t0\t-\t-\t-\n!end\t1\n%%trec\t1\tformat=json\n!end\t0\n' >several
 	run -2 --separate-stderr tr-totext several
-	[[ $stderr == *'json has no style of its own'* ]]
+	[[ $stderr == *'json has no style of its own; choose one with --style (see --help)' ]]
+	# the records of a format without a style of its own name one that shows them
+	printf '%%trec\t1\tformat=drcov\nmodule\t0\t-\t-\t/a\nblock\t1\t-\t-\t0x00001000\tsize=2\n' >drcov
+	run -2 --separate-stderr tr-totext drcov
+	[[ $stderr == *'format drcov has no style of its own: 1 block; try --style=gnatcov' ]]
+	run -2 --separate-stderr tr-totext <(tail -n +2 drcov) several drcov
+	[[ ${stderr_lines[0]} == *'a stream without a header has no style of its own: 1 block; try --style=gnatcov' ]]
+	[ "${#stderr_lines[@]}" -eq 3 ]
 	printf '%%trec\t1\tformat=klocwork\n!end\t0\n' >none
 	run -0 tr-totext none
 	[ -z "$output" ]
