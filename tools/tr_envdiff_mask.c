@@ -63,7 +63,48 @@ void tr_mask_free(struct tr_envdiff *envdiff)
 	envdiff->mask = NULL;
 }
 
-/* An absolute path, or a list of them with ':' or ';' between. */
+static bool is_in_path(char c)
+{
+	return tr_is_word_byte(c) || (unsigned char)c >= 0x80 || memchr(".-+ @,~%()", c, 10);
+}
+
+/*
+ * True for a run of letters and digits that reads like a part of a file's name. A token in Base64
+ * may begin with '/' too, but its runs mix lower case, upper case and digits.
+ */
+static bool is_in_name(const char *p, const char *end)
+{
+	bool lower = false, upper = false, digit = false;
+
+	for (; p < end; p++) {
+		lower |= *p >= 'a' && *p <= 'z';
+		upper |= *p >= 'A' && *p <= 'Z';
+		digit |= *p >= '0' && *p <= '9';
+	}
+	return !(lower && upper && digit);
+}
+
+/* True for an absolute path, of DOS if it begins with a drive, that does not look like a token. */
+static bool is_path(const char *p, const char *end, bool drive)
+{
+	const char *run;
+
+	if (drive && !(end - p > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')))
+		return false;
+	if (!drive && *p != '/')
+		return false;
+	for (p += drive ? 2 : 0; p < end; p = p == run ? p + 1 : p) {
+		for (run = p; p < end && tr_is_word_byte(*p); p++)
+			;
+		if (!is_in_name(run, p))
+			return false;
+		if (p < end && !is_in_path(*p) && *p != '/' && !(drive && *p == '\\'))
+			return false;
+	}
+	return true;
+}
+
+/* True for paths with ':' between them, or ';' between those of DOS. */
 static bool is_paths(struct tr_text value)
 {
 	bool drive = value.len > 2 && value.data[1] == ':' &&
@@ -73,9 +114,7 @@ static bool is_paths(struct tr_text value)
 	while (p < end) {
 		const char *separator = memchr(p, drive ? ';' : ':', (size_t)(end - p));
 		const char *stop = separator ? separator : end;
-		bool absolute = drive ? stop - p > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
-				      : *p == '/';
-		if (stop > p && !absolute)
+		if (stop > p && !is_path(p, stop, drive))
 			return false;
 		p = separator ? separator + 1 : end;
 	}
@@ -620,8 +659,8 @@ static void report(struct tr_envdiff *envdiff)
 	if (mask->others) {
 		tr_error_set(&err, TR_CAUSE_NONE,
 			     "--mask: %" PRIu64
-			     " other occurrences of values stay that are shorter "
-			     "than 8 bytes or are paths: those are masked in their variables only",
+			     " other occurrences of values stay that are shorter than 8 bytes or look "
+			     "like paths: such values are masked in their variables only",
 			     mask->others);
 		tr_error_is_note(&err);
 		tr_cli_report(envdiff->cli, &err);

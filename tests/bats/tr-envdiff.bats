@@ -460,7 +460,24 @@ END
 	# a number that is also the time, or a process, does not make these unreadable
 	stream n.trec 'exec>1>1795348163.5>17953481>a>argv=["a","1795348163"]>env={"S_TOKEN":"1795348163","N_TOKEN":"17953481"}'
 	[ "$(tr-envdiff --mask='*TOKEN' n.trec | cut -f 1-6)" = $'exec\t1\t1795348163.5\t17953481\ta\targv=["a","***"]' ]
-	[[ $stderr == *'note: --mask: 3 other occurrences of values stay that are shorter than 8 bytes or are paths'* ]]
+	[[ $stderr == *'note: --mask: 3 other occurrences of values stay that are shorter than 8 bytes or look like paths'* ]]
+}
+
+@test "--mask: a value is a path only if it looks like one" {
+	local path token
+	for path in /home/user/src '/usr/bin:/bin:/opt/c++/x86_64-linux-gnu/12.2:' /nix/store/0c1p5z4kq9-gcc-12 \
+		'C:\\\\Program Files (x86)\\\\a;D:/b c' /Users/me/MyProject /tmp/a%20b,c~1@2; do
+		stream p.trec "exec>1>->1>a>argv=[\"$path\"]>env={\"S_TOKEN\":\"$path\"}"
+		run -0 --separate-stderr tr-envdiff --mask='*TOKEN' p.trec
+		[[ $output == *argv=[[]"\"$path\""]* && $output == *'"S_TOKEN":"***"'* ]]
+		[[ $stderr == *'note: --mask: 1 other occurrences of values stay'* ]]
+	done
+	for token in /Xy7k2PqLm0d== '/usr/bin:/Xy7k2PqLm0dRw' /9jAfQ+vbn/Rt8aMkQ /kkkkkkk\; '/a/b?token=cdef' \
+		'/home/hello$world' 'C:\\\\Xy7k2PqLm0d'; do
+		stream t.trec "exec>1>->1>a>argv=[\"-p\",\"$token\"]>env={\"S_TOKEN\":\"$token\"}"
+		run -0 --separate-stderr tr-envdiff --mask='*TOKEN' t.trec
+		[[ $output == *'argv=["-p","***"]'* && -z $stderr ]]
+	done
 }
 
 @test "--mask: many values take time in proportion to their length, and have a limit" {
