@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/files.h"
 
 #include <stdlib.h>
@@ -5,8 +6,9 @@
 
 struct file {
 	uint64_t fd;
-	struct tr_directory *directory;
-	bool awaited; /* the parent's */
+	struct tr_directory *directory; /* NULL: not known */
+	bool awaited;			/* the parent's */
+	bool cloexec;
 };
 
 /* Several may have the same until one of them changes it. */
@@ -110,23 +112,72 @@ static bool insert(struct tr_files *files, size_t i, struct file file)
 	return true;
 }
 
+bool tr_files_open(struct tr_files *files, uint64_t fd, struct tr_directory *directory,
+		   bool cloexec)
+{
+	struct file file = { .fd = fd, .directory = directory, .cloexec = cloexec };
+	size_t i = find(files->table, fd);
+
+	if (!is_at(files->table, i, fd))
+		return insert(files, i, file);
+	if (!own(files))
+		return false;
+	tr_directory_retain(directory);
+	tr_directory_release(files->table->list[i].directory);
+	files->table->list[i] = file;
+	return true;
+}
+
+static void remove_at(struct table *table, size_t i)
+{
+	tr_directory_release(table->list[i].directory);
+	table->count--;
+	memmove(table->list + i, table->list + i + 1, (table->count - i) * sizeof *table->list);
+}
+
 bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
 {
 	size_t i = find(files->table, fd);
 
+	if (directory)
+		return tr_files_open(files, fd, directory, false);
 	if (!is_at(files->table, i, fd))
-		return !directory || insert(files, i, (struct file){ fd, directory, false });
+		return true;
 	if (!own(files))
 		return false;
-	struct table *table = files->table;
-	tr_directory_release(table->list[i].directory);
-	table->list[i].directory = tr_directory_retain(directory);
-	table->list[i].awaited = false;
-	if (!directory) {
-		table->count--;
-		memmove(table->list + i, table->list + i + 1,
-			(table->count - i) * sizeof *table->list);
-	}
+	remove_at(files->table, i);
+	return true;
+}
+
+bool tr_files_next(const struct tr_files *files, uint64_t *fd)
+{
+	const struct table *table = files ? files->table : NULL;
+	size_t i = find(table, *fd);
+
+	if (!table || i == table->count)
+		return false;
+	*fd = table->list[i].fd;
+	return true;
+}
+
+bool tr_files_set_cloexec(struct tr_files *files, uint64_t first, uint64_t last, bool cloexec)
+{
+	size_t i = find(files->table, first);
+
+	if (!files->table || !own(files))
+		return !files->table;
+	for (struct table *table = files->table; i < table->count && table->list[i].fd <= last; i++)
+		table->list[i].cloexec = cloexec;
+	return true;
+}
+
+bool tr_files_exec(struct tr_files *files)
+{
+	if (!files->table || !own(files))
+		return !files->table;
+	for (size_t i = files->table->count; i-- > 0;)
+		if (files->table->list[i].cloexec)
+			remove_at(files->table, i);
 	return true;
 }
 
@@ -140,9 +191,10 @@ struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd)
 
 bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
 {
+	struct file file = { .fd = fd, .directory = directory, .awaited = true };
 	size_t i = find(files->table, fd);
 
-	return is_at(files->table, i, fd) || insert(files, i, (struct file){ fd, directory, true });
+	return is_at(files->table, i, fd) || insert(files, i, file);
 }
 
 bool tr_files_told(struct tr_files *files, struct tr_files *parent, bool waits)

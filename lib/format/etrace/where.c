@@ -1,147 +1,13 @@
 #define _GNU_SOURCE /* memmem */
 #include "format/etrace/where.h"
 
-#include <stdlib.h>
-
 #include "format/etrace/fields.h"
 
-/* Open descriptors: the user's part of a task, shared by those that share them. */
-struct descriptors {
-	size_t references, count, cap;
-	struct descriptor {
-		uint64_t fd;
-		bool cloexec;
-	} * list; /* fds rise */
-};
-
-enum {
-	DESCRIPTORS_MAX = 1024, /* of a task; more are not known */
-	O_CLOEXEC_BIT = 02000000,
-};
-
-static void release(void *state)
-{
-	struct descriptors *open = state;
-
-	if (--open->references > 0)
-		return;
-	free(open->list);
-	free(open);
-}
-
-static struct descriptors *copy(const struct descriptors *from)
-{
-	struct descriptors *open = calloc(1, sizeof *open);
-
-	if (!open)
-		return NULL;
-	open->references = 1;
-	if (!from || !from->count)
-		return open;
-	open->list = malloc(from->count * sizeof *open->list);
-	if (!open->list) {
-		free(open);
-		return NULL;
-	}
-	memcpy(open->list, from->list, from->count * sizeof *open->list);
-	open->count = open->cap = from->count;
-	return open;
-}
-
-/* The index of the first that is not below fd. */
-static size_t find(const struct descriptors *open, uint64_t fd)
-{
-	size_t low = 0, high = open ? open->count : 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (open->list[middle].fd < fd)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool is_open(const struct descriptors *open, size_t at, uint64_t fd)
-{
-	return open && at < open->count && open->list[at].fd == fd;
-}
-
-static bool grow(struct descriptors *open)
-{
-	size_t cap = open->cap ? 2 * open->cap : 8;
-	struct descriptor *list = realloc(open->list, cap * sizeof *list);
-
-	if (!list)
-		return false;
-	open->list = list;
-	open->cap = cap;
-	return true;
-}
-
-static bool add(struct tr_task *task, uint64_t fd, bool cloexec)
-{
-	if (!task->state && !(task->state = copy(NULL)))
-		return false;
-	struct descriptors *open = task->state;
-	size_t at = find(open, fd);
-	if (!is_open(open, at, fd)) {
-		if (open->count >= DESCRIPTORS_MAX)
-			return true;
-		if (open->count == open->cap && !grow(open))
-			return false;
-		memmove(open->list + at + 1, open->list + at,
-			(open->count - at) * sizeof *open->list);
-		open->count++;
-	}
-	open->list[at] = (struct descriptor){ fd, cloexec };
-	return true;
-}
-
-static void drop(struct descriptors *open, uint64_t first, uint64_t last)
-{
-	size_t from = find(open, first), to = from;
-
-	while (open && to < open->count && open->list[to].fd <= last)
-		to++;
-	if (to == from)
-		return;
-	memmove(open->list + from, open->list + to, (open->count - to) * sizeof *open->list);
-	open->count -= to - from;
-}
-
-/* The task shares its descriptors with no other from now on. */
-static bool own(struct tr_task *task)
-{
-	struct descriptors *shared = task->state;
-
-	if (!shared || shared->references == 1)
-		return true;
-	task->state = copy(shared);
-	release(shared);
-	return task->state;
-}
-
-static bool exec(struct tr_task *task)
-{
-	struct descriptors *open;
-	size_t kept = 0;
-
-	if (!own(task))
-		return false;
-	open = task->state;
-	for (size_t i = 0; open && i < open->count; i++)
-		if (!open->list[i].cloexec)
-			open->list[kept++] = open->list[i];
-	if (open)
-		open->count = kept;
-	return true;
-}
+enum { O_CLOEXEC_BIT = 02000000 };
 
 void tr_etrace_where_init(struct tr_etrace_where *where)
 {
-	*where = (struct tr_etrace_where){ .tasks = { .release = release } };
+	*where = (struct tr_etrace_where){ 0 };
 }
 
 void tr_etrace_where_free(struct tr_etrace_where *where)
@@ -308,17 +174,20 @@ bool tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struc
 
 bool tr_etrace_where_next(const struct tr_etrace_where *where, uint64_t number, uint64_t *fd)
 {
-	struct tr_task *task = tr_tasks_find(&where->tasks, number);
-	const struct descriptors *open = task ? task->state : NULL;
-	size_t at = find(open, *fd);
+	const struct tr_task *task = tr_tasks_find(&where->tasks, number);
 
-	if (!open || at == open->count)
-		return false;
-	*fd = open->list[at].fd;
-	return true;
+	return task && tr_files_next(task->files, fd);
 }
 
 /* Records. */
+
+/* directory NULL: it is not known, or the descriptor is no directory. */
+static bool open_as(struct tr_task *task, uint64_t fd, struct tr_directory *directory, bool cloexec)
+{
+	if (!task->files)
+		task->files = tr_files_new();
+	return task->files && tr_files_open(task->files, fd, directory, cloexec);
+}
 
 /* The descriptor is open from now on, as the path (data NULL: as something without one). */
 static bool opens(struct tr_etrace_where *where, struct tr_task *task, uint64_t fd, bool cloexec,
@@ -326,7 +195,7 @@ static bool opens(struct tr_etrace_where *where, struct tr_task *task, uint64_t 
 {
 	struct tr_directory *directory =
 		path.data ? tr_directory_new(&where->tasks.origins, path) : NULL;
-	bool good = tr_task_opens(task, fd, directory) && add(task, fd, cloexec);
+	bool good = open_as(task, fd, directory, cloexec);
 
 	tr_directory_release(directory);
 	return good && !where->tasks.origins.failed;
@@ -365,7 +234,7 @@ static bool copy_file(struct tr_task *task, struct tr_record *record, bool cloex
 		     tr_etrace_field_uint(record, "fd", &from);
 	struct tr_directory *directory =
 		known ? tr_directory_retain(tr_files_get(task->files, from)) : NULL;
-	bool good = tr_task_opens(task, to, directory) && add(task, to, cloexec);
+	bool good = open_as(task, to, directory, cloexec);
 	tr_directory_release(directory);
 	return good;
 }
@@ -389,19 +258,14 @@ static bool open_pipe(struct tr_etrace_where *where, struct tr_task *task, struc
 
 static bool set_cloexec(struct tr_task *task, struct tr_record *record)
 {
-	struct descriptors *open = task->state;
 	uint64_t fd;
 
-	if (!tr_etrace_field_uint(record, "fd", &fd))
-		return true;
-	size_t at = find(open, fd);
-	if (is_open(open, at, fd))
-		open->list[at].cloexec = tr_etrace_field_has(record, "arg", "FD_CLOEXEC", 1);
-	return true;
+	return !task->files || !tr_etrace_field_uint(record, "fd", &fd) ||
+	       tr_files_set_cloexec(task->files, fd, fd,
+				    tr_etrace_field_has(record, "arg", "FD_CLOEXEC", 1));
 }
 
-static bool closes(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record,
-		   bool range)
+static bool closes(struct tr_task *task, struct tr_record *record, bool range)
 {
 	uint64_t first, last, fd;
 
@@ -411,18 +275,15 @@ static bool closes(struct tr_etrace_where *where, struct tr_task *task, struct t
 	if (range && !tr_etrace_field_uint(record, "last", &last))
 		return true;
 	if (range && tr_etrace_field_has(record, "flags", "CLOSE_RANGE_UNSHARE", 2) &&
-	    (!tr_task_unshare(task, TR_FORK_FILES) || !own(task)))
+	    !tr_task_unshare(task, TR_FORK_FILES))
 		return false;
-	struct descriptors *open = task->state;
-	if (range && tr_etrace_field_has(record, "flags", "CLOSE_RANGE_CLOEXEC", 4)) {
-		for (size_t i = find(open, first); open && i < open->count; i++)
-			open->list[i].cloexec |= open->list[i].fd <= last;
+	if (!task->files)
 		return true;
-	}
-	for (fd = first; tr_etrace_where_next(where, task->tid, &fd) && fd <= last; fd++)
-		if (!tr_task_opens(task, fd, NULL))
+	if (range && tr_etrace_field_has(record, "flags", "CLOSE_RANGE_CLOEXEC", 4))
+		return tr_files_set_cloexec(task->files, first, last, true);
+	for (fd = first; tr_files_next(task->files, &fd) && fd <= last; fd++)
+		if (!tr_files_put(task->files, fd, NULL))
 			return false;
-	drop(open, first, last);
 	return true;
 }
 
@@ -460,13 +321,6 @@ static bool gets_cwd(struct tr_task *task, struct tr_record *record)
 	    *path.data == '/')
 		tr_task_is_at(task, path);
 	return true;
-}
-
-static bool unshares(struct tr_task *task, struct tr_record *record)
-{
-	uint64_t flags = fork_flags(record);
-
-	return tr_task_unshare(task, flags) && (!(flags & TR_FORK_FILES) || own(task));
 }
 
 enum deed { OPENS, PIPES, COPIES, CONTROLS, CLOSES, CLOSES_RANGE, MOVES, GETS_CWD, UNSHARES };
@@ -507,13 +361,13 @@ static bool follow_call(struct tr_etrace_where *where, struct tr_task *task,
 		return controls(task, record);
 	case CLOSES:
 	case CLOSES_RANGE:
-		return closes(where, task, record, deed == CLOSES_RANGE);
+		return closes(task, record, deed == CLOSES_RANGE);
 	case MOVES:
 		return moves(where, task, record);
 	case GETS_CWD:
 		return gets_cwd(task, record);
 	default:
-		return unshares(task, record);
+		return tr_task_unshare(task, fork_flags(record));
 	}
 }
 
@@ -527,7 +381,7 @@ static bool follow_exec(struct tr_task *task, struct tr_tasks *tasks, struct tr_
 	if (tr_etrace_field_string(record, "cwd", &there, &cwd, &ignored) && there && cwd.len &&
 	    *cwd.data == '/')
 		tr_task_is_at(task, cwd);
-	return exec(task);
+	return !task->files || (tr_task_unshare(task, TR_FORK_FILES) && tr_files_exec(task->files));
 }
 
 static bool follow_fork(struct tr_task *task, struct tr_tasks *tasks, struct tr_record *record)
@@ -536,18 +390,7 @@ static bool follow_fork(struct tr_task *task, struct tr_tasks *tasks, struct tr_
 
 	if (!tr_etrace_field_uint(record, "child", &child) || child == task->tid)
 		return true;
-	if (!tr_tasks_fork(tasks, task, task->place->directory, child, flags))
-		return false;
-	struct tr_task *made = tr_tasks_find(tasks, child);
-	if (!made || made->state || !task->state)
-		return true;
-	if (flags & (TR_FORK_FILES | TR_FORK_THREAD)) {
-		((struct descriptors *)task->state)->references++;
-		made->state = task->state;
-		return true;
-	}
-	made->state = copy(task->state);
-	return made->state;
+	return tr_tasks_fork(tasks, task, task->place->directory, child, flags);
 }
 
 enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_record *record,
