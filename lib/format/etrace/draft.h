@@ -18,7 +18,7 @@ struct tr_etrace_draft {
 	struct tr_etrace_pen pen;
 	struct tr_error *err;
 	struct tr_etrace_where *where; /* NULL: the record's paths are absolute */
-	bool comma; /* a parameter stands in front of the next one */
+	bool comma;		       /* a parameter stands in front of the next one */
 };
 
 /* A text that an event has or is said to have. */

@@ -46,17 +46,36 @@ const struct tr_value *tr_etrace_machine_form(const struct tr_value *value)
 	return value->type == TR_REPR ? &value->as.items[1] : value;
 }
 
+/* The number of a text that consists of a few digits, as most do. */
+static bool few_digits(struct tr_text text, int64_t *number)
+{
+	enum { SAFE = 18 };
+	int64_t n = 0;
+
+	if (!text.len || text.len > SAFE || (*text.data == '0' && text.len > 1))
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned char)(text.data[i] - '0');
+		if (digit > 9)
+			return false;
+		n = n * 10 + digit;
+	}
+	*number = n;
+	return true;
+}
+
 bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *there, int64_t *number,
 			    struct tr_error *err)
 {
-	struct tr_value *found;
+	struct tr_field *field = tr_record_field(record, key);
 
-	*there = false;
-	*number = 0;
-	if (!find(record, key, &found, err))
-		return false;
-	if (!found)
+	*there = field && few_digits(field->text, number);
+	if (*there)
 		return true;
+	*number = 0;
+	const struct tr_value *found = field ? tr_field_value(record, field, err) : NULL;
+	if (!found)
+		return !field;
 	const struct tr_value *value = tr_etrace_machine_form(found);
 	if ((value->type != TR_UINT && value->type != TR_INT) || value->as.number > INT64_MAX)
 		return wrong_type(err, key, "number of 64 bits");

@@ -33,7 +33,9 @@ static const struct word open_words[] = {
 };
 /* Other words that strace has for some of these: read only. */
 static const struct word open_aliases[] = {
-	WORD(0x2000, "FASYNC"), WORD(0x400000, "__O_TMPFILE"), WORD(0x80, "O_NOTIFICATION_PIPE"),
+	WORD(0x2000, "FASYNC"),
+	WORD(0x400000, "__O_TMPFILE"),
+	WORD(0x80, "O_NOTIFICATION_PIPE"),
 	END,
 };
 static const struct word clone_words[] = {

@@ -50,8 +50,12 @@ static inline unsigned eight_digits(const char *p, uint64_t *number)
 /* Any digits, one by one. Returns what is behind them; NULL: they are too many. */
 static const char *slow_digits(const char *p, const char *end, uint64_t *number)
 {
+	enum { SAFE = 19 }; /* digits that always fit */
+	const char *safe = end - p < SAFE ? end : p + SAFE;
 	uint64_t n = 0;
 
+	for (; p < safe && (unsigned char)(*p - '0') <= 9; p++)
+		n = n * 10 + (unsigned char)(*p - '0');
 	for (; p < end && (unsigned char)(*p - '0') <= 9; p++) {
 		unsigned digit = (unsigned char)(*p - '0');
 		if (n > (UINT64_MAX - digit) / 10)

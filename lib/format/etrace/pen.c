@@ -40,20 +40,20 @@ void tr_etrace_pen_begin(struct tr_etrace_pen *pen, uint64_t upid, uint64_t cpu,
 
 void tr_etrace_pen_step(struct tr_etrace_pen *pen)
 {
-	char *last = pen->head + pen->head_len - 2;
+	char *digit = pen->head + pen->head_len - 2;
 
-	pen->time.nsec++;
-	if (*last < '9') {
-		++*last;
+	if (++pen->time.nsec == TR_ETRACE_NANOSECONDS) {
+		pen->time.nsec = 0;
+		pen->time.sec++;
+		spell_time(pen);
 		return;
 	}
-	if (pen->time.nsec < TR_ETRACE_NANOSECONDS) {
+	while (*digit == '9')
+		*digit-- = '0';
+	if (*digit == ',') /* one digit more than before */
 		spell_nanoseconds(pen);
-		return;
-	}
-	pen->time.nsec = 0;
-	pen->time.sec++;
-	spell_time(pen);
+	else
+		++*digit;
 }
 
 void tr_etrace_pen_head(struct tr_etrace_pen *pen, struct tr_text data)

@@ -76,8 +76,7 @@ static bool line_of_event(const struct tr_record *record, const struct parts *pa
 	struct tr_etrace_moment time;
 	uint64_t task;
 
-	if (!tr_etrace_field_time(record, &time, err) ||
-	    !tr_etrace_field_task(record, &task, err))
+	if (!tr_etrace_field_time(record, &time, err) || !tr_etrace_field_task(record, &task, err))
 		return false;
 	tr_buffer_put_text(to, parts->has_prefix ? parts->prefix : TR_TEXT("0: "));
 	tr_buffer_put_decimal(to, task);
