@@ -1,7 +1,6 @@
 #include "format/segment_writer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "record/context.h"
@@ -81,21 +80,20 @@ static enum tr_status begin_segment(struct tr_segment_writer *base, struct tr_re
 
 static void add_unsupported(struct tr_segment_writer *base, const struct tr_record *record)
 {
-	char label[24];
+	bool call = base->steps->some_calls && tr_text_is(record->kind, "sys") &&
+		    record->name.type == TR_CELL_TEXT;
 
-	if (!base->steps->some_calls || !tr_text_is(record->kind, "sys") ||
-	    record->name.type != TR_CELL_TEXT) {
+	if (tr_context_kind(record->kind) >= 0)
 		tr_unsupported_add(&base->unsupported, record->kind);
-		return;
-	}
-	size_t len = record->name.text.len < 16 ? record->name.text.len : 16;
-	snprintf(label, sizeof label, "sys %.*s", (int)len, record->name.text.data);
-	tr_unsupported_add(&base->unsupported, tr_text_from(label));
+	else
+		tr_unsupported_add_part(&base->unsupported, record->kind,
+					call ? record->name.text : TR_TEXT(""), NULL, base->reason);
 }
 
 static enum tr_status put_record(struct tr_segment_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
+	base->reason = NULL;
 	enum tr_status status = base->steps->put(base, record, err);
 
 	if (status == TR_END) {

@@ -27,7 +27,10 @@ struct tr_segment_steps {
 	 */
 	enum tr_status (*begin)(void *self, struct tr_record *header, struct tr_error *err);
 	enum tr_status (*define)(void *self, struct tr_record *definition, struct tr_error *err);
-	/* As in struct tr_format; TR_END: nothing was written, the kind has no place here. */
+	/*
+	 * As in struct tr_format; TR_END: nothing was written, the kind has no place here; the
+	 * base's reason may say why.
+	 */
 	enum tr_status (*put)(void *self, struct tr_record *record, struct tr_error *err);
 	/* Nothing more of the segment comes, if one is open. TR_OK or TR_FATAL. */
 	enum tr_status (*end)(void *self, struct tr_error *err);
@@ -48,7 +51,8 @@ struct tr_segment_writer {
 
 	/* the whole stream */
 	struct tr_unsupported_kinds unsupported;
-	bool entries; /* an entry was written: set by a format whose steps have a note */
+	const char *reason; /* why the last record has no place, a constant; or NULL */
+	bool entries;	    /* an entry was written: set by a format whose steps have a note */
 	bool ended, closed, noted_empty;
 };
 

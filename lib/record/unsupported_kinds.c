@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/unsupported_kinds.h"
 
 #include <inttypes.h>
@@ -6,26 +7,47 @@
 
 #include "record/context.h"
 
-void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind)
+/* Appends as much of the text as there is room for behind len; returns the new length. */
+static size_t append(char label[24], size_t len, struct tr_text text)
 {
-	size_t i = 0, length = sizeof kinds->kinds[0].kind - 1;
+	size_t room = 23 - len, more = text.len < room ? text.len : room;
 
-	if (tr_context_kind(kind) >= 0) {
-		kinds->context++;
-		return;
+	memcpy(label + len, text.data, more);
+	label[len + more] = '\0';
+	return len + more;
+}
+
+void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
+			     struct tr_text call, const char *field, const char *reason)
+{
+	char label[24];
+	size_t i = 0, length = append(label, 0, kind);
+
+	if (call.len) {
+		length = append(label, length, TR_TEXT(" "));
+		append(label, length, call);
 	}
-	if (kind.len < length)
-		length = kind.len;
-	while (i < kinds->count && (strlen(kinds->kinds[i].kind) != length ||
-				    memcmp(kinds->kinds[i].kind, kind.data, length) != 0))
+	while (i < kinds->count &&
+	       (kinds->kinds[i].reason != reason || kinds->kinds[i].field != field ||
+		strcmp(kinds->kinds[i].kind, label) != 0))
 		i++;
 	if (i == TR_UNSUPPORTED_KINDS)
 		i--;
 	if (i == kinds->count) {
-		memcpy(kinds->kinds[i].kind, kind.data, length);
+		memcpy(kinds->kinds[i].kind, label, sizeof label);
+		kinds->kinds[i].field = field;
+		kinds->kinds[i].reason = reason;
 		kinds->count++;
 	}
 	kinds->kinds[i].count++;
+}
+
+void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind)
+{
+	if (tr_context_kind(kind) >= 0)
+		kinds->context++;
+	else
+		tr_unsupported_add_part(kinds, kind, TR_TEXT(""), NULL, NULL);
 }
 
 bool tr_unsupported_look(struct tr_unsupported_kinds *kinds, const char *const *list,
@@ -71,8 +93,19 @@ enum tr_status tr_unsupported_report(struct tr_unsupported_kinds *kinds, const c
 	if (kinds->reported == kinds->count)
 		return TR_OK;
 	size_t i = kinds->reported++;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s cannot hold %s records: %" PRIu64 " left out", format,
-		     kinds->kinds[i].kind, kinds->kinds[i].count);
+	const char *kind = kinds->kinds[i].kind, *field = kinds->kinds[i].field;
+	const char *reason = kinds->kinds[i].reason;
+	const char *open = reason ? " (" : "", *close = reason ? ")" : "";
+	if (field)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "%s cannot hold the field %s of %s records: left out %" PRIu64
+			     " times%s%s%s",
+			     format, field, kind, kinds->kinds[i].count, open, reason ? reason : "",
+			     close);
+	else
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "%s cannot hold %s records: %" PRIu64 " left out%s%s%s", format, kind,
+			     kinds->kinds[i].count, open, reason ? reason : "", close);
 	if (err)
 		err->severity = TR_DETAIL;
 	return TR_WARN;

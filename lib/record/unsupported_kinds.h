@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kinds of a stream's records that a target (a format, a style, a page) has
  * no place for, with how many records of each there were. A loss is normal: it
@@ -19,7 +20,9 @@ enum { TR_UNSUPPORTED_KINDS = 32 }; /* further ones are counted with the last */
 
 struct tr_unsupported_kinds {
 	struct {
-		char kind[24];
+		char kind[24];	    /* of a system call with its name: "sys read" */
+		const char *field;  /* only this field is lost; NULL: the record is */
+		const char *reason; /* NULL: none was given */
 		uint64_t count;
 	} kinds[TR_UNSUPPORTED_KINDS];
 	size_t count, reported;
@@ -30,6 +33,13 @@ struct tr_unsupported_kinds {
 
 /* Counts a record that has no place. */
 void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind);
+
+/*
+ * The same with a reason, a constant text. call: the name of a system call, or empty. field: the
+ * record is written, but without this field; NULL: nothing is written.
+ */
+void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
+			     struct tr_text call, const char *field, const char *reason);
 
 /* For views: whether a record's kind is one of list (NULL-terminated); if not, it is counted. */
 bool tr_unsupported_look(struct tr_unsupported_kinds *kinds, const char *const *list,

@@ -443,6 +443,22 @@ calls() {
 	END
 }
 
+@test "from strace: what is left out is reported with the reason" {
+	{ file_calls && echo '10 2.0 +++ killed by SIGKILL +++'; } >y.strace
+	run -0 --separate-stderr tr-repack --verbose -t etrace -O cwd=/w -o log y.strace
+	for text in 'sys chdir records: 1 left out (its only calls are open, ' \
+		'sys open records: 1 left out (it has only those that succeeded)' \
+		'sys fcntl records: 1 left out (of fcntl it has only the commands that copy a descriptor)' \
+		'the field env of exec records: left out 1 times (its variables belong to no program)' \
+		'the field signal of exit records: left out 1 times (it states the status 0 instead)'; do
+		[[ $stderr == *"y.strace: note: etrace cannot hold $text"* ]]
+	done
+	[ "$(grep -c 'etrace cannot hold' <<<"$stderr")" -eq 5 ]
+	# a log loses nothing of a log
+	tr-parse log | tr-repack --verbose -o again 2>errors
+	[ ! -s errors ]
+}
+
 @test "from strace: children, threads and programs have the directory and descriptors that they have" {
 	cat >two.strace <<-'END'
 		10 1.000001 execve("/bin/a", ["a"], []) = 0
@@ -459,12 +475,18 @@ calls() {
 		12 1.000012 close(5) = 0
 		10 1.000013 open("there", O_RDONLY) = 5
 		10 1.000014 close_range(5, 9, 0) = 0
+		10 1.000015 open("kept", O_RDONLY|O_CLOEXEC) = 6
+		10 1.000016 open("gone", O_RDONLY) = 7
+		10 1.000017 fcntl(6, F_SETFD, 0) = 0
+		10 1.000018 fcntl(7, F_SETFD, FD_CLOEXEC) = 0
+		10 1.000019 execve("/bin/c", ["c"], []) = 0
+		10 1.000020 close_range(5, 9, 0) = 0
 		99 1.000015 open("lost", O_RDONLY) = 3
 	END
 	run -0 --separate-stderr tr-repack -t etrace -O cwd=/w -o log two.strace
-	[[ $stderr == *"two.strace:15: "*"directory of a relative path is unknown"* ]]
+	[[ $stderr == *"two.strace:21: "*"directory of a relative path is unknown"* ]]
 	calls log | sed -n 's/.*\(path="[^"]*"\|close\tfd=.*\).*/\1/p' | tr '\n\t' '  ' >got
-	[ "$(<got)" = 'path="/w/sub" path="/w/keep" path="/w/sub/made" path="/w/here" close fd=4 close fd=5 close fd=5 path="/v/there" close fd=5 path="lost" ' ]
+	[ "$(<got)" = 'path="/w/sub" path="/w/keep" path="/w/sub/made" path="/w/here" close fd=4 close fd=5 close fd=5 path="/v/there" close fd=5 path="/v/kept" path="/v/gone" close fd=6 path="lost" ' ]
 }
 
 @test "a recording of every kind of call has as many events as calls" {

@@ -87,16 +87,24 @@ static bool write_envset(struct tr_etrace_draft *d)
 /* Which of them. */
 
 struct shape {
-	const char *word; /* the kind; of sys the name */
+	struct tr_text word; /* the kind; of sys the name */
 	bool (*write)(struct tr_etrace_draft *draft);
 	bool succeeds;				   /* a call that failed is not in the log */
 	bool (*applies)(struct tr_record *record); /* NULL: to every such record */
 };
 
+#define WORD(literal) \
+	{ \
+		"" literal, sizeof(literal) - 1 \
+	}
+
 static const struct shape kinds[] = {
-	{ "exec", tr_etrace_write_exec, true, NULL }, { "fork", write_fork, false, NULL },
-	{ "exit", write_exit, false, NULL },	      { "comm", write_comm, false, NULL },
-	{ "envset", write_envset, false, NULL },      { NULL, NULL, false, NULL },
+	{ WORD("exec"), tr_etrace_write_exec, true, NULL },
+	{ WORD("fork"), write_fork, false, NULL },
+	{ WORD("exit"), write_exit, false, NULL },
+	{ WORD("comm"), write_comm, false, NULL },
+	{ WORD("envset"), write_envset, false, NULL },
+	{ { NULL, 0 }, NULL, false, NULL },
 };
 
 static bool copies(struct tr_record *record)
@@ -106,29 +114,29 @@ static bool copies(struct tr_record *record)
 
 /* The names that a log has for its events, and then those of other calls that are such events. */
 static const struct shape calls[] = {
-	{ "open", tr_etrace_write_open, true, NULL },
-	{ "close", tr_etrace_write_close, true, NULL },
-	{ "pipe", tr_etrace_write_pipe, true, NULL },
-	{ "dup", tr_etrace_write_dup, true, NULL },
-	{ "rename", tr_etrace_write_rename, false, NULL },
-	{ "link", tr_etrace_write_link, false, NULL },
-	{ "symlink", tr_etrace_write_symlink, true, NULL },
-	{ "mount", tr_etrace_write_mount, false, NULL },
-	{ "umount", tr_etrace_write_umount, false, NULL },
-	{ "openat", tr_etrace_write_open, true, NULL },
-	{ "openat2", tr_etrace_write_open, true, NULL },
-	{ "creat", tr_etrace_write_creat, true, NULL },
-	{ "close_range", tr_etrace_write_close_range, true, NULL },
-	{ "pipe2", tr_etrace_write_pipe, true, NULL },
-	{ "dup2", tr_etrace_write_dup, true, NULL },
-	{ "dup3", tr_etrace_write_dup, true, NULL },
-	{ "fcntl", tr_etrace_write_fcntl, true, copies },
-	{ "renameat", tr_etrace_write_rename, false, NULL },
-	{ "renameat2", tr_etrace_write_rename, false, NULL },
-	{ "linkat", tr_etrace_write_link, false, NULL },
-	{ "symlinkat", tr_etrace_write_symlink, true, NULL },
-	{ "umount2", tr_etrace_write_umount, false, NULL },
-	{ NULL, NULL, false, NULL },
+	{ WORD("open"), tr_etrace_write_open, true, NULL },
+	{ WORD("close"), tr_etrace_write_close, true, NULL },
+	{ WORD("pipe"), tr_etrace_write_pipe, true, NULL },
+	{ WORD("dup"), tr_etrace_write_dup, true, NULL },
+	{ WORD("rename"), tr_etrace_write_rename, false, NULL },
+	{ WORD("link"), tr_etrace_write_link, false, NULL },
+	{ WORD("symlink"), tr_etrace_write_symlink, true, NULL },
+	{ WORD("mount"), tr_etrace_write_mount, false, NULL },
+	{ WORD("umount"), tr_etrace_write_umount, false, NULL },
+	{ WORD("openat"), tr_etrace_write_open, true, NULL },
+	{ WORD("openat2"), tr_etrace_write_open, true, NULL },
+	{ WORD("creat"), tr_etrace_write_creat, true, NULL },
+	{ WORD("close_range"), tr_etrace_write_close_range, true, NULL },
+	{ WORD("pipe2"), tr_etrace_write_pipe, true, NULL },
+	{ WORD("dup2"), tr_etrace_write_dup, true, NULL },
+	{ WORD("dup3"), tr_etrace_write_dup, true, NULL },
+	{ WORD("fcntl"), tr_etrace_write_fcntl, true, copies },
+	{ WORD("renameat"), tr_etrace_write_rename, false, NULL },
+	{ WORD("renameat2"), tr_etrace_write_rename, false, NULL },
+	{ WORD("linkat"), tr_etrace_write_link, false, NULL },
+	{ WORD("symlinkat"), tr_etrace_write_symlink, true, NULL },
+	{ WORD("umount2"), tr_etrace_write_umount, false, NULL },
+	{ { NULL, 0 }, NULL, false, NULL },
 };
 
 static const struct shape *find_shape(const struct tr_record *record)
@@ -139,9 +147,9 @@ static const struct shape *find_shape(const struct tr_record *record)
 
 	if (sys && record->name.type != TR_CELL_TEXT)
 		return NULL;
-	while (shape->word && !tr_text_is(word, shape->word))
+	while (shape->word.data && !tr_text_equal(word, shape->word))
 		shape++;
-	return shape->word ? shape : NULL;
+	return shape->word.data ? shape : NULL;
 }
 
 /* The task, cpu and time of every line. */
@@ -186,23 +194,32 @@ static bool write_lines(struct tr_etrace_draft *d, const struct shape *shape,
 
 enum tr_status tr_etrace_write_event(struct tr_record *record, struct tr_etrace_clock *clock,
 				     struct tr_buffer *to, struct tr_etrace_where *where,
-				     bool *back, struct tr_error *err)
+				     bool *back, const char **reason, struct tr_error *err)
 {
 	const struct shape *shape = find_shape(record);
 	struct tr_etrace_draft d;
 	size_t begin = to->len;
 
 	*back = false;
-	if (!shape)
+	if (!shape) {
+		*reason = tr_text_is(record->kind, "sys")
+				  ? "its only calls are open, close, pipe, dup, rename, link, "
+				    "symlink, mount, umount and their variants"
+				  : "its only events are of programs, tasks and files";
 		return TR_END;
+	}
 	tr_error_clear(err);
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	if (shape->applies && !shape->applies(record))
+	if (shape->applies && !shape->applies(record)) {
+		*reason = "of fcntl it has only the commands that copy a descriptor";
 		return TR_END;
+	}
 	if (shape->succeeds &&
-	    (tr_record_field(record, "error") || tr_record_field(record, "failed")))
+	    (tr_record_field(record, "error") || tr_record_field(record, "failed"))) {
+		*reason = "it has only those that succeeded";
 		return TR_END;
+	}
 	d.record = record;
 	d.pen.to = to; /* the rest of it is set with its head */
 	d.err = err;

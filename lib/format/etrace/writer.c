@@ -136,8 +136,8 @@ static enum tr_status write_forkless(struct writer *writer, struct tr_record *re
 
 	if (exec && write_fork(writer, record, err) == TR_FATAL)
 		return TR_FATAL;
-	enum tr_status status =
-		tr_etrace_write_event(record, &writer->clock, &writer->line, NULL, back, err);
+	enum tr_status status = tr_etrace_write_event(record, &writer->clock, &writer->line, NULL,
+						      back, &writer->base.reason, err);
 	/* a number that comes again behind an exit is another child's */
 	if (status == TR_OK && tr_cell_number(&record->task, &task) &&
 	    !tr_recent_put(&writer->living, task, exec))
@@ -179,6 +179,25 @@ static enum tr_status write_raw(struct writer *writer, struct tr_record *record,
 		       : tr_error_memory(err);
 }
 
+/* Counts what an event cannot state of a record that is written. */
+static void count_lost_fields(struct writer *writer, struct tr_record *record)
+{
+	static const struct {
+		const char *kind, *field, *reason;
+	} lost[] = {
+		{ "exec", "env", "its variables belong to no program" },
+		{ "exec", "envtop", "its variables belong to no program" },
+		{ "exec", "envdiff", "its variables belong to no program" },
+		{ "exit", "signal", "it states the status 0 instead" },
+	};
+
+	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+		if (tr_text_is(record->kind, lost[i].kind) &&
+		    tr_record_field(record, lost[i].field))
+			tr_unsupported_add_part(&writer->base.unsupported, record->kind,
+						TR_TEXT(""), lost[i].field, lost[i].reason);
+}
+
 /* Puts the record's lines into line. TR_END: the log has no place for it. */
 static enum tr_status write_record(struct writer *writer, struct tr_record *record, bool *back,
 				   struct tr_error *err)
@@ -191,14 +210,19 @@ static enum tr_status write_record(struct writer *writer, struct tr_record *reco
 		return write_text(writer, record, "value", err);
 	/* what could not be read of another format is no line of a log */
 	bool foreign = writer->base.headed && !writer->base.faithful;
+	if (tr_text_is(record->kind, "raw") && foreign) {
+		writer->base.reason = "the text is a line of another format";
+		return TR_END;
+	}
 	if (tr_text_is(record->kind, "raw"))
-		return foreign ? TR_END : write_raw(writer, record, back, err);
+		return write_raw(writer, record, back, err);
 	if (tr_text_is(record->kind, "lost"))
 		return write_lost(writer, record, err);
 	if (writer->forkless)
 		return write_forkless(writer, record, back, err);
 	return tr_etrace_write_event(record, &writer->clock, &writer->line,
-				     writer->follows ? &writer->where : NULL, back, err);
+				     writer->follows ? &writer->where : NULL, back,
+				     &writer->base.reason, err);
 }
 
 /* The first line of a log is its directory: its own tools drop whatever stands there. */
@@ -333,6 +357,8 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	if (status == TR_OK && writer->line.failed)
 		return tr_error_memory(err);
 	if (status == TR_OK) {
+		if (!writer->base.faithful)
+			count_lost_fields(writer, record);
 		status = begin_log(writer, record, err);
 		if (!put_lines(writer, record))
 			return tr_error_memory(err);

@@ -141,14 +141,14 @@ static void check_writer(void)
 		"0: 7,0,1,500000003!CW|/w\n0: 7,0,1,500000004!A[0]a\n"
 		"0: 7,0,1,500000005!End_of_args|\n",
 		"~ -: INITCWD was not in the stream: supplied\n", "another format");
-	check_written(
-		&tr_format_etrace,
-		"%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n"
-		"exit\t1\t1.5\t7\t-\n!end\t2\n",
-		"INITCWD=/\n0: 7,0,1,500000000!Exit|\n",
-		"~ -: INITCWD was not in the stream: supplied\n"
-		"~ -: etrace cannot hold raw records: 1 left out\n",
-		"what another format could not read");
+	check_written(&tr_format_etrace,
+		      "%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n"
+		      "exit\t1\t1.5\t7\t-\n!end\t2\n",
+		      "INITCWD=/\n0: 7,0,1,500000000!Exit|\n",
+		      "~ -: INITCWD was not in the stream: supplied\n"
+		      "~ -: etrace cannot hold raw records: 1 left out (the text is a line of "
+		      "another format)\n",
+		      "what another format could not read");
 	/* nothing is written of what lacks something */
 	check_written(&tr_format_etrace,
 		      HEADER "exec\t0\t1.5\t7\t/a\targv=[\"a\"]\n"
@@ -171,15 +171,19 @@ static void check_writer(void)
 		      "! -: flags: a word that is no flag of this call\n"
 		      "! -: time: no decimal number\n",
 		      "what lacks something");
-	check_written(&tr_format_etrace,
-		      HEADER "sys\t0\t1.5\t7\topen\tpath=\"/a\"\t->\terror=ENOENT\n"
-			     "sys\t1\t1.5\t7\tread\ta0=3\nsignal\t2\t1.5\t7\tSIGCHLD\n"
-			     "exit\t3\t1.5\t7\t-\n!end\t4\n",
-		      "0: 7,0,1,500000000!Exit|\n",
-		      "~ -: etrace cannot hold sys open records: 1 left out\n"
-		      "~ -: etrace cannot hold sys read records: 1 left out\n"
-		      "~ -: etrace cannot hold signal records: 1 left out\n",
-		      "what has no place");
+	check_written(
+		&tr_format_etrace,
+		HEADER "sys\t0\t1.5\t7\topen\tpath=\"/a\"\t->\terror=ENOENT\n"
+		       "sys\t1\t1.5\t7\tread\ta0=3\nsignal\t2\t1.5\t7\tSIGCHLD\n"
+		       "exit\t3\t1.5\t7\t-\n!end\t4\n",
+		"0: 7,0,1,500000000!Exit|\n",
+		"~ -: etrace cannot hold sys open records: 1 left out (it has only those that "
+		"succeeded)\n"
+		"~ -: etrace cannot hold sys read records: 1 left out (its only calls are open, "
+		"close, pipe, dup, rename, link, symlink, mount, umount and their variants)\n"
+		"~ -: etrace cannot hold signal records: 1 left out (its only events are of "
+		"programs, tasks and files)\n",
+		"what has no place");
 }
 
 static int bid_of(const char *text, size_t piece)
