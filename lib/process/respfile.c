@@ -1,13 +1,9 @@
 #include "process/respfile.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "process/path.h"
-
-enum {
-	NESTED = 32,  /* files that are open in one another */
-	OPENED = 2000 /* files of one command line: GCC stops there too */
-};
 
 static const struct tr_respfile_rule at_file = { { "@", 1 }, TR_RESPFILE_ATTACHED };
 const struct tr_respfile_rules tr_respfile_usual = { &at_file, 1 };
@@ -136,7 +132,7 @@ struct expander {
 	struct level {
 		const struct tr_text *argv;
 		size_t argc, next;
-	} levels[NESTED + 1];
+	} levels[TR_RESPFILE_NESTED + 1];
 	size_t depth;
 };
 
@@ -197,37 +193,61 @@ static enum tr_status open_level(struct expander *e, struct tr_text content, boo
 	return TR_OK;
 }
 
-/* The file is put in, or its argument stays. */
-static bool take_file(struct expander *e, struct tr_text name, const struct tr_text *argv,
-		      size_t used, size_t origin)
+/* Expands a file into a level of its own; *reason is why not. False: memory is out. */
+static bool open_file(struct expander *e, struct tr_text name, bool comments,
+		      enum tr_respfile_reason *reason)
 {
-	struct tr_text content = { NULL, 0 };
-	bool first = e->opened == 0;
+	struct tr_error err;
+	struct tr_text content = tr_respfile_content(name, e->opened == 0, e->source, e->arena, &err);
 
-	if (e->depth < NESTED && e->opened < OPENED) {
-		struct tr_error err;
-		content = tr_respfile_content(name, first, e->source, e->arena, &err);
-		if (!content.data && err.cause == TR_CAUSE_MEMORY) {
-			*e->err = err;
-			return false;
-		}
+	*reason = TR_RESPFILE_UNKNOWN;
+	if (!content.data && err.cause == TR_CAUSE_MEMORY) {
+		*e->err = err;
+		return false;
 	}
-	if (content.data && content.len <= TR_RESPFILE_MAX - e->bytes) {
-		e->opened++;
-		e->bytes += content.len;
-		/* --via files have lines of comments, files of @ have none */
-		enum tr_status status = open_level(e, content, argv[0].data[0] != '@');
-		if (status != TR_WARN) {
-			e->result->files++;
-			return status == TR_OK;
-		}
-	}
-	if (e->result->missing++ == 0)
-		e->result->example = name;
+	if (!content.data && err.sys_errno == EFBIG)
+		*reason = TR_RESPFILE_TOO_LARGE;
+	if (!content.data)
+		return true;
+	*reason = TR_RESPFILE_TOO_LARGE;
+	if (content.len > TR_RESPFILE_MAX - e->bytes)
+		return true;
+	e->opened++;
+	e->bytes += content.len;
+	enum tr_status status = open_level(e, content, comments);
+	*reason = status == TR_WARN ? TR_RESPFILE_TOO_WORDY : TR_RESPFILE_EXPANDED;
+	e->result->files += status == TR_OK;
+	return status != TR_FATAL;
+}
+
+/* The argument stays. */
+static bool leave_file(struct expander *e, struct tr_respfile_left left, const struct tr_text *argv,
+		       size_t used, size_t origin)
+{
+	e->result->missing++;
+	if (e->result->left.reason < left.reason)
+		e->result->left = left;
 	for (size_t i = 0; i < used; i++)
 		if (!put(e, argv[i], origin + (e->depth == 0 ? i : 0), e->depth > 0))
 			return false;
 	return true;
+}
+
+static bool take_file(struct expander *e, struct tr_text name, const struct tr_text *argv,
+		      size_t used, size_t origin)
+{
+	enum tr_respfile_reason reason;
+
+	if (e->depth == TR_RESPFILE_NESTED)
+		reason = TR_RESPFILE_TOO_DEEP;
+	else if (e->opened == TR_RESPFILE_FILES)
+		reason = TR_RESPFILE_TOO_MANY;
+	/* --via files have lines of comments, files of @ have none */
+	else if (!open_file(e, name, argv[0].data[0] != '@', &reason))
+		return false;
+	if (reason == TR_RESPFILE_EXPANDED)
+		return true;
+	return leave_file(e, (struct tr_respfile_left){ reason, name }, argv, used, origin);
 }
 
 enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
@@ -264,21 +284,38 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	return TR_FATAL;
 }
 
-enum tr_status tr_respfile_missing(struct tr_text name, const struct tr_file_roots *roots,
-				   struct tr_error *err)
+enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
+				  const struct tr_file_roots *roots, struct tr_error *err)
 {
-	int len = name.len > 200 ? 200 : (int)name.len;
+	static const char *const reasons[] = {
+		[TR_RESPFILE_TOO_DEEP] = "files are nested more than 32 levels deep",
+		[TR_RESPFILE_TOO_MANY] = "the command names more than 2000 files",
+		[TR_RESPFILE_TOO_LARGE] = "the files of the command exceed 16 MiB",
+		[TR_RESPFILE_TOO_WORDY] = "the files of the command hold more than 1048576 words",
+	};
+	int len = left->name.len > 200 ? 200 : (int)left->name.len;
+	const char *name = left->name.data;
 
+	if (left->reason == TR_RESPFILE_EXPANDED)
+		return TR_OK;
+	if (left->reason != TR_RESPFILE_UNKNOWN) {
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "response file '%.*s' is not expanded: %s; sources and options "
+			     "that it holds are missing",
+			     len, name, reasons[left->reason]);
+		err->severity = TR_FLAW;
+		return TR_WARN;
+	}
 	if (roots && roots->count)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "response file '%.*s' stays named: it is not in the trace, and no "
-			     "regular file of up to 16 MiB below respfile-root",
-			     len, name.data);
+			     "response file '%.*s' is not expanded: it is not in the trace, and no "
+			     "regular file below respfile-root",
+			     len, name);
 	else
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "response file '%.*s' stays named: it is not in the trace; to read "
-			     "it from this machine use -O respfile-root=DIR",
-			     len, name.data);
+			     "response file '%.*s' is not expanded: it is not in the trace; to "
+			     "read it from this machine use -O respfile-root=DIR",
+			     len, name);
 	tr_error_is_note(err);
 	return TR_WARN;
 }

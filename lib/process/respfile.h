@@ -56,16 +56,37 @@ struct tr_respfile_source {
 	enum tr_quoting quoting;
 };
 
+/* Bounds for the response files of one command line. */
+enum {
+	TR_RESPFILE_MAX = 16 << 20,   /* bytes of all files */
+	TR_RESPFILE_WORDS = 1 << 20,  /* words of all files */
+	TR_RESPFILE_FILES = 2000,     /* GCC has the same limit */
+	TR_RESPFILE_NESTED = 32,      /* files that are open in one another */
+};
+
+/* Why a response file is not expanded. A later reason takes precedence over an earlier one. */
+enum tr_respfile_reason {
+	TR_RESPFILE_EXPANDED, /* all are expanded */
+	TR_RESPFILE_UNKNOWN,  /* its content is not known */
+	TR_RESPFILE_TOO_DEEP,
+	TR_RESPFILE_TOO_MANY,
+	TR_RESPFILE_TOO_LARGE,
+	TR_RESPFILE_TOO_WORDY,
+};
+
+/* The response file that a message names: the first of those with the same reason. */
+struct tr_respfile_left {
+	enum tr_respfile_reason reason;
+	struct tr_text name;
+};
+
 struct tr_expansion {
 	struct tr_word *words;
 	size_t count, cap;
-	size_t files;		/* that were put in */
-	size_t missing;		/* that were not: their argument stays */
-	struct tr_text example; /* the first of those */
+	size_t files;		      /* files that were expanded */
+	size_t missing;		      /* files that were not; their arguments stay */
+	struct tr_respfile_left left; /* one of those, if there is one */
 };
-
-/* Bytes of a file, and of all files of a command line; words of all of them. Others stay named. */
-enum { TR_RESPFILE_MAX = 16 << 20, TR_RESPFILE_WORDS = 1 << 20 };
 
 /*
  * The file that argument i names, data NULL where it names none; *used is how
@@ -93,8 +114,11 @@ struct tr_text tr_respfile_content(struct tr_text name, bool first,
 				   const struct tr_respfile_source *source, struct tr_arena *arena,
 				   struct tr_error *err);
 
-/* The note that the content of a file is unknown, which loses nothing. TR_WARN. */
-enum tr_status tr_respfile_missing(struct tr_text name, const struct tr_file_roots *roots,
-				   struct tr_error *err);
+/*
+ * Reports the response file that is left. TR_OK: there is none. TR_WARN: its content is
+ * unknown (a note), or a limit keeps it from being expanded (a flaw).
+ */
+enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
+				  const struct tr_file_roots *roots, struct tr_error *err);
 
 #endif

@@ -48,7 +48,7 @@ names() {
 	[ "$(tr-repack -t compdb attached | jq -c '.[2].arguments')" = \
 		'["gcc","-c","-O1","-DX=a b","-Wall","c.c","-o","prog"]' ]
 	run -0 --separate-stderr tr-repack -t buildspec -O respfiles=attach mc.json
-	[[ $stderr == *"note: response file 'opts.rsp' stays named: it is not in the trace; to read it"*"use -O respfile-root=DIR" ]]
+	[[ $stderr == *"note: response file 'opts.rsp' is not expanded: it is not in the trace; to read it"*"use -O respfile-root=DIR" ]]
 }
 
 @test "it comes back, with keys of the tracer's debug output" {

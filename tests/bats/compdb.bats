@@ -57,7 +57,7 @@ files() {
 	rm sub/opts.rsp
 	run -0 --separate-stderr tr-repack -t compdb -O respfile-root=sub mc.json
 	[ "$output" = "$(cat keep.json)" ]
-	[[ $stderr == *"response file 'opts.rsp' stays named: it is not in the trace, and no regular file"* ]]
+	[[ $stderr == *"response file 'opts.rsp' is not expanded: it is not in the trace, and no regular file below respfile-root"* ]]
 	run -2 --separate-stderr tr-repack --strict -t compdb -O respfile-root=sub mc.json
 	run -2 --separate-stderr tr-repack -t compdb -O respfile-root=sub/none mc.json
 	[[ $stderr == *"respfile-root: sub/none: No such file or directory"* ]]
@@ -77,6 +77,36 @@ files() {
 		sed 's/\trespfile/\tfile="a.c"&/' trace | tr-repack -t compdb | jq -r '.[].arguments[2]' | grep -Fx -- '-DR=a b'
 		[ "$(tr-repack -q -t compdb -O respfiles=keep trace | jq -r '.[].arguments[2]')" = "@$where" ]
 	done
+}
+
+# nested N: a command whose response file is the first of N that name each other
+nested() {
+	local map='"f1":"-DDEPTH=1' i
+	for ((i = 2; i <= $1; i++)); do map+=" @f$i\",\"f$i\":\"-DDEPTH=$i"; done
+	printf '%%trec\t1\tformat=x\n'
+	printf 'exec\t0\t-\t1\tgcc\tcwd="/b"\targv=["gcc","-c","@f1","a.c"]\trespfile={%s last.c"}\n' "$map"
+	printf 'exec\t1\t-\t2\tgcc\tcwd="/b"\targv=["gcc","-c","b.c"]\n!end\t2\n'
+}
+
+@test "a response file beyond a limit is reported with its command, and all else is written" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	for target in compdb kwspec 'buildspec -O respfiles=inline'; do
+		# shellcheck disable=SC2086
+		set -- $target
+		nested 32 >trace
+		run -0 --separate-stderr tr-repack -t "$@" trace
+		[ -z "$stderr" ]
+		[[ $output == *last.c* && $output == *b.c* ]]
+		nested 33 >trace
+		run -2 --separate-stderr tr-repack -t "$@" trace
+		[[ $stderr == "tr-repack: trace:2: response file 'f33' is not expanded: files are nested more than 32 levels deep"* ]]
+		[[ $output != *last.c* && $output == *a.c* && $output == *b.c* ]]
+	done
+	echo '-DX @self.rsp' >sub/self.rsp
+	build event 2 1 /usr/bin/gcc gcc -c @self.rsp x.c >build.json
+	run -2 --separate-stderr tr-repack -t compdb -O respfile-root=. build.json
+	[[ $stderr == "tr-repack: build.json:3: response file 'self.rsp' is not expanded"* ]]
+	[ "$(jq -r '.[0].arguments | join(" ")' <<<"$output" | tr ' ' '\n' | grep -c -- -DX)" -eq 32 ]
 }
 
 @test "sources that stand in a response file" {

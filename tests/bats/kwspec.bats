@@ -53,7 +53,7 @@ call() {
 		"$PWD" >trace
 	run -0 --separate-stderr tr-repack -t kwspec -O respfile-root=. trace
 	[ "${lines[1]}" = "compile;$PWD;gcc;$PWD/a.o;a.c;-DX=a b" ]
-	[[ $stderr == *"response file 'gone' stays named"* ]]
+	[[ $stderr == *"response file 'gone' is not expanded"* ]]
 }
 
 @test "options of cl in the words of the others" {

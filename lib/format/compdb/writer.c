@@ -128,15 +128,13 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 		tr_error_say(err, TR_CAUSE_INPUT, lacks(call));
 		return TR_WARN;
 	}
-	return call->expansion.missing
-		       ? tr_respfile_missing(call->expansion.example, &writer->calls.roots, err)
-		       : TR_OK;
+	return tr_respfile_report(&call->expansion.left, &writer->calls.roots, err);
 }
 
 /* The arguments with response files in their place. */
 static enum tr_status inline_files(struct writer *writer, struct tr_record *record,
 				   const struct tr_command *command, struct tr_compdb_entry *entry,
-				   struct tr_text *missing, struct tr_error *err)
+				   struct tr_respfile_left *left, struct tr_error *err)
 {
 	struct tr_respfile_source source = { command->directory, command->respfile,
 					     &writer->calls.roots,
@@ -155,7 +153,7 @@ static enum tr_status inline_files(struct writer *writer, struct tr_record *reco
 		argv[i] = expansion.words[i].text;
 	entry->argv = argv;
 	entry->argc = expansion.count;
-	*missing = expansion.missing ? expansion.example : (struct tr_text){ NULL, 0 };
+	*left = expansion.left;
 	return TR_OK;
 }
 
@@ -183,7 +181,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 				struct tr_text file, struct tr_error *err)
 {
 	struct tr_command command;
-	struct tr_text missing = { NULL, 0 };
+	struct tr_respfile_left left = { 0 };
 	struct tr_buffer extra = TR_BUFFER_INIT;
 	enum tr_status status = tr_command_read(record, &command, err);
 
@@ -200,7 +198,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 					 .argv = command.argv,
 					 .argc = command.argc };
 	if (writer->inlined && command.argc)
-		status = inline_files(writer, record, &command, &entry, &missing, err);
+		status = inline_files(writer, record, &command, &entry, &left, err);
 	if (status == TR_OK)
 		status = tr_compdb_extra(record, &extra, err);
 	if (status == TR_OK) {
@@ -210,8 +208,8 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 		    !tr_compdb_entry_put(&entry, writer->unique, false, &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
-		else if (missing.data)
-			status = tr_respfile_missing(missing, &writer->calls.roots, err);
+		else
+			status = tr_respfile_report(&left, &writer->calls.roots, err);
 	}
 	tr_buffer_free(&extra);
 	return status;

@@ -1,4 +1,5 @@
 /* Build specifications: what the tools of a build were called with, in xcalbuild's layout. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "format/compdb/compdb.h"
@@ -23,7 +24,7 @@ struct item {
 	size_t argc;
 	struct tr_text respfile;     /* data NULL: none */
 	struct tr_text file, output; /* that a specification had; nobody looks at them */
-	struct tr_text missing;	     /* a response file that is not here; data NULL: none */
+	struct tr_respfile_left left;
 };
 
 static void put_member(struct tr_buffer *to, const char *key, struct tr_text bytes)
@@ -93,7 +94,10 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 		return true;
 	item->respfile = tr_respfile_content(name, true, &source, arena, err);
 	if (!item->respfile.data)
-		item->missing = name;
+		item->left = (struct tr_respfile_left){ err->sys_errno == EFBIG
+								? TR_RESPFILE_TOO_LARGE
+								: TR_RESPFILE_UNKNOWN,
+							name };
 	return item->respfile.data || err->cause != TR_CAUSE_MEMORY;
 }
 
@@ -116,7 +120,7 @@ static bool inline_files(struct writer *writer, const struct tr_command *command
 		argv[i] = expansion.words[i].text;
 	item->argv = argv;
 	item->argc = expansion.count;
-	item->missing = expansion.example;
+	item->left = expansion.left;
 	return true;
 }
 
@@ -187,8 +191,7 @@ static enum tr_status put_chosen(struct writer *writer, struct tr_record *record
 	if (status != TR_OK)
 		return status;
 	emit(writer, tr_buffer_text(&writer->item));
-	return item.missing.data ? tr_respfile_missing(item.missing, &writer->calls.roots, err)
-				 : TR_OK;
+	return tr_respfile_report(&item.left, &writer->calls.roots, err);
 }
 
 /* Tools by their names, but for what they run themselves. */
@@ -219,8 +222,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 		return TR_OK;
 	if (!whole)
 		return tr_command_left_out(&call.command, err);
-	return item.missing.data ? tr_respfile_missing(item.missing, &writer->calls.roots, err)
-				 : TR_OK;
+	return tr_respfile_report(&item.left, &writer->calls.roots, err);
 }
 
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,

@@ -62,9 +62,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (status != TR_OK)
 		return status;
 	if (whole)
-		return call.expansion.missing ? tr_respfile_missing(call.expansion.example,
-								    &writer->calls.roots, err)
-					      : TR_OK;
+		return tr_respfile_report(&call.expansion.left, &writer->calls.roots, err);
 	return tr_command_left_out(&call.command, err);
 }
 

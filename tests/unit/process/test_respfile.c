@@ -76,7 +76,7 @@ static void test_files(void)
 	expand(LINE("gcc", "@gone.rsp", "@a.rsp", "@empty.rsp", "@"), &tr_respfile_usual, NULL,
 	       TR_QUOTING_GNU, &result);
 	same(&result, "gcc|@gone.rsp|-O1|-DX=a b|-Wall|c d.c|@", 1);
-	ok(tr_text_is(result.example, "gone.rsp"), "the missing one has a name");
+	ok(tr_text_is(result.left.name, "gone.rsp"), "the missing one has a name");
 	expand(LINE("@a.rsp", "@/", "@rpath/x"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
 	same(&result, "@a.rsp|@/|@rpath/x", 1);
 	expand(LINE("gcc", "@self.rsp"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
@@ -162,6 +162,92 @@ static void test_roots(void)
 	remove_file("out");
 }
 
+static void leaves(const struct tr_expansion *result, enum tr_respfile_reason reason,
+		   const char *name, const char *message)
+{
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	enum tr_status status = tr_respfile_report(&result->left, &roots, &err);
+	ok(result->left.reason == reason && tr_text_is(result->left.name, name) &&
+		   status == TR_WARN && err.severity == TR_FLAW && strstr(err.text, message),
+	   "%s is left: %s", name, err.text);
+}
+
+static void holds_all(const struct tr_expansion *result, size_t count)
+{
+	struct tr_error err;
+
+	ok(result->count == count && !result->missing &&
+		   tr_respfile_report(&result->left, &roots, &err) == TR_OK,
+	   "%zu words: within the limit", count);
+}
+
+static void test_deep_files(void)
+{
+	struct tr_expansion result;
+	struct tr_buffer map = TR_BUFFER_INIT;
+	char entry[64];
+
+	for (int i = 1; i <= TR_RESPFILE_NESTED + 1; i++) {
+		snprintf(entry, sizeof entry, "%s\"f%d\":\"-%d @f%d\"", i > 1 ? "," : "{", i, i,
+			 i + 1);
+		tr_buffer_put_text(&map, tr_text_from(entry));
+	}
+	tr_buffer_put_literal(&map, ",\"last\":\"a.c\"}");
+	tr_buffer_put_byte(&map, '\0');
+	expand(LINE("gcc", "@f1"), &tr_respfile_usual, map.data, TR_QUOTING_GNU, &result);
+	ok(result.count == 1 + TR_RESPFILE_NESTED + 1, "32 files nested, then the name of one more");
+	leaves(&result, TR_RESPFILE_TOO_DEEP, "f33", "nested more than 32 levels deep");
+	memcpy(strstr(map.data, "-32 @f33"), "-32  a.c", 8);
+	expand(LINE("gcc", "@f1"), &tr_respfile_usual, map.data, TR_QUOTING_GNU, &result);
+	holds_all(&result, 1 + TR_RESPFILE_NESTED + 1);
+	tr_buffer_free(&map);
+}
+
+static void test_many_files(void)
+{
+	struct tr_expansion result;
+	struct tr_buffer map = TR_BUFFER_INIT;
+
+	tr_buffer_put_literal(&map, "{\"one\":\"-x\",\"all\":\"");
+	for (int i = 1; i < TR_RESPFILE_FILES; i++)
+		tr_buffer_put_literal(&map, "@one ");
+	tr_buffer_put_literal(&map, "\"}");
+	tr_buffer_put_byte(&map, '\0');
+	expand(LINE("gcc", "@all"), &tr_respfile_usual, map.data, TR_QUOTING_GNU, &result);
+	holds_all(&result, TR_RESPFILE_FILES);
+	expand(LINE("gcc", "@all", "@one", "@gone"), &tr_respfile_usual, map.data, TR_QUOTING_GNU,
+	       &result);
+	leaves(&result, TR_RESPFILE_TOO_MANY, "one", "names more than 2000 files");
+	tr_buffer_free(&map);
+	tr_arena_reset(&arena);
+}
+
+static void test_large_files(void)
+{
+	struct tr_expansion result;
+	char *blank = malloc(TR_RESPFILE_MAX + 2);
+
+	memset(blank, ' ', TR_RESPFILE_MAX + 1);
+	blank[TR_RESPFILE_MAX + 1] = '\0';
+	write_file("large", blank);
+	write_file("few", "a");
+	expand(LINE("gcc", "@large"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	leaves(&result, TR_RESPFILE_TOO_LARGE, "large", "exceed 16 MiB");
+	blank[TR_RESPFILE_MAX] = '\0';
+	write_file("large", blank);
+	expand(LINE("gcc", "@large"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
+	holds_all(&result, 1);
+	expand(LINE("gcc", "@gone", "@large", "@few"), &tr_respfile_usual, NULL, TR_QUOTING_GNU,
+	       &result);
+	leaves(&result, TR_RESPFILE_TOO_LARGE, "few", "exceed 16 MiB");
+	remove_file("large");
+	remove_file("few");
+	free(blank);
+	tr_arena_reset(&arena);
+}
+
 static void test_many_words(void)
 {
 	struct tr_expansion result;
@@ -172,10 +258,11 @@ static void test_many_words(void)
 	write_file("few", "-c a.c");
 	expand(LINE("gcc", "@few", "@many"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
 	same(&result, "gcc|-c|a.c|@many", 1);
+	leaves(&result, TR_RESPFILE_TOO_WORDY, "many", "more than 1048576 words");
 	words[2 * TR_RESPFILE_WORDS - 2] = '\0';
 	write_file("many", words);
 	expand(LINE("gcc", "@many"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
-	ok(result.count == TR_RESPFILE_WORDS && !result.missing, "as many as there may be");
+	holds_all(&result, TR_RESPFILE_WORDS);
 	remove_file("many");
 	remove_file("few");
 	free(words);
@@ -272,6 +359,9 @@ int main(void)
 	test_files();
 	test_odd_files();
 	test_roots();
+	test_deep_files();
+	test_many_files();
+	test_large_files();
 	test_many_words();
 	test_recorded();
 	test_options();
