@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "process/path.h"
+
 #define CODECS "none|gzip|xz|zstd|bzip2|lz4|snappy|brotli[=LEVEL]"
 
 enum { TO = 1, CODEC, JOBS, VERIFY, BLOB_DIR };
@@ -183,6 +185,8 @@ int main(int argc, char **argv)
 	cli->config.apart = archive || directory; /* each file becomes one */
 	bool named =
 		directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
+	r.plain = cli->output_path && !archive && !directory && !r.named &&
+		  tr_path_extension(tr_text_from(cli->output_path)).len;
 	if (named && tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
 		if (directory)
 			repack_directory(&r);

@@ -19,6 +19,7 @@ struct repack {
 	const struct tr_codec *codec;	/* -z; NULL with codec_given: none */
 	bool codec_given;
 	const struct tr_codec *named; /* by the name of -o, where that is one file */
+	bool plain; /* the name of -o has an extension, and it is not a codec's */
 	int level; /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;

@@ -55,18 +55,20 @@ static const struct tr_codec *usual(const struct tr_format *format, const struct
 }
 
 /*
- * Without -z: the input's own container, if it is one for the format; what was
- * no trace file before gets the container that the format's tools write. That a
- * build log was compressed says nothing of the compilation database made of it.
+ * The codec without -z and without a name that selects one: the input's own container if it is
+ * one for the format. A trace that comes from a stream gets the container that the format's tools
+ * write. A compilation database does not inherit the compression of the build log that it is made
+ * of, and a file x.json is not compressed, unlike its source x.json.zst.
  */
-static const struct tr_codec *codec_by_default(const struct tr_format *format,
+static const struct tr_codec *codec_by_default(const struct repack *r,
+					       const struct tr_format *format,
 					       const struct tr_trace_place *place)
 {
 	bool is_trace = place->format && !(place->format->flags & TR_FORMAT_STREAM);
 	const struct tr_codec *codec = place->codec;
 
 	if (!format->containers)
-		return place->format == format ? codec : NULL;
+		return place->format == format && !r->plain ? codec : NULL;
 	if (is_trace && !codec && place->format == format)
 		return NULL;
 	if (is_trace && codec && usual(format, codec))
@@ -79,7 +81,7 @@ bool repack_codec(struct repack *r, const struct tr_format *format,
 {
 	*codec = r->codec_given ? r->codec
 		 : r->named	? r->named
-				: codec_by_default(format, place);
+				: codec_by_default(r, format, place);
 	if (!*codec)
 		return true;
 	if (usual(format, *codec)) {

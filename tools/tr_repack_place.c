@@ -188,13 +188,20 @@ static void convert(struct repack *r, const struct tr_trace_place *place, repack
 	}
 }
 
+static bool is_empty(const struct tr_input *in)
+{
+	return in && in->offset == 0 && in->at_end && !tr_input_available(in) && !in->damaged;
+}
+
 void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open)
 {
 	const struct tr_format *format = place->format;
 	bool is_trace =
 		format && !(format->flags & TR_FORMAT_STREAM) && (format->flags & TR_FORMAT_READS);
 	bool log = is_trace && is_log(r, format, place);
-	bool same = is_trace && !r->by_records &&
+	/* a container with nothing in it: its reader reports what is missing */
+	bool hollow = place->codec && is_empty(place->in);
+	bool same = is_trace && !r->by_records && !hollow &&
 		    (!r->target || (r->target == format && !log)) &&
 		    (r->apart || tr_cli_stands_alone(&r->cli, place));
 
@@ -223,11 +230,6 @@ static void pass_empty(struct repack *r, const struct tr_trace_place *place, rep
 	tr_error_set(&err, TR_CAUSE_INPUT, "is empty: left out");
 	tr_error_is_note(&err);
 	tr_cli_report(&r->cli, &err);
-}
-
-static bool is_empty(const struct tr_input *in)
-{
-	return in && in->offset == 0 && in->at_end && !tr_input_available(in) && !in->damaged;
 }
 
 void repack_apart(struct repack *r, repack_open *open)

@@ -201,13 +201,14 @@ flip() {
 
 @test "a container without anything in it is a trace that was cut" {
 	printf at >empty
-	for tool in tr-parse tr-stat tr-totext 'tr-repack -t trec' 'tr-filter call' tr-tojson; do
+	for tool in tr-parse tr-stat tr-totext tr-repack 'tr-repack -t trec' 'tr-filter call' tr-tojson; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr $tool empty
 		[[ $stderr == *"empty:@0x0: at the head of the trace: truncated: "* ]]
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr $tool <empty
 	done
+	run -2 tr-repack -o copies/ empty
 	# what other compressors make of nothing is an empty stream, as nothing is
 	for command in cat gzip xz zstd bzip2; do
 		$command </dev/null >nothing

@@ -98,8 +98,17 @@ setup() {
 	cmp out.json.gz z.json
 	tr-repack -z zstd -o out.json.gz z.json
 	zstdcat out.json.gz | cmp - z.json
-	tr-repack -o out.json y.json.gz # without an extension: as the input
+	# a name that ends in something else: not compressed
+	tr-repack -o out.json y.json.gz
+	cmp out.json z.json
+	tr-repack -z gzip -o out.json y.json.gz
 	zcat out.json | cmp - z.json
+	mkdir in.dir
+	for out in out in.dir/out .out; do # no extension: as the input
+		tr-repack -o $out y.json.gz
+		zcat $out | cmp - z.json
+	done
+	tr-repack y.json.gz | zcat | cmp - z.json
 	# a container of the format's own
 	tr-repack -t trec "$top_srcdir/tests/data/apitrace/mt4.trace" >calls.trec
 	tr-repack -o calls.trace.gz calls.trec
