@@ -1,22 +1,18 @@
+/* SPDX-License-Identifier: MIT */
 /* tr-totext: traces as people read them. */
 #include "config.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "expr/regex.h"
 #include "tr_totext.h"
 
-#include <stdio.h>
-
-enum { STYLE = 1 };
-
-static const struct tr_option options[] = {
-	{ STYLE, 0, "style",
-	  "apitrace|gnatcov|gnatcov-raw|gnatcov-base|gnatcov-src|tree|dot|script",
-	  "how it looks (default: as the input's format has it); apitrace: what apitrace dump -v "
-	  "prints, with threads; gnatcov, -raw, -base, -src: what gnatcov dump-trace, "
-	  "dump-trace-raw, dump-trace-base, dump-src-trace print; tree: processes, "
-	  "how long they took and how they ended; dot: the same for Graphviz; "
-	  "script: a shell script that runs the commands again" },
-	{ 0 },
-};
+enum { STYLE = 1, MAX_STYLES = 24, MAX_OPTIONS = 48 };
 
 static const char *const examples[] = {
 	"the calls of a graphics trace",
@@ -39,85 +35,141 @@ static const char *const examples[] = {
 
 /* What apitrace dump has as options. */
 static const char *const hints[] = {
-	"v",	    "-O verbose=yes",	    "verbose", "-O verbose=yes",
-	"calls",    "tr-filter --calls",    "frames",  "tr-filter --frames",
-	"grep",	    "-O grep=REGEX",	    "color",   "-O color=yes",
-	"call-nos", "-O call-nos=yes",	    "thread-ids", "-O thread-ids=yes",
-	"blobs",    "-O blobs=DIR",	    "multiline",  "-O multiline=yes",
-	"arg-names", "-O arg-names=yes",    NULL,
+	"v",	     "-O verbose=yes",	  "verbose",	"-O verbose=yes",
+	"calls",     "tr-filter --calls", "frames",	"tr-filter --frames",
+	"grep",	     "-O grep=REGEX",	  "color",	"-O color=yes",
+	"call-nos",  "-O call-nos=yes",	  "thread-ids", "-O thread-ids=yes",
+	"blobs",     "-O blobs=DIR",	  "multiline",	"-O multiline=yes",
+	"arg-names", "-O arg-names=yes",  NULL,
 };
 
-static const struct tr_tool tool = {
-	.name = "tr-totext",
-	.usage = "[OPTION...] [--style=STYLE] [FILE...]",
-	.summary = "Shows trace files, or a stream of records, as text for people.",
-	.shared = TR_CLI_ALL,
-	.options = options,
-	.settings = tr_totext_settings,
-	.hints = hints,
-	.examples = examples,
-};
-
-/* In the order of the option's choices; the first of a format is its default. */
-static const struct tr_style *const styles[] = {
-	&tr_style_apitrace,    &tr_style_gnatcov, &tr_style_gnatcov_raw, &tr_style_gnatcov_base,
-	&tr_style_gnatcov_src, &tr_style_tree,	  &tr_style_dot,	 &tr_style_script,
-};
-enum { STYLES = sizeof styles / sizeof *styles };
+/* Of all styles: the keys of their own options follow. */
+static const struct tr_format_option grep_option = { "grep", "REGEX", false, true,
+						     "only calls of functions whose name matches" };
 
 struct totext {
 	struct tr_cli cli;
-	const struct tr_style *chosen; /* --style */
-	const struct tr_style *style;  /* of this segment; NULL: not known yet, or there is none */
-	bool known;		       /* style says so, even where there is none */
-	void *views[STYLES];
-	void *view;		     /* of style; NULL: not made yet */
-	struct tr_call_taker *taker; /* of view; NULL: it has none */
-	bool any;		     /* a record came that a view was asked to show */
+
+	/* --style and -O, made of the styles of all formats and those of the tool */
+	struct tr_tool tool;
+	struct tr_option options[2];
+	struct tr_format_option settings[MAX_OPTIONS + 1];
+	size_t setting_count;
+	struct tr_buffer choices, help;
+
+	struct {
+		const struct tr_text_style *style;
+		void *view;   /* NULL: not made yet */
+	} styles[MAX_STYLES]; /* in the order of the choices */
+	size_t style_count;
+
+	const struct tr_text_style *chosen; /* --style */
+	const struct tr_text_style *style;  /* of this segment; NULL: unknown, or there is none */
+	bool known;			    /* style is determined, even if it is NULL */
+	void *view;			    /* of style; NULL: not made yet */
+	struct tr_call_taker *taker;	    /* of view; NULL: it has none */
+	bool any;			    /* a record came that a view was asked to show */
 	struct tr_unsupported_kinds unsupported;
-	const struct tr_style *missed; /* that was to show the first of these */
+	const struct tr_text_style *missed; /* that was to show the first of these */
 
 	/* a segment without a style */
 	char format[80]; /* its name; empty: the stream does not state one */
 	struct tr_unsupported_kinds unstyled;
+
+	struct tr_regex *regex; /* -O grep; NULL: not given */
+	struct tr_regex_scratch *scratch;
 };
 
-static const struct tr_style *style_of_format(struct tr_text format)
+static void add_option(struct totext *t, const struct tr_format_option *option)
 {
-	for (size_t i = 0; i < STYLES; i++) {
-		for (const char *const *name = styles[i]->formats; *name; name++) {
-			if (tr_text_is(format, *name))
-				return styles[i];
-		}
-	}
+	if (t->setting_count < MAX_OPTIONS)
+		t->settings[t->setting_count++] = *option;
+}
+
+static void add_style(struct totext *t, const struct tr_text_style *style)
+{
+	if (t->style_count == MAX_STYLES)
+		return;
+	if (t->style_count)
+		tr_buffer_put_byte(&t->choices, '|');
+	tr_buffer_put_text(&t->choices, tr_text_from(style->name));
+	tr_buffer_put_text(&t->help, tr_text_from(t->style_count ? "; " : ""));
+	tr_buffer_put_text(&t->help, tr_text_from(style->name));
+	tr_buffer_put_literal(&t->help, ": ");
+	tr_buffer_put_text(&t->help, tr_text_from(style->help));
+	t->styles[t->style_count++].style = style;
+	for (const struct tr_format_option *o = style->options; o && o->key; o++)
+		add_option(t, o);
+}
+
+static void add_styles(struct totext *t, const struct tr_text_style *styles)
+{
+	for (; styles && styles->name; styles++)
+		add_style(t, styles);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct tr_format_option *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
+/* Makes the tables of options from the lists of styles. */
+static void collect_styles(struct totext *t)
+{
+	tr_buffer_put_literal(&t->help, "how it looks (default: as the input's format has it); ");
+	for (size_t i = 0; tr_formats[i]; i++)
+		add_styles(t, tr_formats[i]->styles);
+	add_styles(t, tr_gnatcov_styles);
+	add_styles(t, tr_srctrace_styles);
+	add_styles(t, tr_process_styles);
+	add_option(t, &grep_option);
+	qsort(t->settings, t->setting_count, sizeof *t->settings, by_key);
+	tr_buffer_put_byte(&t->choices, '\0');
+	tr_buffer_put_byte(&t->help, '\0');
+	bool failed = t->choices.failed || t->help.failed;
+	t->options[0] = (struct tr_option){ STYLE, 0, "style", failed ? "" : t->choices.data,
+					    failed ? "" : t->help.data };
+	t->tool = (struct tr_tool){
+		.name = "tr-totext",
+		.usage = "[OPTION...] [--style=STYLE] [FILE...]",
+		.summary = "Shows trace files, or a stream of records, as text for people.",
+		.shared = TR_CLI_ALL,
+		.options = t->options,
+		.settings = t->settings,
+		.hints = hints,
+		.examples = examples,
+	};
+}
+
+static const struct tr_text_style *style_by_name(const struct totext *t, const char *name)
+{
+	for (size_t i = 0; i < t->style_count; i++)
+		if (strcmp(t->styles[i].style->name, name) == 0)
+			return t->styles[i].style;
 	return NULL;
 }
 
-/* A segment without header: its first line has to tell. */
-static const struct tr_style *style_of_line(const struct tr_record *record)
+static const struct tr_text_style *style_of_format(const struct totext *t, struct tr_text name)
 {
-	static const struct {
-		const char *kind;
-		const struct tr_style *style;
-	} kinds[] = {
-		{ "call", &tr_style_apitrace },	   { "enter", &tr_style_apitrace },
-		{ "leave", &tr_style_apitrace },   { "fn", &tr_style_apitrace },
-		{ "enum", &tr_style_apitrace },	   { "mask", &tr_style_apitrace },
-		{ "struct", &tr_style_apitrace },  { "frame", &tr_style_apitrace },
-		{ "section", &tr_style_gnatcov },  { "block", &tr_style_gnatcov },
-		{ "meta", &tr_style_tree },	   { "env", &tr_style_tree },
-		{ "exec", &tr_style_tree },	   { "fork", &tr_style_tree },
-		{ "exit", &tr_style_tree },	   { "load", &tr_style_gnatcov },
-		{ "unit", &tr_style_gnatcov_src },
-	};
+	const struct tr_format *format = tr_format_by_name(name);
 
-	/* execution traces have information, too, but a section stands before it */
-	if (tr_text_is(record->kind, "info") && record->name.type == TR_CELL_TEXT)
-		return tr_text_is(record->name.text, "PROGRAM_NAME") ? &tr_style_gnatcov_src
-								     : &tr_style_gnatcov;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (tr_text_is(record->kind, kinds[i].kind))
-			return kinds[i].style;
+	if (!format)
+		return NULL;
+	if (format->styles)
+		return format->styles;
+	return format->default_style ? style_by_name(t, format->default_style) : NULL;
+}
+
+/* The style of a segment without a header, from its first line. */
+static const struct tr_text_style *style_of_line(const struct totext *t,
+						 const struct tr_record *record)
+{
+	for (size_t i = 0; i < t->style_count; i++) {
+		const struct tr_text_style *style = t->styles[i].style;
+		if (style->begins && style->begins(record))
+			return style;
 	}
 	return NULL;
 }
@@ -137,23 +189,106 @@ static void find_style(struct totext *t, struct tr_record *record)
 		if (!t->known)
 			return; /* its records will tell */
 		format = value->as.symbol->names[0].text;
-		t->style = style_of_format(format);
+		t->style = style_of_format(t, format);
 	} else {
-		t->style = style_of_line(record);
+		t->style = style_of_line(t, record);
 	}
 	snprintf(t->format, sizeof t->format, "%.*s", (int)format.len, format.data);
 }
 
-/* The view of a style; NULL: it is reported. */
-static void *view_of(struct totext *t, const struct tr_style *style)
+static void out_of_memory(struct totext *t)
 {
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	tr_cli_abort(&t->cli, &err);
+}
+
+/* Compiles -O grep. False: it is reported. */
+static bool compile_grep(struct totext *t, struct tr_text pattern)
+{
+	char why[TR_ERROR_TEXT];
+
+	if (t->regex)
+		return true;
+	t->regex = tr_regex_compile(pattern, why, sizeof why);
+	t->scratch = tr_regex_scratch_new();
+	if (t->regex && t->scratch)
+		return true;
+	if (!t->regex && *why)
+		tr_cli_usage(&t->cli, "grep: %s", why);
+	else
+		out_of_memory(t);
+	return false;
+}
+
+/* Whether a name matches -O grep. */
+static bool is_wanted(void *context, struct tr_text name)
+{
+	struct totext *t = context;
+	struct tr_error err;
+
+	switch (tr_regex_match(t->regex, name, t->scratch)) {
+	case TR_REGEX_YES:
+		return true;
+	case TR_REGEX_NO:
+		return false;
+	case TR_REGEX_FAILED:
+		out_of_memory(t);
+		return false;
+	case TR_REGEX_LIMIT:
+		break;
+	}
+	tr_error_set(&err, TR_CAUSE_LIMIT, "-O grep takes too long on a name of %zu bytes",
+		     name.len);
+	tr_cli_report(&t->cli, &err);
+	return false;
+}
+
+static void report(void *context, const struct tr_error *err)
+{
+	struct totext *t = context;
+
+	tr_cli_report(&t->cli, err);
+}
+
+/* Columns of the terminal that is written to; 0: it is not a terminal. */
+static size_t terminal_width(const struct totext *t)
+{
+	struct winsize size;
+
+	if (t->cli.output_path)
+		return 0;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* The view of a style, which is made when it is first needed; NULL: it is reported. */
+static void *view_of(struct totext *t, const struct tr_text_style *style)
+{
+	struct tr_text pattern = tr_setting_get(&t->cli.config.read.settings, "grep", NULL);
+	struct tr_text_config config = {
+		.settings = t->cli.config.read.settings,
+		.limits = t->cli.config.read.limits,
+		.width = terminal_width(t),
+		.is_wanted = pattern.data ? is_wanted : NULL,
+		.report = report,
+		.context = t,
+	};
+	struct tr_error err;
 	size_t i = 0;
 
-	while (styles[i] != style)
+	while (t->styles[i].style != style)
 		i++;
-	if (!t->views[i])
-		t->views[i] = style->create(&t->cli);
-	return t->views[i];
+	if (t->styles[i].view)
+		return t->styles[i].view;
+	if (pattern.data && !compile_grep(t, pattern))
+		return NULL;
+	t->styles[i].view = style->create(&config, t->cli.out, &err);
+	if (!t->styles[i].view && err.cause == TR_CAUSE_USAGE)
+		tr_cli_usage(&t->cli, "%s", err.text);
+	else if (!t->styles[i].view)
+		tr_cli_abort(&t->cli, &err);
+	return t->styles[i].view;
 }
 
 static void trouble(struct totext *t, enum tr_status status, const struct tr_record *record,
@@ -189,15 +324,15 @@ static void put(struct totext *t, struct tr_record *record)
 }
 
 /* The first style that shows what came; NULL: none does. */
-static const char *other_style(const struct tr_unsupported_kinds *kinds)
+static const char *other_style(const struct totext *t, const struct tr_unsupported_kinds *kinds)
 {
 	struct tr_unsupported_kinds ignored = { 0 };
 
-	for (size_t i = 0; i < STYLES; i++) {
+	for (size_t i = 0; i < t->style_count; i++) {
 		for (size_t k = 0; k < kinds->count; k++) {
-			if (tr_unsupported_look(&ignored, styles[i]->kinds,
+			if (tr_unsupported_look(&ignored, t->styles[i].style->kinds,
 						tr_text_from(kinds->kinds[k].kind)))
-				return styles[i]->name;
+				return t->styles[i].style->name;
 		}
 	}
 	return NULL;
@@ -206,15 +341,15 @@ static const char *other_style(const struct tr_unsupported_kinds *kinds)
 /* Reports the segment that has ended, where it has no style; its records name one that fits. */
 static void end_segment(struct totext *t)
 {
-	const char *style = other_style(&t->unstyled);
+	const char *style = other_style(t, &t->unstyled);
 	char list[TR_ERROR_TEXT / 2];
 	struct tr_error err;
 
 	if (!t->chosen && t->known && !t->style) {
 		tr_unsupported_list(&t->unstyled, list, sizeof list);
 		tr_error_set(&err, TR_CAUSE_USAGE, "%s%s has no style of its own%s%s; %s%s",
-			     *t->format ? "format " : "a stream without a header",
-			     t->format, *list ? ": " : "", list,
+			     *t->format ? "format " : "a stream without a header", t->format,
+			     *list ? ": " : "", list,
 			     style ? "try --style=" : "choose one with --style (see --help)",
 			     style ? style : "");
 		tr_cli_report(&t->cli, &err);
@@ -246,12 +381,13 @@ static void show(struct totext *t)
 	}
 	end_segment(t);
 	if (!t->cli.stop && tr_unsupported_all(&t->unsupported)) {
-		tr_cli_nothing_shown(&t->cli, &t->unsupported, t->missed->shows, other_style(&t->unsupported));
+		tr_cli_nothing_shown(&t->cli, &t->unsupported, t->missed->shows,
+				     other_style(t, &t->unsupported));
 		return;
 	}
-	for (size_t i = 0; i < STYLES && !t->cli.stop; i++) {
-		enum tr_status status =
-			t->views[i] ? styles[i]->put(t->views[i], NULL, &err) : TR_OK;
+	for (size_t i = 0; i < t->style_count && !t->cli.stop; i++) {
+		void *view = t->styles[i].view;
+		enum tr_status status = view ? t->styles[i].style->put(view, NULL, &err) : TR_OK;
 		if (status != TR_OK)
 			trouble(t, status, NULL, &err);
 	}
@@ -267,22 +403,35 @@ static void choose(struct totext *t)
 	int choice = tr_cli_choice(&t->cli);
 
 	if (choice >= 0)
-		t->style = t->chosen = styles[choice];
+		t->style = t->chosen = t->styles[choice].style;
+}
+
+static void release(struct totext *t)
+{
+	for (size_t i = 0; i < t->style_count; i++) {
+		if (t->styles[i].view)
+			t->styles[i].style->free(t->styles[i].view);
+	}
+	tr_regex_free(t->regex);
+	tr_regex_scratch_free(t->scratch);
 }
 
 int main(int argc, char **argv)
 {
 	struct totext t = { .style = NULL };
 
-	tr_cli_begin(&t.cli, &tool, argc, argv);
+	collect_styles(&t);
+	tr_cli_begin(&t.cli, &t.tool, argc, argv);
+	if (!t.cli.stop && (t.choices.failed || t.help.failed))
+		out_of_memory(&t);
 	while (tr_cli_option(&t.cli) != 0)
 		choose(&t);
 	t.cli.config.read.taker = &t.taker;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
 		show(&t);
-	for (size_t i = 0; i < STYLES; i++) {
-		if (t.views[i])
-			styles[i]->free(t.views[i]);
-	}
-	return tr_cli_end(&t.cli);
+	release(&t);
+	int status = tr_cli_end(&t.cli);
+	tr_buffer_free(&t.choices);
+	tr_buffer_free(&t.help);
+	return status;
 }

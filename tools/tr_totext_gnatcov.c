@@ -1,35 +1,34 @@
+/* SPDX-License-Identifier: MIT */
 /* The styles gnatcov, gnatcov-raw and gnatcov-base: see view/gnatcov_text.h. */
-#include "config.h"
-
 #include "tr_totext.h"
 
 #include "view/gnatcov_text.h"
 
-static void *create(struct tr_cli *cli, enum tr_gnatcov_text_style style)
+static void *create(enum tr_gnatcov_text_style style, struct tr_output *out, struct tr_error *err)
 {
-	struct tr_gnatcov_text *text = tr_gnatcov_text_new(style, cli->out);
-	struct tr_error err;
-
-	if (!text) {
-		tr_error_memory(&err);
-		tr_cli_report(cli, &err);
-	}
-	return text;
+	tr_error_memory(err);
+	return tr_gnatcov_text_new(style, out);
 }
 
-static void *create_dump(struct tr_cli *cli)
+static void *create_dump(const struct tr_text_config *config, struct tr_output *out,
+			 struct tr_error *err)
 {
-	return create(cli, TR_GNATCOV_TEXT_DUMP);
+	(void)config;
+	return create(TR_GNATCOV_TEXT_DUMP, out, err);
 }
 
-static void *create_raw(struct tr_cli *cli)
+static void *create_raw(const struct tr_text_config *config, struct tr_output *out,
+			struct tr_error *err)
 {
-	return create(cli, TR_GNATCOV_TEXT_RAW);
+	(void)config;
+	return create(TR_GNATCOV_TEXT_RAW, out, err);
 }
 
-static void *create_base(struct tr_cli *cli)
+static void *create_base(const struct tr_text_config *config, struct tr_output *out,
+			 struct tr_error *err)
 {
-	return create(cli, TR_GNATCOV_TEXT_BASE);
+	(void)config;
+	return create(TR_GNATCOV_TEXT_BASE, out, err);
 }
 
 static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
@@ -37,40 +36,51 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	return record ? tr_gnatcov_text_put(view, record, err) : tr_gnatcov_text_finish(view, err);
 }
 
-static void free_view(void *view)
+static void destroy(void *view)
 {
 	tr_gnatcov_text_free(view);
 }
 
-static const char *const formats[] = { "gnatcov", NULL };
-static const char *const none[] = { NULL };
+/* Source traces have info records too; the first of those is the program's name. */
+static bool begins(const struct tr_record *first)
+{
+	return tr_text_is(first->kind, "section") || tr_text_is(first->kind, "block") ||
+	       tr_text_is(first->kind, "load") ||
+	       (tr_text_is(first->kind, "info") && first->name.type == TR_CELL_TEXT &&
+		!tr_text_is(first->name.text, "PROGRAM_NAME"));
+}
+
 static const char shows[] = "executed blocks";
 static const char *const kinds[] = { "block", NULL };
 
-const struct tr_style tr_style_gnatcov = {
-	.name = "gnatcov",
-	.formats = formats,
-	.shows = shows,
-	.kinds = kinds,
-	.create = create_dump,
-	.put = put,
-	.free = free_view,
-};
-const struct tr_style tr_style_gnatcov_raw = {
-	.name = "gnatcov-raw",
-	.formats = none,
-	.shows = shows,
-	.kinds = kinds,
-	.create = create_raw,
-	.put = put,
-	.free = free_view,
-};
-const struct tr_style tr_style_gnatcov_base = {
-	.name = "gnatcov-base",
-	.formats = none,
-	.shows = shows,
-	.kinds = kinds,
-	.create = create_base,
-	.put = put,
-	.free = free_view,
+const struct tr_text_style tr_gnatcov_styles[] = {
+	{
+		.name = "gnatcov",
+		.help = "what gnatcov dump-trace prints",
+		.shows = shows,
+		.kinds = kinds,
+		.begins = begins,
+		.create = create_dump,
+		.put = put,
+		.free = destroy,
+	},
+	{
+		.name = "gnatcov-raw",
+		.help = "what gnatcov dump-trace-raw prints",
+		.shows = shows,
+		.kinds = kinds,
+		.create = create_raw,
+		.put = put,
+		.free = destroy,
+	},
+	{
+		.name = "gnatcov-base",
+		.help = "what gnatcov dump-trace-base prints",
+		.shows = shows,
+		.kinds = kinds,
+		.create = create_base,
+		.put = put,
+		.free = destroy,
+	},
+	{ 0 },
 };

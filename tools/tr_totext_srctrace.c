@@ -1,20 +1,15 @@
+/* SPDX-License-Identifier: MIT */
 /* The style gnatcov-src: see view/srctrace_text.h. */
-#include "config.h"
-
 #include "tr_totext.h"
 
 #include "view/srctrace_text.h"
 
-static void *create(struct tr_cli *cli)
+static void *create(const struct tr_text_config *config, struct tr_output *out,
+		    struct tr_error *err)
 {
-	struct tr_srctrace_text *text = tr_srctrace_text_new(cli->out);
-	struct tr_error err;
-
-	if (!text) {
-		tr_error_memory(&err);
-		tr_cli_report(cli, &err);
-	}
-	return text;
+	(void)config;
+	tr_error_memory(err);
+	return tr_srctrace_text_new(out);
 }
 
 static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
@@ -22,19 +17,30 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	return record ? tr_srctrace_text_put(view, record, err) : TR_OK;
 }
 
-static void free_view(void *view)
+static void destroy(void *view)
 {
 	tr_srctrace_text_free(view);
 }
 
-static const char *const formats[] = { "srctrace", NULL };
+static bool begins(const struct tr_record *first)
+{
+	return tr_text_is(first->kind, "unit") ||
+	       (tr_text_is(first->kind, "info") && first->name.type == TR_CELL_TEXT &&
+		tr_text_is(first->name.text, "PROGRAM_NAME"));
+}
 
-const struct tr_style tr_style_gnatcov_src = {
-	.name = "gnatcov-src",
-	.formats = formats,
-	.shows = "source units",
-	.kinds = (const char *const[]){ "unit", NULL },
-	.create = create,
-	.put = put,
-	.free = free_view,
+static const char *const kinds[] = { "unit", NULL };
+
+const struct tr_text_style tr_srctrace_styles[] = {
+	{
+		.name = "gnatcov-src",
+		.help = "what gnatcov dump-src-trace prints",
+		.shows = "source units",
+		.kinds = kinds,
+		.begins = begins,
+		.create = create,
+		.put = put,
+		.free = destroy,
+	},
+	{ 0 },
 };

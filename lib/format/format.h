@@ -96,6 +96,46 @@ struct tr_write_config {
 struct tr_reader; /* each format's own struct begins as it likes */
 struct tr_writer;
 
+struct tr_text_config {
+	struct tr_settings settings;
+	struct tr_limits limits;
+	size_t width; /* columns of the terminal that is written to; 0: it is not a terminal */
+	/* -O grep: whether records of this name are shown. NULL: all are. */
+	bool (*is_wanted)(void *context, struct tr_text name);
+	/* Reports trouble that ends nothing, such as a file that could not be written. */
+	void (*report)(void *context, const struct tr_error *err);
+	void *context;
+};
+
+/*
+ * A text style: how tr-totext shows records. A format has the styles in which its own
+ * tools print it; styles for several formats (tree, dot, script) belong to tr-totext.
+ */
+struct tr_text_style {
+	const char *name;	  /* as in --style=NAME */
+	const char *help;	  /* for --style: "what apitrace dump -v prints, with threads" */
+	const char *shows;	  /* for messages: "API calls" */
+	const char *const *kinds; /* of the records that it shows; NULL-terminated */
+	const struct tr_format_option *options; /* ends in a NULL key; may be NULL */
+	/*
+	 * Whether a segment without a header that begins with this definition or record
+	 * is shown in this style by default. NULL: none is.
+	 */
+	bool (*begins)(const struct tr_record *first);
+
+	/* Borrows config's texts and out. NULL: err is filled. */
+	void *(*create)(const struct tr_text_config *config, struct tr_output *out,
+			struct tr_error *err);
+	/*
+	 * Shows the next line of the stream; NULL is its end. TR_WARN: the record was left
+	 * out, or (TR_NOTE, TR_FLAW) shown, with a remark. TR_FATAL.
+	 */
+	enum tr_status (*put)(void *view, struct tr_record *record, struct tr_error *err);
+	void (*free)(void *view);
+	/* Takes plain calls from a reader (call_taker.h); it may return NULL, and be NULL. */
+	struct tr_call_taker *(*taker)(void *view);
+};
+
 struct tr_format {
 	const char *name;    /* as in --format and in the header */
 	const char *summary; /* one line for --list-formats */
@@ -167,6 +207,11 @@ struct tr_format {
 	/* Writes what is left; may be called again while it returns TR_WARN. Then discard. */
 	enum tr_status (*finish)(struct tr_writer *writer, struct tr_error *err);
 	void (*discard)(struct tr_writer *writer); /* frees, never writes */
+
+	/* The first is the format's default. Ends in a NULL name; may be NULL. */
+	const struct tr_text_style *styles;
+	/* For a format without styles of its own, the name of a style of tr-totext. Or NULL. */
+	const char *default_style;
 };
 
 /* NULL-terminated. */

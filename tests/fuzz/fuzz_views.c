@@ -9,7 +9,6 @@
 #include "fuzz.h"
 #include "../unit/memory.h"
 #include "record/json.h"
-#include "view/apitrace_text.h"
 #include "view/chrome.h"
 #include "view/dot_text.h"
 #include "view/gnatcov_text.h"
@@ -49,7 +48,6 @@ VIEW(dot_text)
 VIEW(script_text)
 VIEW(chrome)
 VIEW(html)
-VIEW(apitrace_text)
 
 static void *make_tree_text(unsigned how, struct tr_output *out)
 {
@@ -87,14 +85,34 @@ static void *make_html(unsigned how, struct tr_output *out)
 	return tr_html_new(&config, out);
 }
 
+static void ignore_trouble(void *context, const struct tr_error *err)
+{
+	(void)context;
+	(void)err;
+}
+
 static void *make_apitrace_text(unsigned how, struct tr_output *out)
 {
-	struct tr_apitrace_text_config config = TR_APITRACE_TEXT_DEFAULT;
-	config.color = how & 1;
-	config.multiline = how & 2;
-	config.verbose = how & 4;
-	config.fixed_octal = how & 8;
-	return tr_apitrace_text_new(&config, out);
+	struct tr_setting list[] = {
+		{ TR_TEXT("color"), tr_text_from(how & 1 ? "yes" : "no") },
+		{ TR_TEXT("multiline"), tr_text_from(how & 2 ? "yes" : "no") },
+		{ TR_TEXT("verbose"), tr_text_from(how & 4 ? "yes" : "no") },
+		{ TR_TEXT("octal"), tr_text_from(how & 8 ? "fixed" : "apitrace") },
+	};
+	struct tr_text_config config = { .settings = { list, sizeof list / sizeof *list },
+					 .report = ignore_trouble };
+	struct tr_error err;
+	return tr_format_apitrace.styles[0].create(&config, out, &err);
+}
+
+static enum tr_status put_apitrace_text(void *view, struct tr_record *record, struct tr_error *err)
+{
+	return tr_format_apitrace.styles[0].put(view, record, err);
+}
+
+static void drop_apitrace_text(void *view)
+{
+	tr_format_apitrace.styles[0].free(view);
 }
 
 static void *make_gnatcov_text(unsigned how, struct tr_output *out)

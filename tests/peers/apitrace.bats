@@ -83,7 +83,7 @@ every() {
 @test "every GUID that has a name, and some that have none" {
 	printf '%s\n' 'version 5' 'fn 0 f guid' 'struct 0 GUID a b c d' >recipe
 	awk -F'[ ,]+' '/^\{/ { print substr($2, 3) substr($3, 3) }' \
-		"$top_srcdir/lib/view/apitrace_guid_names.h" | gawk --non-decimal-data '
+		"$top_srcdir/lib/format/apitrace/text_guid_names.h" | gawk --non-decimal-data '
 		function hex(from, digits) { return ("0x" substr($0, from, digits)) + 0 }
 		function row(   i) {
 			printf "enter 0 0; arg 0 struct 0 { %d %d %d [", hex(1, 8), hex(9, 4), hex(13, 4)

@@ -35,4 +35,5 @@ const struct tr_format tr_format_apitrace = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_apitrace_discard,
+	.styles = tr_apitrace_styles,
 };

@@ -100,6 +100,8 @@ enum tr_apitrace_frame {
 enum { TR_APITRACE_LOOK = 64 << 10 }; /* bytes that a bid looks at, at most */
 
 /* bid.c */
+extern const struct tr_text_style tr_apitrace_styles[];
+
 int tr_apitrace_bid(struct tr_input *in);
 int tr_apitrace_search(struct tr_input *in);
 

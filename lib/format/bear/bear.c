@@ -26,4 +26,5 @@ const struct tr_format tr_format_bear = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_bear_discard,
+	.default_style = "tree",
 };

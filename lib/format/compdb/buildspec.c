@@ -29,4 +29,5 @@ const struct tr_format tr_format_buildspec = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_buildspec_discard,
+	.default_style = "tree",
 };

@@ -31,4 +31,5 @@ const struct tr_format tr_format_compdb = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_compdb_discard,
+	.default_style = "tree",
 };

@@ -30,4 +30,5 @@ const struct tr_format tr_format_etrace = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_etrace_discard,
+	.default_style = "tree",
 };

@@ -25,6 +25,7 @@ const struct tr_format tr_format_gnatcov = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_gnatcov_discard,
+	.default_style = "gnatcov",
 };
 
 /* The magic is long enough to be no accident. */

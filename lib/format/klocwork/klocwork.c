@@ -24,4 +24,5 @@ const struct tr_format tr_format_klocwork = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_klocwork_discard,
+	.default_style = "tree",
 };

@@ -36,4 +36,5 @@ const struct tr_format tr_format_srctrace = {
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
 	.discard = tr_srctrace_discard,
+	.default_style = "gnatcov-src",
 };

@@ -21,4 +21,5 @@ const struct tr_format tr_format_strace = {
 	.close = tr_strace_close,
 	.part = tr_strace_part,
 	.merge = tr_strace_merge,
+	.default_style = "tree",
 };

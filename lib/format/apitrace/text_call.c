@@ -1,7 +1,7 @@
 /* One call, or an enter that did not return, as apitrace shows it. */
 #include "call/call_kind.h"
 #include "core/hex.h"
-#include "view/apitrace_text_private.h"
+#include "format/apitrace/text_private.h"
 
 /* Copies a short text in blocks: both sides have TR_APITRACE_SLACK bytes more. */
 static inline char *copy_short(char *to, struct tr_text text)

@@ -1,6 +1,6 @@
 /* Real numbers as printf writes them in the C locale, and much faster. */
-#ifndef TR_VIEW_TEXT_REAL_H
-#define TR_VIEW_TEXT_REAL_H
+#ifndef TR_FORMAT_APITRACE_TEXT_REAL_H
+#define TR_FORMAT_APITRACE_TEXT_REAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "view/apitrace_tables.h"
+#include "format/apitrace/text_tables.h"
 
 #include "call/call_kind.h"
 #include "core/buffer.h"

@@ -1,7 +1,7 @@
 /* Values as apitrace shows them; one that no apitrace trace has (a map, a cut list) much alike. */
 #include "core/hex.h"
-#include "view/apitrace_text_private.h"
-#include "view/text_real.h"
+#include "format/apitrace/text_private.h"
+#include "format/apitrace/text_real.h"
 
 static inline char *copy(char *to, struct tr_text text)
 {

@@ -1,5 +1,5 @@
 /* Which field of a record is which argument of its function. */
-#include "view/apitrace_text_private.h"
+#include "format/apitrace/text_private.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Structures called GUID: the name that a GUID is known by, or its digits. */
-#include "view/apitrace_text_private.h"
+#include "format/apitrace/text_private.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ struct known {
 };
 
 static const struct known known[] = {
-#include "view/apitrace_guid_names.h"
+#include "format/apitrace/text_guid_names.h"
 };
 
 static int compare(const void *a, const void *b)

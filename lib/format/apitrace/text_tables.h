@@ -1,6 +1,6 @@
 /* The definitions of a segment, as the text of calls needs them. */
-#ifndef TR_VIEW_APITRACE_TABLES_H
-#define TR_VIEW_APITRACE_TABLES_H
+#ifndef TR_FORMAT_APITRACE_TABLES_H
+#define TR_FORMAT_APITRACE_TABLES_H
 
 #include "core/buffer.h"
 #include "core/map.h"

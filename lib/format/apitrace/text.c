@@ -1,5 +1,5 @@
 /* The stream as apitrace shows a trace: what is shown when. */
-#include "view/apitrace_text_private.h"
+#include "format/apitrace/text_private.h"
 
 #include <stdlib.h>
 

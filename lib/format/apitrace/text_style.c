@@ -1,22 +1,20 @@
+/* SPDX-License-Identifier: MIT */
 /* The style of `apitrace dump`, with its switches as -O keys. */
 #include "config.h"
 
-#include "tr_totext.h"
+#include "format/apitrace/apitrace.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "core/directory.h"
-#include "expr/regex.h"
-#include "view/apitrace_text.h"
+#include "format/apitrace/text.h"
 
 struct style {
-	struct tr_cli *cli;
+	struct tr_text_config config;
 	struct tr_apitrace_text *text;
-	struct tr_regex *regex;
-	struct tr_regex_scratch *scratch;
 	struct tr_text folder; /* for blobs; data NULL: they are not kept */
-	int root;	       /* it, once a blob was kept; -1 before */
+	int root;	       /* descriptor of folder after a blob was kept; -1 before */
 	struct tr_file_group files;
 	struct tr_buffer path;
 };
@@ -27,7 +25,7 @@ static void complete_files(struct style *style)
 	struct tr_error err;
 
 	while (tr_file_group_complete(&style->files, &err) != TR_END)
-		tr_cli_report(style->cli, &err);
+		style->config.report(style->config.context, &err);
 }
 
 static void destroy(void *view)
@@ -38,42 +36,15 @@ static void destroy(void *view)
 	if (style->root >= 0)
 		close(style->root);
 	tr_apitrace_text_free(style->text);
-	tr_regex_free(style->regex);
-	tr_regex_scratch_free(style->scratch);
 	tr_buffer_free(&style->path);
 	free(style);
 }
 
-/* Always NULL, for whoever returns it. */
-static void *out_of_memory(struct tr_cli *cli)
-{
-	struct tr_error err;
-
-	tr_error_memory(&err);
-	tr_cli_report(cli, &err);
-	return NULL;
-}
-
-static bool matches(void *context, struct tr_text function)
+static bool is_wanted(void *context, struct tr_text function)
 {
 	struct style *style = context;
-	struct tr_error err;
 
-	switch (tr_regex_match(style->regex, function, style->scratch)) {
-	case TR_REGEX_YES:
-		return true;
-	case TR_REGEX_NO:
-		return false;
-	case TR_REGEX_FAILED:
-		out_of_memory(style->cli);
-		return false;
-	case TR_REGEX_LIMIT:
-		break;
-	}
-	tr_error_set(&err, TR_CAUSE_LIMIT, "-O grep takes too long on a name of %zu bytes",
-		     function.len);
-	tr_cli_report(style->cli, &err);
-	return false;
+	return style->config.is_wanted(style->config.context, function);
 }
 
 /* name: the end of path, below the folder, which is created where it is missing. */
@@ -128,22 +99,7 @@ static bool keep_blob(void *context, struct tr_text call, unsigned number, struc
 	tr_buffer_put(name, path->data, path->len - 1);
 	if (write_file(style, path->data, path->data + name_at, bytes, &err))
 		return true;
-	tr_cli_report(style->cli, &err);
-	return false;
-}
-
-static bool compile(struct style *style, struct tr_text pattern)
-{
-	char why[TR_ERROR_TEXT];
-
-	style->regex = tr_regex_compile(pattern, why, sizeof why);
-	style->scratch = tr_regex_scratch_new();
-	if (style->regex && style->scratch)
-		return true;
-	if (!style->regex && *why)
-		tr_cli_usage(style->cli, "grep: %s", why);
-	else
-		out_of_memory(style->cli);
+	style->config.report(style->config.context, &err);
 	return false;
 }
 
@@ -152,43 +108,45 @@ static bool is_yes(const struct tr_settings *given, const char *key, const char 
 	return tr_text_is(tr_setting_get(given, key, otherwise), "yes");
 }
 
-/* False: it is reported. */
-static bool set_up(struct style *style)
+/* What the -O keys ask for. */
+static struct tr_apitrace_text_config configure(struct style *style)
 {
-	const struct tr_settings *given = &style->cli->config.read.settings;
-	struct tr_apitrace_text_config config = TR_APITRACE_TEXT_DEFAULT;
-	struct tr_text pattern = tr_setting_get(given, "grep", NULL);
+	const struct tr_settings *given = &style->config.settings;
+	struct tr_apitrace_text_config config = {
+		.arg_names = is_yes(given, "arg-names", "yes"),
+		.call_numbers = is_yes(given, "call-nos", "yes"),
+		.color = is_yes(given, "color", "no"),
+		.multiline = is_yes(given, "multiline", "yes"),
+		.thread_ids = is_yes(given, "thread-ids", "yes"),
+		.verbose = is_yes(given, "verbose", "yes"),
+		.fixed_octal = tr_text_is(tr_setting_get(given, "octal", ""), "fixed"),
+		.properties = true,
+		.context = style,
+	};
 
-	config.arg_names = is_yes(given, "arg-names", "yes");
-	config.call_numbers = is_yes(given, "call-nos", "yes");
-	config.color = is_yes(given, "color", "no");
-	config.multiline = is_yes(given, "multiline", "yes");
-	config.thread_ids = is_yes(given, "thread-ids", "yes");
-	config.verbose = is_yes(given, "verbose", "yes");
-	config.fixed_octal = tr_text_is(tr_setting_get(given, "octal", ""), "fixed");
-	config.context = style;
 	style->folder = tr_setting_get(given, "blobs", NULL);
 	if (style->folder.data)
 		config.keep_blob = keep_blob;
-	if (pattern.data) {
+	if (style->config.is_wanted) {
 		config.properties = false;
-		config.wanted = matches;
-		if (!compile(style, pattern))
-			return false;
+		config.wanted = is_wanted;
 	}
-	style->text = tr_apitrace_text_new(&config, style->cli->out);
-	return style->text || out_of_memory(style->cli);
+	return config;
 }
 
-static void *create(struct tr_cli *cli)
+static void *create(const struct tr_text_config *config, struct tr_output *out,
+		    struct tr_error *err)
 {
 	struct style *style = calloc(1, sizeof *style);
 
+	tr_error_memory(err);
 	if (!style)
-		return out_of_memory(cli);
-	style->cli = cli;
+		return NULL;
+	style->config = *config;
 	style->root = -1;
-	if (set_up(style))
+	struct tr_apitrace_text_config text_config = configure(style);
+	style->text = tr_apitrace_text_new(&text_config, out);
+	if (style->text)
 		return style;
 	destroy(style);
 	return NULL;
@@ -208,13 +166,47 @@ static struct tr_call_taker *taker(void *view)
 	return tr_apitrace_text_taker(style->text);
 }
 
-const struct tr_style tr_style_apitrace = {
-	.name = "apitrace",
-	.formats = (const char *const[]){ "apitrace", NULL },
-	.shows = "API calls",
-	.kinds = (const char *const[]){ "call", "enter", "leave", NULL },
-	.create = create,
-	.put = put,
-	.free = destroy,
-	.taker = taker,
+static bool begins(const struct tr_record *first)
+{
+	static const char *const kinds[] = { "call", "enter", "leave",	"fn",
+					     "enum", "mask",  "struct", "frame" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (tr_text_is(first->kind, kinds[i]))
+			return true;
+	return false;
+}
+
+static const char *const kinds[] = { "call", "enter", "leave", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "arg-names", "yes|no", false, true, "names of arguments (default yes)" },
+	{ "blobs", "DIR", false, true,
+	  "keep blobs in files of DIR, and show their names instead of their lengths" },
+	{ "call-nos", "yes|no", false, true, "numbers of calls (default yes)" },
+	{ "color", "yes|no", false, true, "apitrace's colors of a terminal (default no)" },
+	{ "multiline", "yes|no", false, true,
+	  "backtraces, empty lines after frames, and line feeds as they are (default yes)" },
+	{ "octal", "apitrace|fixed", false, true,
+	  "spell bytes as apitrace does, which loses some, or as they are (default apitrace)" },
+	{ "thread-ids", "yes|no", false, true, "numbers of threads (default yes)" },
+	{ "verbose", "yes|no", false, true,
+	  "calls that apitrace shows with its -v only: glIsEnabled and such (default yes)" },
+	{ 0 },
+};
+
+const struct tr_text_style tr_apitrace_styles[] = {
+	{
+		.name = "apitrace",
+		.help = "what apitrace dump -v prints, with threads",
+		.shows = "API calls",
+		.kinds = kinds,
+		.options = options,
+		.begins = begins,
+		.create = create,
+		.put = put,
+		.free = destroy,
+		.taker = taker,
+	},
+	{ 0 },
 };

@@ -1,12 +1,12 @@
-/* What the files apitrace_text*.c share. */
-#ifndef TR_VIEW_APITRACE_TEXT_PRIVATE_H
-#define TR_VIEW_APITRACE_TEXT_PRIVATE_H
+/* What the files text*.c share. */
+#ifndef TR_FORMAT_APITRACE_TEXT_PRIVATE_H
+#define TR_FORMAT_APITRACE_TEXT_PRIVATE_H
 
 #include "call/join.h"
 #include "core/decimal.h"
 #include "record/call_taker.h"
-#include "view/apitrace_tables.h"
-#include "view/apitrace_text.h"
+#include "format/apitrace/text_tables.h"
+#include "format/apitrace/text.h"
 
 /* Escape sequences of terminals, or nothing. */
 struct tr_apitrace_colors {
@@ -59,7 +59,7 @@ struct tr_apitrace_text {
 	unsigned blobs;	     /* of that call, so far */
 };
 
-/* apitrace_text_shape.c: finds out what of a record, which is split, is what. False: no memory. */
+/* text_shape.c: finds out what of a record, which is split, is what. False: no memory. */
 bool tr_apitrace_text_shape(struct tr_apitrace_text *text, struct tr_record *record,
 			    struct tr_apitrace_shape *shape);
 
@@ -71,7 +71,7 @@ struct tr_apitrace_function *tr_apitrace_text_function(struct tr_apitrace_text *
 const struct tr_value *tr_apitrace_text_look(struct tr_apitrace_text *text,
 					     struct tr_record *record, struct tr_field *field);
 
-/* apitrace_text_call.c: appends a call, or an enter that did not return, to line. */
+/* text_call.c: appends a call, or an enter that did not return, to line. */
 enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
 				     struct tr_error *err);
 
@@ -79,7 +79,7 @@ enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_re
 void tr_apitrace_text_take(struct tr_call_taker *taker);
 
 /*
- * apitrace_text_value.c: writes a value that is neither a container nor text,
+ * text_value.c: writes a value that is neither a container nor text,
  * in at most TR_APITRACE_LEAF bytes, and returns where it ends; NULL: it is
  * another one.
  */
@@ -89,10 +89,10 @@ char *tr_apitrace_text_leaf(const struct tr_apitrace_text *text, const struct tr
 /* Appends any value to line. False: memory is out. */
 bool tr_apitrace_text_value(struct tr_apitrace_text *text, const struct tr_value *value);
 
-/* apitrace_text_string.c: a string, given by its spelling, in quotes. */
+/* text_string.c: a string, given by its spelling, in quotes. */
 void tr_apitrace_text_string(struct tr_apitrace_text *text, struct tr_text spelling, bool wide);
 
-/* apitrace_guid.c: appends the name of an interface and such, or uuid(…). */
+/* text_guid.c: appends the name of an interface and such, or uuid(…). */
 struct tr_apitrace_guid {
 	uint32_t data1;
 	uint16_t data2, data3;

@@ -16,8 +16,8 @@
  * are the fields that the record has (one that was not recorded is a "?" with
  * them), frames are their ids, and a GUID is a structure like any other.
  */
-#ifndef TR_VIEW_APITRACE_TEXT_H
-#define TR_VIEW_APITRACE_TEXT_H
+#ifndef TR_FORMAT_APITRACE_TEXT_H
+#define TR_FORMAT_APITRACE_TEXT_H
 
 #include "core/buffer.h"
 #include "core/output.h"
@@ -42,12 +42,6 @@ struct tr_apitrace_text_config {
 			  struct tr_buffer *name);
 	void *context;
 };
-
-#define TR_APITRACE_TEXT_DEFAULT \
-	{ \
-		.call_numbers = true, .thread_ids = true, .arg_names = true, .properties = true, \
-		.multiline = true, .verbose = true \
-	}
 
 struct tr_apitrace_text;
 

@@ -1,5 +1,5 @@
 /* Real numbers against printf: edges, ties, and as many random ones as a second takes. */
-#include "view/text_real.h"
+#include "format/apitrace/text_real.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

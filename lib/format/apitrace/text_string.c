@@ -5,7 +5,7 @@
  */
 #include "core/utf8.h"
 #include "record/string_scan.h"
-#include "view/apitrace_text_private.h"
+#include "format/apitrace/text_private.h"
 
 static void put_octal(uint64_t code, bool fixed, struct tr_buffer *to)
 {

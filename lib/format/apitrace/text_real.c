@@ -3,7 +3,7 @@
  * those are scaled by an exact power of ten, and rounded where the error of
  * that is far from mattering. The rest is left to printf.
  */
-#include "view/text_real.h"
+#include "format/apitrace/text_real.h"
 
 #include <math.h>
 #include <stdbool.h>
