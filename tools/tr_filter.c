@@ -136,7 +136,8 @@ static bool is_expression_by_mistake(const char *text)
 	return makes_sense;
 }
 
-static bool add_state(struct tr_filter *filter, struct tr_expr *expr)
+/* Puts the expression before those from `at` on. */
+static bool insert_state(struct tr_filter *filter, struct tr_expr *expr, size_t at)
 {
 	size_t count = filter->expr_count + 1;
 	struct tr_expr **exprs = realloc(filter->exprs, count * sizeof *exprs);
@@ -151,8 +152,11 @@ static bool add_state(struct tr_filter *filter, struct tr_expr *expr)
 		tr_expr_free(expr);
 		return tr_filter_out_of_memory(filter);
 	}
-	exprs[filter->expr_count] = expr;
-	states[filter->expr_count++] = state;
+	memmove(exprs + at + 1, exprs + at, (filter->expr_count - at) * sizeof *exprs);
+	memmove(states + at + 1, states + at, (filter->expr_count - at) * sizeof *states);
+	exprs[at] = expr;
+	states[at] = state;
+	filter->expr_count++;
 	return true;
 }
 
@@ -172,7 +176,7 @@ static bool add_expression(struct tr_filter *filter, struct tr_text text, const 
 				    "before the files",
 				    name);
 	}
-	return add_state(filter, expr);
+	return insert_state(filter, expr, filter->expr_count);
 }
 
 static bool read_file(struct tr_filter *filter, const char *path, struct tr_buffer *content)
@@ -225,13 +229,12 @@ static void add_bound(struct tr_filter *filter, const char *name, const char *op
 	if (!text.failed)
 		expr = tr_expr_compile(tr_buffer_text(&text), &error);
 	if (expr)
-		add_state(filter, expr);
+		insert_state(filter, expr, filter->bounds++);
 	else if (text.failed || !error.column)
 		tr_filter_out_of_memory(filter);
 	else
 		tr_cli_usage(cli, "--%s: %s", name, error.text);
 	tr_buffer_free(&text);
-	filter->bounded = true;
 }
 
 static void set_fields(struct tr_filter *filter, const char *list)
@@ -262,9 +265,11 @@ static void set_option(struct tr_filter *filter, int option)
 		add_expression_file(filter, cli->argument);
 		break;
 	case OPTION_SINCE:
+		filter->since = cli->argument;
 		add_bound(filter, "since", "time >= ");
 		break;
 	case OPTION_UNTIL:
+		filter->until = cli->argument;
 		add_bound(filter, "until", "time <= ");
 		break;
 	case OPTION_CALLS:
@@ -330,7 +335,7 @@ static bool check_usage(struct tr_filter *filter)
 		return tr_cli_usage(cli, "--rebase cannot be combined with --fields");
 	if (filter->merges &&
 	    (filter->count_only || filter->fields || filter->limited || filter->root ||
-	     filter->rebases || filter->no_context || filter->bounded ||
+	     filter->rebases || filter->no_context || filter->bounds ||
 	     filter->definitions_mode != TR_DEFINITIONS_USED || tr_filter_has_sets(filter)))
 		return tr_cli_usage(cli, "--merge goes with -e, --expr-file and -v alone");
 	if (filter->merges && filter->invert && !filter->expr_count)
@@ -367,7 +372,7 @@ static bool take_operand(struct tr_filter *filter)
 				    cli->operands[0]);
 	if (selects)
 		return true;
-	if (!text && filter->bounded && (!cli->operand_count || is_file(cli->operands[0])))
+	if (!text && filter->bounds && (!cli->operand_count || is_file(cli->operands[0])))
 		return true;
 	if (!text && !cli->operand_count)
 		return tr_cli_usage(cli, "an expression is missing");
@@ -377,7 +382,7 @@ static bool take_operand(struct tr_filter *filter)
 		cli->operand_count--;
 	}
 	return add_expression(filter, tr_text_from(text),
-			      filter->bounded ? "expression (no file has this name)"
+			      filter->bounds ? "expression (no file has this name)"
 					      : "expression",
 			      text);
 }

@@ -168,9 +168,11 @@ struct tr_calls {
 /* tr_filter_sets.c: --calls and --frames, and where in the segment we are. */
 struct tr_call_sets {
 	bool has_calls, has_frames;
-	struct tr_call_set calls, frames;
+	struct tr_call_set calls, wanted; /* numbers of calls, of frames */
 	uint64_t next_call;	    /* follows the largest number of a call so far */
 	uint64_t frame;		    /* that a call belongs to which returns now */
+	uint64_t frames;	    /* that have calls; in several traces the most of any */
+	bool met_frames;	    /* some call is of the wanted frames */
 	enum tr_call_set_rest rest; /* what is wanted of this frame and those to come */
 };
 
@@ -187,7 +189,8 @@ struct tr_filter {
 	struct tr_expr_state **states;
 	size_t expr_count;
 	bool has_expression; /* -e or --expr-file */
-	bool bounded;	     /* --since or --until: the first operand may be a file */
+	const char *since, *until; /* NULL: not given; with one the first operand may be a file */
+	size_t bounds;		   /* of exprs, the first so many are of --since and --until */
 	bool invert, count_only, raw, nul;
 	enum tr_field_side side;
 	bool limited; /* -m */

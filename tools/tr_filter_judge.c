@@ -3,6 +3,8 @@
 
 #include "tr_filter.h"
 
+#include <inttypes.h>
+
 void tr_filter_name_kinds(struct tr_filter *filter)
 {
 	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
@@ -57,6 +59,31 @@ static void note_kinds(struct tr_filter *filter, const struct tr_expr_state *sta
 	}
 }
 
+/* The first of the bounds in time or in frames that leaves nothing, where nothing is selected. */
+static void note_bounds(struct tr_filter *filter)
+{
+	const char *since = filter->since, *until = filter->until;
+	bool in_time = true;
+
+	if (filter->selected || filter->invert)
+		return;
+	for (size_t i = 0; i < filter->bounds; i++)
+		in_time &= !tr_expr_never_matched(filter->states[i]);
+	if (!in_time && since && until)
+		tr_cli_note(filter->cli, "no record is between --since=%s and --until=%s", since,
+			    until);
+	else if (!in_time)
+		tr_cli_note(filter->cli, "no record is at or %s=%s",
+			    since ? "after --since" : "before --until", since ? since : until);
+	else if (!filter->sets.has_frames || filter->sets.met_frames || filter->left_rest)
+		return;
+	else if (filter->sets.frames)
+		tr_cli_note(filter->cli, "--frames selects none: the last frame is %" PRIu64,
+			    filter->sets.frames - 1);
+	else
+		tr_cli_note(filter->cli, "--frames selects none: no record is an API call");
+}
+
 void tr_filter_note_unseen(struct tr_filter *filter)
 {
 	struct tr_unseen unseen;
@@ -66,17 +93,19 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 		return;
 	if (filter->root && !filter->found_root && !filter->left_rest)
 		tr_cli_note(filter->cli, "--tree: no record of task '%s'", filter->root);
+	note_bounds(filter);
 	for (size_t i = 0; i < filter->expr_count; i++) {
 		if (!filter->left_rest)
 			note_kinds(filter, filter->states[i]);
 		for (size_t at = 0; tr_expr_next_unseen(filter->states[i], &at, &unseen);) {
-			tr_unseen_note(&unseen, "record that was tested", &note);
+			tr_unseen_note(&unseen, "record that was tested",
+				       tr_computed_records(unseen.name), &note);
 			tr_cli_note(filter->cli, "%s", note.text);
 		}
 	}
 	for (size_t at = 0;
 	     filter->fields && tr_field_list_next_unseen(filter->fields, &at, &unseen);) {
-		tr_unseen_note(&unseen, "selected record", &note);
+		tr_unseen_note(&unseen, "selected record", tr_computed_records(unseen.name), &note);
 		tr_cli_note(filter->cli, "--fields: %s", note.text);
 	}
 }

@@ -24,7 +24,7 @@ bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text)
 	*(frames ? &sets->has_frames : &sets->has_calls) = true;
 	for (const char *p = text; (p = strchr(p, '@')); p += strcspn(p, ","))
 		tr_cli_reads(filter->cli, (struct tr_text){ p + 1, strcspn(p + 1, ",") });
-	if (tr_call_set_add(frames ? &sets->frames : &sets->calls, tr_text_from(text), &err))
+	if (tr_call_set_add(frames ? &sets->wanted : &sets->calls, tr_text_from(text), &err))
 		return true;
 	return tr_cli_usage(filter->cli, "%s: %s", frames ? "--frames" : "--calls", err.text);
 }
@@ -32,7 +32,7 @@ bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text)
 void tr_filter_free_sets(struct tr_filter *filter)
 {
 	tr_call_set_free(&filter->sets.calls);
-	tr_call_set_free(&filter->sets.frames);
+	tr_call_set_free(&filter->sets.wanted);
 }
 
 void tr_filter_begin_frames(struct tr_filter *filter)
@@ -41,7 +41,7 @@ void tr_filter_begin_frames(struct tr_filter *filter)
 
 	sets->next_call = 0;
 	sets->frame = 0;
-	sets->rest = tr_call_set_rest(&sets->frames, 0);
+	sets->rest = tr_call_set_rest(&sets->wanted, 0);
 }
 
 unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_record *record)
@@ -72,15 +72,20 @@ enum tr_match tr_filter_in_sets(struct tr_filter *filter, const struct tr_record
 	if (!tr_kind_is_call(record->kind))
 		return TR_MATCH_NO;
 	unsigned kinds = tr_filter_call_kinds(filter, record);
+	if (sets->has_frames && !open && sets->frame >= sets->frames)
+		sets->frames = sets->frame + 1;
 	if (sets->has_calls && !in_calls(sets, record, kinds))
 		return TR_MATCH_NO;
-	if (!sets->has_frames || sets->rest == TR_CALL_SET_ALL)
+	if (!sets->has_frames)
 		return TR_MATCH_YES;
 	if (sets->rest == TR_CALL_SET_NONE)
 		return TR_MATCH_NO;
-	if (open)
+	if (open && sets->rest == TR_CALL_SET_SOME)
 		return TR_MATCH_OPEN; /* the frame may end before the call does */
-	return tr_call_set_has(&sets->frames, sets->frame, kinds) ? TR_MATCH_YES : TR_MATCH_NO;
+	if (sets->rest == TR_CALL_SET_SOME && !tr_call_set_has(&sets->wanted, sets->frame, kinds))
+		return TR_MATCH_NO;
+	sets->met_frames = true;
+	return TR_MATCH_YES;
 }
 
 bool tr_filter_end_frame(struct tr_filter *filter, unsigned kinds)
@@ -91,7 +96,7 @@ bool tr_filter_end_frame(struct tr_filter *filter, unsigned kinds)
 	if (!sets->has_frames || !(kinds & TR_CALL_END_FRAME))
 		return false;
 	sets->frame++;
-	sets->rest = tr_call_set_rest(&sets->frames, sets->frame);
+	sets->rest = tr_call_set_rest(&sets->wanted, sets->frame);
 	return sets->rest != rest;
 }
 

@@ -228,7 +228,7 @@ static void note_unseen(struct tool_stat *t)
 
 	for (size_t at = 0; !t->cli.stop && t->fields &&
 			    tr_field_list_next_unseen(t->fields, &at, &unseen);) {
-		tr_unseen_note(&unseen, "record", &note);
+		tr_unseen_note(&unseen, "record", tr_computed_records(unseen.name), &note);
 		tr_cli_note(&t->cli, "--by: %s", note.text);
 	}
 }

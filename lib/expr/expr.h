@@ -70,6 +70,12 @@ bool tr_expr_uses(const struct tr_expr *expr, const char *key);
 /* Where fields come from that a record does not have itself. Borrows it. */
 void tr_expr_state_set_computed(struct tr_expr_state *state, struct tr_computed_fields *computed);
 
+/*
+ * Of an expression that is a single comparison: records had the field that it compares, but none
+ * of them matched.
+ */
+bool tr_expr_never_matched(const struct tr_expr_state *state);
+
 /* A field that no record had, or a kind that no record was of. */
 struct tr_unseen {
 	struct tr_text name; /* the key, or the kind */
@@ -86,8 +92,12 @@ struct tr_unseen {
 bool tr_expr_next_unseen(const struct tr_expr_state *state, size_t *position,
 			 struct tr_unseen *unseen);
 
-/* Fills a note: "no RECORD has the field …"; record is what was looked at, in words. */
-void tr_unseen_note(const struct tr_unseen *unseen, const char *record, struct tr_error *note);
+/*
+ * Fills a note: "no RECORD has the field …"; record is what was looked at, in words. owners: the
+ * records that have a field of this name where it is computed, or NULL.
+ */
+void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const char *owners,
+		    struct tr_error *note);
 
 /*
  * The kinds that the expression names and trec(5) does not know. tr_expr_saw_kind has to be

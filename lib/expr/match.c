@@ -304,5 +304,12 @@ enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *recor
 	if (err)
 		err->cause = TR_CAUSE_NONE;
 	tr_arena_reset(&state->arena);
-	return judge(&trial, state->expr->root);
+	enum tr_match match = judge(&trial, state->expr->root);
+	state->matched |= match == TR_MATCH_YES;
+	return match;
+}
+
+bool tr_expr_never_matched(const struct tr_expr_state *state)
+{
+	return state->seen.uses[0].found && !state->matched;
 }

@@ -118,7 +118,8 @@ bool tr_seen_next(const struct tr_seen *seen, size_t *position, struct tr_unseen
 	return false;
 }
 
-void tr_unseen_note(const struct tr_unseen *unseen, const char *record, struct tr_error *note)
+void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const char *owners,
+		    struct tr_error *note)
 {
 	const char *arrow = unseen->after_arrow ? "->" : "";
 	int len = (int)unseen->name.len, other = (int)unseen->suggestion.len;
@@ -127,6 +128,9 @@ void tr_unseen_note(const struct tr_unseen *unseen, const char *record, struct t
 		tr_error_set(note, TR_CAUSE_USAGE,
 			     "no record came as far as the test of '%s%.*s'; did you mean %s%.*s?",
 			     arrow, len, unseen->name.data, arrow, other, unseen->suggestion.data);
+	else if (owners)
+		tr_error_set(note, TR_CAUSE_USAGE, "no %s has the field '%s%.*s'; it is a field of %s",
+			     record, arrow, len, unseen->name.data, owners);
 	else if (unseen->suggestion.data)
 		tr_error_set(note, TR_CAUSE_USAGE,
 			     "no %s has the field '%s%.*s'; did you mean %s%.*s?", record, arrow,

@@ -153,10 +153,12 @@ static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *column
 	enum tr_sift answer = slot->answer;
 	for (size_t i = slot->first; answer == TR_SIFT_IN && i < s->count; i++) {
 		const struct need *need = &s->needs[i];
-		if (!need->words)
+		if (!need->words) {
 			answer = judge(s, need->state, need->node, columns);
-		else if (!is_any(tr_columns_text(columns, need->column), need->words))
+			need->state->matched |= answer == TR_SIFT_IN;
+		} else if (!is_any(tr_columns_text(columns, need->column), need->words)) {
 			answer = TR_SIFT_OUT;
+		}
 	}
 	return answer;
 }

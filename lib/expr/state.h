@@ -14,6 +14,7 @@ struct tr_unknown_kind {
 
 struct tr_expr_state {
 	struct tr_expr *expr;
+	bool matched; /* by a record */
 	bool *told; /* by number of the test: that its WORD met a string */
 	struct tr_compare compare;
 	struct tr_arena arena; /* what one record makes us decode */

@@ -16,6 +16,24 @@ const char *const tr_computed_names[TR_COMPUTED_NAMES] = {
 	"frame", "backtrace", "end", "duration", "source", "output",
 };
 
+static const char *const computed_records[TR_COMPUTED_NAMES] = {
+	"API calls",
+	"API calls with backtraces",
+	"block records",
+	"exit, sys, enter and leave records",
+	"exec records of compilers",
+	"exec records of compilers and linkers",
+};
+
+const char *tr_computed_records(struct tr_text name)
+{
+	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++) {
+		if (tr_text_is(name, tr_computed_names[i]))
+			return computed_records[i];
+	}
+	return NULL;
+}
+
 /* Something that is kept under a key of its own. */
 struct entry {
 	struct tr_text key;

@@ -24,6 +24,9 @@
 enum { TR_COMPUTED_NAMES = 6 };
 extern const char *const tr_computed_names[TR_COMPUTED_NAMES];
 
+/* The records that have the computed field ("block records"); NULL: it is none. */
+const char *tr_computed_records(struct tr_text name);
+
 struct tr_computed;
 
 /* NULL: memory is out. */

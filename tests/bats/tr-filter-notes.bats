@@ -173,6 +173,41 @@ setup() {
 	[[ $stderr = *"no record that was tested has the field 'time'" ]]
 }
 
+@test "bounds that leave nothing are noted" {
+	local args
+	for args in '--since=+20h' '--since=+20h -e exec' '-e exec --since=+20h' '--tree=1 --since=+20h'; do
+		run -1 --separate-stderr tr-filter -c $args t.trec
+		[ "$stderr" = 'tr-filter: note: no record is at or after --since=+20h' ]
+	done
+	run -1 --separate-stderr tr-filter -c --until=2020-01-01 exec t.trec
+	[ "$stderr" = 'tr-filter: note: no record is at or before --until=2020-01-01' ]
+	for args in '--since=+5s --until=+4s' '--until=+4s --since=+5s' '--until=1584275699 --since=1584275699'; do
+		run -1 --separate-stderr tr-filter -c $args t.trec
+		[[ $stderr == 'tr-filter: note: no record is between --since='*' and --until='* ]]
+	done
+	# what other tests leave out is not noted, nor where anything is selected
+	for args in '--since=+5s -e sys' '--since=+20h -v' '--since=+5s'; do
+		run --separate-stderr tr-filter -c $args t.trec
+		[ -z "$stderr" ]
+	done
+	local gears=$top_srcdir/tests/data/apitrace/gears.trace
+	run -1 --separate-stderr tr-filter -c --frames=1000-1010 "$gears"
+	[ "$stderr" = 'tr-filter: note: --frames selects none: the last frame is 465' ]
+	run -1 --separate-stderr tr-filter -c --frames=0- t.trec
+	[ "$stderr" = 'tr-filter: note: --frames selects none: no record is an API call' ]
+	for args in '--frames=465' '--frames=465 -e name=="none"' '--frames=1000- -v'; do
+		run --separate-stderr tr-filter -c $args "$gears"
+		[ -z "$stderr" ]
+	done
+}
+
+@test "of a computed field it is noted which records have it" {
+	run -1 --separate-stderr tr-filter -c 'exec and duration > 1' t.trec
+	[ "$stderr" = "tr-filter: note: no record that was tested has the field 'duration'; it is a field of exit, sys, enter and leave records" ]
+	run -0 --separate-stderr tr-stat --by=end t.trec
+	[ "$stderr" = "tr-stat: note: --by: no record has the field 'end'; it is a field of block records" ]
+}
+
 # Patterns that take quadratic or exponential time without ever reaching PCRE2's match limit, or
 # reach it late: each has to be given up after a second, reported, and the records behind it judged.
 @test "a regular expression that takes too long on one value is given up and reported" {
