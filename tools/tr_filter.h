@@ -207,6 +207,7 @@ struct tr_filter {
 	bool unknown_kinds;	      /* an expression names some: see tr_expr_saw_kind */
 	bool needs_start;	      /* an expression wants the time of the first record */
 	bool left_rest;		      /* of some file the rest was not read */
+	bool gave_up;		      /* an expression lost too much time: nothing more is read */
 	struct tr_computed *computed; /* NULL: nothing asks for computed fields */
 	struct tr_sieve *sieve;	      /* what columns tell; NULL: there is none */
 	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that the sieve lets through */

@@ -189,6 +189,7 @@ static enum tr_match judge(struct tr_filter *filter, struct tr_record *record,
 		enum tr_match match = tr_expr_match(filter->states[i], record, leave, open, &err);
 		if (err.cause != TR_CAUSE_NONE)
 			tr_cli_report_record(filter->cli, record, &err, false);
+		filter->gave_up |= tr_expr_gave_up(filter->states[i]);
 		if (match == TR_MATCH_NO)
 			return TR_MATCH_NO;
 		if (match == TR_MATCH_OPEN)

@@ -206,7 +206,8 @@ static void close_segment(struct tr_filter *filter)
 		return;
 	tr_trace_damage(filter->cli->trace, &errors, &truncated);
 	tr_buffer_reset(&filter->text);
-	tr_trailer_put(filter->written, errors, truncated, &filter->text);
+	tr_trailer_put(filter->written, errors + filter->gave_up, truncated || filter->gave_up,
+		       &filter->text);
 	tr_buffer_put_byte(&filter->text, '\n');
 	tr_output_put_text(out, tr_buffer_text(&filter->text));
 }
@@ -214,7 +215,7 @@ static void close_segment(struct tr_filter *filter)
 /* All that is wanted went out, but for leaves that belong to it. */
 static bool is_done(const struct tr_filter *filter)
 {
-	return tr_filter_full(filter) && !filter->owed;
+	return filter->gave_up || (tr_filter_full(filter) && !filter->owed);
 }
 
 static bool one_place(struct tr_filter *filter)
@@ -247,6 +248,8 @@ void tr_filter_run(struct tr_filter *filter)
 
 	while (!is_done(filter) && tr_cli_step(filter->cli, &place) && one_place(filter))
 		;
+	filter->merge_errors += filter->gave_up;
+	filter->merge_truncated |= filter->gave_up;
 	if (filter->merge && !filter->cli->stop)
 		tr_filter_merge_end(filter);
 	if (filter->count_only && !filter->cli->stop) {

@@ -64,6 +64,12 @@ enum tr_match {
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
 			    struct tr_record *leave, bool open, struct tr_error *err);
 
+/*
+ * True after regular expressions lost too much time on all values together: what is judged from
+ * then on is not right. tr_expr_match returned this as an error for the record where it happened.
+ */
+bool tr_expr_gave_up(const struct tr_expr_state *state);
+
 /* Whether it asks for that field, in any test, on either side of the arrow. */
 bool tr_expr_uses(const struct tr_expr *expr, const char *key);
 

@@ -51,6 +51,11 @@ struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 	return state;
 }
 
+bool tr_expr_gave_up(const struct tr_expr_state *state)
+{
+	return state->compare.scratch && tr_regex_is_exhausted(state->compare.scratch);
+}
+
 void tr_expr_state_set_computed(struct tr_expr_state *state, struct tr_computed_fields *computed)
 {
 	state->computed = computed;
@@ -84,10 +89,10 @@ static void tell(const struct trial *trial, const struct tr_error *what)
 		trial->err->severity = TR_FLAW;
 }
 
-/* As much of a path as a message can hold. */
-static int shown(const struct tr_path *path)
+/* As much of a text as a message can hold. */
+static int shown(struct tr_text text)
 {
-	return (int)(path->text.len < 100 ? path->text.len : 100);
+	return (int)(text.len < 100 ? text.len : 100);
 }
 
 static void tell_bad(const struct trial *trial, const struct tr_path *path, struct tr_error *why)
@@ -95,7 +100,7 @@ static void tell_bad(const struct trial *trial, const struct tr_path *path, stru
 	if (!may_tell(trial))
 		return;
 	if (why->cause != TR_CAUSE_MEMORY)
-		tr_error_set(why, why->cause, "%.*s counts as absent: %s", shown(path),
+		tr_error_set(why, why->cause, "%.*s counts as absent: %s", shown(path->text),
 			     path->text.data, why->text);
 	tell(trial, why);
 }
@@ -109,16 +114,23 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 		return;
 	if (trouble & TR_TROUBLE_MEMORY) {
 		tr_error_memory(&err);
+	} else if (tr_expr_gave_up(trial->state)) {
+		tr_error_set(&err, TR_CAUSE_LIMIT,
+			     "%.*s %s /%.*s/ took more than 20 s on values where it is slow; reading "
+			     "stops here. Avoid nested repetition such as (a+)+ and lookahead, or "
+			     "test something cheaper before it (… and …)",
+			     shown(path->text), path->text.data, test->negated ? "!~" : "=~",
+			     shown(test->pattern), test->pattern.data);
 	} else if (trouble & TR_TROUBLE_REGEX) {
 		tr_error_set(&err, TR_CAUSE_LIMIT,
 			     "%.*s: the regular expression takes more than 1 s or 64 MB on this "
 			     "value; it counts as not matching",
-			     shown(path), path->text.data);
+			     shown(path->text), path->text.data);
 	} else if (!trial->state->told[test->number]) {
 		trial->state->told[test->number] = true;
 		tr_error_set(&err, TR_CAUSE_USAGE,
 			     "%.*s is a string here: quote what it is compared with (said once)",
-			     shown(path), path->text.data);
+			     shown(path->text), path->text.data);
 	} else {
 		return;
 	}

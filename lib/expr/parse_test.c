@@ -237,6 +237,7 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 	if (!tr_lex_regex(&parser->lexer, column, &parser->token))
 		return false;
 	test->strings = true;
+	test->pattern = parser->token.text;
 	test->regex = tr_regex_compile(parser->token.text, why, sizeof why);
 	if (!test->regex && *why)
 		return tr_expr_fail(parser->lexer.error, column, "%s", why);

@@ -100,6 +100,7 @@ struct tr_test {
 	struct tr_literal *literals;
 	struct tr_many *many;	/* the same to be searched; NULL: they are few */
 	struct tr_regex *regex; /* owned */
+	struct tr_text pattern; /* of regex, as written but for \/ */
 	struct tr_test *next;	/* the test compiled before: for freeing */
 };
 

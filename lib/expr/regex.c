@@ -28,11 +28,18 @@ enum {
 	SLOW_MATCH_LIMIT = 100000000,
 	SLOW_DEPTH_LIMIT = 1000000,
 	SLOW_HEAP_KIB = 64 << 10,
-	SLOW_MS = 1000,		  /* of processor time for one string */
-	SLOW_MS_LATER = 10,	  /* when many strings took too long */
-	SLOW_MS_ALL = 10000,	  /* so much is many */
 	BYTES_PER_LOOK = 1 << 20, /* that may be looked at between two looks at the clock */
 };
+
+/*
+ * Nanoseconds of processor time. Time is lost where the interpreter needs more than is harmless for
+ * the length of the string, whether it comes to a result or not.
+ */
+static const int64_t slow_ns = 1000000000,	  /* for one string */
+	slow_ns_later = 10000000,		  /* for one string, after much was lost */
+	slow_ns_much = 10 * (int64_t)1000000000,
+	slow_ns_total = 20 * (int64_t)1000000000, /* after which nothing is matched any more */
+	slow_ns_per_byte = 1000;		  /* are harmless */
 
 /* Starts, times steps, times bytes; of a string of SHORT_BYTES this is SHORT_LIMIT. */
 static const size_t jit_byte_steps = (size_t)SHORT_BYTES * SHORT_BYTES * SHORT_LIMIT;
@@ -48,16 +55,16 @@ struct tr_regex_scratch {
 	pcre2_jit_stack *stack;
 	size_t subject_len;
 	size_t bytes;		/* that may have been looked at since the last look at the clock */
-	int64_t begin, allowed; /* milliseconds */
-	int64_t wasted;		/* on strings that took too long */
+	int64_t begin, allowed; /* nanoseconds */
+	int64_t lost;		/* on all strings */
 };
 
-static int64_t clock_ms(void)
+static int64_t clock_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* Between two callouts the whole subject may be looked at. */
@@ -70,7 +77,7 @@ static int look_at_clock(pcre2_callout_block *block, void *context)
 	if (scratch->bytes < BYTES_PER_LOOK)
 		return 0;
 	scratch->bytes = 0;
-	return clock_ms() - scratch->begin > scratch->allowed ? PCRE2_ERROR_MATCHLIMIT : 0;
+	return clock_ns() - scratch->begin > scratch->allowed ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
 static pcre2_code *compile(struct tr_text pattern, uint32_t options, char *why, size_t why_size)
@@ -160,13 +167,22 @@ static int match_slowly(const struct tr_regex *regex, struct tr_text subject,
 {
 	scratch->subject_len = subject.len;
 	scratch->bytes = 0;
-	scratch->begin = clock_ms();
-	scratch->allowed = scratch->wasted < SLOW_MS_ALL ? SLOW_MS : SLOW_MS_LATER;
+	int64_t harmless = (int64_t)subject.len * slow_ns_per_byte;
+	scratch->begin = clock_ns();
+	scratch->allowed = slow_ns;
+	if (scratch->lost >= slow_ns_much && slow_ns_later + harmless < slow_ns)
+		scratch->allowed = slow_ns_later + harmless;
 	int result = pcre2_match(regex->slow, (PCRE2_SPTR)subject.data, subject.len, 0,
 				 PCRE2_NO_JIT, scratch->data, scratch->slow);
-	if (result < 0 && result != PCRE2_ERROR_NOMATCH)
-		scratch->wasted += clock_ms() - scratch->begin;
+	int64_t spent = clock_ns() - scratch->begin;
+	if (spent > harmless)
+		scratch->lost += spent - harmless;
 	return result;
+}
+
+bool tr_regex_is_exhausted(const struct tr_regex_scratch *scratch)
+{
+	return scratch->lost >= slow_ns_total;
 }
 
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
@@ -174,6 +190,8 @@ enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text
 {
 	int result = PCRE2_ERROR_MATCHLIMIT;
 
+	if (tr_regex_is_exhausted(scratch))
+		return TR_REGEX_LIMIT;
 	if (!subject.data)
 		subject = TR_TEXT("");
 	if (subject.len > SHORT_BYTES)

@@ -24,6 +24,9 @@ enum tr_regex_result {
 	TR_REGEX_FAILED, /* memory is out */
 };
 
+/* True after so much time was lost that nothing is matched any more: TR_REGEX_LIMIT for all. */
+bool tr_regex_is_exhausted(const struct tr_regex_scratch *scratch);
+
 /* Unanchored; bytes, not characters. */
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
 				    struct tr_regex_scratch *scratch);

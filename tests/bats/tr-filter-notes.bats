@@ -229,6 +229,32 @@ setup() {
 	[ -z "$output" ]
 }
 
+# The clock of the processor is made fast, so that this test need not lose 20 s.
+@test "a regular expression that takes too long on all values together stops the reading" {
+	[ "${TREC_SANITIZED-}" != yes ] || skip "sanitizers refuse a preloaded library"
+	getconf GNU_LIBC_VERSION >/dev/null 2>&1 || skip "the preloaded library is made for glibc"
+	{
+		printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\tx\targv=["ab"]\n'
+		seq 20000 | sed 's/.*/exec\t&\t-\t1\tx\targv=["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&"]/'
+		printf '!end\t20001\n'
+	} >many.trec
+	for pattern in '(a+)+[bc]' '(a|aa)+[bc]'; do
+		status=0
+		LD_PRELOAD=$top_builddir/tests/helper/fast_clock.so \
+			tr-filter -o out "argv =~ /$pattern/" many.trec 2>messages || status=$?
+		[ "$status" -eq 2 ]
+		[ "$(grep -cF "argv =~ /$pattern/ took more than 20 s" messages)" -eq 1 ]
+		grep -q 'many.trec:[0-9]*: .*Avoid nested repetition' messages
+		grep -q 'many.trec:3: argv: the regular expression takes more than 1 s' messages
+		[ "$(head -n 2 out | tail -n 1 | cut -f 2)" = 0 ]
+		grep -qx $'!end\t1\terrors=1\ttruncated=true' out
+	done
+	# -c and --fields keep what they found
+	run -2 --separate-stderr env LD_PRELOAD="$top_builddir/tests/helper/fast_clock.so" \
+		tr-filter -c 'argv =~ /(a+)+[bc]/' many.trec
+	[ "$output" = 1 ]
+}
+
 @test "frame is a field, and the same as that of --frames" {
 	for trace in gears mt4; do
 		tr-filter --fields=seq,frame call "$top_srcdir/tests/data/apitrace/$trace.trace" >rows
