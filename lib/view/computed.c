@@ -37,7 +37,7 @@ const char *tr_computed_records(struct tr_text name)
 /* Something that is kept under a key of its own. */
 struct entry {
 	struct tr_text key;
-	int64_t began;	      /* of a process or an enter */
+	int64_t began;	      /* of a process or an enter; of a frame: serial when it was defined */
 	struct tr_text value; /* of a frame: the map, as trec spells it */
 	char data[];
 };
@@ -49,6 +49,9 @@ struct tr_computed {
 	bool has_records;
 	bool ended; /* the next line begins a segment; calls that never return are asked about yet
 		     */
+	int64_t serial;		 /* of the records and trailers of the stream */
+	int64_t first;		 /* serial from which on definitions belong to this segment */
+	bool defined;		 /* a frame since the last record or trailer */
 	struct tr_map frames;	 /* of definitions, by id */
 	struct tr_map processes; /* by task */
 	struct tr_map calls;	 /* enters, by task and seq */
@@ -67,9 +70,12 @@ static void clear(struct tr_map *map)
 	*map = (struct tr_map)TR_MAP_INIT;
 }
 
+/* Definitions between the last record and a header belong to the segment that it begins. */
 static void begin_segment(struct tr_computed *c)
 {
-	clear(&c->frames);
+	if (!c->defined)
+		clear(&c->frames);
+	c->first = c->serial;
 	clear(&c->processes);
 	clear(&c->calls);
 	c->frame = 0;
@@ -93,7 +99,9 @@ void tr_computed_free(struct tr_computed *c)
 {
 	if (!c)
 		return;
-	begin_segment(c);
+	clear(&c->frames);
+	clear(&c->processes);
+	clear(&c->calls);
 	tr_buffer_free(&c->text);
 	free(c);
 }
@@ -156,8 +164,9 @@ static bool define_frame(struct tr_computed *c, struct tr_record *record)
 		tr_literal_write(value, to);
 	}
 	tr_buffer_put_text(to, to->len ? TR_TEXT("}") : TR_TEXT("{}"));
+	c->defined = true;
 	return err.cause != TR_CAUSE_MEMORY && !to->failed &&
-	       keep(&c->frames, record->task.text, 0, tr_buffer_text(to));
+	       keep(&c->frames, record->task.text, c->serial, tr_buffer_text(to));
 }
 
 static struct tr_text cell_text(struct tr_computed *c, const struct tr_cell *cell)
@@ -224,11 +233,12 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 		begin_segment(c);
 	switch (record->type) {
 	case TR_HEADER:
-		/* definitions in front of a header belong to it */
 		c->ended = c->has_records;
 		return true;
 	case TR_TRAILER:
 		c->ended = true;
+		c->defined = false;
+		c->serial++;
 		return true;
 	case TR_DEFINITION:
 		return !tr_text_is(record->kind, "frame") || record->task.type != TR_CELL_TEXT ||
@@ -239,6 +249,8 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 		break;
 	}
 	c->has_records = true;
+	c->defined = false;
+	c->serial++;
 	c->frame += c->frame_ends;
 	c->frame_ends = tr_kind_is_call(record->kind) && !tr_text_is(record->kind, "enter") &&
 			record->name.type == TR_CELL_TEXT &&
@@ -302,6 +314,8 @@ static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_rec
 		const struct entry *entry = NULL;
 		if (id->type == TR_SYMBOL && id->as.symbol->count == 1)
 			entry = tr_map_get(&c->frames, id->as.symbol->names[0].text);
+		if (entry && entry->began < c->first)
+			entry = NULL; /* of a segment before this one */
 		struct tr_text copy = entry ? tr_arena_copy(arena, entry->value) : TR_TEXT("");
 		struct tr_value *frame = entry ? tr_literal_parse(copy, arena, err) : NULL;
 		if (entry && !frame)

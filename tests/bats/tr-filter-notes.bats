@@ -325,6 +325,21 @@ setup() {
 	[ "$(tr-stat --by=backtrace[0].function --json t.trec | jq -c '[.by[].count]')" != '[]' ]
 }
 
+@test "backtraces: definitions between the last record and a header belong to that header" {
+	local call=$'call\t0\t-\t1\tglFlush\t.bt=[K1,K2]\t->'
+	printf '%s\n' $'%trec\t1\tformat=apitrace' $'%frame\tK1\t-\tfunction="one"' "$call" \
+		$'%frame\tK2\t-\tfunction="two"' $'%trec\t1\tformat=apitrace' "$call" >t.trec
+	run -0 tr-filter --fields=backtrace call t.trec
+	[ "$output" = '[{"function":"one"},K2]'$'\n''[K1,{"function":"two"}]' ]
+	# a trailer ends them
+	sed 's/^%trec/!end\t1\n&/' t.trec | tail -n +2 >trailer.trec
+	run -0 tr-filter --fields=backtrace call trailer.trec
+	[ "$output" = '[{"function":"one"},K2]'$'\n''[K1,K2]' ]
+	# without a header in between they are of the segment that goes on
+	run -0 tr-filter --fields=backtrace call <(sed '5d' t.trec)
+	[ "${lines[1]}" = '[{"function":"one"},{"function":"two"}]' ]
+}
+
 @test "what is wrong with an expression is said in words, with a caret under the place" {
 	local expr want
 	while IFS='|' read -r expr want; do
@@ -345,7 +360,7 @@ END
 	[ "${stderr_lines[1]}" = '  exec and' ]
 	[ "${stderr_lines[2]}" = '          ^' ]
 	# the caret is under the character, whatever the bytes in front of it
-	run -2 --separate-stderr tr-filter $'name == "\u00e9\e" = x' t.trec
+	run -2 --separate-stderr tr-filter $'name == "\xc3\xa9\e" = x' t.trec
 	[ "${stderr_lines[1]}" = '  name == "é\x1b" = x' ]
 	[ "${stderr_lines[2]}" = '                  ^' ]
 	run -2 --separate-stderr tr-filter --frames=x t.trec
