@@ -41,13 +41,12 @@ static void keep_key(struct tr_seen *seen, struct tr_text key)
 
 static void keep_keys(struct tr_seen *seen, const struct tr_record *record)
 {
-	const char *p = record->rest.data, *end = p + record->rest.len;
-
 	if (!record->line.data) {
 		for (size_t i = 0; i < record->count; i++)
 			keep_key(seen, record->fields[i].key);
 		return;
 	}
+	const char *p = record->rest.data, *end = p + record->rest.len;
 	while (p < end) {
 		const char *key = p + 1; /* after the TAB */
 		const char *tab = memchr(key, '\t', (size_t)(end - key));
