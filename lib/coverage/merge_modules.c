@@ -168,9 +168,10 @@ static enum tr_status add_module(struct tr_merge_modules *merge, struct tr_recor
 	}
 	struct tr_text key = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	uint64_t whole = tr_ask_number(record, "containing_id", UINT64_MAX, err);
-	size_t containing = place->id == whole	? number
-			    : whole < NO_MODULE ? merge->numbers[whole]
-						: 0;
+	size_t containing = whole == UINT64_MAX ? 0
+			    : place->id == whole ? number
+			    : whole < NO_MODULE	 ? merge->numbers[whole]
+						 : 0;
 	tr_buffer_reset(&merge->scratch);
 	tr_cell_write(&record->name, &merge->scratch);
 	tr_buffer_put_literal(&merge->scratch, "\tid=");
