@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
+
 struct slot {
 	char *data; /* class->size bytes, allocated when it is first used */
 	struct tr_block block;
@@ -88,17 +90,10 @@ static void *work(void *argument)
 
 static bool note_sizes(struct blocks *b, const struct slot *slot)
 {
-	enum { FIRST = 64 };
 	if (!b->class->index)
 		return true;
-	if (b->size_count == b->size_cap) {
-		size_t cap = b->size_cap ? 2 * b->size_cap : FIRST;
-		struct tr_block_sizes *sizes = realloc(b->sizes, cap * sizeof *sizes);
-		if (!sizes)
-			return false;
-		b->sizes = sizes;
-		b->size_cap = cap;
-	}
+	if (!tr_array_room(b->sizes, b->size_count, b->size_cap))
+		return false;
 	b->sizes[b->size_count++] = (struct tr_block_sizes){ (uint32_t)slot->block.data.len,
 							     (uint32_t)slot->packed.len };
 	return true;

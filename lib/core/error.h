@@ -99,6 +99,18 @@ void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ..
 /* "out of memory", TR_CAUSE_MEMORY. TR_FATAL, for the caller to return. */
 enum tr_status tr_error_memory(struct tr_error *err);
 
+/* Whether memory was exhausted. */
+static inline bool tr_error_is_memory(const struct tr_error *err)
+{
+	return err && err->cause == TR_CAUSE_MEMORY;
+}
+
+/* The status for a filled error: exhausted memory is fatal, anything else lets the source go on. */
+static inline enum tr_status tr_error_status(const struct tr_error *err)
+{
+	return tr_error_is_memory(err) ? TR_FATAL : TR_WARN;
+}
+
 static inline void tr_error_at_line(struct tr_error *err, uint64_t line)
 {
 	if (err)

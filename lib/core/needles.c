@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/buffer.h"
 
 enum { ROOT = 0, SHORTEST_CUT = 8 };
@@ -80,13 +81,8 @@ static uint32_t add_child(struct tr_needles *needles, uint32_t parent, uint8_t b
 		needles->full = true;
 		return 0;
 	}
-	if (needles->count == needles->cap) {
-		struct node *nodes = realloc(needles->nodes, needles->cap * 2 * sizeof *nodes);
-		if (!nodes)
-			return 0;
-		needles->nodes = nodes;
-		needles->cap *= 2;
-	}
+	if (!tr_array_room(needles->nodes, needles->count, needles->cap))
+		return 0;
 	uint32_t child = (uint32_t)needles->count++;
 	struct node *up = &needles->nodes[parent];
 	needles->nodes[child] = (struct node){
@@ -237,15 +233,9 @@ void tr_covers_add(struct tr_covers *covers, size_t begin, size_t end)
 		last->end = end > last->end ? end : last->end;
 		return;
 	}
-	if (covers->count == covers->cap) {
-		size_t cap = covers->cap ? covers->cap * 2 : 16;
-		struct tr_cover *list = realloc(covers->list, cap * sizeof *list);
-		if (!list) {
-			covers->failed = true;
-			return;
-		}
-		covers->list = list;
-		covers->cap = cap;
+	if (!tr_array_room(covers->list, covers->count, covers->cap)) {
+		covers->failed = true;
+		return;
 	}
 	covers->list[covers->count++] = (struct tr_cover){ begin, end };
 }

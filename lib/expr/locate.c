@@ -158,7 +158,7 @@ enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena
 		}
 		if (tr_cell_bytes(cell->text, arena, bytes, err))
 			return TR_OK;
-		return err && err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	}
 	struct tr_buffer text = TR_BUFFER_INIT;
 	tr_cell_write(cell, &text);

@@ -40,4 +40,19 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 /* Whether it is that word alone. */
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err);
 
+/*
+ * What a reader of records requires: here a field that is wrong is an error. TR_OK; TR_END: there is
+ * no such field, err is untouched; TR_WARN: it is wrong, err names it; TR_FATAL: memory is exhausted.
+ */
+enum tr_status tr_field_read(struct tr_record *record, const char *key,
+			     const struct tr_value **value, struct tr_error *err);
+
+/* The same for a value of one type; never TR_END: a field that is missing is an error as well. */
+enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
+			     const struct tr_value **value, struct tr_error *err);
+
+/* The same for a number or a pointer, at most max. */
+enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64_t max,
+			       uint64_t *number, struct tr_error *err);
+
 #endif

@@ -105,7 +105,7 @@ static enum tr_status prepare(struct work *w, struct tr_record *record)
 				    : !field->text.data || tr_literal_check(field->text, NULL,
 									    &bad) != TR_MALFORMED;
 		if (!fine)
-			status = bad.cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+			status = tr_error_status(&bad);
 	}
 	if (status == TR_FATAL)
 		tr_error_memory(w->err);

@@ -1,7 +1,7 @@
 /* Lists, maps, structures, pairs of forms: what stands in brackets. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "record/literal_scan.h"
 
 static void skip_blanks(struct tr_scan *scan)
@@ -15,21 +15,15 @@ static void skip_blanks(struct tr_scan *scan)
 /* Puts a value on the pile of those whose container is still open. */
 static bool push(struct tr_scan *scan, struct tr_text key, const struct tr_value *value)
 {
-	enum { FIRST = 64 };
 	if (!scan->arena)
 		return true;
-	if (scan->pending_count == scan->pending_cap) {
-		size_t cap = scan->pending_cap ? scan->pending_cap * 2 : FIRST;
-		if (scan->arena->limit && cap > scan->arena->limit / sizeof *scan->pending) {
-			scan->arena->limited = true;
-			return tr_scan_fail_memory(scan);
-		}
-		struct tr_scan_pending *pending = realloc(scan->pending, cap * sizeof *pending);
-		if (!pending)
-			return tr_scan_fail_memory(scan);
-		scan->pending = pending;
-		scan->pending_cap = cap;
+	if (scan->pending_count == scan->pending_cap && scan->arena->limit &&
+	    scan->pending_cap * 2 > scan->arena->limit / sizeof *scan->pending) {
+		scan->arena->limited = true;
+		return tr_scan_fail_memory(scan);
 	}
+	if (!tr_array_room(scan->pending, scan->pending_count, scan->pending_cap))
+		return tr_scan_fail_memory(scan);
 	scan->pending[scan->pending_count++] = (struct tr_scan_pending){ key, *value };
 	return true;
 }

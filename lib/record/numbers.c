@@ -38,7 +38,7 @@ enum tr_status tr_numbers_begin(struct tr_numbers *numbers, struct tr_record *re
 	}
 	const struct tr_value *value = tr_field_value(record, field, err);
 	if (!value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (value->type != TR_LIST || value->flags & TR_CUT) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     value->type == TR_LIST ? "the list is cut"

@@ -1,11 +1,40 @@
 #include "core/arena.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "core/array.h"
 
 #include "tap.h"
 
+static void arrays(void)
+{
+	uint16_t *items = NULL;
+	size_t count = 0, cap = 0;
+	bool fine = true;
+
+	for (; count < 1000 && fine; count++) {
+		fine = tr_array_room(items, count, cap) && cap > count;
+		if (fine)
+			items[count] = (uint16_t)count;
+	}
+	ok(fine && items[0] == 0 && items[16] == 16 && items[999] == 999,
+	   "an array keeps its items where it grows");
+	ok(cap == 1024, "it doubles");
+	uint16_t *before = items;
+	ok(tr_array_grow(&items, &cap, 1024, sizeof *items) && items == before && cap == 1024,
+	   "it grows no sooner than it has to");
+	ok(tr_array_grow(&items, &cap, 5000, sizeof *items) && cap == 5000 && items[999] == 999,
+	   "it grows to what is needed");
+	before = items;
+	ok(!tr_array_grow(&items, &cap, SIZE_MAX / 2, sizeof *items) && items == before && cap == 5000,
+	   "an absurd size leaves it as it was");
+	free(items);
+}
+
 int main(void)
 {
+	arrays();
 	struct tr_arena arena = TR_ARENA_INIT;
 	char *a = tr_arena_alloc(&arena, 3);
 	char *b = tr_arena_alloc(&arena, 5);
