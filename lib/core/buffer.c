@@ -9,13 +9,17 @@ enum { FIRST_SIZE = 4 << 10, KEPT_SIZE = 1 << 20 };
 
 bool tr_buffer_grow(struct tr_buffer *b, size_t more)
 {
-	if (b->failed || more > PTRDIFF_MAX - b->len) {
+	size_t limit = b->limit ? b->limit : PTRDIFF_MAX;
+	if (b->failed || b->len > limit || more > limit - b->len) {
+		b->limited |= !b->failed && b->limit;
 		b->failed = true;
 		return false;
 	}
 	size_t cap = b->cap ? b->cap : FIRST_SIZE;
 	while (cap < b->len + more)
-		cap = cap > PTRDIFF_MAX / 2 ? PTRDIFF_MAX : cap * 2;
+		cap = cap > limit / 2 ? limit : cap * 2;
+	if (cap > limit)
+		cap = limit;
 	char *data = realloc(b->lent ? NULL : b->data, cap);
 	if (!data) {
 		b->failed = true;
@@ -47,12 +51,28 @@ void tr_buffer_put_hex(struct tr_buffer *b, uint64_t n, unsigned width)
 	tr_buffer_put(b, digits, len);
 }
 
+void tr_buffer_limit(struct tr_buffer *b, uint64_t max_record)
+{
+	enum { AFTER = 128 };
+
+	b->limit = max_record < PTRDIFF_MAX - AFTER ? (size_t)max_record + AFTER : 0;
+}
+
+char *tr_buffer_insert(struct tr_buffer *b, size_t at, size_t n)
+{
+	if (!tr_buffer_room(b, n))
+		return NULL;
+	memmove(b->data + at + n, b->data + at, b->len - at);
+	b->len += n;
+	return b->data + at;
+}
+
 void tr_buffer_reset(struct tr_buffer *b)
 {
 	if (b->cap > KEPT_SIZE)
 		tr_buffer_free(b);
 	b->len = 0;
-	b->failed = false;
+	b->failed = b->limited = false;
 }
 
 void tr_buffer_trim(struct tr_buffer *b)
@@ -71,5 +91,5 @@ void tr_buffer_free(struct tr_buffer *b)
 {
 	if (!b->lent)
 		free(b->data);
-	*b = (struct tr_buffer)TR_BUFFER_INIT;
+	*b = (struct tr_buffer){ .limit = b->limit };
 }

@@ -19,11 +19,13 @@ struct tr_buffer {
 	size_t len, cap;
 	bool failed; /* an allocation failed: content is not complete */
 	bool lent;   /* data is somebody else's: who needs more than cap gets memory of its own */
+	bool limited; /* it failed because of the limit */
+	size_t limit; /* at most this many bytes; 0: any number */
 };
 
 #define TR_BUFFER_INIT \
 	{ \
-		NULL, 0, 0, false, false \
+		NULL, 0, 0, false, false, false, 0 \
 	}
 
 /* One that begins in memory of the caller's. */
@@ -86,12 +88,22 @@ static inline struct tr_text tr_buffer_text(const struct tr_buffer *b)
 	return (struct tr_text){ b->data ? b->data : "", b->len };
 }
 
-/* Forgets the content and a failure; keeps the memory unless it is above 1 MiB. */
+/*
+ * Limits the buffer to a line of at most max_record bytes, as --max-record allows, and what
+ * tr_record_from_buffer needs after it.
+ */
+void tr_buffer_limit(struct tr_buffer *b, uint64_t max_record);
+
+/* Opens a gap of n bytes at offset `at`, for the caller to fill. NULL when memory is out. */
+char *tr_buffer_insert(struct tr_buffer *b, size_t at, size_t n);
+
+/* Forgets the content and a failure; keeps the limit, and the memory unless it is above 1 MiB. */
 void tr_buffer_reset(struct tr_buffer *b);
 
 /* Gives back what is not used, for one of many that are kept. */
 void tr_buffer_trim(struct tr_buffer *b);
 
+/* Gives the memory back; the buffer is empty and usable afterwards, its limit stays. */
 void tr_buffer_free(struct tr_buffer *b);
 
 #endif

@@ -277,3 +277,63 @@ $fork"
 	[ "$(tr-filter -q $where 'argv == "after"' <<<"$log")" = '"/opt"' ]
 	[ "$(tr-filter -q $where 'argv == "lost"' <<<"$log")" = '-' ]
 }
+
+# escapes BYTES: that many bytes of escapes, of which each two become six
+escapes() {
+	head -c "$1" < <(yes '\1\2' | tr -d '\n')
+}
+
+@test "a record that its escapes make larger than --max-record is left out" {
+	for line in "execve(\"/bin/a\", [\"$(escapes 10000)\"], [\"A=1\"]) = 0" \
+		"execve(\"/bin/a\", [\"a\"], [\"A=$(escapes 10000)\"]) = 0" \
+		"execve(\"/$(escapes 10000)\", [\"a\"], [\"A=1\"]) = 0" \
+		"write(1, \"$(escapes 10000)\", 5) = 5" \
+		$'write(1, "'"$(escapes 10000)"$'" <unfinished ...>\n7 <... write resumed>, 5) = 5'; do
+		printf '%s\n' '6 execve("/bin/b", ["b"], 0x7ffe /* 3 vars */) = 0' "7 $line" >in
+		run --separate-stderr -2 tr-parse -f strace --max-record=12K in
+		[[ $stderr == *": a record is, with its escapes, longer than the limit of 12288 (--max-record raises it)" ]]
+		[[ $output == *$'\t/bin/b\t'* ]]
+		[ "${#output}" -lt 1000 ]
+		run --separate-stderr -0 tr-parse -q -f strace --max-record=31K in
+		[ "${#output}" -gt 20000 ]
+	done
+}
+
+@test "calls that have begun take no more memory than --max-record" {
+	{
+		for pid in 7 8 9; do
+			echo "$pid write(1, \"$(head -c 9000 /dev/zero | tr '\0' x)\" <unfinished ...>"
+		done
+		for pid in 7 8 9; do
+			echo "$pid <... write resumed>, $pid) = $pid"
+		done
+	} >in
+	run --separate-stderr -2 tr-parse -f strace --max-record=20K in
+	[ "$stderr" = "tr-parse: in:3: calls that have not returned take more than 20480 bytes: this one is recorded as unfinished (--max-record raises it)" ]
+	tr-parse -q -f strace --max-record=20K in >out || :
+	[ "$(grep -c 'fd=1.*return=' out)" -eq 2 ]
+	[ "$(grep -c unfinished out)" -eq 1 ]
+	[ "$(grep -c missing:begin out)" -eq 1 ]
+}
+
+@test "memory: a line as it was read, and its record" {
+	[ -z "$TREC_SANITIZED" ] || skip "sanitizers take memory of their own"
+	data=$(mktemp -p .)
+	# 8 MB of escapes are a record of 24 MB
+	record() {
+		{ printf '7 %s' "$1"; escapes 8000000; printf '%s\n' "$2"; } >"$data"
+		( ulimit -v "$3" && tr-parse -q -f strace "$data" ) | tail -n 1 | grep -aq '^!end	[1-9]'
+	}
+	record 'execve("/bin/a", ["' '"], ["A=1"]) = 0' 100000
+	record 'execve("/bin/a", ["a"], ["A=' '"]) = 0' 100000
+	record 'execve("/' '", ["a"], ["A=1"]) = 0' 100000
+	record 'write(1, "' '", 5) = 5' 100000
+	record 'write(1, "' $'" <unfinished ...>\n7 <... write resumed>, 5) = 5' 110000
+	# names that are looked for in an environment take less than it does
+	{
+		printf '7 execve("/bin/a", ["a"], ["A=1"'
+		seq -f ', "%.0f="' 1 600000
+		printf ']) = 0\n'
+	} | tr -d '\n' >"$data"
+	( ulimit -v 60000 && tr-parse -q -f strace "$data" ) | grep -aq '"600000":""'
+}

@@ -8,10 +8,13 @@
 #include "format/strace/names.h"
 #include "format/strace/scan.h"
 #include "format/strace/value.h"
+#include "process/directory.h"
+#include "record/record.h"
 #include "record/value.h"
 
 /* A position in the arguments. */
 struct cursor {
+	struct tr_buffer *to;
 	const char *p, *end;
 	const char *
 		equals; /* the first '=' that is not behind p, end where there is none; or behind */
@@ -46,11 +49,11 @@ static void skip_dots(struct cursor *at, struct tr_strace_exec *exec, bool *cut)
 /* The string at the cursor, with its quotes. */
 static void put_string(struct cursor *at, struct tr_strace_exec *exec)
 {
-	struct tr_buffer *to = &exec->tail;
+	struct tr_buffer *to = at->to;
 	bool cut;
 
 	tr_buffer_put_byte(to, '"');
-	at->p = tr_strace_spell(at->p + 1, at->end, to, &exec->scratch);
+	at->p = tr_strace_spell(at->p + 1, at->end, to);
 	tr_buffer_put_byte(to, '"');
 	if (at->p == at->end) { /* the line was cut */
 		tr_buffer_put_literal(to, "...");
@@ -64,13 +67,13 @@ static void put_string(struct cursor *at, struct tr_strace_exec *exec)
 }
 
 /* What is no string in a list of them: an address that could not be read. */
-static void put_other(struct cursor *at, struct tr_strace_exec *exec)
+static void put_other(struct cursor *at)
 {
 	const char *begin = at->p;
 	bool cut = false;
 
 	at->p = tr_strace_item_end(begin, at->end);
-	tr_strace_value(tr_text_span(begin, at->p), &exec->tail, &exec->scratch, &cut);
+	tr_strace_value(tr_text_span(begin, at->p), at->to, &cut);
 }
 
 /* The end of a list at the cursor: true, and the cursor behind it. */
@@ -97,7 +100,7 @@ static bool at_list_end(struct cursor *at, struct tr_strace_exec *exec, bool *cu
 
 static void put_argv(struct cursor *at, struct tr_strace_exec *exec)
 {
-	struct tr_buffer *to = &exec->tail;
+	struct tr_buffer *to = at->to;
 	bool cut, first = true;
 
 	if (at->p == at->end)
@@ -118,7 +121,7 @@ static void put_argv(struct cursor *at, struct tr_strace_exec *exec)
 		if (*at->p == '"')
 			put_string(at, exec);
 		else
-			put_other(at, exec);
+			put_other(at);
 		skip_comma(at);
 		if (at->p == before) { /* a closing bracket of another kind: no more to be had */
 			exec->flags |= TR_STRACE_FLAG_CUT;
@@ -139,7 +142,7 @@ static void put_argv(struct cursor *at, struct tr_strace_exec *exec)
  */
 static size_t put_member(struct cursor *at, struct tr_strace_exec *exec)
 {
-	struct tr_buffer *to = &exec->tail;
+	struct tr_buffer *to = at->to;
 	const char *begin = ++at->p, *end = at->end;
 	size_t name = to->len;
 
@@ -148,11 +151,11 @@ static size_t put_member(struct cursor *at, struct tr_strace_exec *exec)
 		const char *equals = memchr(begin + 1, '=', (size_t)(end - begin - 1));
 		at->equals = equals ? equals : end;
 	}
-	at->p = tr_strace_spell(begin, at->equals, to, &exec->scratch);
+	at->p = tr_strace_spell(begin, at->equals, to);
 	if (at->p < end && at->p == at->equals) {
 		size_t key_end = to->len;
 		tr_buffer_put_literal(to, "\":\"");
-		at->p = tr_strace_spell(at->p + 1, end, to, &exec->scratch);
+		at->p = tr_strace_spell(at->p + 1, end, to);
 		return key_end;
 	}
 	/* with -xx it is an escape like all others, and only now a sign of its own */
@@ -176,14 +179,14 @@ static size_t put_member(struct cursor *at, struct tr_strace_exec *exec)
 /* Spelled as the stream has it; what takes more than a look is not worth it for a guess. */
 static void keep_pwd(struct tr_text spelling, struct tr_strace_exec *exec)
 {
-	if (!memmem(spelling.data, spelling.len, "\\u", 2))
+	if (spelling.len <= 4 * TR_DIRECTORY_MAX && !memmem(spelling.data, spelling.len, "\\u", 2))
 		tr_strace_bytes(spelling, &exec->pwd);
 }
 
 /* One variable of the map that begins at offset `map`. */
 static void put_variable(struct cursor *at, struct tr_strace_exec *exec, size_t map)
 {
-	struct tr_buffer *to = &exec->tail;
+	struct tr_buffer *to = at->to;
 	size_t begin = to->len;
 	bool cut;
 
@@ -223,7 +226,7 @@ static void put_variable(struct cursor *at, struct tr_strace_exec *exec, size_t 
 
 static void put_env(struct cursor *at, struct tr_strace_exec *exec)
 {
-	struct tr_buffer *to = &exec->tail;
+	struct tr_buffer *to = at->to;
 	bool cut;
 
 	if (at->p == at->end || *at->p != '[') {
@@ -264,38 +267,37 @@ static bool put_path(struct cursor *at, struct tr_strace_exec *exec)
 	if (!tr_strace_is_string(item, &body, &cut))
 		return false;
 	tr_strace_bytes(body, &exec->path);
-	exec->named = !cut;
+	bool absolute = exec->path.len && *exec->path.data == '/';
+	exec->named = !cut && (absolute || exec->path.len <= TR_DIRECTORY_MAX);
+	exec->spelled = exec->named && absolute;
+	if (exec->spelled)
+		tr_cell_escape(tr_buffer_text(&exec->path), false, at->to);
 	if (cut)
 		exec->flags |= TR_STRACE_FLAG_CUT;
 	return true;
 }
 
-bool tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_exec *exec)
+bool tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_exec *exec,
+			 struct tr_buffer *to, size_t *gap)
 {
-	struct cursor at = { arguments.data, arguments.data + arguments.len, arguments.data };
+	struct cursor at = { to, arguments.data, arguments.data + arguments.len, arguments.data };
 
 	tr_buffer_reset(&exec->path);
 	tr_buffer_reset(&exec->pwd);
-	tr_buffer_reset(&exec->tail);
 	exec->fd = at_fd ? take_item(&at) : (struct tr_text){ NULL, 0 };
-	exec->named = false;
+	exec->named = exec->spelled = false;
 	exec->flags = 0;
 	bool whole = put_path(&at, exec);
+	*gap = to->len;
 	put_argv(&at, exec);
 	put_env(&at, exec);
+	to->failed |= exec->path.failed || exec->pwd.failed;
 	return whole;
-}
-
-bool tr_strace_exec_failed(const struct tr_strace_exec *exec)
-{
-	return exec->path.failed || exec->pwd.failed || exec->tail.failed;
 }
 
 void tr_strace_exec_free(struct tr_strace_exec *exec)
 {
 	tr_buffer_free(&exec->path);
 	tr_buffer_free(&exec->pwd);
-	tr_buffer_free(&exec->tail);
-	tr_buffer_free(&exec->scratch);
 	tr_strace_names_free(&exec->names);
 }

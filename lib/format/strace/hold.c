@@ -63,21 +63,19 @@ static void force(const struct tr_strace_item *item)
 static void put_name(const struct tr_strace_item *item, struct tr_text cwd, struct tr_buffer *to)
 {
 	struct tr_buffer name = TR_BUFFER_INIT, from = TR_BUFFER_INIT;
-	struct tr_text path = item->path;
 
+	if (item->spelled)
+		return;
 	if (!item->named) {
 		tr_buffer_put_byte(to, '-');
 		return;
 	}
-	if (path.len == 0 || *path.data != '/') {
-		if (item->from == item->cwd)
-			tr_buffer_put_text(&from, cwd);
-		else
-			tr_directory_resolve(item->from, &from);
-		tr_directory_join(tr_buffer_text(&from), path, &name);
-		path = tr_buffer_text(&name);
-	}
-	tr_cell_escape(path, false, to);
+	if (item->from == item->cwd)
+		tr_buffer_put_text(&from, cwd);
+	else
+		tr_directory_resolve(item->from, &from);
+	tr_directory_join(tr_buffer_text(&from), item->path, &name);
+	tr_cell_escape(tr_buffer_text(&name), false, to);
 	to->failed |= name.failed || from.failed;
 	tr_buffer_free(&name);
 	tr_buffer_free(&from);
@@ -112,42 +110,48 @@ static void find_cwd(const struct tr_strace_item *item, struct tr_buffer *cwd, u
 	tr_directory_join(TR_TEXT("/"), item->pwd, cwd);
 }
 
-void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *scratch,
-			 struct tr_buffer *to)
+/* What stands in the gap of an exec record, in `to`. */
+static void put_exec(const struct tr_strace_item *item, unsigned *flags, struct tr_buffer *to)
 {
-	unsigned flags = item->flags;
+	struct tr_buffer cwd = TR_BUFFER_INIT;
 	uint64_t parent;
 
-	tr_buffer_put_text(to, item->head);
-	if (!item->origin) {
-		tr_buffer_put_byte(to, '\n');
-		return;
-	}
-	if (item->plain) {
-		put_tgid(item, to);
-		tr_buffer_put_text(to, item->tail);
-		tr_buffer_put_byte(to, '\n');
-		return;
-	}
-	tr_buffer_reset(scratch);
-	find_cwd(item, scratch, &flags);
+	find_cwd(item, &cwd, flags);
 	if (item->origin->orphan)
-		flags |= TR_STRACE_FLAG_ORPHAN;
-	put_name(item, tr_buffer_text(scratch), to);
+		*flags |= TR_STRACE_FLAG_ORPHAN;
+	put_name(item, tr_buffer_text(&cwd), to);
 	if (tr_origin_exec(item->origin, &parent) && parent != TR_EXEC_NONE)
 		put_number("\tparent=", parent, to);
 	if (item->origin->has_ppid && item->origin->ppid != TR_STRACE_NOBODY)
 		put_number("\tppid=", item->origin->ppid, to);
-	if (scratch->len) {
+	if (cwd.len) {
 		tr_buffer_put_literal(to, "\tcwd=\"");
-		tr_string_escape(tr_buffer_text(scratch), to);
+		tr_string_escape(tr_buffer_text(&cwd), to);
 		tr_buffer_put_byte(to, '"');
 	}
-	tr_buffer_put_text(to, item->tail);
-	put_tgid(item, to);
-	tr_strace_put_flags(flags, to);
-	tr_buffer_put_byte(to, '\n');
-	to->failed |= scratch->failed;
+	to->failed |= cwd.failed;
+	tr_buffer_free(&cwd);
+}
+
+void tr_strace_item_finish(struct tr_strace_item *item, struct tr_buffer *scratch)
+{
+	struct tr_buffer *line = &item->line;
+	unsigned flags = item->flags;
+
+	tr_buffer_reset(scratch);
+	if (item->origin && item->plain)
+		put_tgid(item, scratch);
+	else if (item->origin)
+		put_exec(item, &flags, scratch);
+	char *gap = scratch->len ? tr_buffer_insert(line, item->gap, scratch->len) : NULL;
+	if (gap)
+		memcpy(gap, scratch->data, scratch->len);
+	line->failed |= scratch->failed;
+	if (item->origin && !item->plain) {
+		put_tgid(item, line);
+		tr_strace_put_flags(flags, line);
+	}
+	tr_buffer_put_byte(line, '\n');
 }
 
 /* Twice the room, those that wait in a row at its beginning. */
@@ -179,22 +183,42 @@ static struct tr_text copy(struct tr_text text, char **to)
 
 static size_t size_of(const struct tr_strace_item *item)
 {
-	return item->head.len + item->path.len + item->pwd.len + item->tail.len;
+	return item->line.len + item->path.len + item->pwd.len;
 }
 
-bool tr_strace_hold_push(struct tr_strace_hold *hold, const struct tr_strace_item *item)
+/* A line of its own for the queue: a long one is moved there, a short one leaves its room behind. */
+static bool take_line(struct tr_strace_item *mine, struct tr_buffer *line)
+{
+	enum { LONG = 64 << 10 };
+
+	mine->line = (struct tr_buffer){ .limit = line->limit };
+	if (line->len >= LONG) {
+		struct tr_buffer empty = mine->line;
+		mine->line = *line;
+		*line = empty;
+		return true;
+	}
+	mine->line.data = malloc(line->len + 1);
+	if (!mine->line.data)
+		return false;
+	mine->line.cap = line->len + 1;
+	tr_buffer_put_text(&mine->line, tr_buffer_text(line));
+	return true;
+}
+
+bool tr_strace_hold_push(struct tr_strace_hold *hold, struct tr_strace_item *item)
 {
 	if (hold->count == hold->cap && !grow(hold))
 		return false;
-	char *bytes = malloc(size_of(item) + 1), *to = bytes;
-	if (!bytes)
-		return false;
+	char *bytes = malloc(item->path.len + item->pwd.len + 1), *to = bytes;
 	struct tr_strace_item *mine = &hold->ring[(hold->first + hold->count) % hold->cap];
 	*mine = *item;
-	mine->head = copy(item->head, &to); /* the first: it is what is freed */
-	mine->path = copy(item->path, &to);
+	if (!bytes || !take_line(mine, &item->line)) {
+		free(bytes);
+		return false;
+	}
+	mine->path = copy(item->path, &to); /* the first: it is what is freed */
 	mine->pwd = copy(item->pwd, &to);
-	mine->tail = copy(item->tail, &to);
 	tr_origin_retain(mine->origin);
 	tr_directory_retain(mine->cwd);
 	tr_directory_retain(mine->from);
@@ -221,7 +245,8 @@ void tr_strace_hold_pop(struct tr_strace_hold *hold)
 	struct tr_strace_item *item = &hold->ring[hold->first];
 
 	hold->bytes -= size_of(item);
-	free((char *)item->head.data);
+	free((char *)item->path.data);
+	tr_buffer_free(&item->line);
 	tr_origin_release(item->origin);
 	tr_directory_release(item->cwd);
 	tr_directory_release(item->from);

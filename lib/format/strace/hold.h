@@ -37,20 +37,20 @@ enum tr_strace_flag {
 #define TR_STRACE_NOBODY UINT64_MAX
 
 /*
- * A record: a whole line without its LF, or (origin set) one in pieces: an exec record, or
- * another one (plain) of a task that may be a thread.
+ * A record: a line without its LF. Where origin is set it lacks, at offset `gap`, what the parent
+ * decides: of an exec record its name, parents and cwd; of another one (plain) its tgid.
  */
 struct tr_strace_item {
 	uint64_t source_line, source_offset;
+	struct tr_buffer line;
+	size_t gap;
 	struct tr_origin *origin;
 	bool plain;
 	struct tr_directory *cwd;  /* NULL: not known */
 	struct tr_directory *from; /* what path is seen from */
-	struct tr_text head;	   /* the line, or what stands in front of the name */
-	bool named;
+	bool named, spelled; /* spelled: the path is in the line */
 	struct tr_text path; /* bytes of the executable; empty: `from` itself */
 	struct tr_text pwd;  /* PWD of its environment, for want of better; may be empty */
-	struct tr_text tail; /* fields behind cwd, or behind tgid */
 	unsigned flags;
 };
 
@@ -71,12 +71,11 @@ static inline bool tr_strace_item_is_orphan(const struct tr_strace_item *item)
 	return item->origin && !item->plain && item->origin->orphan;
 }
 
-/* Appends the item's line, with LF. scratch is any buffer: its content is lost. */
-void tr_strace_item_line(const struct tr_strace_item *item, struct tr_buffer *scratch,
-			 struct tr_buffer *to);
+/* Fills the gap and ends item->line with its LF. scratch is any buffer: its content is lost. */
+void tr_strace_item_finish(struct tr_strace_item *item, struct tr_buffer *scratch);
 
-/* Queues a copy (references are taken). False: memory is out. */
-bool tr_strace_hold_push(struct tr_strace_hold *hold, const struct tr_strace_item *item);
+/* Queues a copy (references are taken), which owns item->line. False: memory is out. */
+bool tr_strace_hold_push(struct tr_strace_hold *hold, struct tr_strace_item *item);
 
 /* The first, where it is to leave now; forced: whether it can or not. NULL: not yet. */
 struct tr_strace_item *tr_strace_hold_ready(struct tr_strace_hold *hold, bool forced);

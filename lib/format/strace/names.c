@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
-enum { FIRST = 256 };
+#include "format/strace/scan.h"
 
-struct tr_strace_name {
-	uint64_t round, hash;
-	size_t offset, len; /* from base */
-};
+enum { FIRST = 256, KEPT = 4096 };
 
 void tr_strace_names_reset(struct tr_strace_names *names)
 {
-	names->round++;
 	names->count = 0;
+	if (names->cap > KEPT)
+		tr_strace_names_free(names);
+	else if (names->cap)
+		memset(names->slots, 0, names->cap * sizeof *names->slots);
 }
 
 /* The seed is where the memory happens to be: no input can know it. */
@@ -35,50 +35,51 @@ static uint64_t hash_name(const struct tr_strace_names *names, struct tr_text na
 	return hash ^ hash >> 32;
 }
 
-static struct tr_strace_name *find(const struct tr_strace_names *names, uint64_t hash)
+/* The slot of the name, or the free one in which it belongs. */
+static uint32_t *find(const struct tr_strace_names *names, const char *base, struct tr_text name)
 {
-	size_t i = hash & (names->cap - 1);
-
-	while (names->slots[i].round == names->round && names->slots[i].hash != hash)
-		i = (i + 1) & (names->cap - 1);
-	return &names->slots[i];
+	for (size_t i = (size_t)hash_name(names, name);; i++) {
+		uint32_t *slot = &names->slots[i & (names->cap - 1)];
+		const char *known = base + *slot;
+		/* known names come first and end in a quote, so nothing beyond name is read */
+		if (!*slot || (memcmp(known, name.data, name.len) == 0 && known[name.len] == '"'))
+			return slot;
+	}
 }
 
-static bool grow(struct tr_strace_names *names)
+/* Doubles the table. The names, all of which end before `end`, are read again. */
+static bool grow(struct tr_strace_names *names, const char *base, const char *end)
 {
-	struct tr_strace_names larger = { NULL, names->cap ? names->cap * 2 : FIRST, names->count,
-					  names->round };
+	uint32_t *old = names->slots;
+	size_t old_cap = names->cap, cap = old_cap ? old_cap * 2 : FIRST;
+	uint32_t *slots = calloc(cap, sizeof *slots);
 
-	larger.slots = calloc(larger.cap, sizeof *larger.slots);
-	if (!larger.slots)
+	if (!slots)
 		return false;
-	for (size_t i = 0; i < names->cap; i++) {
-		if (names->slots[i].round != names->round)
+	names->slots = slots;
+	names->cap = cap;
+	for (size_t i = 0; i < old_cap; i++) {
+		if (!old[i])
 			continue;
-		size_t k = names->slots[i].hash & (larger.cap - 1);
-		while (larger.slots[k].round == larger.round)
-			k = (k + 1) & (larger.cap - 1);
-		larger.slots[k] = names->slots[i];
+		const char *name = base + old[i], *behind = tr_strace_string_end(name, end);
+		*find(names, base, tr_text_span(name, behind - 1)) = old[i];
 	}
-	free(names->slots);
-	*names = larger;
+	free(old);
 	return true;
 }
 
 enum tr_strace_name_status tr_strace_names_add(struct tr_strace_names *names, const char *base,
 					       struct tr_text name)
 {
-	if (names->count >= names->cap / 2 && !grow(names))
+	if (names->count >= names->cap / 2 && !grow(names, base, name.data))
 		return TR_STRACE_NAME_MEMORY;
-	uint64_t hash = hash_name(names, name);
-	struct tr_strace_name *slot = find(names, hash);
-	for (; slot->round == names->round; slot = find(names, ++hash)) {
-		struct tr_text known = { base + slot->offset, slot->len };
-		if (tr_text_equal(known, name))
-			return TR_STRACE_NAME_KNOWN;
+	uint32_t *slot = find(names, base, name);
+	if (*slot)
+		return TR_STRACE_NAME_KNOWN;
+	if (name.data - base <= UINT32_MAX) { /* later ones are not looked for */
+		*slot = (uint32_t)(name.data - base);
+		names->count++;
 	}
-	*slot = (struct tr_strace_name){ names->round, hash, (size_t)(name.data - base), name.len };
-	names->count++;
 	return TR_STRACE_NAME_NEW;
 }
 

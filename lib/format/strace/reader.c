@@ -28,6 +28,8 @@ struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_
 	reader->in = in;
 	reader->limits = config->limits;
 	tr_arena_limit(&reader->arena, config->limits.max_record);
+	tr_buffer_limit(&reader->head, config->limits.max_record);
+	tr_buffer_limit(&reader->line, config->limits.max_record);
 	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
@@ -47,7 +49,6 @@ void tr_strace_close(struct tr_reader *base)
 	tr_buffer_free(&reader->head);
 	tr_buffer_free(&reader->scratch);
 	tr_buffer_free(&reader->bytes);
-	tr_buffer_free(&reader->whole);
 	tr_buffer_free(&reader->glued);
 	tr_buffer_free(&reader->line);
 	tr_arena_free(&reader->arena);
@@ -137,15 +138,11 @@ enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 		struct tr_strace_item *item =
 			tr_strace_hold_ready(&reader->hold, reader->ended || is_idle(reader));
 		if (item) {
-			tr_buffer_reset(&reader->line);
-			tr_strace_item_line(item, &reader->scratch, &reader->line);
-			reader->line_source = item->source_line;
-			reader->line_offset = item->source_offset;
-			reader->orphans += tr_strace_item_is_orphan(item);
+			tr_strace_deliver(reader, item);
 			tr_strace_hold_pop(&reader->hold);
 			if (lacks_memory(reader))
 				return tr_error_memory(err);
-			return deliver(reader, record, err);
+			continue;
 		}
 		if (reader->ended)
 			return end(reader, err);

@@ -37,6 +37,7 @@ struct tr_strace_call {
 	bool proven; /* an exec of which is known that it succeeded */
 	char *text;  /* its name, and its arguments as far as they were printed */
 	size_t len, cap, name_len;
+	size_t *held; /* cap of all calls */
 	struct tr_strace_origin_line begin;
 	/* Of a fork, and of an exec in a thread: where the task was, and how often it had moved. */
 	struct tr_directory *directory;
@@ -70,9 +71,9 @@ struct tr_strace_reader {
 
 	struct tr_buffer head;		 /* of the record that is being made */
 	struct tr_origin *may_be_thread; /* its task's; NULL: tgid is known */
-	size_t tgid_at;			 /* in head: where it would stand */
+	size_t gap;			 /* in head: where it would stand; of an exec, its name */
 	struct tr_buffer scratch, bytes;
-	struct tr_buffer whole; /* a call, both halves of it */
+	size_t held;		/* bytes of calls that have begun */
 	struct tr_buffer glued; /* a line that another one was printed into */
 	bool in_table;		/* of -c */
 	unsigned pieces;	/* lines that were tried as its rest */
@@ -128,6 +129,11 @@ void tr_strace_spell_tgid(const struct tr_task *task, struct tr_buffer *to);
 void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
 /* A line, or a part of it, that nobody understands: it is kept, and that is told. */
 void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason);
+/* True: the text of a record is not whole, because of the limit or because memory is out. */
+bool tr_strace_is_lost(struct tr_strace_reader *reader, const struct tr_buffer *text,
+		       uint64_t source_line);
+/* The item's record is the next one out. */
+void tr_strace_deliver(struct tr_strace_reader *reader, struct tr_strace_item *item);
 /* The record in reader->head is whole. */
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from);
 /* The same for an exec record, whose pieces are in reader->exec; seen_from: what its path is. */
@@ -157,6 +163,8 @@ void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, s
 /* The task's state, made where there is none. NULL: memory is out (and said so). */
 struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
 void tr_strace_state_release(void *state);
+/* Gives the call room for len bytes of text and keeps what it has. False: memory is out. */
+bool tr_strace_call_reserve(struct tr_strace_call *call, size_t len);
 /* It has no call that waits any more. */
 void tr_strace_call_close(struct tr_strace_call *call);
 

@@ -1,18 +1,22 @@
 /* Calls that have begun and not come back: what was printed of them waits here. */
 #include "format/strace/reader.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
-/* There may be as many as there are tasks: no more memory than the text takes. */
-static bool reserve(struct tr_strace_call *call, size_t len)
+/* False: with this call those that have begun would take more memory than a record may. */
+static bool fits(struct tr_strace_reader *reader, const struct tr_strace_body *body)
 {
-	if (len <= call->cap)
+	uint64_t limit = reader->limits.max_record;
+
+	if (reader->held + body->name.len + body->arguments.len <= limit)
 		return true;
-	free(call->text);
-	call->text = malloc(len);
-	call->cap = call->text ? len : 0;
-	return call->text;
+	tr_error_set(&reader->trouble, TR_CAUSE_LIMIT,
+		     "calls that have not returned take more than %" PRIu64
+		     " bytes: this one is recorded as unfinished (--max-record raises it)",
+		     limit);
+	tr_error_at_line(&reader->trouble, reader->here.line);
+	return false;
 }
 
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
@@ -23,8 +27,13 @@ struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_
 
 	if (!call)
 		return NULL;
+	if (!fits(reader, body)) {
+		tr_strace_call_done(reader, task, body->name, body->arguments, NULL, &reader->here,
+				    0);
+		return task;
+	}
 	call->len = body->name.len + body->arguments.len;
-	if (!reserve(call, call->len)) {
+	if (!tr_strace_call_reserve(call, call->len)) {
 		reader->out_of_memory = true;
 		return NULL;
 	}

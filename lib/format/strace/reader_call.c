@@ -85,7 +85,7 @@ static void put_arguments(struct tr_strace_reader *reader, struct tr_text name,
 		} else {
 			put_key(reader, &names, n);
 		}
-		tr_strace_value(text, &reader->head, &reader->scratch, cut);
+		tr_strace_value(text, &reader->head, cut);
 		if (stop == end)
 			break;
 		p = tr_strace_skip(stop + 1, end);
@@ -97,7 +97,7 @@ static void put_field(struct tr_strace_reader *reader, const char *key, struct t
 	bool cut = false;
 
 	tr_buffer_put_text(&reader->head, tr_text_from(key));
-	tr_strace_value(value, &reader->head, &reader->scratch, &cut);
+	tr_strace_value(value, &reader->head, &cut);
 }
 
 static void put_string_field(struct tr_strace_reader *reader, const char *key, struct tr_text value)
@@ -188,7 +188,8 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 	bool cut = false;
 
 	tr_strace_begin(reader, "exec", &from->time, task->tid);
-	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec);
+	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec, &reader->head,
+			    &reader->gap);
 	exec->flags |= flags;
 	if (exec->fd.data) {
 		const struct tr_strace_call *call = task->state;
@@ -201,9 +202,9 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 		exec->named &= seen_from || exec->path.len;
 	}
 	if (failure) {
-		tr_buffer_put_literal(&exec->tail, "\terror=");
-		tr_strace_value(failure->error, &exec->tail, &reader->scratch, &cut);
-		tr_strace_spell_tgid(task, &exec->tail);
+		tr_buffer_put_literal(&reader->head, "\terror=");
+		tr_strace_value(failure->error, &reader->head, &cut);
+		tr_strace_spell_tgid(task, &reader->head);
 	}
 	tr_strace_emit_exec(reader, from, task, seen_from);
 	tr_directory_release(seen_from);

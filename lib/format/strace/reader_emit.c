@@ -1,6 +1,8 @@
 /* Records out: at once, or behind those that wait. */
 #include "format/strace/reader.h"
 
+#include <inttypes.h>
+
 #include "record/literal.h"
 
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
@@ -40,73 +42,82 @@ void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *t
 {
 	if (!task->adopted) {
 		reader->may_be_thread = task->process->origin;
-		reader->tgid_at = reader->head.len;
+		reader->gap = reader->head.len;
 	}
 	tr_strace_spell_tgid(task, &reader->head);
 }
 
-static void pass_on(struct tr_strace_reader *reader, const struct tr_strace_item *item)
+/* The item that is whole now is the next one out: its line takes the place of the last one's. */
+void tr_strace_deliver(struct tr_strace_reader *reader, struct tr_strace_item *item)
 {
-	if (reader->have || reader->hold.count || !tr_strace_item_ready(item)) {
-		reader->out_of_memory |= !tr_strace_hold_push(&reader->hold, item);
-		return;
-	}
-	if (item->origin) {
-		tr_buffer_reset(&reader->line);
-		tr_strace_item_line(item, &reader->scratch, &reader->line);
-	} else {
-		/* the head is all of it, and may be large: it is not copied */
-		struct tr_buffer head = reader->head;
-		reader->head = reader->line;
-		reader->line = head;
-		tr_buffer_put_byte(&reader->line, '\n');
-	}
+	struct tr_buffer last = reader->line;
+
+	tr_strace_item_finish(item, &reader->scratch);
+	reader->orphans += tr_strace_item_is_orphan(item);
+	reader->line = item->line;
+	item->line = last;
 	reader->line_source = item->source_line;
 	reader->line_offset = item->source_offset;
-	reader->have = true;
-	reader->orphans += tr_strace_item_is_orphan(item);
+	reader->have = !tr_strace_is_lost(reader, &reader->line, item->source_line);
+}
+
+bool tr_strace_is_lost(struct tr_strace_reader *reader, const struct tr_buffer *text,
+		       uint64_t source_line)
+{
+	if (!text->failed)
+		return false;
+	if (!text->limited) {
+		reader->out_of_memory = true;
+		return true;
+	}
+	tr_error_set(&reader->trouble, TR_CAUSE_LIMIT,
+		     "a record is, with its escapes, longer than the limit of %" PRIu64
+		     " (--max-record raises it)",
+		     reader->limits.max_record);
+	tr_error_at_line(&reader->trouble, source_line);
+	return true;
+}
+
+static void pass_on(struct tr_strace_reader *reader, struct tr_strace_item *item,
+		    const struct tr_strace_origin_line *from)
+{
+	if (tr_strace_is_lost(reader, &reader->head, from->line))
+		return;
+	item->source_line = from->line;
+	item->source_offset = from->offset;
+	item->line = reader->head;
+	if (reader->have || reader->hold.count || !tr_strace_item_ready(item))
+		reader->out_of_memory |= !tr_strace_hold_push(&reader->hold, item);
+	else
+		tr_strace_deliver(reader, item);
+	reader->head = item->line;
 }
 
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from)
 {
-	struct tr_strace_item item = { .source_line = from->line,
-				       .source_offset = from->offset,
-				       .head = tr_buffer_text(&reader->head) };
+	struct tr_strace_item item = { .origin = reader->may_be_thread,
+				       .plain = reader->may_be_thread,
+				       .gap = reader->gap };
 
-	if (reader->head.failed) {
-		reader->out_of_memory = true;
-		return;
-	}
-	if (reader->may_be_thread) {
-		item.origin = reader->may_be_thread;
-		item.plain = true;
-		item.tail = tr_text_span(item.head.data + reader->tgid_at,
-					 item.head.data + item.head.len);
-		item.head.len = reader->tgid_at;
-	}
-	pass_on(reader, &item);
+	pass_on(reader, &item, from);
 }
 
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin_line *from,
 			 const struct tr_task *task, struct tr_directory *seen_from)
 {
 	const struct tr_strace_exec *exec = &reader->exec;
-	struct tr_strace_item item = { .source_line = from->line,
-				       .source_offset = from->offset,
-				       .origin = task->process->origin,
+	struct tr_strace_item item = { .origin = task->process->origin,
 				       .cwd = task->place->directory,
 				       .from = seen_from,
-				       .head = tr_buffer_text(&reader->head),
+				       .gap = reader->gap,
 				       .named = exec->named,
-				       .path = tr_buffer_text(&exec->path),
+				       .spelled = exec->spelled,
+				       .path = exec->spelled ? TR_TEXT("")
+							     : tr_buffer_text(&exec->path),
 				       .pwd = tr_buffer_text(&exec->pwd),
-				       .tail = tr_buffer_text(&exec->tail),
 				       .flags = exec->flags };
 
-	if (reader->head.failed || tr_strace_exec_failed(exec))
-		reader->out_of_memory = true;
-	else
-		pass_on(reader, &item);
+	pass_on(reader, &item, from);
 }
 
 void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason)

@@ -88,19 +88,21 @@ static bool completes(struct tr_text whole)
 /* Puts the line behind what waits for its rest. False: it is not that. */
 static bool join(struct tr_strace_reader *reader, struct tr_text line)
 {
-	struct tr_buffer whole = TR_BUFFER_INIT;
+	struct tr_buffer *glued = &reader->glued, whole;
+	size_t before = glued->len;
 
-	tr_buffer_put_text(&whole, tr_buffer_text(&reader->glued));
-	tr_buffer_put_text(&whole, line);
-	reader->out_of_memory |= whole.failed;
-	bool good = !whole.failed && completes(tr_buffer_text(&whole));
-	if (good) {
-		tr_buffer_reset(&reader->glued);
-		if (!take_apart(reader, tr_buffer_text(&whole)))
-			tr_strace_read_line(reader, tr_buffer_text(&whole));
+	tr_buffer_put_text(glued, line);
+	reader->out_of_memory |= glued->failed;
+	if (glued->failed || !completes(tr_buffer_text(glued))) {
+		glued->len = before;
+		return false;
 	}
+	whole = *glued;
+	*glued = (struct tr_buffer)TR_BUFFER_INIT;
+	if (!take_apart(reader, tr_buffer_text(&whole)))
+		tr_strace_read_line(reader, tr_buffer_text(&whole));
 	tr_buffer_free(&whole);
-	return good;
+	return true;
 }
 
 /* True: the line was taken while something waits for its rest, or is that rest. */

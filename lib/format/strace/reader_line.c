@@ -14,7 +14,7 @@ static void put_signal(struct tr_strace_reader *reader, const struct tr_task *ta
 		tr_buffer_put_literal(&reader->head, "\tstopped=true");
 	} else if (body->arguments.len) {
 		tr_buffer_put_literal(&reader->head, "\tinfo=");
-		tr_strace_value(body->arguments, &reader->head, &reader->scratch, &cut);
+		tr_strace_value(body->arguments, &reader->head, &cut);
 	}
 	tr_strace_put_tgid(reader, task);
 	tr_strace_emit(reader, &reader->here);

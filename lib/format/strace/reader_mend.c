@@ -80,17 +80,19 @@ static bool take_second_half(struct tr_strace_reader *reader, struct tr_text *li
 {
 	struct tr_task *task = tr_tasks_find(&reader->tasks, reader->begun.tid);
 	struct tr_strace_call *call = task ? task->state : NULL;
-	struct tr_buffer *both = &reader->whole;
 
 	if (!call || !call->open)
 		return false;
+	size_t length = call->len + line->len;
+	if (!tr_strace_call_reserve(call, length)) {
+		reader->out_of_memory = true;
+		return false;
+	}
+	memcpy(call->text + call->len, line->data, line->len);
 	struct tr_strace_body body = { .type = TR_STRACE_RESUMED,
 				       .name = tr_strace_call_name(call) };
-	tr_buffer_reset(both);
-	tr_buffer_put(both, call->text + call->name_len, call->len - call->name_len);
-	tr_buffer_put_text(both, *line);
-	reader->out_of_memory |= both->failed;
-	if (both->failed || !tr_strace_body_finish(tr_buffer_text(both), &body))
+	if (!tr_strace_body_finish(tr_text_span(call->text + call->name_len, call->text + length),
+				   &body))
 		return false;
 	body.arguments = *line;
 	tr_strace_resume(reader, task, &body, *line);

@@ -33,16 +33,16 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 			tr_strace_exec_done(reader, task, body->name, nothing, &reader->here);
 		return;
 	}
-	struct tr_buffer *both = &reader->whole;
-
-	tr_buffer_reset(both);
-	tr_buffer_put(both, call->text, call->len);
-	tr_buffer_put_text(both, body->arguments);
-	reader->out_of_memory |= both->failed;
-	if (both->failed)
+	size_t length = call->len + body->arguments.len;
+	if (!tr_strace_call_reserve(call, length)) {
+		reader->out_of_memory = true;
 		return;
-	struct tr_text text = tr_buffer_text(both);
+	}
+	memcpy(call->text + call->len, body->arguments.data, body->arguments.len);
+	call->len = length;
+	struct tr_text text = { call->text, length };
 	struct tr_text name = { text.data, call->name_len };
+	body->name = name; /* it may have been in the text before that moved */
 	struct tr_text rest = { text.data + name.len, text.len - name.len };
 	struct tr_text more = body->arguments;
 	bool whole = tr_strace_body_close(more, body);

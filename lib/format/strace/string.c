@@ -58,10 +58,12 @@ static bool is_shared_escape(const char *p, const char *end)
 		p[1] == 'f');
 }
 
-static const char *put_run(const char *p, const char *end, struct tr_buffer *to,
-			   struct tr_buffer *scratch)
+static const char *put_run(const char *p, const char *end, struct tr_buffer *to)
 {
-	tr_buffer_reset(scratch);
+	enum { RUN = 64, CHARACTER = 4 }; /* bytes that are escaped at a time, and of a character */
+	char run[RUN];
+	size_t len = 0;
+
 	while (p < end && *p != '"' && tr_string_is_special((unsigned char)*p) &&
 	       !is_shared_escape(p, end)) {
 		unsigned char byte = (unsigned char)*p;
@@ -69,15 +71,18 @@ static const char *put_run(const char *p, const char *end, struct tr_buffer *to,
 			byte = read_escape(&p, end);
 		else
 			p++;
-		tr_buffer_put_byte(scratch, (char)byte);
+		bool goes_on = (byte & 0xc0) == 0x80; /* UTF-8 */
+		if (len == RUN || (len >= RUN - CHARACTER && !goes_on)) {
+			tr_string_escape((struct tr_text){ run, len }, to);
+			len = 0;
+		}
+		run[len++] = (char)byte;
 	}
-	tr_string_escape(tr_buffer_text(scratch), to);
-	to->failed |= scratch->failed;
+	tr_string_escape((struct tr_text){ run, len }, to);
 	return p;
 }
 
-const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to,
-			    struct tr_buffer *scratch)
+const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to)
 {
 	const char *copied = p;
 
@@ -87,7 +92,7 @@ const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to
 			continue;
 		}
 		tr_buffer_put(to, copied, (size_t)(p - copied));
-		copied = p = put_run(p, end, to, scratch);
+		copied = p = put_run(p, end, to);
 	}
 	tr_buffer_put(to, copied, (size_t)(p - copied));
 	return p;

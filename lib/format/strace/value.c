@@ -11,7 +11,7 @@
 enum { DEPTH = TR_LITERAL_DEPTH - 4 };
 
 struct rendering {
-	struct tr_buffer *to, *scratch;
+	struct tr_buffer *to;
 	unsigned depth;
 	bool cut;
 };
@@ -23,7 +23,7 @@ static void put_quoted(struct rendering *r, struct tr_text body, const char *mor
 
 	tr_buffer_put_byte(r->to, '"');
 	/* notes may hold quotes of their own */
-	while ((p = tr_strace_spell(p, end, r->to, r->scratch)) < end) {
+	while ((p = tr_strace_spell(p, end, r->to)) < end) {
 		tr_buffer_put_literal(r->to, "\\\"");
 		p++;
 	}
@@ -337,10 +337,9 @@ static void put_value(struct rendering *r, struct tr_text text)
 	put_verbatim(r, text);
 }
 
-void tr_strace_value(struct tr_text text, struct tr_buffer *to, struct tr_buffer *scratch,
-		     bool *cut)
+void tr_strace_value(struct tr_text text, struct tr_buffer *to, bool *cut)
 {
-	struct rendering r = { to, scratch, 0, false };
+	struct rendering r = { to, 0, false };
 
 	put_value(&r, tr_text_trimmed(text));
 	*cut |= r.cut;

@@ -13,10 +13,8 @@
 /*
  * Appends the spelling of the string that begins at p, behind its quote, up to
  * the closing one, and returns where that is; end where there is none before.
- * scratch is any buffer: its content is lost.
  */
-const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to,
-			    struct tr_buffer *scratch);
+const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to);
 
 /* Appends the bytes that the string stands for. */
 void tr_strace_bytes(struct tr_text body, struct tr_buffer *to);
@@ -25,8 +23,7 @@ void tr_strace_bytes(struct tr_text body, struct tr_buffer *to);
 bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut);
 
 /* Appends the value's literal. cut is set where strace left something out of it. */
-void tr_strace_value(struct tr_text text, struct tr_buffer *to, struct tr_buffer *scratch,
-		     bool *cut);
+void tr_strace_value(struct tr_text text, struct tr_buffer *to, bool *cut);
 
 /* What stands behind a descriptor, between its angles: 3</path>. False: nothing does. */
 bool tr_strace_note(struct tr_text text, struct tr_text *note);
