@@ -20,6 +20,7 @@
 #include "process/path.h"
 
 enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND };
+enum { MARKS = 64 }; /* patterns of --only that are reported where they match nothing */
 
 static const struct tr_option options[] = {
 	{ ONLY, 0, "only", "LIST",
@@ -55,7 +56,8 @@ static const struct tr_tool tool = {
 struct recorder {
 	struct tr_cli cli;
 	struct tr_capture capture;
-	const char *only; /* NULL: everything */
+	const char *only;    /* NULL: everything */
+	bool matched[MARKS]; /* the patterns of only that some program matched */
 	bool respfiles;
 	uint64_t command; /* its number, 0 while it is not known */
 	bool ran, ended;  /* the command */
@@ -67,26 +69,51 @@ struct recorder {
 	uint64_t written; /* records of this segment */
 };
 
-/* One of --only's patterns matches the name. */
-static bool is_listed(const char *patterns, struct tr_text name)
+/* The next pattern of --only's list at *p, which moves on. False: there is none. */
+static bool next_pattern(const char **p, struct tr_text *pattern)
+{
+	*p += strspn(*p, ",");
+	*pattern = (struct tr_text){ *p, strcspn(*p, ",") };
+	*p += pattern->len;
+	return pattern->len;
+}
+
+/* Marks the patterns of --only that match the name. True: there are some. */
+static bool mark_matches(struct recorder *recorder, struct tr_text name)
 {
 	char pattern[NAME_MAX + 1], base[NAME_MAX + 1];
+	const char *p = recorder->only;
+	struct tr_text word;
+	bool any = false;
 
 	if (name.len > NAME_MAX)
 		return false;
 	memcpy(base, name.data, name.len);
 	base[name.len] = '\0';
-	for (const char *p = patterns; *p;) {
-		size_t len = strcspn(p, ",");
-		if (len && len <= NAME_MAX) {
-			memcpy(pattern, p, len);
-			pattern[len] = '\0';
-			if (fnmatch(pattern, base, 0) == 0)
-				return true;
-		}
-		p += len + (p[len] == ',');
+	for (size_t i = 0; next_pattern(&p, &word); i++) {
+		if (word.len > NAME_MAX)
+			continue;
+		memcpy(pattern, word.data, word.len);
+		pattern[word.len] = '\0';
+		if (fnmatch(pattern, base, 0) != 0)
+			continue;
+		any = true;
+		if (i < MARKS)
+			recorder->matched[i] = true;
 	}
-	return false;
+	return any;
+}
+
+/* Reports each pattern of --only that no program had as its name. */
+static void report_unmatched(struct recorder *recorder)
+{
+	const char *p = recorder->only;
+	struct tr_text word;
+
+	for (size_t i = 0; i < MARKS && next_pattern(&p, &word); i++)
+		if (!recorder->matched[i])
+			tr_cli_note(&recorder->cli, "--only: no program '%.*s' was run",
+				    (int)word.len, word.data);
 }
 
 /* --only looks at what ran and at what it was called. */
@@ -101,8 +128,10 @@ static bool is_wanted(struct recorder *recorder, struct tr_record *record)
 		return tr_text_is(record->kind, "raw");
 	if (tr_command_read(record, &command, &err) != TR_OK)
 		return false;
-	return is_listed(recorder->only, tr_path_base(tr_command_program(&command))) ||
-	       (command.argc && is_listed(recorder->only, tr_path_base(command.argv[0])));
+	bool listed = mark_matches(recorder, tr_path_base(tr_command_program(&command)));
+	if (command.argc)
+		listed |= mark_matches(recorder, tr_path_base(command.argv[0]));
+	return listed;
 }
 
 /* A line that takes the place of another one's. */
@@ -252,6 +281,8 @@ static void record(struct recorder *recorder)
 			break;
 	}
 	recorder->all_read = recorder->writer && !cli->stop;
+	if (recorder->only && recorder->all_read && recorder->ran)
+		report_unmatched(recorder);
 	if (recorder->writer)
 		tr_cli_finish(cli, &tr_format_trec, recorder->writer);
 	free(settings);
@@ -322,7 +353,15 @@ static void read_options(struct recorder *recorder)
 		else
 			tr_cli_choice(cli);
 	}
-	if (!cli->stop && !cli->operand_count)
+	if (cli->stop)
+		return;
+	struct tr_text cwd = tr_setting_get(&cli->config.read.settings, "cwd", "/");
+	if (recorder->only && !recorder->only[strspn(recorder->only, ",")])
+		tr_cli_usage(cli, "--only takes names of programs, such as cc1,ld");
+	else if (!tr_text_starts(cwd, TR_TEXT("/")))
+		tr_cli_usage(cli, "-O cwd takes an absolute path, not '%.*s'", (int)cwd.len,
+			     cwd.data);
+	else if (!cli->operand_count)
 		tr_cli_usage(cli, "no command given");
 }
 

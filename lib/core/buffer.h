@@ -17,8 +17,8 @@
 struct tr_buffer {
 	char *data;
 	size_t len, cap;
-	bool failed; /* an allocation failed: content is not complete */
-	bool lent;   /* data is somebody else's: who needs more than cap gets memory of its own */
+	bool failed;  /* an allocation failed: content is not complete */
+	bool lent;    /* data is somebody else's: who needs more than cap gets memory of its own */
 	bool limited; /* it failed because of the limit */
 	size_t limit; /* at most this many bytes; 0: any number */
 };

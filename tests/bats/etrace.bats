@@ -491,9 +491,9 @@ calls() {
 
 @test "a recording of every kind of call has as many events as calls" {
 	command -v strace >/dev/null || skip "strace is not installed"
-	strace -o /dev/null true 2>/dev/null || skip "strace cannot trace here"
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace cannot trace here"
 	mkdir dir
-	strace -f -y -v -ttt -s 4096 -o rec.strace sh -c '
+	timeout 60 strace -f -y -v -ttt -s 4096 -o rec.strace sh -c '
 		cd dir; echo a >a; cat <a | cat >b; mv a c; ln c d; ln -s c e; (cd ..; cat dir/b >f); exec 5<c 5<&-'
 	tr-repack -q -t etrace -o log rec.strace
 	tr-parse -q rec.strace >rec.trec

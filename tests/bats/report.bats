@@ -64,7 +64,7 @@ check() {
 
 @test "tr-record's report has the status of the command" {
 	command -v strace >/dev/null || skip "strace is not installed"
-	strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
 	run -0 tr-record --report=r -o out -- true
 	check 0
 	jq -se '.[0].type == "member" and .[0].format == "strace" and .[0].records > 0' r

@@ -17,8 +17,8 @@ END
 }
 
 needs_strace() {
-	command -v strace >/dev/null || skip "strace is not installed"
-	strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+	timeout 10 strace -V >/dev/null 2>&1 || skip "strace is not installed"
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
 }
 
 @test "a build: what ran, where, whose child; its output is its own" {
@@ -99,8 +99,22 @@ needs_strace() {
 	[ "$(grep -c ^exec out)" -eq 2 ]
 	[ "$(wc -l <out)" -eq 4 ]
 	tr-filter -c exec out
-	tr-record --only=nothing -o out true
+	run -0 --separate-stderr tr-record --only='nothing,tr?e,no*e,' -o out true
+	[ "$(grep -c ^exec out)" -eq 1 ]
+	[ "$stderr" = "tr-record: note: --only: no program 'nothing' was run
+tr-record: note: --only: no program 'no*e' was run" ]
+	run -0 --separate-stderr tr-record --only=nothing -o out true
 	[ "$(wc -l <out)" -eq 2 ]
+	[ "$stderr" = "tr-record: note: --only: no program 'nothing' was run" ]
+}
+
+@test "options that select nothing are refused before anything runs" {
+	for option in --only= --only=,, -Ocwd=relative -Onosuch=1 --backend=nosuch; do
+		run -2 --separate-stderr tr-record "$option" -o out touch ran
+		[[ ${stderr_lines[0]} == *"${option:2:3}"* ]]
+		[ ! -e ran ]
+		[ ! -e out ]
+	done
 }
 
 @test "what is odd about a command is in the records" {
@@ -132,6 +146,10 @@ needs_strace() {
 	[ "$(tail -n 1 last.trec | cut -f1)" = '!end' ]
 	run -2 tr-record -o no/such/folder touch ran
 	[ ! -e ran ]
+}
+
+@test "a recording that never ends is ended by the test" {
+	[[ "$(head -n 2 "$(type -P tr-record)" | tr -d '\0')" == *"/timeout\" "* ]]
 }
 
 @test "where ptrace is forbidden nothing runs, and why is said" {
@@ -245,7 +263,7 @@ needs_strace() {
 @test "programs that are traced already, or cannot be traced for their sanitizer, are named" {
 	needs_strace
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
-		strace -f -o log tr-record -o inner.trec -- true
+		timeout 60 strace -f -o log tr-record -o inner.trec -- true
 	[[ $stderr =~ ^"tr-record: process "[0-9]+" (strace) traces tr-record already, and a process can have one tracer" ]]
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
 		tr-record -o outer.trec -- tr-record -o inner.trec -- true

@@ -25,8 +25,8 @@ struct tr_strace_exec {
 };
 
 /*
- * Appends the path where it is absolute, and at offset *gap "\targv=…\tenv=…". False: the arguments are no execve's; what could be understood is
- * there.
+ * Appends the path where it is absolute, and at offset *gap "\targv=…\tenv=…". False: the arguments
+ * are no execve's; what could be understood is there.
  */
 bool tr_strace_exec_read(struct tr_text arguments, bool at, struct tr_strace_exec *exec,
 			 struct tr_buffer *to, size_t *gap);

@@ -186,7 +186,8 @@ static size_t size_of(const struct tr_strace_item *item)
 	return item->line.len + item->path.len + item->pwd.len;
 }
 
-/* A line of its own for the queue: a long one is moved there, a short one leaves its room behind. */
+/* A line of its own for the queue: a long one is moved there, a short one leaves its room behind.
+ */
 static bool take_line(struct tr_strace_item *mine, struct tr_buffer *line)
 {
 	enum { LONG = 64 << 10 };

@@ -48,9 +48,9 @@ struct tr_strace_item {
 	bool plain;
 	struct tr_directory *cwd;  /* NULL: not known */
 	struct tr_directory *from; /* what path is seen from */
-	bool named, spelled; /* spelled: the path is in the line */
-	struct tr_text path; /* bytes of the executable; empty: `from` itself */
-	struct tr_text pwd;  /* PWD of its environment, for want of better; may be empty */
+	bool named, spelled;	   /* spelled: the path is in the line */
+	struct tr_text path;	   /* bytes of the executable; empty: `from` itself */
+	struct tr_text pwd;	   /* PWD of its environment, for want of better; may be empty */
 	unsigned flags;
 };
 
