@@ -2,6 +2,13 @@
  * apitrace's snappy container: "at", then chunks of a u32le length and a raw
  * snappy block of that length. apitrace writes 1 MiB of data to a chunk, and
  * skips white space in front of it all when it reads.
+ *
+ * When a recorded program forks, the child inherits the data that the parent has not
+ * written yet, and writes it to the parent's file as a chunk when it makes its first call
+ * or exits. The parent writes the same data again at the beginning of its next chunk. Such
+ * a copy is left out: it comes either directly before the parent's chunk, or after it, in
+ * the middle of an event. A copy that holds the beginning of the file is a stream of its
+ * own and is kept, unless it comes after a full chunk.
  */
 #include "config.h"
 
@@ -29,6 +36,8 @@ enum {
 	WORST_RATIO = 6,  /* each byte a literal of its own, whose length takes four */
 	/* the best that a block can do: a copy of 64 bytes in 3 bytes */
 	BEST_RATIO = 22,
+	HISTORY = 8,   /* chunks that copies are compared with */
+	COPY_MIN = 16, /* bytes; what is shorter may be equal without being a copy */
 };
 
 /* Loaded when there is something to compress. */
@@ -112,6 +121,12 @@ static int bid(const char *data, size_t len)
 	return len < packed_size && len < ENOUGH ? TR_CODEC_MORE : 0;
 }
 
+/* A chunk that was decoded. */
+struct chunk {
+	struct tr_buffer packed;
+	size_t size; /* of its data */
+};
+
 struct decoder {
 	bool begun;	/* the magic has been taken */
 	uint64_t chunk; /* number of the current one, from 0 */
@@ -120,11 +135,20 @@ struct decoder {
 	size_t given;		/* of plain */
 	enum tr_status outcome; /* what comes when all is given */
 	struct tr_error error;
+
+	struct chunk history[HISTORY]; /* the last chunks; chunk n is at n % HISTORY */
+	struct tr_buffer compared;     /* data of one of them */
+	char first[COPY_MIN];	       /* bytes of the first chunk's data */
+	bool past_first;	       /* a full chunk came, or one that does not begin so */
+	uint64_t copies;	       /* that were left out */
 };
 
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
+	for (size_t i = 0; i < HISTORY; i++)
+		tr_buffer_free(&d->history[i].packed);
+	tr_buffer_free(&d->compared);
 	tr_buffer_free(&d->packed);
 	tr_buffer_free(&d->plain);
 	free(d);
@@ -137,6 +161,99 @@ static enum tr_status corrupt(const struct decoder *d, struct tr_input *in, stru
 	char text[80];
 	snprintf(text, sizeof text, "chunk %" PRIu64 " %s", d->chunk, what);
 	tr_decoder_error(err, in, "snappy", text);
+	return TR_FATAL;
+}
+
+/* Copies. */
+
+/* Remembers a chunk that was decoded. False: memory is out. */
+static bool remember(struct decoder *d, struct tr_text packed, size_t size)
+{
+	struct chunk *chunk = &d->history[d->chunk++ % HISTORY];
+	chunk->size = size;
+	if (packed.data == d->packed.data) {
+		struct tr_buffer swapped = chunk->packed;
+		chunk->packed = d->packed;
+		d->packed = swapped;
+		return true;
+	}
+	chunk->packed.len = 0;
+	tr_buffer_put_text(&chunk->packed, packed);
+	return !chunk->packed.failed;
+}
+
+static bool is_full_chunk(size_t size)
+{
+	return size >= CHUNK_SIZE;
+}
+
+/* Whether the first `size` bytes of plain are those of the chunk. */
+static bool begins_like(struct decoder *d, const struct chunk *chunk, size_t size)
+{
+	bool whole;
+	d->compared.len = 0;
+	if (!tr_buffer_room(&d->compared, chunk->size + 1))
+		return false;
+	tr_snappy_decode(tr_buffer_text(&chunk->packed), d->compared.data, chunk->size, &whole);
+	return memcmp(d->compared.data, d->plain.data, size) == 0;
+}
+
+/* How many bytes at the beginning of plain are a copy, or were given as one. */
+static size_t count_copied(struct decoder *d)
+{
+	const struct chunk *previous = &d->history[(d->chunk - 1) % HISTORY];
+	size_t size = d->plain.len;
+	if (previous->size >= COPY_MIN && !is_full_chunk(previous->size) &&
+	    previous->size <= size && begins_like(d, previous, previous->size))
+		return previous->size;
+	if (size < COPY_MIN || is_full_chunk(size))
+		return 0;
+	for (size_t i = 0; i < HISTORY && i < d->chunk; i++)
+		if (d->history[i].size >= size && begins_like(d, &d->history[i], size))
+			return size;
+	return 0;
+}
+
+/* The chunk belongs to a stream that begins like the first chunk, and it is not the first. */
+static bool begins_stream(struct decoder *d)
+{
+	size_t size = d->plain.len;
+	if (d->chunk == 0)
+		memcpy(d->first, d->plain.data, size < COPY_MIN ? size : COPY_MIN);
+	return !d->past_first && size >= COPY_MIN && memcmp(d->plain.data, d->first, COPY_MIN) == 0;
+}
+
+/* The chunk is decoded to plain: skips what was given before. False: memory is out. */
+static bool leave_out_copy(struct decoder *d, struct tr_text packed)
+{
+	size_t size = d->plain.len, copied = 0;
+	if (!begins_stream(d)) {
+		d->past_first = true;
+		copied = d->chunk ? count_copied(d) : 0;
+	}
+	d->past_first = d->past_first || is_full_chunk(size);
+	d->given = copied;
+	d->copies += copied > 0;
+	return copied == size || remember(d, packed, size);
+}
+
+/* Nearly all chunks are full: those are neither copies nor come after one. */
+static bool may_be_copied(const struct decoder *d, size_t size)
+{
+	return !is_full_chunk(size) || !d->past_first ||
+	       !is_full_chunk(d->history[(d->chunk - 1) % HISTORY].size);
+}
+
+/* A note at the end of the data. */
+static enum tr_status report_copies(const struct decoder *d, struct tr_error *err)
+{
+	if (!d->copies)
+		return TR_END;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "%" PRIu64 " chunks that repeat others are left out: the recorded program "
+		     "forked, and its children wrote copies",
+		     d->copies);
+	tr_error_is_note(err);
 	return TR_FATAL;
 }
 
@@ -162,10 +279,8 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, const cha
 	size_t size;
 	if (!block_size(packed.data, packed.len, packed.len + d->missing, &size))
 		return corrupt(d, in, err, "has an impossible size");
-	if (!what && unpack_to(packed, size, room)) {
-		d->chunk++;
-		return TR_OK;
-	}
+	if (!what && !may_be_copied(d, size) && unpack_to(packed, size, room))
+		return remember(d, packed, size) ? TR_OK : tr_error_memory(err);
 	/* not more than can come of what is there */
 	if (size / BEST_RATIO > packed.len)
 		size = packed.len * BEST_RATIO;
@@ -176,11 +291,9 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, const cha
 		return tr_error_memory(err);
 	bool whole;
 	tr_buffer_used(&d->plain, tr_snappy_decode(packed, d->plain.data, size, &whole));
-	if (!what && whole) {
-		d->chunk++;
-		return TR_OK;
-	}
-	return corrupt(d, in, err, what ? what : "is corrupt");
+	if (what || !whole)
+		return corrupt(d, in, err, what ? what : "is corrupt");
+	return leave_out_copy(d, packed) ? TR_OK : tr_error_memory(err);
 }
 
 /* At the start of the container. */
@@ -205,7 +318,7 @@ static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct
 	if (!d->begun)
 		return begin(d, in, err);
 	if (!tr_input_more(in, LENGTH_SIZE))
-		return tr_input_available(in) ? TR_OK : TR_END;
+		return tr_input_available(in) ? TR_OK : report_copies(d, err);
 	uint32_t length = read_u32le(in->pos);
 	if (length == 0)
 		return corrupt(d, in, err, "has an impossible length");

@@ -383,8 +383,10 @@ static enum tr_status damage(struct tr_trace *trace, struct tr_error *err)
 	if (!trace->in->damaged)
 		return TR_END;
 	tr_input_error(trace->in, err);
-	trace->segment.errors++;
-	trace->segment.truncated = true;
+	if (err->severity < TR_NOTE) {
+		trace->segment.errors++;
+		trace->segment.truncated = true;
+	}
 	return TR_WARN;
 }
 

@@ -131,6 +131,26 @@ apart() {
 	[[ $stderr == *"6 is no event; nothing after it can be read"* ]]
 }
 
+@test "copies that children wrote after the parent had written chunks are left out, with a note" {
+	# what the program called: see forks_behind of tests/data/apitrace/glx.c
+	for of in "early 6" "late 12"; do
+		read -r when uploads <<<"$of"
+		trace=$data/streams/forks-$when.trace.xz
+		run -0 --separate-stderr tr-parse "$trace"
+		[ "$(grep -c '^%trec' <<<"$output")" -eq 1 ]
+		[ "$(grep -c $'^call\t[0-9]*\t-\t0\tglBufferData\t' <<<"$output")" -eq "$uploads" ]
+		[ "$(grep -c $'\tglClear\tmask=GL_DEPTH_BUFFER_BIT(' <<<"$output")" -eq 2 ]
+		[ "$(grep -c '^raw' <<<"$output")" -eq 0 ]
+		# call numbers without a gap, to the last call of the program
+		grep ^call <<<"$output" | cut -f2 | diff - <(seq 0 "$(($(grep -c ^call <<<"$output") - 1))")
+		grep ^call <<<"$output" | tail -n 1 | grep glXDestroyPbuffer
+		[ "$(grep -c . <<<"$stderr")" -eq 1 ]
+		[[ $stderr == *"note: 2 chunks that repeat others are left out"* ]]
+		cmp <(tr-repack -z none <<<"$output") <(tr-repack -q -z none "$trace")
+		run -2 tr-parse --strict "$trace"
+	done
+}
+
 @test "a recording: counted, shown, filtered, and written as the file that it was" {
 	trace=$data/streams/forks.trace
 	tr-parse "$trace" >records

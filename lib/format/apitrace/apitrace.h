@@ -39,8 +39,8 @@
  * files for programs that fork: the child inherits the bytes that the parent has not
  * written yet, and writes them when it makes its first call (whose trace then goes to
  * a file of its own) or exits. The parent writes the same bytes again, so the first
- * stream is the beginning of the second. Where the parent had written some before, the
- * child's copy has no head, and is not a stream.
+ * stream is the beginning of the second. If the parent had written some before, the
+ * child's copy has no head; the codec leaves such copies out (core/codec_snappy.c).
  */
 #ifndef TR_FORMAT_APITRACE_APITRACE_H
 #define TR_FORMAT_APITRACE_APITRACE_H

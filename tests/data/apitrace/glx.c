@@ -2,7 +2,8 @@
  * glx MODE: calls of GLX and OpenGL for a tracer to record. Modes: lists (display lists, strings,
  * old vertex calls), textures (blobs of several sizes), threads (four contexts at once), killed
  * (dies within a call), forks (two children that make calls, while the recorder has not written
- * anything yet).
+ * anything yet), forks-early and forks-late (children of a parent that has written a part of its
+ * trace: they write before the parent goes on, or long after).
  */
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
@@ -190,6 +191,46 @@ static void forks(void)
 	glRectf(0.f, 0.f, 1.f, 1.f);
 }
 
+/* A call that takes so many bytes in the trace. */
+static void upload(GLsizei size)
+{
+	static const char zeros[1 << 20];
+
+	glBufferData(GL_ARRAY_BUFFER, size, zeros, GL_STATIC_DRAW);
+}
+
+static void forks_behind(int late)
+{
+	GLuint buffer;
+	int gate[2];
+
+	glGenBuffers(1, &buffer);
+	glBindBuffer(GL_ARRAY_BUFFER, buffer);
+	for (int i = 0; i < 3; i++)
+		upload(500000);
+	for (int i = 0; i < 2; i++) {
+		char byte;
+		if (pipe(gate) != 0)
+			return;
+		pid_t child = fork();
+		if (child == 0) {
+			close(gate[1]);
+			if (late && read(gate[0], &byte, 1) < 0) /* waits until it is closed */
+				_exit(1);
+			glFinish();
+			_exit(0);
+		}
+		close(gate[0]);
+		for (int n = 0; late && n < 3; n++)
+			upload(700000);
+		close(gate[1]);
+		waitpid(child, NULL, 0);
+		glClear(GL_DEPTH_BUFFER_BIT);
+	}
+	for (int i = 0; i < 3; i++)
+		upload(800000);
+}
+
 int main(int argc, char **argv)
 {
 	static const int wanted[] = { GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, GLX_DOUBLEBUFFER, True,
@@ -219,6 +260,8 @@ int main(int argc, char **argv)
 		killed();
 	else if (strcmp(mode, "forks") == 0)
 		forks();
+	else if (strncmp(mode, "forks-", 6) == 0)
+		forks_behind(strcmp(mode, "forks-late") == 0);
 	unmake(place);
 	XCloseDisplay(display);
 	return 0;

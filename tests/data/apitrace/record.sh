@@ -36,6 +36,10 @@ record gears timeout 0.2 apitrace trace -o gears.trace glxgears
 record forks apitrace trace -o forks.trace ./glx forks
 mkdir -p "$here/streams"
 cp forks.trace "$here/streams"
+for name in forks-early forks-late; do
+	record $name apitrace trace -o $name.trace ./glx $name
+	xz -9 <$name.trace >"$here/streams/$name.trace.xz" # nearly all of it are zeros
+done
 for name in lists textures threads killed eglinfo gears; do
 	apitrace dump -v --color=never --thread-ids=yes $name.trace | gzip -9n >$name.txt.gz
 	cp $name.trace $name.txt.gz "$here"

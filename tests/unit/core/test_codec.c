@@ -385,6 +385,115 @@ static void test_snappy_salvage(void)
 	tr_buffer_free(&plain);
 }
 
+enum { FULL = 1 << 20, RANGES = 14 };
+
+struct range {
+	size_t start, len; /* of the data of a recorded program; len 0 ends a list */
+};
+
+/* Each range becomes a chunk. */
+static void put_chunks(struct tr_text data, const struct range *ranges, struct tr_buffer *to)
+{
+	enum { MAGIC = 2 };
+	tr_buffer_put_literal(to, "at");
+	for (; ranges->len; ranges++) {
+		struct tr_buffer one = TR_BUFFER_INIT;
+		struct tr_text part = { data.data + ranges->start, ranges->len };
+		encode(tr_codec_by_name(TR_TEXT("snappy")), part, part.len, false, 1, &one);
+		tr_buffer_put(to, one.data + MAGIC, one.len - MAGIC);
+		tr_buffer_free(&one);
+	}
+}
+
+/* A program that forks: its children write copies of what the parent has not written yet. */
+static void test_snappy_copies(void)
+{
+	static const struct {
+		const char *what;
+		struct range chunks[RANGES], given[RANGES];
+	} cases[] = {
+		{ "a copy before the chunk",
+		  { { 0, FULL }, { FULL, 99 }, { FULL, 500 } },
+		  { { 0, FULL + 500 } } },
+		{ "two equal copies and one that is longer",
+		  { { 0, FULL },
+		    { FULL, 99 },
+		    { FULL, 99 },
+		    { FULL, 200 },
+		    { FULL, FULL },
+		    { 2 * FULL, 7 } },
+		  { { 0, 2 * FULL + 7 } } },
+		{ "a shorter copy after a longer one",
+		  { { 0, FULL }, { FULL, 200 }, { FULL, 99 }, { FULL, 500 } },
+		  { { 0, FULL + 500 } } },
+		{ "a copy after the chunk",
+		  { { 0, FULL }, { FULL, FULL }, { FULL, 99 }, { 2 * FULL, 10 } },
+		  { { 0, 2 * FULL + 10 } } },
+		{ "a copy of the first chunk after it",
+		  { { 0, FULL }, { 0, 99 }, { FULL, 10 } },
+		  { { 0, FULL + 10 } } },
+		{ "a copy at the end",
+		  { { 0, FULL }, { FULL, 500 }, { FULL, 99 } },
+		  { { 0, FULL + 500 } } },
+		{ "a copy after seven more chunks",
+		  { { 0, FULL },
+		    { FULL, FULL },
+		    { 2 * FULL, FULL },
+		    { 3 * FULL, FULL },
+		    { 4 * FULL, FULL },
+		    { 5 * FULL, FULL },
+		    { 6 * FULL, FULL },
+		    { 7 * FULL, FULL },
+		    { 8 * FULL, FULL },
+		    { FULL, 99 },
+		    { 9 * FULL, 10 } },
+		  { { 0, 9 * FULL + 10 } } },
+		{ "a copy of 16 bytes",
+		  { { 0, FULL }, { FULL, 16 }, { FULL, 500 } },
+		  { { 0, FULL + 500 } } },
+		/* these are none */
+		{ "15 equal bytes",
+		  { { 0, FULL }, { FULL, 15 }, { FULL, 500 } },
+		  { { 0, FULL + 15 }, { FULL, 500 } } },
+		{ "the beginning of the file, as streams",
+		  { { 0, 99 }, { 0, 99 }, { 0, 200 }, { 0, FULL } },
+		  { { 0, 99 }, { 0, 99 }, { 0, 200 }, { 0, FULL } } },
+		{ "short chunks that do not repeat",
+		  { { 0, FULL }, { FULL, 99 }, { FULL + 99, 99 }, { FULL + 198, 10 } },
+		  { { 0, FULL + 208 } } },
+		{ "equal full chunks",
+		  { { 0, FULL }, { 0, FULL }, { 0, FULL } },
+		  { { 0, FULL }, { 0, FULL }, { 0, FULL } } },
+	};
+	const struct tr_codec *snappy = tr_codec_by_name(TR_TEXT("snappy"));
+	struct tr_buffer data = TR_BUFFER_INIT;
+	put_noise(&data, 10 * FULL);
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
+		struct tr_buffer want = TR_BUFFER_INIT;
+		struct tr_error err;
+		tr_error_clear(&err);
+		put_chunks(tr_buffer_text(&data), cases[i / 2].chunks, &packed);
+		for (const struct range *range = cases[i / 2].given; range->len; range++)
+			tr_buffer_put(&want, data.data + range->start, range->len);
+		bool whole =
+			decode(snappy, tr_buffer_text(&packed), i % 2 ? 1000 : 0, &plain, &err);
+		size_t chunks = 0;
+		while (cases[i / 2].chunks[chunks].len)
+			chunks++;
+		bool repeated = packed.len > 0 && !whole;
+		ok(same(&plain, tr_buffer_text(&want)) &&
+			   repeated == (err.severity == TR_NOTE && strstr(err.text, "repeat")) &&
+			   repeated == (i / 2 < 8),
+		   "snappy: %s: %zu bytes of %zu chunks: %s", cases[i / 2].what, plain.len, chunks,
+		   err.text);
+		tr_buffer_free(&packed);
+		tr_buffer_free(&plain);
+		tr_buffer_free(&want);
+	}
+	tr_buffer_free(&data);
+}
+
 static void test_no_codec(void)
 {
 	static const char *const texts[] = { "",       "{", "at the start", "BZh is no magic",
@@ -400,7 +509,8 @@ static void test_no_codec(void)
 	ok(tr_input_available(in) <= 2, "text that comes slowly is not waited for");
 	tr_input_free(in);
 	in = memory_input(TR_TEXT("at"), 1, false);
-	ok(tr_codec_detect(in) == tr_codec_by_name(TR_TEXT("snappy")), "a snappy stream of nothing");
+	ok(tr_codec_detect(in) == tr_codec_by_name(TR_TEXT("snappy")),
+	   "a snappy stream of nothing");
 	tr_input_free(in);
 	ok(!tr_codec_by_name(TR_TEXT("none")) && !tr_codec_by_name(TR_TEXT("gz")), "no such codec");
 	ok(!tr_codec_by_extension(TR_TEXT("trace.json")), "no such extension");
@@ -428,6 +538,7 @@ int main(void)
 	test_behind("bzip2", TR_TEXT("BZh9"));
 	test_behind("lz4", TR_TEXT("\x04\x22\x4d\x18"));
 	test_snappy_salvage();
+	test_snappy_copies();
 	test_no_codec();
 	return done_testing();
 }
