@@ -1,16 +1,18 @@
-/* tr-filter: the records of a trace that match an expression. */
+/* SPDX-License-Identifier: MIT */
+/* tr-filter: options, and the path of a line through the tool. */
 #include "config.h"
 
 #include "tr_filter.h"
-
-#include "record/literal.h"
-#include "record/vocabulary.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "coverage/merge.h"
+#include "record/literal.h"
+#include "record/vocabulary.h"
 
 enum {
 	OPTION_EXPR = 1,
@@ -94,7 +96,7 @@ static const struct tr_tool tool = {
 	.libraries = libraries,
 };
 
-/* Where an expression came from; name: what may be a file's name in the wrong place, or NULL. */
+/* from: the source of the expression; name: text that may be the name of a file, or NULL. */
 static bool bad_expression(struct tr_cli *cli, const char *from, struct tr_text text,
 			   const char *name, const struct tr_expr_error *error)
 {
@@ -117,13 +119,13 @@ static bool is_unknown_kind(const struct tr_expr *expr)
 	return tr_expr_lone_kind(expr, &kind) && !tr_is_known_kind(kind);
 }
 
-/* Such a kind is legal, but a file of that name says what was meant. */
+/* Such a kind is legal, but if a file has this name, the user means the file. */
 static bool is_file_by_mistake(const struct tr_expr *expr, const char *text)
 {
 	return is_unknown_kind(expr) && access(text, F_OK) == 0;
 }
 
-/* It stands where files are wanted, but there is none of that name, and it makes sense as one. */
+/* True for an operand that names no file and is a valid expression. */
 static bool is_expression_by_mistake(const char *text)
 {
 	struct tr_expr_error error;
@@ -160,7 +162,7 @@ static bool insert_state(struct tr_filter *filter, struct tr_expr *expr, size_t 
 	return true;
 }
 
-/* name: the operand or argument, NULL when the text is a file's. */
+/* name: the operand or argument; NULL if the text comes from a file. */
 static bool add_expression(struct tr_filter *filter, struct tr_text text, const char *from,
 			   const char *name)
 {
@@ -197,7 +199,7 @@ static bool read_file(struct tr_filter *filter, const char *path, struct tr_buff
 	if (ferror(file))
 		tr_cli_usage(filter->cli, "%s: cannot be read", path);
 	else if (content->len >= MOST)
-		tr_cli_usage(filter->cli, "%s: more than 16 MiB are no expression", path);
+		tr_cli_usage(filter->cli, "%s: an expression has at most 16 MiB", path);
 	else if (content->failed)
 		tr_filter_out_of_memory(filter);
 	fclose(file);
@@ -214,7 +216,7 @@ static void add_expression_file(struct tr_filter *filter, const char *path)
 	tr_buffer_free(&content);
 }
 
-/* --since, --until: a test of the time. */
+/* Adds --since or --until as a comparison with the time. */
 static void add_bound(struct tr_filter *filter, const char *name, const char *operator)
 {
 	struct tr_cli *cli = filter->cli;
@@ -344,15 +346,15 @@ static bool check_usage(struct tr_filter *filter)
 }
 
 /*
- * With --since or --until the first operand is a file if one of that name exists, or if the
- * directory may not be searched; anything else is an expression.
+ * With --since or --until the first operand is a file if a file of this name exists, or if the
+ * directory cannot be searched; otherwise it is an expression.
  */
 static bool is_file(const char *text)
 {
 	return strcmp(text, "-") == 0 || access(text, F_OK) == 0 || errno == EACCES;
 }
 
-/* The first operand is the expression, unless options say what to select. */
+/* Takes the first operand as the expression, unless options select records. */
 static bool take_operand(struct tr_filter *filter)
 {
 	struct tr_cli *cli = filter->cli;
@@ -382,33 +384,280 @@ static bool take_operand(struct tr_filter *filter)
 		cli->operand_count--;
 	}
 	return add_expression(filter, tr_text_from(text),
-			      filter->bounds ? "expression (no file has this name)"
-					      : "expression",
+			      filter->bounds ? "expression (no file has this name)" : "expression",
 			      text);
 }
 
-static void free_filter(struct tr_filter *filter)
+/* Adds the errors that a trailer reports. */
+static void look_at_trailer(struct tr_filter *filter, struct tr_record *record)
 {
-	for (size_t i = 0; i < filter->expr_count; i++) {
-		tr_expr_state_free(filter->states[i]);
-		tr_expr_free(filter->exprs[i]);
+	struct tr_field *errors = tr_record_field(record, "errors");
+	struct tr_value *value = errors ? tr_field_value(record, errors, NULL) : NULL;
+
+	if (errors)
+		filter->merge_errors += value && value->type == TR_UINT ? value->as.number : 1;
+	if (tr_record_field(record, "truncated"))
+		filter->merge_truncated = true;
+}
+
+static bool put_merged(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_error err;
+	enum tr_status status = tr_merge_put(filter->merge, record, &err);
+
+	if (status == TR_FATAL)
+		return tr_filter_out_of_memory(filter);
+	if (status == TR_OK)
+		return true;
+	filter->merge_errors += err.severity == TR_DAMAGE;
+	tr_cli_report_record(filter->cli, record, &err, false);
+	return !filter->cli->stop;
+}
+
+static bool merge_line(struct tr_filter *filter, struct tr_record *record)
+{
+	bool selectable = record->type == TR_RECORD &&
+			  (tr_text_is(record->kind, "block") || tr_text_is(record->kind, "unit"));
+
+	if (record->type == TR_TRAILER) {
+		if (tr_record_split(record, NULL) == TR_FATAL)
+			return tr_filter_out_of_memory(filter);
+		look_at_trailer(filter, record);
 	}
-	tr_expr_sieve_free(filter->sieve);
-	tr_computed_free(filter->computed);
-	free(filter->states);
-	free(filter->exprs);
-	tr_field_list_free(filter->fields);
-	tr_definitions_free(&filter->definitions);
-	tr_task_tree_free(&filter->tree);
-	tr_rebase_free(&filter->rebase);
-	tr_map_free(&filter->calls.by_key);
-	tr_arena_free(&filter->calls.arena);
-	tr_queue_free(&filter->queue);
-	tr_queue_free(&filter->pending);
-	tr_filter_free_sets(filter);
-	tr_filter_merge_free(filter);
-	tr_buffer_free(&filter->text);
-	tr_buffer_free(&filter->key);
+	if (selectable) {
+		if (filter->expr_count &&
+		    tr_filter_judge(filter, record, NULL, false, true) != TR_MATCH_YES)
+			return !filter->cli->stop;
+		filter->selected++;
+	}
+	return put_merged(filter, record);
+}
+
+static bool end_merge(struct tr_filter *filter)
+{
+	struct tr_output *out = filter->cli->out;
+
+	return tr_merge_write(filter->merge, filter->merge_errors, filter->merge_truncated, out) ||
+	       tr_filter_out_of_memory(filter);
+}
+
+static bool begin_merge(struct tr_filter *filter)
+{
+	filter->merge = tr_merge_new();
+	return filter->merge || tr_filter_out_of_memory(filter);
+}
+
+/* True if the segment has records, including those that the sieve left out. */
+static bool saw_records(const struct tr_filter *filter)
+{
+	return filter->has_records ||
+	       (filter->sieve && filter->sieve->left_out != filter->left_out_before);
+}
+
+static bool begin_segment(struct tr_filter *filter)
+{
+	filter->has_records = filter->any_kept = false;
+	filter->left_out_before = filter->sieve ? filter->sieve->left_out : 0;
+	filter->written = 0;
+	return tr_filter_begin_sets(filter) && tr_filter_begin_output(filter);
+}
+
+static bool pass_line(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_text line;
+
+	/* the output is a stream only if it consists of lines */
+	if (!tr_filter_writes_lines(filter))
+		return true;
+	return tr_filter_render(filter, record, NULL, &line)
+		       ? tr_filter_emit(filter, TR_ITEM_PASS, line, NULL)
+		       : !filter->cli->stop;
+}
+
+static bool pass_header(struct tr_filter *filter, struct tr_record *record)
+{
+	if (!tr_filter_end_calls(filter))
+		return false;
+	/* definitions before the header, as after sort(1), belong to this segment */
+	if ((filter->has_header || saw_records(filter)) && !begin_segment(filter))
+		return false;
+	filter->has_header = true;
+	return pass_line(filter, record);
+}
+
+/* Passes a trailer with the count of the records that were written. */
+static bool pass_trailer(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_buffer *line = &filter->text;
+	bool ours = filter->has_header || saw_records(filter);
+
+	if (!tr_filter_end_calls(filter))
+		return false;
+	uint64_t count = ours ? filter->written : record->seq.number;
+	bool fine = true;
+	if (!filter->count_only && !filter->fields) {
+		tr_buffer_reset(line);
+		tr_buffer_put_literal(line, "!end\t");
+		tr_buffer_put_decimal(line, count);
+		tr_buffer_put_text(line, record->rest);
+		tr_buffer_put_byte(line, '\n');
+		fine = line->failed
+			       ? tr_filter_out_of_memory(filter)
+			       : tr_filter_emit(filter, TR_ITEM_PASS, tr_buffer_text(line), NULL);
+	}
+	filter->has_header = false;
+	return fine && begin_segment(filter);
+}
+
+static bool keep_definition(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_text line;
+
+	if (filter->definitions_mode == TR_DEFINITIONS_NONE)
+		return true;
+	if (filter->definitions_mode == TR_DEFINITIONS_ALL || !tr_definition_is_known(record))
+		return pass_line(filter, record);
+	if (filter->count_only || filter->fields)
+		return true;
+	if (!tr_filter_render(filter, record, NULL, &line))
+		return !filter->cli->stop;
+	return tr_definitions_add(&filter->definitions, line) || tr_filter_out_of_memory(filter);
+}
+
+static bool keep_context(struct tr_filter *filter, struct tr_record *record)
+{
+	struct tr_text line;
+
+	if (filter->no_context || filter->count_only || filter->fields || tr_filter_full(filter))
+		return true;
+	return tr_filter_render(filter, record, NULL, &line)
+		       ? tr_filter_emit(filter, TR_ITEM_CONTEXT, line, NULL)
+		       : !filter->cli->stop;
+}
+
+/* Judges a whole call or any other record. */
+static bool filter_whole(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	unsigned kinds = tr_filter_call_kinds(filter, record);
+	bool selected = !tr_filter_sated(filter) &&
+			tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES;
+
+	if (filter->cli->stop || (selected && !tr_filter_keep(filter, record)))
+		return false;
+	return tr_filter_returned(filter, kinds);
+}
+
+static bool handle_record(struct tr_filter *filter, struct tr_record *record)
+{
+	bool in_tree;
+
+	filter->has_records = true;
+	if (record->chosen)
+		return tr_filter_keep(filter, record);
+	enum tr_record_sort sort = tr_filter_sort(filter, record);
+	if (!tr_filter_look_at(filter, record, sort, &in_tree) ||
+	    (filter->rebases && !tr_filter_follow_rebase(filter, record)))
+		return false;
+	switch (sort) {
+	case TR_SORT_CONTEXT:
+		return keep_context(filter, record);
+	case TR_SORT_ENTER:
+		return tr_filter_enter(filter, record, in_tree);
+	case TR_SORT_LEAVE:
+		return tr_filter_leave(filter, record, in_tree);
+	case TR_SORT_PLAIN:
+		break;
+	}
+	return filter_whole(filter, record, in_tree);
+}
+
+static bool handle_line(struct tr_filter *filter, struct tr_record *record)
+{
+	if (filter->computed && !tr_computed_follow(filter->computed, record))
+		return tr_filter_out_of_memory(filter);
+	if (filter->merge)
+		return merge_line(filter, record);
+	switch (record->type) {
+	case TR_RECORD:
+		return handle_record(filter, record);
+	case TR_DEFINITION:
+		return keep_definition(filter, record);
+	case TR_HEADER:
+		return pass_header(filter, record);
+	case TR_TRAILER:
+		return pass_trailer(filter, record);
+	case TR_COMMENT:
+		return pass_line(filter, record);
+	}
+	return true;
+}
+
+/* Writes the trailer of a segment whose rest is not read. */
+static void close_segment(struct tr_filter *filter)
+{
+	struct tr_output *out = filter->cli->out;
+	uint64_t errors;
+	bool truncated;
+
+	if (!tr_filter_end_calls(filter) || !filter->has_header || !tr_filter_writes_lines(filter))
+		return;
+	tr_trace_damage(filter->cli->trace, &errors, &truncated);
+	tr_buffer_reset(&filter->text);
+	tr_trailer_put(filter->written, errors + filter->gave_up, truncated || filter->gave_up,
+		       &filter->text);
+	tr_buffer_put_byte(&filter->text, '\n');
+	tr_output_put_text(out, tr_buffer_text(&filter->text));
+}
+
+/* True if all selected records and their leaves are written. */
+static bool is_done(const struct tr_filter *filter)
+{
+	return filter->gave_up || (tr_filter_full(filter) && !filter->owed);
+}
+
+static bool filter_trace(struct tr_filter *filter)
+{
+	struct tr_record *record;
+
+	filter->has_header = false;
+	if (!begin_segment(filter))
+		return false;
+	while (tr_cli_next_here(filter->cli, &record)) {
+		if (!handle_line(filter, record))
+			return false;
+		if (is_done(filter)) {
+			filter->left_rest = true;
+			close_segment(filter);
+			return false;
+		}
+		if (tr_filter_has_sets(filter) && tr_filter_past_sets(filter)) {
+			filter->left_rest = true;
+			close_segment(filter);
+			return !filter->cli->stop;
+		}
+	}
+	return tr_filter_end_calls(filter);
+}
+
+static void run(struct tr_filter *filter)
+{
+	struct tr_trace_place *place;
+
+	while (!is_done(filter) && tr_cli_step(filter->cli, &place) && filter_trace(filter))
+		;
+	filter->merge_errors += filter->gave_up;
+	filter->merge_truncated |= filter->gave_up;
+	if (filter->merge && !filter->cli->stop)
+		end_merge(filter);
+	if (filter->count_only && !filter->cli->stop) {
+		tr_buffer_reset(&filter->text);
+		tr_buffer_put_decimal(&filter->text, filter->selected);
+		tr_buffer_put_byte(&filter->text, '\n');
+		tr_output_put_text(filter->cli->out, tr_buffer_text(&filter->text));
+	}
+	if (!filter->selected)
+		tr_cli_status(filter->cli, 1);
+	tr_filter_note_unseen(filter);
 }
 
 int main(int argc, char **argv)
@@ -421,19 +670,15 @@ int main(int argc, char **argv)
 	while ((option = tr_cli_option(&cli)) != 0)
 		set_option(&filter, option);
 	if (check_usage(&filter) && take_operand(&filter)) {
-		tr_filter_name_kinds(&filter);
 		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
-		if (!tr_filter_begin_computed(&filter))
-			cli.stop = true;
-		if (!filter.merges)
-			tr_filter_make_sieve(&filter);
-		else if (!tr_filter_merge_begin(&filter))
+		if (!tr_filter_begin_select(&filter) || (filter.merges && !begin_merge(&filter)))
 			cli.stop = true;
 		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
-			tr_filter_run(&filter);
+			run(&filter);
 	}
-	/* what a stop left behind */
 	tr_filter_end_calls(&filter);
-	free_filter(&filter);
+	tr_merge_free(filter.merge);
+	tr_filter_free_select(&filter);
+	tr_filter_free_output(&filter);
 	return tr_cli_end(&cli);
 }

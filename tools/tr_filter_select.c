@@ -1,0 +1,818 @@
+/* SPDX-License-Identifier: MIT */
+/* Selects records: by expressions, sets of calls and frames, trees of tasks; and pairs calls. */
+#include "config.h"
+
+#include "tr_filter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "call/call_kind.h"
+#include "call/join.h"
+#include "record/context.h"
+#include "record/literal.h"
+
+struct task {
+	struct tr_text seq; /* of its current exec record; owned, key of tree->seqs; NULL: none */
+	char name[];
+};
+
+static bool add_task(struct tr_task_tree *tree, struct tr_text name)
+{
+	if (tr_map_get(&tree->tasks, name))
+		return true;
+	struct task *task = malloc(sizeof *task + name.len);
+	if (!task)
+		return false;
+	task->seq = (struct tr_text){ NULL, 0 };
+	if (name.len)
+		memcpy(task->name, name.data, name.len);
+	if (tr_map_put(&tree->tasks, (struct tr_text){ task->name, name.len }, task))
+		return true;
+	free(task);
+	return false;
+}
+
+static void forget_seq(struct tr_task_tree *tree, struct task *task)
+{
+	if (!task->seq.data)
+		return;
+	tr_map_take(&tree->seqs, task->seq);
+	free((char *)task->seq.data);
+	task->seq.data = NULL;
+}
+
+/* Sets the current exec record of the task, which children name as their parent. */
+static bool set_seq(struct tr_task_tree *tree, struct task *task, struct tr_text seq)
+{
+	forget_seq(tree, task);
+	/* a repeated number (in a mangled stream) stays with its first task */
+	if (tr_map_get(&tree->seqs, seq))
+		return true;
+	char *copy = malloc(seq.len + 1);
+	if (!copy)
+		return false;
+	if (seq.len)
+		memcpy(copy, seq.data, seq.len);
+	seq.data = copy;
+	if (!tr_map_put(&tree->seqs, seq, task)) {
+		free(copy);
+		return false;
+	}
+	task->seq = seq;
+	return true;
+}
+
+static void remove_task(struct tr_task_tree *tree, struct tr_text name)
+{
+	struct task *task = tr_map_take(&tree->tasks, name);
+
+	if (!task)
+		return;
+	forget_seq(tree, task);
+	free(task);
+}
+
+/*
+ * Gets the decoded text of a cell, which lives as long as the record; data NULL: it is absent.
+ * False: memory is exhausted.
+ */
+static bool cell_text(struct tr_task_tree *tree, struct tr_record *record,
+		      const struct tr_cell *cell, struct tr_text *text)
+{
+	struct tr_error err;
+
+	text->data = NULL;
+	if (cell->type == TR_CELL_ABSENT)
+		return true;
+	if (cell->type == TR_CELL_TEXT) {
+		if (tr_cell_bytes(cell->text, record->arena, text, &err))
+			return true;
+		text->data = NULL;
+		return err.cause != TR_CAUSE_MEMORY;
+	}
+	tr_buffer_reset(&tree->scratch);
+	tr_cell_write(cell, &tree->scratch);
+	*text = tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
+	return text->data && !tree->scratch.failed;
+}
+
+/*
+ * Gets the text of a value as trec spells it, which is also the spelling of task cells of the
+ * same source; data NULL: it is absent. False: memory is exhausted.
+ */
+static bool field_text(struct tr_task_tree *tree, struct tr_record *record, const char *key,
+		       struct tr_text *text)
+{
+	text->data = NULL;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	const struct tr_field *field = tr_record_field(record, key);
+	if (!field || field->text.data) {
+		*text = field ? field->text : *text;
+		return true;
+	}
+	tr_buffer_reset(&tree->scratch);
+	tr_literal_write(field->value, &tree->scratch);
+	*text = tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
+	return text->data && !tree->scratch.failed;
+}
+
+/* Sets *inside if the parent of a program is in the tree. False: memory is exhausted. */
+static bool has_parent(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
+{
+	struct tr_text parent;
+
+	if (!field_text(tree, record, "parent", &parent))
+		return false;
+	/* the seq of the parent's record is exact; its task id may be reused */
+	if (parent.data) {
+		*inside = tr_map_get(&tree->seqs, parent) != NULL;
+		return true;
+	}
+	if (!field_text(tree, record, "ppid", &parent))
+		return false;
+	*inside = parent.data && tr_map_get(&tree->tasks, parent);
+	return true;
+}
+
+static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, struct tr_text task,
+			bool *inside)
+{
+	struct tr_text seq;
+
+	if (!*inside && !has_parent(tree, record, inside))
+		return false;
+	if (!*inside)
+		return true;
+	return add_task(tree, task) && cell_text(tree, record, &record->seq, &seq) &&
+	       (!seq.data || set_seq(tree, tr_map_get(&tree->tasks, task), seq));
+}
+
+static bool follow_tree(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
+{
+	struct tr_text task, child;
+
+	if (!cell_text(tree, record, &record->task, &task))
+		return false;
+	*inside = task.data && tr_map_get(&tree->tasks, task);
+	if (task.data && tr_text_equal(record->kind, TR_TEXT("exec")))
+		return follow_exec(tree, record, task, inside);
+	if (!*inside)
+		return true;
+	if (tr_text_equal(record->kind, TR_TEXT("fork")))
+		return field_text(tree, record, "child", &child) &&
+		       (!child.data || add_task(tree, child));
+	if (tr_text_equal(record->kind, TR_TEXT("exit")))
+		remove_task(tree, task);
+	return true;
+}
+
+static void free_tree(struct tr_task_tree *tree)
+{
+	size_t position = 0;
+	struct task *task;
+
+	while ((task = tr_map_next(&tree->tasks, &position))) {
+		free((char *)task->seq.data);
+		free(task);
+	}
+	tr_map_free(&tree->tasks);
+	tr_map_free(&tree->seqs);
+	tr_buffer_free(&tree->scratch);
+}
+
+static bool begin_tree(struct tr_task_tree *tree, struct tr_text root)
+{
+	struct tr_buffer quoted = TR_BUFFER_INIT;
+
+	free_tree(tree);
+	/* the cells of ids that are strings in the source have quotes, which users do not type */
+	tr_buffer_put_byte(&quoted, '"');
+	tr_buffer_put_text(&quoted, root);
+	tr_buffer_put_byte(&quoted, '"');
+	bool fine =
+		!quoted.failed && add_task(tree, root) && add_task(tree, tr_buffer_text(&quoted));
+	tr_buffer_free(&quoted);
+	return fine;
+}
+
+bool tr_filter_has_sets(const struct tr_filter *filter)
+{
+	return filter->sets.has_calls || filter->sets.has_frames;
+}
+
+bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text)
+{
+	struct tr_call_sets *sets = &filter->sets;
+	struct tr_error err;
+
+	*(frames ? &sets->has_frames : &sets->has_calls) = true;
+	for (const char *p = text; (p = strchr(p, '@')); p += strcspn(p, ","))
+		tr_cli_reads(filter->cli, (struct tr_text){ p + 1, strcspn(p + 1, ",") });
+	if (tr_call_set_add(frames ? &sets->wanted : &sets->calls, tr_text_from(text), &err))
+		return true;
+	return tr_cli_usage(filter->cli, "%s: %s", frames ? "--frames" : "--calls", err.text);
+}
+
+static void begin_frames(struct tr_filter *filter)
+{
+	struct tr_call_sets *sets = &filter->sets;
+
+	sets->next_call = 0;
+	sets->frame = 0;
+	sets->rest = tr_call_set_rest(&sets->wanted, 0);
+}
+
+unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_record *record)
+{
+	const struct tr_call_sets *sets = &filter->sets;
+	bool matters = sets->has_frames || sets->calls.filtered.count;
+
+	return matters && record->name.type == TR_CELL_TEXT ? tr_call_kinds(record->name.text) : 0;
+}
+
+static bool in_calls(struct tr_call_sets *sets, const struct tr_record *record, unsigned kinds)
+{
+	uint64_t number;
+
+	if (!tr_cell_number(&record->seq, &number))
+		return false;
+	if (number >= sets->next_call && number < UINT64_MAX)
+		sets->next_call = number + 1;
+	return tr_call_set_has(&sets->calls, number, kinds);
+}
+
+static enum tr_match in_sets(struct tr_filter *filter, const struct tr_record *record, bool open)
+{
+	struct tr_call_sets *sets = &filter->sets;
+
+	if (!tr_filter_has_sets(filter))
+		return TR_MATCH_YES;
+	if (!tr_kind_is_call(record->kind))
+		return TR_MATCH_NO;
+	unsigned kinds = tr_filter_call_kinds(filter, record);
+	if (sets->has_frames && !open && sets->frame >= sets->frames)
+		sets->frames = sets->frame + 1;
+	if (sets->has_calls && !in_calls(sets, record, kinds))
+		return TR_MATCH_NO;
+	if (!sets->has_frames)
+		return TR_MATCH_YES;
+	if (sets->rest == TR_CALL_SET_NONE)
+		return TR_MATCH_NO;
+	if (open && sets->rest == TR_CALL_SET_SOME)
+		return TR_MATCH_OPEN; /* the frame may end before the call returns */
+	if (sets->rest == TR_CALL_SET_SOME && !tr_call_set_has(&sets->wanted, sets->frame, kinds))
+		return TR_MATCH_NO;
+	sets->met_frames = true;
+	return TR_MATCH_YES;
+}
+
+static bool end_frame(struct tr_filter *filter, unsigned kinds)
+{
+	struct tr_call_sets *sets = &filter->sets;
+	enum tr_call_set_rest rest = sets->rest;
+
+	if (!sets->has_frames || !(kinds & TR_CALL_END_FRAME))
+		return false;
+	sets->frame++;
+	sets->rest = tr_call_set_rest(&sets->wanted, sets->frame);
+	return sets->rest != rest;
+}
+
+bool tr_filter_past_sets(const struct tr_filter *filter)
+{
+	const struct tr_call_sets *sets = &filter->sets;
+	const struct tr_trace_place *place = tr_trace_here(filter->cli->trace);
+
+	/* a stream may be sorted differently, and other segments may follow */
+	if (filter->invert || filter->owed || filter->queue.first ||
+	    (place->format->flags & TR_FORMAT_STREAM))
+		return false;
+	return (sets->has_frames && sets->rest == TR_CALL_SET_NONE) ||
+	       (sets->has_calls &&
+		tr_call_set_rest(&sets->calls, sets->next_call) == TR_CALL_SET_NONE);
+}
+
+static void name_kinds(struct tr_filter *filter)
+{
+	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
+		for (size_t i = 0; i < filter->expr_count; i++) {
+			if (tr_expr_names_kind(filter->exprs[i],
+					       tr_text_from(tr_context_kinds[kind])))
+				filter->named[kind] = true;
+		}
+	}
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		filter->unknown_kinds |= tr_expr_names_unknown_kind(filter->states[i]);
+		filter->needs_start |= tr_expr_needs_start(filter->exprs[i]);
+	}
+}
+
+/* Sets the time of the first record in expressions that need it, if this record has a time. */
+static void set_start(struct tr_filter *filter, const struct tr_record *record)
+{
+	struct tr_buffer time = TR_BUFFER_INIT;
+
+	tr_cell_write(&record->time, &time);
+	filter->needs_start = false;
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		if (tr_expr_needs_start(filter->exprs[i]) &&
+		    !tr_expr_set_start(filter->exprs[i], tr_buffer_text(&time)))
+			filter->needs_start = true;
+	}
+	tr_buffer_free(&time);
+}
+
+static void show_expressions(struct tr_filter *filter, const struct tr_record *record)
+{
+	if (filter->needs_start)
+		set_start(filter, record);
+	for (size_t i = 0; filter->unknown_kinds && i < filter->expr_count; i++)
+		tr_expr_saw_kind(filter->states[i], record->kind);
+}
+
+static void note_kinds(struct tr_filter *filter, const struct tr_expr_state *state)
+{
+	struct tr_unseen unseen;
+
+	for (size_t at = 0; tr_expr_next_unseen_kind(state, &at, &unseen);) {
+		int len = (int)unseen.name.len, other = (int)unseen.suggestion.len;
+		if (unseen.suggestion.data)
+			tr_cli_note(filter->cli, "no records of kind '%.*s'; did you mean %.*s?",
+				    len, unseen.name.data, other, unseen.suggestion.data);
+		else
+			tr_cli_note(filter->cli,
+				    "no records of kind '%.*s'; did you mean name == \"%.*s\"?",
+				    len, unseen.name.data, len, unseen.name.data);
+	}
+}
+
+/* If nothing is selected, notes bounds in time or in frames that leave no record. */
+static void note_bounds(struct tr_filter *filter)
+{
+	const char *since = filter->since, *until = filter->until;
+	bool in_time = true;
+
+	if (filter->selected || filter->invert)
+		return;
+	for (size_t i = 0; i < filter->bounds; i++)
+		in_time &= !tr_expr_never_matched(filter->states[i]);
+	if (!in_time && since && until)
+		tr_cli_note(filter->cli, "no record is between --since=%s and --until=%s", since,
+			    until);
+	else if (!in_time)
+		tr_cli_note(filter->cli, "no record is at or %s=%s",
+			    since ? "after --since" : "before --until", since ? since : until);
+	else if (!filter->sets.has_frames || filter->sets.met_frames || filter->left_rest)
+		return;
+	else if (filter->sets.frames)
+		tr_cli_note(filter->cli, "--frames selects none: the last frame is %" PRIu64,
+			    filter->sets.frames - 1);
+	else
+		tr_cli_note(filter->cli, "--frames selects none: no record is an API call");
+}
+
+void tr_filter_note_unseen(struct tr_filter *filter)
+{
+	struct tr_unseen unseen;
+	struct tr_error note;
+
+	if (filter->cli->stop)
+		return;
+	if (filter->root && !filter->found_root && !filter->left_rest)
+		tr_cli_note(filter->cli, "--tree: no record of task '%s'", filter->root);
+	note_bounds(filter);
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		if (!filter->left_rest)
+			note_kinds(filter, filter->states[i]);
+		for (size_t at = 0; tr_expr_next_unseen(filter->states[i], &at, &unseen);) {
+			tr_unseen_note(&unseen, "record that was tested",
+				       tr_computed_records(unseen.name), &note);
+			tr_cli_note(filter->cli, "%s", note.text);
+		}
+	}
+	for (size_t at = 0;
+	     filter->fields && tr_field_list_next_unseen(filter->fields, &at, &unseen);) {
+		tr_unseen_note(&unseen, "selected record", tr_computed_records(unseen.name), &note);
+		tr_cli_note(filter->cli, "--fields: %s", note.text);
+	}
+}
+
+static bool uses(const struct tr_filter *filter, const char *name)
+{
+	bool used = filter->fields && tr_field_list_uses(filter->fields, name);
+
+	for (size_t i = 0; i < filter->expr_count && !used; i++)
+		used = tr_expr_uses(filter->exprs[i], name);
+	return used;
+}
+
+static bool begin_computed(struct tr_filter *filter)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++)
+		used |= uses(filter, tr_computed_names[i]);
+	if (!used)
+		return true;
+	filter->computed = tr_computed_new();
+	if (!filter->computed)
+		return tr_filter_out_of_memory(filter);
+	struct tr_computed_fields *fields = tr_computed_fields(filter->computed);
+	for (size_t i = 0; i < filter->expr_count; i++)
+		tr_expr_state_set_computed(filter->states[i], fields);
+	if (filter->fields)
+		tr_field_list_set_computed(filter->fields, fields);
+	return true;
+}
+
+static void make_sieve(struct tr_filter *filter)
+{
+	size_t count = 0;
+
+	if (filter->invert || filter->root || filter->computed || filter->rebases ||
+	    tr_filter_has_sets(filter))
+		return;
+	filter->always[count++] = TR_TEXT("enter");
+	filter->always[count++] = TR_TEXT("leave");
+	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
+		if (!filter->named[kind])
+			filter->always[count++] = tr_text_from(tr_context_kinds[kind]);
+	}
+	filter->sieve =
+		tr_expr_sieve_new(filter->states, filter->expr_count, filter->always, count);
+	if (filter->sieve && !filter->limited && !filter->fields) {
+		filter->sieve->take = tr_filter_take;
+		filter->sieve->taker = filter;
+	}
+	if (filter->sieve)
+		filter->sieve->guard = tr_cli_fault_guard();
+	filter->cli->config.read.sieve = filter->sieve;
+}
+
+enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct tr_record *record)
+{
+	struct tr_text kind = record->kind;
+
+	/* the most frequent kinds first, then the first letters of the others */
+	if (tr_text_equal(kind, TR_TEXT("exec")) || tr_text_equal(kind, TR_TEXT("sys")) ||
+	    !memchr("eilmsu", *kind.data, 6))
+		return TR_SORT_PLAIN;
+	if (tr_text_equal(kind, TR_TEXT("enter")))
+		return TR_SORT_ENTER;
+	if (tr_text_equal(kind, TR_TEXT("leave")))
+		return TR_SORT_LEAVE;
+	int context = tr_context_kind(kind);
+	if (context >= 0)
+		return filter->named[context] ? TR_SORT_PLAIN : TR_SORT_CONTEXT;
+	return TR_SORT_PLAIN;
+}
+
+static enum tr_match judge_tests(struct tr_filter *filter, struct tr_record *record,
+				 struct tr_record *leave, bool open)
+{
+	enum tr_match result = in_sets(filter, record, open);
+
+	for (size_t i = 0; i < filter->expr_count && result != TR_MATCH_NO; i++) {
+		struct tr_error err;
+		enum tr_match match = tr_expr_match(filter->states[i], record, leave, open, &err);
+		if (err.cause != TR_CAUSE_NONE)
+			tr_cli_report_record(filter->cli, record, &err, false);
+		filter->gave_up |= tr_expr_gave_up(filter->states[i]);
+		if (match == TR_MATCH_NO)
+			return TR_MATCH_NO;
+		if (match == TR_MATCH_OPEN)
+			result = TR_MATCH_OPEN;
+	}
+	return result;
+}
+
+enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record,
+			      struct tr_record *leave, bool open, bool in_tree)
+{
+	enum tr_match match = in_tree ? judge_tests(filter, record, leave, open) : TR_MATCH_NO;
+
+	if (filter->invert && match != TR_MATCH_OPEN)
+		match = match == TR_MATCH_YES ? TR_MATCH_NO : TR_MATCH_YES;
+	/* a row has fields of both, so it needs the leave */
+	if (open && match == TR_MATCH_YES && filter->fields &&
+	    tr_field_list_needs_leave(filter->fields))
+		match = TR_MATCH_OPEN;
+	return match;
+}
+
+bool tr_filter_begin_sets(struct tr_filter *filter)
+{
+	begin_frames(filter);
+	return !filter->root || begin_tree(&filter->tree, tr_text_from(filter->root)) ||
+	       tr_filter_out_of_memory(filter);
+}
+
+bool tr_filter_look_at(struct tr_filter *filter, struct tr_record *record, enum tr_record_sort sort,
+		       bool *in_tree)
+{
+	*in_tree = true;
+	if (filter->needs_start || filter->unknown_kinds)
+		show_expressions(filter, record);
+	if (!filter->root || sort == TR_SORT_CONTEXT)
+		return true;
+	if (!follow_tree(&filter->tree, record, in_tree))
+		return tr_filter_out_of_memory(filter);
+	filter->found_root |= *in_tree;
+	return true;
+}
+
+bool tr_filter_begin_select(struct tr_filter *filter)
+{
+	name_kinds(filter);
+	if (!begin_computed(filter))
+		return false;
+	if (!filter->merges)
+		make_sieve(filter);
+	return true;
+}
+
+void tr_filter_free_select(struct tr_filter *filter)
+{
+	for (size_t i = 0; i < filter->expr_count; i++) {
+		tr_expr_state_free(filter->states[i]);
+		tr_expr_free(filter->exprs[i]);
+	}
+	free(filter->states);
+	free(filter->exprs);
+	tr_expr_sieve_free(filter->sieve);
+	tr_computed_free(filter->computed);
+	tr_field_list_free(filter->fields);
+	tr_call_set_free(&filter->sets.calls);
+	tr_call_set_free(&filter->sets.wanted);
+	free_tree(&filter->tree);
+	tr_map_free(&filter->calls.by_key);
+	tr_arena_free(&filter->calls.arena);
+	tr_buffer_free(&filter->key);
+}
+
+/* The task and the seq of a call, which its enter and its leave share. */
+static struct tr_text call_key(struct tr_filter *filter, const struct tr_record *record)
+{
+	tr_buffer_reset(&filter->key);
+	tr_cell_write(&record->task, &filter->key);
+	tr_buffer_put_byte(&filter->key, '\t');
+	tr_cell_write(&record->seq, &filter->key);
+	return tr_buffer_text(&filter->key);
+}
+
+static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
+{
+	struct tr_calls *calls = &filter->calls;
+	struct tr_call *call = malloc(sizeof *call + key.len);
+
+	if (!call || filter->key.failed) {
+		free(call);
+		return NULL;
+	}
+	*call = (struct tr_call){ .before = calls->last, .awaited = true, .key_len = key.len };
+	memcpy(call->key, key.data, key.len);
+	if (!tr_map_put(&calls->by_key, (struct tr_text){ call->key, key.len }, call)) {
+		free(call);
+		return NULL;
+	}
+	*(calls->last ? &calls->last->behind : &calls->first) = call;
+	calls->last = call;
+	return call;
+}
+
+/* Takes the call of this key out of the list; NULL: there is none. */
+static struct tr_call *take_call(struct tr_filter *filter, struct tr_text key)
+{
+	struct tr_calls *calls = &filter->calls;
+	struct tr_call *call = tr_map_take(&calls->by_key, key);
+
+	if (!call)
+		return NULL;
+	*(call->before ? &call->before->behind : &calls->first) = call->behind;
+	*(call->behind ? &call->behind->before : &calls->last) = call->before;
+	call->awaited = false;
+	filter->owed -= call->kept;
+	return call;
+}
+
+/* Frees a call that is not in the list; its enter may still be in the queue. */
+static void end_call(struct tr_call *call)
+{
+	if (call->item)
+		call->item->call = NULL;
+	free(call);
+}
+
+/* Adds a copy of an open enter to the queue, to be judged together with its leave. */
+static bool hold_enter(struct tr_filter *filter, struct tr_record *record, struct tr_call *call)
+{
+	struct tr_text line = record->line;
+
+	if (!line.data) {
+		struct tr_error err;
+		tr_buffer_reset(&filter->text);
+		enum tr_status status = tr_record_write(record, &filter->text, &err);
+		if (status == TR_FATAL)
+			return tr_filter_out_of_memory(filter);
+		if (status != TR_OK) {
+			tr_cli_report_record(filter->cli, record, &err, true);
+			return true;
+		}
+		line = tr_buffer_text(&filter->text);
+	}
+	struct tr_item *item = tr_queue_add(&filter->queue, TR_ITEM_PASS, line, NULL);
+	if (!item)
+		return tr_filter_out_of_memory(filter);
+	tr_record_init(&call->record, &filter->calls.arena);
+	if (!tr_record_from_line(&call->record, item->text, NULL))
+		return tr_filter_out_of_memory(filter);
+	item->type = TR_ITEM_SELECTED;
+	item->open = true;
+	item->call = call;
+	call->item = item;
+	call->match = TR_MATCH_OPEN;
+	call->record.source_line = record->source_line;
+	call->record.source_offset = record->source_offset;
+	filter->calls.open_bytes += item->cost;
+	return tr_filter_relieve(filter);
+}
+
+/* Replaces the copied line with its row. */
+static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave)
+{
+	struct tr_text row;
+
+	return tr_filter_render(filter, &call->record, leave, &row) &&
+	       (tr_queue_replace(&filter->queue, call->item, row) ||
+		tr_filter_out_of_memory(filter));
+}
+
+/*
+ * Judges an open enter with its leave (NULL: without one). open: the leave may still come, and
+ * the enter may stay open.
+ */
+static bool decide_call(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave,
+			bool open)
+{
+	struct tr_item *item = call->item;
+
+	call->match = tr_filter_judge(filter, &call->record, leave, open, true);
+	if (call->match == TR_MATCH_OPEN) {
+		tr_arena_reset(&filter->calls.arena);
+		return true;
+	}
+	bool selected = call->match == TR_MATCH_YES;
+	item->open = false;
+	filter->calls.open_bytes -= item->cost;
+	filter->waiting += selected;
+	bool fine = !selected || !filter->fields || show_row(filter, call, leave);
+	tr_arena_reset(&filter->calls.arena);
+	if (!selected) {
+		/* an empty item stays in the queue */
+		item->type = TR_ITEM_PASS;
+		item->text.len = 0;
+	}
+	if (!selected || !filter->limited) {
+		call->item = NULL;
+		item->call = NULL;
+	}
+	return fine;
+}
+
+/* Decides an enter without its leave, which belongs to a later enter of the same key. */
+static bool give_up(struct tr_filter *filter, struct tr_text key)
+{
+	struct tr_call *call = take_call(filter, key);
+	bool fine = true;
+
+	if (!call)
+		return true;
+	if (call->match == TR_MATCH_OPEN)
+		fine = decide_call(filter, call, NULL, false);
+	end_call(call);
+	return fine;
+}
+
+/* Decides the oldest call without its leave if there are too many open calls. */
+static bool bound_calls(struct tr_filter *filter)
+{
+	struct tr_calls *calls = &filter->calls;
+	struct tr_error err;
+
+	if (!tr_calls_are_lost(calls->by_key.count, calls->open_bytes))
+		return true;
+	if (!calls->reported_many) {
+		calls->reported_many = true;
+		tr_error_set(&err, TR_CAUSE_LIMIT,
+			     "too many calls have not returned: from here on the oldest are "
+			     "judged without their results");
+		tr_cli_report(filter->cli, &err);
+	}
+	struct tr_call *oldest = calls->first;
+	return !filter->cli->stop &&
+	       give_up(filter, (struct tr_text){ oldest->key, oldest->key_len }) &&
+	       tr_filter_drain(filter);
+}
+
+bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_text text, key = call_key(filter, record);
+	enum tr_match match = tr_filter_sated(filter)
+				      ? TR_MATCH_NO
+				      : tr_filter_judge(filter, record, NULL, true, in_tree);
+
+	if (!give_up(filter, key) || !bound_calls(filter))
+		return false;
+	struct tr_call *call = new_call(filter, call_key(filter, record));
+	if (!call)
+		return tr_filter_out_of_memory(filter);
+	call->kinds = tr_filter_call_kinds(filter, record);
+	call->match = TR_MATCH_NO;
+	if (match == TR_MATCH_OPEN)
+		return hold_enter(filter, record, call);
+	if (match == TR_MATCH_YES && tr_filter_render(filter, record, NULL, &text)) {
+		call->match = TR_MATCH_YES;
+		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, call);
+	}
+	return !filter->cli->stop;
+}
+
+/* Judges a leave without its enter like any other record. */
+static bool lone_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_text text;
+
+	if (!tr_filter_sated(filter) &&
+	    tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES &&
+	    tr_filter_render(filter, record, NULL, &text))
+		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
+	return !filter->cli->stop;
+}
+
+/* Ends a call with its leave. */
+static bool leave_call(struct tr_filter *filter, struct tr_call *call, struct tr_record *record)
+{
+	struct tr_text text = { "", 0 };
+
+	bool fine = call->match != TR_MATCH_OPEN || decide_call(filter, call, record, false);
+	if (!fine || call->match == TR_MATCH_NO) {
+		end_call(call);
+		return fine && tr_filter_drain(filter);
+	}
+	bool lines = !filter->fields && !filter->count_only;
+	if (lines && !tr_filter_render(filter, record, NULL, &text)) {
+		filter->cli->stop = true;
+		text.len = 0;
+	}
+	return tr_filter_emit(filter, TR_ITEM_LEAVE, text, call) && tr_filter_drain(filter);
+}
+
+/* Decides the open calls that a new frame number decides. */
+static bool decide_calls(struct tr_filter *filter)
+{
+	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
+		if (call->match == TR_MATCH_OPEN && !decide_call(filter, call, NULL, true))
+			return false;
+	}
+	return tr_filter_drain(filter);
+}
+
+bool tr_filter_returned(struct tr_filter *filter, unsigned kinds)
+{
+	return !end_frame(filter, kinds) || decide_calls(filter);
+}
+
+bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
+{
+	struct tr_call *call = take_call(filter, call_key(filter, record));
+	unsigned kinds = call ? call->kinds : tr_filter_call_kinds(filter, record);
+	bool fine = call ? leave_call(filter, call, record) : lone_leave(filter, record, in_tree);
+
+	return fine && tr_filter_returned(filter, kinds);
+}
+
+bool tr_filter_end_calls(struct tr_filter *filter)
+{
+	bool fine = tr_filter_settle_rebase(filter);
+
+	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
+		call->awaited = false;
+		if (fine && call->match == TR_MATCH_OPEN)
+			fine = decide_call(filter, call, NULL, false);
+		fine = fine && tr_filter_returned(filter, call->kinds);
+		if (call->item)
+			call->item->open = false;
+	}
+	fine = tr_filter_drain(filter) && fine;
+	for (struct tr_call *call = filter->calls.first, *next; call; call = next) {
+		next = call->behind;
+		free(call);
+	}
+	tr_map_clear(&filter->calls.by_key);
+	filter->calls.first = filter->calls.last = NULL;
+	filter->calls.open_bytes = 0;
+	filter->owed = 0;
+	return fine;
+}
