@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The date of an execution trace: eight bytes, of which two are a year whose
  * byte order nobody states. It is the section's; where that gives no year that
@@ -14,7 +15,7 @@
 
 struct tr_trace_date {
 	unsigned year, month, day, hour, minute, second; /* UTC */
-	bool swapped; /* the year is in the other byte order */
+	bool swapped;					 /* the year is in the other byte order */
 };
 
 /* False: the data is not eight bytes, or no date. */

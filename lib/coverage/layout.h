@@ -1,17 +1,65 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Where code was loaded, as the records of an execution trace tell it: the
- * kernel's load address and the shared objects, of one section after the
- * other. From it the address that a block has in its own file.
+ * Where code was loaded, as the records of an execution trace report it: the load address of
+ * the kernel, and the shared objects of one section after the other.
+ *
+ *	section, info, load, unload, loadaddr -> struct tr_layout -> tr_layout_place(block)
+ *
+ * The result is the address that a block has in its own file.
  */
 #ifndef TR_COVERAGE_LAYOUT_H
 #define TR_COVERAGE_LAYOUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "coverage/block.h"
-#include "coverage/objects.h"
 #include "record/record.h"
 
+/* The loaded shared objects: ranges of addresses that do not overlap. */
+struct tr_object {
+	uint64_t first, last;
+	size_t id; /* the owner's */
+};
+
+struct tr_objects {
+	struct tr_object *list; /* sorted */
+	size_t count, cap;
+};
+
+/* Far more than any program loads; a trace must not be able to fill the memory. */
+enum { TR_OBJECTS_MAX = 4096 };
+
+enum tr_objects_answer {
+	TR_OBJECTS_ADDED,
+	TR_OBJECTS_OVERLAP, /* with one that is loaded, or last is before first */
+	TR_OBJECTS_FULL,
+	TR_OBJECTS_MEMORY,
+};
+
+enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_object object);
+
+/* The one that has the address, or NULL. Good until the next load or unload. */
+const struct tr_object *tr_objects_find(const struct tr_objects *objects, uint64_t address);
+
+/* The loaded object that has the address gets another id. */
+void tr_objects_rename(struct tr_objects *objects, uint64_t address, size_t id);
+
+/* Any address of it will do. False: none is there. */
+bool tr_objects_unload(struct tr_objects *objects, uint64_t address);
+
+/* Forgets all, keeps the memory. */
+static inline void tr_objects_clear(struct tr_objects *objects)
+{
+	objects->count = 0;
+}
+
+void tr_objects_free(struct tr_objects *objects);
+
 struct tr_layout {
-	bool kernel_asked; /* the information named a kernel, or an empty one: only the first counts */
+	bool kernel_asked; /* the information named a kernel, or an empty one: only the first counts
+			    */
 	bool kernel;	   /* code has no place before its load address is known */
 	bool loaded;
 	uint64_t load; /* of the kernel; 0: none */

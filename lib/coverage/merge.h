@@ -1,18 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Many traces made one. All are of the kind that the first one is: source traces
- * (merge_units.h), drcov (merge_modules.h), or execution traces. These follow the
- * rule of ranges.h: what was executed in any of them, each range once, sorted, at
- * the address that it has in its own file. Records in, lines of the stream out:
+ * Merges many traces into one. The first one decides of which form all are: execution traces
+ * (merge_blocks.c), source traces (merge_units.c) or drcov (merge_modules.c).
  *
- *  - The information is that of the first trace, less the kernel's name, whose
- *    load address is taken off.
- *  - Shared objects stay apart: each is loaded once, at its first address, has
- *    its blocks, and is unloaded. Objects are the same where all that is said
- *    of them is.
- *  - Traces of another machine or width are left out, and decision maps, which
- *    are no executions.
+ *	records -> tr_merge_put -> the form's create, begin, put -> write -> lines of the stream
  *
- * Not thread safe. Memory grows with what is different in the traces.
+ * Not thread safe. Memory grows with what differs between the traces.
  */
 #ifndef TR_COVERAGE_MERGE_H
 #define TR_COVERAGE_MERGE_H
@@ -28,15 +21,12 @@ struct tr_merge *tr_merge_new(void);
 void tr_merge_free(struct tr_merge *merge);
 
 /*
- * Takes a line of the stream; kinds that say nothing of executions are passed
- * over. TR_WARN: err says what was left out, or remarks on something. TR_FATAL:
- * memory, nothing more can be done with it.
+ * Takes a line of the stream; kinds without a place in the form are skipped. TR_WARN: err
+ * reports what was left out, or is a note. TR_FATAL: memory is out, and merge must be freed.
  */
-enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record,
-			    struct tr_error *err);
+enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record, struct tr_error *err);
 
 /* Writes the segment: header, records, and trailer with these errors. False: memory. */
-bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated,
-		    struct tr_output *out);
+bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out);
 
 #endif

@@ -1,12 +1,28 @@
-#define _GNU_SOURCE /* memmem */
-#include "coverage/merge_modules.h"
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merges drcov traces: the blocks of all of them, each once, with the sum of its hit counts if
+ * any trace has them.
+ *
+ *	module -> the key of what does not depend on its load address -> the merged table
+ *	block -> its module and start -> sorted and counted (compact) -> records
+ *
+ * A block is identified within its module, so a program that was loaded at another address is
+ * the same program: modules are the same if path, size, and the place within the containing
+ * module are, and checksum, timestamp and file offset if the table has them.
+ *
+ * The head and the form of the blocks (text or binary) are those of the first trace; so is the
+ * base of a module that it has. Blocks are sorted by module and address. Memory grows with the
+ * distinct modules and blocks, 24 bytes for each block.
+ */
+#include "config.h" /* memmem */
+
+#include "coverage/merge_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/map.h"
 #include "coverage/block.h"
-#include "coverage/merge_line.h"
 #include "coverage/module_list.h"
 #include "record/ask.h"
 
@@ -17,7 +33,7 @@ enum {
 
 struct module {
 	uint64_t base;
-	uint64_t trace; /* the last one that has it */
+	uint64_t trace;	     /* the last one that has it */
 	struct tr_text line; /* of the record, from the name on, with LF */
 };
 
@@ -27,7 +43,7 @@ struct block {
 	uint32_t size, module;
 };
 
-struct tr_merge_modules {
+struct merge {
 	struct tr_arena arena;
 	struct tr_map by_key; /* to the number of a module + 1 */
 	struct module *modules;
@@ -48,9 +64,9 @@ struct tr_merge_modules {
 	struct tr_buffer scratch;
 };
 
-struct tr_merge_modules *tr_merge_modules_new(void)
+static void *create(void)
 {
-	struct tr_merge_modules *merge = calloc(1, sizeof *merge);
+	struct merge *merge = calloc(1, sizeof *merge);
 
 	if (!merge)
 		return NULL;
@@ -61,10 +77,10 @@ struct tr_merge_modules *tr_merge_modules_new(void)
 	return NULL;
 }
 
-void tr_merge_modules_free(struct tr_merge_modules *merge)
+static void discard(void *self)
 {
-	if (!merge)
-		return;
+	struct merge *merge = self;
+
 	tr_map_free(&merge->by_key);
 	tr_arena_free(&merge->arena);
 	tr_module_list_free(&merge->list);
@@ -82,9 +98,10 @@ static enum tr_status left_out(struct tr_error *err, const char *what)
 	return TR_WARN;
 }
 
-enum tr_status tr_merge_modules_begin(struct tr_merge_modules *merge, struct tr_record *header,
-				      struct tr_error *err)
+static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
+	struct merge *merge = self;
+
 	if (!tr_module_list_begin(&merge->list, header))
 		return tr_error_memory(err);
 	memset(merge->numbers, 0, NO_MODULE * sizeof *merge->numbers);
@@ -103,14 +120,14 @@ enum tr_status tr_merge_modules_begin(struct tr_merge_modules *merge, struct tr_
 	return merge->header.failed ? tr_error_memory(err) : status;
 }
 
-static void put_number(struct tr_merge_modules *merge, uint64_t number)
+static void put_number(struct merge *merge, uint64_t number)
 {
 	tr_buffer_put_byte(&merge->scratch, '\t');
 	tr_buffer_put_decimal(&merge->scratch, number);
 }
 
 /* Puts the identity of a module into scratch: nothing that depends on its load address. */
-static enum tr_status spell_key(struct tr_merge_modules *merge, struct tr_record *record,
+static enum tr_status spell_key(struct merge *merge, struct tr_record *record,
 				const struct tr_module_place *place, struct tr_error *err)
 {
 	static const char *const keys[] = { "size", "offset", "checksum", "timestamp" };
@@ -134,7 +151,7 @@ static enum tr_status spell_key(struct tr_merge_modules *merge, struct tr_record
 }
 
 /* The number of the module with the key in scratch that this trace does not have yet; 0: none. */
-static size_t find_module(struct tr_merge_modules *merge)
+static size_t find_module(struct merge *merge)
 {
 	size_t key = merge->scratch.len, number;
 
@@ -151,7 +168,7 @@ static size_t find_module(struct tr_merge_modules *merge)
 }
 
 /* A module that no trace before had; its key is in scratch. */
-static enum tr_status add_module(struct tr_merge_modules *merge, struct tr_record *record,
+static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 				 const struct tr_module_place *place, struct tr_error *err)
 {
 	size_t number = merge->module_count + 1;
@@ -192,7 +209,7 @@ static enum tr_status add_module(struct tr_merge_modules *merge, struct tr_recor
 	return TR_OK;
 }
 
-static enum tr_status put_module(struct tr_merge_modules *merge, struct tr_record *record,
+static enum tr_status put_module(struct merge *merge, struct tr_record *record,
 				 struct tr_error *err)
 {
 	enum tr_status status = tr_module_list_add(&merge->list, record, err);
@@ -229,7 +246,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sorts the blocks and makes one of those that are alike. */
-static void compact(struct tr_merge_modules *merge)
+static void compact(struct merge *merge)
 {
 	size_t kept = 0;
 
@@ -246,7 +263,7 @@ static void compact(struct tr_merge_modules *merge)
 	merge->block_count = kept;
 }
 
-static bool add_block(struct tr_merge_modules *merge, const struct block *block)
+static bool add_block(struct merge *merge, const struct block *block)
 {
 	if (merge->block_count == merge->block_cap) {
 		if (merge->block_count >= FIRST_COMPACTION)
@@ -266,8 +283,7 @@ static bool add_block(struct tr_merge_modules *merge, const struct block *block)
 	return true;
 }
 
-static enum tr_status put_block(struct tr_merge_modules *merge, struct tr_record *record,
-				struct tr_error *err)
+static enum tr_status put_block(struct merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	uint64_t address, base = 0;
 	uint8_t digits;
@@ -299,7 +315,7 @@ static enum tr_status put_block(struct tr_merge_modules *merge, struct tr_record
 }
 
 /* Whether the blocks were text, and have counts. */
-static void put_form(struct tr_merge_modules *merge, struct tr_record *record, struct tr_error *err)
+static void put_form(struct merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_text form = tr_ask_string(record, "value", err);
 
@@ -309,9 +325,10 @@ static void put_form(struct tr_merge_modules *merge, struct tr_record *record, s
 	merge->counted |= tr_record_field(record, "hits") != NULL;
 }
 
-enum tr_status tr_merge_modules_put(struct tr_merge_modules *merge, struct tr_record *record,
-				    struct tr_error *err)
+static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
+	struct merge *merge = self;
+
 	if (merge->left_out)
 		return TR_OK;
 	if (tr_text_is(record->kind, "block"))
@@ -326,7 +343,7 @@ enum tr_status tr_merge_modules_put(struct tr_merge_modules *merge, struct tr_re
 	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 }
 
-static void flush(struct tr_merge_modules *merge, struct tr_output *out)
+static void flush(struct merge *merge, struct tr_output *out)
 {
 	tr_output_put_text(out, tr_buffer_text(&merge->scratch));
 	tr_output_record_end(out);
@@ -334,7 +351,7 @@ static void flush(struct tr_merge_modules *merge, struct tr_output *out)
 }
 
 /* The flavor has to promise hit counts where there are some. */
-static void write_header(struct tr_merge_modules *merge)
+static void write_header(struct merge *merge)
 {
 	struct tr_text header = tr_buffer_text(&merge->header);
 	const char *end = header.data + header.len;
@@ -351,7 +368,7 @@ static void write_header(struct tr_merge_modules *merge)
 	tr_buffer_put_byte(&merge->scratch, '\n');
 }
 
-static void write_head(struct tr_merge_modules *merge, uint64_t *seq, struct tr_output *out)
+static void write_head(struct merge *merge, uint64_t *seq, struct tr_output *out)
 {
 	write_header(merge);
 	for (size_t i = 0; i < merge->module_count; i++) {
@@ -368,8 +385,9 @@ static void write_head(struct tr_merge_modules *merge, uint64_t *seq, struct tr_
 	flush(merge, out);
 }
 
-bool tr_merge_modules_write(struct tr_merge_modules *merge, uint64_t *seq, struct tr_output *out)
+static bool write(void *self, uint64_t *seq, struct tr_output *out)
 {
+	struct merge *merge = self;
 	struct tr_buffer *line = &merge->scratch;
 
 	tr_buffer_reset(line);
@@ -398,3 +416,13 @@ bool tr_merge_modules_write(struct tr_merge_modules *merge, uint64_t *seq, struc
 	}
 	return !line->failed;
 }
+
+const struct tr_merge_form tr_merge_modules = {
+	.format = "drcov",
+	.name = "a drcov trace",
+	.create = create,
+	.discard = discard,
+	.begin = begin,
+	.put = put,
+	.write = write,
+};

@@ -1,17 +1,31 @@
-#include "coverage/merge_units.h"
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merges source traces: the units of all of them, each with the bits that are set in any trace.
+ *
+ *	info -> the first trace's
+ *	unit -> read_unit, read_list -> find_unit -> add_numbers -> records
+ *
+ * A unit is identified by its file name and the fingerprint of its source coverage obligations
+ * (scos), as in gnatcov, so one trace may have several units of one name. A unit of a known name
+ * with other fingerprints, or other numbers of bits, in a later trace was made of another version
+ * of the source: it is left out with a message.
+ *
+ * Header and information are those of the first trace; units are in the order in which they
+ * appear first. Memory grows with the distinct units and the bits that are set in them.
+ */
+#include "coverage/merge_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/map.h"
-#include "coverage/merge_line.h"
 #include "coverage/unit.h"
 #include "record/ask.h"
 #include "record/literal.h"
 #include "record/numbers.h"
 
 struct set {
-	uint64_t bits;  /* how many there are */
+	uint64_t bits;	/* how many there are */
 	uint32_t *list; /* numbers of those that are set, ascending; owned */
 	size_t count;
 };
@@ -26,7 +40,7 @@ struct unit {
 	struct unit *next; /* in the order of the output */
 };
 
-struct tr_merge_units {
+struct merge {
 	struct tr_arena arena;
 	struct tr_map by_name; /* to the first unit of a name */
 	struct unit *first, **last;
@@ -37,19 +51,19 @@ struct tr_merge_units {
 	size_t cap;
 };
 
-struct tr_merge_units *tr_merge_units_new(void)
+static void *create(void)
 {
-	struct tr_merge_units *units = calloc(1, sizeof *units);
+	struct merge *units = calloc(1, sizeof *units);
 
 	if (units)
 		units->last = &units->first;
 	return units;
 }
 
-void tr_merge_units_free(struct tr_merge_units *units)
+static void discard(void *self)
 {
-	if (!units)
-		return;
+	struct merge *units = self;
+
 	for (struct unit *unit = units->first; unit; unit = unit->next)
 		for (int i = 0; i < TR_UNIT_SETS; i++)
 			free(unit->sets[i].list);
@@ -62,16 +76,16 @@ void tr_merge_units_free(struct tr_merge_units *units)
 	free(units);
 }
 
-enum tr_status tr_merge_units_begin(struct tr_merge_units *units, struct tr_record *header,
-				    struct tr_error *err)
+static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
+	struct merge *units = self;
+
 	if (units->traces++)
 		return TR_OK;
 	return tr_merge_header(header, "srctrace", &units->header, err);
 }
 
-static enum tr_status put_info(struct tr_merge_units *units, struct tr_record *record,
-			       struct tr_error *err)
+static enum tr_status put_info(struct merge *units, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_text columns;
 
@@ -97,9 +111,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Puts the record's list of bits at units->numbers + from, ascending and each once. */
-static enum tr_status read_list(struct tr_merge_units *units, struct tr_record *record,
-				const char *key, uint64_t bits, size_t from, size_t *count,
-				struct tr_error *err)
+static enum tr_status read_list(struct merge *units, struct tr_record *record, const char *key,
+				uint64_t bits, size_t from, size_t *count, struct tr_error *err)
 {
 	struct tr_field *field = tr_record_field(record, key);
 	struct tr_numbers numbers;
@@ -220,14 +233,13 @@ static enum tr_status compare(const struct unit *here, const struct unit *there,
 }
 
 /* A copy that lasts, at the end of the list. */
-static enum tr_status add_unit(struct tr_merge_units *units, const struct unit *like,
-			       struct unit *same, struct tr_record *record, struct unit **added,
-			       struct tr_error *err)
+static enum tr_status add_unit(struct merge *units, const struct unit *like, struct unit *same,
+			       struct tr_record *record, struct unit **added, struct tr_error *err)
 {
-	static const char *const skip[] = { "statement_bits", "decision_bits", "mcdc_bits",
-					    "statements",     "decisions",     "mcdc",
-					    "scos",	      "bit_maps",      "annotations",
-					    ".raw",	      NULL };
+	static const char *const skip[] = {
+		"statement_bits", "decision_bits", "mcdc_bits",	  "statements", "decisions", "mcdc",
+		"scos",		  "bit_maps",	   "annotations", ".raw",	NULL
+	};
 	struct unit *unit = tr_arena_alloc(&units->arena, sizeof *unit);
 
 	tr_buffer_reset(&units->text);
@@ -258,7 +270,7 @@ static enum tr_status add_unit(struct tr_merge_units *units, const struct unit *
 }
 
 /* The unit that the record adds to. */
-static enum tr_status find_unit(struct tr_merge_units *units, const struct unit *here,
+static enum tr_status find_unit(struct merge *units, const struct unit *here,
 				struct tr_record *record, struct unit **found, struct tr_error *err)
 {
 	struct unit *first = tr_map_get(&units->by_name, here->name);
@@ -275,8 +287,7 @@ static enum tr_status find_unit(struct tr_merge_units *units, const struct unit 
 	return add_unit(units, here, first, record, found, err);
 }
 
-static enum tr_status put_unit(struct tr_merge_units *units, struct tr_record *record,
-			       struct tr_error *err)
+static enum tr_status put_unit(struct merge *units, struct tr_record *record, struct tr_error *err)
 {
 	struct unit here = { .trace = 0 }, *unit = NULL;
 	size_t counts[TR_UNIT_SETS], at = 0;
@@ -298,12 +309,11 @@ static enum tr_status put_unit(struct tr_merge_units *units, struct tr_record *r
 	return status;
 }
 
-enum tr_status tr_merge_units_put(struct tr_merge_units *units, struct tr_record *record,
-				  struct tr_error *err)
+static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
 	if (tr_text_is(record->kind, "unit"))
-		return put_unit(units, record, err);
-	return tr_text_is(record->kind, "info") ? put_info(units, record, err) : TR_OK;
+		return put_unit(self, record, err);
+	return tr_text_is(record->kind, "info") ? put_info(self, record, err) : TR_OK;
 }
 
 static void spell_set(const struct unit *unit, int i, struct tr_buffer *to)
@@ -342,8 +352,9 @@ static void spell_unit(const struct unit *unit, uint64_t seq, struct tr_buffer *
 	tr_buffer_put_byte(to, '\n');
 }
 
-bool tr_merge_units_write(struct tr_merge_units *units, uint64_t *seq, struct tr_output *out)
+static bool write(void *self, uint64_t *seq, struct tr_output *out)
 {
+	struct merge *units = self;
 	struct tr_text left = tr_buffer_text(&units->infos);
 
 	tr_output_put_text(out, tr_buffer_text(&units->header));
@@ -369,3 +380,13 @@ bool tr_merge_units_write(struct tr_merge_units *units, uint64_t *seq, struct tr
 	}
 	return !units->text.failed;
 }
+
+const struct tr_merge_form tr_merge_units = {
+	.format = "srctrace",
+	.name = "a source trace (srctrace)",
+	.create = create,
+	.discard = discard,
+	.begin = begin,
+	.put = put,
+	.write = write,
+};

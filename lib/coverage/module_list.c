@@ -1,4 +1,6 @@
-#define _GNU_SOURCE /* qsort_r */
+/* SPDX-License-Identifier: MIT */
+#include "config.h" /* qsort_r */
+
 #include "coverage/module_list.h"
 
 #include <stdlib.h>
@@ -310,8 +312,13 @@ static bool sort(struct tr_module_list *list)
 	return true;
 }
 
-const struct tr_module_place *tr_module_list_find(struct tr_module_list *list, uint64_t address,
-						  bool *failed)
+/*
+ * The module that has the address; where none has it, the nearest below, from
+ * which it can be counted all the same. NULL: there is none. The list is not
+ * added to any more. *failed: memory is out.
+ */
+static const struct tr_module_place *find(struct tr_module_list *list, uint64_t address,
+					  bool *failed)
 {
 	enum { OVERLAPS = 8 }; /* modules that lie over each other are rare, and few */
 	const struct tr_module_place *nearest = NULL;
@@ -361,7 +368,7 @@ void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint
 		*start = (uint32_t)address;
 		return;
 	}
-	const struct tr_module_place *place = tr_module_list_find(list, address, failed);
+	const struct tr_module_place *place = find(list, address, failed);
 	/* a module whose end is no end has all behind its base */
 	if (place && (address > UINT32_MAX || address < place->end || place->end <= place->base)) {
 		*id = place->id;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of modules that is being written: the head of a drcov file and the
  * rows of its module table. Execution traces keep it in their USER_DATA, so
@@ -6,7 +7,7 @@
 #ifndef TR_COVERAGE_MODULE_LIST_H
 #define TR_COVERAGE_MODULE_LIST_H
 
-#include "coverage/drcov_head.h"
+#include "coverage/module_table.h"
 
 /* What a block's address counts from, by the number of its row. */
 struct tr_module_place {
@@ -16,16 +17,16 @@ struct tr_module_place {
 };
 
 struct tr_module_list {
-	struct tr_drcov_head head; /* count stays 0: `count` is what is there */
-	struct tr_buffer flavor;   /* head.flavor is in it */
-	struct tr_buffer spelled;  /* the head as its source spells it; empty: as usual */
+	struct tr_drcov_head head;	 /* count stays 0: `count` is what is there */
+	struct tr_buffer flavor;	 /* head.flavor is in it */
+	struct tr_buffer spelled;	 /* the head as its source spells it; empty: as usual */
 	struct tr_module_columns source; /* of the records; head.columns are those written */
-	unsigned digits;	   /* of an address */
+	unsigned digits;		 /* of an address */
 	struct tr_buffer rows;
 	struct tr_module_place *places;
 	size_t count, cap;
-	uint32_t *by_id;      /* number of the row + 1, of ids that blocks can have */
-	uint32_t *sorted;     /* rows by base; NULL: not asked for yet */
+	uint32_t *by_id;  /* number of the row + 1, of ids that blocks can have */
+	uint32_t *sorted; /* rows by base; NULL: not asked for yet */
 };
 
 void tr_module_list_free(struct tr_module_list *list);
@@ -76,13 +77,5 @@ void tr_module_list_absolute(const struct tr_module_list *list, uint64_t id, uin
  */
 void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint64_t *id,
 			     uint64_t *start, bool *failed);
-
-/*
- * The module that has the address; where none has it, the nearest below, from
- * which it can be counted all the same. NULL: there is none. The list is not
- * added to any more. *failed: memory is out.
- */
-const struct tr_module_place *tr_module_list_find(struct tr_module_list *list, uint64_t address,
-						  bool *failed);
 
 #endif

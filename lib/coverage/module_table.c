@@ -1,8 +1,110 @@
-/* Rows of a table of modules, and the records that they are. */
+/* SPDX-License-Identifier: MIT */
 #include "coverage/module_table.h"
+
+#include <string.h>
 
 #include "core/hex.h"
 #include "record/literal.h"
+
+static const char *const names[TR_MODULE_OTHER] = {
+	[TR_MODULE_ID] = "id",
+	[TR_MODULE_CONTAINING_ID] = "containing_id",
+	[TR_MODULE_BASE] = "base",
+	[TR_MODULE_END] = "end",
+	[TR_MODULE_ENTRY] = "entry",
+	[TR_MODULE_OFFSET] = "offset",
+	[TR_MODULE_PREFERRED_BASE] = "preferred_base",
+	[TR_MODULE_CHECKSUM] = "checksum",
+	[TR_MODULE_TIMESTAMP] = "timestamp",
+	[TR_MODULE_SIZE] = "size",
+	[TR_MODULE_PATH] = "path",
+};
+
+static enum tr_module_column kind_of(struct tr_text name)
+{
+	if (tr_text_is(name, "start"))
+		return TR_MODULE_BASE;
+	for (unsigned i = 0; i < TR_MODULE_OTHER; i++)
+		if (tr_text_is(name, names[i]))
+			return (enum tr_module_column)i;
+	return TR_MODULE_OTHER;
+}
+
+bool tr_module_columns_add(struct tr_module_columns *columns, struct tr_text name)
+{
+	enum tr_module_column kind = kind_of(name);
+	size_t used = columns->count ? columns->ends[columns->count - 1] : 0;
+	if (columns->count == TR_MODULE_COLUMNS || name.len > sizeof columns->text - used)
+		return false;
+	for (size_t i = 0; i < columns->count; i++)
+		if (kind == TR_MODULE_OTHER ? tr_text_equal(tr_module_column_name(columns, i), name)
+					    : columns->kinds[i] == kind)
+			return false;
+	if (name.len)
+		memcpy(columns->text + used, name.data, name.len);
+	columns->ends[columns->count] = (uint16_t)(used + name.len);
+	columns->kinds[columns->count++] = kind;
+	return true;
+}
+
+/* From "id, base, end, path". False: there are none, too many, or one twice. */
+static bool parse_columns(struct tr_module_columns *columns, struct tr_text list)
+{
+	const char *p = list.data, *end = p + list.len;
+	columns->count = 0;
+	while (p < end) {
+		const char *comma = memchr(p, ',', (size_t)(end - p));
+		const char *stop = comma ? comma : end;
+		if (!tr_module_columns_add(columns, tr_text_trimmed(tr_text_span(p, stop))))
+			return false;
+		p = comma ? comma + 1 : end;
+	}
+	return columns->count > 0;
+}
+
+void tr_module_columns_of(struct tr_module_columns *columns, unsigned table, bool windows)
+{
+	static const char *const lists[] = {
+		"id, size, path",
+		"id, base, end, entry, path",
+		"id, containing_id, start, end, entry, path",
+		"id, containing_id, start, end, entry, offset, path",
+		"id, containing_id, start, end, entry, offset, preferred_base, path",
+	};
+	table = table < 1 ? 1 : table > 5 ? 5 : table;
+	(void)parse_columns(columns, tr_text_from(lists[table - 1]));
+	if (!windows || table == 1)
+		return;
+	columns->count--; /* they stand before the path */
+	(void)tr_module_columns_add(columns, TR_TEXT("checksum"));
+	(void)tr_module_columns_add(columns, TR_TEXT("timestamp"));
+	(void)tr_module_columns_add(columns, TR_TEXT("path"));
+}
+
+bool tr_module_columns_have(const struct tr_module_columns *columns, enum tr_module_column kind)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->kinds[i] == kind)
+			return true;
+	return false;
+}
+
+bool tr_module_columns_equal(const struct tr_module_columns *a, const struct tr_module_columns *b)
+{
+	bool equal = a->count == b->count;
+	for (size_t i = 0; equal && i < a->count; i++)
+		equal = tr_text_equal(tr_module_column_name(a, i), tr_module_column_name(b, i));
+	return equal;
+}
+
+static void write_columns(const struct tr_module_columns *columns, struct tr_buffer *to)
+{
+	for (size_t i = 0; i < columns->count; i++) {
+		if (i)
+			tr_buffer_put_literal(to, ", ");
+		tr_buffer_put_text(to, tr_module_column_name(columns, i));
+	}
+}
 
 enum { ID_WIDTH = 3, SUM_DIGITS = 8, OFFSET_DIGITS = 16 };
 
@@ -168,7 +270,8 @@ uint64_t tr_module_number(const struct tr_module_columns *columns, const struct 
 	return otherwise;
 }
 
-struct tr_text tr_module_path(const struct tr_module_columns *columns,
+/* The path, "" where there is none. */
+static struct tr_text path_of(const struct tr_module_columns *columns,
 			      const struct tr_module *module)
 {
 	for (size_t i = 0; i < columns->count; i++)
@@ -209,7 +312,7 @@ void tr_module_line(const struct tr_module_columns *columns, const struct tr_mod
 	tr_buffer_put_literal(line, "module\t");
 	tr_buffer_put_decimal(line, seq);
 	tr_buffer_put_literal(line, "\t-\t-\t");
-	tr_cell_escape(tr_module_path(columns, module), false, line);
+	tr_cell_escape(path_of(columns, module), false, line);
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct tr_module_cell *cell = &module->cells[i];
 		if (cell->type == TR_MODULE_NONE || columns->kinds[i] == TR_MODULE_PATH)
@@ -291,4 +394,165 @@ enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr
 		}
 	}
 	return TR_OK;
+}
+
+struct tr_text tr_drcov_next_line(struct tr_text *text)
+{
+	const char *lf = text->len ? memchr(text->data, '\n', text->len) : NULL;
+	struct tr_text line = { text->data, lf ? (size_t)(lf - text->data) + 1 : text->len };
+	text->data += line.len;
+	text->len -= line.len;
+	return line;
+}
+
+/* Steps over the word at the beginning, and blanks behind it. */
+static bool take(struct tr_text *text, const char *word)
+{
+	struct tr_text start = tr_text_from(word);
+	if (!tr_text_starts(*text, start))
+		return false;
+	text->data += start.len;
+	text->len -= start.len;
+	while (text->len && *text->data == ' ') {
+		text->data++;
+		text->len--;
+	}
+	return true;
+}
+
+static bool take_number(struct tr_text *text, uint64_t *number)
+{
+	uint64_t n = 0;
+	size_t i = 0;
+	for (; i < text->len; i++) {
+		unsigned digit = (unsigned char)text->data[i] - (unsigned)'0';
+		if (digit > 9)
+			break;
+		if (n > (UINT64_MAX - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	text->data += i;
+	text->len -= i;
+	*number = n;
+	return i > 0;
+}
+
+/* "version 2, count 12" */
+static bool versioned(struct tr_text text, uint64_t *version, uint64_t *count)
+{
+	return take(&text, "version") && take_number(&text, version) && take(&text, ",") &&
+	       take(&text, "count") && take_number(&text, count) && text.len == 0;
+}
+
+static bool table_line(struct tr_drcov_head *head, struct tr_text text)
+{
+	struct tr_text number = text;
+	if (versioned(text, &head->table, &head->count)) {
+		head->has_table = head->table > 0;
+	} else if (take_number(&number, &head->count) && number.len == 0) {
+		head->table = 1;
+		head->has_table = true;
+	}
+	return head->has_table;
+}
+
+bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line)
+{
+	struct tr_text text = tr_text_trimmed(line);
+	if (!head->has_version) {
+		head->has_version = take(&text, TR_DRCOV_VERSION) &&
+				    take_number(&text, &head->version) && text.len == 0;
+		return head->has_version;
+	}
+	if (!head->has_table && !head->flavor.data && take(&text, "DRCOV FLAVOR:")) {
+		head->flavor = text;
+		return true;
+	}
+	if (!head->has_table && take(&text, "Module Table:"))
+		return table_line(head, text);
+	if (head->has_table && !head->has_columns && take(&text, "Columns:")) {
+		head->has_columns = parse_columns(&head->columns, text);
+		return head->has_columns;
+	}
+	return false;
+}
+
+bool tr_drcov_head_whole(const struct tr_drcov_head *head)
+{
+	return head->has_table && (head->table == 1 || head->has_columns);
+}
+
+void tr_drcov_head_supply(struct tr_drcov_head *head)
+{
+	if (!head->has_columns)
+		tr_module_columns_of(&head->columns, head->table > 5 ? 5 : (unsigned)head->table,
+				     false);
+}
+
+void tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text)
+{
+	*head = (struct tr_drcov_head){ .has_version = false };
+	while (text.len)
+		(void)tr_drcov_head_line(head, tr_drcov_next_line(&text));
+	tr_drcov_head_supply(head);
+}
+
+void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, TR_DRCOV_VERSION " ");
+	tr_buffer_put_decimal(to, head->version);
+	if (head->flavor.data) {
+		tr_buffer_put_literal(to, "\nDRCOV FLAVOR: ");
+		tr_buffer_put_text(to, head->flavor);
+	}
+	tr_buffer_put_literal(to, "\nModule Table: ");
+	if (head->table > 1) {
+		tr_buffer_put_literal(to, "version ");
+		tr_buffer_put_decimal(to, head->table);
+		tr_buffer_put_literal(to, ", count ");
+	}
+	tr_buffer_put_decimal(to, head->count);
+	if (head->table > 1) {
+		tr_buffer_put_literal(to, "\nColumns: ");
+		write_columns(&head->columns, to);
+	}
+	tr_buffer_put_byte(to, '\n');
+}
+
+bool tr_drcov_head_equal(const struct tr_drcov_head *a, const struct tr_drcov_head *b)
+{
+	return a->version == b->version && a->table == b->table && a->count == b->count &&
+	       !a->flavor.data == !b->flavor.data && tr_text_equal(a->flavor, b->flavor) &&
+	       tr_module_columns_equal(&a->columns, &b->columns);
+}
+
+bool tr_drcov_blocks_line(struct tr_text line, uint64_t *count)
+{
+	struct tr_text text = tr_text_trimmed(line);
+	return take(&text, "BB Table:") && take_number(&text, count) && take(&text, " ") &&
+	       tr_text_is(text, "bbs");
+}
+
+void tr_drcov_blocks_write(uint64_t count, bool text, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "BB Table: ");
+	tr_buffer_put_decimal(to, count);
+	tr_buffer_put_literal(to, " bbs\n");
+	if (text)
+		tr_buffer_put_literal(to, TR_DRCOV_TEXT_LINE "\n");
+}
+
+bool tr_drcov_hits_line(struct tr_text line, uint64_t *count)
+{
+	struct tr_text text = tr_text_trimmed(line);
+	uint64_t version;
+	return take(&text, "Hit Count Table:") && versioned(text, &version, count) && version == 1;
+}
+
+void tr_drcov_hits_write(uint64_t count, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "Hit Count Table: version 1, count ");
+	tr_buffer_put_decimal(to, count);
+	tr_buffer_put_byte(to, '\n');
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sorted chunks of a few hundred ranges each: found by bisection, changed by a
  * short memmove. A trace repeats itself, so what was added lately is remembered
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coverage/op.h"
+#include "coverage/block.h"
 
 enum { CHUNK = 256, LATELY_BITS = 15, LATELY = 1 << LATELY_BITS };
 
@@ -47,7 +48,8 @@ void tr_ranges_free(struct tr_ranges *ranges)
 /* True when it was added before; only for ops where adding twice changes nothing. */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	uint64_t hash = (range->first ^ range->last << 20 ^ range->op) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash =
+		(range->first ^ range->last << 20 ^ range->op) * UINT64_C(0x9e3779b97f4a7c15);
 	struct tr_range *place = &ranges->lately[hash >> (64 - LATELY_BITS)];
 
 	if (place->first == range->first && place->last == range->last && place->op == range->op)
@@ -86,8 +88,9 @@ static struct tr_ranges_position lower_bound(const struct tr_ranges *ranges, uin
 
 static struct tr_range *range_at(const struct tr_ranges *ranges, struct tr_ranges_position position)
 {
-	return position.chunk < ranges->count ? &ranges->chunks[position.chunk]->items[position.item]
-					      : NULL;
+	return position.chunk < ranges->count
+		       ? &ranges->chunks[position.chunk]->items[position.item]
+		       : NULL;
 }
 
 static void step(const struct tr_ranges *ranges, struct tr_ranges_position *position)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ranges of code and what happened there, of many traces made one: sorted, no
  * two overlap. This is how gnatcov puts traces together (its dump-trace-base),

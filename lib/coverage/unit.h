@@ -1,11 +1,17 @@
-/* The fields of a record of kind unit: three sets of bits, and three fingerprints. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fields of a record of kind unit: three sets of bits, and three fingerprints. Sets are
+ * those of statements, decisions and MC/DC.
+ */
 #ifndef TR_COVERAGE_UNIT_H
 #define TR_COVERAGE_UNIT_H
 
-enum { TR_UNIT_SETS = 3 }; /* statements, decisions, MC/DC; fingerprints are three too */
+enum { TR_UNIT_SETS = 3 };
 
-extern const char *const tr_unit_bits_keys[]; /* how many bits a set has */
-extern const char *const tr_unit_list_keys[]; /* the numbers of those that are set */
-extern const char *const tr_unit_hash_keys[];
+/* How many bits a set has. */
+static const char *const tr_unit_bits_keys[] = { "statement_bits", "decision_bits", "mcdc_bits" };
+/* The numbers of those that are set. */
+static const char *const tr_unit_list_keys[] = { "statements", "decisions", "mcdc" };
+static const char *const tr_unit_hash_keys[] = { "scos", "bit_maps", "annotations" };
 
 #endif

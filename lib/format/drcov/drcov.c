@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/drcov/drcov.h"
-#include "format/segment_writer.h"
 
 #include <string.h>
+
+#include "core/hex.h"
+#include "core/wire.h"
+#include "format/segment_writer.h"
 
 static const char *const extensions[] = { ".drcov", ".cov", NULL };
 
@@ -43,3 +47,106 @@ const struct tr_format tr_format_drcov = {
 	.finish = tr_segment_finish,
 	.discard = tr_drcov_discard,
 };
+
+struct tr_drcov_row tr_drcov_row_unpack(const char *p)
+{
+	uint32_t both = tr_wire_u32(p + 4, false);
+	return (struct tr_drcov_row){ tr_wire_u32(p, false), both & 0xffff, both >> 16 };
+}
+
+void tr_drcov_row_pack(const struct tr_drcov_row *row, char *p)
+{
+	tr_wire_put_u32(p, false, (uint32_t)row->start);
+	tr_wire_put_u32(p + 4, false, (row->size & 0xffff) | row->module << 16);
+}
+
+static void skip_blanks(const char **p, const char *end)
+{
+	while (*p < end && (**p == ' ' || **p == '\t'))
+		++*p;
+}
+
+static bool number(const char **p, const char *end, unsigned base, uint64_t max, uint64_t *n)
+{
+	const char *begin = *p;
+	*n = 0;
+	for (; *p < end; ++*p) {
+		int digit = tr_hex_digit(**p);
+		if (digit < 0 || (unsigned)digit >= base)
+			break;
+		if (*n > (max - (unsigned)digit) / base)
+			return false;
+		*n = *n * base + (unsigned)digit;
+	}
+	return *p > begin;
+}
+
+static bool expect(const char **p, const char *end, const char *text)
+{
+	size_t len = strlen(text);
+	if ((size_t)(end - *p) < len || memcmp(*p, text, len) != 0)
+		return false;
+	*p += len;
+	return true;
+}
+
+bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row)
+{
+	struct tr_text text = tr_text_trimmed(line);
+	const char *p = text.data, *end = p + text.len;
+	uint64_t module, start, size;
+	if (!expect(&p, end, "module["))
+		return false;
+	skip_blanks(&p, end);
+	if (!number(&p, end, 10, UINT32_MAX, &module) || !expect(&p, end, "]:"))
+		return false;
+	skip_blanks(&p, end);
+	if (!expect(&p, end, "0x") || !number(&p, end, 16, UINT64_MAX, &start) ||
+	    !expect(&p, end, ","))
+		return false;
+	skip_blanks(&p, end);
+	if (!number(&p, end, 10, UINT32_MAX, &size) || p != end)
+		return false;
+	*row = (struct tr_drcov_row){ start, (uint32_t)size, (uint32_t)module };
+	return true;
+}
+
+static void put_padded(struct tr_buffer *to, uint32_t n)
+{
+	if (n < 100)
+		tr_buffer_put_byte(to, ' ');
+	if (n < 10)
+		tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_decimal(to, n);
+}
+
+void tr_drcov_row_write(const struct tr_drcov_row *row, unsigned digits, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "module[");
+	put_padded(to, row->module);
+	tr_buffer_put_literal(to, "]: 0x");
+	tr_buffer_put_hex(to, row->start, digits);
+	tr_buffer_put_literal(to, ", ");
+	put_padded(to, row->size);
+	tr_buffer_put_byte(to, '\n');
+}
+
+/* PATH@BASE, of which the last @ counts. */
+bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base)
+{
+	size_t at = value.len;
+	while (at && value.data[at - 1] != '@')
+		at--;
+	if (at < 2 || value.len - at < 3 || value.data[at] != '0' || value.data[at + 1] != 'x' ||
+	    value.len - at > 18)
+		return false;
+	*base = 0;
+	for (size_t i = at + 2; i < value.len; i++) {
+		int digit = tr_hex_digit(value.data[i]);
+		if (digit < 0)
+			return false;
+		*base = *base << 4 | (unsigned)digit;
+	}
+	*path = (struct tr_text){ value.data, at - 1 };
+	return true;
+}

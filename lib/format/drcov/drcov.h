@@ -1,6 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Private to the drcov format: what DynamoRIO's drcov and its many imitators
- * write, and Lighthouse and its like read. For readers: trace-formats(5).
+ * The drcov format: what DynamoRIO's drcov and its many imitators write, and Lighthouse and
+ * similar tools read. trace-formats(5) describes it for users.
+ *
+ *	bytes -> bid -> reader.c: head, modules, table, blocks, hits -> records
+ *	records -> writer.c: a list of modules and a table of blocks -> bytes
+ *	records of execution traces -> foreign.c -> the same list and table
  *
  *	DRCOV VERSION: 2
  *	DRCOV FLAVOR: drcov-64
@@ -27,7 +32,7 @@
 #ifndef TR_FORMAT_DRCOV_DRCOV_H
 #define TR_FORMAT_DRCOV_DRCOV_H
 
-#include "coverage/drcov_head.h"
+#include "coverage/module_table.h"
 #include "format/format.h"
 
 enum {
@@ -35,6 +40,23 @@ enum {
 	TR_DRCOV_BLOCK = 8, /* bytes of an entry of the BB table */
 	TR_DRCOV_HIT = 4,
 };
+
+/* An entry of the BB table, binary or text. */
+struct tr_drcov_row {
+	uint64_t start; /* 32 bits in a binary table */
+	uint32_t size;	/* 16 bits in a binary table */
+	uint32_t module;
+};
+
+/* From TR_DRCOV_BLOCK bytes, and back. */
+struct tr_drcov_row tr_drcov_row_unpack(const char *p);
+void tr_drcov_row_pack(const struct tr_drcov_row *row, char *p);
+
+/* "module[  4]: 0x0000000000001090,   8", blanks and line end aside. False: it is none. */
+bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row);
+
+/* As DynamoRIO spells it, with its line feed. digits: of an address, 8 or 16. */
+void tr_drcov_row_write(const struct tr_drcov_row *row, unsigned digits, struct tr_buffer *to);
 
 struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
 				struct tr_error *err);

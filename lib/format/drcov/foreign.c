@@ -1,6 +1,8 @@
-#include "format/drcov/foreign.h"
+/* SPDX-License-Identifier: MIT */
+#include "format/drcov/writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/ask.h"
 

@@ -1,16 +1,71 @@
-#define _GNU_SOURCE /* memmem */
-#include "format/drcov/reader.h"
+/* SPDX-License-Identifier: MIT */
+#include "config.h" /* memmem */
+
+#include "format/drcov/drcov.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD_MAX = 64 << 10 };
+#include "core/hex.h"
+#include "core/wire.h"
+#include "coverage/module_table.h"
+#include "record/literal.h"
+
+enum state {
+	HEAD,
+	MODULES,
+	TABLE, /* the lines before the blocks */
+	BLOCKS,
+	AFTER,
+	OVER,
+};
+
+/* What start is relative to, by module id. */
+struct base {
+	uint64_t address;
+	bool known;
+};
+
+struct reader {
+	struct tr_input *in;
+	struct tr_limits limits;
+	enum state state;
+	struct tr_drcov_head head;
+	struct tr_buffer head_text; /* its lines as they are; head.flavor points into it */
+	unsigned digits;	    /* of an address */
+	struct base *bases;
+	size_t base_count;
+	uint64_t dumps;	  /* headers so far */
+	uint64_t modules; /* of this dump, so far */
+	bool odd_head;	  /* a line of it says nothing to us, and that is due to be told */
+	bool bad_columns;
+
+	/* -O starts, and what that means for this dump: starts are addresses, cut to 32 bits */
+	enum { AUTO, ABSOLUTE, RELATIVE } starts;
+	bool absolute;
+	uint64_t module_id, module_end; /* of the last row */
+
+	uint64_t blocks, count;	    /* so far; as the table's line has it */
+	bool text;		    /* the blocks are */
+	struct tr_buffer lines;	    /* before them, as they are */
+	struct tr_buffer hits;	    /* of this dump's blocks, 4 bytes each */
+	struct tr_buffer hits_line; /* the one before them; empty: there are none */
+
+	uint64_t seq;
+	uint64_t line; /* the next one, from 1 */
+	bool binary;   /* a table was: lines mean nothing any more */
+	struct tr_arena arena;
+	struct tr_record record;
+	struct tr_buffer out; /* the record's line */
+	bool ready;	      /* it is whole, a remark on it was made before */
+	uint64_t at;	      /* line or offset of what is in out */
+};
 
 struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
 				struct tr_error *err)
 {
-	struct tr_drcov_reader *reader = calloc(1, sizeof *reader);
+	struct reader *reader = calloc(1, sizeof *reader);
 	if (!reader) {
 		tr_error_memory(err);
 		return NULL;
@@ -20,15 +75,15 @@ struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_i
 	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->line = 1;
 	struct tr_text starts = tr_setting_get(&config->settings, "starts", "auto");
-	reader->starts = tr_text_is(starts, "absolute")	  ? TR_DRCOV_ABSOLUTE
-			 : tr_text_is(starts, "relative") ? TR_DRCOV_RELATIVE
-							  : TR_DRCOV_AUTO;
+	reader->starts = tr_text_is(starts, "absolute")	  ? ABSOLUTE
+			 : tr_text_is(starts, "relative") ? RELATIVE
+							  : AUTO;
 	return (struct tr_reader *)reader;
 }
 
 void tr_drcov_close(struct tr_reader *base)
 {
-	struct tr_drcov_reader *reader = (struct tr_drcov_reader *)base;
+	struct reader *reader = (struct reader *)base;
 	tr_buffer_free(&reader->head_text);
 	tr_buffer_free(&reader->lines);
 	tr_buffer_free(&reader->hits);
@@ -37,6 +92,383 @@ void tr_drcov_close(struct tr_reader *base)
 	tr_arena_free(&reader->arena);
 	free(reader->bases);
 	free(reader);
+}
+
+/* TR_WARN, with the place where the window begins. */
+static enum tr_status at_place(struct reader *reader, struct tr_error *err)
+{
+	if (reader->binary)
+		tr_error_at_offset(err, reader->in->offset);
+	else
+		tr_error_at_line(err, reader->line);
+	return TR_WARN;
+}
+
+/* Notes the place of the record that is being made, before the input moves on. */
+static void mark(struct reader *reader)
+{
+	reader->at = reader->binary ? reader->in->offset : reader->line;
+}
+
+/* Hands out the line in out. */
+static enum tr_status deliver(struct reader *reader, struct tr_record **record,
+			      struct tr_error *err)
+{
+	reader->ready = false;
+	tr_buffer_put_byte(&reader->out, '\n');
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->out, err) != TR_OK)
+		return TR_FATAL;
+	if (reader->binary)
+		reader->record.source_offset = reader->at;
+	else
+		reader->record.source_line = reader->at;
+	*record = &reader->record;
+	return reader->record.type == TR_HEADER ? tr_record_split(*record, err) : TR_OK;
+}
+
+/* The next line, left in the window. */
+static enum tr_status peek_line(struct reader *reader, struct tr_text *line, struct tr_error *err)
+{
+	enum tr_status status = tr_input_line(reader->in, line, err);
+	if (status == TR_WARN) {
+		(void)at_place(reader, err);
+		reader->line++;
+	}
+	return status;
+}
+
+static void skip_line(struct reader *reader, struct tr_text line)
+{
+	tr_input_skip(reader->in, line.len);
+	reader->line++;
+}
+
+/* Adds a TAB and `key=`, and a string. */
+static void put_key(struct reader *reader, const char *key)
+{
+	tr_buffer_put_byte(&reader->out, '\t');
+	tr_buffer_put_text(&reader->out, tr_text_from(key));
+	tr_buffer_put_byte(&reader->out, '=');
+}
+
+static void put_string(struct reader *reader, struct tr_text text)
+{
+	tr_buffer_put_byte(&reader->out, '"');
+	tr_string_escape(text, &reader->out);
+	tr_buffer_put_byte(&reader->out, '"');
+}
+
+/* Adds `.key="text"` where text is not what is usual. */
+static void put_odd(struct reader *reader, const char *key, struct tr_text text,
+		    const struct tr_buffer *usual)
+{
+	if (usual->failed)
+		reader->out.failed = true;
+	if (tr_text_equal(text, tr_buffer_text(usual)))
+		return;
+	put_key(reader, key);
+	put_string(reader, text);
+}
+
+/*
+ * Hit counts follow all the blocks that they count, and a record has its count in it. So they
+ * are searched for ahead: as far as the limits allow if the flavor promises them, otherwise
+ * only behind small tables.
+ */
+enum { HEAD_MAX = 64 << 10, UNPROMISED = 4 << 20 };
+
+static bool promised(const struct reader *reader)
+{
+	struct tr_text flavor = reader->head.flavor;
+	return flavor.len && memmem(flavor.data, flavor.len, "hits", 4);
+}
+
+/* The end of the table as an offset in the window. False: it is not there, or too far. */
+static bool end_of_blocks(struct reader *reader, size_t limit, size_t *at)
+{
+	struct tr_input *in = reader->in;
+	*at = 0;
+	if (reader->count > limit / TR_DRCOV_BLOCK)
+		return false;
+	if (!reader->text) {
+		*at = (size_t)reader->count * TR_DRCOV_BLOCK;
+		return tr_input_more(in, *at + 1);
+	}
+	size_t seen = 0;
+	for (uint64_t i = 0; i < reader->count;) {
+		const char *lf = memchr(in->pos + seen, '\n', tr_input_available(in) - seen);
+		if (lf) {
+			seen = *at = (size_t)(lf - in->pos) + 1;
+			i++;
+			continue;
+		}
+		seen = tr_input_available(in);
+		if (seen > limit || !tr_input_more(in, seen + 1))
+			return false;
+	}
+	return tr_input_more(in, *at + 1);
+}
+
+/* The line that begins there, with its line feed; len 0: it is too long for one of ours. */
+static struct tr_text line_at(struct tr_input *in, size_t at)
+{
+	enum { LINE_MAX = 80 };
+	tr_input_more(in, at + LINE_MAX);
+	size_t there = tr_input_available(in) - at;
+	const char *p = in->pos + at;
+	const char *lf = memchr(p, '\n', there < LINE_MAX ? there : LINE_MAX);
+	return (struct tr_text){ p, lf ? (size_t)(lf - p) + 1 : 0 };
+}
+
+/* Finds and keeps the hit counts of the table that begins here. False: memory is out. */
+static bool find_hits(struct reader *reader)
+{
+	struct tr_input *in = reader->in;
+	bool sure = promised(reader);
+	uint64_t count, limit = sure ? reader->limits.max_record : UNPROMISED;
+	if (limit > SIZE_MAX / 4)
+		limit = SIZE_MAX / 4;
+	size_t at, size = (size_t)reader->count * TR_DRCOV_HIT;
+	if (!end_of_blocks(reader, (size_t)limit, &at))
+		return true;
+	struct tr_text line = line_at(in, at);
+	if (!line.len || !tr_drcov_hits_line(line, &count) || count != reader->count)
+		return true;
+	size_t line_len = line.len;
+	tr_buffer_put_text(&reader->hits_line, line);
+	tr_input_more(in, at + line_len + size);
+	size_t there = tr_input_available(in) - at - line_len;
+	if (there < size)
+		size = there - there % TR_DRCOV_HIT;
+	tr_buffer_put(&reader->hits, in->pos + at + line_len, size);
+	return !reader->hits.failed && !reader->hits_line.failed;
+}
+
+/* Skips the hit counts that find_hits has kept. */
+static enum tr_status skip_hits(struct reader *reader, struct tr_error *err)
+{
+	struct tr_input *in = reader->in;
+	size_t size = (size_t)reader->count * TR_DRCOV_HIT;
+	if (!reader->hits_line.len)
+		return TR_END;
+	reader->binary = true;
+	tr_input_skip(in, reader->hits_line.len);
+	tr_buffer_reset(&reader->hits_line);
+	bool whole = tr_input_more(in, size);
+	size_t there = tr_input_available(in);
+	tr_input_skip(in, there < size ? there : size);
+	if (whole)
+		return TR_END;
+	tr_error_set(err, TR_CAUSE_CUT, "hit counts for %zu of %" PRIu64 " blocks",
+		     there / TR_DRCOV_HIT, reader->count);
+	return at_place(reader, err);
+}
+
+static enum tr_status cut(struct reader *reader, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_CUT,
+		     "the block table announces %" PRIu64 " blocks, there are %" PRIu64,
+		     reader->count, reader->blocks);
+	reader->state = AFTER;
+	return at_place(reader, err);
+}
+
+/* The lines up to the blocks, to reader->lines. TR_END: there is no table. */
+static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
+{
+	enum { LINES_MAX = 4 << 10 };
+	const size_t mark = sizeof TR_DRCOV_TEXT_MARK - 1;
+	struct tr_text line;
+	bool found = false;
+	tr_buffer_reset(&reader->lines);
+	while (!found) {
+		enum tr_status status = peek_line(reader, &line, err);
+		if (status != TR_OK)
+			return status;
+		found = tr_drcov_blocks_line(line, &reader->count) &&
+			line.data[line.len - 1] == '\n';
+		if (!found && (tr_text_trimmed(line).len || reader->lines.len > LINES_MAX))
+			return TR_END;
+		tr_buffer_put_text(&reader->lines, line);
+		skip_line(reader, line);
+	}
+	reader->text = tr_input_more(reader->in, mark) &&
+		       memcmp(reader->in->pos, TR_DRCOV_TEXT_MARK, mark) == 0;
+	if (reader->text) {
+		enum tr_status status = peek_line(reader, &line, err);
+		if (status != TR_OK)
+			return status;
+		tr_buffer_put_text(&reader->lines, line);
+		skip_line(reader, line);
+		if (line.data[line.len - 1] != '\n')
+			return TR_END;
+	}
+	return TR_OK;
+}
+
+/*
+ * QEMU's plugin writes addresses, cut to 32 bits, where the format has starts that count from
+ * the module. They are recognised in a table of version 2 with one module, by starts beyond
+ * its size, all of which are in it as addresses. Looks at the first blocks.
+ */
+static bool looks_absolute(struct reader *reader)
+{
+	enum { SAMPLE = 8192 };
+	bool beyond = false;
+	if (reader->head.version != 2 || reader->modules != 1 || reader->text ||
+	    reader->module_id >= reader->base_count)
+		return false;
+	uint64_t base = reader->bases[reader->module_id].address;
+	uint64_t size = reader->module_end - base;
+	uint64_t count = reader->count < SAMPLE ? reader->count : SAMPLE;
+	if (reader->module_end <= base || size > UINT32_MAX)
+		return false;
+	tr_input_more(reader->in, (size_t)count * TR_DRCOV_BLOCK);
+	for (uint64_t i = 0; i < count; i++) {
+		size_t at = (size_t)i * TR_DRCOV_BLOCK;
+		if (tr_input_available(reader->in) - at < TR_DRCOV_BLOCK)
+			break;
+		struct tr_drcov_row row = tr_drcov_row_unpack(reader->in->pos + at);
+		if (row.module != reader->module_id)
+			continue;
+		if ((uint32_t)(row.start - base) >= size)
+			return false;
+		beyond |= row.start >= size;
+	}
+	return beyond;
+}
+
+static enum tr_status read_table(struct reader *reader, struct tr_record **record,
+				 struct tr_error *err)
+{
+	struct tr_buffer *out = &reader->out, usual = TR_BUFFER_INIT;
+	mark(reader);
+	enum tr_status status = take_lines(reader, err);
+	if (status == TR_WARN || status == TR_FATAL)
+		return status;
+	if (status == TR_END) {
+		reader->state = AFTER;
+		tr_error_set(err, tr_input_more(reader->in, 1) ? TR_CAUSE_INPUT : TR_CAUSE_CUT,
+			     "there is no table of blocks");
+		return at_place(reader, err);
+	}
+	reader->binary = !reader->text;
+	reader->state = BLOCKS;
+	if (reader->lines.failed || !find_hits(reader))
+		return tr_error_memory(err);
+	tr_buffer_put_literal(out, "meta\t");
+	tr_buffer_put_decimal(out, reader->seq++);
+	tr_buffer_put_literal(out, "\t-\t-\tbbs\tvalue=\"");
+	tr_buffer_put_text(out, reader->text ? TR_TEXT("text") : TR_TEXT("binary"));
+	tr_buffer_put_literal(out, "\"");
+	tr_drcov_blocks_write(reader->count, reader->text, &usual);
+	if (reader->hits_line.len)
+		tr_buffer_put_literal(out, "\thits=true");
+	reader->absolute =
+		reader->starts == ABSOLUTE || (reader->starts == AUTO && looks_absolute(reader));
+	if (reader->absolute)
+		tr_buffer_put_literal(out, "\tstarts=absolute");
+	put_odd(reader, ".lines", tr_buffer_text(&reader->lines), &usual);
+	tr_buffer_reset(&usual);
+	tr_drcov_hits_write(reader->count, &usual);
+	if (reader->hits_line.len)
+		put_odd(reader, ".hits", tr_buffer_text(&reader->hits_line), &usual);
+	tr_buffer_free(&usual);
+	if (!reader->absolute || reader->starts == ABSOLUTE)
+		return deliver(reader, record, err);
+	reader->ready = true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "block starts are addresses, as QEMU's plugin writes them (-O starts=relative "
+		     "if they count from the module)");
+	tr_error_is_note(err);
+	return at_place(reader, err);
+}
+
+static void put_block(struct reader *reader, const struct tr_drcov_row *row)
+{
+	struct tr_buffer *out = &reader->out;
+	bool known = row->module < reader->base_count && reader->bases[row->module].known;
+	uint64_t base = known ? reader->bases[row->module].address : 0;
+	uint64_t start = reader->absolute && known ? (uint32_t)(row->start - base) : row->start;
+	uint64_t address = base + start;
+	tr_buffer_put_literal(out, "block\t");
+	tr_buffer_put_decimal(out, reader->seq++);
+	tr_buffer_put_literal(out, "\t-\t-\t0x");
+	tr_buffer_put_hex(out, reader->digits == 8 ? (uint32_t)address : address, reader->digits);
+	tr_buffer_put_literal(out, "\tsize=");
+	tr_buffer_put_decimal(out, row->size);
+	tr_buffer_put_literal(out, "\tmodule=");
+	tr_buffer_put_decimal(out, row->module);
+	if (reader->blocks < reader->hits.len / TR_DRCOV_HIT) {
+		tr_buffer_put_literal(out, "\thits=");
+		tr_buffer_put_decimal(
+			out, tr_wire_u32(reader->hits.data + reader->blocks * TR_DRCOV_HIT, false));
+	}
+	reader->blocks++;
+}
+
+static enum tr_status read_binary(struct reader *reader, struct tr_record **record,
+				  struct tr_error *err)
+{
+	if (!tr_input_more(reader->in, TR_DRCOV_BLOCK)) {
+		enum tr_status status = cut(reader, err);
+		reader->state = OVER;
+		return status;
+	}
+	struct tr_drcov_row row = tr_drcov_row_unpack(reader->in->pos);
+	mark(reader);
+	put_block(reader, &row);
+	tr_input_skip(reader->in, TR_DRCOV_BLOCK);
+	return deliver(reader, record, err);
+}
+
+/* A table that says more blocks than there are ends where something else begins. */
+static bool ends_table(struct tr_text line)
+{
+	uint64_t count;
+	return tr_text_starts(line, TR_TEXT(TR_DRCOV_VERSION)) || tr_drcov_hits_line(line, &count);
+}
+
+static enum tr_status read_text(struct reader *reader, struct tr_record **record,
+				struct tr_error *err)
+{
+	struct tr_text line;
+	struct tr_drcov_row row;
+	enum tr_status status = peek_line(reader, &line, err);
+	if (status == TR_WARN || status == TR_FATAL)
+		return status;
+	bool whole = status == TR_OK && line.data[line.len - 1] == '\n';
+	if (!whole || ends_table(line)) {
+		if (status == TR_OK && !whole)
+			skip_line(reader, line);
+		return cut(reader, err);
+	}
+	if (!tr_drcov_row_parse(line, &row)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "no block: %.*s",
+			     (int)(line.len < 80 ? line.len - 1 : 80), line.data);
+		(void)at_place(reader, err);
+		skip_line(reader, line);
+		reader->blocks++; /* counted by whoever wrote the table, and by its hits */
+		return TR_WARN;
+	}
+	struct tr_buffer usual = TR_BUFFER_INIT;
+	mark(reader);
+	put_block(reader, &row);
+	tr_drcov_row_write(&row, reader->digits, &usual);
+	put_odd(reader, ".row", line, &usual);
+	tr_buffer_free(&usual);
+	skip_line(reader, line);
+	return deliver(reader, record, err);
+}
+
+static enum tr_status read_block(struct reader *reader, struct tr_record **record,
+				 struct tr_error *err)
+{
+	if (reader->blocks == reader->count) {
+		reader->state = AFTER;
+		return TR_END;
+	}
+	return reader->text ? read_text(reader, record, err) : read_binary(reader, record, err);
 }
 
 static bool has(struct tr_text text, const char *word)
@@ -59,41 +491,41 @@ static unsigned address_digits(struct tr_text flavor, struct tr_text row)
 	return digits == 8 || (has(flavor, "-32") && digits < 8) ? 8 : 16;
 }
 
-static void put_header(struct tr_drcov_reader *reader)
+static void put_header(struct reader *reader)
 {
 	const struct tr_drcov_head *head = &reader->head;
 	struct tr_buffer usual = TR_BUFFER_INIT;
 	tr_buffer_put_literal(&reader->out, "%trec\t1");
 	if (++reader->dumps > 1) {
-		tr_drcov_put_key(reader, "stream");
+		put_key(reader, "stream");
 		tr_buffer_put_decimal(&reader->out, reader->dumps);
 	}
-	tr_drcov_put_key(reader, "version");
+	put_key(reader, "version");
 	tr_buffer_put_decimal(&reader->out, head->version);
 	if (head->flavor.data) {
-		tr_drcov_put_key(reader, "flavor");
-		tr_drcov_put_string(reader, head->flavor);
+		put_key(reader, "flavor");
+		put_string(reader, head->flavor);
 	}
-	tr_drcov_put_key(reader, "table");
+	put_key(reader, "table");
 	tr_buffer_put_decimal(&reader->out, head->table);
-	tr_drcov_put_key(reader, "columns");
+	put_key(reader, "columns");
 	for (size_t i = 0; i < head->columns.count; i++) {
 		tr_buffer_put_byte(&reader->out, i ? ',' : '[');
-		tr_drcov_put_string(reader, tr_module_column_name(&head->columns, i));
+		put_string(reader, tr_module_column_name(&head->columns, i));
 	}
 	tr_buffer_put_literal(&reader->out, "]");
-	tr_drcov_put_key(reader, "bits");
+	put_key(reader, "bits");
 	tr_buffer_put_decimal(&reader->out, reader->digits * 4);
 	tr_drcov_head_write(head, &usual);
-	tr_drcov_put_odd(reader, ".head", tr_buffer_text(&reader->head_text), &usual);
+	put_odd(reader, ".head", tr_buffer_text(&reader->head_text), &usual);
 	tr_buffer_free(&usual);
 }
 
 /* The head is read: what does it allow? */
-static enum tr_status judge_head(struct tr_drcov_reader *reader, struct tr_error *err)
+static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 {
 	const struct tr_drcov_head *head = &reader->head;
-	reader->state = TR_DRCOV_OVER;
+	reader->state = OVER;
 	if (!head->has_version)
 		tr_error_set(err, TR_CAUSE_INPUT, "no drcov file: it does not begin with \"%s N\"",
 			     TR_DRCOV_VERSION);
@@ -111,18 +543,18 @@ static enum tr_status judge_head(struct tr_drcov_reader *reader, struct tr_error
 			     "the module table has too many columns, or repeats one");
 	else
 		return TR_OK;
-	return tr_drcov_warn(reader, err);
+	return at_place(reader, err);
 }
 
 /* Takes the lines up to the first module. TR_OK; TR_WARN: one is too long; TR_FATAL. */
-static enum tr_status take_head(struct tr_drcov_reader *reader, struct tr_error *err)
+static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 {
 	struct tr_drcov_head *head = &reader->head;
 	struct tr_buffer *text = &reader->head_text;
 	struct tr_text line;
 	enum tr_status status;
 	while (!tr_drcov_head_whole(head)) {
-		status = tr_drcov_peek_line(reader, &line, err);
+		status = peek_line(reader, &line, err);
 		if (status == TR_END)
 			break;
 		if (status != TR_OK)
@@ -139,14 +571,14 @@ static enum tr_status take_head(struct tr_drcov_reader *reader, struct tr_error 
 		if (text->failed)
 			return tr_error_memory(err);
 		reader->odd_head |= !known && tr_text_trimmed(line).len;
-		tr_drcov_skip_line(reader, line);
+		skip_line(reader, line);
 	}
 	/* the texts of head pointed into the window */
 	tr_drcov_head_parse(head, tr_buffer_text(text));
 	return TR_OK;
 }
 
-static void begin_dump(struct tr_drcov_reader *reader)
+static void begin_dump(struct reader *reader)
 {
 	reader->head = (struct tr_drcov_head){ .has_version = false };
 	tr_buffer_reset(&reader->head_text);
@@ -157,39 +589,39 @@ static void begin_dump(struct tr_drcov_reader *reader)
 	reader->text = reader->odd_head = reader->bad_columns = false;
 }
 
-static enum tr_status read_head(struct tr_drcov_reader *reader, struct tr_record **record,
+static enum tr_status read_head(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
 	struct tr_text row = { "", 0 };
 	begin_dump(reader);
-	tr_drcov_mark(reader);
+	mark(reader);
 	enum tr_status status = take_head(reader, err);
 	if (status == TR_OK)
 		status = judge_head(reader, err);
 	if (status != TR_OK) {
-		reader->state = TR_DRCOV_OVER;
+		reader->state = OVER;
 		return status;
 	}
 	/* the first row is only looked at: what is wrong with it shows when it is read */
-	if (reader->head.count && tr_drcov_peek_line(reader, &row, err) == TR_FATAL)
+	if (reader->head.count && peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
 	reader->digits = address_digits(reader->head.flavor, row);
-	reader->state = reader->head.count ? TR_DRCOV_MODULES : TR_DRCOV_TABLE;
+	reader->state = reader->head.count ? MODULES : TABLE;
 	put_header(reader);
 	if (!reader->odd_head)
-		return tr_drcov_deliver(reader, record, err);
+		return deliver(reader, record, err);
 	reader->ready = true;
 	tr_error_set(err, TR_CAUSE_INPUT, "lines before the module table that are not known: kept");
 	err->severity = TR_FLAW;
-	return tr_drcov_warn(reader, err);
+	return at_place(reader, err);
 }
 
 /* False: memory is out. */
-static bool reserve_bases(struct tr_drcov_reader *reader, size_t count)
+static bool reserve_bases(struct reader *reader, size_t count)
 {
 	if (count < 2 * reader->base_count)
 		count = 2 * reader->base_count;
-	struct tr_drcov_base *bases = realloc(reader->bases, count * sizeof *bases);
+	struct base *bases = realloc(reader->bases, count * sizeof *bases);
 	if (!bases)
 		return false;
 	memset(bases + reader->base_count, 0, (count - reader->base_count) * sizeof *bases);
@@ -199,7 +631,7 @@ static bool reserve_bases(struct tr_drcov_reader *reader, size_t count)
 }
 
 /* False: memory is out. */
-static bool keep_base(struct tr_drcov_reader *reader, const struct tr_module *module)
+static bool keep_base(struct reader *reader, const struct tr_module *module)
 {
 	const struct tr_module_columns *columns = &reader->head.columns;
 	uint64_t id = tr_module_number(columns, module, TR_MODULE_ID, TR_DRCOV_NO_MODULE);
@@ -215,32 +647,32 @@ static bool keep_base(struct tr_drcov_reader *reader, const struct tr_module *mo
 	if (reader->head.version == 2 && whole != id && whole < reader->base_count &&
 	    reader->bases[whole].known)
 		address = reader->bases[whole].address;
-	reader->bases[id] = (struct tr_drcov_base){ address, true };
+	reader->bases[id] = (struct base){ address, true };
 	return true;
 }
 
-static enum tr_status short_table(struct tr_drcov_reader *reader, struct tr_error *err)
+static enum tr_status short_table(struct reader *reader, struct tr_error *err)
 {
-	reader->state = TR_DRCOV_TABLE;
+	reader->state = TABLE;
 	tr_error_set(err, TR_CAUSE_CUT,
 		     "the module table announces %" PRIu64 " modules, there are %" PRIu64,
 		     reader->head.count, reader->modules);
-	return tr_drcov_warn(reader, err);
+	return at_place(reader, err);
 }
 
-static enum tr_status read_module(struct tr_drcov_reader *reader, struct tr_record **record,
+static enum tr_status read_module(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
 	struct tr_text line;
 	struct tr_module module;
 	struct tr_buffer usual = TR_BUFFER_INIT;
-	enum tr_status status = tr_drcov_peek_line(reader, &line, err);
+	enum tr_status status = peek_line(reader, &line, err);
 	if (status == TR_WARN || status == TR_FATAL)
 		return status;
 	if (status == TR_END || tr_text_starts(line, TR_TEXT("BB Table:")) ||
 	    line.data[line.len - 1] != '\n') {
 		if (status == TR_OK && line.data[line.len - 1] != '\n')
-			tr_drcov_skip_line(reader, line); /* a row that is cut */
+			skip_line(reader, line); /* a row that is cut */
 		return short_table(reader, err);
 	}
 	struct tr_text row = { line.data, line.len - 1 };
@@ -249,36 +681,36 @@ static enum tr_status read_module(struct tr_drcov_reader *reader, struct tr_reco
 		return tr_error_memory(err);
 	tr_module_line(&reader->head.columns, &module, reader->seq++, &reader->out);
 	tr_module_write(&reader->head.columns, &module, reader->digits, &usual);
-	tr_drcov_put_odd(reader, ".row", line, &usual);
+	put_odd(reader, ".row", line, &usual);
 	tr_buffer_free(&usual);
-	tr_drcov_mark(reader);
+	mark(reader);
 	if (!good) {
 		reader->ready = true;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a row of the module table that is not like its "
 			     "columns: passed on");
 		err->severity = TR_FLAW;
-		(void)tr_drcov_warn(reader, err);
+		(void)at_place(reader, err);
 	}
-	tr_drcov_skip_line(reader, line);
+	skip_line(reader, line);
 	if (++reader->modules == reader->head.count)
-		reader->state = TR_DRCOV_TABLE;
-	return good ? tr_drcov_deliver(reader, record, err) : TR_WARN;
+		reader->state = TABLE;
+	return good ? deliver(reader, record, err) : TR_WARN;
 }
 
 /* What stands behind the tables: another dump, or what nobody wrote on purpose. */
-static enum tr_status read_after(struct tr_drcov_reader *reader, struct tr_error *err)
+static enum tr_status read_after(struct reader *reader, struct tr_error *err)
 {
 	enum { MAGIC = sizeof TR_DRCOV_VERSION - 1 };
 	struct tr_input *in = reader->in;
-	enum tr_status status = tr_drcov_skip_hits(reader, err);
+	enum tr_status status = skip_hits(reader, err);
 	if (status != TR_END)
 		return status;
-	reader->state = TR_DRCOV_OVER;
+	reader->state = OVER;
 	if (!tr_input_more(in, 1))
 		return TR_END;
 	if (tr_input_more(in, MAGIC) && memcmp(in->pos, TR_DRCOV_VERSION, MAGIC) == 0) {
-		reader->state = TR_DRCOV_HEAD;
+		reader->state = HEAD;
 		return TR_END;
 	}
 	uint64_t hits;
@@ -287,7 +719,7 @@ static enum tr_status read_after(struct tr_drcov_reader *reader, struct tr_error
 	tr_error_say(err, TR_CAUSE_INPUT,
 		     counts ? "hit counts do not match the blocks: ignored"
 			    : "bytes after the tables are ignored");
-	(void)tr_drcov_warn(reader, err);
+	(void)at_place(reader, err);
 	while (tr_input_more(in, 1))
 		tr_input_skip(in, tr_input_available(in));
 	return TR_WARN;
@@ -296,30 +728,30 @@ static enum tr_status read_after(struct tr_drcov_reader *reader, struct tr_error
 enum tr_status tr_drcov_next(struct tr_reader *base, struct tr_record **record,
 			     struct tr_error *err)
 {
-	struct tr_drcov_reader *reader = (struct tr_drcov_reader *)base;
+	struct reader *reader = (struct reader *)base;
 	tr_arena_reset(&reader->arena);
 	if (reader->ready)
-		return tr_drcov_deliver(reader, record, err);
+		return deliver(reader, record, err);
 	for (;;) {
 		enum tr_status status = TR_END;
 		tr_buffer_reset(&reader->out);
 		switch (reader->state) {
-		case TR_DRCOV_HEAD:
+		case HEAD:
 			status = read_head(reader, record, err);
 			break;
-		case TR_DRCOV_MODULES:
+		case MODULES:
 			status = read_module(reader, record, err);
 			break;
-		case TR_DRCOV_TABLE:
-			status = tr_drcov_read_table(reader, record, err);
+		case TABLE:
+			status = read_table(reader, record, err);
 			break;
-		case TR_DRCOV_BLOCKS:
-			status = tr_drcov_read_block(reader, record, err);
+		case BLOCKS:
+			status = read_block(reader, record, err);
 			break;
-		case TR_DRCOV_AFTER:
+		case AFTER:
 			status = read_after(reader, err);
 			break;
-		case TR_DRCOV_OVER:
+		case OVER:
 			return TR_END;
 		}
 		if (status != TR_END)

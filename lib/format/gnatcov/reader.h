@@ -4,7 +4,6 @@
 
 #include "coverage/block.h"
 #include "coverage/layout.h"
-#include "coverage/objects.h"
 #include "format/gnatcov/gnatcov.h"
 
 enum tr_gnatcov_state {

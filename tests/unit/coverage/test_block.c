@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "coverage/objects.h"
+#include "coverage/layout.h"
 #include "record/literal.h"
 #include "tap.h"
 

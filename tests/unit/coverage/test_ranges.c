@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coverage/op.h"
+#include "coverage/block.h"
 #include "tap.h"
 
 enum { MOST = 4096 };

@@ -1,17 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What writer.c and foreign.c share: the tables of blocks and hits, which are written after their
+ * counts, and the blocks of a trace that is not a drcov file.
+ */
+#ifndef TR_FORMAT_DRCOV_WRITER_H
+#define TR_FORMAT_DRCOV_WRITER_H
+
+#include "core/map.h"
+#include "core/output.h"
+#include "coverage/layout.h"
+#include "coverage/module_list.h"
+#include "format/drcov/drcov.h"
+
+struct tr_drcov_blocks {
+	bool text, counted; /* as text; with hit counts */
+	bool absolute;	    /* starts are addresses, as in the source */
+	unsigned digits;    /* of an address */
+	uint64_t count;
+	struct tr_buffer table; /* entries or rows */
+	struct tr_buffer hits;
+	struct tr_buffer lines, hits_line; /* as the source spells them; empty: as usual */
+};
+
+/* spelled: the row of a text table as its source has it, or data NULL. False: memory is out. */
+bool tr_drcov_blocks_add(struct tr_drcov_blocks *blocks, const struct tr_drcov_row *row,
+			 uint64_t hits, struct tr_text spelled);
+
 /*
  * Blocks of a trace that is no drcov file: absolute addresses, in the order of
  * their execution, again and again. Here they become a set, each with the
  * module that it lies in and how often it was there. What a trace says of that
  * comes first, then -O module, then one module for all the rest.
  */
-#ifndef TR_FORMAT_DRCOV_FOREIGN_H
-#define TR_FORMAT_DRCOV_FOREIGN_H
-
-#include "core/map.h"
-#include "coverage/layout.h"
-#include "coverage/module_list.h"
-#include "format/drcov/writer_blocks.h"
-
 struct tr_drcov_foreign_block;
 
 struct tr_drcov_foreign {
@@ -22,9 +42,9 @@ struct tr_drcov_foreign {
 		size_t id;
 		uint64_t base, end;
 		struct tr_text path;
-	} *first_object, **last_object;
+	} * first_object, **last_object;
 	size_t object_count;
-	size_t first_row; /* of the objects, in the list of modules */
+	size_t first_row;	  /* of the objects, in the list of modules */
 	struct tr_buffer program; /* its path */
 	struct tr_buffer list;	  /* the trace's own list of modules */
 	uint64_t load;		  /* where the kernel was loaded; 0: not said */
