@@ -1,21 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads Bear's events: objects out of the window (json_items.h), the members that matter at each
+ * of their levels (struct event), the environment without what Bear has added, and the record.
+ */
 #include <stdlib.h>
 
 #include "format/bear/bear.h"
-#include "format/bear/event.h"
+#include "format/reader_base.h"
+#include "process/path.h"
 #include "process/recent.h"
+#include "record/json_items.h"
 #include "record/literal.h"
 
-struct tr_reader {
+/* The members of one object. */
+struct level {
+	struct tr_json_member *members;
+	size_t count;
+};
+
+/* An object and the members that matter; NULL: absent, or of another type. */
+struct event {
+	struct level top;
+	const struct tr_json_member *rid, *timestamp, *terminated, *signalled, *started;
+	struct level in_started;
+	/* in started; at the top in version 4 */
+	const struct tr_json_member *execution, *pid, *ppid;
+	struct level in_execution;
+	const struct tr_json_member *executable, *arguments, *working_dir, *environment;
+};
+
+/* The event begins an execution. */
+static bool is_execution(const struct event *event)
+{
+	return event->executable || event->arguments;
+}
+
+static const struct tr_json_member *typed(const struct level *level, const char *key,
+					  enum tr_json_token type)
+{
+	const struct tr_json_member *member =
+		tr_json_member_find(level->members, level->count, key);
+
+	return member && member->type == type ? member : NULL;
+}
+
+static bool open_level(struct level *level, struct tr_text object, struct tr_arena *arena)
+{
+	return tr_json_members(object, arena, &level->members, &level->count);
+}
+
+/* outside: the level that contains the execution. */
+static bool open_execution(struct event *event, const struct level *outside, struct tr_arena *arena)
+{
+	struct level *level = &event->in_execution;
+
+	event->pid = typed(outside, "pid", TR_JSON_NUMBER);
+	event->ppid = typed(outside, "ppid", TR_JSON_NUMBER);
+	event->execution = typed(outside, "execution", TR_JSON_OBJECT);
+	if (!event->execution)
+		return true;
+	if (!open_level(level, event->execution->value, arena))
+		return false;
+	event->executable = typed(level, "executable", TR_JSON_STRING);
+	event->arguments = typed(level, "arguments", TR_JSON_ARRAY);
+	event->working_dir = typed(level, "working_dir", TR_JSON_STRING);
+	event->environment = typed(level, "environment", TR_JSON_OBJECT);
+	return true;
+}
+
+/* The object's text has TR_INPUT_PAD after it. False: memory is out. */
+static bool open_event(struct event *event, struct tr_text object, struct tr_arena *arena)
+{
+	const struct level *top = &event->top;
+
+	*event = (struct event){ .rid = NULL };
+	if (!open_level(&event->top, object, arena))
+		return false;
+	event->rid = typed(top, "rid", TR_JSON_STRING);
+	event->timestamp = typed(top, "timestamp", TR_JSON_STRING);
+	event->terminated = typed(top, "terminated", TR_JSON_OBJECT);
+	event->signalled = typed(top, "signalled", TR_JSON_OBJECT);
+	event->started = typed(top, "started", TR_JSON_OBJECT);
+	if (!event->started)
+		return open_execution(event, top, arena);
+	return open_level(&event->in_started, event->started->value, arena) &&
+	       open_execution(event, &event->in_started, arena);
+}
+
+static bool put_member(const struct tr_json_member *member, struct tr_buffer *to,
+		       struct tr_error *err)
+{
+	tr_buffer_put_literal(to, ",\"");
+	tr_json_string_to_spelling(member->key, to);
+	tr_buffer_put_literal(to, "\":");
+	return tr_json_put_value(member->value, to, err);
+}
+
+static bool is_known(struct tr_text key)
+{
+	static const char *const keys[] = {
+		"rid", "timestamp", "terminated", "signalled", "started",     "execution",
+		"pid", "ppid",	    "executable", "arguments", "working_dir", "environment"
+	};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (tr_text_is(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* Appends members without a field. Of a repeated key, the last one counts. */
+static bool put_others(const struct level *level, const struct tr_json_member *const *used,
+		       size_t used_count, struct tr_buffer *to, struct tr_error *err)
+{
+	for (size_t i = 0; i < level->count; i++) {
+		size_t k = 0;
+		while (k < used_count &&
+		       !(used[k] && tr_text_equal(used[k]->key, level->members[i].key)))
+			k++;
+		if (k < used_count)
+			continue;
+		if (is_known(level->members[i].key)) {
+			tr_error_set(err, TR_CAUSE_INPUT, "a key of Bear in the wrong place");
+			return false;
+		}
+		if (!put_member(&level->members[i], to, err))
+			return false;
+	}
+	return true;
+}
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/*
+ * Appends ,"key":VALUE for each member that has no field, from the outside in. False: a value that
+ * no record can hold, one of Bear's keys with a value of another type or at another level, or
+ * memory is out.
+ */
+static bool put_other_members(const struct event *event, struct tr_buffer *to, struct tr_error *err)
+{
+	/* an event that begins an execution does not end it */
+	bool ends = !is_execution(event);
+	const struct tr_json_member *top[] = {
+		event->rid,
+		event->timestamp,
+		ends ? event->terminated : NULL,
+		ends ? event->signalled : NULL,
+		event->started,
+		NULL,
+		NULL,
+		NULL,
+	};
+	const struct tr_json_member *outside[] = { event->execution, event->pid, event->ppid };
+	const struct tr_json_member *execution[] = { event->executable, event->arguments,
+						     event->working_dir, event->environment };
+
+	if (!event->started)
+		memcpy(&top[COUNT(top) - COUNT(outside)], outside, sizeof outside);
+	return put_others(&event->top, top, COUNT(top), to, err) &&
+	       put_others(&event->in_started, outside, COUNT(outside), to, err) &&
+	       put_others(&event->in_execution, execution, COUNT(execution), to, err);
+}
+
+/* What the interception adds to the environment, and taking it out again. */
+
+/* Bear's preloaded library, by its folder or its name. */
+static bool is_library(struct tr_text path)
+{
+	struct tr_text base = tr_path_base(path);
+
+	if (tr_text_is(base, "libear.so") || tr_text_is(base, "libintercept-preload.so"))
+		return true;
+	struct tr_text ending = TR_TEXT("/bear/libexec.so");
+	return path.len >= ending.len &&
+	       memcmp(path.data + path.len - ending.len, ending.data, ending.len) == 0;
+}
+
+/* The next library of a list separated by colons or blanks; data NULL: none is left. */
+static struct tr_text next_library(struct tr_text *list)
+{
+	const char *p = list->data, *end = p + list->len, *q;
+
+	while (p < end && (*p == ':' || *p == ' '))
+		p++;
+	for (q = p; q < end && *q != ':' && *q != ' ';)
+		q++;
+	*list = tr_text_span(q, end);
+	return q > p ? tr_text_span(p, q) : (struct tr_text){ NULL, 0 };
+}
+
+/* Appends LD_PRELOAD without Bear's library. False: nothing is left. */
+static bool put_preload(struct tr_text list, struct tr_buffer *to)
+{
+	struct tr_text library;
+	bool any = false;
+
+	while ((library = next_library(&list)).data) {
+		if (is_library(library))
+			continue;
+		if (any)
+			tr_buffer_put_byte(to, ':');
+		any = true;
+		tr_json_string_to_spelling(library, to);
+	}
+	return any;
+}
+
+static bool has_library(struct tr_text list)
+{
+	struct tr_text library;
+
+	while ((library = next_library(&list)).data)
+		if (is_library(library))
+			return true;
+	return false;
+}
+
+/* The text between the quotes of a string. */
+static struct tr_text body(const struct tr_json_member *member)
+{
+	return (struct tr_text){ member->value.data + 1, member->value.len - 2 };
+}
+
+/* The variable is LD_PRELOAD and contains Bear's library. */
+static bool is_preload(const struct tr_json_member *member)
+{
+	return tr_text_is(member->key, "LD_PRELOAD") && member->type == TR_JSON_STRING &&
+	       !memchr(member->value.data, '\\', member->value.len) && has_library(body(member));
+}
+
+/* Appends a variable, but none of Bear's own. */
+static bool put_variable(const struct tr_json_member *member, bool strip, bool *any,
+			 struct tr_buffer *to, struct tr_error *err)
+{
+	size_t begin = to->len;
+	bool kept = true;
+
+	if (strip && tr_text_starts(member->key, TR_TEXT("INTERCEPT_")))
+		return true;
+	if (*any)
+		tr_buffer_put_byte(to, ',');
+	tr_buffer_put_byte(to, '"');
+	tr_json_string_to_spelling(member->key, to);
+	tr_buffer_put_literal(to, "\":");
+	if (strip && is_preload(member)) {
+		tr_buffer_put_byte(to, '"');
+		kept = put_preload(body(member), to);
+		tr_buffer_put_byte(to, '"');
+	} else if (!tr_json_put_value(member->value, to, err)) {
+		return false;
+	}
+	if (!kept && !to->failed)
+		to->len = begin;
+	*any |= kept;
+	return true;
+}
+
+/*
+ * Appends an environment (the text of a JSON object) as a map, with strip without the variables
+ * that Bear's interception adds. False: a value that no record can hold, or memory is out.
+ */
+static bool put_variables(struct tr_text object, bool strip, struct tr_arena *arena,
+			  struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_json_member *members;
+	size_t count;
+	bool any = false;
+
+	if (!strip)
+		return tr_json_put_value(object, to, err);
+	if (!tr_json_members(object, arena, &members, &count)) {
+		tr_error_memory(err);
+		return false;
+	}
+	tr_buffer_put_byte(to, '{');
+	for (size_t i = 0; i < count; i++)
+		if (!put_variable(&members[i], strip, &any, to, err))
+			return false;
+	tr_buffer_put_byte(to, '}');
+	return true;
+}
+
+struct reader {
+	struct tr_reader base;
 	struct tr_json_items items;
-	struct tr_recent running; /* by pid: the seq of what it executes */
-	struct tr_recent pids;	  /* by rid */
-	struct tr_arena arena;
-	struct tr_record record;
-	struct tr_buffer line, extra, text;
-	uint64_t seq, source_line;
+	struct tr_recent running; /* seq of the execution that each pid runs */
+	struct tr_recent pids;	  /* pid of each rid */
+	struct tr_buffer extra, text;
 	bool strip, headed;
-	bool odd_time; /* of the event: it would come back otherwise */
-	bool stranger; /* line is a raw record that was reported and not handed out yet */
+	bool odd_time; /* the event's timestamp would be written differently */
 };
 
 enum { MOST = 1 << 20, BITS = 50, BITS_CUT = 25 };
@@ -24,19 +297,19 @@ int tr_bear_bid(struct tr_input *in)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_text object;
-	struct tr_bear_event event;
+	struct event event;
 	int bits = 0;
 
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
-	/* not no where memory is out: to open it is what can say so */
-	if (!tr_bear_event_open(&event, object, &arena))
+	/* if memory is out, the open that follows reports it */
+	if (!open_event(&event, object, &arena))
 		bits = 1;
-	else if (tr_bear_is_execution(&event) && event.pid)
+	else if (is_execution(&event) && event.pid)
 		bits = BITS;
 	else if (event.rid && (event.terminated || event.signalled || event.timestamp))
 		bits = BITS;
-	/* an execution that is cut: nobody else's object begins like that */
+	/* an execution that is cut: no other format's object begins with a rid alone */
 	else if (event.rid && event.top.count == 1 && object.len > 0 &&
 		 object.data[object.len - 1] != '}')
 		bits = BITS_CUT;
@@ -48,63 +321,43 @@ struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_in
 			       struct tr_error *err)
 {
 	struct tr_text intercept = tr_setting_get(&config->settings, "intercept", "strip");
-	struct tr_reader *reader = calloc(1, sizeof *reader);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
 
-	if (!reader) {
-		tr_error_memory(err);
+	if (!reader)
 		return NULL;
-	}
 	tr_json_items_init(&reader->items, in, true);
 	reader->strip = tr_text_is(intercept, "strip");
-	return reader;
+	return &reader->base;
 }
 
-void tr_bear_close(struct tr_reader *reader)
+void tr_bear_close(struct tr_reader *base)
 {
+	struct reader *reader = (struct reader *)base;
+
 	tr_recent_free(&reader->running);
 	tr_recent_free(&reader->pids);
-	tr_arena_free(&reader->arena);
-	tr_buffer_free(&reader->line);
 	tr_buffer_free(&reader->extra);
 	tr_buffer_free(&reader->text);
-	free(reader);
+	tr_reader_free(base);
 }
 
-/* Hands out the line. */
-static enum tr_status deliver(struct tr_reader *reader, struct tr_record **record,
-			      struct tr_error *err)
+static enum tr_status deliver_header(struct reader *reader, unsigned version,
+				     struct tr_record **record, struct tr_error *err)
 {
-	tr_buffer_put_byte(&reader->line, '\n');
-	reader->line.failed |= reader->extra.failed || reader->text.failed;
-	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
-		return TR_FATAL;
-	reader->record.source_line = reader->source_line;
-	*record = &reader->record;
-	return TR_OK;
-}
+	struct tr_buffer *line = &reader->base.line;
 
-static enum tr_status give_header(struct tr_reader *reader, unsigned version,
-				  struct tr_record **record, struct tr_error *err)
-{
-	tr_buffer_reset(&reader->line);
-	tr_buffer_put_literal(&reader->line, "%trec\t1\tversion=");
-	tr_buffer_put_decimal(&reader->line, version);
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "%trec\t1\tversion=");
+	tr_buffer_put_decimal(line, version);
 	reader->headed = true;
-	enum tr_status status = deliver(reader, record, err);
+	enum tr_status status = tr_reader_deliver(&reader->base, record, err);
 	return status == TR_OK ? tr_record_split(*record, err) : status;
 }
 
-/* What stands between the quotes of a string's text. */
-static struct tr_text body(const struct tr_json_member *member)
-{
-	return (struct tr_text){ member->value.data + 1, member->value.len - 2 };
-}
-
-static bool put_extra(struct tr_reader *reader, const struct tr_bear_event *event,
-		      struct tr_error *err)
+static bool put_extra(struct reader *reader, const struct event *event, struct tr_error *err)
 {
 	tr_buffer_reset(&reader->extra);
-	if (!tr_bear_event_others(event, &reader->extra, err))
+	if (!put_other_members(event, &reader->extra, err))
 		return false;
 	if (reader->odd_time) {
 		tr_buffer_put_literal(&reader->extra, ",\"timestamp\":");
@@ -113,45 +366,37 @@ static bool put_extra(struct tr_reader *reader, const struct tr_bear_event *even
 	}
 	if (!reader->extra.len)
 		return true;
-	tr_buffer_put_literal(&reader->line, "\textra={");
-	tr_buffer_put(&reader->line, reader->extra.data + 1, reader->extra.len - 1);
-	tr_buffer_put_byte(&reader->line, '}');
+	tr_buffer_put_literal(&reader->base.line, "\textra={");
+	tr_buffer_put(&reader->base.line, reader->extra.data + 1, reader->extra.len - 1);
+	tr_buffer_put_byte(&reader->base.line, '}');
 	return true;
 }
 
-/* Kind, seq, time, task. */
-static void put_columns(struct tr_reader *reader, const char *kind,
-			const struct tr_bear_event *event, struct tr_text task)
+/* The columns kind, seq, time and task. */
+static void put_columns(struct reader *reader, const char *kind, const struct event *event,
+			struct tr_text task)
 {
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 
-	tr_buffer_reset(line);
-	tr_buffer_put_text(line, tr_text_from(kind));
-	tr_buffer_put_byte(line, '\t');
-	tr_buffer_put_decimal(line, reader->seq++);
-	tr_buffer_put_byte(line, '\t');
+	tr_reader_begin(&reader->base, kind);
 	reader->odd_time = event->timestamp && !tr_bear_time_read(body(event->timestamp), line);
 	if (!event->timestamp || reader->odd_time)
 		tr_buffer_put_byte(line, '-');
 	tr_buffer_put_byte(line, '\t');
-	if (task.data)
-		tr_buffer_put_text(line, task);
-	else
-		tr_buffer_put_byte(line, '-');
+	tr_buffer_put_text(line, task.data ? task : TR_TEXT("-"));
 	tr_buffer_put_byte(line, '\t');
 }
 
-static bool put_environment(struct tr_reader *reader, const struct tr_bear_event *event,
-			    struct tr_error *err)
+static bool put_environment(struct reader *reader, const struct event *event, struct tr_error *err)
 {
 	if (!event->environment)
 		return true;
-	tr_buffer_put_literal(&reader->line, "\tenv=");
-	return tr_bear_environment(event->environment->value, reader->strip, &reader->arena,
-				   &reader->line, err);
+	tr_buffer_put_literal(&reader->base.line, "\tenv=");
+	return put_variables(event->environment->value, reader->strip, &reader->base.arena,
+			     &reader->base.line, err);
 }
 
-/* A number that stands in a string, or by itself. */
+/* A number, as the content of a string or by itself. */
 static bool number_of(struct tr_text text, uint64_t *number)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
@@ -159,8 +404,8 @@ static bool number_of(struct tr_text text, uint64_t *number)
 	return text.len && tr_cell_number(&cell, number);
 }
 
-/* What the parent executes; a number that comes again, after its process has ended, is nobody's. */
-static bool find_parent(struct tr_reader *reader, const struct tr_bear_event *event, uint64_t *seq)
+/* The execution that the parent runs. A pid whose process has ended has none. */
+static bool find_parent(struct reader *reader, const struct event *event, uint64_t *seq)
 {
 	uint64_t pid;
 
@@ -169,11 +414,11 @@ static bool find_parent(struct tr_reader *reader, const struct tr_bear_event *ev
 }
 
 /* False: memory is out. */
-static bool begin_process(struct tr_reader *reader, const struct tr_bear_event *event, uint64_t seq)
+static bool begin_process(struct reader *reader, const struct event *event, uint64_t seq)
 {
 	uint64_t pid, rid;
 
-	/* version 4 tells neither parents nor ends */
+	/* version 4 has neither parents nor ends */
 	if (!event->started || !event->pid || !number_of(event->pid->value, &pid))
 		return true;
 	if (event->rid && number_of(body(event->rid), &rid) &&
@@ -182,9 +427,8 @@ static bool begin_process(struct tr_reader *reader, const struct tr_bear_event *
 	return tr_recent_put(&reader->running, pid, seq);
 }
 
-/* The process that ends, as a cell; data NULL: not known. False: memory is out. */
-static bool end_process(struct tr_reader *reader, const struct tr_bear_event *event,
-			struct tr_text *task)
+/* The process that ends, as a cell; data NULL: unknown. False: memory is out. */
+static bool end_process(struct reader *reader, const struct event *event, struct tr_text *task)
 {
 	uint64_t pid, rid;
 
@@ -193,14 +437,13 @@ static bool end_process(struct tr_reader *reader, const struct tr_bear_event *ev
 		return true;
 	tr_buffer_reset(&reader->text);
 	tr_buffer_put_decimal(&reader->text, pid);
-	*task = tr_arena_copy(&reader->arena, tr_buffer_text(&reader->text));
+	*task = tr_arena_copy(&reader->base.arena, tr_buffer_text(&reader->text));
 	return task->data && tr_recent_put(&reader->running, pid, TR_NO_POSITION);
 }
 
-static bool put_execution(struct tr_reader *reader, const struct tr_bear_event *event,
-			  struct tr_error *err)
+static bool put_execution(struct reader *reader, const struct event *event, struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 	uint64_t parent;
 
 	if (event->executable)
@@ -217,20 +460,20 @@ static bool put_execution(struct tr_reader *reader, const struct tr_bear_event *
 	    !put_environment(reader, event, err) ||
 	    !tr_json_put_field("rid", event->rid, line, err))
 		return false;
-	/* version 4 keeps what compilers look at */
+	/* version 4 keeps only the variables that compilers use */
 	if (!event->started)
 		tr_buffer_put_literal(line, "\tflagged=[\"env-trimmed\"]");
 	return put_extra(reader, event, err);
 }
 
-/* An integer, or the string that version 3 makes of it. */
+/* An integer, which version 3 writes as a string. */
 static bool put_number(const char *key, const struct tr_json_member *object, const char *member_key,
-		       struct tr_reader *reader, struct tr_error *err)
+		       struct reader *reader, struct tr_error *err)
 {
 	struct tr_json_member *members;
 	size_t count;
 
-	if (!tr_json_members(object->value, &reader->arena, &members, &count)) {
+	if (!tr_json_members(object->value, &reader->base.arena, &members, &count)) {
 		tr_error_memory(err);
 		return false;
 	}
@@ -245,50 +488,40 @@ static bool put_number(const char *key, const struct tr_json_member *object, con
 		if (tr_json_next(&json, &text) == TR_JSON_NUMBER && json.pos == json.end)
 			number.value = text;
 	}
-	return tr_json_put_field(key, &number, &reader->line, err);
+	return tr_json_put_field(key, &number, &reader->base.line, err);
 }
 
-static bool put_exit(struct tr_reader *reader, const struct tr_bear_event *event,
-		     struct tr_error *err)
+static bool put_exit(struct reader *reader, const struct event *event, struct tr_error *err)
 {
-	tr_buffer_put_byte(&reader->line, '-');
+	tr_buffer_put_byte(&reader->base.line, '-');
 	if (event->terminated && !put_number("status", event->terminated, "status", reader, err))
 		return false;
 	if (event->signalled && !put_number("signal", event->signalled, "number", reader, err))
 		return false;
-	return tr_json_put_field("rid", event->rid, &reader->line, err) &&
+	return tr_json_put_field("rid", event->rid, &reader->base.line, err) &&
 	       put_extra(reader, event, err);
 }
 
-/* The object becomes a raw record, which is handed out after this was told. */
-static enum tr_status report(struct tr_reader *reader, struct tr_text object, const char *why,
-			     struct tr_error *err)
+/* The object becomes a raw record, which the next call returns after this message. */
+static enum tr_status keep_raw(struct reader *reader, struct tr_text object, const char *why,
+			       struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
-
-	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "raw\t");
-	tr_buffer_put_decimal(line, reader->seq++);
-	tr_buffer_put_literal(line, "\t-\t-\t-\ttext=\"");
-	tr_string_escape(object, line);
-	tr_buffer_put_literal(line, "\"\treason=\"");
-	tr_buffer_put_text(line, tr_text_from(why));
-	tr_buffer_put_byte(line, '"');
-	reader->stranger = true;
+	tr_reader_put_raw(&reader->base, object, why);
+	reader->base.held = true;
 	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%s: kept as a raw record", why);
-	tr_error_at_line(err, reader->source_line);
+	tr_error_at_line(err, reader->base.source_line);
 	return TR_WARN;
 }
 
-static enum tr_status make_record(struct tr_reader *reader, struct tr_text object,
-				  const struct tr_bear_event *event, struct tr_record **record,
+static enum tr_status make_record(struct reader *reader, struct tr_text object,
+				  const struct event *event, struct tr_record **record,
 				  struct tr_error *err)
 {
 	struct tr_text task = { NULL, 0 };
-	uint64_t seq = reader->seq;
+	uint64_t seq = reader->base.seq;
 	bool done;
 
-	if (tr_bear_is_execution(event)) {
+	if (is_execution(event)) {
 		if (event->pid)
 			task = event->pid->value;
 		put_columns(reader, "exec", event, task);
@@ -301,41 +534,48 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text objec
 		put_columns(reader, "exit", event, task);
 		done = put_exit(reader, event, err);
 	} else {
-		return report(reader, object, "no event of Bear's", err);
+		return keep_raw(reader, object, "no event of Bear's", err);
 	}
+	reader->base.line.failed |= reader->extra.failed || reader->text.failed;
 	if (done)
-		return deliver(reader, record, err);
+		return tr_reader_deliver(&reader->base, record, err);
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
-	reader->seq = seq;
-	return report(reader, object, "an event that is not as Bear writes it", err);
+	reader->base.seq = seq;
+	return keep_raw(reader, object, "an event that is not as Bear writes it", err);
 }
 
-enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
-			    struct tr_error *err)
+static enum tr_status read_header(struct reader *reader, struct tr_record **record,
+				  struct tr_error *err)
 {
 	struct tr_text object;
-	struct tr_bear_event event;
+	struct event event;
+	unsigned version = 3;
 
-	if (reader->stranger) {
-		reader->stranger = false;
-		return deliver(reader, record, err);
+	if (tr_json_items_peek(reader->base.in, MOST, &object)) {
+		if (!open_event(&event, object, &reader->base.arena))
+			return tr_arena_error(&reader->base.arena, err);
+		version = is_execution(&event) && !event.started ? 4 : 3;
 	}
-	tr_arena_reset(&reader->arena);
-	if (!reader->headed) {
-		unsigned version = 3;
-		if (tr_json_items_peek(reader->items.in, MOST, &object)) {
-			if (!tr_bear_event_open(&event, object, &reader->arena))
-				return tr_error_memory(err);
-			version = tr_bear_is_execution(&event) && !event.started ? 4 : 3;
-		}
-		return give_header(reader, version, record, err);
-	}
-	enum tr_status status =
-		tr_json_items_next(&reader->items, &object, &reader->source_line, err);
+	return deliver_header(reader, version, record, err);
+}
+
+enum tr_status tr_bear_next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+{
+	struct reader *reader = (struct reader *)base;
+	struct tr_text object;
+	struct event event;
+
+	tr_arena_reset(&base->arena);
+	enum tr_status status = tr_reader_due(base, record, err);
+	if (status != TR_END)
+		return status;
+	if (!reader->headed)
+		return read_header(reader, record, err);
+	status = tr_json_items_next(&reader->items, &object, &base->source_line, err);
 	if (status != TR_OK)
 		return status;
-	if (!tr_bear_event_open(&event, object, &reader->arena))
-		return tr_error_memory(err);
+	if (!open_event(&event, object, &base->arena))
+		return tr_arena_error(&base->arena, err);
 	return make_record(reader, object, &event, record, err);
 }

@@ -1,9 +1,355 @@
-#include "format/bear/writer.h"
-
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes Bear's events. put_record follows the environment of the process, spells the event as
+ * JSON in writer->line (put_exec, put_exit) and writes the line if it is whole.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void forget_segment(struct tr_bear_writer *writer)
+#include "format/bear/bear.h"
+#include "format/segment_writer.h"
+#include "process/command.h"
+#include "process/follow.h"
+#include "process/recent.h"
+#include "record/json.h"
+
+struct writer {
+	struct tr_segment_writer base;
+	struct tr_buffer line, literal;
+	unsigned version_wanted; /* 0: the segment's own */
+
+	/* the segment */
+	unsigned version;
+	struct tr_follow follow;
+	struct tr_recent pids; /* pid of each execution, by seq */
+	struct tr_recent rids; /* rid of the execution that each pid runs */
+
+	uint64_t next_rid; /* for executions that have none */
+	uint64_t unknown;  /* executions whose environment is unknown */
+	bool noted;
+};
+
+/* Real-time signals by strace's names: SIGRTMIN, SIGRT_1 ... SIGRTMAX. */
+static unsigned real_time_signal(struct tr_text name)
+{
+	enum { FIRST = 32, LAST = 64 };
+	const struct tr_text lead = TR_TEXT("SIGRT_");
+	uint64_t number;
+
+	if (tr_text_is(name, "SIGRTMIN"))
+		return FIRST;
+	if (tr_text_is(name, "SIGRTMAX"))
+		return LAST;
+	if (!tr_text_starts(name, lead))
+		return 0;
+	const struct tr_cell cell = { .type = TR_CELL_TEXT,
+				      .text = tr_text_span(name.data + lead.len,
+							   name.data + name.len) };
+	return tr_cell_number(&cell, &number) && number <= LAST - FIRST ? FIRST + (unsigned)number
+									: 0;
+}
+
+/*
+ * The number of a signal that can end a program, as Linux has it on most machines. 0: unknown.
+ */
+static unsigned signal_number(struct tr_text name)
+{
+	static const char *const names[] = {
+		"",	    "SIGHUP",  "SIGINT",    "SIGQUIT", "SIGILL",  "SIGTRAP",   "SIGABRT",
+		"SIGBUS",   "SIGFPE",  "SIGKILL",   "SIGUSR1", "SIGSEGV", "SIGUSR2",   "SIGPIPE",
+		"SIGALRM",  "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP",   "SIGTSTP",
+		"SIGTTIN",  "SIGTTOU", "SIGURG",    "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF",
+		"SIGWINCH", "SIGIO",   "SIGPWR",    "SIGSYS",
+	};
+
+	for (unsigned i = 1; i < sizeof names / sizeof *names; i++)
+		if (tr_text_is(name, names[i]))
+			return i;
+	return real_time_signal(name);
+}
+
+/* Appends a field's value as JSON. TR_WARN: it is not a value. */
+static enum tr_status put_value(struct writer *writer, struct tr_record *record,
+				struct tr_field *field, struct tr_error *err)
+{
+	if (tr_json_from_field(record, field, &writer->line, err))
+		return TR_OK;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+/* The pid: the task, or a number made from the seq of the execution. */
+static uint64_t pid_of(const struct tr_record *record)
+{
+	uint64_t number;
+
+	if (record->task.type != TR_CELL_ABSENT && tr_cell_number(&record->task, &number))
+		return number;
+	return tr_cell_number(&record->seq, &number) ? number + 1 : 0;
+}
+
+/* Appends the parent's pid: from ppid, else from the parent's record; 0 if neither is known. */
+static enum tr_status put_ppid(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, "ppid");
+	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	uint64_t parent = tr_command_number(record, "parent"), pid = 0;
+
+	if (value && (value->type == TR_UINT || value->type == TR_INT))
+		return put_value(writer, record, field, err);
+	if (parent == TR_NO_POSITION || !tr_recent_find(&writer->pids, parent, &pid))
+		pid = 0;
+	tr_buffer_put_decimal(&writer->line, pid);
+	return TR_OK;
+}
+
+static bool is_decimal(struct tr_text text, uint64_t *number)
+{
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
+
+	return text.len && tr_cell_number(&cell, number);
+}
+
+/*
+ * Appends the execution's rid, and keeps one that is a number for the event that ends it.
+ * Those made here count up from 1; Bear's own are random. False: memory is out.
+ */
+static bool put_rid(struct writer *writer, struct tr_record *record, uint64_t pid)
+{
+	struct tr_text rid = tr_command_string(record, "rid");
+	uint64_t number;
+
+	if (!rid.data) {
+		number = writer->next_rid++;
+		tr_buffer_put_byte(&writer->line, '"');
+		tr_buffer_put_decimal(&writer->line, number);
+		tr_buffer_put_byte(&writer->line, '"');
+	} else {
+		tr_json_string_from_wtf8(rid, &writer->line);
+		if (!is_decimal(rid, &number))
+			return true;
+	}
+	return tr_recent_put(&writer->rids, pid, number);
+}
+
+static void put_timestamp(struct writer *writer, struct tr_record *record)
+{
+	struct tr_buffer *line = &writer->line;
+	size_t begin = line->len;
+	char digits[24];
+	struct tr_buffer number = tr_buffer_over(digits, sizeof digits);
+	struct tr_text time = record->time.text;
+
+	if (record->time.type == TR_CELL_NUMBER) {
+		tr_buffer_put_decimal(&number, record->time.number);
+		time = tr_buffer_text(&number);
+	} else if (record->time.type != TR_CELL_TEXT) {
+		return;
+	}
+	tr_buffer_put_literal(line, ",\"timestamp\":\"");
+	if (tr_bear_time_write(time, line))
+		tr_buffer_put_byte(line, '"');
+	else
+		line->len = begin;
+}
+
+/* Writes members of other keys at the top level, where most of them were. */
+static enum tr_status put_extra(struct writer *writer, struct tr_record *record,
+				struct tr_error *err)
+{
+	struct tr_field *field = writer->base.faithful ? tr_record_field(record, "extra") : NULL;
+	struct tr_buffer *line = &writer->line;
+
+	if (!field)
+		return TR_OK;
+	tr_buffer_put_byte(line, ',');
+	size_t begin = line->len;
+	if (!tr_json_members_from_field(record, field, line, err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	line->len -= line->len == begin; /* an empty map: no comma */
+	return TR_OK;
+}
+
+/* Appends the whole environment if it is known. */
+static enum tr_status put_environment(struct writer *writer, struct tr_record *record,
+				      struct tr_error *err)
+{
+	struct tr_field *whole = tr_record_field(record, "env");
+
+	if (whole) {
+		tr_buffer_put_literal(&writer->line, ",\"environment\":");
+		return put_value(writer, record, whole, err);
+	}
+	if (!writer->follow.own) {
+		writer->unknown += !writer->base.faithful;
+		return TR_OK;
+	}
+	if (!tr_environments_may_write(writer->follow.pool, record->line.len)) {
+		tr_error_say(err, TR_CAUSE_LIMIT,
+			     "left out: the whole environments of this trace take more than 1000 "
+			     "times what was read");
+		return TR_WARN;
+	}
+	tr_buffer_put_literal(&writer->line, ",\"environment\":");
+	tr_buffer_reset(&writer->literal);
+	if (!tr_environment_write(writer->follow.pool, writer->follow.own, &writer->literal))
+		return tr_error_memory(err);
+	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
+				  err))
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return TR_OK;
+}
+
+static enum tr_status put_execution(struct writer *writer, struct tr_record *record,
+				    const struct tr_command *command, struct tr_error *err)
+{
+	struct tr_buffer *line = &writer->line;
+
+	tr_buffer_put_literal(line, "\"execution\":{");
+	if (command->executable.data || !writer->base.faithful) {
+		tr_buffer_put_literal(line, "\"executable\":");
+		tr_json_string_from_wtf8(tr_command_program(command), line);
+		tr_buffer_put_byte(line, ',');
+	}
+	tr_buffer_put_literal(line, "\"arguments\":[");
+	for (size_t i = 0; i < command->argc; i++) {
+		if (i)
+			tr_buffer_put_byte(line, ',');
+		tr_json_string_from_wtf8(command->argv[i], line);
+	}
+	tr_buffer_put_literal(line, "],\"working_dir\":");
+	tr_json_string_from_wtf8(command->directory, line);
+	enum tr_status status = put_environment(writer, record, err);
+	tr_buffer_put_byte(line, '}');
+	return status;
+}
+
+/*
+ * Makes writer->line of an exec record, whose environment has been followed.
+ * TR_WARN: a value that JSON cannot hold. TR_FATAL: memory.
+ */
+static enum tr_status spell_exec(struct writer *writer, struct tr_record *record,
+				 const struct tr_command *command, struct tr_error *err)
+{
+	struct tr_buffer *line = &writer->line;
+	uint64_t pid = pid_of(record), seq;
+	enum tr_status status;
+
+	tr_buffer_reset(line);
+	if (tr_cell_number(&record->seq, &seq) && !tr_recent_put(&writer->pids, seq, pid))
+		return tr_error_memory(err);
+	if (writer->version == 4) {
+		tr_buffer_put_literal(line, "{\"pid\":");
+		tr_buffer_put_decimal(line, pid);
+		tr_buffer_put_byte(line, ',');
+		status = put_execution(writer, record, command, err);
+	} else {
+		tr_buffer_put_literal(line, "{\"rid\":");
+		if (!put_rid(writer, record, pid))
+			return tr_error_memory(err);
+		tr_buffer_put_literal(line, ",\"started\":{");
+		status = put_execution(writer, record, command, err);
+		tr_buffer_put_literal(line, ",\"pid\":");
+		tr_buffer_put_decimal(line, pid);
+		tr_buffer_put_literal(line, ",\"ppid\":");
+		if (status == TR_OK)
+			status = put_ppid(writer, record, err);
+		tr_buffer_put_byte(line, '}');
+	}
+	if (status == TR_OK)
+		put_timestamp(writer, record);
+	if (status == TR_OK)
+		status = put_extra(writer, record, err);
+	tr_buffer_put_literal(line, "}\n");
+	return status;
+}
+
+/* Appends the rid of the execution that ends: its own, or that of the process. False: unknown. */
+static bool put_end_rid(struct writer *writer, struct tr_record *record)
+{
+	struct tr_text rid = tr_command_string(record, "rid");
+	uint64_t pid, number;
+
+	tr_buffer_put_literal(&writer->line, "{\"rid\":");
+	if (rid.data) {
+		tr_json_string_from_wtf8(rid, &writer->line);
+		return true;
+	}
+	if (record->task.type == TR_CELL_ABSENT || !tr_cell_number(&record->task, &pid) ||
+	    !tr_recent_find(&writer->rids, pid, &number))
+		return false;
+	tr_buffer_put_byte(&writer->line, '"');
+	tr_buffer_put_decimal(&writer->line, number);
+	tr_buffer_put_byte(&writer->line, '"');
+	return true;
+}
+
+static enum tr_status put_signal(struct writer *writer, struct tr_record *record,
+				 struct tr_field *field, struct tr_error *err)
+{
+	struct tr_value *value = tr_field_value(record, field, err);
+	struct tr_text name = { NULL, 0 };
+
+	if (!value)
+		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	if (value->type == TR_SYMBOL && value->as.symbol->count == 1)
+		name = value->as.symbol->names[0].text;
+	else if (value->type == TR_STRING)
+		name = value->text;
+	else
+		return put_value(writer, record, field, err);
+	unsigned number = signal_number(name);
+	if (!number) {
+		tr_error_set(err, TR_CAUSE_INPUT, "unknown signal number: left out");
+		return TR_WARN;
+	}
+	tr_buffer_put_decimal(&writer->line, number);
+	return TR_OK;
+}
+
+/* Version 3 writes the status as a string. */
+static enum tr_status put_status(struct writer *writer, struct tr_record *record,
+				 struct tr_field *field, struct tr_error *err)
+{
+	struct tr_value *value = tr_field_value(record, field, err);
+	bool number = value && (value->type == TR_UINT || value->type == TR_INT);
+
+	if (number)
+		tr_buffer_put_byte(&writer->line, '"');
+	enum tr_status status = put_value(writer, record, field, err);
+	if (number)
+		tr_buffer_put_byte(&writer->line, '"');
+	return status;
+}
+
+/* As spell_exec, of an exit record. TR_END: it belongs to no known execution. */
+static enum tr_status spell_exit(struct writer *writer, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_field *exit_status = tr_record_field(record, "status");
+	struct tr_field *signal = tr_record_field(record, "signal");
+	enum tr_status status;
+
+	tr_buffer_reset(&writer->line);
+	if ((!exit_status && !signal) || !put_end_rid(writer, record))
+		return TR_END;
+	if (signal) {
+		tr_buffer_put_literal(&writer->line, ",\"signalled\":{\"number\":");
+		status = put_signal(writer, record, signal, err);
+	} else {
+		tr_buffer_put_literal(&writer->line, ",\"terminated\":{\"status\":");
+		status = put_status(writer, record, exit_status, err);
+	}
+	tr_buffer_put_byte(&writer->line, '}');
+	if (status == TR_OK)
+		put_timestamp(writer, record);
+	if (status == TR_OK)
+		status = put_extra(writer, record, err);
+	tr_buffer_put_literal(&writer->line, "}\n");
+	return status;
+}
+
+static void forget_segment(struct writer *writer)
 {
 	tr_follow_free(&writer->follow);
 	tr_recent_free(&writer->pids);
@@ -19,7 +365,7 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 
 static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
 {
-	struct tr_bear_writer *writer = self;
+	struct writer *writer = self;
 
 	(void)err;
 	writer->version = writer->version_wanted ? writer->version_wanted
@@ -28,8 +374,8 @@ static enum tr_status begin_segment(void *self, struct tr_record *header, struct
 	return TR_OK;
 }
 
-/* Writes the line, unless something is wrong with it. */
-static enum tr_status finish_line(struct tr_bear_writer *writer, enum tr_status status,
+/* Writes the line if it is whole. */
+static enum tr_status finish_line(struct writer *writer, enum tr_status status,
 				  struct tr_error *err)
 {
 	if (writer->line.failed)
@@ -40,7 +386,7 @@ static enum tr_status finish_line(struct tr_bear_writer *writer, enum tr_status 
 	return TR_OK;
 }
 
-static enum tr_status put_exec(struct tr_bear_writer *writer, struct tr_record *record,
+static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_command command;
@@ -58,21 +404,19 @@ static enum tr_status put_exec(struct tr_bear_writer *writer, struct tr_record *
 		return status;
 	if (!tr_command_is_whole(&command))
 		return tr_command_left_out(&command, err);
-	return finish_line(writer, tr_bear_render_exec(writer, record, &command, err), err);
+	return finish_line(writer, spell_exec(writer, record, &command, err), err);
 }
 
-static enum tr_status put_exit(struct tr_bear_writer *writer, struct tr_record *record,
+static enum tr_status put_exit(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
-	enum tr_status status =
-		writer->version == 4 ? TR_END : tr_bear_render_exit(writer, record, err);
+	enum tr_status status = writer->version == 4 ? TR_END : spell_exit(writer, record, err);
 
 	return status == TR_END ? TR_END : finish_line(writer, status, err);
 }
 
-/* What was no event goes back as it was. */
-static enum tr_status put_raw(struct tr_bear_writer *writer, struct tr_record *record,
-			      struct tr_error *err)
+/* Writes the text of a line that was not an event. */
+static enum tr_status put_raw(struct writer *writer, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_text text = tr_command_string(record, "text");
 
@@ -86,7 +430,7 @@ static enum tr_status put_raw(struct tr_bear_writer *writer, struct tr_record *r
 
 static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
 {
-	struct tr_bear_writer *writer = self;
+	struct writer *writer = self;
 	enum tr_status status = TR_END;
 
 	if (tr_record_split(record, err) == TR_FATAL)
@@ -106,11 +450,11 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 
 static enum tr_status tell(void *self, struct tr_error *err)
 {
-	struct tr_bear_writer *writer = self;
+	struct writer *writer = self;
 
-	if (!writer->unknown || writer->told)
+	if (!writer->unknown || writer->noted)
 		return TR_OK;
-	writer->told = true;
+	writer->noted = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "executions written without environment, because it is unknown: "
 		     "%" PRIu64,
@@ -130,7 +474,7 @@ struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr
 				 struct tr_error *err)
 {
 	struct tr_text version = tr_setting_get(&config->settings, "version", "");
-	struct tr_bear_writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
 
 	if (!writer)
 		return NULL;
@@ -142,7 +486,7 @@ struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr
 
 void tr_bear_discard(struct tr_writer *base)
 {
-	struct tr_bear_writer *writer = (struct tr_bear_writer *)base;
+	struct writer *writer = (struct writer *)base;
 
 	forget_segment(writer);
 	tr_buffer_free(&writer->line);

@@ -1,5 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Private to the formats compdb and buildspec.
+ *
+ *	compdb.c	    names, options, what both writers use
+ *	reader.c	    bytes -> object (json_items) -> record, of both formats
+ *	writer.c	    record -> call -> entries -> kinship -> JSON
+ *	buildspec_writer.c  record -> call -> item -> kinship -> JSON
  *
  * compdb is compile_commands.json, the compilation database of Clang's tools
  * (https://clang.llvm.org/docs/JSONCompilationDatabase.html): a JSON list of
@@ -8,7 +14,7 @@
  * buildspec is xcalbuild's build specification (docs/design/Build-Spec.md and
  * docs/design/Tracer.md in its sources): the same without file, and with
  * respfile, the content of the first response file that the arguments name.
- * Its tracer's debug output has more keys, which go along.
+ * Its tracer's debug output has more keys, which are copied.
  */
 #ifndef TR_FORMAT_COMPDB_COMPDB_H
 #define TR_FORMAT_COMPDB_COMPDB_H
@@ -34,13 +40,13 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 void tr_buildspec_discard(struct tr_writer *writer);
 
 /*
- * The settings quoting, respfile-root and tools. False: err is filled. In both cases the caller
- * frees config->roots and the tools.
+ * Reads the settings quoting, respfile-root and tools. False: err is filled. In both cases the
+ * caller frees config->roots and the tools.
  */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);
 
-/* Other keys of the object that the record was read from: members of compact JSON, appended. */
+/* Appends the field extra as members of compact JSON. TR_WARN: JSON cannot hold it. */
 enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to,
 			       struct tr_error *err);
 

@@ -1,17 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads both formats: objects out of the window (json_items.h), their members, the record. A
+ * member that has no field goes into extra.
+ */
 #include <stdlib.h>
 
 #include "format/compdb/compdb.h"
+#include "format/reader_base.h"
 #include "process/path.h"
 #include "process/words.h"
 #include "record/json_items.h"
 #include "record/literal.h"
 
-struct tr_reader {
+struct reader {
+	struct tr_reader base;
 	struct tr_json_items items;
-	struct tr_arena arena;
-	struct tr_record record;
-	struct tr_buffer line, extra;
-	uint64_t seq;
+	struct tr_buffer extra;
 };
 
 enum { MOST = 1 << 20, BITS = 40, BITS_CUT = 10 };
@@ -24,7 +28,7 @@ static bool is_member(const struct tr_json_member *members, size_t count, const 
 	return member && member->type == type;
 }
 
-/* Both formats: with a file it is one, without the other. */
+/* An entry of a database has a file, and one of a build specification has none. */
 static int bid(struct tr_input *in, bool wants_file)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -35,7 +39,7 @@ static int bid(struct tr_input *in, bool wants_file)
 
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
-	/* not no where memory is out: to open it is what can say so */
+	/* if memory is out, the open that follows reports it */
 	if (!tr_json_members(object, &arena, &members, &count)) {
 		tr_arena_free(&arena);
 		return 1;
@@ -47,7 +51,7 @@ static int bid(struct tr_input *in, bool wants_file)
 	if (command && directory && file == wants_file)
 		bits = BITS;
 	else if (command && object.len > MOST / 2 && wants_file)
-		bits = BITS_CUT; /* so long that the other keys are not in sight */
+		bits = BITS_CUT; /* too long to see the other keys */
 	tr_arena_free(&arena);
 	return bits;
 }
@@ -65,22 +69,20 @@ int tr_buildspec_bid(struct tr_input *in)
 struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err)
 {
-	struct tr_reader *reader = calloc(1, sizeof *reader);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
 
-	(void)config;
-	if (reader)
-		tr_json_items_init(&reader->items, in, false);
-	else
-		tr_error_memory(err);
-	return reader;
+	if (!reader)
+		return NULL;
+	tr_json_items_init(&reader->items, in, false);
+	return &reader->base;
 }
 
-void tr_compdb_close(struct tr_reader *reader)
+void tr_compdb_close(struct tr_reader *base)
 {
-	tr_arena_free(&reader->arena);
-	tr_buffer_free(&reader->line);
+	struct reader *reader = (struct reader *)base;
+
 	tr_buffer_free(&reader->extra);
-	free(reader);
+	tr_reader_free(base);
 }
 
 struct object {
@@ -98,7 +100,7 @@ static const struct tr_json_member *typed(const struct object *object, const cha
 	return member && member->type == type ? member : NULL;
 }
 
-/* A key of ours with a value of another type: what was meant is not known. NULL: none. */
+/* The first known key whose value has the wrong type; NULL: none. */
 static const char *misused(const struct object *object)
 {
 	static const struct {
@@ -134,7 +136,7 @@ static bool find_members(struct object *object, struct tr_text text, struct tr_a
 	return true;
 }
 
-/* A field has it, or has another of that key that counts because it stands behind. */
+/* The member, or a later one with its key, is a field. */
 static bool is_field(const struct object *object, const struct tr_json_member *member)
 {
 	const struct tr_json_member *fields[] = { object->directory, object->arguments,
@@ -147,18 +149,18 @@ static bool is_field(const struct object *object, const struct tr_json_member *m
 	return false;
 }
 
-/* What stands between the quotes of a string's text. */
+/* The text between the quotes of a string. */
 static struct tr_text body(struct tr_text string)
 {
 	return (struct tr_text){ string.data + 1, string.len - 2 };
 }
 
-/* The words of "command", which a shell of the system would take apart. False: memory is out. */
-static bool begin_words(struct tr_reader *reader, const struct object *object,
-			struct tr_words *words)
+/* Splits "command" as a shell of the system would. False: memory is out. */
+static bool begin_words(struct reader *reader, const struct object *object, struct tr_words *words)
 {
 	struct tr_text directory = object->directory ? body(object->directory->value) : TR_TEXT("");
-	struct tr_text text = tr_json_string_bytes(body(object->command->value), &reader->arena);
+	struct tr_text text =
+		tr_json_string_bytes(body(object->command->value), &reader->base.arena);
 
 	*words = (struct tr_words){ text.data, text.data + text.len,
 				    tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
@@ -167,10 +169,10 @@ static bool begin_words(struct tr_reader *reader, const struct object *object,
 	return text.data;
 }
 
-static bool put_command(struct tr_reader *reader, const struct object *object)
+static bool put_command(struct reader *reader, const struct object *object)
 {
 	struct tr_words words;
-	struct tr_buffer word = TR_BUFFER_INIT, *line = &reader->line;
+	struct tr_buffer word = TR_BUFFER_INIT, *line = &reader->base.line;
 	bool first = true;
 
 	if (!begin_words(reader, object, &words)) {
@@ -191,12 +193,12 @@ static bool put_command(struct tr_reader *reader, const struct object *object)
 	return true;
 }
 
-/* The name column: the first word of the command. */
-static void put_name(struct tr_reader *reader, const struct object *object)
+/* Appends the name column: the first word of the command. */
+static void put_name(struct reader *reader, const struct object *object)
 {
 	struct tr_buffer word = TR_BUFFER_INIT;
 	struct tr_text text, ignored;
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 	struct tr_words words;
 
 	if (object->arguments) {
@@ -217,8 +219,8 @@ static void put_name(struct tr_reader *reader, const struct object *object)
 	tr_buffer_free(&word);
 }
 
-/* Members that no field has. */
-static bool put_extra(struct tr_reader *reader, const struct object *object, struct tr_error *err)
+/* Appends the members without a field. */
+static bool put_extra(struct reader *reader, const struct object *object, struct tr_error *err)
 {
 	struct tr_buffer *extra = &reader->extra;
 
@@ -235,15 +237,15 @@ static bool put_extra(struct tr_reader *reader, const struct object *object, str
 	}
 	if (!extra->len)
 		return true;
-	tr_buffer_put_literal(&reader->line, "\textra={");
-	tr_buffer_put(&reader->line, extra->data + 1, extra->len - 1);
-	tr_buffer_put_byte(&reader->line, '}');
+	tr_buffer_put_literal(&reader->base.line, "\textra={");
+	tr_buffer_put(&reader->base.line, extra->data + 1, extra->len - 1);
+	tr_buffer_put_byte(&reader->base.line, '}');
 	return true;
 }
 
-static bool put_fields(struct tr_reader *reader, const struct object *object, struct tr_error *err)
+static bool put_fields(struct reader *reader, const struct object *object, struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 
 	if (!tr_json_put_field("cwd", object->directory, line, err) ||
 	    !tr_json_put_field("argv", object->arguments, line, err) ||
@@ -255,14 +257,14 @@ static bool put_fields(struct tr_reader *reader, const struct object *object, st
 	       put_extra(reader, object, err);
 }
 
-static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
-				  struct tr_error *err)
+static enum tr_status make_record(struct reader *reader, struct tr_text text,
+				  struct tr_record **record, struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 	struct object object;
 
-	if (!find_members(&object, text, &reader->arena))
-		return tr_error_memory(err);
+	if (!find_members(&object, text, &reader->base.arena))
+		return tr_arena_error(&reader->base.arena, err);
 	if (!object.directory && !object.arguments && !object.command) {
 		tr_error_set(err, TR_CAUSE_INPUT, "an object without directory and arguments");
 		return TR_WARN;
@@ -272,36 +274,30 @@ static enum tr_status make_record(struct tr_reader *reader, struct tr_text text,
 			     misused(&object));
 		return TR_WARN;
 	}
-	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "exec\t");
-	tr_buffer_put_decimal(line, reader->seq);
-	tr_buffer_put_literal(line, "\t-\t-\t");
+	tr_reader_begin(&reader->base, "exec");
+	tr_buffer_put_literal(line, "-\t-\t");
 	put_name(reader, &object);
 	bool done = put_fields(reader, &object, err);
-	tr_buffer_put_byte(line, '\n');
 	line->failed |= reader->extra.failed;
-	if (!done && !line->failed)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-	return tr_record_from_buffer(&reader->record, &reader->arena, line, err);
+	if (done || line->failed)
+		return tr_reader_deliver(&reader->base, record, err);
+	reader->base.seq--;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
 }
 
-enum tr_status tr_compdb_next(struct tr_reader *reader, struct tr_record **record,
+enum tr_status tr_compdb_next(struct tr_reader *base, struct tr_record **record,
 			      struct tr_error *err)
 {
+	struct reader *reader = (struct reader *)base;
 	struct tr_text object;
-	uint64_t line;
 
-	tr_arena_reset(&reader->arena);
-	enum tr_status status = tr_json_items_next(&reader->items, &object, &line, err);
+	tr_arena_reset(&base->arena);
+	enum tr_status status =
+		tr_json_items_next(&reader->items, &object, &base->source_line, err);
 	if (status != TR_OK)
 		return status;
-	status = make_record(reader, object, err);
-	if (status != TR_OK) {
-		tr_error_at_line(err, line);
-		return status;
-	}
-	reader->seq++;
-	reader->record.source_line = line;
-	*record = &reader->record;
-	return TR_OK;
+	status = make_record(reader, object, record, err);
+	if (status != TR_OK)
+		tr_error_at_line(err, base->source_line);
+	return status;
 }

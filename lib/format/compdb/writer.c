@@ -1,23 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a compilation database. put_exec reads a record as a call of a build tool (process/call.h)
+ * and makes its entries, one for each source, as JSON texts in one buffer, each after a struct
+ * head. The kinship of tools then decides which calls stand for the others (process/kinship.h)
+ * and emits their entries; put_entries leaves out the repeated ones.
+ */
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/arena.h"
+#include "core/buffer.h"
+#include "core/error.h"
 #include "core/id_map.h"
+#include "core/sha256.h"
 #include "format/compdb/compdb.h"
-#include "format/compdb/entry.h"
 #include "format/segment_writer.h"
+#include "process/call.h"
+#include "process/path.h"
+#include "record/json.h"
+
+/* What two entries have in common if the second one is left out. */
+enum unique {
+	UNIQUE_FILE_OUTPUT,
+	UNIQUE_FILE,
+	UNIQUE_ALL,
+	UNIQUE_NONE,
+};
+
+/* The parts of an entry, as bytes. */
+struct entry {
+	struct tr_text directory, file, output; /* output, data NULL: the command names none */
+	struct tr_text implied; /* the output that the command makes without naming it */
+	const struct tr_text *argv;
+	size_t argc;
+	struct tr_text extra; /* members of other keys, as compact JSON without braces; data NULL */
+};
+
+enum { KEY = 64 }; /* hex digits of a hash */
+
+/* Precedes each entry's text in the buffer. */
+struct head {
+	char key[KEY];	/* equal: the same for -O unique */
+	char file[KEY]; /* equal: of the same file */
+	bool fallback;	/* written only if no other entry is of that file */
+	size_t len;
+};
+
+static void put_member(struct tr_buffer *to, const char *key, struct tr_text bytes)
+{
+	tr_buffer_put_literal(to, "    \"");
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_literal(to, "\": ");
+	tr_json_string_from_wtf8(bytes, to);
+}
+
+static void put_arguments(struct tr_buffer *to, const struct entry *entry)
+{
+	tr_buffer_put_literal(to, "    \"arguments\": [");
+	for (size_t i = 0; i < entry->argc; i++) {
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		tr_buffer_put_literal(to, "\n      ");
+		tr_json_string_from_wtf8(entry->argv[i], to);
+	}
+	if (entry->argc)
+		tr_buffer_put_literal(to, "\n    ]");
+	else
+		tr_buffer_put_byte(to, ']');
+}
+
+/* The layout is Bear's, so that diff(1) shows only real differences. */
+static void put_json(struct tr_buffer *to, const struct entry *entry)
+{
+	tr_buffer_put_literal(to, "  {\n");
+	put_arguments(to, entry);
+	tr_buffer_put_literal(to, ",\n");
+	put_member(to, "directory", entry->directory);
+	tr_buffer_put_literal(to, ",\n");
+	put_member(to, "file", entry->file);
+	if (entry->output.data) {
+		tr_buffer_put_literal(to, ",\n");
+		put_member(to, "output", entry->output);
+	}
+	if (entry->extra.data) {
+		tr_buffer_put_literal(to, ",\n    ");
+		tr_buffer_put_text(to, entry->extra);
+	}
+	tr_buffer_put_literal(to, "\n  }");
+}
+
+static bool put_key(const struct entry *entry, enum unique unique, struct tr_text json,
+		    struct head *head)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_text output = entry->output.data ? entry->output : entry->implied;
+
+	tr_path_join(entry->directory, entry->file, &text);
+	tr_sha256_hex(tr_buffer_text(&text), head->file);
+	if (unique == UNIQUE_FILE_OUTPUT) {
+		tr_buffer_put_byte(&text, '\0');
+		/* without an output, only the whole command distinguishes two entries */
+		if (output.data)
+			tr_path_join(entry->directory, output, &text);
+		else
+			tr_buffer_put_text(&text, json);
+	} else if (unique == UNIQUE_ALL) {
+		tr_buffer_put_text(&text, json);
+	}
+	tr_sha256_hex(tr_buffer_text(&text), head->key);
+	bool done = !text.failed;
+	tr_buffer_free(&text);
+	return done;
+}
+
+/* Appends an entry. False: memory is out. */
+static bool append_entry(const struct entry *entry, enum unique unique, bool fallback,
+			 struct tr_buffer *to)
+{
+	struct head head = { .fallback = fallback };
+	size_t begin = to->len;
+
+	tr_buffer_put(to, (const char *)&head, sizeof head);
+	size_t text = to->len;
+	put_json(to, entry);
+	if (to->failed)
+		return false;
+	struct tr_text json = { to->data + text, to->len - text };
+	head.len = json.len;
+	if (!put_key(entry, unique, json, &head))
+		return false;
+	memcpy(to->data + begin, &head, sizeof head);
+	return true;
+}
+
+/* The words that all entries of a call share, and the place of each source among them. */
+struct line {
+	struct tr_text *shared, *argv; /* argv: room for the words of one entry */
+	size_t count;
+	struct source {
+		const struct tr_part *part;
+		const struct tr_part *option; /* "/Tc" before it; NULL: none */
+		size_t place;		      /* number of shared words before it */
+	} * sources;
+	size_t source_count;
+};
+
+static void add(struct line *line, struct tr_text text)
+{
+	line->shared[line->count++] = text;
+}
+
+static bool is_only_for_linking(const struct tr_invocation *invocation, const struct tr_part *part)
+{
+	return invocation->mode == TR_MODE_LINK &&
+	       (part->role == TR_ROLE_LINKING || part->role == TR_ROLE_INPUT ||
+		part->role == TR_ROLE_PRODUCT);
+}
+
+/* Without inlined, the parts of a response file become its name again, once, where it was named. */
+static void add_parts(struct line *line, const struct tr_call *call, bool inlined)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	const struct tr_text *words = call->command.argv + invocation->launchers;
+	const struct tr_part *end = invocation->parts + invocation->count, *option = NULL;
+	size_t named = 0; /* the argument that was added last as a name; 0: none */
+
+	for (const struct tr_part *part = invocation->parts + 1; part < end; part++) {
+		if (part->from_file && !inlined) {
+			size_t used;
+			if (part->origin == named)
+				continue;
+			named = part->origin;
+			tr_respfile_named(words, call->command.argc - invocation->launchers, named,
+					  call->rules, &used);
+			for (size_t k = 0; k < used; k++)
+				add(line, words[named + k]);
+		} else if (part + 1 < end && part[1].value && part[1].role == TR_ROLE_SOURCE) {
+			option = part;
+		} else if (part->role == TR_ROLE_SOURCE) {
+			line->sources[line->source_count++] =
+				(struct source){ part, option, line->count };
+			option = NULL;
+		} else if (!is_only_for_linking(invocation, part)) {
+			add(line, part->text);
+		}
+	}
+}
+
+/* The program as the entry names it: with its directory if that is known. */
+static struct tr_text program_of(const struct tr_call *call, struct tr_arena *arena)
+{
+	const struct tr_command *command = &call->command;
+	struct tr_text path = tr_command_program(command);
+	struct tr_buffer whole = TR_BUFFER_INIT;
+
+	if (call->invocation.launchers)
+		return call->expansion.words[0].text;
+	/* a name alone was found in PATH */
+	if (tr_path_is_absolute(path) || !memchr(path.data, '/', path.len))
+		return path;
+	tr_path_join(command->directory, path, &whole);
+	path = tr_arena_copy(arena, tr_buffer_text(&whole));
+	if (whole.failed)
+		path.data = NULL;
+	tr_buffer_free(&whole);
+	return path;
+}
+
+static struct tr_text absolute(struct tr_text directory, struct tr_text path,
+			       struct tr_arena *arena)
+{
+	struct tr_buffer whole = TR_BUFFER_INIT;
+
+	if (!path.data)
+		return path;
+	tr_path_join(directory, path, &whole);
+	path = tr_arena_copy(arena, tr_buffer_text(&whole));
+	if (whole.failed)
+		path.data = NULL;
+	tr_buffer_free(&whole);
+	return path;
+}
+
+static bool has_hidden_sources(const struct tr_invocation *invocation)
+{
+	for (size_t i = 0; i < invocation->count; i++)
+		if (invocation->parts[i].role == TR_ROLE_SOURCE && invocation->parts[i].from_file)
+			return true;
+	return false;
+}
+
+static bool make_line(struct line *line, const struct tr_call *call, bool inlined,
+		      struct tr_arena *arena)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	/* all words of the call and its response files, and the -c */
+	size_t words = call->expansion.count + call->command.argc + 2;
+	struct tr_text program = program_of(call, arena);
+
+	*line = (struct line){
+		.shared = tr_arena_alloc(arena, words * sizeof *line->shared),
+		.argv = tr_arena_alloc(arena, words * sizeof *line->argv),
+		.sources = tr_arena_alloc(arena, invocation->sources * sizeof *line->sources),
+	};
+	if (!program.data || !line->shared || !line->argv || !line->sources)
+		return false;
+	add(line, program);
+	if (invocation->mode == TR_MODE_LINK)
+		add(line, invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT("/c") : TR_TEXT("-c"));
+	add_parts(line, call, inlined);
+	return true;
+}
+
+/* The command line of one source in line->argv; its number of words. */
+static size_t spell_line(struct line *line, const struct source *source)
+{
+	size_t count = source->place, rest = line->count - count;
+
+	memcpy(line->argv, line->shared, count * sizeof *line->argv);
+	if (source->option)
+		line->argv[count++] = source->option->text;
+	line->argv[count++] = source->part->text;
+	if (rest)
+		memcpy(line->argv + count, line->shared + source->place, rest * sizeof *line->argv);
+	return count + rest;
+}
+
+/* The entry's output: the program where the call also links, as Bear has it. */
+static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
+				struct tr_arena *arena, bool *failed)
+{
+	if (invocation->tool == TR_TOOL_DRIVER_CL)
+		return tr_invocation_output(invocation, source, arena, failed);
+	return invocation->output;
+}
+
+static bool put_source(const struct tr_call *call, struct line *line, const struct source *source,
+		       enum unique unique, struct tr_arena *arena, struct tr_buffer *to)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_text directory = call->command.directory, file = source->part->file;
+	bool failed = false;
+	struct tr_text output = output_of(invocation, file, arena, &failed);
+	struct entry entry = {
+		.directory = directory,
+		.file = absolute(directory, file, arena),
+		.output = absolute(directory, output, arena),
+		.argv = line->argv,
+		.argc = spell_line(line, source),
+	};
+	if (!output.data && invocation->mode != TR_MODE_SYNTAX) {
+		entry.implied = tr_invocation_object(invocation, file, arena);
+		failed |= !entry.implied.data;
+	}
+	if (failed || !entry.file.data || (output.data && !entry.output.data))
+		return false;
+	return append_entry(&entry, unique, call->libtool, to);
+}
+
+/*
+ * Appends an entry for each source that the call compiles. inlined: options of response files
+ * replace the names of the files; else only where the files name sources. TR_WARN: the entries
+ * would be too long, and none is appended. TR_FATAL: memory is out.
+ */
+static enum tr_status append_call(const struct tr_call *call, bool inlined, enum unique unique,
+				  struct tr_arena *arena, struct tr_buffer *to,
+				  struct tr_error *err)
+{
+	size_t begin = to->len;
+	struct line line;
+
+	/* a response file that names other sources, too, cannot stay */
+	inlined |= has_hidden_sources(&call->invocation);
+	if (!make_line(&line, call, inlined, arena))
+		return tr_error_memory(err);
+	for (size_t i = 0; i < line.source_count; i++) {
+		if (!put_source(call, &line, &line.sources[i], unique, arena, to))
+			return tr_error_memory(err);
+		if (to->len - begin <= TR_CALL_TEXT_MAX)
+			continue;
+		to->len = begin;
+		return tr_call_too_long(call, err);
+	}
+	return TR_OK;
+}
 
 struct writer {
 	struct tr_segment_writer base;
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
-	enum tr_compdb_unique unique;
+	enum unique unique;
 	bool inlined;
 
 	struct tr_kinship kinship; /* of the segment */
 	struct tr_buffer entries;  /* of the record */
-	struct tr_buffer fallback; /* for files that nothing else compiles, until the end */
+	struct tr_buffer fallback; /* entries of files that nothing else compiles, until the end */
 
 	/* the whole stream */
-	struct tr_id_map keys, files; /* of entries that were written: two halves of a hash */
+	struct tr_id_map keys, files; /* of written entries: both halves of a hash */
 };
 
 /* Sixteen hex digits. */
@@ -30,7 +351,7 @@ static uint64_t number_of(const char *hex)
 	return n;
 }
 
-/* 127 bits of a hash tell whether it was there before. False in *done: memory is out. */
+/* Compares 127 bits of a hash with the earlier ones. False in *done: memory is out. */
 static bool is_new(struct tr_id_map *set, const char *hash, bool *done)
 {
 	uint64_t id = number_of(hash);
@@ -41,11 +362,10 @@ static bool is_new(struct tr_id_map *set, const char *hash, bool *done)
 	return !known;
 }
 
-static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, struct tr_text json)
+static bool put_entry(struct writer *writer, const struct head *head, struct tr_text json)
 {
 	bool done = true;
-	bool fresh =
-		writer->unique == TR_COMPDB_UNIQUE_NONE || is_new(&writer->keys, head->key, &done);
+	bool fresh = writer->unique == UNIQUE_NONE || is_new(&writer->keys, head->key, &done);
 
 	is_new(&writer->files, head->file, &done);
 	if (!fresh)
@@ -60,10 +380,10 @@ static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, 
 	return done;
 }
 
-/* Entries in a row. Those that stand for others that may come are put aside. */
+/* Writes entries; fallbacks are kept until the end. */
 static bool put_entries(struct writer *writer, struct tr_text entries, bool at_end)
 {
-	struct tr_compdb_head head;
+	struct head head;
 	const char *p = entries.data, *end = p + entries.len;
 	bool done = true;
 
@@ -84,7 +404,7 @@ static bool emit(void *context, struct tr_text entries)
 	return put_entries(context, entries, false);
 }
 
-/* What stands against an entry for a call that has sources. NULL: nothing. */
+/* The reason why a call that has sources gets no entry; NULL: none. */
 static const char *lacks(const struct tr_call *call)
 {
 	if (call->command.cut)
@@ -111,8 +431,8 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 
 	tr_buffer_reset(&writer->entries);
 	if (wanted && !lost)
-		status = tr_compdb_call_put(call, writer->inlined, writer->unique, record->arena,
-					    &writer->entries, err);
+		status = append_call(call, writer->inlined, writer->unique, record->arena,
+				     &writer->entries, err);
 	if (status == TR_FATAL)
 		return status;
 	enum tr_kin_verdict verdict =
@@ -131,9 +451,9 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	return tr_respfile_report(&call->expansion.left, &writer->calls.roots, err);
 }
 
-/* The arguments with response files in their place. */
+/* Expands the response files in the arguments. */
 static enum tr_status inline_files(struct writer *writer, struct tr_record *record,
-				   const struct tr_command *command, struct tr_compdb_entry *entry,
+				   const struct tr_command *command, struct entry *entry,
 				   struct tr_respfile_left *left, struct tr_error *err)
 {
 	struct tr_respfile_source source = { command->directory, command->respfile,
@@ -157,8 +477,8 @@ static enum tr_status inline_files(struct writer *writer, struct tr_record *reco
 	return TR_OK;
 }
 
-/* What the entry's own command line implies as its output. */
-static bool find_implied(struct tr_record *record, struct tr_compdb_entry *entry)
+/* Sets the output that the entry's own command line implies. */
+static bool find_implied(struct tr_record *record, struct entry *entry)
 {
 	struct tr_word *words = tr_arena_alloc(record->arena, entry->argc * sizeof *words);
 	struct tr_invocation invocation;
@@ -176,7 +496,7 @@ static bool find_implied(struct tr_record *record, struct tr_compdb_entry *entry
 	return true;
 }
 
-/* A record that was an entry of a database is one again. */
+/* Writes a record that was read from a database. */
 static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 				struct tr_text file, struct tr_error *err)
 {
@@ -192,11 +512,11 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 			     "its directory or an argument is unknown: no entry");
 		return TR_WARN;
 	}
-	struct tr_compdb_entry entry = { .directory = command.directory,
-					 .file = file,
-					 .output = tr_command_string(record, "output"),
-					 .argv = command.argv,
-					 .argc = command.argc };
+	struct entry entry = { .directory = command.directory,
+			       .file = file,
+			       .output = tr_command_string(record, "output"),
+			       .argv = command.argv,
+			       .argc = command.argc };
 	if (writer->inlined && command.argc)
 		status = inline_files(writer, record, &command, &entry, &left, err);
 	if (status == TR_OK)
@@ -205,7 +525,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 		entry.extra = extra.len ? tr_buffer_text(&extra) : (struct tr_text){ NULL, 0 };
 		tr_buffer_reset(&writer->entries);
 		if ((!entry.output.data && !find_implied(record, &entry)) ||
-		    !tr_compdb_entry_put(&entry, writer->unique, false, &writer->entries) ||
+		    !append_entry(&entry, writer->unique, false, &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
 		else
@@ -238,7 +558,6 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
-/* Nothing more of the segment comes. */
 static enum tr_status end_segment(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
@@ -279,7 +598,7 @@ static bool set_up(struct writer *writer, const struct tr_settings *settings, st
 
 	for (unsigned i = 0; i < sizeof uniques / sizeof *uniques; i++)
 		if (tr_text_is(unique, uniques[i]))
-			writer->unique = (enum tr_compdb_unique)i;
+			writer->unique = (enum unique)i;
 	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "inline"), "inline");
 	return tr_compdb_call_config(settings, &writer->calls, &writer->tools, err);
 }

@@ -1,5 +1,466 @@
-#include "format/kwspec/kwspec.h"
+/* SPDX-License-Identifier: MIT */
+/*
+ * kwinject.out, the build specification of Klocwork, written only. Fields are separated by ";",
+ * and a line is a record:
+ *
+ *	version;108
+ *	config;COMPILER;OPTION;...
+ *	compile;DIRECTORY;COMPILER;OBJECT;SOURCE;FLAG;...
+ *	link;DIRECTORY;OUTPUT;INPUT;...
+ *
+ * The vendor's pages show "%3B" for a ";" in a field, and nothing else of that kind; "%25", "%0A"
+ * and "%0D" follow from it.
+ *
+ * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> kinship
+ * (process/kinship.h), which decides which calls are written -> bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "format/format.h"
 #include "format/segment_writer.h"
+#include "process/call.h"
+#include "process/path.h"
+
+/* Appends the bytes of a field with its separators encoded. */
+static void put_bytes(struct tr_buffer *to, struct tr_text bytes)
+{
+	for (size_t i = 0; i < bytes.len; i++) {
+		char c = bytes.data[i];
+		if (c == ';' || c == '%' || c == '\n' || c == '\r') {
+			static const char digits[] = "0123456789ABCDEF";
+			char code[] = { '%', digits[c >> 4 & 15], digits[c & 15] };
+			tr_buffer_put(to, code, sizeof code);
+		} else {
+			tr_buffer_put_byte(to, c);
+		}
+	}
+}
+
+static void put_field(struct tr_buffer *to, struct tr_text bytes)
+{
+	tr_buffer_put_byte(to, ';');
+	put_bytes(to, bytes);
+}
+
+static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
+{
+	struct tr_buffer whole = TR_BUFFER_INIT;
+
+	tr_path_join(directory, path, &whole);
+	put_field(to, tr_buffer_text(&whole));
+	to->failed |= whole.failed;
+	tr_buffer_free(&whole);
+}
+
+/*
+ * Writes an option that has several names under one of them: -I, or -J for system directories.
+ * False: it has only one name.
+ */
+static bool put_renamed(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
+{
+	static const struct {
+		const char *option, *written;
+		bool apart; /* the value is a field of its own */
+	} known[] = {
+		/* longer ones before those that they begin with */
+		{ "--include-directory-after=", "-J", false },
+		{ "--include-directory-after", "-J", false },
+		{ "--include-directory=", "-I", false },
+		{ "--include-directory", "-I", false },
+		{ "-internal-externc-isystem", "-J", false },
+		{ "-internal-isystem", "-J", false },
+		{ "-cxx-isystem", "-J", false },
+		{ "-isystem-after", "-J", false },
+		{ "-isystem", "-J", false },
+		{ "-idirafter", "-J", false },
+		{ "-iquote", "-I", false },
+		{ "/external:I", "-J", false },
+		{ "-external:I", "-J", false },
+		{ "/imsvc", "-J", false },
+		{ "-imsvc", "-J", false },
+		{ "-I", "-I", false },
+		{ "/I", "-I", false },
+		{ "--define-macro=", "-D", false },
+		{ "--define-macro", "-D", false },
+		{ "--undefine-macro=", "-U", false },
+		{ "--undefine-macro", "-U", false },
+		{ "/D", "-D", false },
+		{ "/U", "-U", false },
+		{ "--include=", "-include", true },
+		{ "--include", "-include", true },
+		{ "--imacros", "-imacros", true },
+		{ "/FI", "-include", true },
+		{ "-FI", "-include", true },
+		{ "--std=", "-std=", false },
+		{ "/std:", "-std=", false },
+		{ "-std:", "-std=", false },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		struct tr_text option = tr_text_from(known[i].option);
+		if (!tr_text_starts(part->text, option))
+			continue;
+		if (!value.data)
+			value = (struct tr_text){ part->text.data + option.len,
+						  part->text.len - option.len };
+		put_field(to, tr_text_from(known[i].written));
+		if (known[i].apart)
+			tr_buffer_put_byte(to, ';');
+		put_bytes(to, value);
+		return true;
+	}
+	return false;
+}
+
+/* value: the word after the option; data NULL: the option has its value in itself, or none. */
+static void put_flag(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
+{
+	bool joined = part->role == TR_ROLE_DEFINE;
+
+	switch (part->role) {
+	case TR_ROLE_SEARCH:
+	case TR_ROLE_SYSTEM:
+		put_renamed(to, part, value); /* frameworks are left out */
+		break;
+	case TR_ROLE_DEFINE:
+	case TR_ROLE_INCLUDE:
+	case TR_ROLE_DIALECT:
+		if (put_renamed(to, part, value))
+			break;
+		put_field(to, part->text);
+		if (value.data && !joined)
+			tr_buffer_put_byte(to, ';');
+		if (value.data)
+			put_bytes(to, value);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_flags(struct tr_buffer *to, const struct tr_invocation *invocation)
+{
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		bool has_value = i + 1 < invocation->count && part[1].value;
+		if (!part->value)
+			put_flag(to, part, has_value ? part[1].text : (struct tr_text){ NULL, 0 });
+	}
+}
+
+/* Klocwork does not read the sources of assemblers. */
+static bool is_assembly(struct tr_text source)
+{
+	static const char *const assembly[] = { ".s", ".S", ".sx", ".asm", NULL };
+	struct tr_text extension = tr_path_extension(source);
+
+	for (size_t i = 0; assembly[i]; i++)
+		if (tr_text_is(extension, assembly[i]))
+			return true;
+	return false;
+}
+
+/* Appends the object that the call makes of a source. */
+static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
+		       struct tr_arena *arena)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	bool failed = false;
+	struct tr_text object = tr_invocation_output(invocation, source, arena, &failed);
+
+	if (!object.data && !failed)
+		object = tr_invocation_object(invocation, source, arena);
+	if (!object.data)
+		return false;
+	put_path(to, call->command.directory, object);
+	return true;
+}
+
+static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
+			struct tr_text flags, struct tr_arena *arena)
+{
+	struct tr_text directory = call->command.directory;
+	struct tr_text compiler = call->invocation.launchers ? call->expansion.words[0].text
+							     : tr_command_program(&call->command);
+
+	tr_buffer_put_literal(to, "compile");
+	put_field(to, directory);
+	/* a name alone was found in PATH */
+	if (compiler.len && memchr(compiler.data, '/', compiler.len))
+		put_path(to, directory, compiler);
+	else
+		put_field(to, compiler);
+	if (!put_object(to, call, source, arena))
+		return false;
+	put_field(to, source);
+	tr_buffer_put_text(to, flags);
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_text product,
+		     struct tr_arena *arena)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_text directory = call->command.directory;
+
+	tr_buffer_put_literal(to, "link");
+	put_field(to, directory);
+	if (product.len)
+		put_field(to, product);
+	else
+		put_path(to, directory, TR_TEXT("a.out"));
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role == TR_ROLE_SOURCE) {
+			if (!put_object(to, call, part->file, arena))
+				return false;
+		} else if (part->role == TR_ROLE_INPUT && !tr_text_is(part->text, "-")) {
+			put_path(to, directory, part->text);
+		}
+	}
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+/* Appends a link line for a call that puts files into an archive. */
+static void put_archive(struct tr_buffer *to, const struct tr_call *call)
+{
+	size_t count = call->expansion.count, i = tr_call_archive(call);
+	struct tr_text directory = call->command.directory;
+
+	if (i + 1 >= count)
+		return;
+	tr_buffer_put_literal(to, "link");
+	put_field(to, directory);
+	for (; i < count; i++)
+		put_path(to, directory, call->expansion.words[i].text);
+	tr_buffer_put_byte(to, '\n');
+}
+
+/* A line for each source. TR_WARN: they are too long. */
+static enum tr_status put_compiles(struct tr_buffer *to, const struct tr_call *call,
+				   struct tr_arena *arena, struct tr_error *err)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_buffer flags = TR_BUFFER_INIT;
+	enum tr_status status = TR_OK;
+	size_t begin = to->len;
+
+	put_flags(&flags, invocation);
+	if (flags.failed)
+		status = tr_error_memory(err);
+	for (size_t i = 1; i < invocation->count && status == TR_OK; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role != TR_ROLE_SOURCE || is_assembly(part->file))
+			continue;
+		if (!put_compile(to, call, part->file, tr_buffer_text(&flags), arena))
+			status = tr_error_memory(err);
+		else if (to->len - begin > TR_CALL_TEXT_MAX)
+			status = tr_call_too_long(call, err);
+	}
+	tr_buffer_free(&flags);
+	return status;
+}
+
+/*
+ * Appends the lines of a call. product: the file that it links (tr_call_product). TR_WARN: the
+ * lines would be too long, and none is appended. TR_FATAL: memory is out.
+ */
+static enum tr_status append_lines(const struct tr_call *call, struct tr_text product,
+				   struct tr_arena *arena, struct tr_buffer *to,
+				   struct tr_error *err)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	bool driver = call->kin == TR_KIN_DRIVER || call->kin == TR_KIN_COMPILER;
+	enum tr_status status = TR_OK;
+	size_t begin = to->len;
+
+	if (call->tool == TR_TOOL_ARCHIVER)
+		put_archive(to, call);
+	if (driver && invocation->mode <= TR_MODE_SYNTAX)
+		status = put_compiles(to, call, arena, err);
+	if (status == TR_OK && product.data && (invocation->inputs || invocation->sources) &&
+	    !put_link(to, call, product, arena))
+		status = tr_error_memory(err);
+	if (status == TR_WARN)
+		to->len = begin;
+	return to->failed ? tr_error_memory(err) : status;
+}
+
+/*
+ * Lines "config;COMPILER;OPTION;...": what a compiler defines and searches by
+ * itself. Only the compiler could tell, so they come from a specification that
+ * kwinject made where it could ask.
+ */
+
+enum { CONFIG_MAX = 64 << 20 };
+
+/* Appends the config lines of a specification, each with LF. */
+static void put_lines(struct tr_text text, struct tr_buffer *to)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	while (p < end) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		struct tr_text line = tr_text_span(p, lf ? lf : end);
+		p = lf ? lf + 1 : end;
+		if (line.len && line.data[line.len - 1] == '\r')
+			line.len--;
+		if (!tr_text_starts(line, TR_TEXT("config;")))
+			continue;
+		tr_buffer_put_text(to, line);
+		tr_buffer_put_byte(to, '\n');
+	}
+}
+
+/*
+ * Appends the config lines of the specification at path. They say what a compiler defines and
+ * searches by itself, which kwinject has asked it. False: err is filled.
+ */
+static bool read_config(struct tr_text path, struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool read = tr_file_read(path, CONFIG_MAX, &text, err);
+
+	if (read)
+		put_lines(tr_buffer_text(&text), to);
+	tr_buffer_free(&text);
+	if (!read)
+		return false;
+	if (to->failed)
+		tr_error_memory(err);
+	else if (!to->len)
+		tr_error_set(err, TR_CAUSE_USAGE, "%.*s: no line 'config;...' in it",
+			     (int)(path.len > 200 ? 200 : path.len), path.data);
+	return !to->failed && to->len;
+}
+
+struct writer {
+	struct tr_segment_writer base;
+	struct tr_call_config calls;
+	struct tr_kinship kinship; /* of the segment */
+	struct tr_buffer lines;	   /* of the record */
+	struct tr_buffer config;   /* lines after the version */
+	bool begun;
+};
+
+/* A specification begins with its version, even an empty one. */
+static void begin(struct writer *writer)
+{
+	if (writer->begun)
+		return;
+	writer->begun = true;
+	tr_output_put_literal(writer->base.out, "version;108\n");
+	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->config));
+}
+
+static bool emit(void *context, struct tr_text lines)
+{
+	struct writer *writer = context;
+
+	begin(writer);
+	writer->base.entries = writer->base.entries || lines.len;
+	tr_output_put_text(writer->base.out, lines);
+	return true;
+}
+
+static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_call call;
+
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (tr_command_failed(record))
+		return TR_OK;
+	enum tr_status status = tr_call_read(record, &writer->calls, &call, err);
+	if (status != TR_OK)
+		return status;
+	bool whole = tr_command_is_whole(&call.command);
+	tr_buffer_reset(&writer->lines);
+	struct tr_text product = { NULL, 0 };
+	if (call.tool != TR_TOOL_NONE && !tr_call_product(&call, record->arena, &product))
+		return tr_error_memory(err);
+	if (whole && call.tool != TR_TOOL_NONE)
+		status = append_lines(&call, product, record->arena, &writer->lines, err);
+	if (status == TR_FATAL)
+		return status;
+	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin, product,
+						      tr_buffer_text(&writer->lines), emit, writer);
+	if (verdict == TR_KIN_FAILED)
+		return tr_error_memory(err);
+	if (verdict == TR_KIN_HIDDEN || call.kin == TR_KIN_OTHER)
+		return TR_OK;
+	if (status != TR_OK)
+		return status;
+	if (whole)
+		return tr_respfile_report(&call.expansion.left, &writer->calls.roots, err);
+	return tr_command_left_out(&call.command, err);
+}
+
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+{
+	if (!tr_text_is(record->kind, "exec"))
+		return TR_END;
+	enum tr_status status = put_exec(self, record, err);
+	if (status != TR_OK)
+		tr_error_at_line(err, record->source_line);
+	return status;
+}
+
+static enum tr_status end_segment(void *self, struct tr_error *err)
+{
+	struct writer *writer = self;
+
+	return tr_kinship_end(&writer->kinship, emit, writer) ? TR_OK : tr_error_memory(err);
+}
+
+static enum tr_status close_specification(void *self, struct tr_error *err)
+{
+	(void)err;
+	begin(self);
+	return TR_OK;
+}
+
+static const struct tr_segment_steps steps = {
+	.format = "kwspec",
+	.empty = "no command here compiles or links: the specification has no entries",
+	.put = put_record,
+	.end = end_segment,
+	.close = close_specification,
+};
+
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = (struct writer *)base;
+
+	tr_kinship_free(&writer->kinship);
+	tr_buffer_free(&writer->lines);
+	tr_buffer_free(&writer->config);
+	tr_file_roots_free(&writer->calls.roots);
+	free(writer);
+}
+
+static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
+				struct tr_error *err)
+{
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct tr_text path = tr_setting_get(&config->settings, "config", "");
+
+	if (!writer)
+		return NULL;
+	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
+	    (path.len && !read_config(path, &writer->config, err))) {
+		discard((struct tr_writer *)writer);
+		return NULL;
+	}
+	writer->calls.quoting =
+		tr_call_quoting_of(tr_setting_get(&config->settings, "quoting", "auto"));
+	return (struct tr_writer *)writer;
+}
 
 static const char *const extensions[] = { ".out", NULL };
 
@@ -18,8 +479,8 @@ const struct tr_format tr_format_kwspec = {
 	.flags = TR_FORMAT_WRITES,
 	.extensions = extensions,
 	.options = options,
-	.create = tr_kwspec_create,
+	.create = create,
 	.put = tr_segment_put,
 	.finish = tr_segment_finish,
-	.discard = tr_kwspec_discard,
+	.discard = discard,
 };

@@ -1,70 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads lines of the window. The bytes of many lines are checked at a time, which also finds the
+ * ends of the lines; a line then costs only the search for its columns. Nothing is copied, and no
+ * value is parsed. Lines that the sieve leaves out are passed by in the file where possible.
+ *
+ * A line comes from the first of these that has one:
+ *
+ *	checked_line	in front of bytes that were found unfit for lines
+ *	pick_line	the next one of the checked chunk that the sieve does not leave out
+ *	unchecked_line	anything else: it is checked by itself
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/arena.h"
+#include "format/reader_base.h"
+#include "format/trec/trec.h"
+#include "record/columns.h"
+#include "record/sieve.h"
+
+/* The caller gets control after so many bytes, for a progress line. */
+enum { AT_ONCE = 64 << 20 /* bytes */ };
+
+enum { CHUNK = TR_LINE_BLOCKS * TR_LINE_BLOCK };
+_Static_assert((int)CHUNK <= (int)TR_FILE_VIEW_LEAST, "a view has a chunk");
+
+enum outcome { GO_ON, STOP, TORN };
+
+/*
+ * Sifts the whole lines of the chunk at *p, and moves *p after those that are done. All results
+ * depend on the line ends that were found first, so a write to the file meanwhile cannot lead
+ * outside the chunk.
+ */
+static enum outcome sift_chunk(struct tr_sieve *sieve, struct tr_line_ends *ends, const char **p,
+			       uint64_t *lines)
+{
+	struct tr_pick pick;
+
+	sieve->guard->enter(*p, CHUNK);
+	tr_line_ends(*p, TR_LINE_BLOCKS, ends);
+	if (!sieve->guard->leave() || !ends->clean || !ends->last)
+		return STOP; /* nothing is lost: the window will find the same */
+	sieve->guard->enter(*p, CHUNK + TR_INPUT_PAD);
+	bool picked = tr_sieve_pick(sieve, ends, *p, &pick);
+	bool whole = sieve->guard->leave();
+	*p = picked ? pick.line.data : ends->last + 1;
+	*lines += pick.left_out;
+	sieve->left_out += pick.left_out;
+	if (!whole)
+		return TORN;
+	return picked ? STOP : GO_ON;
+}
+
+static enum tr_status torn(const struct tr_input *in, struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "the file was cut, or cannot be read, while it was read: "
+		     "some lines before this place may be wrong");
+	tr_error_at_offset(err, in->offset);
+	return TR_WARN;
+}
+
+/*
+ * Passes by the lines from in's position on that the sieve leaves out, up to one that it does not,
+ * to one that has to be read in another way (not plain ASCII, very long, the last one), or AT_ONCE.
+ * Adds their number to *lines; ends is working space. Without a guard it does nothing. TR_OK;
+ * TR_WARN: the file was cut meanwhile; TR_FATAL: it cannot seek.
+ */
+static enum tr_status pass_lines(struct tr_input *in, struct tr_sieve *sieve,
+				 struct tr_line_ends *ends, uint64_t *lines, struct tr_error *err)
+{
+	enum outcome outcome = sieve && sieve->guard ? GO_ON : STOP;
+
+	for (uint64_t begin = in->offset; outcome == GO_ON && in->offset - begin < AT_ONCE;) {
+		struct tr_text bytes = tr_input_look(in);
+		if (bytes.len < CHUNK)
+			break; /* there may be no view at all */
+		const char *p = bytes.data, *end = bytes.data + bytes.len;
+		while (outcome == GO_ON && end - p >= CHUNK)
+			outcome = sift_chunk(sieve, ends, &p, lines);
+		if (!tr_input_pass(in, (size_t)(p - bytes.data))) {
+			tr_error_system(err, errno, "cannot seek");
+			return TR_FATAL;
+		}
+	}
+	return outcome == TORN ? torn(in, err) : TR_OK;
+}
+
 /*
  * Lines out of the window. Their bytes are checked many lines at a time, and on
  * the way it is noted where the lines end; a line then costs no more than the
  * look at its columns. Nothing is copied, no value is looked at.
  */
-#include "config.h"
 
-#include "format/trec/trec.h"
-
-#include <stdlib.h>
-
-#include "core/arena.h"
-#include "format/trec/pass_by.h"
-#include "record/columns.h"
-#include "record/sieve.h"
-
-struct tr_reader {
-	struct tr_input *in;
-	struct tr_sieve *sieve; /* NULL: every line is given */
-	struct tr_record record;
-	struct tr_arena arena;
-	size_t held; /* bytes of the line that the caller still looks at */
-	uint64_t max_record;
-	uint64_t line;	   /* number of the last line */
-	uint64_t clean_to; /* stream offset of what is not fit for lines, where it was met */
+/* base.lines is the number of the last line. */
+struct reader {
+	struct tr_reader base;
+	struct tr_sieve *sieve; /* NULL: every line is returned */
+	size_t held;		/* bytes of the line that the caller still uses */
+	uint64_t clean_to;	/* stream offset of bytes that are unfit for lines */
 	bool crlf_reported;
 	struct tr_line_ends ends; /* of the lines that were checked as a chunk */
-	bool in_chunk;		  /* some of them are to come */
+	bool in_chunk;		  /* some of them are still to be read */
 };
 
 struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_input *in,
 			       struct tr_error *err)
 {
-	struct tr_reader *r = calloc(1, sizeof *r);
+	struct reader *r = tr_reader_new(sizeof *r, config, in, err);
 
-	if (!r) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	r->in = in;
-	r->sieve = config->sieve;
-	r->record.arena = &r->arena;
-	r->max_record = config->limits.max_record;
-	tr_arena_limit(&r->arena, r->max_record);
-	return r;
-}
-
-void tr_trec_close(struct tr_reader *r)
-{
 	if (!r)
-		return;
-	tr_arena_free(&r->arena);
-	free(r);
+		return NULL;
+	r->sieve = config->sieve;
+	return &r->base;
 }
 
 /*
- * Checks what follows in the window as far as it is whole lines, a chunk of it at
- * a time. False: there are none, or not all are fit, which clean_to tells then.
+ * Checks the whole lines at the window's start, a chunk at a time. False: there are none, or not
+ * all are fit, and clean_to is set.
  */
-static bool check_chunk(struct tr_reader *r)
+static bool check_chunk(struct reader *r)
 {
-	struct tr_input *in = r->in;
+	struct tr_input *in = r->base.in;
 	size_t blocks = tr_input_available(in) / TR_LINE_BLOCK;
 
 	if (blocks > TR_LINE_BLOCKS)
 		blocks = TR_LINE_BLOCKS;
-	if (blocks * TR_LINE_BLOCK > r->max_record)
+	if (blocks * TR_LINE_BLOCK > r->base.max_record)
 		return false;
 	tr_line_ends(in->pos, blocks, &r->ends);
 	if (!r->ends.last)
@@ -76,13 +140,13 @@ static bool check_chunk(struct tr_reader *r)
 	return r->in_chunk;
 }
 
-static enum tr_status bad_bytes(struct tr_reader *r, struct tr_text line, size_t at,
+static enum tr_status bad_bytes(struct reader *r, struct tr_text line, size_t at,
 				struct tr_error *err)
 {
 	unsigned char c = (unsigned char)line.data[at];
 
 	if (c == '\r' && at + 2 == line.len) {
-		/* an editor's doing, and then it is all lines: said once */
+		/* an editor has converted all lines: reported once */
 		tr_error_set(err, TR_CAUSE_INPUT, "line ends in CR LF (reported once)");
 		if (r->crlf_reported)
 			err->cause = TR_CAUSE_NONE;
@@ -94,7 +158,7 @@ static enum tr_status bad_bytes(struct tr_reader *r, struct tr_text line, size_t
 		tr_error_set(err, TR_CAUSE_INPUT, "not UTF-8: byte \\x%02x in column %zu", c,
 			     at + 1);
 	}
-	tr_error_at_line(err, r->line);
+	tr_error_at_line(err, r->base.lines);
 	return TR_WARN;
 }
 
@@ -105,25 +169,25 @@ static bool is_header_of_other_version(struct tr_text line)
 	       !tr_text_starts(line, TR_TEXT("%trec\t1\n"));
 }
 
-static enum tr_status bad_line(struct tr_reader *r, struct tr_text line, struct tr_error *err)
+static enum tr_status bad_line(struct reader *r, struct tr_text line, struct tr_error *err)
 {
-	tr_error_at_line(err, r->line);
+	tr_error_at_line(err, r->base.lines);
 	if (!is_header_of_other_version(line))
 		return TR_WARN;
 	size_t len = strcspn(line.data + 6, "\t\n");
 	tr_error_set(err, TR_CAUSE_INPUT, "trec version '%.*s' is unknown: only version 1 is",
 		     (int)(len < 20 ? len : 20), line.data + 6);
-	tr_error_at_line(err, r->line);
+	tr_error_at_line(err, r->base.lines);
 	return TR_FATAL;
 }
 
 /*
- * The next line of this chunk or those behind it that the sieve does not leave
- * out. False: what comes next has to be looked at in another way.
+ * The next line of this chunk or the following ones that the sieve does not leave out. False: the
+ * next line has to be read in another way.
  */
-static bool pick_line(struct tr_reader *r, struct tr_pick *pick)
+static bool pick_line(struct reader *r, struct tr_pick *pick)
 {
-	struct tr_input *in = r->in;
+	struct tr_input *in = r->base.in;
 	bool found = false;
 
 	while (!found && (r->in_chunk || check_chunk(r))) {
@@ -131,51 +195,47 @@ static bool pick_line(struct tr_reader *r, struct tr_pick *pick)
 		const char *begin = found ? pick->line.data : r->ends.last + 1;
 		tr_input_skip(in, (size_t)(begin - in->pos));
 		r->in_chunk = found && begin + pick->line.len <= r->ends.last;
-		r->line += pick->left_out;
+		r->base.lines += pick->left_out;
 		if (pick->left_out)
 			r->sieve->left_out += pick->left_out;
 	}
 	return found;
 }
 
-/*
- * The window has no more whole lines, or none that are plain: those that come next
- * need not come into it if nobody wants them.
- */
-static enum tr_status pass_by(struct tr_reader *r, struct tr_error *err)
+/* The window has no more whole plain lines: those that the sieve leaves out are not read at all. */
+static enum tr_status pass_by(struct reader *r, struct tr_error *err)
 {
-	if (r->in->offset < r->clean_to || r->max_record < TR_LINE_BLOCKS * TR_LINE_BLOCK)
+	if (r->base.in->offset < r->clean_to || r->base.max_record < TR_LINE_BLOCKS * TR_LINE_BLOCK)
 		return TR_OK;
-	enum tr_status status = tr_trec_pass_by(r->in, r->sieve, &r->ends, &r->line, err);
+	enum tr_status status = pass_lines(r->base.in, r->sieve, &r->ends, &r->base.lines, err);
 	if (status != TR_OK)
-		tr_error_at_line(err, r->line);
+		tr_error_at_line(err, r->base.lines);
 	return status;
 }
 
-/* The next line, of those in front of something that is not fit. False: there is none. */
-static bool checked_line(struct tr_reader *r, struct tr_text *line)
+/* The next line before clean_to. False: there is none. */
+static bool checked_line(struct reader *r, struct tr_text *line)
 {
-	struct tr_input *in = r->in;
+	struct tr_input *in = r->base.in;
 
 	if (in->offset >= r->clean_to)
 		return false;
 	const char *lf = memchr(in->pos, '\n', (size_t)(r->clean_to - in->offset));
-	if (!lf || (uint64_t)(lf - in->pos) >= r->max_record)
+	if (!lf || (uint64_t)(lf - in->pos) >= r->base.max_record)
 		return false;
 	*line = tr_text_span(in->pos, lf + 1);
 	return true;
 }
 
-/* The next line, whatever it is. */
-static enum tr_status unchecked_line(struct tr_reader *r, struct tr_text *line,
-				     struct tr_error *err)
+/* The next line of any content, checked by itself. */
+static enum tr_status unchecked_line(struct reader *r, struct tr_text *line, struct tr_error *err)
 {
-	struct tr_input *in = r->in;
+	struct tr_input *in = r->base.in;
 
 	enum tr_status status = tr_input_line(in, line, err);
 	if (status != TR_OK) {
 		if (status != TR_END)
-			tr_error_at_line(err, r->line);
+			tr_error_at_line(err, r->base.lines);
 		return status;
 	}
 	r->held = line->len;
@@ -183,7 +243,7 @@ static enum tr_status unchecked_line(struct tr_reader *r, struct tr_text *line,
 		if (in->damaged)
 			return TR_END; /* the cut is reported with its cause */
 		tr_error_set(err, TR_CAUSE_CUT, "the last line has no end: it may be cut");
-		tr_error_at_line(err, r->line);
+		tr_error_at_line(err, r->base.lines);
 		return TR_WARN;
 	}
 	const char *end = line->data + line->len, *bad = tr_line_scan(line->data, end);
@@ -196,14 +256,15 @@ static bool find_columns(struct tr_text line, struct tr_columns *columns)
 }
 
 /*
- * What is cut by the window does not go through the sieve: so at every read a line
- * is given come what may, and the caller can look up from it.
+ * A line that the window cuts does not go through the sieve, so every read of input returns a line,
+ * and the caller gets control.
  */
-enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, struct tr_error *err)
+enum tr_status tr_trec_next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
+	struct reader *r = (struct reader *)base;
 	struct tr_pick pick;
 
-	tr_input_skip(r->in, r->held);
+	tr_input_skip(r->base.in, r->held);
 	r->held = 0;
 	bool checked = !r->in_chunk && checked_line(r, &pick.line);
 	bool picked = !checked && pick_line(r, &pick);
@@ -212,7 +273,7 @@ enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, stru
 		if (status != TR_OK)
 			return status;
 	}
-	r->line++;
+	r->base.lines++;
 	if (!checked && !picked) {
 		enum tr_status status = unchecked_line(r, &pick.line, err);
 		if (status != TR_OK)
@@ -223,13 +284,13 @@ enum tr_status tr_trec_next(struct tr_reader *r, struct tr_record **record, stru
 		pick.answer = TR_SIFT_OPEN;
 	}
 	r->held = pick.line.len;
-	tr_arena_reset(&r->arena);
+	tr_arena_reset(&r->base.arena);
 	if (pick.has_columns)
-		tr_record_from_columns(&r->record, pick.line, &pick.columns);
-	else if (!tr_record_from_line(&r->record, pick.line, err))
+		tr_record_from_columns(&r->base.record, pick.line, &pick.columns);
+	else if (!tr_record_from_line(&r->base.record, pick.line, err))
 		return bad_line(r, pick.line, err);
-	r->record.source_line = r->line;
-	r->record.chosen = pick.answer == TR_SIFT_IN;
-	*record = &r->record;
+	r->base.record.source_line = r->base.lines;
+	r->base.record.chosen = pick.answer == TR_SIFT_IN;
+	*record = &r->base.record;
 	return TR_OK;
 }

@@ -1,15 +1,20 @@
-/* The record stream: what it is called, and how it is recognised. */
+/* SPDX-License-Identifier: MIT */
+/* Format trec: the record stream itself, its evidence, and its writer. */
 #include "format/trec/trec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
+#include "format/reader_base.h"
+
+/* The record stream: what it is called, and how it is recognised. */
+
 enum {
-	BID_BYTES =
-		64
-		<< 10,	/* of comments, or a first line without an end: enough to see its columns */
-	BID_LINES = 16, /* comments aside */
+	BID_BYTES = 64 << 10, /* of comments, or of a first line without an end */
+	BID_LINES = 16,	      /* without comments */
 	HEADER_BITS = 48,
-	LINE_BITS = 32,	  /* five columns, the first of them a word */
+	LINE_BITS = 32,	  /* five columns, the first of which is a word */
 	COMMENT_BITS = 1, /* nothing but comments */
 };
 
@@ -18,7 +23,7 @@ static bool is_lower(char c)
 	return c >= 'a' && c <= 'z';
 }
 
-/* Steps over a kind or definition word and its TAB; NULL: there is none. */
+/* The end of a kind or definition word and its TAB; NULL: there is none. */
 static const char *after_word(const char *p, const char *end)
 {
 	if (p == end || !is_lower(*p))
@@ -28,7 +33,7 @@ static const char *after_word(const char *p, const char *end)
 	return p < end && *p == '\t' ? p + 1 : NULL;
 }
 
-/* Bits that the beginning of a line shows; `end` may cut it. */
+/* Bits of evidence at the beginning of a line; `end` may cut it. */
 static int line_bits(const char *p, const char *end)
 {
 	size_t columns = 4;
@@ -50,7 +55,7 @@ static int line_bits(const char *p, const char *end)
 	return p && p < end && *p != '\t' && *p != '\n' ? LINE_BITS : 0;
 }
 
-/* The end of the line at `at`, behind its LF; read as far as needed when `wait`. 0: not there. */
+/* The end of the line at `at` after its LF, which is waited for with `wait`. 0: none. */
 static size_t line_end(struct tr_input *in, size_t at, bool wait)
 {
 	size_t seen = at;
@@ -70,15 +75,15 @@ static bool begins_line(char c)
 	return is_lower(c) || c == '%' || c == '!' || c == '#';
 }
 
-/* Waits for the first line that says something at most: what comes later may come much later. */
-int tr_trec_bid(struct tr_input *in)
+/* Waits for no more than the first line that is not a comment. */
+static int bid(struct tr_input *in)
 {
 	if (!tr_input_more(in, 1))
 		return 0;
 	int bits = 0;
 	size_t at = 0;
 	bool comments = false;
-	/* the rest of a line that tail -c or split cut speaks neither for nor against it */
+	/* the rest of a line that tail -c or split has cut is no evidence */
 	if (!begins_line(*in->pos)) {
 		at = line_end(in, 0, false);
 		if (!at)
@@ -88,7 +93,7 @@ int tr_trec_bid(struct tr_input *in)
 	for (int lines = 0; lines < BID_LINES;) {
 		size_t end = line_end(in, at, bits == 0);
 		if (!end && bits)
-			break; /* the window's cut says nothing against it */
+			break; /* a line that the window cuts is no evidence against it */
 		size_t stop = end ? end : tr_input_available(in);
 		if (stop == at)
 			break;
@@ -106,6 +111,69 @@ int tr_trec_bid(struct tr_input *in)
 	return bits > 0 ? bits : bits == 0 && comments ? COMMENT_BITS : 0;
 }
 
+/*
+ * The stream in its one spelling. A line that nobody can understand is no
+ * reason to lose it here: it goes out as it came in, and is reported.
+ */
+
+struct tr_writer {
+	struct tr_output *out;
+	struct tr_buffer line;
+};
+
+static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
+				struct tr_error *err)
+{
+	struct tr_writer *w = calloc(1, sizeof *w);
+
+	(void)config;
+	if (!w) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	w->out = out;
+	return w;
+}
+
+/* Writes the one spelling. A line that cannot be parsed is written as it is, and reported. */
+static enum tr_status put(struct tr_writer *w, struct tr_record *record, struct tr_error *err)
+{
+	enum tr_status status = TR_OK;
+
+	if (record->spell && !record->line.data) {
+		char *line = tr_output_room(w->out, TR_SPELL_MAX);
+		tr_output_used(w->out, record->spell(record, line));
+	} else if (record->line.data && record->canonical) {
+		tr_output_put_text(w->out, record->line);
+	} else {
+		tr_buffer_reset(&w->line);
+		status = tr_record_write(record, &w->line, err);
+		if (status == TR_OK) {
+			tr_output_put_text(w->out, tr_buffer_text(&w->line));
+		} else if (status == TR_WARN && record->line.data) {
+			tr_output_put_text(w->out, record->line);
+			err->severity = TR_FLAW;
+		}
+	}
+	tr_output_record_end(w->out);
+	return status;
+}
+
+static enum tr_status finish(struct tr_writer *w, struct tr_error *err)
+{
+	(void)w;
+	(void)err;
+	return TR_OK;
+}
+
+static void discard(struct tr_writer *w)
+{
+	if (!w)
+		return;
+	tr_buffer_free(&w->line);
+	free(w);
+}
+
 static const char *const extensions[] = { ".trec", NULL };
 
 const struct tr_format tr_format_trec = {
@@ -114,12 +182,12 @@ const struct tr_format tr_format_trec = {
 	.exact = "EXACT",
 	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_STREAM,
 	.extensions = extensions,
-	.bid = tr_trec_bid,
+	.bid = bid,
 	.open = tr_trec_open,
 	.next = tr_trec_next,
-	.close = tr_trec_close,
-	.create = tr_trec_create,
-	.put = tr_trec_put,
-	.finish = tr_trec_finish,
-	.discard = tr_trec_discard,
+	.close = tr_reader_free,
+	.create = create,
+	.put = put,
+	.finish = finish,
+	.discard = discard,
 };

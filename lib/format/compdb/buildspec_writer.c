@@ -1,4 +1,9 @@
-/* Build specifications: what the tools of a build were called with, in xcalbuild's layout. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a build specification. put_exec takes the calls of chosen programs (put_chosen), or those
+ * of known tools whose callers are not tools themselves (put_call, process/kinship.h), and makes
+ * an item of each.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,13 +22,13 @@ struct writer {
 	struct tr_buffer item;	   /* of the record */
 };
 
-/* A call as the specification shall have it. */
+/* An item of the specification. */
 struct item {
 	struct tr_text directory;
 	const struct tr_text *argv;
 	size_t argc;
 	struct tr_text respfile;     /* data NULL: none */
-	struct tr_text file, output; /* that a specification had; nobody looks at them */
+	struct tr_text file, output; /* copied from a specification */
 	struct tr_respfile_left left;
 };
 
@@ -83,7 +88,7 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 	struct tr_text name = { NULL, 0 };
 	size_t used = 1;
 
-	/* a specification's own goes along, whatever the arguments say */
+	/* the content that a specification already had is copied */
 	if (command->respfile && command->respfile->type == TR_STRING) {
 		item->respfile = tr_string_bytes(command->respfile->text, arena);
 		return item->respfile.data;
@@ -94,10 +99,9 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 		return true;
 	item->respfile = tr_respfile_content(name, true, &source, arena, err);
 	if (!item->respfile.data)
-		item->left = (struct tr_respfile_left){ err->sys_errno == EFBIG
-								? TR_RESPFILE_TOO_LARGE
-								: TR_RESPFILE_UNKNOWN,
-							name };
+		item->left = (struct tr_respfile_left){
+			err->sys_errno == EFBIG ? TR_RESPFILE_TOO_LARGE : TR_RESPFILE_UNKNOWN, name
+		};
 	return item->respfile.data || err->cause != TR_CAUSE_MEMORY;
 }
 
@@ -157,7 +161,7 @@ static enum tr_status make_item(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
-/* The record's program matters by what the user says: the rules, else NULL. */
+/* The rules of a program that the user has chosen; NULL: it is not chosen. */
 static const struct tr_respfile_rules *chosen(const struct writer *writer,
 					      const struct tr_command *command)
 {
@@ -172,7 +176,7 @@ static const struct tr_respfile_rules *chosen(const struct writer *writer,
 	return rules;
 }
 
-/* Programs that somebody chose: all of them, whoever runs them. */
+/* Writes the call of a chosen program, whatever its parent is. */
 static enum tr_status put_chosen(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -194,7 +198,7 @@ static enum tr_status put_chosen(struct writer *writer, struct tr_record *record
 	return tr_respfile_report(&item.left, &writer->calls.roots, err);
 }
 
-/* Tools by their names, but for what they run themselves. */
+/* Writes the call of a known tool unless a tool of the build runs it. */
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {

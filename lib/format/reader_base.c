@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/reader_base.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/literal.h"
+
+void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_input *in,
+		    struct tr_error *err)
+{
+	struct tr_reader *reader = calloc(1, size);
+
+	if (!reader) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	reader->in = in;
+	reader->max_record = config->limits.max_record;
+	tr_arena_limit(&reader->arena, reader->max_record);
+	reader->record.arena = &reader->arena;
+	reader->source_line = reader->source_offset = TR_NO_POSITION;
+	return reader;
+}
+
+void tr_reader_free(struct tr_reader *reader)
+{
+	tr_arena_free(&reader->arena);
+	tr_buffer_free(&reader->line);
+	free(reader);
+}
+
+enum tr_status tr_reader_line(struct tr_reader *reader, struct tr_text *line, bool *ended,
+			      struct tr_error *err)
+{
+	enum tr_status status = tr_input_line(reader->in, line, err);
+
+	if (status == TR_END)
+		return status;
+	reader->lines++;
+	if (status != TR_OK) {
+		tr_error_at_line(err, reader->lines);
+		return status;
+	}
+	tr_input_skip(reader->in, line->len);
+	*ended = line->data[line->len - 1] == '\n';
+	line->len -= *ended;
+	return TR_OK;
+}
+
+void tr_reader_begin(struct tr_reader *reader, const char *kind)
+{
+	tr_buffer_reset(&reader->line);
+	tr_buffer_put_text(&reader->line, tr_text_from(kind));
+	tr_buffer_put_byte(&reader->line, '\t');
+	tr_buffer_put_decimal(&reader->line, reader->seq++);
+	tr_buffer_put_byte(&reader->line, '\t');
+}
+
+void tr_reader_put_raw(struct tr_reader *reader, struct tr_text text, const char *reason)
+{
+	tr_reader_begin(reader, "raw");
+	tr_buffer_put_literal(&reader->line, "-\t-\t-\ttext=\"");
+	tr_string_escape(text, &reader->line);
+	tr_buffer_put_literal(&reader->line, "\"\treason=\"");
+	tr_string_escape(tr_text_from(reason), &reader->line);
+	tr_buffer_put_byte(&reader->line, '"');
+}
+
+enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **record,
+				 struct tr_error *err)
+{
+	reader->held = false;
+	tr_buffer_put_byte(&reader->line, '\n');
+	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
+		return TR_FATAL;
+	reader->record.source_line = reader->source_line;
+	reader->record.source_offset = reader->source_offset;
+	*record = &reader->record;
+	return TR_OK;
+}
+
+enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record,
+			     struct tr_error *err)
+{
+	if (reader->remark.cause != TR_CAUSE_NONE) {
+		*err = reader->remark;
+		tr_error_clear(&reader->remark);
+		return TR_WARN;
+	}
+	return reader->held ? tr_reader_deliver(reader, record, err) : TR_END;
+}
+
+enum tr_status tr_reader_note_orphans(struct tr_reader *reader, uint64_t count, const char *which,
+				      struct tr_error *err)
+{
+	if (!count || reader->noted_orphans)
+		return TR_END;
+	reader->noted_orphans = true;
+	tr_error_say_in(err, TR_CAUSE_INPUT, which, "%s (flagged \"orphan\"): %" PRIu64, which,
+			count);
+	tr_error_is_note(err);
+	return TR_WARN;
+}
+
+bool tr_reader_is_idle(const struct tr_reader *reader)
+{
+	enum { IDLE = 1000 /* milliseconds */ };
+	struct tr_input *in = reader->in;
+	size_t available = tr_input_available(in);
+
+	return !(available && memchr(in->pos, '\n', available)) && tr_input_idle(in, IDLE);
+}

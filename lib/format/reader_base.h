@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The common part of readers, the counterpart of segment_writer.h. A format's own struct
+ * begins with a struct tr_reader, so that open returns &reader->base and the other functions
+ * get the format's struct back from it.
+ *
+ *	struct reader {
+ *		struct tr_reader base;
+ *		...
+ *	};
+ *
+ *	open:	reader = tr_reader_new(sizeof *reader, config, in, err);
+ *	next:	tr_arena_reset(&reader->base.arena);
+ *		status = tr_reader_due(&reader->base, record, err);	what the last call has held
+ *		if (status != TR_END)
+ *			return status;
+ *		tr_reader_line(&reader->base, &text, &ended, err);
+ *		tr_reader_begin(&reader->base, "exec"); ... fields into base.line ...
+ *		return tr_reader_deliver(&reader->base, record, err);
+ *	at the end:	return tr_reader_note_orphans(&reader->base, count, "events whose ...",
+ *err); close:	tr_reader_free(&reader->base);
+ *
+ * A remark is reported by the call after the one that found it. A record is held where it
+ * follows a message of its own: the call that finds it returns the message, the next one the
+ * record.
+ */
+#ifndef TR_FORMAT_READER_BASE_H
+#define TR_FORMAT_READER_BASE_H
+
+#include "format/format.h"
+
+struct tr_reader {
+	struct tr_input *in;
+	uint64_t max_record;
+	struct tr_arena arena;	 /* of the record; limited by --max-record */
+	struct tr_record record; /* the one that next returns */
+	struct tr_buffer line;	 /* the record's line, without its LF until it is delivered */
+	uint64_t source_line;	 /* position of the record in line; TR_NO_POSITION: none */
+	uint64_t source_offset;
+	uint64_t seq;		/* number of the next record */
+	uint64_t lines;		/* source lines that were read or skipped */
+	struct tr_error remark; /* to be reported by the next call; no cause: none */
+	bool held;		/* line is a whole record for the next call */
+	bool noted_orphans;
+};
+
+/*
+ * The format's own struct of that size, all zero except for the base. NULL: memory is out, err is
+ * filled.
+ */
+void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_input *in,
+		    struct tr_error *err);
+
+/* Frees what the base holds, and the format's struct. */
+void tr_reader_free(struct tr_reader *reader);
+
+/*
+ * The next line of the window without its LF, counted in lines; valid until the next read.
+ * *ended: it has an LF. As tr_input_line, with the position in err.
+ */
+enum tr_status tr_reader_line(struct tr_reader *reader, struct tr_text *line, bool *ended,
+			      struct tr_error *err);
+
+/* Begins line with the kind and the next seq, each with a TAB after it. */
+void tr_reader_begin(struct tr_reader *reader, const char *kind);
+
+/* Makes line a raw record: a text that could not be interpreted, and the reason. */
+void tr_reader_put_raw(struct tr_reader *reader, struct tr_text text, const char *reason);
+
+/* Ends line and makes it the record. TR_OK; TR_FATAL: memory or a limit. */
+enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **record,
+				 struct tr_error *err);
+
+/*
+ * Returns what an earlier call has left: a remark (TR_WARN), then a held record (TR_OK).
+ * TR_END: nothing.
+ */
+enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record,
+			     struct tr_error *err);
+
+/*
+ * Notes once, at the end, how many records have a parent that is not in the trace. which: a
+ * string constant such as "events whose parent is not in the trace". TR_WARN, or TR_END.
+ */
+enum tr_status tr_reader_note_orphans(struct tr_reader *reader, uint64_t count, const char *which,
+				      struct tr_error *err);
+
+/*
+ * True if no whole line is in the window and none comes within a second. Records that are pending
+ * on a parent are then released: no pipe from a running program pauses for so long.
+ */
+bool tr_reader_is_idle(const struct tr_reader *reader);
+
+#endif
