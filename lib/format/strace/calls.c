@@ -1,333 +1,497 @@
-#include "format/strace/calls.h"
+/* SPDX-License-Identifier: MIT */
+/* Calls as they begin, continue and return: their records, and their effects on tasks. */
+#include "format/strace/strace.h"
+#include "format/strace/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/decimal.h"
+#include "record/literal.h"
+#include "record/record.h"
+
+/* Records. */
+
+/* Puts the key of the n-th argument and moves *names on. */
+static void put_key(struct tr_strace_reader *reader, const char **names, unsigned n)
+{
+	struct tr_buffer *to = &reader->out.head;
+	const char *name = *names;
+
+	tr_buffer_put_byte(to, '\t');
+	if (!name || !*name) {
+		tr_buffer_put_byte(to, 'a');
+		tr_buffer_put_decimal(to, n);
+	} else {
+		size_t len = strcspn(name, " ");
+		tr_buffer_put(to, name, len);
+		*names = name[len] ? name + len + 1 : "";
+	}
+	tr_buffer_put_byte(to, '=');
+}
+
+/* Removes the name that strace prints itself from an argument: "flags=A|B". */
+static bool own_name(struct tr_text *argument, struct tr_text *name)
+{
+	const char *p = argument->data, *end = p + argument->len;
+
+	while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_' ||
+			   (p > argument->data && *p >= '0' && *p <= '9')))
+		p++;
+	if (p == argument->data || p == end || *p != '=')
+		return false;
+	*name = tr_text_span(argument->data, p);
+	*argument = tr_text_span(p + 1, end);
+	return true;
+}
+
+static unsigned count_arguments(struct tr_text arguments)
+{
+	const char *p = arguments.data, *end = p + arguments.len;
+	unsigned count = 0;
+
+	while ((p = tr_strace_skip(p, end)) < end) {
+		count++;
+		p = tr_strace_item_end(p, end);
+		p += p < end;
+	}
+	return count;
+}
+
+/* If only the last arguments of a call are in the log, their names are the last ones. */
+static const char *last_names(const char *names, struct tr_text arguments, bool last)
+{
+	unsigned known = 1, there;
+
+	if (!names || !last)
+		return names;
+	for (const char *p = names; *p; p++)
+		known += *p == ' ';
+	for (there = count_arguments(arguments); known > there; known--)
+		names += strcspn(names, " ") + (known > 1);
+	return names;
+}
+
+/* Puts all arguments as fields. *cut is set if strace left out a part. */
+static void put_arguments(struct tr_strace_reader *reader, struct tr_text name,
+			  struct tr_text arguments, bool *cut, bool last)
+{
+	const char *names = last_names(tr_strace_argument_names(name), arguments, last);
+	const char *p = tr_strace_skip(arguments.data, arguments.data + arguments.len);
+	const char *end = arguments.data + arguments.len;
+
+	for (unsigned n = 0; p < end; n++) {
+		const char *stop = tr_strace_item_end(p, end);
+		struct tr_text text = tr_text_span(p, stop), own;
+		if (own_name(&text, &own)) {
+			tr_buffer_put_byte(&reader->out.head, '\t');
+			tr_buffer_put_text(&reader->out.head, own);
+			tr_buffer_put_byte(&reader->out.head, '=');
+		} else {
+			put_key(reader, &names, n);
+		}
+		tr_strace_value(text, &reader->out.head, cut);
+		if (stop == end)
+			break;
+		p = tr_strace_skip(stop + 1, end);
+	}
+}
+
+static void put_field(struct tr_strace_reader *reader, const char *key, struct tr_text value)
+{
+	bool cut = false;
+
+	tr_buffer_put_text(&reader->out.head, tr_text_from(key));
+	tr_strace_value(value, &reader->out.head, &cut);
+}
+
+static void put_string_field(struct tr_strace_reader *reader, const char *key, struct tr_text value)
+{
+	tr_buffer_put_text(&reader->out.head, tr_text_from(key));
+	tr_buffer_put_byte(&reader->out.head, '"');
+	tr_string_escape(value, &reader->out.head);
+	tr_buffer_put_byte(&reader->out.head, '"');
+}
+
+/* Puts "0.000123" as a REAL. The stream has one spelling of it, which may differ. */
+static void put_duration(struct tr_strace_reader *reader, struct tr_text time)
+{
+	uint64_t bits;
+	char spelled[TR_REAL_MAX];
+	const char *p = time.data, *end = p + time.len;
+	unsigned dots = 0;
+
+	for (; p < end && ((*p >= '0' && *p <= '9') || *p == '.'); p++)
+		dots += *p == '.';
+	if (p < end || dots != 1 || *time.data == '.' || end[-1] == '.' ||
+	    !tr_real64_read(time, &bits))
+		return;
+	tr_buffer_put_literal(&reader->out.head, "\tdur=");
+	tr_buffer_put(&reader->out.head, spelled, tr_real64_write(bits, spelled));
+}
+
+static void put_result(struct tr_strace_reader *reader, const struct tr_strace_result *result)
+{
+	tr_buffer_put_literal(&reader->out.head, "\t->");
+	if (result->value.data && !result->error.data)
+		put_field(reader, "\treturn=", result->value);
+	if (result->error.data)
+		put_field(reader, "\terror=", result->error);
+	if (result->info.data)
+		put_string_field(reader, "\tinfo=", result->info);
+	if (result->time.data)
+		put_duration(reader, result->time);
+}
+
+/* Emits a sys record. */
+static void put_sys(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		    struct tr_text arguments, const struct tr_strace_result *result,
+		    const struct tr_strace_origin *from, unsigned flags)
+{
+	bool cut = false;
+
+	tr_strace_begin(reader, "sys", from, task->tid);
+	tr_buffer_put_text(&reader->out.head, name);
+	put_arguments(reader, name, arguments, &cut, flags & TR_STRACE_FLAG_BEGIN_LOST);
+	if (result)
+		put_result(reader, result);
+	tr_strace_put_tgid(reader, task);
+	flags |= cut ? TR_STRACE_FLAG_CUT : 0;
+	flags |= result ? 0 : TR_STRACE_FLAG_UNFINISHED;
+	tr_strace_put_flags(flags, &reader->out.head);
+	tr_strace_emit(reader, from);
+}
+
+static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		     struct tr_text arguments, uint64_t child, const struct tr_strace_origin *from)
+{
+	struct tr_strace_call *call = task->state;
+	uint64_t flags = tr_strace_clone_flags(name, arguments);
+	struct tr_directory *directory =
+		call && call->directory ? call->directory : task->place->directory;
+	struct tr_task *last = tr_tasks_find(&reader->tasks, child);
+
+	if (last && last != task && last->adopted) /* it has ended: its number is used again */
+		tr_strace_end_task(reader, child);
+	tr_strace_begin(reader, "fork", from, task->tid);
+	tr_buffer_put_literal(&reader->out.head, "-\tchild=");
+	tr_buffer_put_decimal(&reader->out.head, child);
+	tr_strace_put_clone_flags(flags, &reader->out.head);
+	tr_strace_put_tgid(reader, task);
+	tr_strace_emit(reader, from);
+	reader->out_of_memory |= !tr_tasks_fork(&reader->tasks, task, directory, child, flags);
+}
+
+/* Emits the exec record of a call that succeeded, or failed with that result. */
+static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		     struct tr_text arguments, const struct tr_strace_origin *from,
+		     const struct tr_strace_result *failure, unsigned flags)
+{
+	struct tr_strace_exec *exec = &reader->exec;
+	struct tr_directory *seen_from = tr_directory_retain(task->place->directory);
+	bool cut = false;
+
+	tr_strace_begin(reader, "exec", from, task->tid);
+	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec, &reader->out.head,
+			    &reader->out.gap);
+	exec->flags |= flags;
+	if (exec->fd.data) {
+		const struct tr_strace_call *call = task->state;
+		tr_directory_release(seen_from);
+		seen_from = call && call->seen_from ? tr_directory_retain(call->seen_from)
+						    : tr_strace_descriptor(reader, task, exec->fd);
+		bool absolute = exec->path.len && *exec->path.data == '/';
+		if (!seen_from && !absolute)
+			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;
+		exec->named &= seen_from || exec->path.len;
+	}
+	if (failure) {
+		tr_buffer_put_literal(&reader->out.head, "\terror=");
+		tr_strace_value(failure->error, &reader->out.head, &cut);
+		tr_strace_put_known_tgid(reader, task);
+	}
+	tr_strace_emit_exec(reader, from, task, seen_from);
+	tr_directory_release(seen_from);
+}
+
+/* Calls that are known as a whole. */
+
+/* The exec succeeded. */
+static void succeed(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		    struct tr_text arguments, const struct tr_strace_origin *from, unsigned flags)
+{
+	uint64_t seq = reader->out.seq;
+
+	tr_strace_place_exec(reader, task);
+	tr_tasks_exec(&reader->tasks, task);
+	put_exec(reader, task, name, arguments, from, NULL, flags);
+	task->process->exec = seq;
+	if (task->state)
+		((struct tr_strace_call *)task->state)->lost_thread = false;
+}
+
+/* The same; arguments.data NULL: the beginning of the call is not in the log. */
+static void exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		      struct tr_text arguments, const struct tr_strace_origin *from)
+{
+	succeed(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from,
+		arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);
+}
+
+/* The status in exit_group(N). */
+static uint64_t exit_status(struct tr_text arguments)
+{
+	unsigned long long status;
+	const char *p = arguments.data;
+	bool negative = arguments.len && *p == '-';
+
+	if (!tr_strace_number((struct tr_text){ p + negative, arguments.len - negative }, &status))
+		return 0;
+	return (negative ? 0 - status : status) & 0xff;
+}
+
+/* The call may have created a thread, but did not return its number. */
+static void lose_thread(struct tr_strace_reader *reader, struct tr_task *task, uint64_t flags)
+{
+	struct tr_strace_call *call = tr_strace_state(reader, task);
+
+	if (call)
+		call->lost_thread |= flags & TR_FORK_THREAD;
+}
+
+/* A call that waits has returned the end of a child. */
+static void look_at_child(struct tr_strace_reader *reader, struct tr_task *task,
+			  struct tr_text name, struct tr_text arguments,
+			  const struct tr_strace_result *result)
+{
+	unsigned long long child;
+
+	if (tr_text_is(name, "waitid"))
+		tr_strace_child_info(reader, task, tr_strace_argument(arguments, 2));
+	else if (tr_strace_number(result->value, &child) && child > 0)
+		tr_strace_child_status(reader, task, child, tr_strace_argument(arguments, 1));
+}
 
 /*
- * The words of the manual pages, but for what trec(5) has one word for in all
- * formats: path, from, to, target, link, fd, flags, mode. Sorted.
+ * A call with this name and these arguments has returned; result NULL: it never will. flags: of
+ * the record; BEGIN_LOST: only its last arguments are in the log.
  */
-static const struct {
-	const char *call, *names;
-} table[] = {
-	{ "accept", "fd addr addrlen" },
-	{ "accept4", "fd addr addrlen flags" },
-	{ "access", "path mode" },
-	{ "acct", "path" },
-	{ "alarm", "seconds" },
-	{ "arch_prctl", "code addr" },
-	{ "bind", "fd addr addrlen" },
-	{ "bpf", "cmd attr size" },
-	{ "brk", "addr" },
-	{ "capget", "hdrp datap" },
-	{ "capset", "hdrp datap" },
-	{ "chdir", "path" },
-	{ "chmod", "path mode" },
-	{ "chown", "path owner group" },
-	{ "chroot", "path" },
-	{ "clock_getres", "clockid res" },
-	{ "clock_gettime", "clockid tp" },
-	{ "clock_nanosleep", "clockid flags request remain" },
-	{ "clock_settime", "clockid tp" },
-	{ "clone", "" },
-	{ "clone3", "cl_args size" },
-	{ "close", "fd" },
-	{ "close_range", "first last flags" },
-	{ "connect", "fd addr addrlen" },
-	{ "copy_file_range", "fd_in off_in fd_out off_out len flags" },
-	{ "creat", "path mode" },
-	{ "delete_module", "name flags" },
-	{ "dup", "oldfd" },
-	{ "dup2", "oldfd newfd" },
-	{ "dup3", "oldfd newfd flags" },
-	{ "epoll_create", "size" },
-	{ "epoll_create1", "flags" },
-	{ "epoll_ctl", "epfd op fd event" },
-	{ "epoll_pwait", "epfd events maxevents timeout sigmask sigsetsize" },
-	{ "epoll_pwait2", "epfd events maxevents timeout sigmask sigsetsize" },
-	{ "epoll_wait", "epfd events maxevents timeout" },
-	{ "eventfd", "initval" },
-	{ "eventfd2", "initval flags" },
-	{ "execve", "path argv envp" },
-	{ "execveat", "dirfd path argv envp flags" },
-	{ "exit", "status" },
-	{ "exit_group", "status" },
-	{ "faccessat", "dirfd path mode flags" },
-	{ "faccessat2", "dirfd path mode flags" },
-	{ "fadvise64", "fd offset len advice" },
-	{ "fallocate", "fd mode offset len" },
-	{ "fanotify_init", "flags event_f_flags" },
-	{ "fanotify_mark", "fanotify_fd flags mask dirfd path" },
-	{ "fchdir", "fd" },
-	{ "fchmod", "fd mode" },
-	{ "fchmodat", "dirfd path mode flags" },
-	{ "fchmodat2", "dirfd path mode flags" },
-	{ "fchown", "fd owner group" },
-	{ "fchownat", "dirfd path owner group flags" },
-	{ "fcntl", "fd cmd arg" },
-	{ "fdatasync", "fd" },
-	{ "fgetxattr", "fd name value size" },
-	{ "finit_module", "fd param_values flags" },
-	{ "flistxattr", "fd list size" },
-	{ "flock", "fd operation" },
-	{ "fork", "" },
-	{ "fremovexattr", "fd name" },
-	{ "fsconfig", "fd cmd key value aux" },
-	{ "fsetxattr", "fd name value size flags" },
-	{ "fsmount", "fd flags attr_flags" },
-	{ "fsopen", "fsname flags" },
-	{ "fstat", "fd statbuf" },
-	{ "fstatfs", "fd buf" },
-	{ "fsync", "fd" },
-	{ "ftruncate", "fd length" },
-	{ "futex", "uaddr op val timeout uaddr2 val3" },
-	{ "futex_waitv", "waiters nr_futexes flags timeout clockid" },
-	{ "futimesat", "dirfd path times" },
-	{ "get_robust_list", "pid head_ptr len_ptr" },
-	{ "getcpu", "cpu node tcache" },
-	{ "getcwd", "buf size" },
-	{ "getdents", "fd dirp count" },
-	{ "getdents64", "fd dirp count" },
-	{ "getegid", "" },
-	{ "geteuid", "" },
-	{ "getgid", "" },
-	{ "getgroups", "size list" },
-	{ "getitimer", "which curr_value" },
-	{ "getpeername", "fd addr addrlen" },
-	{ "getpgid", "pid" },
-	{ "getpgrp", "" },
-	{ "getpid", "" },
-	{ "getppid", "" },
-	{ "getpriority", "which who" },
-	{ "getrandom", "buf buflen flags" },
-	{ "getresgid", "rgid egid sgid" },
-	{ "getresuid", "ruid euid suid" },
-	{ "getrlimit", "resource rlim" },
-	{ "getrusage", "who usage" },
-	{ "getsid", "pid" },
-	{ "getsockname", "fd addr addrlen" },
-	{ "getsockopt", "fd level optname optval optlen" },
-	{ "gettid", "" },
-	{ "gettimeofday", "tv tz" },
-	{ "getuid", "" },
-	{ "getxattr", "path name value size" },
-	{ "init_module", "module_image len param_values" },
-	{ "inotify_add_watch", "fd path mask" },
-	{ "inotify_init", "" },
-	{ "inotify_init1", "flags" },
-	{ "inotify_rm_watch", "fd wd" },
-	{ "io_uring_enter", "fd to_submit min_complete flags sig" },
-	{ "io_uring_register", "fd opcode arg nr_args" },
-	{ "io_uring_setup", "entries p" },
-	{ "ioctl", "fd op arg" },
-	{ "ioprio_get", "which who" },
-	{ "ioprio_set", "which who ioprio" },
-	{ "kcmp", "pid1 pid2 type idx1 idx2" },
-	{ "keyctl", "operation arg2 arg3 arg4 arg5" },
-	{ "kill", "pid sig" },
-	{ "landlock_create_ruleset", "attr size flags" },
-	{ "lchown", "path owner group" },
-	{ "lgetxattr", "path name value size" },
-	{ "link", "from to" },
-	{ "linkat", "olddirfd from newdirfd to flags" },
-	{ "listen", "fd backlog" },
-	{ "listxattr", "path list size" },
-	{ "llistxattr", "path list size" },
-	{ "lremovexattr", "path name" },
-	{ "lseek", "fd offset whence" },
-	{ "lsetxattr", "path name value size flags" },
-	{ "lstat", "path statbuf" },
-	{ "madvise", "addr length advice" },
-	{ "mbind", "addr len mode nodemask maxnode flags" },
-	{ "membarrier", "cmd flags cpu_id" },
-	{ "memfd_create", "name flags" },
-	{ "memfd_secret", "flags" },
-	{ "mincore", "addr length vec" },
-	{ "mkdir", "path mode" },
-	{ "mkdirat", "dirfd path mode" },
-	{ "mknod", "path mode dev" },
-	{ "mknodat", "dirfd path mode dev" },
-	{ "mlock", "addr len" },
-	{ "mlockall", "flags" },
-	{ "mmap", "addr length prot flags fd offset" },
-	{ "modify_ldt", "func ptr bytecount" },
-	{ "mount", "source target type flags data" },
-	{ "mount_setattr", "dirfd path flags attr size" },
-	{ "move_mount", "from_dirfd from to_dirfd to flags" },
-	{ "mprotect", "addr len prot" },
-	{ "mremap", "old_address old_size new_size flags new_address" },
-	{ "msync", "addr length flags" },
-	{ "munlock", "addr len" },
-	{ "munlockall", "" },
-	{ "munmap", "addr length" },
-	{ "name_to_handle_at", "dirfd path handle mount_id flags" },
-	{ "nanosleep", "duration rem" },
-	{ "newfstatat", "dirfd path statbuf flags" },
-	{ "open", "path flags mode" },
-	{ "open_by_handle_at", "mount_fd handle flags" },
-	{ "open_tree", "dirfd path flags" },
-	{ "openat", "dirfd path flags mode" },
-	{ "openat2", "dirfd path how size" },
-	{ "pause", "" },
-	{ "perf_event_open", "attr pid cpu group_fd flags" },
-	{ "personality", "persona" },
-	{ "pidfd_getfd", "pidfd targetfd flags" },
-	{ "pidfd_open", "pid flags" },
-	{ "pidfd_send_signal", "pidfd sig info flags" },
-	{ "pipe", "fds" },
-	{ "pipe2", "fds flags" },
-	{ "pivot_root", "new_root put_old" },
-	{ "pkey_mprotect", "addr len prot pkey" },
-	{ "poll", "fds nfds timeout" },
-	{ "ppoll", "fds nfds tmo_p sigmask sigsetsize" },
-	{ "prctl", "op arg2 arg3 arg4 arg5" },
-	{ "pread64", "fd buf count offset" },
-	{ "preadv", "fd iov iovcnt offset" },
-	{ "preadv2", "fd iov iovcnt offset flags" },
-	{ "prlimit64", "pid resource new_limit old_limit" },
-	{ "process_madvise", "pidfd iovec vlen advice flags" },
-	{ "process_vm_readv", "pid local_iov liovcnt remote_iov riovcnt flags" },
-	{ "pselect6", "nfds readfds writefds exceptfds timeout sigmask" },
-	{ "ptrace", "op pid addr data" },
-	{ "pwrite64", "fd buf count offset" },
-	{ "pwritev", "fd iov iovcnt offset" },
-	{ "pwritev2", "fd iov iovcnt offset flags" },
-	{ "quotactl", "op path id addr" },
-	{ "read", "fd buf count" },
-	{ "readahead", "fd offset count" },
-	{ "readdir", "fd dirp count" },
-	{ "readlink", "path buf bufsiz" },
-	{ "readlinkat", "dirfd path buf bufsiz" },
-	{ "readv", "fd iov iovcnt" },
-	{ "reboot", "magic magic2 op arg" },
-	{ "recvfrom", "fd buf len flags addr addrlen" },
-	{ "recvmmsg", "fd msgvec vlen flags timeout" },
-	{ "recvmsg", "fd msg flags" },
-	{ "removexattr", "path name" },
-	{ "rename", "from to" },
-	{ "renameat", "olddirfd from newdirfd to" },
-	{ "renameat2", "olddirfd from newdirfd to flags" },
-	{ "restart_syscall", "" },
-	{ "rmdir", "path" },
-	{ "rseq", "rseq rseq_len flags sig" },
-	{ "rt_sigaction", "signum act oldact sigsetsize" },
-	{ "rt_sigpending", "set sigsetsize" },
-	{ "rt_sigprocmask", "how set oldset sigsetsize" },
-	{ "rt_sigqueueinfo", "tgid sig info" },
-	{ "rt_sigreturn", "mask" },
-	{ "rt_sigsuspend", "mask sigsetsize" },
-	{ "rt_sigtimedwait", "set info timeout sigsetsize" },
-	{ "sched_getaffinity", "pid cpusetsize mask" },
-	{ "sched_getattr", "pid attr size flags" },
-	{ "sched_getparam", "pid param" },
-	{ "sched_getscheduler", "pid" },
-	{ "sched_setaffinity", "pid cpusetsize mask" },
-	{ "sched_setattr", "pid attr flags" },
-	{ "sched_setparam", "pid param" },
-	{ "sched_setscheduler", "pid policy param" },
-	{ "sched_yield", "" },
-	{ "seccomp", "operation flags args" },
-	{ "select", "nfds readfds writefds exceptfds timeout" },
-	{ "sendfile", "out_fd in_fd offset count" },
-	{ "sendmmsg", "fd msgvec vlen flags" },
-	{ "sendmsg", "fd msg flags" },
-	{ "sendto", "fd buf len flags addr addrlen" },
-	{ "set_mempolicy", "mode nodemask maxnode" },
-	{ "set_robust_list", "head len" },
-	{ "set_tid_address", "tidptr" },
-	{ "setdomainname", "name len" },
-	{ "setfsgid", "fsgid" },
-	{ "setfsuid", "fsuid" },
-	{ "setgid", "gid" },
-	{ "setgroups", "size list" },
-	{ "sethostname", "name len" },
-	{ "setitimer", "which new_value old_value" },
-	{ "setns", "fd nstype" },
-	{ "setpgid", "pid pgid" },
-	{ "setpriority", "which who prio" },
-	{ "setregid", "rgid egid" },
-	{ "setresgid", "rgid egid sgid" },
-	{ "setresuid", "ruid euid suid" },
-	{ "setreuid", "ruid euid" },
-	{ "setrlimit", "resource rlim" },
-	{ "setsid", "" },
-	{ "setsockopt", "fd level optname optval optlen" },
-	{ "setuid", "uid" },
-	{ "setxattr", "path name value size flags" },
-	{ "shutdown", "fd how" },
-	{ "sigaltstack", "ss old_ss" },
-	{ "signalfd", "fd mask sizemask" },
-	{ "signalfd4", "fd mask sizemask flags" },
-	{ "socket", "domain type protocol" },
-	{ "socketpair", "domain type protocol fds" },
-	{ "splice", "fd_in off_in fd_out off_out len flags" },
-	{ "stat", "path statbuf" },
-	{ "statfs", "path buf" },
-	{ "statx", "dirfd path flags mask statxbuf" },
-	{ "swapoff", "path" },
-	{ "swapon", "path flags" },
-	{ "symlink", "target link" },
-	{ "symlinkat", "target newdirfd link" },
-	{ "sync", "" },
-	{ "sync_file_range", "fd offset nbytes flags" },
-	{ "syncfs", "fd" },
-	{ "sysinfo", "info" },
-	{ "syslog", "type bufp len" },
-	{ "tee", "fd_in fd_out len flags" },
-	{ "tgkill", "tgid tid sig" },
-	{ "time", "tloc" },
-	{ "timer_create", "clockid sevp timerid" },
-	{ "timer_delete", "timerid" },
-	{ "timer_settime", "timerid flags new_value old_value" },
-	{ "timerfd_create", "clockid flags" },
-	{ "timerfd_gettime", "fd curr_value" },
-	{ "timerfd_settime", "fd flags new_value old_value" },
-	{ "times", "buf" },
-	{ "tkill", "tid sig" },
-	{ "truncate", "path length" },
-	{ "umask", "mask" },
-	{ "umount", "target" },
-	{ "umount2", "target flags" },
-	{ "uname", "buf" },
-	{ "unlink", "path" },
-	{ "unlinkat", "dirfd path flags" },
-	{ "unshare", "flags" },
-	{ "userfaultfd", "flags" },
-	{ "ustat", "dev ubuf" },
-	{ "utime", "path times" },
-	{ "utimensat", "dirfd path times flags" },
-	{ "utimes", "path times" },
-	{ "vfork", "" },
-	{ "vhangup", "" },
-	{ "vmsplice", "fd iov nr_segs flags" },
-	{ "wait4", "pid wstatus options rusage" },
-	{ "waitid", "idtype id infop options rusage" },
-	{ "write", "fd buf count" },
-	{ "writev", "fd iov iovcnt" },
-};
-
-const char *tr_strace_argument_names(struct tr_text call)
+static void call_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+		      struct tr_text arguments, const struct tr_strace_result *result,
+		      const struct tr_strace_origin *from, unsigned flags)
 {
-	size_t low = 0, high = sizeof table / sizeof *table;
+	unsigned long long child;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const char *name = table[middle].call;
-		int order = strncmp(name, call.data, call.len);
-		if (order == 0 && name[call.len] == '\0')
-			return table[middle].names;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
+	tr_strace_infer_cwd(reader, task, name, arguments, result);
+	if (result && tr_strace_is_exec(name)) {
+		if (tr_strace_succeeded(result) && tr_text_is(result->value, "0"))
+			exec_done(reader, task, name, arguments, from);
+		else if (result->error.data && reader->keep_failed)
+			put_exec(reader, task, name, arguments, from, result, 0);
+		else if (!result->error.data)
+			put_sys(reader, task, name, arguments, NULL, from, flags);
+		return;
 	}
-	return NULL;
+	if (tr_strace_succeeded(result) && tr_strace_is_fork(name) &&
+	    tr_strace_number(result->value, &child) && child > 0) {
+		put_fork(reader, task, name, arguments, child, from);
+		return;
+	}
+	if (tr_strace_is_fork(name) && !(result && (result->value.data || result->error.data)))
+		lose_thread(reader, task, tr_strace_clone_flags(name, arguments));
+	if (result && !result->error.data && tr_text_is(name, "exit_group")) {
+		tr_strace_exit_group(reader, task, exit_status(arguments));
+		return;
+	}
+	tr_strace_track_files(reader, task, name, arguments, result);
+	put_sys(reader, task, name, arguments, result, from, flags);
+	if (tr_strace_succeeded(result) && tr_text_starts(name, TR_TEXT("wait")))
+		look_at_child(reader, task, name, arguments, result);
 }
 
-bool tr_strace_is_exec(struct tr_text call)
+void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			struct tr_text arguments)
 {
-	return tr_text_is(call, "execve") || tr_text_is(call, "execveat");
+	/* -b execve detaches from those that succeed */
+	if (tr_strace_is_exec(name))
+		succeed(reader, task, name, arguments, &reader->here, TR_STRACE_FLAG_UNFINISHED);
+	else
+		call_done(reader, task, name, arguments, NULL, &reader->here, 0);
 }
 
-bool tr_strace_is_fork(struct tr_text call)
+void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
+			  const struct tr_strace_body *body)
 {
-	return tr_text_is(call, "clone") || tr_text_is(call, "clone3") ||
-	       tr_text_is(call, "vfork") || tr_text_is(call, "fork") || tr_text_is(call, "clone2");
+	task = tr_strace_abandon(reader, task);
+	if (task)
+		call_done(reader, task, body->name, body->arguments,
+			  body->broken ? NULL : &body->result, &reader->here, 0);
+}
+
+/* Calls that begin on one line and return on another. */
+
+/* Makes room for len bytes of text, and no more: there may be as many calls as there are tasks. */
+static bool reserve(struct tr_strace_reader *reader, struct tr_strace_call *call, size_t len)
+{
+	char *text = len > call->cap ? realloc(call->text, len) : call->text;
+
+	if (len <= call->cap)
+		return true;
+	if (!text) {
+		reader->out_of_memory = true;
+		return false;
+	}
+	*call->held += len - call->cap;
+	call->text = text;
+	call->cap = len;
+	return true;
+}
+
+bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_call *call,
+			   struct tr_text text)
+{
+	if (!reserve(reader, call, call->len + text.len))
+		return false;
+	if (text.len)
+		memcpy(call->text + call->len, text.data, text.len);
+	call->len += text.len;
+	return true;
+}
+
+/* Whether all open calls together take no more memory than a record may. */
+static bool fits(struct tr_strace_reader *reader, const struct tr_strace_body *body)
+{
+	uint64_t limit = reader->limits.max_record;
+
+	if (reader->held + body->name.len + body->arguments.len <= limit)
+		return true;
+	tr_error_set(&reader->trouble, TR_CAUSE_LIMIT,
+		     "calls that have not returned take more than %" PRIu64
+		     " bytes: this one is recorded as unfinished (--max-record raises it)",
+		     limit);
+	tr_error_at_line(&reader->trouble, reader->here.line);
+	return false;
+}
+
+struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+				     const struct tr_strace_body *body)
+{
+	task = tr_strace_abandon(reader, task);
+	struct tr_strace_call *call = task ? tr_strace_state(reader, task) : NULL;
+
+	if (!call)
+		return NULL;
+	if (!fits(reader, body)) {
+		call_done(reader, task, body->name, body->arguments, NULL, &reader->here, 0);
+		return task;
+	}
+	call->len = 0;
+	call->name_len = body->name.len;
+	if (!reserve(reader, call, body->name.len + body->arguments.len) ||
+	    !tr_strace_call_append(reader, call, body->name) ||
+	    !tr_strace_call_append(reader, call, body->arguments))
+		return NULL;
+	call->open = true;
+	call->begin = reader->here;
+	/* another thread may get the number before this call returns */
+	call->closed = tr_text_is(body->name, "close");
+	if (call->closed)
+		tr_strace_close_descriptor(reader, task, body->arguments);
+	if (tr_strace_is_fork(body->name))
+		call->directory = tr_directory_retain(task->place->directory);
+	return task;
+}
+
+/* The arguments of an open call as far as they were printed. */
+static struct tr_text arguments_of(const struct tr_strace_call *call)
+{
+	return (struct tr_text){ call->text + call->name_len, call->len - call->name_len };
+}
+
+/* The open call of the task is over, with these arguments; result NULL: it did not return. */
+static void finish(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text arguments,
+		   const struct tr_strace_result *result)
+{
+	struct tr_strace_call *call = task->state;
+	struct tr_text name = tr_strace_call_name(call);
+
+	call->open = false;
+	if (call->proven)
+		exec_done(reader, task, name, arguments, &call->begin);
+	else
+		call_done(reader, task, name, arguments, result, &call->begin, 0);
+	/* neither an exec nor a fork of its own ends the task */
+	tr_strace_call_close(call);
+}
+
+struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	struct tr_strace_call *call = task->state;
+	uint64_t tid = task->tid;
+
+	if (!call || !call->open)
+		return task;
+	struct tr_task *leader =
+		call->proven ? tr_tasks_find(&reader->tasks, task->process->pid) : NULL;
+	bool is_thread = leader && leader != task;
+	if (is_thread) {
+		tr_strace_move_exec(reader, task, leader);
+		task = leader;
+		call = task->state;
+	}
+	finish(reader, task, arguments_of(call), NULL);
+	/* an exec has ended the thread: another task may have its number now */
+	return is_thread ? tr_strace_task_by_number(reader, tid) : task;
+}
+
+static void report_cut(struct tr_strace_reader *reader)
+{
+	tr_error_say(&reader->trouble, TR_CAUSE_INPUT, "a call without its end");
+	tr_error_at_line(&reader->trouble, reader->here.line);
+}
+
+/* Takes the second half of a call whose first half is not in the log. */
+static void take_second_half(struct tr_strace_reader *reader, struct tr_task *task,
+			     struct tr_strace_body *body, struct tr_text line)
+{
+	const struct tr_text nothing = { NULL, 0 };
+
+	if (!tr_strace_body_finish(body->arguments, body))
+		tr_strace_put_raw(reader, line, "a call that is cut");
+	else if (!tr_strace_is_exec(body->name))
+		call_done(reader, task, body->name, body->arguments,
+			  body->broken ? NULL : &body->result, &reader->here,
+			  TR_STRACE_FLAG_BEGIN_LOST);
+	else if (body->result.value.data)
+		exec_done(reader, task, body->name, nothing, &reader->here);
+}
+
+void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
+		      struct tr_strace_body *body, struct tr_text line)
+{
+	if (tr_strace_is_exec(body->name))
+		tr_strace_match_exec(reader, task);
+	struct tr_strace_call *call = task->state;
+	bool mine = call && call->open && tr_text_equal(tr_strace_call_name(call), body->name);
+	if (!mine) {
+		if (call)
+			task = tr_strace_abandon(reader, task);
+		if (task)
+			take_second_half(reader, task, body, line);
+		return;
+	}
+	if (!tr_strace_call_append(reader, call, body->arguments))
+		return;
+	body->name = tr_strace_call_name(call); /* it may have been in the text, which moves */
+	struct tr_text rest = arguments_of(call);
+	struct tr_text more = body->arguments;
+	bool whole = tr_strace_body_close(more, body);
+	if (whole)
+		body->arguments = (struct tr_text){ rest.data, rest.len - more.len };
+	else
+		whole = tr_strace_body_finish(rest, body);
+	if (!whole)
+		report_cut(reader);
+	finish(reader, task, whole ? body->arguments : rest,
+	       whole && !body->broken ? &body->result : NULL);
 }

@@ -1,29 +1,27 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The files of -ff as one log: the lines of all in the order of their times, each
- * with the number of its process in front. Without times, or within one, a child is
- * told, as a whole, where its parent makes it.
+ * The files of -ff as one log: all lines in the order of their times, each with the number of its
+ * process as prefix. Without times, and among equal ones, the lines of a child follow the call that
+ * created it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/line_merge.h"
-#include "format/strace/clock.h"
-#include "format/strace/reader.h"
-#include "format/strace/scan.h"
 #include "format/strace/strace.h"
-#include "format/strace/value.h"
+#include "format/strace/text.h"
 
-bool tr_strace_name_number(const char *name, uint64_t *number)
+/* The number that the name of a file ends in; -1: there is none. */
+static int64_t number_of(const char *name)
 {
 	const char *dot = name ? strrchr(name, '.') : NULL, *p = dot ? dot + 1 : NULL;
 	const char *end = p ? p + strlen(p) : NULL;
 	unsigned long long n;
 
 	if (!p || !tr_strace_digits(&p, end, &n) || p != end || n > INT32_MAX)
-		return false;
-	*number = n;
-	return true;
+		return -1;
+	return (int64_t)n;
 }
 
 int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
@@ -31,15 +29,15 @@ int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 	struct tr_strace_prefix prefix;
 	struct tr_error err;
 	struct tr_text line;
-	uint64_t number;
+	int64_t number = number_of(config->name);
 
-	if (!tr_strace_name_number(config->name, &number) ||
-	    tr_input_line(in, &line, &err) != TR_OK)
+	if (number < 0 || tr_input_line(in, &line, &err) != TR_OK)
 		return -1;
 	tr_strace_prefix_read(line, &prefix);
-	return prefix.has_pid ? -1 : (int64_t)number;
+	return prefix.has_pid ? -1 : number;
 }
 
+/* Reads the time of a line. */
 static void look(struct tr_text line, struct tr_line_merge_time *time)
 {
 	enum { NANO_DIGITS = 9 };
@@ -52,7 +50,7 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 		seconds = tr_strace_day_seconds(time->seconds, prefix.time);
 		p += 8;
 	} else if (prefix.clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
-		return; /* what is relative is so to the same process */
+		return; /* relative times are those of one process */
 	}
 	uint64_t fraction = 0;
 	p += p < end;
@@ -62,7 +60,7 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 	time->fraction = fraction;
 }
 
-/* "name(" of a call that makes a task. */
+/* Whether a call that creates a task begins at p. */
 static bool may_fork(const char *p, const char *end)
 {
 	const char *name = p;
@@ -72,7 +70,7 @@ static bool may_fork(const char *p, const char *end)
 	return p < end && *p == '(' && tr_strace_is_fork(tr_text_span(name, p));
 }
 
-/* What the line does to other tasks. Most do nothing, and are told by how they begin. */
+/* The effect of the line on other tasks. Most have none, which their beginning shows. */
 static enum tr_line_merge_act act(struct tr_text line, uint64_t *number)
 {
 	static const char unseen[] = "??\?(";
@@ -82,7 +80,8 @@ static enum tr_line_merge_act act(struct tr_text line, uint64_t *number)
 
 	tr_strace_prefix_read(line, &prefix);
 	const char *p = prefix.body, *end = line.data + line.len;
-	if (tr_strace_take(&p, end, tr_text_from(unseen))) /* another line follows on it */
+	if (tr_strace_take(&p, end,
+			   tr_text_from(unseen))) /* another line follows on the same one */
 		prefix.body = p;
 	bool forks = may_fork(p, end), ends = tr_strace_take(&p, end, TR_TEXT("+++ superseded"));
 	if (!forks && !ends)
@@ -111,7 +110,7 @@ static bool has_times(struct tr_input *in)
 
 enum { NO_TIME_OF_DAY = TR_STRACE_DAY_SECONDS };
 
-/* When the part begins, if it says no more than the time of day. */
+/* The time of day at which the part begins, if its times have no date. */
 static uint64_t start_of(struct tr_input *in)
 {
 	struct tr_strace_prefix prefix = { .clock = TR_STRACE_NO_CLOCK };
@@ -132,9 +131,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * A time of day has no date: of processes that began around a midnight those behind it are of the
- * next day. The log begins behind the longest time in which none began, if that is most of a day.
- * 0: no midnight is to be seen.
+ * A time of day has no date: processes that began after a midnight belong to the next day. The log
+ * begins after the longest time in which none began, if that is most of a day. 0: there is no
+ * midnight.
  */
 static uint64_t find_evening(uint64_t *starts, size_t count)
 {
@@ -151,8 +150,8 @@ static uint64_t find_evening(uint64_t *starts, size_t count)
 	return evening;
 }
 
-/* False: memory is out. */
-static bool tell_days(struct tr_line_merge_part *parts, size_t count)
+/* Moves the parts that began after midnight to the next day. False: memory is exhausted. */
+static bool set_days(struct tr_line_merge_part *parts, size_t count)
 {
 	uint64_t *starts = calloc(count, sizeof *starts);
 
@@ -187,7 +186,7 @@ struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *
 		list[i].number = list[i].time.rank = (uint64_t)numbers[i];
 		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
 	}
-	if (list && tell_days(list, count))
+	if (list && set_days(list, count))
 		source = tr_line_merge_new(list, count, look);
 	else
 		free_inputs(parts, count);

@@ -1,32 +1,307 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Private to the strace format. The facts: trace-formats(5), "strace".
+ * The reader of strace's logs. The facts are in trace-formats(5), "strace". The path of the data:
  *
- * From bytes to records: a line has a prefix (prefix.h), which says who and
- * when, and a body (body.h), which says what: a call, or the first or second
- * half of one. Halves are put together by task (reader_resume.c). Calls that
- * come back become records (reader_call.c), whose values are put into the
- * stream's words (value.h, exec.h); what they say of processes and directories
- * is kept in a tree (process/tree.h). A record that needs to know a parent that
- * the log has not told of yet waits (hold.h).
+ *	bytes of the log, or of the files of -ff, merged into one (parts.c)
+ *	  | tr_input_line
+ *	line ------ joined with the rest of it if strace printed into it (repair.c)
+ *	  | prefix, body, time (lines.c); pieces of both (text.c)
+ *	task ------ the one that the line is about (tasks.c)
+ *	  | first and second halves become calls (calls.c)
+ *	call ------ changes tasks (tasks.c) and their directories and descriptors (places.c)
+ *	  | arguments under their names (call_table.c), those of an exec as lists (exec.c)
+ *	record ---- waits in order until its parent is known (pending.c)
+ *	  | tr_strace_next (strace.c)
+ *	the stream
  */
 #ifndef TR_FORMAT_STRACE_STRACE_H
 #define TR_FORMAT_STRACE_STRACE_H
 
 #include "format/format.h"
+#include "format/strace/lines.h"
+#include "process/tree.h"
 
+/* The number of a process that has none in the log. */
+#define TR_STRACE_NOBODY UINT64_MAX
+
+/* Where a record comes from. */
+struct tr_strace_origin {
+	uint64_t line, offset;
+	size_t time_len; /* 0: the line has no time */
+	char time[TR_STRACE_TIME_MAX];
+};
+
+/* How a process ended. */
+struct tr_strace_end {
+	bool core;
+	uint8_t signal_len; /* 0: with status */
+	char signal[15];    /* its name, or its number with -X raw */
+	uint64_t status;
+};
+
+/* The call that a task has begun, and how the task ends: tr_task.state. */
+struct tr_strace_call {
+	bool open;   /* it has begun and not returned */
+	bool proven; /* it is an exec that is known to have succeeded */
+	bool closed; /* it is a close, whose effect was applied when it began */
+	char *text;  /* its name, and its arguments as far as they were printed */
+	size_t len, cap, name_len;
+	size_t *held; /* sum of cap over all calls */
+	struct tr_strace_origin begin;
+	/* of a fork, and of an exec in a thread: the task's directory, and how often it had moved
+	 */
+	struct tr_directory *directory;
+	uint64_t moves;
+	struct tr_directory
+		*seen_from; /* of an execveat in a thread: the directory of its descriptor */
+	bool lost_thread;   /* a thread was created whose number is unknown */
+	bool ending;	    /* end is known, and no line has printed it yet */
+	struct tr_strace_end end;
+	struct tr_strace_origin end_line;
+};
+
+/* Defects of a record, in the order in which they are listed. */
+enum tr_strace_flag {
+	TR_STRACE_FLAG_CUT = 1,
+	TR_STRACE_FLAG_ENV_UNKNOWN = 2,
+	TR_STRACE_FLAG_ENV_REPEATED = 4,
+	TR_STRACE_FLAG_ENV_NO_VALUE = 8,
+	TR_STRACE_FLAG_UNFINISHED = 16,
+	TR_STRACE_FLAG_BEGIN_LOST = 32,
+	TR_STRACE_FLAG_FD_UNKNOWN = 64, /* the directory of execveat's descriptor */
+	TR_STRACE_FLAG_ORPHAN = 128,
+	TR_STRACE_FLAG_CWD_GUESSED = 256,
+};
+
+/* Offsets of the names of an environment in their text, to find repeated ones. Zero it. */
+struct tr_strace_names {
+	uint32_t *slots; /* 0: free */
+	size_t cap, count;
+};
+
+/* What exec.c found in the arguments of an exec. */
+struct tr_strace_exec {
+	struct tr_buffer path; /* bytes */
+	struct tr_buffer pwd;  /* the value of PWD */
+	struct tr_text fd;     /* of execveat, in the arguments; data NULL: none */
+	bool named;	       /* the path is known */
+	bool spelled;	       /* the path is absolute and already in the record */
+	unsigned flags;	       /* enum tr_strace_flag */
+	struct tr_strace_names names;
+};
+
+/*
+ * A record: a line without its LF. If origin is set, the line lacks at offset gap the part that
+ * depends on the parent: of an exec record its name, parents and cwd; of another one (plain) tgid.
+ */
+struct tr_strace_pending {
+	uint64_t source_line, source_offset;
+	struct tr_buffer line;
+	size_t gap;
+	struct tr_origin *origin;
+	bool plain;
+	struct tr_directory *cwd;  /* NULL: unknown */
+	struct tr_directory *from; /* the directory that a relative path starts at */
+	bool named, spelled;	   /* as in tr_strace_exec */
+	struct tr_text path;	   /* bytes of the executable; empty: `from` itself */
+	struct tr_text pwd;	   /* PWD of its environment, to guess cwd; may be empty */
+	unsigned flags;
+};
+
+/* Records on their way out: pending.c. */
+struct tr_strace_records {
+	uint64_t seq;			 /* of the next record */
+	struct tr_buffer head;		 /* the record that is being made */
+	size_t gap;			 /* in head; see tr_strace_pending */
+	struct tr_origin *may_be_thread; /* of its task; NULL: its tgid is known */
+	struct tr_strace_pending *ring;	 /* records behind one that is pending, in order */
+	size_t first, count, cap, bytes;
+	struct tr_buffer line; /* the next record out, if ready */
+	uint64_t line_source, line_offset;
+	bool ready;
+	uint64_t orphans;
+	struct tr_buffer scratch;
+};
+
+/* Lines that have to be joined: repair.c. */
+struct tr_strace_repair {
+	struct tr_buffer glued;		/* a line that another one was printed into */
+	unsigned pieces;		/* lines that were tried as its rest */
+	uint64_t begun_tid, begun_line; /* the last line that is the first half of a call */
+};
+
+enum { TR_STRACE_ENDING = 16 }; /* processes whose +++ line may be outstanding */
+
+struct tr_strace_reader {
+	struct tr_input *in;
+	struct tr_limits limits;
+	struct tr_text cwd; /* -O cwd=DIR, or empty */
+	bool keep_failed;   /* -O failed=yes */
+
+	struct tr_strace_clock_state clock;
+	struct tr_strace_origin here; /* the line that is being read */
+	bool in_table;		      /* of -c */
+	struct tr_strace_repair repair;
+
+	struct tr_tasks tasks;
+	size_t held;	   /* bytes of calls that have begun */
+	bool any;	   /* some task has been seen */
+	uint64_t file_pid; /* of a file of -ff; TR_STRACE_NOBODY: the log is none */
+	uint64_t bare;	   /* the task of lines without a number, on stderr */
+	bool ends_printed; /* +++ exited lines are in the log */
+	uint64_t ending[TR_STRACE_ENDING];
+	size_t ending_count;
+
+	struct tr_buffer bytes; /* scratch of places.c */
+	struct tr_strace_exec exec;
+	struct tr_strace_records out;
+
+	struct tr_arena arena;
+	struct tr_record record;
+	bool ended, orphans_noted;
+	struct tr_error trouble; /* due before the next record, if cause is set */
+	bool out_of_memory;
+};
+
+/* Hooks of the format. tr_strace_part: the pid in the name of a file of -ff, -1 for others. */
 int tr_strace_bid(struct tr_input *in);
-
-/* -ff: a file for each process, whose number ends the file's name and stands on no line of it. */
 int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in);
 struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
 				  size_t count);
-/* The number that ends the name; false: there is none. */
-bool tr_strace_name_number(const char *name, uint64_t *number);
 
-struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err);
-enum tr_status tr_strace_next(struct tr_reader *reader, struct tr_record **record,
-			      struct tr_error *err);
-void tr_strace_close(struct tr_reader *reader);
+/* strace.c: reads one line, without its LF, that is a line of strace's. */
+void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line);
+
+/* repair.c: reads a line as it came, which may contain the beginning of another one. */
+void tr_strace_take_line(struct tr_strace_reader *reader, struct tr_text line);
+/* The input ends: a line that lacks its rest is read as it is. */
+void tr_strace_end_lines(struct tr_strace_reader *reader);
+/* True: the line was read as what strace should have printed; *line is the part still to be read.
+ */
+bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text *line,
+		    const struct tr_strace_prefix *prefix, struct tr_strace_body *body);
+
+/* call_table.c */
+bool tr_strace_is_exec(struct tr_text call);
+bool tr_strace_is_fork(struct tr_text call);
+/* The names of the arguments, separated by blanks; NULL: the call is unknown. */
+const char *tr_strace_argument_names(struct tr_text call);
+
+/* calls.c: calls as they begin, continue and return. */
+
+static inline struct tr_text tr_strace_call_name(const struct tr_strace_call *call)
+{
+	return (struct tr_text){ call->text, call->name_len };
+}
+
+/* A call begins; an open one of the task will not return. Returns as tr_strace_abandon does. */
+struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+				     const struct tr_strace_body *body);
+/*
+ * The open call will not return. Returns the task that has the number then: another one if an exec
+ * has ended the first. NULL: memory is exhausted.
+ */
+struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
+/* Appends to the text of a call, in place. False: memory is exhausted. */
+bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_call *call,
+			   struct tr_text text);
+/* The second half of a call, which the line ends with. */
+void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
+		      struct tr_strace_body *body, struct tr_text line);
+/* A call on one line. */
+void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
+			  const struct tr_strace_body *body);
+/* A call in which strace detached from the task. */
+void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			struct tr_text arguments);
+
+/*
+ * exec.c: appends the path if it is absolute, and at offset *gap "\targv=...\tenv=...". Arguments
+ * that are no exec's are read as far as possible.
+ */
+void tr_strace_exec_read(struct tr_text arguments, bool at, struct tr_strace_exec *exec,
+			 struct tr_buffer *to, size_t *gap);
+void tr_strace_exec_free(struct tr_strace_exec *exec);
+
+/* tasks.c: tasks, execs in threads, ends of processes. */
+
+struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
+/* The task that the line is about. NULL: memory is exhausted. */
+struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
+			       const struct tr_strace_prefix *prefix,
+			       const struct tr_strace_body *body);
+/* The state of the task, created if there is none. NULL: memory is exhausted, and noted. */
+struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
+void tr_strace_state_release(void *state);
+/* The call is no longer open. */
+void tr_strace_call_close(struct tr_strace_call *call);
+
+/* The exec of the task has succeeded and continues under the number of its process. */
+void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid);
+/* The exec of the thread has succeeded and continues as the leader's. */
+void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread,
+			 struct tr_task *leader);
+/* An exec succeeded under the number of the leader: finds the thread of its process that began it.
+ */
+void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leader);
+
+/* A child of the task has ended as SIGCHLD or waitid says. */
+void tr_strace_child_info(struct tr_strace_reader *reader, struct tr_task *task,
+			  struct tr_text info);
+/* The same as wait4 says, which returned child. */
+void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *task, uint64_t child,
+			    struct tr_text status);
+/* +++ exited or killed. */
+void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
+		    const struct tr_strace_body *body);
+/* exit_group was called. */
+void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status);
+/* No +++ line will come: ends the task if its end is known. */
+void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid);
+/* The log has ended: closes the open calls and ends the tasks whose end is known. */
+void tr_strace_flush(struct tr_strace_reader *reader);
+
+/* places.c: directories and descriptors. */
+
+/* The directory of the task, if the call prints it. */
+void tr_strace_infer_cwd(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			 struct tr_text arguments, const struct tr_strace_result *result);
+/* Applies a call to the directory and descriptors of the task. */
+void tr_strace_track_files(struct tr_strace_reader *reader, struct tr_task *task,
+			   struct tr_text name, struct tr_text arguments,
+			   const struct tr_strace_result *result);
+/* The same for close() with these arguments. */
+void tr_strace_close_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+				struct tr_text arguments);
+/* The directory of an argument that is a descriptor (a new reference); NULL: unknown. */
+struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					  struct tr_text fd);
+/* The directory of an exec in a thread, which has just succeeded. */
+void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task);
+
+/* pending.c: records on their way out. */
+
+/* Begins a record in out.head: kind, seq, time, task and a TAB. */
+void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
+		     const struct tr_strace_origin *from, uint64_t tid);
+/* Puts the tgid of a thread. If it is not known yet whether it is one, the record is pending. */
+void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
+/* The same without waiting for it. */
+void tr_strace_put_known_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
+/* Puts the flags as a field; nothing if there are none. */
+void tr_strace_put_flags(unsigned flags, struct tr_buffer *to);
+/* The record in out.head is complete. */
+void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin *from);
+/* The same for an exec record, whose data are in reader->exec; seen_from: where its path starts. */
+void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin *from,
+			 const struct tr_task *task, struct tr_directory *seen_from);
+/* Keeps text that is not understood as a record, and reports it. */
+void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason);
+/*
+ * Puts the oldest pending record into out.line if it is complete. forced: completes it with what is
+ * known. False: it has to wait, or there is none.
+ */
+bool tr_strace_next_pending(struct tr_strace_reader *reader, bool forced);
+void tr_strace_records_free(struct tr_strace_records *out);
 
 #endif

@@ -1,7 +1,159 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* memrchr */
-#include "format/strace/body.h"
+#include "format/strace/lines.h"
 
-#include "format/strace/scan.h"
+#include "core/decimal.h"
+#include "core/hex.h"
+#include "format/strace/text.h"
+
+/* The prefix. */
+
+enum {
+	EPOCH_DIGITS = 9, /* seconds since 1970 have at least that many, and a pid at most 7 */
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static const char *skip_digits(const char *p, const char *end)
+{
+	while (p < end && is_digit(*p))
+		p++;
+	return p;
+}
+
+/* Skips ".123456" if it is there. */
+static const char *skip_fraction(const char *p, const char *end)
+{
+	if (p == end || *p != '.')
+		return p;
+	const char *after = skip_digits(p + 1, end);
+	return after > p + 1 ? after : p;
+}
+
+/* Skips the name of the process and its number in its own namespace, which may follow a pid. */
+static const char *skip_pid_notes(const char *p, const char *end)
+{
+	const char *after;
+
+	if (p < end && *p == '<' && (after = tr_strace_note_end(p, end)))
+		p = after;
+	if (end - p > 4 && memcmp(p, " /* ", 4) == 0) {
+		for (after = p + 4; after < end - 1 && *after != '"'; after++)
+			if (after[0] == '*' && after[1] == '/')
+				return after + 2;
+	}
+	return p;
+}
+
+static bool take_bracketed_pid(const char **p, const char *end, struct tr_strace_prefix *prefix)
+{
+	const char *q = *p;
+	unsigned long long pid;
+
+	if (!tr_strace_take(&q, end, TR_TEXT("[pid ")))
+		return false;
+	q = tr_strace_skip(q, end);
+	if (!tr_strace_digits(&q, end, &pid))
+		return false;
+	q = skip_pid_notes(q, end);
+	if (!tr_strace_take(&q, end, TR_TEXT("] ")))
+		return false;
+	prefix->has_pid = prefix->bracketed = true;
+	prefix->pid = pid;
+	*p = q;
+	return true;
+}
+
+static void take_pid(const char **p, const char *end, struct tr_strace_prefix *prefix)
+{
+	const char *q = *p;
+	unsigned long long pid;
+
+	if (!tr_strace_digits(&q, end, &pid) || q - *p >= EPOCH_DIGITS)
+		return;
+	q = skip_pid_notes(q, end);
+	if (q == end || *q != ' ')
+		return;
+	prefix->has_pid = true;
+	prefix->pid = pid;
+	*p = tr_strace_skip(q, end);
+}
+
+/* Takes a time and the blank after it. */
+static void take_time(const char **p, const char *end, struct tr_strace_prefix *prefix)
+{
+	const char *begin = tr_strace_skip(*p, end), *q = skip_digits(begin, end);
+	enum tr_strace_clock clock = TR_STRACE_NO_CLOCK;
+	const char *whole = q;
+
+	if (q == begin)
+		return;
+	if (q - begin == 2 && end - q > 6 && q[0] == ':' && is_digit(q[1]) && is_digit(q[2]) &&
+	    q[3] == ':' && is_digit(q[4]) && is_digit(q[5])) {
+		clock = TR_STRACE_DAY;
+		q = skip_fraction(q + 6, end);
+	} else {
+		q = skip_fraction(q, end);
+		if (whole - begin >= EPOCH_DIGITS)
+			clock = TR_STRACE_EPOCH;
+		else if (q > whole)
+			clock = TR_STRACE_RELATIVE;
+	}
+	if (clock == TR_STRACE_NO_CLOCK || q == end || *q != ' ')
+		return;
+	prefix->clock = clock;
+	prefix->time = tr_text_span(begin, q);
+	*p = tr_strace_skip(q, end);
+}
+
+/* Skips "(+     0.000123) ", which adds nothing to an absolute time. */
+static void skip_relative(const char **p, const char *end)
+{
+	const char *q = *p;
+
+	if (!tr_strace_take(&q, end, TR_TEXT("(+")))
+		return;
+	q = skip_fraction(skip_digits(tr_strace_skip(q, end), end), end);
+	if (tr_strace_take(&q, end, TR_TEXT(") ")))
+		*p = q;
+}
+
+/* Skips "[  59] ", "[00007f12345678] " or "[????????????????] ". */
+static bool skip_bracket(const char **p, const char *end)
+{
+	const char *q = *p + 1;
+
+	if (*p == end || **p != '[')
+		return false;
+	q = tr_strace_skip(q, end);
+	const char *begin = q;
+	while (q < end && (tr_hex_digit(*q) >= 0 || *q == '?'))
+		q++;
+	if (q == begin || !tr_strace_take(&q, end, TR_TEXT("] ")))
+		return false;
+	*p = q;
+	return true;
+}
+
+void tr_strace_prefix_read(struct tr_text line, struct tr_strace_prefix *prefix)
+{
+	const char *p = line.data, *end = p + line.len;
+
+	*prefix = (struct tr_strace_prefix){ .clock = TR_STRACE_NO_CLOCK };
+	if (!take_bracketed_pid(&p, end, prefix))
+		take_pid(&p, end, prefix);
+	take_time(&p, end, prefix);
+	if (prefix->clock != TR_STRACE_NO_CLOCK)
+		skip_relative(&p, end);
+	while (skip_bracket(&p, end))
+		;
+	prefix->body = p;
+}
+
+/* Results. */
 
 static const char *name_end(const char *p, const char *end)
 {
@@ -10,7 +162,7 @@ static const char *name_end(const char *p, const char *end)
 	return p;
 }
 
-/* The same of a call, which is "???" where strace could not see in time what it is. */
+/* The end of the name of a call, which is "???" if strace could not read it in time. */
 static const char *call_end(const char *p, const char *end)
 {
 	if (p == end || *p != '?')
@@ -20,7 +172,7 @@ static const char *call_end(const char *p, const char *end)
 	return p;
 }
 
-/* "(text)" at *p, in info or as nothing that matters. */
+/* Takes "(text)" at *p as the info of the result. */
 static void take_parenthesis(const char **p, const char *end, struct tr_strace_result *result)
 {
 	const char *close = tr_strace_arguments_end(*p + 1, end);
@@ -31,7 +183,7 @@ static void take_parenthesis(const char **p, const char *end, struct tr_strace_r
 	*p = close < end ? close + 1 : end;
 }
 
-/* Behind the value: error and its words, other words, and how long it took. */
+/* Reads what follows the value: an error and its description, other text, and the duration. */
 static bool read_tail(const char *p, const char *end, struct tr_strace_result *result)
 {
 	const char *q = name_end(p, end);
@@ -41,7 +193,7 @@ static bool read_tail(const char *p, const char *end, struct tr_strace_result *r
 		p = tr_strace_skip(q, end);
 		if (p < end && *p == '(') {
 			take_parenthesis(&p, end, result);
-			result->info.data = NULL; /* strerror says what the name says */
+			result->info.data = NULL; /* a description of the error */
 		}
 	}
 	while ((p = tr_strace_skip(p, end)) < end && *p == '(')
@@ -55,12 +207,12 @@ static bool read_tail(const char *p, const char *end, struct tr_strace_result *r
 
 static const char *value_end(const char *p, const char *end)
 {
-	const char *behind;
+	const char *after;
 
 	while (p < end && (tr_strace_is_name(*p) || *p == '-'))
 		p++;
-	if (p < end && *p == '<' && (behind = tr_strace_note_end(p, end)))
-		p = behind;
+	if (p < end && *p == '<' && (after = tr_strace_note_end(p, end)))
+		p = after;
 	/* </path>(deleted) */
 	if (p < end && *p == '(')
 		while (p < end && *p != ' ')
@@ -68,7 +220,7 @@ static const char *value_end(const char *p, const char *end)
 	return p;
 }
 
-/* "2 ... 11450 in strace's PID NS": the number that the log has in front of its lines. */
+/* Takes the comment with the pid that lines have: "2 ... 11450 in strace's PID NS". */
 static void take_outer_pid(const char **p, const char *end, struct tr_strace_result *result)
 {
 	const char *q = *p;
@@ -100,11 +252,11 @@ static bool read_result(struct tr_text text, struct tr_strace_result *result)
 	if (*p == '?') {
 		p++;
 	} else {
-		const char *behind = value_end(p, end);
-		if (behind == p)
+		const char *after = value_end(p, end);
+		if (after == p)
 			return false;
-		result->value = tr_text_span(p, behind);
-		p = behind;
+		result->value = tr_text_span(p, after);
+		p = after;
 	}
 	p = tr_strace_skip(p, end);
 	take_outer_pid(&p, end, result);
@@ -129,9 +281,8 @@ bool tr_strace_body_close(struct tr_text rest, struct tr_strace_body *body)
 }
 
 /*
- * The parenthesis behind the last string, where nothing but brackets and the end
- * of an abbreviation stand between the two. An execve is long, and most of them
- * fail: these are told from their end.
+ * The parenthesis after the last string, if only brackets and the end of an abbreviation are
+ * between them. This is quick: most execve calls are long, and fail.
  */
 static const char *last_close(struct tr_text rest)
 {
@@ -145,7 +296,7 @@ static const char *last_close(struct tr_text rest)
 	return tr_strace_take(&p, end, TR_TEXT("])")) ? p - 1 : NULL;
 }
 
-/* "f(1 <unfinished ...>) = ?", "f(1 <unavailable>) = ?": its task was ended meanwhile. */
+/* Whether the task was ended meanwhile: "f(1 <unfinished ...>) = ?", "f(1 <unavailable>) = ?". */
 static bool chop_broken(struct tr_strace_body *body)
 {
 	return !body->result.value.data && !body->result.error.data &&
@@ -175,7 +326,9 @@ bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_body *body)
 	return true;
 }
 
-/* What a call that goes on elsewhere ends in; its arguments stay. */
+/* Bodies. */
+
+/* Removes the end of a call that continues elsewhere. */
 static bool chop_begun(struct tr_text *rest, struct tr_strace_body *body)
 {
 	struct tr_text inner = *rest;
@@ -221,7 +374,7 @@ static void read_call(const char *open, const char *end, struct tr_strace_body *
 	}
 }
 
-/* "<... name resumed>" was begun elsewhere, so its end can only be found with the beginning. */
+/* Reads "<... name resumed>". The end of the arguments depends on the first half of the call. */
 static void read_resumed(const char *p, const char *end, struct tr_strace_body *body)
 {
 	const char *q = call_end(p, end);
@@ -296,7 +449,7 @@ static void read_message(const char *p, const char *end, struct tr_strace_body *
 	body->number = pid;
 }
 
-/* "strace: ", or how it was called: "/usr/bin/strace: ". */
+/* Takes "strace: " or, as strace was called, "/usr/bin/strace: ". */
 static bool take_own_name(const char **p, const char *end)
 {
 	enum { LONGEST = 4096 };
@@ -311,14 +464,14 @@ static bool take_own_name(const char **p, const char *end)
 	return true;
 }
 
-/* What -k prints below a call. */
+/* Whether the line is one that -k prints below a call. */
 static bool is_frame(const char *p, const char *end)
 {
 	return p == end || tr_strace_take(&p, end, TR_TEXT(" > ")) ||
 	       tr_strace_take(&p, end, TR_TEXT("> /"));
 }
 
-/* The next word of a line, of which there may be none. */
+/* The next word of a line; empty at its end. */
 static struct tr_text next_word(const char **p, const char *end)
 {
 	const char *begin = *p = tr_strace_skip(*p, end);
@@ -335,7 +488,10 @@ static bool is_one_of(struct tr_text word, const char *const *list)
 	return *list;
 }
 
-/* "% time     seconds …", "------ ----------- …", in the order that -U asks for. */
+/*
+ * Whether this is the head of a table of -c or a rule in it: "% time     seconds ...", "------
+ * ----------- ...". -U selects the order of the columns.
+ */
 static bool is_table(const char *p, const char *end)
 {
 	static const char *const heads[] = { "%",	 "time",    "seconds", "usecs/call",
@@ -395,7 +551,83 @@ void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body)
 	}
 }
 
-bool tr_strace_succeeded(const struct tr_strace_result *result)
+/* Times. */
+
+enum { NANO = 1000000000, NANO_DIGITS = 9 };
+
+/* Copies the fraction as far as there is room. */
+static size_t put_fraction(struct tr_text fraction, char *to, size_t room)
 {
-	return result && result->value.data && !result->error.data;
+	size_t len = fraction.len < room ? fraction.len : room;
+
+	memcpy(to, fraction.data, len);
+	return len;
+}
+
+static uint64_t two(const char *p)
+{
+	return (uint64_t)(p[0] - '0') * 10 + (uint64_t)(p[1] - '0');
+}
+
+uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time)
+{
+	enum { LATE = 60 * 60 };
+	const char *p = time.data;
+	uint64_t now = last - last % TR_STRACE_DAY_SECONDS;
+
+	now += two(p) * 3600 + two(p + 3) * 60 + two(p + 6);
+	if (now + TR_STRACE_DAY_SECONDS / 2 < last)
+		return now + TR_STRACE_DAY_SECONDS;
+	/* a little late: from before the midnight that other lines have passed */
+	if (now >= TR_STRACE_DAY_SECONDS && now > last + TR_STRACE_DAY_SECONDS - LATE)
+		return now - TR_STRACE_DAY_SECONDS;
+	return now;
+}
+
+static size_t day_time(struct tr_strace_clock_state *state, struct tr_text time, char *to)
+{
+	state->day_time = tr_strace_day_seconds(state->day_time, time);
+	size_t len = tr_decimal_write(state->day_time, to);
+	struct tr_text fraction = { time.data + 8, time.len - 8 };
+	return len + put_fraction(fraction, to + len, TR_STRACE_TIME_MAX - len);
+}
+
+static size_t relative_time(struct tr_strace_clock_state *state, struct tr_text time, char *to)
+{
+	const char *p = time.data, *end = p + time.len;
+	unsigned long long seconds = 0;
+	size_t digits;
+
+	tr_strace_digits(&p, end, &seconds);
+	digits = p < end ? (size_t)(end - p) - 1 : 0;
+	if (digits > NANO_DIGITS)
+		digits = NANO_DIGITS;
+	uint64_t fraction = 0;
+	for (size_t i = 0; i < NANO_DIGITS; i++)
+		fraction = fraction * 10 + (i < digits ? (uint64_t)(p[1 + i] - '0') : 0);
+	state->frac += fraction;
+	state->sum += seconds + state->frac / NANO;
+	state->frac %= NANO;
+	size_t len = tr_decimal_write(state->sum, to);
+	to[len++] = '.';
+	uint64_t rest = state->frac;
+	for (size_t i = NANO_DIGITS; i-- > 0; rest /= 10)
+		if (i < digits)
+			to[len + i] = (char)('0' + rest % 10);
+	return len + digits;
+}
+
+size_t tr_strace_time(struct tr_strace_clock_state *state, const struct tr_strace_prefix *prefix,
+		      char to[TR_STRACE_TIME_MAX])
+{
+	switch (prefix->clock) {
+	case TR_STRACE_EPOCH:
+		return put_fraction(prefix->time, to, TR_STRACE_TIME_MAX);
+	case TR_STRACE_DAY:
+		return day_time(state, prefix->time, to);
+	case TR_STRACE_RELATIVE:
+		return relative_time(state, prefix->time, to);
+	default:
+		return 0;
+	}
 }

@@ -1,12 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* memmem */
-/* What calls say of where a task is, and of what its descriptors stand for. */
-#include "format/strace/reader.h"
+/* The directories and descriptors of tasks, from the calls that print or change them. */
+#include "format/strace/strace.h"
+#include "format/strace/text.h"
 
-#include "format/strace/clone_flags.h"
-#include "format/strace/scan.h"
-#include "format/strace/value.h"
-
-/* The bytes of a string argument, in reader->bytes. False: it is none, or cut. */
+/* Reads the bytes of a string argument into reader->bytes. False: it is none, or cut. */
 static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
 {
 	struct tr_text body;
@@ -25,7 +23,7 @@ static bool is_absolute(const struct tr_buffer *path)
 	return path->len && *path->data == '/';
 }
 
-/* What -y says behind a descriptor, in reader->bytes. False: nothing that is a path. */
+/* Reads the path that -y prints with a descriptor into reader->bytes. False: there is none. */
 static bool read_note(struct tr_strace_reader *reader, struct tr_text text)
 {
 	struct tr_text note;
@@ -43,7 +41,7 @@ static bool is_cwd(struct tr_text fd)
 	return tr_text_starts(fd, TR_TEXT("AT_FDCWD")) || tr_text_starts(fd, TR_TEXT("-100"));
 }
 
-/* What a child that speaks before its parent has got from that: nobody knows yet. */
+/* The directory of a descriptor that a child has inherited, while its parent is unknown. */
 static struct tr_directory *await_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					     uint64_t fd)
 {
@@ -76,21 +74,20 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 	return known ? tr_directory_retain(known) : await_descriptor(reader, task, number);
 }
 
-void tr_strace_look_around(struct tr_strace_reader *reader, struct tr_task *task,
-			   struct tr_text name, struct tr_text arguments,
-			   const struct tr_strace_result *result)
+void tr_strace_infer_cwd(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
+			 struct tr_text arguments, const struct tr_strace_result *result)
 {
-	bool told = tr_text_starts(arguments, TR_TEXT("AT_FDCWD<"))
-			    ? read_note(reader, tr_strace_argument(arguments, 0))
-			    : tr_text_is(name, "getcwd") && tr_strace_succeeded(result) &&
-				      read_path(reader, tr_strace_argument(arguments, 0)) &&
-				      is_absolute(&reader->bytes);
+	bool known = tr_text_starts(arguments, TR_TEXT("AT_FDCWD<"))
+			     ? read_note(reader, tr_strace_argument(arguments, 0))
+			     : tr_text_is(name, "getcwd") && tr_strace_succeeded(result) &&
+				       read_path(reader, tr_strace_argument(arguments, 0)) &&
+				       is_absolute(&reader->bytes);
 
-	if (told)
+	if (known)
 		tr_task_is_at(task, tr_buffer_text(&reader->bytes));
 }
 
-/* A directory is opened for reading, so no others need to be kept; -X raw says it in numbers. */
+/* Whether a file is opened for reading: no other can be a directory. -X raw prints numbers. */
 static bool may_be_directory(struct tr_text flags)
 {
 	enum { WRITES = 3, CREATES = 0100 };
@@ -102,7 +99,7 @@ static bool may_be_directory(struct tr_text flags)
 	       !memmem(flags.data, flags.len, "O_CREAT", 7);
 }
 
-/* "{flags=O_RDONLY, …}": what openat2 has in the place of flags. */
+/* The flags of openat2: "{flags=O_RDONLY, ...}". */
 static struct tr_text open_flags(struct tr_text argument)
 {
 	const char *p = argument.data, *end = p + argument.len;
@@ -112,14 +109,14 @@ static struct tr_text open_flags(struct tr_text argument)
 	return argument;
 }
 
-/* open, openat and openat2; first: the index of the path. */
+/* The effect of open, openat and openat2; first: the index of the path. */
 static void open_file(struct tr_strace_reader *reader, struct tr_task *task,
 		      struct tr_text arguments, unsigned first, struct tr_text fd)
 {
 	struct tr_directory *directory = NULL, *from;
 	unsigned long long number;
 
-	/* what -y says of a descriptor is said again when it is used */
+	/* -y prints the path again when the descriptor is used */
 	if (!tr_strace_number(fd, &number) || memchr(fd.data, '<', fd.len))
 		return;
 	from = first ? tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0))
@@ -164,13 +161,13 @@ static void unshare(struct tr_strace_reader *reader, struct tr_task *task, uint6
 {
 	enum { NEW_MOUNTS = 0x20000, NEW_USERS = 0x10000000 };
 
-	/* a namespace of mounts or users is never seen from a directory that is shared */
+	/* these namespaces imply a directory of its own */
 	if (flags & (NEW_MOUNTS | NEW_USERS))
 		flags |= TR_FORK_FS;
 	reader->out_of_memory |= !tr_task_unshare(task, flags);
 }
 
-/* fcntl's command makes a copy of the descriptor, however -X prints it. */
+/* Whether a command of fcntl copies the descriptor, in any style of -X. */
 static bool copies(struct tr_text command)
 {
 	enum { DUPFD = 0, DUPFD_CLOEXEC = 1030 };
@@ -190,8 +187,9 @@ void tr_strace_close_descriptor(struct tr_strace_reader *reader, struct tr_task 
 		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
 }
 
-void tr_strace_follow(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		      struct tr_text arguments, const struct tr_strace_result *result)
+void tr_strace_track_files(struct tr_strace_reader *reader, struct tr_task *task,
+			   struct tr_text name, struct tr_text arguments,
+			   const struct tr_strace_result *result)
 {
 	const struct tr_strace_call *call = task->state;
 
@@ -223,7 +221,7 @@ void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task)
 		tr_task_moves(task, directory);
 		return;
 	}
-	/* others moved it meanwhile, or before */
+	/* other threads have moved it, before or after */
 	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
 	struct tr_directory *guess = origin ? tr_directory_of(origin) : NULL;
 	reader->out_of_memory |= !guess;

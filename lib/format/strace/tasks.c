@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* memmem */
+/* Tasks: which one a line is about, execs in threads, and how processes end. */
+#include "format/strace/strace.h"
+
+#include <stdlib.h>
+
+#include "format/strace/text.h"
+
+enum {
+	KEEP = 256, /* bytes of text that a task keeps for its next call: it may live for hours */
+	THREADS = 4096, /* that are searched for an open exec */
+};
+
+struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	struct tr_strace_call *call = task->state;
+
+	if (!call) {
+		call = task->state = calloc(1, sizeof *call);
+		if (call)
+			call->held = &reader->held;
+	}
+	reader->out_of_memory |= !call;
+	return call;
+}
+
+static void free_text(struct tr_strace_call *call)
+{
+	free(call->text);
+	call->text = NULL;
+	*call->held -= call->cap;
+	call->cap = 0;
+}
+
+void tr_strace_state_release(void *state)
+{
+	struct tr_strace_call *call = state;
+
+	tr_directory_release(call->directory);
+	tr_directory_release(call->seen_from);
+	free_text(call);
+	free(call);
+}
+
+void tr_strace_call_close(struct tr_strace_call *call)
+{
+	call->open = call->proven = call->closed = false;
+	tr_directory_release(call->directory);
+	tr_directory_release(call->seen_from);
+	call->directory = call->seen_from = NULL;
+	if (call->cap > KEEP)
+		free_text(call);
+}
+
+/*
+ * The first task of a log has no parent in it, and its directory may be known from outside. The
+ * same is true of a task that begins when none lives: a run was appended.
+ */
+static void begin_run(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	struct tr_directory *directory;
+	bool first = !reader->any;
+
+	reader->any = true;
+	task->adopted = true;
+	tr_origin_give_up(task->process->origin, false);
+	if (!reader->cwd.len || !first)
+		return;
+	directory = tr_directory_new(&reader->tasks.origins, reader->cwd);
+	tr_origin_place(task->process->origin, directory, false);
+	tr_directory_release(directory);
+}
+
+struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid)
+{
+	bool is_new;
+	struct tr_task *task = tr_tasks_get(&reader->tasks, tid, &is_new);
+
+	reader->out_of_memory |= !task;
+	if (task && is_new && reader->tasks.live.count == 1)
+		begin_run(reader, task);
+	return task;
+}
+
+/* The only task that lives; NULL: there are none or several. */
+static struct tr_task *only_task(const struct tr_strace_reader *reader)
+{
+	const struct tr_task_list *live = &reader->tasks.live;
+
+	return live->count == 1 ? live->oldest : NULL;
+}
+
+/*
+ * A number that appears for the first time may belong to the task that had none. If a call of that
+ * task is open, the line must be about the end of this call, or a child prints it.
+ */
+static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_body *body)
+{
+	const struct tr_strace_call *call = bare->state;
+
+	return !call || !call->open ||
+	       (body->type != TR_STRACE_CALL && body->type != TR_STRACE_BEGUN &&
+		body->type != TR_STRACE_PID_CHANGED && body->type != TR_STRACE_DETACHED &&
+		(body->type != TR_STRACE_RESUMED ||
+		 tr_text_equal(tr_strace_call_name(call), body->name)));
+}
+
+struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
+			       const struct tr_strace_prefix *prefix,
+			       const struct tr_strace_body *body)
+{
+	struct tr_task *task;
+
+	if (!prefix->has_pid && reader->file_pid != TR_STRACE_NOBODY)
+		return tr_strace_task_by_number(reader, reader->file_pid);
+	if (!prefix->has_pid) {
+		task = only_task(reader);
+		if (!task) /* the line began while it was the only one */
+			task = tr_tasks_find(&reader->tasks, reader->bare);
+		if (!task)
+			task = tr_strace_task_by_number(reader, TR_STRACE_NOBODY);
+		reader->bare = task ? task->tid : TR_STRACE_NOBODY;
+		return task;
+	}
+	if (prefix->bracketed && !tr_id_map_get(&reader->tasks.map, prefix->pid) &&
+	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NOBODY)) && may_be_bare(task, body)) {
+		reader->out_of_memory |= !tr_tasks_rename(&reader->tasks, task, prefix->pid);
+		reader->bare = prefix->pid;
+		return task;
+	}
+	return tr_strace_task_by_number(reader, prefix->pid);
+}
+
+/* Execs in threads: one that succeeds continues under the number of its process. */
+
+/* What a task has begun goes on as the exec of another one. */
+static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
+{
+	void *state = to->state;
+
+	if (from == to)
+		return;
+	tr_strace_abandon(reader, to);
+	to->state = from->state;
+	from->state = state;
+}
+
+static bool is_execing(const struct tr_task *task)
+{
+	const struct tr_strace_call *call = task->state;
+
+	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
+}
+
+static bool is_proven(const struct tr_task *task)
+{
+	return ((const struct tr_strace_call *)task->state)->proven;
+}
+
+/*
+ * With -ff and without times, all lines of the thread come before those that its leader printed
+ * meanwhile. So the directory that the thread had is kept.
+ */
+void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid)
+{
+	struct tr_task *leader = tr_strace_task_by_number(reader, pid);
+	struct tr_strace_call *call = task->state;
+
+	if (!leader || !is_execing(task))
+		return;
+	reader->out_of_memory |= !tr_tasks_join(task, leader);
+	call->proven = true;
+	tr_directory_release(call->directory);
+	call->directory = tr_directory_retain(task->place->directory);
+	call->moves = task->place->moves;
+	struct tr_text name = tr_strace_call_name(call);
+	struct tr_text arguments = { call->text + name.len, call->len - name.len };
+	tr_directory_release(call->seen_from);
+	call->seen_from =
+		tr_text_is(name, "execveat")
+			? tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0))
+			: NULL;
+}
+
+void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread,
+			 struct tr_task *leader)
+{
+	if (thread == leader || (is_execing(leader) && is_proven(leader)))
+		return;
+	reader->out_of_memory |= !tr_tasks_join(thread, leader);
+	if (!is_execing(thread))
+		return;
+	hand_over(reader, thread, leader);
+	((struct tr_strace_call *)leader->state)->proven = true;
+}
+
+/* A thread of the leader's process with an open exec; NULL: there is none. */
+static struct tr_task *find_thread(const struct tr_task *leader)
+{
+	struct tr_task *task = leader->process->first;
+
+	for (int looked = 0; task && looked < THREADS; task = task->next, looked++)
+		if (task != leader && is_execing(task))
+			return task;
+	return NULL;
+}
+
+/* The only task without a parent that has an open exec; NULL: there are none or several. */
+static struct tr_task *find_stray(const struct tr_strace_reader *reader)
+{
+	struct tr_task *task = reader->tasks.live.newest, *found = NULL;
+
+	for (int looked = 0; task && looked < THREADS; task = task->older, looked++) {
+		if (task->adopted || !is_execing(task))
+			continue;
+		if (found)
+			return NULL;
+		found = task;
+	}
+	return found;
+}
+
+/*
+ * Without a +++ line, the only thread with an open exec is the one that succeeded. The call that
+ * created it may not have returned yet.
+ */
+void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leader)
+{
+	const struct tr_strace_call *call = leader->state;
+	struct tr_task *task;
+
+	if (is_execing(leader))
+		return;
+	task = find_thread(leader);
+	if (!task && call && call->lost_thread && (task = find_stray(reader)))
+		reader->out_of_memory |= !tr_tasks_join(task, leader);
+	if (task)
+		hand_over(reader, task, leader);
+}
+
+/* The leader ends, and with it an exec that succeeded but was not resumed. */
+static void finish_exec(struct tr_strace_reader *reader, struct tr_task *leader)
+{
+	struct tr_task *task = find_thread(leader);
+
+	if (leader->tid == leader->process->pid && task && is_proven(task))
+		tr_strace_move_exec(reader, task, leader);
+}
+
+/*
+ * Ends. "+++ exited" prints them. Without it (-qq), they are known from exit_group and from what
+ * the parent receives: SIGCHLD, wait4, waitid.
+ */
+
+/* The value of a member of {...}; data NULL: there is none. */
+static struct tr_text member(struct tr_text info, struct tr_text key)
+{
+	const char *end = info.data + info.len;
+	const char *p = info.len ? memmem(info.data, info.len, key.data, key.len) : NULL;
+
+	if (!p)
+		return (struct tr_text){ NULL, 0 };
+	return tr_text_span(p + key.len, tr_strace_item_end(p + key.len, end));
+}
+
+/* False: the name is not one of a signal. */
+static bool set_signal(struct tr_strace_end *end, struct tr_text name)
+{
+	if (name.len == 0 || name.len > sizeof end->signal)
+		return false;
+	end->signal_len = (uint8_t)name.len;
+	memcpy(end->signal, name.data, name.len);
+	return true;
+}
+
+/* The signal in "SIGKILL", "9" or, with a comment, "9 (SIGKILL)"; its name if there is one. */
+static struct tr_text signal_of(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+	const char *comment = memmem(p, text.len, "/* ", 3);
+
+	if (comment)
+		p = comment + 3;
+	for (end = p; end < text.data + text.len && tr_strace_is_name(*end);)
+		end++;
+	return tr_text_span(p, end);
+}
+
+/* The si_code of a SIGCHLD from the kernel. */
+enum code { NO_CODE, EXITED, KILLED, DUMPED, OTHER_CODE };
+
+static enum code read_code(struct tr_text text)
+{
+	enum { LAST = 6 }; /* CLD_CONTINUED */
+	unsigned long long number;
+
+	if (tr_text_starts(text, TR_TEXT("CLD_")))
+		return tr_text_is(text, "CLD_EXITED")	? EXITED
+		       : tr_text_is(text, "CLD_KILLED") ? KILLED
+		       : tr_text_is(text, "CLD_DUMPED") ? DUMPED
+							: OTHER_CODE;
+	/* a SIGCHLD of kill() has a negative code or 0 */
+	if (!text.len || !tr_strace_number(text, &number) || number > LAST)
+		return NO_CODE;
+	return number > DUMPED ? OTHER_CODE : (enum code)number;
+}
+
+/*
+ * Reads "[{WIFEXITED(s) && WEXITSTATUS(s) == 1}]" or "[{WIFSIGNALED(s) && WTERMSIG(s) ==
+ * SIGKILL}]".
+ */
+static bool read_status(struct tr_text text, struct tr_strace_end *end)
+{
+	const char *p = text.data, *stop = p + text.len;
+	unsigned long long status;
+
+	if (tr_strace_take(&p, stop, TR_TEXT("[{WIFEXITED(s) && WEXITSTATUS(s) == "))) {
+		if (!tr_strace_digits(&p, stop, &status))
+			return false;
+		end->status = status;
+		return true;
+	}
+	if (!tr_strace_take(&p, stop, TR_TEXT("[{WIFSIGNALED(s) && WTERMSIG(s) == ")))
+		return false;
+	end->core = memmem(p, (size_t)(stop - p), "WCOREDUMP", 9);
+	return set_signal(end, signal_of(tr_text_span(p, stop)));
+}
+
+static void put_exit(struct tr_strace_reader *reader, struct tr_task *task,
+		     const struct tr_strace_origin *from, const struct tr_strace_end *end)
+{
+	tr_strace_begin(reader, "exit", from, task->tid);
+	if (end->signal_len) {
+		tr_buffer_put_literal(&reader->out.head, "-\tsignal=");
+		tr_buffer_put(&reader->out.head, end->signal, end->signal_len);
+		if (end->core)
+			tr_buffer_put_literal(&reader->out.head, "\tcore=true");
+	} else {
+		tr_buffer_put_literal(&reader->out.head, "-\tstatus=");
+		tr_buffer_put_decimal(&reader->out.head, end->status);
+	}
+	tr_strace_put_tgid(reader, task);
+	tr_strace_emit(reader, from);
+}
+
+/* A +++ line is no longer outstanding. */
+static void unmark_ending(struct tr_strace_reader *reader, uint64_t tid)
+{
+	for (size_t i = 0; i < reader->ending_count; i++) {
+		if (reader->ending[i] != tid)
+			continue;
+		reader->ending_count--;
+		memmove(reader->ending + i, reader->ending + i + 1,
+			(reader->ending_count - i) * sizeof *reader->ending);
+		return;
+	}
+}
+
+/* Closes the open call of the task and ends it, as printed in the line `from`. */
+static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
+		     const struct tr_strace_origin *from, const struct tr_strace_end *end)
+{
+	unmark_ending(reader, task->tid);
+	finish_exec(reader, task);
+	task = tr_strace_abandon(reader, task);
+	if (!task)
+		return;
+	put_exit(reader, task, from, end);
+	tr_tasks_exit(&reader->tasks, task);
+}
+
+void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
+		    const struct tr_strace_body *body)
+{
+	struct tr_strace_end end = { .core = body->core, .status = body->number };
+
+	if (body->type == TR_STRACE_KILLED)
+		set_signal(&end, body->name);
+	else
+		reader->ends_printed = true; /* killed is printed with every -q */
+	end_task(reader, task, &reader->here, &end);
+}
+
+void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid)
+{
+	struct tr_task *task = tr_tasks_find(&reader->tasks, tid);
+	struct tr_strace_call *call = task ? task->state : NULL;
+
+	unmark_ending(reader, tid);
+	if (!call || !call->ending)
+		return;
+	/* the state may be gone before they are used */
+	const struct tr_strace_end end = call->end;
+	const struct tr_strace_origin end_line = call->end_line;
+	end_task(reader, task, &end_line, &end);
+}
+
+/*
+ * The end of the task is known, and a +++ line may repeat it. If 16 ends were not repeated, the
+ * log has no such lines.
+ */
+static void mark_ending(struct tr_strace_reader *reader, struct tr_task *task,
+			const struct tr_strace_end *end)
+{
+	struct tr_strace_call *call = tr_strace_state(reader, task);
+
+	if (!call)
+		return;
+	call->end = *end;
+	if (call->ending)
+		return; /* the second time from the parent */
+	call->ending = true;
+	call->end_line = reader->here;
+	unmark_ending(reader, task->tid);
+	if (reader->ends_printed)
+		return; /* tr_strace_flush ends it if no line does */
+	if (reader->ending_count == TR_STRACE_ENDING)
+		tr_strace_end_task(reader, reader->ending[0]);
+	reader->ending[reader->ending_count++] = task->tid;
+}
+
+void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status)
+{
+	struct tr_task *leader = tr_tasks_find(&reader->tasks, task->process->pid);
+	struct tr_strace_end end = { .status = status };
+
+	mark_ending(reader, leader ? leader : task, &end);
+}
+
+/* A child has ended like that. */
+static void end_child(struct tr_strace_reader *reader, uint64_t child,
+		      const struct tr_strace_end *end)
+{
+	struct tr_task *task = tr_tasks_find(&reader->tasks, child);
+
+	if (task && task->process->pid == child)
+		mark_ending(reader, task, end);
+}
+
+void tr_strace_child_info(struct tr_strace_reader *reader, struct tr_task *task,
+			  struct tr_text info)
+{
+	enum code code = read_code(member(info, TR_TEXT("si_code=")));
+	struct tr_text pid = member(info, TR_TEXT("si_pid="));
+	struct tr_text status = member(info, TR_TEXT("si_status="));
+	struct tr_strace_end end = { .core = code == DUMPED };
+	unsigned long long child, number = 0;
+
+	if (code == NO_CODE || !pid.data || !tr_strace_number(pid, &child))
+		return;
+	reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
+	if (code == OTHER_CODE || !status.data)
+		return;
+	bool known = code == EXITED ? tr_strace_number(status, &number)
+				    : set_signal(&end, signal_of(status));
+	end.status = number;
+	if (known)
+		end_child(reader, child, &end);
+}
+
+void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *task, uint64_t child,
+			    struct tr_text status)
+{
+	struct tr_strace_end end = { 0 };
+
+	reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
+	if (read_status(status, &end))
+		end_child(reader, child, &end);
+}
+
+/* A task that has an open call or a known end when the log ends. */
+struct open_end {
+	uint64_t tid, line;
+};
+
+static int by_line(const void *a, const void *b)
+{
+	const struct open_end *x = a, *y = b;
+
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+void tr_strace_flush(struct tr_strace_reader *reader)
+{
+	struct tr_tasks *tasks = &reader->tasks;
+	struct open_end *ends = malloc((tasks->map.count + 1) * sizeof *ends);
+	struct tr_task *task;
+	size_t count = 0, position = 0;
+
+	if (!ends) {
+		reader->out_of_memory = true;
+		return;
+	}
+	while ((task = tr_id_map_next(&tasks->map, &position))) {
+		struct tr_strace_call *call = task->state;
+		if (call && !task->ghost && (call->open || call->ending))
+			ends[count++] =
+				(struct open_end){ task->tid, call->open ? call->begin.line
+									 : call->end_line.line };
+	}
+	qsort(ends, count, sizeof *ends, by_line);
+	/* a task that ends may end others, so each is searched again */
+	for (size_t i = 0; i < count && !reader->out_of_memory; i++) {
+		if ((task = tr_tasks_find(tasks, ends[i].tid)))
+			tr_strace_abandon(reader, task);
+		tr_strace_end_task(reader, ends[i].tid);
+	}
+	free(ends);
+}

@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* memmem */
+#include "format/strace/text.h"
+
+#include <limits.h>
+
+#include "core/hex.h"
+#include "record/literal.h"
+#include "record/string_scan.h"
+#include "record/value.h"
+
+const char *tr_strace_string_end(const char *p, const char *end)
+{
+	while ((p = tr_string_special(p, end)) < end) {
+		if (*p == '"')
+			return p + 1;
+		p += *p == '\\' ? 2 : 1;
+		if (p > end)
+			return NULL;
+	}
+	return NULL;
+}
+
+const char *tr_strace_note_end(const char *p, const char *end)
+{
+	/*
+	 * A path has at most 4096 bytes, each of which may be an escape, and notes are nested
+	 * twice. The limit keeps the time linear for a text of many '<'.
+	 */
+	enum { LONGEST = 20 << 10, DEEPEST = 8 };
+	if (end - p > LONGEST)
+		end = p + LONGEST;
+	const char *after;
+	unsigned depth = 0;
+
+	for (; p < end; p++) {
+		switch (*p) {
+		case '\\':
+			p++;
+			break;
+		case '"':
+			/* in the name of a socket; in a path it is escaped */
+			after = tr_strace_string_end(p + 1, end);
+			if (after)
+				p = after - 1;
+			break;
+		case '<':
+			if (++depth > DEEPEST)
+				return NULL;
+			break;
+		case '>':
+			/* in a path it is escaped, in "a->b" it belongs to the arrow */
+			if (p[-1] == '-')
+				break;
+			if (--depth == 0)
+				return p + 1;
+			break;
+		}
+	}
+	return NULL;
+}
+
+static const char *comment_end(const char *p, const char *end)
+{
+	const char *close = end - p >= 4 ? memmem(p + 2, (size_t)(end - p - 2), "*/", 2) : NULL;
+
+	return close ? close + 2 : NULL;
+}
+
+/* The end of the string, note or comment at p; p itself if none begins there. */
+static const char *thing_end(const char *p, const char *end)
+{
+	const char *after = p;
+
+	switch (*p) {
+	case '"':
+		return tr_strace_string_end(p + 1, end);
+	case '<':
+		if (end - p > 1 && (p[1] == '<' || p[1] == ' '))
+			return p + 2; /* a shift, a comparison */
+		after = tr_strace_note_end(p, end);
+		return after ? after : p;
+	case '/':
+		if (end - p > 1 && p[1] == '*')
+			return comment_end(p, end);
+		return p;
+	default:
+		return p;
+	}
+}
+
+/* The closing bracket that has no opening one; with commas, also the first ',' outside brackets. */
+static const char *find_end(const char *p, const char *end, bool commas)
+{
+	unsigned depth = 0;
+
+	while (p < end) {
+		switch (*p) {
+		case '(':
+		case '[':
+		case '{':
+			depth++;
+			break;
+		case ')':
+		case ']':
+		case '}':
+			if (depth-- == 0)
+				return p;
+			break;
+		case ',':
+			if (commas && depth == 0)
+				return p;
+			break;
+		case '"':
+		case '<':
+		case '/': {
+			const char *after = thing_end(p, end);
+			if (!after)
+				return NULL;
+			if (after > p) {
+				p = after;
+				continue;
+			}
+			break;
+		}
+		}
+		p++;
+	}
+	return NULL;
+}
+
+const char *tr_strace_item_end(const char *p, const char *end)
+{
+	const char *after = find_end(p, end, true);
+
+	return after ? after : end;
+}
+
+const char *tr_strace_arguments_end(const char *p, const char *end)
+{
+	return find_end(p, end, false);
+}
+
+struct tr_text tr_strace_argument(struct tr_text arguments, unsigned n)
+{
+	const char *p = arguments.data, *end = p + arguments.len;
+
+	for (;; n--) {
+		const char *stop = tr_strace_item_end(p, end);
+		if (n == 0)
+			return tr_text_span(p, stop);
+		if (stop == end)
+			return (struct tr_text){ end, 0 };
+		p = tr_strace_skip(stop + 1, end);
+	}
+}
+
+bool tr_strace_digits(const char **p, const char *end, unsigned long long *number)
+{
+	const char *q = *p;
+	unsigned long long n = 0;
+
+	for (; q < end && *q >= '0' && *q <= '9'; q++) {
+		unsigned digit = (unsigned)(*q - '0');
+		if (n > (ULLONG_MAX - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	if (q == *p)
+		return false;
+	*p = q;
+	*number = n;
+	return true;
+}
+
+bool tr_strace_number(struct tr_text text, unsigned long long *number)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	*number = 0;
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
+		for (p += 2; p < end && tr_hex_digit(*p) >= 0; p++)
+			*number = *number << 4 | (unsigned long long)tr_hex_digit(*p);
+		return true;
+	}
+	return tr_strace_digits(&p, end, number);
+}
+
+/* Decodes the escape whose backslash is at *p, and moves *p over it. */
+static unsigned char read_escape(const char **p, const char *end)
+{
+	static const char letters[] = "ntrvfab", meanings[] = "\n\t\r\v\f\a\b";
+	const char *q = *p + 1;
+	const char *letter;
+
+	if (q == end) {
+		*p = q;
+		return '\\';
+	}
+	if (*q == 'x' && end - q > 2 && tr_hex_digit(q[1]) >= 0 && tr_hex_digit(q[2]) >= 0) {
+		*p = q + 3;
+		return (unsigned char)(tr_hex_digit(q[1]) << 4 | tr_hex_digit(q[2]));
+	}
+	if (*q >= '0' && *q <= '7') {
+		unsigned byte = 0;
+		for (int i = 0; i < 3 && q < end && *q >= '0' && *q <= '7'; i++)
+			byte = byte << 3 | (unsigned)(*q++ - '0');
+		*p = q;
+		return (unsigned char)byte;
+	}
+	*p = q + 1;
+	letter = *q ? strchr(letters, *q) : NULL;
+	return letter ? (unsigned char)meanings[letter - letters] : (unsigned char)*q;
+}
+
+void tr_strace_bytes(struct tr_text body, struct tr_buffer *to)
+{
+	const char *p = body.data, *end = p + body.len;
+
+	while (p < end) {
+		const char *backslash = memchr(p, '\\', (size_t)(end - p));
+		const char *stop = backslash ? backslash : end;
+		tr_buffer_put(to, p, (size_t)(stop - p));
+		p = stop;
+		if (p < end)
+			tr_buffer_put_byte(to, (char)read_escape(&p, end));
+	}
+}
+
+/*
+ * Escapes that mean the same in the stream are copied. Runs of others are decoded together,
+ * because their bytes may make up characters.
+ */
+static bool is_shared_escape(const char *p, const char *end)
+{
+	return *p == '\\' && end - p > 1 &&
+	       (p[1] == '"' || p[1] == '\\' || p[1] == 'n' || p[1] == 't' || p[1] == 'r' ||
+		p[1] == 'f');
+}
+
+static const char *put_run(const char *p, const char *end, struct tr_buffer *to)
+{
+	enum { RUN = 64, CHARACTER = 4 }; /* bytes that are escaped at a time, and of a character */
+	char run[RUN];
+	size_t len = 0;
+
+	while (p < end && *p != '"' && tr_string_is_special((unsigned char)*p) &&
+	       !is_shared_escape(p, end)) {
+		unsigned char byte = (unsigned char)*p;
+		if (*p == '\\')
+			byte = read_escape(&p, end);
+		else
+			p++;
+		bool goes_on = (byte & 0xc0) == 0x80; /* UTF-8 */
+		if (len == RUN || (len >= RUN - CHARACTER && !goes_on)) {
+			tr_string_escape((struct tr_text){ run, len }, to);
+			len = 0;
+		}
+		run[len++] = (char)byte;
+	}
+	tr_string_escape((struct tr_text){ run, len }, to);
+	return p;
+}
+
+const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to)
+{
+	const char *copied = p;
+
+	while ((p = tr_string_special(p, end)) < end && *p != '"') {
+		if (is_shared_escape(p, end)) {
+			p += 2;
+			continue;
+		}
+		tr_buffer_put(to, copied, (size_t)(p - copied));
+		copied = p = put_run(p, end, to);
+	}
+	tr_buffer_put(to, copied, (size_t)(p - copied));
+	return p;
+}
+
+bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut)
+{
+	const char *end = text.data + text.len;
+
+	if (text.len < 2 || *text.data != '"')
+		return false;
+	const char *after = tr_strace_string_end(text.data + 1, end);
+	if (!after)
+		return false;
+	*body = tr_text_span(text.data + 1, after - 1);
+	*cut = tr_strace_take(&after, end, TR_TEXT("..."));
+	return after == end;
+}
+
+/* Depth of brackets. The grammar allows 60, and a note adds levels. */
+enum { DEPTH = TR_LITERAL_DEPTH - 4 };
+
+struct rendering {
+	struct tr_buffer *to;
+	unsigned depth;
+	bool cut;
+};
+
+/* Puts a string of that body and more plain text. */
+static void put_quoted(struct rendering *r, struct tr_text body, const char *more)
+{
+	const char *p = body.data, *end = p + body.len;
+
+	tr_buffer_put_byte(r->to, '"');
+	/* notes may hold quotes of their own */
+	while ((p = tr_strace_spell(p, end, r->to)) < end) {
+		tr_buffer_put_literal(r->to, "\\\"");
+		p++;
+	}
+	tr_buffer_put_text(r->to, tr_text_from(more));
+	tr_buffer_put_byte(r->to, '"');
+}
+
+/* Puts a string of the text itself. */
+static void put_verbatim(struct rendering *r, struct tr_text text)
+{
+	tr_buffer_put_byte(r->to, '"');
+	tr_string_escape(text, r->to);
+	tr_buffer_put_byte(r->to, '"');
+}
+
+/* Puts the literal of a number. False: it is none. */
+static bool put_number(struct rendering *r, struct tr_text text)
+{
+	bool negative = text.len && *text.data == '-';
+	const char *p = text.data + negative, *end = text.data + text.len;
+	unsigned long long number = 0;
+
+	if (p == end || *p < '0' || *p > '9')
+		return false;
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
+		const char *digits = p + 2;
+		for (p = digits; p < end && tr_hex_digit(*p) >= 0; p++)
+			number = number << 4 | (unsigned long long)tr_hex_digit(*p);
+		if (p < end || negative || p - digits > 16)
+			return false;
+		tr_buffer_put_literal(r->to, "0x");
+		tr_buffer_put_hex(r->to, number, 1);
+		return true;
+	}
+	if (*p == '0' && end - p > 1) { /* a mode */
+		for (p++; p < end && *p >= '0' && *p <= '7' && number <= ULLONG_MAX >> 3; p++)
+			number = number << 3 | (unsigned long long)(*p - '0');
+		if (p < end)
+			return false;
+	} else if (!tr_strace_digits(&p, end, &number) || p < end) {
+		return false;
+	}
+	if (negative)
+		tr_buffer_put_byte(r->to, '-');
+	tr_buffer_put_decimal(r->to, number);
+	return true;
+}
+
+/* Puts one name of A|B|0x8: a word, or the bits without a name at the end. */
+static bool put_name(struct rendering *r, struct tr_text name, bool first)
+{
+	unsigned long long bits;
+
+	if (tr_is_word(name, false)) {
+		tr_buffer_put_text(r->to, name);
+		return true;
+	}
+	if (first || name.len == 0 || *name.data != '0' || name.len > 18)
+		return false;
+	/* octal where strace prints modes */
+	if (name.len > 1 && name.data[1] != 'x') {
+		bits = 0;
+		for (size_t i = 1; i < name.len; i++) {
+			if (name.data[i] < '0' || name.data[i] > '7')
+				return false;
+			bits = bits << 3 | (unsigned long long)(name.data[i] - '0');
+		}
+	} else if (!tr_strace_number(name, &bits)) {
+		return false;
+	}
+	if (bits) {
+		tr_buffer_put_literal(r->to, "0x");
+		tr_buffer_put_hex(r->to, bits, 1);
+	} else {
+		r->to->len--; /* the bar: nothing is left to say */
+	}
+	return true;
+}
+
+/* Puts O_RDONLY|O_CLOEXEC. */
+static bool put_symbol(struct rendering *r, struct tr_text text)
+{
+	size_t begin = r->to->len;
+	const char *p = text.data, *end = p + text.len;
+	bool numbered = false;
+
+	if (tr_text_is(text, "NULL")) {
+		tr_buffer_put_literal(r->to, "null");
+		return true;
+	}
+	while (p < end) {
+		const char *bar = memchr(p, '|', (size_t)(end - p));
+		const char *stop = bar ? bar : end;
+		bool first = p == text.data;
+		if (!first)
+			tr_buffer_put_byte(r->to, '|');
+		struct tr_text name = tr_text_span(p, stop);
+		if (numbered || !put_name(r, name, first) || (bar && bar + 1 == end)) {
+			r->to->len = begin;
+			return false;
+		}
+		numbered = name.data[0] == '0';
+		p = bar ? bar + 1 : end;
+	}
+	return text.len > 0;
+}
+
+static void put_value(struct rendering *r, struct tr_text text);
+
+/* Puts [a, b, ...]. */
+static bool put_list(struct rendering *r, struct tr_text text)
+{
+	const char *p = text.data + 1, *end = text.data + text.len - 1;
+	bool cut = false;
+
+	if (text.len < 2 || *end != ']')
+		return false;
+	tr_buffer_put_byte(r->to, '[');
+	for (bool first = true; (p = tr_strace_skip(p, end)) < end;) {
+		const char *stop = tr_strace_item_end(p, end);
+		struct tr_text item = tr_text_trimmed(tr_text_span(p, stop));
+		if (tr_text_is(item, "...")) {
+			cut = true;
+		} else {
+			if (!first)
+				tr_buffer_put_byte(r->to, ',');
+			put_value(r, item);
+			first = false;
+		}
+		if (stop == end)
+			break;
+		p = stop + 1;
+		if (*stop != ',')
+			return false;
+	}
+	tr_buffer_put_byte(r->to, ']');
+	if (cut)
+		tr_buffer_put_literal(r->to, "...");
+	r->cut |= cut;
+	return true;
+}
+
+/* Puts name=value of a structure. False: it has no name. */
+static bool put_member(struct rendering *r, struct tr_text item)
+{
+	const char *equals = item.len ? memchr(item.data, '=', item.len) : NULL;
+	struct tr_text name = equals ? tr_text_span(item.data, equals) : item;
+
+	if (tr_text_is(item, "...")) {
+		tr_buffer_put_literal(r->to, "\"...\"=null");
+		return true;
+	}
+	if (!equals || !tr_is_word(name, false))
+		return false;
+	tr_buffer_put_text(r->to, name);
+	tr_buffer_put_byte(r->to, '=');
+	put_value(r, tr_text_trimmed(tr_text_span(equals + 1, item.data + item.len)));
+	return true;
+}
+
+static bool put_struct(struct rendering *r, struct tr_text text)
+{
+	const char *p = text.data + 1, *end = text.data + text.len - 1;
+
+	if (text.len < 2 || *end != '}')
+		return false;
+	tr_buffer_put_byte(r->to, '{');
+	p = tr_strace_skip(p, end);
+	if (p == end)
+		tr_buffer_put_byte(r->to, '=');
+	for (bool first = true; p < end; first = false) {
+		const char *stop = tr_strace_item_end(p, end);
+		if (!first)
+			tr_buffer_put_byte(r->to, ',');
+		if (!put_member(r, tr_text_trimmed(tr_text_span(p, stop))))
+			return false;
+		if (stop == end)
+			break;
+		if (*stop != ',')
+			return false;
+		p = tr_strace_skip(stop + 1, end);
+	}
+	tr_buffer_put_byte(r->to, '}');
+	return true;
+}
+
+bool tr_strace_note(struct tr_text text, struct tr_text *note)
+{
+	const char *end = text.data + text.len;
+	const char *open = text.len ? memchr(text.data, '<', text.len) : NULL;
+	const char *close = open ? tr_strace_note_end(open, end) : NULL;
+
+	if (!close)
+		return false;
+	*note = tr_text_span(open + 1, close - 1);
+	return true;
+}
+
+/*
+ * Puts 3</path>, AT_FDCWD</path> or 123<make> with the note as the human form. The kernel spells
+ * the path of 3</path>(deleted) with a suffix.
+ */
+static bool put_noted(struct rendering *r, struct tr_text text)
+{
+	size_t begin = r->to->len;
+	struct tr_text note;
+
+	if (!tr_strace_note(text, &note) || note.data - 1 == text.data)
+		return false;
+	struct tr_text plain = tr_text_span(text.data, note.data - 1);
+	struct tr_text more = tr_text_span(note.data + note.len + 1, text.data + text.len);
+	bool deleted = tr_text_is(more, "(deleted)");
+	if (more.len && !deleted)
+		return false;
+	tr_buffer_put_byte(r->to, '<');
+	put_quoted(r, note, deleted ? " (deleted)" : "");
+	tr_buffer_put_byte(r->to, ';');
+	if (put_number(r, plain) || put_symbol(r, plain)) {
+		tr_buffer_put_byte(r->to, '>');
+		return true;
+	}
+	r->to->len = begin;
+	return false;
+}
+
+/* Puts both of a number and its comment: 0x10000 and O_RDONLY|O_DIRECTORY of -X verbose. */
+static bool put_commented(struct rendering *r, struct tr_text plain, struct tr_text comment)
+{
+	size_t begin = r->to->len;
+	bool hex = plain.len > 2 && plain.data[1] == 'x';
+	bool several = memchr(comment.data, '|', comment.len) != NULL;
+
+	if (tr_text_is(comment, "NULL") || !put_symbol(r, comment))
+		return false;
+	tr_buffer_put_byte(r->to, '(');
+	if ((hex || !several) && !memchr(comment.data, '?', comment.len) &&
+	    r->to->data[r->to->len - 2] != 'x' && put_number(r, plain)) {
+		tr_buffer_put_byte(r->to, ')');
+		return true;
+	}
+	r->to->len = begin;
+	return false;
+}
+
+static bool put_known(struct rendering *r, struct tr_text text)
+{
+	struct tr_text body;
+	bool cut;
+
+	switch (*text.data) {
+	case '"':
+		if (!tr_strace_is_string(text, &body, &cut))
+			return false;
+		put_quoted(r, body, "");
+		if (cut)
+			tr_buffer_put_literal(r->to, "...");
+		r->cut |= cut;
+		return true;
+	case '[':
+		return put_list(r, text);
+	case '{':
+		return put_struct(r, text);
+	}
+	if (memchr(text.data, '<', text.len))
+		return put_noted(r, text);
+	return put_number(r, text) || put_symbol(r, text);
+}
+
+static void put_value(struct rendering *r, struct tr_text text)
+{
+	size_t begin = r->to->len;
+	bool known = false;
+
+	if (text.len && r->depth < DEPTH) {
+		r->depth++;
+		known = put_known(r, text);
+		r->depth--;
+	}
+	if (known)
+		return;
+	if (r->to->failed)
+		return;
+	r->to->len = begin;
+	/* a comment at the end, of a number perhaps */
+	struct tr_text plain = text;
+	if (r->depth < DEPTH && tr_strace_chop(&plain, TR_TEXT(" */"))) {
+		const char *open = memchr(plain.data, '/', plain.len);
+		if (open && open > text.data && open[1] == '*' && open[-1] == ' ') {
+			struct tr_text number = tr_text_trimmed(tr_text_span(text.data, open));
+			struct tr_text comment =
+				tr_text_trimmed(tr_text_span(open + 2, plain.data + plain.len));
+			if (comment.len && put_commented(r, number, comment))
+				return;
+			put_value(r, number);
+			return;
+		}
+	}
+	put_verbatim(r, text);
+}
+
+void tr_strace_value(struct tr_text text, struct tr_buffer *to, bool *cut)
+{
+	struct rendering r = { to, 0, false };
+
+	put_value(&r, tr_text_trimmed(text));
+	*cut |= r.cut;
+}
+
+/* The flags of Linux, as in clone(2). The lowest byte is the signal at the end of the child. */
+static const struct {
+	uint64_t bit;
+	const char *name;
+} flags_table[] = {
+	{ 0x80, "CLONE_NEWTIME" },
+	{ 0x100, "CLONE_VM" },
+	{ 0x200, "CLONE_FS" },
+	{ 0x400, "CLONE_FILES" },
+	{ 0x800, "CLONE_SIGHAND" },
+	{ 0x1000, "CLONE_PIDFD" },
+	{ 0x2000, "CLONE_PTRACE" },
+	{ 0x4000, "CLONE_VFORK" },
+	{ 0x8000, "CLONE_PARENT" },
+	{ 0x10000, "CLONE_THREAD" },
+	{ 0x20000, "CLONE_NEWNS" },
+	{ 0x40000, "CLONE_SYSVSEM" },
+	{ 0x80000, "CLONE_SETTLS" },
+	{ 0x100000, "CLONE_PARENT_SETTID" },
+	{ 0x200000, "CLONE_CHILD_CLEARTID" },
+	{ 0x400000, "CLONE_DETACHED" },
+	{ 0x800000, "CLONE_UNTRACED" },
+	{ 0x1000000, "CLONE_CHILD_SETTID" },
+	{ 0x2000000, "CLONE_NEWCGROUP" },
+	{ 0x4000000, "CLONE_NEWUTS" },
+	{ 0x8000000, "CLONE_NEWIPC" },
+	{ 0x10000000, "CLONE_NEWUSER" },
+	{ 0x20000000, "CLONE_NEWPID" },
+	{ 0x40000000, "CLONE_NEWNET" },
+	{ 0x80000000, "CLONE_IO" },
+	{ 0x100000000, "CLONE_CLEAR_SIGHAND" },
+	{ 0x200000000, "CLONE_INTO_CGROUP" },
+};
+
+enum { FLAGS = sizeof flags_table / sizeof *flags_table, SIGNAL = 0xff };
+
+static uint64_t flag_bit(struct tr_text name)
+{
+	for (size_t i = 0; i < FLAGS; i++)
+		if (tr_text_is(name, flags_table[i].name))
+			return flags_table[i].bit;
+	return 0;
+}
+
+/* One part of A|B|0x10|17, which may have a comment of -X verbose after it. */
+static uint64_t read_flag(struct tr_text text)
+{
+	unsigned long long number;
+	const char *end = text.data;
+
+	while (end < text.data + text.len && *end != ' ' && *end != '/')
+		end++;
+	struct tr_text word = tr_text_span(text.data, end);
+	if (tr_strace_number(word, &number))
+		return number & ~(uint64_t)SIGNAL;
+	return flag_bit(word);
+}
+
+uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments)
+{
+	const char *p = arguments.data, *end = p + arguments.len;
+	uint64_t flags = 0;
+
+	if (tr_text_is(name, "vfork"))
+		return 0x100 | 0x4000;
+	if (!tr_text_is(name, "unshare")) { /* which has nothing else */
+		p = arguments.len ? memmem(p, arguments.len, "flags=", 6) : NULL;
+		if (!p)
+			return 0;
+		p += 6;
+	}
+	end = tr_strace_item_end(p, end);
+	while (p < end) {
+		const char *bar = memchr(p, '|', (size_t)(end - p));
+		const char *comment = memmem(p, (size_t)(end - p), "/*", 2);
+		if (comment && bar && comment < bar) { /* with bars of its own */
+			const char *close = memmem(comment, (size_t)(end - comment), "*/", 2);
+			bar = close ? memchr(close, '|', (size_t)(end - close)) : NULL;
+		}
+		const char *stop = bar ? bar : end;
+		flags |= read_flag(tr_text_span(p, stop));
+		p = bar ? bar + 1 : end;
+	}
+	return flags;
+}
+
+void tr_strace_put_clone_flags(uint64_t flags, struct tr_buffer *to)
+{
+	const char *before = "\tflags=";
+
+	for (size_t i = 0; i < FLAGS; i++) {
+		if (!(flags & flags_table[i].bit))
+			continue;
+		tr_buffer_put_text(to, tr_text_from(before));
+		tr_buffer_put_text(to, tr_text_from(flags_table[i].name));
+		before = "|";
+	}
+}
