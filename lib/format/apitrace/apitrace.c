@@ -1,5 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/codec.h"
 #include "format/apitrace/apitrace.h"
+#include "format/apitrace/parse.h"
 #include "format/segment_writer.h"
+
+/*
+ * Is it such a stream? It has no magic, so it is read: the head and the first
+ * events. The printable characters of names speak for it, a control character
+ * in the name of a function speaks against it.
+ */
+
+enum {
+	LOOK = TR_APITRACE_LOOK,
+	EVENTS = 8,
+	VERSION_BITS = 4,
+	CHARACTER_BITS = 3, /* that one of eight is printable is a chance of half a bit less */
+	CONTROL_BITS = 12,  /* one in a name outweighs what garbage has around it */
+	NAME_BITS = 32,	    /* for or against a name at most */
+	ENOUGH = 60,
+	LEAST_NAME = 3, /* bytes of a name that is taken for the first one of a stream */
+	FURTHER = 24, /* bits that a further stream of a file needs, which nothing else announces */
+};
+
+static int name_bits(struct tr_text name)
+{
+	int bits = 0;
+	for (size_t i = 0; i < name.len && bits < NAME_BITS && bits > -NAME_BITS; i++) {
+		bool control = (unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7f;
+		bits += control ? -CONTROL_BITS : CHARACTER_BITS;
+	}
+	return bits;
+}
+
+static int property_bits(const struct tr_record *head)
+{
+	int bits = 0;
+	for (size_t i = 0; i < head->count; i++) {
+		const struct tr_value *list = head->fields[i].value;
+		for (size_t j = 0; list->type == TR_LIST && j < list->count && bits < ENOUGH; j++) {
+			const struct tr_value *name = &list->as.items[j].as.items[0];
+			/* one that has to be escaped is none that anybody gave */
+			bits += name->flags & TR_PLAIN ? name_bits(name->text) : 0;
+		}
+	}
+	return bits;
+}
+
+static int signature_bits(const struct tr_apitrace_signature *signature)
+{
+	int bits = 0;
+	for (; signature && bits < ENOUGH; signature = signature->next) {
+		bits += name_bits(signature->name);
+		for (size_t i = 0; i < signature->count && bits < ENOUGH; i++) {
+			int label = name_bits(signature->labels[i].name);
+			bits += label > 0 ? label : 0;
+		}
+	}
+	return bits;
+}
+
+static bool parse_event(struct tr_apitrace_parse *parse)
+{
+	struct tr_apitrace_event event = { .enter = false };
+	unsigned tag;
+	tr_record_init(&event.record, &parse->arena);
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (tag == TR_APITRACE_ENTER)
+		return tr_apitrace_parse_enter(parse, &event);
+	if (tag == TR_APITRACE_LEAVE)
+		return tr_apitrace_uint(parse, &event.call) &&
+		       tr_apitrace_parse_leave(parse, &event);
+	return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
+}
+
+/* The bits of evidence in the bytes. */
+static int weigh(struct tr_apitrace_parse *parse, const char *start, const char *end)
+{
+	struct tr_record head;
+	tr_apitrace_parse_begin(parse, start, end, 0);
+	tr_record_init(&head, &parse->arena);
+	bool whole = tr_apitrace_parse_head(parse, &head);
+	int properties = property_bits(&head);
+	bool empty =
+		whole && parse->p == parse->end && parse->version >= TR_APITRACE_HAS_PROPERTIES;
+	for (unsigned i = 0; i < EVENTS && whole; i++)
+		whole = parse_event(parse);
+	int signatures = signature_bits(parse->defined);
+	/* what is bad behind a good beginning is the reader's business */
+	if (parse->outcome == TR_APITRACE_BAD && !parse->defined && !properties)
+		return 0;
+	if (!signatures && !properties && !empty)
+		return 0; /* zeros, say: what is formally right says nothing yet */
+	int bits = VERSION_BITS + properties + signatures;
+	return bits > 0 ? bits : 0;
+}
+
+int tr_apitrace_bid(struct tr_input *in)
+{
+	struct tr_apitrace_parse parse = { .any_version = true, .max_depth = 1 };
+	int bits = 0;
+	for (size_t want = 1; bits < ENOUGH && tr_input_more(in, want);) {
+		/* the version, which is no character of a text; it may be in more bytes than it
+		 * needs */
+		unsigned char first = (unsigned char)*in->pos;
+		if (first > TR_APITRACE_ANY_VERSION && first < 0x80)
+			break;
+		bits = weigh(&parse, in->pos, in->end);
+		if (parse.outcome != TR_APITRACE_SHORT || tr_input_available(in) >= LOOK)
+			break;
+		want = tr_input_available(in) + 1;
+	}
+	tr_apitrace_parse_free(&parse);
+	return bits;
+}
+
+/* A name as programmers give them, with its length before it. */
+static bool is_name(const char *p, const char *end)
+{
+	uint64_t len;
+	p = tr_wire_uint(p, &len);
+	if (!p || p >= end || len < LEAST_NAME || len > (uint64_t)(end - p))
+		return false;
+	while (len && *p > 0x20 && *p < 0x7f)
+		p++, len--;
+	return !len;
+}
+
+/* Cheap: most bytes are no head. */
+static bool looks_like_head(const char *p, const char *end)
+{
+	uint64_t version = (unsigned char)*p++, number;
+	if (version >= TR_APITRACE_HAS_PROPERTIES) {
+		if (p == end || (unsigned char)*p++ > version)
+			return false; /* the semantic version */
+		if (p < end && *p)
+			return is_name(p, end); /* of a property */
+		p++;
+	}
+	if (p >= end || *p++ != TR_APITRACE_ENTER)
+		return false;
+	if (version >= TR_APITRACE_HAS_THREADS && !(p = tr_wire_uint(p, &number)))
+		return false;
+	p = p < end ? tr_wire_uint(p, &number) : NULL; /* the id of the function */
+	return p && p < end && is_name(p, end);
+}
+
+bool tr_apitrace_begins(const char *p, const char *end)
+{
+	struct tr_apitrace_parse parse = { .max_depth = 1 };
+	if (p == end || (unsigned char)*p > TR_APITRACE_VERSION || !looks_like_head(p, end))
+		return false;
+	int bits = weigh(&parse, p, end);
+	tr_apitrace_parse_free(&parse);
+	return bits >= FURTHER;
+}
+
+/*
+ * Only traces of API calls are kept in these containers, so what has a damaged head there is one:
+ * always in snappy, and in brotli unless it is text, which tr-repack can put there.
+ */
+int tr_apitrace_search(struct tr_input *in)
+{
+	enum { HEAD = 64 };
+
+	if (in->codec != &tr_codec_brotli)
+		return in->codec == &tr_codec_snappy;
+	tr_input_more(in, HEAD);
+	size_t available = tr_input_available(in);
+	for (size_t i = 0; i < available && i < HEAD; i++)
+		if ((unsigned char)in->pos[i] < ' ' && !memchr("\t\n\r", in->pos[i], 3))
+			return 1;
+	return 0;
+}
 
 static const char *const extensions[] = { ".trace", NULL };
 

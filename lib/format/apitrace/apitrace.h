@@ -1,9 +1,23 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Private to the apitrace format: what the reader and the writer share.
+ * Traces of API calls, as apitrace records them. The path of the data:
  *
- * The stream, after apitrace's own reader and writer (lib/trace/trace_parser.cpp,
+ *	apitrace.c         recognises a trace; the table of the format
+ *	reader.c           window -> units -> records
+ *	  parse.c          the head and events of a unit
+ *	  parse_value.c    values, as trees or directly as text
+ *	  parse_signature.c  signatures (functions, structs, enums, masks, frames) and their uses
+ *	signature.c        tables of signatures; definition records
+ *	write.c            segments -> streams
+ *	  encode.c         a record -> the bytes of its events
+ *	  encode_value.c   values, from trees or directly from text
+ *	  write_signature.c  signatures that are written; names of constants
+ *	  write_rebuild.c  signatures whose definitions are missing
+ *	text.c             tr-totext --style=apitrace: see text.h
+ *
+ * The format is described after apitrace's own reader and writer (lib/trace/trace_parser.cpp,
  * trace_writer.cpp of apitrace 11.1; the published description differs from
- * both in places). Containers are the codecs' business.
+ * both in places). The codecs decode and encode the containers.
  *
  *	trace   = uint version
  *		  [version >= 6: uint semantic version, { string name, string value }, 00]
@@ -29,10 +43,10 @@
  * (CALL_THREAD), from the first version to the one that has it in every enter; no
  * version of its writer or parser knows it.
  *
- * What stands in [ ] behind an id comes where the id is met first; functions,
- * structs, enums, masks and frames have ids of their own. uint is LEB128, floats
- * are little endian. Calls are numbered by their enters, from 0. Nothing frames
- * an event: after something unknown, reading can go on only at the head of another
+ * The part in [ ] after an id is there only at the first use of the id; functions,
+ * structs, enums, masks and frames have ids of their own. A uint is LEB128, floats
+ * are little endian. Calls are numbered by their enters, from 0. Events have no
+ * length: after something unknown, reading can go on only at the head of another
  * stream.
  *
  * A file may hold several streams, one after the other. apitrace 11.1 writes such
@@ -49,7 +63,7 @@
 
 enum {
 	TR_APITRACE_VERSION = 6,     /* the newest that is known, and what is written */
-	TR_APITRACE_ANY_VERSION = 8, /* what may come one day; 9 and on are blanks of a text */
+	TR_APITRACE_ANY_VERSION = 8, /* versions that may come; bytes from 9 on begin a text */
 	TR_APITRACE_HAS_ENUM_TABLES = 3,
 	TR_APITRACE_HAS_THREADS = 4,
 	TR_APITRACE_HAS_PROPERTIES = 6,

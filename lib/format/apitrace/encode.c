@@ -1,10 +1,285 @@
-#include "format/apitrace/encode.h"
-
+/* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/apitrace/apitrace.h"
+#include "format/apitrace/encode.h"
+#include "format/apitrace/wire.h"
+
+static void mark(struct tr_encoder *encoder)
+{
+	enum { FIRST = 64 };
+	if (encoder->mark_count == encoder->mark_cap) {
+		size_t cap = encoder->mark_cap ? 2 * encoder->mark_cap : FIRST;
+		size_t *marks = realloc(encoder->marks, cap * sizeof *marks);
+		if (!marks) {
+			encoder->failed = true;
+			return;
+		}
+		encoder->marks = marks;
+		encoder->mark_cap = cap;
+	}
+	encoder->marks[encoder->mark_count++] = encoder->bytes.len;
+}
+
+void tr_encode_uint(struct tr_encoder *encoder, uint64_t number)
+{
+	if (encoder->marking)
+		mark(encoder);
+	tr_wire_append_uint(&encoder->bytes, number);
+}
+
+void tr_encode_string(struct tr_encoder *encoder, struct tr_text bytes)
+{
+	tr_encode_uint(encoder, bytes.len);
+	tr_buffer_put_text(&encoder->bytes, bytes);
+}
+
+static void put_names(struct tr_encoder *encoder, const struct tr_apitrace_signature *signature)
+{
+	tr_encode_string(encoder, signature->name);
+	tr_encode_uint(encoder, signature->count);
+	for (size_t i = 0; i < signature->count; i++)
+		tr_encode_string(encoder, signature->labels[i].name);
+}
+
+static void put_constants(struct tr_encoder *encoder, const struct tr_apitrace_signature *signature)
+{
+	bool is_enum = signature->table == TR_APITRACE_ENUMS;
+	if (!is_enum || encoder->version >= TR_APITRACE_HAS_ENUM_TABLES)
+		tr_encode_uint(encoder, signature->count);
+	for (size_t i = 0; i < signature->count; i++) {
+		const struct tr_apitrace_label *label = &signature->labels[i];
+		tr_encode_string(encoder, label->name);
+		if (is_enum)
+			tr_encode_byte(encoder, label->tag);
+		tr_encode_uint(encoder, label->number);
+	}
+}
+
+static void put_frame(struct tr_encoder *encoder, const struct tr_apitrace_signature *signature)
+{
+	for (size_t i = 0; i < signature->count; i++) {
+		const struct tr_apitrace_label *part = &signature->labels[i];
+		tr_encode_byte(encoder, part->tag);
+		if (part->tag <= TR_APITRACE_FRAME_FILE)
+			tr_encode_string(encoder, part->name);
+		else
+			tr_encode_uint(encoder, part->number);
+	}
+	tr_encode_byte(encoder, TR_APITRACE_FRAME_END);
+}
+
+/* Notes that the definition is in bytes, in case these are taken back. */
+static bool note_fresh(struct tr_encoder *encoder, struct tr_apitrace_signature *signature)
+{
+	enum { FIRST = 16 };
+	if (encoder->fresh_count == encoder->fresh_cap) {
+		size_t cap = encoder->fresh_cap ? 2 * encoder->fresh_cap : FIRST;
+		void *fresh = realloc(encoder->fresh, cap * sizeof *encoder->fresh);
+		if (!fresh)
+			return false;
+		encoder->fresh = fresh;
+		encoder->fresh_cap = cap;
+	}
+	encoder->fresh[encoder->fresh_count++] = signature;
+	return true;
+}
+
+static void define(struct tr_encoder *encoder, struct tr_apitrace_signature *signature)
+{
+	if (!note_fresh(encoder, signature)) {
+		encoder->failed = true;
+		return;
+	}
+	signature->written = true;
+	switch (signature->table) {
+	case TR_APITRACE_ENUMS:
+	case TR_APITRACE_MASKS:
+		put_constants(encoder, signature);
+		return;
+	case TR_APITRACE_FRAMES:
+		put_frame(encoder, signature);
+		return;
+	default:
+		put_names(encoder, signature);
+		return;
+	}
+}
+
+void tr_encode_signature(struct tr_encoder *encoder, struct tr_apitrace_signature *signature)
+{
+	if (!signature) {
+		encoder->failed = true;
+		return;
+	}
+	tr_encode_uint(encoder, signature->wire);
+	if (!signature->written)
+		define(encoder, signature);
+}
+
+static void begin_bytes(struct tr_encoder *encoder, struct tr_arena *arena, struct tr_error *err)
+{
+	tr_buffer_reset(&encoder->bytes);
+	encoder->fresh_count = 0;
+	encoder->mark_count = 0;
+	encoder->failed = encoder->flawed = false;
+	encoder->err = err;
+	encoder->signatures.scratch_arena = arena;
+}
+
+static void undo_bytes(struct tr_encoder *encoder)
+{
+	while (encoder->fresh_count)
+		encoder->fresh[--encoder->fresh_count]->written = false;
+	encoder->bytes.len = 0;
+}
+
+/* The bytes that the number at p takes, whatever it is; 0: it is cut or too long. */
+static size_t uint_length(const char *p, const char *end)
+{
+	size_t length = 0;
+	while (p + length < end && length < TR_WIRE_UINT_MAX && p[length] & 0x80)
+		length++;
+	return p + length < end && length < TR_WIRE_UINT_MAX ? length + 1 : 0;
+}
+
+/* The number at p, less the bytes at its top that say nothing. */
+static size_t short_length(const char *p, size_t length)
+{
+	while (length > 1 && (p[length - 1] & 0x7f) == 0)
+		length--;
+	return length;
+}
+
+static bool is_same(const struct tr_encoder *encoder, struct tr_text source)
+{
+	const char *a = encoder->bytes.data, *p = source.data, *end = p + source.len;
+	size_t at = 0;
+	for (size_t i = 0; i <= encoder->mark_count; i++) {
+		size_t stop = i < encoder->mark_count ? encoder->marks[i] : encoder->bytes.len;
+		size_t len = stop - at;
+		if ((size_t)(end - p) < len || (len && memcmp(a + at, p, len) != 0))
+			return false;
+		p += len;
+		at = stop;
+		if (i == encoder->mark_count)
+			break;
+		size_t ours = uint_length(a + at, a + encoder->bytes.len);
+		size_t theirs = uint_length(p, end);
+		if (!theirs || short_length(p, theirs) != ours)
+			return false;
+		for (size_t k = 0; k < ours; k++)
+			if ((a[at + k] & 0x7f) != (p[k] & 0x7f))
+				return false;
+		p += theirs;
+		at += ours;
+	}
+	return p == end;
+}
+
+static void take_raw(struct tr_encoder *encoder, struct tr_record *record, struct tr_field *raw)
+{
+	struct tr_error ignored;
+	struct tr_value *value = tr_field_value(record, raw, &ignored);
+	if (!value || value->type != TR_BLOB || !is_same(encoder, value->text))
+		return;
+	encoder->bytes.len = 0;
+	tr_buffer_put_text(&encoder->bytes, value->text);
+}
+
+/* What stands before the first event. */
+
+/* NULL: the header does not have it, or err is filled. */
+static struct tr_value *header_value(struct tr_record *header, const char *key,
+				     struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(header, key);
+	return field ? tr_field_value(header, field, err) : NULL;
+}
+
+static bool header_number(struct tr_record *header, const char *key, uint64_t *number,
+			  struct tr_error *err)
+{
+	struct tr_value *value = header_value(header, key, err);
+	if (value && value->type == TR_UINT)
+		*number = value->as.number;
+	return value && value->type == TR_UINT;
+}
+
+/* Other formats have versions, too. */
+static bool is_ours(struct tr_record *header)
+{
+	struct tr_field *format = tr_record_field(header, "format");
+	return !format || tr_text_is(format->text, "apitrace");
+}
+
+static enum tr_status put_properties(struct tr_encoder *encoder, struct tr_value *list,
+				     struct tr_error *err)
+{
+	enum tr_status status = TR_OK;
+	struct tr_arena *arena = encoder->signatures.scratch_arena;
+	for (size_t i = 0; list->type == TR_LIST && i < list->count; i++) {
+		const struct tr_value *pair = &list->as.items[i];
+		struct tr_text text[2] = { { "", 0 } };
+		bool good = pair->type == TR_LIST && pair->count == 2;
+		for (unsigned k = 0; good && k < 2; k++) {
+			good = pair->as.items[k].type == TR_STRING;
+			if (good)
+				text[k] = tr_string_bytes(pair->as.items[k].text, arena);
+			encoder->failed |= good && !text[k].data;
+		}
+		/* an empty name would be the end of them */
+		if (!good || !text[0].len) {
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "a property is no pair of texts [\"name\",\"value\"]");
+			status = TR_WARN;
+			continue;
+		}
+		tr_encode_string(encoder, text[0]);
+		tr_encode_string(encoder, text[1]);
+	}
+	return status;
+}
+
+enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *header, int version,
+			      struct tr_error *err)
+{
+	uint64_t own = TR_APITRACE_VERSION, semantic;
+	bool ours = header && is_ours(header);
+	struct tr_field *raw = ours ? tr_record_field(header, ".raw") : NULL;
+	enum tr_status status = TR_OK;
+	begin_bytes(encoder, header ? header->arena : NULL, err);
+	if (ours)
+		header_number(header, "version", &own, err);
+	if (own > TR_APITRACE_VERSION) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "version %" PRIu64 " of apitrace's format is not known", own);
+		return TR_FATAL;
+	}
+	semantic = own;
+	if (ours)
+		header_number(header, "semantic", &semantic, err);
+	encoder->version = version < 0 ? own : (uint64_t)version;
+	/* only what came so goes so */
+	encoder->thread_details =
+		ours && own < TR_APITRACE_HAS_THREADS && encoder->version < TR_APITRACE_HAS_THREADS;
+	encoder->marking = raw != NULL;
+	tr_encode_uint(encoder, encoder->version);
+	if (encoder->version >= TR_APITRACE_HAS_PROPERTIES) {
+		struct tr_value *list = ours ? header_value(header, "properties", err) : NULL;
+		tr_encode_uint(encoder, semantic);
+		if (list)
+			status = put_properties(encoder, list, err);
+		tr_encode_byte(encoder, 0);
+	}
+	if (raw)
+		take_raw(encoder, header, raw);
+	if (!encoder->failed && !encoder->bytes.failed)
+		return status;
+	return tr_error_memory(err);
+}
 
 struct tr_live_call {
 	uint64_t number; /* in the trace */
@@ -19,9 +294,9 @@ struct event {
 	struct tr_apitrace_signature *function;
 	uint64_t id; /* of its function, where .sig says it */
 	bool has_id;
-	bool lenient; /* what cannot be written is left out; else all of the record is */
-	bool less;    /* something was left out */
-	size_t next;  /* the argument that comes next, as a rule */
+	bool lenient;	      /* what cannot be written is left out; else all of the record is */
+	bool less;	      /* something was left out */
+	size_t next;	      /* the argument that comes next, as a rule */
 	bool thread_in_place; /* the enter has its thread as a field, at the place of the detail */
 };
 
@@ -349,8 +624,8 @@ static bool put_line(struct event *event)
 		encoder->calls++;
 		return true;
 	}
-	tr_encode_undo(encoder);
-	tr_encode_begin(encoder, record->arena, encoder->err);
+	undo_bytes(encoder);
+	begin_bytes(encoder, record->arena, encoder->err);
 	return false;
 }
 
@@ -359,7 +634,7 @@ enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *re
 {
 	struct event event = { .encoder = encoder, .record = record };
 	struct tr_field *raw = NULL;
-	tr_encode_begin(encoder, record->arena, err);
+	begin_bytes(encoder, record->arena, err);
 	if (put_line(&event))
 		return TR_OK;
 	enum tr_status status = tr_record_split(record, err);
@@ -369,13 +644,13 @@ enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *re
 	encoder->marking = raw != NULL;
 	done = done && put_event(&event);
 	if (done && raw)
-		tr_encode_raw(encoder, record, raw);
+		take_raw(encoder, record, raw);
 	if (encoder->failed || encoder->bytes.failed || (!done && err->cause == TR_CAUSE_MEMORY)) {
-		tr_encode_undo(encoder);
+		undo_bytes(encoder);
 		return tr_error_memory(err);
 	}
 	if (!done) {
-		tr_encode_undo(encoder);
+		undo_bytes(encoder);
 		return TR_WARN;
 	}
 	if (!event.less && !encoder->flawed)

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Records to the bytes of events. The bytes of one record are put together
- * here before any of them goes out: a record that turns out to be unfit leaves
- * nothing behind, neither bytes nor signatures that count as written.
+ * The encoder turns records into the bytes of events. The bytes of a record are collected
+ * before any of them is written: a record that cannot be encoded leaves neither bytes nor
+ * signatures that count as written.
  */
 #ifndef TR_FORMAT_APITRACE_ENCODE_H
 #define TR_FORMAT_APITRACE_ENCODE_H
@@ -15,7 +16,7 @@
 struct tr_live_call; /* entered and not left */
 
 struct tr_encoder {
-	uint64_t version; /* of the stream that is written */
+	uint64_t version;    /* of the stream that is written */
 	bool thread_details; /* it has threads as details: apitrace does not read that */
 	struct tr_written_signatures signatures;
 	struct tr_id_map live; /* by seq of the stream */
@@ -24,74 +25,59 @@ struct tr_encoder {
 
 	/* the record's */
 	struct tr_buffer bytes;
-	struct tr_apitrace_signature **fresh; /* whose definitions are in bytes */
+	struct tr_apitrace_signature **fresh; /* signatures whose definitions are in bytes */
 	size_t fresh_count, fresh_cap;
-	/* where numbers begin in bytes: only for records that come with other spellings of them */
+	/* where numbers begin in bytes; only for records with .raw, where they may be longer */
 	bool marking;
 	size_t *marks;
 	size_t mark_count, mark_cap;
 	bool failed; /* memory is out */
-	bool flawed; /* it is written all the same: flaw says what is wrong */
+	bool flawed; /* it is written, but wrong: flaw */
 	struct tr_error flaw;
 	struct tr_error *err;
 };
 
-/* Zeroed, with its version set, is ready. */
+/* A zeroed encoder is ready for tr_encode_head. */
 void tr_encoder_free(struct tr_encoder *encoder);
 
-/* Forgets the stream that was written before: tr_encode_head begins another one. */
+/* Forgets the stream that was written: tr_encode_head begins another one. */
 void tr_encoder_restart(struct tr_encoder *encoder);
 
 /*
- * encode.c: a record call, enter or leave, as bytes. TR_WARN: it is left out
- * (err says why), or, with TR_FLAW, is there less what err names.
+ * Encodes a call, an enter or a leave. TR_WARN: it is left out (err says why), or, with
+ * TR_FLAW, encoded without the part that err names.
  */
 enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *record,
 				struct tr_error *err);
 
 /*
- * encode_head.c: the head of the stream, from a header record or, where that
- * is NULL, from nothing. version: the one that is asked for, or -1. TR_WARN:
- * put together, but not all that the header says is in it.
+ * Encodes the head of the stream, from a header record, or from nothing if that is NULL.
+ * version: the one that is asked for, or -1. TR_WARN: encoded, but without everything that the
+ * header contains.
  */
 enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *header, int version,
 			      struct tr_error *err);
 
-/* encode_wire.c */
 void tr_encode_uint(struct tr_encoder *encoder, uint64_t number);
 void tr_encode_string(struct tr_encoder *encoder, struct tr_text bytes);
 
-/* The id, and its definition where this is the first time. A signature of NULL: memory is out. */
+/* Appends the id, and its definition at the first use. A signature of NULL: memory is out. */
 void tr_encode_signature(struct tr_encoder *encoder, struct tr_apitrace_signature *signature);
-
-/* Begins with no bytes; what was put together stays, or never was. */
-void tr_encode_begin(struct tr_encoder *encoder, struct tr_arena *arena, struct tr_error *err);
-void tr_encode_undo(struct tr_encoder *encoder);
-
-/* Takes the bytes of .raw for those put together, where reading them gives the very same. */
-void tr_encode_raw(struct tr_encoder *encoder, struct tr_record *record, struct tr_field *raw);
-
-/*
- * True when source is what was put together, but for numbers that take more
- * bytes than they need. Only after marking.
- */
-bool tr_encode_same(const struct tr_encoder *encoder, struct tr_text source);
 
 static inline void tr_encode_byte(struct tr_encoder *encoder, uint8_t byte)
 {
 	tr_buffer_put_byte(&encoder->bytes, (char)byte);
 }
 
-/* encode_value.c: False: err is filled, or memory is out. */
+/* encode_value.c: appends a value. False: err is filled, or memory is out. */
 bool tr_encode_value(struct tr_encoder *encoder, const struct tr_value *value);
 
-/* encode_text.c: the same from the spelling, where that is one of the commonest. False: it is not.
- */
+/* The same from its spelling, if that is one of the usual ones. False: it is not. */
 bool tr_encode_plain(struct tr_encoder *encoder, struct tr_text spelling);
 
 /*
- * The fields of a call, as its line has them behind the fixed columns, and its
- * leave. False: there is something that takes the long way.
+ * Appends the fields of a call, as its line has them after the fixed columns, and its
+ * leave. False: a field is not spelled in the usual way.
  */
 bool tr_encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
 		      uint64_t call, struct tr_text fields);

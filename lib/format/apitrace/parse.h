@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The reader's parser: one unit of the stream (the head, an event, an enter
- * with its leave) to values in an arena. The unit may end anywhere in the
- * window: then the parse says how many bytes it needs at least, and is done
- * again from the unit's start when there are more.
+ * The parser turns one unit of the stream (the head, an event, an enter with its
+ * leave) into values in an arena. If the window ends within the unit, the parser
+ * says how many bytes it needs at least, and parses again from the start of the unit
+ * when they are there.
  *
- * Functions return false when the parse has ended: `outcome` says why.
+ * Functions return false if parsing has ended: `outcome` says why.
  */
 #ifndef TR_FORMAT_APITRACE_PARSE_H
 #define TR_FORMAT_APITRACE_PARSE_H
@@ -18,26 +19,26 @@
 enum tr_apitrace_outcome {
 	TR_APITRACE_WHOLE,     /* so far */
 	TR_APITRACE_SHORT,     /* `need` bytes from the unit's start on are not all there */
-	TR_APITRACE_BAD,       /* it can be no such stream: error */
+	TR_APITRACE_BAD,       /* the bytes are not valid: error */
 	TR_APITRACE_NO_MEMORY, /* error */
 };
 
 struct tr_apitrace_parse {
-	/* What stays. */
+	/* Of the stream. */
 	struct tr_apitrace_signatures signatures;
 	uint64_t version;
-	bool any_version; /* newer ones pass for the newest that is known */
+	bool any_version; /* unknown versions are parsed like the newest known one */
 	unsigned max_depth;
 
-	/* The unit's. */
+	/* Of the unit. */
 	struct tr_arena arena;
 	struct tr_buffer scratch;
-	const char *start, *p, *end; /* TR_INPUT_PAD bytes behind end can be read */
+	const char *start, *p, *end; /* TR_INPUT_PAD bytes after end can be read */
 	uint64_t offset;	     /* of start, in the stream */
-	size_t owed;  /* values that open containers still expect: they take a byte each at least */
+	size_t owed;  /* values that open containers still expect, of at least a byte each */
 	size_t named; /* bytes of names in what was parsed */
-	bool deep;    /* something had more brackets than values can have, and was skipped */
-	struct tr_apitrace_signature *defined, **last; /* here, in the order of the stream */
+	bool deep;    /* a value had more brackets than allowed, and was skipped */
+	struct tr_apitrace_signature *defined, **last; /* in the unit, in their order */
 	enum tr_apitrace_outcome outcome;
 	size_t need;
 	struct tr_error error;
@@ -62,7 +63,6 @@ static inline void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, cons
 	parse->outcome = TR_APITRACE_WHOLE;
 }
 
-/* Frees what it allocated. */
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse);
 
 static inline uint64_t tr_apitrace_offset(const struct tr_apitrace_parse *parse, const char *p)
@@ -70,7 +70,7 @@ static inline uint64_t tr_apitrace_offset(const struct tr_apitrace_parse *parse,
 	return parse->offset + (uint64_t)(p - parse->start);
 }
 
-/* How a parse ends; the inline functions are for callers, which return their false. */
+/* These end the parse; the inline functions return false, for callers to return. */
 void tr_apitrace_end_short(struct tr_apitrace_parse *parse, uint64_t more);
 void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
 			 uint64_t number);
@@ -84,7 +84,7 @@ static inline bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t m
 	return false;
 }
 
-/* What stands at `where` makes no sense. */
+/* The bytes at `where` are not valid: "NUMBER is WHAT". */
 static inline bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where,
 				   const char *what, uint64_t number)
 {
@@ -92,7 +92,7 @@ static inline bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *
 	return false;
 }
 
-/* The number at p could not be taken. */
+/* The number at p is cut, or too long. */
 static inline bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse)
 {
 	tr_apitrace_end_bad_uint(parse);
@@ -106,8 +106,8 @@ static inline bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse)
 }
 
 /*
- * The names of a value or an argument, `len` bytes, have been met again: a few
- * bytes of the stream can stand for many of text, but not for any number.
+ * Counts `len` bytes of names that the text of a value or an argument repeats. A few bytes
+ * of the stream may stand for many of text, up to a limit.
  */
 bool tr_apitrace_end_named(struct tr_apitrace_parse *parse);
 static inline bool tr_apitrace_name(struct tr_apitrace_parse *parse, size_t len)
@@ -136,7 +136,7 @@ static inline bool tr_apitrace_uint(struct tr_apitrace_parse *parse, uint64_t *n
 	return true;
 }
 
-/* `size` bytes, in the window. */
+/* Takes `size` bytes, which stay in the window. */
 static inline bool tr_apitrace_bytes(struct tr_apitrace_parse *parse, uint64_t size,
 				     struct tr_text *bytes)
 {
@@ -154,9 +154,9 @@ static inline bool tr_apitrace_string(struct tr_apitrace_parse *parse, struct tr
 }
 
 /*
- * A count of things that take `least` bytes each at least. What other
- * containers still expect has to fit behind them, so that no count is believed
- * that the window's bytes do not bear out.
+ * Takes a count of items of at least `least` bytes each. The items, and the values that
+ * other containers still expect, must fit into the window, so that no count is believed
+ * without the bytes for it.
  */
 bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *count);
 
@@ -170,57 +170,57 @@ static inline void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t co
 	return memory;
 }
 
-/* parse_signature.c: The signature whose id stands at p, and its definition where this is it. */
+/* parse_signature.c: takes the id of a signature, and its definition at its first use. */
 bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
 				 struct tr_apitrace_signature **signature);
 
-/* parse_head.c: All that stands before the first event: the fields of a header. */
+/* parse.c: takes everything before the first event, as the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
 
 bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
 			    struct tr_text key, uint64_t number);
 
-/* parse_value.c: a value within `depth` brackets. */
+/* parse_value.c: takes a value that is within `depth` brackets. */
 bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
 			     unsigned depth);
 
 /*
- * parse_line.c: The lead ("\tkey=", TR_APITRACE_LEAD_SLACK more bytes can be
- * read behind it) and the value at p as text, which is appended to the line.
- * Where parse says afterwards that it was too deep, the text says nothing.
+ * Appends the lead ("\tkey=", TR_APITRACE_LEAD_SLACK more bytes after it can be
+ * read) and the value at p, as text, to the line. If parse->deep is set afterwards,
+ * the text is incomplete.
  */
 bool tr_apitrace_spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
 			     struct tr_buffer *line);
 
-/* The string spelling of bytes: the bytes themselves, or in the arena. */
+/* Makes a string value of bytes; its spelling is the bytes themselves, or in the arena. */
 bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
 			    struct tr_value *value);
 
-/* An event, or a call: an enter and its leave right behind it. */
+/* An event, or a call: an enter with the leave directly after it. */
 struct tr_apitrace_event {
 	bool enter, leave;
 	bool has_thread; /* always from TR_APITRACE_HAS_THREADS on */
 	uint64_t call, thread;
-	struct tr_apitrace_signature *function; /* NULL: a leave of nobody knows what */
+	struct tr_apitrace_signature *function; /* NULL: the enter of a leave is missing */
 	struct tr_record record;
 	size_t fields_cap;
 	struct tr_value *room; /* for the values of fields up to fields_cap */
 
-	/* Where the record is to be a line: fields go there. NULL: they are built. */
+	/* If the record is to be a line: it takes the fields. NULL: fields are built. */
 	struct tr_buffer *line;
 	size_t task;		   /* in line: where the column of the thread begins */
-	size_t rest;		   /* in line: behind the fixed columns */
+	size_t rest;		   /* in line: where the fixed columns end */
 	struct tr_counter counter; /* the call's number */
 };
 
-enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes in front of a line, which `enter` takes */
+enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line: `enter` is longer than `call` */
 
-/* parse_event.c: Behind the byte that says what event it is; the record gets its fields. */
+/* parse.c: the position is after the event's type; the record gets its fields. */
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
-/* Behind the call number as well. */
+/* The position is after the call number. */
 bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
 
-/* symbol.c: Numbers with their names. */
+/* parse_signature.c: makes values of numbers with their names. */
 bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
 			  unsigned tag, uint64_t number, struct tr_value *value);
 bool tr_apitrace_set_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,

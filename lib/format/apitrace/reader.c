@@ -1,78 +1,419 @@
-/* Units of the stream to records, and what is to be said of them. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader: finds units (a head, an event, an enter with its leave) in the window, has them
+ * parsed, and makes records of them: first the definitions of a unit, then the remark on it,
+ * then its record. Plain calls can go directly to a call taker instead.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/input.h"
 #include "format/apitrace/apitrace.h"
-#include "format/apitrace/reader.h"
+#include "format/apitrace/encode.h"
+#include "format/apitrace/parse.h"
+#include "record/call_taker.h"
 #include "record/literal.h"
 
-struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
-				   struct tr_error *err)
+/* A call that was entered. */
+struct live_call {
+	struct tr_apitrace_signature *function;
+	bool has_thread;
+	uint64_t thread;
+	struct live_call *next; /* in the list of free ones */
+};
+
+struct reader {
+	struct tr_input *in;
+	uint64_t max_record;
+	struct tr_apitrace_parse parse;
+	struct tr_apitrace_event event;
+	uint64_t calls;	  /* entered so far */
+	uint64_t streams; /* that ended before this one */
+	struct tr_id_map live;
+	struct live_call *free;
+	struct tr_arena live_arena;
+
+	/* What is due of the unit: its definitions, its flaw, its record. */
+	struct tr_apitrace_signature *definition; /* the next one */
+	struct tr_record definition_record;
+	struct tr_arena definition_arena;
+	bool record_due;
+
+	struct tr_buffer line;		    /* of the unit, if lines are wanted */
+	struct tr_call_taker *const *taker; /* NULL: no call is taken */
+
+	struct tr_encoder *exact; /* what the writer would write; NULL: without --exact */
+	bool begun;		  /* the head was read */
+	bool ended;
+};
+
+/* Exactness. */
+
+/*
+ * --exact: what the writer would write is compared with the bytes that a record was made
+ * of; where they differ, the record gets them as .raw. That is rare: tracers write numbers
+ * in as few bytes as possible, and so does the writer.
+ */
+static enum tr_status add_raw(struct tr_record *record, struct tr_text source, struct tr_error *err)
 {
-	struct tr_apitrace_reader *reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
-		return NULL;
+	struct tr_value *raw = tr_arena_alloc(record->arena, sizeof *raw);
+	struct tr_text bytes = tr_arena_copy(record->arena, source);
+	if (raw && bytes.data) {
+		*raw = (struct tr_value){ .type = TR_BLOB, .text = bytes };
+		if (tr_record_add(record, TR_TEXT(".raw"), raw))
+			return TR_OK;
 	}
-	reader->in = in;
-	reader->max_record = config->limits.max_record;
-	tr_arena_limit(&reader->parse.arena, config->limits.max_record);
-	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
-					  ? config->limits.max_depth
-					  : TR_LITERAL_DEPTH;
-	if (config->as_text && !config->exact)
-		reader->event.line = &reader->line;
-	if (!config->as_text && !config->exact)
-		reader->taker = config->taker;
-	if (config->exact && !(reader->exact = tr_apitrace_exact_new())) {
-		tr_error_memory(err);
-		free(reader);
-		return NULL;
-	}
-	return (struct tr_reader *)reader;
+	return tr_error_memory(err);
 }
 
-void tr_apitrace_close(struct tr_reader *base)
+/*
+ * Takes every record in turn, as the reader made it: the header, definitions, calls. source:
+ * the bytes that the record was made of, of both events for a call, with the definitions in
+ * them; ignored for definitions. TR_OK, or TR_FATAL: memory.
+ */
+static enum tr_status compare_exact(struct tr_encoder *encoder, struct tr_record *record,
+				    struct tr_text source, struct tr_error *err)
 {
-	struct tr_apitrace_reader *reader = (struct tr_apitrace_reader *)base;
-	tr_apitrace_exact_free(reader->exact);
-	tr_apitrace_parse_free(&reader->parse);
-	tr_buffer_free(&reader->line);
+	struct tr_error why;
+	enum tr_status status;
+	tr_error_clear(&why);
+	if (record->type == TR_DEFINITION) {
+		status = tr_written_define(&encoder->signatures, record, &why);
+	} else if (record->type == TR_HEADER) {
+		tr_encoder_restart(encoder);
+		status = tr_encode_head(encoder, record, -1, &why);
+	} else {
+		status = tr_encode_record(encoder, record, &why);
+	}
+	if (status == TR_FATAL) {
+		*err = why;
+		return status;
+	}
+	/* what the writer would leave out has no bytes to be compared with */
+	if (status != TR_OK || record->type == TR_DEFINITION ||
+	    tr_text_equal(tr_buffer_text(&encoder->bytes), source))
+		return TR_OK;
+	return add_raw(record, source, err);
+}
+
+/* Further streams: files of programs that fork hold several (see apitrace.h). */
+
+/*
+ * True if another stream of the same file begins at the input's position, where an event is
+ * expected. May ask for more of the input.
+ */
+static bool at_stream(struct reader *reader)
+{
+	struct tr_input *in = reader->in;
+	if (!reader->begun || !tr_input_more(in, 1))
+		return false;
+	uint64_t version = (unsigned char)*in->pos;
+	/* 0 and 1 are events, too; the streams of one file are of one version */
+	if (version <= TR_APITRACE_LEAVE && version != reader->parse.version)
+		return false;
+	tr_input_more(in, TR_APITRACE_LOOK);
+	return tr_apitrace_begins(in->pos, in->end);
+}
+
+/* Forgets the stream that ended: another one begins at the input's position. */
+static void begin_stream(struct reader *reader)
+{
+	struct tr_apitrace_parse *parse = &reader->parse;
+	tr_apitrace_signatures_free(&parse->signatures);
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
-	tr_arena_free(&reader->definition_arena);
-	free(reader);
+	reader->free = NULL;
+	reader->calls = 0;
+	reader->streams++;
+	reader->begun = reader->ended = false;
+}
+
+/* The first place from p on, and before `last`, where one begins; or last. */
+static const char *find(const struct reader *reader, const char *p, const char *last)
+{
+	while (p < last && (p = memchr(p, (int)reader->parse.version, (size_t)(last - p)))) {
+		if (tr_apitrace_begins(p, reader->in->end))
+			return p;
+		p++;
+	}
+	return last;
+}
+
+/*
+ * For damage: the bytes in the window up to the next stream of this version. *size is unchanged
+ * if it returns false: there is none.
+ */
+static bool find_stream(const struct reader *reader, size_t *size)
+{
+	const struct tr_input *in = reader->in;
+	const char *found = in->pos < in->end ? find(reader, in->pos + 1, in->end) : in->end;
+	if (found == in->end)
+		return false;
+	*size = (size_t)(found - in->pos);
+	return true;
+}
+
+/* Skips the input up to the next stream of this version, or to its end: then it returns false. */
+static bool skip_to_stream(struct reader *reader)
+{
+	struct tr_input *in = reader->in;
+	if (tr_input_more(in, 1))
+		tr_input_skip(in, 1); /* nothing begins where the damage was found */
+	for (;;) {
+		/* a head is looked at when as much of it is there as can be */
+		bool more = tr_input_more(in, TR_APITRACE_LOOK);
+		size_t size = tr_input_available(in);
+		const char *last = in->end - (more ? TR_APITRACE_LOOK - 1 : 0);
+		const char *found = find(reader, in->pos, last);
+		tr_input_skip(in, (size_t)(found - in->pos));
+		if (found < last)
+			return true;
+		if (!size || (!more && !tr_input_more(in, 1)))
+			return false;
+	}
+}
+
+/*
+ * Units: the head, an event, or an enter with its leave. An enter and the leave directly
+ * after it are one unit, so that a call becomes one record however the input arrives: an
+ * enter waits until the next event has begun, or the input has ended.
+ */
+
+enum {
+	/*
+	 * A unit that grows beyond this is parsed again only when it has grown by a
+	 * part of it, or nothing comes for so many milliseconds: once for each few
+	 * bytes that trickle in would take forever.
+	 */
+	LARGE_UNIT = 64 << 10,
+	LARGE_PART = 4,
+	IDLE = 20,
+};
+
+/*
+ * Parses the leave of the enter before, if it comes next. An enter alone is whole, too:
+ * a leave that is bad or cut is reported after it.
+ */
+static bool parse_own_leave(struct reader *reader, bool at_end)
+{
+	struct tr_apitrace_parse *parse = &reader->parse;
+	struct tr_apitrace_event *event = &reader->event;
+	const char *enter_end = parse->p;
+	unsigned tag;
+	uint64_t call;
+	if (at_end && parse->p == parse->end)
+		return true;
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (tag == TR_APITRACE_LEAVE) {
+		if (!tr_apitrace_uint(parse, &call))
+			return false;
+		if (call == event->call)
+			return tr_apitrace_parse_leave(parse, event);
+	}
+	parse->p = enter_end;
+	return true;
+}
+
+static bool parse_leave(struct reader *reader)
+{
+	struct tr_apitrace_event *event = &reader->event;
+	uint64_t call;
+	if (!tr_apitrace_uint(&reader->parse, &call))
+		return false;
+	event->call = call;
+	const struct live_call *live = tr_id_map_get(&reader->live, event->call);
+	event->function = live ? live->function : NULL;
+	event->has_thread = live && live->has_thread;
+	event->thread = live ? live->thread : 0;
+	return tr_apitrace_parse_leave(&reader->parse, event);
+}
+
+/* The versions 0 and 1 may begin another stream or be an event, of call or function 0. */
+static inline bool begins_like_event(const struct reader *reader)
+{
+	const struct tr_input *in = reader->in;
+	return reader->parse.version <= TR_APITRACE_LEAVE && tr_input_available(in) > 1 &&
+	       (unsigned char)in->pos[0] == reader->parse.version &&
+	       in->pos[1] == TR_APITRACE_ENTER;
+}
+
+/* alone: an enter is parsed without the leave that may follow. */
+static bool parse_unit(struct reader *reader, bool alone)
+{
+	struct tr_apitrace_parse *parse = &reader->parse;
+	struct tr_apitrace_event *event = &reader->event;
+	struct tr_input *in = reader->in;
+	unsigned tag;
+	bool other = begins_like_event(reader) && at_stream(reader);
+	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	if (other)
+		return tr_apitrace_bad(parse, in->pos, "no event", parse->version);
+	tr_record_init(&event->record, &parse->arena);
+	event->enter = event->leave = false;
+	event->fields_cap = 0;
+	event->call = reader->calls;
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	switch (tag) {
+	case TR_APITRACE_ENTER:
+		return tr_apitrace_parse_enter(parse, event) &&
+		       (alone || parse_own_leave(reader, in->at_end));
+	case TR_APITRACE_LEAVE:
+		return parse_leave(reader);
+	default:
+		return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
+	}
+}
+
+static bool parse_head(struct reader *reader)
+{
+	struct tr_apitrace_parse *parse = &reader->parse;
+	struct tr_record *header = &reader->event.record;
+	struct tr_input *in = reader->in;
+	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	tr_record_init(header, &parse->arena);
+	header->type = TR_HEADER;
+	return (!reader->streams ||
+		tr_apitrace_add_number(parse, header, TR_TEXT("stream"), reader->streams + 1)) &&
+	       tr_apitrace_parse_head(parse, header);
+}
+
+/* Gets more of the unit, enough to be worth another parse. False: there is no more. */
+static bool get_more(struct reader *reader)
+{
+	struct tr_input *in = reader->in;
+	size_t before = tr_input_available(in), need = reader->parse.need;
+	if (need > reader->max_record || !tr_input_more(in, need))
+		return false;
+	if (need < LARGE_UNIT)
+		return true;
+	while (tr_input_available(in) - before < before / LARGE_PART &&
+	       tr_input_available(in) < reader->max_record && !tr_input_idle(in, IDLE))
+		if (!tr_input_more(in, tr_input_available(in) + 1))
+			break;
+	return true;
+}
+
+/*
+ * Parses the unit at the input's position, again with more input until it is whole. False:
+ * parse.outcome says why it is not. The input's position does not change.
+ */
+static bool read_unit(struct reader *reader)
+{
+	for (;;) {
+		if (reader->begun ? parse_unit(reader, false) : parse_head(reader))
+			return true;
+		if (reader->parse.outcome != TR_APITRACE_SHORT || !get_more(reader))
+			break;
+	}
+	/* the enter may be whole where its leave is not */
+	return reader->parse.outcome != TR_APITRACE_NO_MEMORY && reader->begun &&
+	       reader->event.enter && parse_unit(reader, true);
+}
+
+/*
+ * Plain calls go directly to a call taker. If something is not plain, the call is parsed
+ * again, and becomes a record.
+ */
+
+static bool is_detail(struct tr_apitrace_parse *parse, unsigned wanted)
+{
+	unsigned detail = 0;
+	return tr_apitrace_byte(parse, &detail) && detail == wanted;
+}
+
+/* Gives the values of all arguments. False: they are not all there, each once and in order. */
+static bool take_arguments(struct tr_apitrace_parse *parse, struct tr_call_taker *taker,
+			   const struct tr_apitrace_signature *function)
+{
+	for (size_t i = 0; i < function->count; i++) {
+		struct tr_value value;
+		uint64_t number;
+		if (!is_detail(parse, TR_APITRACE_ARGUMENT) || !tr_apitrace_uint(parse, &number) ||
+		    number != i || !tr_apitrace_name(parse, function->labels[i].lead.len) ||
+		    !tr_apitrace_parse_value(parse, &value, 0))
+			return false;
+		taker->argument(taker, &value);
+	}
+	return is_detail(parse, TR_APITRACE_END);
+}
+
+/* Gives the returned value of the call's leave, if it has one. */
+static bool take_leave(struct tr_apitrace_parse *parse, struct tr_call_taker *taker, uint64_t call)
+{
+	struct tr_value value;
+	uint64_t number;
+	unsigned detail;
+	if (!is_detail(parse, TR_APITRACE_LEAVE) || !tr_apitrace_uint(parse, &number) ||
+	    number != call || !tr_apitrace_byte(parse, &detail))
+		return false;
+	if (detail == TR_APITRACE_END)
+		return true;
+	if (detail != TR_APITRACE_RETURN || !tr_apitrace_parse_value(parse, &value, 0))
+		return false;
+	taker->result(taker, &value);
+	return is_detail(parse, TR_APITRACE_END);
+}
+
+/* What was parsed contains no definitions, no flaws and no values that were skipped. */
+static bool is_plain(const struct tr_apitrace_parse *parse)
+{
+	return !parse->defined && !parse->deep && !parse->flawed;
+}
+
+/* Gives the call at the input's position to the taker. False: it is not plain. */
+static bool take_plain_call(struct reader *reader, struct tr_call_taker *taker)
+{
+	struct tr_apitrace_parse *parse = &reader->parse;
+	struct tr_apitrace_signature *function;
+	struct tr_input *in = reader->in;
+	uint64_t thread = 0;
+	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	if (!is_detail(parse, TR_APITRACE_ENTER) ||
+	    (parse->version >= TR_APITRACE_HAS_THREADS && !tr_apitrace_uint(parse, &thread)) ||
+	    !tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &function) ||
+	    !is_plain(parse) || function->again ||
+	    !taker->begin(taker, reader->calls, thread, function->cell, function->count))
+		return false;
+	bool whole = take_arguments(parse, taker, function) &&
+		     take_leave(parse, taker, reader->calls) && is_plain(parse);
+	if (!taker->end(taker, whole) || !whole)
+		return false;
+	tr_input_skip(in, (size_t)(parse->p - in->pos));
+	reader->calls++;
+	taker->taken++;
+	return true;
 }
 
 /* Live calls. */
 
-static bool keep_call(struct tr_apitrace_reader *reader, const struct tr_apitrace_event *event)
+static bool keep_call(struct reader *reader, const struct tr_apitrace_event *event)
 {
-	struct tr_apitrace_live *live = reader->free;
+	struct live_call *live = reader->free;
 	if (live)
 		reader->free = live->next;
 	else
 		live = tr_arena_alloc(&reader->live_arena, sizeof *live);
 	if (!live)
 		return false;
-	*live = (struct tr_apitrace_live){ event->function, event->has_thread, event->thread,
-					   NULL };
+	*live = (struct live_call){ event->function, event->has_thread, event->thread, NULL };
 	return tr_id_map_put(&reader->live, event->call, live);
 }
 
-static void drop_call(struct tr_apitrace_reader *reader, uint64_t call)
+static void drop_call(struct reader *reader, uint64_t call)
 {
-	struct tr_apitrace_live *live = tr_id_map_take(&reader->live, call);
+	struct live_call *live = tr_id_map_take(&reader->live, call);
 	if (!live)
 		return;
 	live->next = reader->free;
 	reader->free = live;
 }
 
-/* What is wrong. */
+/* Errors. */
 
-static void say_call(const struct tr_apitrace_reader *reader, struct tr_error *err,
-		     const char *behind)
+/* Puts the call's number before the text of the error. */
+static void say_call(const struct reader *reader, struct tr_error *err, const char *behind)
 {
 	struct tr_error why = *err;
 	if (reader->begun)
@@ -84,8 +425,8 @@ static void say_call(const struct tr_apitrace_reader *reader, struct tr_error *e
 	err->offset = why.offset;
 }
 
-/* Something is to be said of a record that is passed on all the same. */
-static void flaw(struct tr_apitrace_reader *reader, enum tr_cause cause, enum tr_severity severity,
+/* Notes a remark on a record that is passed on. */
+static void flaw(struct reader *reader, enum tr_cause cause, enum tr_severity severity,
 		 const char *what)
 {
 	struct tr_error *err = &reader->parse.flaw;
@@ -96,9 +437,9 @@ static void flaw(struct tr_apitrace_reader *reader, enum tr_cause cause, enum tr
 	err->severity = severity;
 }
 
-/* What could not become a call: its bytes, and why. */
+/* Raw records hold bytes that could not become a call, and the reason. */
 
-static struct tr_value *add_raw_field(struct tr_apitrace_reader *reader, struct tr_text key,
+static struct tr_value *add_raw_field(struct reader *reader, struct tr_text key,
 				      struct tr_value made)
 {
 	struct tr_value *value = tr_apitrace_alloc(&reader->parse, 1, sizeof *value);
@@ -108,7 +449,7 @@ static struct tr_value *add_raw_field(struct tr_apitrace_reader *reader, struct 
 	return value;
 }
 
-static bool make_raw(struct tr_apitrace_reader *reader, struct tr_text bytes, struct tr_text reason)
+static bool make_raw(struct reader *reader, struct tr_text bytes, struct tr_text reason)
 {
 	struct tr_record *record = &reader->event.record;
 	record->count = 0;
@@ -121,8 +462,8 @@ static bool make_raw(struct tr_apitrace_reader *reader, struct tr_text bytes, st
 		       (struct tr_value){ .type = TR_STRING, .flags = TR_PLAIN, .text = reason });
 }
 
-/* The stream has no place for so many brackets. */
-static bool make_deep(struct tr_apitrace_reader *reader)
+/* The unit has more brackets than a value of the stream of records can have. */
+static bool make_deep(struct reader *reader)
 {
 	const struct tr_apitrace_parse *parse = &reader->parse;
 	flaw(reader, TR_CAUSE_LIMIT, TR_DAMAGE,
@@ -132,10 +473,10 @@ static bool make_deep(struct tr_apitrace_reader *reader)
 }
 
 /*
- * The end of a trace whose program was killed, `size` bytes. The writer puts it back where
- * everything before is what it was: `.offset` is how much that is.
+ * The cut end, of `size` bytes, of a trace whose program was killed. The writer writes it back if
+ * it has written as many bytes before it as the source had: `.offset`.
  */
-static bool make_cut(struct tr_apitrace_reader *reader, size_t size)
+static bool make_cut(struct reader *reader, size_t size)
 {
 	struct tr_input *in = reader->in;
 	struct tr_record *record = &reader->event.record;
@@ -154,27 +495,26 @@ static bool make_cut(struct tr_apitrace_reader *reader, size_t size)
 }
 
 /* After the error, reading goes on with the next stream of the file, if there is one. */
-static enum tr_status go_on(struct tr_apitrace_reader *reader, struct tr_error *err)
+static enum tr_status go_on(struct reader *reader, struct tr_error *err)
 {
-	if (!reader->begun || !tr_apitrace_skip_to_stream(reader)) {
+	if (!reader->begun || !skip_to_stream(reader)) {
 		say_call(reader, err, "; nothing after it can be read");
 		return TR_FATAL;
 	}
 	say_call(reader, err, "; reading goes on at the next stream of the file");
-	tr_apitrace_begin_stream(reader);
+	begin_stream(reader);
 	/* the stream ends here, whatever the cause */
 	err->cause = TR_CAUSE_CUT;
 	return TR_WARN;
 }
 
 /* The input, or the stream before another one, ends within an event. */
-static enum tr_status say_cut(struct tr_apitrace_reader *reader, struct tr_error *err)
+static enum tr_status say_cut(struct reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->in;
 	size_t size = tr_input_available(in);
-	reader->ended = !reader->begun || !tr_apitrace_find_stream(reader, &size);
-	tr_error_set(err, TR_CAUSE_CUT,
-		     "truncated: at least %zu bytes needed, %zu left",
+	reader->ended = !reader->begun || !find_stream(reader, &size);
+	tr_error_set(err, TR_CAUSE_CUT, "truncated: at least %zu bytes needed, %zu left",
 		     reader->parse.need, size);
 	tr_error_at_offset(err, in->offset);
 	say_call(reader, err, "");
@@ -183,7 +523,7 @@ static enum tr_status say_cut(struct tr_apitrace_reader *reader, struct tr_error
 	return tr_error_memory(err);
 }
 
-static enum tr_status say_short(struct tr_apitrace_reader *reader, struct tr_error *err)
+static enum tr_status say_short(struct reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->in;
 	size_t need = reader->parse.need;
@@ -201,7 +541,7 @@ static enum tr_status say_short(struct tr_apitrace_reader *reader, struct tr_err
 	return TR_FATAL;
 }
 
-static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error *err)
+static enum tr_status say_why(struct reader *reader, struct tr_error *err)
 {
 	switch (reader->parse.outcome) {
 	case TR_APITRACE_SHORT:
@@ -216,8 +556,8 @@ static enum tr_status say_why(struct tr_apitrace_reader *reader, struct tr_error
 
 /* Records. */
 
-/* The record is the line that was put together. False: memory is out. */
-static bool make_line(struct tr_apitrace_reader *reader)
+/* The record becomes the line that the parser wrote. False: memory is out. */
+static bool make_line(struct reader *reader)
 {
 	const struct tr_apitrace_event *event = &reader->event;
 	struct tr_record *record = &reader->event.record;
@@ -237,7 +577,7 @@ static bool make_line(struct tr_apitrace_reader *reader)
 	return true;
 }
 
-static bool finish_record(struct tr_apitrace_reader *reader)
+static bool finish_record(struct reader *reader)
 {
 	const struct tr_apitrace_event *event = &reader->event;
 	struct tr_record *record = &reader->event.record;
@@ -263,8 +603,8 @@ static bool finish_record(struct tr_apitrace_reader *reader)
 	return !event->line || make_line(reader);
 }
 
-/* The unit is whole: what it means for those that follow, and what is to be said of it. */
-static bool take_unit(struct tr_apitrace_reader *reader)
+/* Takes a whole unit: skips its bytes, and updates the state for those that follow. */
+static bool take_unit(struct reader *reader)
 {
 	struct tr_apitrace_event *event = &reader->event;
 	struct tr_input *in = reader->in;
@@ -285,8 +625,8 @@ static bool take_unit(struct tr_apitrace_reader *reader)
 	return true;
 }
 
-static enum tr_status hand_out_definition(struct tr_apitrace_reader *reader,
-					  struct tr_record **record, struct tr_error *err)
+static enum tr_status hand_out_definition(struct reader *reader, struct tr_record **record,
+					  struct tr_error *err)
 {
 	struct tr_record *definition = &reader->definition_record;
 	struct tr_text none = { NULL, 0 };
@@ -297,10 +637,10 @@ static enum tr_status hand_out_definition(struct tr_apitrace_reader *reader,
 		return tr_error_memory(err);
 	reader->definition = reader->definition->next;
 	*record = definition;
-	return reader->exact ? tr_apitrace_exact_add(reader->exact, definition, none, err) : TR_OK;
+	return reader->exact ? compare_exact(reader->exact, definition, none, err) : TR_OK;
 }
 
-static enum tr_status hand_out_record(struct tr_apitrace_reader *reader, struct tr_record **record,
+static enum tr_status hand_out_record(struct reader *reader, struct tr_record **record,
 				      struct tr_error *err)
 {
 	const struct tr_apitrace_parse *parse = &reader->parse;
@@ -309,17 +649,16 @@ static enum tr_status hand_out_record(struct tr_apitrace_reader *reader, struct 
 	/* a raw record has its bytes already */
 	if (!reader->exact || tr_text_is((*record)->kind, "raw"))
 		return TR_OK;
-	return tr_apitrace_exact_add(reader->exact, *record, tr_text_span(parse->start, parse->p),
-				     err);
+	return compare_exact(reader->exact, *record, tr_text_span(parse->start, parse->p), err);
 }
 
-static inline bool is_due(const struct tr_apitrace_reader *reader)
+static inline bool is_due(const struct reader *reader)
 {
 	return reader->record_due || reader->definition || reader->parse.flawed;
 }
 
-/* What is due of the unit that was taken. TR_END: nothing. */
-static enum tr_status hand_out(struct tr_apitrace_reader *reader, struct tr_record **record,
+/* The next record or remark of the unit that was taken. TR_END: there is none. */
+static enum tr_status hand_out(struct reader *reader, struct tr_record **record,
 			       struct tr_error *err)
 {
 	if (reader->definition)
@@ -332,23 +671,63 @@ static enum tr_status hand_out(struct tr_apitrace_reader *reader, struct tr_reco
 	return reader->record_due ? hand_out_record(reader, record, err) : TR_END;
 }
 
+struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
+				   struct tr_error *err)
+{
+	struct reader *reader = calloc(1, sizeof *reader);
+	if (!reader) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	reader->in = in;
+	reader->max_record = config->limits.max_record;
+	tr_arena_limit(&reader->parse.arena, config->limits.max_record);
+	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
+					  ? config->limits.max_depth
+					  : TR_LITERAL_DEPTH;
+	if (config->as_text && !config->exact)
+		reader->event.line = &reader->line;
+	if (!config->as_text && !config->exact)
+		reader->taker = config->taker;
+	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {
+		tr_error_memory(err);
+		free(reader);
+		return NULL;
+	}
+	return (struct tr_reader *)reader;
+}
+
+void tr_apitrace_close(struct tr_reader *base)
+{
+	struct reader *reader = (struct reader *)base;
+	if (reader->exact)
+		tr_encoder_free(reader->exact);
+	free(reader->exact);
+	tr_apitrace_parse_free(&reader->parse);
+	tr_buffer_free(&reader->line);
+	tr_id_map_free(&reader->live);
+	tr_arena_free(&reader->live_arena);
+	tr_arena_free(&reader->definition_arena);
+	free(reader);
+}
+
 enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
-	struct tr_apitrace_reader *reader = (struct tr_apitrace_reader *)base;
+	struct reader *reader = (struct reader *)base;
 	enum tr_status status = is_due(reader) ? hand_out(reader, record, err) : TR_END;
 	if (status != TR_END)
 		return status;
 	struct tr_call_taker *taker = reader->taker && reader->begun ? *reader->taker : NULL;
-	while (taker && tr_apitrace_take_call(reader, taker))
+	while (taker && take_plain_call(reader, taker))
 		;
 	if (reader->ended ||
 	    (!tr_input_available(reader->in) && !tr_input_more(reader->in, 1) && reader->begun))
 		return TR_END;
-	bool whole = tr_apitrace_read_unit(reader);
-	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && tr_apitrace_at_stream(reader)) {
-		tr_apitrace_begin_stream(reader);
-		whole = tr_apitrace_read_unit(reader);
+	bool whole = read_unit(reader);
+	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && at_stream(reader)) {
+		begin_stream(reader);
+		whole = read_unit(reader);
 	}
 	if (!whole)
 		return say_why(reader, err);

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Signatures: what an id of the stream stands for. Five tables, each with ids
- * of its own. The reader fills them from the stream and makes definition
- * records of them, the writer the other way round; nothing is ever taken out.
+ * A signature is the definition of an id of the stream. There are five tables of
+ * signatures, each with ids of its own. The reader fills them from the stream and makes
+ * definition records of them; the writer does the opposite. Signatures are never removed.
  *
- * A signature owns copies of all its texts, which live as long as the tables.
- * Everything that records say of it again and again (keys, names) is spelled
- * once, when it is defined.
+ * A signature owns copies of all its texts, which live as long as the tables. Keys and
+ * names, which many records repeat, are spelled once, when the signature is defined.
  */
 #ifndef TR_FORMAT_APITRACE_SIGNATURE_H
 #define TR_FORMAT_APITRACE_SIGNATURE_H
@@ -15,7 +15,7 @@
 #include "core/map.h"
 #include "record/record.h"
 
-/* Bytes behind some texts that can be read, so that these are copied in blocks. */
+/* Readable bytes after some texts, which allow copying them in blocks. */
 enum { TR_APITRACE_LEAD_SLACK = 16 };
 
 enum tr_apitrace_table {
@@ -32,12 +32,12 @@ struct tr_apitrace_label {
 	struct tr_text
 		name; /* bytes as they are in the stream; a frame's: module, function, file */
 	/*
-	 * As records spell it. Arguments: the key of their field, which is #N for
-	 * what can be no key (empty, `return`, the same name again). Members and
+	 * As records spell it. Arguments: the key of their field, which is #N if the name
+	 * cannot be a key (empty, `return`, a name that occurs twice). Members and
 	 * constants: the string spelling of the name. Frames: none.
 	 */
 	struct tr_text key;
-	struct tr_text lead; /* an argument's: "\tkey=", with slack behind it */
+	struct tr_text lead; /* an argument's: "\tkey=", with slack after it */
 	uint64_t number;     /* an enum's magnitude, a mask's flag, a frame's line or offset */
 	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
 	 */
@@ -50,23 +50,23 @@ struct tr_apitrace_signature {
 	enum tr_apitrace_table table;
 	uint64_t id;
 	struct tr_text name; /* bytes; functions and structs */
-	struct tr_text cell; /* the name as a cell, with slack behind it; a function's */
+	struct tr_text cell; /* a function's name as a cell, with slack after it */
 	size_t count;
 	struct tr_apitrace_label *labels;
-	/* a function: another id had this name before, so records have to say which (.sig=F17) */
+	/* a function whose name an earlier id has, so that records state the id (.sig=F17) */
 	bool again;
 
-	/* The reader's. */
-	uint64_t offset, size;		    /* where its definition stands in the stream */
+	/* For the reader. */
+	uint64_t offset, size;		    /* of its definition in the stream */
 	struct tr_apitrace_signature *next; /* defined in the same unit; the writer's: unlisted */
-	struct tr_id_map values;	    /* see symbol.c; the writer's: see write_symbol.c */
-	struct tr_value *ready;		    /* the id as a word: K1, F17 */
+	struct tr_id_map values; /* see parse_signature.c; the writer: write_signature.c */
+	struct tr_value *ready;	 /* the id as a word: K1, F17 */
 
-	/* The writer's. */
+	/* For the writer. */
 	bool written;				 /* its definition is in the trace */
 	uint64_t wire;				 /* its id there */
-	const struct tr_apitrace_label **sorted; /* arguments by key, once somebody searched */
-	struct tr_map names;			 /* constants by key, once a name was searched */
+	const struct tr_apitrace_label **sorted; /* arguments by key; made by the first search */
+	struct tr_map names;			 /* constants by key; made by the first search */
 };
 
 enum { TR_APITRACE_FEW = 512 }; /* ids of a table that are found without a search */
@@ -78,7 +78,7 @@ struct tr_apitrace_signatures {
 	struct tr_arena arena;
 };
 
-/* Zeroed is empty, and it is empty again after it was freed. */
+/* Zeroed tables are empty; they are empty again after this. */
 void tr_apitrace_signatures_free(struct tr_apitrace_signatures *signatures);
 
 /* NULL: not defined. */
@@ -112,14 +112,14 @@ static inline uint64_t tr_apitrace_enum_key(bool negative, uint64_t number)
 }
 
 /*
- * symbol.c: The names that apitrace shows for a mask's number: flags in their order, each takes
- * its bits; 0 has a name only if the first flag is 0. *rest: bits without a name.
+ * parse_signature.c: the names that apitrace shows for a mask's number: flags in their order, each
+ * takes its bits; 0 has a name only if the first flag is 0. *rest: bits without a name.
  */
 enum { TR_APITRACE_MASK_NAMES = 64 }; /* at most: each takes a bit, or is the only one */
 size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
 			      struct tr_name *names, uint64_t *rest);
 
-/* True when both say the same (they may be drafts). */
+/* True if both define the same (they may be drafts). */
 bool tr_apitrace_signature_equal(const struct tr_apitrace_signature *a,
 				 const struct tr_apitrace_signature *b);
 
@@ -128,16 +128,15 @@ extern const char *const tr_apitrace_words[TR_APITRACE_TABLES];
 extern const char tr_apitrace_letters[TR_APITRACE_TABLES + 1];
 
 /*
- * signature_record.c: Fills a record that was initialised: a definition that
- * borrows from the signature and the record's arena. False: memory is out.
+ * Fills an initialised record: a definition that borrows from the signature and the record's
+ * arena. False: memory is out.
  */
 bool tr_apitrace_definition(const struct tr_apitrace_signature *signature,
 			    struct tr_record *record);
 
 /*
- * The other way: a draft from a definition record, in the record's arena.
- * TR_OK; TR_END: a definition of something else (an unknown word); TR_WARN:
- * it makes no sense, err says why; TR_FATAL: memory.
+ * Makes a draft from a definition record, in the record's arena. TR_OK; TR_END: it defines
+ * something else (an unknown word); TR_WARN: it is not valid, err says why; TR_FATAL: memory.
  */
 enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_signature *draft,
 				 struct tr_error *err);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls as `apitrace dump` of apitrace 11.1 prints them, byte for byte; trace_dump.cpp and
  * cli_dump.cpp are the sources of what that is.
@@ -9,18 +10,25 @@
  *	libfoo.so: main+0x1f: a.c:12
  *	2 @0 glFinish() // incomplete
  *
- * A call stands where it left; enters that never returned stand at the end of
- * their segment. Behind a call that ends a frame is an empty line.
+ * A call is printed when it leaves; calls that never returned are printed at the end of
+ * their segment. An empty line follows a call that ends a frame.
  *
- * Names come from the definitions of the stream. Without those the arguments
- * are the fields that the record has (one that was not recorded is a "?" with
- * them), frames are their ids, and a GUID is a structure like any other.
+ * Names come from the definitions of the stream. Without definitions, the arguments
+ * are the fields of the record (with them, an argument that was not recorded is "?"),
+ * frames are ids, and a GUID is a structure like any other.
+ *
+ * text.c takes the stream's lines and the -O keys, text_tables.c keeps the definitions,
+ * text_call.c prints a call, text_value.c its values (text_real.c: real numbers).
  */
 #ifndef TR_FORMAT_APITRACE_TEXT_H
 #define TR_FORMAT_APITRACE_TEXT_H
 
+#include "call/join.h"
 #include "core/buffer.h"
+#include "core/decimal.h"
 #include "core/output.h"
+#include "format/apitrace/text_tables.h"
+#include "record/call_taker.h"
 #include "record/record.h"
 
 /* What is shown, as the switches of apitrace have it. */
@@ -43,23 +51,67 @@ struct tr_apitrace_text_config {
 	void *context;
 };
 
-struct tr_apitrace_text;
+/* Escape sequences of terminals, or nothing. */
+struct tr_apitrace_colors {
+	struct tr_text normal, bold, red, pointer, literal;
+};
 
-/* Borrows out. NULL: memory. */
-struct tr_apitrace_text *tr_apitrace_text_new(const struct tr_apitrace_text_config *config,
-					      struct tr_output *out);
+enum {
+	TR_APITRACE_NAMES = 64,	  /* functions that are remembered by where their name is */
+	TR_APITRACE_LEAF = 160,	  /* bytes that a value which is no container takes at most */
+	TR_APITRACE_NUMBER = 128, /* bytes that the numbers of a call and its thread take at most */
+};
+
+/* A function by the place and the length of the name that a record has. */
+struct tr_apitrace_known {
+	struct tr_text cell;
+	struct tr_apitrace_function *function;
+};
+
+struct tr_apitrace_text {
+	struct tr_apitrace_text_config config;
+	struct tr_output *out;
+	struct tr_apitrace_colors colors;
+	struct tr_join *join;
+	struct tr_apitrace_tables tables;
+	bool has_calls;	       /* the segment has records */
+	struct tr_buffer line; /* what goes out for one record */
+	struct tr_arena arena; /* for what a record needs while it is shown */
+
+	struct tr_field **shown; /* per argument what is shown, NULL for nothing */
+	size_t shown_capacity;
+	struct tr_apitrace_known known[TR_APITRACE_NAMES];
+	struct tr_apitrace_function guess; /* made from a record that has no definition */
+
+	struct tr_counter number; /* of the last call */
+
+	struct tr_call_taker taker;
+	const struct tr_apitrace_function *taken; /* of the call that is being taken */
+	size_t arguments;			  /* of it, so far */
+	bool returned;				  /* a value came back */
+
+	struct tr_text call; /* the number of the call that is shown, for names of blobs */
+	unsigned blobs;	     /* of that call, so far */
+};
+
+/* text_call.c: appends a call, or an enter that did not return, to text->line. */
+enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
+				     struct tr_error *err);
+
+/* Sets the functions of a taker that shows calls as they are read. */
+void tr_apitrace_text_take(struct tr_call_taker *taker);
 
 /*
- * Shows what the next line of the stream completes; NULL is the end of the
- * stream. TR_WARN: err tells of the first that could not be shown, or only as
- * trec has it (TR_FLAW); TR_DETAIL: a record that is no call. TR_FATAL: memory.
+ * text_value.c: writes a value that is neither a container nor text to `to`, in at most
+ * TR_APITRACE_LEAF bytes, and returns its end. NULL: the value is a container or text.
  */
-enum tr_status tr_apitrace_text_put(struct tr_apitrace_text *text, struct tr_record *record,
-				    struct tr_error *err);
+char *tr_apitrace_text_leaf(const struct tr_apitrace_text *text, const struct tr_value *value,
+			    char *to);
 
-/* Takes calls from a reader (call_taker.h). NULL: what is asked for needs their records. */
-struct tr_call_taker *tr_apitrace_text_taker(struct tr_apitrace_text *text);
+/* Appends any value to text->line. False: memory is out. */
+bool tr_apitrace_text_value(struct tr_apitrace_text *text, const struct tr_value *value);
 
-void tr_apitrace_text_free(struct tr_apitrace_text *text);
+/* Appends a string, given by its spelling, in quotes. */
+void tr_apitrace_text_string(struct tr_apitrace_text *text, struct tr_text spelling, bool wide);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The GUIDs that apitrace 11.1 has names for, as it told when asked for each:
  * interfaces of DirectX and what goes with them. The first 8 bytes are Data1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Most numbers of a trace are whole, or have a few digits behind the point:
  * those are scaled by an exact power of ten, and rounded where the error of

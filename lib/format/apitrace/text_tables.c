@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/apitrace/text_tables.h"
 
 #include "call/call_kind.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The definitions of a segment, as the text of calls needs them. */
 #ifndef TR_FORMAT_APITRACE_TABLES_H
 #define TR_FORMAT_APITRACE_TABLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers of the stream: LEB128, bounded. */
 #ifndef TR_FORMAT_APITRACE_WIRE_H
 #define TR_FORMAT_APITRACE_WIRE_H
@@ -11,10 +12,9 @@
 enum { TR_WIRE_UINT_MAX = 10 }; /* bytes that 64 bits take */
 
 /*
- * The uint at p. Reads up to TR_WIRE_UINT_MAX bytes, whatever the end of the
- * data is (a window has TR_INPUT_PAD bytes behind it): if the result is beyond
- * that end, the number is cut. Zeros at its top end (`80 00`) are accepted.
- * NULL: more than 64 bits.
+ * The uint at p. Reads up to TR_WIRE_UINT_MAX bytes, even after the end of the data
+ * (a window has TR_INPUT_PAD more bytes): if the result is after that end, the
+ * number is cut. Zeros at its top end (`80 00`) are accepted. NULL: more than 64 bits.
  */
 static inline const char *tr_wire_uint(const char *p, uint64_t *number)
 {
@@ -35,7 +35,7 @@ static inline const char *tr_wire_uint(const char *p, uint64_t *number)
 	return NULL;
 }
 
-/* Bytes that the uint takes in its shortest form. */
+/* The bytes of the uint in its shortest form. */
 static inline size_t tr_wire_uint_size(uint64_t number)
 {
 	size_t size = 1;
@@ -44,7 +44,7 @@ static inline size_t tr_wire_uint_size(uint64_t number)
 	return size;
 }
 
-/* The shortest form at to, which has room for TR_WIRE_UINT_MAX bytes. Returns what is behind. */
+/* Writes the shortest form to `to`, which has room for TR_WIRE_UINT_MAX bytes. Returns its end. */
 static inline char *tr_wire_put_uint(char *to, uint64_t number)
 {
 	for (; number >= 0x80; number >>= 7)
