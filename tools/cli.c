@@ -118,14 +118,30 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 	}
 }
 
+/* Reports a value of the last record that was beyond --max-record and counted as absent. */
+static __attribute__((noinline)) void report_limited(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	(void)tr_arena_error(p->last->arena, &p->err);
+	tr_cli_report_record(cli, p->last, &p->err, false);
+}
+
 bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
 {
+	struct tr_cli_private *p = cli->private;
+
 	if (cli->out && cli->out->failed)
 		cli->stop = true;
+	if (p->last && p->last->arena && p->last->arena->limited)
+		report_limited(cli);
+	p->last = NULL;
 	if (cli->stop)
 		return false;
-	enum tr_status status = tr_trace_next(cli->trace, record, &cli->private->err);
-	return (status == TR_OK && !tr_cli_attention) || next_after(cli, status, record);
+	enum tr_status status = tr_trace_next(cli->trace, record, &p->err);
+	bool read = (status == TR_OK && !tr_cli_attention) || next_after(cli, status, record);
+	p->last = read ? *record : NULL;
+	return read;
 }
 
 bool tr_cli_next(struct tr_cli *cli, struct tr_record **record)

@@ -126,6 +126,16 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 
 void tr_cli_report(struct tr_cli *cli, const struct tr_error *err)
 {
+	const struct tr_record *last = cli->private ? cli->private->last : NULL;
+	struct tr_error limit;
+
+	/* what failed may not know that --max-record was the cause */
+	if (err->cause == TR_CAUSE_MEMORY && last && last->arena && last->arena->limited) {
+		(void)tr_arena_error(last->arena, &limit);
+		limit.line = last->source_line;
+		limit.offset = last->source_offset;
+		err = &limit;
+	}
 	report_at(cli, cli->trace ? tr_trace_here(cli->trace) : NULL, err);
 }
 

@@ -60,6 +60,7 @@ struct tr_cli_private {
 	enum tr_cli_when progress;
 
 	struct tr_trace_place *place; /* where tr_cli_next stands; NULL: step on */
+	const struct tr_record *last; /* the record that was read before */
 	struct tr_error err;          /* kept off the stack of the hot loop */
 	struct tr_cli_alike *alike;
 	size_t alike_count;

@@ -97,14 +97,20 @@ void tr_arena_limit(struct tr_arena *arena, uint64_t max_record)
 		max_record < PTRDIFF_MAX - BOOKKEEPING ? (size_t)max_record + BOOKKEEPING : 0;
 }
 
+static const char over_limit[] =
+	"once decoded, it takes more than %zu bytes of memory (--max-record raises it)";
+
 enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err)
 {
 	if (!arena->limited)
 		return tr_error_memory(err);
-	arena->limited = false;
-	tr_error_set(
-		err, TR_CAUSE_LIMIT,
-		"once decoded, it takes more than %zu bytes of memory (--max-record raises it)",
-		arena->limit);
+	arena->limited = !err;
+	tr_error_set(err, TR_CAUSE_LIMIT, over_limit, arena->limit);
 	return TR_FATAL;
+}
+
+void tr_arena_defer(struct tr_arena *arena, const struct tr_error *err)
+{
+	if (err->cause == TR_CAUSE_LIMIT && err->pattern == over_limit)
+		arena->limited = true;
 }

@@ -73,8 +73,17 @@ static inline void tr_arena_reset(struct tr_arena *arena)
  */
 void tr_arena_limit(struct tr_arena *arena, uint64_t max_record);
 
-/* Fills err after an allocation failed: with the limit, or memory is out. Returns TR_FATAL. */
+/*
+ * Fills err after an allocation failed: with the limit, or memory is out. Returns TR_FATAL.
+ * Where err is NULL the limit is still to be reported, as after tr_arena_defer.
+ */
 enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err);
+
+/*
+ * Takes back an error that is dropped because a value counts as absent. If it was the limit, the
+ * reader of the records reports it before it reads the next one.
+ */
+void tr_arena_defer(struct tr_arena *arena, const struct tr_error *err);
 
 /* Gives all memory back; the arena is empty and usable afterwards, its limit stays. */
 void tr_arena_free(struct tr_arena *arena);

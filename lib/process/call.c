@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
@@ -94,7 +95,7 @@ static size_t find_program(struct tr_call *call, const struct tr_call_config *co
 				 : at < command->argc ? command->argv[at]
 						      : TR_TEXT("");
 	call->rules = &tr_respfile_usual;
-	call->tool = tr_tool_of_name(program);
+	call->tool = at == 0 ? first : tr_tool_of_name(program);
 	if (!config->tools)
 		return at;
 	call->rules = tr_tool_config_find(config->tools, program);
@@ -274,6 +275,8 @@ bool tr_call_makes(struct tr_record *record, struct tr_text *makes)
 
 	*makes = (struct tr_text){ NULL, 0 };
 	enum tr_status status = tr_call_read(record, &config, &call, &err);
+	if (status == TR_WARN)
+		tr_arena_defer(record->arena, &err);
 	if (status != TR_OK || call.tool == TR_TOOL_NONE)
 		return status != TR_FATAL;
 	return find_made(&call, record->arena, makes);

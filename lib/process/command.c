@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/command.h"
 
 #include "record/literal.h"
@@ -32,7 +33,7 @@ struct tr_text tr_command_string(struct tr_record *record, const char *key)
 
 	if (!value || value->type != TR_STRING || (value->flags & TR_CUT))
 		return (struct tr_text){ NULL, 0 };
-	return tr_string_bytes(value->text, record->arena);
+	return tr_value_bytes(value, record->arena);
 }
 
 static enum tr_status bad(struct tr_error *err, const char *what)
@@ -60,7 +61,7 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 		if (item->type != TR_STRING)
 			return bad(err, "an argument that is no string");
 		command->cut |= (item->flags & TR_CUT) != 0;
-		command->argv[i] = tr_string_bytes(item->text, record->arena);
+		command->argv[i] = tr_value_bytes(item, record->arena);
 		if (!command->argv[i].data)
 			return tr_error_memory(err);
 	}

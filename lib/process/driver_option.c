@@ -1,291 +1,479 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/driver_option.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* Where the value of an option is. */
+enum place {
+	ALONE,	  /* it has none */
+	ATTACHED, /* after its name, in the same word */
+	EITHER,	  /* there, or in the next word where the name is the whole word */
+	NEXT,	  /* in the next word; a longer word is another option */
+};
 
-struct spelled {
+struct known {
 	struct tr_text name;
 	enum tr_role role;
+	enum place place;
+	enum tr_mode mode; /* of TR_ROLE_MODE */
 };
 
-#define S(word, role) \
-	{ \
-		{ word, sizeof word - 1 }, TR_ROLE_##role \
+/* Sorted by the bytes of their names. */
+struct table {
+	const struct known *list;
+	size_t count;
+	size_t at; /* the byte that all names have in front, or none: where they differ first */
+};
+
+#define O(word, role, place) { { word, sizeof word - 1 }, TR_ROLE_##role, place, 0 }
+#define M(word, mode, place) { { word, sizeof word - 1 }, TR_ROLE_MODE, place, TR_MODE_##mode }
+
+/* Options of GCC and Clang. One that matters to nobody and has no value in the next word is absent. */
+static const struct known gnu_options[] = {
+	/* clang-format off */
+	M("-###", TELL, ALONE),
+	M("--analyze", SYNTAX, ALONE),
+	M("--assemble", ASSEMBLY, ALONE),
+	M("--compile", COMPILE, ALONE),
+	O("--config", OTHER, NEXT),
+	O("--define-macro", DEFINE, NEXT),
+	O("--define-macro=", DEFINE, ATTACHED),
+	M("--dependencies", PREPROCESS, ALONE),
+	O("--entry", LINKING, NEXT),
+	O("--for-linker", LINKING, NEXT),
+	O("--force-link", LINKING, NEXT),
+	M("--help", TELL, ALONE),
+	M("--help=", TELL, ATTACHED),
+	O("--imacros", INCLUDE, NEXT),
+	O("--include", INCLUDE, NEXT),
+	O("--include-directory", SEARCH, NEXT),
+	O("--include-directory-after", SEARCH, NEXT),
+	O("--include-directory=", SEARCH, ATTACHED),
+	O("--include-prefix", OTHER, NEXT),
+	O("--include-with-prefix", OTHER, NEXT),
+	O("--include=", INCLUDE, ATTACHED),
+	O("--language", LANGUAGE, NEXT),
+	O("--language=", LANGUAGE, ATTACHED),
+	O("--library-directory", LINKING, NEXT),
+	O("--library-directory=", LINKING, ATTACHED),
+	O("--output", OUTPUT, NEXT),
+	O("--output=", OUTPUT, ATTACHED),
+	O("--param", OTHER, NEXT),
+	O("--prefix", OTHER, NEXT),
+	M("--preprocess", PREPROCESS, ALONE),
+	M("--print-", TELL, ATTACHED),
+	O("--serialize-diagnostics", OTHER, NEXT),
+	O("--shared", LINKING, ALONE),
+	O("--specs", OTHER, NEXT),
+	O("--static", LINKING, ALONE),
+	O("--std=", DIALECT, ATTACHED),
+	O("--sysroot", OTHER, NEXT),
+	M("--target-help", TELL, ALONE),
+	O("--undefine-macro", DEFINE, NEXT),
+	O("--undefine-macro=", DEFINE, ATTACHED),
+	M("--user-dependencies", PREPROCESS, ALONE),
+	M("--version", TELL, ALONE),
+	O("-A", OTHER, NEXT),
+	O("-B", OTHER, NEXT),
+	O("-D", DEFINE, EITHER),
+	M("-E", PREPROCESS, ALONE),
+	O("-F", SEARCH, EITHER),
+	O("-I", SEARCH, EITHER),
+	O("-J", OTHER, NEXT),
+	O("-L", LINKING, EITHER),
+	M("-M", PREPROCESS, ALONE),
+	O("-MF", OTHER, NEXT),
+	O("-MJ", OTHER, NEXT),
+	M("-MM", PREPROCESS, ALONE),
+	O("-MQ", OTHER, NEXT),
+	O("-MT", OTHER, NEXT),
+	M("-S", ASSEMBLY, ALONE),
+	O("-T", LINKING, EITHER),
+	O("-U", DEFINE, EITHER),
+	O("-Wl,", LINKING, ATTACHED),
+	O("-Xanalyzer", OTHER, NEXT),
+	O("-Xarch_device", OTHER, NEXT),
+	O("-Xarch_host", OTHER, NEXT),
+	O("-Xassembler", OTHER, NEXT),
+	O("-Xclang", OTHER, NEXT),
+	O("-Xcompiler", OTHER, NEXT),
+	O("-Xcuda-fatbinary", OTHER, NEXT),
+	O("-Xcuda-ptxas", OTHER, NEXT),
+	O("-Xlinker", LINKING, NEXT),
+	O("-Xopenmp-target", OTHER, NEXT),
+	O("-Xpreprocessor", OTHER, NEXT),
+	O("-ansi", DIALECT, ATTACHED),
+	O("-arch", OTHER, NEXT),
+	O("-aux-info", OTHER, NEXT),
+	O("-aux-triple", OTHER, NEXT),
+	O("-auxbase", OTHER, NEXT),
+	O("-auxbase-strip", OTHER, NEXT),
+	O("-bundle", LINKING, ALONE),
+	O("-bundle_loader", LINKING, NEXT),
+	M("-c", COMPILE, ALONE),
+	O("-ccc-gcc-name", OTHER, NEXT),
+	O("-ccc-install-dir", OTHER, NEXT),
+	O("-cxx-isystem", SYSTEM, NEXT),
+	O("-darwin-target-variant", OTHER, NEXT),
+	O("-dependency-file", OTHER, NEXT),
+	O("-diagnostic-log-file", OTHER, NEXT),
+	O("-dumpbase", OTHER, NEXT),
+	O("-dumpbase-ext", OTHER, NEXT),
+	O("-dumpdir", OTHER, NEXT),
+	M("-dumpfullversion", TELL, ALONE),
+	M("-dumpmachine", TELL, ALONE),
+	M("-dumpspecs", TELL, ALONE),
+	M("-dumpversion", TELL, ALONE),
+	O("-dwarf-debug-flags", OTHER, NEXT),
+	O("-dynamic", LINKING, ALONE),
+	O("-dynamiclib", LINKING, ALONE),
+	O("-e", LINKING, NEXT),
+	O("-exported_symbols_list", LINKING, NEXT),
+	O("-fdebug-compilation-dir", OTHER, NEXT),
+	O("-fdump-go-spec", OTHER, NEXT),
+	O("-framework", LINKING, NEXT),
+	M("-fsyntax-only", SYNTAX, ALONE),
+	O("-fuse-ld=", LINKING, ATTACHED),
+	O("-gcc-toolchain", OTHER, NEXT),
+	O("-header-include-file", OTHER, NEXT),
+	O("-idirafter", SEARCH, EITHER),
+	O("-iframework", SEARCH, EITHER),
+	O("-imacros", INCLUDE, EITHER),
+	O("-imultiarch", OTHER, NEXT),
+	O("-imultilib", OTHER, NEXT),
+	O("-include", INCLUDE, EITHER),
+	O("-include-pch", INCLUDE, NEXT),
+	O("-index-store-path", OTHER, NEXT),
+	O("-install_name", LINKING, NEXT),
+	O("-internal-externc-isystem", SYSTEM, NEXT),
+	O("-internal-isystem", SYSTEM, NEXT),
+	O("-iplugindir", OTHER, NEXT),
+	O("-iprefix", OTHER, NEXT),
+	O("-iquote", SEARCH, EITHER),
+	O("-isysroot", OTHER, NEXT),
+	O("-isystem", SYSTEM, EITHER),
+	O("-isystem-after", SYSTEM, NEXT),
+	O("-ivfsoverlay", OTHER, NEXT),
+	O("-iwithprefix", OTHER, NEXT),
+	O("-iwithprefixbefore", OTHER, NEXT),
+	O("-iwithsysroot", OTHER, NEXT),
+	O("-l", LINKING, EITHER),
+	O("-lazy_framework", LINKING, NEXT),
+	O("-main-file-name", OTHER, NEXT),
+	O("-mcode-model", OTHER, NEXT),
+	O("-mllvm", OTHER, NEXT),
+	O("-mrelocation-model", OTHER, NEXT),
+	O("-mthread-model", OTHER, NEXT),
+	O("-needed_framework", LINKING, NEXT),
+	O("-no-pie", LINKING, ALONE),
+	O("-nodefaultlibs", LINKING, ALONE),
+	O("-nolibc", LINKING, ALONE),
+	O("-nostartfiles", LINKING, ALONE),
+	O("-nostdlib", LINKING, ALONE),
+	O("-nostdlib++", LINKING, ALONE),
+	O("-o", OUTPUT, NEXT),
+	O("-pic-level", OTHER, NEXT),
+	O("-pie", LINKING, ALONE),
+	M("-print-", TELL, ATTACHED),
+	O("-r", LINKING, ALONE),
+	O("-rdynamic", LINKING, ALONE),
+	O("-read_only_relocs", LINKING, NEXT),
+	O("-resource-dir", OTHER, NEXT),
+	O("-rpath", LINKING, NEXT),
+	O("-s", LINKING, ALONE),
+	O("-sectcreate", LINKING, NEXT),
+	O("-serialize-diagnostic-file", OTHER, NEXT),
+	O("-serialize-diagnostics", OTHER, NEXT),
+	O("-shared", LINKING, ALONE),
+	O("-shared-libgcc", LINKING, ALONE),
+	O("-soname", LINKING, NEXT),
+	O("-split-dwarf-file", OTHER, NEXT),
+	O("-split-dwarf-output", OTHER, NEXT),
+	O("-stack-protector", OTHER, NEXT),
+	O("-static", LINKING, ALONE),
+	O("-static-libasan", LINKING, ALONE),
+	O("-static-libgcc", LINKING, ALONE),
+	O("-static-libgfortran", LINKING, ALONE),
+	O("-static-libstdc++", LINKING, ALONE),
+	O("-static-libubsan", LINKING, ALONE),
+	O("-static-pie", LINKING, ALONE),
+	O("-std=", DIALECT, ATTACHED),
+	O("-stdlib=", OTHER, ATTACHED),
+	O("-symbolic", LINKING, ALONE),
+	O("-target", OTHER, NEXT),
+	O("-target-abi", OTHER, NEXT),
+	O("-target-cpu", OTHER, NEXT),
+	O("-target-feature", OTHER, NEXT),
+	O("-target-linker-version", OTHER, NEXT),
+	O("-triple", OTHER, NEXT),
+	O("-tune-cpu", OTHER, NEXT),
+	O("-u", LINKING, NEXT),
+	O("-unexported_symbols_list", LINKING, NEXT),
+	O("-weak_framework", LINKING, NEXT),
+	O("-weak_library", LINKING, NEXT),
+	O("-working-directory", OTHER, NEXT),
+	O("-wrapper", OTHER, NEXT),
+	O("-x", LANGUAGE, EITHER),
+	O("-z", LINKING, EITHER),
+	/* clang-format on */
+};
+
+/* Options of cl.exe and clang-cl, without the dash or slash. */
+static const struct known cl_options[] = {
+	/* clang-format off */
+	M("?", TELL, ALONE),
+	O("AI", OTHER, EITHER),
+	O("D", DEFINE, EITHER),
+	M("E", PREPROCESS, ALONE),
+	M("EP", PREPROCESS, ALONE),
+	O("F", LINKING, EITHER), /* the size of the stack; longer names begin with F, too */
+	O("FA", OTHER, ATTACHED),
+	O("FI", INCLUDE, EITHER),
+	O("FR", OTHER, ATTACHED),
+	O("FU", OTHER, EITHER),
+	O("Fa", OTHER, ATTACHED),
+	O("Fd", OTHER, ATTACHED),
+	O("Fe", PRODUCT, ATTACHED),
+	O("Fi", OTHER, ATTACHED),
+	O("Fm", LINKING, ATTACHED),
+	O("Fo", OUTPUT, ATTACHED),
+	O("Fp", OTHER, ATTACHED),
+	O("Fr", OTHER, ATTACHED),
+	O("Fx", OTHER, ALONE),
+	M("HELP", TELL, ALONE),
+	O("I", SEARCH, EITHER),
+	O("LD", LINKING, ALONE),
+	O("LDd", LINKING, ALONE),
+	O("LN", LINKING, ALONE),
+	M("P", PREPROCESS, ALONE),
+	O("TC", LANGUAGE, ALONE),
+	O("TP", LANGUAGE, ALONE),
+	O("Tc", SOURCE, EITHER),
+	O("Tp", SOURCE, EITHER),
+	O("U", DEFINE, EITHER),
+	O("Xclang", OTHER, NEXT),
+	M("Zs", SYNTAX, ALONE),
+	O("analyze:log", OTHER, EITHER),
+	O("analyze:plugin", OTHER, EITHER),
+	O("analyze:ruleset", OTHER, EITHER),
+	M("c", COMPILE, ALONE),
+	O("diasdkdir", OTHER, NEXT),
+	O("external:I", SYSTEM, EITHER),
+	O("headerUnit", OTHER, EITHER),
+	M("help", TELL, ALONE),
+	O("ifcMap", OTHER, NEXT),
+	O("ifcOutput", OTHER, NEXT),
+	O("ifcSearchDir", OTHER, NEXT),
+	O("imsvc", SYSTEM, EITHER),
+	O("link", LINKING, ALONE),
+	O("mllvm", OTHER, NEXT),
+	O("o", OUTPUT, NEXT),
+	O("reference", OTHER, EITHER),
+	O("resource-dir", OTHER, NEXT),
+	M("scanDependencies", PREPROCESS, EITHER), /* lists what a source needs instead of compiling it */
+	O("sourceDependencies", OTHER, EITHER),
+	O("sourceDependencies:directives", OTHER, EITHER),
+	O("std:", DIALECT, ATTACHED),
+	O("stdIfcDir", OTHER, NEXT),
+	O("target", OTHER, NEXT),
+	O("vctoolsdir", OTHER, NEXT),
+	O("winsdkdir", OTHER, NEXT),
+	O("winsysroot", OTHER, NEXT),
+	/* clang-format on */
+};
+
+/*
+ * Options of GNU ld, gold, lld and Arm's armlink, without the one or two dashes. Many of a
+ * driver's options have other meanings here: -E, -M, -S and -x do not change what is made.
+ */
+static const struct known ld_options[] = {
+	/* clang-format off */
+	O("Map", LINKING, NEXT),
+	O("Tbss", LINKING, NEXT),
+	O("Tdata", LINKING, NEXT),
+	O("Ttext", LINKING, NEXT),
+	O("Ttext-segment", LINKING, NEXT),
+	O("architecture", LINKING, NEXT),
+	O("assert", LINKING, NEXT),
+	O("base-file", LINKING, NEXT),
+	O("cpu", LINKING, NEXT),
+	O("datacompressor", LINKING, NEXT),
+	O("default-script", LINKING, NEXT),
+	O("defsym", LINKING, NEXT),
+	O("diag_error", LINKING, NEXT),
+	O("diag_remark", LINKING, NEXT),
+	O("diag_suppress", LINKING, NEXT),
+	O("diag_warning", LINKING, NEXT),
+	O("dynamic-linker", LINKING, NEXT),
+	O("dynamic-list", LINKING, NEXT),
+	O("edit", LINKING, NEXT),
+	O("entry", LINKING, NEXT),
+	O("errors", LINKING, NEXT),
+	O("exclude-libs", LINKING, NEXT),
+	O("feedback", LINKING, NEXT),
+	O("filter", LINKING, NEXT),
+	O("fini", LINKING, NEXT),
+	O("first", LINKING, NEXT),
+	O("format", LINKING, NEXT),
+	O("fpu", LINKING, NEXT),
+	M("help", TELL, ALONE),
+	O("image-base", LINKING, NEXT),
+	O("info", LINKING, NEXT),
+	O("init", LINKING, NEXT),
+	O("just-symbols", LINKING, NEXT),
+	O("keep", LINKING, NEXT),
+	O("last", LINKING, NEXT),
+	O("libpath", LINKING, NEXT),
+	O("library", LINKING, NEXT),
+	O("library-path", LINKING, NEXT),
+	O("list", LINKING, NEXT),
+	O("oformat", LINKING, NEXT),
+	O("out-implib", LINKING, NEXT),
+	O("output", OUTPUT, NEXT),
+	O("output-def", LINKING, NEXT),
+	O("partial-inplace", LINKING, NEXT),
+	O("plugin", LINKING, NEXT),
+	O("plugin-opt", LINKING, NEXT),
+	O("predefine", LINKING, NEXT),
+	O("retain-symbols-file", LINKING, NEXT),
+	O("ro-base", LINKING, NEXT),
+	O("ro_base", LINKING, NEXT),
+	O("rpath", LINKING, NEXT),
+	O("rpath-link", LINKING, NEXT),
+	O("rw-base", LINKING, NEXT),
+	O("rw_base", LINKING, NEXT),
+	O("scatter", LINKING, NEXT),
+	O("script", LINKING, NEXT),
+	O("section-start", LINKING, NEXT),
+	O("soname", LINKING, NEXT),
+	O("subsystem", LINKING, NEXT),
+	O("symdefs", LINKING, NEXT),
+	O("sysroot", LINKING, NEXT),
+	M("target-help", TELL, ALONE),
+	O("trace-symbol", LINKING, NEXT),
+	O("undefined", LINKING, NEXT),
+	O("userlibpath", LINKING, NEXT),
+	O("version-script", LINKING, NEXT),
+	O("via", LINKING, NEXT),
+	O("wrap", LINKING, NEXT),
+	O("zi_base", LINKING, NEXT),
+	/* clang-format on */
+};
+
+#undef O
+#undef M
+
+#define TABLE(list, at) ((struct table){ list, sizeof list / sizeof *list, at })
+
+/* The option with the longest name that the word has or begins with; NULL: none. */
+static const struct known *find(struct table table, struct tr_text word)
+{
+	const struct known *first = table.list, *found = NULL;
+	const struct known *end = table.list + table.count;
+	size_t at = table.at, count = table.count;
+
+	if (word.len <= at)
+		return NULL;
+	unsigned char key = (unsigned char)word.data[at];
+	while (count) {
+		const struct known *middle = first + count / 2;
+		bool before = (unsigned char)middle->name.data[at] < key;
+		first = before ? middle + 1 : first;
+		count = before ? count - count / 2 - 1 : count / 2;
 	}
-
-/* Options whose value is the next word when they stand alone, sorted by bytes. */
-static const struct spelled separate[] = {
-	S("--config", OTHER),
-	S("--define-macro", DEFINE),
-	S("--entry", LINKING),
-	S("--for-linker", LINKING),
-	S("--force-link", LINKING),
-	S("--imacros", INCLUDE),
-	S("--include", INCLUDE),
-	S("--include-directory", SEARCH),
-	S("--include-directory-after", SEARCH),
-	S("--include-prefix", OTHER),
-	S("--include-with-prefix", OTHER),
-	S("--language", LANGUAGE),
-	S("--library-directory", LINKING),
-	S("--output", OUTPUT),
-	S("--param", OTHER),
-	S("--prefix", OTHER),
-	S("--serialize-diagnostics", OTHER),
-	S("--specs", OTHER),
-	S("--sysroot", OTHER),
-	S("--undefine-macro", DEFINE),
-	S("-A", OTHER),
-	S("-B", OTHER),
-	S("-D", DEFINE),
-	S("-F", SEARCH),
-	S("-I", SEARCH),
-	S("-J", OTHER),
-	S("-L", LINKING),
-	S("-MF", OTHER),
-	S("-MJ", OTHER),
-	S("-MQ", OTHER),
-	S("-MT", OTHER),
-	S("-T", LINKING),
-	S("-U", DEFINE),
-	S("-Xanalyzer", OTHER),
-	S("-Xarch_device", OTHER),
-	S("-Xarch_host", OTHER),
-	S("-Xassembler", OTHER),
-	S("-Xclang", OTHER),
-	S("-Xcompiler", OTHER),
-	S("-Xcuda-fatbinary", OTHER),
-	S("-Xcuda-ptxas", OTHER),
-	S("-Xlinker", LINKING),
-	S("-Xopenmp-target", OTHER),
-	S("-Xpreprocessor", OTHER),
-	S("-arch", OTHER),
-	S("-aux-info", OTHER),
-	S("-aux-triple", OTHER),
-	S("-auxbase", OTHER),
-	S("-auxbase-strip", OTHER),
-	S("-bundle_loader", LINKING),
-	S("-ccc-gcc-name", OTHER),
-	S("-ccc-install-dir", OTHER),
-	S("-cxx-isystem", SYSTEM),
-	S("-darwin-target-variant", OTHER),
-	S("-dependency-file", OTHER),
-	S("-diagnostic-log-file", OTHER),
-	S("-dumpbase", OTHER),
-	S("-dumpbase-ext", OTHER),
-	S("-dumpdir", OTHER),
-	S("-dwarf-debug-flags", OTHER),
-	S("-e", LINKING),
-	S("-exported_symbols_list", LINKING),
-	S("-fdebug-compilation-dir", OTHER),
-	S("-fdump-go-spec", OTHER),
-	S("-framework", LINKING),
-	S("-gcc-toolchain", OTHER),
-	S("-header-include-file", OTHER),
-	S("-idirafter", SEARCH),
-	S("-iframework", SEARCH),
-	S("-imacros", INCLUDE),
-	S("-imultiarch", OTHER),
-	S("-imultilib", OTHER),
-	S("-include", INCLUDE),
-	S("-include-pch", INCLUDE),
-	S("-index-store-path", OTHER),
-	S("-install_name", LINKING),
-	S("-internal-externc-isystem", SYSTEM),
-	S("-internal-isystem", SYSTEM),
-	S("-iplugindir", OTHER),
-	S("-iprefix", OTHER),
-	S("-iquote", SEARCH),
-	S("-isysroot", OTHER),
-	S("-isystem", SYSTEM),
-	S("-isystem-after", SYSTEM),
-	S("-ivfsoverlay", OTHER),
-	S("-iwithprefix", OTHER),
-	S("-iwithprefixbefore", OTHER),
-	S("-iwithsysroot", OTHER),
-	S("-l", LINKING),
-	S("-lazy_framework", LINKING),
-	S("-main-file-name", OTHER),
-	S("-mcode-model", OTHER),
-	S("-mllvm", OTHER),
-	S("-mrelocation-model", OTHER),
-	S("-mthread-model", OTHER),
-	S("-needed_framework", LINKING),
-	S("-o", OUTPUT),
-	S("-pic-level", OTHER),
-	S("-read_only_relocs", LINKING),
-	S("-resource-dir", OTHER),
-	S("-rpath", LINKING),
-	S("-sectcreate", LINKING),
-	S("-serialize-diagnostic-file", OTHER),
-	S("-serialize-diagnostics", OTHER),
-	S("-soname", LINKING),
-	S("-split-dwarf-file", OTHER),
-	S("-split-dwarf-output", OTHER),
-	S("-stack-protector", OTHER),
-	S("-target", OTHER),
-	S("-target-abi", OTHER),
-	S("-target-cpu", OTHER),
-	S("-target-feature", OTHER),
-	S("-target-linker-version", OTHER),
-	S("-triple", OTHER),
-	S("-tune-cpu", OTHER),
-	S("-u", LINKING),
-	S("-unexported_symbols_list", LINKING),
-	S("-weak_framework", LINKING),
-	S("-weak_library", LINKING),
-	S("-working-directory", OTHER),
-	S("-wrapper", OTHER),
-	S("-x", LANGUAGE),
-	S("-z", LINKING),
-};
-
-/* Options with their value attached; a longer name stands before one that it begins with. */
-static const struct spelled attached[] = {
-	S("--define-macro=", DEFINE),
-	S("--include-directory=", SEARCH),
-	S("--include=", INCLUDE),
-	S("--language=", LANGUAGE),
-	S("--library-directory=", LINKING),
-	S("--output=", OUTPUT),
-	S("--std=", DIALECT),
-	S("--undefine-macro=", DEFINE),
-	S("-D", DEFINE),
-	S("-F", SEARCH),
-	S("-I", SEARCH),
-	S("-L", LINKING),
-	S("-T", LINKING),
-	S("-U", DEFINE),
-	S("-Wl,", LINKING),
-	S("-fuse-ld=", LINKING),
-	S("-idirafter", SEARCH),
-	S("-iframework", SEARCH),
-	S("-imacros", INCLUDE),
-	S("-include", INCLUDE),
-	S("-iquote", SEARCH),
-	S("-isystem", SYSTEM),
-	S("-l", LINKING),
-	S("-ansi", DIALECT),
-	S("-std=", DIALECT),
-	S("-stdlib=", OTHER),
-	S("-x", LANGUAGE),
-	S("-z", LINKING),
-};
-
-/* Options that stand alone and are about linking. */
-static const char *const linking[] = {
-	"--shared",
-	"--static",
-	"-dynamic",
-	"-dynamiclib",
-	"-bundle",
-	"-nodefaultlibs",
-	"-nolibc",
-	"-nostartfiles",
-	"-nostdlib",
-	"-nostdlib++",
-	"-no-pie",
-	"-pie",
-	"-r",
-	"-rdynamic",
-	"-s",
-	"-shared",
-	"-shared-libgcc",
-	"-static",
-	"-static-libasan",
-	"-static-libgcc",
-	"-static-libgfortran",
-	"-static-libstdc++",
-	"-static-libubsan",
-	"-static-pie",
-	"-symbolic",
-	NULL,
-};
-
-static const struct {
-	const char *name;
-	enum tr_mode mode;
-} modes[] = {
-	{ "-c", TR_MODE_COMPILE },	   { "--compile", TR_MODE_COMPILE },
-	{ "-S", TR_MODE_ASSEMBLY },	   { "--assemble", TR_MODE_ASSEMBLY },
-	{ "-E", TR_MODE_PREPROCESS },	   { "--preprocess", TR_MODE_PREPROCESS },
-	{ "-M", TR_MODE_PREPROCESS },	   { "--dependencies", TR_MODE_PREPROCESS },
-	{ "-MM", TR_MODE_PREPROCESS },	   { "--user-dependencies", TR_MODE_PREPROCESS },
-	{ "--version", TR_MODE_TELL },	   { "-fsyntax-only", TR_MODE_SYNTAX },
-	{ "--help", TR_MODE_TELL },	   { "-###", TR_MODE_TELL },
-	{ "-dumpversion", TR_MODE_TELL },  { "-dumpmachine", TR_MODE_TELL },
-	{ "-dumpspecs", TR_MODE_TELL },	   { "-dumpfullversion", TR_MODE_TELL },
-	{ "--target-help", TR_MODE_TELL }, { "--analyze", TR_MODE_SYNTAX },
-};
-
-static int compare(const void *key, const void *element)
-{
-	const struct tr_text *a = key, *b = &((const struct spelled *)element)->name;
-	size_t n = a->len < b->len ? a->len : b->len;
-	int order = memcmp(a->data, b->data, n);
-
-	return order ? order : (a->len > b->len) - (a->len < b->len);
-}
-
-/* Every option's second byte tells most of them apart: it is compared before the rest. */
-static bool is_option(struct tr_text word, const char *name)
-{
-	return word.data[1] == name[1] && tr_text_is(word, name);
-}
-
-static bool find_mode(struct tr_text word, struct tr_driver_option *option)
-{
-	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-		if (!is_option(word, modes[i].name))
+	/* a longer name comes after those that it begins with */
+	for (; first < end && (unsigned char)first->name.data[at] == key; first++) {
+		size_t len = first->name.len;
+		if (len > word.len || (len < word.len &&
+				       (first->place == ALONE || first->place == NEXT)))
 			continue;
-		option->mode = modes[i].mode;
-		return true;
+		if (memcmp(word.data + at, first->name.data + at, len - at) == 0)
+			found = first;
 	}
-	if (!tr_text_starts(word, TR_TEXT("-print-")) &&
-	    !tr_text_starts(word, TR_TEXT("--print-")) && !tr_text_starts(word, TR_TEXT("--help=")))
-		return false;
-	option->mode = TR_MODE_TELL;
-	return true;
+	return found;
+}
+
+static struct tr_driver_option describe(const struct known *known, struct tr_text word)
+{
+	struct tr_driver_option option = { .role = TR_ROLE_OTHER };
+
+	if (!known)
+		return option;
+	bool whole = word.len == known->name.len;
+	option.role = known->role;
+	option.sets_mode = known->role == TR_ROLE_MODE;
+	option.mode = known->mode;
+	option.takes_next = whole && (known->place == EITHER || known->place == NEXT);
+	if (!option.takes_next && known->place != ALONE && !option.sets_mode)
+		option.value = (struct tr_text){ word.data + known->name.len,
+						 word.len - known->name.len };
+	return option;
 }
 
 struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
 {
-	struct tr_driver_option option = { .role = TR_ROLE_OTHER };
+	struct tr_driver_option option = describe(find(TABLE(gnu_options, 1), word), word);
 
-	if (word.len < 2 || word.data[0] != '-')
-		return option;
-	if (find_mode(word, &option)) {
-		option.role = TR_ROLE_MODE;
-		option.sets_mode = true;
-		return option;
-	}
-	const struct spelled *found = bsearch(&word, separate, sizeof separate / sizeof *separate,
-					      sizeof *separate, compare);
-	if (found) {
-		option.role = found->role;
-		option.takes_next = true;
-		return option;
-	}
-	for (size_t i = 0; linking[i]; i++)
-		if (is_option(word, linking[i]))
-			option.role = TR_ROLE_LINKING;
-	for (size_t i = 0; option.role == TR_ROLE_OTHER && i < sizeof attached / sizeof *attached;
-	     i++) {
-		struct tr_text name = attached[i].name;
-		if (word.data[1] != name.data[1] || !tr_text_starts(word, name))
-			continue;
-		option.role = attached[i].role;
-		option.value = (struct tr_text){ word.data + name.len, word.len - name.len };
-	}
-	/* Intel's -xHost and -xCORE-AVX2 name processors: languages are in small letters */
+	/* Intel's -xHost and -xCORE-AVX2 name processors; names of languages are in small letters */
 	if (option.role == TR_ROLE_LANGUAGE && option.value.len && *option.value.data >= 'A' &&
 	    *option.value.data <= 'Z')
 		option.role = TR_ROLE_OTHER;
 	/* -o is the beginning of other options, too: -object is one of Apple's */
-	if (word.len > 2 && tr_text_starts(word, TR_TEXT("-o")) && option.role == TR_ROLE_OTHER &&
-	    !tr_text_starts(word, TR_TEXT("-object"))) {
+	if (word.len > 2 && word.data[1] == 'o' && option.role == TR_ROLE_OTHER &&
+	    !option.takes_next && !tr_text_starts(word, TR_TEXT("-object"))) {
 		option.role = TR_ROLE_OUTPUT;
 		option.value = (struct tr_text){ word.data + 2, word.len - 2 };
+	}
+	return option;
+}
+
+struct tr_driver_option tr_driver_option_cl(struct tr_text word)
+{
+	struct tr_text name = { word.data + 1, word.len - 1 };
+	struct tr_driver_option option = describe(find(TABLE(cl_options, 0), name), name);
+
+	/* "/Fo:name" */
+	if ((option.role == TR_ROLE_OUTPUT || option.role == TR_ROLE_PRODUCT) && option.value.len &&
+	    *option.value.data == ':') {
+		option.value.data++;
+		option.value.len--;
+		option.takes_next = option.value.len == 0;
+	}
+	return option;
+}
+
+static bool names_output(struct tr_text name)
+{
+	return tr_text_is(name, "output") || tr_text_is(name, "out") || tr_text_is(name, "OUT");
+}
+
+struct tr_driver_option tr_driver_option_ld(struct tr_text word)
+{
+	/* one letter whose value is the rest of the word, or the next word */
+	static const char letters[] = "AFGILRTYabcefhlmouyz";
+	struct tr_driver_option option = { .role = TR_ROLE_LINKING };
+	size_t dashes = word.len > 2 && word.data[0] == '-' && word.data[1] == '-' ? 2 : 1;
+	struct tr_text name = { word.data + dashes, word.len - dashes };
+	const char *mark = memchr(name.data, '=', name.len);
+
+	if (!mark && word.len > 4 && names_output((struct tr_text){ name.data, 3 }) &&
+	    name.data[3] == ':')
+		mark = name.data + 3; /* lld-link */
+	if (mark) {
+		struct tr_text value = { mark + 1, name.len - (size_t)(mark - name.data) - 1 };
+		name.len = (size_t)(mark - name.data);
+		if (names_output(name)) {
+			option.role = TR_ROLE_OUTPUT;
+			option.value = value;
+			return option;
+		}
+	}
+	const struct known *known = find(TABLE(ld_options, 0), name);
+	if (known && (!mark || known->role == TR_ROLE_MODE))
+		return describe(known, name);
+	if (dashes == 1 && memchr(letters, *name.data, sizeof letters - 1)) {
+		option.role = *name.data == 'o' ? TR_ROLE_OUTPUT : TR_ROLE_LINKING;
+		option.takes_next = word.len == 2;
+		if (word.len > 2 && option.role == TR_ROLE_OUTPUT)
+			option.value = (struct tr_text){ word.data + 2, word.len - 2 };
 	}
 	return option;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/invocation.h"
 
 #include <stdlib.h>
@@ -7,22 +8,40 @@
 #include "process/driver_option.h"
 #include "process/path.h"
 
-/* C, C++, Objective-C, headers (they are precompiled), Fortran, D, Ada, Go, assembler, others. */
-static const char *const source_extensions[] = {
-	".c",	 ".i",	 ".ii",	 ".cc",	 ".cp",	    ".cxx", ".cpp", ".CPP", ".c++", ".C",   ".ixx",
-	".cppm", ".ccm", ".m",	 ".mi",	 ".mm",	    ".M",   ".mii", ".h",   ".hh",  ".H",   ".hp",
-	".hxx",	 ".hpp", ".HPP", ".h++", ".tcc",    ".cu",  ".cui", ".cl",  ".hip", ".f",   ".for",
-	".ftn",	 ".F",	 ".FOR", ".fpp", ".FPP",    ".FTN", ".f90", ".f95", ".f03", ".f08", ".F90",
-	".F95",	 ".F03", ".F08", ".d",	 ".di",	    ".dd",  ".adb", ".ads", ".go",  ".s",   ".S",
-	".sx",	 ".asm", ".ll",	 ".bc",	 ".gimple", NULL,
+/*
+ * C, C++, Objective-C, headers (they are precompiled), Fortran, D, Ada, Go, assembler, others: by
+ * the letter after the point.
+ */
+static const char source_extensions[128][11][8] = {
+	['C'] = { ".CPP", ".C" },
+	['F'] = { ".F", ".FOR", ".FPP", ".FTN", ".F90", ".F95", ".F03", ".F08" },
+	['H'] = { ".H", ".HPP" },
+	['M'] = { ".M" },
+	['S'] = { ".S" },
+	['a'] = { ".adb", ".ads", ".asm" },
+	['b'] = { ".bc" },
+	['c'] = { ".c", ".cc", ".cp", ".cxx", ".cpp", ".c++", ".cppm", ".ccm", ".cu", ".cui", ".cl" },
+	['d'] = { ".d", ".di", ".dd" },
+	['f'] = { ".f", ".for", ".ftn", ".fpp", ".f90", ".f95", ".f03", ".f08" },
+	['g'] = { ".go", ".gimple" },
+	['h'] = { ".h", ".hh", ".hp", ".hxx", ".hpp", ".h++", ".hip" },
+	['i'] = { ".i", ".ii", ".ixx" },
+	['l'] = { ".ll" },
+	['m'] = { ".m", ".mi", ".mm", ".mii" },
+	['s'] = { ".s", ".sx" },
+	['t'] = { ".tcc" },
 };
 
 static bool is_of_source(struct tr_text extension)
 {
-	if (extension.len < 2 || extension.len > sizeof ".gimple" - 1)
+	unsigned char letter = extension.len > 1 ? (unsigned char)extension.data[1] : 0;
+
+	if (extension.len < 2 || extension.len > sizeof ".gimple" - 1 || letter > 127)
 		return false;
-	for (size_t i = 0; source_extensions[i]; i++)
-		if (tr_text_is(extension, source_extensions[i]))
+	const char(*known)[8] = source_extensions[letter];
+	for (size_t i = 0; i < 11 && known[i][0]; i++)
+		if (memcmp(known[i], extension.data, extension.len) == 0 &&
+		    !known[i][extension.len])
 			return true;
 	return false;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/respfile.h"
 
 #include <errno.h>
@@ -250,6 +251,28 @@ static bool take_file(struct expander *e, struct tr_text name, const struct tr_t
 	return leave_file(e, (struct tr_respfile_left){ reason, name }, argv, used, origin);
 }
 
+/* False: no rule's option begins as the word does. */
+static bool may_name_file(struct tr_text word, const struct tr_respfile_rules *rules)
+{
+	for (size_t r = 0; r < rules->count; r++)
+		if (word.len && *word.data == *rules->list[r].option.data)
+			return true;
+	return false;
+}
+
+/* A copy of a command line that names no file. False: memory is out. */
+static bool copy_words(const struct tr_text *argv, size_t argc, struct tr_arena *arena,
+		       struct tr_expansion *result)
+{
+	result->words = tr_arena_alloc(arena, argc * sizeof *result->words);
+	if (!result->words)
+		return false;
+	for (size_t i = 0; i < argc; i++)
+		result->words[i] = (struct tr_word){ argv[i], i, false };
+	result->count = result->cap = argc;
+	return true;
+}
+
 enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 				  const struct tr_respfile_rules *rules,
 				  const struct tr_respfile_source *source, struct tr_arena *arena,
@@ -258,10 +281,14 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	struct expander e = {
 		.rules = rules, .source = source, .arena = arena, .result = result, .err = err
 	};
-	size_t origin = 0;
+	size_t origin = 0, plain = 1;
 	bool fine = true;
 
 	*result = (struct tr_expansion){ 0 };
+	while (plain < argc && !may_name_file(argv[plain], rules))
+		plain++;
+	if (plain >= argc)
+		return copy_words(argv, argc, arena, result) ? TR_OK : tr_error_memory(err);
 	e.levels[0] = (struct level){ argv, argc, 0 };
 	while (fine) {
 		struct level *level = &e.levels[e.depth];

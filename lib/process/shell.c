@@ -1,21 +1,32 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/shell.h"
 
 #include "core/utf8.h"
 #include "record/ask.h"
 #include "record/literal.h"
 
-/* Bytes that mean nothing to a shell, wherever in a word they stand. */
-static bool is_tame(unsigned char c)
+/* ASCII bytes that have no meaning for a shell, wherever they are in a word. */
+static const bool plain[128] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['-' ... ':'] = true,
+	['_'] = true, ['='] = true, ['+'] = true, [','] = true, ['%'] = true, ['@'] = true,
+};
+
+/* How many bytes at its beginning are plain. */
+static size_t plain_length(struct tr_text word)
 {
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') || c >= 0x80)
-		return true;
-	return c == '_' || c == '=' || c == '+' || c == ',' || c == '%' || c == '@';
+	size_t len = 0;
+
+	while (len < word.len && (unsigned char)word.data[len] < 0x80 &&
+	       plain[(unsigned char)word.data[len]])
+		len++;
+	return len;
 }
 
-static bool is_tame_word(struct tr_text word)
+static bool is_plain_word(struct tr_text word)
 {
-	for (size_t i = 0; i < word.len; i++) {
-		if (!is_tame((unsigned char)word.data[i]))
+	for (size_t i = plain_length(word); i < word.len; i++) {
+		unsigned char c = (unsigned char)word.data[i];
+		if (c < 0x80 && !plain[c])
 			return false;
 	}
 	return word.len > 0;
@@ -23,7 +34,7 @@ static bool is_tame_word(struct tr_text word)
 
 void tr_shell_word(struct tr_text bytes, struct tr_buffer *to)
 {
-	if (is_tame_word(bytes)) {
+	if (is_plain_word(bytes)) {
 		tr_buffer_put_text(to, bytes);
 		return;
 	}
@@ -53,6 +64,10 @@ void tr_shell_shown(struct tr_text bytes, struct tr_buffer *to)
 {
 	static const char letters[] = "abtnvfr"; /* of 7 to 13 */
 
+	if (bytes.len && plain_length(bytes) == bytes.len) {
+		tr_buffer_put_text(to, bytes);
+		return;
+	}
 	if (is_printable(bytes)) {
 		tr_shell_word(bytes, to);
 		return;
@@ -84,7 +99,7 @@ static bool show_value(const struct tr_value *value, struct tr_arena *arena, str
 		tr_literal_write(value, to);
 		return true;
 	}
-	struct tr_text bytes = tr_string_bytes(value->text, arena);
+	struct tr_text bytes = tr_value_bytes(value, arena);
 	if (!bytes.data)
 		return false;
 	tr_shell_shown(bytes, to);

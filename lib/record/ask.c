@@ -27,6 +27,8 @@ const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *f
 	struct tr_value *value = tr_field_value(record, field, &why);
 	if (!value && why.cause == TR_CAUSE_MEMORY)
 		*err = why;
+	else if (!value)
+		tr_arena_defer(record->arena, &why);
 	return value;
 }
 

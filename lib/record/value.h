@@ -92,6 +92,12 @@ struct tr_value {
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
+/* The same of a string value, without a search where it is known to have no backslash. */
+static inline struct tr_text tr_value_bytes(const struct tr_value *string, struct tr_arena *arena)
+{
+	return string->flags & TR_PLAIN ? string->text : tr_string_bytes(string->text, arena);
+}
+
 /*
  * Decodes the byte or the escape at p < end into to, which has room for TR_ESCAPE_MAX. A backslash
  * that begins no escape is a byte. Returns how many bytes of the spelling were taken; *length: how

@@ -451,6 +451,8 @@ static struct tr_value *get_files(struct tr_record *record, bool outputs, struct
 		*err = why;
 		return NULL;
 	}
+	if (status == TR_WARN)
+		tr_arena_defer(arena, &why);
 	if (status != TR_OK || call.libtool ||
 	    (call.tool != TR_TOOL_DRIVER && call.tool != TR_TOOL_DRIVER_CL &&
 	     call.tool != TR_TOOL_COMPILER && call.tool != TR_TOOL_ASSEMBLER &&

@@ -40,6 +40,7 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->frames);
 	tr_buffer_free(&html->top);
 	tr_buffer_free(&html->environment);
+	tr_buffer_free(&html->text);
 	tr_forest_free(&html->forest);
 	tr_lineage_free(html->lineage);
 	tr_html_calls_free(&html->calls);

@@ -55,6 +55,7 @@ struct tr_html {
 	struct tr_forest forest;
 	struct tr_lineage *lineage;
 	struct tr_buffer environment; /* JSON of the exec record that is being put */
+	struct tr_buffer text;	      /* scratch */
 	struct tr_html_calls calls;
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes: a line about each, and where it stands in the timeline. */
 #include "view/html_private.h"
 
@@ -59,48 +60,49 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 
 bool tr_html_follow(struct tr_html *html, struct tr_record *record)
 {
-	struct tr_buffer map = TR_BUFFER_INIT;
+	struct tr_buffer *map = &html->text;
 	struct tr_heir *heir;
 	const char *key;
 	struct tr_error err;
 
 	tr_buffer_reset(&html->environment);
+	tr_buffer_reset(map);
 	enum tr_status status = tr_lineage_follow(html->lineage, record, &heir, &err);
 	if (status == TR_FATAL)
 		return false;
 	bool fine = true, told = false;
 	/* one that waits for its parent is told as it told itself */
 	if (status == TR_OK && heir && !heir->waits) {
-		status = tr_heir_tell(html->lineage, heir, TR_TELLS_PARENT, &key, &map);
-		told = status == TR_OK && map.len;
-		fine = status != TR_FATAL && !map.failed;
+		status = tr_heir_tell(html->lineage, heir, TR_TELLS_PARENT, &key, map);
+		told = status == TR_OK && map->len;
+		fine = status != TR_FATAL && !map->failed;
 		if (fine && told)
-			fine = put_map(html, record, key, tr_buffer_text(&map));
+			fine = put_map(html, record, key, tr_buffer_text(map));
 	}
 	if (fine && heir && !told)
 		fine = put_own(html, record);
 	tr_lineage_release(html->lineage, heir);
-	tr_buffer_free(&map);
 	return fine;
 }
 
 /* The line: [SEQ,"COMMAND",CWD or null,"BASE",{…}]. */
 static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_buffer *text)
 {
-	struct tr_buffer command = TR_BUFFER_INIT;
+	struct tr_buffer *command = &html->text;
 	struct tr_error err;
 
 	tr_error_clear(&err);
+	tr_buffer_reset(command);
 	struct tr_text cwd = tr_ask_string(record, "cwd", &err);
 	bool fine =
-		err.cause != TR_CAUSE_MEMORY && tr_shell_command(record, COMMAND_SHOWN, &command);
+		err.cause != TR_CAUSE_MEMORY && tr_shell_command(record, COMMAND_SHOWN, command);
 	tr_buffer_put_byte(text, '[');
 	if (record->seq.type == TR_CELL_ABSENT)
 		tr_buffer_put_literal(text, "null");
 	else
 		tr_brief_cell(&record->seq, record->arena, text);
 	tr_buffer_put_literal(text, ",\"");
-	tr_string_escape(tr_buffer_text(&command), text);
+	tr_string_escape(tr_buffer_text(command), text);
 	tr_buffer_put_literal(text, "\",");
 	if (cwd.data)
 		tr_json_view_name(cwd, text);
@@ -108,7 +110,6 @@ static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_b
 		tr_buffer_put_literal(text, "null");
 	tr_buffer_put_text(text, tr_buffer_text(&html->environment));
 	tr_buffer_put_literal(text, "]\n");
-	tr_buffer_free(&command);
 	return fine && !text->failed && !html->environment.failed;
 }
 
@@ -158,13 +159,12 @@ static bool take_text(struct tr_html *html, const struct tr_forest_node *node,
 
 static bool ending_of(struct tr_html *html, const struct tr_forest_node *node, uint32_t *ending)
 {
-	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_buffer *text = &html->text;
 
-	if (!tr_forest_end(node, &text))
-		tr_buffer_put_byte(&text, '-');
-	bool fine = !text.failed && tr_html_word(&html->endings, tr_buffer_text(&text), ending);
-	tr_buffer_free(&text);
-	return fine;
+	tr_buffer_reset(text);
+	if (!tr_forest_end(node, text))
+		tr_buffer_put_byte(text, '-');
+	return !text->failed && tr_html_word(&html->endings, tr_buffer_text(text), ending);
 }
 
 static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)

@@ -28,7 +28,8 @@ struct tr_stat_runs {
 	struct tr_load load;
 	int64_t busy; /* sum of durations */
 	bool ended;   /* the trace tells how some of them did */
-	struct tr_buffer command;
+	struct tr_buffer line, command;
+	struct tr_arena arena; /* of the exec record of a long run */
 	bool failed;
 };
 

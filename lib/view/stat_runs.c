@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statistics of runs of programs: how long they took, how they ended, how many at once. */
 #include "view/stat_private.h"
 
@@ -5,15 +6,16 @@
 
 #include "process/call.h"
 #include "process/shell.h"
+#include "record/literal.h"
 #include "view/brief.h"
 
 enum { COMMAND_SHOWN = 160, LONGEST_MAX = 1 << 16 };
 
-/* What is kept of a run while it lives. */
+/* A run that lives. */
 struct live {
 	struct tr_tally_entry *entry;
-	size_t makes; /* where what it makes begins in text; 0: nothing that is known */
-	char text[];  /* the command and that, both NUL-terminated */
+	size_t len;
+	char line[]; /* of its exec record, with the fields that describe a command */
 };
 
 static void swap(struct tr_stat_long_run *a, struct tr_stat_long_run *b)
@@ -49,25 +51,64 @@ static void sift_up(struct tr_stat_long_run *heap, size_t i)
 		swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
+static char *copy_string(struct tr_text text)
+{
+	char *copy = malloc(text.len + 1);
+
+	if (copy) {
+		memcpy(copy, text.data, text.len);
+		copy[text.len] = '\0';
+	}
+	return copy;
+}
+
+static void free_long_run(struct tr_stat_long_run *run)
+{
+	free(run->command);
+	free(run->makes);
+}
+
+/* The command and what it makes. now: the record that is being put. False: memory is out. */
+static bool describe(struct tr_stat_runs *runs, const struct live *live, struct tr_record *now,
+		     struct tr_stat_long_run *longer)
+{
+	struct tr_record record;
+	struct tr_error err;
+	struct tr_text makes;
+
+	tr_buffer_reset(&runs->line);
+	tr_buffer_reset(&runs->command);
+	tr_arena_reset(&runs->arena);
+	tr_buffer_put(&runs->line, live->line, live->len);
+	runs->arena.limited = false;
+	bool fine = tr_record_from_buffer(&record, &runs->arena, &runs->line, &err) == TR_OK &&
+		    tr_shell_command(&record, 0, &runs->command) && tr_call_makes(&record, &makes);
+	now->arena->limited |= runs->arena.limited;
+	if (!fine)
+		return false;
+	longer->command = copy_string(tr_buffer_text(&runs->command));
+	tr_buffer_reset(&runs->command);
+	if (makes.data)
+		tr_shell_shown(makes, &runs->command);
+	longer->makes = makes.data ? copy_string(tr_buffer_text(&runs->command)) : NULL;
+	return longer->command && (longer->makes || !makes.data) && !runs->command.failed;
+}
+
 static void keep_longest(struct tr_stat_runs *runs, const struct tr_run *run,
-			 const struct live *live, int64_t duration)
+			 const struct live *live, struct tr_record *now, int64_t duration)
 {
 	struct tr_stat_long_run longer = { .duration = duration, .seq = run->seq };
 	bool full = runs->longest_count == runs->longest_cap;
 
 	if (full && !less(&runs->longest[0], &longer))
 		return;
-	longer.command = strdup(live->text);
-	longer.makes = live->makes ? strdup(live->text + live->makes) : NULL;
-	if (!longer.command || (live->makes && !longer.makes)) {
-		free(longer.command);
-		free(longer.makes);
+	if (!describe(runs, live, now, &longer)) {
+		free_long_run(&longer);
 		runs->failed = true;
 		return;
 	}
 	if (full) {
-		free(runs->longest[0].command);
-		free(runs->longest[0].makes);
+		free_long_run(&runs->longest[0]);
 		runs->longest[0] = longer;
 		sift_down(runs->longest, runs->longest_count);
 	} else {
@@ -102,34 +143,47 @@ static void count_end(struct tr_stat_runs *runs, const struct tr_run *run)
 	tr_buffer_free(&text);
 }
 
+static void put_field(struct tr_record *record, const char *key, struct tr_buffer *to)
+{
+	const struct tr_field *field = tr_record_field(record, key);
+
+	if (!field || (!field->text.data && !field->value))
+		return;
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_byte(to, '=');
+	if (field->text.data)
+		tr_buffer_put_text(to, field->text);
+	else
+		tr_literal_write(field->value, to);
+}
+
 static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_record *record)
 {
 	runs->programs++;
 	if (run->began == TR_INSTANT_NONE)
 		return; /* how long it took will not be known */
-	struct tr_buffer *to = &runs->command;
-	struct tr_text makes;
-	size_t command = 0;
+	struct tr_buffer *to = &runs->line;
 	tr_buffer_reset(to);
-	bool fine = tr_shell_command(record, 0, to) && tr_call_makes(record, &makes);
-	tr_buffer_put_byte(to, '\0');
-	if (fine && makes.data) {
-		command = to->len;
-		tr_shell_shown(makes, to);
-		tr_buffer_put_byte(to, '\0');
-	}
-	struct live *live = fine && !to->failed ? malloc(sizeof *live + to->len) : NULL;
+	tr_buffer_put_literal(to, "exec\t-\t-\t-\t");
+	tr_cell_write(&record->name, to);
+	put_field(record, "cwd", to);
+	put_field(record, "argv", to);
+	put_field(record, "respfile", to);
+	tr_buffer_put_byte(to, '\n');
+	struct live *live = to->failed ? NULL : malloc(sizeof *live + to->len);
 	if (!live) {
 		runs->failed = true;
 		return;
 	}
 	live->entry = runs->entry;
-	live->makes = command;
-	memcpy(live->text, to->data, to->len);
+	live->len = to->len;
+	memcpy(live->line, to->data, to->len);
+	runs->arena.limit = record->arena->limit;
 	run->user = live;
 }
 
-static void ended(struct tr_stat_runs *runs, struct tr_run *run)
+static void ended(struct tr_stat_runs *runs, struct tr_run *run, struct tr_record *record)
 {
 	int64_t duration = tr_run_duration(run);
 	struct live *live = run->user;
@@ -138,7 +192,7 @@ static void ended(struct tr_stat_runs *runs, struct tr_run *run)
 	count_end(runs, run);
 	if (live && duration != TR_INSTANT_NONE) {
 		tr_tally_time(runs->tally, live->entry, duration);
-		keep_longest(runs, run, live, duration);
+		keep_longest(runs, run, live, record, duration);
 		if (__builtin_add_overflow(runs->busy, duration, &runs->busy))
 			runs->busy = INT64_MAX;
 	}
@@ -160,7 +214,7 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 		program(runs, run, record);
 		break;
 	case TR_RUN_ENDED:
-		ended(runs, run);
+		ended(runs, run, record);
 		break;
 	case TR_RUN_ADOPTED: /* its fork was told behind what it did */
 		runs->forks++;
@@ -248,12 +302,12 @@ void tr_stat_runs_free(struct tr_stat_runs *runs)
 	for (struct tr_run *run = runs->runs.oldest; run; run = run->newer)
 		free(run->user);
 	tr_runs_free(&runs->runs);
-	for (size_t i = 0; i < runs->longest_count; i++) {
-		free(runs->longest[i].command);
-		free(runs->longest[i].makes);
-	}
+	for (size_t i = 0; i < runs->longest_count; i++)
+		free_long_run(&runs->longest[i]);
 	free(runs->longest);
 	tr_load_free(&runs->load);
 	tr_tally_free(&runs->ends);
+	tr_buffer_free(&runs->line);
 	tr_buffer_free(&runs->command);
+	tr_arena_free(&runs->arena);
 }

@@ -172,3 +172,28 @@ early() {
 	[ "${#lines[@]}" -eq 2 ]
 	[[ ${lines[1]} == *" 0 "*" a" ]]
 }
+
+@test "views report a command that takes more memory than --max-record" {
+	printf '%%trec\t1\nexec\t1\t1.0\t10\t/bin/make\targv=["make"]\n' >wide
+	printf 'exec\t2\t2.0\t11\t/bin/gcc\tparent=1\targv=["a"%s]\n' "$(printf ',"a"%.0s' {1..60000})" >>wide
+	printf 'exit\t3\t3.0\t11\t-\tstatus=0\nexit\t4\t4.0\t10\t-\tstatus=0\n!end\t4\n' >>wide
+	for view in 'totext --style=tree' 'totext --style=dot' tohtml 'tojson --as=chrome' stat; do
+		run -2 --separate-stderr tr-$view --max-record=256K wide
+		[[ $stderr == "tr-${view%% *}: wide:"[34]": once decoded, it takes more than "*"(--max-record raises it)" ]]
+		[[ $output == *gcc* ]]
+	done
+	run -0 tr-totext --style=tree wide
+	# where the view cannot go on, it names the same cause
+	{
+		sed '/gcc/,$d' wide
+		awk 'BEGIN {
+			printf "exec\t2\t2.0\t11\t/bin/gcc\tparent=1\tcwd=\"/\"\targv=[\"gcc\""
+			for (i = 0; i < 3900; i++)
+				printf ",\"\\\\%060d\"", 0
+			print "]"
+		}'
+		sed '1,/gcc/d' wide
+	} >escaped
+	run -2 --separate-stderr tr-stat --max-record=256K escaped
+	[[ $stderr == "tr-stat: escaped:4: once decoded,"*"(--max-record raises it)" ]]
+}
