@@ -115,7 +115,7 @@ static bool place(struct tr_module_list *list, const struct tr_module_columns *c
 	}
 	struct tr_module_place here = {
 		.base = tr_module_number(columns, module, TR_MODULE_BASE, 0),
-		.id = tr_module_number(columns, module, TR_MODULE_ID, UINT64_MAX),
+		.id = tr_module_number(columns, module, TR_MODULE_ID, list->count),
 	};
 	here.end = tr_module_number(columns, module, TR_MODULE_END, here.base);
 	here.origin = here.base;
