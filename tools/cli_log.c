@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/fd.h"
+#include "core/file.h"
 #include "view/json_value.h"
 
 /* /dev/stderr, /dev/fd/3: the descriptor itself, not its file anew, which would be emptied. */

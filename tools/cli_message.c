@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/terminal.h"
+#include "core/output.h"
 
 /*
  * Names and quoted input come from the other side: nothing in them may reach a

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/terminal.h"
+#include "core/output.h"
 
 /*
  * Temporary files: copies, because the handler may run while their owner is being freed. What was

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/directory.h"
+#include "core/file.h"
 #include "tr_repack.h"
 
 bool repack_is_directory(const char *path)

@@ -1,6 +1,5 @@
 #include "config.h"
 
-#include "core/archive_magic.h"
 
 #include "core/archive.h"
 #include "core/codec_stream.h"

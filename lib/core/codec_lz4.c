@@ -1,17 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <lz4.h>
+#include <lz4frame.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/buffer.h"
+#include "core/codec_stream.h"
+
+/* How lz4 streams are laid out, as far as one must know to cut them into blocks. */
+enum {
+	TR_LZ4_WORD = 4, /* magic numbers, sizes and checksums, the lowest byte first */
+	TR_LZ4_HEADER_MIN = 7,
+	/* of a frame from before 2013: only blocks, each of so much but the last */
+	TR_LZ4_LEGACY_BLOCK = 8 << 20,
+	TR_LZ4_LEGACY_PACKED = TR_LZ4_LEGACY_BLOCK + TR_LZ4_LEGACY_BLOCK / 255 + 16,
+};
+
+enum lz4_kind { TR_LZ4_FRAME, TR_LZ4_LEGACY, TR_LZ4_SKIPPABLE, TR_LZ4_NONE };
+
+/* What a frame's header says. */
+struct lz4_frame {
+	size_t header;	  /* bytes */
+	size_t block_max; /* of a decoded block */
+	bool linked;	  /* blocks copy from those before */
+	bool block_sums;  /* each block has a checksum behind it */
+	bool content_sum; /* the end has one */
+	bool dictionary;  /* it cannot be decoded without one */
+};
+
+/* A block's first word. A size of 0 that is not stored is the end of the frame. */
+struct tr_lz4_block {
+	size_t size;
+	bool stored; /* not compressed */
+};
+
+static inline uint32_t tr_lz4_word(const char *data)
+{
+	const unsigned char *p = (const unsigned char *)data;
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline struct tr_lz4_block tr_lz4_block(const char *data)
+{
+	const uint32_t stored = (uint32_t)1 << 31;
+	uint32_t word = tr_lz4_word(data);
+	return (struct tr_lz4_block){ .size = word & ~stored, .stored = word & stored };
+}
+
+/*
+ * Blocks of lz4 by our own means: liblz4 gives nothing of one that is cut or
+ * corrupt, and knows the frames from before 2013 no more.
+ */
+enum { TR_LZ4_HISTORY = 64 << 10 }; /* how far back a copy reaches */
+
+struct tr_lz4_salvage {
+	struct tr_buffer made;
+	size_t given;	/* bytes of made */
+	char *history;	/* a ring of what was given before; NULL until one is needed */
+	size_t len, at; /* of the history; where the next byte goes */
+	bool linked;	/* the history is kept */
+};
+
+enum {
+	MAGIC = 0x184d2204,
+	MAGIC_LEGACY = 0x184c2102,
+	MAGIC_SKIPPABLE = 0x184d2a50,
+	SKIPPABLES = 16, /* the lowest four bits are free */
+
+	FLAGS_AT = 4,
+	BLOCK_SIZE_AT = 5,
+	INDEPENDENT = 0x20,
+	BLOCK_SUMS = 0x10,
+	CONTENT_SIZE = 0x08,
+	CONTENT_SUM = 0x04,
+	DICTIONARY = 0x01,
+	LEAST_BLOCK_SIZE = 4, /* a code: 64 KiB; each further one is four times more */
+};
+
+/* Of a frame's magic number. */
+static enum lz4_kind lz4_kind(uint32_t magic)
+{
+	if (magic == MAGIC)
+		return TR_LZ4_FRAME;
+	if (magic == MAGIC_LEGACY)
+		return TR_LZ4_LEGACY;
+	return magic - MAGIC_SKIPPABLE < SKIPPABLES ? TR_LZ4_SKIPPABLE : TR_LZ4_NONE;
+}
+
+/* Bids, as a codec's: for the first frame, and for what follows one. */
+static int lz4_bid(const char *data, size_t len)
+{
+	struct tr_text start = { data, len };
+	int bits = tr_codec_magic(start, TR_TEXT("\x04\x22\x4d\x18"));
+	return bits ? bits : tr_codec_magic(start, TR_TEXT("\x02\x21\x4c\x18"));
+}
+
+/* A skippable frame may come; at the very start it is taken for zstd's. */
+static int lz4_bid_next(const char *data, size_t len)
+{
+	if ((unsigned char)*data / SKIPPABLES != (MAGIC_SKIPPABLE & 0xff) / SKIPPABLES)
+		return lz4_bid(data, len);
+	return tr_codec_magic((struct tr_text){ data + 1, len - 1 }, TR_TEXT("\x2a\x4d\x18"));
+}
+
+/* From TR_LZ4_HEADER_MIN bytes; liblz4 checks the rest. False: no such frame. */
+static bool lz4_frame(const char *data, struct lz4_frame *frame)
+{
+	unsigned flags = (unsigned char)data[FLAGS_AT];
+	unsigned size = (unsigned char)data[BLOCK_SIZE_AT] >> 4 & 7;
+	*frame = (struct lz4_frame){
+		.header = TR_LZ4_HEADER_MIN + (flags & CONTENT_SIZE ? 2 * TR_LZ4_WORD : 0),
+		.block_max = (size_t)1 << (8 + 2 * size),
+		.linked = !(flags & INDEPENDENT),
+		.block_sums = flags & BLOCK_SUMS,
+		.content_sum = flags & CONTENT_SUM,
+		.dictionary = flags & DICTIONARY,
+	};
+	return size >= LEAST_BLOCK_SIZE;
+}
+
+/*
+ * The block as lz4's format description has it: sequences of a token, literals
+ * and a copy. The token's upper half counts the literals, its lower half the
+ * copied bytes beyond four; 15 goes on in further bytes, to the first that is
+ * not 255. The copy's offset takes two bytes. The last sequence has no copy.
+ */
+
+enum { LONG = 15, LEAST_COPY = 4 };
+
+struct reader {
+	const unsigned char *pos, *end;
+};
+
+/* A length whose first four bits are given. */
+static bool read_length(struct reader *r, unsigned nibble, size_t *length)
+{
+	*length = nibble;
+	if (nibble < LONG)
+		return true;
+	while (r->pos < r->end) {
+		*length += *r->pos;
+		if (*r->pos++ != UINT8_MAX)
+			return true;
+	}
+	return false;
+}
+
+/* n bytes from `offset` back: a copy may overlap what it makes. */
+static void copy_back(char *to, size_t offset, size_t n)
+{
+	const char *from = to - offset;
+	if (offset >= n)
+		memcpy(to, from, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[i];
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Into plain, which has room for *size bytes and follows `before` bytes of
+ * history. *size is then how many came; true: packed is a block.
+ */
+static bool decode(struct tr_text packed, char *plain, size_t before, size_t *size)
+{
+	struct reader r = { (const unsigned char *)packed.data,
+			    (const unsigned char *)packed.data + packed.len };
+	size_t room = *size, made = 0, length;
+
+	for (;;) {
+		*size = made;
+		if (r.pos == r.end)
+			return false;
+		unsigned token = *r.pos++;
+		if (!read_length(&r, token >> 4, &length))
+			return false;
+		size_t left = (size_t)(r.end - r.pos);
+		size_t n = least(length, least(left, room - made));
+		memcpy(plain + made, r.pos, n);
+		r.pos += n;
+		*size = made += n;
+		if (n < length)
+			return false;
+		if (n == left)
+			return true;
+		if (left - n < 2)
+			return false;
+		size_t offset = r.pos[0] | (size_t)r.pos[1] << 8;
+		r.pos += 2;
+		if (offset == 0 || offset > before + made ||
+		    !read_length(&r, token & LONG, &length))
+			return false;
+		n = least(length + LEAST_COPY, room - made);
+		copy_back(plain + made, offset, n);
+		made += n;
+	}
+}
+
+/* Blocks of the stream that begins now copy from those before, or do not. False: no memory. */
+static bool lz4_salvage_begin(struct tr_lz4_salvage *s, bool linked)
+{
+	s->len = s->at = 0;
+	s->linked = linked;
+	if (linked && !s->history)
+		s->history = malloc(TR_LZ4_HISTORY);
+	return s->history || !linked;
+}
+
+/* What liblz4 gave. */
+static void lz4_salvage_remember(struct tr_lz4_salvage *s, const char *data, size_t len)
+{
+	if (!s->linked)
+		return;
+	if (len > TR_LZ4_HISTORY) {
+		data += len - TR_LZ4_HISTORY;
+		len = TR_LZ4_HISTORY;
+	}
+	size_t first = least(len, TR_LZ4_HISTORY - s->at);
+	memcpy(s->history + s->at, data, first);
+	memcpy(s->history, data + first, len - first);
+	s->at = (s->at + len) % TR_LZ4_HISTORY;
+	s->len = least(s->len + len, TR_LZ4_HISTORY);
+}
+
+/*
+ * Decodes packed, up to `size` bytes and to the first thing that is cut or
+ * makes no sense. *whole: there is no such thing. False: memory is out.
+ */
+static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, size_t size, bool *whole)
+{
+	s->made.len = 0;
+	char *to = tr_buffer_room(&s->made, s->len + size);
+	if (!to)
+		return false;
+	if (s->len) {
+		size_t oldest = s->len < TR_LZ4_HISTORY ? 0 : s->at;
+		memcpy(to, s->history + oldest, s->len - oldest);
+		memcpy(to + s->len - oldest, s->history, oldest);
+	}
+	*whole = decode(packed, to + s->len, s->len, &size);
+	tr_buffer_used(&s->made, s->len + size);
+	s->given = s->len;
+	return true;
+}
+
+/* The same for a block that is not compressed. */
+static bool lz4_salvage_stored(struct tr_lz4_salvage *s, struct tr_text stored)
+{
+	s->made.len = s->given = 0;
+	tr_buffer_put_text(&s->made, stored);
+	return !s->made.failed;
+}
+
+/* Up to cap bytes of what was decoded; 0 when all is given. */
+static size_t lz4_salvage_give(struct tr_lz4_salvage *s, char *to, size_t cap)
+{
+	size_t n = least(s->made.len - s->given, cap);
+	if (n)
+		memcpy(to, s->made.data + s->given, n);
+	s->given += n;
+	return n;
+}
+
+static void lz4_salvage_free(struct tr_lz4_salvage *s)
+{
+	tr_buffer_free(&s->made);
+	free(s->history);
+	*s = (struct tr_lz4_salvage){ .made = TR_BUFFER_INIT };
+}
+
 /*
  * lz4 by liblz4, called directly. A block has up to 4 MiB, and of one that is
  * cut or corrupt liblz4 gives nothing: so each is had whole before liblz4 sees
  * it, and where that cannot be, lz4_salvage.c gives what is there.
  */
-#include "core/codec_stream.h"
-
-#include <lz4.h>
-#include <lz4frame.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "core/lz4_frame.h"
-#include "core/lz4_salvage.h"
 
 enum { ENCODE_SIZE = 64 << 10 };
 
@@ -22,7 +293,7 @@ enum place { BEHIND, START, FRAME, LEGACY, SKIPPABLE, OVER };
 struct decoder {
 	LZ4F_dctx *context;
 	enum place place;
-	struct tr_lz4_frame frame;
+	struct lz4_frame frame;
 	uint64_t most; /* what the window may hold */
 	uint64_t left; /* bytes to feed to liblz4, or to skip */
 	bool fresh;    /* the window begins with a block, and has all of it */
@@ -35,7 +306,7 @@ static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
 	LZ4F_freeDecompressionContext(d->context);
-	tr_lz4_salvage_free(&d->salvage);
+	lz4_salvage_free(&d->salvage);
 	free(d);
 }
 
@@ -49,26 +320,26 @@ static enum tr_status start_frame(struct decoder *d, struct tr_input *in, struct
 {
 	if (!tr_input_more(in, TR_LZ4_HEADER_MIN))
 		return TR_OK;
-	if (!tr_lz4_frame(in->pos, &d->frame))
+	if (!lz4_frame(in->pos, &d->frame))
 		return corrupt(in, err, "invalid frame header");
 	if (d->frame.dictionary)
 		return corrupt(in, err, "needs a dictionary");
 	d->place = FRAME;
 	d->left = d->frame.header;
-	return tr_lz4_salvage_begin(&d->salvage, d->frame.linked) ? TR_OK : tr_error_memory(err);
+	return lz4_salvage_begin(&d->salvage, d->frame.linked) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status start(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	if (!tr_input_more(in, TR_LZ4_WORD))
 		return TR_OK;
-	switch (tr_lz4_kind(tr_lz4_word(in->pos))) {
+	switch (lz4_kind(tr_lz4_word(in->pos))) {
 	case TR_LZ4_FRAME:
 		return start_frame(d, in, err);
 	case TR_LZ4_LEGACY:
 		tr_input_skip(in, TR_LZ4_WORD);
 		d->place = LEGACY;
-		return tr_lz4_salvage_begin(&d->salvage, false) ? TR_OK : tr_error_memory(err);
+		return lz4_salvage_begin(&d->salvage, false) ? TR_OK : tr_error_memory(err);
 	case TR_LZ4_SKIPPABLE:
 		if (tr_input_more(in, 2 * TR_LZ4_WORD)) {
 			d->left = tr_lz4_word(in->pos + TR_LZ4_WORD);
@@ -104,9 +375,9 @@ static enum tr_status salvage(struct decoder *d, const struct tr_input *in, cons
 	d->place = OVER;
 	d->why = why;
 	if (block.stored)
-		memory = tr_lz4_salvage_stored(&d->salvage, packed);
+		memory = lz4_salvage_stored(&d->salvage, packed);
 	else
-		memory = tr_lz4_salvage_block(&d->salvage, packed, d->frame.block_max, &whole);
+		memory = lz4_salvage_block(&d->salvage, packed, d->frame.block_max, &whole);
 	return memory ? TR_OK : tr_error_memory(err);
 }
 
@@ -152,7 +423,7 @@ static enum tr_status feed(struct decoder *d, struct tr_input *in, struct tr_roo
 	size_t result = LZ4F_decompress(d->context, room->pos, &made, in->pos, &n, NULL);
 	if (LZ4F_isError(result))
 		return fail(d, in, result, err);
-	tr_lz4_salvage_remember(&d->salvage, room->pos, made);
+	lz4_salvage_remember(&d->salvage, room->pos, made);
 	room->pos += made;
 	tr_input_skip(in, n);
 	d->left -= n;
@@ -201,7 +472,7 @@ static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct
 	struct tr_text packed = { in->pos + TR_LZ4_WORD, there ? size : tr_input_available(in) };
 	if (!there)
 		packed.len -= TR_LZ4_WORD;
-	if (!tr_lz4_salvage_block(&d->salvage, packed, TR_LZ4_LEGACY_BLOCK, &whole))
+	if (!lz4_salvage_block(&d->salvage, packed, TR_LZ4_LEGACY_BLOCK, &whole))
 		return tr_error_memory(err);
 	if (there && whole) {
 		tr_input_skip(in, need);
@@ -215,14 +486,14 @@ static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct
 static enum tr_status step_place(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				 struct tr_error *err)
 {
-	size_t given = tr_lz4_salvage_give(&d->salvage, room->pos, tr_room_left(room));
+	size_t given = lz4_salvage_give(&d->salvage, room->pos, tr_room_left(room));
 	room->pos += given;
 	if (given)
 		return TR_OK;
 	switch (d->place) {
 	case BEHIND:
 		d->place = START;
-		return tr_decoder_behind(in, "lz4", tr_lz4_bid_next, err);
+		return tr_decoder_behind(in, "lz4", lz4_bid_next, err);
 	case START:
 		return start(d, in, err);
 	case FRAME:
@@ -390,7 +661,7 @@ const struct tr_codec tr_codec_lz4 = {
 	.level_max = 12,
 	.level_default = 1,
 	.general = true,
-	.bid = tr_lz4_bid,
+	.bid = lz4_bid,
 	.decoder = decoder,
 	.encoder = encoder,
 	.library = "liblz4",

@@ -1,3 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A block is its size as a varint, then elements. The low two bits of an
+ * element's first byte say what it is: 0 a literal, else a copy of what was
+ * made before, whose offset takes 1, 2 or 4 bytes.
+ *
+ * Far from both ends nothing is checked but offsets and long lengths: STRIDE
+ * bytes are moved where fewer are meant, and what is too much is overwritten.
+ * Near an end every byte is looked at.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <snappy-c.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/buffer.h"
+#include "core/codec_blocks.h"
+#include "core/codec_stream.h"
+#include "core/library.h"
+
+enum {
+	LITERAL = 0,
+	COPY_1 = 1,
+	COPY_2 = 2,
+	COPY_4 = 3,
+	LONGEST_INLINE = 60, /* of a literal, whose length takes bytes of its own above */
+	LONGEST_COPY = 64,
+	STRIDE = 16,
+	/* so far from an end: one element, and what is moved beyond it */
+	IN_MARGIN = 1 + LONGEST_INLINE + STRIDE,
+	OUT_MARGIN = LONGEST_COPY + 2 * STRIDE,
+};
+
+struct decoder {
+	const unsigned char *in, *in_end;
+	unsigned char *begin, *out, *out_end;
+};
+
+struct element {
+	size_t length;
+	size_t offset; /* of a copy, backwards; 0: a literal */
+};
+
+bool tr_snappy_size(struct tr_text packed, uint32_t *size)
+{
+	enum { LONGEST = 5, LAST_MAX = 15 }; /* 32 bits by sevens, and the four that are left */
+	const unsigned char *p = (const unsigned char *)packed.data;
+	*size = 0;
+	for (size_t i = 0; i < LONGEST && i < packed.len; i++) {
+		*size |= (uint32_t)(p[i] & 0x7f) << 7 * i;
+		if (p[i] < 0x80)
+			return i < LONGEST - 1 || p[i] <= LAST_MAX;
+	}
+	return false;
+}
+
+/* n bytes, the lowest first. */
+static bool read_number(struct decoder *d, unsigned n, size_t *value)
+{
+	if ((size_t)(d->in_end - d->in) < n)
+		return false;
+	*value = 0;
+	for (unsigned i = 0; i < n; i++)
+		*value |= (size_t)*d->in++ << 8 * i;
+	return true;
+}
+
+static bool read_element(struct decoder *d, struct element *e)
+{
+	size_t tag;
+	if (!read_number(d, 1, &tag))
+		return false;
+	size_t upper = tag >> 2;
+	*e = (struct element){ .length = upper + 1 };
+	switch (tag & 3) {
+	case LITERAL:
+		if (upper < LONGEST_INLINE)
+			return true;
+		if (!read_number(d, (unsigned)(upper - LONGEST_INLINE) + 1, &e->length))
+			return false;
+		e->length++;
+		return true;
+	case COPY_1:
+		if (!read_number(d, 1, &e->offset))
+			return false;
+		e->length = (upper & 7) + 4;
+		e->offset |= tag >> 5 << 8;
+		break;
+	default:
+		if (!read_number(d, (tag & 3) == COPY_4 ? 4 : 2, &e->offset))
+			return false;
+		break;
+	}
+	return e->offset != 0;
+}
+
+/* The next element, as much of it as there is. False: it is not whole, or makes no sense. */
+static bool decode_one(struct decoder *d)
+{
+	struct element e;
+	if (!read_element(d, &e) || e.offset > (size_t)(d->out - d->begin))
+		return false;
+	size_t room = (size_t)(d->out_end - d->out), left = (size_t)(d->in_end - d->in);
+	size_t n = e.length < room ? e.length : room;
+	if (e.offset) {
+		/* byte by byte: a copy may overlap what it makes */
+		for (const unsigned char *stop = d->out + n; d->out < stop; d->out++)
+			*d->out = d->out[-(ptrdiff_t)e.offset];
+		return n == e.length;
+	}
+	if (n > left)
+		n = left;
+	memcpy(d->out, d->in, n);
+	d->in += n;
+	d->out += n;
+	return n == e.length;
+}
+
+/* Up to STRIDE - 1 bytes more than up to stop. They may overlap, at least so far apart. */
+static inline void move_strides(unsigned char *to, const unsigned char *from,
+				const unsigned char *stop)
+{
+	do {
+		memcpy(to, from, STRIDE);
+		to += STRIDE;
+		from += STRIDE;
+	} while (to < stop);
+}
+
+/*
+ * The same where the source is nearer: what repeats itself at that distance does
+ * so at any multiple of it, and twice what there is can be had by copying it.
+ */
+static void repeat(unsigned char *to, size_t distance, const unsigned char *stop)
+{
+	const unsigned char *pattern = to - distance;
+	for (; distance < STRIDE && to < stop; distance *= 2) {
+		for (size_t i = 0; i < distance; i++)
+			to[i] = pattern[i];
+		to += distance;
+	}
+	if (to < stop)
+		move_strides(to, pattern, stop);
+}
+
+static inline uint32_t load_u32(const unsigned char *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/*
+ * A match of more than LONGEST_COPY bytes is told in pieces, by the same three
+ * bytes again and again: how long they are together, as far as the margins let.
+ */
+static size_t join_copies(struct decoder *d, uint32_t copy)
+{
+	size_t length = LONGEST_COPY, room = (size_t)(d->out_end - d->out) - OUT_MARGIN;
+	while (d->in_end - d->in >= IN_MARGIN && ((load_u32(d->in) ^ copy) & 0xffffff) == 0 &&
+	       length < room) {
+		length += LONGEST_COPY;
+		d->in += 3;
+	}
+	return length;
+}
+
+/* A literal far from the ends. False: it is too long for that, and still to be read. */
+static inline bool put_literal(struct decoder *d)
+{
+	size_t length = (*d->in >> 2) + 1u;
+	if (length > LONGEST_INLINE)
+		return false;
+	move_strides(d->out, d->in + 1, d->out + length);
+	d->in += 1 + length;
+	d->out += length;
+	return true;
+}
+
+/* A copy far from the ends. False: its offset makes no sense. */
+static inline bool put_copy(struct decoder *d)
+{
+	unsigned tag = *d->in;
+	uint32_t word = load_u32(d->in);
+	struct element e = { .length = (tag >> 2) + 1 };
+	switch (tag & 3) {
+	case COPY_1:
+		e = (struct element){ (tag >> 2 & 7) + 4, tag >> 5 << 8 | (word >> 8 & 0xff) };
+		d->in += 2;
+		break;
+	case COPY_2:
+		e.offset = word >> 8 & 0xffff;
+		d->in += 3;
+		if (e.length == LONGEST_COPY)
+			e.length = join_copies(d, word);
+		break;
+	default:
+		e.offset = load_u32(d->in + 1);
+		d->in += 5;
+		break;
+	}
+	if (e.offset == 0 || e.offset > (size_t)(d->out - d->begin))
+		return false;
+	if (e.offset < STRIDE)
+		repeat(d->out, e.offset, d->out + e.length);
+	else
+		move_strides(d->out, d->out - e.offset, d->out + e.length);
+	d->out += e.length;
+	return true;
+}
+
+static inline bool is_far_from_ends(const struct decoder *d)
+{
+	return d->in_end - d->in >= IN_MARGIN && d->out_end - d->out >= OUT_MARGIN;
+}
+
+size_t tr_snappy_decode(struct tr_text packed, char *plain, size_t size, bool *whole)
+{
+	struct decoder d = {
+		.in = (const unsigned char *)packed.data,
+		.in_end = (const unsigned char *)packed.data + packed.len,
+		.begin = (unsigned char *)plain,
+		.out = (unsigned char *)plain,
+		.out_end = (unsigned char *)plain + size,
+	};
+	bool fine = true;
+	while (d.in < d.in_end && *d.in++ & 0x80)
+		; /* the size is known */
+	while (fine && d.in < d.in_end) {
+		if (!is_far_from_ends(&d))
+			fine = decode_one(&d);
+		else if ((*d.in & 3) != LITERAL)
+			fine = put_copy(&d);
+		else if (!put_literal(&d))
+			fine = decode_one(&d);
+	}
+	*whole = fine && d.out == d.out_end;
+	return (size_t)(d.out - d.begin);
+}
+
 /*
  * apitrace's snappy container: "at", then chunks of a u32le length and a raw
  * snappy block of that length. apitrace writes 1 MiB of data to a chunk, and
@@ -10,19 +250,6 @@
  * the middle of an event. A copy that holds the beginning of the file is a stream of its
  * own and is kept, unless it comes after a full chunk.
  */
-#include "config.h"
-
-#include "core/codec_stream.h"
-
-#include <inttypes.h>
-#include <snappy-c.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "core/buffer.h"
-#include "core/codec_blocks.h"
-#include "core/library.h"
-#include "core/snappy_block.h"
 
 enum {
 	MAGIC_SIZE = 2,
@@ -127,7 +354,7 @@ struct chunk {
 	size_t size; /* of its data */
 };
 
-struct decoder {
+struct snappy_decoder {
 	bool begun;	/* the magic has been taken */
 	uint64_t chunk; /* number of the current one, from 0 */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
@@ -145,7 +372,7 @@ struct decoder {
 
 static void destroy_decoder(void *state)
 {
-	struct decoder *d = state;
+	struct snappy_decoder *d = state;
 	for (size_t i = 0; i < HISTORY; i++)
 		tr_buffer_free(&d->history[i].packed);
 	tr_buffer_free(&d->compared);
@@ -155,7 +382,7 @@ static void destroy_decoder(void *state)
 }
 
 /* what: of the current chunk. */
-static enum tr_status corrupt(const struct decoder *d, struct tr_input *in, struct tr_error *err,
+static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *in, struct tr_error *err,
 			      const char *what)
 {
 	char text[80];
@@ -167,7 +394,7 @@ static enum tr_status corrupt(const struct decoder *d, struct tr_input *in, stru
 /* Copies. */
 
 /* Remembers a chunk that was decoded. False: memory is out. */
-static bool remember(struct decoder *d, struct tr_text packed, size_t size)
+static bool remember(struct snappy_decoder *d, struct tr_text packed, size_t size)
 {
 	struct chunk *chunk = &d->history[d->chunk++ % HISTORY];
 	chunk->size = size;
@@ -188,7 +415,7 @@ static bool is_full_chunk(size_t size)
 }
 
 /* Whether the first `size` bytes of plain are those of the chunk. */
-static bool begins_like(struct decoder *d, const struct chunk *chunk, size_t size)
+static bool begins_like(struct snappy_decoder *d, const struct chunk *chunk, size_t size)
 {
 	bool whole;
 	d->compared.len = 0;
@@ -199,7 +426,7 @@ static bool begins_like(struct decoder *d, const struct chunk *chunk, size_t siz
 }
 
 /* How many bytes at the beginning of plain are a copy, or were given as one. */
-static size_t count_copied(struct decoder *d)
+static size_t count_copied(struct snappy_decoder *d)
 {
 	const struct chunk *previous = &d->history[(d->chunk - 1) % HISTORY];
 	size_t size = d->plain.len;
@@ -215,7 +442,7 @@ static size_t count_copied(struct decoder *d)
 }
 
 /* The chunk belongs to a stream that begins like the first chunk, and it is not the first. */
-static bool begins_stream(struct decoder *d)
+static bool begins_stream(struct snappy_decoder *d)
 {
 	size_t size = d->plain.len;
 	if (d->chunk == 0)
@@ -224,7 +451,7 @@ static bool begins_stream(struct decoder *d)
 }
 
 /* The chunk is decoded to plain: skips what was given before. False: memory is out. */
-static bool leave_out_copy(struct decoder *d, struct tr_text packed)
+static bool leave_out_copy(struct snappy_decoder *d, struct tr_text packed)
 {
 	size_t size = d->plain.len, copied = 0;
 	if (!begins_stream(d)) {
@@ -238,14 +465,14 @@ static bool leave_out_copy(struct decoder *d, struct tr_text packed)
 }
 
 /* Nearly all chunks are full: those are neither copies nor come after one. */
-static bool may_be_copied(const struct decoder *d, size_t size)
+static bool may_be_copied(const struct snappy_decoder *d, size_t size)
 {
 	return !is_full_chunk(size) || !d->past_first ||
 	       !is_full_chunk(d->history[(d->chunk - 1) % HISTORY].size);
 }
 
 /* A note at the end of the data. */
-static enum tr_status report_copies(const struct decoder *d, struct tr_error *err)
+static enum tr_status report_copies(const struct snappy_decoder *d, struct tr_error *err)
 {
 	if (!d->copies)
 		return TR_END;
@@ -273,7 +500,7 @@ static bool unpack_to(struct tr_text packed, size_t size, struct tr_room *room)
  * Decodes the chunk. what: is wrong with it already, for which it has to be
  * damaged, or NULL. TR_FATAL: it is damaged, and there may be bytes to give.
  */
-static enum tr_status unpack(struct decoder *d, struct tr_text packed, const char *what,
+static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, const char *what,
 			     struct tr_input *in, struct tr_room *room, struct tr_error *err)
 {
 	size_t size;
@@ -297,7 +524,7 @@ static enum tr_status unpack(struct decoder *d, struct tr_text packed, const cha
 }
 
 /* At the start of the container. */
-static enum tr_status begin(struct decoder *d, struct tr_input *in, struct tr_error *err)
+static enum tr_status begin(struct snappy_decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	while (tr_input_available(in) && is_blank(*in->pos))
 		tr_input_skip(in, 1);
@@ -313,7 +540,7 @@ static enum tr_status begin(struct decoder *d, struct tr_input *in, struct tr_er
 }
 
 /* At the start of a chunk, or of the container. */
-static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct tr_error *err)
+static enum tr_status begin_chunk(struct snappy_decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	if (!d->begun)
 		return begin(d, in, err);
@@ -328,7 +555,7 @@ static enum tr_status begin_chunk(struct decoder *d, struct tr_input *in, struct
 	return TR_OK;
 }
 
-static void give(struct decoder *d, struct tr_room *room)
+static void give(struct snappy_decoder *d, struct tr_room *room)
 {
 	size_t n = d->plain.len - d->given;
 	if (n > tr_room_left(room))
@@ -349,7 +576,7 @@ static bool is_full(struct tr_text packed)
 }
 
 /* More of a chunk, as it comes: its length alone allocates nothing, and keeps nothing. */
-static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_room *room,
+static enum tr_status gather(struct snappy_decoder *d, struct tr_input *in, struct tr_room *room,
 			     struct tr_error *err)
 {
 	size_t n = tr_input_available(in) < d->missing ? tr_input_available(in) : d->missing;
@@ -380,7 +607,7 @@ static enum tr_status gather(struct decoder *d, struct tr_input *in, struct tr_r
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
-	struct decoder *d = state;
+	struct snappy_decoder *d = state;
 	if (d->given == d->plain.len && d->outcome == TR_OK)
 		d->outcome =
 			d->missing ? gather(d, in, room, &d->error) : begin_chunk(d, in, &d->error);
@@ -395,11 +622,11 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return d->outcome;
 }
 
-static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
+static struct tr_source *snappy_decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
 	static const struct tr_decoder_class class = { "snappy", step_decoder, destroy_decoder };
-	struct decoder *d = calloc(1, sizeof *d);
+	struct snappy_decoder *d = calloc(1, sizeof *d);
 	if (d)
 		d->outcome = TR_OK;
 	return tr_decoder_new(&class, d, in, limits, err);
@@ -455,7 +682,7 @@ const struct tr_codec tr_codec_snappy = {
 	.general = false,
 	.bid = bid,
 	.empty = "at",
-	.decoder = decoder,
+	.decoder = snappy_decoder,
 	.encoder = encoder,
 	.library = "libsnappy",
 };

@@ -6,7 +6,11 @@
 #ifndef TR_CORE_CODEC_STREAM_H
 #define TR_CORE_CODEC_STREAM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/codec.h"
+#include "core/text.h"
 
 extern const struct tr_codec tr_codec_xz;
 extern const struct tr_codec tr_codec_zstd;
@@ -88,5 +92,22 @@ struct tr_encoder_class {
 /* Owns inner and state; otherwise as tr_decoder_new. */
 struct tr_sink *tr_encoder_new(const struct tr_encoder_class *class, void *state,
 			       struct tr_sink *inner, struct tr_error *err);
+
+/*
+ * Raw snappy blocks, out. Ours because libsnappy decodes no cut block, and takes
+ * the long repetitions that pictures are full of 64 bytes at a time.
+ * Source: format_description.txt of the snappy project.
+ */
+
+/* How many bytes the block makes, by its first ones; false: they are cut, or say nothing sane. */
+bool tr_snappy_size(struct tr_text packed, uint32_t *size);
+
+/*
+ * Decodes packed into plain, which has room for the size bytes that it says it
+ * makes, up to the first thing that is cut or makes no sense. Returns how many
+ * came; *whole: there was no such thing. Bytes of plain behind those that came,
+ * but within size, may be anything.
+ */
+size_t tr_snappy_decode(struct tr_text packed, char *plain, size_t size, bool *whole);
 
 #endif

@@ -1,11 +1,204 @@
-#define _GNU_SOURCE /* O_PATH */
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "core/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/input.h"
+
+enum { PIPE_SIZE = 1 << 20 };
+
+static bool would_block(int number)
+{
+	return number == EAGAIN || number == EWOULDBLOCK;
+}
+
+bool tr_fd_write_failed(int sys_errno, struct tr_error *err)
+{
+	tr_error_system(err, sys_errno, "cannot write");
+	if (err && sys_errno == EPIPE)
+		err->cause = TR_CAUSE_PIPE;
+	return false;
+}
+
+bool tr_fd_write(int fd, const char *data, size_t len, struct tr_error *err)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		} else if (n == 0) {
+			/* a device that takes nothing and does not say why */
+			return tr_fd_write_failed(ENOSPC, err);
+		} else if (would_block(errno)) {
+			/* somebody left O_NONBLOCK on a descriptor that we share */
+			struct pollfd polled = { .fd = fd, .events = POLLOUT };
+			(void)poll(&polled, 1, -1);
+		} else if (errno != EINTR) {
+			return tr_fd_write_failed(errno, err);
+		}
+	}
+	return true;
+}
+
+void tr_fd_enlarge_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+	/* on anything else F_GETPIPE_SZ fails */
+	int size = fcntl(fd, F_GETPIPE_SZ);
+	if (size > 0 && size < PIPE_SIZE)
+		(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);
+#else
+	(void)fd;
+#endif
+}
+
+enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
+
+/* Creates the directories of the path, which is changed while it does. False: errno says why. */
+static bool make_all(char *path)
+{
+	for (char *slash = path + 1;; slash++) {
+		slash += strcspn(slash, "/");
+		char end = *slash;
+		*slash = '\0';
+		bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		*slash = end;
+		if (!made || !end)
+			return made;
+	}
+}
+
+int tr_directory_open(const char *path, bool make, struct tr_error *err)
+{
+	int fd = open(path, DIRECTORY);
+
+	if (fd < 0 && errno == ENOENT && make && *path) {
+		char *copy = strdup(path);
+		if (!copy) {
+			tr_error_memory(err);
+			return -1;
+		}
+		bool made = make_all(copy);
+		free(copy);
+		fd = made ? open(path, DIRECTORY) : -1;
+	}
+	if (fd < 0)
+		tr_error_system(err, errno, "%s", path);
+	return fd;
+}
+
+/* Enters the directory of this name, which is created where it is missing. -1: errno says why. */
+static int enter(int dir, const char *name)
+{
+	if (strcmp(name, "..") == 0) {
+		errno = EXDEV;
+		return -1;
+	}
+	if (mkdirat(dir, name, 0777) != 0 && errno != EEXIST)
+		return -1;
+	return openat(dir, name, DIRECTORY | O_NOFOLLOW);
+}
+
+static bool is_link(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Reports why the component cannot be entered, and closes its directory. */
+static int refuse(int dir, const char *component, int sys_errno, struct tr_error *err)
+{
+	if (is_link(dir, component))
+		tr_error_set(err, TR_CAUSE_SYSTEM, "%s is a symbolic link, which is not followed",
+			     component);
+	else
+		tr_error_system(err, sys_errno, "%s", component);
+	close(dir);
+	return -1;
+}
+
+int tr_directory_below(int root, const char *path, const char **name, struct tr_error *err)
+{
+	char component[NAME_MAX + 1] = "";
+	int dir = fcntl(root, F_DUPFD_CLOEXEC, 0);
+
+	if (dir < 0) {
+		tr_error_system(err, errno, "%s", path);
+		return -1;
+	}
+	for (;;) {
+		path += strspn(path, "/");
+		size_t len = strcspn(path, "/");
+		*name = path;
+		if (!path[len])
+			return dir;
+		if (len > NAME_MAX)
+			return refuse(dir, path, ENAMETOOLONG, err);
+		memcpy(component, path, len);
+		component[len] = '\0';
+		int next = enter(dir, component);
+		if (next < 0)
+			return refuse(dir, component, errno, err);
+		close(dir);
+		dir = next;
+		path += len;
+	}
+}
+
+#ifndef MAP_POPULATE
+#define MAP_POPULATE 0 /* the pages come one by one then */
+#endif
+
+void tr_file_view_free(struct tr_file_view *view)
+{
+	if (view->base)
+		munmap(view->base, view->len);
+	*view = (struct tr_file_view){ .base = NULL };
+}
+
+/* From the page on in which offset lies. False: there is too little, or it cannot be. */
+static bool move(struct tr_file_view *view, int fd, off_t offset)
+{
+	struct stat st;
+
+	tr_file_view_free(view);
+	off_t page = sysconf(_SC_PAGESIZE);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size - offset < TR_FILE_VIEW_LEAST + TR_INPUT_PAD)
+		return false;
+	off_t begin = offset - offset % page, left = st.st_size - begin;
+	size_t len = left < TR_FILE_VIEW ? (size_t)left : TR_FILE_VIEW;
+	void *base = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, begin);
+	if (base == MAP_FAILED)
+		return false;
+	*view = (struct tr_file_view){ .base = base, .len = len, .offset = begin };
+	return true;
+}
+
+struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset)
+{
+	struct tr_text none = { NULL, 0 };
+	const off_t least = TR_FILE_VIEW_LEAST + TR_INPUT_PAD;
+	bool there = view->base && offset >= view->offset &&
+		     view->offset + (off_t)view->len - offset >= least;
+
+	if (offset < 0 || (!there && !move(view, fd, offset)))
+		return none;
+	size_t behind = (size_t)(offset - view->offset);
+	return (struct tr_text){ view->base + behind, view->len - behind - TR_INPUT_PAD };
+}
 
 static int message_len(struct tr_text path)
 {

@@ -1,90 +1,71 @@
 /*
- * libarchive, for packer.c and unpacker.c only: what they call of it, loaded
- * when there is something to pack or unpack (library.h), and what it has to be
- * told to make or read each kind of archive.
+ * The wall around libarchive: nothing outside knows of it. An unpacker
+ * reads an archive, a packer writes one, both in the caller's thread.
  */
 #ifndef TR_CORE_LIBARCHIVE_H
 #define TR_CORE_LIBARCHIVE_H
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <locale.h>
-#include <stdbool.h>
+#include "core/input.h"
+#include "core/source.h"
+#include "core/spool.h"
 
-#include "core/error.h"
+struct tr_unpacker;
 
-#define TR_LIBARCHIVE_FUNCTIONS(F)               \
-	F(archive_entry_clear)                   \
-	F(archive_entry_copy_pathname)           \
-	F(archive_entry_filetype)                \
-	F(archive_entry_free)                    \
-	F(archive_entry_hardlink)                \
-	F(archive_entry_is_encrypted)            \
-	F(archive_entry_mtime)                   \
-	F(archive_entry_new)                     \
-	F(archive_entry_pathname)                \
-	F(archive_entry_pathname_utf8)           \
-	F(archive_entry_set_filetype)            \
-	F(archive_entry_set_mtime)               \
-	F(archive_entry_set_perm)                \
-	F(archive_entry_set_size)                \
-	F(archive_entry_size)                    \
-	F(archive_entry_size_is_set)             \
-	F(archive_errno)                         \
-	F(archive_error_string)                  \
-	F(archive_filter_bytes)                  \
-	F(archive_read_data_block)               \
-	F(archive_read_free)                     \
-	F(archive_read_new)                      \
-	F(archive_read_next_header2)             \
-	F(archive_read_open1)                    \
-	F(archive_read_set_callback_data)        \
-	F(archive_read_set_read_callback)        \
-	F(archive_read_set_seek_callback)        \
-	F(archive_read_support_format_7zip)      \
-	F(archive_read_support_format_cpio)      \
-	F(archive_read_support_format_tar)       \
-	F(archive_read_support_format_zip_streamable) \
-	F(archive_set_error)                     \
-	F(archive_version_details)               \
-	F(archive_write_close)                   \
-	F(archive_write_data)                    \
-	F(archive_write_free)                    \
-	F(archive_write_header)                  \
-	F(archive_write_new)                     \
-	F(archive_write_open)                    \
-	F(archive_write_set_bytes_in_last_block) \
-	F(archive_write_set_bytes_per_block)     \
-	F(archive_write_set_format_7zip)         \
-	F(archive_write_set_format_cpio_newc)    \
-	F(archive_write_set_format_pax_restricted) \
-	F(archive_write_set_format_zip)
-
-struct tr_libarchive {
-#define TR_LIBARCHIVE_MEMBER(name) __typeof__(name) *name;
-	TR_LIBARCHIVE_FUNCTIONS(TR_LIBARCHIVE_MEMBER)
-#undef TR_LIBARCHIVE_MEMBER
-};
-
-/* False: err is filled. */
-bool tr_libarchive_load(struct tr_libarchive *lib, struct tr_error *err);
-
-struct tr_kind {
+/* One thing in an archive; texts are good until the next step. */
+struct tr_unpacked {
 	const char *name;
-	int (*support)(struct archive *a);    /* reading */
-	int (*set_format)(struct archive *a); /* writing */
-	int last_block;
+	const char *hard_link; /* the name this is another name of, or NULL */
+	int64_t size;          /* -1 where it is not known yet */
+	int64_t mtime;
+	bool regular, encrypted;
 };
-
-/* "tar", "zip", "cpio", "7z": there are no others. */
-struct tr_kind tr_kind_find(const struct tr_libarchive *lib, const char *name);
 
 /*
- * libarchive converts names from and to the locale's encoding, and in the C
- * locale loses what is not ASCII. With UTF-8 there is nothing to convert. The
- * locale is this thread's and only for the time of one call. 0: there is none.
+ * kind: "tar", "zip", "cpio", "7z". Borrows in, which nobody else may touch
+ * meanwhile. With a spool the bytes come from there, and in is not read: a 7z
+ * needs to seek. NULL: err is filled.
  */
-locale_t tr_utf8_locale(void);
-void tr_utf8_locale_free(locale_t locale);
+struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struct tr_spool *spool,
+				    struct tr_error *err);
+
+/* TR_WARN: this one cannot be had, call again. What is left of the last one is skipped. */
+enum tr_status tr_unpacker_next(struct tr_unpacker *unpacker, struct tr_unpacked *entry,
+				struct tr_error *err);
+
+/*
+ * The next block of what was stepped to, and its place there: between blocks
+ * are zeros. TR_WARN: it is damaged, others are not. A block that comes with
+ * an error still counts. Good until the next call.
+ */
+enum tr_status tr_unpacker_block(struct tr_unpacker *unpacker, const char **data, size_t *len,
+				 int64_t *offset, struct tr_error *err);
+
+/*
+ * Skips what libarchive used of in. False: in is already further than that,
+ * because libarchive looked too far ahead. After this, only free the unpacker.
+ */
+bool tr_unpacker_release(struct tr_unpacker *unpacker);
+
+void tr_unpacker_free(struct tr_unpacker *unpacker);
+
+struct tr_packer;
+
+/* Borrows sink, and never finishes or flushes it. NULL: err is filled. */
+struct tr_packer *tr_packer_new(const char *kind, struct tr_sink *sink, struct tr_error *err);
+
+/* Begins one member. */
+bool tr_packer_begin(struct tr_packer *packer, const char *name, int64_t size, int64_t mtime,
+		     struct tr_error *err);
+
+bool tr_packer_put(struct tr_packer *packer, const char *data, size_t len, struct tr_error *err);
+
+/* Writes the end. */
+bool tr_packer_finish(struct tr_packer *packer, struct tr_error *err);
+
+/* Frees; without finish before, writes no more. */
+void tr_packer_free(struct tr_packer *packer);
+
+/* "libarchive 3.6.2 zlib/1.2.13 …", or that it cannot be used. */
+const char *tr_packer_version(void);
 
 #endif

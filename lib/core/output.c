@@ -143,7 +143,8 @@ uint64_t tr_output_count(const struct tr_output *out)
 	return out->private->written + buffered(out);
 }
 
-void tr_output_error(const struct tr_output *out, struct tr_error *err)
+/* The error that made it fail. */
+static void output_error(const struct tr_output *out, struct tr_error *err)
 {
 	if (err)
 		*err = out->private->error;
@@ -165,7 +166,7 @@ bool tr_output_finish(struct tr_output *out, struct tr_error *err)
 		out->failed = !self->sink->finish(self->sink, &self->error);
 	bool done = !out->failed;
 	if (!done)
-		tr_output_error(out, err);
+		output_error(out, err);
 	free_output(out);
 	return done;
 }

@@ -158,13 +158,29 @@ static inline void tr_output_record_end(struct tr_output *out)
 /* Bytes put so far (before compression). */
 uint64_t tr_output_count(const struct tr_output *out);
 
-/* The error that made it fail. */
-void tr_output_error(const struct tr_output *out, struct tr_error *err);
-
 /* Flushes, finishes the sinks, frees. False: err is filled, nothing stands that looks whole. */
 bool tr_output_finish(struct tr_output *out, struct tr_error *err);
 
 /* Frees; what was half written to a file is removed. */
 void tr_output_discard(struct tr_output *out);
+
+/*
+ * Text for terminals. Traces contain bytes that a terminal takes for commands, and marks that
+ * change the order of what is shown; these are spelled \xHH.
+ */
+
+/*
+ * The length of the character at p, which is not end, and whether a terminal shows it as a
+ * character: no control byte or C1 control, no bidirectional mark, no byte that is not UTF-8.
+ */
+unsigned tr_terminal_character(const char *p, const char *end, bool *shown);
+
+void tr_terminal_escape(const char *p, unsigned len, struct tr_buffer *to);
+
+/*
+ * Escapes what is written to inner, which it owns, but TAB, LF and the sequences that set colours.
+ * NULL when memory is out; inner is closed then.
+ */
+struct tr_sink *tr_sink_terminal(struct tr_sink *inner);
 
 #endif

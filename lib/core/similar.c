@@ -10,7 +10,7 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /* Three rows of the table of distances between all beginnings are enough. */
-unsigned tr_word_distance(struct tr_text a, struct tr_text b)
+static unsigned word_distance(struct tr_text a, struct tr_text b)
 {
 	unsigned rows[3][LONGEST + 1];
 	unsigned *before = rows[0], *last = rows[1], *row = rows[2];
@@ -45,7 +45,7 @@ void tr_similar_begin(struct tr_similar *similar, struct tr_text word)
 
 void tr_similar_offer(struct tr_similar *similar, struct tr_text candidate)
 {
-	unsigned distance = tr_word_distance(similar->word, candidate);
+	unsigned distance = word_distance(similar->word, candidate);
 
 	/* a word of which every letter differs is another word */
 	if (distance < similar->distance && distance < candidate.len) {

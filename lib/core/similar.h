@@ -4,12 +4,6 @@
 
 #include "core/text.h"
 
-/*
- * The number of letters to insert, drop, replace or swap with their neighbour that
- * turns a into b. Words of more than 64 bytes resemble nothing: UINT_MAX.
- */
-unsigned tr_word_distance(struct tr_text a, struct tr_text b);
-
 /* A search for the word that resembles `word` most. */
 struct tr_similar {
 	struct tr_text word;

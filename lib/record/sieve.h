@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "core/file_view.h"
+#include "core/file.h"
 #include "record/columns.h"
 #include "record/line.h"
 

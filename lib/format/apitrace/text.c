@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/directory.h"
+#include "core/file.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/text.h"
 #include "record/context.h"

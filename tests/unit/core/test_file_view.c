@@ -1,5 +1,5 @@
 /* Looking at a file in place: by itself, and beside the window. */
-#include "core/file_view.h"
+#include "core/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/directory.h"
+#include "core/file.h"
 #include "tap.h"
 
 static struct tr_error error;
