@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/etrace/clock.h"
 
 #include <stdlib.h>
 
 enum {
 	ENDED_MAX = 1 << 16,
-	TASKS_MAX = 4 << 20, /* Linux has no more pids than this */
+	TASKS_MAX = 4 << 20, /* Linux has no more pids */
 };
 
 struct task {
@@ -18,7 +19,7 @@ static bool before(struct tr_etrace_moment a, struct tr_etrace_moment b)
 	return a.sec != b.sec ? a.sec < b.sec : a.nsec < b.nsec;
 }
 
-/* The task, most often that of the last call; NULL: nothing is known of it. */
+/* Finds the task, most often that of the last call; NULL: it is unknown. */
 static struct task *find(struct tr_etrace_clock *clock, uint64_t number)
 {
 	struct task *task = clock->recent;
@@ -41,7 +42,7 @@ bool tr_etrace_clock_start(struct tr_etrace_clock *clock, uint64_t number, bool 
 	return time->sec <= INT64_MAX;
 }
 
-/* Forgets the tasks that ended, and all of them where too many live. */
+/* Forgets the tasks that ended, and all of them if too many live. */
 static bool sweep(struct tr_etrace_clock *clock)
 {
 	bool all = clock->tasks.count >= TASKS_MAX;
@@ -87,7 +88,7 @@ bool tr_etrace_clock_stop(struct tr_etrace_clock *clock, uint64_t number, bool t
 		clock->latest = next;
 	clock->timed |= timed;
 	if (!clock->timed) {
-		/* nothing is remembered by task: their lines have one order all together */
+		/* without times the lines of all tasks have one order: no task is remembered */
 		clock->floor = clock->latest;
 		return true;
 	}

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * The times of the lines that were written, by task. CAS sorts the lines of a
- * task by time with an unstable sort, so these times must increase strictly: a
- * line is at least 1 ns after the line of its task before it.
+ * The times of the lines that were written, by task. CAS sorts the lines of a task by time with an
+ * unstable sort, so these times must increase strictly: a line is at least 1 ns after the line of
+ * its task before it.
  *
- * Memory grows with the tasks that live. Of those that ended, the last ones are
- * remembered too, because a number can be used again.
+ * Memory grows with the living tasks. The last tasks that ended are remembered too, because a
+ * number can be used again.
  */
 #ifndef TR_FORMAT_ETRACE_CLOCK_H
 #define TR_FORMAT_ETRACE_CLOCK_H
@@ -13,8 +14,6 @@
 #include <stdint.h>
 
 #include "core/id_map.h"
-
-enum { TR_ETRACE_NANOSECONDS = 1000 * 1000 * 1000 };
 
 struct tr_etrace_moment {
 	uint64_t sec, nsec;
@@ -26,22 +25,21 @@ struct tr_etrace_clock {
 	void *recent;			/* the task that was looked up last */
 	uint64_t ended;			/* of the tasks in the map */
 	struct tr_etrace_moment latest; /* after every line so far */
-	struct tr_etrace_moment floor;	/* no line of a task that is not in the map is after it */
+	struct tr_etrace_moment floor;	/* after every line of tasks that are not in the map */
 	bool timed;			/* some record had a time */
 };
 
 /*
- * Sets *time to that of the first line of a record, which is the record's own
- * time, or a later one. timed: the record has one. *back: it is before the time
- * of the record of that task before it. False: it is so late that nothing can
- * be after it.
+ * Sets *time to that of the first line of a record: the record's own time, or a later one. timed:
+ * the record has one. *back: it is before the time of the task's last record. False: it is so late
+ * that nothing can be after it.
  */
 bool tr_etrace_clock_start(struct tr_etrace_clock *clock, uint64_t task, bool timed,
 			   struct tr_etrace_moment *time, bool *back);
 
 /*
- * The lines of that record were written: own is the record's time, next is 1 ns
- * after its last line. ended: the record is the task's exit. False: memory is out.
+ * The lines of that record were written: own is the record's time, next is 1 ns after its last
+ * line. ended: the record is the task's exit. False: memory is out.
  */
 bool tr_etrace_clock_stop(struct tr_etrace_clock *clock, uint64_t task, bool timed,
 			  struct tr_etrace_moment own, struct tr_etrace_moment next, bool ended);

@@ -1,23 +1,37 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Private to the etrace format: the log of the kernel tracer of Samsung's Code
- * Aware Services. The facts are in trace-formats(5), "etrace"; they were read in
- * the tracer's source where that and its published page disagree.
+ * Private to the etrace format: the log of the kernel tracer of Samsung's Code Aware Services. The
+ * format is described in trace-formats(5), "etrace"; where the tracer's source and its published
+ * documentation disagree, the description follows the source.
  *
  *	INITCWD=/srv/build
  *	0: 8413874,1,100,2800!Open|fnamesize=6,forigsize=8,flags=577,mode=438,fd=3
  *	0: 8413874,1,100,2801!FN|/w/b.c
  *	0: 8413874,1,100,2802!FO|/w/./b.c
  *
- * The way of a line: reorder (only when asked for) -> line -> group, which adds
- * it to the event that its task is in the middle of (progress) -> render, when the
- * event is whole -> queue -> a record. With --lines: line -> a record.
+ * The path of the data when a log is read:
+ *
+ *	etrace.c	bid; per-CPU parts are merged into one stream of bytes
+ *	reader.c	bytes -> lines; with -O reorder late lines are sorted in a window
+ *	line.c		line -> task, time, tag, text
+ *	event.c		lines -> events, each task for itself
+ *	render.c	event -> record: put_fields() writes the fields of a kind
+ *
+ * and when it is written:
+ *
+ *	writer.c	segments, lines of tasks whose fork is printed late
+ *	where.c		paths are made absolute, as seen from a task's directory and descriptors
+ *	print.c		record -> lines: find_fields() reads the fields of a kind
+ *	clock.c		the times of a task's lines increase
+ *
+ * Both directions share the tables of schema.c: tags, parameters, the keys of fields, flags. With
+ * --lines every line is one record, and every such record one line: verbatim.c.
  */
 #ifndef TR_FORMAT_ETRACE_ETRACE_H
 #define TR_FORMAT_ETRACE_ETRACE_H
 
+#include "format/etrace/line.h"
 #include "format/format.h"
-
-int tr_etrace_bid(struct tr_input *in);
 
 struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err);
@@ -25,12 +39,26 @@ enum tr_status tr_etrace_next(struct tr_reader *reader, struct tr_record **recor
 			      struct tr_error *err);
 void tr_etrace_close(struct tr_reader *reader);
 
-int64_t tr_etrace_part(const struct tr_read_config *config, struct tr_input *in);
-struct tr_source *tr_etrace_merge(struct tr_input *const *parts, const int64_t *numbers,
-				  size_t count);
-
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
 void tr_etrace_discard(struct tr_writer *writer);
+
+/*
+ * verbatim.c: appends a line of the log as a record of kind line. A line in the tracer's own
+ * spelling is split:
+ *
+ *	line	7	100.000002400	8413874	A	cpu=1	index=0	text="sh"
+ *
+ * index stands for [0], text is what follows it or the bar; without text there was neither.
+ * `.prefix` is the text in front of the upid if that is not "0: ", and `.lf=false` means that the
+ * line has no LF. INITCWD= has its value in text. A line in any other spelling has no time, task
+ * and name, and is all in text. end: the line has its LF.
+ */
+void tr_etrace_verbatim_record(const struct tr_etrace_line *line, uint64_t seq, bool end,
+			       struct tr_buffer *to);
+
+/* Appends the line of such a record. TR_WARN: a cell or field is bad. TR_FATAL: memory. */
+enum tr_status tr_etrace_verbatim_line(struct tr_record *record, struct tr_buffer *to,
+				       struct tr_error *err);
 
 #endif

@@ -1,33 +1,138 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/etrace/event.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/input.h"
+#include "process/tree.h"
+#include "record/literal.h"
 
 enum {
-	ENV = 0,	/* the slot of an envset's text */
-	GAP_MAX = 1024, /* empty arguments in a row: more are no gap but damage */
-	ARGUMENTS_MAX =
-		8 << 20, /* each takes a byte at least, and the kernel has no room for more */
+	TASKS_MAX = 4 << 20, /* Linux has no more pids */
+	IN_PROGRESS_MAX =
+		16384,	 /* real events: as many as tasks can be interrupted while printing */
+	UNUSED_MAX = 64, /* events that are kept for reuse */
+	ENV = 0,	 /* the slot of an envset's text */
+	GAP_MAX = 1024,	 /* empty arguments in a row: more are damage */
+	ARGUMENTS_MAX = 8 << 20, /* each takes a byte at least, and the kernel has no more room */
 	KEPT_BYTES = 1 << 20,
 	KEPT = 4096, /* arguments that an event keeps space for */
 };
 
-/* Most are small and fine: no call for those. */
-static inline void forget(struct tr_buffer *buffer)
+/* Tasks. */
+
+/* Forgets the tasks without events in progress: their execs will have no parent. */
+static bool sweep_tasks(struct tr_etrace_events *events)
+{
+	struct tr_id_map busy = TR_ID_MAP_INIT;
+	struct tr_etrace_task *task;
+
+	for (size_t i = 0; (task = tr_id_map_next(&events->tasks, &i));)
+		if ((task->half || task->open) && !tr_id_map_put(&busy, task->upid, task)) {
+			tr_id_map_free(&busy);
+			return false;
+		}
+	for (size_t i = 0; (task = tr_id_map_next(&events->tasks, &i));)
+		if (!task->half && !task->open)
+			free(task);
+	tr_id_map_free(&events->tasks);
+	events->tasks = busy;
+	events->recent = NULL;
+	return true;
+}
+
+/* Finds the task, or makes it. NULL: memory is out. */
+static struct tr_etrace_task *get_task(struct tr_etrace_events *events, uint64_t upid)
+{
+	struct tr_etrace_task *task = events->recent;
+
+	if (task && task->upid == upid)
+		return task;
+	task = tr_id_map_get(&events->tasks, upid);
+	if (!task) {
+		if (events->tasks.count >= TASKS_MAX && !sweep_tasks(events))
+			return NULL;
+		task = calloc(1, sizeof *task);
+		if (!task || !tr_id_map_put(&events->tasks, upid, task)) {
+			free(task);
+			return NULL;
+		}
+		task->upid = upid;
+		task->ppid = task->parent = task->current = TR_NO_POSITION;
+	}
+	events->recent = task;
+	return task;
+}
+
+/* The task, which has no events in progress, has ended. */
+static void end_task(struct tr_etrace_events *events, struct tr_etrace_task *task)
+{
+	if (events->recent == task)
+		events->recent = NULL;
+	tr_id_map_take(&events->tasks, task->upid);
+	free(task);
+}
+
+static void free_tasks(struct tr_etrace_events *events)
+{
+	struct tr_etrace_task *task;
+
+	for (size_t i = 0; (task = tr_id_map_next(&events->tasks, &i));)
+		free(task);
+	tr_id_map_free(&events->tasks);
+	events->recent = NULL;
+}
+
+/* Applies a fork or an exec, whose record has that seq, to the tasks. */
+static bool follow(struct tr_etrace_events *events, const struct tr_etrace_event *event,
+		   struct tr_etrace_task *task, uint64_t seq)
+{
+	if (event->type == TR_ETRACE_EXEC) {
+		task->current = seq;
+		task->execed = true;
+		return true;
+	}
+	if (event->type != TR_ETRACE_FORK || !(event->given & 1) || event->numbers[0] < 0 ||
+	    tr_etrace_is_invalid_child(events, event))
+		return true;
+	bool sibling = event->given & 2 && event->numbers[1] & (TR_FORK_SIBLING | TR_FORK_THREAD);
+	uint64_t ppid = sibling ? task->ppid : task->upid, current = task->current;
+	struct tr_etrace_task *child = get_task(events, (uint64_t)event->numbers[0]);
+	if (!child)
+		return false;
+	child->forked = true;
+	child->ppid = ppid;
+	child->parent = current;
+	if (!child->execed)
+		child->current = current;
+	return true;
+}
+
+static bool render(struct tr_etrace_events *events, struct tr_etrace_event *event,
+		   struct tr_etrace_task *task)
+{
+	uint64_t seq = events->seq;
+
+	return tr_etrace_render(events, event, task) && follow(events, event, task, seq);
+}
+
+/* An event and its lines. */
+
+/* Empties a buffer; most are small and fine, and need no call. */
+static inline void clear(struct tr_buffer *buffer)
 {
 	if (buffer->cap > KEPT_BYTES || buffer->failed)
 		tr_buffer_reset(buffer);
 	buffer->len = 0;
 }
 
-void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
-			   const struct tr_etrace_line *line)
+/* Empties the event, which keeps its memory, and sets where it begins. */
+static void begin_event(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			const struct tr_etrace_line *line)
 {
 	event->type = tag->type;
 	event->role = tag->role;
-	event->phase = TR_ETRACE_GATHERING;
+	event->is_half = false;
 	event->upid = line->upid;
 	event->cpu = line->cpu;
 	event->sec = event->begun_sec = event->last_sec = line->sec;
@@ -42,8 +147,8 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	event->used = 0;
 	event->last = NULL;
 	event->in_arguments = false;
-	forget(&event->bytes);
-	forget(&event->extra);
+	clear(&event->bytes);
+	clear(&event->extra);
 	event->argument_count = 0;
 	if (event->argument_cap > KEPT) {
 		free(event->arguments);
@@ -52,17 +157,18 @@ void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace
 	}
 }
 
-void tr_etrace_event_go_on(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
-			   const struct tr_etrace_line *line)
+/* Continues a first half with the tag of its second. */
+static void resume_event(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			 const struct tr_etrace_line *line)
 {
-	event->phase = TR_ETRACE_GATHERING;
+	event->is_half = false;
 	event->role = tag->role;
 	event->last = NULL;
 	event->begun_sec = line->sec;
 	event->begun_nsec = line->nsec;
 }
 
-void tr_etrace_event_free(struct tr_etrace_event *event)
+static void free_event(struct tr_etrace_event *event)
 {
 	tr_buffer_free(&event->bytes);
 	tr_buffer_free(&event->extra);
@@ -70,7 +176,167 @@ void tr_etrace_event_free(struct tr_etrace_event *event)
 	free(event);
 }
 
-/* Lines of one string are printed one after the other: a later one cannot be older. */
+/* Bytes that the event holds. */
+static inline size_t held_bytes(const struct tr_etrace_event *event)
+{
+	return event->bytes.len + event->extra.len +
+	       event->argument_count * sizeof *event->arguments;
+}
+
+/*
+ * Whether the line was printed before the event, or its second half, began: then it is the end of
+ * another event, whose beginning is lost.
+ */
+static inline bool is_before(const struct tr_etrace_line *line, const struct tr_etrace_event *event)
+{
+	return line->sec != event->begun_sec ? line->sec < event->begun_sec
+					     : line->nsec < event->begun_nsec;
+}
+
+/* Whether all announced strings are there; not for events that a line of their own ends. */
+static inline bool is_whole(const struct tr_etrace_event *event)
+{
+	return !event->awaited && event->type != TR_ETRACE_EXEC && event->type != TR_ETRACE_ENVSET;
+}
+
+/* `name=number,...`, the parameters after a tag that begins an event. */
+
+/* Reads a number up to a comma or the end; most are short. NULL: it is none of 64 bits. */
+static inline const char *read_number(const char *p, const char *end, int64_t *number)
+{
+	enum { SAFE = 18 }; /* digits that 63 bits have room for */
+	bool negative = *p == '-';
+	const char *begin = p + negative;
+	uint64_t magnitude = 0;
+
+	for (p = begin; (unsigned char)(*p - '0') <= 9 && p < end; p++)
+		magnitude = magnitude * 10 + (unsigned char)(*p - '0');
+	if (p - begin > SAFE && !tr_etrace_digits(begin, end, &magnitude))
+		return NULL;
+	if (p <= begin || (p < end && *p != ',') || magnitude > INT64_MAX)
+		return NULL;
+	*number = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	return p;
+}
+
+/* Reads the name before the equals sign; data NULL: there is none. likely: the one expected. */
+static inline struct tr_text read_name(const char *p, const char *end,
+				       const struct tr_etrace_parameter *likely)
+{
+	size_t left = (size_t)(end - p);
+
+	if (likely && left > likely->name.len && p[likely->name.len] == '=' &&
+	    tr_etrace_tag_begins(p, likely->bytes, likely->name.len))
+		return likely->name;
+	const char *equals = memchr(p, '=', left);
+	const char *comma = memchr(p, ',', left);
+	bool none = !equals || equals == p || (comma && comma < equals);
+	return none ? (struct tr_text){ NULL, 0 } : tr_text_span(p, equals);
+}
+
+/* Keeps an unknown parameter. */
+static void put_extra(struct tr_buffer *extra, struct tr_text name, int64_t number)
+{
+	if (extra->len)
+		tr_buffer_put_byte(extra, ',');
+	tr_buffer_put_byte(extra, '"');
+	tr_string_escape(name, extra);
+	tr_buffer_put_literal(extra, "\":");
+	tr_etrace_put_number(number, extra);
+}
+
+static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_tag *tag,
+							struct tr_text name)
+{
+	for (size_t i = 0; i < tag->parameter_count; i++)
+		if (tr_text_equal(tag->parameters[i].name, name))
+			return &tag->parameters[i];
+	return NULL;
+}
+
+/*
+ * In a mount the size of the source always comes first, and so does the source, but tracers up to
+ * 2024 named it as that of the target, and the second one as that of the source.
+ */
+static void right_mount(struct tr_etrace_event *event)
+{
+	struct tr_etrace_string *source = &event->strings[0], *target = &event->strings[1];
+	uint64_t size = source->size;
+
+	if (event->type != TR_ETRACE_MOUNT || !target->expected)
+		return;
+	source->size = target->size;
+	target->size = size;
+}
+
+/* Sets a known parameter. NULL: fine, else the reason why not. */
+static const char *set_parameter(struct tr_etrace_event *event,
+				 const struct tr_etrace_parameter *known, int64_t number)
+{
+	struct tr_etrace_string *string = &event->strings[known->slot];
+
+	if (known->size ? string->expected : event->given >> known->slot & 1)
+		return "a parameter twice";
+	if (!known->size) {
+		event->given |= (uint8_t)(1u << known->slot);
+		event->numbers[known->slot] = number;
+		return NULL;
+	}
+	string->expected = true;
+	event->awaited++;
+	event->used |= (uint8_t)(1u << known->slot);
+	string->size = (uint64_t)number;
+	if (known->slot == 0)
+		right_mount(event);
+	return number < 0 ? "a size below 0" : NULL;
+}
+
+static const char *read_parameters(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+				   struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len, *reason = NULL;
+
+	for (size_t i = 0; p < end && !reason; i++) {
+		const struct tr_etrace_parameter *known =
+			i < tag->parameter_count ? &tag->parameters[i] : NULL;
+		struct tr_text name = read_name(p, end, known);
+		int64_t number;
+		if (!name.data)
+			return "no list of parameters";
+		p = read_number(p + name.len + 1, end, &number);
+		if (!p)
+			return "a parameter is no number of 64 bits";
+		if (p < end && ++p == end)
+			return "no list of parameters";
+		if (!known || name.data != known->name.data)
+			known = find_parameter(tag, name);
+		if (known)
+			reason = set_parameter(event, known, number);
+		else
+			put_extra(&event->extra, name, number);
+	}
+	return reason;
+}
+
+/* NULL: fine, else the reason why the text is no list of the tag's parameters. May fail extra. */
+static const char *event_parameters(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+				    struct tr_text text)
+{
+	const char *reason = read_parameters(event, tag, text);
+
+	/* every such line of a log that went over a system with other line ends has one */
+	return reason && text.data[text.len - 1] == '\r' ? "a CR at the end of the line" : reason;
+}
+
+/* Lines with text. */
+
+enum fit {
+	FITS,
+	STRANGE, /* the line does not belong to this event */
+	NO_MEMORY,
+};
+
+/* The lines of one string are printed one after the other: an older one is misplaced. */
 static bool is_older(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	bool older = line->sec != event->last_sec ? line->sec < event->last_sec
@@ -87,7 +353,7 @@ static void end_string(struct tr_etrace_event *event, struct tr_etrace_string *s
 	string->done = true;
 }
 
-/* The text of a line, which has TR_INPUT_PAD readable bytes behind it: short ones take no call. */
+/* Appends text, which is followed by TR_INPUT_PAD readable bytes: short ones take no call. */
 static void put_text(struct tr_buffer *to, struct tr_text text)
 {
 	char *room = tr_buffer_room(to, text.len + TR_INPUT_PAD);
@@ -101,7 +367,7 @@ static void put_text(struct tr_buffer *to, struct tr_text text)
 	tr_buffer_used(to, text.len);
 }
 
-/* A text behind a bar is done as soon as it is as long as it should be. */
+/* Appends to a string; one after a bar is done as soon as it has its size. */
 static void append(struct tr_etrace_event *event, struct tr_etrace_string *string,
 		   struct tr_text text)
 {
@@ -111,9 +377,9 @@ static void append(struct tr_etrace_event *event, struct tr_etrace_string *strin
 		end_string(event, string);
 }
 
-static enum tr_etrace_fit result(const struct tr_etrace_event *event)
+static enum fit result(const struct tr_etrace_event *event)
 {
-	return event->bytes.failed ? TR_ETRACE_MEMORY : TR_ETRACE_FITS;
+	return event->bytes.failed ? NO_MEMORY : FITS;
 }
 
 static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string *string,
@@ -127,9 +393,9 @@ static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string 
 	event->in_arguments = false;
 }
 
-/* One more part of a string in parts, whose last line was the one before this one. */
-static enum tr_etrace_fit add_part(struct tr_etrace_event *event, struct tr_etrace_string *string,
-				   const struct tr_etrace_line *line, bool first)
+/* Adds a part of a string in parts; the last line of the string came directly before. */
+static enum fit add_part(struct tr_etrace_event *event, struct tr_etrace_string *string,
+			 const struct tr_etrace_line *line, bool first)
 {
 	bool older = is_older(event, line);
 
@@ -140,26 +406,24 @@ static enum tr_etrace_fit add_part(struct tr_etrace_event *event, struct tr_etra
 	return result(event);
 }
 
-enum tr_etrace_fit tr_etrace_event_string(struct tr_etrace_event *event,
-					  const struct tr_etrace_tag *tag, bool ended,
-					  const struct tr_etrace_line *line)
+static enum fit add_string_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+				bool ended, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = &event->strings[tag->slot];
 
 	bool in_halves = event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK;
 
-	if (event->phase != TR_ETRACE_GATHERING || !(tag->types >> event->type & 1) ||
-	    (in_halves && !string->expected))
-		return TR_ETRACE_STRANGE;
+	if (event->is_half || !(tag->types >> event->type & 1) || (in_halves && !string->expected))
+		return STRANGE;
 	if (ended) {
 		/* both ends are printed with a bar; their published description has none */
 		if (string->form != TR_ETRACE_LONG || string->done || line->text.len)
-			return TR_ETRACE_STRANGE;
+			return STRANGE;
 		end_string(event, string);
-		return TR_ETRACE_FITS;
+		return FITS;
 	}
 	if (line->form == TR_ETRACE_BARE)
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	bool in_parts = line->form == TR_ETRACE_PART;
 	if (string->form == TR_ETRACE_UNSEEN) {
 		begin_string(event, string, in_parts);
@@ -170,7 +434,7 @@ enum tr_etrace_fit tr_etrace_event_string(struct tr_etrace_event *event,
 		return result(event);
 	}
 	if (!in_parts || string->form != TR_ETRACE_LONG || event->last != string)
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	/* the text may begin with a line end: then there was a Cont before the first part */
 	return add_part(event, string, line, false);
 }
@@ -191,18 +455,17 @@ static struct tr_etrace_argument *add_argument(struct tr_etrace_event *event, ui
 	return argument;
 }
 
-enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
-					    const struct tr_etrace_line *line)
+static enum fit add_argument_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_argument *last =
 		event->argument_count ? &event->arguments[event->argument_count - 1] : NULL;
 
 	if (event->type != TR_ETRACE_EXEC || line->form != TR_ETRACE_PART)
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	/* numbers count what is printed and what is empty: a gap that is no such is damage */
 	uint64_t next = last ? last->index + 1 : 0;
 	if (line->index >= ARGUMENTS_MAX || (line->index > next && line->index - next > GAP_MAX))
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	bool older = is_older(event, line);
 	bool goes_on = last && last->index == line->index && event->in_arguments;
 	if ((event->in_arguments && older) || (last && !goes_on && line->index <= last->index))
@@ -210,7 +473,7 @@ enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
 	if (!goes_on)
 		last = add_argument(event, line->index);
 	if (!last)
-		return TR_ETRACE_MEMORY;
+		return NO_MEMORY;
 	put_text(&event->bytes, line->text);
 	last->len += line->text.len;
 	event->in_arguments = true;
@@ -218,7 +481,7 @@ enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
 	return result(event);
 }
 
-bool tr_etrace_event_is_upid(const struct tr_etrace_line *line)
+static bool is_upid_line(const struct tr_etrace_line *line)
 {
 	uint64_t upid;
 	bool padded;
@@ -226,32 +489,30 @@ bool tr_etrace_event_is_upid(const struct tr_etrace_line *line)
 	return line->form == TR_ETRACE_BAR && tr_etrace_number(line->text, &upid, &padded);
 }
 
-enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
-					const struct tr_etrace_line *line)
+static enum fit add_upid_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	uint64_t upid = 0;
 	bool padded;
 
 	if (event->type != TR_ETRACE_ENVSET || line->form != TR_ETRACE_BAR ||
 	    !tr_etrace_number(line->text, &upid, &padded))
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	if (event->strings[ENV].form != TR_ETRACE_UNSEEN)
 		event->disorder = true;
 	if (event->strings[0].form == TR_ETRACE_UNSEEN) {
 		event->last_sec = line->sec;
 		event->last_nsec = line->nsec;
 	}
-	return add_argument(event, upid) ? TR_ETRACE_FITS : TR_ETRACE_MEMORY;
+	return add_argument(event, upid) ? FITS : NO_MEMORY;
 }
 
-/* Parts of a variable are counted, and so are its lines. */
-enum tr_etrace_fit tr_etrace_event_env(struct tr_etrace_event *event,
-				       const struct tr_etrace_line *line)
+/* The parts of a variable are counted, and so are its lines. */
+static enum fit add_env_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = &event->strings[ENV];
 
 	if (event->type != TR_ETRACE_ENVSET || line->form == TR_ETRACE_BARE)
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	if (string->form == TR_ETRACE_UNSEEN) {
 		begin_string(event, string, true);
 		event->beginless = line->index != 0;
@@ -282,11 +543,10 @@ static struct tr_etrace_string *begins_with_lf(struct tr_etrace_event *event)
 	return string;
 }
 
-enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
-					const struct tr_etrace_line *line)
+static enum fit add_cont_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
-	if (line->form != TR_ETRACE_BAR || event->phase != TR_ETRACE_GATHERING)
-		return TR_ETRACE_STRANGE;
+	if (line->form != TR_ETRACE_BAR || event->is_half)
+		return STRANGE;
 	if (event->in_arguments) {
 		struct tr_etrace_argument *last = &event->arguments[event->argument_count - 1];
 		event->disorder = is_older(event, line) || event->disorder;
@@ -299,7 +559,7 @@ enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
 	if (!string || string->done)
 		string = begins_with_lf(event);
 	if (!string)
-		return TR_ETRACE_STRANGE;
+		return STRANGE;
 	string->disorder = is_older(event, line) || string->disorder;
 	string->index += event->type == TR_ETRACE_ENVSET;
 	tr_buffer_put_byte(&event->bytes, '\n');
@@ -308,64 +568,454 @@ enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
 	return result(event);
 }
 
-static int by_index(const void *a, const void *b)
-{
-	const struct tr_etrace_argument *x = a, *y = b;
+/* Events in progress: a task has at most one open event, and one half pending its second half. */
 
-	if (x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+static struct tr_etrace_event *take_unused(struct tr_etrace_events *events)
+{
+	struct tr_etrace_event *event = events->unused;
+
+	if (!event)
+		return calloc(1, sizeof *event);
+	events->unused = event->next;
+	events->unused_count--;
+	return event;
 }
 
-/* Appends the bytes of those from one to end, `len` in all. */
-static bool join(struct tr_buffer *bytes, const struct tr_etrace_argument *one,
-		 const struct tr_etrace_argument *end, size_t len)
+static void give_back(struct tr_etrace_events *events, struct tr_etrace_event *event)
 {
-	char *to = tr_buffer_room(bytes, len);
+	if (events->unused_count >= UNUSED_MAX) {
+		free_event(event);
+		return;
+	}
+	event->next = events->unused;
+	events->unused = event;
+	events->unused_count++;
+}
 
-	if (!to)
+/* Returns an event that is not in progress, for an event of one line. NULL: memory is out. */
+static struct tr_etrace_event *spare_event(struct tr_etrace_events *events)
+{
+	if (!events->unused) {
+		struct tr_etrace_event *event = take_unused(events);
+		if (event)
+			give_back(events, event);
+	}
+	return events->unused;
+}
+
+static void enlist(struct tr_etrace_events *events, struct tr_etrace_event *event)
+{
+	event->next = NULL;
+	event->previous = events->newest;
+	*(events->newest ? &events->newest->next : &events->oldest) = event;
+	events->newest = event;
+	events->in_progress++;
+}
+
+static void delist(struct tr_etrace_events *events, struct tr_etrace_event *event)
+{
+	*(event->previous ? &event->previous->next : &events->oldest) = event->next;
+	*(event->next ? &event->next->previous : &events->newest) = event->previous;
+	events->in_progress--;
+	events->held -= held_bytes(event);
+}
+
+/* Gives the task, which has none, a new open event. */
+static bool new_event(struct tr_etrace_events *events, struct tr_etrace_task *task,
+		      const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	struct tr_etrace_event *event = take_unused(events);
+
+	if (!event)
 		return false;
-	for (; one < end; one++) {
-		memcpy(to, bytes->data + one->begin, one->len);
-		to += one->len;
-	}
-	tr_buffer_used(bytes, len);
+	begin_event(event, tag, line);
+	enlist(events, event);
+	task->open = event;
 	return true;
 }
 
-/* Parts of one argument that others came between are put together anew, behind all bytes. */
-bool tr_etrace_event_sort(struct tr_etrace_event *event)
+/* Finishes an event of the task, whatever it lacks. */
+static bool finish_event(struct tr_etrace_events *events, struct tr_etrace_task *task,
+			 struct tr_etrace_event *event)
 {
-	struct tr_buffer *bytes = &event->bytes;
-	struct tr_etrace_argument *list = event->arguments;
-	size_t count = 0;
+	if (task->half == event)
+		task->half = NULL;
+	if (task->open == event)
+		task->open = NULL;
+	delist(events, event);
+	bool fine = render(events, event, task);
+	bool exit = event->type == TR_ETRACE_EXIT;
+	give_back(events, event);
+	if (exit && !task->half && !task->open)
+		end_task(events, task);
+	return fine;
+}
 
-	if (!event->disorder || event->type != TR_ETRACE_EXEC || event->argument_count < 2)
+/* Finishes the half whose second half did not come, if there is one. */
+static bool finish_half(struct tr_etrace_events *events, struct tr_etrace_task *task)
+{
+	if (!task->half)
 		return true;
-	qsort(list, event->argument_count, sizeof *list, by_index);
-	for (size_t i = 0, end; i < event->argument_count; i = end) {
-		size_t len = list[i].len, begin = bytes->len;
-		for (end = i + 1; end < event->argument_count && list[end].index == list[i].index;
-		     end++)
-			len += list[end].len;
-		struct tr_etrace_argument whole = { list[i].index, begin, len };
-		if (end == i + 1)
-			whole = list[i];
-		else if (!join(bytes, list + i, list + end, len))
-			return false;
-		list[count++] = whole;
-	}
-	event->argument_count = count;
+	task->half->unfinished = task->half->role == TR_ETRACE_FIRST;
+	return finish_event(events, task, task->half);
+}
+
+static bool finish_open(struct tr_etrace_events *events, struct tr_etrace_task *task)
+{
+	return !task->open || finish_event(events, task, task->open);
+}
+
+/* The open event has all its texts: it is whole, or its first half is. */
+static bool complete_event(struct tr_etrace_events *events, struct tr_etrace_task *task)
+{
+	struct tr_etrace_event *event = task->open;
+
+	if (event->role != TR_ETRACE_FIRST && event->role != TR_ETRACE_MAYBE)
+		return finish_event(events, task, event);
+	/* a Comm may have come between, and a half that waits has lost its end */
+	if (!finish_half(events, task))
+		return false;
+	event->is_half = true;
+	event->last = NULL;
+	task->half = event;
+	task->open = NULL;
 	return true;
 }
 
-uint64_t tr_etrace_event_argsize(const struct tr_etrace_event *event)
+/* A log of nothing but beginnings would take too much memory. */
+static inline bool is_full(const struct tr_etrace_events *events)
 {
-	uint64_t size = 0;
+	return events->in_progress > IN_PROGRESS_MAX || events->held > events->max_held;
+}
 
-	for (size_t i = 0; i < event->argument_count; i++)
-		size += event->arguments[i].len;
-	if (event->argument_count)
-		size += event->arguments[event->argument_count - 1].index + 1;
-	return size;
+/* Finishes the oldest events until there is room again. */
+static bool bound_events(struct tr_etrace_events *events)
+{
+	while (is_full(events) && events->in_progress) {
+		struct tr_etrace_event *event = events->oldest;
+		struct tr_etrace_task *task = get_task(events, event->upid);
+		event->cut = true;
+		if (!task || !finish_event(events, task, event))
+			return false;
+		/* of so many tasks those are forgotten that nothing is known of */
+		if (!task->forked && !task->execed && !task->half && !task->open)
+			end_task(events, task);
+	}
+	return true;
+}
+
+static bool end_oldest(struct tr_etrace_events *events)
+{
+	struct tr_etrace_event *event = events->oldest;
+	struct tr_etrace_task *task = get_task(events, event->upid);
+
+	if (!task)
+		return false;
+	if (task->half == event) {
+		/* whether it failed would have been told later */
+		event->cut = event->role == TR_ETRACE_MAYBE;
+		return finish_half(events, task);
+	}
+	event->cut = event->cut || event->type != TR_ETRACE_ENVSET;
+	return finish_event(events, task, event);
+}
+
+/* Lines. */
+
+/*
+ * Returns the first half that the tag continues, or NULL. A line that is older than a half
+ * continues something else.
+ */
+static struct tr_etrace_event *first_half(const struct tr_etrace_task *task,
+					  const struct tr_etrace_tag *tag,
+					  const struct tr_etrace_line *line)
+{
+	struct tr_etrace_event *event = task->half;
+
+	if (tag->role != TR_ETRACE_SECOND && tag->role != TR_ETRACE_FAILED)
+		return NULL;
+	/* it may still lack its text */
+	if (task->open && task->open->type == tag->type && task->open->role != TR_ETRACE_SECOND)
+		event = task->open;
+	bool fits = event && event->type == tag->type && !is_before(line, event);
+	return fits ? event : NULL;
+}
+
+/* Makes the event that a tag begins, or the half that it continues, the open one. */
+static bool open_event(struct tr_etrace_events *events, struct tr_etrace_task *task,
+		       struct tr_etrace_event *half, const struct tr_etrace_tag *tag,
+		       const struct tr_etrace_line *line)
+{
+	if (task->open != half && !finish_open(events, task))
+		return false;
+	if (half) {
+		task->half = task->half == half ? NULL : task->half;
+		task->open = half;
+		resume_event(half, tag, line);
+		return true;
+	}
+	if (tag->type != TR_ETRACE_COMM && !finish_half(events, task))
+		return false;
+	task->stray = false;
+	return new_event(events, task, tag, line);
+}
+
+/* The parameters of the line are bad: it becomes a raw record, and an event that was open ends. */
+static bool drop_event(struct tr_etrace_events *events, struct tr_etrace_task *task, bool fresh,
+		       const struct tr_etrace_line *line, const char *reason)
+{
+	struct tr_etrace_event *event = task->open;
+
+	if (fresh) {
+		delist(events, event);
+		give_back(events, event);
+		task->open = NULL;
+		return tr_etrace_render_raw(events, line, reason);
+	}
+	event->unfinished = true;
+	return finish_event(events, task, event) && tr_etrace_render_raw(events, line, reason);
+}
+
+/* Whether the line was printed before the task's events in progress: it is misplaced. */
+static bool is_late(const struct tr_etrace_task *task, const struct tr_etrace_line *line)
+{
+	return (task->open && is_before(line, task->open)) ||
+	       (task->half && is_before(line, task->half));
+}
+
+/* Whether the line is a whole event that has nothing to do with those in progress. */
+static bool stands_alone(const struct tr_etrace_task *task, const struct tr_etrace_tag *tag,
+			 const struct tr_etrace_line *line)
+{
+	enum {
+		TEXTLESS = 1 << TR_ETRACE_FORK | 1 << TR_ETRACE_EXIT | 1 << TR_ETRACE_CLOSE |
+			   1 << TR_ETRACE_PIPE | 1 << TR_ETRACE_DUP
+	};
+
+	if (!(TEXTLESS >> tag->type & 1) || line->form != TR_ETRACE_BAR ||
+	    (tag->role != TR_ETRACE_ALONE && tag->role != TR_ETRACE_SECOND))
+		return false;
+	return (!task->open && !task->half) || (tag->type != TR_ETRACE_EXIT && is_late(task, line));
+}
+
+static bool whole_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
+		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	struct tr_etrace_event *event = spare_event(events);
+
+	if (!event)
+		return false;
+	begin_event(event, tag, line);
+	const char *reason = event_parameters(event, tag, line->text);
+	if (event->extra.failed)
+		return false;
+	if (reason)
+		return tr_etrace_render_raw(events, line, reason);
+	event->cut = line->cut;
+	task->stray = false;
+	bool fine = render(events, event, task);
+	if (event->type == TR_ETRACE_EXIT)
+		end_task(events, task);
+	return fine;
+}
+
+static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
+		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	if (stands_alone(task, tag, line))
+		return whole_line(events, task, tag, line);
+	struct tr_etrace_event *half = first_half(task, tag, line);
+	/* a failure may stand alone, but not where there are traces of its beginning */
+	bool torn = !half && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
+
+	if (line->form != TR_ETRACE_BAR)
+		return tr_etrace_render_raw(events, line, "a tag without its bar");
+	if (!open_event(events, task, half, tag, line))
+		return false;
+	struct tr_etrace_event *event = task->open;
+	size_t held = held_bytes(event);
+	const char *reason = event_parameters(event, tag, line->text);
+	events->held += held_bytes(event) - held;
+	if (event->extra.failed)
+		return false;
+	if (reason)
+		return drop_event(events, task, !half, line, reason);
+	event->cut = event->cut || line->cut;
+	event->unfinished = event->unfinished || torn;
+	event->failed = tag->role == TR_ETRACE_FAILED;
+	if (event->failed)
+		return finish_event(events, task, event);
+	return is_whole(event) ? complete_event(events, task) : true;
+}
+
+/* Whether the line is 1 ns after the one before it. */
+static bool is_next(const struct tr_etrace_event *event, const struct tr_etrace_line *line)
+{
+	uint64_t sec = line->sec - event->last_sec;
+
+	return line->nsec + sec * TR_ETRACE_NANOSECONDS == event->last_nsec + 1;
+}
+
+/*
+ * The lines of a variable's tasks all have one time, then its text follows, later: a task line of
+ * that time after the text is late. In the logs that are written here each line is 1 ns after the
+ * one before.
+ */
+static bool begins_envset(const struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			  const struct tr_etrace_line *line)
+{
+	if (!event || event->type != TR_ETRACE_ENVSET)
+		return true;
+	bool text = event->strings[0].form != TR_ETRACE_UNSEEN;
+	if (tag->class == TR_ETRACE_UPID && !text && is_next(event, line))
+		return false;
+	if (tag->class == TR_ETRACE_UPID)
+		return event->sec != line->sec || event->nsec != line->nsec ||
+		       (text && event->last_sec == event->sec && event->last_nsec == event->nsec);
+	return text && (line->form == TR_ETRACE_BAR || line->index == 0);
+}
+
+static bool open_envset(struct tr_etrace_events *events, struct tr_etrace_task *task,
+			const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
+{
+	static const struct tr_etrace_tag envset = { .type = TR_ETRACE_ENVSET };
+
+	return !begins_envset(task->open, tag, line) ||
+	       open_event(events, task, NULL, &envset, line);
+}
+
+/* Adds the line to the open event. A line that is older than that is the rest of another. */
+static enum fit fit_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag, bool ended,
+			 const struct tr_etrace_line *line)
+{
+	if (is_before(line, event))
+		return STRANGE;
+	switch (tag->class) {
+	case TR_ETRACE_STRING:
+		return add_string_line(event, tag, ended, line);
+	case TR_ETRACE_ARGUMENT:
+		return add_argument_line(event, line);
+	case TR_ETRACE_CONT:
+		return add_cont_line(event, line);
+	case TR_ETRACE_UPID:
+		return add_upid_line(event, line);
+	default:
+		return add_env_line(event, line);
+	}
+}
+
+/* A line that belongs to the open event or to none. */
+static bool text_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
+		      const struct tr_etrace_tag *tag, bool ended,
+		      const struct tr_etrace_line *line)
+{
+	bool is_upid = tag->class == TR_ETRACE_UPID;
+	bool of_set = is_upid ? is_upid_line(line) : tag->class == TR_ETRACE_ENV;
+	if (of_set && line->form != TR_ETRACE_BARE && !open_envset(events, task, tag, line))
+		return false;
+	struct tr_etrace_event *event = task->open;
+	size_t held = event ? held_bytes(event) : 0;
+	enum fit fit = event ? fit_line(event, tag, ended, line) : STRANGE;
+	if (fit == STRANGE) {
+		task->stray = true;
+		return tr_etrace_render_raw(events, line, "text of no event");
+	}
+	if (fit == NO_MEMORY)
+		return false;
+	events->held += held_bytes(event) - held;
+	event->cut = event->cut || line->cut;
+	return !is_whole(event) || complete_event(events, task);
+}
+
+/*
+ * The end of a group of Cont lines adds nothing, and may come without a group. In a variable the
+ * tracer forgets the LF of this line: the next one follows where nothing should be.
+ */
+static bool cont_end_line(struct tr_etrace_events *events, const struct tr_etrace_line *line)
+{
+	struct tr_etrace_line glued;
+
+	if (!line->text.len && line->form != TR_ETRACE_PART)
+		return true;
+	tr_etrace_line_read(line->text, NULL, &glued);
+	bool is_env = glued.type == TR_ETRACE_EVENT && tr_text_is(glued.tag, "Env");
+	if (line->form == TR_ETRACE_PART || !is_env)
+		return tr_etrace_render_raw(events, line, "text after the end of a text");
+	glued.number = line->number;
+	glued.cut = line->cut;
+	return tr_etrace_events_line(events, &glued);
+}
+
+static bool end_of_args_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
+			     const struct tr_etrace_line *line)
+{
+	if (!task->open || task->open->type != TR_ETRACE_EXEC || line->form == TR_ETRACE_PART ||
+	    line->text.len)
+		return tr_etrace_render_raw(events, line, "the end of no arguments");
+	task->open->cut = line->cut;
+	task->open->role = TR_ETRACE_SECOND; /* it has its end */
+	return finish_event(events, task, task->open);
+}
+
+static bool event_line(struct tr_etrace_events *events, const struct tr_etrace_line *line)
+{
+	const struct tr_etrace_tag *tag = line->known;
+
+	if (!tag)
+		return tr_etrace_render_raw(events, line, "an unknown tag");
+	struct tr_etrace_task *task = get_task(events, line->upid);
+	if (!task)
+		return false;
+	switch (tag->class) {
+	case TR_ETRACE_BEGIN:
+		return begin_line(events, task, tag, line);
+	case TR_ETRACE_END_OF_ARGS:
+		return end_of_args_line(events, task, line);
+	case TR_ETRACE_CONT_END:
+		return cont_end_line(events, line);
+	default:
+		return text_line(events, task, tag, line->ended, line);
+	}
+}
+
+bool tr_etrace_events_line(struct tr_etrace_events *events, const struct tr_etrace_line *line)
+{
+	switch (line->type) {
+	case TR_ETRACE_EVENT:
+		return event_line(events, line) && (!is_full(events) || bound_events(events));
+	case TR_ETRACE_INITCWD:
+		/* another log: its tasks have nothing to do with those before */
+		while (events->oldest)
+			if (!end_oldest(events))
+				return false;
+		free_tasks(events);
+		return tr_etrace_render_initcwd(events, line);
+	case TR_ETRACE_LOST:
+		return tr_etrace_render_lost(events, line);
+	default:
+		return tr_etrace_render_raw(events, line, line->reason);
+	}
+}
+
+bool tr_etrace_events_end(struct tr_etrace_events *events)
+{
+	return !events->oldest || end_oldest(events);
+}
+
+static void free_list(struct tr_etrace_event *event)
+{
+	for (struct tr_etrace_event *next; event; event = next) {
+		next = event->next;
+		free_event(event);
+	}
+}
+
+void tr_etrace_events_free(struct tr_etrace_events *events)
+{
+	free_list(events->oldest);
+	free_list(events->unused);
+	free_tasks(events);
+	tr_buffer_free(&events->queue.text);
+	free(events->queue.entries);
+	tr_buffer_free(&events->flags);
 }

@@ -1,29 +1,29 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * An event that is being put together from its lines. Its strings stand as raw
- * bytes in one buffer, because a part may end within a character; escaping
- * comes when all of it is there.
+ * Assembles the lines of a log into events. The lines of many tasks are interleaved, so every task
+ * has its own events in progress; a finished event is rendered into the queue of records. Nothing
+ * is dropped: a line that belongs to no event becomes a raw record, and an event that lacks
+ * something is flagged.
  */
 #ifndef TR_FORMAT_ETRACE_EVENT_H
 #define TR_FORMAT_ETRACE_EVENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "core/buffer.h"
+#include "core/decimal.h"
+#include "core/id_map.h"
 #include "format/etrace/line.h"
-#include "format/etrace/tag.h"
+#include "record/columns.h"
+#include "record/record.h"
 
 struct tr_etrace_string {
 	enum {
 		TR_ETRACE_UNSEEN,
-		TR_ETRACE_SHORT, /* one line, or its first part behind a bar: the size tells its end
-				  */
-		TR_ETRACE_LONG,	 /* in parts, until the line that ends it */
+		TR_ETRACE_SHORT, /* one line, then Cont lines: the size determines its end */
+		TR_ETRACE_LONG,	 /* in parts, up to a line that ends it */
 	} form;
-	bool expected; /* the event says how long it is */
+	bool expected; /* the event states its size */
 	bool done;
-	bool disorder;	/* its lines stand in another order than they were printed in */
-	uint64_t size;	/* as the event says */
+	bool disorder;	/* its lines are not in the order in which they were printed */
+	uint64_t size;	/* as the event states it */
 	uint64_t index; /* of the last part */
 	size_t begin, len;
 };
@@ -33,34 +33,33 @@ struct tr_etrace_argument {
 	size_t begin, len;
 };
 
-enum tr_etrace_phase {
-	TR_ETRACE_GATHERING,
-	TR_ETRACE_HALF, /* complete so far, what follows is missing */
-};
-
+/*
+ * An event in progress. Its strings are raw bytes in one buffer, because a part may end within a
+ * character; they are escaped when the event is rendered.
+ */
 struct tr_etrace_event {
 	struct tr_etrace_event *previous, *next; /* of those in progress, oldest first */
 	enum tr_etrace_type type;
 	enum tr_etrace_role role;
-	enum tr_etrace_phase phase;
+	bool is_half; /* all lines of the first half are there, and the second is pending */
 	uint64_t upid, cpu, sec, nsec;
 	uint64_t source_line;
 	uint64_t begun_sec, begun_nsec; /* of the line that began it, or its second half */
 	uint64_t last_sec, last_nsec;	/* of the last line that had text */
 
-	/* what is wrong with it, besides what its strings tell */
-	bool failed; /* the system call did */
+	/* damage, besides that of its strings */
 	bool cut;
 	bool unfinished;
 	bool disorder;	/* of its arguments, or tasks */
 	bool beginless; /* an Env without its first part */
+	bool failed;	/* the system call did; this is no damage */
 
 	uint8_t given;	 /* numbers that are there, as bits */
 	uint8_t awaited; /* strings that are expected and not done */
 	uint8_t used;	 /* strings that are expected or there, as bits */
 	int64_t numbers[TR_ETRACE_NUMBERS];
 	struct tr_etrace_string strings[TR_ETRACE_STRINGS];
-	struct tr_etrace_string *last; /* where a Cont belongs; NULL: to an argument, or nowhere */
+	struct tr_etrace_string *last; /* that a Cont continues; NULL: an argument, or none */
 	bool in_arguments;
 	struct tr_buffer bytes;
 	struct tr_buffer extra;		      /* unknown parameters, as the members of a map */
@@ -68,68 +67,124 @@ struct tr_etrace_event {
 	size_t argument_count, argument_cap;
 };
 
-/* Empties the event and takes note of where it begins. Memory is kept. */
-void tr_etrace_event_begin(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
-			   const struct tr_etrace_line *line);
-
-/* A first half goes on with the tag of its second. */
-void tr_etrace_event_go_on(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
-			   const struct tr_etrace_line *line);
-
 /*
- * The line was printed before the event, or the second half of it, began: it is the end of
- * something else that is torn.
+ * A living task: what it inherits from the task that forked it, and its events in progress. It is
+ * known from its fork or its first line to its exit.
  */
-static inline bool tr_etrace_event_is_before(const struct tr_etrace_line *line,
-					     const struct tr_etrace_event *event)
-{
-	return line->sec != event->begun_sec ? line->sec < event->begun_sec
-					     : line->nsec < event->begun_nsec;
-}
-
-/* NULL: fine; else why the text is no list of the tag's parameters. May fail extra. */
-const char *tr_etrace_event_parameters(struct tr_etrace_event *event,
-				       const struct tr_etrace_tag *tag, struct tr_text text);
-
-enum tr_etrace_fit {
-	TR_ETRACE_FITS,
-	TR_ETRACE_STRANGE, /* the line does not belong to this event */
-	TR_ETRACE_MEMORY,
+struct tr_etrace_task {
+	uint64_t upid;
+	uint64_t ppid;	  /* TR_NO_POSITION: unknown */
+	uint64_t parent;  /* seq of the exec that was current in the parent; TR_NO_POSITION: none */
+	uint64_t current; /* seq of the exec that is current here, inherited or not */
+	struct tr_etrace_event *half; /* pending its second half */
+	struct tr_etrace_event *open; /* pending its texts */
+	bool forked;
+	bool execed;
+	bool stray; /* texts of no event came since the last event began */
 };
 
-/* A line with text, or the end of it (ended). */
-enum tr_etrace_fit tr_etrace_event_string(struct tr_etrace_event *event,
-					  const struct tr_etrace_tag *tag, bool ended,
-					  const struct tr_etrace_line *line);
-enum tr_etrace_fit tr_etrace_event_argument(struct tr_etrace_event *event,
-					    const struct tr_etrace_line *line);
-enum tr_etrace_fit tr_etrace_event_env(struct tr_etrace_event *event,
-				       const struct tr_etrace_line *line);
-bool tr_etrace_event_is_upid(const struct tr_etrace_line *line);
-enum tr_etrace_fit tr_etrace_event_upid(struct tr_etrace_event *event,
-					const struct tr_etrace_line *line);
-enum tr_etrace_fit tr_etrace_event_cont(struct tr_etrace_event *event,
-					const struct tr_etrace_line *line);
+/* A rendered record, a message, or both. */
+struct tr_etrace_entry {
+	size_t begin, len; /* of the record in the queue's text, with LF; len 0: only a message */
+	size_t columns[TR_COLUMNS + 1]; /* as in struct tr_columns; [1] is 0: unknown */
+	uint64_t source_line;
+	enum {
+		TR_ETRACE_FINE,
+		TR_ETRACE_RAW,	   /* reason */
+		TR_ETRACE_FLAGGED, /* reason: the name of the event; its flags are in text */
+		TR_ETRACE_AMBIGUOUS,
+		TR_ETRACE_EVENTS_LOST,
+		TR_ETRACE_CUT,
+	} trouble;
+	const char *reason;
+	uint64_t number; /* upid, or the number of lost lines */
+	size_t flags_begin, flags_len;
+};
 
-/* All strings that it announced are there. Not for what an own line ends. */
-static inline bool tr_etrace_event_is_whole(const struct tr_etrace_event *event)
+/* One line of the log can finish several events; the records are returned one at a time. */
+struct tr_etrace_queue {
+	struct tr_buffer text;
+	struct tr_etrace_entry *entries;
+	size_t first, count, cap;
+};
+
+/* A number and its digits, for numbers that are needed again and again. */
+struct tr_etrace_spelled {
+	uint64_t number;
+	size_t len;	 /* 0: none yet */
+	char digits[32]; /* all of it is copied, whatever len is */
+};
+
+/* Flags and their words: programs use few combinations, and finding the words takes time. */
+struct tr_etrace_words {
+	int64_t flags;
+	uint8_t type;
+	uint8_t len;   /* 0: none yet */
+	char text[54]; /* all of it is copied, whatever len is */
+};
+
+enum { TR_ETRACE_WORDS = 16 };
+enum { TR_ETRACE_NO_PID = 64 }; /* of pid_bits: no pids are wanted */
+
+/* All zero at first, except pid_bits and max_held. */
+struct tr_etrace_events {
+	struct tr_etrace_queue queue;
+	struct tr_id_map tasks;
+	struct tr_etrace_task *recent;		 /* of the last lookup, or NULL */
+	struct tr_etrace_event *oldest, *newest; /* in progress */
+	struct tr_etrace_event *unused;		 /* linked by next */
+	size_t in_progress, held;		 /* how many, and their bytes */
+	size_t unused_count;
+	uint64_t max_held;
+	uint64_t seq; /* of the next record */
+	uint64_t orphans;
+	unsigned pid_bits; /* of an upid that are the pid, or TR_ETRACE_NO_PID */
+
+	/* render.c */
+	struct tr_buffer flags;
+	struct tr_counter counter; /* of seq */
+	struct tr_etrace_spelled sec_text, task_text;
+	struct tr_etrace_words words[TR_ETRACE_WORDS];
+};
+
+/* event.c. All these return false if memory is out. */
+
+bool tr_etrace_events_line(struct tr_etrace_events *events, const struct tr_etrace_line *line);
+
+/* Finishes an event at the end of the log. Call it until none is in progress. */
+bool tr_etrace_events_end(struct tr_etrace_events *events);
+
+void tr_etrace_events_free(struct tr_etrace_events *events);
+
+/* render.c: appends the record of an event, which has that seq, to the queue. */
+bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *event,
+		      const struct tr_etrace_task *task);
+
+/* The same for lines that belong to no event; cut: only a message about that line. */
+bool tr_etrace_render_raw(struct tr_etrace_events *events, const struct tr_etrace_line *line,
+			  const char *reason);
+bool tr_etrace_render_lost(struct tr_etrace_events *events, const struct tr_etrace_line *line);
+bool tr_etrace_render_initcwd(struct tr_etrace_events *events, const struct tr_etrace_line *line);
+bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line);
+
+/*
+ * Takes what is first in the queue, which is not empty: TR_WARN with a message, then TR_OK with the
+ * record that it is about, if there is one. The record is good until the queue is empty and a line
+ * comes.
+ */
+enum tr_status tr_etrace_queue_take(struct tr_etrace_queue *queue, struct tr_record *record,
+				    struct tr_error *err);
+
+/* Whether the event forked a child whose upid the tracer could not make: its counter has all bits
+ * set. */
+static inline bool tr_etrace_is_invalid_child(const struct tr_etrace_events *events,
+					      const struct tr_etrace_event *event)
 {
-	return !event->awaited && event->type != TR_ETRACE_EXEC && event->type != TR_ETRACE_ENVSET;
+	enum { USUAL_BITS = 22 };
+	unsigned bits = events->pid_bits == TR_ETRACE_NO_PID ? USUAL_BITS : events->pid_bits;
+
+	return event->type == TR_ETRACE_FORK && event->given & 1 &&
+	       event->numbers[0] >> bits == INT64_MAX >> bits;
 }
-
-/* Puts the arguments in their order and makes one of those with one number. False: memory. */
-bool tr_etrace_event_sort(struct tr_etrace_event *event);
-
-/* Bytes that the arguments take in the kernel, with their NULs. */
-uint64_t tr_etrace_event_argsize(const struct tr_etrace_event *event);
-
-/* Bytes it holds. */
-static inline size_t tr_etrace_event_held(const struct tr_etrace_event *event)
-{
-	return event->bytes.len + event->extra.len +
-	       event->argument_count * sizeof *event->arguments;
-}
-
-void tr_etrace_event_free(struct tr_etrace_event *event);
 
 #endif

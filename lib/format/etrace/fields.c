@@ -1,6 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/etrace/fields.h"
 
-#include "core/buffer.h"
 #include "format/etrace/line.h"
 
 static bool wrong_type(struct tr_error *err, const char *key, const char *type)
@@ -9,11 +9,10 @@ static bool wrong_type(struct tr_error *err, const char *key, const char *type)
 	return false;
 }
 
-/* The value, or NULL. False: it is bad. */
-static bool find(struct tr_record *record, const char *key, struct tr_value **value,
-		 struct tr_error *err)
+bool tr_etrace_field_value(struct tr_record *record, const char *key, const struct tr_value **value,
+			   struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, key);
+	struct tr_field *field = key ? tr_record_field(record, key) : NULL;
 
 	*value = field ? tr_field_value(record, field, err) : NULL;
 	return !field || *value;
@@ -22,11 +21,11 @@ static bool find(struct tr_record *record, const char *key, struct tr_value **va
 bool tr_etrace_field_string(struct tr_record *record, const char *key, bool *there,
 			    struct tr_text *bytes, struct tr_error *err)
 {
-	struct tr_value *value;
+	const struct tr_value *value;
 
 	*there = false;
 	*bytes = TR_TEXT("");
-	if (!find(record, key, &value, err))
+	if (!tr_etrace_field_value(record, key, &value, err))
 		return false;
 	if (!value)
 		return true;
@@ -46,7 +45,7 @@ const struct tr_value *tr_etrace_machine_form(const struct tr_value *value)
 	return value->type == TR_REPR ? &value->as.items[1] : value;
 }
 
-/* The number of a text that consists of a few digits, as most do. */
+/* Reads a text that consists of a few digits, as most numbers do. */
 static bool few_digits(struct tr_text text, int64_t *number)
 {
 	enum { SAFE = 18 };
@@ -88,10 +87,10 @@ bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *the
 
 bool tr_etrace_field_uint(struct tr_record *record, const char *key, uint64_t *number)
 {
-	struct tr_value *found;
+	const struct tr_value *found;
 	struct tr_error ignored;
 
-	if (!find(record, key, &found, &ignored) || !found)
+	if (!tr_etrace_field_value(record, key, &found, &ignored) || !found)
 		return false;
 	const struct tr_value *value = tr_etrace_machine_form(found);
 	*number = value->as.number;
@@ -100,13 +99,14 @@ bool tr_etrace_field_uint(struct tr_record *record, const char *key, uint64_t *n
 
 bool tr_etrace_field_has(struct tr_record *record, const char *key, const char *word, uint64_t bit)
 {
-	struct tr_value *value;
+	const struct tr_value *value;
 	struct tr_error ignored;
 	uint64_t number;
 
 	if (tr_etrace_field_uint(record, key, &number))
 		return number & bit;
-	if (!find(record, key, &value, &ignored) || !value || value->type != TR_SYMBOL)
+	if (!tr_etrace_field_value(record, key, &value, &ignored) || !value ||
+	    value->type != TR_SYMBOL)
 		return false;
 	for (size_t i = 0; i < value->as.symbol->count; i++)
 		if (tr_text_is(value->as.symbol->names[i].text, word))
@@ -117,10 +117,10 @@ bool tr_etrace_field_has(struct tr_record *record, const char *key, const char *
 bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth,
 			  struct tr_error *err)
 {
-	struct tr_value *value;
+	const struct tr_value *value;
 
 	*truth = false;
-	if (!find(record, key, &value, err))
+	if (!tr_etrace_field_value(record, key, &value, err))
 		return false;
 	*truth = value && value->type == TR_TRUE;
 	return true;
@@ -148,7 +148,7 @@ bool tr_etrace_field_time(const struct tr_record *record, struct tr_etrace_momen
 	if (!tr_etrace_number(tr_text_span(time->text.data, point ? point : end), &moment->sec,
 			      &padded))
 		return wrong_type(err, "time", "decimal number");
-	/* the log has no place for more digits */
+	/* the log cannot hold more digits */
 	if (fraction.len > DIGITS)
 		fraction.len = DIGITS;
 	if (point && !tr_etrace_number(fraction, &moment->nsec, &padded))

@@ -1,28 +1,21 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* memmem */
 #include "format/etrace/line.h"
 
-#include <string.h>
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
-
 #include "core/decimal.h"
 
-enum {
-	NANOSECONDS = 1000 * 1000 * 1000,
-	PREFIX_MAX = 256, /* what trace_pipe may have put in front: command, pid, flags, time */
-};
+/* Bytes in front of a line that trace_pipe may have printed: command, pid, flags, time. */
+enum { PREFIX_MAX = 256 };
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* A bit for the first byte that is above 9, and maybe for some behind it. */
+/* Sets a bit for the first byte that is above 9, and maybe for some after it. */
 static inline uint64_t other_bytes(uint64_t bytes)
 {
 	return ((bytes + EACH(0x76)) | bytes) & EACH(0x80);
 }
 
-/* The number that bytes of 0 to 9 are the digits of: of two, four and eight at a time. */
+/* The number whose digits are bytes of 0 to 9: joins two, four, then eight of them at a time. */
 static inline uint64_t sum_digits(uint64_t bytes)
 {
 	const uint64_t mask = UINT64_C(0x000000ff000000ff);
@@ -33,7 +26,7 @@ static inline uint64_t sum_digits(uint64_t bytes)
 	       32;
 }
 
-/* How many digits the eight bytes at p begin with, and their number: the bytes all at once. */
+/* Returns how many of the eight bytes at p are digits, and sets their number, all at once. */
 static inline unsigned eight_digits(const char *p, uint64_t *number)
 {
 	uint64_t bytes;
@@ -47,7 +40,7 @@ static inline unsigned eight_digits(const char *p, uint64_t *number)
 	return count;
 }
 
-/* Any digits, one by one. Returns what is behind them; NULL: they are too many. */
+/* Reads any digits, one by one. Returns their end; NULL: they are too many. */
 static const char *slow_digits(const char *p, const char *end, uint64_t *number)
 {
 	enum { SAFE = 19 }; /* digits that always fit */
@@ -66,7 +59,7 @@ static const char *slow_digits(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
-/* Looks at up to TR_INPUT_PAD bytes behind end. */
+/* Looks at up to TR_INPUT_PAD bytes after end. */
 static inline const char *digits(const char *p, const char *end, uint64_t *number)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -74,15 +67,15 @@ static inline const char *digits(const char *p, const char *end, uint64_t *numbe
 					   100000, 1000000, 10000000, 100000000 };
 	uint64_t low;
 	unsigned count = eight_digits(p, number);
-	const char *behind = p + count;
+	const char *after = p + count;
 
 	if (count == 8) {
 		count = eight_digits(p + 8, &low);
 		*number = *number * powers[count] + low;
-		behind += count;
+		after += count;
 	}
-	if (count < 8 && behind <= end)
-		return behind;
+	if (count < 8 && after <= end)
+		return after;
 #endif
 	return slow_digits(p, end, number);
 }
@@ -92,17 +85,17 @@ const char *tr_etrace_digits(const char *p, const char *end, uint64_t *number)
 	return digits(p, end, number);
 }
 
-/* Digits up to the byte `stop`, and over it. NULL: they are not there, or too many. */
+/* Reads digits up to the byte `stop` and returns what follows it; NULL: bad or too many. */
 static inline const char *number_to(const char *p, const char *end, char stop, uint64_t *number,
 				    bool *padded)
 {
-	const char *behind = digits(p, end, number);
+	const char *after = digits(p, end, number);
 
-	if (!behind || behind == p || behind == end || *behind != stop)
+	if (!after || after == p || after == end || *after != stop)
 		return NULL;
-	if (*p == '0' && behind - p > 1)
+	if (*p == '0' && after - p > 1)
 		*padded = true;
-	return behind + 1;
+	return after + 1;
 }
 
 bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded)
@@ -116,7 +109,7 @@ bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded)
 	return true;
 }
 
-/* upid, cpu and seconds from p on; NULL: they are not there. */
+/* Reads upid, cpu and seconds from p on; NULL: they are not there. */
 static const char *read_head(const char *p, const char *end, struct tr_etrace_line *line)
 {
 	line->padded = false;
@@ -127,12 +120,12 @@ static const char *read_head(const char *p, const char *end, struct tr_etrace_li
 	return p && line->upid <= INT64_MAX && line->cpu <= INT64_MAX ? p : NULL;
 }
 
-/* The bytes that tags are made of. */
+/* The bytes that tags consist of. */
 static const bool tag_bytes[256] = {
 	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['_'] = true
 };
 
-/* The first bar or bracket from p on, or end. */
+/* Returns the first bar or bracket from p on, or end. */
 static const char *find_mark(const char *p, const char *end)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -159,7 +152,7 @@ static bool is_word(struct tr_text text)
 	return text.len && i == text.len;
 }
 
-/* The tag and what is behind it. False: there is no tag. */
+/* Reads the tag and what follows it. False: there is no tag. */
 static bool read_data(const char *p, const char *end, struct tr_etrace_line *line)
 {
 	const char *mark = find_mark(p, end);
@@ -182,7 +175,7 @@ static bool read_data(const char *p, const char *end, struct tr_etrace_line *lin
 	return p && line->index <= INT64_MAX;
 }
 
-/* Nanoseconds that have nine digits, as nine of ten have, and the "!". False: another way. */
+/* Reads nine digits and the "!" after them, as nearly all nanoseconds are. False: they differ. */
 static inline bool nine_digits(const char *p, uint64_t *number)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -201,7 +194,7 @@ static inline bool nine_digits(const char *p, uint64_t *number)
 #endif
 }
 
-/* What follows the head. */
+/* Reads everything after the head. */
 static bool read_rest(const char *p, struct tr_etrace_line *line)
 {
 	const char *end = line->whole.data + line->whole.len;
@@ -210,13 +203,13 @@ static bool read_rest(const char *p, struct tr_etrace_line *line)
 		p += 10;
 	else
 		p = number_to(p, end, '!', &line->nsec, &line->padded);
-	if (!p || line->nsec >= NANOSECONDS || !read_data(p, end, line))
+	if (!p || line->nsec >= TR_ETRACE_NANOSECONDS || !read_data(p, end, line))
 		return false;
 	line->type = TR_ETRACE_EVENT;
 	return true;
 }
 
-/* Tries the bytes from p on as what follows the prefix. */
+/* Tries the bytes from p on, after the prefix. */
 static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etrace_head *head)
 {
 	const char *begin = line->whole.data;
@@ -238,7 +231,7 @@ static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etr
 	return read_rest(rest, line);
 }
 
-/* The line is longer than the head; as many bytes as are compared of both can be read. */
+/* Whether the line, which is longer, begins as the head. The bytes compared can be read. */
 static inline bool begins_as(const char *line, const struct tr_etrace_head *head)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -257,7 +250,7 @@ static inline bool begins_as(const char *line, const struct tr_etrace_head *head
 	return memcmp(line, head->text, head->len) == 0;
 }
 
-/* The line begins as the last one did. */
+/* Reads a line that begins as the last one. */
 static bool read_again(const struct tr_etrace_head *head, struct tr_etrace_line *line)
 {
 	const char *begin = line->whole.data;
@@ -270,8 +263,8 @@ static bool read_again(const struct tr_etrace_head *head, struct tr_etrace_line 
 	return read_rest(begin + head->len, line);
 }
 
-/* Without the option nocontext-info trace_pipe puts more in front of the "0: ". */
-static bool read_behind_context(struct tr_etrace_line *line)
+/* Without the option nocontext-info trace_pipe prints more in front of the "0: ". */
+static bool read_after_context(struct tr_etrace_line *line)
 {
 	const char *p = line->whole.data;
 	const char *end = p + (line->whole.len < PREFIX_MAX ? line->whole.len : PREFIX_MAX);
@@ -297,13 +290,13 @@ static bool read_lost(struct tr_etrace_line *line)
 	if (!p || !tr_text_starts(tr_text_span(p, end), lost))
 		return false;
 	p += lost.len;
-	const char *behind = number_to(p, end, ' ', &line->lost, &padded);
-	line->has_lost = behind != NULL;
+	const char *after = number_to(p, end, ' ', &line->lost, &padded);
+	line->has_lost = after != NULL;
 	line->type = TR_ETRACE_LOST;
-	return tr_text_equal(tr_text_span(behind ? behind : p, end), tail);
+	return tr_text_equal(tr_text_span(after ? after : p, end), tail);
 }
 
-/* A line that does not begin as the one before. */
+/* Reads a line that does not begin as the one before it. */
 static void read_anew(struct tr_etrace_head *head, struct tr_etrace_line *line)
 {
 	static const struct tr_text initcwd = { "INITCWD=", 8 };
@@ -317,7 +310,7 @@ static void read_anew(struct tr_etrace_head *head, struct tr_etrace_line *line)
 		line->text = tr_text_span(whole.data + initcwd.len, whole.data + whole.len);
 		return;
 	}
-	if (read_lost(line) || read_behind_context(line))
+	if (read_lost(line) || read_after_context(line))
 		return;
 	line->type = TR_ETRACE_NOISE;
 	line->reason = whole.len ? "no line of the tracer's" : "an empty line";
@@ -340,7 +333,7 @@ void tr_etrace_put_any_number(int64_t number, struct tr_buffer *to)
 	tr_buffer_put_decimal(to, number < 0 ? -(uint64_t)number : (uint64_t)number);
 }
 
-/* Eight digits at p, zeros in front and all: two, four and eight numbers at a time. */
+/* Writes eight digits with leading zeros: splits into two, four, then eight digits at a time. */
 static void put_eight(uint32_t n, char *p)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -363,12 +356,4 @@ void tr_etrace_write_nanoseconds(uint64_t nsec, char *p)
 
 	*p = (char)('0' + nsec / EIGHT_DIGITS);
 	put_eight((uint32_t)(nsec % EIGHT_DIGITS), p + 1);
-}
-
-char *tr_etrace_write_time(uint64_t sec, uint64_t nsec, char *p)
-{
-	p += tr_decimal_write(sec, p);
-	*p++ = '.';
-	tr_etrace_write_nanoseconds(nsec, p);
-	return p + TR_ETRACE_NANO_DIGITS;
 }

@@ -1,29 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the lines of a log: each becomes a record (--lines), or goes to the events, through a
+ * window that sorts late lines if -O reorder is given.
+ */
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/etrace/etrace.h"
-#include "format/etrace/group.h"
-#include "format/etrace/reorder.h"
-#include "format/etrace/verbatim.h"
+#include "format/etrace/event.h"
 
-enum { HELD_MAX = 64 << 20 }; /* bytes of all unfinished events: the kernel's argv has 6 MiB */
+enum {
+	HELD_MAX = 64 << 20, /* bytes of all unfinished events: the kernel's argv has 6 MiB */
+	REORDER_MAX = 1 << 20,
+};
+
+/* A line in the window. */
+struct waiting {
+	uint64_t sec, nsec;
+	uint64_t number; /* of the line */
+	bool cut;
+	char *text; /* owned */
+	size_t len;
+};
+
+/* A window of a fixed number of lines, as a heap that the oldest line leaves. */
+struct reorder {
+	size_t window; /* 0: off */
+	struct waiting *heap;
+	size_t count, cap;
+	uint64_t sec, nsec; /* of the last line that had a time: one without stays after it */
+};
 
 struct reader {
 	struct tr_input *in;
-	bool lines;		    /* one record a line, nothing is put together */
+	bool lines;		    /* --lines */
 	struct tr_etrace_head head; /* of the last line */
-	struct tr_etrace_group group;
-	struct tr_etrace_reorder reorder;
+	struct tr_etrace_events events;
+	struct reorder reorder;
 	struct tr_arena arena;
 	struct tr_record record;
-	struct tr_buffer line; /* the record's, with lines */
+	struct tr_buffer line; /* of the record, with --lines */
 	uint64_t source_line;  /* of the last line */
 	uint64_t max_record;
 	bool at_end; /* of the input */
-	bool told_orphans;
+	bool reported_orphans;
 };
 
-/* A number in an option of the format. */
+/* The window. */
+
+static bool is_before(const struct waiting *a, const struct waiting *b)
+{
+	if (a->sec != b->sec)
+		return a->sec < b->sec;
+	if (a->nsec != b->nsec)
+		return a->nsec < b->nsec;
+	return a->number < b->number;
+}
+
+static void rise(struct waiting *heap, size_t i)
+{
+	struct waiting line = heap[i];
+
+	for (; i && is_before(&line, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = line;
+}
+
+static void sink(struct waiting *heap, size_t count)
+{
+	struct waiting line = heap[0];
+	size_t i = 0;
+
+	for (size_t child; (child = 2 * i + 1) < count; i = child) {
+		if (child + 1 < count && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(&heap[child], &line))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = line;
+}
+
+/* Adds a copy of a line, whose time is set if timed. False: memory is out. */
+static bool add_waiting(struct reorder *reorder, struct waiting line, bool timed)
+{
+	if (reorder->count == reorder->cap) {
+		size_t cap = reorder->cap ? reorder->cap * 2 : 64;
+		struct waiting *larger = reallocarray(reorder->heap, cap, sizeof *larger);
+		if (!larger)
+			return false;
+		reorder->heap = larger;
+		reorder->cap = cap;
+	}
+	/* the text is followed by readable bytes, for wide loads */
+	char *text = malloc(line.len + TR_INPUT_PAD);
+	if (!text)
+		return false;
+	memcpy(text, line.text, line.len);
+	memset(text + line.len, 0, TR_INPUT_PAD);
+	line.text = text;
+	if (timed) {
+		reorder->sec = line.sec;
+		reorder->nsec = line.nsec;
+	}
+	line.sec = reorder->sec;
+	line.nsec = reorder->nsec;
+	reorder->heap[reorder->count] = line;
+	rise(reorder->heap, reorder->count++);
+	return true;
+}
+
+/* Takes the oldest line if the window is full, or any with `all`. The text becomes the caller's. */
+static bool take_oldest(struct reorder *reorder, bool all, struct waiting *line)
+{
+	if (!reorder->count || (!all && reorder->count <= reorder->window))
+		return false;
+	*line = reorder->heap[0];
+	reorder->heap[0] = reorder->heap[--reorder->count];
+	if (reorder->count)
+		sink(reorder->heap, reorder->count);
+	return true;
+}
+
+/* Opens and closes. */
+
+/* Reads a number in an option of the format. */
 static bool read_option(const struct tr_settings *settings, const char *key, const char *fallback,
 			uint64_t max, uint64_t *number, struct tr_error *err)
 {
@@ -43,7 +143,7 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 	const struct tr_settings *settings = &config->settings;
 	uint64_t window, bits = TR_ETRACE_NO_PID;
 
-	if (!read_option(settings, "reorder", "0", TR_ETRACE_REORDER_MAX, &window, err) ||
+	if (!read_option(settings, "reorder", "0", REORDER_MAX, &window, err) ||
 	    (tr_setting_get(settings, "pid-bits", "").len &&
 	     !read_option(settings, "pid-bits", "", 32, &bits, err)))
 		return NULL;
@@ -63,8 +163,8 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->lines = config->lines;
 	reader->reorder.window = (size_t)window;
-	reader->group.pid_bits = (unsigned)bits;
-	reader->group.max_held =
+	reader->events.pid_bits = (unsigned)bits;
+	reader->events.max_held =
 		config->limits.max_record < HELD_MAX ? config->limits.max_record : HELD_MAX;
 	return (struct tr_reader *)reader;
 }
@@ -73,24 +173,16 @@ void tr_etrace_close(struct tr_reader *base)
 {
 	struct reader *reader = (struct reader *)base;
 
-	tr_etrace_group_free(&reader->group);
-	tr_etrace_reorder_free(&reader->reorder);
+	tr_etrace_events_free(&reader->events);
+	for (size_t i = 0; i < reader->reorder.count; i++)
+		free(reader->reorder.heap[i].text);
+	free(reader->reorder.heap);
 	tr_buffer_free(&reader->line);
 	tr_arena_free(&reader->arena);
 	free(reader);
 }
 
-/* The record is filled. */
-static enum tr_status deliver(struct reader *reader, uint64_t source_line,
-			      struct tr_record **record)
-{
-	reader->record.canonical = true;
-	reader->record.source_line = source_line;
-	*record = &reader->record;
-	return TR_OK;
-}
-
-/* The next line, without its LF; good until the next one is read. As tr_input_line. */
+/* Reads the next line, without its LF; good until the next one is read. As tr_input_line. */
 static enum tr_status read_line(struct reader *reader, struct tr_text *text, bool *end,
 				struct tr_error *err)
 {
@@ -111,8 +203,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_text *text, boo
 }
 
 /* --lines */
-static enum tr_status next_line(struct reader *reader, struct tr_record **record,
-				struct tr_error *err)
+static enum tr_status next_line(struct reader *reader, struct tr_error *err)
 {
 	struct tr_etrace_line line;
 	struct tr_text text;
@@ -123,110 +214,82 @@ static enum tr_status next_line(struct reader *reader, struct tr_record **record
 		return status;
 	tr_etrace_line_read(text, &reader->head, &line);
 	tr_buffer_reset(&reader->line);
-	tr_etrace_verbatim_record(&line, reader->group.seq++, end, &reader->line);
+	tr_etrace_verbatim_record(&line, reader->events.seq++, end, &reader->line);
 	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD))
 		return tr_error_memory(err);
 	tr_arena_reset(&reader->arena);
 	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
 		return TR_FATAL;
-	return deliver(reader, reader->source_line, record);
+	reader->record.canonical = true;
+	reader->record.source_line = reader->source_line;
+	return TR_OK;
 }
 
-/* What is first in the queue: a message, and then the record it is about. */
-static enum tr_status take(struct reader *reader, struct tr_record **record, struct tr_error *err)
-{
-	struct tr_etrace_queue *queue = &reader->group.queue;
-	struct tr_etrace_entry *entry = &queue->entries[queue->first];
-
-	if (entry->trouble != TR_ETRACE_FINE) {
-		tr_etrace_entry_tell(queue, entry, err);
-		entry->trouble = TR_ETRACE_FINE;
-		queue->first += entry->len == 0;
-		return TR_WARN;
-	}
-	queue->first++;
-	tr_arena_reset(&reader->arena);
-	if (!tr_etrace_entry_record(queue, entry, &reader->record, err))
-		return TR_FATAL;
-	return deliver(reader, entry->source_line, record);
-}
-
-/* The last line has no end; where the input is damaged that is said with its cause. */
-static bool note_cut(struct reader *reader, uint64_t number)
-{
-	struct tr_etrace_entry *entry =
-		reader->in->damaged ? NULL : tr_etrace_queue_add(&reader->group.queue, number);
-
-	if (entry)
-		entry->trouble = TR_ETRACE_CUT;
-	return entry || reader->in->damaged;
-}
-
-static bool group_line(struct reader *reader, struct tr_etrace_line *line, uint64_t number,
-		       bool cut)
+/* Passes a line to the events. The last line may have no LF; damaged input is reported itself. */
+static bool use_line(struct reader *reader, struct tr_etrace_line *line, uint64_t number, bool cut)
 {
 	line->number = number;
 	line->cut = cut;
-	return (!cut || note_cut(reader, number)) && tr_etrace_group_line(&reader->group, line);
+	return (!cut || reader->in->damaged || tr_etrace_render_cut(&reader->events, number)) &&
+	       tr_etrace_events_line(&reader->events, line);
 }
 
-/* Through the window of those that are put in order. */
-static bool group_waiting(struct reader *reader, bool all)
+/* Passes on the oldest line of the window, if it is to leave. False: memory is out. */
+static bool use_oldest(struct reader *reader, bool all)
 {
-	struct tr_etrace_waiting waiting;
 	struct tr_etrace_line line;
+	struct waiting waiting;
 
-	if (!tr_etrace_reorder_take(&reader->reorder, all, &waiting))
+	if (!take_oldest(&reader->reorder, all, &waiting))
 		return true;
 	tr_etrace_line_read((struct tr_text){ waiting.text, waiting.len }, NULL, &line);
-	bool fine = group_line(reader, &line, waiting.number, waiting.cut);
+	bool fine = use_line(reader, &line, waiting.number, waiting.cut);
 	free(waiting.text);
 	return fine;
 }
 
-/* A line of the log to the events. False: memory is out. */
-static bool use_line(struct reader *reader, struct tr_text text, bool cut)
+/* Passes a line on, through the window if there is one. False: memory is out. */
+static bool accept_line(struct reader *reader, struct tr_text text, bool cut)
 {
 	struct tr_etrace_line line;
 
 	tr_etrace_line_read(text, &reader->head, &line);
 	if (!reader->reorder.window)
-		return group_line(reader, &line, reader->source_line, cut);
-	struct tr_etrace_waiting waiting = { line.sec, line.nsec,	  reader->source_line,
-					     cut,      (char *)text.data, text.len };
-	return tr_etrace_reorder_put(&reader->reorder, waiting, line.type == TR_ETRACE_EVENT) &&
-	       group_waiting(reader, false);
+		return use_line(reader, &line, reader->source_line, cut);
+	struct waiting waiting = { line.sec, line.nsec,		reader->source_line,
+				   cut,	     (char *)text.data, text.len };
+	return add_waiting(&reader->reorder, waiting, line.type == TR_ETRACE_EVENT) &&
+	       use_oldest(reader, false);
 }
 
-/* Nothing more comes: those that wait, then those that are not finished. TR_END: nothing is left.
- */
+/* At the end of the input: empties the window, then finishes the events. TR_END: all is done. */
 static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
 {
-	struct tr_etrace_group *group = &reader->group;
+	struct tr_etrace_events *events = &reader->events;
 
-	if (reader->reorder.count || group->oldest) {
-		bool fine = reader->reorder.count ? group_waiting(reader, true)
-						  : tr_etrace_group_end(group);
+	if (reader->reorder.count || events->oldest) {
+		bool fine = reader->reorder.count ? use_oldest(reader, true)
+						  : tr_etrace_events_end(events);
 		return fine ? TR_OK : tr_error_memory(err);
 	}
-	if (!group->orphans || reader->told_orphans)
+	if (!events->orphans || reader->reported_orphans)
 		return TR_END;
-	reader->told_orphans = true;
+	reader->reported_orphans = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "executions whose fork is not in the log (flagged \"orphan\"): %llu",
-		     (unsigned long long)group->orphans);
+		     (unsigned long long)events->orphans);
 	tr_error_is_note(err);
 	return TR_WARN;
 }
 
 /*
- * The lines that the window has, which are nearly all there are, until one of them finishes
- * something. False: memory is out.
+ * Passes on the lines in the input's window, which are nearly all lines, until one of them finishes
+ * an event. False: memory is out.
  */
 static bool use_window(struct reader *reader)
 {
 	enum { ESCAPED = 6 }; /* bytes that a byte may take in a record */
-	const struct tr_etrace_queue *queue = &reader->group.queue;
+	const struct tr_etrace_queue *queue = &reader->events.queue;
 	struct tr_input *in = reader->in;
 	struct tr_etrace_line line;
 	const char *lf;
@@ -234,17 +297,17 @@ static bool use_window(struct reader *reader)
 	while (!queue->count && (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
 		struct tr_text text = tr_text_span(in->pos, lf);
 		if (text.len >= reader->max_record / ESCAPED)
-			break; /* tr_input_line sees to the limit */
+			break; /* tr_input_line applies the limit */
 		tr_etrace_line_read(text, &reader->head, &line);
 		line.number = ++reader->source_line;
 		tr_input_skip(in, text.len + 1);
-		if (!tr_etrace_group_line(&reader->group, &line))
+		if (!tr_etrace_events_line(&reader->events, &line))
 			return false;
 	}
 	return true;
 }
 
-/* More for the queue, maybe. TR_END: nothing is left. */
+/* Works on until there may be something in the queue. TR_END: nothing is left. */
 static enum tr_status fill(struct reader *reader, struct tr_error *err)
 {
 	struct tr_text text;
@@ -254,13 +317,13 @@ static enum tr_status fill(struct reader *reader, struct tr_error *err)
 		return wind_up(reader, err);
 	if (!reader->reorder.window && !use_window(reader))
 		return tr_error_memory(err);
-	if (reader->group.queue.count)
+	if (reader->events.queue.count)
 		return TR_OK;
 	enum tr_status status = read_line(reader, &text, &end, err);
 	reader->at_end = status == TR_END;
 	if (status == TR_END)
 		return TR_OK;
-	if (status == TR_OK && !use_line(reader, text, !end))
+	if (status == TR_OK && !accept_line(reader, text, !end))
 		return tr_error_memory(err);
 	return status;
 }
@@ -269,19 +332,21 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 			      struct tr_error *err)
 {
 	struct reader *reader = (struct reader *)base;
-	struct tr_etrace_queue *queue = &reader->group.queue;
+	struct tr_etrace_queue *queue = &reader->events.queue;
 
+	*record = &reader->record;
 	if (reader->lines)
-		return next_line(reader, record, err);
+		return next_line(reader, err);
 	while (queue->first == queue->count) {
 		if (queue->count)
-			tr_etrace_queue_reset(queue);
+			tr_buffer_reset(&queue->text);
+		queue->first = queue->count = 0;
 		enum tr_status status = fill(reader, err);
 		if (status != TR_OK)
 			return status;
-		/* whoever scans a line with wide loads finds readable bytes behind it */
+		/* a record's line is followed by readable bytes */
 		if (queue->count && !tr_buffer_room(&queue->text, TR_INPUT_PAD))
 			return tr_error_memory(err);
 	}
-	return take(reader, record, err);
+	return tr_etrace_queue_take(queue, &reader->record, err);
 }

@@ -1,47 +1,421 @@
-/* Events as lines of the stream: see trace-formats(5). */
-#include "core/decimal.h"
-#include "format/etrace/render.h"
-#include "process/tree.h"
+/* SPDX-License-Identifier: MIT */
+/*
+ * Renders an event as the line of its record (see trace-formats(5)): the columns, the fields of its
+ * kind, the fields that all have, its flags, and its results. The keys of fields are in
+ * tr_etrace_shapes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/etrace/event.h"
 #include "record/literal.h"
-#include "record/record.h"
 
-/* Fields of all events. */
+/* An event on its way to a line of the stream. */
+struct render {
+	struct tr_etrace_events *events;
+	const struct tr_etrace_event *event;
+	const struct tr_etrace_shape *shape;
+	struct tr_buffer *to;
+	struct tr_buffer *flags; /* the damage of the event, as the items of a list */
+	bool only_last_argument; /* the damage is no more than a byte that the tracer does not print
+				  */
+};
 
-static void put_pid(struct tr_etrace_render *r)
+static inline bool has(const struct tr_etrace_event *event, unsigned slot)
 {
-	unsigned bits = r->group->pid_bits;
+	return event->strings[slot].form != TR_ETRACE_UNSEEN;
+}
+
+static inline struct tr_text string_text(const struct tr_etrace_event *event, unsigned slot)
+{
+	const struct tr_etrace_string *string = &event->strings[slot];
+
+	return (struct tr_text){ event->bytes.data + string->begin, string->len };
+}
+
+/* Sorts the arguments. */
+
+static int by_index(const void *a, const void *b)
+{
+	const struct tr_etrace_argument *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Appends the bytes of the arguments from one to end, `len` in all. */
+static bool join(struct tr_buffer *bytes, const struct tr_etrace_argument *one,
+		 const struct tr_etrace_argument *end, size_t len)
+{
+	char *to = tr_buffer_room(bytes, len);
+
+	if (!to)
+		return false;
+	for (; one < end; one++) {
+		memcpy(to, bytes->data + one->begin, one->len);
+		to += one->len;
+	}
+	tr_buffer_used(bytes, len);
+	return true;
+}
+
+/*
+ * Puts the arguments in their order. Parts of one argument with others between them are joined
+ * again, after all bytes. False: memory is out.
+ */
+static bool sort_arguments(struct tr_etrace_event *event)
+{
+	struct tr_buffer *bytes = &event->bytes;
+	struct tr_etrace_argument *list = event->arguments;
+	size_t count = 0;
+
+	if (!event->disorder || event->type != TR_ETRACE_EXEC || event->argument_count < 2)
+		return true;
+	qsort(list, event->argument_count, sizeof *list, by_index);
+	for (size_t i = 0, end; i < event->argument_count; i = end) {
+		size_t len = list[i].len, begin = bytes->len;
+		for (end = i + 1; end < event->argument_count && list[end].index == list[i].index;
+		     end++)
+			len += list[end].len;
+		struct tr_etrace_argument whole = { list[i].index, begin, len };
+		if (end == i + 1)
+			whole = list[i];
+		else if (!join(bytes, list + i, list + end, len))
+			return false;
+		list[count++] = whole;
+	}
+	event->argument_count = count;
+	return true;
+}
+
+/* Bytes that the arguments take in the kernel, with their NULs. */
+static uint64_t argument_size(const struct tr_etrace_event *event)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < event->argument_count; i++)
+		size += event->arguments[i].len;
+	if (event->argument_count)
+		size += event->arguments[event->argument_count - 1].index + 1;
+	return size;
+}
+
+/* Finds the damage. */
+
+static void flag(struct render *r, struct tr_text what, struct tr_text tag)
+{
+	if (r->flags->len)
+		tr_buffer_put_byte(r->flags, ',');
+	tr_buffer_put_byte(r->flags, '"');
+	tr_buffer_put_text(r->flags, what);
+	tr_buffer_put_text(r->flags, tag);
+	tr_buffer_put_byte(r->flags, '"');
+	r->only_last_argument = false;
+}
+
+static void flag_strings(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	for (unsigned i = 0; event->used >> i; i++) {
+		const struct tr_etrace_string *string = &event->strings[i];
+		if (!(event->used >> i & 1))
+			continue;
+		if (string->form == TR_ETRACE_UNSEEN)
+			flag(r, TR_TEXT("missing:"), r->shape->tags[i]);
+		else if (string->expected && string->len != string->size)
+			flag(r, TR_TEXT("size:"), r->shape->tags[i]);
+		if (string->disorder)
+			flag(r, TR_TEXT("order:"), r->shape->tags[i]);
+	}
+}
+
+static void flag_arguments(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+	uint64_t sum = argument_size(event), said = (uint64_t)event->numbers[0];
+	bool fine = r->flags->len == 0;
+	char text[TR_DECIMAL_MAX + 1];
+
+	if (event->disorder)
+		flag(r, TR_TEXT("order:A"), TR_TEXT(""));
+	if (!(event->given & 1) || sum == said)
+		return;
+	text[0] = sum < said ? '-' : '+';
+	size_t len = 1 + tr_decimal_write(sum < said ? said - sum : sum - said, text + 1);
+	flag(r, TR_TEXT("argsize:"), (struct tr_text){ text, len });
+	r->only_last_argument = fine && !event->disorder && sum + 1 == said;
+}
+
+static void flag_env(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	if (!event->argument_count)
+		flag(r, TR_TEXT("missing:UPID"), TR_TEXT(""));
+	if (!has(event, 0) || event->beginless)
+		flag(r, TR_TEXT("missing:Env"), TR_TEXT(""));
+	if (event->disorder)
+		flag(r, TR_TEXT("order:UPID"), TR_TEXT(""));
+	if (event->strings[0].disorder)
+		flag(r, TR_TEXT("order:Env"), TR_TEXT(""));
+}
+
+static void flag_numbers(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+	unsigned missing = r->shape->always & ~(unsigned)event->given;
+
+	for (unsigned k = 0; missing >> k; k++)
+		if (missing >> k & 1)
+			flag(r, TR_TEXT("missing:"), tr_text_from(r->shape->numbers[k].name));
+	if (event->type == TR_ETRACE_FORK && event->role == TR_ETRACE_SECOND && !(event->given & 1))
+		flag(r, TR_TEXT("missing:pid"), TR_TEXT(""));
+}
+
+static void find_flags(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	if (event->cut)
+		flag(r, TR_TEXT("cut"), TR_TEXT(""));
+	if (event->unfinished)
+		flag(r, TR_TEXT("unfinished"), TR_TEXT(""));
+	flag_numbers(r);
+	if (event->type == TR_ETRACE_ENVSET)
+		flag_env(r);
+	else
+		flag_strings(r);
+	if (event->type == TR_ETRACE_EXEC)
+		flag_arguments(r);
+	/* only the second half: what was renamed did not resolve, or its lines are lost */
+	if (event->role == TR_ETRACE_SECOND && !event->strings[0].expected &&
+	    (event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK))
+		flag(r, TR_TEXT("missing:"), r->shape->tags[0]);
+	if (tr_etrace_is_invalid_child(r->events, event))
+		flag(r, TR_TEXT("invalid-child"), TR_TEXT(""));
+}
+
+/* The fields of each kind, in the order of trec(5). */
+
+/* Appends a key, which is a constant, with its TAB and equals sign. */
+#define put_key(r, key) tr_buffer_put((r)->to, "\t" key "=", sizeof("\t" key "=") - 1)
+
+static inline void put_spelled_key(struct render *r, const struct tr_etrace_key *key)
+{
+	char *room = tr_buffer_room(r->to, sizeof key->spelled);
+
+	if (!room)
+		return;
+	memcpy(room, key->spelled, sizeof key->spelled);
+	tr_buffer_used(r->to, key->len);
+}
+
+static inline void put_string(struct render *r, unsigned slot)
+{
+	if (!has(r->event, slot))
+		return;
+	put_spelled_key(r, &r->shape->strings[slot]);
+	tr_string_quote(string_text(r->event, slot), r->to);
+}
+
+/* Appends one of two strings only if it is there and differs from the other. */
+static void put_if_different(struct render *r, unsigned slot, unsigned other)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	if (!has(event, other) ||
+	    !tr_text_equal(string_text(event, slot), string_text(event, other)))
+		put_string(r, slot);
+}
+
+/* Appends flags as words, from the cache if they are there. */
+static void put_flag_words(struct render *r, int64_t flags)
+{
+	struct tr_buffer *to = r->to;
+	unsigned type = r->event->type,
+		 hash = (unsigned)((uint64_t)flags * 0x9e3779b97f4a7c15 >> 60);
+	struct tr_etrace_words *words = &r->events->words[(type + hash) % TR_ETRACE_WORDS];
+	char *room = tr_buffer_room(to, sizeof words->text);
+
+	if (room && words->len && words->flags == flags && words->type == type) {
+		memcpy(room, words->text, sizeof words->text);
+		tr_buffer_used(to, words->len);
+		return;
+	}
+	size_t begin = to->len;
+	tr_etrace_flags_spell(r->event->type, flags, to);
+	size_t len = to->len - begin;
+	if (to->failed || len > sizeof words->text)
+		return;
+	words->flags = flags;
+	words->type = (uint8_t)type;
+	words->len = (uint8_t)len;
+	memcpy(words->text, to->data + begin, len);
+}
+
+static inline void put_number(struct render *r, unsigned slot)
+{
+	if (!(r->event->given >> slot & 1))
+		return;
+	put_spelled_key(r, &r->shape->numbers[slot]);
+	if (r->shape->flags >> slot & 1)
+		put_flag_words(r, r->event->numbers[slot]);
+	else
+		tr_etrace_put_number(r->event->numbers[slot], r->to);
+}
+
+static void put_arguments(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+	struct tr_buffer *to = r->to;
+	uint64_t next = 0;
+
+	put_key(r, "argv");
+	tr_buffer_put_byte(to, '[');
+	for (size_t i = 0; i < event->argument_count; i++) {
+		const struct tr_etrace_argument *argument = &event->arguments[i];
+		/* empty ones are not printed */
+		for (; next < argument->index; next++)
+			tr_buffer_put_literal(to, "\"\",");
+		next++;
+		tr_string_quote(
+			(struct tr_text){ event->bytes.data + argument->begin, argument->len }, to);
+		if (i + 1 < event->argument_count)
+			tr_buffer_put_byte(to, ',');
+	}
+	tr_buffer_put_byte(to, ']');
+}
+
+static void put_exec(struct render *r, const struct tr_etrace_task *task)
+{
+	if (task->parent != TR_NO_POSITION) {
+		put_key(r, "parent");
+		tr_buffer_put_decimal(r->to, task->parent);
+	}
+	if (task->ppid != TR_NO_POSITION) {
+		put_key(r, "ppid");
+		tr_buffer_put_decimal(r->to, task->ppid);
+	}
+	put_string(r, 2);
+	put_arguments(r);
+	put_if_different(r, 0, 1);
+}
+
+static void put_envset(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	put_string(r, 0);
+	put_key(r, "tasks");
+	tr_buffer_put_byte(r->to, '[');
+	for (size_t i = 0; i < event->argument_count; i++) {
+		if (i)
+			tr_buffer_put_byte(r->to, ',');
+		tr_buffer_put_decimal(r->to, event->arguments[i].index);
+	}
+	tr_buffer_put_byte(r->to, ']');
+}
+
+static void put_open(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+	int64_t creates = TR_ETRACE_O_CREAT | TR_ETRACE_O_TMPFILE;
+
+	put_string(r, 0);
+	put_if_different(r, 1, 0);
+	put_number(r, 0);
+	/* if no file is created the mode is what happened to be in a register */
+	if (event->given & 1 && event->numbers[0] & creates) {
+		put_number(r, 1);
+	} else if (event->given & 2 && (event->numbers[1] || !(event->given & 1))) {
+		put_key(r, ".mode");
+		tr_etrace_put_number(event->numbers[1], r->to);
+	}
+}
+
+static void put_pipe(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	put_key(r, "fds");
+	tr_buffer_put_byte(r->to, '[');
+	if (event->given & 1)
+		tr_etrace_put_number(event->numbers[0], r->to);
+	if ((event->given & 3) == 3)
+		tr_buffer_put_byte(r->to, ',');
+	if (event->given & 2)
+		tr_etrace_put_number(event->numbers[1], r->to);
+	tr_buffer_put_byte(r->to, ']');
+	put_number(r, 2);
+}
+
+static void put_fields(struct render *r, const struct tr_etrace_task *task)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	switch (event->type) {
+	case TR_ETRACE_EXEC:
+		put_exec(r, task);
+		break;
+	case TR_ETRACE_ENVSET:
+		put_envset(r);
+		break;
+	case TR_ETRACE_OPEN:
+		put_open(r);
+		break;
+	case TR_ETRACE_PIPE:
+		put_pipe(r);
+		break;
+	default:
+		for (unsigned i = 0; event->used >> i; i++)
+			put_string(r, i);
+		for (unsigned k = 0; event->given >> k; k++)
+			put_number(r, k);
+		break;
+	}
+	if (event->type == TR_ETRACE_FORK && event->failed)
+		tr_buffer_put_literal(r->to, "\tfailed=true");
+}
+
+/* The fields that all events have. */
+
+static void put_pid(struct render *r)
+{
+	unsigned bits = r->events->pid_bits;
 
 	if (bits == TR_ETRACE_NO_PID || bits == 0)
 		return;
-	tr_etrace_put_key(r, "pid");
+	put_key(r, "pid");
 	tr_buffer_put_decimal(r->to, r->event->upid & (((uint64_t)1 << bits) - 1));
 }
 
-/* The sizes that the event states, where they are not those of its texts. */
-static void put_sizes(struct tr_etrace_render *r)
+/* Appends the sizes that the event states and its texts do not have. */
+static void put_sizes(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
 
 	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++) {
 		const struct tr_etrace_string *string = &event->strings[i];
-		if (!string->expected || (tr_etrace_has(event, i) && string->len == string->size))
+		if (!string->expected || (has(event, i) && string->len == string->size))
 			continue;
 		tr_buffer_put_literal(r->to, "\t.");
-		tr_buffer_put_text(r->to, tr_etrace_tag_of(event->type, i)->name);
+		tr_buffer_put_text(r->to, r->shape->tags[i]);
 		tr_buffer_put_byte(r->to, '=');
 		tr_buffer_put_decimal(r->to, string->size);
 	}
 }
 
-static void put_tail(struct tr_etrace_render *r, struct tr_etrace_entry *entry)
+static void put_tail(struct render *r, struct tr_etrace_entry *entry, bool damaged)
 {
 	const struct tr_etrace_event *event = r->event;
 
 	put_pid(r);
-	tr_etrace_put_key(r, "cpu");
+	put_key(r, "cpu");
 	tr_etrace_put_number((int64_t)event->cpu, r->to);
 	if (r->flags->len) {
-		tr_etrace_put_key(r, "flagged");
+		put_key(r, "flagged");
 		tr_buffer_put_byte(r->to, '[');
 		entry->flags_begin = r->to->len;
 		entry->flags_len = r->flags->len;
@@ -50,46 +424,59 @@ static void put_tail(struct tr_etrace_render *r, struct tr_etrace_entry *entry)
 		put_sizes(r);
 	}
 	if (event->extra.len) {
-		tr_etrace_put_key(r, "extra");
+		put_key(r, "extra");
 		tr_buffer_put_byte(r->to, '{');
 		tr_buffer_put_text(r->to, tr_buffer_text(&event->extra));
 		tr_buffer_put_byte(r->to, '}');
 	}
+	if (damaged && event->type == TR_ETRACE_EXEC && event->given & 1 &&
+	    argument_size(event) != (uint64_t)event->numbers[0]) {
+		put_key(r, ".argsize");
+		tr_etrace_put_number(event->numbers[0], r->to);
+	}
+}
+
+static void put_results(struct render *r)
+{
+	const struct tr_etrace_event *event = r->event;
+
+	if (event->type == TR_ETRACE_OPEN && event->given & 4) {
+		tr_buffer_put_literal(r->to, "\t->\treturn=");
+		tr_etrace_put_number(event->numbers[2], r->to);
+	}
+	if (event->failed && event->type >= TR_ETRACE_OPEN)
+		tr_buffer_put_literal(r->to, "\t->\tfailed=true");
 }
 
 /* The whole record. */
 
-/* A short word, copied with what stands behind it. */
-struct word {
-	char bytes[8];
-	uint8_t len;
-};
-
-#define WORD(literal) \
-	{ \
-		literal, sizeof(literal) - 1 \
-	}
-
-/* The kind; of a sys its name; and so what messages call it. */
-static const struct word words[] = {
-	[TR_ETRACE_EXEC] = WORD("exec"),     [TR_ETRACE_FORK] = WORD("fork"),
-	[TR_ETRACE_EXIT] = WORD("exit"),     [TR_ETRACE_COMM] = WORD("comm"),
-	[TR_ETRACE_ENVSET] = WORD("envset"), [TR_ETRACE_OPEN] = WORD("open"),
-	[TR_ETRACE_CLOSE] = WORD("close"),   [TR_ETRACE_PIPE] = WORD("pipe"),
-	[TR_ETRACE_DUP] = WORD("dup"),	     [TR_ETRACE_RENAME] = WORD("rename"),
-	[TR_ETRACE_LINK] = WORD("link"),     [TR_ETRACE_SYMLINK] = WORD("symlink"),
-	[TR_ETRACE_MOUNT] = WORD("mount"),   [TR_ETRACE_UMOUNT] = WORD("umount"),
-};
-static const struct word sys = WORD("sys");
-static const struct word raw = WORD("raw");
-
-static inline char *put_word(const struct word *word, char *p)
+/* Adds an entry, whose text is what is appended up to the next one. NULL: memory is out. */
+static struct tr_etrace_entry *add_entry(struct tr_etrace_queue *queue, uint64_t source_line)
 {
-	memcpy(p, word->bytes, sizeof word->bytes);
-	return p + word->len;
+	if (queue->count == queue->cap) {
+		size_t cap = queue->cap ? queue->cap * 2 : 16;
+		struct tr_etrace_entry *larger = reallocarray(queue->entries, cap, sizeof *larger);
+		if (!larger)
+			return NULL;
+		queue->entries = larger;
+		queue->cap = cap;
+	}
+	struct tr_etrace_entry *entry = &queue->entries[queue->count++];
+	entry->begin = queue->text.len;
+	entry->len = 0;
+	entry->columns[TR_COLUMN_SEQ] = 0;
+	entry->source_line = source_line;
+	entry->trouble = TR_ETRACE_FINE;
+	return entry;
 }
 
-/* The digits of a number that is often the one of the time before. */
+static inline char *put_short(const char word[8], size_t len, char *p)
+{
+	memcpy(p, word, 8);
+	return p + len;
+}
+
+/* Writes the digits of a number that is often the last one. */
 static inline char *put_again(struct tr_etrace_spelled *spelled, uint64_t number, char *p)
 {
 	if (spelled->number != number || !spelled->len) {
@@ -100,143 +487,114 @@ static inline char *put_again(struct tr_etrace_spelled *spelled, uint64_t number
 	return p + spelled->len;
 }
 
-/* kind, seq, time, task, TAB; the entry takes note of where they are */
-static void put_columns(struct tr_etrace_group *group, struct tr_etrace_entry *entry,
-			const struct word *kind, uint64_t upid, uint64_t sec, uint64_t nsec)
+/* Appends kind, seq, time, task and a TAB, and sets in the entry where they are. */
+static void put_columns(struct tr_etrace_events *events, struct tr_etrace_entry *entry,
+			const char kind[8], size_t kind_len, uint64_t upid, uint64_t sec,
+			uint64_t nsec)
 {
-	enum { MOST = sizeof *kind + TR_DECIMAL_MAX + 2 + 2 * sizeof group->task_text.digits + 16 };
-	struct tr_buffer *to = &group->queue.text;
+	enum { MOST = 8 + TR_DECIMAL_MAX + 2 + 2 * sizeof events->task_text.digits + 16 };
+	struct tr_buffer *to = &events->queue.text;
 	char *begin = tr_buffer_room(to, MOST), *p = begin;
 
 	if (!begin)
 		return;
-	p = put_word(kind, p);
+	p = put_short(kind, kind_len, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_KIND] = to->len;
 	entry->columns[TR_COLUMN_SEQ] = to->len + (size_t)(p - begin);
-	p += tr_counter_write(&group->counter, group->seq++, p);
+	p += tr_counter_write(&events->counter, events->seq++, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TIME] = to->len + (size_t)(p - begin);
-	p = put_again(&group->sec_text, sec, p);
+	p = put_again(&events->sec_text, sec, p);
 	*p++ = '.';
 	tr_etrace_write_nanoseconds(nsec, p);
 	p += TR_ETRACE_NANO_DIGITS;
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TASK] = to->len + (size_t)(p - begin);
-	p = put_again(&group->task_text, upid, p);
+	p = put_again(&events->task_text, upid, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_NAME] = to->len + (size_t)(p - begin);
 	tr_buffer_used(to, (size_t)(p - begin));
 }
 
-static void put_name(struct tr_etrace_render *r)
+static void put_name(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
 
 	if (event->type >= TR_ETRACE_OPEN) {
-		char *room = tr_buffer_room(r->to, sizeof words->bytes);
+		char *room = tr_buffer_room(r->to, sizeof r->shape->name);
 		if (room)
-			tr_buffer_used(r->to, (size_t)(put_word(&words[event->type], room) - room));
-		return;
-	}
-	if (event->type == TR_ETRACE_EXEC && tr_etrace_has(event, 1))
-		tr_cell_escape(tr_etrace_string_text(event, 1), false, r->to);
-	else
+			tr_buffer_used(r->to, (size_t)(put_short(r->shape->name, r->shape->name_len,
+								 room) -
+						       room));
+	} else if (event->type == TR_ETRACE_EXEC && has(event, 1)) {
+		tr_cell_escape(string_text(event, 1), false, r->to);
+	} else {
 		tr_buffer_put_byte(r->to, '-');
-}
-
-/* What a fork or an exec means for what comes later. */
-static bool follow(struct tr_etrace_group *group, const struct tr_etrace_event *event,
-		   struct tr_etrace_task *task, uint64_t seq)
-{
-	if (event->type == TR_ETRACE_EXEC) {
-		task->current = seq;
-		task->execed = true;
-		return true;
 	}
-	if (event->type != TR_ETRACE_FORK || !(event->given & 1) || event->numbers[0] < 0 ||
-	    tr_etrace_is_invalid_child(group, event))
-		return true;
-	bool sibling = event->given & 2 && event->numbers[1] & (TR_FORK_SIBLING | TR_FORK_THREAD);
-	uint64_t ppid = sibling ? task->ppid : task->upid, current = task->current;
-	struct tr_etrace_task *child =
-		tr_etrace_task_get(&group->tasks, (uint64_t)event->numbers[0]);
-	if (!child)
-		return false;
-	child->forked = true;
-	child->ppid = ppid;
-	child->parent = current;
-	if (!child->execed)
-		child->current = current;
-	return true;
 }
 
-bool tr_etrace_render(struct tr_etrace_group *group, struct tr_etrace_event *event,
-		      struct tr_etrace_task *task)
+bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *event,
+		      const struct tr_etrace_task *task)
 {
-	struct tr_etrace_entry *entry = tr_etrace_queue_add(&group->queue, event->source_line);
-	struct tr_etrace_render r = { group, event, &group->queue.text, &group->flags, false };
-	uint64_t seq = group->seq;
+	const struct tr_etrace_shape *shape = &tr_etrace_shapes[event->type];
+	struct tr_etrace_entry *entry = add_entry(&events->queue, event->source_line);
+	struct render r = { events, event, shape, &events->queue.text, &events->flags, false };
+	bool sys = event->type >= TR_ETRACE_OPEN;
 
-	if (!entry || !tr_etrace_event_sort(event) || !tr_buffer_room(&event->bytes, TR_STRING_PAD))
+	if (!entry || !sort_arguments(event) || !tr_buffer_room(&event->bytes, TR_STRING_PAD))
 		return false;
 	if (r.flags->len)
 		tr_buffer_reset(r.flags);
 	/* its last line sets the role */
 	event->unfinished |= event->type == TR_ETRACE_EXEC && event->role != TR_ETRACE_SECOND;
-	tr_etrace_find_flags(&r);
-	bool damaged = r.flags->len > 0;
-	bool ambiguous = r.only_last_argument;
+	find_flags(&r);
+	bool damaged = r.flags->len > 0, ambiguous = r.only_last_argument;
 	if (event->type == TR_ETRACE_EXEC && !task->forked) {
-		tr_etrace_flag(&r, TR_TEXT("orphan"), TR_TEXT(""));
-		group->orphans++;
+		flag(&r, TR_TEXT("orphan"), TR_TEXT(""));
+		events->orphans++;
 	}
-	put_columns(group, entry, event->type < TR_ETRACE_OPEN ? &words[event->type] : &sys,
+	put_columns(events, entry, sys ? "sys\0\0\0\0" : shape->name, sys ? 3 : shape->name_len,
 		    event->upid, event->sec, event->nsec);
 	put_name(&r);
 	entry->columns[TR_COLUMNS] = r.to->len + 1;
-	tr_etrace_put_fields(&r, task);
-	put_tail(&r, entry);
-	if (damaged && event->type == TR_ETRACE_EXEC && event->given & 1 &&
-	    tr_etrace_event_argsize(event) != (uint64_t)event->numbers[0]) {
-		tr_etrace_put_key(&r, ".argsize");
-		tr_etrace_put_number(event->numbers[0], r.to);
-	}
-	tr_etrace_put_results(&r);
+	put_fields(&r, task);
+	put_tail(&r, entry, damaged);
+	put_results(&r);
 	tr_buffer_put_byte(r.to, '\n');
 	entry->len = r.to->len - entry->begin;
-	entry->reason = words[event->type].bytes;
+	entry->reason = shape->name;
 	entry->number = event->upid;
 	if (damaged)
 		entry->trouble = ambiguous ? TR_ETRACE_AMBIGUOUS : TR_ETRACE_FLAGGED;
-	return !r.to->failed && !r.flags->failed && follow(group, event, task, seq);
+	return !r.to->failed && !r.flags->failed;
 }
 
-/* Lines that are no event's. */
+/* Lines that belong to no event. */
 
-static bool end_entry(struct tr_etrace_group *group, struct tr_etrace_entry *entry)
+static bool end_entry(struct tr_etrace_events *events, struct tr_etrace_entry *entry)
 {
-	struct tr_buffer *to = &group->queue.text;
+	struct tr_buffer *to = &events->queue.text;
 
 	tr_buffer_put_byte(to, '\n');
 	entry->len = to->len - entry->begin;
 	return !to->failed;
 }
 
-bool tr_etrace_render_raw(struct tr_etrace_group *group, const struct tr_etrace_line *line,
+bool tr_etrace_render_raw(struct tr_etrace_events *events, const struct tr_etrace_line *line,
 			  const char *reason)
 {
-	struct tr_etrace_entry *entry = tr_etrace_queue_add(&group->queue, line->number);
-	struct tr_buffer *to = &group->queue.text;
+	struct tr_etrace_entry *entry = add_entry(&events->queue, line->number);
+	struct tr_buffer *to = &events->queue.text;
 
 	if (!entry)
 		return false;
 	if (line->type == TR_ETRACE_EVENT) {
-		put_columns(group, entry, &raw, line->upid, line->sec, line->nsec);
+		put_columns(events, entry, "raw\0\0\0\0", 3, line->upid, line->sec, line->nsec);
 		entry->columns[TR_COLUMNS] = to->len + 2;
 	} else {
 		tr_buffer_put_literal(to, "raw\t");
-		tr_buffer_put_decimal(to, group->seq++);
+		tr_buffer_put_decimal(to, events->seq++);
 		tr_buffer_put_literal(to, "\t-\t-\t");
 	}
 	tr_buffer_put_literal(to, "-\ttext=");
@@ -246,18 +604,18 @@ bool tr_etrace_render_raw(struct tr_etrace_group *group, const struct tr_etrace_
 	tr_buffer_put_byte(to, '"');
 	entry->trouble = TR_ETRACE_RAW;
 	entry->reason = reason;
-	return end_entry(group, entry);
+	return end_entry(events, entry);
 }
 
-bool tr_etrace_render_lost(struct tr_etrace_group *group, const struct tr_etrace_line *line)
+bool tr_etrace_render_lost(struct tr_etrace_events *events, const struct tr_etrace_line *line)
 {
-	struct tr_etrace_entry *entry = tr_etrace_queue_add(&group->queue, line->number);
-	struct tr_buffer *to = &group->queue.text;
+	struct tr_etrace_entry *entry = add_entry(&events->queue, line->number);
+	struct tr_buffer *to = &events->queue.text;
 
 	if (!entry)
 		return false;
 	tr_buffer_put_literal(to, "lost\t");
-	tr_buffer_put_decimal(to, group->seq++);
+	tr_buffer_put_decimal(to, events->seq++);
 	tr_buffer_put_literal(to, "\t-\t-\t-");
 	if (line->has_lost) {
 		tr_buffer_put_literal(to, "\tevents=");
@@ -267,21 +625,111 @@ bool tr_etrace_render_lost(struct tr_etrace_group *group, const struct tr_etrace
 	tr_buffer_put_decimal(to, line->cpu);
 	entry->trouble = TR_ETRACE_EVENTS_LOST;
 	entry->number = line->has_lost ? line->lost : 0;
-	return end_entry(group, entry);
+	return end_entry(events, entry);
 }
 
-bool tr_etrace_render_initcwd(struct tr_etrace_group *group, const struct tr_etrace_line *line)
+bool tr_etrace_render_initcwd(struct tr_etrace_events *events, const struct tr_etrace_line *line)
 {
-	struct tr_etrace_entry *entry = tr_etrace_queue_add(&group->queue, line->number);
-	struct tr_buffer *to = &group->queue.text;
+	struct tr_etrace_entry *entry = add_entry(&events->queue, line->number);
+	struct tr_buffer *to = &events->queue.text;
 
 	if (!entry)
 		return false;
 	tr_buffer_put_literal(to, "meta\t");
-	tr_buffer_put_decimal(to, group->seq++);
+	tr_buffer_put_decimal(to, events->seq++);
 	tr_buffer_put_literal(to, "\t-\t-\tINITCWD\tvalue=");
 	tr_string_quote(line->text, to);
 	if (line->cut)
 		tr_buffer_put_literal(to, "\tflagged=[\"cut\"]");
-	return end_entry(group, entry);
+	return end_entry(events, entry);
+}
+
+bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line)
+{
+	struct tr_etrace_entry *entry = add_entry(&events->queue, source_line);
+
+	if (entry)
+		entry->trouble = TR_ETRACE_CUT;
+	return entry;
+}
+
+/* Takes records out of the queue. */
+
+static void report_flags(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
+			 struct tr_error *err)
+{
+	enum { SHOWN = 120 };
+	int len = entry->flags_len < SHOWN ? (int)entry->flags_len : SHOWN;
+	const char *flags = queue->text.data + entry->flags_begin;
+
+	if (entry->trouble == TR_ETRACE_FLAGGED) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s of task %" PRIu64 " is damaged: %.*s",
+			     entry->reason, entry->number, len, flags);
+		return;
+	}
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "an empty last argument, or a line end at the end of one, is not in the log: "
+		     "%s of task %" PRIu64,
+		     entry->reason, entry->number);
+	tr_error_is_note(err);
+}
+
+static void report(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
+		   struct tr_error *err)
+{
+	switch (entry->trouble) {
+	case TR_ETRACE_CUT:
+		tr_error_set(err, TR_CAUSE_CUT, "the last line has no end: it may be cut");
+		break;
+	case TR_ETRACE_EVENTS_LOST:
+		if (entry->number)
+			tr_error_set(err, TR_CAUSE_INPUT, "the tracer lost %" PRIu64 " lines",
+				     entry->number);
+		else
+			tr_error_set(err, TR_CAUSE_INPUT, "the tracer lost lines");
+		break;
+	case TR_ETRACE_RAW:
+		tr_error_say_in(err, TR_CAUSE_INPUT, entry->reason, "%s: kept as a raw record",
+				entry->reason);
+		break;
+	default:
+		report_flags(queue, entry, err);
+		break;
+	}
+	tr_error_at_line(err, entry->source_line);
+}
+
+static bool fill_record(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
+			struct tr_record *record, struct tr_error *err)
+{
+	const char *text = queue->text.data;
+	struct tr_text line = { text + entry->begin, entry->len };
+	struct tr_columns columns;
+
+	if (!entry->columns[TR_COLUMN_SEQ])
+		return tr_record_from_line(record, line, err);
+	for (unsigned i = 0; i <= TR_COLUMNS; i++)
+		columns.start[i] = text + entry->columns[i];
+	tr_record_from_columns(record, line, &columns);
+	return true;
+}
+
+enum tr_status tr_etrace_queue_take(struct tr_etrace_queue *queue, struct tr_record *record,
+				    struct tr_error *err)
+{
+	struct tr_etrace_entry *entry = &queue->entries[queue->first];
+
+	if (entry->trouble != TR_ETRACE_FINE) {
+		report(queue, entry, err);
+		entry->trouble = TR_ETRACE_FINE;
+		queue->first += entry->len == 0;
+		return TR_WARN;
+	}
+	queue->first++;
+	tr_arena_reset(record->arena);
+	if (!fill_record(queue, entry, record, err))
+		return TR_FATAL;
+	record->canonical = true;
+	record->source_line = entry->source_line;
+	return TR_OK;
 }

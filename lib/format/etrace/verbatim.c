@@ -1,5 +1,6 @@
-#include "format/etrace/verbatim.h"
-
+/* SPDX-License-Identifier: MIT */
+#include "core/decimal.h"
+#include "format/etrace/etrace.h"
 #include "format/etrace/fields.h"
 #include "record/literal.h"
 
@@ -10,12 +11,15 @@ static void put_text(struct tr_text bytes, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* A line of a task, spelled in the one way. */
+/* Appends what follows the seq, for a line of a task without zeros in front of numbers. */
 static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
 {
-	char time[TR_ETRACE_TIME_MAX];
-	char *end = tr_etrace_write_time(line->sec, line->nsec, time);
-	tr_buffer_put(to, time, (size_t)(end - time));
+	char nanoseconds[16];
+
+	tr_buffer_put_decimal(to, line->sec);
+	tr_buffer_put_byte(to, '.');
+	tr_etrace_write_nanoseconds(line->nsec, nanoseconds);
+	tr_buffer_put(to, nanoseconds, TR_ETRACE_NANO_DIGITS);
 	tr_buffer_put_byte(to, '\t');
 	tr_buffer_put_decimal(to, line->upid);
 	tr_buffer_put_byte(to, '\t');

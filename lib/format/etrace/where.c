@@ -1,31 +1,15 @@
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* memmem */
 #include "format/etrace/where.h"
 
 #include "format/etrace/fields.h"
-
-enum { O_CLOEXEC_BIT = 02000000 };
-
-void tr_etrace_where_init(struct tr_etrace_where *where)
-{
-	*where = (struct tr_etrace_where){ 0 };
-}
+#include "format/etrace/schema.h"
 
 void tr_etrace_where_free(struct tr_etrace_where *where)
 {
 	tr_tasks_free(&where->tasks);
 	tr_buffer_free(&where->path);
-	tr_etrace_where_init(where);
-}
-
-/* Values of records. */
-
-static bool value_of(struct tr_record *record, const char *key, const struct tr_value **value,
-		     struct tr_error *err)
-{
-	struct tr_field *field = key ? tr_record_field(record, key) : NULL;
-
-	*value = field ? tr_field_value(record, field, err) : NULL;
-	return !field || *value;
+	*where = (struct tr_etrace_where){ 0 };
 }
 
 enum tr_etrace_control tr_etrace_where_control(struct tr_record *record)
@@ -64,7 +48,7 @@ bool tr_etrace_where_note(struct tr_record *record, const char *key, struct tr_t
 	const struct tr_value *value;
 
 	*path = (struct tr_text){ NULL, 0 };
-	if (!value_of(record, key, &value, err))
+	if (!tr_etrace_field_value(record, key, &value, err))
 		return false;
 	if (!value || value->type != TR_REPR || value->as.items[0].type != TR_STRING)
 		return true;
@@ -97,7 +81,7 @@ static bool is_cwd(const struct tr_value *value)
 		machine->as.number == 100);
 }
 
-/* Puts the directory into where->path; nothing where it is not known. */
+/* Puts the directory into where->path, or nothing if it is unknown. */
 static bool find_directory(struct tr_etrace_where *where, struct tr_record *record, const char *key,
 			   struct tr_error *err)
 {
@@ -107,7 +91,8 @@ static bool find_directory(struct tr_etrace_where *where, struct tr_record *reco
 	bool is_new;
 
 	tr_buffer_reset(&where->path);
-	if (!value_of(record, key, &value, err) || !tr_etrace_where_note(record, key, &note, err))
+	if (!tr_etrace_field_value(record, key, &value, err) ||
+	    !tr_etrace_where_note(record, key, &note, err))
 		return false;
 	struct tr_task *task = tr_cell_number(&record->task, &number)
 				       ? tr_tasks_get(&where->tasks, number, &is_new)
@@ -127,8 +112,8 @@ static bool find_directory(struct tr_etrace_where *where, struct tr_record *reco
 	return false;
 }
 
-static bool take(struct tr_record *record, const struct tr_buffer *from, struct tr_text *path,
-		 struct tr_error *err)
+static bool copy_path(struct tr_record *record, const struct tr_buffer *from, struct tr_text *path,
+		      struct tr_error *err)
 {
 	struct tr_text text = from->failed ? (struct tr_text){ NULL, 0 }
 					   : tr_arena_copy(record->arena, tr_buffer_text(from));
@@ -157,7 +142,7 @@ bool tr_etrace_where_join(struct tr_etrace_where *where, struct tr_record *recor
 	if (path->len && to->data[to->len - 1] != '/')
 		tr_buffer_put_byte(to, '/');
 	tr_buffer_put_text(to, *path);
-	return take(record, to, path, err);
+	return copy_path(record, to, path, err);
 }
 
 bool tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struct tr_error *err)
@@ -167,7 +152,7 @@ bool tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struc
 	if (!path->len || *path->data != '/')
 		return true;
 	tr_directory_join(TR_TEXT("/"), *path, &clean);
-	bool good = take(record, &clean, path, err);
+	bool good = copy_path(record, &clean, path, err);
 	tr_buffer_free(&clean);
 	return good;
 }
@@ -181,7 +166,7 @@ bool tr_etrace_where_next(const struct tr_etrace_where *where, uint64_t number, 
 
 /* Records. */
 
-/* directory NULL: it is not known, or the descriptor is no directory. */
+/* The descriptor is open from now on; directory NULL: unknown, or it is no directory. */
 static bool open_as(struct tr_task *task, uint64_t fd, struct tr_directory *directory, bool cloexec)
 {
 	if (!task->files)
@@ -189,7 +174,7 @@ static bool open_as(struct tr_task *task, uint64_t fd, struct tr_directory *dire
 	return task->files && tr_files_open(task->files, fd, directory, cloexec);
 }
 
-/* The descriptor is open from now on, as the path (data NULL: as something without one). */
+/* The same for a path; data NULL: none. */
 static bool opens(struct tr_etrace_where *where, struct tr_task *task, uint64_t fd, bool cloexec,
 		  struct tr_text path)
 {
@@ -218,7 +203,7 @@ static bool open_file(struct tr_etrace_where *where, struct tr_task *task, struc
 		    !tr_etrace_where_join(where, record, "dirfd", &path, &err) || *path.data != '/')
 			path.data = NULL;
 	}
-	bool cloexec = tr_etrace_field_has(record, "flags", "O_CLOEXEC", O_CLOEXEC_BIT);
+	bool cloexec = tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC);
 	if (how && how->text.data && memmem(how->text.data, how->text.len, "O_CLOEXEC", 9))
 		cloexec = true;
 	return opens(where, task, fd, cloexec, path);
@@ -241,11 +226,11 @@ static bool copy_file(struct tr_task *task, struct tr_record *record, bool cloex
 
 static bool open_pipe(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record)
 {
-	bool cloexec = tr_etrace_field_has(record, "flags", "O_CLOEXEC", O_CLOEXEC_BIT);
+	bool cloexec = tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC);
 	const struct tr_value *fds;
 	struct tr_error ignored;
 
-	if (!value_of(record, "fds", &fds, &ignored) || !fds || fds->type != TR_LIST)
+	if (!tr_etrace_field_value(record, "fds", &fds, &ignored) || !fds || fds->type != TR_LIST)
 		return true;
 	for (size_t i = 0; i < fds->count; i++) {
 		const struct tr_value *fd = tr_etrace_machine_form(&fds->as.items[i]);
@@ -323,12 +308,12 @@ static bool gets_cwd(struct tr_task *task, struct tr_record *record)
 	return true;
 }
 
-enum deed { OPENS, PIPES, COPIES, CONTROLS, CLOSES, CLOSES_RANGE, MOVES, GETS_CWD, UNSHARES };
+enum action { OPENS, PIPES, COPIES, CONTROLS, CLOSES, CLOSES_RANGE, MOVES, GETS_CWD, UNSHARES };
 
 static const struct {
 	const char *call;
-	enum deed deed;
-} deeds[] = {
+	enum action action;
+} actions[] = {
 	{ "open", OPENS },	 { "openat", OPENS }, { "openat2", OPENS },
 	{ "creat", OPENS },	 { "pipe", PIPES },   { "pipe2", PIPES },
 	{ "dup", COPIES },	 { "dup2", COPIES },  { "dup3", COPIES },
@@ -347,21 +332,22 @@ static bool controls(struct tr_task *task, struct tr_record *record)
 }
 
 static bool follow_call(struct tr_etrace_where *where, struct tr_task *task,
-			struct tr_record *record, enum deed deed)
+			struct tr_record *record, enum action action)
 {
-	switch (deed) {
+	switch (action) {
 	case OPENS:
 		return open_file(where, task, record);
 	case PIPES:
 		return open_pipe(where, task, record);
 	case COPIES:
-		return copy_file(task, record,
-				 tr_etrace_field_has(record, "flags", "O_CLOEXEC", O_CLOEXEC_BIT));
+		return copy_file(
+			task, record,
+			tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC));
 	case CONTROLS:
 		return controls(task, record);
 	case CLOSES:
 	case CLOSES_RANGE:
-		return closes(task, record, deed == CLOSES_RANGE);
+		return closes(task, record, action == CLOSES_RANGE);
 	case MOVES:
 		return moves(where, task, record);
 	case GETS_CWD:
@@ -398,12 +384,12 @@ enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_r
 {
 	bool sys = tr_text_is(record->kind, "sys"), is_exec = tr_text_is(record->kind, "exec");
 	bool fork = tr_text_is(record->kind, "fork"), exit = tr_text_is(record->kind, "exit");
-	size_t i = 0, count = sizeof deeds / sizeof *deeds;
+	size_t i = 0, count = sizeof actions / sizeof *actions;
 	uint64_t number;
 	bool is_new;
 
 	if (sys && record->name.type == TR_CELL_TEXT)
-		while (i < count && !tr_text_is(record->name.text, deeds[i].call))
+		while (i < count && !tr_text_is(record->name.text, actions[i].call))
 			i++;
 	if ((sys && (record->name.type != TR_CELL_TEXT || i == count)) ||
 	    !(sys || is_exec || fork || exit) || !tr_cell_number(&record->task, &number))
@@ -420,7 +406,7 @@ enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_r
 		tr_tasks_exit(&where->tasks, task);
 		return TR_OK;
 	}
-	bool good = sys	      ? follow_call(where, task, record, deeds[i].deed)
+	bool good = sys	      ? follow_call(where, task, record, actions[i].action)
 		    : is_exec ? follow_exec(task, &where->tasks, record)
 			      : follow_fork(task, &where->tasks, record);
 	return good ? TR_OK : tr_error_memory(err);

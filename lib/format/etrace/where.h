@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Where tasks are and which descriptors they have open, in a stream whose calls
- * name files as seen from a working directory or a descriptor, as strace prints
- * them. A log states absolute paths.
+ * The working directories and open descriptors of tasks, for streams whose calls name files
+ * relative to a directory or a descriptor, as strace prints them. A log has absolute paths.
  *
- * What a record says of a descriptor or a directory itself (strace -y) comes
- * first. A task that acts before the record of its fork has a working directory
- * only where it says so: its relative paths stay as they are.
+ * If a record states the path of a descriptor or a directory itself (strace -y), that takes
+ * precedence. A task that acts before the record of its fork has a known working directory only if
+ * it states one: its relative paths stay as they are.
  */
 #ifndef TR_FORMAT_ETRACE_WHERE_H
 #define TR_FORMAT_ETRACE_WHERE_H
@@ -14,35 +14,35 @@
 #include "process/tree.h"
 #include "record/record.h"
 
+/* All zero at first. */
 struct tr_etrace_where {
 	struct tr_tasks tasks;
 	struct tr_buffer path;
-	uint64_t unresolved; /* relative paths whose directory is not known */
+	uint64_t unresolved; /* relative paths whose directory is unknown */
 };
 
-void tr_etrace_where_init(struct tr_etrace_where *where);
 void tr_etrace_where_free(struct tr_etrace_where *where);
 
-/* The record has come. TR_OK or TR_FATAL. */
+/* Applies a record to the tasks. TR_OK or TR_FATAL. */
 enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_record *record,
 				      struct tr_error *err);
 
 /*
- * Makes *path absolute, in the record's arena, as seen from the descriptor in the field
- * directory (NULL, or not there: from the working directory): "." and ".." stay. False: a value
- * is bad, or memory is out; err says which.
+ * Makes *path absolute, in the record's arena, relative to the descriptor in the field directory
+ * (NULL, or absent: to the working directory); "." and ".." stay. False: a value is bad, or memory
+ * is out; err says which.
  */
 bool tr_etrace_where_join(struct tr_etrace_where *where, struct tr_record *record,
 			  const char *directory, struct tr_text *path, struct tr_error *err);
 
-/* Takes "." and ".." out of an absolute path. False: memory is out. */
+/* Removes "." and ".." from an absolute path. False: memory is out. */
 bool tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struct tr_error *err);
 
-/* The path that strace -y gives a descriptor; data NULL: none. False as above. */
+/* Finds the path that strace -y states for a descriptor; data NULL: none. False as above. */
 bool tr_etrace_where_note(struct tr_record *record, const char *key, struct tr_text *path,
 			  struct tr_error *err);
 
-/* What a call of fcntl does. */
+/* The commands of fcntl that matter here. */
 enum tr_etrace_control {
 	TR_ETRACE_DUPFD,
 	TR_ETRACE_DUPFD_CLOEXEC,
@@ -51,7 +51,7 @@ enum tr_etrace_control {
 };
 enum tr_etrace_control tr_etrace_where_control(struct tr_record *record);
 
-/* The first descriptor from fd on that the log shows as open. False: there is none. */
+/* Finds the first open descriptor that is not below *fd. False: there is none. */
 bool tr_etrace_where_next(const struct tr_etrace_where *where, uint64_t task, uint64_t *fd);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include "format/etrace/clock.h"
+#include "format/etrace/line.h"
 #include "record/literal.h"
 
 enum { SEED = 20261121 };

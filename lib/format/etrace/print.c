@@ -1,0 +1,938 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record becomes lines in two steps, which are those of the reader in reverse: its fields are
+ * read into the slots of an event, then the lines of the event are printed with the parameters of
+ * their tags (schema.c).
+ */
+#include "format/etrace/print.h"
+
+#include "core/decimal.h"
+#include "core/input.h"
+#include "format/etrace/fields.h"
+
+enum {
+	EMPTY_RUN = 1000
+}; /* empty arguments in a row that are not printed: readers accept no more */
+
+/* Prints lines with increasing times. */
+struct pen {
+	struct tr_buffer *to;
+	struct tr_etrace_moment time; /* of the next line */
+	char head[4 + 4 * 21];	      /* "0: upid,cpu,sec,nsec!" of that line */
+	size_t head_len, time_at, nsec_at;
+};
+
+/* A text that an event has or states the size of. */
+struct text {
+	struct tr_text text;
+	bool there;
+	bool has_size; /* false: the event has no such text, and does not state its size */
+	int64_t size;
+};
+
+/* A record on its way to lines. */
+struct print {
+	struct tr_record *record;
+	const struct tr_etrace_shape *shape;
+	enum tr_etrace_type type;
+	struct pen pen;
+	struct tr_error *err;
+	struct tr_etrace_where *where; /* NULL: the record's paths are absolute */
+	struct text strings[TR_ETRACE_STRINGS];
+	int64_t numbers[TR_ETRACE_NUMBERS];
+	uint8_t given; /* numbers that are there, as bits */
+	bool failed;   /* the call did */
+	bool has_own;  /* the record has fields of this format alone, such as .FN */
+	const struct tr_value *argv;
+};
+
+/* Lines. */
+
+static char *put_counter(uint64_t number, char end, char *p)
+{
+	p += tr_decimal_write(number, p);
+	*p++ = end;
+	return p;
+}
+
+static void spell_nanoseconds(struct pen *pen)
+{
+	char *p = put_counter(pen->time.nsec, '!', pen->head + pen->nsec_at);
+
+	pen->head_len = (size_t)(p - pen->head);
+}
+
+static void spell_time(struct pen *pen)
+{
+	char *p = put_counter(pen->time.sec, ',', pen->head + pen->time_at);
+
+	pen->nsec_at = (size_t)(p - pen->head);
+	spell_nanoseconds(pen);
+}
+
+static void pen_begin(struct pen *pen, uint64_t upid, uint64_t cpu, struct tr_etrace_moment time)
+{
+	char *p = pen->head;
+
+	memcpy(p, "0: ", 3);
+	p = put_counter(upid, ',', p + 3);
+	p = put_counter(cpu, ',', p);
+	pen->time_at = (size_t)(p - pen->head);
+	pen->time = time;
+	spell_time(pen);
+}
+
+/* Raises the time of the next line by 1 ns. */
+static void step(struct pen *pen)
+{
+	char *digit = pen->head + pen->head_len - 2;
+
+	if (++pen->time.nsec == TR_ETRACE_NANOSECONDS) {
+		pen->time.nsec = 0;
+		pen->time.sec++;
+		spell_time(pen);
+		return;
+	}
+	while (*digit == '9')
+		*digit-- = '0';
+	if (*digit == ',') /* one digit more than before */
+		spell_nanoseconds(pen);
+	else
+		++*digit;
+}
+
+/* Prints the head and the data after it: the beginning of a line, or all of it. */
+static void put_head(struct pen *pen, struct tr_text data)
+{
+	tr_buffer_put(pen->to, pen->head, pen->head_len);
+	tr_buffer_put_text(pen->to, data);
+	step(pen);
+}
+
+/* Prints `tag|`; the caller ends the line. */
+static void put_open(struct pen *pen, struct tr_text tag)
+{
+	put_head(pen, tag);
+	tr_buffer_put_byte(pen->to, '|');
+}
+
+/* Prints `tag|text` */
+static void put_line(struct pen *pen, struct tr_text tag, struct tr_text text)
+{
+	put_open(pen, tag);
+	tr_buffer_put_text(pen->to, text);
+	tr_buffer_put_byte(pen->to, '\n');
+}
+
+/* Prints `tag[n]text` */
+static void put_part(struct pen *pen, struct tr_text tag, uint64_t n, struct tr_text text)
+{
+	put_head(pen, tag);
+	tr_buffer_put_byte(pen->to, '[');
+	tr_buffer_put_decimal(pen->to, n);
+	tr_buffer_put_byte(pen->to, ']');
+	tr_buffer_put_text(pen->to, text);
+	tr_buffer_put_byte(pen->to, '\n');
+}
+
+/* Takes the first piece off a text. */
+static struct tr_text take_piece(struct tr_text *text)
+{
+	size_t len = text->len < TR_ETRACE_PIECE ? text->len : TR_ETRACE_PIECE;
+	struct tr_text piece = { text->data, len };
+
+	*text = tr_text_span(text->data + len, text->data + text->len);
+	return piece;
+}
+
+/* Takes the first line off a text, without its LF. False: it was the last. */
+static bool take_line(struct tr_text *text, struct tr_text *line)
+{
+	const char *end = text->data + text->len;
+	const char *lf = text->len ? memchr(text->data, '\n', text->len) : NULL;
+
+	*line = tr_text_span(text->data, lf ? lf : end);
+	*text = tr_text_span(lf ? lf + 1 : end, end);
+	return lf != NULL;
+}
+
+static void end_group(struct pen *pen)
+{
+	put_line(pen, TR_TEXT("Cont_end"), TR_TEXT(""));
+}
+
+/*
+ * Prints a text in parts. Texts differ in how their parts are numbered: `step` is added with each,
+ * and `cont_step` with each Cont. A first line gives a part even if it is empty, which the tracer
+ * would not print.
+ */
+static uint64_t put_parts(struct pen *pen, struct tr_text tag, uint64_t n, unsigned step,
+			  unsigned cont_step, struct tr_text text)
+{
+	struct tr_text line;
+	bool more = take_line(&text, &line), in_group = false;
+
+	do {
+		put_part(pen, tag, n, take_piece(&line));
+		n += step;
+	} while (line.len);
+	while (more) {
+		more = take_line(&text, &line);
+		put_line(pen, TR_TEXT("Cont"), take_piece(&line));
+		n += cont_step;
+		in_group = line.len == 0;
+		if (line.len)
+			end_group(pen);
+		for (; line.len; n += step)
+			put_part(pen, tag, n, take_piece(&line));
+	}
+	if (in_group)
+		end_group(pen);
+	return n;
+}
+
+/* Prints a text whose size the event states. */
+static void put_string(struct pen *pen, struct tr_text tag, struct tr_text text)
+{
+	struct tr_text line;
+
+	if (text.len >= TR_ETRACE_PIECE) {
+		put_parts(pen, tag, 0, 1, 0, text);
+		put_head(pen, tag);
+		tr_buffer_put_literal(pen->to, "_end|\n");
+		return;
+	}
+	bool more = take_line(&text, &line), group = more;
+	put_line(pen, tag, line);
+	while (more) {
+		more = take_line(&text, &line);
+		put_line(pen, TR_TEXT("Cont"), line);
+	}
+	if (group)
+		end_group(pen);
+}
+
+static void put_parameter(struct print *p, bool *comma, struct tr_text name, int64_t number)
+{
+	struct tr_buffer *to = p->pen.to;
+
+	if (*comma)
+		tr_buffer_put_byte(to, ',');
+	*comma = true;
+	tr_buffer_put_text(to, name);
+	tr_buffer_put_byte(to, '=');
+	tr_etrace_put_number(number, to);
+}
+
+/* Prints parameters that were unknown when the record was read. */
+static bool put_extra(struct print *p, bool *comma)
+{
+	const struct tr_value *map;
+
+	if (!tr_etrace_field_value(p->record, "extra", &map, p->err))
+		return false;
+	for (size_t i = 0; map && map->type == TR_MAP && i < map->count; i++) {
+		const struct tr_member *member = &map->as.members[i];
+		const struct tr_value *value = member->value;
+		if ((value->type != TR_UINT && value->type != TR_INT) ||
+		    value->as.number > INT64_MAX)
+			continue;
+		int64_t number = (int64_t)value->as.number;
+		put_parameter(p, comma, tr_string_bytes(member->key, p->record->arena),
+			      value->flags & TR_NEGATIVE ? -number : number);
+	}
+	return true;
+}
+
+/* Prints the line that begins an event or its second half, and the texts that belong to it. */
+static bool put_event(struct print *p, const struct tr_etrace_tag *tag, bool extra)
+{
+	bool comma = false;
+
+	put_open(&p->pen, tag->name);
+	for (size_t i = 0; i < tag->parameter_count; i++) {
+		const struct tr_etrace_parameter *parameter = &tag->parameters[i];
+		unsigned slot = parameter->slot;
+		if (parameter->size ? p->strings[slot].has_size : p->given >> slot & 1)
+			put_parameter(p, &comma, parameter->name,
+				      parameter->size ? p->strings[slot].size : p->numbers[slot]);
+	}
+	if (extra && !put_extra(p, &comma))
+		return false;
+	tr_buffer_put_byte(p->pen.to, '\n');
+	for (size_t i = 0; i < tag->parameter_count; i++) {
+		unsigned slot = tag->parameters[i].slot;
+		if (tag->parameters[i].size && p->strings[slot].there)
+			put_string(&p->pen, p->shape->tags[slot], p->strings[slot].text);
+	}
+	return true;
+}
+
+/* Fields. What returns bool is false if a field is bad or missing: err says which. */
+
+static bool lacks(struct print *p, const char *what)
+{
+	tr_error_set(p->err, TR_CAUSE_INPUT, "no %s, which the log needs", what);
+	return false;
+}
+
+static bool is_flagged(struct print *p, const char *flag, bool *truth)
+{
+	const struct tr_value *list;
+
+	*truth = false;
+	if (!tr_etrace_field_value(p->record, "flagged", &list, p->err))
+		return false;
+	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++)
+		*truth |= list->as.items[i].type == TR_STRING &&
+			  tr_text_is(list->as.items[i].text, flag);
+	return true;
+}
+
+/* Reads a text and the size that the event states. */
+static bool find_string(struct print *p, unsigned slot)
+{
+	struct text *string = &p->strings[slot];
+	struct tr_text tag = p->shape->tags[slot];
+	char size_key[8] = ".";
+
+	if (!tr_etrace_field_string(p->record, p->shape->strings[slot].name, &string->there,
+				    &string->text, p->err))
+		return false;
+	memcpy(size_key + 1, tag.data, tag.len);
+	if (p->has_own &&
+	    !tr_etrace_field_number(p->record, size_key, &string->has_size, &string->size, p->err))
+		return false;
+	if (string->there && !string->has_size)
+		string->size = (int64_t)string->text.len;
+	string->has_size |= string->there;
+	return true;
+}
+
+static void set_number(struct print *p, unsigned slot, int64_t number)
+{
+	p->numbers[slot] = number;
+	p->given |= (uint8_t)(1u << slot);
+}
+
+static bool find_number(struct print *p, unsigned slot, const char *key)
+{
+	bool there;
+	int64_t number;
+
+	if (!tr_etrace_field_number(p->record, key, &there, &number, p->err))
+		return false;
+	if (there)
+		set_number(p, slot, number);
+	return true;
+}
+
+static bool need_number(struct print *p, unsigned slot, const char *key)
+{
+	return find_number(p, slot, key) && (p->given >> slot & 1 || lacks(p, key));
+}
+
+/*
+ * Whether the flags are ones that only clone3() takes. For its calls, posix_spawn()'s among them,
+ * the tracer prints only the child.
+ */
+static bool is_of_clone3(const struct tr_value *value)
+{
+	static const char *const words[] = { "CLONE_NEWTIME", "CLONE_CLEAR_SIGHAND",
+					     "CLONE_INTO_CGROUP" };
+	const struct tr_symbol *symbol = value->type == TR_SYMBOL ? value->as.symbol : NULL;
+
+	for (size_t i = 0; symbol && i < symbol->count; i++)
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			if (tr_text_is(symbol->names[i].text, words[k]))
+				return true;
+	return false;
+}
+
+static bool find_flags(struct print *p, unsigned slot)
+{
+	const struct tr_value *value;
+	int64_t number;
+
+	if (!tr_etrace_field_value(p->record, "flags", &value, p->err))
+		return false;
+	if (!value || (p->type == TR_ETRACE_FORK && is_of_clone3(value)))
+		return true;
+	if (!tr_etrace_flags_read(p->type, value, &number)) {
+		tr_error_set(p->err, TR_CAUSE_INPUT, "flags: a word that is no flag of this call");
+		return false;
+	}
+	set_number(p, slot, number);
+	return true;
+}
+
+/* Reads flags that a log always has; number: of a call in another stream that has no flags. */
+static bool need_flags(struct print *p, unsigned slot, int64_t number)
+{
+	if (p->where && !tr_record_field(p->record, "flags")) {
+		set_number(p, slot, number);
+		return true;
+	}
+	return find_flags(p, slot) && (p->given >> slot & 1 || lacks(p, "flags"));
+}
+
+/* Reads the fields that the shape names. */
+static bool find_all(struct print *p)
+{
+	const struct tr_etrace_shape *shape = p->shape;
+
+	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++)
+		if (shape->strings[i].name && !find_string(p, i))
+			return false;
+	for (unsigned k = 0; k < TR_ETRACE_NUMBERS && shape->numbers[k].name; k++)
+		if (!(shape->flags >> k & 1 ? find_flags(p, k)
+					    : find_number(p, k, shape->numbers[k].name)))
+			return false;
+	return true;
+}
+
+/* A call that failed has the field failed, or states its error. */
+static bool find_failed(struct print *p)
+{
+	if (!tr_etrace_field_true(p->record, "failed", &p->failed, p->err))
+		return false;
+	p->failed |= tr_record_field(p->record, "error") != NULL;
+	return true;
+}
+
+/*
+ * Replaces a path by what the log resolves it to: absolute, without "." and "..". given: the path
+ * that was passed to the call, absolute too. directory: the field of the descriptor that it is
+ * relative to; NULL: the working directory.
+ */
+static bool resolve(struct print *p, unsigned slot, const char *directory, struct text *given)
+{
+	struct text *path = &p->strings[slot];
+
+	*given = *path;
+	if (!p->where || !path->there)
+		return true;
+	if (!tr_etrace_where_join(p->where, p->record, directory, &given->text, p->err))
+		return false;
+	path->text = given->text;
+	if (!tr_etrace_where_clean(p->record, &path->text, p->err))
+		return false;
+	given->size = (int64_t)given->text.len;
+	path->size = (int64_t)path->text.len;
+	return true;
+}
+
+/* Kinds of records. */
+
+static bool find_argument(struct print *p, const struct tr_value *item, struct tr_text *text)
+{
+	if (item->type != TR_STRING || item->flags & TR_CUT) {
+		tr_error_set(p->err, TR_CAUSE_INPUT, "argv: an item that is no whole string");
+		return false;
+	}
+	*text = tr_string_bytes(item->text, p->record->arena);
+	if (!text->data)
+		tr_error_memory(p->err);
+	return text->data != NULL;
+}
+
+static bool find_arguments(struct print *p)
+{
+	int64_t size = 0;
+
+	if (!tr_etrace_field_value(p->record, "argv", &p->argv, p->err))
+		return false;
+	if (!p->argv)
+		return lacks(p, "argv");
+	if (p->argv->type != TR_LIST || p->argv->flags & TR_CUT) {
+		tr_error_set(p->err, TR_CAUSE_INPUT, "argv: no list that is whole");
+		return false;
+	}
+	if (!find_number(p, 0, ".argsize") || p->given & 1)
+		return p->given & 1;
+	for (size_t i = 0; i < p->argv->count; i++) {
+		struct tr_text text;
+		if (!find_argument(p, &p->argv->as.items[i], &text))
+			return false;
+		size += (int64_t)text.len + 1;
+	}
+	set_number(p, 0, size);
+	return true;
+}
+
+/* The name column is the program, and the interpreter if the record names no other one. */
+static bool find_exec(struct print *p)
+{
+	struct text *interpreter = &p->strings[0], *program = &p->strings[1];
+	struct tr_record *record = p->record;
+
+	if (!find_arguments(p) || !find_all(p) ||
+	    !tr_etrace_field_number(record, ".PP", &program->has_size, &program->size, p->err))
+		return false;
+	if (record->name.type == TR_CELL_TEXT) {
+		if (!tr_cell_bytes(record->name.text, record->arena, &program->text, p->err))
+			return false;
+		program->there = true;
+		if (!program->has_size)
+			program->size = (int64_t)program->text.len;
+		program->has_size = true;
+	}
+	if (!interpreter->has_size)
+		*interpreter = *program;
+	if (!program->has_size)
+		return lacks(p, "executable");
+	return p->strings[2].has_size || lacks(p, "cwd");
+}
+
+static bool put_exec(struct print *p)
+{
+	bool unfinished, cut;
+	size_t empty = 0;
+
+	if (!is_flagged(p, "unfinished", &unfinished) || !is_flagged(p, "cut", &cut) ||
+	    !put_event(p, p->shape->begin, true))
+		return false;
+	for (size_t i = 0; i < p->argv->count; i++) {
+		struct tr_text text;
+		if (!find_argument(p, &p->argv->as.items[i], &text))
+			return false;
+		/* readers infer empty ones from the gap in the numbers, except at the end */
+		empty = text.len || empty == EMPTY_RUN ? 0 : empty + 1;
+		if (!empty || i + 1 == p->argv->count)
+			put_parts(&p->pen, TR_TEXT("A"), i, 0, 0, text);
+	}
+	if (!unfinished && !cut)
+		put_line(&p->pen, TR_TEXT("End_of_args"), TR_TEXT(""));
+	return true;
+}
+
+static bool find_fork(struct print *p)
+{
+	return find_all(p) && tr_etrace_field_true(p->record, "failed", &p->failed, p->err) &&
+	       (p->given || p->failed || lacks(p, "child"));
+}
+
+static bool put_fork(struct print *p)
+{
+	bool has_child = p->given & 1, has_flags = p->given & 2;
+
+	if (has_flags && !put_event(p, p->shape->begin, true))
+		return false;
+	if (has_child)
+		return put_event(p, p->shape->second, !has_flags);
+	if (p->failed)
+		put_line(&p->pen, p->shape->failed->name, TR_TEXT(""));
+	return true;
+}
+
+/* Death by a signal is the status 0. */
+static bool find_exit(struct print *p)
+{
+	if (!tr_record_field(p->record, "signal"))
+		return find_all(p);
+	set_number(p, 0, 0);
+	return true;
+}
+
+static bool find_comm(struct print *p)
+{
+	return find_all(p) && (p->strings[0].has_size || lacks(p, "comm"));
+}
+
+static bool put_envset(struct print *p)
+{
+	const struct tr_value *tasks;
+
+	if (!tr_etrace_field_value(p->record, "tasks", &tasks, p->err))
+		return false;
+	for (size_t i = 0; tasks && tasks->type == TR_LIST && i < tasks->count; i++) {
+		if (tasks->as.items[i].type != TR_UINT) {
+			tr_error_set(p->err, TR_CAUSE_INPUT, "tasks: an item that is no number");
+			return false;
+		}
+		put_open(&p->pen, TR_TEXT("UPID"));
+		tr_buffer_put_decimal(p->pen.to, tasks->as.items[i].as.number);
+		tr_buffer_put_byte(p->pen.to, '\n');
+	}
+	if (p->strings[0].there)
+		put_parts(&p->pen, TR_TEXT("Env"), 0, 1, 1, p->strings[0].text);
+	else
+		step(&p->pen); /* otherwise the next set would seem to continue this one */
+	return true;
+}
+
+/*
+ * Reads a member of openat2's structure; words: it may consist of flags. *number stays as it is if
+ * there is no such member.
+ */
+static bool find_how(struct print *p, const char *key, bool words, int64_t *number)
+{
+	const struct tr_value *how;
+
+	if (!tr_etrace_field_value(p->record, "how", &how, p->err))
+		return false;
+	for (size_t i = 0; how && how->type == TR_STRUCT && i < how->count; i++) {
+		const struct tr_value *value = how->as.members[i].value;
+		if (!tr_text_is(how->as.members[i].key, key))
+			continue;
+		if (tr_etrace_flags_read(TR_ETRACE_OPEN, value, number) &&
+		    (words || value->type != TR_SYMBOL))
+			return true;
+		tr_error_set(p->err, TR_CAUSE_INPUT, "how: bad %s", key);
+		return false;
+	}
+	return true;
+}
+
+/* Reads the path; if strace -y states a path for the new descriptor, the path resolved to that. */
+static bool find_file(struct print *p)
+{
+	struct text *path = &p->strings[0], *original = &p->strings[1], given;
+	struct tr_text note = { NULL, 0 };
+
+	if (!find_string(p, 0) || !resolve(p, 0, "dirfd", &given) ||
+	    (p->where && !tr_etrace_where_note(p->record, "return", &note, p->err)))
+		return false;
+	if (!path->has_size)
+		return lacks(p, "path");
+	if (note.data) {
+		path->text = note;
+		path->size = (int64_t)note.len;
+	}
+	if (!find_string(p, 1))
+		return false;
+	if (!original->has_size)
+		*original = given;
+	return true;
+}
+
+static bool find_open(struct print *p)
+{
+	enum { FLAGS, MODE, FD, CREAT = 01 | 0100 | 01000 }; /* O_WRONLY|O_CREAT|O_TRUNC */
+	bool creat = tr_text_is(p->record->name.text, "creat");
+	bool how = p->where && tr_record_field(p->record, "how");
+
+	if (!find_file(p) || !find_number(p, MODE, "mode") ||
+	    (p->has_own && !(p->given >> MODE & 1) && !find_number(p, MODE, ".mode")))
+		return false;
+	set_number(p, MODE, p->numbers[MODE]);
+	if (creat || how)
+		set_number(p, FLAGS, creat ? CREAT : 0);
+	else if (!find_flags(p, FLAGS) || (!(p->given & 1) && !lacks(p, "flags")))
+		return false;
+	if (how && (!find_how(p, "flags", true, &p->numbers[FLAGS]) ||
+		    !find_how(p, "mode", false, &p->numbers[MODE])))
+		return false;
+	return need_number(p, FD, "return");
+}
+
+static bool find_close(struct print *p)
+{
+	return need_number(p, 0, "fd");
+}
+
+/* Prints an event for each descriptor that is known to be open: the call closes those. */
+static bool put_close_range(struct print *p)
+{
+	uint64_t task, fd;
+	int64_t first, last;
+	bool has_first, has_last;
+
+	if (!tr_cell_number(&p->record->task, &task) ||
+	    !tr_etrace_field_number(p->record, "first", &has_first, &first, p->err) ||
+	    !tr_etrace_field_number(p->record, "last", &has_last, &last, p->err))
+		return false;
+	if (!has_first || !has_last)
+		return lacks(p, has_first ? "last" : "first");
+	if (!p->where || tr_etrace_field_has(p->record, "flags", "CLOSE_RANGE_CLOEXEC", 4))
+		return true;
+	for (fd = (uint64_t)first;
+	     tr_etrace_where_next(p->where, task, &fd) && fd <= (uint64_t)last; fd++) {
+		set_number(p, 0, (int64_t)fd);
+		if (!put_event(p, p->shape->begin, true))
+			return false;
+	}
+	return true;
+}
+
+/* The copy is newfd, or the result of the call; fcntl's flags are in its command. */
+static bool find_dup(struct print *p)
+{
+	bool fcntl = tr_text_is(p->record->name.text, "fcntl");
+	bool has_new = !p->where || tr_record_field(p->record, "newfd");
+	bool cloexec = fcntl && tr_etrace_where_control(p->record) == TR_ETRACE_DUPFD_CLOEXEC;
+
+	return need_number(p, 0, fcntl ? "fd" : "oldfd") &&
+	       need_number(p, 1, has_new ? "newfd" : "return") &&
+	       need_flags(p, 2, cloexec ? TR_ETRACE_O_CLOEXEC : 0);
+}
+
+static bool find_pipe(struct print *p)
+{
+	const struct tr_value *fds;
+
+	if (!tr_etrace_field_value(p->record, "fds", &fds, p->err))
+		return false;
+	if (!fds || fds->type != TR_LIST || fds->count != 2)
+		return lacks(p, "fds");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct tr_value *fd = tr_etrace_machine_form(&fds->as.items[i]);
+		if (fd->type != TR_UINT)
+			return lacks(p, "fds");
+		set_number(p, i, (int64_t)(fd->as.number & INT64_MAX));
+	}
+	return need_flags(p, 2, 0);
+}
+
+/* rename and link */
+static bool find_move(struct print *p)
+{
+	struct text given;
+
+	if (!find_all(p) || !resolve(p, 0, "olddirfd", &given) ||
+	    !resolve(p, 1, "newdirfd", &given) || !find_failed(p))
+		return false;
+	return p->strings[0].has_size || p->strings[1].has_size || p->failed || lacks(p, "from");
+}
+
+static bool put_move(struct print *p)
+{
+	const struct tr_etrace_shape *shape = p->shape;
+	const struct tr_etrace_tag *begin = p->given & 1 ? shape->begin_flags : shape->begin;
+
+	if (p->strings[0].has_size && !put_event(p, begin, true))
+		return false;
+	if (p->failed)
+		put_line(&p->pen, shape->failed->name, TR_TEXT(""));
+	else if (p->strings[1].has_size)
+		return put_event(p, shape->second, false);
+	return true;
+}
+
+static bool find_symlink(struct print *p)
+{
+	struct text given;
+
+	if (!find_all(p) || !resolve(p, 2, "newdirfd", &given))
+		return false;
+	if (!p->strings[0].has_size)
+		return lacks(p, "target");
+	return p->strings[2].has_size || lacks(p, "link");
+}
+
+/* mount and umount */
+static bool find_mount(struct print *p)
+{
+	struct text given;
+
+	return find_all(p) && resolve(p, 1, NULL, &given) && find_failed(p) &&
+	       (p->strings[1].has_size || p->failed || lacks(p, "target"));
+}
+
+static bool put_mount(struct print *p)
+{
+	if (p->strings[1].has_size && !put_event(p, p->shape->begin, true))
+		return false;
+	if (p->failed)
+		put_line(&p->pen, p->shape->failed->name, TR_TEXT(""));
+	return true;
+}
+
+/* The kinds of records that the log has events for. */
+struct kind {
+	struct tr_text word; /* the kind; of sys the name */
+	enum tr_etrace_type type;
+	bool succeeds;		       /* a call that failed is not in the log */
+	bool (*find)(struct print *p); /* reads the fields */
+	bool (*put)(struct print *p);  /* prints the lines; NULL: one line and its texts */
+};
+
+#define KIND(word, type, succeeds, find, put) \
+	{ \
+		{ word, sizeof(word) - 1 }, TR_ETRACE_##type, succeeds, find, put \
+	}
+
+static const struct kind kinds[] = {
+	KIND("exec", EXEC, true, find_exec, put_exec),
+	KIND("fork", FORK, false, find_fork, put_fork),
+	KIND("exit", EXIT, false, find_exit, NULL),
+	KIND("comm", COMM, false, find_comm, NULL),
+	KIND("envset", ENVSET, false, find_all, put_envset),
+	{ .word = { NULL, 0 } },
+};
+
+/* The calls that a log has names for, and then other calls that are such events. */
+static const struct kind calls[] = {
+	KIND("open", OPEN, true, find_open, NULL),
+	KIND("close", CLOSE, true, find_close, NULL),
+	KIND("pipe", PIPE, true, find_pipe, NULL),
+	KIND("dup", DUP, true, find_dup, NULL),
+	KIND("rename", RENAME, false, find_move, put_move),
+	KIND("link", LINK, false, find_move, put_move),
+	KIND("symlink", SYMLINK, true, find_symlink, NULL),
+	KIND("mount", MOUNT, false, find_mount, put_mount),
+	KIND("umount", UMOUNT, false, find_mount, put_mount),
+	KIND("openat", OPEN, true, find_open, NULL),
+	KIND("openat2", OPEN, true, find_open, NULL),
+	KIND("creat", OPEN, true, find_open, NULL),
+	KIND("close_range", CLOSE, true, NULL, put_close_range),
+	KIND("pipe2", PIPE, true, find_pipe, NULL),
+	KIND("dup2", DUP, true, find_dup, NULL),
+	KIND("dup3", DUP, true, find_dup, NULL),
+	KIND("fcntl", DUP, true, find_dup, NULL),
+	KIND("renameat", RENAME, false, find_move, put_move),
+	KIND("renameat2", RENAME, false, find_move, put_move),
+	KIND("linkat", LINK, false, find_move, put_move),
+	KIND("symlinkat", SYMLINK, true, find_symlink, NULL),
+	KIND("umount2", UMOUNT, false, find_mount, put_mount),
+	{ .word = { NULL, 0 } },
+};
+
+/* NULL: the log has no place for such a record; *reason says why. */
+static const struct kind *find_kind(const struct tr_record *record, const char **reason)
+{
+	bool sys = tr_text_is(record->kind, "sys");
+	struct tr_text word = sys ? record->name.text : record->kind;
+	const struct kind *kind = sys ? calls : kinds;
+
+	if (!sys || record->name.type == TR_CELL_TEXT)
+		while (kind->word.data && !tr_text_equal(word, kind->word))
+			kind++;
+	if (kind->word.data && (!sys || record->name.type == TR_CELL_TEXT))
+		return kind;
+	*reason = sys ? "its only calls are open, close, pipe, dup, rename, link, symlink, mount, "
+			"umount and their variants"
+		      : "its only events are of programs, tasks and files";
+	return NULL;
+}
+
+/* Whether the log has a place for this record of the kind. */
+static bool applies(const struct kind *kind, struct tr_record *record, const char **reason)
+{
+	if (kind->type == TR_ETRACE_DUP && tr_text_is(record->name.text, "fcntl") &&
+	    tr_etrace_where_control(record) > TR_ETRACE_DUPFD_CLOEXEC) {
+		*reason = "of fcntl it has only the commands that copy a descriptor";
+		return false;
+	}
+	if (kind->succeeds &&
+	    (tr_record_field(record, "error") || tr_record_field(record, "failed"))) {
+		*reason = "it has only those that succeeded";
+		return false;
+	}
+	return true;
+}
+
+static bool put_kind(struct print *p, const struct kind *kind)
+{
+	if (kind->find && !kind->find(p))
+		return false;
+	return kind->put ? kind->put(p) : put_event(p, p->shape->begin, true);
+}
+
+static bool print_lines(struct print *p, const struct kind *kind, struct tr_etrace_clock *clock,
+			bool *back)
+{
+	bool timed = p->record->time.type != TR_CELL_ABSENT, there;
+	struct tr_etrace_moment own, time;
+	uint64_t task;
+	int64_t cpu;
+
+	if (!tr_etrace_field_time(p->record, &own, p->err) ||
+	    !tr_etrace_field_task(p->record, &task, p->err) ||
+	    !tr_etrace_field_number(p->record, "cpu", &there, &cpu, p->err))
+		return false;
+	time = own;
+	if (!tr_etrace_clock_start(clock, task, timed, &time, back)) {
+		tr_error_set(p->err, TR_CAUSE_INPUT, "time: too late for a log");
+		return false;
+	}
+	pen_begin(&p->pen, task, cpu < 0 ? 0 : (uint64_t)cpu, time);
+	if (!put_kind(p, kind) || p->pen.to->failed)
+		return false;
+	if (tr_etrace_clock_stop(clock, task, timed, own, p->pen.time,
+				 kind->type == TR_ETRACE_EXIT))
+		return true;
+	tr_error_memory(p->err);
+	return false;
+}
+
+enum tr_status tr_etrace_print_record(struct tr_record *record, struct tr_etrace_clock *clock,
+				      struct tr_buffer *to, struct tr_etrace_where *where,
+				      bool *back, const char **reason, struct tr_error *err)
+{
+	const struct kind *kind = find_kind(record, reason);
+	size_t begin = to->len;
+	struct print p;
+
+	*back = false;
+	if (!kind)
+		return TR_END;
+	tr_error_clear(err);
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!applies(kind, record, reason))
+		return TR_END;
+	p.record = record;
+	p.shape = &tr_etrace_shapes[kind->type];
+	p.type = kind->type;
+	p.pen.to = to; /* the rest of it is set with its head */
+	p.err = err;
+	p.where = where;
+	memset(p.strings, 0, sizeof p.strings);
+	memset(p.numbers, 0, sizeof p.numbers);
+	p.given = 0;
+	p.failed = p.has_own = false;
+	for (size_t i = 0; i < record->count; i++)
+		p.has_own |= record->fields[i].key.len && *record->fields[i].key.data == '.';
+	if (print_lines(&p, kind, clock, back))
+		return TR_OK;
+	to->len = begin;
+	if (to->failed)
+		tr_error_memory(err);
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+bool tr_etrace_print_fork(struct tr_etrace_clock *clock, struct tr_buffer *to, uint64_t parent,
+			  uint64_t child, bool timed, struct tr_etrace_moment own)
+{
+	struct tr_etrace_moment time = own;
+	struct pen pen = { .to = to };
+	bool back;
+
+	if (!tr_etrace_clock_start(clock, parent, timed, &time, &back))
+		return true;
+	pen_begin(&pen, parent, 0, time);
+	put_open(&pen, TR_TEXT("SchedFork"));
+	tr_buffer_put_literal(to, "pid=");
+	tr_buffer_put_decimal(to, child);
+	tr_buffer_put_byte(to, '\n');
+	return !to->failed && tr_etrace_clock_stop(clock, parent, timed, own, pen.time, false);
+}
+
+bool tr_etrace_print_raw(struct tr_etrace_clock *clock, struct tr_buffer *to, struct tr_text text,
+			 bool *back)
+{
+	struct tr_etrace_line line;
+	struct pen pen = { .to = to };
+	size_t begin = to->len;
+
+	tr_buffer_put_text(to, text);
+	tr_buffer_put_byte(to, '\n');
+	if (!tr_buffer_room(to, TR_INPUT_PAD))
+		return false;
+	tr_etrace_line_read((struct tr_text){ to->data + begin, text.len }, NULL, &line);
+	struct tr_etrace_moment own = { line.sec, line.nsec }, time = own;
+	if (line.type != TR_ETRACE_EVENT ||
+	    !tr_etrace_clock_start(clock, line.upid, true, &time, back))
+		return true;
+	size_t tag = (size_t)(line.tag.data - (to->data + begin));
+	pen_begin(&pen, line.upid, line.cpu, time);
+	if (time.sec == own.sec && time.nsec == own.nsec) {
+		step(&pen);
+	} else {
+		to->len = begin;
+		put_head(&pen, tr_text_span(text.data + tag, text.data + text.len));
+		tr_buffer_put_byte(to, '\n');
+	}
+	return !to->failed && tr_etrace_clock_stop(clock, line.upid, true, own, pen.time, false);
+}
