@@ -220,7 +220,7 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 static void succeed(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
 		    struct tr_text arguments, const struct tr_strace_origin *from, unsigned flags)
 {
-	uint64_t seq = reader->out.seq;
+	uint64_t seq = reader->base.seq;
 
 	tr_strace_place_exec(reader, task);
 	tr_tasks_exec(&reader->tasks, task);
@@ -361,15 +361,15 @@ bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_cal
 /* Whether all open calls together take no more memory than a record may. */
 static bool fits(struct tr_strace_reader *reader, const struct tr_strace_body *body)
 {
-	uint64_t limit = reader->limits.max_record;
+	uint64_t limit = reader->base.max_record;
 
 	if (reader->held + body->name.len + body->arguments.len <= limit)
 		return true;
-	tr_error_set(&reader->trouble, TR_CAUSE_LIMIT,
+	tr_error_set(&reader->base.remark, TR_CAUSE_LIMIT,
 		     "calls that have not returned take more than %" PRIu64
 		     " bytes: this one is recorded as unfinished (--max-record raises it)",
 		     limit);
-	tr_error_at_line(&reader->trouble, reader->here.line);
+	tr_error_at_line(&reader->base.remark, reader->here.line);
 	return false;
 }
 
@@ -446,8 +446,8 @@ struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_tas
 
 static void report_cut(struct tr_strace_reader *reader)
 {
-	tr_error_say(&reader->trouble, TR_CAUSE_INPUT, "a call without its end");
-	tr_error_at_line(&reader->trouble, reader->here.line);
+	tr_error_say(&reader->base.remark, TR_CAUSE_INPUT, "a call without its end");
+	tr_error_at_line(&reader->base.remark, reader->here.line);
 }
 
 /* Takes the second half of a call whose first half is not in the log. */

@@ -27,7 +27,7 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 	tr_buffer_reset(to);
 	tr_buffer_put_text(to, tr_text_from(kind));
 	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_decimal(to, reader->out.seq++);
+	tr_buffer_put_decimal(to, reader->base.seq++);
 	tr_buffer_put_byte(to, '\t');
 	if (from && from->time_len)
 		tr_buffer_put(to, from->time, from->time_len);
@@ -189,7 +189,7 @@ static void put_exec(const struct tr_strace_pending *item, unsigned *flags, stru
 	tr_buffer_free(&cwd);
 }
 
-/* Inserts what the parent decided, and ends the line with its LF. */
+/* Inserts and appends what the parent decided. */
 static void complete(struct tr_strace_pending *item, struct tr_buffer *scratch)
 {
 	struct tr_buffer *line = &item->line;
@@ -209,7 +209,6 @@ static void complete(struct tr_strace_pending *item, struct tr_buffer *scratch)
 		put_tgid(item, line);
 		tr_strace_put_flags(flags, line);
 	}
-	tr_buffer_put_byte(line, '\n');
 }
 
 /* Whether the record could not be put together, which is reported. */
@@ -222,11 +221,11 @@ static bool is_lost(struct tr_strace_reader *reader, const struct tr_buffer *lin
 		reader->out_of_memory = true;
 		return true;
 	}
-	tr_error_set(&reader->trouble, TR_CAUSE_LIMIT,
+	tr_error_set(&reader->base.remark, TR_CAUSE_LIMIT,
 		     "a record is, with its escapes, longer than the limit of %" PRIu64
 		     " (--max-record raises it)",
-		     reader->limits.max_record);
-	tr_error_at_line(&reader->trouble, source_line);
+		     reader->base.max_record);
+	tr_error_at_line(&reader->base.remark, source_line);
 	return true;
 }
 
@@ -234,15 +233,15 @@ static bool is_lost(struct tr_strace_reader *reader, const struct tr_buffer *lin
 static void deliver(struct tr_strace_reader *reader, struct tr_strace_pending *item)
 {
 	struct tr_strace_records *out = &reader->out;
-	struct tr_buffer last = out->line;
+	struct tr_buffer last = reader->base.line;
 
 	complete(item, &out->scratch);
 	out->orphans += item->origin && !item->plain && item->origin->orphan;
-	out->line = item->line;
+	reader->base.line = item->line;
 	item->line = last;
-	out->line_source = item->source_line;
-	out->line_offset = item->source_offset;
-	out->ready = !is_lost(reader, &out->line, item->source_line);
+	reader->base.source_line = item->source_line;
+	reader->base.source_offset = item->source_offset;
+	reader->base.held = !is_lost(reader, &reader->base.line, item->source_line);
 }
 
 static bool grow(struct tr_strace_records *out)
@@ -352,7 +351,7 @@ static void pass_on(struct tr_strace_reader *reader, struct tr_strace_pending *i
 	item->source_offset = from->offset;
 	item->line = out->head;
 	item->gap = out->gap;
-	if (out->ready || out->count || !is_complete(item))
+	if (reader->base.held || out->count || !is_complete(item))
 		reader->out_of_memory |= !push(out, item);
 	else
 		deliver(reader, item);
@@ -395,9 +394,9 @@ void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, con
 	tr_buffer_put_text(to, tr_text_from(reason));
 	tr_buffer_put_byte(to, '"');
 	tr_strace_emit(reader, &reader->here);
-	tr_error_say_in(&reader->trouble, TR_CAUSE_INPUT, reason, "%s: kept as a raw record",
+	tr_error_say_in(&reader->base.remark, TR_CAUSE_INPUT, reason, "%s: kept as a raw record",
 			reason);
-	tr_error_at_line(&reader->trouble, reader->here.line);
+	tr_error_at_line(&reader->base.remark, reader->here.line);
 }
 
 void tr_strace_records_free(struct tr_strace_records *out)
@@ -406,6 +405,5 @@ void tr_strace_records_free(struct tr_strace_records *out)
 		pop(out);
 	free(out->ring);
 	tr_buffer_free(&out->head);
-	tr_buffer_free(&out->line);
 	tr_buffer_free(&out->scratch);
 }

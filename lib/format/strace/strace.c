@@ -14,7 +14,6 @@ enum {
 	BITS_BARE = 6,	    /* a call without one, which source code resembles */
 	BITS_EXEC = 20,
 	ENOUGH = 60,
-	IDLE = 1000, /* milliseconds that a record may be pending without input */
 };
 
 /* Nearly every log begins with `execve("/`. */
@@ -105,16 +104,11 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
 		return NULL;
 	}
-	reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
+	reader = tr_reader_new(sizeof *reader, config, in, err);
+	if (!reader)
 		return NULL;
-	}
-	reader->in = in;
-	reader->limits = config->limits;
-	tr_arena_limit(&reader->arena, config->limits.max_record);
-	tr_buffer_limit(&reader->out.head, config->limits.max_record);
-	tr_buffer_limit(&reader->out.line, config->limits.max_record);
+	tr_buffer_limit(&reader->out.head, reader->base.max_record);
+	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
@@ -122,7 +116,7 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 	if (part >= 0)
 		reader->file_pid = (uint64_t)part;
 	reader->tasks.release = tr_strace_state_release;
-	return (struct tr_reader *)reader;
+	return &reader->base;
 }
 
 static void tr_strace_close(struct tr_reader *base)
@@ -134,8 +128,7 @@ static void tr_strace_close(struct tr_reader *base)
 	tr_strace_exec_free(&reader->exec);
 	tr_buffer_free(&reader->bytes);
 	tr_buffer_free(&reader->repair.glued);
-	tr_arena_free(&reader->arena);
-	free(reader);
+	tr_reader_free(base);
 }
 
 static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
@@ -242,96 +235,54 @@ void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
 }
 
 /* Hands out out.line. */
-static enum tr_status deliver(struct tr_strace_reader *reader, struct tr_record **record,
-			      struct tr_error *err)
-{
-	reader->out.ready = false;
-	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->out.line, err) != TR_OK)
-		return TR_FATAL;
-	reader->record.source_line = reader->out.line_source;
-	reader->record.source_offset = reader->out.line_offset;
-	*record = &reader->record;
-	return TR_OK;
-}
-
-/*
- * A pending record must not wait for input that may never come. A program at work never pauses so
- * long.
- */
-static bool is_idle(struct tr_strace_reader *reader)
-{
-	size_t available = tr_input_available(reader->in);
-
-	return reader->out.count && !(available && memchr(reader->in->pos, '\n', available)) &&
-	       tr_input_idle(reader->in, IDLE);
-}
-
 static bool lacks_memory(const struct tr_strace_reader *reader)
 {
 	return reader->out_of_memory || reader->tasks.origins.failed;
 }
 
-/* Reads one line. TR_OK: continue; TR_END: there is none. */
+/* Reads one line, or what remains at the end of the input. */
 static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err)
 {
 	struct tr_text line;
+	bool ended;
 
-	reader->here.line++;
-	reader->here.offset = reader->in->offset;
-	enum tr_status status = tr_input_line(reader->in, &line, err);
-	if (status == TR_WARN)
-		tr_error_at_line(err, reader->here.line);
-	if (status == TR_END) {
+	reader->here.line = reader->base.lines + 1;
+	reader->here.offset = reader->base.in->offset;
+	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
+	if (status == TR_OK) {
+		tr_strace_take_line(reader, line);
+	} else if (status == TR_END) {
 		reader->ended = true;
 		tr_strace_end_lines(reader);
 		tr_strace_flush(reader);
-		return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
-	}
-	if (status != TR_OK)
+	} else {
 		return status;
-	bool ended = line.data[line.len - 1] == '\n';
-	tr_strace_take_line(reader, (struct tr_text){ line.data, line.len - ended });
-	tr_input_skip(reader->in, line.len);
+	}
 	return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
-}
-
-static enum tr_status end(struct tr_strace_reader *reader, struct tr_error *err)
-{
-	if (!reader->out.orphans || reader->orphans_noted)
-		return TR_END;
-	reader->orphans_noted = true;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "executions whose parent is not in the trace (flagged \"orphan\"): %llu",
-		     (unsigned long long)reader->out.orphans);
-	tr_error_is_note(err);
-	return TR_WARN;
 }
 
 static enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 				     struct tr_error *err)
 {
 	struct tr_strace_reader *reader = (struct tr_strace_reader *)base;
+	enum tr_status status;
 
-	tr_arena_reset(&reader->arena);
-	for (;;) {
-		if (reader->trouble.cause) {
-			*err = reader->trouble;
-			tr_error_clear(&reader->trouble);
-			return TR_WARN;
-		}
-		if (reader->out.ready)
-			return deliver(reader, record, err);
-		if (tr_strace_next_pending(reader, reader->ended || is_idle(reader))) {
-			if (lacks_memory(reader))
-				return tr_error_memory(err);
-			continue;
-		}
-		if (reader->ended)
-			return end(reader, err);
-		enum tr_status status = step(reader, err);
+	tr_arena_reset(&base->arena);
+	while ((status = tr_reader_due(base, record, err)) == TR_END) {
+		/* a pending record must not wait for input that may never come */
+		bool forced = reader->ended || (reader->out.count && tr_reader_is_idle(base));
+		if (tr_strace_next_pending(reader, forced))
+			status = lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
+		else if (reader->ended)
+			return tr_reader_note_orphans(base, reader->out.orphans,
+						      "executions whose parent is not in the trace",
+						      err);
+		else
+			status = step(reader, err);
 		if (status != TR_OK)
 			return status;
 	}
+	return status;
 }
 
 static const char *const extensions[] = { ".strace", NULL };

@@ -17,7 +17,7 @@
 #ifndef TR_FORMAT_STRACE_STRACE_H
 #define TR_FORMAT_STRACE_STRACE_H
 
-#include "format/format.h"
+#include "format/reader_base.h"
 #include "format/strace/lines.h"
 #include "process/tree.h"
 
@@ -110,15 +110,11 @@ struct tr_strace_pending {
 
 /* Records on their way out: pending.c. */
 struct tr_strace_records {
-	uint64_t seq;			 /* of the next record */
 	struct tr_buffer head;		 /* the record that is being made */
 	size_t gap;			 /* in head; see tr_strace_pending */
 	struct tr_origin *may_be_thread; /* of its task; NULL: its tgid is known */
 	struct tr_strace_pending *ring;	 /* records behind one that is pending, in order */
 	size_t first, count, cap, bytes;
-	struct tr_buffer line; /* the next record out, if ready */
-	uint64_t line_source, line_offset;
-	bool ready;
 	uint64_t orphans;
 	struct tr_buffer scratch;
 };
@@ -133,8 +129,7 @@ struct tr_strace_repair {
 enum { TR_STRACE_ENDING = 16 }; /* processes whose +++ line may be outstanding */
 
 struct tr_strace_reader {
-	struct tr_input *in;
-	struct tr_limits limits;
+	struct tr_reader base;
 	struct tr_text cwd; /* -O cwd=DIR, or empty */
 	bool keep_failed;   /* -O failed=yes */
 
@@ -156,10 +151,7 @@ struct tr_strace_reader {
 	struct tr_strace_exec exec;
 	struct tr_strace_records out;
 
-	struct tr_arena arena;
-	struct tr_record record;
-	bool ended, orphans_noted;
-	struct tr_error trouble; /* due before the next record, if cause is set */
+	bool ended; /* the input */
 	bool out_of_memory;
 };
 
