@@ -1,4 +1,13 @@
-/* tr-record: runs a command and writes what it did. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * tr-record: runs a command and writes records of what it did.
+ *
+ *	command under strace (tr_record_strace.c)
+ *	  | pipe, read as a log of strace
+ *	record -- selected by --only; response files are read before the command deletes them
+ *	  |       (tr_record_files.c); programs that fail because of a sanitizer are reported
+ *	stdout or -o FILE
+ */
 #define _GNU_SOURCE /* sigabbrev_np */
 #include "config.h"
 
@@ -29,7 +38,7 @@ static const struct tr_option options[] = {
 	  "do not put the content of response files into the records" },
 	{ NO_WAIT, 0, "no-wait", NULL,
 	  "do not wait for processes that go on after the command, such as servers" },
-	{ BACKEND, 0, "backend", "strace", "what watches the command" },
+	{ BACKEND, 0, "backend", "strace", "the program that traces the command" },
 	{ 0 },
 };
 
@@ -59,11 +68,11 @@ struct recorder {
 	const char *only;    /* NULL: everything */
 	bool matched[MARKS]; /* the patterns of only that some program matched */
 	bool respfiles;
-	uint64_t command; /* its number, 0 while it is not known */
+	uint64_t command; /* its pid, 0 while unknown */
 	bool ran, ended;  /* the command */
-	int status;	  /* how it ended, as wait has it */
+	int status;	  /* its wait status */
 	struct tr_sanitized sanitized;
-	bool all_read; /* what strace said, to its end */
+	bool all_read; /* the output of strace, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
 	uint64_t written; /* records of this segment */
@@ -116,7 +125,7 @@ static void report_unmatched(struct recorder *recorder)
 				    (int)word.len, word.data);
 }
 
-/* --only looks at what ran and at what it was called. */
+/* --only is compared with the name of the file that ran and with argv[0]. */
 static bool is_wanted(struct recorder *recorder, struct tr_record *record)
 {
 	struct tr_command command;
@@ -134,7 +143,7 @@ static bool is_wanted(struct recorder *recorder, struct tr_record *record)
 	return listed;
 }
 
-/* A line that takes the place of another one's. */
+/* Replaces the line of the record by recorder->line. */
 static bool replace(struct recorder *recorder, struct tr_record *record)
 {
 	struct tr_error err;
@@ -153,8 +162,8 @@ static bool replace(struct recorder *recorder, struct tr_record *record)
 }
 
 /*
- * Records that were left out are not in the segment, so its trailer must not
- * count them. Without the command's end the log has none, either.
+ * The trailer counts the records of the segment, without those that --only left out. It is marked
+ * as truncated if the end of the command is not in the log.
  */
 static bool recount(struct recorder *recorder, struct tr_record *trailer)
 {
@@ -193,7 +202,7 @@ static bool put(struct recorder *recorder, struct tr_record *record)
 	return tr_cli_put(&recorder->cli, &tr_format_trec, recorder->writer, record);
 }
 
-/* The first process begins where we are; nothing has to be guessed. */
+/* The first process starts in the current directory, so no directory has to be guessed. */
 static struct tr_setting *know_directory(struct tr_cli *cli, char *directory, size_t size)
 {
 	struct tr_settings *settings = &cli->config.read.settings;
@@ -209,7 +218,7 @@ static struct tr_setting *know_directory(struct tr_cli *cli, char *directory, si
 	return list;
 }
 
-/* How a process ended, from its exit record, as wait has it. */
+/* The wait status in an exit record. */
 static int wait_status(struct tr_record *record)
 {
 	uint64_t code = tr_command_number(record, "status");
@@ -245,7 +254,7 @@ static void watch_command(struct recorder *recorder, struct tr_record *record)
 	tr_capture_lingers(&recorder->capture, recorder->cli.quiet);
 }
 
-/* Sanitizers fail where a program is watched, and their message does not say what to do. */
+/* LeakSanitizer fails in a traced program, and its message does not say what to do. */
 static void watch_sanitizers(struct recorder *recorder, struct tr_record *record)
 {
 	struct tr_buffer path = TR_BUFFER_INIT;
@@ -289,9 +298,9 @@ static void record(struct recorder *recorder)
 }
 
 /*
- * The file is written as it is, not beside itself: what was recorded before a
- * power failure is of use. It is there before anything runs; -1: it cannot be.
- * What it has stays until something does run.
+ * Opens the output file before anything runs. It is written in place, because records are useful
+ * even if the recording is interrupted. Its old content stays until the command runs. -1: it cannot
+ * be opened, which is reported.
  */
 static int open_output(struct tr_cli *cli, const char *path)
 {
@@ -311,7 +320,7 @@ static int open_output(struct tr_cli *cli, const char *path)
 	return fd;
 }
 
-/* What is no regular file has nothing to be taken from it. */
+/* Empties a regular file. */
 static bool is_emptied(int fd)
 {
 	struct stat st;
@@ -319,7 +328,7 @@ static bool is_emptied(int fd)
 	return fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0);
 }
 
-/* Once the command has our standard output the file takes its place. fd -1: it is what it was. */
+/* Writes records to the file, once the command has the standard output. fd -1: there is none. */
 static bool take_output(struct tr_cli *cli, int fd)
 {
 	const char *path = cli->output_path;
@@ -365,7 +374,7 @@ static void read_options(struct recorder *recorder)
 		tr_cli_usage(cli, "no command given");
 }
 
-/* What strace's end says: as tr_capture_end, or false and why, where that is not the command's. */
+/* False: *status of tr_capture_end is not that of the command; the cause is reported. */
 static bool judge_end(struct recorder *recorder, int *status)
 {
 	enum { NOT_EXECUTABLE = 126, TROUBLE = 2 };
@@ -374,7 +383,7 @@ static bool judge_end(struct recorder *recorder, int *status)
 	if (!recorder->all_read || (recorder->ran && recorder->ended))
 		return true;
 	if (recorder->ended) {
-		*status = NOT_EXECUTABLE; /* strace has said why */
+		*status = NOT_EXECUTABLE; /* strace has reported why */
 		return false;
 	}
 	tr_cli_fail(cli, "%s",
@@ -384,7 +393,7 @@ static bool judge_end(struct recorder *recorder, int *status)
 	return false;
 }
 
-/* False: *status is what to exit with; else what wait said of the command. */
+/* True: *status is the wait status of the command. False: it is the exit status. */
 static bool run(struct recorder *recorder, int *status)
 {
 	struct tr_cli *cli = &recorder->cli;

@@ -1,4 +1,5 @@
-/* What the files tr_record*.c share. */
+/* SPDX-License-Identifier: MIT */
+/* The parts of tr-record: the command under strace, and the files that it uses. */
 #ifndef TR_TOOLS_TR_RECORD_H
 #define TR_TOOLS_TR_RECORD_H
 
@@ -13,55 +14,55 @@ struct tr_cli;
 
 /* A command that runs under strace, which writes to a pipe. */
 struct tr_capture {
-	pid_t supervisor; /* ends as the command does */
-	int log;	  /* what strace writes, to be read */
-	bool no_wait;	  /* for processes that the command leaves behind */
+	pid_t supervisor; /* ends with the status of the command */
+	int log;	  /* read end of the pipe that strace writes to */
+	bool no_wait;	  /* do not wait for processes that the command leaves running */
 };
 
 /*
- * Starts command (NULL-terminated). Its standard output goes to ours, or to
- * standard error where that is wanted for the records. False: nothing runs, and
- * why is said; *status is what to exit with.
+ * Starts command (NULL-terminated). divert: its standard output goes to standard error, because
+ * records are written to standard output. False: nothing runs, which is reported; *status is the
+ * exit status.
  */
 bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char *const *command,
 		      bool divert, int *status);
 
-/* The command has this number: signals can be passed on to it. */
+/* Sets the pid of the command, to which signals are passed on. */
 void tr_capture_command(pid_t pid);
 
 /*
- * The command has ended. If processes that it made go on: with no_wait they are watched no more
- * after a moment; else a message says so unless quiet is set, and SIGINT ends the wait.
+ * The command has ended. If processes that it started still run: with no_wait they are released
+ * after a moment; otherwise a message names the wait unless quiet is set, and SIGINT ends it.
  */
 void tr_capture_lingers(const struct tr_capture *capture, bool quiet);
 
-/* One of these two was done, so that tr_capture_end does not return the command's status. */
+/* Whether processes were left running: tr_capture_end does not return the command's status then. */
 bool tr_capture_was_left(void);
 
-/* Reads what is still there and waits: the wait status of the command. */
+/* Reads the rest of the log and waits. Returns the wait status of the command. */
 int tr_capture_end(struct tr_capture *capture);
 
-/* Ends as the command did: never returns where a signal killed it. */
+/* Exit status of the command. Kills this process by the signal that killed the command. */
 int tr_capture_status(int wait_status);
 
-/* Which programs run, to know those that are built with a sanitizer. Zero it. */
+/* The programs of the processes that run, to find those with a sanitizer. Zero it. */
 struct tr_sanitized {
-	struct tr_id_map programs; /* of processes: paths, owned */
-	struct tr_id_map known;	   /* files that were looked at, by inode */
+	struct tr_id_map programs; /* paths by pid, owned */
+	struct tr_id_map known;	   /* files that were examined, by inode */
 };
 
 /*
- * Follows a record. True: it ends a process that failed, whose program is built with
- * LeakSanitizer and was not reported before; its path is appended.
+ * Takes the next record. True: it ends a process that failed, and its program contains
+ * LeakSanitizer and was not reported before; the path is appended.
  */
 bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *record,
 			 struct tr_buffer *path);
 void tr_sanitized_free(struct tr_sanitized *sanitized);
 
 /*
- * Appends the exec record's line with the field respfile, the content of the
- * files that its arguments name, as far as they are still there. False: there
- * are none (nothing was appended), or memory is out (to->failed is set).
+ * Appends the line of an exec record with the field respfile: the content of the files that its
+ * arguments name, as far as they still exist. False: there are none, and nothing was appended; or
+ * to->failed is set.
  */
 bool tr_record_respfiles(struct tr_record *record, struct tr_buffer *to);
 

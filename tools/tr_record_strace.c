@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * strace as the engine: it is started by a supervisor, which holds the pipe that
- * strace opens by /proc, so that nothing of it is left open in the command. When
- * the command has ended, so has strace, so has the supervisor, and the pipe is at
- * its end.
+ * Runs the command under strace. A supervisor starts strace and holds the pipe, which strace opens
+ * through /proc, so that the command inherits no descriptor of it. When the command ends, strace
+ * and the supervisor end as well, and the pipe is at its end.
  */
 #include "config.h"
 
@@ -25,23 +25,23 @@
 
 enum {
 	PIPE_SIZE = 1 << 20,
-	/* what a shell says of a command that is not there, or cannot be run */
+	/* exit statuses of a shell for a command that does not exist or cannot be run */
 	NOT_FOUND = 127,
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
-	LINGER = 5,		     /* seconds after which it is said what is waited for */
+	LINGER = 5,		     /* seconds after which a message names the wait */
 	LEFT = 200 * 1000,	     /* microseconds that --no-wait gives processes to end */
 	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
 };
 
-/* Calls that not every machine has are asked for with "?". */
+/* "?" allows for a call that the machine does not have. */
 #define CALLS \
 	"trace=execve,execveat,?clone,?clone3,?fork,?vfork,chdir,fchdir,?getcwd,?unshare,exit_" \
 	"group"
 
 /*
- * The command's process, once it is known, and a signal that came before. strace
- * itself takes no signals while it runs a command.
+ * The pid of the command once it is known, and a signal that arrived before. strace blocks signals
+ * while it runs a command.
  */
 static volatile sig_atomic_t command_pid, early_signal;
 
@@ -57,8 +57,8 @@ static void pass_on(int signal_number)
 }
 
 /*
- * What the terminal sends goes to the command as well, and it decides; what is
- * sent to us alone goes to handler.
+ * Signals of the terminal reach the command as well, which decides. Signals that are sent to this
+ * process alone go to handler.
  */
 static void mind_signals(void (*handler)(int))
 {
@@ -89,13 +89,13 @@ static void say_what_lingers(int signal_number)
 	(void)!write(STDERR_FILENO, words, sizeof words - 1);
 }
 
-/* While processes are waited for that the command left behind: who watches them, and our log. */
+/* For the wait for processes that the command left running. */
 static volatile sig_atomic_t watching_supervisor, wait_ended;
 static int waited_log = -1, nothing = -1;
 
 /*
- * Ctrl-C: the log is at its end for us. strace has to go on, for without it the calls of those
- * processes fail, and a child takes what it still writes.
+ * Ctrl-C ends the log here. strace must continue, because the calls of those processes would fail
+ * without it; a child process reads what it still writes.
  */
 static void end_wait(int signal_number)
 {
@@ -120,7 +120,7 @@ static void end_wait(int signal_number)
 	errno = saved;
 }
 
-/* --no-wait: strace ends. It watches without a filter in the kernel, so nothing depends on it. */
+/* --no-wait ends strace. It traces without a seccomp filter, so no process depends on it. */
 static void end_watch(int signal_number)
 {
 	int saved = errno;
@@ -169,9 +169,7 @@ static bool is_program(const char *path, bool *there)
 	return access(path, X_OK) == 0;
 }
 
-/*
- * As execvp looks for it, into candidate. 0: there is one, else the exit status
- * that says why not.
+/* Searches for a program as execvp does. Returns 0 and its path in candidate, or the exit status.
  */
 static int find_program(const char *name, char candidate[PATH_MAX])
 {
@@ -198,8 +196,8 @@ static int find_program(const char *name, char candidate[PATH_MAX])
 }
 
 /*
- * A text without "#!", which the kernel does not run: shells, make and execvp
- * give it to the shell. strace does not.
+ * Whether this is a text without "#!", which the kernel does not run. Shells, make and execvp pass
+ * it to the shell; strace does not.
  */
 static bool is_plain_script(const char *path)
 {
@@ -221,7 +219,7 @@ static pid_t wait_for(pid_t pid, int *status)
 	return got;
 }
 
-/* major * 100 + minor of the strace that is installed; 0: not to be told. */
+/* major * 100 + minor of the installed strace; 0: unknown. */
 static unsigned strace_version(void)
 {
 	char line[256] = "";
@@ -250,7 +248,7 @@ static unsigned strace_version(void)
 	return major * 100 + minor;
 }
 
-/* Whether a process may watch its child; 0, or what the kernel says to it. */
+/* Whether a process may trace its child: 0, or the errno. */
 static int ptrace_error(void)
 {
 	int result = 0, status;
@@ -269,7 +267,7 @@ static int ptrace_error(void)
 	return result;
 }
 
-/* Who traces this process: its number, and its name where that can be read. False: nobody. */
+/* The pid and name of the process that traces this one. False: there is none. */
 static bool find_tracer(long *pid, char name[32])
 {
 	char line[128];
@@ -309,7 +307,7 @@ static void report_ptrace(struct tr_cli *cli, int error)
 			    strerror(error));
 }
 
-/* What cannot work is said before anything runs. path: of the program. */
+/* Reports what cannot work before anything runs. path: of the program. */
 static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_MAX], int *status)
 {
 	int error;
@@ -334,7 +332,7 @@ static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_M
 	return true;
 }
 
-/* What is started, and how. */
+/* The command, and how it is started. */
 struct start {
 	const char *const *command;
 	const char *script; /* NULL: the command is a program, else one for the shell */
@@ -342,12 +340,12 @@ struct start {
 	bool filter;	    /* the kernel selects the calls */
 };
 
-/* In the child that becomes strace. */
+/* Becomes strace. */
 static void run_strace(const char *log, const struct start *start)
 {
 	/*
-	 * One string of an argument list has at most 128 KiB. Without signals
-	 * strace would not say what a signal killed, either.
+	 * A string of an argument list has at most 128 KiB, so -s cuts none.
+	 * Without signals strace would not print that one killed a process.
 	 */
 	static const char *const fixed[] = { "strace",	"-f", "-v",  "-y", "-ttt",	     "-s",
 					     "1048576", "-e", CALLS, "-e", "signal=!SIGCHLD" };
@@ -375,7 +373,7 @@ static void run_strace(const char *log, const struct start *start)
 	execvp("strace", (char *const *)argv);
 }
 
-/* Ends as the command did, without a core of our own. */
+/* Ends as the command did, without a core file. */
 static void end_as(int wait_status)
 {
 	struct rlimit none = { 0, 0 };
@@ -433,7 +431,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;
 	}
-	fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* refused: smaller ones work, too */
+	fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE); /* a smaller pipe works, too */
 	fflush(NULL);
 	capture->log = ends[0];
 	capture->supervisor = fork();
@@ -448,7 +446,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 		return false;
 	}
 	mind_signals(pass_on);
-	signal(SIGPIPE, SIG_IGN); /* a reader that goes away does not take the command along */
+	signal(SIGPIPE, SIG_IGN); /* the command survives the reader of the records */
 	return true;
 }
 
@@ -458,7 +456,7 @@ int tr_capture_end(struct tr_capture *capture)
 	int status = TROUBLE << 8;
 	ssize_t n;
 
-	/* where the records could not be written the command goes on all the same */
+	/* the command continues even if its records cannot be written */
 	do
 		n = read(capture->log, rest, sizeof rest);
 	while (n > 0 || (n < 0 && errno == EINTR));

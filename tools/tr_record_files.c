@@ -1,7 +1,6 @@
-/*
- * Programs that are built with AddressSanitizer look for leaks when they end (LeakSanitizer), which
- * takes ptrace: in a program that is watched already that fails, and so does the program.
- */
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* memmem */
+/* Files that the command uses: response files, and programs with a sanitizer. */
 #include "config.h"
 
 #include <elf.h>
@@ -12,13 +11,168 @@
 
 #include "core/file.h"
 #include "core/wire.h"
-#include "process/command.h"
+#include "process/call.h"
 #include "process/path.h"
+#include "process/respfile.h"
+#include "process/words.h"
+#include "record/literal.h"
 #include "tr_record.h"
 
-enum { LARGEST = 64 << 20 }; /* bytes of a program that are searched */
+/* Response files are read before the command deletes them. */
 
-/* Where ELF files of one word size have the fields that lead to their symbols. */
+enum { FILES = 64 }; /* response files of one command line, nested ones included */
+
+struct gathering {
+	const struct tr_respfile_source *source;
+	struct tr_arena *arena;
+	struct tr_text names[FILES], contents[FILES];
+	size_t count, bytes;
+	bool failed;
+};
+
+static bool is_known(const struct gathering *g, struct tr_text name)
+{
+	for (size_t i = 0; i < g->count; i++)
+		if (tr_text_equal(g->names[i], name))
+			return true;
+	return false;
+}
+
+static void add_file(struct gathering *g, struct tr_text name)
+{
+	struct tr_error err;
+
+	/* names of the command's descriptors would open files of this process */
+	if (tr_text_starts(name, TR_TEXT("/dev/")) || tr_text_starts(name, TR_TEXT("/proc/")) ||
+	    g->count == FILES || is_known(g, name))
+		return;
+	tr_error_clear(&err);
+	struct tr_text content = tr_respfile_content(name, false, g->source, g->arena, &err);
+	g->failed |= err.cause == TR_CAUSE_MEMORY;
+	if (!content.data || content.len > TR_RESPFILE_MAX - g->bytes)
+		return;
+	g->bytes += content.len;
+	g->names[g->count] = tr_arena_copy(g->arena, name);
+	g->contents[g->count] = content;
+	g->failed |= !g->names[g->count].data;
+	g->count++;
+}
+
+/* Adds the files that a response file names. */
+static void add_nested(struct gathering *g, struct tr_text content)
+{
+	struct tr_words words = { .pos = content.data,
+				  .end = content.data + content.len,
+				  .quoting = g->source->quoting };
+	struct tr_buffer word = TR_BUFFER_INIT;
+	size_t used;
+
+	while (!g->failed && tr_words_next(&words, &word)) {
+		/* argv[0] is never one */
+		struct tr_text argv[] = { TR_TEXT(""), tr_buffer_text(&word) };
+		struct tr_text name = tr_respfile_named(argv, 2, 1, &tr_respfile_usual, &used);
+		if (name.data)
+			add_file(g, name);
+		tr_buffer_reset(&word);
+	}
+	g->failed |= word.failed;
+	tr_buffer_free(&word);
+}
+
+static void put_map(const struct gathering *g, struct tr_buffer *to)
+{
+	const char *before = "\trespfile={\"";
+
+	for (size_t i = 0; i < g->count; i++) {
+		tr_buffer_put_text(to, tr_text_from(before));
+		tr_string_escape(g->names[i], to);
+		tr_buffer_put_literal(to, "\":\"");
+		tr_string_escape(g->contents[i], to);
+		tr_buffer_put_byte(to, '"');
+		before = ",\"";
+	}
+	tr_buffer_put_byte(to, '}');
+}
+
+/* The place of the field in the line: before the fields of the result. */
+static const char *place_in(struct tr_record *record)
+{
+	static const char *const later[] = { "status", "signal", "end",	    "error",
+					     "rid",    "tgid",	 "flagged", "extra" };
+	const char *end = record->line.data + record->line.len - 1;
+
+	for (size_t i = 0; i < record->count; i++)
+		for (size_t k = 0; k < sizeof later / sizeof *later; k++)
+			if (tr_text_is(record->fields[i].key, later[k]))
+				return record->fields[i].key.data - 1;
+	return end;
+}
+
+/* Reads the command if it is a tool that reads response files. curl's -d @FILE is not one. */
+static bool is_build_tool(struct tr_record *record, struct tr_command *command)
+{
+	const struct tr_call_config config = { 0 };
+	struct tr_call call;
+	struct tr_error err;
+
+	if (tr_call_read(record, &config, &call, &err) != TR_OK || call.tool == TR_TOOL_NONE)
+		return false;
+	*command = call.command;
+	return true;
+}
+
+static void gather(struct gathering *g, const struct tr_command *command)
+{
+	size_t used = 1;
+
+	for (size_t i = 1; i < command->argc; i += used) {
+		used = 1;
+		struct tr_text name = tr_respfile_named(command->argv, command->argc, i,
+							&tr_respfile_usual, &used);
+		if (name.data)
+			add_file(g, name);
+	}
+	for (size_t i = 0; i < g->count; i++)
+		add_nested(g, g->contents[i]);
+}
+
+bool tr_record_respfiles(struct tr_record *record, struct tr_buffer *to)
+{
+	struct tr_file_roots everywhere = { 0 };
+	struct tr_command command;
+	struct tr_error err;
+
+	/* nearly no command line names one */
+	if (!record->line.data || !memmem(record->line.data, record->line.len, "\"@", 2) ||
+	    !is_build_tool(record, &command))
+		return false;
+	/* the command has just read the file itself, with the rights of the same user */
+	if (!tr_file_roots_add(&everywhere, TR_TEXT("/"), &err)) {
+		to->failed |= err.cause == TR_CAUSE_MEMORY;
+		return false;
+	}
+	struct tr_respfile_source source = { command.directory, NULL, &everywhere, TR_QUOTING_GNU };
+	struct gathering g = { .source = &source, .arena = record->arena };
+	gather(&g, &command);
+	tr_file_roots_free(&everywhere);
+	to->failed |= g.failed;
+	if (!g.count || g.failed)
+		return false;
+	const char *begin = record->line.data, *place = place_in(record);
+	tr_buffer_put(to, begin, (size_t)(place - begin));
+	put_map(&g, to);
+	tr_buffer_put(to, place, record->line.len - (size_t)(place - begin));
+	return !to->failed;
+}
+
+/*
+ * Programs that are built with AddressSanitizer search for leaks when they end (LeakSanitizer).
+ * This needs ptrace, which fails in a process that is traced already, and makes the program fail.
+ */
+
+enum { LARGEST = 64 << 20 }; /* bytes of the largest program that is searched */
+
+/* Offsets and sizes in ELF files of one word size. */
 struct layout {
 	size_t header, sections, section_size, section_count;
 	size_t section, type, offset, size, link;
@@ -45,7 +199,7 @@ static const struct layout layouts[] = { LAYOUT(32), LAYOUT(64) };
 struct elf {
 	struct tr_text bytes;
 	const struct layout *layout;
-	const char *sections; /* whole section headers */
+	const char *sections; /* the section headers that are complete */
 	size_t section_size, section_count;
 	bool big;
 };
@@ -55,7 +209,7 @@ static uint64_t read_word(const struct elf *elf, const char *p)
 	return elf->layout->wide ? tr_wire_u64(p, elf->big) : tr_wire_u32(p, elf->big);
 }
 
-/* False: not an ELF file with section headers. A cut table counts as far as it goes. */
+/* False: not an ELF file with section headers. Of a cut table the complete headers count. */
 static bool elf_open(struct elf *elf, struct tr_text bytes)
 {
 	const char *p = bytes.data;
@@ -78,7 +232,7 @@ static bool elf_open(struct elf *elf, struct tr_text bytes)
 	return true;
 }
 
-/* The content of a section, empty where the file does not hold all of it. */
+/* The content of a section, empty if the file is cut in it. */
 static struct tr_text section_bytes(const struct elf *elf, size_t number)
 {
 	if (number >= elf->section_count)
@@ -91,7 +245,7 @@ static struct tr_text section_bytes(const struct elf *elf, size_t number)
 	return (struct tr_text){ elf->bytes.data + at, (size_t)size };
 }
 
-/* The runtime's own functions: no program has them without it. */
+/* Whether the name at that offset is a function of the runtime itself. */
 static bool is_runtime(struct tr_text names, uint32_t at)
 {
 	static const char *const marks[] = { "__asan_init", "__lsan_init", "__lsan_do_leak_check" };
@@ -105,7 +259,7 @@ static bool is_runtime(struct tr_text names, uint32_t at)
 	return false;
 }
 
-/* A symbol table of the program defines the runtime, or needs it from a library. */
+/* Whether this is a symbol table that defines the runtime, or requires it from a library. */
 static bool links_runtime(const struct elf *elf, const char *header)
 {
 	const struct layout *layout = elf->layout;
@@ -118,7 +272,7 @@ static bool links_runtime(const struct elf *elf, const char *header)
 	struct tr_text names = section_bytes(elf, tr_wire_u32(header + layout->link, elf->big));
 	for (size_t at = 0; symbols.len - at >= layout->symbol; at += layout->symbol) {
 		const char *symbol = symbols.data + at;
-		/* a weak reference stays unresolved where there is no runtime */
+		/* a weak reference does not require it */
 		bool defined = tr_wire_u16(symbol + layout->index, elf->big) != SHN_UNDEF;
 		bool weak = ELF32_ST_BIND((unsigned char)symbol[layout->info]) == STB_WEAK;
 		if ((defined || !weak) && is_runtime(names, tr_wire_u32(symbol, elf->big)))
@@ -166,7 +320,7 @@ static void begin_program(struct tr_sanitized *sanitized, uint64_t task, struct 
 		tr_buffer_free(&path);
 }
 
-/* The program has LeakSanitizer's runtime, and was not looked at before. */
+/* Whether the program contains the runtime and was not examined before. */
 static bool is_new_and_sanitized(struct tr_sanitized *sanitized, const char *path)
 {
 	struct tr_buffer bytes = TR_BUFFER_INIT;
