@@ -45,7 +45,7 @@ static const char *name_in(unsigned char n, const char *const *names, size_t cou
 	return n < count ? names[n] : "unknown";
 }
 
-/* The coverage put_levels that are switched on. */
+/* The coverage levels that are switched on. */
 static void put_levels(const char *flags, char *text, size_t size)
 {
 	static const char *const names[] = { "insn",	"branch", "stmt", "decision", "mcdc",
@@ -78,7 +78,7 @@ static struct tr_reader *open_checkpoint(const struct tr_read_config *config, st
 			   (uint32_t)p[VERSION + 2] << 16 | (uint32_t)p[VERSION + 3] << 24;
 	put_levels(in->pos + LEVELS, on, sizeof on);
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "GNATcov %s, version %" PRIu32 ", %s, put_levels %s, traces %s: "
+		     "GNATcov %s, version %" PRIu32 ", %s, levels %s, traces %s: "
 		     "recognised, not read",
 		     p[PURPOSE] == 0 ? "SID file (instrumentation)" : "checkpoint (consolidation)",
 		     version, name_in(p[BITS], bits, 3), on, name_in(p[TRACES], traces, 5));
