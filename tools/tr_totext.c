@@ -121,8 +121,6 @@ static void collect_styles(struct totext *t)
 	tr_buffer_put_literal(&t->help, "how it looks (default: as the input's format has it); ");
 	for (size_t i = 0; tr_formats[i]; i++)
 		add_styles(t, tr_formats[i]->styles);
-	add_styles(t, tr_gnatcov_styles);
-	add_styles(t, tr_srctrace_styles);
 	add_styles(t, tr_process_styles);
 	add_option(t, &grep_option);
 	qsort(t->settings, t->setting_count, sizeof *t->settings, by_key);

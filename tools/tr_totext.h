@@ -7,7 +7,5 @@
 
 /* Each ends in an entry with a NULL name. */
 extern const struct tr_text_style tr_process_styles[];
-extern const struct tr_text_style tr_gnatcov_styles[];
-extern const struct tr_text_style tr_srctrace_styles[];
 
 #endif

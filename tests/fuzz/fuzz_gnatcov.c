@@ -10,7 +10,6 @@
 #include "fuzz.h"
 #include "../unit/memory.h"
 #include "record/line.h"
-#include "view/gnatcov_text.h"
 
 /* Gives put the lines of the stream, one after the other. */
 static void each_line(struct tr_text stream, void (*put)(void *context, struct tr_record *record),
@@ -39,25 +38,32 @@ static struct tr_output *output(struct tr_buffer *to)
 	return sink ? tr_output_new(sink) : NULL;
 }
 
-static void show_line(void *text, struct tr_record *record)
+struct shown {
+	const struct tr_text_style *style;
+	void *view;
+};
+
+static void show_line(void *context, struct tr_record *record)
 {
+	const struct shown *shown = context;
 	struct tr_error err;
 
-	tr_gnatcov_text_put(text, record, &err);
+	shown->style->put(shown->view, record, &err);
 }
 
-/* The stream in a style; what cannot be shown is passed over. */
-static void show(enum tr_gnatcov_text_style style, struct tr_text stream, struct tr_buffer *to)
+/* The stream in a style; what cannot be shown is skipped. */
+static void show(const struct tr_text_style *style, struct tr_text stream, struct tr_buffer *to)
 {
+	const struct tr_text_config config = { .width = 0 };
 	struct tr_output *out = output(to);
-	struct tr_gnatcov_text *text = out ? tr_gnatcov_text_new(style, out) : NULL;
 	struct tr_error err;
+	struct shown shown = { style, out ? style->create(&config, out, &err) : NULL };
 
-	if (text) {
-		each_line(stream, show_line, text);
-		tr_gnatcov_text_finish(text, &err);
+	if (shown.view) {
+		each_line(stream, show_line, &shown);
+		style->put(shown.view, NULL, &err);
+		style->free(shown.view);
 	}
-	tr_gnatcov_text_free(text);
 	if (out)
 		tr_output_finish(out, &err);
 }
@@ -146,9 +152,9 @@ static void check(struct tr_text data)
 	if (!trouble && data.len && !tr_text_equal(data, tr_buffer_text(&again)))
 		fuzz_fail("what is read without damage comes back");
 
-	for (int style = TR_GNATCOV_TEXT_DUMP; style <= TR_GNATCOV_TEXT_BASE; style++) {
+	for (const struct tr_text_style *s = tr_format_gnatcov.styles; s->name; s++) {
 		tr_buffer_reset(&again);
-		show((enum tr_gnatcov_text_style)style, tr_buffer_text(&stream), &again);
+		show(s, tr_buffer_text(&stream), &again);
 	}
 	check_merge(tr_buffer_text(&stream));
 	check_coverage(data);

@@ -8,7 +8,6 @@
 #include "fuzz.h"
 #include "../unit/memory.h"
 #include "record/line.h"
-#include "view/srctrace_text.h"
 
 /* The stream as gnatcov would print it. */
 static void show(struct tr_text stream)
@@ -16,9 +15,11 @@ static void show(struct tr_text stream)
 	struct tr_buffer shown = TR_BUFFER_INIT;
 	struct tr_sink *sink = memory_sink(&shown, NULL);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
-	struct tr_srctrace_text *text = out ? tr_srctrace_text_new(out) : NULL;
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_error err;
+	const struct tr_text_style *style = tr_format_srctrace.styles;
+	const struct tr_text_config config = { .width = 0 };
+	void *text = out ? style->create(&config, out, &err) : NULL;
 	const char *end = stream.data + stream.len;
 	for (const char *p = stream.data, *lf; text && p < end; p = lf + 1) {
 		struct tr_record record;
@@ -27,12 +28,13 @@ static void show(struct tr_text stream)
 			break;
 		tr_record_init(&record, &arena);
 		if (tr_record_from_line(&record, tr_text_span(p, lf + 1), &err) &&
-		    tr_srctrace_text_put(text, &record, &err) != TR_OK)
+		    style->put(text, &record, &err) != TR_OK)
 			fuzz_fail("what was read can be shown");
 		tr_arena_reset(&arena);
 	}
 	tr_arena_free(&arena);
-	tr_srctrace_text_free(text);
+	if (text)
+		style->free(text);
 	if (out)
 		tr_output_finish(out, &err);
 	tr_buffer_free(&shown);

@@ -11,11 +11,9 @@
 #include "record/json.h"
 #include "view/chrome.h"
 #include "view/dot_text.h"
-#include "view/gnatcov_text.h"
 #include "view/html.h"
 #include "view/json_records.h"
 #include "view/script_text.h"
-#include "view/srctrace_text.h"
 #include "view/stat.h"
 #include "view/tree_text.h"
 
@@ -105,48 +103,38 @@ static void *make_apitrace_text(unsigned how, struct tr_output *out)
 	return tr_format_apitrace.styles[0].create(&config, out, &err);
 }
 
-static enum tr_status put_apitrace_text(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_format_apitrace.styles[0].put(view, record, err);
-}
+/* The functions of a style of a format. */
+#define STYLE(name, format, number) \
+	static enum tr_status put_##name(void *view, struct tr_record *record, \
+					 struct tr_error *err) \
+	{ \
+		return format.styles[number].put(view, record, err); \
+	} \
+	static void drop_##name(void *view) \
+	{ \
+		format.styles[number].free(view); \
+	}
 
-static void drop_apitrace_text(void *view)
-{
-	tr_format_apitrace.styles[0].free(view);
-}
+STYLE(apitrace_text, tr_format_apitrace, 0)
+STYLE(gnatcov_text, tr_format_gnatcov, 0)
+STYLE(srctrace_text, tr_format_srctrace, 0)
 
+/* All styles of gnatcov have the same put and free. */
 static void *make_gnatcov_text(unsigned how, struct tr_output *out)
 {
-	return tr_gnatcov_text_new(how % 3 == 0	  ? TR_GNATCOV_TEXT_DUMP
-				   : how % 3 == 1 ? TR_GNATCOV_TEXT_RAW
-						  : TR_GNATCOV_TEXT_BASE,
-				   out);
-}
+	const struct tr_text_config config = { .width = 0 };
+	struct tr_error err;
 
-static enum tr_status put_gnatcov_text(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return record ? tr_gnatcov_text_put(view, record, err) : tr_gnatcov_text_finish(view, err);
-}
-
-static void drop_gnatcov_text(void *view)
-{
-	tr_gnatcov_text_free(view);
+	return tr_format_gnatcov.styles[how % 3].create(&config, out, &err);
 }
 
 static void *make_srctrace_text(unsigned how, struct tr_output *out)
 {
+	const struct tr_text_config config = { .width = 0 };
+	struct tr_error err;
+
 	(void)how;
-	return tr_srctrace_text_new(out);
-}
-
-static enum tr_status put_srctrace_text(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return record ? tr_srctrace_text_put(view, record, err) : TR_OK;
-}
-
-static void drop_srctrace_text(void *view)
-{
-	tr_srctrace_text_free(view);
+	return tr_format_srctrace.styles[0].create(&config, out, &err);
 }
 
 static void *make_json(unsigned how, struct tr_output *out)
