@@ -75,8 +75,8 @@ bare() {
 @test "hand-made traces, in their version and in others" {
 	for recipe in "$data"/good-*.recipe; do
 		name=$(basename "$recipe" .recipe)
-		# apitrace wants as much memory as the largest id says
-		[ "$name" != good-ids ] || continue
+		# apitrace wants as much memory as the largest id says, and reads no thread details
+		[[ $name != good-ids && $name != good-thread-details ]] || continue
 		"${top_builddir:?}/tests/helper/apitrace_make" <"$recipe" >"$name"
 		gzip -c "$name" >want.trace
 		tr-parse "$name" | tr-repack -q -t apitrace -z gzip -o out.trace || [ $? -eq 2 ]

@@ -61,8 +61,8 @@ every() {
 @test "hand-made traces of every version and every type" {
 	for recipe in "$data"/good-*.recipe; do
 		name=$(basename "$recipe" .recipe)
-		# apitrace wants as much memory as the largest id says
-		[ "$name" = good-ids ] && continue
+		# apitrace wants as much memory as the largest id says, and reads no thread details
+		[[ $name = good-ids || $name = good-thread-details ]] && continue
 		make_trace "$name"
 		every "$name.trace"
 	done

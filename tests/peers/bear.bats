@@ -120,8 +120,10 @@ trace='execve,execveat,clone,clone3,fork,vfork,chdir,fchdir,getcwd,exit_group'
 		#endif" >c$i.c
 		printf -- '-DA%d -I"with blank" @more%d.rsp\n' "$i" "$i" >o$i.rsp
 		echo '-DMORE' >more$i.rsp
-		echo "gcc -c @o$i.rsp c$i.c; rm o$i.rsp more$i.rsp" >>build.sh
+		echo "gcc -c @o$i.rsp c$i.c" >>build.sh
 	done
+	# the recorder reads a response file soon after the program started, not at the same time
+	echo 'sleep 1; rm ./*.rsp' >>build.sh
 	tr-record -- sh build.sh | tr-repack -t compdb -o compile_commands.json
 	[ "$(jq length compile_commands.json)" -eq 29 ]
 	clang-check -p . c*.c
