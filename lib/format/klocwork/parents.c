@@ -1,10 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Ids and their values in bounded memory, and the parents of events: see parents.h. */
 #include "format/klocwork/parents.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
-#include "format/klocwork/id.h"
+
+enum {
+	MAX_RUNS = 1 << 16,
+	SETS = 1 << 14, /* a power of two */
+	WAYS = 16,
+	MAX_TEXT = 240, /* longer ids, which no tracer writes, are not kept */
+};
+
+struct tr_klocwork_run {
+	uint64_t id, value, count; /* id + i has value + i */
+};
+
+/* An id in the table; all zero: free. */
+struct tr_klocwork_entry {
+	uint64_t key; /* the number, or the hash of text */
+	char *text;   /* NULL for numbers; its length is in front: struct id_text */
+	uint64_t value;
+	uint64_t used;
+};
+
+struct id_text {
+	size_t len;
+	char bytes[];
+};
+
+/* The id is a number that runs can hold, in its only spelling. */
+static bool is_number(struct tr_text id, uint64_t *number)
+{
+	enum { SAFE_DIGITS = 19 };
+	if (!id.len || id.len > SAFE_DIGITS || (id.data[0] == '0' && id.len > 1))
+		return false;
+	uint64_t n = 0;
+	for (size_t i = 0; i < id.len; i++) {
+		unsigned digit = (unsigned char)id.data[i] - '0';
+		if (digit > 9)
+			return false;
+		n = n * 10 + digit;
+	}
+	*number = n;
+	return true;
+}
+
+static uint64_t mix(uint64_t n)
+{
+	n = (n ^ n >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	return n ^ n >> 33;
+}
+
+uint64_t tr_klocwork_id_hash(struct tr_text id)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < id.len; i++)
+		hash = (hash ^ (unsigned char)id.data[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static struct tr_text entry_text(const struct tr_klocwork_entry *entry)
+{
+	if (!entry->text)
+		return (struct tr_text){ NULL, 0 };
+	const struct id_text *text = (const struct id_text *)(const void *)entry->text;
+	return (struct tr_text){ text->bytes, text->len };
+}
+
+/* The entry of an id (text.data NULL: the number key), or NULL. */
+static struct tr_klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_t key,
+					    struct tr_text text)
+{
+	if (!ids->table)
+		return NULL;
+	struct tr_klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (set[i].key != key || set[i].used <= ids->forgotten)
+			continue;
+		if (!set[i].text == !text.data && tr_text_equal(entry_text(&set[i]), text)) {
+			set[i].used = ++ids->clock;
+			return &set[i];
+		}
+	}
+	return NULL;
+}
+
+/* A free entry of the key's set, or the least recently used one. */
+static struct tr_klocwork_entry *oldest_entry(struct tr_klocwork_ids *ids, uint64_t key)
+{
+	struct tr_klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
+	struct tr_klocwork_entry *oldest = set;
+	for (unsigned i = 1; i < WAYS; i++)
+		if (set[i].used < oldest->used)
+			oldest = &set[i];
+	return oldest;
+}
+
+static bool put_entry(struct tr_klocwork_ids *ids, uint64_t key, struct tr_text text,
+		      uint64_t value)
+{
+	if (!ids->table)
+		ids->table = calloc((size_t)SETS * WAYS, sizeof *ids->table);
+	if (!ids->table)
+		return false;
+	struct tr_klocwork_entry *entry = find_entry(ids, key, text);
+	if (entry) {
+		entry->value = value;
+		return true;
+	}
+	struct id_text *copy = NULL;
+	if (text.data) {
+		copy = malloc(sizeof *copy + text.len);
+		if (!copy)
+			return false;
+		copy->len = text.len;
+		memcpy(copy->bytes, text.data, text.len);
+	}
+	entry = oldest_entry(ids, key);
+	free(entry->text);
+	*entry = (struct tr_klocwork_entry){ key, (char *)copy, value, ++ids->clock };
+	return true;
+}
+
+/* Makes space for one more run; if there are too many, the older half is dropped. */
+static bool make_run_room(struct tr_klocwork_ids *ids)
+{
+	if (ids->run_count < ids->run_cap)
+		return true;
+	if (ids->run_cap == MAX_RUNS) {
+		ids->run_count = MAX_RUNS / 2;
+		memmove(ids->runs, ids->runs + MAX_RUNS / 2, ids->run_count * sizeof *ids->runs);
+		return true;
+	}
+	size_t cap = ids->run_cap ? ids->run_cap * 2 : 16;
+	struct tr_klocwork_run *runs = realloc(ids->runs, cap * sizeof *runs);
+	if (!runs)
+		return false;
+	ids->runs = runs;
+	ids->run_cap = cap;
+	return true;
+}
+
+bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t value)
+{
+	struct tr_klocwork_run *last = ids->run_count ? &ids->runs[ids->run_count - 1] : NULL;
+	if (last && id - last->id == last->count && value - last->value == last->count) {
+		last->count++;
+		return true;
+	}
+	/* so an id in the table is never in a newer run: the table is searched first */
+	if (last && id < last->id + last->count)
+		return put_entry(ids, id, (struct tr_text){ NULL, 0 }, value);
+	if (!make_run_room(ids))
+		return false;
+	ids->runs[ids->run_count++] = (struct tr_klocwork_run){ id, value, 1 };
+	return true;
+}
+
+bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t value)
+{
+	uint64_t number;
+	if (is_number(id, &number))
+		return tr_klocwork_ids_put_number(ids, number, value);
+	return id.len > MAX_TEXT || put_entry(ids, tr_klocwork_id_hash(id), id, value);
+}
+
+/* The index of the last run that begins at or before id; run_count when none does. */
+static size_t find_run(const struct tr_klocwork_ids *ids, uint64_t id)
+{
+	size_t low = 0, high = ids->run_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ids->runs[middle].id <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : ids->run_count;
+}
+
+bool tr_klocwork_ids_find_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t *value)
+{
+	const struct tr_text none = { NULL, 0 };
+	struct tr_klocwork_entry *entry = find_entry(ids, id, none);
+	if (entry) {
+		*value = entry->value;
+		return true;
+	}
+	size_t i = find_run(ids, id);
+	if (i == ids->run_count || id - ids->runs[i].id >= ids->runs[i].count)
+		return false;
+	*value = ids->runs[i].value + (id - ids->runs[i].id);
+	/* ids in use are not to be dropped with the old half; if memory is out, they may be */
+	if (ids->run_cap == MAX_RUNS && i < MAX_RUNS / 2)
+		(void)put_entry(ids, id, none, *value);
+	return true;
+}
+
+bool tr_klocwork_ids_find(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t *value)
+{
+	uint64_t number;
+	if (is_number(id, &number))
+		return tr_klocwork_ids_find_number(ids, number, value);
+	struct tr_klocwork_entry *entry = find_entry(ids, tr_klocwork_id_hash(id), id);
+	if (entry)
+		*value = entry->value;
+	return entry != NULL;
+}
+
+void tr_klocwork_ids_forget(struct tr_klocwork_ids *ids)
+{
+	ids->run_count = 0;
+	ids->forgotten = ids->clock;
+}
+
+void tr_klocwork_ids_free(struct tr_klocwork_ids *ids)
+{
+	if (ids->table)
+		for (size_t i = 0; i < (size_t)SETS * WAYS; i++)
+			free(ids->table[i].text);
+	free(ids->table);
+	free(ids->runs);
+	*ids = (struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
+}
 
 enum { RING = TR_KLOCWORK_AHEAD + 2 };
 
@@ -47,7 +268,7 @@ static struct tr_klocwork_queued *find_queued(struct tr_klocwork_parents *parent
 	return found ? queued(parents, low) : NULL;
 }
 
-/* Would the one that waits become its own ancestor as a child of a record with this parent? */
+/* The pending record would become its own ancestor as a child of a record with this parent. */
 static bool is_ancestor(struct tr_klocwork_parents *parents, uint64_t waiting, uint64_t parent)
 {
 	while (parent != TR_NO_POSITION && parent != waiting) {
@@ -57,7 +278,7 @@ static bool is_ancestor(struct tr_klocwork_parents *parents, uint64_t waiting, u
 	return parent == waiting;
 }
 
-/* The event seq with that id is here: whoever waits for it has its parent. */
+/* The event seq has that id: records that are pending on it get their parent. */
 static void resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
 		    uint64_t parent)
 {
@@ -71,7 +292,7 @@ static void resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint
 			continue;
 		record->parent = seq;
 		parents->wanted[slot] = 0;
-		parents->waiting--;
+		parents->pending--;
 	}
 }
 
@@ -83,7 +304,7 @@ struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *p
 	    !tr_klocwork_ids_find(&parents->ids, parent_id, &parent.seq)) {
 		parent.seq = TR_NO_POSITION;
 		parent.orphan = id.data && tr_text_equal(id, parent_id);
-		parent.waits = !parent.orphan;
+		parent.pending = !parent.orphan;
 	}
 	return parent;
 }
@@ -95,24 +316,24 @@ bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_te
 	parents->orphans += parent->orphan;
 	if (!id.data)
 		return true;
-	if (parents->waiting)
+	if (parents->pending)
 		resolve(parents, id, seq, parent->seq);
 	return tr_klocwork_ids_put(&parents->ids, id, seq);
 }
 
-/* The record in that slot waits in vain. */
+/* The pending record in that slot stays without a parent. */
 static void give_up(struct tr_klocwork_parents *parents, size_t slot)
 {
 	struct tr_klocwork_queued *record = &parents->queue[slot];
 	parents->wanted[slot] = 0;
-	parents->waiting--;
+	parents->pending--;
 	record->orphan = !record->zero;
 	parents->orphans += record->orphan;
 }
 
 void tr_klocwork_parents_settle(struct tr_klocwork_parents *parents)
 {
-	for (size_t slot = 0; slot < RING && parents->waiting; slot++)
+	for (size_t slot = 0; slot < RING && parents->pending; slot++)
 		if (parents->wanted[slot])
 			give_up(parents, slot);
 }
@@ -145,7 +366,7 @@ bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 	parents->queue[slot].wanted_length = wanted.len;
 	parents->queue[slot].zero = tr_text_is(wanted, "0");
 	parents->wanted[slot] = wanted.len ? hash_id(wanted) : 0;
-	parents->waiting += wanted.len > 0;
+	parents->pending += wanted.len > 0;
 	parents->bytes += record->weight;
 	parents->count++;
 	return true;
@@ -158,10 +379,10 @@ static struct tr_klocwork_queued *queued_parent(struct tr_klocwork_parents *pare
 }
 
 /*
- * The slot of the record for which the first of the queue has to wait: itself,
- * or an ancestor, which may stand behind it. Without the second a circle would
- * close behind its back. RING: none. No way is gone twice: a search goes on at
- * the ancestor that waited, and ends where one has found that nobody waits.
+ * The slot of the pending record that keeps the first one in the queue: itself, or an ancestor,
+ * which may come after it in the queue; without the second case a cycle could arise. RING: none.
+ * No path is searched twice: a search continues at the ancestor that was pending, and ends at a
+ * record that is known to be clear.
  */
 static size_t blocking_slot(struct tr_klocwork_parents *parents)
 {
@@ -181,7 +402,7 @@ struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents 
 {
 	if (!parents->count)
 		return NULL;
-	size_t slot = parents->waiting ? blocking_slot(parents) : RING;
+	size_t slot = parents->pending ? blocking_slot(parents) : RING;
 	if (slot < RING) {
 		if (parents->count <= TR_KLOCWORK_AHEAD &&
 		    parents->bytes <= TR_KLOCWORK_AHEAD_BYTES)
@@ -205,16 +426,9 @@ void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents)
 	parents->count--;
 }
 
-void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to)
-{
-	struct tr_klocwork_queued *record = &parents->queue[parents->first];
-	tr_klocwork_line_finish((struct tr_text){ record->bytes, record->length }, &record->gaps,
-				record->parent, record->orphan, to);
-	tr_klocwork_parents_drop(parents);
-}
-
-void tr_klocwork_line_finish(struct tr_text line, const struct tr_klocwork_gaps *gaps,
-			     uint64_t parent, bool orphan, struct tr_buffer *to)
+/* Appends a line with parent and flag in their places. */
+static void finish_line(struct tr_text line, const struct tr_klocwork_gaps *gaps, uint64_t parent,
+			bool orphan, struct tr_buffer *to)
 {
 	const char *p = line.data;
 	if (parent != TR_NO_POSITION) {
@@ -230,5 +444,12 @@ void tr_klocwork_line_finish(struct tr_text line, const struct tr_klocwork_gaps 
 		p = flag;
 	}
 	tr_buffer_put_text(to, tr_text_span(p, line.data + line.len));
-	tr_buffer_put_byte(to, '\n');
+}
+
+void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to)
+{
+	struct tr_klocwork_queued *record = &parents->queue[parents->first];
+	finish_line((struct tr_text){ record->bytes, record->length }, &record->gaps,
+		    record->parent, record->orphan, to);
+	tr_klocwork_parents_drop(parents);
 }

@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * Which record an event's parent_id means, and the records that wait for it.
+ * Which record an event's parent_id refers to, and the queue of records that are pending on it.
  *
- * The nearest event before with that id in the same scope; else the first one
- * behind, as far as a look-ahead goes that is bounded and depends on nothing
- * but the trace; else none: the record is an orphan. A scope begins with each
- * version line, and with creator and env lines that stand behind an event.
+ * It refers to the nearest earlier event with that id in the same scope; else to the first later
+ * one within a look-ahead that is bounded and depends only on the trace; else to none, and the
+ * record is an orphan. A scope begins with each version line, and with creator and env lines that
+ * follow an event.
  *
- * Records leave in the order in which they came: while one waits, those
- * behind it queue.
+ * The order of records is kept: while one is pending, those after it are queued.
  */
 #ifndef TR_FORMAT_KLOCWORK_PARENTS_H
 #define TR_FORMAT_KLOCWORK_PARENTS_H
@@ -18,47 +18,83 @@
 
 #include "core/buffer.h"
 #include "core/text.h"
-#include "format/klocwork/ids.h"
 #include "format/klocwork/object.h"
 
+/*
+ * From an id to the last value given for it, in bounded memory: a trace of any length must not
+ * grow the reader. Ids that count upwards together with their values (nearly all do) are runs;
+ * the others are in a table of fixed size that drops the least recently used one.
+ */
+struct tr_klocwork_run;
+struct tr_klocwork_entry;
+
+struct tr_klocwork_ids {
+	struct tr_klocwork_run *runs; /* by id and time: a new one is always after the last */
+	size_t run_count, run_cap;
+	struct tr_klocwork_entry *table; /* sets of WAYS entries; NULL: not needed yet */
+	uint64_t clock;			 /* counts uses; entries used before `forgotten` are free */
+	uint64_t forgotten;
+};
+
+#define TR_KLOCWORK_IDS_INIT \
+	{ \
+		NULL, 0, 0, NULL, 1, 0 \
+	}
+
+/* The hash of any id; not seeded, because sets are bounded. */
+uint64_t tr_klocwork_id_hash(struct tr_text id);
+
+/* id is the text of a JSON value. False: memory is out. */
+bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t value);
+bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t value);
+
+/* False: never put, forgotten, or fallen out. A find counts as a use. */
+bool tr_klocwork_ids_find(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t *value);
+bool tr_klocwork_ids_find_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t *value);
+
+/* Forgets all ids in constant time. */
+void tr_klocwork_ids_forget(struct tr_klocwork_ids *ids);
+
+void tr_klocwork_ids_free(struct tr_klocwork_ids *ids);
+
 enum {
-	TR_KLOCWORK_AHEAD = 256,	  /* records that queue behind one that waits */
+	TR_KLOCWORK_AHEAD = 256,	  /* records that are queued after a pending one */
 	TR_KLOCWORK_AHEAD_BYTES = 1 << 20 /* and their bytes in the trace */
 };
 
 /* The parent that a record to be written names. */
 struct tr_klocwork_named {
 	uint64_t parent; /* TR_NO_POSITION: none */
-	bool by_seq;	 /* the number that the stream has for it: it is not written yet */
-	bool tells;	 /* the record's difference is against that parent's environment */
+	bool by_seq;	 /* parent is its seq in the stream, because it is not written yet */
+	bool relative;	 /* the record's env-diff is against that parent's environment */
 };
 
-/* A record that is finished, or may still get its parent. */
+/* A record in the queue; it may be pending on its parent. */
 struct tr_klocwork_queued {
 	uint64_t seq;
 	uint64_t parent; /* seq, or TR_NO_POSITION */
 	bool orphan;
-	bool zero;     /* waits for the id 0, which may also be nobody's */
-	bool clear;    /* neither it nor an ancestor waits any more */
+	bool zero;     /* pending on the id 0, which may also mean no parent */
+	bool clear;    /* neither it nor an ancestor is pending any more */
 	size_t weight; /* its bytes in the trace */
-	char *bytes;   /* the line without its LF, and the id that it waits for */
+	char *bytes;   /* the line without its LF, and the id that it is pending on */
 	size_t length, wanted_length;
 
-	/* for who reads */
+	/* used by the reader */
 	uint64_t source_line, source_offset;
 	struct tr_klocwork_gaps gaps;
-	/* for who writes */
+	/* used by the writer */
 	struct tr_klocwork_named named;
 };
 
 struct tr_klocwork_parents {
 	struct tr_klocwork_ids ids;				/* of this scope */
-	bool events;						/* there were some in this scope */
+	bool events;						/* the scope has some */
 	uint64_t orphans;					/* in the whole trace */
 	struct tr_klocwork_queued queue[TR_KLOCWORK_AHEAD + 2]; /* a ring */
-	uint64_t wanted[TR_KLOCWORK_AHEAD + 2]; /* hash of what a queued one waits for; 0: not */
-	size_t first, count, bytes, waiting;
-	size_t blocker; /* the slot of an ancestor of the first: what is between waits for nobody */
+	uint64_t wanted[TR_KLOCWORK_AHEAD + 2]; /* hash of the id it is pending on; 0: none */
+	size_t first, count, bytes, pending;
+	size_t blocker; /* the slot of an ancestor of the first; all between are clear */
 };
 
 void tr_klocwork_parents_init(struct tr_klocwork_parents *parents);
@@ -66,50 +102,45 @@ void tr_klocwork_parents_free(struct tr_klocwork_parents *parents);
 
 struct tr_klocwork_parent {
 	uint64_t seq; /* TR_NO_POSITION: none, or not yet */
-	bool waits;
+	bool pending;
 	bool orphan;
 };
 
-/* What is known when an event with these ids (keys, see id.h; data NULL: absent) comes. */
+/* Finds the parent of an event with these keys of ids (object.h; data NULL: absent). */
 struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *parents,
 						   struct tr_text id, struct tr_text parent_id);
 
-/* It comes as record seq, above all before. False: memory. */
+/* Adds the event as record seq, which is higher than all before. False: memory. */
 bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
 			       const struct tr_klocwork_parent *parent);
 
-/* A version line, or with `soft` a creator or env line, comes. */
+/* Begins a scope at a version line, or with `soft` at a creator or env line. */
 void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft);
 
-/* Nothing more comes, or nothing for now: who waits waits in vain. */
+/* Makes all pending records orphans, because no more input comes, or none for now. */
 void tr_klocwork_parents_settle(struct tr_klocwork_parents *parents);
 
-/* Queues a copy of a record's line (no LF). wanted: parent_id's key, where it waits. False: memory.
- */
+/* Queues a copy of a record's line (no LF). wanted: the key it is pending on. False: memory. */
 bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 			       const struct tr_klocwork_queued *record, struct tr_text line,
 			       struct tr_text wanted);
 
-/* True when lines have to queue because one waits or queues already. */
+/* Lines have to be queued, because one is. */
 static inline bool tr_klocwork_parents_busy(const struct tr_klocwork_parents *parents)
 {
 	return parents->count > 0;
 }
 
-/* The first of the queue when it is to leave now, else NULL. */
+/* The first of the queue if it is to leave now, else NULL. */
 struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents);
 
-/* The i-th of the queue; NULL: there are not so many. */
+/* The i-th of the queue; NULL: after the last. */
 struct tr_klocwork_queued *tr_klocwork_parents_at(struct tr_klocwork_parents *parents, size_t i);
 
-/* Takes the first out of the queue. */
+/* Removes the first of the queue. */
 void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents);
 
-/* The same; before that, appends the line with parent and flag in their places, and LF. */
+/* Appends the first one's line with parent and flag in their places, and removes it. */
 void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to);
-
-/* Appends a line with what is known put in its places, and LF. */
-void tr_klocwork_line_finish(struct tr_text line, const struct tr_klocwork_gaps *gaps,
-			     uint64_t parent, bool orphan, struct tr_buffer *to);
 
 #endif

@@ -1,141 +1,437 @@
-#include <stdlib.h>
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a trace: finds the next unit in the window and converts its object (next_unit), makes the
+ * record's line, and delivers it, or queues it while it or a line before it is pending on a parent
+ * (parents.h).
+ */
+#include "config.h"
+
 #include <string.h>
 
-#include "format/klocwork/exact.h"
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
 #include "format/klocwork/parents.h"
-#include "format/klocwork/unit.h"
+#include "format/klocwork/render.h"
+#include "format/reader_base.h"
 #include "record/literal.h"
 
+/*
+ * The search for the end of an object of several lines that failed last; zero: none. An object
+ * without an end is garbage line by line, and each of these lines may open an object that goes as
+ * far; so the next search continues where the last one stopped.
+ */
+struct spread {
+	struct tr_json_walk walk;
+	uint64_t behind;		    /* stream offset up to which it has walked */
+	uint64_t opened[TR_JSON_MAX_DEPTH]; /* offsets of the brackets that are open there */
+};
+
+/*
+ * Continues the last search without the brackets around the one at origin if that was open, else
+ * begins anew.
+ */
+static void begin_at(struct spread *spread, uint64_t origin)
+{
+	unsigned outer = 0, depth = spread->walk.depth;
+	while (outer < depth && spread->opened[outer] != origin)
+		outer++;
+	if (outer == depth) {
+		spread->walk = (struct tr_json_walk)TR_JSON_WALK_INIT;
+		spread->behind = origin;
+		return;
+	}
+	spread->walk.depth = depth - outer;
+	memmove(spread->opened, spread->opened + outer, (depth - outer) * sizeof *spread->opened);
+}
+
+/* Walks over the tokens of whole lines; no token crosses the end of a line. */
+static enum tr_json_token walk_lines(struct spread *spread, struct tr_json *json)
+{
+	const char *text = json->pos;
+	uint64_t offset = spread->behind;
+	struct tr_text none;
+	do {
+		struct tr_json_walk walk = spread->walk;
+		enum tr_json_token token = tr_json_next(json, &none);
+		if (token != TR_JSON_CUT && !tr_json_accept(&walk, token))
+			return TR_JSON_BAD;
+		if (walk.depth > spread->walk.depth)
+			spread->opened[walk.depth - 1] = offset + (uint64_t)(json->pos - 1 - text);
+		spread->behind = offset + (uint64_t)(json->pos - text);
+		if (token == TR_JSON_CUT)
+			return token;
+		spread->walk = walk;
+	} while (spread->walk.depth);
+	return TR_JSON_OBJECT_END;
+}
+
+/*
+ * Finds the end of the object that begins `begin` bytes after the window's pos and does not end on
+ * its line. OBJECT_END: it is at *end. BAD, CUT: there is none, or memory is out; err is filled.
+ */
+static enum tr_json_token find_object_end(struct spread *spread, struct tr_input *in,
+					  uint64_t max_record, size_t begin, size_t *end,
+					  struct tr_error *err)
+{
+	begin_at(spread, in->offset + begin);
+	size_t searched = (size_t)(spread->behind - in->offset);
+	for (;;) {
+		size_t walked = (size_t)(spread->behind - in->offset), whole = walked;
+		size_t available = tr_input_available(in);
+		const char *lf = memrchr(in->pos + searched, '\n', available - searched);
+		if (lf)
+			whole = (size_t)(lf + 1 - in->pos);
+		if (in->at_end)
+			whole = available;
+		searched = available;
+		struct tr_json json = { in->pos + walked, in->pos + whole };
+		enum tr_json_token token = walk_lines(spread, &json);
+		*end = (size_t)(json.pos - in->pos);
+		if (token == TR_JSON_BAD || (token == TR_JSON_CUT && in->at_end))
+			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
+		if (token != TR_JSON_CUT || in->at_end)
+			return token;
+		if (available >= max_record) {
+			tr_error_set(err, TR_CAUSE_LIMIT,
+				     "an object larger than the limit (--max-record raises it)");
+			return token;
+		}
+		if (!tr_input_more(in, available + 1) && !in->at_end) {
+			tr_error_memory(err);
+			return TR_JSON_BAD;
+		}
+	}
+}
+
+/*
+ * A unit of a trace in the window: an object with the blanks and commas around it, a blank line, or
+ * a line that is neither. A line may hold several objects, and an object several lines.
+ */
+struct unit {
+	enum {
+		OBJECT,
+		GARBAGE, /* a line; err says why it is not an object */
+		BLANK,	 /* a line */
+	} type;
+	size_t length;	   /* of the unit, from the window's pos on */
+	size_t begin, end; /* of the object */
+	uint64_t lines;	   /* LFs in it */
+};
+
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+enum { MARK_LENGTH = sizeof byte_order_mark - 1 };
+
+static bool is_filler(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == ',';
+}
+
+/* Skips the bytes that are allowed around objects on a line. */
+static const char *skip_filler(const char *p, const char *end)
+{
+	while (p < end && is_filler(*p))
+		p++;
+	return p;
+}
+
+static const char *skip_mark(const char *p, const char *end)
+{
+	bool mark = end - p >= MARK_LENGTH && memcmp(p, byte_order_mark, MARK_LENGTH) == 0;
+	return mark ? p + MARK_LENGTH : p;
+}
+
+static uint64_t count_lines(const char *p, const char *end)
+{
+	uint64_t lines = 0;
+	while ((p = memchr(p, '\n', (size_t)(end - p)))) {
+		lines++;
+		p++;
+	}
+	return lines;
+}
+
+/* The unit ends with its line if only filler follows the object, else with the object. */
+static void end_unit(struct unit *unit, const char *pos, const char *end)
+{
+	const char *rest = skip_filler(pos + unit->end, end);
+	if (rest == end)
+		unit->length = (size_t)(rest - pos);
+	else if (*rest == '\n')
+		unit->length = (size_t)(rest + 1 - pos);
+	else
+		unit->length = unit->end;
+	unit->lines = count_lines(pos, pos + unit->length);
+}
+
+/* Reads an object of several lines. */
+static enum tr_json_token read_spread(struct tr_input *in, uint64_t max_record,
+				      struct tr_klocwork_object *object, struct spread *spread,
+				      struct unit *unit, struct tr_error *err)
+{
+	enum tr_json_token token =
+		find_object_end(spread, in, max_record, unit->begin, &unit->end, err);
+	if (token == TR_JSON_BAD || token == TR_JSON_CUT)
+		return token;
+	struct tr_json json = { in->pos + unit->begin, in->pos + unit->end };
+	token = tr_klocwork_object_read(object, &json, err);
+	if (token == TR_JSON_OBJECT)
+		end_unit(unit, in->pos, in->end);
+	return token;
+}
+
+/*
+ * Finds the next unit and converts an object. Skips nothing. TR_OK; TR_END; TR_WARN: a line is too
+ * long and was skipped; TR_FATAL: memory.
+ */
+static enum tr_status next_unit(struct tr_input *in, uint64_t max_record,
+				struct tr_klocwork_object *object, struct spread *spread,
+				struct unit *unit, struct tr_error *err)
+{
+	struct tr_text line;
+	tr_error_clear(err);
+	enum tr_status status = tr_input_line(in, &line, err);
+	if (status != TR_OK)
+		return status;
+	const char *end = line.data + line.len;
+	/* concatenated files have a mark inside */
+	const char *begin = skip_filler(skip_mark(line.data, end), end);
+	bool ended = end[-1] == '\n';
+	*unit = (struct unit){ BLANK, line.len, (size_t)(begin - line.data), 0, ended };
+	if (begin == end || *begin == '\n')
+		return TR_OK;
+	unit->type = GARBAGE;
+	if (*begin != '{') {
+		tr_error_set(err, TR_CAUSE_INPUT, "no JSON object");
+		return TR_OK;
+	}
+	struct tr_json json = { begin, end };
+	enum tr_json_token token = tr_klocwork_object_read(object, &json, err);
+	if (token == TR_JSON_OBJECT) {
+		unit->end = (size_t)(json.pos - line.data);
+		end_unit(unit, line.data, end);
+	} else if (token == TR_JSON_CUT && ended) {
+		token = read_spread(in, max_record, object, spread, unit, err);
+	}
+	if (token == TR_JSON_OBJECT)
+		unit->type = OBJECT;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+}
+
+bool tr_klocwork_unit_whole(struct tr_text text, struct tr_klocwork_object *object,
+			    struct tr_error *err)
+{
+	const char *end = text.data + text.len;
+	const char *p = skip_mark(text.data, end);
+	while (p < end && (is_filler(*p) || *p == '\n'))
+		p++;
+	struct tr_json json = { p, end };
+	if (tr_klocwork_object_read(object, &json, err) != TR_JSON_OBJECT)
+		return false;
+	p = skip_filler(json.pos, end);
+	return p == end || (*p == '\n' && p + 1 == end);
+}
+
+struct tr_text tr_klocwork_unit_line(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+	if (end > p && end[-1] == '\n')
+		end--;
+	const char *line = skip_mark(p, end);
+	while ((line = skip_filler(line, end)) < end && *line == '\n')
+		p = ++line;
+	return tr_text_span(p, end);
+}
+
+/*
+ * --exact: every byte of the trace is in the stream. If the writer would not give back a unit, the
+ * .raw of the record holds it, with the blank lines before it and the missing line end after it.
+ */
+struct exact {
+	bool on;
+	bool amid_line;		   /* the unit before did not end its line */
+	struct tr_buffer blank;	   /* blank lines since the last unit */
+	struct tr_buffer rendered; /* scratch: the line that the writer would write */
+};
+
+/* The line that the writer would write. TR_WARN: none; TR_FATAL: memory is out. */
+static enum tr_status render(struct exact *exact, struct tr_text line, struct tr_arena *arena)
+{
+	static const struct tr_klocwork_overrides none;
+	struct tr_klocwork_fields fields;
+	struct tr_record record;
+	struct tr_error ignored;
+	tr_buffer_reset(&exact->rendered);
+	tr_record_init(&record, arena);
+	if (!tr_record_from_line(&record, line, &ignored))
+		return TR_WARN;
+	if (!tr_text_is(record.kind, "exec"))
+		return tr_klocwork_render_context(&record, &exact->rendered, &ignored);
+	enum tr_status status = tr_klocwork_fields_find(&record, &fields, &ignored);
+	if (status != TR_OK)
+		return status;
+	return tr_klocwork_render_exec(&record, &fields, &none, &exact->rendered, &ignored);
+}
+
+/* The writer would give back exactly the unit's bytes. */
+static bool comes_back(struct exact *exact, struct tr_text unit, struct tr_buffer *line,
+		       struct tr_arena *arena)
+{
+	if (exact->amid_line || exact->blank.len)
+		return false;
+	tr_buffer_put_byte(line, '\n');
+	if (line->failed)
+		return true; /* the owner of the line reports it */
+	enum tr_status status = render(exact, tr_buffer_text(line), arena);
+	line->len--;
+	tr_buffer_put_byte(&exact->rendered, '\n');
+	/* without memory, .raw would be missing */
+	line->failed |= status == TR_FATAL || exact->rendered.failed;
+	return status == TR_OK && tr_text_equal(tr_buffer_text(&exact->rendered), unit);
+}
+
+/* Adds .raw to the line (no LF) of a unit and the blank lines before it, if it needs one. */
+static void add_exact_raw(struct exact *exact, struct tr_text unit, struct tr_buffer *line,
+			  struct tr_arena *arena)
+{
+	if (comes_back(exact, unit, line, arena))
+		return;
+	/* escaped together, because a sequence may cross the boundary */
+	tr_buffer_put_text(&exact->blank, unit);
+	tr_buffer_put_literal(line, "\t.raw=\"");
+	tr_string_escape(tr_buffer_text(&exact->blank), line);
+	tr_buffer_put_byte(line, '"');
+	line->failed |= exact->blank.failed;
+}
+
+/* Without --exact: adds the bytes of an object that the record's fields cannot hold. */
+static void add_object_raw(struct tr_text object, struct tr_buffer *line)
+{
+	tr_buffer_put_literal(line, "\t.raw=\"");
+	tr_string_escape(object, line);
+	tr_buffer_put_literal(line, "\\n\"");
+}
+
+static void free_exact(struct exact *exact)
+{
+	tr_buffer_free(&exact->blank);
+	tr_buffer_free(&exact->rendered);
+}
+
 enum {
-	IDLE = 1000,	      /* milliseconds: who has waited so long is not kept any longer */
-	BLANKS_MAX = 1 << 20, /* blank lines kept for one record with --exact */
+	BLANKS_MAX = 1 << 20, /* bytes of blank lines kept for one record with --exact */
 	VERSION_UNKNOWN = 200 /* 1.x is known, whatever x */
 };
 
+/* base.lines counts the lines before the window's pos. */
 struct reader {
-	struct tr_input *in;
-	struct tr_limits limits;
+	struct tr_reader base;
 	struct tr_klocwork_object object;
-	struct tr_klocwork_spread spread;
-	struct tr_klocwork_unit unit;
+	struct spread spread;
+	struct unit unit;
 	struct tr_klocwork_parents parents;
-	struct tr_arena arena;
-	struct tr_record record;
-	struct tr_buffer line; /* the record's */
-	struct tr_klocwork_exact exact;
-	uint64_t seq;
-	uint64_t source_line; /* of the window's pos, from 1 */
-	bool garbage;	      /* the unit in the window was reported and is due as a raw record */
-	char reason[TR_ERROR_TEXT];
-	bool odd_version; /* to be remarked upon */
-	uint64_t odd_line;
-	bool ended, told_orphans;
+	struct exact exact;
+	bool ended;
 };
 
 struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err)
 {
-	struct reader *reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
-		return NULL;
-	}
 	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
-	reader->in = in;
-	reader->limits = config->limits;
-	tr_arena_limit(&reader->arena, config->limits.max_record);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
+
+	if (!reader)
+		return NULL;
 	reader->exact.on = config->exact;
 	reader->object.env_top = tr_text_is(base, "top");
-	reader->source_line = 1;
 	tr_klocwork_parents_init(&reader->parents);
-	return (struct tr_reader *)reader;
+	return &reader->base;
 }
 
 void tr_klocwork_close(struct tr_reader *base)
 {
 	struct reader *reader = (struct reader *)base;
+
 	tr_klocwork_object_free(&reader->object);
 	tr_klocwork_parents_free(&reader->parents);
-	tr_arena_free(&reader->arena);
-	tr_buffer_free(&reader->line);
-	tr_klocwork_exact_free(&reader->exact);
-	free(reader);
+	free_exact(&reader->exact);
+	tr_reader_free(base);
 }
 
-/* Hands out reader->line, which is whole. */
-static enum tr_status deliver(struct reader *reader, uint64_t source_line, uint64_t source_offset,
-			      struct tr_record **record, struct tr_error *err)
-{
-	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
-		return TR_FATAL;
-	reader->record.source_line = source_line;
-	reader->record.source_offset = source_offset;
-	*record = &reader->record;
-	return TR_OK;
-}
-
+/* Delivers the first record of the queue. */
 static enum tr_status deliver_queued(struct reader *reader, const struct tr_klocwork_queued *queued,
 				     struct tr_record **record, struct tr_error *err)
 {
-	uint64_t source_line = queued->source_line, source_offset = queued->source_offset;
-	tr_buffer_reset(&reader->line);
-	tr_klocwork_parents_take(&reader->parents, &reader->line);
-	return deliver(reader, source_line, source_offset, record, err);
+	reader->base.source_line = queued->source_line;
+	reader->base.source_offset = queued->source_offset;
+	tr_buffer_reset(&reader->base.line);
+	tr_klocwork_parents_take(&reader->parents, &reader->base.line);
+	return tr_reader_deliver(&reader->base, record, err);
 }
 
 static struct tr_text unit_text(const struct reader *reader)
 {
-	return (struct tr_text){ reader->in->pos, reader->unit.length };
+	return (struct tr_text){ reader->base.in->pos, reader->unit.length };
 }
 
-/* Steps over the unit. What is pointed to in the window is gone after that. */
+/* Skips the unit. Pointers into the window are invalid after that. */
 static void consume(struct reader *reader)
 {
-	const struct tr_klocwork_unit *unit = &reader->unit;
-	reader->exact.amid_line = unit->length && reader->in->pos[unit->length - 1] != '\n';
-	reader->source_line += unit->lines;
-	tr_input_skip(reader->in, unit->length);
+	const struct unit *unit = &reader->unit;
+	reader->exact.amid_line = unit->length && reader->base.in->pos[unit->length - 1] != '\n';
+	reader->base.lines += unit->lines;
+	tr_input_skip(reader->base.in, unit->length);
 	tr_buffer_reset(&reader->exact.blank);
 }
 
 static void add_raw(struct reader *reader, bool lossy)
 {
-	const struct tr_klocwork_unit *unit = &reader->unit;
-	const char *pos = reader->in->pos;
+	const struct unit *unit = &reader->unit;
+	const char *pos = reader->base.in->pos;
 	if (reader->exact.on)
-		tr_klocwork_exact_add_raw(&reader->exact, unit_text(reader), &reader->line,
-					  &reader->arena);
+		add_exact_raw(&reader->exact, unit_text(reader), &reader->base.line,
+			      &reader->base.arena);
 	else if (lossy)
-		tr_klocwork_add_raw(tr_text_span(pos + unit->begin, pos + unit->end),
-				    &reader->line);
+		add_object_raw(tr_text_span(pos + unit->begin, pos + unit->end),
+			       &reader->base.line);
 }
 
-/* The line is complete but for its LF: out with it, or behind those that wait. */
+/*
+ * Delivers the line, which is complete except for its LF, or queues it. record NULL: the next call
+ * delivers it. TR_END: there is nothing to deliver yet.
+ */
 static enum tr_status pass_on(struct reader *reader, const struct tr_klocwork_queued *queued,
 			      struct tr_text wanted, struct tr_record **record,
 			      struct tr_error *err)
 {
+	struct tr_reader *base = &reader->base;
 	bool queue = wanted.data || queued->orphan || tr_klocwork_parents_busy(&reader->parents);
-	if (reader->line.failed)
+
+	if (base->line.failed)
 		return tr_error_memory(err);
 	if (queue && !tr_klocwork_parents_queue(&reader->parents, queued,
-						tr_buffer_text(&reader->line), wanted))
+						tr_buffer_text(&base->line), wanted))
 		return tr_error_memory(err);
 	consume(reader);
 	if (queue)
-		return TR_END; /* of this unit: nothing to hand out yet */
-	tr_buffer_put_byte(&reader->line, '\n');
-	return deliver(reader, queued->source_line, queued->source_offset, record, err);
+		return TR_END;
+	base->source_line = queued->source_line;
+	base->source_offset = queued->source_offset;
+	base->held = !record;
+	return record ? tr_reader_deliver(base, record, err) : TR_END;
+}
+
+/* The number of the line at the window's pos. */
+static uint64_t line_here(const struct reader *reader)
+{
+	return reader->base.lines + 1;
 }
 
 static struct tr_klocwork_queued here(const struct reader *reader)
 {
-	return (struct tr_klocwork_queued){ .seq = reader->seq,
-					    .source_line = reader->source_line,
+	return (struct tr_klocwork_queued){ .seq = reader->base.seq,
+					    .source_line = line_here(reader),
 					    .source_offset =
-						    reader->in->offset + reader->unit.begin,
+						    reader->base.in->offset + reader->unit.begin,
 					    .parent = TR_NO_POSITION,
 					    .weight = reader->unit.length };
 }
@@ -150,20 +446,20 @@ static enum tr_status read_event(struct reader *reader, struct tr_record **recor
 	struct tr_text id = tr_klocwork_object_piece(object, object->id);
 	struct tr_text parent_id = tr_klocwork_object_piece(object, object->parent_id);
 	struct tr_klocwork_parent parent = tr_klocwork_parents_find(parents, id, parent_id);
-	if (!tr_klocwork_parents_event(parents, id, reader->seq, &parent))
+	if (!tr_klocwork_parents_event(parents, id, reader->base.seq, &parent))
 		return tr_error_memory(err);
-	/* a line that goes out at once needs no gaps to be filled later */
-	bool at_once = !parent.waits && !parent.orphan && !tr_klocwork_parents_busy(parents);
-	tr_buffer_reset(&reader->line);
-	tr_klocwork_object_line(object, reader->seq++, at_once ? parent.seq : TR_NO_POSITION,
-				&reader->line, &queued.gaps);
+	/* the parent of a line that is delivered at once is inserted here */
+	bool at_once = !parent.pending && !parent.orphan && !tr_klocwork_parents_busy(parents);
+	tr_buffer_reset(&reader->base.line);
+	tr_klocwork_object_line(object, reader->base.seq++, at_once ? parent.seq : TR_NO_POSITION,
+				&reader->base.line, &queued.gaps);
 	add_raw(reader, object->lossy);
 	queued.parent = parent.seq;
 	queued.orphan = parent.orphan;
-	return pass_on(reader, &queued, parent.waits ? parent_id : none, record, err);
+	return pass_on(reader, &queued, parent.pending ? parent_id : none, record, err);
 }
 
-/* 1.x is what is known; anything else is remarked upon, and read all the same. */
+/* 1.x is known; a trace of another version is read, with a remark. */
 static bool is_known_version(struct tr_text value)
 {
 	unsigned number = 0;
@@ -183,38 +479,35 @@ static enum tr_status read_context(struct reader *reader, struct tr_record **rec
 	struct tr_klocwork_queued queued = here(reader);
 	bool version = name.data && tr_text_is(name, "version");
 	if (version && !is_known_version(tr_klocwork_object_value(object))) {
-		reader->odd_version = true;
-		reader->odd_line = reader->source_line;
+		struct tr_error *remark = &reader->base.remark;
+		tr_error_set(remark, TR_CAUSE_INPUT,
+			     "not a version 1.x trace: read as one all the same");
+		tr_error_is_note(remark);
+		tr_error_at_line(remark, line_here(reader));
 	}
 	if (version || (name.data && (tr_text_is(name, "creator") || tr_text_is(name, "env"))))
 		tr_klocwork_parents_scope(&reader->parents, !version);
-	tr_buffer_reset(&reader->line);
-	tr_klocwork_object_line(object, reader->seq++, TR_NO_POSITION, &reader->line, &queued.gaps);
+	tr_buffer_reset(&reader->base.line);
+	tr_klocwork_object_line(object, reader->base.seq++, TR_NO_POSITION, &reader->base.line,
+				&queued.gaps);
 	add_raw(reader, object->lossy);
 	return pass_on(reader, &queued, none, record, err);
 }
 
-/* A raw record for the unit. text: the line in it. */
+/* Makes a raw record of the unit. text: the line in it. */
 static enum tr_status read_raw(struct reader *reader, struct tr_text text, const char *reason,
 			       struct tr_record **record, struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 	struct tr_text none = { NULL, 0 };
 	struct tr_klocwork_queued queued = here(reader);
-	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "raw\t");
-	tr_buffer_put_decimal(line, reader->seq++);
-	tr_buffer_put_literal(line, "\t-\t-\t-\ttext=\"");
-	tr_string_escape(text, line);
-	tr_buffer_put_literal(line, "\"\treason=\"");
-	tr_string_escape(tr_text_from(reason), line);
-	tr_buffer_put_byte(line, '"');
+	tr_reader_put_raw(&reader->base, text, reason);
 	queued.gaps = (struct tr_klocwork_gaps){ line->len, line->len };
 	add_raw(reader, false);
 	return pass_on(reader, &queued, none, record, err);
 }
 
-/* --exact: blank lines that no unit follows, or too many for one. */
+/* --exact: blank lines that no unit follows, or too many for one unit. */
 static enum tr_status read_blanks(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -224,7 +517,7 @@ static enum tr_status read_blanks(struct reader *reader, struct tr_record **reco
 			"blank lines", record, err);
 }
 
-/* A blank line: with --exact it belongs to the unit that follows. */
+/* A blank line; with --exact it belongs to the unit that follows. */
 static enum tr_status take_blank(struct reader *reader, struct tr_error *err)
 {
 	struct tr_text text = unit_text(reader);
@@ -232,65 +525,55 @@ static enum tr_status take_blank(struct reader *reader, struct tr_error *err)
 		tr_buffer_put_text(&reader->exact.blank, text);
 	if (reader->exact.blank.failed)
 		return tr_error_memory(err);
-	reader->source_line += reader->unit.lines;
-	tr_input_skip(reader->in, text.len);
+	reader->base.lines += reader->unit.lines;
+	tr_input_skip(reader->base.in, text.len);
 	return TR_END;
 }
 
-/* The line is reported now and handed out with the next call. */
+/* Reports a line that is not an object; the next call delivers it as a raw record. */
 static enum tr_status report_garbage(struct reader *reader, struct tr_error *err)
 {
-	reader->garbage = true;
-	memcpy(reader->reason, err->text, sizeof reader->reason);
-	tr_error_say_in(err, TR_CAUSE_INPUT, err->pattern, "%s: kept as a raw record",
-			reader->reason);
-	tr_error_at_line(err, reader->source_line);
-	return TR_WARN;
+	struct tr_text line = tr_klocwork_unit_line(unit_text(reader));
+	struct tr_error why = *err;
+
+	tr_error_say_in(err, TR_CAUSE_INPUT, why.pattern, "%s: kept as a raw record", why.text);
+	tr_error_at_line(err, line_here(reader));
+	return read_raw(reader, line, why.text, NULL, &why) == TR_FATAL ? tr_error_memory(err)
+									: TR_WARN;
 }
 
-/*
- * A record that waits for its parent must not wait for input that may never
- * come. The time is so long that no pipe from a program at work reaches it.
- */
-static bool settle_when_idle(struct reader *reader)
+/* A record that is pending on its parent does not wait for input that may never come. */
+static bool settle_if_idle(struct reader *reader)
 {
-	const struct tr_input *in = reader->in;
-	size_t available = tr_input_available(in);
-	if (!reader->parents.waiting || (available && memchr(in->pos, '\n', available)) ||
-	    !tr_input_idle(reader->in, IDLE))
+	if (!reader->parents.pending || !tr_reader_is_idle(&reader->base))
 		return false;
 	tr_klocwork_parents_settle(&reader->parents);
 	return true;
 }
 
-/* One unit. TR_END: it gave nothing to hand out (yet). */
+/* Reads one unit. TR_END: there is nothing to deliver yet. */
 static enum tr_status read_unit(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
 	if (reader->exact.blank.len > BLANKS_MAX)
 		return read_blanks(reader, record, err);
-	if (reader->garbage) {
-		reader->garbage = false;
-		struct tr_text line = tr_klocwork_unit_line(unit_text(reader));
-		return read_raw(reader, line, reader->reason, record, err);
-	}
-	if (settle_when_idle(reader))
+	if (settle_if_idle(reader))
 		return TR_END;
-	enum tr_status status = tr_klocwork_unit_next(reader->in, &reader->limits, &reader->object,
-						      &reader->spread, &reader->unit, err);
+	enum tr_status status = next_unit(reader->base.in, reader->base.max_record, &reader->object,
+					  &reader->spread, &reader->unit, err);
 	if (status == TR_END) {
 		reader->ended = true;
 		tr_klocwork_parents_settle(&reader->parents);
 		return reader->exact.blank.len ? read_blanks(reader, record, err) : TR_END;
 	}
 	if (status != TR_OK) {
-		tr_error_at_line(err, reader->source_line++);
+		tr_error_at_line(err, ++reader->base.lines);
 		return status;
 	}
 	switch (reader->unit.type) {
-	case TR_KLOCWORK_BLANK:
+	case BLANK:
 		return take_blank(reader, err);
-	case TR_KLOCWORK_GARBAGE:
+	case GARBAGE:
 		return report_garbage(reader, err);
 	default:
 		return reader->object.kind == TR_KLOCWORK_EVENT ? read_event(reader, record, err)
@@ -298,49 +581,22 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 	}
 }
 
-/* Remarks that are due: TR_WARN, else TR_OK. */
-static enum tr_status remark(struct reader *reader, struct tr_error *err)
-{
-	if (reader->odd_version) {
-		reader->odd_version = false;
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "not a version 1.x trace: read as one all the same");
-		tr_error_is_note(err);
-		tr_error_at_line(err, reader->odd_line);
-		return TR_WARN;
-	}
-	return TR_OK;
-}
-
-static enum tr_status end(struct reader *reader, struct tr_error *err)
-{
-	uint64_t orphans = reader->parents.orphans;
-	if (!orphans || reader->told_orphans)
-		return TR_END;
-	reader->told_orphans = true;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "events whose parent is not in the trace (flagged \"orphan\"): %llu",
-		     (unsigned long long)orphans);
-	tr_error_is_note(err);
-	return TR_WARN;
-}
-
 enum tr_status tr_klocwork_next(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
 	struct reader *reader = (struct reader *)base;
-	tr_arena_reset(&reader->arena);
-	enum tr_status status = remark(reader, err);
-	if (status != TR_OK)
-		return status;
-	for (;;) {
+
+	tr_arena_reset(&base->arena);
+	enum tr_status status = tr_reader_due(base, record, err);
+	while (status == TR_END) {
 		struct tr_klocwork_queued *queued = tr_klocwork_parents_ready(&reader->parents);
 		if (queued)
 			return deliver_queued(reader, queued, record, err);
 		if (reader->ended)
-			return end(reader, err);
+			return tr_reader_note_orphans(base, reader->parents.orphans,
+						      "events whose parent is not in the trace",
+						      err);
 		status = read_unit(reader, record, err);
-		if (status != TR_END)
-			return status;
 	}
+	return status;
 }

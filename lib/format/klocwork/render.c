@@ -1,13 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Records as lines of a trace, and the check of .raw: see render.h. */
 #include "format/klocwork/render.h"
 
 #include <string.h>
 
 #include "core/input.h"
-#include "format/klocwork/id.h"
+#include "format/klocwork/klocwork.h"
 #include "record/json.h"
 #include "record/literal.h"
 
-/* Where a field with that key is noted; NULL: it does not matter here. */
+/* The member of fields for that key; NULL: none. */
 static struct tr_field **place_of(struct tr_klocwork_fields *fields, struct tr_text key)
 {
 	return tr_text_is(key, "parent")    ? &fields->parent
@@ -45,7 +47,7 @@ static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_err
 	return !to->failed;
 }
 
-/* The bytes of a cell that is there. */
+/* The bytes of a cell that is not absent. */
 static bool cell_bytes(struct tr_record *record, const struct tr_cell *cell, struct tr_text *bytes,
 		       struct tr_error *err)
 {
@@ -61,10 +63,10 @@ static bool cell_bytes(struct tr_record *record, const struct tr_cell *cell, str
 	return !failed;
 }
 
-/* True when the bytes are exactly one JSON value on one line. */
+/* The bytes are exactly one JSON value on one line. */
 static bool is_json(struct tr_text bytes)
 {
-	struct tr_buffer copy = TR_BUFFER_INIT; /* the scanner wants its padding */
+	struct tr_buffer copy = TR_BUFFER_INIT; /* the scanner needs padding */
 	char *room = tr_buffer_room(&copy, bytes.len + TR_INPUT_PAD);
 	bool whole = false;
 	if (room && bytes.len && !memchr(bytes.data, '\n', bytes.len)) {
@@ -117,7 +119,7 @@ static bool put_extra(struct tr_record *record, struct tr_field *extra, struct t
 	return true;
 }
 
-/* A member whose key and colon are in prefix, where the field is there. */
+/* Appends a member if there is a field; prefix: its key and colon. */
 static bool put_member(struct tr_record *record, struct tr_text prefix, struct tr_field *field,
 		       struct tr_buffer *to, struct tr_error *err)
 {
@@ -135,7 +137,7 @@ static bool put_executable(struct tr_record *record, struct tr_buffer *to, struc
 	return put_name(record, to, err);
 }
 
-/* No difference: nothing is what a trace says then. */
+/* No difference, for which a trace has no member. */
 static bool is_empty_map(const struct tr_field *field)
 {
 	if (!field->text.data)
@@ -186,7 +188,7 @@ static bool put_members(struct tr_record *record, const struct tr_klocwork_field
 	return true;
 }
 
-/* What a failed rendering amounts to; nothing of it stays. */
+/* The status of a rendering; a failed one is removed. */
 static enum tr_status end_rendering(bool done, struct tr_buffer *to, size_t begin,
 				    struct tr_error *err)
 {
@@ -226,7 +228,7 @@ static bool put_object(struct tr_record *record, const char *key, struct tr_fiel
 	return true;
 }
 
-/* The bytes of a string, as they are. */
+/* Appends the bytes of a string. */
 static bool put_text(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 		     struct tr_error *err)
 {
@@ -259,7 +261,7 @@ static bool put_context(struct tr_record *record, struct tr_buffer *to, struct t
 		return put_text(record, field, to, err);
 	if (env)
 		return put_object(record, "env", field, to, err);
-	/* an object of several keys that is no event has no name: it is the value */
+	/* an object of several keys that is not an event has no name: it is the value */
 	if (record->name.type == TR_CELL_ABSENT)
 		return tr_json_from_field(record, field, to, err);
 	return put_object(record, NULL, field, to, err);
@@ -270,4 +272,95 @@ enum tr_status tr_klocwork_render_context(struct tr_record *record, struct tr_bu
 {
 	size_t begin = to->len;
 	return end_rendering(put_context(record, to, err), to, begin, err);
+}
+
+/* Fields that are not part of the object's own text. */
+static bool is_context(struct tr_text key)
+{
+	return tr_text_is(key, "parent") || tr_text_is(key, "flagged") || tr_text_is(key, ".raw");
+}
+
+/* The index of the next field of the object's own text. */
+static size_t next_field(const struct tr_record *record, size_t i)
+{
+	while (i < record->count && is_context(record->fields[i].key))
+		i++;
+	return i;
+}
+
+/* Compares spellings: a field with another spelling is an edit, which takes precedence. */
+static bool same_fields(const struct tr_record *a, const struct tr_record *b)
+{
+	size_t i = 0, k = 0;
+	for (;;) {
+		i = next_field(a, i);
+		k = next_field(b, k);
+		if (i == a->count || k == b->count)
+			return i == a->count && k == b->count;
+		if (!tr_text_equal(a->fields[i].key, b->fields[k].key) || !a->fields[i].text.data ||
+		    !tr_text_equal(a->fields[i].text, b->fields[k].text))
+			return false;
+		i++;
+		k++;
+	}
+}
+
+static bool same_cell(const struct tr_cell *a, const struct tr_cell *b)
+{
+	bool text = a->type == TR_CELL_TEXT && b->type == TR_CELL_TEXT;
+	return text ? tr_text_equal(a->text, b->text) : a->type == b->type;
+}
+
+/* Reading the object gives this record, except for seq, parent and flags. */
+static bool reads_as(struct tr_record *record, const struct tr_klocwork_object *object,
+		     struct tr_error *err)
+{
+	struct tr_buffer line = TR_BUFFER_INIT;
+	struct tr_klocwork_gaps gaps;
+	struct tr_record read;
+	tr_klocwork_object_line(object, 0, TR_NO_POSITION, &line, &gaps);
+	tr_buffer_put_byte(&line, '\n');
+	tr_record_init(&read, record->arena);
+	if (line.failed)
+		tr_error_memory(err);
+	bool same = !line.failed && tr_record_from_line(&read, tr_buffer_text(&line), err) &&
+		    tr_record_split(&read, err) == TR_OK && tr_record_split(record, err) == TR_OK &&
+		    tr_text_equal(record->kind, read.kind) &&
+		    same_cell(&record->task, &read.task) && same_cell(&record->name, &read.name) &&
+		    same_fields(record, &read);
+	tr_buffer_free(&line);
+	return same;
+}
+
+/* The text of a raw record is the garbage line in these bytes. */
+static bool is_line_of(struct tr_record *record, struct tr_text bytes, struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool same = tr_klocwork_render_context(record, &text, err) == TR_OK &&
+		    tr_text_equal(tr_buffer_text(&text), tr_klocwork_unit_line(bytes));
+	tr_buffer_free(&text);
+	return same;
+}
+
+bool tr_klocwork_raw_holds(struct tr_record *record, struct tr_field *raw,
+			   struct tr_klocwork_object *object, struct tr_buffer *bytes,
+			   struct tr_error *err)
+{
+	tr_error_clear(err);
+	struct tr_value *value = tr_field_value(record, raw, err);
+	if (!value || value->type != TR_STRING || value->flags & TR_CUT)
+		return false;
+	struct tr_text decoded = tr_string_bytes(value->text, record->arena);
+	char *room = decoded.data ? tr_buffer_room(bytes, decoded.len + TR_INPUT_PAD) : NULL;
+	if (!room) {
+		tr_error_memory(err);
+		return false;
+	}
+	memcpy(room, decoded.data, decoded.len);
+	memset(room + decoded.len, 0, TR_INPUT_PAD);
+	tr_buffer_used(bytes, decoded.len);
+	decoded.data = room;
+	if (tr_text_is(record->kind, "raw"))
+		return is_line_of(record, decoded, err);
+	return tr_klocwork_unit_whole(decoded, object, err) && reads_as(record, object, err);
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * A record as a line of a trace, in kwinject's spelling. The writer uses it,
- * and with --exact the reader, to see whether it would get its bytes back.
+ * A record as a line of a trace, in kwinject's spelling. The writer uses it, and with --exact the
+ * reader, to check whether the writer would give back the same bytes.
  */
 #ifndef TR_FORMAT_KLOCWORK_RENDER_H
 #define TR_FORMAT_KLOCWORK_RENDER_H
@@ -12,25 +13,25 @@
 #include "format/klocwork/object.h"
 #include "record/record.h"
 
-/* The fields of an exec record that matter here, each the last of its key; NULL: absent. */
+/* The fields of an exec record that are used here, each the last of its key; NULL: absent. */
 struct tr_klocwork_fields {
 	struct tr_field *parent, *ppid, *cwd, *argv, *envdiff, *envtop, *env, *extra, *raw;
 };
 
-/* Splits the record. TR_WARN: a column is no field. */
+/* Splits the record. TR_WARN: a column is not a field. */
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
 				       struct tr_error *err);
 
-/* What stands in the place of a field's value, where it does. */
+/* Values that replace those of fields. */
 struct tr_klocwork_overrides {
 	struct tr_text parent_id; /* JSON text, instead of the ppid; data NULL: that stays */
 	struct tr_text envdiff;	  /* a literal; data NULL: none */
-	bool has_envdiff;	  /* the record's own fields are not to be looked at */
+	bool has_envdiff;	  /* the record's own fields are ignored */
 };
 
 /*
- * Appends the object, without LF. TR_WARN: a value is bad or JSON has no place
- * for it (err says which), nothing was appended. TR_FATAL: memory.
+ * Appends the object without LF. TR_WARN: a value is malformed or JSON cannot hold it, and nothing
+ * is appended. TR_FATAL: memory.
  */
 enum tr_status tr_klocwork_render_exec(struct tr_record *record,
 				       const struct tr_klocwork_fields *fields,
@@ -41,13 +42,12 @@ enum tr_status tr_klocwork_render_exec(struct tr_record *record,
 enum tr_status tr_klocwork_render_context(struct tr_record *record, struct tr_buffer *to,
 					  struct tr_error *err);
 
-/* Id of the event that the record becomes: the task as it is, else the seq. JSON text, appended. */
+/* Appends the id of the event as JSON text: the task, else the seq. */
 bool tr_klocwork_render_id(struct tr_record *record, struct tr_buffer *to, struct tr_error *err);
 
 /*
- * The bytes of .raw when reading them gives the very fields of the record
- * (parent, flagged and .raw aside), else false; err then says why, which matters
- * where memory is out. object and bytes are scratch space.
+ * Decodes .raw into bytes. True if reading them gives exactly the fields of the record, except for
+ * parent, flagged and .raw; object is then the one that was read. False: err may be memory.
  */
 bool tr_klocwork_raw_holds(struct tr_record *record, struct tr_field *raw,
 			   struct tr_klocwork_object *object, struct tr_buffer *bytes,

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The parents that readers of the written trace will find: see writer_kin.h. */
 #include "format/klocwork/writer_kin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/decimal.h"
-#include "format/klocwork/id.h"
 #include "record/json.h"
 
-/* An id that is no number, as JSON text. */
+/* An id that is not a number, as JSON text. */
 struct name {
 	size_t len;
 	char bytes[];
@@ -38,7 +39,7 @@ void tr_klocwork_kin_free(struct tr_klocwork_kin *kin)
 	free_names(kin);
 }
 
-/* Where the parent is that the record names. */
+/* Sets the place of the parent that the record names. */
 static void find_place(struct tr_klocwork_kin *kin, const struct tr_field *field,
 		       struct tr_klocwork_parentage *parentage)
 {
@@ -63,9 +64,8 @@ static void find_place(struct tr_klocwork_kin *kin, const struct tr_field *field
 }
 
 /*
- * The key of what will stand there: an id, or with field the value of that. None
- * where it cannot be rendered, because the record will not be written. False:
- * memory is out.
+ * The key of the id that will be written, or of a field's value. None if it cannot be rendered,
+ * because the record will not be written. False: memory is out.
  */
 static bool find_key(struct tr_record *record, struct tr_field *field, struct tr_text *key)
 {
@@ -174,19 +174,19 @@ bool tr_klocwork_kin_keep_id(struct tr_klocwork_kin *kin, struct tr_record *reco
 	struct tr_cell id = { .type = TR_CELL_TEXT, .text = parentage->id };
 	uint64_t number;
 	if (!parentage->id.data)
-		return true; /* no parent_id would mean it */
+		return true; /* no parent_id equals it */
 	if (tr_cell_number(&id, &number))
 		return tr_klocwork_ids_put_number(&kin->numbers, kin->count, number);
 	return keep_name(kin, record);
 }
 
-/* It is known now whom a reader takes for the parent. */
+/* Counts the event when it is known which record a reader takes for the parent. */
 static void judge(struct tr_klocwork_kin *kin, struct tr_klocwork_named named, uint64_t read)
 {
 	bool there = !named.by_seq ||
 		     tr_klocwork_ids_find_number(&kin->written, named.parent, &named.parent);
 	kin->tally->strangers += !there;
-	kin->tally->mistaken += there && named.tells && named.parent != read;
+	kin->tally->mistaken += there && named.relative && named.parent != read;
 }
 
 static void drain(struct tr_klocwork_kin *kin)
@@ -198,29 +198,30 @@ static void drain(struct tr_klocwork_kin *kin)
 	}
 }
 
-/* The next record: waits is for whom, or has no data. False: memory is out. */
+/* Adds the next record; wanted: the key it is pending on, or no data. False: memory is out. */
 static bool pass(struct tr_klocwork_kin *kin, struct tr_klocwork_named named, uint64_t parent,
-		 size_t weight, struct tr_text waits)
+		 size_t weight, struct tr_text wanted)
 {
 	struct tr_klocwork_queued record = {
 		.seq = kin->count++, .parent = parent, .weight = weight, .named = named
 	};
-	if (!waits.data && !tr_klocwork_parents_busy(&kin->parents)) {
+	if (!wanted.data && !tr_klocwork_parents_busy(&kin->parents)) {
 		judge(kin, named, parent);
 		return true;
 	}
-	if (!tr_klocwork_parents_queue(&kin->parents, &record, TR_TEXT(""), waits))
+	if (!tr_klocwork_parents_queue(&kin->parents, &record, TR_TEXT(""), wanted))
 		return false;
 	drain(kin);
 	return true;
 }
 
 bool tr_klocwork_kin_event(struct tr_klocwork_kin *kin, const struct tr_record *record,
-			   const struct tr_klocwork_parentage *parentage, bool tells, size_t weight)
+			   const struct tr_klocwork_parentage *parentage, bool relative,
+			   size_t weight)
 {
 	struct tr_text none = { NULL, 0 };
 	struct tr_klocwork_parent read = parentage->read;
-	struct tr_klocwork_named named = { parentage->parent, false, tells };
+	struct tr_klocwork_named named = { parentage->parent, false, relative };
 	uint64_t seq;
 	if (parentage->settled)
 		named.parent = read.seq;
@@ -231,7 +232,7 @@ bool tr_klocwork_kin_event(struct tr_klocwork_kin *kin, const struct tr_record *
 	if (tr_cell_number(&record->seq, &seq) &&
 	    !tr_klocwork_ids_put_number(&kin->written, seq, kin->count))
 		return false;
-	return pass(kin, named, read.seq, weight, read.waits ? parentage->parent_id : none);
+	return pass(kin, named, read.seq, weight, read.pending ? parentage->parent_id : none);
 }
 
 bool tr_klocwork_kin_context(struct tr_klocwork_kin *kin, const struct tr_record *record,
@@ -258,7 +259,7 @@ void tr_klocwork_kin_supplied(struct tr_klocwork_kin *kin, unsigned lines)
 void tr_klocwork_kin_end(struct tr_klocwork_kin *kin)
 {
 	struct tr_klocwork_queued *record;
-	/* what waits may go on waiting, but seqs mean others now */
+	/* pending records may stay pending, but seqs of the next segment mean other records */
 	for (size_t i = 0; (record = tr_klocwork_parents_at(&kin->parents, i)); i++) {
 		struct tr_klocwork_named *named = &record->named;
 		if (!named->by_seq)
@@ -266,7 +267,7 @@ void tr_klocwork_kin_end(struct tr_klocwork_kin *kin)
 		named->by_seq = false;
 		if (tr_klocwork_ids_find_number(&kin->written, named->parent, &named->parent))
 			continue;
-		named->tells = false;
+		named->relative = false;
 		kin->tally->strangers++;
 	}
 	tr_klocwork_ids_forget(&kin->written);

@@ -1,4 +1,4 @@
-#include "format/klocwork/ids.h"
+#include "format/klocwork/parents.h"
 
 #include <stdio.h>
 
