@@ -27,18 +27,17 @@ only() { # only FOLDER 'allowed|prefixes': reports includes that are not allowed
 only lib/core 'core/'
 only lib/record 'core/|record/'
 only lib/process 'core/|record/|process/'
-only lib/call 'core/|record/|call/'
 only lib/coverage 'core/|record/|coverage/'
-only lib/expr 'core/|record/|call/|expr/'
-only lib/view 'core/|record/|process/|call/|coverage/|view/'
+only lib/expr 'core/|record/|expr/'
+only lib/view 'core/|record/|process/|coverage/|view/'
 for folder in lib/format/*/; do
 	folder=${folder%/}
 	own=${folder#lib/}
-	only "$folder" "core/|record/|process/|coverage/|call/|format/(format|segment_writer)\\.h|$own/"
+	only "$folder" "core/|record/|process/|coverage/|format/(format|reader_base|segment_writer)\\.h|$own/"
 done
 report "what formats share knows no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
-only tools 'core/|record/|process/|coverage/|call/|expr/|view/|format/(format|trace)\.h|cli|tr_'
+only tools 'core/|record/|process/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h bzlib.h lz4.h lz4frame.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \

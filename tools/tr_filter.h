@@ -13,7 +13,7 @@
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
 
-#include "call/call_set.h"
+#include "record/call_set.h"
 #include "core/buffer.h"
 #include "core/map.h"
 #include "core/spool.h"

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "call/call_kind.h"
-#include "call/join.h"
+#include "record/call_kind.h"
+#include "record/join.h"
 #include "record/context.h"
 #include "record/literal.h"
 
@@ -229,7 +229,7 @@ unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_re
 	const struct tr_call_sets *sets = &filter->sets;
 	bool matters = sets->has_frames || sets->calls.filtered.count;
 
-	return matters && record->name.type == TR_CELL_TEXT ? tr_call_kinds(record->name.text) : 0;
+	return matters && record->name.type == TR_CELL_TEXT ? tr_format_call_kinds(record->name.text) : 0;
 }
 
 static bool in_calls(struct tr_call_sets *sets, const struct tr_record *record, unsigned kinds)
@@ -416,7 +416,7 @@ static bool begin_computed(struct tr_filter *filter)
 		used |= uses(filter, tr_computed_names[i]);
 	if (!used)
 		return true;
-	filter->computed = tr_computed_new();
+	filter->computed = tr_computed_new(tr_format_call_kinds);
 	if (!filter->computed)
 		return tr_filter_out_of_memory(filter);
 	struct tr_computed_fields *fields = tr_computed_fields(filter->computed);

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "cli.h"
-#include "call/join.h"
+#include "record/join.h"
 #include "core/buffer.h"
 
 enum { EXACT = 1, LINES, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "call/join.h"
+#include "record/join.h"
 #include "cli.h"
 #include "core/buffer.h"
 #include "expr/expr.h"
@@ -198,7 +198,7 @@ static bool begin_computed(struct tool_stat *t)
 		used |= tr_field_list_uses(t->fields, tr_computed_names[i]);
 	if (!used)
 		return true;
-	t->computed = tr_computed_new();
+	t->computed = tr_computed_new(tr_format_call_kinds);
 	if (t->computed)
 		tr_field_list_set_computed(t->fields, tr_computed_fields(t->computed));
 	return t->computed != NULL;
@@ -252,7 +252,7 @@ static void count_all(struct tool_stat *t)
 
 int main(int argc, char **argv)
 {
-	struct tool_stat t = { .config = { .top = 10 } };
+	struct tool_stat t = { .config = { .top = 10, .call_kinds = tr_format_call_kinds } };
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);

@@ -98,7 +98,7 @@ static void put_all(struct tohtml *t, struct tr_html *html)
 
 int main(int argc, char **argv)
 {
-	struct tohtml t = { .config = { .limit = 1000000 } };
+	struct tohtml t = { .config = { .limit = 1000000, .call_kinds = tr_format_call_kinds } };
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);

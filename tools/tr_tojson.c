@@ -112,7 +112,8 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 
 static void write_chrome(struct tr_cli *cli)
 {
-	struct tr_chrome *chrome = tr_chrome_new(cli->config.read.limits.max_spool, cli->out);
+	struct tr_chrome *chrome =
+		tr_chrome_new(cli->config.read.limits.max_spool, tr_format_call_kinds, cli->out);
 	struct tr_record *record = NULL;
 	struct tr_error err;
 
@@ -182,7 +183,7 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 int main(int argc, char **argv)
 {
 	struct tr_cli cli;
-	struct form form = { .format = NULL };
+	struct form form = { .view.call_kinds = tr_format_call_kinds };
 
 	tr_cli_begin(&cli, &tool, argc, argv);
 	read_options(&cli, &form);

@@ -210,6 +210,12 @@ struct tr_format {
 
 	/* The first is the format's default. Ends in a NULL name; may be NULL. */
 	const struct tr_text_style *styles;
+	/*
+	 * For API calls: the kinds (record/call_kind.h) of calls of a function, 0 for most. name:
+	 * as the records have it. NULL: the format has no API calls.
+	 */
+	unsigned (*call_kinds)(struct tr_text name);
+
 	/* For a format without styles of its own, the name of a style of tr-totext. Or NULL. */
 	const char *default_style;
 };
@@ -218,6 +224,9 @@ struct tr_format {
 extern const struct tr_format *const tr_formats[];
 
 const struct tr_format *tr_format_by_name(struct tr_text name);
+
+/* The kinds of API calls of this function, in any format that has such calls. */
+unsigned tr_format_call_kinds(struct tr_text name);
 
 /* The highest bid of all readers, or NULL when nobody knows the bytes. */
 const struct tr_format *tr_format_detect(struct tr_input *in);

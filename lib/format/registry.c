@@ -32,6 +32,16 @@ const struct tr_format *tr_format_by_name(struct tr_text name)
 	return NULL;
 }
 
+unsigned tr_format_call_kinds(struct tr_text name)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; tr_formats[i] && !kinds; i++)
+		if (tr_formats[i]->call_kinds)
+			kinds = tr_formats[i]->call_kinds(name);
+	return kinds;
+}
+
 /*
  * From here on nobody else is asked: a bid may have to wait for more of a slow
  * input, and then records that are there would not come out.

@@ -8,13 +8,15 @@
 
 enum { MICROSECOND = 1000 };
 
-struct tr_chrome *tr_chrome_new(uint64_t max_spool, struct tr_output *out)
+struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
+				struct tr_output *out)
 {
 	struct tr_chrome *chrome = calloc(1, sizeof *chrome);
 
 	if (!chrome)
 		return NULL;
 	chrome->out = out;
+	chrome->call_kinds = call_kinds;
 	tr_forest_init(&chrome->forest, max_spool, tr_chrome_describe, chrome);
 	return chrome;
 }

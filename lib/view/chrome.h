@@ -25,8 +25,11 @@
 
 struct tr_chrome;
 
-/* Borrows out; max_spool as in struct tr_limits. NULL: memory. */
-struct tr_chrome *tr_chrome_new(uint64_t max_spool, struct tr_output *out);
+/*
+ * Borrows out; max_spool as in struct tr_limits, call_kinds as in struct tr_format. NULL: memory.
+ */
+struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
+				struct tr_output *out);
 
 /* The next line of the stream, NULL at its end. TR_WARN: err tells what was not shown. */
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,

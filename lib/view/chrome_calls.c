@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "call/call_kind.h"
-#include "call/join.h"
+#include "record/call_kind.h"
+#include "record/join.h"
 #include "view/brief.h"
 
 /* A call that has not returned: owned by the map. */
@@ -81,9 +81,9 @@ static void put_call(struct tr_chrome *chrome, struct tr_text name, struct tr_te
 		end_frame(chrome, ended);
 }
 
-static unsigned kinds_of(const struct tr_record *record)
+static unsigned kinds_of(const struct tr_chrome *chrome, const struct tr_record *record)
 {
-	return record->name.type == TR_CELL_TEXT ? tr_call_kinds(record->name.text) : 0;
+	return record->name.type == TR_CELL_TEXT ? chrome->call_kinds(record->name.text) : 0;
 }
 
 /* Where a record ends, of which nothing tells how long it took. */
@@ -100,7 +100,7 @@ static bool whole(struct tr_chrome *chrome, struct tr_record *record, uint64_t t
 	bool fine = spell_args(record, &args) && !name.failed && !args.failed;
 	if (fine)
 		put_call(chrome, tr_buffer_text(&name), tr_buffer_text(&args), chrome->now,
-			 end_of(chrome), tid, kinds_of(record));
+			 end_of(chrome), tid, kinds_of(chrome, record));
 	tr_buffer_free(&name);
 	tr_buffer_free(&args);
 	return fine;
@@ -157,7 +157,7 @@ static bool enter(struct tr_chrome *chrome, struct tr_record *record, uint64_t t
 		tr_buffer_free(&key);
 		return false;
 	}
-	*live = (struct live){ chrome->now,    tid,    kinds_of(record), TR_BUFFER_INIT,
+	*live = (struct live){ chrome->now,    tid,    kinds_of(chrome, record), TR_BUFFER_INIT,
 			       TR_BUFFER_INIT, key.len };
 	memcpy(live->key, key.data, key.len);
 	tr_buffer_free(&key);

@@ -18,6 +18,7 @@ struct tr_chrome_calls {
 
 struct tr_chrome {
 	struct tr_output *out;
+	unsigned (*call_kinds)(struct tr_text name);
 	struct tr_forest forest;
 	struct tr_buffer line;
 	bool any; /* an event was written */

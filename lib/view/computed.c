@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/call_kind.h"
+#include "record/call_kind.h"
 #include "core/map.h"
 #include "coverage/block.h"
 #include "process/call.h"
@@ -44,6 +44,7 @@ struct entry {
 
 struct tr_computed {
 	struct tr_computed_fields fields;
+	unsigned (*call_kinds)(struct tr_text name);
 	uint64_t frame;	 /* in which a call returns now */
 	bool frame_ends; /* with the record that came last */
 	bool has_records;
@@ -86,12 +87,14 @@ static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
 			    struct tr_record *record, struct tr_record *leave,
 			    struct tr_error *err);
 
-struct tr_computed *tr_computed_new(void)
+struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name))
 {
 	struct tr_computed *c = calloc(1, sizeof *c);
 
-	if (c)
-		c->fields.get = get;
+	if (!c)
+		return NULL;
+	c->fields.get = get;
+	c->call_kinds = call_kinds;
 	return c;
 }
 
@@ -254,7 +257,7 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 	c->frame += c->frame_ends;
 	c->frame_ends = tr_kind_is_call(record->kind) && !tr_text_is(record->kind, "enter") &&
 			record->name.type == TR_CELL_TEXT &&
-			(tr_call_kinds(record->name.text) & TR_CALL_END_FRAME);
+			(c->call_kinds(record->name.text) & TR_CALL_END_FRAME);
 	return follow_time(c, record);
 }
 

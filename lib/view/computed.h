@@ -29,8 +29,8 @@ const char *tr_computed_records(struct tr_text name);
 
 struct tr_computed;
 
-/* NULL: memory is out. */
-struct tr_computed *tr_computed_new(void);
+/* call_kinds: as in struct tr_format. NULL: memory is out. */
+struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name));
 void tr_computed_free(struct tr_computed *computed);
 
 /* What to ask for values. */

@@ -24,6 +24,7 @@ struct tr_html_config {
 	struct tr_text title; /* borrowed */
 	size_t limit;	      /* spans at most; those behind are only counted */
 	uint64_t max_spool;   /* as in struct tr_limits */
+	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
 };
 
 struct tr_html;

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "call/call_kind.h"
-#include "call/join.h"
+#include "record/call_kind.h"
+#include "record/join.h"
 #include "record/literal.h"
 #include "view/brief.h"
 
@@ -187,7 +187,7 @@ static bool begin_call(struct tr_html *html, struct tr_record *record, struct li
 	if (record->name.type != TR_CELL_TEXT)
 		name = TR_TEXT("-");
 	live->began = html->now;
-	live->kinds = tr_call_kinds(name);
+	live->kinds = html->config.call_kinds(name);
 	live->thread = thread_of(html, record);
 	if (!live->thread || tr_record_split(record, NULL) == TR_FATAL)
 		return false;

@@ -47,6 +47,7 @@ struct tr_json_view;
 
 struct tr_json_view_config {
 	bool computed; /* computed fields (computed.h) that the record has no key for, after its own */
+	unsigned (*call_kinds)(struct tr_text name); /* with computed: as in struct tr_format */
 	bool array;  /* one JSON array instead of JSON Lines */
 	bool pretty; /* indented by two blanks */
 };

@@ -25,8 +25,9 @@ enum { TR_STAT_FIELDS = 16 };
 struct tr_stat_config {
 	enum tr_stat_by table;
 	const char *by[TR_STAT_FIELDS + 1]; /* what a key consists of, NULL at the end */
-	size_t top;	     /* rows of a table at most; 0: all */
+	size_t top;			    /* rows of a table at most; 0: all */
 	bool json;
+	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
 };
 
 struct tr_stat;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "call/call_kind.h"
+#include "record/call_kind.h"
 #include "record/ask.h"
 
 struct live_call {
@@ -179,7 +179,7 @@ bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
 		return true;
 	}
 	struct tr_text name = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
-	unsigned kinds = tr_call_kinds(name);
+	unsigned kinds = calls->call_kinds(name);
 	calls->calls++;
 	if (!calls->api)
 		calls->api = api_of(name);

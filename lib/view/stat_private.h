@@ -53,6 +53,7 @@ struct tr_stat_calls {
 	struct tr_stat_frame frame; /* the one that is not */
 	bool closing;		    /* it is, but its end is where the next record begins */
 	struct tr_tally *tally;	    /* borrowed */
+	unsigned (*call_kinds)(struct tr_text name);
 	const char *api;	    /* by the first function that tells */
 	uint64_t calls, fake, incomplete, draws;
 	uint64_t blobs, blob_bytes, largest_blob;

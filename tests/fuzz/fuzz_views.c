@@ -72,14 +72,15 @@ static void *make_script_text(unsigned how, struct tr_output *out)
 static void *make_chrome(unsigned how, struct tr_output *out)
 {
 	(void)how;
-	return tr_chrome_new(SPOOL, out);
+	return tr_chrome_new(SPOOL, tr_format_call_kinds, out);
 }
 
 static void *make_html(unsigned how, struct tr_output *out)
 {
 	struct tr_html_config config = { .title = TR_TEXT("</script>"),
 					 .limit = how & 1 ? 3 : 1000,
-					 .max_spool = SPOOL };
+					 .max_spool = SPOOL,
+					 .call_kinds = tr_format_call_kinds };
 	return tr_html_new(&config, out);
 }
 
@@ -168,6 +169,7 @@ static void *make_figures(unsigned how, struct tr_output *out, bool json)
 								 : TR_STAT_BY_FRAME,
 					 .by = { "kind", NULL },
 					 .top = how & 4 ? 2 : 0,
+					 .call_kinds = tr_format_call_kinds,
 					 .json = json };
 	struct stat *view = malloc(sizeof *view);
 	if (!view)

@@ -209,4 +209,5 @@ const struct tr_format tr_format_apitrace = {
 	.finish = tr_segment_finish,
 	.discard = tr_apitrace_discard,
 	.styles = tr_apitrace_styles,
+	.call_kinds = tr_apitrace_call_kinds,
 };

@@ -13,6 +13,7 @@
  *	  encode_value.c   values, from trees or directly from text
  *	  write_signature.c  signatures that are written; names of constants
  *	  write_rebuild.c  signatures whose definitions are missing
+ *	call_kind.c        kinds of calls by the names of functions
  *	text.c             tr-totext --style=apitrace: see text.h
  *
  * The format is described after apitrace's own reader and writer (lib/trace/trace_parser.cpp,
@@ -115,6 +116,16 @@ enum { TR_APITRACE_LOOK = 64 << 10 }; /* bytes that a bid looks at, at most */
 
 /* bid.c */
 extern const struct tr_text_style tr_apitrace_styles[];
+
+/*
+ * call_kind.c: the kinds (record/call_kind.h) of a function, 0 for most. name: its bytes, or its
+ * cell (no name that is known needs an escape). A glGetError that returned GL_NO_ERROR is
+ * verbose, too, which its name does not say.
+ */
+unsigned tr_apitrace_call_kinds(struct tr_text name);
+
+/* True if the function has no side effects: apitrace shows its name without bold. */
+bool tr_apitrace_call_is_plain(struct tr_text name);
 
 int tr_apitrace_bid(struct tr_input *in);
 int tr_apitrace_search(struct tr_input *in);

@@ -23,7 +23,7 @@
 #ifndef TR_FORMAT_APITRACE_TEXT_H
 #define TR_FORMAT_APITRACE_TEXT_H
 
-#include "call/join.h"
+#include "record/join.h"
 #include "core/buffer.h"
 #include "core/decimal.h"
 #include "core/output.h"

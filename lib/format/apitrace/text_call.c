@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "call/call_kind.h"
+#include "record/call_kind.h"
 #include "core/hex.h"
 #include "format/apitrace/text.h"
 

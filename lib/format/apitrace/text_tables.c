@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/apitrace/text_tables.h"
 
-#include "call/call_kind.h"
+#include "format/apitrace/apitrace.h"
+#include "record/call_kind.h"
 #include "core/buffer.h"
 
 enum { FEW = 8 }; /* arguments that are as quickly found without a map */
@@ -69,10 +70,11 @@ static bool render_function(struct tr_apitrace_tables *tables,
 {
 	struct tr_buffer *scratch = &tables->scratch;
 
-	function->kinds = tr_call_kinds(function->name);
-	tr_buffer_put_text(scratch, tables->look.bold.len && tr_call_is_plain(function->name)
-					    ? tables->look.normal
-					    : tables->look.bold);
+	function->kinds = tr_apitrace_call_kinds(function->name);
+	tr_buffer_put_text(scratch,
+			   tables->look.bold.len && tr_apitrace_call_is_plain(function->name)
+				   ? tables->look.normal
+				   : tables->look.bold);
 	tr_buffer_put_text(scratch, function->name);
 	tr_buffer_put_text(scratch, tables->look.normal);
 	tr_buffer_put_byte(scratch, '(');

@@ -1,4 +1,5 @@
-#include "call/join.h"
+/* SPDX-License-Identifier: MIT */
+#include "record/join.h"
 
 #include <stdlib.h>
 

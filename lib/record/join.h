@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Puts the two halves of API calls together: an enter and its leave (same task
  * and seq) become one `call`, which stands where the leave stood. What needs no
@@ -16,8 +17,8 @@
  * Memory: a copy of each live enter, as long as they are not too many: then the
  * oldest come out, alone. Work: that of copying the line.
  */
-#ifndef TR_CALL_JOIN_H
-#define TR_CALL_JOIN_H
+#ifndef TR_RECORD_JOIN_H
+#define TR_RECORD_JOIN_H
 
 #include "record/record.h"
 

@@ -1,5 +1,6 @@
 /* What a function's name says, as apitrace itself told it: tests/data/apitrace/call-kinds.tsv. */
-#include "call/call_kind.h"
+#include "format/apitrace/apitrace.h"
+#include "record/call_kind.h"
 
 #include <stdlib.h>
 
@@ -28,11 +29,11 @@ static void test_plain(void)
 		return;
 	while (vectors_next(&v)) {
 		struct tr_text name = v.column[0], look = v.column[1];
-		ok(tr_call_is_plain(name) == tr_text_is(look, "plain"), "%.*s is %.*s",
+		ok(tr_apitrace_call_is_plain(name) == tr_text_is(look, "plain"), "%.*s is %.*s",
 		   (int)name.len, name.data, (int)look.len, look.data);
 	}
 	vectors_close(&v);
-	ok(!tr_call_is_plain((struct tr_text){ NULL, 0 }), "no name is not plain");
+	ok(!tr_apitrace_call_is_plain((struct tr_text){ NULL, 0 }), "no name is not plain");
 }
 
 int main(void)
@@ -44,7 +45,7 @@ int main(void)
 		return done_testing();
 	while (vectors_next(&v)) {
 		struct tr_text name = v.column[0], kinds = v.column[1];
-		unsigned have = tr_call_kinds(name);
+		unsigned have = tr_apitrace_call_kinds(name);
 		ok(!!(have & TR_CALL_END_FRAME) == lists(kinds, "frame") &&
 			   !!(have & TARGETS) == lists(kinds, "rendertarget") &&
 			   !!(have & TR_CALL_RENDER) == lists(kinds, "render") &&
@@ -52,7 +53,7 @@ int main(void)
 		   "%.*s is %.*s", (int)name.len, name.data, (int)kinds.len, kinds.data);
 	}
 	vectors_close(&v);
-	ok(tr_call_kinds((struct tr_text){ NULL, 0 }) == 0, "no name at all");
+	ok(tr_apitrace_call_kinds((struct tr_text){ NULL, 0 }) == 0, "no name at all");
 	test_plain();
 	return done_testing();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sets of call numbers, or of frame numbers, in the syntax of apitrace's
  * --calls and --frames:
@@ -12,8 +13,8 @@
  * frame's end does too), or that render. FILE, up to the next comma, has a set
  * in it, which names no further file; commas and line ends are alike there.
  */
-#ifndef TR_CALL_CALL_SET_H
-#define TR_CALL_CALL_SET_H
+#ifndef TR_RECORD_CALL_SET_H
+#define TR_RECORD_CALL_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,9 +55,5 @@ enum tr_call_set_rest { TR_CALL_SET_NONE, TR_CALL_SET_SOME, TR_CALL_SET_ALL };
 enum tr_call_set_rest tr_call_set_rest(const struct tr_call_set *set, uint64_t number);
 
 void tr_call_set_free(struct tr_call_set *set);
-
-/* call_set.c, for call_set_parse.c: ranges in any order, then sorted. False: memory is out. */
-bool tr_call_set_put(struct tr_call_set *set, const struct tr_call_range *range);
-void tr_call_set_sort(struct tr_call_set *set);
 
 #endif

@@ -2,7 +2,7 @@
  * Enters and leaves put together: as lines, as built records, and mixed; and
  * with every single allocation failing (linked with --wrap).
  */
-#include "call/join.h"
+#include "record/join.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,15 @@
-/* The names that apitrace knows (lib/trace/trace_parser_flags.cpp there): a table and patterns. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kinds of an API call, by the name of its function. A trace does not contain them: the
+ * tools of apitrace have a table of names and patterns (lib/trace/trace_parser_flags.cpp). This
+ * one has the names of apitrace 11.1, so that call sets and text agree.
+ */
 #include "config.h"
 
-#include "call/call_kind.h"
-
 #include <stdlib.h>
+
+#include "format/apitrace/apitrace.h"
+#include "record/call_kind.h"
 
 enum {
 	END_FRAME = TR_CALL_END_FRAME,
@@ -354,7 +360,7 @@ static unsigned direct3d(struct tr_text rest)
 	return EAT(&rest, "OMSetRenderTargets") && is_identifier(rest) ? RENDER_TARGET : 0;
 }
 
-unsigned tr_call_kinds(struct tr_text name)
+unsigned tr_apitrace_call_kinds(struct tr_text name)
 {
 	struct tr_text rest = name;
 	bool gl = EAT(&rest, "gl");
@@ -369,4 +375,161 @@ unsigned tr_call_kinds(struct tr_text name)
 	const struct entry *entry =
 		bsearch(&name, entries, sizeof entries / sizeof *entries, sizeof *entries, compare);
 	return entry ? entry->kinds : 0;
+}
+
+/* Calls that apitrace shows as having no side effects: queries, and labels. */
+
+/* Sorted by bytes. */
+/* clang-format off */
+static const char *const plain_names[] = {
+	"eglSetDamageRegionKHR", "glAreProgramsResidentNV", "glAreTexturesResident",
+	"glAreTexturesResidentEXT", "glBufferRegionEnabled", "glDebugMessageControl",
+	"glDebugMessageControlARB", "glDebugMessageEnableAMD", "glDebugMessageInsert",
+	"glDebugMessageInsertAMD", "glDebugMessageInsertARB", "glDebugMessageInsertKHR",
+	"glGetActiveAtomicCounterBufferiv", "glGetActiveAttrib", "glGetActiveAttribARB",
+	"glGetActiveSubroutineName", "glGetActiveSubroutineUniformName",
+	"glGetActiveSubroutineUniformiv", "glGetActiveUniform", "glGetActiveUniformARB",
+	"glGetActiveUniformBlockName", "glGetActiveUniformBlockiv", "glGetActiveUniformName",
+	"glGetActiveUniformsiv", "glGetActiveVaryingNV", "glGetArrayObjectfvATI",
+	"glGetArrayObjectivATI", "glGetAttachedObjectsARB", "glGetAttachedShaders",
+	"glGetBooleanIndexedvEXT", "glGetBooleani_v", "glGetBooleanv", "glGetBufferParameteri64v",
+	"glGetBufferParameteriv", "glGetBufferParameterivARB", "glGetBufferParameterui64vNV",
+	"glGetBufferPointerv", "glGetBufferPointervARB", "glGetBufferSubData",
+	"glGetBufferSubDataARB", "glGetClipPlane", "glGetColorTable", "glGetColorTableEXT",
+	"glGetColorTableParameterfv", "glGetColorTableParameterfvEXT",
+	"glGetColorTableParameterfvSGI", "glGetColorTableParameteriv",
+	"glGetColorTableParameterivEXT", "glGetColorTableParameterivSGI", "glGetColorTableSGI",
+	"glGetCombinerInputParameterfvNV", "glGetCombinerInputParameterivNV",
+	"glGetCombinerOutputParameterfvNV", "glGetCombinerOutputParameterivNV",
+	"glGetCombinerStageParameterfvNV", "glGetConvolutionFilterEXT",
+	"glGetConvolutionParameterfv", "glGetConvolutionParameterfvEXT",
+	"glGetConvolutionParameteriv", "glGetConvolutionParameterivEXT", "glGetDetailTexFuncSGIS",
+	"glGetDoubleIndexedvEXT", "glGetDoublei_v", "glGetDoublev", "glGetError", "glGetFenceivNV",
+	"glGetFinalCombinerInputParameterfvNV", "glGetFinalCombinerInputParameterivNV",
+	"glGetFogFuncSGIS", "glGetFragDataIndex", "glGetFragmentLightfvSGIX",
+	"glGetFragmentLightivSGIX", "glGetFragmentMaterialfvSGIX", "glGetFragmentMaterialivSGIX",
+	"glGetFramebufferAttachmentParameteriv", "glGetFramebufferAttachmentParameterivEXT",
+	"glGetFramebufferParameteriv", "glGetFramebufferParameterivEXT",
+	"glGetGraphicsResetStatusARB", "glGetHandleARB", "glGetHistogramEXT",
+	"glGetHistogramParameterfv", "glGetHistogramParameterfvEXT", "glGetHistogramParameteriv",
+	"glGetHistogramParameterivEXT", "glGetImageTransformParameterfvHP",
+	"glGetImageTransformParameterivHP", "glGetInfoLogARB", "glGetInstrumentsSGIX",
+	"glGetInternalformati64v", "glGetInternalformativ", "glGetInvariantBooleanvEXT",
+	"glGetInvariantFloatvEXT", "glGetInvariantIntegervEXT", "glGetLightfv", "glGetLightiv",
+	"glGetListParameterfvSGIX", "glGetListParameterivSGIX", "glGetLocalConstantBooleanvEXT",
+	"glGetLocalConstantFloatvEXT", "glGetLocalConstantIntegervEXT",
+	"glGetMapAttribParameterfvNV", "glGetMapAttribParameterivNV", "glGetMapControlPointsNV",
+	"glGetMapParameterfvNV", "glGetMapParameterivNV", "glGetMapdv", "glGetMapfv", "glGetMapiv",
+	"glGetMaterialfv", "glGetMaterialiv", "glGetMinmaxEXT", "glGetMinmaxParameterfv",
+	"glGetMinmaxParameterfvEXT", "glGetMinmaxParameteriv", "glGetMinmaxParameterivEXT",
+	"glGetMultiTexEnvfvEXT", "glGetMultiTexEnvivEXT", "glGetMultiTexGendvEXT",
+	"glGetMultiTexGenfvEXT", "glGetMultiTexGenivEXT", "glGetMultiTexLevelParameterfvEXT",
+	"glGetMultiTexLevelParameterivEXT", "glGetMultiTexParameterIivEXT",
+	"glGetMultiTexParameterIuivEXT", "glGetMultiTexParameterfvEXT",
+	"glGetMultiTexParameterivEXT", "glGetMultisamplefv", "glGetMultisamplefvNV",
+	"glGetNamedBufferParameterivEXT", "glGetNamedBufferParameterui64vNV",
+	"glGetNamedBufferPointervEXT", "glGetNamedBufferSubDataEXT",
+	"glGetNamedFramebufferAttachmentParameterivEXT", "glGetNamedFramebufferParameterivEXT",
+	"glGetNamedProgramLocalParameterIivEXT", "glGetNamedProgramLocalParameterIuivEXT",
+	"glGetNamedProgramLocalParameterdvEXT", "glGetNamedProgramLocalParameterfvEXT",
+	"glGetNamedProgramStringEXT", "glGetNamedProgramivEXT",
+	"glGetNamedRenderbufferParameterivEXT", "glGetNamedStringARB", "glGetNamedStringivARB",
+	"glGetObjectBufferfvATI", "glGetObjectBufferivATI", "glGetObjectLabel",
+	"glGetObjectParameterfvARB", "glGetObjectParameterivAPPLE", "glGetObjectParameterivARB",
+	"glGetObjectPtrLabel", "glGetOcclusionQueryivNV", "glGetOcclusionQueryuivNV",
+	"glGetPerfMonitorCounterDataAMD", "glGetPerfMonitorCounterInfoAMD",
+	"glGetPerfMonitorCounterStringAMD", "glGetPerfMonitorCountersAMD",
+	"glGetPerfMonitorGroupStringAMD", "glGetPerfMonitorGroupsAMD",
+	"glGetPixelTexGenParameterfvSGIS", "glGetPixelTexGenParameterivSGIS",
+	"glGetPointerIndexedvEXT", "glGetPointerv", "glGetPointervEXT", "glGetProgramBinary",
+	"glGetProgramEnvParameterIivNV", "glGetProgramEnvParameterIuivNV",
+	"glGetProgramEnvParameterdvARB", "glGetProgramEnvParameterfvARB", "glGetProgramInfoLog",
+	"glGetProgramInterfaceiv", "glGetProgramLocalParameterIivNV",
+	"glGetProgramLocalParameterIuivNV", "glGetProgramLocalParameterdvARB",
+	"glGetProgramLocalParameterfvARB", "glGetProgramNamedParameterdvNV",
+	"glGetProgramNamedParameterfvNV", "glGetProgramParameterdvNV", "glGetProgramParameterfvNV",
+	"glGetProgramPipelineInfoLog", "glGetProgramPipelineiv", "glGetProgramResourceIndex",
+	"glGetProgramResourceLocation", "glGetProgramResourceLocationIndex",
+	"glGetProgramResourceName", "glGetProgramResourceiv", "glGetProgramStageiv",
+	"glGetProgramStringARB", "glGetProgramStringNV", "glGetProgramSubroutineParameteruivNV",
+	"glGetProgramiv", "glGetProgramivARB", "glGetProgramivNV", "glGetQueryIndexediv",
+	"glGetQueryiv", "glGetQueryivARB", "glGetRenderbufferParameteriv",
+	"glGetRenderbufferParameterivEXT", "glGetSamplerParameterIiv", "glGetSamplerParameterIuiv",
+	"glGetSamplerParameterfv", "glGetSamplerParameteriv", "glGetSeparableFilterEXT",
+	"glGetShaderInfoLog", "glGetShaderPrecisionFormat", "glGetShaderSource",
+	"glGetShaderSourceARB", "glGetShaderiv", "glGetSharpenTexFuncSGIS", "glGetSynciv",
+	"glGetTexBumpParameterfvATI", "glGetTexBumpParameterivATI", "glGetTexEnvfv",
+	"glGetTexEnviv", "glGetTexFilterFuncSGIS", "glGetTexGendv", "glGetTexGenfv",
+	"glGetTexGeniv", "glGetTrackMatrixivNV", "glGetTransformFeedbackVarying",
+	"glGetTransformFeedbackVaryingEXT", "glGetTransformFeedbackVaryingNV",
+	"glGetUniformIndices", "glGetUniformSubroutineuiv", "glGetUniformdv", "glGetUniformfv",
+	"glGetUniformfvARB", "glGetUniformi64vNV", "glGetUniformiv", "glGetUniformivARB",
+	"glGetUniformui64vNV", "glGetUniformuiv", "glGetUniformuivEXT",
+	"glGetVariantArrayObjectfvATI", "glGetVariantArrayObjectivATI", "glGetVariantBooleanvEXT",
+	"glGetVariantFloatvEXT", "glGetVariantIntegervEXT", "glGetVariantPointervEXT",
+	"glGetVertexArrayIntegeri_vEXT", "glGetVertexArrayIntegervEXT",
+	"glGetVertexArrayPointeri_vEXT", "glGetVertexArrayPointervEXT",
+	"glGetVideoCaptureStreamdvNV", "glGetVideoCaptureStreamfvNV", "glGetVideoCaptureStreamivNV",
+	"glGetVideoCaptureivNV", "glGetVideoi64vNV", "glGetVideoivNV", "glGetVideoui64vNV",
+	"glGetVideouivNV", "glGetnMapdvARB", "glGetnMapfvARB", "glGetnMapivARB",
+	"glGetnUniformdvARB", "glGetnUniformfvARB", "glGetnUniformivARB", "glGetnUniformuivARB",
+	"glInsertEventMarkerEXT", "glObjectLabel", "glObjectLabelKHR", "glObjectPtrLabel",
+	"glObjectPtrLabelKHR",
+};
+/* clang-format on */
+
+/* These are left out of short texts, but apitrace says nothing about their effects. */
+static const char *const unplain_names[] = {
+	"eglGetConfigAttrib",		"glXGetFBConfigAttrib",		"glXGetFBConfigAttribSGIX",
+	"wglGetPixelFormatAttribivARB", "wglGetPixelFormatAttribivEXT",
+};
+
+static int compare_words(const void *key, const void *element)
+{
+	const struct tr_text *name = key;
+	const char *other = *(const char *const *)element;
+	size_t len = strlen(other);
+	int order = memcmp(name->data, other, name->len < len ? name->len : len);
+
+	return order ? order : (name->len > len) - (name->len < len);
+}
+
+/* The name goes on after the prefix, with letters, digits and underscores only. */
+static bool is_family(struct tr_text name, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	if (name.len <= len || memcmp(name.data, prefix, len) != 0)
+		return false;
+	for (size_t i = len; i < name.len; i++) {
+		char c = name.data[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+		    c != '_')
+			return false;
+	}
+	return true;
+}
+
+bool tr_apitrace_call_is_plain(struct tr_text name)
+{
+	static const char *const families[] = {
+		"glGetFloat",
+		"glGetInteger",
+		"glGetVertexAttrib",
+		"glGetTexParameter",
+		"glGetTexLevelParameter",
+		"glGetTextureParameter",
+		"glGetTextureLevelParameter",
+	};
+
+	if (!name.len)
+		return false;
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		if (is_family(name, families[i]))
+			return true;
+	if (tr_apitrace_call_kinds(name) & TR_CALL_VERBOSE)
+		return !bsearch(&name, unplain_names, sizeof unplain_names / sizeof *unplain_names,
+				sizeof *unplain_names, compare_words);
+	return bsearch(&name, plain_names, sizeof plain_names / sizeof *plain_names,
+		       sizeof *plain_names, compare_words);
 }
