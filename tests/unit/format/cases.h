@@ -11,6 +11,7 @@
 struct test_case {
 	const struct tr_format *format;
 	bool rewrites; /* what is written and read again is the same */
+	bool writes;   /* the trace is a stream, and the lines are the trace that it becomes */
 	char name[128];
 	struct tr_buffer trace, lines, messages;
 };
@@ -101,10 +102,32 @@ static void check_exact(const struct test_case *c)
 	tr_buffer_free(&stream);
 }
 
-static void check_case(const struct test_case *c)
+/* What a writer makes of a stream. */
+static inline void check_written(const struct tr_format *format, const char *stream,
+				 const char *trace, const char *messages, const char *name)
+{
+	struct transcript got = { 0 };
+	ok(write_trace(format, tr_text_from(stream), &got), "%s: written", name);
+	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name);
+	same = ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name) &&
+	       same;
+	if (!same)
+		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
+		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
+	transcript_free(&got);
+}
+
+static void check_case(struct test_case *c)
 {
 	if (!c->name[0])
 		return;
+	if (c->writes) {
+		tr_buffer_put_byte(&c->trace, '\0');
+		tr_buffer_put_byte(&c->lines, '\0');
+		tr_buffer_put_byte(&c->messages, '\0');
+		check_written(c->format, c->trace.data, c->lines.data, c->messages.data, c->name);
+		return;
+	}
 	check_reading(c, 1 << 16);
 	check_reading(c, 1);
 	if (c->rewrites)
@@ -132,16 +155,14 @@ static void take_line(struct test_case *c, struct tr_text line)
 	}
 }
 
-/* The cases in tests/data, in the folder of the format. */
-static void run_cases(const struct tr_format *format, const char *name, bool rewrites)
+static void run_file(struct test_case c, const char *name)
 {
 	const char *top = getenv("top_srcdir");
 	char path[4096], *line = NULL;
-	snprintf(path, sizeof path, "%s/tests/data/%s/%s", top ? top : ".", format->name, name);
+	snprintf(path, sizeof path, "%s/tests/data/%s/%s", top ? top : ".", c.format->name, name);
 	FILE *file = fopen(path, "rb");
 	if (!ok(file != NULL, "%s is there", name))
 		return;
-	struct test_case c = { .format = format, .rewrites = rewrites };
 	size_t cap = 0;
 	ssize_t len;
 	while ((len = getline(&line, &cap, file)) > 0)
@@ -154,19 +175,16 @@ static void run_cases(const struct tr_format *format, const char *name, bool rew
 	fclose(file);
 }
 
-/* What a writer makes of a stream. */
-static inline void check_written(const struct tr_format *format, const char *stream,
-				 const char *trace, const char *messages, const char *name)
+/* The cases in tests/data, in the folder of the format. */
+static inline void run_cases(const struct tr_format *format, const char *name, bool rewrites)
 {
-	struct transcript got = { 0 };
-	ok(write_trace(format, tr_text_from(stream), &got), "%s: written", name);
-	bool same = ok(tr_text_is(tr_buffer_text(&got.lines), trace), "%s: the trace", name);
-	same = ok(tr_text_is(tr_buffer_text(&got.messages), messages), "%s: the messages", name) &&
-	       same;
-	if (!same)
-		printf("# got:\n%.*s%.*s", (int)got.lines.len, got.lines.data,
-		       (int)got.messages.len, got.messages.len ? got.messages.data : "");
-	transcript_free(&got);
+	run_file((struct test_case){ .format = format, .rewrites = rewrites }, name);
+}
+
+/* The same for cases of the writer. */
+static inline void run_write_cases(const struct tr_format *format, const char *name)
+{
+	run_file((struct test_case){ .format = format, .writes = true }, name);
 }
 
 #endif

@@ -278,11 +278,41 @@ static void check_clock(void)
 	tr_etrace_clock_free(&clock);
 }
 
+/* Reads a log in the window of -O reorder. */
+static void check_reorder(void)
+{
+	static const char log[] =
+		"0: 1,0,5,3!Close|fd=3\n0: 1,0,5,1!Close|fd=1\nnoise\n"
+		"0: 1,0,4,9!Close|fd=0\n0: 1,0,5,2!Close|fd=2\n0: 1,0,6,0!Close|fd=6\n";
+	static const struct {
+		const char *window, *order;
+	} cases[] = { { "0", "31-026" }, { "1", "1-0236" }, { "2", "10-236" }, { "9", "01-236" } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct reading how = { &tr_format_etrace, 1 << 16,	  false, false,
+				       "reorder",	  cases[i].window };
+		struct transcript read = { 0 };
+		char got[16] = "";
+		size_t count = 0;
+		read_trace(tr_text_from(log), &how, &read);
+		tr_buffer_put_byte(&read.lines, '\0');
+		for (const char *p = read.lines.data; p && *p && count < 15; count++) {
+			got[count] = *p == 'r' ? '-' : strstr(p, "fd=")[3];
+			p = strchr(p, '\n') + 1;
+		}
+		ok(strcmp(got, cases[i].order) == 0, "a window of %s lines: %s", cases[i].window,
+		   got);
+		transcript_free(&read);
+	}
+}
+
 int main(void)
 {
 	check_clock();
+	check_reorder();
 	run_cases(&tr_format_etrace, "good.cases", true);
 	run_cases(&tr_format_etrace, "bad.cases", false);
+	run_write_cases(&tr_format_etrace, "write.cases");
 	check_texts();
 	check_writer();
 	check_bids();
