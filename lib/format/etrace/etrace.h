@@ -44,7 +44,7 @@ struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct 
 void tr_etrace_discard(struct tr_writer *writer);
 
 /*
- * verbatim.c: appends a line of the log as a record of kind line. A line in the tracer's own
+ * verbatim.c: appends what follows the seq in the record of a line. A line in the tracer's own
  * spelling is split:
  *
  *	line	7	100.000002400	8413874	A	cpu=1	index=0	text="sh"
@@ -54,8 +54,7 @@ void tr_etrace_discard(struct tr_writer *writer);
  * line has no LF. INITCWD= has its value in text. A line in any other spelling has no time, task
  * and name, and is all in text. end: the line has its LF.
  */
-void tr_etrace_verbatim_record(const struct tr_etrace_line *line, uint64_t seq, bool end,
-			       struct tr_buffer *to);
+void tr_etrace_verbatim_record(const struct tr_etrace_line *line, bool end, struct tr_buffer *to);
 
 /* Appends the line of such a record. TR_WARN: a cell or field is bad. TR_FATAL: memory. */
 enum tr_status tr_etrace_verbatim_line(struct tr_record *record, struct tr_buffer *to,

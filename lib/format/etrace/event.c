@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/input.h"
 #include "process/tree.h"
 #include "record/literal.h"
@@ -441,15 +442,8 @@ static enum fit add_string_line(struct tr_etrace_event *event, const struct tr_e
 
 static struct tr_etrace_argument *add_argument(struct tr_etrace_event *event, uint64_t index)
 {
-	if (event->argument_count == event->argument_cap) {
-		size_t cap = event->argument_cap ? event->argument_cap * 2 : 16;
-		struct tr_etrace_argument *larger =
-			reallocarray(event->arguments, cap, sizeof *larger);
-		if (!larger)
-			return NULL;
-		event->arguments = larger;
-		event->argument_cap = cap;
-	}
+	if (!tr_array_room(event->arguments, event->argument_count, event->argument_cap))
+		return NULL;
 	struct tr_etrace_argument *argument = &event->arguments[event->argument_count++];
 	*argument = (struct tr_etrace_argument){ index, event->bytes.len, 0 };
 	return argument;

@@ -889,7 +889,7 @@ enum tr_status tr_etrace_print_record(struct tr_record *record, struct tr_etrace
 	to->len = begin;
 	if (to->failed)
 		tr_error_memory(err);
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 bool tr_etrace_print_fork(struct tr_etrace_clock *clock, struct tr_buffer *to, uint64_t parent,

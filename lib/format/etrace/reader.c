@@ -5,8 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "format/etrace/etrace.h"
 #include "format/etrace/event.h"
+#include "format/reader_base.h"
 
 enum {
 	HELD_MAX = 64 << 20, /* bytes of all unfinished events: the kernel's argv has 6 MiB */
@@ -31,18 +33,12 @@ struct reorder {
 };
 
 struct reader {
-	struct tr_input *in;
+	struct tr_reader base;
 	bool lines;		    /* --lines */
 	struct tr_etrace_head head; /* of the last line */
 	struct tr_etrace_events events;
 	struct reorder reorder;
-	struct tr_arena arena;
-	struct tr_record record;
-	struct tr_buffer line; /* of the record, with --lines */
-	uint64_t source_line;  /* of the last line */
-	uint64_t max_record;
 	bool at_end; /* of the input */
-	bool reported_orphans;
 };
 
 /* The window. */
@@ -83,14 +79,8 @@ static void sink(struct waiting *heap, size_t count)
 /* Adds a copy of a line, whose time is set if timed. False: memory is out. */
 static bool add_waiting(struct reorder *reorder, struct waiting line, bool timed)
 {
-	if (reorder->count == reorder->cap) {
-		size_t cap = reorder->cap ? reorder->cap * 2 : 64;
-		struct waiting *larger = reallocarray(reorder->heap, cap, sizeof *larger);
-		if (!larger)
-			return false;
-		reorder->heap = larger;
-		reorder->cap = cap;
-	}
+	if (!tr_array_room(reorder->heap, reorder->count, reorder->cap))
+		return false;
 	/* the text is followed by readable bytes, for wide loads */
 	char *text = malloc(line.len + TR_INPUT_PAD);
 	if (!text)
@@ -152,21 +142,15 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 			     "-O reorder and -O pid-bits are about events: not with --lines");
 		return NULL;
 	}
-	struct reader *reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
+	if (!reader)
 		return NULL;
-	}
-	reader->in = in;
-	reader->record.arena = &reader->arena;
-	reader->max_record = config->limits.max_record;
-	tr_arena_limit(&reader->arena, config->limits.max_record);
 	reader->lines = config->lines;
 	reader->reorder.window = (size_t)window;
 	reader->events.pid_bits = (unsigned)bits;
 	reader->events.max_held =
 		config->limits.max_record < HELD_MAX ? config->limits.max_record : HELD_MAX;
-	return (struct tr_reader *)reader;
+	return &reader->base;
 }
 
 void tr_etrace_close(struct tr_reader *base)
@@ -177,52 +161,26 @@ void tr_etrace_close(struct tr_reader *base)
 	for (size_t i = 0; i < reader->reorder.count; i++)
 		free(reader->reorder.heap[i].text);
 	free(reader->reorder.heap);
-	tr_buffer_free(&reader->line);
-	tr_arena_free(&reader->arena);
-	free(reader);
-}
-
-/* Reads the next line, without its LF; good until the next one is read. As tr_input_line. */
-static enum tr_status read_line(struct reader *reader, struct tr_text *text, bool *end,
-				struct tr_error *err)
-{
-	struct tr_input *in = reader->in;
-	enum tr_status status = tr_input_line(in, text, err);
-
-	if (status == TR_END)
-		return TR_END;
-	reader->source_line++;
-	if (status != TR_OK) {
-		tr_error_at_line(err, reader->source_line);
-		return status;
-	}
-	tr_input_skip(in, text->len);
-	*end = text->data[text->len - 1] == '\n';
-	text->len -= *end;
-	return TR_OK;
+	tr_reader_free(base);
 }
 
 /* --lines */
-static enum tr_status next_line(struct reader *reader, struct tr_error *err)
+static enum tr_status next_line(struct reader *reader, struct tr_record **record,
+				struct tr_error *err)
 {
 	struct tr_etrace_line line;
 	struct tr_text text;
 	bool end;
-	enum tr_status status = read_line(reader, &text, &end, err);
+	enum tr_status status = tr_reader_line(&reader->base, &text, &end, err);
 
 	if (status != TR_OK)
 		return status;
 	tr_etrace_line_read(text, &reader->head, &line);
-	tr_buffer_reset(&reader->line);
-	tr_etrace_verbatim_record(&line, reader->events.seq++, end, &reader->line);
-	if (!tr_buffer_room(&reader->line, TR_INPUT_PAD))
-		return tr_error_memory(err);
-	tr_arena_reset(&reader->arena);
-	if (!tr_record_from_line(&reader->record, tr_buffer_text(&reader->line), err))
-		return TR_FATAL;
-	reader->record.canonical = true;
-	reader->record.source_line = reader->source_line;
-	return TR_OK;
+	tr_arena_reset(&reader->base.arena);
+	reader->base.source_line = reader->base.lines;
+	tr_reader_begin(&reader->base, "line");
+	tr_etrace_verbatim_record(&line, end, &reader->base.line);
+	return tr_reader_deliver(&reader->base, record, err);
 }
 
 /* Passes a line to the events. The last line may have no LF; damaged input is reported itself. */
@@ -230,7 +188,8 @@ static bool use_line(struct reader *reader, struct tr_etrace_line *line, uint64_
 {
 	line->number = number;
 	line->cut = cut;
-	return (!cut || reader->in->damaged || tr_etrace_render_cut(&reader->events, number)) &&
+	return (!cut || reader->base.in->damaged ||
+		tr_etrace_render_cut(&reader->events, number)) &&
 	       tr_etrace_events_line(&reader->events, line);
 }
 
@@ -255,8 +214,8 @@ static bool accept_line(struct reader *reader, struct tr_text text, bool cut)
 
 	tr_etrace_line_read(text, &reader->head, &line);
 	if (!reader->reorder.window)
-		return use_line(reader, &line, reader->source_line, cut);
-	struct waiting waiting = { line.sec, line.nsec,		reader->source_line,
+		return use_line(reader, &line, reader->base.lines, cut);
+	struct waiting waiting = { line.sec, line.nsec,		reader->base.lines,
 				   cut,	     (char *)text.data, text.len };
 	return add_waiting(&reader->reorder, waiting, line.type == TR_ETRACE_EVENT) &&
 	       use_oldest(reader, false);
@@ -272,14 +231,8 @@ static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
 						  : tr_etrace_events_end(events);
 		return fine ? TR_OK : tr_error_memory(err);
 	}
-	if (!events->orphans || reader->reported_orphans)
-		return TR_END;
-	reader->reported_orphans = true;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "executions whose fork is not in the log (flagged \"orphan\"): %llu",
-		     (unsigned long long)events->orphans);
-	tr_error_is_note(err);
-	return TR_WARN;
+	return tr_reader_note_orphans(&reader->base, events->orphans,
+				      "executions whose fork is not in the log", err);
 }
 
 /*
@@ -290,16 +243,16 @@ static bool use_window(struct reader *reader)
 {
 	enum { ESCAPED = 6 }; /* bytes that a byte may take in a record */
 	const struct tr_etrace_queue *queue = &reader->events.queue;
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	struct tr_etrace_line line;
 	const char *lf;
 
 	while (!queue->count && (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
 		struct tr_text text = tr_text_span(in->pos, lf);
-		if (text.len >= reader->max_record / ESCAPED)
+		if (text.len >= reader->base.max_record / ESCAPED)
 			break; /* tr_input_line applies the limit */
 		tr_etrace_line_read(text, &reader->head, &line);
-		line.number = ++reader->source_line;
+		line.number = ++reader->base.lines;
 		tr_input_skip(in, text.len + 1);
 		if (!tr_etrace_events_line(&reader->events, &line))
 			return false;
@@ -319,7 +272,7 @@ static enum tr_status fill(struct reader *reader, struct tr_error *err)
 		return tr_error_memory(err);
 	if (reader->events.queue.count)
 		return TR_OK;
-	enum tr_status status = read_line(reader, &text, &end, err);
+	enum tr_status status = tr_reader_line(&reader->base, &text, &end, err);
 	reader->at_end = status == TR_END;
 	if (status == TR_END)
 		return TR_OK;
@@ -334,9 +287,9 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 	struct reader *reader = (struct reader *)base;
 	struct tr_etrace_queue *queue = &reader->events.queue;
 
-	*record = &reader->record;
 	if (reader->lines)
-		return next_line(reader, err);
+		return next_line(reader, record, err);
+	*record = &reader->base.record;
 	while (queue->first == queue->count) {
 		if (queue->count)
 			tr_buffer_reset(&queue->text);
@@ -348,5 +301,5 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 		if (queue->count && !tr_buffer_room(&queue->text, TR_INPUT_PAD))
 			return tr_error_memory(err);
 	}
-	return tr_etrace_queue_take(queue, &reader->record, err);
+	return tr_etrace_queue_take(queue, &reader->base.record, err);
 }

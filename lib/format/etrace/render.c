@@ -5,8 +5,8 @@
  * tr_etrace_shapes.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "core/array.h"
 #include "format/etrace/event.h"
 #include "record/literal.h"
 
@@ -453,14 +453,8 @@ static void put_results(struct render *r)
 /* Adds an entry, whose text is what is appended up to the next one. NULL: memory is out. */
 static struct tr_etrace_entry *add_entry(struct tr_etrace_queue *queue, uint64_t source_line)
 {
-	if (queue->count == queue->cap) {
-		size_t cap = queue->cap ? queue->cap * 2 : 16;
-		struct tr_etrace_entry *larger = reallocarray(queue->entries, cap, sizeof *larger);
-		if (!larger)
-			return NULL;
-		queue->entries = larger;
-		queue->cap = cap;
-	}
+	if (!tr_array_room(queue->entries, queue->count, queue->cap))
+		return NULL;
 	struct tr_etrace_entry *entry = &queue->entries[queue->count++];
 	entry->begin = queue->text.len;
 	entry->len = 0;

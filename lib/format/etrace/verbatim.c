@@ -39,12 +39,8 @@ static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
-void tr_etrace_verbatim_record(const struct tr_etrace_line *line, uint64_t seq, bool end,
-			       struct tr_buffer *to)
+void tr_etrace_verbatim_record(const struct tr_etrace_line *line, bool end, struct tr_buffer *to)
 {
-	tr_buffer_put_literal(to, "line\t");
-	tr_buffer_put_decimal(to, seq);
-	tr_buffer_put_byte(to, '\t');
 	if (line->type == TR_ETRACE_EVENT && !line->padded) {
 		put_event(line, to);
 	} else if (line->type == TR_ETRACE_INITCWD) {
@@ -56,7 +52,6 @@ void tr_etrace_verbatim_record(const struct tr_etrace_line *line, uint64_t seq, 
 	}
 	if (!end)
 		tr_buffer_put_literal(to, "\t.lf=false");
-	tr_buffer_put_byte(to, '\n');
 }
 
 /* The fields of such a record. */
@@ -138,5 +133,5 @@ enum tr_status tr_etrace_verbatim_line(struct tr_record *record, struct tr_buffe
 	to->len = begin;
 	if (to->failed)
 		tr_error_memory(err);
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }

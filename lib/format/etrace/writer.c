@@ -194,7 +194,7 @@ static enum tr_status need_text(struct tr_record *record, const char *key, struc
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (!tr_etrace_field_string(record, key, &there, text, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (there)
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT, "no %s in the record", key);
@@ -243,7 +243,7 @@ static enum tr_status write_lost(struct writer *writer, struct tr_record *record
 		return TR_FATAL;
 	if (!tr_etrace_field_number(record, "events", &has_events, &events, err) ||
 	    !tr_etrace_field_number(record, "cpu", &has_cpu, &cpu, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	tr_buffer_put_literal(to, "CPU:");
 	tr_buffer_put_decimal(to, cpu < 0 ? 0 : (uint64_t)cpu);
 	tr_buffer_put_literal(to, " [LOST ");
@@ -274,7 +274,7 @@ static enum tr_status write_fork(struct writer *writer, struct tr_record *record
 	    (tr_recent_find(&writer->living, task, &lives) && lives) ||
 	    !tr_etrace_field_number(record, "ppid", &there, &parent, err) || !there ||
 	    parent <= 0 || (uint64_t)parent == task || !tr_etrace_field_time(record, &own, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+		return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 	return tr_etrace_print_fork(&writer->clock, &writer->line, (uint64_t)parent, task, timed,
 				    own)
 		       ? TR_OK
