@@ -169,7 +169,8 @@ static void find_cwd(const struct tr_strace_pending *item, struct tr_buffer *cwd
 /* Puts the part of an exec record that is inserted at its gap. */
 static void put_exec(const struct tr_strace_pending *item, unsigned *flags, struct tr_buffer *to)
 {
-	struct tr_buffer cwd = TR_BUFFER_INIT;
+	char memory[1024];
+	struct tr_buffer cwd = tr_buffer_over(memory, sizeof memory);
 	uint64_t parent;
 
 	find_cwd(item, &cwd, flags);
