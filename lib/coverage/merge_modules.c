@@ -33,8 +33,15 @@ enum {
 
 struct module {
 	uint64_t base;
-	uint64_t trace;	     /* the last one that has it */
 	struct tr_text line; /* of the record, from the name on, with LF */
+
+	/* a trace may have several that are alike: the nth is the nth in every trace */
+	size_t next; /* number of the one after this; 0: none */
+
+	/* of the first of those */
+	size_t last;
+	uint64_t trace; /* the trace that had one of them last */
+	size_t turn;	/* number of the one that comes next in that trace; 0: a new one */
 };
 
 struct block {
@@ -150,26 +157,30 @@ static enum tr_status spell_key(struct merge *merge, struct tr_record *record,
 	return TR_OK;
 }
 
-/* The number of the module with the key in scratch that this trace does not have yet; 0: none. */
-static size_t find_module(struct merge *merge)
+/*
+ * The number of the module with the key in scratch that comes next in this trace; 0: there is
+ * none yet. *first: the number of the first with this key, or 0.
+ */
+static size_t find_module(struct merge *merge, size_t *first)
 {
-	size_t key = merge->scratch.len, number;
-
-	/* a program may have several modules that are alike: the nth is the nth */
-	for (uint64_t n = 1;; n++) {
-		number = (size_t)tr_map_get(&merge->by_key, tr_buffer_text(&merge->scratch));
-		if (!number || merge->modules[number - 1].trace != merge->traces)
-			return number;
-		merge->scratch.len = key;
-		put_number(merge, n);
-		if (merge->scratch.failed)
-			return 0;
+	*first = (size_t)tr_map_get(&merge->by_key, tr_buffer_text(&merge->scratch));
+	if (!*first)
+		return 0;
+	struct module *head = &merge->modules[*first - 1];
+	if (head->trace != merge->traces) {
+		head->trace = merge->traces;
+		head->turn = *first;
 	}
+	size_t number = head->turn;
+	if (number)
+		head->turn = merge->modules[number - 1].next;
+	return number;
 }
 
-/* A module that no trace before had; its key is in scratch. */
+/* A module that no trace before had; its key is in scratch. first: as of find_module. */
 static enum tr_status add_module(struct merge *merge, struct tr_record *record,
-				 const struct tr_module_place *place, struct tr_error *err)
+				 const struct tr_module_place *place, size_t first,
+				 struct tr_error *err)
 {
 	size_t number = merge->module_count + 1;
 
@@ -185,7 +196,7 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 	}
 	struct tr_text key = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	uint64_t whole = tr_ask_number(record, "containing_id", UINT64_MAX, err);
-	size_t containing = whole == UINT64_MAX ? 0
+	size_t containing = whole == UINT64_MAX	 ? 0
 			    : place->id == whole ? number
 			    : whole < NO_MODULE	 ? merge->numbers[whole]
 						 : 0;
@@ -203,9 +214,16 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 		return status;
 	tr_buffer_put_byte(&merge->scratch, '\n');
 	struct tr_text line = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
-	if (!key.data || !line.data || !tr_map_put(&merge->by_key, key, (void *)number))
+	if (!key.data || !line.data || (!first && !tr_map_put(&merge->by_key, key, (void *)number)))
 		return tr_error_memory(err);
-	merge->modules[merge->module_count++] = (struct module){ place->base, merge->traces, line };
+	merge->modules[merge->module_count++] = (struct module){
+		.base = place->base, .line = line, .last = number, .trace = merge->traces
+	};
+	if (first) {
+		struct module *head = &merge->modules[first - 1];
+		merge->modules[head->last - 1].next = number;
+		head->last = number;
+	}
 	return TR_OK;
 }
 
@@ -221,14 +239,13 @@ static enum tr_status put_module(struct merge *merge, struct tr_record *record,
 	status = spell_key(merge, record, &place, err);
 	if (status != TR_OK)
 		return status;
-	size_t number = find_module(merge);
+	size_t first, number = find_module(merge, &first);
 	if (!number) {
-		status = add_module(merge, record, &place, err);
+		status = add_module(merge, record, &place, first, err);
 		if (status != TR_OK)
 			return status;
 		number = merge->module_count;
 	}
-	merge->modules[number - 1].trace = merge->traces;
 	if (place.id < NO_MODULE)
 		merge->numbers[place.id] = (uint32_t)number;
 	return TR_OK;
@@ -291,7 +308,7 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	tr_error_clear(err);
 	uint64_t size = tr_ask_number(record, "size", UINT64_MAX, err);
 	uint64_t id = tr_ask_number(record, "module", UINT64_MAX, err);
-	uint64_t hits = tr_ask_number(record, "hits", UINT64_MAX, err);
+	const struct tr_value *hits = tr_ask(record, "hits", TR_UINT, err);
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
 	if (!tr_address_read(&record->name, &address, &digits))
@@ -305,12 +322,12 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	if (place)
 		base = place->base;
 	struct block block = { .start = address - base,
-			       .hits = hits == UINT64_MAX ? 1 : hits,
+			       .hits = hits ? hits->as.number : 1,
 			       .size = (uint32_t)size,
 			       .module = number == NO_MODULE ? number : number - 1 };
 	if (merge->digits == 8)
 		block.start = (uint32_t)block.start;
-	merge->counted |= hits != UINT64_MAX;
+	merge->counted |= hits != NULL;
 	return add_block(merge, &block) ? TR_OK : tr_error_memory(err);
 }
 

@@ -122,9 +122,10 @@ static enum tr_status read_list(struct merge *units, struct tr_record *record, c
 
 	if (!field)
 		return wrong(err, key, "the field is missing");
-	enum tr_status status = tr_numbers_begin(&numbers, record, field, err);
+	struct tr_error why;
+	enum tr_status status = tr_numbers_begin(&numbers, record, field, &why);
 	if (status != TR_OK)
-		return status;
+		return status == TR_FATAL ? tr_error_memory(err) : wrong(err, key, why.text);
 	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits) {
 		if (n == units->cap) {
 			size_t cap = n ? n * 2 : 256;
