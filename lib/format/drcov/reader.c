@@ -634,7 +634,7 @@ static bool reserve_bases(struct reader *reader, size_t count)
 static bool keep_base(struct reader *reader, const struct tr_module *module)
 {
 	const struct tr_module_columns *columns = &reader->head.columns;
-	uint64_t id = tr_module_number(columns, module, TR_MODULE_ID, TR_DRCOV_NO_MODULE);
+	uint64_t id = tr_module_number(columns, module, TR_MODULE_ID, reader->modules);
 	uint64_t whole = tr_module_number(columns, module, TR_MODULE_CONTAINING_ID, id);
 	uint64_t address = tr_module_number(columns, module, TR_MODULE_BASE, 0);
 	reader->module_id = id;
