@@ -21,7 +21,7 @@
  *
  *	writer.c	segments, lines of tasks whose fork is printed late
  *	where.c		paths are made absolute, as seen from a task's directory and descriptors
- *	print.c		record -> lines: find_fields() reads the fields of a kind
+ *	print.c		record -> lines: the find_ function of a kind reads its fields
  *	clock.c		the times of a task's lines increase
  *
  * Both directions share the tables of schema.c: tags, parameters, the keys of fields, flags. With

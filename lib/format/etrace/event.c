@@ -706,7 +706,7 @@ static bool end_oldest(struct tr_etrace_events *events)
 	if (!task)
 		return false;
 	if (task->half == event) {
-		/* whether it failed would have been told later */
+		/* a failure would have been reported later */
 		event->cut = event->role == TR_ETRACE_MAYBE;
 		return finish_half(events, task);
 	}
@@ -819,7 +819,7 @@ static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	if (stands_alone(task, tag, line))
 		return whole_line(events, task, tag, line);
 	struct tr_etrace_event *half = first_half(task, tag, line);
-	/* a failure may stand alone, but not where there are traces of its beginning */
+	/* a failure may come alone, but not if there are traces of its beginning */
 	bool torn = !half && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
 
 	if (line->form != TR_ETRACE_BAR)
