@@ -22,7 +22,6 @@
 #include "coverage/unit.h"
 #include "record/ask.h"
 #include "record/literal.h"
-#include "record/numbers.h"
 
 struct set {
 	uint64_t bits;	/* how many there are */

@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "core/buffer.h"
-#include "expr/locate.h"
 #include "expr/parse.h"
-#include "expr/seen.h"
-#include "expr/walk.h"
+#include "expr/match.h"
 #include "record/literal.h"
 
 /* The paths of a list that is being parsed. */

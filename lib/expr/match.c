@@ -1,14 +1,146 @@
+/* SPDX-License-Identifier: MIT */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr/column.h"
-#include "expr/locate.h"
-#include "expr/state.h"
-#include "expr/strings.h"
-#include "expr/walk.h"
+#include "expr/match.h"
 #include "record/vocabulary.h"
+
+enum {
+	MOST_KEYS = 1024,
+	LONGEST_KEY = 64,
+};
+
+bool tr_seen_begin(struct tr_seen *seen, size_t count)
+{
+	*seen = (struct tr_seen){ .count = count };
+	seen->uses = calloc(count ? count : 1, sizeof *seen->uses);
+	return seen->uses != NULL;
+}
+
+void tr_seen_free(struct tr_seen *seen)
+{
+	tr_map_free(&seen->keys);
+	tr_arena_free(&seen->arena);
+	free(seen->uses);
+}
+
+/* A key that cannot be kept is one suggestion less. */
+static void keep_key(struct tr_seen *seen, struct tr_text key)
+{
+	if (key.len == 0 || key.len > LONGEST_KEY || seen->keys.count >= MOST_KEYS ||
+	    tr_map_get(&seen->keys, key))
+		return;
+	struct tr_seen_key *kept = tr_arena_alloc(&seen->arena, sizeof *kept);
+	struct tr_text copy = tr_arena_copy(&seen->arena, key);
+	if (!kept || !copy.data || !tr_map_put(&seen->keys, copy, kept))
+		return;
+	*kept = (struct tr_seen_key){ .key = copy };
+	*(seen->last ? &seen->last->next : &seen->first) = kept;
+	seen->last = kept;
+}
+
+static void keep_keys(struct tr_seen *seen, const struct tr_record *record)
+{
+	if (!record->line.data) {
+		for (size_t i = 0; i < record->count; i++)
+			keep_key(seen, record->fields[i].key);
+		return;
+	}
+	const char *p = record->rest.data, *end = p + record->rest.len;
+	while (p < end) {
+		const char *key = p + 1; /* after the TAB */
+		const char *tab = memchr(key, '\t', (size_t)(end - key));
+		const char *next = tab ? tab : end;
+		const char *equals = memchr(key, '=', (size_t)(next - key));
+		if (equals)
+			keep_key(seen, tr_text_span(key, equals));
+		p = next;
+	}
+}
+
+void tr_seen_keep_keys(struct tr_seen *seen, const struct tr_record *record,
+		       const struct tr_record *leave)
+{
+	keep_keys(seen, record);
+	if (leave)
+		keep_keys(seen, leave);
+}
+
+static bool is_same_field(const struct tr_path *a, const struct tr_path *b)
+{
+	return a->subject == b->subject && a->after_arrow == b->after_arrow &&
+	       tr_text_equal(a->key, b->key);
+}
+
+/* Whether this is the first use of a field that no use found. */
+static bool is_unseen(const struct tr_seen *seen, const struct tr_use *use, bool *tested)
+{
+	*tested = false;
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct tr_use *other = &seen->uses[i];
+		if (!other->path || !is_same_field(use->path, other->path))
+			continue;
+		if (other->found || other < use)
+			return false;
+		*tested |= other->misses > 0;
+	}
+	return true;
+}
+
+/* Of a field that is known to trec(5), and is only not there, nothing else is suggested. */
+static struct tr_text suggest(const struct tr_seen *seen, const struct tr_path *path)
+{
+	struct tr_similar similar;
+
+	tr_similar_begin(&similar, path->key);
+	if (path->subject != TR_SUBJECT_KEY || tr_is_known_field(path->key))
+		return similar.found;
+	for (const struct tr_seen_key *key = seen->first; key; key = key->next)
+		tr_similar_offer(&similar, key->key);
+	tr_offer_fields(&similar);
+	return similar.found;
+}
+
+bool tr_seen_next(const struct tr_seen *seen, size_t *position, struct tr_unseen *unseen)
+{
+	while (*position < seen->count) {
+		const struct tr_use *use = &seen->uses[(*position)++];
+		if (!use->path || !is_unseen(seen, use, &unseen->tested))
+			continue;
+		unseen->name = use->path->key;
+		unseen->after_arrow = use->path->after_arrow;
+		unseen->suggestion = suggest(seen, use->path);
+		if (unseen->tested ||
+		    (use->path->subject == TR_SUBJECT_KEY && unseen->suggestion.data))
+			return true;
+	}
+	return false;
+}
+
+void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const char *owners,
+		    struct tr_error *note)
+{
+	const char *arrow = unseen->after_arrow ? "->" : "";
+	int len = (int)unseen->name.len, other = (int)unseen->suggestion.len;
+
+	if (!unseen->tested)
+		tr_error_set(note, TR_CAUSE_USAGE,
+			     "no record came as far as the test of '%s%.*s'; did you mean %s%.*s?",
+			     arrow, len, unseen->name.data, arrow, other, unseen->suggestion.data);
+	else if (owners)
+		tr_error_set(note, TR_CAUSE_USAGE, "no %s has the field '%s%.*s'; it is a field of %s",
+			     record, arrow, len, unseen->name.data, owners);
+	else if (unseen->suggestion.data)
+		tr_error_set(note, TR_CAUSE_USAGE,
+			     "no %s has the field '%s%.*s'; did you mean %s%.*s?", record, arrow,
+			     len, unseen->name.data, arrow, other, unseen->suggestion.data);
+	else
+		tr_error_set(note, TR_CAUSE_USAGE, "no %s has the field '%s%.*s'", record, arrow,
+			     len, unseen->name.data);
+	tr_error_is_note(note);
+}
 
 /* One record that is judged. */
 struct trial {
@@ -25,6 +157,9 @@ static bool expects_field(const struct tr_test *test)
 	       (test->path.subject == TR_SUBJECT_KEY && !tr_is_known_field(test->path.key));
 }
 
+/* Fills kinds. False: memory is out. */
+static bool find_unknown_kinds(struct tr_expr_state *state);
+
 struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 {
 	struct tr_expr_state *state = calloc(1, sizeof *state);
@@ -40,7 +175,7 @@ struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 		state->compare.scratch = tr_regex_scratch_new();
 	if (!state->told || (has_regex && !state->compare.scratch) ||
 	    !tr_seen_begin(&state->seen, expr->test_count) ||
-	    !tr_state_find_unknown_kinds(state)) {
+	    !find_unknown_kinds(state)) {
 		tr_expr_state_free(state);
 		return NULL;
 	}
@@ -324,4 +459,162 @@ enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *recor
 bool tr_expr_never_matched(const struct tr_expr_state *state)
 {
 	return state->seen.uses[0].found && !state->matched;
+}
+
+/* What an expression says about kinds and times, without a record. */
+
+bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind)
+{
+	if (expr->root->type != TR_NODE_KIND)
+		return false;
+	*kind = expr->root->kind;
+	return true;
+}
+
+/* Whether its strings are kinds. */
+static bool names_kinds(const struct tr_test *test)
+{
+	return test->path.subject == TR_SUBJECT_KIND && !test->path.steps && test->op == TR_OP_EQ;
+}
+
+static bool test_names(const struct tr_test *test, struct tr_text kind)
+{
+	if (!names_kinds(test))
+		return false;
+	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
+		if (literal->type == TR_LITERAL_STRING && tr_text_equal(literal->text, kind))
+			return true;
+	}
+	return false;
+}
+
+static bool node_names(const struct tr_node *node, struct tr_text kind)
+{
+	if (node->type == TR_NODE_KIND)
+		return tr_text_equal(node->kind, kind);
+	if (node->type == TR_NODE_TEST)
+		return test_names(node->test, kind);
+	for (const struct tr_node *child = node->children; child; child = child->next) {
+		if (node_names(child, kind))
+			return true;
+	}
+	return false;
+}
+
+bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind)
+{
+	return node_names(expr->root, kind);
+}
+
+/* Counts an unknown kind, and keeps it where there is room. */
+static void add_unknown(struct tr_expr_state *state, struct tr_text kind)
+{
+	if (tr_is_known_kind(kind))
+		return;
+	if (state->kinds)
+		state->kinds[state->kind_count].kind = kind;
+	state->kind_count++;
+}
+
+static void add_unknown_kinds(struct tr_expr_state *state, const struct tr_node *node)
+{
+	if (node->type == TR_NODE_KIND) {
+		add_unknown(state, node->kind);
+	} else if (node->type == TR_NODE_TEST && names_kinds(node->test)) {
+		for (const struct tr_literal *literal = node->test->literals; literal;
+		     literal = literal->next) {
+			if (literal->type == TR_LITERAL_STRING)
+				add_unknown(state, literal->text);
+		}
+	}
+	for (const struct tr_node *child = node->children; child; child = child->next)
+		add_unknown_kinds(state, child);
+}
+
+static bool find_unknown_kinds(struct tr_expr_state *state)
+{
+	add_unknown_kinds(state, state->expr->root);
+	if (!state->kind_count)
+		return true;
+	state->kinds = calloc(state->kind_count, sizeof *state->kinds);
+	state->kind_count = 0;
+	if (state->kinds)
+		add_unknown_kinds(state, state->expr->root);
+	return state->kinds != NULL;
+}
+
+bool tr_expr_names_unknown_kind(const struct tr_expr_state *state)
+{
+	return state->kind_count > 0;
+}
+
+void tr_expr_saw_kind(struct tr_expr_state *state, struct tr_text kind)
+{
+	for (size_t i = 0; i < state->kind_count; i++)
+		state->kinds[i].seen |= tr_text_equal(state->kinds[i].kind, kind);
+}
+
+static bool is_first_mention(const struct tr_expr_state *state, size_t index)
+{
+	for (size_t i = 0; i < index; i++) {
+		if (tr_text_equal(state->kinds[i].kind, state->kinds[index].kind))
+			return false;
+	}
+	return true;
+}
+
+bool tr_expr_next_unseen_kind(const struct tr_expr_state *state, size_t *position,
+			      struct tr_unseen *unseen)
+{
+	while (*position < state->kind_count) {
+		size_t i = (*position)++;
+		struct tr_similar similar;
+		if (state->kinds[i].seen || !is_first_mention(state, i))
+			continue;
+		tr_similar_begin(&similar, state->kinds[i].kind);
+		tr_offer_kinds(&similar);
+		*unseen = (struct tr_unseen){ .name = state->kinds[i].kind,
+					      .tested = true,
+					      .suggestion = similar.found };
+		return true;
+	}
+	return false;
+}
+
+bool tr_expr_next_unseen(const struct tr_expr_state *state, size_t *position,
+			 struct tr_unseen *unseen)
+{
+	return tr_seen_next(&state->seen, position, unseen);
+}
+
+bool tr_expr_uses(const struct tr_expr *expr, const char *key)
+{
+	for (const struct tr_test *test = expr->tests; test; test = test->next) {
+		if (test->path.text.data && test->path.subject == TR_SUBJECT_KEY &&
+		    tr_text_is(test->path.key, key))
+			return true;
+	}
+	return false;
+}
+
+bool tr_expr_needs_start(const struct tr_expr *expr)
+{
+	return expr->late != NULL;
+}
+
+bool tr_expr_set_start(struct tr_expr *expr, struct tr_text cell)
+{
+	struct tr_buffer digits = TR_BUFFER_INIT;
+	bool fine = true, fits;
+
+	for (const struct tr_late_number *late = expr->late; late && fine; late = late->next) {
+		tr_buffer_reset(&digits);
+		fine = tr_moment_write(&late->moment, cell, &digits) && !digits.failed &&
+		       tr_number_literal_read(tr_buffer_text(&digits), &expr->arena, late->number,
+					      &fits);
+	}
+	tr_buffer_free(&digits);
+	if (fine)
+		expr->late = NULL;
+	return fine;
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "expr/moment.h"
+#include "expr/program.h"
 
 #include <stdlib.h>
 #include <string.h>

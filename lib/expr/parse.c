@@ -1,6 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "expr/parse.h"
 
 #include <stdlib.h>
+
+#include "expr/program.h"
+
+static const struct {
+	const char *word;
+	enum tr_subject subject;
+} columns[] = {
+	{ "kind", TR_SUBJECT_KIND }, { "seq", TR_SUBJECT_SEQ },	  { "time", TR_SUBJECT_TIME },
+	{ "task", TR_SUBJECT_TASK }, { "name", TR_SUBJECT_NAME },
+};
+
+static enum tr_subject subject_of(struct tr_text word)
+{
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+		if (tr_text_is(word, columns[i].word))
+			return columns[i].subject;
+	}
+	return TR_SUBJECT_KEY;
+}
+
+/* A word that can begin a field. */
+static bool at_word(const struct tr_parser *parser)
+{
+	return parser->token.type == TR_TOKEN_WORD && !tr_parse_is_word(parser, "and") &&
+	       !tr_parse_is_word(parser, "or") && !tr_parse_is_word(parser, "not");
+}
+
+static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
+				enum tr_step_type type)
+{
+	struct tr_step *step = tr_parse_alloc(parser, sizeof *step);
+	if (!step)
+		return NULL;
+	step->type = type;
+	*(path->last_step ? &path->last_step->next : &path->steps) = step;
+	path->last_step = step;
+	return step;
+}
+
+/* DIGITS; what does not fit 64 bits is out of every list's range all the same. */
+static bool read_index(struct tr_text digits, uint64_t *index)
+{
+	*index = 0;
+	for (size_t i = 0; i < digits.len; i++) {
+		char c = digits.data[i];
+		if (c < '0' || c > '9')
+			return false;
+		if (__builtin_mul_overflow(*index, 10, index) ||
+		    __builtin_add_overflow(*index, (uint64_t)(c - '0'), index))
+			*index = UINT64_MAX / 16;
+	}
+	return true;
+}
+
+/* [N] or ["NAME"], at the bracket. */
+static bool parse_bracket(struct tr_parser *parser, struct tr_path *path)
+{
+	uint64_t index = 0;
+	if (!tr_parse_advance(parser))
+		return false;
+	bool is_name = parser->token.type == TR_TOKEN_STRING;
+	if (!is_name &&
+	    (parser->token.type != TR_TOKEN_NUMBER || !read_index(parser->token.text, &index)))
+		return tr_parse_fail(parser, "an index or a \"name\" is expected");
+	struct tr_step *step = add_step(parser, path, is_name ? TR_STEP_MEMBER : TR_STEP_INDEX);
+	if (!step)
+		return false;
+	step->index = index;
+	step->name = parser->token.text;
+	return tr_parse_advance(parser) && tr_parse_expect(parser, TR_TOKEN_BRACKET_END, "']'");
+}
+
+/* .member, at the dot. */
+static bool parse_member(struct tr_parser *parser, struct tr_path *path)
+{
+	if (!tr_parse_advance(parser))
+		return false;
+	if (parser->token.type != TR_TOKEN_WORD)
+		return tr_parse_fail(parser, "the name of a member is expected");
+	struct tr_step *step = add_step(parser, path, TR_STEP_MEMBER);
+	if (!step)
+		return false;
+	step->name = parser->token.text;
+	return tr_parse_advance(parser);
+}
+
+static bool parse_steps(struct tr_parser *parser, struct tr_path *path, bool *bare)
+{
+	for (;; *bare = false) {
+		bool fine;
+		if (parser->token.type == TR_TOKEN_BRACKET)
+			fine = parse_bracket(parser, path);
+		else if (parser->token.type == TR_TOKEN_DOT)
+			fine = parse_member(parser, path);
+		else
+			return true;
+		if (!fine)
+			return false;
+	}
+}
+
+/* KEY, `KEY` or #N behind "->". */
+static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
+{
+	if (!tr_parse_advance(parser))
+		return false;
+	if (parser->token.type != TR_TOKEN_WORD && parser->token.type != TR_TOKEN_KEY)
+		return tr_parse_fail(parser, "a field is expected after ->");
+	path->after_arrow = true;
+	path->key = parser->token.text;
+	return tr_parse_advance(parser);
+}
+
+/* basename(FIELD), len(FIELD), at the parenthesis. */
+static bool parse_function(struct tr_parser *parser, struct tr_path *path, struct tr_text name,
+			   enum tr_step_type function)
+{
+	bool fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
+		    tr_parse_field(parser, path, NULL) &&
+		    tr_parse_close(parser, name) && add_step(parser, path, function) != NULL;
+	tr_parse_leave(parser);
+	return fine;
+}
+
+/* A variable is asked for, however the record spells its environment. */
+static bool is_environment(const struct tr_path *path)
+{
+	return tr_text_is(path->key, "env") && path->steps &&
+	       path->steps->type == TR_STEP_MEMBER;
+}
+
+bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
+{
+	const char *begin = parser->lexer.begin + parser->token.column - 1;
+	bool ignored, fine = true;
+	if (!bare)
+		bare = &ignored;
+	*bare = false;
+	path->subject = TR_SUBJECT_KEY;
+	if (parser->token.type == TR_TOKEN_ARROW) {
+		fine = parse_arrow(parser, path) && parse_steps(parser, path, bare);
+	} else if (parser->token.type == TR_TOKEN_KEY) {
+		path->key = parser->token.text;
+		fine = tr_parse_advance(parser) && parse_steps(parser, path, bare);
+	} else if (at_word(parser)) {
+		struct tr_text word = parser->token.text;
+		path->key = word;
+		if (!tr_parse_advance(parser))
+			return false;
+		bool call = parser->token.type == TR_TOKEN_OPEN;
+		if (call && tr_text_is(word, "basename")) {
+			fine = parse_function(parser, path, word, TR_STEP_BASENAME);
+		} else if (call && tr_text_is(word, "len")) {
+			fine = parse_function(parser, path, word, TR_STEP_LEN);
+		} else {
+			path->subject = subject_of(word);
+			*bare = true;
+			fine = parse_steps(parser, path, bare);
+			path->environment = is_environment(path);
+		}
+	} else {
+		return tr_parse_fail(parser, "a field or a kind is expected");
+	}
+	path->text = tr_text_span(begin, parser->last.data + parser->last.len);
+	return fine;
+}
+
+/* One test: a field, an operator, and what it is compared with; or a kind. */
+
+static struct tr_node *new_test(struct tr_parser *parser)
+{
+	struct tr_node *node = tr_parse_node(parser, TR_NODE_TEST);
+	struct tr_test *test = tr_parse_alloc(parser, sizeof *test);
+	if (!node || !test)
+		return NULL;
+	test->number = parser->expr->test_count++;
+	test->next = parser->expr->tests;
+	parser->expr->tests = test;
+	node->test = test;
+	return node;
+}
+
+/* True when the field is text whatever the record: a WORD can never be equal to it. */
+static bool is_text(const struct tr_path *path)
+{
+	bool text = path->subject != TR_SUBJECT_KEY;
+	for (const struct tr_step *step = path->steps; step; step = step->next)
+		text = text || step->type == TR_STEP_BASENAME;
+	return text;
+}
+
+static bool parse_number(struct tr_parser *parser, struct tr_number_literal *number)
+{
+	bool fits;
+	if (tr_number_literal_read(parser->token.text, parser->lexer.arena, number, &fits))
+		return tr_parse_advance(parser);
+	if (!fits)
+		return tr_parse_fail(parser, "more than 64 bits");
+	return tr_expr_fail(parser->lexer.error, 0, "out of memory");
+}
+
+static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
+		       struct tr_literal *literal)
+{
+	if (tr_parse_is_word(parser, "null")) {
+		literal->type = TR_LITERAL_NULL;
+	} else if (tr_parse_is_word(parser, "true")) {
+		literal->type = TR_LITERAL_TRUE;
+	} else if (tr_parse_is_word(parser, "false")) {
+		literal->type = TR_LITERAL_FALSE;
+	} else {
+		if (is_text(path))
+			return tr_expr_fail(
+				parser->lexer.error, parser->token.column,
+				"a string is expected; quote it: \"%.*s\"",
+				(int)(parser->token.text.len < 80 ? parser->token.text.len : 80),
+				parser->token.text.data);
+		literal->type = TR_LITERAL_WORD;
+		literal->text = parser->token.text;
+	}
+	return tr_parse_advance(parser);
+}
+
+/* The test compares the column with numbers or points in time. */
+static bool is_about_time(const struct tr_test *test)
+{
+	return test->path.subject == TR_SUBJECT_TIME && !test->path.steps && test->op >= TR_OP_EQ &&
+	       test->op <= TR_OP_GE;
+}
+
+/* Reads the moment, or leaves it for tr_expr_set_start. */
+static bool set_moment(struct tr_parser *parser, struct tr_text text,
+		       const struct tr_moment *moment, struct tr_number_literal *number)
+{
+	struct tr_buffer digits = TR_BUFFER_INIT;
+	bool fine, fits;
+	if (tr_moment_needs_start(moment)) {
+		struct tr_late_number *late = tr_parse_alloc(parser, sizeof *late);
+		if (!late)
+			return false;
+		*late = (struct tr_late_number){ *moment, number, parser->expr->late };
+		parser->expr->late = late;
+		return true;
+	}
+	if (moment->type == TR_MOMENT_DATE)
+		tr_moment_write(moment, text, &digits);
+	else
+		tr_buffer_put_text(&digits, text);
+	fine = !digits.failed &&
+	       tr_number_literal_read(tr_buffer_text(&digits), parser->lexer.arena, number, &fits);
+	tr_buffer_free(&digits);
+	return fine || tr_expr_fail(parser->lexer.error, 0, "out of memory");
+}
+
+/*
+ * A point in time, in quotes or bare. *taken is false where the token is something else, and
+ * nothing has happened then.
+ */
+static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
+		       struct tr_literal *literal, struct tr_number_literal *number, bool *taken)
+{
+	struct tr_moment moment;
+	bool quoted = parser->token.type == TR_TOKEN_STRING;
+	struct tr_text text =
+		quoted ? parser->token.text : tr_lex_time(&parser->lexer, parser->token.column);
+	*taken = is_about_time(test) && tr_moment_read(text, &moment);
+	if (*taken) {
+		if (!quoted)
+			tr_lex_skip(&parser->lexer, text);
+		literal->late |= tr_moment_needs_start(&moment);
+		return set_moment(parser, text, &moment, number) && tr_parse_advance(parser);
+	}
+	if (is_about_time(test) && (quoted || (parser->token.type == TR_TOKEN_NUMBER &&
+					       text.len > parser->token.text.len)))
+		return tr_expr_fail(parser->lexer.error, parser->token.column,
+				    "'%.*s' is not a time: seconds, 2026-11-20T12:00, 12:00 or "
+				    "+5s expected",
+				    (int)(text.len < 80 ? text.len : 80), text.data);
+	return true;
+}
+
+static bool parse_literal(struct tr_parser *parser, const struct tr_test *test,
+			  struct tr_literal *literal)
+{
+	const struct tr_path *path = &test->path;
+	bool taken;
+	if (!parse_time(parser, test, literal, &literal->number, &taken))
+		return false;
+	if (taken) {
+		literal->type = TR_LITERAL_NUMBER;
+		return true;
+	}
+	switch (parser->token.type) {
+	case TR_TOKEN_NUMBER:
+		literal->type = TR_LITERAL_NUMBER;
+		return parse_number(parser, &literal->number);
+	case TR_TOKEN_STRING:
+		literal->type = TR_LITERAL_STRING;
+		literal->text = parser->token.text;
+		return tr_parse_advance(parser);
+	case TR_TOKEN_WORD:
+		return parse_word(parser, path, literal);
+	default:
+		return tr_parse_fail(parser, "a number, \"string\" or word is expected");
+	}
+}
+
+/* ..hi behind a literal that began at that column. */
+static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
+			struct tr_literal *low, size_t column)
+{
+	bool taken;
+	if (low->type != TR_LITERAL_NUMBER)
+		return tr_expr_fail(parser->lexer.error, column, "a range is of numbers");
+	if (!tr_parse_advance(parser))
+		return false;
+	size_t high_column = parser->token.column;
+	if (!parse_time(parser, test, low, &low->high, &taken))
+		return false;
+	if (!taken && parser->token.type != TR_TOKEN_NUMBER)
+		return tr_parse_fail(parser, "a range ends in a number");
+	if (!taken && !parse_number(parser, &low->high))
+		return false;
+	if (!low->late && tr_number_literal_compare(&low->number, &low->high) == TR_GREATER)
+		return tr_expr_fail(parser->lexer.error, high_column, "empty range");
+	low->type = TR_LITERAL_RANGE;
+	return true;
+}
+
+/* { literal | lo..hi, … } */
+static bool parse_set(struct tr_parser *parser, struct tr_test *test)
+{
+	struct tr_literal **last = &test->literals;
+	if (!tr_parse_advance(parser) || !tr_parse_expect(parser, TR_TOKEN_BRACE, "'{'"))
+		return false;
+	bool late = false;
+	test->op = TR_OP_EQ;
+	test->strings = true;
+	for (;;) {
+		size_t column = parser->token.column;
+		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
+		if (!literal || !parse_literal(parser, test, literal))
+			return false;
+		if (parser->token.type == TR_TOKEN_RANGE &&
+		    !parse_range(parser, test, literal, column))
+			return false;
+		test->strings = test->strings && literal->type == TR_LITERAL_STRING;
+		late = late || literal->late;
+		*last = literal;
+		last = &literal->next;
+		if (parser->token.type != TR_TOKEN_COMMA)
+			break;
+		if (!tr_parse_advance(parser))
+			return false;
+	}
+	if (!tr_parse_expect(parser, TR_TOKEN_BRACE_END, "',' or '}'"))
+		return false;
+	return late || tr_many_build(test, parser->lexer.arena) ||
+	       tr_expr_fail(parser->lexer.error, 0, "out of memory");
+}
+
+/* WORD{|WORD} behind "has". */
+static bool parse_words(struct tr_parser *parser, struct tr_test *test)
+{
+	struct tr_literal **last = &test->literals;
+	test->op = TR_OP_HAS_WORDS;
+	do {
+		if (!tr_parse_advance(parser))
+			return false;
+		if (parser->token.type != TR_TOKEN_WORD)
+			return tr_parse_fail(parser, "a word is expected");
+		if (is_text(&test->path))
+			return tr_parse_fail(parser,
+					     "a string has no words: use == or *= and quote it");
+		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
+		if (!literal)
+			return false;
+		literal->type = TR_LITERAL_WORD;
+		literal->text = parser->token.text;
+		*last = literal;
+		last = &literal->next;
+		if (!tr_parse_advance(parser))
+			return false;
+	} while (parser->token.type == TR_TOKEN_BAR);
+	return true;
+}
+
+static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
+{
+	char why[160];
+	size_t column = parser->token.column;
+	if (parser->token.type == TR_TOKEN_STRING)
+		return tr_expr_fail(
+			parser->lexer.error, column, "%.*s takes /%.*s/, not \"%.*s\"",
+			(int)parser->last.len, parser->last.data,
+			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
+			parser->token.text.data,
+			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
+			parser->token.text.data);
+	if (parser->token.type != TR_TOKEN_UNKNOWN || *parser->token.text.data != '/')
+		return tr_parse_fail(parser, "a regular expression is expected: /…/");
+	if (!tr_lex_regex(&parser->lexer, column, &parser->token))
+		return false;
+	test->strings = true;
+	test->pattern = parser->token.text;
+	test->regex = tr_regex_compile(parser->token.text, why, sizeof why);
+	if (!test->regex && *why)
+		return tr_expr_fail(parser->lexer.error, column, "%s", why);
+	if (!test->regex)
+		return tr_expr_fail(parser->lexer.error, 0, "out of memory");
+	return tr_parse_advance(parser);
+}
+
+static const struct {
+	enum tr_token_type token;
+	enum tr_test_op op;
+	bool negated;
+	bool string; /* its literal can be nothing else */
+} comparisons[] = {
+	{ TR_TOKEN_EQ, TR_OP_EQ, false, false },
+	{ TR_TOKEN_NE, TR_OP_EQ, true, false },
+	{ TR_TOKEN_LT, TR_OP_LT, false, false },
+	{ TR_TOKEN_LE, TR_OP_LE, false, false },
+	{ TR_TOKEN_GT, TR_OP_GT, false, false },
+	{ TR_TOKEN_GE, TR_OP_GE, false, false },
+	{ TR_TOKEN_MATCH, TR_OP_REGEX, false, false },
+	{ TR_TOKEN_NOT_MATCH, TR_OP_REGEX, true, false },
+	{ TR_TOKEN_PREFIX, TR_OP_PREFIX, false, true },
+	{ TR_TOKEN_SUFFIX, TR_OP_SUFFIX, false, true },
+	{ TR_TOKEN_CONTAINS, TR_OP_CONTAINS, false, true },
+};
+
+/* The operator that the current token is, as an index, or -1. */
+static int comparison_at(const struct tr_parser *parser)
+{
+	for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+		if (comparisons[i].token == parser->token.type)
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool parse_comparison(struct tr_parser *parser, struct tr_test *test, int comparison)
+{
+	test->op = comparisons[comparison].op;
+	test->negated = comparisons[comparison].negated;
+	if (!tr_parse_advance(parser))
+		return false;
+	if (test->op == TR_OP_REGEX)
+		return parse_regex(parser, test);
+	if (comparisons[comparison].string && parser->token.type != TR_TOKEN_STRING)
+		return tr_parse_fail(parser, "a string is expected");
+	test->literals = tr_parse_alloc(parser, sizeof *test->literals);
+	if (!test->literals || !parse_literal(parser, test, test->literals))
+		return false;
+	test->strings = test->literals->type == TR_LITERAL_STRING;
+	return true;
+}
+
+/* What follows a field: an operator, or nothing where the field is a kind. */
+static struct tr_node *parse_rest(struct tr_parser *parser, struct tr_node *node, bool bare)
+{
+	struct tr_test *test = node->test;
+	int comparison = comparison_at(parser);
+	bool fine;
+	if (comparison >= 0) {
+		fine = parse_comparison(parser, test, comparison);
+	} else if (tr_parse_is_word(parser, "in")) {
+		fine = parse_set(parser, test);
+	} else if (tr_parse_is_word(parser, "has")) {
+		fine = parse_words(parser, test);
+	} else if (bare && *test->path.key.data >= 'a' && *test->path.key.data <= 'z') {
+		node->type = TR_NODE_KIND;
+		node->kind = test->path.key;
+		node->is_call = tr_text_is(node->kind, "call");
+		test->path.text.data = NULL; /* it is no field */
+		fine = true;
+	} else {
+		fine = tr_parse_fail(parser, "an operator is expected");
+	}
+	return fine ? node : NULL;
+}
+
+/* has(FIELD), at the parenthesis. */
+static bool parse_exists(struct tr_parser *parser, struct tr_test *test)
+{
+	bool fine;
+	test->op = TR_OP_EXISTS;
+	fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
+	       tr_parse_field(parser, &test->path, NULL) && tr_parse_close(parser, TR_TEXT("has"));
+	tr_parse_leave(parser);
+	return fine;
+}
+
+/* A test or a kind. NULL: the error is filled. */
+static struct tr_node *parse_test(struct tr_parser *parser)
+{
+	bool bare, maybe_has = tr_parse_is_word(parser, "has");
+	struct tr_node *node = new_test(parser);
+	if (!node)
+		return NULL;
+	if (!tr_parse_field(parser, &node->test->path, &bare))
+		return NULL;
+	if (maybe_has && bare && parser->token.type == TR_TOKEN_OPEN) {
+		node->test->path = (struct tr_path){ 0 };
+		return parse_exists(parser, node->test) ? node : NULL;
+	}
+	return parse_rest(parser, node, bare);
+}
 
 static struct tr_node *parse_or(struct tr_parser *parser);
 
@@ -22,7 +534,7 @@ static struct tr_node *parse_not(struct tr_parser *parser)
 			return NULL;
 	}
 	struct tr_node *node = parser->token.type == TR_TOKEN_OPEN ? parse_parentheses(parser)
-								   : tr_parse_test(parser);
+								   : parse_test(parser);
 	if (!node || !negated)
 		return node;
 	struct tr_node *inverted = tr_parse_node(parser, TR_NODE_NOT);

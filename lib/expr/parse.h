@@ -1,13 +1,84 @@
 /*
- * The recursive descent parser, in four files: what connects tests (parse.c),
- * tests (parse_test.c), fields (parse_field.c), and the step to the next token,
- * on which they all stand (parse_token.c).
+ * Tokens of the filter language. The lexer knows no grammar but one thing: a
+ * regular expression is read only where the parser asks for one.
  */
 #ifndef TR_EXPR_PARSE_H
 #define TR_EXPR_PARSE_H
 
-#include "expr/lex.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/arena.h"
+#include "core/text.h"
+#include "expr/expr.h"
 #include "expr/program.h"
+
+enum tr_token_type {
+	TR_TOKEN_END,
+	TR_TOKEN_WORD,	 /* text */
+	TR_TOKEN_KEY,	 /* `KEY` or #N: text is the key as the stream spells it */
+	TR_TOKEN_NUMBER, /* text */
+	TR_TOKEN_STRING, /* text: the bytes */
+	TR_TOKEN_REGEX,	 /* text: the pattern, `\/` taken off */
+	TR_TOKEN_EQ,
+	TR_TOKEN_NE,
+	TR_TOKEN_LT,
+	TR_TOKEN_LE,
+	TR_TOKEN_GT,
+	TR_TOKEN_GE,
+	TR_TOKEN_MATCH,	    /* =~ */
+	TR_TOKEN_NOT_MATCH, /* !~ */
+	TR_TOKEN_PREFIX,    /* ^= */
+	TR_TOKEN_SUFFIX,    /* $= */
+	TR_TOKEN_CONTAINS,  /* *= */
+	TR_TOKEN_AND,	    /* && */
+	TR_TOKEN_OR,	    /* || */
+	TR_TOKEN_NOT,	    /* ! */
+	TR_TOKEN_OPEN,
+	TR_TOKEN_CLOSE,
+	TR_TOKEN_BRACKET,
+	TR_TOKEN_BRACKET_END,
+	TR_TOKEN_BRACE,
+	TR_TOKEN_BRACE_END,
+	TR_TOKEN_COMMA,
+	TR_TOKEN_DOT,
+	TR_TOKEN_RANGE, /* .. */
+	TR_TOKEN_BAR,
+	TR_TOKEN_ARROW,
+	TR_TOKEN_UNKNOWN, /* a byte that begins nothing: an error wherever it stands */
+};
+
+struct tr_token {
+	enum tr_token_type type;
+	size_t column; /* of its first byte, from 1 */
+	struct tr_text text;
+};
+
+struct tr_lexer {
+	const char *begin, *pos, *end;
+	struct tr_arena *arena; /* for what a token's text has to be decoded into */
+	struct tr_expr_error *error;
+};
+
+/* The regular expression whose first "/" stands at that column. */
+bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token);
+
+/*
+ * The letters, digits and signs from that column on of which points in time consist.
+ * Changes nothing: who takes the text steps over it with tr_lex_skip.
+ */
+struct tr_text tr_lex_time(const struct tr_lexer *lexer, size_t column);
+void tr_lex_skip(struct tr_lexer *lexer, struct tr_text text);
+
+/* Fills error and returns false. column 0: memory is out. */
+bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The recursive descent parser, in four files: what connects tests (parse.c),
+ * tests (parse_test.c), fields (parse_field.c), and the step to the next token,
+ * on which they all stand (parse_token.c).
+ */
 
 struct tr_parser {
 	struct tr_lexer lexer;
@@ -42,9 +113,6 @@ bool tr_parse_is_word(const struct tr_parser *parser, const char *word);
 void *tr_parse_alloc(struct tr_parser *parser, size_t size);
 
 struct tr_node *tr_parse_node(struct tr_parser *parser, enum tr_node_type type);
-
-/* A test or a kind. NULL: the error is filled. */
-struct tr_node *tr_parse_test(struct tr_parser *parser);
 
 /*
  * A field. bare (may be NULL) is set when it is no more than one word, which

@@ -1,7 +1,8 @@
 /*
- * What an expression is compiled to: a tree of and, or, not over tests, all of
- * it in one arena and read-only once tr_expr_set_start was called. Chains of and/or are flat, so the
- * tree is no deeper than the expression's parentheses.
+ * Numbers as the filter language compares them: exactly, whatever their
+ * spelling and width. 18446744073709551615, 0xffffffffffffffff,
+ * 18446744073709551615.0 and 1.8446744073709551615e19 are one number; no
+ * comparison goes through a rounded intermediate.
  */
 #ifndef TR_EXPR_PROGRAM_H
 #define TR_EXPR_PROGRAM_H
@@ -11,11 +12,112 @@
 #include <stdint.h>
 
 #include "core/arena.h"
+#include "core/buffer.h"
 #include "core/text.h"
 #include "expr/expr.h"
-#include "expr/moment.h"
-#include "expr/number.h"
 #include "expr/regex.h"
+#include "record/value.h"
+
+/* A decimal as a view of its spelling: never converted, so never rounded. */
+struct tr_decimal {
+	struct tr_text
+		digits;	  /* from the first digit that is not 0; may hold one '.'; len 0: zero */
+	int64_t exponent; /* of that digit: 0 for units, -1 for tenths */
+	bool negative;
+};
+
+enum tr_number_type {
+	TR_NUMBER_INTEGER, /* negative, magnitude */
+	TR_NUMBER_DECIMAL, /* decimal */
+	TR_NUMBER_REAL64,  /* real */
+	TR_NUMBER_REAL32,  /* real, which holds a float */
+};
+
+/* What a record has. */
+struct tr_number {
+	enum tr_number_type type;
+	bool negative;
+	uint64_t magnitude;
+	struct tr_decimal decimal;
+	double real;
+};
+
+/* What an expression has: read once, in every form that a comparison may want. */
+struct tr_number_literal {
+	bool is_integer; /* negative and magnitude hold it */
+	bool is_real;	 /* spelled with "." or "e": a REAL's width rounds it */
+	bool negative;
+	uint64_t magnitude;
+	struct tr_decimal decimal;
+	double real64;
+	float real32;
+};
+
+enum tr_order {
+	TR_LESS,
+	TR_EQUAL,
+	TR_GREATER,
+	TR_UNORDERED, /* NaN is on one side */
+};
+
+/* The number that a cell's text spells: decimal or 0x. False: it spells none. */
+bool tr_number_from_cell(struct tr_text cell, struct tr_number *number);
+
+/* The number of a value, for a symbol the one in parentheses. False: it has none. */
+bool tr_number_from_value(const struct tr_value *value, struct tr_number *number);
+
+struct tr_number tr_number_from_count(uint64_t count);
+
+/*
+ * Reads a token that the lexer took for a number. Copies into the arena what
+ * it keeps. False: memory is out, or (fits is false) more than 64 bits of hex.
+ */
+bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
+			    struct tr_number_literal *literal, bool *fits);
+
+/* Both are literals: whether a range is empty. */
+enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
+					const struct tr_number_literal *b);
+
+/*
+ * Points in time as people write them: seconds, ISO 8601, a time of day (on the date of the
+ * first record) and +5s (after the first record). Without a zone they are in UTC, or in the
+ * zone of the variable TZ where it is set.
+ */
+
+enum tr_moment_type {
+	TR_MOMENT_SECONDS, /* a number, to be read from the text itself */
+	TR_MOMENT_DATE,	   /* amount: since 1970 */
+	TR_MOMENT_OF_DAY,  /* amount: since midnight */
+	TR_MOMENT_AFTER,   /* amount: since the first record */
+};
+
+struct tr_moment {
+	enum tr_moment_type type;
+	bool has_zone;
+	int64_t zone;	   /* seconds east of UTC */
+	__int128 amount; /* in units of 10^-18 s */
+};
+
+/* False: the text is no point in time. */
+bool tr_moment_read(struct tr_text text, struct tr_moment *moment);
+
+static inline bool tr_moment_needs_start(const struct tr_moment *moment)
+{
+	return moment->type == TR_MOMENT_OF_DAY || moment->type == TR_MOMENT_AFTER;
+}
+
+/*
+ * Appends the seconds since 1970 as decimal digits. start: the time of the first record, as a
+ * cell spells it; only for one that needs it. False: start is no time.
+ */
+bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struct tr_buffer *to);
+
+/*
+ * What an expression is compiled to: a tree of and, or, not over tests, all of
+ * it in one arena and read-only once tr_expr_set_start was called. Chains of and/or are flat, so the
+ * tree is no deeper than the expression's parentheses.
+ */
 
 enum tr_subject {
 	TR_SUBJECT_KIND,
@@ -138,5 +240,25 @@ struct tr_field_list {
 	struct tr_computed_fields *computed; /* NULL: none */
 	enum tr_field_side side;
 };
+
+/*
+ * The literals of an "in" that has many of them, sorted: a list of ten thousand
+ * names costs each record a few looks, not ten thousand. Built once, read-only then.
+ */
+
+/*
+ * Sets test->many where its literals are many, and none of them but strings,
+ * numbers and ranges. False: memory is out.
+ */
+bool tr_many_build(struct tr_test *test, struct tr_arena *arena);
+
+/* Whether one of the strings is these bytes. */
+bool tr_many_has_text(const struct tr_many *many, struct tr_text bytes);
+
+/* Whether it can be looked up: a REAL rounds some literals, which changes their order. */
+static inline bool tr_many_takes(const struct tr_number *number)
+{
+	return number->type == TR_NUMBER_INTEGER || number->type == TR_NUMBER_DECIMAL;
+}
 
 #endif

@@ -9,9 +9,8 @@
 
 #include <stdlib.h>
 
-#include "expr/column.h"
+#include "expr/match.h"
 #include "expr/expr.h"
-#include "expr/state.h"
 
 /* One of the things that all have to hold. */
 struct need {

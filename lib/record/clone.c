@@ -2,7 +2,7 @@
  * One function both measures and copies, so that the two cannot disagree: with
  * no block to copy into, only the bytes are counted.
  */
-#include "record/clone.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "core/buffer.h"
 #include "core/input.h"
 #include "core/map.h"
-#include "record/clone.h"
+#include "record/record.h"
 
 /* An enter whose leave has not come. */
 struct live {

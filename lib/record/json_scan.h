@@ -121,13 +121,6 @@ static inline const char *tr_json_find_special(const char *p, const char *end)
 
 #endif
 
-/*
- * p is at an item of a list, or a key of a map, that has a string in it. Behind
- * the last of the items from there on that are strings (or pairs of them) which
- * spell themselves, in compact JSON; p where the first is not.
- */
-const char *tr_json_plain_items(const char *p, const char *end, bool map);
-
 /* One element of a string body. */
 struct tr_json_element {
 	enum {

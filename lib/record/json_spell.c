@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON text to trec text in one pass: the hot path of every JSON trace.
  *
@@ -7,10 +8,55 @@
  * and SLACK more. The few elements that grow (a raw control byte, a byte that
  * is no UTF-8, a REAL) ask for room anew.
  */
+#include "config.h"
+
 #include "core/utf8.h"
 #include "record/json.h"
 #include "record/json_scan.h"
 #include "record/literal.h"
+#include "record/string_block.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+
+TR_INLINED const char *plain_items(const char *p, const char *end, bool map)
+{
+	const char *behind = p;
+	/* the bracket or comma before is as good as a separator: a string has to follow */
+	struct tr_view view = { .between = UINT64_MAX };
+	for (; p < end; p += TR_UTF8_BLOCK) {
+		view = tr_view_look(tr_find_marks(p, map), map, &view);
+		if (end - p < TR_UTF8_BLOCK)
+			view.bad |= UINT64_MAX << (end - p);
+		uint64_t good = view.bad ? (view.bad & (0 - view.bad)) - 1 : UINT64_MAX;
+		uint64_t ends = view.closing & good & (map ? view.odd : UINT64_MAX);
+		if (ends)
+			behind = p + TR_UTF8_BLOCK - __builtin_clzll(ends);
+		if (view.bad)
+			break;
+	}
+	return behind;
+}
+
+/*
+ * p is at an item of a list, or a key of a map, that has a string in it. Behind
+ * the last of the items from there on that are strings (or pairs of them) which
+ * spell themselves, in compact JSON; p where the first is not.
+ */
+static const char *json_plain_items(const char *p, const char *end, bool map)
+{
+	return map ? plain_items(p, end, true) : plain_items(p, end, false);
+}
+
+#else
+
+static const char *json_plain_items(const char *p, const char *end, bool map)
+{
+	(void)end;
+	(void)map;
+	return p;
+}
+
+#endif
 
 enum { SLACK = 64 };
 
@@ -209,7 +255,7 @@ struct brackets {
 static inline enum tr_json_token spell_item(struct speller *s, bool map)
 {
 	if (s->p < s->end && *s->p == '"') {
-		const char *behind = tr_json_plain_items(s->p, s->end, map);
+		const char *behind = json_plain_items(s->p, s->end, map);
 		size_t length = (size_t)(behind - s->p);
 		if (length) {
 			memcpy(s->to, s->p, length);

@@ -40,9 +40,6 @@ struct tr_scan {
 bool tr_scan_fail(struct tr_scan *scan, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same where the reason is a constant that somebody else has found. */
-bool tr_scan_fail_reason(struct tr_scan *scan, const char *at, const char *reason);
-
 /* "found 'x', expected Y" at pos, or at the end "Y missing"; Y has quotes. Always false. */
 bool tr_scan_fail_expected(struct tr_scan *scan, const char *expected);
 
@@ -50,12 +47,6 @@ bool tr_scan_fail_expected(struct tr_scan *scan, const char *expected);
 bool tr_scan_fail_value(struct tr_scan *scan);
 
 bool tr_scan_fail_memory(struct tr_scan *scan);
-
-/* Decimal digits into 64 bits. what: "integer", "identifier", … for the message; NULL: a value. */
-bool tr_scan_digits(struct tr_scan *scan, const char *what, uint64_t *number);
-
-/* The digits behind a 0x. */
-bool tr_scan_hex(struct tr_scan *scan, const char *what, uint64_t *number);
 
 /* `@` letter digits, when an @ stands here. */
 bool tr_scan_id(struct tr_scan *scan, char letter, bool *there, uint64_t *id);
@@ -83,17 +74,6 @@ bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted,
 
 /* "...", if it stands here. */
 bool tr_scan_cut(struct tr_scan *scan);
-
-/* From the bracket that opens to behind the one that closes, and what may follow that. */
-bool tr_scan_list(struct tr_scan *scan, struct tr_value *value);
-bool tr_scan_braces(struct tr_scan *scan, struct tr_value *value);
-bool tr_scan_repr(struct tr_scan *scan, struct tr_value *value);
-
-/* A whole text: tr_literal_examine without its short cuts. */
-enum tr_spelling tr_scan_check(struct tr_text text, unsigned *traits, struct tr_error *err);
-
-/* Any value. */
-bool tr_scan_value(struct tr_scan *scan, struct tr_value *value);
 
 static inline bool tr_scan_at(const struct tr_scan *scan, char c)
 {

@@ -74,9 +74,6 @@ bool tr_escape_read(const char *p, const char *end, bool wide, struct tr_escape 
 
 enum { TR_ESCAPE_MAX = 24 }; /* bytes a unit's canonical spelling takes at most */
 
-/* The canonical spelling of a unit, escaped or not, in at most TR_ESCAPE_MAX bytes. */
-size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to);
-
 struct tr_string_scan {
 	const char *end;    /* at the closing quote; after a failure where the trouble is */
 	const char *reason; /* why the string is malformed; NULL: it is not */
@@ -93,5 +90,22 @@ bool tr_string_scan(const char *p, const char *end, bool wide, struct tr_string_
  * length: at most that of the spelling, of a wide string at most twice that.
  */
 size_t tr_string_respell(struct tr_text spelling, bool wide, char *to);
+
+/* Lists and maps of strings without escapes: most bytes of a build trace are in them. */
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+enum { TR_PLAIN_BLOCKS = true };
+#else
+enum { TR_PLAIN_BLOCKS = false }; /* nothing is found plain here */
+#endif
+
+enum { TR_PLAIN_LEAST = 64 + 2 }; /* a block and the brackets */
+
+/*
+ * True when [p, end), at least TR_PLAIN_LEAST bytes, is in the one spelling a
+ * list of strings or a map of strings, all of them printable ASCII without a
+ * backslash. False says nothing.
+ */
+bool tr_literal_is_plain(const char *p, const char *end);
 
 #endif

@@ -1,4 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "record/vocabulary.h"
+
+#include "record/context.h"
 
 static const char *const kinds[] = {
 	"meta",	  "env",     "envset", "exec",	 "fork",   "exit",  "signal", "comm",  "sys",
@@ -58,4 +63,17 @@ void tr_offer_kinds(struct tr_similar *similar)
 void tr_offer_fields(struct tr_similar *similar)
 {
 	offer(similar, fields, FIELDS);
+}
+
+const char *const tr_context_kinds[TR_CONTEXT_KINDS] = {
+	"env", "envset", "meta", "section", "info", "module", "load", "unload", "loadaddr",
+};
+
+int tr_context_kind(struct tr_text kind)
+{
+	for (int i = 0; i < TR_CONTEXT_KINDS; i++) {
+		if (tr_text_is(kind, tr_context_kinds[i]))
+			return i;
+	}
+	return -1;
 }

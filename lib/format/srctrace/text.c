@@ -10,7 +10,6 @@
 
 #include "core/buffer.h"
 #include "record/ask.h"
-#include "record/numbers.h"
 
 struct text {
   struct tr_output *out;

@@ -10,7 +10,6 @@
 #include "format/segment_writer.h"
 #include "record/ask.h"
 #include "record/base64.h"
-#include "record/numbers.h"
 
 enum { LINE_BYTES = 60 }; /* become 80 columns */
 

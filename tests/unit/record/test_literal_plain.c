@@ -1,6 +1,6 @@
 /* The check of plain lists and maps, against the parser: at random, and nearly right. */
 #include "record/literal.h"
-#include "record/literal_plain.h"
+#include "record/string_scan.h"
 
 #include "tap.h"
 

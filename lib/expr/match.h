@@ -1,0 +1,308 @@
+/* One literal or regex against one leaf of a record. */
+#ifndef TR_EXPR_MATCH_H
+#define TR_EXPR_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/map.h"
+#include "core/text.h"
+#include "core/utf8_block.h"
+#include "expr/expr.h"
+#include "expr/program.h"
+#include "record/record.h"
+#include "record/value.h"
+
+enum tr_leaf_type {
+	TR_LEAF_CONSTANT, /* null, true, false: value */
+	TR_LEAF_NUMBER,	  /* number */
+	TR_LEAF_TEXT,	  /* bytes; of a cell they may spell a number too */
+	TR_LEAF_SYMBOL,	  /* value; number where it has one */
+	TR_LEAF_OTHER,	  /* a map, a structure, a blob that is elsewhere: only there */
+};
+
+struct tr_leaf {
+	enum tr_leaf_type type;
+	bool has_number;
+	bool is_value; /* no cell: a WORD meets it at run time only */
+	enum tr_type constant;
+	struct tr_text bytes;
+	struct tr_number number;
+	const struct tr_value *value;
+};
+
+/* What a comparison could not do: bits. */
+enum {
+	TR_TROUBLE_WORD = 1,  /* a WORD was compared with text */
+	TR_TROUBLE_REGEX = 2, /* gave up at a limit */
+	TR_TROUBLE_MEMORY = 4,
+};
+
+struct tr_compare {
+	struct tr_arena *arena;
+	struct tr_regex_scratch *scratch; /* only where the test has a regex */
+	unsigned trouble;
+};
+
+bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,
+		     const struct tr_leaf *leaf);
+
+/* Applies a path's steps, and "any" of lists and reprs, until a test meets its leaves. */
+
+/* Whether any leaf that the steps lead to from value matches. */
+bool tr_walk_value(struct tr_compare *compare, const struct tr_test *test,
+		   const struct tr_value *value, const struct tr_step *steps);
+
+/* The same from a leaf: a cell, or a string. */
+bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
+		  const struct tr_leaf *leaf, const struct tr_step *steps);
+
+/* The element or member that one step leads to, NULL where there is none. The last of a name
+ * counts. */
+const struct tr_value *tr_walk_step(const struct tr_value *value, const struct tr_step *step,
+				    struct tr_arena *arena);
+
+/* len() of a value that is no leaf of text. False: it has none. */
+bool tr_walk_count(const struct tr_value *value, uint64_t *count);
+
+/*
+ * The bytes of a string, wide string or blob. False: it has none here (data is
+ * NULL: memory is out).
+ */
+bool tr_walk_bytes(const struct tr_value *value, struct tr_arena *arena, struct tr_text *bytes);
+
+/* What stands behind the last slash. */
+struct tr_text tr_walk_basename(struct tr_text path);
+
+/* Tests on columns: what they say of a cell depends on its bytes alone. */
+
+/*
+ * Strings against strings, with no step but basename between them: most tests
+ * are no more than this. Else the general way has to be taken.
+ */
+bool tr_test_is_simple(const struct tr_test *test);
+
+/* A simple test on bytes that were decoded. */
+static inline bool tr_test_equals(const struct tr_test *test, struct tr_text bytes)
+{
+	if (test->path.steps)
+		bytes = tr_walk_basename(bytes);
+	if (test->many)
+		return tr_many_has_text(test->many, bytes);
+	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
+		if (tr_text_equal(bytes, literal->text))
+			return true;
+	}
+	return false;
+}
+
+/* Any test on a column's bytes, escapes taken off; negation is the caller's business. */
+bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);
+
+/*
+ * The same on a cell that holds a number and was never spelled: so addresses of
+ * execution traces are compared as they are. Only where the test asks for
+ * nothing but numbers; else the general way has to be taken.
+ */
+bool tr_test_is_numeric(const struct tr_test *test);
+bool tr_test_number(struct tr_compare *compare, const struct tr_test *test, uint64_t number);
+
+/* Finds the field that a path speaks of, without splitting the record. */
+
+/* Where a key was found: text of a line, or (text.data is NULL) a field that was built. */
+struct tr_place {
+	struct tr_record *record;
+	struct tr_text text;
+	struct tr_field *field;
+};
+
+/*
+ * The last field with the path's key, of the leave (may be NULL) before that
+ * of the record. False: there is none.
+ */
+bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_record *leave,
+	       struct tr_place *place);
+
+/* The value of a field that was not located. NULL: there is none, or err->cause is set. */
+struct tr_value *tr_locate_computed(const struct tr_path *path, struct tr_computed_fields *computed,
+				    struct tr_record *record, struct tr_record *leave,
+				    struct tr_error *err);
+
+/* Its value. NULL: err is filled. */
+struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *err);
+
+/* The column of that name; *kind becomes the cell of a kind. Not for TR_SUBJECT_KEY. */
+const struct tr_cell *tr_locate_column(enum tr_subject subject, const struct tr_record *record,
+				       struct tr_cell *kind);
+
+/*
+ * The bytes of a cell, in the arena or where they stand. TR_OK; TR_END: the
+ * cell is absent; TR_WARN: its escapes are wrong; TR_FATAL: memory.
+ */
+enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena,
+			      struct tr_text *bytes, struct tr_error *err);
+
+/*
+ * The short way to the commonest question, whether a string or an element of
+ * a list of strings matches: steps through the text of "…" or ["…","…"]
+ * without a tree.
+ */
+
+struct tr_strings {
+	const char *text, *pos, *end; /* end is before the list's bracket */
+	bool list;
+	bool escapes;	   /* a backslash stands somewhere in the text */
+	const char *begin; /* the current string's spelling, without the quotes */
+	size_t len;
+	const char *block, *next; /* quotes: of which bytes; where the next block begins */
+	uint64_t quotes;	  /* those of the block that were not passed yet */
+};
+
+enum tr_strings_step {
+	TR_STRINGS_NEXT,  /* begin and len are the next string's */
+	TR_STRINGS_END,	  /* that was all, and the text is a value */
+	TR_STRINGS_OTHER, /* the text is something else, or needs a closer look: parse it */
+};
+
+/* False: the text is neither shape. */
+bool tr_strings_begin(struct tr_strings *strings, struct tr_text text);
+
+/* The quotes from p to the end, at most a block; text is where bytes may be read from. */
+uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end);
+
+static inline uint64_t tr_strings_quotes(const struct tr_strings *strings)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	if (strings->end - strings->block >= TR_UTF8_BLOCK)
+		return tr_block_equal(tr_block_load(strings->block), '"');
+#endif
+	return tr_strings_last_quotes(strings->text, strings->block, strings->end);
+}
+
+/* The next quote; end where there is none. */
+static inline const char *tr_strings_quote(struct tr_strings *strings)
+{
+	while (!strings->quotes) {
+		if (strings->next >= strings->end)
+			return strings->end;
+		strings->block = strings->next;
+		strings->quotes = tr_strings_quotes(strings);
+		strings->next += 64;
+	}
+	const char *quote = strings->block + __builtin_ctzll(strings->quotes);
+	strings->quotes &= strings->quotes - 1;
+	return quote;
+}
+
+/* The closing quote of what begins at p, where escapes are; NULL: see for yourself. */
+const char *tr_strings_escaped_end(const char *p, const char *end);
+
+static inline enum tr_strings_step tr_strings_next(struct tr_strings *strings)
+{
+	const char *p = strings->pos, *end = strings->end, *quote;
+	if (p == end)
+		return TR_STRINGS_END;
+	if (*p != '"')
+		return TR_STRINGS_OTHER;
+	p++;
+	if (strings->escapes) {
+		quote = tr_strings_escaped_end(p, end);
+	} else {
+		tr_strings_quote(strings);
+		quote = tr_strings_quote(strings);
+	}
+	if (!quote || quote == end)
+		return TR_STRINGS_OTHER;
+	strings->begin = p;
+	strings->len = (size_t)(quote - p);
+	strings->pos = ++quote;
+	if (quote == end)
+		return TR_STRINGS_NEXT;
+	/* another one has to follow the comma; blanks and cuts are for the parser */
+	if (!strings->list || *quote != ',' || quote + 1 == end)
+		return TR_STRINGS_OTHER;
+	strings->pos++;
+	return TR_STRINGS_NEXT;
+}
+
+/*
+ * Which of the fields that an expression or a list of fields uses were in any record. What was
+ * in none is reported at the end, with the nearest name that the records do have.
+ */
+
+/* One use of a field. */
+struct tr_use {
+	const struct tr_path *path;
+	bool found;
+	uint64_t misses; /* records that it was tested on and that lack it */
+};
+
+struct tr_seen_key {
+	struct tr_text key;
+	struct tr_seen_key *next;
+};
+
+struct tr_seen {
+	struct tr_use *uses;
+	size_t count;
+	/* keys of records without the field, as many as are worth keeping */
+	struct tr_arena arena;
+	struct tr_map keys;
+	struct tr_seen_key *first, *last;
+};
+
+/* Room for the uses. False: memory is out. */
+bool tr_seen_begin(struct tr_seen *seen, size_t count);
+void tr_seen_free(struct tr_seen *seen);
+
+/* So many misses are all looked at, and then each whose number is a power of 2. */
+enum { TR_SEEN_MISSES = 64 };
+
+/* Keeps the keys of the record. */
+void tr_seen_keep_keys(struct tr_seen *seen, const struct tr_record *record,
+		       const struct tr_record *leave);
+
+static inline void tr_seen_hit(struct tr_seen *seen, size_t use)
+{
+	seen->uses[use].found = true;
+}
+
+/* The record (NULL where it is about a column) and its leave (NULL: none) have no such field. */
+static inline void tr_seen_miss(struct tr_seen *seen, size_t use, const struct tr_record *record,
+				const struct tr_record *leave)
+{
+	struct tr_use *missed = &seen->uses[use];
+	uint64_t miss = missed->misses++;
+
+	if (record && !missed->found && (miss < TR_SEEN_MISSES || !(miss & (miss - 1))))
+		tr_seen_keep_keys(seen, record, leave);
+}
+
+/* The next use from *position on whose field no record had, once for each field. */
+bool tr_seen_next(const struct tr_seen *seen, size_t *position, struct tr_unseen *unseen);
+
+/* What judging records by an expression needs and finds out. */
+
+/* A kind that the expression names and trec(5) does not know. */
+struct tr_unknown_kind {
+	struct tr_text kind;
+	bool seen;
+};
+
+struct tr_expr_state {
+	struct tr_expr *expr;
+	bool matched; /* by a record */
+	bool *told; /* by number of the test: that its WORD met a string */
+	struct tr_compare compare;
+	struct tr_arena arena; /* what one record makes us decode */
+	struct tr_seen seen;   /* by number of the test */
+	struct tr_computed_fields *computed; /* NULL: none */
+	struct tr_unknown_kind *kinds;
+	size_t kind_count;
+};
+
+#endif
