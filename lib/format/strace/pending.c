@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way out. A record is put together in out.head. What its parent decides may not
- * be known yet: the parent of an execution, its directory, whether the task is a thread. Then the
- * record and all that follow wait in a ring. How many wait is bounded and depends only on the log.
+ * Records on their way out. A record is put together in out.head. The part that its parent decides
+ * may not be known yet: the parent of an execution, its directory, whether the task is a thread.
+ * Then the record and all that follow wait in a ring. How many wait is bounded and depends only on
+ * the log.
  */
 #include "format/strace/strace.h"
 

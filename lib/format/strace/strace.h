@@ -79,7 +79,7 @@ struct tr_strace_names {
 	size_t cap, count;
 };
 
-/* What exec.c found in the arguments of an exec. */
+/* The result of exec.c: the arguments of an exec. */
 struct tr_strace_exec {
 	struct tr_buffer path; /* bytes */
 	struct tr_buffer pwd;  /* the value of PWD */
@@ -237,10 +237,10 @@ void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread
  */
 void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leader);
 
-/* A child of the task has ended as SIGCHLD or waitid says. */
+/* Takes the end of a child from the information of SIGCHLD or waitid. */
 void tr_strace_child_info(struct tr_strace_reader *reader, struct tr_task *task,
 			  struct tr_text info);
-/* The same as wait4 says, which returned child. */
+/* The same from the status of wait4, which returned child. */
 void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *task, uint64_t child,
 			    struct tr_text status);
 /* +++ exited or killed. */

@@ -134,7 +134,7 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 
 /* Execs in threads: one that succeeds continues under the number of its process. */
 
-/* What a task has begun goes on as the exec of another one. */
+/* Moves the open call of one task, an exec, to another one. */
 static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
 {
 	void *state = to->state;

@@ -383,7 +383,7 @@ static bool put_name(struct rendering *r, struct tr_text name, bool first)
 		tr_buffer_put_literal(r->to, "0x");
 		tr_buffer_put_hex(r->to, bits, 1);
 	} else {
-		r->to->len--; /* the bar: nothing is left to say */
+		r->to->len--; /* removes the bar: no bits are left */
 	}
 	return true;
 }
