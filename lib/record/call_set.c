@@ -10,9 +10,9 @@
 #include "record/call_set.h"
 
 /*
- * Ranges that have all their numbers are merged and found by bisection. The
- * others are looked at from the last one that begins in time, backwards, for
- * as long as one before can reach the number.
+ * Ranges without a step or class are merged and found by bisection. The others are searched
+ * backwards from the last one that begins at or before the number, while an earlier one can
+ * reach it.
  */
 
 static bool append(struct tr_call_ranges *ranges, const struct tr_call_range *range)
@@ -133,7 +133,7 @@ void tr_call_set_free(struct tr_call_set *set)
 	*set = (struct tr_call_set){ 0 };
 }
 
-/* The text of a call set: call_set.h has the grammar. One byte of look-ahead, in files too. */
+/* The parser: call_set.h has the grammar. It looks ahead one byte, in files too. */
 
 enum { BLOCK = 4096, WORD = 16 };
 
@@ -290,7 +290,7 @@ static bool read_range(struct scan *s, struct tr_call_range *range)
 	return range->first <= range->last || fail(s, at, "the range ends before it begins", "");
 }
 
-/* Behind the slash. */
+/* After the slash. */
 static bool read_filter(struct scan *s, struct tr_call_range *range)
 {
 	uint64_t at = column(s);
@@ -327,7 +327,7 @@ static bool read_file(struct scan *s, const char *path)
 	return !file.failed;
 }
 
-/* A file's name goes up to the next comma; s is an argument. */
+/* The name of a file ends at the next comma; s is an argument. */
 static bool read_file_item(struct scan *s)
 {
 	const char *comma = memchr(s->pos, ',', (size_t)(s->end - s->pos));

@@ -8,7 +8,7 @@
 #include "core/map.h"
 #include "record/record.h"
 
-/* An enter whose leave has not come. */
+/* An enter without its leave so far. */
 struct live {
 	struct live *previous, *next; /* in the order of enters */
 	struct tr_record *enter;
@@ -62,7 +62,7 @@ void tr_join_free(struct tr_join *join)
 	free(join);
 }
 
-/* Spelled, because numbers and text are the same call. */
+/* The key is spelled: a number and its text are the same call. */
 static struct tr_text key_of(struct tr_join *join, const struct tr_record *record)
 {
 	tr_buffer_reset(&join->key);
@@ -106,7 +106,7 @@ static bool keep(struct tr_join *join, const struct tr_record *record, struct tr
 	return true;
 }
 
-/* An enter alone: its leave will not come. */
+/* An enter that stays without its leave. */
 static struct tr_record *alone(struct tr_join *join, struct live *live)
 {
 	tr_arena_reset(&join->arena);
@@ -128,7 +128,7 @@ static void put_fields(struct tr_join *join, struct tr_text rest)
 	}
 }
 
-/* The rest of a line whose only "->", if any, stands in front. */
+/* The rest of a line that has no "->", or one at its start. */
 static void put_leave_fields(struct tr_join *join, struct tr_text rest)
 {
 	if (tr_text_starts(rest, TR_TEXT("\t->")) && (rest.len == 3 || rest.data[3] == '\t'))
@@ -241,7 +241,7 @@ void tr_join_put(struct tr_join *join, struct tr_record *record)
 	join->ended = !record || record->type == TR_HEADER || record->type == TR_TRAILER;
 }
 
-/* What is to be done with the line that was put. *record NULL: nothing comes of it. */
+/* Processes the line that was put. *record NULL: it gives no record. */
 static enum tr_status deal(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_record *given = join->given;
@@ -266,7 +266,7 @@ static enum tr_status deal(struct tr_join *join, struct tr_record **record, stru
 	return tr_error_memory(err);
 }
 
-/* Said once. */
+/* Reported once. */
 static enum tr_status tell_of_lost(struct tr_join *join, struct tr_error *err)
 {
 	join->told = true;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts the two halves of API calls together: an enter and its leave (same task
- * and seq) become one `call`, which stands where the leave stood. What needs no
- * partner passes through. Enters that never return come out at the end of
- * their segment, in their own order; leaves without an enter as they are.
+ * Joins the two halves of API calls: an enter and its leave (of the same task and
+ * seq) become one `call` at the place of the leave. Other records pass unchanged, and so do
+ * leaves without an enter. Enters without a leave are given at the end of their segment, in
+ * their order.
  *
  *	tr_join_put(join, record);              every line of the stream
  *	while (tr_join_next(join, &record, &err) == TR_OK)
  *		… record …
  *	and once more with tr_join_put(join, NULL) at the end of the input.
  *
- * The call is the line of the enter, `->`, and the fields of the leave; built
- * where these are built, else text. Of two enters that look the same the
- * first comes out when the second comes.
+ * The call is the line of the enter, `->`, and the fields of the leave; it has values if
+ * both have, else text. If an enter has the same task and seq as a pending one, the pending
+ * one is given alone.
  *
- * Memory: a copy of each live enter, as long as they are not too many: then the
- * oldest come out, alone. Work: that of copying the line.
+ * Memory: a copy of each pending enter. If they become too many, the oldest are given alone.
  */
 #ifndef TR_RECORD_JOIN_H
 #define TR_RECORD_JOIN_H
@@ -23,8 +22,8 @@
 #include "record/record.h"
 
 /*
- * No trace has so many calls on the way, or so many bytes of them: these have lost
- * their leaves, and must not fill the memory of who waits for those.
+ * No trace has so many calls in progress, or so many bytes of them: these have lost their
+ * leaves, and must not fill the memory.
  */
 static inline bool tr_calls_are_lost(size_t count, size_t bytes)
 {
@@ -42,10 +41,9 @@ struct tr_join *tr_join_new(void);
 void tr_join_put(struct tr_join *join, struct tr_record *record);
 
 /*
- * What is ready now: TR_OK, *record is good until the next call. TR_WARN: a
- * call could not be put together (err is filled), call again; said once, as a
- * flaw, that from here on the oldest come out alone. TR_END: put the next line.
- * TR_FATAL: memory.
+ * The next record that is ready. TR_OK: *record is valid until the next call. TR_WARN: a call
+ * could not be joined (err is filled), call again; a flaw that is reported once: from here on
+ * the oldest enters are given alone. TR_END: put the next line. TR_FATAL: memory.
  */
 enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err);
 

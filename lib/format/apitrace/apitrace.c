@@ -87,11 +87,11 @@ static int weigh(struct tr_apitrace_parse *parse, const char *start, const char 
 	for (unsigned i = 0; i < EVENTS && whole; i++)
 		whole = parse_event(parse);
 	int signatures = signature_bits(parse->defined);
-	/* what is bad behind a good beginning is the reader's business */
+	/* the reader reports what is bad after a good beginning */
 	if (parse->outcome == TR_APITRACE_BAD && !parse->defined && !properties)
 		return 0;
 	if (!signatures && !properties && !empty)
-		return 0; /* zeros, say: what is formally right says nothing yet */
+		return 0; /* valid bytes alone, such as zeros, are no evidence */
 	int bits = VERSION_BITS + properties + signatures;
 	return bits > 0 ? bits : 0;
 }
@@ -157,8 +157,8 @@ bool tr_apitrace_begins(const char *p, const char *end)
 }
 
 /*
- * Only traces of API calls are kept in these containers, so what has a damaged head there is one:
- * always in snappy, and in brotli unless it is text, which tr-repack can put there.
+ * Only traces of API calls are kept in these containers, so data with a damaged head is one:
+ * always in snappy, and in brotli unless it is text, which tr-repack may have put there.
  */
 int tr_apitrace_search(struct tr_input *in)
 {

@@ -314,7 +314,7 @@ static bool draws_otherwise(struct tr_text rest)
 	return is_rectangle(rest);
 }
 
-/* rest is behind "gl". */
+/* rest: the name after "gl". */
 static unsigned opengl(struct tr_text rest)
 {
 	/* most names are none of these, and are seen a million times */
@@ -329,7 +329,7 @@ static unsigned opengl(struct tr_text rest)
 	return 0;
 }
 
-/* rest is behind "IDXGI": [Decode]SwapChain…::Present… */
+/* rest: the name after "IDXGI"; [Decode]SwapChain…::Present… */
 static unsigned dxgi(struct tr_text rest)
 {
 	EAT(&rest, "Decode");
@@ -340,7 +340,7 @@ static unsigned dxgi(struct tr_text rest)
 	return EAT(&rest, "::Present") && is_identifier(rest) ? END_FRAME : 0;
 }
 
-/* rest is behind "ID3D1": a device of Direct3D 10, or one or its context of Direct3D 11. */
+/* rest: the name after "ID3D1"; a device of Direct3D 10, or a device or context of Direct3D 11. */
 static unsigned direct3d(struct tr_text rest)
 {
 	bool ten = EAT(&rest, "0Device"), context = !ten && EAT(&rest, "1DeviceContext");
@@ -478,7 +478,7 @@ static const char *const plain_names[] = {
 };
 /* clang-format on */
 
-/* These are left out of short texts, but apitrace says nothing about their effects. */
+/* These are verbose, but apitrace does not know whether they have side effects. */
 static const char *const unplain_names[] = {
 	"eglGetConfigAttrib",		"glXGetFBConfigAttrib",		"glXGetFBConfigAttribSGIX",
 	"wglGetPixelFormatAttribivARB", "wglGetPixelFormatAttribivEXT",

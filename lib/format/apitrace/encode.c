@@ -145,7 +145,7 @@ static size_t uint_length(const char *p, const char *end)
 	return p + length < end && length < TR_WIRE_UINT_MAX ? length + 1 : 0;
 }
 
-/* The number at p, less the bytes at its top that say nothing. */
+/* The bytes of the number at p without the zeros at its top. */
 static size_t short_length(const char *p, size_t length)
 {
 	while (length > 1 && (p[length - 1] & 0x7f) == 0)
@@ -189,7 +189,7 @@ static void take_raw(struct tr_encoder *encoder, struct tr_record *record, struc
 	tr_buffer_put_text(&encoder->bytes, value->text);
 }
 
-/* What stands before the first event. */
+/* The head of the stream. */
 
 /* NULL: the header does not have it, or err is filled. */
 static struct tr_value *header_value(struct tr_record *header, const char *key,
@@ -262,7 +262,7 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 	if (ours)
 		header_number(header, "semantic", &semantic, err);
 	encoder->version = version < 0 ? own : (uint64_t)version;
-	/* only what came so goes so */
+	/* only if the source has them, too */
 	encoder->thread_details =
 		ours && own < TR_APITRACE_HAS_THREADS && encoder->version < TR_APITRACE_HAS_THREADS;
 	encoder->marking = raw != NULL;
@@ -292,11 +292,12 @@ struct event {
 	struct tr_encoder *encoder;
 	struct tr_record *record;
 	struct tr_apitrace_signature *function;
-	uint64_t id; /* of its function, where .sig says it */
+	uint64_t id; /* of its function, from .sig */
 	bool has_id;
-	bool lenient;	      /* what cannot be written is left out; else all of the record is */
+	/* a field that cannot be written is left out, instead of the record */
+	bool lenient;
 	bool less;	      /* something was left out */
-	size_t next;	      /* the argument that comes next, as a rule */
+	size_t next;	      /* the argument that is expected next */
 	bool thread_in_place; /* the enter has its thread as a field, at the place of the detail */
 };
 
@@ -450,7 +451,8 @@ static bool put_field(struct event *event, struct tr_field *field)
 			return put_backtrace(event, field);
 		if (tr_text_is(field->key, ".thread"))
 			return put_thread(event, field);
-		return true; /* .sig and .raw were looked at; others are somebody else's */
+		/* .sig and .raw were used before; other keys do not belong to the format */
+		return true;
 	}
 	if (!tr_text_is(field->key, "return"))
 		return put_argument(event, field);
@@ -575,7 +577,7 @@ static bool put_event(struct event *event)
 	return true;
 }
 
-/* The field of an enter says the same thread as the task column. */
+/* The field of an enter has the same thread as the task column. */
 static bool is_task(struct event *event, size_t field)
 {
 	struct tr_record *record = event->record;
@@ -609,7 +611,7 @@ static bool look_ahead(struct event *event, struct tr_field **raw)
 	return true;
 }
 
-/* The whole call from its line. False: it takes the long way, as if nothing had been tried. */
+/* Encodes the whole call from its line. False: it has to be split; nothing is changed. */
 static bool put_line(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;

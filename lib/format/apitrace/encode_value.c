@@ -214,10 +214,9 @@ bool tr_encode_value(struct tr_encoder *encoder, const struct tr_value *value)
 }
 
 /*
- * Values from their spellings, without a tree between, and whole calls from
- * their lines: the commonest ones, and only where they are in the one spelling.
- * Whatever is not quite that goes the long way, which knows the whole grammar
- * and says what is wrong.
+ * Encodes values directly from their spellings, and whole calls from their lines: the usual
+ * ones in their canonical spelling. All others are parsed by the code that knows the whole
+ * grammar and reports errors.
  */
 
 static bool is_digit(char c)
@@ -225,7 +224,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Nothing more of a value comes at p. */
+/* The value ends at p. */
 static bool is_end(const char *p, const char *end)
 {
 	return p == end || *p == ',' || *p == ']' || *p == '\t';
@@ -250,7 +249,7 @@ static const char *digits(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
-/* Lower-case hex digits behind "0x". */
+/* Takes lower-case hex digits after "0x". */
 static const char *hex(const char *p, const char *end, uint64_t *number)
 {
 	const char *start = p;
@@ -318,7 +317,7 @@ static const char *string(struct tr_encoder *encoder, const char *p, const char 
 {
 	p++;
 	const char *quote = memchr(p, '"', (size_t)(end - p));
-	/* a string that is cut goes on with dots, one that is a name with something else */
+	/* a cut string is followed by dots, a string that is a name by something else */
 	if (!quote || !is_end(quote + 1, end) || memchr(p, '\\', (size_t)(quote - p)))
 		return NULL;
 	tr_encode_byte(encoder, TR_APITRACE_STRING);
@@ -423,7 +422,10 @@ static const char *word(struct tr_encoder *encoder, const char *p, const char *e
 static const char *value(struct tr_encoder *encoder, const char *p, const char *end,
 			 unsigned depth);
 
-/* The count is not known before the end: one byte is kept for it, and nearly always is enough. */
+/*
+ * The count is unknown before the end: one byte is reserved for it, which is nearly always
+ * enough.
+ */
 static const char *list(struct tr_encoder *encoder, const char *p, const char *end, unsigned depth)
 {
 	enum { ONE_BYTE = 0x7f };
@@ -463,7 +465,7 @@ static const char *value(struct tr_encoder *encoder, const char *p, const char *
 	return NULL;
 }
 
-/* b64:…: by far the longest values there are go straight to their place. */
+/* b64:…: blobs, by far the longest values, are decoded directly to their place. */
 static bool blob(struct tr_encoder *encoder, struct tr_text digits)
 {
 	size_t most = digits.len / 4 * 3, size, start = encoder->bytes.len;
@@ -491,7 +493,7 @@ bool tr_encode_plain(struct tr_encoder *encoder, struct tr_text spelling)
 	const char *p = value(encoder, spelling.data, end, 0);
 	if (p == end)
 		return true;
-	/* as if nothing had been tried */
+	/* back to the state before */
 	while (encoder->fresh_count > fresh)
 		encoder->fresh[--encoder->fresh_count]->written = false;
 	encoder->bytes.len = len;
@@ -517,8 +519,8 @@ static bool begins(const char *p, const char *end, struct tr_text lead)
 }
 
 /*
- * Which part of a call begins at p, where "\tkey=" stands: an argument, mostly
- * the one that is due, or what comes back. NULL: another one.
+ * Encodes which part of a call the "\tkey=" at p begins: an argument, usually the one that is
+ * due, or the returned value. NULL: another part.
  */
 static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
 			size_t *due, const char *p, const char *end)

@@ -7,7 +7,7 @@
 #include "format/apitrace/parse.h"
 #include "record/literal.h"
 
-/* All the ways in which a parse ends. */
+/* The head and the events of a stream; the ways in which parsing ends. */
 
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 {
@@ -110,7 +110,7 @@ static bool set_pair(struct tr_apitrace_parse *parse, struct tr_text name, struc
 	       tr_apitrace_set_string(parse, text, &pair->as.items[1]);
 }
 
-/* The list grows as the properties come: nobody says how many they are. */
+/* The list grows with each property, for their number is unknown. */
 static bool add_pair(struct tr_apitrace_parse *parse, struct tr_value *list, size_t *cap,
 		     struct tr_text name, struct tr_text text)
 {
@@ -183,7 +183,7 @@ bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *r
 
 enum {
 	FIRST_FIELDS = 8,
-	MORE_FIELDS = 3,   /* than arguments: what comes back, flags, a backtrace */
+	MORE_FIELDS = 3,   /* than arguments: the returned value, flags, a backtrace */
 	MOST_FIELDS = 256, /* that are believed before they come */
 };
 
@@ -208,7 +208,7 @@ static bool reserve_fields(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 	return true;
 }
 
-/* A field whose value is still to be filled in. NULL: the parse has ended. */
+/* Adds a field; its value is filled in by the caller. NULL: parsing has ended. */
 static inline struct tr_value *add_field(struct tr_apitrace_parse *parse,
 					 struct tr_apitrace_event *event, struct tr_text key)
 {
@@ -243,7 +243,7 @@ static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 	return value && tr_apitrace_parse_value(parse, value, 0);
 }
 
-/* The same for a value that was made. */
+/* The same for a value that is ready. */
 static bool take_made(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 		      struct tr_text lead, const struct tr_value *made)
 {
@@ -338,8 +338,9 @@ static bool set_task(struct tr_apitrace_event *event)
 }
 
 /*
- * A thread that is not the first detail of an enter, where the task column says it all, is a field
- * as well: that keeps its place. The task is the first that an enter has.
+ * The first detail of an enter, if it is a thread, becomes only the task column. A thread at
+ * any other place becomes a field as well, which keeps its place. The task is the first thread
+ * that an enter has.
  */
 static bool parse_thread(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
@@ -391,7 +392,7 @@ static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_ev
 	}
 }
 
-/* Which of the functions of that name, where the name does not say it. */
+/* Adds .sig, which distinguishes functions of the same name. */
 static inline bool add_signature(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	struct tr_value id;

@@ -7,9 +7,8 @@
 #include "record/literal.h"
 
 /*
- * Signatures where they stand in the stream. One that was defined stays so,
- * even when its unit turns out to be cut and is parsed again: the offset of its
- * id says that this is the definition, and not a use.
+ * Uses of signatures in the stream, and their definitions. A definition is kept even if its
+ * unit is cut and parsed again: the offset of its id distinguishes it from a use.
  */
 
 /* A function's, a structure's name and labels. */
@@ -65,7 +64,7 @@ static bool parse_constants(struct tr_apitrace_parse *parse, struct tr_apitrace_
 	return true;
 }
 
-/* Room for one more label; nobody says how many there will be. */
+/* Room for one more label; their number is unknown. */
 static struct tr_apitrace_label *add_label(struct tr_apitrace_parse *parse,
 					   struct tr_apitrace_signature *draft, size_t *cap)
 {
@@ -159,10 +158,9 @@ bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitra
 }
 
 /*
- * Numbers and their names. The same few come again and again, so their values
- * are made once, spelled and all: of an enum's constants each when it is used
- * first (`values` leads from the number to the label), of a mask's combinations
- * the first MASKS_READY that are met (`values` leads from the number to them).
+ * Numbers with their names. Few of them occur very often, so their values are made and spelled
+ * once: constants of enums at their first use (`values` maps the number to the label), and the
+ * first MASKS_READY combinations of a mask (`values` maps the number to the value).
  */
 
 enum {
@@ -182,7 +180,7 @@ static struct tr_symbol *new_symbol(struct tr_arena *arena, size_t count)
 	return symbol;
 }
 
-/* Spells the symbol once and for all, in the arena of the signatures. */
+/* Makes a copy with its spelling in the arena of the signatures. */
 static struct tr_value *make_ready(struct tr_apitrace_parse *parse, const struct tr_value *value)
 {
 	struct tr_arena *arena = &parse->signatures.arena;

@@ -101,7 +101,7 @@ static bool parse_mask(struct tr_apitrace_parse *parse, struct tr_value *value)
 	       tr_apitrace_set_mask(parse, signature, number, value);
 }
 
-/* `count` values one behind the other. NULL: the parse has ended. */
+/* Parses `count` successive values. NULL: parsing has ended. */
 static struct tr_value *parse_values(struct tr_apitrace_parse *parse, size_t count, unsigned depth)
 {
 	struct tr_value *values = tr_apitrace_alloc(parse, count, sizeof *values);
@@ -126,7 +126,7 @@ static bool parse_array(struct tr_apitrace_parse *parse, struct tr_value *value,
 	return value->as.items;
 }
 
-/* What stands behind a struct's id has to have room for its members. */
+/* Checks that the window has room for so many values. */
 static bool expect(struct tr_apitrace_parse *parse, size_t count)
 {
 	size_t left = (size_t)(parse->end - parse->p);
@@ -174,7 +174,7 @@ static bool parse_repr(struct tr_apitrace_parse *parse, struct tr_value *value, 
 	return value->as.items;
 }
 
-/* Whatever opens no bracket. */
+/* A value that is not a container. */
 static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
 {
 	switch ((enum tr_apitrace_tag)tag) {
@@ -212,7 +212,7 @@ static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, str
 	}
 }
 
-/* How many values the container whose tag was read has; what stands before them is taken. */
+/* Takes what comes before the values of a container whose tag was read; sets their number. */
 static bool open_skipped(struct tr_apitrace_parse *parse, unsigned tag, size_t *count)
 {
 	struct tr_apitrace_signature *signature;
@@ -232,7 +232,7 @@ static bool is_container(unsigned tag)
 	return tag == TR_APITRACE_ARRAY || tag == TR_APITRACE_STRUCT || tag == TR_APITRACE_REPR;
 }
 
-/* A container too deep in others: steps over it without recursion, learning its signatures. */
+/* Skips a container that is too deep in others, without recursion, and takes its definitions. */
 static bool skip(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
 {
 	size_t outer = parse->owed, count;
@@ -272,10 +272,7 @@ bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *v
 					 : parse_repr(parse, value, depth);
 }
 
-/*
- * Values as the stream spells them, without a tree between: what calls mostly
- * have. The rest is parsed as ever, and spelled.
- */
+/* Spells the usual values directly, without a tree. The others are parsed, and then spelled. */
 
 enum { NUMBER_MAX = 32 }; /* characters of a number, its tag's included */
 
@@ -283,7 +280,7 @@ _Static_assert((int)TR_REAL_MAX <= (int)NUMBER_MAX, "a real number has room");
 
 static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth);
 
-/* By way of its value. */
+/* Parses the value and spells it. */
 static bool spell_parsed(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
 {
 	struct tr_value value;
@@ -313,7 +310,10 @@ static char *write_real(struct tr_apitrace_parse *parse, unsigned tag, char *to)
 			  : tr_real32_write(tr_wire_u32(bytes.data, false), to));
 }
 
-/* The number behind such a tag, in at most NUMBER_MAX characters. NULL: the parse has ended. */
+/*
+ * Writes the number after such a tag, in at most NUMBER_MAX characters. NULL: parsing has
+ * ended.
+ */
 static inline char *write_number(struct tr_apitrace_parse *parse, unsigned tag, char *to)
 {
 	uint64_t number;
@@ -372,7 +372,7 @@ static bool spell_array(struct tr_apitrace_parse *parse, struct tr_buffer *line,
 	return true;
 }
 
-/* The value whose tag was read, which is no number. */
+/* Spells the value whose tag was read, and which is not a number. */
 static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr_buffer *line,
 			unsigned depth)
 {

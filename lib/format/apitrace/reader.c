@@ -33,7 +33,7 @@ struct reader {
 	struct live_call *free;
 	struct tr_arena live_arena;
 
-	/* What is due of the unit: its definitions, its flaw, its record. */
+	/* What the unit still has to give: definitions, a remark, its record. */
 	struct tr_apitrace_signature *definition; /* the next one */
 	struct tr_record definition_record;
 	struct tr_arena definition_arena;
@@ -128,7 +128,7 @@ static void begin_stream(struct reader *reader)
 	reader->begun = reader->ended = false;
 }
 
-/* The first place from p on, and before `last`, where one begins; or last. */
+/* The first place from p on, before `last`, where a stream begins; or last. */
 static const char *find(const struct reader *reader, const char *p, const char *last)
 {
 	while (p < last && (p = memchr(p, (int)reader->parse.version, (size_t)(last - p)))) {
@@ -158,9 +158,9 @@ static bool skip_to_stream(struct reader *reader)
 {
 	struct tr_input *in = reader->in;
 	if (tr_input_more(in, 1))
-		tr_input_skip(in, 1); /* nothing begins where the damage was found */
+		tr_input_skip(in, 1); /* no stream begins where the damage was found */
 	for (;;) {
-		/* a head is looked at when as much of it is there as can be */
+		/* a head is examined when as much of it as possible is in the window */
 		bool more = tr_input_more(in, TR_APITRACE_LOOK);
 		size_t size = tr_input_available(in);
 		const char *last = in->end - (more ? TR_APITRACE_LOOK - 1 : 0);
@@ -181,9 +181,9 @@ static bool skip_to_stream(struct reader *reader)
 
 enum {
 	/*
-	 * A unit that grows beyond this is parsed again only when it has grown by a
-	 * part of it, or nothing comes for so many milliseconds: once for each few
-	 * bytes that trickle in would take forever.
+	 * A larger unit is parsed again only after it has grown by a part of its size, or if
+	 * nothing has arrived for so many milliseconds. To parse it after every few bytes would
+	 * take quadratic time.
 	 */
 	LARGE_UNIT = 64 << 10,
 	LARGE_PART = 4,
@@ -307,7 +307,7 @@ static bool read_unit(struct reader *reader)
 		if (reader->parse.outcome != TR_APITRACE_SHORT || !get_more(reader))
 			break;
 	}
-	/* the enter may be whole where its leave is not */
+	/* the enter may be whole even if its leave is not */
 	return reader->parse.outcome != TR_APITRACE_NO_MEMORY && reader->begun &&
 	       reader->event.enter && parse_unit(reader, true);
 }

@@ -45,13 +45,13 @@ struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_sign
 	return tr_map_get(&signatures->functions, name);
 }
 
-/* tr_map knows no key without data. */
+/* The text as a key of tr_map, which needs data. */
 static struct tr_text present(struct tr_text text)
 {
 	return text.data ? text : TR_TEXT("");
 }
 
-/* Copies all texts of the draft into one block; what is left of it is returned. */
+/* Copies all texts of the draft into one block, and returns their end. */
 static char *copy_texts(const struct tr_apitrace_signature *draft, char *to,
 			struct tr_apitrace_signature *signature)
 {
@@ -95,10 +95,7 @@ static struct tr_apitrace_signature *copy(struct tr_arena *arena,
 	return signature;
 }
 
-/*
- * Marks the arguments whose name cannot be a key, because a key has to say
- * which argument it is: by `plain`, which stays set where it can.
- */
+/* Sets `plain` for the arguments whose names can be keys; a key identifies one argument. */
 static bool mark_keys(struct tr_apitrace_signature *function)
 {
 	struct tr_map names = TR_MAP_INIT;
@@ -157,7 +154,7 @@ static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature
 	return done;
 }
 
-/* The keys of the others; those that are the names themselves need no bytes of their own. */
+/* The keys of the others; those that equal the names need no bytes of their own. */
 static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
 	struct tr_buffer keys = TR_BUFFER_INIT;
@@ -248,7 +245,7 @@ bool tr_apitrace_signature_equal(const struct tr_apitrace_signature *a,
 	return true;
 }
 
-/* Signatures and the definition records that say the same. */
+/* Signatures as definition records. */
 
 static const char *const frame_keys[] = {
 	[TR_APITRACE_FRAME_MODULE] = "module", [TR_APITRACE_FRAME_FUNCTION] = "function",

@@ -9,7 +9,7 @@
 #include "format/apitrace/text.h"
 #include "record/context.h"
 
-/* The stream as apitrace shows a trace: what is shown when. */
+/* The style apitrace: takes the lines of the stream and the -O keys. */
 
 static struct tr_apitrace_text *new_text(const struct tr_apitrace_text_config *config,
 					 struct tr_output *out)
@@ -58,7 +58,7 @@ static void free_text(struct tr_apitrace_text *text)
 	free(text);
 }
 
-/* A pair of a header's properties; order tells where it stands. */
+/* A pair of a header's properties, with its place among them. */
 struct property {
 	struct tr_text name;  /* bytes */
 	struct tr_text value; /* spelling */
@@ -125,7 +125,7 @@ static bool put_properties(struct tr_apitrace_text *text, const struct tr_value 
 	return true;
 }
 
-/* What a segment defines ends with it; what stands in front of a header belongs to that. */
+/* Definitions end with their segment. Lines before a header belong to its segment. */
 static void end_segment(struct tr_apitrace_text *text)
 {
 	tr_apitrace_tables_reset(&text->tables);
@@ -157,7 +157,7 @@ static bool is_call(const struct tr_record *record)
 	       memcmp(record->kind.data, "call", 4) == 0;
 }
 
-/* A record that this text has no place for is a detail; context is no loss. */
+/* Reports a record that is not shown, as a detail; context is not reported. */
 static enum tr_status leave_out(const struct tr_record *record, struct tr_error *err)
 {
 	if (tr_context_kind(record->kind) >= 0)
@@ -192,7 +192,7 @@ static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *reco
 	}
 }
 
-/* Shows a record and writes what comes of it. */
+/* Shows a record and writes the text. */
 static enum tr_status show_and_write(struct tr_apitrace_text *text, struct tr_record *record,
 				     struct tr_error *err)
 {
@@ -275,7 +275,7 @@ static bool is_wanted(void *context, struct tr_text function)
 	return style->config.is_wanted(style->config.context, function);
 }
 
-/* name: the end of path, below the folder, which is created where it is missing. */
+/* name: the end of path, below the folder, which is created if it is missing. */
 static bool write_file(struct style *style, const char *path, const char *name,
 		       struct tr_text bytes, struct tr_error *err)
 {
@@ -336,7 +336,7 @@ static bool is_yes(const struct tr_settings *given, const char *key, const char 
 	return tr_text_is(tr_setting_get(given, key, otherwise), "yes");
 }
 
-/* What the -O keys ask for. */
+/* The configuration from the -O keys. */
 static struct tr_apitrace_text_config configure(struct style *style)
 {
 	const struct tr_settings *given = &style->config.settings;

@@ -31,7 +31,7 @@
 #include "record/call_taker.h"
 #include "record/record.h"
 
-/* What is shown, as the switches of apitrace have it. */
+/* What is shown, by the switches of apitrace. */
 struct tr_apitrace_text_config {
 	bool call_numbers, thread_ids, arg_names;
 	bool properties; /* of the trace, in front */
@@ -40,11 +40,11 @@ struct tr_apitrace_text_config {
 	bool color;
 	bool fixed_octal; /* strings whole and with real octal numbers: apitrace cuts and garbles */
 
-	/* May be NULL: says which functions are shown. */
+	/* Whether calls of a function are shown. NULL: all are. */
 	bool (*wanted)(void *context, struct tr_text function);
 	/*
-	 * May be NULL: keeps a blob, the number-th (from 0) of its call, and
-	 * appends what blob("…") says. False: it could not; its length stands then.
+	 * Keeps a blob, the number-th (from 0) of its call, and appends the name for blob("…").
+	 * False: it failed; the length of the blob is shown. NULL: lengths are shown.
 	 */
 	bool (*keep_blob)(void *context, struct tr_text call, unsigned number, struct tr_text bytes,
 			  struct tr_buffer *name);
@@ -57,7 +57,7 @@ struct tr_apitrace_colors {
 };
 
 enum {
-	TR_APITRACE_NAMES = 64,	  /* functions that are remembered by where their name is */
+	TR_APITRACE_NAMES = 64,	  /* functions that are found by the place of their name */
 	TR_APITRACE_LEAF = 160,	  /* bytes that a value which is no container takes at most */
 	TR_APITRACE_NUMBER = 128, /* bytes that the numbers of a call and its thread take at most */
 };
@@ -75,7 +75,7 @@ struct tr_apitrace_text {
 	struct tr_join *join;
 	struct tr_apitrace_tables tables;
 	bool has_calls;	       /* the segment has records */
-	struct tr_buffer line; /* what goes out for one record */
+	struct tr_buffer line; /* the text of one record */
 	struct tr_arena arena; /* for what a record needs while it is shown */
 
 	struct tr_field **shown; /* per argument what is shown, NULL for nothing */

@@ -89,8 +89,8 @@ static bool reserve(struct tr_apitrace_text *text, size_t count)
 }
 
 /*
- * Finds the field that is shown for each argument, the last of its kind; behind
- * them those that belong to none. True: a .sig says that the function is another.
+ * Finds the field that is shown for each argument, the last of its key, and after them the
+ * fields that belong to none. True: a .sig names another function.
  */
 static bool arrange(struct tr_apitrace_text *text, struct tr_record *record, struct shape *shape,
 		    struct tr_field **sig)
@@ -165,7 +165,7 @@ static struct tr_apitrace_function *find_function(struct tr_apitrace_text *text,
 	return function;
 }
 
-/* The function of that id, where it has the name that the record has. */
+/* The function of that id, if it has the name that the record has. */
 static struct tr_apitrace_function *function_of_sig(struct tr_apitrace_text *text,
 						    struct tr_record *record, struct tr_field *sig)
 {
@@ -289,7 +289,10 @@ static void put_place(struct tr_apitrace_text *text, const struct tr_record *rec
 		put_cells(text, record);
 }
 
-/* What is no value stands as it is, and err tells of the first. False: memory is out. */
+/*
+ * A value that is not valid is shown as it is spelled; err names the first. False: memory is
+ * out.
+ */
 static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field *field,
 			   const struct tr_error *trouble, enum tr_status *status,
 			   struct tr_error *err)
@@ -305,7 +308,7 @@ static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field 
 	return true;
 }
 
-/* A value behind what stands in front of it. False: memory is out. */
+/* Appends the lead of a value, and the value. False: memory is out. */
 static bool put_value(struct tr_apitrace_text *text, struct tr_text lead,
 		      const struct tr_value *value)
 {
@@ -333,7 +336,7 @@ static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct
 	return put_text_as_is(text, field, &trouble, status, err);
 }
 
-/* What stands in front of a field that is no argument of the function. */
+/* Appends the key of a field that is not an argument of the function. */
 static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *field, bool first)
 {
 	if (!first)
@@ -394,7 +397,7 @@ static void put_backtrace(struct tr_apitrace_text *text, struct tr_record *recor
 		put_frame(text, &frames->as.items[i]);
 }
 
-/* What is remarkable about the call, and what follows its line. */
+/* Appends the comments on the call, and what follows its line. */
 static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
 		    const struct shape *shape)
 {
@@ -420,7 +423,7 @@ static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
 		tr_buffer_put_byte(line, '\n');
 }
 
-/* As an integer, which is how apitrace asks: of a real that is what stands before the point. */
+/* The value as an integer, as apitrace takes it: a real number without its fraction. */
 static bool is_zero(const struct tr_value *value)
 {
 	enum { DOUBLE_BIAS = 1023, DOUBLE_FRACTION = 52, FLOAT_BIAS = 127, FLOAT_FRACTION = 23 };

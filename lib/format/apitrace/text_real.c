@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Most numbers of a trace are whole, or have a few digits behind the point:
- * those are scaled by an exact power of ten, and rounded where the error of
- * that is far from mattering. The rest is left to printf.
+ * Real numbers as apitrace prints them. Most numbers of a trace are whole, or have a few
+ * decimals: those are scaled by an exact power of ten, and rounded if the error cannot change a
+ * digit. The others are printed by snprintf.
  */
 #include "format/apitrace/text_real.h"
 
@@ -32,7 +32,7 @@ static uint64_t split_digits(uint32_t n)
 	return tens | (pairs - 10 * tens) << 8;
 }
 
-/* Writes eight digits from the skip-th on; what comes behind the eighth is filled with zeros. */
+/* Writes eight digits from the skip-th on, and zeros after them. */
 static void put_digits(uint64_t digits, unsigned skip, char *to)
 {
 	digits = (digits >> 8 * skip) + UINT64_C(0x3030303030303030);
@@ -77,8 +77,8 @@ static size_t put_general(uint32_t mantissa, int exponent, char *to)
 }
 
 /*
- * A number that is no whole one: its magnitude, at least 2^binary and less than
- * twice that. 0: rounding it needs more precision than there is here.
+ * A number that is not whole: its magnitude, at least 2^binary and less than twice that. 0:
+ * rounding needs more precision than is available.
  */
 static size_t put_fraction(double number, int binary, char *to)
 {
@@ -104,7 +104,7 @@ static size_t put_fraction(double number, int binary, char *to)
 	}
 }
 
-/* What printf says, which is exact whatever the number. */
+/* Prints the number with snprintf, which is exact for all. */
 static size_t put_exactly(double number, int digits, char *to)
 {
 	char text[TR_TEXT_REAL_MAX];

@@ -40,7 +40,10 @@ static struct tr_text as_c_string(struct tr_text bytes)
 	return nul ? tr_text_span(bytes.data, nul) : bytes;
 }
 
-/* What a cell or key says; one with bad escapes is taken literally. data NULL: memory is out. */
+/*
+ * The bytes of a cell or key; one with bad escapes is taken literally. data NULL: memory is
+ * out.
+ */
 static struct tr_text cell_name(struct tr_text cell, struct tr_arena *arena)
 {
 	struct tr_text bytes;
@@ -51,7 +54,7 @@ static struct tr_text cell_name(struct tr_text cell, struct tr_arena *arena)
 	return err.cause == TR_CAUSE_MEMORY ? (struct tr_text){ NULL, 0 } : cell;
 }
 
-/* A copy of what is in scratch, with readable bytes behind it. */
+/* A copy of scratch, with readable bytes after it. */
 static bool keep_scratch(struct tr_apitrace_tables *tables, struct tr_arena *arena,
 			 struct tr_text *to)
 {
@@ -139,7 +142,7 @@ size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function
 	return count;
 }
 
-/* The value of a field, where it is of that type; NULL: there is none. */
+/* The value of a field, if it is of that type; else NULL. */
 static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct tr_record *record,
 				       const char *key, enum tr_type type)
 {
@@ -151,7 +154,7 @@ static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct
 	return value && value->type == type ? value : NULL;
 }
 
-/* The strings of a definition's list; NULL where it has no such list. */
+/* The strings of a definition's list; NULL if it has no such list. */
 static const struct tr_value *names_of(struct tr_apitrace_tables *tables, struct tr_record *record,
 				       const char *key)
 {

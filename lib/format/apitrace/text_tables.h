@@ -7,24 +7,24 @@
 #include "core/map.h"
 #include "record/record.h"
 
-/* What stands around names: escape sequences of a terminal, or nothing. */
+/* Escape sequences of a terminal around names, or nothing. */
 struct tr_apitrace_look {
 	struct tr_text bold, normal;
 	bool arg_names; /* arguments have theirs */
 };
 
-enum { TR_APITRACE_SLACK = 16 }; /* readable bytes behind lead and head */
+enum { TR_APITRACE_SLACK = 16 }; /* readable bytes after lead and head */
 
 struct tr_apitrace_argument {
 	struct tr_text key;  /* of the field in a record: the name, as keys are spelled */
 	struct tr_text name; /* its bytes, as far as C sees them */
-	struct tr_text lead; /* what stands in front of its value: ", name = " */
+	struct tr_text lead; /* the text before its value: ", name = " */
 };
 
 struct tr_apitrace_function {
 	struct tr_text cell; /* the name, as cells are spelled */
 	struct tr_text name; /* its bytes, as far as C sees them */
-	struct tr_text head; /* what stands in front of the arguments: "name(" */
+	struct tr_text head; /* the text before the arguments: "name(" */
 	unsigned kinds;	     /* see call_kind.h */
 	struct tr_apitrace_argument *arguments;
 	size_t count;
@@ -43,7 +43,7 @@ struct tr_apitrace_tables {
 	struct tr_buffer scratch;
 };
 
-/* Takes a definition; one that it has is not looked at again. TR_WARN: err says what is wrong. */
+/* Adds a definition; a repeated one is ignored. TR_WARN: it is not valid, err says why. */
 enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct tr_record *record,
 				      struct tr_error *err);
 
@@ -61,11 +61,11 @@ bool tr_apitrace_tables_is_guid(const struct tr_apitrace_tables *tables, uint64_
 bool tr_apitrace_function_guess(struct tr_apitrace_tables *tables,
 				struct tr_apitrace_function *function, struct tr_arena *arena);
 
-/* The argument that a key names: count where there is none. */
+/* The argument of a key; count if there is none. */
 size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
 				     struct tr_text key);
 
-/* Forgets all of it. */
+/* Removes all definitions. */
 void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables);
 void tr_apitrace_tables_free(struct tr_apitrace_tables *tables);
 

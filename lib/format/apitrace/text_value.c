@@ -73,7 +73,7 @@ static void put_bytes(const struct tr_apitrace_text *text, uint32_t code, struct
 		put_unit(text, (unsigned char)bytes[i], to);
 }
 
-/* What an escape stands for. False: nothing more is to be shown. */
+/* Appends the character of an escape. False: the text ends here. */
 static bool put_escape(const struct tr_apitrace_text *text, const char **p, const char *end,
 		       bool wide, struct tr_buffer *to)
 {
@@ -88,7 +88,7 @@ static bool put_escape(const struct tr_apitrace_text *text, const char **p, cons
 	return true;
 }
 
-/* What stands raw and is no plain character: beyond ASCII. */
+/* Appends characters beyond ASCII. */
 static void put_raw(const struct tr_apitrace_text *text, const char **p, const char *end, bool wide,
 		    struct tr_buffer *to)
 {
@@ -201,7 +201,7 @@ static char *write_hex(uint64_t number, char *to)
 	return to + len;
 }
 
-/* A number or one short plain name; NULL: there is more to it. */
+/* A number or one short plain name; NULL: the value is not that simple. */
 static char *write_symbol(const struct tr_value *value, char *to)
 {
 	enum { SHORT = 64 };

@@ -8,7 +8,7 @@
 #include "format/apitrace/encode.h"
 #include "format/segment_writer.h"
 
-/* What is told once, when nothing more urgent is to be told. */
+/* Remarks that are reported once, after more urgent messages. */
 enum remark {
 	REBUILT = 1,
 	UNORDERED = 2,
@@ -143,9 +143,8 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 }
 
 /*
- * The cut event at the end of a trace is put back only where all before it is
- * as long as it was: the numbers in it would mean something else in another
- * trace. True: the record is one.
+ * Keeps the cut event of the end of a trace, if everything before it is as long as it was: its
+ * ids would mean something else in another trace. False: the record is not such an end.
  */
 static bool keep_tail(struct writer *writer, struct tr_record *record)
 {
@@ -162,7 +161,7 @@ static bool keep_tail(struct writer *writer, struct tr_record *record)
 	return true;
 }
 
-/* What is none of the calls. */
+/* Takes a record that is not a call. */
 static enum tr_status put_other(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -178,7 +177,7 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	bool enters;
 	if (!is_call(record->kind, &enters))
 		return put_other(writer, record, err);
-	tr_buffer_reset(&writer->tail); /* it was not the end */
+	tr_buffer_reset(&writer->tail); /* the trace goes on */
 	if (enters)
 		look_at_order(writer, record);
 	return put_call(writer, record, err);

@@ -4,7 +4,7 @@
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/write_signature.h"
 
-/* Signatures whose definitions were lost, as far as the records show them. */
+/* Rebuilds signatures whose definitions are missing, from what the records show. */
 
 static struct tr_apitrace_signature *find_rebuilt(const struct tr_written_signatures *signatures)
 {
@@ -91,7 +91,7 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 	return draft.labels ? make_rebuilt(signatures, &draft, has_id ? &value->id : NULL) : NULL;
 }
 
-/* One constant, or none where the value has no name. */
+/* A table of one constant, or of none if the value has no name. */
 static struct tr_apitrace_signature *make_single(struct tr_written_signatures *signatures,
 						 enum tr_apitrace_table table, struct tr_text name,
 						 uint64_t number, uint8_t tag)
@@ -200,14 +200,14 @@ struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *sig
 	return frame ? frame : make_rebuilt(signatures, &draft, &id);
 }
 
-/* Functions whose definitions were lost: a name, and the arguments that records show. */
+/* Functions whose definitions are missing: the name, and the arguments that records show. */
 
 enum {
-	MOST_UNNAMED = 4096, /* arguments that only a "#N" speaks of */
+	MOST_UNNAMED = 4096, /* arguments that are known only by a "#N" */
 	/*
-	 * Memory for what is not in the record at hand: arguments that earlier ones
-	 * showed, and those below a "#N". Real traces need some kilobytes of it; a
-	 * stream of ever new arguments would take it square.
+	 * Memory for arguments that are not in the record at hand: those of earlier records,
+	 * and those below a "#N". Real traces need some kilobytes; a stream of ever new
+	 * arguments would need quadratic memory.
 	 */
 	MOST_SPARE = 4 << 20,
 };
@@ -219,7 +219,7 @@ static bool is_argument(const struct tr_field *field)
 	       !tr_text_is(field->key, "return");
 }
 
-/* The number of "#N", where it is one that a signature has room for. */
+/* The number of "#N", if a signature has room for so many. */
 static bool is_unnamed(const struct tr_field *field, uint64_t *number)
 {
 	if (!is_argument(field) || *field->key.data != '#')
@@ -254,7 +254,10 @@ static bool add_name(struct arguments *arguments, struct tr_text name)
 	return tr_map_put(&arguments->names, name, &arguments->labels[arguments->next]);
 }
 
-/* Those of `before` in front, then what the record adds. False: memory, or a bad key. */
+/*
+ * Takes the arguments of `before`, then those that the record adds. False: memory, or a bad
+ * key.
+ */
 static bool collect(struct arguments *arguments, const struct tr_apitrace_signature *before,
 		    struct tr_record *record, struct tr_error *err)
 {
@@ -290,7 +293,7 @@ static size_t count_own(const struct tr_record *record)
 	return own + record->count;
 }
 
-/* True where so much more may be kept. */
+/* True if so much more may be kept. */
 static bool spare(struct tr_written_signatures *signatures, size_t bytes)
 {
 	if (bytes > MOST_SPARE - signatures->spared)

@@ -160,12 +160,12 @@ bool tr_written_argument(struct tr_written_signatures *signatures,
 }
 
 /*
- * Names of constants against their numbers. A symbol says both, `GL_LINES(1@E2)`, and the number
- * counts; a name that means another number in the table is reported, because it may be an edit
- * that forgot the number. A name without a number takes that of the tables.
+ * Constants have a name and a number, `GL_LINES(1@E2)`. The number is written. A name that has
+ * another number in the table is reported, because an edit may have changed only the name. A
+ * name without a number takes its number from the tables.
  *
- * `values` of an enum leads from a number to its first constant. That of a mask leads from a
- * number to names that were found to mean it, spelled as the stream has them.
+ * `values` of an enum maps a number to its first constant. `values` of a mask maps a number to
+ * names that are known to have it, spelled as in the stream.
  */
 
 enum {
@@ -174,7 +174,7 @@ enum {
 	NAME_SHOWN = 80,    /* bytes of a name in a message */
 };
 
-/* What the tables say of a name. */
+/* The number that the tables give a name. */
 struct constant {
 	struct tr_apitrace_signature *table; /* of those that have it, the one with the lowest id */
 	const struct tr_apitrace_label *label;
