@@ -351,7 +351,8 @@ static int bid(const char *data, size_t len)
 /* A chunk that was decoded. */
 struct chunk {
 	struct tr_buffer packed;
-	size_t size; /* of its data */
+	size_t size;	      /* of its data */
+	char first[COPY_MIN]; /* bytes of its data, or all */
 };
 
 struct snappy_decoder {
@@ -382,8 +383,8 @@ static void destroy_decoder(void *state)
 }
 
 /* what: of the current chunk. */
-static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *in, struct tr_error *err,
-			      const char *what)
+static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *in,
+			      struct tr_error *err, const char *what)
 {
 	char text[80];
 	snprintf(text, sizeof text, "chunk %" PRIu64 " %s", d->chunk, what);
@@ -394,10 +395,11 @@ static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *i
 /* Copies. */
 
 /* Remembers a chunk that was decoded. False: memory is out. */
-static bool remember(struct snappy_decoder *d, struct tr_text packed, size_t size)
+static bool remember(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain)
 {
 	struct chunk *chunk = &d->history[d->chunk++ % HISTORY];
-	chunk->size = size;
+	chunk->size = plain.len;
+	memcpy(chunk->first, plain.data, plain.len < COPY_MIN ? plain.len : COPY_MIN);
 	if (packed.data == d->packed.data) {
 		struct tr_buffer swapped = chunk->packed;
 		chunk->packed = d->packed;
@@ -414,61 +416,58 @@ static bool is_full_chunk(size_t size)
 	return size >= CHUNK_SIZE;
 }
 
-/* Whether the first `size` bytes of plain are those of the chunk. */
-static bool begins_like(struct snappy_decoder *d, const struct chunk *chunk, size_t size)
+/* Whether the first `size` bytes of plain, COPY_MIN or more, are those of the chunk. */
+static bool begins_like(struct snappy_decoder *d, struct tr_text plain, const struct chunk *chunk,
+			size_t size)
 {
 	bool whole;
+	if (memcmp(plain.data, chunk->first, COPY_MIN) != 0)
+		return false;
 	d->compared.len = 0;
 	if (!tr_buffer_room(&d->compared, chunk->size + 1))
-		return false;
+		return false; /* compared.failed */
 	tr_snappy_decode(tr_buffer_text(&chunk->packed), d->compared.data, chunk->size, &whole);
-	return memcmp(d->compared.data, d->plain.data, size) == 0;
+	return memcmp(d->compared.data, plain.data, size) == 0;
 }
 
 /* How many bytes at the beginning of plain are a copy, or were given as one. */
-static size_t count_copied(struct snappy_decoder *d)
+static size_t count_copied(struct snappy_decoder *d, struct tr_text plain)
 {
 	const struct chunk *previous = &d->history[(d->chunk - 1) % HISTORY];
-	size_t size = d->plain.len;
 	if (previous->size >= COPY_MIN && !is_full_chunk(previous->size) &&
-	    previous->size <= size && begins_like(d, previous, previous->size))
+	    previous->size <= plain.len && begins_like(d, plain, previous, previous->size))
 		return previous->size;
-	if (size < COPY_MIN || is_full_chunk(size))
+	if (plain.len < COPY_MIN || is_full_chunk(plain.len))
 		return 0;
 	for (size_t i = 0; i < HISTORY && i < d->chunk; i++)
-		if (d->history[i].size >= size && begins_like(d, &d->history[i], size))
-			return size;
+		if (d->history[i].size >= plain.len &&
+		    begins_like(d, plain, &d->history[i], plain.len))
+			return plain.len;
 	return 0;
 }
 
-/* The chunk belongs to a stream that begins like the first chunk, and it is not the first. */
-static bool begins_stream(struct snappy_decoder *d)
+/* Whether a stream of its own begins with the chunk, as the first chunk does. */
+static bool begins_stream(struct snappy_decoder *d, struct tr_text plain)
 {
-	size_t size = d->plain.len;
 	if (d->chunk == 0)
-		memcpy(d->first, d->plain.data, size < COPY_MIN ? size : COPY_MIN);
-	return !d->past_first && size >= COPY_MIN && memcmp(d->plain.data, d->first, COPY_MIN) == 0;
+		memcpy(d->first, plain.data, plain.len < COPY_MIN ? plain.len : COPY_MIN);
+	return !d->past_first && plain.len >= COPY_MIN &&
+	       memcmp(plain.data, d->first, COPY_MIN) == 0;
 }
 
-/* The chunk is decoded to plain: skips what was given before. False: memory is out. */
-static bool leave_out_copy(struct snappy_decoder *d, struct tr_text packed)
+/* Sets how many bytes at the beginning of a chunk are left out. False: memory is out. */
+static bool find_copy(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain,
+		      size_t *copied)
 {
-	size_t size = d->plain.len, copied = 0;
-	if (!begins_stream(d)) {
+	*copied = 0;
+	if (!begins_stream(d, plain)) {
 		d->past_first = true;
-		copied = d->chunk ? count_copied(d) : 0;
+		*copied = d->chunk ? count_copied(d, plain) : 0;
 	}
-	d->past_first = d->past_first || is_full_chunk(size);
-	d->given = copied;
-	d->copies += copied > 0;
-	return copied == size || remember(d, packed, size);
-}
-
-/* Nearly all chunks are full: those are neither copies nor come after one. */
-static bool may_be_copied(const struct snappy_decoder *d, size_t size)
-{
-	return !is_full_chunk(size) || !d->past_first ||
-	       !is_full_chunk(d->history[(d->chunk - 1) % HISTORY].size);
+	d->past_first = d->past_first || is_full_chunk(plain.len);
+	d->copies += *copied > 0;
+	return !d->compared.failed &&
+	       ((*copied && *copied == plain.len) || remember(d, packed, plain));
 }
 
 /* A note at the end of the data. */
@@ -503,11 +502,18 @@ static bool unpack_to(struct tr_text packed, size_t size, struct tr_room *room)
 static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, const char *what,
 			     struct tr_input *in, struct tr_room *room, struct tr_error *err)
 {
-	size_t size;
+	size_t size, copied;
 	if (!block_size(packed.data, packed.len, packed.len + d->missing, &size))
 		return corrupt(d, in, err, "has an impossible size");
-	if (!what && !may_be_copied(d, size) && unpack_to(packed, size, room))
-		return remember(d, packed, size) ? TR_OK : tr_error_memory(err);
+	if (!what && unpack_to(packed, size, room)) {
+		char *start = room->pos - size;
+		if (!find_copy(d, packed, (struct tr_text){ start, size }, &copied))
+			return tr_error_memory(err);
+		if (copied)
+			memmove(start, start + copied, size - copied);
+		room->pos -= copied;
+		return TR_OK;
+	}
 	/* not more than can come of what is there */
 	if (size / BEST_RATIO > packed.len)
 		size = packed.len * BEST_RATIO;
@@ -520,7 +526,8 @@ static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, co
 	tr_buffer_used(&d->plain, tr_snappy_decode(packed, d->plain.data, size, &whole));
 	if (what || !whole)
 		return corrupt(d, in, err, what ? what : "is corrupt");
-	return leave_out_copy(d, packed) ? TR_OK : tr_error_memory(err);
+	return find_copy(d, packed, tr_buffer_text(&d->plain), &d->given) ? TR_OK
+									  : tr_error_memory(err);
 }
 
 /* At the start of the container. */
@@ -540,7 +547,8 @@ static enum tr_status begin(struct snappy_decoder *d, struct tr_input *in, struc
 }
 
 /* At the start of a chunk, or of the container. */
-static enum tr_status begin_chunk(struct snappy_decoder *d, struct tr_input *in, struct tr_error *err)
+static enum tr_status begin_chunk(struct snappy_decoder *d, struct tr_input *in,
+				  struct tr_error *err)
 {
 	if (!d->begun)
 		return begin(d, in, err);
@@ -623,7 +631,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 }
 
 static struct tr_source *snappy_decoder(struct tr_input *in, const struct tr_limits *limits,
-				 struct tr_error *err)
+					struct tr_error *err)
 {
 	static const struct tr_decoder_class class = { "snappy", step_decoder, destroy_decoder };
 	struct snappy_decoder *d = calloc(1, sizeof *d);
