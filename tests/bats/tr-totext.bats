@@ -274,3 +274,16 @@ both_ways() {
 	{ zcat "$data/gears.txt.gz" && tr-totext "$gnatcov" && zcat "$data/es2tri.txt.gz"; } >wanted
 	tr-totext "$data/gears.trace" "$gnatcov" "$data/es2tri.trace" | cmp - wanted
 }
+
+@test "every format that a build or a tracer writes has a style by default" {
+	for format in apitrace bear buildspec compdb etrace gnatcov klocwork srctrace strace; do
+		run -0 tr-totext <<-EOF
+			%trec	1	format=$format
+			!end	0
+		EOF
+		[ -z "$output" ]
+	done
+	# the list of formats makes the choices, and a choice that no format has is refused
+	run -2 tr-totext --style=nothing
+	[[ $output == *apitrace*gnatcov*gnatcov-raw*gnatcov-base*gnatcov-src*tree*dot*script* ]]
+}
