@@ -164,10 +164,11 @@ void tr_etrace_close(struct tr_reader *base)
 	tr_reader_free(base);
 }
 
-/* --lines */
+/* --lines: without tr_reader_deliver, which would cost a tenth more time */
 static enum tr_status next_line(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
+	struct tr_buffer *to = &reader->base.line;
 	struct tr_etrace_line line;
 	struct tr_text text;
 	bool end;
@@ -176,11 +177,21 @@ static enum tr_status next_line(struct reader *reader, struct tr_record **record
 	if (status != TR_OK)
 		return status;
 	tr_etrace_line_read(text, &reader->head, &line);
+	tr_buffer_reset(to);
+	tr_buffer_put_literal(to, "line\t");
+	tr_buffer_put_decimal(to, reader->base.seq++);
+	tr_buffer_put_byte(to, '\t');
+	tr_etrace_verbatim_record(&line, end, to);
+	tr_buffer_put_byte(to, '\n');
+	if (!tr_buffer_room(to, TR_INPUT_PAD))
+		return tr_error_memory(err);
 	tr_arena_reset(&reader->base.arena);
-	reader->base.source_line = reader->base.lines;
-	tr_reader_begin(&reader->base, "line");
-	tr_etrace_verbatim_record(&line, end, &reader->base.line);
-	return tr_reader_deliver(&reader->base, record, err);
+	if (!tr_record_from_line(&reader->base.record, tr_buffer_text(to), err))
+		return TR_FATAL;
+	reader->base.record.canonical = true;
+	reader->base.record.source_line = reader->base.lines;
+	*record = &reader->base.record;
+	return TR_OK;
 }
 
 /* Passes a line to the events. The last line may have no LF; damaged input is reported itself. */

@@ -14,21 +14,25 @@ static void put_text(struct tr_text bytes, struct tr_buffer *to)
 /* Appends what follows the seq, for a line of a task without zeros in front of numbers. */
 static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
 {
-	char nanoseconds[16];
+	enum { MOST = 2 * TR_DECIMAL_MAX + TR_ETRACE_NANO_DIGITS + 3 };
+	char *begin = tr_buffer_room(to, MOST), *p = begin;
 
-	tr_buffer_put_decimal(to, line->sec);
-	tr_buffer_put_byte(to, '.');
-	tr_etrace_write_nanoseconds(line->nsec, nanoseconds);
-	tr_buffer_put(to, nanoseconds, TR_ETRACE_NANO_DIGITS);
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_decimal(to, line->upid);
-	tr_buffer_put_byte(to, '\t');
+	if (!begin)
+		return;
+	p += tr_decimal_write(line->sec, p);
+	*p++ = '.';
+	tr_etrace_write_nanoseconds(line->nsec, p);
+	p += TR_ETRACE_NANO_DIGITS;
+	*p++ = '\t';
+	p += tr_decimal_write(line->upid, p);
+	*p++ = '\t';
+	tr_buffer_used(to, (size_t)(p - begin));
 	tr_buffer_put_text(to, line->tag);
 	tr_buffer_put_literal(to, "\tcpu=");
-	tr_buffer_put_decimal(to, line->cpu);
+	tr_etrace_put_number((int64_t)line->cpu, to);
 	if (line->form == TR_ETRACE_PART) {
 		tr_buffer_put_literal(to, "\tindex=");
-		tr_buffer_put_decimal(to, line->index);
+		tr_etrace_put_number((int64_t)line->index, to);
 	}
 	if (line->form != TR_ETRACE_BARE)
 		put_text(line->text, to);
