@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * THE contract between formats and everything else. A format is one const
- * struct, listed in registry.c; HACKING.md has the checklist for a new one.
+ * The contract between formats and everything else. A format is one const struct, listed in
+ * TR_FORMATS; HACKING.md has the checklist for a new one.
  *
  * Data flows one way: bytes, container, reader, records, writer, bytes.
  *
@@ -93,7 +94,7 @@ struct tr_write_config {
 	const struct tr_format *(*find_format)(struct tr_text name);
 };
 
-struct tr_reader; /* each format's own struct begins as it likes */
+struct tr_reader; /* the first member of a format's own struct: reader_base.h */
 struct tr_writer;
 
 struct tr_text_config {
@@ -220,7 +221,35 @@ struct tr_format {
 	const char *default_style;
 };
 
-/* NULL-terminated. */
+/*
+ * The list of formats, in the order in which they are asked for evidence: those that a magic
+ * identifies come before those that may wait for a whole line. tests/bats/words.bats compares the
+ * README, the manual and --as with it.
+ */
+#define TR_FORMATS(X) \
+	X(trec) \
+	X(json) \
+	X(apitrace) \
+	X(gnatcov) \
+	X(srctrace) \
+	X(drcov) \
+	X(checkpoint) \
+	X(profraw) \
+	X(etracestats) \
+	X(etraceklog) \
+	X(etrace) \
+	X(compdb) \
+	X(buildspec) \
+	X(bear) \
+	X(klocwork) \
+	X(kwspec) \
+	X(strace)
+
+#define TR_FORMAT_DECLARE(name) extern const struct tr_format tr_format_##name;
+TR_FORMATS(TR_FORMAT_DECLARE)
+#undef TR_FORMAT_DECLARE
+
+/* All of them, NULL-terminated. */
 extern const struct tr_format *const tr_formats[];
 
 const struct tr_format *tr_format_by_name(struct tr_text name);
@@ -228,36 +257,17 @@ const struct tr_format *tr_format_by_name(struct tr_text name);
 /* The kinds of API calls of this function, in any format that has such calls. */
 unsigned tr_format_call_kinds(struct tr_text name);
 
-/* The highest bid of all readers, or NULL when nobody knows the bytes. */
+/* The format with the highest bid; NULL: no format knows the bytes. */
 const struct tr_format *tr_format_detect(struct tr_input *in);
 
 /* True when value is one of option->values, or option takes any. */
 bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value);
 
 /*
- * Checks settings against the format's table (reading or writing). A key that
- * is not in the table is not its business: it may be meant for the format at
- * the other end. False: err is filled.
+ * Checks settings against the format's table (reading or writing). A key that is not in the table is
+ * ignored, because it may be meant for the format at the other end. False: err is filled.
  */
 bool tr_settings_check(const struct tr_settings *settings, const struct tr_format *format,
 		       bool writing, struct tr_error *err);
-
-extern const struct tr_format tr_format_trec;
-extern const struct tr_format tr_format_json;
-extern const struct tr_format tr_format_klocwork;
-extern const struct tr_format tr_format_kwspec;
-extern const struct tr_format tr_format_compdb;
-extern const struct tr_format tr_format_buildspec;
-extern const struct tr_format tr_format_bear;
-extern const struct tr_format tr_format_strace;
-extern const struct tr_format tr_format_apitrace;
-extern const struct tr_format tr_format_etrace;
-extern const struct tr_format tr_format_gnatcov;
-extern const struct tr_format tr_format_srctrace;
-extern const struct tr_format tr_format_drcov;
-extern const struct tr_format tr_format_etracestats;
-extern const struct tr_format tr_format_etraceklog;
-extern const struct tr_format tr_format_checkpoint;
-extern const struct tr_format tr_format_profraw;
 
 #endif

@@ -1,28 +1,12 @@
-/* The formats. One line each; HACKING.md says what else a new one needs. */
+/* SPDX-License-Identifier: MIT */
+/* The formats, their detection, and their settings. */
+#include <string.h>
+
 #include "format/format.h"
 
-const struct tr_format *const tr_formats[] = {
-	&tr_format_trec,
-	&tr_format_json,
-	/* those that a magic tells come before those that may wait for a whole line */
-	&tr_format_apitrace,
-	&tr_format_gnatcov,
-	&tr_format_srctrace,
-	&tr_format_drcov,
-	&tr_format_checkpoint,
-	&tr_format_profraw,
-	&tr_format_etracestats,
-	&tr_format_etraceklog,
-	/* its first line says what it is */
-	&tr_format_etrace,
-	&tr_format_compdb,
-	&tr_format_buildspec,
-	&tr_format_bear,
-	&tr_format_klocwork,
-	&tr_format_kwspec,
-	&tr_format_strace,
-	NULL,
-};
+#define LIST(name) &tr_format_##name,
+const struct tr_format *const tr_formats[] = { TR_FORMATS(LIST) NULL };
+#undef LIST
 
 const struct tr_format *tr_format_by_name(struct tr_text name)
 {
@@ -43,8 +27,8 @@ unsigned tr_format_call_kinds(struct tr_text name)
 }
 
 /*
- * From here on nobody else is asked: a bid may have to wait for more of a slow
- * input, and then records that are there would not come out.
+ * After a bid this high no other format is asked: its bid might wait for more of a slow input,
+ * which would delay records that are there.
  */
 enum { CERTAIN = 30 };
 
@@ -64,4 +48,66 @@ const struct tr_format *tr_format_detect(struct tr_input *in)
 		if (tr_formats[i]->search && tr_formats[i]->search(in) > 0)
 			best = tr_formats[i];
 	return best;
+}
+
+struct tr_text tr_setting_get(const struct tr_settings *settings, const char *key,
+			      const char *fallback)
+{
+	for (size_t i = settings->count; i > 0; i--)
+		if (tr_text_is(settings->list[i - 1].key, key))
+			return settings->list[i - 1].value;
+	return tr_text_from(fallback);
+}
+
+bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
+			  struct tr_file_roots *roots, struct tr_error *err)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		if (!tr_text_is(settings->list[i].key, key) ||
+		    tr_file_roots_add(roots, settings->list[i].value, err))
+			continue;
+		tr_error_name(err, tr_text_from(key));
+		return false;
+	}
+	return true;
+}
+
+bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value)
+{
+	const char *choice = option->values;
+
+	if (choice[0] >= 'A' && choice[0] <= 'Z')
+		return true; /* NAME: any value */
+	for (;;) {
+		size_t len = strcspn(choice, "|");
+		if (tr_text_equal((struct tr_text){ choice, len }, value))
+			return true;
+		if (!choice[len])
+			return false;
+		choice += len + 1;
+	}
+}
+
+static bool check_one(const struct tr_setting *setting, const struct tr_format *format,
+		      bool writing, struct tr_error *err)
+{
+	for (const struct tr_format_option *o = format->options; o && o->key; o++) {
+		if (!tr_text_is(setting->key, o->key) || !(writing ? o->writing : o->reading))
+			continue;
+		if (tr_setting_accepts(o, setting->value))
+			continue;
+		tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes %s, not '%.*s'", o->key, o->values,
+			     (int)setting->value.len, setting->value.data);
+		return false;
+	}
+	return true;
+}
+
+bool tr_settings_check(const struct tr_settings *settings, const struct tr_format *format,
+		       bool writing, struct tr_error *err)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (!check_one(&settings->list[i], format, writing, err))
+			return false;
+	return true;
 }

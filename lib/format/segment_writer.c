@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/segment_writer.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
 	return base;
 }
 
-/* Does the trailer, or NULL where none came, count what was there? TR_OK or a note. */
+/* Checks the trailer's count; NULL: there is no trailer. TR_OK or a note. */
 static enum tr_status check_count(const struct tr_segment_writer *base,
 				  const struct tr_record *trailer, struct tr_error *err)
 {
@@ -102,7 +103,7 @@ static enum tr_status put_record(struct tr_segment_writer *base, struct tr_recor
 	} else if (!base->unsupported.supported) {
 		base->unsupported.supported = tr_context_kind(record->kind) < 0;
 	}
-	/* whoever hears of a record that was left out takes it out of the trailer's count, too */
+	/* a record that was left out is also subtracted from the trailer's count */
 	bool lost = status != TR_OK && err->severity == TR_DAMAGE;
 	/* an enter and its leave are one record; a leave without an enter has no name */
 	bool counts = !tr_text_is(record->kind, "leave") || record->name.type == TR_CELL_ABSENT;
@@ -131,7 +132,7 @@ enum tr_status tr_segment_put(struct tr_writer *self, struct tr_record *record,
 	}
 }
 
-/* A list without entries is a result, and one that may surprise. */
+/* Notes a list without entries, which may surprise. */
 static enum tr_status note_empty(struct tr_segment_writer *base, struct tr_error *err)
 {
 	if (!base->steps->empty || base->entries || base->noted_empty ||
@@ -153,7 +154,7 @@ enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
 		base->ended = true;
 		status = end_segment(base, NULL, err);
 	}
-	/* what close would write holds nothing of the input */
+	/* what close would write contains nothing of the input */
 	if (status == TR_OK && tr_unsupported_all(&base->unsupported))
 		return tr_unsupported_report(&base->unsupported, steps->format, err);
 	if (status == TR_OK && !base->closed) {

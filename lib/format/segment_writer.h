@@ -1,13 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * What writers have in common. The stream comes in segments: a header, records,
- * a trailer that should count them; one whose trailer is missing or miscounts
- * was filtered by other means, or its producer died, which is worth a note.
- * Kinds that have no place in the target format are counted and reported at the
- * end; where no record but context has a place, finish fails.
+ * The common part of writers, the counterpart of reader_base.h. The stream comes in segments: a
+ * header, records, and a trailer with their count. A missing trailer or a wrong count means that the
+ * segment was filtered by other means or its producer died, which is noted. Kinds that have no place
+ * in the target format are counted and reported at the end; if only context kinds have a place,
+ * finish fails.
  *
- * A format's own struct begins with a struct tr_segment_writer; its table of
- * steps says what it does where, and its struct tr_format has tr_segment_put
- * and tr_segment_finish.
+ * A format's own struct begins with a struct tr_segment_writer; its table of steps holds its
+ * functions, and its struct tr_format has tr_segment_put and tr_segment_finish.
  */
 #ifndef TR_FORMAT_SEGMENT_WRITER_H
 #define TR_FORMAT_SEGMENT_WRITER_H
@@ -16,8 +16,8 @@
 #include "record/unsupported_kinds.h"
 
 /*
- * self is the format's own struct. err has been cleared for put and define, and
- * is to be filled by whoever returns TR_WARN or TR_FATAL. All but put may be NULL.
+ * self is the format's own struct. err is cleared before put and define; a function that returns
+ * TR_WARN or TR_FATAL fills it. All but put may be NULL.
  */
 struct tr_segment_steps {
 	const char *format; /* its name */
@@ -32,11 +32,11 @@ struct tr_segment_steps {
 	 * base's reason may say why.
 	 */
 	enum tr_status (*put)(void *self, struct tr_record *record, struct tr_error *err);
-	/* Nothing more of the segment comes, if one is open. TR_OK or TR_FATAL. */
+	/* Ends the segment, if one is open. TR_OK or TR_FATAL. */
 	enum tr_status (*end)(void *self, struct tr_error *err);
-	/* Called once, behind the last end: writes what is left of the whole. */
+	/* Called once, after the last end: writes the rest of the file. */
 	enum tr_status (*close)(void *self, struct tr_error *err);
-	/* What is to be told at the very end, a TR_WARN each; TR_OK: that was all. */
+	/* Reports at the very end, one TR_WARN for each call; TR_OK: all is reported. */
 	enum tr_status (*tell)(void *self, struct tr_error *err);
 };
 
@@ -45,8 +45,8 @@ struct tr_segment_writer {
 	struct tr_output *out;
 
 	/* the segment */
-	bool headed;   /* it has a header, so its trailer has to be there and right */
-	bool faithful; /* that says it comes from the very format that is written */
+	bool headed;   /* it has a header, so its trailer is checked */
+	bool faithful; /* the header names the format that is written */
 	uint64_t records;
 
 	/* the whole stream */
@@ -57,8 +57,8 @@ struct tr_segment_writer {
 };
 
 /*
- * The format's own struct of that size, all zero but for its beginning, to be
- * freed with free(). NULL: memory is out, err is filled.
+ * The format's own struct of that size, all zero except for its base, to be freed with free(). NULL:
+ * memory is out, err is filled.
  */
 void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
 			    struct tr_output *out, struct tr_error *err);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One stream of lines out of all operands: see trace.h. */
 #include "config.h"
 
@@ -5,10 +6,200 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "core/codec.h"
 #include "format/trace_private.h"
 #include "record/literal.h"
 
-/* Bytes of all operands; 0 where one of them is no regular file. */
+/* An enter and its leave are one record; a leave without an enter has no name. */
+static bool counts(const struct tr_record *record)
+{
+	return !(record->kind.len == 5 && *record->kind.data == 'l' &&
+		 memcmp(record->kind.data, "leave", 5) == 0 && record->name.type != TR_CELL_ABSENT);
+}
+
+/* The segment ends: adds it to what was seen of the place. */
+static void add_up(struct tr_trace *trace)
+{
+	trace->seen.records += trace->segment.count;
+	trace->seen.truncated = trace->seen.truncated || trace->segment.truncated;
+}
+
+/*
+ * --max-depth below what the grammar allows. Values are parsed late, by people
+ * who know nothing of limits, so the brackets of a line are counted here, and
+ * only when a smaller limit was asked for.
+ */
+
+/* The end of the string that begins at p. */
+static const char *after_string(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+static bool value_is_deeper(const char *p, const char *end, unsigned max)
+{
+	unsigned depth = 0;
+
+	while (p < end) {
+		switch (*p) {
+		case '"':
+			p = after_string(p, end);
+			continue;
+		case '[':
+		case '{':
+		case '<':
+			if (++depth > max)
+				return true;
+			break;
+		case ']':
+		case '}':
+		case '>':
+			depth -= depth > 0;
+			break;
+		}
+		p++;
+	}
+	return false;
+}
+
+static bool line_is_deeper(const struct tr_record *record, unsigned max)
+{
+	const char *p = record->rest.data, *end = p + record->rest.len;
+
+	if (!record->line.data)
+		return false;
+	while (p < end) {
+		const char *column = p + 1; /* p is at a TAB */
+		const char *tab = memchr(column, '\t', (size_t)(end - column));
+		p = tab ? tab : end;
+		const char *equals = memchr(column, '=', (size_t)(p - column));
+		if (equals && value_is_deeper(equals + 1, p, max))
+			return true;
+	}
+	return false;
+}
+
+/* Headers and trailers: what frames a segment of the stream. */
+
+/* Makes a record of made_line. */
+static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
+{
+	struct tr_buffer *line = &trace->made_line;
+
+	tr_buffer_put_byte(line, '\n');
+	/* scanners of lines read beyond the end */
+	char *pad = tr_buffer_room(line, TR_INPUT_PAD);
+	if (!pad || line->failed) {
+		tr_error_memory(err);
+		return false;
+	}
+	memset(pad, 0, TR_INPUT_PAD);
+	tr_arena_reset(&trace->made_arena);
+	tr_record_init(&trace->made, &trace->made_arena);
+	if (!tr_record_from_line(&trace->made, tr_buffer_text(line), err))
+		return false;
+	trace->made.canonical = true;
+	*record = &trace->made;
+	return true;
+}
+
+static void put_field(const struct tr_field *field, struct tr_buffer *line)
+{
+	tr_buffer_put_byte(line, '\t');
+	tr_buffer_put_text(line, field->key);
+	tr_buffer_put_byte(line, '=');
+	if (field->text.data)
+		tr_buffer_put_text(line, field->text);
+	else
+		tr_literal_write(field->value, line);
+}
+
+static bool make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
+			struct tr_error *err)
+{
+	struct tr_buffer *line = &trace->made_line;
+	const struct tr_trace_place *place = &trace->place;
+
+	trace->segment.open = true;
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "%trec\t1\tformat=");
+	tr_buffer_put_text(line, tr_text_from(place->format->name));
+	if (place->codec) {
+		tr_buffer_put_literal(line, "\tcontainer=");
+		tr_buffer_put_text(line, tr_text_from(place->codec->name));
+	}
+	if (place->member) {
+		tr_buffer_put_literal(line, "\tmember=\"");
+		tr_string_escape(tr_text_from(place->member), line);
+		tr_buffer_put_byte(line, '"');
+	}
+	if (place->bom && trace->config.read.exact)
+		tr_buffer_put_literal(line, "\t.bom=true");
+	for (size_t i = 0; own && i < own->count; i++)
+		put_field(&own->fields[i], line);
+	return made(trace, record, err);
+}
+
+static bool is_damage_field(const struct tr_field *field)
+{
+	return tr_text_is(field->key, "errors") || tr_text_is(field->key, "truncated");
+}
+
+/*
+ * Makes the trailer. own: the stream's, or NULL. It is passed on unchanged if there is nothing to
+ * add, so that a wrong count is seen by the writer.
+ */
+static bool make_trailer(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
+			 struct tr_error *err)
+{
+	struct tr_segment *segment = &trace->segment;
+	struct tr_buffer *line = &trace->made_line;
+	uint64_t count = segment->count;
+
+	if (own && !segment->open)
+		count = own->seq.number; /* of an anonymous segment, which cannot be checked */
+	if (own && !segment->errors && !segment->truncated) {
+		*record = own;
+		add_up(trace);
+		*segment = (struct tr_segment){ 0 };
+		return true;
+	}
+	tr_buffer_reset(line);
+	tr_trailer_put(count, segment->errors + trace->upstream_errors,
+		       segment->truncated || trace->upstream_truncated, line);
+	for (size_t i = 0; own && i < own->count; i++) {
+		const struct tr_field *field = &own->fields[i];
+		if (!field->bad && !is_damage_field(field) && field->text.data)
+			put_field(field, line);
+	}
+	add_up(trace);
+	*segment = (struct tr_segment){ 0 };
+	return made(trace, record, err);
+}
+
+/* Reads the errors that upstream reports in a trailer. */
+static void look_at_trailer(struct tr_trace *trace, struct tr_record *record)
+{
+	struct tr_field *errors = tr_record_field(record, "errors");
+	struct tr_field *truncated = tr_record_field(record, "truncated");
+
+	trace->upstream_errors = 0;
+	if (errors) {
+		struct tr_value *value = tr_field_value(record, errors, NULL);
+		/* a malformed value still reports an error */
+		trace->upstream_errors = value && value->type == TR_UINT ? value->as.number : 1;
+	}
+	struct tr_value *cut = truncated ? tr_field_value(record, truncated, NULL) : NULL;
+	trace->upstream_truncated = truncated && !(cut && cut->type == TR_FALSE);
+	trace->say_upstream = trace->upstream_errors || trace->upstream_truncated;
+}
+
+/* One stream of lines out of all operands: see trace.h. */
+
+/* Bytes of all operands; 0: one of them is not a regular file. */
 static uint64_t total_size(const char *const *operands, size_t count)
 {
 	uint64_t total = 0;
@@ -17,7 +208,7 @@ static uint64_t total_size(const char *const *operands, size_t count)
 		struct stat st;
 		bool stdin_operand = strcmp(operands[i], "-") == 0;
 		if ((stdin_operand ? fstat(0, &st) : stat(operands[i], &st)) != 0)
-			continue; /* it will be reported when its turn comes */
+			continue; /* reported when it is opened */
 		if (!S_ISREG(st.st_mode))
 			return 0;
 		total += (uint64_t)st.st_size;
@@ -38,7 +229,7 @@ struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
 	trace->total = total_size(operands, count);
 	trace->check_depth = config->read.limits.max_depth < TR_LITERAL_DEPTH;
 	if (trace->check_depth)
-		trace->config.read.sieve = NULL; /* every line has to be looked at */
+		trace->config.read.sieve = NULL; /* every line is checked */
 	return trace;
 }
 
@@ -58,7 +249,7 @@ void tr_trace_free(struct tr_trace *trace)
 	free(trace);
 }
 
-/* The last place: nothing but a trailer. TR_END: all that there was has told of itself. */
+/* Steps to a last place that is only a trailer, with errors that no other trailer reports. */
 static enum tr_status step_to_lost(struct tr_trace *trace)
 {
 	if (!trace->config.tells_lost || !trace->lost)
@@ -112,7 +303,7 @@ void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record)
 	struct tr_segment *segment = &trace->segment;
 
 	segment->errors++;
-	if (segment->count && record->type == TR_RECORD && tr_segment_counts(record))
+	if (segment->count && record->type == TR_RECORD && counts(record))
 		segment->count--;
 }
 
@@ -136,7 +327,7 @@ struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace)
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total)
 {
 	*done = trace->done_before;
-	/* a window that is read ahead knows, without asking what the other thread works on */
+	/* a window that is read ahead has its own count, which needs no other thread */
 	if (trace->archives.count && !(trace->in && trace->in->ahead))
 		*done += tr_input_raw_offset(trace->archives.list[0].in);
 	else if (trace->in)
@@ -149,20 +340,21 @@ static bool is_stream(const struct tr_trace *trace)
 	return trace->place.format->flags & TR_FORMAT_STREAM;
 }
 
-/* The reader's own part of a header comes as its first record. */
+/* The reader's first record is its own part of a header. */
 static bool heads(const struct tr_trace *trace)
 {
 	return trace->place.format->flags & TR_FORMAT_HEADS;
 }
 
-/* What bytes of no known format look like, for people who took the wrong file; "" if unknown. */
+/* Names the kind of file that unknown bytes look like, in case of a wrong file; "" if unknown. */
 static const char *looks_like(struct tr_input *in)
 {
 	enum { LOOK = 512 };
 	const char *p = in->pos, *end = in->end - p > LOOK ? p + LOOK : in->end;
 	struct tr_text all = { p, (size_t)(end - p) };
 
-	if (tr_text_starts(all, TR_TEXT("\x7f" "ELF")))
+	if (tr_text_starts(all, TR_TEXT("\x7f"
+					"ELF")))
 		return " (it looks like an ELF file)";
 	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
 		p++;
@@ -172,8 +364,7 @@ static const char *looks_like(struct tr_input *in)
 			return "";
 	if (text.len && (*p == '{' || *p == '['))
 		return " (it looks like JSON)";
-	if (text.len > 5 &&
-	    (strncasecmp(p, "<!doc", 5) == 0 || strncasecmp(p, "<html", 5) == 0))
+	if (text.len > 5 && (strncasecmp(p, "<!doc", 5) == 0 || strncasecmp(p, "<html", 5) == 0))
 		return " (it looks like HTML)";
 	if (text.len && *p == '<')
 		return " (it looks like XML)";
@@ -209,8 +400,8 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	trace->state = TR_TRACE_BODY;
 	trace->only_records = !is_stream(trace) && !trace->check_depth && !trace->config.read.sieve;
 	if (is_stream(trace) || heads(trace))
-		return TR_END; /* it says for itself */
-	return tr_trace_make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
+		return TR_END; /* it has its own header */
+	return make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 }
 
 static void upstream_error(const struct tr_trace *trace, const struct tr_record *trailer,
@@ -227,8 +418,8 @@ static void upstream_error(const struct tr_trace *trace, const struct tr_record 
 }
 
 /*
- * What stands before a held header or trailer: a message, and the trailer of a
- * segment that has none of its own. TR_END: nothing is held.
+ * Returns what comes before a held header or trailer (a message, the trailer of a segment that has
+ * none of its own), and then that. TR_END: nothing is held.
  */
 static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 			      struct tr_error *err)
@@ -244,20 +435,20 @@ static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 	}
 	if (trace->trailer_due) {
 		trace->trailer_due = false;
-		return tr_trace_make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
+		return make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 	}
 	trace->held = NULL;
 	if (held->type == TR_TRAILER)
-		return tr_trace_make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
+		return make_trailer(trace, held, record, err) ? TR_OK : TR_FATAL;
 	if (!is_stream(trace))
-		return tr_trace_make_header(trace, held, record, err) ? TR_OK : TR_FATAL;
-	tr_segment_add_up(trace);
+		return make_header(trace, held, record, err) ? TR_OK : TR_FATAL;
+	add_up(trace);
 	trace->segment = (struct tr_segment){ .open = true };
 	*record = held;
 	return TR_OK;
 }
 
-/* A header asks for what was promised when it was written. */
+/* The tools know all features that the header requires. */
 static bool knows_features(struct tr_record *header, struct tr_error *err)
 {
 	struct tr_field *feature = tr_record_field(header, "feature");
@@ -288,11 +479,11 @@ static enum tr_status stream_line(struct tr_trace *trace, struct tr_record **rec
 	case TR_TRAILER:
 		if (tr_record_split(*record, err) == TR_FATAL)
 			return TR_FATAL;
-		tr_trace_look_at_trailer(trace, *record);
+		look_at_trailer(trace, *record);
 		trace->held = *record;
 		return TR_END;
 	case TR_RECORD:
-		segment->count += tr_segment_counts(*record);
+		segment->count += counts(*record);
 		return TR_OK;
 	default:
 		return TR_OK;
@@ -312,7 +503,7 @@ static enum tr_status check_depth(const struct tr_trace *trace, const struct tr_
 {
 	unsigned max = trace->config.read.limits.max_depth;
 
-	if (!tr_line_is_deeper(record, max))
+	if (!line_is_deeper(record, max))
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_LIMIT, "more than %u open brackets (--max-depth)", max);
 	tr_error_at_line(err, record->source_line);
@@ -355,7 +546,7 @@ static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 		return head(trace, record);
 	switch (status) {
 	case TR_OK:
-		segment->count += (*record)->type == TR_RECORD && tr_segment_counts(*record);
+		segment->count += (*record)->type == TR_RECORD && counts(*record);
 		return TR_OK;
 	case TR_END:
 		trace->state = TR_TRACE_DAMAGE;
@@ -363,7 +554,7 @@ static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 	case TR_FATAL:
 		if (err->cause == TR_CAUSE_MEMORY)
 			return TR_FATAL;
-		/* reported as the last warning, so that the trailer can still tell of it */
+		/* reported as the last warning, so that the trailer still counts it */
 		trace->state = TR_TRACE_DAMAGE;
 		segment->truncated = true;
 		break;
@@ -396,15 +587,15 @@ static enum tr_status trailer(struct tr_trace *trace, struct tr_record **record,
 	const struct tr_segment *segment = &trace->segment;
 	bool due = segment->errors || segment->truncated || (segment->open && !is_stream(trace));
 
-	/* no segment yet: the input ended before the reader could say what it is */
+	/* no segment yet: the input ended before the reader's header */
 	if (!segment->open && heads(trace))
-		return tr_trace_make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
+		return make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 	trace->state = TR_TRACE_DONE;
 	trace->upstream_errors = 0;
 	trace->upstream_truncated = false;
 	if (!due)
 		return TR_END;
-	return tr_trace_make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
+	return make_trailer(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 }
 
 static __attribute__((noinline)) enum tr_status
@@ -441,10 +632,10 @@ enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 {
 	if (trace->state != TR_TRACE_BODY || !trace->only_records || trace->held)
 		return next_of_any_kind(trace, record, err);
-	/* what binary formats have by the million */
+	/* the fast path for records of binary formats */
 	enum tr_status status = trace->place.format->next(trace->reader, record, err);
 	if (status == TR_OK && (*record)->type == TR_RECORD) {
-		trace->segment.count += tr_segment_counts(*record);
+		trace->segment.count += counts(*record);
 		return TR_OK;
 	}
 	status = answer(trace, status, record, err);

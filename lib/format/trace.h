@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Operands in, records out: opens files and stdin, takes containers and
  * archives apart, finds the format, and gives one stream of lines for all of

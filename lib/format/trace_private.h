@@ -1,4 +1,8 @@
-/* What the files trace*.c share. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shared by trace.c (states, headers, trailers, messages), trace_open.c (operands, archives,
+ * formats) and trace_parts.c (traces of several files).
+ */
 #ifndef TR_FORMAT_TRACE_PRIVATE_H
 #define TR_FORMAT_TRACE_PRIVATE_H
 
@@ -15,8 +19,8 @@ struct tr_segment {
 };
 
 /*
- * Archives that are open, each but the first a member of the one before. Deeper
- * ones are told, not opened: some are made to have no end.
+ * Open archives, each but the first a member of the one before. Deeper ones are reported instead of
+ * opened, because some contain themselves without end.
  */
 enum { TR_TRACE_ARCHIVES = 4 };
 
@@ -25,7 +29,7 @@ struct tr_trace_archives {
 		struct tr_archive *archive;
 		struct tr_input *in; /* owned by archive */
 		size_t path;	     /* length of its name in path; 0: it is the operand */
-		bool selected;	     /* --member named it, and so all that is in it */
+		bool selected;	     /* --member names it, and so all its members */
 	} list[TR_TRACE_ARCHIVES];
 	unsigned count;
 	struct tr_buffer path;
@@ -45,7 +49,7 @@ struct tr_trace_opened {
 enum tr_trace_state {
 	TR_TRACE_START, /* no reader yet */
 	TR_TRACE_BODY,
-	TR_TRACE_DAMAGE,  /* the reader has ended; why did the window? */
+	TR_TRACE_DAMAGE,  /* the reader has ended; damage of the window is reported */
 	TR_TRACE_TRAILER, /* a trailer may be due */
 	TR_TRACE_DONE,
 };
@@ -60,8 +64,8 @@ struct tr_trace {
 	struct tr_buffer name, member; /* the texts of place, NUL-terminated */
 	struct tr_input *in;	       /* of the operand or member; place.in, owned */
 	struct tr_trace_archives archives;
-	bool met_archive; /* some operand is one */
-	struct tr_trace_opened ahead; /* the operand next_operand, opened before its turn */
+	bool met_archive;		     /* some operand is one */
+	struct tr_trace_opened ahead;	     /* the operand next_operand, opened before its turn */
 	struct tr_trace_opened member_ahead; /* the archive's next member, the same */
 
 	enum tr_trace_state state;
@@ -70,9 +74,9 @@ struct tr_trace {
 	bool only_records; /* a record of the reader's needs no further look */
 	struct tr_segment segment;
 	struct tr_trace_seen seen; /* of the segments of the place that have ended */
-	uint64_t left_out;	/* by the sieve, of those that were counted */
-	struct tr_record *held; /* a header or trailer of the reader's that has to wait */
-	bool trailer_due;	/* before the held header */
+	uint64_t left_out;	   /* by the sieve, of those that were counted */
+	struct tr_record *held;	   /* a header or trailer of the reader's that has to wait */
+	bool trailer_due;	   /* before the held header */
 	uint64_t upstream_errors;
 	bool upstream_truncated;
 	bool say_upstream; /* before held */
@@ -87,96 +91,26 @@ struct tr_trace {
 	uint64_t total;	      /* of all operands; 0: not known */
 };
 
-/* trace_operand.c */
+/* trace_open.c */
 enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
 				     struct tr_error *err);
-
-/* trace_place.c */
-void tr_trace_close_place(struct tr_trace *trace);
-/* Messages need a place even where it cannot be opened. member may be NULL. False: memory. */
-bool tr_trace_name_place(struct tr_trace *trace, const char *operand, const char *member,
-			 struct tr_error *err);
-/* Makes place.in of a source (owned; NULL: memory is out), compression taken off. */
-bool tr_trace_decode(struct tr_trace *trace, struct tr_source *source, struct tr_error *err);
-/* Of place.in, which is no archive. */
-enum tr_status tr_trace_find_format(struct tr_trace *trace, struct tr_error *err);
-
-/* trace_wait.c */
-/*
- * Whether waiting for the bytes of archives tells the tool so (on_wait): not where a member
- * is read on another thread than the one that writes the tool's output.
- */
-void tr_trace_tell_waits(struct tr_trace *trace, bool tell);
-
-/* trace_archive.c */
-/* place.in, if it is an archive: TR_END, there are members to step to. TR_OK: it is none. */
-enum tr_status tr_trace_enter_archive(struct tr_trace *trace, struct tr_error *err);
-/* The next member of the archives that are open. TR_END: there is none, go on with the operands. */
+/* The next member of the open archives. TR_END: there is none, continue with the operands. */
 enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
+void tr_trace_close_place(struct tr_trace *trace);
 void tr_trace_close_archives(struct tr_trace_archives *archives);
-/* Nothing more is wanted of any of them: nobody waits for bytes, as closing a member may. */
+/* Ends waiting for bytes of the archives, which closing a member may do. */
 void tr_trace_interrupt_archives(struct tr_trace_archives *archives);
 
-/* trace_parts.c: the next operand, together with others that are parts of the same trace. */
+/* trace_parts.c: the next operand or member, together with others that are parts of its trace. */
 enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_free_ahead(struct tr_trace *trace);
-
-/* trace_members.c: the same of an archive's members. TR_END: go on with the operands. */
 enum tr_status tr_trace_open_members(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_free_member_ahead(struct tr_trace *trace);
 
-/* trace_parts.c: what both share. */
-
-struct tr_parts {
-	struct tr_input **list;
-	int64_t *numbers;
-	size_t count;
-};
-
-/* False: memory is out. */
-bool tr_parts_add(struct tr_parts *parts, struct tr_input *in, int64_t number);
-bool tr_parts_have(const struct tr_parts *parts, int64_t number);
-
-/* One window for all of them, which it owns. */
-enum tr_status tr_parts_merge(struct tr_trace *trace, const struct tr_parts *parts,
-			      struct tr_error *err);
-
-/* The number of what is open; -1: it is no part. */
-int64_t tr_trace_part_number(const struct tr_trace *trace);
-
-/* Takes what is open out of the trace, and puts it back; archives stay where they are. */
-void tr_trace_put_aside(struct tr_trace *trace, struct tr_trace_opened *opened);
-void tr_trace_take_back(struct tr_trace *trace, const struct tr_trace_opened *opened);
-
-/* The name that a reader may learn from; NULL: it has none. */
+/* The name that a reader may use; NULL: none. */
 static inline const char *tr_trace_file_name(const struct tr_trace *trace)
 {
 	return trace->place.member ? trace->place.member : trace->place.file;
 }
-
-/* trace_depth.c: more than max open brackets in a value. */
-bool tr_line_is_deeper(const struct tr_record *record, unsigned max);
-
-/* An enter and its leave are one record; a leave without an enter has no name. */
-static inline bool tr_segment_counts(const struct tr_record *record)
-{
-	return !(record->kind.len == 5 && *record->kind.data == 'l' &&
-		 memcmp(record->kind.data, "leave", 5) == 0 && record->name.type != TR_CELL_ABSENT);
-}
-
-/* The segment ends: adds it to what was seen of the place. */
-static inline void tr_segment_add_up(struct tr_trace *trace)
-{
-	trace->seen.records += trace->segment.count;
-	trace->seen.truncated = trace->seen.truncated || trace->segment.truncated;
-}
-
-/* trace_segment.c */
-/* own: the fields that the reader gives, or NULL. Opens the segment. */
-bool tr_trace_make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
-			  struct tr_error *err);
-bool tr_trace_make_trailer(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
-			   struct tr_error *err);
-void tr_trace_look_at_trailer(struct tr_trace *trace, struct tr_record *record);
 
 #endif

@@ -131,6 +131,20 @@ make_archives() {
 	grep -Fxf readme listed | diff - readme
 }
 
+@test "tr-tojson --as takes the JSON formats that its help and its page name" {
+	for format in $(tr-parse --list-formats | cut -f1); do
+		run tr-tojson --as="$format" /dev/null
+		[ "$status" -ne 0 ] || echo "$format"
+	done | sort >taken
+	tr-tojson --help | sed -n 's/^ *--as=\([a-z|]*\).*/\1/p' | tr '|' '\n' |
+		grep -vxE 'records|array|chrome' | sort >helped
+	sed -n '/^\.It Fl -as /,/^\.El/s/^\.It Cm \(klocwork.*\)/\1/p' "$top_srcdir/man/tr-tojson.1" |
+		tr -s ', ' '\n' | sort >page
+	[ -s taken ]
+	diff taken helped
+	diff taken page
+}
+
 @test "every tool has a page, a version and examples in its help" {
 	for tool in $TOOLS; do
 		[ -f "$top_srcdir/man/$tool.1" ]
