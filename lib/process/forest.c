@@ -89,7 +89,7 @@ static bool flush(struct tr_forest *forest)
 		return false;
 	}
 	forest->spooled += text.len;
-	forest->pending.len = 0;
+	tr_buffer_reset(&forest->pending); /* gives back what a large text took */
 	return true;
 }
 
@@ -277,14 +277,20 @@ uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *d
 	return forest->nodes[node].next;
 }
 
+bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
+			struct tr_buffer *to, struct tr_error *err)
+{
+	forest->err = err;
+	if (forest->pending.len && !flush(forest))
+		return false;
+	return tr_spool_append(forest->texts, node->text, node->text_len, to, err);
+}
+
 bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 		    struct tr_buffer *buf, struct tr_error *err)
 {
-	forest->err = err;
 	tr_buffer_reset(buf);
-	if (forest->pending.len && !flush(forest))
-		return false;
-	return tr_spool_append(forest->texts, node->text, node->text_len, buf, err);
+	return tr_forest_add_text(forest, node, buf, err);
 }
 
 int64_t tr_forest_duration(const struct tr_forest_node *node)

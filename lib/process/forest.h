@@ -88,7 +88,11 @@ bool tr_forest_link(struct tr_forest *forest);
  */
 uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *depth);
 
-/* What describe said, into buf (emptied first). False: err is filled. */
+/* Appends the node's text, as describe wrote it. False: err is filled. */
+bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
+			struct tr_buffer *to, struct tr_error *err);
+
+/* The same, into buf, which is emptied first. */
 bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 		    struct tr_buffer *buf, struct tr_error *err);
 

@@ -206,11 +206,10 @@ static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *no
 	put_branches(tree, depth);
 	if (node->replaces != TR_FOREST_NONE)
 		tr_buffer_put_literal(&tree->line, "exec ");
-	if (!tr_forest_text(&tree->forest, node, &tree->text, err))
+	if (!node->program)
+		tr_buffer_put_literal(&tree->line, "(fork)");
+	else if (!tr_forest_add_text(&tree->forest, node, &tree->line, err))
 		return false;
-	tr_buffer_put_text(&tree->line,
-			   node->program ? tr_buffer_text(&tree->text) : TR_TEXT("(fork)"));
-	tr_buffer_reset(&tree->text);
 	if (write_line(tree))
 		return true;
 	tr_error_memory(err);

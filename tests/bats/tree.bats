@@ -197,3 +197,14 @@ early() {
 	run -2 --separate-stderr tr-stat --max-record=256K escaped
 	[[ $stderr == "tr-stat: escaped:4: once decoded,"*"(--max-record raises it)" ]]
 }
+
+@test "a command of control bytes takes no more memory than its record twice" {
+	{
+		printf '%%trec\t1\nexec\t1\t1.0\t10\t/bin/a\targv=["a","'
+		head -c 10M /dev/zero | sed 's/\x00/\\u0001/g'
+		printf '"]\n!end\t1\n'
+	} >long
+	run -0 bash -c '[ -n "$TREC_SANITIZED" ] || ulimit -v 245000
+		tr-totext --style=tree long | wc -c'
+	[ "$output" -gt 40000000 ]
+}
