@@ -1,10 +1,31 @@
-#include "process/runs_private.h"
+/* SPDX-License-Identifier: MIT */
+#include "process/runs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/utf8.h"
 #include "record/ask.h"
 #include "record/literal.h"
+
+struct task {
+	struct tr_run *run; /* what runs in it; holds a reference */
+	bool thread;	    /* a thread of a process: its end ends no run */
+	size_t len;
+	char id[];
+};
+
+/* The end of a task whose fork has not come, and still may. */
+struct tr_run_ending {
+	struct tr_run *run; /* holds a reference; NULL: the task had none */
+	int64_t time;	    /* TR_INSTANT_NONE: unknown */
+	enum tr_run_fate fate;
+	uint64_t status;
+	char signal[TR_RUN_SIGNAL];
+	struct tr_run_ending *older, *newer;
+	size_t len;
+	char id[];
+};
 
 void tr_runs_init(struct tr_runs *runs,
 		  void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
@@ -20,7 +41,160 @@ void tr_runs_init(struct tr_runs *runs,
 				  .by_seq = TR_ID_MAP_INIT };
 }
 
-/* The id that a cell holds; data NULL: none. False: memory is out. */
+static void tell(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
+		 struct tr_record *record)
+{
+	if (runs->tell)
+		runs->tell(runs->context, event, run, record);
+}
+
+static void forget_seq(struct tr_runs *runs, struct tr_run *run)
+{
+	if (run->known_by_seq && tr_id_map_get(&runs->by_seq, run->seq) == run)
+		tr_id_map_take(&runs->by_seq, run->seq);
+	run->known_by_seq = false;
+}
+
+static void mark_ended(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
+		       int64_t ended)
+{
+	if (run->told_end)
+		return;
+	run->told_end = true;
+	run->ended = ended;
+	run->last = runs->records;
+	tell(runs, TR_RUN_ENDED, run, record);
+}
+
+static void release(struct tr_runs *runs, struct tr_run *run)
+{
+	if (--run->references)
+		return;
+	mark_ended(runs, run, NULL, TR_INSTANT_NONE);
+	forget_seq(runs, run);
+	if (run->older)
+		run->older->newer = run->newer;
+	else
+		runs->oldest = run->newer;
+	if (run->newer)
+		run->newer->older = run->older;
+	else
+		runs->newest = run->older;
+	free(run);
+}
+
+enum { ENDINGS_MAX = 1024 }; /* kept endings of tasks whose fork may still come */
+
+static struct tr_run_ending *take_ending(struct tr_runs *runs, struct tr_text id)
+{
+	struct tr_run_ending *ending = id.data ? tr_map_take(&runs->endings, id) : NULL;
+
+	if (!ending)
+		return NULL;
+	*(ending->older ? &ending->older->newer : &runs->first_ending) = ending->newer;
+	*(ending->newer ? &ending->newer->older : &runs->last_ending) = ending->older;
+	return ending;
+}
+
+static void drop_ending(struct tr_runs *runs, struct tr_run_ending *ending)
+{
+	if (ending && ending->run)
+		release(runs, ending->run);
+	free(ending);
+}
+
+static bool keep_ending(struct tr_runs *runs, struct tr_text id, const struct tr_run_ending *ending)
+{
+	struct tr_run_ending *kept = malloc(sizeof *kept + id.len + 1);
+
+	drop_ending(runs, take_ending(runs, id));
+	if (kept) {
+		*kept = *ending;
+		kept->len = id.len;
+		memcpy(kept->id, id.data, id.len);
+	}
+	if (!kept || !tr_map_put(&runs->endings, (struct tr_text){ kept->id, id.len }, kept)) {
+		if (ending->run)
+			release(runs, ending->run);
+		free(kept);
+		return false;
+	}
+	kept->newer = NULL;
+	kept->older = runs->last_ending;
+	*(kept->older ? &kept->older->newer : &runs->first_ending) = kept;
+	runs->last_ending = kept;
+	if (runs->endings.count > ENDINGS_MAX) {
+		const struct tr_run_ending *first = runs->first_ending;
+		drop_ending(runs, take_ending(runs, (struct tr_text){ first->id, first->len }));
+	}
+	return true;
+}
+
+static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
+{
+	struct tr_run *run = calloc(1, sizeof *run);
+
+	if (!run)
+		return NULL;
+	run->number = runs->count++;
+	run->parent = run->parent_seq = run->replaces = TR_RUN_NONE;
+	if (!tr_cell_number(&record->seq, &run->seq))
+		run->seq = TR_RUN_NONE;
+	run->status = UINT64_MAX;
+	run->began = tr_instant_from_cell(&record->time);
+	run->ended = TR_INSTANT_NONE;
+	run->first = run->last = runs->records;
+	run->references = 1;
+	run->older = runs->newest;
+	if (runs->newest)
+		runs->newest->newer = run;
+	else
+		runs->oldest = run;
+	runs->newest = run;
+	return run;
+}
+
+static struct task *find_task(struct tr_runs *runs, struct tr_text id)
+{
+	return id.data ? tr_map_get(&runs->tasks, id) : NULL;
+}
+
+static bool set_task(struct tr_runs *runs, struct tr_text id, struct tr_run *run, bool thread)
+{
+	struct task *task = find_task(runs, id);
+
+	if (!task) {
+		task = malloc(sizeof *task + id.len + 1);
+		if (task) {
+			task->run = NULL;
+			task->len = id.len;
+			memcpy(task->id, id.data, id.len);
+		}
+		if (!task ||
+		    !tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task)) {
+			free(task);
+			release(runs, run);
+			return false;
+		}
+	}
+	if (task->run)
+		release(runs, task->run);
+	task->run = run;
+	task->thread = thread;
+	return true;
+}
+
+static void drop_task(struct tr_runs *runs, struct tr_text id)
+{
+	struct task *task = tr_map_take(&runs->tasks, id);
+
+	if (!task)
+		return;
+	release(runs, task->run);
+	free(task);
+}
+
+/* Reads the id of the record's task; data NULL: none. False: memory is out. */
 static bool cell_id(struct tr_runs *runs, struct tr_record *record, struct tr_text *id)
 {
 	const struct tr_cell *cell = &record->task;
@@ -41,7 +215,7 @@ static bool cell_id(struct tr_runs *runs, struct tr_record *record, struct tr_te
 	return id->data && !runs->scratch.failed;
 }
 
-/* A field's text: as the task cell of the one it means. The same answers. */
+/* Reads a field as the id of another task is spelled in its task cell; data NULL: none. */
 static bool field_text(struct tr_runs *runs, struct tr_record *record, const char *key,
 		       struct tr_text *text)
 {
@@ -64,7 +238,7 @@ static uint64_t text_number(struct tr_text text)
 	return text.data && tr_cell_number(&cell, &number) ? number : TR_RUN_NONE;
 }
 
-/* How it ended, as far as an exit record, or a late exec record, says. */
+/* The fate that the fields of an exit record, or of an exec record with an end, describe. */
 static struct tr_run_ending read_fate(struct tr_text status, struct tr_text signal)
 {
 	struct tr_run_ending end = { .status = UINT64_MAX, .time = TR_INSTANT_NONE };
@@ -94,10 +268,10 @@ static void end_run(struct tr_runs *runs, struct tr_run *run, const struct tr_ru
 	run->fate = end->fate;
 	run->status = end->status;
 	memcpy(run->signal, end->signal, sizeof run->signal);
-	tr_run_end(runs, run, record, end->time);
+	mark_ended(runs, run, record, end->time);
 }
 
-/* Whose child a process is that no fork record told of. */
+/* Finds the parent of a process without a fork record: by the field parent, else by ppid. */
 static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct tr_run *run)
 {
 	struct tr_text parent;
@@ -114,16 +288,16 @@ static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct t
 	}
 	if (!field_text(runs, record, "ppid", &parent))
 		return false;
-	const struct tr_run_task *task = tr_run_task_find(runs, parent);
+	const struct task *task = find_task(runs, parent);
 	run->parent = task && task->run != run ? task->run->number : TR_RUN_NONE;
 	return true;
 }
 
-/* False: the two have different parents, so one id was given to two processes. */
+/* False: the two have different parents, so two processes had the same id. */
 static bool same_process(const struct tr_run *old, const struct tr_run *now)
 {
 	if (old->forked)
-		return true; /* its id would have been forked again */
+		return true; /* another process with this id would have a fork of its own */
 	if (now->parent_seq == TR_RUN_NONE && now->parent == TR_RUN_NONE)
 		return old->parent == TR_RUN_NONE || old->parent_seq == TR_RUN_NONE;
 	if (now->parent == old->number)
@@ -133,15 +307,15 @@ static bool same_process(const struct tr_run *old, const struct tr_run *now)
 	return now->parent_seq == old->parent_seq;
 }
 
-/* The process of that run calls exec again. NULL: memory is out. */
+/* Makes the run of a process that calls exec again. NULL: memory is out. */
 static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct tr_record *record)
 {
-	struct tr_run *run = tr_run_new(runs, record);
+	struct tr_run *run = new_run(runs, record);
 
 	if (!run)
 		return NULL;
 	if (!find_parent(runs, record, run)) {
-		tr_run_release(runs, run);
+		release(runs, run);
 		return NULL;
 	}
 	if (!old->told_end && same_process(old, run)) {
@@ -150,18 +324,18 @@ static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct t
 		run->replaces = old->number;
 		run->forked = old->forked;
 		old->fate = TR_RUN_REPLACED;
-		tr_run_end(runs, old, record, run->began);
+		mark_ended(runs, old, record, run->began);
 	} else {
-		tr_run_end(runs, old, NULL, TR_INSTANT_NONE);
+		mark_ended(runs, old, NULL, TR_INSTANT_NONE);
 	}
 	return run;
 }
 
-/* The run of an exec: a forked process gets its program, or there is a new run. */
+/* Finds the run of an exec: that of a forked process without a program, else a new one. */
 static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_text id,
 		     struct tr_run **result)
 {
-	struct tr_run_task *task = tr_run_task_find(runs, id);
+	struct task *task = find_task(runs, id);
 	struct tr_run *run = task ? task->run : NULL;
 
 	*result = run;
@@ -172,21 +346,21 @@ static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		run->first = runs->records;
 		return true;
 	}
-	run = run ? replace(runs, run, record) : tr_run_new(runs, record);
+	run = run ? replace(runs, run, record) : new_run(runs, record);
 	if (!run)
 		return false;
 	if (!task && !find_parent(runs, record, run)) {
-		tr_run_release(runs, run);
+		release(runs, run);
 		return false;
 	}
 	*result = run;
-	tr_run_tell(runs, TR_RUN_BEGAN, run, record);
+	tell(runs, TR_RUN_BEGAN, run, record);
 	if (id.data)
-		return tr_run_task_set(runs, id, run, false);
-	/* nobody else has an id with a NUL in front */
+		return set_task(runs, id, run, false);
+	/* no task cell has an id that begins with NUL */
 	char own[1 + sizeof run->number] = { 0 };
 	memcpy(own + 1, &run->number, sizeof run->number);
-	return tr_run_task_set(runs, (struct tr_text){ own, sizeof own }, run, false);
+	return set_task(runs, (struct tr_text){ own, sizeof own }, run, false);
 }
 
 static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
@@ -204,7 +378,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 			return false;
 		run->known_by_seq = true;
 	}
-	tr_run_tell(runs, TR_RUN_PROGRAM, run, record);
+	tell(runs, TR_RUN_PROGRAM, run, record);
 	if (!field_text(runs, record, "status", &status) ||
 	    !field_text(runs, record, "signal", &signal))
 		return false;
@@ -213,7 +387,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	struct tr_run_ending end = read_fate(status, signal);
 	if (!tr_instant_from_field(record, "end", &end.time))
 		return false;
-	/* children still come, so the task stays */
+	/* the task stays, because children may still come */
 	end_run(runs, run, &end, record);
 	return true;
 }
@@ -234,14 +408,14 @@ static bool is_thread(struct tr_record *record, bool *thread)
 	return true;
 }
 
-/* The child's record came before that of its fork, which knows better who the parent is. */
+/* The fork comes after the exec of its child, and its parent is more reliable. */
 static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_run *parent)
 {
 	child->forked = true;
 	if (child == parent)
 		return;
 	child->parent = parent->number;
-	tr_run_tell(runs, TR_RUN_ADOPTED, child, NULL);
+	tell(runs, TR_RUN_ADOPTED, child, NULL);
 }
 
 /*
@@ -258,7 +432,7 @@ static bool ended_early(const struct tr_run_ending *end, const struct tr_record 
 	return !end->run || end->run->parent == parent->number;
 }
 
-/* The fork of a task that has ended. False: memory is out. */
+/* Handles the fork of a task that has ended. False: memory is out. */
 static bool fork_ended(struct tr_runs *runs, struct tr_record *record, const struct tr_run *parent,
 		       struct tr_run_ending *end)
 {
@@ -268,20 +442,20 @@ static bool fork_ended(struct tr_runs *runs, struct tr_record *record, const str
 		adopt(runs, run, parent);
 		return true;
 	}
-	run = tr_run_new(runs, record);
+	run = new_run(runs, record);
 	if (!run)
 		return false;
 	run->parent = parent->number;
 	run->forked = true;
-	tr_run_tell(runs, TR_RUN_BEGAN, run, record);
+	tell(runs, TR_RUN_BEGAN, run, record);
 	end_run(runs, run, end, NULL);
-	tr_run_release(runs, run);
+	release(runs, run);
 	return true;
 }
 
 static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_run_task *parent = tr_run_task_find(runs, id), *child;
+	struct task *parent = find_task(runs, id), *child;
 	struct tr_text child_id;
 	bool thread;
 
@@ -290,45 +464,45 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (!id.data || !child_id.data)
 		return true;
 	if (!parent) {
-		struct tr_run *run = tr_run_new(runs, record);
+		struct tr_run *run = new_run(runs, record);
 		if (!run)
 			return false;
-		tr_run_tell(runs, TR_RUN_BEGAN, run, record);
-		if (!tr_run_task_set(runs, id, run, false))
+		tell(runs, TR_RUN_BEGAN, run, record);
+		if (!set_task(runs, id, run, false))
 			return false;
-		parent = tr_run_task_find(runs, id);
+		parent = find_task(runs, id);
 	}
-	struct tr_run_ending *end = tr_run_ending_take(runs, child_id);
+	struct tr_run_ending *end = take_ending(runs, child_id);
 	if (end && ended_early(end, record, parent->run)) {
 		bool done = thread || fork_ended(runs, record, parent->run, end);
-		tr_run_ending_drop(runs, end);
+		drop_ending(runs, end);
 		return done;
 	}
-	tr_run_ending_drop(runs, end);
-	child = tr_run_task_find(runs, child_id);
+	drop_ending(runs, end);
+	child = find_task(runs, child_id);
 	if (thread) {
 		parent->run->references++;
-		return tr_run_task_set(runs, child_id, parent->run, true);
+		return set_task(runs, child_id, parent->run, true);
 	}
-	/* a task that was forked before has its id from another process, which is gone */
+	/* a task that was forked before is another process, which has ended without a record */
 	if (child && !child->run->told_end && !child->run->forked) {
 		adopt(runs, child->run, parent->run);
 		return true;
 	}
 	if (child)
-		tr_run_end(runs, child->run, NULL, TR_INSTANT_NONE);
-	struct tr_run *run = tr_run_new(runs, record);
+		mark_ended(runs, child->run, NULL, TR_INSTANT_NONE);
+	struct tr_run *run = new_run(runs, record);
 	if (!run)
 		return false;
 	run->parent = parent->run->number;
 	run->forked = true;
-	tr_run_tell(runs, TR_RUN_BEGAN, run, record);
-	return tr_run_task_set(runs, child_id, run, false);
+	tell(runs, TR_RUN_BEGAN, run, record);
+	return set_task(runs, child_id, run, false);
 }
 
 static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_run_task *task = tr_run_task_find(runs, id);
+	struct task *task = find_task(runs, id);
 	struct tr_run *unforked = NULL;
 	struct tr_text status, signal;
 
@@ -348,8 +522,8 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		unforked->references++;
 	end.run = unforked;
 	bool known = task && !unforked;
-	tr_run_task_drop(runs, id);
-	return known || tr_run_ending_keep(runs, id, &end);
+	drop_task(runs, id);
+	return known || keep_ending(runs, id, &end);
 }
 
 static void see_time(struct tr_runs *runs, const struct tr_record *record)
@@ -367,19 +541,18 @@ static void see_time(struct tr_runs *runs, const struct tr_record *record)
 void tr_runs_finish(struct tr_runs *runs)
 {
 	size_t position = 0;
-	struct tr_run_task *task;
+	struct task *task;
 
 	for (struct tr_run *run = runs->oldest; run; run = run->newer)
-		tr_run_end(runs, run, NULL, TR_INSTANT_NONE);
+		mark_ended(runs, run, NULL, TR_INSTANT_NONE);
 	while ((task = tr_map_next(&runs->tasks, &position))) {
-		tr_run_release(runs, task->run);
+		release(runs, task->run);
 		free(task);
 	}
 	tr_map_clear(&runs->tasks);
 	while (runs->first_ending) {
 		const struct tr_run_ending *end = runs->first_ending;
-		tr_run_ending_drop(runs,
-				   tr_run_ending_take(runs, (struct tr_text){ end->id, end->len }));
+		drop_ending(runs, take_ending(runs, (struct tr_text){ end->id, end->len }));
 	}
 }
 

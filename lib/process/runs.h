@@ -74,7 +74,7 @@ struct tr_runs {
 	void *context;
 	int64_t earliest, latest; /* of all time cells so far, or NONE */
 
-	struct tr_map tasks;   /* of struct tr_run_task, by their id: private from here */
+	struct tr_map tasks;   /* of tasks, by their id: private from here */
 	struct tr_map endings; /* of struct tr_run_ending, by the id of their task */
 	struct tr_run_ending *first_ending, *last_ending;
 	struct tr_id_map by_seq; /* of live runs that have a program */

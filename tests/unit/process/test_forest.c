@@ -69,6 +69,31 @@ static const struct test tests[] = {
 	{ "its end is told with the exec",
 	  "exec 0 1 1 a end=4.5 status=0\nexec 1 2 2 b ppid=1 end=3.0 signal=\"SIGKILL\"\n",
 	  "0[3.5]=0; 1[1]=SIGKILL;" },
+	{ "an end before its beginning has no duration",
+	  "exec 0 5 1 a\nexit 1 3 1 - status=0\nexec 2 5 2 b\nexit 3 5 2 - status=0\n",
+	  "0=0;2[0]=0;" },
+	{ "exec in place by a process that names its parent each time",
+	  "exec 0 1 1 a\nexec 1 2 2 b parent=0\nexec 2 3 2 c parent=0\n", "0=?; 1[1]=exec; 2=?;" },
+	{ "exec in place by a process that names what it was as its parent",
+	  "exec 0 1 1 a\nexec 1 2 1 b parent=0\n", "0[1]=exec;1=?;" },
+	{ "exec in place by a process that was forked, whatever parent it names",
+	  "exec 0 1 1 a\nfork 1 1 1 - child=2\nexec 2 2 2 b parent=0\nexec 3 3 2 c parent=9\n",
+	  "0=?; 2[1]=exec; 3=?;" },
+	{ "an id with another parent is another process",
+	  "exec 0 1 1 a\nexec 1 1 3 b\nexec 2 2 2 c parent=0\nexec 3 3 2 d parent=1\n",
+	  "0=?; 2=?;1=?; 3=?;" },
+	{ "an id with another parent, neither of which is there",
+	  "exec 0 1 2 a parent=8\nexec 1 2 2 b parent=9\n", "0=?;1=?;" },
+	{ "exec in place with a parent that is not there",
+	  "exec 0 1 2 a parent=9\nexec 1 2 2 b parent=9\n", "0[1]=exec;1=?;" },
+	{ "exec in place after the end was told with the exec is another process",
+	  "exec 0 1 1 a end=2.0 status=0\nexec 1 3 1 b\n", "0[1]=0;1=?;" },
+	{ "an ancestor that is found twice",
+	  "exec 0 - 1 a parent=1\nexec 1 - 2 b parent=0\nexec 2 - 3 c parent=1\n"
+	  "exec 3 - 4 d parent=2\nexec 4 - 5 e parent=1\n",
+	  "1=?; 0=?; 2=?;  3=?; 4=?;" },
+	{ "a number that comes twice: children belong to the first",
+	  "exec 5 - 1 a\nexec 5 - 2 b\nexec 6 - 3 c parent=5\n", "5=?; 6=?;5=?;" },
 	{ "nobody in particular", "exec 0 - - a\nexec 1 - - b parent=0\n", "0=?; 1=?;" },
 	{ "nothing that can be used",
 	  "fork 0 - - - child=2\nfork 1 - 1 -\nexit 2 - 1 -\nexit 3 - - -\n", "" },
@@ -123,8 +148,8 @@ static void show(const struct tr_forest *forest, struct tr_buffer *to)
 		for (size_t i = 0; i < depth; i++)
 			tr_buffer_put_byte(to, ' ');
 		tr_buffer_put_decimal(to, node->seq);
-		if (node->began != TR_INSTANT_NONE && node->ended != TR_INSTANT_NONE)
-			put_seconds(node->ended - node->began, to);
+		if (tr_forest_duration(node) != TR_INSTANT_NONE)
+			put_seconds(tr_forest_duration(node), to);
 		tr_buffer_put_byte(to, '=');
 		if (node->fate == TR_RUN_EXITED && node->status != UINT64_MAX)
 			tr_buffer_put_decimal(to, node->status);
