@@ -7,15 +7,26 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "process/instant.h"
 #include "record/call_kind.h"
-#include "record/join.h"
 #include "record/context.h"
+#include "record/join.h"
 #include "record/literal.h"
 
 struct task {
 	struct tr_text seq; /* of its current exec record; owned, key of tree->seqs; NULL: none */
+	bool forked;	    /* a fork put it inside, not the parent that its exec names */
 	char name[];
 };
+
+/* The exit of a task whose fork has not been seen. */
+struct ended {
+	int64_t time; /* TR_INSTANT_NONE: unknown */
+	bool inside;  /* its exec named a parent that is inside */
+	char name[];
+};
+
+enum { ENDED_MAX = 4096 };
 
 static bool add_task(struct tr_task_tree *tree, struct tr_text name)
 {
@@ -25,6 +36,7 @@ static bool add_task(struct tr_task_tree *tree, struct tr_text name)
 	if (!task)
 		return false;
 	task->seq = (struct tr_text){ NULL, 0 };
+	task->forked = false;
 	if (name.len)
 		memcpy(task->name, name.data, name.len);
 	if (tr_map_put(&tree->tasks, (struct tr_text){ task->name, name.len }, task))
@@ -149,6 +161,65 @@ static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, str
 	       (!seq.data || set_seq(tree, tr_map_get(&tree->tasks, task), seq));
 }
 
+static void forget_ended(struct tr_task_tree *tree)
+{
+	size_t position = 0;
+	void *ended;
+
+	while ((ended = tr_map_next(&tree->ended, &position)))
+		free(ended);
+	tr_map_clear(&tree->ended);
+}
+
+static bool follow_exit(struct tr_task_tree *tree, const struct tr_record *record,
+			struct tr_text name, bool inside)
+{
+	const struct task *task = tr_map_get(&tree->tasks, name);
+	struct ended *ended;
+
+	if (task && task->forked) {
+		remove_task(tree, name);
+		return true;
+	}
+	remove_task(tree, name);
+	free(tr_map_take(&tree->ended, name));
+	if (tree->ended.count == ENDED_MAX)
+		forget_ended(tree);
+	ended = malloc(sizeof *ended + name.len);
+	if (!ended)
+		return false;
+	*ended = (struct ended){ .time = tr_instant_from_cell(&record->time), .inside = inside };
+	if (name.len)
+		memcpy(ended->name, name.data, name.len);
+	if (tr_map_put(&tree->ended, (struct tr_text){ ended->name, name.len }, ended))
+		return true;
+	free(ended);
+	return false;
+}
+
+/*
+ * The child may have ended before its fork was printed; then it is not inside any more. Without
+ * times, an exit counts as its own if its exec named a parent inside; others had its number before.
+ */
+static bool follow_fork(struct tr_task_tree *tree, const struct tr_record *record,
+			struct tr_text child)
+{
+	struct ended *ended = tr_map_take(&tree->ended, child);
+	int64_t now = tr_instant_from_cell(&record->time);
+	bool timed = ended && now != TR_INSTANT_NONE && ended->time != TR_INSTANT_NONE &&
+		     now != ended->time;
+	bool early = timed ? now < ended->time : ended && ended->inside;
+
+	tree->missed += early && !ended->inside;
+	free(ended);
+	if (early)
+		return true;
+	if (!add_task(tree, child))
+		return false;
+	((struct task *)tr_map_get(&tree->tasks, child))->forked = true;
+	return true;
+}
+
 static bool follow_tree(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
 {
 	struct tr_text task, child;
@@ -158,13 +229,11 @@ static bool follow_tree(struct tr_task_tree *tree, struct tr_record *record, boo
 	*inside = task.data && tr_map_get(&tree->tasks, task);
 	if (task.data && tr_text_equal(record->kind, TR_TEXT("exec")))
 		return follow_exec(tree, record, task, inside);
-	if (!*inside)
-		return true;
-	if (tr_text_equal(record->kind, TR_TEXT("fork")))
+	if (task.data && tr_text_equal(record->kind, TR_TEXT("exit")))
+		return follow_exit(tree, record, task, *inside);
+	if (*inside && tr_text_equal(record->kind, TR_TEXT("fork")))
 		return field_text(tree, record, "child", &child) &&
-		       (!child.data || add_task(tree, child));
-	if (tr_text_equal(record->kind, TR_TEXT("exit")))
-		remove_task(tree, task);
+		       (!child.data || follow_fork(tree, record, child));
 	return true;
 }
 
@@ -179,6 +248,8 @@ static void free_tree(struct tr_task_tree *tree)
 	}
 	tr_map_free(&tree->tasks);
 	tr_map_free(&tree->seqs);
+	forget_ended(tree);
+	tr_map_free(&tree->ended);
 	tr_buffer_free(&tree->scratch);
 }
 
@@ -382,6 +453,11 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 		return;
 	if (filter->root && !filter->found_root && !filter->left_rest)
 		tr_cli_note(filter->cli, "--tree: no record of task '%s'", filter->root);
+	if (filter->tree.missed)
+		tr_cli_note(filter->cli,
+			    "--tree: %" PRIu64 " exit records are left out because they come before "
+			    "the fork of their task",
+			    filter->tree.missed);
 	note_bounds(filter);
 	for (size_t i = 0; i < filter->expr_count; i++) {
 		if (!filter->left_rest)

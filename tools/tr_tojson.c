@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli.h"
+#include "record/context.h"
 #include "view/chrome.h"
 #include "view/json_records.h"
 
@@ -110,10 +111,20 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 	tr_json_view_free(view);
 }
 
+/* The timeline shows every kind but comm, which names a process, and those that describe others. */
+static void look_at_kind(struct tr_unsupported_kinds *unsupported, struct tr_text kind)
+{
+	if (tr_text_is(kind, "comm"))
+		tr_unsupported_add(unsupported, kind);
+	else
+		unsupported->supported |= tr_context_kind(kind) < 0;
+}
+
 static void write_chrome(struct tr_cli *cli)
 {
 	struct tr_chrome *chrome =
 		tr_chrome_new(cli->config.read.limits.max_spool, tr_format_call_kinds, cli->out);
+	struct tr_unsupported_kinds unsupported = { .count = 0 };
 	struct tr_record *record = NULL;
 	struct tr_error err;
 
@@ -127,12 +138,20 @@ static void write_chrome(struct tr_cli *cli)
 		if (cli->stop)
 			break;
 		record = more ? record : NULL;
+		if (more && record->type == TR_RECORD && !unsupported.supported)
+			look_at_kind(&unsupported, record->kind);
+		if (!more && tr_unsupported_all(&unsupported)) {
+			tr_cli_nothing_shown(cli, &unsupported, "events of a timeline", NULL);
+			break;
+		}
 		enum tr_status status = tr_chrome_put(chrome, record, &err);
 		if (status == TR_OK)
 			continue;
 		tr_cli_abort(cli, &err);
 		break;
 	} while (record && !cli->out->failed);
+	if (unsupported.supported && tr_chrome_is_empty(chrome))
+		tr_cli_note(cli, "no processes and no other events to show");
 	tr_chrome_free(chrome);
 }
 

@@ -122,6 +122,12 @@ struct parser {
 	bool only_linker;    /* behind /link */
 };
 
+/* collect2 takes the options of the linker that it runs. */
+static bool is_linker(const struct parser *parser)
+{
+	return parser->program == TR_TOOL_LINKER || parser->program == TR_TOOL_COLLECTOR;
+}
+
 static void add_file(struct parser *parser, struct tr_part *part)
 {
 	struct tr_invocation *result = parser->result;
@@ -132,7 +138,7 @@ static void add_file(struct parser *parser, struct tr_part *part)
 		return;
 	bool source = tr_is_source(part->text);
 
-	if (parser->program == TR_TOOL_LINKER)
+	if (is_linker(parser))
 		source = false;
 	else if (parser->program == TR_TOOL_DRIVER_CL)
 		source = is_cl_source(part->text) ||
@@ -205,8 +211,8 @@ static size_t take(struct parser *parser, struct tr_part *part, size_t left)
 	}
 	bool cl = parser->program == TR_TOOL_DRIVER_CL;
 	option = cl ? tr_driver_option_cl(part->text)
-		 : parser->program == TR_TOOL_LINKER ? tr_driver_option_ld(part->text)
-						     : tr_driver_option_gnu(part->text);
+		 : is_linker(parser) ? tr_driver_option_ld(part->text)
+				     : tr_driver_option_gnu(part->text);
 	if (cl && is_cl_path(part->text, &option)) {
 		add_file(parser, part);
 		return 1;

@@ -90,6 +90,8 @@ static enum tr_kin_verdict settle(struct tr_kinship *kinship, uint64_t seq, uint
 		hidden |= (above & DRIVES) != 0;
 	if (kin == TR_KIN_DRIVER)
 		state |= SHADED;
+	if (kin == TR_KIN_COLLECTOR)
+		state |= DRIVES; /* the linker that it runs is not another link */
 	if (kin == TR_KIN_COMPILER && (above & SEEN) && !(above & DRIVES) &&
 	    !set_state(kinship, parent, above | DRIVES))
 		return TR_KIN_FAILED;

@@ -30,7 +30,7 @@ enum tr_kin {
 	TR_KIN_COMPILER,  /* cc1: who runs it drives, by whatever name */
 	TR_KIN_PART,	  /* as: nobody's own unless the tree says so */
 	TR_KIN_LINKER,	  /* ld: the same where the tree says anything */
-	TR_KIN_COLLECTOR, /* collect2: a linker that runs one */
+	TR_KIN_COLLECTOR, /* collect2: a linker that runs another, which is a part of it */
 	TR_KIN_TOOL,	  /* ar: somebody's own unless the tree says otherwise */
 };
 

@@ -27,6 +27,11 @@ static void forget_tasks(struct tr_chrome *chrome)
 	tr_arena_reset(&chrome->arena);
 }
 
+bool tr_chrome_is_empty(const struct tr_chrome *chrome)
+{
+	return !chrome->any;
+}
+
 void tr_chrome_free(struct tr_chrome *chrome)
 {
 	if (!chrome)

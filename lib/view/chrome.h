@@ -35,6 +35,9 @@ struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struc
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			     struct tr_error *err);
 
+/* Nothing that was put has become an event. */
+bool tr_chrome_is_empty(const struct tr_chrome *chrome);
+
 void tr_chrome_free(struct tr_chrome *chrome);
 
 #endif

@@ -177,3 +177,17 @@ END
 		tr-tojson --as=chrome cut 2>/dev/null | jq '.traceEvents | length > 0' | grep -x true
 	done
 }
+
+@test "input without an event is reported" {
+	printf '%%trec\t1\ncomm\t1\t1.0\t10\t-\tcomm="x"\n' >comm
+	run -2 --separate-stderr tr-tojson --as=chrome comm
+	[ -z "$output" ]
+	[ "$stderr" = 'tr-tojson: no events of a timeline here, only other records: 1 comm' ]
+	# the end of a process that nothing began is one that the timeline could have shown
+	printf '%%trec\t1\nexit\t1\t1.0\t10\t-\tstatus=1\n' >exit
+	run -0 --separate-stderr tr-tojson --as=chrome exit
+	[ "$(jq '.traceEvents | length' <<<"$output")" -eq 0 ]
+	[ "$stderr" = 'tr-tojson: note: no processes and no other events to show' ]
+	# context alone is no reason to complain
+	printf '%%trec\t1\nmeta\t0\t-\t-\tx\tvalue=1\n' | tr-tojson --as=chrome >/dev/null
+}

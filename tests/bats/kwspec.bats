@@ -132,6 +132,12 @@ flat() {
 		tr-repack -q -t kwspec $f.trec | grep ^link | LC_ALL=C sort | diff - <(printf '%s\n' \
 			'link;/b;/b/a.out;/b/m.o' 'link;/b;/b/alone;/b/a.o' 'link;/b;/b/app;/b/a.o')
 	done
+	# values of the linker's options are no inputs of collect2, and the ld that it runs is no link
+	printf '%%trec\t1\nexec\t1\t-\t1\t/g/collect2\tcwd="/b"\targv=%s\n' \
+		'["collect2","-m","elf_x86_64","-plugin","/x/p.so","-o","app","a.o"]' >collect.trec
+	printf 'exec\t2\t-\t2\t/u/ld\tparent=1\tcwd="/b"\targv=["ld","-o","app","a.o"]\n' >>collect.trec
+	[ "$(tr-repack -q -t kwspec collect.trec | grep ^link)" = 'link;/b;/b/app;/b/a.o' ]
+	[ "$(tr-tojson --computed collect.trec | jq -r .output | uniq -c | tr -s ' ')" = ' 2 app' ]
 	# a whole build: as many links without its parents as with them
 	tr-parse "$data/zlib.kw.json.gz" | sed -E 's/\t(parent|ppid)=-?[0-9]+//g' >zlib.trec
 	run ! grep -q parent= zlib.trec

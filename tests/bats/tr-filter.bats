@@ -263,6 +263,27 @@ column() {
 	[ "$(tr-filter --tree=x -c q.trec)" = 2 ]
 }
 
+@test "--tree: a task whose exit is printed before its fork is no task afterwards" {
+	# with times and without; 5 ends early, and its number is used again by a stranger
+	for times in '1 2 3 4' '- - - -'; do
+		set -- $times
+		stream early.trec '%trec>1' "exec>0>$1>1>/init" "fork>1>$1>1>->child=2" \
+			"exec>2>$2>2>/a" "exec>3>$2>5>/b>ppid=2" "exit>4>$3>5>->status=0" \
+			"fork>5>$2>2>->child=5" "exec>6>$4>5>/stranger>ppid=1" "exit>7>$4>5>->status=0" '!end>8'
+		[ "$(tr-filter --tree=2 early.trec | column 2)" = "2 3 4 5 " ]
+	done
+	# without an exec nothing shows where the exit belongs until the fork comes
+	stream forked.trec '%trec>1' 'exec>0>1>2>/a' 'exit>1>3>5>->status=0' 'fork>2>2>2>->child=5' \
+		'exec>3>4>5>/stranger>ppid=1' '!end>4'
+	run -0 --separate-stderr tr-filter --tree=2 forked.trec
+	[ "$(column 2 <<<"$output")" = "0 2 " ]
+	[[ $stderr == *"note: --tree: 1 exit records are left out because they come before the fork of their task" ]]
+	# a number that was used before the fork is a task of the tree
+	stream reused.trec '%trec>1' 'exec>0>1>2>/a' 'exit>1>2>5>->status=0' 'fork>2>3>2>->child=5' \
+		'exec>3>4>5>/b' '!end>4'
+	[ "$(tr-filter -q --tree=2 reused.trec | column 2)" = "0 2 3 " ]
+}
+
 @test "--rebase: environments do not depend on what is left out" {
 	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2"}' \
 		'exec>1>->1>/make>argv=["make"]>envdiff={"C":"3"}' \

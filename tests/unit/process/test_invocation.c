@@ -58,6 +58,8 @@ static void test_gnu(void)
 	expect("gcc -ox.o -c a.c", TR_MODE_COMPILE, "a.c", "x.o");
 	expect("gcc a.c b.cc c.S d.o -lz -o prog", TR_MODE_LINK, "a.c,b.cc,c.S", "prog");
 	expect("gcc a.o -o prog", TR_MODE_LINK, "", "prog");
+	expect("collect2 -m elf_x86_64 -dynamic-linker /lib/ld.so -o prog a.o", TR_MODE_LINK, "",
+	       "prog");
 	expect("gcc -E a.c", TR_MODE_PREPROCESS, "a.c", "-");
 	expect("gcc -c -E a.c", TR_MODE_PREPROCESS, "a.c", "-");
 	expect("gcc -E -c a.c", TR_MODE_PREPROCESS, "a.c", "-");

@@ -24,6 +24,8 @@ static void test_tree(void)
 	ok(tr_kinship_judge(&k, NONE, 11, TR_KIN_PART) == TR_KIN_HIDDEN, "as without a number");
 	ok(tr_kinship_judge(&k, 13, 13, TR_KIN_DRIVER) == TR_KIN_KEPT, "its own parent");
 	ok(tr_kinship_judge(&k, 15, 14, TR_KIN_COMPILER) == TR_KIN_HIDDEN, "a parent left out");
+	ok(tr_kinship_judge(&k, 16, 0, TR_KIN_COLLECTOR) == TR_KIN_KEPT, "collect2 under make");
+	ok(tr_kinship_judge(&k, 17, 16, TR_KIN_LINKER) == TR_KIN_HIDDEN, "its ld");
 	struct tr_text what;
 	ok(!tr_kinship_next(&k, true, &what), "nobody waits");
 	tr_kinship_free(&k);
