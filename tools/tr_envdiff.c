@@ -1,7 +1,156 @@
-/* tr-envdiff: environments told against others, and what differs between two of them. */
+/* SPDX-License-Identifier: MIT */
+/* tr-envdiff: options, and the path of a line through the tool. */
 #include "config.h"
 
 #include "tr_envdiff.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/literal.h"
+
+bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
+{
+	struct tr_error err;
+
+	if (envdiff->lineage)
+		tr_environments_error(tr_lineage_pool(envdiff->lineage), &err);
+	else
+		tr_error_memory(&err);
+	tr_cli_abort(envdiff->cli, &err);
+	return false;
+}
+
+static bool add_to_globs(struct tr_globs *globs, const char *glob)
+{
+	struct tr_glob *list = realloc(globs->list, (globs->count + 1) * sizeof *list);
+
+	if (!list)
+		return false;
+	list[globs->count++] = (struct tr_glob){ glob, false };
+	globs->list = list;
+	return true;
+}
+
+static bool has_globs(const struct tr_name_globs *globs)
+{
+	return globs->keep.count || globs->drop.count || globs->mask.count;
+}
+
+/* Tries all patterns, because patterns that never match are reported. */
+static bool matches(struct tr_globs *globs, const char *name, int flags)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < globs->count; i++) {
+		if (fnmatch(globs->list[i].pattern, name, flags) == 0)
+			globs->list[i].used = any = true;
+	}
+	return any;
+}
+
+/* Returns the end of a bracket expression, after its ']'. NULL: it has none. */
+static const char *bracket_end(const char *p)
+{
+	p += *p == '!' || *p == '^';
+	for (const char *first = p; *p && (*p != ']' || p == first); p++) {
+		if (*p == '\\' && p[1]) {
+			p++;
+		} else if (*p == '[' && p[1] && strchr(":=.", p[1])) {
+			const char end[] = { p[1], ']', '\0' };
+			const char *stop = strstr(p + 2, end);
+			p = stop ? stop + 1 : p;
+		}
+	}
+	return *p ? p + 1 : NULL;
+}
+
+static bool is_complete_glob(const char *pattern)
+{
+	const char *p = pattern;
+
+	while (p && *p) {
+		if (*p == '[')
+			p = bracket_end(p + 1);
+		else
+			p += *p == '\\' && p[1] ? 2 : 1;
+	}
+	return p && p > pattern;
+}
+
+/* Makes the string for fnmatch; NULL: memory is exhausted. */
+static const char *name_string(struct tr_name_globs *globs, struct tr_text spelling)
+{
+	tr_arena_reset(&globs->arena);
+	struct tr_text bytes = tr_string_bytes(spelling, &globs->arena);
+	char *string = bytes.data ? tr_arena_alloc(&globs->arena, bytes.len + 1) : NULL;
+
+	if (!string)
+		return NULL;
+	/* no real name contains NUL, so any other byte can replace it */
+	for (size_t i = 0; i < bytes.len; i++)
+		string[i] = bytes.data[i] ? bytes.data[i] : '\1';
+	string[bytes.len] = '\0';
+	return string;
+}
+
+bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsigned *verdict)
+{
+	struct tr_name_globs *globs = context;
+	int flags = fold ? FNM_CASEFOLD : 0;
+	const char *name = name_string(globs, spelling);
+
+	if (!name)
+		return false;
+	*verdict = 0;
+	bool kept = matches(&globs->keep, name, flags) || !globs->keep.count;
+	bool dropped = matches(&globs->drop, name, flags);
+	if (kept && !dropped)
+		*verdict |= TR_NAME_SELECTED;
+	if (matches(&globs->mask, name, flags))
+		*verdict |= TR_NAME_HIDDEN;
+	return true;
+}
+
+static void report_unused(const struct tr_globs *globs, struct tr_cli *cli, const char *option)
+{
+	for (size_t i = 0; i < globs->count; i++) {
+		if (!globs->list[i].used)
+			tr_cli_note(cli, "no variable matches %s=%s", option,
+				    globs->list[i].pattern);
+	}
+}
+
+/*
+ * A plain name that matches nothing is an error, because the user expects the variable. A pattern
+ * with wildcards may come from a list that is used for all traces, so it produces a note.
+ */
+static void report_globs(const struct tr_name_globs *globs, struct tr_cli *cli)
+{
+	static const char message[] = "no variable matches --mask=%s; nothing was masked for it";
+
+	report_unused(&globs->keep, cli, "--keep");
+	report_unused(&globs->drop, cli, "--drop");
+	for (size_t i = 0; i < globs->mask.count; i++) {
+		const struct tr_glob *glob = &globs->mask.list[i];
+		if (glob->used)
+			continue;
+		if (strpbrk(glob->pattern, "*?["))
+			tr_cli_note(cli, message, glob->pattern);
+		else
+			tr_cli_fail(cli, message, glob->pattern);
+	}
+}
+
+static void free_globs(struct tr_name_globs *globs)
+{
+	free(globs->keep.list);
+	free(globs->drop.list);
+	free(globs->mask.list);
+	tr_arena_free(&globs->arena);
+}
 
 enum {
 	OPTION_BASE = 1,
@@ -62,11 +211,11 @@ static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 {
 	struct tr_cli *cli = envdiff->cli;
 
-	if (!tr_glob_is_complete(cli->argument))
+	if (!is_complete_glob(cli->argument))
 		tr_cli_usage(cli,
 			     *cli->argument ? "pattern '%s': unclosed '['" : "empty pattern '%s'",
 			     cli->argument);
-	else if (!tr_globs_add(globs, cli->argument))
+	else if (!add_to_globs(globs, cli->argument))
 		tr_envdiff_out_of_memory(envdiff);
 }
 
@@ -109,6 +258,736 @@ static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, b
 	}
 }
 
+struct stored_head {
+	uint64_t source_line, source_offset;
+	size_t len;
+	bool mark;
+};
+
+static bool store_failed(struct tr_cli *cli, struct tr_error *err)
+{
+	tr_cli_abort(cli, err);
+	return false;
+}
+
+static bool store_out_of_memory(struct tr_cli *cli)
+{
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	return store_failed(cli, &err);
+}
+
+/* Appends the record's line. False: it cannot be written, or stop. */
+static bool append_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_record *record)
+{
+	struct tr_error err;
+
+	if (record->line.data) {
+		tr_buffer_put_text(to, record->line);
+		return true;
+	}
+	switch (tr_record_write(record, to, &err)) {
+	case TR_OK:
+		return true;
+	case TR_FATAL:
+		return store_failed(cli, &err);
+	default:
+		tr_cli_report_record(cli, record, &err, true);
+		return false;
+	}
+}
+
+bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
+		       bool mark)
+{
+	struct tr_buffer *line = &store->line;
+	struct stored_head head = { record->source_line, record->source_offset, 0, mark };
+	struct tr_error err;
+
+	if (!store->spool)
+		store->spool = tr_spool_new(cli->config.read.limits.max_spool);
+	tr_buffer_reset(line);
+	tr_buffer_put(line, (const char *)&head, sizeof head);
+	if (!append_line(line, cli, record))
+		return !cli->stop;
+	if (!store->spool || line->failed)
+		return store_out_of_memory(cli);
+	head.len = line->len - sizeof head;
+	memcpy(line->data, &head, sizeof head);
+	if (!tr_spool_write(store->spool, line->data, line->len, &err))
+		return store_failed(cli, &err);
+	store->count++;
+	return true;
+}
+
+/* The next n bytes. NULL: reported. */
+static const char *look_at(struct tr_line_store *store, struct tr_cli *cli, size_t n)
+{
+	struct tr_error err;
+	const char *bytes = tr_spool_look(store->spool, &store->window, store->read_at, n, &err);
+
+	if (!bytes)
+		store_failed(cli, &err);
+	return bytes;
+}
+
+static bool look_at_head(struct tr_line_store *store, struct tr_cli *cli, struct stored_head *head)
+{
+	const char *bytes = look_at(store, cli, sizeof *head);
+
+	if (bytes)
+		memcpy(head, bytes, sizeof *head);
+	return bytes;
+}
+
+static bool peek_line(struct tr_line_store *store, struct tr_cli *cli, bool *mark)
+{
+	struct stored_head head;
+
+	if (!look_at_head(store, cli, &head))
+		return false;
+	*mark = head.mark;
+	return true;
+}
+
+/* Empties the store. The window stays valid until the next line begins a new spool. */
+static void rewind_store(struct tr_line_store *store)
+{
+	tr_spool_free(store->spool);
+	store->spool = NULL;
+	store->read_at = store->window.at = 0;
+	store->window.bytes.len = 0;
+}
+
+struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli *cli)
+{
+	struct tr_record *record = &store->record;
+	struct stored_head head;
+	struct tr_error err;
+
+	if (!look_at_head(store, cli, &head))
+		return NULL;
+	const char *bytes = look_at(store, cli, sizeof head + head.len);
+	if (!bytes)
+		return NULL;
+	store->read_at += sizeof head + head.len;
+	if (--store->count == 0)
+		rewind_store(store);
+	tr_arena_reset(&store->arena);
+	tr_record_init(record, &store->arena);
+	if (!tr_record_from_line(record, (struct tr_text){ bytes + sizeof head, head.len }, &err)) {
+		store_failed(cli, &err);
+		return NULL;
+	}
+	record->source_line = head.source_line;
+	record->source_offset = head.source_offset;
+	return record;
+}
+
+void tr_line_store_free(struct tr_line_store *store)
+{
+	tr_spool_free(store->spool);
+	tr_buffer_free(&store->line);
+	tr_buffer_free(&store->window.bytes);
+	tr_arena_free(&store->arena);
+	*store = (struct tr_line_store){ .spool = NULL };
+}
+
+static bool put_record(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	return envdiff->mask ? tr_mask_put(envdiff, record) : tr_cli_put_line(envdiff->cli, record);
+}
+
+static bool put_text_line(struct tr_envdiff *envdiff, struct tr_text line)
+{
+	struct tr_record record = { .line = line };
+
+	return put_record(envdiff, &record);
+}
+
+/* Returns the line of the record; data NULL: it cannot be written, which is reported. */
+static struct tr_text line_of(struct tr_envdiff *envdiff, struct tr_record *record,
+			      struct tr_buffer *scratch)
+{
+	struct tr_error err;
+
+	if (record->line.data)
+		return record->line;
+	tr_buffer_reset(scratch);
+	switch (tr_record_write(record, scratch, &err)) {
+	case TR_OK:
+		return tr_buffer_text(scratch);
+	case TR_FATAL:
+		tr_envdiff_out_of_memory(envdiff);
+		break;
+	default:
+		tr_cli_report_record(envdiff->cli, record, &err, true);
+	}
+	return (struct tr_text){ NULL, 0 };
+}
+
+static const char *name_of(enum tr_telling telling)
+{
+	return telling == TR_TELLS_WHOLE ? "env" : telling == TR_TELLS_TOP ? "envtop" : "envdiff";
+}
+
+/* Reports an environment that cannot be written as asked; whole ones are only counted. */
+static void report_failure(struct tr_envdiff *envdiff, struct tr_record *record,
+			   const struct tr_heir *heir)
+{
+	struct tr_error err;
+
+	if (heir->telling == TR_TELLS_WHOLE) {
+		envdiff->kept_whole++;
+		return;
+	}
+	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it",
+		     tr_heir_trouble(envdiff->lineage, heir), name_of(envdiff->base));
+	err.severity = TR_FLAW;
+	tr_cli_report_record(envdiff->cli, record, &err, false);
+}
+
+/* Writes the line with another value of a field, and without .raw. */
+static bool put_changed(struct tr_envdiff *envdiff, struct tr_text line, struct tr_text key,
+			struct tr_text value)
+{
+	struct tr_buffer *to = &envdiff->line;
+	const char *p = line.data, *end = line.data + line.len - 1;
+
+	tr_buffer_reset(to);
+	while (p < end) {
+		const char *tab = memchr(p, '\t', (size_t)(end - p));
+		struct tr_text column = tr_text_span(p, tab ? tab : end);
+		if (p > line.data)
+			tr_buffer_put_byte(to, '\t');
+		if (column.len > key.len && column.data[key.len] == '=' &&
+		    tr_text_starts(column, key)) {
+			tr_buffer_put(to, column.data, key.len + 1);
+			tr_buffer_put_text(to, value);
+		} else if (!tr_text_starts(column, TR_TEXT(".raw="))) {
+			tr_buffer_put_text(to, column);
+		} else if (p > line.data) {
+			to->len--;
+		}
+		p = tab ? tab + 1 : end;
+	}
+	tr_buffer_put_byte(to, '\n');
+	return to->failed ? tr_envdiff_out_of_memory(envdiff)
+			  : put_text_line(envdiff, tr_buffer_text(to));
+}
+
+static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, const char *why)
+{
+	struct tr_error err;
+
+	tr_error_say_in(&err, TR_CAUSE_INPUT, why,
+			"%s: left out, because it may contain a masked value", why);
+	envdiff->left_out++;
+	tr_cli_report_record(envdiff->cli, record, &err, false);
+	return !envdiff->cli->stop;
+}
+
+/* Writes the env record with the selected variables. */
+static bool write_env(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_text line)
+{
+	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+	struct tr_field *field = tr_record_field(record, "vars");
+	const struct tr_value *map = field ? tr_field_value(record, field, NULL) : NULL;
+
+	if (!map || map->type != TR_MAP)
+		return leave_out(envdiff, record, "an env record without a map");
+	struct tr_environment *env = tr_environment_whole(pool, NULL, map);
+	tr_buffer_reset(&envdiff->map);
+	bool fine = env && tr_environment_write(pool, env, &envdiff->map);
+	tr_environment_release(pool, env);
+	return fine ? put_changed(envdiff, line, TR_TEXT("vars"), tr_buffer_text(&envdiff->map))
+		    : tr_envdiff_out_of_memory(envdiff);
+}
+
+/* Writes etrace's envset record, var="NAME=value", if its variable is selected. */
+static bool write_set(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_text line)
+{
+	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+	struct tr_field *field = tr_record_field(record, "var");
+	const struct tr_value *var = field ? tr_field_value(record, field, NULL) : NULL;
+	const char *equals = var && var->type == TR_STRING && var->text.len > 1
+				     ? memchr(var->text.data + 1, '=', var->text.len - 1)
+				     : NULL;
+
+	if (!equals)
+		return leave_out(envdiff, record, "an envset record without NAME=value");
+	struct tr_text name = tr_text_span(var->text.data, equals);
+	unsigned verdict;
+	if (!tr_environments_judge(pool, name, &verdict))
+		return tr_envdiff_out_of_memory(envdiff);
+	if (!(verdict & TR_NAME_SELECTED)) {
+		envdiff->left_out++;
+		return true;
+	}
+	if (!(verdict & TR_NAME_HIDDEN))
+		return put_text_line(envdiff, line);
+	tr_buffer_reset(&envdiff->map);
+	tr_buffer_put_byte(&envdiff->map, '"');
+	tr_buffer_put_text(&envdiff->map, name);
+	tr_buffer_put_literal(&envdiff->map, "=***\"");
+	return put_changed(envdiff, line, TR_TEXT("var"), tr_buffer_text(&envdiff->map));
+}
+
+static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	bool is_record = record->type == TR_RECORD;
+	bool is_set = is_record && tr_text_is(record->kind, "envset");
+
+	envdiff->sets_seen |= is_set;
+	if (!is_record || !has_globs(&envdiff->globs))
+		return put_record(envdiff, record);
+	bool is_env = tr_text_is(record->kind, "env");
+	if (tr_text_is(record->kind, "raw"))
+		return leave_out(envdiff, record, "a raw record");
+	if (tr_text_is(record->kind, "line"))
+		return leave_out(envdiff, record, "a line record");
+	if (!is_env && !is_set)
+		return put_record(envdiff, record);
+	struct tr_text line = line_of(envdiff, record, &envdiff->scratch);
+	if (!line.data)
+		return !envdiff->cli->stop;
+	return is_env ? write_env(envdiff, record, line) : write_set(envdiff, record, line);
+}
+
+/* The record tells its environment as it was asked for, so its own order and spelling may stay. */
+static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_heir *heir)
+{
+	bool renamed = heir->telling == TR_TELLS_TOP && envdiff->input_base != TR_INPUT_PARENT;
+
+	return heir->telling == envdiff->base && !heir->trouble && !renamed &&
+	       (heir->lean || heir->telling == TR_TELLS_WHOLE);
+}
+
+static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
+		       const struct tr_heir *heir)
+{
+	struct tr_text line = line_of(envdiff, record, &envdiff->scratch);
+	const char *key;
+
+	if (!line.data)
+		return !envdiff->cli->stop;
+	envdiff->execs++;
+	bool rules = has_globs(&envdiff->globs);
+	if (!rules && says_it_already(envdiff, heir))
+		return put_text_line(envdiff, line);
+	bool silent = tr_heir_is_silent(heir);
+	envdiff->untold += silent;
+	tr_buffer_reset(&envdiff->map);
+	if (envdiff->base != TR_TELLS_PARENT)
+		tr_environments_may_write(tr_lineage_pool(envdiff->lineage), line.len);
+	enum tr_status status =
+		tr_heir_tell(envdiff->lineage, heir, envdiff->base, &key, &envdiff->map);
+	if (status == TR_FATAL)
+		return tr_envdiff_out_of_memory(envdiff);
+	if (status != TR_OK && !silent)
+		report_failure(envdiff, record, heir);
+	if (envdiff->cli->stop)
+		return false;
+	/* with rules a value that is not a map is dropped, because it may contain anything */
+	if (status == TR_WARN && !rules)
+		return put_text_line(envdiff, line);
+	tr_buffer_reset(&envdiff->line);
+	if (!tr_env_line_put(line, key, tr_buffer_text(&envdiff->map), &envdiff->line))
+		return tr_envdiff_out_of_memory(envdiff);
+	return put_text_line(envdiff, tr_buffer_text(&envdiff->line));
+}
+
+static bool render_top(struct tr_envdiff *envdiff, struct tr_environment *env,
+		       struct tr_buffer *line)
+{
+	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "env\t-\t-\t-\t-\tvars=");
+	bool fine = tr_environment_write(pool, env, line);
+	tr_buffer_put_byte(line, '\n');
+	return (fine && !line->failed) || tr_envdiff_out_of_memory(envdiff);
+}
+
+static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
+		       const struct tr_heir *heir)
+{
+	return heir ? write_exec(envdiff, record, heir) : write_other(envdiff, record);
+}
+
+/* Stores the line until those before it are written. Takes heir over. */
+static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_heir *heir)
+{
+	uint64_t before = envdiff->waiting.count;
+
+	if (!tr_line_store_put(&envdiff->waiting, envdiff->cli, record, heir != NULL) ||
+	    envdiff->waiting.count == before) {
+		tr_lineage_release(envdiff->lineage, heir);
+		return !envdiff->cli->stop;
+	}
+	if (heir) {
+		*(envdiff->last ? &envdiff->last->behind : &envdiff->first) = heir;
+		envdiff->last = heir;
+	}
+	return true;
+}
+
+static void drop_heir(struct tr_envdiff *envdiff)
+{
+	struct tr_heir *heir = envdiff->first;
+
+	envdiff->first = heir->behind;
+	if (!envdiff->first)
+		envdiff->last = NULL;
+	tr_lineage_release(envdiff->lineage, heir);
+}
+
+/* Writes the lines up to the next exec record whose parent is unknown. */
+static bool drain_lines(struct tr_envdiff *envdiff)
+{
+	struct tr_line_store *waiting = &envdiff->waiting;
+	bool is_exec, fine = true;
+
+	while (fine && waiting->count) {
+		if (!peek_line(waiting, envdiff->cli, &is_exec))
+			return false;
+		if (is_exec && envdiff->first->waits)
+			return true;
+		struct tr_record *record = tr_line_store_take(waiting, envdiff->cli);
+		fine = record && write_line(envdiff, record, is_exec ? envdiff->first : NULL);
+		if (is_exec)
+			drop_heir(envdiff);
+	}
+	return fine;
+}
+
+/* Settles all environments at the end of a segment, and writes all lines. */
+static bool settle_lines(struct tr_envdiff *envdiff)
+{
+	if (!tr_lineage_settle(envdiff->lineage))
+		return tr_envdiff_out_of_memory(envdiff);
+	return drain_lines(envdiff);
+}
+
+static void report_segment(struct tr_envdiff *envdiff)
+{
+	struct tr_error err;
+
+	if (envdiff->untold && envdiff->untold == envdiff->execs) {
+		tr_error_set(&err, TR_CAUSE_NONE,
+			     envdiff->sets_seen ? "etrace's sets of variables are not environments"
+			     : envdiff->globs.mask.count
+				     ? "no exec record has an environment: no variables were masked"
+				     : "no exec record has an environment");
+		tr_error_is_note(&err);
+		tr_cli_report(envdiff->cli, &err);
+	} else if (envdiff->untold) {
+		tr_error_set(&err, TR_CAUSE_NONE, "%" PRIu64 " exec records have no environment",
+			     envdiff->untold);
+		err.severity = TR_DETAIL;
+		tr_cli_report(envdiff->cli, &err);
+	}
+	if (envdiff->kept_whole) {
+		tr_error_set(&err, TR_CAUSE_NONE,
+			     "%" PRIu64 " environments stay whole: their base is unknown",
+			     envdiff->kept_whole);
+		err.severity = TR_DETAIL;
+		tr_cli_report(envdiff->cli, &err);
+	}
+}
+
+static bool begin_segment(struct tr_envdiff *envdiff)
+{
+	report_segment(envdiff);
+	envdiff->execs = envdiff->untold = envdiff->kept_whole = 0;
+	envdiff->added = envdiff->left_out = 0;
+	envdiff->sets_seen = envdiff->has_header = false;
+	return tr_lineage_begin(envdiff->lineage) || tr_envdiff_out_of_memory(envdiff);
+}
+
+static bool pass_header(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	if (!settle_lines(envdiff) || !begin_segment(envdiff))
+		return false;
+	envdiff->has_header = true;
+	return put_record(envdiff, record);
+}
+
+/* Corrects the count by the records that were added and left out. */
+static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	struct tr_buffer *line = &envdiff->line;
+	uint64_t count;
+
+	if (!settle_lines(envdiff))
+		return false;
+	bool changed = envdiff->has_header && envdiff->added != envdiff->left_out &&
+		       tr_cell_number(&record->seq, &count);
+	if (changed) {
+		tr_buffer_reset(line);
+		tr_buffer_put_literal(line, "!end\t");
+		tr_buffer_put_decimal(line, count + envdiff->added - envdiff->left_out);
+		tr_buffer_put_text(line, record->rest);
+		tr_buffer_put_byte(line, '\n');
+		if (line->failed)
+			return tr_envdiff_out_of_memory(envdiff);
+		struct tr_record changed_trailer = { .line = tr_buffer_text(line) };
+		if (!put_record(envdiff, &changed_trailer))
+			return false;
+	} else if (!put_record(envdiff, record)) {
+		return false;
+	}
+	return begin_segment(envdiff);
+}
+
+/* True if the stored lines take half of --max-spool. */
+static bool is_too_long(const struct tr_envdiff *envdiff)
+{
+	const struct tr_spool *spool = envdiff->waiting.spool;
+
+	return spool && tr_spool_size(spool) > envdiff->cli->config.read.limits.max_spool / 2;
+}
+
+/* Writes the line, or stores it after others. Takes heir over. */
+static bool write_or_wait(struct tr_envdiff *envdiff, struct tr_record *record,
+			  struct tr_heir *heir)
+{
+	if (envdiff->waiting.count || (heir && heir->waits))
+		return hold_line(envdiff, record, heir) && (!heir || drain_lines(envdiff));
+	bool fine = write_line(envdiff, record, heir);
+	tr_lineage_release(envdiff->lineage, heir);
+	return fine;
+}
+
+/*
+ * Writes an env record for a segment without one, from its first whole environment: envtop needs
+ * it as its base.
+ */
+static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_heir *heir)
+{
+	struct tr_record env = { .arena = record->arena };
+	struct tr_error err;
+
+	tr_lineage_make_top(envdiff->lineage, heir);
+	if (!render_top(envdiff, heir->own, &envdiff->top_line))
+		return false;
+	envdiff->added++;
+	tr_error_set(&err, TR_CAUSE_NONE,
+		     "there is no first environment: that of the first exec record is taken");
+	tr_error_is_note(&err);
+	tr_cli_report_record(envdiff->cli, record, &err, false);
+	if (!tr_record_from_line(&env, tr_buffer_text(&envdiff->top_line), &err)) {
+		tr_cli_abort(envdiff->cli, &err);
+		return false;
+	}
+	return !envdiff->cli->stop && write_or_wait(envdiff, &env, NULL);
+}
+
+static bool needs_top(const struct tr_envdiff *envdiff, const struct tr_heir *heir)
+{
+	return envdiff->base == TR_TELLS_TOP && heir && heir->telling == TR_TELLS_WHOLE &&
+	       heir->own && tr_environment_is_whole(heir->own) &&
+	       !tr_lineage_has_top(envdiff->lineage);
+}
+
+static bool rewrite_line(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	struct tr_heir *heir;
+	struct tr_error err;
+	bool unreadable = false;
+	enum tr_status status = tr_lineage_follow(envdiff->lineage, record, &heir, &err);
+
+	if (status == TR_FATAL)
+		return tr_envdiff_out_of_memory(envdiff);
+	if (status == TR_WARN)
+		tr_cli_report_record(envdiff->cli, record, &err, false);
+	if (envdiff->cli->stop || !tr_mask_collect(envdiff, record, &unreadable) || unreadable ||
+	    (needs_top(envdiff, heir) && !supply_top(envdiff, record, heir))) {
+		tr_lineage_release(envdiff->lineage, heir);
+		return unreadable && !envdiff->cli->stop &&
+		       leave_out(envdiff, record, "its environment cannot be read");
+	}
+	return write_or_wait(envdiff, record, heir) &&
+	       (!is_too_long(envdiff) || settle_lines(envdiff));
+}
+
+static bool filter_line(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	switch (record->type) {
+	case TR_HEADER:
+		return pass_header(envdiff, record);
+	case TR_TRAILER:
+		return pass_trailer(envdiff, record);
+	default:
+		return rewrite_line(envdiff, record);
+	}
+}
+
+static bool end_filter(struct tr_envdiff *envdiff)
+{
+	return settle_lines(envdiff) && begin_segment(envdiff);
+}
+
+/* --compare needs the values of hidden variables too. */
+static bool judge_name(void *context, struct tr_text name, bool fold, unsigned *verdict)
+{
+	struct tr_envdiff *envdiff = context;
+	bool fine = tr_name_globs_judge(&envdiff->globs, name, fold, verdict);
+
+	if (envdiff->comparison)
+		*verdict &= ~(unsigned)TR_NAME_HIDDEN;
+	return fine;
+}
+
+static struct tr_lineage *new_lineage(struct tr_envdiff *envdiff, bool against_top, bool doubts)
+{
+	struct tr_lineage_config config = {
+		.against_top = against_top,
+		/* with rules, an environment must not be written as it was read */
+		.wants_parent = !envdiff->comparison &&
+				(envdiff->base == TR_TELLS_PARENT || has_globs(&envdiff->globs)),
+		.doubts = doubts,
+		.names = envdiff->names,
+		.max_spool = envdiff->cli->config.read.limits.max_spool,
+		.max_ratio = envdiff->cli->config.read.limits.max_ratio,
+		.rules = { has_globs(&envdiff->globs) ? judge_name : NULL, envdiff },
+	};
+	struct tr_lineage *lineage = tr_lineage_new(&config);
+	if (!lineage)
+		tr_envdiff_out_of_memory(envdiff);
+	return lineage;
+}
+
+static bool consume(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	return envdiff->comparison ? tr_comparison_line(envdiff, record)
+				   : filter_line(envdiff, record);
+}
+
+static uint64_t doubts_of(const struct tr_environment_doubts *doubts)
+{
+	return doubts->redundant + doubts->impossible;
+}
+
+/*
+ * True if the differences in the input are against the first environment. A writer neither sets a
+ * variable to the value that it has nor removes a missing one, so the base with more such entries
+ * is wrong; a few of them are tolerated.
+ */
+static bool means_top(const struct tr_lineage_doubts *doubts)
+{
+	uint64_t entries = doubts->sets + doubts->removals;
+	uint64_t parent = doubts_of(&doubts->against_parent);
+	uint64_t top = doubts_of(&doubts->against_top);
+
+	if (parent <= top)
+		return false;
+	return !top || parent > entries / 20;
+}
+
+static void report_evidence(struct tr_envdiff *envdiff, const struct tr_lineage_doubts *doubts,
+			    bool top)
+{
+	const struct tr_environment_doubts *parent = &doubts->against_parent;
+	const struct tr_environment_doubts *first = &doubts->against_top;
+	bool differs = doubts_of(parent) != doubts_of(first);
+	struct tr_error err;
+
+	tr_error_set(&err, TR_CAUSE_NONE,
+		     "input base is %s%s: of %" PRIu64 " settings and %" PRIu64
+		     " removals, %" PRIu64 " are redundant and %" PRIu64
+		     " impossible as differences against the parent, %" PRIu64 " and %" PRIu64
+		     " against the first environment",
+		     top ? "top" : "parent", differs ? "" : " (nothing speaks against it)",
+		     doubts->sets, doubts->removals, parent->redundant, parent->impossible,
+		     first->redundant, first->impossible);
+	tr_error_is_note(&err);
+	tr_cli_report(envdiff->cli, &err);
+}
+
+/* Ends a file or member. */
+static bool end_place(struct tr_envdiff *envdiff)
+{
+	return envdiff->comparison ? tr_comparison_end(envdiff) : end_filter(envdiff);
+}
+
+/* Decides the base at the end of the segment, and reads its lines with it. */
+static bool decide_base(struct tr_envdiff *envdiff)
+{
+	struct tr_line_store *segment = &envdiff->segment;
+
+	if (!end_place(envdiff))
+		return false;
+	if (!tr_lineage_settle(envdiff->scout))
+		return tr_envdiff_out_of_memory(envdiff);
+	const struct tr_lineage_doubts *doubts = tr_lineage_doubts(envdiff->scout);
+	bool top = means_top(doubts);
+	if (doubts->sets || doubts->removals)
+		report_evidence(envdiff, doubts, top);
+	tr_lineage_free(envdiff->lineage);
+	envdiff->lineage = NULL; /* new_lineage reports an error without it */
+	envdiff->lineage = new_lineage(envdiff, top, false);
+	bool fine = envdiff->lineage != NULL;
+	if (fine && !tr_lineage_begin(envdiff->scout))
+		fine = tr_envdiff_out_of_memory(envdiff);
+	while (fine && segment->count) {
+		struct tr_record *record = tr_line_store_take(segment, envdiff->cli);
+		fine = record && consume(envdiff, record);
+	}
+	return fine;
+}
+
+/* Stores a line until the end of its segment, for --input-base=auto. */
+static bool put_aside(struct tr_envdiff *envdiff, struct tr_record *record)
+{
+	struct tr_heir *heir;
+	struct tr_error err;
+
+	if (record->type == TR_HEADER && envdiff->segment.count && !decide_base(envdiff))
+		return false;
+	/* trouble with a record is reported when it is used */
+	if (tr_lineage_follow(envdiff->scout, record, &heir, &err) == TR_FATAL)
+		return tr_envdiff_out_of_memory(envdiff);
+	tr_lineage_release(envdiff->scout, heir);
+	if (!tr_line_store_put(&envdiff->segment, envdiff->cli, record, false))
+		return false;
+	return record->type != TR_TRAILER || decide_base(envdiff);
+}
+
+static bool read_place(struct tr_envdiff *envdiff)
+{
+	struct tr_record *record;
+
+	while (tr_cli_next_here(envdiff->cli, &record)) {
+		if (!(envdiff->scout ? put_aside(envdiff, record) : consume(envdiff, record)))
+			return false;
+	}
+	if (envdiff->cli->stop || (envdiff->segment.count && !decide_base(envdiff)))
+		return false;
+	return end_place(envdiff);
+}
+
+static void run(struct tr_envdiff *envdiff)
+{
+	struct tr_trace_place *place;
+	bool top = envdiff->input_base == TR_INPUT_TOP;
+
+	envdiff->lineage = new_lineage(envdiff, top, false);
+	if (envdiff->input_base == TR_INPUT_AUTO && envdiff->lineage)
+		envdiff->scout = new_lineage(envdiff, false, true);
+	if (envdiff->cli->stop)
+		return;
+	while (tr_cli_step(envdiff->cli, &place) && read_place(envdiff))
+		;
+	if (envdiff->comparison && !envdiff->cli->stop)
+		tr_comparison_print(envdiff);
+	else if (envdiff->mask && !envdiff->cli->stop)
+		tr_mask_write(envdiff);
+	if (!envdiff->cli->stop)
+		report_globs(&envdiff->globs, envdiff->cli);
+}
+
 static void free_envdiff(struct tr_envdiff *envdiff)
 {
 	tr_comparison_free(envdiff);
@@ -122,7 +1001,7 @@ static void free_envdiff(struct tr_envdiff *envdiff)
 	tr_line_store_free(&envdiff->segment);
 	tr_lineage_free(envdiff->lineage);
 	tr_lineage_free(envdiff->scout);
-	tr_name_globs_free(&envdiff->globs);
+	free_globs(&envdiff->globs);
 	tr_buffer_free(&envdiff->map);
 	tr_buffer_free(&envdiff->line);
 	tr_buffer_free(&envdiff->scratch);
@@ -149,7 +1028,7 @@ int main(int argc, char **argv)
 		tr_mask_begin(&envdiff);
 	cli.config.tells_lost = !compares;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false))
-		tr_envdiff_run(&envdiff);
+		run(&envdiff);
 	free_envdiff(&envdiff);
 	return tr_cli_end(&cli);
 }

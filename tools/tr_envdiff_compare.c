@@ -1,15 +1,337 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * --compare: two sides, each a list of names with values. A side is filled when
- * its exec record comes by, or with what its file says of itself: the first
- * environment, information entries, properties.
+ * --compare: two sides, each a list of names with values. A side is filled from its exec record,
+ * or from what its file contains: the first environment, information entries or properties.
  */
 #include "config.h"
 
+#include "tr_envdiff.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
-#include "tr_envdiff_compare.h"
+#include "record/literal.h"
+
+struct pair {
+	struct tr_text name;  /* bytes */
+	struct tr_text value; /* literal */
+	struct tr_text shown; /* literal of the human form; data NULL: as value */
+	size_t place;	      /* among all of its list */
+};
+
+/* Names may be repeated; then their order matters. */
+struct pairs {
+	struct pair *list;
+	size_t count, cap;
+	struct tr_arena arena; /* of the texts */
+};
+
+static bool copy_text(struct pairs *pairs, struct tr_text text, struct tr_text *to)
+{
+	*to = tr_arena_copy(&pairs->arena, text);
+	return to->data;
+}
+
+/* Adds a pair. name: the text of a string, with escapes; shown: data may be NULL. */
+static bool add_pair(struct pairs *pairs, struct tr_text name, struct tr_text value,
+		     struct tr_text shown)
+{
+	if (pairs->count == pairs->cap) {
+		size_t cap = pairs->cap ? pairs->cap * 2 : 64;
+		struct pair *list = realloc(pairs->list, cap * sizeof *list);
+		if (!list)
+			return false;
+		pairs->list = list;
+		pairs->cap = cap;
+	}
+	struct pair pair = { .place = pairs->count };
+	struct tr_text spelling;
+	if (!copy_text(pairs, name, &spelling) || !copy_text(pairs, value, &pair.value) ||
+	    (shown.data && !copy_text(pairs, shown, &pair.shown)))
+		return false;
+	pair.name = tr_string_bytes(spelling, &pairs->arena);
+	if (!pair.name.data)
+		return false;
+	pairs->list[pairs->count++] = pair;
+	return true;
+}
+
+/* Adds a pair of values. shown: NULL if the value itself is printed. */
+static bool add_value(struct pairs *pairs, struct tr_text name, const struct tr_value *value,
+		      const struct tr_value *shown)
+{
+	struct tr_buffer text = TR_BUFFER_INIT, other = TR_BUFFER_INIT;
+
+	tr_literal_write(value, &text);
+	if (shown)
+		tr_literal_write(shown, &other);
+	bool fine = !text.failed && !other.failed &&
+		    add_pair(pairs, name, tr_buffer_text(&text),
+			     shown ? tr_buffer_text(&other) : (struct tr_text){ NULL, 0 });
+	tr_buffer_free(&text);
+	tr_buffer_free(&other);
+	return fine;
+}
+
+static bool add_map(struct pairs *pairs, struct tr_text literal)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	const struct tr_value *map = tr_literal_parse(literal, &arena, NULL);
+	bool fine = map != NULL;
+
+	for (size_t i = 0; fine && i < map->count; i++)
+		fine = add_value(pairs, map->as.members[i].key, map->as.members[i].value, NULL);
+	tr_arena_free(&arena);
+	return fine;
+}
+
+static const struct tr_value *value_of(struct tr_record *record, const char *key)
+{
+	struct tr_field *field = tr_record_field(record, key);
+
+	return field ? tr_field_value(record, field, NULL) : NULL;
+}
+
+/* Returns the bytes of an information entry. */
+static bool add_info(struct pairs *pairs, struct tr_record *record)
+{
+	const struct tr_value *data = value_of(record, "data");
+	const struct tr_value *value = value_of(record, "value");
+	struct tr_buffer name = TR_BUFFER_INIT;
+
+	tr_cell_write(&record->name, &name);
+	bool fine = !name.failed && (!data || add_value(pairs, tr_buffer_text(&name), data, value));
+	tr_buffer_free(&name);
+	return fine;
+}
+
+static bool add_properties(struct pairs *pairs, struct tr_record *header)
+{
+	struct tr_field *field = tr_record_field(header, "properties");
+	const struct tr_value *list = field ? tr_field_value(header, field, NULL) : NULL;
+	bool fine = true;
+
+	for (size_t i = 0; fine && list && list->type == TR_LIST && i < list->count; i++) {
+		const struct tr_value *item = &list->as.items[i];
+		if (item->type == TR_LIST && item->count == 2 &&
+		    item->as.items[0].type == TR_STRING)
+			fine = add_value(pairs, item->as.items[0].text, &item->as.items[1], NULL);
+	}
+	return fine;
+}
+
+static int compare_bytes(struct tr_text a, struct tr_text b, bool fold)
+{
+	size_t len = a.len < b.len ? a.len : b.len;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char x = (unsigned char)a.data[i], y = (unsigned char)b.data[i];
+		if (fold && x >= 'a' && x <= 'z')
+			x = (unsigned char)(x - 0x20);
+		if (fold && y >= 'a' && y <= 'z')
+			y = (unsigned char)(y - 0x20);
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_place(const struct pair *a, const struct pair *b)
+{
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static int exactly(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	int order = compare_bytes(x->name, y->name, false);
+
+	return order ? order : by_place(x, y);
+}
+
+static int folded(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	int order = compare_bytes(x->name, y->name, true);
+
+	return order ? order : by_place(x, y);
+}
+
+static void sort_pairs(struct pairs *pairs, bool fold)
+{
+	if (pairs->count)
+		qsort(pairs->list, pairs->count, sizeof *pairs->list, fold ? folded : exactly);
+}
+
+/* True for text that is printed without quotes: one line, without escapes. */
+static bool is_bare(struct tr_text spelling, struct tr_text bytes, bool name)
+{
+	if (bytes.len && bytes.data[0] == '"')
+		return false;
+	if (name && bytes.len && memchr(bytes.data + 1, '=', bytes.len - 1))
+		return false;
+	for (size_t i = 0; i + 1 < spelling.len; i++) {
+		if (spelling.data[i] != '\\')
+			continue;
+		i++;
+		if (spelling.data[i] != '\\' && spelling.data[i] != '"')
+			return false;
+	}
+	return true;
+}
+
+static void put_text(struct tr_text bytes, bool name, struct tr_buffer *to)
+{
+	struct tr_buffer spelling = TR_BUFFER_INIT;
+
+	tr_string_escape(bytes, &spelling);
+	if (is_bare(tr_buffer_text(&spelling), bytes, name)) {
+		tr_buffer_put_text(to, bytes);
+	} else {
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, tr_buffer_text(&spelling));
+		tr_buffer_put_byte(to, '"');
+	}
+	to->failed |= spelling.failed;
+	tr_buffer_free(&spelling);
+}
+
+static void put_value(struct tr_text literal, struct tr_buffer *to)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	const struct tr_value *value = tr_literal_parse(literal, &arena, NULL);
+
+	if (value && value->type == TR_STRING && !(value->flags & TR_CUT)) {
+		struct tr_text bytes = tr_string_bytes(value->text, &arena);
+		to->failed |= !bytes.data;
+		if (bytes.data)
+			put_text(bytes, false, to);
+	} else {
+		tr_buffer_put_text(to, literal);
+	}
+	tr_arena_free(&arena);
+}
+
+static struct tr_text shown_of(const struct pair *pair)
+{
+	return pair->shown.data ? pair->shown : pair->value;
+}
+
+/* Prints a value without the masked values. */
+static bool put_masked(struct tr_envdiff *envdiff, struct tr_text literal, struct tr_buffer *to)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	bool fine = tr_mask_value(envdiff, literal, &text) && !text.failed;
+	if (fine)
+		put_value(tr_buffer_text(&text), to);
+	tr_buffer_free(&text);
+	return fine;
+}
+
+/* Prints a pair. exact: the value itself, because the human forms are equal. */
+static bool print_pair(struct tr_envdiff *envdiff, char sign, const struct pair *pair, bool fold,
+		       bool exact)
+{
+	struct tr_buffer *line = &envdiff->line;
+	struct tr_buffer name = TR_BUFFER_INIT;
+
+	tr_buffer_put_byte(&name, '"');
+	tr_string_escape(pair->name, &name);
+	tr_buffer_put_byte(&name, '"');
+	unsigned verdict = 0;
+	struct tr_text literal = tr_buffer_text(&name);
+	struct tr_text value = exact ? pair->value : shown_of(pair);
+	bool fine = !name.failed &&
+		    tr_name_globs_judge(&envdiff->globs,
+					(struct tr_text){ literal.data + 1, literal.len - 2 }, fold,
+					&verdict);
+	tr_buffer_reset(line);
+	tr_buffer_put_byte(line, sign);
+	if (envdiff->mask)
+		fine = fine && put_masked(envdiff, literal, line);
+	else
+		put_text(pair->name, true, line);
+	tr_buffer_free(&name);
+	tr_buffer_put_byte(line, '=');
+	if (verdict & TR_NAME_HIDDEN)
+		tr_buffer_put_literal(line, "***");
+	else if (envdiff->mask)
+		fine = fine && put_masked(envdiff, value, line);
+	else
+		put_value(value, line);
+	if (!fine)
+		return false;
+	tr_buffer_put_byte(line, '\n');
+	tr_output_put_text(envdiff->cli->out, tr_buffer_text(line));
+	tr_output_record_end(envdiff->cli->out);
+	return !line->failed;
+}
+
+/* Returns the number of pairs from i on that share their name. */
+static size_t run_of(const struct pairs *pairs, size_t i, bool fold)
+{
+	size_t n = 1;
+
+	while (i + n < pairs->count &&
+	       compare_bytes(pairs->list[i].name, pairs->list[i + n].name, fold) == 0)
+		n++;
+	return n;
+}
+
+static bool look_same(const struct pair *a, const struct pair *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!tr_text_equal(shown_of(&a[i]), shown_of(&b[i])))
+			return false;
+	}
+	return true;
+}
+
+static bool same_values(const struct pair *a, const struct pair *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!tr_text_equal(a[i].value, b[i].value))
+			return false;
+	}
+	return true;
+}
+
+static bool print_pairs(struct tr_envdiff *envdiff, const struct pairs *a, const struct pairs *b,
+			bool fold, bool *differ)
+{
+	size_t i = 0, j = 0;
+	bool fine = true;
+
+	*differ = false;
+	while (fine && (i < a->count || j < b->count)) {
+		int order = i == a->count   ? 1
+			    : j == b->count ? -1
+					    : compare_bytes(a->list[i].name, b->list[j].name, fold);
+		size_t before = order <= 0 ? run_of(a, i, fold) : 0;
+		size_t after = order >= 0 ? run_of(b, j, fold) : 0;
+		bool same = before == after && same_values(a->list + i, b->list + j, before);
+		bool exact =
+			!same && before == after && look_same(a->list + i, b->list + j, before);
+		for (size_t k = 0; k < before && !same && fine; k++)
+			fine = print_pair(envdiff, '-', &a->list[i + k], fold, exact);
+		for (size_t k = 0; k < after && !same && fine; k++)
+			fine = print_pair(envdiff, '+', &b->list[j + k], fold, exact);
+		*differ |= !same;
+		i += before;
+		j += after;
+	}
+	return fine;
+}
+
+static void free_pairs(struct pairs *pairs)
+{
+	free(pairs->list);
+	tr_arena_free(&pairs->arena);
+	*pairs = (struct pairs){ .list = NULL };
+}
 
 enum side_type { SIDE_TASK, SIDE_SEQ, SIDE_TOP, SIDE_FILE };
 
@@ -17,7 +339,7 @@ struct side {
 	enum side_type type;
 	const char *what; /* operand */
 	uint64_t seq;
-	struct tr_pairs pairs;
+	struct pairs pairs;
 	struct tr_heir *heir; /* found, but it waits */
 	bool found;
 	bool partial;	 /* more may be in it than is known */
@@ -36,7 +358,7 @@ static bool is_file(const char *operand)
 	return strcmp(operand, "-") == 0 || access(operand, F_OK) == 0;
 }
 
-/* top, seq:N, or a task. False: the usage error is reported. */
+/* Reads top, seq:N or a task. False: the usage error is reported. */
 static bool read_side(struct tr_cli *cli, const char *operand, struct side *side)
 {
 	static const char prefix[] = "seq:";
@@ -49,12 +371,12 @@ static bool read_side(struct tr_cli *cli, const char *operand, struct side *side
 		side->type = SIDE_SEQ;
 		cell.text = tr_text_from(operand + sizeof prefix - 1);
 		if (!tr_cell_number(&cell, &side->seq))
-			return tr_cli_usage(cli, "--compare: '%s' is no number", operand);
+			return tr_cli_usage(cli, "--compare: '%s' is not a number", operand);
 	}
 	return true;
 }
 
-/* Two files, or two environments in the files behind them. */
+/* Takes two files, or two environments and the files that contain them. */
 static bool read_operands(struct tr_envdiff *envdiff, struct side *sides)
 {
 	struct tr_cli *cli = envdiff->cli;
@@ -71,7 +393,7 @@ static bool read_operands(struct tr_envdiff *envdiff, struct side *sides)
 	if (cli->operand_count == 2 && (first || second))
 		return tr_cli_usage(cli,
 				    "--compare takes two files, or two environments and then the "
-				    "file that they are in; '%s' is no file",
+				    "file that they are in; '%s' is not a file",
 				    operands[first]);
 	cli->operands += 2;
 	cli->operand_count -= 2;
@@ -104,14 +426,14 @@ void tr_comparison_free(struct tr_envdiff *envdiff)
 		return;
 	for (size_t i = 0; i < 2; i++) {
 		tr_lineage_release(envdiff->lineage, comparison->sides[i].heir);
-		tr_pairs_free(&comparison->sides[i].pairs);
+		free_pairs(&comparison->sides[i].pairs);
 	}
 	tr_buffer_free(&comparison->literal);
 	free(comparison);
 }
 
-/* The environment is what the side has. */
-static bool fill(struct tr_envdiff *envdiff, struct side *side, struct tr_environment *env)
+/* Fills a side from an environment. */
+static bool fill_side(struct tr_envdiff *envdiff, struct side *side, struct tr_environment *env)
 {
 	struct tr_comparison *comparison = envdiff->comparison;
 	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
@@ -121,22 +443,22 @@ static bool fill(struct tr_envdiff *envdiff, struct side *side, struct tr_enviro
 	comparison->fold |= tr_environments_are_folded(pool);
 	tr_buffer_reset(&comparison->literal);
 	if (!tr_environment_write(pool, env, &comparison->literal) ||
-	    !tr_pairs_add_map(&side->pairs, tr_buffer_text(&comparison->literal)))
+	    !add_map(&side->pairs, tr_buffer_text(&comparison->literal)))
 		return tr_envdiff_out_of_memory(envdiff);
 	return true;
 }
 
-/* An exec record that a side names, and is settled; the other side may be the top. */
+/* Fills the side that names an exec record whose environment is known. */
 static bool take_heir(struct tr_envdiff *envdiff, struct side *side, const struct tr_heir *heir)
 {
 	struct side *sides = envdiff->comparison->sides;
 	struct side *other = &sides[side == sides];
 
-	return fill(envdiff, side, heir->own) &&
-	       (other->type != SIDE_TOP || fill(envdiff, other, heir->top));
+	return fill_side(envdiff, side, heir->own) &&
+	       (other->type != SIDE_TOP || fill_side(envdiff, other, heir->top));
 }
 
-/* Task ids of JSON traces may be strings: 12 means "12" too. */
+/* Compares a task; ids of JSON traces may be strings, so 12 matches "12" too. */
 static bool is_task(const struct tr_record *record, const char *what)
 {
 	struct tr_text bytes, wanted = tr_text_from(what);
@@ -182,7 +504,7 @@ static bool look_at_exec(struct tr_envdiff *envdiff, const struct tr_record *rec
 	return fine;
 }
 
-/* Which side the file is that is being read; NULL: none. */
+/* Returns the side of the current file; NULL: none. */
 static struct side *side_here(struct tr_envdiff *envdiff)
 {
 	struct side *sides = envdiff->comparison->sides;
@@ -197,7 +519,7 @@ static struct side *side_here(struct tr_envdiff *envdiff)
 	return NULL;
 }
 
-/* The first environment of a file: its env record's, or that of the first who tells it whole. */
+/* Takes the first environment of a file: of its env record, or the first whole one. */
 static bool look_at_first(struct tr_envdiff *envdiff, struct side *side,
 			  const struct tr_record *record, const struct tr_heir *heir)
 {
@@ -205,14 +527,14 @@ static bool look_at_first(struct tr_envdiff *envdiff, struct side *side,
 	bool whole = heir && heir->own && tr_environment_is_whole(heir->own);
 
 	if (is_env && (!side->found || side->guessed)) {
-		tr_pairs_free(&side->pairs);
+		free_pairs(&side->pairs);
 		side->guessed = false;
-		return fill(envdiff, side, tr_lineage_top(envdiff->lineage));
+		return fill_side(envdiff, side, tr_lineage_top(envdiff->lineage));
 	}
 	if (!whole || side->found)
 		return true;
 	side->guessed = true;
-	return fill(envdiff, side, heir->own);
+	return fill_side(envdiff, side, heir->own);
 }
 
 static bool look_at_entries(struct tr_envdiff *envdiff, struct side *side, struct tr_record *record)
@@ -222,14 +544,13 @@ static bool look_at_entries(struct tr_envdiff *envdiff, struct side *side, struc
 
 	if (!header && !info)
 		return true;
-	if (!(header ? tr_pairs_add_properties(&side->pairs, record)
-		     : tr_pairs_add_info(&side->pairs, record)))
+	if (!(header ? add_properties(&side->pairs, record) : add_info(&side->pairs, record)))
 		return tr_envdiff_out_of_memory(envdiff);
 	side->found |= side->pairs.count > 0;
 	return true;
 }
 
-/* Who waited does so no more. */
+/* Fills the sides whose exec records were pending. */
 static bool end_segment(struct tr_envdiff *envdiff)
 {
 	bool fine = tr_lineage_settle(envdiff->lineage);
@@ -278,7 +599,7 @@ bool tr_comparison_end(struct tr_envdiff *envdiff)
 	return end_segment(envdiff);
 }
 
-/* False: there is nothing to compare with, which is reported. */
+/* Reports a side without an environment. False: a side has none. */
 static bool check(struct tr_envdiff *envdiff, const struct side *side)
 {
 	struct tr_cli *cli = envdiff->cli;
@@ -315,11 +636,11 @@ void tr_comparison_print(struct tr_envdiff *envdiff)
 	bool fine = check(envdiff, a);
 	if (!check(envdiff, b) || !fine)
 		return;
-	tr_pairs_sort(&a->pairs, comparison->fold);
-	tr_pairs_sort(&b->pairs, comparison->fold);
+	sort_pairs(&a->pairs, comparison->fold);
+	sort_pairs(&b->pairs, comparison->fold);
 	if (envdiff->mask && !tr_mask_ready(envdiff))
 		return;
-	if (!tr_pairs_print(envdiff, &a->pairs, &b->pairs, comparison->fold, &differ))
+	if (!print_pairs(envdiff, &a->pairs, &b->pairs, comparison->fold, &differ))
 		tr_envdiff_out_of_memory(envdiff);
 	else if (differ)
 		tr_cli_status(envdiff->cli, 1);

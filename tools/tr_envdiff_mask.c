@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * --mask: the values of masked variables in everything else that is written. They are gathered
- * while records are read. What is to be written is put aside until all of them are known; then
- * it is searched for them, every string by its bytes, whatever its spelling.
+ * --mask: values of masked variables are collected while records are read. All records are stored
+ * until the end of the input; then every string in them is searched for the values, by its bytes,
+ * whatever its escapes.
  */
 #define _GNU_SOURCE /* memmem */
 #include "config.h"
@@ -146,7 +147,7 @@ static bool add_whole(struct tr_envdiff *envdiff, struct tr_text value, bool ope
 	return add(envdiff, mask->secrets, value, open);
 }
 
-/* A value of several lines is also each of them: keys are written so. */
+/* Adds a value; of several lines, each line too, because keys are written one line at a time. */
 static bool add_value(struct tr_envdiff *envdiff, struct tr_text value, bool open)
 {
 	const char *p = value.data, *end = p + value.len, *lf;
@@ -173,7 +174,7 @@ static bool is_hidden(struct tr_envdiff *envdiff, struct tr_text spelling, bool 
 	return true;
 }
 
-/* What stands before the name of a variable that a command line sets. */
+/* True for bytes that may precede the name of a variable in a command line. */
 static bool may_precede(char c)
 {
 	return (unsigned char)c <= ' ' || memchr("\"'`;&|({", c, 8);
@@ -249,7 +250,7 @@ static bool collect_map(struct tr_envdiff *envdiff, const struct tr_value *map)
 	return true;
 }
 
-/* NAME=VALUE that a string sets; a string of an envset record is nothing else. */
+/* Adds the masked values of NAME=VALUE in a string of argv or of an envset record. */
 static bool collect_string(struct tr_envdiff *envdiff, const struct tr_value *value)
 {
 	struct tr_mask *mask = envdiff->mask;
@@ -288,7 +289,7 @@ static bool collect_field(struct tr_envdiff *envdiff, struct tr_record *record,
 	const struct tr_value *value = tr_field_value(record, field, NULL);
 	*unreadable |= map && (!value || value->type != TR_MAP);
 	if (!value)
-		return true; /* it is not written */
+		return true; /* a malformed value is masked as a whole */
 	if (map)
 		return collect_map(envdiff, value);
 	if (var)
@@ -317,7 +318,7 @@ bool tr_mask_collect(struct tr_envdiff *envdiff, struct tr_record *record, bool 
 	return fine;
 }
 
-/* Adds parts of what a spelling stands for, as parts of the spelling. They are sorted. */
+/* Adds parts of unescaped text, which are sorted, as parts of its spelling. */
 static void add_spelled(const struct tr_covers *parts, struct tr_text spelling,
 			struct tr_covers *to)
 {
@@ -343,7 +344,7 @@ static void add_spelled(const struct tr_covers *parts, struct tr_text spelling,
 static bool find(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named,
 		 struct tr_covers *covers, struct tr_covers *parts, unsigned levels);
 
-/* Looks at what escapes of JSON in the bytes stand for. */
+/* Searches bytes after undoing their JSON escapes. */
 static bool find_escaped(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named,
 			 struct tr_covers *covers, struct tr_covers *parts, unsigned levels)
 {
@@ -379,7 +380,7 @@ static bool find(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, boo
 	       find_escaped(envdiff, bytes, cut, named, covers, parts, levels - 1);
 }
 
-/* Finds what is to be masked in bytes: mask->covers. named: NAME=VALUE too. */
+/* Finds masked values in bytes, in mask->covers. named: also in NAME=VALUE. */
 static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named)
 {
 	struct tr_mask *mask = envdiff->mask;
@@ -399,7 +400,7 @@ static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, b
 	return !(mask->covers.failed || mask->parts.failed) || tr_envdiff_out_of_memory(envdiff);
 }
 
-/* The bytes with *** in the place of what was found, until the next one. */
+/* Returns the bytes with *** instead of the hits; valid until the next call. */
 static struct tr_text masked(struct tr_mask *mask, struct tr_text bytes)
 {
 	struct tr_buffer *to = &mask->text;
@@ -435,7 +436,7 @@ static bool put_cell(struct tr_envdiff *envdiff, struct tr_text spelling, bool k
 	return true;
 }
 
-/* True if each of the parts that were found is a value, such as a number in a list. */
+/* True if each hit is a whole value, such as a number in a list. */
 static bool are_values(const struct tr_mask *mask, struct tr_text text)
 {
 	for (size_t i = 0; i < mask->covers.count; i++) {
@@ -447,7 +448,7 @@ static bool are_values(const struct tr_mask *mask, struct tr_text text)
 	return true;
 }
 
-/* Puts them in the form of a string. */
+/* Writes text with the string "***" instead of the hits. */
 static void put_values(struct tr_mask *mask, struct tr_text text, struct tr_buffer *to)
 {
 	size_t at = 0;
@@ -461,7 +462,7 @@ static void put_values(struct tr_mask *mask, struct tr_text text, struct tr_buff
 	tr_buffer_put(to, text.data + at, text.len - at);
 }
 
-/* Searches the bytes of a blob. *hit: something was found, or it is malformed. */
+/* Searches the bytes of a blob. *hit: it has a hit, or it is malformed. */
 static bool look_at_blob(struct tr_envdiff *envdiff, struct tr_text base64, bool *hit)
 {
 	struct tr_mask *mask = envdiff->mask;
@@ -480,8 +481,8 @@ static bool look_at_blob(struct tr_envdiff *envdiff, struct tr_text base64, bool
 }
 
 /*
- * Puts text of a value that is in no string. *hit: something was found in it that is no value of
- * its own, or it cannot be searched.
+ * Writes the part of a value that is outside strings. *hit: it has a hit that is not a value of its
+ * own, or it cannot be searched.
  */
 static bool put_bare(struct tr_envdiff *envdiff, struct tr_text text, bool *hit,
 		     struct tr_buffer *to)
@@ -507,7 +508,7 @@ static bool put_bare(struct tr_envdiff *envdiff, struct tr_text text, bool *hit,
 	return true;
 }
 
-/* The bytes of a string between its quotes; data NULL: they cannot be told for sure. */
+/* Returns the bytes of a string without its quotes; data NULL: they are uncertain. */
 static struct tr_text string_bytes(struct tr_mask *mask, struct tr_text string, bool wide)
 {
 	struct tr_text quoted = { string.data - 1, string.len + 2 };
@@ -595,7 +596,7 @@ static bool put_field(struct tr_envdiff *envdiff, struct tr_text column, struct 
 	return tr_mask_value(envdiff, tr_text_span(equals + 1, column.data + column.len), to);
 }
 
-/* The number of a record, its time or its process is counted or measured, and no secret. */
+/* True for a number: seq, time and task are not secrets. */
 static bool is_measured(struct tr_text cell)
 {
 	for (size_t i = 0; i < cell.len; i++)
@@ -604,7 +605,7 @@ static bool is_measured(struct tr_text cell)
 	return true;
 }
 
-/* A line of the stream, without what is masked and without .raw. */
+/* Writes a line without masked values and without .raw. */
 static bool put_line(struct tr_envdiff *envdiff, const struct tr_record *record,
 		     struct tr_buffer *to)
 {
@@ -657,11 +658,12 @@ static void report(struct tr_envdiff *envdiff)
 		tr_cli_report(envdiff->cli, &err);
 	}
 	if (mask->others) {
-		tr_error_set(&err, TR_CAUSE_NONE,
-			     "--mask: %" PRIu64
-			     " other occurrences of values stay that are shorter than 8 bytes or look "
-			     "like paths: such values are masked in their variables only",
-			     mask->others);
+		tr_error_set(
+			&err, TR_CAUSE_NONE,
+			"--mask: %" PRIu64
+			" other occurrences of values stay that are shorter than 8 bytes or look "
+			"like paths: such values are masked in their variables only",
+			mask->others);
 		tr_error_is_note(&err);
 		tr_cli_report(envdiff->cli, &err);
 	}
