@@ -1,10 +1,15 @@
-/* tr-repack: records, or trace files, to a trace file. */
+/* SPDX-License-Identifier: MIT */
+/* tr-repack: options, codecs, and the three kinds of output: a file, an archive, a directory. */
 #include "config.h"
 
 #include "tr_repack.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/file.h"
 #include "process/path.h"
 
 #define CODECS "none|gzip|xz|zstd|bzip2|lz4|snappy|brotli[=LEVEL]"
@@ -13,8 +18,7 @@ enum { TO = 1, CODEC, JOBS, VERIFY, BLOB_DIR };
 
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
-	{ CODEC, 'z', "codec", CODECS,
-	  "compress with this codec (default: as the input file)" },
+	{ CODEC, 'z', "codec", CODECS, "compress with this codec (default: as the input file)" },
 	{ JOBS, 'j', "jobs", "N", "compress with N threads, where the codec can (default 1)" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
 	  "take blobs that tr-parse --blob-dir wrote to files from there" },
@@ -51,8 +55,6 @@ static const struct tr_tool tool = {
 	.examples = examples,
 	.libraries = libraries,
 };
-
-/* Options. */
 
 static void set_level(struct repack *r, const char *text)
 {
@@ -127,7 +129,98 @@ static void look_at_settings(struct repack *r)
 			r->by_records = true;
 }
 
-/* One file. */
+static struct tr_sink *made(struct repack *r, struct tr_sink *sink, const struct tr_error *err)
+{
+	if (!sink) {
+		tr_cli_fail(&r->cli, "%s", err ? err->text : "out of memory");
+		r->cli.stop = true;
+	}
+	return sink;
+}
+
+static struct tr_sink *checked_sink(struct repack *r, struct tr_sink *sink,
+				    const struct tr_codec *outer, bool archive)
+{
+	if (sink && r->verify)
+		sink = made(r, verify_file(r->verify, sink, archive ? outer : NULL, archive), NULL);
+	return sink;
+}
+
+static struct tr_sink *bottom_sink(struct repack *r, const struct tr_codec *outer, bool archive)
+{
+	bool binary = outer || archive || (r->format && (r->format->flags & TR_FORMAT_BINARY));
+
+	return checked_sink(r, tr_cli_sink(&r->cli, binary), outer, archive);
+}
+
+static struct tr_sink *encoded_sink(struct repack *r, struct tr_sink *sink,
+				    const struct tr_codec *codec)
+{
+	struct tr_error err;
+
+	r->cli.packed = codec != NULL;
+	if (sink && codec) {
+		int level = r->codec_given && r->level != TR_REPACK_DEFAULT_LEVEL
+				    ? r->level
+				    : codec->level_default;
+		sink = made(r, codec->encoder(sink, level, r->threads, &err), &err);
+	}
+	if (sink && r->verify)
+		sink = made(r, verify_tee(r->verify, sink, codec), NULL);
+	return sink;
+}
+
+/* Returns the format's own form of the codec; NULL: the tools of the format cannot read it. */
+static const struct tr_codec *usual(const struct tr_format *format, const struct tr_codec *codec)
+{
+	if (!format->containers)
+		return codec->general ? codec : NULL;
+	for (size_t i = 0; format->containers[i]; i++)
+		if (strcmp(format->containers[i]->name, codec->name) == 0)
+			return format->containers[i];
+	return NULL;
+}
+
+/*
+ * The codec without -z and without a name that selects one: the input's own container if it is
+ * one for the format. A trace that comes from a stream gets the container that the format's tools
+ * write. A compilation database does not inherit the compression of the build log that it is made
+ * of, and a file x.json is not compressed, unlike its source x.json.zst.
+ */
+static const struct tr_codec *codec_by_default(const struct repack *r,
+					       const struct tr_format *format,
+					       const struct tr_trace_place *place)
+{
+	bool is_trace = place->format && !(place->format->flags & TR_FORMAT_STREAM);
+	const struct tr_codec *codec = place->codec;
+
+	if (!format->containers)
+		return place->format == format && !r->plain ? codec : NULL;
+	if (is_trace && !codec && place->format == format)
+		return NULL;
+	if (is_trace && codec && usual(format, codec))
+		return usual(format, codec);
+	return format->containers[0];
+}
+
+static bool choose_codec(struct repack *r, const struct tr_format *format,
+			 const struct tr_trace_place *place, const struct tr_codec **codec)
+{
+	*codec = r->codec_given ? r->codec
+		 : r->named	? r->named
+				: codec_by_default(r, format, place);
+	if (!*codec)
+		return true;
+	if (usual(format, *codec)) {
+		*codec = usual(format, *codec);
+		return true;
+	}
+	if (r->foreign)
+		return true;
+	tr_cli_fail(&r->cli, "no tool for %s reads %s: -O foreign=yes if you mean it", format->name,
+		    (*codec)->name);
+	return false;
+}
 
 static bool open_file(struct repack *r, const struct tr_format *format,
 		      const struct tr_trace_place *place)
@@ -135,23 +228,23 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 	const struct tr_codec *codec;
 
 	if (r->cli.out)
-		return true; /* what came before goes on */
-	if (!repack_codec(r, format, place, &codec)) {
+		return true; /* several places in one output */
+	if (!choose_codec(r, format, place, &codec)) {
 		r->cli.stop = true;
 		return false;
 	}
-	return tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
+	return tr_cli_output_on(&r->cli, encoded_sink(r, bottom_sink(r, codec, false), codec));
 }
 
-/* Nothing was read, and -o has to be there. */
+/* Opens an empty output for an empty input. */
 static void open_empty(struct repack *r)
 {
 	const struct tr_codec *codec = r->codec_given ? r->codec : r->named;
 
-	tr_cli_output_on(&r->cli, repack_encoded(r, repack_bottom(r, codec, false), codec));
+	tr_cli_output_on(&r->cli, encoded_sink(r, bottom_sink(r, codec, false), codec));
 }
 
-static void repack_file(struct repack *r)
+static void write_file(struct repack *r)
 {
 	static const struct tr_trace_place nowhere;
 	struct tr_trace_place *place;
@@ -165,6 +258,135 @@ static void repack_file(struct repack *r)
 			open_empty(r);
 	}
 	repack_finish_writer(r);
+}
+
+static bool open_member(struct repack *r, const struct tr_format *format,
+			const struct tr_trace_place *place)
+{
+	const struct tr_codec *codec;
+	struct tr_sink *sink = NULL;
+	struct tr_error err;
+
+	if (!choose_codec(r, format, place, &codec))
+		return false;
+	const char *name = repack_member_name(r, place, format, codec);
+	if (name)
+		sink = tr_archive_member_sink(r->archive, name, place->mtime, &err);
+	else
+		tr_error_memory(&err);
+	if (!sink) {
+		tr_cli_report(&r->cli, &err);
+		return false;
+	}
+	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
+}
+
+static void write_archive(struct repack *r, const char *archive_format)
+{
+	const struct tr_codec *outer = tr_codec_by_extension(tr_text_from(r->cli.output_path));
+	struct tr_sink *sink = bottom_sink(r, outer, true);
+	struct tr_error err;
+
+	if (sink && outer) {
+		sink = outer->encoder(sink, outer->level_default, r->threads, &err);
+		if (!sink)
+			tr_cli_report(&r->cli, &err);
+	}
+	if (!sink)
+		return;
+	r->archive = tr_archive_create(archive_format, sink, &err);
+	if (!r->archive) {
+		tr_cli_report(&r->cli, &err);
+		return;
+	}
+	repack_apart(r, open_member);
+	if (!r->cli.stop && !tr_cli_read_nothing(&r->cli) && !tr_archive_finish(r->archive, &err))
+		tr_cli_fail(&r->cli, "%s: %s", r->cli.output_path, err.text);
+	tr_archive_writer_free(r->archive);
+}
+
+static bool is_directory(const char *path)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	return (len && path[len - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* Sets r->path, for messages. False: memory is exhausted. */
+static bool put_path(struct repack *r, const char *name)
+{
+	struct tr_buffer *path = &r->path;
+
+	tr_buffer_reset(path);
+	tr_buffer_put_text(path, tr_text_from(r->directory));
+	if (path->len && path->data[path->len - 1] != '/')
+		tr_buffer_put_byte(path, '/');
+	tr_buffer_put_text(path, tr_text_from(name));
+	tr_buffer_put_byte(path, '\0');
+	return name && !path->failed;
+}
+
+/* True if the path leads through a file that was written: an archive may contain a and a/b. */
+static bool leads_through_file(const struct repack *r, const char *path)
+{
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+		if (repack_is_member(r, tr_text_span(path, slash)))
+			return true;
+	return false;
+}
+
+/* Opens the directory of a file and finds the last component of its name. -1: reported. */
+static int open_parent(struct repack *r, const char *path, const char **name)
+{
+	struct tr_error err, why = { .sys_errno = ENOTDIR };
+	int dir = -1;
+
+	if (r->root < 0)
+		r->root = tr_directory_open(r->directory, true, &why);
+	if (r->root >= 0 && !leads_through_file(r, path))
+		dir = tr_directory_below(r->root, path, name, &why);
+	if (dir >= 0)
+		return dir;
+	if (why.sys_errno)
+		tr_error_system(&err, why.sys_errno, "cannot create %s", r->path.data);
+	else
+		tr_error_set(&err, why.cause, "cannot create %s: %s", r->path.data, why.text);
+	tr_cli_report(&r->cli, &err);
+	return -1;
+}
+
+static bool open_below(struct repack *r, const struct tr_format *format,
+		       const struct tr_trace_place *place)
+{
+	const struct tr_codec *codec;
+
+	if (!choose_codec(r, format, place, &codec))
+		return false;
+	const char *name = repack_member_name(r, place, format, codec);
+	if (!put_path(r, name)) {
+		struct tr_error err;
+		tr_error_memory(&err);
+		tr_cli_report(&r->cli, &err);
+		return false;
+	}
+	int dir = open_parent(r, name, &name);
+	if (dir < 0)
+		return false;
+	r->cli.output_path = r->path.data;
+	struct tr_sink *sink = checked_sink(r, tr_cli_sink_at(&r->cli, dir, name), NULL, false);
+	close(dir);
+	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
+}
+
+static void write_directory(struct repack *r)
+{
+	r->directory = r->cli.output_path;
+	repack_apart(r, open_below);
+	r->cli.output_path = r->directory;
+	if (r->root >= 0)
+		close(r->root);
+	tr_buffer_free(&r->path);
 }
 
 int main(int argc, char **argv)
@@ -181,19 +403,18 @@ int main(int argc, char **argv)
 
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
-	bool directory = cli->output_path && repack_is_directory(cli->output_path);
-	cli->config.apart = archive || directory; /* each file becomes one */
-	bool named =
-		directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
+	bool directory = cli->output_path && is_directory(cli->output_path);
+	cli->config.apart = archive || directory; /* each file becomes an output of its own */
+	bool named = directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
 	r.plain = cli->output_path && !archive && !directory && !r.named &&
 		  tr_path_extension(tr_text_from(cli->output_path)).len;
 	if (named && tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
 		if (directory)
-			repack_directory(&r);
+			write_directory(&r);
 		else if (archive)
-			repack_archive(&r, archive);
+			write_archive(&r, archive);
 		else
-			repack_file(&r);
+			write_file(&r);
 	}
 	tr_cli_blobs_close(cli, &r.blobs);
 	int status = tr_cli_end(cli);

@@ -1,4 +1,12 @@
-/* What the files tr_repack*.c share. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * tr-repack. Each file or member that is read (a place) takes this path:
+ *
+ *	tr_repack.c         options; opens the output of a place: the file, a member of an
+ *	                    archive or a file below a directory, with its codec
+ *	tr_repack_place.c   names it, and copies its bytes or writes its records
+ *	tr_repack_verify.c  --verify: notes what is written, and compares it when it is complete
+ */
 #ifndef TR_TOOLS_TR_REPACK_H
 #define TR_TOOLS_TR_REPACK_H
 
@@ -14,27 +22,27 @@ struct verify;
 struct repack {
 	struct tr_cli cli;
 
-	/* what was asked for */
-	const struct tr_format *target; /* -t; NULL: the one it came from */
+	/* what the user asks for */
+	const struct tr_format *target; /* -t; NULL: the format of the input */
 	const struct tr_codec *codec;	/* -z; NULL with codec_given: none */
 	bool codec_given;
-	const struct tr_codec *named; /* by the name of -o, where that is one file */
-	bool plain; /* the name of -o has an extension, and it is not a codec's */
-	int level; /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
+	const struct tr_codec *named; /* by the name of -o, if that is one file */
+	bool plain;		      /* the name of -o has an extension, and it is not a codec's */
+	int level;		      /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;
-	bool by_records;	   /* an option of a format was given: bytes alone cannot obey it */
+	bool by_records;	   /* an option of a format is given, so bytes cannot be copied */
 	struct verify *verify;	   /* --verify */
 	struct tr_cli_blobs blobs; /* --blob-dir */
 
-	/* the output that is being written: the file, or one member of the archive */
+	/* the current output: the file, or a member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */
 	struct tr_writer *writer;	/* NULL: bytes are copied, or between two segments */
-	bool begun;			/* a header or a record of it was */
+	bool begun;			/* a header or a record of it was written */
 	bool one;			/* the file cannot hold another trace */
-	bool log; /* the place is a log that traces are taken out of, whose name is not theirs */
-	struct tr_record *header;	/* of the segment that begins, where it has one */
-	bool cut_line;			/* what was copied last does not end in LF */
+	bool log; /* the place is a log with several traces, which do not get its name */
+	struct tr_record *header; /* of the segment that begins; NULL: none */
+	bool cut_line;		  /* the copied bytes do not end in LF */
 	bool apart; /* each place, and each trace of a place, is an output of its own */
 	struct tr_archive_writer *archive;
 	const char *directory; /* NULL: none */
@@ -49,72 +57,42 @@ struct repack {
 
 enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
 
-/* tr_repack_output.c */
-
-/* The bottom of the output: the file or stdout, and --verify over it. */
-struct tr_sink *repack_bottom(struct repack *r, const struct tr_codec *outer, bool archive);
-
-/* Puts --verify over the sink of a file, which it owns. NULL: reported. */
-struct tr_sink *repack_checked(struct repack *r, struct tr_sink *sink, const struct tr_codec *outer,
-			       bool archive);
-
-/* Puts a codec, and what --verify needs, on top of a sink, which it owns. NULL: reported. */
-struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
-			       const struct tr_codec *codec);
-
-/* The codec that the place is written with, in *codec (NULL: none). False: it is refused. */
-bool repack_codec(struct repack *r, const struct tr_format *format,
-		  const struct tr_trace_place *place, const struct tr_codec **codec);
-
-/* tr_repack_place.c */
-
-/* Opens the output of one place in the way that the mode asks for. False: reported. */
+/* Opens the output of one place. False: reported. */
 typedef bool repack_open(struct repack *r, const struct tr_format *format,
 			 const struct tr_trace_place *place);
+
+/* tr_repack_place.c */
 
 /* Writes one file or member to the output, which `open` opens when the format is known. */
 void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open);
 
-/*
- * The input had no line in it: the format that is asked for (-t) says what it has
- * for nothing; a list without entries is "[]".
- */
+/* Writes the empty file of the format of -t for an input without records, such as "[]". */
 void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open);
 
-/* Ends the writer of the output. */
+/* Ends the writer of the output. False: reported. */
 bool repack_finish_writer(struct repack *r);
 
-/* Every file or member to an output of its own. */
+/* Writes every file or member to an output of its own. */
 void repack_apart(struct repack *r, repack_open *open);
 
-/* tr_repack_archive.c: every file or member to a member of the archive -o. */
-void repack_archive(struct repack *r, const char *archive_format);
-
-/* tr_repack_directory.c: the same to files below the directory -o. */
-bool repack_is_directory(const char *path); /* it is one, or is to be one */
-void repack_directory(struct repack *r);
-
-/*
- * tr_repack_name.c: what a place becomes as a member, or as a file below a
- * directory; no other one has this name. NULL: memory is out.
- */
+/* Returns an unused name for a place as a member or file. NULL: memory is exhausted. */
 const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
 			       const struct tr_format *format, const struct tr_codec *codec);
 
-/* A place has become a member or file of this name. */
+/* True if a place has become a member or file of this name. */
 bool repack_is_member(const struct repack *r, struct tr_text name);
 
 /* tr_repack_verify.c */
 struct verify *verify_new(void);
 void verify_free(struct verify *verify);
 
-/* Takes note of what goes to sink, which it owns: the next file or member. NULL: memory. */
+/* Notes the bytes of the next file or member on their way to sink, which it owns. NULL: memory. */
 struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
 			   const struct tr_codec *codec);
 
 /*
- * Over the sink of the file, which it owns: when all is written, and before
- * the file gets its name, reads it back and compares. NULL: memory.
+ * Wraps the sink of the file, which it owns: after the last byte, and before the file gets its
+ * name, reads the file back and compares. NULL: memory is exhausted.
  */
 struct tr_sink *verify_file(struct verify *verify, struct tr_sink *sink,
 			    const struct tr_codec *outer, bool archive);

@@ -1,11 +1,218 @@
-/* One file or member: copied, or converted record by record. */
+/* SPDX-License-Identifier: MIT */
+/* Writes one file or member: the name that it gets, and its bytes or its records. */
 #include "config.h"
 
 #include "tr_repack.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
+#include "process/path.h"
 #include "record/value.h"
+
+/* A name in its parts. */
+struct parts {
+	struct tr_text stem, extension, codec; /* the last two may be empty */
+};
+
+/* Cuts extension off the end of name. False: name does not end in it. */
+static bool cut_end(struct tr_text *name, const char *extension)
+{
+	struct tr_text end = tr_text_from(extension);
+
+	if (!end.len || name->len <= end.len ||
+	    memcmp(name->data + name->len - end.len, end.data, end.len) != 0)
+		return false;
+	name->len -= end.len;
+	return true;
+}
+
+/* Cuts the extension of the format, or .json of JSON formats. */
+static void cut_format_extension(struct tr_text *name, const struct tr_format *format)
+{
+	for (const char *const *e = format->extensions; e && *e; e++)
+		if (cut_end(name, *e))
+			return;
+	if ((format->flags & TR_FORMAT_JSON) && !cut_end(name, ".json"))
+		cut_end(name, ".jsonl");
+}
+
+/* Cuts the format's extension, or the text after the last dot of the last component. */
+static void cut_any_extension(struct tr_text *name, const struct tr_format *format)
+{
+	struct tr_text whole = *name;
+
+	cut_format_extension(name, format);
+	if (name->len < whole.len)
+		return;
+	for (size_t i = whole.len; i > 1 && whole.data[i - 1] != '/'; i--) {
+		if (whole.data[i - 1] == '.' && whole.data[i - 2] != '/') {
+			name->len = i - 1;
+			return;
+		}
+	}
+}
+
+/* Returns the part of a name that stays below the directory: after the root and after "..". */
+static struct tr_text below(struct tr_text name)
+{
+	const char *end = name.data + strnlen(name.data, name.len), *begin = name.data;
+
+	while (end > begin && end[-1] == '/')
+		end--;
+	for (const char *p = begin, *slash; p < end; p = slash + 1) {
+		slash = memchr(p, '/', (size_t)(end - p));
+		slash = slash ? slash : end;
+		if (slash == p ? p == begin : tr_text_is(tr_text_span(p, slash), ".."))
+			begin = slash < end ? slash + 1 : end;
+	}
+	name = tr_text_span(begin, end);
+	return name.len && !tr_text_is(name, ".") ? name : TR_TEXT("trace");
+}
+
+/* The source of the name, and the format and codec that its extensions name. */
+struct origin {
+	struct tr_text name;
+	const struct tr_format *format;
+	const struct tr_codec *codec;
+	bool told; /* by the header of a stream, where it was a member before */
+};
+
+static struct tr_text header_text(struct repack *r, const char *key)
+{
+	struct tr_field *field = r->header ? tr_record_field(r->header, key) : NULL;
+	struct tr_value *value = field ? tr_field_value(r->header, field, NULL) : NULL;
+
+	if (!value || value->type != TR_STRING)
+		return field && field->text.data ? field->text : TR_TEXT("");
+	return tr_string_bytes(value->text, r->header->arena);
+}
+
+static struct origin find_origin(struct repack *r, const struct tr_trace_place *place)
+{
+	const char *given = place->member ? place->member : place->file ? place->file : "stdin";
+	struct tr_text name = place->member ? TR_TEXT("") : header_text(r, "member");
+
+	if (name.len)
+		return (struct origin){ below(name), tr_format_by_name(header_text(r, "format")),
+					tr_codec_by_name(header_text(r, "container")), true };
+	return (struct origin){ below(tr_text_from(given)), r->log ? NULL : place->format,
+				place->codec, false };
+}
+
+static bool is_container(const struct tr_format *format, const struct tr_codec *codec)
+{
+	for (size_t i = 0; format->containers && format->containers[i]; i++)
+		if (format->containers[i] == codec)
+			return true;
+	return false;
+}
+
+/* Joins the parts of a name. number 0: without a number. */
+static struct tr_text put_together(const struct parts *parts, uint64_t number, struct tr_buffer *to)
+{
+	tr_buffer_reset(to);
+	tr_buffer_put_text(to, parts->stem);
+	if (number) {
+		tr_buffer_put_byte(to, '-');
+		tr_buffer_put_decimal(to, number);
+	}
+	tr_buffer_put_text(to, parts->extension);
+	tr_buffer_put_text(to, parts->codec);
+	tr_buffer_put_byte(to, '\0');
+	return (struct tr_text){ to->data, to->failed ? 0 : to->len - 1 };
+}
+
+/* Returns the name as it is unpacked: ./a is the same file as a. */
+static struct tr_text unpacked_as(struct tr_text name)
+{
+	while (tr_text_starts(name, TR_TEXT("./")))
+		name = (struct tr_text){ name.data + 2, name.len - 2 };
+	return name;
+}
+
+struct is_used {
+	uint64_t next; /* number to try for another one of this name */
+	char name[];
+};
+
+static struct is_used *find_free(const struct repack *r, struct tr_text name)
+{
+	return tr_map_get(&r->names.taken, unpacked_as(name));
+}
+
+bool repack_is_member(const struct repack *r, struct tr_text name)
+{
+	return find_free(r, name) != NULL;
+}
+
+/* Keeps a copy of the name. NULL: memory is exhausted. */
+static const char *keep_name(struct repack *r, struct tr_text name)
+{
+	struct is_used *used = tr_arena_alloc(&r->names.memory, sizeof *used + name.len + 1);
+
+	if (!used)
+		return NULL;
+	used->next = 2;
+	memcpy(used->name, name.data, name.len + 1);
+	struct tr_text kept = { used->name, name.len };
+	return tr_map_put(&r->names.taken, unpacked_as(kept), used) ? used->name : NULL;
+}
+
+/* Keeps the first unused name, without or with a number. NULL: memory is exhausted. */
+static const char *keep_free_name(struct repack *r, const struct parts *parts, bool *numbered)
+{
+	struct tr_buffer buffer = TR_BUFFER_INIT;
+	struct tr_text name = put_together(parts, 0, &buffer);
+	struct is_used *first = name.len ? find_free(r, name) : NULL;
+
+	*numbered = first != NULL;
+	while (first && name.len && find_free(r, name))
+		name = put_together(parts, first->next++, &buffer);
+	const char *kept = name.len ? keep_name(r, name) : NULL;
+	tr_buffer_free(&buffer);
+	return kept;
+}
+
+/* Returns the extension of a codec; empty for the format's own containers. */
+static struct tr_text codec_extension(const struct origin *origin, const struct tr_format *format,
+				      const struct tr_codec *codec, bool was_named)
+{
+	bool same = codec && origin->codec && strcmp(codec->name, origin->codec->name) == 0;
+
+	if (!codec || !codec->extension || is_container(format, codec) || (same && !was_named))
+		return TR_TEXT(""); /* it did not say so before either */
+	return tr_text_from(codec->extension);
+}
+
+const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
+			       const struct tr_format *format, const struct tr_codec *codec)
+{
+	bool numbered;
+	struct origin origin = find_origin(r, place);
+	struct tr_text name = origin.name;
+	bool was_named =
+		origin.codec && origin.codec->extension && cut_end(&name, origin.codec->extension);
+	struct parts parts = { name, TR_TEXT(""),
+			       codec_extension(&origin, format, codec, was_named) };
+
+	if (format != origin.format) {
+		if (origin.format)
+			cut_format_extension(&parts.stem, origin.format);
+		if (format->extensions && format->extensions[0])
+			parts.extension = tr_text_from(format->extensions[0]);
+		cut_end(&parts.stem, parts.extension.data);
+	} else {
+		cut_any_extension(&parts.stem, format);
+		parts.extension =
+			tr_text_span(parts.stem.data + parts.stem.len, name.data + name.len);
+	}
+	const char *kept = keep_free_name(r, &parts, &numbered);
+	if (kept && numbered && (origin.told || !r->segment))
+		tr_cli_note(&r->cli, "%s: the %s of this name: added as %s", place->name,
+			    r->archive ? "archive has a member" : "directory got a file", kept);
+	return kept;
+}
 
 bool repack_finish_writer(struct repack *r)
 {
@@ -15,7 +222,7 @@ bool repack_finish_writer(struct repack *r)
 	return done;
 }
 
-/* About the file or member that is being read. */
+/* Reports an error in the current file or member. */
 __attribute__((format(printf, 2, 3))) static void fail_here(struct repack *r, const char *format,
 							    ...)
 {
@@ -29,8 +236,8 @@ __attribute__((format(printf, 2, 3))) static void fail_here(struct repack *r, co
 }
 
 /*
- * Another trace, where a file holds one: it can only become another member of
- * an archive, or file of a directory.
+ * Begins another output for a further trace, if the files of the format hold one: this needs an
+ * archive or a directory.
  */
 static bool one_more(struct repack *r, const struct tr_format *format,
 		     const struct tr_trace_place *place, repack_open *open)
@@ -51,14 +258,14 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 	return open(r, format, place);
 }
 
-/* The header is that of a further stream of one apitrace file, whose streams stay in one file. */
+/* True for the header of a further stream of an apitrace file; its streams stay in one file. */
 static bool is_further_stream(const struct repack *r, const struct tr_format *format)
 {
 	return !r->apart && r->writer && r->header && format == r->format &&
 	       tr_record_field(r->header, "stream");
 }
 
-/* The place is a log with any number of traces in it, in a format whose files hold one. */
+/* True if the place is a log of several traces, in a format whose files hold one. */
 static bool is_log(const struct repack *r, const struct tr_format *format,
 		   const struct tr_trace_place *place)
 {
@@ -66,18 +273,18 @@ static bool is_log(const struct repack *r, const struct tr_format *format,
 	       format->is_log(place->in, &r->cli.config.read.settings);
 }
 
-/* The writer makes such a log. */
+/* True if the writer writes such a log. */
 static bool makes_log(const struct repack *r, const struct tr_format *format)
 {
 	return format->is_log && format->is_log(NULL, &r->cli.config.read.settings);
 }
 
 /*
- * The output is to be in this format: opens it, or sees that it is the same as before.
- * log: what comes goes into a file that can hold several.
+ * Opens the output in this format, or checks that an open output has it. log: the output can hold
+ * several traces.
  */
-static bool settle(struct repack *r, const struct tr_format *format, bool log,
-		   const struct tr_trace_place *place, repack_open *open)
+static bool settle_format(struct repack *r, const struct tr_format *format, bool log,
+			  const struct tr_trace_place *place, repack_open *open)
 {
 	bool one = (format->flags & TR_FORMAT_ONE) && !log;
 
@@ -105,7 +312,7 @@ static bool settle(struct repack *r, const struct tr_format *format, bool log,
 	return open(r, format, place);
 }
 
-/* Two texts one after the other are not to share a line. */
+/* Ends the line of copied text before other text. */
 static void end_line(struct repack *r)
 {
 	if (r->cut_line && !(r->format->flags & TR_FORMAT_BINARY))
@@ -113,7 +320,7 @@ static void end_line(struct repack *r)
 	r->cut_line = false;
 }
 
-static void copy(struct repack *r, struct tr_trace_place *place)
+static void copy_bytes(struct repack *r, struct tr_trace_place *place)
 {
 	repack_finish_writer(r);
 	if (r->cli.stop)
@@ -125,7 +332,7 @@ static void copy(struct repack *r, struct tr_trace_place *place)
 	tr_cli_copy_bytes(&r->cli, place->in, &r->cut_line);
 }
 
-/* The format that the header of a stream names; NULL: reported. */
+/* Returns the format that the header of a stream names; NULL: reported. */
 static const struct tr_format *format_of_header(struct repack *r, struct tr_record *header)
 {
 	struct tr_field *field = tr_record_field(header, "format");
@@ -139,7 +346,7 @@ static const struct tr_format *format_of_header(struct repack *r, struct tr_reco
 	return format;
 }
 
-/* Before the format is known nothing can be written; a comment or a stray trailer is no loss. */
+/* Finds the format; comments and trailers before it are dropped. */
 static bool know_format(struct repack *r, const struct tr_trace_place *place,
 			struct tr_record *record, repack_open *open, bool *skip)
 {
@@ -157,10 +364,10 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 				     "FORMAT");
 		return *skip;
 	}
-	return format && settle(r, format, makes_log(r, format), place, open);
+	return format && settle_format(r, format, makes_log(r, format), place, open);
 }
 
-static bool put(struct repack *r, struct tr_record *record)
+static bool put_record(struct repack *r, struct tr_record *record)
 {
 	r->begun |= record->type == TR_HEADER || record->type == TR_RECORD;
 	/* a stream that stays one keeps the spelling of its lines */
@@ -173,7 +380,7 @@ static bool put(struct repack *r, struct tr_record *record)
 	return r->writer && tr_cli_put(&r->cli, r->format, r->writer, record);
 }
 
-static void convert(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+static void convert_records(struct repack *r, const struct tr_trace_place *place, repack_open *open)
 {
 	struct tr_record *record;
 
@@ -183,7 +390,7 @@ static void convert(struct repack *r, const struct tr_trace_place *place, repack
 			break;
 		skip = skip ||
 		       (r->blobs.wanted && !tr_cli_blobs_change(&r->cli, &r->blobs, record));
-		if (r->cli.stop || (!skip && !put(r, record)))
+		if (r->cli.stop || (!skip && !put_record(r, record)))
 			break;
 	}
 }
@@ -206,19 +413,19 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 		    (r->apart || tr_cli_stands_alone(&r->cli, place));
 
 	r->log = log && !same;
-	if (same && settle(r, format, log, place, open))
-		copy(r, place);
+	if (same && settle_format(r, format, log, place, open))
+		copy_bytes(r, place);
 	else if (!same)
-		convert(r, place, open);
+		convert_records(r, place, open);
 }
 
 void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open)
 {
-	if (settle(r, r->target, makes_log(r, r->target), place, open))
+	if (settle_format(r, r->target, makes_log(r, r->target), place, open))
 		r->writer = tr_cli_writer(&r->cli, r->target);
 }
 
-/* An empty file or member among others. */
+/* Writes an empty file or member. */
 static void pass_empty(struct repack *r, const struct tr_trace_place *place, repack_open *open)
 {
 	struct tr_error err;

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 /*
- * --verify: what the readers of the file will see is compared with what was
- * given to be written, by length and a hash of 64 bits. It looks for bugs and
- * bad hardware, not for attackers. The file has its final name only after.
+ * --verify reads the file back, before it gets its name, and compares it with the bytes that were
+ * written, by length and a hash of 64 bits. This finds bugs and bad hardware, not attacks.
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 
 #include "tr_repack.h"
 
-/* Of a stream of bytes, however it is cut: whole words, and what is left of the last one. */
+/* The digest of a stream of bytes: of whole words, and of the rest of the last word. */
 struct digest {
 	uint64_t length, hash;
 	unsigned char rest[8];
@@ -160,7 +160,7 @@ static bool differs(struct tr_error *err, const char *what)
 	return false;
 }
 
-/* It is our own: that much came of little was the input's doing, and is right. */
+/* The output is our own, so no ratio is suspicious. */
 static struct tr_limits own_limits(void)
 {
 	struct tr_limits limits = TR_LIMITS_DEFAULT;
@@ -169,7 +169,7 @@ static struct tr_limits own_limits(void)
 	return limits;
 }
 
-/* The decoded bytes of a window, which it frees, against what was to be written. */
+/* Compares the decoded bytes of a window, which it frees, with the written ones. */
 static bool compare(struct tr_input *in, const struct written *written, struct tr_error *err)
 {
 	const struct tr_limits limits = own_limits();
