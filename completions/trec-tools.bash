@@ -1,11 +1,11 @@
 # bash completion for trec-tools. Options, their choices and the keys of -O are
-# read from the tool's own --help, so that they always agree with it.
+# read from the tool's own --help=all and --help=formats, so that they always agree with it.
 
 # The option table of TOOL, a row per line: "option<TAB>--name<TAB>ARGUMENT" for each
 # name of an option, "key<TAB>name<TAB>VALUES" for each key of -O, and "command" for a
 # tool whose operands are a command.
 _trec_tools_table() {
-	"$1" --help 2>/dev/null | awk '
+	{ "$1" --help=all; "$1" --help=formats; } 2>/dev/null | awk '
 		/^Usage: .*COMMAND/ { print "command" }
 		/^Options:/ { kind = "option"; next }
 		/^Keys of -O:/ { kind = "key"; next }

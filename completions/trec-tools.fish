@@ -1,11 +1,11 @@
 # fish completion for trec-tools. Options, their choices and the keys of -O are
-# read from the tool's own --help, so that they always agree with it.
+# read from the tool's own --help=all and --help=formats, so that they always agree with it.
 
 # The option table of TOOL, a row per line: "option<TAB>-o, --name=ARGUMENT<TAB>text" for
 # each option, "key<TAB>name=VALUES<TAB>text" for each key of -O, and "command" for a tool
 # whose operands are a command.
 function __trec_tools_table --argument-names tool
-    $tool --help 2>/dev/null | awk '
+    begin; $tool --help=all; $tool --help=formats; end 2>/dev/null | awk '
         function flush() { if (row != "") print row; row = "" }
         /^Usage: .*COMMAND/ { print "command" }
         /^(Options|Keys of -O):/ { kind = /^O/ ? "option" : "key"; next }
@@ -21,7 +21,7 @@ end
 function __trec_tools_argument --argument-names tool argument rest
     switch $argument
         case '*|*'
-            string split '|' -- (string replace -r '\[.*' '' -- $argument) | string match -rv '[A-Z]'
+            string split '|' -- (string replace -r '[\[\]].*' '' -- $argument) | string match -rv '[A-Z]'
         case NAME
             $tool --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }'
         case FORMAT

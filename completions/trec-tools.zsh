@@ -1,12 +1,12 @@
 #compdef tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack tr-record
 # zsh completion for trec-tools. Options, their choices and the keys of -O are
-# read from the tool's own --help, so that they always agree with it.
+# read from the tool's own --help=all and --help=formats, so that they always agree with it.
 
 # The option table of TOOL, a row per line: "option<TAB>-o, --name=ARGUMENT<TAB>text" for
 # each option, "key<TAB>name=VALUES<TAB>text" for each key of -O, and "command" for a tool
 # whose operands are a command.
 _trec_tools_table() {
-	"$1" --help 2>/dev/null | awk '
+	{ "$1" --help=all; "$1" --help=formats; } 2>/dev/null | awk '
 		function flush() { if (row != "") print row; row = "" }
 		/^Usage: .*COMMAND/ { print "command" }
 		/^(Options|Keys of -O):/ { kind = /^O/ ? "option" : "key"; next }
@@ -21,7 +21,7 @@ _trec_tools_table() {
 # Adds what ARGUMENT can be: a choice, the name of a format, a file.
 _trec_tools_argument() {
 	case $1 in
-	*\|*) compadd -- ${${(s:|:)1%%\[*}:#*[A-Z]*} ;;
+	*\|*) compadd -- ${${(s:|:)1%%[\[\]]*}:#*[A-Z]*} ;;
 	NAME) compadd -- ${(f)"$($service --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }')"} ;;
 	FORMAT) compadd -- ${(f)"$($service --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }')"} ;;
 	DIR) _files -/ ;;

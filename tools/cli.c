@@ -1,11 +1,326 @@
-/* From the first option to the exit status. */
+/* SPDX-License-Identifier: MIT */
+/* A tool from its first option to its exit status: operands, records in, records out. */
 #include "config.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli_private.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+struct file_id {
+	dev_t device;
+	ino_t inode;
+};
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The operand's file; false where there is none, or where it is no regular file. */
+static bool operand_stat(const char *operand, struct stat *st)
+{
+	int result = strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, st) : stat(operand, st);
+
+	return result == 0 && S_ISREG(st->st_mode);
+}
+
+void tr_cli_keeps(struct tr_cli *cli, const struct stat *st)
+{
+	struct file_id id = { st->st_dev, st->st_ino };
+
+	tr_buffer_put(&cli->private->inputs, (const char *)&id, sizeof id);
+}
+
+void tr_cli_reads(struct tr_cli *cli, struct tr_text path)
+{
+	char name[PATH_MAX];
+	struct stat st;
+
+	if (path.len >= sizeof name)
+		return;
+	memcpy(name, path.data, path.len);
+	name[path.len] = '\0';
+	if (stat(name, &st) == 0 && S_ISREG(st.st_mode))
+		tr_cli_keeps(cli, &st);
+}
+
+bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *replaced)
+{
+	const struct tr_buffer *inputs = &cli->private->inputs;
+	struct file_id id;
+
+	for (size_t at = 0; S_ISREG(replaced->st_mode) && at < inputs->len; at += sizeof id) {
+		memcpy(&id, inputs->data + at, sizeof id);
+		if (id.device != replaced->st_dev || id.inode != replaced->st_ino)
+			continue;
+		tr_cli_fail(cli, "%s is an input file: choose another name for the output", path);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Whether reading the operand would read what this tool writes to stdout, a regular file: it
+ * has something to read, or is read after something was written.
+ */
+static bool reads_stdout(const char *operand, bool first, const struct stat *out)
+{
+	struct stat st;
+
+	if (!operand_stat(operand, &st) || !is_same_file(&st, out))
+		return false;
+	off_t at = strcmp(operand, "-") == 0 ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+	return !first || at < st.st_size;
+}
+
+bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t count)
+{
+	struct stat out, st;
+	cli->private->inputs_known = true;
+	bool on_stdout =
+		!cli->output_path && fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode);
+	bool kept = cli->output_path || cli->private->log.path;
+
+	if (!on_stdout && !kept)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		if (on_stdout && reads_stdout(operands[i], i == 0, &out)) {
+			tr_cli_fail(cli, "%s: input file is output file",
+				    strcmp(operands[i], "-") == 0 ? "stdin" : operands[i]);
+			return false;
+		}
+		if (kept && operand_stat(operands[i], &st))
+			tr_cli_keeps(cli, &st);
+	}
+	if (cli->private->inputs.failed) {
+		tr_cli_fail(cli, "out of memory");
+		return false;
+	}
+	return true;
+}
+
+/* Of the process, as signals are; only the thread that reads looks at files. */
+static struct {
+	volatile uintptr_t begin, end;
+	volatile sig_atomic_t faults;
+	uintptr_t page;
+} guarded;
+
+/*
+ * mmap is on no list of what a handler may call, but it is a system call and nothing
+ * else, and the signal comes from our own instruction, not from within some function.
+ * A fault that is not ours, or cannot be mended, ends the process as ever.
+ */
+static void mend(int number, siginfo_t *info, void *context)
+{
+	uintptr_t address = (uintptr_t)info->si_addr;
+	uintptr_t page = address - address % guarded.page;
+
+	(void)context;
+	if (address >= guarded.begin && address < guarded.end &&
+	    mmap((void *)page, guarded.page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) != MAP_FAILED)
+		guarded.faults = 1;
+	else if (signal(number, SIG_DFL) != SIG_ERR)
+		raise(number);
+}
+
+static void enter(const char *data, size_t len)
+{
+	guarded.faults = 0;
+	guarded.begin = (uintptr_t)data;
+	guarded.end = guarded.begin + len;
+}
+
+static bool leave(void)
+{
+	guarded.begin = guarded.end = 0;
+	return !guarded.faults;
+}
+
+const struct tr_fault_guard *tr_cli_fault_guard(void)
+{
+	static const struct tr_fault_guard guard = { enter, leave };
+	struct sigaction action = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO };
+
+	guarded.page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	return sigaction(SIGBUS, &action, NULL) == 0 ? &guard : NULL;
+}
+
+bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (cli->stop || !blobs->path)
+		return !cli->stop;
+	blobs->wanted = true;
+	blobs->dir = tr_blob_dir_open(blobs->path, blobs->what == TR_BLOBS_STORE,
+				      cli->config.read.limits.max_record, &p->err);
+	if (!blobs->dir) {
+		tr_cli_report(cli, &p->err);
+		cli->stop = p->discard = true;
+	}
+	return !cli->stop;
+}
+
+void tr_cli_blobs_close(struct tr_cli *cli, struct tr_cli_blobs *blobs)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (!blobs->dir)
+		return;
+	while (tr_blob_dir_sync(blobs->dir, &p->err) != TR_END)
+		tr_cli_fail(cli, "%s", p->err.text);
+	tr_blob_dir_close(blobs->dir);
+	blobs->dir = NULL;
+}
+
+bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (cli->stop || !blobs->wanted)
+		return !cli->stop;
+	enum tr_status status = tr_record_blobs(record, blobs->what, blobs->dir, &p->err);
+	if (status == TR_OK)
+		return true;
+	tr_cli_report_record(cli, record, &p->err, true);
+	if (status == TR_FATAL)
+		cli->stop = p->discard = true;
+	return false;
+}
+
+bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (record->line.data) {
+		tr_output_put_text(cli->out, record->line);
+	} else {
+		tr_buffer_reset(&p->line);
+		if (tr_record_write(record, &p->line, &p->err) != TR_OK) {
+			tr_cli_report_record(cli, record, &p->err, true);
+			return !cli->stop;
+		}
+		tr_output_put_text(cli->out, tr_buffer_text(&p->line));
+	}
+	tr_output_record_end(cli->out);
+	if (cli->out->failed)
+		cli->stop = true;
+	return !cli->stop;
+}
+
+bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place)
+{
+	return !(place->format->flags & TR_FORMAT_MERGES) ||
+	       (cli->operand_count <= 1 && !place->archive);
+}
+
+bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (!cli->stop && tr_input_more(in, 1)) {
+		size_t len = tr_input_available(in);
+		if (cut_line)
+			*cut_line = in->pos[len - 1] != '\n';
+		tr_output_put(cli->out, in->pos, len);
+		tr_output_record_end(cli->out);
+		tr_input_skip(in, len);
+		if (tr_cli_attention)
+			tr_cli_progress(cli);
+		if (cli->out->failed)
+			cli->stop = true;
+	}
+	if (!cli->stop && in->damaged) {
+		tr_input_error(in, &p->err);
+		tr_cli_report(cli, &p->err);
+	}
+	return !cli->stop;
+}
+
+/* p->err says why. Without memory, or in a pipe that nobody reads, others fare no better. */
+static void give_up(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	p->discard = true;
+	if (!cli->several || p->err.cause == TR_CAUSE_MEMORY || p->err.cause == TR_CAUSE_PIPE)
+		cli->stop = true;
+}
+
+struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format)
+{
+	struct tr_cli_private *p = cli->private;
+	struct tr_write_config config = { cli->config.read.settings, cli->strict,
+					  tr_format_by_name };
+
+	if (cli->stop)
+		return NULL;
+	struct tr_writer *writer = NULL;
+	tr_cli_settings_taken(cli, format, true);
+	if (tr_settings_check(&config.settings, format, true, &p->err))
+		writer = format->create(&config, cli->out, &p->err);
+	if (!writer) {
+		tr_cli_report(cli, &p->err);
+		cli->stop = p->discard = true;
+	}
+	return writer;
+}
+
+bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
+		struct tr_record *record)
+{
+	struct tr_cli_private *p = cli->private;
+	enum tr_status status = format->put(writer, record, &p->err);
+
+	if (status == TR_OK) {
+		if (!cli->out->failed)
+			return true;
+		cli->stop = true;
+		return false;
+	}
+	tr_cli_report_record(cli, record, &p->err, p->err.severity == TR_DAMAGE);
+	if (status == TR_FATAL)
+		give_up(cli);
+	return !cli->stop && !p->discard;
+}
+
+/* Trouble at the end of an output concerns all that was read into it. */
+static void report_end(struct tr_cli *cli, const struct tr_error *err)
+{
+	const struct tr_trace_place *place = cli->trace ? tr_trace_here(cli->trace) : NULL;
+	bool of_one = cli->several || (cli->operand_count <= 1 && !(place && place->archive));
+
+	if (of_one || err->line != TR_NO_POSITION || err->offset != TR_NO_POSITION)
+		tr_cli_report(cli, err);
+	else
+		tr_cli_report_nowhere(cli, err);
+}
+
+bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer)
+{
+	struct tr_cli_private *p = cli->private;
+
+	while (!cli->stop && !p->discard) {
+		enum tr_status status = format->finish(writer, &p->err);
+		if (status == TR_OK || status == TR_END)
+			break;
+		report_end(cli, &p->err);
+		if (status == TR_FATAL)
+			give_up(cli);
+	}
+	format->discard(writer);
+	return !cli->stop && !p->discard;
+}
 
 void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char **argv)
 {

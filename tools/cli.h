@@ -41,8 +41,8 @@
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
 struct tr_option {
-	int id;               /* what tr_cli_option returns: 1 to 98, unique; 0 ends the table */
-	char letter;          /* 0: has none */
+	int id;		      /* what tr_cli_option returns: 1 to 98, unique; 0 ends the table */
+	char letter;	      /* 0: has none */
 	const char *name;     /* without "--"; NULL: only a letter */
 	const char *argument; /* in capitals, or its choices "used|all|none"; NULL: takes none */
 	const char *help;     /* no capital, no full stop; long ones are wrapped */
@@ -65,13 +65,13 @@ struct tr_tool {
 	unsigned shared;     /* TR_CLI_… */
 	const struct tr_option *options;
 	const struct tr_format_option *settings; /* -O keys of its own; may be NULL */
-	const struct tr_format *format; /* what it reads, where that is always the same */
+	const struct tr_format *format;		 /* what it reads, where that is always the same */
 	bool command; /* operands are a command with its arguments: options end before them */
 	bool arrow;   /* its first operand may begin with "->", which is no option: TR_CLI_ARROW */
-	const char *status;     /* what --help says of the exit status; NULL: 0, perhaps 1, and 2 */
+	const char *status;	/* what --help says of the exit status; NULL: 0, perhaps 1, and 2 */
 	const char *status_one; /* what exit status 1 means; NULL: does not occur */
-	const char *const *hints; /* pairs: an option it lacks, what to use; NULL-terminated */
-	const char *const *examples;           /* pairs: what it does, the command; NULL-terminated */
+	const char *const *hints;    /* pairs: an option it lacks, what to use; NULL-terminated */
+	const char *const *examples; /* pairs: what it does, the command; NULL-terminated */
 	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */
 };
 
@@ -91,7 +91,7 @@ struct tr_cli {
 	bool strict, quiet, verbose;
 
 	struct tr_trace *trace; /* after tr_cli_open */
-	struct tr_output *out;  /* after tr_cli_output */
+	struct tr_output *out;	/* after tr_cli_output */
 
 	bool several; /* set by a tool that has several outputs: a writer gives up only its own */
 
@@ -101,9 +101,9 @@ struct tr_cli {
 	 */
 	bool packed;
 
-	int status; /* the exit status so far: tr_cli_status raises it */
+	int status;	    /* the exit status so far: tr_cli_status raises it */
 	int command_status; /* not 0: what the tool returns instead, for --report */
-	bool stop;  /* nothing more is to be done but tr_cli_end */
+	bool stop;	    /* nothing more is to be done but tr_cli_end */
 	struct tr_cli_private *private;
 };
 
@@ -160,8 +160,9 @@ bool tr_cli_open(struct tr_cli *cli);
 /*
  * Where the result goes: -o or stdout. sink is the bottom alone, for tools that
  * stack encoders; output makes cli->out of a sink (owned), or of the bottom,
- * with the codec that the name of -o asks for. binary: refused on a terminal. tr_cli_sink_at: a file of this name in a directory,
- * whose path is cli->output_path; it has its name only after tr_cli_end.
+ * with the codec that the name of -o asks for. binary: refused on a terminal. tr_cli_sink_at: a
+ * file of this name in a directory, whose path is cli->output_path; it has its name only after
+ * tr_cli_end.
  */
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
 struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, int dir, const char *name);
@@ -262,10 +263,8 @@ void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
 
 /* A message of the tool's own, about no place in the input: damage, or a note. */
-void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void tr_cli_note(struct tr_cli *cli, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void tr_cli_fail(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tr_cli_note(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * A view shows nothing of the input: an error that names the kinds that came. shows: what it

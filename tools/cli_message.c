@@ -1,18 +1,31 @@
-/* Messages: where, what, how often; and what they do to the exit status. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Standard error and the report: messages with their position and their count, --report=FILE, and
+ * progress. They decide the exit status.
+ */
 #include "config.h"
 
-#include "cli_private.h"
-
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "cli_private.h"
+#include "core/file.h"
 #include "core/output.h"
+#include "view/json_value.h"
 
 /*
  * Names and quoted input come from the other side: nothing in them may reach a
  * terminal as a control sequence. C1 controls are valid UTF-8 and count too.
  */
-void tr_cli_escape(struct tr_text text, struct tr_buffer *to)
+static void escape(struct tr_text text, struct tr_buffer *to)
 {
 	const char *p = text.data, *end = p + text.len;
 
@@ -26,6 +39,464 @@ void tr_cli_escape(struct tr_text text, struct tr_buffer *to)
 			tr_terminal_escape(p, len, to);
 		p += len;
 	}
+}
+
+static void clear_progress(struct tr_cli *cli)
+{
+	if (cli->private->progress_up)
+		(void)!write(STDERR_FILENO, "\r\033[K", 4);
+	cli->private->progress_up = false;
+}
+
+/* In one write, so that the lines of parallel tools do not mix. */
+static void say(struct tr_cli *cli, struct tr_text text)
+{
+	clear_progress(cli);
+	while (text.len) {
+		ssize_t n = write(STDERR_FILENO, text.data, text.len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return; /* nowhere left to complain */
+		text.data += n;
+		text.len -= (size_t)n;
+	}
+}
+
+volatile sig_atomic_t tr_cli_attention;
+static volatile sig_atomic_t tick, asked, waiting;
+static char prepared[160];
+static volatile sig_atomic_t prepared_len;
+
+static void on_tick(int signal_number)
+{
+	(void)signal_number;
+	tick = 1;
+	tr_cli_attention = 1;
+}
+
+static void on_request(int signal_number)
+{
+	int saved = errno;
+
+	(void)signal_number;
+	if (waiting) {
+		(void)!write(STDERR_FILENO, prepared, (size_t)prepared_len);
+	} else {
+		asked = 1;
+		tr_cli_attention = 1;
+	}
+	errno = saved;
+}
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void catch (int signal_number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(signal_number, &action, NULL);
+}
+
+void tr_cli_progress_begin(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+	/* a result that goes to the terminal is not to be mixed with it */
+	bool apart = cli->output_path || !isatty(STDOUT_FILENO);
+	/* who reads a pipe of its own has none to show */
+	bool shown = cli->tool->shared & TR_CLI_READS;
+	bool on = p->progress == TR_CLI_ALWAYS ||
+		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && apart);
+
+	p->started = now();
+	catch (SIGUSR1, on_request);
+	if (on && shown) {
+		struct itimerval timer = { { 0, 250000 }, { 1, 0 } };
+		catch (SIGALRM, on_tick);
+		setitimer(ITIMER_REAL, &timer, NULL);
+	}
+}
+
+/* "12.3 MB" in powers of 1000. */
+static int put_bytes(char *to, size_t cap, double bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+	size_t unit = 0;
+
+	for (; bytes >= 999.5 && unit < 6; unit++)
+		bytes /= 1000;
+	return snprintf(to, cap, "%.*f %s", unit && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
+}
+
+/* The line, without an end. */
+static int describe(const struct tr_cli *cli, char *to, size_t cap)
+{
+	uint64_t done = 0, total = 0;
+	tr_trace_progress(cli->trace, &done, &total);
+	double seconds = (double)(now() - cli->private->started) / 1000;
+	double rate = seconds > 0 ? (double)done / seconds : 0;
+	int len = snprintf(to, cap, "%s: ", cli->tool->name);
+
+	len += put_bytes(to + len, cap - (size_t)len, (double)done);
+	if (total)
+		len += snprintf(to + len, cap - (size_t)len, " (%.0f %%)",
+				100 * (double)done / (double)total);
+	len += snprintf(to + len, cap - (size_t)len, ", ");
+	len += put_bytes(to + len, cap - (size_t)len, rate);
+	len += snprintf(to + len, cap - (size_t)len, "/s");
+	if (total > done && rate > 0) {
+		long left = (long)((double)(total - done) / rate);
+		len += snprintf(to + len, cap - (size_t)len, ", %ld:%02ld:%02ld left", left / 3600,
+				left / 60 % 60, left % 60);
+	}
+	return len;
+}
+
+/*
+ * As much of the line as stands on one of the terminal's, whose width may have
+ * changed: what wraps cannot be taken back. Facts are shown whole or not at all.
+ */
+static size_t fit(const char *line, size_t len)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col || len < size.ws_col)
+		return len;
+	size_t room = size.ws_col - 1U;
+	for (size_t at = room; at > 0; at--) {
+		if (line[at] == ',')
+			return at;
+	}
+	return room;
+}
+
+/* In the background the terminal is somebody else's. */
+static bool is_ours(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group < 0 || group == getpgrp();
+}
+
+void tr_cli_progress(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+	char line[160];
+
+	waiting = 0;
+	tr_cli_attention = 0;
+	if (!asked && !tick)
+		return;
+	size_t len = (size_t)describe(cli, line, sizeof line - 1);
+	line[len] = '\n';
+	bool redraw = !asked && isatty(STDERR_FILENO);
+	asked = tick = 0;
+	if (redraw && !is_ours())
+		return;
+	say(cli, (struct tr_text){ line, redraw ? fit(line, len) : len + 1 });
+	p->progress_up = redraw;
+}
+
+void tr_cli_progress_wait(struct tr_cli *cli)
+{
+	waiting = 0;
+	int len = describe(cli, prepared, sizeof prepared - 1);
+	prepared[len] = '\n';
+	prepared_len = len + 1;
+	waiting = 1;
+	tr_cli_attention = 1; /* the next record ends the wait */
+}
+
+void tr_cli_progress_end(struct tr_cli *cli)
+{
+	struct itimerval off = { { 0, 0 }, { 0, 0 } };
+
+	waiting = 0;
+	setitimer(ITIMER_REAL, &off, NULL);
+	clear_progress(cli);
+}
+
+/* /dev/stderr, /dev/fd/3: the descriptor itself, not its file anew, which would be emptied. */
+static int descriptor_of(const char *path)
+{
+	static const char *const standard[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+	char *end;
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(path, standard[i]) == 0)
+			return i;
+	if (strncmp(path, "/dev/fd/", 8) != 0 || path[8] < '0' || path[8] > '9')
+		return -1;
+	long number = strtol(path + 8, &end, 10);
+	return *end || number > INT_MAX ? -1 : (int)number;
+}
+
+/* The file is the result of the tool, or one of its operands. */
+static bool is_in_use(struct tr_cli *cli, const struct stat *st)
+{
+	const struct tr_cli_private *p = cli->private;
+	const char *path = p->log.path;
+	struct stat other;
+
+	if (!S_ISREG(st->st_mode))
+		return false;
+	if (cli->output_path ? stat(cli->output_path, &other) == 0
+			     : fstat(STDOUT_FILENO, &other) == 0) {
+		if (st->st_dev == other.st_dev && st->st_ino == other.st_ino) {
+			tr_cli_fail(cli, "%s is the output: choose another name for --report",
+				    path);
+			return true;
+		}
+	}
+	/* after a usage error the operands are not known: any word may be one */
+	for (int i = 1; !p->inputs_known && !cli->tool->command && i < p->argc; i++)
+		if (p->argv[i] != path)
+			tr_cli_reads(cli, tr_text_from(p->argv[i]));
+	return tr_cli_refuses(cli, path, st);
+}
+
+static bool open_report(struct tr_cli *cli)
+{
+	struct tr_cli_log *log = &cli->private->log;
+	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+	int fd = descriptor_of(log->path);
+	bool made = false;
+	struct stat st;
+
+	log->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : open(log->path, flags);
+	if (log->fd < 0 && fd < 0 && errno == ENOENT) {
+		log->fd = open(log->path, flags | O_CREAT, 0666);
+		made = true;
+	}
+	if (log->fd < 0 || fstat(log->fd, &st) != 0) {
+		tr_cli_fail(cli, "%s: %s", log->path, strerror(errno));
+		return false;
+	}
+	if (is_in_use(cli, &st)) {
+		if (made)
+			unlink(log->path);
+		return false;
+	}
+	if (fd < 0 && S_ISREG(st.st_mode) && ftruncate(log->fd, 0) != 0) {
+		tr_cli_fail(cli, "%s: %s", log->path, strerror(errno));
+		return false;
+	}
+	if (S_ISREG(st.st_mode))
+		tr_cli_keeps(cli, &st);
+	log->ready = true;
+	return true;
+}
+
+bool tr_cli_log_open(struct tr_cli *cli)
+{
+	struct tr_cli_log *log = &cli->private->log;
+
+	if (!log->path || log->tried)
+		return !log->path || log->ready;
+	log->tried = true;
+	if (open_report(cli))
+		return true;
+	cli->stop = cli->private->discard = true;
+	return false;
+}
+
+static void put_key(struct tr_buffer *to, const char *key)
+{
+	tr_buffer_put_literal(to, ",\"");
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_literal(to, "\":");
+}
+
+static void put_name(struct tr_buffer *to, const char *key, const char *name)
+{
+	put_key(to, key);
+	if (name)
+		tr_json_view_bytes(tr_text_from(name), to);
+	else
+		tr_buffer_put_literal(to, "null");
+}
+
+static void put_json_number(struct tr_buffer *to, const char *key, uint64_t number, bool known)
+{
+	put_key(to, key);
+	if (known)
+		tr_buffer_put_decimal(to, number);
+	else
+		tr_buffer_put_literal(to, "null");
+}
+
+/* A line begins with its type and the tool. NULL: there is no report. */
+static struct tr_buffer *begin_line(struct tr_cli *cli, const char *type)
+{
+	struct tr_buffer *line = &cli->private->log.line;
+
+	if (!tr_cli_log_open(cli) || !cli->private->log.ready)
+		return NULL;
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "{\"type\":\"");
+	tr_buffer_put_text(line, tr_text_from(type));
+	tr_buffer_put_byte(line, '"');
+	put_name(line, "tool", cli->tool->name);
+	return line;
+}
+
+static void end_line(struct tr_cli *cli)
+{
+	struct tr_cli_log *log = &cli->private->log;
+	struct tr_error err;
+
+	tr_buffer_put_literal(&log->line, "}\n");
+	if (log->line.failed)
+		tr_error_memory(&err);
+	else if (tr_fd_write(log->fd, log->line.data, log->line.len, &err))
+		return;
+	log->ready = false; /* the message about it goes to stderr alone */
+	tr_cli_fail(cli, "%s: %s", log->path, err.text);
+}
+
+static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
+			const struct tr_error *err)
+{
+	static const char *const causes[] = {
+		[TR_CAUSE_NONE] = "other",	  [TR_CAUSE_INPUT] = "input",
+		[TR_CAUSE_CUT] = "truncated",	  [TR_CAUSE_LIMIT] = "limit",
+		[TR_CAUSE_MEMORY] = "memory",	  [TR_CAUSE_SYSTEM] = "system",
+		[TR_CAUSE_PIPE] = "pipe",	  [TR_CAUSE_USAGE] = "usage",
+		[TR_CAUSE_UPSTREAM] = "upstream",
+	};
+	static const char *const severities[] = { "damage", "flaw", "note", "detail" };
+	struct tr_cli_log *log = &cli->private->log;
+	bool note = err->severity >= TR_NOTE;
+
+	if (!log->path)
+		return;
+	log->all.errors += !note;
+	log->all.notes += note;
+	if (place && log->in_member) {
+		log->member.errors += !note;
+		log->member.notes += note;
+		log->cut = log->cut || (!note && err->cause == TR_CAUSE_CUT);
+	}
+	struct tr_buffer *line = begin_line(cli, "trouble");
+	if (!line)
+		return;
+	put_name(line, "file", place ? place->file : NULL);
+	put_name(line, "member", place ? place->member : NULL);
+	put_json_number(line, "line", err->line, err->line != TR_NO_POSITION);
+	put_json_number(line, "offset", err->offset, err->offset != TR_NO_POSITION);
+	put_json_number(line, "record", err->record, err->record != TR_NO_POSITION);
+	put_name(line, "cause", causes[err->cause]);
+	put_name(line, "severity", severities[err->severity]);
+	put_key(line, "text");
+	struct tr_buffer text = TR_BUFFER_INIT;
+	escape(tr_text_from(err->text), &text);
+	tr_json_view_bytes(tr_buffer_text(&text), line);
+	line->failed |= text.failed;
+	tr_buffer_free(&text);
+	end_line(cli);
+}
+
+void tr_cli_log_step(struct tr_cli *cli)
+{
+	struct tr_cli_log *log = &cli->private->log;
+
+	log->in_member = true;
+	log->cut = false;
+	log->member = (struct tr_cli_log_count){ 0 };
+}
+
+/* One word for how the reading of a place went. */
+static const char *result_of(const struct tr_cli *cli, const struct tr_trace_place *place,
+			     const struct tr_trace_seen *seen)
+{
+	const struct tr_cli_log *log = &cli->private->log;
+
+	if (log->cut || (place->format && seen->truncated))
+		return "truncated";
+	if (!place->format)
+		return place->in->damaged ? "damaged" : "unknown";
+	if (log->member.errors)
+		return "damaged";
+	return (seen->parsed && !seen->complete) || cli->stop ? "partial" : "ok";
+}
+
+static void put_member(struct tr_cli *cli, const struct tr_trace_place *place, const char *result,
+		       const struct tr_trace_seen *seen)
+{
+	struct tr_cli_log *log = &cli->private->log;
+	struct tr_buffer *line = begin_line(cli, "member");
+
+	log->members++;
+	if (!line)
+		return;
+	log->all.records += seen->parsed ? seen->records : 0;
+	put_name(line, "name", place->name);
+	put_name(line, "file", place->file);
+	put_name(line, "member", place->member);
+	put_name(line, "format", place->format ? place->format->name : NULL);
+	put_name(line, "container", place->codec ? place->codec->name : NULL);
+	put_json_number(line, "records", seen->records, seen->parsed && place->format);
+	put_json_number(line, "errors", log->member.errors, true);
+	put_json_number(line, "notes", log->member.notes, true);
+	put_name(line, "result", result);
+	end_line(cli);
+}
+
+void tr_cli_log_member(struct tr_cli *cli)
+{
+	struct tr_cli_log *log = &cli->private->log;
+	const struct tr_trace_place *place;
+
+	if (!log->path || !log->in_member || !cli->trace)
+		return;
+	log->in_member = false;
+	place = tr_trace_here(cli->trace);
+	if (!place || !place->in)
+		return; /* the place that tells of the lost ones is no file */
+	struct tr_trace_seen seen = tr_trace_seen(cli->trace);
+	put_member(cli, place, result_of(cli, place, &seen), &seen);
+}
+
+void tr_cli_log_missed(struct tr_cli *cli, const struct tr_error *err)
+{
+	static const struct tr_trace_seen nothing;
+	struct tr_cli_log *log = &cli->private->log;
+	const struct tr_trace_place *place = tr_trace_here(cli->trace);
+	bool note = err->severity >= TR_NOTE;
+
+	if (!log->path || !place || !place->name)
+		return;
+	log->member = (struct tr_cli_log_count){ .errors = !note, .notes = note };
+	put_member(cli, place, note ? "skipped" : "unreadable", &nothing);
+}
+
+void tr_cli_log_end(struct tr_cli *cli)
+{
+	struct tr_cli_log *log = &cli->private->log;
+	struct tr_buffer *line;
+
+	/* --help and the like read and write nothing */
+	if (log->path && (log->tried || cli->status) && (line = begin_line(cli, "sum")) != NULL) {
+		put_name(line, "version", PACKAGE_VERSION);
+		put_json_number(line, "members", log->members, true);
+		put_json_number(line, "records", log->all.records, true);
+		put_json_number(line, "errors", log->all.errors, true);
+		put_json_number(line, "notes", log->all.notes, true);
+		put_json_number(line, "status",
+				(uint64_t)(cli->command_status ? cli->command_status : cli->status),
+				true);
+		end_line(cli);
+	}
+	if (log->ready && close(log->fd) != 0)
+		tr_cli_fail(cli, "%s: %s", log->path, strerror(errno));
+	tr_buffer_free(&log->line);
 }
 
 static void put_position(const struct tr_error *err, struct tr_buffer *to)
@@ -45,8 +516,8 @@ static void put_position(const struct tr_error *err, struct tr_buffer *to)
 	tr_buffer_put_literal(to, ": ");
 }
 
-static void print(struct tr_cli *cli, const struct tr_trace_place *place,
-		  const struct tr_error *err, bool note)
+static void print_line(struct tr_cli *cli, const struct tr_trace_place *place,
+		       const struct tr_error *err, bool note)
 {
 	struct tr_buffer *to = &cli->private->message;
 
@@ -54,14 +525,14 @@ static void print(struct tr_cli *cli, const struct tr_trace_place *place,
 	tr_buffer_put_text(to, tr_text_from(cli->tool->name));
 	tr_buffer_put_literal(to, ": ");
 	if (place && place->name) {
-		tr_cli_escape(tr_text_from(place->name), to);
+		escape(tr_text_from(place->name), to);
 		put_position(err, to);
 	}
 	if (note)
 		tr_buffer_put_literal(to, "note: ");
-	tr_cli_escape(tr_text_from(err->text), to);
+	escape(tr_text_from(err->text), to);
 	tr_buffer_put_byte(to, '\n');
-	tr_cli_say(cli, to->failed ? TR_TEXT("no memory for a message\n") : tr_buffer_text(to));
+	say(cli, to->failed ? TR_TEXT("no memory for a message\n") : tr_buffer_text(to));
 }
 
 /* False: 20 of this kind were printed already; it is only counted. */
@@ -99,7 +570,7 @@ void tr_cli_summarise(struct tr_cli *cli)
 			continue;
 		tr_error_set(&err, TR_CAUSE_NONE, "%llu more like this: %s",
 			     (unsigned long long)(alike->count - TR_CLI_ALIKE), alike->last);
-		print(cli, NULL, &err, alike->notes);
+		print_line(cli, NULL, &err, alike->notes);
 	}
 }
 
@@ -114,8 +585,8 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 		return;
 	}
 	if (!silent && worth_printing(cli, err, note))
-		print(cli, place, err, note);
-	tr_cli_log_trouble(cli, place, err);
+		print_line(cli, place, err, note);
+	log_trouble(cli, place, err);
 	if (note)
 		return;
 	tr_cli_status(cli, 2);
@@ -129,7 +600,7 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err)
 	const struct tr_record *last = cli->private ? cli->private->last : NULL;
 	struct tr_error limit;
 
-	/* what failed may not know that --max-record was the cause */
+	/* the caller may not know that --max-record is the cause */
 	if (err->cause == TR_CAUSE_MEMORY && last && last->arena && last->arena->limited) {
 		(void)tr_arena_error(last->arena, &limit);
 		limit.line = last->source_line;
@@ -216,17 +687,17 @@ static void show_caret(struct tr_cli *cli, struct tr_text text, size_t column)
 		rest++;
 	tr_buffer_reset(to);
 	tr_buffer_put(to, "  ", INDENT);
-	tr_cli_escape(tr_text_span(p, at), to);
+	escape(tr_text_span(p, at), to);
 	size_t width = 0;
 	for (size_t i = 0; i < to->len; i++)
 		width += !is_continuation(to->data[i]);
-	tr_cli_escape(tr_text_span(at, rest), to);
+	escape(tr_text_span(at, rest), to);
 	tr_buffer_put_byte(to, '\n');
 	for (size_t i = 0; i < width; i++)
 		tr_buffer_put_byte(to, ' ');
 	tr_buffer_put_literal(to, "^\n");
 	if (!to->failed)
-		tr_cli_say(cli, tr_buffer_text(to));
+		say(cli, tr_buffer_text(to));
 }
 
 /* text (data NULL: none) is shown with a caret under the byte at that column. */
@@ -236,7 +707,7 @@ static bool fail_usage(struct tr_cli *cli, const struct tr_error *err, struct tr
 	bool first = !cli->stop;
 
 	if (first) {
-		print(cli, NULL, err, false);
+		print_line(cli, NULL, err, false);
 		if (text.data)
 			show_caret(cli, text, column);
 		fprintf(stderr, "Try '%s --help' for more.\n", cli->tool->name);
@@ -244,7 +715,7 @@ static bool fail_usage(struct tr_cli *cli, const struct tr_error *err, struct tr
 	tr_cli_status(cli, 2);
 	cli->stop = cli->private->discard = true;
 	if (first)
-		tr_cli_log_trouble(cli, NULL, err);
+		log_trouble(cli, NULL, err);
 	return false;
 }
 

@@ -1,11 +1,586 @@
-/* The command line: one table for getopt_long, --help and the tests. */
+/* SPDX-License-Identifier: MIT */
+/* The command line: the tables for getopt_long and --help, common options, and -O. */
 #include "config.h"
 
-#include "cli_private.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "cli_private.h"
+#include "core/archive.h"
+#include "core/codec.h"
 #include "core/similar.h"
+
+/* What tr_cli_option returns of the common options. */
+enum {
+	TR_CLI_FORMAT = 100,
+	TR_CLI_MEMBER,
+	TR_CLI_OUTPUT,
+	TR_CLI_SETTING,
+	TR_CLI_STRICT,
+	TR_CLI_MAX_RECORD,
+	TR_CLI_MAX_DEPTH,
+	TR_CLI_MAX_RATIO,
+	TR_CLI_LINE_BUFFERED,
+	TR_CLI_PROGRESS,
+	TR_CLI_QUIET,
+	TR_CLI_VERBOSE,
+	TR_CLI_REPORT,
+	TR_CLI_LIST_FORMATS,
+	TR_CLI_HELP,
+	TR_CLI_VERSION,
+};
+
+int tr_cli_choice(struct tr_cli *cli)
+{
+	const struct tr_option *row = cli->private->row;
+	size_t len = strlen(cli->argument);
+	const char *choices = row->argument + strspn(row->argument, "[="), *choice = choices;
+
+	for (int i = 0;; i++) {
+		size_t choice_len = strcspn(choice, "|]");
+		if (choice_len == len && memcmp(choice, cli->argument, len) == 0)
+			return i;
+		if (choice[choice_len] != '|')
+			break;
+		choice += choice_len + 1;
+	}
+	tr_cli_usage(cli, "--%s takes %.*s, not '%s'", row->name, (int)strcspn(choices, "]"),
+		     choices, cli->argument);
+	return -1;
+}
+
+bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
+{
+	const struct tr_option *row = cli->private->row;
+	const char *p = cli->argument;
+	uint64_t number = 0;
+	unsigned shift = 0;
+	bool good = *p >= '0' && *p <= '9', fits = true;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		fits = fits && !__builtin_mul_overflow(number, 10, &number) &&
+		       !__builtin_add_overflow(number, (uint64_t)(*p - '0'), &number);
+	}
+	if (size && *p) {
+		static const char suffixes[] = "KMG";
+		const char *suffix = memchr(suffixes, *p & ~0x20, sizeof suffixes - 1);
+		shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+		p += suffix != NULL;
+	}
+	if (!good || *p) {
+		return tr_cli_usage(cli, "%s%s takes a %s, not '%s'", row->name ? "--" : "-",
+				    row->name ? row->name : (char[]){ row->letter, 0 },
+				    size ? "size (as 4096, 64K, 16M, 2G)" : "number",
+				    cli->argument);
+	}
+	if (!fits || number > max >> shift)
+		return tr_cli_usage(cli, "%s%s: at most %llu, not '%s'", row->name ? "--" : "-",
+				    row->name ? row->name : (char[]){ row->letter, 0 },
+				    (unsigned long long)max, cli->argument);
+	*value = number << shift;
+	return true;
+}
+
+const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing)
+{
+	const unsigned wanted = writing ? TR_FORMAT_WRITES : TR_FORMAT_READS;
+	struct tr_text name = tr_text_from(cli->argument);
+	const struct tr_format *format = tr_format_by_name(name);
+	struct tr_similar similar;
+
+	if (format && format->flags & wanted)
+		return format;
+	tr_similar_begin(&similar, name);
+	for (size_t i = 0; tr_formats[i]; i++)
+		if (tr_formats[i]->flags & wanted)
+			tr_similar_offer(&similar, tr_text_from(tr_formats[i]->name));
+	if (format)
+		tr_cli_usage(cli, "format '%s' cannot be %s", format->name,
+			     writing ? "written" : "read");
+	else
+		tr_cli_unknown(cli, "format", name, &similar, ": see --list-formats");
+	return NULL;
+}
+
+static const struct tr_option shared_input[] = {
+	{ TR_CLI_FORMAT, 'f', "format", "NAME",
+	  "read the input as NAME instead of detecting its format" },
+	{ TR_CLI_MEMBER, 0, "member", "GLOB",
+	  "of archives, read only the members that match (repeatable)" },
+	{ TR_CLI_MAX_RECORD, 0, "max-record", "SIZE", "largest record to accept (default 256M)" },
+	{ TR_CLI_MAX_DEPTH, 0, "max-depth", "N",
+	  "deepest nesting of a value to accept (default and maximum 60)" },
+	{ TR_CLI_MAX_RATIO, 0, "max-ratio", "N",
+	  "largest ratio of decompressed to compressed bytes, and of environments as written "
+	  "to records (default 1000)" },
+	{ TR_CLI_PROGRESS, 0, "progress", "auto|always|never",
+	  "report progress on stderr (auto: when only that is a terminal)" },
+	{ 0 },
+};
+
+static const struct tr_option shared_output[] = {
+	{ TR_CLI_OUTPUT, 'o', "output", "FILE",
+	  "write to FILE instead of stdout; .gz, .xz, .zst, .bz2 and .lz4 compress it" },
+	{ TR_CLI_LINE_BUFFERED, 0, "line-buffered", NULL,
+	  "write every record at once (default on a terminal)" },
+	{ 0 },
+};
+
+static const struct tr_option shared_general[] = {
+	{ TR_CLI_SETTING, 'O', "option", "KEY=VALUE",
+	  "set an option of one format (repeatable; see --help=formats)" },
+	{ TR_CLI_STRICT, 0, "strict", NULL,
+	  "stop at the first trouble and remove the output file" },
+	{ TR_CLI_QUIET, 'q', "quiet", NULL, "print no notes, only errors" },
+	{ TR_CLI_VERBOSE, 0, "verbose", NULL,
+	  "print details: records that the target format cannot hold" },
+	{ TR_CLI_REPORT, 0, "report", "FILE",
+	  "write all messages, the result of each file, and a summary to FILE as JSON Lines" },
+	{ TR_CLI_LIST_FORMATS, 0, "list-formats", NULL,
+	  "list the formats: name, read, write, exactness, summary" },
+	{ TR_CLI_HELP, 'h', "help", "[=all|formats]",
+	  "print this help; all: with the common options; formats: the keys of -O" },
+	{ TR_CLI_VERSION, 'V', "version", NULL,
+	  "print the version, and those of the libraries in use" },
+	{ 0 },
+};
+
+enum { HELP_COLUMN = 30, HELP_WIDTH = 79 };
+
+/* Words of text from the current column on; continued lines begin at `indent`. */
+static void wrap(const char *text, int column, int indent)
+{
+	while (*text) {
+		int len = (int)strcspn(text, " ");
+
+		if (column + len > HELP_WIDTH && column > indent) {
+			printf("\n%*s", indent, "");
+			column = indent;
+		}
+		printf("%.*s", len, text);
+		column += len;
+		text += len;
+		if (*text == ' ') {
+			text++;
+			if (column + 1 + (int)strcspn(text, " ") <= HELP_WIDTH) {
+				putchar(' ');
+				column++;
+			} else {
+				printf("\n%*s", indent, "");
+				column = indent;
+			}
+		}
+	}
+	putchar('\n');
+}
+
+static void print_row(const struct tr_option *row)
+{
+	int column = 2;
+
+	if (row->letter)
+		column += printf("  -%c%s", row->letter, row->name ? ", " : "") - 2;
+	else
+		column += printf("      ") - 2;
+	if (row->name)
+		column += printf("--%s", row->name);
+	if (row->argument)
+		column += printf("%s%s",
+				 *row->argument == '[' ? ""
+				 : row->name	       ? "="
+						       : " ",
+				 row->argument);
+	if (column > HELP_COLUMN - 2) {
+		putchar('\n');
+		column = 0;
+	}
+	printf("%*s", HELP_COLUMN - column, "");
+	wrap(row->help, HELP_COLUMN, HELP_COLUMN);
+}
+
+static void print_setting(const char *owner, const struct tr_format_option *option)
+{
+	int column = printf("  %s=%s", option->key, option->values);
+
+	if (column > HELP_COLUMN - 2) {
+		putchar('\n');
+		column = 0;
+	}
+	printf("%*s%s: ", HELP_COLUMN - column, "", owner);
+	wrap(option->help, HELP_COLUMN + (int)strlen(owner) + 2, HELP_COLUMN);
+}
+
+/* The tool's own keys, and those of formats that it does something with. */
+static void print_settings(const struct tr_tool *tool)
+{
+	const struct tr_format_option *option;
+
+	for (option = tool->settings; option && option->key; option++)
+		print_setting(tool->name, option);
+	for (size_t i = 0; tr_formats[i]; i++) {
+		bool reads = !tool->format || tool->format == tr_formats[i];
+		for (option = tr_formats[i]->options; option && option->key; option++) {
+			if ((reads && option->reading) ||
+			    (tool->shared & TR_CLI_FORMATS && option->writing))
+				print_setting(tr_formats[i]->name, option);
+		}
+	}
+}
+
+static void print_status(const struct tr_tool *tool)
+{
+	int column = printf("\nExit status: ") - 1;
+
+	if (!tool->status)
+		column += printf("0 done; ");
+	if (tool->status_one)
+		column += printf("1 %s; ", tool->status_one);
+	wrap(tool->status ? tool->status
+			  : "2 trouble, also when something was damaged or left out.",
+	     column, 0);
+}
+
+void tr_cli_short_usage(const struct tr_cli *cli)
+{
+	fprintf(stderr, "Usage: %s %s\nTry '%s --help' for more.\n", cli->tool->name,
+		cli->tool->usage, cli->tool->name);
+}
+
+static void print_common_hint(const struct tr_tool *tool)
+{
+	bool reads = tool->shared & TR_CLI_READS, writes = tool->shared & TR_CLI_WRITES;
+
+	printf("\n");
+	wrap(reads && writes ? "Common options: -o FILE, -f FORMAT, -O KEY=VALUE, --member=GLOB, "
+			       "--strict, --report=FILE, -q, --version; --help=all lists them, and "
+			       "--help=formats the keys of -O."
+	     : writes ? "Common options: -o FILE, -O KEY=VALUE, --strict, --report=FILE, -q, "
+			"--version; --help=all lists them, and --help=formats the keys of -O."
+		      : "--help=all lists the common options, and --help=formats the keys of -O.",
+	     0, 0);
+}
+
+static void print_help(const struct tr_cli *cli)
+{
+	const struct tr_tool *tool = cli->tool;
+	const struct tr_cli_rows *rows = &cli->private->rows;
+	bool all = cli->argument && strcmp(cli->argument, "all") == 0;
+
+	if (cli->argument && !all) {
+		printf("Keys of -O:\n");
+		print_settings(tool);
+		return;
+	}
+	printf("Usage: %s %s\n", tool->name, tool->usage);
+	wrap(tool->summary, 0, 0);
+	if (all || rows->own)
+		printf("\nOptions:\n");
+	for (size_t i = 0; i < (all ? rows->count : rows->own); i++)
+		print_row(rows->list[i]);
+	if (!all)
+		print_common_hint(tool);
+	if (all && tool->shared & TR_CLI_READS) {
+		printf("\n");
+		wrap("Without FILE, or if FILE is -, stdin is read. Compressed files and archives "
+		     "are opened automatically. Sizes take the suffixes K, M and G.",
+		     0, 0);
+	}
+	printf("\nExamples:\n");
+	for (const char *const *example = tool->examples; example && example[0]; example += 2)
+		printf("  # %s\n  %s\n", example[0], example[1]);
+	print_status(tool);
+	printf("See %s(1), trec(5), trace-formats(5).\n", tool->name);
+}
+
+static void print_version(const struct tr_cli *cli)
+{
+	printf("%s (%s) %s\n", cli->tool->name, PACKAGE_NAME, PACKAGE_VERSION);
+	for (size_t i = 0; tr_codecs[i]; i++) {
+		char version[64] = "";
+		if (tr_codecs[i]->version)
+			tr_codecs[i]->version(version, sizeof version);
+		printf("%s%s%s\n", tr_codecs[i]->library, *version ? " " : "", version);
+	}
+	printf("%s\n", tr_archive_version());
+	for (size_t i = 0; cli->tool->libraries && cli->tool->libraries[i]; i++)
+		printf("%s\n", cli->tool->libraries[i]());
+}
+
+static void list_formats(void)
+{
+	for (size_t i = 0; tr_formats[i]; i++)
+		printf("%s\t%s\t%s\t%s\t%s\n", tr_formats[i]->name,
+		       tr_formats[i]->flags & TR_FORMAT_READS ? "yes" : "no",
+		       tr_formats[i]->flags & TR_FORMAT_WRITES ? "yes" : "no", tr_formats[i]->exact,
+		       tr_formats[i]->summary);
+}
+
+/* One more element's worth of a list of `count`; NULL: memory is out, and said so. */
+static void *grown(struct tr_cli *cli, void *list, size_t count, size_t size)
+{
+	void *larger = realloc(list, (count + 1) * size);
+
+	if (!larger) {
+		tr_error_memory(&cli->private->err);
+		tr_cli_report(cli, &cli->private->err);
+		cli->stop = true;
+	}
+	return larger;
+}
+
+/*
+ * takes: gets what the owner of the options accepts, if that is not the value. *only: the
+ * values that all owners so far accept, "" where they differ.
+ */
+static bool known_value(const char *owner, const struct tr_format_option *options,
+			struct tr_text key, struct tr_text value, struct tr_buffer *takes,
+			const char **only)
+{
+	for (; options && options->key; options++) {
+		if (!tr_text_is(key, options->key))
+			continue;
+		if (tr_setting_accepts(options, value))
+			return true;
+		*only = !*only || strcmp(*only, options->values) == 0 ? options->values : "";
+		tr_buffer_put_text(takes, takes->len ? TR_TEXT("; ") : TR_TEXT(": "));
+		tr_buffer_put_text(takes, tr_text_from(owner));
+		tr_buffer_put_literal(takes, " takes ");
+		tr_buffer_put_text(takes, tr_text_from(options->values));
+	}
+	return false;
+}
+
+/* The values that format.h lists as names of files that are read. */
+static bool names_input(const struct tr_format_option *options, struct tr_text key)
+{
+	static const char *const values[] = { "FILE", "CONFIG", "PROG" };
+
+	for (; options && options->key; options++)
+		for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+			if (tr_text_is(key, options->key) &&
+			    strcmp(options->values, values[i]) == 0)
+				return true;
+	return false;
+}
+
+static void note_input(struct tr_cli *cli, const struct tr_setting *setting)
+{
+	bool input = names_input(cli->tool->settings, setting->key);
+
+	for (size_t i = 0; !input && tr_formats[i]; i++)
+		input = names_input(tr_formats[i]->options, setting->key);
+	if (input)
+		tr_cli_reads(cli, setting->value);
+}
+
+static void offer_keys(struct tr_similar *similar, const struct tr_format_option *options)
+{
+	for (; options && options->key; options++)
+		tr_similar_offer(similar, tr_text_from(options->key));
+}
+
+static void unknown_key(struct tr_cli *cli, struct tr_text key)
+{
+	struct tr_similar similar;
+
+	tr_similar_begin(&similar, key);
+	offer_keys(&similar, cli->tool->settings);
+	for (size_t i = 0; tr_formats[i]; i++)
+		offer_keys(&similar, tr_formats[i]->options);
+	tr_cli_unknown(cli, "key in -O", tr_text_from(cli->argument), &similar, "");
+}
+
+static bool known_setting(struct tr_cli *cli, const struct tr_setting *setting)
+{
+	struct tr_buffer takes = TR_BUFFER_INIT;
+	const char *only = NULL;
+	bool good = known_value(cli->tool->name, cli->tool->settings, setting->key, setting->value,
+				&takes, &only);
+
+	for (size_t i = 0; !good && tr_formats[i]; i++)
+		good = known_value(tr_formats[i]->name, tr_formats[i]->options, setting->key,
+				   setting->value, &takes, &only);
+	if (!good && !takes.len)
+		unknown_key(cli, setting->key);
+	else if (!good && *only)
+		tr_cli_usage(cli, "-O %.*s takes %s, not '%s'", (int)setting->key.len,
+			     setting->key.data, only, setting->value.data);
+	else if (!good)
+		tr_cli_usage(cli, "-O %s%.*s", cli->argument, (int)takes.len, takes.data);
+	tr_buffer_free(&takes);
+	return good;
+}
+
+/* What no format and not the tool itself would look at is a mistake worth stopping for. */
+static void add_setting(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+	struct tr_settings *settings = &cli->config.read.settings;
+	const char *equals = strchr(cli->argument, '=');
+
+	if (!equals || equals == cli->argument) {
+		tr_cli_usage(cli, "-O needs KEY=VALUE, not '%s'", cli->argument);
+		return;
+	}
+	struct tr_setting setting = { tr_text_span(cli->argument, equals),
+				      tr_text_from(equals + 1) };
+	if (!known_setting(cli, &setting))
+		return;
+	struct tr_setting *list = grown(cli, p->settings, settings->count, sizeof *list);
+	if (!list)
+		return;
+	note_input(cli, &setting);
+	list[settings->count++] = setting;
+	settings->list = p->settings = list;
+	p->setting_count = settings->count;
+}
+
+static bool has_option(const struct tr_format_option *options, struct tr_text key, bool reading,
+		       bool writing)
+{
+	for (; options && options->key; options++)
+		if (tr_text_is(key, options->key) &&
+		    ((reading && options->reading) || (writing && options->writing)))
+			return true;
+	return false;
+}
+
+enum { TOLD_APART = 64 };
+
+void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing)
+{
+	struct tr_cli_private *p = cli->private;
+
+	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++)
+		if (has_option(format->options, p->settings[i].key, !writing, writing))
+			p->settings_taken |= UINT64_C(1) << i;
+}
+
+/* The formats that have the key. */
+static size_t list_owners(struct tr_text key, struct tr_buffer *to)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; tr_formats[i]; i++) {
+		if (!has_option(tr_formats[i]->options, key, true, true))
+			continue;
+		if (count++)
+			tr_buffer_put_literal(to, ", ");
+		tr_buffer_put_text(to, tr_text_from(tr_formats[i]->name));
+	}
+	return count;
+}
+
+void tr_cli_settings_idle(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++) {
+		struct tr_text key = p->settings[i].key;
+		if (p->settings_taken >> i & 1 || has_option(cli->tool->settings, key, true, true))
+			continue;
+		struct tr_buffer owners = TR_BUFFER_INIT;
+		size_t count = list_owners(key, &owners);
+		tr_error_set(&p->err, TR_CAUSE_USAGE, "-O %.*s ignored: only %.*s %s it",
+			     (int)key.len, key.data, (int)owners.len, owners.data,
+			     count == 1 ? "has" : "have");
+		tr_buffer_free(&owners);
+		tr_error_is_note(&p->err);
+		tr_cli_report(cli, &p->err);
+	}
+}
+
+static void add_member(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+	const char **list = grown(cli, p->members, cli->config.member_count, sizeof *list);
+
+	if (!list)
+		return;
+	list[cli->config.member_count++] = cli->argument;
+	cli->config.members = p->members = list;
+}
+
+static void set_limit(struct tr_cli *cli, int id)
+{
+	struct tr_limits *limits = &cli->config.read.limits;
+	uint64_t value = 0;
+
+	if (!tr_cli_number(cli, id == TR_CLI_MAX_RECORD,
+			   id == TR_CLI_MAX_RECORD  ? (uint64_t)1 << 40
+			   : id == TR_CLI_MAX_DEPTH ? 60
+						    : UINT32_MAX,
+			   &value))
+		return;
+	if (value == 0)
+		tr_cli_usage(cli, "--%s must not be 0", cli->private->row->name);
+	else if (id == TR_CLI_MAX_RECORD)
+		limits->max_record = value;
+	else if (id == TR_CLI_MAX_DEPTH)
+		limits->max_depth = (unsigned)value;
+	else
+		limits->max_ratio = (unsigned)value;
+}
+
+static void set_shared_option(struct tr_cli *cli, int id)
+{
+	struct tr_cli_private *p = cli->private;
+	int choice;
+
+	switch (id) {
+	case TR_CLI_FORMAT:
+		cli->config.format = tr_cli_format(cli, false);
+		break;
+	case TR_CLI_MEMBER:
+		add_member(cli);
+		break;
+	case TR_CLI_OUTPUT:
+		cli->output_path = strcmp(cli->argument, "-") ? cli->argument : NULL;
+		break;
+	case TR_CLI_SETTING:
+		add_setting(cli);
+		break;
+	case TR_CLI_STRICT:
+		cli->strict = true;
+		break;
+	case TR_CLI_MAX_RECORD:
+	case TR_CLI_MAX_DEPTH:
+	case TR_CLI_MAX_RATIO:
+		set_limit(cli, id);
+		break;
+	case TR_CLI_LINE_BUFFERED:
+		p->line_buffered = true;
+		break;
+	case TR_CLI_PROGRESS:
+		choice = tr_cli_choice(cli);
+		if (choice >= 0)
+			p->progress = (enum tr_cli_when)choice;
+		break;
+	case TR_CLI_QUIET:
+		cli->quiet = true;
+		break;
+	case TR_CLI_VERBOSE:
+		cli->verbose = true;
+		break;
+	case TR_CLI_REPORT:
+		if (*cli->argument && strcmp(cli->argument, "-") != 0)
+			p->log.path = cli->argument;
+		else
+			tr_cli_usage(cli, "--report needs a file, or a descriptor as /dev/fd/3");
+		break;
+	default:
+		if (id == TR_CLI_HELP && cli->argument && tr_cli_choice(cli) < 0)
+			break;
+		if (id == TR_CLI_HELP)
+			print_help(cli);
+		else if (id == TR_CLI_VERSION)
+			print_version(cli);
+		else
+			list_formats();
+		cli->stop = true;
+		break;
+	}
+}
 
 static size_t add_rows(const struct tr_option **list, size_t at, const struct tr_option *table)
 {
@@ -17,15 +592,15 @@ static size_t add_rows(const struct tr_option **list, size_t at, const struct tr
 	return at;
 }
 
-static size_t all_rows(const struct tr_tool *tool, const struct tr_option **list)
+static size_t all_rows(const struct tr_tool *tool, const struct tr_option **list, size_t *own)
 {
-	size_t count = add_rows(list, 0, tool->options);
+	size_t count = *own = add_rows(list, 0, tool->options);
 
 	if (tool->shared & TR_CLI_READS)
-		count = add_rows(list, count, tr_cli_shared_input);
+		count = add_rows(list, count, shared_input);
 	if (tool->shared & TR_CLI_WRITES)
-		count = add_rows(list, count, tr_cli_shared_output);
-	return add_rows(list, count, tr_cli_shared_general);
+		count = add_rows(list, count, shared_output);
+	return add_rows(list, count, shared_general);
 }
 
 enum { LONG_BASE = 256 }; /* getopt values: a row's index on top of all letters */
@@ -33,14 +608,14 @@ enum { LONG_BASE = 256 }; /* getopt values: a row's index on top of all letters 
 bool tr_cli_rows_make(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
-	size_t count = all_rows(cli->tool, NULL), longs = 0, shorts = 0;
+	size_t count = all_rows(cli->tool, NULL, &p->rows.own), longs = 0, shorts = 0;
 
 	p->rows.list = calloc(count + 1, sizeof *p->rows.list);
 	p->long_options = calloc(count + 1, sizeof *p->long_options);
 	p->short_options = calloc(2 * count + 6, 1);
 	if (!p->rows.list || !p->long_options || !p->short_options)
 		return false;
-	p->rows.count = all_rows(cli->tool, p->rows.list);
+	p->rows.count = all_rows(cli->tool, p->rows.list, &p->rows.own);
 	if (cli->tool->command)
 		p->short_options[shorts++] = '+';
 	p->short_options[shorts++] = ':'; /* tells a missing argument from an unknown option */
@@ -52,11 +627,13 @@ bool tr_cli_rows_make(struct tr_cli *cli)
 		if (row->name)
 			p->long_options[longs++] =
 				(struct option){ row->name,
-						 row->argument ? required_argument : no_argument,
+						 !row->argument		 ? no_argument
+						 : *row->argument == '[' ? optional_argument
+									 : required_argument,
 						 NULL, LONG_BASE + (int)i };
 		if (row->letter)
 			p->short_options[shorts++] = row->letter;
-		if (row->letter && row->argument)
+		if (row->letter && row->argument && *row->argument != '[')
 			p->short_options[shorts++] = ':';
 	}
 	return true;
@@ -168,7 +745,7 @@ int tr_cli_option(struct tr_cli *cli)
 		cli->argument = optarg;
 		if (p->row->id < TR_CLI_FORMAT)
 			return p->row->id;
-		tr_cli_shared_option(cli, p->row->id);
+		set_shared_option(cli, p->row->id);
 	}
 	return 0;
 }

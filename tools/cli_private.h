@@ -1,4 +1,12 @@
-/* What the files cli*.c share; no business of the tools themselves. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the tools' base, which tools do not use:
+ *
+ *	cli.c          operands, records in, records out, the exit status
+ *	cli_options.c  the tables of options, -O, --help
+ *	cli_output.c   the output: its codec, and its file, which appears only when it is complete
+ *	cli_message.c  messages, --report, progress
+ */
 #ifndef TR_TOOLS_CLI_PRIVATE_H
 #define TR_TOOLS_CLI_PRIVATE_H
 
@@ -10,30 +18,30 @@
 #include "cli.h"
 #include "core/buffer.h"
 
-/* The two tables of a command line, the tool's own and the shared one, as one. */
+/* The tool's own options and then the common ones. */
 struct tr_cli_rows {
-	const struct tr_option **list; /* NULL-terminated; in the order of --help */
-	size_t count;
+	const struct tr_option **list; /* NULL-terminated; in the order of --help=all */
+	size_t count, own;	       /* of all; of the tool's own */
 };
 
 enum { TR_CLI_ALIKE = 20 }; /* messages of one kind that are printed */
 
 struct tr_cli_alike {
-	const char *pattern; /* what alike messages share: tr_error.pattern */
+	const char *pattern; /* shared by the messages of one kind: tr_error.pattern */
 	uint64_t count;
-	bool notes; /* none of them was more */
+	bool notes;		  /* all of them are notes */
 	char last[TR_ERROR_TEXT]; /* the text of the last one, for the line that counts the rest */
 };
 
-/* --report: cli_log.c */
+/* --report */
 struct tr_cli_log_count {
 	uint64_t records, errors, notes;
 };
 
 struct tr_cli_log {
-	const char *path; /* NULL: no report is wanted */
-	bool tried;	  /* to open it */
-	bool ready;	  /* fd takes lines */
+	const char *path; /* NULL: no report */
+	bool tried;	  /* the file was opened, or cannot be */
+	bool ready;	  /* fd is open */
 	int fd;
 	struct tr_buffer line;
 	bool in_member;
@@ -50,102 +58,66 @@ struct tr_cli_private {
 	struct tr_cli_rows rows;
 	struct option *long_options;
 	char *short_options;
-	const struct tr_option *row; /* of the option that is being looked at */
+	const struct tr_option *row; /* of the current option */
 
 	struct tr_setting *settings; /* -O */
 	size_t setting_count;
-	uint64_t settings_taken; /* as bits: a format here knows them */
+	uint64_t settings_taken; /* as bits: a format in use has them */
 	const char **members;
 	bool line_buffered;
 	enum tr_cli_when progress;
 
-	struct tr_trace_place *place; /* where tr_cli_next stands; NULL: step on */
+	struct tr_trace_place *place; /* that tr_cli_next reads; NULL: the next one */
 	const struct tr_record *last; /* the record that was read before */
-	struct tr_error err;          /* kept off the stack of the hot loop */
+	struct tr_error err;	      /* not on the stack of the hot loop */
 	struct tr_cli_alike *alike;
 	size_t alike_count;
 	struct tr_buffer message, line;
-	struct tr_buffer inputs; /* ids of the regular files that are read, for -o: cli_inputs.c */
+	struct tr_buffer inputs; /* ids of the regular files that are read, for -o */
 	struct tr_cli_log log;
-	bool inputs_known; /* inputs has the operands */
+	bool inputs_known;	    /* inputs has the operands */
 	struct tr_file_group files; /* of tr_cli_sink_at */
-	bool any_read; /* some operand, or a member of it, is of a known format */
-	bool discard; /* --strict or a failure: what was written must not stand */
+	bool any_read;		    /* some operand, or a member of it, has a known format */
+	bool discard;		    /* --strict or a failure: the output is removed */
 
-	int64_t started;   /* milliseconds, for the rate */
-	bool progress_up;  /* a progress line stands on the terminal */
+	int64_t started;  /* milliseconds, for the rate */
+	bool progress_up; /* a progress line is on the terminal */
 };
 
-/* cli_shared.c: a format that is read or written looks at its -O; those that none did are told. */
+/* cli_options.c */
+
+bool tr_cli_rows_make(struct tr_cli *cli);
+void tr_cli_rows_free(struct tr_cli *cli);
+void tr_cli_short_usage(const struct tr_cli *cli);
+
+/* A format that is read or written uses its keys of -O; those that no format uses are noted. */
 void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing);
 void tr_cli_settings_idle(struct tr_cli *cli);
 
-/* cli_options.c */
-bool tr_cli_rows_make(struct tr_cli *cli);
-void tr_cli_rows_free(struct tr_cli *cli);
-enum {
-	TR_CLI_FORMAT = 100,
-	TR_CLI_MEMBER,
-	TR_CLI_OUTPUT,
-	TR_CLI_SETTING,
-	TR_CLI_STRICT,
-	TR_CLI_MAX_RECORD,
-	TR_CLI_MAX_DEPTH,
-	TR_CLI_MAX_RATIO,
-	TR_CLI_LINE_BUFFERED,
-	TR_CLI_PROGRESS,
-	TR_CLI_QUIET,
-	TR_CLI_VERBOSE,
-	TR_CLI_REPORT,
-	TR_CLI_LIST_FORMATS,
-	TR_CLI_HELP,
-	TR_CLI_VERSION,
-};
-
-/* cli_shared.c: the shared table (0-terminated), and what its options do. */
-extern const struct tr_option tr_cli_shared_input[], tr_cli_shared_output[],
-	tr_cli_shared_general[];
-void tr_cli_shared_option(struct tr_cli *cli, int id);
-
-/* cli_help.c: on stdout. */
-void tr_cli_help(const struct tr_cli *cli);
-void tr_cli_short_usage(const struct tr_cli *cli);
-void tr_cli_version(const struct tr_cli *cli);
-void tr_cli_list_formats(void);
-
 /* cli_message.c */
-void tr_cli_summarise(struct tr_cli *cli); /* counts of what was not printed */
+
+void tr_cli_summarise(struct tr_cli *cli); /* counts of messages that were not printed */
 void tr_cli_report_nowhere(struct tr_cli *cli, const struct tr_error *err); /* of no file */
-void tr_cli_say(struct tr_cli *cli, struct tr_text text); /* one line to stderr, as it is */
 
-void tr_cli_escape(struct tr_text text, struct tr_buffer *to); /* harmless on a terminal */
-
-/*
- * cli_log.c: --report. open: when the operands are known, and before anything is
- * written; false: it cannot be, reported. trouble: what is reported, printed or not.
- * step: a file or member begins; member: it has ended; missed: it could not be opened.
- */
-void tr_cli_log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
-			const struct tr_error *err);
+/* --report: a file or member begins, has ended, or could not be opened; and the last line. */
 void tr_cli_log_step(struct tr_cli *cli);
 void tr_cli_log_member(struct tr_cli *cli);
 void tr_cli_log_missed(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_log_end(struct tr_cli *cli);
 
-/* cli_inputs.c: adds a file of ours that no output may replace. */
-void tr_cli_keeps(struct tr_cli *cli, const struct stat *st);
-
-/* cli_output.c */
-void tr_cli_standard_descriptors(void);
-void tr_cli_watch_exit(bool on); /* an exit that is not ours must be as good as ours */
-void tr_cli_output_end(struct tr_cli *cli);
-
-/* cli_progress.c */
-extern volatile sig_atomic_t tr_cli_attention; /* a line is due: call tr_cli_progress */
+extern volatile sig_atomic_t tr_cli_attention; /* a progress line is due: tr_cli_progress */
 void tr_cli_progress_begin(struct tr_cli *cli);
 void tr_cli_progress(struct tr_cli *cli);
 void tr_cli_progress_wait(struct tr_cli *cli); /* before a read that may take long */
-void tr_cli_progress_clear(struct tr_cli *cli);
 void tr_cli_progress_end(struct tr_cli *cli);
+
+/* cli.c: adds a file of ours that no output may replace. */
+void tr_cli_keeps(struct tr_cli *cli, const struct stat *st);
+
+/* cli_output.c */
+
+void tr_cli_standard_descriptors(void);
+void tr_cli_watch_exit(bool on); /* while on, exit() by a library removes incomplete files too */
+void tr_cli_output_end(struct tr_cli *cli);
 
 #endif

@@ -36,16 +36,14 @@ enum {
 };
 
 static const struct tr_option options[] = {
-	{ OPTION_EXPR, 'e', "expr", "EXPR",
-	  "select records that match EXPR (repeatable: all hold)" },
+	{ OPTION_EXPR, 'e', "expr", "EXPR", "select records that match EXPR (repeatable)" },
 	{ OPTION_EXPR_FILE, 0, "expr-file", "FILE", "the same, with the expression in FILE" },
 	{ OPTION_SINCE, 0, "since", "TIME",
-	  "select records from TIME on: seconds, 2026-11-20T12:00, 12:00 (on the date of the first "
-	  "record), or +5s (after it)" },
+	  "select records from TIME on: seconds, 2026-11-20T12:00, 12:00, +5s (after the "
+	  "first record)" },
 	{ OPTION_UNTIL, 0, "until", "TIME", "select records up to TIME" },
 	{ OPTION_CALLS, 0, "calls", "SET",
-	  "select calls by number, as apitrace does: 0-99,200-/2,*/frame,draw,@FILE (repeatable: "
-	  "one set)" },
+	  "select calls by number and class: 0-99,200-/2,*/frame,draw,@FILE (repeatable)" },
 	{ OPTION_FRAMES, 0, "frames", "SET", "select the calls of these frames; SET as above" },
 	{ OPTION_TREE, 0, "tree", "TASK", "select a task and all its descendants" },
 	{ OPTION_INVERT, 'v', "invert", NULL, "select what does not match" },
@@ -65,8 +63,7 @@ static const struct tr_option options[] = {
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
 	  "which definitions to pass (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",
-	  "whether env, meta and other records that describe the trace are passed with what is "
-	  "selected (default all)" },
+	  "pass env, meta and other records that describe the trace (default all)" },
 	{ 0 },
 };
 

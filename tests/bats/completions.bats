@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What each shell offers is what the tool's option table has, as --help prints it: every option, the
+# What each shell offers is what the tool's option table has, as --help=all and --help=formats print it: every option, the
 # choices of its argument, formats, the keys of -O with their choices, and files. Each shell is
 # driven through its own completion (tests/helper/complete.*), with one line for each of these.
 
@@ -43,7 +43,7 @@ expected() {
 	local -A seen=()
 	for tool in "$top_srcdir"/man/tr-*.1; do
 		tool=${tool##*/} tool=${tool%.1}
-		"$tool" --help >help
+		{ "$tool" --help=all && "$tool" --help=formats; } >help
 		sed -nE '/^Options:/,/^$/s/^ {2,6}(-.*)/\1/p' help | sed -E 's/  .*//' |
 			sed -E 's/^(-(.), )?--([a-z0-9-]+)(\[?=(.*[^]]|.*\[.*\]))?\]?$/\2;\3;\5/' >options
 		[ -s options ] && ! grep -qvP '^.?;[a-z0-9-]+;[^;]*$' options || return 1

@@ -17,9 +17,9 @@ setup() {
 	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
 }
 
-# Options as --help lists them: lines that begin with blanks and a hyphen.
+# Options as --help=all lists them: lines that begin with blanks and a hyphen.
 help_options() {
-	"$1" --help | sed -nE 's/^ +(-.*)/\1/p' | sed -E 's/  .*//' |
+	"$1" --help=all | sed -nE 's/^ +(-.*)/\1/p' | sed -E 's/  .*//' |
 		grep -oE '(^|, )--?[A-Za-z0-9][a-z0-9-]*' | sed 's/^, //' | sort -u
 }
 
