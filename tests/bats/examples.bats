@@ -11,6 +11,10 @@ setup_file() {
 	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
 	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
+	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
+	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
+	gzip -k build.json
+	tar -cf builds.tar build.json && zstd -q builds.tar && zip -q builds.zip build.json
 }
 
 # Writes the examples of a page as N.command and, where they are there, N.output (what the page
@@ -27,14 +31,27 @@ split_page() {
 
 # Runs N.command into N.got, in the folder of the traces.
 run_example() {
-	local base=$1 trace=
+	local base=$1 trace= command
 	[ ! -f "$base.on" ] || trace=$(cat "$base.on")
 	(
 		if [ -n "$trace" ]; then
 			mkdir -p "$base.d" && cd "$base.d" && cp --no-preserve=mode "$top_srcdir/tests/data/examples/$trace" build.json
 		fi
-		timeout 60 bash -c "$(cat "$base.command")" >"$base.got" </dev/null
+		command=$(cat "$base.command")
+		case $command in *'tail -n +1 -f'*) command=${command//tail/timeout 1 tail} ;; esac
+		LC_ALL=C timeout 60 bash -c "$command" >"$base.got" </dev/null
 	)
+}
+
+# compare WANT GOT: a last line of three dots in WANT stands for all that follows
+compare() {
+	local lines
+	if [ "$(tail -n1 "$1")" != ... ]; then
+		diff "$1" "$2"
+		return
+	fi
+	lines=$(($(wc -l <"$1") - 1))
+	[ "$(wc -l <"$2")" -gt "$lines" ] && diff <(head -n "$lines" "$1") <(head -n "$lines" "$2")
 }
 
 @test "examples print what their pages show" {
@@ -48,18 +65,29 @@ run_example() {
 			base=${base%.output}
 			cat "$base.command"
 			run_example "$base"
-			# a last line of three dots stands for all that follows
-			if [ "$(tail -n1 "$base.output")" = ... ]; then
-				head -n-1 "$base.output" >"$base.want"
-				[ "$(wc -l <"$base.got")" -gt "$(wc -l <"$base.want")" ]
-				head -n "$(wc -l <"$base.want")" "$base.got" | diff "$base.want" -
-			else
-				diff "$base.output" "$base.got"
-			fi
+			compare "$base.output" "$base.got"
 			shown=$((shown + 1))
 		done
 	done
 	[ "$shown" -ge 5 ]
+}
+
+@test "the README shows what its commands print" {
+	local n=0 line
+	mkdir "$BATS_FILE_TMPDIR/readme" && cd "$BATS_FILE_TMPDIR/readme"
+	tr-parse ../build.nfsdb >build.trec
+	while IFS= read -r line; do
+		case $line in
+		'$ '*) n=$((n + 1)) && echo "${line#$ }" >$n.command && : >$n.output ;;
+		*) printf '%s\n' "$line" >>$n.output ;;
+		esac
+	done < <(sed -n '/^```console$/,/^```$/{/^```/d; p}' "$top_srcdir/README.md")
+	[ "$n" -ge 4 ]
+	for line in $(seq $n); do
+		cat $line.command
+		bash -c "$(cat $line.command)" >$line.got </dev/null
+		compare $line.output $line.got
+	done
 }
 
 # Of each example its command, the first lines, cut, and how many there are. To write the files
