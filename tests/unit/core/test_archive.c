@@ -4,6 +4,8 @@
 #include "core/archive.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "memory.h"
 #include "samples.h"
@@ -330,6 +332,69 @@ static void test_no_archive(void)
 	tr_buffer_free(&noise);
 }
 
+/* A number as tar spells it, in digits octal digits and a NUL. */
+static void put_octal(char *to, int digits, uint64_t number)
+{
+	snprintf(to, (size_t)digits + 1, "%0*" PRIo64, digits, number);
+}
+
+/* A file with holes, as GNU tar stores it: before its data, between them and at its end. */
+static void put_sparse(struct tr_buffer *to, const uint64_t map[][2], size_t count, uint64_t size,
+		       const char *data)
+{
+	char header[512] = "holes", block[1024] = { 0 };
+	unsigned sum = 0;
+	size_t len = strlen(data);
+	put_octal(header + 100, 7, 0644);
+	put_octal(header + 108, 7, 0);
+	put_octal(header + 116, 7, 0);
+	put_octal(header + 124, 11, len);
+	put_octal(header + 136, 11, MTIME);
+	header[156] = 'S';
+	memcpy(header + 257, "ustar  ", 8);
+	for (size_t i = 0; i < count; i++) {
+		put_octal(header + 386 + 24 * i, 11, map[i][0]);
+		put_octal(header + 398 + 24 * i, 11, map[i][1]);
+	}
+	put_octal(header + 483, 11, size);
+	memset(header + 148, ' ', 8);
+	for (size_t i = 0; i < sizeof header; i++)
+		sum += (unsigned char)header[i];
+	put_octal(header + 148, 6, sum);
+	tr_buffer_put(to, header, sizeof header);
+	memcpy(block, data, len);
+	tr_buffer_put(to, block, 512);
+	memset(block, 0, sizeof block);
+	tr_buffer_put(to, block, sizeof block);
+}
+
+static void test_holes(void)
+{
+	static const uint64_t map[][2] = { { 1000, 4 }, { 5000, 4 }, { 5004, 3 }, { 9000, 0 } };
+	static const size_t pieces[] = { 1, 3, 999, 1000, 1001, 1004, 100000 };
+	struct tr_buffer packed = TR_BUFFER_INIT;
+	struct tr_error err;
+	char want[9000] = { 0 };
+	memcpy(want + 1000, "one\n", 4);
+	memcpy(want + 5000, "two\nend", 7);
+	put_sparse(&packed, map, 4, sizeof want, "one\ntwo\nend");
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		struct tr_buffer data = TR_BUFFER_INIT;
+		struct tr_archive_member member;
+		struct tr_archive *archive =
+			tr_archive_open(memory_input(tr_buffer_text(&packed), 0, false), &limits, &err);
+		bool good = archive && tr_archive_next(archive, &member, &err) == TR_OK &&
+			    member.size == (int64_t)sizeof want &&
+			    drain(tr_archive_source(archive), pieces[i], &data, &err);
+		ok(good && data.len == sizeof want && !memcmp(data.data, want, sizeof want),
+		   "holes are zeros, read %zu bytes at a time", pieces[i]);
+		ok(good && tr_archive_next(archive, &member, &err) == TR_END, "and the archive ends");
+		tr_archive_free(archive);
+		tr_buffer_free(&data);
+	}
+	tr_buffer_free(&packed);
+}
+
 int main(void)
 {
 	put_lines(&members[0].data, 4000);
@@ -346,6 +411,7 @@ int main(void)
 	test_bad_member();
 	test_limits();
 	test_names();
+	test_holes();
 	test_no_archive();
 	for (size_t i = 0; i < MEMBERS; i++)
 		tr_buffer_free(&members[i].data);
