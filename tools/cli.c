@@ -433,30 +433,43 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 	}
 }
 
-/* Reports a value of the last record that was beyond --max-record and counted as absent. */
-static __attribute__((noinline)) void report_limited(struct tr_cli *cli)
-{
-	struct tr_cli_private *p = cli->private;
-
-	(void)tr_arena_error(p->last->arena, &p->err);
-	tr_cli_report_record(cli, p->last, &p->err, false);
-}
-
-bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
+/* Handles the rare cases between two records: output that failed, and a value of the last record
+ * that exceeded --max-record and counted as absent. False: nothing more is read. */
+static __attribute__((noinline)) bool may_continue(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
 
 	if (cli->out && cli->out->failed)
 		cli->stop = true;
-	if (p->last && p->last->arena && p->last->arena->limited)
-		report_limited(cli);
-	p->last = NULL;
-	if (cli->stop)
+	if (p->last && p->last->arena && p->last->arena->limited) {
+		(void)tr_arena_error(p->last->arena, &p->err);
+		tr_cli_report_record(cli, p->last, &p->err, false);
+	}
+	return !cli->stop;
+}
+
+/* In line, because some loops take a few hundred instructions for a record. */
+static inline __attribute__((always_inline)) bool next_here(struct tr_cli *cli,
+							    struct tr_record **record)
+{
+	struct tr_cli_private *p = cli->private;
+	const struct tr_record *last = p->last;
+
+	if ((cli->stop || (cli->out && cli->out->failed) ||
+	     (last && last->arena && last->arena->limited)) &&
+	    !may_continue(cli)) {
+		p->last = NULL;
 		return false;
+	}
 	enum tr_status status = tr_trace_next(cli->trace, record, &p->err);
 	bool read = (status == TR_OK && !tr_cli_attention) || next_after(cli, status, record);
 	p->last = read ? *record : NULL;
 	return read;
+}
+
+bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
+{
+	return next_here(cli, record);
 }
 
 bool tr_cli_next(struct tr_cli *cli, struct tr_record **record)
@@ -464,7 +477,7 @@ bool tr_cli_next(struct tr_cli *cli, struct tr_record **record)
 	struct tr_cli_private *p = cli->private;
 
 	while (p->place || tr_cli_step(cli, &p->place)) {
-		if (tr_cli_next_here(cli, record))
+		if (next_here(cli, record))
 			return true;
 		p->place = NULL;
 	}

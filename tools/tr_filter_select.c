@@ -220,7 +220,8 @@ static bool follow_fork(struct tr_task_tree *tree, const struct tr_record *recor
 	return true;
 }
 
-static bool follow_tree(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
+static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,
+						  struct tr_record *record, bool *inside)
 {
 	struct tr_text task, child;
 
@@ -395,7 +396,8 @@ static void set_start(struct tr_filter *filter, const struct tr_record *record)
 	tr_buffer_free(&time);
 }
 
-static void show_expressions(struct tr_filter *filter, const struct tr_record *record)
+static __attribute__((noinline)) void show_expressions(struct tr_filter *filter,
+						       const struct tr_record *record)
 {
 	if (filter->needs_start)
 		set_start(filter, record);
@@ -553,9 +555,10 @@ static enum tr_match judge_tests(struct tr_filter *filter, struct tr_record *rec
 	for (size_t i = 0; i < filter->expr_count && result != TR_MATCH_NO; i++) {
 		struct tr_error err;
 		enum tr_match match = tr_expr_match(filter->states[i], record, leave, open, &err);
-		if (err.cause != TR_CAUSE_NONE)
+		if (err.cause != TR_CAUSE_NONE) {
 			tr_cli_report_record(filter->cli, record, &err, false);
-		filter->gave_up |= tr_expr_gave_up(filter->states[i]);
+			filter->gave_up |= tr_expr_gave_up(filter->states[i]);
+		}
 		if (match == TR_MATCH_NO)
 			return TR_MATCH_NO;
 		if (match == TR_MATCH_OPEN)

@@ -68,6 +68,7 @@ struct totext {
 	bool known;			    /* style is determined, even if it is NULL */
 	void *view;			    /* of style; NULL: not made yet */
 	struct tr_call_taker *taker;	    /* of view; NULL: it has none */
+	bool ready;			    /* prepare() has nothing to do */
 	bool any;			    /* a record came that a view was asked to show */
 	struct tr_unsupported_kinds unsupported;
 	const struct tr_text_style *missed; /* that was to show the first of these */
@@ -301,10 +302,9 @@ static void trouble(struct totext *t, enum tr_status status, const struct tr_rec
 }
 
 /* A line to the style of its segment. */
-static void put(struct totext *t, struct tr_record *record)
+/* Until a record of the segment is supported by its view: what concerns the whole segment. */
+static __attribute__((noinline)) void prepare(struct totext *t, struct tr_record *record)
 {
-	struct tr_error err;
-
 	if (!t->view) {
 		t->view = view_of(t, t->style);
 		t->taker = NULL;
@@ -316,6 +316,15 @@ static void put(struct totext *t, struct tr_record *record)
 	/* what the view takes by itself does not come here */
 	if (!t->taker && t->unsupported.supported && t->view && t->style->taker)
 		t->taker = t->style->taker(t->view);
+	t->ready = t->view && t->any && t->unsupported.supported;
+}
+
+static void put(struct totext *t, struct tr_record *record)
+{
+	struct tr_error err;
+
+	if (!t->ready)
+		prepare(t, record);
 	enum tr_status status = t->view ? t->style->put(t->view, record, &err) : TR_OK;
 	if (status != TR_OK)
 		trouble(t, status, record, &err);
@@ -366,6 +375,7 @@ static void show(struct totext *t)
 			end_segment(t);
 		if (!t->chosen && !t->known) {
 			t->style = NULL;
+			t->ready = false;
 			t->view = NULL;
 			t->taker = NULL;
 			find_style(t, record);

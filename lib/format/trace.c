@@ -10,8 +10,12 @@
 #include "format/trace_private.h"
 #include "record/literal.h"
 
+/* Of a function that is called once a segment or not for every format: kept out of the loop over
+ * the records, whose functions would have to save more registers for it. */
+#define RARE __attribute__((noinline))
+
 /* An enter and its leave are one record; a leave without an enter has no name. */
-static bool counts(const struct tr_record *record)
+static inline bool counts(const struct tr_record *record)
 {
 	return !(record->kind.len == 5 && *record->kind.data == 'l' &&
 		 memcmp(record->kind.data, "leave", 5) == 0 && record->name.type != TR_CELL_ABSENT);
@@ -181,7 +185,7 @@ static bool make_trailer(struct tr_trace *trace, struct tr_record *own, struct t
 }
 
 /* Reads the errors that upstream reports in a trailer. */
-static void look_at_trailer(struct tr_trace *trace, struct tr_record *record)
+static RARE void look_at_trailer(struct tr_trace *trace, struct tr_record *record)
 {
 	struct tr_field *errors = tr_record_field(record, "errors");
 	struct tr_field *truncated = tr_record_field(record, "truncated");
@@ -449,7 +453,7 @@ static enum tr_status release(struct tr_trace *trace, struct tr_record **record,
 }
 
 /* The tools know all features that the header requires. */
-static bool knows_features(struct tr_record *header, struct tr_error *err)
+static RARE bool knows_features(struct tr_record *header, struct tr_error *err)
 {
 	struct tr_field *feature = tr_record_field(header, "feature");
 
@@ -498,8 +502,8 @@ static enum tr_status head(struct tr_trace *trace, struct tr_record **record)
 	return TR_END;
 }
 
-static enum tr_status check_depth(const struct tr_trace *trace, const struct tr_record *record,
-				  struct tr_error *err)
+static RARE enum tr_status check_depth(const struct tr_trace *trace, const struct tr_record *record,
+				       struct tr_error *err)
 {
 	unsigned max = trace->config.read.limits.max_depth;
 
