@@ -387,10 +387,27 @@ bool tr_cli_open(struct tr_cli *cli)
 	return true;
 }
 
+/* Handles the rare cases between two records: output that failed, and a value of the last record
+ * that exceeded --max-record and counted as absent. False: nothing more is read. */
+static __attribute__((noinline)) bool may_continue(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+
+	if (cli->out && cli->out->failed)
+		cli->stop = true;
+	if (p->last && p->last->arena && p->last->arena->limited) {
+		(void)tr_arena_error(p->last->arena, &p->err);
+		tr_cli_report_record(cli, p->last, &p->err, false);
+	}
+	return !cli->stop;
+}
+
 bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 {
 	struct tr_cli_private *p = cli->private;
 
+	(void)may_continue(cli); /* the reader of the last record ends here */
+	p->last = NULL;
 	tr_cli_log_member(cli);
 	while (!cli->stop) {
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
@@ -431,21 +448,6 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 			return false;
 		status = tr_trace_next(cli->trace, record, &p->err);
 	}
-}
-
-/* Handles the rare cases between two records: output that failed, and a value of the last record
- * that exceeded --max-record and counted as absent. False: nothing more is read. */
-static __attribute__((noinline)) bool may_continue(struct tr_cli *cli)
-{
-	struct tr_cli_private *p = cli->private;
-
-	if (cli->out && cli->out->failed)
-		cli->stop = true;
-	if (p->last && p->last->arena && p->last->arena->limited) {
-		(void)tr_arena_error(p->last->arena, &p->err);
-		tr_cli_report_record(cli, p->last, &p->err, false);
-	}
-	return !cli->stop;
 }
 
 /* In line, because some loops take a few hundred instructions for a record. */
