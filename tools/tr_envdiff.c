@@ -278,15 +278,12 @@ static bool store_out_of_memory(struct tr_cli *cli)
 	return store_failed(cli, &err);
 }
 
-/* Appends the record's line. False: it cannot be written, or stop. */
-static bool append_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_record *record)
+/* Composes the line of a record that was built. False: it cannot be written, or stop. */
+static bool compose_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_record *record)
 {
 	struct tr_error err;
 
-	if (record->line.data) {
-		tr_buffer_put_text(to, record->line);
-		return true;
-	}
+	tr_buffer_reset(to);
 	switch (tr_record_write(record, to, &err)) {
 	case TR_OK:
 		return true;
@@ -301,21 +298,21 @@ static bool append_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_reco
 bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
 		       bool mark)
 {
-	struct tr_buffer *line = &store->line;
-	struct stored_head head = { record->source_line, record->source_offset, 0, mark };
+	struct tr_text line = record->line; /* not copied: it may be as long as --max-record allows */
 	struct tr_error err;
 
 	if (!store->spool)
 		store->spool = tr_spool_new(cli->config.read.limits.max_spool);
-	tr_buffer_reset(line);
-	tr_buffer_put(line, (const char *)&head, sizeof head);
-	if (!append_line(line, cli, record))
-		return !cli->stop;
-	if (!store->spool || line->failed)
+	if (!line.data) {
+		if (!compose_line(&store->line, cli, record))
+			return !cli->stop;
+		line = tr_buffer_text(&store->line);
+	}
+	if (!store->spool || store->line.failed)
 		return store_out_of_memory(cli);
-	head.len = line->len - sizeof head;
-	memcpy(line->data, &head, sizeof head);
-	if (!tr_spool_write(store->spool, line->data, line->len, &err))
+	struct stored_head head = { record->source_line, record->source_offset, line.len, mark };
+	if (!tr_spool_write(store->spool, (const char *)&head, sizeof head, &err) ||
+	    !tr_spool_write(store->spool, line.data, line.len, &err))
 		return store_failed(cli, &err);
 	store->count++;
 	return true;
