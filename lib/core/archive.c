@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading archives: see archive.h. What libarchive does is behind packer.h. */
+/* Reads archives, see archive.h; packer.h wraps libarchive. */
 #include "config.h"
 
 #include "core/archive.h"
@@ -232,7 +232,7 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 {
 	struct tr_unpacked entry;
 	if (archive->stopped)
-		return TR_END; /* why has been told */
+		return TR_END; /* the cause was reported before */
 	enum tr_status status;
 	while ((status = next_file(archive, &entry, err)) == TR_END && archive->unpacker)
 		if ((status = after_end(archive, err)) != TR_OK)
@@ -240,7 +240,7 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 	archive->stopped |= status == TR_FATAL || status == TR_END;
 	if (status != TR_OK)
 		return status;
-	/* with data it is a file like others: cpio puts it behind the last name */
+	/* an entry with data is an ordinary file: cpio stores data after the last of its names */
 	if (entry.hard_link && entry.size <= 0) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: the same file as %s, skipped", entry.name,
 			     entry.hard_link);
@@ -279,7 +279,7 @@ static bool next_block(struct member *m)
 	return m->block.len > 0;
 }
 
-/* The end may lie behind the last block: a sparse file's tail comes as an empty block. */
+/* The end may come after the last block: the tail of a sparse file is an empty block. */
 static size_t zeros_before_block(const struct member *m, size_t cap)
 {
 	uint64_t hole = m->block_offset - m->offset;

@@ -64,7 +64,7 @@ const char *tr_archive_by_extension(struct tr_text path);
 
 const char *tr_archive_version(void);
 
-/* What archives look like from outside. */
+/* The structure of a zip, for members that are read without its directory. */
 
 /* Skips to the next thing that looks like a zip member's header, one byte on at least. */
 bool tr_zip_find_member(struct tr_input *in);

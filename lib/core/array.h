@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 /*
- * Makes room for one more item. items is a pointer variable, cap a size_t variable; both are changed.
- * False: memory is exhausted, and the array is as it was.
+ * Makes room for one more item. items is a pointer variable, cap a size_t variable; both are
+ * changed. False: memory is exhausted, and the array is as it was.
  */
 #define tr_array_room(items, count, cap) \
 	((count) < (cap) || tr_array_grow(&(items), &(cap), (count) + 1, sizeof *(items)))
 
-/* The same for needed items in all, at least doubled. items is the address of the pointer. */
+/* As above, for a total of needed items, at least doubled. items is the address of the pointer. */
 bool tr_array_grow(void *items, size_t *cap, size_t needed, size_t item_size);
 
 #endif

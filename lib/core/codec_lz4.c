@@ -23,12 +23,12 @@ enum {
 
 enum lz4_kind { TR_LZ4_FRAME, TR_LZ4_LEGACY, TR_LZ4_SKIPPABLE, TR_LZ4_NONE };
 
-/* What a frame's header says. */
+/* The fields of a frame's header. */
 struct lz4_frame {
 	size_t header;	  /* bytes */
 	size_t block_max; /* of a decoded block */
 	bool linked;	  /* blocks copy from those before */
-	bool block_sums;  /* each block has a checksum behind it */
+	bool block_sums;  /* a checksum follows each block */
 	bool content_sum; /* the end has one */
 	bool dictionary;  /* it cannot be decoded without one */
 };

@@ -42,68 +42,65 @@
 #define TR_GNATCOV_MAGIC "#QEMU-Traces"
 
 enum {
-  TR_GNATCOV_MAGIC_SIZE = 12,
-  TR_GNATCOV_VERSION = 1,
-  TR_GNATCOV_HEADER_SIZE = 20,
-  TR_GNATCOV_INFO_SIZE = 8, /* of an information entry before its data */
-  TR_GNATCOV_INFO_ALIGN = 4,
+	TR_GNATCOV_MAGIC_SIZE = 12,
+	TR_GNATCOV_VERSION = 1,
+	TR_GNATCOV_HEADER_SIZE = 20,
+	TR_GNATCOV_INFO_SIZE = 8, /* of an information entry before its data */
+	TR_GNATCOV_INFO_ALIGN = 4,
 };
 
 enum tr_gnatcov_kind {
-  TR_GNATCOV_FLAT,
-  TR_GNATCOV_HISTORY,
-  TR_GNATCOV_INFO,
-  TR_GNATCOV_DECISION_MAP,
-  TR_GNATCOV_KINDS,
-  TR_GNATCOV_CONSOLIDATED = 248, /* in the emulators' headers alone */
+	TR_GNATCOV_FLAT,
+	TR_GNATCOV_HISTORY,
+	TR_GNATCOV_INFO,
+	TR_GNATCOV_DECISION_MAP,
+	TR_GNATCOV_KINDS,
+	TR_GNATCOV_CONSOLIDATED = 248, /* in the emulators' headers alone */
 };
 
 enum tr_gnatcov_tag {
-  TR_GNATCOV_END,
-  TR_GNATCOV_EXEC_FILE_NAME,
-  TR_GNATCOV_COVERAGE_OPTIONS,
-  TR_GNATCOV_USER_DATA,
-  TR_GNATCOV_DATE_TIME,
-  TR_GNATCOV_KERNEL_FILE_NAME,
-  TR_GNATCOV_EXEC_FILE_SIZE,
-  TR_GNATCOV_EXEC_FILE_TIME_STAMP,
-  TR_GNATCOV_EXEC_FILE_CRC32,
-  TR_GNATCOV_COVERAGE_CONTEXT,
-  TR_GNATCOV_EXEC_CODE_SIZE,
-  TR_GNATCOV_TAGS,
+	TR_GNATCOV_END,
+	TR_GNATCOV_EXEC_FILE_NAME,
+	TR_GNATCOV_COVERAGE_OPTIONS,
+	TR_GNATCOV_USER_DATA,
+	TR_GNATCOV_DATE_TIME,
+	TR_GNATCOV_KERNEL_FILE_NAME,
+	TR_GNATCOV_EXEC_FILE_SIZE,
+	TR_GNATCOV_EXEC_FILE_TIME_STAMP,
+	TR_GNATCOV_EXEC_FILE_CRC32,
+	TR_GNATCOV_COVERAGE_CONTEXT,
+	TR_GNATCOV_EXEC_CODE_SIZE,
+	TR_GNATCOV_TAGS,
 };
 
 enum tr_gnatcov_special {
-  TR_GNATCOV_LOADADDR = 1,
-  TR_GNATCOV_LOAD,
-  TR_GNATCOV_UNLOAD,
+	TR_GNATCOV_LOADADDR = 1,
+	TR_GNATCOV_LOAD,
+	TR_GNATCOV_UNLOAD,
 };
 
 struct tr_gnatcov_section {
-  uint8_t kind, pc_size; /* pc_size of an INFO may be anything */
-  bool big;
-  uint16_t machine, pad; /* pad: its two bytes in file order, as one number */
+	uint8_t kind, pc_size; /* pc_size of an INFO may be anything */
+	bool big;
+	uint16_t machine, pad; /* pad: its two bytes in file order, as one number */
 };
 
 /* Names, both ways. NULL, -1: there is none. */
 const char *tr_gnatcov_kind_name(unsigned kind);
 int tr_gnatcov_kind_of(struct tr_text name);
 const char *tr_gnatcov_tag_name(uint32_t tag);
-int64_t tr_gnatcov_tag_of(
-    struct tr_text name); /* a number in decimal digits is one too */
+int64_t tr_gnatcov_tag_of(struct tr_text name); /* a number in decimal digits is one too */
 const char *tr_gnatcov_machine_name(unsigned machine);
-int tr_gnatcov_machine_of(
-    struct tr_text name); /* in any case, with or without EM_; or a number */
+int tr_gnatcov_machine_of(struct tr_text name); /* in any case, with or without EM_; or a number */
 
-struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config,
-                                  struct tr_input *in, struct tr_error *err);
-enum tr_status tr_gnatcov_next(struct tr_reader *reader,
-                               struct tr_record **record, struct tr_error *err);
+struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
+				  struct tr_error *err);
+enum tr_status tr_gnatcov_next(struct tr_reader *reader, struct tr_record **record,
+			       struct tr_error *err);
 void tr_gnatcov_close(struct tr_reader *reader);
 
-struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config,
-                                    struct tr_output *out,
-                                    struct tr_error *err);
+struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct tr_output *out,
+				    struct tr_error *err);
 void tr_gnatcov_discard(struct tr_writer *writer);
 
 /* In the order of --style: as dump-trace, dump-trace-raw and dump-trace-base

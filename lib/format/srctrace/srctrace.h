@@ -36,30 +36,30 @@
 #define TR_SRCTRACE_END "== End =="
 
 enum {
-  TR_SRCTRACE_MAGIC_SIZE = 32,
-  TR_SRCTRACE_VERSION = 4,
-  TR_SRCTRACE_COLUMNS = 80, /* of a line in a console log */
+	TR_SRCTRACE_MAGIC_SIZE = 32,
+	TR_SRCTRACE_VERSION = 4,
+	TR_SRCTRACE_COLUMNS = 80, /* of a line in a console log */
 };
 
 enum {
-  TR_SRCTRACE_HEADER = 40, /* bytes of the trace's header */
-  TR_SRCTRACE_INFO = 8,    /* of an information entry's */
-  TR_SRCTRACE_UNIT = 80,   /* of a unit entry's */
-  TR_SRCTRACE_HASH = 20,   /* of a fingerprint */
+	TR_SRCTRACE_HEADER = 40, /* bytes of the trace's header */
+	TR_SRCTRACE_INFO = 8,	 /* of an information entry's */
+	TR_SRCTRACE_UNIT = 80,	 /* of a unit entry's */
+	TR_SRCTRACE_HASH = 20,	 /* of a fingerprint */
 };
 
 /* How a trace lays its numbers and paddings out. */
 struct tr_srctrace_layout {
-  unsigned align; /* 1, 2, 4, 8 or 16 */
-  bool big;
+	unsigned align; /* 1, 2, 4, 8 or 16 */
+	bool big;
 };
 
 enum tr_srctrace_info_kind {
-  TR_SRCTRACE_INFO_END,
-  TR_SRCTRACE_PROGRAM_NAME,
-  TR_SRCTRACE_EXEC_DATE,
-  TR_SRCTRACE_USER_DATA,
-  TR_SRCTRACE_INFO_KINDS
+	TR_SRCTRACE_INFO_END,
+	TR_SRCTRACE_PROGRAM_NAME,
+	TR_SRCTRACE_EXEC_DATE,
+	TR_SRCTRACE_USER_DATA,
+	TR_SRCTRACE_INFO_KINDS
 };
 
 /* As the name column has it, NULL: a kind without a name. */
@@ -71,81 +71,75 @@ bool tr_srctrace_info_kind(struct tr_text name, uint32_t *kind);
 void tr_srctrace_put_u32(uint32_t n, bool big, struct tr_buffer *to);
 
 /* Size with its padding; 64 bits, so that sums of lengths cannot overflow. */
-static inline uint64_t tr_srctrace_padded(uint64_t size, unsigned align) {
-  return (size + align - 1) & ~(uint64_t)(align - 1);
+static inline uint64_t tr_srctrace_padded(uint64_t size, unsigned align)
+{
+	return (size + align - 1) & ~(uint64_t)(align - 1);
 }
 
-static inline uint64_t tr_srctrace_bytes(uint32_t bits) {
-  return ((uint64_t)bits + 7) / 8;
+static inline uint64_t tr_srctrace_bytes(uint32_t bits)
+{
+	return ((uint64_t)bits + 7) / 8;
 }
 
 /* Bytes up to the padded size of what was put since `start`. */
 void tr_srctrace_pad(size_t start, unsigned align, struct tr_buffer *to);
 
-enum {
-  TR_SRCTRACE_BUFFERS = 3
-}; /* statements, decisions, MC/DC; fingerprints are three too */
+enum { TR_SRCTRACE_BUFFERS = 3 }; /* statements, decisions, MC/DC; fingerprints are three too */
 
 struct tr_srctrace_unit {
-  uint32_t name_size;
-  uint32_t bits[TR_SRCTRACE_BUFFERS];
-  unsigned char encoding; /* 0 is the only one there is */
-  uint64_t size;          /* of the whole entry with its paddings */
-  uint64_t name;          /* offsets from its beginning */
-  uint64_t buffers[TR_SRCTRACE_BUFFERS];
+	uint32_t name_size;
+	uint32_t bits[TR_SRCTRACE_BUFFERS];
+	unsigned char encoding; /* 0 is the only one there is */
+	uint64_t size;		/* of the whole entry with its paddings */
+	uint64_t name;		/* offsets from its beginning */
+	uint64_t buffers[TR_SRCTRACE_BUFFERS];
 };
 
 /* Reads the header at p, of TR_SRCTRACE_UNIT bytes. */
-void tr_srctrace_unit_measure(const char *p,
-                              const struct tr_srctrace_layout *layout,
-                              struct tr_srctrace_unit *unit);
+void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *layout,
+			      struct tr_srctrace_unit *unit);
 
 /* Bytes that say nothing: padding, and the bits of a buffer's last byte that
  * are not used. */
 struct tr_srctrace_gap {
-  uint64_t offset, size;
-  unsigned char mask; /* of each byte */
-  bool checked;       /* gnatcov refuses a trace where it is not zero */
+	uint64_t offset, size;
+	unsigned char mask; /* of each byte */
+	bool checked;	    /* gnatcov refuses a trace where it is not zero */
 };
 
 enum { TR_SRCTRACE_GAPS = 2 + 2 * TR_SRCTRACE_BUFFERS };
 
 /* Returns how many there are. */
-size_t tr_srctrace_unit_gaps(const struct tr_srctrace_unit *unit,
-                             unsigned align,
-                             struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
+size_t tr_srctrace_unit_gaps(const struct tr_srctrace_unit *unit, unsigned align,
+			     struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
 
 /* The one of an information entry with `size` bytes of data. */
 struct tr_srctrace_gap tr_srctrace_info_gap(uint32_t size, unsigned align);
 
 enum tr_srctrace_zeros {
-  TR_SRCTRACE_ZERO,     /* all of them are */
-  TR_SRCTRACE_NOT_ZERO, /* some are not, and nobody cares */
-  TR_SRCTRACE_REFUSED,  /* some are not that gnatcov checks */
+	TR_SRCTRACE_ZERO,     /* all of them are */
+	TR_SRCTRACE_NOT_ZERO, /* some are not, and nobody cares */
+	TR_SRCTRACE_REFUSED,  /* some are not that gnatcov checks */
 };
 
-enum tr_srctrace_zeros tr_srctrace_gaps_look(const char *entry,
-                                             const struct tr_srctrace_gap *gaps,
-                                             size_t count);
+enum tr_srctrace_zeros tr_srctrace_gaps_look(const char *entry, const struct tr_srctrace_gap *gaps,
+					     size_t count);
 
 /* Makes them zero. */
-void tr_srctrace_gaps_clear(char *entry, const struct tr_srctrace_gap *gaps,
-                            size_t count);
+void tr_srctrace_gaps_clear(char *entry, const struct tr_srctrace_gap *gaps, size_t count);
 
 /* Bits of evidence in the first bytes of a trace, as far as they are there; 0:
  * it is none. */
 int tr_srctrace_magic_bits(const char *p, size_t available);
 
-struct tr_reader *tr_srctrace_open(const struct tr_read_config *config,
-                                   struct tr_input *in, struct tr_error *err);
-enum tr_status tr_srctrace_next(struct tr_reader *reader,
-                                struct tr_record **record,
-                                struct tr_error *err);
+struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,
+				   struct tr_error *err);
+enum tr_status tr_srctrace_next(struct tr_reader *reader, struct tr_record **record,
+				struct tr_error *err);
 void tr_srctrace_close(struct tr_reader *reader);
 
-struct tr_writer *tr_srctrace_create(const struct tr_write_config *config,
-                                     struct tr_output *out,
-                                     struct tr_error *err);
+struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
+				     struct tr_error *err);
 void tr_srctrace_discard(struct tr_writer *writer);
 
 extern const struct tr_text_style tr_srctrace_styles[];

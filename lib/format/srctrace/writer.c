@@ -15,440 +15,447 @@ enum { LINE_BYTES = 60 }; /* become 80 columns */
 
 /* Bytes as the lines of Base64 that a console carries. */
 struct console {
-  struct tr_output *out;
-  char bytes[LINE_BYTES]; /* of the line that is not full yet */
-  size_t count;
+	struct tr_output *out;
+	char bytes[LINE_BYTES]; /* of the line that is not full yet */
+	size_t count;
 };
 
 enum { DEFAULT_ALIGN = 8 };
 
 struct writer {
-  struct tr_segment_writer base;
-  struct console console;
-  bool base64;
-  struct tr_text align, endian; /* -O; data NULL: as the trace was */
-  struct tr_buffer entry;
+	struct tr_segment_writer base;
+	struct console console;
+	bool base64;
+	struct tr_text align, endian; /* -O; data NULL: as the trace was */
+	struct tr_buffer entry;
 
-  /* the trace */
-  struct tr_srctrace_layout layout;
-  unsigned padding; /* of the header; 0 unless it was so in the source */
-  bool same_layout; /* as in the source, so that .raw holds */
-  bool headed;      /* it has a header in the stream */
-  bool known; /* which says that there was a trace, and not just an attempt */
-  bool begun; /* its header was written */
-  bool units; /* behind the information entries */
+	/* the trace */
+	struct tr_srctrace_layout layout;
+	unsigned padding; /* of the header; 0 unless it was so in the source */
+	bool same_layout; /* as in the source, so that .raw holds */
+	bool headed;	  /* it has a header in the stream */
+	bool known;	  /* which says that there was a trace, and not just an attempt */
+	bool begun;	  /* its header was written */
+	bool units;	  /* behind the information entries */
 };
 
 enum {
-  /* nobody has a file with so many statements, and a line must not ask for
-     gigabytes */
-  MOST_BITS = 1 << 27,
+	/* nobody has a file with so many statements, and a line must not ask for
+	   gigabytes */
+	MOST_BITS = 1 << 27,
 };
 
-static enum tr_status wrong(struct tr_error *err, const char *key,
-                            const char *what) {
-  tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", key, what);
-  return TR_WARN;
+static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", key, what);
+	return TR_WARN;
 }
 
-static enum tr_status finished(const struct tr_buffer *entry,
-                               struct tr_error *err) {
-  if (!entry->failed)
-    return TR_OK;
-  return tr_error_memory(err);
+static enum tr_status finished(const struct tr_buffer *entry, struct tr_error *err)
+{
+	if (!entry->failed)
+		return TR_OK;
+	return tr_error_memory(err);
 }
 
 /*
  * Appends the entry that the record says. TR_OK; TR_WARN: it lacks something,
  * err says what, nothing usable was appended; TR_FATAL: memory.
  */
-static enum tr_status build_info(struct tr_record *record,
-                                 const struct tr_srctrace_layout *layout,
-                                 struct tr_buffer *entry,
-                                 struct tr_error *err) {
-  uint32_t kind;
-  struct tr_cell *name = &record->name;
-  if (tr_record_split(record, err) == TR_FATAL)
-    return TR_FATAL;
-  if (name->type != TR_CELL_TEXT || !tr_srctrace_info_kind(name->text, &kind))
-    return wrong(err, "name", "no kind of information in a source trace");
-  const struct tr_value *data;
-  enum tr_status status = tr_field_need(record, "data", TR_STRING, &data, err);
-  if (status != TR_OK)
-    return status;
-  struct tr_text bytes = tr_string_bytes(data->text, record->arena);
-  if (!bytes.data)
-    return tr_error_memory(err);
-  if (bytes.len > UINT32_MAX)
-    return wrong(err, "data", "longer than a trace can hold");
-  tr_srctrace_put_u32(kind, layout->big, entry);
-  tr_srctrace_put_u32((uint32_t)bytes.len, layout->big, entry);
-  size_t start = entry->len;
-  tr_buffer_put_text(entry, bytes);
-  tr_srctrace_pad(start, layout->align, entry);
-  return finished(entry, err);
+static enum tr_status build_info(struct tr_record *record, const struct tr_srctrace_layout *layout,
+				 struct tr_buffer *entry, struct tr_error *err)
+{
+	uint32_t kind;
+	struct tr_cell *name = &record->name;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (name->type != TR_CELL_TEXT || !tr_srctrace_info_kind(name->text, &kind))
+		return wrong(err, "name", "no kind of information in a source trace");
+	const struct tr_value *data;
+	enum tr_status status = tr_field_need(record, "data", TR_STRING, &data, err);
+	if (status != TR_OK)
+		return status;
+	struct tr_text bytes = tr_string_bytes(data->text, record->arena);
+	if (!bytes.data)
+		return tr_error_memory(err);
+	if (bytes.len > UINT32_MAX)
+		return wrong(err, "data", "longer than a trace can hold");
+	tr_srctrace_put_u32(kind, layout->big, entry);
+	tr_srctrace_put_u32((uint32_t)bytes.len, layout->big, entry);
+	size_t start = entry->len;
+	tr_buffer_put_text(entry, bytes);
+	tr_srctrace_pad(start, layout->align, entry);
+	return finished(entry, err);
 }
 
 /* The three bit counts, from their fields. */
-static enum tr_status find_bits(struct tr_record *record, uint32_t bits[],
-                                struct tr_error *err) {
-  for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-    const char *key = tr_unit_bits_keys[i];
-    const struct tr_value *count;
-    enum tr_status status = tr_field_need(record, key, TR_UINT, &count, err);
-    if (status != TR_OK)
-      return status;
-    if (count->as.number > MOST_BITS)
-      return wrong(err, key, "more bits than a file has");
-    bits[i] = (uint32_t)count->as.number;
-  }
-  return TR_OK;
+static enum tr_status find_bits(struct tr_record *record, uint32_t bits[], struct tr_error *err)
+{
+	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
+		const char *key = tr_unit_bits_keys[i];
+		const struct tr_value *count;
+		enum tr_status status = tr_field_need(record, key, TR_UINT, &count, err);
+		if (status != TR_OK)
+			return status;
+		if (count->as.number > MOST_BITS)
+			return wrong(err, key, "more bits than a file has");
+		bits[i] = (uint32_t)count->as.number;
+	}
+	return TR_OK;
 }
 
-static enum tr_status put_hashes(struct tr_record *record,
-                                 struct tr_buffer *entry,
-                                 struct tr_error *err) {
-  for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-    const char *key = tr_unit_hash_keys[i];
-    const struct tr_value *hash;
-    enum tr_status status = tr_field_need(record, key, TR_STRING, &hash, err);
-    if (status != TR_OK)
-      return status;
-    bool good = hash->text.len == 2 * TR_SRCTRACE_HASH;
-    for (size_t k = 0; good && k < hash->text.len; k += 2) {
-      int high = tr_hex_digit(hash->text.data[k]);
-      int low = tr_hex_digit(hash->text.data[k + 1]);
-      good = high >= 0 && low >= 0;
-      if (good)
-        tr_buffer_put_byte(entry, (char)(high << 4 | low));
-    }
-    if (!good)
-      return wrong(err, key, "no fingerprint of 40 hex digits");
-  }
-  return TR_OK;
+static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *entry,
+				 struct tr_error *err)
+{
+	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
+		const char *key = tr_unit_hash_keys[i];
+		const struct tr_value *hash;
+		enum tr_status status = tr_field_need(record, key, TR_STRING, &hash, err);
+		if (status != TR_OK)
+			return status;
+		bool good = hash->text.len == 2 * TR_SRCTRACE_HASH;
+		for (size_t k = 0; good && k < hash->text.len; k += 2) {
+			int high = tr_hex_digit(hash->text.data[k]);
+			int low = tr_hex_digit(hash->text.data[k + 1]);
+			good = high >= 0 && low >= 0;
+			if (good)
+				tr_buffer_put_byte(entry, (char)(high << 4 | low));
+		}
+		if (!good)
+			return wrong(err, key, "no fingerprint of 40 hex digits");
+	}
+	return TR_OK;
 }
 
 /* A buffer of bits, without its padding. */
-static enum tr_status put_bits(struct tr_record *record, const char *key,
-                               uint32_t bits, struct tr_buffer *entry,
-                               struct tr_error *err) {
-  struct tr_field *field = tr_record_field(record, key);
-  struct tr_numbers numbers;
-  struct tr_error why;
-  uint64_t bit;
-  if (!field)
-    return wrong(err, key, "the field is missing");
-  enum tr_status status = tr_numbers_begin(&numbers, record, field, &why);
-  if (status == TR_FATAL)
-    tr_error_memory(err);
-  if (status != TR_OK)
-    return status == TR_FATAL ? status : wrong(err, key, why.text);
-  size_t size = (size_t)tr_srctrace_bytes(bits);
-  char *to = tr_buffer_room(entry, size);
-  if (!to)
-    return finished(entry, err);
-  memset(to, 0, size);
-  tr_buffer_used(entry, size);
-  while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits)
-    to[bit / 8] |= (char)(1 << bit % 8);
-  return status == TR_END
-             ? TR_OK
-             : wrong(err, key, "an element is no bit of the buffer");
+static enum tr_status put_bits(struct tr_record *record, const char *key, uint32_t bits,
+			       struct tr_buffer *entry, struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_numbers numbers;
+	struct tr_error why;
+	uint64_t bit;
+	if (!field)
+		return wrong(err, key, "the field is missing");
+	enum tr_status status = tr_numbers_begin(&numbers, record, field, &why);
+	if (status == TR_FATAL)
+		tr_error_memory(err);
+	if (status != TR_OK)
+		return status == TR_FATAL ? status : wrong(err, key, why.text);
+	size_t size = (size_t)tr_srctrace_bytes(bits);
+	char *to = tr_buffer_room(entry, size);
+	if (!to)
+		return finished(entry, err);
+	memset(to, 0, size);
+	tr_buffer_used(entry, size);
+	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits)
+		to[bit / 8] |= (char)(1 << bit % 8);
+	return status == TR_END ? TR_OK : wrong(err, key, "an element is no bit of the buffer");
 }
 
 static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
-                                struct tr_error *err) {
-  struct tr_error why;
-  if (record->name.type != TR_CELL_TEXT)
-    return wrong(err, "name", "a unit needs a file name");
-  if (tr_cell_bytes(record->name.text, record->arena, name, &why))
-    return TR_OK;
-  if (why.cause != TR_CAUSE_MEMORY)
-    return wrong(err, "name", why.text);
-  return tr_error_memory(err);
+				struct tr_error *err)
+{
+	struct tr_error why;
+	if (record->name.type != TR_CELL_TEXT)
+		return wrong(err, "name", "a unit needs a file name");
+	if (tr_cell_bytes(record->name.text, record->arena, name, &why))
+		return TR_OK;
+	if (why.cause != TR_CAUSE_MEMORY)
+		return wrong(err, "name", why.text);
+	return tr_error_memory(err);
 }
 
-static enum tr_status build_unit(struct tr_record *record,
-                                 const struct tr_srctrace_layout *layout,
-                                 struct tr_buffer *entry,
-                                 struct tr_error *err) {
-  uint32_t bits[TR_SRCTRACE_BUFFERS];
-  struct tr_text name;
-  if (tr_record_split(record, err) == TR_FATAL)
-    return TR_FATAL;
-  enum tr_status status = find_name(record, &name, err);
-  if (status == TR_OK)
-    status = find_bits(record, bits, err);
-  if (status != TR_OK)
-    return status;
-  tr_srctrace_put_u32((uint32_t)name.len, layout->big, entry);
-  for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++)
-    tr_srctrace_put_u32(bits[i], layout->big, entry);
-  tr_buffer_put_literal(entry, "\0\0\0\0"); /* encoding, padding */
-  status = put_hashes(record, entry, err);
-  size_t start = entry->len;
-  tr_buffer_put_text(entry, name);
-  tr_srctrace_pad(start, layout->align, entry);
-  for (int i = 0; i < TR_SRCTRACE_BUFFERS && status == TR_OK; i++) {
-    start = entry->len;
-    status = put_bits(record, tr_unit_list_keys[i], bits[i], entry, err);
-    tr_srctrace_pad(start, layout->align, entry);
-  }
-  return status == TR_OK ? finished(entry, err) : status;
+static enum tr_status build_unit(struct tr_record *record, const struct tr_srctrace_layout *layout,
+				 struct tr_buffer *entry, struct tr_error *err)
+{
+	uint32_t bits[TR_SRCTRACE_BUFFERS];
+	struct tr_text name;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status = find_name(record, &name, err);
+	if (status == TR_OK)
+		status = find_bits(record, bits, err);
+	if (status != TR_OK)
+		return status;
+	tr_srctrace_put_u32((uint32_t)name.len, layout->big, entry);
+	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++)
+		tr_srctrace_put_u32(bits[i], layout->big, entry);
+	tr_buffer_put_literal(entry, "\0\0\0\0"); /* encoding, padding */
+	status = put_hashes(record, entry, err);
+	size_t start = entry->len;
+	tr_buffer_put_text(entry, name);
+	tr_srctrace_pad(start, layout->align, entry);
+	for (int i = 0; i < TR_SRCTRACE_BUFFERS && status == TR_OK; i++) {
+		start = entry->len;
+		status = put_bits(record, tr_unit_list_keys[i], bits[i], entry, err);
+		tr_srctrace_pad(start, layout->align, entry);
+	}
+	return status == TR_OK ? finished(entry, err) : status;
 }
 
 /* Makes zero what says nothing in the entry. False: its lengths do not fit its
  * size. */
-static bool clear_gaps(struct tr_buffer *entry, bool unit,
-                       const struct tr_srctrace_layout *layout) {
-  struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
-  size_t count = 1;
-  if (entry->len < (unit ? TR_SRCTRACE_UNIT : TR_SRCTRACE_INFO))
-    return false;
-  if (unit) {
-    struct tr_srctrace_unit parts;
-    tr_srctrace_unit_measure(entry->data, layout, &parts);
-    if (parts.size != entry->len)
-      return false;
-    count = tr_srctrace_unit_gaps(&parts, layout->align, gaps);
-  } else {
-    uint32_t length = tr_wire_u32(entry->data + 4, layout->big);
-    gaps[0] = tr_srctrace_info_gap(length, layout->align);
-    if (gaps[0].offset + gaps[0].size != entry->len)
-      return false;
-  }
-  tr_srctrace_gaps_clear(entry->data, gaps, count);
-  return true;
+static bool clear_gaps(struct tr_buffer *entry, bool unit, const struct tr_srctrace_layout *layout)
+{
+	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
+	size_t count = 1;
+	if (entry->len < (unit ? TR_SRCTRACE_UNIT : TR_SRCTRACE_INFO))
+		return false;
+	if (unit) {
+		struct tr_srctrace_unit parts;
+		tr_srctrace_unit_measure(entry->data, layout, &parts);
+		if (parts.size != entry->len)
+			return false;
+		count = tr_srctrace_unit_gaps(&parts, layout->align, gaps);
+	} else {
+		uint32_t length = tr_wire_u32(entry->data + 4, layout->big);
+		gaps[0] = tr_srctrace_info_gap(length, layout->align);
+		if (gaps[0].offset + gaps[0].size != entry->len)
+			return false;
+	}
+	tr_srctrace_gaps_clear(entry->data, gaps, count);
+	return true;
 }
 
 /*
  * Puts the bytes of .raw in the place of entry, if they are the same but for
  * what says nothing (an edit of a field wins). False: memory is out.
  */
-static bool keep_raw(struct tr_record *record,
-                     const struct tr_srctrace_layout *layout,
-                     struct tr_buffer *entry) {
-  struct tr_field *field = tr_record_field(record, ".raw");
-  struct tr_value *raw = field ? tr_field_value(record, field, NULL) : NULL;
-  struct tr_buffer plain = TR_BUFFER_INIT;
-  if (!raw || raw->type != TR_BLOB || raw->text.len != entry->len)
-    return true;
-  tr_buffer_put_text(&plain, raw->text);
-  bool good = !plain.failed;
-  if (good && clear_gaps(&plain, tr_text_is(record->kind, "unit"), layout) &&
-      tr_text_equal(tr_buffer_text(&plain), tr_buffer_text(entry)))
-    memcpy(entry->data, raw->text.data, entry->len);
-  tr_buffer_free(&plain);
-  return good;
+static bool keep_raw(struct tr_record *record, const struct tr_srctrace_layout *layout,
+		     struct tr_buffer *entry)
+{
+	struct tr_field *field = tr_record_field(record, ".raw");
+	struct tr_value *raw = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_buffer plain = TR_BUFFER_INIT;
+	if (!raw || raw->type != TR_BLOB || raw->text.len != entry->len)
+		return true;
+	tr_buffer_put_text(&plain, raw->text);
+	bool good = !plain.failed;
+	if (good && clear_gaps(&plain, tr_text_is(record->kind, "unit"), layout) &&
+	    tr_text_equal(tr_buffer_text(&plain), tr_buffer_text(entry)))
+		memcpy(entry->data, raw->text.data, entry->len);
+	tr_buffer_free(&plain);
+	return good;
 }
 
-static void begin_console(struct console *console) {
-  /* as the runtime does: what was printed last may not have ended its line */
-  tr_output_put_literal(console->out, "\n" TR_SRCTRACE_BEGIN "\n");
-  console->count = 0;
+static void begin_console(struct console *console)
+{
+	/* as the runtime does: what was printed last may not have ended its line */
+	tr_output_put_literal(console->out, "\n" TR_SRCTRACE_BEGIN "\n");
+	console->count = 0;
 }
 
-static void end_line(struct console *console) {
-  char text[TR_SRCTRACE_COLUMNS + 4]; /* the encoder asks for one group more */
-  struct tr_buffer line = tr_buffer_over(text, sizeof text);
-  tr_base64_write((struct tr_text){console->bytes, console->count}, &line);
-  tr_output_put_text(console->out, tr_buffer_text(&line));
-  tr_output_put_byte(console->out, '\n');
-  console->count = 0;
+static void end_line(struct console *console)
+{
+	char text[TR_SRCTRACE_COLUMNS + 4]; /* the encoder asks for one group more */
+	struct tr_buffer line = tr_buffer_over(text, sizeof text);
+	tr_base64_write((struct tr_text){ console->bytes, console->count }, &line);
+	tr_output_put_text(console->out, tr_buffer_text(&line));
+	tr_output_put_byte(console->out, '\n');
+	console->count = 0;
 }
 
-static void put_console(struct console *console, struct tr_text bytes) {
-  while (bytes.len) {
-    size_t n = sizeof console->bytes - console->count;
-    if (n > bytes.len)
-      n = bytes.len;
-    memcpy(console->bytes + console->count, bytes.data, n);
-    console->count += n;
-    bytes.data += n;
-    bytes.len -= n;
-    if (console->count == sizeof console->bytes)
-      end_line(console);
-  }
+static void put_console(struct console *console, struct tr_text bytes)
+{
+	while (bytes.len) {
+		size_t n = sizeof console->bytes - console->count;
+		if (n > bytes.len)
+			n = bytes.len;
+		memcpy(console->bytes + console->count, bytes.data, n);
+		console->count += n;
+		bytes.data += n;
+		bytes.len -= n;
+		if (console->count == sizeof console->bytes)
+			end_line(console);
+	}
 }
 
-static void end_console(struct console *console) {
-  if (console->count)
-    end_line(console);
-  tr_output_put_literal(console->out, TR_SRCTRACE_END "\n");
+static void end_console(struct console *console)
+{
+	if (console->count)
+		end_line(console);
+	tr_output_put_literal(console->out, TR_SRCTRACE_END "\n");
 }
 
-static void put_bytes(struct writer *writer, struct tr_text bytes) {
-  if (writer->base64)
-    put_console(&writer->console, bytes);
-  else
-    tr_output_put_text(writer->base.out, bytes);
+static void put_bytes(struct writer *writer, struct tr_text bytes)
+{
+	if (writer->base64)
+		put_console(&writer->console, bytes);
+	else
+		tr_output_put_text(writer->base.out, bytes);
 }
 
-static bool is_alignment(uint64_t n) { return n && n <= 16 && !(n & (n - 1)); }
+static bool is_alignment(uint64_t n)
+{
+	return n && n <= 16 && !(n & (n - 1));
+}
 
 /* How the trace is to be laid out: -O, else as it was, else what most programs
  * write. */
-static enum tr_status choose_layout(struct writer *writer,
-                                    struct tr_record *header,
-                                    struct tr_error *err) {
-  struct tr_srctrace_layout source = {0, false};
-  uint64_t align = header ? tr_ask_number(header, "align", 0, err) : 0;
-  uint64_t padding = header ? tr_ask_number(header, ".pad", 0, err) : 0;
-  writer->known = is_alignment(align);
-  if (writer->known)
-    source.align = (unsigned)align;
-  source.big = header && tr_ask_is(header, "endian", "big", err);
-  writer->layout = source;
-  if (!source.align)
-    writer->layout.align = DEFAULT_ALIGN;
-  if (writer->align.data)
-    writer->layout.align =
-        writer->align.len == 2 ? 16 : (unsigned)(*writer->align.data - '0');
-  if (writer->endian.data)
-    writer->layout.big = tr_text_is(writer->endian, "big");
-  writer->same_layout =
-      source.align == writer->layout.align && source.big == writer->layout.big;
-  writer->padding =
-      writer->same_layout && padding <= 0xffff ? (unsigned)padding : 0;
-  return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+static enum tr_status choose_layout(struct writer *writer, struct tr_record *header,
+				    struct tr_error *err)
+{
+	struct tr_srctrace_layout source = { 0, false };
+	uint64_t align = header ? tr_ask_number(header, "align", 0, err) : 0;
+	uint64_t padding = header ? tr_ask_number(header, ".pad", 0, err) : 0;
+	writer->known = is_alignment(align);
+	if (writer->known)
+		source.align = (unsigned)align;
+	source.big = header && tr_ask_is(header, "endian", "big", err);
+	writer->layout = source;
+	if (!source.align)
+		writer->layout.align = DEFAULT_ALIGN;
+	if (writer->align.data)
+		writer->layout.align =
+			writer->align.len == 2 ? 16 : (unsigned)(*writer->align.data - '0');
+	if (writer->endian.data)
+		writer->layout.big = tr_text_is(writer->endian, "big");
+	writer->same_layout =
+		source.align == writer->layout.align && source.big == writer->layout.big;
+	writer->padding = writer->same_layout && padding <= 0xffff ? (unsigned)padding : 0;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
 }
 
 /* Header of the trace, if it is not there yet. */
-static bool begin_trace(struct writer *writer) {
-  struct tr_buffer *entry = &writer->entry;
-  if (writer->begun)
-    return true;
-  writer->begun = true;
-  tr_buffer_reset(entry);
-  tr_buffer_put(entry, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE);
-  tr_srctrace_put_u32(TR_SRCTRACE_VERSION, writer->layout.big, entry);
-  tr_buffer_put_byte(entry, (char)writer->layout.align);
-  tr_buffer_put_byte(entry, writer->layout.big);
-  unsigned high = writer->padding >> 8, low = writer->padding & 0xff;
-  tr_buffer_put_byte(entry, (char)(writer->layout.big ? high : low));
-  tr_buffer_put_byte(entry, (char)(writer->layout.big ? low : high));
-  if (writer->base64)
-    begin_console(&writer->console);
-  put_bytes(writer, tr_buffer_text(entry));
-  return !entry->failed;
+static bool begin_trace(struct writer *writer)
+{
+	struct tr_buffer *entry = &writer->entry;
+	if (writer->begun)
+		return true;
+	writer->begun = true;
+	tr_buffer_reset(entry);
+	tr_buffer_put(entry, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE);
+	tr_srctrace_put_u32(TR_SRCTRACE_VERSION, writer->layout.big, entry);
+	tr_buffer_put_byte(entry, (char)writer->layout.align);
+	tr_buffer_put_byte(entry, writer->layout.big);
+	unsigned high = writer->padding >> 8, low = writer->padding & 0xff;
+	tr_buffer_put_byte(entry, (char)(writer->layout.big ? high : low));
+	tr_buffer_put_byte(entry, (char)(writer->layout.big ? low : high));
+	if (writer->base64)
+		begin_console(&writer->console);
+	put_bytes(writer, tr_buffer_text(entry));
+	return !entry->failed;
 }
 
-static void end_infos(struct writer *writer) {
-  static const char end[TR_SRCTRACE_INFO];
-  if (!writer->units)
-    put_bytes(writer, (struct tr_text){end, sizeof end});
-  writer->units = true;
+static void end_infos(struct writer *writer)
+{
+	static const char end[TR_SRCTRACE_INFO];
+	if (!writer->units)
+		put_bytes(writer, (struct tr_text){ end, sizeof end });
+	writer->units = true;
 }
 
 /* What is begun becomes whole; a trace without entries is one too. */
-static enum tr_status end_trace(void *self, struct tr_error *err) {
-  struct writer *writer = self;
-  if (writer->headed && writer->known && !begin_trace(writer))
-    return tr_error_memory(err);
-  if (writer->begun) {
-    end_infos(writer);
-    if (writer->base64)
-      end_console(&writer->console);
-  }
-  writer->headed = writer->known = writer->begun = false;
-  writer->units = false;
-  return TR_OK;
+static enum tr_status end_trace(void *self, struct tr_error *err)
+{
+	struct writer *writer = self;
+	if (writer->headed && writer->known && !begin_trace(writer))
+		return tr_error_memory(err);
+	if (writer->begun) {
+		end_infos(writer);
+		if (writer->base64)
+			end_console(&writer->console);
+	}
+	writer->headed = writer->known = writer->begun = false;
+	writer->units = false;
+	return TR_OK;
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header,
-                                    struct tr_error *err) {
-  struct writer *writer = self;
-  writer->headed = true;
-  return choose_layout(writer, header, err);
+static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+{
+	struct writer *writer = self;
+	writer->headed = true;
+	return choose_layout(writer, header, err);
 }
 
 /* Says of which record a message is. */
-static enum tr_status about(const struct tr_record *record,
-                            enum tr_status status, struct tr_error *err) {
-  if (status == TR_WARN)
-    tr_error_at_line(err, record->source_line);
-  return status;
+static enum tr_status about(const struct tr_record *record, enum tr_status status,
+			    struct tr_error *err)
+{
+	if (status == TR_WARN)
+		tr_error_at_line(err, record->source_line);
+	return status;
 }
 
 /* A stream without a header: a trace all the same. */
-static enum tr_status supply_header(struct writer *writer,
-                                    struct tr_error *err) {
-  if (writer->headed)
-    return TR_OK;
-  writer->headed = true;
-  tr_error_clear(err);
-  (void)choose_layout(writer, NULL, err); /* nothing is asked */
-  tr_error_set(err, TR_CAUSE_INPUT,
-               "the stream has no header: alignment %u, %s endian are supplied",
-               writer->layout.align, writer->layout.big ? "big" : "little");
-  tr_error_is_note(err);
-  return TR_WARN;
+static enum tr_status supply_header(struct writer *writer, struct tr_error *err)
+{
+	if (writer->headed)
+		return TR_OK;
+	writer->headed = true;
+	tr_error_clear(err);
+	(void)choose_layout(writer, NULL, err); /* nothing is asked */
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "the stream has no header: alignment %u, %s endian are supplied",
+		     writer->layout.align, writer->layout.big ? "big" : "little");
+	tr_error_is_note(err);
+	return TR_WARN;
 }
 
-static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
-                                bool unit, struct tr_error *err) {
-  struct tr_buffer *entry = &writer->entry;
-  if (!begin_trace(writer))
-    return tr_error_memory(err);
-  if (!unit && writer->units) {
-    tr_error_set(err, TR_CAUSE_INPUT,
-                 "a source trace cannot hold information after a unit");
-    return about(record, TR_WARN, err);
-  }
-  tr_buffer_reset(entry);
-  enum tr_status status = unit
-                              ? build_unit(record, &writer->layout, entry, err)
-                              : build_info(record, &writer->layout, entry, err);
-  if (status != TR_OK)
-    return about(record, status, err);
-  if (writer->same_layout && !keep_raw(record, &writer->layout, entry))
-    return tr_error_memory(err);
-  if (unit)
-    end_infos(writer);
-  put_bytes(writer, tr_buffer_text(entry));
-  return TR_OK;
+static enum tr_status put_entry(struct writer *writer, struct tr_record *record, bool unit,
+				struct tr_error *err)
+{
+	struct tr_buffer *entry = &writer->entry;
+	if (!begin_trace(writer))
+		return tr_error_memory(err);
+	if (!unit && writer->units) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a source trace cannot hold information after a unit");
+		return about(record, TR_WARN, err);
+	}
+	tr_buffer_reset(entry);
+	enum tr_status status = unit ? build_unit(record, &writer->layout, entry, err)
+				     : build_info(record, &writer->layout, entry, err);
+	if (status != TR_OK)
+		return about(record, status, err);
+	if (writer->same_layout && !keep_raw(record, &writer->layout, entry))
+		return tr_error_memory(err);
+	if (unit)
+		end_infos(writer);
+	put_bytes(writer, tr_buffer_text(entry));
+	return TR_OK;
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record,
-                                 struct tr_error *err) {
-  struct writer *writer = self;
-  bool unit = tr_text_is(record->kind, "unit");
-  if (!unit && !tr_text_is(record->kind, "info"))
-    return TR_END;
-  struct tr_error remark;
-  enum tr_status supplied = supply_header(writer, &remark);
-  enum tr_status status = put_entry(writer, record, unit, err);
-  if (status == TR_OK && supplied != TR_OK) {
-    *err = remark;
-    status = supplied;
-  }
-  return status;
+static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+{
+	struct writer *writer = self;
+	bool unit = tr_text_is(record->kind, "unit");
+	if (!unit && !tr_text_is(record->kind, "info"))
+		return TR_END;
+	struct tr_error remark;
+	enum tr_status supplied = supply_header(writer, &remark);
+	enum tr_status status = put_entry(writer, record, unit, err);
+	if (status == TR_OK && supplied != TR_OK) {
+		*err = remark;
+		status = supplied;
+	}
+	return status;
 }
 
 static const struct tr_segment_steps steps = {
-    .format = "srctrace",
-    .begin = begin_segment,
-    .put = put_record,
-    .end = end_trace,
+	.format = "srctrace",
+	.begin = begin_segment,
+	.put = put_record,
+	.end = end_trace,
 };
 
-struct tr_writer *tr_srctrace_create(const struct tr_write_config *config,
-                                     struct tr_output *out,
-                                     struct tr_error *err) {
-  struct writer *writer =
-      tr_segment_writer_new(sizeof *writer, &steps, out, err);
-  if (!writer)
-    return NULL;
-  writer->console.out = out;
-  writer->base64 =
-      tr_text_is(tr_setting_get(&config->settings, "base64", "no"), "yes");
-  writer->align = tr_setting_get(&config->settings, "align", NULL);
-  writer->endian = tr_setting_get(&config->settings, "endian", NULL);
-  return (struct tr_writer *)writer;
+struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
+				     struct tr_error *err)
+{
+	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	if (!writer)
+		return NULL;
+	writer->console.out = out;
+	writer->base64 = tr_text_is(tr_setting_get(&config->settings, "base64", "no"), "yes");
+	writer->align = tr_setting_get(&config->settings, "align", NULL);
+	writer->endian = tr_setting_get(&config->settings, "endian", NULL);
+	return (struct tr_writer *)writer;
 }
 
-void tr_srctrace_discard(struct tr_writer *base) {
-  struct writer *writer = (struct writer *)base;
-  tr_buffer_free(&writer->entry);
-  free(writer);
+void tr_srctrace_discard(struct tr_writer *base)
+{
+	struct writer *writer = (struct writer *)base;
+	tr_buffer_free(&writer->entry);
+	free(writer);
 }
