@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # bash completion for trec-tools. Options, their choices and the keys of -O are
 # read from the tool's own --help=all and --help=formats, so that they always agree with it.
 

@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: MIT
 # AX_TREC_SONAME(VARIABLE, LIBS, PATTERN): defines VARIABLE as the name under
 # which the dynamic loader knows the library of LIBS that matches PATTERN. It is
 # loaded when it is needed (lib/core/library.h), and has to be there now so that

@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: MIT
 # AX_TREC_SWITCHES: --enable-{werror,asan,ubsan,coverage,fuzz} and our warnings.
 # They end up in TREC_CFLAGS and TREC_LDFLAGS, so that CFLAGS stays the user's.
 AC_DEFUN([AX_TREC_SWITCHES], [

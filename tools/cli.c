@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool from its first option to its exit status: operands, records in, records out. */
-#include "config.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
  * Standard error and the report: messages with their position and their count, --report=FILE, and
  * progress. They decide the exit status.
  */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line: the tables for getopt_long and --help, common options, and -O. */
-#include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

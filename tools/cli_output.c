@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The output: which codec its name selects, and that no incomplete file remains. */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tr-envdiff: options, and the path of a line through the tool. */
-#include "config.h"
 
 #include "tr_envdiff.h"
 
@@ -298,7 +297,8 @@ static bool compose_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_rec
 bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
 		       bool mark)
 {
-	struct tr_text line = record->line; /* not copied: it may be as long as --max-record allows */
+	struct tr_text line =
+		record->line; /* not copied: it may be as long as --max-record allows */
 	struct tr_error err;
 
 	if (!store->spool)

@@ -3,7 +3,6 @@
  * --compare: two sides, each a list of names with values. A side is filled from its exec record,
  * or from what its file contains: the first environment, information entries or properties.
  */
-#include "config.h"
 
 #include "tr_envdiff.h"
 

@@ -4,8 +4,6 @@
  * until the end of the input; then every string in them is searched for the values, by its bytes,
  * whatever its escapes.
  */
-#define _GNU_SOURCE /* memmem */
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tr-filter: options, and the path of a line through the tool. */
-#include "config.h"
 
 #include "tr_filter.h"
 

@@ -42,8 +42,9 @@ struct tr_definitions {
 struct tr_task_tree {
 	struct tr_map tasks; /* the live ones */
 	struct tr_map seqs;  /* of the exec record that is current in each of them */
-	struct tr_map ended; /* a bounded number of tasks whose fork may be printed after their exit */
-	uint64_t missed;     /* exit records that came before the fork that puts their task inside */
+	struct tr_map
+		ended;	 /* a bounded number of tasks whose fork may be printed after their exit */
+	uint64_t missed; /* exit records that came before the fork that puts their task inside */
 	struct tr_buffer scratch;
 };
 

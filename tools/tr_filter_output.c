@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes what is selected: the queue, definitions, rows, lines, environments. */
-#include "config.h"
 
 #include "tr_filter.h"
 

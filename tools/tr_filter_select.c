@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects records: by expressions, sets of calls and frames, trees of tasks; and pairs calls. */
-#include "config.h"
 
 #include "tr_filter.h"
 
@@ -301,7 +300,9 @@ unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_re
 	const struct tr_call_sets *sets = &filter->sets;
 	bool matters = sets->has_frames || sets->calls.filtered.count;
 
-	return matters && record->name.type == TR_CELL_TEXT ? tr_format_call_kinds(record->name.text) : 0;
+	return matters && record->name.type == TR_CELL_TEXT
+		       ? tr_format_call_kinds(record->name.text)
+		       : 0;
 }
 
 static bool in_calls(struct tr_call_sets *sets, const struct tr_record *record, unsigned kinds)
@@ -457,7 +458,8 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 		tr_cli_note(filter->cli, "--tree: no record of task '%s'", filter->root);
 	if (filter->tree.missed)
 		tr_cli_note(filter->cli,
-			    "--tree: %" PRIu64 " exit records are left out because they come before "
+			    "--tree: %" PRIu64
+			    " exit records are left out because they come before "
 			    "the fork of their task",
 			    filter->tree.missed);
 	note_bounds(filter);

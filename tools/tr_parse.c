@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* tr-parse: trace files to the record stream. */
-#include "config.h"
 
 #include "cli.h"
 #include "record/join.h"
@@ -207,11 +207,11 @@ static void list(struct tr_cli *cli, bool identify)
 static void check_pairs(struct tr_cli *cli, const bool *chosen)
 {
 	static const unsigned char pairs[][2] = {
-		{ LIST, IDENTIFY },	{ JOIN, EXACT },      { LINES, JOIN },
-		{ LINES, EXACT },	{ NO_BLOBS, BLOB_DIR }, { LIST, EXACT },
-		{ LIST, LINES },	{ LIST, JOIN },	      { LIST, NO_BLOBS },
-		{ LIST, BLOB_DIR },	{ IDENTIFY, EXACT },  { IDENTIFY, LINES },
-		{ IDENTIFY, JOIN },	{ IDENTIFY, NO_BLOBS }, { IDENTIFY, BLOB_DIR },
+		{ LIST, IDENTIFY }, { JOIN, EXACT },	    { LINES, JOIN },
+		{ LINES, EXACT },   { NO_BLOBS, BLOB_DIR }, { LIST, EXACT },
+		{ LIST, LINES },    { LIST, JOIN },	    { LIST, NO_BLOBS },
+		{ LIST, BLOB_DIR }, { IDENTIFY, EXACT },    { IDENTIFY, LINES },
+		{ IDENTIFY, JOIN }, { IDENTIFY, NO_BLOBS }, { IDENTIFY, BLOB_DIR },
 	};
 
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)

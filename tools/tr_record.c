@@ -8,8 +8,6 @@
  *	  |       (tr_record_files.c); programs that fail because of a sanitizer are reported
  *	stdout or -o FILE
  */
-#define _GNU_SOURCE /* sigabbrev_np */
-#include "config.h"
 
 #include "cli.h"
 #include "tr_record.h"

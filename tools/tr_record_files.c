@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 /* Files that the command uses: response files, and programs with a sanitizer. */
-#include "config.h"
 
 #include <elf.h>
 #include <stddef.h>

@@ -4,7 +4,6 @@
  * through /proc, so that the command inherits no descriptor of it. When the command ends, strace
  * and the supervisor end as well, and the pipe is at its end.
  */
-#include "config.h"
 
 #include "cli.h"
 #include "tr_record.h"

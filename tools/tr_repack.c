@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tr-repack: options, codecs, and the three kinds of output: a file, an archive, a directory. */
-#include "config.h"
 
 #include "tr_repack.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes one file or member: the name that it gets, and its bytes or its records. */
-#include "config.h"
 
 #include "tr_repack.h"
 

@@ -3,7 +3,6 @@
  * --verify reads the file back, before it gets its name, and compares it with the bytes that were
  * written, by length and a hash of 64 bits. This finds bugs and bad hardware, not attacks.
  */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

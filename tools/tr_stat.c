@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* tr-stat: what is in a trace, in figures. */
-#include "config.h"
 
 #include <stdio.h>
 
@@ -226,8 +226,8 @@ static void note_unseen(struct tool_stat *t)
 	struct tr_unseen unseen;
 	struct tr_error note;
 
-	for (size_t at = 0; !t->cli.stop && t->fields &&
-			    tr_field_list_next_unseen(t->fields, &at, &unseen);) {
+	for (size_t at = 0;
+	     !t->cli.stop && t->fields && tr_field_list_next_unseen(t->fields, &at, &unseen);) {
 		tr_unseen_note(&unseen, "record", tr_computed_records(unseen.name), &note);
 		tr_cli_note(&t->cli, "--by: %s", note.text);
 	}

@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* tr-tohtml: a trace as a page for a browser. */
-#include "config.h"
 
 #include "cli.h"
 #include "core/buffer.h"

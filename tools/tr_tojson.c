@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* tr-tojson: JSON views of trace files and of the record stream. */
-#include "config.h"
 
 #include "cli.h"
 #include "record/context.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tr-totext: traces as people read them. */
-#include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

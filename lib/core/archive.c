@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads archives, see archive.h; packer.h wraps libarchive. */
-#include "config.h"
 
 #include "core/archive.h"
 

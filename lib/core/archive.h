@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Archives: tar, zip, cpio and 7z, read from any window (what needs a seek is
  * spooled to an unlinked temporary file of limited size) and written to any
@@ -14,8 +15,8 @@ struct tr_archive;
 
 struct tr_archive_member {
 	const char *name; /* bytes as the archive has them; good until the next call */
-	int64_t size;     /* -1 where the archive does not say before the data */
-	int64_t mtime;    /* seconds since 1970, 0 where not known */
+	int64_t size;	  /* -1 where the archive does not say before the data */
+	int64_t mtime;	  /* seconds since 1970, 0 where not known */
 };
 
 /* "tar", "zip", "cpio", "7z" by the first bytes of the window, or NULL. Only looks. */

@@ -1,5 +1,4 @@
-#include "config.h"
-
+/* SPDX-License-Identifier: MIT */
 
 #include "core/archive.h"
 #include "core/codec_stream.h"

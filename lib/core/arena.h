@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bump allocation for what lives as long as one record. Nothing is freed
  * alone; tr_arena_reset forgets all of it and keeps the largest block, so a

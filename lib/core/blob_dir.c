@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* Blobs in files by their SHA-256. */
-#include "config.h"
 
 #include "core/blob_dir.h"
 
@@ -154,7 +154,8 @@ static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr
 	tr_sha256_hex(*bytes, sum);
 	if (memcmp(sum, name.data, sizeof sum) == 0)
 		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s: the content does not match the SHA-256 in its name", path);
+	tr_error_set(err, TR_CAUSE_INPUT, "%s: the content does not match the SHA-256 in its name",
+		     path);
 	return TR_WARN;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A directory of blobs, each in a file that has its SHA-256 for a name. Several
  * processes may fill and read one at the same time: a file is whole or not

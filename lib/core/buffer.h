@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A growing run of bytes that text is put together in. Errors stick: after a
  * failed allocation `failed` is set, further puts do nothing, and the caller

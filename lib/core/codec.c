@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of every decoder that no library does: see codec_stream.h. */
-#include "config.h"
 
 #include "core/codec.h"
 
@@ -252,14 +251,8 @@ struct tr_sink *tr_encoder_new(const struct tr_encoder_class *class, void *state
 enum { MAX_LAYERS = 4 };
 
 const struct tr_codec *const tr_codecs[] = {
-	&tr_codec_gzip,
-	&tr_codec_xz,
-	&tr_codec_zstd,
-	&tr_codec_bzip2,
-	&tr_codec_lz4,
-	&tr_codec_brotli,
-	&tr_codec_snappy,
-	NULL,
+	&tr_codec_gzip, &tr_codec_xz,	  &tr_codec_zstd,   &tr_codec_bzip2,
+	&tr_codec_lz4,	&tr_codec_brotli, &tr_codec_snappy, NULL,
 };
 
 const struct tr_codec *tr_codec_by_name(struct tr_text name)
@@ -277,12 +270,9 @@ const struct tr_codec *tr_codec_by_extension(struct tr_text path)
 		const char *extension;
 		const struct tr_codec *codec;
 	} short_names[] = {
-		{ ".tgz", &tr_codec_gzip },
-		{ ".txz", &tr_codec_xz },
-		{ ".tzst", &tr_codec_zstd },
-		{ ".tbz2", &tr_codec_bzip2 },
-		{ ".tbz", &tr_codec_bzip2 },
-		{ ".tlz4", &tr_codec_lz4 },
+		{ ".tgz", &tr_codec_gzip },  { ".txz", &tr_codec_xz },
+		{ ".tzst", &tr_codec_zstd }, { ".tbz2", &tr_codec_bzip2 },
+		{ ".tbz", &tr_codec_bzip2 }, { ".tlz4", &tr_codec_lz4 },
 	};
 	for (size_t i = 0; tr_codecs[i]; i++)
 		if (tr_codecs[i]->extension && tr_path_ends(path, tr_codecs[i]->extension))

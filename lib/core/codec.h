@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Compression, found by content. One const struct per codec in one const
  * array (codec.c); each third-party library is known to one codec file only.
@@ -36,7 +37,7 @@ struct tr_codec {
 	/* Encodes to inner, which it owns. NULL: err is filled (inner is closed). */
 	struct tr_sink *(*encoder)(struct tr_sink *inner, int level, unsigned threads,
 				   struct tr_error *err);
-	const char *library; /* for --version */
+	const char *library;			/* for --version */
 	void (*version)(char *to, size_t size); /* of the library; NULL where it does not say */
 };
 
@@ -57,8 +58,7 @@ extern const struct tr_codec tr_codec_zstd_seekable;
 static inline bool tr_path_ends(struct tr_text path, const char *extension)
 {
 	struct tr_text end = tr_text_from(extension);
-	return path.len > end.len &&
-	       memcmp(path.data + path.len - end.len, end.data, end.len) == 0;
+	return path.len > end.len && memcmp(path.data + path.len - end.len, end.data, end.len) == 0;
 }
 
 const struct tr_codec *tr_codec_by_name(struct tr_text name);

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A ring of blocks between the caller, who fills them and sends away what came
  * of them, in order, and the workers, who take them in order too. A block
  * belongs to the caller until it is filled, then to one worker until it is
  * packed, then to the caller again.
  */
-#include "config.h"
 
 #include "core/codec_blocks.h"
 

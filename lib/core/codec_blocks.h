@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Encoders that cut the data into blocks which know nothing of each other: so
  * that several can be compressed at the same time, and because some containers

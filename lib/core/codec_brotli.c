@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* brotli (RFC 7932): one stream, which has no magic. */
 #include "core/codec_blocks.h"
 #include "core/codec_stream.h"

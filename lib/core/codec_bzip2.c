@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bzip2 by libbz2, called directly. A block of up to 900 kB is decoded as a
  * whole: all blocks before a cut are given, and of a corrupt one what comes out.

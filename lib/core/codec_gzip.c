@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gzip (RFC 1952) by zlib, called directly: what comes before a cut is given. */
 #include "core/codec_blocks.h"
 #include "core/codec_stream.h"

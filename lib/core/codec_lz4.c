@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include <lz4.h>
 #include <lz4frame.h>
@@ -236,7 +235,8 @@ static void lz4_salvage_remember(struct tr_lz4_salvage *s, const char *data, siz
  * Decodes packed, up to `size` bytes and to the first thing that is cut or
  * makes no sense. *whole: there is no such thing. False: memory is out.
  */
-static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, size_t size, bool *whole)
+static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, size_t size,
+			      bool *whole)
 {
 	s->made.len = 0;
 	char *to = tr_buffer_room(&s->made, s->len + size);

@@ -8,7 +8,6 @@
  * bytes are moved where fewer are meant, and what is too much is overwritten.
  * Near an end every byte is looked at.
  */
-#include "config.h"
 
 #include <inttypes.h>
 #include <snappy-c.h>

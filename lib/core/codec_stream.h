@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What all decoders and all encoders have in common. A codec file supplies a
  * step function around its library; the loop, the limits, cut input and the

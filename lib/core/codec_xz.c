@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* xz by liblzma, called directly: what comes before a cut is given. */
 #include "core/codec_stream.h"
 

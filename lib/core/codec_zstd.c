@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Zstandard (RFC 8878) by libzstd, called directly: what comes before a cut is given. */
 #include "core/codec_blocks.h"
 #include "core/codec_stream.h"
@@ -10,7 +11,7 @@
 enum {
 	WINDOW_LOG_MIN = 27, /* what libzstd takes unasked, 128 MiB */
 	WINDOW_LOG_MAX = 31,
-	FRAME_START = 5, /* bytes that say how the frame goes on */
+	FRAME_START = 5,	  /* bytes that say how the frame goes on */
 	SEEKABLE_FRAME = 2 << 20, /* as apitrace cuts them */
 };
 

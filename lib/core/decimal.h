@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decimal digits, without a locale. */
 #ifndef TR_CORE_DECIMAL_H
 #define TR_CORE_DECIMAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How the library reports trouble: a status that says whether to go on, and a
  * caller-owned struct tr_error that says what happened and where. The library
@@ -23,13 +24,13 @@ enum tr_status {
 
 enum tr_cause {
 	TR_CAUSE_NONE,
-	TR_CAUSE_INPUT,	 /* the bytes are not what the format says */
-	TR_CAUSE_CUT,	 /* they end before they should: what is missing is not known */
-	TR_CAUSE_LIMIT,	 /* --max-record, --max-depth, --max-ratio, spool limit */
-	TR_CAUSE_MEMORY, /* an allocation failed */
-	TR_CAUSE_SYSTEM, /* a system call failed; sys_errno says why */
-	TR_CAUSE_PIPE,	 /* the reader of our output went away: stop quietly */
-	TR_CAUSE_USAGE,	 /* what was asked for makes no sense */
+	TR_CAUSE_INPUT,	   /* the bytes are not what the format says */
+	TR_CAUSE_CUT,	   /* they end before they should: what is missing is not known */
+	TR_CAUSE_LIMIT,	   /* --max-record, --max-depth, --max-ratio, spool limit */
+	TR_CAUSE_MEMORY,   /* an allocation failed */
+	TR_CAUSE_SYSTEM,   /* a system call failed; sys_errno says why */
+	TR_CAUSE_PIPE,	   /* the reader of our output went away: stop quietly */
+	TR_CAUSE_USAGE,	   /* what was asked for makes no sense */
 	TR_CAUSE_UPSTREAM, /* the tool that wrote this stream reported trouble in its trailer */
 };
 

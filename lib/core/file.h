@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small files, read whole. */
 #ifndef TR_CORE_FILE_H
 #define TR_CORE_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hex digits, without a locale. */
 #ifndef TR_CORE_HEX_H
 #define TR_CORE_HEX_H

@@ -1,4 +1,4 @@
-#include "config.h"
+/* SPDX-License-Identifier: MIT */
 
 #include "core/id_map.h"
 

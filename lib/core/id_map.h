@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A hash map from 64-bit numbers to pointers, which it borrows. For ids and
  * ordinals that an input makes up: sparse and hostile ones cost no more than

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The input window: parsers never read, they look at [pos, end) and skip.
  *

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -18,50 +17,50 @@
  * when there is something to pack or unpack (library.h), and what it has to be
  * told to make or read each kind of archive.
  */
-#define TR_LIBARCHIVE_FUNCTIONS(F)               \
-	F(archive_entry_clear)                   \
-	F(archive_entry_copy_pathname)           \
-	F(archive_entry_filetype)                \
-	F(archive_entry_free)                    \
-	F(archive_entry_hardlink)                \
-	F(archive_entry_is_encrypted)            \
-	F(archive_entry_mtime)                   \
-	F(archive_entry_new)                     \
-	F(archive_entry_pathname)                \
-	F(archive_entry_pathname_utf8)           \
-	F(archive_entry_set_filetype)            \
-	F(archive_entry_set_mtime)               \
-	F(archive_entry_set_perm)                \
-	F(archive_entry_set_size)                \
-	F(archive_entry_size)                    \
-	F(archive_entry_size_is_set)             \
-	F(archive_errno)                         \
-	F(archive_error_string)                  \
-	F(archive_filter_bytes)                  \
-	F(archive_read_data_block)               \
-	F(archive_read_free)                     \
-	F(archive_read_new)                      \
-	F(archive_read_next_header2)             \
-	F(archive_read_open1)                    \
-	F(archive_read_set_callback_data)        \
-	F(archive_read_set_read_callback)        \
-	F(archive_read_set_seek_callback)        \
-	F(archive_read_support_format_7zip)      \
-	F(archive_read_support_format_cpio)      \
-	F(archive_read_support_format_tar)       \
+#define TR_LIBARCHIVE_FUNCTIONS(F) \
+	F(archive_entry_clear) \
+	F(archive_entry_copy_pathname) \
+	F(archive_entry_filetype) \
+	F(archive_entry_free) \
+	F(archive_entry_hardlink) \
+	F(archive_entry_is_encrypted) \
+	F(archive_entry_mtime) \
+	F(archive_entry_new) \
+	F(archive_entry_pathname) \
+	F(archive_entry_pathname_utf8) \
+	F(archive_entry_set_filetype) \
+	F(archive_entry_set_mtime) \
+	F(archive_entry_set_perm) \
+	F(archive_entry_set_size) \
+	F(archive_entry_size) \
+	F(archive_entry_size_is_set) \
+	F(archive_errno) \
+	F(archive_error_string) \
+	F(archive_filter_bytes) \
+	F(archive_read_data_block) \
+	F(archive_read_free) \
+	F(archive_read_new) \
+	F(archive_read_next_header2) \
+	F(archive_read_open1) \
+	F(archive_read_set_callback_data) \
+	F(archive_read_set_read_callback) \
+	F(archive_read_set_seek_callback) \
+	F(archive_read_support_format_7zip) \
+	F(archive_read_support_format_cpio) \
+	F(archive_read_support_format_tar) \
 	F(archive_read_support_format_zip_streamable) \
-	F(archive_set_error)                     \
-	F(archive_version_details)               \
-	F(archive_write_close)                   \
-	F(archive_write_data)                    \
-	F(archive_write_free)                    \
-	F(archive_write_header)                  \
-	F(archive_write_new)                     \
-	F(archive_write_open)                    \
+	F(archive_set_error) \
+	F(archive_version_details) \
+	F(archive_write_close) \
+	F(archive_write_data) \
+	F(archive_write_free) \
+	F(archive_write_header) \
+	F(archive_write_new) \
+	F(archive_write_open) \
 	F(archive_write_set_bytes_in_last_block) \
-	F(archive_write_set_bytes_per_block)     \
-	F(archive_write_set_format_7zip)         \
-	F(archive_write_set_format_cpio_newc)    \
+	F(archive_write_set_bytes_per_block) \
+	F(archive_write_set_format_7zip) \
+	F(archive_write_set_format_cpio_newc) \
 	F(archive_write_set_format_pax_restricted) \
 	F(archive_write_set_format_zip)
 
@@ -284,7 +283,7 @@ const char *tr_packer_version(void)
 {
 	struct tr_libarchive lib;
 	return libarchive_load(&lib, NULL) ? lib.archive_version_details()
-					      : TREC_LIBARCHIVE " cannot be used";
+					   : TREC_LIBARCHIVE " cannot be used";
 }
 
 enum { SPOOL_BLOCK = 64 << 10, KEPT_MAX = 4096 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The wall around libarchive: nothing outside knows of it. An unpacker
  * reads an archive, a packer writes one, both in the caller's thread.
@@ -15,7 +16,7 @@ struct tr_unpacker;
 struct tr_unpacked {
 	const char *name;
 	const char *hard_link; /* the name this is another name of, or NULL */
-	int64_t size;          /* -1 where it is not known yet */
+	int64_t size;	       /* -1 where it is not known yet */
 	int64_t mtime;
 	bool regular, encrypted;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Shared libraries that few runs need, loaded when one does. What libarchive
  * and libsnappy bring with them (ICU, libstdc++ …) takes the dynamic loader

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What an input may make us do. Beyond a limit there is a clear error, never
  * an allocation by an unchecked number.
@@ -15,6 +16,8 @@ struct tr_limits {
 };
 
 #define TR_LIMITS_DEFAULT \
-	{ (uint64_t)256 << 20, 60, 1000, (uint64_t)64 << 30 }
+	{ \
+		(uint64_t)256 << 20, 60, 1000, (uint64_t)64 << 30 \
+	}
 
 #endif

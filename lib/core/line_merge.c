@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/line_merge.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The lines of several windows as one source: always the line that is first in
  * time. A line without a time stays behind the one that it stood behind.

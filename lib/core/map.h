@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A hash map from texts to pointers. It borrows both: a key has to live as
  * long as it is in the map, so keep it in what its value points to.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/needles.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Finds any of many texts in a text, in time that is linear in both (the algorithm of Aho and
  * Corasick). A hit counts where it is no part of a longer word: the bytes on both sides of each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Buffered output (256 KiB blocks) on a sink. The public buffer lets writers
  * put text together in place:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SHA-256 as nettle computes it. */
 #include "core/sha256.h"
 
@@ -6,7 +7,7 @@
 
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(number) #number
-#define VERSION(major, minor) STRING(major) "." STRING(minor)
+#define DOTTED(major, minor) STRING(major) "." STRING(minor)
 
 void tr_sha256_hex(struct tr_text bytes, char *to)
 {
@@ -24,5 +25,5 @@ void tr_sha256_hex(struct tr_text bytes, char *to)
 
 const char *tr_sha256_version(void)
 {
-	return "nettle " VERSION(NETTLE_VERSION_MAJOR, NETTLE_VERSION_MINOR);
+	return "nettle " DOTTED(NETTLE_VERSION_MAJOR, NETTLE_VERSION_MINOR);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SHA-256 of bytes that are in memory. */
 #ifndef TR_CORE_SHA256_H
 #define TR_CORE_SHA256_H

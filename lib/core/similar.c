@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/similar.h"
 
 #include <limits.h>

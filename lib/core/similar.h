@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words that resemble each other, for messages that end in "did you mean". */
 #ifndef TR_CORE_SIMILAR_H
 #define TR_CORE_SIMILAR_H

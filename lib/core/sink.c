@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A sink on a descriptor that belongs to somebody else: stdout. */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -471,7 +470,8 @@ static size_t colour_length(const char *p, const char *end)
 
 	if (len < have && p[len++] != '[')
 		return 0;
-	while (len < have && len < MAX_COLOUR && ((p[len] >= '0' && p[len] <= '9') || p[len] == ';'))
+	while (len < have && len < MAX_COLOUR &&
+	       ((p[len] >= '0' && p[len] <= '9') || p[len] == ';'))
 		len++;
 	if (len >= MAX_COLOUR || (len < have && p[len] != 'm'))
 		return 0;
@@ -487,7 +487,8 @@ static bool is_cut(const char *p, const char *end)
 	return (size_t)(end - p) < need;
 }
 
-/* Appends the text as it is shown. more: what may go on after its end is left; returns its place. */
+/* Appends the text as it is shown. more: what may go on after its end is left; returns its place.
+ */
 static const char *escape(struct tr_buffer *to, const char *p, const char *end, bool more)
 {
 	while (p < end) {

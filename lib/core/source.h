@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where bytes come from and where they go to: a pull and a push interface of
  * three functions each. File descriptors, decoders, encoders, archive members

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes put aside: in memory as long as they are few (1 MiB), then in an
  * unlinked file in TMPDIR. For what needs a seek or has to know its size first.

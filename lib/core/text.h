@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A borrowed run of bytes. Never NUL-terminated by contract, never owned:
  * whoever hands one out says how long it lives. data is NULL where "absent"

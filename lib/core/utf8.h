@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* UTF-8 as Unicode has it: no surrogates, no overlong forms, nothing beyond U+10FFFF. */
 #ifndef TR_CORE_UTF8_H
 #define TR_CORE_UTF8_H
@@ -18,7 +19,8 @@ static inline bool tr_utf8_is_inside(char byte)
  */
 unsigned tr_utf8_length(const char *p, const char *end);
 
-/* First byte in [p, end) that belongs to no valid sequence; end when all is valid. Fast on ASCII. */
+/* First byte in [p, end) that belongs to no valid sequence; end when all is valid. Fast on ASCII.
+ */
 const char *tr_utf8_check(const char *p, const char *end);
 
 /* The code point of a sequence that tr_utf8_length accepted. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * UTF-8 by 64 bytes at a time: one bit a byte for each question, then the
  * sequences are checked with shifts of whole words. Needs nothing above SSE2.

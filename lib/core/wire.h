@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers in the byte order that their file has, at any address. */
 #ifndef TR_CORE_WIRE_H
 #define TR_CORE_WIRE_H

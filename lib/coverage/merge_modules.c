@@ -14,7 +14,6 @@
  * base of a module that it has. Blocks are sorted by module and address. Memory grows with the
  * distinct modules and blocks, 24 bytes for each block.
  */
-#include "config.h" /* memmem */
 
 #include "coverage/merge_private.h"
 

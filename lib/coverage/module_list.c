@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h" /* qsort_r */
 
 #include "coverage/module_list.h"
 

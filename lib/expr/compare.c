@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include "expr/match.h"
 
@@ -326,7 +325,7 @@ static enum tr_order compare_real_to_integer(double real, const struct tr_number
 }
 
 static enum tr_order number_compare(const struct tr_number *number,
-				const struct tr_number_literal *literal)
+				    const struct tr_number_literal *literal)
 {
 	switch (number->type) {
 	case TR_NUMBER_INTEGER:
@@ -558,7 +557,7 @@ static enum tr_order order_of_bytes(struct tr_text a, struct tr_text b)
 }
 
 static enum tr_order compare_order_of(struct tr_compare *compare, const struct tr_leaf *leaf,
-			      const struct tr_literal *literal)
+				      const struct tr_literal *literal)
 {
 	if (literal->type == TR_LITERAL_NUMBER && leaf->has_number)
 		return number_compare(&leaf->number, &literal->number);

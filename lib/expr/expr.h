@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The filter language of tr-filter (see its man page for the grammar).
  * A compiled expression is read-only once tr_expr_set_start was called, and may serve several

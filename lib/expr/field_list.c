@@ -1,4 +1,4 @@
-#include "config.h"
+/* SPDX-License-Identifier: MIT */
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +180,8 @@ void tr_field_list_set_side(struct tr_field_list *list, enum tr_field_side side)
 }
 
 /* Copies the value with one side of each <human;machine> in it. False: memory is out. */
-static bool copy_side(const struct tr_value *from, enum tr_field_side side,
-		      struct tr_arena *arena, struct tr_value *to)
+static bool copy_side(const struct tr_value *from, enum tr_field_side side, struct tr_arena *arena,
+		      struct tr_value *to)
 {
 	while (from->type == TR_REPR)
 		from = &from->as.items[side];
@@ -246,8 +246,7 @@ bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_rec
 			tr_seen_hit(list->seen, index);
 		else
 			tr_seen_miss(list->seen, index, record, leave);
-		return computed &&
-		       write_value(computed, path->steps, raw, record->arena, to, err);
+		return computed && write_value(computed, path->steps, raw, record->arena, to, err);
 	}
 	tr_seen_hit(list->seen, index);
 	/* shown as it stands, when it is a value */

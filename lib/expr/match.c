@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,8 +129,9 @@ void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const ch
 			     "no record came as far as the test of '%s%.*s'; did you mean %s%.*s?",
 			     arrow, len, unseen->name.data, arrow, other, unseen->suggestion.data);
 	else if (owners)
-		tr_error_set(note, TR_CAUSE_USAGE, "no %s has the field '%s%.*s'; it is a field of %s",
-			     record, arrow, len, unseen->name.data, owners);
+		tr_error_set(note, TR_CAUSE_USAGE,
+			     "no %s has the field '%s%.*s'; it is a field of %s", record, arrow,
+			     len, unseen->name.data, owners);
 	else if (unseen->suggestion.data)
 		tr_error_set(note, TR_CAUSE_USAGE,
 			     "no %s has the field '%s%.*s'; did you mean %s%.*s?", record, arrow,
@@ -174,8 +174,7 @@ struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 	if (has_regex)
 		state->compare.scratch = tr_regex_scratch_new();
 	if (!state->told || (has_regex && !state->compare.scratch) ||
-	    !tr_seen_begin(&state->seen, expr->test_count) ||
-	    !find_unknown_kinds(state)) {
+	    !tr_seen_begin(&state->seen, expr->test_count) || !find_unknown_kinds(state)) {
 		tr_expr_state_free(state);
 		return NULL;
 	}
@@ -250,12 +249,13 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 	if (trouble & TR_TROUBLE_MEMORY) {
 		tr_error_memory(&err);
 	} else if (tr_expr_gave_up(trial->state)) {
-		tr_error_set(&err, TR_CAUSE_LIMIT,
-			     "%.*s %s /%.*s/ took more than 20 s on values where it is slow; reading "
-			     "stops here. Avoid nested repetition such as (a+)+ and lookahead, or "
-			     "test something cheaper before it (… and …)",
-			     shown(path->text), path->text.data, test->negated ? "!~" : "=~",
-			     shown(test->pattern), test->pattern.data);
+		tr_error_set(
+			&err, TR_CAUSE_LIMIT,
+			"%.*s %s /%.*s/ took more than 20 s on values where it is slow; reading "
+			"stops here. Avoid nested repetition such as (a+)+ and lookahead, or "
+			"test something cheaper before it (… and …)",
+			shown(path->text), path->text.data, test->negated ? "!~" : "=~",
+			shown(test->pattern), test->pattern.data);
 	} else if (trouble & TR_TROUBLE_REGEX) {
 		tr_error_set(&err, TR_CAUSE_LIMIT,
 			     "%.*s: the regular expression takes more than 1 s or 64 MB on this "

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One literal or regex against one leaf of a record. */
 #ifndef TR_EXPR_MATCH_H
 #define TR_EXPR_MATCH_H
@@ -296,10 +297,10 @@ struct tr_unknown_kind {
 struct tr_expr_state {
 	struct tr_expr *expr;
 	bool matched; /* by a record */
-	bool *told; /* by number of the test: that its WORD met a string */
+	bool *told;   /* by number of the test: that its WORD met a string */
 	struct tr_compare compare;
-	struct tr_arena arena; /* what one record makes us decode */
-	struct tr_seen seen;   /* by number of the test */
+	struct tr_arena arena;		     /* what one record makes us decode */
+	struct tr_seen seen;		     /* by number of the test */
 	struct tr_computed_fields *computed; /* NULL: none */
 	struct tr_unknown_kind *kinds;
 	size_t kind_count;

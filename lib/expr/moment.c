@@ -1,4 +1,4 @@
-#include "config.h"
+/* SPDX-License-Identifier: MIT */
 
 #include "expr/program.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include "expr/parse.h"
 
@@ -122,8 +121,8 @@ static bool parse_function(struct tr_parser *parser, struct tr_path *path, struc
 			   enum tr_step_type function)
 {
 	bool fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
-		    tr_parse_field(parser, path, NULL) &&
-		    tr_parse_close(parser, name) && add_step(parser, path, function) != NULL;
+		    tr_parse_field(parser, path, NULL) && tr_parse_close(parser, name) &&
+		    add_step(parser, path, function) != NULL;
 	tr_parse_leave(parser);
 	return fine;
 }
@@ -131,8 +130,7 @@ static bool parse_function(struct tr_parser *parser, struct tr_path *path, struc
 /* A variable is asked for, however the record spells its environment. */
 static bool is_environment(const struct tr_path *path)
 {
-	return tr_text_is(path->key, "env") && path->steps &&
-	       path->steps->type == TR_STEP_MEMBER;
+	return tr_text_is(path->key, "env") && path->steps && path->steps->type == TR_STEP_MEMBER;
 }
 
 bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
@@ -588,7 +586,8 @@ struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error
 		if (expr->root && parser.token.type == TR_TOKEN_END)
 			return expr;
 		if (expr->root)
-			tr_parse_fail(&parser, "'and', 'or' or the end of the expression is expected");
+			tr_parse_fail(&parser,
+				      "'and', 'or' or the end of the expression is expected");
 	}
 	tr_expr_free(expr);
 	return NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tokens of the filter language. The lexer knows no grammar but one thing: a
  * regular expression is read only where the parser asks for one.

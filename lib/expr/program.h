@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers as the filter language compares them: exactly, whatever their
  * spelling and width. 18446744073709551615, 0xffffffffffffffff,
@@ -95,7 +96,7 @@ enum tr_moment_type {
 struct tr_moment {
 	enum tr_moment_type type;
 	bool has_zone;
-	int64_t zone;	   /* seconds east of UTC */
+	int64_t zone;	 /* seconds east of UTC */
 	__int128 amount; /* in units of 10^-18 s */
 };
 
@@ -115,8 +116,8 @@ bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struc
 
 /*
  * What an expression is compiled to: a tree of and, or, not over tests, all of
- * it in one arena and read-only once tr_expr_set_start was called. Chains of and/or are flat, so the
- * tree is no deeper than the expression's parentheses.
+ * it in one arena and read-only once tr_expr_set_start was called. Chains of and/or are flat, so
+ * the tree is no deeper than the expression's parentheses.
  */
 
 enum tr_subject {
@@ -236,7 +237,7 @@ struct tr_field_list {
 	struct tr_arena arena;
 	struct tr_path *paths;
 	size_t count;
-	struct tr_seen *seen; /* of the paths */
+	struct tr_seen *seen;		     /* of the paths */
 	struct tr_computed_fields *computed; /* NULL: none */
 	enum tr_field_side side;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "expr/regex.h"
 
 #include <stdint.h>
@@ -35,11 +36,12 @@ enum {
  * Nanoseconds of processor time. Time is lost where the interpreter needs more than is harmless for
  * the length of the string, whether it comes to a result or not.
  */
-static const int64_t slow_ns = 1000000000,	  /* for one string */
-	slow_ns_later = 10000000,		  /* for one string, after much was lost */
+static const int64_t slow_ns = 1000000000, /* for one string */
+	slow_ns_later = 10000000,	   /* for one string, after much was lost */
 	slow_ns_much = 10 * (int64_t)1000000000,
-	slow_ns_total = 20 * (int64_t)1000000000, /* after which nothing is matched any more */
-	slow_ns_per_byte = 1000;		  /* are harmless */
+		     slow_ns_total =
+			     20 * (int64_t)1000000000, /* after which nothing is matched any more */
+	slow_ns_per_byte = 1000;		       /* are harmless */
 
 /* Starts, times steps, times bytes; of a string of SHORT_BYTES this is SHORT_LIMIT. */
 static const size_t jit_byte_steps = (size_t)SHORT_BYTES * SHORT_BYTES * SHORT_LIMIT;
@@ -212,9 +214,9 @@ enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text
 }
 
 #define STRING_OF(x) #x
-#define VERSION(major, minor) STRING_OF(major) "." STRING_OF(minor)
+#define DOTTED(major, minor) STRING_OF(major) "." STRING_OF(minor)
 
 const char *tr_expr_regex_version(void)
 {
-	return "PCRE2 " VERSION(PCRE2_MAJOR, PCRE2_MINOR);
+	return "PCRE2 " DOTTED(PCRE2_MAJOR, PCRE2_MINOR);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Regular expressions over bytes: the one place that knows PCRE2. */
 #ifndef TR_EXPR_REGEX_H
 #define TR_EXPR_REGEX_H

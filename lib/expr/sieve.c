@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Expressions as a sieve. What the judge in match.c would find out from the
  * columns, in the same order, is found out before there is a record: up to the
@@ -5,7 +6,6 @@
  * of it depends on the kind alone, and of kinds there are few in a trace: what
  * is known of one is kept.
  */
-#include "config.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 struct need {
 	const struct tr_node *node;
 	struct tr_expr_state *state; /* of its expression */
-	bool about_kind; /* and about nothing else */
+	bool about_kind;	     /* and about nothing else */
 	/* Not NULL: a column is one of these, letter by letter; nothing else has to be looked at.
 	 */
 	const struct tr_literal *words;

@@ -264,8 +264,8 @@ const struct tr_format *tr_format_detect(struct tr_input *in);
 bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value);
 
 /*
- * Checks settings against the format's table (reading or writing). A key that is not in the table is
- * ignored, because it may be meant for the format at the other end. False: err is filled.
+ * Checks settings against the format's table (reading or writing). A key that is not in the table
+ * is ignored, because it may be meant for the format at the other end. False: err is filled.
  */
 bool tr_settings_check(const struct tr_settings *settings, const struct tr_format *format,
 		       bool writing, struct tr_error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The common part of writers, the counterpart of reader_base.h. The stream comes in segments: a
- * header, records, and a trailer with their count. A missing trailer or a wrong count means that the
- * segment was filtered by other means or its producer died, which is noted. Kinds that have no place
- * in the target format are counted and reported at the end; if only context kinds have a place,
- * finish fails.
+ * header, records, and a trailer with their count. A missing trailer or a wrong count means that
+ * the segment was filtered by other means or its producer died, which is noted. Kinds that have no
+ * place in the target format are counted and reported at the end; if only context kinds have a
+ * place, finish fails.
  *
  * A format's own struct begins with a struct tr_segment_writer; its table of steps holds its
  * functions, and its struct tr_format has tr_segment_put and tr_segment_finish.
@@ -57,8 +57,8 @@ struct tr_segment_writer {
 };
 
 /*
- * The format's own struct of that size, all zero except for its base, to be freed with free(). NULL:
- * memory is out, err is filled.
+ * The format's own struct of that size, all zero except for its base, to be freed with free().
+ * NULL: memory is out, err is filled.
  */
 void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
 			    struct tr_output *out, struct tr_error *err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One stream of lines out of all operands: see trace.h. */
-#include "config.h"
 
 #include <stdlib.h>
 #include <strings.h>

@@ -19,7 +19,7 @@
 struct tr_trace_config {
 	struct tr_read_config read;
 	const struct tr_format *format; /* forced with -f, or NULL */
-	const char *const *members;     /* --member globs; any match selects; none: all */
+	const char *const *members;	/* --member globs; any match selects; none: all */
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
 	bool apart; /* each file is a place of its own, also where several are parts of one trace */
@@ -37,17 +37,17 @@ struct tr_trace_config {
 
 /* One operand or archive member that was opened. */
 struct tr_trace_place {
-	const char *name;          /* for messages: FILE, "FILE:MEMBER", "stdin" */
-	const char *file;          /* operand, NULL for stdin */
-	const char *member;        /* NULL where the operand is no archive */
-	const char *archive;       /* "tar" …, NULL */
+	const char *name;    /* for messages: FILE, "FILE:MEMBER", "stdin" */
+	const char *file;    /* operand, NULL for stdin */
+	const char *member;  /* NULL where the operand is no archive */
+	const char *archive; /* "tar" …, NULL */
 	int64_t mtime;
-	int64_t size;              /* of the file, -1 where not known */
-	const struct tr_codec *codec;     /* container, or NULL */
+	int64_t size;			      /* of the file, -1 where not known */
+	const struct tr_codec *codec;	      /* container, or NULL */
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
-	const struct tr_format *format;   /* NULL: not recognised */
-	struct tr_input *in;       /* the window, for tools that copy bytes; see tells_lost */
-	bool bom;                  /* a byte order mark stood before the window and was skipped */
+	const struct tr_format *format;	      /* NULL: not recognised */
+	struct tr_input *in; /* the window, for tools that copy bytes; see tells_lost */
+	bool bom;	     /* a byte order mark stood before the window and was skipped */
 };
 
 struct tr_trace;

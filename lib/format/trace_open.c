@@ -6,7 +6,6 @@
  *	tr_trace_open_operand	file -> decode -> archive, or format
  *	tr_trace_open_member	next member of the innermost archive -> decode -> archive, or format
  */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>

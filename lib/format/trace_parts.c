@@ -5,7 +5,6 @@
  * opened to find that out; it is kept until its turn. An archive gives one member after the other,
  * so the bytes of its parts are kept in a spool until all are there.
  */
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdio.h>

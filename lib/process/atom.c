@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/atom.h"
 
 #include <stdlib.h>

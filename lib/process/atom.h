@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts that are kept once: two are equal when their atoms are the same. */
 #ifndef TR_PROCESS_ATOM_H
 #define TR_PROCESS_ATOM_H

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 #include <string.h>
 
 #include "process/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An exec record as a call of a build tool: which tool, behind which launchers,
  * its response files put in, its options understood.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A process as an exec record tells of it, in plain bytes. */
 #ifndef TR_PROCESS_COMMAND_H
 #define TR_PROCESS_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/directory.h"
 
 #include <stdlib.h>

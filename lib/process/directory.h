@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Working directories of processes in a log that tells things late.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Paths as text, as a kernel takes them. */
 #include "process/directory.h"
 

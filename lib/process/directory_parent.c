@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whose child a process is, where that depends on who made it. */
 #include "process/directory.h"
 

@@ -23,10 +23,17 @@ struct table {
 	size_t at; /* the byte that all names have in front, or none: where they differ first */
 };
 
-#define O(word, role, place) { { word, sizeof word - 1 }, TR_ROLE_##role, place, 0 }
-#define M(word, mode, place) { { word, sizeof word - 1 }, TR_ROLE_MODE, place, TR_MODE_##mode }
+#define O(word, role, place) \
+	{ \
+		{ word, sizeof word - 1 }, TR_ROLE_##role, place, 0 \
+	}
+#define M(word, mode, place) \
+	{ \
+		{ word, sizeof word - 1 }, TR_ROLE_MODE, place, TR_MODE_##mode \
+	}
 
-/* Options of GCC and Clang. One that matters to nobody and has no value in the next word is absent. */
+/* Options of GCC and Clang. One that matters to nobody and has no value in the next word is absent.
+ */
 static const struct known gnu_options[] = {
 	/* clang-format off */
 	M("-###", TELL, ALONE),
@@ -382,8 +389,8 @@ static const struct known *find(struct table table, struct tr_text word)
 	/* a longer name comes after those that it begins with */
 	for (; first < end && (unsigned char)first->name.data[at] == key; first++) {
 		size_t len = first->name.len;
-		if (len > word.len || (len < word.len &&
-				       (first->place == ALONE || first->place == NEXT)))
+		if (len > word.len ||
+		    (len < word.len && (first->place == ALONE || first->place == NEXT)))
 			continue;
 		if (memcmp(word.data + at, first->name.data + at, len - at) == 0)
 			found = first;
@@ -403,8 +410,8 @@ static struct tr_driver_option describe(const struct known *known, struct tr_tex
 	option.mode = known->mode;
 	option.takes_next = whole && (known->place == EITHER || known->place == NEXT);
 	if (!option.takes_next && known->place != ALONE && !option.sets_mode)
-		option.value = (struct tr_text){ word.data + known->name.len,
-						 word.len - known->name.len };
+		option.value =
+			(struct tr_text){ word.data + known->name.len, word.len - known->name.len };
 	return option;
 }
 
@@ -412,7 +419,8 @@ struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
 {
 	struct tr_driver_option option = describe(find(TABLE(gnu_options, 1), word), word);
 
-	/* Intel's -xHost and -xCORE-AVX2 name processors; names of languages are in small letters */
+	/* Intel's -xHost and -xCORE-AVX2 name processors; names of languages are in small letters
+	 */
 	if (option.role == TR_ROLE_LANGUAGE && option.value.len && *option.value.data >= 'A' &&
 	    *option.value.data <= 'Z')
 		option.role = TR_ROLE_OTHER;

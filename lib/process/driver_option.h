@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of drivers: which take the next word, and what they are about. */
 #ifndef TR_PROCESS_DRIVER_OPTION_H
 #define TR_PROCESS_DRIVER_OPTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/env_line.h"
 
 #include "record/record.h"
@@ -52,8 +53,8 @@ enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *he
 	enum tr_status status = TR_END;
 
 	*key = "";
-	bool spent = telling != TR_TELLS_PARENT &&
-		     tr_environments_are_spent(tr_lineage_pool(lineage));
+	bool spent =
+		telling != TR_TELLS_PARENT && tr_environments_are_spent(tr_lineage_pool(lineage));
 	if (!tr_heir_is_silent(heir) && !spent)
 		status = tell(lineage, heir, telling, key, map);
 	if (status != TR_END)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The environment that an exec record tells, told otherwise. */
 #ifndef TR_PROCESS_ENV_LINE_H
 #define TR_PROCESS_ENV_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How environments are made, shared and given up. */
 #include "process/environment_private.h"
 
@@ -155,7 +156,8 @@ static struct tr_environment *share(struct tr_environments *pool, struct tr_envi
 		free(env);
 		return tr_environment_retain(other);
 	}
-	/* what is whole and has all of it needs nothing else: chains do not keep what nobody asks for */
+	/* what is whole and has all of it needs nothing else: chains do not keep what nobody asks
+	 * for */
 	if (env->heavy && !env->origin)
 		env->base = NULL;
 	tr_environment_retain(env->base);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The environments of many processes in little memory. An environment is
  * immutable and says how it differs from the one it was made of; names, values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What two environments say of each other. */
 #include "process/environment_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two environments, or one and a map, side by side. */
 #include "process/environment_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which record has which environment: a table of fixed size, the least recently used falls out. */
 #include "process/environment_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All environments of a pool, where one that says the same as another is found. */
 #include "process/environment_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/follow.h"
 
 #include <string.h>

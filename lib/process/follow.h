@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The whole environment of the program that has just come, whatever way its
  * record tells it: whole, against its parent's, or against the first one. One

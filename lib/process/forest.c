@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/forest.h"
 
 #include <stdlib.h>

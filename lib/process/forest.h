@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All runs of a segment (runs.h) with their parents and children, for views
  * that need to see the end before they can show the beginning.

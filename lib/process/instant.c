@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/instant.h"
 
 #include "record/ask.h"

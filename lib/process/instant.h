@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Points in time and lengths of time, as records state them: whole nanoseconds. */
 #ifndef TR_PROCESS_INSTANT_H
 #define TR_PROCESS_INSTANT_H

@@ -20,7 +20,8 @@ static const char source_extensions[128][11][8] = {
 	['S'] = { ".S" },
 	['a'] = { ".adb", ".ads", ".asm" },
 	['b'] = { ".bc" },
-	['c'] = { ".c", ".cc", ".cp", ".cxx", ".cpp", ".c++", ".cppm", ".ccm", ".cu", ".cui", ".cl" },
+	['c'] = { ".c", ".cc", ".cp", ".cxx", ".cpp", ".c++", ".cppm", ".ccm", ".cu", ".cui",
+		  ".cl" },
 	['d'] = { ".d", ".di", ".dd" },
 	['f'] = { ".f", ".for", ".ftn", ".fpp", ".f90", ".f95", ".f03", ".f08" },
 	['g'] = { ".go", ".gimple" },
@@ -210,7 +211,7 @@ static size_t take(struct parser *parser, struct tr_part *part, size_t left)
 		return 1;
 	}
 	bool cl = parser->program == TR_TOOL_DRIVER_CL;
-	option = cl ? tr_driver_option_cl(part->text)
+	option = cl		     ? tr_driver_option_cl(part->text)
 		 : is_linker(parser) ? tr_driver_option_ld(part->text)
 				     : tr_driver_option_gnu(part->text);
 	if (cl && is_cl_path(part->text, &option)) {

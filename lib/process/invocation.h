@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a command line asks a compiler to do, as far as its sources, its output
  * and its mode go: for drivers that take options as GCC and Clang do, and for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/kinship.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which compiler calls of a build are somebody's own, and which are part of
  * another one that is known already: cc1, as and ld under gcc, gcc under

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/lanes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A timeline of runs: when each begins and ends, and on which of as few lanes
  * as possible it is drawn. A lane holds one run at a time, and above it those

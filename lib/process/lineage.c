@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records come by: what they tell of their environment, and whose it is a difference to. */
 #include "process/lineage_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an heir has: its own environment, out of what it tells and of its parent's or the first. */
 #include "process/lineage_private.h"
 

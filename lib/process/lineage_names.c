@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Is the segment from Windows, where the case of names means nothing? */
 #include "process/lineage_private.h"
 

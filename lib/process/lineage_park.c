@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which record has which environment. When all of them take much memory, those
  * that nobody but this table holds go to a temporary file: a record's children

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files lineage*.c share. */
 #ifndef TR_PROCESS_LINEAGE_PRIVATE_H
 #define TR_PROCESS_LINEAGE_PRIVATE_H
@@ -19,10 +20,10 @@ struct tr_lineage {
 	bool names_settled; /* whether they are folded: the first exec record has come */
 	/* somebody told a difference against the first environment; and nobody anything else */
 	bool any_top, only_top;
-	struct tr_id_map known;	      /* seq to environment, a reference each; see lineage_park.c */
-	struct tr_id_map pending;     /* seq to the heir that waits for its own environment */
-	struct tr_id_map waiters;     /* seq to the heirs that wait for it */
-	struct tr_id_map links;	      /* seq to 1 + its parent's, of who came while somebody waits */
+	struct tr_id_map known;	  /* seq to environment, a reference each; see lineage_park.c */
+	struct tr_id_map pending; /* seq to the heir that waits for its own environment */
+	struct tr_id_map waiters; /* seq to the heirs that wait for it */
+	struct tr_id_map links;	  /* seq to 1 + its parent's, of who came while somebody waits */
 	struct tr_heir *first, *last; /* who waits, or has waited */
 	size_t waiting;
 	struct tr_spool *parked;       /* environments that are not in memory */

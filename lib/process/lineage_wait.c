@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exec records whose parent has not come yet. */
 #include "process/lineage_private.h"
 

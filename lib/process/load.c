@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/load.h"
 
 #include <stdlib.h>

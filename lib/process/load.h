@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How many processes are alive at once, and how many of them run: a process
  * with a live child waits for it (make, sh, gcc), the leaves of the tree do the

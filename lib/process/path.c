@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/path.h"
 
 static bool is_letter(char c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Paths by their text alone: what a trace names need not be on this machine.
  * Both kinds are understood, /usr/bin and C:\bin.

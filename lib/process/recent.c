@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/recent.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What belongs to a number, for those numbers that were used last, in bounded
  * memory: a trace of any length must not grow who reads it. Not thread safe.

@@ -199,7 +199,8 @@ static bool open_file(struct expander *e, struct tr_text name, bool comments,
 		      enum tr_respfile_reason *reason)
 {
 	struct tr_error err;
-	struct tr_text content = tr_respfile_content(name, e->opened == 0, e->source, e->arena, &err);
+	struct tr_text content =
+		tr_respfile_content(name, e->opened == 0, e->source, e->arena, &err);
 
 	*reason = TR_RESPFILE_UNKNOWN;
 	if (!content.data && err.cause == TR_CAUSE_MEMORY) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Response files: arguments that stand in a file, which a tool puts in the
  * place of the argument that names it.
@@ -58,10 +59,10 @@ struct tr_respfile_source {
 
 /* Bounds for the response files of one command line. */
 enum {
-	TR_RESPFILE_MAX = 16 << 20,   /* bytes of all files */
-	TR_RESPFILE_WORDS = 1 << 20,  /* words of all files */
-	TR_RESPFILE_FILES = 2000,     /* GCC has the same limit */
-	TR_RESPFILE_NESTED = 32,      /* files that are open in one another */
+	TR_RESPFILE_MAX = 16 << 20,  /* bytes of all files */
+	TR_RESPFILE_WORDS = 1 << 20, /* words of all files */
+	TR_RESPFILE_FILES = 2000,    /* GCC has the same limit */
+	TR_RESPFILE_NESTED = 32,     /* files that are open in one another */
 };
 
 /* Why a response file is not expanded. A later reason takes precedence over an earlier one. */

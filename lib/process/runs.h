@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who ran what, from when to when: exec, fork and exit records put together to
  * runs. A run is what a process did from one exec to the next, or to its end; a

@@ -8,7 +8,8 @@
 /* ASCII bytes that have no meaning for a shell, wherever they are in a word. */
 static const bool plain[128] = {
 	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['-' ... ':'] = true,
-	['_'] = true, ['='] = true, ['+'] = true, [','] = true, ['%'] = true, ['@'] = true,
+	['_'] = true,	      ['='] = true,	    ['+'] = true,
+	[','] = true,	      ['%'] = true,	    ['@'] = true,
 };
 
 /* How many bytes at its beginning are plain. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words and commands as a shell reads them. */
 #ifndef TR_PROCESS_SHELL_H
 #define TR_PROCESS_SHELL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/tool.h"
 
 #include "process/path.h"
@@ -16,7 +17,7 @@ static const struct known known[] = {
 	T("gcc", DRIVER),	  T("g++", DRIVER),	     T("cc", DRIVER),
 	T("c++", DRIVER),	  T("clang", DRIVER),	     T("clang++", DRIVER),
 	T("cc1", COMPILER),	  T("cc1plus", COMPILER),    T("as", ASSEMBLER),
-	T("ld", LINKER),	  T("collect2", COLLECTOR),     T("ar", ARCHIVER),
+	T("ld", LINKER),	  T("collect2", COLLECTOR),  T("ar", ARCHIVER),
 	T("CC", DRIVER),	  T("c89", DRIVER),	     T("c99", DRIVER),
 	T("c17", DRIVER),	  T("armclang", DRIVER),     T("icc", DRIVER),
 	T("icpc", DRIVER),	  T("icx", DRIVER),	     T("icpx", DRIVER),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a program is, by its name: gcc, arm-linux-gnueabihf-g++-12.2, clang++-16,
  * cl.exe, ccache. A cross prefix, a version and .exe are looked through.
@@ -18,8 +19,8 @@ enum tr_tool {
 	TR_TOOL_PREPROCESSOR,
 	TR_TOOL_COLLECTOR, /* collect2: a linker that runs another one */
 	TR_TOOL_HELPER,	   /* runs as a part of others only: lto-wrapper */
-	TR_TOOL_LAUNCHER, /* ccache, distcc: the words behind are the call */
-	TR_TOOL_LIBTOOL,  /* a script that runs the call several times, each time otherwise */
+	TR_TOOL_LAUNCHER,  /* ccache, distcc: the words behind are the call */
+	TR_TOOL_LIBTOOL,   /* a script that runs the call several times, each time otherwise */
 };
 
 /* path may be a name alone. */

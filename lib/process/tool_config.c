@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/tool_config.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which programs matter and how they name response files, in the JSON form of
  * xcalbuild's tracer:

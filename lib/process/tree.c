@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/tree.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who lives: the threads and processes of a log, what they share, and whose
  * children they are. Knows nothing of any format.

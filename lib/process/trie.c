@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/trie.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A map from names to values that is never changed: with a name added or taken
  * out it is another one, which shares nearly all of its nodes with the first.

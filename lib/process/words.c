@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/words.h"
 
 static bool is_blank(char c)

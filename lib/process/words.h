@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Splitting a text into words as the programs do that read it. */
 #ifndef TR_PROCESS_WORDS_H
 #define TR_PROCESS_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What writers and views ask a record: the value of a field, if it is of the
  * type that they want. A field of another type, or of none, is as good as no
@@ -41,8 +42,9 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err);
 
 /*
- * What a reader of records requires: here a field that is wrong is an error. TR_OK; TR_END: there is
- * no such field, err is untouched; TR_WARN: it is wrong, err names it; TR_FATAL: memory is exhausted.
+ * What a reader of records requires: here a field that is wrong is an error. TR_OK; TR_END: there
+ * is no such field, err is untouched; TR_WARN: it is wrong, err names it; TR_FATAL: memory is
+ * exhausted.
  */
 enum tr_status tr_field_read(struct tr_record *record, const char *key,
 			     const struct tr_value **value, struct tr_error *err);

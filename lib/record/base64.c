@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/base64.h"
 
 #include <endian.h>
@@ -178,7 +179,6 @@ static inline size_t tr_base64_read_wide(const unsigned char *p, size_t count, c
 }
 
 #endif
-
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Base64 as RFC 4648 section 4 has it: padded, no line ends, unused bits 0. */
 #ifndef TR_RECORD_BASE64_H
 #define TR_RECORD_BASE64_H

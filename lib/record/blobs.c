@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* Values are changed in place: they are the record's own, in its arena. */
-#include "config.h"
 
 #include "record/blobs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The blobs of a record: left out, moved into files, or fetched from there.
  * Fields whose key begins with a point are for exact rewrites and stay as they

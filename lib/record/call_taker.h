@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls without records. Who looks at each value of a call once, in order, can
  * take calls from their reader as they are read: nothing is made that lasts. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One function both measures and copies, so that the two cannot disagree: with
  * no block to copy into, only the bytes are counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The fixed columns of a record's line, where they are as plain as nearly always.
  * What is not so is left to tr_record_from_line, which also says what is wrong

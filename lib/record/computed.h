@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fields that a record does not have but that follow from it and from the records before it:
  * see tr-filter(1). What computes them (view/computed.h) is given to what asks for them through

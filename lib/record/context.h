@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What sort of record a kind is of: trec(5). */
 #ifndef TR_RECORD_CONTEXT_H
 #define TR_RECORD_CONTEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON text and trec values. One pull scanner over JSON bytes, which gives the
  * trec spelling at once and keeps what JSON libraries lose: bytes that are no

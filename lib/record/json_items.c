@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/json_items.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON objects in a row, as files hold them that are one list of objects, or
  * have an object a line. What stands between them (brackets of the list, commas,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the JSON files share: the byte classes, the wide scans over string
  * bodies, and one element of a string at a time. Private to lib/record/json*.c.

@@ -8,7 +8,6 @@
  * and SLACK more. The few elements that grow (a raw control byte, a byte that
  * is no UTF-8, a REAL) ask for room anew.
  */
-#include "config.h"
 
 #include "core/utf8.h"
 #include "record/json.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One character of a JSON string: as it is, as an escape, or as the byte that is none. */
-#include "config.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The byte layer of the stream: one fast pass over a window that finds line
  * ends and whatever may not stand in a trec stream.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text of values: reading, checking, writing. The grammar is trec(5);
  * tests/data/trec has its vectors. Writers give the one canonical spelling.
@@ -13,9 +14,9 @@
 #include "record/value.h"
 
 enum tr_spelling {
-	TR_CANONICAL,    /* the one spelling */
+	TR_CANONICAL,	 /* the one spelling */
 	TR_NONCANONICAL, /* can be understood; written anew it looks different */
-	TR_MALFORMED,    /* no value in any reading: err says why and where */
+	TR_MALFORMED,	 /* no value in any reading: err says why and where */
 };
 
 /*

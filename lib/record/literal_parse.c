@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists, maps, structures, pairs of forms: what stands in brackets. */
-#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -362,7 +361,11 @@ static struct tr_scan scan_begin(struct tr_text text, struct tr_arena *arena, st
 {
 	const char *begin = text.data ? text.data : "";
 	return (struct tr_scan){
-		.begin = begin, .pos = begin, .end = begin + text.len, .arena = arena, .err = err,
+		.begin = begin,
+		.pos = begin,
+		.end = begin + text.len,
+		.arena = arena,
+		.err = err,
 		.canonical = true,
 	};
 }
@@ -482,7 +485,7 @@ enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struc
 		return TR_CANONICAL;
 	}
 	if (text.len > 0) {
-		const char *behind = *p == '[' ? skip_list(p, end)
+		const char *behind = *p == '['	 ? skip_list(p, end)
 				     : *p == '{' ? skip_map(p, end)
 						 : skip_scalar(p, end);
 		if (behind == end) {

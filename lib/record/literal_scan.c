@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the value scanner share: messages, strings, words. */
-#include "config.h"
 
 #include "record/literal_scan.h"
 
@@ -415,8 +414,7 @@ static bool scan_machine_number(struct tr_scan *scan, struct tr_symbol *symbol, 
 	return true;
 }
 
-bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted,
-		    struct tr_value *value)
+bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted, struct tr_value *value)
 {
 	struct tr_symbol symbol = { .numbered = TR_SYMBOL_WORDS };
 	struct names names = { NULL, 0, 0 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The reader of the value grammar, for lib/record only. One scanner serves
  * both tr_literal_parse, which builds a tree, and tr_literal_check, which has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values to their canonical text. */
 #include "record/base64.h"
 #include "record/literal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What reading and writing of real numbers share, for lib/record only.
  *

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include <float.h>
 #include <stdbool.h>
@@ -199,7 +198,7 @@ static void set_bits(struct natural *n, uint64_t bits)
 
 /* -1, 0, 1: how digits * 10^exponent10 compares with mantissa * 2^exponent2; digits are 0 to 9. */
 static int real_compare(const uint8_t *digits, unsigned count, int exponent10, uint64_t mantissa,
-		    int exponent2)
+			int exponent2)
 {
 	struct natural decimal, binary;
 	set_digits(&decimal, digits, count);

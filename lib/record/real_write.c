@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Real numbers to text: the shortest digits, and how they are laid out. */
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The field layer: what follows the fixed columns. */
-#include "config.h"
 
 #include "record/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One line of the stream, in one of two shapes:
  *
@@ -33,9 +34,9 @@ enum tr_line_type {
 };
 
 enum tr_cell_type {
-	TR_CELL_ABSENT,  /* "-" */
-	TR_CELL_TEXT,    /* text: spelled as trec spells cells, escapes and all */
-	TR_CELL_NUMBER,  /* number: decimal */
+	TR_CELL_ABSENT,	 /* "-" */
+	TR_CELL_TEXT,	 /* text: spelled as trec spells cells, escapes and all */
+	TR_CELL_NUMBER,	 /* number: decimal */
 	TR_CELL_ADDRESS, /* number: 0x and `width` hex digits (8 or 16) */
 };
 
@@ -47,10 +48,10 @@ struct tr_cell {
 };
 
 struct tr_field {
-	struct tr_text key;     /* spelled as a cell; data NULL: the column is no field */
-	struct tr_text text;    /* spelled value, of no field the whole column; data NULL: built */
+	struct tr_text key;	/* spelled as a cell; data NULL: the column is no field */
+	struct tr_text text;	/* spelled value, of no field the whole column; data NULL: built */
 	struct tr_value *value; /* NULL until built or parsed: use tr_field_value */
-	bool bad;               /* column is no field, or tr_field_value failed once */
+	bool bad;		/* column is no field, or tr_field_value failed once */
 };
 
 #define TR_NO_ARROW SIZE_MAX
@@ -62,20 +63,21 @@ struct tr_buffer;
 struct tr_record {
 	enum tr_line_type type;
 	bool canonical; /* line is known to be in the one spelling throughout */
-	bool split;     /* fields, count, arrow are valid */
-	bool chosen;    /* by a sieve: see sieve.h */
+	bool split;	/* fields, count, arrow are valid */
+	bool chosen;	/* by a sieve: see sieve.h */
 	struct tr_text kind;
 	struct tr_cell seq, time, task, name;
 	struct tr_text comment;
 	struct tr_field *fields;
 	size_t count;
-	size_t arrow;        /* fields from this index on stand after "->"; TR_NO_ARROW: none */
+	size_t arrow;	     /* fields from this index on stand after "->"; TR_NO_ARROW: none */
 	struct tr_text line; /* with its LF; data NULL where built */
 	struct tr_text rest; /* of line: from the TAB behind the fixed columns to before the LF */
-	/* Writes the line, at most TR_SPELL_MAX bytes; returns its length. NULL: from the fields. */
+	/* Writes the line, at most TR_SPELL_MAX bytes; returns its length. NULL: from the fields.
+	 */
 	size_t (*spell)(const struct tr_record *record, char *to);
 	struct tr_arena *arena; /* for splitting and parsing; lives as long as the record */
-	uint64_t source_line;   /* position in the source, for messages; TR_NO_POSITION: none */
+	uint64_t source_line;	/* position in the source, for messages; TR_NO_POSITION: none */
 	uint64_t source_offset;
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells: the columns of a line and the keys of its fields. */
-#include "config.h"
 
 #include <string.h>
 
@@ -149,7 +148,7 @@ bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_te
  * (err filled) or memory is exhausted.
  */
 static bool respell_cell(struct tr_text spelling, bool key, struct tr_arena *arena,
-		     struct tr_buffer *to, struct tr_error *err)
+			 struct tr_buffer *to, struct tr_error *err)
 {
 	if (key && tr_text_is(spelling, "-")) {
 		tr_error_set(err, TR_CAUSE_INPUT, "a key is never absent");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include "core/input.h"
 #include "core/utf8_block.h"

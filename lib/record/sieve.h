@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A sieve tells from the fixed columns of a line whether anybody wants its
  * record, before the record is made. It is a hint: readers may know nothing of

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -397,7 +396,7 @@ bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit)
 static bool is_reserved(struct tr_text word)
 {
 	static const char *const reserved[] = { "null", "true", "false", "none", "inf",
-						"inff", "nan",  "nanf",  "L" };
+						"inff", "nan",	"nanf",	 "L" };
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		if (tr_text_is(word, reserved[i]))
 			return true;

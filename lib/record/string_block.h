@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lists and maps of strings by 64 bytes at a time, for lib/record only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Inside strings, for lib/record only: finding the closing quote, and the one
  * meaning of every escape. literal_*.c, string.c and the checks share it, so
@@ -59,12 +60,12 @@ static inline const char *tr_string_special(const char *p, const char *end)
 /* One escape sequence, or several that stand for one thing (a pair, bytes of one character). */
 struct tr_escape {
 	enum {
-		TR_ESCAPE_CHAR,      /* code is a code point, in a wide string a unit */
-		TR_ESCAPE_BYTE,      /* code is a byte of no valid sequence */
+		TR_ESCAPE_CHAR,	     /* code is a code point, in a wide string a unit */
+		TR_ESCAPE_BYTE,	     /* code is a byte of no valid sequence */
 		TR_ESCAPE_SURROGATE, /* code is a lone surrogate of a narrow string */
 	} type;
 	uint64_t code;
-	size_t len;         /* bytes of spelling it takes */
+	size_t len;	    /* bytes of spelling it takes */
 	const char *reason; /* why it is no escape, or NULL */
 	size_t reason_at;   /* where in it */
 };
@@ -77,7 +78,7 @@ enum { TR_ESCAPE_MAX = 24 }; /* bytes a unit's canonical spelling takes at most 
 struct tr_string_scan {
 	const char *end;    /* at the closing quote; after a failure where the trouble is */
 	const char *reason; /* why the string is malformed; NULL: it is not */
-	bool plain;         /* no backslash in it */
+	bool plain;	    /* no backslash in it */
 	bool canonical;
 	bool json; /* the same string in JSON: no `\x`, no lone surrogate */
 };

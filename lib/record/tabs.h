@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The TABs of a line, one after the other, for lib/record only. Columns are
  * short: asking memchr for each costs more in calls than in bytes.
@@ -15,9 +16,9 @@
 enum { TR_TABS_BLOCK = 16 };
 
 struct tr_tabs {
-	const char *line, *end;  /* the whole line: bytes that may be read */
+	const char *line, *end;	  /* the whole line: bytes that may be read */
 	const char *block, *next; /* what mask is about; where the next block begins */
-	unsigned mask;            /* TABs of the block that were not asked for yet */
+	unsigned mask;		  /* TABs of the block that were not asked for yet */
 };
 
 /* To look for TABs from `from` on, in a line that ends at end. */

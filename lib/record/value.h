@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A value of trec (see trec(5)): a small tree in an arena. Built by binary
  * readers, parsed on demand from text, walked by expressions and views.
@@ -22,7 +23,7 @@ enum tr_type {
 	TR_FALSE,
 	TR_TRUE,
 	TR_UINT,      /* number */
-	TR_INT,       /* number is the magnitude; TR_NEGATIVE: "-", else "+" was tagged */
+	TR_INT,	      /* number is the magnitude; TR_NEGATIVE: "-", else "+" was tagged */
 	TR_POINTER,   /* number */
 	TR_REAL64,    /* number holds the 64 bits */
 	TR_REAL32,    /* number holds the 32 bits */
@@ -31,24 +32,24 @@ enum tr_type {
 	TR_BLOB,      /* text: the bytes themselves; in a parsed tree decoded into the arena */
 	TR_BLOB_LEFT, /* number: length of a blob that was left out */
 	TR_BLOB_FILE, /* text: 64 hex digits; number: length */
-	TR_SYMBOL,    /* symbol; text: its whole canonical spelling where that is ready, else NULL */
-	TR_LIST,      /* items, count; TR_CUT */
-	TR_MAP,       /* members, count: keys are string spellings */
-	TR_STRUCT,    /* members, count; id where TR_HAS_ID */
-	TR_REPR,      /* items[0] human, items[1] machine; count 2 */
+	TR_SYMBOL, /* symbol; text: its whole canonical spelling where that is ready, else NULL */
+	TR_LIST,   /* items, count; TR_CUT */
+	TR_MAP,	   /* members, count: keys are string spellings */
+	TR_STRUCT, /* members, count; id where TR_HAS_ID */
+	TR_REPR,   /* items[0] human, items[1] machine; count 2 */
 };
 
 enum {
-	TR_CUT = 1,      /* "..." follows: cut by the tracer */
-	TR_PLAIN = 2,    /* text without a backslash */
+	TR_CUT = 1,   /* "..." follows: cut by the tracer */
+	TR_PLAIN = 2, /* text without a backslash */
 	TR_NEGATIVE = 4,
-	TR_HAS_ID = 8,   /* struct @S…, symbol @E… or @M… */
+	TR_HAS_ID = 8, /* struct @S…, symbol @E… or @M… */
 };
 
 enum tr_symbol_number {
 	TR_SYMBOL_WORDS, /* names alone: block|br0, none */
-	TR_SYMBOL_ENUM,  /* (12@E3): decimal, TR_NEGATIVE applies */
-	TR_SYMBOL_MASK,  /* (0x1@M3): hex */
+	TR_SYMBOL_ENUM,	 /* (12@E3): decimal, TR_NEGATIVE applies */
+	TR_SYMBOL_MASK,	 /* (0x1@M3): hex */
 };
 
 struct tr_name {
@@ -58,7 +59,7 @@ struct tr_name {
 struct tr_symbol {
 	enum tr_symbol_number numbered;
 	uint64_t number;       /* magnitude */
-	uint64_t id;           /* of the table, where TR_HAS_ID */
+	uint64_t id;	       /* of the table, where TR_HAS_ID */
 	uint64_t unknown_bits; /* |0x… at the end of the names; 0: not there */
 	struct tr_name *names; /* count 0: "?" ; "none" without a number is one name "none" */
 	size_t count;
@@ -72,9 +73,9 @@ struct tr_member {
 };
 
 struct tr_value {
-	uint8_t type;  /* enum tr_type */
+	uint8_t type; /* enum tr_type */
 	uint8_t flags;
-	uint64_t id;   /* TR_STRUCT with TR_HAS_ID */
+	uint64_t id; /* TR_STRUCT with TR_HAS_ID */
 	union {
 		uint64_t number;
 		struct tr_symbol *symbol;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
 
 #include "record/vocabulary.h"
 
 #include "record/context.h"
 
 static const char *const kinds[] = {
-	"meta",	  "env",     "envset", "exec",	 "fork",   "exit",  "signal", "comm",  "sys",
-	"line",	  "lost",    "raw",    "call",	 "enter",  "leave", "section", "info", "block",
-	"load",	  "unload",  "loadaddr", "module", "unit",
+	"meta", "env",	 "envset", "exec",   "fork",	 "exit",   "signal", "comm",
+	"sys",	"line",	 "lost",   "raw",    "call",	 "enter",  "leave",  "section",
+	"info", "block", "load",   "unload", "loadaddr", "module", "unit",
 };
 
-/* Beside the columns and what programs name themselves: arguments of calls, and of sys from a0 on. */
+/* Beside the columns and what programs name themselves: arguments of calls, and of sys from a0 on.
+ */
 static const char *const fields[] = {
-	"kind",	  "seq",      "time",	 "task",       "name",	    "value",	  "vars",
-	"var",	  "tasks",    "parent",	 "ppid",       "cwd",	    "argv",	  "env",
-	"envdiff", "envtop",  "interp",	 "file",       "output",    "respfile",	  "status",
-	"signal", "end",      "error",	 "rid",	       "extra",	    "child",	  "flags",
-	"info",	  "stopped",  "core",	 "comm",       "path",	    "orig",	  "mode",
-	"return", "fd",	      "oldfd",	 "newfd",      "fds",	    "from",	  "to",
-	"target", "resolved", "link",	 "source",     "type",	    "dur",	  "failed",
-	"events", "text",     "reason",	 "bits",       "endian",    "machine",	  "data",
-	"size",	  "op",	      "module",	 "hits",       "address",   "id",	  "base",
-	"statements", "decisions", "mcdc", "frame", "backtrace", "duration", "cpu",      "tgid",	    "pid",	  "flagged",
+	"kind",	      "seq",	   "time",    "task",	"name",	     "value",	 "vars",
+	"var",	      "tasks",	   "parent",  "ppid",	"cwd",	     "argv",	 "env",
+	"envdiff",    "envtop",	   "interp",  "file",	"output",    "respfile", "status",
+	"signal",     "end",	   "error",   "rid",	"extra",     "child",	 "flags",
+	"info",	      "stopped",   "core",    "comm",	"path",	     "orig",	 "mode",
+	"return",     "fd",	   "oldfd",   "newfd",	"fds",	     "from",	 "to",
+	"target",     "resolved",  "link",    "source", "type",	     "dur",	 "failed",
+	"events",     "text",	   "reason",  "bits",	"endian",    "machine",	 "data",
+	"size",	      "op",	   "module",  "hits",	"address",   "id",	 "base",
+	"statements", "decisions", "mcdc",    "frame",	"backtrace", "duration", "cpu",
+	"tgid",	      "pid",	   "flagged",
 };
 
 enum {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kinds and fields that trec(5) lists. */
 #ifndef TR_RECORD_VOCABULARY_H
 #define TR_RECORD_VOCABULARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/brief.h"
 
 #include "core/utf8.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a record says, in few words: for views that have little room. */
 #ifndef TR_VIEW_BRIEF_H
 #define TR_VIEW_BRIEF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records as Chrome trace events: a timeline that Perfetto and chrome://tracing
  * show. One JSON object, an event a line:

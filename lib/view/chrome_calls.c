@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* API calls by thread, and their frames. */
 #include "view/chrome_private.h"
 

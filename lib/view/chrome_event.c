@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An event: what all have, who it belongs to and how the viewer is told their names, and fields. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the Chrome view share. */
 #ifndef TR_VIEW_CHROME_PRIVATE_H
 #define TR_VIEW_CHROME_PRIVATE_H

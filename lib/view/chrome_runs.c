@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes on lanes, and how many are alive. */
 #include "view/chrome_private.h"
 

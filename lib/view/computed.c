@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/computed.h"
 
 #include <stdlib.h>

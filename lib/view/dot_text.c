@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/dot_text.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes as a graph for Graphviz (tr-totext --style=dot), a digraph for each
  * segment: a node for each run, an edge from who started it, a dashed one from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/html.h"
 
 #include <stdlib.h>

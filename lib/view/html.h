@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes or API calls as a page for a browser (tr-tohtml(1)): one file that
  * fetches nothing. A timeline to zoom and search, the busiest names, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* API calls: a lane for each thread, what was called meanwhile above its caller. */
 #include "view/html_private.h"
 

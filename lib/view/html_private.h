@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the page for browsers share. */
 #ifndef TR_VIEW_HTML_PRIVATE_H
 #define TR_VIEW_HTML_PRIVATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The page, with the trace in it. */
 #include "view/html_private.h"
 

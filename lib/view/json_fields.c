@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/json_fields.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where each field of a record is shown: json_records.h says which goes where.
  * No two fields of one place have the same key.
@@ -31,7 +32,7 @@ struct tr_json_fields {
 	struct tr_json_field *list; /* in the record's order */
 	size_t count;
 	struct tr_json_field **order; /* for sorting */
-	size_t capacity;              /* of list and order */
+	size_t capacity;	      /* of list and order */
 };
 
 /* Kinds whose field names are those of the traced program. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The stack frames of a segment, as the JSON objects that they are shown as:
  * records have nothing but their ids. Zero it.

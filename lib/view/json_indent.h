@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON for people's eyes: indented by two blanks, as jq does. */
 #ifndef TR_VIEW_JSON_INDENT_H
 #define TR_VIEW_JSON_INDENT_H

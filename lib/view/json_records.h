@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON views of records (tr-tojson(1)): one object per record, for people's
  * scripts. What JSON cannot hold is shown, not kept: see format/json for the
@@ -46,10 +47,11 @@
 struct tr_json_view;
 
 struct tr_json_view_config {
-	bool computed; /* computed fields (computed.h) that the record has no key for, after its own */
+	bool computed; /* computed fields (computed.h) that the record has no key for, after its own
+			*/
 	unsigned (*call_kinds)(struct tr_text name); /* with computed: as in struct tr_format */
-	bool array;  /* one JSON array instead of JSON Lines */
-	bool pretty; /* indented by two blanks */
+	bool array;				     /* one JSON array instead of JSON Lines */
+	bool pretty;				     /* indented by two blanks */
 };
 
 /* Borrows out. NULL: memory. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values and cells as the JSON that scripts expect: json_records.h says which. */
 #ifndef TR_VIEW_JSON_VALUE_H
 #define TR_VIEW_JSON_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/report.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Figures for people or for programs: groups of named values and tables, as
  * aligned text or as one JSON object. Who fills it says everything once.

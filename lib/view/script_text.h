@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Commands of a trace as a POSIX shell script that runs them again, one after
  * the other, each in its directory and with its environment:

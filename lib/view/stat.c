@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/stat.h"
 
 #include <stdlib.h>

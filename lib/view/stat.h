@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is in a trace, in figures (tr-stat(1)): kinds, names and tasks of its
  * records, and what there is to count besides, by what the records are: runs of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statistics of blocks of code: how many, how many different ones, what they cover. */
 #include "view/stat_private.h"
 

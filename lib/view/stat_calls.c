@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Statistics of API calls. Frames are counted as apitrace does: a call belongs
  * to the frame in which it returned, and those that never did return at the end,
  * in the order of their entering.
  */
-#define _GNU_SOURCE /* memmem */
 #include "view/stat_private.h"
 
 #include <stdlib.h>

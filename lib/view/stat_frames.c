@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is said of API calls and of their frames. */
 #include "view/stat_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the statistics share: one part for each sort of trace. */
 #ifndef TR_VIEW_STAT_PRIVATE_H
 #define TR_VIEW_STAT_PRIVATE_H
@@ -54,7 +55,7 @@ struct tr_stat_calls {
 	bool closing;		    /* it is, but its end is where the next record begins */
 	struct tr_tally *tally;	    /* borrowed */
 	unsigned (*call_kinds)(struct tr_text name);
-	const char *api;	    /* by the first function that tells */
+	const char *api; /* by the first function that tells */
 	uint64_t calls, fake, incomplete, draws;
 	uint64_t blobs, blob_bytes, largest_blob;
 	uint64_t entered;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures that were collected, in the order in which people want them. */
 #include "view/stat_private.h"
 
@@ -113,7 +114,8 @@ static bool report_keys(struct tr_stat *stat, struct tr_report *report)
 	tr_report_number(report, "counted", stat->keys.total);
 	tr_report_number(report, "distinct", tr_tally_distinct(&stat->keys));
 	report_beyond(&stat->keys, report, "uncounted");
-	return tr_stat_tally_report_by(&stat->keys, report, "by", stat->config.by, stat->config.top);
+	return tr_stat_tally_report_by(&stat->keys, report, "by", stat->config.by,
+				       stat->config.top);
 }
 
 bool tr_stat_write(struct tr_stat *stat, struct tr_output *out)

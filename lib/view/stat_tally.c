@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table of what was counted, the most frequent first. */
 #include "view/stat_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "view/tally.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How often each of many texts occurred, and how long what it stands for took.
  * Memory grows with the texts that differ, up to a limit; further new ones are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much room text takes on a terminal. */
 #ifndef TR_VIEW_TEXT_WIDTH_H
 #define TR_VIEW_TEXT_WIDTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes as a tree (tr-totext --style=tree): who ran what, how long it took,
  * how it ended.

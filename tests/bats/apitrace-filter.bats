@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-filter, tr-tojson and blobs on apitrace's traces. mt4: four threads, 1,207 of 5,342 calls are
 # split into enter and leave.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # apitrace files with several streams, as programs that fork leave them.
 
 bats_require_minimum_version 1.5.0

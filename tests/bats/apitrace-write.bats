@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Records to apitrace traces: the bytes they came from, or a valid trace of what was made of them.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # apitrace traces in: every version, every container, and what is wrong with them.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Bear's events, and the ways between them and other build traces.
 
 bats_require_minimum_version 1.5.0

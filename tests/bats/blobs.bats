@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Blobs left out of a stream, kept in files, and fetched from there.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # What configure says, and what the tests do on a machine that lacks programs.
 
 bats_require_minimum_version 1.5.0

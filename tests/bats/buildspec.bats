@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Build specifications of xcalbuild.
 
 bats_require_minimum_version 1.5.0

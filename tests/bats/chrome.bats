@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-tojson --as=chrome: what a viewer of trace events needs to hold.
 
 bats_require_minimum_version 1.5.0

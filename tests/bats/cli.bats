@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # What all tools promise on the command line, shown with tr-parse.
 
 bats_require_minimum_version 1.5.0

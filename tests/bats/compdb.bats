@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Compilation databases out of build traces. The rules of recognition are in tests/unit/process.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Compressed files and archives, made and read by their own tools.
 
 bats_require_minimum_version 1.5.0

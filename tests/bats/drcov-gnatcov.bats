@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Coverage by modules (drcov) and execution traces (gnatcov): from one to the other and back.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # drcov files through the tools, and their way to execution traces and back; test_drcov.c tries
 # every cut and changed byte.
 

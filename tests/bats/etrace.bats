@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # System call logs through the tools; tests/unit/format/test_etrace.c has the damage.
 
 bats_require_minimum_version 1.5.0

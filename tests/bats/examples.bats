@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # What examples print. words.bats runs every example; here the output is compared: with what the
 # manual page shows after it, or else, for the pages that have one, with tests/data/examples/PAGE.
 

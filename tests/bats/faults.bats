@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Every allocation and every write(2) of a tool fails once, one after the other.
 # A tool then ends in one of two ways: with status 0 and the right output, or
 # with status 2 and a message. The file of -o is right or not there.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Klocwork build traces through the tools; tests/unit/format/test_klocwork.c has the odd spellings.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Klocwork's build specification.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Where the result goes: it replaces no input, and is whole or not there.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # What a filter leaves out of a file is passed by without being read. Nobody may notice, and the
 # file may change meanwhile.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Whole pipelines, as their users build them: round trips, mangled streams,
 # damage on its way to the end, the same trace in every wrapping.
 

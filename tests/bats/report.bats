@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # --report: what happened, for programs. Every tool, every line as jq reads it.
 
 bats_require_minimum_version 1.5.0

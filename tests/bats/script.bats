@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-totext --style=script: commands that are run again give what they gave.
 
 bats_require_minimum_version 1.5.0

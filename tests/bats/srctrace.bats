@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # GNATcoverage source traces through the tools; test_srctrace.c tries every cut and changed byte.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Logs of strace through the tools; tests/unit/format/test_strace.c has the odd lines.
 
 bats_require_minimum_version 1.5.0

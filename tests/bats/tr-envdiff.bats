@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-envdiff: environments told against others, and compared.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-filter on API calls: call sets and frames, calls that other threads' calls run into.
 
 bats_require_minimum_version 1.5.0

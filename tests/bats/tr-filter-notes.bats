@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Names that no record has, and points in time.
 
 bats_require_minimum_version 1.5.0

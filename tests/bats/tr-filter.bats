@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-filter: its options, its exit status, and streams that were mangled on the way.
 
 bats_require_minimum_version 1.5.0

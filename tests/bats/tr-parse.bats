@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-parse: what comes in, in which wrapping, and what is said about it.
 
 bats_require_minimum_version 1.5.0

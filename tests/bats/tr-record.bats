@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-record: what a command did, and that it did not notice.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-repack: what is copied, what is converted, and how it is wrapped.
 
 bats_require_minimum_version 1.5.0

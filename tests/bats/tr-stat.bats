@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-stat: figures beside what other tools count in the same traces.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-tohtml: what is in the page, and that a browser shows it.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-tojson: every form and option; jq judges what is JSON.
 
 bats_require_minimum_version 1.5.0

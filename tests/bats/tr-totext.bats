@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-totext: the style of apitrace. Beside the real traces is what apitrace itself showed of them;
 # tests/peers/apitrace.bats runs apitrace.
 

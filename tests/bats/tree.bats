@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-totext --style=tree.
 
 bats_require_minimum_version 1.5.0

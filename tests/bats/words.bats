@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # What the tools say of themselves agrees: --help, manual pages, README; and every example in them
 # runs. For the completions see completions.bats.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * etrace_grow BYTES <log: the same build again and again until there are so many
  * bytes, on standard output. Every time all tasks are others, and it is later.

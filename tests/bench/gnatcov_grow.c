@@ -1,4 +1,6 @@
-/* gnatcov_grow ENTRIES [32]: an execution trace, on standard output: some 8 thousand blocks, again and again. */
+/* SPDX-License-Identifier: MIT */
+/* gnatcov_grow ENTRIES [32]: an execution trace, on standard output: some 8 thousand blocks, again
+ * and again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gnatcov_loop FILE: the floor under the gnatcov rows. A loop over the entries that prints
  * dump-trace's lines by a table of hex digits; it knows one form of trace and checks nothing.

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * grow BYTES WORD [pids] <TRACE: repeats the events of a small Klocwork trace until BYTES are
  * written. Every round has ids, parents, directories and arguments of its own: ids go on counting,
  * or with "pids" jump about and wrap, and WORD, which stands in most paths of the trace, gets the
  * number of the round behind it.
  */
-#define _GNU_SOURCE
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

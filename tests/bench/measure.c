@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * measure COMMAND [ARG...]: runs it with its output in a pipe that cat(1) drains, so that nobody
  * gets away with noticing /dev/null, and prints what it took: CPU seconds, wall seconds, peak KiB.
  */
-#define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	static char *drain[] = {"cat", NULL};
+	static char *drain[] = { "cat", NULL };
 	int pipe_ends[2];
 
 	if (argc < 2)

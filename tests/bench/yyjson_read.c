@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* yyjson_read FILE: reads every line as JSON and keeps nothing, the floor of what reading takes. */
-#define _GNU_SOURCE
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The recipe of corpus/container: one small text in every container and archive.
 # Run in that folder; needs gzip, xz, zstd, bzip2, lz4, tar, zip, cpio, 7z, and tr-repack.
 set -e

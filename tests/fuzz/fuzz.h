@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What fuzz targets share. A target is one LLVMFuzzerTestOneInput; built with
  * --enable-fuzz it is a libFuzzer program, else replay.c gives it a main that

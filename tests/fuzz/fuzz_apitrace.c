@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a stream of apitrace: the records do not depend on how the input
  * is cut, and where nothing was wrong the same bytes are written again, also of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any stream written as apitrace: what comes out can be read, and written again it is the same. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The first line is the content of a file; the stream after it has records, whose blobs are stored
  * in a directory and fetched from it. What was stored comes back; a file that is not what its name
@@ -110,8 +111,9 @@ static void check(struct tr_text line, bool planted, struct tr_blob_dir *puts,
 		bool back = change(tr_buffer_text(&stored), TR_BLOBS_FETCH, gets, &arena, &fetched);
 		if (!back && !planted)
 			fuzz_fail("what was stored does not come back");
-		if (back && (!change(tr_buffer_text(&fetched), TR_BLOBS_STORE, puts, &arena, &again) ||
-			     !tr_text_equal(tr_buffer_text(&again), tr_buffer_text(&stored))))
+		if (back &&
+		    (!change(tr_buffer_text(&fetched), TR_BLOBS_STORE, puts, &arena, &again) ||
+		     !tr_text_equal(tr_buffer_text(&again), tr_buffer_text(&stored))))
 			fuzz_fail("what came back is something else");
 	}
 	tr_buffer_free(&stored);

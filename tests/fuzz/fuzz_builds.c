@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes read as a compilation database and as Bear's events: records do not
  * depend on how the input comes, and what is written of them is read as the

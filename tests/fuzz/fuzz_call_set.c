@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A set of calls: what the whole text has is what its parts have, and what is said of all the
  * numbers that follow holds for each of them.

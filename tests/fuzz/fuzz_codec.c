@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes through every encoder and back: all codecs and levels, in pieces of any size, with and
  * without threads and flushes. The first bytes choose: the codec, its level, the size of a piece,

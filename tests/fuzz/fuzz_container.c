@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes as compressed file and as archive: decoded to the end, within the limits. */
 #include "core/archive.h"
 #include "core/codec.h"

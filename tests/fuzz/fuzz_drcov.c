@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes read as a drcov file: records do not depend on how the input comes,
  * what is read without trouble is written byte for byte, and comes back from an
  * execution trace with all its blocks.
  */
-#define _GNU_SOURCE /* memmem */
 #include <string.h>
 
 #include "fuzz.h"

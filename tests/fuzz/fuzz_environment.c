@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stream of records: the environment of every exec record, told in each way,
  * is the same environment. The first byte says how the stream is read.

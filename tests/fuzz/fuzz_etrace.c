@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes read as a system call log: --lines is the identity, records do not
  * depend on how the input comes, and what is read without trouble is written so
  * that it is read as the same records. Only times may be raised, because those of
  * a task have to increase; they have settled after that.
  */
-#define _GNU_SOURCE /* memmem */
 #include <string.h>
 
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An expression on the first line, a stream of records behind it: compiled, judged, shown. */
 #include "expr/expr.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes read as an execution trace: the records do not depend on how the
  * input is cut, nor the text on whether it comes by way of the stream; where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes read as typed JSON: what it means as a stream comes back from JSON again. */
 #include "fuzz.h"
 

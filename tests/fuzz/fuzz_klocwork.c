@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes read as a build trace, --exact, and written again are the same bytes. */
 #include <stdlib.h>
 #include <string.h>

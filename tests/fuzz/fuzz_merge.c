@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stream of traces merged to one, as tr-filter --merge does: the result is a whole stream, and
  * merging it again changes nothing.

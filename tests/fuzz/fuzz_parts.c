@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The files of strace -ff, and those that the etrace recorder writes for each CPU, put together:
  * data is cut into parts at each line that is "---". No line is lost or made by the merge (but

@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* Our snappy decoder beside libsnappy: any bytes as a block, and as what a block is made of. */
-#include "config.h"
 
 #include <snappy-c.h>
 #include <stdlib.h>

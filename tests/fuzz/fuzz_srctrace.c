@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes read as a source trace, or as a log that holds some: records do not
  * depend on how the input comes, a trace without trouble comes back exactly,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes read as a strace log give the same whole records however they come. */
 #include <stdlib.h>
 #include <string.h>

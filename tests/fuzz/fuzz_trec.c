@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Any bytes read as a record stream: what is written is canonical, so reading
  * and writing it again changes nothing, and so does the way through typed JSON

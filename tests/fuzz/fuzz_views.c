@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stream of records through every view: process tree, graph, script, timelines, page, figures,
  * JSON, and the texts of apitrace and gnatcov. Nothing that a stream says makes one of them fail

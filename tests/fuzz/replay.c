@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target over files, without a fuzzer: make check replays the
  * corpus with it. TAP; a file that breaks the target ends the program. With

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # replay.sh: every target over its part of the corpus, as one TAP stream.
 run=0 status=0
 for corpus in "${top_srcdir:-.}"/tests/fuzz/corpus/*/; do

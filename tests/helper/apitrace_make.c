@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apitrace_make < RECIPE > STREAM: a readable recipe to the bytes of an apitrace stream, without a
  * container. It knows the grammar (apitrace's trace_parser.cpp) but shares no line with lib/, so
@@ -134,8 +135,7 @@ static void statement(void)
 		{ "leave", leave },	    { "arg", argument },
 		{ "return", returned },	    { "backtrace", backtrace },
 		{ "flags", flags },	    { ".", end_event },
-		{ "thread", thread },
-		{ "bytes", hex },
+		{ "thread", thread },	    { "bytes", hex },
 	};
 	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
 		if (recipe_next_is(statements[i].word)) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "apitrace_value.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Definitions and values of a recipe, as the bytes of an apitrace stream. */
 #ifndef TESTS_HELPER_APITRACE_VALUE_H
 #define TESTS_HELPER_APITRACE_VALUE_H

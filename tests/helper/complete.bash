@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Prints "LINE<TAB>OFFER" for everything that bash offers at the end of each LINE of
 # standard input. $1: the completion file.
 . "$1"

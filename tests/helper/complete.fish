@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Prints "LINE<TAB>OFFER" for everything that fish offers at the end of each LINE of
 # standard input. argv: the completion file.
 source $argv[1]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Prints "LINE<TAB>OFFER" for everything that zsh offers at the end of each LINE of
 # standard input. $1: the completion file. $2: a folder for temporary files.
 # Completion functions run only in a line editor, so this file starts a shell on a

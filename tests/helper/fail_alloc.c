@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * LD_PRELOAD library: allocations fail as TREC_FAIL_ALLOC says.
  *

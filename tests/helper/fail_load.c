@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * LD_PRELOAD library: dlopen(3) of a library whose name begins with
  * TREC_FAIL_LOAD fails, as if it were not installed.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

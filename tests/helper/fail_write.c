@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * LD_PRELOAD library: the N-th write(2) fails as TREC_FAIL_WRITE says, those
  * after it succeed again: whoever goes on writing then is found out.

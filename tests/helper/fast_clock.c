@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* LD_PRELOAD library: the processor time of a thread passes 500 times as fast. */
-#define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* no_ptrace COMMAND...: runs it where ptrace(2) is forbidden, as in many containers. */
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recipe.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of a recipe, and the bytes that come of it. What cannot be understood ends the program.
  */
 #ifndef TESTS_HELPER_RECIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program to be traced: it runs itself in every way in which a build runs
  * things, and worse. What really happened goes to standard output, one line for
@@ -7,7 +8,6 @@
  *
  * strace_execs DIRECTORY: begins. DIRECTORY has the folders "sub" and "other".
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

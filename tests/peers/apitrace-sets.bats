@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # tr-filter beside Debian's apitrace: the same calls for the same sets and frames, and what is
 # selected is a trace that apitrace reads. The tables of the unit tests are asked for again.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Debian's apitrace reads what we write: the same text, in every container, after every edit.
 
 bats_require_minimum_version 1.5.0

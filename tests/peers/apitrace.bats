@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Debian's apitrace and ours: the same text of the same trace, for every switch.
 
 bats_require_minimum_version 1.5.0

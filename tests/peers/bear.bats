@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Debian's bear and ours on a build that is run here: the same files in the same directories,
 # whichever of the two has watched. What Bear makes of our events is what it makes of its own.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # What jq says of a trace, and what it makes of our JSON. Every trace in tests/data takes part.
 
 setup() {

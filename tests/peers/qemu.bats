@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # Programs that run under qemu-user, now: what its log says they did, as execution traces of both
 # widths and byte orders, and what the tools say of those.
 

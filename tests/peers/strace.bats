@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # The strace that is installed here, with every line of options, on a program that says itself what
 # it did.
 

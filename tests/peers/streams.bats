@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
 # gzip and its kind, tar, grep, cut: what they make of our output, and we of theirs.
 
 setup() {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that runs out: the allocation that countdown says fails. For one
  * program, linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sources and sinks in memory, for tests of streams and for fuzz targets. */
 #ifndef TR_TESTS_MEMORY_H
 #define TR_TESTS_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Test Anything Protocol in a header: ok(condition, name…), then return done_testing(). */
 #ifndef TR_TESTS_TAP_H
 #define TR_TESTS_TAP_H
@@ -8,8 +9,8 @@
 
 static int tap_run, tap_failed;
 
-__attribute__((format(printf, 3, 4), unused))
-static bool tap_ok(bool passed, int line, const char *format, ...)
+__attribute__((format(printf, 3, 4), unused)) static bool tap_ok(bool passed, int line,
+								 const char *format, ...)
 {
 	tap_run++;
 	tap_failed += !passed;

@@ -4,7 +4,6 @@
  * tools of apitrace have a table of names and patterns (lib/trace/trace_parser_flags.cpp). This
  * one has the names of apitrace 11.1, so that call sets and text agree.
  */
-#include "config.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h" /* memmem */
 
 #include "format/drcov/drcov.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h" /* strncasecmp */
 
 #include "format/gnatcov/gnatcov.h"
 

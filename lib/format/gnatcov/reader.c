@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From one unit to the next: headers, information, entries, and the way back
  * into step. */
-#include "config.h"
 
 #include "format/gnatcov/reader.h"
 

@@ -10,7 +10,6 @@
  * printed at the end of each. After a damaged trace nothing is printed, because
  * it would look whole.
  */
-#include "config.h" /* tm_gmtoff */
 
 #include "format/gnatcov/gnatcov.h"
 

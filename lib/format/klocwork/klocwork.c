@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Format klocwork: its evidence, and its description. */
-#include "config.h"
 
 #include <string.h>
 

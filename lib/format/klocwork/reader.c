@@ -4,7 +4,6 @@
  * record's line, and delivers it, or queues it while it or a line before it is pending on a parent
  * (parents.h).
  */
-#include "config.h"
 
 #include <string.h>
 

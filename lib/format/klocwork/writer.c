@@ -7,7 +7,6 @@
  *	render.h	the line, unless .raw still holds the same record
  *	writer_kin.h	the written event, as a parent of later ones
  */
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

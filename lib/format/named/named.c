@@ -23,8 +23,8 @@
 #define CHECKPOINT "GNATcov checkpoint" /* and a NUL */
 
 enum {
-	VERSION = sizeof CHECKPOINT,
-	PURPOSE = VERSION + 4,
+	VERSION_AT = sizeof CHECKPOINT,
+	PURPOSE = VERSION_AT + 4,
 	BITS,
 	LEVELS,
 	TRACES = LEVELS + 10,
@@ -74,8 +74,8 @@ static struct tr_reader *open_checkpoint(const struct tr_read_config *config, st
 	}
 	const unsigned char *p = (const unsigned char *)in->pos;
 	/* Ada's streams have written little endian on all machines seen so far */
-	uint32_t version = p[VERSION] | (uint32_t)p[VERSION + 1] << 8 |
-			   (uint32_t)p[VERSION + 2] << 16 | (uint32_t)p[VERSION + 3] << 24;
+	uint32_t version = p[VERSION_AT] | (uint32_t)p[VERSION_AT + 1] << 8 |
+			   (uint32_t)p[VERSION_AT + 2] << 16 | (uint32_t)p[VERSION_AT + 3] << 24;
 	put_levels(in->pos + LEVELS, on, sizeof on);
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "GNATcov %s, version %" PRIu32 ", %s, levels %s, traces %s: "

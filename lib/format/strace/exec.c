@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 /* The arguments of execve and execveat: file, argument list, environment. */
 #include "format/strace/strace.h"
 #include "format/strace/text.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 /* The directories and descriptors of tasks, from the calls that print or change them. */
 #include "format/strace/strace.h"
 #include "format/strace/text.h"

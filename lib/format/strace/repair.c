@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 /*
  * Lines that strace printed wrong, and how they should be.
  *

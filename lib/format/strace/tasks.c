@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 /* Tasks: which one a line is about, execs in threads, and how processes end. */
 #include "format/strace/strace.h"
 

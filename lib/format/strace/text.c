@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* memmem */
 #include "format/strace/text.h"
 
 #include <limits.h>

@@ -10,7 +10,6 @@
  *	pick_line	the next one of the checked chunk that the sieve does not leave out
  *	unchecked_line	anything else: it is checked by itself
  */
-#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>

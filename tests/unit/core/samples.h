@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the tests of codecs and archives pack, and what they read back. */
 #ifndef TR_TESTS_SAMPLES_H
 #define TR_TESTS_SAMPLES_H

@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* Archives in every format: written and read back, cut, damaged, through small windows. */
-#include "config.h"
 
 #include "core/archive.h"
 
@@ -381,14 +381,15 @@ static void test_holes(void)
 	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
 		struct tr_buffer data = TR_BUFFER_INIT;
 		struct tr_archive_member member;
-		struct tr_archive *archive =
-			tr_archive_open(memory_input(tr_buffer_text(&packed), 0, false), &limits, &err);
+		struct tr_archive *archive = tr_archive_open(
+			memory_input(tr_buffer_text(&packed), 0, false), &limits, &err);
 		bool good = archive && tr_archive_next(archive, &member, &err) == TR_OK &&
 			    member.size == (int64_t)sizeof want &&
 			    drain(tr_archive_source(archive), pieces[i], &data, &err);
 		ok(good && data.len == sizeof want && !memcmp(data.data, want, sizeof want),
 		   "holes are zeros, read %zu bytes at a time", pieces[i]);
-		ok(good && tr_archive_next(archive, &member, &err) == TR_END, "and the archive ends");
+		ok(good && tr_archive_next(archive, &member, &err) == TR_END,
+		   "and the archive ends");
 		tr_archive_free(archive);
 		tr_buffer_free(&data);
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/arena.h"
 
 #include <stdint.h>
@@ -27,7 +28,8 @@ static void arrays(void)
 	ok(tr_array_grow(&items, &cap, 5000, sizeof *items) && cap == 5000 && items[999] == 999,
 	   "it grows to what is needed");
 	before = items;
-	ok(!tr_array_grow(&items, &cap, SIZE_MAX / 2, sizeof *items) && items == before && cap == 5000,
+	ok(!tr_array_grow(&items, &cap, SIZE_MAX / 2, sizeof *items) && items == before &&
+		   cap == 5000,
 	   "an absurd size leaves it as it was");
 	free(items);
 }

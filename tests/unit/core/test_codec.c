@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every codec of the table: round trips, cut input, damaged input, limits. */
 #include "core/codec.h"
 

@@ -1,4 +1,6 @@
-/* Encoders that work in blocks: the same bytes for any number of threads, cut where they have to be. */
+/* SPDX-License-Identifier: MIT */
+/* Encoders that work in blocks: the same bytes for any number of threads, cut where they have to
+ * be. */
 #include "core/codec_blocks.h"
 
 #include "memory.h"
@@ -145,7 +147,8 @@ static void test_full(const struct tr_codec *codec, const char *name)
 	struct tr_sink *sink = codec->encoder(full, codec->level_min, 3, &err);
 	bool good = sink->write(sink, data.data, data.len, &err) && sink->finish(sink, &err);
 	sink->close(sink);
-	ok(!good && !strcmp(err.text, "the disk is full"), "%s: a failed write: %s", name, err.text);
+	ok(!good && !strcmp(err.text, "the disk is full"), "%s: a failed write: %s", name,
+	   err.text);
 	tr_buffer_free(&data);
 	tr_buffer_free(&packed);
 }

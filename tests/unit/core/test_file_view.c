@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking at a file in place: by itself, and beside the window. */
 #include "core/file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "core/id_map.h"
 
 #include <stdlib.h>

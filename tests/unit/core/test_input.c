@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The input window over sources that give bytes in inconvenient ways. */
 #include "core/input.h"
 
@@ -88,7 +89,12 @@ static bool lines_are(struct tr_text data, size_t most, size_t window)
 
 static void test_lines(void)
 {
-	static const char *const texts[] = { "", "\n", "a", "a\n", "a\nb", "\n\n\n",
+	static const char *const texts[] = { "",
+					     "\n",
+					     "a",
+					     "a\n",
+					     "a\nb",
+					     "\n\n\n",
 					     "one\nand two\n\nthree is longer than the others\nx" };
 	bool same = true;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

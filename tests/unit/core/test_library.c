@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* Libraries that are loaded when they are needed, and those that cannot be. */
-#include "config.h"
 
 #include "core/library.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory runs out at every single allocation of the core, one after the other
  * (linked with --wrap, so it works under sanitizers, which look for leaks).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Needles: what is found is what a search of each needle at each place finds. */
 #include "core/needles.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tr_output over a sink that remembers, and one that fails at any byte. */
 #include "core/output.h"
 
@@ -68,8 +69,7 @@ static struct tr_output *open_log(struct log *log)
 }
 
 static char block[700 << 10];
-static const size_t sizes[] = { 0,      1,      100,    65536,  131071,
-				131072, 262143, 262144, 262145, 700000 };
+static const size_t sizes[] = { 0, 1, 100, 65536, 131071, 131072, 262143, 262144, 262145, 700000 };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* Every way to put, in sizes around the buffer's; returns how many bytes that were. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sinks on real files, pipes and devices. Works in a directory of its own. */
 #include "core/output.h"
 

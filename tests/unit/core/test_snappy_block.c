@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Blocks of random elements beside what they make, byte by byte. All memory is
  * just as large as it has to be, so that a checker sees a step too far.

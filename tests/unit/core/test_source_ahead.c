@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading ahead: the same bytes, the same error, and no thread that stays behind. */
 #include "core/source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file descriptor source on what a descriptor may be. */
 #include "core/source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes put aside come back, by any steps, from memory and from a file. */
 #include "core/spool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks and op words: built, as lines, and back. */
 #include "coverage/block.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "coverage/date.h"
 
 #include "tap.h"

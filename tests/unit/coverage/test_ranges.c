@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranges against the rule in its plainest form: gnatcov's, with a list and recursion. */
 #include "coverage/ranges.h"
 
@@ -89,7 +90,8 @@ static bool random_round(unsigned seed, unsigned rounds, unsigned space, unsigne
 int main(void)
 {
 	for (unsigned seed = 1; seed <= 40; seed++)
-		ok(random_round(seed, 300, 200, 20, 0), "short ranges, few addresses, seed %u", seed);
+		ok(random_round(seed, 300, 200, 20, 0), "short ranges, few addresses, seed %u",
+		   seed);
 	for (unsigned seed = 1; seed <= 10; seed++)
 		ok(random_round(seed, 900, 4000, 3, 1000), "many chunks, seed %u", seed);
 	for (unsigned seed = 1; seed <= 10; seed++)
@@ -102,7 +104,8 @@ int main(void)
 	for (uint64_t i = 0; good && i < 65536; i++)
 		good = tr_ranges_add(ranges, (struct tr_range){ i, i, 0x10 });
 	for (uint64_t i = 0; good && i < 65536; i++)
-		good = tr_ranges_add(ranges, (struct tr_range){ i % 7, 65535 - i % 11, 0x10 | (i & 15) });
+		good = tr_ranges_add(ranges,
+				     (struct tr_range){ i % 7, 65535 - i % 11, 0x10 | (i & 15) });
 	ok(good, "64 thousand ranges over 64 thousand others end soon");
 	tr_ranges_free(ranges);
 	return done_testing();

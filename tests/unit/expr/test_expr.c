@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The filter language over its tables: tests/data/trec/expr-*.tsv, those in tests/data/expr. */
 #include "expr/expr.h"
 
@@ -93,7 +94,7 @@ static void run_row(struct stream *s, struct vectors *v, bool with_reports)
 		if (s->paired[i])
 			continue;
 		enum tr_match match =
-		    tr_expr_match(state, &s->records[i], s->leaves[i], false, &err);
+			tr_expr_match(state, &s->records[i], s->leaves[i], false, &err);
 		if (match == TR_MATCH_YES)
 			put_seq(&selected, &s->records[i]);
 		if (err.cause != TR_CAUSE_NONE)
@@ -102,7 +103,7 @@ static void run_row(struct stream *s, struct vectors *v, bool with_reports)
 			foretold = foretold && foretells(state, &s->records[i], match);
 	}
 	bool same = tr_text_equal(list_text(&selected), v->column[1]) &&
-	            (!with_reports || tr_text_equal(list_text(&reported), v->column[2]));
+		    (!with_reports || tr_text_equal(list_text(&reported), v->column[2]));
 	if (!ok(same, "%.*s", (int)text.len, text.data))
 		diag("selected %.*s reported %.*s", (int)selected.len, selected.data,
 		     (int)reported.len, reported.data);
@@ -157,11 +158,11 @@ static void bad_rows(const char *table)
 		return;
 	while (vectors_next(&v)) {
 		struct tr_text text = v.column[0];
-		struct tr_expr_error error = {0};
+		struct tr_expr_error error = { 0 };
 		struct tr_expr *expr = tr_expr_compile(text, &error);
 		size_t column = strtoul(v.column[1].data, NULL, 10);
 		if (!ok(!expr && error.column == column, "malformed: %.*s", (int)text.len,
-		        text.data))
+			text.data))
 			diag("column %zu, not %zu: %s", error.column, column, error.text);
 		tr_expr_free(expr);
 	}
@@ -175,24 +176,24 @@ static void limits(void)
 	struct tr_expr_error error;
 	char *deep = malloc(DEPTH * 2 + 1);
 	memset(deep, '(', DEPTH);
-	ok(!tr_expr_compile((struct tr_text){deep, DEPTH}, &error) && error.column == 61,
+	ok(!tr_expr_compile((struct tr_text){ deep, DEPTH }, &error) && error.column == 61,
 	   "parentheses have a limit");
 	memset(deep, '!', DEPTH);
 	deep[DEPTH] = 'x';
-	struct tr_expr *expr = tr_expr_compile((struct tr_text){deep, DEPTH + 1}, &error);
+	struct tr_expr *expr = tr_expr_compile((struct tr_text){ deep, DEPTH + 1 }, &error);
 	ok(expr != NULL, "not has none");
 	tr_expr_free(expr);
 	for (size_t i = 0; i < DEPTH; i += 5)
 		memcpy(deep + i, "a or ", 5);
 	deep[DEPTH] = 'a';
-	expr = tr_expr_compile((struct tr_text){deep, DEPTH + 1}, &error);
+	expr = tr_expr_compile((struct tr_text){ deep, DEPTH + 1 }, &error);
 	ok(expr != NULL, "nor have chains");
 	tr_expr_free(expr);
 	for (size_t i = 0; i < DEPTH * 2; i += 2)
 		memcpy(deep + i, ".a", 2);
 	deep[0] = 'a';
 	memcpy(deep + DEPTH * 2 - 6, "==1   ", 6);
-	expr = tr_expr_compile((struct tr_text){deep, DEPTH * 2}, &error);
+	expr = tr_expr_compile((struct tr_text){ deep, DEPTH * 2 }, &error);
 	ok(expr != NULL, "nor have members");
 	tr_expr_free(expr);
 	free(deep);
@@ -205,13 +206,13 @@ static void hostile_regex(void)
 	struct tr_expr_error error;
 	struct tr_error err;
 	struct tr_text line = TR_TEXT("exec\t0\t-\t-\t"
-	                              "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\n");
+				      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\n");
 	struct tr_expr *expr = tr_expr_compile(TR_TEXT("name =~ /^(a+)+$/"), &error);
 	struct tr_expr_state *state = tr_expr_state_new(expr);
 	tr_record_init(&record, &arena);
 	ok(tr_record_from_line(&record, line, NULL), "a name made for it");
 	ok(tr_expr_match(state, &record, NULL, false, &err) == TR_MATCH_NO &&
-	       err.cause == TR_CAUSE_LIMIT,
+		   err.cause == TR_CAUSE_LIMIT,
 	   "a regex that would take for ever gives up and says so");
 	tr_expr_state_free(state);
 	tr_expr_free(expr);
@@ -225,8 +226,8 @@ static void kinds(void)
 	struct tr_expr *expr = tr_expr_compile(TR_TEXT(" exec"), &error);
 	ok(tr_expr_lone_kind(expr, &kind) && tr_text_is(kind, "exec"), "a lone kind");
 	tr_expr_free(expr);
-	expr =
-	    tr_expr_compile(TR_TEXT("exec or not (meta and has(x)) or kind in {\"env\"}"), &error);
+	expr = tr_expr_compile(TR_TEXT("exec or not (meta and has(x)) or kind in {\"env\"}"),
+			       &error);
 	ok(!tr_expr_lone_kind(expr, &kind), "no lone kind");
 	ok(tr_expr_names_kind(expr, TR_TEXT("meta")), "a kind is named");
 	ok(tr_expr_names_kind(expr, TR_TEXT("env")), "a kind is named as a string");

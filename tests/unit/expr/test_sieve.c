@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A sieve says nothing that the judge would not say, and what it need not ask the judge for it
  * says. */
 #include "expr/expr.h"

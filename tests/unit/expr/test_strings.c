@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Strings are compared in the text of a line, everything else in a tree: both have to agree. */
 #include "expr/expr.h"
 

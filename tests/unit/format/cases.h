@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cases as data: a trace, the records that it gives, and the messages. The first
  * lines of tests/data/klocwork/good.cases say how they are written.

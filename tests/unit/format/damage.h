@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a reader and writer of a whole file promise, tried on one small file:
  * what is read without trouble is written byte for byte; records do not depend
@@ -21,8 +22,8 @@ static inline bool damage_same(const struct tr_format *format, struct tr_text da
 }
 
 /* The records as a stream; returns the trouble on the way. */
-static inline size_t damage_stream(const struct tr_format *format, struct tr_text data, size_t piece,
-			    struct tr_buffer *stream)
+static inline size_t damage_stream(const struct tr_format *format, struct tr_text data,
+				   size_t piece, struct tr_buffer *stream)
 {
 	tr_buffer_reset(stream);
 	return fuzz_convert(format, &tr_format_trec, data, false, piece, stream);
@@ -41,7 +42,8 @@ static inline size_t damage_cuts(const struct tr_format *format, struct tr_text 
 		memcpy(copy, data.data, n);
 		struct tr_text cut = { copy, n };
 		unnoticed += damage_stream(format, cut, SIZE_MAX, &part) == 0;
-		*prefix &= !part.len || tr_text_starts(tr_buffer_text(&whole), tr_buffer_text(&part));
+		*prefix &=
+			!part.len || tr_text_starts(tr_buffer_text(&whole), tr_buffer_text(&part));
 		free(copy);
 	}
 	tr_buffer_free(&whole);

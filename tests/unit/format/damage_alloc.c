@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Wraps the allocator (-Wl,--wrap=malloc and so on): the biggest request is
  * remembered, so that a length that was believed shows, sanitizer or not.

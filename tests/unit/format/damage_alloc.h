@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The biggest allocation so far of a program that is linked with damage_alloc.c. */
 #ifndef TR_TESTS_DAMAGE_ALLOC_H
 #define TR_TESTS_DAMAGE_ALLOC_H

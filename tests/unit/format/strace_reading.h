@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Logs in memory to lines of the stream, with the messages that came. */
 #ifndef TR_TESTS_STRACE_READING_H
 #define TR_TESTS_STRACE_READING_H

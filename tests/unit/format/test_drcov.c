@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* drcov files: exact, whatever wrote them, and safe, whatever happened to them. */
 #include <stdio.h>
 
@@ -29,7 +30,8 @@ static const struct {
 	  { HEAD("hits") ROWS TEXT_BLOCKS HITS, sizeof(HEAD("hits") ROWS TEXT_BLOCKS HITS) - 1 },
 	  1 },
 	{ "unpromised hits",
-	  { HEAD("x") ROWS BLOCKS HITS, sizeof(HEAD("x") ROWS BLOCKS HITS) - 1 }, 1 },
+	  { HEAD("x") ROWS BLOCKS HITS, sizeof(HEAD("x") ROWS BLOCKS HITS) - 1 },
+	  1 },
 	{ "two dumps",
 	  { HEAD("x") ROWS BLOCKS HEAD("y") ROWS TEXT_BLOCKS,
 	    sizeof(HEAD("x") ROWS BLOCKS HEAD("y") ROWS TEXT_BLOCKS) - 1 },

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cases of tests/data/etrace, texts of every awkward length, what is no such log. */
 #include "cases.h"
 

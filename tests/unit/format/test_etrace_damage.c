@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* memmem, strndup */
+/* SPDX-License-Identifier: MIT */
 /*
  * A small log with any line removed, any two neighbours swapped, and cut
  * anywhere: the events that are touched say so, all others are as they were.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Execution traces, whatever happened to them: every cut and every changed byte
  * of small ones, of both widths and byte orders, through all that the fuzz

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays as they come in files: on lines, over lines, damaged; windows of any size. */
 #include "format/format.h"
 

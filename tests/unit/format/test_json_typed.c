@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Typed JSON: the tables in both directions, what has to be refused, random values. */
 #include "format/json/typed.h"
 

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* memmem */
+/* SPDX-License-Identifier: MIT */
 /* The cases of tests/data/klocwork; what needs more than a few lines is here. */
 #include "cases.h"
 

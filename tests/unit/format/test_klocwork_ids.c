@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/klocwork/parents.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Mutations of a small trace that has a bit of everything: whatever the bytes
  * are, --exact and back gives them again, and the size of the reads does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Source traces: exact, whatever their layout, and safe, whatever happened to them. */
 #include <stdio.h>
 

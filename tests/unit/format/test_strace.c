@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* The cases of tests/data/strace, and what a missing or cut line does to the others. */
-#define _GNU_SOURCE /* memmem */
 #include "strace_reading.h"
 #include "tap.h"
 

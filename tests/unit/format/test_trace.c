@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* What the trace makes of streams: headers, trailers, counts, damage that travels. */
-#include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

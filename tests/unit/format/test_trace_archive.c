@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Archives from a slow pipe, with members that are read on another thread: what waits there must
  * not call the tool, and a member that is left early must not end what is beneath it.
  */
-#include "config.h"
 
 #include <pthread.h>
 #include <signal.h>

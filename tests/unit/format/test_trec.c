@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The record stream as a format: what is recognised, what is damage, what comes out. */
 #include "core/buffer.h"
 #include "format/format.h"

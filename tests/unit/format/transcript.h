@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces in memory to lines of the stream, and back, with the messages that came. */
 #ifndef TR_TESTS_TRANSCRIPT_H
 #define TR_TESTS_TRANSCRIPT_H

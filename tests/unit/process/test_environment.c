@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "process/environment.h"
 
 #include <stdio.h>

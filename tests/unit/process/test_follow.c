@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole environments, and what is remembered of what was used last. */
 #include "process/follow.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What becomes of exec, fork and exit records: who is whose child, and how long each ran. */
 #include "process/forest.h"
 

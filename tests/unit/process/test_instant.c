@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Points in time, read and written; words of a shell. */
 #include "process/instant.h"
 

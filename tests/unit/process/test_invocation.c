@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What command lines ask a compiler to do. */
 #include "process/invocation.h"
 

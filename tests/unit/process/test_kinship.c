@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who is part of whose call. */
 #include "process/kinship.h"
 

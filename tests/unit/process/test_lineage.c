@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Environments that went to a file and came back are what they were. */
 #include "process/lineage.h"
 

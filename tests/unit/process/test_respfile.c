@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Response files and the configuration of tools. */
 #include "process/respfile.h"
 
@@ -197,7 +198,8 @@ static void test_deep_files(void)
 	tr_buffer_put_literal(&map, ",\"last\":\"a.c\"}");
 	tr_buffer_put_byte(&map, '\0');
 	expand(LINE("gcc", "@f1"), &tr_respfile_usual, map.data, TR_QUOTING_GNU, &result);
-	ok(result.count == 1 + TR_RESPFILE_NESTED + 1, "32 files nested, then the name of one more");
+	ok(result.count == 1 + TR_RESPFILE_NESTED + 1,
+	   "32 files nested, then the name of one more");
 	leaves(&result, TR_RESPFILE_TOO_DEEP, "f33", "nested more than 32 levels deep");
 	memcpy(strstr(map.data, "-32 @f33"), "-32  a.c", 8);
 	expand(LINE("gcc", "@f1"), &tr_respfile_usual, map.data, TR_QUOTING_GNU, &result);

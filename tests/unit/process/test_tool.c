@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of programs, paths, and words. */
 #include "process/tool.h"
 

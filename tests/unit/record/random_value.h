@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random values of every type, the same ones for the same seed. */
 #ifndef TR_TESTS_RANDOM_VALUE_H
 #define TR_TESTS_RANDOM_VALUE_H
@@ -55,8 +56,8 @@ static struct tr_text random_take(struct random *r)
 /* Bytes in which sequences of UTF-8, whole and broken, are as frequent as ASCII. */
 static struct tr_text random_bytes(struct random *r, unsigned max)
 {
-	static const char *const pieces[] = { "a",    "Z_9",  "\"",     "\\",       "\n",
-					      "\x7f", "é",    "€",      "😀",       "\xc3",
+	static const char *const pieces[] = { "a",    "Z_9",  "\"",	  "\\",	      "\n",
+					      "\x7f", "é",    "€",	  "😀",	      "\xc3",
 					      "\xa9", "\xe2", "\xed\xa0", "\xf4\x90", " " };
 	for (unsigned n = random_below(r, max + 1); n > 0; n--) {
 		unsigned choice = random_below(r, 2 * sizeof pieces / sizeof *pieces);
@@ -87,8 +88,9 @@ static struct tr_text random_wide(struct random *r)
 /* A word in half of the cases, a reserved one in some. */
 static struct tr_text random_name(struct random *r)
 {
-	static const char *const words[] = { "A",    "GL_x9", "_",    "null",
-					     "none", "L",     "inff", "b64" };
+	static const char *const words[] = {
+		"A", "GL_x9", "_", "null", "none", "L", "inff", "b64"
+	};
 	unsigned choice = random_below(r, 2 * sizeof words / sizeof *words);
 	if (choice < sizeof words / sizeof *words)
 		return tr_text_from(words[choice]);

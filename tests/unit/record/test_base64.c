@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Base64 beside the plainest way to it, in memory that is not a byte too large. */
 #include "record/base64.h"
 

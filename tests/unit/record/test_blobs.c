@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blobs of a record: out, into files, and back. */
 #include "record/blobs.h"
 
@@ -55,7 +56,8 @@ static void test_out(void)
 	   "a blob");
 	ok(gives(TR_BLOBS_LEAVE_OUT,
 		 "call\t0\t-\t0\tf\ta=[b64:YWJj,{x=b64:@S1}@S2]\t->\treturn={\"k\":<b64:YQ==;2>}\n",
-		 "call\t0\t-\t0\tf\ta=[b64:YWJj,{x=b64:@S1}@S2]\t->\treturn={\"k\":<b64:YQ==;2>}\n"),
+		 "call\t0\t-\t0\tf\ta=[b64:YWJj,{x=b64:@S1}@S2]\t->\treturn={\"k\":<b64:YQ==;2>}"
+		 "\n"),
 	   "a record with something that is no value stays");
 	ok(gives(TR_BLOBS_LEAVE_OUT,
 		 "call\t0\t-\t0\tf\ta=[b64:YWJj,{x=b64:}@S2]\t->\treturn={\"k\":<b64:YQ==;2>}\n",
@@ -109,8 +111,8 @@ static void test_damage(void)
 	char expected[320];
 
 	spoil("xyz");
-	snprintf(expected, sizeof expected, "%s/" ABC ": the content does not match the SHA-256 in its name",
-		 directory);
+	snprintf(expected, sizeof expected,
+		 "%s/" ABC ": the content does not match the SHA-256 in its name", directory);
 	ok(gives(TR_BLOBS_FETCH, "call\t0\t-\t0\tf\ta=file:" ABC ":3\n", expected),
 	   "another content");
 	spoil("xy");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Call sets: what apitrace itself selects, what is wrong with a text, files, many ranges. */
 #include "record/call_set.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tr_columns_find against tr_record_from_line, on lines of every shape. */
 #include "record/columns.h"
 

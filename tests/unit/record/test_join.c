@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Enters and leaves put together: as lines, as built records, and mixed; and
  * with every single allocation failing (linked with --wrap).

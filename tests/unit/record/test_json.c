@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "record/json.h"
 
 #include <stdlib.h>
@@ -73,7 +74,8 @@ static void test_spelling(const struct spelling *row)
 	struct tr_json_changes changes = { false, false };
 	struct tr_error err;
 	enum tr_json_token token = tr_json_spell(&json, &to, &changes, &err);
-	ok(token != TR_JSON_BAD && token != TR_JSON_CUT && tr_text_equal(tr_buffer_text(&to), want) &&
+	ok(token != TR_JSON_BAD && token != TR_JSON_CUT &&
+		   tr_text_equal(tr_buffer_text(&to), want) &&
 		   changes.respelled == (row->trec != NULL) && changes.rounded == row->rounded,
 	   "%s is spelled %.*s", row->json, (int)want.len, want.data);
 	if (!tr_text_equal(tr_buffer_text(&to), want))
@@ -85,14 +87,14 @@ static void test_spelling(const struct spelling *row)
 }
 
 static const char *const bad[] = {
-	"[01]",  "1.x",    "-a",      "+1",	"tru_",	 "nulL",   "\"\\q\"",	     "\"\\u12g4\"",
-	"\"a\nb\"", "[1 2]",  "[,1]",    "[1,]",	"{1:2}", "{\"a\"}", "{\"a\":}",	     "{\"a\":1,}",
-	"[1}",	  "{\"a\":1]", "'a'",     "]",	",",	 ":",	   "[1,,2]",	     "{\"a\" 1}",
+	"[01]",	    "1.x",	 "-a",	 "+1",	 "tru_",  "nulL",    "\"\\q\"",	 "\"\\u12g4\"",
+	"\"a\nb\"", "[1 2]",	 "[,1]", "[1,]", "{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}",
+	"[1}",	    "{\"a\":1]", "'a'",	 "]",	 ",",	  ":",	     "[1,,2]",	 "{\"a\" 1}",
 };
 
 static const char *const cut[] = {
-	"",    "\"abc", "\"abc\\", "\"abc\\u12", "[1",	    "[",	    "{",   "{\"a\"",
-	"{\"a\":", "tr",	 "-",	    "1.",	 "1e", "[\"a\",", "{\"a\":1", "[[]",
+	"",	   "\"abc", "\"abc\\", "\"abc\\u12", "[1", "[",	      "{",	  "{\"a\"",
+	"{\"a\":", "tr",    "-",       "1.",	     "1e", "[\"a\",", "{\"a\":1", "[[]",
 };
 
 static void test_refused(const char *text, enum tr_json_token want)
@@ -103,8 +105,8 @@ static void test_refused(const char *text, enum tr_json_token want)
 	struct tr_buffer to = TR_BUFFER_INIT;
 	struct tr_error err;
 	tr_error_clear(&err);
-	ok(tr_json_spell(&json, &to, NULL, &err) == want && err.cause == TR_CAUSE_INPUT,
-	   "%s is %s", text, want == TR_JSON_BAD ? "bad" : "cut");
+	ok(tr_json_spell(&json, &to, NULL, &err) == want && err.cause == TR_CAUSE_INPUT, "%s is %s",
+	   text, want == TR_JSON_BAD ? "bad" : "cut");
 	ok(tr_json_skip(&skipped, &err) == want, "and is not skipped");
 	tr_buffer_free(&to);
 	free(copy);
@@ -148,9 +150,10 @@ static void test_walk_in_pieces(void)
 /* The spelling of a value token by token; false where it is no JSON. */
 static bool spell_slowly(struct tr_json json, struct tr_buffer *to)
 {
-	static const char marks[] = { [TR_JSON_OBJECT] = '{', [TR_JSON_OBJECT_END] = '}',
-				      [TR_JSON_ARRAY] = '[', [TR_JSON_ARRAY_END] = ']',
-				      [TR_JSON_COLON] = ':', [TR_JSON_COMMA] = ',' };
+	static const char marks[] = {
+		[TR_JSON_OBJECT] = '{',	   [TR_JSON_OBJECT_END] = '}', [TR_JSON_ARRAY] = '[',
+		[TR_JSON_ARRAY_END] = ']', [TR_JSON_COLON] = ':',      [TR_JSON_COMMA] = ','
+	};
 	struct tr_json skipped = json;
 	struct tr_error err;
 	enum tr_json_token token = tr_json_skip(&skipped, &err);
@@ -190,9 +193,8 @@ static void test_blocks(const char *text)
 			bool good = spell_slowly(json, &slow);
 			enum tr_json_token token = tr_json_spell(&quick, &fast, NULL, &err);
 			bool taken = token != TR_JSON_BAD && token != TR_JSON_CUT;
-			wrong += taken != good ||
-				 (good && !tr_text_equal(tr_buffer_text(&slow),
-							 tr_buffer_text(&fast)));
+			wrong += taken != good || (good && !tr_text_equal(tr_buffer_text(&slow),
+									  tr_buffer_text(&fast)));
 		}
 		copy[at] = text[at];
 	}
@@ -257,13 +259,17 @@ int main(void)
 		test_refused(bad[i], TR_JSON_BAD);
 	for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
 		test_refused(cut[i], TR_JSON_CUT);
-	
+
 	test_depth();
 	test_walk_in_pieces();
-	test_blocks("[\"gcc\",\"-O3\",\"\",\"-D_LARGEFILE64_SOURCE=1\",\"-DHAVE_HIDDEN\",\"-I.\",\"-c\","
-		    "\"-o\",\"a,b\",\"[x]\",\"a rather long name of a file that goes over a block.o\"]");
-	test_blocks("{\"A\":\"\",\"COLLECT_GCC\":\"gcc\",\"OFFLOAD_TARGET_NAMES\":\"nvptx-none:amdgcn\","
-		    "\"COLLECT_GCC_OPTIONS\":\"'-O3' '-D' 'HAVE_HIDDEN' '-I' '.' '-c'\",\"B\":\"b,\"}");
+	test_blocks("[\"gcc\",\"-O3\",\"\",\"-D_LARGEFILE64_SOURCE=1\",\"-DHAVE_HIDDEN\",\"-I.\","
+		    "\"-c\","
+		    "\"-o\",\"a,b\",\"[x]\",\"a rather long name of a file that goes over a "
+		    "block.o\"]");
+	test_blocks(
+		"{\"A\":\"\",\"COLLECT_GCC\":\"gcc\",\"OFFLOAD_TARGET_NAMES\":\"nvptx-none:"
+		"amdgcn\","
+		"\"COLLECT_GCC_OPTIONS\":\"'-O3' '-D' 'HAVE_HIDDEN' '-I' '.' '-c'\",\"B\":\"b,\"}");
 	test_cell("/usr/bin/gcc", "/usr/bin/gcc", true);
 	test_cell("", "\\e", true);
 	test_cell("-", "\\-", true);
@@ -280,9 +286,9 @@ int main(void)
 	test_wtf8("a\xc3\xa9\t\"", "\"a\xc3\xa9\\t\\\"\"");
 	test_wtf8("a\xed\xa0\x80z\xed\xbf\xbf", "\"a\\ud800z\\udfff\"");
 	test_wtf8("\xed\xbf\xbf\xed\xa0\x80", "\"\\udfff\\ud800\"");
-	test_wtf8("\xed\xa0\xbd\xed\xb8\x80\xed\xb8\x80",
-		  "\"\xed\xa0\xbd\xed\xb8\x80\\ude00\"");
-	test_wtf8("\\xed\\xa0\\x80\xed\xa0\xe9\xed\xa0", "\"\\\\xed\\\\xa0\\\\x80\xed\xa0\xe9\xed\xa0\"");
+	test_wtf8("\xed\xa0\xbd\xed\xb8\x80\xed\xb8\x80", "\"\xed\xa0\xbd\xed\xb8\x80\\ude00\"");
+	test_wtf8("\\xed\\xa0\\x80\xed\xa0\xe9\xed\xa0",
+		  "\"\\\\xed\\\\xa0\\\\x80\xed\xa0\xe9\xed\xa0\"");
 	test_back("0x10", NULL);
 	test_back("\"cut\"...", NULL);
 	test_back("[1.5f]", NULL);

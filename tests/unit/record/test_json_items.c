@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Objects in a row: lists, lines, what stands between them, and how they come. */
 #include "record/json_items.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tr_line_scan against the definition of the line layer, byte by byte. */
 #include "record/line.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values: the tables of good and bad ones. */
 #include "record/literal.h"
 
@@ -28,8 +29,8 @@ static void good_values(struct tr_arena *arena, struct tr_buffer *out)
 		struct tr_error err;
 		tr_error_clear(&err);
 		enum tr_spelling spelling = tr_literal_check(text, NULL, &err);
-		bool same = rewrite(text, arena, out, &err) &&
-			    tr_text_equal(text, tr_buffer_text(out));
+		bool same =
+			rewrite(text, arena, out, &err) && tr_text_equal(text, tr_buffer_text(out));
 		if (!ok(spelling == TR_CANONICAL && same, "good %u: %.*s", v.row, (int)text.len,
 			text.data))
 			diag("%s; written: %.*s; %s", spelling_names[spelling], (int)out->len,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The check of plain lists and maps, against the parser: at random, and nearly right. */
 #include "record/literal.h"
 #include "record/string_scan.h"

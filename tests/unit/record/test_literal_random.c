@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Values at random: what is written is canonical and reads back as the same
  * tree; and texts that are almost values, over which the check with its short

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Real numbers: the table both ways, the powers behind it, numbers at random against libc. */
 #include <float.h>
 

@@ -1,5 +1,5 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines: the tables of good and bad ones, and records that are built. */
-#include "config.h"
 
 #include "record/record.h"
 
@@ -65,8 +65,8 @@ static bool check_good(struct tr_record *record, const struct vectors *v, struct
 	if (tr_line_scan(line->data, end) != end || !tr_record_from_line(record, text, err) ||
 	    tr_record_split(record, err) != TR_OK)
 		return false;
-	unsigned long columns = fixed_columns[record->type] + record->count +
-				(record->arrow != TR_NO_ARROW);
+	unsigned long columns =
+		fixed_columns[record->type] + record->count + (record->arrow != TR_NO_ARROW);
 	if (!tr_text_is(v->column[1], type_names[record->type]) ||
 	    number(v->column[2]) != columns || number(v->column[3]) != record->count)
 		return false;
@@ -233,8 +233,8 @@ static void changed_record(struct tr_arena *arena, struct tr_buffer *out)
 	struct tr_record record = { .arena = arena };
 	struct tr_value yes = { .type = TR_TRUE };
 	struct tr_text line = TR_TEXT("x\t0\t-\t1\tf\ta=[1, 2]\t->\tb=0xF\n");
-	bool read = tr_record_from_line(&record, line, NULL) &&
-		    tr_record_split(&record, NULL) == TR_OK;
+	bool read =
+		tr_record_from_line(&record, line, NULL) && tr_record_split(&record, NULL) == TR_OK;
 	record.line.data = NULL;
 	record.task = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = 12 };
 	read = read && tr_record_add(&record, TR_TEXT("c"), &yes);
@@ -268,7 +268,8 @@ static void walks(struct tr_arena *arena)
 			   tr_record_walk(&record, visit, &all) && all.fields == 6 &&
 			   all.arrows == 1 && all.troubles == (split ? 0 : 2),
 		   "a walk over a record that is %ssplit", split ? "" : "not ");
-		ok(!tr_record_walk(&record, visit, &some) && some.fields == 3, "and one that stops");
+		ok(!tr_record_walk(&record, visit, &some) && some.fields == 3,
+		   "and one that stops");
 	}
 	tr_arena_reset(arena);
 }

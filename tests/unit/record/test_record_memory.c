@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory runs out at every single allocation of a record's way from its line
  * to its canonical line (linked with --wrap, so it works under sanitizers).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tr_sieve_pick: every line of a chunk comes by, with the columns that it has. */
 #include "record/sieve.h"
 
@@ -74,8 +75,7 @@ static bool takes(struct tr_text line)
 	return line.len % 2 == 0;
 }
 
-static bool take_even(struct tr_sieve *sieve, struct tr_text line,
-		      const struct tr_columns *columns)
+static bool take_even(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns)
 {
 	(void)columns;
 	struct taken *taken = sieve->taker;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Strings: bytes to their spelling, spellings to bytes, and base64 beside it. */
 #include "record/literal.h"
 

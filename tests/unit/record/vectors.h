@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The tables of tests/data/trec, row by row: the first lines that begin with
  * "# " are comments, every later line is a row, TAB stands between columns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of the stream and the objects they are shown as. */
 #include "view/json_records.h"
 
@@ -260,36 +261,50 @@ static void forms(void)
 /* Ids of frames and what they stand for; each segment has its own. */
 static void backtraces(void)
 {
-	static const char lines[] =
-		"%frame\tK1\t-\tmodule=\"a.so\"\tline=12\n"
-		"%trec\t1\n"
-		"%frame\tK2\t-\tfunction=\"f\\\"\"\n"
-		"call\t0\t-\t-\tg\t.bt=[K1,K2,K3]\tx=1\t->\n"
-		"call\t1\t-\t-\tg\t->\n"
-		"call\t2\t-\t-\tg\t.bt=[]\t->\n"
-		"%frame\tK1\t-\n"
-		"enter\t3\t-\t-\tg\t.bt=[K1]\n"
-		"exec\t4\t-\t-\tg\t.bt=[K1]\n"
-		"!end\t5\n"
-		"%trec\t1\n"
-		"call\t0\t-\t-\tg\t.bt=[K1]\t->\n";
+	static const char lines[] = "%frame\tK1\t-\tmodule=\"a.so\"\tline=12\n"
+				    "%trec\t1\n"
+				    "%frame\tK2\t-\tfunction=\"f\\\"\"\n"
+				    "call\t0\t-\t-\tg\t.bt=[K1,K2,K3]\tx=1\t->\n"
+				    "call\t1\t-\t-\tg\t->\n"
+				    "call\t2\t-\t-\tg\t.bt=[]\t->\n"
+				    "%frame\tK1\t-\n"
+				    "enter\t3\t-\t-\tg\t.bt=[K1]\n"
+				    "exec\t4\t-\t-\tg\t.bt=[K1]\n"
+				    "!end\t5\n"
+				    "%trec\t1\n"
+				    "call\t0\t-\t-\tg\t.bt=[K1]\t->\n";
 
 	enum tr_status status = show(lines, (struct tr_json_view_config){ 0 });
 	ok(status == TR_OK &&
-		   is_shown(CALL("call", "0")
-			    ",\".bt\":[\"K1\",\"K2\",\"K3\"],\"backtrace\":[{\"module\":\"a.so\",\"line\":12},"
-			    "{\"function\":\"f\\\"\"},\"K3\"],\"args\":{\"x\":1},\"results\":{}}\n"
-			    CALL("call", "1") ",\"args\":{},\"results\":{}}\n"
-			    CALL("call", "2") ",\".bt\":[],\"backtrace\":[],\"args\":{},\"results\":{}}\n"
-			    CALL("enter", "3") ",\".bt\":[\"K1\"],\"backtrace\":[{}],\"args\":{}}\n"
-			    CALL("exec", "4") ",\".bt\":[\"K1\"]}\n"
-			    CALL("call", "0") ",\".bt\":[\"K1\"],\"args\":{},\"results\":{}}\n"),
+		   is_shown(CALL(
+			   "call",
+			   "0") ",\".bt\":[\"K1\",\"K2\",\"K3\"],\"backtrace\":[{\"module\":\"a."
+				"so\",\"line\":12},"
+				"{\"function\":\"f\\\"\"},\"K3\"],\"args\":{\"x\":1},\"results\":{}"
+				"}\n" CALL("call", "1") ",\"args\":{},\"results\":{}}\n" CALL(
+					"call",
+					"2") ",\".bt\":[],\"backtrace\":[],\"args\":{},\"results\":"
+					     "{}}\n" CALL(
+						     "enter",
+						     "3") ",\".bt\":[\"K1\"],\"backtrace\":[{}"
+							  "],\"args\":{}}\n" CALL(
+								  "exec",
+								  "4") ",\"."
+								       "bt\":["
+								       "\"K1\""
+								       "]}"
+								       "\n" CALL("call",
+										 "0") ",\".bt\":["
+										      "\"K1\"],"
+										      "\"args\":{},"
+										      "\"results\":"
+										      "{}}\n"),
 	   "backtraces");
 	ok(show("%frame\tK1\t-\tmodule=bad\"\tx\ncall\t0\t-\t-\tg\t.bt=[K1]\t->\n",
 		(struct tr_json_view_config){ 0 }) == TR_WARN &&
-		   is_shown(CALL("call", "0")
-			    ",\".bt\":[\"K1\"],\"backtrace\":[{\"module\":{\"$raw\":\"bad\\\"\"}}],"
-			    "\"args\":{},\"results\":{}}\n"),
+		   is_shown(CALL("call", "0") ",\".bt\":[\"K1\"],\"backtrace\":[{\"module\":{\"$"
+					      "raw\":\"bad\\\"\"}}],"
+					      "\"args\":{},\"results\":{}}\n"),
 	   "a frame that is not in order");
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams of apitrace in memory to lines of the stream, with the messages between them. */
 #ifndef TR_TESTS_APITRACE_HARNESS_H
 #define TR_TESTS_APITRACE_HARNESS_H

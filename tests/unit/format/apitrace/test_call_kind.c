@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a function's name says, as apitrace itself told it: tests/data/apitrace/call-kinds.tsv. */
 #include "format/apitrace/apitrace.h"
 #include "record/call_kind.h"
@@ -25,7 +26,8 @@ static void test_plain(void)
 {
 	struct vectors v;
 
-	if (!ok(vectors_open(&v, "../apitrace/call-plain.tsv"), "the table of plain names is there"))
+	if (!ok(vectors_open(&v, "../apitrace/call-plain.tsv"),
+		"the table of plain names is there"))
 		return;
 	while (vectors_next(&v)) {
 		struct tr_text name = v.column[0], look = v.column[1];

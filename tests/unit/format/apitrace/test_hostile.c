@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small streams of every kind of thing, cut at every byte, and with every byte
  * changed. Whatever comes of it does not depend on how the input comes, and

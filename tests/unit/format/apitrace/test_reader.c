@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The worked examples of every version, read whole and a byte at a time. */
 #include "harness.h"
 #include "tap.h"

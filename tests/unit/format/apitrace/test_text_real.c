@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Real numbers against printf: edges, ties, and as many random ones as a second takes. */
 #include "format/apitrace/text_real.h"
 
