@@ -1,12 +1,738 @@
 /* SPDX-License-Identifier: MIT */
-/* How environments are made, shared and given up. */
-#include "process/environment_private.h"
+/*
+ * An environment is stored as its difference to a base. To keep chains short without copying large
+ * environments, every so often one is full: a trie holds all its known variables and shares its
+ * nodes with the tries of others. From top to bottom this file has the table that finds equal
+ * environments, the comparison that both making and printing use, the making of environments, the
+ * cache of records, the pool with its settings, and the differences as text.
+ */
+#include "process/environment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Light ones say little, and there are few of them in a row. */
-enum { LIGHT_ENTRIES = 8, LIGHT_DEPTH = 8, FIRST_BUCKETS = 256 };
+#include "process/trie.h"
+#include "record/literal.h"
+
+struct entry {
+	struct tr_atom *name;
+	struct tr_atom *value; /* NULL: the variable is removed */
+};
+
+struct tr_environment {
+	/* the entries apply to this one; NULL if the environment is both full and whole */
+	struct tr_environment *base;
+	uint64_t id, base_id; /* never reused; base_id 0: it has no base */
+	/* the unknown environment at the end of the chain of bases; NULL: it is whole */
+	const struct tr_environment *origin;
+	struct tr_environment *next; /* in the bucket */
+	struct tr_trie *trie;	     /* if full: all known variables */
+	uint64_t hash;
+	size_t references;
+	size_t size;	/* variables known to be set */
+	uint64_t stamp; /* order of the first entry; it rises along the chain */
+	uint32_t count;
+	uint16_t depth; /* environments between this one and a full one */
+	bool full;
+	struct entry entries[];
+};
+
+/* One name in a comparison. Side 0 is the base, side 1 the environment derived from it. */
+struct pair {
+	struct tr_atom *key; /* the name, folded if the pool folds names */
+	struct tr_atom *name[2], *value[2];
+	uint64_t stamp[2]; /* the position in that environment */
+	bool has[2];	   /* known on that side: set, or with value NULL, not set */
+};
+
+/* A record and its environment. */
+struct remembered {
+	uint64_t seq, used; /* used: time of the last use; 0: the slot is free */
+	struct tr_environment *env;
+};
+
+struct tr_environments {
+	struct tr_atoms atoms;
+	struct tr_environment_rules rules;
+	bool fold;
+
+	struct tr_environment **buckets; /* all environments, by hash */
+	size_t bucket_count, count;
+	uint64_t last_id;
+	size_t weight; /* bytes of all environments, excluding atoms and tries */
+
+	unsigned ratio; /* see tr_environments_limit */
+	bool spent;
+	uint64_t records, bytes_read, variables_written, bytes_written;
+
+	struct remembered *memory; /* NULL until the first record is added */
+	uint64_t clock;
+
+	/* scratch: the names of the current comparison, each once */
+	struct pair *pairs;
+	size_t pair_count, pair_cap;
+	size_t named;	/* the first so many pairs come from a map */
+	uint64_t round; /* number of the current comparison */
+};
+
+/* open: an unknown variable differs from one that is known not to be set. */
+static bool pair_differs(const struct pair *pair, bool open)
+{
+	return pair->value[0] != pair->value[1] || (open && pair->has[0] != pair->has[1]);
+}
+
+/* The atom that identifies a name: the name itself or its folded form. NULL: out of memory. */
+static struct tr_atom *key_of(struct tr_environments *pool, struct tr_atom *name)
+{
+	return pool->fold ? tr_atom_fold(&pool->atoms, name) : name;
+}
+
+/* The table of all environments, which finds equal ones. */
+
+static struct tr_environment **bucket_of(struct tr_environments *pool, uint64_t hash)
+{
+	return &pool->buckets[hash & (pool->bucket_count - 1)];
+}
+
+static void remove_environment(struct tr_environments *pool, struct tr_environment *env)
+{
+	struct tr_environment **place = bucket_of(pool, env->hash);
+	while (*place != env)
+		place = &(*place)->next;
+	*place = env->next;
+	pool->count--;
+	pool->weight -= sizeof *env + env->count * sizeof *env->entries;
+}
+
+/* Doubles the buckets. Without memory, only the chains get longer. */
+static void grow(struct tr_environments *pool)
+{
+	size_t count = pool->bucket_count * 2;
+	struct tr_environment **buckets = calloc(count, sizeof *buckets);
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < pool->bucket_count; i++) {
+		struct tr_environment *next;
+		for (struct tr_environment *env = pool->buckets[i]; env; env = next) {
+			struct tr_environment **bucket = &buckets[env->hash & (count - 1)];
+			next = env->next;
+			env->next = *bucket;
+			*bucket = env;
+		}
+	}
+	free(pool->buckets);
+	pool->buckets = buckets;
+	pool->bucket_count = count;
+}
+
+static uint64_t mix(uint64_t hash, const void *pointer)
+{
+	hash = (hash ^ (uintptr_t)pointer) * UINT64_C(0x9fb21c651e98df25);
+	return hash ^ hash >> 29;
+}
+
+static bool says_same(const struct tr_environment *a, const struct tr_environment *b)
+{
+	return a->hash == b->hash && a->base_id == b->base_id && a->count == b->count &&
+	       memcmp(a->entries, b->entries, a->count * sizeof *a->entries) == 0;
+}
+
+static uint64_t hash_of(const struct tr_environment *env)
+{
+	uint64_t hash = env->base_id * UINT64_C(0x9e3779b97f4a7c15);
+	for (uint32_t i = 0; i < env->count; i++)
+		hash = mix(mix(hash, env->entries[i].name), env->entries[i].value);
+	return hash;
+}
+
+/* Sets the hash of env and returns an environment that is equal to it, or NULL. */
+static struct tr_environment *find_equal(struct tr_environments *pool, struct tr_environment *env)
+{
+	env->hash = hash_of(env);
+	struct tr_environment *other = *bucket_of(pool, env->hash);
+	while (other && !says_same(env, other))
+		other = other->next;
+	return other;
+}
+
+/* Adds env, whose hash is set. */
+static void insert(struct tr_environments *pool, struct tr_environment *env)
+{
+	struct tr_environment **bucket = bucket_of(pool, env->hash);
+	env->next = *bucket;
+	*bucket = env;
+	env->id = ++pool->last_id;
+	pool->weight += sizeof *env + env->count * sizeof *env->entries;
+	if (++pool->count > pool->bucket_count)
+		grow(pool);
+}
+
+/* Adds env so that it is never found as an equal of another. */
+static void insert_unique(struct tr_environments *pool, struct tr_environment *env)
+{
+	env->hash = mix(0, env);
+	insert(pool, env);
+}
+
+struct tr_environment *tr_environment_retain(struct tr_environment *env)
+{
+	if (env)
+		env->references++;
+	return env;
+}
+
+void tr_environment_release(struct tr_environments *pool, struct tr_environment *env)
+{
+	while (env && --env->references == 0) {
+		struct tr_environment *base = env->base;
+		remove_environment(pool, env);
+		for (size_t i = 0; i < env->count; i++) {
+			tr_atom_release(&pool->atoms, env->entries[i].name);
+			tr_atom_release(&pool->atoms, env->entries[i].value);
+		}
+		tr_trie_release(&pool->atoms, env->trie);
+		free(env);
+		env = base;
+	}
+}
+
+/* The comparison of two environments, or of an environment and a map. */
+
+/* Empties the list of pairs. */
+static void begin_comparison(struct tr_environments *pool)
+{
+	pool->round++;
+	pool->pair_count = pool->named = 0;
+}
+
+/* The pair of a name; it is added if it is new. NULL: out of memory. */
+static struct pair *pair_for(struct tr_environments *pool, struct tr_atom *name)
+{
+	struct tr_atom *key = key_of(pool, name);
+	if (!key)
+		return NULL;
+	if (key->round == pool->round)
+		return &pool->pairs[key->slot];
+	if (pool->pair_count == UINT32_MAX)
+		return NULL;
+	if (pool->pair_count == pool->pair_cap) {
+		size_t cap = pool->pair_cap ? pool->pair_cap * 2 : 64;
+		struct pair *list = realloc(pool->pairs, cap * sizeof *list);
+		if (!list)
+			return NULL;
+		pool->pairs = list;
+		pool->pair_cap = cap;
+	}
+	key->round = pool->round;
+	key->slot = (uint32_t)pool->pair_count;
+	struct pair *pair = &pool->pairs[pool->pair_count++];
+	*pair = (struct pair){ .key = key };
+	return pair;
+}
+
+static void set_side(struct pair *pair, int side, const struct entry *entry, uint64_t stamp)
+{
+	pair->has[side] = true;
+	pair->name[side] = entry->name;
+	pair->value[side] = entry->value;
+	pair->stamp[side] = stamp;
+}
+
+/* Adds the entries of an environment that is not full. */
+static bool add_delta(struct tr_environments *pool, const struct tr_environment *env, int side)
+{
+	for (uint32_t i = 0; i < env->count; i++) {
+		struct pair *pair = pair_for(pool, env->entries[i].name);
+		if (!pair)
+			return false;
+		if (!pair->has[side]) /* newer entries come first */
+			set_side(pair, side, &env->entries[i], env->stamp + i);
+	}
+	return true;
+}
+
+struct walk {
+	struct tr_environments *pool;
+	int side;
+};
+
+static bool add_trie_entry(void *context, const struct tr_trie_entry *entry)
+{
+	const struct walk *walk = context;
+	const struct entry said = { entry->name, entry->value };
+	struct pair *pair = pair_for(walk->pool, entry->name);
+	if (pair && !pair->has[walk->side])
+		set_side(pair, walk->side, &said, entry->stamp);
+	return pair;
+}
+
+/* Adds all known variables of an environment as one side. */
+static bool add_environment(struct tr_environments *pool, const struct tr_environment *env,
+			    int side)
+{
+	struct walk walk = { pool, side };
+	for (; !env->full; env = env->base) {
+		if (!add_delta(pool, env, side))
+			return false;
+	}
+	return tr_trie_walk(env->trie, add_trie_entry, &walk);
+}
+
+static bool add_trie_name(void *context, const struct tr_trie_entry *entry)
+{
+	return pair_for(context, entry->name);
+}
+
+/*
+ * Adds the names on the chain from env down to the next full environment, and returns that one.
+ * NULL: the chain reaches `end` first, or memory is exhausted and *fine is false.
+ */
+static const struct tr_environment *add_names(struct tr_environments *pool,
+					      const struct tr_environment *env,
+					      const struct tr_environment *end, bool *fine)
+{
+	for (; env != end; env = env->base) {
+		if (env->full)
+			return env;
+		for (uint32_t i = 0; i < env->count && *fine; i++)
+			*fine = pair_for(pool, env->entries[i].name);
+	}
+	return NULL;
+}
+
+/* Adds every name in which two environments with the same origin may differ. */
+static bool add_differing_names(struct tr_environments *pool, const struct tr_environment *a,
+				const struct tr_environment *b)
+{
+	bool fine = true;
+	const struct tr_environment *x = add_names(pool, a, b, &fine);
+	if (!x || !fine)
+		return fine; /* a is derived from b, so its own entries are enough */
+	const struct tr_environment *y = add_names(pool, b, NULL, &fine);
+	return fine && tr_trie_walk_differences(x->trie, y->trie, add_trie_name, pool);
+}
+
+static void look_up(struct tr_environments *pool, const struct tr_environment *env,
+		    struct pair *pair, int side)
+{
+	for (; !env->full; env = env->base) {
+		for (uint32_t i = 0; i < env->count; i++) {
+			if (key_of(pool, env->entries[i].name) != pair->key)
+				continue;
+			set_side(pair, side, &env->entries[i], env->stamp + i);
+			return;
+		}
+	}
+	const struct tr_trie_entry *entry = tr_trie_find(env->trie, pair->key);
+	if (entry)
+		set_side(pair, side, &(struct entry){ entry->name, entry->value }, entry->stamp);
+}
+
+/* Sets one side of all pairs to the state of their variables in env; NULL leaves them unset. */
+static void look_up_all(struct tr_environments *pool, const struct tr_environment *env, int side)
+{
+	for (size_t i = 0; i < pool->pair_count && env; i++)
+		look_up(pool, env, &pool->pairs[i], side);
+}
+
+enum { JUDGED = 0x80 };
+
+static bool judge_name(struct tr_environments *pool, struct tr_atom *name, unsigned *verdict)
+{
+	const struct tr_environment_rules *rules = &pool->rules;
+
+	*verdict = TR_NAME_SELECTED;
+	if (rules->judge && !name->verdicts) {
+		if (!rules->judge(rules->context, tr_atom_text(name), pool->fold, verdict))
+			return false;
+		name->verdicts = (uint8_t)(*verdict | JUDGED);
+	} else if (rules->judge) {
+		*verdict = name->verdicts;
+	}
+	return true;
+}
+
+bool tr_environments_judge(struct tr_environments *pool, struct tr_text name, unsigned *verdict)
+{
+	struct tr_atom *atom = tr_atom_get(&pool->atoms, name);
+	if (!atom)
+		return false;
+	bool fine = judge_name(pool, atom, verdict);
+	tr_atom_release(&pool->atoms, atom);
+	return fine;
+}
+
+/* The value as an atom; NULL for null, which removes, or with *failed, for exhausted memory. */
+static struct tr_atom *value_atom(struct tr_environments *pool, const struct tr_value *value,
+				  struct tr_buffer *scratch, bool *failed)
+{
+	if (value->type == TR_NULL)
+		return NULL;
+	tr_buffer_reset(scratch);
+	tr_literal_write(value, scratch);
+	struct tr_atom *atom =
+		scratch->failed ? NULL : tr_atom_get_large(&pool->atoms, tr_buffer_text(scratch));
+	*failed = !atom;
+	return atom;
+}
+
+static bool add_member(struct tr_environments *pool, const struct tr_member *member,
+		       struct tr_buffer *scratch)
+{
+	bool failed = false;
+	struct tr_atom *name = tr_atom_get(&pool->atoms, member->key);
+	if (!name)
+		return false;
+	unsigned verdict = 0;
+	failed = !judge_name(pool, name, &verdict);
+	bool selected = verdict & TR_NAME_SELECTED;
+	struct tr_atom *value = selected ? value_atom(pool, member->value, scratch, &failed) : NULL;
+	struct pair *pair = selected && !failed ? pair_for(pool, name) : NULL;
+	if (!pair) {
+		tr_atom_release(&pool->atoms, value);
+		tr_atom_release(&pool->atoms, name);
+		return !selected && !failed;
+	}
+	if (pair->has[1]) { /* the last of repeated names counts */
+		tr_atom_release(&pool->atoms, pair->value[1]);
+		tr_atom_release(&pool->atoms, pair->name[1]);
+	}
+	pair->has[1] = true;
+	pair->name[1] = name;
+	pair->value[1] = value;
+	return true;
+}
+
+/* Adds the variables of a map as side 1. It must come first; release_map is needed in any case. */
+static bool add_map(struct tr_environments *pool, const struct tr_value *map)
+{
+	struct tr_buffer scratch = TR_BUFFER_INIT;
+	bool fine = true;
+	for (size_t i = 0; i < map->count && fine; i++)
+		fine = add_member(pool, &map->as.members[i], &scratch);
+	tr_buffer_free(&scratch);
+	pool->named = pool->pair_count;
+	return fine;
+}
+
+/* Drops the references to atoms that add_map took. */
+static void release_map(struct tr_environments *pool)
+{
+	for (size_t i = 0; i < pool->named; i++) {
+		struct pair *pair = &pool->pairs[i];
+		if (!pair->has[1])
+			continue; /* memory was exhausted before it was set */
+		tr_atom_release(&pool->atoms, pair->value[1]);
+		tr_atom_release(&pool->atoms, pair->name[1]);
+	}
+	pool->named = 0;
+}
+
+/* The making of environments. */
+
+/* Bounds for environments that are not full: their entries, and how many follow each other. */
+enum { DELTA_ENTRIES = 8, DELTA_DEPTH = 8 };
+
+static struct tr_environment *allocate(size_t count)
+{
+	struct tr_environment *env = malloc(sizeof *env + count * sizeof *env->entries);
+	if (env)
+		*env = (struct tr_environment){ .references = 1 };
+	return env;
+}
+
+/*
+ * Sets or removes a variable in a trie. open: a removal is kept as an entry, because a variable
+ * without one is unknown.
+ */
+static bool put(struct tr_environments *pool, struct tr_trie **trie, struct tr_atom *name,
+		struct tr_atom *value, uint64_t stamp, bool open)
+{
+	struct tr_atom *key = key_of(pool, name);
+	struct tr_trie_entry entry = { key, name, value, stamp };
+	if (!key)
+		return false;
+	return value || open ? tr_trie_put(&pool->atoms, trie, &entry)
+			     : tr_trie_remove(&pool->atoms, trie, key);
+}
+
+/* Makes a trie of the nearest full environment and the entries on the chain from there to env. */
+static bool put_chain(struct tr_environments *pool, struct tr_trie **trie,
+		      const struct tr_environment *env)
+{
+	const struct tr_environment *chain[DELTA_DEPTH + 2];
+	size_t length = 0;
+	for (; env && !env->full; env = env->base)
+		chain[length++] = env;
+	*trie = tr_trie_retain(env ? env->trie : NULL);
+	while (length-- > 0) {
+		const struct tr_environment *link = chain[length];
+		for (uint32_t i = 0; i < link->count; i++) {
+			if (!put(pool, trie, link->entries[i].name, link->entries[i].value,
+				 link->stamp + i, link->origin))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Makes env full if it has many entries or the chain has become long. */
+static bool set_trie(struct tr_environments *pool, struct tr_environment *env)
+{
+	env->depth = env->base->full ? 1 : (uint16_t)(env->base->depth + 1);
+	env->full = false;
+	if (env->count <= DELTA_ENTRIES && env->depth <= DELTA_DEPTH)
+		return true;
+	if (!put_chain(pool, &env->trie, env)) {
+		tr_trie_release(&pool->atoms, env->trie);
+		return false;
+	}
+	env->full = true;
+	env->depth = 0;
+	return true;
+}
+
+/* Returns an equal environment if there is one, else env. Consumes env. */
+static struct tr_environment *share(struct tr_environments *pool, struct tr_environment *env)
+{
+	struct tr_environment *other = find_equal(pool, env);
+	if (other || !set_trie(pool, env)) {
+		free(env);
+		return tr_environment_retain(other);
+	}
+	/* the trie of a full and whole one has everything, so its base need not be kept alive */
+	if (env->full && !env->origin)
+		env->base = NULL;
+	tr_environment_retain(env->base);
+	for (uint32_t i = 0; i < env->count; i++) {
+		tr_atom_retain(env->entries[i].name);
+		tr_atom_retain(env->entries[i].value);
+	}
+	insert(pool, env);
+	return env;
+}
+
+static int by_base_order(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	return (x->stamp[0] > y->stamp[0]) - (x->stamp[0] < y->stamp[0]);
+}
+
+static void add_entry(struct tr_environment *env, const struct pair *pair, int name)
+{
+	env->entries[env->count++] = (struct entry){ pair->name[name], pair->value[1] };
+	env->size += pair->value[1] && !pair->value[0];
+	env->size -= pair->value[0] && !pair->value[1];
+}
+
+/* The environment that applies the pairs which differ to base. NULL: out of memory. */
+static struct tr_environment *derive(struct tr_environments *pool, struct tr_environment *base)
+{
+	size_t named = pool->named, gone = pool->pair_count - named, count = 0;
+	for (size_t i = 0; i < pool->pair_count; i++)
+		count += pair_differs(&pool->pairs[i], base->origin);
+	if (!count)
+		return tr_environment_retain(base);
+	struct tr_environment *env = count < UINT32_MAX ? allocate(count) : NULL;
+	if (!env)
+		return NULL;
+	env->base = base;
+	env->base_id = base->id;
+	env->origin = base->origin;
+	env->size = base->size;
+	env->stamp = base->stamp + base->count;
+	/* variables that only base has follow in the order of base; the map does not order them */
+	if (gone)
+		qsort(pool->pairs + named, gone, sizeof *pool->pairs, by_base_order);
+	for (size_t i = 0; i < pool->pair_count; i++) {
+		if (pair_differs(&pool->pairs[i], base->origin))
+			add_entry(env, &pool->pairs[i], i < named);
+	}
+	return share(pool, env);
+}
+
+/* Adds a variable to an environment that is being made without a base. */
+static bool add_name(struct tr_environments *pool, struct tr_environment *env,
+		     const struct pair *pair)
+{
+	struct tr_atom *key = key_of(pool, pair->name[1]);
+	if (!key)
+		return false;
+	env->size += !tr_trie_find(env->trie, key);
+	return put(pool, &env->trie, pair->name[1], pair->value[1], env->stamp++, false);
+}
+
+/* An environment with no base, which holds side 1 of the first `pairs` pairs. */
+static struct tr_environment *make(struct tr_environments *pool, size_t pairs)
+{
+	struct tr_environment *env = allocate(0);
+	bool fine = env;
+	for (size_t i = 0; i < pairs && fine; i++) {
+		if (pool->pairs[i].value[1])
+			fine = add_name(pool, env, &pool->pairs[i]);
+	}
+	if (!fine) {
+		if (env)
+			tr_trie_release(&pool->atoms, env->trie);
+		free(env);
+		return NULL;
+	}
+	env->full = true;
+	insert_unique(pool, env);
+	return env;
+}
+
+struct tr_environment *tr_environment_unknown(struct tr_environments *pool)
+{
+	begin_comparison(pool);
+	struct tr_environment *env = make(pool, 0);
+	if (env)
+		env->origin = env;
+	return env;
+}
+
+static int by_own_order(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	return (x->stamp[1] > y->stamp[1]) - (x->stamp[1] < y->stamp[1]);
+}
+
+struct tr_environment *tr_environment_fold(struct tr_environments *pool, struct tr_environment *env)
+{
+	begin_comparison(pool);
+	if (!add_environment(pool, env, 1))
+		return NULL;
+	if (pool->pair_count)
+		qsort(pool->pairs, pool->pair_count, sizeof *pool->pairs, by_own_order);
+	tr_environments_fold(pool, true);
+	return make(pool, pool->pair_count);
+}
+
+/* NULL as a base means the empty environment. */
+static struct tr_environment *retain_or_empty(struct tr_environments *pool,
+					      struct tr_environment *base)
+{
+	if (base)
+		return tr_environment_retain(base);
+	begin_comparison(pool);
+	return make(pool, 0);
+}
+
+struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
+						 struct tr_environment *base,
+						 const struct tr_value *map, bool *minimal)
+{
+	struct tr_environment *env = NULL;
+	base = retain_or_empty(pool, base);
+	if (!base)
+		return NULL;
+	begin_comparison(pool);
+	if (add_map(pool, map)) {
+		look_up_all(pool, base, 0); /* variables that are not in the map stay */
+		env = derive(pool, base);
+	}
+	if (env)
+		*minimal =
+			map->count == 0 || (env->base_id == base->id && env->count == map->count);
+	release_map(pool);
+	tr_environment_release(pool, base);
+	return env;
+}
+
+struct tr_environment *tr_environment_apply(struct tr_environments *pool,
+					    struct tr_environment *base, const struct tr_value *map)
+{
+	bool minimal;
+	return tr_environment_apply_lean(pool, base, map, &minimal);
+}
+
+/* The number of variables that both the map and `near` set. */
+static size_t count_common(const struct tr_environments *pool)
+{
+	size_t common = 0;
+	for (size_t i = 0; i < pool->named; i++)
+		common += pool->pairs[i].value[0] && pool->pairs[i].value[1];
+	return common;
+}
+
+struct tr_environment *tr_environment_whole(struct tr_environments *pool,
+					    struct tr_environment *near, const struct tr_value *map)
+{
+	struct tr_environment *env = NULL;
+	begin_comparison(pool);
+	bool fine = add_map(pool, map);
+	bool alike = fine && near && !near->origin;
+	if (alike) {
+		look_up_all(pool, near, 0);
+		size_t common = count_common(pool);
+		/* listing what only `near` sets must not cost more than the map itself */
+		alike = common >= pool->named / 2 && near->size <= 2 * common;
+		if (alike && near->size > common)
+			fine = add_environment(pool, near, 0);
+	}
+	if (fine)
+		env = alike ? derive(pool, near) : make(pool, pool->named);
+	release_map(pool);
+	return env;
+}
+
+/* The environments of records: a cache with sets of WAYS slots that drops the least recently used.
+ */
+
+enum { SETS = 1 << 14, WAYS = 8 };
+
+static struct remembered *set_of(struct tr_environments *pool, uint64_t seq)
+{
+	uint64_t hash = seq * UINT64_C(0x9e3779b97f4a7c15);
+	return pool->memory + (hash >> 40 & (SETS - 1)) * WAYS;
+}
+
+bool tr_environments_remember(struct tr_environments *pool, uint64_t seq,
+			      struct tr_environment *env)
+{
+	if (!pool->memory)
+		pool->memory = calloc((size_t)SETS * WAYS, sizeof *pool->memory);
+	if (!pool->memory)
+		return false;
+	struct remembered *set = set_of(pool, seq), *place = set;
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (set[i].used && set[i].seq == seq) {
+			place = &set[i];
+			break;
+		}
+		if (set[i].used < place->used)
+			place = &set[i];
+	}
+	tr_environment_release(pool, place->env);
+	*place = (struct remembered){ seq, ++pool->clock, tr_environment_retain(env) };
+	return true;
+}
+
+struct tr_environment *tr_environments_of(struct tr_environments *pool, uint64_t seq)
+{
+	if (!pool->memory)
+		return NULL;
+	struct remembered *set = set_of(pool, seq);
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (!set[i].used || set[i].seq != seq)
+			continue;
+		set[i].used = ++pool->clock;
+		return set[i].env;
+	}
+	return NULL;
+}
+
+static void forget_records(struct tr_environments *pool)
+{
+	for (size_t i = 0; pool->memory && i < (size_t)SETS * WAYS; i++)
+		tr_environment_release(pool, pool->memory[i].env);
+	free(pool->memory);
+	pool->memory = NULL;
+}
+
+/* The pool and its settings. */
+
+enum { FIRST_BUCKETS = 256 };
 
 struct tr_environments *tr_environments_new(void)
 {
@@ -27,8 +753,8 @@ void tr_environments_free(struct tr_environments *pool)
 {
 	if (!pool)
 		return;
-	tr_environments_forget(pool);
-	free(pool->findings);
+	forget_records(pool);
+	free(pool->pairs);
 	free(pool->buckets);
 	tr_atoms_free(&pool->atoms);
 	free(pool);
@@ -92,242 +818,159 @@ bool tr_environment_is_unknown(const struct tr_environment *env)
 	return env->origin == env;
 }
 
-static struct tr_environment *allocate(size_t count)
+/* Environments and their differences as text. */
+
+enum { FREE_VARIABLES = 1 << 18, FREE_BYTES = 64 << 20 };
+
+void tr_environments_limit(struct tr_environments *pool, unsigned ratio)
 {
-	struct tr_environment *env = malloc(sizeof *env + count * sizeof *env->entries);
-	if (env)
-		*env = (struct tr_environment){ .references = 1 };
-	return env;
+	pool->ratio = ratio;
 }
 
-/* The trie has that value under the name, or nothing. open: that is known, and so is kept. */
-static bool put(struct tr_environments *pool, struct tr_trie **trie, struct tr_atom *name,
-		struct tr_atom *value, uint64_t stamp, bool open)
+static bool is_beyond(uint64_t written, uint64_t free, uint64_t read, unsigned ratio)
 {
-	struct tr_atom *key = tr_name_key(pool, name);
-	struct tr_trie_entry entry = { key, name, value, stamp };
-	if (!key)
+	return written > free && (written - free) / ratio > read;
+}
+
+bool tr_environments_may_write(struct tr_environments *pool, size_t record_bytes)
+{
+	pool->records++;
+	pool->bytes_read += record_bytes;
+	pool->spent =
+		pool->ratio &&
+		(is_beyond(pool->variables_written, FREE_VARIABLES, pool->records, pool->ratio) ||
+		 is_beyond(pool->bytes_written, FREE_BYTES, pool->bytes_read, pool->ratio));
+	return !pool->spent;
+}
+
+bool tr_environments_are_spent(const struct tr_environments *pool)
+{
+	return pool->spent;
+}
+
+static bool put_member(struct tr_environments *pool, struct tr_atom *name,
+		       const struct tr_atom *value, bool hides, char *before, struct tr_buffer *to)
+{
+	unsigned verdict = 0;
+	if (hides && !judge_name(pool, name, &verdict))
 		return false;
-	return value || open ? tr_trie_put(&pool->atoms, trie, &entry)
-			     : tr_trie_remove(&pool->atoms, trie, key);
+	tr_buffer_put_byte(to, *before);
+	*before = ',';
+	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_text(to, tr_atom_text(name));
+	tr_buffer_put_literal(to, "\":");
+	if (!value)
+		tr_buffer_put_literal(to, "null");
+	else if (verdict & TR_NAME_HIDDEN)
+		tr_buffer_put_literal(to, "\"***\"");
+	else
+		return tr_atom_put(&pool->atoms, value, to);
+	return !to->failed;
 }
 
-/* Puts what the light environments up to env say into the trie of the heavy one below. */
-static bool put_chain(struct tr_environments *pool, struct tr_trie **trie,
-		      const struct tr_environment *env)
+/* A map cannot express that a variable becomes unknown. */
+static bool is_expressible(const struct tr_environments *pool)
 {
-	const struct tr_environment *chain[LIGHT_DEPTH + 2];
-	size_t length = 0;
-	for (; env && !env->heavy; env = env->base)
-		chain[length++] = env;
-	*trie = tr_trie_retain(env ? env->trie : NULL);
-	while (length-- > 0) {
-		const struct tr_environment *link = chain[length];
-		for (uint32_t i = 0; i < link->count; i++) {
-			if (!put(pool, trie, link->entries[i].name, link->entries[i].value,
-				 link->stamp + i, link->origin))
-				return false;
-		}
+	for (size_t i = 0; i < pool->pair_count; i++) {
+		if (pool->pairs[i].has[0] && !pool->pairs[i].has[1])
+			return false;
 	}
 	return true;
 }
 
-/* Where the environment has become long it gets all that is known of it in a trie. */
-static bool settle(struct tr_environments *pool, struct tr_environment *env)
+/* Variables that are set come first, in the order of env; then removals, in the order of base. */
+static int by_diff_order(const void *a, const void *b)
 {
-	env->depth = env->base->heavy ? 1 : (uint16_t)(env->base->depth + 1);
-	env->heavy = false;
-	if (env->count <= LIGHT_ENTRIES && env->depth <= LIGHT_DEPTH)
-		return true;
-	if (!put_chain(pool, &env->trie, env)) {
-		tr_trie_release(&pool->atoms, env->trie);
-		return false;
+	const struct pair *x = a, *y = b;
+	if (!x->value[1] != !y->value[1])
+		return x->value[1] ? -1 : 1;
+	if (!x->value[1] && x->has[0] != y->has[0])
+		return x->has[0] ? -1 : 1;
+	int side = x->value[1] || !x->has[0];
+	return (x->stamp[side] > y->stamp[side]) - (x->stamp[side] < y->stamp[side]);
+}
+
+/* Moves the pairs that differ to the front, sorts them, and returns their number. */
+static size_t sort_differences(struct tr_environments *pool, bool open)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < pool->pair_count; i++) {
+		if (pair_differs(&pool->pairs[i], open))
+			pool->pairs[count++] = pool->pairs[i];
 	}
-	env->heavy = true;
-	env->depth = 0;
-	return true;
+	if (count > 1)
+		qsort(pool->pairs, count, sizeof *pool->pairs, by_diff_order);
+	return count;
 }
 
-/* The new environment, or the one that is there already and says the same. Takes env over. */
-static struct tr_environment *share(struct tr_environments *pool, struct tr_environment *env)
+/* hides: values that the rules hide are replaced. */
+static enum tr_status put_differences(struct tr_environments *pool, bool open, bool hides,
+				      struct tr_buffer *to)
 {
-	struct tr_environment *other = tr_environments_find(pool, env);
-	if (other || !settle(pool, env)) {
-		free(env);
-		return tr_environment_retain(other);
+	char before = '{';
+	size_t count = sort_differences(pool, open), begin = to->len;
+	for (size_t i = 0; i < count; i++) {
+		const struct pair *pair = &pool->pairs[i];
+		/* a removed variable is spelled as in base */
+		int side = pair->value[1] || !pair->has[0];
+		if (!put_member(pool, pair->name[side], pair->value[1], hides, &before, to))
+			return TR_FATAL;
 	}
-	/* what is whole and has all of it needs nothing else: chains do not keep what nobody asks
-	 * for */
-	if (env->heavy && !env->origin)
-		env->base = NULL;
-	tr_environment_retain(env->base);
-	for (uint32_t i = 0; i < env->count; i++) {
-		tr_atom_retain(env->entries[i].name);
-		tr_atom_retain(env->entries[i].value);
-	}
-	tr_environments_keep(pool, env);
-	return env;
-}
-
-static int by_stamp(const void *a, const void *b)
-{
-	const struct tr_finding *x = a, *y = b;
-	return (x->stamp[0] > y->stamp[0]) - (x->stamp[0] < y->stamp[0]);
-}
-
-static void add_entry(struct tr_environment *env, const struct tr_finding *finding, int name)
-{
-	env->entries[env->count++] = (struct tr_entry){ finding->name[name], finding->value[1] };
-	env->size += finding->value[1] && !finding->value[0];
-	env->size -= finding->value[0] && !finding->value[1];
-}
-
-/* A new environment over base of the findings whose side 1 is another than side 0. */
-static struct tr_environment *derive(struct tr_environments *pool, struct tr_environment *base)
-{
-	size_t named = pool->named, gone = pool->finding_count - named, count = 0;
-	for (size_t i = 0; i < pool->finding_count; i++)
-		count += tr_finding_differs(&pool->findings[i], base->origin);
 	if (!count)
-		return tr_environment_retain(base);
-	struct tr_environment *env = count < UINT32_MAX ? allocate(count) : NULL;
-	if (!env)
-		return NULL;
-	env->base = base;
-	env->base_id = base->id;
-	env->origin = base->origin;
-	env->size = base->size;
-	env->stamp = base->stamp + base->count;
-	/* what only base has stands behind the others, in its order: it is not sorted there */
-	if (gone)
-		qsort(pool->findings + named, gone, sizeof *pool->findings, by_stamp);
-	for (size_t i = 0; i < pool->finding_count; i++) {
-		if (tr_finding_differs(&pool->findings[i], base->origin))
-			add_entry(env, &pool->findings[i], i < named);
+		tr_buffer_put_byte(to, before);
+	tr_buffer_put_byte(to, '}');
+	pool->variables_written += count;
+	pool->bytes_written += to->len - begin;
+	return to->failed ? TR_FATAL : TR_OK;
+}
+
+enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_environment *base,
+				   struct tr_environment *env, struct tr_buffer *to)
+{
+	if ((base ? base->origin : NULL) != env->origin)
+		return TR_END;
+	begin_comparison(pool);
+	if (base ? !add_differing_names(pool, env, base) : !add_environment(pool, env, 1))
+		return TR_FATAL;
+	if (base) {
+		look_up_all(pool, env, 1);
+		look_up_all(pool, base, 0);
 	}
-	return share(pool, env);
+	if (env->origin && !is_expressible(pool))
+		return TR_END;
+	return put_differences(pool, env->origin, true, to);
 }
 
-/* Adds a name to an environment that is being made of nothing. */
-static bool add_name(struct tr_environments *pool, struct tr_environment *env,
-		     const struct tr_finding *finding)
+bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
+			  struct tr_buffer *to)
 {
-	struct tr_atom *key = tr_name_key(pool, finding->name[1]);
-	if (!key)
-		return false;
-	env->size += !tr_trie_find(env->trie, key);
-	return put(pool, &env->trie, finding->name[1], finding->value[1], env->stamp++, false);
+	begin_comparison(pool);
+	return add_environment(pool, env, 1) &&
+	       put_differences(pool, env->origin, true, to) == TR_OK;
 }
 
-/* A new environment of the first findings' side 1, and of nothing else. */
-static struct tr_environment *make(struct tr_environments *pool, size_t findings)
+bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,
+			  struct tr_buffer *to)
 {
-	struct tr_environment *env = allocate(0);
-	bool fine = env;
-	for (size_t i = 0; i < findings && fine; i++) {
-		if (pool->findings[i].value[1])
-			fine = add_name(pool, env, &pool->findings[i]);
-	}
-	if (!fine) {
-		if (env)
-			tr_trie_release(&pool->atoms, env->trie);
-		free(env);
-		return NULL;
-	}
-	env->heavy = true;
-	tr_environments_keep_alone(pool, env);
-	return env;
+	begin_comparison(pool);
+	return add_environment(pool, env, 1) &&
+	       put_differences(pool, env->origin, false, to) == TR_OK;
 }
 
-struct tr_environment *tr_environment_unknown(struct tr_environments *pool)
+bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *base,
+			  const struct tr_value *map, struct tr_environment_doubts *doubts)
 {
-	tr_findings_begin(pool);
-	struct tr_environment *env = make(pool, 0);
-	if (env)
-		env->origin = env;
-	return env;
-}
-
-static int by_new_stamp(const void *a, const void *b)
-{
-	const struct tr_finding *x = a, *y = b;
-	return (x->stamp[1] > y->stamp[1]) - (x->stamp[1] < y->stamp[1]);
-}
-
-struct tr_environment *tr_environment_fold(struct tr_environments *pool, struct tr_environment *env)
-{
-	tr_findings_begin(pool);
-	if (!tr_findings_add(pool, env, 1))
-		return NULL;
-	if (pool->finding_count)
-		qsort(pool->findings, pool->finding_count, sizeof *pool->findings, by_new_stamp);
-	tr_environments_fold(pool, true);
-	return make(pool, pool->finding_count);
-}
-
-/* The empty environment stands for none. */
-static struct tr_environment *base_or_empty(struct tr_environments *pool,
-					    struct tr_environment *base)
-{
-	if (base)
-		return tr_environment_retain(base);
-	tr_findings_begin(pool);
-	return make(pool, 0);
-}
-
-struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
-						 struct tr_environment *base,
-						 const struct tr_value *map, bool *lean)
-{
-	struct tr_environment *env = NULL;
-	base = base_or_empty(pool, base);
-	if (!base)
-		return NULL;
-	tr_findings_begin(pool);
-	if (tr_findings_add_map(pool, map)) {
-		tr_findings_look_up(pool, base, 0); /* what the map does not name stays */
-		env = derive(pool, base);
-	}
-	if (env)
-		*lean = map->count == 0 || (env->base_id == base->id && env->count == map->count);
-	tr_findings_drop_map(pool);
-	tr_environment_release(pool, base);
-	return env;
-}
-
-struct tr_environment *tr_environment_apply(struct tr_environments *pool,
-					    struct tr_environment *base, const struct tr_value *map)
-{
-	bool lean;
-	return tr_environment_apply_lean(pool, base, map, &lean);
-}
-
-/* How many of the map's names have a value in near too. */
-static size_t count_common(const struct tr_environments *pool)
-{
-	size_t common = 0;
-	for (size_t i = 0; i < pool->named; i++)
-		common += pool->findings[i].value[0] && pool->findings[i].value[1];
-	return common;
-}
-
-struct tr_environment *tr_environment_whole(struct tr_environments *pool,
-					    struct tr_environment *near, const struct tr_value *map)
-{
-	struct tr_environment *env = NULL;
-	tr_findings_begin(pool);
-	bool fine = tr_findings_add_map(pool, map);
-	bool alike = fine && near && !near->origin;
-	if (alike) {
-		tr_findings_look_up(pool, near, 0);
-		size_t common = count_common(pool);
-		/* what near has more is to be listed, and that must not cost more than the map */
-		alike = common >= pool->named / 2 && near->size <= 2 * common;
-		if (alike && near->size > common)
-			fine = tr_findings_add(pool, near, 0);
-	}
+	begin_comparison(pool);
+	bool open = base && base->origin, fine = add_map(pool, map);
 	if (fine)
-		env = alike ? derive(pool, near) : make(pool, pool->named);
-	tr_findings_drop_map(pool);
-	return env;
+		look_up_all(pool, base, 0);
+	for (size_t i = 0; i < pool->named && fine; i++) {
+		const struct pair *pair = &pool->pairs[i];
+		if (pair->value[1])
+			doubts->redundant += pair->value[0] == pair->value[1];
+		else
+			doubts->impossible += pair->has[0] ? !pair->value[0] : !open;
+	}
+	release_map(pool);
+	return fine;
 }

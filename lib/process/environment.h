@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environments of many processes in little memory. An environment is
- * immutable and says how it differs from the one it was made of; names, values
- * and equal differences are kept once for all.
+ * The environments of many processes in little memory.
  *
- * An environment need not be known as a whole: one that was made of
- * tr_environment_unknown has names of which it cannot be said what they are.
+ * An environment is immutable, and is stored as its difference to the one it was derived from.
+ * Names, values and equal environments are stored once per pool. Environments are reference
+ * counted: functions that return a new one give the caller a reference, to be given up with
+ * tr_environment_release before the pool is freed.
  *
- * Names are string spellings, values are spelled literals of any type, as the
- * map of the stream has them. Their order is kept: what a difference names
- * stands behind all else, so that telling the difference again gives its order
- * back; removals come last. Not thread safe.
+ * An environment is whole if all its variables are known. One that is derived from
+ * tr_environment_unknown is not: a variable is either known to be set, known not to be set, or
+ * unknown.
+ *
+ * Names are spelled strings without quotes, and values are spelled literals of any type, both as
+ * in a map of the stream. Variables keep their order. Those that a difference sets come after all
+ * others, so that a difference that is applied and computed again has the same order; removals
+ * come last.
+ *
+ * Functions that return NULL or false have run out of memory, or could not read the temporary
+ * file, unless stated otherwise; tr_environments_error returns which. A pool and its environments
+ * are used by one thread at a time.
  */
 #ifndef TR_PROCESS_ENVIRONMENT_H
 #define TR_PROCESS_ENVIRONMENT_H
@@ -23,149 +31,148 @@
 #include "core/error.h"
 #include "record/value.h"
 
-struct tr_environments;
+struct tr_environments; /* a pool */
 struct tr_environment;
 
-enum { TR_NAME_SELECTED = 1, TR_NAME_HIDDEN = 2 };
+enum {
+	TR_NAME_SELECTED = 1, /* variables with other names are ignored */
+	TR_NAME_HIDDEN = 2,   /* the value is printed as "***" */
+};
 
 /*
- * Which names there are at all, and which values are not told: TR_NAME_… of a
- * name (spelled; fold: the case of its letters means nothing). NULL: all, none.
+ * Selects and hides variables by their spelled names. fold: names are compared without regard to
+ * the case of letters. The verdict is a set of TR_NAME_ flags; it is computed once per name and
+ * kept. Without judge, all variables are selected and none is hidden.
  */
 struct tr_environment_rules {
 	bool (*judge)(void *context, struct tr_text name, bool fold, unsigned *verdict);
-	void *context; /* judge returns false when memory is out */
+	void *context; /* judge returns false if memory is exhausted */
 };
 
-/* NULL: memory is out. */
 struct tr_environments *tr_environments_new(void);
 void tr_environments_free(struct tr_environments *pool);
 
 /*
- * Values beyond max_here bytes in all go to a temporary file of up to max_spool
- * bytes. For pools that grow and grow: what is in the file stays there.
+ * Moves values to a temporary file of up to max_spool bytes once max_here bytes of them are in
+ * memory. Values in the file stay there until the pool is freed.
  */
 void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64_t max_spool);
 
 /*
- * Bounds what tr_environment_diff and tr_environment_write put out, which can be quadratic in
- * what they were made of: a chain of N processes that each add a variable has N * N / 2. On
- * average a record has at most `ratio` variables, and not more than ratio times its own bytes;
- * the first 262144 variables and 64 MiB are free. 0 (default): no bound. Writers of formats, which
- * have no such option, use TR_ENVIRONMENTS_RATIO.
+ * Bounds the output of tr_environment_diff and tr_environment_write, which can be quadratic in
+ * their input: a chain of N processes that each add a variable has N * N / 2 variables. On
+ * average a record may have `ratio` variables and ratio times its own bytes; the first 262144
+ * variables and 64 MiB are free. 0 (default): no bound. Writers of formats, which have no such
+ * option, use TR_ENVIRONMENTS_RATIO.
  */
 enum { TR_ENVIRONMENTS_RATIO = 1000 };
 void tr_environments_limit(struct tr_environments *pool, unsigned ratio);
 
-/* A record of that many bytes comes. False: the bound is reached, so none is to be put out. */
+/* Counts a record of that many bytes. False: the bound is reached, so do not write more. */
 bool tr_environments_may_write(struct tr_environments *pool, size_t record_bytes);
 
-/* What tr_environments_may_write returned last is false. */
+/* True if tr_environments_may_write last returned false. */
 bool tr_environments_are_spent(const struct tr_environments *pool);
 
-/* Why a call failed: memory is out, or the temporary file cannot be read. */
+/* Sets err to the reason of the last failure. */
 void tr_environments_error(const struct tr_environments *pool, struct tr_error *err);
 
-/* The same for what the owner could not do: it is the reason from now on. */
+/* Makes err the reason that tr_environments_error returns from now on. */
 void tr_environments_fail(struct tr_environments *pool, const struct tr_error *err);
 
-/* Bytes that environments take in memory, and all that they are made of. */
+/* The bytes in memory of all environments with their names and values. */
 size_t tr_environments_weight(const struct tr_environments *pool);
 
-/* For all environments that are made from now on; borrowed. */
+/* Sets the rules for environments that are made from now on; the context is borrowed. */
 void tr_environments_set_rules(struct tr_environments *pool,
 			       const struct tr_environment_rules *rules);
 
-/* What the rules say of a name: TR_NAME_…. False: memory is out. */
+/* Applies the rules to a name. */
 bool tr_environments_judge(struct tr_environments *pool, struct tr_text name, unsigned *verdict);
 
 /*
- * From now on names that differ in the case of ASCII letters alone are the
- * same, as on Windows; of environments that were made before this says nothing.
+ * Compares names from now on without regard to the case of ASCII letters, as Windows does. Do not
+ * use environments that were made before, except through tr_environment_fold.
  */
 void tr_environments_fold(struct tr_environments *pool, bool fold);
+
 /*
- * The same, and the whole environment env under that rule: of names that are
- * one now the last counts. NULL: memory is out.
+ * Turns folding on and returns a whole environment as it is under that rule: of names that have
+ * become equal the last one counts.
  */
 struct tr_environment *tr_environment_fold(struct tr_environments *pool,
 					   struct tr_environment *env);
 
 bool tr_environments_are_folded(const struct tr_environments *pool);
 
-/* One of which nothing is known, and that is like no other. NULL: memory is out. */
+/* An environment in which every variable is unknown. It is equal to no other. */
 struct tr_environment *tr_environment_unknown(struct tr_environments *pool);
 
-/*
- * base (NULL: the empty environment) with what a map sets, and without what it
- * has null for. The caller owns a reference. NULL: memory is out.
- */
+/* base (NULL: the empty environment) with the variables of a map set, or removed if null. */
 struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 					    struct tr_environment *base,
 					    const struct tr_value *map);
 
 /*
- * The same. *lean: nothing in the map goes without saying, so it is a
- * difference as tr_environment_diff would tell it, but for its order.
+ * Like tr_environment_apply. *minimal: the map contains no redundant entries, so that
+ * tr_environment_diff would return the same apart from the order.
  */
 struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
 						 struct tr_environment *base,
-						 const struct tr_value *map, bool *lean);
+						 const struct tr_value *map, bool *minimal);
 
-/* The environment that has what the map sets and nothing else; near says what it may resemble. */
+/*
+ * The environment that has the variables of the map and no others. near (or NULL) is an
+ * environment that may resemble it, which saves memory; it does not change the result.
+ */
 struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 					    struct tr_environment *near,
 					    const struct tr_value *map);
 
+/* Both accept NULL. */
 struct tr_environment *tr_environment_retain(struct tr_environment *env);
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env);
 
-/* How many references there are, other environments' included. */
+/* The number of references, including those of other environments. */
 size_t tr_environment_references(const struct tr_environment *env);
 
-/* Everything in it is known. */
+/* True if all variables are known. */
 bool tr_environment_is_whole(const struct tr_environment *env);
 
-/* Nothing in it is known. */
+/* True if every variable is unknown. */
 bool tr_environment_is_unknown(const struct tr_environment *env);
 
 /*
- * Appends what turns base (NULL: the empty environment) into env as a map
- * literal: what is new or changed, null for what is gone. "{}" where both say
- * the same. TR_END: it cannot be said, because too little is known of one of
- * them; nothing is appended. TR_FATAL: memory is out.
+ * Appends the map that turns base (NULL: the empty environment) into env: variables that were
+ * added or changed, then null for those that were removed; "{}" if both are equal. Returns TR_END
+ * and appends nothing if the difference depends on unknown variables; TR_FATAL if it fails.
  */
 enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_environment *base,
 				   struct tr_environment *env, struct tr_buffer *to);
 
-/* Appends what is known of env as a map literal. False: memory is out. */
+/* Appends the known variables of env as a map. */
 bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
 			  struct tr_buffer *to);
 
-/* The same with hidden values as they are, for tr_environment_whole to make it again. */
+/* Like tr_environment_write with hidden values in plain, for tr_environment_whole to read back. */
 bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,
 			  struct tr_buffer *to);
 
-/* What speaks against a map's being a difference to base. */
+/* Reasons to doubt that a map is a difference to a given base. */
 struct tr_environment_doubts {
-	uint64_t redundant;  /* set to what they are in base */
-	uint64_t impossible; /* removed, though base does not have them */
+	uint64_t redundant;  /* variables that base already has with that value */
+	uint64_t impossible; /* variables to remove that base does not have */
 };
 
-/* Adds to doubts. False: memory is out. */
+/* Adds the doubts about a map to the counters. */
 bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *base,
 			  const struct tr_value *map, struct tr_environment_doubts *doubts);
 
-/*
- * Which environment belongs to which record, for the records that were used
- * last, in bounded memory.
- */
-
-/* Record seq has this environment (a reference of its own is taken). False: memory is out. */
+/* Records env as the environment of record seq, for the 131072 records that were used last. */
 bool tr_environments_remember(struct tr_environments *pool, uint64_t seq,
 			      struct tr_environment *env);
 
-/* The environment of a record (no reference for the caller); NULL: not known or forgotten. */
+/* The environment of a record, borrowed. NULL: it is unknown, or was dropped. */
 struct tr_environment *tr_environments_of(struct tr_environments *pool, uint64_t seq);
 
 #endif
