@@ -6,6 +6,7 @@
 
 #include "core/spool.h"
 
+/* LARGE: shorter texts never go to the spool, as reading them back costs more than they take. */
 enum { FIRST_BUCKETS = 256, LARGE = 64 };
 
 bool tr_atoms_init(struct tr_atoms *atoms)
@@ -48,7 +49,7 @@ static uint64_t hash_text(uint64_t seed, struct tr_text text)
 	return hash ^ hash >> 32;
 }
 
-/* Twice as many buckets when there are as many atoms; without memory the chains get longer. */
+/* Doubles the buckets. Without memory, only the chains get longer. */
 static void grow(struct tr_atoms *atoms)
 {
 	size_t count = atoms->bucket_count * 2;
@@ -69,15 +70,14 @@ static void grow(struct tr_atoms *atoms)
 	atoms->bucket_count = count;
 }
 
-/* Appends what is away. */
 static bool fetch(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
 {
-	return tr_spool_append(atoms->spool, atom->away - 1, atom->len, to, &atoms->error);
+	return tr_spool_append(atoms->spool, atom->spooled - 1, atom->len, to, &atoms->error);
 }
 
 bool tr_atom_put(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
 {
-	if (atom->away)
+	if (atom->spooled)
 		return fetch(atoms, atom, to);
 	tr_buffer_put(to, atom->bytes, atom->len);
 	return !to->failed;
@@ -88,48 +88,48 @@ static bool has_text(struct tr_atoms *atoms, const struct tr_atom *atom, struct 
 {
 	if (atom->len != text.len)
 		return false;
-	if (!atom->away)
+	if (!atom->spooled)
 		return tr_text_equal((struct tr_text){ atom->bytes, atom->len }, text);
 	tr_buffer_reset(&atoms->scratch);
 	*failed = !fetch(atoms, atom, &atoms->scratch);
 	return !*failed && tr_text_equal(tr_buffer_text(&atoms->scratch), text);
 }
 
-/* Where a large text goes when too many are here; 0: it stays. */
-static uint64_t put_away(struct tr_atoms *atoms, struct tr_text text)
+/* Writes a large text to the spool if memory is full. Returns atom->spooled. */
+static uint64_t spool_text(struct tr_atoms *atoms, struct tr_text text)
 {
 	struct tr_error ignored;
-	if (text.len <= atoms->max_here - atoms->here || !atoms->max_spool)
+	if (text.len <= atoms->max_in_memory - atoms->in_memory || !atoms->max_spool)
 		return 0;
 	if (!atoms->spool)
 		atoms->spool = tr_spool_new(atoms->max_spool);
 	uint64_t at = atoms->spool ? tr_spool_size(atoms->spool) : 0;
 	if (atoms->spool && tr_spool_write(atoms->spool, text.data, text.len, &ignored))
 		return at + 1;
-	/* a full disk: memory has to do */
+	/* the disk is full: keep this and all later texts in memory */
 	atoms->max_spool = 0;
 	return 0;
 }
 
 static size_t size_of(const struct tr_atom *atom)
 {
-	return sizeof *atom + (atom->away ? 0 : atom->len);
+	return sizeof *atom + (atom->spooled ? 0 : atom->len);
 }
 
 static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bool large)
 {
-	uint64_t away = large ? put_away(atoms, text) : 0;
-	struct tr_atom *atom = calloc(1, sizeof *atom + (away ? 0 : text.len));
+	uint64_t spooled = large ? spool_text(atoms, text) : 0;
+	struct tr_atom *atom = calloc(1, sizeof *atom + (spooled ? 0 : text.len));
 	if (!atom)
 		return NULL;
 	atom->references = 1;
 	atom->len = text.len;
 	atom->large = large;
-	atom->away = away;
-	if (!away && text.len)
+	atom->spooled = spooled;
+	if (!spooled && text.len)
 		memcpy(atom->bytes, text.data, text.len);
-	if (large && !away)
-		atoms->here += text.len;
+	if (large && !spooled)
+		atoms->in_memory += text.len;
 	atoms->weight += size_of(atom);
 	return atom;
 }
@@ -164,7 +164,7 @@ struct tr_atom *tr_atom_get_large(struct tr_atoms *atoms, struct tr_text text)
 	return get(atoms, text, text.len >= LARGE);
 }
 
-/* Appends the text in small letters. Escapes stay what they are: they are small already. */
+/* Appends the text in lower case. The escapes of a spelled string are in lower case already. */
 static void fold_text(struct tr_text text, struct tr_buffer *to)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -211,9 +211,286 @@ void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
 	if (!atom || --atom->references > 0)
 		return;
 	struct tr_atom *folded = atom->folded;
-	if (atom->large && !atom->away)
-		atoms->here -= atom->len;
+	if (atom->large && !atom->spooled)
+		atoms->in_memory -= atom->len;
 	remove_atom(atoms, atom);
 	if (folded != atom)
 		tr_atom_release(atoms, folded);
+}
+
+/* Maps. */
+
+/*
+ * A map is a tree of nodes with sixteen places each. A place is empty, holds an entry, or holds a
+ * node of the next level. The level k selects the place by the bits 4k to 4k + 3 of the key's hash.
+ * That hash is a bijection of the key's address, so that two keys never share all sixteen levels.
+ */
+enum { BITS = 4, PLACES = 1 << BITS };
+
+struct tr_trie {
+	uint32_t references;
+	uint16_t entries, children; /* bit sets of the places that hold entries and nodes */
+	/* the entries, then the pointers to child nodes, both in the order of their places */
+	struct tr_trie_entry slots[];
+};
+
+static unsigned count_bits(unsigned bits)
+{
+	return (unsigned)__builtin_popcount(bits);
+}
+
+static struct tr_trie **children_of(const struct tr_trie *node)
+{
+	return (struct tr_trie **)&node->slots[count_bits(node->entries)];
+}
+
+static struct tr_trie_entry *entry_at(struct tr_trie *node, unsigned bit)
+{
+	return &node->slots[count_bits(node->entries & (bit - 1))];
+}
+
+static struct tr_trie **child_at(const struct tr_trie *node, unsigned bit)
+{
+	return &children_of(node)[count_bits(node->children & (bit - 1))];
+}
+
+/* Every step is invertible, so different keys have different hashes. */
+static uint64_t key_hash(const struct tr_atom *key)
+{
+	uint64_t n = (uintptr_t)key;
+	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
+	return n ^ n >> 31;
+}
+
+static unsigned place_bit(uint64_t hash)
+{
+	return 1U << (hash % PLACES);
+}
+
+const struct tr_trie_entry *tr_trie_find(const struct tr_trie *trie, const struct tr_atom *key)
+{
+	uint64_t hash = key_hash(key);
+	for (const struct tr_trie *node = trie; node; hash >>= BITS) {
+		unsigned bit = place_bit(hash);
+		if (node->entries & bit) {
+			const struct tr_trie_entry *entry = entry_at((struct tr_trie *)node, bit);
+			return entry->key == key ? entry : NULL;
+		}
+		node = node->children & bit ? *child_at(node, bit) : NULL;
+	}
+	return NULL;
+}
+
+struct tr_trie *tr_trie_retain(struct tr_trie *trie)
+{
+	if (trie)
+		trie->references++;
+	return trie;
+}
+
+static void release_entry(struct tr_atoms *atoms, const struct tr_trie_entry *entry)
+{
+	tr_atom_release(atoms, entry->value);
+	tr_atom_release(atoms, entry->name);
+}
+
+static void retain_entry(const struct tr_trie_entry *entry)
+{
+	tr_atom_retain(entry->name);
+	tr_atom_retain(entry->value);
+}
+
+static size_t node_size(unsigned entries, unsigned children)
+{
+	return sizeof(struct tr_trie) + count_bits(entries) * sizeof(struct tr_trie_entry) +
+	       count_bits(children) * sizeof(struct tr_trie *);
+}
+
+/* The recursion is bounded by the number of levels. */
+void tr_trie_release(struct tr_atoms *atoms, struct tr_trie *trie)
+{
+	if (!trie || --trie->references > 0)
+		return;
+	struct tr_trie **children = children_of(trie);
+	for (unsigned i = 0; i < count_bits(trie->children); i++)
+		tr_trie_release(atoms, children[i]);
+	for (unsigned i = 0; i < count_bits(trie->entries); i++)
+		release_entry(atoms, &trie->slots[i]);
+	atoms->weight -= node_size(trie->entries, trie->children);
+	free(trie);
+}
+
+static struct tr_trie *new_node(struct tr_atoms *atoms, unsigned entries, unsigned children)
+{
+	size_t size = node_size(entries, children);
+	struct tr_trie *node = malloc(size);
+	if (node) {
+		atoms->weight += size;
+		node->references = 1;
+		node->entries = (uint16_t)entries;
+		node->children = (uint16_t)children;
+	}
+	return node;
+}
+
+/*
+ * Replaces *link, which may be shared, by a node with these places. Places that both nodes have
+ * are copied; the caller fills new ones. False: out of memory, nothing has changed.
+ */
+static bool reshape(struct tr_atoms *atoms, struct tr_trie **link, unsigned entries,
+		    unsigned children)
+{
+	struct tr_trie *old = *link, *new = new_node(atoms, entries, children);
+	if (!new)
+		return false;
+	for (unsigned left = entries & old->entries; left; left &= left - 1) {
+		unsigned bit = left & -left;
+		*entry_at(new, bit) = *entry_at(old, bit);
+		retain_entry(entry_at(new, bit));
+	}
+	for (unsigned left = children & old->children; left; left &= left - 1) {
+		unsigned bit = left & -left;
+		*child_at(new, bit) = tr_trie_retain(*child_at(old, bit));
+	}
+	*link = new;
+	tr_trie_release(atoms, old);
+	return true;
+}
+
+/* Copies the node if other maps share it. */
+static bool make_own(struct tr_atoms *atoms, struct tr_trie **link)
+{
+	return (*link)->references == 1 ||
+	       reshape(atoms, link, (*link)->entries, (*link)->children);
+}
+
+static struct tr_trie *node_with_entry(struct tr_atoms *atoms, const struct tr_trie_entry *entry,
+				       unsigned bit)
+{
+	struct tr_trie *node = new_node(atoms, bit, 0);
+	if (node) {
+		node->slots[0] = *entry;
+		retain_entry(entry);
+	}
+	return node;
+}
+
+/* Moves the entry at that place into a new child node, to make room for a second key. */
+static bool push_down(struct tr_atoms *atoms, struct tr_trie **link, unsigned bit, unsigned level)
+{
+	const struct tr_trie_entry *entry = entry_at(*link, bit);
+	unsigned below = place_bit(key_hash(entry->key) >> (level + 1) * BITS);
+	struct tr_trie *child = node_with_entry(atoms, entry, below);
+	if (!child)
+		return false;
+	if (!reshape(atoms, link, (*link)->entries & ~bit, (*link)->children | bit)) {
+		tr_trie_release(atoms, child);
+		return false;
+	}
+	*child_at(*link, bit) = child;
+	return true;
+}
+
+bool tr_trie_put(struct tr_atoms *atoms, struct tr_trie **trie, const struct tr_trie_entry *entry)
+{
+	uint64_t hash = key_hash(entry->key);
+	if (!*trie) {
+		*trie = node_with_entry(atoms, entry, place_bit(hash));
+		return *trie;
+	}
+	struct tr_trie **link = trie;
+	for (unsigned level = 0;; level++, hash >>= BITS) {
+		unsigned bit = place_bit(hash);
+		if (!make_own(atoms, link))
+			return false;
+		bool taken = (*link)->entries & bit;
+		if (taken && entry_at(*link, bit)->key != entry->key) {
+			if (!push_down(atoms, link, bit, level))
+				return false;
+		} else if (!((*link)->children & bit)) {
+			if (!taken &&
+			    !reshape(atoms, link, (*link)->entries | bit, (*link)->children))
+				return false;
+			retain_entry(entry);
+			if (taken)
+				release_entry(atoms, entry_at(*link, bit));
+			*entry_at(*link, bit) = *entry;
+			return true;
+		}
+		link = child_at(*link, bit);
+	}
+}
+
+bool tr_trie_remove(struct tr_atoms *atoms, struct tr_trie **trie, const struct tr_atom *key)
+{
+	uint64_t hash = key_hash(key);
+	struct tr_trie **link = trie;
+	if (!tr_trie_find(*trie, key))
+		return true;
+	for (;; hash >>= BITS) {
+		unsigned bit = place_bit(hash);
+		if ((*link)->entries & bit)
+			return reshape(atoms, link, (*link)->entries & ~bit, (*link)->children);
+		if (!make_own(atoms, link))
+			return false;
+		link = child_at(*link, bit);
+	}
+}
+
+bool tr_trie_walk(const struct tr_trie *trie,
+		  bool (*visit)(void *context, const struct tr_trie_entry *entry), void *context)
+{
+	if (!trie)
+		return true;
+	for (unsigned i = 0; i < count_bits(trie->entries); i++) {
+		if (!visit(context, &trie->slots[i]))
+			return false;
+	}
+	for (unsigned i = 0; i < count_bits(trie->children); i++) {
+		if (!tr_trie_walk(children_of(trie)[i], visit, context))
+			return false;
+	}
+	return true;
+}
+
+/* Visits everything at one place. */
+static bool walk_place(const struct tr_trie *node, unsigned bit,
+		       bool (*visit)(void *context, const struct tr_trie_entry *entry),
+		       void *context)
+{
+	if (node->entries & bit)
+		return visit(context, entry_at((struct tr_trie *)node, bit));
+	return !(node->children & bit) || tr_trie_walk(*child_at(node, bit), visit, context);
+}
+
+static bool same_entry(const struct tr_trie_entry *a, const struct tr_trie_entry *b)
+{
+	return a->key == b->key && a->value == b->value && a->name == b->name;
+}
+
+bool tr_trie_walk_differences(const struct tr_trie *a, const struct tr_trie *b,
+			      bool (*visit)(void *context, const struct tr_trie_entry *entry),
+			      void *context)
+{
+	if (a == b)
+		return true;
+	if (!a || !b)
+		return tr_trie_walk(a ? a : b, visit, context);
+	for (unsigned bit = 1; bit < 1U << PLACES; bit <<= 1) {
+		bool fine;
+		if (a->children & b->children & bit)
+			fine = tr_trie_walk_differences(*child_at(a, bit), *child_at(b, bit), visit,
+							context);
+		else if ((a->entries & b->entries & bit) &&
+			 same_entry(entry_at((struct tr_trie *)a, bit),
+				    entry_at((struct tr_trie *)b, bit)))
+			fine = true;
+		else
+			fine = walk_place(a, bit, visit, context) &&
+			       walk_place(b, bit, visit, context);
+		if (!fine)
+			return false;
+	}
+	return true;
 }

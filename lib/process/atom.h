@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that are kept once: two are equal when their atoms are the same. */
+/*
+ * Atoms: texts that are stored once, so that equal texts are the same atom; and immutable maps
+ * from atoms to atoms that share their nodes. Both are reference counted. A set of atoms, with the
+ * maps of them, is used by one thread at a time.
+ */
 #ifndef TR_PROCESS_ATOM_H
 #define TR_PROCESS_ATOM_H
 
@@ -12,17 +16,17 @@
 #include "core/text.h"
 
 struct tr_atom {
-	struct tr_atom *next;	/* in its bucket */
-	struct tr_atom *folded; /* see tr_atom_fold; NULL: not asked yet */
+	struct tr_atom *next;	/* in the bucket */
+	struct tr_atom *folded; /* the result of tr_atom_fold; NULL: not computed yet */
 	size_t references;
 	uint64_t hash;
-	/* For the owner of the atoms. */
-	uint64_t round;	  /* the round of comparing in which it was seen last ... */
-	uint32_t slot;	  /* ... and where its findings are */
-	uint8_t verdicts; /* what was found out about it once and for all */
-	bool large;	  /* it may be away */
+	/* These three are for the owner of the atoms. */
+	uint64_t round;	  /* the last comparison in which the atom occurred ... */
+	uint32_t slot;	  /* ... and its index there */
+	uint8_t verdicts; /* cached properties; 0: not computed yet */
+	bool large;	  /* made by tr_atom_get_large, from a text that is long enough */
 	size_t len;
-	uint64_t away; /* 1 + where it is in the spool; 0: bytes has it */
+	uint64_t spooled; /* 1 + the offset of the text in the spool; 0: bytes holds it */
 	char bytes[];
 };
 
@@ -31,33 +35,31 @@ struct tr_spool;
 struct tr_atoms {
 	struct tr_atom **buckets;
 	size_t bucket_count, count;
-	size_t weight; /* bytes of atoms, and of tries of them (trie.h), that are in memory */
-	uint64_t seed; /* differs from run to run, so that no input can be made to collide */
+	size_t weight; /* bytes in memory of all atoms and maps */
+	uint64_t seed; /* differs between runs, so that no input can provoke collisions */
 
-	/* Of the large ones so many bytes are in memory, and up to max_here; the others are away.
-	 */
-	size_t here, max_here;
-	uint64_t max_spool; /* 0: none is ever away */
+	size_t in_memory, max_in_memory; /* bytes of large texts that are not in the spool */
+	uint64_t max_spool;		 /* 0: nothing goes to the spool */
 	struct tr_spool *spool;
 	struct tr_buffer scratch;
-	struct tr_error error; /* why one could not be had; no cause: memory was out */
+	struct tr_error error; /* why the last call failed; without a cause: out of memory */
 };
 
-/* False: memory is out. */
+/* False: out of memory. */
 bool tr_atoms_init(struct tr_atoms *atoms);
 void tr_atoms_free(struct tr_atoms *atoms);
 
-/* The caller owns a reference. NULL: memory is out. */
+/* The atom of a text; the caller owns a reference. NULL: out of memory. */
 struct tr_atom *tr_atom_get(struct tr_atoms *atoms, struct tr_text text);
 
 /*
- * The same for a text that is only ever compared and written, and so may be put
- * away where it is long and there are many of them. For each text it is either
- * always this one, or always the other. NULL: memory, or the spool, failed.
+ * Like tr_atom_get, for texts that are only compared and written: long ones go to the spool when
+ * max_in_memory is reached. Call only one of the two functions for any given text. NULL: memory
+ * is exhausted, or the spool failed.
  */
 struct tr_atom *tr_atom_get_large(struct tr_atoms *atoms, struct tr_text text);
 
-/* Appends the atom's text, wherever it is. False: memory, or the spool, failed. */
+/* Appends the text of an atom. False: memory is exhausted, or the spool failed. */
 bool tr_atom_put(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to);
 
 static inline struct tr_atom *tr_atom_retain(struct tr_atom *atom)
@@ -67,22 +69,61 @@ static inline struct tr_atom *tr_atom_retain(struct tr_atom *atom)
 	return atom;
 }
 
+/* Accepts NULL. */
+void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom);
+
 /*
- * The atom that stands for all texts which differ from this one in the case of
- * ASCII letters alone; lives as long as this one. NULL: memory is out.
+ * The atom of the text in lower case (ASCII letters only), which identifies all texts that differ
+ * in case alone. It is borrowed from `atom`. NULL: out of memory.
  */
 struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom);
 
-/* What was found out about them counts no more. */
+/* Clears the verdicts of all atoms. */
 void tr_atoms_forget_verdicts(struct tr_atoms *atoms);
 
-/* NULL is fine. */
-void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom);
-
-/* Of one that is not large. */
+/* The text of an atom that is not large. */
 static inline struct tr_text tr_atom_text(const struct tr_atom *atom)
 {
 	return (struct tr_text){ atom->bytes, atom->len };
 }
+
+/*
+ * A map, which is never changed: with an entry put or removed it is another map, which shares
+ * nearly all nodes with the first. Thousands of maps that differ in little therefore take little
+ * memory, and their differences are found without visiting what they share. NULL is the empty map.
+ */
+struct tr_trie;
+
+struct tr_trie_entry {
+	struct tr_atom *key; /* identifies the entry; borrowed, and lives as long as name */
+	struct tr_atom *name;
+	struct tr_atom *value; /* NULL is a value, too */
+	uint64_t stamp;	       /* for the user: the order of entries */
+};
+
+/* NULL: there is no such entry. */
+const struct tr_trie_entry *tr_trie_find(const struct tr_trie *trie, const struct tr_atom *key);
+
+/*
+ * Replaces *trie by the map with that entry in place of any with the same key, and takes
+ * references to name and value. False: out of memory; *trie holds the same entries as before.
+ */
+bool tr_trie_put(struct tr_atoms *atoms, struct tr_trie **trie, const struct tr_trie_entry *entry);
+
+/* Replaces *trie by the map without that key. False: out of memory. */
+bool tr_trie_remove(struct tr_atoms *atoms, struct tr_trie **trie, const struct tr_atom *key);
+
+/* Calls visit for every entry, in no particular order, until it returns false; returns that. */
+bool tr_trie_walk(const struct tr_trie *trie,
+		  bool (*visit)(void *context, const struct tr_trie_entry *entry), void *context);
+
+/* Calls visit for every entry of either map that is not in the other one. */
+bool tr_trie_walk_differences(const struct tr_trie *a, const struct tr_trie *b,
+			      bool (*visit)(void *context, const struct tr_trie_entry *entry),
+			      void *context);
+
+/* Both accept NULL. */
+struct tr_trie *tr_trie_retain(struct tr_trie *trie);
+void tr_trie_release(struct tr_atoms *atoms, struct tr_trie *trie);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/trie.h"
+#include "process/atom.h"
 #include "record/literal.h"
 
 struct entry {
@@ -762,7 +762,7 @@ void tr_environments_free(struct tr_environments *pool)
 
 void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64_t max_spool)
 {
-	pool->atoms.max_here = max_here;
+	pool->atoms.max_in_memory = max_here;
 	pool->atoms.max_spool = max_spool;
 }
 
