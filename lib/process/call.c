@@ -56,28 +56,28 @@ enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_t
 	return config->quoting == TR_CALL_QUOTING_GNU ? TR_QUOTING_GNU : TR_QUOTING_WINDOWS;
 }
 
-static enum tr_kin kin_of(const struct tr_call *call)
+static enum tr_stage stage_of(const struct tr_call *call)
 {
 	switch (call->tool) {
 	case TR_TOOL_DRIVER:
 	case TR_TOOL_DRIVER_CL:
 		/* libtool's script runs the calls that are meant */
-		return call->invocation.mode == TR_MODE_TELL || call->libtool ? TR_KIN_OTHER
-									      : TR_KIN_DRIVER;
+		return call->invocation.mode == TR_MODE_TELL || call->libtool ? TR_STAGE_OTHER
+									      : TR_STAGE_DRIVER;
 	case TR_TOOL_COMPILER:
-		return TR_KIN_COMPILER;
+		return TR_STAGE_COMPILER;
 	case TR_TOOL_ASSEMBLER:
 	case TR_TOOL_PREPROCESSOR:
 	case TR_TOOL_HELPER:
-		return TR_KIN_PART;
+		return TR_STAGE_ASSEMBLER;
 	case TR_TOOL_LINKER:
-		return TR_KIN_LINKER;
+		return TR_STAGE_LINKER;
 	case TR_TOOL_COLLECTOR:
-		return TR_KIN_COLLECTOR;
+		return TR_STAGE_COLLECTOR;
 	case TR_TOOL_ARCHIVER:
-		return TR_KIN_TOOL;
+		return TR_STAGE_TOOL;
 	default:
-		return TR_KIN_OTHER;
+		return TR_STAGE_OTHER;
 	}
 }
 
@@ -120,7 +120,7 @@ static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_ca
 enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_config *config,
 			    struct tr_call *call, struct tr_error *err)
 {
-	*call = (struct tr_call){ .tool = TR_TOOL_NONE, .kin = TR_KIN_OTHER };
+	*call = (struct tr_call){ .tool = TR_TOOL_NONE, .stage = TR_STAGE_OTHER };
 	if (is_of_no_interest(record, config))
 		return TR_OK;
 	enum tr_status status = tr_command_read(record, &call->command, err);
@@ -131,7 +131,7 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	size_t at = find_program(call, config);
 	if (call->tool == TR_TOOL_NONE || at >= call->command.argc)
 		call->tool = status == TR_WARN ? call->tool : TR_TOOL_NONE;
-	call->kin = kin_of(call);
+	call->stage = stage_of(call);
 	if (call->tool == TR_TOOL_NONE || status != TR_OK)
 		return call->tool == TR_TOOL_NONE ? TR_OK : status;
 	status = expand(call, at, config, record->arena, err);
@@ -142,7 +142,7 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 		return tr_error_memory(err);
 	call->invocation.launchers = at;
 	call->tool = call->invocation.tool;
-	call->kin = kin_of(call);
+	call->stage = stage_of(call);
 	return TR_OK;
 }
 
@@ -260,7 +260,7 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 		output = invocation->product;
 	*makes = output.data ? output : source;
 	bool compiles = invocation->mode == TR_MODE_COMPILE || invocation->mode == TR_MODE_ASSEMBLY;
-	if (output.data || !source.data || !compiles || call->kin != TR_KIN_DRIVER)
+	if (output.data || !source.data || !compiles || call->stage != TR_STAGE_DRIVER)
 		return true;
 	*makes = object_of(invocation, source, arena);
 	return makes->data;

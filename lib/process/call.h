@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "process/command.h"
 #include "process/invocation.h"
-#include "process/kinship.h"
+#include "process/call_filter.h"
 #include "process/respfile.h"
 #include "process/tool.h"
 #include "process/tool_config.h"
@@ -29,7 +29,7 @@ struct tr_call_config {
 
 struct tr_call {
 	enum tr_tool tool; /* TR_TOOL_NONE: the rest is not set, but for what command has */
-	enum tr_kin kin;
+	enum tr_stage stage;
 	bool libtool; /* libtool calls the compiler; it runs more commands than this one */
 	const struct tr_respfile_rules *rules;
 	struct tr_command command;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a build specification. put_exec takes the calls of chosen programs (put_chosen), or those
- * of known tools whose callers are not tools themselves (put_call, process/kinship.h), and makes
- * an item of each.
+ * of known tools whose callers are not tools themselves (put_call, process/call_filter.h), and
+ * makes an item of each.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ struct writer {
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
 	enum respfiles respfiles;
-	struct tr_kinship kinship; /* of the segment */
-	struct tr_buffer item;	   /* of the record */
+	struct tr_call_filter filter; /* of the segment */
+	struct tr_buffer item;	      /* of the record */
 };
 
 /* An item of the specification. */
@@ -208,7 +208,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 
 	if (status != TR_OK)
 		return status;
-	bool wanted = call.kin != TR_KIN_OTHER;
+	bool wanted = call.stage != TR_STAGE_OTHER;
 	bool whole = tr_command_is_whole(&call.command);
 	if (wanted && whole)
 		status = make_item(writer, record, &call.command, call.invocation.launchers,
@@ -218,11 +218,12 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	struct tr_text product = { NULL, 0 };
 	if (call.tool != TR_TOOL_NONE && !tr_call_product(&call, record->arena, &product))
 		return tr_error_memory(err);
-	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin, product,
-						      tr_buffer_text(&writer->item), emit, writer);
-	if (verdict == TR_KIN_FAILED)
+	enum tr_call_verdict verdict =
+		tr_call_filter_put(&writer->filter, record, call.stage, product,
+				   tr_buffer_text(&writer->item), emit, writer);
+	if (verdict == TR_CALL_FAILED)
 		return tr_error_memory(err);
-	if (!wanted || verdict == TR_KIN_HIDDEN)
+	if (!wanted || verdict == TR_CALL_HIDDEN)
 		return TR_OK;
 	if (!whole)
 		return tr_command_left_out(&call.command, err);
@@ -254,7 +255,7 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
 
-	return tr_kinship_end(&writer->kinship, emit, writer) ? TR_OK : tr_error_memory(err);
+	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status close_list(void *self, struct tr_error *err)
@@ -284,6 +285,7 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 
 	if (!writer)
 		return NULL;
+	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	writer->respfiles = tr_text_is(respfiles, "inline")   ? INLINE
 			    : tr_text_is(respfiles, "attach") ? ATTACH
 							      : KEEP;
@@ -299,7 +301,7 @@ void tr_buildspec_discard(struct tr_writer *base)
 
 	tr_tool_config_free(writer->tools);
 	tr_file_roots_free(&writer->calls.roots);
-	tr_kinship_free(&writer->kinship);
+	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->item);
 	free(writer);
 }

@@ -4,8 +4,8 @@
  *
  *	compdb.c	    names, options, what both writers use
  *	reader.c	    bytes -> object (json_items) -> record, of both formats
- *	writer.c	    record -> call -> entries -> kinship -> JSON
- *	buildspec_writer.c  record -> call -> item -> kinship -> JSON
+ *	writer.c	    record -> call -> entries -> call filter -> JSON
+ *	buildspec_writer.c  record -> call -> item -> call filter -> JSON
  *
  * compdb is compile_commands.json, the compilation database of Clang's tools
  * (https://clang.llvm.org/docs/JSONCompilationDatabase.html): a JSON list of

@@ -2,7 +2,7 @@
 /*
  * Writes a compilation database. put_exec reads a record as a call of a build tool (process/call.h)
  * and makes its entries, one for each source, as JSON texts in one buffer, each after a struct
- * head. The kinship of tools then decides which calls stand for the others (process/kinship.h)
+ * head. The filter of calls then decides which calls stand for the others (process/call_filter.h)
  * and emits their entries; put_entries leaves out the repeated ones.
  */
 #include <stdbool.h>
@@ -333,8 +333,8 @@ struct writer {
 	enum unique unique;
 	bool inlined;
 
-	struct tr_kinship kinship; /* of the segment */
-	struct tr_buffer entries;  /* of the record */
+	struct tr_call_filter filter; /* of the segment */
+	struct tr_buffer entries;     /* of the record */
 	struct tr_buffer fallback; /* entries of files that nothing else compiles, until the end */
 
 	/* the whole stream */
@@ -418,8 +418,8 @@ static bool compiles(const struct tr_call *call)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 
-	return (call->kin == TR_KIN_DRIVER || call->kin == TR_KIN_COMPILER || call->libtool ||
-		call->tool == TR_TOOL_ASSEMBLER) &&
+	return (call->stage == TR_STAGE_DRIVER || call->stage == TR_STAGE_COMPILER ||
+		call->libtool || call->tool == TR_TOOL_ASSEMBLER) &&
 	       invocation->mode <= TR_MODE_SYNTAX && (invocation->sources || call->command.cut);
 }
 
@@ -435,12 +435,12 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 				     &writer->entries, err);
 	if (status == TR_FATAL)
 		return status;
-	enum tr_kin_verdict verdict =
-		tr_kinship_take(&writer->kinship, record, call->kin, (struct tr_text){ NULL, 0 },
-				tr_buffer_text(&writer->entries), emit, writer);
-	if (verdict == TR_KIN_FAILED)
+	enum tr_call_verdict verdict = tr_call_filter_put(
+		&writer->filter, record, call->stage, (struct tr_text){ NULL, 0 },
+		tr_buffer_text(&writer->entries), emit, writer);
+	if (verdict == TR_CALL_FAILED)
 		return tr_error_memory(err);
-	if (verdict == TR_KIN_HIDDEN || call->kin == TR_KIN_OTHER)
+	if (verdict == TR_CALL_HIDDEN || call->stage == TR_STAGE_OTHER)
 		return TR_OK;
 	if (status != TR_OK)
 		return status;
@@ -562,7 +562,7 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
 
-	return tr_kinship_end(&writer->kinship, emit, writer) ? TR_OK : tr_error_memory(err);
+	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
@@ -610,6 +610,7 @@ struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct 
 
 	if (!writer)
 		return NULL;
+	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (set_up(writer, &config->settings, err))
 		return (struct tr_writer *)writer;
 	tr_compdb_discard((struct tr_writer *)writer);
@@ -622,7 +623,7 @@ void tr_compdb_discard(struct tr_writer *base)
 
 	tr_tool_config_free(writer->tools);
 	tr_file_roots_free(&writer->calls.roots);
-	tr_kinship_free(&writer->kinship);
+	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->entries);
 	tr_buffer_free(&writer->fallback);
 	tr_id_map_free(&writer->keys);

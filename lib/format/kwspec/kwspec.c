@@ -11,8 +11,8 @@
  * The vendor's pages show "%3B" for a ";" in a field, and nothing else of that kind; "%25", "%0A"
  * and "%0D" follow from it.
  *
- * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> kinship
- * (process/kinship.h), which decides which calls are written -> bytes.
+ * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
+ * (process/call_filter.h), which decides which calls are written -> bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -274,7 +274,7 @@ static enum tr_status append_lines(const struct tr_call *call, struct tr_text pr
 				   struct tr_error *err)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	bool driver = call->kin == TR_KIN_DRIVER || call->kin == TR_KIN_COMPILER;
+	bool driver = call->stage == TR_STAGE_DRIVER || call->stage == TR_STAGE_COMPILER;
 	enum tr_status status = TR_OK;
 	size_t begin = to->len;
 
@@ -341,9 +341,9 @@ static bool read_config(struct tr_text path, struct tr_buffer *to, struct tr_err
 struct writer {
 	struct tr_segment_writer base;
 	struct tr_call_config calls;
-	struct tr_kinship kinship; /* of the segment */
-	struct tr_buffer lines;	   /* of the record */
-	struct tr_buffer config;   /* lines after the version */
+	struct tr_call_filter filter; /* of the segment */
+	struct tr_buffer lines;	      /* of the record */
+	struct tr_buffer config;      /* lines after the version */
 	bool begun;
 };
 
@@ -388,11 +388,12 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		status = append_lines(&call, product, record->arena, &writer->lines, err);
 	if (status == TR_FATAL)
 		return status;
-	enum tr_kin_verdict verdict = tr_kinship_take(&writer->kinship, record, call.kin, product,
-						      tr_buffer_text(&writer->lines), emit, writer);
-	if (verdict == TR_KIN_FAILED)
+	enum tr_call_verdict verdict =
+		tr_call_filter_put(&writer->filter, record, call.stage, product,
+				   tr_buffer_text(&writer->lines), emit, writer);
+	if (verdict == TR_CALL_FAILED)
 		return tr_error_memory(err);
-	if (verdict == TR_KIN_HIDDEN || call.kin == TR_KIN_OTHER)
+	if (verdict == TR_CALL_HIDDEN || call.stage == TR_STAGE_OTHER)
 		return TR_OK;
 	if (status != TR_OK)
 		return status;
@@ -415,7 +416,7 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 {
 	struct writer *writer = self;
 
-	return tr_kinship_end(&writer->kinship, emit, writer) ? TR_OK : tr_error_memory(err);
+	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status close_specification(void *self, struct tr_error *err)
@@ -437,7 +438,7 @@ static void discard(struct tr_writer *base)
 {
 	struct writer *writer = (struct writer *)base;
 
-	tr_kinship_free(&writer->kinship);
+	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->lines);
 	tr_buffer_free(&writer->config);
 	tr_file_roots_free(&writer->calls.roots);
@@ -452,6 +453,7 @@ static struct tr_writer *create(const struct tr_write_config *config, struct tr_
 
 	if (!writer)
 		return NULL;
+	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
 	    (path.len && !read_config(path, &writer->config, err))) {
 		discard((struct tr_writer *)writer);
