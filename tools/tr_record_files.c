@@ -12,7 +12,7 @@
 #include "process/call.h"
 #include "process/path.h"
 #include "process/respfile.h"
-#include "process/words.h"
+#include "process/command.h"
 #include "record/literal.h"
 #include "tr_record.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/command.h"
 
+#include "core/utf8.h"
+#include "record/ask.h"
 #include "record/literal.h"
 
 struct tr_text tr_command_executable(struct tr_record *record)
@@ -36,9 +38,9 @@ struct tr_text tr_command_string(struct tr_record *record, const char *key)
 	return tr_value_bytes(value, record->arena);
 }
 
-static enum tr_status bad(struct tr_error *err, const char *what)
+static enum tr_status bad(struct tr_error *err, const char *message)
 {
-	tr_error_say(err, TR_CAUSE_INPUT, what);
+	tr_error_say(err, TR_CAUSE_INPUT, message);
 	return TR_WARN;
 }
 
@@ -46,7 +48,7 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 				struct tr_command *command, struct tr_error *err)
 {
 	if (list->type != TR_LIST)
-		return bad(err, "argv is no list");
+		return bad(err, "argv is not a list");
 	command->argv = tr_arena_alloc(record->arena, list->count * sizeof *command->argv);
 	if (!command->argv)
 		return tr_error_memory(err);
@@ -59,7 +61,7 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 			continue;
 		}
 		if (item->type != TR_STRING)
-			return bad(err, "an argument that is no string");
+			return bad(err, "an argument is not a string");
 		command->cut |= (item->flags & TR_CUT) != 0;
 		command->argv[i] = tr_value_bytes(item, record->arena);
 		if (!command->argv[i].data)
@@ -93,4 +95,265 @@ enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_e
 {
 	return bad(err, command->cut ? "the tracer cut its arguments: left out"
 				     : "its directory is unknown: left out");
+}
+
+/* Splitting. */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Moves pos to the next word, over blanks and comments. False: there is none. */
+static bool skip_to_word(struct tr_words *words)
+{
+	for (; words->pos < words->end; words->pos++) {
+		char c = *words->pos;
+		if (words->comments && !words->amid_line && (c == '#' || c == ';')) {
+			const char *lf =
+				memchr(words->pos, '\n', (size_t)(words->end - words->pos));
+			if (!lf)
+				break;
+			words->pos = lf;
+		} else if (!is_blank(c)) {
+			words->amid_line = true;
+			return true;
+		} else if (c == '\n') {
+			words->amid_line = false;
+		}
+	}
+	words->pos = words->end;
+	return false;
+}
+
+/* Takes the backslash at pos and what it escapes. quote: the kind of quotes around it, or 0. */
+static void take_backslash(struct tr_words *words, char quote, struct tr_buffer *word)
+{
+	words->pos++;
+	if (words->quoting == TR_QUOTING_COMMAND && quote == '\'') {
+		tr_buffer_put_byte(word, '\\');
+		return;
+	}
+	if (words->pos == words->end)
+		return;
+	tr_buffer_put_byte(word, *words->pos++);
+}
+
+static void take_unix(struct tr_words *words, struct tr_buffer *word)
+{
+	char quote = 0;
+
+	while (words->pos < words->end && (quote || !is_blank(*words->pos))) {
+		char c = *words->pos;
+		if (c == '\\') {
+			take_backslash(words, quote, word);
+			continue;
+		}
+		words->pos++;
+		if (c == quote)
+			quote = 0;
+		else if (!quote && (c == '"' || c == '\''))
+			quote = c;
+		else
+			tr_buffer_put_byte(word, c);
+	}
+}
+
+/*
+ * Backslashes are literal unless a quote follows: then each pair is one backslash, and an odd one
+ * makes the quote literal.
+ */
+static void take_windows(struct tr_words *words, struct tr_buffer *word)
+{
+	bool quoted = false;
+
+	while (words->pos < words->end && (quoted || !is_blank(*words->pos))) {
+		size_t backslashes = 0;
+		while (words->pos < words->end && *words->pos == '\\') {
+			words->pos++;
+			backslashes++;
+		}
+		bool quote = words->pos < words->end && *words->pos == '"';
+		for (size_t i = quote ? backslashes / 2 : backslashes; i > 0; i--)
+			tr_buffer_put_byte(word, '\\');
+		if (!quote) {
+			if (backslashes == 0)
+				tr_buffer_put_byte(word, *words->pos++);
+			continue;
+		}
+		words->pos++;
+		if (backslashes % 2) {
+			tr_buffer_put_byte(word, '"');
+		} else if (quoted && words->pos < words->end && *words->pos == '"') {
+			/* two quotes in a row within quotes are one literal quote */
+			tr_buffer_put_byte(word, '"');
+			words->pos++;
+		} else {
+			quoted = !quoted;
+		}
+	}
+}
+
+bool tr_words_next(struct tr_words *words, struct tr_buffer *word)
+{
+	if (!skip_to_word(words))
+		return false;
+	if (words->quoting == TR_QUOTING_WINDOWS)
+		take_windows(words, word);
+	else
+		take_unix(words, word);
+	return true;
+}
+
+/* Quoting. */
+
+/* ASCII bytes that no shell treats specially, wherever they are in a word. */
+static const bool plain[128] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['-' ... ':'] = true,
+	['_'] = true,	      ['='] = true,	    ['+'] = true,
+	[','] = true,	      ['%'] = true,	    ['@'] = true,
+};
+
+/* The number of plain bytes at the start of a word. */
+static size_t plain_length(struct tr_text word)
+{
+	size_t len = 0;
+
+	while (len < word.len && (unsigned char)word.data[len] < 0x80 &&
+	       plain[(unsigned char)word.data[len]])
+		len++;
+	return len;
+}
+
+/* True if a word needs no quotes. Bytes beyond ASCII need none. */
+static bool is_plain_word(struct tr_text word)
+{
+	for (size_t i = plain_length(word); i < word.len; i++) {
+		unsigned char c = (unsigned char)word.data[i];
+		if (c < 0x80 && !plain[c])
+			return false;
+	}
+	return word.len > 0;
+}
+
+void tr_shell_quote(struct tr_text bytes, struct tr_buffer *to)
+{
+	if (is_plain_word(bytes)) {
+		tr_buffer_put_text(to, bytes);
+		return;
+	}
+	tr_buffer_put_byte(to, '\'');
+	for (const char *p = bytes.data, *end = p + bytes.len; p < end;) {
+		const char *quote = memchr(p, '\'', (size_t)(end - p));
+		const char *stop = quote ? quote : end;
+		tr_buffer_put(to, p, (size_t)(stop - p));
+		if (quote)
+			tr_buffer_put_literal(to, "'\\''");
+		p = quote ? quote + 1 : end;
+	}
+	tr_buffer_put_byte(to, '\'');
+}
+
+/* True for valid UTF-8 without control characters. */
+static bool is_printable(struct tr_text bytes)
+{
+	for (size_t i = 0; i < bytes.len; i++) {
+		unsigned char c = (unsigned char)bytes.data[i];
+		if (c < 0x20 || c == 0x7f)
+			return false;
+	}
+	return tr_utf8_check(bytes.data, bytes.data + bytes.len) == bytes.data + bytes.len;
+}
+
+void tr_shell_quote_printable(struct tr_text bytes, struct tr_buffer *to)
+{
+	static const char letters[] = "abtnvfr"; /* escapes of the bytes 7 to 13 */
+
+	if (bytes.len && plain_length(bytes) == bytes.len) {
+		tr_buffer_put_text(to, bytes);
+		return;
+	}
+	if (is_printable(bytes)) {
+		tr_shell_quote(bytes, to);
+		return;
+	}
+	tr_buffer_put_literal(to, "$'");
+	for (size_t i = 0; i < bytes.len;) {
+		unsigned char c = (unsigned char)bytes.data[i];
+		size_t len = tr_utf8_length(bytes.data + i, bytes.data + bytes.len);
+		if (c >= 7 && c <= 13) {
+			tr_buffer_put_byte(to, '\\');
+			tr_buffer_put_byte(to, letters[c - 7]);
+		} else if (c < 0x20 || c == 0x7f || len == 0) {
+			tr_buffer_put_byte(to, '\\');
+			for (int shift = 6; shift >= 0; shift -= 3)
+				tr_buffer_put_byte(to, (char)('0' + (c >> shift & 7)));
+		} else {
+			if (c == '\'' || c == '\\')
+				tr_buffer_put_byte(to, '\\');
+			tr_buffer_put(to, bytes.data + i, len);
+		}
+		i += len ? len : 1;
+	}
+	tr_buffer_put_byte(to, '\'');
+}
+
+/* Appends an argument; one that is not a string is shown as its literal. */
+static bool show_value(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
+{
+	if (value->type != TR_STRING) {
+		tr_literal_write(value, to);
+		return true;
+	}
+	struct tr_text bytes = tr_value_bytes(value, arena);
+	if (!bytes.data)
+		return false;
+	tr_shell_quote_printable(bytes, to);
+	if (value->flags & TR_CUT)
+		tr_buffer_put_literal(to, "...");
+	return true;
+}
+
+/* Cuts the text from `from` on to limit bytes, between two characters. False: it is short enough.
+ */
+static bool cut(struct tr_buffer *to, size_t from, size_t limit)
+{
+	if (limit == 0 || to->len - from <= limit)
+		return false;
+	to->len = from + (limit > 3 ? limit - 3 : 0);
+	while (to->len > from && tr_utf8_is_inside(to->data[to->len]))
+		to->len--;
+	tr_buffer_put_literal(to, "\xe2\x80\xa6");
+	return true;
+}
+
+bool tr_command_show(struct tr_record *record, size_t limit, struct tr_buffer *to)
+{
+	struct tr_error err;
+	size_t from = to->len;
+
+	tr_error_clear(&err);
+	const struct tr_value *argv = tr_ask_any(record, "argv", &err);
+	if (err.cause == TR_CAUSE_MEMORY)
+		return false;
+
+	if (argv && argv->type == TR_LIST && argv->count) {
+		for (size_t i = 0; i < argv->count; i++) {
+			if (i)
+				tr_buffer_put_byte(to, ' ');
+			if (!show_value(&argv->as.items[i], record->arena, to))
+				return false;
+			if (cut(to, from, limit))
+				return !to->failed;
+		}
+		if (argv->flags & TR_CUT)
+			tr_buffer_put_literal(to, " ...");
+		return !to->failed;
+	}
+	struct tr_text name = tr_ask_cell(&record->name, record->arena, &err);
+	if (!name.data)
+		return false;
+	tr_shell_quote_printable(name, to);
+	cut(to, from, limit);
+	return !to->failed;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A process as an exec record tells of it, in plain bytes. */
+/*
+ * Command lines: read from exec records, split into words as the programs that read them do, and
+ * quoted for a shell. The functions have no state, and are thread safe on different records.
+ */
 #ifndef TR_PROCESS_COMMAND_H
 #define TR_PROCESS_COMMAND_H
 
@@ -7,53 +10,91 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buffer.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "record/record.h"
 
+/* The command of an exec record. All texts are bytes, in the arena of the record. */
 struct tr_command {
-	struct tr_text executable; /* data NULL: not known; then argv[0] has to do */
-	struct tr_text directory;  /* data NULL: not known */
+	struct tr_text executable; /* data NULL: unknown; use argv[0] */
+	struct tr_text directory;  /* the working directory; data NULL: unknown */
 	struct tr_text *argv;
 	size_t argc;
-	bool cut;			 /* the tracer cut an argument, or left some out */
-	const struct tr_value *respfile; /* NULL: none */
+	bool cut;			 /* the tracer left out arguments or parts of them */
+	const struct tr_value *respfile; /* the field of that name; NULL: none */
 };
 
-/* What the record's columns alone say. */
-struct tr_text tr_command_executable(struct tr_record *record);
-
-/* The exec did not happen: it has the field error or failed. */
-bool tr_command_failed(struct tr_record *record);
-
-/* A field's number; TR_NO_POSITION where it is none. */
-uint64_t tr_command_number(struct tr_record *record, const char *key);
-
-/* A field's string as bytes; data NULL where it is none, or is cut. */
-struct tr_text tr_command_string(struct tr_record *record, const char *key);
-
 /*
- * Everything, in the record's arena. TR_WARN: argv is no list of strings (err
- * is filled). TR_FATAL: memory.
+ * Reads the command of an exec record. TR_WARN: argv is missing or is not a list of strings; the
+ * executable and the directory are set. TR_FATAL: out of memory.
  */
 enum tr_status tr_command_read(struct tr_record *record, struct tr_command *command,
 			       struct tr_error *err);
 
-/* All of its arguments are known, and where it ran: what formats of commands need. */
+/* The executable of an exec record; data NULL: unknown. */
+struct tr_text tr_command_executable(struct tr_record *record);
+
+/* True if the exec itself failed: the record has the field error or failed. */
+bool tr_command_failed(struct tr_record *record);
+
+/* The number in a field; TR_NO_POSITION if there is none. */
+uint64_t tr_command_number(struct tr_record *record, const char *key);
+
+/* The string in a field as bytes; data NULL if there is none, or if it is cut. */
+struct tr_text tr_command_string(struct tr_record *record, const char *key);
+
+/* True if all arguments and the directory are known, as formats that list commands need. */
 static inline bool tr_command_is_whole(const struct tr_command *command)
 {
 	return !command->cut && command->directory.data;
 }
 
-/* Says of one that is not whole why it is left out. TR_WARN. */
+/* Sets err to the reason why a command that is not whole is left out. Returns TR_WARN. */
 enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_error *err);
 
-/* The program's name, by the executable or by argv[0]. */
+/* The executable, or argv[0] if that is unknown; it may be empty. */
 static inline struct tr_text tr_command_program(const struct tr_command *command)
 {
 	if (command->executable.data || !command->argc)
 		return command->executable.data ? command->executable : TR_TEXT("");
 	return command->argv[0];
 }
+
+/*
+ * Appends the command of an exec record for people to read: its argv as words that are quoted
+ * where needed, or its executable if it has no argv. If that exceeds limit bytes (0: no limit), it
+ * is cut between two characters and ends in "…". False: out of memory.
+ */
+bool tr_command_show(struct tr_record *record, size_t limit, struct tr_buffer *to);
+
+/* How a text is split into words. */
+enum tr_quoting {
+	TR_QUOTING_GNU,	    /* response files of GNU and LLVM: ' and ", backslash everywhere */
+	TR_QUOTING_WINDOWS, /* Microsoft's C run-time: only ", backslash only before a quote */
+	TR_QUOTING_COMMAND, /* a compilation database: as GNU, but no backslash between ' and ' */
+};
+
+struct tr_words {
+	const char *pos, *end; /* the text that is left; borrowed */
+	enum tr_quoting quoting;
+	bool comments;	/* skip lines that begin with # or ; */
+	bool amid_line; /* initially false */
+};
+
+/*
+ * Appends the bytes of the next word. False: there is none left. The end of the text closes open
+ * quotes. Check word->failed for exhausted memory.
+ */
+bool tr_words_next(struct tr_words *words, struct tr_buffer *word);
+
+/* Appends bytes (without NUL) as one word of a POSIX shell. */
+void tr_shell_quote(struct tr_text bytes, struct tr_buffer *to);
+
+/*
+ * Appends bytes as one word that is printable: one line of valid UTF-8. Words with other bytes are
+ * written as $'...', which bash, zsh and POSIX.1-2024 understand.
+ */
+void tr_shell_quote_printable(struct tr_text bytes, struct tr_buffer *to);
 
 #endif

@@ -20,7 +20,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
-#include "process/words.h"
+#include "process/command.h"
 #include "record/value.h"
 
 /* How an option names its file. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "process/lanes.h"
-#include "process/shell.h"
+#include "process/command.h"
 #include "record/ask.h"
 #include "record/literal.h"
 #include "view/brief.h"
@@ -35,7 +35,7 @@ bool tr_chrome_describe(void *context, struct tr_record *record, struct tr_buffe
 	(void)context;
 	tr_brief_cell(&name, record->arena, text);
 	tr_buffer_put_byte(text, '\n');
-	bool fine = tr_shell_command(record, 0, &command);
+	bool fine = tr_command_show(record, 0, &command);
 	tr_buffer_put_literal(text, "\"command\":\"");
 	tr_string_escape(tr_buffer_text(&command), text);
 	tr_buffer_put_literal(text, "\",\"task\":");

@@ -5,7 +5,7 @@
 
 #include "core/utf8.h"
 #include "process/forest.h"
-#include "process/shell.h"
+#include "process/command.h"
 
 enum {
 	TOOLTIP = 4000, /* bytes; Graphviz gives up on lines of 16 KiB */
@@ -23,7 +23,7 @@ struct tr_dot_text {
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	(void)context;
-	return tr_shell_command(record, TOOLTIP, text);
+	return tr_command_show(record, TOOLTIP, text);
 }
 
 struct tr_dot_text *tr_dot_text_new(const struct tr_dot_text_config *config, struct tr_output *out)

@@ -7,7 +7,7 @@
 #include "process/call.h"
 #include "process/env_line.h"
 #include "process/lanes.h"
-#include "process/shell.h"
+#include "process/command.h"
 #include "record/ask.h"
 #include "record/literal.h"
 #include "view/brief.h"
@@ -94,8 +94,7 @@ static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_b
 	tr_error_clear(&err);
 	tr_buffer_reset(command);
 	struct tr_text cwd = tr_ask_string(record, "cwd", &err);
-	bool fine =
-		err.cause != TR_CAUSE_MEMORY && tr_shell_command(record, COMMAND_SHOWN, command);
+	bool fine = err.cause != TR_CAUSE_MEMORY && tr_command_show(record, COMMAND_SHOWN, command);
 	tr_buffer_put_byte(text, '[');
 	if (record->seq.type == TR_CELL_ABSENT)
 		tr_buffer_put_literal(text, "null");

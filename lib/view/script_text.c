@@ -6,7 +6,6 @@
 #include "process/command.h"
 #include "process/lineage.h"
 #include "process/runs.h"
-#include "process/shell.h"
 #include "record/ask.h"
 #include "record/literal.h"
 
@@ -124,7 +123,7 @@ static bool has_nul(struct tr_text bytes)
 static void put_word(struct tr_script_text *script, struct tr_text bytes)
 {
 	tr_buffer_put_byte(&script->line, ' ');
-	tr_shell_word(bytes, &script->line);
+	tr_shell_quote(bytes, &script->line);
 }
 
 /* NAME=VALUE, or -u NAME; names that env(1) cannot be told are passed over. */
@@ -336,7 +335,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 		tr_buffer_put_literal(&script->line, " ./");
 	else
 		tr_buffer_put_byte(&script->line, ' ');
-	tr_shell_word(command.directory, &script->line);
+	tr_shell_quote(command.directory, &script->line);
 	status = put_environment(script, heir, record->arena, err);
 	put_command(script, &command);
 	add(script, &script->run_numbers, script->number);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "process/call.h"
-#include "process/shell.h"
+#include "process/command.h"
 #include "record/literal.h"
 #include "view/brief.h"
 
@@ -82,14 +82,14 @@ static bool describe(struct tr_stat_runs *runs, const struct live *live, struct 
 	tr_buffer_put(&runs->line, live->line, live->len);
 	runs->arena.limited = false;
 	bool fine = tr_record_from_buffer(&record, &runs->arena, &runs->line, &err) == TR_OK &&
-		    tr_shell_command(&record, 0, &runs->command) && tr_call_makes(&record, &makes);
+		    tr_command_show(&record, 0, &runs->command) && tr_call_makes(&record, &makes);
 	now->arena->limited |= runs->arena.limited;
 	if (!fine)
 		return false;
 	longer->command = copy_string(tr_buffer_text(&runs->command));
 	tr_buffer_reset(&runs->command);
 	if (makes.data)
-		tr_shell_shown(makes, &runs->command);
+		tr_shell_quote_printable(makes, &runs->command);
 	longer->makes = makes.data ? copy_string(tr_buffer_text(&runs->command)) : NULL;
 	return longer->command && (longer->makes || !makes.data) && !runs->command.failed;
 }

@@ -5,7 +5,7 @@
 
 #include "core/utf8.h"
 #include "process/forest.h"
-#include "process/shell.h"
+#include "process/command.h"
 
 enum {
 	DRAWN = 40, /* levels; beyond them a number stands for the rest */
@@ -28,7 +28,7 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 	const struct tr_tree_text *tree = context;
 
 	/* four bytes are the longest character */
-	return tr_shell_command(record, 4 * tree->config.width, text);
+	return tr_command_show(record, 4 * tree->config.width, text);
 }
 
 struct tr_tree_text *tr_tree_text_new(const struct tr_tree_text_config *config,

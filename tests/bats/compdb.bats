@@ -324,7 +324,7 @@ END
 	run -2 --separate-stderr tr-repack -t compdb trace
 	[ "$(grep -c 'the tracer cut its arguments: no entry' <<<"$stderr")" -eq 2 ]
 	[[ $stderr == *"its directory is unknown: no entry"* ]]
-	[[ $stderr == *"an argument that is no string"* ]]
+	[[ $stderr == *"an argument is not a string"* ]]
 	[[ $stderr == *"no argv in the record"* ]]
 	[ "$(wc -l <<<"$stderr")" -eq 5 ]
 	[[ $output == *$'"file": "/a/\xff.c"'* ]]

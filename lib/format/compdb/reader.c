@@ -8,7 +8,7 @@
 #include "format/compdb/compdb.h"
 #include "format/reader_base.h"
 #include "process/path.h"
-#include "process/words.h"
+#include "process/command.h"
 #include "record/json_items.h"
 #include "record/literal.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/shell.h"
+#include "process/command.h"
 #include "tap.h"
 
 struct test {
@@ -103,7 +103,7 @@ static const struct test tests[] = {
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	(void)context;
-	return tr_shell_command(record, 0, text);
+	return tr_command_show(record, 0, text);
 }
 
 /* Columns and fields are separated by TABs in the stream. */

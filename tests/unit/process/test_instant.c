@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "process/shell.h"
+#include "process/command.h"
 #include "tap.h"
 
 static const struct {
@@ -86,7 +86,7 @@ static void try_record(const char *line, size_t limit, const char *wanted)
 	tr_record_init(&record, &arena);
 	bool fine = tr_record_from_line(&record, tr_text_from(copy), &err) &&
 		    tr_record_split(&record, &err) == TR_OK &&
-		    tr_shell_command(&record, limit, &shown);
+		    tr_command_show(&record, limit, &shown);
 	if (!ok(fine && tr_text_is(tr_buffer_text(&shown), wanted), "command: %s", wanted))
 		diag("%.*s", (int)shown.len, shown.data);
 	tr_buffer_free(&shown);
@@ -114,10 +114,10 @@ int main(void)
 	}
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		tr_buffer_reset(&text);
-		tr_shell_word(tr_text_from(words[i].bytes), &text);
+		tr_shell_quote(tr_text_from(words[i].bytes), &text);
 		ok(tr_text_is(tr_buffer_text(&text), words[i].word), "word %zu", i);
 		tr_buffer_reset(&text);
-		tr_shell_shown(tr_text_from(words[i].bytes), &text);
+		tr_shell_quote_printable(tr_text_from(words[i].bytes), &text);
 		ok(tr_text_is(tr_buffer_text(&text), words[i].shown), "shown: %s", words[i].shown);
 	}
 	tr_buffer_free(&text);

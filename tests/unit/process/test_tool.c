@@ -3,7 +3,7 @@
 #include "process/tool.h"
 
 #include "process/path.h"
-#include "process/words.h"
+#include "process/command.h"
 #include "tap.h"
 
 static void test_names(void)
