@@ -659,7 +659,9 @@ static void run(struct tr_filter *filter)
 int main(int argc, char **argv)
 {
 	struct tr_cli cli;
-	struct tr_filter filter = { .cli = &cli, .side = TR_SIDE_BOTH };
+	struct tr_filter filter = { .cli = &cli,
+				    .side = TR_SIDE_BOTH,
+				    .sets.kinds.ask = tr_format_call_kinds };
 	int option;
 
 	tr_cli_begin(&cli, &tool, argc, argv);

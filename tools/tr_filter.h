@@ -13,6 +13,7 @@
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
 
+#include "record/call_kind.h"
 #include "record/call_set.h"
 #include "core/buffer.h"
 #include "core/map.h"
@@ -120,11 +121,12 @@ struct tr_calls {
 struct tr_call_sets {
 	bool has_calls, has_frames;
 	struct tr_call_set calls, wanted; /* numbers of calls, of frames */
-	uint64_t next_call;		  /* follows the largest number of a call so far */
-	uint64_t frame;			  /* of a call that returns now */
-	uint64_t frames;		  /* that have calls; in several traces the most of any */
-	bool met_frames;		  /* some call is of the wanted frames */
-	enum tr_call_set_rest rest;	  /* what is wanted of this frame and those after it */
+	struct tr_call_kinds kinds;
+	uint64_t next_call;	    /* follows the largest number of a call so far */
+	uint64_t frame;		    /* of a call that returns now */
+	uint64_t frames;	    /* that have calls; in several traces the most of any */
+	bool met_frames;	    /* some call is of the wanted frames */
+	enum tr_call_set_rest rest; /* what is wanted of this frame and those after it */
 };
 
 enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };
@@ -216,7 +218,7 @@ bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in
 bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 
 /* The kinds of a call that the sets need; 0: none. */
-unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_record *record);
+unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *record);
 
 /* A call has returned and was judged: decides open calls if a frame has ended. False: stop. */
 bool tr_filter_returned(struct tr_filter *filter, unsigned kinds);

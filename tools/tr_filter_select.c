@@ -295,13 +295,13 @@ static void begin_frames(struct tr_filter *filter)
 	sets->rest = tr_call_set_rest(&sets->wanted, 0);
 }
 
-unsigned tr_filter_call_kinds(const struct tr_filter *filter, const struct tr_record *record)
+unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *record)
 {
-	const struct tr_call_sets *sets = &filter->sets;
+	struct tr_call_sets *sets = &filter->sets;
 	bool matters = sets->has_frames || sets->calls.filtered.count;
 
 	return matters && record->name.type == TR_CELL_TEXT
-		       ? tr_format_call_kinds(record->name.text)
+		       ? tr_call_kinds_of(&sets->kinds, record->name.text)
 		       : 0;
 }
 

@@ -17,7 +17,7 @@ struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struc
 	if (!chrome)
 		return NULL;
 	chrome->out = out;
-	chrome->call_kinds = call_kinds;
+	chrome->call_kinds.ask = call_kinds;
 	tr_forest_init(&chrome->forest, max_spool, tr_chrome_describe, chrome);
 	return chrome;
 }

@@ -82,9 +82,11 @@ static void put_call(struct tr_chrome *chrome, struct tr_text name, struct tr_te
 		end_frame(chrome, ended);
 }
 
-static unsigned kinds_of(const struct tr_chrome *chrome, const struct tr_record *record)
+static unsigned kinds_of(struct tr_chrome *chrome, const struct tr_record *record)
 {
-	return record->name.type == TR_CELL_TEXT ? chrome->call_kinds(record->name.text) : 0;
+	return record->name.type == TR_CELL_TEXT
+		       ? tr_call_kinds_of(&chrome->call_kinds, record->name.text)
+		       : 0;
 }
 
 /* Where a record ends, of which nothing tells how long it took. */

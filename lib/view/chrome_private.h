@@ -5,6 +5,7 @@
 
 #include "core/map.h"
 #include "process/forest.h"
+#include "record/call_kind.h"
 #include "view/chrome.h"
 
 /* "Processes" of the viewer's, in each segment. */
@@ -19,7 +20,7 @@ struct tr_chrome_calls {
 
 struct tr_chrome {
 	struct tr_output *out;
-	unsigned (*call_kinds)(struct tr_text name);
+	struct tr_call_kinds call_kinds;
 	struct tr_forest forest;
 	struct tr_buffer line;
 	bool any; /* an event was written */

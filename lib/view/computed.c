@@ -45,7 +45,7 @@ struct entry {
 
 struct tr_computed {
 	struct tr_computed_fields fields;
-	unsigned (*call_kinds)(struct tr_text name);
+	struct tr_call_kinds call_kinds;
 	uint64_t frame;	 /* in which a call returns now */
 	bool frame_ends; /* with the record that came last */
 	bool has_records;
@@ -95,7 +95,7 @@ struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name))
 	if (!c)
 		return NULL;
 	c->fields.get = get;
-	c->call_kinds = call_kinds;
+	c->call_kinds.ask = call_kinds;
 	return c;
 }
 
@@ -258,7 +258,7 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 	c->frame += c->frame_ends;
 	c->frame_ends = tr_kind_is_call(record->kind) && !tr_text_is(record->kind, "enter") &&
 			record->name.type == TR_CELL_TEXT &&
-			(c->call_kinds(record->name.text) & TR_CALL_END_FRAME);
+			(tr_call_kinds_of(&c->call_kinds, record->name.text) & TR_CALL_END_FRAME);
 	return follow_time(c, record);
 }
 

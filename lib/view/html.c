@@ -18,6 +18,7 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 		return NULL;
 	html->config = *config;
 	html->out = out;
+	html->call_kinds.ask = config->call_kinds;
 	tr_forest_init(&html->forest, config->max_spool, tr_html_describe, html);
 	html->lineage = tr_lineage_new(&lineage);
 	html->lines = tr_spool_new(config->max_spool);

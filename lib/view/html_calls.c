@@ -188,7 +188,7 @@ static bool begin_call(struct tr_html *html, struct tr_record *record, struct li
 	if (record->name.type != TR_CELL_TEXT)
 		name = TR_TEXT("-");
 	live->began = html->now;
-	live->kinds = html->config.call_kinds(name);
+	live->kinds = tr_call_kinds_of(&html->call_kinds, name);
 	live->thread = thread_of(html, record);
 	if (!live->thread || tr_record_split(record, NULL) == TR_FATAL)
 		return false;

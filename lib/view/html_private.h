@@ -5,6 +5,7 @@
 
 #include "process/forest.h"
 #include "process/lineage.h"
+#include "record/call_kind.h"
 #include "view/html.h"
 
 /* A run or a call. Times are nanoseconds; without times a record is a microsecond. */
@@ -58,6 +59,7 @@ struct tr_html {
 	struct tr_buffer environment; /* JSON of the exec record that is being put */
 	struct tr_buffer text;	      /* scratch */
 	struct tr_html_calls calls;
+	struct tr_call_kinds call_kinds;
 };
 
 /* html_write.c: false: err is filled, or memory is out (it is prepared to say so). */

@@ -179,7 +179,7 @@ bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
 		return true;
 	}
 	struct tr_text name = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
-	unsigned kinds = calls->call_kinds(name);
+	unsigned kinds = tr_call_kinds_of(&calls->kinds, name);
 	calls->calls++;
 	if (!calls->api)
 		calls->api = api_of(name);

@@ -6,6 +6,7 @@
 #include "core/id_map.h"
 #include "process/load.h"
 #include "process/runs.h"
+#include "record/call_kind.h"
 #include "view/report.h"
 #include "view/stat.h"
 #include "view/tally.h"
@@ -54,7 +55,7 @@ struct tr_stat_calls {
 	struct tr_stat_frame frame; /* the one that is not */
 	bool closing;		    /* it is, but its end is where the next record begins */
 	struct tr_tally *tally;	    /* borrowed */
-	unsigned (*call_kinds)(struct tr_text name);
+	struct tr_call_kinds kinds;
 	const char *api; /* by the first function that tells */
 	uint64_t calls, fake, incomplete, draws;
 	uint64_t blobs, blob_bytes, largest_blob;

@@ -262,6 +262,39 @@ static void test_merged(void)
 	tr_buffer_free(&have);
 }
 
+static unsigned asked;
+
+/* A function is of kind 1 to 15, by its last digit. */
+static unsigned by_digit(struct tr_text name)
+{
+	asked++;
+	return name.len ? 1 + (unsigned)(name.data[name.len - 1] - '0') : 0;
+}
+
+static void test_remembered_kinds(void)
+{
+	static struct tr_call_kinds kinds = { .ask = by_digit };
+	char name[80];
+	bool right = true;
+
+	/* names of every length that share a slot with others: each displaces the one before */
+	for (size_t len = 1; len < sizeof name; len++) {
+		for (char digit = '0'; digit <= '9'; digit++) {
+			memset(name, 'g', len);
+			name[len - 1] = digit;
+			for (int twice = 0; twice < 2; twice++)
+				right &= tr_call_kinds_of(&kinds, (struct tr_text){ name, len }) ==
+					 1 + (unsigned)(digit - '0');
+		}
+	}
+	ok(right, "the kinds of a function are its own, however many there are");
+	ok(tr_call_kinds_of(&kinds, (struct tr_text){ NULL, 0 }) == 0, "no name at all");
+	asked = 0;
+	for (int i = 0; i < 100; i++)
+		(void)tr_call_kinds_of(&kinds, TR_TEXT("glDraw1"));
+	ok(asked <= 1, "the format is asked once for calls of one function");
+}
+
 int main(void)
 {
 	test_table();
@@ -269,5 +302,6 @@ int main(void)
 	test_files();
 	test_random();
 	test_merged();
+	test_remembered_kinds();
 	return done_testing();
 }
