@@ -34,11 +34,11 @@
 #include "core/codec.h"
 #include "core/error.h"
 #include "core/output.h"
-#include "core/similar.h"
+#include "core/text.h"
 #include "format/format.h"
 #include "format/trace.h"
 #include "record/blobs.h"
-#include "record/unsupported_kinds.h"
+#include "record/vocabulary.h"
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
 struct tr_option {

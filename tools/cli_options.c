@@ -7,7 +7,7 @@
 #include "cli_private.h"
 #include "core/archive.h"
 #include "core/codec.h"
-#include "core/similar.h"
+#include "core/text.h"
 
 /* What tr_cli_option returns of the common options. */
 enum {

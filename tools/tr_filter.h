@@ -13,13 +13,12 @@
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
 
-#include "record/call_kind.h"
-#include "record/call_set.h"
+#include "record/calls.h"
 #include "core/buffer.h"
 #include "core/map.h"
 #include "core/spool.h"
 #include "expr/expr.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 #include "view/computed.h"
 
 #include "cli.h"
@@ -99,7 +98,7 @@ struct tr_queue {
 /* An enter without its leave. */
 struct tr_call {
 	struct tr_call *before, *behind; /* in the order of the enters */
-	unsigned kinds;			 /* call_kind.h, if a set needs them */
+	unsigned kinds;			 /* calls.h, if a set needs them */
 	enum tr_match match;
 	bool awaited;		 /* the leave may still come */
 	bool kept;		 /* written or counted: the leave follows */
@@ -247,7 +246,7 @@ bool tr_filter_sated(const struct tr_filter *filter);
 /* True if records are written as lines, not as rows or a count. */
 bool tr_filter_writes_lines(const struct tr_filter *filter);
 
-/* Takes lines from the sieve (sieve.h), without a limit or --fields. */
+/* Takes lines from the sieve (record/line.h), without a limit or --fields. */
 bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
 
 /* True for definitions whose use is visible in records; the others are passed as they come. */

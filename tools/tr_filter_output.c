@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "process/env_line.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 
 enum { MUCH = 16 << 20, WRITTEN = 256 << 10 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "process/instant.h"
-#include "record/call_kind.h"
-#include "record/context.h"
+#include "record/calls.h"
+#include "record/vocabulary.h"
 #include "record/join.h"
 #include "record/literal.h"
 

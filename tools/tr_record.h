@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "core/buffer.h"
-#include "core/id_map.h"
+#include "core/map.h"
 #include "record/record.h"
 
 struct tr_cli;

@@ -2,7 +2,7 @@
 /* tr-tojson: JSON views of trace files and of the record stream. */
 
 #include "cli.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 #include "view/chrome.h"
 #include "view/json_records.h"
 

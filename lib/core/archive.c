@@ -1,15 +1,224 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads archives, see archive.h; packer.h wraps libarchive. */
 
 #include "core/archive.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 #include "core/libarchive.h"
 #include "core/spool.h"
 #include "core/wire.h"
+
+/* A tar header: the name first, the mode behind it. */
+enum {
+	TAR_BLOCK = 512,
+	NAME_SIZE = 100,
+	MODE_SIZE = 8,
+	CHECKSUM_AT = 148,
+	CHECKSUM_SIZE = 8,
+	USTAR_AT = 257,
+};
+
+/* A header's numbers: octal digits, with blanks before and a blank or NUL behind. */
+static bool read_octal(const char *p, size_t len, unsigned *value)
+{
+	size_t i = 0, digits = 0;
+	*value = 0;
+	while (i < len && p[i] == ' ')
+		i++;
+	for (; i < len && p[i] >= '0' && p[i] <= '7'; i++, digits++)
+		*value = *value << 3 | (unsigned)(p[i] - '0');
+	return digits > 0 && digits < 8 && (i == len || p[i] == ' ' || p[i] == '\0');
+}
+
+/* Tars before 1988 have no magic; all have a sum of the header's bytes, itself taken as blanks. */
+static bool tar_sum_is_right(const char *block)
+{
+	unsigned want, sum = CHECKSUM_SIZE * ' ';
+	int sum_signed = CHECKSUM_SIZE * ' '; /* some tars have added signed chars */
+	for (unsigned i = 0; i < TAR_BLOCK; i++) {
+		if (i == CHECKSUM_AT)
+			i += CHECKSUM_SIZE;
+		sum += (unsigned char)block[i];
+		sum_signed += (signed char)block[i];
+	}
+	return read_octal(block + CHECKSUM_AT, CHECKSUM_SIZE, &want) &&
+	       (want == sum || (int)want == sum_signed);
+}
+
+/*
+ * Text that comes slowly must not wait for 512 bytes, and a tar of text must
+ * not be taken for text. A header begins with a name, NULs up to byte 100, and
+ * the mode, which is octal in every tar.
+ */
+static bool may_be_tar(struct tr_text start)
+{
+	size_t name = 0;
+	while (name < start.len && name < NAME_SIZE && start.data[name])
+		if ((unsigned char)start.data[name++] < ' ')
+			return false;
+	for (size_t i = name; i < start.len && i < NAME_SIZE; i++)
+		if (start.data[i])
+			return false;
+	for (size_t i = NAME_SIZE; i < start.len && i < NAME_SIZE + MODE_SIZE; i++)
+		if (start.data[i] && !strchr(" 01234567", start.data[i]))
+			return false;
+	return name > 0;
+}
+
+static bool is_tar(struct tr_input *in)
+{
+	/* where the header is there at once, its name may have any bytes */
+	bool whole = tr_input_more(in, 1) && tr_input_available(in) >= TAR_BLOCK;
+	for (size_t want = 1; !whole && want < TAR_BLOCK; want = tr_input_available(in) + 1)
+		if (!tr_input_more(in, want) ||
+		    !may_be_tar((struct tr_text){ in->pos, tr_input_available(in) }))
+			return false;
+	if (!tr_input_more(in, TAR_BLOCK) || !*in->pos)
+		return false;
+	/* two of three: the magic, the sum, a header as all of them are */
+	return (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0) + tar_sum_is_right(in->pos) +
+		       may_be_tar((struct tr_text){ in->pos, TAR_BLOCK }) >=
+	       2;
+}
+
+/*
+ * A tar without members is zeros: two blocks at least, one record at most. More
+ * of them, or no whole blocks, are rather a file whose writer crashed.
+ */
+static bool is_empty_tar(struct tr_input *in)
+{
+	enum { RECORD = 10240 };
+	size_t len = 0, zeros = 0;
+	do {
+		len = tr_input_available(in);
+		while (zeros < len && in->pos[zeros] == '\0')
+			zeros++;
+	} while (zeros == len && len <= RECORD && tr_input_more(in, len + 1));
+	return zeros == len && len >= 2 * TAR_BLOCK && len <= RECORD && len % TAR_BLOCK == 0;
+}
+
+/* 16-bit words in either order: the first is the magic, the fourth the mode with its type. */
+static bool is_binary_cpio(struct tr_input *in)
+{
+	enum { MODE_AT = 6, HEADER_SIZE = 26, BAD_TYPE = 3 };
+	static const char trailer[] = "TRAILER!!!"; /* the end, without a type */
+	if (!tr_input_more(in, 2))
+		return false;
+	bool little = memcmp(in->pos, "\xc7\x71", 2) == 0;
+	if ((!little && memcmp(in->pos, "\x71\xc7", 2) != 0) || !tr_input_more(in, HEADER_SIZE))
+		return false;
+	unsigned type = (unsigned char)in->pos[MODE_AT + little] >> 4;
+	if (type == 0)
+		return tr_input_more(in, HEADER_SIZE + sizeof trailer) &&
+		       memcmp(in->pos + HEADER_SIZE, trailer, sizeof trailer) == 0;
+	return type != BAD_TYPE && type <= 014;
+}
+
+const char *tr_archive_detect(struct tr_input *in)
+{
+	static const struct {
+		const char *format;
+		struct tr_text magic;
+	} magics[] = {
+		{ "zip", { "PK\003\004", 4 } }, { "zip", { "PK\005\006", 4 } }, /* an empty one */
+		{ "cpio", { "070701", 6 } },	{ "cpio", { "070702", 6 } },
+		{ "cpio", { "070707", 6 } },	{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
+	};
+	bool unsure = true;
+	for (size_t want = 1; unsure && tr_input_more(in, want);
+	     want = tr_input_available(in) + 1) {
+		struct tr_text start = { in->pos, tr_input_available(in) };
+		unsure = false;
+		for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+			int bits = tr_codec_magic(start, magics[i].magic);
+			if (bits > 0)
+				return magics[i].format;
+			unsure = unsure || bits == TR_CODEC_MORE;
+		}
+	}
+	if (is_binary_cpio(in))
+		return "cpio";
+	return is_tar(in) || is_empty_tar(in) ? "tar" : NULL;
+}
+
+/* A local file header with sane contents: its magic alone may stand in any data. */
+static bool is_zip_member(const char *header)
+{
+	enum { NEWEST = 63, VERSION_AT = 4, METHOD_AT = 8, NAME_LENGTH_AT = 26, METHOD_MAX = 99 };
+	const unsigned char *p = (const unsigned char *)header;
+	return p[VERSION_AT] <= NEWEST && p[METHOD_AT] <= METHOD_MAX && p[METHOD_AT + 1] == 0 &&
+	       (p[NAME_LENGTH_AT] || p[NAME_LENGTH_AT + 1]) && p[NAME_LENGTH_AT + 1] < 4;
+}
+
+/* Skips to the next thing that looks like a zip member's header, one byte on at least. */
+static bool find_zip_member(struct tr_input *in)
+{
+	enum { MAGIC_SIZE = 4, HEADER_SIZE = 30 };
+	while (tr_input_more(in, MAGIC_SIZE + 1)) {
+		size_t available = tr_input_available(in);
+		const char *at = memmem(in->pos + 1, available - 1, "PK\003\004", MAGIC_SIZE);
+		tr_input_skip(in, at ? (size_t)(at - in->pos) : available - MAGIC_SIZE);
+		if (at && tr_input_more(in, HEADER_SIZE) && is_zip_member(in->pos))
+			return true;
+	}
+	return false;
+}
+
+/* Skips n bytes, however few of them the window holds. */
+static bool skip_bytes(struct tr_input *in, uint64_t n)
+{
+	while (n && tr_input_more(in, 1)) {
+		size_t part = tr_input_available(in);
+		if (part > n)
+			part = (size_t)n;
+		tr_input_skip(in, part);
+		n -= part;
+	}
+	return n == 0;
+}
+
+/*
+ * Skips the directory at the end of a zip. Returns the number of members that it lists, 65535 for
+ * more; -1: the window does not begin with one, or it is cut.
+ */
+static int skip_zip_directory(struct tr_input *in)
+{
+	/* the parts of the directory, each with fields that say how much follows it */
+	static const struct {
+		struct tr_text magic;
+		unsigned size, lengths[3], wide_length;
+	} parts[] = {
+		{ { "PK\001\002", 4 }, 46, { 28, 30, 32 }, 0 }, /* a member */
+		{ { "PK\006\006", 4 }, 12, { 0 }, 4 },		/* the zip64 end, and where it is */
+		{ { "PK\006\007", 4 }, 20, { 0 }, 0 },
+		{ { "PK\005\006", 4 }, 22, { 20 }, 0 }, /* the end */
+	};
+	enum { PARTS = sizeof parts / sizeof *parts, END = PARTS - 1, COUNT_AT = 10 };
+
+	for (;;) {
+		size_t i = 0;
+		if (!tr_input_more(in, parts[END].size))
+			return -1; /* every directory ends in one of that size */
+		while (i < PARTS && memcmp(in->pos, parts[i].magic.data, 4) != 0)
+			i++;
+		if (i == PARTS || !tr_input_more(in, parts[i].size))
+			return -1;
+		uint64_t n = parts[i].size;
+		for (unsigned j = 0; j < 3 && parts[i].lengths[j]; j++)
+			n += tr_wire_u16(in->pos + parts[i].lengths[j], false);
+		if (parts[i].wide_length)
+			n += tr_wire_u64(in->pos + parts[i].wide_length, false);
+		int count = tr_wire_u16(in->pos + COUNT_AT, false);
+		if (!skip_bytes(in, n))
+			return -1;
+		if (i == END)
+			return count;
+	}
+}
+
+/* Reads archives, see archive.h; packer.h wraps libarchive. */
 
 struct tr_archive {
 	const char *format;
@@ -109,7 +318,7 @@ static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err
 	(void)tr_unpacker_release(archive->unpacker);
 	tr_unpacker_free(archive->unpacker);
 	archive->unpacker = NULL;
-	bool found = tr_zip_find_member(in);
+	bool found = find_zip_member(in);
 	if (!found && in->damaged)
 		tr_input_error(in, err);
 	if (found)
@@ -182,7 +391,7 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 /* A zip's directory, which libarchive does not look at: it lists what was there to read. */
 static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *err)
 {
-	int count = tr_zip_skip_directory(archive->in);
+	int count = skip_zip_directory(archive->in);
 	if (count < 0)
 		return end_badly(
 			archive,

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A directory of blobs, each in a file that has its SHA-256 for a name. Several
- * processes may fill and read one at the same time: a file is whole or not
- * there, and is never changed. Nothing is removed.
- */
 #ifndef TR_CORE_BLOB_DIR_H
 #define TR_CORE_BLOB_DIR_H
 
@@ -12,8 +7,21 @@
 
 #include "core/arena.h"
 #include "core/error.h"
-#include "core/sha256.h"
 #include "core/text.h"
+
+enum { TR_SHA256_HEX = 64 };
+
+/* Writes TR_SHA256_HEX lower-case digits to `to`. */
+void tr_sha256_hex(struct tr_text bytes, char *to);
+
+/* "nettle 3.8" */
+const char *tr_sha256_version(void);
+
+/*
+ * A directory of blobs, each in a file that has its SHA-256 for a name. Several
+ * processes may fill and read one at the same time: a file is whole or not
+ * there, and is never changed. Nothing is removed.
+ */
 
 struct tr_blob_dir;
 

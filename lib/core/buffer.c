@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/buffer.h"
 
-#include "core/decimal.h"
-#include "core/hex.h"
-
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "core/text.h"
 
 enum { FIRST_SIZE = 4 << 10, KEPT_SIZE = 1 << 20 };
 
@@ -93,4 +95,29 @@ void tr_buffer_free(struct tr_buffer *b)
 	if (!b->lent)
 		free(b->data);
 	*b = (struct tr_buffer){ .limit = b->limit };
+}
+
+enum { FIRST_ITEMS = 16 };
+
+bool tr_array_grow(void *items, size_t *cap, size_t needed, size_t item_size)
+{
+	void *old, *larger;
+	size_t count = *cap > SIZE_MAX / 2 ? SIZE_MAX : *cap * 2;
+
+	if (needed <= *cap)
+		return true;
+	if (count < FIRST_ITEMS)
+		count = FIRST_ITEMS;
+	if (count < needed)
+		count = needed;
+	if (count > PTRDIFF_MAX / item_size)
+		return false;
+	/* pointers to all types of objects look alike, but only char may alias them */
+	memcpy(&old, items, sizeof old);
+	larger = realloc(old, count * item_size);
+	if (!larger)
+		return false;
+	memcpy(items, &larger, sizeof larger);
+	*cap = count;
+	return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* brotli (RFC 7932): one stream, which has no magic. */
-#include "core/codec_blocks.h"
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>
@@ -266,7 +265,7 @@ static void *begin_worker(int level)
  * is in, so that it begins without a head and looks back to nothing that this
  * part does not have, and ends at a byte.
  */
-static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	const int *level = worker;
 	uint64_t offset = block->offset < FAR ? block->offset : FAR;

@@ -3,7 +3,7 @@
  * bzip2 by libbz2, called directly. A block of up to 900 kB is decoded as a
  * whole: all blocks before a cut are given, and of a corrupt one what comes out.
  */
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 #include <bzlib.h>
 #include <limits.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip (RFC 1952) by zlib, called directly: what comes before a cut is given. */
-#include "core/codec_blocks.h"
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -143,7 +142,7 @@ static void *begin_worker(int level)
 }
 
 /* A member of its own. */
-static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	z_stream *z = worker;
 	/* reset first: after a stream's end zlib forgets the wrapper, and its bound is too small */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 /* How lz4 streams are laid out, as far as one must know to cut them into blocks. */
 enum {

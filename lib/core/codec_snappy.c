@@ -15,8 +15,7 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
-#include "core/codec_blocks.h"
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 #include "core/library.h"
 
 enum {
@@ -651,7 +650,7 @@ static void *begin_worker(int level)
 	return lib;
 }
 
-static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	const struct libsnappy *lib = worker;
 	size_t size = lib->max_compressed_length(block->data.len);

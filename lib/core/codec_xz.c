@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* xz by liblzma, called directly: what comes before a cut is given. */
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 #include <lzma.h>
 #include <stdio.h>

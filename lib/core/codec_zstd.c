@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Zstandard (RFC 8878) by libzstd, called directly: what comes before a cut is given. */
-#include "core/codec_blocks.h"
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +172,7 @@ static void end_worker(void *worker)
 	ZSTD_freeCCtx(worker);
 }
 
-static bool pack(void *worker, const struct tr_block *block, struct tr_buffer *to)
+static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	size_t size = ZSTD_compressBound(block->data.len);
 	char *room = tr_buffer_room(to, size);

@@ -76,7 +76,7 @@ static inline void tr_input_skip(struct tr_input *in, size_t n)
 
 /*
  * The bytes from pos on where they lie in the file, without a copy, for who passes
- * most of them by: see file_view.h for what that means. Good until the next call of
+ * most of them by: see file.h for what that means. Good until the next call of
  * anything here but tr_input_skip. Empty: they have to come into the window.
  */
 struct tr_text tr_input_look(struct tr_input *in);

@@ -48,4 +48,60 @@ void *tr_map_next(const struct tr_map *map, size_t *position);
 void tr_map_clear(struct tr_map *map);
 void tr_map_free(struct tr_map *map);
 
+/*
+ * A hash map from 64-bit numbers to pointers, which it borrows. For ids and
+ * ordinals that an input makes up: sparse and hostile ones cost no more than
+ * others, because the hash is seeded at random. Not thread safe.
+ */
+
+struct tr_id_slot {
+	uint64_t id;
+	void *value; /* NULL: free */
+};
+
+struct tr_id_map {
+	struct tr_id_slot *slots; /* cap of them: 0 or a power of two */
+	size_t count, cap;
+	uint64_t seed;
+};
+
+#define TR_ID_MAP_INIT \
+	{ \
+		NULL, 0, 0, 0 \
+	}
+
+/* Where the search for an id begins; the map is not empty. */
+static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
+{
+	/* both halves of the product: every bit of the id reaches every bit of the result */
+	unsigned __int128 product = (unsigned __int128)(id ^ map->seed) * 0x9e3779b97f4a7c15;
+	return ((size_t)product ^ (size_t)(product >> 64)) & (map->cap - 1);
+}
+
+/* NULL: not there. */
+static inline void *tr_id_map_get(const struct tr_id_map *map, uint64_t id)
+{
+	if (!map->count)
+		return NULL;
+	for (size_t i = tr_id_map_home(map, id);; i = (i + 1) & (map->cap - 1)) {
+		const struct tr_id_slot *slot = &map->slots[i];
+		if (slot->id == id || !slot->value)
+			return slot->value;
+	}
+}
+
+/* Adds, or replaces the value, which is not NULL. False: memory is out, nothing changed. */
+bool tr_id_map_put(struct tr_id_map *map, uint64_t id, void *value);
+
+/* Takes it out and returns it; NULL: it was not there. */
+void *tr_id_map_take(struct tr_id_map *map, uint64_t id);
+
+/*
+ * Steps through the values in no order: *position is 0 at first. NULL at the
+ * end. The map must not change meanwhile.
+ */
+void *tr_id_map_next(const struct tr_id_map *map, size_t *position);
+
+void tr_id_map_free(struct tr_id_map *map);
+
 #endif

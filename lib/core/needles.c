@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/array.h"
 #include "core/buffer.h"
 
 enum { ROOT = 0, SHORTEST_CUT = 8 };

@@ -1,7 +1,602 @@
 /* SPDX-License-Identifier: MIT */
+/* A sink on a descriptor that belongs to somebody else: stdout. */
+
 #include "core/output.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "core/utf8.h"
+
+struct fd_sink {
+	struct tr_sink base;
+	int fd;
+};
+
+static struct fd_sink *self(struct tr_sink *sink)
+{
+	return (struct fd_sink *)sink;
+}
+
+static bool fd_sink_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	return tr_fd_write(self(sink)->fd, data, len, err);
+}
+
+static bool fd_sink_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	(void)sink;
+	(void)err;
+	return true;
+}
+
+static bool fd_sink_finish(struct tr_sink *sink, struct tr_error *err)
+{
+	/*
+	 * Network file systems report late errors at a close, of any duplicate.
+	 * No duplicate (stdout was closed, no descriptor is free): no report.
+	 */
+	int copy = dup(self(sink)->fd);
+	if (copy >= 0 && close(copy) != 0 && errno != EINTR)
+		return tr_fd_write_failed(errno, err);
+	return true;
+}
+
+static void fd_sink_close(struct tr_sink *sink)
+{
+	free(self(sink));
+}
+
+struct tr_sink *tr_sink_fd(int fd, struct tr_error *err)
+{
+	struct fd_sink *s = malloc(sizeof *s);
+	if (!s) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	*s = (struct fd_sink){
+		.base = { .write = fd_sink_write,
+			  .flush = fd_sink_flush,
+			  .finish = fd_sink_finish,
+			  .close = fd_sink_close },
+		.fd = fd,
+	};
+	tr_fd_enlarge_pipe(fd);
+	return &s->base;
+}
+
+/*
+ * A file that is either whole or not there: written under a hidden name beside
+ * the target and renamed over it at the end. What is no regular file is
+ * written as it is.
+ */
+
+enum {
+	MAX_LINKS = 40,	  /* what Linux follows */
+	MAX_TRIES = 100,  /* for a name that is not taken; the second is luck already */
+	SHOWN_NAME = 200, /* of the target's name in the temporary one: NAME_MAX is 255 */
+};
+
+struct file_sink {
+	struct tr_sink base;
+	struct tr_unfinished file;
+	struct tr_file_group *group; /* NULL: it gets its name by itself */
+	bool replaces;		     /* a file whose mode and owner are kept */
+	struct stat replaced;
+};
+
+static struct file_sink *file_self(const struct tr_sink *sink)
+{
+	return (struct file_sink *)sink;
+}
+
+static bool file_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	return tr_fd_write(file_self(sink)->file.fd, data, len, err);
+}
+
+static bool file_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	(void)sink;
+	(void)err;
+	return true;
+}
+
+/* Removes what did not get its name, and frees. */
+static void drop(struct tr_unfinished *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->temporary)
+		unlinkat(file->dir, file->temporary, 0);
+	if (file->dir >= 0)
+		close(file->dir);
+	free(file->temporary);
+	free(file->name);
+	free(file->path);
+	*file = (struct tr_unfinished){ .fd = -1, .dir = -1 };
+}
+
+/* The content reaches the disk before the name, or a crash could leave an empty file under it. */
+static bool sync_file(int fd, struct tr_error *err)
+{
+	int result;
+
+	do
+		result = fsync(fd);
+	while (result != 0 && errno == EINTR);
+	/* pipes, terminals and some file systems cannot */
+	if (result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS || errno == ENOSYS)
+		return true;
+	return tr_fd_write_failed(errno, err);
+}
+
+static bool give_name(struct tr_unfinished *file, struct tr_error *err)
+{
+	if (renameat(file->dir, file->temporary, file->dir, file->name) != 0) {
+		tr_error_system(err, errno, "cannot rename %s", file->temporary);
+		return false;
+	}
+	free(file->temporary);
+	file->temporary = NULL;
+	return true;
+}
+
+static bool complete(struct tr_unfinished *file, struct tr_error *err)
+{
+	bool synced = sync_file(file->fd, err);
+	int fd = file->fd;
+
+	file->fd = -1;
+	if (close(fd) != 0 && errno != EINTR && synced)
+		return tr_fd_write_failed(errno, err);
+	return synced && (!file->temporary || give_name(file, err));
+}
+
+static bool file_finish(struct tr_sink *sink, struct tr_error *err)
+{
+	struct file_sink *s = file_self(sink);
+	struct tr_file_group *group = s->group;
+
+	if (!s->file.temporary || !group || tr_file_group_is_full(group))
+		return complete(&s->file, err);
+	if (group->named_at_once && !give_name(&s->file, err))
+		return false;
+	group->list[group->count++] = s->file;
+	s->file = (struct tr_unfinished){ .fd = -1, .dir = -1 };
+	return true;
+}
+
+static void file_close(struct tr_sink *sink)
+{
+	drop(&file_self(sink)->file);
+	free(file_self(sink));
+}
+
+enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_error *err)
+{
+	/* all begin to be written before the first is waited for */
+	for (size_t i = 0; i < group->count; i++)
+		(void)sync_file_range(group->list[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	while (group->count) {
+		struct tr_unfinished *file = &group->list[--group->count];
+		bool completed = complete(file, err);
+		if (!completed)
+			tr_error_name(err, tr_text_from(file->path));
+		drop(file);
+		if (!completed)
+			return TR_WARN;
+	}
+	return TR_END;
+}
+
+/* Length of the directory part of path with its slash; 0 where there is none. */
+static size_t directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* What the symbolic link at path points to, as a path from here; NULL: errno says why. */
+static char *follow(const char *path)
+{
+	char *link = malloc(PATH_MAX);
+	if (!link)
+		return NULL;
+	ssize_t length = readlink(path, link, PATH_MAX);
+	if (length == PATH_MAX)
+		errno = ENAMETOOLONG;
+	if (length < 0 || length == PATH_MAX) {
+		free(link);
+		return NULL;
+	}
+	size_t directory = length > 0 && link[0] == '/' ? 0 : directory_length(path);
+	char *result = malloc(directory + (size_t)length + 1);
+	if (result) {
+		memcpy(result, path, directory);
+		memcpy(result + directory, link, (size_t)length);
+		result[directory + (size_t)length] = '\0';
+	}
+	free(link);
+	return result;
+}
+
+/*
+ * Follows the links at the end of path. NULL: errno says why; or, with
+ * *descriptor, the path leads to an open file of a process (/dev/stdout).
+ */
+static char *resolve(const char *path, bool *descriptor)
+{
+	char *resolved = strdup(path);
+	for (int links = 0; resolved; links++) {
+		struct stat st;
+		if (lstat(resolved, &st) != 0 || !S_ISLNK(st.st_mode))
+			return resolved;
+		*descriptor = strncmp(resolved, "/proc/", 6) == 0;
+		char *next = NULL;
+		if (links == MAX_LINKS)
+			errno = ELOOP;
+		else if (!*descriptor)
+			next = follow(resolved);
+		free(resolved);
+		resolved = next;
+	}
+	return NULL;
+}
+
+/* "name" -> ".name.0123456789abcdef": hidden, and unpredictable. */
+static char *temporary_name(const char *target)
+{
+	uint64_t number;
+	if (getrandom(&number, sizeof number, 0) != sizeof number)
+		return NULL;
+	size_t size = SHOWN_NAME + sizeof "..0123456789abcdef";
+	char *name = malloc(size);
+	if (name)
+		snprintf(name, size, ".%.*s.%016" PRIx64, SHOWN_NAME, target, number);
+	return name;
+}
+
+/*
+ * Owner and mode as a plain rewrite would leave them; set-id bits are not for
+ * data. Where the group cannot be kept, its rights are not given to another.
+ */
+static void keep_mode(const struct file_sink *s)
+{
+	const struct stat *was = &s->replaced;
+	mode_t mode = was->st_mode & 0777;
+	if (fchown(s->file.fd, was->st_uid, was->st_gid) != 0 &&
+	    fchown(s->file.fd, (uid_t)-1, was->st_gid) != 0)
+		mode = (mode & 0707) | (mode & 07) << 3;
+	(void)fchmod(s->file.fd, mode);
+}
+
+/* False: errno says why. */
+static bool open_temporary(struct file_sink *s)
+{
+	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW };
+	struct tr_unfinished *file = &s->file;
+	mode_t mode = s->replaces ? 0600 : 0666;
+
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		char *name = temporary_name(file->name);
+		if (!name)
+			return false;
+		file->fd = openat(file->dir, name, FLAGS, mode);
+		if (file->fd >= 0) {
+			file->temporary = name;
+			if (s->replaces)
+				keep_mode(s);
+			return true;
+		}
+		free(name);
+		if (errno != EEXIST)
+			return false;
+	}
+	return false;
+}
+
+static bool open_as_it_is(struct file_sink *s, const char *path, int flags)
+{
+	s->file.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (s->file.fd < 0)
+		return false;
+	tr_fd_enlarge_pipe(s->file.fd);
+	return true;
+}
+
+/* A file of this name beside others in a directory that is open. False: errno says why. */
+static bool open_in_directory(struct file_sink *s, const char *name)
+{
+	struct stat *was = &s->replaced;
+
+	s->replaces = fstatat(s->file.dir, name, was, AT_SYMLINK_NOFOLLOW) == 0;
+	if (s->replaces && S_ISDIR(was->st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	/* a link or a device is replaced itself */
+	s->replaces = s->replaces && S_ISREG(was->st_mode);
+	/* rename would do it, but who made the file read-only did not want that */
+	if (s->replaces && faccessat(s->file.dir, name, W_OK, AT_EACCESS) != 0)
+		return false;
+	s->file.name = strdup(name);
+	return s->file.name && open_temporary(s);
+}
+
+/* Opens the directory of target, and a temporary file in it. False: errno says why. */
+static bool open_beside(struct file_sink *s, char *target)
+{
+	size_t len = directory_length(target);
+	const char *name = target + len;
+
+	if (!*name) {
+		errno = ENOENT;
+		return false;
+	}
+	char *directory = len ? strndup(target, len) : strdup(".");
+	if (!directory)
+		return false;
+	s->file.dir = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(directory);
+	return s->file.dir >= 0 && open_in_directory(s, name);
+}
+
+/* False: errno says why. */
+static bool open_file(struct file_sink *s, const char *path)
+{
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+
+	if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return open_as_it_is(s, path, 0);
+	bool descriptor = false;
+	char *target = resolve(path, &descriptor);
+	/* the shell that opened /dev/stdout decided whether to truncate it */
+	if (!target)
+		return descriptor && open_as_it_is(s, path, O_APPEND);
+	if (there && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	bool opened = !(there && S_ISDIR(st.st_mode)) && open_beside(s, target);
+	int sys_errno = errno;
+	free(target);
+	errno = sys_errno;
+	return opened;
+}
+
+static struct file_sink *new_sink(const char *path, struct tr_error *err)
+{
+	struct file_sink *s = malloc(sizeof *s);
+	char *copy = strdup(path);
+
+	if (!s || !copy) {
+		free(s);
+		free(copy);
+		tr_error_memory(err);
+		return NULL;
+	}
+	*s = (struct file_sink){
+		.base = { .write = file_write,
+			  .flush = file_flush,
+			  .finish = file_finish,
+			  .close = file_close },
+		.file = { .fd = -1, .dir = -1, .path = copy },
+	};
+	return s;
+}
+
+static struct tr_sink *opened(struct file_sink *s, bool good, struct tr_error *err)
+{
+	if (good)
+		return &s->base;
+	tr_error_system(err, errno, "cannot create %s", s->file.path);
+	file_close(&s->base);
+	return NULL;
+}
+
+struct tr_sink *tr_sink_file(const char *path, struct tr_error *err)
+{
+	struct file_sink *s = new_sink(path, err);
+
+	return s ? opened(s, open_file(s, path), err) : NULL;
+}
+
+struct tr_sink *tr_sink_file_at(int dir, const char *name, const char *path,
+				struct tr_file_group *group, struct tr_error *err)
+{
+	struct file_sink *s = new_sink(path, err);
+
+	if (!s)
+		return NULL;
+	s->group = group;
+	s->file.dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	return opened(s, s->file.dir >= 0 && open_in_directory(s, name), err);
+}
+
+const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink)
+{
+	return file_self(sink)->file.temporary ? &file_self(sink)->file : NULL;
+}
+
+static bool is_bidirectional(uint32_t c)
+{
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+unsigned tr_terminal_character(const char *p, const char *end, bool *shown)
+{
+	unsigned char c = (unsigned char)*p;
+	unsigned len = tr_utf8_length(p, end);
+
+	if (len <= 1) {
+		*shown = len == 1 && c >= 0x20 && c != 0x7f;
+		return 1;
+	}
+	uint32_t code = tr_utf8_decode(p, len);
+	*shown = code >= 0xa0 && !is_bidirectional(code);
+	return len;
+}
+
+void tr_terminal_escape(const char *p, unsigned len, struct tr_buffer *to)
+{
+	for (unsigned i = 0; i < len; i++) {
+		tr_buffer_put_literal(to, "\\x");
+		tr_buffer_put_hex(to, (unsigned char)p[i], 2);
+	}
+}
+
+enum { MAX_COLOUR = 24 }; /* bytes of a sequence */
+
+struct terminal_sink {
+	struct tr_sink base;
+	struct tr_sink *inner;
+	struct tr_buffer text;
+	char held[MAX_COLOUR]; /* the begin of a character or sequence that was not all there */
+	size_t held_len;
+};
+
+/* The length of a sequence that sets colours; 0: none; more than there is: it may become one. */
+static size_t colour_length(const char *p, const char *end)
+{
+	size_t len = 1, have = (size_t)(end - p);
+
+	if (len < have && p[len++] != '[')
+		return 0;
+	while (len < have && len < MAX_COLOUR &&
+	       ((p[len] >= '0' && p[len] <= '9') || p[len] == ';'))
+		len++;
+	if (len >= MAX_COLOUR || (len < have && p[len] != 'm'))
+		return 0;
+	return len + 1;
+}
+
+/* The end of the text is the begin of a longer character. */
+static bool is_cut(const char *p, const char *end)
+{
+	unsigned char c = (unsigned char)*p;
+	size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 1;
+
+	return (size_t)(end - p) < need;
+}
+
+/* Appends the text as it is shown. more: what may go on after its end is left; returns its place.
+ */
+static const char *escape(struct tr_buffer *to, const char *p, const char *end, bool more)
+{
+	while (p < end) {
+		bool shown = *p == '\n' || *p == '\t';
+		size_t colour = *p == '\x1b' ? colour_length(p, end) : 0;
+		unsigned len = 1;
+
+		if (more && (colour > (size_t)(end - p) || is_cut(p, end)))
+			break;
+		if (colour && colour <= (size_t)(end - p)) {
+			len = (unsigned)colour;
+			shown = true;
+		} else if (!shown) {
+			len = tr_terminal_character(p, end, &shown);
+		}
+		if (shown)
+			tr_buffer_put(to, p, len);
+		else
+			tr_terminal_escape(p, len, to);
+		p += len;
+	}
+	return p;
+}
+
+/* Writes the buffer. */
+static bool put_out(struct terminal_sink *s, struct tr_error *err)
+{
+	if (s->text.failed) {
+		tr_error_memory(err);
+		return false;
+	}
+	return s->inner->write(s->inner, s->text.data, s->text.len, err);
+}
+
+static bool terminal_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	struct terminal_sink *s = (struct terminal_sink *)sink;
+	const char *end = data + len;
+
+	tr_buffer_reset(&s->text);
+	/* what was held goes on with the first bytes; it is short */
+	while (s->held_len && data < end) {
+		s->held[s->held_len++] = *data++;
+		const char *left = escape(&s->text, s->held, s->held + s->held_len, true);
+		size_t rest = (size_t)(s->held + s->held_len - left);
+		memmove(s->held, left, rest);
+		s->held_len = rest;
+	}
+	data = escape(&s->text, data, end, true);
+	if (data < end) {
+		s->held_len = (size_t)(end - data);
+		memcpy(s->held, data, s->held_len);
+	}
+	return s->text.len == 0 || put_out(s, err);
+}
+
+/* The held bytes do not continue a sequence. */
+static bool release(struct terminal_sink *s, struct tr_error *err)
+{
+	if (!s->held_len)
+		return true;
+	tr_buffer_reset(&s->text);
+	escape(&s->text, s->held, s->held + s->held_len, false);
+	s->held_len = 0;
+	return put_out(s, err);
+}
+
+static bool terminal_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	struct terminal_sink *s = (struct terminal_sink *)sink;
+
+	return s->inner->flush(s->inner, err);
+}
+
+static bool terminal_finish(struct tr_sink *sink, struct tr_error *err)
+{
+	struct terminal_sink *s = (struct terminal_sink *)sink;
+
+	return release(s, err) && s->inner->finish(s->inner, err);
+}
+
+static void terminal_close(struct tr_sink *sink)
+{
+	struct terminal_sink *s = (struct terminal_sink *)sink;
+
+	s->inner->close(s->inner);
+	tr_buffer_free(&s->text);
+	free(s);
+}
+
+struct tr_sink *tr_sink_terminal(struct tr_sink *inner)
+{
+	struct terminal_sink *s = malloc(sizeof *s);
+
+	if (!s) {
+		inner->close(inner);
+		return NULL;
+	}
+	*s = (struct terminal_sink){
+		.base = { .write = terminal_write,
+			  .flush = terminal_flush,
+			  .finish = terminal_finish,
+			  .close = terminal_close },
+		.inner = inner,
+	};
+	return &s->base;
+}
 
 enum {
 	BUFFER = 256 << 10,

@@ -40,7 +40,7 @@ struct tr_source {
 	void (*interrupt)(struct tr_source *source);
 	/*
 	 * What read would give next, and before it the last `back` bytes that it
-	 * gave, where they lie: see file_view.h for what that means. Good until
+	 * gave, where they lie: see file.h for what that means. Good until
 	 * the next call of anything here. Empty: only read gives them. NULL: always.
 	 */
 	struct tr_text (*look)(struct tr_source *source, size_t back);

@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/utf8_block.h"
-
 #if defined __SSE2__ && !defined TR_PORTABLE
 #include <emmintrin.h>
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 
 /* In the order in which they are written. */
 static const struct {

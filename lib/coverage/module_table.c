@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "record/literal.h"
 
 static const char *const names[TR_MODULE_OTHER] = {

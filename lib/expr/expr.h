@@ -12,9 +12,8 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "record/computed.h"
 #include "record/record.h"
-#include "record/sieve.h"
+#include "record/line.h"
 
 struct tr_expr;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
-#include "core/similar.h"
+#include "core/text.h"
 #include "core/utf8.h"
 #include "record/record.h"
 

@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/map.h"
 #include "core/text.h"
-#include "core/utf8_block.h"
+#include "core/utf8.h"
 #include "expr/expr.h"
 #include "expr/program.h"
 #include "record/record.h"

@@ -29,8 +29,8 @@
 #include "core/limits.h"
 #include "core/output.h"
 #include "record/record.h"
-#include "record/call_taker.h"
-#include "record/sieve.h"
+#include "record/calls.h"
+#include "record/line.h"
 
 enum {
 	TR_FORMAT_READS = 1, /* without it, but with a bid: open fails and says what the file is */
@@ -133,7 +133,7 @@ struct tr_text_style {
 	 */
 	enum tr_status (*put)(void *view, struct tr_record *record, struct tr_error *err);
 	void (*free)(void *view);
-	/* Takes plain calls from a reader (call_taker.h); it may return NULL, and be NULL. */
+	/* Takes plain calls from a reader (record/calls.h); it may return NULL, and be NULL. */
 	struct tr_call_taker *(*taker)(void *view);
 };
 
@@ -212,7 +212,7 @@ struct tr_format {
 	/* The first is the format's default. Ends in a NULL name; may be NULL. */
 	const struct tr_text_style *styles;
 	/*
-	 * For API calls: the kinds (record/call_kind.h) of calls of a function, 0 for most. name:
+	 * For API calls: the kinds (record/calls.h) of calls of a function, 0 for most. name:
 	 * as the records have it. NULL: the format has no API calls.
 	 */
 	unsigned (*call_kinds)(struct tr_text name);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "record/context.h"
+#include "record/vocabulary.h"
 
 void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
 			    struct tr_output *out, struct tr_error *err)

@@ -13,7 +13,7 @@
 #define TR_FORMAT_SEGMENT_WRITER_H
 
 #include "format/format.h"
-#include "record/unsupported_kinds.h"
+#include "record/vocabulary.h"
 
 /*
  * self is the format's own struct. err is cleared before put and define; a function that returns

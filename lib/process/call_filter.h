@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/id_map.h"
 #include "core/map.h"
 #include "core/text.h"
 #include "record/pending.h"

@@ -3,7 +3,7 @@
 #ifndef TR_PROCESS_LINEAGE_PRIVATE_H
 #define TR_PROCESS_LINEAGE_PRIVATE_H
 
-#include "core/id_map.h"
+#include "core/map.h"
 #include "core/spool.h"
 #include "process/lineage.h"
 

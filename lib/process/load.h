@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/id_map.h"
+#include "core/map.h"
 #include "process/runs.h"
 
 enum { TR_LOAD_AHEAD = 1 << 16 };

@@ -23,7 +23,6 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "core/id_map.h"
 #include "core/map.h"
 #include "process/instant.h"
 #include "record/record.h"

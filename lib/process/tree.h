@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/id_map.h"
+#include "core/map.h"
 #include "process/directory.h"
 #include "process/files.h"
 

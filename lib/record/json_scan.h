@@ -140,7 +140,4 @@ struct tr_json_element tr_json_element(const char *p, const char *end);
 
 enum { TR_JSON_SPELLING_MAX = 6 }; /* bytes of one element's spelling */
 
-/* Canonical spelling of an element (the first three types) for a trec string. */
-unsigned tr_json_element_spell(const struct tr_json_element *element, char *to);
-
 #endif

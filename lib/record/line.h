@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/file.h"
+#include "core/text.h"
+
 /*
  * The first byte in [p, end) that no trec line may hold raw: 00-1f except TAB
  * and LF, 7f, or no valid UTF-8. end when there is none. A sequence that is
@@ -68,5 +71,87 @@ static inline const char *tr_line_ends_next(struct tr_line_ends *ends)
 	ends->left &= ends->left - 1;
 	return end;
 }
+
+/*
+ * The fixed columns of a record's line, where they are as plain as nearly always.
+ * What is not so is left to tr_record_from_line, which also says what is wrong
+ * with it. Many lines at a time: tr_sieve_pick.
+ */
+
+enum tr_column {
+	TR_COLUMN_KIND,
+	TR_COLUMN_SEQ,
+	TR_COLUMN_TIME,
+	TR_COLUMN_TASK,
+	TR_COLUMN_NAME,
+	TR_COLUMNS,
+};
+
+struct tr_columns {
+	/* where each begins, and what is behind the TAB or LF that ends the last of them */
+	const char *start[TR_COLUMNS + 1];
+	uint64_t kind; /* its bytes: the first one lowest, 0 behind the last */
+	bool escapes;  /* a backslash stands in one of them */
+};
+
+static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
+					     enum tr_column column)
+{
+	return tr_text_span(columns->start[column], columns->start[column + 1] - 1);
+}
+
+/*
+ * True when the line from p to its LF at lf is a record's, of a kind of up to
+ * eight letters, and no fixed column of it is missing or empty. False says
+ * nothing.
+ */
+bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
+
+/* The kind as tr_columns has it; false: it is none that tr_columns_find accepts. */
+bool tr_columns_kind(struct tr_text kind, uint64_t *word);
+
+/*
+ * A sieve tells from the fixed columns of a line whether anybody wants its
+ * record, before the record is made. It is a hint: readers may know nothing of
+ * it, and let lines through whenever that is easier. What a sieve says must
+ * not depend on anything but the columns, and must not be worth a message.
+ */
+
+enum tr_sift {
+	TR_SIFT_OUT,  /* nobody wants it */
+	TR_SIFT_OPEN, /* not to be told from here */
+	TR_SIFT_IN,   /* it is wanted, whatever else it says: the record is `chosen` */
+};
+
+struct tr_sieve {
+	/* For lines of records whose columns have no escapes. */
+	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns);
+	/*
+	 * Not NULL: lines that are IN are shown to it first, in their order. True: it has
+	 * done with the line all there is to do, and no record is made.
+	 */
+	bool (*take)(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
+	void *taker; /* whatever take needs */
+	/* Not NULL: lines may be shown to it, and taken, where they lie in a file (file_view.h). */
+	const struct tr_fault_guard *guard;
+	uint64_t left_out; /* lines so far, with those taken; counted by the reader */
+};
+
+/* A line that is to be given, and what is known of it. */
+struct tr_pick {
+	struct tr_text line;
+	struct tr_columns columns;
+	bool has_columns;
+	enum tr_sift answer;
+	uint64_t left_out; /* lines before it, with those taken */
+};
+
+/*
+ * Looks at the lines from p on, whose ends are those to come, for the first that
+ * the sieve (NULL: none) does not leave out or take. False: there is none. Reads up to
+ * TR_INPUT_PAD bytes behind the lines.
+ */
+bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
+		   struct tr_pick *pick);
 
 #endif

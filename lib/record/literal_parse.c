@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
+#include "core/buffer.h"
 #include "core/utf8.h"
 #include "record/literal_scan.h"
 #include "record/string_scan.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "core/utf8.h"
 #include "record/base64.h"
 #include "record/string_scan.h"

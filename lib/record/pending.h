@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "core/error.h"
-#include "core/id_map.h"
+#include "core/map.h"
 #include "core/spool.h"
 #include "core/text.h"
 

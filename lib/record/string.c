@@ -3,10 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "core/utf8.h"
 #include "record/literal.h"
-#include "record/string_block.h"
 #include "record/string_scan.h"
 #include "record/value.h"
 

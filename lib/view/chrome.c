@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "record/context.h"
+#include "record/vocabulary.h"
 #include "view/brief.h"
 #include "view/chrome_private.h"
 

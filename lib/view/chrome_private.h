@@ -5,7 +5,7 @@
 
 #include "core/map.h"
 #include "process/forest.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "view/chrome.h"
 
 /* "Processes" of the viewer's, in each segment. */

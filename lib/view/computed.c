@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "core/map.h"
 #include "coverage/block.h"
 #include "process/call.h"
 #include "process/instant.h"
 #include "record/ask.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 #include "record/literal.h"
 
 const char *const tr_computed_names[TR_COMPUTED_NAMES] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computed fields (record/computed.h):
+ * Computed fields (record/record.h):
  *
  *	frame      of call, enter and leave: the number of the frame, from 0 in each trace, in
  *	           which the call returns
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/computed.h"
+#include "record/record.h"
 
 enum { TR_COMPUTED_NAMES = 6 };
 extern const char *const tr_computed_names[TR_COMPUTED_NAMES];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "record/ask.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 #include "view/html_private.h"
 #include "view/json_value.h"
 

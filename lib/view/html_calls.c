@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "record/join.h"
 #include "record/literal.h"
 #include "view/brief.h"

@@ -5,7 +5,7 @@
 
 #include "process/forest.h"
 #include "process/lineage.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "view/html.h"
 
 /* A run or a call. Times are nanoseconds; without times a record is a microsecond. */

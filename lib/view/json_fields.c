@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/utf8.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 
 bool tr_json_has_args(struct tr_text kind)
 {

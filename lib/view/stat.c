@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "record/ask.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 #include "record/literal.h"
 #include "view/stat_private.h"
 

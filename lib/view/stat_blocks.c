@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "coverage/block.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "record/ask.h"
 
 struct live_call {

@@ -3,10 +3,10 @@
 #ifndef TR_VIEW_STAT_PRIVATE_H
 #define TR_VIEW_STAT_PRIVATE_H
 
-#include "core/id_map.h"
+#include "core/map.h"
 #include "process/load.h"
 #include "process/runs.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "view/report.h"
 #include "view/stat.h"
 #include "view/tally.h"

@@ -3,12 +3,11 @@
  * A set of calls: what the whole text has is what its parts have, and what is said of all the
  * numbers that follow holds for each of them.
  */
-#include "record/call_set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "fuzz.h"
 
 enum { PARTS = 16, PROBES = 64 };

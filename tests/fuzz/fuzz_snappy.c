@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/library.h"
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 /* not by fuzz.h, which brings along another struct tr_symbol than the loader's */
 _Noreturn void fuzz_fail(const char *promise);

@@ -118,7 +118,7 @@ enum { TR_APITRACE_LOOK = 64 << 10 }; /* bytes that a bid looks at, at most */
 extern const struct tr_text_style tr_apitrace_styles[];
 
 /*
- * call_kind.c: the kinds (record/call_kind.h) of a function, 0 for most. name: its bytes, or its
+ * call_kind.c: the kinds (record/calls.h) of a function, 0 for most. name: its bytes, or its
  * cell (no name that is known needs an escape). A glGetError that returned GL_NO_ERROR is
  * verbose, too, which its name does not say.
  */

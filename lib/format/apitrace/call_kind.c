@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "format/apitrace/apitrace.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 
 enum {
 	END_FRAME = TR_CALL_END_FRAME,

@@ -9,7 +9,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "core/id_map.h"
+#include "core/map.h"
 #include "format/apitrace/write_signature.h"
 #include "record/record.h"
 

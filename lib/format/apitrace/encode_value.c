@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/wire.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/decimal.h"
+#include "core/text.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/parse.h"
 #include "record/literal.h"

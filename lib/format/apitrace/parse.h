@@ -11,7 +11,7 @@
 #define TR_FORMAT_APITRACE_PARSE_H
 
 #include "core/buffer.h"
-#include "core/decimal.h"
+#include "core/text.h"
 #include "core/error.h"
 #include "format/apitrace/signature.h"
 #include "format/apitrace/wire.h"

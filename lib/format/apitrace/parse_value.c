@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/decimal.h"
-#include "core/hex.h"
+#include "core/text.h"
 #include "core/wire.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/parse.h"

@@ -11,7 +11,7 @@
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/parse.h"
-#include "record/call_taker.h"
+#include "record/calls.h"
 #include "record/literal.h"
 
 /* A call that was entered. */

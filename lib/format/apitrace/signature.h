@@ -11,7 +11,6 @@
 #define TR_FORMAT_APITRACE_SIGNATURE_H
 
 #include "core/arena.h"
-#include "core/id_map.h"
 #include "core/map.h"
 #include "record/record.h"
 

@@ -6,7 +6,7 @@
 #include "core/file.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/text.h"
-#include "record/context.h"
+#include "record/vocabulary.h"
 
 /* The style apitrace: takes the lines of the stream and the -O keys. */
 

@@ -25,10 +25,10 @@
 
 #include "record/join.h"
 #include "core/buffer.h"
-#include "core/decimal.h"
+#include "core/text.h"
 #include "core/output.h"
 #include "format/apitrace/text_tables.h"
-#include "record/call_taker.h"
+#include "record/calls.h"
 #include "record/record.h"
 
 /* What is shown, by the switches of apitrace. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "record/call_kind.h"
-#include "core/hex.h"
+#include "record/calls.h"
+#include "core/text.h"
 #include "format/apitrace/text.h"
 
 /* The parts of a record that are shown. */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/decimal.h"
+#include "core/text.h"
 
 enum { DIGITS = 7, EXACT_POWER = 22 };
 

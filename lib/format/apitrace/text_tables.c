@@ -2,7 +2,7 @@
 #include "format/apitrace/text_tables.h"
 
 #include "format/apitrace/apitrace.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "core/buffer.h"
 
 enum { FEW = 8 }; /* arguments that are as quickly found without a map */

@@ -25,7 +25,7 @@ struct tr_apitrace_function {
 	struct tr_text cell; /* the name, as cells are spelled */
 	struct tr_text name; /* its bytes, as far as C sees them */
 	struct tr_text head; /* the text before the arguments: "name(" */
-	unsigned kinds;	     /* see call_kind.h */
+	unsigned kinds;	     /* see calls.h */
 	struct tr_apitrace_argument *arguments;
 	size_t count;
 	struct tr_map by_key; /* argument of that key; only of functions with many */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "core/utf8.h"
 #include "format/apitrace/text.h"
 #include "format/apitrace/text_real.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
-#include "core/id_map.h"
+#include "core/map.h"
 #include "format/apitrace/signature.h"
 
 enum { TR_WRITTEN_RECENT = 256 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads Bear's events: objects out of the window (json_items.h), the members that matter at each
+ * Reads Bear's events: objects out of the window (record/json.h), the members that matter at each
  * of their levels (struct event), the environment without what Bear has added, and the record.
  */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "format/reader_base.h"
 #include "process/path.h"
 #include "process/recent.h"
-#include "record/json_items.h"
+#include "record/json.h"
 #include "record/literal.h"
 
 /* The members of one object. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads both formats: objects out of the window (json_items.h), their members, the record. A
+ * Reads both formats: objects out of the window (record/json.h), their members, the record. A
  * member that has no field goes into extra.
  */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "format/reader_base.h"
 #include "process/path.h"
 #include "process/command.h"
-#include "record/json_items.h"
+#include "record/json.h"
 #include "record/literal.h"
 
 struct reader {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "core/wire.h"
 #include "format/segment_writer.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "core/wire.h"
 #include "coverage/module_table.h"
 #include "record/literal.h"

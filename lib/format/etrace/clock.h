@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/id_map.h"
+#include "core/map.h"
 
 struct tr_etrace_moment {
 	uint64_t sec, nsec;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/array.h"
+#include "core/buffer.h"
 #include "core/input.h"
 #include "process/tree.h"
 #include "record/literal.h"

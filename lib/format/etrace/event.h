@@ -8,10 +8,10 @@
 #ifndef TR_FORMAT_ETRACE_EVENT_H
 #define TR_FORMAT_ETRACE_EVENT_H
 
-#include "core/decimal.h"
-#include "core/id_map.h"
+#include "core/text.h"
+#include "core/map.h"
 #include "format/etrace/line.h"
-#include "record/columns.h"
+#include "record/line.h"
 #include "record/record.h"
 
 struct tr_etrace_string {

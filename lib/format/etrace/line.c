@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/etrace/line.h"
 
-#include "core/decimal.h"
+#include "core/text.h"
 
 /* Bytes in front of a line that trace_pipe may have printed: command, pid, flags, time. */
 enum { PREFIX_MAX = 256 };

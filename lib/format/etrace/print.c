@@ -6,7 +6,7 @@
  */
 #include "format/etrace/print.h"
 
-#include "core/decimal.h"
+#include "core/text.h"
 #include "core/input.h"
 #include "format/etrace/fields.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "core/array.h"
+#include "core/buffer.h"
 #include "format/etrace/etrace.h"
 #include "format/etrace/event.h"
 #include "format/reader_base.h"

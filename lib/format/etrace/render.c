@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "core/array.h"
+#include "core/buffer.h"
 #include "format/etrace/event.h"
 #include "record/literal.h"
 

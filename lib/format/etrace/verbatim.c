@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/decimal.h"
+#include "core/text.h"
 #include "format/etrace/etrace.h"
 #include "format/etrace/fields.h"
 #include "record/literal.h"

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #include "core/buffer.h"
-#include "core/hex.h"
+#include "core/text.h"
 #include "coverage/date.h"
 #include "coverage/layout.h"
 #include "coverage/ranges.h"

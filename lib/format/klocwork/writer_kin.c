@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/decimal.h"
+#include "core/text.h"
 #include "record/json.h"
 
 /* An id that is not a number, as JSON text. */

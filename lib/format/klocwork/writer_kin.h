@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/id_map.h"
+#include "core/map.h"
 #include "core/text.h"
 #include "format/klocwork/object.h"
 #include "format/klocwork/parents.h"

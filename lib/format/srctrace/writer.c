@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "coverage/unit.h"
 #include "format/segment_writer.h"
 #include "record/ask.h"

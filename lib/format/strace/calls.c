@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/decimal.h"
+#include "core/text.h"
 #include "record/literal.h"
 #include "record/record.h"
 

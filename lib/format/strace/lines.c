@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/strace/lines.h"
 
-#include "core/decimal.h"
-#include "core/hex.h"
+#include "core/text.h"
 #include "format/strace/text.h"
 
 /* The prefix. */

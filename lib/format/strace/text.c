@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "core/hex.h"
+#include "core/text.h"
 #include "record/literal.h"
 #include "record/string_scan.h"
 #include "record/value.h"

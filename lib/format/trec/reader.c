@@ -17,8 +17,7 @@
 #include "core/arena.h"
 #include "format/reader_base.h"
 #include "format/trec/trec.h"
-#include "record/columns.h"
-#include "record/sieve.h"
+#include "record/line.h"
 
 /* The caller gets control after so many bytes, for a progress line. */
 enum { AT_ONCE = 64 << 20 /* bytes */ };

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/array.h"
+#include "core/buffer.h"
 
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoders that work in blocks: the same bytes for any number of threads, cut where they have to
  * be. */
-#include "core/codec_blocks.h"
+#include "core/codec_private.h"
 
 #include "memory.h"
 #include "samples.h"

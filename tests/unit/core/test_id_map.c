@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/id_map.h"
+#include "core/map.h"
 
 #include <stdlib.h>
 

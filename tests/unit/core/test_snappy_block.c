@@ -3,7 +3,7 @@
  * Blocks of random elements beside what they make, byte by byte. All memory is
  * just as large as it has to be, so that a checker sees a step too far.
  */
-#include "core/codec_stream.h"
+#include "core/codec_private.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Call sets: what apitrace itself selects, what is wrong with a text, files, many ranges. */
-#include "record/call_set.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "format/format.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 #include "record/vectors.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tr_columns_find against tr_record_from_line, on lines of every shape. */
-#include "record/columns.h"
+#include "record/line.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects in a row: lists, lines, what stands between them, and how they come. */
-#include "record/json_items.h"
+#include "record/json.h"
 
 #include "memory.h"
 #include "tap.h"

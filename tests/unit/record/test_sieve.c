@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tr_sieve_pick: every line of a chunk comes by, with the columns that it has. */
-#include "record/sieve.h"
+#include "record/line.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a function's name says, as apitrace itself told it: tests/data/apitrace/call-kinds.tsv. */
 #include "format/apitrace/apitrace.h"
-#include "record/call_kind.h"
+#include "record/calls.h"
 
 #include <stdlib.h>
 

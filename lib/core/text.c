@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/similar.h"
+
+#include "core/text.h"
 
 #include <limits.h>
 

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 
+#include "record/calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
 #include "core/source.h"
-#include "record/call_kind.h"
-#include "record/call_set.h"
+
+unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name)
+{
+	enum { SLOTS = sizeof kinds->slots / sizeof *kinds->slots };
+
+	if (name.len == 0 || name.len > sizeof kinds->slots->name)
+		return kinds->ask(name);
+	/* names of one API differ at their ends */
+	size_t hash = (unsigned char)name.data[name.len - 1] * 5u +
+		      (unsigned char)name.data[name.len / 2] * 19u + name.len;
+	struct tr_call_kinds_slot *slot = &kinds->slots[hash % SLOTS];
+	if (slot->len == name.len && memcmp(slot->name, name.data, name.len) == 0)
+		return slot->kinds;
+	slot->kinds = (unsigned char)kinds->ask(name);
+	slot->len = (unsigned char)name.len;
+	memcpy(slot->name, name.data, name.len);
+	return slot->kinds;
+}
 
 /*
  * Ranges without a step or class are merged and found by bisection. The others are searched
@@ -132,7 +150,7 @@ void tr_call_set_free(struct tr_call_set *set)
 	*set = (struct tr_call_set){ 0 };
 }
 
-/* The parser: call_set.h has the grammar. It looks ahead one byte, in files too. */
+/* The parser: calls.h contains the grammar. It looks ahead one byte, in files too. */
 
 enum { BLOCK = 4096, WORD = 16 };
 

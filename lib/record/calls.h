@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of an API: their kinds, their numbers, and a way past their records.
+ *
+ *	name of a function -> tr_call_kinds_of -> kinds
+ *	number, kinds -> tr_call_set_has -> selected or not
+ *	reader -> struct tr_call_taker -> text, without a record in between
+ *
+ * Not thread safe.
+ */
+#ifndef TR_RECORD_CALLS_H
+#define TR_RECORD_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "record/value.h"
+
+/*
+ * The kinds of a call: its effect on the picture. The formats that hold API calls derive them
+ * from the names of functions (call_kinds of struct tr_format); views and call sets use them.
+ */
+enum {
+	TR_CALL_END_FRAME = 1,	   /* completes a frame: swaps, presents */
+	TR_CALL_RENDER = 2,	   /* draws or clears */
+	TR_CALL_RENDER_TARGET = 4, /* changes the target: framebuffer bindings, swaps */
+	TR_CALL_VERBOSE = 8,	   /* a query that seldom matters; text may leave it out */
+};
+
+/*
+ * Remembers the kinds of the functions that were called last. A trace calls a few dozen functions
+ * millions of times, and an answer takes several times as long as the comparison of two names,
+ * because each format is asked. Set ask, the rest zero.
+ */
+struct tr_call_kinds {
+	unsigned (*ask)(struct tr_text name); /* as call_kinds of struct tr_format */
+	struct tr_call_kinds_slot {
+		unsigned char kinds, len; /* len: of the name; 0: the slot is free */
+		char name[62];		  /* longer names are not remembered */
+	} slots[128];
+};
+
+unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name);
+
+/*
+ * Calls without records. Who looks at each value of a call once, in order, can
+ * take calls from their reader as they are read: nothing is made that lasts. A
+ * reader may know nothing of it, and gives as records whatever it likes, and what
+ * is not as plain as nearly all calls are: arguments that are not all there in
+ * their order, calls that have not returned at once, flags, damage.
+ */
+
+struct tr_call_taker {
+	/*
+	 * A call of a function whose definition has been given as a record, and is the
+	 * first of its name. name: its cell. False: it is wanted as a record.
+	 */
+	bool (*begin)(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
+		      struct tr_text name, size_t arguments);
+	/* The next argument, and behind the last one what came back. Good until the next. */
+	void (*argument)(struct tr_call_taker *taker, const struct tr_value *value);
+	void (*result)(struct tr_call_taker *taker, const struct tr_value *value);
+	/*
+	 * whole: the call was all that. Otherwise it comes again, as a record. False: it
+	 * is wanted as a record after all.
+	 */
+	bool (*end)(struct tr_call_taker *taker, bool whole);
+	uint64_t taken; /* calls so far; counted by the reader */
+};
+
+/*
+ * Sets of call numbers, or of frame numbers, in the syntax of apitrace's
+ * --calls and --frames:
+ *
+ *	set    = { item [ "," ] }                 blanks are allowed between all tokens
+ *	item   = range [ "/" ( step | class ) ] | class | "@" FILE
+ *	range  = N | N "-" | N "-" M | "*"
+ *	class  = frame | rendertarget | fbo | render | draw
+ *
+ * N-M/step contains every step-th number of the range, the first one included. A class keeps
+ * the calls of the range that end a frame, that change the render target (the end of a
+ * frame does too), or that render. The name of FILE ends at the next comma; the file
+ * contains a set, with commas or line ends between items, and cannot name another file.
+ */
+
+struct tr_call_range {
+	uint64_t first, last, step;
+	unsigned kinds; /* TR_CALL_*, any of them; 0: all calls */
+	uint64_t reach; /* the greatest last of this range and those before it */
+};
+
+struct tr_call_ranges {
+	struct tr_call_range *list; /* by first */
+	size_t count, cap;
+};
+
+/* Zeroed, it is empty. */
+struct tr_call_set {
+	struct tr_call_ranges whole;	/* with all their numbers, none touching another */
+	struct tr_call_ranges filtered; /* with a step or a class */
+};
+
+/*
+ * Adds the numbers of the text. False: err says what is wrong and where ("byte 5: …"; in a file
+ * "FILE, byte 5: …"), or that memory is out; the set can only be freed then. A text without any
+ * item is an error, a file may be empty.
+ */
+bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_error *err);
+
+/* kinds: those of the call. */
+bool tr_call_set_has(const struct tr_call_set *set, uint64_t number, unsigned kinds);
+
+/*
+ * Whether the set contains none, some or all of the numbers from this one on, of whatever
+ * kinds.
+ */
+enum tr_call_set_rest { TR_CALL_SET_NONE, TR_CALL_SET_SOME, TR_CALL_SET_ALL };
+enum tr_call_set_rest tr_call_set_rest(const struct tr_call_set *set, uint64_t number);
+
+void tr_call_set_free(struct tr_call_set *set);
+
+#endif
