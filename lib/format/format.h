@@ -23,6 +23,7 @@
 
 #include "core/arena.h"
 #include "core/codec.h"
+#include "core/container.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/input.h"
@@ -94,8 +95,9 @@ struct tr_write_config {
 	const struct tr_format *(*find_format)(struct tr_text name);
 };
 
-struct tr_reader; /* the first member of a format's own struct: reader_base.h */
-struct tr_writer;
+/* A format's own struct has one of these as its member base. */
+struct tr_reader; /* reader_base.h */
+struct tr_writer; /* writer_base.h */
 
 struct tr_text_config {
 	struct tr_settings settings;

@@ -78,7 +78,8 @@ enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **re
 	reader->record.source_line = reader->source_line;
 	reader->record.source_offset = reader->source_offset;
 	*record = &reader->record;
-	return TR_OK;
+	/* a header is split by its reader: struct tr_format */
+	return reader->record.type == TR_HEADER ? tr_record_split(*record, err) : TR_OK;
 }
 
 enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record,
@@ -90,6 +91,27 @@ enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record
 		return TR_WARN;
 	}
 	return reader->held ? tr_reader_deliver(reader, record, err) : TR_END;
+}
+
+enum tr_status tr_reader_hold(struct tr_reader *reader, enum tr_severity severity,
+			      struct tr_error *err)
+{
+	reader->held = true;
+	if (err)
+		err->severity = severity;
+	return TR_WARN;
+}
+
+enum tr_status tr_reader_next(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err)
+{
+	tr_arena_reset(&reader->arena);
+	enum tr_status status = tr_reader_due(reader, record, err);
+	while (status == TR_END && reader->step) {
+		tr_buffer_reset(&reader->line);
+		status = reader->step(reader, record, err);
+	}
+	return status;
 }
 
 enum tr_status tr_reader_note_orphans(struct tr_reader *reader, uint64_t count, const char *which,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common part of readers, the counterpart of segment_writer.h. A format's own struct
- * begins with a struct tr_reader, so that open returns &reader->base and the other functions
- * get the format's struct back from it.
+ * The common part of readers, the counterpart of writer_base.h. A format's own struct has a
+ * struct tr_reader as its member base: open returns &reader->base, and the other functions get
+ * the format's struct from it with tr_container.
  *
  *	struct reader {
  *		struct tr_reader base;
@@ -10,15 +10,16 @@
  *	};
  *
  *	open:	reader = tr_reader_new(sizeof *reader, config, in, err);
- *	next:	tr_arena_reset(&reader->base.arena);
- *		status = tr_reader_due(&reader->base, record, err);	what the last call has held
+ *	next:	struct reader *reader = tr_container(base, struct reader, base);
+ *		tr_arena_reset(&reader->base.arena);
+ *		status = tr_reader_due(&reader->base, record, err);	what the last call left
  *		if (status != TR_END)
  *			return status;
  *		tr_reader_line(&reader->base, &text, &ended, err);
- *		tr_reader_begin(&reader->base, "exec"); ... fields into base.line ...
+ *		tr_reader_begin(&reader->base, "exec"); ... fields into base->line ...
  *		return tr_reader_deliver(&reader->base, record, err);
- *	at the end:	return tr_reader_note_orphans(&reader->base, count, "events whose ...",
- *err); close:	tr_reader_free(&reader->base);
+ *		at the end: return tr_reader_note_orphans(base, count, "events whose ...", err);
+ *	close:	tr_reader_free(base);
  *
  * A remark is reported by the call after the one that found it. A record is held where it
  * follows a message of its own: the call that finds it returns the message, the next one the
@@ -29,8 +30,16 @@
 
 #include "format/format.h"
 
+/*
+ * A step of a reader that is a state machine: reads the next item, and sets the step that follows
+ * if it is another one. As next in struct tr_format, but TR_END lets the next step run at once.
+ */
+typedef enum tr_status tr_reader_step(struct tr_reader *reader, struct tr_record **record,
+				      struct tr_error *err);
+
 struct tr_reader {
 	struct tr_input *in;
+	tr_reader_step *step; /* for tr_reader_next; NULL: the input is over */
 	uint64_t max_record;
 	struct tr_arena arena;	 /* of the record; limited by --max-record */
 	struct tr_record record; /* the one that next returns */
@@ -45,8 +54,8 @@ struct tr_reader {
 };
 
 /*
- * The format's own struct of that size, all zero except for the base. NULL: memory is out, err is
- * filled.
+ * The format's own struct of that size, all zero except for its member base, which comes first.
+ * NULL: memory is exhausted, err is filled.
  */
 void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_input *in,
 		    struct tr_error *err);
@@ -77,6 +86,20 @@ enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **re
  */
 enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record,
 			     struct tr_error *err);
+
+/*
+ * Makes err, which is filled, a remark of that severity on the record in line, which loses nothing.
+ * The next call returns the record. TR_WARN.
+ */
+enum tr_status tr_reader_hold(struct tr_reader *reader, enum tr_severity severity,
+			      struct tr_error *err);
+
+/*
+ * next of struct tr_format for a reader with steps: returns what is due, then runs steps, each
+ * with an empty line, until one returns a record or an error.
+ */
+enum tr_status tr_reader_next(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err);
 
 /*
  * Notes once, at the end, how many records have a parent that is not in the trace. which: a

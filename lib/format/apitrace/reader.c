@@ -11,6 +11,7 @@
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/parse.h"
+#include "format/reader_base.h"
 #include "record/calls.h"
 #include "record/literal.h"
 
@@ -23,8 +24,7 @@ struct live_call {
 };
 
 struct reader {
-	struct tr_input *in;
-	uint64_t max_record;
+	struct tr_reader base; /* its line is the one of the unit, if lines are wanted */
 	struct tr_apitrace_parse parse;
 	struct tr_apitrace_event event;
 	uint64_t calls;	  /* entered so far */
@@ -39,7 +39,6 @@ struct reader {
 	struct tr_arena definition_arena;
 	bool record_due;
 
-	struct tr_buffer line;		    /* of the unit, if lines are wanted */
 	struct tr_call_taker *const *taker; /* NULL: no call is taken */
 
 	struct tr_encoder *exact; /* what the writer would write; NULL: without --exact */
@@ -104,7 +103,7 @@ static enum tr_status compare_exact(struct tr_encoder *encoder, struct tr_record
  */
 static bool at_stream(struct reader *reader)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	if (!reader->begun || !tr_input_more(in, 1))
 		return false;
 	uint64_t version = (unsigned char)*in->pos;
@@ -132,7 +131,7 @@ static void begin_stream(struct reader *reader)
 static const char *find(const struct reader *reader, const char *p, const char *last)
 {
 	while (p < last && (p = memchr(p, (int)reader->parse.version, (size_t)(last - p)))) {
-		if (tr_apitrace_begins(p, reader->in->end))
+		if (tr_apitrace_begins(p, reader->base.in->end))
 			return p;
 		p++;
 	}
@@ -145,7 +144,7 @@ static const char *find(const struct reader *reader, const char *p, const char *
  */
 static bool find_stream(const struct reader *reader, size_t *size)
 {
-	const struct tr_input *in = reader->in;
+	const struct tr_input *in = reader->base.in;
 	const char *found = in->pos < in->end ? find(reader, in->pos + 1, in->end) : in->end;
 	if (found == in->end)
 		return false;
@@ -156,7 +155,7 @@ static bool find_stream(const struct reader *reader, size_t *size)
 /* Skips the input up to the next stream of this version, or to its end: then it returns false. */
 static bool skip_to_stream(struct reader *reader)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	if (tr_input_more(in, 1))
 		tr_input_skip(in, 1); /* no stream begins where the damage was found */
 	for (;;) {
@@ -232,7 +231,7 @@ static bool parse_leave(struct reader *reader)
 /* The versions 0 and 1 may begin another stream or be an event, of call or function 0. */
 static inline bool begins_like_event(const struct reader *reader)
 {
-	const struct tr_input *in = reader->in;
+	const struct tr_input *in = reader->base.in;
 	return reader->parse.version <= TR_APITRACE_LEAVE && tr_input_available(in) > 1 &&
 	       (unsigned char)in->pos[0] == reader->parse.version &&
 	       in->pos[1] == TR_APITRACE_ENTER;
@@ -243,7 +242,7 @@ static bool parse_unit(struct reader *reader, bool alone)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
 	struct tr_apitrace_event *event = &reader->event;
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	unsigned tag;
 	bool other = begins_like_event(reader) && at_stream(reader);
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
@@ -270,7 +269,7 @@ static bool parse_head(struct reader *reader)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
 	struct tr_record *header = &reader->event.record;
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
 	tr_record_init(header, &parse->arena);
 	header->type = TR_HEADER;
@@ -282,14 +281,14 @@ static bool parse_head(struct reader *reader)
 /* Gets more of the unit, enough to be worth another parse. False: there is no more. */
 static bool get_more(struct reader *reader)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	size_t before = tr_input_available(in), need = reader->parse.need;
-	if (need > reader->max_record || !tr_input_more(in, need))
+	if (need > reader->base.max_record || !tr_input_more(in, need))
 		return false;
 	if (need < LARGE_UNIT)
 		return true;
 	while (tr_input_available(in) - before < before / LARGE_PART &&
-	       tr_input_available(in) < reader->max_record && !tr_input_idle(in, IDLE))
+	       tr_input_available(in) < reader->base.max_record && !tr_input_idle(in, IDLE))
 		if (!tr_input_more(in, tr_input_available(in) + 1))
 			break;
 	return true;
@@ -367,7 +366,7 @@ static bool take_plain_call(struct reader *reader, struct tr_call_taker *taker)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
 	struct tr_apitrace_signature *function;
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	uint64_t thread = 0;
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
 	if (!is_detail(parse, TR_APITRACE_ENTER) ||
@@ -478,7 +477,7 @@ static bool make_deep(struct reader *reader)
  */
 static bool make_cut(struct reader *reader, size_t size)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	struct tr_record *record = &reader->event.record;
 	uint64_t offset = in->offset;
 	struct tr_text bytes = { in->pos, size };
@@ -511,7 +510,7 @@ static enum tr_status go_on(struct reader *reader, struct tr_error *err)
 /* The input, or the stream before another one, ends within an event. */
 static enum tr_status say_cut(struct reader *reader, struct tr_error *err)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	size_t size = tr_input_available(in);
 	reader->ended = !reader->begun || !find_stream(reader, &size);
 	tr_error_set(err, TR_CAUSE_CUT, "truncated: at least %zu bytes needed, %zu left",
@@ -525,13 +524,13 @@ static enum tr_status say_cut(struct reader *reader, struct tr_error *err)
 
 static enum tr_status say_short(struct reader *reader, struct tr_error *err)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	size_t need = reader->parse.need;
-	if (need > reader->max_record) {
+	if (need > reader->base.max_record) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
 			     "the next event needs at least %zu bytes, the limit is %" PRIu64
 			     " (--max-record raises it)",
-			     need, reader->max_record);
+			     need, reader->base.max_record);
 		tr_error_at_offset(err, in->offset);
 		return go_on(reader, err);
 	}
@@ -561,7 +560,7 @@ static bool make_line(struct reader *reader)
 {
 	const struct tr_apitrace_event *event = &reader->event;
 	struct tr_record *record = &reader->event.record;
-	struct tr_buffer *line = &reader->line;
+	struct tr_buffer *line = &reader->base.line;
 	size_t end = line->len;
 	tr_buffer_put_byte(line, '\n');
 	if (line->failed)
@@ -607,7 +606,7 @@ static bool finish_record(struct reader *reader)
 static bool take_unit(struct reader *reader)
 {
 	struct tr_apitrace_event *event = &reader->event;
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	if (!reader->begun) {
 		reader->begun = true;
 	} else {
@@ -674,55 +673,51 @@ static enum tr_status hand_out(struct reader *reader, struct tr_record **record,
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err)
 {
-	struct reader *reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
+
+	if (!reader)
 		return NULL;
-	}
-	reader->in = in;
-	reader->max_record = config->limits.max_record;
 	tr_arena_limit(&reader->parse.arena, config->limits.max_record);
 	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
 					  ? config->limits.max_depth
 					  : TR_LITERAL_DEPTH;
 	if (config->as_text && !config->exact)
-		reader->event.line = &reader->line;
+		reader->event.line = &reader->base.line;
 	if (!config->as_text && !config->exact)
 		reader->taker = config->taker;
 	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {
 		tr_error_memory(err);
-		free(reader);
+		tr_reader_free(&reader->base);
 		return NULL;
 	}
-	return (struct tr_reader *)reader;
+	return &reader->base;
 }
 
 void tr_apitrace_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 	if (reader->exact)
 		tr_encoder_free(reader->exact);
 	free(reader->exact);
 	tr_apitrace_parse_free(&reader->parse);
-	tr_buffer_free(&reader->line);
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
 	tr_arena_free(&reader->definition_arena);
-	free(reader);
+	tr_reader_free(base);
 }
 
 enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 	enum tr_status status = is_due(reader) ? hand_out(reader, record, err) : TR_END;
 	if (status != TR_END)
 		return status;
 	struct tr_call_taker *taker = reader->taker && reader->begun ? *reader->taker : NULL;
 	while (taker && take_plain_call(reader, taker))
 		;
-	if (reader->ended ||
-	    (!tr_input_available(reader->in) && !tr_input_more(reader->in, 1) && reader->begun))
+	if (reader->ended || (!tr_input_available(reader->base.in) &&
+			      !tr_input_more(reader->base.in, 1) && reader->begun))
 		return TR_END;
 	bool whole = read_unit(reader);
 	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && at_stream(reader)) {

@@ -5,7 +5,7 @@
 
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 
 /* Remarks that are reported once, after more urgent messages. */
 enum remark {
@@ -15,7 +15,7 @@ enum remark {
 };
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_encoder encoder;
 	int version;		/* -1: that of the stream */
 	bool begun;		/* the head is written */
@@ -56,9 +56,10 @@ static bool is_further(const struct writer *writer, struct tr_record *header)
 	return writer->base.faithful && tr_record_field(header, "stream");
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
+				    struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	if (!writer->begun)
 		return begin_trace(writer, header, err);
 	if (is_further(writer, header)) {
@@ -95,9 +96,9 @@ static bool is_call(struct tr_text kind, bool *enters)
 }
 
 /* The next remark. TR_OK: there is none. */
-static enum tr_status tell(void *self, struct tr_error *err)
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	if (writer->pending & UNORDERED) {
 		writer->pending &= ~(unsigned)UNORDERED;
 		writer->told |= UNORDERED;
@@ -138,7 +139,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	if (status == TR_FATAL)
 		return status;
 	send(writer);
-	return status == TR_OK ? tell(writer, err) : status;
+	return status == TR_OK ? report(&writer->base, err) : status;
 }
 
 /*
@@ -170,9 +171,10 @@ static enum tr_status put_other(struct writer *writer, struct tr_record *record,
 	return TR_END;
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	bool enters;
 	if (!is_call(record->kind, &enters))
 		return put_other(writer, record, err);
@@ -182,15 +184,16 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return put_call(writer, record, err);
 }
 
-static enum tr_status define(void *self, struct tr_record *definition, struct tr_error *err)
+static enum tr_status define(struct tr_writer *base, struct tr_record *definition,
+			     struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	return tr_written_define(&writer->encoder.signatures, definition, err);
 }
 
-static enum tr_status close_trace(void *self, struct tr_error *err)
+static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	/* a trace without calls is one all the same; a head that was cut is in the tail */
 	if (!writer->begun && !writer->tail.len && begin_trace(writer, NULL, err) == TR_FATAL)
 		return TR_FATAL;
@@ -198,29 +201,29 @@ static enum tr_status close_trace(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "apitrace",
 	.begin = begin_segment,
 	.define = define,
 	.put = put_record,
 	.close = close_trace,
-	.tell = tell,
+	.report = report,
 };
 
 struct tr_writer *tr_apitrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err)
 {
 	struct tr_text version = tr_setting_get(&config->settings, "version", "");
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
 	writer->version = version.len ? *version.data - '0' : -1;
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 void tr_apitrace_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 	tr_encoder_free(&writer->encoder);
 	tr_buffer_free(&writer->tail);
 	free(writer);

@@ -332,7 +332,7 @@ struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_in
 
 void tr_bear_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_recent_free(&reader->running);
 	tr_recent_free(&reader->pids);
@@ -562,7 +562,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 
 enum tr_status tr_bear_next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_text object;
 	struct event event;
 

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #include "format/bear/bear.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "process/command.h"
 #include "process/follow.h"
 #include "process/recent.h"
 #include "record/json.h"
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_buffer line, literal;
 	unsigned version_wanted; /* 0: the segment's own */
 
@@ -356,16 +356,17 @@ static void forget_segment(struct writer *writer)
 	tr_recent_free(&writer->rids);
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	(void)err;
-	forget_segment(self);
+	forget_segment(tr_container(base, struct writer, base));
 	return TR_OK;
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
+				    struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	(void)err;
 	writer->version = writer->version_wanted ? writer->version_wanted
@@ -428,9 +429,10 @@ static enum tr_status put_raw(struct writer *writer, struct tr_record *record, s
 	return finish_line(writer, TR_OK, err);
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	enum tr_status status = TR_END;
 
 	if (tr_record_split(record, err) == TR_FATAL)
@@ -448,9 +450,9 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return status;
 }
 
-static enum tr_status tell(void *self, struct tr_error *err)
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	if (!writer->unknown || writer->noted)
 		return TR_OK;
@@ -462,31 +464,31 @@ static enum tr_status tell(void *self, struct tr_error *err)
 	return TR_WARN;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "bear",
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_segment,
-	.tell = tell,
+	.report = report,
 };
 
 struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err)
 {
 	struct tr_text version = tr_setting_get(&config->settings, "version", "");
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 
 	if (!writer)
 		return NULL;
 	writer->next_rid = 1;
 	writer->version_wanted = tr_text_is(version, "4") ? 4 : tr_text_is(version, "3") ? 3 : 0;
 	writer->version = writer->version_wanted ? writer->version_wanted : 3;
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 void tr_bear_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	forget_segment(writer);
 	tr_buffer_free(&writer->line);

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 #include "format/compdb/compdb.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "record/json.h"
 
 enum respfiles { KEEP, INLINE, ATTACH };
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
 	enum respfiles respfiles;
@@ -246,21 +246,24 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	return tr_text_is(record->kind, "exec") ? put_exec(self, record, err) : TR_END;
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	return tr_text_is(record->kind, "exec") ? put_exec(writer, record, err) : TR_END;
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status close_list(void *self, struct tr_error *err)
+static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	(void)err;
 	if (!writer->base.entries)
@@ -269,7 +272,7 @@ static enum tr_status close_list(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "buildspec",
 	.empty = "no command here compiles or links: the specification has no entries",
 	.put = put_record,
@@ -281,7 +284,7 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 				      struct tr_error *err)
 {
 	struct tr_text respfiles = tr_setting_get(&config->settings, "respfiles", "keep");
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 
 	if (!writer)
 		return NULL;
@@ -290,14 +293,14 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 			    : tr_text_is(respfiles, "attach") ? ATTACH
 							      : KEEP;
 	if (tr_compdb_call_config(&config->settings, &writer->calls, &writer->tools, err))
-		return (struct tr_writer *)writer;
-	tr_buildspec_discard((struct tr_writer *)writer);
+		return &writer->base;
+	tr_buildspec_discard(&writer->base);
 	return NULL;
 }
 
 void tr_buildspec_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	tr_tool_config_free(writer->tools);
 	tr_file_roots_free(&writer->calls.roots);

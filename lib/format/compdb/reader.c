@@ -79,7 +79,7 @@ struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_
 
 void tr_compdb_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_buffer_free(&reader->extra);
 	tr_reader_free(base);
@@ -288,7 +288,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text text,
 enum tr_status tr_compdb_next(struct tr_reader *base, struct tr_record **record,
 			      struct tr_error *err)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_text object;
 
 	tr_arena_reset(&base->arena);

@@ -15,7 +15,7 @@
 #include "core/map.h"
 #include "core/blob_dir.h"
 #include "format/compdb/compdb.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "process/call.h"
 #include "process/path.h"
 #include "record/json.h"
@@ -327,7 +327,7 @@ static enum tr_status append_call(const struct tr_call *call, bool inlined, enum
 }
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
 	enum unique unique;
@@ -558,21 +558,24 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	return tr_text_is(record->kind, "exec") ? put_exec(self, record, err) : TR_END;
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	return tr_text_is(record->kind, "exec") ? put_exec(writer, record, err) : TR_END;
 }
 
-static enum tr_status close_list(void *self, struct tr_error *err)
+static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	if (!put_entries(writer, tr_buffer_text(&writer->fallback), true))
 		return tr_error_memory(err);
@@ -583,7 +586,7 @@ static enum tr_status close_list(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "compdb",
 	.empty = "no command here compiles: the database has no entries",
 	.put = put_record,
@@ -606,20 +609,20 @@ static bool set_up(struct writer *writer, const struct tr_settings *settings, st
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err)
 {
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 
 	if (!writer)
 		return NULL;
 	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (set_up(writer, &config->settings, err))
-		return (struct tr_writer *)writer;
-	tr_compdb_discard((struct tr_writer *)writer);
+		return &writer->base;
+	tr_compdb_discard(&writer->base);
 	return NULL;
 }
 
 void tr_compdb_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	tr_tool_config_free(writer->tools);
 	tr_file_roots_free(&writer->calls.roots);

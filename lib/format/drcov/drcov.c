@@ -5,7 +5,8 @@
 
 #include "core/text.h"
 #include "core/wire.h"
-#include "format/segment_writer.h"
+#include "format/reader_base.h"
+#include "format/writer_base.h"
 
 static const char *const extensions[] = { ".drcov", ".cov", NULL };
 
@@ -40,11 +41,11 @@ const struct tr_format tr_format_drcov = {
 	.options = options,
 	.bid = bid,
 	.open = tr_drcov_open,
-	.next = tr_drcov_next,
+	.next = tr_reader_next,
 	.close = tr_drcov_close,
 	.create = tr_drcov_create,
-	.put = tr_segment_put,
-	.finish = tr_segment_finish,
+	.put = tr_writer_put,
+	.finish = tr_writer_finish,
 	.discard = tr_drcov_discard,
 };
 

@@ -1,168 +1,139 @@
 /* SPDX-License-Identifier: MIT */
-
+/*
+ * The reader of drcov files. Its steps follow the parts of a dump: the lines before the module
+ * table, the modules, the lines before the block table, the blocks, and what is after them, which
+ * may be hit counts and another dump.
+ */
 #include "format/drcov/drcov.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/text.h"
 #include "core/wire.h"
 #include "coverage/module_table.h"
+#include "format/reader_base.h"
 #include "record/literal.h"
 
-enum state {
-	HEAD,
-	MODULES,
-	TABLE, /* the lines before the blocks */
-	BLOCKS,
-	AFTER,
-	OVER,
-};
-
-/* What start is relative to, by module id. */
+/* The address that the starts of a module's blocks count from. */
 struct base {
 	uint64_t address;
 	bool known;
 };
 
 struct reader {
-	struct tr_input *in;
-	struct tr_limits limits;
-	enum state state;
+	struct tr_reader base; /* its step is one of the functions read_... below */
 	struct tr_drcov_head head;
-	struct tr_buffer head_text; /* its lines as they are; head.flavor points into it */
+	struct tr_buffer head_text; /* its lines; head.flavor points into it */
 	unsigned digits;	    /* of an address */
 	struct base *bases;
 	size_t base_count;
 	uint64_t dumps;	  /* headers so far */
 	uint64_t modules; /* of this dump, so far */
-	bool odd_head;	  /* a line of it says nothing to us, and that is due to be told */
+	bool odd_head;	  /* it has a line of unknown meaning */
 	bool bad_columns;
 
-	/* -O starts, and what that means for this dump: starts are addresses, cut to 32 bits */
+	/* -O starts; absolute: the starts of this dump are addresses, cut to 32 bits */
 	enum { AUTO, ABSOLUTE, RELATIVE } starts;
 	bool absolute;
 	uint64_t module_id, module_end; /* of the last row */
 
-	uint64_t blocks, count;	    /* so far; as the table's line has it */
-	bool text;		    /* the blocks are */
-	struct tr_buffer lines;	    /* before them, as they are */
+	uint64_t blocks, count;	    /* so far; as announced by the line before the table */
+	bool text;		    /* the table of blocks is text */
+	struct tr_buffer lines;	    /* the lines before the blocks */
 	struct tr_buffer hits;	    /* of this dump's blocks, 4 bytes each */
-	struct tr_buffer hits_line; /* the one before them; empty: there are none */
+	struct tr_buffer hits_line; /* the line before the hits; empty: there are none */
 
-	uint64_t seq;
-	uint64_t line; /* the next one, from 1 */
-	bool binary;   /* a table was: lines mean nothing any more */
-	struct tr_arena arena;
-	struct tr_record record;
-	struct tr_buffer out; /* the record's line */
-	bool ready;	      /* it is whole, a remark on it was made before */
-	uint64_t at;	      /* line or offset of what is in out */
+	bool binary; /* positions are offsets: a binary table was read, and lines have no numbers */
 };
+
+static tr_reader_step read_head, read_module, read_table, read_block, read_after;
 
 struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
 				struct tr_error *err)
 {
-	struct reader *reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
+
+	if (!reader)
 		return NULL;
-	}
-	reader->in = in;
-	reader->limits = config->limits;
-	tr_arena_limit(&reader->arena, config->limits.max_record);
-	reader->line = 1;
+	reader->base.step = read_head;
 	struct tr_text starts = tr_setting_get(&config->settings, "starts", "auto");
 	reader->starts = tr_text_is(starts, "absolute")	  ? ABSOLUTE
 			 : tr_text_is(starts, "relative") ? RELATIVE
 							  : AUTO;
-	return (struct tr_reader *)reader;
+	return &reader->base;
 }
 
 void tr_drcov_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 	tr_buffer_free(&reader->head_text);
 	tr_buffer_free(&reader->lines);
 	tr_buffer_free(&reader->hits);
 	tr_buffer_free(&reader->hits_line);
-	tr_buffer_free(&reader->out);
-	tr_arena_free(&reader->arena);
 	free(reader->bases);
-	free(reader);
+	tr_reader_free(base);
 }
 
-/* TR_WARN, with the place where the window begins. */
+/* Sets the position of err to where the window begins. TR_WARN. */
 static enum tr_status at_place(struct reader *reader, struct tr_error *err)
 {
 	if (reader->binary)
-		tr_error_at_offset(err, reader->in->offset);
+		tr_error_at_offset(err, reader->base.in->offset);
 	else
-		tr_error_at_line(err, reader->line);
+		tr_error_at_line(err, reader->base.lines + 1);
 	return TR_WARN;
 }
 
-/* Notes the place of the record that is being made, before the input moves on. */
+/* Sets the position of the record that is being made, before the input moves on. */
 static void mark(struct reader *reader)
 {
-	reader->at = reader->binary ? reader->in->offset : reader->line;
+	struct tr_reader *base = &reader->base;
+
+	base->source_offset = reader->binary ? base->in->offset : TR_NO_POSITION;
+	base->source_line = reader->binary ? TR_NO_POSITION : base->lines + 1;
 }
 
-/* Hands out the line in out. */
-static enum tr_status deliver(struct reader *reader, struct tr_record **record,
-			      struct tr_error *err)
-{
-	reader->ready = false;
-	tr_buffer_put_byte(&reader->out, '\n');
-	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->out, err) != TR_OK)
-		return TR_FATAL;
-	if (reader->binary)
-		reader->record.source_offset = reader->at;
-	else
-		reader->record.source_line = reader->at;
-	*record = &reader->record;
-	return reader->record.type == TR_HEADER ? tr_record_split(*record, err) : TR_OK;
-}
-
-/* The next line, left in the window. */
+/* The next line, which stays in the window. */
 static enum tr_status peek_line(struct reader *reader, struct tr_text *line, struct tr_error *err)
 {
-	enum tr_status status = tr_input_line(reader->in, line, err);
+	enum tr_status status = tr_input_line(reader->base.in, line, err);
 	if (status == TR_WARN) {
-		(void)at_place(reader, err);
-		reader->line++;
+		at_place(reader, err);
+		reader->base.lines++;
 	}
 	return status;
 }
 
 static void skip_line(struct reader *reader, struct tr_text line)
 {
-	tr_input_skip(reader->in, line.len);
-	reader->line++;
+	tr_input_skip(reader->base.in, line.len);
+	reader->base.lines++;
 }
 
 /* Adds a TAB and `key=`, and a string. */
 static void put_key(struct reader *reader, const char *key)
 {
-	tr_buffer_put_byte(&reader->out, '\t');
-	tr_buffer_put_text(&reader->out, tr_text_from(key));
-	tr_buffer_put_byte(&reader->out, '=');
+	tr_buffer_put_byte(&reader->base.line, '\t');
+	tr_buffer_put_text(&reader->base.line, tr_text_from(key));
+	tr_buffer_put_byte(&reader->base.line, '=');
 }
 
 static void put_string(struct reader *reader, struct tr_text text)
 {
-	tr_buffer_put_byte(&reader->out, '"');
-	tr_string_escape(text, &reader->out);
-	tr_buffer_put_byte(&reader->out, '"');
+	tr_buffer_put_byte(&reader->base.line, '"');
+	tr_string_escape(text, &reader->base.line);
+	tr_buffer_put_byte(&reader->base.line, '"');
 }
 
-/* Adds `.key="text"` where text is not what is usual. */
+/* Adds the field key with the text, unless that is as usual. */
 static void put_odd(struct reader *reader, const char *key, struct tr_text text,
 		    const struct tr_buffer *usual)
 {
 	if (usual->failed)
-		reader->out.failed = true;
+		reader->base.line.failed = true;
 	if (tr_text_equal(text, tr_buffer_text(usual)))
 		return;
 	put_key(reader, key);
@@ -170,9 +141,9 @@ static void put_odd(struct reader *reader, const char *key, struct tr_text text,
 }
 
 /*
- * Hit counts follow all the blocks that they count, and a record has its count in it. So they
- * are searched for ahead: as far as the limits allow if the flavor promises them, otherwise
- * only behind small tables.
+ * Hit counts follow all the blocks that they count, but are part of the records of the blocks, so
+ * they are read first. They are searched for as far as the limits allow if the flavor promises
+ * them, otherwise only after small tables.
  */
 enum { HEAD_MAX = 64 << 10, UNPROMISED = 4 << 20 };
 
@@ -182,10 +153,10 @@ static bool promised(const struct reader *reader)
 	return flavor.len && memmem(flavor.data, flavor.len, "hits", 4);
 }
 
-/* The end of the table as an offset in the window. False: it is not there, or too far. */
+/* The end of the table as an offset in the window. False: it is missing, or too far away. */
 static bool end_of_blocks(struct reader *reader, size_t limit, size_t *at)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	*at = 0;
 	if (reader->count > limit / TR_DRCOV_BLOCK)
 		return false;
@@ -208,7 +179,7 @@ static bool end_of_blocks(struct reader *reader, size_t limit, size_t *at)
 	return tr_input_more(in, *at + 1);
 }
 
-/* The line that begins there, with its line feed; len 0: it is too long for one of ours. */
+/* The line that begins there, with its line feed; len 0: it is longer than such a line can be. */
 static struct tr_text line_at(struct tr_input *in, size_t at)
 {
 	enum { LINE_MAX = 80 };
@@ -219,12 +190,12 @@ static struct tr_text line_at(struct tr_input *in, size_t at)
 	return (struct tr_text){ p, lf ? (size_t)(lf - p) + 1 : 0 };
 }
 
-/* Finds and keeps the hit counts of the table that begins here. False: memory is out. */
+/* Finds and keeps the hit counts of the table that begins here. False: memory is exhausted. */
 static bool find_hits(struct reader *reader)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	bool sure = promised(reader);
-	uint64_t count, limit = sure ? reader->limits.max_record : UNPROMISED;
+	uint64_t count, limit = sure ? reader->base.max_record : UNPROMISED;
 	if (limit > SIZE_MAX / 4)
 		limit = SIZE_MAX / 4;
 	size_t at, size = (size_t)reader->count * TR_DRCOV_HIT;
@@ -246,7 +217,7 @@ static bool find_hits(struct reader *reader)
 /* Skips the hit counts that find_hits has kept. */
 static enum tr_status skip_hits(struct reader *reader, struct tr_error *err)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	size_t size = (size_t)reader->count * TR_DRCOV_HIT;
 	if (!reader->hits_line.len)
 		return TR_END;
@@ -268,11 +239,11 @@ static enum tr_status cut(struct reader *reader, struct tr_error *err)
 	tr_error_set(err, TR_CAUSE_CUT,
 		     "the block table announces %" PRIu64 " blocks, there are %" PRIu64,
 		     reader->count, reader->blocks);
-	reader->state = AFTER;
+	reader->base.step = read_after;
 	return at_place(reader, err);
 }
 
-/* The lines up to the blocks, to reader->lines. TR_END: there is no table. */
+/* Reads the lines up to the blocks into reader->lines. TR_END: there is no table. */
 static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 {
 	enum { LINES_MAX = 4 << 10 };
@@ -291,8 +262,8 @@ static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 		tr_buffer_put_text(&reader->lines, line);
 		skip_line(reader, line);
 	}
-	reader->text = tr_input_more(reader->in, mark) &&
-		       memcmp(reader->in->pos, TR_DRCOV_TEXT_MARK, mark) == 0;
+	reader->text = tr_input_more(reader->base.in, mark) &&
+		       memcmp(reader->base.in->pos, TR_DRCOV_TEXT_MARK, mark) == 0;
 	if (reader->text) {
 		enum tr_status status = peek_line(reader, &line, err);
 		if (status != TR_OK)
@@ -322,12 +293,12 @@ static bool looks_absolute(struct reader *reader)
 	uint64_t count = reader->count < SAMPLE ? reader->count : SAMPLE;
 	if (reader->module_end <= base || size > UINT32_MAX)
 		return false;
-	tr_input_more(reader->in, (size_t)count * TR_DRCOV_BLOCK);
+	tr_input_more(reader->base.in, (size_t)count * TR_DRCOV_BLOCK);
 	for (uint64_t i = 0; i < count; i++) {
 		size_t at = (size_t)i * TR_DRCOV_BLOCK;
-		if (tr_input_available(reader->in) - at < TR_DRCOV_BLOCK)
+		if (tr_input_available(reader->base.in) - at < TR_DRCOV_BLOCK)
 			break;
-		struct tr_drcov_row row = tr_drcov_row_unpack(reader->in->pos + at);
+		struct tr_drcov_row row = tr_drcov_row_unpack(reader->base.in->pos + at);
 		if (row.module != reader->module_id)
 			continue;
 		if ((uint32_t)(row.start - base) >= size)
@@ -337,26 +308,28 @@ static bool looks_absolute(struct reader *reader)
 	return beyond;
 }
 
-static enum tr_status read_table(struct reader *reader, struct tr_record **record,
+static enum tr_status read_table(struct tr_reader *base, struct tr_record **record,
 				 struct tr_error *err)
 {
-	struct tr_buffer *out = &reader->out, usual = TR_BUFFER_INIT;
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	struct tr_buffer *out = &base->line, usual = TR_BUFFER_INIT;
 	mark(reader);
 	enum tr_status status = take_lines(reader, err);
 	if (status == TR_WARN || status == TR_FATAL)
 		return status;
 	if (status == TR_END) {
-		reader->state = AFTER;
-		tr_error_set(err, tr_input_more(reader->in, 1) ? TR_CAUSE_INPUT : TR_CAUSE_CUT,
+		reader->base.step = read_after;
+		tr_error_set(err, tr_input_more(reader->base.in, 1) ? TR_CAUSE_INPUT : TR_CAUSE_CUT,
 			     "there is no table of blocks");
 		return at_place(reader, err);
 	}
 	reader->binary = !reader->text;
-	reader->state = BLOCKS;
+	reader->base.step = read_block;
 	if (reader->lines.failed || !find_hits(reader))
 		return tr_error_memory(err);
 	tr_buffer_put_literal(out, "meta\t");
-	tr_buffer_put_decimal(out, reader->seq++);
+	tr_buffer_put_decimal(out, reader->base.seq++);
 	tr_buffer_put_literal(out, "\t-\t-\tbbs\tvalue=\"");
 	tr_buffer_put_text(out, reader->text ? TR_TEXT("text") : TR_TEXT("binary"));
 	tr_buffer_put_literal(out, "\"");
@@ -374,24 +347,23 @@ static enum tr_status read_table(struct reader *reader, struct tr_record **recor
 		put_odd(reader, ".hits", tr_buffer_text(&reader->hits_line), &usual);
 	tr_buffer_free(&usual);
 	if (!reader->absolute || reader->starts == ABSOLUTE)
-		return deliver(reader, record, err);
-	reader->ready = true;
+		return tr_reader_deliver(base, record, err);
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "block starts are addresses, as QEMU's plugin writes them (-O starts=relative "
 		     "if they count from the module)");
-	tr_error_is_note(err);
-	return at_place(reader, err);
+	at_place(reader, err);
+	return tr_reader_hold(base, TR_NOTE, err);
 }
 
 static void put_block(struct reader *reader, const struct tr_drcov_row *row)
 {
-	struct tr_buffer *out = &reader->out;
+	struct tr_buffer *out = &reader->base.line;
 	bool known = row->module < reader->base_count && reader->bases[row->module].known;
 	uint64_t base = known ? reader->bases[row->module].address : 0;
 	uint64_t start = reader->absolute && known ? (uint32_t)(row->start - base) : row->start;
 	uint64_t address = base + start;
 	tr_buffer_put_literal(out, "block\t");
-	tr_buffer_put_decimal(out, reader->seq++);
+	tr_buffer_put_decimal(out, reader->base.seq++);
 	tr_buffer_put_literal(out, "\t-\t-\t0x");
 	tr_buffer_put_hex(out, reader->digits == 8 ? (uint32_t)address : address, reader->digits);
 	tr_buffer_put_literal(out, "\tsize=");
@@ -409,19 +381,19 @@ static void put_block(struct reader *reader, const struct tr_drcov_row *row)
 static enum tr_status read_binary(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
-	if (!tr_input_more(reader->in, TR_DRCOV_BLOCK)) {
+	if (!tr_input_more(reader->base.in, TR_DRCOV_BLOCK)) {
 		enum tr_status status = cut(reader, err);
-		reader->state = OVER;
+		reader->base.step = NULL;
 		return status;
 	}
-	struct tr_drcov_row row = tr_drcov_row_unpack(reader->in->pos);
+	struct tr_drcov_row row = tr_drcov_row_unpack(reader->base.in->pos);
 	mark(reader);
 	put_block(reader, &row);
-	tr_input_skip(reader->in, TR_DRCOV_BLOCK);
-	return deliver(reader, record, err);
+	tr_input_skip(reader->base.in, TR_DRCOV_BLOCK);
+	return tr_reader_deliver(&reader->base, record, err);
 }
 
-/* A table that says more blocks than there are ends where something else begins. */
+/* A table with fewer blocks than it announces ends where something else begins. */
 static bool ends_table(struct tr_text line)
 {
 	uint64_t count;
@@ -445,9 +417,9 @@ static enum tr_status read_text(struct reader *reader, struct tr_record **record
 	if (!tr_drcov_row_parse(line, &row)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "no block: %.*s",
 			     (int)(line.len < 80 ? line.len - 1 : 80), line.data);
-		(void)at_place(reader, err);
+		at_place(reader, err);
 		skip_line(reader, line);
-		reader->blocks++; /* counted by whoever wrote the table, and by its hits */
+		reader->blocks++; /* the table's count and its hits include it */
 		return TR_WARN;
 	}
 	struct tr_buffer usual = TR_BUFFER_INIT;
@@ -457,14 +429,16 @@ static enum tr_status read_text(struct reader *reader, struct tr_record **record
 	put_odd(reader, ".row", line, &usual);
 	tr_buffer_free(&usual);
 	skip_line(reader, line);
-	return deliver(reader, record, err);
+	return tr_reader_deliver(&reader->base, record, err);
 }
 
-static enum tr_status read_block(struct reader *reader, struct tr_record **record,
+static enum tr_status read_block(struct tr_reader *base, struct tr_record **record,
 				 struct tr_error *err)
 {
+	struct reader *reader = tr_container(base, struct reader, base);
+
 	if (reader->blocks == reader->count) {
-		reader->state = AFTER;
+		reader->base.step = read_after;
 		return TR_END;
 	}
 	return reader->text ? read_text(reader, record, err) : read_binary(reader, record, err);
@@ -494,37 +468,37 @@ static void put_header(struct reader *reader)
 {
 	const struct tr_drcov_head *head = &reader->head;
 	struct tr_buffer usual = TR_BUFFER_INIT;
-	tr_buffer_put_literal(&reader->out, "%trec\t1");
+	tr_buffer_put_literal(&reader->base.line, "%trec\t1");
 	if (++reader->dumps > 1) {
 		put_key(reader, "stream");
-		tr_buffer_put_decimal(&reader->out, reader->dumps);
+		tr_buffer_put_decimal(&reader->base.line, reader->dumps);
 	}
 	put_key(reader, "version");
-	tr_buffer_put_decimal(&reader->out, head->version);
+	tr_buffer_put_decimal(&reader->base.line, head->version);
 	if (head->flavor.data) {
 		put_key(reader, "flavor");
 		put_string(reader, head->flavor);
 	}
 	put_key(reader, "table");
-	tr_buffer_put_decimal(&reader->out, head->table);
+	tr_buffer_put_decimal(&reader->base.line, head->table);
 	put_key(reader, "columns");
 	for (size_t i = 0; i < head->columns.count; i++) {
-		tr_buffer_put_byte(&reader->out, i ? ',' : '[');
+		tr_buffer_put_byte(&reader->base.line, i ? ',' : '[');
 		put_string(reader, tr_module_column_name(&head->columns, i));
 	}
-	tr_buffer_put_literal(&reader->out, "]");
+	tr_buffer_put_literal(&reader->base.line, "]");
 	put_key(reader, "bits");
-	tr_buffer_put_decimal(&reader->out, reader->digits * 4);
+	tr_buffer_put_decimal(&reader->base.line, reader->digits * 4);
 	tr_drcov_head_write(head, &usual);
 	put_odd(reader, ".head", tr_buffer_text(&reader->head_text), &usual);
 	tr_buffer_free(&usual);
 }
 
-/* The head is read: what does it allow? */
+/* Reports a head that cannot be read further. */
 static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 {
 	const struct tr_drcov_head *head = &reader->head;
-	reader->state = OVER;
+	reader->base.step = NULL;
 	if (!head->has_version)
 		tr_error_set(err, TR_CAUSE_INPUT, "no drcov file: it does not begin with \"%s N\"",
 			     TR_DRCOV_VERSION);
@@ -532,7 +506,7 @@ static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "drcov of version %" PRIu64 ": versions 2 and 3 are read",
 			     head->version);
-	else if (!head->has_table && !tr_input_more(reader->in, 1))
+	else if (!head->has_table && !tr_input_more(reader->base.in, 1))
 		tr_error_set(err, TR_CAUSE_CUT, "the input ends before the module table");
 	else if (!head->has_table)
 		tr_error_set(err, TR_CAUSE_INPUT, "no module table in the first %d KiB",
@@ -545,7 +519,7 @@ static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 	return at_place(reader, err);
 }
 
-/* Takes the lines up to the first module. TR_OK; TR_WARN: one is too long; TR_FATAL. */
+/* Reads the lines up to the first module. TR_OK; TR_WARN: one is too long; TR_FATAL. */
 static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 {
 	struct tr_drcov_head *head = &reader->head;
@@ -558,7 +532,7 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 			break;
 		if (status != TR_OK)
 			return status;
-		/* not a row of the table before its columns were said */
+		/* the first row of the table, unless its line of columns is still to come */
 		if ((head->has_table && !tr_text_starts(line, TR_TEXT("Columns:"))) ||
 		    text->len + line.len > HEAD_MAX)
 			break;
@@ -584,13 +558,15 @@ static void begin_dump(struct reader *reader)
 	tr_buffer_reset(&reader->hits);
 	tr_buffer_reset(&reader->hits_line);
 	reader->base_count = 0;
-	reader->modules = reader->blocks = reader->count = reader->seq = 0;
+	reader->modules = reader->blocks = reader->count = reader->base.seq = 0;
 	reader->text = reader->odd_head = reader->bad_columns = false;
 }
 
-static enum tr_status read_head(struct reader *reader, struct tr_record **record,
+static enum tr_status read_head(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
+	struct reader *reader = tr_container(base, struct reader, base);
+
 	struct tr_text row = { "", 0 };
 	begin_dump(reader);
 	mark(reader);
@@ -598,38 +574,34 @@ static enum tr_status read_head(struct reader *reader, struct tr_record **record
 	if (status == TR_OK)
 		status = judge_head(reader, err);
 	if (status != TR_OK) {
-		reader->state = OVER;
+		reader->base.step = NULL;
 		return status;
 	}
-	/* the first row is only looked at: what is wrong with it shows when it is read */
+	/* the first row gives the width of addresses; damage of it is reported when it is read */
 	if (reader->head.count && peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
 	reader->digits = address_digits(reader->head.flavor, row);
-	reader->state = reader->head.count ? MODULES : TABLE;
+	base->step = reader->head.count ? read_module : read_table;
 	put_header(reader);
 	if (!reader->odd_head)
-		return deliver(reader, record, err);
-	reader->ready = true;
+		return tr_reader_deliver(base, record, err);
 	tr_error_set(err, TR_CAUSE_INPUT, "lines before the module table that are not known: kept");
-	err->severity = TR_FLAW;
-	return at_place(reader, err);
+	at_place(reader, err);
+	return tr_reader_hold(base, TR_FLAW, err);
 }
 
-/* False: memory is out. */
+/* Makes room for the bases of ids below count. False: memory is exhausted. */
 static bool reserve_bases(struct reader *reader, size_t count)
 {
-	if (count < 2 * reader->base_count)
-		count = 2 * reader->base_count;
-	struct base *bases = realloc(reader->bases, count * sizeof *bases);
-	if (!bases)
+	size_t before = reader->base_count;
+
+	if (!tr_array_grow(&reader->bases, &reader->base_count, count, sizeof *reader->bases))
 		return false;
-	memset(bases + reader->base_count, 0, (count - reader->base_count) * sizeof *bases);
-	reader->bases = bases;
-	reader->base_count = count;
+	memset(reader->bases + before, 0, (reader->base_count - before) * sizeof *reader->bases);
 	return true;
 }
 
-/* False: memory is out. */
+/* Keeps the address that the blocks of a module count from. False: memory is exhausted. */
 static bool keep_base(struct reader *reader, const struct tr_module *module)
 {
 	const struct tr_module_columns *columns = &reader->head.columns;
@@ -639,7 +611,7 @@ static bool keep_base(struct reader *reader, const struct tr_module *module)
 	reader->module_id = id;
 	reader->module_end = tr_module_number(columns, module, TR_MODULE_END, address);
 	if (id >= TR_DRCOV_NO_MODULE)
-		return true; /* no block can name it */
+		return true; /* no block can refer to it */
 	if (id >= reader->base_count && !reserve_bases(reader, (size_t)id + 1))
 		return false;
 	/* version 2 counts from the base of the whole module, whose entry comes first */
@@ -652,16 +624,18 @@ static bool keep_base(struct reader *reader, const struct tr_module *module)
 
 static enum tr_status short_table(struct reader *reader, struct tr_error *err)
 {
-	reader->state = TABLE;
+	reader->base.step = read_table;
 	tr_error_set(err, TR_CAUSE_CUT,
 		     "the module table announces %" PRIu64 " modules, there are %" PRIu64,
 		     reader->head.count, reader->modules);
 	return at_place(reader, err);
 }
 
-static enum tr_status read_module(struct reader *reader, struct tr_record **record,
+static enum tr_status read_module(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
 {
+	struct reader *reader = tr_container(base, struct reader, base);
+
 	struct tr_text line;
 	struct tr_module module;
 	struct tr_buffer usual = TR_BUFFER_INIT;
@@ -678,38 +652,40 @@ static enum tr_status read_module(struct reader *reader, struct tr_record **reco
 	bool good = tr_module_parse(&reader->head.columns, row, &module);
 	if (!keep_base(reader, &module))
 		return tr_error_memory(err);
-	tr_module_line(&reader->head.columns, &module, reader->seq++, &reader->out);
+	tr_module_line(&reader->head.columns, &module, reader->base.seq++, &reader->base.line);
 	tr_module_write(&reader->head.columns, &module, reader->digits, &usual);
 	put_odd(reader, ".row", line, &usual);
 	tr_buffer_free(&usual);
 	mark(reader);
 	if (!good) {
-		reader->ready = true;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a row of the module table that is not like its "
 			     "columns: passed on");
-		err->severity = TR_FLAW;
-		(void)at_place(reader, err);
+		at_place(reader, err);
 	}
 	skip_line(reader, line);
 	if (++reader->modules == reader->head.count)
-		reader->state = TABLE;
-	return good ? deliver(reader, record, err) : TR_WARN;
+		base->step = read_table;
+	return good ? tr_reader_deliver(base, record, err) : tr_reader_hold(base, TR_FLAW, err);
 }
 
-/* What stands behind the tables: another dump, or what nobody wrote on purpose. */
-static enum tr_status read_after(struct reader *reader, struct tr_error *err)
+/* Reads what follows the tables: hit counts, another dump, or bytes without a meaning. */
+static enum tr_status read_after(struct tr_reader *base, struct tr_record **record,
+				 struct tr_error *err)
 {
 	enum { MAGIC = sizeof TR_DRCOV_VERSION - 1 };
-	struct tr_input *in = reader->in;
+	struct reader *reader = tr_container(base, struct reader, base);
+	struct tr_input *in = base->in;
+
+	(void)record;
 	enum tr_status status = skip_hits(reader, err);
 	if (status != TR_END)
 		return status;
-	reader->state = OVER;
+	reader->base.step = NULL;
 	if (!tr_input_more(in, 1))
 		return TR_END;
 	if (tr_input_more(in, MAGIC) && memcmp(in->pos, TR_DRCOV_VERSION, MAGIC) == 0) {
-		reader->state = HEAD;
+		reader->base.step = read_head;
 		return TR_END;
 	}
 	uint64_t hits;
@@ -718,42 +694,8 @@ static enum tr_status read_after(struct reader *reader, struct tr_error *err)
 	tr_error_say(err, TR_CAUSE_INPUT,
 		     counts ? "hit counts do not match the blocks: ignored"
 			    : "bytes after the tables are ignored");
-	(void)at_place(reader, err);
+	at_place(reader, err);
 	while (tr_input_more(in, 1))
 		tr_input_skip(in, tr_input_available(in));
 	return TR_WARN;
-}
-
-enum tr_status tr_drcov_next(struct tr_reader *base, struct tr_record **record,
-			     struct tr_error *err)
-{
-	struct reader *reader = (struct reader *)base;
-	tr_arena_reset(&reader->arena);
-	if (reader->ready)
-		return deliver(reader, record, err);
-	for (;;) {
-		enum tr_status status = TR_END;
-		tr_buffer_reset(&reader->out);
-		switch (reader->state) {
-		case HEAD:
-			status = read_head(reader, record, err);
-			break;
-		case MODULES:
-			status = read_module(reader, record, err);
-			break;
-		case TABLE:
-			status = read_table(reader, record, err);
-			break;
-		case BLOCKS:
-			status = read_block(reader, record, err);
-			break;
-		case AFTER:
-			status = read_after(reader, err);
-			break;
-		case OVER:
-			return TR_END;
-		}
-		if (status != TR_END)
-			return status;
-	}
 }

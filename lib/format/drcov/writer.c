@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/wire.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "record/ask.h"
 
 static void begin_blocks(struct tr_drcov_blocks *blocks, unsigned digits)
@@ -109,7 +109,7 @@ static void write_blocks(const struct tr_drcov_blocks *blocks, struct tr_output 
 }
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_settings settings;
 	unsigned version, table; /* -O; 0: as it was */
 	struct tr_text text;	 /* -O; data NULL: as it was */
@@ -165,9 +165,9 @@ static bool put_dump(struct writer *writer)
 	return good;
 }
 
-static enum tr_status end_dump(void *self, struct tr_error *err)
+static enum tr_status end_dump(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	if ((writer->begun || (writer->headed && writer->own)) && !put_dump(writer))
 		return tr_error_memory(err);
 	writer->headed = writer->own = writer->begun = false;
@@ -187,9 +187,10 @@ static bool begin_dump(struct writer *writer, struct tr_record *header)
 	return good;
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
+				    struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	writer->headed = true;
 	return begin_dump(writer, header) ? TR_OK : tr_error_memory(err);
 }
@@ -289,9 +290,10 @@ static bool next_dump(struct writer *writer)
 	return put_dump(writer) && begin_dump(writer, NULL);
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	enum tr_status status = supply_header(writer, record, err);
 	if (status != TR_OK)
 		return status;
@@ -316,9 +318,9 @@ static enum tr_status note(const char *what, struct tr_error *err)
 }
 
 /* The next of what there is to tell, each once. TR_OK: that was all. */
-static enum tr_status tell(void *self, struct tr_error *err)
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	uint64_t too_far = writer->too_far, empty = writer->empty;
 	if (too_far) {
 		writer->too_far = 0;
@@ -346,12 +348,12 @@ static enum tr_status tell(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "drcov",
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_dump,
-	.tell = tell,
+	.report = report,
 };
 
 static struct tr_text setting(const struct tr_write_config *config, const char *key)
@@ -373,19 +375,19 @@ struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct t
 			     (int)(s->value.len < 80 ? s->value.len : 80), s->value.data);
 		return NULL;
 	}
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
 	writer->settings = config->settings;
 	writer->version = version.len ? (unsigned)(*version.data - '0') : 0;
 	writer->table = table.len ? (unsigned)(*table.data - '0') : 0;
 	writer->text = setting(config, "text");
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 void tr_drcov_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 	tr_module_list_free(&writer->list);
 	free_blocks(&writer->blocks);
 	tr_drcov_foreign_free(&writer->foreign);

@@ -155,7 +155,7 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 
 void tr_etrace_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_etrace_events_free(&reader->events);
 	for (size_t i = 0; i < reader->reorder.count; i++)
@@ -295,7 +295,7 @@ static enum tr_status fill(struct reader *reader, struct tr_error *err)
 enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 			      struct tr_error *err)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_etrace_queue *queue = &reader->events.queue;
 
 	if (reader->lines)

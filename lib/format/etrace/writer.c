@@ -4,7 +4,7 @@
 #include "format/etrace/etrace.h"
 #include "format/etrace/fields.h"
 #include "format/etrace/print.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "process/recent.h"
 
 /* Bytes of lines that wait for a fork; beyond that the oldest are written without it. */
@@ -23,7 +23,7 @@ struct late {
 };
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_buffer line; /* the lines of the record */
 	const struct tr_format *(*find_format)(struct tr_text name);
 	bool begun;		      /* something of the segment was written */
@@ -395,9 +395,10 @@ static enum tr_status look_at_record(struct writer *writer, const struct tr_reco
 	return note(err);
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	struct tr_error ignored;
 	bool back;
 
@@ -422,9 +423,10 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return status;
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
+				    struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	struct tr_field *name = tr_record_field(header, "format");
 	const struct tr_format *format = writer->find_format && name && name->text.data
 						 ? writer->find_format(name->text)
@@ -435,9 +437,9 @@ static enum tr_status begin_segment(void *self, struct tr_record *header, struct
 	return TR_OK;
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	(void)err;
 	writer->begun = writer->forkless = false;
@@ -447,7 +449,7 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 	return done ? TR_OK : tr_error_memory(err);
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "etrace",
 	.some_calls = true,
 	.begin = begin_segment,
@@ -458,17 +460,17 @@ static const struct tr_segment_steps steps = {
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err)
 {
-	struct writer *writer =
-		(struct writer *)tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 
-	if (writer)
-		writer->find_format = config->find_format;
-	return (struct tr_writer *)writer;
+	if (!writer)
+		return NULL;
+	writer->find_format = config->find_format;
+	return &writer->base;
 }
 
 void tr_etrace_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	while (writer->oldest)
 		remove_late(writer, writer->oldest);

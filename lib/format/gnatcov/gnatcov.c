@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 
 static const char *const extensions[] = { ".trace", NULL };
 
@@ -41,8 +41,8 @@ const struct tr_format tr_format_gnatcov = {
 	.next = tr_gnatcov_next,
 	.close = tr_gnatcov_close,
 	.create = tr_gnatcov_create,
-	.put = tr_segment_put,
-	.finish = tr_segment_finish,
+	.put = tr_writer_put,
+	.finish = tr_writer_finish,
 	.discard = tr_gnatcov_discard,
 	.styles = tr_gnatcov_styles,
 };

@@ -1,79 +1,754 @@
 /* SPDX-License-Identifier: MIT */
-/* From one unit to the next: headers, information, entries, and the way back
- * into step. */
+/*
+ * The reader of execution traces. Its parts, in the order of the file: section headers, information
+ * entries, special entries, entries of blocks, and the search for the next header after damage.
+ */
+#include "format/gnatcov/gnatcov.h"
 
-#include "format/gnatcov/reader.h"
-
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/wire.h"
+#include "coverage/block.h"
+#include "coverage/date.h"
+#include "coverage/layout.h"
+#include "format/reader_base.h"
+#include "record/literal.h"
+
+enum state {
+	AT_HEADER, /* of a section */
+	AT_INFO,   /* in the list of an INFO section */
+	AT_ENTRY,  /* of a section of blocks */
+	LOST,	   /* bytes up to the next header cannot be decoded */
+	DONE,
+};
+
+struct reader {
+	struct tr_reader base; /* its record is of any kind but block */
+	enum state state;
+	struct tr_gnatcov_section section;
+	bool begun;	   /* there was a section */
+	bool kernel;	   /* information names a kernel: its load address has to follow */
+	bool kernel_asked; /* there was a KERNEL_FILE_NAME, and further ones are ignored */
+	bool loaded;	   /* the load address was read */
+	struct tr_objects objects;
+	uint64_t told_at; /* stream offset of the item whose flaw was reported last */
+	struct tr_op_values *ops;
+	struct tr_block_record block;
+	struct tr_buffer text; /* scratch */
+};
 
 struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
 				  struct tr_error *err)
 {
-	struct tr_gnatcov_reader *reader = calloc(1, sizeof *reader);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
 
-	(void)config;
-	if (reader)
-		reader->ops = tr_op_values_new();
-	if (!reader || !reader->ops) {
-		free(reader);
+	if (!reader)
+		return NULL;
+	reader->ops = tr_op_values_new();
+	if (!reader->ops) {
 		tr_error_memory(err);
+		tr_reader_free(&reader->base);
 		return NULL;
 	}
-	reader->in = in;
+	/* the fields of a record take several times its size, which the window limits */
+	tr_arena_limit(&reader->base.arena, UINT64_MAX);
 	reader->told_at = TR_NO_POSITION;
-	tr_block_record_init(&reader->block, reader->ops, &reader->arena);
-	return (struct tr_reader *)reader;
+	tr_block_record_init(&reader->block, reader->ops, &reader->base.arena);
+	return &reader->base;
 }
 
 void tr_gnatcov_close(struct tr_reader *base)
 {
-	struct tr_gnatcov_reader *reader = (struct tr_gnatcov_reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_objects_free(&reader->objects);
-	tr_arena_free(&reader->arena);
 	tr_buffer_free(&reader->text);
 	free(reader->ops);
-	free(reader);
+	tr_reader_free(base);
 }
 
-/* A section of entries is over. */
-static enum tr_status end_of_entries(struct tr_gnatcov_reader *reader, enum tr_gnatcov_state state,
-				     struct tr_error *err)
+/* One information entry in the window. */
+struct info {
+	uint32_t tag;
+	struct tr_text data; /* in the window */
+	uint32_t pad;	     /* its bytes as one number, 0 as it should be */
+	size_t size;	     /* of all of it */
+};
+
+/*
+ * Whether a flaw of the item at pos is new. err, which is filled, then becomes a flaw, and the
+ * next call returns the item's record.
+ */
+static bool tell(struct reader *reader, struct tr_error *err)
+{
+	if (reader->told_at == reader->base.in->offset)
+		return false;
+	reader->told_at = reader->base.in->offset;
+	err->severity = TR_FLAW;
+	tr_error_at_offset(err, reader->base.in->offset);
+	return true;
+}
+
+/* Reports that the input ends too early, and ends reading. */
+static enum tr_status cut(struct reader *reader, struct tr_error *err)
+{
+	struct tr_input *in = reader->base.in;
+
+	err->cause = TR_CAUSE_CUT;
+	if (err->offset == TR_NO_POSITION)
+		tr_error_at_offset(err, in->offset);
+	tr_input_skip(in, tr_input_available(in));
+	reader->state = DONE;
+	return TR_WARN;
+}
+
+/* Ends reading at a damaged window, whose damage the trace reports. */
+static enum tr_status stuck(struct reader *reader)
+{
+	reader->state = DONE;
+	return TR_END;
+}
+
+/* Begins the record; its fields are added next. */
+static void begin(struct reader *reader, const char *kind, struct tr_cell name)
+{
+	struct tr_record *record = &reader->base.record;
+
+	tr_record_init(record, &reader->base.arena);
+	record->kind = tr_text_from(kind);
+	record->seq = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = reader->base.seq };
+	record->name = name;
+	record->split = true;
+	record->source_offset = reader->base.in->offset;
+}
+
+/* Adds a field. False: memory is exhausted. */
+static bool add(struct reader *reader, const char *key, struct tr_value value)
+{
+	struct tr_value *kept = tr_arena_alloc(&reader->base.arena, sizeof *kept);
+
+	if (!kept || (value.type == TR_STRING && !value.text.data))
+		return false;
+	*kept = value;
+	return tr_record_add(&reader->base.record, tr_text_from(key), kept) != NULL;
+}
+
+/* A string value of any bytes, in the arena. text.data NULL: memory is exhausted. */
+static struct tr_value string(struct reader *reader, struct tr_text bytes)
+{
+	tr_buffer_reset(&reader->text);
+	bool plain = tr_string_escape(bytes, &reader->text);
+	struct tr_value value = { .type = TR_STRING, .flags = plain ? TR_PLAIN : 0 };
+	if (!reader->text.failed)
+		value.text = tr_arena_copy(&reader->base.arena, tr_buffer_text(&reader->text));
+	return value;
+}
+
+/* Returns the record. */
+static enum tr_status hand_out(struct reader *reader, struct tr_record **record)
+{
+	reader->base.seq++;
+	*record = &reader->base.record;
+	return TR_OK;
+}
+
+static enum tr_status no_section(struct reader *reader, size_t skip, struct tr_error *err)
+{
+	tr_error_at_offset(err, reader->base.in->offset);
+	tr_input_skip(reader->base.in, skip);
+	reader->state = LOST;
+	return TR_WARN;
+}
+
+/* Reports that fewer bytes than a header are left. */
+static enum tr_status no_header(struct reader *reader, struct tr_error *err)
+{
+	struct tr_input *in = reader->base.in;
+	size_t left = tr_input_available(in);
+
+	if (!in->at_end || in->damaged)
+		return stuck(reader);
+	if (left == 0 && !reader->begun)
+		tr_error_set(err, TR_CAUSE_CUT, "the file is empty");
+	else if (left == 0)
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "the file ends after its information: no section of entries");
+	else
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "truncated: %zu of the %d bytes of a section header", left,
+			     TR_GNATCOV_HEADER_SIZE);
+	return cut(reader, err);
+}
+
+static bool decode_header(const char *p, struct tr_gnatcov_section *section, struct tr_error *err)
+{
+	const unsigned char *byte = (const unsigned char *)p;
+
+	*section = (struct tr_gnatcov_section){
+		.kind = byte[13],
+		.pc_size = byte[14],
+		.big = byte[15] == 1,
+		.machine = (uint16_t)(byte[16] << 8 | byte[17]),
+		.pad = (uint16_t)tr_wire_pad(p + 18, 2),
+	};
+	if (byte[12] != TR_GNATCOV_VERSION)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "version %u of the format is unknown: only version 1 is supported",
+			     byte[12]);
+	else if (byte[15] > 1)
+		tr_error_set(err, TR_CAUSE_INPUT, "byte order %u: neither 0, little, nor 1, big",
+			     byte[15]);
+	else if (section->kind == TR_GNATCOV_CONSOLIDATED)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "section of kind 248, CONSOLIDATED: nothing reads these");
+	else if (section->kind >= TR_GNATCOV_KINDS)
+		tr_error_set(err, TR_CAUSE_INPUT, "section of unknown kind %u", section->kind);
+	else if (section->kind != TR_GNATCOV_INFO && section->pc_size != 4 && section->pc_size != 8)
+		tr_error_set(err, TR_CAUSE_INPUT, "addresses of %u bytes: neither 4 nor 8",
+			     section->pc_size);
+	else
+		return true;
+	return false;
+}
+
+/* Whether gnatcov expects another section here; this one is read in any case. */
+static bool is_out_of_place(const struct reader *reader, const struct tr_gnatcov_section *section,
+			    struct tr_error *err)
+{
+	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
+	const char *name = tr_gnatcov_kind_name(section->kind);
+
+	if (!reader->begun &&
+	    (section->kind == TR_GNATCOV_FLAT || section->kind == TR_GNATCOV_HISTORY)) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the first section is %s, without information before it (an "
+			     "emulator's own output?)",
+			     name);
+		return true;
+	}
+	if (after_info &&
+	    (section->kind == TR_GNATCOV_INFO || section->kind == TR_GNATCOV_DECISION_MAP)) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a section %s where FLAT or HISTORY has to follow the information",
+			     name);
+		return true;
+	}
+	return false;
+}
+
+static struct tr_value word(struct reader *reader, const char *name, int64_t number)
+{
+	struct tr_symbol *symbol = tr_arena_alloc(&reader->base.arena, sizeof *symbol);
+	struct tr_name *names = tr_arena_alloc(&reader->base.arena, sizeof *names);
+
+	if (!symbol || !names)
+		return (struct tr_value){
+			.type = TR_STRING
+		}; /* without text: memory is exhausted */
+	*symbol = (struct tr_symbol){ .names = names, .count = name != NULL };
+	if (number >= 0) {
+		symbol->numbered = TR_SYMBOL_ENUM;
+		symbol->number = (uint64_t)number;
+	}
+	names->text = tr_text_from(name);
+	return (struct tr_value){ .type = TR_SYMBOL, .as.symbol = symbol };
+}
+
+static bool build_section(struct reader *reader, const struct tr_gnatcov_section *section)
+{
+	const char *machine = tr_gnatcov_machine_name(section->machine);
+	struct tr_cell name = { .type = TR_CELL_TEXT,
+				.text = tr_text_from(tr_gnatcov_kind_name(section->kind)) };
+	struct tr_value bits = { .type = TR_UINT, .as.number = section->pc_size * 8u };
+
+	begin(reader, "section", name);
+	if (!add(reader, "bits", bits) ||
+	    !add(reader, "endian", word(reader, section->big ? "big" : "little", -1)) ||
+	    !add(reader, "machine", word(reader, machine, section->machine)))
+		return false;
+	struct tr_value pad = { .type = TR_POINTER, .as.number = section->pad };
+	return !section->pad || add(reader, ".pad", pad);
+}
+
+static void begin_section(struct reader *reader, const struct tr_gnatcov_section *section)
+{
+	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
+
+	if (section->kind == TR_GNATCOV_INFO || !after_info) {
+		/* the information was about another run */
+		reader->kernel = reader->kernel_asked = false;
+	}
+	reader->loaded = false;
+	tr_objects_clear(&reader->objects);
+	reader->section = *section;
+	reader->begun = true;
+	reader->state = section->kind == TR_GNATCOV_INFO ? AT_INFO : AT_ENTRY;
+}
+
+/* Makes a record of the section header at pos. */
+static enum tr_status read_header(struct reader *reader, struct tr_record **record,
+				  struct tr_error *err)
+{
+	struct tr_input *in = reader->base.in;
+	struct tr_gnatcov_section section;
+
+	if (!tr_input_more(in, TR_GNATCOV_HEADER_SIZE))
+		return no_header(reader, err);
+	if (memcmp(in->pos, TR_GNATCOV_MAGIC, TR_GNATCOV_MAGIC_SIZE) != 0) {
+		tr_error_set(err, TR_CAUSE_INPUT, "no section header where one is due");
+		return no_section(reader, 0, err);
+	}
+	if (!decode_header(in->pos, &section, err))
+		return no_section(reader, TR_GNATCOV_MAGIC_SIZE, err);
+	if (is_out_of_place(reader, &section, err) && tell(reader, err))
+		return TR_WARN;
+	if (!build_section(reader, &section))
+		return tr_error_memory(err);
+	begin_section(reader, &section);
+	tr_input_skip(in, TR_GNATCOV_HEADER_SIZE);
+	return hand_out(reader, record);
+}
+
+/* A larger tag is not a new one, but bytes that are no information entry. */
+enum { ABSURD_TAG = 0x10000 };
+
+/* Gives up on the list: the bytes at pos + at are no entry. Searches for the next header. */
+static enum tr_status lost(struct reader *reader, size_t at, struct tr_error *err)
+{
+	tr_error_at_offset(err, reader->base.in->offset + at);
+	tr_input_skip(reader->base.in, at + TR_GNATCOV_INFO_SIZE);
+	reader->state = LOST;
+	return TR_WARN;
+}
+
+static enum tr_status cut_info(struct reader *reader, size_t at, struct tr_error *err)
+{
+	if (!reader->base.in->at_end || reader->base.in->damaged)
+		return stuck(reader);
+	tr_error_at_offset(err, reader->base.in->offset + at);
+	return cut(reader, err);
+}
+
+static const char *shown_tag(uint32_t tag)
+{
+	const char *name = tr_gnatcov_tag_name(tag);
+
+	return name ? name : "of unknown kind";
+}
+
+/* Checks the end of a list, which has no data. */
+static enum tr_status list_end(struct reader *reader, size_t at, const struct info *info,
+			       struct tr_error *err)
+{
+	if (info->data.len == 0)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT, "the end of the information has %zu bytes of data",
+		     info->data.len);
+	return lost(reader, at, err);
+}
+
+/*
+ * Reads the information entry at pos + at. TR_OK: all of it is in the window; the tag of the list's
+ * end is TR_GNATCOV_END. TR_WARN: err is filled and the next state set. TR_END: the window is
+ * damaged, and the next state set.
+ */
+static enum tr_status info_at(struct reader *reader, size_t at, struct info *info,
+			      struct tr_error *err)
+{
+	struct tr_input *in = reader->base.in;
+	bool big = reader->section.big;
+
+	if (!tr_input_more(in, at + TR_GNATCOV_INFO_SIZE)) {
+		tr_error_set(err, TR_CAUSE_CUT, "truncated inside its information");
+		return cut_info(reader, at, err);
+	}
+	info->tag = tr_wire_u32(in->pos + at, big);
+	info->data.len = tr_wire_u32(in->pos + at + 4, big);
+	info->size = TR_GNATCOV_INFO_SIZE;
+	if (info->tag == TR_GNATCOV_END)
+		return list_end(reader, at, info, err);
+	if (info->tag >= ABSURD_TAG) {
+		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
+			     info->tag);
+		return lost(reader, at, err);
+	}
+	unsigned padding = (unsigned)-info->data.len % TR_GNATCOV_INFO_ALIGN;
+	info->size += info->data.len + padding;
+	if (!tr_input_more(in, at + info->size)) {
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "truncated: information %s has %zu bytes, and %zu are left",
+			     shown_tag(info->tag), info->data.len,
+			     tr_input_available(in) - at - TR_GNATCOV_INFO_SIZE);
+		return cut_info(reader, at, err);
+	}
+	info->data.data = in->pos + at + TR_GNATCOV_INFO_SIZE;
+	info->pad = (uint32_t)tr_wire_pad(info->data.data + info->data.len, padding);
+	return TR_OK;
+}
+
+/* Whether the data of the tag is a number in digits. */
+static bool is_number(uint32_t tag)
+{
+	return tag == TR_GNATCOV_EXEC_FILE_SIZE || tag == TR_GNATCOV_EXEC_FILE_CRC32 ||
+	       tag == TR_GNATCOV_EXEC_CODE_SIZE;
+}
+
+/* Whether gnatcov refuses the entry, or takes it for something else. */
+static bool has_flaw(const struct reader *reader, const struct info *info, struct tr_error *err)
+{
+	struct tr_trace_date date;
+
+	if (!tr_gnatcov_tag_name(info->tag)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
+			     info->tag);
+		return true;
+	}
+	if (info->pad) {
+		tr_error_set(err, TR_CAUSE_INPUT, "padding after information %s is not zero",
+			     shown_tag(info->tag));
+		return true;
+	}
+	if (info->tag != TR_GNATCOV_DATE_TIME ||
+	    tr_trace_date_read(info->data, reader->section.big, &date))
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT, "DATE_TIME is no date of 8 bytes");
+	return true;
+}
+
+/* The name or number of a tag, for a cell or key. NULL: memory is exhausted. */
+static const char *tag_text(struct reader *reader, uint32_t tag)
+{
+	enum { MAX_DIGITS = 11 };
+	const char *name = tr_gnatcov_tag_name(tag);
+	char *digits = name ? NULL : tr_arena_alloc(&reader->base.arena, MAX_DIGITS);
+
+	if (digits) {
+		struct tr_buffer to = tr_buffer_over(digits, MAX_DIGITS);
+		tr_buffer_put_decimal(&to, tag);
+		tr_buffer_put_byte(&to, '\0');
+		name = digits;
+	}
+	return name;
+}
+
+/* Adds .pad if it is not zero. False: memory is exhausted. */
+static bool add_pad(struct reader *reader, uint64_t pad)
+{
+	struct tr_value value = { .type = TR_POINTER, .as.number = pad };
+
+	return !pad || add(reader, ".pad", value);
+}
+
+/* Adds the value of data that is a date or a number. */
+static bool add_decoded(struct reader *reader, const struct info *info)
+{
+	struct tr_value value = { .type = TR_UINT };
+	struct tr_trace_date date;
+
+	if (is_number(info->tag) && tr_ada_number(info->data, &value.as.number))
+		return add(reader, "value", value);
+	if (info->tag != TR_GNATCOV_DATE_TIME ||
+	    !tr_trace_date_read(info->data, reader->section.big, &date))
+		return true;
+	tr_buffer_reset(&reader->text);
+	tr_trace_date_write(&date, &reader->text);
+	value = (struct tr_value){ .type = TR_STRING,
+				   .flags = TR_PLAIN,
+				   .text = tr_arena_copy(&reader->base.arena,
+							 tr_buffer_text(&reader->text)) };
+	return !reader->text.failed && add(reader, "value", value);
+}
+
+static bool build_info(struct reader *reader, const struct info *info)
+{
+	struct tr_cell name = { .type = TR_CELL_TEXT,
+				.text = tr_text_from(tag_text(reader, info->tag)) };
+
+	if (!name.text.data)
+		return false;
+	begin(reader, "info", name);
+	return add(reader, "data", string(reader, info->data)) && add_decoded(reader, info) &&
+	       add_pad(reader, info->pad);
+}
+
+/* Notes once that the year of a date is in the other byte order. */
+static bool tell_swapped_year(struct reader *reader, const struct info *info, struct tr_error *err)
+{
+	struct tr_trace_date date;
+
+	if (info->tag != TR_GNATCOV_DATE_TIME ||
+	    !tr_trace_date_read(info->data, reader->section.big, &date) || !date.swapped)
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "the year of DATE_TIME is not in the section's byte "
+		     "order: taken as %u",
+		     date.year);
+	if (!tell(reader, err))
+		return false;
+	tr_error_is_note(err);
+	return true;
+}
+
+/* Makes a record of the next entry of an INFO section. TR_END: the list is over. */
+static enum tr_status read_info(struct reader *reader, struct tr_record **record,
+				struct tr_error *err)
+{
+	struct info info;
+	enum tr_status status = info_at(reader, 0, &info, err);
+
+	if (status != TR_OK)
+		return status;
+	if (info.tag == TR_GNATCOV_END) {
+		tr_input_skip(reader->base.in, info.size);
+		reader->state = AT_HEADER;
+		return TR_END;
+	}
+	if ((has_flaw(reader, &info, err) && tell(reader, err)) ||
+	    tell_swapped_year(reader, &info, err))
+		return TR_WARN;
+	if (!build_info(reader, &info))
+		return tr_error_memory(err);
+	if (info.tag == TR_GNATCOV_KERNEL_FILE_NAME && !reader->kernel_asked) {
+		reader->kernel_asked = true;
+		reader->kernel = info.data.len > 0;
+	}
+	tr_input_skip(reader->base.in, info.size);
+	return hand_out(reader, record);
+}
+
+/* The information about a shared object that gnatcov requires. */
+struct loaded {
+	bool named, stamped;
+	uint64_t file_size, crc, code_size;
+	bool bad_number, bad_tag;
+};
+
+static void note_tag(struct loaded *loaded, const struct info *info)
+{
+	uint64_t number = 0;
+
+	if (is_number(info->tag) && !tr_ada_number(info->data, &number))
+		loaded->bad_number = true;
+	switch (info->tag) {
+	case TR_GNATCOV_EXEC_FILE_NAME:
+		loaded->named = info->data.len > 0;
+		break;
+	case TR_GNATCOV_EXEC_FILE_TIME_STAMP:
+		loaded->stamped = info->data.len > 0;
+		break;
+	case TR_GNATCOV_EXEC_FILE_SIZE:
+		loaded->file_size = number;
+		break;
+	case TR_GNATCOV_EXEC_FILE_CRC32:
+		loaded->crc = number;
+		break;
+	case TR_GNATCOV_EXEC_CODE_SIZE:
+		loaded->code_size = number;
+		break;
+	default:
+		loaded->bad_tag |= !tr_gnatcov_tag_name(info->tag);
+	}
+}
+
+/* gnatcov requires 5 tags. As fields of a record, entries take many times their own size. */
+enum { LIST_MAX = 4096 };
+
+/* Reads the list after a load entry into fields, and adds its size to *size. */
+static enum tr_status read_list(struct reader *reader, struct loaded *loaded, size_t *size,
+				struct tr_error *err)
+{
+	struct info info = { 0 };
+	enum tr_status status;
+
+	while ((status = info_at(reader, *size, &info, err)) == TR_OK &&
+	       info.tag != TR_GNATCOV_END) {
+		const char *key = tag_text(reader, info.tag);
+		if (reader->base.record.count > LIST_MAX) {
+			tr_error_set(err, TR_CAUSE_LIMIT,
+				     "more than %d entries of information on a shared object",
+				     LIST_MAX);
+			return lost(reader, *size, err);
+		}
+		note_tag(loaded, &info);
+		if (!key || !add(reader, key, string(reader, info.data)) ||
+		    !add_pad(reader, info.pad))
+			return tr_error_memory(err);
+		*size += info.size;
+	}
+	*size += info.size;
+	return status;
+}
+
+static bool load_has_flaw(struct reader *reader, const struct loaded *loaded,
+			  const struct tr_block *entry, struct tr_error *err)
+{
+	struct tr_object object = { entry->address, entry->address + loaded->code_size - 1, 0 };
+	enum tr_objects_answer answer = TR_OBJECTS_ADDED;
+
+	if (entry->digits == 8)
+		object.last = loaded->code_size > UINT32_MAX ? 0 : (uint32_t)object.last;
+	if (loaded->bad_number)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a size or checksum of a shared object is no number");
+	else if (!loaded->named || !loaded->stamped || !loaded->file_size || !loaded->crc ||
+		 !loaded->code_size)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a shared object was loaded with incomplete information");
+	else if (loaded->bad_tag)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a shared object has an unknown kind of information");
+	if (loaded->code_size)
+		answer = tr_objects_load(&reader->objects, object);
+	if (answer == TR_OBJECTS_OVERLAP)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a shared object was loaded over one that is there");
+	else if (answer == TR_OBJECTS_FULL)
+		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d shared objects are loaded",
+			     TR_OBJECTS_MAX);
+	else if (answer == TR_OBJECTS_MEMORY)
+		tr_error_memory(err);
+	return err->cause != TR_CAUSE_NONE;
+}
+
+static struct tr_cell address_cell(const struct tr_block *entry)
+{
+	return (struct tr_cell){ .type = TR_CELL_ADDRESS,
+				 .width = entry->digits,
+				 .number = entry->address };
+}
+
+static enum tr_status read_load(struct reader *reader, const struct tr_block *entry, size_t size,
+				struct tr_record **record, struct tr_error *err)
+{
+	struct loaded loaded = { 0 };
+
+	begin(reader, "load", address_cell(entry));
+	if (!add_pad(reader, entry->pad))
+		return tr_error_memory(err);
+	enum tr_status status = read_list(reader, &loaded, &size, err);
+	if (status != TR_OK)
+		return status;
+	tr_error_clear(err);
+	/* when the entry is read again, after its flaw was reported, its object exists */
+	if (reader->told_at != reader->base.in->offset &&
+	    load_has_flaw(reader, &loaded, entry, err)) {
+		if (err->cause == TR_CAUSE_MEMORY)
+			return TR_FATAL;
+		tell(reader, err);
+		return TR_WARN;
+	}
+	tr_input_skip(reader->base.in, size);
+	return hand_out(reader, record);
+}
+
+/* Makes a record of a special entry that is no load. kind NULL: unknown, it becomes a block. */
+static enum tr_status pass_on(struct reader *reader, const struct tr_block *entry, size_t size,
+			      const char *kind, struct tr_record **record, struct tr_error *err)
+{
+	if (kind) {
+		begin(reader, kind, address_cell(entry));
+		if (!add_pad(reader, entry->pad))
+			return tr_error_memory(err);
+		tr_input_skip(reader->base.in, size);
+		return hand_out(reader, record);
+	}
+	tr_block_record_set(&reader->block, entry, reader->base.seq++, reader->base.in->offset);
+	tr_input_skip(reader->base.in, size);
+	*record = &reader->block.record;
+	return TR_OK;
+}
+
+/* Whether a special entry is wrong in itself or in its place; then err is filled. */
+static bool special_has_flaw(struct reader *reader, const struct tr_block *entry,
+			     struct tr_error *err)
+{
+	bool due = reader->kernel && !reader->loaded;
+
+	if (entry->size == TR_GNATCOV_LOADADDR && !due)
+		tr_error_set(err, TR_CAUSE_INPUT, "unexpected load address of a kernel");
+	else if (entry->size == TR_GNATCOV_LOADADDR && entry->address == 0)
+		tr_error_set(err, TR_CAUSE_INPUT, "the load address of the kernel is 0");
+	else if (entry->size == 0 || entry->size > TR_GNATCOV_UNLOAD)
+		tr_error_set(err, TR_CAUSE_INPUT, "unknown special entry 0x%04x", entry->size);
+	else if (entry->size != TR_GNATCOV_LOADADDR && due)
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "special entry 0x%04x where the load address of the kernel is due",
+			     entry->size);
+	else if (entry->size == TR_GNATCOV_UNLOAD &&
+		 !tr_objects_find(&reader->objects, entry->address))
+		tr_error_set(err, TR_CAUSE_INPUT, "a shared object is unloaded that is not loaded");
+	else
+		return false;
+	return true;
+}
+
+/* Makes a record of the special entry at pos, which has size bytes. */
+static enum tr_status read_special(struct reader *reader, const struct tr_block *entry, size_t size,
+				   struct tr_record **record, struct tr_error *err)
+{
+	bool told = reader->told_at == reader->base.in->offset;
+
+	if (!told && special_has_flaw(reader, entry, err)) {
+		/* the list after a load entry is checked together with it */
+		if (entry->size == TR_GNATCOV_LOAD)
+			reader->loaded = true;
+		else
+			tell(reader, err);
+		err->severity = TR_FLAW;
+		tr_error_at_offset(err, reader->base.in->offset);
+		return TR_WARN;
+	}
+	switch (entry->size) {
+	case TR_GNATCOV_LOADADDR:
+		reader->loaded = true;
+		return pass_on(reader, entry, size, "loadaddr", record, err);
+	case TR_GNATCOV_LOAD:
+		return read_load(reader, entry, size, record, err);
+	case TR_GNATCOV_UNLOAD:
+		tr_objects_unload(&reader->objects, entry->address);
+		return pass_on(reader, entry, size, "unload", record, err);
+	default:
+		return pass_on(reader, entry, size, NULL, record, err);
+	}
+}
+
+/* Ends a section of entries. */
+static enum tr_status end_of_entries(struct reader *reader, enum state state, struct tr_error *err)
 {
 	reader->state = state;
-	if (!reader->kernel || reader->loaded || reader->in->damaged)
+	if (!reader->kernel || reader->loaded || reader->base.in->damaged)
 		return TR_END;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "the information names a kernel, but there is no load entry for it");
 	err->severity = TR_FLAW;
-	tr_error_at_offset(err, reader->in->offset);
+	tr_error_at_offset(err, reader->base.in->offset);
 	return TR_WARN;
 }
 
-/* What is left is no whole entry. */
-static enum tr_status last_bytes(struct tr_gnatcov_reader *reader, size_t size,
-				 struct tr_error *err)
+/* Reports that less than a whole entry is left. */
+static enum tr_status last_bytes(struct reader *reader, size_t size, struct tr_error *err)
 {
-	const struct tr_input *in = reader->in;
+	const struct tr_input *in = reader->base.in;
 	size_t left = tr_input_available(in);
 
 	if (!in->at_end || in->damaged)
-		return tr_gnatcov_stuck(reader);
+		return stuck(reader);
 	if (left == 0)
-		return end_of_entries(reader, TR_GNATCOV_DONE, err);
+		return end_of_entries(reader, DONE, err);
 	tr_error_set(err, TR_CAUSE_CUT, "truncated: %zu of the %zu bytes of an entry", left, size);
-	return tr_gnatcov_cut(reader, err);
+	return cut(reader, err);
 }
 
 /*
- * Whether a header stands where an entry should: of a program that was run
- * again, or of the next file of a cat. Nothing but a header says that magic.
+ * Whether a header begins at pos, where an entry is expected: the program was run again, or files
+ * were concatenated. Only headers begin with that magic.
  */
-static bool is_header(const struct tr_gnatcov_reader *reader)
+static bool is_header(const struct reader *reader)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 
 	if (memcmp(in->pos, TR_GNATCOV_MAGIC, 4) != 0)
 		return false;
@@ -85,13 +760,13 @@ static bool is_header(const struct tr_gnatcov_reader *reader)
 }
 
 /*
- * An emulator that was killed leaves part of an entry behind, and the next run
- * appends its header to that. Looked for where an entry is odd: the bytes of a
- * header never make a usual one.
+ * The offset of a header within the entry; 0: none. An emulator that was killed leaves part of an
+ * entry, and the next run appends its header to that. Called for entries with bits that are never
+ * set, because the bytes of a header always have such bits.
  */
-static size_t header_inside(const struct tr_gnatcov_reader *reader, size_t size)
+static size_t header_inside(const struct reader *reader, size_t size)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 
 	if (!memchr(in->pos + 1, *TR_GNATCOV_MAGIC, size - 1))
 		return 0;
@@ -103,19 +778,17 @@ static size_t header_inside(const struct tr_gnatcov_reader *reader, size_t size)
 	return found ? (size_t)(found - in->pos) : 0;
 }
 
-static enum tr_status part_of_entry(struct tr_gnatcov_reader *reader, size_t part,
-				    struct tr_error *err)
+static enum tr_status part_of_entry(struct reader *reader, size_t part, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "a section begins inside an entry: the part before it is truncated");
-	tr_error_at_offset(err, reader->in->offset);
-	tr_input_skip(reader->in, part);
-	reader->state = TR_GNATCOV_AT_HEADER;
+	tr_error_at_offset(err, reader->base.in->offset);
+	tr_input_skip(reader->base.in, part);
+	reader->state = AT_HEADER;
 	return TR_WARN;
 }
 
-/* Inline, so that an entry goes through registers and not through memory, piece
- * by piece. */
+/* Inline, so that an entry stays in registers. */
 static inline __attribute__((always_inline)) void
 decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block *entry)
 {
@@ -133,7 +806,7 @@ decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block 
 	entry->op = (uint8_t)p[2];
 }
 
-enum { NEVER_SET = 0x4c }; /* bits of an op that mean nothing */
+enum { NEVER_SET = 0x4c }; /* bits of an op that have no meaning */
 
 static inline bool has_pad(const char *tail, size_t size)
 {
@@ -146,41 +819,41 @@ static inline bool has_pad(const char *tail, size_t size)
 }
 
 /*
- * An entry that nothing is odd about, and nearly all are so. False: it has to
- * be looked at closely, or is not wholly there, or the record has to be made
- * ready. No function is called from here, so that no register has to be saved.
+ * Reads an entry without anything unusual, as nearly all are. False: next_unit has to read it,
+ * because it is unusual or not all in the window, or because the record is not ready. No function
+ * is called from here, so that no register has to be saved.
  */
-static inline bool read_plain_entry(struct tr_gnatcov_reader *reader, struct tr_record **record)
+static inline bool read_plain_entry(struct reader *reader, struct tr_record **record)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	size_t size = reader->section.pc_size * 2u;
 	const char *tail = in->pos + size / 2;
 	struct tr_block entry;
 
 	if (tr_input_available(in) < size || memcmp(in->pos, TR_GNATCOV_MAGIC, 4) == 0 ||
 	    (uint8_t)tail[2] & (NEVER_SET | TR_EXEC_SPECIAL) || has_pad(tail, size) ||
-	    !tr_arena_is_empty(&reader->arena) || !tr_block_record_is_ready(&reader->block))
+	    !tr_arena_is_empty(&reader->base.arena) || !tr_block_record_is_ready(&reader->block))
 		return false;
 	decode(in->pos, &reader->section, &entry);
 	entry.pad = 0;
-	tr_block_record_set(&reader->block, &entry, reader->seq++, in->offset);
+	tr_block_record_set(&reader->block, &entry, reader->base.seq++, in->offset);
 	tr_input_skip(in, size);
 	*record = &reader->block.record;
 	return true;
 }
 
-/* TR_END: look again, the state has changed. */
-static enum tr_status read_entry(struct tr_gnatcov_reader *reader, struct tr_record **record,
+/* Reads any entry of a section. TR_END: the state has changed. */
+static enum tr_status read_entry(struct reader *reader, struct tr_record **record,
 				 struct tr_error *err)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 	size_t size = reader->section.pc_size * 2u;
 	struct tr_block entry;
 
 	if (tr_input_available(in) < size && !tr_input_more(in, size))
 		return last_bytes(reader, size, err);
 	if (is_header(reader))
-		return end_of_entries(reader, TR_GNATCOV_AT_HEADER, err);
+		return end_of_entries(reader, AT_HEADER, err);
 	decode(in->pos, &reader->section, &entry);
 	if (entry.op & NEVER_SET || entry.pad) {
 		size_t part = header_inside(reader, size);
@@ -188,17 +861,17 @@ static enum tr_status read_entry(struct tr_gnatcov_reader *reader, struct tr_rec
 			return part_of_entry(reader, part, err);
 	}
 	if (entry.op == TR_EXEC_SPECIAL)
-		return tr_gnatcov_read_special(reader, &entry, size, record, err);
-	tr_block_record_set(&reader->block, &entry, reader->seq++, in->offset);
+		return read_special(reader, &entry, size, record, err);
+	tr_block_record_set(&reader->block, &entry, reader->base.seq++, in->offset);
 	tr_input_skip(in, size);
 	*record = &reader->block.record;
 	return TR_OK;
 }
 
-/* Steps to the next header, wherever it is. */
-static enum tr_status find_header(struct tr_gnatcov_reader *reader)
+/* Skips input up to the next header. */
+static enum tr_status find_header(struct reader *reader)
 {
-	struct tr_input *in = reader->in;
+	struct tr_input *in = reader->base.in;
 
 	for (;;) {
 		bool more = tr_input_more(in, TR_GNATCOV_MAGIC_SIZE);
@@ -206,43 +879,42 @@ static enum tr_status find_header(struct tr_gnatcov_reader *reader)
 					   TR_GNATCOV_MAGIC_SIZE);
 		if (found) {
 			tr_input_skip(in, (size_t)(found - in->pos));
-			reader->state = TR_GNATCOV_AT_HEADER;
+			reader->state = AT_HEADER;
 			return TR_END;
 		}
 		if (!more) {
 			if (!in->at_end)
-				return tr_gnatcov_stuck(reader);
+				return stuck(reader);
 			tr_input_skip(in, tr_input_available(in));
-			reader->state = TR_GNATCOV_DONE;
+			reader->state = DONE;
 			return TR_END;
 		}
 		tr_input_skip(in, tr_input_available(in) - (TR_GNATCOV_MAGIC_SIZE - 1));
 	}
 }
 
-/* All that is no plain entry: out of line, so that those need not save what it
- * uses. */
+/* Reads anything but a plain entry. Out of line, so that plain entries need not save registers. */
 static __attribute__((noinline)) enum tr_status
-next_unit(struct tr_gnatcov_reader *reader, struct tr_record **record, struct tr_error *err)
+next_unit(struct reader *reader, struct tr_record **record, struct tr_error *err)
 {
 	enum tr_status status = TR_END;
 
-	tr_arena_reset(&reader->arena);
+	tr_arena_reset(&reader->base.arena);
 	while (status == TR_END) {
 		switch (reader->state) {
-		case TR_GNATCOV_AT_ENTRY:
+		case AT_ENTRY:
 			status = read_entry(reader, record, err);
 			break;
-		case TR_GNATCOV_AT_INFO:
-			status = tr_gnatcov_read_info(reader, record, err);
+		case AT_INFO:
+			status = read_info(reader, record, err);
 			break;
-		case TR_GNATCOV_AT_HEADER:
-			status = tr_gnatcov_read_header(reader, record, err);
+		case AT_HEADER:
+			status = read_header(reader, record, err);
 			break;
-		case TR_GNATCOV_LOST:
+		case LOST:
 			status = find_header(reader);
 			break;
-		case TR_GNATCOV_DONE:
+		case DONE:
 			return TR_END;
 		}
 	}
@@ -252,9 +924,9 @@ next_unit(struct tr_gnatcov_reader *reader, struct tr_record **record, struct tr
 enum tr_status tr_gnatcov_next(struct tr_reader *base, struct tr_record **record,
 			       struct tr_error *err)
 {
-	struct tr_gnatcov_reader *reader = (struct tr_gnatcov_reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
-	if (reader->state == TR_GNATCOV_AT_ENTRY && read_plain_entry(reader, record))
+	if (reader->state == AT_ENTRY && read_plain_entry(reader, record))
 		return TR_OK;
 	return next_unit(reader, record, err);
 }

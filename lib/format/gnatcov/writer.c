@@ -20,7 +20,7 @@
 #include "coverage/block.h"
 #include "coverage/date.h"
 #include "coverage/module_list.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 
 enum place {
 	NOWHERE, /* no section yet in this segment */
@@ -29,7 +29,7 @@ enum place {
 };
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_text tag; /* -O tag, data NULL: as it is */
 	int big, machine;   /* -O, -1: as it is */
 
@@ -591,9 +591,9 @@ static bool end_drcov(struct writer *writer)
 	return writer->place != NOWHERE || begin_drcov_entries(writer);
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	if (writer->drcov && !end_drcov(writer))
 		return tr_error_memory(err);
@@ -602,11 +602,12 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
+				    struct tr_error *err)
 {
 	if (!tr_record_field(header, "columns"))
 		return TR_OK;
-	return begin_drcov(self, header, err);
+	return begin_drcov(tr_container(base, struct writer, base), header, err);
 }
 
 static enum tr_status put_section(struct writer *writer, struct tr_record *record,
@@ -660,9 +661,10 @@ static enum tr_status put_info(struct writer *writer, struct tr_record *record,
 	return missing ? supplied(writer, err) : TR_OK;
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	if (writer->drcov)
 		return put_drcov(writer, record, err);
@@ -681,7 +683,7 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return TR_END;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "gnatcov",
 	.begin = begin_segment,
 	.put = put_record,
@@ -694,7 +696,7 @@ struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct
 	struct tr_text none = { NULL, 0 };
 	struct tr_text endian = tr_setting_get(&config->settings, "endian", "");
 	struct tr_text machine = tr_setting_get(&config->settings, "machine", "");
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 
 	if (!writer)
 		return NULL;
@@ -710,12 +712,12 @@ struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct
 		free(writer);
 		return NULL;
 	}
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 void tr_gnatcov_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	tr_module_list_free(&writer->modules);
 	tr_buffer_free(&writer->program);

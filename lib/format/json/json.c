@@ -15,6 +15,7 @@
 
 #include "format/json/typed.h"
 #include "format/reader_base.h"
+#include "format/writer_base.h"
 
 enum {
 	LOOK = 4096, /* bytes of the first array */
@@ -128,7 +129,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 
 static void close_reader(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_buffer_free(&reader->typed.scratch);
 	tr_buffer_free(&reader->array);
@@ -367,7 +368,7 @@ static enum tr_status read_array(struct reader *reader, struct tr_text line, con
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	for (;;) {
 		struct tr_text line;
@@ -389,46 +390,46 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	}
 }
 
-struct tr_writer {
-	struct tr_output *out;
+struct writer {
+	struct tr_writer base;
 	struct tr_buffer text;
 };
 
 static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
 				struct tr_error *err)
 {
+	struct writer *writer = tr_writer_new(sizeof *writer, NULL, out, err);
+
 	(void)config;
-	struct tr_writer *writer = calloc(1, sizeof *writer);
-	if (!writer) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	writer->out = out;
-	return writer;
+	return writer ? &writer->base : NULL;
 }
 
-static enum tr_status put(struct tr_writer *writer, struct tr_record *record, struct tr_error *err)
+static enum tr_status put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
+	struct writer *writer = tr_container(base, struct writer, base);
+
 	tr_buffer_reset(&writer->text);
 	enum tr_status status = tr_typed_put_record(record, &writer->text, err);
 	if (status == TR_FATAL)
 		return status;
-	tr_output_put_text(writer->out, tr_buffer_text(&writer->text));
-	tr_output_put_byte(writer->out, '\n');
-	tr_output_record_end(writer->out);
+	tr_output_put_text(base->out, tr_buffer_text(&writer->text));
+	tr_output_put_byte(base->out, '\n');
+	tr_output_record_end(base->out);
 	return status;
 }
 
-static enum tr_status finish(struct tr_writer *writer, struct tr_error *err)
+static enum tr_status finish(struct tr_writer *base, struct tr_error *err)
 {
-	(void)writer;
+	(void)base;
 	(void)err;
 	return TR_OK;
 }
 
-static void discard(struct tr_writer *writer)
+static void discard(struct tr_writer *base)
 {
-	if (!writer)
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	if (!base)
 		return;
 	tr_buffer_free(&writer->text);
 	free(writer);

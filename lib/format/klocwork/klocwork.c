@@ -5,7 +5,7 @@
 
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 
 enum {
 	PROBE = 16 << 10, /* bytes of a build log that may come before a trace */
@@ -131,8 +131,8 @@ const struct tr_format tr_format_klocwork = {
 	.next = tr_klocwork_next,
 	.close = tr_klocwork_close,
 	.create = tr_klocwork_create,
-	.put = tr_segment_put,
-	.finish = tr_segment_finish,
+	.put = tr_writer_put,
+	.finish = tr_writer_finish,
 	.discard = tr_klocwork_discard,
 	.default_style = "tree",
 };

@@ -348,7 +348,7 @@ struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct t
 
 void tr_klocwork_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_klocwork_object_free(&reader->object);
 	tr_klocwork_parents_free(&reader->parents);
@@ -583,7 +583,7 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 enum tr_status tr_klocwork_next(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
-	struct reader *reader = (struct reader *)base;
+	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_arena_reset(&base->arena);
 	enum tr_status status = tr_reader_due(base, record, err);

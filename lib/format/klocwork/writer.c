@@ -20,7 +20,7 @@
 #include "format/klocwork/object.h"
 #include "format/klocwork/render.h"
 #include "format/klocwork/writer_kin.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "process/environment.h"
 #include "record/literal.h"
 #include "record/record.h"
@@ -300,7 +300,7 @@ static enum tr_status report_tally(struct tr_klocwork_tally *tally, struct tr_er
 }
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_buffer line, raw;
 	struct tr_klocwork_object object; /* scratch for .raw */
 	bool amid_line;			  /* the last written byte is not an LF */
@@ -320,9 +320,9 @@ static enum tr_status note(struct tr_error *err)
 	return TR_WARN;
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	(void)err;
 	writer->begun = false;
 	tr_klocwork_kin_end(&writer->kin);
@@ -330,9 +330,9 @@ static enum tr_status end_segment(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static enum tr_status close_trace(void *self, struct tr_error *err)
+static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	(void)err;
 	tr_klocwork_kin_finish(&writer->kin);
 	return TR_OK;
@@ -542,9 +542,10 @@ static bool follow_context(struct writer *writer, const struct tr_record *record
 	return tr_klocwork_kin_context(&writer->kin, record, weight);
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	bool exec = tr_text_is(record->kind, "exec");
 	if (!exec && !is_context(writer, record))
 		return TR_END;
@@ -565,35 +566,35 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return status;
 }
 
-static enum tr_status report(void *self, struct tr_error *err)
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	return report_tally(&writer->tally, err);
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "klocwork",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_trace,
-	.tell = report,
+	.report = report,
 };
 
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err)
 {
 	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
 	writer->env.target_top = tr_text_is(base, "top");
 	tr_klocwork_kin_init(&writer->kin, &writer->tally);
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 void tr_klocwork_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 	tr_buffer_free(&writer->line);
 	tr_buffer_free(&writer->raw);
 	tr_klocwork_object_free(&writer->object);

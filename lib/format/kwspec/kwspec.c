@@ -19,7 +19,7 @@
 
 #include "core/file.h"
 #include "format/format.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "process/call.h"
 #include "process/path.h"
 
@@ -339,7 +339,7 @@ static bool read_config(struct tr_text path, struct tr_buffer *to, struct tr_err
 }
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct tr_call_config calls;
 	struct tr_call_filter filter; /* of the segment */
 	struct tr_buffer lines;	      /* of the record */
@@ -402,31 +402,33 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return tr_command_left_out(&call.command, err);
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
 	if (!tr_text_is(record->kind, "exec"))
 		return TR_END;
-	enum tr_status status = put_exec(self, record, err);
+	struct writer *writer = tr_container(base, struct writer, base);
+	enum tr_status status = put_exec(writer, record, err);
 	if (status != TR_OK)
 		tr_error_at_line(err, record->source_line);
 	return status;
 }
 
-static enum tr_status end_segment(void *self, struct tr_error *err)
+static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status close_specification(void *self, struct tr_error *err)
+static enum tr_status close_specification(struct tr_writer *base, struct tr_error *err)
 {
 	(void)err;
-	begin(self);
+	begin(tr_container(base, struct writer, base));
 	return TR_OK;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "kwspec",
 	.empty = "no command here compiles or links: the specification has no entries",
 	.put = put_record,
@@ -436,7 +438,7 @@ static const struct tr_segment_steps steps = {
 
 static void discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 
 	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->lines);
@@ -448,7 +450,7 @@ static void discard(struct tr_writer *base)
 static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
 				struct tr_error *err)
 {
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	struct tr_text path = tr_setting_get(&config->settings, "config", "");
 
 	if (!writer)
@@ -456,12 +458,12 @@ static struct tr_writer *create(const struct tr_write_config *config, struct tr_
 	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
 	    (path.len && !read_config(path, &writer->config, err))) {
-		discard((struct tr_writer *)writer);
+		discard(&writer->base);
 		return NULL;
 	}
 	writer->calls.quoting =
 		tr_call_quoting_of(tr_setting_get(&config->settings, "quoting", "auto"));
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 static const char *const extensions[] = { ".out", NULL };
@@ -482,7 +484,7 @@ const struct tr_format tr_format_kwspec = {
 	.extensions = extensions,
 	.options = options,
 	.create = create,
-	.put = tr_segment_put,
-	.finish = tr_segment_finish,
+	.put = tr_writer_put,
+	.finish = tr_writer_finish,
 	.discard = discard,
 };

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The reader of source traces. A feed gives the bytes of one trace after the other, from the input
+ * itself or from the Base64 lines of a console log; the steps of the reader make a header record
+ * and a record of each information and unit entry of these bytes.
+ */
 #include "format/srctrace/srctrace.h"
 
 #include <inttypes.h>
@@ -8,10 +13,320 @@
 #include <time.h>
 
 #include "coverage/unit.h"
-#include "format/srctrace/feed.h"
+#include "format/reader_base.h"
 #include "record/base64.h"
 #include "record/literal.h"
-#include "record/record.h"
+
+/*
+ * The feed. Traces come one after the other; within one, the feed is a window like tr_input. Where
+ * the lines of several traces are mixed in a log, each with a prefix of its own, the bytes of the
+ * traces that are not read yet are decoded and kept.
+ */
+
+/* A trace in a log. */
+struct channel {
+	bool open;		 /* its end marker has not been read yet */
+	struct tr_buffer prefix; /* the text before the marker, which all its lines have */
+	struct tr_buffer bytes;	 /* decoded bytes; those before at were used */
+	size_t at, kept;	 /* bytes before kept were decoded while another trace was read */
+	uint64_t begin;		 /* the line of its first marker */
+	struct tr_error trouble; /* the reason why the trace ended early; no cause: it did not */
+};
+
+enum { CHANNELS = 64 }; /* the number of traces whose lines may be mixed */
+
+struct feed {
+	struct tr_input *in;
+	bool console; /* the input is a log */
+
+	/* the traces of a log in the order in which they began; the first one is read */
+	struct channel *channels[CHANNELS];
+	size_t count;
+	uint64_t line;	   /* number of the next line of the log, from 1 */
+	uint64_t most;	   /* the limit for the bytes that are kept of later traces */
+	uint64_t too_many; /* traces that were skipped and are not reported yet */
+};
+
+/* most: the limit for bytes that are kept of traces whose lines are mixed with another's. */
+static void feed_init(struct feed *feed, struct tr_input *in, uint64_t most)
+{
+	*feed = (struct feed){ .in = in, .line = 1, .most = most };
+	tr_input_more(in, TR_SRCTRACE_MAGIC_SIZE);
+	/* with -f srctrace, input that does not begin with the magic is a log */
+	feed->console = !tr_srctrace_magic_bits(in->pos, tr_input_available(in));
+}
+
+/* Frees the trace that is read: the next one becomes the first. */
+static void drop_first(struct feed *feed)
+{
+	struct channel *first = feed->count ? feed->channels[0] : NULL;
+
+	if (!first)
+		return;
+	tr_buffer_free(&first->prefix);
+	tr_buffer_free(&first->bytes);
+	free(first);
+	feed->count--;
+	memmove(feed->channels, feed->channels + 1, feed->count * sizeof feed->channels[0]);
+}
+
+static void feed_free(struct feed *feed)
+{
+	while (feed->count)
+		drop_first(feed);
+}
+
+/* The text before the marker that ends the line; data is NULL if the line has another end. */
+static struct tr_text before_marker(struct tr_text line, const char *marker)
+{
+	struct tr_text end = tr_text_from(marker);
+	if (line.len < end.len || memcmp(line.data + line.len - end.len, end.data, end.len) != 0)
+		return (struct tr_text){ NULL, 0 };
+	line.len -= end.len;
+	return line;
+}
+
+/* The next line of the log, which stays in the window. Skips lines longer than --max-record. */
+static enum tr_status next_line(struct feed *feed, struct tr_text *line, struct tr_error *err)
+{
+	enum tr_status status;
+	while ((status = tr_input_line(feed->in, line, err)) == TR_WARN)
+		feed->line++;
+	return status;
+}
+
+/* Skips input up to the next magic, because a file may hold several traces. */
+static enum tr_status find_magic(struct tr_input *in)
+{
+	while (tr_input_more(in, TR_SRCTRACE_MAGIC_SIZE)) {
+		const char *magic = memmem(in->pos, tr_input_available(in), TR_SRCTRACE_MAGIC,
+					   TR_SRCTRACE_MAGIC_SIZE);
+		tr_input_skip(in, magic ? (size_t)(magic - in->pos)
+					: tr_input_available(in) - TR_SRCTRACE_MAGIC_SIZE + 1);
+		if (magic)
+			return TR_OK;
+	}
+	tr_input_skip(in, tr_input_available(in));
+	return TR_END;
+}
+
+static void end_channel(struct channel *channel, uint64_t line)
+{
+	channel->trouble.line = line;
+	channel->open = false;
+}
+
+/* The open trace that a line belongs to: the one with the longest prefix. NULL: none. */
+static struct channel *find_channel(struct feed *feed, struct tr_text text)
+{
+	struct channel *found = NULL;
+
+	for (size_t i = 0; i < feed->count; i++) {
+		struct channel *here = feed->channels[i];
+		if (here->open && tr_text_starts(text, tr_buffer_text(&here->prefix)) &&
+		    (!found || here->prefix.len > found->prefix.len))
+			found = here;
+	}
+	return found;
+}
+
+/* Adds the trace that begins in this line. False: memory is exhausted. */
+static bool open_channel(struct feed *feed, struct tr_text prefix)
+{
+	struct channel *before = find_channel(feed, prefix);
+
+	if (before && before->prefix.len == prefix.len) {
+		tr_error_set(&before->trouble, TR_CAUSE_CUT,
+			     "incomplete Base64 trace: another one begins before \"%s\"",
+			     TR_SRCTRACE_END);
+		end_channel(before, feed->line);
+	}
+	if (feed->count == CHANNELS) {
+		feed->too_many++;
+		return true;
+	}
+	struct channel *channel = calloc(1, sizeof *channel);
+	if (!channel)
+		return false;
+	feed->channels[feed->count++] = channel;
+	channel->open = true;
+	channel->begin = feed->line;
+	tr_error_clear(&channel->trouble);
+	tr_buffer_put_text(&channel->prefix, prefix);
+	return !channel->prefix.failed;
+}
+
+/* Whether more bytes of a trace other than the first may be kept. */
+static bool may_keep(const struct feed *feed, size_t more)
+{
+	uint64_t kept = more;
+
+	for (size_t i = 1; i < feed->count; i++)
+		kept += feed->channels[i]->bytes.len;
+	return kept <= feed->most;
+}
+
+/* Appends the bytes of a line of Base64, without prefix and blanks. */
+static void decode(struct feed *feed, struct channel *channel, struct tr_text text)
+{
+	struct tr_error *trouble = &channel->trouble;
+	size_t size = tr_base64_size(text.len);
+	const char *wrong = NULL;
+	char *to = NULL;
+
+	if (!text.len)
+		return;
+	if (text.len % 4)
+		tr_error_set(trouble, TR_CAUSE_CUT,
+			     "Base64 of a source trace: incomplete group of 4 characters");
+	else if (channel != feed->channels[0] && !may_keep(feed, size))
+		tr_error_set(trouble, TR_CAUSE_LIMIT,
+			     "traces with mixed lines are too long to be kept (--max-record)");
+	else if (!(to = tr_buffer_room(&channel->bytes, size)))
+		tr_error_memory(trouble);
+	else if ((wrong = tr_base64_read(text, to, &size)) != NULL)
+		tr_error_set(trouble, TR_CAUSE_CUT, "Base64 of a source trace: %s", wrong);
+	if (trouble->cause != TR_CAUSE_NONE)
+		end_channel(channel, feed->line);
+	else
+		tr_buffer_used(&channel->bytes, size);
+}
+
+/* Adds one line of the log to its trace. TR_OK; TR_END; TR_FATAL: err is filled. */
+static enum tr_status take_line(struct feed *feed, struct tr_error *err)
+{
+	struct tr_text line;
+	enum tr_status status = next_line(feed, &line, err);
+
+	if (status != TR_OK)
+		return status;
+	struct tr_text text = tr_text_trimmed(line), begin = before_marker(text, TR_SRCTRACE_BEGIN);
+	struct channel *channel = begin.data ? NULL : find_channel(feed, text);
+	if (begin.data && !open_channel(feed, begin))
+		return tr_error_memory(err);
+	if (channel) {
+		text.data += channel->prefix.len;
+		text.len -= channel->prefix.len;
+		text = tr_text_trimmed(text);
+		if (tr_text_is(text, TR_SRCTRACE_END))
+			channel->open = false;
+		else
+			decode(feed, channel, text);
+	}
+	tr_input_skip(feed->in, line.len);
+	feed->line++;
+	return TR_OK;
+}
+
+/*
+ * Skips the rest of the trace and goes to the next one; the first one of input that is no log
+ * begins where the window is. TR_OK; TR_END: there is none; TR_FATAL.
+ */
+static enum tr_status feed_begin(struct feed *feed, struct tr_error *err)
+{
+	enum tr_status status = TR_OK;
+
+	if (!feed->console)
+		return find_magic(feed->in);
+	drop_first(feed);
+	while (!feed->count && status == TR_OK)
+		status = take_line(feed, err);
+	if (feed->count)
+		feed->channels[0]->kept = feed->channels[0]->bytes.len;
+	return status;
+}
+
+/* Drops bytes that were used, so that a trace of any length takes the memory of its largest entry.
+ */
+static void slide(struct channel *channel)
+{
+	size_t left = channel->bytes.len - channel->at;
+
+	if (!channel->at)
+		return;
+	memmove(channel->bytes.data, channel->bytes.data + channel->at, left);
+	channel->bytes.len = left;
+	channel->kept -= channel->kept < channel->at ? channel->kept : channel->at;
+	channel->at = 0;
+}
+
+/* The log has no more lines for the trace that is read. */
+static void end_of_log(struct feed *feed, enum tr_status status)
+{
+	struct channel *channel = feed->channels[0];
+
+	if (status == TR_END)
+		tr_error_set(&channel->trouble, TR_CAUSE_CUT,
+			     "incomplete Base64 trace: the log ends before \"%s\"",
+			     TR_SRCTRACE_END);
+	end_channel(channel, feed->line);
+}
+
+/* Tries to have want bytes of the trace; false: it ends before, or memory is exhausted. */
+static bool feed_more(struct feed *feed, size_t want)
+{
+	if (!feed->console)
+		return tr_input_more(feed->in, want);
+	struct channel *channel = feed->channels[0];
+	if (channel->bytes.len - channel->at < want)
+		slide(channel);
+	while (channel->bytes.len - channel->at < want && channel->open) {
+		enum tr_status status = take_line(feed, &channel->trouble);
+		if (status != TR_OK)
+			end_of_log(feed, status);
+	}
+	return channel->bytes.len - channel->at >= want;
+}
+
+/* The bytes that are there; valid until the next call of feed_more. */
+static struct tr_text feed_window(const struct feed *feed)
+{
+	if (!feed->console)
+		return tr_text_span(feed->in->pos, feed->in->end);
+	const struct channel *channel = feed->channels[0];
+	struct tr_text all = tr_buffer_text(&channel->bytes);
+	return (struct tr_text){ all.data + channel->at, all.len - channel->at };
+}
+
+static void feed_skip(struct feed *feed, size_t n)
+{
+	if (feed->console)
+		feed->channels[0]->at += n;
+	else
+		tr_input_skip(feed->in, n);
+}
+
+/* The reason why the trace ended early. False: it did not, or the reason was returned before. */
+static bool feed_trouble(struct feed *feed, struct tr_error *err)
+{
+	struct channel *channel = feed->count ? feed->channels[0] : NULL;
+
+	if (!channel || channel->trouble.cause == TR_CAUSE_NONE)
+		return false;
+	*err = channel->trouble;
+	tr_error_clear(&channel->trouble);
+	return true;
+}
+
+/* The line of the log in which the window begins, for the position of a record. */
+static uint64_t feed_line(const struct feed *feed)
+{
+	const struct channel *channel = feed->count ? feed->channels[0] : NULL;
+
+	/* the line of a byte that was kept is not known */
+	return channel && channel->at < channel->kept ? channel->begin
+	       : feed->line			      ? feed->line - 1
+						      : 0;
+}
+
+/* Sets the position of a message to the beginning of the window: its offset, or line of the log. */
+static void feed_place(const struct feed *feed, struct tr_error *err)
+{
+	if (feed->console)
+		tr_error_at_line(err, feed_line(feed));
+	else
+		tr_error_at_offset(err, feed->in->offset);
+}
 
 /* Entries as lines of the stream, without their line feed. */
 
@@ -26,7 +341,7 @@ static void put_key(const char *key, struct tr_buffer *line)
 	tr_buffer_put_byte(line, '=');
 }
 
-/* padding: of the header, 0 where it is as it should be. */
+/* padding: the two bytes of the header, which should be 0. */
 static void put_header(const struct tr_srctrace_layout *layout, unsigned padding,
 		       struct tr_buffer *line)
 {
@@ -42,16 +357,8 @@ static void put_header(const struct tr_srctrace_layout *layout, unsigned padding
 	}
 }
 
-static void begin_line(const char *kind, uint64_t seq, struct tr_buffer *line)
-{
-	tr_buffer_put_text(line, tr_text_from(kind));
-	tr_buffer_put_byte(line, '\t');
-	tr_buffer_put_decimal(line, seq);
-	tr_buffer_put_literal(line, "\t-\t-\t");
-}
-
-/* Boards without a clock write anything: what is no date of ours stays a
- * number. */
+/* Adds the date. A number beyond all years stays a number: boards without a clock write any bytes.
+ */
 static void put_date(struct tr_text data, struct tr_buffer *line)
 {
 	uint64_t seconds =
@@ -69,10 +376,13 @@ static void put_date(struct tr_text data, struct tr_buffer *line)
 	tr_buffer_put_text(line, tr_text_from(text));
 }
 
-static void put_info(uint64_t seq, uint32_t kind, struct tr_text data, struct tr_buffer *line)
+static void put_info(struct tr_reader *base, uint32_t kind, struct tr_text data)
 {
 	const char *name = tr_srctrace_info_name(kind);
-	begin_line("info", seq, line);
+	struct tr_buffer *line = &base->line;
+
+	tr_reader_begin(base, "info");
+	tr_buffer_put_literal(line, "-\t-\t");
 	if (name)
 		tr_buffer_put_text(line, tr_text_from(name));
 	else
@@ -85,7 +395,7 @@ static void put_info(uint64_t seq, uint32_t kind, struct tr_text data, struct tr
 		put_date(data, line);
 }
 
-/* The numbers of the bits that are set. */
+/* Adds the list of the numbers of the bits that are set. */
 static void put_list(const char *buffer, uint32_t bits, struct tr_buffer *line)
 {
 	bool first = true;
@@ -113,11 +423,13 @@ static void put_hash(const char *hash, struct tr_buffer *line)
 	tr_buffer_put_byte(line, '"');
 }
 
-/* entry: the whole of it. */
-static void put_unit(uint64_t seq, const char *entry, const struct tr_srctrace_unit *unit,
-		     struct tr_buffer *line)
+/* entry: all bytes of the unit's entry. */
+static void put_unit(struct tr_reader *base, const char *entry, const struct tr_srctrace_unit *unit)
 {
-	begin_line("unit", seq, line);
+	struct tr_buffer *line = &base->line;
+
+	tr_reader_begin(base, "unit");
+	tr_buffer_put_literal(line, "-\t-\t");
 	tr_cell_escape((struct tr_text){ entry + unit->name, unit->name_size }, false, line);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
 		put_key(tr_unit_bits_keys[i], line);
@@ -131,7 +443,7 @@ static void put_unit(uint64_t seq, const char *entry, const struct tr_srctrace_u
 	}
 }
 
-/* The entry as it is, for what no field says. */
+/* Adds the bytes of an entry that differs from what its fields would give. */
 static void put_raw(struct tr_text entry, struct tr_buffer *line)
 {
 	put_key(".raw", line);
@@ -139,8 +451,8 @@ static void put_raw(struct tr_text entry, struct tr_buffer *line)
 	tr_base64_write(entry, line);
 }
 
-/* Bytes that the lists of its set bits take as text, or some more. entry: the
- * whole of it. */
+/* An upper bound of the bytes that the lists of its set bits take as text. entry: all bytes of it.
+ */
 static uint64_t weight_of(const char *entry, const struct tr_srctrace_unit *unit)
 {
 	uint64_t set = 0, digits = sizeof "4294967295," - 1;
@@ -151,127 +463,109 @@ static uint64_t weight_of(const char *entry, const struct tr_srctrace_unit *unit
 	return set * digits;
 }
 
-enum state { BEGIN, HEADER, INFO, UNIT, OVER };
-
 struct reader {
-	struct tr_srctrace_feed feed;
-	uint64_t max_record;
-	enum state state;
+	struct tr_reader base; /* its step is one of the functions read_... below */
+	struct feed feed;
 	struct tr_srctrace_layout layout;
-	uint64_t seq, traces;
-	struct tr_arena arena;
-	struct tr_record record;
-	struct tr_buffer line;
-	bool ready;	 /* line is whole, a remark on it was made before */
-	uint64_t offset; /* of what is in line */
+	uint64_t traces;
 };
+
+static tr_reader_step read_begin, read_header, read_info, read_unit;
 
 struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err)
 {
-	struct reader *reader = calloc(1, sizeof *reader);
-	if (!reader) {
-		tr_error_memory(err);
+	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
+
+	if (!reader)
 		return NULL;
-	}
-	reader->max_record = config->limits.max_record;
-	tr_arena_limit(&reader->arena, config->limits.max_record);
-	tr_srctrace_feed_init(&reader->feed, in, reader->max_record);
-	return (struct tr_reader *)reader;
+	reader->base.step = read_begin;
+	feed_init(&reader->feed, in, config->limits.max_record);
+	return &reader->base;
 }
 
 void tr_srctrace_close(struct tr_reader *base)
 {
-	struct reader *reader = (struct reader *)base;
-	tr_srctrace_feed_free(&reader->feed);
-	tr_arena_free(&reader->arena);
-	tr_buffer_free(&reader->line);
-	free(reader);
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	feed_free(&reader->feed);
+	tr_reader_free(base);
 }
 
 static const char *window(const struct reader *reader)
 {
-	return tr_srctrace_feed_window(&reader->feed).data;
+	return feed_window(&reader->feed).data;
 }
 
-/* Puts the place and the number of the record to what err says. */
+/* Adds the position and the number of the record to err. */
 static enum tr_status about(const struct reader *reader, enum tr_status status,
 			    struct tr_error *err)
 {
-	tr_srctrace_feed_place(&reader->feed, err);
-	err->record = reader->seq;
+	feed_place(&reader->feed, err);
+	err->record = reader->base.seq;
 	return status;
 }
 
-/* The trace gives no more; the next one of a log is looked for. */
+/* Skips the rest of the trace: reading goes on with the next one. */
 static enum tr_status give_up(struct reader *reader, struct tr_error *err)
 {
-	reader->state = BEGIN;
+	reader->base.step = read_begin;
 	return about(reader, TR_WARN, err);
 }
 
-/* There are fewer bytes than `what` needs. */
+/* Reports that the trace ends within what. */
 static enum tr_status cut(struct reader *reader, const char *what, struct tr_error *err)
 {
-	reader->state = reader->feed.console ? BEGIN : OVER;
-	if (tr_srctrace_feed_trouble(&reader->feed, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	reader->base.step = reader->feed.console ? read_begin : NULL;
+	if (feed_trouble(&reader->feed, err))
+		return tr_error_status(err);
 	tr_error_set(err, TR_CAUSE_CUT, "the trace ends in %s", what);
 	return about(reader, TR_WARN, err);
 }
 
-/* Hands out reader->line, or the remark that is due before it. */
-static enum tr_status deliver(struct reader *reader, struct tr_record **record,
-			      struct tr_error *err)
-{
-	reader->ready = false;
-	tr_buffer_put_byte(&reader->line, '\n');
-	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
-		return TR_FATAL;
-	if (reader->feed.console)
-		reader->record.source_line = reader->offset;
-	else
-		reader->record.source_offset = reader->offset;
-	*record = &reader->record;
-	return reader->record.type == TR_HEADER ? tr_record_split(*record, err) : TR_OK;
-}
-
-/* Steps behind the entry that became reader->line. */
+/* Skips the entry that became the record's line, and notes its position. */
 static void consume(struct reader *reader, size_t size)
 {
-	reader->offset = reader->feed.console ? tr_srctrace_feed_line(&reader->feed)
-					      : reader->feed.in->offset;
-	tr_srctrace_feed_skip(&reader->feed, size);
+	if (reader->feed.console)
+		reader->base.source_line = feed_line(&reader->feed);
+	else
+		reader->base.source_offset = reader->feed.in->offset;
+	feed_skip(&reader->feed, size);
 }
 
-/* Says what is odd about an entry that is handed out all the same, with the
- * next call. */
+/*
+ * Makes err a remark on the entry in the window; its record is returned by the next call. It is
+ * called before the record is begun, whose number it reports.
+ */
 static enum tr_status remark(struct reader *reader, const char *what, struct tr_error *err)
 {
-	reader->ready = true;
 	tr_error_say(err, TR_CAUSE_INPUT, what);
-	err->severity = TR_FLAW;
-	return about(reader, TR_WARN, err);
+	about(reader, TR_WARN, err);
+	return tr_reader_hold(&reader->base, TR_FLAW, err);
 }
 
-/* The next trace; TR_END: go on from the state that is set. */
-static enum tr_status begin(struct reader *reader, struct tr_error *err)
+/* Goes to the next trace. */
+static enum tr_status read_begin(struct tr_reader *base, struct tr_record **record,
+				 struct tr_error *err)
 {
-	struct tr_srctrace_feed *feed = &reader->feed;
+	struct reader *reader = tr_container(base, struct reader, base);
+	struct feed *feed = &reader->feed;
+
+	(void)record;
 	if (feed->too_many) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
 			     "%" PRIu64 " source traces are left out: they begin within %d others "
 			     "that have not ended",
-			     feed->too_many, TR_SRCTRACE_CHANNELS);
+			     feed->too_many, CHANNELS);
 		feed->too_many = 0;
 		return about(reader, TR_WARN, err);
 	}
 	if (!feed->console && !reader->traces++) {
-		reader->state = HEADER;
+		reader->base.step = read_header;
 		return TR_END;
 	}
-	enum tr_status status = tr_srctrace_feed_begin(feed, err);
-	reader->state = status == TR_OK ? HEADER : OVER;
+	enum tr_status status = feed_begin(feed, err);
+	base->step = status == TR_OK ? read_header : NULL;
 	if (status == TR_END && !reader->traces) {
 		tr_error_set(err, TR_CAUSE_INPUT, "no source trace, and no Base64 of one");
 		return TR_FATAL;
@@ -288,7 +582,7 @@ static const char *version_name(uint32_t version)
 	return version < sizeof names / sizeof *names ? names[version] : "not known";
 }
 
-/* True when the header is one that can be read; else err says why not. */
+/* Whether the header is one that can be read; if not, err is filled. */
 static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 {
 	uint32_t version = tr_wire_u32(p + 32, (unsigned char)p[37] == 1);
@@ -310,48 +604,49 @@ static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 	return false;
 }
 
-static enum tr_status read_header(struct reader *reader, struct tr_record **record,
+static enum tr_status read_header(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
 {
-	reader->seq = 0;
-	if (!tr_srctrace_feed_more(&reader->feed, TR_SRCTRACE_HEADER))
+	struct reader *reader = tr_container(base, struct reader, base);
+	base->seq = 0;
+	if (!feed_more(&reader->feed, TR_SRCTRACE_HEADER))
 		return cut(reader, "its header", err);
 	const char *p = window(reader);
 	if (!accept(reader, p, err)) {
 		enum tr_status status = give_up(reader, err);
-		tr_srctrace_feed_skip(&reader->feed, TR_SRCTRACE_HEADER);
+		feed_skip(&reader->feed, TR_SRCTRACE_HEADER);
 		return status;
 	}
 	unsigned padding = (unsigned char)p[38], second = (unsigned char)p[39];
 	padding = reader->layout.big ? padding << 8 | second : second << 8 | padding;
-	put_header(&reader->layout, padding, &reader->line);
-	reader->state = INFO;
+	put_header(&reader->layout, padding, &base->line);
+	base->step = read_info;
 	enum tr_status status = TR_OK;
 	if (padding)
 		status = remark(reader, "the padding of the header is not zero", err);
 	consume(reader, TR_SRCTRACE_HEADER);
-	return status == TR_OK ? deliver(reader, record, err) : status;
+	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
 }
 
-/* An entry that is too long to be taken at once: over it, piece by piece. */
+/* Skips an entry that is too long for the window, piece by piece. */
 static enum tr_status pass_over(struct reader *reader, uint64_t size, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_LIMIT,
 		     "an entry of %" PRIu64 " bytes is left out (--max-record)", size);
 	about(reader, TR_WARN, err);
 	while (size) {
-		if (!tr_srctrace_feed_more(&reader->feed, 1))
+		if (!feed_more(&reader->feed, 1))
 			return cut(reader, "an entry is longer than the rest of the file", err);
-		uint64_t piece = tr_srctrace_feed_window(&reader->feed).len;
+		uint64_t piece = feed_window(&reader->feed).len;
 		if (piece > size)
 			piece = size;
-		tr_srctrace_feed_skip(&reader->feed, (size_t)piece);
+		feed_skip(&reader->feed, (size_t)piece);
 		size -= piece;
 	}
 	return TR_WARN;
 }
 
-/* The end of the list. TR_END: nothing to hand out. */
+/* Handles the end of the list of information entries. */
 static enum tr_status end_infos(struct reader *reader, uint32_t length, struct tr_error *err)
 {
 	if (length) {
@@ -359,81 +654,81 @@ static enum tr_status end_infos(struct reader *reader, uint32_t length, struct t
 			     "the end of the information entries has a length: %" PRIu32, length);
 		return give_up(reader, err);
 	}
-	tr_srctrace_feed_skip(&reader->feed, TR_SRCTRACE_INFO);
-	reader->state = UNIT;
+	feed_skip(&reader->feed, TR_SRCTRACE_INFO);
+	reader->base.step = read_unit;
 	return TR_END;
 }
 
-static enum tr_status read_info(struct reader *reader, struct tr_record **record,
+static enum tr_status read_info(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
+	struct reader *reader = tr_container(base, struct reader, base);
 	static const char what[] = "its information entries";
-	if (!tr_srctrace_feed_more(&reader->feed, TR_SRCTRACE_INFO))
+	if (!feed_more(&reader->feed, TR_SRCTRACE_INFO))
 		return cut(reader, what, err);
 	uint32_t kind = tr_wire_u32(window(reader), reader->layout.big);
 	uint32_t length = tr_wire_u32(window(reader) + 4, reader->layout.big);
 	if (kind == TR_SRCTRACE_INFO_END)
 		return end_infos(reader, length, err);
 	uint64_t size = TR_SRCTRACE_INFO + tr_srctrace_padded(length, reader->layout.align);
-	if (size > reader->max_record)
+	if (size > base->max_record)
 		return pass_over(reader, size, err);
-	if (!tr_srctrace_feed_more(&reader->feed, (size_t)size))
+	if (!feed_more(&reader->feed, (size_t)size))
 		return cut(reader, what, err);
 	const char *p = window(reader);
 	struct tr_srctrace_gap gap = tr_srctrace_info_gap(length, reader->layout.align);
-	put_info(reader->seq, kind, (struct tr_text){ p + TR_SRCTRACE_INFO, length },
-		 &reader->line);
-	if (tr_srctrace_gaps_look(p, &gap, 1) != TR_SRCTRACE_ZERO)
-		put_raw((struct tr_text){ p, (size_t)size }, &reader->line);
 	enum tr_status status = TR_OK;
 	if (!tr_srctrace_info_name(kind))
 		status =
 			remark(reader, "unknown kind of information: passed on by its number", err);
+	put_info(base, kind, (struct tr_text){ p + TR_SRCTRACE_INFO, length });
+	if (tr_srctrace_gaps_look(p, &gap, 1) != TR_SRCTRACE_ZERO)
+		put_raw((struct tr_text){ p, (size_t)size }, &base->line);
 	consume(reader, (size_t)size);
-	reader->seq++;
-	return status == TR_OK ? deliver(reader, record, err) : status;
+	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
 }
 
-/* The unit in the window, of which all is there. */
+/* Makes a record of the unit in the window, all of which is there. */
 static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_unit *unit,
 				struct tr_record **record, struct tr_error *err)
 {
+	struct tr_reader *base = &reader->base;
 	const char *p = window(reader);
 	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
 	size_t count = tr_srctrace_unit_gaps(unit, reader->layout.align, gaps);
 	enum tr_srctrace_zeros zeros = tr_srctrace_gaps_look(p, gaps, count);
-	put_unit(reader->seq, p, unit, &reader->line);
-	if (zeros != TR_SRCTRACE_ZERO)
-		put_raw((struct tr_text){ p, (size_t)unit->size }, &reader->line);
 	enum tr_status status = TR_OK;
 	if (zeros == TR_SRCTRACE_REFUSED)
 		status = remark(reader, "padding of a unit's header or bits is not zero", err);
+	put_unit(base, p, unit);
+	if (zeros != TR_SRCTRACE_ZERO)
+		put_raw((struct tr_text){ p, (size_t)unit->size }, &base->line);
 	consume(reader, (size_t)unit->size);
-	reader->seq++;
-	return status == TR_OK ? deliver(reader, record, err) : status;
+	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
 }
 
 static enum tr_status end_of_trace(struct reader *reader, struct tr_error *err)
 {
-	reader->state = BEGIN;
-	if (!tr_srctrace_feed_trouble(&reader->feed, err))
+	reader->base.step = read_begin;
+	if (!feed_trouble(&reader->feed, err))
 		return TR_END;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
-static enum tr_status read_unit(struct reader *reader, struct tr_record **record,
+static enum tr_status read_unit(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
-	struct tr_srctrace_feed *feed = &reader->feed;
+	struct reader *reader = tr_container(base, struct reader, base);
+	struct feed *feed = &reader->feed;
 	struct tr_srctrace_unit unit;
-	if (!tr_srctrace_feed_more(feed, 1))
+	if (!feed_more(feed, 1))
 		return end_of_trace(reader, err);
-	bool whole = tr_srctrace_feed_more(feed, TR_SRCTRACE_UNIT);
-	struct tr_text there = tr_srctrace_feed_window(feed);
-	/* as a length, the magic would be beyond a gigabyte */
+	bool whole = feed_more(feed, TR_SRCTRACE_UNIT);
+	struct tr_text there = feed_window(feed);
+	/* it is no unit: its length would be beyond a gigabyte */
 	if (there.len >= TR_SRCTRACE_MAGIC_SIZE &&
 	    memcmp(there.data, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE) == 0) {
-		reader->state = HEADER;
+		reader->base.step = read_header;
 		return TR_END;
 	}
 	if (!whole)
@@ -443,43 +738,12 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown encoding of bits: %u", unit.encoding);
 		return give_up(reader, err);
 	}
-	if (unit.size > reader->max_record)
+	if (unit.size > base->max_record)
 		return pass_over(reader, unit.size, err);
-	if (!tr_srctrace_feed_more(feed, (size_t)unit.size))
+	if (!feed_more(feed, (size_t)unit.size))
 		return cut(reader, "a unit", err);
-	/* the list of the bits that are set is longer than the bits */
-	if (weight_of(window(reader), &unit) > reader->max_record)
+	/* the lists of the bits that are set are longer than the bits */
+	if (weight_of(window(reader), &unit) > base->max_record)
 		return pass_over(reader, unit.size, err);
 	return take_unit(reader, &unit, record, err);
-}
-
-enum tr_status tr_srctrace_next(struct tr_reader *base, struct tr_record **record,
-				struct tr_error *err)
-{
-	struct reader *reader = (struct reader *)base;
-	tr_arena_reset(&reader->arena);
-	if (reader->ready)
-		return deliver(reader, record, err);
-	for (;;) {
-		enum tr_status status = TR_END;
-		tr_buffer_reset(&reader->line);
-		switch (reader->state) {
-		case BEGIN:
-			status = begin(reader, err);
-			break;
-		case HEADER:
-			status = read_header(reader, record, err);
-			break;
-		case INFO:
-			status = read_info(reader, record, err);
-			break;
-		case UNIT:
-			status = read_unit(reader, record, err);
-			break;
-		case OVER:
-			return TR_END;
-		}
-		if (status != TR_END)
-			return status;
-	}
 }

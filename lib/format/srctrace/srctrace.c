@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "format/segment_writer.h"
+#include "format/reader_base.h"
+#include "format/writer_base.h"
 
 static const char *const extensions[] = { ".srctrace", NULL };
 
@@ -71,11 +72,11 @@ const struct tr_format tr_format_srctrace = {
 	.search = search,
 	.is_log = is_log,
 	.open = tr_srctrace_open,
-	.next = tr_srctrace_next,
+	.next = tr_reader_next,
 	.close = tr_srctrace_close,
 	.create = tr_srctrace_create,
-	.put = tr_segment_put,
-	.finish = tr_segment_finish,
+	.put = tr_writer_put,
+	.finish = tr_writer_finish,
 	.discard = tr_srctrace_discard,
 	.styles = tr_srctrace_styles,
 };

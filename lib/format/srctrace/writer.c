@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 #include "coverage/unit.h"
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 #include "record/ask.h"
 #include "record/base64.h"
 
@@ -23,7 +23,7 @@ struct console {
 enum { DEFAULT_ALIGN = 8 };
 
 struct writer {
-	struct tr_segment_writer base;
+	struct tr_writer base;
 	struct console console;
 	bool base64;
 	struct tr_text align, endian; /* -O; data NULL: as the trace was */
@@ -347,9 +347,9 @@ static void end_infos(struct writer *writer)
 }
 
 /* What is begun becomes whole; a trace without entries is one too. */
-static enum tr_status end_trace(void *self, struct tr_error *err)
+static enum tr_status end_trace(struct tr_writer *base, struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	if (writer->headed && writer->known && !begin_trace(writer))
 		return tr_error_memory(err);
 	if (writer->begun) {
@@ -362,9 +362,10 @@ static enum tr_status end_trace(void *self, struct tr_error *err)
 	return TR_OK;
 }
 
-static enum tr_status begin_segment(void *self, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
+				    struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	writer->headed = true;
 	return choose_layout(writer, header, err);
 }
@@ -417,9 +418,10 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 	return TR_OK;
 }
 
-static enum tr_status put_record(void *self, struct tr_record *record, struct tr_error *err)
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
+				 struct tr_error *err)
 {
-	struct writer *writer = self;
+	struct writer *writer = tr_container(base, struct writer, base);
 	bool unit = tr_text_is(record->kind, "unit");
 	if (!unit && !tr_text_is(record->kind, "info"))
 		return TR_END;
@@ -433,7 +435,7 @@ static enum tr_status put_record(void *self, struct tr_record *record, struct tr
 	return status;
 }
 
-static const struct tr_segment_steps steps = {
+static const struct tr_writer_steps steps = {
 	.format = "srctrace",
 	.begin = begin_segment,
 	.put = put_record,
@@ -443,19 +445,19 @@ static const struct tr_segment_steps steps = {
 struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err)
 {
-	struct writer *writer = tr_segment_writer_new(sizeof *writer, &steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
 	writer->console.out = out;
 	writer->base64 = tr_text_is(tr_setting_get(&config->settings, "base64", "no"), "yes");
 	writer->align = tr_setting_get(&config->settings, "align", NULL);
 	writer->endian = tr_setting_get(&config->settings, "endian", NULL);
-	return (struct tr_writer *)writer;
+	return &writer->base;
 }
 
 void tr_srctrace_discard(struct tr_writer *base)
 {
-	struct writer *writer = (struct writer *)base;
+	struct writer *writer = tr_container(base, struct writer, base);
 	tr_buffer_free(&writer->entry);
 	free(writer);
 }

@@ -121,7 +121,7 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 
 static void tr_strace_close(struct tr_reader *base)
 {
-	struct tr_strace_reader *reader = (struct tr_strace_reader *)base;
+	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
 
 	tr_strace_records_free(&reader->out);
 	tr_tasks_free(&reader->tasks);
@@ -264,7 +264,7 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 static enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
 				     struct tr_error *err)
 {
-	struct tr_strace_reader *reader = (struct tr_strace_reader *)base;
+	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
 	enum tr_status status;
 
 	tr_arena_reset(&base->arena);

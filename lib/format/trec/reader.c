@@ -259,7 +259,7 @@ static bool find_columns(struct tr_text line, struct tr_columns *columns)
  */
 enum tr_status tr_trec_next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
-	struct reader *r = (struct reader *)base;
+	struct reader *r = tr_container(base, struct reader, base);
 	struct tr_pick pick;
 
 	tr_input_skip(r->base.in, r->held);

@@ -7,6 +7,7 @@
 
 #include "core/buffer.h"
 #include "format/reader_base.h"
+#include "format/writer_base.h"
 
 /* The record stream: what it is called, and how it is recognised. */
 
@@ -116,62 +117,61 @@ static int bid(struct tr_input *in)
  * reason to lose it here: it goes out as it came in, and is reported.
  */
 
-struct tr_writer {
-	struct tr_output *out;
+struct writer {
+	struct tr_writer base;
 	struct tr_buffer line;
 };
 
 static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
 				struct tr_error *err)
 {
-	struct tr_writer *w = calloc(1, sizeof *w);
+	struct writer *writer = tr_writer_new(sizeof *writer, NULL, out, err);
 
 	(void)config;
-	if (!w) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	w->out = out;
-	return w;
+	return writer ? &writer->base : NULL;
 }
 
 /* Writes the one spelling. A line that cannot be parsed is written as it is, and reported. */
-static enum tr_status put(struct tr_writer *w, struct tr_record *record, struct tr_error *err)
+static enum tr_status put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
+	struct writer *writer = tr_container(base, struct writer, base);
+	struct tr_output *out = base->out;
 	enum tr_status status = TR_OK;
 
 	if (record->spell && !record->line.data) {
-		char *line = tr_output_room(w->out, TR_SPELL_MAX);
-		tr_output_used(w->out, record->spell(record, line));
+		char *line = tr_output_room(out, TR_SPELL_MAX);
+		tr_output_used(out, record->spell(record, line));
 	} else if (record->line.data && record->canonical) {
-		tr_output_put_text(w->out, record->line);
+		tr_output_put_text(out, record->line);
 	} else {
-		tr_buffer_reset(&w->line);
-		status = tr_record_write(record, &w->line, err);
+		tr_buffer_reset(&writer->line);
+		status = tr_record_write(record, &writer->line, err);
 		if (status == TR_OK) {
-			tr_output_put_text(w->out, tr_buffer_text(&w->line));
+			tr_output_put_text(out, tr_buffer_text(&writer->line));
 		} else if (status == TR_WARN && record->line.data) {
-			tr_output_put_text(w->out, record->line);
+			tr_output_put_text(out, record->line);
 			err->severity = TR_FLAW;
 		}
 	}
-	tr_output_record_end(w->out);
+	tr_output_record_end(out);
 	return status;
 }
 
-static enum tr_status finish(struct tr_writer *w, struct tr_error *err)
+static enum tr_status finish(struct tr_writer *base, struct tr_error *err)
 {
-	(void)w;
+	(void)base;
 	(void)err;
 	return TR_OK;
 }
 
-static void discard(struct tr_writer *w)
+static void discard(struct tr_writer *base)
 {
-	if (!w)
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	if (!base)
 		return;
-	tr_buffer_free(&w->line);
-	free(w);
+	tr_buffer_free(&writer->line);
+	free(writer);
 }
 
 static const char *const extensions[] = { ".trec", NULL };

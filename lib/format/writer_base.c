@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/segment_writer.h"
+#include "format/writer_base.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "record/vocabulary.h"
 
-void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
-			    struct tr_output *out, struct tr_error *err)
+void *tr_writer_new(size_t size, const struct tr_writer_steps *steps, struct tr_output *out,
+		    struct tr_error *err)
 {
-	struct tr_segment_writer *base = calloc(1, size);
+	struct tr_writer *base = calloc(1, size);
 
 	if (!base) {
 		tr_error_memory(err);
@@ -21,8 +21,8 @@ void *tr_segment_writer_new(size_t size, const struct tr_segment_steps *steps,
 }
 
 /* Checks the trailer's count; NULL: there is no trailer. TR_OK or a note. */
-static enum tr_status check_count(const struct tr_segment_writer *base,
-				  const struct tr_record *trailer, struct tr_error *err)
+static enum tr_status check_count(const struct tr_writer *base, const struct tr_record *trailer,
+				  struct tr_error *err)
 {
 	uint64_t count = 0;
 
@@ -41,7 +41,7 @@ static enum tr_status check_count(const struct tr_segment_writer *base,
 	return TR_WARN;
 }
 
-static enum tr_status end_segment(struct tr_segment_writer *base, const struct tr_record *trailer,
+static enum tr_status end_segment(struct tr_writer *base, const struct tr_record *trailer,
 				  struct tr_error *err)
 {
 	if (base->steps->end && base->steps->end(base, err) == TR_FATAL)
@@ -53,7 +53,7 @@ static enum tr_status end_segment(struct tr_segment_writer *base, const struct t
 	return status;
 }
 
-static enum tr_status begin_segment(struct tr_segment_writer *base, struct tr_record *header,
+static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
 	struct tr_error remark;
@@ -79,7 +79,7 @@ static enum tr_status begin_segment(struct tr_segment_writer *base, struct tr_re
 	return begun;
 }
 
-static void add_unsupported(struct tr_segment_writer *base, const struct tr_record *record)
+static void add_unsupported(struct tr_writer *base, const struct tr_record *record)
 {
 	bool call = base->steps->some_calls && tr_text_is(record->kind, "sys") &&
 		    record->name.type == TR_CELL_TEXT;
@@ -91,7 +91,7 @@ static void add_unsupported(struct tr_segment_writer *base, const struct tr_reco
 					call ? record->name.text : TR_TEXT(""), NULL, base->reason);
 }
 
-static enum tr_status put_record(struct tr_segment_writer *base, struct tr_record *record,
+static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
 	base->reason = NULL;
@@ -112,11 +112,8 @@ static enum tr_status put_record(struct tr_segment_writer *base, struct tr_recor
 	return status;
 }
 
-enum tr_status tr_segment_put(struct tr_writer *self, struct tr_record *record,
-			      struct tr_error *err)
+enum tr_status tr_writer_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
-	struct tr_segment_writer *base = (struct tr_segment_writer *)self;
-
 	tr_error_clear(err);
 	switch (record->type) {
 	case TR_RECORD:
@@ -133,7 +130,7 @@ enum tr_status tr_segment_put(struct tr_writer *self, struct tr_record *record,
 }
 
 /* Notes a list without entries, which may surprise. */
-static enum tr_status note_empty(struct tr_segment_writer *base, struct tr_error *err)
+static enum tr_status note_empty(struct tr_writer *base, struct tr_error *err)
 {
 	if (!base->steps->empty || base->entries || base->noted_empty ||
 	    !base->unsupported.supported)
@@ -144,10 +141,9 @@ static enum tr_status note_empty(struct tr_segment_writer *base, struct tr_error
 	return TR_WARN;
 }
 
-enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
+enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err)
 {
-	struct tr_segment_writer *base = (struct tr_segment_writer *)self;
-	const struct tr_segment_steps *steps = base->steps;
+	const struct tr_writer_steps *steps = base->steps;
 	enum tr_status status = TR_OK;
 
 	if (!base->ended) {
@@ -163,8 +159,8 @@ enum tr_status tr_segment_finish(struct tr_writer *self, struct tr_error *err)
 	}
 	if (status == TR_OK)
 		status = note_empty(base, err);
-	if (status == TR_OK && steps->tell)
-		status = steps->tell(base, err);
+	if (status == TR_OK && steps->report)
+		status = steps->report(base, err);
 	if (status != TR_OK)
 		return status;
 	return tr_unsupported_report(&base->unsupported, steps->format, err);

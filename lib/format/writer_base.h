@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The common part of writers, the counterpart of reader_base.h. The stream comes in segments: a
+ * header, records, and a trailer with their count. A missing trailer or a wrong count means that
+ * the segment was filtered by other means or its producer died, which is noted. Kinds that have no
+ * place in the target format are counted and reported at the end; if only context kinds have a
+ * place, finish fails.
+ *
+ * A format's own struct has a struct tr_writer as its member base; the functions of its table of
+ * steps get the base, and their own struct from that with tr_container. Its struct tr_format has
+ * tr_writer_put and tr_writer_finish.
+ *
+ *	struct writer {
+ *		struct tr_writer base;
+ *		...
+ *	};
+ *
+ *	create:	writer = tr_writer_new(sizeof *writer, &steps, out, err);
+ *		return &writer->base;
+ *	steps:	struct writer *writer = tr_container(base, struct writer, base);
+ *
+ * The two forms of the stream itself, trec and JSON, take every line as it is. They have no steps,
+ * and functions of their own in the place of tr_writer_put and tr_writer_finish.
+ */
+#ifndef TR_FORMAT_WRITER_BASE_H
+#define TR_FORMAT_WRITER_BASE_H
+
+#include "format/format.h"
+#include "record/vocabulary.h"
+
+/*
+ * err is cleared before put and define; a function that returns
+ * TR_WARN or TR_FATAL fills it. All but put may be NULL.
+ */
+struct tr_writer_steps {
+	const char *format; /* its name */
+	const char *empty;  /* the note where records came and no entry was written; or NULL */
+	bool some_calls;    /* it holds some system calls: the names of others are reported */
+	/* A header has come, and is split; the segment before has ended. TR_OK, TR_WARN, TR_FATAL.
+	 */
+	enum tr_status (*begin)(struct tr_writer *base, struct tr_record *header,
+				struct tr_error *err);
+	enum tr_status (*define)(struct tr_writer *base, struct tr_record *definition,
+				 struct tr_error *err);
+	/*
+	 * As in struct tr_format. TR_END: nothing was written, because the format cannot hold
+	 * the kind; base->reason may state why.
+	 */
+	enum tr_status (*put)(struct tr_writer *base, struct tr_record *record,
+			      struct tr_error *err);
+	/* Ends the segment, if one is open. TR_OK or TR_FATAL. */
+	enum tr_status (*end)(struct tr_writer *base, struct tr_error *err);
+	/* Called once, after the last end: writes the rest of the file. */
+	enum tr_status (*close)(struct tr_writer *base, struct tr_error *err);
+	/* Reports at the very end, one TR_WARN for each call; TR_OK: all is reported. */
+	enum tr_status (*report)(struct tr_writer *base, struct tr_error *err);
+};
+
+struct tr_writer {
+	const struct tr_writer_steps *steps;
+	struct tr_output *out;
+
+	/* the segment */
+	bool headed;   /* it has a header, so its trailer is checked */
+	bool faithful; /* the header names the format that is written */
+	uint64_t records;
+
+	/* the whole stream */
+	struct tr_unsupported_kinds unsupported;
+	const char *reason; /* why the last record has no place, a constant; or NULL */
+	bool entries;	    /* an entry was written: set by a format whose steps have a note */
+	bool ended, closed, noted_empty;
+};
+
+/*
+ * The format's own struct of that size, all zero except for its member base, which comes
+ * first. It is freed with free(). NULL: memory is exhausted, err is filled.
+ */
+void *tr_writer_new(size_t size, const struct tr_writer_steps *steps, struct tr_output *out,
+		    struct tr_error *err);
+
+/* put and finish of struct tr_format. */
+enum tr_status tr_writer_put(struct tr_writer *base, struct tr_record *record,
+			     struct tr_error *err);
+enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err);
+
+#endif
