@@ -1,80 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An exec record as a call of a build tool: which tool, behind which launchers,
- * its response files put in, its options understood.
+ * Calls of build tools. tr_call_read goes from an exec record to its meaning in four steps: the
+ * command (command.h), the tool after all launchers (tool.h), the words with response files
+ * expanded (respfile.h), and the role of each word (driver_option.h). All results are in the arena
+ * of the record. There is no global state.
  */
 #ifndef TR_PROCESS_CALL_H
 #define TR_PROCESS_CALL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
 #include "core/error.h"
 #include "process/command.h"
-#include "process/invocation.h"
+#include "process/driver_option.h"
 #include "process/call_filter.h"
 #include "process/respfile.h"
 #include "process/tool.h"
-#include "process/tool_config.h"
 #include "record/record.h"
 
+/* One word of a command line. */
+struct tr_part {
+	struct tr_text text;
+	struct tr_text file; /* of a source: its path, which is a part of "/Tca.txt" */
+	size_t origin;	     /* see struct tr_word */
+	uint8_t role;	     /* enum tr_role; a value has the role of its option */
+	bool value;	     /* it is the value of the option before it */
+	bool from_file;
+};
+
+/* The meaning of a command line, as far as sources, output and mode are concerned. */
+struct tr_invocation {
+	enum tr_tool tool; /* the program after all launchers */
+	enum tr_mode mode;
+	struct tr_text output;	/* data NULL: not given, or standard output */
+	struct tr_text product; /* the same for TR_ROLE_PRODUCT */
+	struct tr_part *parts;	/* the program and its arguments */
+	size_t count;
+	size_t sources, inputs; /* number of parts with that role */
+	size_t launchers;	/* number of words before the program */
+};
+
+/*
+ * Parses words, of which the first is the program, a tool of kind `program`. False: out of memory.
+ */
+bool tr_invocation_parse(enum tr_tool program, const struct tr_word *words, size_t count,
+			 struct tr_arena *arena, struct tr_invocation *result);
+
+/*
+ * The default name of the file that a source is compiled to, such as "a.o" or "a.s". data NULL: out
+ * of memory.
+ */
+struct tr_text tr_invocation_object(const struct tr_invocation *invocation, struct tr_text source,
+				    struct tr_arena *arena);
+
+/*
+ * The file that a source is compiled to as given on the command line: in a folder (/Foobj\ of cl),
+ * or of that name if there is only one source and it is not linked. data NULL: not given, or out of
+ * memory (*failed is set).
+ */
+struct tr_text tr_invocation_output(const struct tr_invocation *invocation, struct tr_text source,
+				    struct tr_arena *arena, bool *failed);
+
 enum tr_call_quoting {
-	TR_CALL_QUOTING_AUTO, /* Windows where the directory has a drive */
+	TR_CALL_QUOTING_AUTO, /* Windows if the directory has a drive, else GNU */
 	TR_CALL_QUOTING_GNU,
 	TR_CALL_QUOTING_WINDOWS,
 };
 
 struct tr_call_config {
-	const struct tr_tool_config *tools; /* NULL: programs are known by their names */
+	const struct tr_tool_config *tools; /* NULL: the name of a program decides; borrowed */
 	enum tr_call_quoting quoting;
-	struct tr_file_roots roots; /* of response files that the record does not hold */
+	struct tr_file_roots roots; /* for response files that the record does not hold */
 };
 
 struct tr_call {
-	enum tr_tool tool; /* TR_TOOL_NONE: the rest is not set, but for what command has */
+	enum tr_tool tool; /* TR_TOOL_NONE: no build tool; of the rest only command may be set */
 	enum tr_stage stage;
-	bool libtool; /* libtool calls the compiler; it runs more commands than this one */
+	bool libtool; /* libtool runs the compiler, perhaps more than once */
 	const struct tr_respfile_rules *rules;
 	struct tr_command command;
 	struct tr_expansion expansion;
-	struct tr_invocation invocation; /* of drivers */
+	struct tr_invocation invocation;
 };
 
 /*
- * Bytes that may be written of one call. Each of its sources repeats all of its options, so
- * a line of N words can ask for N * N.
- */
-enum { TR_CALL_TEXT_MAX = 256 << 20 };
-
-/*
- * The absolute path of what the call links, in the arena: empty where a response file that is not
- * there may name it; data NULL: it links nothing. False: memory is out.
- */
-bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product);
-
-/* The word of the archive that the call of an archiver puts files into; as many as there are: none.
- */
-size_t tr_call_archive(const struct tr_call *call);
-
-/*
- * The file that an exec record's program makes, as the command spells it: its output; of what a
- * compiler hands on (cc1), or where no output is known, its first source. data NULL: it is no
- * such program. False: memory is out.
- */
-bool tr_call_makes(struct tr_record *record, struct tr_text *makes);
-
-/* Says that the call is left out because it exceeds that. TR_WARN. */
-enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err);
-
-/* "gnu", "windows", or another word: auto. */
-enum tr_call_quoting tr_call_quoting_of(struct tr_text word);
-
-/* What the directory says of how its tools quote. */
-enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory);
-
-/*
- * Reads an exec record; everything is in its arena. A command line that cannot
- * be read is TR_WARN where the program is a tool, and TR_TOOL_NONE where not.
- * TR_FATAL: memory.
+ * Reads an exec record. A command line that cannot be read is TR_WARN if the program is a build
+ * tool, and otherwise TR_OK with TR_TOOL_NONE. TR_FATAL: out of memory.
  */
 enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_config *config,
 			    struct tr_call *call, struct tr_error *err);
+
+/*
+ * The absolute path of the file that the call links. It is empty if a response file that could not
+ * be expanded may name it; data NULL: it links nothing. False: out of memory.
+ */
+bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product);
+
+/* The index of the word that names the archive an archiver adds to; expansion.count: none. */
+size_t tr_call_archive(const struct tr_call *call);
+
+/*
+ * The file that an exec record makes, as spelled in its command: the output, or the first source if
+ * the output is unknown or only an intermediate file (of cc1). data NULL: none. False: out of
+ * memory.
+ */
+bool tr_call_makes(struct tr_record *record, struct tr_text *makes);
+
+/*
+ * Bounds the bytes that are written for one call. Each source repeats all options, so a line of N
+ * words can produce N * N.
+ */
+enum { TR_CALL_TEXT_MAX = 256 << 20 };
+
+/* Sets err: the call is left out because it exceeds TR_CALL_TEXT_MAX. Returns TR_WARN. */
+enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err);
+
+/* "gnu" or "windows"; any other word is auto. */
+enum tr_call_quoting tr_call_quoting_of(struct tr_text word);
+
+/* The quoting of response files for a command that runs in this directory. */
+enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory);
 
 #endif

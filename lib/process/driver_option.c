@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/driver_option.h"
 
-/* Where the value of an option is. */
+/* Where an option has its value. */
 enum place {
-	ALONE,	  /* it has none */
+	ALONE,	  /* nowhere: it has none */
 	ATTACHED, /* after its name, in the same word */
-	EITHER,	  /* there, or in the next word where the name is the whole word */
-	NEXT,	  /* in the next word; a longer word is another option */
+	EITHER,	  /* there, or in the next word if the name is the whole word */
+	NEXT,	  /* in the next word; a longer word is a different option */
 };
 
 struct known {
 	struct tr_text name;
 	enum tr_role role;
 	enum place place;
-	enum tr_mode mode; /* of TR_ROLE_MODE */
+	enum tr_mode mode; /* if role is TR_ROLE_MODE */
 };
 
-/* Sorted by the bytes of their names. */
+/* The options of one kind of program, sorted by the bytes of their names. */
 struct table {
 	const struct known *list;
 	size_t count;
-	size_t at; /* the byte that all names have in front, or none: where they differ first */
+	size_t at; /* the index of the first byte that is not the same in all names */
 };
 
 #define O(word, role, place) \
@@ -32,11 +32,11 @@ struct table {
 		{ word, sizeof word - 1 }, TR_ROLE_MODE, place, TR_MODE_##mode \
 	}
 
-/* Options of GCC and Clang. One that matters to nobody and has no value in the next word is absent.
+/* Options of GCC and Clang. Those without a value and without an effect on our results are absent.
  */
 static const struct known gnu_options[] = {
 	/* clang-format off */
-	M("-###", TELL, ALONE),
+	M("-###", QUERY, ALONE),
 	M("--analyze", SYNTAX, ALONE),
 	M("--assemble", ASSEMBLY, ALONE),
 	M("--compile", COMPILE, ALONE),
@@ -47,8 +47,8 @@ static const struct known gnu_options[] = {
 	O("--entry", LINKING, NEXT),
 	O("--for-linker", LINKING, NEXT),
 	O("--force-link", LINKING, NEXT),
-	M("--help", TELL, ALONE),
-	M("--help=", TELL, ATTACHED),
+	M("--help", QUERY, ALONE),
+	M("--help=", QUERY, ATTACHED),
 	O("--imacros", INCLUDE, NEXT),
 	O("--include", INCLUDE, NEXT),
 	O("--include-directory", SEARCH, NEXT),
@@ -66,18 +66,18 @@ static const struct known gnu_options[] = {
 	O("--param", OTHER, NEXT),
 	O("--prefix", OTHER, NEXT),
 	M("--preprocess", PREPROCESS, ALONE),
-	M("--print-", TELL, ATTACHED),
+	M("--print-", QUERY, ATTACHED),
 	O("--serialize-diagnostics", OTHER, NEXT),
 	O("--shared", LINKING, ALONE),
 	O("--specs", OTHER, NEXT),
 	O("--static", LINKING, ALONE),
 	O("--std=", DIALECT, ATTACHED),
 	O("--sysroot", OTHER, NEXT),
-	M("--target-help", TELL, ALONE),
+	M("--target-help", QUERY, ALONE),
 	O("--undefine-macro", DEFINE, NEXT),
 	O("--undefine-macro=", DEFINE, ATTACHED),
 	M("--user-dependencies", PREPROCESS, ALONE),
-	M("--version", TELL, ALONE),
+	M("--version", QUERY, ALONE),
 	O("-A", OTHER, NEXT),
 	O("-B", OTHER, NEXT),
 	O("-D", DEFINE, EITHER),
@@ -125,10 +125,10 @@ static const struct known gnu_options[] = {
 	O("-dumpbase", OTHER, NEXT),
 	O("-dumpbase-ext", OTHER, NEXT),
 	O("-dumpdir", OTHER, NEXT),
-	M("-dumpfullversion", TELL, ALONE),
-	M("-dumpmachine", TELL, ALONE),
-	M("-dumpspecs", TELL, ALONE),
-	M("-dumpversion", TELL, ALONE),
+	M("-dumpfullversion", QUERY, ALONE),
+	M("-dumpmachine", QUERY, ALONE),
+	M("-dumpspecs", QUERY, ALONE),
+	M("-dumpversion", QUERY, ALONE),
 	O("-dwarf-debug-flags", OTHER, NEXT),
 	O("-dynamic", LINKING, ALONE),
 	O("-dynamiclib", LINKING, ALONE),
@@ -179,7 +179,7 @@ static const struct known gnu_options[] = {
 	O("-o", OUTPUT, NEXT),
 	O("-pic-level", OTHER, NEXT),
 	O("-pie", LINKING, ALONE),
-	M("-print-", TELL, ATTACHED),
+	M("-print-", QUERY, ATTACHED),
 	O("-r", LINKING, ALONE),
 	O("-rdynamic", LINKING, ALONE),
 	O("-read_only_relocs", LINKING, NEXT),
@@ -226,12 +226,12 @@ static const struct known gnu_options[] = {
 /* Options of cl.exe and clang-cl, without the dash or slash. */
 static const struct known cl_options[] = {
 	/* clang-format off */
-	M("?", TELL, ALONE),
+	M("?", QUERY, ALONE),
 	O("AI", OTHER, EITHER),
 	O("D", DEFINE, EITHER),
 	M("E", PREPROCESS, ALONE),
 	M("EP", PREPROCESS, ALONE),
-	O("F", LINKING, EITHER), /* the size of the stack; longer names begin with F, too */
+	O("F", LINKING, EITHER), /* the size of the stack; other options begin with F, too */
 	O("FA", OTHER, ATTACHED),
 	O("FI", INCLUDE, EITHER),
 	O("FR", OTHER, ATTACHED),
@@ -245,7 +245,7 @@ static const struct known cl_options[] = {
 	O("Fp", OTHER, ATTACHED),
 	O("Fr", OTHER, ATTACHED),
 	O("Fx", OTHER, ALONE),
-	M("HELP", TELL, ALONE),
+	M("HELP", QUERY, ALONE),
 	O("I", SEARCH, EITHER),
 	O("LD", LINKING, ALONE),
 	O("LDd", LINKING, ALONE),
@@ -265,7 +265,7 @@ static const struct known cl_options[] = {
 	O("diasdkdir", OTHER, NEXT),
 	O("external:I", SYSTEM, EITHER),
 	O("headerUnit", OTHER, EITHER),
-	M("help", TELL, ALONE),
+	M("help", QUERY, ALONE),
 	O("ifcMap", OTHER, NEXT),
 	O("ifcOutput", OTHER, NEXT),
 	O("ifcSearchDir", OTHER, NEXT),
@@ -289,7 +289,7 @@ static const struct known cl_options[] = {
 
 /*
  * Options of GNU ld, gold, lld and Arm's armlink, without the one or two dashes. Many of a
- * driver's options have other meanings here: -E, -M, -S and -x do not change what is made.
+ * driver's options have other meanings here: -E, -M, -S and -x do not change the kind of output.
  */
 static const struct known ld_options[] = {
 	/* clang-format off */
@@ -321,7 +321,7 @@ static const struct known ld_options[] = {
 	O("first", LINKING, NEXT),
 	O("format", LINKING, NEXT),
 	O("fpu", LINKING, NEXT),
-	M("help", TELL, ALONE),
+	M("help", QUERY, ALONE),
 	O("image-base", LINKING, NEXT),
 	O("info", LINKING, NEXT),
 	O("init", LINKING, NEXT),
@@ -354,7 +354,7 @@ static const struct known ld_options[] = {
 	O("subsystem", LINKING, NEXT),
 	O("symdefs", LINKING, NEXT),
 	O("sysroot", LINKING, NEXT),
-	M("target-help", TELL, ALONE),
+	M("target-help", QUERY, ALONE),
 	O("trace-symbol", LINKING, NEXT),
 	O("undefined", LINKING, NEXT),
 	O("userlibpath", LINKING, NEXT),
@@ -370,7 +370,8 @@ static const struct known ld_options[] = {
 
 #define TABLE(list, at) ((struct table){ list, sizeof list / sizeof *list, at })
 
-/* The option with the longest name that the word has or begins with; NULL: none. */
+/* The option with the longest name that the word begins with, or equals if it has no value in the
+ * word. NULL: none. */
 static const struct known *find(struct table table, struct tr_text word)
 {
 	const struct known *first = table.list, *found = NULL;
@@ -386,7 +387,7 @@ static const struct known *find(struct table table, struct tr_text word)
 		first = before ? middle + 1 : first;
 		count = before ? count - count / 2 - 1 : count / 2;
 	}
-	/* a longer name comes after those that it begins with */
+	/* a name comes after its prefixes, so the last match is the longest */
 	for (; first < end && (unsigned char)first->name.data[at] == key; first++) {
 		size_t len = first->name.len;
 		if (len > word.len ||
@@ -398,6 +399,7 @@ static const struct known *find(struct table table, struct tr_text word)
 	return found;
 }
 
+/* Applies an option (NULL: unknown) to a word. */
 static struct tr_driver_option describe(const struct known *known, struct tr_text word)
 {
 	struct tr_driver_option option = { .role = TR_ROLE_OTHER };
@@ -415,16 +417,15 @@ static struct tr_driver_option describe(const struct known *known, struct tr_tex
 	return option;
 }
 
-struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
+static struct tr_driver_option find_gnu(struct tr_text word)
 {
 	struct tr_driver_option option = describe(find(TABLE(gnu_options, 1), word), word);
 
-	/* Intel's -xHost and -xCORE-AVX2 name processors; names of languages are in small letters
-	 */
+	/* -xHost and -xCORE-AVX2 of Intel name processors; names of languages are in lower case */
 	if (option.role == TR_ROLE_LANGUAGE && option.value.len && *option.value.data >= 'A' &&
 	    *option.value.data <= 'Z')
 		option.role = TR_ROLE_OTHER;
-	/* -o is the beginning of other options, too: -object is one of Apple's */
+	/* other options begin with -o, too: -object is one of Apple's */
 	if (word.len > 2 && word.data[1] == 'o' && option.role == TR_ROLE_OTHER &&
 	    !option.takes_next && !tr_text_starts(word, TR_TEXT("-object"))) {
 		option.role = TR_ROLE_OUTPUT;
@@ -433,7 +434,7 @@ struct tr_driver_option tr_driver_option_gnu(struct tr_text word)
 	return option;
 }
 
-struct tr_driver_option tr_driver_option_cl(struct tr_text word)
+static struct tr_driver_option find_cl(struct tr_text word)
 {
 	struct tr_text name = { word.data + 1, word.len - 1 };
 	struct tr_driver_option option = describe(find(TABLE(cl_options, 0), name), name);
@@ -453,9 +454,9 @@ static bool names_output(struct tr_text name)
 	return tr_text_is(name, "output") || tr_text_is(name, "out") || tr_text_is(name, "OUT");
 }
 
-struct tr_driver_option tr_driver_option_ld(struct tr_text word)
+static struct tr_driver_option find_ld(struct tr_text word)
 {
-	/* one letter whose value is the rest of the word, or the next word */
+	/* options of one letter, whose value is the rest of the word or the next word */
 	static const char letters[] = "AFGILRTYabcefhlmouyz";
 	struct tr_driver_option option = { .role = TR_ROLE_LINKING };
 	size_t dashes = word.len > 2 && word.data[0] == '-' && word.data[1] == '-' ? 2 : 1;
@@ -484,4 +485,11 @@ struct tr_driver_option tr_driver_option_ld(struct tr_text word)
 			option.value = (struct tr_text){ word.data + 2, word.len - 2 };
 	}
 	return option;
+}
+
+struct tr_driver_option tr_driver_option_find(enum tr_tool program, struct tr_text word)
+{
+	if (program == TR_TOOL_DRIVER_CL)
+		return find_cl(word);
+	return tr_tool_is_linker(program) ? find_ld(word) : find_gnu(word);
 }

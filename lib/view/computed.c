@@ -461,7 +461,7 @@ static struct tr_value *get_files(struct tr_record *record, bool outputs, struct
 	    (call.tool != TR_TOOL_DRIVER && call.tool != TR_TOOL_DRIVER_CL &&
 	     call.tool != TR_TOOL_COMPILER && call.tool != TR_TOOL_ASSEMBLER &&
 	     call.tool != TR_TOOL_LINKER && call.tool != TR_TOOL_COLLECTOR) ||
-	    call.invocation.mode == TR_MODE_TELL)
+	    call.invocation.mode == TR_MODE_QUERY)
 		return NULL;
 	struct tr_value *list = new_value(arena, TR_LIST, err);
 	if (!list)

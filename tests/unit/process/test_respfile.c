@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/tool_config.h"
+#include "process/tool.h"
 #include "record/literal.h"
 #include "tap.h"
 
