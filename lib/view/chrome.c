@@ -1,25 +1,648 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/chrome.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "core/map.h"
+#include "core/utf8.h"
+#include "process/command.h"
+#include "process/forest.h"
+#include "process/lanes.h"
+#include "record/ask.h"
+#include "record/calls.h"
 #include "record/vocabulary.h"
+#include "record/join.h"
+#include "record/literal.h"
 #include "view/brief.h"
-#include "view/chrome_private.h"
+#include "view/json_value.h"
 
-enum { MICROSECOND = 1000 };
+enum {
+	MICROSECOND = 1000,	   /* nanoseconds */
+	VALUE_SHOWN = 1000,	   /* bytes of a value; the rest of a longer one is left out */
+	STRANGE_TASK = 1000000000, /* the first number given to tasks whose id is not a number */
+	PIECE = 64 << 10,	   /* bytes of a command that are escaped at a time */
+};
 
-struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
-				struct tr_output *out)
+/* The viewer shows these groups as "processes"; each segment has its own. */
+enum group { GROUP_RUNS, GROUP_CALLS, GROUP_REST, GROUPS };
+
+/* The API calls of a segment. */
+struct api_calls {
+	struct tr_map live; /* struct live: calls that have not returned, by task and seq */
+	uint64_t frame, calls, draws;
+	int64_t frame_began;
+};
+
+struct tr_chrome {
+	struct tr_output *out;
+	struct tr_call_kinds call_kinds;
+	struct tr_forest forest;
+	struct tr_buffer line; /* the part of an event that is not yet in out */
+	bool any;	       /* an event was written */
+	bool finished;
+
+	/* the segment */
+	uint64_t segment;
+	bool decided;	   /* timed is set */
+	bool timed;	   /* the first record has a time */
+	int64_t base, now; /* nanoseconds; without times, each record takes a microsecond */
+	uint64_t records;  /* of all segments */
+	bool named[GROUPS];
+	struct tr_map tasks;	/* struct task, by id */
+	uint64_t strange_tasks; /* tasks whose id is not a small number */
+	struct tr_arena arena;	/* of tasks */
+	struct api_calls calls;
+	struct tr_buffer origins; /* JSON: the first time of each segment */
+};
+
+static uint64_t group_number(const struct tr_chrome *chrome, enum group group)
 {
-	struct tr_chrome *chrome = calloc(1, sizeof *chrome);
+	return chrome->segment * GROUPS + group + 1;
+}
 
-	if (!chrome)
-		return NULL;
-	chrome->out = out;
-	chrome->call_kinds.ask = call_kinds;
-	tr_forest_init(&chrome->forest, max_spool, tr_chrome_describe, chrome);
-	return chrome;
+static void put_place(struct tr_chrome *chrome, enum group group, uint64_t tid)
+{
+	tr_buffer_put_literal(&chrome->line, ",\"pid\":");
+	tr_buffer_put_decimal(&chrome->line, group_number(chrome, group));
+	tr_buffer_put_literal(&chrome->line, ",\"tid\":");
+	tr_buffer_put_decimal(&chrome->line, tid);
+}
+
+/* Writes what chrome->line holds of an event, so that a long one needs no memory of its own. */
+static void flush_line(struct tr_chrome *chrome)
+{
+	if (!chrome->line.failed)
+		tr_output_put_text(chrome->out, tr_buffer_text(&chrome->line));
+	chrome->line.len = 0;
+}
+
+static void end_event(struct tr_chrome *chrome)
+{
+	tr_buffer_put_byte(&chrome->line, '}');
+	flush_line(chrome);
+}
+
+/* Every event begins with its name. */
+static void begin_name(struct tr_chrome *chrome, struct tr_text name_json)
+{
+	tr_buffer_put_text(&chrome->line,
+			   chrome->any ? TR_TEXT(",\n") : TR_TEXT("{\"traceEvents\":[\n"));
+	tr_buffer_put_literal(&chrome->line, "{\"name\":");
+	tr_buffer_put_text(&chrome->line, name_json);
+	chrome->any = true;
+}
+
+/* Sets the name that the viewer shows for a group ("process_name") or a row ("thread_name"). */
+static void put_name(struct tr_chrome *chrome, struct tr_text what_json, enum group group,
+		     uint64_t tid, struct tr_text name_json)
+{
+	struct tr_buffer *to = &chrome->line;
+
+	begin_name(chrome, what_json);
+	tr_buffer_put_literal(to, ",\"ph\":\"M\"");
+	put_place(chrome, group, tid);
+	tr_buffer_put_literal(to, ",\"args\":{\"name\":");
+	tr_buffer_put_text(to, name_json);
+	tr_buffer_put_byte(to, '}');
+	end_event(chrome);
+}
+
+static void name_group(struct tr_chrome *chrome, enum group group)
+{
+	static const char *const names[] = { "processes", "calls", "records" };
+	char name[80];
+
+	if (chrome->named[group])
+		return;
+	chrome->named[group] = true;
+	int len = snprintf(name, sizeof name, "\"%s%s\"", names[group],
+			   chrome->timed ? "" : " in sequence (the trace has no times)");
+	put_name(chrome, TR_TEXT("\"process_name\""), group, 0,
+		 (struct tr_text){ name, (size_t)len });
+}
+
+static void name_lane(struct tr_chrome *chrome, uint64_t lane)
+{
+	struct tr_buffer *to = &chrome->line;
+	char name[40];
+
+	name_group(chrome, GROUP_RUNS);
+	int len = snprintf(name, sizeof name, "\"lane %" PRIu64 "\"", lane);
+	put_name(chrome, TR_TEXT("\"thread_name\""), GROUP_RUNS, lane,
+		 (struct tr_text){ name, (size_t)len });
+	/* the viewer would sort "lane 10" after "lane 1" */
+	begin_name(chrome, TR_TEXT("\"thread_sort_index\""));
+	tr_buffer_put_literal(to, ",\"ph\":\"M\"");
+	put_place(chrome, GROUP_RUNS, lane);
+	tr_buffer_put_literal(to, ",\"args\":{\"sort_index\":");
+	tr_buffer_put_decimal(to, lane);
+	tr_buffer_put_byte(to, '}');
+	end_event(chrome);
+}
+
+/* Opens an event in chrome->line; its other members follow, then end_event. */
+static void begin_event(struct tr_chrome *chrome, char phase, struct tr_text name_json,
+			const char *category, int64_t time, enum group group, uint64_t tid)
+{
+	struct tr_buffer *to = &chrome->line;
+
+	name_group(chrome, group);
+	begin_name(chrome, name_json);
+	tr_buffer_put_literal(to, ",\"cat\":\"");
+	tr_buffer_put_text(to, tr_text_from(category));
+	tr_buffer_put_literal(to, "\",\"ph\":\"");
+	tr_buffer_put_byte(to, phase);
+	tr_buffer_put_literal(to, "\",\"ts\":");
+	tr_instant_write_micro((int64_t)((uint64_t)time - (uint64_t)chrome->base), to);
+	put_place(chrome, group, tid);
+}
+
+static void put_duration(struct tr_chrome *chrome, int64_t duration)
+{
+	tr_buffer_put_literal(&chrome->line, ",\"dur\":");
+	tr_instant_write_micro(duration, &chrome->line);
+}
+
+struct task {
+	uint64_t number;
+	bool named[GROUPS];
+	size_t len;
+	char id[];
+};
+
+/* The task of this id; a new one gets its number. NULL: memory is exhausted. */
+static struct task *find_task(struct tr_chrome *chrome, const struct tr_cell *cell)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_cell number = *cell;
+
+	tr_cell_write(cell, &text);
+	struct tr_text id = tr_buffer_text(&text);
+	struct task *task = text.failed ? NULL : tr_map_get(&chrome->tasks, id);
+	if (!task && !text.failed &&
+	    (task = tr_arena_alloc(&chrome->arena, sizeof *task + id.len))) {
+		*task = (struct task){ .len = id.len };
+		memcpy(task->id, id.data, id.len);
+		if (!tr_cell_number(&number, &task->number) || task->number >= STRANGE_TASK)
+			task->number = STRANGE_TASK + chrome->strange_tasks++;
+		if (!tr_map_put(&chrome->tasks, (struct tr_text){ task->id, id.len }, task))
+			task = NULL;
+	}
+	tr_buffer_free(&text);
+	return task;
+}
+
+/* Sets *tid to the number of the record's task. The first use in a group names the task there. */
+static bool get_task(struct tr_chrome *chrome, struct tr_record *record, enum group group,
+		     uint64_t *tid)
+{
+	struct tr_buffer name = TR_BUFFER_INIT;
+	struct task *task = find_task(chrome, &record->task);
+
+	if (!task)
+		return false;
+	*tid = task->number;
+	if (!task->named[group]) {
+		task->named[group] = true;
+		name_group(chrome, group);
+		tr_buffer_put_literal(&name, "\"task ");
+		tr_string_escape((struct tr_text){ task->id, task->len }, &name);
+		tr_buffer_put_byte(&name, '"');
+		chrome->line.failed |= name.failed;
+		put_name(chrome, TR_TEXT("\"thread_name\""), group, task->number,
+			 tr_buffer_text(&name));
+		tr_buffer_free(&name);
+	}
+	return true;
+}
+
+/* Appends a value as JSON; of a long one, its beginning as a string. False: memory. */
+static bool put_value(struct tr_record *record, struct tr_field *field, struct tr_buffer *to)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	size_t from = to->len;
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	const struct tr_value *value = tr_ask_field(record, field, &err);
+	if (err.cause == TR_CAUSE_MEMORY)
+		return false;
+
+	if (value && value->type != TR_BLOB) {
+		if (!tr_json_view_value(value, record->arena, to))
+			return false;
+		if (to->len - from <= VALUE_SHOWN)
+			return true;
+		to->len = from;
+	}
+	bool fine = tr_brief_value(record, field, VALUE_SHOWN, &text);
+	tr_buffer_put_byte(to, '"');
+	tr_string_escape(tr_buffer_text(&text), to);
+	tr_buffer_put_byte(to, '"');
+	tr_buffer_free(&text);
+	return fine && !to->failed;
+}
+
+/* Appends the fields as members, each after a comma. False: memory is exhausted. */
+static bool put_fields(struct tr_record *record, struct tr_buffer *to)
+{
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		/* a leading dot marks fields that only writers use */
+		if (field->bad || !field->key.data || tr_text_starts(field->key, TR_TEXT(".")))
+			continue;
+		tr_buffer_put_byte(to, ',');
+		const struct tr_cell key = { .type = TR_CELL_TEXT, .text = field->key };
+		tr_brief_cell(&key, record->arena, to);
+		tr_buffer_put_byte(to, ':');
+		if (!put_value(record, field, to))
+			return false;
+	}
+	return !to->failed;
+}
+
+static void put_member(struct tr_record *record, const char *key, struct tr_buffer *text)
+{
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	const struct tr_value *value = tr_ask_any(record, key, &err);
+	text->failed |= err.cause == TR_CAUSE_MEMORY;
+	if (!value)
+		return;
+	tr_buffer_put_literal(text, ",\"");
+	tr_buffer_put_text(text, tr_text_from(key));
+	tr_buffer_put_literal(text, "\":");
+	text->failed |= !tr_json_view_value(value, record->arena, text);
+}
+
+/*
+ * Keeps the text of a run: its name in JSON, LF, the members of args after the command in
+ * JSON, LF, and the command without escapes. The command comes last and is escaped when it is
+ * written, because it may be as large as the record.
+ */
+static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
+{
+	const struct tr_cell name = tr_brief_program(&record->name);
+
+	(void)context;
+	tr_brief_cell(&name, record->arena, text);
+	tr_buffer_put_literal(text, "\n,\"task\":");
+	tr_brief_cell(&record->task, record->arena, text);
+	put_member(record, "cwd", text);
+	put_member(record, "output", text);
+	tr_buffer_put_byte(text, '\n');
+	return tr_command_show(record, 0, text);
+}
+
+/* Writes a text with escapes, one piece at a time. */
+static void put_escaped(struct tr_chrome *chrome, struct tr_text text)
+{
+	while (text.len) {
+		size_t len = text.len < PIECE ? text.len : PIECE;
+		/* the bytes of a character stay together, for they decide how they are escaped */
+		while (len < text.len && tr_utf8_is_inside(text.data[len]))
+			len++;
+		tr_string_escape((struct tr_text){ text.data, len }, &chrome->line);
+		flush_line(chrome);
+		text = (struct tr_text){ text.data + len, text.len - len };
+	}
+}
+
+static void put_end(const struct tr_forest_node *node, const struct tr_span *span,
+		    struct tr_buffer *to)
+{
+	struct tr_buffer end = TR_BUFFER_INIT;
+
+	if (node->seq != TR_RUN_NONE) {
+		tr_buffer_put_literal(to, "\"seq\":");
+		tr_buffer_put_decimal(to, node->seq);
+		tr_buffer_put_byte(to, ',');
+	}
+	if (!tr_forest_end(node, &end))
+		tr_buffer_put_literal(&end, "unknown");
+	tr_buffer_put_literal(to, "\"exit\":\"");
+	tr_string_escape(tr_buffer_text(&end), to);
+	tr_buffer_put_byte(to, '"');
+	to->failed |= end.failed;
+	tr_buffer_free(&end);
+	if (span->open)
+		tr_buffer_put_literal(to, ",\"end\":\"guessed\"");
+}
+
+/* Takes the text of describe apart. False: the run is a fork, which has none. */
+static bool split_text(struct tr_text text, struct tr_text *name, struct tr_text *members,
+		       struct tr_text *command)
+{
+	const char *end = text.data + text.len,
+		   *lf = text.len ? memchr(text.data, '\n', text.len) : NULL;
+
+	if (!lf)
+		return false;
+	*name = tr_text_span(text.data, lf);
+	const char *second = memchr(lf + 1, '\n', (size_t)(end - lf - 1));
+	*members = tr_text_span(lf + 1, second);
+	*command = tr_text_span(second + 1, end);
+	return true;
+}
+
+static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint32_t at,
+		    struct tr_buffer *text, struct tr_error *err)
+{
+	const struct tr_forest_node *node = &chrome->forest.nodes[at];
+	const struct tr_span *span = &lanes->spans[at];
+	int64_t scale = lanes->timed ? 1 : 1000;
+	struct tr_text name = TR_TEXT("\"(fork)\""), members, command;
+
+	if (!tr_forest_text(&chrome->forest, node, text, err))
+		return false;
+	bool program = split_text(tr_buffer_text(text), &name, &members, &command);
+	begin_event(chrome, 'X', name, tr_forest_failed(node) ? "process,failed" : "process",
+		    span->begin * scale, GROUP_RUNS, span->lane + 1);
+	put_duration(chrome, (span->end - span->begin) * scale);
+	if (tr_forest_failed(node))
+		tr_buffer_put_literal(&chrome->line, ",\"cname\":\"terrible\"");
+	tr_buffer_put_literal(&chrome->line, ",\"args\":{");
+	if (program) {
+		tr_buffer_put_literal(&chrome->line, "\"command\":\"");
+		put_escaped(chrome, command);
+		tr_buffer_put_byte(&chrome->line, '"');
+		tr_buffer_put_text(&chrome->line, members);
+		tr_buffer_put_byte(&chrome->line, ',');
+	}
+	put_end(node, span, &chrome->line);
+	tr_buffer_put_byte(&chrome->line, '}');
+	end_event(chrome);
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A counter of the runs that are alive, with an event at each change. */
+static bool put_alive(struct tr_chrome *chrome, const struct tr_lanes *lanes)
+{
+	size_t count = chrome->forest.count, began = 0;
+	int64_t *ends = malloc((count + 1) * sizeof *ends), scale = lanes->timed ? 1 : 1000;
+
+	if (!ends)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ends[i] = lanes->spans[i].end;
+	qsort(ends, count, sizeof *ends, by_number);
+	for (size_t ended = 0; ended < count;) {
+		int64_t now = ends[ended];
+		if (began < count && lanes->spans[lanes->order[began]].begin < now)
+			now = lanes->spans[lanes->order[began]].begin;
+		while (began < count && lanes->spans[lanes->order[began]].begin <= now)
+			began++;
+		while (ended < count && ends[ended] <= now)
+			ended++;
+		begin_event(chrome, 'C', TR_TEXT("\"alive\""), "process", now * scale, GROUP_RUNS,
+			    0);
+		tr_buffer_put_literal(&chrome->line, ",\"args\":{\"processes\":");
+		tr_buffer_put_decimal(&chrome->line, began - ended);
+		tr_buffer_put_byte(&chrome->line, '}');
+		end_event(chrome);
+	}
+	free(ends);
+	return true;
+}
+
+static bool put_runs(struct tr_chrome *chrome, struct tr_error *err)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_lanes lanes = { NULL, NULL, 0, false };
+	bool fine = tr_forest_link(&chrome->forest) && tr_lanes_make(&lanes, &chrome->forest);
+
+	for (uint32_t lane = 0; fine && lane < lanes.count; lane++)
+		name_lane(chrome, lane + 1);
+	fine = fine && put_alive(chrome, &lanes);
+	if (!fine)
+		tr_error_memory(err);
+	for (size_t i = 0; fine && i < chrome->forest.count; i++)
+		fine = put_run(chrome, &lanes, lanes.order[i], &text, err) && !chrome->out->failed;
+	tr_lanes_free(&lanes);
+	tr_buffer_free(&text);
+	return fine || chrome->out->failed;
+}
+
+/* A call that has not returned; the map owns it. */
+struct live {
+	int64_t began;
+	uint64_t tid;
+	unsigned kinds;
+	struct tr_buffer name, args; /* JSON */
+	size_t key_len;
+	char key[];
+};
+
+static void free_live(struct live *live)
+{
+	tr_buffer_free(&live->name);
+	tr_buffer_free(&live->args);
+	free(live);
+}
+
+/* The members of args: the number of the call, then the fields. */
+static bool spell_args(struct tr_record *record, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "\"#\":");
+	tr_brief_cell(&record->seq, record->arena, to);
+	return put_fields(record, to);
+}
+
+static void spell_key(const struct tr_record *record, struct tr_buffer *key)
+{
+	tr_cell_write(&record->task, key);
+	tr_buffer_put_byte(key, '\t');
+	tr_cell_write(&record->seq, key);
+}
+
+static void end_frame(struct tr_chrome *chrome, int64_t time)
+{
+	struct api_calls *calls = &chrome->calls;
+	struct tr_buffer *line = &chrome->line;
+
+	begin_event(chrome, 'C', TR_TEXT("\"per frame\""), "frame", calls->frame_began, GROUP_CALLS,
+		    0);
+	tr_buffer_put_literal(line, ",\"args\":{\"calls\":");
+	tr_buffer_put_decimal(line, calls->calls);
+	tr_buffer_put_literal(line, ",\"draws\":");
+	tr_buffer_put_decimal(line, calls->draws);
+	tr_buffer_put_byte(line, '}');
+	end_event(chrome);
+	begin_event(chrome, 'i', TR_TEXT("\"frame\""), "frame", time, GROUP_CALLS, 0);
+	tr_buffer_put_literal(line, ",\"s\":\"p\",\"args\":{\"frame\":");
+	tr_buffer_put_decimal(line, calls->frame++);
+	tr_buffer_put_byte(line, '}');
+	end_event(chrome);
+	calls->frame_began = time;
+	calls->calls = calls->draws = 0;
+}
+
+static void put_call(struct tr_chrome *chrome, struct tr_text name, struct tr_text args,
+		     int64_t began, int64_t ended, uint64_t tid, unsigned kinds)
+{
+	struct api_calls *calls = &chrome->calls;
+
+	if (!calls->frame && !calls->calls)
+		calls->frame_began = began;
+	begin_event(chrome, 'X', name, kinds & TR_CALL_RENDER ? "call,draw" : "call", began,
+		    GROUP_CALLS, tid);
+	put_duration(chrome, ended > began ? ended - began : 0);
+	tr_buffer_put_literal(&chrome->line, ",\"args\":{");
+	tr_buffer_put_text(&chrome->line, args);
+	tr_buffer_put_byte(&chrome->line, '}');
+	end_event(chrome);
+	calls->calls++;
+	calls->draws += (kinds & TR_CALL_RENDER) != 0;
+	if (kinds & TR_CALL_END_FRAME)
+		end_frame(chrome, ended);
+}
+
+static unsigned kinds_of(struct tr_chrome *chrome, const struct tr_record *record)
+{
+	return record->name.type == TR_CELL_TEXT
+		       ? tr_call_kinds_of(&chrome->call_kinds, record->name.text)
+		       : 0;
+}
+
+/* The end of a record without a duration: a microsecond later where there are no times. */
+static int64_t end_of(const struct tr_chrome *chrome)
+{
+	return chrome->now + (chrome->timed ? 0 : MICROSECOND);
+}
+
+/* Puts a record that is a call of its own, or a leave without its enter. */
+static bool whole(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
+{
+	struct tr_buffer name = TR_BUFFER_INIT, args = TR_BUFFER_INIT;
+
+	tr_brief_cell(&record->name, record->arena, &name);
+	bool fine = spell_args(record, &args) && !name.failed && !args.failed;
+	if (fine)
+		put_call(chrome, tr_buffer_text(&name), tr_buffer_text(&args), chrome->now,
+			 end_of(chrome), tid, kinds_of(chrome, record));
+	tr_buffer_free(&name);
+	tr_buffer_free(&args);
+	return fine;
+}
+
+/* Puts a call that has not returned: it lasts until now. */
+static void put_incomplete(struct tr_chrome *chrome, struct live *live)
+{
+	tr_buffer_put_literal(&live->args, ",\"incomplete\":true");
+	chrome->line.failed |= live->args.failed;
+	put_call(chrome, tr_buffer_text(&live->name), tr_buffer_text(&live->args), live->began,
+		 end_of(chrome), live->tid, live->kinds);
+	free_live(live);
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+/* Puts all calls that have not returned, in the order of their beginning. */
+static void put_all_incomplete(struct tr_chrome *chrome)
+{
+	struct tr_map *map = &chrome->calls.live;
+	size_t position = 0, count = 0;
+	struct live *live, **list = malloc((map->count + 1) * sizeof *list);
+
+	while ((live = tr_map_next(map, &position))) {
+		if (list)
+			list[count++] = live;
+		else
+			free_live(live);
+	}
+	chrome->line.failed |= !list;
+	if (list)
+		qsort(list, count, sizeof *list, by_beginning);
+	for (size_t i = 0; i < count; i++)
+		put_incomplete(chrome, list[i]);
+	free(list);
+	tr_map_clear(map);
+}
+
+static bool enter(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
+{
+	struct tr_buffer key = TR_BUFFER_INIT;
+
+	if (tr_calls_are_lost(chrome->calls.live.count, 0))
+		put_all_incomplete(chrome);
+	spell_key(record, &key);
+	struct live *live = key.failed ? NULL : malloc(sizeof *live + key.len);
+	if (!live) {
+		tr_buffer_free(&key);
+		return false;
+	}
+	*live = (struct live){ chrome->now,    tid,    kinds_of(chrome, record), TR_BUFFER_INIT,
+			       TR_BUFFER_INIT, key.len };
+	memcpy(live->key, key.data, key.len);
+	tr_buffer_free(&key);
+	tr_brief_cell(&record->name, record->arena, &live->name);
+	struct tr_text text = { live->key, live->key_len };
+	struct live *twin = tr_map_take(&chrome->calls.live, text);
+	if (twin)
+		put_incomplete(chrome, twin);
+	bool fine = spell_args(record, &live->args) && !live->name.failed;
+	tr_buffer_trim(&live->name);
+	tr_buffer_trim(&live->args);
+	if (fine && tr_map_put(&chrome->calls.live, text, live))
+		return true;
+	free_live(live);
+	return false;
+}
+
+static bool leave(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
+{
+	struct tr_buffer key = TR_BUFFER_INIT;
+
+	spell_key(record, &key);
+	struct live *live = tr_map_take(&chrome->calls.live, tr_buffer_text(&key));
+	bool fine = !key.failed;
+	tr_buffer_free(&key);
+	if (!live)
+		return fine && whole(chrome, record, tid);
+	fine = fine && put_fields(record, &live->args);
+	if (fine)
+		put_call(chrome, tr_buffer_text(&live->name), tr_buffer_text(&live->args),
+			 live->began, end_of(chrome), live->tid, live->kinds);
+	free_live(live);
+	return fine;
+}
+
+static bool put_api_record(struct tr_chrome *chrome, struct tr_record *record)
+{
+	uint64_t tid;
+
+	if (!get_task(chrome, record, GROUP_CALLS, &tid))
+		return false;
+	if (tr_text_is(record->kind, "call"))
+		return whole(chrome, record, tid);
+	return tr_text_is(record->kind, "enter") ? enter(chrome, record, tid)
+						 : leave(chrome, record, tid);
+}
+
+/* Calls that never returned last until the end of the segment. */
+static void end_calls(struct tr_chrome *chrome)
+{
+	struct api_calls *calls = &chrome->calls;
+
+	put_all_incomplete(chrome);
+	calls->frame = calls->calls = calls->draws = 0;
 }
 
 static void forget_tasks(struct tr_chrome *chrome)
@@ -28,27 +651,7 @@ static void forget_tasks(struct tr_chrome *chrome)
 	tr_arena_reset(&chrome->arena);
 }
 
-bool tr_chrome_is_empty(const struct tr_chrome *chrome)
-{
-	return !chrome->any;
-}
-
-void tr_chrome_free(struct tr_chrome *chrome)
-{
-	if (!chrome)
-		return;
-	chrome->line.failed = true; /* nothing more is written */
-	tr_chrome_calls_end(chrome);
-	tr_map_free(&chrome->calls.live);
-	tr_map_free(&chrome->tasks);
-	tr_arena_free(&chrome->arena);
-	tr_forest_free(&chrome->forest);
-	tr_buffer_free(&chrome->line);
-	tr_buffer_free(&chrome->origins);
-	free(chrome);
-}
-
-/* Where a record stands on the axis. The first one tells whether it is one of time. */
+/* Sets the position of a record. The first record decides whether there are times. */
 static void see_time(struct tr_chrome *chrome, const struct tr_record *record)
 {
 	int64_t time = tr_instant_from_cell(&record->time);
@@ -56,7 +659,6 @@ static void see_time(struct tr_chrome *chrome, const struct tr_record *record)
 	if (!chrome->decided) {
 		chrome->decided = true;
 		chrome->timed = time != TR_INSTANT_NONE;
-		chrome->sequence |= !chrome->timed;
 		chrome->base = chrome->timed ? time : (int64_t)chrome->records * MICROSECOND;
 		chrome->now = chrome->base;
 	}
@@ -66,7 +668,7 @@ static void see_time(struct tr_chrome *chrome, const struct tr_record *record)
 		chrome->now = (int64_t)chrome->records * MICROSECOND;
 }
 
-/* A system call, a signal: as long as it took, or at one moment. */
+/* A system call, a signal or any other record: with its duration, else as an instant. */
 static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 {
 	struct tr_buffer name = TR_BUFFER_INIT;
@@ -74,7 +676,7 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	bool block = tr_text_is(record->kind, "block");
 	uint64_t tid;
 
-	if (!tr_chrome_task(chrome, record, TR_CHROME_REST, &tid) ||
+	if (!get_task(chrome, record, GROUP_REST, &tid) ||
 	    !tr_instant_from_field(record, "dur", &duration))
 		return false;
 	if (record->name.type == TR_CELL_ABSENT) {
@@ -86,18 +688,18 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	if (block)
 		duration = MICROSECOND;
 	bool lasts = duration != TR_INSTANT_NONE && duration >= 0;
-	tr_chrome_begin(chrome, lasts ? 'X' : 'i', tr_buffer_text(&name), "record", chrome->now,
-			TR_CHROME_REST, tid);
+	begin_event(chrome, lasts ? 'X' : 'i', tr_buffer_text(&name), "record", chrome->now,
+		    GROUP_REST, tid);
 	if (lasts)
-		tr_chrome_duration(chrome, duration);
+		put_duration(chrome, duration);
 	else
 		tr_buffer_put_literal(&chrome->line, ",\"s\":\"t\"");
 	tr_buffer_put_literal(&chrome->line, ",\"args\":{\"kind\":\"");
 	tr_buffer_put_text(&chrome->line, record->kind);
 	tr_buffer_put_byte(&chrome->line, '"');
-	bool fine = tr_chrome_fields(record, true, &chrome->line) && !name.failed;
+	bool fine = put_fields(record, &chrome->line) && !name.failed;
 	tr_buffer_put_byte(&chrome->line, '}');
-	tr_chrome_end(chrome);
+	end_event(chrome);
 	tr_buffer_free(&name);
 	return fine;
 }
@@ -108,7 +710,7 @@ static bool is_process(struct tr_text kind)
 	       tr_text_is(kind, "comm");
 }
 
-/* What its times count from. */
+/* Remembers the time from which the times of this segment count. */
 static void note_origin(struct tr_chrome *chrome)
 {
 	struct tr_buffer *to = &chrome->origins;
@@ -123,10 +725,13 @@ static void note_origin(struct tr_chrome *chrome)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* Processes come when all are known: the earliest time is where times begin, if nothing is out. */
+/*
+ * Runs are written at the end of the segment. Times count from the earliest of all, unless an
+ * event was written before that was known.
+ */
 static void set_base(struct tr_chrome *chrome)
 {
-	static const bool none[TR_CHROME_GROUPS];
+	static const bool none[GROUPS];
 	int64_t earliest = chrome->forest.earliest;
 
 	if (chrome->timed && earliest < chrome->base &&
@@ -138,10 +743,10 @@ static bool end_segment(struct tr_chrome *chrome, struct tr_error *err)
 {
 	if (chrome->decided)
 		set_base(chrome);
-	if (chrome->forest.count && !tr_chrome_runs(chrome, err))
+	if (chrome->forest.count && !put_runs(chrome, err))
 		return false;
 	tr_forest_clear(&chrome->forest);
-	tr_chrome_calls_end(chrome);
+	end_calls(chrome);
 	if (chrome->decided) {
 		note_origin(chrome);
 		chrome->segment++;
@@ -171,7 +776,7 @@ static bool put_record(struct tr_chrome *chrome, struct tr_record *record)
 		return true;
 	see_time(chrome, record);
 	if (tr_kind_is_call(record->kind))
-		return tr_chrome_call(chrome, record);
+		return put_api_record(chrome, record);
 	return is_process(record->kind) || put_other(chrome, record);
 }
 
@@ -196,4 +801,37 @@ enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 	if (!record)
 		finish(chrome);
 	return TR_OK;
+}
+
+struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
+				struct tr_output *out)
+{
+	struct tr_chrome *chrome = calloc(1, sizeof *chrome);
+
+	if (!chrome)
+		return NULL;
+	chrome->out = out;
+	chrome->call_kinds.ask = call_kinds;
+	tr_forest_init(&chrome->forest, max_spool, describe, chrome);
+	return chrome;
+}
+
+bool tr_chrome_is_empty(const struct tr_chrome *chrome)
+{
+	return !chrome->any;
+}
+
+void tr_chrome_free(struct tr_chrome *chrome)
+{
+	if (!chrome)
+		return;
+	chrome->line.failed = true; /* nothing more is written */
+	end_calls(chrome);
+	tr_map_free(&chrome->calls.live);
+	tr_map_free(&chrome->tasks);
+	tr_arena_free(&chrome->arena);
+	tr_forest_free(&chrome->forest);
+	tr_buffer_free(&chrome->line);
+	tr_buffer_free(&chrome->origins);
+	free(chrome);
 }

@@ -192,3 +192,28 @@ END
 	# context alone is no reason to complain
 	printf '%%trec\t1\nmeta\t0\t-\t-\tx\tvalue=1\n' | tr-tojson --as=chrome >/dev/null
 }
+
+@test "a command of control bytes takes little more memory than its record twice" {
+	{
+		printf '%%trec\t1\nexec\t1\t1.0\t10\t/bin/a\targv=["a","'
+		head -c 10M /dev/zero | sed 's/\x00/\\u0001/g'
+		printf '"]\n!end\t1\n'
+	} >long
+	run -0 bash -c '[ -n "$TREC_SANITIZED" ] || ulimit -v 265000
+		tr-tojson --as=chrome long | wc -c'
+	[ "$output" -gt 50000000 ]
+}
+
+@test "a command longer than a piece is escaped like a short one" {
+	{
+		printf '%%trec\t1\nexec\t1\t1.0\t10\t/bin/a\targv=["a'
+		# characters of three bytes and a quote, so that some straddle the ends of pieces
+		for i in {1..40000}; do printf 'x\u20ac\\"'; done
+		printf '"]\n!end\t1\n'
+	} >long
+	tr-tojson --as=chrome long |
+		jq -r '.traceEvents[] | select(.args.command) | .args.command' >command
+	[ "$(tr -cd '\342' <command | wc -c)" -eq 40000 ]
+	[ "$(tr -cd '"' <command | wc -c)" -eq 40000 ]
+	run -1 grep -c $'\ufffd\|\\\\' command
+}
