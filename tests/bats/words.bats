@@ -146,6 +146,18 @@ make_archives() {
 	diff taken page
 }
 
+@test "files that HACKING names exist" {
+	cd "$top_srcdir"
+	grep -ohE '\b(lib|core|record|format|process|coverage|expr|view|tools|tests|docs|man)/[A-Za-z0-9_/-]+\.[a-z0-9.]+' \
+		HACKING.md | sed 's/\.$//' | grep -v 'NAME\|PAGE\|\.log$' | sort -u >"$BATS_TEST_TMPDIR/named"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/named")" -ge 15 ]
+	while read -r name; do
+		[ -e "$name" ] || [ -e "lib/$name" ] || echo "missing: $name"
+	done <"$BATS_TEST_TMPDIR/named" >"$BATS_TEST_TMPDIR/missing"
+	cat "$BATS_TEST_TMPDIR/missing"
+	[ ! -s "$BATS_TEST_TMPDIR/missing" ]
+}
+
 @test "every tool has a page, a version and examples in its help" {
 	for tool in $TOOLS; do
 		[ -f "$top_srcdir/man/$tool.1" ]
