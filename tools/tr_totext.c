@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "expr/regex.h"
+#include "expr/program.h"
 #include "tr_totext.h"
 
 enum { STYLE = 1, MAX_STYLES = 24, MAX_OPTIONS = 48 };

@@ -22,7 +22,7 @@
 
 #include "core/map.h"
 #include "coverage/block.h"
-#include "coverage/module_list.h"
+#include "coverage/module_table.h"
 #include "record/ask.h"
 
 enum {

@@ -2,9 +2,167 @@
 
 #include "expr/parse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "expr/program.h"
+
+/* Deeper than any hand writes; the parser and the evaluation recurse no further. */
+enum { MAX_DEPTH = 60 };
+
+static bool advance(struct tr_parser *parser)
+{
+	const char *begin = parser->lexer.begin;
+	if (parser->token.column)
+		begin += parser->token.column - 1;
+	parser->last = tr_text_span(begin, parser->lexer.pos);
+	return tr_lex(&parser->lexer, &parser->token);
+}
+
+bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_arena *arena,
+		    struct tr_expr_error *error)
+{
+	struct tr_text copy = tr_arena_copy(arena, text);
+	*parser = (struct tr_parser){ 0 };
+	if (!copy.data)
+		return tr_expr_fail(error, 0, "out of memory");
+	parser->lexer =
+		(struct tr_lexer){ copy.data, copy.data, copy.data + copy.len, arena, error };
+	return advance(parser);
+}
+
+/* As much of a text as a message can hold. */
+static int shown(struct tr_text text)
+{
+	return (int)(text.len < 80 ? text.len : 80);
+}
+
+/* What other languages call an operator of ours. */
+static const char *operator_for(struct tr_text word)
+{
+	static const struct {
+		const char *word, *operator;
+	} words[] = {
+		{ "contains", "*=" }, { "includes", "*=" }, { "startswith", "^=" },
+		{ "starts", "^=" },   { "begins", "^=" },   { "endswith", "$=" },
+		{ "ends", "$=" },     { "matches", "=~" },  { "match", "=~" },
+		{ "like", "=~" },     { "regex", "=~" },    { "is", "==" },
+		{ "eq", "==" },	      { "equals", "==" },   { "ne", "!=" },
+		{ "lt", "<" },	      { "le", "<=" },	    { "gt", ">" },
+		{ "ge", ">=" },
+	};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (tr_text_is(word, words[i].word))
+			return words[i].operator;
+	}
+	return NULL;
+}
+
+static bool fail_function(struct tr_parser *parser)
+{
+	struct tr_similar similar;
+	struct tr_text name = parser->last;
+	size_t column = (size_t)(name.data - parser->lexer.begin) + 1;
+	tr_similar_begin(&similar, name);
+	tr_similar_offer(&similar, TR_TEXT("basename"));
+	tr_similar_offer(&similar, TR_TEXT("len"));
+	tr_similar_offer(&similar, TR_TEXT("has"));
+	if (similar.found.data)
+		return tr_expr_fail(parser->lexer.error, column,
+				    "unknown function '%.*s'; did you mean %.*s()?", shown(name),
+				    name.data, (int)similar.found.len, similar.found.data);
+	return tr_expr_fail(parser->lexer.error, column,
+			    "unknown function '%.*s'; there are basename(), len() and has()",
+			    shown(name), name.data);
+}
+
+static bool is_word_token(struct tr_text text)
+{
+	char c = text.len ? *text.data : 0;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Fails at the current token: says what it is where it is a common mistake, else what. */
+static bool fail_here(struct tr_parser *parser, const char *what)
+{
+	struct tr_expr_error *error = parser->lexer.error;
+	const struct tr_token *token = &parser->token;
+	struct tr_text last = parser->last;
+	if (token->type == TR_TOKEN_END && last.len)
+		return tr_expr_fail(error, token->column, "%s ends after '%.*s'",
+				    parser->expr ? "expression" : "the list", shown(last),
+				    last.data);
+	if (token->type == TR_TOKEN_END)
+		return tr_expr_fail(error, token->column, "the expression is empty");
+	if (token->type == TR_TOKEN_UNKNOWN && *token->text.data == '\'')
+		return tr_expr_fail(error, token->column, "strings take double quotes");
+	if (token->type == TR_TOKEN_UNKNOWN && *token->text.data == '=')
+		return tr_expr_fail(error, token->column, "'=' is not an operator; use '=='");
+	if (token->type == TR_TOKEN_OPEN && is_word_token(last))
+		return fail_function(parser);
+	if (token->type == TR_TOKEN_WORD && operator_for(token->text))
+		return tr_expr_fail(error, token->column, "unknown operator '%.*s'; use %s",
+				    shown(token->text), token->text.data,
+				    operator_for(token->text));
+	return tr_expr_fail(error, token->column, "%s", what);
+}
+
+/* Steps over the ")" of what was opened after `name`, which may be empty. */
+static bool close_parenthesis(struct tr_parser *parser, struct tr_text name)
+{
+	if (parser->token.type != TR_TOKEN_END)
+		return tr_parse_expect(parser, TR_TOKEN_CLOSE, "')'");
+	return tr_expr_fail(parser->lexer.error, parser->token.column, "unclosed '('%s%.*s",
+			    name.len ? " after " : "", shown(name), name.data ? name.data : "");
+}
+
+bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what)
+{
+	char expected[40];
+	if (parser->token.type != type) {
+		snprintf(expected, sizeof expected, "%s expected", what);
+		return fail_here(parser, expected);
+	}
+	return advance(parser);
+}
+
+/* Open and close of any nesting: fails beyond the limit. */
+static bool enter(struct tr_parser *parser)
+{
+	if (++parser->depth > MAX_DEPTH)
+		return tr_expr_fail(parser->lexer.error, parser->token.column,
+				    "more than %d parentheses are open", MAX_DEPTH);
+	return true;
+}
+
+static void leave(struct tr_parser *parser)
+{
+	parser->depth--;
+}
+
+static bool is_word_here(const struct tr_parser *parser, const char *word)
+{
+	return parser->token.type == TR_TOKEN_WORD && tr_text_is(parser->token.text, word);
+}
+
+void *tr_parse_alloc(struct tr_parser *parser, size_t size)
+{
+	void *result = tr_arena_alloc(parser->lexer.arena, size);
+	if (!result) {
+		tr_expr_fail(parser->lexer.error, 0, "out of memory");
+		return NULL;
+	}
+	return memset(result, 0, size);
+}
+
+static struct tr_node *new_node(struct tr_parser *parser, enum tr_node_type type)
+{
+	struct tr_node *node = tr_parse_alloc(parser, sizeof *node);
+	if (node)
+		node->type = type;
+	return node;
+}
 
 static const struct {
 	const char *word;
@@ -26,8 +184,8 @@ static enum tr_subject subject_of(struct tr_text word)
 /* A word that can begin a field. */
 static bool at_word(const struct tr_parser *parser)
 {
-	return parser->token.type == TR_TOKEN_WORD && !tr_parse_is_word(parser, "and") &&
-	       !tr_parse_is_word(parser, "or") && !tr_parse_is_word(parser, "not");
+	return parser->token.type == TR_TOKEN_WORD && !is_word_here(parser, "and") &&
+	       !is_word_here(parser, "or") && !is_word_here(parser, "not");
 }
 
 static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
@@ -61,32 +219,32 @@ static bool read_index(struct tr_text digits, uint64_t *index)
 static bool parse_bracket(struct tr_parser *parser, struct tr_path *path)
 {
 	uint64_t index = 0;
-	if (!tr_parse_advance(parser))
+	if (!advance(parser))
 		return false;
 	bool is_name = parser->token.type == TR_TOKEN_STRING;
 	if (!is_name &&
 	    (parser->token.type != TR_TOKEN_NUMBER || !read_index(parser->token.text, &index)))
-		return tr_parse_fail(parser, "an index or a \"name\" is expected");
+		return fail_here(parser, "an index or a \"name\" is expected");
 	struct tr_step *step = add_step(parser, path, is_name ? TR_STEP_MEMBER : TR_STEP_INDEX);
 	if (!step)
 		return false;
 	step->index = index;
 	step->name = parser->token.text;
-	return tr_parse_advance(parser) && tr_parse_expect(parser, TR_TOKEN_BRACKET_END, "']'");
+	return advance(parser) && tr_parse_expect(parser, TR_TOKEN_BRACKET_END, "']'");
 }
 
 /* .member, at the dot. */
 static bool parse_member(struct tr_parser *parser, struct tr_path *path)
 {
-	if (!tr_parse_advance(parser))
+	if (!advance(parser))
 		return false;
 	if (parser->token.type != TR_TOKEN_WORD)
-		return tr_parse_fail(parser, "the name of a member is expected");
+		return fail_here(parser, "the name of a member is expected");
 	struct tr_step *step = add_step(parser, path, TR_STEP_MEMBER);
 	if (!step)
 		return false;
 	step->name = parser->token.text;
-	return tr_parse_advance(parser);
+	return advance(parser);
 }
 
 static bool parse_steps(struct tr_parser *parser, struct tr_path *path, bool *bare)
@@ -107,23 +265,22 @@ static bool parse_steps(struct tr_parser *parser, struct tr_path *path, bool *ba
 /* KEY, `KEY` or #N behind "->". */
 static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 {
-	if (!tr_parse_advance(parser))
+	if (!advance(parser))
 		return false;
 	if (parser->token.type != TR_TOKEN_WORD && parser->token.type != TR_TOKEN_KEY)
-		return tr_parse_fail(parser, "a field is expected after ->");
+		return fail_here(parser, "a field is expected after ->");
 	path->after_arrow = true;
 	path->key = parser->token.text;
-	return tr_parse_advance(parser);
+	return advance(parser);
 }
 
 /* basename(FIELD), len(FIELD), at the parenthesis. */
 static bool parse_function(struct tr_parser *parser, struct tr_path *path, struct tr_text name,
 			   enum tr_step_type function)
 {
-	bool fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
-		    tr_parse_field(parser, path, NULL) && tr_parse_close(parser, name) &&
-		    add_step(parser, path, function) != NULL;
-	tr_parse_leave(parser);
+	bool fine = enter(parser) && advance(parser) && tr_parse_field(parser, path, NULL) &&
+		    close_parenthesis(parser, name) && add_step(parser, path, function) != NULL;
+	leave(parser);
 	return fine;
 }
 
@@ -145,11 +302,11 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 		fine = parse_arrow(parser, path) && parse_steps(parser, path, bare);
 	} else if (parser->token.type == TR_TOKEN_KEY) {
 		path->key = parser->token.text;
-		fine = tr_parse_advance(parser) && parse_steps(parser, path, bare);
+		fine = advance(parser) && parse_steps(parser, path, bare);
 	} else if (at_word(parser)) {
 		struct tr_text word = parser->token.text;
 		path->key = word;
-		if (!tr_parse_advance(parser))
+		if (!advance(parser))
 			return false;
 		bool call = parser->token.type == TR_TOKEN_OPEN;
 		if (call && tr_text_is(word, "basename")) {
@@ -163,7 +320,7 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 			path->environment = is_environment(path);
 		}
 	} else {
-		return tr_parse_fail(parser, "a field or a kind is expected");
+		return fail_here(parser, "a field or a kind is expected");
 	}
 	path->text = tr_text_span(begin, parser->last.data + parser->last.len);
 	return fine;
@@ -173,7 +330,7 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 
 static struct tr_node *new_test(struct tr_parser *parser)
 {
-	struct tr_node *node = tr_parse_node(parser, TR_NODE_TEST);
+	struct tr_node *node = new_node(parser, TR_NODE_TEST);
 	struct tr_test *test = tr_parse_alloc(parser, sizeof *test);
 	if (!node || !test)
 		return NULL;
@@ -197,20 +354,20 @@ static bool parse_number(struct tr_parser *parser, struct tr_number_literal *num
 {
 	bool fits;
 	if (tr_number_literal_read(parser->token.text, parser->lexer.arena, number, &fits))
-		return tr_parse_advance(parser);
+		return advance(parser);
 	if (!fits)
-		return tr_parse_fail(parser, "more than 64 bits");
+		return fail_here(parser, "more than 64 bits");
 	return tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
 static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 		       struct tr_literal *literal)
 {
-	if (tr_parse_is_word(parser, "null")) {
+	if (is_word_here(parser, "null")) {
 		literal->type = TR_LITERAL_NULL;
-	} else if (tr_parse_is_word(parser, "true")) {
+	} else if (is_word_here(parser, "true")) {
 		literal->type = TR_LITERAL_TRUE;
-	} else if (tr_parse_is_word(parser, "false")) {
+	} else if (is_word_here(parser, "false")) {
 		literal->type = TR_LITERAL_FALSE;
 	} else {
 		if (is_text(path))
@@ -222,7 +379,7 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 		literal->type = TR_LITERAL_WORD;
 		literal->text = parser->token.text;
 	}
-	return tr_parse_advance(parser);
+	return advance(parser);
 }
 
 /* The test compares the column with numbers or points in time. */
@@ -272,7 +429,7 @@ static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
 		if (!quoted)
 			tr_lex_skip(&parser->lexer, text);
 		literal->late |= tr_moment_needs_start(&moment);
-		return set_moment(parser, text, &moment, number) && tr_parse_advance(parser);
+		return set_moment(parser, text, &moment, number) && advance(parser);
 	}
 	if (is_about_time(test) && (quoted || (parser->token.type == TR_TOKEN_NUMBER &&
 					       text.len > parser->token.text.len)))
@@ -301,11 +458,11 @@ static bool parse_literal(struct tr_parser *parser, const struct tr_test *test,
 	case TR_TOKEN_STRING:
 		literal->type = TR_LITERAL_STRING;
 		literal->text = parser->token.text;
-		return tr_parse_advance(parser);
+		return advance(parser);
 	case TR_TOKEN_WORD:
 		return parse_word(parser, path, literal);
 	default:
-		return tr_parse_fail(parser, "a number, \"string\" or word is expected");
+		return fail_here(parser, "a number, \"string\" or word is expected");
 	}
 }
 
@@ -316,13 +473,13 @@ static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
 	bool taken;
 	if (low->type != TR_LITERAL_NUMBER)
 		return tr_expr_fail(parser->lexer.error, column, "a range is of numbers");
-	if (!tr_parse_advance(parser))
+	if (!advance(parser))
 		return false;
 	size_t high_column = parser->token.column;
 	if (!parse_time(parser, test, low, &low->high, &taken))
 		return false;
 	if (!taken && parser->token.type != TR_TOKEN_NUMBER)
-		return tr_parse_fail(parser, "a range ends in a number");
+		return fail_here(parser, "a range ends in a number");
 	if (!taken && !parse_number(parser, &low->high))
 		return false;
 	if (!low->late && tr_number_literal_compare(&low->number, &low->high) == TR_GREATER)
@@ -335,7 +492,7 @@ static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
 static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 {
 	struct tr_literal **last = &test->literals;
-	if (!tr_parse_advance(parser) || !tr_parse_expect(parser, TR_TOKEN_BRACE, "'{'"))
+	if (!advance(parser) || !tr_parse_expect(parser, TR_TOKEN_BRACE, "'{'"))
 		return false;
 	bool late = false;
 	test->op = TR_OP_EQ;
@@ -354,7 +511,7 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 		last = &literal->next;
 		if (parser->token.type != TR_TOKEN_COMMA)
 			break;
-		if (!tr_parse_advance(parser))
+		if (!advance(parser))
 			return false;
 	}
 	if (!tr_parse_expect(parser, TR_TOKEN_BRACE_END, "',' or '}'"))
@@ -369,13 +526,13 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 	struct tr_literal **last = &test->literals;
 	test->op = TR_OP_HAS_WORDS;
 	do {
-		if (!tr_parse_advance(parser))
+		if (!advance(parser))
 			return false;
 		if (parser->token.type != TR_TOKEN_WORD)
-			return tr_parse_fail(parser, "a word is expected");
+			return fail_here(parser, "a word is expected");
 		if (is_text(&test->path))
-			return tr_parse_fail(parser,
-					     "a string has no words: use == or *= and quote it");
+			return fail_here(parser,
+					 "a string has no words: use == or *= and quote it");
 		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
 		if (!literal)
 			return false;
@@ -383,7 +540,7 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 		literal->text = parser->token.text;
 		*last = literal;
 		last = &literal->next;
-		if (!tr_parse_advance(parser))
+		if (!advance(parser))
 			return false;
 	} while (parser->token.type == TR_TOKEN_BAR);
 	return true;
@@ -402,7 +559,7 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
 			parser->token.text.data);
 	if (parser->token.type != TR_TOKEN_UNKNOWN || *parser->token.text.data != '/')
-		return tr_parse_fail(parser, "a regular expression is expected: /…/");
+		return fail_here(parser, "a regular expression is expected: /…/");
 	if (!tr_lex_regex(&parser->lexer, column, &parser->token))
 		return false;
 	test->strings = true;
@@ -412,7 +569,7 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 		return tr_expr_fail(parser->lexer.error, column, "%s", why);
 	if (!test->regex)
 		return tr_expr_fail(parser->lexer.error, 0, "out of memory");
-	return tr_parse_advance(parser);
+	return advance(parser);
 }
 
 static const struct {
@@ -448,12 +605,12 @@ static bool parse_comparison(struct tr_parser *parser, struct tr_test *test, int
 {
 	test->op = comparisons[comparison].op;
 	test->negated = comparisons[comparison].negated;
-	if (!tr_parse_advance(parser))
+	if (!advance(parser))
 		return false;
 	if (test->op == TR_OP_REGEX)
 		return parse_regex(parser, test);
 	if (comparisons[comparison].string && parser->token.type != TR_TOKEN_STRING)
-		return tr_parse_fail(parser, "a string is expected");
+		return fail_here(parser, "a string is expected");
 	test->literals = tr_parse_alloc(parser, sizeof *test->literals);
 	if (!test->literals || !parse_literal(parser, test, test->literals))
 		return false;
@@ -469,9 +626,9 @@ static struct tr_node *parse_rest(struct tr_parser *parser, struct tr_node *node
 	bool fine;
 	if (comparison >= 0) {
 		fine = parse_comparison(parser, test, comparison);
-	} else if (tr_parse_is_word(parser, "in")) {
+	} else if (is_word_here(parser, "in")) {
 		fine = parse_set(parser, test);
-	} else if (tr_parse_is_word(parser, "has")) {
+	} else if (is_word_here(parser, "has")) {
 		fine = parse_words(parser, test);
 	} else if (bare && *test->path.key.data >= 'a' && *test->path.key.data <= 'z') {
 		node->type = TR_NODE_KIND;
@@ -480,7 +637,7 @@ static struct tr_node *parse_rest(struct tr_parser *parser, struct tr_node *node
 		test->path.text.data = NULL; /* it is no field */
 		fine = true;
 	} else {
-		fine = tr_parse_fail(parser, "an operator is expected");
+		fine = fail_here(parser, "an operator is expected");
 	}
 	return fine ? node : NULL;
 }
@@ -490,16 +647,16 @@ static bool parse_exists(struct tr_parser *parser, struct tr_test *test)
 {
 	bool fine;
 	test->op = TR_OP_EXISTS;
-	fine = tr_parse_enter(parser) && tr_parse_advance(parser) &&
-	       tr_parse_field(parser, &test->path, NULL) && tr_parse_close(parser, TR_TEXT("has"));
-	tr_parse_leave(parser);
+	fine = enter(parser) && advance(parser) && tr_parse_field(parser, &test->path, NULL) &&
+	       close_parenthesis(parser, TR_TEXT("has"));
+	leave(parser);
 	return fine;
 }
 
 /* A test or a kind. NULL: the error is filled. */
 static struct tr_node *parse_test(struct tr_parser *parser)
 {
-	bool bare, maybe_has = tr_parse_is_word(parser, "has");
+	bool bare, maybe_has = is_word_here(parser, "has");
 	struct tr_node *node = new_test(parser);
 	if (!node)
 		return NULL;
@@ -517,25 +674,25 @@ static struct tr_node *parse_or(struct tr_parser *parser);
 static struct tr_node *parse_parentheses(struct tr_parser *parser)
 {
 	struct tr_node *node = NULL;
-	if (tr_parse_enter(parser) && tr_parse_advance(parser))
+	if (enter(parser) && advance(parser))
 		node = parse_or(parser);
-	tr_parse_leave(parser);
-	return node && tr_parse_close(parser, TR_TEXT("")) ? node : NULL;
+	leave(parser);
+	return node && close_parenthesis(parser, TR_TEXT("")) ? node : NULL;
 }
 
 static struct tr_node *parse_not(struct tr_parser *parser)
 {
 	bool negated = false;
-	while (parser->token.type == TR_TOKEN_NOT || tr_parse_is_word(parser, "not")) {
+	while (parser->token.type == TR_TOKEN_NOT || is_word_here(parser, "not")) {
 		negated = !negated;
-		if (!tr_parse_advance(parser))
+		if (!advance(parser))
 			return NULL;
 	}
 	struct tr_node *node = parser->token.type == TR_TOKEN_OPEN ? parse_parentheses(parser)
 								   : parse_test(parser);
 	if (!node || !negated)
 		return node;
-	struct tr_node *inverted = tr_parse_node(parser, TR_NODE_NOT);
+	struct tr_node *inverted = new_node(parser, TR_NODE_NOT);
 	if (inverted)
 		inverted->children = node;
 	return inverted;
@@ -547,14 +704,14 @@ static struct tr_node *parse_chain(struct tr_parser *parser, enum tr_node_type t
 				   struct tr_node *(*parse_operand)(struct tr_parser *))
 {
 	struct tr_node *first = parse_operand(parser), *chain = NULL, *last = first;
-	while (last && (parser->token.type == token || tr_parse_is_word(parser, word))) {
+	while (last && (parser->token.type == token || is_word_here(parser, word))) {
 		if (!chain) {
-			chain = tr_parse_node(parser, type);
+			chain = new_node(parser, type);
 			if (!chain)
 				return NULL;
 			chain->children = first;
 		}
-		if (!tr_parse_advance(parser))
+		if (!advance(parser))
 			return NULL;
 		last->next = parse_operand(parser);
 		last = last->next;
@@ -586,8 +743,7 @@ struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error
 		if (expr->root && parser.token.type == TR_TOKEN_END)
 			return expr;
 		if (expr->root)
-			tr_parse_fail(&parser,
-				      "'and', 'or' or the end of the expression is expected");
+			fail_here(&parser, "'and', 'or' or the end of the expression is expected");
 	}
 	tr_expr_free(expr);
 	return NULL;

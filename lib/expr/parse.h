@@ -61,6 +61,9 @@ struct tr_lexer {
 	struct tr_expr_error *error;
 };
 
+/* Reads the next token. False: the error is filled. */
+bool tr_lex(struct tr_lexer *lexer, struct tr_token *token);
+
 /* The regular expression whose first "/" stands at that column. */
 bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token);
 
@@ -93,27 +96,11 @@ struct tr_parser {
 bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_arena *arena,
 		    struct tr_expr_error *error);
 
-bool tr_parse_advance(struct tr_parser *parser);
-
 /* Steps over a token of that type, or fails with "WHAT expected". */
 bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what);
 
-/* Fails at the current token: says what it is where it is a common mistake, else what. */
-bool tr_parse_fail(struct tr_parser *parser, const char *what);
-
-/* Steps over the ")" of what was opened after `name`, which may be empty. */
-bool tr_parse_close(struct tr_parser *parser, struct tr_text name);
-
-/* Open and close of any nesting: fails beyond the limit. */
-bool tr_parse_enter(struct tr_parser *parser);
-void tr_parse_leave(struct tr_parser *parser);
-
-bool tr_parse_is_word(const struct tr_parser *parser, const char *word);
-
 /* Zeroed; NULL: the error is filled. */
 void *tr_parse_alloc(struct tr_parser *parser, size_t size);
-
-struct tr_node *tr_parse_node(struct tr_parser *parser, enum tr_node_type type);
 
 /*
  * A field. bare (may be NULL) is set when it is no more than one word, which

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "expr/regex.h"
+#include "expr/program.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -176,16 +176,6 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 /* Appends a trailer that is made anew, less its LF: other fields may follow. */
 void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to);
 
-/* Copies of records that outlive the reader's next call. */
-
-/*
- * A deep copy in one block of memory of just its size: free(3) gives it back.
- * A line is followed by as many readable bytes as readers of lines look ahead.
- * The copy has no arena: set one before its fields are split or parsed. NULL:
- * memory is out. *size: bytes that the block has.
- */
-struct tr_record *tr_record_clone(const struct tr_record *record, size_t *size);
-
 /*
  * Fields that a record does not have but that follow from it and from the records before it:
  * see tr-filter(1). What computes them (view/computed.h) is given to what asks for them through

@@ -9,7 +9,7 @@
 #include "core/map.h"
 #include "core/output.h"
 #include "coverage/layout.h"
-#include "coverage/module_list.h"
+#include "coverage/module_table.h"
 #include "format/drcov/drcov.h"
 
 struct tr_drcov_blocks {

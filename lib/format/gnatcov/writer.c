@@ -19,7 +19,7 @@
 #include "core/wire.h"
 #include "coverage/block.h"
 #include "coverage/date.h"
-#include "coverage/module_list.h"
+#include "coverage/module_table.h"
 #include "format/writer_base.h"
 
 enum place {
