@@ -25,7 +25,7 @@ bool tr_path_is_absolute(struct tr_text path)
 
 struct tr_text tr_path_base(struct tr_text path)
 {
-	/* a backslash is a character like any other in a name, unless the path can have no other */
+	/* without a drive, a backslash separates only if the path contains no slash */
 	bool windows =
 		tr_path_has_drive(path) || !memchr(path.data ? path.data : "", '/', path.len);
 	size_t begin = path.len;
@@ -45,7 +45,7 @@ struct tr_text tr_path_extension(struct tr_text path)
 	return (struct tr_text){ base.data + base.len, 0 };
 }
 
-/* Takes the last component off what was appended since root. */
+/* Removes the last component, but none of the first `root` bytes. */
 static void step_up(struct tr_buffer *to, size_t root)
 {
 	while (to->len > root && to->data[to->len - 1] != '/')
@@ -54,7 +54,7 @@ static void step_up(struct tr_buffer *to, size_t root)
 		to->len--; /* the slash */
 }
 
-/* Appends the components of a path of slashes; the first `root` bytes of to stay. */
+/* Appends the components of a path, resolving . and ..; the first `root` bytes stay. */
 static void append(struct tr_text path, size_t root, struct tr_buffer *to)
 {
 	const char *p = path.data, *end = p + path.len;
@@ -79,7 +79,7 @@ void tr_path_join(struct tr_text directory, struct tr_text path, struct tr_buffe
 
 	if (tr_path_has_drive(whole ? path : directory) ||
 	    !tr_path_is_absolute(whole ? path : directory)) {
-		/* of other systems, or of no known place: as it stands */
+		/* a path of Windows, or relative to an unknown place */
 		if (!whole && directory.len) {
 			tr_buffer_put_text(to, directory);
 			if (!is_separator(directory.data[directory.len - 1], true))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths by their text alone: what a trace names need not be on this machine.
- * Both kinds are understood, /usr/bin and C:\bin.
+ * Operations on the text of paths, for paths in traces that need not exist on this machine. Both
+ * /usr/bin and C:\bin are understood. Results are borrowed from the argument, unless they are
+ * appended to a buffer.
  */
 #ifndef TR_PROCESS_PATH_H
 #define TR_PROCESS_PATH_H
@@ -11,21 +12,22 @@
 #include "core/buffer.h"
 #include "core/text.h"
 
-/* "C:" begins it: its separators are of both kinds. */
+/* True if the path begins with a drive, "C:". Then both slashes and backslashes separate. */
 bool tr_path_has_drive(struct tr_text path);
 
+/* True for /a, C:\a and \\host\a. */
 bool tr_path_is_absolute(struct tr_text path);
 
-/* What stands behind the last separator. */
+/* The part after the last separator, which may be empty. */
 struct tr_text tr_path_base(struct tr_text path);
 
-/* The name's extension with its dot; empty where it has none (".c" has none). */
+/* The extension of the base, with its dot; empty if there is none (".c" has none). */
 struct tr_text tr_path_extension(struct tr_text path);
 
 /*
- * Appends path as seen from directory, absolute where that is, without `.`, `..` and doubled
- * slashes. (Where a directory in front of a `..` is a symbolic link this is another path; only
- * who is on the machine could know.)
+ * Appends path relative to directory. The result is absolute if one of them is, and then has no
+ * ".", ".." and repeated slashes; paths with a drive are appended as they are. Symbolic links are
+ * not known here, so the result differs from that of the kernel if ".." follows one.
  */
 void tr_path_join(struct tr_text directory, struct tr_text path, struct tr_buffer *to);
 

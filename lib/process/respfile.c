@@ -17,7 +17,7 @@ static bool same(char a, char b, bool any_case)
 	return any_case && lower == (b | 0x20) && lower >= 'a' && lower <= 'z';
 }
 
-/* True when the text begins with the option. */
+/* True if the text begins with the option. */
 static bool begins(struct tr_text text, struct tr_text option)
 {
 	bool any_case = tr_text_starts(option, TR_TEXT("--"));
@@ -30,7 +30,7 @@ static bool begins(struct tr_text text, struct tr_text option)
 	return true;
 }
 
-/* Names that a linker of macOS takes for places, not for files. */
+/* The linker of macOS uses these names for folders to search in. */
 static bool is_place(struct tr_text text)
 {
 	return tr_text_starts(text, TR_TEXT("@rpath/")) ||
@@ -62,7 +62,8 @@ struct tr_text tr_respfile_named(const struct tr_text *argv, size_t argc, size_t
 	return (struct tr_text){ NULL, 0 };
 }
 
-/* Content that the record holds. */
+/* The content in the respfile field of the record; NULL: none. The last of repeated names counts.
+ */
 static const struct tr_value *recorded(const struct tr_value *field, struct tr_text name,
 				       bool first, struct tr_arena *arena)
 {
@@ -81,6 +82,7 @@ static const struct tr_value *recorded(const struct tr_value *field, struct tr_t
 	return NULL;
 }
 
+/* Reads a file from this machine if that is permitted. */
 static struct tr_text read_file(struct tr_text name, const struct tr_respfile_source *source,
 				struct tr_arena *arena, struct tr_error *err)
 {
@@ -129,7 +131,7 @@ struct expander {
 	struct tr_arena *arena;
 	struct tr_expansion *result;
 	struct tr_error *err;
-	size_t opened, bytes, words; /* of files so far */
+	size_t opened, bytes, words; /* files so far, and what they contain */
 	struct level {
 		const struct tr_text *argv;
 		size_t argc, next;
@@ -137,6 +139,7 @@ struct expander {
 	size_t depth;
 };
 
+/* Appends a word to the result. False: out of memory. */
 static bool put(struct expander *e, struct tr_text text, size_t origin, bool from_file)
 {
 	struct tr_expansion *result = e->result;
@@ -157,7 +160,7 @@ static bool put(struct expander *e, struct tr_text text, size_t origin, bool fro
 	return true;
 }
 
-/* Room for one more in a growing list. NULL: memory is out. */
+/* Returns the list with room for one more. NULL: out of memory. */
 static struct tr_text *grow(struct expander *e, struct tr_text *list, size_t count, size_t *cap)
 {
 	if (count < *cap)
@@ -169,12 +172,13 @@ static struct tr_text *grow(struct expander *e, struct tr_text *list, size_t cou
 	return more;
 }
 
-/* Splits a file's content into a level of its own, of words in the arena. TR_WARN: too many. */
+/* Splits the content of a file into words and makes them the next level. TR_WARN: too many words.
+ */
 static enum tr_status open_level(struct expander *e, struct tr_text content, bool comments)
 {
 	struct tr_words words = { content.data, content.data + content.len, e->source->quoting,
 				  comments, false };
-	/* taking quotes away makes no text longer: all words have room here, and it never grows */
+	/* words are never longer than their spelling, so the buffer does not grow and move */
 	struct tr_buffer bytes = tr_buffer_over(tr_arena_alloc(e->arena, content.len), content.len);
 	struct tr_text *argv = NULL;
 	size_t count = 0, cap = 0;
@@ -194,7 +198,7 @@ static enum tr_status open_level(struct expander *e, struct tr_text content, boo
 	return TR_OK;
 }
 
-/* Expands a file into a level of its own; *reason is why not. False: memory is out. */
+/* Opens a file as the next level, or sets *reason why not. False: out of memory. */
 static bool open_file(struct expander *e, struct tr_text name, bool comments,
 		      enum tr_respfile_reason *reason)
 {
@@ -222,7 +226,7 @@ static bool open_file(struct expander *e, struct tr_text name, bool comments,
 	return status != TR_FATAL;
 }
 
-/* The argument stays. */
+/* Keeps the arguments that name a file which is not expanded. */
 static bool leave_file(struct expander *e, struct tr_respfile_left left, const struct tr_text *argv,
 		       size_t used, size_t origin)
 {
@@ -235,6 +239,7 @@ static bool leave_file(struct expander *e, struct tr_respfile_left left, const s
 	return true;
 }
 
+/* Expands a file, or leaves its arguments. False: out of memory. */
 static bool take_file(struct expander *e, struct tr_text name, const struct tr_text *argv,
 		      size_t used, size_t origin)
 {
@@ -244,7 +249,7 @@ static bool take_file(struct expander *e, struct tr_text name, const struct tr_t
 		reason = TR_RESPFILE_TOO_DEEP;
 	else if (e->opened == TR_RESPFILE_FILES)
 		reason = TR_RESPFILE_TOO_MANY;
-	/* --via files have lines of comments, files of @ have none */
+	/* files of --via may contain comments, files of @ may not */
 	else if (!open_file(e, name, argv[0].data[0] != '@', &reason))
 		return false;
 	if (reason == TR_RESPFILE_EXPANDED)
@@ -252,7 +257,7 @@ static bool take_file(struct expander *e, struct tr_text name, const struct tr_t
 	return leave_file(e, (struct tr_respfile_left){ reason, name }, argv, used, origin);
 }
 
-/* False: no rule's option begins as the word does. */
+/* A quick test by the first byte, because most command lines name no response file. */
 static bool may_name_file(struct tr_text word, const struct tr_respfile_rules *rules)
 {
 	for (size_t r = 0; r < rules->count; r++)
@@ -261,7 +266,7 @@ static bool may_name_file(struct tr_text word, const struct tr_respfile_rules *r
 	return false;
 }
 
-/* A copy of a command line that names no file. False: memory is out. */
+/* Copies a command line that names no file. False: out of memory. */
 static bool copy_words(const struct tr_text *argv, size_t argc, struct tr_arena *arena,
 		       struct tr_expansion *result)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Response files: arguments that stand in a file, which a tool puts in the
- * place of the argument that names it.
+ * Response files hold arguments, which a tool puts in place of the argument that names the file.
  *
- * A record may hold their content, because a build deletes many of them at
- * once: in the field respfile, a string (the first that the command line
- * names, as xcalbuild's build specifications have it) or a map from each name
- * as it is written to the content. A file that the record does not hold is read
- * from this machine only below the directories of tr_respfile_source, because a
- * trace can name any file of its reader.
+ * A record may contain their contents, because a build deletes many of them at once. Its field
+ * respfile is a string, the content of the first file that the command line names (as in the build
+ * specifications of xcalbuild), or a map from names as written to contents. A file that the record
+ * does not contain is read from this machine only if it is below a directory in
+ * tr_respfile_source.roots, because a trace could name any file that its reader may read.
+ *
+ * There is no global state, and all results are in the caller's arena.
  */
 #ifndef TR_PROCESS_RESPFILE_H
 #define TR_PROCESS_RESPFILE_H
@@ -23,7 +23,7 @@
 #include "process/command.h"
 #include "record/value.h"
 
-/* How an option names its file. */
+/* How an option names its file: a set of these. */
 enum {
 	TR_RESPFILE_ATTACHED = 1, /* @FILE */
 	TR_RESPFILE_SPACE = 2,	  /* --via FILE */
@@ -31,7 +31,7 @@ enum {
 };
 
 struct tr_respfile_rule {
-	struct tr_text option; /* one that begins with "--" in upper or lower case */
+	struct tr_text option; /* if it begins with "--", in upper or lower case */
 	unsigned forms;
 };
 
@@ -40,42 +40,42 @@ struct tr_respfile_rules {
 	size_t count;
 };
 
-/* @FILE, which nearly all tools have. */
+/* Only @FILE, which nearly all tools understand. */
 extern const struct tr_respfile_rules tr_respfile_usual;
 
-/* A command line's word, and where it is from. */
+/* A word of an expanded command line. */
 struct tr_word {
 	struct tr_text text;
-	size_t origin; /* index of the argument that it is, or that named the file it stood in */
+	size_t origin; /* index of the argument itself, or of the one that named its file */
 	bool from_file;
 };
 
 struct tr_respfile_source {
-	struct tr_text directory;	   /* names are relative to this, in nested files too */
+	struct tr_text directory;	   /* names are relative to it, in nested files as well */
 	const struct tr_value *recorded;   /* the respfile field; NULL: none */
-	const struct tr_file_roots *roots; /* of files that may be read; NULL: none */
+	const struct tr_file_roots *roots; /* where files may be read; NULL: nowhere */
 	enum tr_quoting quoting;
 };
 
-/* Bounds for the response files of one command line. */
+/* Limits for the response files of one command line. */
 enum {
-	TR_RESPFILE_MAX = 16 << 20,  /* bytes of all files */
-	TR_RESPFILE_WORDS = 1 << 20, /* words of all files */
+	TR_RESPFILE_MAX = 16 << 20,  /* bytes in all files */
+	TR_RESPFILE_WORDS = 1 << 20, /* words in all files */
 	TR_RESPFILE_FILES = 2000,    /* GCC has the same limit */
-	TR_RESPFILE_NESTED = 32,     /* files that are open in one another */
+	TR_RESPFILE_NESTED = 32,     /* levels of files that name each other */
 };
 
 /* Why a response file is not expanded. A later reason takes precedence over an earlier one. */
 enum tr_respfile_reason {
-	TR_RESPFILE_EXPANDED, /* all are expanded */
-	TR_RESPFILE_UNKNOWN,  /* its content is not known */
+	TR_RESPFILE_EXPANDED, /* none: all are expanded */
+	TR_RESPFILE_UNKNOWN,  /* its content is unknown */
 	TR_RESPFILE_TOO_DEEP,
 	TR_RESPFILE_TOO_MANY,
 	TR_RESPFILE_TOO_LARGE,
 	TR_RESPFILE_TOO_WORDY,
 };
 
-/* The response file that a message names: the first of those with the same reason. */
+/* A response file that is left on the command line; the first with that reason. */
 struct tr_respfile_left {
 	enum tr_respfile_reason reason;
 	struct tr_text name;
@@ -84,22 +84,23 @@ struct tr_respfile_left {
 struct tr_expansion {
 	struct tr_word *words;
 	size_t count, cap;
-	size_t files;		      /* files that were expanded */
-	size_t missing;		      /* files that were not; their arguments stay */
-	struct tr_respfile_left left; /* one of those, if there is one */
+	size_t files;		      /* number of files that were expanded */
+	size_t missing;		      /* number of files that were not; their arguments stay */
+	struct tr_respfile_left left; /* one of the latter, for messages */
 };
 
 /*
- * The file that argument i names, data NULL where it names none; *used is how
- * many arguments that takes. What begins with "@rpath/" and the like is no file.
+ * The name of the response file in argument i, borrowed from argv; data NULL: it names none. *used
+ * is the number of arguments that this takes. "@rpath/..." and similar names of the linker of macOS
+ * are not response files.
  */
 struct tr_text tr_respfile_named(const struct tr_text *argv, size_t argc, size_t i,
 				 const struct tr_respfile_rules *rules, size_t *used);
 
 /*
- * The command line with the files in the place of their names, in the arena.
- * argv[0] is never one. Files that name each other without end are bounded.
- * TR_OK; TR_FATAL: memory.
+ * Puts the words of response files in place of the arguments that name them. argv[0] is never a
+ * response file. A file that is unknown or exceeds a limit stays as an argument. Returns TR_OK, or
+ * TR_FATAL: out of memory.
  */
 enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 				  const struct tr_respfile_rules *rules,
@@ -107,17 +108,17 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 				  struct tr_expansion *result, struct tr_error *err);
 
 /*
- * The content of a file as the record has it, else as a file below source->roots has
- * it, in the arena. first: it is the first that the command line names. data NULL: there
- * is none, or (TR_CAUSE_MEMORY in err) memory is out.
+ * The content of a response file: from the record, or else from a file below source->roots. first:
+ * it is the first that the command line names. data NULL: unknown, or out of memory
+ * (TR_CAUSE_MEMORY in err).
  */
 struct tr_text tr_respfile_content(struct tr_text name, bool first,
 				   const struct tr_respfile_source *source, struct tr_arena *arena,
 				   struct tr_error *err);
 
 /*
- * Reports the response file that is left. TR_OK: there is none. TR_WARN: its content is
- * unknown (a note), or a limit keeps it from being expanded (a flaw).
+ * Sets err to the reason why a response file is left. TR_OK: there is none. TR_WARN: its content is
+ * unknown (err is a note), or it exceeds a limit (err is a flaw).
  */
 enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
 				  const struct tr_file_roots *roots, struct tr_error *err);
