@@ -66,10 +66,14 @@ static size_t count_launchers(const struct tr_text *argv, size_t argc, bool *lib
 	*libtool = is_libtool(argv, argc, &words);
 	if (*libtool) {
 		bool compiles = false;
-		for (i = words + 1; i < argc && argv[i].len && argv[i].data[0] == '-'; i++)
-			compiles |= tr_text_is(argv[i], "--mode=compile") ||
-				    (tr_text_is(argv[i], "compile") &&
-				     tr_text_is(argv[i - 1], "--mode"));
+		for (i = words + 1; i < argc && argv[i].len && argv[i].data[0] == '-'; i++) {
+			bool mode = tr_text_is(argv[i], "--mode");
+			compiles |= tr_text_is(argv[i], "--mode=compile");
+			if (!mode && !tr_text_is(argv[i], "--tag"))
+				continue;
+			i += i + 1 < argc; /* the value is the next word */
+			compiles |= mode && tr_text_is(argv[i], "compile");
+		}
 		if (!compiles)
 			return argc;
 	}
