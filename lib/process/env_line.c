@@ -3,9 +3,10 @@
 
 #include "record/record.h"
 
-/* In each way of telling it is a difference to something else. */
-static enum tr_status tell(struct tr_lineage *lineage, const struct tr_heir *heir,
-			   enum tr_telling telling, const char **key, struct tr_buffer *map)
+/* Appends the map in that form: a difference to nothing, to the first environment, or the parent's.
+ */
+static enum tr_status put_map(struct tr_lineage *lineage, const struct tr_heir *heir,
+			      enum tr_telling telling, const char **key, struct tr_buffer *map)
 {
 	struct tr_environments *pool = tr_lineage_pool(lineage);
 	size_t before = map->len;
@@ -33,10 +34,10 @@ static enum tr_status tell(struct tr_lineage *lineage, const struct tr_heir *hei
 }
 
 /*
- * What is not said, because it is as the parent's is: among records with envtop
- * one that says nothing would pass for one like the first.
+ * An environment that is inherited unchanged needs no field, except among records with envtop:
+ * there a record without a field has the first environment.
  */
-static void say_so(const struct tr_heir *heir, const char **key, struct tr_buffer *map)
+static void put_inherited(const struct tr_heir *heir, const char **key, struct tr_buffer *map)
 {
 	bool inherits = heir->telling == TR_TELLS_NOTHING || heir->telling == TR_TELLS_PARENT;
 
@@ -56,19 +57,19 @@ enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *he
 	bool spent =
 		telling != TR_TELLS_PARENT && tr_environments_are_spent(tr_lineage_pool(lineage));
 	if (!tr_heir_is_silent(heir) && !spent)
-		status = tell(lineage, heir, telling, key, map);
+		status = put_map(lineage, heir, telling, key, map);
 	if (status != TR_END)
 		return status;
-	/* nothing was said where the first environment was meant */
+	/* the record has no field, because it has the first environment */
 	bool meant_top = heir->telling == TR_TELLS_NOTHING && !heir->waits_for_own &&
 			 !tr_heir_is_silent(heir);
-	status = tell(lineage, heir, meant_top ? TR_TELLS_TOP : heir->telling, key, map);
+	status = put_map(lineage, heir, meant_top ? TR_TELLS_TOP : heir->telling, key, map);
 	if (status == TR_END)
 		return meant_top ? TR_END : TR_WARN;
 	if (status != TR_OK)
 		return status;
 	if (telling == TR_TELLS_TOP && map->len == before)
-		say_so(heir, key, map);
+		put_inherited(heir, key, map);
 	return map->failed ? TR_FATAL : TR_END;
 }
 
@@ -87,6 +88,7 @@ bool tr_heir_is_silent(const struct tr_heir *heir)
 	return heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own);
 }
 
+/* True if a column begins with one of the prefixes. */
 static bool is_one_of(struct tr_text column, const struct tr_text *prefixes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -96,13 +98,13 @@ static bool is_one_of(struct tr_text column, const struct tr_text *prefixes, siz
 	return false;
 }
 
-static bool tells(struct tr_text column)
+static bool is_environment(struct tr_text column)
 {
 	const struct tr_text keys[] = { TR_TEXT("env="), TR_TEXT("envdiff="), TR_TEXT("envtop=") };
 	return is_one_of(column, keys, sizeof keys / sizeof *keys);
 }
 
-/* The next column of those that follow, each with a TAB in front; false: there is none. */
+/* Takes the next column, each of which follows a TAB. False: there is none. */
 static bool next_column(struct tr_text *rest, struct tr_text *column)
 {
 	if (!rest->len)
@@ -114,31 +116,32 @@ static bool next_column(struct tr_text *rest, struct tr_text *column)
 	return true;
 }
 
-static bool stands_in_front(struct tr_text column)
+static bool precedes_argv(struct tr_text column)
 {
 	const struct tr_text keys[] = { TR_TEXT("parent="), TR_TEXT("ppid="), TR_TEXT("cwd=") };
 	return is_one_of(column, keys, sizeof keys / sizeof *keys);
 }
 
 /*
- * In front of which column the field goes: the first that tells the environment,
- * the one behind argv, or the first of those that argv would stand before.
+ * The column before which the field is inserted: the old field for the environment, the column
+ * after argv, or the first column that argv would precede.
  */
 static const char *find_place(struct tr_text rest)
 {
-	const char *behind_argv = NULL, *behind_others = NULL;
+	const char *after_argv = NULL, *after_others = NULL;
 	struct tr_text column;
 	while (next_column(&rest, &column)) {
-		if (tells(column))
+		if (is_environment(column))
 			return column.data;
 		if (tr_text_starts(column, TR_TEXT("argv=")))
-			behind_argv = rest.data + 1;
-		else if (!behind_others && !stands_in_front(column))
-			behind_others = column.data;
+			after_argv = rest.data + 1;
+		else if (!after_others && !precedes_argv(column))
+			after_others = column.data;
 	}
-	return behind_argv ? behind_argv : behind_others;
+	return after_argv ? after_argv : after_others;
 }
 
+/* Appends the new field, unless its map is empty. */
 static void put_new(const char *key, struct tr_text map, struct tr_buffer *to)
 {
 	if (!map.len)
@@ -165,7 +168,7 @@ bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map, s
 			put = true;
 			put_new(key, map, to);
 		}
-		if (!tells(column) && !tr_text_starts(column, TR_TEXT(".raw=")))
+		if (!is_environment(column) && !tr_text_starts(column, TR_TEXT(".raw=")))
 			tr_buffer_put(to, column.data - 1, column.len + 1);
 	}
 	if (!put)

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment that an exec record tells, told otherwise. */
+/*
+ * Converts the environment in the line of an exec record to another form: whole (env), as a
+ * difference to the first environment (envtop) or to that of the parent (envdiff).
+ */
 #ifndef TR_PROCESS_ENV_LINE_H
 #define TR_PROCESS_ENV_LINE_H
 
 #include "process/lineage.h"
 
 /*
- * What the record of a settled heir has to say to tell its environment in that
- * way: *key, and its map appended to `map` (nothing: neither is needed). TR_OK.
- * TR_END: it cannot be said in that way, or the pool's bound is reached, so it is said as it was;
- * what was left unsaid, because it is as the parent's is, is said where it would mean something
- * else now. TR_WARN: what it says has no meaning. TR_FATAL: memory.
+ * Sets *key to the field that holds the environment of a record, which is not pending, in the form
+ * `telling`, and appends its map. If the map is empty, the record needs no field.
+ *
+ * TR_OK: done. TR_END: not possible in that form, or the bound of tr_environments_limit is reached;
+ * then the field has the form that the record had, except that an inherited environment gets a
+ * field if it would mean the first one without. TR_WARN: the record's own field has no meaning.
+ * TR_FATAL: out of memory.
  */
 enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
 			    enum tr_telling telling, const char **key, struct tr_buffer *map);
 
-/* Why it could not be said in another way, for people. */
+/* The reason why an environment cannot be converted, for messages; a constant. */
 const char *tr_heir_trouble(struct tr_lineage *lineage, const struct tr_heir *heir);
 
-/* Of its environment nothing was said, and nothing is known. */
+/* True if the record has no field for its environment, and nothing else is known about it. */
 bool tr_heir_is_silent(const struct tr_heir *heir);
 
 /*
- * Appends an exec record's line with key=map in the place of whatever told its
- * environment, else behind argv or where that would end; without them where map
- * is empty. A .raw that would tell it too is left out. False: memory is out.
+ * Appends the line of an exec record with key=map in place of its field for the environment, or
+ * after argv if it has none, or where argv would be. An empty map only removes the field. A field
+ * .raw is removed, because it contains the old environment. False: out of memory.
  */
 bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map,
 		     struct tr_buffer *to);
