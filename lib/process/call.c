@@ -535,8 +535,7 @@ bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct 
 	return product->data;
 }
 
-/* `ar [-]OPERATION[MODIFIERS] [relpos] [count] ARCHIVE FILE...`, `armar --create ARCHIVE FILE...`
- */
+/* ar [-]OPERATION[MODIFIERS] [relpos] [count] ARCHIVE FILE...; armar --create ARCHIVE FILE... */
 size_t tr_call_archive(const struct tr_call *call)
 {
 	const struct tr_word *words = call->expansion.words;

@@ -314,8 +314,7 @@ static bool show_value(const struct tr_value *value, struct tr_arena *arena, str
 	return true;
 }
 
-/* Cuts the text from `from` on to limit bytes, between two characters. False: it is short enough.
- */
+/* Cuts the text after `from` to limit bytes, between characters. False: it is short enough. */
 static bool cut(struct tr_buffer *to, size_t from, size_t limit)
 {
 	if (limit == 0 || to->len - from <= limit)

@@ -32,8 +32,7 @@ struct table {
 		{ word, sizeof word - 1 }, TR_ROLE_MODE, place, TR_MODE_##mode \
 	}
 
-/* Options of GCC and Clang. Those without a value and without an effect on our results are absent.
- */
+/* Options of GCC and Clang, except those that have no value and do not affect any result. */
 static const struct known gnu_options[] = {
 	/* clang-format off */
 	M("-###", QUERY, ALONE),

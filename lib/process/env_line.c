@@ -3,8 +3,7 @@
 
 #include "record/record.h"
 
-/* Appends the map in that form: a difference to nothing, to the first environment, or the parent's.
- */
+/* Appends the map: a difference to nothing, to the first environment, or to the parent's. */
 static enum tr_status put_map(struct tr_lineage *lineage, const struct tr_heir *heir,
 			      enum tr_telling telling, const char **key, struct tr_buffer *map)
 {

@@ -676,8 +676,7 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 	return env;
 }
 
-/* The environments of records: a cache with sets of WAYS slots that drops the least recently used.
- */
+/* The environments of records: a set-associative cache that drops the least recently used. */
 
 enum { SETS = 1 << 14, WAYS = 8 };
 

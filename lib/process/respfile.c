@@ -62,8 +62,7 @@ struct tr_text tr_respfile_named(const struct tr_text *argv, size_t argc, size_t
 	return (struct tr_text){ NULL, 0 };
 }
 
-/* The content in the respfile field of the record; NULL: none. The last of repeated names counts.
- */
+/* The content in the field respfile, NULL: none. The last of repeated names counts. */
 static const struct tr_value *recorded(const struct tr_value *field, struct tr_text name,
 				       bool first, struct tr_arena *arena)
 {
@@ -172,8 +171,7 @@ static struct tr_text *grow(struct expander *e, struct tr_text *list, size_t cou
 	return more;
 }
 
-/* Splits the content of a file into words and makes them the next level. TR_WARN: too many words.
- */
+/* Splits a file into words, which become the next level. TR_WARN: too many words. */
 static enum tr_status open_level(struct expander *e, struct tr_text content, bool comments)
 {
 	struct tr_words words = { content.data, content.data + content.len, e->source->quoting,

@@ -63,8 +63,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The name without the version at its end, or empty if it has none. *dash: "gcc-12", not "gcc12".
- */
+/* The name without its version, or empty if it has none. *dash: "gcc-12", not "gcc12". */
 static struct tr_text without_version(struct tr_text name, bool *dash)
 {
 	size_t len = name.len;
