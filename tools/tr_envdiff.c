@@ -257,9 +257,8 @@ static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, b
 	}
 }
 
-struct stored_head {
+struct stored {
 	uint64_t source_line, source_offset;
-	size_t len;
 	bool mark;
 };
 
@@ -297,98 +296,65 @@ static bool compose_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_rec
 bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
 		       bool mark)
 {
+	struct stored stored = { record->source_line, record->source_offset, mark };
 	struct tr_text line =
 		record->line; /* not copied: it may be as long as --max-record allows */
 	struct tr_error err;
 
-	if (!store->spool)
-		store->spool = tr_spool_new(cli->config.read.limits.max_spool);
+	if (!store->queue.data_size) {
+		store->queue = (struct tr_pending)TR_PENDING_INIT(struct stored);
+		store->queue.spill_weight = 1; /* lines wait long; a spool has memory of its own */
+		store->queue.max_spool = cli->config.read.limits.max_spool;
+	}
 	if (!line.data) {
 		if (!compose_line(&store->line, cli, record))
 			return !cli->stop;
 		line = tr_buffer_text(&store->line);
 	}
-	if (!store->spool || store->line.failed)
+	if (store->line.failed)
 		return store_out_of_memory(cli);
-	struct stored_head head = { record->source_line, record->source_offset, line.len, mark };
-	if (!tr_spool_write(store->spool, (const char *)&head, sizeof head, &err) ||
-	    !tr_spool_write(store->spool, line.data, line.len, &err))
-		return store_failed(cli, &err);
-	store->count++;
-	return true;
-}
-
-/* The next n bytes. NULL: reported. */
-static const char *look_at(struct tr_line_store *store, struct tr_cli *cli, size_t n)
-{
-	struct tr_error err;
-	const char *bytes = tr_spool_look(store->spool, &store->window, store->read_at, n, &err);
-
-	if (!bytes)
-		store_failed(cli, &err);
-	return bytes;
-}
-
-static bool look_at_head(struct tr_line_store *store, struct tr_cli *cli, struct stored_head *head)
-{
-	const char *bytes = look_at(store, cli, sizeof *head);
-
-	if (bytes)
-		memcpy(head, bytes, sizeof *head);
-	return bytes;
+	return tr_pending_put(&store->queue, &stored, line, line.len, &err) ||
+	       store_failed(cli, &err);
 }
 
 static bool peek_line(struct tr_line_store *store, struct tr_cli *cli, bool *mark)
 {
-	struct stored_head head;
+	struct tr_error err;
+	const struct stored *stored = tr_pending_peek(&store->queue, &err);
 
-	if (!look_at_head(store, cli, &head))
-		return false;
-	*mark = head.mark;
+	if (!stored)
+		return store_failed(cli, &err);
+	*mark = stored->mark;
 	return true;
-}
-
-/* Empties the store. The window stays valid until the next line begins a new spool. */
-static void rewind_store(struct tr_line_store *store)
-{
-	tr_spool_free(store->spool);
-	store->spool = NULL;
-	store->read_at = store->window.at = 0;
-	store->window.bytes.len = 0;
 }
 
 struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli *cli)
 {
 	struct tr_record *record = &store->record;
-	struct stored_head head;
+	const struct tr_pending_item *item;
 	struct tr_error err;
 
-	if (!look_at_head(store, cli, &head))
-		return NULL;
-	const char *bytes = look_at(store, cli, sizeof head + head.len);
-	if (!bytes)
-		return NULL;
-	store->read_at += sizeof head + head.len;
-	if (--store->count == 0)
-		rewind_store(store);
-	tr_arena_reset(&store->arena);
-	tr_record_init(record, &store->arena);
-	if (!tr_record_from_line(record, (struct tr_text){ bytes + sizeof head, head.len }, &err)) {
+	if (tr_pending_next(&store->queue, &item, &err) != TR_OK) {
 		store_failed(cli, &err);
 		return NULL;
 	}
-	record->source_line = head.source_line;
-	record->source_offset = head.source_offset;
+	tr_arena_reset(&store->arena);
+	tr_record_init(record, &store->arena);
+	if (!tr_record_from_line(record, item->text, &err)) {
+		store_failed(cli, &err);
+		return NULL;
+	}
+	const struct stored *stored = item->data;
+	record->source_line = stored->source_line;
+	record->source_offset = stored->source_offset;
 	return record;
 }
 
 void tr_line_store_free(struct tr_line_store *store)
 {
-	tr_spool_free(store->spool);
+	tr_pending_free(&store->queue);
 	tr_buffer_free(&store->line);
-	tr_buffer_free(&store->window.bytes);
 	tr_arena_free(&store->arena);
-	*store = (struct tr_line_store){ .spool = NULL };
 }
 
 static bool put_record(struct tr_envdiff *envdiff, struct tr_record *record)
@@ -616,10 +582,10 @@ static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 /* Stores the line until those before it are written. Takes heir over. */
 static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_heir *heir)
 {
-	uint64_t before = envdiff->waiting.count;
+	uint64_t before = envdiff->waiting.queue.count;
 
 	if (!tr_line_store_put(&envdiff->waiting, envdiff->cli, record, heir != NULL) ||
-	    envdiff->waiting.count == before) {
+	    envdiff->waiting.queue.count == before) {
 		tr_lineage_release(envdiff->lineage, heir);
 		return !envdiff->cli->stop;
 	}
@@ -646,7 +612,7 @@ static bool drain_lines(struct tr_envdiff *envdiff)
 	struct tr_line_store *waiting = &envdiff->waiting;
 	bool is_exec, fine = true;
 
-	while (fine && waiting->count) {
+	while (fine && waiting->queue.count) {
 		if (!peek_line(waiting, envdiff->cli, &is_exec))
 			return false;
 		if (is_exec && envdiff->first->waits)
@@ -741,16 +707,15 @@ static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 /* True if the stored lines take half of --max-spool. */
 static bool is_too_long(const struct tr_envdiff *envdiff)
 {
-	const struct tr_spool *spool = envdiff->waiting.spool;
-
-	return spool && tr_spool_size(spool) > envdiff->cli->config.read.limits.max_spool / 2;
+	return tr_pending_spooled(&envdiff->waiting.queue) >
+	       envdiff->cli->config.read.limits.max_spool / 2;
 }
 
 /* Writes the line, or stores it after others. Takes heir over. */
 static bool write_or_wait(struct tr_envdiff *envdiff, struct tr_record *record,
 			  struct tr_heir *heir)
 {
-	if (envdiff->waiting.count || (heir && heir->waits))
+	if (envdiff->waiting.queue.count || (heir && heir->waits))
 		return hold_line(envdiff, record, heir) && (!heir || drain_lines(envdiff));
 	bool fine = write_line(envdiff, record, heir);
 	tr_lineage_release(envdiff->lineage, heir);
@@ -928,7 +893,7 @@ static bool decide_base(struct tr_envdiff *envdiff)
 	bool fine = envdiff->lineage != NULL;
 	if (fine && !tr_lineage_begin(envdiff->scout))
 		fine = tr_envdiff_out_of_memory(envdiff);
-	while (fine && segment->count) {
+	while (fine && segment->queue.count) {
 		struct tr_record *record = tr_line_store_take(segment, envdiff->cli);
 		fine = record && consume(envdiff, record);
 	}
@@ -941,7 +906,7 @@ static bool put_aside(struct tr_envdiff *envdiff, struct tr_record *record)
 	struct tr_heir *heir;
 	struct tr_error err;
 
-	if (record->type == TR_HEADER && envdiff->segment.count && !decide_base(envdiff))
+	if (record->type == TR_HEADER && envdiff->segment.queue.count && !decide_base(envdiff))
 		return false;
 	/* trouble with a record is reported when it is used */
 	if (tr_lineage_follow(envdiff->scout, record, &heir, &err) == TR_FATAL)
@@ -960,7 +925,7 @@ static bool read_place(struct tr_envdiff *envdiff)
 		if (!(envdiff->scout ? put_aside(envdiff, record) : consume(envdiff, record)))
 			return false;
 	}
-	if (envdiff->cli->stop || (envdiff->segment.count && !decide_base(envdiff)))
+	if (envdiff->cli->stop || (envdiff->segment.queue.count && !decide_base(envdiff)))
 		return false;
 	return end_place(envdiff);
 }

@@ -13,18 +13,15 @@
 #ifndef TR_TOOLS_TR_ENVDIFF_H
 #define TR_TOOLS_TR_ENVDIFF_H
 
-#include "core/spool.h"
 #include "process/env_line.h"
+#include "record/pending.h"
 
 #include "cli.h"
 
 /* Stored lines, in order, each with a mark. Zero it. */
 struct tr_line_store {
-	struct tr_spool *spool; /* NULL: it is empty */
-	struct tr_buffer line;	/* the one that is being added */
-	struct tr_spool_window window;
-	uint64_t read_at;
-	uint64_t count;	       /* of unread lines */
+	struct tr_pending queue;
+	struct tr_buffer line; /* a line that is composed */
 	struct tr_arena arena; /* of the last record read */
 	struct tr_record record;
 };

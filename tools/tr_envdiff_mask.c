@@ -682,7 +682,7 @@ void tr_mask_write(struct tr_envdiff *envdiff)
 
 	if (!tr_mask_ready(envdiff))
 		return;
-	while (mask->written.count && !cli->stop) {
+	while (mask->written.queue.count && !cli->stop) {
 		struct tr_record *record = tr_line_store_take(&mask->written, cli);
 		tr_arena_reset(&mask->arena);
 		tr_buffer_reset(&mask->line);

@@ -6,9 +6,9 @@
  *	                     definitions and context are passed on, records are judged
  *	tr_filter_select.c   judges a record: expressions, --calls, --frames, --tree; an enter
  *	                     that only its leave can decide stays open
- *	tr_filter_output.c   writes what is selected as the bytes it came as: behind what is open
- *	                     in a queue, after the definitions that it uses, with --rebase
- *	                     with an environment of its own
+ *	tr_filter_output.c   writes selected records as the bytes they came as: after the open ones
+ *	                     in a queue, after the definitions that they use, with --rebase
+ *	                     with environments of their own
  */
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
@@ -16,8 +16,8 @@
 #include "record/calls.h"
 #include "core/buffer.h"
 #include "core/map.h"
-#include "core/spool.h"
 #include "expr/expr.h"
+#include "record/pending.h"
 #include "record/vocabulary.h"
 #include "view/computed.h"
 
@@ -64,46 +64,31 @@ enum tr_item_type {
 	TR_ITEM_CONTEXT,  /* written as soon as a record of the segment is kept */
 	TR_ITEM_SELECTED, /* counts */
 	TR_ITEM_LEAVE,	  /* goes with its enter */
-	TR_ITEM_RUN,	  /* many items, which are in the spool */
 };
 
+/*
+ * An item of the queue (record/pending.h): a line, or a row. It is pending while an open enter is
+ * undecided, and while the parent of an exec record is unknown.
+ */
 struct tr_call;
-
-struct tr_item {
-	struct tr_item *next;
+struct tr_queued {
 	enum tr_item_type type;
-	bool open; /* undecided: it and all items after it stay in the queue */
 	/*
 	 * Of an open enter, and with -m of a selected enter and of a leave, which owns it:
 	 * whether the enter was within the limit.
 	 */
 	struct tr_call *call;
-	struct tr_text text; /* data, or row */
-	char *row;	     /* owned; NULL: none */
-	size_t cost;	     /* bytes of memory */
-	uint64_t begin, end; /* of a run: offsets in the spool */
-	char data[];
-};
-
-/* What may be written, in order. */
-struct tr_queue {
-	struct tr_item *first, *last;
-	size_t cost;		  /* of all items */
-	size_t relieve_at;	  /* the cost from which items go to the spool */
-	struct tr_spool *spool;	  /* NULL until it is needed */
-	struct tr_buffer unsaved; /* not yet at the end of the spool */
-	struct tr_spool_window window;
 };
 
 /* An enter without its leave. */
 struct tr_call {
-	struct tr_call *before, *behind; /* in the order of the enters */
-	unsigned kinds;			 /* calls.h, if a set needs them */
+	struct tr_call *before, *after; /* in the order of the enters */
+	unsigned kinds;			/* calls.h, if a set needs them */
 	enum tr_match match;
-	bool awaited;		 /* the leave may still come */
-	bool kept;		 /* written or counted: the leave follows */
-	struct tr_item *item;	 /* while the enter is in the queue */
-	struct tr_record record; /* the enter, from the item; only of an open one */
+	bool awaited;		      /* the leave may still come */
+	bool kept;		      /* written or counted: the leave follows */
+	struct tr_pending_item *item; /* while the enter is in the queue */
+	struct tr_record record;      /* the enter, from the item; only of an open one */
 	size_t key_len;
 	char key[]; /* task and seq */
 };
@@ -171,14 +156,14 @@ struct tr_filter {
 
 	/* the segment */
 	bool has_header, has_records, any_kept;
-	uint64_t left_out_before; /* by the sieve, before the segment */
-	uint64_t written;	  /* records, as a trailer counts them */
-	struct tr_queue pending;  /* context, until a record is kept */
+	uint64_t left_out_before;  /* by the sieve, before the segment */
+	uint64_t written;	   /* records, as a trailer counts them */
+	struct tr_pending pending; /* context, until a record is kept */
 	struct tr_definitions definitions;
 	struct tr_task_tree tree;
 	struct tr_rebase rebase;
 	struct tr_calls calls;
-	struct tr_queue queue;
+	struct tr_pending queue; /* the records that may be written, in order */
 
 	uint64_t selected; /* in all segments */
 	uint64_t waiting;  /* in the queue, which will be selected */
@@ -267,13 +252,13 @@ bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_
 bool tr_filter_keep(struct tr_filter *filter, struct tr_record *record);
 
 /* Appends a copy to the queue; NULL: memory is exhausted. */
-struct tr_item *tr_queue_add(struct tr_queue *queue, enum tr_item_type type, struct tr_text text,
-			     struct tr_call *call);
+struct tr_pending_item *tr_filter_queue(struct tr_filter *filter, enum tr_item_type type,
+					struct tr_text text, struct tr_call *call);
 
-/* Replaces the text of an item. False: memory is exhausted. */
-bool tr_queue_replace(struct tr_queue *queue, struct tr_item *item, struct tr_text text);
+/* The item, which stays in memory meanwhile, is about a call; or, with NULL, no more. */
+void tr_queued_set_call(struct tr_pending_item *item, struct tr_call *call);
 
-/* Moves decided items to the spool if the queue is large. */
+/* Spills decided items if the queue is heavy. */
 bool tr_filter_relieve(struct tr_filter *filter);
 
 /* Writes the decided items at the beginning of the queue. */

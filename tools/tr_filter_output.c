@@ -8,191 +8,43 @@
 #include "process/env_line.h"
 #include "record/vocabulary.h"
 
-enum { MUCH = 16 << 20, WRITTEN = 256 << 10 };
-
-/* An item in the spool begins with this, followed by its text. */
-struct spool_head {
-	enum tr_item_type type;
-	size_t len;
+enum {
+	MUCH = 16 << 20, /* bytes of items from which on they are spilled */
+	OVERHEAD = 136,	 /* of an item, as it counts in them and against the limit of open calls */
 };
 
-static struct tr_item *new_item(struct tr_queue *queue, enum tr_item_type type, size_t len)
+static struct tr_pending empty_queue(void)
 {
-	/* parsing the copy may load up to TR_INPUT_PAD bytes after its end */
-	size_t cost = sizeof(struct tr_item) + len + TR_INPUT_PAD;
-	struct tr_item *item = malloc(cost);
+	struct tr_pending queue = TR_PENDING_INIT(struct tr_queued);
 
-	if (!item)
-		return NULL;
-	*item = (struct tr_item){ .type = type, .text = { item->data, len }, .cost = cost };
-	memset(item->data + len, 0, TR_INPUT_PAD);
-	queue->cost += cost;
+	queue.spill_weight = MUCH;
+	queue.max_spool = INT64_MAX;
+	return queue;
+}
+
+void tr_queued_set_call(struct tr_pending_item *item, struct tr_call *call)
+{
+	struct tr_queued *queued = item->data;
+
+	queued->call = call;
+	item->pinned = call != NULL;
+}
+
+static struct tr_pending_item *add_item(struct tr_pending *queue, enum tr_item_type type,
+					struct tr_text text, struct tr_call *call)
+{
+	struct tr_queued queued = { type, call };
+	struct tr_pending_item *item = tr_pending_add(queue, &queued, text, text.len + OVERHEAD);
+
+	if (item)
+		item->pinned = call != NULL;
 	return item;
 }
 
-struct tr_item *tr_queue_add(struct tr_queue *queue, enum tr_item_type type, struct tr_text text,
-			     struct tr_call *call)
+struct tr_pending_item *tr_filter_queue(struct tr_filter *filter, enum tr_item_type type,
+					struct tr_text text, struct tr_call *call)
 {
-	struct tr_item *item = new_item(queue, type, text.len);
-
-	if (!item)
-		return NULL;
-	item->call = call;
-	if (text.len)
-		memcpy(item->data, text.data, text.len);
-	*(queue->first ? &queue->last->next : &queue->first) = item;
-	queue->last = item;
-	return item;
-}
-
-bool tr_queue_replace(struct tr_queue *queue, struct tr_item *item, struct tr_text text)
-{
-	item->row = malloc(text.len + 1);
-	if (!item->row)
-		return false;
-	memcpy(item->row, text.data, text.len);
-	item->text = (struct tr_text){ item->row, text.len };
-	item->cost += text.len;
-	queue->cost += text.len;
-	return true;
-}
-
-static void free_item(struct tr_item *item)
-{
-	free(item->row);
-	free(item);
-}
-
-static void drop_item(struct tr_queue *queue, struct tr_item *item)
-{
-	queue->cost -= item->cost;
-	free_item(item);
-}
-
-static uint64_t spool_end(const struct tr_queue *queue)
-{
-	return tr_spool_size(queue->spool) + queue->unsaved.len;
-}
-
-static bool save(struct tr_queue *queue, struct tr_error *err)
-{
-	struct tr_buffer *unsaved = &queue->unsaved;
-
-	if (unsaved->failed) {
-		tr_error_memory(err);
-		return false;
-	}
-	if (!tr_spool_write(queue->spool, unsaved->data, unsaved->len, err))
-		return false;
-	tr_buffer_reset(unsaved);
-	return true;
-}
-
-/* Appends the item to the spool and frees it. */
-static bool put_aside(struct tr_queue *queue, struct tr_item *item, struct tr_error *err)
-{
-	struct spool_head head = { item->type, item->text.len };
-	bool nothing =
-		item->type == TR_ITEM_PASS && !item->text.len; /* an enter that is not selected */
-
-	if (!nothing) {
-		tr_buffer_put(&queue->unsaved, (const char *)&head, sizeof head);
-		tr_buffer_put_text(&queue->unsaved, item->text);
-	}
-	drop_item(queue, item);
-	return queue->unsaved.len < WRITTEN || save(queue, err);
-}
-
-static bool can_go_aside(const struct tr_item *item)
-{
-	return !item->open && !item->call && item->type != TR_ITEM_RUN;
-}
-
-/* Moves the decided items from *link on to the spool, up to an undecided one, as one run. */
-static bool put_run_aside(struct tr_queue *queue, struct tr_item **link, struct tr_error *err)
-{
-	struct tr_item *run = new_item(queue, TR_ITEM_RUN, 0);
-	bool fine = run != NULL;
-
-	if (!run) {
-		tr_error_memory(err);
-		return false;
-	}
-	run->begin = spool_end(queue);
-	run->next = *link;
-	*link = run;
-	while (fine && run->next && can_go_aside(run->next)) {
-		struct tr_item *item = run->next, *next = item->next;
-		fine = put_aside(queue, item, err);
-		run->next = next;
-	}
-	run->end = spool_end(queue);
-	return fine;
-}
-
-static bool relieve_queue(struct tr_queue *queue, struct tr_error *err)
-{
-	bool fine = true;
-
-	if (queue->cost <= MUCH || queue->cost <= queue->relieve_at)
-		return true;
-	if (!queue->spool && !(queue->spool = tr_spool_new(INT64_MAX))) {
-		tr_error_memory(err);
-		return false;
-	}
-	for (struct tr_item **link = &queue->first; *link; link = &(*link)->next) {
-		if (fine && can_go_aside(*link))
-			fine = put_run_aside(queue, link, err);
-		queue->last = *link;
-	}
-	fine = fine && save(queue, err);
-	/* open items stay, so the next attempt is at twice their cost */
-	queue->relieve_at = 2 * queue->cost;
-	return fine;
-}
-
-static struct tr_item *take_item(struct tr_queue *queue)
-{
-	struct tr_item *item = queue->first;
-
-	if (!item || item->open)
-		return NULL;
-	queue->first = item->next;
-	queue->cost -= item->cost;
-	return item;
-}
-
-static enum tr_status read_item(struct tr_queue *queue, struct tr_item *run, struct tr_item *item,
-				struct tr_error *err)
-{
-	struct spool_head head;
-
-	if (run->begin == run->end)
-		return TR_END;
-	const char *bytes =
-		tr_spool_look(queue->spool, &queue->window, run->begin, sizeof head, err);
-	if (!bytes)
-		return TR_FATAL;
-	memcpy(&head, bytes, sizeof head);
-	bytes = tr_spool_look(queue->spool, &queue->window, run->begin, sizeof head + head.len,
-			      err);
-	if (!bytes)
-		return TR_FATAL;
-	*item = (struct tr_item){ .type = head.type, .text = { bytes + sizeof head, head.len } };
-	run->begin += sizeof head + head.len;
-	return TR_OK;
-}
-
-static void free_queue(struct tr_queue *queue)
-{
-	for (struct tr_item *item = queue->first, *next; item; item = next) {
-		next = item->next;
-		free_item(item);
-	}
-	tr_spool_free(queue->spool);
-	tr_buffer_free(&queue->unsaved);
-	tr_buffer_free(&queue->window.bytes);
-	*queue = (struct tr_queue){ .first = NULL };
+	return add_item(&filter->queue, type, text, call);
 }
 
 struct tr_definition {
@@ -424,7 +276,7 @@ bool tr_filter_writes_lines(const struct tr_filter *filter)
 
 struct tr_held {
 	struct tr_held *next;
-	struct tr_item *item;
+	struct tr_pending_item *item;
 	struct tr_heir *heir;
 	uint64_t source_line, source_offset;
 };
@@ -582,7 +434,7 @@ static bool put_line(struct tr_filter *filter, struct tr_text line)
 	return put(filter->cli, line);
 }
 
-static bool drain(struct tr_filter *filter, struct tr_queue *queue);
+static bool drain(struct tr_filter *filter, struct tr_pending *queue);
 
 /* Writes the context from before the first record that is kept. */
 static bool put_pending(struct tr_filter *filter)
@@ -591,12 +443,11 @@ static bool put_pending(struct tr_filter *filter)
 	return drain(filter, &filter->pending);
 }
 
-/* Moves decided items to the spool if the queue is large. */
-static bool relieve(struct tr_filter *filter, struct tr_queue *queue)
+static inline bool spill(struct tr_filter *filter, struct tr_pending *queue)
 {
 	struct tr_error err;
 
-	if (relieve_queue(queue, &err))
+	if (tr_pending_spill(queue, &err))
 		return true;
 	tr_cli_abort(filter->cli, &err);
 	return false;
@@ -608,9 +459,9 @@ static bool emit_context(struct tr_filter *filter, struct tr_text line)
 		filter->written++;
 		return put_line(filter, line);
 	}
-	if (!tr_queue_add(&filter->pending, TR_ITEM_CONTEXT, line, NULL))
+	if (!add_item(&filter->pending, TR_ITEM_CONTEXT, line, NULL))
 		return tr_filter_out_of_memory(filter);
-	return relieve(filter, &filter->pending);
+	return spill(filter, &filter->pending);
 }
 
 /*
@@ -665,8 +516,6 @@ static bool emit(struct tr_filter *filter, enum tr_item_type type, struct tr_tex
 		return emit_selected(filter, text, call);
 	case TR_ITEM_LEAVE:
 		return emit_leave(filter, text, call);
-	case TR_ITEM_RUN:
-		break;
 	}
 	return true;
 }
@@ -717,7 +566,7 @@ bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line, const struct tr
 
 bool tr_filter_relieve(struct tr_filter *filter)
 {
-	return relieve(filter, &filter->queue);
+	return spill(filter, &filter->queue);
 }
 
 bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
@@ -730,7 +579,7 @@ bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_
 		call = NULL;
 	if (!filter->queue.first)
 		return emit(filter, type, text, call);
-	struct tr_item *item = tr_queue_add(&filter->queue, type, text, call);
+	struct tr_pending_item *item = add_item(&filter->queue, type, text, call);
 	if (!item && type == TR_ITEM_LEAVE)
 		free(call);
 	if (!item)
@@ -743,50 +592,51 @@ bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_
 	return tr_filter_relieve(filter);
 }
 
-/* Writes an item, or with fine false only frees its call. */
-static bool drain_item(struct tr_filter *filter, const struct tr_item *item, bool fine)
+/* Forgets the call of an item that leaves the queue unwritten. */
+static void drop_call(const struct tr_queued *queued)
 {
-	filter->waiting -= item->type == TR_ITEM_SELECTED;
-	if (item->call)
-		item->call->item = NULL;
-	if (fine)
-		return emit(filter, item->type, item->text, item->call);
-	if (item->type == TR_ITEM_LEAVE)
-		free(item->call);
-	return false;
+	if (queued->call)
+		queued->call->item = NULL;
+	if (queued->type == TR_ITEM_LEAVE)
+		free(queued->call);
 }
 
-static bool drain_run(struct tr_filter *filter, struct tr_queue *queue, struct tr_item *run,
-		      bool fine)
+/* Removes the decided items at the beginning, after a failure. */
+static void drop_decided(struct tr_pending *queue)
 {
-	struct tr_item item;
+	struct tr_pending_item *item;
+
+	while ((item = queue->first) && !item->pending) {
+		drop_call(item->data);
+		tr_pending_remove(queue, item);
+		tr_pending_free_item(item);
+	}
+}
+
+static bool drain_item(struct tr_filter *filter, const struct tr_pending_item *item)
+{
+	const struct tr_queued *queued = item->data;
+
+	filter->waiting -= queued->type == TR_ITEM_SELECTED;
+	if (queued->call)
+		queued->call->item = NULL;
+	return emit(filter, queued->type, item->text, queued->call);
+}
+
+static bool drain(struct tr_filter *filter, struct tr_pending *queue)
+{
+	const struct tr_pending_item *item;
 	struct tr_error err;
-	enum tr_status status;
-
-	if (!fine)
-		return false; /* the run may not be in the spool */
-	while ((status = read_item(queue, run, &item, &err)) == TR_OK)
-		fine = drain_item(filter, &item, fine);
-	if (status == TR_END)
-		return fine;
-	tr_cli_abort(filter->cli, &err);
-	return false;
-}
-
-static bool drain(struct tr_filter *filter, struct tr_queue *queue)
-{
-	struct tr_item *item;
+	enum tr_status status = TR_OK;
 	bool fine = true;
 
-	while ((item = take_item(queue))) {
-		if (item->type == TR_ITEM_RUN)
-			fine = drain_run(filter, queue, item, fine);
-		else
-			fine = drain_item(filter, item, fine);
-		free_item(item);
-	}
-	if (!queue->first && queue->spool)
-		free_queue(queue);
+	while (fine && (status = tr_pending_next(queue, &item, &err)) == TR_OK)
+		fine = drain_item(filter, item);
+	if (status == TR_FATAL)
+		tr_cli_abort(filter->cli, &err);
+	fine = fine && status == TR_END;
+	if (!fine)
+		drop_decided(queue);
 	return fine;
 }
 
@@ -799,14 +649,14 @@ static bool hold_exec(struct tr_filter *filter, const struct tr_record *record, 
 {
 	struct tr_rebase *rebase = &filter->rebase;
 	struct tr_held *held = malloc(sizeof *held);
-	struct tr_item *item =
-		held ? tr_queue_add(&filter->queue, TR_ITEM_SELECTED, line, NULL) : NULL;
+	struct tr_pending_item *item =
+		held ? add_item(&filter->queue, TR_ITEM_SELECTED, line, NULL) : NULL;
 
 	if (!item) {
 		free(held);
 		return tr_filter_out_of_memory(filter);
 	}
-	item->open = true;
+	item->pending = true;
 	filter->waiting++;
 	*held = (struct tr_held){ NULL, item, rebase->heir, record->source_line,
 				  record->source_offset };
@@ -821,12 +671,12 @@ static bool decide_exec(struct tr_filter *filter, const struct tr_held *held)
 {
 	struct tr_record place = { .source_line = held->source_line,
 				   .source_offset = held->source_offset };
-	struct tr_item *item = held->item;
+	struct tr_pending_item *item = held->item;
 	struct tr_text line = item->text;
 
 	if (!rebase_line(filter, &place, held->heir, &line))
 		return false;
-	return line.data == item->text.data || tr_queue_replace(&filter->queue, item, line) ||
+	return line.data == item->text.data || tr_pending_replace(&filter->queue, item, line) ||
 	       tr_filter_out_of_memory(filter);
 }
 
@@ -838,7 +688,7 @@ static bool decide_execs(struct tr_filter *filter, bool all, bool fine)
 	while (rebase->first && (all || !rebase->first->heir->waits)) {
 		struct tr_held *held = rebase->first;
 		fine = fine && decide_exec(filter, held);
-		held->item->open = false;
+		held->item->pending = false;
 		rebase->first = held->next;
 		tr_lineage_release(rebase->lineage, held->heir);
 		free(held);
@@ -895,8 +745,11 @@ bool tr_filter_keep(struct tr_filter *filter, struct tr_record *record)
 
 bool tr_filter_begin_output(struct tr_filter *filter)
 {
-	free_queue(&filter->pending);
+	tr_pending_free(&filter->pending);
 	free_definitions(&filter->definitions);
+	filter->pending = empty_queue();
+	if (!filter->queue.data_size)
+		filter->queue = empty_queue();
 	return !filter->rebases ||
 	       begin_rebase(&filter->rebase, &filter->cli->config.read.limits) ||
 	       tr_filter_out_of_memory(filter);
@@ -906,7 +759,7 @@ void tr_filter_free_output(struct tr_filter *filter)
 {
 	free_definitions(&filter->definitions);
 	free_rebase(&filter->rebase);
-	free_queue(&filter->queue);
-	free_queue(&filter->pending);
+	tr_pending_free(&filter->queue);
+	tr_pending_free(&filter->pending);
 	tr_buffer_free(&filter->text);
 }

@@ -658,7 +658,7 @@ static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
 		free(call);
 		return NULL;
 	}
-	*(calls->last ? &calls->last->behind : &calls->first) = call;
+	*(calls->last ? &calls->last->after : &calls->first) = call;
 	calls->last = call;
 	return call;
 }
@@ -671,8 +671,8 @@ static struct tr_call *take_call(struct tr_filter *filter, struct tr_text key)
 
 	if (!call)
 		return NULL;
-	*(call->before ? &call->before->behind : &calls->first) = call->behind;
-	*(call->behind ? &call->behind->before : &calls->last) = call->before;
+	*(call->before ? &call->before->after : &calls->first) = call->after;
+	*(call->after ? &call->after->before : &calls->last) = call->before;
 	call->awaited = false;
 	filter->owed -= call->kept;
 	return call;
@@ -682,7 +682,7 @@ static struct tr_call *take_call(struct tr_filter *filter, struct tr_text key)
 static void end_call(struct tr_call *call)
 {
 	if (call->item)
-		call->item->call = NULL;
+		tr_queued_set_call(call->item, NULL);
 	free(call);
 }
 
@@ -703,20 +703,18 @@ static bool hold_enter(struct tr_filter *filter, struct tr_record *record, struc
 		}
 		line = tr_buffer_text(&filter->text);
 	}
-	struct tr_item *item = tr_queue_add(&filter->queue, TR_ITEM_PASS, line, NULL);
+	struct tr_pending_item *item = tr_filter_queue(filter, TR_ITEM_SELECTED, line, call);
 	if (!item)
 		return tr_filter_out_of_memory(filter);
+	item->pending = true;
+	call->item = item;
 	tr_record_init(&call->record, &filter->calls.arena);
 	if (!tr_record_from_line(&call->record, item->text, NULL))
 		return tr_filter_out_of_memory(filter);
-	item->type = TR_ITEM_SELECTED;
-	item->open = true;
-	item->call = call;
-	call->item = item;
 	call->match = TR_MATCH_OPEN;
 	call->record.source_line = record->source_line;
 	call->record.source_offset = record->source_offset;
-	filter->calls.open_bytes += item->cost;
+	filter->calls.open_bytes += item->weight;
 	return tr_filter_relieve(filter);
 }
 
@@ -726,7 +724,7 @@ static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_r
 	struct tr_text row;
 
 	return tr_filter_render(filter, &call->record, leave, &row) &&
-	       (tr_queue_replace(&filter->queue, call->item, row) ||
+	       (tr_pending_replace(&filter->queue, call->item, row) ||
 		tr_filter_out_of_memory(filter));
 }
 
@@ -737,7 +735,7 @@ static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_r
 static bool decide_call(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave,
 			bool open)
 {
-	struct tr_item *item = call->item;
+	struct tr_pending_item *item = call->item;
 
 	call->match = tr_filter_judge(filter, &call->record, leave, open, true);
 	if (call->match == TR_MATCH_OPEN) {
@@ -745,19 +743,18 @@ static bool decide_call(struct tr_filter *filter, struct tr_call *call, struct t
 		return true;
 	}
 	bool selected = call->match == TR_MATCH_YES;
-	item->open = false;
-	filter->calls.open_bytes -= item->cost;
+	item->pending = false;
+	filter->calls.open_bytes -= item->weight;
 	filter->waiting += selected;
 	bool fine = !selected || !filter->fields || show_row(filter, call, leave);
 	tr_arena_reset(&filter->calls.arena);
-	if (!selected) {
-		/* an empty item stays in the queue */
-		item->type = TR_ITEM_PASS;
-		item->text.len = 0;
-	}
-	if (!selected || !filter->limited) {
+	if (!selected || !filter->limited)
 		call->item = NULL;
-		item->call = NULL;
+	if (!selected) {
+		tr_pending_remove(&filter->queue, item);
+		tr_pending_free_item(item);
+	} else if (!filter->limited) {
+		tr_queued_set_call(item, NULL);
 	}
 	return fine;
 }
@@ -853,7 +850,7 @@ static bool leave_call(struct tr_filter *filter, struct tr_call *call, struct tr
 /* Decides the open calls that a new frame number decides. */
 static bool decide_calls(struct tr_filter *filter)
 {
-	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
+	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
 		if (call->match == TR_MATCH_OPEN && !decide_call(filter, call, NULL, true))
 			return false;
 	}
@@ -878,17 +875,17 @@ bool tr_filter_end_calls(struct tr_filter *filter)
 {
 	bool fine = tr_filter_settle_rebase(filter);
 
-	for (struct tr_call *call = filter->calls.first; call; call = call->behind) {
+	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
 		call->awaited = false;
 		if (fine && call->match == TR_MATCH_OPEN)
 			fine = decide_call(filter, call, NULL, false);
 		fine = fine && tr_filter_returned(filter, call->kinds);
 		if (call->item)
-			call->item->open = false;
+			call->item->pending = false;
 	}
 	fine = tr_filter_drain(filter) && fine;
 	for (struct tr_call *call = filter->calls.first, *next; call; call = next) {
-		next = call->behind;
+		next = call->after;
 		free(call);
 	}
 	tr_map_clear(&filter->calls.by_key);

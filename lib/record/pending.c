@@ -14,20 +14,35 @@ static size_t data_room(const struct tr_pending *queue)
 	return (queue->data_size + unit - 1) / unit * unit;
 }
 
-static struct tr_pending_item *new_item(const struct tr_pending *queue, size_t len)
+static struct tr_pending_item *allocate(struct tr_pending *queue, size_t len)
 {
-	size_t room = data_room(queue);
-	struct tr_pending_item *item = malloc(sizeof *item + room + len + TR_INPUT_PAD);
+	struct tr_pending_item *item = queue->spare;
+
+	if (item && item->room >= len) {
+		queue->spare = NULL;
+		return item;
+	}
+	item = malloc(sizeof *item + data_room(queue) + len + TR_INPUT_PAD);
+	if (item)
+		item->room = len;
+	return item;
+}
+
+static inline struct tr_pending_item *new_item(struct tr_pending *queue, size_t len)
+{
+	struct tr_pending_item *item = allocate(queue, len);
 
 	if (!item)
 		return NULL;
-	char *text = (char *)item->memory + room;
-	*item = (struct tr_pending_item){ .data = item->memory, .text = { text, len } };
+	char *text = (char *)item->memory + data_room(queue);
+	*item = (struct tr_pending_item){ .data = item->memory,
+					  .text = { text, len },
+					  .room = item->room };
 	memset(text + len, 0, TR_INPUT_PAD);
 	return item;
 }
 
-void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item)
+static inline void append(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	item->next = NULL;
 	item->previous = queue->last;
@@ -35,6 +50,11 @@ void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item)
 	queue->last = item;
 	queue->count += !item->run;
 	queue->weight += item->weight;
+}
+
+void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item)
+{
+	append(queue, item);
 }
 
 struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *data, size_t len,
@@ -47,7 +67,7 @@ struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *da
 	memcpy(item->data, data, queue->data_size);
 	item->weight = weight;
 	*room = (char *)item->memory + data_room(queue);
-	tr_pending_append(queue, item);
+	append(queue, item);
 	return item;
 }
 
@@ -159,12 +179,19 @@ struct tr_pending_item *tr_pending_stuck(struct tr_pending *queue, bool *cycle)
 	return item;
 }
 
-void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item)
+/* Forgets the key and the name of an item. */
+static void forget(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	tr_pending_release(queue, item);
 	if (item->named && tr_id_map_get(&queue->by_name, item->name) == item)
 		tr_id_map_take(&queue->by_name, item->name);
 	item->named = false;
+}
+
+static inline void unlink_item(struct tr_pending *queue, struct tr_pending_item *item)
+{
+	if (item->keyed || item->named)
+		forget(queue, item);
 	*(item->previous ? &item->previous->next : &queue->first) = item->next;
 	*(item->next ? &item->next->previous : &queue->last) = item->previous;
 	if (queue->cursor == item)
@@ -173,11 +200,27 @@ void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item)
 	queue->weight -= item->weight;
 }
 
+void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item)
+{
+	unlink_item(queue, item);
+}
+
 void tr_pending_free_item(struct tr_pending_item *item)
 {
 	if (item)
 		free(item->replaced);
 	free(item);
+}
+
+/* Frees the item, or keeps its memory for the next one. */
+static void recycle(struct tr_pending *queue, struct tr_pending_item *item)
+{
+	enum { LARGE = 64 << 10 };
+
+	if (queue->spare || item->replaced || item->room > LARGE)
+		tr_pending_free_item(item);
+	else
+		queue->spare = item;
 }
 
 /* A spilled item: its data, the length of its text, its text. */
@@ -201,6 +244,7 @@ static struct tr_pending_item *insert_run(struct tr_pending *queue, struct tr_pe
 
 	if (!run)
 		return NULL;
+	memset(run->data, 0, queue->data_size);
 	run->run = true;
 	run->begin = run->end = tr_spool_size(queue->spool);
 	run->next = item;
@@ -232,10 +276,9 @@ static struct tr_pending_item *spill_run(struct tr_pending *queue, struct tr_pen
 	return run;
 }
 
-bool tr_pending_spill(struct tr_pending *queue, struct tr_error *err)
+bool tr_pending_spill_all(struct tr_pending *queue, struct tr_error *err)
 {
-	if (!queue->spill_weight || queue->weight <= queue->spill_weight ||
-	    queue->weight <= queue->spill_again)
+	if (!queue->spill_weight || queue->weight <= queue->spill_again)
 		return true;
 	if (!queue->spool)
 		queue->spool = tr_spool_new(queue->max_spool);
@@ -334,8 +377,11 @@ enum tr_status tr_pending_next(struct tr_pending *queue, const struct tr_pending
 {
 	struct tr_pending_item *first = queue->first;
 
-	tr_pending_free_item(queue->given);
+	if (queue->given)
+		recycle(queue, queue->given);
 	queue->given = NULL;
+	if (!first && queue->spool)
+		rewind_spool(queue);
 	if (!first || first->pending)
 		return TR_END;
 	if (first->run) {
@@ -344,7 +390,7 @@ enum tr_status tr_pending_next(struct tr_pending *queue, const struct tr_pending
 		*item = queue->reread;
 		return TR_OK;
 	}
-	tr_pending_remove(queue, first);
+	unlink_item(queue, first);
 	if (!queue->first && queue->spool)
 		rewind_spool(queue);
 	*item = queue->given = first;
@@ -366,6 +412,7 @@ void tr_pending_free(struct tr_pending *queue)
 	}
 	tr_pending_free_item(queue->given);
 	tr_pending_free_item(queue->reread);
+	tr_pending_free_item(queue->spare);
 	tr_id_map_free(&queue->by_key);
 	tr_id_map_free(&queue->by_name);
 	tr_spool_free(queue->spool);

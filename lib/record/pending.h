@@ -36,6 +36,7 @@ struct tr_pending_item {
 
 	/* private */
 	bool keyed, named, run;
+	size_t room; /* for text, in memory */
 	uint64_t key, name;
 	struct tr_pending_item *previous, *next;
 	struct tr_pending_item *sibling; /* the next of the same key; of the last: the first */
@@ -58,6 +59,7 @@ struct tr_pending {
 	size_t keyed;
 	struct tr_id_map by_key, by_name;
 	struct tr_pending_item *given;	/* the one that was delivered last */
+	struct tr_pending_item *spare;	/* its memory is used again */
 	struct tr_pending_item *reread; /* delivered items that were spilled */
 	struct tr_pending_item *cursor; /* of stuck: those before it are pending on others here */
 	bool searching;
@@ -140,8 +142,18 @@ void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item);
 
 void tr_pending_free_item(struct tr_pending_item *item);
 
-/* Spills what can be, if the items are heavy. False: err is filled. */
-bool tr_pending_spill(struct tr_pending *queue, struct tr_error *err);
+/* Spills all items that can be spilled, if they are heavy. False: err is filled. */
+bool tr_pending_spill_all(struct tr_pending *queue, struct tr_error *err);
+static inline bool tr_pending_spill(struct tr_pending *queue, struct tr_error *err)
+{
+	return queue->weight <= queue->spill_weight || tr_pending_spill_all(queue, err);
+}
+
+/* How large the temporary file is. */
+static inline uint64_t tr_pending_spooled(const struct tr_pending *queue)
+{
+	return queue->spool ? tr_spool_size(queue->spool) : 0;
+}
 
 /* Frees all items. The queue can be used again. */
 void tr_pending_free(struct tr_pending *queue);
