@@ -2,59 +2,851 @@
 #include "view/html.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "process/call.h"
+#include "process/command.h"
+#include "process/env_line.h"
+#include "process/forest.h"
+#include "process/lanes.h"
+#include "process/lineage.h"
 #include "record/ask.h"
+#include "record/calls.h"
+#include "record/join.h"
+#include "record/literal.h"
 #include "record/vocabulary.h"
-#include "view/html_private.h"
+#include "view/brief.h"
+#include "view/html_page.h"
 #include "view/json_value.h"
 
-struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_output *out)
-{
-	const struct tr_lineage_config lineage = { .wants_parent = true,
-						   .max_spool = config->max_spool };
-	struct tr_html *html = calloc(1, sizeof *html);
+enum {
+	MICROSECOND = 1000,	  /* nanoseconds */
+	COMMAND_SHOWN = 64 << 10, /* bytes */
+	VALUE_SHOWN = 200,
+	FIELDS_SHOWN = 2000,
+	PENDING_SIZE = 64 << 10,
+};
 
-	if (!html)
-		return NULL;
-	html->config = *config;
-	html->out = out;
-	html->call_kinds.ask = config->call_kinds;
-	tr_forest_init(&html->forest, config->max_spool, tr_html_describe, html);
-	html->lineage = tr_lineage_new(&lineage);
-	html->lines = tr_spool_new(config->max_spool);
-	if (html->lineage && html->lines)
-		return html;
-	tr_html_free(html);
-	return NULL;
+/* A run or a call. Times are nanoseconds; without times each record takes a microsecond. */
+struct span {
+	int64_t begin, end;
+	uint32_t name, ending; /* words */
+	uint32_t makes;	       /* a word: the file that a program makes; the first is "" */
+	uint32_t lane, level;
+	uint32_t parent; /* TR_FOREST_NONE */
+};
+
+/* Texts that occur often: the page has each once, and spans refer to its number. */
+struct words {
+	struct tr_map map;
+	struct tr_arena arena;
+	struct tr_buffer json; /* the list of them, without brackets */
+};
+
+struct calls {
+	struct tr_map threads; /* struct thread, by task */
+	struct tr_map live;    /* calls that have not returned, by task and seq */
+	uint64_t frame, count, draws;
+	int64_t frame_began;
+	bool any;
+};
+
+struct tr_html {
+	struct tr_html_config config;
+	struct tr_output *out;
+	struct tr_buffer spans; /* of struct span */
+	struct words names, endings, makes, lanes;
+	struct tr_spool *lines; /* a line of JSON for each span */
+	uint64_t lines_size;
+	struct tr_buffer pending; /* lines that are not yet in the spool */
+	struct tr_buffer frames;  /* JSON */
+	struct tr_buffer top;	  /* JSON: the base environment, if there is one segment */
+	uint64_t left;		  /* spans beyond the limit */
+	uint32_t lane_count;
+
+	bool decided, timed; /* timed: the first record has a time */
+	int64_t base, now, latest;
+	uint64_t records, segments;
+	bool has_calls; /* some span is a call */
+
+	struct tr_forest forest;
+	struct tr_lineage *lineage;
+	struct tr_buffer environment; /* JSON members for the exec record that is being put */
+	struct tr_buffer text;	      /* scratch */
+	struct calls calls;
+	struct tr_call_kinds call_kinds;
+};
+
+size_t tr_html_spans(const struct tr_html *html)
+{
+	return html->spans.len / sizeof(struct span);
 }
 
-void tr_html_free(struct tr_html *html)
+static bool word_number(struct words *words, struct tr_text bytes, uint32_t *number)
 {
-	if (!html)
-		return;
-	tr_buffer_free(&html->spans);
-	tr_html_words_free(&html->names);
-	tr_html_words_free(&html->endings);
-	tr_html_words_free(&html->makes);
-	tr_html_words_free(&html->lanes);
-	tr_spool_free(html->lines);
-	tr_buffer_free(&html->pending);
-	tr_buffer_free(&html->frames);
-	tr_buffer_free(&html->top);
-	tr_buffer_free(&html->environment);
-	tr_buffer_free(&html->text);
-	tr_forest_free(&html->forest);
-	tr_lineage_free(html->lineage);
-	tr_html_calls_free(&html->calls);
-	free(html);
+	struct word {
+		uint32_t number;
+		char bytes[];
+	} *word = tr_map_get(&words->map, bytes);
+
+	if (word) {
+		*number = word->number;
+		return true;
+	}
+	word = tr_arena_alloc(&words->arena, sizeof *word + bytes.len);
+	if (!word || words->map.count >= UINT32_MAX)
+		return false;
+	word->number = *number = (uint32_t)words->map.count;
+	if (bytes.len)
+		memcpy(word->bytes, bytes.data, bytes.len);
+	if (words->json.len)
+		tr_buffer_put_byte(&words->json, ',');
+	tr_json_view_name(bytes, &words->json);
+	return !words->json.failed &&
+	       tr_map_put(&words->map, (struct tr_text){ word->bytes, bytes.len }, word);
 }
 
-uint64_t tr_html_left(const struct tr_html *html)
+static void free_words(struct words *words)
 {
-	return html->left;
+	tr_map_free(&words->map);
+	tr_arena_free(&words->arena);
+	tr_buffer_free(&words->json);
 }
 
-/* Where a record stands on the axis: of times, or of records. */
+static bool add_lane(struct tr_html *html, struct tr_text label, uint32_t *lane)
+{
+	struct tr_buffer *to = &html->lanes.json;
+
+	*lane = html->lane_count++;
+	if (to->len)
+		tr_buffer_put_byte(to, ',');
+	tr_json_view_name(label, to);
+	return !to->failed;
+}
+
+static bool flush_lines(struct tr_html *html, struct tr_error *err)
+{
+	struct tr_text text = tr_buffer_text(&html->pending);
+
+	if (html->pending.failed || !tr_spool_write(html->lines, text.data, text.len, err))
+		return false;
+	html->lines_size += text.len;
+	html->pending.len = 0;
+	return true;
+}
+
+static bool add_span(struct tr_html *html, const struct span *span, struct tr_text line,
+		     struct tr_error *err)
+{
+	if (tr_html_spans(html) >= html->config.limit) {
+		html->left++;
+		return true;
+	}
+	tr_buffer_put(&html->spans, (const char *)span, sizeof *span);
+	tr_buffer_put_text(&html->pending, line);
+	if (html->spans.failed)
+		return false;
+	return html->pending.len < PENDING_SIZE || flush_lines(html, err);
+}
+
+/* Appends the base of an environment, then the environment itself: ,"BASE",{…}. False: memory. */
+static bool put_map(struct tr_html *html, struct tr_record *record, const char *key,
+		    struct tr_text literal)
+{
+	struct tr_buffer *to = &html->environment;
+	const struct tr_value *map = tr_literal_parse(literal, record->arena, NULL);
+	const char *base = "none";
+
+	if (!map || map->type != TR_MAP)
+		return map != NULL; /* the literal is valid, so only memory can be missing */
+	if (strcmp(key, "envdiff") == 0)
+		base = "parent";
+	else if (strcmp(key, "envtop") == 0)
+		base = "top";
+	tr_buffer_put_literal(to, ",\"");
+	tr_buffer_put_text(to, tr_text_from(base));
+	tr_buffer_put_literal(to, "\",");
+	return tr_json_view_value(map, record->arena, to);
+}
+
+/* Appends the environment as the record has it, when the one of the parent is unknown. */
+static bool put_own(struct tr_html *html, struct tr_record *record)
+{
+	static const char *const keys[] = { "envdiff", "envtop", "env" };
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_error err;
+	bool fine = true;
+
+	tr_error_clear(&err);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const struct tr_value *value = tr_ask_any(record, keys[i], &err);
+		if (err.cause == TR_CAUSE_MEMORY)
+			return false;
+		if (!value)
+			continue;
+		tr_literal_write(value, &text);
+		fine = !text.failed && put_map(html, record, keys[i], tr_buffer_text(&text));
+		break;
+	}
+	tr_buffer_free(&text);
+	return fine;
+}
+
+/* Sets html->environment to the environment of an exec record: where possible, against its parent.
+ */
+static bool follow_environment(struct tr_html *html, struct tr_record *record)
+{
+	struct tr_buffer *map = &html->text;
+	struct tr_heir *env;
+	const char *key;
+	struct tr_error err;
+
+	tr_buffer_reset(&html->environment);
+	tr_buffer_reset(map);
+	enum tr_status status = tr_lineage_follow(html->lineage, record, &env, &err);
+	if (status == TR_FATAL)
+		return false;
+	bool fine = true, written = false;
+	/* while the parent is pending, the record's own environment is shown */
+	if (status == TR_OK && env && !env->waits) {
+		status = tr_heir_tell(html->lineage, env, TR_TELLS_PARENT, &key, map);
+		written = status == TR_OK && map->len;
+		fine = status != TR_FATAL && !map->failed;
+		if (fine && written)
+			fine = put_map(html, record, key, tr_buffer_text(map));
+	}
+	if (fine && env && !written)
+		fine = put_own(html, record);
+	tr_lineage_release(html->lineage, env);
+	return fine;
+}
+
+/* Appends the line of a run: [SEQ,"COMMAND",CWD or null,"BASE",{…}]. */
+static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_buffer *text)
+{
+	struct tr_buffer *command = &html->text;
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	tr_buffer_reset(command);
+	struct tr_text cwd = tr_ask_string(record, "cwd", &err);
+	bool fine = err.cause != TR_CAUSE_MEMORY && tr_command_show(record, COMMAND_SHOWN, command);
+	tr_buffer_put_byte(text, '[');
+	if (record->seq.type == TR_CELL_ABSENT)
+		tr_buffer_put_literal(text, "null");
+	else
+		tr_brief_cell(&record->seq, record->arena, text);
+	tr_buffer_put_literal(text, ",\"");
+	tr_string_escape(tr_buffer_text(command), text);
+	tr_buffer_put_literal(text, "\",");
+	if (cwd.data)
+		tr_json_view_name(cwd, text);
+	else
+		tr_buffer_put_literal(text, "null");
+	tr_buffer_put_text(text, tr_buffer_text(&html->environment));
+	tr_buffer_put_literal(text, "]\n");
+	return fine && !text->failed && !html->environment.failed;
+}
+
+/* Keeps the text of a run: the number of its name and of the file it makes, LF, its line. */
+static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
+{
+	struct tr_html *html = context;
+	const struct tr_cell program = tr_brief_program(&record->name);
+	struct tr_error err;
+	struct tr_text makes;
+	uint32_t number, made;
+
+	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
+	if (!name.data || !word_number(&html->names, name, &number) ||
+	    !word_number(&html->makes, TR_TEXT(""), &made) || !tr_call_makes(record, &makes) ||
+	    (makes.data && !word_number(&html->makes, makes, &made)))
+		return false;
+	tr_buffer_put_decimal(text, number);
+	tr_buffer_put_byte(text, ' ');
+	tr_buffer_put_decimal(text, made);
+	tr_buffer_put_byte(text, '\n');
+	return put_line(html, record, text);
+}
+
+/* Takes the text of describe apart; a fork without a program has none. */
+static bool take_text(struct tr_html *html, const struct tr_forest_node *node,
+		      struct tr_buffer *text, struct span *span, struct tr_text *line,
+		      struct tr_error *err)
+{
+	uint32_t *number = &span->name;
+
+	*line = TR_TEXT("\n");
+	if (!tr_forest_text(&html->forest, node, text, err))
+		return false;
+	const char *end = text->len ? memchr(text->data, '\n', text->len) : NULL;
+	if (!end)
+		return word_number(&html->names, TR_TEXT("(fork)"), number);
+	for (const char *p = text->data; p < end; p++) {
+		if (*p == ' ')
+			number = &span->makes;
+		else
+			*number = *number * 10 + (uint32_t)(*p - '0');
+	}
+	*line = tr_text_span(end + 1, text->data + text->len);
+	return true;
+}
+
+static bool ending_of(struct tr_html *html, const struct tr_forest_node *node, uint32_t *ending)
+{
+	struct tr_buffer *text = &html->text;
+
+	tr_buffer_reset(text);
+	if (!tr_forest_end(node, text))
+		tr_buffer_put_byte(text, '-');
+	return !text->failed && word_number(&html->endings, tr_buffer_text(text), ending);
+}
+
+static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
+{
+	char label[32];
+	uint32_t lane;
+
+	*first = html->lane_count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct tr_buffer text = TR_BUFFER_INIT;
+		tr_buffer_put_literal(&text, "lane ");
+		tr_buffer_put_decimal(&text, i + 1);
+		size_t len = text.failed || text.len > sizeof label ? 0 : text.len;
+		memcpy(label, tr_buffer_text(&text).data, len);
+		tr_buffer_free(&text);
+		if (!len || !add_lane(html, (struct tr_text){ label, len }, &lane))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Times as the page has them. Where a segment without times follows one with times, or the other
+ * way round, it begins where the one before it ended.
+ */
+static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
+		      const struct tr_span *from, struct span *span)
+{
+	int64_t scale = lanes->timed ? 1 : MICROSECOND, origin = 0, shift = 0;
+
+	if (html->timed != lanes->timed) {
+		origin = lanes->timed ? html->forest.earliest : 0;
+		shift = html->latest;
+	}
+	span->begin = (from->begin - origin) * scale + shift;
+	span->end = (from->end - origin) * scale + shift;
+}
+
+/* place: for each node the index of its span. */
+static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t at,
+		    uint32_t first_lane, uint32_t *place, struct tr_buffer *text,
+		    struct tr_error *err)
+{
+	const struct tr_forest_node *node = &html->forest.nodes[at];
+	const struct tr_span *from = &lanes->spans[at];
+	struct span span = { .lane = first_lane + from->lane,
+			     .level = from->level,
+			     .parent = node->parent == TR_FOREST_NONE ? TR_FOREST_NONE
+								      : place[node->parent] };
+	struct tr_text line;
+
+	set_times(html, lanes, from, &span);
+	place[at] = (uint32_t)tr_html_spans(html);
+	return take_text(html, node, text, &span, &line, err) &&
+	       ending_of(html, node, &span.ending) && add_span(html, &span, line, err);
+}
+
+static bool add_runs(struct tr_html *html, struct tr_error *err)
+{
+	size_t count = html->forest.count;
+	struct tr_lanes lanes = { NULL, NULL, 0, false };
+	struct tr_buffer text = TR_BUFFER_INIT;
+	uint32_t first_lane = 0, *place = malloc((count + 1) * sizeof *place);
+	bool fine = place && tr_forest_link(&html->forest) &&
+		    tr_lanes_make(&lanes, &html->forest) &&
+		    add_lanes(html, lanes.count, &first_lane);
+
+	/* a parent that begins after its child has no span yet */
+	for (size_t i = 0; fine && i < count; i++)
+		place[i] = TR_FOREST_NONE;
+	for (size_t i = 0; fine && i < count; i++)
+		fine = add_run(html, &lanes, lanes.order[i], first_lane, place, &text, err);
+	tr_lanes_free(&lanes);
+	tr_buffer_free(&text);
+	free(place);
+	return fine;
+}
+
+/* A lane of calls; a call made during another is one level deeper. */
+struct thread {
+	uint32_t lane;
+	uint32_t depth; /* number of calls that have not returned */
+	size_t len;
+	char id[];
+};
+
+/* A call that has not returned. */
+struct live {
+	int64_t began;
+	struct thread *thread;
+	uint32_t name, level;
+	unsigned kinds;
+	struct tr_buffer line; /* begin_line; end_line completes it */
+	size_t len;
+	char key[];
+};
+
+static void free_live(struct live *live)
+{
+	tr_buffer_free(&live->line);
+	free(live);
+}
+
+static void free_calls(struct calls *calls)
+{
+	size_t position = 0;
+	void *each;
+
+	while ((each = tr_map_next(&calls->live, &position)))
+		free_live(each);
+	position = 0;
+	while ((each = tr_map_next(&calls->threads, &position)))
+		free(each);
+	tr_map_free(&calls->live);
+	tr_map_free(&calls->threads);
+}
+
+/* The thread of a record; a new one gets a lane. NULL: memory is exhausted. */
+static struct thread *thread_of(struct tr_html *html, const struct tr_record *record)
+{
+	struct tr_buffer label = TR_BUFFER_INIT;
+
+	tr_buffer_put_literal(&label, "thread ");
+	tr_cell_write(&record->task, &label);
+	struct tr_text id = tr_buffer_text(&label);
+	struct thread *thread = label.failed ? NULL : tr_map_get(&html->calls.threads, id);
+	if (!thread && !label.failed && (thread = malloc(sizeof *thread + id.len))) {
+		*thread = (struct thread){ .len = id.len };
+		memcpy(thread->id, id.data, id.len);
+		if (!add_lane(html, id, &thread->lane) ||
+		    !tr_map_put(&html->calls.threads, (struct tr_text){ thread->id, id.len },
+				thread)) {
+			free(thread);
+			thread = NULL;
+		}
+	}
+	tr_buffer_free(&label);
+	return thread;
+}
+
+/* Appends the fields from index `from` up to `to` as `key = value, …`. */
+static bool put_fields(struct tr_record *record, size_t from, size_t to, struct tr_buffer *text)
+{
+	size_t begin = text->len;
+
+	for (size_t i = from; i < to; i++) {
+		struct tr_field *field = &record->fields[i];
+		/* a leading dot marks fields that only writers use */
+		if (field->bad || !field->key.data || tr_text_starts(field->key, TR_TEXT(".")))
+			continue;
+		if (text->len > begin)
+			tr_buffer_put_literal(text, ", ");
+		tr_buffer_put_text(text, field->key);
+		tr_buffer_put_literal(text, " = ");
+		if (!tr_brief_value(record, field, VALUE_SHOWN, text))
+			return false;
+		if (tr_brief_cut(text, begin, FIELDS_SHOWN))
+			break;
+	}
+	return !text->failed;
+}
+
+/* Begins the line of a call with its arguments: a JSON string that stays open. */
+static bool begin_line(struct tr_record *record, struct tr_buffer *line)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	size_t arrow = record->arrow == TR_NO_ARROW ? record->count : record->arrow;
+
+	tr_buffer_put_byte(line, '[');
+	tr_brief_cell(&record->seq, record->arena, line);
+	tr_buffer_put_literal(line, ",\"");
+	tr_cell_write(&record->name, &text);
+	tr_buffer_put_byte(&text, '(');
+	bool fine = put_fields(record, 0, arrow, &text);
+	tr_buffer_put_byte(&text, ')');
+	tr_string_escape(tr_buffer_text(&text), line);
+	line->failed |= text.failed;
+	tr_buffer_free(&text);
+	return fine && !line->failed;
+}
+
+/* Ends the line of a call with its results. */
+static bool end_line(struct tr_record *record, struct tr_buffer *line)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	size_t arrow = record->arrow == TR_NO_ARROW ? record->count : record->arrow;
+
+	if (arrow < record->count)
+		tr_buffer_put_literal(&text, " \xe2\x86\x92 ");
+	bool fine = put_fields(record, arrow, record->count, &text);
+	tr_string_escape(tr_buffer_text(&text), line);
+	tr_buffer_put_literal(line, "\"]\n");
+	line->failed |= text.failed;
+	tr_buffer_free(&text);
+	return fine && !line->failed;
+}
+
+static void put_micro(int64_t time, struct tr_buffer *to)
+{
+	tr_buffer_put_decimal(to, (uint64_t)(time > 0 ? time : 0) / MICROSECOND);
+}
+
+static void end_frame(struct tr_html *html, int64_t time)
+{
+	struct calls *calls = &html->calls;
+	struct tr_buffer *to = &html->frames;
+	uint64_t facts[] = { calls->count, calls->draws, calls->frame++ };
+
+	tr_buffer_put_text(to, to->len ? TR_TEXT(",[") : TR_TEXT("["));
+	put_micro(calls->frame_began - html->base, to);
+	tr_buffer_put_byte(to, ',');
+	put_micro(time - html->base, to);
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+		tr_buffer_put_byte(to, ',');
+		tr_buffer_put_decimal(to, facts[i]);
+	}
+	tr_buffer_put_byte(to, ']');
+	calls->frame_began = time;
+	calls->count = calls->draws = 0;
+}
+
+static bool add_call(struct tr_html *html, const struct live *live, int64_t ended,
+		     struct tr_error *err)
+{
+	struct calls *calls = &html->calls;
+	struct span span = { .begin = live->began,
+			     .end = ended > live->began ? ended : live->began,
+			     .name = live->name,
+			     .lane = live->thread->lane,
+			     .level = live->level,
+			     .parent = TR_FOREST_NONE };
+
+	if (!calls->any)
+		calls->frame_began = live->began;
+	calls->any = html->has_calls = true;
+	calls->count++;
+	calls->draws += (live->kinds & TR_CALL_RENDER) != 0;
+	if (live->kinds & TR_CALL_END_FRAME)
+		end_frame(html, span.end);
+	return word_number(&html->endings, TR_TEXT("-"), &span.ending) &&
+	       add_span(html, &span, tr_buffer_text(&live->line), err);
+}
+
+/* The end of a record without a duration: a microsecond later where there are no times. */
+static int64_t end_of(const struct tr_html *html)
+{
+	return html->now + (html->timed ? 0 : MICROSECOND);
+}
+
+/* Fills live from the record that begins a call. False: memory is exhausted. */
+static bool begin_call(struct tr_html *html, struct tr_record *record, struct live *live)
+{
+	struct tr_text name = record->name.text;
+
+	if (record->name.type != TR_CELL_TEXT)
+		name = TR_TEXT("-");
+	live->began = html->now;
+	live->kinds = tr_call_kinds_of(&html->call_kinds, name);
+	live->thread = thread_of(html, record);
+	if (!live->thread || tr_record_split(record, NULL) == TR_FATAL)
+		return false;
+	live->level = live->thread->depth;
+	return word_number(&html->names, name, &live->name) && begin_line(record, &live->line);
+}
+
+/* Adds a record that is a call of its own, or a leave without its enter. */
+static bool whole(struct tr_html *html, struct tr_record *record, struct tr_error *err)
+{
+	struct live live = { .line = TR_BUFFER_INIT };
+	bool fine = begin_call(html, record, &live) && end_line(record, &live.line) &&
+		    add_call(html, &live, end_of(html), err);
+
+	tr_buffer_free(&live.line);
+	return fine;
+}
+
+static void spell_key(const struct tr_record *record, struct tr_buffer *key)
+{
+	tr_cell_write(&record->task, key);
+	tr_buffer_put_byte(key, '\t');
+	tr_cell_write(&record->seq, key);
+}
+
+/* Adds a call that has not returned: it lasts until now. */
+static bool add_incomplete(struct tr_html *html, struct live *live, struct tr_error *err)
+{
+	tr_buffer_put_literal(&live->line, " (never returned)\"]\n");
+	if (live->thread->depth)
+		live->thread->depth--;
+	return !live->line.failed && add_call(html, live, end_of(html), err);
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+/* Adds all calls that have not returned, in the order of their beginning. */
+static bool add_all_incomplete(struct tr_html *html, struct tr_error *err)
+{
+	struct tr_map *map = &html->calls.live;
+	size_t position = 0, count = 0;
+	struct live *live, **list = malloc((map->count + 1) * sizeof *list);
+	bool fine = list != NULL;
+
+	while (list && (live = tr_map_next(map, &position)))
+		list[count++] = live;
+	if (list)
+		qsort(list, count, sizeof *list, by_beginning);
+	for (size_t i = 0; i < count; i++) {
+		fine = fine && add_incomplete(html, list[i], err);
+		free_live(list[i]);
+	}
+	if (list)
+		tr_map_clear(map);
+	free(list);
+	return fine;
+}
+
+static bool enter(struct tr_html *html, struct tr_record *record, struct tr_error *err)
+{
+	struct tr_buffer key = TR_BUFFER_INIT;
+
+	if (tr_calls_are_lost(html->calls.live.count, 0) && !add_all_incomplete(html, err))
+		return false;
+	spell_key(record, &key);
+	struct live *live = key.failed ? NULL : malloc(sizeof *live + key.len);
+	if (live) {
+		*live = (struct live){ .line = TR_BUFFER_INIT, .len = key.len };
+		memcpy(live->key, key.data, key.len);
+	}
+	tr_buffer_free(&key);
+	if (!live)
+		return false;
+	struct tr_text text = { live->key, live->len };
+	struct live *twin = tr_map_take(&html->calls.live, text);
+	bool fine = !twin || add_incomplete(html, twin, err);
+	if (twin)
+		free_live(twin);
+	fine = fine && begin_call(html, record, live);
+	tr_buffer_trim(&live->line);
+	if (fine && tr_map_put(&html->calls.live, text, live)) {
+		live->thread->depth++;
+		return true;
+	}
+	free_live(live);
+	return false;
+}
+
+static bool leave(struct tr_html *html, struct tr_record *record, struct tr_error *err)
+{
+	struct tr_buffer key = TR_BUFFER_INIT;
+
+	spell_key(record, &key);
+	struct live *live =
+		key.failed ? NULL : tr_map_take(&html->calls.live, tr_buffer_text(&key));
+	bool fine = !key.failed;
+	tr_buffer_free(&key);
+	if (!live)
+		return fine && whole(html, record, err);
+	if (live->thread->depth)
+		live->thread->depth--;
+	fine = tr_record_split(record, NULL) != TR_FATAL && end_line(record, &live->line) &&
+	       add_call(html, live, end_of(html), err);
+	free_live(live);
+	return fine;
+}
+
+static bool put_call(struct tr_html *html, struct tr_record *record, struct tr_error *err)
+{
+	if (tr_text_is(record->kind, "call"))
+		return whole(html, record, err);
+	return tr_text_is(record->kind, "enter") ? enter(html, record, err)
+						 : leave(html, record, err);
+}
+
+/* Calls that never returned last until the end of the segment. */
+static bool end_calls(struct tr_html *html, struct tr_error *err)
+{
+	struct calls *calls = &html->calls;
+
+	if (!add_all_incomplete(html, err))
+		return false;
+	free_calls(calls);
+	*calls = (struct calls){ .frame_began = html->now };
+	return true;
+}
+
+/* Writes JSON into a script element. Only strings contain <, which could end the element. */
+static void put_safely(struct tr_output *out, struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	while (p < end) {
+		const char *bracket = memchr(p, '<', (size_t)(end - p));
+		const char *stop = bracket ? bracket : end;
+		tr_output_put(out, p, (size_t)(stop - p));
+		if (bracket)
+			tr_output_put_literal(out, "\\u003c");
+		p = bracket ? bracket + 1 : end;
+	}
+}
+
+enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, COLUMNS };
+
+static void put_number(const struct tr_html *html, const struct span *span, enum column column,
+		       struct tr_buffer *to)
+{
+	switch (column) {
+	case BEGIN:
+		tr_instant_write_micro((int64_t)((uint64_t)span->begin - (uint64_t)html->base), to);
+		break;
+	case DURATION:
+		tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
+		break;
+	case NAME:
+		tr_buffer_put_decimal(to, span->name);
+		break;
+	case END:
+		tr_buffer_put_decimal(to, span->ending);
+		break;
+	case MAKES:
+		tr_buffer_put_decimal(to, span->makes);
+		break;
+	case LANE:
+		tr_buffer_put_decimal(to, span->lane);
+		break;
+	case LEVEL:
+		tr_buffer_put_decimal(to, span->level);
+		break;
+	default:
+		if (span->parent == TR_FOREST_NONE || span->parent >= tr_html_spans(html))
+			tr_buffer_put_literal(to, "-1");
+		else
+			tr_buffer_put_decimal(to, span->parent);
+	}
+}
+
+static bool put_columns(struct tr_html *html)
+{
+	static const char *const names[COLUMNS] = { "begin", "dur",  "name",  "end",
+						    "make",  "lane", "level", "parent" };
+	const struct span *spans = (const void *)html->spans.data;
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	for (enum column column = BEGIN; column < COLUMNS; column++) {
+		tr_buffer_put_literal(&text, ",\n\"");
+		tr_buffer_put_text(&text, tr_text_from(names[column]));
+		tr_buffer_put_literal(&text, "\":[");
+		for (size_t i = 0; i < tr_html_spans(html); i++) {
+			if (i)
+				tr_buffer_put_byte(&text, ',');
+			put_number(html, &spans[i], column, &text);
+			if (text.len < PENDING_SIZE || text.failed)
+				continue;
+			tr_output_put_text(html->out, tr_buffer_text(&text));
+			text.len = 0;
+		}
+		tr_buffer_put_byte(&text, ']');
+	}
+	tr_output_put_text(html->out, tr_buffer_text(&text));
+	bool fine = !text.failed;
+	tr_buffer_free(&text);
+	return fine;
+}
+
+static void put_list(struct tr_html *html, const char *name, const struct tr_buffer *json)
+{
+	tr_output_put_literal(html->out, ",\n\"");
+	tr_output_put_text(html->out, tr_text_from(name));
+	tr_output_put_literal(html->out, "\":[");
+	put_safely(html->out, tr_buffer_text(json));
+	tr_output_put_byte(html->out, ']');
+}
+
+static bool put_data(struct tr_html *html)
+{
+	struct tr_buffer head = TR_BUFFER_INIT;
+
+	tr_buffer_put_literal(&head, "{\"title\":");
+	tr_json_view_name(html->config.title, &head);
+	tr_buffer_put_text(&head, html->timed ? TR_TEXT(",\"timed\":true,\"origin\":\"")
+					      : TR_TEXT(",\"timed\":false,\"origin\":\""));
+	if (html->timed)
+		tr_instant_write(html->base, 9, &head);
+	tr_buffer_put_literal(&head, "\",\"calls\":");
+	tr_buffer_put_text(&head, html->has_calls ? TR_TEXT("true") : TR_TEXT("false"));
+	tr_buffer_put_literal(&head, ",\"left\":");
+	tr_buffer_put_decimal(&head, html->left);
+	tr_buffer_put_literal(&head, ",\"top\":");
+	tr_buffer_put_text(&head, html->top.len ? tr_buffer_text(&html->top) : TR_TEXT("null"));
+	put_safely(html->out, tr_buffer_text(&head));
+	bool fine = !head.failed;
+	tr_buffer_free(&head);
+	put_list(html, "names", &html->names.json);
+	put_list(html, "ends", &html->endings.json);
+	put_list(html, "makes", &html->makes.json);
+	put_list(html, "lanes", &html->lanes.json);
+	put_list(html, "frames", &html->frames);
+	fine = fine && put_columns(html);
+	tr_output_put_literal(html->out, "}");
+	return fine && !html->frames.failed && !html->top.failed;
+}
+
+static bool put_lines(struct tr_html *html, struct tr_error *err)
+{
+	char part[16 << 10];
+	const char *data;
+
+	tr_output_put_byte(html->out, '\n');
+	for (uint64_t offset = 0; offset < html->lines_size;) {
+		size_t len = sizeof part;
+		if (!tr_spool_read(html->lines, offset, part, &data, &len, err))
+			return false;
+		if (len == 0)
+			break;
+		put_safely(html->out, (struct tr_text){ data, len });
+		offset += len;
+	}
+	return true;
+}
+
+/* Writes the page up to a mark; returns the rest after the mark. */
+static const char *put_page(struct tr_html *html, const char *from, const char *mark)
+{
+	const char *found = strstr(from, mark);
+
+	tr_output_put(html->out, from, (size_t)(found - from));
+	return found + strlen(mark);
+}
+
+static bool write_page(struct tr_html *html, struct tr_error *err)
+{
+	const char *rest = put_page(html, page, "<!--DATA-->");
+
+	if (!flush_lines(html, err) || !put_data(html))
+		return false;
+	rest = put_page(html, rest, "<!--LINES-->");
+	if (!put_lines(html, err))
+		return false;
+	tr_output_put_text(html->out, tr_text_from(rest));
+	return true;
+}
+
+/* Sets the position of a record. The first record decides whether there are times. */
 static void see_time(struct tr_html *html, const struct tr_record *record)
 {
 	int64_t time = tr_instant_from_cell(&record->time);
@@ -66,14 +858,14 @@ static void see_time(struct tr_html *html, const struct tr_record *record)
 		html->now = html->base;
 	}
 	if (!html->timed)
-		html->now = (int64_t)html->records * 1000;
+		html->now = (int64_t)html->records * MICROSECOND;
 	else if (time != TR_INSTANT_NONE)
 		html->now = time;
 	if (html->now > html->latest)
 		html->latest = html->now;
 }
 
-/* The first environment of the first segment, against which the page can show what was before. */
+/* Keeps the base environment of the only segment, so that the page can show earlier values. */
 static bool keep_top(struct tr_html *html, struct tr_record *record)
 {
 	struct tr_error err;
@@ -91,10 +883,10 @@ static bool keep_top(struct tr_html *html, struct tr_record *record)
 
 static bool end_segment(struct tr_html *html, const struct tr_record *record, struct tr_error *err)
 {
-	if (html->forest.count && !tr_html_runs(html, err))
+	if (html->forest.count && !add_runs(html, err))
 		return false;
-	tr_forest_clear(&html->forest); /* times of a segment without processes, too */
-	if (!tr_html_calls_end(html, err))
+	tr_forest_clear(&html->forest); /* also resets the times of a segment without processes */
+	if (!end_calls(html, err))
 		return false;
 	html->segments += record && record->type == TR_HEADER;
 	return tr_lineage_begin(html->lineage);
@@ -105,24 +897,70 @@ static bool put_record(struct tr_html *html, struct tr_record *record, struct tr
 	html->records++;
 	if (tr_text_is(record->kind, "env") && !keep_top(html, record))
 		return false;
-	if (!tr_html_follow(html, record))
+	if (!follow_environment(html, record))
 		return false;
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
 	see_time(html, record);
-	return !tr_kind_is_call(record->kind) || tr_html_call(html, record, err);
+	return !tr_kind_is_call(record->kind) || put_call(html, record, err);
 }
 
 enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struct tr_error *err)
 {
 	bool boundary = !record || record->type == TR_HEADER || record->type == TR_TRAILER;
 
-	tr_error_memory(err); /* the usual reason; others are told where they are met */
+	tr_error_memory(err); /* the usual reason; other errors replace it */
 	if (boundary && !end_segment(html, record, err))
 		return TR_FATAL;
 	if (record && record->type == TR_RECORD && !put_record(html, record, err))
 		return TR_FATAL;
 	if (record)
 		return tr_forest_put(&html->forest, record, err) ? TR_OK : TR_FATAL;
-	return tr_html_write(html, err) ? TR_OK : TR_FATAL;
+	return write_page(html, err) ? TR_OK : TR_FATAL;
+}
+
+struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_output *out)
+{
+	const struct tr_lineage_config lineage = { .wants_parent = true,
+						   .max_spool = config->max_spool };
+	struct tr_html *html = calloc(1, sizeof *html);
+
+	if (!html)
+		return NULL;
+	html->config = *config;
+	html->out = out;
+	html->call_kinds.ask = config->call_kinds;
+	tr_forest_init(&html->forest, config->max_spool, describe, html);
+	html->lineage = tr_lineage_new(&lineage);
+	html->lines = tr_spool_new(config->max_spool);
+	if (html->lineage && html->lines)
+		return html;
+	tr_html_free(html);
+	return NULL;
+}
+
+void tr_html_free(struct tr_html *html)
+{
+	if (!html)
+		return;
+	tr_buffer_free(&html->spans);
+	free_words(&html->names);
+	free_words(&html->endings);
+	free_words(&html->makes);
+	free_words(&html->lanes);
+	tr_spool_free(html->lines);
+	tr_buffer_free(&html->pending);
+	tr_buffer_free(&html->frames);
+	tr_buffer_free(&html->top);
+	tr_buffer_free(&html->environment);
+	tr_buffer_free(&html->text);
+	tr_forest_free(&html->forest);
+	tr_lineage_free(html->lineage);
+	free_calls(&html->calls);
+	free(html);
+}
+
+uint64_t tr_html_left(const struct tr_html *html)
+{
+	return html->left;
 }

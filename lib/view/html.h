@@ -2,13 +2,15 @@
 /*
  * Processes or API calls as a page for a browser (tr-tohtml(1)): one file that
  * fetches nothing. A timeline to zoom and search, the busiest names, the
- * longest runs, the process tree, frames; a click on a run tells its command,
+ * longest runs, the process tree, frames; a click on a run shows its command,
  * its directory, and how its environment differs from its parent's.
  *
- * The page is html_page.html, with the trace in two places of it: columns of
- * numbers that are looked at at once, and a line of JSON for each span that is
- * looked at when somebody asks. Only what can be seen is drawn, so a hundred
- * thousand of them are no burden.
+ * The path of the data: exec records go to a forest (process/forest.h), which keeps a text for
+ * each; at the end of a segment every run becomes a span. API calls become spans when they
+ * return. At the end, the page html_page.html is written with the spans in two places: as
+ * columns of numbers, which the browser parses at once, and as a line of JSON for each span,
+ * which it parses when the span is clicked. The page draws only what is visible, so that it
+ * can hold a hundred thousand spans.
  *
  * Memory: 48 bytes a span, and what process/forest.h and process/lineage.h take.
  */
@@ -22,9 +24,9 @@
 #include "record/record.h"
 
 struct tr_html_config {
-	struct tr_text title; /* borrowed */
-	size_t limit;	      /* spans at most; those behind are only counted */
-	uint64_t max_spool;   /* as in struct tr_limits */
+	struct tr_text title;			     /* borrowed */
+	size_t limit;				     /* of spans; further ones are only counted */
+	uint64_t max_spool;			     /* as in struct tr_limits */
 	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
 };
 
@@ -35,11 +37,11 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 
 /*
  * The next line of the stream, NULL at its end: then the page is written.
- * TR_WARN: err tells what could not be shown. TR_FATAL: nothing is written.
+ * TR_WARN: err states what could not be shown. TR_FATAL: nothing is written.
  */
 enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struct tr_error *err);
 
-/* How many spans there are on the page, and how many had no place. */
+/* The number of spans on the page, and of those beyond the limit. */
 size_t tr_html_spans(const struct tr_html *html);
 uint64_t tr_html_left(const struct tr_html *html);
 

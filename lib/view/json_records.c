@@ -4,13 +4,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/map.h"
+#include "core/utf8.h"
 #include "record/json.h"
 #include "record/literal.h"
+#include "record/vocabulary.h"
 #include "view/computed.h"
-#include "view/json_fields.h"
-#include "view/json_frames.h"
-#include "view/json_indent.h"
 #include "view/json_value.h"
+
+enum place {
+	PLACE_TOP,
+	PLACE_ARGS,
+	PLACE_RESULTS,
+	PLACE_RETURN,
+	PLACE_MORE,
+};
+
+struct shown_field {
+	struct tr_text key; /* its bytes, or its spelling where they are not UTF-8 */
+	struct tr_field *field;
+	enum place place;
+	bool plain; /* the key is a word, which needs no escapes */
+};
+
+/* The fields of one record, each with its place. Kept from record to record for its memory. */
+struct fields {
+	struct shown_field *list; /* in the record's order */
+	size_t count;
+	struct shown_field **order; /* for sorting */
+	size_t capacity;	    /* of list and order */
+};
+
+/* The stack frames of a segment as JSON objects; records refer to them by their ids. */
+struct frames {
+	struct tr_map by_id; /* struct frame */
+	bool ended;	     /* records of the segment were shown: a header begins the next one */
+};
 
 struct tr_json_view {
 	struct tr_json_view_config config;
@@ -18,45 +47,284 @@ struct tr_json_view {
 	struct tr_buffer text; /* the object, compact */
 	struct tr_buffer pretty;
 	bool any; /* an element of the array has been written */
-	struct tr_json_frames frames;
+	struct frames frames;
 	struct tr_computed *computed; /* NULL: not asked for */
 
 	/* the record that is being shown */
 	struct tr_record *record;
 	struct tr_error *err;
 	enum tr_status status;
-	struct tr_json_fields fields;
+	struct fields fields;
 };
 
-struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
-				      struct tr_output *out)
+static void new_line(size_t depth, struct tr_buffer *to)
 {
-	struct tr_json_view *view = calloc(1, sizeof *view);
-	if (!view)
-		return NULL;
-	view->config = *config;
-	view->out = out;
-	view->computed = config->computed ? tr_computed_new(config->call_kinds) : NULL;
-	if (config->computed && !view->computed) {
-		tr_json_view_free(view);
-		return NULL;
-	}
-	return view;
-}
-
-void tr_json_view_free(struct tr_json_view *view)
-{
-	if (!view)
+	char *room = tr_buffer_room(to, 1 + 2 * depth);
+	if (!room)
 		return;
-	tr_buffer_free(&view->text);
-	tr_buffer_free(&view->pretty);
-	tr_json_fields_free(&view->fields);
-	tr_json_frames_clear(&view->frames);
-	tr_computed_free(view->computed);
-	free(view);
+	room[0] = '\n';
+	memset(room + 1, ' ', 2 * depth);
+	tr_buffer_used(to, 1 + 2 * depth);
 }
 
-/* The first thing that is wrong with the record is the one that is told; memory beats all. */
+/* The end of the string whose opening quote is at p. */
+static const char *string_end(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+static void indent(struct tr_text compact, size_t depth, struct tr_buffer *to)
+{
+	const char *p = compact.data, *end = p + compact.len;
+	while (p < end) {
+		const char *token = p++;
+		switch (*token) {
+		case '"':
+			p = string_end(token, end);
+			tr_buffer_put_text(to, tr_text_span(token, p));
+			break;
+		case '[':
+		case '{':
+			tr_buffer_put_byte(to, *token);
+			if (p < end && (*p == ']' || *p == '}'))
+				tr_buffer_put_byte(to, *p++);
+			else
+				new_line(++depth, to);
+			break;
+		case ']':
+		case '}':
+			new_line(--depth, to);
+			tr_buffer_put_byte(to, *token);
+			break;
+		case ',':
+			tr_buffer_put_byte(to, ',');
+			new_line(depth, to);
+			break;
+		case ':':
+			tr_buffer_put_literal(to, ": ");
+			break;
+		default:
+			tr_buffer_put_byte(to, *token);
+		}
+	}
+}
+
+static bool has_args(struct tr_text kind)
+{
+	return tr_kind_is_call(kind) || tr_text_is(kind, "sys");
+}
+
+static bool starts_private(struct tr_text spelling)
+{
+	return spelling.len && spelling.data[0] == '.';
+}
+
+static enum place place_of(const struct tr_record *record, const struct tr_field *field, bool args)
+{
+	if ((size_t)(field - record->fields) >= record->arrow)
+		return tr_text_is(field->key, "return") ? PLACE_RETURN : PLACE_RESULTS;
+	return args && !starts_private(field->key) ? PLACE_ARGS : PLACE_TOP;
+}
+
+/* Whether the view uses this key itself, beside the fields of the record. */
+static bool is_reserved(const struct tr_record *record, struct tr_text key)
+{
+	const char *p = key.data;
+	switch (key.len) {
+	case 3:
+		return memcmp(p, "seq", 3) == 0;
+	case 4:
+		return memcmp(p, "kind", 4) == 0 || memcmp(p, "time", 4) == 0 ||
+		       memcmp(p, "task", 4) == 0 || memcmp(p, "name", 4) == 0 ||
+		       memcmp(p, "more", 4) == 0;
+	default:
+		return record->arrow != TR_NO_ARROW &&
+		       (tr_text_is(key, "results") || tr_text_is(key, "return"));
+	}
+}
+
+static bool is_word(struct tr_text key)
+{
+	for (size_t i = 0; i < key.len; i++) {
+		char c = key.data[i];
+		if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && c != '_')
+			return false;
+	}
+	return true;
+}
+
+/* Sets *key to the bytes of a key, or to its spelling where the bytes are not UTF-8. */
+static enum tr_status decode(struct tr_record *record, struct tr_text spelling, struct tr_text *key,
+			     struct tr_error *err)
+{
+	*key = spelling;
+	if (!memchr(spelling.data, '\\', spelling.len))
+		return TR_OK;
+	struct tr_text bytes;
+	struct tr_error why;
+	if (!tr_cell_bytes(spelling, record->arena, &bytes, &why)) {
+		bool memory = why.cause == TR_CAUSE_MEMORY;
+		tr_error_set(err, why.cause, "key: %s", why.text);
+		return memory ? TR_FATAL : TR_WARN;
+	}
+	const char *end = bytes.data + bytes.len;
+	if (tr_utf8_check(bytes.data, end) == end)
+		*key = bytes;
+	return TR_OK;
+}
+
+static enum tr_status arrange_field(struct shown_field *shown, struct tr_record *record, bool args,
+				    struct tr_error *err)
+{
+	if (!shown->field->key.data) { /* a column without '=' */
+		shown->key = TR_TEXT("");
+		shown->plain = true;
+		shown->place = PLACE_MORE;
+		return TR_OK;
+	}
+	enum tr_status status = TR_OK;
+	shown->key = shown->field->key;
+	shown->plain = is_word(shown->key);
+	if (!shown->plain)
+		status = decode(record, shown->field->key, &shown->key, err);
+	shown->place = place_of(record, shown->field, args);
+	if (shown->place == PLACE_TOP && is_reserved(record, shown->key))
+		shown->place = PLACE_MORE;
+	return status;
+}
+
+static bool same_key(const struct shown_field *a, const struct shown_field *b)
+{
+	return a->place == b->place && tr_text_equal(a->key, b->key);
+}
+
+static int by_place_and_key(const void *a, const void *b)
+{
+	const struct shown_field *x = *(struct shown_field *const *)a;
+	const struct shown_field *y = *(struct shown_field *const *)b;
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	size_t len = x->key.len < y->key.len ? x->key.len : y->key.len;
+	int order = len ? memcmp(x->key.data, y->key.data, len) : 0;
+	if (order)
+		return order;
+	if (x->key.len != y->key.len)
+		return x->key.len < y->key.len ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+/* Moves all but the last field of a repeated key to "more", so that no object repeats a key. */
+static void hide_repeated(struct fields *fields)
+{
+	enum { FEW = 8 };
+	struct shown_field *list = fields->list, **order = fields->order;
+	if (fields->count <= FEW) {
+		for (size_t i = 0; i < fields->count; i++)
+			for (size_t j = i + 1; j < fields->count; j++)
+				if (same_key(&list[i], &list[j]))
+					list[i].place = PLACE_MORE;
+		return;
+	}
+	for (size_t i = 0; i < fields->count; i++)
+		order[i] = &list[i];
+	qsort(order, fields->count, sizeof *order, by_place_and_key);
+	for (size_t i = 0; i + 1 < fields->count; i++)
+		if (same_key(order[i], order[i + 1]))
+			order[i]->place = PLACE_MORE;
+}
+
+static bool reserve(struct fields *fields, size_t count)
+{
+	if (count <= fields->capacity)
+		return true;
+	if (count > SIZE_MAX / 2 / sizeof *fields->list)
+		return false;
+	size_t capacity = count + count / 4; /* most records of a trace are alike */
+	struct shown_field *list = realloc(fields->list, capacity * sizeof *list);
+	if (list)
+		fields->list = list;
+	struct shown_field **order = realloc(fields->order, capacity * sizeof *order);
+	if (order)
+		fields->order = order;
+	if (!list || !order)
+		return false;
+	fields->capacity = capacity;
+	return true;
+}
+
+static enum tr_status arrange_fields(struct fields *fields, struct tr_record *record,
+				     struct tr_error *err)
+{
+	enum tr_status worst = TR_OK;
+	if (!reserve(fields, record->count))
+		return tr_error_memory(err);
+	bool args = has_args(record->kind);
+	fields->count = record->count;
+	for (size_t i = 0; i < record->count; i++) {
+		fields->list[i].field = &record->fields[i];
+		enum tr_status status =
+			arrange_field(&fields->list[i], record, args, worst == TR_OK ? err : NULL);
+		if (status == TR_FATAL)
+			return tr_error_memory(err);
+		if (status > worst)
+			worst = status;
+	}
+	hide_repeated(fields);
+	return worst;
+}
+
+static void free_fields(struct fields *fields)
+{
+	free(fields->list);
+	free(fields->order);
+	*fields = (struct fields){ 0 };
+}
+
+struct frame {
+	struct tr_text id, object;
+	char data[];
+};
+
+static bool keep_frame_object(struct frames *frames, struct tr_text id, struct tr_text object)
+{
+	struct frame *frame = malloc(sizeof *frame + id.len + object.len);
+
+	if (!frame)
+		return false;
+	frame->id = (struct tr_text){ frame->data, id.len };
+	frame->object = (struct tr_text){ frame->data + id.len, object.len };
+	memcpy(frame->data, id.data, id.len);
+	memcpy(frame->data + id.len, object.data, object.len);
+	struct frame *before = tr_map_take(&frames->by_id, id);
+	free(before);
+	if (tr_map_put(&frames->by_id, frame->id, frame))
+		return true;
+	free(frame);
+	return false;
+}
+
+static struct tr_text frame_object(const struct frames *frames, struct tr_text id)
+{
+	const struct frame *frame = tr_map_get(&frames->by_id, id);
+
+	return frame ? frame->object : (struct tr_text){ NULL, 0 };
+}
+
+static void clear_frames(struct frames *frames)
+{
+	size_t position = 0;
+	struct frame *frame;
+
+	while ((frame = tr_map_next(&frames->by_id, &position)))
+		free(frame);
+	tr_map_free(&frames->by_id);
+	frames->ended = false;
+}
+
+/* Keeps the first error of a record; exhausted memory takes precedence. */
 static void note(struct tr_json_view *view, enum tr_status status, const struct tr_error *why)
 {
 	if (status == TR_OK || view->status == TR_FATAL ||
@@ -67,7 +335,7 @@ static void note(struct tr_json_view *view, enum tr_status status, const struct 
 		*view->err = *why;
 }
 
-/* A value or cell that cannot be understood, or memory is out. where: its column or key. */
+/* Notes a value or cell that cannot be decoded. where: its column or key. */
 static void trouble(struct tr_json_view *view, struct tr_text where, struct tr_error *why)
 {
 	enum tr_status status = why->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
@@ -82,7 +350,7 @@ static void out_of_memory(struct tr_json_view *view)
 	note(view, TR_FATAL, &why);
 }
 
-/* plain: text is known to need no escape. */
+/* plain: the text needs no escapes. */
 static void put_string(struct tr_json_view *view, struct tr_text text, bool plain)
 {
 	struct tr_buffer *to = &view->text;
@@ -127,7 +395,7 @@ static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, cons
 	}
 }
 
-/* One look at all columns of a line instead of several at each. */
+/* One search through all columns is faster than one for each. */
 static bool has_plain_columns(const struct tr_record *record)
 {
 	if (!record->line.data)
@@ -158,7 +426,7 @@ static void put_columns(struct tr_json_view *view)
 	put_cell(view, &record->name, "name", plain);
 }
 
-/* JSON in its canonical spelling is copied; what is not goes through a tree. */
+/* Copies values that are canonical JSON; other values are parsed. */
 static void put_value(struct tr_json_view *view, struct tr_field *field)
 {
 	bool json = false;
@@ -179,10 +447,10 @@ static void put_value(struct tr_json_view *view, struct tr_field *field)
 }
 
 /* The fields of one place, as members of the object that is open. first: no comma before it. */
-static void put_place(struct tr_json_view *view, enum tr_json_place place, bool first)
+static void put_place(struct tr_json_view *view, enum place place, bool first)
 {
 	for (size_t i = 0; i < view->fields.count; i++) {
-		struct tr_json_field *shown = &view->fields.list[i];
+		struct shown_field *shown = &view->fields.list[i];
 		if (shown->place != place)
 			continue;
 		if (!first)
@@ -198,8 +466,8 @@ static void put_more(struct tr_json_view *view)
 {
 	const char *before = ",\"more\":[";
 	for (size_t i = 0; i < view->fields.count; i++) {
-		struct tr_json_field *shown = &view->fields.list[i];
-		if (shown->place != TR_JSON_MORE)
+		struct shown_field *shown = &view->fields.list[i];
+		if (shown->place != PLACE_MORE)
 			continue;
 		tr_buffer_put_text(&view->text, tr_text_from(before));
 		before = ",";
@@ -217,7 +485,7 @@ static void put_more(struct tr_json_view *view)
 		tr_buffer_put_byte(&view->text, ']');
 }
 
-/* What the ids in .bt stand for; an id that nobody defined is shown itself. */
+/* The frames of .bt as their definitions say; an undefined id is shown itself. */
 static void put_backtrace(struct tr_json_view *view)
 {
 	struct tr_buffer *to = &view->text;
@@ -231,7 +499,7 @@ static void put_backtrace(struct tr_json_view *view)
 		const struct tr_value *item = &list->as.items[i];
 		struct tr_text object = { NULL, 0 };
 		if (item->type == TR_SYMBOL && item->as.symbol->count == 1)
-			object = tr_json_frames_get(&view->frames, item->as.symbol->names[0].text);
+			object = frame_object(&view->frames, item->as.symbol->names[0].text);
 		if (i > 0)
 			tr_buffer_put_byte(to, ',');
 		if (object.data)
@@ -242,7 +510,7 @@ static void put_backtrace(struct tr_json_view *view)
 	tr_buffer_put_byte(to, ']');
 }
 
-/* An enter's frame is that in which its leave comes; its backtrace is shown without being asked. */
+/* The frame of an enter is unknown until its leave; the backtrace is shown anyway. */
 static bool is_shown(const struct tr_record *record, const char *name)
 {
 	return strcmp(name, "backtrace") != 0 &&
@@ -277,21 +545,21 @@ static void put_object(struct tr_json_view *view)
 	struct tr_record *record = view->record;
 	struct tr_buffer *to = &view->text;
 	put_columns(view);
-	put_place(view, TR_JSON_TOP, false);
+	put_place(view, PLACE_TOP, false);
 	if (view->computed)
 		put_computed(view);
-	if (tr_json_has_args(record->kind)) {
+	if (has_args(record->kind)) {
 		if (view->frames.by_id.count)
 			put_backtrace(view);
 		tr_buffer_put_literal(to, ",\"args\":{");
-		put_place(view, TR_JSON_ARGS, true);
+		put_place(view, PLACE_ARGS, true);
 		tr_buffer_put_byte(to, '}');
 	}
 	if (record->arrow != TR_NO_ARROW) {
 		tr_buffer_put_literal(to, ",\"results\":{");
-		put_place(view, TR_JSON_RESULTS, true);
+		put_place(view, PLACE_RESULTS, true);
 		tr_buffer_put_byte(to, '}');
-		put_place(view, TR_JSON_RETURN, false);
+		put_place(view, PLACE_RETURN, false);
 	}
 	put_more(view);
 	tr_buffer_put_byte(to, '}');
@@ -302,7 +570,7 @@ static void write_object(struct tr_json_view *view)
 	struct tr_text text = tr_buffer_text(&view->text);
 	if (view->config.pretty) {
 		tr_buffer_reset(&view->pretty);
-		tr_json_indent(text, view->config.array, &view->pretty);
+		indent(text, view->config.array, &view->pretty);
 		if (view->pretty.failed) {
 			out_of_memory(view);
 			return;
@@ -326,14 +594,14 @@ static void keep_frame(struct tr_json_view *view)
 	struct tr_buffer *to = &view->text;
 
 	tr_buffer_put_byte(to, '{');
-	put_place(view, TR_JSON_TOP, true);
+	put_place(view, PLACE_TOP, true);
 	tr_buffer_put_byte(to, '}');
 	if (view->status != TR_FATAL && !to->failed &&
-	    !tr_json_frames_put(&view->frames, view->record->task.text, tr_buffer_text(to)))
+	    !keep_frame_object(&view->frames, view->record->task.text, tr_buffer_text(to)))
 		out_of_memory(view);
 }
 
-/* Definitions are not shown, but frames in the records that name them. */
+/* Definitions are not shown, but records show the frames that they refer to. */
 static bool is_frame(const struct tr_record *record)
 {
 	return record->type == TR_DEFINITION && tr_text_is(record->kind, "frame") &&
@@ -346,7 +614,7 @@ static void look_at(struct tr_json_view *view)
 
 	note(view, tr_record_split(view->record, &why), &why);
 	if (view->status != TR_FATAL)
-		note(view, tr_json_fields_arrange(&view->fields, view->record, &why), &why);
+		note(view, arrange_fields(&view->fields, view->record, &why), &why);
 	if (view->status == TR_FATAL)
 		return;
 	if (view->record->type == TR_RECORD)
@@ -362,7 +630,7 @@ enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *rec
 	if (view->computed && !tr_computed_follow(view->computed, record))
 		return tr_error_memory(err);
 	if (record->type == TR_HEADER && view->frames.ended)
-		tr_json_frames_clear(&view->frames);
+		clear_frames(&view->frames);
 	if (!shown && !is_frame(record))
 		return TR_OK;
 	view->frames.ended = view->frames.ended || shown;
@@ -385,4 +653,32 @@ void tr_json_view_finish(struct tr_json_view *view)
 {
 	if (view->config.array)
 		tr_output_put_text(view->out, view->any ? TR_TEXT("\n]\n") : TR_TEXT("[]\n"));
+}
+
+struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
+				      struct tr_output *out)
+{
+	struct tr_json_view *view = calloc(1, sizeof *view);
+	if (!view)
+		return NULL;
+	view->config = *config;
+	view->out = out;
+	view->computed = config->computed ? tr_computed_new(config->call_kinds) : NULL;
+	if (config->computed && !view->computed) {
+		tr_json_view_free(view);
+		return NULL;
+	}
+	return view;
+}
+
+void tr_json_view_free(struct tr_json_view *view)
+{
+	if (!view)
+		return;
+	tr_buffer_free(&view->text);
+	tr_buffer_free(&view->pretty);
+	free_fields(&view->fields);
+	clear_frames(&view->frames);
+	tr_computed_free(view->computed);
+	free(view);
 }
