@@ -7,7 +7,61 @@
 #include "process/instant.h"
 #include "record/record.h"
 #include "view/json_value.h"
-#include "view/text_width.h"
+
+struct range {
+	uint32_t first, last;
+	unsigned width;
+};
+
+/* Blocks of Unicode, in order; all other characters are one column wide. */
+static const struct range ranges[] = {
+	{ 0x0300, 0x036f, 0 },	 { 0x1100, 0x115f, 2 },	  { 0x1ab0, 0x1aff, 0 },
+	{ 0x1dc0, 0x1dff, 0 },	 { 0x200b, 0x200f, 0 },	  { 0x202a, 0x202e, 0 },
+	{ 0x2060, 0x2069, 0 },	 { 0x20d0, 0x20ff, 0 },	  { 0x2e80, 0x303e, 2 },
+	{ 0x3041, 0xa4cf, 2 },	 { 0xa960, 0xa97f, 2 },	  { 0xac00, 0xd7a3, 2 },
+	{ 0xf900, 0xfaff, 2 },	 { 0xfe00, 0xfe0f, 0 },	  { 0xfe20, 0xfe2f, 0 },
+	{ 0xfe30, 0xfe6f, 2 },	 { 0xfeff, 0xfeff, 0 },	  { 0xff01, 0xff60, 2 },
+	{ 0xffe0, 0xffe6, 2 },	 { 0x1b000, 0x1b2ff, 2 }, { 0x1f300, 0x1f64f, 2 },
+	{ 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
+};
+
+static unsigned width_of(uint32_t character)
+{
+	size_t low = 0, high = sizeof ranges / sizeof *ranges;
+
+	if (character < ranges[0].first)
+		return 1;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (character > ranges[middle].last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool inside = low < sizeof ranges / sizeof *ranges && character >= ranges[low].first;
+	return inside ? ranges[low].width : 1;
+}
+
+/*
+ * Columns on a terminal, of valid UTF-8: two for East Asian characters and pictures, none for
+ * combining ones. The locale does not matter.
+ */
+static size_t text_width(struct tr_text text)
+{
+	const unsigned char *p = (const unsigned char *)text.data, *end = p + text.len;
+	size_t width = 0;
+
+	while (p < end) {
+		uint32_t character = *p++;
+		/* the highest bits of the first byte are the number of bytes */
+		if (character >= 0xc0)
+			character &= character < 0xe0 ? 0x1f : character < 0xf0 ? 0x0f : 0x07;
+		while (p < end && (*p & 0xc0) == 0x80)
+			character = character << 6 | (*p++ & 0x3f);
+		width += width_of(character);
+	}
+	return width;
+}
 
 enum { NAME_WIDTH = 16, SECOND_DIGITS = 6 };
 
@@ -24,7 +78,7 @@ static void put_spaces(struct tr_buffer *to, size_t count)
 		tr_buffer_put_byte(to, ' ');
 }
 
-/* What stands in front of a value: JSON's key, or the name in its column. */
+/* Puts the name of a value: a JSON key, or a padded word. */
 static void put_name(struct tr_report *report, const char *name)
 {
 	struct tr_text text = tr_text_from(name);
@@ -160,7 +214,7 @@ void tr_report_table(struct tr_report *report, const char *name, const char *con
 		tr_report_cell_text(report, tr_text_from(columns[i]));
 }
 
-/* Where the next cell is to be put: JSON's text, or the cells that wait for their width. */
+/* The buffer of the next cell: in text, cells are kept until the widths of columns are known. */
 static struct tr_buffer *cell_begin(struct tr_report *report)
 {
 	if (!report->json)
@@ -192,7 +246,7 @@ static void cell_end(struct tr_report *report, size_t from, bool left)
 	struct tr_report_cell cell = { .offset = from,
 				       .len = report->texts.len - from,
 				       .left = left };
-	cell.width = tr_text_width((struct tr_text){ report->texts.data + from, cell.len });
+	cell.width = text_width((struct tr_text){ report->texts.data + from, cell.len });
 	tr_buffer_put(&report->cells, (const char *)&cell, sizeof cell);
 }
 
@@ -270,7 +324,7 @@ void tr_report_cell_line(struct tr_report *report, struct tr_text line)
 	cell_end(report, from, true);
 }
 
-/* Numbers at the right of their column, texts at the left, the last as long as it is. */
+/* Aligns numbers to the right and texts to the left; the last column is not padded. */
 static void lay_out(struct tr_report *report)
 {
 	size_t columns = report->column_count, widths[TR_REPORT_COLUMNS] = { 0 };
@@ -284,7 +338,7 @@ static void lay_out(struct tr_report *report)
 	for (size_t i = 0; i < count; i++) {
 		size_t column = i % columns, room = widths[column] - cells[i].width;
 		bool last = column + 1 == columns;
-		/* a heading stands as what is below it */
+		/* a heading is aligned like its column */
 		bool left = cells[i < columns && columns < count ? i + columns : i].left;
 		put_spaces(&report->text, column ? 2 : 2 * report->depth + 2);
 		put_spaces(&report->text, left ? 0 : room);

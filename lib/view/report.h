@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Figures for people or for programs: groups of named values and tables, as
- * aligned text or as one JSON object. Who fills it says everything once.
+ * aligned text or as one JSON object. The caller does not care which.
  *
  *	records      178          {"records":178,
  *	                           "kinds":[{"count":176,"share":0.989,"kind":"exec"}]}
@@ -27,18 +27,18 @@ enum { TR_REPORT_COLUMNS = 24 }; /* of a table, at most */
 struct tr_report_cell {
 	size_t offset, len; /* in texts, as it is shown */
 	size_t width;	    /* on a terminal */
-	bool left;	    /* it is text */
+	bool left;	    /* aligned to the left: text */
 };
 
 struct tr_report {
 	bool json;
 	unsigned depth; /* of groups */
-	bool first;	/* nothing stands behind the last open bracket */
-	bool apart;	/* what comes next at the outside is to stand apart */
+	bool first;	/* nothing follows the last open bracket yet */
+	bool apart;	/* the next value outside of groups follows an empty line */
 	struct tr_buffer text;
 
 	/* the table that is open */
-	const char *const *columns; /* numbers stand at the right of theirs */
+	const char *const *columns; /* their names */
 	size_t column_count, next;
 	struct tr_buffer texts;
 	struct tr_buffer cells; /* of struct tr_report_cell */
@@ -64,11 +64,11 @@ void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds); /* N
 void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole);
 void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* data NULL: "-", null */
 void tr_report_cell_none(struct tr_report *report); /* in a column of numbers: "-", null */
-/* A text that is fit to be shown as it is: one line of valid UTF-8. */
+/* A text that needs no escapes: one line of valid UTF-8. */
 void tr_report_cell_line(struct tr_report *report, struct tr_text line);
 void tr_report_table_end(struct tr_report *report);
 
-/* Writes it. False: memory was out. */
+/* Writes the report. False: memory is exhausted. */
 bool tr_report_end(struct tr_report *report, struct tr_output *out);
 void tr_report_free(struct tr_report *report);
 

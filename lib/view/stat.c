@@ -2,49 +2,36 @@
 #include "view/stat.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "record/ask.h"
 #include "record/vocabulary.h"
 #include "record/literal.h"
 #include "view/stat_private.h"
 
-struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
-{
-	struct tr_stat *stat = calloc(1, sizeof *stat);
+struct input {
+	struct tr_text name, format, container; /* in the arena */
+	int64_t size;
+	uint64_t unpacked;
+};
 
-	if (!stat)
-		return NULL;
-	stat->config = *config;
-	struct tr_tally *timed = config->table == TR_STAT_BY_KEY ? &stat->keys : &stat->names;
-	stat->calls.tally = timed;
-	stat->calls.kinds.ask = config->call_kinds;
-	if (!tr_stat_runs_init(&stat->runs, timed, config->top)) {
-		tr_stat_free(stat);
-		return NULL;
-	}
-	return stat;
-}
-
-void tr_stat_free(struct tr_stat *stat)
-{
-	if (!stat)
-		return;
-	tr_tally_free(&stat->kinds);
-	tr_tally_free(&stat->names);
-	tr_tally_free(&stat->tasks);
-	tr_tally_free(&stat->errors);
-	tr_tally_free(&stat->keys);
-	tr_stat_runs_free(&stat->runs);
-	tr_stat_calls_free(&stat->calls);
-	tr_stat_blocks_free(&stat->blocks);
-	tr_buffer_free(&stat->files);
-	tr_arena_free(&stat->arena);
-	free(stat);
-}
+struct tr_stat {
+	struct tr_stat_config config;
+	struct tr_tally kinds, names, tasks, errors, keys;
+	struct tr_stat_runs runs;
+	struct tr_stat_calls calls;
+	struct tr_stat_blocks blocks;
+	struct tr_buffer files; /* of struct input */
+	struct tr_arena arena;
+	bool failed; /* memory was out */
+	uint64_t records, definitions, segments;
+	uint64_t lost; /* what trailers say */
+	bool truncated;
+};
 
 bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *from)
 {
-	struct tr_stat_input file = {
+	struct input file = {
 		.name = tr_arena_copy(&stat->arena, from->name),
 		.format = tr_arena_copy(&stat->arena, from->format),
 		.size = from->size,
@@ -58,7 +45,7 @@ bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *from)
 	       tr_stat_calls_end(&stat->calls, from->unpacked);
 }
 
-/* Counts a cell by the bytes that it stands for. NULL: there is nothing in it, or memory is out. */
+/* Counts the bytes of a cell. NULL: the cell is absent, or memory is exhausted. */
 static struct tr_tally_entry *count_cell(struct tr_stat *stat, struct tr_tally *tally,
 					 struct tr_record *record, const struct tr_cell *cell)
 {
@@ -71,7 +58,7 @@ static struct tr_tally_entry *count_cell(struct tr_stat *stat, struct tr_tally *
 	return bytes.data ? tr_tally_count(tally, bytes) : NULL;
 }
 
-/* Why it failed, where the record says that it did. */
+/* Counts the error of a record that failed. */
 static void count_error(struct tr_stat *stat, struct tr_record *record)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -122,7 +109,7 @@ static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr
 {
 	enum sort sort = sort_of(record->kind);
 	struct tr_tally_entry *entry = NULL;
-	/* the second half of a call: its first half was counted */
+	/* the second half of a call, whose enter was counted */
 	bool second = sort == LEAVE && record->name.type != TR_CELL_ABSENT;
 
 	stat->records += !second;
@@ -168,7 +155,7 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 		/* fall through */
 	case TR_HEADER:
 		stat->segments += record->type == TR_HEADER;
-		/* of a file that is no stream the calls end where it does */
+		/* without headers, calls end with their file: tr_stat_file */
 		if (record->type == TR_HEADER && !tr_stat_calls_end(&stat->calls, 0))
 			return false;
 		if (!tr_stat_runs_put(&stat->runs, record, NULL))
@@ -176,4 +163,246 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 	}
 	return !stat->kinds.failed && !stat->names.failed && !stat->tasks.failed &&
 	       !stat->errors.failed && !stat->keys.failed && !stat->failed;
+}
+
+/* Puts a cell for each field of a key of several fields. */
+static void key_cells(struct tr_text key, struct tr_report *report)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	const char *p = key.data, *end = key.data + key.len;
+
+	for (const char *tab; p; p = tab ? tab + 1 : NULL) {
+		tab = memchr(p, '\t', (size_t)(end - p));
+		struct tr_text bytes, cell = tr_text_span(p, tab ? tab : end);
+		if (tr_text_is(cell, "-")) {
+			bytes = (struct tr_text){ NULL, 0 };
+		} else if (!tr_cell_bytes(cell, &arena, &bytes, NULL)) {
+			report->text.failed =
+				true; /* keys are valid cells, so only memory can be missing */
+			bytes = cell;
+		}
+		tr_report_cell_text(report, bytes);
+	}
+	tr_arena_free(&arena);
+}
+
+static void tally_row(const struct tr_tally *tally, const struct tr_tally_entry *entry,
+		      bool several, struct tr_report *report)
+{
+	tr_report_cell_number(report, entry->count);
+	tr_report_cell_share(report, entry->count, tally->total);
+	if (tally->timed) {
+		bool timed = entry->timed > 0;
+		tr_report_cell_seconds(report, timed ? entry->total : TR_INSTANT_NONE);
+		tr_report_cell_seconds(report, timed ? entry->total / (int64_t)entry->timed
+						     : TR_INSTANT_NONE);
+		tr_report_cell_seconds(report, timed ? entry->longest : TR_INSTANT_NONE);
+	}
+	if (several)
+		key_cells(tr_tally_text(entry), report);
+	else
+		tr_report_cell_text(report, tr_tally_text(entry));
+}
+
+static bool report_tally_by(const struct tr_tally *tally, struct tr_report *report,
+			    const char *name, const char *const *what, size_t top)
+{
+	const char *columns[5 + TR_STAT_FIELDS + 1] = { "count", "share", "seconds", "mean",
+							"longest" };
+	size_t fields = 0, figures = tally->timed ? 5 : 2, count;
+	struct tr_tally_entry **list;
+
+	_Static_assert(5 + TR_STAT_FIELDS <= TR_REPORT_COLUMNS, "a table has room for them");
+	for (; what[fields]; fields++)
+		columns[figures + fields] = what[fields];
+	columns[figures + fields] = NULL;
+
+	if (!tr_tally_top(tally, top, &list, &count)) {
+		report->text.failed = true; /* callers check this flag at the end */
+		return false;
+	}
+	tr_report_table(report, name, columns);
+	for (size_t i = 0; i < count; i++)
+		tally_row(tally, list[i], fields > 1, report);
+	tr_report_table_end(report);
+	free(list);
+	return true;
+}
+
+bool tr_stat_tally_report(const struct tr_tally *tally, struct tr_report *report, const char *name,
+			  const char *what, size_t top)
+{
+	const char *const columns[] = { what, NULL };
+
+	return report_tally_by(tally, report, name, columns, top);
+}
+
+static void report_files(const struct tr_stat *stat, struct tr_report *report)
+{
+	static const char *const columns[] = { "size",	 "unpacked", "container",
+					       "format", "file",     NULL };
+	const struct input *files = (const void *)stat->files.data;
+	size_t count = stat->files.len / sizeof *files;
+
+	tr_report_table(report, "files", columns);
+	for (size_t i = 0; i < count; i++) {
+		tr_report_cell_number(report, files[i].size < 0 ? files[i].unpacked
+								: (uint64_t)files[i].size);
+		tr_report_cell_number(report, files[i].unpacked);
+		tr_report_cell_text(report,
+				    files[i].container.data ? files[i].container : TR_TEXT("none"));
+		tr_report_cell_text(report, files[i].format);
+		tr_report_cell_text(report, files[i].name);
+	}
+	tr_report_table_end(report);
+}
+
+/* In text, times that are years since 1970 are dates; in JSON they are seconds. */
+static void report_instant(struct tr_report *report, const char *name, int64_t instant)
+{
+	const int64_t years = (int64_t)100000000 * TR_INSTANT_SECOND;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	time_t seconds = (time_t)(instant / TR_INSTANT_SECOND);
+	struct tm date;
+	char spelled[40];
+
+	if (!report->json && instant >= years && gmtime_r(&seconds, &date) &&
+	    strftime(spelled, sizeof spelled, "%Y-%m-%d %H:%M:%S UTC", &date))
+		tr_buffer_put_text(&text, tr_text_from(spelled));
+	else
+		tr_instant_write(instant, 9, &text);
+	tr_report_text(report, name, tr_buffer_text(&text));
+	report->text.failed |= text.failed;
+	tr_buffer_free(&text);
+}
+
+/* The first and the last time, and the records per second. */
+static void report_times(const struct tr_stat *stat, struct tr_report *report)
+{
+	const struct tr_runs *runs = &stat->runs.runs;
+
+	if (runs->earliest == TR_INSTANT_NONE)
+		return;
+	int64_t span = runs->latest - runs->earliest;
+	report_instant(report, "from", runs->earliest);
+	report_instant(report, "to", runs->latest);
+	tr_report_seconds(report, "seconds", span);
+	if (span > 0)
+		tr_report_real(report, "per-second",
+			       (double)stat->records * TR_INSTANT_SECOND / (double)span, 1);
+}
+
+/* Reports how many records a full tally did not tell apart. */
+static void report_beyond(const struct tr_tally *tally, struct tr_report *report, const char *name)
+{
+	if (tally->beyond)
+		tr_report_number(report, name, tally->beyond->count);
+}
+
+static void report_records(const struct tr_stat *stat, struct tr_report *report)
+{
+	report_files(stat, report);
+	tr_report_number(report, "segments", stat->segments);
+	tr_report_number(report, "records", stat->records);
+	tr_report_number(report, "definitions", stat->definitions);
+	tr_report_number(report, "errors", stat->lost);
+	if (stat->truncated)
+		tr_report_flag(report, "truncated");
+	report_times(stat, report);
+}
+
+static bool report_all(struct tr_stat *stat, struct tr_report *report)
+{
+	size_t top = stat->config.top;
+
+	report_records(stat, report);
+	tr_report_number(report, "names", tr_tally_distinct(&stat->names));
+	report_beyond(&stat->names, report, "uncounted-names");
+	tr_report_number(report, "tasks", tr_tally_distinct(&stat->tasks));
+	report_beyond(&stat->tasks, report, "uncounted-tasks");
+	if (!tr_stat_tally_report(&stat->kinds, report, "kinds", "kind", 0))
+		return false;
+	if (tr_tally_distinct(&stat->names) &&
+	    !tr_stat_tally_report(&stat->names, report, "busiest-names", "name", top))
+		return false;
+	/* a table of tasks is useless if each has one record, or one task has all */
+	if (tr_tally_distinct(&stat->tasks) > 1 &&
+	    tr_tally_distinct(&stat->tasks) < stat->tasks.total &&
+	    !tr_stat_tally_report(&stat->tasks, report, "busiest-tasks", "task", top))
+		return false;
+	if (tr_tally_distinct(&stat->errors) &&
+	    !tr_stat_tally_report(&stat->errors, report, "failures", "error", top))
+		return false;
+	if (stat->runs.programs || stat->runs.forks)
+		tr_stat_runs_report(&stat->runs, report);
+	if (stat->calls.calls)
+		tr_stat_calls_report(&stat->calls, report);
+	return !stat->blocks.blocks || tr_stat_blocks_report(&stat->blocks, report, top);
+}
+
+static bool report_keys(struct tr_stat *stat, struct tr_report *report)
+{
+	tr_report_number(report, "records", stat->records);
+	tr_report_number(report, "counted", stat->keys.total);
+	tr_report_number(report, "distinct", tr_tally_distinct(&stat->keys));
+	report_beyond(&stat->keys, report, "uncounted");
+	return report_tally_by(&stat->keys, report, "by", stat->config.by, stat->config.top);
+}
+
+bool tr_stat_write(struct tr_stat *stat, struct tr_output *out)
+{
+	struct tr_report report;
+	bool fine;
+
+	tr_runs_finish(&stat->runs.runs);
+	if (stat->runs.failed || stat->runs.ends.failed || stat->calls.frames.failed)
+		return false;
+	tr_report_begin(&report, stat->config.json);
+	switch (stat->config.table) {
+	case TR_STAT_BY_KEY:
+		fine = report_keys(stat, &report);
+		break;
+	case TR_STAT_BY_FRAME:
+		fine = tr_stat_frames_report(&stat->calls, &report, stat->config.top);
+		break;
+	default:
+		fine = report_all(stat, &report);
+	}
+	fine = fine && tr_report_end(&report, out);
+	tr_report_free(&report);
+	return fine;
+}
+
+struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
+{
+	struct tr_stat *stat = calloc(1, sizeof *stat);
+
+	if (!stat)
+		return NULL;
+	stat->config = *config;
+	struct tr_tally *timed = config->table == TR_STAT_BY_KEY ? &stat->keys : &stat->names;
+	stat->calls.tally = timed;
+	stat->calls.kinds.ask = config->call_kinds;
+	if (!tr_stat_runs_init(&stat->runs, timed, config->top)) {
+		tr_stat_free(stat);
+		return NULL;
+	}
+	return stat;
+}
+
+void tr_stat_free(struct tr_stat *stat)
+{
+	if (!stat)
+		return;
+	tr_tally_free(&stat->kinds);
+	tr_tally_free(&stat->names);
+	tr_tally_free(&stat->tasks);
+	tr_tally_free(&stat->errors);
+	tr_tally_free(&stat->keys);
+	tr_stat_runs_free(&stat->runs);
+	tr_stat_calls_free(&stat->calls);
+	tr_stat_blocks_free(&stat->blocks);
+	tr_buffer_free(&stat->files);
+	tr_arena_free(&stat->arena);
+	free(stat);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of blocks of code: how many, how many different ones, what they cover. */
+/* Statistics of blocks of code: executed blocks, distinct ones, and the bytes that they cover. */
 #include "view/stat_private.h"
 
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 
 enum {
 	DISTINCT_MAX = 1 << 22,
-	ADDRESS_BITS = 48, /* of an address that shares a key with its module */
+	ADDRESS_BITS = 48, /* of an address whose key contains its module */
 };
 
 struct tr_stat_block {
-	uint64_t module, address, count; /* module TR_RUN_NONE: none */
+	uint64_t module, address, count; /* module: TR_RUN_NONE without one */
 	uint32_t size;
 	uint8_t digits;
 };
 
-/* The map and the key of a block; NULL: its numbers are too large to be told from others. */
+/* The map and the key of a block. NULL: its numbers are too large for a key. */
 static struct tr_id_map *place_of(struct tr_stat_blocks *blocks, uint64_t module, uint64_t address,
 				  uint64_t *key)
 {
@@ -31,7 +31,7 @@ static struct tr_id_map *place_of(struct tr_stat_blocks *blocks, uint64_t module
 	return &blocks->placed;
 }
 
-/* The module that a block's address belongs to: only lines have one. */
+/* The module of a block; only lines have one. */
 static uint64_t module_of(struct tr_record *record)
 {
 	const struct tr_field *field = record->line.data ? tr_record_field(record, "module") : NULL;
@@ -100,7 +100,7 @@ static int by_count(const void *a, const void *b)
 	return by_place(a, b);
 }
 
-/* Bytes in any of the blocks, which are sorted by place. */
+/* The number of bytes that the blocks cover; they are sorted by place. */
 static uint64_t covered(struct tr_stat_block *const *list, size_t count)
 {
 	uint64_t bytes = 0, end = 0, module = TR_RUN_NONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Statistics of API calls. Frames are counted as apitrace does: a call belongs
- * to the frame in which it returned, and those that never did return at the end,
- * in the order of their entering.
+ * to the frame in which it returns; calls that never return do so at the end,
+ * in the order in which they were entered.
  */
 #include "view/stat_private.h"
 
@@ -18,7 +18,7 @@ struct live_call {
 	struct tr_tally_entry *entry;
 };
 
-/* By the first function that tells; apitrace's names for it. */
+/* The API of a function, in apitrace's words; NULL where the name does not identify it. */
 static const char *api_of(struct tr_text name)
 {
 	static const struct {
@@ -32,7 +32,7 @@ static const char *api_of(struct tr_text name)
 
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
 		struct tr_text prefix = tr_text_from(families[i].prefix);
-		bool gl = i == 1 || i == 3; /* names that go on with a capital */
+		bool gl = i == 1 || i == 3; /* these prefixes are followed by a capital letter */
 		if (tr_text_starts(name, prefix) &&
 		    (!gl || (name.len > 3 && name.data[3] >= 'A' && name.data[3] <= 'Z')))
 			return families[i].api;
@@ -48,7 +48,7 @@ static void count_blob(struct tr_stat_calls *calls, uint64_t bytes)
 		calls->largest_blob = bytes;
 }
 
-/* As deep as values may nest. */
+/* Recursion is bounded because values nest to a limited depth. */
 static void find_blobs(struct tr_stat_calls *calls, const struct tr_value *value)
 {
 	switch (value->type) {
@@ -71,7 +71,7 @@ static void find_blobs(struct tr_stat_calls *calls, const struct tr_value *value
 	}
 }
 
-/* True where the text may hold a blob, or .flags: most lines need not be parsed. */
+/* Whether the text may contain a blob or .flags; most lines do not, and are not parsed. */
 static bool is_of_interest(struct tr_text text)
 {
 	return memmem(text.data, text.len, "b64:", 4) || memmem(text.data, text.len, "blob:", 5) ||
@@ -137,7 +137,7 @@ static bool enter(struct tr_stat_calls *calls, const struct tr_record *record, u
 	*live = (struct live_call){ seq, calls->entered++, kinds,
 				    tr_instant_from_cell(&record->time), entry };
 	struct live_call *twin = tr_id_map_take(&calls->live, seq);
-	if (twin) { /* it will not return: a leave is the last one's */
+	if (twin) { /* a leave belongs to the last enter of its number, so this one never returns */
 		calls->incomplete++;
 		returned(calls, twin->seq, twin->kinds);
 		free(twin);
@@ -201,7 +201,7 @@ bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
 {
 	size_t count = 0, position = 0;
 	struct live_call **list = malloc((calls->live.count + 1) * sizeof *list), *live;
-	uint64_t end = calls->offset ? unpacked : 0; /* a stream's bytes are none of the trace */
+	uint64_t end = calls->offset ? unpacked : 0; /* a stream has no offsets of the trace */
 
 	if (!list)
 		return false;
@@ -220,10 +220,95 @@ bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
 	calls->live = (struct tr_id_map)TR_ID_MAP_INIT;
 	if (calls->closing)
 		close_frame(calls, end);
-	/* what follows the last frame is none; the next trace begins anew */
+	/* calls after the last frame are not a frame; the next trace starts with call 0 */
 	calls->frame = (struct tr_stat_frame){ .number = calls->frame.number };
 	calls->offset = 0;
 	return !calls->frames.failed;
+}
+
+static const struct tr_stat_frame *frames_of(const struct tr_stat_calls *calls, size_t *count)
+{
+	*count = calls->frames.len / sizeof(struct tr_stat_frame);
+	return (const void *)calls->frames.data;
+}
+
+static void report_frames(const struct tr_stat_calls *calls, struct tr_report *report)
+{
+	size_t count;
+	const struct tr_stat_frame *frames = frames_of(calls, &count), *busiest = frames;
+	uint64_t fewest = UINT64_MAX, sum = 0;
+
+	tr_report_number(report, "frames", count);
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		sum += frames[i].calls;
+		fewest = frames[i].calls < fewest ? frames[i].calls : fewest;
+		busiest = frames[i].calls > busiest->calls ? &frames[i] : busiest;
+	}
+	tr_report_group(report, "calls-per-frame");
+	tr_report_number(report, "fewest", fewest);
+	tr_report_real(report, "mean", (double)sum / (double)count, 1);
+	tr_report_number(report, "most", busiest->calls);
+	tr_report_number(report, "in-frame", busiest->number);
+	tr_report_number(report, "from-call", busiest->first);
+	tr_report_number(report, "to-call", busiest->last);
+	tr_report_group_end(report);
+}
+
+void tr_stat_calls_report(struct tr_stat_calls *calls, struct tr_report *report)
+{
+	tr_report_group(report, "calls");
+	if (calls->api)
+		tr_report_text(report, "api", tr_text_from(calls->api));
+	tr_report_number(report, "calls", calls->calls);
+	tr_report_number(report, "draws", calls->draws);
+	tr_report_number(report, "fake", calls->fake);
+	tr_report_number(report, "incomplete", calls->incomplete);
+	report_frames(calls, report);
+	tr_report_group(report, "blobs");
+	tr_report_number(report, "count", calls->blobs);
+	tr_report_number(report, "bytes", calls->blob_bytes);
+	tr_report_number(report, "largest", calls->largest_blob);
+	tr_report_group_end(report);
+	tr_report_group_end(report);
+}
+
+static int most_calls_first(const void *a, const void *b)
+{
+	const struct tr_stat_frame *x = a, *y = b;
+
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+bool tr_stat_frames_report(struct tr_stat_calls *calls, struct tr_report *report, size_t top)
+{
+	static const char *const columns[] = { "calls", "draws", "bytes", "first",
+					       "last",	"frame", NULL };
+	size_t count;
+	const struct tr_stat_frame *frames = frames_of(calls, &count);
+	struct tr_stat_frame *list = malloc((count + 1) * sizeof *list);
+
+	if (!list)
+		return false;
+	if (count)
+		memcpy(list, frames, count * sizeof *list);
+	qsort(list, count, sizeof *list, most_calls_first);
+	tr_report_number(report, "frames", count);
+	tr_report_table(report, "frame", columns);
+	for (size_t i = 0; i < count && (!top || i < top); i++) {
+		tr_report_cell_number(report, list[i].calls);
+		tr_report_cell_number(report, list[i].draws);
+		tr_report_cell_number(report, list[i].bytes);
+		tr_report_cell_number(report, list[i].first);
+		tr_report_cell_number(report, list[i].last);
+		tr_report_cell_number(report, list[i].number);
+	}
+	tr_report_table_end(report);
+	free(list);
+	return true;
 }
 
 void tr_stat_calls_free(struct tr_stat_calls *calls)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of runs of programs: how long they took, how they ended, how many at once. */
+/* Statistics of runs of programs: durations, ends, and how many ran at a time. */
 #include "view/stat_private.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 enum { COMMAND_SHOWN = 160, LONGEST_MAX = 1 << 16 };
 
-/* A run that lives. */
+/* A run that has not ended. */
 struct live {
 	struct tr_tally_entry *entry;
 	size_t len;
-	char line[]; /* of its exec record, with the fields that describe a command */
+	char line[]; /* its exec record, with the fields that describe a command */
 };
 
 static void swap(struct tr_stat_long_run *a, struct tr_stat_long_run *b)
@@ -26,7 +26,7 @@ static void swap(struct tr_stat_long_run *a, struct tr_stat_long_run *b)
 	*b = kept;
 }
 
-/* Of two runs that took the same time the later one is the lesser. */
+/* Of two runs with the same duration, the earlier one is the longer. */
 static bool less(const struct tr_stat_long_run *a, const struct tr_stat_long_run *b)
 {
 	return a->duration != b->duration ? a->duration < b->duration : a->seq > b->seq;
@@ -68,7 +68,10 @@ static void free_long_run(struct tr_stat_long_run *run)
 	free(run->makes);
 }
 
-/* The command and what it makes. now: the record that is being put. False: memory is out. */
+/*
+ * Sets the command and the file that it makes from the exec record. now: the current record, whose
+ * arena reports values that exceed --max-record. False: memory is exhausted.
+ */
 static bool describe(struct tr_stat_runs *runs, const struct live *live, struct tr_record *now,
 		     struct tr_stat_long_run *longer)
 {
@@ -162,7 +165,7 @@ static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_rec
 {
 	runs->programs++;
 	if (run->began == TR_INSTANT_NONE)
-		return; /* how long it took will not be known */
+		return; /* its duration will be unknown */
 	struct tr_buffer *to = &runs->line;
 	tr_buffer_reset(to);
 	tr_buffer_put_literal(to, "exec\t-\t-\t-\t");
@@ -216,7 +219,7 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 	case TR_RUN_ENDED:
 		ended(runs, run, record);
 		break;
-	case TR_RUN_ADOPTED: /* its fork was told behind what it did */
+	case TR_RUN_ADOPTED: /* its fork came after its first record */
 		runs->forks++;
 		break;
 	}
@@ -243,7 +246,7 @@ static int longest_first(const void *a, const void *b)
 	return less(a, b) ? 1 : less(b, a) ? -1 : 0;
 }
 
-/* People see the beginning of a long command, programs all of it. */
+/* Text shows the beginning of a long command, JSON all of it. */
 static void report_command(struct tr_stat_runs *runs, const char *command, struct tr_report *report)
 {
 	struct tr_buffer *to = &runs->command;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often each of many texts occurred, and how long what it stands for took.
- * Memory grows with the texts that differ, up to a limit; further new ones are
+ * Counts how often each text occurs, and sums the durations of what it names.
+ * Memory grows with the distinct texts, up to a limit; further new ones are
  * counted together.
  */
 #ifndef TR_VIEW_TALLY_H
@@ -15,12 +15,12 @@
 #include "core/map.h"
 #include "core/text.h"
 
-/* How many are told apart, and how many bytes they may have together. */
+/* The limits: distinct texts, and their bytes. */
 enum { TR_TALLY_MAX = 1 << 20, TR_TALLY_BYTES = 256 << 20 };
 
 struct tr_tally_entry {
 	uint64_t count;
-	uint64_t timed;		/* of these, how many have a duration */
+	uint64_t timed;		/* how many of them have a duration */
 	int64_t total, longest; /* nanoseconds */
 	size_t len;
 	char bytes[];
@@ -29,12 +29,13 @@ struct tr_tally_entry {
 struct tr_tally {
 	struct tr_map map;
 	struct tr_arena arena;
-	uint64_t total;		       /* counts of all */
-	size_t bytes;		       /* of all that are told apart */
-	struct tr_tally_entry *last;   /* of the last tr_tally_count: the next is often the same */
-	struct tr_tally_entry *beyond; /* of all that found no place; NULL: none */
+	uint64_t total; /* counts of all */
+	size_t bytes;	/* of all distinct texts */
+	struct tr_tally_entry
+		*last; /* of the last tr_tally_count, because the next text is often the same */
+	struct tr_tally_entry *beyond; /* counts the texts beyond the limits; NULL: none */
 	bool timed;		       /* some of it has a duration */
-	bool failed;		       /* memory was out: counts are not complete */
+	bool failed;		       /* memory was exhausted: counts are not complete */
 };
 
 #define TR_TALLY_INIT \
@@ -42,10 +43,10 @@ struct tr_tally {
 		TR_MAP_INIT, TR_ARENA_INIT, 0, 0, NULL, NULL, false, false \
 	}
 
-/* Counts one more. The entry lives as long as the tally. NULL: memory is out. */
+/* Counts one more. The entry lives as long as the tally. NULL: memory is exhausted. */
 struct tr_tally_entry *tr_tally_count(struct tr_tally *tally, struct tr_text bytes);
 
-/* What one of them took. entry may be NULL. */
+/* Adds a duration. entry may be NULL. */
 void tr_tally_time(struct tr_tally *tally, struct tr_tally_entry *entry, int64_t duration);
 
 static inline size_t tr_tally_distinct(const struct tr_tally *tally)
@@ -60,7 +61,7 @@ static inline struct tr_text tr_tally_text(const struct tr_tally_entry *entry)
 
 /*
  * The first `top` (0: all) by time where there is any, then by count, then by
- * bytes: *list is to be freed. False: memory is out.
+ * bytes; the caller frees *list. False: memory is exhausted.
  */
 bool tr_tally_top(const struct tr_tally *tally, size_t top, struct tr_tally_entry ***list,
 		  size_t *count);
