@@ -146,7 +146,7 @@ make_archives() {
 	diff taken page
 }
 
-@test "files that HACKING names exist" {
+@test "files and functions that HACKING names exist" {
 	cd "$top_srcdir"
 	grep -ohE '\b(lib|core|record|format|process|coverage|expr|view|tools|tests|docs|man)/[A-Za-z0-9_/-]+\.[a-z0-9.]+' \
 		HACKING.md | sed 's/\.$//' | grep -v 'NAME\|PAGE\|\.log$' | sort -u >"$BATS_TEST_TMPDIR/named"
@@ -154,6 +154,11 @@ make_archives() {
 	while read -r name; do
 		[ -e "$name" ] || [ -e "lib/$name" ] || echo "missing: $name"
 	done <"$BATS_TEST_TMPDIR/named" >"$BATS_TEST_TMPDIR/missing"
+	grep -oE '`(struct )?[a-z]+(_[a-z]{2,})+`' HACKING.md | tr -d '`' | sort -u >"$BATS_TEST_TMPDIR/functions"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/functions")" -ge 5 ]
+	while read -r name; do
+		grep -rqw --include='*.[ch]' "$name" lib tools tests || echo "missing: $name"
+	done <"$BATS_TEST_TMPDIR/functions" >>"$BATS_TEST_TMPDIR/missing"
 	cat "$BATS_TEST_TMPDIR/missing"
 	[ ! -s "$BATS_TEST_TMPDIR/missing" ]
 }
