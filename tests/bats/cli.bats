@@ -157,6 +157,11 @@ need_terminal() {
 	[ "${lines[0]}" = "tr-repack: unknown format 'compbd'; similar: compdb" ]
 	run -2 tr-parse -f klocwok one.trec
 	[ "${lines[0]}" = "tr-parse: unknown format 'klocwok'; similar: klocwork" ]
+	# of a short word, one change: two letters in the other order are one
+	run -2 tr-repack -t baer build.json
+	[ "${lines[0]}" = "tr-repack: unknown format 'baer'; similar: bear" ]
+	run -2 tr-repack -t brae build.json
+	[[ ${lines[0]} != *similar* ]]
 	run -2 tr-repack -t strac one.trec
 	[ "${lines[0]}" = "tr-repack: unknown format 'strac': see --list-formats" ]
 	run -2 tr-repack -z zst one.trec

@@ -107,6 +107,24 @@ execs() {
 	diff <(grep ^exec out | cut -f4,5) <(grep ^exec records | cut -f4,5)
 }
 
+@test "the views of a trace are those of its stream" {
+	local trace view count=0
+	for trace in "$top_srcdir"/tests/data/{apitrace/*.trace,build/*.gz,drcov/*.log,etrace/*.nfsdb*} \
+		"$top_srcdir"/tests/data/{gnatcov/*.gz,srctrace/*.console,strace/execs/*.gz}; do
+		# messages about damage name places in the trace, and places in the stream
+		tr-parse -q "$trace" >stream 2>messages || continue
+		count=$((count + 1))
+		for view in tr-tojson tr-totext 'tr-tojson --as=chrome'; do
+			$view -q "$trace" >direct
+			$view -q stream 2>&1 | sed "s|^\(tr-[a-z]*\): stream|\1: $trace|" >through || true
+			echo "$view $trace"
+			cmp direct through
+		done
+	done
+	echo "$count traces"
+	[ "$count" -ge 20 ]
+}
+
 @test "cat of two streams is two segments" {
 	pipeline 0 "cat zlib.trec mc.trec | tr-filter exec"
 	said nothing
