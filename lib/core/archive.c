@@ -10,7 +10,7 @@
 #include "core/spool.h"
 #include "core/wire.h"
 
-/* A tar header: the name first, the mode behind it. */
+/* Offsets and sizes in the header of a tar member, which begins with the name. */
 enum {
 	TAR_BLOCK = 512,
 	NAME_SIZE = 100,
@@ -20,7 +20,9 @@ enum {
 	USTAR_AT = 257,
 };
 
-/* A header's numbers: octal digits, with blanks before and a blank or NUL behind. */
+/*
+ * Reads a number of a header: octal digits, with blanks before them and a blank or NUL after them.
+ */
 static bool read_octal(const char *p, size_t len, unsigned *value)
 {
 	size_t i = 0, digits = 0;
@@ -32,11 +34,14 @@ static bool read_octal(const char *p, size_t len, unsigned *value)
 	return digits > 0 && digits < 8 && (i == len || p[i] == ' ' || p[i] == '\0');
 }
 
-/* Tars before 1988 have no magic; all have a sum of the header's bytes, itself taken as blanks. */
+/*
+ * Tars from before 1988 have no magic, but all have a checksum of the header, computed with blanks
+ * in place of the checksum itself.
+ */
 static bool tar_sum_is_right(const char *block)
 {
 	unsigned want, sum = CHECKSUM_SIZE * ' ';
-	int sum_signed = CHECKSUM_SIZE * ' '; /* some tars have added signed chars */
+	int sum_signed = CHECKSUM_SIZE * ' '; /* some old programs added signed characters */
 	for (unsigned i = 0; i < TAR_BLOCK; i++) {
 		if (i == CHECKSUM_AT)
 			i += CHECKSUM_SIZE;
@@ -48,9 +53,9 @@ static bool tar_sum_is_right(const char *block)
 }
 
 /*
- * Text that comes slowly must not wait for 512 bytes, and a tar of text must
- * not be taken for text. A header begins with a name, NULs up to byte 100, and
- * the mode, which is octal in every tar.
+ * Decides early, because text that arrives slowly must not be held back until 512 bytes are there,
+ * and because text must not be taken for a tar. A header begins with a name, NULs up to byte 100,
+ * and the mode, which is octal in every tar.
  */
 static bool may_be_tar(struct tr_text start)
 {
@@ -69,7 +74,7 @@ static bool may_be_tar(struct tr_text start)
 
 static bool is_tar(struct tr_input *in)
 {
-	/* where the header is there at once, its name may have any bytes */
+	/* a header that is complete at once may have a name of any bytes */
 	bool whole = tr_input_more(in, 1) && tr_input_available(in) >= TAR_BLOCK;
 	for (size_t want = 1; !whole && want < TAR_BLOCK; want = tr_input_available(in) + 1)
 		if (!tr_input_more(in, want) ||
@@ -77,15 +82,15 @@ static bool is_tar(struct tr_input *in)
 			return false;
 	if (!tr_input_more(in, TAR_BLOCK) || !*in->pos)
 		return false;
-	/* two of three: the magic, the sum, a header as all of them are */
+	/* two of three are required: the magic, the checksum, a plausible name and mode */
 	return (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0) + tar_sum_is_right(in->pos) +
 		       may_be_tar((struct tr_text){ in->pos, TAR_BLOCK }) >=
 	       2;
 }
 
 /*
- * A tar without members is zeros: two blocks at least, one record at most. More
- * of them, or no whole blocks, are rather a file whose writer crashed.
+ * A tar without members consists of zeros: two blocks at least, one record at most. More zeros, or
+ * an incomplete block, are more likely a file whose writer crashed.
  */
 static bool is_empty_tar(struct tr_input *in)
 {
@@ -99,11 +104,14 @@ static bool is_empty_tar(struct tr_input *in)
 	return zeros == len && len >= 2 * TAR_BLOCK && len <= RECORD && len % TAR_BLOCK == 0;
 }
 
-/* 16-bit words in either order: the first is the magic, the fourth the mode with its type. */
+/*
+ * An old cpio has 16-bit words in either byte order: the first is the magic, the fourth the mode
+ * with the type of the file.
+ */
 static bool is_binary_cpio(struct tr_input *in)
 {
 	enum { MODE_AT = 6, HEADER_SIZE = 26, BAD_TYPE = 3 };
-	static const char trailer[] = "TRAILER!!!"; /* the end, without a type */
+	static const char trailer[] = "TRAILER!!!"; /* the entry at the end, which has no type */
 	if (!tr_input_more(in, 2))
 		return false;
 	bool little = memcmp(in->pos, "\xc7\x71", 2) == 0;
@@ -122,7 +130,7 @@ const char *tr_archive_detect(struct tr_input *in)
 		const char *format;
 		struct tr_text magic;
 	} magics[] = {
-		{ "zip", { "PK\003\004", 4 } }, { "zip", { "PK\005\006", 4 } }, /* an empty one */
+		{ "zip", { "PK\003\004", 4 } }, { "zip", { "PK\005\006", 4 } }, /* empty zip */
 		{ "cpio", { "070701", 6 } },	{ "cpio", { "070702", 6 } },
 		{ "cpio", { "070707", 6 } },	{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
 	};
@@ -143,7 +151,7 @@ const char *tr_archive_detect(struct tr_input *in)
 	return is_tar(in) || is_empty_tar(in) ? "tar" : NULL;
 }
 
-/* A local file header with sane contents: its magic alone may stand in any data. */
+/* Checks the fields of a local file header: its magic alone occurs in any data. */
 static bool is_zip_member(const char *header)
 {
 	enum { NEWEST = 63, VERSION_AT = 4, METHOD_AT = 8, NAME_LENGTH_AT = 26, METHOD_MAX = 99 };
@@ -152,7 +160,7 @@ static bool is_zip_member(const char *header)
 	       (p[NAME_LENGTH_AT] || p[NAME_LENGTH_AT + 1]) && p[NAME_LENGTH_AT + 1] < 4;
 }
 
-/* Skips to the next thing that looks like a zip member's header, one byte on at least. */
+/* Skips to the next local file header, at least one byte ahead. False: there is none. */
 static bool find_zip_member(struct tr_input *in)
 {
 	enum { MAGIC_SIZE = 4, HEADER_SIZE = 30 };
@@ -166,7 +174,7 @@ static bool find_zip_member(struct tr_input *in)
 	return false;
 }
 
-/* Skips n bytes, however few of them the window holds. */
+/* Skips n bytes, even if the window holds fewer. */
 static bool skip_bytes(struct tr_input *in, uint64_t n)
 {
 	while (n && tr_input_more(in, 1)) {
@@ -180,18 +188,18 @@ static bool skip_bytes(struct tr_input *in, uint64_t n)
 }
 
 /*
- * Skips the directory at the end of a zip. Returns the number of members that it lists, 65535 for
- * more; -1: the window does not begin with one, or it is cut.
+ * Skips the directory at the end of a zip. Returns the number of members that it lists (65535 means
+ * any larger number), or -1 if the window does not begin with a complete directory.
  */
 static int skip_zip_directory(struct tr_input *in)
 {
-	/* the parts of the directory, each with fields that say how much follows it */
+	/* the parts of the directory, and the fields that give the length of the data after each */
 	static const struct {
 		struct tr_text magic;
 		unsigned size, lengths[3], wide_length;
 	} parts[] = {
 		{ { "PK\001\002", 4 }, 46, { 28, 30, 32 }, 0 }, /* a member */
-		{ { "PK\006\006", 4 }, 12, { 0 }, 4 },		/* the zip64 end, and where it is */
+		{ { "PK\006\006", 4 }, 12, { 0 }, 4 },		/* the zip64 end, and its locator */
 		{ { "PK\006\007", 4 }, 20, { 0 }, 0 },
 		{ { "PK\005\006", 4 }, 22, { 20 }, 0 }, /* the end */
 	};
@@ -200,7 +208,7 @@ static int skip_zip_directory(struct tr_input *in)
 	for (;;) {
 		size_t i = 0;
 		if (!tr_input_more(in, parts[END].size))
-			return -1; /* every directory ends in one of that size */
+			return -1; /* every directory ends with a part of that size */
 		while (i < PARTS && memcmp(in->pos, parts[i].magic.data, 4) != 0)
 			i++;
 		if (i == PARTS || !tr_input_more(in, parts[i].size))
@@ -218,30 +226,30 @@ static int skip_zip_directory(struct tr_input *in)
 	}
 }
 
-/* Reads archives, see archive.h; packer.h wraps libarchive. */
+/* Reading. */
 
 struct tr_archive {
 	const char *format;
 	struct tr_input *in;
 	struct tr_limits limits;
-	struct tr_spool *spool; /* of a 7z */
+	struct tr_spool *spool; /* for a 7z only */
 	struct tr_unpacker *unpacker;
-	char *name;    /* of the current member */
-	uint64_t made; /* bytes of members, for the ratio */
-	bool stopped;  /* beyond that limit: even skipping a member may mean to unpack it */
-	bool lost;     /* the unpacker gave up: look for the next member first */
-	bool any_lost; /* at some time, in this archive */
-	uint64_t seen; /* things in it that the unpacker stepped to */
+	char *name;    /* name of the current member */
+	uint64_t made; /* bytes of all members so far, for the ratio */
+	bool stopped;  /* the limit was exceeded; even skipping a member may decompress it */
+	bool lost;     /* the unpacker failed; the next step searches for a member */
+	bool any_lost; /* set once a member was lost in this archive */
+	uint64_t seen; /* entries that the unpacker has reached */
 };
 
-/* One member's bytes. */
+/* The source of one member's bytes. */
 struct member {
 	struct tr_source base;
 	struct tr_archive *archive;
-	struct tr_text block;  /* what is left of the last one */
-	uint64_t offset;       /* in the member, of what comes next */
-	uint64_t block_offset; /* of the block: zeros up to there */
-	enum tr_status after;  /* what came with the block */
+	struct tr_text block;  /* unread rest of the last block */
+	uint64_t offset;       /* of the next byte, in the member */
+	uint64_t block_offset; /* of the block; the bytes before it are a hole, read as zeros */
+	enum tr_status after;  /* status that libarchive returned with the block */
 	struct tr_error error;
 };
 
@@ -258,7 +266,7 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 	return !in->damaged;
 }
 
-/* At the start of an archive of that format. False: err is filled. */
+/* Begins to read an archive of this format at the position of the window. False: err is filled. */
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
 	bool seeks = strcmp(format, "7z") == 0;
@@ -302,14 +310,14 @@ const char *tr_archive_format(const struct tr_archive *archive)
 	return archive->format;
 }
 
-/* libarchive gives up an archive for one bad member, but a zip's members stand for themselves. */
+/* libarchive stops at one damaged member, but the members of a zip are independent. */
 static bool may_go_on(const struct tr_archive *archive, const struct tr_error *err)
 {
 	return strcmp(archive->format, "zip") == 0 && !archive->in->damaged &&
 	       err->cause == TR_CAUSE_INPUT;
 }
 
-/* Behind the damage. TR_END: nothing is there. */
+/* Finds the next member after damage. TR_END: there is none. */
 static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err)
 {
 	struct tr_input *in = archive->in;
@@ -329,7 +337,7 @@ static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err
 	return found || in->damaged ? TR_FATAL : TR_END;
 }
 
-/* The next thing that is a file by its type. */
+/* Steps to the next regular file. */
 static enum tr_status next_file(struct tr_archive *archive, struct tr_unpacked *entry,
 				struct tr_error *err)
 {
@@ -347,7 +355,7 @@ static enum tr_status next_file(struct tr_archive *archive, struct tr_unpacked *
 	return archive->lost ? TR_WARN : status;
 }
 
-/* Nothing after this place is read: the error says why. */
+/* Reports why nothing after this position is read. */
 static enum tr_status end_badly(struct tr_archive *archive, const char *what, struct tr_error *err)
 {
 	if (archive->in->damaged)
@@ -357,7 +365,7 @@ static enum tr_status end_badly(struct tr_archive *archive, const char *what, st
 	return TR_FATAL;
 }
 
-/* Zeros after the end, which tapes pad with: no more than any tape drive asks for. */
+/* Skips zeros after the end, which pad tapes, up to the largest block of any tape drive. */
 static bool skip_padding(struct tr_input *in)
 {
 	const uint64_t most = in->offset + ((uint64_t)64 << 20);
@@ -370,7 +378,7 @@ static bool skip_padding(struct tr_input *in)
 	return in->offset < most;
 }
 
-/* A 7z says in its first 32 bytes how long it is. */
+/* The first 32 bytes of a 7z state its length. */
 static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *err)
 {
 	enum { START = 32, OFFSET_AT = 12, SIZE_AT = 20 };
@@ -388,7 +396,7 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 	return end_badly(archive, "what follows the end of the archive is not read", err);
 }
 
-/* A zip's directory, which libarchive does not look at: it lists what was there to read. */
+/* Compares the directory of a zip, which libarchive ignores, with the members that were found. */
 static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *err)
 {
 	int count = skip_zip_directory(archive->in);
@@ -405,8 +413,9 @@ static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *er
 }
 
 /*
- * The unpacker has seen the end of the archive. The input goes on to its own end, where a decoder
- * checks its checksums. TR_OK: another archive begins there. TR_END: nothing but padding follows.
+ * Called when the unpacker has reached the end of the archive. Reads the input to its own end,
+ * where a decoder verifies its checksums. TR_OK: another archive follows. TR_END: only padding
+ * follows.
  */
 static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err)
 {
@@ -448,7 +457,10 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 	archive->stopped |= status == TR_FATAL || status == TR_END;
 	if (status != TR_OK)
 		return status;
-	/* an entry with data is an ordinary file: cpio stores data after the last of its names */
+	/*
+	 * an entry with data counts as a regular file: cpio stores the data with the last of
+	 * several links
+	 */
 	if (entry.hard_link && entry.size <= 0) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: the same file as %s, skipped", entry.name,
 			     entry.hard_link);
@@ -477,7 +489,10 @@ static bool next_block(struct member *m)
 		int64_t offset;
 		m->after = tr_unpacker_block(m->archive->unpacker, &m->block.data, &m->block.len,
 					     &offset, &m->error);
-		/* a block that lies before what was given: nothing sane has that */
+		/*
+		 * a block at an earlier offset is placed at the current one: no valid archive has
+		 * such blocks
+		 */
 		if (m->after == TR_FATAL)
 			m->archive->lost = may_go_on(m->archive, &m->error);
 		m->block_offset = m->offset;
@@ -487,14 +502,17 @@ static bool next_block(struct member *m)
 	return m->block.len > 0;
 }
 
-/* The end may come after the last block: the tail of a sparse file is an empty block. */
+/*
+ * The number of zeros before the next block. An empty last block at the end of a sparse file also
+ * makes a hole.
+ */
 static size_t zeros_before_block(const struct member *m, size_t cap)
 {
 	uint64_t hole = m->block_offset - m->offset;
 	return hole < cap ? (size_t)hole : cap;
 }
 
-/* Beyond --max-ratio. */
+/* Stops reading because the data exceed --max-ratio. */
 static void stop(struct member *m)
 {
 	m->archive->stopped = true;
@@ -557,7 +575,7 @@ struct tr_source *tr_archive_source(struct tr_archive *archive)
 	struct member *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
-	/* no interrupt: it would end what is beneath, where the other members are */
+	/* no interrupt: it would end the input, which contains the other members too */
 	*m = (struct member){
 		.base = {
 			.read = member_read,
@@ -587,7 +605,7 @@ const char *tr_archive_version(void)
 	return tr_packer_version();
 }
 
-/* Writing archives: see archive.h. Each member is put aside until its size is known. */
+/* Writing. Each member is spooled until its size is known. */
 
 enum { COPY_SIZE = 64 << 10 };
 
@@ -631,7 +649,7 @@ static bool member_write(struct tr_sink *sink, const char *data, size_t len, str
 static bool member_flush(struct tr_sink *sink, struct tr_error *err)
 {
 	(void)sink, (void)err;
-	return true; /* nothing of an unfinished member can be readable */
+	return true; /* an unfinished member is never readable */
 }
 
 static bool member_finish(struct tr_sink *sink, struct tr_error *err)
@@ -707,7 +725,7 @@ const char *tr_archive_by_extension(struct tr_text path)
 	};
 	const struct tr_codec *codec = tr_codec_by_extension(path);
 	if (codec && !tr_path_ends(path, codec->extension))
-		return "tar"; /* .tgz and the like */
+		return "tar"; /* .tgz and similar */
 	if (codec)
 		path.len -= strlen(codec->extension);
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)

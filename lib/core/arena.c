@@ -8,10 +8,10 @@ enum { FIRST_BLOCK = 16 << 10, KEPT_BLOCK = 1 << 20 };
 
 struct tr_arena_block {
 	struct tr_arena_block *next;
-	size_t size; /* usable bytes behind this header */
+	size_t size; /* usable bytes after this header */
 };
 
-/* Keeps what follows the header 16-byte aligned. */
+/* The bytes after the header stay aligned to 16. */
 _Static_assert(sizeof(struct tr_arena_block) % 16 == 0, "block header breaks alignment");
 
 static char *block_bytes(struct tr_arena_block *block)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bump allocation for what lives as long as one record. Nothing is freed
- * alone; tr_arena_reset forgets all of it and keeps the largest block, so a
- * stream of records settles into no calls of malloc at all.
- * Not thread safe; one arena belongs to one reader.
+ * Bump allocation for data that lives as long as one record.
+ *
+ *	tr_arena_alloc, tr_arena_copy -> record -> tr_arena_reset
+ *
+ * Single allocations are never freed. tr_arena_reset forgets all of them and keeps the largest
+ * block, so after a few records a stream needs no more calls of malloc. An arena belongs to its
+ * declarer and is freed with tr_arena_free. Not thread safe; one arena belongs to one reader.
  */
 #ifndef TR_CORE_ARENA_H
 #define TR_CORE_ARENA_H
@@ -21,9 +24,9 @@ struct tr_arena {
 	char *pos, *end; /* free bytes of the newest block */
 	struct tr_arena_block *blocks;
 	char *empty;	    /* the value of pos while nothing is allocated */
-	bool grown;	    /* blocks came since the last reset: it has to look at them */
+	bool grown;	    /* set after a new block was allocated since the last reset */
 	bool limited;	    /* an allocation failed because of the limit */
-	size_t held, limit; /* bytes of all blocks; at most this many, 0: any number */
+	size_t held, limit; /* bytes in all blocks, and their maximum; 0: unlimited */
 };
 
 #define TR_ARENA_INIT \
@@ -34,7 +37,7 @@ struct tr_arena {
 /* Slow path of tr_arena_alloc. Use that. */
 void *tr_arena_grow(struct tr_arena *arena, size_t size);
 
-/* 16-byte aligned, uninitialised; NULL when memory is out. size 0 is fine. */
+/* Allocates size bytes (0 is allowed), aligned to 16, not initialised. NULL: out of memory. */
 static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
 {
 	if (size > PTRDIFF_MAX - 15)
@@ -48,7 +51,7 @@ static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
 	return tr_arena_grow(arena, size);
 }
 
-/* A copy of t that lives as long as the arena's content; data NULL when memory is out. */
+/* Copies t into the arena. data is NULL when memory is exhausted. */
 struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t);
 
 /* Slow path of tr_arena_reset. Use that. */
@@ -59,7 +62,7 @@ static inline bool tr_arena_is_empty(const struct tr_arena *arena)
 	return arena->pos == arena->empty;
 }
 
-/* Forgets every allocation. Blocks beyond the largest, and any above 1 MiB, go back. */
+/* Forgets every allocation. Frees all blocks but the largest, and any block above 1 MiB. */
 static inline void tr_arena_reset(struct tr_arena *arena)
 {
 	if (arena->grown)
@@ -69,24 +72,24 @@ static inline void tr_arena_reset(struct tr_arena *arena)
 }
 
 /*
- * Limits the arena to what --max-record allows for a decoded record, and a
- * little for bookkeeping. Decoded values take many times the bytes of short ones.
+ * Limits the arena to the memory that --max-record allows for one decoded record, plus some
+ * bookkeeping. A decoded value takes many times the bytes of a short spelling.
  */
 void tr_arena_limit(struct tr_arena *arena, uint64_t max_record);
 
 /*
- * Fills err after an allocation failed: with the limit, or memory is out. Returns TR_FATAL.
- * Where err is NULL the limit is still to be reported, as after tr_arena_defer.
+ * Fills err after an allocation failed: with the limit, or with exhausted memory. Returns TR_FATAL.
+ * If err is NULL, the limit stays to be reported later, as after tr_arena_defer.
  */
 enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err);
 
 /*
- * Takes back an error that is dropped because a value counts as absent. If it was the limit, the
- * reader of the records reports it before it reads the next one.
+ * Keeps an error that a caller drops because the value counts as absent. If the error was the
+ * limit, the reader of the records reports it before it reads the next record.
  */
 void tr_arena_defer(struct tr_arena *arena, const struct tr_error *err);
 
-/* Gives all memory back; the arena is empty and usable afterwards, its limit stays. */
+/* Frees all memory. The arena is empty and usable afterwards, and keeps its limit. */
 void tr_arena_free(struct tr_arena *arena);
 
 #endif

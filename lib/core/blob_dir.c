@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SHA-256 as nettle computes it. */
+/* SHA-256, computed by nettle. */
 
 #include "core/blob_dir.h"
 
@@ -37,19 +37,19 @@ const char *tr_sha256_version(void)
 	return "nettle " DOTTED(NETTLE_VERSION_MAJOR, NETTLE_VERSION_MINOR);
 }
 
-/* Blobs in files by their SHA-256. */
+/* The directory of blobs. */
 
 struct tr_blob_dir {
 	int fd;		       /* of the directory; -1: not opened yet */
-	struct tr_buffer path; /* of a blob's file, NUL-terminated, for messages */
-	size_t prefix;	       /* of it, the directory with its slash */
+	struct tr_buffer path; /* of the file of a blob, NUL-terminated, for messages */
+	size_t prefix;	       /* length of the directory with its slash, in path */
 	uint64_t largest;
-	struct tr_file_group written; /* which are not on the disk yet */
+	struct tr_file_group written; /* files that are not on the disk yet */
 };
 
 /*
- * Opens the directory. False: errno says why. To read from, it need not be there yet: the process
- * that fills it may run at the same time, earlier in the pipe.
+ * Opens the directory. False: errno contains the reason. A directory that is read from need not
+ * exist yet, because the process that fills it may run at the same time, earlier in the pipe.
  */
 static bool open_directory(struct tr_blob_dir *dir, const char *path, bool make)
 {
@@ -72,7 +72,7 @@ struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t large
 		tr_buffer_put_text(&dir->path, tr_text_from(path));
 		tr_buffer_put_byte(&dir->path, '/');
 		dir->prefix = dir->path.len;
-		/* what a name needs is there from now on */
+		/* memory for a name is allocated here, so file_path cannot fail */
 		tr_buffer_room(&dir->path, TR_SHA256_HEX + 1);
 	}
 	if (!dir || dir->path.failed) {
@@ -122,7 +122,7 @@ bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
 
 	tr_sha256_hex(bytes, name);
 	const char *path = file_path(dir, name), *base = path + dir->prefix;
-	/* a file of another size, or a link, was put there by somebody else, and is put right */
+	/* a link or a file of another size was put there by another program and is replaced */
 	if (fstatat(dir->fd, base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	    (uint64_t)st.st_size == bytes.len)
 		return true;
@@ -136,7 +136,7 @@ bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
 	return written;
 }
 
-/* Reads until buf is full or the file ends. -1: errno says why. */
+/* Reads until buf is full or the file ends. -1: errno contains the reason. */
 static ssize_t read_all(int fd, char *buf, size_t len)
 {
 	size_t have = 0;
@@ -186,7 +186,7 @@ static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr
 	return TR_WARN;
 }
 
-/* Whatever made the name, nothing but a file of the directory is to be opened. */
+/* Checks the name, because it comes from input and must not open a file outside the directory. */
 static bool is_name(struct tr_text name)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -198,10 +198,10 @@ static bool is_name(struct tr_text name)
 	return name.len == TR_SHA256_HEX;
 }
 
-/* -1: errno says why. */
+/* Opens the file of a blob. -1: errno contains the reason. */
 static int open_blob(struct tr_blob_dir *dir, const char *path)
 {
-	/* not to wait where somebody put a pipe there, nor to follow a link */
+	/* these flags neither wait on a pipe of this name nor follow a link */
 	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW };
 
 	if (dir->fd < 0) {

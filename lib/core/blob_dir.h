@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A directory of blobs, each in a file that is named by its SHA-256.
+ *
+ *	bytes -> tr_blob_dir_put -> name -> tr_blob_dir_sync
+ *	name -> tr_blob_dir_get -> bytes
+ *
+ * Several processes may write and read one directory at the same time: a file is either complete
+ * or absent, and is never changed or removed. One struct tr_blob_dir is not thread safe.
+ */
 #ifndef TR_CORE_BLOB_DIR_H
 #define TR_CORE_BLOB_DIR_H
 
@@ -11,42 +20,37 @@
 
 enum { TR_SHA256_HEX = 64 };
 
-/* Writes TR_SHA256_HEX lower-case digits to `to`. */
+/* Writes the SHA-256 of bytes as TR_SHA256_HEX lower-case digits to `to`. */
 void tr_sha256_hex(struct tr_text bytes, char *to);
 
-/* "nettle 3.8" */
+/* Returns the library and its version, "nettle 3.8". */
 const char *tr_sha256_version(void);
-
-/*
- * A directory of blobs, each in a file that has its SHA-256 for a name. Several
- * processes may fill and read one at the same time: a file is whole or not
- * there, and is never changed. Nothing is removed.
- */
 
 struct tr_blob_dir;
 
 /*
- * make: to put blobs there; the directory is made where it is not there (its
- * parent has to be). Else to get them; it need not be there before the first.
- * largest: bytes of a blob that get reads at most. NULL: err is filled.
+ * Opens the directory at path. make: blobs will be put, so the directory is created if it is
+ * missing (its parent must exist). Otherwise blobs will be read, and the directory need not exist
+ * before the first one is. largest: maximum size in bytes of a blob that is read. The caller frees
+ * the result with tr_blob_dir_close. NULL: err is filled.
  */
 struct tr_blob_dir *tr_blob_dir_open(const char *path, bool make, uint64_t largest,
 				     struct tr_error *err);
 void tr_blob_dir_close(struct tr_blob_dir *dir);
 
-/* Waits until all blobs are on the disk. TR_WARN: one is not, call again; TR_END. */
+/* Waits until all blobs are on the disk. TR_WARN: one blob is not, call again; TR_END. */
 enum tr_status tr_blob_dir_sync(struct tr_blob_dir *dir, struct tr_error *err);
 
 /*
- * Sees that the blob is there, and writes its name (TR_SHA256_HEX digits).
+ * Stores the blob if it is not there yet, and writes its name (TR_SHA256_HEX digits, no NUL).
  * False: err is filled.
  */
 bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
 		     struct tr_error *err);
 
 /*
- * The blob of that name and length, in the arena. TR_WARN: it is not there, or
- * the file is not what its name says; TR_FATAL: memory.
+ * Reads the blob of this name and length into the arena. TR_WARN: it is missing, or its content
+ * does not match its name; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uint64_t length,
 			       struct tr_arena *arena, struct tr_text *bytes, struct tr_error *err);

@@ -38,7 +38,7 @@ bool tr_buffer_grow(struct tr_buffer *b, size_t more)
 
 void tr_buffer_put_decimal(struct tr_buffer *b, uint64_t n)
 {
-	/* no more than is needed: the buffer may be an array of just the size */
+	/* no more room than needed, because the memory of the caller may have exactly this size */
 	char *to = tr_buffer_room(b, tr_decimal_length(n));
 	if (to)
 		b->len += tr_decimal_write(n, to);
@@ -80,7 +80,10 @@ void tr_buffer_reset(struct tr_buffer *b)
 
 void tr_buffer_trim(struct tr_buffer *b)
 {
-	/* to another place: what is cut off would be just too short for the next one */
+	/*
+	 * into new memory: the rest that realloc would cut off is just too short for the next
+	 * buffer
+	 */
 	char *data = b->len && b->len < b->cap && !b->lent ? malloc(b->len) : NULL;
 	if (!data)
 		return;
@@ -112,7 +115,10 @@ bool tr_array_grow(void *items, size_t *cap, size_t needed, size_t item_size)
 		count = needed;
 	if (count > PTRDIFF_MAX / item_size)
 		return false;
-	/* pointers to all types of objects look alike, but only char may alias them */
+	/*
+	 * pointers to all types of objects have the same representation, but only char may alias
+	 * them
+	 */
 	memcpy(&old, items, sizeof old);
 	larger = realloc(old, count * item_size);
 	if (!larger)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growing run of bytes that text is put together in. Errors stick: after a
- * failed allocation `failed` is set, further puts do nothing, and the caller
- * checks once at the end. Owned by its declarer; free with tr_buffer_free.
- * Not NUL-terminated.
+ * Growing memory: a buffer of bytes in which text is composed, and arrays of items.
+ *
+ *	tr_buffer_room, tr_buffer_put... -> tr_buffer_text -> tr_buffer_reset or tr_buffer_free
+ *
+ * Errors are kept: after a failed allocation `failed` is set, further puts do nothing, and the
+ * caller checks once at the end. A buffer is owned by its declarer and freed with tr_buffer_free.
+ * It is not NUL-terminated. Not thread safe.
  */
 #ifndef TR_CORE_BUFFER_H
 #define TR_CORE_BUFFER_H
@@ -18,10 +21,10 @@
 struct tr_buffer {
 	char *data;
 	size_t len, cap;
-	bool failed;  /* an allocation failed: content is not complete */
-	bool lent;    /* data is somebody else's: who needs more than cap gets memory of its own */
-	bool limited; /* it failed because of the limit */
-	size_t limit; /* at most this many bytes; 0: any number */
+	bool failed;  /* an allocation failed: the content is incomplete */
+	bool lent;    /* data belongs to the caller; a larger buffer gets memory of its own */
+	bool limited; /* the allocation failed because of the limit */
+	size_t limit; /* maximum length in bytes; 0: unlimited */
 };
 
 #define TR_BUFFER_INIT \
@@ -29,16 +32,19 @@ struct tr_buffer {
 		NULL, 0, 0, false, false, false, 0 \
 	}
 
-/* One that begins in memory of the caller's. */
+/* Returns an empty buffer that uses memory of the caller until it needs more than size. */
 static inline struct tr_buffer tr_buffer_over(char *memory, size_t size)
 {
 	return (struct tr_buffer){ .data = memory, .cap = size, .lent = true };
 }
 
-/* Slow path of tr_buffer_room. Use that. */
+/* The slow path of tr_buffer_room, which callers use instead. */
 bool tr_buffer_grow(struct tr_buffer *b, size_t more);
 
-/* Where the next `more` bytes may be written, NULL when memory is out; then tr_buffer_used. */
+/*
+ * Returns where the next `more` bytes may be written, before tr_buffer_used. NULL: memory is
+ * exhausted.
+ */
 static inline char *tr_buffer_room(struct tr_buffer *b, size_t more)
 {
 	if (more > b->cap - b->len && !tr_buffer_grow(b, more))
@@ -78,10 +84,10 @@ static inline void tr_buffer_put_byte(struct tr_buffer *b, char c)
 
 #define tr_buffer_put_literal(b, literal) tr_buffer_put((b), "" literal, sizeof(literal) - 1)
 
-/* Decimal digits of n. */
+/* Appends n in decimal digits. */
 void tr_buffer_put_decimal(struct tr_buffer *b, uint64_t n);
 
-/* Lower-case hex digits of n, at least `width` of them (zeros in front). */
+/* Appends n in lower-case hex digits, padded with zeros to `width`. */
 void tr_buffer_put_hex(struct tr_buffer *b, uint64_t n, unsigned width);
 
 static inline struct tr_text tr_buffer_text(const struct tr_buffer *b)
@@ -90,26 +96,29 @@ static inline struct tr_text tr_buffer_text(const struct tr_buffer *b)
 }
 
 /*
- * Limits the buffer to a line of at most max_record bytes, as --max-record allows, and what
- * tr_record_from_buffer needs after it.
+ * Limits the buffer to a line of max_record bytes (--max-record), plus the bytes that
+ * tr_record_from_buffer appends to it.
  */
 void tr_buffer_limit(struct tr_buffer *b, uint64_t max_record);
 
-/* Opens a gap of n bytes at offset `at`, for the caller to fill. NULL when memory is out. */
+/*
+ * Inserts n uninitialised bytes at offset `at` and returns their address. NULL: memory is
+ * exhausted.
+ */
 char *tr_buffer_insert(struct tr_buffer *b, size_t at, size_t n);
 
-/* Forgets the content and a failure; keeps the limit, and the memory unless it is above 1 MiB. */
+/* Empties the buffer and clears a failure. Keeps the limit, and memory of up to 1 MiB. */
 void tr_buffer_reset(struct tr_buffer *b);
 
-/* Gives back what is not used, for one of many that are kept. */
+/* Frees the unused part of the memory, for a buffer that is kept among many. */
 void tr_buffer_trim(struct tr_buffer *b);
 
-/* Gives the memory back; the buffer is empty and usable afterwards, its limit stays. */
+/* Frees the memory. The buffer is empty and usable afterwards, and keeps its limit. */
 void tr_buffer_free(struct tr_buffer *b);
 
 /*
- * Arrays that grow: items are allocated with malloc(3), count says how many are in use and cap how
- * many there is room for. An empty array is NULL, 0, 0. free(3) it.
+ * Arrays that grow. Their items are allocated with malloc(3); count is the number of items in use,
+ * cap the number of items that fit. An empty array is NULL, 0, 0. The owner frees it with free(3).
  */
 
 /*
@@ -119,7 +128,10 @@ void tr_buffer_free(struct tr_buffer *b);
 #define tr_array_room(items, count, cap) \
 	((count) < (cap) || tr_array_grow(&(items), &(cap), (count) + 1, sizeof *(items)))
 
-/* As above, for a total of needed items, at least doubled. items is the address of the pointer. */
+/*
+ * Makes room for a total of needed items, and at least doubles the array. items is the address of
+ * the pointer.
+ */
 bool tr_array_grow(void *items, size_t *cap, size_t needed, size_t item_size);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of blocks between the caller, who fills them and sends away what came
- * of them, in order, and the workers, who take them in order too. A block
- * belongs to the caller until it is filled, then to one worker until it is
- * packed, then to the caller again.
+ * Blocks.
+ *
+ * A ring of blocks connects the caller, who fills them and sends the packed ones in order, with the
+ * workers, who take them in order too. A block belongs to the caller until it is filled, then to
+ * one worker until it is packed, then to the caller again.
  */
 
 #include "core/codec.h"
@@ -19,7 +20,7 @@
 #include "core/codec_private.h"
 
 struct slot {
-	char *data; /* class->size bytes, allocated when it is first used */
+	char *data; /* class->size bytes, allocated at the first use */
 	struct tr_codec_block block;
 	struct tr_buffer packed;
 	bool done, failed;
@@ -35,24 +36,27 @@ struct blocks {
 	struct tr_sink base;
 	const struct tr_block_class *class;
 	struct tr_sink *inner;
-	struct worker *workers; /* the first is the caller's where there are no threads */
+	struct worker *workers; /* the first one is the caller itself if there are no threads */
 	size_t worker_count;
 	bool threaded;
 
-	/* the caller's */
-	size_t len;		      /* of the block that is being filled */
-	uint64_t offset;	      /* of its data */
-	bool begun;		      /* the magic is out */
-	bool any;		      /* a block was made */
+	/* used by the caller only */
+	size_t len;		      /* bytes in the block that is being filled */
+	uint64_t offset;	      /* offset of the data of this block */
+	bool begun;		      /* the magic was written */
+	bool any;		      /* a block was submitted */
 	struct tr_block_sizes *sizes; /* for the index */
 	size_t size_count, size_cap;
 	struct tr_buffer index;
 
-	pthread_mutex_t lock; /* over what follows, and done of the slots */
+	pthread_mutex_t lock; /* guards the members below, and `done` of the slots */
 	pthread_cond_t filled, packed;
 	struct slot *slots;
 	size_t slot_count;
-	uint64_t sent, taken, made; /* blocks that went out, were taken by workers, were filled */
+	uint64_t sent, taken,
+		made; /*
+		       * numbers of blocks that were sent, taken by workers, and filled
+		       */
 	bool stop;
 };
 
@@ -63,7 +67,7 @@ static struct slot *slot_of(const struct blocks *b, uint64_t number)
 
 static void pack(const struct blocks *b, const struct worker *worker, struct slot *slot)
 {
-	/* not given back, as a reset would: the next block needs as much */
+	/* without tr_buffer_reset, which frees large memory that the next block needs again */
 	slot->packed.len = 0;
 	slot->packed.failed = false;
 	slot->failed =
@@ -102,7 +106,7 @@ static bool note_sizes(struct blocks *b, const struct slot *slot)
 	return true;
 }
 
-/* Waits for the oldest block and sends it away. */
+/* Waits for the oldest block and writes it to the inner sink. */
 static bool send_one(struct blocks *b, struct tr_error *err)
 {
 	struct slot *slot = slot_of(b, b->sent);
@@ -128,7 +132,7 @@ static bool send_magic(struct blocks *b, struct tr_error *err)
 	       b->inner->write(b->inner, b->class->magic.data, b->class->magic.len, err);
 }
 
-/* The block that was being filled goes to the workers. */
+/* Submits the block that was being filled to the workers. */
 static bool submit(struct blocks *b, bool last, struct tr_error *err)
 {
 	struct slot *slot = slot_of(b, b->made);
@@ -153,7 +157,7 @@ static bool submit(struct blocks *b, bool last, struct tr_error *err)
 	b->made++;
 	pthread_cond_signal(&b->filled);
 	pthread_mutex_unlock(&b->lock);
-	/* the next one is to be free */
+	/* the next slot must be free */
 	return b->made - b->sent < b->slot_count || send_one(b, err);
 }
 
@@ -256,7 +260,7 @@ static bool add_worker(struct blocks *b, int level)
 	return worker->state;
 }
 
-/* As many threads as there can be; where there can be none, the caller works himself. */
+/* Starts as many threads as possible. Without any, the caller does the work. */
 static bool hire(struct blocks *b, int level, unsigned threads)
 {
 	sigset_t all, before;
@@ -264,14 +268,14 @@ static bool hire(struct blocks *b, int level, unsigned threads)
 		return false;
 	if (threads < 2)
 		return true;
-	/* the process's signals are its own threads' business: handlers must not run here */
+	/* signals are handled on the threads of the program: handlers must not run here */
 	sigfillset(&all);
 	if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
 		return true;
 	for (;;) {
 		struct worker *worker = &b->workers[b->worker_count - 1];
 		if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-			/* the one without a thread is given up, unless it is the only one */
+			/* the worker without a thread is dismissed, unless it is the only one */
 			if (b->threaded)
 				dismiss(b, &b->workers[--b->worker_count]);
 			break;
@@ -296,11 +300,11 @@ struct tr_sink *tr_blocks_new(const struct tr_block_class *class, struct tr_sink
 					    .finish = finish_blocks,
 					    .close = close_blocks };
 		b->inner = inner;
-		/* with default attributes these cannot fail */
+		/* these calls cannot fail with default attributes */
 		pthread_mutex_init(&b->lock, NULL);
 		pthread_cond_init(&b->filled, NULL);
 		pthread_cond_init(&b->packed, NULL);
-		/* each worker has one, the caller fills one, and one is ready */
+		/* each worker has one slot, the caller fills one, and one is ready */
 		b->slot_count = most > 1 ? most + 2 : 1;
 		b->slots = calloc(b->slot_count, sizeof *b->slots);
 		b->workers = calloc(most, sizeof *b->workers);
@@ -313,21 +317,21 @@ struct tr_sink *tr_blocks_new(const struct tr_block_class *class, struct tr_sink
 	return NULL;
 }
 
-/* The part of every decoder that no library does: see codec_stream.h. */
+/* Decoders. */
 
-/* Less than this is no bomb, whatever the ratio. */
+/* Output below this size is allowed at any ratio. */
 static const uint64_t RATIO_FREE = (uint64_t)64 << 20;
 
 struct decoder {
-	struct tr_source source; /* first: this is what the caller holds */
+	struct tr_source source; /* first, because the caller has a pointer to it */
 	const struct tr_decoder_class *class;
 	void *state;
 	struct tr_input *in;
 	struct tr_limits limits;
 	uint64_t made;
-	bool full;		/* the last read filled its buffer: more is likely there */
-	enum tr_status outcome; /* TR_OK while it runs */
-	struct tr_error error;	/* where outcome is TR_FATAL */
+	bool full;		/* the last read filled its buffer, so there is probably more */
+	enum tr_status outcome; /* TR_OK while the stream goes on */
+	struct tr_error error;	/* if outcome is TR_FATAL */
 };
 
 bool tr_ratio_exceeded(const struct tr_limits *limits, uint64_t made, uint64_t taken)
@@ -342,7 +346,7 @@ void tr_decoder_error(struct tr_error *err, const struct tr_input *in, const cha
 		     name, what, in->offset);
 }
 
-/* True where zeros stood there. */
+/* Skips zeros. True if there were any. */
 static bool skip_zeros(struct tr_input *in)
 {
 	bool any = false;
@@ -374,7 +378,7 @@ enum tr_status tr_decoder_behind(struct tr_input *in, const char *name,
 
 static void check_ratio(struct decoder *d)
 {
-	/* in a stack of codecs only the file's own bytes cost the sender anything */
+	/* in a stack of codecs, the ratio counts from the bytes of the file */
 	uint64_t raw = tr_input_raw_offset(d->in);
 	uint64_t here = d->in->offset + tr_input_available(d->in);
 	uint64_t taken = raw < here ? raw : here;
@@ -386,7 +390,7 @@ static void check_ratio(struct decoder *d)
 		     d->class->name, d->limits.max_ratio);
 }
 
-/* The step wants more and there is none. */
+/* Reports that the input ended although the step needs more. */
 static void cut(struct decoder *d)
 {
 	d->outcome = TR_FATAL;
@@ -480,12 +484,12 @@ struct tr_source *tr_decoder_new(const struct tr_decoder_class *class, void *sta
 	return &d->source;
 }
 
-/* The part of every encoder that no library does: see codec_stream.h. */
+/* Encoders. */
 
 enum { BLOCK_SIZE = 64 << 10 };
 
 struct encoder {
-	struct tr_sink sink; /* first: this is what the caller holds */
+	struct tr_sink sink; /* first, because the caller has a pointer to it */
 	const struct tr_encoder_class *class;
 	void *state;
 	struct tr_sink *inner;
@@ -571,7 +575,7 @@ const struct tr_codec *tr_codec_by_name(struct tr_text name)
 
 const struct tr_codec *tr_codec_by_extension(struct tr_text path)
 {
-	/* a compressed tar in one word */
+	/* single extensions for a compressed tar */
 	static const struct {
 		const char *extension;
 		const struct tr_codec *codec;
@@ -589,7 +593,7 @@ const struct tr_codec *tr_codec_by_extension(struct tr_text path)
 	return NULL;
 }
 
-/* The best bid; *unsure when a better one may come with more bytes. */
+/* Returns the codec with the best bid. *unsure: more bytes may bring a better one. */
 static const struct tr_codec *best_bid(const struct tr_input *in, bool *unsure)
 {
 	const struct tr_codec *best = NULL;
@@ -609,7 +613,7 @@ static const struct tr_codec *best_bid(const struct tr_input *in, bool *unsure)
 	return best;
 }
 
-/* A stream of nothing is all that there is. */
+/* Returns the codec of which the whole input is an empty stream. */
 static const struct tr_codec *empty_stream(const struct tr_input *in)
 {
 	struct tr_text all = { in->pos, tr_input_available(in) };
@@ -636,7 +640,7 @@ static bool idle_cpu(void)
 	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* Takes one layer off. */
+/* Removes one layer. */
 static struct tr_input *open_layer(struct tr_input *in, const struct tr_codec *codec,
 				   const struct tr_limits *limits, bool threads,
 				   struct tr_error *err)
@@ -662,7 +666,7 @@ struct tr_input *tr_codec_open_as(struct tr_input *in, const struct tr_codec *co
 				  const struct tr_limits *limits, bool threads,
 				  struct tr_error *err)
 {
-	/* one thread, for the layer next to the file: more would only wait for each other */
+	/* one thread, for the outermost layer: further threads would only wait for each other */
 	threads = threads && idle_cpu();
 	for (unsigned layers = 0; codec; layers++) {
 		if (layers == MAX_LAYERS) {

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compression, found by content. One const struct per codec in one const
- * array (codec.c); each third-party library is known to one codec file only.
+ * Compression, detected by content.
  *
- * Decoders give everything that can be decoded before a cut or a corrupt
- * place, then the error with its offset in the compressed bytes. They take
- * concatenated members and frames. Facts on sizes and magic numbers: the
- * libraries' manuals; RFC 1952 (gzip), RFC 8878 (zstd), RFC 7932 (brotli);
- * for "at" snappy: apitrace's container, chunks u32le + raw snappy block.
+ *	window -> tr_codec_detect -> tr_codec_open -> window of the decoded bytes
+ *	sink -> encoder of a struct tr_codec -> sink of the encoded bytes
+ *
+ * There is one const struct for each codec, listed in one const array (codec.c); each third-party
+ * library is used by one codec file only.
+ *
+ * A decoder returns everything that can be decoded before a cut or corrupt place, then the error
+ * with its offset in the compressed bytes. It accepts concatenated members and frames. The sizes
+ * and magic numbers come from the manuals of the libraries, RFC 1952 (gzip), RFC 8878 (zstd) and
+ * RFC 7932 (brotli). The codec snappy is the container of apitrace: "at", then chunks of u32le and
+ * a raw snappy block.
+ *
+ * A decoder or encoder is used by one thread at a time.
  */
 #ifndef TR_CORE_CODEC_H
 #define TR_CORE_CODEC_H
@@ -19,42 +26,46 @@
 enum { TR_CODEC_MORE = -1 };
 
 struct tr_codec {
-	const char *name;      /* gzip, zstd, … as in --codec */
-	const char *extension; /* ".gz"; NULL where no file name says it */
+	const char *name;      /* gzip, zstd, … as for --codec */
+	const char *extension; /* ".gz"; NULL if files have no extension of this codec */
 	int level_min, level_max, level_default;
-	bool general; /* has tools and a magic of its own (gzip, not snappy or brotli) */
+	bool general; /* has tools and a magic of its own, as gzip has, unlike snappy and brotli */
 	/*
-	 * Bits of evidence in the first bytes of a stream; only looks. 0: no.
-	 * TR_CODEC_MORE: so far it may be, with more bytes it can tell. NULL where
-	 * there is no magic.
+	 * Returns the bits of evidence in the first bytes of a stream, without consuming any. 0:
+	 * not this codec. TR_CODEC_MORE: undecided until more bytes are there. NULL for a codec
+	 * without a magic.
 	 */
 	int (*bid)(const char *data, size_t len);
-	/* A whole stream of nothing, where it is too short for the bid; NULL: none is. */
+	/* A complete stream of no data that is too short for the bid, or NULL. */
 	const char *empty;
-	/* Decodes inner, which it owns. NULL: err is filled (inner is freed). */
+	/* Decodes inner and takes ownership of it. NULL: err is filled and inner is freed. */
 	struct tr_source *(*decoder)(struct tr_input *inner, const struct tr_limits *limits,
 				     struct tr_error *err);
-	/* Encodes to inner, which it owns. NULL: err is filled (inner is closed). */
+	/* Encodes to inner and takes ownership of it. NULL: err is filled and inner is closed. */
 	struct tr_sink *(*encoder)(struct tr_sink *inner, int level, unsigned threads,
 				   struct tr_error *err);
-	const char *library;			/* for --version */
-	void (*version)(char *to, size_t size); /* of the library; NULL where it does not say */
+	const char *library; /* for --version */
+	void (*version)(
+		char *to,
+		size_t size); /*
+			       * version of the library; NULL if the library does not report it
+			       */
 };
 
-/* NULL-terminated; "none" is not in it. */
+/* All codecs, NULL-terminated. "none" is not among them. */
 extern const struct tr_codec *const tr_codecs[];
 
-/* By themselves, for formats that know some of them as their containers. */
+/* Codecs that some formats use as their containers. */
 extern const struct tr_codec tr_codec_gzip;
 extern const struct tr_codec tr_codec_brotli;
 extern const struct tr_codec tr_codec_snappy;
 /*
- * Not in tr_codecs, for it reads what zstd reads, and zstd reads it: written in
- * frames of 2 MiB, and behind them a table that says where each is.
+ * Not in tr_codecs, because it is written differently but read as zstd: frames of 2 MiB, followed
+ * by a table of their positions.
  */
 extern const struct tr_codec tr_codec_zstd_seekable;
 
-/* A name is more than its extension: ".gz" does not end in one. */
+/* True if path ends with extension and has a name before it; ".gz" alone does not count. */
 static inline bool tr_path_ends(struct tr_text path, const char *extension)
 {
 	struct tr_text end = tr_text_from(extension);
@@ -63,32 +74,33 @@ static inline bool tr_path_ends(struct tr_text path, const char *extension)
 
 const struct tr_codec *tr_codec_by_name(struct tr_text name);
 
-/* By the end of a file name (".zst"); NULL when none. */
+/* Finds a codec by the end of a file name (".zst"). NULL: none. */
 const struct tr_codec *tr_codec_by_extension(struct tr_text path);
 
 /*
- * The codec whose magic stands at the start of the window (fills it as far as
- * needed, and no further: slow text need not wait), or NULL. Never guesses
- * brotli, which has no magic: see tr_codec_brotli_peek.
+ * Returns the codec whose magic is at the start of the window, or NULL. Fills the window only as
+ * far as needed, so that slow text is not held back. Brotli has no magic and is never returned: see
+ * tr_codec_brotli_peek.
  */
 const struct tr_codec *tr_codec_detect(struct tr_input *in);
 
 /*
- * What the window decodes to if it is brotli, which has no magic: up to cap bytes, 0 if it is not.
- * Sets *certain where it is brotli, even if it is damaged and nothing comes out: so many bytes of
- * prefix codes are valid that it cannot be chance. Only looks, at as much as that takes.
+ * Decodes the start of the window as brotli, which has no magic, without consuming it. Returns the
+ * number of bytes written to buf, at most cap, or 0 if the window is not brotli. Sets *certain if
+ * so many bytes of prefix codes are valid that this cannot be chance; then the window is brotli
+ * even if it is damaged and no bytes come out.
  */
 size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap, bool *certain);
 
 /*
- * Takes compression off, as many layers as there are (at most 4): returns the
- * window of the innermost one, which owns all below. `threads`: decode on a
- * thread of its own. NULL: err is filled, in is freed. Sets codec.
+ * Removes all layers of compression, at most 4. Takes ownership of in and returns the window of the
+ * innermost layer, which owns the others. `threads`: the outermost layer is decoded on a thread of
+ * its own. Sets `codec` of the result. NULL: err is filled and in is freed.
  */
 struct tr_input *tr_codec_open(struct tr_input *in, const struct tr_limits *limits, bool threads,
 			       struct tr_error *err);
 
-/* Forces one codec; otherwise as tr_codec_open. */
+/* Like tr_codec_open, with a given codec for the outermost layer. */
 struct tr_input *tr_codec_open_as(struct tr_input *in, const struct tr_codec *codec,
 				  const struct tr_limits *limits, bool threads,
 				  struct tr_error *err);

@@ -10,36 +10,36 @@
 enum {
 	WINDOW_BITS = 24,
 	/*
-	 * Levels that take 64 KiB for a meta-block where nobody says how much: with 256 KiB
-	 * they are a tenth faster and make no more.
+	 * Levels that compress in meta-blocks of 64 KiB unless told otherwise: with 256 KiB they
+	 * are a tenth faster and the output is no larger.
 	 */
 	MIDDLE_FIRST = 4,
 	MIDDLE_LAST = 8,
 	MIDDLE_BLOCK_BITS = 18,
 	/*
-	 * The decoder writes out what it holds back only when it runs out of input, and after an
-	 * error nothing more: small helpings keep the loss small.
+	 * The decoder releases the output that it holds only when it runs out of input, and after
+	 * an error nothing more: small portions of input keep the loss small.
 	 */
 	HELPING = 256,
-	/* Compressed bytes kept to decode them again after an error; see salvage. */
+	/* Compressed bytes that are kept to decode them again after an error; see begin_salvage. */
 	KEPT_MAX = 16 << 20,
-	/* Bytes that only prefix codes take before any data, and that chance does not decode. */
+	/* So many bytes of prefix codes before any data are not decoded by chance. */
 	CERTAIN = 32,
-	BLOCK_SIZE = 4 << 20, /* where several are made at a time */
-	ROOM_LEAST = 4096,    /* for what comes out of a part, more for much */
-	FAR = 1 << 30,	      /* beyond any window; the encoder takes no more */
+	BLOCK_SIZE = 4 << 20, /* if several are compressed at */
+	ROOM_LEAST = 4096,    /* room for the output of a part; doubled when needed */
+	FAR = 1 << 30,	      /* beyond any window; the maximum that the encoder accepts */
 };
 
 struct decoder {
 	BrotliDecoderState *brotli;
 	bool ended;
-	struct tr_buffer kept; /* the stream from its start; nothing once it is beyond KEPT_MAX */
+	struct tr_buffer kept; /* the stream from its start; empty if it is longer than KEPT_MAX */
 	bool keeps;
-	uint64_t made; /* bytes that came out */
-	/* After an error: */
+	uint64_t made; /* decoded bytes */
+	/* after an error: */
 	bool salvaging;
-	size_t good, at; /* in kept: where the helping with the error begins, and what is next */
-	uint64_t skip;	 /* bytes that come out again, and have been given */
+	size_t good, at; /* offsets in kept: of the portion with the error, and of the next byte */
+	uint64_t skip;	 /* decoded bytes that were returned already */
 };
 
 static void destroy_decoder(void *state)
@@ -61,7 +61,10 @@ static enum tr_status fail(struct decoder *d, struct tr_input *in, struct tr_err
 	return TR_FATAL;
 }
 
-/* How much of n bytes to give it: nothing while it holds output, which an error would lose. */
+/*
+ * Returns how many of n bytes to decode: none while the decoder holds output, which an error would
+ * lose.
+ */
 static size_t portion(const struct decoder *d, size_t n)
 {
 	return BrotliDecoderHasMoreOutput(d->brotli) ? 0 : n;
@@ -77,8 +80,8 @@ static void keep(struct decoder *d, const char *data, size_t len)
 }
 
 /*
- * libbrotli found an error, and does not return what it decoded before it in the same helping. A
- * second decoder begins anew, and gets the bytes of that helping one by one.
+ * libbrotli found an error, and does not return the bytes that it decoded before it in the same
+ * portion. A second decoder begins again, and gets the bytes of that portion one by one.
  */
 static enum tr_status begin_salvage(struct decoder *d, size_t helping, struct tr_error *err)
 {
@@ -92,7 +95,9 @@ static enum tr_status begin_salvage(struct decoder *d, size_t helping, struct tr
 	return TR_OK;
 }
 
-/* Discards from the n bytes at room's pos what was given before, and takes in the rest. */
+/*
+ * Drops those of the n bytes at the position of room that were returned before, and adds the rest.
+ */
 static void put_new(struct decoder *d, struct tr_room *room, size_t n)
 {
 	size_t old = d->skip < n ? (size_t)d->skip : n;
@@ -178,13 +183,13 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
-/* Decodes the window from its start, longer and longer. 0: it is no brotli. */
+/* Decodes longer and longer parts of the window from its start. 0: it is not brotli. */
 static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, size_t cap,
 		   bool *certain)
 {
 	enum {
 		SLOW = 4096
-	}; /* so far byte by byte, so that all is there that comes before an error */
+	}; /* decoded byte by byte up to here, so that all data before an error are returned */
 	BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT;
 	uint8_t *to = (uint8_t *)buf;
 	size_t taken = 0, space = cap;
@@ -232,7 +237,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	uint8_t *to = (uint8_t *)room->pos;
 	size_t space = tr_room_left(room);
 	if (!BrotliEncoderCompressStream(state, operation[what], len, &from, &space, &to, NULL)) {
-		/* all that can fail in there is an allocation */
+		/* only an allocation can fail in the encoder */
 		return tr_error_memory(err);
 	}
 	*data = (const char *)from;
@@ -261,9 +266,8 @@ static void *begin_worker(int level)
 }
 
 /*
- * A part of the one stream that there has to be: the encoder hears how far it
- * is in, so that it begins without a head and looks back to nothing that this
- * part does not have, and ends at a byte.
+ * Compresses a part of the single stream. The encoder is told the offset of the part, so it writes
+ * no header, refers to no data before the part, and ends at a byte boundary.
  */
 static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bzip2 by libbz2, called directly. A block of up to 900 kB is decoded as a
- * whole: all blocks before a cut are given, and of a corrupt one what comes out.
+ * bzip2, by direct calls of libbz2. A block of up to 900 kB is decoded as a whole: all blocks
+ * before a cut are returned, and the decodable part of a corrupt one.
  */
 #include "core/codec_private.h"
 
@@ -23,7 +23,9 @@ static int bid(const char *data, size_t len)
 		return bits ? TR_CODEC_MORE : 0;
 	if (data[3] < '1' || data[3] > '9')
 		return 0;
-	/* a block begins with pi, the end of a stream without any with its root */
+	/*
+	 * a block begins with the digits of pi, the end of an empty stream with those of its root
+	 */
 	start = tr_text_span(data + 4, data + len);
 	int block = tr_codec_magic(start, TR_TEXT("1AY&SY"));
 	int end = tr_codec_magic(start, TR_TEXT("\x17rE8P\x90"));
@@ -34,7 +36,7 @@ static int bid(const char *data, size_t len)
 
 struct decoder {
 	bz_stream z;
-	bool open;  /* z is set up, in a stream */
+	bool open;  /* z is initialised, within a stream */
 	bool begun; /* the first stream */
 };
 
@@ -101,7 +103,7 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 struct encoder {
 	bz_stream z;
 	int level;
-	bool open; /* z is set up, in a stream */
+	bool open; /* z is initialised, within a stream */
 	bool any;  /* a stream was begun */
 };
 
@@ -127,8 +129,8 @@ static bool begin_stream(struct encoder *e, struct tr_error *err)
 }
 
 /*
- * BZ_FLUSH keeps the last bits back, so that nobody could read the last block:
- * a flush ends the stream, and another one follows where more comes.
+ * BZ_FLUSH holds back the last bits, so a reader could not decode the last block: therefore a flush
+ * ends the stream, and later data begin another one.
  */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
@@ -172,7 +174,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	return tr_encoder_new(&class, e, inner, err);
 }
 
-/* "1.0.8, 13-Jul-2019": the number. */
+/* Extracts the number from "1.0.8, 13-Jul-2019". */
 static void version(char *to, size_t size)
 {
 	const char *text = BZ2_bzlibVersion();

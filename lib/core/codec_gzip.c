@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip (RFC 1952) by zlib, called directly: what comes before a cut is given. */
+/* gzip (RFC 1952), by direct calls of zlib: all data before a cut are returned. */
 #include "core/codec_private.h"
 
 #include <limits.h>
@@ -8,10 +8,10 @@
 #include <zlib.h>
 
 enum {
-	GZIP_WRAPPER = 16, /* added to the window bits: gzip instead of zlib */
+	GZIP_WRAPPER = 16, /* added to the window bits to select gzip instead of zlib */
 	MEMORY_LEVEL = 8,
 	RESERVED_FLAGS = 0xe0,
-	BLOCK_SIZE = 1 << 20, /* of a member, where several are made at a time */
+	BLOCK_SIZE = 1 << 20, /* bytes of a member, if several are compressed at a time */
 };
 
 static uInt clip(size_t n)
@@ -53,7 +53,7 @@ static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struc
 	room->pos = (char *)d->z.next_out;
 	switch (result) {
 	case Z_OK:
-	case Z_BUF_ERROR: /* no progress: it wants more */
+	case Z_BUF_ERROR: /* no progress: more input is needed */
 		return TR_OK;
 	case Z_STREAM_END:
 		d->between = true;
@@ -66,7 +66,7 @@ static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struc
 	}
 }
 
-/* Of a member that follows, two bytes are enough: zlib says what is wrong with the rest. */
+/* For a following member two bytes are sufficient: zlib reports errors in the rest. */
 static int bid_next(const char *data, size_t len)
 {
 	return tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\x1f\x8b"));
@@ -126,7 +126,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 		tr_error_set(err, TR_CAUSE_USAGE, "gzip: cannot compress");
 		return TR_FATAL;
 	}
-	/* room that is left over says that nothing is held back */
+	/* zlib holds nothing back if room is left */
 	return z->avail_out && !*len && what != TR_ENCODE_FINISH ? TR_END : TR_OK;
 }
 
@@ -141,11 +141,14 @@ static void *begin_worker(int level)
 	return z;
 }
 
-/* A member of its own. */
+/* Compresses a block as a member of its own. */
 static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	z_stream *z = worker;
-	/* reset first: after a stream's end zlib forgets the wrapper, and its bound is too small */
+	/*
+	 * deflateReset first, because at the end of a stream zlib forgets the wrapper, and its
+	 * bound is too small
+	 */
 	if (deflateReset(z) != Z_OK)
 		return false;
 	size_t size = deflateBound(z, block->data.len);

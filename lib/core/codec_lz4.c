@@ -11,11 +11,11 @@
 #include "core/buffer.h"
 #include "core/codec_private.h"
 
-/* How lz4 streams are laid out, as far as one must know to cut them into blocks. */
+/* The parts of an lz4 stream that are needed to divide it into blocks. */
 enum {
-	TR_LZ4_WORD = 4, /* magic numbers, sizes and checksums, the lowest byte first */
+	TR_LZ4_WORD = 4, /* bytes of magic numbers, sizes and checksums, little-endian */
 	TR_LZ4_HEADER_MIN = 7,
-	/* of a frame from before 2013: only blocks, each of so much but the last */
+	/* decoded size of each block but the last in a frame from before 2013 */
 	TR_LZ4_LEGACY_BLOCK = 8 << 20,
 	TR_LZ4_LEGACY_PACKED = TR_LZ4_LEGACY_BLOCK + TR_LZ4_LEGACY_BLOCK / 255 + 16,
 };
@@ -25,14 +25,14 @@ enum lz4_kind { TR_LZ4_FRAME, TR_LZ4_LEGACY, TR_LZ4_SKIPPABLE, TR_LZ4_NONE };
 /* The fields of a frame's header. */
 struct lz4_frame {
 	size_t header;	  /* bytes */
-	size_t block_max; /* of a decoded block */
-	bool linked;	  /* blocks copy from those before */
+	size_t block_max; /* bytes of a decoded block, at most */
+	bool linked;	  /* blocks refer to earlier ones */
 	bool block_sums;  /* a checksum follows each block */
-	bool content_sum; /* the end has one */
-	bool dictionary;  /* it cannot be decoded without one */
+	bool content_sum; /* a checksum follows the last block */
+	bool dictionary;  /* it needs a dictionary */
 };
 
-/* A block's first word. A size of 0 that is not stored is the end of the frame. */
+/* The first word of a block. A size of 0 that is not stored ends the frame. */
 struct tr_lz4_block {
 	size_t size;
 	bool stored; /* not compressed */
@@ -52,16 +52,16 @@ static inline struct tr_lz4_block tr_lz4_block(const char *data)
 }
 
 /*
- * Blocks of lz4 by our own means: liblz4 gives nothing of one that is cut or
- * corrupt, and knows the frames from before 2013 no more.
+ * Our own decoder of blocks, because liblz4 returns nothing from a cut or corrupt block, and no
+ * longer reads frames from before 2013.
  */
-enum { TR_LZ4_HISTORY = 64 << 10 }; /* how far back a copy reaches */
+enum { TR_LZ4_HISTORY = 64 << 10 }; /* maximum offset of a copy */
 
 struct tr_lz4_salvage {
 	struct tr_buffer made;
-	size_t given;	/* bytes of made */
-	char *history;	/* a ring of what was given before; NULL until one is needed */
-	size_t len, at; /* of the history; where the next byte goes */
+	size_t given;	/* bytes of made that were returned */
+	char *history;	/* a ring of the bytes returned before; NULL until it is needed */
+	size_t len, at; /* bytes in the history; index of the next byte */
 	bool linked;	/* the history is kept */
 };
 
@@ -78,10 +78,10 @@ enum {
 	CONTENT_SIZE = 0x08,
 	CONTENT_SUM = 0x04,
 	DICTIONARY = 0x01,
-	LEAST_BLOCK_SIZE = 4, /* a code: 64 KiB; each further one is four times more */
+	LEAST_BLOCK_SIZE = 4, /* code of 64 KiB; each further code is four times as large */
 };
 
-/* Of a frame's magic number. */
+/* Classifies the magic number of a frame. */
 static enum lz4_kind lz4_kind(uint32_t magic)
 {
 	if (magic == MAGIC)
@@ -91,7 +91,7 @@ static enum lz4_kind lz4_kind(uint32_t magic)
 	return magic - MAGIC_SKIPPABLE < SKIPPABLES ? TR_LZ4_SKIPPABLE : TR_LZ4_NONE;
 }
 
-/* Bids, as a codec's: for the first frame, and for what follows one. */
+/* The bids for the first frame and for following ones. */
 static int lz4_bid(const char *data, size_t len)
 {
 	struct tr_text start = { data, len };
@@ -99,7 +99,7 @@ static int lz4_bid(const char *data, size_t len)
 	return bits ? bits : tr_codec_magic(start, TR_TEXT("\x02\x21\x4c\x18"));
 }
 
-/* A skippable frame may come; at the very start it is taken for zstd's. */
+/* Accepts a skippable frame too; at the very start it is taken for one of zstd. */
 static int lz4_bid_next(const char *data, size_t len)
 {
 	if ((unsigned char)*data / SKIPPABLES != (MAGIC_SKIPPABLE & 0xff) / SKIPPABLES)
@@ -107,7 +107,7 @@ static int lz4_bid_next(const char *data, size_t len)
 	return tr_codec_magic((struct tr_text){ data + 1, len - 1 }, TR_TEXT("\x2a\x4d\x18"));
 }
 
-/* From TR_LZ4_HEADER_MIN bytes; liblz4 checks the rest. False: no such frame. */
+/* Parses a header from TR_LZ4_HEADER_MIN bytes; liblz4 checks the rest. False: there is none. */
 static bool lz4_frame(const char *data, struct lz4_frame *frame)
 {
 	unsigned flags = (unsigned char)data[FLAGS_AT];
@@ -124,10 +124,10 @@ static bool lz4_frame(const char *data, struct lz4_frame *frame)
 }
 
 /*
- * The block as lz4's format description has it: sequences of a token, literals
- * and a copy. The token's upper half counts the literals, its lower half the
- * copied bytes beyond four; 15 goes on in further bytes, to the first that is
- * not 255. The copy's offset takes two bytes. The last sequence has no copy.
+ * Decodes a block according to the format description of lz4: sequences of a token, literals and a
+ * copy. The upper half of the token is the number of literals, the lower half the number of copied
+ * bytes minus four; 15 continues in further bytes up to the first that is not 255. The offset of
+ * the copy has two bytes. The last sequence has no copy.
  */
 
 enum { LONG = 15, LEAST_COPY = 4 };
@@ -136,7 +136,7 @@ struct reader {
 	const unsigned char *pos, *end;
 };
 
-/* A length whose first four bits are given. */
+/* Reads a length whose first four bits are in the token. */
 static bool read_length(struct reader *r, unsigned nibble, size_t *length)
 {
 	*length = nibble;
@@ -150,7 +150,7 @@ static bool read_length(struct reader *r, unsigned nibble, size_t *length)
 	return false;
 }
 
-/* n bytes from `offset` back: a copy may overlap what it makes. */
+/* Copies n bytes from `offset` bytes before; the ranges may overlap. */
 static void copy_back(char *to, size_t offset, size_t n)
 {
 	const char *from = to - offset;
@@ -167,8 +167,8 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * Into plain, which has room for *size bytes and follows `before` bytes of
- * history. *size is then how many came; true: packed is a block.
+ * Decodes into plain, which has room for *size bytes and follows `before` bytes of history. Sets
+ * *size to the number of decoded bytes; true: the block is complete and valid.
  */
 static bool decode(struct tr_text packed, char *plain, size_t before, size_t *size)
 {
@@ -205,7 +205,7 @@ static bool decode(struct tr_text packed, char *plain, size_t before, size_t *si
 	}
 }
 
-/* Blocks of the stream that begins now copy from those before, or do not. False: no memory. */
+/* Begins a stream whose blocks do or do not refer to earlier ones. False: memory is exhausted. */
 static bool lz4_salvage_begin(struct tr_lz4_salvage *s, bool linked)
 {
 	s->len = s->at = 0;
@@ -215,7 +215,7 @@ static bool lz4_salvage_begin(struct tr_lz4_salvage *s, bool linked)
 	return s->history || !linked;
 }
 
-/* What liblz4 gave. */
+/* Adds output of liblz4 to the history. */
 static void lz4_salvage_remember(struct tr_lz4_salvage *s, const char *data, size_t len)
 {
 	if (!s->linked)
@@ -232,8 +232,8 @@ static void lz4_salvage_remember(struct tr_lz4_salvage *s, const char *data, siz
 }
 
 /*
- * Decodes packed, up to `size` bytes and to the first thing that is cut or
- * makes no sense. *whole: there is no such thing. False: memory is out.
+ * Decodes packed, up to `size` bytes and up to the first cut or invalid sequence. *whole: there is
+ * none. False: memory is exhausted.
  */
 static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, size_t size,
 			      bool *whole)
@@ -253,7 +253,7 @@ static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, s
 	return true;
 }
 
-/* The same for a block that is not compressed. */
+/* The same for a block that is stored. */
 static bool lz4_salvage_stored(struct tr_lz4_salvage *s, struct tr_text stored)
 {
 	s->made.len = s->given = 0;
@@ -261,7 +261,7 @@ static bool lz4_salvage_stored(struct tr_lz4_salvage *s, struct tr_text stored)
 	return !s->made.failed;
 }
 
-/* Up to cap bytes of what was decoded; 0 when all is given. */
+/* Copies up to cap decoded bytes; 0: all were returned. */
 static size_t lz4_salvage_give(struct tr_lz4_salvage *s, char *to, size_t cap)
 {
 	size_t n = least(s->made.len - s->given, cap);
@@ -279,9 +279,9 @@ static void lz4_salvage_free(struct tr_lz4_salvage *s)
 }
 
 /*
- * lz4 by liblz4, called directly. A block has up to 4 MiB, and of one that is
- * cut or corrupt liblz4 gives nothing: so each is had whole before liblz4 sees
- * it, and where that cannot be, lz4_salvage.c gives what is there.
+ * lz4, by direct calls of liblz4. A block has up to 4 MiB, and from a cut or corrupt one liblz4
+ * returns nothing. So liblz4 gets complete blocks only, and our own decoder returns what it can
+ * from the others.
  */
 
 enum { ENCODE_SIZE = 64 << 10 };
@@ -294,12 +294,12 @@ struct decoder {
 	LZ4F_dctx *context;
 	enum place place;
 	struct lz4_frame frame;
-	uint64_t most; /* what the window may hold */
+	uint64_t most; /* maximum size of the window */
 	uint64_t left; /* bytes to feed to liblz4, or to skip */
-	bool fresh;    /* the window begins with a block, and has all of it */
-	bool pending;  /* liblz4 may have more of the last block */
+	bool fresh;    /* the window begins with a complete block */
+	bool pending;  /* liblz4 may hold more output of the last */
 	struct tr_lz4_salvage salvage;
-	const char *why; /* where it is over: what is wrong; NULL: it is cut */
+	const char *why; /* the reason of an error; NULL: the stream is cut */
 };
 
 static void destroy_decoder(void *state)
@@ -364,7 +364,7 @@ static enum tr_status skip(struct decoder *d, struct tr_input *in)
 	return TR_OK;
 }
 
-/* The block at the window's start, as much of it as is there and makes sense, is the last. */
+/* Decodes the valid part of the block at the start of the window, which is then the last one. */
 static enum tr_status salvage(struct decoder *d, const struct tr_input *in, const char *why,
 			      struct tr_error *err)
 {
@@ -381,7 +381,7 @@ static enum tr_status salvage(struct decoder *d, const struct tr_input *in, cons
 	return memory ? TR_OK : tr_error_memory(err);
 }
 
-/* In a frame, at a block or its end: how much there is to feed. */
+/* Within a frame: sets how many bytes of the next block, or of the end, go to liblz4. */
 static enum tr_status next_block(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	if (!tr_input_more(in, TR_LZ4_WORD))
@@ -413,7 +413,7 @@ static enum tr_status fail(struct decoder *d, const struct tr_input *in, size_t 
 	return corrupt(in, err, CORRUPT);
 }
 
-/* What liblz4 takes of d->left, and gives. */
+/* Passes bytes of d->left to liblz4 and receives its output. */
 static enum tr_status feed(struct decoder *d, struct tr_input *in, struct tr_room *room,
 			   struct tr_error *err)
 {
@@ -451,7 +451,10 @@ static enum tr_status step_frame(struct decoder *d, struct tr_input *in, struct 
 	return feed(d, in, room, err);
 }
 
-/* A frame of old has no end: what is no size of a block is behind it. */
+/*
+ * A frame from before 2013 has no end: a word that is not a valid size belongs to the data after
+ * it.
+ */
 static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	if (!tr_input_more(in, TR_LZ4_WORD) && tr_input_available(in))
@@ -508,7 +511,9 @@ static enum tr_status step_place(struct decoder *d, struct tr_input *in, struct 
 	return d->why ? corrupt(in, err, d->why) : TR_OK;
 }
 
-/* To another place it goes at once: a step that does nothing would mean that it wants more. */
+/*
+ * Continues until something is read or written: a step that does neither would ask for more input.
+ */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -544,10 +549,10 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 struct encoder {
 	LZ4F_cctx *context;
 	LZ4F_preferences_t preferences;
-	char *packed; /* what liblz4 made; it wants room for the worst case */
+	char *packed; /* output of liblz4, which needs room for the worst case */
 	size_t size, len, given;
 	bool begun;
-	bool clean;    /* nothing came since the last flush, or at all */
+	bool clean;    /* no data came since the last flush, or at all */
 	bool finished; /* the end is written */
 };
 
@@ -559,7 +564,7 @@ static void destroy_encoder(void *state)
 	free(e);
 }
 
-/* One call of liblz4's; what it made is in e->packed. */
+/* Calls liblz4 once; the output is in e->packed. */
 static size_t compress(struct encoder *e, const char *data, size_t n, enum tr_encode what)
 {
 	if (!e->begun) {
@@ -575,7 +580,7 @@ static size_t compress(struct encoder *e, const char *data, size_t n, enum tr_en
 	return LZ4F_compressEnd(e->context, e->packed, e->size, NULL);
 }
 
-/* True when all is in the room. */
+/* True if all output is in the room. */
 static bool drain(struct encoder *e, struct tr_room *room)
 {
 	size_t n = e->len - e->given;
@@ -626,7 +631,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	(void)threads;
 	struct encoder *e = malloc(sizeof *e);
 	if (e) {
-		/* small blocks that know those before them: as good as large ones */
+		/* small blocks that refer to earlier ones compress as well as large ones */
 		*e = (struct encoder){
 			.preferences = {
 				.frameInfo = {

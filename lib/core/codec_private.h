@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all decoders and all encoders have in common. A codec file supplies a
- * step function around its library; the loop, the limits, cut input and the
- * order "first the bytes, then the error" are here.
+ * Shared by all decoders and encoders. The file of a codec supplies a step function around its
+ * library; the loop, the limits, the handling of cut input and the order "first the bytes, then the
+ * error" are in codec.c.
+ *
+ *	window -> step of tr_decoder_class -> tr_source
+ *	sink <- step of tr_encoder_class <- bytes
+ *	sink <- pack of tr_block_class on several threads <- bytes
  */
 #ifndef TR_CORE_CODEC_PRIVATE_H
 #define TR_CORE_CODEC_PRIVATE_H
@@ -19,7 +23,7 @@ extern const struct tr_codec tr_codec_zstd;
 extern const struct tr_codec tr_codec_bzip2;
 extern const struct tr_codec tr_codec_lz4;
 
-/* What a bid has to say of a magic number at the very start. */
+/* Returns the bid for a magic number at the start. */
 static inline int tr_codec_magic(struct tr_text start, struct tr_text magic)
 {
 	if (start.len < magic.len)
@@ -27,7 +31,7 @@ static inline int tr_codec_magic(struct tr_text start, struct tr_text magic)
 	return tr_text_starts(start, magic) ? (int)(8 * magic.len) : 0;
 }
 
-/* Where a step writes to, and how far it got. */
+/* The memory that a step writes to; the step advances pos. */
 struct tr_room {
 	char *pos, *end;
 };
@@ -38,14 +42,13 @@ static inline size_t tr_room_left(const struct tr_room *room)
 }
 
 struct tr_decoder_class {
-	const char *name; /* for messages: the codec's */
+	const char *name; /* name of the codec, for messages */
 	/*
-	 * Decodes from in's window (skipping what it used) into room. The window
-	 * is empty only at the end of the input.
-	 * TR_OK: call again; when it neither skipped nor wrote, with a longer
-	 * window, and where there is none the stream is cut. TR_END: the stream
-	 * is whole and nothing follows. TR_FATAL: err is filled; what was put
-	 * into room still counts.
+	 * Decodes from the window of in, which it skips as far as it used it, into room. The window
+	 * is empty only at the end of the input. TR_OK: call again; if the step neither skipped nor
+	 * wrote, with a longer window, and if there is none the stream is cut. TR_END: the stream
+	 * is complete and nothing follows. TR_FATAL: err is filled; the bytes already in room are
+	 * valid.
 	 */
 	enum tr_status (*step)(void *state, struct tr_input *in, struct tr_room *room,
 			       struct tr_error *err);
@@ -53,28 +56,28 @@ struct tr_decoder_class {
 };
 
 /*
- * Owns in and state. state NULL: the codec's set-up found memory out. NULL:
- * err is filled, both are freed.
+ * Takes ownership of in and state. state NULL: memory was exhausted when the codec was set up.
+ * NULL: err is filled, in and state are freed.
  */
 struct tr_source *tr_decoder_new(const struct tr_decoder_class *class, void *state,
 				 struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err);
 
-/* "NAME: WHAT (at byte N of the compressed data)": every decoder's complaint. */
+/* Fills err with the message of every decoder, "NAME: WHAT (at byte N of the compressed data)". */
 void tr_decoder_error(struct tr_error *err, const struct tr_input *in, const char *name,
 		      const char *what);
 
 /*
- * What stands behind a whole member, as gzip's manual has it. TR_OK: another
- * one, by its bid (or what may be the start of one); TR_END: nothing, or zeros
- * to the end, which tapes pad with; TR_FATAL: garbage, err is filled.
+ * Examines the bytes after a complete member, as the manual of gzip describes. TR_OK: another
+ * member, by its bid, or a possible start of one; TR_END: the end, or zeros up to the end, which
+ * pad tapes; TR_FATAL: other data, err is filled.
  */
 enum tr_status tr_decoder_behind(struct tr_input *in, const char *name,
 				 int (*bid)(const char *data, size_t len), struct tr_error *err);
 
 /*
- * The --max-ratio limit. `made` bytes came out of `taken`: true when that is
- * beyond the limit. The first 64 MiB may be as small as they like.
+ * Checks the limit of --max-ratio. True if `made` bytes are too many for `taken` bytes of input.
+ * The first 64 MiB are always allowed.
  */
 bool tr_ratio_exceeded(const struct tr_limits *limits, uint64_t made, uint64_t taken);
 
@@ -82,46 +85,44 @@ enum tr_encode { TR_ENCODE_MORE, TR_ENCODE_FLUSH, TR_ENCODE_FINISH };
 
 struct tr_encoder_class {
 	/*
-	 * Takes from [*data, *data + *len) and writes into room. TR_END: what was
-	 * asked for is done (for MORE: the data is taken). TR_OK: call again with
-	 * fresh room. TR_FATAL: err is filled.
+	 * Consumes bytes from [*data, *data + *len) and writes into room. TR_END: the request is
+	 * done (for MORE: the data are consumed). TR_OK: call again with fresh room. TR_FATAL: err
+	 * is filled.
 	 */
 	enum tr_status (*step)(void *state, const char **data, size_t *len, enum tr_encode what,
 			       struct tr_room *room, struct tr_error *err);
 	void (*destroy)(void *state);
 };
 
-/* Owns inner and state; otherwise as tr_decoder_new. */
+/* Takes ownership of inner and state; otherwise like tr_decoder_new. */
 struct tr_sink *tr_encoder_new(const struct tr_encoder_class *class, void *state,
 			       struct tr_sink *inner, struct tr_error *err);
 
 /*
- * Raw snappy blocks, out. Ours because libsnappy decodes no cut block, and takes
- * the long repetitions that pictures are full of 64 bytes at a time.
- * Source: format_description.txt of the snappy project.
+ * Decodes raw snappy blocks. This is our own code because libsnappy decodes no cut block, and
+ * copies the long repetitions of pictures 64 bytes at a time. Source: format_description.txt of the
+ * snappy project.
  */
 
-/* How many bytes the block makes, by its first ones; false: they are cut, or say nothing sane. */
+/* Reads the size of the decoded block from its first bytes. False: they are cut, or invalid. */
 bool tr_snappy_size(struct tr_text packed, uint32_t *size);
 
 /*
- * Decodes packed into plain, which has room for the size bytes that it says it
- * makes, up to the first thing that is cut or makes no sense. Returns how many
- * came; *whole: there was no such thing. Bytes of plain behind those that came,
- * but within size, may be anything.
+ * Decodes packed into plain, which has room for size bytes, up to the first cut or invalid element.
+ * Returns the number of decoded bytes; *whole: the block is complete and valid. The bytes of plain
+ * after the decoded ones are undefined up to size.
  */
 size_t tr_snappy_decode(struct tr_text packed, char *plain, size_t size, bool *whole);
 
 /*
- * Encoders that cut the data into blocks which know nothing of each other: so
- * that several can be compressed at the same time, and because some containers
- * want it so. The blocks, and so the bytes that come out, are the same for any
- * number of threads.
+ * Encoders that divide the data into independent blocks: several blocks can be compressed at the
+ * same time, and some containers require blocks. The blocks, and so the output, are the same for
+ * any number of threads.
  */
 
 struct tr_codec_block {
 	struct tr_text data;
-	uint64_t offset; /* of data in the stream */
+	uint64_t offset; /* offset of data in the stream */
 	bool last;
 };
 
@@ -130,20 +131,28 @@ struct tr_block_sizes {
 };
 
 struct tr_block_class {
-	size_t size; /* bytes of data to a block; only flushed ones and the last have less */
-	struct tr_text magic; /* in front of all */
-	bool has_last; /* the last block ends the stream: there has to be one, if an empty one */
-	bool has_any;  /* so does a stream of nothing have a block */
-	/* What a thread needs to compress (NULL: nothing), or NULL: memory is out. */
+	size_t size; /* bytes of data in a block; only flushed blocks and the last one have less */
+	struct tr_text magic; /* bytes before all blocks */
+	bool has_last;	      /*
+			       * the last block ends the stream, so there must be one, even if it is empty
+			       */
+	bool has_any;	      /* a stream without data has a block too */
+	/*
+	 * Creates the state that a thread needs to compress (NULL: none is needed). NULL: memory is
+	 * exhausted.
+	 */
 	void *(*begin)(int level);
 	void (*end)(void *worker);
-	/* Appends the packed block. On several threads at once, each with its own worker. */
+	/* Appends the packed block. Called on several threads at once, each with its own worker. */
 	bool (*pack)(void *worker, const struct tr_codec_block *block, struct tr_buffer *to);
-	/* Appends what stands behind the last block. NULL: nothing. */
+	/* Appends the data after the last block. NULL: there are none. */
 	void (*index)(const struct tr_block_sizes *list, size_t count, struct tr_buffer *to);
 };
 
-/* Owns inner. NULL: memory is out (inner is closed). threads: 0 and 1 are this one alone. */
+/*
+ * Takes ownership of inner. NULL: memory is exhausted and inner is closed. threads: 0 and 1 mean
+ * that the caller's thread compresses.
+ */
 struct tr_sink *tr_blocks_new(const struct tr_block_class *class, struct tr_sink *inner, int level,
 			      unsigned threads, struct tr_error *err);
 

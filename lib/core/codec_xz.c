@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* xz by liblzma, called directly: what comes before a cut is given. */
+/* xz, by direct calls of liblzma: all data before a cut are returned. */
 #include "core/codec_private.h"
 
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A dictionary of 1 GiB decodes (xz -9 has 64 MiB); a hostile header asks for 4. */
+/* Allows a dictionary of 1 GiB (xz -9 uses 64 MiB); a hostile header may ask for 4 GiB. */
 static const uint64_t MEMORY_LIMIT = ((uint64_t)1 << 30) + ((uint64_t)16 << 20);
 
 static int bid(const char *data, size_t len)
@@ -40,13 +40,16 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	z->avail_in = tr_input_available(in);
 	z->next_out = (uint8_t *)room->pos;
 	z->avail_out = tr_room_left(room);
-	/* FINISH is how it knows a whole stream from a cut one: streams may follow each other */
+	/*
+	 * LZMA_FINISH lets liblzma distinguish a complete stream from a cut one, because streams
+	 * may follow each other
+	 */
 	lzma_ret result = lzma_code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
 	tr_input_skip(in, (size_t)((const char *)z->next_in - in->pos));
 	room->pos = (char *)z->next_out;
 	switch (result) {
 	case LZMA_OK:
-	case LZMA_BUF_ERROR: /* no progress: it wants more */
+	case LZMA_BUF_ERROR: /* no progress: more input is needed */
 		return TR_OK;
 	case LZMA_STREAM_END:
 		return TR_END;
@@ -75,7 +78,7 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 }
 
 struct encoder {
-	lzma_stream z; /* first: destroy takes either */
+	lzma_stream z; /* first, so that destroy can be shared */
 	lzma_action flush;
 };
 
@@ -116,7 +119,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 			.preset = (uint32_t)level,
 			.check = LZMA_CHECK_CRC64,
 		};
-		/* with threads, blocks are what can be ended early */
+		/* with threads, only a block can be ended early */
 		e->flush = threads > 1 ? LZMA_FULL_FLUSH : LZMA_SYNC_FLUSH;
 		lzma_ret result =
 			threads > 1 ? lzma_stream_encoder_mt(&e->z, &mt)

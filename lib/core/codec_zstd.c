@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Zstandard (RFC 8878) by libzstd, called directly: what comes before a cut is given. */
+/* Zstandard (RFC 8878), by direct calls of libzstd: all data before a cut are returned. */
 #include "core/codec_private.h"
 
 #include <stdio.h>
@@ -8,17 +8,17 @@
 #include <zstd_errors.h>
 
 enum {
-	WINDOW_LOG_MIN = 27, /* what libzstd takes unasked, 128 MiB */
+	WINDOW_LOG_MIN = 27, /* limit of libzstd by default */
 	WINDOW_LOG_MAX = 31,
-	FRAME_START = 5,	  /* bytes that say how the frame goes on */
-	SEEKABLE_FRAME = 2 << 20, /* as apitrace cuts them */
+	FRAME_START = 5,	  /* bytes that describe the frame */
+	SEEKABLE_FRAME = 2 << 20, /* the size that apitrace uses */
 };
 
 static int bid(const char *data, size_t len)
 {
 	struct tr_text start = { data, len };
 	int bits = tr_codec_magic(start, TR_TEXT("\x28\xb5\x2f\xfd"));
-	/* a skippable frame may come first; the first byte has four free bits */
+	/* a skippable frame may come first; four bits of its first byte are free */
 	if (bits == 0 && (*data & 0xf0) == 0x50) {
 		start.data++;
 		start.len--;
@@ -29,7 +29,7 @@ static int bid(const char *data, size_t len)
 
 struct decoder {
 	ZSTD_DCtx *context;
-	size_t hint;  /* bytes up to the end of the block that comes next */
+	size_t hint;  /* bytes up to the end of the next block */
 	bool between; /* a frame has just ended (or none began) */
 	bool any;     /* a frame has ended */
 };
@@ -67,8 +67,8 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 {
 	struct decoder *d = state;
 	/*
-	 * A call that fails says nothing of the blocks it decoded before; with one
-	 * block to a call none is lost.
+	 * A call that fails does not return the blocks that it decoded; with one block for each
+	 * call none is lost.
 	 */
 	size_t size = tr_input_available(in);
 	if (d->hint < size)
@@ -88,7 +88,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return d->between && tr_input_available(in) == 0 && in->at_end ? TR_END : TR_OK;
 }
 
-/* --max-record is what the user lets memory be; never less than the usual files need. */
+/* --max-record limits the memory, but not below the needs of usual files. */
 static int window_log(const struct tr_limits *limits)
 {
 	int log = WINDOW_LOG_MIN;
@@ -150,7 +150,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	if (context) {
 		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-		/* a libzstd without threads refuses, and compresses on this one */
+		/* without support for threads, libzstd refuses and compresses on this one */
 		if (threads > 1)
 			(void)ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, (int)threads);
 	}
@@ -191,7 +191,7 @@ static void put_u32le(struct tr_buffer *to, uint32_t n)
 		tr_buffer_put_byte(to, (char)(n >> 8 * i));
 }
 
-/* The seek table of zstd's contrib/seekable_format: where each frame is. */
+/* The seek table of zstd's contrib/seekable_format, which lists the frames. */
 static void put_index(const struct tr_block_sizes *list, size_t count, struct tr_buffer *to)
 {
 	enum { SKIPPABLE = 0x184d2a5e, ENTRY = 8, FOOTER = 9 };
@@ -202,7 +202,7 @@ static void put_index(const struct tr_block_sizes *list, size_t count, struct tr
 		put_u32le(to, list[i].data);
 	}
 	put_u32le(to, (uint32_t)count);
-	tr_buffer_put_byte(to, 0); /* no checksums here: each frame has one */
+	tr_buffer_put_byte(to, 0); /* no checksums in the table, because each frame has one */
 	put_u32le(to, 0x8f92eab1);
 }
 

@@ -8,7 +8,7 @@ void tr_error_clear(struct tr_error *err)
 {
 	if (!err)
 		return;
-	/* field by field: this is called per record, and the text is long */
+	/* member by member, because this is called for each record, and the text is long */
 	err->cause = TR_CAUSE_NONE;
 	err->severity = TR_DAMAGE;
 	err->sys_errno = 0;
@@ -23,7 +23,7 @@ void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *fo
 {
 	if (!err)
 		return;
-	/* text first: args may quote the text of the very error that is replaced */
+	/* the text first, because args may quote the text of the error that is replaced */
 	char text[TR_ERROR_TEXT];
 	vsnprintf(text, sizeof text, format, args);
 	tr_error_clear(err);

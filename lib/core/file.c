@@ -37,10 +37,10 @@ bool tr_fd_write(int fd, const char *data, size_t len, struct tr_error *err)
 			data += n;
 			len -= (size_t)n;
 		} else if (n == 0) {
-			/* a device that takes nothing and does not say why */
+			/* a device that accepts nothing and gives no reason */
 			return tr_fd_write_failed(ENOSPC, err);
 		} else if (would_block(errno)) {
-			/* somebody left O_NONBLOCK on a descriptor that we share */
+			/* another process set O_NONBLOCK on the shared descriptor */
 			struct pollfd polled = { .fd = fd, .events = POLLOUT };
 			(void)poll(&polled, 1, -1);
 		} else if (errno != EINTR) {
@@ -53,7 +53,7 @@ bool tr_fd_write(int fd, const char *data, size_t len, struct tr_error *err)
 void tr_fd_enlarge_pipe(int fd)
 {
 #ifdef F_SETPIPE_SZ
-	/* on anything else F_GETPIPE_SZ fails */
+	/* F_GETPIPE_SZ fails for anything else */
 	int size = fcntl(fd, F_GETPIPE_SZ);
 	if (size > 0 && size < PIPE_SIZE)
 		(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);
@@ -64,7 +64,10 @@ void tr_fd_enlarge_pipe(int fd)
 
 enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
 
-/* Creates the directories of the path, which is changed while it does. False: errno says why. */
+/*
+ * Creates the directories of the path, which is changed meanwhile. False: errno contains the
+ * reason.
+ */
 static bool make_all(char *path)
 {
 	for (char *slash = path + 1;; slash++) {
@@ -97,7 +100,9 @@ int tr_directory_open(const char *path, bool make, struct tr_error *err)
 	return fd;
 }
 
-/* Enters the directory of this name, which is created where it is missing. -1: errno says why. */
+/*
+ * Opens the directory of this name, and creates it if it is missing. -1: errno contains the reason.
+ */
 static int enter(int dir, const char *name)
 {
 	if (strcmp(name, "..") == 0) {
@@ -157,7 +162,7 @@ int tr_directory_below(int root, const char *path, const char **name, struct tr_
 }
 
 #ifndef MAP_POPULATE
-#define MAP_POPULATE 0 /* the pages come one by one then */
+#define MAP_POPULATE 0 /* pages are then loaded one by one */
 #endif
 
 void tr_file_view_free(struct tr_file_view *view)
@@ -167,7 +172,7 @@ void tr_file_view_free(struct tr_file_view *view)
 	*view = (struct tr_file_view){ .base = NULL };
 }
 
-/* From the page on in which offset lies. False: there is too little, or it cannot be. */
+/* Maps the file from the page of offset on. False: too little is left, or mmap failed. */
 static bool move(struct tr_file_view *view, int fd, off_t offset)
 {
 	struct stat st;
@@ -204,7 +209,10 @@ static int message_len(struct tr_text path)
 	return path.len > 200 ? 200 : (int)path.len;
 }
 
-/* The path with a NUL behind it, put at the end of to. -1: errno says why. */
+/*
+ * Opens the path, which is copied to the end of to with a NUL after it. -1: errno contains the
+ * reason.
+ */
 static int open_path(struct tr_text path, struct tr_buffer *to)
 {
 	if (path.len && memchr(path.data, '\0', path.len)) {
@@ -222,7 +230,7 @@ static int open_path(struct tr_text path, struct tr_buffer *to)
 	return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* Everything that fd gives, which is no more than max bytes. */
+/* Reads all of fd, at most max bytes. */
 static bool read_all(int fd, size_t max, struct tr_buffer *to)
 {
 	enum { STEP = 16 << 10 };
@@ -247,7 +255,10 @@ static bool read_all(int fd, size_t max, struct tr_buffer *to)
 	}
 }
 
-/* Appends what fd holds if it is a regular file, and closes it. fd -1: errno is the cause. */
+/*
+ * Appends the content of fd if it is a regular file, and closes it. fd -1: errno contains the
+ * cause.
+ */
 static bool read_regular(int fd, struct tr_text path, size_t max, struct tr_buffer *to,
 			 struct tr_error *err)
 {
@@ -282,7 +293,7 @@ bool tr_file_read(struct tr_text path, size_t max, struct tr_buffer *to, struct 
 	return read_regular(fd, path, max, to, err);
 }
 
-/* The path with all links resolved, to be freed. NULL: errno is the cause. */
+/* Returns the path with all links resolved, to be freed. NULL: errno contains the cause. */
 static char *resolve(struct tr_text path)
 {
 	if (!path.len || memchr(path.data, '\0', path.len)) {
@@ -323,7 +334,7 @@ bool tr_file_roots_add(struct tr_file_roots *roots, struct tr_text path, struct 
 	return false;
 }
 
-/* The part of a resolved path that is below the root, NULL if it is elsewhere. */
+/* Returns the part of a resolved path below the root. NULL: it is elsewhere. */
 static char *below(const struct tr_file_root *root, char *path)
 {
 	size_t len = strcmp(root->path, "/") == 0 ? 0 : strlen(root->path);
@@ -331,7 +342,7 @@ static char *below(const struct tr_file_root *root, char *path)
 	return strncmp(path, root->path, len) == 0 && path[len] == '/' ? path + len + 1 : NULL;
 }
 
-/* Opens a file by a resolved path below a directory; ends the path's components in place. */
+/* Opens a file by a resolved path below a directory; NUL-terminates the components in place. */
 static int open_below(int root, char *path)
 {
 	struct stat st;
@@ -346,7 +357,7 @@ static int open_below(int root, char *path)
 	}
 	if (directory < 0)
 		return -1;
-	/* opening a device may have effects, so the type is known first */
+	/* opening a device may have effects, so its type is checked first */
 	if (fstatat(directory, path, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISREG(st.st_mode))
 			fd = openat(directory, path,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files, read whole. */
+/*
+ * Files and directories: small files read at once, views of large ones, writes to descriptors, and
+ * directories that output goes to. Not thread safe, except where no struct is shared.
+ */
 #ifndef TR_CORE_FILE_H
 #define TR_CORE_FILE_H
 
@@ -12,15 +15,16 @@
 #include "core/text.h"
 
 /*
- * Appends the content of a regular file of at most max bytes. Nothing else is
- * opened for good: a pipe or a device that an input names would wait, or never end.
- * False: err is filled, nothing was appended.
+ * Appends the content of a regular file of at most max bytes. Anything but a regular file is
+ * refused, because a pipe or a device that an input names could wait, or never end. False: err is
+ * filled, and nothing was appended.
  */
 bool tr_file_read(struct tr_text path, size_t max, struct tr_buffer *to, struct tr_error *err);
 
 /*
- * Directories that bound which files may be read, for paths that come from input.
- * Their links are resolved when they are added. All zero: no file may be read.
+ * Directories that limit which files may be read by paths that come from input. Their links are
+ * resolved when they are added. All zero: no file may be read. The owner frees it with
+ * tr_file_roots_free.
  */
 struct tr_file_roots {
 	struct tr_file_root {
@@ -30,13 +34,13 @@ struct tr_file_roots {
 	size_t count;
 };
 
-/* False: it is not a directory, or memory is out; err is filled. */
+/* Adds a directory. False: it is not a directory, or memory is exhausted; err is filled. */
 bool tr_file_roots_add(struct tr_file_roots *roots, struct tr_text path, struct tr_error *err);
 
 /*
- * The same as tr_file_read, for an absolute path that must lie below one of the roots after all
- * links in it are resolved. The resolved path is then opened one component at a time without
- * following links, so a directory that is replaced meanwhile leads nowhere else.
+ * Like tr_file_read, for an absolute path that must be below one of the roots after all links in it
+ * are resolved. The resolved path is then opened one component at a time without following links,
+ * so a directory that is replaced meanwhile leads nowhere else.
  */
 bool tr_file_roots_read(const struct tr_file_roots *roots, struct tr_text path, size_t max,
 			struct tr_buffer *to, struct tr_error *err);
@@ -44,80 +48,78 @@ bool tr_file_roots_read(const struct tr_file_roots *roots, struct tr_text path, 
 void tr_file_roots_free(struct tr_file_roots *roots);
 
 /*
- * A stretch of a regular file where the system has it in memory, for who looks at
- * bytes once and wants few of them: copying them is most of what that costs.
+ * A view maps a part of a regular file, for a caller that looks at most bytes only once: copying
+ * them would be most of the cost.
  *
- * The file stays what it is: somebody may write to it while it is looked at, so
- * nothing that was found in the bytes once may be trusted to be there again. And
- * where it is cut meanwhile, or cannot be read, looking is answered by SIGBUS:
+ * Another process may change the file meanwhile, so bytes must not be read a second time in the
+ * belief that they are the same. If the file is truncated or unreadable, an access raises SIGBUS:
  * look only under a guard.
  *
- * What is mapped counts as memory of the process: TR_FILE_VIEW bytes at most.
- * Not thread safe.
+ * Mapped pages count as memory of the process: TR_FILE_VIEW bytes at most. Not thread safe.
  */
 
 enum {
 	TR_FILE_VIEW = 512 << 10,      /* bytes */
-	TR_FILE_VIEW_LEAST = 32 << 10, /* what is less is not worth it */
+	TR_FILE_VIEW_LEAST = 32 << 10, /* a smaller part is not worth a view */
 };
 
 /*
- * Signals belong to the program, not to a library, so it is the program that
- * lends this. One stretch at a time, not nested.
+ * Signals belong to the program, not to a library, so the program supplies this guard. It protects
+ * one range at a time, and is not nested.
  */
 struct tr_fault_guard {
-	/* Until leave, what cannot be had of [data, data + len) reads as zeros. */
+	/* Until leave, inaccessible bytes of [data, data + len) are read as zeros. */
 	void (*enter)(const char *data, size_t len);
-	/* True: all of it could be had. */
+	/* True: all bytes were accessible. */
 	bool (*leave)(void);
 };
 
-/* All zeros at first. */
+/* Initialised with zeros. */
 struct tr_file_view {
 	char *base;
-	size_t len; /* of the file, from offset on */
+	size_t len; /* bytes of the file, from offset on */
 	off_t offset;
 };
 
 /*
- * What fd holds from offset on, good until the next call: TR_FILE_VIEW_LEAST bytes
- * and more, and TR_INPUT_PAD readable ones behind them. Empty where that cannot be
- * had: the file is of another type, or has not so much left.
+ * The bytes of fd from offset on: TR_FILE_VIEW_LEAST bytes or more, with TR_INPUT_PAD readable
+ * bytes after them. Valid until the next call. Empty: the file is not a regular one, or has fewer
+ * bytes left.
  */
 struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset);
 
 void tr_file_view_free(struct tr_file_view *view);
 
-/* Writing to file descriptors: what the sinks on them share. */
+/* Writing to file descriptors, for the sinks. */
 
 /*
- * All of data, waiting where the descriptor is non-blocking. A reader that
- * went away is TR_CAUSE_PIPE.
+ * Writes all of data, and waits if the descriptor is non-blocking. A reader that has closed its end
+ * is TR_CAUSE_PIPE.
  */
 bool tr_fd_write(int fd, const char *data, size_t len, struct tr_error *err);
 
 /* Fills err for a write that failed, and returns false. */
 bool tr_fd_write_failed(int sys_errno, struct tr_error *err);
 
-/* Asks for a large buffer where fd is a pipe; a refusal only costs speed. */
+/* Enlarges the buffer of a pipe; a failure only costs speed. */
 void tr_fd_enlarge_pipe(int fd);
 
 /*
- * Directories that files are written to. The directory itself is the user's choice and may be
- * reached through links; below it nothing follows a link, because whoever else can write there
- * could lead the output to any other file.
+ * Directories for output. The directory itself is chosen by the user and may be reached through
+ * links. Below it links are not followed, because anyone else with write access could redirect the
+ * output to another file.
  */
 
 /*
- * A descriptor (O_PATH) of the directory. make: it is created where it is missing, with all
- * directories above it. -1: err is filled.
+ * Returns a descriptor (O_PATH) of the directory, which the caller closes. make: it is created if
+ * it is missing, with all directories above it. -1: err is filled.
  */
 int tr_directory_open(const char *path, bool make, struct tr_error *err);
 
 /*
- * A descriptor of the directory, below root, that holds the last component of path, which *name
- * is set to. Creates the directories that are missing. -1: err is filled; a component is a link
- * or a file, or "..".
+ * Returns a descriptor of the directory below root that contains the last component of path, and
+ * sets *name to that component. Creates missing directories. -1: err is filled; a component is a
+ * link or a file, or "..".
  */
 int tr_directory_below(int root, const char *path, const char **name, struct tr_error *err);
 

@@ -13,13 +13,13 @@ enum { FIRST_WINDOW = 256 << 10 };
 struct tr_input_private {
 	struct tr_source *source;
 	struct tr_limits limits;
-	char *base; /* cap bytes and TR_INPUT_PAD more */
+	char *base; /* cap + TR_INPUT_PAD bytes */
 	size_t cap;
-	size_t first;	/* cap where nothing larger is needed; also what one read asks for */
-	uint64_t count; /* bytes that came from source */
+	size_t first;	/* cap unless a record is larger; also the size of one read */
+	uint64_t count; /* bytes read from source */
 	void (*on_wait)(void *context);
 	void *on_wait_context;
-	/* What tr_input_line knows: no LF in [offset, searched), and whether there is one there. */
+	/* Known by tr_input_line: [offset, searched) has no LF, and whether one follows. */
 	uint64_t searched;
 	bool lf_at_searched;
 	struct tr_error error;
@@ -88,9 +88,8 @@ static bool move_window(struct tr_input *in, size_t cap)
 }
 
 /*
- * Free space behind end. The window slides when a quarter of it or more is
- * consumed, else it doubles: moving bytes costs at most three times reading
- * them, however they come.
+ * Makes free space after end. The window slides when a quarter of it or more was consumed,
+ * otherwise it doubles: so moving bytes costs at most three times as much as reading them.
  */
 static bool make_room(struct tr_input *in)
 {
@@ -106,7 +105,7 @@ static bool make_room(struct tr_input *in)
 	return self->cap <= SIZE_MAX / 2 && move_window(in, self->cap * 2);
 }
 
-/* After a large record the window becomes small again; where it cannot, it is as good large. */
+/* Reduces the window after a large record; if that fails, the large one stays. */
 static void shrink(struct tr_input *in, size_t want)
 {
 	struct tr_input_private *self = in->private;
@@ -115,7 +114,7 @@ static void shrink(struct tr_input *in, size_t want)
 		(void)move_window(in, self->first);
 }
 
-/* Keeps the first error: what follows is a consequence. */
+/* Records an error, unless there is one: later ones are consequences of the first. */
 static void damage(struct tr_input *in, const struct tr_error *err)
 {
 	if (!in->damaged)
@@ -131,7 +130,7 @@ static bool out_of_memory(struct tr_input *in)
 	return false;
 }
 
-/* One read of at least `least` bytes' space, where there is so much. */
+/* Reads once, with room for at least `least` bytes if there is so much space. */
 static bool read_more(struct tr_input *in, size_t least)
 {
 	struct tr_input_private *self = in->private;
@@ -157,7 +156,7 @@ static bool read_more(struct tr_input *in, size_t least)
 	return true;
 }
 
-/* tr_input_more without the limit. */
+/* Like tr_input_more, without the limit. */
 static bool fill(struct tr_input *in, size_t want)
 {
 	struct tr_input_private *self = in->private;
@@ -167,7 +166,7 @@ static bool fill(struct tr_input *in, size_t want)
 		if (in->pos == in->end)
 			in->pos = in->end = self->base;
 		shrink(in, want);
-		/* do not crumble a read for the sake of a window's last bytes */
+		/* no small reads just because little space is left */
 		size_t space = self->cap - (size_t)(in->end - self->base);
 		if (space <= self->first / 4 && !make_room(in) && space == 0)
 			return out_of_memory(in);
@@ -240,7 +239,9 @@ bool tr_input_idle(struct tr_input *in, unsigned milliseconds)
 		return false;
 	if (in->private->on_wait)
 		in->private->on_wait(in->private->on_wait_context);
-	/* sources can only be asked; each pause is as long as all before, so little is lost by it
+	/*
+	 * a source can only be polled; each pause is as long as all before together, so little time
+	 * is lost
 	 */
 	uint64_t waited = 0, limit = (uint64_t)milliseconds * MILLISECOND;
 	for (uint64_t pause = 50 * MICROSECOND; waited < limit; waited += pause) {
@@ -267,7 +268,7 @@ void tr_input_error(const struct tr_input *in, struct tr_error *err)
 		*err = in->private->error;
 }
 
-/* Length of the line with its LF when the window has all of it, else 0. */
+/* Returns the length of the line with its LF if the window has all of it, else 0. */
 static size_t find_lf(struct tr_input *in)
 {
 	struct tr_input_private *self = in->private;
@@ -287,8 +288,8 @@ static size_t find_lf(struct tr_input *in)
 }
 
 /*
- * True if the line takes at most `limit` bytes in the stream too, which spells a control character
- * in 6 bytes and one that is no UTF-8 in 4. Only looked at where it could take more.
+ * True if the line takes at most `limit` bytes in the stream, where a control character takes 6
+ * bytes and an invalid byte takes 4. Lines that are short enough anyway are not examined.
  */
 static bool fits_as_spelled(const char *p, size_t len, uint64_t limit)
 {
@@ -320,7 +321,7 @@ static enum tr_status skip_spelled(struct tr_input *in, size_t length, struct tr
 	return TR_WARN;
 }
 
-/* Skips what the window has of a line, and all the rest of it, in constant memory. */
+/* Skips the rest of a long line in constant memory. */
 static enum tr_status skip_long_line(struct tr_input *in, struct tr_error *err)
 {
 	uint64_t start = in->offset;

@@ -13,9 +13,8 @@
 #include "core/libarchive.h"
 
 /*
- * libarchive, for packer.c and unpacker.c only: what they call of it, loaded
- * when there is something to pack or unpack (library.h), and what it has to be
- * told to make or read each kind of archive.
+ * The functions of libarchive that this file calls. They are loaded when an archive is read or
+ * written for the first time (library.h).
  */
 #define TR_LIBARCHIVE_FUNCTIONS(F) \
 	F(archive_entry_clear) \
@@ -72,15 +71,15 @@ struct tr_libarchive {
 
 struct tr_kind {
 	const char *name;
-	int (*support)(struct archive *a);    /* reading */
-	int (*set_format)(struct archive *a); /* writing */
+	int (*support)(struct archive *a);    /* for reading */
+	int (*set_format)(struct archive *a); /* for writing */
 	int last_block;
 };
 
 /*
- * libarchive converts names from and to the locale's encoding, and in the C
- * locale loses what is not ASCII. With UTF-8 there is nothing to convert. The
- * locale is this thread's and only for the time of one call. 0: there is none.
+ * libarchive converts names between the encoding of the locale and that of the archive, and in the
+ * C locale loses all characters beyond ASCII. With UTF-8 there is nothing to convert. The locale is
+ * set for this thread only, and only during a call. 0: there is no such locale.
  */
 locale_t tr_utf8_locale(void);
 
@@ -96,21 +95,21 @@ static bool libarchive_load(struct tr_libarchive *lib, struct tr_error *err)
 	return tr_library_load(TREC_LIBARCHIVE, symbols, lib, err);
 }
 
-/* "tar", "zip", "cpio", "7z": there are no others. */
+/* Finds the functions for a kind, which is one of these four. */
 static struct tr_kind kind_find(const struct tr_libarchive *lib, const char *name)
 {
-	enum { TAR_RECORD = 10240 }; /* tar pads its end to this, as tape had it */
+	enum { TAR_RECORD = 10240 }; /* tar pads the end to the size of a tape record */
 	const struct tr_kind kinds[] = {
 		{
 			.name = "tar",
 			.support = lib->archive_read_support_format_tar,
-			/* pax, with extended headers only where ustar cannot say it */
+			/* pax, with extended headers only for values that ustar cannot hold */
 			.set_format = lib->archive_write_set_format_pax_restricted,
 			.last_block = TAR_RECORD,
 		},
 		{
 			.name = "zip",
-			/* by local headers: the directory at the end would need a seek */
+			/* by local headers, because the directory at the end would need a seek */
 			.support = lib->archive_read_support_format_zip_streamable,
 			.set_format = lib->archive_write_set_format_zip,
 			.last_block = 1,
@@ -154,13 +153,13 @@ struct tr_packer {
 	struct archive_entry *entry;
 	locale_t locale;
 	struct tr_sink *sink;
-	bool failed, finished; /* failed: error says why */
+	bool failed, finished; /* failed: error contains the reason */
 	struct tr_error error;
 };
 
 /*
- * libarchive never hears of a failure: after one, some of its formats
- * do not free their compressor. What follows goes nowhere.
+ * libarchive is never told about a failure, because after one, some of its formats do not free
+ * their compressor. The bytes after a failure are dropped.
  */
 static la_ssize_t write_sink(struct archive *a, void *context, const void *data, size_t len)
 {
@@ -171,7 +170,7 @@ static la_ssize_t write_sink(struct archive *a, void *context, const void *data,
 	return (la_ssize_t)len;
 }
 
-/* True where libarchive is content. */
+/* True if libarchive succeeded; otherwise fills err. */
 static bool done(struct tr_packer *p, la_ssize_t result, struct tr_error *err)
 {
 	if (result >= ARCHIVE_WARN && !p->failed)
@@ -248,7 +247,7 @@ bool tr_packer_put(struct tr_packer *p, const char *data, size_t len, struct tr_
 		if (!done(p, n, err))
 			return false;
 		if (n <= 0) {
-			/* more than the size that was promised */
+			/* more data than the announced size */
 			tr_error_set(err, TR_CAUSE_USAGE, "%s: member grew", p->kind.name);
 			return false;
 		}
@@ -271,7 +270,9 @@ void tr_packer_free(struct tr_packer *p)
 {
 	if (!p)
 		return;
-	/* it writes the end now: to nowhere, where that was not asked for */
+	/*
+	 * this call writes the end of the archive; the bytes are dropped unless finish was called
+	 */
 	p->failed = p->failed || !p->finished;
 	p->lib.archive_write_free(p->archive);
 	p->lib.archive_entry_free(p->entry);
@@ -292,19 +293,22 @@ struct tr_unpacker {
 	struct tr_libarchive lib;
 	struct tr_kind kind;
 	struct archive *archive;
-	struct archive_entry *entry; /* libarchive does not check its own for NULL */
+	struct archive_entry *entry; /* owned, because libarchive does not check its own for NULL */
 	locale_t locale;
 	struct tr_input *in;
-	uint64_t begin; /* in's offset at first */
-	size_t lent;	/* bytes at the start of in's window that libarchive has seen */
+	uint64_t begin; /* offset of in at the start of the archive */
+	size_t lent;	/* bytes at the start of the window that libarchive has received */
 	struct tr_spool *spool;
 	uint64_t spool_offset;
 	char *spool_block;
-	bool opened, failed, broken; /* failed: error says why; broken: libarchive gives no more */
+	bool opened, failed,
+		broken; /*
+			 * failed: error contains the reason; broken: libarchive returns no more
+			 */
 	struct tr_error error;
 };
 
-/* Skips what libarchive has used. False: in is already further than that. */
+/* Skips the bytes that libarchive has consumed. False: in is already after them. */
 static bool skip_used(struct tr_unpacker *u)
 {
 	uint64_t used = u->begin + (uint64_t)u->lib.archive_filter_bytes(u->archive, -1);
@@ -317,8 +321,9 @@ static bool skip_used(struct tr_unpacker *u)
 }
 
 /*
- * libarchive copies what it has seen and not used, for example the first part of a header. It stays
- * in the window too: at the end of the archive, what follows has to be read from there.
+ * libarchive copies the bytes that it has received and not consumed, for example the first part of
+ * a header. They stay in the window too, because at the end of the archive the next reader
+ * continues with them.
  */
 static la_ssize_t lend_window(struct archive *a, void *context, const void **data)
 {
@@ -366,7 +371,7 @@ static la_int64_t seek_spool(struct archive *a, void *context, la_int64_t offset
 		base = (int64_t)u->spool_offset;
 	else if (whence == SEEK_END)
 		base = size;
-	/* a hostile offset stops at the ends: reading there finds nothing */
+	/* an offset beyond the file is limited to its ends, where a read finds nothing */
 	if (offset < -base)
 		offset = -base;
 	if (offset > size - base)
@@ -375,7 +380,7 @@ static la_int64_t seek_spool(struct archive *a, void *context, la_int64_t offset
 	return base + offset;
 }
 
-/* What fails here fails for want of memory. */
+/* Configures libarchive. False: memory is exhausted. */
 static bool unpacker_set_up(struct tr_unpacker *u)
 {
 	if (u->kind.support(u->archive) <= ARCHIVE_FAILED ||
@@ -414,7 +419,7 @@ struct tr_unpacker *tr_unpacker_new(const char *kind, struct tr_input *in, struc
 	return NULL;
 }
 
-/* libarchive's verdict as a status. */
+/* Turns a result of libarchive into a status. */
 static enum tr_status judge(struct tr_unpacker *u, int result, struct tr_error *err)
 {
 	if (result == ARCHIVE_OK)
@@ -465,7 +470,7 @@ enum tr_status tr_unpacker_next(struct tr_unpacker *u, struct tr_unpacked *entry
 	if (result == ARCHIVE_OK)
 		result = u->lib.archive_read_next_header2(u->archive, u->entry);
 	if (result == ARCHIVE_WARN)
-		result = ARCHIVE_OK; /* some attribute that nobody asks for */
+		result = ARCHIVE_OK; /* the warning is about an attribute that is not used here */
 	if (result == ARCHIVE_OK)
 		describe(u, entry);
 	uselocale(before);

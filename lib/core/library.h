@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared libraries that few runs need, loaded when one does. What libarchive
- * and libsnappy bring with them (ICU, libstdc++ …) takes the dynamic loader
- * longer than a small trace takes us.
+ * Loads shared libraries that few runs need. libarchive and libsnappy depend on ICU and libstdc++,
+ * and the dynamic loader takes longer to load these than a tool takes to read a small trace.
  *
  *	struct functions {
  *		__typeof__(foo_open) *open;
@@ -12,6 +11,8 @@
  *		{ NULL, 0 },
  *	};
  *	tr_library_load("libfoo.so.1", symbols, &functions, err)
+ *
+ * Thread safe, as dlopen(3) is.
  */
 #ifndef TR_CORE_LIBRARY_H
 #define TR_CORE_LIBRARY_H
@@ -21,7 +22,7 @@
 
 #include "core/error.h"
 
-/* A function by its name, and where in a struct of pointers it goes to. */
+/* The name of a function, and its offset in a struct of function pointers. */
 struct tr_symbol {
 	const char *name;
 	size_t offset;
@@ -33,9 +34,8 @@ struct tr_symbol {
 	}
 
 /*
- * Fills the struct; symbols end in a NULL name. Once loaded the library stays,
- * so there is nothing to give back, and the next time costs little. False: err
- * is filled.
+ * Fills the struct; the array ends with a NULL name. A loaded library is never unloaded, so the
+ * caller frees nothing, and another call is cheap. False: err is filled.
  */
 bool tr_library_load(const char *file, const struct tr_symbol *symbols, void *functions,
 		     struct tr_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an input may make us do. Beyond a limit there is a clear error, never
- * an allocation by an unchecked number.
+ * Limits on the memory and disk space that an input may consume. Data beyond a limit produce an
+ * error; no size that the input states is allocated unchecked.
  */
 #ifndef TR_CORE_LIMITS_H
 #define TR_CORE_LIMITS_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 struct tr_limits {
-	uint64_t max_record; /* bytes one record may take, as read and as spelled: --max-record */
+	uint64_t max_record; /* bytes of one record, as read and as written: --max-record */
 	unsigned max_depth;  /* open brackets in one value: --max-depth */
-	unsigned max_ratio;  /* decompressed bytes per compressed byte: --max-ratio; 0: any */
-	uint64_t max_spool;  /* bytes of an unlinked temporary file, where a seek is needed */
+	unsigned max_ratio;  /* decompressed bytes per compressed byte: --max-ratio; 0: unlimited */
+	uint64_t max_spool;  /* bytes of an unlinked temporary file, for input that needs a seek */
 };
 
 #define TR_LIMITS_DEFAULT \

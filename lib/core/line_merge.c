@@ -7,8 +7,8 @@
 struct part {
 	struct tr_line_merge_part base;
 	size_t prefix_len;
-	struct tr_text line; /* the next one, in the window */
-	size_t place;	     /* in the heap; NOWHERE */
+	struct tr_text line; /* the next line, in the window */
+	size_t place;	     /* index in the heap, or NOWHERE */
 	bool awake, called;
 };
 
@@ -17,18 +17,18 @@ struct part {
 struct merge {
 	struct tr_source base;
 	void (*look)(struct tr_text line, struct tr_line_merge_time *time);
-	struct part *parts; /* all of them, open for as long as the source is */
+	struct part *parts; /* all parts; they stay open until the source is closed */
 	size_t count;
-	uint64_t rank;	    /* of who is called next */
-	struct part **heap; /* those that have a line */
+	uint64_t rank;	    /* rank of the part that is called next */
+	struct part **heap; /* the parts that have a line */
 	size_t live;
 	enum tr_line_merge_act (*act)(struct tr_text line, uint64_t *number); /* or NULL */
-	struct part *called; /* by the line that is given */
-	size_t asleep;	     /* none before it is */
+	struct part *called; /* by the line that is being copied */
+	size_t asleep;	     /* index of the first part that may be asleep */
 	bool timed, started;
-	size_t given;		 /* bytes of the first part's line, its prefix included */
-	bool done;		 /* all of them, and it is skipped */
-	struct tr_error trouble; /* the first there was: reported when everything is given */
+	size_t given;		 /* bytes copied of the first part's line, with its prefix */
+	bool done;		 /* the line was copied completely and is skipped */
+	struct tr_error trouble; /* the first error, reported after all lines */
 };
 
 static bool is_before(const struct part *a, const struct part *b)
@@ -71,7 +71,7 @@ static void note_trouble(struct merge *merge, const struct tr_error *err)
 		merge->trouble = *err;
 }
 
-/* The next line of a part. TR_OK; TR_END; TR_FATAL: memory. */
+/* Reads the next line of a part. TR_OK; TR_END; TR_FATAL: memory is exhausted. */
 static enum tr_status advance(struct merge *merge, struct part *part, struct tr_error *err)
 {
 	struct tr_input *in = part->base.in;
@@ -112,7 +112,7 @@ static void add(struct merge *merge, struct part *part)
 	swim(merge, part->place);
 }
 
-/* The first part is out of it. */
+/* Removes the first part from the heap. */
 static void leave(struct merge *merge)
 {
 	struct part *last = merge->heap[--merge->live];
@@ -124,7 +124,7 @@ static void leave(struct merge *merge)
 	}
 }
 
-/* False: memory is out. */
+/* Adds a sleeping part to the heap. False: memory is exhausted. */
 static bool wake(struct merge *merge, struct part *part, struct tr_error *err)
 {
 	enum tr_status status = advance(merge, part, err);
@@ -135,7 +135,10 @@ static bool wake(struct merge *merge, struct part *part, struct tr_error *err)
 	return status != TR_FATAL;
 }
 
-/* Who is called last comes first. False: memory is out. */
+/*
+ * Gives the part the highest priority: the most recently created task comes first. False: memory is
+ * exhausted.
+ */
 static bool call(struct merge *merge, struct part *part, struct tr_error *err)
 {
 	if (!part->called)
@@ -148,7 +151,7 @@ static bool call(struct merge *merge, struct part *part, struct tr_error *err)
 	return true;
 }
 
-/* While nobody is awake and somebody sleeps. */
+/* Wakes the next sleeping part while none is awake. */
 static bool wake_next(struct merge *merge, struct tr_error *err)
 {
 	bool good = true;
@@ -160,7 +163,7 @@ static bool wake_next(struct merge *merge, struct tr_error *err)
 	return good;
 }
 
-/* The part of that task; NULL: none. */
+/* Returns the part of that task, or NULL. */
 static struct part *find(const struct merge *merge, uint64_t number)
 {
 	size_t low = 0, high = merge->count;
@@ -185,8 +188,8 @@ static struct tr_text text_of(const struct part *part)
 }
 
 /*
- * Whether the first part may speak, or another one is woken or comes before it, which is then
- * called. False: memory is out.
+ * Sets *may if the first part may continue; otherwise wakes or calls another part, which then comes
+ * first. False: memory is exhausted.
  */
 static bool judge(struct merge *merge, bool *may, struct tr_error *err)
 {
@@ -200,7 +203,7 @@ static bool judge(struct merge *merge, bool *may, struct tr_error *err)
 	return *may || call(merge, other, err);
 }
 
-/* Who speaks next. False: memory is out. */
+/* Chooses the part of the next line. False: memory is exhausted. */
 static bool choose(struct merge *merge, struct tr_error *err)
 {
 	bool may = !merge->act;
@@ -221,7 +224,7 @@ static bool start(struct merge *merge, struct tr_error *err)
 	return wake_next(merge, err) && choose(merge, err);
 }
 
-/* The line of the first part is given: its next one, or the next part. */
+/* Steps from a line that was copied to the next one. */
 static bool step(struct merge *merge, struct tr_error *err)
 {
 	struct part *part = merge->heap[0], *called = merge->called;
@@ -240,7 +243,7 @@ static bool step(struct merge *merge, struct tr_error *err)
 	return wake_next(merge, err) && choose(merge, err);
 }
 
-/* From offset on, as far as there is room. */
+/* Copies the text from offset on, as far as there is room. */
 static size_t copy(struct tr_text text, size_t offset, char *buf, size_t cap)
 {
 	size_t left = text.len - offset, n = left < cap ? left : cap;
@@ -249,7 +252,7 @@ static size_t copy(struct tr_text text, size_t offset, char *buf, size_t cap)
 	return n;
 }
 
-/* Bytes of the first part's line to buf, its prefix before it, and a LF where it has none. */
+/* Copies the line of the first part to buf, with its prefix, and with a LF if it lacks one. */
 static size_t give(struct merge *merge, char *buf, size_t cap)
 {
 	struct part *part = merge->heap[0];
@@ -282,7 +285,10 @@ static ssize_t read_merged(struct tr_source *source, char *buf, size_t cap, stru
 	if (!merge->started && !start(merge, err))
 		return -1;
 	while (merge->live && n < cap) {
-		/* what is there is not kept back for what would have to be waited for */
+		/*
+		 * lines that are there are not held back while another one would have to be waited
+		 * for
+		 */
 		if (merge->done && n && tr_input_would_wait(merge->heap[0]->base.in))
 			break;
 		if (merge->done && !step(merge, err))
@@ -363,7 +369,7 @@ void tr_line_merge_tasks(struct tr_source *source, bool timed,
 
 	merge->act = act;
 	merge->timed = timed;
-	/* who is called is before who is not */
+	/* called parts come before all others */
 	merge->rank = INT64_MAX;
 	for (size_t i = 0; i < merge->count; i++)
 		merge->parts[i].base.time.rank += (uint64_t)INT64_MAX + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of several windows as one source: always the line that is first in
- * time. A line without a time stays behind the one that it stood behind.
+ * Merges the lines of several windows into one source, in the order of their times. A line without
+ * a time follows the line before it in its own window. Not thread safe.
  */
 #ifndef TR_CORE_LINE_MERGE_H
 #define TR_CORE_LINE_MERGE_H
@@ -13,8 +13,7 @@
 #include "core/input.h"
 #include "core/source.h"
 
-/* Of two lines the one with the lower numbers is first, from left to right; then the earlier part.
- */
+/* Compared number by number from left to right; of equal times the earlier part is first. */
 struct tr_line_merge_time {
 	uint64_t seconds, fraction, rank;
 };
@@ -23,32 +22,34 @@ enum { TR_LINE_MERGE_PREFIX = 24 };
 
 struct tr_line_merge_part {
 	struct tr_input *in;
-	uint64_t number;		   /* of its task, for tr_line_merge_tasks */
-	struct tr_line_merge_time time;	   /* of lines before the first that has one */
-	char prefix[TR_LINE_MERGE_PREFIX]; /* put in front of each line; NUL-terminated */
+	uint64_t number;		   /* number of the task, for tr_line_merge_tasks */
+	struct tr_line_merge_time time;	   /*
+					    * time of the lines before the first line that has one
+					    */
+	char prefix[TR_LINE_MERGE_PREFIX]; /* written before each line; NUL-terminated */
 };
 
 /*
- * look: sets what a line (without its LF) says of its time, and leaves the rest.
- * The windows belong to the source, and are freed also where that is NULL: memory
- * is out. parts is copied. An error of a part is reported when everything is given.
+ * Creates the source. look: sets the time that a line (without its LF) contains. Takes ownership of
+ * the windows, also if it fails; parts is copied. NULL: memory is exhausted. An error of a part is
+ * reported after all lines.
  */
 struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size_t count,
 				    void (*look)(struct tr_text line,
 						 struct tr_line_merge_time *time));
 
-/* What a line does to other parts, where each is what one task did. */
+/* The effect of a line on other parts, if each part contains the lines of one task. */
 enum tr_line_merge_act {
 	TR_LINE_NOTHING,
-	TR_LINE_CALLS, /* it makes that task */
-	TR_LINE_NEEDS, /* what that task did comes before it */
+	TR_LINE_CALLS, /* it creates that task */
+	TR_LINE_NEEDS, /* the lines of that task precede it */
 };
 
 /*
- * For the parts of a source that was just made. Of lines of one time those of a part that is
- * called come behind the call, and before what the caller says next. Untimed: no line has a
- * time. Then a part sleeps until a line of another one calls or needs it; where nobody is awake
- * the lowest number is.
+ * Orders the parts of a new source as tasks. Of the lines of one time, those of a part that is
+ * called follow the call and precede the next line of the caller. timed false: no line has a time.
+ * A part then sleeps until a line of another one calls or needs it; if all parts sleep, the one
+ * with the lowest number continues.
  */
 void tr_line_merge_tasks(struct tr_source *source, bool timed,
 			 enum tr_line_merge_act (*act)(struct tr_text line, uint64_t *number));

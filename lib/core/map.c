@@ -51,7 +51,7 @@ static bool grow(struct tr_map *map)
 	larger.slots = calloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
-	/* without entropy (a very early boot) the address has to do */
+	/* without entropy (very early after boot) the address serves as a seed */
 	if (!map->cap && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) < 0)
 		larger.seed = (uintptr_t)larger.slots;
 	for (size_t i = 0; i < map->cap; i++) {
@@ -73,7 +73,7 @@ bool tr_map_put(struct tr_map *map, struct tr_text key, void *value)
 	return true;
 }
 
-/* Closes the gap at i, so that no entry stands behind a free slot that its search would meet. */
+/* Closes the gap at i, so that no search for an entry meets a free slot before it. */
 static void close_gap(struct tr_map *map, size_t i)
 {
 	size_t mask = map->cap - 1;
@@ -140,7 +140,7 @@ static bool grow_ids(struct tr_id_map *map)
 	larger.slots = calloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
-	/* without entropy (a very early boot) the address has to do */
+	/* without entropy (very early after boot) the address serves as a seed */
 	if (!map->cap && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) < 0)
 		larger.seed = (uintptr_t)larger.slots;
 	for (size_t i = 0; i < map->cap; i++) {
@@ -162,7 +162,7 @@ bool tr_id_map_put(struct tr_id_map *map, uint64_t id, void *value)
 	return true;
 }
 
-/* Closes the gap at i, so that no entry stands behind a free slot that its search would meet. */
+/* Closes the gap at i, so that no search for an entry meets a free slot before it. */
 static void close_id_gap(struct tr_id_map *map, size_t i)
 {
 	size_t mask = map->cap - 1;

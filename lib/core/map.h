@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash map from texts to pointers. It borrows both: a key has to live as
- * long as it is in the map, so keep it in what its value points to.
- * The hash is seeded at random: input cannot make it slow. Not thread safe.
+ * Hash maps from texts, and from 64-bit numbers, to pointers.
+ *
+ * A map borrows keys and values: a text must stay valid as long as it is in the map, so keep it in
+ * the struct that the value points to. The hashes are seeded at random, so no input can make them
+ * slow. Not thread safe.
  */
 #ifndef TR_CORE_MAP_H
 #define TR_CORE_MAP_H
@@ -14,7 +16,7 @@
 #include "core/text.h"
 
 struct tr_map_slot {
-	struct tr_text key; /* data NULL: free */
+	struct tr_text key; /* data NULL: the slot is free */
 	void *value;
 };
 
@@ -29,10 +31,13 @@ struct tr_map {
 		NULL, 0, 0, 0 \
 	}
 
-/* NULL: not there. */
+/* Returns the value, or NULL. */
 void *tr_map_get(const struct tr_map *map, struct tr_text key);
 
-/* Adds, or replaces key and value. value is not NULL. False: memory is out, nothing changed. */
+/*
+ * Adds a key, or replaces key and value. value is not NULL. False: memory is exhausted, and nothing
+ * changed.
+ */
 bool tr_map_put(struct tr_map *map, struct tr_text key, void *value);
 
 /* Takes it out and returns it; NULL: it was not there. */
@@ -44,19 +49,15 @@ void *tr_map_take(struct tr_map *map, struct tr_text key);
  */
 void *tr_map_next(const struct tr_map *map, size_t *position);
 
-/* Forgets all entries, keeps the memory. */
+/* Removes all entries and keeps the memory. */
 void tr_map_clear(struct tr_map *map);
 void tr_map_free(struct tr_map *map);
 
-/*
- * A hash map from 64-bit numbers to pointers, which it borrows. For ids and
- * ordinals that an input makes up: sparse and hostile ones cost no more than
- * others, because the hash is seeded at random. Not thread safe.
- */
+/* Ids and ordinals that an input chooses: sparse and hostile ones cost no more than others. */
 
 struct tr_id_slot {
 	uint64_t id;
-	void *value; /* NULL: free */
+	void *value; /* NULL: the slot is free */
 };
 
 struct tr_id_map {
@@ -70,7 +71,7 @@ struct tr_id_map {
 		NULL, 0, 0, 0 \
 	}
 
-/* Where the search for an id begins; the map is not empty. */
+/* Returns the slot at which the search for an id begins; the map is not empty. */
 static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
 {
 	/* both halves of the product: every bit of the id reaches every bit of the result */
@@ -78,7 +79,7 @@ static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
 	return ((size_t)product ^ (size_t)(product >> 64)) & (map->cap - 1);
 }
 
-/* NULL: not there. */
+/* Returns the value, or NULL. */
 static inline void *tr_id_map_get(const struct tr_id_map *map, uint64_t id)
 {
 	if (!map->count)
@@ -90,7 +91,10 @@ static inline void *tr_id_map_get(const struct tr_id_map *map, uint64_t id)
 	}
 }
 
-/* Adds, or replaces the value, which is not NULL. False: memory is out, nothing changed. */
+/*
+ * Adds an id, or replaces its value. value is not NULL. False: memory is exhausted, and nothing
+ * changed.
+ */
 bool tr_id_map_put(struct tr_id_map *map, uint64_t id, void *value);
 
 /* Takes it out and returns it; NULL: it was not there. */

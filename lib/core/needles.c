@@ -7,16 +7,15 @@
 
 enum { ROOT = 0, SHORTEST_CUT = 8 };
 
-/* A prefix of needles. Its string is bytes + owner, depth long. */
+/* A node of the tree: a prefix of needles. Its text is at bytes + owner and has depth bytes. */
 struct node {
-	uint32_t child,
-		next;	/* the first of those one byte longer, and its next sibling; 0: none */
-	uint32_t fail;	/* the longest proper suffix that is a prefix of a needle */
-	uint32_t inner; /* length of the longest needle that ends here and begins at a word */
+	uint32_t child, next; /* first child, and next sibling; 0: none */
+	uint32_t fail;	      /* the longest proper suffix that is a prefix of a needle */
+	uint32_t inner;	      /* length of the longest needle that ends here and begins at a word */
 	uint32_t owner, depth;
 	uint8_t byte;
-	bool whole, open; /* it is a needle */
-	bool any;	  /* it ends in one */
+	bool whole, open; /* whole: it is a needle; open: the needle is open */
+	bool any;	  /* a suffix of it is a needle */
 };
 
 struct tr_needles {
@@ -74,7 +73,7 @@ static uint32_t child_of(const struct tr_needles *needles, uint32_t node, uint8_
 	return child;
 }
 
-/* A new child, 0: memory is out, or there are too many. */
+/* Adds a child. 0: memory is exhausted, or there are too many nodes. */
 static uint32_t add_child(struct tr_needles *needles, uint32_t parent, uint8_t byte, uint32_t owner)
 {
 	if (needles->count == needles->max) {
@@ -136,7 +135,7 @@ static uint32_t step(const struct tr_needles *needles, uint32_t node, uint8_t by
 	}
 }
 
-/* Sets what follows from the longest suffix. That of a shorter string is set already. */
+/* Sets the members that depend on the longest suffix. Those of shorter strings are set already. */
 static void link_suffix(struct tr_needles *needles, uint32_t at, uint32_t fail)
 {
 	struct node *node = &needles->nodes[at];
@@ -178,7 +177,7 @@ bool tr_needles_prepare(struct tr_needles *needles)
 	return true;
 }
 
-/* Where the word ends of which nothing more is known. */
+/* Returns the end of the word that follows an open needle. */
 static size_t end_of_rest(struct tr_text text, size_t at)
 {
 	while (at < text.len && (unsigned char)text.data[at] > ' ' &&
@@ -187,7 +186,7 @@ static size_t end_of_rest(struct tr_text text, size_t at)
 	return at;
 }
 
-/* The length of the longest needle that ends before `end` and counts; 0: none. */
+/* Returns the length of the longest needle that ends before `end` and counts; 0: none. */
 static size_t length_of_hit(const struct node *node, struct tr_text text, size_t end)
 {
 	size_t begin = end - node->depth;

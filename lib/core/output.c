@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A sink on a descriptor that belongs to somebody else: stdout. */
+/* The sink for stdout, on a descriptor that is borrowed. */
 
 #include "core/output.h"
 
@@ -74,22 +74,21 @@ struct tr_sink *tr_sink_fd(int fd, struct tr_error *err)
 }
 
 /*
- * A file that is either whole or not there: written under a hidden name beside
- * the target and renamed over it at the end. What is no regular file is
- * written as it is.
+ * The sink for a file that is either complete or absent: it is written under a hidden name in the
+ * same directory and renamed at the end. Anything but a regular file is written directly.
  */
 
 enum {
-	MAX_LINKS = 40,	  /* what Linux follows */
-	MAX_TRIES = 100,  /* for a name that is not taken; the second is luck already */
-	SHOWN_NAME = 200, /* of the target's name in the temporary one: NAME_MAX is 255 */
+	MAX_LINKS = 40,	  /* limit of Linux */
+	MAX_TRIES = 100,  /* for a free name; even a second try is unlikely */
+	SHOWN_NAME = 200, /* bytes of the target's name in the temporary one: NAME_MAX is 255 */
 };
 
 struct file_sink {
 	struct tr_sink base;
 	struct tr_unfinished file;
-	struct tr_file_group *group; /* NULL: it gets its name by itself */
-	bool replaces;		     /* a file whose mode and owner are kept */
+	struct tr_file_group *group; /* NULL: the file is completed alone */
+	bool replaces;		     /* it replaces a file, whose mode and owner are kept */
 	struct stat replaced;
 };
 
@@ -110,7 +109,7 @@ static bool file_flush(struct tr_sink *sink, struct tr_error *err)
 	return true;
 }
 
-/* Removes what did not get its name, and frees. */
+/* Removes a file that was not completed, and frees. */
 static void drop(struct tr_unfinished *file)
 {
 	if (file->fd >= 0)
@@ -183,7 +182,7 @@ static void file_close(struct tr_sink *sink)
 
 enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_error *err)
 {
-	/* all begin to be written before the first is waited for */
+	/* the kernel begins to write all of them before the first is waited for */
 	for (size_t i = 0; i < group->count; i++)
 		(void)sync_file_range(group->list[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	while (group->count) {
@@ -198,14 +197,17 @@ enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_err
 	return TR_END;
 }
 
-/* Length of the directory part of path with its slash; 0 where there is none. */
+/* Returns the length of the directory part of path with its slash, or 0. */
 static size_t directory_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
-/* What the symbolic link at path points to, as a path from here; NULL: errno says why. */
+/*
+ * Returns the target of the symbolic link at path, as a path from here. NULL: errno contains the
+ * reason.
+ */
 static char *follow(const char *path)
 {
 	char *link = malloc(PATH_MAX);
@@ -230,8 +232,8 @@ static char *follow(const char *path)
 }
 
 /*
- * Follows the links at the end of path. NULL: errno says why; or, with
- * *descriptor, the path leads to an open file of a process (/dev/stdout).
+ * Follows the links at the end of path. NULL: errno contains the reason; or *descriptor is set
+ * because the path leads to an open file of a process (/dev/stdout).
  */
 static char *resolve(const char *path, bool *descriptor)
 {
@@ -252,7 +254,7 @@ static char *resolve(const char *path, bool *descriptor)
 	return NULL;
 }
 
-/* "name" -> ".name.0123456789abcdef": hidden, and unpredictable. */
+/* Makes a hidden, unpredictable name: "name" -> ".name.0123456789abcdef". */
 static char *temporary_name(const char *target)
 {
 	uint64_t number;
@@ -266,8 +268,8 @@ static char *temporary_name(const char *target)
 }
 
 /*
- * Owner and mode as a plain rewrite would leave them; set-id bits are not for
- * data. Where the group cannot be kept, its rights are not given to another.
+ * Sets owner and mode as if the file were overwritten, without set-id bits. If the group cannot be
+ * kept, its rights are removed.
  */
 static void keep_mode(const struct file_sink *s)
 {
@@ -279,7 +281,7 @@ static void keep_mode(const struct file_sink *s)
 	(void)fchmod(s->file.fd, mode);
 }
 
-/* False: errno says why. */
+/* Returns false with the reason in errno. */
 static bool open_temporary(struct file_sink *s)
 {
 	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW };
@@ -313,7 +315,7 @@ static bool open_as_it_is(struct file_sink *s, const char *path, int flags)
 	return true;
 }
 
-/* A file of this name beside others in a directory that is open. False: errno says why. */
+/* Opens a temporary file for this name in an open directory. False: errno contains the reason. */
 static bool open_in_directory(struct file_sink *s, const char *name)
 {
 	struct stat *was = &s->replaced;
@@ -323,16 +325,16 @@ static bool open_in_directory(struct file_sink *s, const char *name)
 		errno = EISDIR;
 		return false;
 	}
-	/* a link or a device is replaced itself */
+	/* a link or a device is itself replaced */
 	s->replaces = s->replaces && S_ISREG(was->st_mode);
-	/* rename would do it, but who made the file read-only did not want that */
+	/* rename would replace it, but a read-only file is protected on purpose */
 	if (s->replaces && faccessat(s->file.dir, name, W_OK, AT_EACCESS) != 0)
 		return false;
 	s->file.name = strdup(name);
 	return s->file.name && open_temporary(s);
 }
 
-/* Opens the directory of target, and a temporary file in it. False: errno says why. */
+/* Opens the directory of target, and a temporary file in it. False: errno contains the reason. */
 static bool open_beside(struct file_sink *s, char *target)
 {
 	size_t len = directory_length(target);
@@ -350,7 +352,7 @@ static bool open_beside(struct file_sink *s, char *target)
 	return s->file.dir >= 0 && open_in_directory(s, name);
 }
 
-/* False: errno says why. */
+/* Returns false with the reason in errno. */
 static bool open_file(struct file_sink *s, const char *path)
 {
 	struct stat st;
@@ -360,7 +362,7 @@ static bool open_file(struct file_sink *s, const char *path)
 		return open_as_it_is(s, path, 0);
 	bool descriptor = false;
 	char *target = resolve(path, &descriptor);
-	/* the shell that opened /dev/stdout decided whether to truncate it */
+	/* the shell opened /dev/stdout, and decided whether to truncate it */
 	if (!target)
 		return descriptor && open_as_it_is(s, path, O_APPEND);
 	if (there && S_ISDIR(st.st_mode))
@@ -454,17 +456,22 @@ void tr_terminal_escape(const char *p, unsigned len, struct tr_buffer *to)
 	}
 }
 
-enum { MAX_COLOUR = 24 }; /* bytes of a sequence */
+enum { MAX_COLOUR = 24 }; /* maximum length of an escape sequence */
 
 struct terminal_sink {
 	struct tr_sink base;
 	struct tr_sink *inner;
 	struct tr_buffer text;
-	char held[MAX_COLOUR]; /* the begin of a character or sequence that was not all there */
+	char held[MAX_COLOUR]; /*
+				* an incomplete character or sequence at the end of the last write
+				*/
 	size_t held_len;
 };
 
-/* The length of a sequence that sets colours; 0: none; more than there is: it may become one. */
+/*
+ * Returns the length of a sequence that sets colours, 0 if it is none, and more than end - p if it
+ * is incomplete.
+ */
 static size_t colour_length(const char *p, const char *end)
 {
 	size_t len = 1, have = (size_t)(end - p);
@@ -479,7 +486,7 @@ static size_t colour_length(const char *p, const char *end)
 	return len + 1;
 }
 
-/* The end of the text is the begin of a longer character. */
+/* True if the text ends within a character. */
 static bool is_cut(const char *p, const char *end)
 {
 	unsigned char c = (unsigned char)*p;
@@ -488,8 +495,7 @@ static bool is_cut(const char *p, const char *end)
 	return (size_t)(end - p) < need;
 }
 
-/* Appends the text as it is shown. more: what may go on after its end is left; returns its place.
- */
+/* Appends the text with escapes. more: an incomplete end of the text is left; returns where. */
 static const char *escape(struct tr_buffer *to, const char *p, const char *end, bool more)
 {
 	while (p < end) {
@@ -530,7 +536,7 @@ static bool terminal_write(struct tr_sink *sink, const char *data, size_t len, s
 	const char *end = data + len;
 
 	tr_buffer_reset(&s->text);
-	/* what was held goes on with the first bytes; it is short */
+	/* the held bytes continue with the first ones of data */
 	while (s->held_len && data < end) {
 		s->held[s->held_len++] = *data++;
 		const char *left = escape(&s->text, s->held, s->held + s->held_len, true);
@@ -546,7 +552,7 @@ static bool terminal_write(struct tr_sink *sink, const char *data, size_t len, s
 	return s->text.len == 0 || put_out(s, err);
 }
 
-/* The held bytes do not continue a sequence. */
+/* Escapes the held bytes, which were not continued. */
 static bool release(struct terminal_sink *s, struct tr_error *err)
 {
 	if (!s->held_len)
@@ -600,8 +606,8 @@ struct tr_sink *tr_sink_terminal(struct tr_sink *inner)
 
 enum {
 	BUFFER = 256 << 10,
-	LARGE = BUFFER / 2, /* from here on copying costs more than a write of its own */
-	LENT = 4 << 10,	    /* at least: nearly all lines are shorter */
+	LARGE = BUFFER / 2, /* from this size on, a copy costs more than a write of its own */
+	LENT = 4 << 10,	    /* minimum; nearly all lines are shorter */
 };
 _Static_assert((int)TR_OUTPUT_ROOM <= (int)BUFFER, "room needs memory");
 
@@ -609,7 +615,7 @@ struct tr_output_private {
 	struct tr_sink *sink;
 	char *base;
 	size_t cap;
-	uint64_t written; /* bytes that left the buffer: to the sink, after a failure nowhere */
+	uint64_t written; /* bytes passed to the sink, or dropped after a failure */
 	struct tr_error error;
 };
 
@@ -656,7 +662,7 @@ static void write_buffer(struct tr_output *out)
 	sink_write(out, self->base, len);
 }
 
-/* Only while the buffer is empty. False: it is as it was. */
+/* Resizes the buffer, which is empty. False: nothing changed. */
 static bool resize_buffer(struct tr_output *out, size_t cap)
 {
 	struct tr_output_private *self = out->private;
@@ -675,7 +681,7 @@ char *tr_output_grow(struct tr_output *out, size_t n)
 {
 	struct tr_output_private *self = out->private;
 	write_buffer(out);
-	/* a buffer that was large once goes back when less will do */
+	/* a large buffer is reduced when it is no longer needed */
 	if (n <= BUFFER && self->cap > BUFFER)
 		(void)resize_buffer(out, BUFFER);
 	if (n <= self->cap || resize_buffer(out, n))
@@ -697,7 +703,10 @@ void tr_output_lend(struct tr_output *out, struct tr_buffer *b)
 	}
 	if (!b->lent)
 		free(b->data);
-	/* one by one: whole structures are copied in pieces that what was just stored is not in */
+	/*
+	 * member by member: copying the structure would load bytes that were just stored in other
+	 * sizes
+	 */
 	b->data = out->pos;
 	b->len = 0;
 	b->cap = room;
@@ -712,7 +721,7 @@ void tr_output_put_large(struct tr_output *out, const char *data, size_t len)
 		sink_write(out, data, len);
 		return;
 	}
-	/* whole blocks, as long as nobody flushes: what is behind us may like them */
+	/* full blocks unless there is a flush, because the sinks below may be faster with them */
 	size_t fits = (size_t)(out->end - out->pos);
 	if (fits > len)
 		fits = len;
@@ -739,7 +748,7 @@ uint64_t tr_output_count(const struct tr_output *out)
 	return out->private->written + buffered(out);
 }
 
-/* The error that made it fail. */
+/* Copies the error that made the output fail. */
 static void output_error(const struct tr_output *out, struct tr_error *err)
 {
 	if (err)

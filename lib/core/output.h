@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffered output (256 KiB blocks) on a sink. The public buffer lets writers
- * put text together in place:
+ * Buffered output (blocks of 256 KiB), and the sinks at its end.
+ *
+ *	writer -> tr_output -> encoder -> tr_sink_file, tr_sink_fd or tr_sink_terminal
+ *
+ * The public buffer lets writers compose text in place:
  *
  *	char *to = tr_output_room(out, n);   ... write up to n bytes ...
  *	tr_output_used(out, written);
  *
- * Errors stick: after the first one nothing is written any more, and every
- * caller may go on until it looks at `failed` (once per record is enough)
- * or finishes. Not thread safe.
+ * Errors are kept: after the first one nothing more is written, and a caller may go on until it
+ * checks `failed` (once for each record is enough) or finishes. Not thread safe.
  */
 #ifndef TR_CORE_OUTPUT_H
 #define TR_CORE_OUTPUT_H
@@ -27,33 +29,33 @@ enum { TR_OUTPUT_ROOM = 64 << 10 };
 
 struct tr_output {
 	char *pos, *end;    /* free part of the buffer */
-	bool failed;	    /* tr_output_error says why */
-	bool line_buffered; /* set it with tr_output_line_buffered */
+	bool failed;	    /* tr_output_finish reports the reason */
+	bool line_buffered; /* set with tr_output_line_buffered */
 	struct tr_output_private *private;
 };
 
-/* Owns sink; NULL when memory is out (sink is closed then). */
+/* Takes ownership of sink. NULL: memory is exhausted, and sink is closed. */
 struct tr_output *tr_output_new(struct tr_sink *sink);
 
 /*
- * stdout: a sink on fd that is not owned. Pipes are asked for 1 MiB.
- * finish closes nothing but reports what is left to report.
+ * A sink for stdout: fd is borrowed. The buffer of a pipe is enlarged to 1 MiB. finish closes
+ * nothing, but reports late errors.
  */
 struct tr_sink *tr_sink_fd(int fd, struct tr_error *err);
 
 /*
- * -o PATH. Regular files are written beside PATH and renamed over it by
- * finish, after an fsync; close without finish removes what was written. Special files (pipes,
- * devices, sockets) are written as they are. Keeps the mode of a file that is
- * replaced, else 0666 less umask. Symbolic links are followed.
+ * A sink for -o PATH. A regular file is written under a temporary name in the same directory;
+ * finish syncs it and renames it to PATH, and close without finish removes it. Special files
+ * (pipes, devices, sockets) are written directly. Keeps the mode of a file that is replaced,
+ * otherwise uses 0666 less umask. Follows symbolic links.
  */
 struct tr_sink *tr_sink_file(const char *path, struct tr_error *err);
 
-/* A file that is not complete yet: it has a temporary name, or none where it is no regular file. */
+/* A file that is not complete yet. It has a temporary name, or none if it is not a regular file. */
 struct tr_unfinished {
-	int fd;		 /* -1: none, or closed */
-	int dir;	 /* the directory of both names */
-	char *temporary; /* NULL: it has got its name, or is written as it is */
+	int fd;		 /* -1: none, or closed already */
+	int dir;	 /* descriptor of the directory of both names */
+	char *temporary; /* NULL: it has its final name, or is written directly */
 	char *name;
 	char *path; /* for messages */
 };
@@ -61,13 +63,16 @@ struct tr_unfinished {
 enum { TR_FILE_GROUP = 32 };
 
 /*
- * Files that are completed together: each is on the disk before it gets its name, and to wait for
- * many at once is much faster than for each. Zero it.
+ * Files that are completed together: the content of each must be on the disk before it is renamed,
+ * and to wait for many at once is much faster. Initialise it with zeros.
  */
 struct tr_file_group {
 	struct tr_unfinished list[TR_FILE_GROUP];
 	size_t count;
-	bool named_at_once; /* before they are on the disk: for new files that others wait for */
+	bool named_at_once; /*
+			     * rename before the content is on the disk: for new files that others
+			     * wait for
+			     */
 };
 
 static inline bool tr_file_group_is_full(const struct tr_file_group *group)
@@ -75,32 +80,31 @@ static inline bool tr_file_group_is_full(const struct tr_file_group *group)
 	return group->count == TR_FILE_GROUP;
 }
 
-/* Completes all. TR_WARN: one could not be completed, and is removed; call again. TR_END. */
+/* Completes all files. TR_WARN: one failed and is removed, call again. TR_END: done. */
 enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_error *err);
 
 /*
- * A file of this name in an open directory, which is borrowed. Replaces what has the name, links
- * too: they are not followed. path: the name for messages. group: completes the file; where it is
- * NULL or full, finish does, as for tr_sink_file.
+ * A sink for a file of this name in an open directory, which is borrowed. Replaces an existing file
+ * or link, and does not follow links. path: the name for messages. group: completes the file; if it
+ * is NULL or full, finish does, as for tr_sink_file.
  */
 struct tr_sink *tr_sink_file_at(int dir, const char *name, const char *path,
 				struct tr_file_group *group, struct tr_error *err);
 
 /*
  * The unfinished file of a tr_sink_file or tr_sink_file_at, for signal handlers that unlink it;
- * NULL where there is none. It dies with the sink: copy it.
+ * NULL if there is none. It is freed with the sink, so copy it.
  */
 const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink);
 
-/* Flush after every record (a terminal, --line-buffered). */
+/* Flushes after every record (for a terminal, or with --line-buffered). */
 void tr_output_line_buffered(struct tr_output *out, bool on);
 
 char *tr_output_grow(struct tr_output *out, size_t n);
 
 /*
- * Space for n bytes. Never NULL for n up to TR_OUTPUT_ROOM: after a failure
- * it is scratch space that goes nowhere. NULL for more when memory is out
- * (failed is set then).
+ * Returns space for n bytes. Never NULL for n up to TR_OUTPUT_ROOM: after a failure it is scratch
+ * memory whose content is dropped. NULL for a larger n if memory is exhausted (failed is set then).
  */
 static inline char *tr_output_room(struct tr_output *out, size_t n)
 {
@@ -113,19 +117,18 @@ static inline void tr_output_used(struct tr_output *out, size_t n)
 }
 
 /*
- * Empties a buffer and lends it the free part of the output's, where there is
- * enough of it: what is put together there is put out without being copied. To
- * be done again whenever something was put out, by whomever.
+ * Empties a buffer and lends it the free part of the output, if that is large enough: text that is
+ * composed there is written without a copy. Repeat it after every write to the output.
  */
 void tr_output_lend(struct tr_output *out, struct tr_buffer *b);
 
-/* Any length; large data bypasses the buffer. */
+/* Writes data of any length; large data bypass the buffer. */
 void tr_output_put_large(struct tr_output *out, const char *data, size_t len);
 
 static inline void tr_output_put(struct tr_output *out, const char *data, size_t len)
 {
 	if (len <= (size_t)(out->end - out->pos)) {
-		if (data != out->pos) /* not what was lent */
+		if (data != out->pos) /* unless it is in the lent part already */
 			memcpy(out->pos, data, len);
 		out->pos += len;
 	} else {
@@ -146,41 +149,44 @@ static inline void tr_output_put_byte(struct tr_output *out, char c)
 
 #define tr_output_put_literal(out, literal) tr_output_put((out), "" literal, sizeof(literal) - 1)
 
-/* Writes what is buffered and flushes the sinks below. False after any failure. */
+/* Writes the buffer and flushes the sinks below. False: there was a failure, now or before. */
 bool tr_output_flush(struct tr_output *out);
 
-/* Writers call this at the end of each record: flushes where line buffered. */
+/* Called by writers at the end of each record: flushes if the output is line buffered. */
 static inline void tr_output_record_end(struct tr_output *out)
 {
 	if (out->line_buffered)
 		tr_output_flush(out);
 }
 
-/* Bytes put so far (before compression). */
+/* Number of bytes written so far (before compression). */
 uint64_t tr_output_count(const struct tr_output *out);
 
-/* Flushes, finishes the sinks, frees. False: err is filled, nothing stands that looks whole. */
+/*
+ * Flushes, finishes the sinks and frees the output. False: err is filled, and no file is left that
+ * looks complete.
+ */
 bool tr_output_finish(struct tr_output *out, struct tr_error *err);
 
-/* Frees; what was half written to a file is removed. */
+/* Frees the output and removes an incomplete file. */
 void tr_output_discard(struct tr_output *out);
 
 /*
  * Text for terminals. Traces contain bytes that a terminal takes for commands, and marks that
- * change the order of what is shown; these are spelled \xHH.
+ * change the order of the displayed text; these are written as \\xHH.
  */
 
 /*
- * The length of the character at p, which is not end, and whether a terminal shows it as a
- * character: no control byte or C1 control, no bidirectional mark, no byte that is not UTF-8.
+ * Returns the length of the character at p < end. *shown: a terminal displays it as a character: it
+ * is not a control byte, a C1 control, a bidirectional mark, or invalid UTF-8.
  */
 unsigned tr_terminal_character(const char *p, const char *end, bool *shown);
 
 void tr_terminal_escape(const char *p, unsigned len, struct tr_buffer *to);
 
 /*
- * Escapes what is written to inner, which it owns, but TAB, LF and the sequences that set colours.
- * NULL when memory is out; inner is closed then.
+ * A sink that writes to inner, which it owns, with everything escaped but TAB, LF and the sequences
+ * that set colours. NULL: memory is exhausted, and inner is closed.
  */
 struct tr_sink *tr_sink_terminal(struct tr_sink *inner);
 

@@ -15,7 +15,7 @@
 #include "core/file.h"
 
 struct memory {
-	struct tr_source source; /* first: this is what the caller holds */
+	struct tr_source source; /* first, because the caller has a pointer to it */
 	struct tr_text left;
 };
 
@@ -60,14 +60,14 @@ struct tr_source *tr_source_memory(struct tr_text bytes)
 	return &memory->source;
 }
 
-/* Bytes from a file descriptor: a file, a pipe, a terminal, a socket. */
+/* A file descriptor: a file, a pipe, a terminal, a socket. */
 
 struct fd_source {
 	struct tr_source base;
 	int fd;
 	bool owned;
 	bool may_wait; /* anything but a regular file */
-	int wake[2];   /* a pipe whose reading end becomes readable on interrupt; -1 without one */
+	int wake[2];   /* a pipe that becomes readable on interrupt; -1 without one */
 	uint64_t count;
 	struct tr_file_view view;
 };
@@ -77,7 +77,7 @@ static struct fd_source *self(struct tr_source *source)
 	return (struct fd_source *)source;
 }
 
-/* False when the read was interrupted for good. */
+/* Waits until bytes can be read. False: the read was interrupted for good. */
 static bool wait_for_bytes(struct fd_source *s)
 {
 	struct pollfd polled[2] = {
@@ -89,7 +89,7 @@ static bool wait_for_bytes(struct fd_source *s)
 	return polled[1].revents == 0;
 }
 
-/* A file at its end needs no descriptor any more: there may be thousands of small ones. */
+/* Closes a file at its end: there may be thousands of small ones. */
 static void let_go(struct fd_source *s)
 {
 	if (s->owned && !s->may_wait) {
@@ -113,7 +113,7 @@ static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct t
 				let_go(s);
 			return n;
 		}
-		/* EAGAIN: somebody left O_NONBLOCK on a descriptor that we share */
+		/* EAGAIN: another process set O_NONBLOCK on the shared descriptor */
 		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
 			tr_error_system(err, errno, "cannot read");
 			return -1;
@@ -149,7 +149,7 @@ static uint64_t fd_raw_offset(struct tr_source *source)
 static void fd_interrupt(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
-	/* a pipe that is full wakes as well as one byte more would */
+	/* a failed write means that the pipe is full, and so readable already */
 	if (s->wake[1] >= 0 && write(s->wake[1], "", 1) < 0)
 		return;
 }
@@ -157,7 +157,7 @@ static void fd_interrupt(struct tr_source *source)
 static struct tr_text fd_look(struct tr_source *source, size_t back)
 {
 	struct fd_source *s = self(source);
-	/* others may have moved the place too: a descriptor is shared with who opened it */
+	/* the position may have been moved by another process that shares the descriptor */
 	off_t place = s->fd < 0 || s->may_wait ? -1 : lseek(s->fd, 0, SEEK_CUR);
 	if (place < 0 || (uint64_t)place < back)
 		return (struct tr_text){ NULL, 0 };
@@ -173,7 +173,7 @@ static bool fd_pass(struct tr_source *source, size_t n)
 	return true;
 }
 
-/* Every refusal here only costs speed. */
+/* Prepares the descriptor for fast reading; a failure only costs speed. */
 static void prepare(struct fd_source *s)
 {
 	struct stat st;
@@ -215,23 +215,23 @@ struct tr_source *tr_source_fd(int fd, bool owned)
  * producer from the start to the join, save for its interrupt.
  */
 
-/* a chunk of the snappy container is a block: it is decoded to where it is read from */
+/* a block has the size of a chunk of the snappy container, which is then decoded in place */
 enum { BLOCK = 1 << 20, RING = 2 * BLOCK };
 
 struct ahead {
 	struct tr_source base;
 	struct tr_source *inner;
 	pthread_t producer;
-	pthread_mutex_t lock; /* over all that follows, except the ring's bytes */
+	pthread_mutex_t lock; /* guards the members below, except the bytes of the ring */
 	pthread_cond_t filled, drained;
 	/*
-	 * Bytes that ever went in and came out; [out, in) modulo RING is what the
-	 * consumer may read, the rest what the producer may write.
+	 * Total numbers of bytes that went in and out. The consumer may read [out, in) modulo RING,
+	 * and the producer may write to the rest.
 	 */
 	uint64_t in, out;
 	uint64_t raw_offset; /* of the inner source */
-	bool ended;	     /* error, or no cause where it was just the end */
-	bool stop;	     /* the consumer has gone */
+	bool ended;	     /* at the end, or after an error, which is in `error` */
+	bool stop;	     /* the consumer is being closed */
 	struct tr_error error;
 	char ring[RING];
 };
@@ -241,7 +241,10 @@ static struct ahead *ahead_self(struct tr_source *source)
 	return (struct ahead *)source;
 }
 
-/* Where the producer may write, and how much, once half of the ring is free; 0: stop. */
+/*
+ * Waits until half of the ring is free, and returns where the producer may write and how much; 0:
+ * stop.
+ */
 static size_t wait_for_space(struct ahead *a, char **to)
 {
 	pthread_mutex_lock(&a->lock);
@@ -294,7 +297,7 @@ static ssize_t ahead_read(struct tr_source *source, char *buf, size_t cap, struc
 	pthread_mutex_unlock(&a->lock);
 
 	if (n == 0) {
-		/* the producer has written its last: no lock needed */
+		/* the producer has ended, so no lock is needed */
 		if (err)
 			*err = a->error;
 		return a->error.cause == TR_CAUSE_NONE ? 0 : -1;
@@ -336,7 +339,7 @@ static void stop_producer(struct ahead *a)
 	a->stop = true;
 	pthread_cond_signal(&a->drained);
 	pthread_mutex_unlock(&a->lock);
-	/* it may be waiting for bytes that never come */
+	/* the producer may be waiting for bytes that never come */
 	if (a->inner->interrupt)
 		a->inner->interrupt(a->inner);
 	pthread_join(a->producer, NULL);
@@ -364,7 +367,7 @@ static void ahead_interrupt(struct tr_source *source)
 		inner->interrupt(inner);
 }
 
-/* The process's signals are its own threads' business: handlers must not run here. */
+/* Starts the thread with all signals blocked: they are handled on the threads of the program. */
 static bool start_producer(struct ahead *a)
 {
 	sigset_t all, before;
@@ -394,7 +397,7 @@ struct tr_source *tr_source_ahead(struct tr_source *inner)
 	a->in = a->out = a->raw_offset = 0;
 	a->ended = a->stop = false;
 	tr_error_clear(&a->error);
-	/* with default attributes these cannot fail */
+	/* these calls cannot fail with default attributes */
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->filled, NULL);
 	pthread_cond_init(&a->drained, NULL);

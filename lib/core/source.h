@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where bytes come from and where they go to: a pull and a push interface of
- * three functions each. File descriptors, decoders, encoders, archive members
- * and the read-ahead thread are all of these shapes, so they stack.
+ * Sources and sinks: interfaces to pull and to push bytes. File descriptors, decoders, encoders,
+ * archive members and the read-ahead thread all have these interfaces, so they can be stacked.
+ *
+ *	file -> tr_source (decoder, member, read-ahead ...) -> tr_input
+ *	tr_output -> tr_sink (encoder, member ...) -> file
+ *
+ * A source or sink is used by one thread at a time, except for interrupt.
  */
 #ifndef TR_CORE_SOURCE_H
 #define TR_CORE_SOURCE_H
@@ -17,57 +21,58 @@
 
 struct tr_source {
 	/*
-	 * Up to cap bytes into buf. Returns how many came: whatever is there
-	 * now, never waiting to fill buf. 0 is the end. -1 is an error (err is
-	 * filled); what was decodable before it has been returned by earlier
-	 * calls, and after it nothing more comes.
+	 * Reads up to cap bytes into buf and returns their number: the bytes that are there now,
+	 * without waiting to fill buf. 0 is the end. -1 is an error (err is filled): the bytes that
+	 * could be decoded before it were returned by earlier calls, and no more follow.
 	 */
 	ssize_t (*read)(struct tr_source *source, char *buf, size_t cap, struct tr_error *err);
-	/* True when read would have to wait; NULL: unknown, taken as yes. */
+	/* True if read would have to wait; NULL: unknown, taken as true. */
 	bool (*would_wait)(struct tr_source *source);
-	void (*close)(struct tr_source *source); /* frees source and what it owns */
+	void (*close)(struct tr_source *source); /* frees the source and all that it owns */
 	/*
-	 * Bytes taken from the file itself so far (compressed ones), for
-	 * progress. NULL: what read returned is what was taken.
+	 * Bytes taken from the file so far (compressed ones), for progress. NULL: the bytes that
+	 * read returned.
 	 */
 	uint64_t (*raw_offset)(struct tr_source *source);
 	/*
-	 * The one function another thread may call while read runs: read ends
-	 * soon (as at the end of the stream) instead of waiting for bytes that
-	 * nobody wants any more, and so does every later one. Passed down the
-	 * stack as far as it is closed with its top. NULL: cannot.
+	 * The only function that another thread may call while read runs. That read, and every
+	 * later one, then soon ends as at the end of the stream instead of waiting for bytes that
+	 * are no longer needed. Passed down the stack as far as it is closed together with its top.
+	 * NULL: not possible.
 	 */
 	void (*interrupt)(struct tr_source *source);
 	/*
-	 * What read would give next, and before it the last `back` bytes that it
-	 * gave, where they lie: see file.h for what that means. Good until
-	 * the next call of anything here. Empty: only read gives them. NULL: always.
+	 * The bytes that read would return next, preceded by the last `back` bytes that it
+	 * returned, where they lie: see struct tr_file_view in file.h. Valid until the next call of
+	 * any function here. Empty: only read returns them. NULL: always.
 	 */
 	struct tr_text (*look)(struct tr_source *source, size_t back);
-	/* Bytes that look showed and read shall not give any more: false where that cannot be. */
+	/*
+	 * Skips n bytes that look returned, so that read does not return them. False: not possible.
+	 */
 	bool (*pass)(struct tr_source *source, size_t n);
 };
 
 struct tr_sink {
-	/* All of data or an error. */
+	/* Writes all of data, or fails. */
 	bool (*write)(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err);
-	/* Makes what was written so far readable at the other end (not: durable). */
+	/* Makes the bytes written so far readable at the other end; does not make them durable. */
 	bool (*flush)(struct tr_sink *sink, struct tr_error *err);
-	/* Ends the stream (trailers, rename). The only place of late errors. Then call close. */
+	/* Ends the stream (trailers, rename), and reports late errors. Call close afterwards. */
 	bool (*finish)(struct tr_sink *sink, struct tr_error *err);
-	/* Frees. Without finish before: whatever was half written is discarded. */
+	/* Frees the sink. Without a finish before, incomplete output is discarded. */
 	void (*close)(struct tr_sink *sink);
 };
 
-/* Reads fd with large reads; owns fd when `owned`. NULL when memory is out. */
+/* Reads fd in large blocks, and closes it at the end if `owned`. NULL: memory is exhausted. */
 struct tr_source *tr_source_fd(int fd, bool owned);
 
-/* Reads borrowed bytes. NULL when memory is out. */
+/* Reads borrowed bytes. NULL: memory is exhausted. */
 struct tr_source *tr_source_memory(struct tr_text bytes);
 
 /*
- * Reads ahead of its consumer on a thread of its own, two blocks at most.
- * Owns inner (also closes it when this fails and NULL is returned).
+ * Reads ahead on a thread of its own, two blocks at most. Takes ownership of inner, and also closes
+ * it if this fails and NULL is returned.
  */
 struct tr_source *tr_source_ahead(struct tr_source *inner);
 

@@ -12,13 +12,13 @@
 
 #include "core/input.h"
 
-/* How much is in memory alone: of a small spool, and behind the file of a large one. */
+/* Bytes that are kept in memory only: of a small spool, and of the end of a large one. */
 enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 64 << 10 };
 
 struct tr_spool {
 	uint64_t max, size;
 	struct tr_buffer
-		memory; /* all of it, until there is a file; then what is not in that yet */
+		memory; /* all bytes, until there is a file; then those that are not in it yet */
 	int fd;		/* -1 until then */
 };
 
@@ -30,7 +30,7 @@ struct tr_spool *tr_spool_new(uint64_t max)
 	return spool;
 }
 
-/* A file that no name leads to, or -1. */
+/* Returns a file without a name, or -1. */
 static int open_unlinked(const char *directory)
 {
 #ifdef O_TMPFILE
@@ -38,7 +38,7 @@ static int open_unlinked(const char *directory)
 	if (fd >= 0)
 		return fd;
 #endif
-	/* not every file system knows that */
+	/* not every file system supports O_TMPFILE */
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof path, "%s/trec-XXXXXX", directory);
 	if (length < 0 || (size_t)length >= sizeof path) {
@@ -78,7 +78,7 @@ static bool make_file(struct tr_spool *spool, struct tr_error *err)
 	return true;
 }
 
-/* What is in memory goes to the file, and then data, which may be large. */
+/* Writes the bytes in memory to the file, then data, which may be large. */
 static bool save(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err)
 {
 	if (spool->fd < 0 && !make_file(spool, err))
@@ -185,7 +185,7 @@ const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window
 	uint64_t skip = offset - window->at;
 
 	if (offset < window->at || skip > bytes->len)
-		skip = bytes->len; /* nothing of it is of use */
+		skip = bytes->len; /* no byte of it is needed */
 	if (n <= bytes->len - skip)
 		return bytes->data + skip;
 	bytes->len -= (size_t)skip;

@@ -11,7 +11,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Three rows of the table of distances between all beginnings are enough. */
+/* Three rows of the table of the distances between all prefixes are enough. */
 static unsigned word_distance(struct tr_text a, struct tr_text b)
 {
 	unsigned rows[3][LONGEST + 1];
@@ -49,7 +49,7 @@ void tr_similar_offer(struct tr_similar *similar, struct tr_text candidate)
 {
 	unsigned distance = word_distance(similar->word, candidate);
 
-	/* a word of which every letter differs is another word */
+	/* a word in which all letters differ is a different word */
 	if (distance < similar->distance && distance < candidate.len) {
 		similar->found = candidate;
 		similar->distance = distance;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A borrowed run of bytes. Never NUL-terminated by contract, never owned:
- * whoever hands one out says how long it lives. data is NULL where "absent"
- * has to differ from "empty".
+ * Text: borrowed bytes, and the conversion of numbers to digits without a locale.
+ *
+ * A struct tr_text is not NUL-terminated and never owns its bytes; each function that returns one
+ * documents how long it is valid. data is NULL if an absent text differs from an empty one. Thread
+ * safe.
  */
 #ifndef TR_CORE_TEXT_H
 #define TR_CORE_TEXT_H
@@ -34,7 +36,7 @@ static inline bool tr_text_equal(struct tr_text a, struct tr_text b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* True when t spells exactly the NUL-terminated word. */
+/* True if t consists of the NUL-terminated word. */
 static inline bool tr_text_is(struct tr_text t, const char *word)
 {
 	return tr_text_equal(t, tr_text_from(word));
@@ -50,7 +52,7 @@ static inline bool tr_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Without blanks and line ends before and behind. */
+/* Returns t without blanks and line ends at its beginning and end. */
 static inline struct tr_text tr_text_trimmed(struct tr_text t)
 {
 	while (t.len && tr_is_blank(*t.data)) {
@@ -62,11 +64,11 @@ static inline struct tr_text tr_text_trimmed(struct tr_text t)
 	return t;
 }
 
-/* Decimal digits, without a locale. */
+/* Decimal digits. */
 
-enum { TR_DECIMAL_MAX = 20 }; /* digits that 64 bits have at most */
+enum { TR_DECIMAL_MAX = 20 }; /* maximum number of digits of 64 bits */
 
-/* How many digits n has. */
+/* Returns the number of digits of n. */
 static inline size_t tr_decimal_length(uint64_t n)
 {
 	static const uint64_t powers[] = {
@@ -91,13 +93,13 @@ static inline size_t tr_decimal_length(uint64_t n)
 		UINT64_C(1000000000000000000),
 		UINT64_C(10000000000000000000),
 	};
-	/* log2(10) is 4096 / 1233, nearly, so this is right or one too small */
+	/* log2(10) is about 4096 / 1233, so this is exact or one too small */
 	unsigned below = (64u - (unsigned)__builtin_clzll(n | 1)) * 1233 >> 12;
 
 	return below + (below < TR_DECIMAL_MAX && n >= powers[below]) + (n == 0);
 }
 
-/* The digits of n, two at a time from the back; returns how many. */
+/* Writes the digits of n, two at a time from the end; returns their number. */
 static inline size_t tr_decimal_write(uint64_t n, char *to)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -119,17 +121,20 @@ static inline size_t tr_decimal_write(uint64_t n, char *to)
 }
 
 /*
- * A number that is mostly one more than the one before: all of its digits but
- * the last two are kept. Those are written anew each time, because what was
- * just stored by bytes is slow to be loaded in blocks.
+ * A number that is usually one more than the one before: all digits but the last two are kept. The
+ * last two are written each time, because loading bytes that were just stored one by one as a block
+ * is slow.
  */
 struct tr_counter {
 	uint64_t hundreds;
-	char digits[TR_DECIMAL_MAX]; /* of the hundreds */
-	uint8_t len;		     /* 0: of none */
+	char digits[TR_DECIMAL_MAX]; /* digits of the hundreds */
+	uint8_t len;		     /* 0: there are none */
 };
 
-/* The digits of number; to has room for TR_DECIMAL_MAX + 2, whatever they are. Returns how many. */
+/*
+ * Writes the digits of number; to always needs room for TR_DECIMAL_MAX + 2 bytes. Returns their
+ * number.
+ */
 static inline size_t tr_counter_write(struct tr_counter *counter, uint64_t number, char *to)
 {
 	uint64_t hundreds = number / 100;
@@ -146,13 +151,13 @@ static inline size_t tr_counter_write(struct tr_counter *counter, uint64_t numbe
 	return (size_t)counter->len + 2;
 }
 
-/* Hex digits, without a locale. */
+/* Hex digits. */
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 #include <emmintrin.h>
 #endif
 
-/* The value of a hex digit of either case; -1: c is none. */
+/* Returns the value of a hex digit of either case; -1: c is not one. */
 static inline int tr_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -161,7 +166,7 @@ static inline int tr_hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Sixteen lower-case digits, all at once. */
+/* Writes sixteen lower-case digits at once. */
 #if defined __SSE2__ && !defined TR_PORTABLE
 static inline void tr_hex_write16(uint64_t n, char *to)
 {
@@ -183,7 +188,7 @@ static inline void tr_hex_write8(uint32_t n, char *to)
 	memcpy(to, digits, 8);
 }
 #else
-/* Each nibble in a byte of its own. */
+/* Spreads the nibbles to one byte each. */
 static inline void tr_hex_write8(uint32_t n, char *to)
 {
 	uint64_t x = n;
@@ -206,31 +211,31 @@ static inline void tr_hex_write16(uint64_t n, char *to)
 }
 #endif
 
-/* How many digits n has. */
+/* Returns the number of digits of n. */
 static inline unsigned tr_hex_length(uint64_t n)
 {
 	return n ? (67 - (unsigned)__builtin_clzll(n)) / 4 : 1;
 }
 
-/* The last len digits of n, 1 to 16 of them; there has to be room for 16. */
+/* Writes the last len digits of n, 1 to 16; to always needs room for 16 bytes. */
 static inline void tr_hex_write(uint64_t n, unsigned len, char *to)
 {
 	tr_hex_write16(n << (64 - 4 * len), to);
 }
 
-/* Words that resemble each other, for messages that end in "did you mean". */
+/* Similar words, for messages that end with "did you mean". */
 
-/* A search for the word that resembles `word` most. */
+/* A search for the candidate that is most similar to `word`. */
 struct tr_similar {
 	struct tr_text word;
-	struct tr_text found; /* data NULL: nothing so far comes near enough */
-	unsigned distance;    /* of found, or the first that is too much */
+	struct tr_text found; /* data NULL: no candidate is similar enough so far */
+	unsigned distance;    /* of found, or the smallest that is too large */
 };
 
-/* Up to a third of the letters, but at least one, may differ. */
+/* Begins a search. Up to a third of the letters, but at least one, may differ. */
 void tr_similar_begin(struct tr_similar *similar, struct tr_text word);
 
-/* The first of two equally near candidates wins. Borrows the candidate. */
+/* Offers a candidate, which is borrowed. Of two that are equally similar the first wins. */
 void tr_similar_offer(struct tr_similar *similar, struct tr_text candidate);
 
 #endif

@@ -8,7 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-/* The Unicode standard, table 3-7: overlong, surrogate and too large show in the second byte. */
+/*
+ * The Unicode standard, table 3-7: the second byte shows overlong, surrogate and too large codes.
+ */
 unsigned tr_utf8_length(const char *p, const char *end)
 {
 	unsigned char lead = (unsigned char)p[0];
@@ -33,7 +35,7 @@ unsigned tr_utf8_length(const char *p, const char *end)
 	return 4;
 }
 
-/* The first byte at or behind p that is not ASCII; end when all are. */
+/* Returns the first byte from p on that is not ASCII, or end. */
 static const char *skip_ascii(const char *p, const char *end)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -66,7 +68,7 @@ const char *tr_utf8_check(const char *p, const char *end)
 			if (valid)
 				continue;
 		}
-		/* other scripts come in runs */
+		/* letters of other scripts usually follow each other */
 		while (p < end && (unsigned char)*p >= 0x80) {
 			unsigned length = tr_utf8_length(p, end);
 			if (length == 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 as Unicode has it: no surrogates, no overlong forms, nothing beyond U+10FFFF. */
+/*
+ * UTF-8 as defined by Unicode: no surrogates, no overlong forms, no code point above U+10FFFF.
+ * Thread safe.
+ */
 #ifndef TR_CORE_UTF8_H
 #define TR_CORE_UTF8_H
 
@@ -7,32 +10,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Not the first byte of a sequence: where bytes are cut, not before this one. */
+/* True for any byte of a sequence but the first: text must not be cut before such a byte. */
 static inline bool tr_utf8_is_inside(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
 /*
- * Length of the valid sequence at p (1 to 4), 0 where none begins there; p < end.
- * An invalid byte is one byte: step over it and try again from the next.
+ * Returns the length of the valid sequence at p < end (1 to 4), or 0. An invalid byte counts as one
+ * byte: skip it and continue with the next.
  */
 unsigned tr_utf8_length(const char *p, const char *end);
 
-/* First byte in [p, end) that belongs to no valid sequence; end when all is valid. Fast on ASCII.
+/*
+ * Returns the first byte in [p, end) that is not part of a valid sequence, or end. Fast on ASCII.
  */
 const char *tr_utf8_check(const char *p, const char *end);
 
-/* The code point of a sequence that tr_utf8_length accepted. */
+/* Returns the code point of a sequence that tr_utf8_length accepted. */
 uint32_t tr_utf8_decode(const char *p, unsigned length);
 
-/* 1 to 4 bytes into to; code is at most 0x10ffff and no surrogate. */
+/* Writes 1 to 4 bytes and returns their number; code is at most 0x10ffff and not a surrogate. */
 unsigned tr_utf8_encode(uint32_t code, char *to);
 
 /*
- * UTF-8 by 64 bytes at a time: one bit a byte for each question, then the
- * sequences are checked with shifts of whole words. Needs nothing above SSE2.
- * TR_UTF8_BLOCK is 0 where there is no such thing (or with -DTR_PORTABLE).
+ * UTF-8 in blocks of 64 bytes: each question about the bytes is answered by a word of 64 bits, and
+ * the sequences are verified with shifts of whole words. Requires SSE2. TR_UTF8_BLOCK is 0 without
+ * it, or with -DTR_PORTABLE.
  */
 
 #if !defined __SSE2__ || defined TR_PORTABLE
@@ -59,7 +63,7 @@ static inline struct tr_block tr_block_load(const char *p)
 				    _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3) } };
 }
 
-/* The top bits of all bytes; the first byte's is bit 0. */
+/* Returns the top bits of all bytes; bit 0 is that of the first byte. */
 static inline uint64_t tr_block_bits(struct tr_block b)
 {
 	return (uint64_t)(unsigned)_mm_movemask_epi8(b.part[0]) |
@@ -68,7 +72,10 @@ static inline uint64_t tr_block_bits(struct tr_block b)
 	       (uint64_t)(unsigned)_mm_movemask_epi8(b.part[3]) << 48;
 }
 
-/* Which bytes are in [0x80, limit): SSE2 compares signed, and that is what is wanted. */
+/*
+ * Returns which bytes are in [0x80, limit). SSE2 compares signed numbers, so bytes below 0x80 do
+ * not count.
+ */
 static inline uint64_t tr_block_below(struct tr_block b, unsigned char limit)
 {
 	__m128i limits = _mm_set1_epi8((char)limit);
@@ -85,7 +92,7 @@ static inline uint64_t tr_block_equal(struct tr_block b, unsigned char byte)
 		  _mm_cmpeq_epi8(b.part[2], bytes), _mm_cmpeq_epi8(b.part[3], bytes) } });
 }
 
-/* Second bytes that their lead does not allow (the Unicode standard, table 3-7). */
+/* Returns second bytes that their first byte does not allow (the Unicode standard, table 3-7). */
 static inline uint64_t tr_block_bad_second(struct tr_block b)
 {
 	uint64_t below_90 = tr_block_below(b, 0x90), below_a0 = tr_block_below(b, 0xa0);
@@ -96,9 +103,9 @@ static inline uint64_t tr_block_bad_second(struct tr_block b)
 }
 
 /*
- * How many of the TR_UTF8_BLOCK bytes at p, where a sequence begins, are whole
- * valid sequences: all but the up to three of one that goes on behind them. 0
- * when something is not valid.
+ * Returns how many of the TR_UTF8_BLOCK bytes at p, where a sequence begins, are complete valid
+ * sequences: all but up to three bytes of one that continues after the block. 0: some byte is
+ * invalid.
  */
 static inline unsigned tr_utf8_block(const char *p)
 {
