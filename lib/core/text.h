@@ -47,6 +47,23 @@ static inline bool tr_text_starts(struct tr_text t, struct tr_text prefix)
 	return t.len >= prefix.len && memcmp(t.data, prefix.data, prefix.len) == 0;
 }
 
+/* The lower case of an ASCII letter; any other byte unchanged. */
+static inline char tr_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* True if the texts are equal apart from the case of ASCII letters. */
+static inline bool tr_text_equal_in_any_case(struct tr_text a, struct tr_text b)
+{
+	if (a.len != b.len)
+		return false;
+	for (size_t i = 0; i < a.len; i++)
+		if (tr_lower(a.data[i]) != tr_lower(b.data[i]))
+			return false;
+	return true;
+}
+
 static inline bool tr_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';

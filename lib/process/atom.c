@@ -167,10 +167,8 @@ struct tr_atom *tr_atom_get_large(struct tr_atoms *atoms, struct tr_text text)
 /* Appends the text in lower case. The escapes of a spelled string are in lower case already. */
 static void fold_text(struct tr_text text, struct tr_buffer *to)
 {
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.data[i];
-		tr_buffer_put_byte(to, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
-	}
+	for (size_t i = 0; i < text.len; i++)
+		tr_buffer_put_byte(to, tr_lower(text.data[i]));
 }
 
 struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/call.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "process/path.h"
 
@@ -96,8 +94,7 @@ static bool is_linked(struct tr_text path)
 	struct tr_text extension = tr_path_extension(path);
 
 	for (size_t i = 0; extensions[i]; i++)
-		if (extension.len == strlen(extensions[i]) &&
-		    strncasecmp(extension.data, extensions[i], extension.len) == 0)
+		if (tr_text_equal_in_any_case(extension, tr_text_from(extensions[i])))
 			return true;
 	return false;
 }
@@ -111,9 +108,7 @@ static bool is_cl_source(struct tr_text path)
 	if (extension.len > sizeof lower)
 		return false;
 	for (size_t i = 0; i < extension.len; i++)
-		lower[i] = (char)(extension.data[i] >= 'A' && extension.data[i] <= 'Z'
-					  ? extension.data[i] | 0x20
-					  : extension.data[i]);
+		lower[i] = tr_lower(extension.data[i]);
 	return is_source_extension((struct tr_text){ lower, extension.len });
 }
 

@@ -9,25 +9,13 @@
 static const struct tr_respfile_rule at_file = { { "@", 1 }, TR_RESPFILE_ATTACHED };
 const struct tr_respfile_rules tr_respfile_usual = { &at_file, 1 };
 
-static bool same(char a, char b, bool any_case)
-{
-	if (a == b)
-		return true;
-	char lower = (char)(a | 0x20);
-	return any_case && lower == (b | 0x20) && lower >= 'a' && lower <= 'z';
-}
-
 /* True if the text begins with the option. */
 static bool begins(struct tr_text text, struct tr_text option)
 {
-	bool any_case = tr_text_starts(option, TR_TEXT("--"));
-
-	if (text.len < option.len)
-		return false;
-	for (size_t i = 0; i < option.len; i++)
-		if (!same(text.data[i], option.data[i], any_case))
-			return false;
-	return true;
+	if (!tr_text_starts(option, TR_TEXT("--")))
+		return tr_text_starts(text, option);
+	return text.len >= option.len &&
+	       tr_text_equal_in_any_case((struct tr_text){ text.data, option.len }, option);
 }
 
 /* The linker of macOS uses these names for folders to search in. */

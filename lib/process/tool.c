@@ -97,9 +97,9 @@ struct tr_text tr_tool_base(struct tr_text path)
 {
 	struct tr_text base = tr_path_base(path);
 
-	if (base.len > 4 && base.data[base.len - 4] == '.' &&
-	    (base.data[base.len - 3] | 0x20) == 'e' && (base.data[base.len - 2] | 0x20) == 'x' &&
-	    (base.data[base.len - 1] | 0x20) == 'e')
+	if (base.len > 4 &&
+	    tr_text_equal_in_any_case(TR_TEXT(".exe"),
+				      (struct tr_text){ base.data + base.len - 4, 4 }))
 		base.len -= 4;
 	return base;
 }
@@ -142,8 +142,7 @@ enum tr_tool tr_tool_of_name(struct tr_text path)
 		return tool;
 	/* with .exe, names are compared without regard to case */
 	for (size_t i = 0; i < base.len; i++)
-		lower[i] = (char)(base.data[i] >= 'A' && base.data[i] <= 'Z' ? base.data[i] | 0x20
-									     : base.data[i]);
+		lower[i] = tr_lower(base.data[i]);
 	return look_up_prefixed((struct tr_text){ lower, base.len });
 }
 
@@ -345,20 +344,6 @@ struct tr_tool_config *tr_tool_config_xcalbuild(struct tr_error *err)
 	return config;
 }
 
-/* Compares without regard to the case of letters. */
-static bool same_name(struct tr_text a, struct tr_text b)
-{
-	if (a.len != b.len)
-		return false;
-	for (size_t i = 0; i < a.len; i++) {
-		char lower = (char)(a.data[i] | 0x20);
-		bool letter = lower >= 'a' && lower <= 'z';
-		if (a.data[i] != b.data[i] && (!letter || lower != (b.data[i] | 0x20)))
-			return false;
-	}
-	return true;
-}
-
 const struct tr_respfile_rules *tr_tool_config_find(const struct tr_tool_config *config,
 						    struct tr_text program)
 {
@@ -367,7 +352,7 @@ const struct tr_respfile_rules *tr_tool_config_find(const struct tr_tool_config 
 	if (!config->count)
 		return &tr_respfile_usual;
 	for (size_t i = 0; i < config->count; i++)
-		if (same_name(config->tools[i].binary, base))
+		if (tr_text_equal_in_any_case(config->tools[i].binary, base))
 			return &config->tools[i].rules;
 	return NULL;
 }

@@ -341,6 +341,15 @@ static void test_configurations(void)
 	ok(every && tr_tool_config_find(every, TR_TEXT("make")) == &tr_respfile_usual,
 	   "the empty list means every program");
 	tr_tool_config_free(every);
+	struct tr_tool_config *edges =
+		tr_tool_config_parse(TR_TEXT("[{\"binary\":\"azAZ@[\"}]"), TR_TEXT("test"), &err);
+	ok(edges && tr_tool_config_find(edges, TR_TEXT("AZaz@[.eXe")),
+	   "names of programs match in any case, from A to Z");
+	ok(!tr_tool_config_find(edges, TR_TEXT("azAZ`[")) &&
+		   !tr_tool_config_find(edges, TR_TEXT("azAZ@{")),
+	   "the neighbours of A and Z are not letters");
+	ok(!tr_tool_config_find(edges, TR_TEXT("azAZ@")), "a prefix is another program");
+	tr_tool_config_free(edges);
 	struct tr_tool_config *xcalbuild = tr_tool_config_xcalbuild(&err);
 	ok(xcalbuild && tr_tool_config_find(xcalbuild, TR_TEXT("/usr/bin/llvm-g++")) &&
 		   !tr_tool_config_find(xcalbuild, TR_TEXT("gcc-12")),
