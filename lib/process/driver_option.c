@@ -462,7 +462,7 @@ static struct tr_driver_option find_ld(struct tr_text word)
 	struct tr_text name = { word.data + dashes, word.len - dashes };
 	const char *mark = memchr(name.data, '=', name.len);
 
-	if (!mark && word.len > 4 && names_output((struct tr_text){ name.data, 3 }) &&
+	if (!mark && name.len > 3 && names_output((struct tr_text){ name.data, 3 }) &&
 	    name.data[3] == ':')
 		mark = name.data + 3; /* lld-link */
 	if (mark) {

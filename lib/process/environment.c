@@ -618,9 +618,9 @@ static struct tr_environment *retain_or_empty(struct tr_environments *pool,
 	return make(pool, 0);
 }
 
-struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
-						 struct tr_environment *base,
-						 const struct tr_value *map, bool *minimal)
+struct tr_environment *tr_environment_apply(struct tr_environments *pool,
+					    struct tr_environment *base, const struct tr_value *map,
+					    bool *minimal)
 {
 	struct tr_environment *env = NULL;
 	base = retain_or_empty(pool, base);
@@ -631,19 +631,12 @@ struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
 		look_up_all(pool, base, 0); /* variables that are not in the map stay */
 		env = derive(pool, base);
 	}
-	if (env)
+	if (env && minimal)
 		*minimal =
 			map->count == 0 || (env->base_id == base->id && env->count == map->count);
 	release_map(pool);
 	tr_environment_release(pool, base);
 	return env;
-}
-
-struct tr_environment *tr_environment_apply(struct tr_environments *pool,
-					    struct tr_environment *base, const struct tr_value *map)
-{
-	bool minimal;
-	return tr_environment_apply_lean(pool, base, map, &minimal);
 }
 
 /* The number of variables that both the map and `near` set. */
@@ -948,8 +941,8 @@ bool tr_environment_write(struct tr_environments *pool, struct tr_environment *e
 	       put_differences(pool, env->origin, true, to) == TR_OK;
 }
 
-bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,
-			  struct tr_buffer *to)
+bool tr_environment_write_plain(struct tr_environments *pool, struct tr_environment *env,
+				struct tr_buffer *to)
 {
 	begin_comparison(pool);
 	return add_environment(pool, env, 1) &&

@@ -108,18 +108,14 @@ bool tr_environments_are_folded(const struct tr_environments *pool);
 /* An environment in which every variable is unknown. It is equal to no other. */
 struct tr_environment *tr_environment_unknown(struct tr_environments *pool);
 
-/* base (NULL: the empty environment) with the variables of a map set, or removed if null. */
-struct tr_environment *tr_environment_apply(struct tr_environments *pool,
-					    struct tr_environment *base,
-					    const struct tr_value *map);
-
 /*
- * Like tr_environment_apply. *minimal: the map contains no redundant entries, so that
- * tr_environment_diff would return the same apart from the order.
+ * base (NULL: the empty environment) with the variables of a map set, or removed if null. *minimal
+ * (unless NULL): the map contains no redundant entries, so that tr_environment_diff would return
+ * the same apart from the order.
  */
-struct tr_environment *tr_environment_apply_lean(struct tr_environments *pool,
-						 struct tr_environment *base,
-						 const struct tr_value *map, bool *minimal);
+struct tr_environment *tr_environment_apply(struct tr_environments *pool,
+					    struct tr_environment *base, const struct tr_value *map,
+					    bool *minimal);
 
 /*
  * The environment that has the variables of the map and no others. near (or NULL) is an
@@ -155,8 +151,8 @@ bool tr_environment_write(struct tr_environments *pool, struct tr_environment *e
 			  struct tr_buffer *to);
 
 /* Like tr_environment_write with hidden values in plain, for tr_environment_whole to read back. */
-bool tr_environment_spell(struct tr_environments *pool, struct tr_environment *env,
-			  struct tr_buffer *to);
+bool tr_environment_write_plain(struct tr_environments *pool, struct tr_environment *env,
+				struct tr_buffer *to);
 
 /* Reasons to doubt that a map is a difference to a given base. */
 struct tr_environment_doubts {

@@ -97,8 +97,8 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 	if (field == whole)
 		follow->own = tr_environment_whole(follow->pool, near, map);
 	else
-		follow->own = tr_environment_apply(follow->pool,
-						   field == against_top ? follow->top : near, map);
+		follow->own = tr_environment_apply(
+			follow->pool, field == against_top ? follow->top : near, map, NULL);
 	return follow->own ? TR_OK : tr_error_memory(err);
 }
 

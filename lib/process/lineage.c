@@ -235,7 +235,7 @@ static bool find_own(struct tr_lineage *lineage, struct tr_record *record, struc
 	} else if (heir->telling == TR_TELLS_WHOLE) {
 		heir->own = tr_environment_whole(lineage->pool, near, map);
 	} else if (heir->telling == TR_TELLS_TOP) {
-		heir->own = tr_environment_apply_lean(lineage->pool, heir->top, map, &heir->lean);
+		heir->own = tr_environment_apply(lineage->pool, heir->top, map, &heir->lean);
 	} else if (!field && is_flagged_unknown(record)) {
 		heir->trouble = not_told;
 		heir->own = tr_environment_unknown(lineage->pool);

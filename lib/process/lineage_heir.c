@@ -47,7 +47,7 @@ bool tr_heir_inherit(struct tr_lineage *lineage, struct tr_heir *heir, const str
 		    !tr_environment_doubt(lineage->pool, heir->top, map, &doubts->against_top))
 			return false;
 	}
-	heir->own = tr_environment_apply_lean(lineage->pool, heir->parent, map, &heir->lean);
+	heir->own = tr_environment_apply(lineage->pool, heir->parent, map, &heir->lean);
 	heir->lean &= map->count > 0; /* who has its parent's environment says nothing */
 	return heir->own != NULL;
 }

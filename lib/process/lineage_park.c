@@ -78,7 +78,7 @@ static bool park(struct tr_lineage *lineage, struct tr_environment *env, void **
 	uint64_t at = tr_spool_size(lineage->parked);
 	tr_buffer_reset(text);
 	tr_buffer_put(text, (const char *)&len, sizeof len);
-	if (at > UINTPTR_MAX >> 1 || !tr_environment_spell(lineage->pool, env, text))
+	if (at > UINTPTR_MAX >> 1 || !tr_environment_write_plain(lineage->pool, env, text))
 		return false;
 	len = text->len - sizeof len;
 	memcpy(text->data, &len, sizeof len);

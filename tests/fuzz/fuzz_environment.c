@@ -48,7 +48,7 @@ static void check_telling(struct state *state, const struct tr_heir *heir, enum 
 		again = tr_environment_whole(pool, heir->top, map);
 	else if (map)
 		again = tr_environment_apply(
-			pool, telling == TR_TELLS_TOP ? heir->top : heir->parent, map);
+			pool, telling == TR_TELLS_TOP ? heir->top : heir->parent, map, NULL);
 	if (again)
 		check_same(pool, heir->own, again);
 	tr_environment_release(pool, again);

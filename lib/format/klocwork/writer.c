@@ -147,7 +147,7 @@ static enum tr_status find_own(struct environments *env, struct tr_record *recor
 		*result = tr_environment_whole(env->pool, near, map);
 	else
 		*result = tr_environment_apply(env->pool, field == fields->envtop ? env->top : near,
-					       map);
+					       map, NULL);
 	return *result ? TR_OK : tr_error_memory(err);
 }
 

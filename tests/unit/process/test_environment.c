@@ -31,13 +31,13 @@ static void test_differences(struct tr_environments *pool)
 	struct tr_environment *top =
 		tr_environment_whole(pool, NULL, map("{\"A\":\"a\",\"B\":\"b\",\"C\":\"c\"}"));
 	struct tr_environment *child = tr_environment_apply(
-		pool, top, map("{\"B\":null,\"D\":\"d\",\"A\":\"a\",\"X\":null}"));
+		pool, top, map("{\"B\":null,\"D\":\"d\",\"A\":\"a\",\"X\":null}"), NULL);
 	ok(differs(pool, NULL, top, "{\"A\":\"a\",\"B\":\"b\",\"C\":\"c\"}"), "a whole one");
 	ok(differs(pool, top, child, "{\"D\":\"d\",\"B\":null}"),
 	   "what says nothing new is left out");
 	ok(differs(pool, child, top, "{\"B\":\"b\",\"D\":null}"), "and back");
 	ok(differs(pool, top, top, "{}"), "none to itself");
-	struct tr_environment *same = tr_environment_apply(pool, child, map("{}"));
+	struct tr_environment *same = tr_environment_apply(pool, child, map("{}"), NULL);
 	ok(same == child, "no difference is no new environment");
 	struct tr_environment *whole =
 		tr_environment_whole(pool, child, map("{\"C\":\"c\",\"A\":\"a\",\"D\":\"d\"}"));
@@ -64,7 +64,7 @@ static void test_many(struct tr_environments *pool)
 	for (unsigned i = 1; i < MANY && good; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "{\"N%u\":\"%u\"}", i % 7, i);
-		struct tr_environment *next = tr_environment_apply(pool, env, map(text));
+		struct tr_environment *next = tr_environment_apply(pool, env, map(text), NULL);
 		tr_environment_release(pool, env);
 		env = next;
 		good = env && tr_environments_remember(pool, i, env);
@@ -87,7 +87,7 @@ static void test_unknown(struct tr_environments *pool)
 	struct tr_environment *other = tr_environment_unknown(pool);
 	bool lean = false;
 	struct tr_environment *child =
-		tr_environment_apply_lean(pool, first, map("{\"A\":null,\"B\":\"b\"}"), &lean);
+		tr_environment_apply(pool, first, map("{\"A\":null,\"B\":\"b\"}"), &lean);
 	ok(lean, "a removal of what may be there says something");
 	ok(differs(pool, first, child, "{\"B\":\"b\",\"A\":null}"), "and is told again");
 	ok(tr_environment_diff(pool, other, child, &to) == TR_END, "not against another one");
@@ -126,14 +126,14 @@ static void test_rules(void)
 	struct tr_environment *a = tr_environment_whole(
 		pool, NULL, map("{\"S\":\"1\",\"X\":\"2\",\"s\":\"3\",\"P\":\"4\"}"));
 	struct tr_environment *b =
-		tr_environment_apply(pool, a, map("{\"S\":\"9\",\"X\":\"8\",\"P\":\"4\"}"));
+		tr_environment_apply(pool, a, map("{\"S\":\"9\",\"X\":\"8\",\"P\":\"4\"}"), NULL);
 	ok(differs(pool, NULL, a, "{\"S\":\"***\",\"s\":\"3\",\"P\":\"4\"}"), "hidden, left out");
 	ok(differs(pool, a, b, "{\"S\":\"***\"}"), "that it changed can be seen");
 	unsigned verdict = 0;
 	ok(tr_environments_judge(pool, TR_TEXT("X"), &verdict) && verdict % 4 == 0, "judged");
 	struct tr_environment *folded = tr_environment_fold(pool, a);
 	ok(differs(pool, NULL, folded, "{\"s\":\"***\",\"P\":\"4\"}"), "folded: the last counts");
-	struct tr_environment *c = tr_environment_apply(pool, folded, map("{\"p\":null}"));
+	struct tr_environment *c = tr_environment_apply(pool, folded, map("{\"p\":null}"), NULL);
 	ok(differs(pool, folded, c, "{\"P\":null}"), "a name in other letters");
 	tr_environment_release(pool, a);
 	tr_environment_release(pool, b);
@@ -254,7 +254,7 @@ static void test_against_table(struct tr_environments *pool)
 		memcpy(table[i], table[base], sizeof table[i]);
 		const struct tr_value *map =
 			change(table[i], random_below(2) ? 1 + random_below(3) : random_below(40));
-		envs[i] = tr_environment_apply(pool, envs[base], map);
+		envs[i] = tr_environment_apply(pool, envs[base], map, NULL);
 		good &= turns(pool, base, i) && turns(pool, i, base) && turns(pool, -1, i) &&
 			turns(pool, (int)random_below((uint32_t)i), i);
 		/* told as a whole it is the same */

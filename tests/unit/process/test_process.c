@@ -371,7 +371,7 @@ static bool environment(struct runner *r, struct tr_text operation, struct tr_te
 		base = env_of(r, &rest);
 		const struct tr_value *map = tr_literal_parse(rest, &r->arena, &err);
 		env = whole ? tr_environment_whole(r->pool, base, map)
-			    : tr_environment_apply_lean(r->pool, base, map, &minimal);
+			    : tr_environment_apply(r->pool, base, map, &minimal);
 		add_env(r, env);
 		if (minimal)
 			put_string(" minimal", &r->got);
