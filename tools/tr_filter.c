@@ -51,7 +51,7 @@ static const struct tr_option options[] = {
 	{ OPTION_FIELDS, 0, "fields", "LIST",
 	  "print these fields of each selected record, separated by TAB, instead of the record" },
 	{ OPTION_RAW, 0, "raw", NULL,
-	  "with --fields: strings without quotes and escapes, nothing for what is absent" },
+	  "with --fields: strings without quotes and escapes, nothing for an absent field" },
 	{ OPTION_SIDE, 0, "side", "human|machine",
 	  "with --fields: of values <human;machine>, print only this side" },
 	{ OPTION_NUL, '0', "null", NULL, "with --fields: end each row with NUL, not LF" },

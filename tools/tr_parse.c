@@ -9,16 +9,15 @@ enum { EXACT = 1, LINES, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };
 
 static const struct tr_option options[] = {
 	{ EXACT, 0, "exact", NULL,
-	  "keep the source's own spelling in .raw fields where a rewrite would differ" },
+	  "add .raw fields to records that would not be written back byte for byte" },
 	{ LINES, 0, "lines", NULL,
-	  "one record for each line of the source, all bytes of it (etrace)" },
+	  "write one record for each line of the source, with all its bytes (etrace)" },
 	{ JOIN, 0, "join", NULL,
-	  "put enter and leave of an API call together: one call, where it left" },
-	{ NO_BLOBS, 0, "no-blobs", NULL, "leave blobs out: only their length stays" },
+	  "write one call for the enter and the leave of an API call, in the place of the leave" },
+	{ NO_BLOBS, 0, "no-blobs", NULL, "write only the lengths of blobs" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
-	  "write each blob to a file in DIR, named by its SHA-256; tr-repack takes it from there" },
-	{ LIST, 0, "list", NULL,
-	  "list what is in the files instead of parsing them: member, format, size" },
+	  "write each blob to a file in DIR, named by its SHA-256; tr-repack --blob-dir reads it" },
+	{ LIST, 0, "list", NULL, "list the contents of the files: member, format, size" },
 	{ IDENTIFY, 0, "identify", NULL, "print FILE: FORMAT for every file or member" },
 	{ 0 },
 };
@@ -39,7 +38,7 @@ static const struct tr_tool tool = {
 	.name = "tr-parse",
 	.usage = "[OPTION...] [FILE...]",
 	.summary = "Reads trace files of any known format and writes them as a stream of records, "
-		   "one a line: see trec(5).",
+		   "one per line: see trec(5).",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.examples = examples,

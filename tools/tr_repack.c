@@ -17,11 +17,12 @@ enum { TO = 1, CODEC, JOBS, VERIFY, BLOB_DIR };
 
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
-	{ CODEC, 'z', "codec", CODECS, "compress with this codec (default: as the input file)" },
-	{ JOBS, 'j', "jobs", "N", "compress with N threads, where the codec can (default 1)" },
+	{ CODEC, 'z', "codec", CODECS,
+	  "compress with this codec (default: by the extension of -o, else as the input)" },
+	{ JOBS, 'j', "jobs", "N", "compress with N threads if the codec supports it (default 1)" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
-	  "take blobs that tr-parse --blob-dir wrote to files from there" },
-	{ VERIFY, 0, "verify", NULL, "read back what was written and compare (needs -o)" },
+	  "read blobs from the files that tr-parse --blob-dir wrote" },
+	{ VERIFY, 0, "verify", NULL, "read the output back and compare it (needs -o)" },
 	{ 0 },
 };
 

@@ -14,10 +14,11 @@ enum { BY = 1, TOP, JSON };
 
 static const struct tr_option options[] = {
 	{ BY, 0, "by", "FIELD",
-	  "only one table: how often each value of the field occurs, and how long what has it "
-	  "took; FIELD as in tr-filter --fields, several with commas; frame: frames of API calls" },
-	{ TOP, 0, "top", "N", "rows of a table at most (default: 10; 0: all)" },
-	{ JSON, 0, "json", NULL, "one JSON object" },
+	  "print one table instead: how often each value of FIELD occurs, and how long processes "
+	  "with it took; FIELD as in tr-filter --fields, several with commas; frame: the frames of "
+	  "API calls" },
+	{ TOP, 0, "top", "N", "print at most N rows of each table (default: 10; 0: all)" },
+	{ JSON, 0, "json", NULL, "print one JSON object" },
 	{ 0 },
 };
 

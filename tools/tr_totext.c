@@ -118,7 +118,8 @@ static int by_key(const void *a, const void *b)
 /* Makes the tables of options from the lists of styles. */
 static void collect_styles(struct totext *t)
 {
-	tr_buffer_put_literal(&t->help, "how it looks (default: as the input's format has it); ");
+	tr_buffer_put_literal(&t->help,
+			      "style of the text (default: that of the input's format); ");
 	for (size_t i = 0; tr_formats[i]; i++)
 		add_styles(t, tr_formats[i]->styles);
 	add_styles(t, tr_process_styles);

@@ -110,7 +110,7 @@ static const struct tr_format_option tree_options[] = {
 	{ "lines", "utf8|ascii", false, true,
 	  "tree: what its lines are drawn with (default utf8)" },
 	{ "width", "N", false, true,
-	  "tree: cut lines to so many characters, 0 for none (default: as the terminal is wide); "
+	  "tree: cut lines to N characters, 0: never (default: width of the terminal); "
 	  "dot: cut commands (default 50)" },
 	{ 0 },
 };
