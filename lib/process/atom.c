@@ -31,6 +31,7 @@ void tr_atoms_free(struct tr_atoms *atoms)
 	tr_buffer_free(&atoms->scratch);
 }
 
+/* Eight bytes at a time, as values of environments such as PATH are long. */
 static uint64_t hash_text(uint64_t seed, struct tr_text text)
 {
 	const uint64_t factor = UINT64_C(0x9fb21c651e98df25);
@@ -70,6 +71,7 @@ static void grow(struct tr_atoms *atoms)
 	atoms->bucket_count = count;
 }
 
+/* Appends a text that is in the spool. */
 static bool fetch(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
 {
 	return tr_spool_append(atoms->spool, atom->spooled - 1, atom->len, to, &atoms->error);
@@ -83,6 +85,7 @@ bool tr_atom_put(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_b
 	return !to->failed;
 }
 
+/* Compares the text of an atom, which may have to be read from the spool. */
 static bool has_text(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_text text,
 		     bool *failed)
 {
@@ -111,11 +114,13 @@ static uint64_t spool_text(struct tr_atoms *atoms, struct tr_text text)
 	return 0;
 }
 
+/* The bytes that an atom takes in memory. */
 static size_t size_of(const struct tr_atom *atom)
 {
 	return sizeof *atom + (atom->spooled ? 0 : atom->len);
 }
 
+/* A new atom, which is not in the table yet. NULL: out of memory. */
 static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bool large)
 {
 	uint64_t spooled = large ? spool_text(atoms, text) : 0;
@@ -134,6 +139,10 @@ static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bo
 	return atom;
 }
 
+/*
+ * The atom of a text. Large texts have a seed of their own, because an atom that may be spooled
+ * cannot be used where tr_atom_text is called.
+ */
 static struct tr_atom *get(struct tr_atoms *atoms, struct tr_text text, bool large)
 {
 	uint64_t hash = hash_text(atoms->seed + large, text);
@@ -237,16 +246,19 @@ static unsigned count_bits(unsigned bits)
 	return (unsigned)__builtin_popcount(bits);
 }
 
+/* The child nodes follow the entries in the same allocation. */
 static struct tr_trie **children_of(const struct tr_trie *node)
 {
 	return (struct tr_trie **)&node->slots[count_bits(node->entries)];
 }
 
+/* The entry at a place, which must have one. The entries before it are counted by their bits. */
 static struct tr_trie_entry *entry_at(struct tr_trie *node, unsigned bit)
 {
 	return &node->slots[count_bits(node->entries & (bit - 1))];
 }
 
+/* The child at a place, which must have one. */
 static struct tr_trie **child_at(const struct tr_trie *node, unsigned bit)
 {
 	return &children_of(node)[count_bits(node->children & (bit - 1))];
@@ -261,6 +273,7 @@ static uint64_t key_hash(const struct tr_atom *key)
 	return n ^ n >> 31;
 }
 
+/* The place of a key in a node, as a bit; its hash is shifted by BITS for each level. */
 static unsigned place_bit(uint64_t hash)
 {
 	return 1U << (hash % PLACES);
@@ -319,6 +332,7 @@ void tr_trie_release(struct tr_atoms *atoms, struct tr_trie *trie)
 	free(trie);
 }
 
+/* A node whose entries and children are not set yet. NULL: out of memory. */
 static struct tr_trie *new_node(struct tr_atoms *atoms, unsigned entries, unsigned children)
 {
 	size_t size = node_size(entries, children);
@@ -363,6 +377,7 @@ static bool make_own(struct tr_atoms *atoms, struct tr_trie **link)
 	       reshape(atoms, link, (*link)->entries, (*link)->children);
 }
 
+/* A node with one entry. NULL: out of memory. */
 static struct tr_trie *node_with_entry(struct tr_atoms *atoms, const struct tr_trie_entry *entry,
 				       unsigned bit)
 {
@@ -462,6 +477,7 @@ static bool walk_place(const struct tr_trie *node, unsigned bit,
 	return !(node->children & bit) || tr_trie_walk(*child_at(node, bit), visit, context);
 }
 
+/* The order is not compared: two maps do not differ in it alone. */
 static bool same_entry(const struct tr_trie_entry *a, const struct tr_trie_entry *b)
 {
 	return a->key == b->key && a->value == b->value && a->name == b->name;

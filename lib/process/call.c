@@ -30,6 +30,7 @@ static const char source_extensions[128][11][8] = {
 	['t'] = { ".tcc" },
 };
 
+/* True for ".c" and the like. The letter after the dot leaves at most eleven to compare. */
 static bool is_source_extension(struct tr_text extension)
 {
 	unsigned char letter = extension.len > 1 ? (unsigned char)extension.data[1] : 0;
@@ -120,6 +121,7 @@ struct parser {
 	bool only_linker;    /* after /link */
 };
 
+/* Sets the role of a word that is no option: a source, or an input of the linker. */
 static void add_file(struct parser *parser, struct tr_part *part)
 {
 	struct tr_invocation *result = parser->result;
@@ -178,6 +180,7 @@ static bool is_cl_path(struct tr_text word, const struct tr_driver_option *optio
 	       is_cl_source(word);
 }
 
+/* True if a word is an option; "-" alone is standard input. */
 static bool is_option(const struct parser *parser, struct tr_text word)
 {
 	if (parser->only_files || word.len < 2)
@@ -186,7 +189,7 @@ static bool is_option(const struct parser *parser, struct tr_text word)
 }
 
 /* Sets the role of a word, and of the next one if that is its value. Returns how many those are. */
-static size_t take(struct parser *parser, struct tr_part *part, size_t left)
+static size_t parse_word(struct parser *parser, struct tr_part *part, size_t left)
 {
 	struct tr_driver_option option;
 
@@ -255,7 +258,7 @@ bool tr_invocation_parse(enum tr_tool program, const struct tr_word *words, size
 		result->tool =
 			tr_text_is(words[1].text, "-cc1as") ? TR_TOOL_ASSEMBLER : TR_TOOL_COMPILER;
 	for (size_t i = 1; i < count;)
-		i += take(&parser, &result->parts[i], count - i);
+		i += parse_word(&parser, &result->parts[i], count - i);
 	/* gcc -v, or no arguments at all */
 	if (result->mode == TR_MODE_LINK && !result->sources && !result->inputs)
 		result->mode = TR_MODE_QUERY;
@@ -341,6 +344,7 @@ static bool may_be_libtool(struct tr_record *record)
 	return text.len && memmem(text.data, text.len, word, sizeof word - 1);
 }
 
+/* True for shells, which run scripts such as that of libtool. */
 static bool is_shell(struct tr_text program)
 {
 	static const char *const shells[] = { "sh",  "bash", "dash", "ksh",
@@ -431,6 +435,7 @@ static size_t find_program(struct tr_call *call, const struct tr_call_config *co
 	return at;
 }
 
+/* Expands the response files of the program and its arguments. */
 static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_call_config *config,
 			     struct tr_arena *arena, struct tr_error *err)
 {
@@ -551,6 +556,7 @@ size_t tr_call_archive(const struct tr_call *call)
 	return adds && i + 1 < count ? i + 1 : count;
 }
 
+/* data NULL: there is none. */
 static struct tr_text first_source(const struct tr_invocation *invocation)
 {
 	for (size_t i = 1; i < invocation->count; i++)
@@ -569,6 +575,7 @@ static struct tr_text object_of(const struct tr_invocation *invocation, struct t
 	return object.data || failed ? object : tr_invocation_object(invocation, source, arena);
 }
 
+/* The file that a call makes; see tr_call_makes. False: out of memory. */
 static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct tr_text *makes)
 {
 	const struct tr_invocation *invocation = &call->invocation;

@@ -38,12 +38,17 @@ struct tr_text tr_command_string(struct tr_record *record, const char *key)
 	return tr_value_bytes(value, record->arena);
 }
 
+/* Returns TR_WARN. */
 static enum tr_status bad(struct tr_error *err, const char *message)
 {
 	tr_error_say(err, TR_CAUSE_INPUT, message);
 	return TR_WARN;
 }
 
+/*
+ * An argument that the tracer could not read is an address or null. It becomes an empty word, so
+ * that the others keep their index, and the command counts as cut.
+ */
 static enum tr_status read_argv(struct tr_record *record, const struct tr_value *list,
 				struct tr_command *command, struct tr_error *err)
 {
@@ -99,6 +104,7 @@ enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_e
 
 /* Splitting. */
 
+/* The characters of isspace() in the C locale. */
 static bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -139,6 +145,7 @@ static void take_backslash(struct tr_words *words, char quote, struct tr_buffer 
 	tr_buffer_put_byte(word, *words->pos++);
 }
 
+/* Takes a word with both kinds of quotes. */
 static void take_unix(struct tr_words *words, struct tr_buffer *word)
 {
 	char quote = 0;

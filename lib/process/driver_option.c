@@ -416,6 +416,7 @@ static struct tr_driver_option describe(const struct known *known, struct tr_tex
 	return option;
 }
 
+/* The name includes the dashes, since -o and --o differ. */
 static struct tr_driver_option find_gnu(struct tr_text word)
 {
 	struct tr_driver_option option = describe(find(TABLE(gnu_options, 1), word), word);
@@ -433,6 +434,7 @@ static struct tr_driver_option find_gnu(struct tr_text word)
 	return option;
 }
 
+/* The dash or slash is not a part of the name. */
 static struct tr_driver_option find_cl(struct tr_text word)
 {
 	struct tr_text name = { word.data + 1, word.len - 1 };
@@ -448,11 +450,13 @@ static struct tr_driver_option find_cl(struct tr_text word)
 	return option;
 }
 
+/* True for the long options that name the output of a linker. */
 static bool names_output(struct tr_text name)
 {
 	return tr_text_is(name, "output") || tr_text_is(name, "out") || tr_text_is(name, "OUT");
 }
 
+/* Linkers accept one or two dashes before long names, and a value after "=". */
 static struct tr_driver_option find_ld(struct tr_text word)
 {
 	/* options of one letter, whose value is the rest of the word or the next word */

@@ -94,6 +94,7 @@ static struct tr_environment **bucket_of(struct tr_environments *pool, uint64_t 
 	return &pool->buckets[hash & (pool->bucket_count - 1)];
 }
 
+/* Removes env from the table. */
 static void remove_environment(struct tr_environments *pool, struct tr_environment *env)
 {
 	struct tr_environment **place = bucket_of(pool, env->hash);
@@ -125,12 +126,17 @@ static void grow(struct tr_environments *pool)
 	pool->bucket_count = count;
 }
 
+/* Atoms are unique, so hashing their addresses is enough. */
 static uint64_t mix(uint64_t hash, const void *pointer)
 {
 	hash = (hash ^ (uintptr_t)pointer) * UINT64_C(0x9fb21c651e98df25);
 	return hash ^ hash >> 29;
 }
 
+/*
+ * True for equal entries over the same base. Environments that were derived in different ways may
+ * be equal, too, but are not recognized; that costs only memory.
+ */
 static bool says_same(const struct tr_environment *a, const struct tr_environment *b)
 {
 	return a->hash == b->hash && a->base_id == b->base_id && a->count == b->count &&
@@ -230,6 +236,7 @@ static struct pair *pair_for(struct tr_environments *pool, struct tr_atom *name)
 	return pair;
 }
 
+/* Sets one side of a pair to an entry. */
 static void set_side(struct pair *pair, int side, const struct entry *entry, uint64_t stamp)
 {
 	pair->has[side] = true;
@@ -312,6 +319,7 @@ static bool add_differing_names(struct tr_environments *pool, const struct tr_en
 	return fine && tr_trie_walk_differences(x->trie, y->trie, add_trie_name, pool);
 }
 
+/* Sets one side of a pair to the newest entry on the chain that has its name. */
 static void look_up(struct tr_environments *pool, const struct tr_environment *env,
 		    struct pair *pair, int side)
 {
@@ -337,6 +345,7 @@ static void look_up_all(struct tr_environments *pool, const struct tr_environmen
 
 enum { JUDGED = 0x80 };
 
+/* Applies the rules to a name, once: the verdict is kept in the atom. False: out of memory. */
 static bool judge_name(struct tr_environments *pool, struct tr_atom *name, unsigned *verdict)
 {
 	const struct tr_environment_rules *rules = &pool->rules;
@@ -376,6 +385,8 @@ static struct tr_atom *value_atom(struct tr_environments *pool, const struct tr_
 	return atom;
 }
 
+/* Adds one variable of a map, unless the rules exclude it. The pair owns the atoms until
+ * release_map. */
 static bool add_member(struct tr_environments *pool, const struct tr_member *member,
 		       struct tr_buffer *scratch)
 {
@@ -433,6 +444,7 @@ static void release_map(struct tr_environments *pool)
 /* Bounds for environments that are not full: their entries, and how many follow each other. */
 enum { DELTA_ENTRIES = 8, DELTA_DEPTH = 8 };
 
+/* An environment with room for entries, which is not in the table yet. */
 static struct tr_environment *allocate(size_t count)
 {
 	struct tr_environment *env = malloc(sizeof *env + count * sizeof *env->entries);
@@ -518,6 +530,7 @@ static int by_base_order(const void *a, const void *b)
 	return (x->stamp[0] > y->stamp[0]) - (x->stamp[0] < y->stamp[0]);
 }
 
+/* Appends the change of a pair. name: the side whose spelling of the name is used. */
 static void add_entry(struct tr_environment *env, const struct pair *pair, int name)
 {
 	env->entries[env->count++] = (struct entry){ pair->name[name], pair->value[1] };
@@ -673,6 +686,7 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 
 enum { SETS = 1 << 14, WAYS = 8 };
 
+/* The slots in which a record may be; the first of them. */
 static struct remembered *set_of(struct tr_environments *pool, uint64_t seq)
 {
 	uint64_t hash = seq * UINT64_C(0x9e3779b97f4a7c15);
@@ -714,6 +728,7 @@ struct tr_environment *tr_environments_of(struct tr_environments *pool, uint64_t
 	return NULL;
 }
 
+/* Releases the environments in the cache. */
 static void forget_records(struct tr_environments *pool)
 {
 	for (size_t i = 0; pool->memory && i < (size_t)SETS * WAYS; i++)
@@ -819,6 +834,7 @@ void tr_environments_limit(struct tr_environments *pool, unsigned ratio)
 	pool->ratio = ratio;
 }
 
+/* True if more than `free` was written and that exceeds ratio times what was read. */
 static bool is_beyond(uint64_t written, uint64_t free, uint64_t read, unsigned ratio)
 {
 	return written > free && (written - free) / ratio > read;
@@ -840,6 +856,7 @@ bool tr_environments_are_spent(const struct tr_environments *pool)
 	return pool->spent;
 }
 
+/* Appends one variable to a map. *before: the bracket or comma before it. */
 static bool put_member(struct tr_environments *pool, struct tr_atom *name,
 		       const struct tr_atom *value, bool hides, char *before, struct tr_buffer *to)
 {

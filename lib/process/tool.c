@@ -50,6 +50,7 @@ static const struct known_tool known_tools[] = {
 	T("colorgcc", LAUNCHER),  T("libtool", LIBTOOL),
 };
 
+/* Looks up an exact name. The common ones come first. */
 static enum tr_tool look_up(struct tr_text name)
 {
 	for (size_t i = 0; i < sizeof known_tools / sizeof *known_tools; i++)
@@ -115,6 +116,7 @@ static bool is_prefix(struct tr_text text)
 	return text.len > 0;
 }
 
+/* Looks up a name that may have a cross prefix, which ends in a dash: arm-none-eabi-gcc. */
 static enum tr_tool look_up_prefixed(struct tr_text base)
 {
 	enum tr_tool tool = look_up_version(base);
@@ -160,6 +162,7 @@ struct tr_tool_config {
 	struct tr_text origin; /* its name in messages, valid while it is parsed */
 };
 
+/* Sets err to a flaw of the configuration. Returns false. */
 static bool bad(struct tr_tool_config *config, struct tr_error *err, const char *why)
 {
 	tr_error_set(err, TR_CAUSE_USAGE, "%.*s: %s",
@@ -183,6 +186,7 @@ static const struct tr_value *member(const struct tr_value *map, const char *key
 	return NULL;
 }
 
+/* Adds one of the strings of argFormat to *forms. */
 static bool read_form(struct tr_tool_config *config, const struct tr_value *value, unsigned *forms,
 		      struct tr_error *err)
 {
@@ -202,6 +206,7 @@ static bool read_form(struct tr_tool_config *config, const struct tr_value *valu
 	return bad(config, err, "argFormat: attached, space or equal expected");
 }
 
+/* Reads an entry of responseFileArgs. */
 static bool read_rule(struct tr_tool_config *config, const struct tr_value *value,
 		      struct tr_respfile_rule *rule, struct tr_error *err)
 {
@@ -222,6 +227,7 @@ static bool read_rule(struct tr_tool_config *config, const struct tr_value *valu
 	return true;
 }
 
+/* Reads an entry of the list of tools. */
 static bool read_tool(struct tr_tool_config *config, const struct tr_value *value,
 		      struct configured *tool, struct tr_error *err)
 {
@@ -244,6 +250,7 @@ static bool read_tool(struct tr_tool_config *config, const struct tr_value *valu
 	return true;
 }
 
+/* Reads the list of tools. */
 static bool read_tools(struct tr_tool_config *config, const struct tr_value *list,
 		       struct tr_error *err)
 {

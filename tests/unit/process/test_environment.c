@@ -188,6 +188,29 @@ static void test_spill(void)
 	tr_environments_free(pool);
 }
 
+/* The weight counts names and values in memory, and nothing once all environments are released. */
+static void test_weight(void)
+{
+	enum { LENGTH = 1000 };
+	char text[3 * LENGTH];
+	struct tr_environments *pool = tr_environments_new();
+	size_t before = tr_environments_weight(pool);
+
+	snprintf(text, sizeof text, "{\"%0*d\":\"%0*d\"}", LENGTH, 1, LENGTH, 2);
+	struct tr_environment *env = tr_environment_whole(pool, NULL, map(text));
+	size_t one = tr_environments_weight(pool) - before;
+	ok(one >= 2 * LENGTH && one < 3 * LENGTH, "%zu bytes for 2000 of text", one);
+	struct tr_environment *child = tr_environment_apply(pool, env, map("{\"A\":\"a\"}"), NULL);
+	size_t two = tr_environments_weight(pool) - before;
+	ok(two > one && two < one + LENGTH, "%zu bytes with a small difference", two);
+	ok(tr_environment_references(env) == 2, "the difference keeps its base");
+	tr_environment_release(pool, child);
+	ok(tr_environments_weight(pool) - before == one, "as before without it");
+	tr_environment_release(pool, env);
+	ok(tr_environments_weight(pool) == before, "nothing is left");
+	tr_environments_free(pool);
+}
+
 /* Beside a table of what each of them has. */
 enum { NAMES = 300, MODELS = 400 };
 static struct tr_environment *envs[MODELS];
@@ -283,6 +306,7 @@ int main(void)
 	test_rules();
 	test_doubts(pool);
 	test_spill();
+	test_weight();
 	test_against_table(pool);
 	test_many(pool);
 	tr_environments_free(pool);
