@@ -23,7 +23,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The operand's file; false where there is none, or where it is no regular file. */
+/* The operand's file; false if it does not exist or is not a regular file. */
 static bool operand_stat(const char *operand, struct stat *st)
 {
 	int result = strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, st) : stat(operand, st);
@@ -106,7 +106,7 @@ bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t 
 	return true;
 }
 
-/* Of the process, as signals are; only the thread that reads looks at files. */
+/* The mapped bytes that the reading thread uses now. Signals belong to the whole process. */
 static struct {
 	volatile uintptr_t begin, end;
 	volatile sig_atomic_t faults;
@@ -114,9 +114,10 @@ static struct {
 } guarded;
 
 /*
- * mmap is on no list of what a handler may call, but it is a system call and nothing
- * else, and the signal comes from our own instruction, not from within some function.
- * A fault that is not ours, or cannot be mended, ends the process as ever.
+ * Replaces a page that the file no longer has by zeros. mmap is not on the list of functions that
+ * a handler may call, but it is a plain system call, and the signal comes from our own
+ * instruction, not from inside a function.
+ * A fault at another address, or one that cannot be repaired, ends the process as usual.
  */
 static void mend(int number, siginfo_t *info, void *context)
 {
@@ -246,7 +247,10 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
 	return !cli->stop;
 }
 
-/* p->err says why. Without memory, or in a pipe that nobody reads, others fare no better. */
+/*
+ * Gives up the output because of p->err. Exhausted memory and a closed pipe would end all other
+ * outputs too.
+ */
 static void give_up(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -293,7 +297,7 @@ bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_wr
 	return !cli->stop && !p->discard;
 }
 
-/* Trouble at the end of an output concerns all that was read into it. */
+/* An error at the end of an output concerns all inputs that were written to it. */
 static void report_end(struct tr_cli *cli, const struct tr_error *err)
 {
 	const struct tr_trace_place *place = cli->trace ? tr_trace_here(cli->trace) : NULL;
@@ -342,7 +346,7 @@ void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char
 	}
 }
 
-/* Input that is there is processed: what came of it must not sit in a buffer while we wait. */
+/* Flushes the output before a wait for input, so that results do not stay in a buffer. */
 static void on_wait(void *context)
 {
 	struct tr_cli *cli = context;
@@ -412,7 +416,7 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
 		if (status == TR_OK) {
 			tr_cli_log_step(cli);
-			/* a file of the last run is not emptied to tell of what was lost */
+			/* a place that only reports lost records must not replace an older file */
 			bool silent = !(*place)->in && cli->output_path;
 			p->any_read = p->any_read || ((*place)->format && !silent);
 			if ((*place)->format && p->setting_count)
@@ -429,7 +433,7 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 	return false;
 }
 
-/* What is not just the next record. */
+/* Handles all results but the next record: progress, messages, the end. */
 static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_status status,
 						 struct tr_record **record)
 {
@@ -449,7 +453,7 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 	}
 }
 
-/* In line, because some loops take a few hundred instructions for a record. */
+/* In line, because some loops take only a few hundred instructions for a record. */
 static inline __attribute__((always_inline)) bool next_here(struct tr_cli *cli,
 							    struct tr_record **record)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tools share. A tool is an option table and a loop:
+ * The base of the tools. A tool is an option table and a loop:
  *
  *	static const struct tr_tool tool = { .name = "tr-example", … };
  *
@@ -19,9 +19,9 @@
  *		return tr_cli_end(&cli);
  *	}
  *
- * Messages, the exit status, --strict, progress, signals and the closing of
- * the output are dealt with in here. Trouble stops the loop by itself:
- * everything below is harmless once cli.stop is set.
+ * The base prints messages, sets the exit status, and handles --strict, progress, signals and
+ * the end of the output. Errors stop the loop by themselves: all functions below do nothing
+ * once cli.stop is set.
  */
 #ifndef TR_TOOLS_CLI_H
 #define TR_TOOLS_CLI_H
@@ -86,7 +86,7 @@ struct tr_cli {
 	const char *const *operands;
 	size_t operand_count;
 
-	/* What the shared options say. */
+	/* The values of the shared options. */
 	struct tr_trace_config config; /* a tool may change it before tr_cli_open */
 	const char *output_path;       /* -o, NULL: stdout */
 	bool strict, quiet, verbose;
@@ -138,7 +138,7 @@ bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t 
 /* Whether the file that the output at path would replace is an input; reports it then. */
 bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *replaced);
 
-/* The same, and a caret under the byte at that column (from 1) of the text that is wrong. */
+/* Like tr_cli_usage, with a caret under the byte at that column (from 1) of the text. */
 bool tr_cli_usage_at(struct tr_cli *cli, struct tr_text text, size_t column, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 
@@ -152,17 +152,17 @@ bool tr_cli_unknown(struct tr_cli *cli, const char *what, struct tr_text word,
 /* The format that cli->argument names; NULL, with a message: it cannot be read, or written. */
 const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing);
 
-/* For looking at files in place; takes SIGBUS for the process. NULL: it cannot be had. */
+/* For reading mapped files; handles SIGBUS in this process. NULL: unavailable. */
 const struct tr_fault_guard *tr_cli_fault_guard(void);
 
 /* Opens the operands as cli->config says; no operand is stdin, refused when that is a terminal. */
 bool tr_cli_open(struct tr_cli *cli);
 
 /*
- * Where the result goes: -o or stdout. sink is the bottom alone, for tools that
- * stack encoders; output makes cli->out of a sink (owned), or of the bottom,
+ * The output: -o or stdout. tr_cli_sink returns the file alone, for tools that stack encoders;
+ * tr_cli_output_on makes cli->out of a sink, which it owns; tr_cli_output makes it of the file,
  * with the codec that the name of -o asks for. binary: refused on a terminal. tr_cli_sink_at: a
- * file of this name in a directory, whose path is cli->output_path; it has its name only after
+ * file of this name in a directory, whose path is cli->output_path; it gets its name only in
  * tr_cli_end.
  */
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
@@ -187,44 +187,42 @@ struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
  */
 bool tr_cli_finish_output(struct tr_cli *cli);
 
-/* No more is to come, and what was written must not look whole. After a message. */
+/* Stops and discards the output, after a message. */
 void tr_cli_abandon(struct tr_cli *cli);
 
 /*
- * No operand was of any use, so there is no output either: a name that was
- * mistyped does not empty the file of the last run.
+ * Whether no operand could be read. Then there is no output either, so that a mistyped name does
+ * not empty the file of an earlier run.
  */
 bool tr_cli_read_nothing(const struct tr_cli *cli);
 
-/* Opens the report, for a tool that writes before tr_cli_open. False: it cannot be, reported. */
+/* Opens the report, for a tool that writes before tr_cli_open. False: reported. */
 bool tr_cli_log_open(struct tr_cli *cli);
 
 /*
- * The next line of all operands. What is wrong on the way is reported. False
- * at the end of all or where to stop.
+ * Reads the next line of all operands and reports errors on the way. False: the end, or a stop.
  */
 bool tr_cli_next(struct tr_cli *cli, struct tr_record **record);
 
-/* In two steps, for tools that treat every file or member apart. */
+/* The same in two steps, for tools that handle each file or member separately. */
 bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place);
 bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 
 /* Writes a line: its original bytes where it has them, else in the canonical spelling. */
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 
-/* The bytes of the place, which is in a known format, are what its records would become. */
+/* Whether the bytes of the place, which is in a known format, equal what its records become. */
 bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place);
 
 /*
- * The rest of a window to cli->out, byte for byte; damage is reported.
- * *cut_line (may be NULL): whether bytes came, of which the last is no LF.
+ * Copies the rest of a window to cli->out and reports damage. *cut_line (may be NULL): whether
+ * the last byte is not LF.
  */
 bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line);
 
 /*
- * A writer of format on cli->out. put: false where to stop, or where the writer
- * gives up; what it leaves out is reported and counted in the trailer. finish
- * ends it.
+ * A writer of format on cli->out. tr_cli_put returns false for a stop, or when the writer gives
+ * up; records that the writer leaves out are reported and counted in the trailer.
  */
 struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format);
 bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
@@ -232,8 +230,7 @@ bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_wr
 bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer);
 
 /*
- * What is to become of the blobs in records (record/blobs.h). dir: --blob-dir,
- * NULL without it. Zero it.
+ * The handling of blobs in records (record/blobs.h). dir: --blob-dir, NULL without it. Zero it.
  */
 struct tr_cli_blobs {
 	bool wanted;
@@ -242,13 +239,13 @@ struct tr_cli_blobs {
 	struct tr_blob_dir *dir;
 };
 
-/* Opens the directory where there is one to open. False: reported. */
+/* Opens the directory of --blob-dir, if it is given. False: reported. */
 bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs);
 
-/* Before tr_cli_end: sees that the blobs are on the disk. */
+/* Writes the blobs to the disk; before tr_cli_end. */
 void tr_cli_blobs_close(struct tr_cli *cli, struct tr_cli_blobs *blobs);
 
-/* False: the record is of no use (reported), or it is time to stop. */
+/* False: the record cannot be used (reported), or a stop. */
 bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record);
 
 /*
@@ -260,10 +257,10 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 			  const struct tr_error *err, bool lost);
 
-/* The same, and the end: what was written is not what was asked for and must not stand. */
+/* Reports err, stops, and discards the output, which is not what the user asked for. */
 void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
 
-/* A message of the tool's own, about no place in the input: damage, or a note. */
+/* A message of the tool that concerns no place in the input: an error, or a note. */
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tr_cli_note(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -159,8 +159,8 @@ static int describe(const struct tr_cli *cli, char *to, size_t cap)
 }
 
 /*
- * As much of the line as stands on one of the terminal's, whose width may have
- * changed: what wraps cannot be taken back. Facts are shown whole or not at all.
+ * The length of the line that fits on the terminal, whose width may have changed: a line that
+ * wraps cannot be erased. Facts are shown whole or not at all.
  */
 static size_t fit(const char *line, size_t len)
 {
@@ -458,7 +458,7 @@ void tr_cli_log_member(struct tr_cli *cli)
 	log->in_member = false;
 	place = tr_trace_here(cli->trace);
 	if (!place || !place->in)
-		return; /* the place that tells of the lost ones is no file */
+		return; /* a place that only reports lost records is not a file */
 	struct tr_trace_seen seen = tr_trace_seen(cli->trace);
 	put_member(cli, place, result_of(cli, place, &seen), &seen);
 }
@@ -580,7 +580,7 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 	bool silent = note && (cli->quiet || (err->severity == TR_DETAIL && !cli->verbose));
 
 	if (err->cause == TR_CAUSE_PIPE) {
-		cli->stop = true; /* nobody reads any more: not our trouble, nothing to say */
+		cli->stop = true; /* the reader closed the pipe, which is not an error */
 		return;
 	}
 	if (!silent && worth_printing(cli, err, note))

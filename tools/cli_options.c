@@ -9,7 +9,7 @@
 #include "core/codec.h"
 #include "core/text.h"
 
-/* What tr_cli_option returns of the common options. */
+/* The ids of the common options. */
 enum {
 	TR_CLI_FORMAT = 100,
 	TR_CLI_MEMBER,
@@ -314,7 +314,7 @@ static void list_formats(void)
 		       tr_formats[i]->summary);
 }
 
-/* One more element's worth of a list of `count`; NULL: memory is out, and said so. */
+/* Grows a list of `count` elements by one. NULL: memory is exhausted, reported. */
 static void *grown(struct tr_cli *cli, void *list, size_t count, size_t size)
 {
 	void *larger = realloc(list, (count + 1) * size);
@@ -410,7 +410,7 @@ static bool known_setting(struct tr_cli *cli, const struct tr_setting *setting)
 	return good;
 }
 
-/* What no format and not the tool itself would look at is a mistake worth stopping for. */
+/* Adds a setting of -O. A key that neither a format nor the tool has is a usage error. */
 static void add_setting(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -617,7 +617,8 @@ bool tr_cli_rows_make(struct tr_cli *cli)
 	p->rows.count = all_rows(cli->tool, p->rows.list, &p->rows.own);
 	if (cli->tool->command)
 		p->short_options[shorts++] = '+';
-	p->short_options[shorts++] = ':'; /* tells a missing argument from an unknown option */
+	p->short_options[shorts++] =
+		':'; /* distinguishes a missing argument from an unknown option */
 	for (const char *arrow = ">::"; cli->tool->arrow && *arrow; arrow++)
 		p->short_options[shorts++] = *arrow;
 	for (size_t i = 0; i < count; i++) {
@@ -656,7 +657,7 @@ static const struct tr_option *row_of(const struct tr_cli_private *p, int value)
 	return NULL;
 }
 
-/* What does here what an option of another program does; NULL: nothing is known of that. */
+/* The option here for an option of another program; NULL: unknown. */
 static const char *hint_of(const struct tr_cli *cli, const char *word)
 {
 	const char *name = word + strspn(word, "-");
@@ -733,7 +734,7 @@ int tr_cli_option(struct tr_cli *cli)
 			cli->argument = p->argv[optind - 1];
 			if (cli->argument[1] == '>')
 				return TR_CLI_ARROW;
-			optopt = value; /* behind other letters it is none of ours */
+			optopt = value; /* after other letters it is not an arrow */
 			value = '?';
 		}
 		if (value == '?' || value == ':') {

@@ -518,7 +518,7 @@ static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 	return is_env ? write_env(envdiff, record, line) : write_set(envdiff, record, line);
 }
 
-/* The record tells its environment as it was asked for, so its own order and spelling may stay. */
+/* Whether the record has the environment in the wanted form, so that its spelling can stay. */
 static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_heir *heir)
 {
 	bool renamed = heir->telling == TR_TELLS_TOP && envdiff->input_base != TR_INPUT_PARENT;

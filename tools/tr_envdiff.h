@@ -4,7 +4,7 @@
  *
  *	tr_envdiff.c          options; with --input-base=auto, lines are stored until the end of
  *	                      their segment shows which base they have; then records get the
- *	                      environment of --base, and stay in order behind an exec record
+ *	                      environment of --base, and stay in order after an exec record
  *	                      whose parent is unknown
  *	tr_envdiff_compare.c  with --compare, takes the two environments instead
  *	tr_envdiff_mask.c     with --mask, stores all lines until the end of the input, and

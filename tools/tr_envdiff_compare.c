@@ -631,7 +631,7 @@ void tr_comparison_print(struct tr_envdiff *envdiff)
 	/* a file that is compared with itself was all read as the first side */
 	if (a->type == SIDE_FILE && strcmp(a->what, b->what) == 0 && check(envdiff, a))
 		return;
-	/* what is wrong is told of both: the top is not found where the other is not */
+	/* errors of both sides are reported */
 	bool fine = check(envdiff, a);
 	if (!check(envdiff, b) || !fine)
 		return;

@@ -545,13 +545,14 @@ static bool filter_whole(struct tr_filter *filter, struct tr_record *record, boo
 
 static bool handle_record(struct tr_filter *filter, struct tr_record *record)
 {
-	bool in_tree;
+	bool in_tree = true;
 
 	filter->has_records = true;
 	if (record->chosen)
 		return tr_filter_keep(filter, record);
 	enum tr_record_sort sort = tr_filter_sort(filter, record);
-	if (!tr_filter_look_at(filter, record, sort, &in_tree) ||
+	bool looks = filter->root || filter->needs_start || filter->unknown_kinds;
+	if ((looks && !tr_filter_look_at(filter, record, sort, &in_tree)) ||
 	    (filter->rebases && !tr_filter_follow_rebase(filter, record)))
 		return false;
 	switch (sort) {

@@ -122,7 +122,7 @@ static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 	tr_join_free(join);
 }
 
-/* What stands in the first column: the member where there is one, else the file. */
+/* The first column: the member, else the file. */
 static const char *shown_name(const struct tr_cli *cli, const struct tr_trace_place *place)
 {
 	return place->member && cli->operand_count <= 1 ? place->member : place->name;
@@ -135,7 +135,7 @@ static const char *format_name(const struct tr_trace_place *place)
 	return place->format ? place->format->name : NULL;
 }
 
-/* Of what is known by its head only, that says what it is. */
+/* For formats that are only identified, adds the reader's explanation. */
 static void describe(const struct tr_cli *cli, const struct tr_trace_place *place,
 		     struct tr_buffer *line)
 {

@@ -86,7 +86,8 @@ bool repack_is_member(const struct repack *r, struct tr_text name);
 struct verify *verify_new(void);
 void verify_free(struct verify *verify);
 
-/* Notes the bytes of the next file or member on their way to sink, which it owns. NULL: memory. */
+/* Notes the bytes of the next file or member on their way to sink, which it owns. NULL: memory is
+ * exhausted. */
 struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
 			   const struct tr_codec *codec);
 

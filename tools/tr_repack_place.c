@@ -74,7 +74,7 @@ struct origin {
 	struct tr_text name;
 	const struct tr_format *format;
 	const struct tr_codec *codec;
-	bool told; /* by the header of a stream, where it was a member before */
+	bool from_header; /* the name is a member in the header of a stream */
 };
 
 static struct tr_text header_text(struct repack *r, const char *key)
@@ -207,7 +207,7 @@ const char *repack_member_name(struct repack *r, const struct tr_trace_place *pl
 			tr_text_span(parts.stem.data + parts.stem.len, name.data + name.len);
 	}
 	const char *kept = keep_free_name(r, &parts, &numbered);
-	if (kept && numbered && (origin.told || !r->segment))
+	if (kept && numbered && (origin.from_header || !r->segment))
 		tr_cli_note(&r->cli, "%s: the %s of this name: added as %s", place->name,
 			    r->archive ? "archive has a member" : "directory got a file", kept);
 	return kept;

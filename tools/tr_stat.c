@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tr-stat: what is in a trace, in figures. */
+/* tr-stat: the contents of a trace in figures. */
 
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ struct tool_stat {
 	struct tr_stat_config config;
 	struct tr_field_list *fields; /* --by */
 	struct tr_computed *computed; /* NULL: --by asks for no computed field */
-	struct tr_join *join;	      /* a field may stand at the return of a call */
+	struct tr_join *join;	      /* a field may be at the return of a call */
 	struct tr_stat *stat;
 	struct tr_buffer key, part;
 	struct tr_arena arena; /* of the fields' names */
@@ -60,7 +60,7 @@ static void out_of_memory(struct tr_cli *cli)
 	tr_cli_abort(cli, &err);
 }
 
-/* A key that is called as a column of ours is told from it by its backquotes. */
+/* A field with the name of a figure's column gets backquotes. */
 static const char *name_of(struct tool_stat *t, struct tr_text text)
 {
 	static const char *const ours[] = { "count", "share", "seconds", "mean", "longest" };
@@ -121,7 +121,7 @@ static void read_options(struct tool_stat *t)
 	}
 }
 
-/* The value of --by, or of several as cells with TABs between; NO_KEY where none is there. */
+/* The value of --by; of several fields their cells with TABs between. NO_KEY: no field is there. */
 static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 {
 	size_t count = tr_field_list_count(t->fields);
@@ -221,7 +221,7 @@ static void file_is_through(struct tool_stat *t, const struct tr_trace_place *pl
 		out_of_memory(&t->cli);
 }
 
-/* At the end: fields of --by that no record had. */
+/* Notes fields of --by that no record had. */
 static void note_unseen(struct tool_stat *t)
 {
 	struct tr_unseen unseen;

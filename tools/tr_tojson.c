@@ -42,7 +42,7 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
-/* What comes out: a view of the records, or (format set) what a format's writer makes. */
+/* The output: a view of the records, or a trace by the writer of format. */
 struct form {
 	struct tr_json_view_config view;
 	const struct tr_format *format;

@@ -25,8 +25,7 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 	bool blob = field->text.data && tr_text_starts(field->text, TR_TEXT("b64:"));
 
 	if (field->text.data && !blob) {
-		/* the rest of a long text is not even looked at; one byte more shows that there is
-		 * one */
+		/* one character beyond the limit is enough to see that the text is longer */
 		size_t len = field->text.len > limit + 4 ? limit + 4 : field->text.len;
 		tr_buffer_put(to, field->text.data, len);
 		tr_brief_cut(to, from, limit);

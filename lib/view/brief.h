@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record says, in few words: for views that have little room. */
+/* Short forms of values and cells, for views with little room. */
 #ifndef TR_VIEW_BRIEF_H
 #define TR_VIEW_BRIEF_H
 
@@ -11,7 +11,7 @@
 
 /*
  * Appends a field's value as trec spells it, a blob as blob:LEN, and no more
- * than `limit` bytes of it, then "…". False: memory is out.
+ * than `limit` bytes of it, then "…". False: memory is exhausted.
  */
 bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t limit,
 		    struct tr_buffer *to);
@@ -19,10 +19,10 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 /* Cuts what was appended since `from` in the same way. True: it was longer. */
 bool tr_brief_cut(struct tr_buffer *to, size_t from, size_t limit);
 
-/* Appends a cell as a JSON string, whatever is in it. */
+/* Appends a cell of any content as a JSON string. */
 void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to);
 
-/* The last part of a path: what a program is called by. A cell without text is left as it is. */
+/* The file name of a program without its path. A cell that is not text stays as it is. */
 struct tr_cell tr_brief_program(const struct tr_cell *name);
 
 #endif

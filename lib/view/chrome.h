@@ -8,14 +8,18 @@
  *
  *  - runs of programs, on as few lanes as they need (process/lanes.h); those
  *    that failed are in category "process,failed"
- *  - API calls, by thread: what was called meanwhile stands below; frames
- *  - system calls, signals and whatever else happened, by task
+ *  - API calls, by thread: nested calls are shown below their caller; frames
+ *  - system calls, signals and all other records, by task
  *  - counters: processes that are alive; calls and draws of each frame
  *
- * Each of the first three is a "process" of the viewer's, each lane or task a
+ * The viewer shows each of the first three as a "process", each lane or task as a
  * thread of it; a segment has its own. Times are microseconds since the first
  * one of the segment, which otherData keeps. A trace without times is shown as
  * a sequence, a microsecond for each record, and says so.
+ *
+ * The path of the data: calls and other records become events at once, an enter with its leave;
+ * exec records go to a forest (process/forest.h), whose runs become events at the end of the
+ * segment, when their ends and lanes are known. An event is composed in a line and written.
  */
 #ifndef TR_VIEW_CHROME_H
 #define TR_VIEW_CHROME_H
@@ -27,16 +31,17 @@
 struct tr_chrome;
 
 /*
- * Borrows out; max_spool as in struct tr_limits, call_kinds as in struct tr_format. NULL: memory.
+ * Borrows out; max_spool as in struct tr_limits, call_kinds as in struct tr_format. NULL: memory
+ * is exhausted.
  */
 struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
 				struct tr_output *out);
 
-/* The next line of the stream, NULL at its end. TR_WARN: err tells what was not shown. */
+/* The next line of the stream, NULL at its end. TR_WARN: err states what was not shown. */
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			     struct tr_error *err);
 
-/* Nothing that was put has become an event. */
+/* Whether no record has become an event. */
 bool tr_chrome_is_empty(const struct tr_chrome *chrome);
 
 void tr_chrome_free(struct tr_chrome *chrome);

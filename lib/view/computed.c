@@ -35,29 +35,28 @@ const char *tr_computed_records(struct tr_text name)
 	return NULL;
 }
 
-/* Something that is kept under a key of its own. */
+/* A beginning or a frame, kept under its key. */
 struct entry {
 	struct tr_text key;
-	int64_t began;	      /* of a process or an enter; of a frame: serial when it was defined */
-	struct tr_text value; /* of a frame: the map, as trec spells it */
+	int64_t began; /* the time of a process or an enter; of a frame: serial of its definition */
+	struct tr_text value; /* of a frame: its map, as trec spells it */
 	char data[];
 };
 
 struct tr_computed {
 	struct tr_computed_fields fields;
 	struct tr_call_kinds call_kinds;
-	uint64_t frame;	 /* in which a call returns now */
-	bool frame_ends; /* with the record that came last */
+	uint64_t frame;	 /* the frame of a call that returns now */
+	bool frame_ends; /* with the last record */
 	bool has_records;
-	bool ended; /* the next line begins a segment; calls that never return are asked about yet
-		     */
-	int64_t serial;		 /* of the records and trailers of the stream */
-	int64_t first;		 /* serial from which on definitions belong to this segment */
-	bool defined;		 /* a frame since the last record or trailer */
+	bool ended;	/* the next line begins a segment; until then, open calls have values */
+	int64_t serial; /* counts the records and trailers of the stream */
+	int64_t first;	/* the serial of the first definition of this segment */
+	bool defined;	/* a frame was defined since the last record or trailer */
 	struct tr_map frames;	 /* of definitions, by id */
 	struct tr_map processes; /* by task */
 	struct tr_map calls;	 /* enters, by task and seq */
-	int64_t began;		 /* what the record that came last ends, or NONE */
+	int64_t began;		 /* the beginning of what the last record ends, or NONE */
 	struct tr_buffer text;
 };
 
@@ -72,7 +71,7 @@ static void clear(struct tr_map *map)
 	*map = (struct tr_map)TR_MAP_INIT;
 }
 
-/* Definitions between the last record and a header belong to the segment that it begins. */
+/* Definitions between the last record and a header belong to the segment of the header. */
 static void begin_segment(struct tr_computed *c)
 {
 	if (!c->defined)
@@ -115,7 +114,7 @@ struct tr_computed_fields *tr_computed_fields(struct tr_computed *c)
 	return &c->fields;
 }
 
-/* Replaces what is kept under the key. False: memory is out. */
+/* Replaces the entry of the key. False: memory is exhausted. */
 static bool keep(struct tr_map *map, struct tr_text key, int64_t began, struct tr_text value)
 {
 	struct entry *entry = malloc(sizeof *entry + key.len + value.len);
@@ -135,7 +134,7 @@ static bool keep(struct tr_map *map, struct tr_text key, int64_t began, struct t
 	return false;
 }
 
-/* When it began; it is forgotten. */
+/* Removes an entry and returns its time. */
 static int64_t take(struct tr_map *map, struct tr_text key)
 {
 	struct entry *entry = tr_map_take(map, key);
@@ -145,7 +144,7 @@ static int64_t take(struct tr_map *map, struct tr_text key)
 	return began;
 }
 
-/* The map that a %frame line stands for. */
+/* Keeps the fields of a %frame line as a map. */
 static bool define_frame(struct tr_computed *c, struct tr_record *record)
 {
 	struct tr_buffer *to = &c->text;
@@ -182,7 +181,7 @@ static struct tr_text cell_text(struct tr_computed *c, const struct tr_cell *cel
 	return tr_buffer_text(&c->text);
 }
 
-/* A process begins: the id is that of its task, as the source spells it. */
+/* Keeps the beginning of a process under its task, as the source spells it. */
 static bool follow_fork(struct tr_computed *c, struct tr_record *record, int64_t now)
 {
 	struct tr_error err;
@@ -199,7 +198,7 @@ static bool follow_fork(struct tr_computed *c, struct tr_record *record, int64_t
 	       keep(&c->processes, tr_buffer_text(&c->text), now, (struct tr_text){ NULL, 0 });
 }
 
-/* Task and seq: an enter and its leave have the same. */
+/* The task and seq that an enter shares with its leave. */
 static struct tr_text call_key(struct tr_computed *c, const struct tr_record *record)
 {
 	tr_buffer_reset(&c->text);
@@ -288,7 +287,7 @@ static struct tr_value *get_frame(const struct tr_computed *c, struct tr_record 
 {
 	if (!tr_kind_is_call(record->kind))
 		return NULL;
-	/* one that never returns does so at the end, after all others */
+	/* a call that never returns belongs to the last frame */
 	bool later = !leave && tr_text_is(record->kind, "enter") && c->frame_ends;
 	return number(record->arena, TR_UINT, c->frame + later, err);
 }
@@ -312,14 +311,14 @@ static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_rec
 		tr_error_memory(err);
 		return NULL;
 	}
-	/* an id that no line defines stands for itself */
+	/* an undefined id is shown itself */
 	for (list->count = 0; list->count < ids->count; list->count++) {
 		const struct tr_value *id = &ids->as.items[list->count];
 		const struct entry *entry = NULL;
 		if (id->type == TR_SYMBOL && id->as.symbol->count == 1)
 			entry = tr_map_get(&c->frames, id->as.symbol->names[0].text);
 		if (entry && entry->began < c->first)
-			entry = NULL; /* of a segment before this one */
+			entry = NULL; /* defined in an earlier segment */
 		struct tr_text copy = entry ? tr_arena_copy(arena, entry->value) : TR_TEXT("");
 		struct tr_value *frame = entry ? tr_literal_parse(copy, arena, err) : NULL;
 		if (entry && !frame)
@@ -371,7 +370,7 @@ static struct tr_value *get_duration(const struct tr_computed *c, struct tr_reco
 	return NULL;
 }
 
-/* A string in a list that grows. Bytes are escaped as trec's strings are. */
+/* Appends bytes to a list as a string with trec's escapes. */
 static bool add_string(struct tr_value *list, struct tr_text bytes, struct tr_arena *arena,
 		       struct tr_error *err)
 {
@@ -391,7 +390,7 @@ static bool add_string(struct tr_value *list, struct tr_text bytes, struct tr_ar
 	return fine;
 }
 
-/* What is made of a source, or (data NULL) of all of them together. */
+/* The output for a source, or without one (data NULL) for all sources together. */
 static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
 				struct tr_arena *arena, bool *failed)
 {
@@ -412,7 +411,7 @@ static struct tr_text output_of(const struct tr_invocation *invocation, struct t
 	return output;
 }
 
-/* The sources of a call, or what it makes of them. */
+/* Lists the sources of a call, or its outputs. */
 static bool list_files(const struct tr_invocation *invocation, bool outputs, struct tr_value *list,
 		       struct tr_arena *arena, struct tr_error *err)
 {

@@ -30,16 +30,16 @@ const char *tr_computed_records(struct tr_text name);
 
 struct tr_computed;
 
-/* call_kinds: as in struct tr_format. NULL: memory is out. */
+/* call_kinds: as in struct tr_format. NULL: memory is exhausted. */
 struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name));
 void tr_computed_free(struct tr_computed *computed);
 
-/* What to ask for values. */
+/* The interface through which expressions get the values. */
 struct tr_computed_fields *tr_computed_fields(struct tr_computed *computed);
 
 /*
- * Every line of the stream has to come by here, in order, before it is asked about. False: memory
- * is out.
+ * Takes every line of the stream, in order, before its values are read. False: memory is
+ * exhausted.
  */
 bool tr_computed_follow(struct tr_computed *computed, struct tr_record *record);
 

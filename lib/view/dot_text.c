@@ -48,7 +48,7 @@ void tr_dot_text_free(struct tr_dot_text *dot)
 	free(dot);
 }
 
-/* As it stands between quotes, where Graphviz knows escapes and HTML's entities. */
+/* Appends a text for use between quotes; Graphviz expands escapes and HTML entities there. */
 static void put_quoted(struct tr_text text, struct tr_buffer *to)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -69,7 +69,7 @@ static void put_id(const struct tr_dot_text *dot, const struct tr_forest_node *n
 	tr_buffer_put_decimal(to, (uint64_t)(node - dot->forest.nodes));
 }
 
-/* The darkest is the one that took longest; each shade is half as long. */
+/* The longest run is the darkest; each lighter shade stands for half the duration. */
 static unsigned shade(int64_t duration, int64_t longest)
 {
 	unsigned shade = SHADES;
@@ -81,7 +81,7 @@ static unsigned shade(int64_t duration, int64_t longest)
 	return shade;
 }
 
-/* Long ones without their middle: who compiles names the program first, and the source last. */
+/* Shortens in the middle, because compilers are named first and sources last. */
 static void put_command(struct tr_text command, size_t width, struct tr_buffer *to)
 {
 	if (!width || command.len <= width) {
@@ -177,7 +177,7 @@ static int64_t longest_of(const struct tr_forest *forest)
 	return longest;
 }
 
-/* The segment is complete. False: err is filled. */
+/* Writes the graph of a complete segment. False: err is filled. */
 static bool show(struct tr_dot_text *dot, struct tr_error *err)
 {
 	struct tr_forest *forest = &dot->forest;

@@ -20,7 +20,7 @@ struct tr_dot_text_config {
 
 struct tr_dot_text;
 
-/* Borrows out. NULL: memory. */
+/* Borrows out. NULL: memory is exhausted. */
 struct tr_dot_text *tr_dot_text_new(const struct tr_dot_text_config *config, struct tr_output *out);
 
 /* The next line of the stream, NULL at its end: each segment is shown when it is complete. */

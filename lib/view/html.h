@@ -32,7 +32,7 @@ struct tr_html_config {
 
 struct tr_html;
 
-/* Borrows out. NULL: memory. */
+/* Borrows out. NULL: memory is exhausted. */
 struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_output *out);
 
 /*

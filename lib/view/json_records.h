@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON views of records (tr-tojson(1)): one object per record, for people's
- * scripts. What JSON cannot hold is shown, not kept: see format/json for the
- * typed form that comes back.
+ * JSON views of records (tr-tojson(1)): one object per record, for
+ * scripts. Values that JSON cannot hold are shown, not kept: see format/json for the
+ * typed form, which can be read back.
  *
  * An object has the columns first, always all five: kind, seq (a number where
  * every JSON tool keeps it, else a string), time, task, name (strings); an
@@ -11,9 +11,9 @@
  *  - of most kinds each as a key of its own;
  *  - of call, enter, leave and sys, whose names are the traced program's, under
  *    "args", but keys of ours (.flags, .bt) beside it;
- *  - what stands behind the arrow under "results", but `return` beside it.
+ *  - fields after the arrow under "results", but `return` beside it.
  *    "results" is there, perhaps empty, exactly when the record has an arrow;
- *  - what .bt stands for under "backtrace": the frames as the stream defines them.
+ *  - the frames of .bt under "backtrace", as the stream defines them.
  *
  * A field that can have no key of its own (it is named like a column or like
  * one of the above; a repeated key before its last) is a [KEY,VALUE] pair
@@ -22,7 +22,7 @@
  *	integer             number; beyond +-(2^53-1) a string
  *	address             "0x7ffe"
  *	real                number; "inf" "-inf" "nan"
- *	string              string; what is no UTF-8 (lone surrogates too) {"$bytes":"BASE64"}
+ *	string              string; {"$bytes":"BASE64"} where it is not UTF-8 (lone surrogates too)
  *	cut string, list    {"$cut":VALUE}
  *	wide string         string; {"$wide":"as trec spells it"} where it is no Unicode
  *	blob                {"$bytes":"BASE64"}; left out or kept in a file:
@@ -34,8 +34,11 @@
  *	human and machine   the human form
  *	no value at all     {"$raw":"the text"}, and it is reported
  *
- * Keys that are no UTF-8 stand as trec spells them; a column that is no field
- * is {"$raw":"the text"} under "more".
+ * Keys that are not UTF-8 keep their spelling in trec; a column without '=' is
+ * {"$raw":"the text"} under "more".
+ *
+ * The path of the data: the fields of a record are arranged by place, the object is composed in
+ * a buffer, which is indented where that is wanted and goes to the output.
  */
 #ifndef TR_VIEW_JSON_RECORDS_H
 #define TR_VIEW_JSON_RECORDS_H
@@ -54,14 +57,14 @@ struct tr_json_view_config {
 	bool pretty;				     /* indented by two blanks */
 };
 
-/* Borrows out. NULL: memory. */
+/* Borrows out. NULL: memory is exhausted. */
 struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
 				      struct tr_output *out);
 
 /*
  * Shows one line of the stream; definitions, headers, trailers and comments
- * are not shown. TR_WARN: the object is there, but something in it is no trec,
- * err tells of the first. TR_FATAL: memory, nothing was written.
+ * are not shown. TR_WARN: the object is there, but something in it is not valid
+ * trec; err states the first. TR_FATAL: memory is exhausted, nothing was written.
  */
 enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *record,
 				struct tr_error *err);

@@ -119,7 +119,7 @@ static bool put_spelled(struct tr_text spelling, struct tr_arena *arena, struct 
 	return bytes.data != NULL;
 }
 
-/* A JSON key has to be a string: one that is no text stands as trec spells it. */
+/* A JSON key has to be a string: a key that is not text keeps its spelling in trec. */
 static void put_key(struct tr_text spelling, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '"');
@@ -264,7 +264,7 @@ static bool put_uncut(const struct tr_value *value, struct tr_arena *arena, stru
 	return true;
 }
 
-/* Recursion ends: values have at most 60 open brackets. */
+/* The recursion is bounded: values have at most 60 open brackets. */
 static bool put_any(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
 {
 	if (!(value->flags & TR_CUT))

@@ -7,13 +7,13 @@
 #include "core/buffer.h"
 #include "record/value.h"
 
-/* Appends the value. False: memory is out. arena is for what has to be decoded. */
+/* Appends the value; decodes into arena. False: memory is exhausted. */
 bool tr_json_view_value(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to);
 
-/* Appends bytes as a string, or as {"$bytes":"BASE64"} where they are no UTF-8. */
+/* Appends bytes as a string, or as {"$bytes":"BASE64"} where they are not UTF-8. */
 void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to);
 
-/* Appends bytes as a string whatever they are: what is no UTF-8 stands as trec spells it. */
+/* Appends bytes as a string in any case: with trec's escapes where they are not UTF-8. */
 void tr_json_view_name(struct tr_text bytes, struct tr_buffer *to);
 
 /* Appends {"TAG":"text"}. */

@@ -13,18 +13,20 @@ struct tr_script_text {
 	struct tr_output *out;
 	bool nested;
 	bool begun;  /* the head is written */
-	bool topped; /* top() says the first environment of this segment */
+	bool topped; /* top() sets the first environment of this segment */
 	struct tr_runs runs;
-	struct tr_id_map run_numbers, run_seqs; /* of what is run, or started by what is */
-	bool failed;				/* memory was out */
-	bool program, inside;			/* what the record that is put turned out to be */
-	uint64_t number, seq;			/* its run */
+	struct tr_id_map run_numbers,
+		run_seqs; /* of commands that the script runs, and of their children */
+	bool failed;	  /* memory was exhausted */
+	bool program,
+		inside; /* the current record is a program; a command of the script started it */
+	uint64_t number, seq; /* of the run of the current record */
 	struct tr_lineage *lineage;
 	struct tr_buffer line, map;
 };
 
-static void hear(void *context, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record);
+static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
+		       struct tr_record *record);
 
 struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
 					  struct tr_output *out)
@@ -37,7 +39,7 @@ struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *co
 		return NULL;
 	script->out = out;
 	script->nested = config->nested;
-	tr_runs_init(&script->runs, hear, script);
+	tr_runs_init(&script->runs, follow_run, script);
 	script->lineage = tr_lineage_new(&lineage);
 	if (script->lineage)
 		return script;
@@ -69,9 +71,9 @@ static void add(struct tr_script_text *script, struct tr_id_map *map, uint64_t i
 		script->failed |= !tr_id_map_put(map, id, script);
 }
 
-/* Who is started by a command of the script, and who it became, is not run again. */
-static void hear(void *context, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record)
+/* Marks runs that a command of the script starts or becomes, so that they are not run again. */
+static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
+		       struct tr_record *record)
 {
 	struct tr_script_text *script = context;
 	bool inside = has(&script->run_numbers, run->parent) ||
@@ -114,7 +116,7 @@ static void put_head(struct tr_script_text *script)
 		"}\n");
 }
 
-/* What no command line can hold. */
+/* A command line cannot hold a NUL. */
 static bool has_nul(struct tr_text bytes)
 {
 	return bytes.len && memchr(bytes.data, '\0', bytes.len);
@@ -126,7 +128,7 @@ static void put_word(struct tr_script_text *script, struct tr_text bytes)
 	tr_shell_quote(bytes, &script->line);
 }
 
-/* NAME=VALUE, or -u NAME; names that env(1) cannot be told are passed over. */
+/* Puts NAME=VALUE, or -u NAME; skips names that env(1) cannot take. */
 static bool put_variable(struct tr_script_text *script, const struct tr_member *member,
 			 struct tr_arena *arena)
 {
@@ -157,7 +159,7 @@ static bool put_variable(struct tr_script_text *script, const struct tr_member *
 	return true;
 }
 
-/* One of them would pass for an option of env(1), such as -S, which takes a command apart. */
+/* Whether a variable looks like an option of env(1), such as -S, which splits commands. */
 static bool is_any_like_option(const struct tr_value *map, struct tr_arena *arena)
 {
 	for (size_t i = 0; i < map->count; i++) {
@@ -168,14 +170,14 @@ static bool is_any_like_option(const struct tr_value *map, struct tr_arena *aren
 	return false;
 }
 
-/* The variables of the map literal in script->map. */
+/* Puts the variables of the map literal in script->map. */
 static bool put_variables(struct tr_script_text *script, struct tr_arena *arena)
 {
 	const struct tr_value *map = tr_literal_parse(tr_buffer_text(&script->map), arena, NULL);
 
 	if (!map || map->type != TR_MAP)
 		return map != NULL;
-	/* env(1) takes options in front of variables */
+	/* env(1) takes options before variables */
 	for (int round = 0; round < 2; round++) {
 		if (round == 1 && is_any_like_option(map, arena))
 			put_word(script, TR_TEXT("--"));
@@ -189,7 +191,7 @@ static bool put_variables(struct tr_script_text *script, struct tr_arena *arena)
 	return true;
 }
 
-/* top(): the first environment, in want of which that of the first command. */
+/* Puts top(), which sets the first environment, or that of the first command. */
 static bool put_top(struct tr_script_text *script, struct tr_heir *heir, struct tr_arena *arena)
 {
 	if (!tr_lineage_has_top(script->lineage))
@@ -205,14 +207,14 @@ static bool put_top(struct tr_script_text *script, struct tr_heir *heir, struct 
 	return fine;
 }
 
-/* What stands in front of the command. TR_WARN: less is known than there was (err: a note). */
+/* Puts the environment before the command. TR_WARN: a part of it is unknown (err: a note). */
 static enum tr_status put_environment(struct tr_script_text *script, struct tr_heir *heir,
 				      struct tr_arena *arena, struct tr_error *err)
 {
 	struct tr_environments *pool = tr_lineage_pool(script->lineage);
 
 	tr_buffer_reset(&script->map);
-	/* nothing is told of it, or what was wrong with it has been */
+	/* the environment is unknown, or its error is already reported */
 	if (!heir || (!heir->waits && heir->telling == TR_TELLS_NOTHING &&
 		      tr_environment_is_unknown(heir->own)))
 		return TR_OK;
@@ -226,7 +228,7 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_h
 			return put_variables(script, arena) ? TR_OK : TR_FATAL;
 		}
 	}
-	/* of one that waits for its parent there is what its record says */
+	/* while the parent is pending, the record's own fields are all that is known */
 	if (heir->waits)
 		tr_buffer_put_text(&script->map, heir->literal);
 	else if (!tr_environment_write(pool, heir->own, &script->map))
@@ -274,7 +276,7 @@ static void put_command(struct tr_script_text *script, const struct tr_command *
 	tr_buffer_put_byte(&script->line, '\n');
 }
 
-/* Why the command cannot be run again, or NULL. */
+/* The reason why the command cannot be run again, or NULL. */
 static const char *hindrance(const struct tr_command *command)
 {
 	if (command->cut)
@@ -292,7 +294,7 @@ static const char *hindrance(const struct tr_command *command)
 		       : NULL;
 }
 
-/* The number of the record, which may be any text. False: memory is out. */
+/* Puts the number of the record, which may be any text. False: memory is exhausted. */
 static bool put_number(struct tr_script_text *script, const struct tr_record *record)
 {
 	struct tr_error err;

@@ -6,10 +6,10 @@
  *	top() { env -i HOME=/home/b PATH=/usr/bin:/bin env "$@"; }
  *	run 5 /srv/build top -u OLDPWD MAKELEVEL=1 /usr/bin/gcc -c a.c
  *
- * What a command of the script starts itself is left out, unless everything is
- * wanted. An argv[0] that is not the program's name takes bash's exec -a.
- * Pipes and redirections are no part of a trace: whoever wants them runs the
- * shell that made them.
+ * Commands that a command of the script starts itself are left out, unless nested
+ * is set. An argv[0] that is not the program's name takes bash's exec -a.
+ * A trace contains no pipes and redirections; run the shell that made them
+ * to have these.
  */
 #ifndef TR_VIEW_SCRIPT_TEXT_H
 #define TR_VIEW_SCRIPT_TEXT_H
@@ -21,18 +21,18 @@
 struct tr_script_text;
 
 struct tr_script_text_config {
-	bool nested;	    /* what others of the script start, too */
+	bool nested;	    /* also commands that others of the script start */
 	uint64_t max_spool; /* as in struct tr_limits */
 	unsigned max_ratio; /* see tr_environments_limit */
 };
 
-/* Borrows out. NULL: memory. */
+/* Borrows out. NULL: memory is exhausted. */
 struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
 					  struct tr_output *out);
 
 /*
- * The next line of the stream, NULL at its end. TR_WARN: err says why a command
- * was left out, or (TR_NOTE) what is not as it was.
+ * The next line of the stream, NULL at its end. TR_WARN: err states why a command
+ * was left out, or (TR_NOTE) how it differs from the trace.
  */
 enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_record *record,
 				  struct tr_error *err);

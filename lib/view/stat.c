@@ -23,7 +23,7 @@ struct tr_stat {
 	struct tr_stat_blocks blocks;
 	struct tr_buffer files; /* of struct input */
 	struct tr_arena arena;
-	bool failed; /* memory was out */
+	bool failed; /* memory was exhausted */
 	uint64_t records, definitions, segments;
 	uint64_t lost; /* what trailers say */
 	bool truncated;

@@ -36,7 +36,7 @@ struct tr_stat_config {
 
 struct tr_stat;
 
-/* Borrows config's texts. NULL: memory. */
+/* Borrows config's texts. NULL: memory is exhausted. */
 struct tr_stat *tr_stat_new(const struct tr_stat_config *config);
 
 /* The key of a record that the table does not count: a definition, or one without the field. */

@@ -203,8 +203,8 @@ static void ended(struct tr_stat_runs *runs, struct tr_run *run, struct tr_recor
 	run->user = NULL;
 }
 
-static void hear(void *context, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record)
+static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
+		       struct tr_record *record)
 {
 	struct tr_stat_runs *runs = context;
 
@@ -228,7 +228,7 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 bool tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top)
 {
 	*runs = (struct tr_stat_runs){ .tally = tally, .ends = TR_TALLY_INIT };
-	tr_runs_init(&runs->runs, hear, runs);
+	tr_runs_init(&runs->runs, follow_run, runs);
 	runs->longest_cap = top && top < LONGEST_MAX ? top : LONGEST_MAX;
 	runs->longest = calloc(runs->longest_cap, sizeof *runs->longest);
 	return runs->longest != NULL;

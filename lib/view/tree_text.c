@@ -8,7 +8,7 @@
 #include "process/command.h"
 
 enum {
-	DRAWN = 40, /* levels; beyond them a number stands for the rest */
+	DRAWN = 40, /* levels; deeper ones are shown as a number */
 	DIGITS = 3, /* of seconds */
 };
 
@@ -27,7 +27,7 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 {
 	const struct tr_tree_text *tree = context;
 
-	/* four bytes are the longest character */
+	/* a character has up to four bytes */
 	return tr_command_show(record, 4 * tree->config.width, text);
 }
 
@@ -56,7 +56,7 @@ void tr_tree_text_free(struct tr_tree_text *tree)
 	free(tree);
 }
 
-/* A right-aligned column; what is put is in text. */
+/* Puts text as a right-aligned column. */
 static void put_column(struct tr_tree_text *tree, size_t width)
 {
 	for (size_t i = tree->text.len; i < width; i++)
@@ -100,7 +100,7 @@ static void widen(size_t *width, const struct tr_forest_node *node,
 	tr_buffer_reset(text);
 }
 
-/* Which columns there are, and how wide they are. */
+/* Decides which columns are shown, and their widths. */
 static void measure(struct tr_tree_text *tree)
 {
 	struct tr_buffer *text = &tree->text;
@@ -217,7 +217,7 @@ static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *no
 	return false;
 }
 
-/* The segment is complete. */
+/* Writes the tree of a complete segment. */
 static enum tr_status show(struct tr_tree_text *tree, struct tr_error *err)
 {
 	struct tr_forest *forest = &tree->forest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes as a tree (tr-totext --style=tree): who ran what, how long it took,
- * how it ended.
+ * Processes as a tree (tr-totext --style=tree): each with its
+ * duration and its end.
  *
  *	seconds     exit  seq  command
  *	  3.499        2    0  make -j2
@@ -11,8 +11,8 @@
  *	  2.550  SIGKILL    6  └─ gcc -c b.c
  *
  * A process that calls exec again goes on in a line of its own, marked "exec"
- * in both; "(fork)" is one that never called it. Columns of which the trace
- * says nothing are left out.
+ * in both; "(fork)" is one that never called it. Columns without
+ * any value are left out.
  */
 #ifndef TR_VIEW_TREE_TEXT_H
 #define TR_VIEW_TREE_TEXT_H
@@ -22,14 +22,14 @@
 #include "record/record.h"
 
 struct tr_tree_text_config {
-	size_t width;	    /* lines are cut to so many characters; 0: they are not */
-	bool ascii;	    /* no lines but what ASCII has */
+	size_t width;	    /* of lines, in characters; 0: unlimited */
+	bool ascii;	    /* draw lines with ASCII characters */
 	uint64_t max_spool; /* as in struct tr_limits */
 };
 
 struct tr_tree_text;
 
-/* Borrows out. NULL: memory. */
+/* Borrows out. NULL: memory is exhausted. */
 struct tr_tree_text *tr_tree_text_new(const struct tr_tree_text_config *config,
 				      struct tr_output *out);
 
