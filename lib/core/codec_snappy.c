@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A block is its size as a varint, then elements. The low two bits of an
- * element's first byte say what it is: 0 a literal, else a copy of what was
- * made before, whose offset takes 1, 2 or 4 bytes.
+ * Decodes raw snappy blocks. A block consists of its decoded size as a varint, then elements. The
+ * low two bits of the first byte of an element are its type: 0 is a literal, the others are copies
+ * of earlier output with an offset of 1, 2 or 4 bytes.
  *
- * Far from both ends nothing is checked but offsets and long lengths: STRIDE
- * bytes are moved where fewer are meant, and what is too much is overwritten.
- * Near an end every byte is looked at.
+ * Far from both ends only offsets and long lengths are checked: STRIDE bytes are moved even if
+ * fewer are needed, and the excess is overwritten. Near an end every byte is checked.
  */
 
 #include <inttypes.h>
@@ -23,10 +22,10 @@ enum {
 	COPY_1 = 1,
 	COPY_2 = 2,
 	COPY_4 = 3,
-	LONGEST_INLINE = 60, /* of a literal, whose length takes bytes of its own above */
+	LONGEST_INLINE = 60, /* bytes of a literal; longer ones have a length in separate bytes */
 	LONGEST_COPY = 64,
 	STRIDE = 16,
-	/* so far from an end: one element, and what is moved beyond it */
+	/* minimum distance from an end: one element, and the bytes moved beyond it */
 	IN_MARGIN = 1 + LONGEST_INLINE + STRIDE,
 	OUT_MARGIN = LONGEST_COPY + 2 * STRIDE,
 };
@@ -38,12 +37,17 @@ struct decoder {
 
 struct element {
 	size_t length;
-	size_t offset; /* of a copy, backwards; 0: a literal */
+	size_t offset; /* offset of a copy, backwards; 0: a literal */
 };
 
 bool tr_snappy_size(struct tr_text packed, uint32_t *size)
 {
-	enum { LONGEST = 5, LAST_MAX = 15 }; /* 32 bits by sevens, and the four that are left */
+	enum {
+		LONGEST = 5,
+		LAST_MAX = 15
+	}; /*
+	    * 32 bits in groups of 7, and the value of the last 4
+	    */
 	const unsigned char *p = (const unsigned char *)packed.data;
 	*size = 0;
 	for (size_t i = 0; i < LONGEST && i < packed.len; i++) {
@@ -54,7 +58,7 @@ bool tr_snappy_size(struct tr_text packed, uint32_t *size)
 	return false;
 }
 
-/* n bytes, the lowest first. */
+/* Reads a little-endian number of n bytes. */
 static bool read_number(struct decoder *d, unsigned n, size_t *value)
 {
 	if ((size_t)(d->in_end - d->in) < n)
@@ -94,7 +98,7 @@ static bool read_element(struct decoder *d, struct element *e)
 	return e->offset != 0;
 }
 
-/* The next element, as much of it as there is. False: it is not whole, or makes no sense. */
+/* Decodes the available part of the next element. False: it is incomplete or invalid. */
 static bool decode_one(struct decoder *d)
 {
 	struct element e;
@@ -103,7 +107,7 @@ static bool decode_one(struct decoder *d)
 	size_t room = (size_t)(d->out_end - d->out), left = (size_t)(d->in_end - d->in);
 	size_t n = e.length < room ? e.length : room;
 	if (e.offset) {
-		/* byte by byte: a copy may overlap what it makes */
+		/* byte by byte, because a copy may overlap its own output */
 		for (const unsigned char *stop = d->out + n; d->out < stop; d->out++)
 			*d->out = d->out[-(ptrdiff_t)e.offset];
 		return n == e.length;
@@ -116,7 +120,10 @@ static bool decode_one(struct decoder *d)
 	return n == e.length;
 }
 
-/* Up to STRIDE - 1 bytes more than up to stop. They may overlap, at least so far apart. */
+/*
+ * Moves at least the bytes before stop, and up to STRIDE - 1 more. The ranges may overlap if they
+ * are STRIDE apart.
+ */
 static inline void move_strides(unsigned char *to, const unsigned char *from,
 				const unsigned char *stop)
 {
@@ -128,8 +135,8 @@ static inline void move_strides(unsigned char *to, const unsigned char *from,
 }
 
 /*
- * The same where the source is nearer: what repeats itself at that distance does
- * so at any multiple of it, and twice what there is can be had by copying it.
+ * The same for a nearer source: bytes that repeat at a distance repeat at every multiple of it, and
+ * copying them doubles the distance.
  */
 static void repeat(unsigned char *to, size_t distance, const unsigned char *stop)
 {
@@ -149,8 +156,8 @@ static inline uint32_t load_u32(const unsigned char *p)
 }
 
 /*
- * A match of more than LONGEST_COPY bytes is told in pieces, by the same three
- * bytes again and again: how long they are together, as far as the margins let.
+ * A match of more than LONGEST_COPY bytes is encoded as several equal copies of three bytes.
+ * Returns their total length, as far as the margins permit.
  */
 static size_t join_copies(struct decoder *d, uint32_t copy)
 {
@@ -163,7 +170,7 @@ static size_t join_copies(struct decoder *d, uint32_t copy)
 	return length;
 }
 
-/* A literal far from the ends. False: it is too long for that, and still to be read. */
+/* Copies a literal far from the ends. False: it is too long for that, and was not read. */
 static inline bool put_literal(struct decoder *d)
 {
 	size_t length = (*d->in >> 2) + 1u;
@@ -175,7 +182,7 @@ static inline bool put_literal(struct decoder *d)
 	return true;
 }
 
-/* A copy far from the ends. False: its offset makes no sense. */
+/* Executes a copy far from the ends. False: its offset is invalid. */
 static inline bool put_copy(struct decoder *d)
 {
 	unsigned tag = *d->in;
@@ -252,20 +259,20 @@ size_t tr_snappy_decode(struct tr_text packed, char *plain, size_t size, bool *w
 enum {
 	MAGIC_SIZE = 2,
 	LENGTH_SIZE = 4,
-	BLANKS_MAX = 4096, /* more of them in front of the magic are a text's */
+	BLANKS_MAX = 4096, /* with more blanks before the magic, it is text */
 	CHUNK_SIZE = 1 << 20,
-	/* nobody writes larger ones; what is above is no length */
+	/* larger blocks are never written, so a larger number is not a length */
 	LARGEST_BLOCK = 64 << 20,
 	LARGEST_PACKED = LARGEST_BLOCK + LARGEST_BLOCK / 6 + 32, /* snappy's worst case */
-	LONGEST_SIZE = 5, /* bytes that say the size of a block */
-	WORST_RATIO = 6,  /* each byte a literal of its own, whose length takes four */
-	/* the best that a block can do: a copy of 64 bytes in 3 bytes */
+	LONGEST_SIZE = 5, /* maximum number of bytes of the size of a block */
+	WORST_RATIO = 6,  /* for a literal with a length of four bytes for each byte */
+	/* the best case: a copy of 64 bytes in 3 bytes */
 	BEST_RATIO = 22,
 	HISTORY = 8,   /* chunks that copies are compared with */
-	COPY_MIN = 16, /* bytes; what is shorter may be equal without being a copy */
+	COPY_MIN = 16, /* bytes; shorter data may be equal by chance */
 };
 
-/* Loaded when there is something to compress. */
+/* Loaded when data are compressed for the first time. */
 struct libsnappy {
 	__typeof__(snappy_compress) *compress;
 	__typeof__(snappy_max_compressed_length) *max_compressed_length;
@@ -287,7 +294,7 @@ static uint32_t read_u32le(const char *data)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* A block's first bytes say how long its data is: believed only where so much can be in it. */
+/* Reads the decoded size of a block. False: the block is too short to hold so much. */
 static bool block_size(const char *data, size_t len, size_t packed_size, size_t *size)
 {
 	uint32_t value;
@@ -303,8 +310,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Behind a size of whatever value, a literal that begins like no text: what is
- * left to see of a container where a number of its first chunk is damaged.
+ * True if a literal that is not text follows a size of any value: the recognisable part of a
+ * container in which a number of the first chunk is damaged.
  */
 static bool begins_binary(const char *data, size_t len)
 {
@@ -315,7 +322,7 @@ static bool begins_binary(const char *data, size_t len)
 		i++;
 	if (len < i + 3 || (data[i + 1] & TAG) != 0)
 		return false;
-	/* lengths from there on are in bytes of their own */
+	/* larger lengths are in bytes of their own */
 	size_t length = (unsigned char)data[i + 1] >> 2;
 	size_t first = i + 2 + (length < SHORT_LITERAL ? 0 : length - SHORT_LITERAL + 1);
 	return first < len && (unsigned char)data[first] < CONTROL && !is_blank(data[first]);
@@ -323,7 +330,7 @@ static bool begins_binary(const char *data, size_t len)
 
 static int bid(const char *data, size_t len)
 {
-	enum { ENOUGH = 16 }; /* for the first byte of data */
+	enum { ENOUGH = 16 }; /* enough to reach the first byte of data */
 	for (size_t blanks = 0; len && blanks < BLANKS_MAX && is_blank(*data); blanks++) {
 		data++;
 		len--;
@@ -331,7 +338,7 @@ static int bid(const char *data, size_t len)
 	int bits = tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("at"));
 	if (bits <= 0)
 		return bits;
-	/* two letters are little: the length and the size behind have to make sense, too */
+	/* two letters are weak evidence: the length and the size after them must be valid too */
 	if (len < MAGIC_SIZE + LENGTH_SIZE)
 		return TR_CODEC_MORE;
 	uint32_t packed_size = read_u32le(data + MAGIC_SIZE);
@@ -346,27 +353,27 @@ static int bid(const char *data, size_t len)
 	return len < packed_size && len < ENOUGH ? TR_CODEC_MORE : 0;
 }
 
-/* A chunk that was decoded. */
+/* A decoded chunk. */
 struct chunk {
 	struct tr_buffer packed;
-	size_t size;	      /* of its data */
+	size_t size;	      /* size of its data */
 	char first[COPY_MIN]; /* bytes of its data, or all */
 };
 
 struct snappy_decoder {
-	bool begun;	/* the magic has been taken */
+	bool begun;	/* the magic was read */
 	uint64_t chunk; /* number of the current one, from 0 */
 	size_t missing; /* bytes of the current chunk that are not in packed yet */
 	struct tr_buffer packed, plain;
-	size_t given;		/* of plain */
-	enum tr_status outcome; /* what comes when all is given */
+	size_t given;		/* bytes of plain that were returned */
+	enum tr_status outcome; /* status after all data were returned */
 	struct tr_error error;
 
 	struct chunk history[HISTORY]; /* the last chunks; chunk n is at n % HISTORY */
 	struct tr_buffer compared;     /* data of one of them */
 	char first[COPY_MIN];	       /* bytes of the first chunk's data */
 	bool past_first;	       /* a full chunk came, or one that does not begin so */
-	uint64_t copies;	       /* that were left out */
+	uint64_t copies;	       /* number of copies that were left out */
 };
 
 static void destroy_decoder(void *state)
@@ -392,7 +399,7 @@ static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *i
 
 /* Copies. */
 
-/* Remembers a chunk that was decoded. False: memory is out. */
+/* Remembers a decoded chunk. False: memory is exhausted. */
 static bool remember(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain)
 {
 	struct chunk *chunk = &d->history[d->chunk++ % HISTORY];
@@ -414,7 +421,7 @@ static bool is_full_chunk(size_t size)
 	return size >= CHUNK_SIZE;
 }
 
-/* Whether the first `size` bytes of plain, COPY_MIN or more, are those of the chunk. */
+/* True if the first `size` bytes of plain, COPY_MIN or more, are those of the chunk. */
 static bool begins_like(struct snappy_decoder *d, struct tr_text plain, const struct chunk *chunk,
 			size_t size)
 {
@@ -428,7 +435,7 @@ static bool begins_like(struct snappy_decoder *d, struct tr_text plain, const st
 	return memcmp(d->compared.data, plain.data, size) == 0;
 }
 
-/* How many bytes at the beginning of plain are a copy, or were given as one. */
+/* Returns how many bytes at the beginning of plain are a copy, or were returned as one. */
 static size_t count_copied(struct snappy_decoder *d, struct tr_text plain)
 {
 	const struct chunk *previous = &d->history[(d->chunk - 1) % HISTORY];
@@ -494,8 +501,8 @@ static bool unpack_to(struct tr_text packed, size_t size, struct tr_room *room)
 }
 
 /*
- * Decodes the chunk. what: is wrong with it already, for which it has to be
- * damaged, or NULL. TR_FATAL: it is damaged, and there may be bytes to give.
+ * Decodes the chunk. what: an error that was found in it before, or NULL. TR_FATAL: it is damaged;
+ * there may be data before the damage.
  */
 static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, const char *what,
 			     struct tr_input *in, struct tr_room *room, struct tr_error *err)
@@ -512,7 +519,7 @@ static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, co
 		room->pos -= copied;
 		return TR_OK;
 	}
-	/* not more than can come of what is there */
+	/* not more than the packed bytes can hold */
 	if (size / BEST_RATIO > packed.len)
 		size = packed.len * BEST_RATIO;
 	d->plain.len = 0;
@@ -571,7 +578,7 @@ static void give(struct snappy_decoder *d, struct tr_room *room)
 	d->given += n;
 }
 
-/* Whether nothing behind these bytes is of the block that they begin. */
+/* True if the block that begins with these bytes ends with them. */
 static bool is_full(struct tr_text packed)
 {
 	uint32_t size;
@@ -581,7 +588,7 @@ static bool is_full(struct tr_text packed)
 	       packed.len > LONGEST_SIZE + (size_t)size * WORST_RATIO;
 }
 
-/* More of a chunk, as it comes: its length alone allocates nothing, and keeps nothing. */
+/* Collects the bytes of a chunk as they arrive: its length alone allocates nothing. */
 static enum tr_status gather(struct snappy_decoder *d, struct tr_input *in, struct tr_room *room,
 			     struct tr_error *err)
 {
@@ -675,7 +682,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 		.pack = pack,
 	};
 	struct libsnappy lib;
-	/* once here, so that what is said is right where it cannot be loaded */
+	/* loaded here first, so that the message is right if it cannot be loaded */
 	if (!load(&lib, err)) {
 		inner->close(inner);
 		return NULL;

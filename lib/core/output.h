@@ -173,7 +173,7 @@ void tr_output_discard(struct tr_output *out);
 
 /*
  * Text for terminals. Traces contain bytes that a terminal takes for commands, and marks that
- * change the order of the displayed text; these are written as \\xHH.
+ * change the order of the displayed text; these are written as \xHH.
  */
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What writers and views ask a record: the value of a field, if it is of the
- * type that they want. A field of another type, or of none, is as good as no
- * field. Memory that is out is not: then err gets TR_CAUSE_MEMORY, which the
- * next question leaves as it is, so that one look after several is enough;
- * whoever asks clears err first.
+ * Values of fields, for writers and views: tr_ask_... returns the value of a field if it has the
+ * wanted type, and treats a field of another type as absent. If memory is exhausted, err gets
+ * TR_CAUSE_MEMORY, and later calls keep it, so one check after several calls is enough; the caller
+ * clears err first. tr_field_... is for readers of records, which report wrong fields. Values are
+ * valid as long as the record. Not thread safe.
  */
 #ifndef TR_RECORD_ASK_H
 #define TR_RECORD_ASK_H
@@ -12,39 +12,38 @@
 #include "core/arena.h"
 #include "record/record.h"
 
-/* NULL: there is no such value. */
+/* Returns the value of a field if it has this type, or NULL. */
 const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr_type type,
 			      struct tr_error *err);
 
-/* Of any type; of a field that the caller has. */
+/* The same for a value of any type, and for a field that the caller has. */
 const struct tr_value *tr_ask_any(struct tr_record *record, const char *key, struct tr_error *err);
 const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *field,
 				    struct tr_error *err);
 
-/* Whether there is such a field, whatever its value. */
+/* True if the record has such a field, with any value. */
 bool tr_ask_has(struct tr_record *record, const char *key, struct tr_error *err);
 
 /*
- * What a cell stands for: its bytes, or its spelling where that is misspelled or
- * the cell holds a number; data NULL: memory is out.
+ * The bytes of a cell, or its spelling if that is malformed or the cell is a number. data is NULL
+ * if memory is exhausted.
  */
 struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena,
 			   struct tr_error *err);
 
-/* The bytes of a string; data NULL: there is none. */
+/* Returns the bytes of a string; data is NULL if there is none. */
 struct tr_text tr_ask_string(struct tr_record *record, const char *key, struct tr_error *err);
 
 /* An unsigned number. */
 uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t otherwise,
 		       struct tr_error *err);
 
-/* Whether it is that word alone. */
+/* True if the value is the symbol with this one name. */
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err);
 
 /*
- * What a reader of records requires: here a field that is wrong is an error. TR_OK; TR_END: there
- * is no such field, err is untouched; TR_WARN: it is wrong, err names it; TR_FATAL: memory is
- * exhausted.
+ * For readers, to which a wrong field is an error. TR_OK; TR_END: there is no such field, err is
+ * unchanged; TR_WARN: it is wrong, err names it; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_field_read(struct tr_record *record, const char *key,
 			     const struct tr_value **value, struct tr_error *err);
@@ -58,22 +57,26 @@ enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64
 			       uint64_t *number, struct tr_error *err);
 
 /*
- * The numbers of a list one after the other. A list of a million bits is a few
- * megabytes of text and would be fifty of values: of a line that is spelled as
- * we spell it, the text itself is read.
+ * The numbers of a list, one after the other. A list of a million bits has a few megabytes of text
+ * and would need fifty as values, so the text itself is read if it is canonical.
  */
 
 struct tr_numbers {
-	const char *pos, *end; /* of the text; NULL: there are values */
+	const char *pos, *end; /* in the text; NULL: the list has values */
 	const struct tr_value *values;
 	size_t left;
 };
 
-/* TR_OK; TR_WARN: the field is no whole list, err says why; TR_FATAL: memory. */
+/*
+ * Begins. TR_OK; TR_WARN: the field is not a complete list, err has the reason; TR_FATAL: memory is
+ * exhausted.
+ */
 enum tr_status tr_numbers_begin(struct tr_numbers *numbers, struct tr_record *record,
 				struct tr_field *field, struct tr_error *err);
 
-/* TR_OK: *number is the next. TR_END. TR_WARN: an element is no unsigned number; err is untouched.
+/*
+ * Returns TR_OK and sets *number to the next one. TR_END. TR_WARN: an element is not an unsigned
+ * number; err is unchanged.
  */
 enum tr_status tr_numbers_next(struct tr_numbers *numbers, uint64_t *number);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Base64 as RFC 4648 section 4 has it: padded, no line ends, unused bits 0. */
+/*
+ * Base64 according to RFC 4648, section 4: padded, without line ends, unused bits are 0. Thread
+ * safe.
+ */
 #ifndef TR_RECORD_BASE64_H
 #define TR_RECORD_BASE64_H
 
@@ -12,16 +15,15 @@
 /* Appends the base64 text of bytes. */
 void tr_base64_write(struct tr_text bytes, struct tr_buffer *to);
 
-/* Bytes that a text of len characters decodes to, at most. */
+/* The maximum number of bytes that len characters decode to. */
 static inline size_t tr_base64_size(size_t len)
 {
 	return len / 4 * 3;
 }
 
 /*
- * Decodes a whole text; to has room for tr_base64_size(text.len), or is NULL:
- * then it is only checked. Sets *size. Returns NULL when all is well, else
- * what is wrong.
+ * Decodes a complete text and sets *size. to has room for tr_base64_size(text.len) bytes; if it is
+ * NULL, the text is only checked. Returns NULL, or a constant message about what is wrong.
  */
 const char *tr_base64_read(struct tr_text text, char *to, size_t *size);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blobs of a record: left out, moved into files, or fetched from there.
- * Fields whose key begins with a point are for exact rewrites and stay as they
- * are. A record that came as text and has no such value is not touched;
- * one that has is changed into fields (its line is taken away).
+ * The blobs of a record: left out, moved into files, or fetched from files.
+ *
+ *	record -> tr_record_blobs, tr_blob_dir -> record
+ *
+ * Fields whose key begins with a dot serve exact rewrites and stay unchanged. A record that came as
+ * text and has no such value is not changed; one that has loses its line and keeps its fields. Not
+ * thread safe.
  */
 #ifndef TR_RECORD_BLOBS_H
 #define TR_RECORD_BLOBS_H
@@ -19,9 +22,9 @@ enum tr_blobs {
 };
 
 /*
- * dir is for STORE and FETCH. A record with a field that cannot be understood
- * stays as it is. TR_WARN: a blob cannot be fetched, the record is of no use; TR_FATAL: a
- * file cannot be written, or memory is out.
+ * dir is used by STORE and FETCH. A record with a malformed field stays unchanged. TR_WARN: a blob
+ * cannot be fetched, and the record must not be used; TR_FATAL: a file cannot be written, or memory
+ * is exhausted.
  */
 enum tr_status tr_record_blobs(struct tr_record *record, enum tr_blobs what,
 			       struct tr_blob_dir *dir, struct tr_error *err);

@@ -32,11 +32,11 @@ enum {
 
 /*
  * Remembers the kinds of the functions that were called last. A trace calls a few dozen functions
- * millions of times, and an answer takes several times as long as the comparison of two names,
- * because each format is asked. Set ask, the rest zero.
+ * millions of times, and asking each format takes several times as long as comparing two names. Set
+ * ask, the rest zero.
  */
 struct tr_call_kinds {
-	unsigned (*ask)(struct tr_text name); /* as call_kinds of struct tr_format */
+	unsigned (*ask)(struct tr_text name); /* like call_kinds of struct tr_format */
 	struct tr_call_kinds_slot {
 		unsigned char kinds, len; /* len: of the name; 0: the slot is free */
 		char name[62];		  /* longer names are not remembered */
@@ -46,26 +46,25 @@ struct tr_call_kinds {
 unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name);
 
 /*
- * Calls without records. Who looks at each value of a call once, in order, can
- * take calls from their reader as they are read: nothing is made that lasts. A
- * reader may know nothing of it, and gives as records whatever it likes, and what
- * is not as plain as nearly all calls are: arguments that are not all there in
- * their order, calls that have not returned at once, flags, damage.
+ * Calls without records: a consumer that reads each value of a call once, in order, can receive
+ * calls directly from the reader, which then makes no record. A reader may ignore the taker, and
+ * passes unusual calls as records: incomplete or reordered arguments, calls that have not returned
+ * at once, flags, damage.
  */
 
 struct tr_call_taker {
 	/*
-	 * A call of a function whose definition has been given as a record, and is the
-	 * first of its name. name: its cell. False: it is wanted as a record.
+	 * Begins a call of a function whose definition came as a record, and was the first of its
+	 * name. name: its cell. False: the call must come as a record.
 	 */
 	bool (*begin)(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
 		      struct tr_text name, size_t arguments);
-	/* The next argument, and behind the last one what came back. Good until the next. */
+	/* The next argument, and finally the result. Valid until the next call. */
 	void (*argument)(struct tr_call_taker *taker, const struct tr_value *value);
 	void (*result)(struct tr_call_taker *taker, const struct tr_value *value);
 	/*
-	 * whole: the call was all that. Otherwise it comes again, as a record. False: it
-	 * is wanted as a record after all.
+	 * Ends the call. whole: it is complete. Otherwise it comes again, as a record. False: it
+	 * must come as a record after all.
 	 */
 	bool (*end)(struct tr_call_taker *taker, bool whole);
 	uint64_t taken; /* calls so far; counted by the reader */
@@ -89,7 +88,7 @@ struct tr_call_taker {
 struct tr_call_range {
 	uint64_t first, last, step;
 	unsigned kinds; /* TR_CALL_*, any of them; 0: all calls */
-	uint64_t reach; /* the greatest last of this range and those before it */
+	uint64_t reach; /* maximum of last in this range and those before it */
 };
 
 struct tr_call_ranges {
@@ -97,25 +96,26 @@ struct tr_call_ranges {
 	size_t count, cap;
 };
 
-/* Zeroed, it is empty. */
+/* All zero: empty. The owner frees it with tr_call_set_free. */
 struct tr_call_set {
-	struct tr_call_ranges whole;	/* with all their numbers, none touching another */
-	struct tr_call_ranges filtered; /* with a step or a class */
+	struct tr_call_ranges whole;	/*
+					 * ranges that contain all their numbers, and do not touch
+					 */
+	struct tr_call_ranges filtered; /* ranges with a step or a class */
 };
 
 /*
- * Adds the numbers of the text. False: err says what is wrong and where ("byte 5: …"; in a file
- * "FILE, byte 5: …"), or that memory is out; the set can only be freed then. A text without any
- * item is an error, a file may be empty.
+ * Adds the numbers of the text. False: err has the reason and the place ("byte 5: …"; in a file
+ * "FILE, byte 5: …"), or memory is exhausted; the set can then only be freed. A text must contain
+ * an item, a file may be empty.
  */
 bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_error *err);
 
-/* kinds: those of the call. */
+/* True if the set contains the number; kinds: those of the call. */
 bool tr_call_set_has(const struct tr_call_set *set, uint64_t number, unsigned kinds);
 
 /*
- * Whether the set contains none, some or all of the numbers from this one on, of whatever
- * kinds.
+ * Tells whether the set contains none, some or all of the numbers from this one on, of any kinds.
  */
 enum tr_call_set_rest { TR_CALL_SET_NONE, TR_CALL_SET_SOME, TR_CALL_SET_ALL };
 enum tr_call_set_rest tr_call_set_rest(const struct tr_call_set *set, uint64_t number);

@@ -22,8 +22,8 @@
 #include "record/record.h"
 
 /*
- * No trace has so many calls in progress, or so many bytes of them: these have lost their
- * leaves, and must not fill the memory.
+ * True for more calls in progress, or more bytes of them, than any trace has: their leaves were
+ * lost, and they must not exhaust the memory.
  */
 static inline bool tr_calls_are_lost(size_t count, size_t bytes)
 {
@@ -34,10 +34,13 @@ static inline bool tr_calls_are_lost(size_t count, size_t bytes)
 
 struct tr_join;
 
-/* NULL: memory is out. */
+/* Creates a join; the caller frees it with tr_join_free. NULL: memory is exhausted. */
 struct tr_join *tr_join_new(void);
 
-/* The next line of the stream, borrowed until tr_join_next has returned TR_END. NULL: no more. */
+/*
+ * Adds the next line of the stream, which is borrowed until tr_join_next returns TR_END. NULL: the
+ * end of the input.
+ */
 void tr_join_put(struct tr_join *join, struct tr_record *record);
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the JSON files share: the byte classes, the wide scans over string
- * bodies, and one element of a string at a time. Private to lib/record/json*.c.
+ * Shared by json.c and json_spell.c: classes of bytes, wide scans over string bodies, and single
+ * elements of strings.
  *
- * The wide scans read up to 16 bytes behind `end` (TR_INPUT_PAD promises
- * more), so they need no tail loop; what they find there does not count.
+ * The wide scans read up to 16 bytes after `end` (TR_INPUT_PAD guarantees more) and ignore them, so
+ * they need no loop for the tail.
  */
 #ifndef TR_RECORD_JSON_SCAN_H
 #define TR_RECORD_JSON_SCAN_H
@@ -23,7 +23,7 @@ static inline bool tr_json_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The escapes of two bytes that the canonical spelling has too: all but \/ . */
+/* The escapes of two bytes that are canonical in trec too: all but \/ . */
 static inline bool tr_json_is_short_escape(char c)
 {
 	return c == '"' || c == '\\' || c == 'n' || c == 't' || c == 'r' || c == 'b' || c == 'f';
@@ -32,9 +32,8 @@ static inline bool tr_json_is_short_escape(char c)
 #if defined __SSE2__ && !defined TR_PORTABLE
 
 /*
- * Copies bytes that spell themselves, from p to *to. Returns the first one that
- * does not (or somewhere at or behind end). Writes up to 16 bytes more than it
- * copies: *to needs room for end - p + 16.
+ * Copies bytes that need no escape, from p to *to. Returns the first one that does (or a place at
+ * or after end). Writes up to 16 bytes more than it copies: *to needs room for end - p + 16.
  */
 static inline const char *tr_json_copy_plain(const char *p, const char *end, char **to)
 {
@@ -55,7 +54,7 @@ static inline const char *tr_json_copy_plain(const char *p, const char *end, cha
 	return p;
 }
 
-/* The first quote, backslash or LF at or behind p (or somewhere at or behind end). */
+/* Returns the first quote, backslash or LF at or after p (or a place at or after end). */
 static inline const char *tr_json_find_special(const char *p, const char *end)
 {
 	for (; p < end; p += TR_JSON_WIDE) {
@@ -74,7 +73,7 @@ static inline const char *tr_json_find_special(const char *p, const char *end)
 
 #define TR_JSON_BYTES(b) (~(uint64_t)0 / 255 * (uint64_t)(b))
 
-/* A set high bit in every byte that is zero (and maybe in ones behind the first such). */
+/* Sets the high bit of every zero byte (and perhaps of bytes after the first one). */
 static inline uint64_t tr_json_zero_bytes(uint64_t word)
 {
 	return (word - TR_JSON_BYTES(1)) & ~word & TR_JSON_BYTES(0x80);
@@ -126,16 +125,16 @@ static inline const char *tr_json_find_special(const char *p, const char *end)
 struct tr_json_element {
 	enum {
 		TR_JSON_CHARACTER, /* code is a Unicode scalar value */
-		TR_JSON_SURROGATE, /* code is a surrogate that was escaped and has no partner */
+		TR_JSON_SURROGATE, /* code is an escaped surrogate without a partner */
 		TR_JSON_RAW_BYTE,  /* code is a byte that belongs to no valid UTF-8 sequence */
 		TR_JSON_ENDS,	   /* the text ends inside an escape */
-		TR_JSON_NO_ESCAPE, /* backslash and something that JSON does not know */
+		TR_JSON_NO_ESCAPE, /* an escape that JSON does not define */
 	} type;
 	uint32_t code;
-	unsigned length; /* bytes it takes in the text */
+	unsigned length; /* bytes in the text */
 };
 
-/* The element at p; p < end. */
+/* Returns the element at p < end. */
 struct tr_json_element tr_json_element(const char *p, const char *end);
 
 enum { TR_JSON_SPELLING_MAX = 6 }; /* bytes of one element's spelling */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The byte layer of the stream: one fast pass over a window that finds line
- * ends and whatever may not stand in a trec stream.
+ * Lines of the stream before records are made of them.
+ *
+ *	window -> tr_line_ends -> tr_sieve_pick -> struct tr_pick -> tr_record_from_columns
+ *
+ * The first pass over a window finds the ends of lines and invalid bytes. The second one finds the
+ * fixed columns of each line, and a sieve selects lines by these. Thread safe for separate structs.
  */
 #ifndef TR_RECORD_LINE_H
 #define TR_RECORD_LINE_H
@@ -14,48 +18,49 @@
 #include "core/text.h"
 
 /*
- * The first byte in [p, end) that no trec line may hold raw: 00-1f except TAB
- * and LF, 7f, or no valid UTF-8. end when there is none. A sequence that is
- * cut by end counts as invalid, so pass whole lines. Reads up to
- * TR_INPUT_PAD bytes behind end.
+ * Returns the first byte in [p, end) that a trec line must not contain: 00-1f except TAB and LF,
+ * 7f, or invalid UTF-8; or end. A sequence that is cut by end counts as invalid, so pass complete
+ * lines. Reads up to TR_INPUT_PAD bytes after end.
  */
 const char *tr_line_scan(const char *p, const char *end);
 
 /*
- * False when a line surely refers to no definition: it has no "@", and no column that
- * begins with "." as .sig and .bt do. Reads up to TR_INPUT_PAD bytes behind it.
+ * False if a line certainly refers to no definition: it has no "@", and no column that begins with
+ * "." as .sig and .bt do. Reads up to TR_INPUT_PAD bytes after it.
  */
 bool tr_line_may_refer(const char *p, const char *end);
 
 enum {
 	TR_LINE_BLOCK = 64,  /* bytes */
 	TR_LINE_GROUP = 64,  /* blocks */
-	TR_LINE_BLOCKS = 256 /* so few that what was checked is yet near when it is read */
+	TR_LINE_BLOCKS = 256 /*
+			      * few enough that the bytes are still in the cache when they are read
+			      */
 };
 _Static_assert(TR_LINE_BLOCKS % TR_LINE_GROUP == 0, "groups are whole");
 
 /*
- * Where lines end in a run of blocks: a bit for every byte, and one for every
- * block that has any, because of the others there are many.
+ * The ends of lines in a sequence of blocks: one bit for each byte, and one for each block that has
+ * any, because most have none.
  */
 struct tr_line_ends {
-	bool clean;	   /* tr_line_scan would find nothing in the blocks */
-	const char *last;  /* of all line ends; NULL: there is none */
+	bool clean;	   /* tr_line_scan would accept all of the blocks */
+	const char *last;  /* the last line end, or NULL */
 	const char *base;  /* the first byte */
-	const char *block; /* the one whose line ends are being given */
-	uint64_t left;	   /* those that were not given yet */
+	const char *block; /* the block of the line ends that are being returned */
+	uint64_t left;	   /* line ends of this block that were not returned yet */
 	size_t group;
 	uint64_t used[TR_LINE_BLOCKS / TR_LINE_GROUP];
 	uint64_t bits[TR_LINE_BLOCKS];
 };
 
 /*
- * Finds them in `blocks` blocks at p, TR_LINE_BLOCKS at most. Where something
- * is not clean, there may yet be no more than legal bytes beyond ASCII.
+ * Finds the line ends in `blocks` blocks at p, at most TR_LINE_BLOCKS. Blocks that are not clean
+ * may still contain only valid bytes beyond ASCII.
  */
 void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends);
 
-/* The next of them. There has to be one. */
+/* Returns the next line end; there must be one. */
 static inline const char *tr_line_ends_next(struct tr_line_ends *ends)
 {
 	if (!ends->left) {
@@ -73,9 +78,8 @@ static inline const char *tr_line_ends_next(struct tr_line_ends *ends)
 }
 
 /*
- * The fixed columns of a record's line, where they are as plain as nearly always.
- * What is not so is left to tr_record_from_line, which also says what is wrong
- * with it. Many lines at a time: tr_sieve_pick.
+ * The fixed columns of a line that is as plain as nearly all are. Other lines are parsed by
+ * tr_record_from_line, which also reports errors.
  */
 
 enum tr_column {
@@ -88,10 +92,13 @@ enum tr_column {
 };
 
 struct tr_columns {
-	/* where each begins, and what is behind the TAB or LF that ends the last of them */
+	/*
+	 * where each column begins; the last one is the byte after the TAB or LF that ends the
+	 * columns
+	 */
 	const char *start[TR_COLUMNS + 1];
-	uint64_t kind; /* its bytes: the first one lowest, 0 behind the last */
-	bool escapes;  /* a backslash stands in one of them */
+	uint64_t kind; /* its bytes, the first one lowest, then zeros */
+	bool escapes;  /* one of the columns has a backslash */
 };
 
 static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
@@ -101,55 +108,53 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
 }
 
 /*
- * True when the line from p to its LF at lf is a record's, of a kind of up to
- * eight letters, and no fixed column of it is missing or empty. False says
- * nothing.
+ * True if the line from p to its LF at lf is a record with a kind of up to eight letters, and no
+ * fixed column is missing or empty. False means nothing.
  */
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 
-/* The kind as tr_columns has it; false: it is none that tr_columns_find accepts. */
+/* Converts a kind to the form in tr_columns; false: tr_columns_find does not accept it. */
 bool tr_columns_kind(struct tr_text kind, uint64_t *word);
 
 /*
- * A sieve tells from the fixed columns of a line whether anybody wants its
- * record, before the record is made. It is a hint: readers may know nothing of
- * it, and let lines through whenever that is easier. What a sieve says must
- * not depend on anything but the columns, and must not be worth a message.
+ * A sieve selects lines by their fixed columns, before records are made of them. It is a hint: a
+ * reader may ignore it, and may pass any line. The answer of a sieve must depend on the columns
+ * only, and must not need a message.
  */
 
 enum tr_sift {
-	TR_SIFT_OUT,  /* nobody wants it */
-	TR_SIFT_OPEN, /* not to be told from here */
-	TR_SIFT_IN,   /* it is wanted, whatever else it says: the record is `chosen` */
+	TR_SIFT_OUT,  /* the record is not needed */
+	TR_SIFT_OPEN, /* the columns do not decide */
+	TR_SIFT_IN,   /* the record is needed whatever its fields are: it is `chosen` */
 };
 
 struct tr_sieve {
-	/* For lines of records whose columns have no escapes. */
+	/* Called for lines of records whose columns have no escapes. */
 	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns);
 	/*
-	 * Not NULL: lines that are IN are shown to it first, in their order. True: it has
-	 * done with the line all there is to do, and no record is made.
+	 * Not NULL: called for each line that is IN, in order. True: the line was processed
+	 * completely, and no record is made.
 	 */
 	bool (*take)(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
-	void *taker; /* whatever take needs */
-	/* Not NULL: lines may be shown to it, and taken, where they lie in a file (file_view.h). */
+	void *taker; /* the context of take */
+	/* Not NULL: lines may be passed to it where they lie in a file (struct tr_file_view). */
 	const struct tr_fault_guard *guard;
-	uint64_t left_out; /* lines so far, with those taken; counted by the reader */
+	uint64_t left_out; /* lines so far, including those taken; counted by the reader */
 };
 
-/* A line that is to be given, and what is known of it. */
+/* A line of which a record is made, and its columns. */
 struct tr_pick {
 	struct tr_text line;
 	struct tr_columns columns;
 	bool has_columns;
 	enum tr_sift answer;
-	uint64_t left_out; /* lines before it, with those taken */
+	uint64_t left_out; /* lines skipped before it, including those taken */
 };
 
 /*
- * Looks at the lines from p on, whose ends are those to come, for the first that
- * the sieve (NULL: none) does not leave out or take. False: there is none. Reads up to
- * TR_INPUT_PAD bytes behind the lines.
+ * Finds the first line from p on, whose ends are the next ones of ends, that the sieve (may be
+ * NULL) neither leaves out nor takes. False: there is none. Reads up to TR_INPUT_PAD bytes after
+ * the lines.
  */
 bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
 		   struct tr_pick *pick);

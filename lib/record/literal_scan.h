@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of the value grammar, for lib/record only. One scanner serves
- * both tr_literal_parse, which builds a tree, and tr_literal_check, which has
- * no arena and builds nothing, so the two cannot disagree.
+ * The scanner of the grammar of values, for lib/record only. It serves both tr_literal_parse, which
+ * builds a tree, and tr_literal_check, which has no arena and builds nothing, so that the two
+ * agree.
  *
- * Every tr_scan_ function stands at `pos`, where its token has to begin, and
- * steps over it. False: the scan is over, err is filled.
+ * Every tr_scan_ function begins at `pos`, where its token must begin, and moves pos after it.
+ * False: the scan has failed, and err is filled.
  */
 #ifndef TR_RECORD_LITERAL_SCAN_H
 #define TR_RECORD_LITERAL_SCAN_H
@@ -19,7 +19,7 @@
 #include "record/literal.h"
 #include "record/value.h"
 
-/* A member, or with an empty key an item, that waits for its container to be closed. */
+/* A member, or with an empty key an item, of a container that is not closed yet. */
 struct tr_scan_pending {
 	struct tr_text key;
 	struct tr_value value;
@@ -32,7 +32,7 @@ struct tr_scan {
 	unsigned depth;
 	bool canonical;
 	unsigned traits; /* enum tr_literal_trait */
-	/* what is read of the containers that are open, innermost last */
+	/* the members of the open containers, innermost last */
 	struct tr_scan_pending *pending;
 	size_t pending_count, pending_cap;
 };
@@ -49,31 +49,33 @@ bool tr_scan_fail_value(struct tr_scan *scan);
 
 bool tr_scan_fail_memory(struct tr_scan *scan);
 
-/* `@` letter digits, when an @ stands here. */
+/* Scans `@` letter digits, if there is an @. */
 bool tr_scan_id(struct tr_scan *scan, char letter, bool *there, uint64_t *id);
 
-/* An integer, an address or a real number. */
+/* Scans an integer, an address or a real number. */
 bool tr_scan_number(struct tr_scan *scan, struct tr_value *value);
 
-/* Behind "nan:" or "nanf:". */
+/* Scans the bits after "nan:" or "nanf:". */
 bool tr_scan_nan(struct tr_scan *scan, bool single, struct tr_value *value);
 
-/* "b64:", "blob:", "file:": pos stands behind the colon. */
+/* Scan the rest after "b64:", "blob:" and "file:". */
 bool tr_scan_base64(struct tr_scan *scan, struct tr_value *value);
 bool tr_scan_blob_left(struct tr_scan *scan, struct tr_value *value);
 bool tr_scan_blob_file(struct tr_scan *scan, struct tr_value *value);
 
-/* From the opening quote to behind the closing one: the canonical spelling in between. */
+/* Scans a string from its opening quote: *spelling is the canonical spelling without the quotes. */
 bool tr_scan_string(struct tr_scan *scan, bool wide, struct tr_text *spelling, bool *plain);
 
-/* A run of [A-Za-z0-9_], of which the first is known to be no digit. */
+/* Scans a run of [A-Za-z0-9_], which does not begin with a digit. */
 struct tr_text tr_scan_word(struct tr_scan *scan);
 
-/* The rest of a symbol whose first name is read already (data NULL: a "?"); quoted: as a string. */
+/*
+ * Scans the rest of a symbol after its first name (data NULL: a "?"); quoted: the name is a string.
+ */
 bool tr_scan_symbol(struct tr_scan *scan, struct tr_text first, bool quoted,
 		    struct tr_value *value);
 
-/* "...", if it stands here. */
+/* Scans "..." if it is there. */
 bool tr_scan_cut(struct tr_scan *scan);
 
 static inline bool tr_scan_at(const struct tr_scan *scan, char c)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of the stream, in one of two shapes:
+ * A record: one line of the stream, in one of two forms.
  *
- *  - as text (line.data is set): the whole line as it stands or would stand in
- *    a trec stream. Text readers make these; tr-filter copies them untouched.
- *    Columns after the fixed ones are split, and values parsed, only when
- *    somebody asks: tr_record_split, tr_field_value.
- *  - as built (line.data is NULL): fields with value trees. Binary readers
- *    make these. Where spell is set it writes the very line that the fields
- *    would give, only faster; who changes a record takes spell away.
+ * - As text (line.data is set): the complete line as it is, or would be, in a trec stream. Text
+ *   readers produce these; tr-filter copies them unchanged. Columns after the fixed ones are split,
+ *   and values parsed, only on demand: tr_record_split, tr_field_value.
+ * - As built (line.data is NULL): fields with trees of values. Binary readers produce these. If
+ *   spell is set, it writes the same line faster than from the fields; a caller that changes the
+ *   record clears it.
  *
- * A record borrows everything from the reader that made it and from `arena`,
- * until the reader's next call.
+ *	line -> tr_record_from_line -> tr_record_split -> tr_field_value
+ *	tr_record_init, tr_record_add -> tr_record_write -> line
+ *
+ * A record borrows everything from its reader and from `arena`, and is valid until the next call of
+ * the reader. Not thread safe.
  */
 #ifndef TR_RECORD_RECORD_H
 #define TR_RECORD_RECORD_H
@@ -27,15 +29,15 @@
 
 enum tr_line_type {
 	TR_RECORD,
-	TR_DEFINITION, /* %fn %enum … : kind is the word, task the id, name the name */
+	TR_DEFINITION, /* %fn, %enum …: kind is the word, task the id, name the name */
 	TR_HEADER,     /* %trec: seq is the version */
 	TR_TRAILER,    /* !end: seq is the count */
-	TR_COMMENT,    /* #: text of it in comment */
+	TR_COMMENT,    /* #: the text is in comment */
 };
 
 enum tr_cell_type {
 	TR_CELL_ABSENT,	 /* "-" */
-	TR_CELL_TEXT,	 /* text: spelled as trec spells cells, escapes and all */
+	TR_CELL_TEXT,	 /* text: the spelling in trec, with escapes */
 	TR_CELL_NUMBER,	 /* number: decimal */
 	TR_CELL_ADDRESS, /* number: 0x and `width` hex digits (8 or 16) */
 };
@@ -48,10 +50,13 @@ struct tr_cell {
 };
 
 struct tr_field {
-	struct tr_text key;	/* spelled as a cell; data NULL: the column is no field */
-	struct tr_text text;	/* spelled value, of no field the whole column; data NULL: built */
+	struct tr_text key;	/* spelled as a cell; data NULL: the column is not a field */
+	struct tr_text text;	/*
+				 * the spelled value, or the whole column if it is not a field; data
+				 * NULL: built
+				 */
 	struct tr_value *value; /* NULL until built or parsed: use tr_field_value */
-	bool bad;		/* column is no field, or tr_field_value failed once */
+	bool bad;		/* the column is not a field, or tr_field_value failed */
 };
 
 #define TR_NO_ARROW SIZE_MAX
@@ -62,18 +67,20 @@ struct tr_buffer;
 
 struct tr_record {
 	enum tr_line_type type;
-	bool canonical; /* line is known to be in the one spelling throughout */
+	bool canonical; /* the whole line is known to be canonical */
 	bool split;	/* fields, count, arrow are valid */
-	bool chosen;	/* by a sieve: see sieve.h */
+	bool chosen;	/* selected by a sieve: see line.h */
 	struct tr_text kind;
 	struct tr_cell seq, time, task, name;
 	struct tr_text comment;
 	struct tr_field *fields;
 	size_t count;
-	size_t arrow;	     /* fields from this index on stand after "->"; TR_NO_ARROW: none */
-	struct tr_text line; /* with its LF; data NULL where built */
-	struct tr_text rest; /* of line: from the TAB behind the fixed columns to before the LF */
-	/* Writes the line, at most TR_SPELL_MAX bytes; returns its length. NULL: from the fields.
+	size_t arrow;	     /* fields from this index on follow "->"; TR_NO_ARROW: none */
+	struct tr_text line; /* with its LF; data NULL: the record was built */
+	struct tr_text rest; /* part of line: from the TAB after the fixed columns up to the LF */
+	/*
+	 * Writes the line, at most TR_SPELL_MAX bytes, and returns its length. NULL: the line is
+	 * written from the fields.
 	 */
 	size_t (*spell)(const struct tr_record *record, char *to);
 	struct tr_arena *arena; /* for splitting and parsing; lives as long as the record */
@@ -81,111 +88,109 @@ struct tr_record {
 	uint64_t source_offset;
 };
 
-/* Empties all of it but the arena. */
+/* Clears the record, and sets its arena. */
 void tr_record_init(struct tr_record *record, struct tr_arena *arena);
 
 /*
- * The line layer (trec(5)): kind or word, fixed columns there and not empty.
- * line includes its LF and is known to be valid UTF-8 without control bytes
- * (tr_line_scan checks that for whole windows). Fills the record, nothing is
- * copied. False: err is filled, the line is damage.
+ * Parses the fixed columns of a line (trec(5)), which must be present and not empty. line includes
+ * its LF and must be valid UTF-8 without control bytes (tr_line_scan checks that for whole
+ * windows). Nothing is copied. False: the line is damaged, err is filled.
  */
 bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err);
 
 /*
- * A record of a line that a reader has put together, in the one spelling and with
- * LF; line is borrowed, and gets readable bytes behind it. TR_OK or TR_FATAL.
+ * Makes a record of a canonical line with LF that a reader has composed; line is borrowed, and
+ * padded with readable bytes. TR_OK or TR_FATAL.
  */
 struct tr_buffer;
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
 				     struct tr_buffer *line, struct tr_error *err);
 
-/* The same for a record's line whose columns were found. */
+/* The same for a line whose columns were found by tr_columns_find. */
 struct tr_columns;
 void tr_record_from_columns(struct tr_record *record, struct tr_text line,
 			    const struct tr_columns *columns);
 
 /*
- * The field layer. TR_OK; TR_WARN: some column is no field (it is left in
- * fields with bad set, err tells of the first); TR_FATAL: memory.
- * Does nothing to a record that is split already.
+ * Splits the line into fields. TR_OK; TR_WARN: a column is not a field (it stays in fields with bad
+ * set, and err describes the first); TR_FATAL: memory is exhausted. Does nothing if the record is
+ * split already.
  */
 enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err);
 
 /*
- * The fields one after the other, for whoever needs each only once. Of a line
- * that is not split nothing is kept, not even a parsed value, so that lines of
- * any width take no more memory than they have. visit gets NULL for the arrow,
- * and `trouble` with a column that is no field (where that is new). It returns
- * false to stop; then so does this.
+ * Visits the fields one after the other, for callers that need each field once. Nothing of an
+ * unsplit line is kept, not even a parsed value, so wide lines take no extra memory. visit gets
+ * NULL for the arrow, and `trouble` with a column that is not a field (unless that was reported
+ * before). It returns false to stop; then this function returns false too.
  */
 bool tr_record_walk(struct tr_record *record,
 		    bool (*visit)(void *context, struct tr_field *field,
 				  const struct tr_error *trouble),
 		    void *context);
 
-/* The value layer. NULL: the value is bad (err filled) or memory is out; bad is set. */
+/*
+ * Parses the value of a field. NULL: it is malformed (err is filled), or memory is exhausted; bad
+ * is set.
+ */
 struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,
 				struct tr_error *err);
 
 /*
- * The last field of that spelled key (before or after the arrow), NULL: none.
- * Splits when needed; what is no field is passed over. NULL also where that
- * takes memory and there is none: split first where this must not pass for
- * "none".
+ * Returns the last field of that spelled key (before or after the arrow), or NULL. Splits the
+ * record if necessary, and skips columns that are not fields. NULL also if memory is exhausted, so
+ * split first if that must not count as absent.
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
 /*
- * For building, or for changing a record that came as text: split it, change
- * its cells and fields, and take its line and its spell away (line.data =
- * NULL). Fields may keep their text where they have no value.
- *
- * Appends a field (key spelled as a cell); NULL when memory is out.
+ * Appends a field (key spelled as a cell), to build a record or to change one that came as text:
+ * split it, change its cells and fields, and clear its line and spell (line.data = NULL). Fields
+ * without a value may keep their text. NULL: memory is exhausted.
  */
 struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
 			       struct tr_value *value);
 
 /* Cells: spelling and decoding. */
 
-/* Appends bytes as a cell of a column (key: as a field's key, where "=" is escaped too). */
+/* Appends bytes as a cell (key: as the key of a field, with "=" escaped too). */
 void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
 
 /*
- * The bytes a spelled cell stands for: the spelling itself where it has no
- * backslash, else in the arena. False: bad escape (err filled) or memory.
- * `\-` is "-", `\e` empty. An absent cell is the caller's business.
+ * Decodes a spelled cell: *bytes is the spelling itself if it has no backslash, otherwise it is in
+ * the arena. `\-` is "-", `\e` is empty. The caller handles absent cells. False: an invalid escape
+ * (err is filled) or exhausted memory.
  */
 bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_text *bytes,
 		   struct tr_error *err);
 
-/* True when the cell is DIGITS within 64 bits, spelled or not. */
+/* True if the cell is a decimal number of 64 bits, spelled or not. */
 bool tr_cell_number(const struct tr_cell *cell, uint64_t *number);
 
-/* Appends the cell's text: "-", the spelling, digits, address. */
+/* Appends the text of the cell: "-", the spelling, the digits or the address. */
 void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to);
 
 /*
- * Appends the record as a canonical line with LF. Fields that cannot be
- * understood are reported: TR_WARN, nothing appended. TR_FATAL: memory.
- * A canonical line is copied.
+ * Appends the record as a canonical line with LF. TR_WARN: a field is malformed; err is filled, and
+ * nothing was appended. TR_FATAL: memory is exhausted. A canonical line is copied.
  */
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 			       struct tr_error *err);
 
-/* Appends a trailer that is made anew, less its LF: other fields may follow. */
+/* Appends a new trailer without its LF, so that fields may follow. */
 void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to);
 
 /*
- * Fields that a record does not have but that follow from it and from the records before it:
- * see tr-filter(1). What computes them (view/computed.h) is given to what asks for them through
- * this, so that neither knows the other. A record's own field of the name always comes first.
+ * Computed fields: not stored in a record, but derived from it and the records before it; see
+ * tr-filter(1). This interface connects the code that computes them (view/computed.h) with the code
+ * that reads them, so that neither depends on the other. A stored field of the same name takes
+ * precedence.
  */
 
 struct tr_computed_fields {
 	/*
-	 * The value, in the arena of the record. leave: of an enter, NULL where it has none.
-	 * NULL: the record has no such field, or (err->cause is set) memory is out.
+	 * Returns the value, in the arena of the record. leave: the leave of an enter, or NULL.
+	 * NULL: there is no such field, or memory is exhausted (err->cause is set).
 	 */
 	struct tr_value *(*get)(struct tr_computed_fields *self, struct tr_text key,
 				struct tr_record *record, struct tr_record *leave,

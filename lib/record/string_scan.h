@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside strings, for lib/record only: finding the closing quote, and the one
- * meaning of every escape. literal_*.c, string.c and the checks share it, so
- * that reading, checking and writing cannot disagree on what is canonical.
+ * The inside of strings, for lib/record only: the search for the closing quote, and the single
+ * definition of every escape, which reading, checking and writing share, so that they agree on what
+ * is canonical.
  */
 #ifndef TR_RECORD_STRING_SCAN_H
 #define TR_RECORD_STRING_SCAN_H
@@ -18,17 +18,17 @@
 #include <emmintrin.h>
 #endif
 
-/* What no string body is copied over: controls, quote, backslash, 7f, bytes from 80. */
+/* True for bytes that end a fast copy: controls, quote, backslash, 7f, bytes from 80 on. */
 static inline bool tr_string_is_special(unsigned char c)
 {
 	return c < 0x20 || c >= 0x7f || c == '"' || c == '\\';
 }
 
 #if defined __SSE2__ && !defined TR_PORTABLE
-/* Which of sixteen bytes are special, as bits. */
+/* Returns which of sixteen bytes are special, one bit each. */
 static inline unsigned tr_string_special_mask(__m128i bytes)
 {
-	/* compared as signed, so bytes from 80 are below the blank too */
+	/* compared as signed numbers, so bytes from 80 on are below the blank too */
 	__m128i found = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
@@ -37,13 +37,13 @@ static inline unsigned tr_string_special_mask(__m128i bytes)
 }
 #endif
 
-/* The first special byte in [p, end), or end. */
+/* Returns the first special byte in [p, end), or end. */
 static inline const char *tr_string_special(const char *p, const char *end)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
 	bool sixteen = end - p >= 16;
 	while (sixteen && p < end) {
-		/* what is left over is seen together with bytes that are known to be none */
+		/* the rest is examined together with bytes that are known not to be special */
 		if (end - p < 16)
 			p = end - 16;
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -58,74 +58,75 @@ static inline const char *tr_string_special(const char *p, const char *end)
 	return p;
 }
 
-/* One escape sequence, or several that stand for one thing (a pair, bytes of one character). */
+/*
+ * An escape sequence, or several that form one unit (a pair of surrogates, the bytes of a
+ * character).
+ */
 struct tr_escape {
 	enum {
-		TR_ESCAPE_CHAR,	     /* code is a code point, in a wide string a unit */
+		TR_ESCAPE_CHAR,	     /* code is a code point; in a wide string, a unit */
 		TR_ESCAPE_BYTE,	     /* code is a byte of no valid sequence */
 		TR_ESCAPE_SURROGATE, /* code is a lone surrogate of a narrow string */
 	} type;
 	uint64_t code;
-	size_t len;	    /* bytes of spelling it takes */
-	const char *reason; /* why it is no escape, or NULL */
-	size_t reason_at;   /* where in it */
+	size_t len;	    /* length in the spelling */
+	const char *reason; /* why it is invalid, or NULL */
+	size_t reason_at;   /* offset of the error */
 };
 
 /* Reads the escape whose backslash is at p. False: reason and reason_at are set. */
 bool tr_escape_read(const char *p, const char *end, bool wide, struct tr_escape *escape);
 
-enum { TR_ESCAPE_MAX = 24 }; /* bytes a unit's canonical spelling takes at most */
+enum { TR_ESCAPE_MAX = 24 }; /* maximum length of the canonical spelling of a unit */
 
 struct tr_string_scan {
-	const char *end;    /* at the closing quote; after a failure where the trouble is */
-	const char *reason; /* why the string is malformed; NULL: it is not */
+	const char *end;    /* the closing quote; after a failure, the place of the error */
+	const char *reason; /* why the string is malformed, or NULL */
 	bool plain;	    /* no backslash in it */
 	bool canonical;
-	bool json; /* the same string in JSON: no `\x`, no lone surrogate */
+	bool json; /* JSON has the same string: no `\x`, no lone surrogate */
 };
 
-/* Scans from behind the opening quote. False: malformed. */
+/* Scans a string; p is after the opening quote. False: it is malformed. */
 bool tr_string_scan(const char *p, const char *end, bool wide, struct tr_string_scan *scan);
 
 /*
- * Writes the canonical spelling of a string that was scanned and returns its
- * length: at most that of the spelling, of a wide string at most twice that.
+ * Writes the canonical spelling of a scanned string and returns its length: at most that of the
+ * spelling, and for a wide string at most twice that.
  */
 size_t tr_string_respell(struct tr_text spelling, bool wide, char *to);
 
-/* Lists and maps of strings without escapes: most bytes of a build trace are in them. */
+/* Lists and maps of strings without escapes, which are most bytes of a build trace. */
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 enum { TR_PLAIN_BLOCKS = true };
 #else
-enum { TR_PLAIN_BLOCKS = false }; /* nothing is found plain here */
+enum { TR_PLAIN_BLOCKS = false }; /* tr_literal_is_plain always returns false */
 #endif
 
 enum { TR_PLAIN_LEAST = 64 + 2 }; /* a block and the brackets */
 
 /*
- * True when [p, end), at least TR_PLAIN_LEAST bytes, is in the one spelling a
- * list of strings or a map of strings, all of them printable ASCII without a
- * backslash. False says nothing.
+ * True if [p, end), at least TR_PLAIN_LEAST bytes, is a canonical list or map of strings, all of
+ * printable ASCII without a backslash. False means nothing.
  */
 bool tr_literal_is_plain(const char *p, const char *end);
 
 /*
- * Lists and maps of strings by 64 bytes at a time, for lib/record only.
+ * Lists and maps of strings, 64 bytes at a time, for lib/record only.
  *
- * No string is looked at by itself: 64 bytes give one word of bits for each
- * question, and the structure is right when the words fit together. Quotes
- * open and close in turn, so an exclusive or over all quotes up to a byte says
- * whether it is inside a string; outside there is exactly one separator
- * between two strings.
+ * Strings are not examined one by one. Each question about 64 bytes is answered by one word of 64
+ * bits, and the structure is valid if these words fit together. Quotes open and close in turn, so
+ * the parity of the quotes up to a byte tells whether it is inside a string; outside there is
+ * exactly one separator between two strings.
  */
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 
-/* Words that stay in registers, and `map` known when it is compiled. */
+/* Always inlined, so that words stay in registers and `map` is a constant. */
 #define TR_INLINED static inline __attribute__((always_inline))
 
-/* Bit i: an odd number of bits is set in [0, i]. */
+/* Bit i of the result: the number of bits set in [0, i] is odd. */
 TR_INLINED uint64_t tr_parity_up_to(uint64_t bits)
 {
 	for (unsigned shift = 1; shift < 64; shift *= 2)
@@ -133,19 +134,19 @@ TR_INLINED uint64_t tr_parity_up_to(uint64_t bits)
 	return bits;
 }
 
-/* The top bit in all bits: what the next block has to know of the last byte. */
+/* Copies the top bit to all bits: the state after the last byte, for the next block. */
 TR_INLINED uint64_t tr_carry(uint64_t bits)
 {
 	return 0 - (bits >> 63);
 }
 
-/* The bytes that matter; one bit a byte. */
+/* The relevant bytes of a block, one bit each. */
 struct tr_marks {
 	uint64_t quotes, commas, colons;
-	uint64_t special; /* what no plain string holds */
+	uint64_t special; /* bytes that a plain string does not contain */
 };
 
-/* Compared as signed numbers, bytes from 80 on are below the blank as well. */
+/* Compared as signed numbers, so bytes from 80 on are below the blank too. */
 TR_INLINED __m128i tr_special_bytes(__m128i bytes)
 {
 	return _mm_or_si128(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')),
@@ -171,13 +172,13 @@ TR_INLINED struct tr_marks tr_find_marks(const char *p, bool map)
 	};
 }
 
-/* What a block is made of, and what the next one has to know of it. */
+/* The structure of a block, and the state for the next one. */
 struct tr_view {
 	uint64_t inside;  /* in a string, or its opening quote */
 	uint64_t closing; /* a closing quote */
-	uint64_t between; /* neither: a separator, if all is well */
-	uint64_t odd;	  /* of separators up to here there is an odd number */
-	uint64_t bad;	  /* not what stands here in a list or map of plain strings */
+	uint64_t between; /* neither: a separator, if the text is valid */
+	uint64_t odd;	  /* the number of separators up to here is odd */
+	uint64_t bad;	  /* not valid here in a list or map of plain strings */
 };
 
 TR_INLINED struct tr_view tr_view_look(struct tr_marks marks, bool map,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TABs of a line, one after the other, for lib/record only. Columns are
- * short: asking memchr for each costs more in calls than in bytes.
+ * Finds the TABs of a line, one after the other, for lib/record only. Columns are so short that the
+ * calls of memchr would cost more than the search.
  */
 #ifndef TR_RECORD_TABS_H
 #define TR_RECORD_TABS_H
@@ -17,11 +17,11 @@ enum { TR_TABS_BLOCK = 16 };
 
 struct tr_tabs {
 	const char *line, *end;	  /* the whole line: bytes that may be read */
-	const char *block, *next; /* what mask is about; where the next block begins */
-	unsigned mask;		  /* TABs of the block that were not asked for yet */
+	const char *block, *next; /* the block of mask; the start of the next block */
+	unsigned mask;		  /* TABs of the block that were not returned */
 };
 
-/* To look for TABs from `from` on, in a line that ends at end. */
+/* Begins a search for TABs from `from` on, in a line that ends at end. */
 static inline struct tr_tabs tr_tabs_begin(const char *line, const char *from, const char *end)
 {
 	return (struct tr_tabs){ line, end, from, from, 0 };
@@ -34,7 +34,7 @@ static inline unsigned tr_tabs_mask(const char *p)
 	return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')));
 }
 
-/* The next TAB, or the end of the line. */
+/* Returns the next TAB, or the end of the line. */
 static inline const char *tr_tabs_next(struct tr_tabs *tabs)
 {
 	while (!tabs->mask) {
@@ -49,7 +49,7 @@ static inline const char *tr_tabs_next(struct tr_tabs *tabs)
 		}
 		tabs->next = tabs->end;
 		if (tabs->end - tabs->line >= TR_TABS_BLOCK) {
-			/* what stands in front may be read, what is behind the end may not */
+			/* bytes before the block may be read, bytes after the end may not */
 			tabs->mask = tr_tabs_mask(tabs->end - TR_TABS_BLOCK);
 			tabs->mask >>= TR_TABS_BLOCK - left;
 			continue;

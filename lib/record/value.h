@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A value of trec (see trec(5)): a small tree in an arena. Built by binary
- * readers, parsed on demand from text, walked by expressions and views.
+ * A value of trec (see trec(5)): a small tree in an arena. Binary readers build values, text is
+ * parsed on demand, expressions and views read them.
  *
- * Strings keep their trec spelling (what stands between the quotes), so that
- * copying one is a memcpy: `\x80` is a byte that is no UTF-8, `\ud800` a lone
- * surrogate, and the two stay apart. TR_PLAIN says that the spelling has no
- * backslash, so that it is at the same time the bytes themselves.
+ * Strings keep their trec spelling (the part between the quotes), so a copy is a memcpy: `\x80` is
+ * an invalid byte, `\ud800` a lone surrogate, and the two differ. TR_PLAIN means that the spelling
+ * has no backslash, and so is equal to the bytes. A value is valid as long as its arena and the
+ * text it was parsed from.
  */
 #ifndef TR_RECORD_VALUE_H
 #define TR_RECORD_VALUE_H
@@ -23,7 +23,7 @@ enum tr_type {
 	TR_FALSE,
 	TR_TRUE,
 	TR_UINT,      /* number */
-	TR_INT,	      /* number is the magnitude; TR_NEGATIVE: "-", else "+" was tagged */
+	TR_INT,	      /* number is the magnitude; TR_NEGATIVE: "-", otherwise tagged "+" */
 	TR_POINTER,   /* number */
 	TR_REAL64,    /* number holds the 64 bits */
 	TR_REAL32,    /* number holds the 32 bits */
@@ -32,11 +32,11 @@ enum tr_type {
 	TR_BLOB,      /* text: the bytes themselves; in a parsed tree decoded into the arena */
 	TR_BLOB_LEFT, /* number: length of a blob that was left out */
 	TR_BLOB_FILE, /* text: 64 hex digits; number: length */
-	TR_SYMBOL, /* symbol; text: its whole canonical spelling where that is ready, else NULL */
-	TR_LIST,   /* items, count; TR_CUT */
-	TR_MAP,	   /* members, count: keys are string spellings */
-	TR_STRUCT, /* members, count; id where TR_HAS_ID */
-	TR_REPR,   /* items[0] human, items[1] machine; count 2 */
+	TR_SYMBOL,    /* symbol; text: its canonical spelling, or NULL */
+	TR_LIST,      /* items, count; TR_CUT */
+	TR_MAP,	      /* members, count: keys are string spellings */
+	TR_STRUCT,    /* members, count; id where TR_HAS_ID */
+	TR_REPR,      /* items[0] human, items[1] machine; count 2 */
 };
 
 enum {
@@ -87,32 +87,32 @@ struct tr_value {
 };
 
 /*
- * Decodes a string spelling (canonical or not) to bytes: `\xhh` is the byte,
- * a lone surrogate its three bytes. The result is in the arena, or is the
- * spelling itself where it has no backslash. data NULL when memory is out.
+ * Decodes a string spelling (canonical or not) to bytes: `\xhh` is the byte, a lone surrogate its
+ * three bytes. The result is in the arena, or the spelling itself if it has no backslash. data is
+ * NULL if memory is exhausted.
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
-/* The same of a string value, without a search where it is known to have no backslash. */
+/* The same for a string value, without a search if it is known to have no backslash. */
 static inline struct tr_text tr_value_bytes(const struct tr_value *string, struct tr_arena *arena)
 {
 	return string->flags & TR_PLAIN ? string->text : tr_string_bytes(string->text, arena);
 }
 
 /*
- * Decodes the byte or the escape at p < end into to, which has room for TR_ESCAPE_MAX. A backslash
- * that begins no escape is a byte. Returns how many bytes of the spelling were taken; *length: how
- * many they are, never more.
+ * Decodes the byte or escape at p < end into to, which has room for TR_ESCAPE_MAX bytes. A
+ * backslash without a valid escape is a byte. Returns the length in the spelling; *length is that
+ * of the bytes, which is never larger.
  */
 size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length);
 
 /*
- * Takes the first unit off a wide string's spelling. False: nothing is left (or
- * what is there is no wide string: not so in a tree).
+ * Removes the first unit from the spelling of a wide string. False: nothing is left (or the
+ * spelling is invalid, which does not occur in a tree).
  */
 bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit);
 
-/* True when bytes spell a word that needs no quotes as a symbol name (before "(" or not). */
+/* True if name needs no quotes as the name of a symbol (before "(" or not). */
 bool tr_is_word(struct tr_text name, bool before_parenthesis);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds and fields that trec(5) lists. */
+/*
+ * The vocabulary of trec(5): kinds and fields, the kinds that only give context, and the count of
+ * records that a target cannot hold. Thread safe for separate structs.
+ */
 #ifndef TR_RECORD_VOCABULARY_H
 #define TR_RECORD_VOCABULARY_H
 
@@ -12,21 +15,19 @@
 bool tr_is_known_kind(struct tr_text kind);
 bool tr_is_known_field(struct tr_text key);
 
-/* Offer all kinds, or all fields, to a search for a similar word. */
+/* Offer all kinds, or all fields, as candidates to a search for similar words. */
 void tr_offer_kinds(struct tr_similar *similar);
 void tr_offer_fields(struct tr_similar *similar);
 
-/* What sort of record a kind is of: trec(5). */
-
 enum { TR_CONTEXT_KINDS = 9 };
 
-/* Kinds that describe their segment, and are no events of it. */
+/* The kinds that describe their segment and are not events in it. */
 extern const char *const tr_context_kinds[TR_CONTEXT_KINDS];
 
-/* Which of them it is; -1: none. */
+/* Returns the index of the kind in this list, or -1. */
 int tr_context_kind(struct tr_text kind);
 
-/* An API call, or one of its halves. */
+/* True for an API call or one of its halves. */
 static inline bool tr_kind_is_call(struct tr_text kind)
 {
 	return tr_text_equal(kind, TR_TEXT("call")) || tr_text_equal(kind, TR_TEXT("enter")) ||
@@ -34,55 +35,53 @@ static inline bool tr_kind_is_call(struct tr_text kind)
 }
 
 /*
- * The kinds of a stream's records that a target (a format, a style, a page) has
- * no place for, with how many records of each there were. A loss is normal: it
- * is a detail (--verbose). Where nothing of the input has a place, the target was
- * not what the user meant, and that is an error. Context kinds (record/context.h)
- * only describe the others: they are neither a loss nor a reason to go on.
- * All zero: nothing was seen.
+ * Counts the records of a stream that a target (a format, a style, a page) cannot hold, by kind.
+ * Losing some is normal, and is reported as a detail (--verbose). If the target can hold nothing of
+ * the input, it is probably not what the user meant, which is an error. Context kinds only describe
+ * other records: they are neither lost nor enough to go on. All zero: no record came yet.
  */
 
-enum { TR_UNSUPPORTED_KINDS = 32 }; /* further ones are counted with the last */
+enum { TR_UNSUPPORTED_KINDS = 32 }; /* further kinds are counted with the last */
 
 struct tr_unsupported_kinds {
 	struct {
-		char kind[24];	    /* of a system call with its name: "sys read" */
+		char kind[24];	    /* for a system call with its name: "sys read" */
 		const char *field;  /* only this field is lost; NULL: the record is */
 		const char *reason; /* NULL: none was given */
 		uint64_t count;
 	} kinds[TR_UNSUPPORTED_KINDS];
 	size_t count, reported;
 	uint64_t context;
-	bool supported; /* a record of another kind came, which is no context */
+	bool supported; /* a record came that is supported and not context */
 	bool noted;
 };
 
-/* Counts a record that has no place. */
+/* Counts a record that the target cannot hold. */
 void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind);
 
 /*
- * The same with a reason, a constant text. call: the name of a system call, or empty. field: the
- * record is written, but without this field; NULL: nothing is written.
+ * The same with a reason, which is a constant text. call: the name of a system call, or empty.
+ * field: only this field is lost; NULL: the whole record is.
  */
 void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
 			     struct tr_text call, const char *field, const char *reason);
 
-/* For views: whether a record's kind is one of list (NULL-terminated); if not, it is counted. */
+/* For views: true if kind is in list (NULL-terminated); otherwise the record is counted. */
 bool tr_unsupported_look(struct tr_unsupported_kinds *kinds, const char *const *list,
 			 struct tr_text kind);
 
-/* Records came that count, and none of them has a place. */
+/* True if events came, and the target can hold none of them. */
 static inline bool tr_unsupported_all(const struct tr_unsupported_kinds *kinds)
 {
 	return kinds->count && !kinds->supported;
 }
 
-/* "176 exec, 2 fork": into text, cut to fit. */
+/* Writes "176 exec, 2 fork" to text, truncated to fit. */
 void tr_unsupported_list(const struct tr_unsupported_kinds *kinds, char *text, size_t size);
 
 /*
- * TR_FATAL where nothing had a place; else TR_WARN for the next of the kinds, a
- * detail, or a note where only context came. TR_OK: that was all.
+ * Reports the counts. TR_FATAL: the target can hold none of the events; TR_WARN: the next kind, as
+ * a detail, or a note if only context came. TR_OK: all were reported.
  */
 enum tr_status tr_unsupported_report(struct tr_unsupported_kinds *kinds, const char *format,
 				     struct tr_error *err);
