@@ -14,8 +14,8 @@ bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
 {
 	struct tr_error err;
 
-	if (envdiff->lineage)
-		tr_environments_error(tr_lineage_pool(envdiff->lineage), &err);
+	if (envdiff->tracker)
+		tr_environments_error(tr_env_tracker_pool(envdiff->tracker), &err);
 	else
 		tr_error_memory(&err);
 	tr_cli_abort(envdiff->cli, &err);
@@ -220,7 +220,8 @@ static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 
 static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, bool *rewrites)
 {
-	static const enum tr_telling bases[] = { TR_TELLS_PARENT, TR_TELLS_TOP, TR_TELLS_WHOLE };
+	static const enum tr_env_form bases[] = { TR_ENV_FORM_PARENT, TR_ENV_FORM_TOP,
+						  TR_ENV_FORM_WHOLE };
 	struct tr_cli *cli = envdiff->cli;
 	bool chooses =
 		option == OPTION_BASE || option == OPTION_INPUT_BASE || option == OPTION_NAMES;
@@ -390,23 +391,23 @@ static struct tr_text line_of(struct tr_envdiff *envdiff, struct tr_record *reco
 	return (struct tr_text){ NULL, 0 };
 }
 
-static const char *name_of(enum tr_telling telling)
+static const char *name_of(enum tr_env_form form)
 {
-	return telling == TR_TELLS_WHOLE ? "env" : telling == TR_TELLS_TOP ? "envtop" : "envdiff";
+	return form == TR_ENV_FORM_WHOLE ? "env" : form == TR_ENV_FORM_TOP ? "envtop" : "envdiff";
 }
 
 /* Reports an environment that cannot be written as asked; whole ones are only counted. */
 static void report_failure(struct tr_envdiff *envdiff, struct tr_record *record,
-			   const struct tr_heir *heir)
+			   const struct tr_exec_env *exec)
 {
 	struct tr_error err;
 
-	if (heir->telling == TR_TELLS_WHOLE) {
+	if (exec->form == TR_ENV_FORM_WHOLE) {
 		envdiff->kept_whole++;
 		return;
 	}
 	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it",
-		     tr_heir_trouble(envdiff->lineage, heir), name_of(envdiff->base));
+		     tr_exec_env_trouble(envdiff->tracker, exec), name_of(envdiff->base));
 	err.severity = TR_FLAW;
 	tr_cli_report_record(envdiff->cli, record, &err, false);
 }
@@ -454,7 +455,7 @@ static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, cons
 /* Writes the env record with the selected variables. */
 static bool write_env(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_text line)
 {
-	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
 	struct tr_field *field = tr_record_field(record, "vars");
 	const struct tr_value *map = field ? tr_field_value(record, field, NULL) : NULL;
 
@@ -471,7 +472,7 @@ static bool write_env(struct tr_envdiff *envdiff, struct tr_record *record, stru
 /* Writes etrace's envset record, var="NAME=value", if its variable is selected. */
 static bool write_set(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_text line)
 {
-	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
 	struct tr_field *field = tr_record_field(record, "var");
 	const struct tr_value *var = field ? tr_field_value(record, field, NULL) : NULL;
 	const char *equals = var && var->type == TR_STRING && var->text.len > 1
@@ -519,16 +520,16 @@ static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 }
 
 /* Whether the record has the environment in the wanted form, so that its spelling can stay. */
-static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_heir *heir)
+static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_exec_env *exec)
 {
-	bool renamed = heir->telling == TR_TELLS_TOP && envdiff->input_base != TR_INPUT_PARENT;
+	bool renamed = exec->form == TR_ENV_FORM_TOP && envdiff->input_base != TR_INPUT_PARENT;
 
-	return heir->telling == envdiff->base && !heir->trouble && !renamed &&
-	       (heir->lean || heir->telling == TR_TELLS_WHOLE);
+	return exec->form == envdiff->base && !exec->trouble && !renamed &&
+	       (exec->minimal || exec->form == TR_ENV_FORM_WHOLE);
 }
 
 static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
-		       const struct tr_heir *heir)
+		       const struct tr_exec_env *exec)
 {
 	struct tr_text line = line_of(envdiff, record, &envdiff->scratch);
 	const char *key;
@@ -537,19 +538,19 @@ static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 		return !envdiff->cli->stop;
 	envdiff->execs++;
 	bool rules = has_globs(&envdiff->globs);
-	if (!rules && says_it_already(envdiff, heir))
+	if (!rules && says_it_already(envdiff, exec))
 		return put_text_line(envdiff, line);
-	bool silent = tr_heir_is_silent(heir);
+	bool silent = tr_exec_env_is_silent(exec);
 	envdiff->untold += silent;
 	tr_buffer_reset(&envdiff->map);
-	if (envdiff->base != TR_TELLS_PARENT)
-		tr_environments_may_write(tr_lineage_pool(envdiff->lineage), line.len);
+	if (envdiff->base != TR_ENV_FORM_PARENT)
+		tr_environments_may_write(tr_env_tracker_pool(envdiff->tracker), line.len);
 	enum tr_status status =
-		tr_heir_tell(envdiff->lineage, heir, envdiff->base, &key, &envdiff->map);
+		tr_exec_env_convert(envdiff->tracker, exec, envdiff->base, &key, &envdiff->map);
 	if (status == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
 	if (status != TR_OK && !silent)
-		report_failure(envdiff, record, heir);
+		report_failure(envdiff, record, exec);
 	if (envdiff->cli->stop)
 		return false;
 	/* with rules a value that is not a map is dropped, because it may contain anything */
@@ -564,7 +565,7 @@ static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 static bool render_top(struct tr_envdiff *envdiff, struct tr_environment *env,
 		       struct tr_buffer *line)
 {
-	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
 
 	tr_buffer_reset(line);
 	tr_buffer_put_literal(line, "env\t-\t-\t-\t-\tvars=");
@@ -574,36 +575,37 @@ static bool render_top(struct tr_envdiff *envdiff, struct tr_environment *env,
 }
 
 static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
-		       const struct tr_heir *heir)
+		       const struct tr_exec_env *exec)
 {
-	return heir ? write_exec(envdiff, record, heir) : write_other(envdiff, record);
+	return exec ? write_exec(envdiff, record, exec) : write_other(envdiff, record);
 }
 
-/* Stores the line until those before it are written. Takes heir over. */
-static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_heir *heir)
+/* Stores the line until those before it are written. Takes exec over. */
+static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record,
+		      struct tr_exec_env *exec)
 {
 	uint64_t before = envdiff->waiting.queue.count;
 
-	if (!tr_line_store_put(&envdiff->waiting, envdiff->cli, record, heir != NULL) ||
+	if (!tr_line_store_put(&envdiff->waiting, envdiff->cli, record, exec != NULL) ||
 	    envdiff->waiting.queue.count == before) {
-		tr_lineage_release(envdiff->lineage, heir);
+		tr_env_tracker_release(envdiff->tracker, exec);
 		return !envdiff->cli->stop;
 	}
-	if (heir) {
-		*(envdiff->last ? &envdiff->last->behind : &envdiff->first) = heir;
-		envdiff->last = heir;
+	if (exec) {
+		*(envdiff->last ? &envdiff->last->next : &envdiff->first) = exec;
+		envdiff->last = exec;
 	}
 	return true;
 }
 
-static void drop_heir(struct tr_envdiff *envdiff)
+static void drop_exec(struct tr_envdiff *envdiff)
 {
-	struct tr_heir *heir = envdiff->first;
+	struct tr_exec_env *exec = envdiff->first;
 
-	envdiff->first = heir->behind;
+	envdiff->first = exec->next;
 	if (!envdiff->first)
 		envdiff->last = NULL;
-	tr_lineage_release(envdiff->lineage, heir);
+	tr_env_tracker_release(envdiff->tracker, exec);
 }
 
 /* Writes the lines up to the next exec record whose parent is unknown. */
@@ -615,12 +617,12 @@ static bool drain_lines(struct tr_envdiff *envdiff)
 	while (fine && waiting->queue.count) {
 		if (!peek_line(waiting, envdiff->cli, &is_exec))
 			return false;
-		if (is_exec && envdiff->first->waits)
+		if (is_exec && envdiff->first->pending)
 			return true;
 		struct tr_record *record = tr_line_store_take(waiting, envdiff->cli);
 		fine = record && write_line(envdiff, record, is_exec ? envdiff->first : NULL);
 		if (is_exec)
-			drop_heir(envdiff);
+			drop_exec(envdiff);
 	}
 	return fine;
 }
@@ -628,7 +630,7 @@ static bool drain_lines(struct tr_envdiff *envdiff)
 /* Settles all environments at the end of a segment, and writes all lines. */
 static bool settle_lines(struct tr_envdiff *envdiff)
 {
-	if (!tr_lineage_settle(envdiff->lineage))
+	if (!tr_env_tracker_settle(envdiff->tracker))
 		return tr_envdiff_out_of_memory(envdiff);
 	return drain_lines(envdiff);
 }
@@ -666,7 +668,7 @@ static bool begin_segment(struct tr_envdiff *envdiff)
 	envdiff->execs = envdiff->untold = envdiff->kept_whole = 0;
 	envdiff->added = envdiff->left_out = 0;
 	envdiff->sets_seen = envdiff->has_header = false;
-	return tr_lineage_begin(envdiff->lineage) || tr_envdiff_out_of_memory(envdiff);
+	return tr_env_tracker_begin(envdiff->tracker) || tr_envdiff_out_of_memory(envdiff);
 }
 
 static bool pass_header(struct tr_envdiff *envdiff, struct tr_record *record)
@@ -711,14 +713,14 @@ static bool is_too_long(const struct tr_envdiff *envdiff)
 	       envdiff->cli->config.read.limits.max_spool / 2;
 }
 
-/* Writes the line, or stores it after others. Takes heir over. */
+/* Writes the line, or stores it after others. Takes exec over. */
 static bool write_or_wait(struct tr_envdiff *envdiff, struct tr_record *record,
-			  struct tr_heir *heir)
+			  struct tr_exec_env *exec)
 {
-	if (envdiff->waiting.queue.count || (heir && heir->waits))
-		return hold_line(envdiff, record, heir) && (!heir || drain_lines(envdiff));
-	bool fine = write_line(envdiff, record, heir);
-	tr_lineage_release(envdiff->lineage, heir);
+	if (envdiff->waiting.queue.count || (exec && exec->pending))
+		return hold_line(envdiff, record, exec) && (!exec || drain_lines(envdiff));
+	bool fine = write_line(envdiff, record, exec);
+	tr_env_tracker_release(envdiff->tracker, exec);
 	return fine;
 }
 
@@ -726,13 +728,14 @@ static bool write_or_wait(struct tr_envdiff *envdiff, struct tr_record *record,
  * Writes an env record for a segment without one, from its first whole environment: envtop needs
  * it as its base.
  */
-static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_heir *heir)
+static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record,
+		       struct tr_exec_env *exec)
 {
 	struct tr_record env = { .arena = record->arena };
 	struct tr_error err;
 
-	tr_lineage_make_top(envdiff->lineage, heir);
-	if (!render_top(envdiff, heir->own, &envdiff->top_line))
+	tr_env_tracker_make_top(envdiff->tracker, exec);
+	if (!render_top(envdiff, exec->own, &envdiff->top_line))
 		return false;
 	envdiff->added++;
 	tr_error_set(&err, TR_CAUSE_NONE,
@@ -746,31 +749,31 @@ static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record, str
 	return !envdiff->cli->stop && write_or_wait(envdiff, &env, NULL);
 }
 
-static bool needs_top(const struct tr_envdiff *envdiff, const struct tr_heir *heir)
+static bool needs_top(const struct tr_envdiff *envdiff, const struct tr_exec_env *exec)
 {
-	return envdiff->base == TR_TELLS_TOP && heir && heir->telling == TR_TELLS_WHOLE &&
-	       heir->own && tr_environment_is_whole(heir->own) &&
-	       !tr_lineage_has_top(envdiff->lineage);
+	return envdiff->base == TR_ENV_FORM_TOP && exec && exec->form == TR_ENV_FORM_WHOLE &&
+	       exec->own && tr_environment_is_whole(exec->own) &&
+	       !tr_env_tracker_has_top(envdiff->tracker);
 }
 
 static bool rewrite_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
-	struct tr_heir *heir;
+	struct tr_exec_env *exec;
 	struct tr_error err;
 	bool unreadable = false;
-	enum tr_status status = tr_lineage_follow(envdiff->lineage, record, &heir, &err);
+	enum tr_status status = tr_env_tracker_follow(envdiff->tracker, record, &exec, &err);
 
 	if (status == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
 	if (status == TR_WARN)
 		tr_cli_report_record(envdiff->cli, record, &err, false);
 	if (envdiff->cli->stop || !tr_mask_collect(envdiff, record, &unreadable) || unreadable ||
-	    (needs_top(envdiff, heir) && !supply_top(envdiff, record, heir))) {
-		tr_lineage_release(envdiff->lineage, heir);
+	    (needs_top(envdiff, exec) && !supply_top(envdiff, record, exec))) {
+		tr_env_tracker_release(envdiff->tracker, exec);
 		return unreadable && !envdiff->cli->stop &&
 		       leave_out(envdiff, record, "its environment cannot be read");
 	}
-	return write_or_wait(envdiff, record, heir) &&
+	return write_or_wait(envdiff, record, exec) &&
 	       (!is_too_long(envdiff) || settle_lines(envdiff));
 }
 
@@ -802,23 +805,23 @@ static bool judge_name(void *context, struct tr_text name, bool fold, unsigned *
 	return fine;
 }
 
-static struct tr_lineage *new_lineage(struct tr_envdiff *envdiff, bool against_top, bool doubts)
+static struct tr_env_tracker *new_tracker(struct tr_envdiff *envdiff, bool against_top, bool doubts)
 {
-	struct tr_lineage_config config = {
+	struct tr_env_tracker_config config = {
 		.against_top = against_top,
 		/* with rules, an environment must not be written as it was read */
 		.wants_parent = !envdiff->comparison &&
-				(envdiff->base == TR_TELLS_PARENT || has_globs(&envdiff->globs)),
+				(envdiff->base == TR_ENV_FORM_PARENT || has_globs(&envdiff->globs)),
 		.doubts = doubts,
 		.names = envdiff->names,
 		.max_spool = envdiff->cli->config.read.limits.max_spool,
 		.max_ratio = envdiff->cli->config.read.limits.max_ratio,
 		.rules = { has_globs(&envdiff->globs) ? judge_name : NULL, envdiff },
 	};
-	struct tr_lineage *lineage = tr_lineage_new(&config);
-	if (!lineage)
+	struct tr_env_tracker *tracker = tr_env_tracker_new(&config);
+	if (!tracker)
 		tr_envdiff_out_of_memory(envdiff);
-	return lineage;
+	return tracker;
 }
 
 static bool consume(struct tr_envdiff *envdiff, struct tr_record *record)
@@ -837,7 +840,7 @@ static uint64_t doubts_of(const struct tr_environment_doubts *doubts)
  * variable to the value that it has nor removes a missing one, so the base with more such entries
  * is wrong; a few of them are tolerated.
  */
-static bool means_top(const struct tr_lineage_doubts *doubts)
+static bool means_top(const struct tr_env_tracker_doubts *doubts)
 {
 	uint64_t entries = doubts->sets + doubts->removals;
 	uint64_t parent = doubts_of(&doubts->against_parent);
@@ -848,7 +851,7 @@ static bool means_top(const struct tr_lineage_doubts *doubts)
 	return !top || parent > entries / 20;
 }
 
-static void report_evidence(struct tr_envdiff *envdiff, const struct tr_lineage_doubts *doubts,
+static void report_evidence(struct tr_envdiff *envdiff, const struct tr_env_tracker_doubts *doubts,
 			    bool top)
 {
 	const struct tr_environment_doubts *parent = &doubts->against_parent;
@@ -881,17 +884,17 @@ static bool decide_base(struct tr_envdiff *envdiff)
 
 	if (!end_place(envdiff))
 		return false;
-	if (!tr_lineage_settle(envdiff->scout))
+	if (!tr_env_tracker_settle(envdiff->scout))
 		return tr_envdiff_out_of_memory(envdiff);
-	const struct tr_lineage_doubts *doubts = tr_lineage_doubts(envdiff->scout);
+	const struct tr_env_tracker_doubts *doubts = tr_env_tracker_doubts(envdiff->scout);
 	bool top = means_top(doubts);
 	if (doubts->sets || doubts->removals)
 		report_evidence(envdiff, doubts, top);
-	tr_lineage_free(envdiff->lineage);
-	envdiff->lineage = NULL; /* new_lineage reports an error without it */
-	envdiff->lineage = new_lineage(envdiff, top, false);
-	bool fine = envdiff->lineage != NULL;
-	if (fine && !tr_lineage_begin(envdiff->scout))
+	tr_env_tracker_free(envdiff->tracker);
+	envdiff->tracker = NULL; /* new_tracker reports an error without it */
+	envdiff->tracker = new_tracker(envdiff, top, false);
+	bool fine = envdiff->tracker != NULL;
+	if (fine && !tr_env_tracker_begin(envdiff->scout))
 		fine = tr_envdiff_out_of_memory(envdiff);
 	while (fine && segment->queue.count) {
 		struct tr_record *record = tr_line_store_take(segment, envdiff->cli);
@@ -903,15 +906,15 @@ static bool decide_base(struct tr_envdiff *envdiff)
 /* Stores a line until the end of its segment, for --input-base=auto. */
 static bool put_aside(struct tr_envdiff *envdiff, struct tr_record *record)
 {
-	struct tr_heir *heir;
+	struct tr_exec_env *exec;
 	struct tr_error err;
 
 	if (record->type == TR_HEADER && envdiff->segment.queue.count && !decide_base(envdiff))
 		return false;
 	/* trouble with a record is reported when it is used */
-	if (tr_lineage_follow(envdiff->scout, record, &heir, &err) == TR_FATAL)
+	if (tr_env_tracker_follow(envdiff->scout, record, &exec, &err) == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
-	tr_lineage_release(envdiff->scout, heir);
+	tr_env_tracker_release(envdiff->scout, exec);
 	if (!tr_line_store_put(&envdiff->segment, envdiff->cli, record, false))
 		return false;
 	return record->type != TR_TRAILER || decide_base(envdiff);
@@ -935,9 +938,9 @@ static void run(struct tr_envdiff *envdiff)
 	struct tr_trace_place *place;
 	bool top = envdiff->input_base == TR_INPUT_TOP;
 
-	envdiff->lineage = new_lineage(envdiff, top, false);
-	if (envdiff->input_base == TR_INPUT_AUTO && envdiff->lineage)
-		envdiff->scout = new_lineage(envdiff, false, true);
+	envdiff->tracker = new_tracker(envdiff, top, false);
+	if (envdiff->input_base == TR_INPUT_AUTO && envdiff->tracker)
+		envdiff->scout = new_tracker(envdiff, false, true);
 	if (envdiff->cli->stop)
 		return;
 	while (tr_cli_step(envdiff->cli, &place) && read_place(envdiff))
@@ -955,14 +958,14 @@ static void free_envdiff(struct tr_envdiff *envdiff)
 	tr_comparison_free(envdiff);
 	tr_mask_free(envdiff);
 	while (envdiff->first) {
-		struct tr_heir *next = envdiff->first->behind;
-		tr_lineage_release(envdiff->lineage, envdiff->first);
+		struct tr_exec_env *next = envdiff->first->next;
+		tr_env_tracker_release(envdiff->tracker, envdiff->first);
 		envdiff->first = next;
 	}
 	tr_line_store_free(&envdiff->waiting);
 	tr_line_store_free(&envdiff->segment);
-	tr_lineage_free(envdiff->lineage);
-	tr_lineage_free(envdiff->scout);
+	tr_env_tracker_free(envdiff->tracker);
+	tr_env_tracker_free(envdiff->scout);
 	free_globs(&envdiff->globs);
 	tr_buffer_free(&envdiff->map);
 	tr_buffer_free(&envdiff->line);
@@ -973,7 +976,7 @@ static void free_envdiff(struct tr_envdiff *envdiff)
 int main(int argc, char **argv)
 {
 	struct tr_cli cli;
-	struct tr_envdiff envdiff = { .cli = &cli, .base = TR_TELLS_PARENT };
+	struct tr_envdiff envdiff = { .cli = &cli, .base = TR_ENV_FORM_PARENT };
 	bool compares = false, rewrites = false;
 	int option;
 

@@ -61,7 +61,7 @@ struct tr_envdiff {
 	struct tr_cli *cli;
 
 	/* what the user asks for */
-	enum tr_telling base;
+	enum tr_env_form base;
 	enum tr_input_base input_base;
 	enum tr_name_case names;
 	struct tr_name_globs globs;
@@ -69,12 +69,12 @@ struct tr_envdiff {
 	bool mask_only_names;
 	struct tr_mask *mask; /* NULL: values are masked in variables only */
 
-	struct tr_lineage *lineage;
-	struct tr_line_store waiting; /* lines after an exec record whose parent is unknown */
-	struct tr_heir *first, *last; /* of the exec records among them, whose mark is set */
+	struct tr_env_tracker *tracker;
+	struct tr_line_store waiting;	  /* lines after an exec record whose parent is unknown */
+	struct tr_exec_env *first, *last; /* of the exec records among them, whose mark is set */
 
 	/* --input-base=auto */
-	struct tr_lineage *scout;     /* reads against the parent, and counts */
+	struct tr_env_tracker *scout; /* reads against the parent, and counts */
 	struct tr_line_store segment; /* the lines of the segment */
 
 	/* the segment */

@@ -339,7 +339,7 @@ struct side {
 	const char *what; /* operand */
 	uint64_t seq;
 	struct pairs pairs;
-	struct tr_heir *heir; /* found, but it waits */
+	struct tr_exec_env *exec; /* found, but it waits */
 	bool found;
 	bool partial;	 /* more may be in it than is known */
 	bool guessed;	 /* a file's first environment is so far that of an exec record */
@@ -424,7 +424,7 @@ void tr_comparison_free(struct tr_envdiff *envdiff)
 	if (!comparison)
 		return;
 	for (size_t i = 0; i < 2; i++) {
-		tr_lineage_release(envdiff->lineage, comparison->sides[i].heir);
+		tr_env_tracker_release(envdiff->tracker, comparison->sides[i].exec);
 		free_pairs(&comparison->sides[i].pairs);
 	}
 	tr_buffer_free(&comparison->literal);
@@ -435,7 +435,7 @@ void tr_comparison_free(struct tr_envdiff *envdiff)
 static bool fill_side(struct tr_envdiff *envdiff, struct side *side, struct tr_environment *env)
 {
 	struct tr_comparison *comparison = envdiff->comparison;
-	struct tr_environments *pool = tr_lineage_pool(envdiff->lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
 
 	side->found = true;
 	side->partial = !tr_environment_is_whole(env);
@@ -448,13 +448,13 @@ static bool fill_side(struct tr_envdiff *envdiff, struct side *side, struct tr_e
 }
 
 /* Fills the side that names an exec record whose environment is known. */
-static bool take_heir(struct tr_envdiff *envdiff, struct side *side, const struct tr_heir *heir)
+static bool take_heir(struct tr_envdiff *envdiff, struct side *side, const struct tr_exec_env *exec)
 {
 	struct side *sides = envdiff->comparison->sides;
 	struct side *other = &sides[side == sides];
 
-	return fill_side(envdiff, side, heir->own) &&
-	       (other->type != SIDE_TOP || fill_side(envdiff, other, heir->top));
+	return fill_side(envdiff, side, exec->own) &&
+	       (other->type != SIDE_TOP || fill_side(envdiff, other, exec->top));
 }
 
 /* Compares a task; ids of JSON traces may be strings, so 12 matches "12" too. */
@@ -475,29 +475,29 @@ static bool is_task(const struct tr_record *record, const char *what)
 }
 
 static bool names_record(const struct side *side, const struct tr_record *record,
-			 const struct tr_heir *heir)
+			 const struct tr_exec_env *exec)
 {
 	if (side->type == SIDE_SEQ)
-		return heir->has_seq && heir->seq == side->seq;
+		return exec->has_seq && exec->seq == side->seq;
 	return side->type == SIDE_TASK && is_task(record, side->what);
 }
 
 static bool look_at_exec(struct tr_envdiff *envdiff, const struct tr_record *record,
-			 struct tr_heir *heir)
+			 struct tr_exec_env *exec)
 {
 	bool fine = true;
 
 	for (size_t i = 0; i < 2 && fine; i++) {
 		struct side *side = &envdiff->comparison->sides[i];
-		if (!names_record(side, record, heir))
+		if (!names_record(side, record, exec))
 			continue;
-		if (side->found || side->heir) {
+		if (side->found || side->exec) {
 			side->others++;
-		} else if (heir->waits) {
-			heir->references++;
-			side->heir = heir;
+		} else if (exec->pending) {
+			exec->references++;
+			side->exec = exec;
 		} else {
-			fine = take_heir(envdiff, side, heir);
+			fine = take_heir(envdiff, side, exec);
 		}
 	}
 	return fine;
@@ -520,20 +520,20 @@ static struct side *side_here(struct tr_envdiff *envdiff)
 
 /* Takes the first environment of a file: of its env record, or the first whole one. */
 static bool look_at_first(struct tr_envdiff *envdiff, struct side *side,
-			  const struct tr_record *record, const struct tr_heir *heir)
+			  const struct tr_record *record, const struct tr_exec_env *exec)
 {
-	bool is_env = tr_text_is(record->kind, "env") && tr_lineage_has_top(envdiff->lineage);
-	bool whole = heir && heir->own && tr_environment_is_whole(heir->own);
+	bool is_env = tr_text_is(record->kind, "env") && tr_env_tracker_has_top(envdiff->tracker);
+	bool whole = exec && exec->own && tr_environment_is_whole(exec->own);
 
 	if (is_env && (!side->found || side->guessed)) {
 		free_pairs(&side->pairs);
 		side->guessed = false;
-		return fill_side(envdiff, side, tr_lineage_top(envdiff->lineage));
+		return fill_side(envdiff, side, tr_env_tracker_top(envdiff->tracker));
 	}
 	if (!whole || side->found)
 		return true;
 	side->guessed = true;
-	return fill_side(envdiff, side, heir->own);
+	return fill_side(envdiff, side, exec->own);
 }
 
 static bool look_at_entries(struct tr_envdiff *envdiff, struct side *side, struct tr_record *record)
@@ -552,44 +552,44 @@ static bool look_at_entries(struct tr_envdiff *envdiff, struct side *side, struc
 /* Fills the sides whose exec records were pending. */
 static bool end_segment(struct tr_envdiff *envdiff)
 {
-	bool fine = tr_lineage_settle(envdiff->lineage);
+	bool fine = tr_env_tracker_settle(envdiff->tracker);
 
 	for (size_t i = 0; i < 2; i++) {
 		struct side *side = &envdiff->comparison->sides[i];
-		struct tr_heir *heir = side->heir;
-		side->heir = NULL;
-		if (heir && fine)
-			fine = take_heir(envdiff, side, heir);
-		tr_lineage_release(envdiff->lineage, heir);
+		struct tr_exec_env *exec = side->exec;
+		side->exec = NULL;
+		if (exec && fine)
+			fine = take_heir(envdiff, side, exec);
+		tr_env_tracker_release(envdiff->tracker, exec);
 	}
-	fine = fine && tr_lineage_begin(envdiff->lineage);
+	fine = fine && tr_env_tracker_begin(envdiff->tracker);
 	return fine || envdiff->cli->stop || tr_envdiff_out_of_memory(envdiff);
 }
 
 bool tr_comparison_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
-	struct tr_heir *heir;
+	struct tr_exec_env *exec;
 	struct tr_error err;
 
 	if ((record->type == TR_HEADER || record->type == TR_TRAILER) && !end_segment(envdiff))
 		return false;
-	enum tr_status status = tr_lineage_follow(envdiff->lineage, record, &heir, &err);
+	enum tr_status status = tr_env_tracker_follow(envdiff->tracker, record, &exec, &err);
 	if (status == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
 	if (status == TR_WARN)
 		tr_cli_report_record(envdiff->cli, record, &err, false);
-	if (heir && heir->telling == TR_TELLS_WHOLE && heir->own &&
-	    !tr_lineage_has_top(envdiff->lineage))
-		tr_lineage_make_top(envdiff->lineage, heir);
+	if (exec && exec->form == TR_ENV_FORM_WHOLE && exec->own &&
+	    !tr_env_tracker_has_top(envdiff->tracker))
+		tr_env_tracker_make_top(envdiff->tracker, exec);
 	struct side *side = side_here(envdiff);
 	bool unreadable,
 		fine = !envdiff->cli->stop && tr_mask_collect(envdiff, record, &unreadable);
 	if (fine && side)
-		fine = look_at_first(envdiff, side, record, heir) &&
+		fine = look_at_first(envdiff, side, record, exec) &&
 		       look_at_entries(envdiff, side, record);
-	else if (fine && heir)
-		fine = look_at_exec(envdiff, record, heir);
-	tr_lineage_release(envdiff->lineage, heir);
+	else if (fine && exec)
+		fine = look_at_exec(envdiff, record, exec);
+	tr_env_tracker_release(envdiff->tracker, exec);
 	return fine;
 }
 

@@ -307,7 +307,7 @@ bool tr_mask_collect(struct tr_envdiff *envdiff, struct tr_record *record, bool 
 	    (!tr_text_is(record->kind, "exec") && !tr_text_is(record->kind, "env") &&
 	     !tr_text_is(record->kind, "envset")))
 		return true;
-	mask->fold = tr_environments_are_folded(tr_lineage_pool(envdiff->lineage));
+	mask->fold = tr_environments_are_folded(tr_env_tracker_pool(envdiff->tracker));
 	tr_arena_reset(&mask->arena);
 	if (tr_record_split(record, NULL) == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);

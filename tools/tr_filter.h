@@ -49,12 +49,12 @@ struct tr_task_tree {
 };
 
 /* --rebase: environments that depend on no record that may be left out. */
-struct tr_lineage;
-struct tr_heir;
+struct tr_env_tracker;
+struct tr_exec_env;
 struct tr_held;
 struct tr_rebase {
-	struct tr_lineage *lineage;
-	struct tr_heir *heir;	      /* of the last record, if it is an exec */
+	struct tr_env_tracker *tracker;
+	struct tr_exec_env *exec;     /* of the last record, if it is an exec */
 	struct tr_held *first, *last; /* exec records in the queue whose parent is unknown */
 	struct tr_buffer map, line;
 };

@@ -277,66 +277,66 @@ bool tr_filter_writes_lines(const struct tr_filter *filter)
 struct tr_held {
 	struct tr_held *next;
 	struct tr_pending_item *item;
-	struct tr_heir *heir;
+	struct tr_exec_env *exec;
 	uint64_t source_line, source_offset;
 };
 
 static bool begin_rebase(struct tr_rebase *rebase, const struct tr_limits *limits)
 {
-	struct tr_lineage_config config = { .max_spool = limits->max_spool,
-					    .max_ratio = limits->max_ratio };
+	struct tr_env_tracker_config config = { .max_spool = limits->max_spool,
+						.max_ratio = limits->max_ratio };
 
-	if (rebase->lineage)
-		return tr_lineage_begin(rebase->lineage);
-	rebase->lineage = tr_lineage_new(&config);
-	return rebase->lineage;
+	if (rebase->tracker)
+		return tr_env_tracker_begin(rebase->tracker);
+	rebase->tracker = tr_env_tracker_new(&config);
+	return rebase->tracker;
 }
 
 static void free_rebase(struct tr_rebase *rebase)
 {
 	while (rebase->first) {
 		struct tr_held *next = rebase->first->next;
-		tr_lineage_release(rebase->lineage, rebase->first->heir);
+		tr_env_tracker_release(rebase->tracker, rebase->first->exec);
 		free(rebase->first);
 		rebase->first = next;
 	}
-	tr_lineage_release(rebase->lineage, rebase->heir);
-	tr_lineage_free(rebase->lineage);
+	tr_env_tracker_release(rebase->tracker, rebase->exec);
+	tr_env_tracker_free(rebase->tracker);
 	tr_buffer_free(&rebase->map);
 	tr_buffer_free(&rebase->line);
-	*rebase = (struct tr_rebase){ .heir = NULL };
+	*rebase = (struct tr_rebase){ .exec = NULL };
 }
 
 /* Reports an environment that cannot be rebased, unless it is self-contained. */
 static void report_failure(struct tr_filter *filter, const struct tr_record *record,
-			   const struct tr_heir *heir)
+			   const struct tr_exec_env *exec)
 {
 	struct tr_error err;
 
-	if (heir->telling == TR_TELLS_WHOLE)
+	if (exec->form == TR_ENV_FORM_WHOLE)
 		return;
 	tr_error_set(&err, TR_CAUSE_INPUT, "%s: this environment is not rebased",
-		     tr_heir_trouble(filter->rebase.lineage, heir));
+		     tr_exec_env_trouble(filter->rebase.tracker, exec));
 	err.severity = TR_FLAW;
 	tr_cli_report_record(filter->cli, record, &err, false);
 }
 
 /* Rebases the line of an exec record whose environment is known. */
 static bool rebase_line(struct tr_filter *filter, const struct tr_record *record,
-			const struct tr_heir *heir, struct tr_text *line)
+			const struct tr_exec_env *exec, struct tr_text *line)
 {
 	struct tr_rebase *rebase = &filter->rebase;
 	const char *key;
 
 	tr_buffer_reset(&rebase->map);
-	tr_environments_may_write(tr_lineage_pool(rebase->lineage), line->len);
+	tr_environments_may_write(tr_env_tracker_pool(rebase->tracker), line->len);
 	enum tr_status status =
-		tr_heir_tell(rebase->lineage, heir, TR_TELLS_TOP, &key, &rebase->map);
+		tr_exec_env_convert(rebase->tracker, exec, TR_ENV_FORM_TOP, &key, &rebase->map);
 	if (status == TR_FATAL)
 		return tr_filter_out_of_memory(filter);
 	/* without an environment in the record, nothing is lost */
-	if (status != TR_OK && !tr_heir_is_silent(heir))
-		report_failure(filter, record, heir);
+	if (status != TR_OK && !tr_exec_env_is_silent(exec))
+		report_failure(filter, record, exec);
 	if (filter->cli->stop || status == TR_WARN)
 		return !filter->cli->stop;
 	tr_buffer_reset(&rebase->line);
@@ -349,15 +349,15 @@ static bool rebase_line(struct tr_filter *filter, const struct tr_record *record
 static bool rebase_current(struct tr_filter *filter, const struct tr_record *record,
 			   struct tr_text *line)
 {
-	struct tr_heir *heir = filter->rebase.heir;
+	struct tr_exec_env *exec = filter->rebase.exec;
 
-	return !heir || !tr_text_is(record->kind, "exec") ||
-	       rebase_line(filter, record, heir, line);
+	return !exec || !tr_text_is(record->kind, "exec") ||
+	       rebase_line(filter, record, exec, line);
 }
 
 static bool tr_rebase_must_wait(const struct tr_rebase *rebase)
 {
-	return rebase->heir && rebase->heir->waits;
+	return rebase->exec && rebase->exec->pending;
 }
 
 static bool line_of(struct tr_filter *filter, struct tr_record *record, struct tr_text *line)
@@ -658,9 +658,9 @@ static bool hold_exec(struct tr_filter *filter, const struct tr_record *record, 
 	}
 	item->pending = true;
 	filter->waiting++;
-	*held = (struct tr_held){ NULL, item, rebase->heir, record->source_line,
+	*held = (struct tr_held){ NULL, item, rebase->exec, record->source_line,
 				  record->source_offset };
-	rebase->heir->references++;
+	rebase->exec->references++;
 	*(rebase->first ? &rebase->last->next : &rebase->first) = held;
 	rebase->last = held;
 	return tr_filter_relieve(filter);
@@ -674,7 +674,7 @@ static bool decide_exec(struct tr_filter *filter, const struct tr_held *held)
 	struct tr_pending_item *item = held->item;
 	struct tr_text line = item->text;
 
-	if (!rebase_line(filter, &place, held->heir, &line))
+	if (!rebase_line(filter, &place, held->exec, &line))
 		return false;
 	return line.data == item->text.data || tr_pending_replace(&filter->queue, item, line) ||
 	       tr_filter_out_of_memory(filter);
@@ -685,12 +685,12 @@ static bool decide_execs(struct tr_filter *filter, bool all, bool fine)
 {
 	struct tr_rebase *rebase = &filter->rebase;
 
-	while (rebase->first && (all || !rebase->first->heir->waits)) {
+	while (rebase->first && (all || !rebase->first->exec->pending)) {
 		struct tr_held *held = rebase->first;
 		fine = fine && decide_exec(filter, held);
 		held->item->pending = false;
 		rebase->first = held->next;
-		tr_lineage_release(rebase->lineage, held->heir);
+		tr_env_tracker_release(rebase->tracker, held->exec);
 		free(held);
 	}
 	return fine;
@@ -701,9 +701,9 @@ bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record)
 	struct tr_rebase *rebase = &filter->rebase;
 	struct tr_error err;
 
-	tr_lineage_release(rebase->lineage, rebase->heir);
-	rebase->heir = NULL;
-	switch (tr_lineage_follow(rebase->lineage, record, &rebase->heir, &err)) {
+	tr_env_tracker_release(rebase->tracker, rebase->exec);
+	rebase->exec = NULL;
+	switch (tr_env_tracker_follow(rebase->tracker, record, &rebase->exec, &err)) {
 	case TR_FATAL:
 		tr_cli_abort(filter->cli, &err);
 		return false;
@@ -712,7 +712,7 @@ bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record)
 	default:
 		tr_cli_report_record(filter->cli, record, &err, false);
 	}
-	if (!rebase->first || rebase->first->heir->waits)
+	if (!rebase->first || rebase->first->exec->pending)
 		return !filter->cli->stop;
 	return decide_execs(filter, false, true) && tr_filter_drain(filter);
 }
@@ -724,7 +724,7 @@ bool tr_filter_settle_rebase(struct tr_filter *filter)
 	if (!rebase->first)
 		return true;
 	bool fine = !filter->cli->stop &&
-		    (tr_lineage_settle(rebase->lineage) || tr_filter_out_of_memory(filter));
+		    (tr_env_tracker_settle(rebase->tracker) || tr_filter_out_of_memory(filter));
 	return decide_execs(filter, true, fine);
 }
 

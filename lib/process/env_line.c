@@ -4,29 +4,29 @@
 #include "record/record.h"
 
 /* Appends the map: a difference to nothing, to the first environment, or to the parent's. */
-static enum tr_status put_map(struct tr_lineage *lineage, const struct tr_heir *heir,
-			      enum tr_telling telling, const char **key, struct tr_buffer *map)
+static enum tr_status put_map(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+			      enum tr_env_form form, const char **key, struct tr_buffer *map)
 {
-	struct tr_environments *pool = tr_lineage_pool(lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(tracker);
 	size_t before = map->len;
 	enum tr_status status;
 
-	switch (telling) {
-	case TR_TELLS_WHOLE:
+	switch (form) {
+	case TR_ENV_FORM_WHOLE:
 		*key = "env";
-		return tr_environment_diff(pool, NULL, heir->own, map);
-	case TR_TELLS_TOP:
+		return tr_environment_diff(pool, NULL, exec->own, map);
+	case TR_ENV_FORM_TOP:
 		*key = "envtop";
-		return tr_environment_diff(pool, heir->top, heir->own, map);
-	case TR_TELLS_PARENT:
+		return tr_environment_diff(pool, exec->top, exec->own, map);
+	case TR_ENV_FORM_PARENT:
 		*key = "envdiff";
-		if (!heir->parent)
+		if (!exec->parent)
 			return TR_END;
-		status = tr_environment_diff(pool, heir->parent, heir->own, map);
+		status = tr_environment_diff(pool, exec->parent, exec->own, map);
 		if (status == TR_OK && map->len - before == sizeof "{}" - 1)
 			map->len = before;
 		return status;
-	case TR_TELLS_NOTHING:
+	case TR_ENV_FORM_NONE:
 		break;
 	}
 	return TR_OK;
@@ -36,55 +36,55 @@ static enum tr_status put_map(struct tr_lineage *lineage, const struct tr_heir *
  * An environment that is inherited unchanged needs no field, except among records with envtop:
  * there a record without a field has the first environment.
  */
-static void put_inherited(const struct tr_heir *heir, const char **key, struct tr_buffer *map)
+static void put_inherited(const struct tr_exec_env *exec, const char **key, struct tr_buffer *map)
 {
-	bool inherits = heir->telling == TR_TELLS_NOTHING || heir->telling == TR_TELLS_PARENT;
+	bool inherits = exec->form == TR_ENV_FORM_NONE || exec->form == TR_ENV_FORM_PARENT;
 
-	if (!inherits || !heir->waits_for_own || tr_environment_is_unknown(heir->top))
+	if (!inherits || !exec->own_pending || tr_environment_is_unknown(exec->top))
 		return;
 	*key = "envdiff";
 	tr_buffer_put_literal(map, "{}");
 }
 
-enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
-			    enum tr_telling telling, const char **key, struct tr_buffer *map)
+enum tr_status tr_exec_env_convert(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+				   enum tr_env_form form, const char **key, struct tr_buffer *map)
 {
 	size_t before = map->len;
 	enum tr_status status = TR_END;
 
 	*key = "";
-	bool spent =
-		telling != TR_TELLS_PARENT && tr_environments_are_spent(tr_lineage_pool(lineage));
-	if (!tr_heir_is_silent(heir) && !spent)
-		status = put_map(lineage, heir, telling, key, map);
+	bool spent = form != TR_ENV_FORM_PARENT &&
+		     tr_environments_are_spent(tr_env_tracker_pool(tracker));
+	if (!tr_exec_env_is_silent(exec) && !spent)
+		status = put_map(tracker, exec, form, key, map);
 	if (status != TR_END)
 		return status;
 	/* the record has no field, because it has the first environment */
-	bool meant_top = heir->telling == TR_TELLS_NOTHING && !heir->waits_for_own &&
-			 !tr_heir_is_silent(heir);
-	status = put_map(lineage, heir, meant_top ? TR_TELLS_TOP : heir->telling, key, map);
+	bool meant_top = exec->form == TR_ENV_FORM_NONE && !exec->own_pending &&
+			 !tr_exec_env_is_silent(exec);
+	status = put_map(tracker, exec, meant_top ? TR_ENV_FORM_TOP : exec->form, key, map);
 	if (status == TR_END)
 		return meant_top ? TR_END : TR_WARN;
 	if (status != TR_OK)
 		return status;
-	if (telling == TR_TELLS_TOP && map->len == before)
-		put_inherited(heir, key, map);
+	if (form == TR_ENV_FORM_TOP && map->len == before)
+		put_inherited(exec, key, map);
 	return map->failed ? TR_FATAL : TR_END;
 }
 
-const char *tr_heir_trouble(struct tr_lineage *lineage, const struct tr_heir *heir)
+const char *tr_exec_env_trouble(struct tr_env_tracker *tracker, const struct tr_exec_env *exec)
 {
-	if (tr_environments_are_spent(tr_lineage_pool(lineage)))
+	if (tr_environments_are_spent(tr_env_tracker_pool(tracker)))
 		return "the environments of this trace grow beyond --max-ratio";
-	if (heir->trouble && *heir->trouble)
-		return heir->trouble;
-	return tr_environment_is_whole(heir->top) ? "the environment of its parent is unknown"
+	if (exec->trouble && *exec->trouble)
+		return exec->trouble;
+	return tr_environment_is_whole(exec->top) ? "the environment of its parent is unknown"
 						  : "the first environment is unknown";
 }
 
-bool tr_heir_is_silent(const struct tr_heir *heir)
+bool tr_exec_env_is_silent(const struct tr_exec_env *exec)
 {
-	return heir->telling == TR_TELLS_NOTHING && tr_environment_is_unknown(heir->own);
+	return exec->form == TR_ENV_FORM_NONE && tr_environment_is_unknown(exec->own);
 }
 
 /* True if a column begins with one of the prefixes. */

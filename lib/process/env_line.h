@@ -6,25 +6,25 @@
 #ifndef TR_PROCESS_ENV_LINE_H
 #define TR_PROCESS_ENV_LINE_H
 
-#include "process/lineage.h"
+#include "process/env_tracker.h"
 
 /*
  * Sets *key to the field that holds the environment of a record, which is not pending, in the form
- * `telling`, and appends its map. If the map is empty, the record needs no field.
+ * `form`, and appends its map. If the map is empty, the record needs no field.
  *
  * TR_OK: done. TR_END: not possible in that form, or the bound of tr_environments_limit is reached;
  * then the field has the form that the record had, except that an inherited environment gets a
  * field if it would mean the first one without. TR_WARN: the record's own field has no meaning.
  * TR_FATAL: out of memory.
  */
-enum tr_status tr_heir_tell(struct tr_lineage *lineage, const struct tr_heir *heir,
-			    enum tr_telling telling, const char **key, struct tr_buffer *map);
+enum tr_status tr_exec_env_convert(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+				   enum tr_env_form form, const char **key, struct tr_buffer *map);
 
 /* The reason why an environment cannot be converted, for messages; a constant. */
-const char *tr_heir_trouble(struct tr_lineage *lineage, const struct tr_heir *heir);
+const char *tr_exec_env_trouble(struct tr_env_tracker *tracker, const struct tr_exec_env *exec);
 
 /* True if the record has no field for its environment, and nothing else is known about it. */
-bool tr_heir_is_silent(const struct tr_heir *heir);
+bool tr_exec_env_is_silent(const struct tr_exec_env *exec);
 
 /*
  * Appends the line of an exec record with key=map in place of its field for the environment, or

@@ -3,7 +3,7 @@
  * The whole environment of the program that has just come, whatever way its
  * record tells it: whole, against its parent's, or against the first one. One
  * look, in bounded memory: a parent that stands behind its child is not waited
- * for, so that the child's is not known. lineage.h waits, and remembers all.
+ * for, so that the child's is not known. env_tracker.h waits, and remembers all.
  */
 #ifndef TR_PROCESS_FOLLOW_H
 #define TR_PROCESS_FOLLOW_H

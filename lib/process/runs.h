@@ -95,7 +95,7 @@ bool tr_runs_put(struct tr_runs *runs, struct tr_record *record);
 /* Ends all runs. */
 void tr_runs_finish(struct tr_runs *runs);
 
-/* Frees without telling anything. */
+/* Frees without reporting anything. */
 void tr_runs_free(struct tr_runs *runs);
 
 /* How long it took; NONE where it has no beginning or no end. */

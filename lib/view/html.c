@@ -9,7 +9,7 @@
 #include "process/env_line.h"
 #include "process/forest.h"
 #include "process/lanes.h"
-#include "process/lineage.h"
+#include "process/env_tracker.h"
 #include "record/ask.h"
 #include "record/calls.h"
 #include "record/join.h"
@@ -70,7 +70,7 @@ struct tr_html {
 	bool has_calls; /* some span is a call */
 
 	struct tr_forest forest;
-	struct tr_lineage *lineage;
+	struct tr_env_tracker *tracker;
 	struct tr_buffer environment; /* JSON members for the exec record that is being put */
 	struct tr_buffer text;	      /* scratch */
 	struct calls calls;
@@ -197,19 +197,19 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 static bool follow_environment(struct tr_html *html, struct tr_record *record)
 {
 	struct tr_buffer *map = &html->text;
-	struct tr_heir *env;
+	struct tr_exec_env *env;
 	const char *key;
 	struct tr_error err;
 
 	tr_buffer_reset(&html->environment);
 	tr_buffer_reset(map);
-	enum tr_status status = tr_lineage_follow(html->lineage, record, &env, &err);
+	enum tr_status status = tr_env_tracker_follow(html->tracker, record, &env, &err);
 	if (status == TR_FATAL)
 		return false;
 	bool fine = true, written = false;
 	/* while the parent is pending, the record's own environment is shown */
-	if (status == TR_OK && env && !env->waits) {
-		status = tr_heir_tell(html->lineage, env, TR_TELLS_PARENT, &key, map);
+	if (status == TR_OK && env && !env->pending) {
+		status = tr_exec_env_convert(html->tracker, env, TR_ENV_FORM_PARENT, &key, map);
 		written = status == TR_OK && map->len;
 		fine = status != TR_FATAL && !map->failed;
 		if (fine && written)
@@ -217,7 +217,7 @@ static bool follow_environment(struct tr_html *html, struct tr_record *record)
 	}
 	if (fine && env && !written)
 		fine = put_own(html, record);
-	tr_lineage_release(html->lineage, env);
+	tr_env_tracker_release(html->tracker, env);
 	return fine;
 }
 
@@ -889,7 +889,7 @@ static bool end_segment(struct tr_html *html, const struct tr_record *record, st
 	if (!end_calls(html, err))
 		return false;
 	html->segments += record && record->type == TR_HEADER;
-	return tr_lineage_begin(html->lineage);
+	return tr_env_tracker_begin(html->tracker);
 }
 
 static bool put_record(struct tr_html *html, struct tr_record *record, struct tr_error *err)
@@ -921,8 +921,8 @@ enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struc
 
 struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_output *out)
 {
-	const struct tr_lineage_config lineage = { .wants_parent = true,
-						   .max_spool = config->max_spool };
+	const struct tr_env_tracker_config tracker = { .wants_parent = true,
+						       .max_spool = config->max_spool };
 	struct tr_html *html = calloc(1, sizeof *html);
 
 	if (!html)
@@ -931,9 +931,9 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 	html->out = out;
 	html->call_kinds.ask = config->call_kinds;
 	tr_forest_init(&html->forest, config->max_spool, describe, html);
-	html->lineage = tr_lineage_new(&lineage);
+	html->tracker = tr_env_tracker_new(&tracker);
 	html->lines = tr_spool_new(config->max_spool);
-	if (html->lineage && html->lines)
+	if (html->tracker && html->lines)
 		return html;
 	tr_html_free(html);
 	return NULL;
@@ -955,7 +955,7 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->environment);
 	tr_buffer_free(&html->text);
 	tr_forest_free(&html->forest);
-	tr_lineage_free(html->lineage);
+	tr_env_tracker_free(html->tracker);
 	free_calls(&html->calls);
 	free(html);
 }

@@ -12,7 +12,7 @@
  * which it parses when the span is clicked. The page draws only what is visible, so that it
  * can hold a hundred thousand spans.
  *
- * Memory: 48 bytes a span, and what process/forest.h and process/lineage.h take.
+ * Memory: 48 bytes a span, and what process/forest.h and process/env_tracker.h take.
  */
 #ifndef TR_VIEW_HTML_H
 #define TR_VIEW_HTML_H

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "process/command.h"
-#include "process/lineage.h"
+#include "process/env_tracker.h"
 #include "process/runs.h"
 #include "record/ask.h"
 #include "record/literal.h"
@@ -21,7 +21,7 @@ struct tr_script_text {
 	bool program,
 		inside; /* the current record is a program; a command of the script started it */
 	uint64_t number, seq; /* of the run of the current record */
-	struct tr_lineage *lineage;
+	struct tr_env_tracker *tracker;
 	struct tr_buffer line, map;
 };
 
@@ -31,8 +31,8 @@ static void follow_run(void *context, enum tr_run_event event, struct tr_run *ru
 struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
 					  struct tr_output *out)
 {
-	const struct tr_lineage_config lineage = { .max_spool = config->max_spool,
-						   .max_ratio = config->max_ratio };
+	const struct tr_env_tracker_config tracker = { .max_spool = config->max_spool,
+						       .max_ratio = config->max_ratio };
 	struct tr_script_text *script = calloc(1, sizeof *script);
 
 	if (!script)
@@ -40,8 +40,8 @@ struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *co
 	script->out = out;
 	script->nested = config->nested;
 	tr_runs_init(&script->runs, follow_run, script);
-	script->lineage = tr_lineage_new(&lineage);
-	if (script->lineage)
+	script->tracker = tr_env_tracker_new(&tracker);
+	if (script->tracker)
 		return script;
 	tr_script_text_free(script);
 	return NULL;
@@ -54,7 +54,7 @@ void tr_script_text_free(struct tr_script_text *script)
 	tr_runs_free(&script->runs);
 	tr_id_map_free(&script->run_numbers);
 	tr_id_map_free(&script->run_seqs);
-	tr_lineage_free(script->lineage);
+	tr_env_tracker_free(script->tracker);
 	tr_buffer_free(&script->line);
 	tr_buffer_free(&script->map);
 	free(script);
@@ -192,13 +192,13 @@ static bool put_variables(struct tr_script_text *script, struct tr_arena *arena)
 }
 
 /* Puts top(), which sets the first environment, or that of the first command. */
-static bool put_top(struct tr_script_text *script, struct tr_heir *heir, struct tr_arena *arena)
+static bool put_top(struct tr_script_text *script, struct tr_exec_env *exec, struct tr_arena *arena)
 {
-	if (!tr_lineage_has_top(script->lineage))
-		tr_lineage_make_top(script->lineage, heir);
+	if (!tr_env_tracker_has_top(script->tracker))
+		tr_env_tracker_make_top(script->tracker, exec);
 	tr_buffer_reset(&script->map);
-	if (!tr_environment_write(tr_lineage_pool(script->lineage), tr_lineage_top(script->lineage),
-				  &script->map))
+	if (!tr_environment_write(tr_env_tracker_pool(script->tracker),
+				  tr_env_tracker_top(script->tracker), &script->map))
 		return false;
 	tr_buffer_put_literal(&script->line, "top() { env -i");
 	bool fine = put_variables(script, arena);
@@ -208,19 +208,19 @@ static bool put_top(struct tr_script_text *script, struct tr_heir *heir, struct 
 }
 
 /* Puts the environment before the command. TR_WARN: a part of it is unknown (err: a note). */
-static enum tr_status put_environment(struct tr_script_text *script, struct tr_heir *heir,
+static enum tr_status put_environment(struct tr_script_text *script, struct tr_exec_env *exec,
 				      struct tr_arena *arena, struct tr_error *err)
 {
-	struct tr_environments *pool = tr_lineage_pool(script->lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(script->tracker);
 
 	tr_buffer_reset(&script->map);
 	/* the environment is unknown, or its error is already reported */
-	if (!heir || (!heir->waits && heir->telling == TR_TELLS_NOTHING &&
-		      tr_environment_is_unknown(heir->own)))
+	if (!exec || (!exec->pending && exec->form == TR_ENV_FORM_NONE &&
+		      tr_environment_is_unknown(exec->own)))
 		return TR_OK;
-	if (!heir->waits && script->topped) {
-		enum tr_status status = tr_environment_diff(pool, tr_lineage_top(script->lineage),
-							    heir->own, &script->map);
+	if (!exec->pending && script->topped) {
+		enum tr_status status = tr_environment_diff(
+			pool, tr_env_tracker_top(script->tracker), exec->own, &script->map);
 		if (status == TR_FATAL)
 			return TR_FATAL;
 		if (status == TR_OK) {
@@ -229,9 +229,9 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_h
 		}
 	}
 	/* while the parent is pending, the record's own fields are all that is known */
-	if (heir->waits)
-		tr_buffer_put_text(&script->map, heir->literal);
-	else if (!tr_environment_write(pool, heir->own, &script->map))
+	if (exec->pending)
+		tr_buffer_put_text(&script->map, exec->literal);
+	else if (!tr_environment_write(pool, exec->own, &script->map))
 		return TR_FATAL;
 	tr_buffer_put_literal(&script->line, " env");
 	if (script->map.len && !put_variables(script, arena))
@@ -307,7 +307,7 @@ static bool put_number(struct tr_script_text *script, const struct tr_record *re
 }
 
 static enum tr_status put_run(struct tr_script_text *script, struct tr_record *record,
-			      struct tr_heir *heir, struct tr_error *err)
+			      struct tr_exec_env *exec, struct tr_error *err)
 {
 	struct tr_command command;
 	enum tr_status status = tr_command_read(record, &command, err);
@@ -320,15 +320,15 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 		return TR_WARN;
 	}
 	put_head(script);
-	if (!tr_environments_may_write(tr_lineage_pool(script->lineage), record->line.len)) {
+	if (!tr_environments_may_write(tr_env_tracker_pool(script->tracker), record->line.len)) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
 			     "the environments of this trace grow beyond --max-ratio: the command "
 			     "is left out");
 		return TR_WARN;
 	}
-	bool known = heir && !heir->waits && tr_environment_is_whole(heir->own);
+	bool known = exec && !exec->pending && tr_environment_is_whole(exec->own);
 	tr_error_memory(err);
-	if (known && !script->topped && !put_top(script, heir, record->arena))
+	if (known && !script->topped && !put_top(script, exec, record->arena))
 		return TR_FATAL;
 	tr_buffer_put_literal(&script->line, "run");
 	if (!put_number(script, record))
@@ -338,7 +338,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	else
 		tr_buffer_put_byte(&script->line, ' ');
 	tr_shell_quote(command.directory, &script->line);
-	status = put_environment(script, heir, record->arena, err);
+	status = put_environment(script, exec, record->arena, err);
 	put_command(script, &command);
 	add(script, &script->run_numbers, script->number);
 	add(script, &script->run_seqs, script->seq);
@@ -352,20 +352,20 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 static enum tr_status put_record(struct tr_script_text *script, struct tr_record *record,
 				 struct tr_error *err)
 {
-	struct tr_heir *heir = NULL;
+	struct tr_exec_env *exec = NULL;
 
 	script->program = false;
 	if (!tr_runs_put(&script->runs, record) || script->failed)
 		return TR_FATAL;
-	enum tr_status status = tr_lineage_follow(script->lineage, record, &heir, err);
+	enum tr_status status = tr_env_tracker_follow(script->tracker, record, &exec, err);
 	if (status == TR_FATAL)
 		return TR_FATAL;
 	if (script->program && (script->nested || !script->inside)) {
 		tr_buffer_reset(&script->line);
-		enum tr_status put = put_run(script, record, heir, err);
+		enum tr_status put = put_run(script, record, exec, err);
 		status = put == TR_OK ? status : put;
 	}
-	tr_lineage_release(script->lineage, heir);
+	tr_env_tracker_release(script->tracker, exec);
 	return status;
 }
 
@@ -380,7 +380,7 @@ enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_recor
 	}
 	if (record->type == TR_HEADER || record->type == TR_TRAILER) {
 		script->topped = false;
-		if (!tr_runs_put(&script->runs, record) || !tr_lineage_begin(script->lineage))
+		if (!tr_runs_put(&script->runs, record) || !tr_env_tracker_begin(script->tracker))
 			return TR_FATAL;
 		tr_id_map_free(&script->run_seqs);
 		script->run_seqs = (struct tr_id_map)TR_ID_MAP_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Environments that went to a file and came back are what they were. */
-#include "process/lineage.h"
+#include "process/env_tracker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,34 +61,35 @@ static void put_line(struct tr_buffer *line, unsigned seq, bool late)
 	tr_buffer_put_byte(line, '\n');
 }
 
-static struct tr_heir *follow(struct tr_lineage *lineage, struct tr_text line)
+static struct tr_exec_env *follow(struct tr_env_tracker *tracker, struct tr_text line)
 {
 	struct tr_record record;
-	struct tr_heir *heir = NULL;
+	struct tr_exec_env *exec = NULL;
 	struct tr_error err;
 	tr_arena_reset(&arena);
 	tr_record_init(&record, &arena);
 	if (!tr_record_from_line(&record, line, &err) ||
-	    tr_lineage_follow(lineage, &record, &heir, &err) == TR_FATAL)
+	    tr_env_tracker_follow(tracker, &record, &exec, &err) == TR_FATAL)
 		return NULL;
-	return heir;
+	return exec;
 }
 
 /* What is known of it, and how it differs from its parent's. */
-static bool tell(struct tr_lineage *lineage, const struct tr_heir *heir, struct tr_buffer *to)
+static bool tell(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+		 struct tr_buffer *to)
 {
-	struct tr_environments *pool = tr_lineage_pool(lineage);
+	struct tr_environments *pool = tr_env_tracker_pool(tracker);
 	tr_buffer_reset(to);
-	if (!tr_environment_write(pool, heir->own, to))
+	if (!tr_environment_write(pool, exec->own, to))
 		return false;
-	return !heir->parent || tr_environment_diff(pool, heir->parent, heir->own, to) != TR_FATAL;
+	return !exec->parent || tr_environment_diff(pool, exec->parent, exec->own, to) != TR_FATAL;
 }
 
-static bool tell_the_same(struct tr_lineage *const *lineages, struct tr_heir *const *heirs)
+static bool tell_the_same(struct tr_env_tracker *const *trackers, struct tr_exec_env *const *execs)
 {
 	struct tr_buffer text[2] = { TR_BUFFER_INIT, TR_BUFFER_INIT };
-	bool same = tell(lineages[0], heirs[0], &text[0]) &&
-		    tell(lineages[1], heirs[1], &text[1]) &&
+	bool same = tell(trackers[0], execs[0], &text[0]) &&
+		    tell(trackers[1], execs[1], &text[1]) &&
 		    tr_text_equal(tr_buffer_text(&text[0]), tr_buffer_text(&text[1]));
 	if (!same)
 		diag("%.*s\n%.*s", (int)text[0].len, text[0].data, (int)text[1].len, text[1].data);
@@ -98,9 +99,9 @@ static bool tell_the_same(struct tr_lineage *const *lineages, struct tr_heir *co
 }
 
 /* One keeps all in memory, the other nothing that it could do without. */
-static bool try_segment(struct tr_lineage *const *lineages, bool late, size_t *heaviest)
+static bool try_segment(struct tr_env_tracker *const *trackers, bool late, size_t *heaviest)
 {
-	static struct tr_heir *waiting[RECORDS][2];
+	static struct tr_exec_env *waiting[RECORDS][2];
 	struct tr_buffer line = TR_BUFFER_INIT;
 	size_t waiters = 0;
 	bool same = true;
@@ -109,30 +110,30 @@ static bool try_segment(struct tr_lineage *const *lineages, bool late, size_t *h
 	put_map(&line, "vars", NAMES, false);
 	tr_buffer_put_byte(&line, '\n');
 	for (int i = 0; i < 2; i++)
-		tr_lineage_release(lineages[i], follow(lineages[i], tr_buffer_text(&line)));
+		tr_env_tracker_release(trackers[i], follow(trackers[i], tr_buffer_text(&line)));
 	for (unsigned seq = 0; seq < RECORDS && same; seq++) {
-		struct tr_heir *heirs[2];
+		struct tr_exec_env *execs[2];
 		put_line(&line, seq, late);
 		for (int i = 0; i < 2; i++)
-			heirs[i] = follow(lineages[i], tr_buffer_text(&line));
-		same = heirs[0] && heirs[1] && heirs[0]->waits == heirs[1]->waits;
+			execs[i] = follow(trackers[i], tr_buffer_text(&line));
+		same = execs[0] && execs[1] && execs[0]->pending == execs[1]->pending;
 		if (!same)
 			break;
-		if (heirs[0]->waits) {
-			memcpy(waiting[waiters++], heirs, sizeof heirs);
+		if (execs[0]->pending) {
+			memcpy(waiting[waiters++], execs, sizeof execs);
 			continue;
 		}
-		same = tell_the_same(lineages, heirs);
+		same = tell_the_same(trackers, execs);
 		for (int i = 0; i < 2; i++)
-			tr_lineage_release(lineages[i], heirs[i]);
-		size_t weight = tr_environments_weight(tr_lineage_pool(lineages[1]));
+			tr_env_tracker_release(trackers[i], execs[i]);
+		size_t weight = tr_environments_weight(tr_env_tracker_pool(trackers[1]));
 		*heaviest = weight > *heaviest ? weight : *heaviest;
 	}
-	same = same && tr_lineage_settle(lineages[0]) && tr_lineage_settle(lineages[1]);
+	same = same && tr_env_tracker_settle(trackers[0]) && tr_env_tracker_settle(trackers[1]);
 	for (size_t k = 0; k < waiters; k++) {
-		same = same && tell_the_same(lineages, waiting[k]);
+		same = same && tell_the_same(trackers, waiting[k]);
 		for (int i = 0; i < 2; i++)
-			tr_lineage_release(lineages[i], waiting[k][i]);
+			tr_env_tracker_release(trackers[i], waiting[k][i]);
 	}
 	tr_buffer_free(&line);
 	return same;
@@ -140,26 +141,27 @@ static bool try_segment(struct tr_lineage *const *lineages, bool late, size_t *h
 
 int main(void)
 {
-	struct tr_lineage_config config = { .wants_parent = true };
-	struct tr_lineage *lineages[2] = { tr_lineage_new(&config) };
+	struct tr_env_tracker_config config = { .wants_parent = true };
+	struct tr_env_tracker *trackers[2] = { tr_env_tracker_new(&config) };
 	size_t heaviest = 0;
 	config.max_spool = LARGE;
 	config.max_weight = 1;
-	lineages[1] = tr_lineage_new(&config);
-	ok(try_segment(lineages, false, &heaviest), "environments in a file are what they were");
-	size_t weight = tr_environments_weight(tr_lineage_pool(lineages[0]));
+	trackers[1] = tr_env_tracker_new(&config);
+	ok(try_segment(trackers, false, &heaviest), "environments in a file are what they were");
+	size_t weight = tr_environments_weight(tr_env_tracker_pool(trackers[0]));
 	ok(heaviest < weight / 4, "%zu bytes in memory, and not %zu", heaviest, weight);
-	ok(tr_lineage_begin(lineages[0]) && tr_lineage_begin(lineages[1]), "the next segment");
-	ok(try_segment(lineages, true, &heaviest), "the same where parents are late");
-	ok(tr_lineage_begin(lineages[0]) && tr_lineage_begin(lineages[1]), "the next");
-	ok(tr_environments_weight(tr_lineage_pool(lineages[1])) < 1000, "nothing is left");
+	ok(tr_env_tracker_begin(trackers[0]) && tr_env_tracker_begin(trackers[1]),
+	   "the next segment");
+	ok(try_segment(trackers, true, &heaviest), "the same where parents are late");
+	ok(tr_env_tracker_begin(trackers[0]) && tr_env_tracker_begin(trackers[1]), "the next");
+	ok(tr_environments_weight(tr_env_tracker_pool(trackers[1])) < 1000, "nothing is left");
 	/* no room in the file: memory has to do */
-	tr_lineage_free(lineages[1]);
+	tr_env_tracker_free(trackers[1]);
 	config.max_spool = 20000;
-	lineages[1] = tr_lineage_new(&config);
-	ok(try_segment(lineages, true, &heaviest), "a file that is full");
-	tr_lineage_free(lineages[0]);
-	tr_lineage_free(lineages[1]);
+	trackers[1] = tr_env_tracker_new(&config);
+	ok(try_segment(trackers, true, &heaviest), "a file that is full");
+	tr_env_tracker_free(trackers[0]);
+	tr_env_tracker_free(trackers[1]);
 	tr_arena_free(&arena);
 	return done_testing();
 }

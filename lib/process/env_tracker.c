@@ -1,0 +1,765 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/env_tracker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/env_store.h"
+#include "record/literal.h"
+#include "record/pending.h"
+
+enum {
+	MAX_HERE = 64 << 20,
+	/*
+	 * So many records in a row whose seqs rise are a stream in order: a seq below the last of
+	 * them that has not come was left out, and will not come.
+	 */
+	IN_ORDER = 256,
+};
+
+static const char is_no_map[] = "its environment is no map";
+static const char is_no_number[] = "its parent is no number";
+static const char was_left_out[] = "the environment of its parent is unknown";
+static const char own_parent[] = "it is its own parent";
+static const char own_ancestor[] = "it is its own ancestor";
+static const char no_trouble[] = ""; /* the record itself states that it is unknown */
+
+struct tr_env_tracker {
+	struct tr_env_tracker_config config;
+	struct tr_environments *pool;
+	struct tr_env_tracker_doubts doubts;
+	struct tr_buffer scratch;
+
+	/* the segment */
+	struct tr_environment *top;
+	bool has_top;
+	bool any_exec; /* since the trace began, of which there may be several in the segment */
+	bool names_settled;	/* whether they are folded: the first exec record has come */
+	bool any_top, only_top; /* some records, all of them, have differences to top */
+	struct tr_env_store store;
+	struct tr_pending pending; /* struct tr_exec_env *, with a reference each */
+	struct tr_id_map links;	   /* seq to 1 + its parent's, of those while some are pending */
+	bool any_seq;
+	uint64_t highest;  /* of all seqs */
+	uint64_t numbered; /* records with a seq that came */
+	uint64_t disorder; /* numbered, when the last one came that was not above all others */
+};
+
+static void set_top(struct tr_env_tracker *tracker, struct tr_environment *env)
+{
+	tr_environment_retain(env);
+	tr_environment_release(tracker->pool, tracker->top);
+	tracker->top = env;
+	tracker->has_top = true;
+}
+
+/* The names of the segment's variables: those of Windows are compared without regard to case. */
+
+static bool is_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* COMSPEC, or a name like =C:, which holds the current directory of a drive. */
+static bool is_windows_name(struct tr_text name)
+{
+	static const char comspec[] = "comspec";
+	if (name.len == 3 && name.data[0] == '=' && is_letter(name.data[1]) && name.data[2] == ':')
+		return true;
+	if (name.len != sizeof comspec - 1)
+		return false;
+	for (size_t i = 0; i < name.len; i++) {
+		if ((name.data[i] | 0x20) != comspec[i])
+			return false;
+	}
+	return true;
+}
+
+static bool has_windows_name(const struct tr_value *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		if (is_windows_name(map->as.members[i].key))
+			return true;
+	}
+	return false;
+}
+
+/* The working directory has a drive, like C:\src. */
+static bool has_drive(struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "cwd");
+	const struct tr_value *cwd = field ? tr_field_value(record, field, NULL) : NULL;
+	return cwd && cwd->type == TR_STRING && cwd->text.len >= 3 &&
+	       is_letter(cwd->text.data[0]) && cwd->text.data[1] == ':' &&
+	       (cwd->text.data[2] == '\\' || cwd->text.data[2] == '/');
+}
+
+/* Folds names from here on; the first environment was made before that was known. */
+static bool fold_names(struct tr_env_tracker *tracker)
+{
+	if (!tracker->has_top) {
+		tr_environments_fold(tracker->pool, true);
+		return true;
+	}
+	struct tr_environment *top = tr_environment_fold(tracker->pool, tracker->top);
+	if (top)
+		set_top(tracker, top);
+	tr_environment_release(tracker->pool, top);
+	return top;
+}
+
+/* Whether names are folded is still to be detected. */
+static bool is_undetected(const struct tr_env_tracker *tracker)
+{
+	return tracker->config.names == TR_NAMES_AUTO && !tracker->names_settled &&
+	       !tr_environments_are_folded(tracker->pool);
+}
+
+static void detect_from_env(struct tr_env_tracker *tracker, const struct tr_value *map)
+{
+	if (is_undetected(tracker) && has_windows_name(map))
+		tr_environments_fold(tracker->pool, true);
+}
+
+/* The first exec record decides; map: its environment, or NULL. False: memory is exhausted. */
+static bool detect_from_exec(struct tr_env_tracker *tracker, struct tr_record *record,
+			     const struct tr_value *map)
+{
+	bool windows =
+		is_undetected(tracker) && ((map && has_windows_name(map)) || has_drive(record));
+	return !windows || fold_names(tracker);
+}
+
+void tr_env_tracker_release(struct tr_env_tracker *tracker, struct tr_exec_env *exec)
+{
+	if (!exec || --exec->references > 0)
+		return;
+	tr_environment_release(tracker->pool, exec->own);
+	tr_environment_release(tracker->pool, exec->parent);
+	tr_environment_release(tracker->pool, exec->top);
+	free((char *)exec->literal.data);
+	free(exec);
+}
+
+static void count_doubts(struct tr_env_tracker *tracker, const struct tr_value *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		if (map->as.members[i].value->type == TR_NULL)
+			tracker->doubts.removals++;
+		else
+			tracker->doubts.sets++;
+	}
+}
+
+/* Makes the record's own environment from its map and its parent's. False: memory. */
+static bool inherit(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
+		    const struct tr_value *map)
+{
+	struct tr_env_tracker_doubts *doubts = &tracker->doubts;
+	if (!map) {
+		exec->own = tr_environment_retain(exec->parent);
+		return true;
+	}
+	if (tracker->config.doubts) {
+		count_doubts(tracker, map);
+		if (!tr_environment_doubt(tracker->pool, exec->parent, map,
+					  &doubts->against_parent) ||
+		    !tr_environment_doubt(tracker->pool, exec->top, map, &doubts->against_top))
+			return false;
+	}
+	exec->own = tr_environment_apply(tracker->pool, exec->parent, map, &exec->minimal);
+	exec->minimal &= map->count > 0; /* an empty map is redundant */
+	return exec->own != NULL;
+}
+
+/* Records that are pending on their parent. */
+
+static void note_seq(struct tr_env_tracker *tracker, uint64_t seq)
+{
+	tracker->numbered++;
+	if (!tracker->any_seq || seq > tracker->highest)
+		tracker->highest = seq;
+	else
+		tracker->disorder = tracker->numbered;
+	tracker->any_seq = true;
+}
+
+/* A record with this seq will not come any more. */
+static bool has_passed(const struct tr_env_tracker *tracker, uint64_t seq)
+{
+	return tracker->any_seq && seq < tracker->highest &&
+	       tracker->numbered - tracker->disorder >= IN_ORDER &&
+	       !tr_pending_find(&tracker->pending, seq);
+}
+
+bool tr_env_tracker_is_waiting(const struct tr_env_tracker *tracker)
+{
+	return tracker->pending.count > 0;
+}
+
+static struct tr_exec_env *exec_of(const struct tr_pending_item *item)
+{
+	return *(struct tr_exec_env **)item->data;
+}
+
+/* Makes the record pending on exec->wanted. False: memory is exhausted. */
+static bool hold(struct tr_env_tracker *tracker, struct tr_exec_env *exec)
+{
+	struct tr_pending *queue = &tracker->pending;
+	struct tr_pending_item *item = tr_pending_add(queue, &exec, TR_TEXT(""), 0);
+
+	if (!item)
+		return false;
+	exec->references++;
+	exec->pending = true;
+	exec->since = tracker->numbered;
+	return tr_pending_hold(queue, item, exec->wanted) &&
+	       (!exec->has_seq || !exec->own_pending || tr_pending_name(queue, item, exec->seq));
+}
+
+/* While a record is pending, any record's parent may close a cycle. False: memory is exhausted. */
+static bool add_link(struct tr_env_tracker *tracker, const struct tr_exec_env *exec)
+{
+	void *parent = (void *)(uintptr_t)(exec->wanted + 1);
+
+	return !parent || tr_id_map_put(&tracker->links, exec->seq, parent);
+}
+
+/* A cycle has a record that was pending; the others of it came meanwhile. */
+static bool is_own_ancestor(const struct tr_env_tracker *tracker, const struct tr_exec_env *exec)
+{
+	enum { MAX_STEPS = 1000 }; /* bounds the search; a longer cycle is taken for none */
+	uint64_t at = exec->wanted;
+
+	for (unsigned steps = 0; exec->has_seq && steps < MAX_STEPS; steps++) {
+		void *parent = tr_id_map_get(&tracker->links, at);
+		if (!parent)
+			return false;
+		at = (uint64_t)(uintptr_t)parent - 1;
+		if (at == exec->seq)
+			return true;
+	}
+	return false;
+}
+
+/* Sets the parent's environment of a record that does not need it for its own. */
+static bool set_parent(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
+		       struct tr_environment *parent)
+{
+	if (!is_own_ancestor(tracker, exec)) {
+		exec->parent = tr_environment_retain(parent);
+		return true;
+	}
+	exec->trouble = own_ancestor;
+	exec->parent = tr_environment_unknown(tracker->pool);
+	return exec->parent;
+}
+
+/* The environment of its parent is known now: completes the record's. False: memory. */
+static bool finish_exec(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
+			struct tr_environment *parent)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	const struct tr_value *map = NULL;
+	bool fine = true;
+
+	exec->pending = false;
+	if (!exec->own_pending)
+		return set_parent(tracker, exec, parent);
+	exec->parent = tr_environment_retain(parent);
+	if (exec->literal.data) {
+		map = tr_literal_parse(exec->literal, &arena, NULL);
+		fine = map != NULL; /* it was parsed before, so memory is exhausted */
+	}
+	fine = fine && inherit(tracker, exec, map);
+	tr_arena_free(&arena);
+	return fine;
+}
+
+/* A list of records that were pending on one whose environment is known now. */
+struct resolved {
+	struct tr_pending_item *first, *last;
+};
+
+/*
+ * Moves the records that are pending on seq from the queue to the end of the list. trouble: the
+ * reason why env is not known, or NULL.
+ */
+static void take_resolved(struct tr_env_tracker *tracker, uint64_t seq, struct tr_environment *env,
+			  const char *trouble, struct resolved *list)
+{
+	struct tr_pending_item *item = tr_pending_resolve(&tracker->pending, seq);
+
+	if (!item)
+		return;
+	*(list->first ? &list->last->sibling : &list->first) = item;
+	for (; item; item = item->sibling) {
+		struct tr_exec_env *exec = exec_of(item);
+		exec->parent = tr_environment_retain(env);
+		if (trouble)
+			exec->trouble = trouble;
+		tr_pending_remove(&tracker->pending, item);
+		list->last = item;
+	}
+}
+
+/* Completes the records that are pending on seq, and those that are pending on them, and so on. */
+static bool resolve(struct tr_env_tracker *tracker, uint64_t seq, struct tr_environment *env,
+		    const char *trouble)
+{
+	struct resolved list = { NULL, NULL };
+	bool fine = true;
+
+	take_resolved(tracker, seq, env, trouble, &list);
+	while (list.first) {
+		struct tr_pending_item *item = list.first;
+		struct tr_exec_env *exec = exec_of(item);
+		struct tr_environment *parent = exec->parent;
+		exec->parent = NULL;
+		fine = fine && finish_exec(tracker, exec, parent);
+		tr_environment_release(tracker->pool, parent);
+		if (fine && exec->own_pending && exec->has_seq) {
+			take_resolved(tracker, exec->seq, exec->own, NULL, &list);
+			fine = tr_env_store_put(&tracker->store, exec->seq, exec->own);
+		}
+		list.first = item->sibling;
+		tr_env_tracker_release(tracker, exec);
+		tr_pending_free_item(item);
+	}
+	return fine;
+}
+
+/* The environment of record seq is known. False: memory is exhausted. */
+static bool add_known(struct tr_env_tracker *tracker, uint64_t seq, struct tr_environment *env)
+{
+	if (!tr_env_store_put(&tracker->store, seq, env))
+		return false;
+	if (!tracker->pending.count)
+		return true;
+	bool fine = resolve(tracker, seq, env, NULL);
+	if (!tracker->pending.count)
+		tr_id_map_free(&tracker->links);
+	return fine;
+}
+
+/* Makes an unknown environment for a record that does not come. NULL: memory is exhausted. */
+static struct tr_environment *add_missing(struct tr_env_tracker *tracker, uint64_t seq)
+{
+	struct tr_environment *env = tr_environment_unknown(tracker->pool);
+	/* its children share it */
+	bool fine = env && tr_env_store_put(&tracker->store, seq, env);
+	tr_environment_release(tracker->pool, env);
+	return fine ? env : NULL;
+}
+
+/* The parent of the record will not come in time. False: memory is exhausted. */
+static bool give_up(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+		    const char *trouble)
+{
+	uint64_t seq = exec->wanted;
+	struct tr_environment *env = add_missing(tracker, seq);
+
+	return env && resolve(tracker, seq, env, trouble);
+}
+
+/* The record whose parent the first pending one depends on in the end; NULL: not found. */
+static struct tr_exec_env *blocker(const struct tr_env_tracker *tracker)
+{
+	enum { MAX_STEPS = 64 };
+	const struct tr_pending_item *item = tracker->pending.first;
+
+	for (unsigned steps = 0; item && steps < MAX_STEPS; steps++) {
+		struct tr_exec_env *exec = exec_of(item);
+		item = tr_pending_find(&tracker->pending, exec->wanted);
+		if (!item)
+			return exec;
+	}
+	return NULL;
+}
+
+/* Gives up records whose parent should have come by now. False: memory is exhausted. */
+static bool expire(struct tr_env_tracker *tracker)
+{
+	bool fine = true;
+
+	while (fine && tracker->pending.count) {
+		struct tr_exec_env *exec = blocker(tracker);
+		if (!exec || exec->wanted >= tracker->highest)
+			break;
+		uint64_t since = exec->since > tracker->disorder ? exec->since : tracker->disorder;
+		if (tracker->numbered - since < IN_ORDER)
+			break;
+		fine = give_up(tracker, exec, was_left_out);
+	}
+	return fine;
+}
+
+bool tr_env_tracker_settle(struct tr_env_tracker *tracker)
+{
+	const struct tr_pending_item *item;
+	bool cycle, fine = true;
+
+	while (fine && (item = tr_pending_stuck(&tracker->pending, &cycle)))
+		fine = give_up(tracker, exec_of(item), cycle ? own_ancestor : was_left_out);
+	return fine;
+}
+
+/* Forgets all records that are pending. */
+static void abandon(struct tr_env_tracker *tracker)
+{
+	const struct tr_pending_item *item = tracker->pending.first;
+
+	for (; item; item = item->next) {
+		exec_of(item)->pending = false;
+		tr_env_tracker_release(tracker, exec_of(item));
+	}
+	tr_pending_free(&tracker->pending);
+	tr_id_map_free(&tracker->links);
+}
+
+/* The segment, and its records. */
+
+struct tr_env_tracker *tr_env_tracker_new(const struct tr_env_tracker_config *config)
+{
+	struct tr_env_tracker *tracker = calloc(1, sizeof *tracker);
+	if (!tracker)
+		return NULL;
+	tracker->config = *config;
+	tracker->pool = tr_environments_new();
+	if (!tracker->pool) {
+		free(tracker);
+		return NULL;
+	}
+	tracker->pending = (struct tr_pending)TR_PENDING_INIT(struct tr_exec_env *);
+	tracker->store.pool = tracker->pool;
+	tracker->store.max_spool = config->max_spool;
+	tracker->store.max_weight = config->max_weight;
+	tr_environments_set_rules(tracker->pool, &config->rules);
+	tr_environments_limit(tracker->pool, config->max_ratio);
+	tr_environments_spill(tracker->pool, MAX_HERE, config->max_spool);
+	if (!tr_env_tracker_begin(tracker)) {
+		tr_env_tracker_free(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+static void end_segment(struct tr_env_tracker *tracker)
+{
+	abandon(tracker);
+	tr_env_store_free(&tracker->store);
+	tr_environment_release(tracker->pool, tracker->top);
+	tracker->top = NULL;
+}
+
+void tr_env_tracker_free(struct tr_env_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	end_segment(tracker);
+	tr_environments_free(tracker->pool);
+	tr_buffer_free(&tracker->scratch);
+	free(tracker);
+}
+
+struct tr_environments *tr_env_tracker_pool(struct tr_env_tracker *tracker)
+{
+	return tracker->pool;
+}
+
+/* The first environment is unknown from here on. */
+static bool lose_top(struct tr_env_tracker *tracker)
+{
+	struct tr_environment *top = tr_environment_unknown(tracker->pool);
+	if (!top)
+		return false;
+	tr_environment_release(tracker->pool, tracker->top);
+	tracker->top = top;
+	tracker->has_top = tracker->any_exec = false;
+	return true;
+}
+
+bool tr_env_tracker_begin(struct tr_env_tracker *tracker)
+{
+	end_segment(tracker);
+	tracker->only_top = true;
+	tracker->any_top = tracker->names_settled = false;
+	tr_environments_fold(tracker->pool, tracker->config.names == TR_NAMES_FOLDED);
+	tracker->any_seq = false;
+	tracker->numbered = tracker->disorder = 0;
+	tracker->doubts = (struct tr_env_tracker_doubts){ 0 };
+	return lose_top(tracker);
+}
+
+bool tr_env_tracker_has_top(const struct tr_env_tracker *tracker)
+{
+	return tracker->has_top;
+}
+
+struct tr_environment *tr_env_tracker_top(const struct tr_env_tracker *tracker)
+{
+	return tracker->top;
+}
+
+void tr_env_tracker_make_top(struct tr_env_tracker *tracker, struct tr_exec_env *exec)
+{
+	set_top(tracker, exec->own);
+	tr_environment_release(tracker->pool, exec->top);
+	exec->top = tr_environment_retain(exec->own);
+}
+
+const struct tr_env_tracker_doubts *tr_env_tracker_doubts(const struct tr_env_tracker *tracker)
+{
+	return &tracker->doubts;
+}
+
+/* Sets err: memory is exhausted, or the temporary file failed. */
+static enum tr_status failed(const struct tr_env_tracker *tracker, struct tr_error *err)
+{
+	tr_environments_error(tracker->pool, err);
+	return TR_FATAL;
+}
+
+/* Reads the value of a field; NULL with TR_WARN if it is malformed. */
+static enum tr_status value_of(struct tr_record *record, struct tr_field *field,
+			       const struct tr_value **value, struct tr_error *err)
+{
+	*value = tr_field_value(record, field, err);
+	if (*value)
+		return TR_OK;
+	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+}
+
+/* Reads the map in a field; NULL if it is none. TR_FATAL: memory is exhausted. */
+static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
+			     const struct tr_value **map, struct tr_error *err)
+{
+	enum tr_status status = value_of(record, field, map, err);
+	if (status == TR_WARN || (status == TR_OK && (*map)->type != TR_MAP))
+		*map = NULL;
+	return status == TR_FATAL ? TR_FATAL : TR_OK;
+}
+
+/* Follows an env record: the first environment. */
+static enum tr_status follow_env(struct tr_env_tracker *tracker, struct tr_record *record,
+				 struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, "vars");
+	const struct tr_value *map = NULL;
+	if (field && map_of(record, field, &map, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!map) {
+		if (!lose_top(tracker))
+			return failed(tracker, err);
+		tr_error_set(err, TR_CAUSE_INPUT, "the first environment is no map");
+		err->severity = TR_FLAW;
+		return TR_WARN;
+	}
+	detect_from_env(tracker, map);
+	struct tr_environment *top = tr_environment_whole(tracker->pool, NULL, map);
+	if (!top)
+		return failed(tracker, err);
+	set_top(tracker, top);
+	tr_environment_release(tracker->pool, top);
+	return TR_OK;
+}
+
+/* "env-unknown" is one of the record's flags. */
+static bool is_flagged_unknown(struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "flagged");
+	const struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
+	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++) {
+		if (list->as.items[i].type == TR_STRING &&
+		    tr_text_is(list->as.items[i].text, "env-unknown"))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Sets exec->parent to the base of the record's envdiff; or, with *found false, exec->wanted to the
+ * record that it has to be pending on.
+ */
+static enum tr_status find_parent(struct tr_env_tracker *tracker, struct tr_record *record,
+				  struct tr_exec_env *exec, bool *found, struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, "parent");
+	const struct tr_value *value = NULL;
+	struct tr_environment *parent = tracker->top;
+	bool lost;
+	*found = true;
+	if (field && value_of(record, field, &value, err) == TR_FATAL)
+		return TR_FATAL;
+	if (value && value->type == TR_UINT) {
+		exec->wanted = value->as.number;
+		exec->has_parent = true;
+		parent = tr_env_store_find(&tracker->store, exec->wanted, &lost);
+		if (lost)
+			return failed(tracker, err);
+		bool self = exec->has_seq && exec->seq == exec->wanted;
+		*found = parent || self || has_passed(tracker, exec->wanted);
+		if (!parent && *found) {
+			exec->trouble = self ? own_parent : was_left_out;
+			parent = add_missing(tracker, exec->wanted);
+		}
+	} else if (field) {
+		exec->trouble = is_no_number;
+		exec->parent = tr_environment_unknown(tracker->pool);
+		return exec->parent ? TR_OK : failed(tracker, err);
+	}
+	if (*found && !parent)
+		return failed(tracker, err);
+	exec->parent = tr_environment_retain(parent);
+	return TR_OK;
+}
+
+/* Finds the form of the record's environment, and its map; *map NULL: the field has no map. */
+static enum tr_status find_form(struct tr_env_tracker *tracker, struct tr_record *record,
+				struct tr_exec_env *exec, const struct tr_value **map,
+				struct tr_field **field, struct tr_error *err)
+{
+	struct tr_field *whole = tr_record_field(record, "env");
+	struct tr_field *top = tr_record_field(record, "envtop");
+	struct tr_field *parent = tr_record_field(record, "envdiff");
+	*field = whole ? whole : top ? top : parent;
+	exec->form = whole ? TR_ENV_FORM_WHOLE : top ? TR_ENV_FORM_TOP : TR_ENV_FORM_NONE;
+	if (!whole && !top && parent)
+		exec->form = tracker->config.against_top ? TR_ENV_FORM_TOP : TR_ENV_FORM_PARENT;
+	tracker->any_top |= exec->form == TR_ENV_FORM_TOP;
+	if (*field && exec->form != TR_ENV_FORM_TOP)
+		tracker->only_top = false;
+	return *field ? map_of(record, *field, map, err) : TR_OK;
+}
+
+/* Finds the record's own environment, unless it depends on the parent. False: memory. */
+static bool find_own(struct tr_env_tracker *tracker, struct tr_record *record,
+		     struct tr_exec_env *exec, const struct tr_field *field,
+		     const struct tr_value *map)
+{
+	struct tr_environment *base = exec->parent ? exec->parent : exec->top;
+	exec->own_pending = false;
+	if (field && !map) {
+		exec->trouble = is_no_map;
+		exec->own = tr_environment_unknown(tracker->pool);
+	} else if (exec->form == TR_ENV_FORM_WHOLE) {
+		exec->own = tr_environment_whole(tracker->pool, base, map);
+	} else if (exec->form == TR_ENV_FORM_TOP) {
+		exec->own = tr_environment_apply(tracker->pool, exec->top, map, &exec->minimal);
+	} else if (!field && is_flagged_unknown(record)) {
+		exec->trouble = no_trouble;
+		exec->own = tr_environment_unknown(tracker->pool);
+	} else if (!field &&
+		   (tracker->config.against_top || (tracker->any_top && tracker->only_top))) {
+		/* a segment of differences to the first environment, and this record has none */
+		exec->own = tr_environment_retain(exec->top);
+	} else {
+		exec->own_pending = true;
+		return true;
+	}
+	return exec->own != NULL;
+}
+
+/* Makes the record pending on its parent, with a copy of its map. False: memory. */
+static bool hold_for_parent(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
+			    const struct tr_value *map)
+{
+	if (map && exec->own_pending) {
+		tr_buffer_reset(&tracker->scratch);
+		tr_literal_write(map, &tracker->scratch);
+		char *copy = tracker->scratch.failed ? NULL : malloc(tracker->scratch.len);
+		if (!copy)
+			return false;
+		memcpy(copy, tracker->scratch.data, tracker->scratch.len);
+		exec->literal = (struct tr_text){ copy, tracker->scratch.len };
+	}
+	return hold(tracker, exec);
+}
+
+static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *record,
+			   struct tr_exec_env *exec, struct tr_error *err)
+{
+	const struct tr_value *map = NULL;
+	struct tr_field *field;
+	bool found;
+	enum tr_status status = find_form(tracker, record, exec, &map, &field, err);
+	if (status != TR_OK)
+		return status;
+	if (!detect_from_exec(tracker, record, map))
+		return failed(tracker, err);
+	tracker->any_exec = tracker->names_settled = true;
+	exec->top = tr_environment_retain(tracker->top);
+	status = find_parent(tracker, record, exec, &found, err);
+	if (status != TR_OK)
+		return status;
+	bool fine = find_own(tracker, record, exec, field, map);
+	if (fine && found && exec->own_pending)
+		fine = inherit(tracker, exec, map);
+	else if (fine && !found && (exec->own_pending || tracker->config.wants_parent))
+		fine = hold_for_parent(tracker, exec, map);
+	bool linked = exec->has_seq && exec->has_parent && tracker->config.wants_parent;
+	if (fine && linked && tracker->pending.count)
+		fine = add_link(tracker, exec);
+	if (fine && exec->own && exec->has_seq)
+		fine = add_known(tracker, exec->seq, exec->own);
+	return fine ? TR_OK : failed(tracker, err);
+}
+
+static enum tr_status follow_exec(struct tr_env_tracker *tracker, struct tr_record *record,
+				  struct tr_exec_env **exec, struct tr_error *err)
+{
+	struct tr_exec_env *new = calloc(1, sizeof *new);
+	if (!new)
+		return failed(tracker, err);
+	new->references = 1;
+	new->has_seq = tr_cell_number(&record->seq, &new->seq);
+	if (new->has_seq)
+		note_seq(tracker, new->seq);
+	enum tr_status status = fill(tracker, record, new, err);
+	if (status == TR_FATAL) {
+		tr_env_tracker_release(tracker, new);
+		return TR_FATAL;
+	}
+	*exec = new;
+	if (new->trouble != is_no_map &&new->trouble != is_no_number)
+		return TR_OK;
+	tr_error_say(err, TR_CAUSE_INPUT, new->trouble);
+	err->severity = TR_FLAW;
+	return TR_WARN;
+}
+
+/* A trace that begins inside the segment has another first environment. */
+static enum tr_status follow_meta(struct tr_env_tracker *tracker, const struct tr_record *record,
+				  struct tr_error *err)
+{
+	if (!tracker->any_exec || record->name.type != TR_CELL_TEXT ||
+	    !tr_text_is(record->name.text, "version"))
+		return TR_OK;
+	return lose_top(tracker) ? TR_OK : failed(tracker, err);
+}
+
+enum tr_status tr_env_tracker_follow(struct tr_env_tracker *tracker, struct tr_record *record,
+				     struct tr_exec_env **exec, struct tr_error *err)
+{
+	uint64_t seq;
+	*exec = NULL;
+	if (record->type != TR_RECORD)
+		return TR_OK;
+	bool is_exec = tr_text_is(record->kind, "exec"), is_env = tr_text_is(record->kind, "env");
+	if (!is_exec && tr_cell_number(&record->seq, &seq))
+		note_seq(tracker, seq);
+	if (tr_text_is(record->kind, "meta"))
+		return follow_meta(tracker, record, err);
+	if (!is_exec && !is_env)
+		return TR_OK;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	enum tr_status status =
+		is_env ? follow_env(tracker, record, err) : follow_exec(tracker, record, exec, err);
+	if (status != TR_FATAL && tracker->pending.count && !expire(tracker)) {
+		tr_env_tracker_release(tracker, *exec);
+		*exec = NULL;
+		return failed(tracker, err);
+	}
+	return status;
+}
