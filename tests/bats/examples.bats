@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What examples print. words.bats runs every example; here the output is compared: with what the
-# manual page shows after it, or else, for the pages that have one, with tests/data/examples/PAGE.
+# Compares the output of examples with the output that the manual page or the README shows after
+# them, and with tests/data/examples/PAGE.golden.
 
 bats_require_minimum_version 1.5.0
 
@@ -18,8 +18,8 @@ setup_file() {
 	tar -cf builds.tar build.json && zstd -q builds.tar && zip -q builds.zip build.json
 }
 
-# Writes the examples of a page as N.command and, where they are there, N.output (what the page
-# shows) and N.on (the trace of tests/data/examples that stands for build.json).
+# Writes the examples of a page as N.command, with N.output if the page shows their output, and N.on
+# if a trace of tests/data/examples replaces build.json.
 split_page() {
 	awk -v dir="$2" '/^\.Sh/ { on = /EXAMPLES|COOKBOOK/ } !on { next }
 		/^\.\\" on: / { trace = $3 }
@@ -30,7 +30,7 @@ split_page() {
 		to { gsub(/\\&/, ""); gsub(/\\e/, "\\"); gsub(/\\\(dq/, "\""); print >to }' "$1"
 }
 
-# Runs N.command into N.got, in the folder of the traces.
+# Runs N.command in the folder of the traces and writes its output to N.got.
 run_example() {
 	local base=$1 trace= command
 	[ ! -f "$base.on" ] || trace=$(cat "$base.on")
@@ -44,7 +44,7 @@ run_example() {
 	)
 }
 
-# compare WANT GOT: a last line of three dots in WANT stands for all that follows
+# compare WANT GOT: three dots in the last line of WANT match all further lines
 compare() {
 	local lines
 	if [ "$(tail -n1 "$1")" != ... ]; then
@@ -91,8 +91,8 @@ compare() {
 	done
 }
 
-# Of each example its command, the first lines, cut, and how many there are. To write the files
-# anew after a change that is meant: TREC_WRITE_EXAMPLES=yes bats tests/bats/examples.bats
+# A golden file contains, for each example, its command, its first lines up to 120 characters, and
+# the number of lines. TREC_WRITE_EXAMPLES=yes writes these files again.
 @test "examples print what they printed before" {
 	local want page base
 	cd "$BATS_FILE_TMPDIR"
@@ -112,7 +112,7 @@ compare() {
 	done
 }
 
-@test "examples of --help print something, and nothing to complain about" {
+@test "examples of --help print something and no message" {
 	local tool command count=0 most
 	mkdir -p "$BATS_FILE_TMPDIR/help" && cd "$BATS_FILE_TMPDIR/help"
 	cp ../*.trace ../build.json .

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What the tools say of themselves agrees: --help, manual pages, README; and every example in them
-# runs. For the completions see completions.bats.
+# Compares --help, the manual pages, the README and HACKING with one another and with the tools, and
+# runs every example in them. The completions are compared in completions.bats.
 
 bats_require_minimum_version 1.5.0
 
@@ -18,19 +18,19 @@ setup() {
 	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
 }
 
-# Options as --help=all lists them: lines that begin with blanks and a hyphen.
+# Prints the options of a tool from --help=all: lines that begin with blanks and a hyphen.
 help_options() {
 	"$1" --help=all | sed -nE 's/^ +(-.*)/\1/p' | sed -E 's/  .*//' |
 		grep -oE '(^|, )--?[A-Za-z0-9][a-z0-9-]*' | sed 's/^, //' | sort -u
 }
 
-# Options as a page's .It lines have them.
+# Prints the options of a page from its .It lines.
 page_options() {
 	sed -nE 's/^\.It (Fl .*)/\1/p' "$top_srcdir/man/$1" |
 		grep -oE '(Fl|,) -?[A-Za-z0-9][a-z0-9-]*' | sed -E 's/^(Fl|,) /-/' | sort -u
 }
 
-# The commands of a page: every indented literal display below EXAMPLES or COOKBOOK.
+# Prints the commands of a page: each indented literal display below EXAMPLES or COOKBOOK.
 page_examples() {
 	awk '/^\.Sh/ { on = /EXAMPLES|COOKBOOK/ } !on { next }
 		/^\.\\" on: / { other = 1 } # on another trace: examples.bats
@@ -39,7 +39,8 @@ page_examples() {
 		show' "$top_srcdir/man/$1" | sed -e 's/\\e/\\/g' -e 's/\\(dq/"/g'
 }
 
-# Runs each block of standard input that ends in "#end"; it has to succeed and to give something.
+# Runs each block of standard input that ends with "#end"; it has to succeed and to print or write
+# something.
 run_blocks() {
 	local block="" line blocks=0
 	while IFS= read -r line; do
@@ -85,7 +86,7 @@ make_archives() {
 	mandoc -T lint -W warning "$top_srcdir"/man/*.[157] || return 1
 }
 
-@test "columns of the manual pages hold what stands in them" {
+@test "columns of the manual pages are as wide as their cells" {
 	awk 'BEGIN { macro = "(Li|Cm|No|Ql|Sy) " }
 		/^\.Bl -column/ { split($0, quoted, "\""); width = length(quoted[2]); next }
 		/^\.El/ { width = 0 }
