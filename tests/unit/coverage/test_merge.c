@@ -17,13 +17,17 @@ struct merge_case {
 	struct tr_buffer stream, want, messages;
 };
 
-/* Merges the stream; line numbers in messages count from 1 in the stream. */
+/*
+ * Merges the stream; line numbers in messages count from 1 in the stream. Each line is overwritten
+ * after it was put, because a merge must copy what it keeps of a record.
+ */
 static bool merge(struct tr_text stream, struct tr_buffer *lines, struct tr_buffer *messages)
 {
 	struct tr_sink *sink = memory_sink(lines, NULL);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
 	struct tr_merge *merge = tr_merge_new();
 	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_buffer copy = TR_BUFFER_INIT;
 	const char *p = stream.data, *end = p + stream.len;
 	struct tr_error err;
 	bool good = out && merge;
@@ -33,7 +37,9 @@ static bool merge(struct tr_text stream, struct tr_buffer *lines, struct tr_buff
 		struct tr_record record;
 		tr_error_clear(&err);
 		tr_record_init(&record, &arena);
-		good = tr_record_from_line(&record, tr_text_span(p, lf + 1), &err);
+		tr_buffer_reset(&copy);
+		tr_buffer_put_text(&copy, tr_text_span(p, lf + 1));
+		good = tr_record_from_line(&record, tr_buffer_text(&copy), &err);
 		enum tr_status status = good ? tr_merge_put(merge, &record, &err) : TR_OK;
 		if (status != TR_OK) {
 			char text[TR_ERROR_TEXT + 32];
@@ -41,12 +47,14 @@ static bool merge(struct tr_text stream, struct tr_buffer *lines, struct tr_buff
 					   err.severity == TR_NOTE ? '~' : '!', line, err.text);
 			tr_buffer_put(messages, text, (size_t)len);
 		}
+		memset(copy.data, '#', copy.len);
 		tr_arena_reset(&arena);
 		p = lf + 1;
 	}
 	good = good && tr_merge_write(merge, 0, false, out);
 	tr_merge_free(merge);
 	tr_arena_free(&arena);
+	tr_buffer_free(&copy);
 	if (out && !tr_output_finish(out, &err))
 		good = false;
 	return good;
