@@ -460,7 +460,7 @@ static bool begins_stream(struct snappy_decoder *d, struct tr_text plain)
 	       memcmp(plain.data, d->first, COPY_MIN) == 0;
 }
 
-/* Sets how many bytes at the beginning of a chunk are left out. False: memory is out. */
+/* Sets how many bytes at the beginning of a chunk are left out. False: memory is exhausted. */
 static bool find_copy(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain,
 		      size_t *copied)
 {

@@ -307,7 +307,7 @@ bool tr_address_read(const struct tr_cell *cell, uint64_t *address, uint8_t *dig
 	return true;
 }
 
-/* Digits of a number up to 65535 at *p; *p is behind them afterwards. */
+/* Digits of a number up to 65535 at *p; *p is after them afterwards. */
 static bool size_number(const char **p, const char *end, uint16_t *size)
 {
 	const char *begin = *p;

@@ -31,20 +31,23 @@ enum {
 };
 
 enum {
-	TR_OP_SPELLED = 32, /* bytes that the longest spelling takes at most */
+	TR_OP_SPELLED = 32, /* maximum length of a spelling */
 	TR_OP_FIELD = 48,
 };
 
 /* Writes the spelling of op to `to`, which has TR_OP_SPELLED bytes; returns its length. */
 size_t tr_op_spell(uint8_t op, char *to);
 
-/* From a field's value in any spelling that says the same; a plain number is one too. */
+/*
+ * Reads an op from a value in any equivalent spelling; a plain number is one too. False: the value
+ * is not an op.
+ */
 bool tr_op_from_value(const struct tr_value *value, uint8_t *op);
 
-/* The canonical spelling alone, without a tree. False: look at the value instead. */
+/* Reads the canonical spelling only, without a tree. False: use tr_op_from_value instead. */
 bool tr_op_from_text(struct tr_text text, uint8_t *op);
 
-/* The values of all ops, for built records, and their spellings: made once, shared by all. */
+/* The values of all ops, for built records, and their spellings: made once and shared. */
 struct tr_op_values {
 	char fields[256][TR_OP_FIELD]; /* the end of a line: TAB, "op=", the spelling, LF */
 	uint8_t lengths[256];
@@ -53,18 +56,21 @@ struct tr_op_values {
 	struct tr_name names[256][5];
 };
 
-/* NULL: memory is out. free(3) it. */
+/* The caller frees it with free(3). NULL: memory is exhausted. */
 struct tr_op_values *tr_op_values_new(void);
 
 struct tr_block {
 	uint64_t address;
-	uint64_t pad;	/* its bytes in file order, read as one number; 0: none kept */
-	uint16_t size;	/* bytes; 0 and beyond the top of memory is legal */
+	uint64_t pad;	/* its bytes in file order, as one number; 0: none */
+	uint16_t size;	/* bytes; 0 and a block beyond the top of memory are legal */
 	uint8_t op;	/* TR_EXEC_… */
 	uint8_t digits; /* of an address: 8 or 16 */
 };
 
-/* The last byte, modulo the width of an address: of an empty block the one before the first. */
+/*
+ * Returns the last address, modulo the width of addresses: for an empty block the one before the
+ * first.
+ */
 static inline uint64_t tr_block_last(const struct tr_block *block)
 {
 	uint64_t last = block->address + block->size - 1;
@@ -72,31 +78,33 @@ static inline uint64_t tr_block_last(const struct tr_block *block)
 	return block->digits == 8 ? (uint32_t)last : last;
 }
 
-enum { TR_BLOCK_DIGITS = 20 }; /* that a number of 64 bits has at most */
+enum { TR_BLOCK_DIGITS = 20 }; /* maximum for a number of 64 bits */
 
 /*
- * A built record that is used for one block after the other. What it holds is
- * good until the next tr_block_record_set; record is what is handed out.
+ * A built record that is reused for one block after the other. Its content is valid until the next
+ * tr_block_record_set; callers pass on `record`.
  */
 struct tr_block_record {
-	struct tr_record record; /* the first member: record->spell finds the rest from it */
+	struct tr_record record; /*
+				  * first, because record->spell computes the rest from its address
+				  */
 	struct tr_field fields[8];
 	struct tr_value size, pad;
 	struct tr_block block;
 	const struct tr_op_values *ops;
-	uint64_t spelled_seq; /* the last that was spelled, in digits: the next is one more */
-	char digits[2 * TR_BLOCK_DIGITS], *first_digit; /* the second half may be read */
+	uint64_t spelled_seq; /* the last seq in digits; usually the next is one more */
+	char digits[2 * TR_BLOCK_DIGITS], *first_digit; /* the second half is padding */
 };
 
 void tr_block_record_init(struct tr_block_record *record, const struct tr_op_values *ops,
 			  struct tr_arena *arena);
-/* The line of such a record, without a look at its fields; it is what their spell points to. */
+/* Writes the line of such a record without reading its fields; `spell` of the record. */
 size_t tr_block_spell(const struct tr_record *record, char *to);
 
-/* Slow path of tr_block_record_set: what all records have in common. */
+/* The slow path of tr_block_record_set: fills the parts that all records share. */
 void tr_block_record_reset(struct tr_block_record *self);
 
-/* False: the next tr_block_record_set takes the slow path. */
+/* False: tr_block_record_set takes the slow path. */
 static inline bool tr_block_record_is_ready(const struct tr_block_record *self)
 {
 	return self->record.spell == tr_block_spell;
@@ -107,7 +115,7 @@ static inline void tr_block_record_set(struct tr_block_record *self, const struc
 {
 	struct tr_record *record = &self->record;
 
-	/* whoever changed the record took its spell away */
+	/* a caller that changed the record cleared spell */
 	if (!tr_block_record_is_ready(self))
 		tr_block_record_reset(self);
 	self->block.address = block->address;
@@ -117,7 +125,7 @@ static inline void tr_block_record_set(struct tr_block_record *self, const struc
 	self->block.digits = block->digits;
 	self->size.as.number = block->size;
 	self->pad.as.number = block->pad;
-	/* nobody writes to a value that is built */
+	/* built values are never written to */
 	self->fields[1].value = (struct tr_value *)&self->ops->values[block->op];
 	record->count = block->pad ? 3 : 2;
 	record->seq.number = seq;
@@ -126,7 +134,7 @@ static inline void tr_block_record_set(struct tr_block_record *self, const struc
 	record->source_offset = source_offset;
 }
 
-/* The block of a record that was built for it, NULL: it was not. */
+/* Returns the block for which the record was built, or NULL. */
 static inline const struct tr_block *tr_block_built(const struct tr_record *record)
 {
 	return record->spell == tr_block_spell ? &((const struct tr_block_record *)record)->block
@@ -134,13 +142,13 @@ static inline const struct tr_block *tr_block_built(const struct tr_record *reco
 }
 
 /*
- * The block of a record of kind block. An absent op is TR_EXEC_BLOCK. TR_OK;
- * TR_WARN: address or size are not there or are none; TR_FATAL: memory.
+ * Reads the block of a record of kind block. An absent op is TR_EXEC_BLOCK. TR_OK; TR_WARN: address
+ * or size are missing or invalid; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_block_read(struct tr_record *record, struct tr_block *block,
 			     struct tr_error *err);
 
-/* An address cell: 0x and 8 or 16 digits. */
+/* Reads an address cell: 0x and 8 or 16 digits. False: it is not one. */
 bool tr_address_read(const struct tr_cell *cell, uint64_t *address, uint8_t *digits);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The date of an execution trace: eight bytes, of which two are a year whose
- * byte order nobody states. It is the section's; where that gives no year that
- * anyone lives in, it is the other one.
+ * The date of an execution trace: eight bytes, two of which are a year of undocumented byte order.
+ * It is that of the section, unless that gives an implausible year; then it is the other one.
+ * Thread safe.
  */
 #ifndef TR_COVERAGE_DATE_H
 #define TR_COVERAGE_DATE_H
@@ -15,19 +15,21 @@
 
 struct tr_trace_date {
 	unsigned year, month, day, hour, minute, second; /* UTC */
-	bool swapped;					 /* the year is in the other byte order */
+	bool swapped;					 /*
+							  * the year is in the other byte order than the section
+							  */
 };
 
-/* False: the data is not eight bytes, or no date. */
+/* Reads a date. False: the data are not eight bytes, or not a date. */
 bool tr_trace_date_read(struct tr_text data, bool big_endian, struct tr_trace_date *date);
 
-/* The year where it belongs; the other bytes know no order. */
+/* Writes the year, the only part with a byte order. */
 void tr_trace_date_put_year(unsigned year, bool big_endian, char data[2]);
 
-/* Seconds since 1970. */
+/* Returns the seconds since 1970 in UTC. */
 int64_t tr_trace_date_seconds(const struct tr_trace_date *date);
 
-/* Appends 2012-02-21T08:00:37Z, and reads it back (false: it is none). */
+/* Appends 2012-02-21T08:00:37Z, and parses it (false: it is not a date). */
 void tr_trace_date_write(const struct tr_trace_date *date, struct tr_buffer *to);
 bool tr_trace_date_parse(struct tr_text text, struct tr_trace_date *date);
 

@@ -6,7 +6,7 @@
 
 #include "record/ask.h"
 
-/* The index of the first that ends at or behind the address. */
+/* The index of the first that ends at or after the address. */
 static size_t lower_bound(const struct tr_objects *objects, uint64_t address)
 {
 	size_t low = 0, high = objects->count;

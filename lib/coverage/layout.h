@@ -20,7 +20,7 @@
 /* The loaded shared objects: ranges of addresses that do not overlap. */
 struct tr_object {
 	uint64_t first, last;
-	size_t id; /* the owner's */
+	size_t id; /* set by the caller */
 };
 
 struct tr_objects {
@@ -28,28 +28,28 @@ struct tr_objects {
 	size_t count, cap;
 };
 
-/* Far more than any program loads; a trace must not be able to fill the memory. */
+/* Far more objects than any program loads; a trace must not exhaust the memory. */
 enum { TR_OBJECTS_MAX = 4096 };
 
 enum tr_objects_answer {
 	TR_OBJECTS_ADDED,
-	TR_OBJECTS_OVERLAP, /* with one that is loaded, or last is before first */
+	TR_OBJECTS_OVERLAP, /* overlaps a loaded one, or last is before first */
 	TR_OBJECTS_FULL,
 	TR_OBJECTS_MEMORY,
 };
 
 enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_object object);
 
-/* The one that has the address, or NULL. Good until the next load or unload. */
+/* Returns the object that contains the address, or NULL. Valid until the next load or unload. */
 const struct tr_object *tr_objects_find(const struct tr_objects *objects, uint64_t address);
 
-/* The loaded object that has the address gets another id. */
+/* Changes the id of the object that contains the address. */
 void tr_objects_rename(struct tr_objects *objects, uint64_t address, size_t id);
 
-/* Any address of it will do. False: none is there. */
+/* Unloads the object that contains the address. False: there is none. */
 bool tr_objects_unload(struct tr_objects *objects, uint64_t address);
 
-/* Forgets all, keeps the memory. */
+/* Removes all objects and keeps the memory. */
 static inline void tr_objects_clear(struct tr_objects *objects)
 {
 	objects->count = 0;
@@ -60,28 +60,31 @@ void tr_objects_free(struct tr_objects *objects);
 struct tr_layout {
 	bool kernel_asked; /* the information named a kernel, or an empty one: only the first counts
 			    */
-	bool kernel;	   /* code has no place before its load address is known */
+	bool kernel;	   /* code has no place until the load address is known */
 	bool loaded;
-	uint64_t load; /* of the kernel; 0: none */
+	uint64_t load; /* load address of the kernel; 0: none */
 	struct tr_objects objects;
 };
 
-/* A number as Ada's 'Image has it, digits behind a blank. False: it is none. */
+/*
+ * Reads a number as Ada's 'Image writes it, with a blank before the digits. False: it is not a
+ * number.
+ */
 bool tr_ada_number(struct tr_text text, uint64_t *number);
 
-/* A record of kind section: what was loaded before does not hold any more. */
+/* Handles a record of kind section: everything loaded before is forgotten. */
 void tr_layout_section(struct tr_layout *layout, bool info);
 
-/* A record of kind info. TR_OK, TR_FATAL: memory. */
+/* Handles a record of kind info. TR_OK; TR_FATAL: memory is exhausted. */
 enum tr_status tr_layout_info(struct tr_layout *layout, struct tr_record *record,
 			      struct tr_error *err);
 
-/* The load address of the kernel. False: it was not the time for it. */
+/* Sets the load address of the kernel. False: it is not allowed here. */
 bool tr_layout_loadaddr(struct tr_layout *layout, uint64_t address);
 
 /*
- * An object that was loaded, from its record: its range, and its path. TR_WARN:
- * the record does not say, or it lies over another one; it is not loaded then.
+ * Handles a record of kind load and returns range and path of the object. TR_WARN: the record is
+ * incomplete, or the object overlaps another one; it is not loaded then.
  */
 struct tr_loaded_object {
 	uint64_t first, last;
@@ -93,16 +96,16 @@ enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record
 
 void tr_layout_unload(struct tr_layout *layout, uint64_t address);
 
-/* True: every address is its own place. */
+/* True if every address is used unchanged. */
 static inline bool tr_layout_is_plain(const struct tr_layout *layout)
 {
 	return !layout->kernel && !layout->objects.count;
 }
 
 /*
- * The address as the file that it belongs to has it. False: it belongs to
- * nothing that the trace is about (code outside the kernel). *object is NULL
- * for the program itself.
+ * Converts the address of a block to the one in its file. False: the block is not part of the
+ * program that the trace is about (code outside the kernel). *object is NULL for the program
+ * itself.
  */
 bool tr_layout_place(const struct tr_layout *layout, struct tr_block *block,
 		     const struct tr_object **object);

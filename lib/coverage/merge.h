@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges many traces into one. The first one decides of which form all are: execution traces
+ * Merges many traces into one. The first one determines the form of all: execution traces
  * (merge_blocks.c), source traces (merge_units.c) or drcov (merge_modules.c).
  *
  *	records -> tr_merge_put -> the form's create, begin, put -> write -> lines of the stream
  *
- * Not thread safe. Memory grows with what differs between the traces.
+ * Not thread safe. Memory grows with the differences between the traces.
  */
 #ifndef TR_COVERAGE_MERGE_H
 #define TR_COVERAGE_MERGE_H
@@ -16,17 +16,20 @@
 
 struct tr_merge;
 
-/* NULL: memory is out. */
+/* Creates a merge; the caller frees it with tr_merge_free. NULL: memory is exhausted. */
 struct tr_merge *tr_merge_new(void);
 void tr_merge_free(struct tr_merge *merge);
 
 /*
- * Takes a line of the stream; kinds without a place in the form are skipped. TR_WARN: err
- * reports what was left out, or is a note. TR_FATAL: memory is out, and merge must be freed.
+ * Adds a line of the stream; kinds that the form does not hold are skipped. TR_WARN: err describes
+ * what was left out, or is a note. TR_FATAL: memory is exhausted, and merge must be freed.
  */
 enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record, struct tr_error *err);
 
-/* Writes the segment: header, records, and trailer with these errors. False: memory. */
+/*
+ * Writes the segment: header, records, and a trailer with this number of errors. False: memory is
+ * exhausted.
+ */
 bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out);
 
 #endif

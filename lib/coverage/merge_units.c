@@ -148,7 +148,7 @@ static enum tr_status read_list(struct merge *units, struct tr_record *record, c
 	return TR_OK;
 }
 
-/* Adds `count` numbers to the set. False: memory is out. */
+/* Adds `count` numbers to the set. False: memory is exhausted. */
 static bool add_numbers(struct set *set, const uint32_t *numbers, size_t count)
 {
 	size_t both = 0, at = 0, added = 0;

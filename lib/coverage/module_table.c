@@ -415,7 +415,7 @@ struct tr_text tr_drcov_next_line(struct tr_text *text)
 	return line;
 }
 
-/* Steps over the word at the beginning, and blanks behind it. */
+/* Steps over the word at the beginning, and blanks after it. */
 static bool take(struct tr_text *text, const char *word)
 {
 	struct tr_text start = tr_text_from(word);
@@ -876,7 +876,7 @@ static bool sort(struct tr_module_list *list)
 /*
  * The module that has the address; where none has it, the nearest below, from
  * which it can be counted all the same. NULL: there is none. The list is not
- * added to any more. *failed: memory is out.
+ * added to any more. *failed: memory is exhausted.
  */
 static const struct tr_module_place *find(struct tr_module_list *list, uint64_t address,
 					  bool *failed)
@@ -930,7 +930,7 @@ void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint
 		return;
 	}
 	const struct tr_module_place *place = find(list, address, failed);
-	/* a module whose end is no end has all behind its base */
+	/* a module whose end is no end has all after its base */
 	if (place && (address > UINT32_MAX || address < place->end || place->end <= place->base)) {
 		*id = place->id;
 		*start = address - place->origin;

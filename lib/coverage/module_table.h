@@ -29,7 +29,9 @@ enum { TR_MODULE_COLUMNS = 16, TR_MODULE_COLUMNS_TEXT = 320 };
 
 enum tr_module_column {
 	TR_MODULE_ID,
-	TR_MODULE_CONTAINING_ID, /* of the module whose segment this is; its own where it is whole
+	TR_MODULE_CONTAINING_ID, /*
+				  * the module of which this is a segment; its own id if it is a
+				  * complete module
 				  */
 	TR_MODULE_BASE,		 /* also called start */
 	TR_MODULE_END,
@@ -38,7 +40,7 @@ enum tr_module_column {
 	TR_MODULE_PREFERRED_BASE,
 	TR_MODULE_CHECKSUM,
 	TR_MODULE_TIMESTAMP,
-	TR_MODULE_SIZE, /* of tables that know nothing else */
+	TR_MODULE_SIZE, /* in tables that have nothing else */
 	TR_MODULE_PATH,
 	TR_MODULE_OTHER,
 };
@@ -71,19 +73,22 @@ struct tr_module {
 	struct tr_module_cell cells[TR_MODULE_COLUMNS];
 };
 
-/* row: without its line end. False: it has fewer cells, or one that should be a number is none. */
+/*
+ * Parses a row without its line end. False: it has too few cells, or a cell is not a number where
+ * one is required.
+ */
 bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row,
 		     struct tr_module *module);
 
-/* Appends the row as DynamoRIO spells it, with its line feed. digits: of an address, 8 or 16. */
+/* Appends the row as DynamoRIO writes it, with its line feed. digits: of an address, 8 or 16. */
 void tr_module_write(const struct tr_module_columns *columns, const struct tr_module *module,
 		     unsigned digits, struct tr_buffer *to);
 
-/* The number of that column, or `otherwise`. */
+/* Returns the number in that column, or `otherwise`. */
 uint64_t tr_module_number(const struct tr_module_columns *columns, const struct tr_module *module,
 			  enum tr_module_column kind, uint64_t otherwise);
 
-/* Appends the record's line, less its line feed. Its fields are the columns. */
+/* Appends the line of a record with the columns as fields, without its line feed. */
 void tr_module_line(const struct tr_module_columns *columns, const struct tr_module *module,
 		    uint64_t seq, struct tr_buffer *line);
 
@@ -91,109 +96,114 @@ void tr_module_line(const struct tr_module_columns *columns, const struct tr_mod
 
 struct tr_drcov_head {
 	uint64_t version;
-	struct tr_text flavor; /* into what was parsed; data NULL: there is no such line */
+	struct tr_text flavor; /* points into the parsed text; data NULL: there is no such line */
 	uint64_t table;	       /* version of the module table; 1 where it does not say */
-	uint64_t count;	       /* of modules, as the table's line has it */
+	uint64_t count;	       /* number of modules according to the line of the table */
 	struct tr_module_columns columns;
 	bool has_version, has_table, has_columns;
 };
 
-/* Takes in one line, with or without its line end. False: it is none that belongs there. */
+/* Parses one line of the head, with or without its line end. False: it is not such a line. */
 bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line);
 
-/* A table of version 2 and later has a line of columns; true also when that is there. */
+/* True if the head is complete; a table of version 2 or later has a line of columns. */
 bool tr_drcov_head_whole(const struct tr_drcov_head *head);
 
-/* All lines of text. */
+/* Parses all lines of text. */
 void tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text);
 
 void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to);
 
 #define TR_DRCOV_TEXT_LINE "module id, start, size:"
-#define TR_DRCOV_TEXT_MARK "module id" /* so much of it says that the blocks are text */
+#define TR_DRCOV_TEXT_MARK "module id" /* this prefix means that the blocks are text */
 
-/* "BB Table: 12 bbs". False: it is something else. */
+/* Parses "BB Table: 12 bbs". False: it is something else. */
 bool tr_drcov_blocks_line(struct tr_text line, uint64_t *count);
 void tr_drcov_blocks_write(uint64_t count, bool text, struct tr_buffer *to);
 
-/* "Hit Count Table: version 1, count 12". */
+/* Parses "Hit Count Table: version 1, count 12". False: it is something else. */
 bool tr_drcov_hits_line(struct tr_text line, uint64_t *count);
 void tr_drcov_hits_write(uint64_t count, struct tr_buffer *to);
 
-/* The next line of text, with its line feed; len 0 at the end. */
+/* Removes the next line from text and returns it with its line feed; len 0 at the end. */
 struct tr_text tr_drcov_next_line(struct tr_text *text);
 
 /*
- * A list of modules that is being written: the head of a drcov file and the
- * rows of its module table. Execution traces keep it in their USER_DATA, so
- * that coverage which became a trace becomes the same coverage again.
+ * A list of modules to be written: the head of a drcov file and the rows of its module table.
+ * Execution traces keep it in their USER_DATA, so that coverage converted to a trace can be
+ * converted back without loss. The owner frees it with tr_module_list_free.
  */
 
-/* What a block's address counts from, by the number of its row. */
+/* The place of a module, by the number of its row. */
 struct tr_module_place {
 	uint64_t base, end; /* of the row */
-	uint64_t origin;    /* what starts count from */
+	uint64_t origin;    /* address from which starts of blocks are counted */
 	uint64_t id;
 };
 
 struct tr_module_list {
-	struct tr_drcov_head head;	 /* count stays 0: `count` is what is there */
-	struct tr_buffer flavor;	 /* head.flavor is in it */
-	struct tr_buffer spelled;	 /* the head as its source spells it; empty: as usual */
-	struct tr_module_columns source; /* of the records; head.columns are those written */
-	unsigned digits;		 /* of an address */
+	struct tr_drcov_head head; /* its count stays 0; see `count` */
+	struct tr_buffer flavor;   /* head.flavor is in it */
+	struct tr_buffer spelled;  /*
+				    * the head as its source spells it; empty: the usual one
+				    */
+	struct tr_module_columns
+		source;	 /* columns of the records; head.columns are those written */
+	unsigned digits; /* of an address */
 	struct tr_buffer rows;
 	struct tr_module_place *places;
 	size_t count, cap;
-	uint32_t *by_id;  /* number of the row + 1, of ids that blocks can have */
-	uint32_t *sorted; /* rows by base; NULL: not asked for yet */
+	uint32_t *by_id;  /* number of the row + 1, for the ids that blocks can have */
+	uint32_t *sorted; /* rows by base; NULL: not needed yet */
 };
 
 void tr_module_list_free(struct tr_module_list *list);
 
 /*
- * Empties the list and takes what the header says; NULL, or a header of
- * another format: version 2, with base, end, entry and path. False: memory.
+ * Clears the list and applies the header; NULL, or the header of another format, means version 2
+ * with base, end, entry and path. False: memory is exhausted.
  */
 bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header);
 
-/* Writes a table of that version, or blocks as that version counts them. 0: as it was. */
+/* Selects the version of the table, or of the blocks, to be written. 0: unchanged. */
 void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table);
 
-/* A record of kind module. TR_OK, TR_WARN: it is none, TR_FATAL: memory. */
+/* Adds a record of kind module. TR_OK; TR_WARN: it is malformed; TR_FATAL: memory is exhausted. */
 enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record *record,
 				  struct tr_error *err);
 
-/* A module of which only this is known; end is the first address behind it. False: memory. */
+/*
+ * Adds a module of which only this is known; end is the first address after it. False: memory is
+ * exhausted.
+ */
 bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,
 			struct tr_text path);
 
 /*
- * Head and rows from text that tr_module_list_write made; version and table as
- * for choose. TR_OK; TR_END: it is none; TR_FATAL: memory.
+ * Reads head and rows from text that tr_module_list_write made; version and table as for choose.
+ * TR_OK; TR_END: it is not such text; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text text,
 				    unsigned version, unsigned table);
 
 void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *to);
 
-/* The module with that id, or NULL. */
+/* Returns the module with that id, or NULL. */
 const struct tr_module_place *tr_module_list_id(const struct tr_module_list *list, uint64_t id);
 
-/* Digits of the addresses that tr_module_list_absolute gives. */
+/* Returns the digits of the addresses that tr_module_list_absolute computes. */
 unsigned tr_module_list_digits(const struct tr_module_list *list);
 
 /*
- * A table of version 1 says no bases, so addresses are starts: there each id
- * gets 4 GiB of its own. *address, of a block in the module of that id, becomes
- * one that is no other module's.
+ * A table of version 1 has no bases, so the addresses of its blocks are starts: here each id gets 4
+ * GiB of its own. Changes *address, of a block in the module of that id, to an address that no
+ * other module has.
  */
 void tr_module_list_absolute(const struct tr_module_list *list, uint64_t id, uint64_t *address);
 
 /*
- * The way back: the module that such an address lies in, with the start that
- * it has there. Code in no module has the id 65535, and the address. *failed:
- * memory is out.
+ * The inverse: finds the module that contains such an address, and the start in it. Code in no
+ * module has the id 65535, and the address itself. *failed: memory is exhausted.
  */
 void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint64_t *id,
 			     uint64_t *start, bool *failed);

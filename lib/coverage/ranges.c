@@ -58,7 +58,7 @@ static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 	return false;
 }
 
-/* The first range that ends at or behind the address; chunk == count: there is none. */
+/* The first range that ends at or after the address; chunk == count: there is none. */
 static struct tr_ranges_position lower_bound(const struct tr_ranges *ranges, uint64_t address)
 {
 	struct tr_ranges_position position = { 0, 0 };
@@ -248,7 +248,7 @@ static bool add_branch(struct tr_ranges *ranges, struct tr_range added)
 	struct tr_range *range = range_at(ranges, position), *highest = NULL;
 
 	if (range && range->first <= added.last) {
-		/* the one before the first that ends behind the last byte, or that one */
+		/* the one before the first that ends after the last byte, or that one */
 		struct tr_ranges_position above = lower_bound(ranges, added.last);
 		highest = range_at(ranges, above);
 		if (!highest || highest->first > added.last) {

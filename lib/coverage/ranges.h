@@ -23,11 +23,11 @@ struct tr_range {
 
 struct tr_ranges;
 
-/* NULL: memory is out. */
+/* NULL: memory is exhausted. */
 struct tr_ranges *tr_ranges_new(void);
 void tr_ranges_free(struct tr_ranges *ranges);
 
-/* last is not before first. False: memory is out, and the set means nothing any more. */
+/* last is not before first. False: memory is exhausted, and the set means nothing any more. */
 bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range);
 
 /* Steps through them in order: both numbers are 0 at first. False at the end. */

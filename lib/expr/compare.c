@@ -243,7 +243,7 @@ static enum tr_order order_of(bool less, bool greater)
 	return less ? TR_LESS : greater ? TR_GREATER : TR_EQUAL;
 }
 
-/* Steps over the point; '0' behind the end: 1.5 and 1.50 are the same. */
+/* Steps over the point; '0' after the end: 1.5 and 1.50 are the same. */
 static char next_digit(const char **p, const char *end)
 {
 	if (*p < end && **p == '.')

@@ -41,7 +41,7 @@ bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind);
  */
 bool tr_expr_needs_start(const struct tr_expr *expr);
 
-/* False: the cell is no time, or memory is out. */
+/* False: the cell is no time, or memory is exhausted. */
 bool tr_expr_set_start(struct tr_expr *expr, struct tr_text cell);
 
 struct tr_expr_state;
@@ -119,7 +119,7 @@ bool tr_expr_next_unseen_kind(const struct tr_expr_state *state, size_t *positio
  * and says IN of what all of them would say YES of; neither with a message. It
  * lets through what is of a kind in `always`: "enter" and "leave" have to be
  * among them, because they are judged together. Borrows all it is given. NULL:
- * there is nothing to tell from the columns, or memory is out; then do without.
+ * there is nothing to tell from the columns, or memory is exhausted; then do without.
  */
 struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t count,
 				   const struct tr_text *always, size_t always_count);

@@ -179,7 +179,7 @@ void tr_field_list_set_side(struct tr_field_list *list, enum tr_field_side side)
 	list->side = side;
 }
 
-/* Copies the value with one side of each <human;machine> in it. False: memory is out. */
+/* Copies the value with one side of each <human;machine> in it. False: memory is exhausted. */
 static bool copy_side(const struct tr_value *from, enum tr_field_side side, struct tr_arena *arena,
 		      struct tr_value *to)
 {

@@ -69,7 +69,7 @@ static void put_unit(struct tr_buffer *to, uint32_t unit)
 	tr_buffer_put(to, bytes, sizeof bytes);
 }
 
-/* `\uhhhh`, and the pair it may begin; p is behind the `u`. NULL: wrong. */
+/* `\uhhhh`, and the pair it may begin; p is after the `u`. NULL: wrong. */
 static const char *unescape_unit(const char *p, const char *end, struct tr_buffer *to)
 {
 	int32_t unit = read_hex(p, end, 4);

@@ -65,7 +65,7 @@ uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end
 	uint64_t quotes = 0;
 	unsigned len = end - p < 64 ? (unsigned)(end - p) : 64;
 #if defined __SSE2__ && !defined TR_PORTABLE
-	/* what is behind the end may not be read, but what is in front of p may */
+	/* what is after the end may not be read, but what is in front of p may */
 	if (len && end - text >= TR_UTF8_BLOCK)
 		return tr_block_equal(tr_block_load(end - TR_UTF8_BLOCK), '"') >> (64 - len);
 	char block[TR_UTF8_BLOCK] = { 0 };

@@ -157,7 +157,7 @@ static bool expects_field(const struct tr_test *test)
 	       (test->path.subject == TR_SUBJECT_KEY && !tr_is_known_field(test->path.key));
 }
 
-/* Fills kinds. False: memory is out. */
+/* Fills kinds. False: memory is exhausted. */
 static bool find_unknown_kinds(struct tr_expr_state *state);
 
 struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)

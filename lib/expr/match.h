@@ -72,11 +72,11 @@ bool tr_walk_count(const struct tr_value *value, uint64_t *count);
 
 /*
  * The bytes of a string, wide string or blob. False: it has none here (data is
- * NULL: memory is out).
+ * NULL: memory is exhausted).
  */
 bool tr_walk_bytes(const struct tr_value *value, struct tr_arena *arena, struct tr_text *bytes);
 
-/* What stands behind the last slash. */
+/* What stands after the last slash. */
 struct tr_text tr_walk_basename(struct tr_text path);
 
 /* Tests on columns: what they say of a cell depends on its bytes alone. */
@@ -256,7 +256,7 @@ struct tr_seen {
 	struct tr_seen_key *first, *last;
 };
 
-/* Room for the uses. False: memory is out. */
+/* Room for the uses. False: memory is exhausted. */
 bool tr_seen_begin(struct tr_seen *seen, size_t count);
 void tr_seen_free(struct tr_seen *seen);
 

@@ -466,7 +466,7 @@ static bool parse_literal(struct tr_parser *parser, const struct tr_test *test,
 	}
 }
 
-/* ..hi behind a literal that began at that column. */
+/* ..hi after a literal that began at that column. */
 static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
 			struct tr_literal *low, size_t column)
 {

@@ -74,7 +74,7 @@ bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
 struct tr_text tr_lex_time(const struct tr_lexer *lexer, size_t column);
 void tr_lex_skip(struct tr_lexer *lexer, struct tr_text text);
 
-/* Fills error and returns false. column 0: memory is out. */
+/* Fills error and returns false. column 0: memory is exhausted. */
 bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

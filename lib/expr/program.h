@@ -70,7 +70,7 @@ struct tr_number tr_number_from_count(uint64_t count);
 
 /*
  * Reads a token that the lexer took for a number. Copies into the arena what
- * it keeps. False: memory is out, or (fits is false) more than 64 bits of hex.
+ * it keeps. False: memory is exhausted, or (fits is false) more than 64 bits of hex.
  */
 bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
 			    struct tr_number_literal *literal, bool *fits);
@@ -248,7 +248,7 @@ struct tr_field_list {
 
 /*
  * Sets test->many where its literals are many, and none of them but strings,
- * numbers and ranges. False: memory is out.
+ * numbers and ranges. False: memory is exhausted.
  */
 bool tr_many_build(struct tr_test *test, struct tr_arena *arena);
 
@@ -266,7 +266,7 @@ static inline bool tr_many_takes(const struct tr_number *number)
 struct tr_regex;	 /* compiled; read-only, may be shared by threads */
 struct tr_regex_scratch; /* what one thread needs to match any of them */
 
-/* NULL: why (at least one byte) says what is wrong, or is empty when memory is out. */
+/* NULL: why (at least one byte) says what is wrong, or is empty when memory is exhausted. */
 struct tr_regex *tr_regex_compile(struct tr_text pattern, char *why, size_t why_size);
 void tr_regex_free(struct tr_regex *regex);
 
@@ -277,7 +277,7 @@ enum tr_regex_result {
 	TR_REGEX_NO,
 	TR_REGEX_YES,
 	TR_REGEX_LIMIT,	 /* matching would take too long or too much memory: gave up */
-	TR_REGEX_FAILED, /* memory is out */
+	TR_REGEX_FAILED, /* memory is exhausted */
 };
 
 /* True after so much time was lost that nothing is matched any more: TR_REGEX_LIMIT for all. */

@@ -23,7 +23,7 @@ enum {
 	TR_WIDE_GROUPS = 8,
 	TR_WIDE_BYTES = 3 * TR_WIDE_GROUPS,
 	TR_WIDE_DIGITS = 4 * TR_WIDE_GROUPS,
-	TR_WIDE_BEYOND = 4, /* bytes that are read or written behind those of a step */
+	TR_WIDE_BEYOND = 4, /* bytes that are read or written after those of a step */
 };
 
 TR_WIDE __m256i tr_wide_table(__m128i table)

@@ -150,7 +150,7 @@ static struct tr_record *clone_line(const struct tr_record *record, size_t *size
  * A deep copy in one block of memory of just its size: free(3) gives it back.
  * A line is followed by as many readable bytes as readers of lines look ahead.
  * The copy has no arena: set one before its fields are split or parsed. NULL:
- * memory is out. *size: bytes that the block has.
+ * memory is exhausted. *size: bytes that the block has.
  */
 static struct tr_record *clone_record(const struct tr_record *record, size_t *size)
 {

@@ -15,7 +15,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* pos is behind the opening quote. Checks the escapes, so that later decoding cannot fail. */
+/* pos is after the opening quote. Checks the escapes, so that later decoding cannot fail. */
 static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text)
 {
 	const char *begin = json->pos, *p = begin;
@@ -509,7 +509,7 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 	return TR_OK;
 }
 
-/* Behind trouble: a step to where an object may begin. The window is not empty. */
+/* After trouble: a step to where an object may begin. The window is not empty. */
 static void pass_over(struct tr_json_items *items)
 {
 	struct tr_input *in = items->in;
@@ -608,7 +608,7 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 	return true;
 }
 
-/* Behind the quote that closes the string which p stands in. NULL: none does. */
+/* After the quote that closes the string which p stands in. NULL: none does. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (;;) {
@@ -622,7 +622,7 @@ static const char *skip_string(const char *p, const char *end)
 }
 
 /*
- * Behind the list or object whose bracket stands in front of p. That it is JSON is
+ * After the list or object whose bracket stands in front of p. That it is JSON is
  * known of whole objects, so brackets are all that counts. NULL: the text ends before.
  */
 static const char *skip_container(const char *p, const char *end)

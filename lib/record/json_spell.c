@@ -15,7 +15,7 @@
 
 enum { SURROGATE_FIRST = 0xd800, SURROGATE_LOW = 0xdc00, SURROGATE_LAST = 0xdfff };
 
-/* The four hex digits at p, which is behind `\u`; -1 where they are not there. */
+/* The four hex digits at p, which is after `\u`; -1 where they are not there. */
 static int32_t hex_unit(const char *p, const char *end)
 {
 	if (end - p < 4)
@@ -392,7 +392,7 @@ struct speller {
 	struct tr_error *err;
 };
 
-/* Keeps the rule after `more` bytes will have been put. False: memory is out. */
+/* Keeps the rule after `more` bytes will have been put. False: memory is exhausted. */
 static bool make_room(struct speller *s, size_t more)
 {
 	size_t used = (size_t)(s->to - s->buffer->data);
@@ -572,7 +572,7 @@ struct brackets {
 };
 
 /*
- * The first item behind a bracket or comma, or the key and colon of one. STRING:
+ * The first item after a bracket or comma, or the key and colon of one. STRING:
  * it is there, and maybe others; COMMA, COLON: a value has to follow.
  */
 static inline enum tr_json_token spell_item(struct speller *s, bool map)
@@ -610,7 +610,7 @@ static inline enum tr_json_token spell_opening(struct speller *s, struct bracket
 	return spell_item(s, map);
 }
 
-/* Behind a value. COLON, COMMA: one follows; OBJECT_END: the outermost is complete. */
+/* After a value. COLON, COMMA: one follows; OBJECT_END: the outermost is complete. */
 static inline enum tr_json_token spell_between(struct speller *s, struct brackets *open)
 {
 	while (open->depth) {

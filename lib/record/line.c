@@ -19,7 +19,7 @@ static bool is_suspect(char byte)
 /*
  * legal_prefix: how many bytes at p are surely legal, up to a place where a
  * sequence begins. STEP bytes may be read, of which only those before end
- * count; the result may reach behind end.
+ * count; the result may reach after end.
  */
 #if defined __SSE2__ && !defined TR_PORTABLE
 
@@ -57,7 +57,7 @@ static unsigned legal_prefix(const char *p, const char *end)
 				    is_zero(found.part[2]), is_zero(found.part[3]) } };
 	uint64_t suspect = ~tr_block_bits(clean);
 	unsigned first = (unsigned)__builtin_ctzll(suspect);
-	/* bytes behind end must not make a cut sequence whole */
+	/* bytes after end must not make a cut sequence whole */
 	if (end - p < STEP)
 		return first;
 	unsigned valid = tr_utf8_block(p);
@@ -245,7 +245,7 @@ const char *tr_line_scan(const char *p, const char *end)
 #endif
 		unsigned legal = legal_prefix(p, end);
 		p += legal;
-		/* only a sequence that goes on behind the step, perhaps */
+		/* only a sequence that goes on after the step, perhaps */
 		if (legal > STEP - 4)
 			continue;
 		/* one by one; other scripts come in runs */
@@ -401,7 +401,7 @@ TR_COLUMNS_INLINE bool tr_columns_in_block(const char *p, const char *lf, uint64
 					   uint64_t escapes, struct tr_columns *columns)
 {
 	uint64_t kind = tabs;
-	if (lf - p < TR_COLUMNS_BLOCK) /* the LF ends a column too; behind it is another line */
+	if (lf - p < TR_COLUMNS_BLOCK) /* the LF ends a column too; after it is another line */
 		kind = (kind & ((UINT64_C(1) << (lf - p)) - 1)) | UINT64_C(1) << (lf - p);
 	uint64_t seq = tr_columns_next(kind), time = tr_columns_next(seq);
 	uint64_t task = tr_columns_next(time), name = tr_columns_next(task);

@@ -93,7 +93,7 @@ static void close_bracket(struct tr_scan *scan)
 	scan->pos++;
 }
 
-/* From the bracket that opens to behind the one that closes, and what may follow that. */
+/* From the bracket that opens to after the one that closes, and what may follow that. */
 static bool scan_list(struct tr_scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_LIST };
@@ -166,7 +166,7 @@ static bool scan_member(struct tr_scan *scan, struct tr_value *value, char *sepa
 	return scan_value(scan, &member) && push(scan, key, &member);
 }
 
-/* Behind "{=": a structure without members. */
+/* After "{=": a structure without members. */
 static bool scan_no_members(struct tr_scan *scan, struct tr_value *value)
 {
 	value->type = TR_STRUCT;
@@ -347,7 +347,7 @@ static bool scan_value(struct tr_scan *scan, struct tr_value *value)
 	return tr_scan_fail_value(scan);
 }
 
-/* A whole text and nothing behind it. */
+/* A whole text and nothing after it. */
 static bool scan_all(struct tr_scan *scan, struct tr_value *value)
 {
 	if (!scan_value(scan, value))
@@ -400,7 +400,7 @@ static enum tr_spelling scan_check(struct tr_text text, unsigned *traits, struct
  * left to the scanner, which starts again.
  */
 
-/* All functions here: behind what begins at p, or NULL where the scanner has to decide. */
+/* All functions here: after what begins at p, or NULL where the scanner has to decide. */
 
 static inline const char *skip_string(const char *p, const char *end)
 {
@@ -411,7 +411,7 @@ static inline const char *skip_string(const char *p, const char *end)
 		if (*p == '"')
 			return p + 1;
 		if (*p == '\\') {
-			/* escapes that have no other spelling; no string ends behind them */
+			/* escapes that have no other spelling; no string ends after them */
 			char c = end - p > 2 ? p[1] : 0;
 			if (c != '"' && c != '\\' && c != 'n' && c != 't' && c != 'r')
 				return NULL;

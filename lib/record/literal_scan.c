@@ -167,7 +167,7 @@ static const char *hex_end(struct tr_scan *scan)
 	return p;
 }
 
-/* The digits behind a 0x. */
+/* The digits after a 0x. */
 static bool scan_hex(struct tr_scan *scan, const char *what, uint64_t *number)
 {
 	const char *start = scan->pos, *end = hex_end(scan);
@@ -246,7 +246,7 @@ static const char *digits_end(const char *p, const char *end)
 	return p;
 }
 
-/* Behind the fraction and the exponent that may follow an integer's digits. */
+/* After the fraction and the exponent that may follow an integer's digits. */
 static const char *real_end(const char *p, const char *end)
 {
 	if (end - p >= 2 && *p == '.' && tr_is_digit(p[1]))
@@ -354,7 +354,7 @@ static bool add_name(struct tr_scan *scan, struct names *names, struct tr_text n
 	return true;
 }
 
-/* Behind a "|": a name, or the bits that have none. */
+/* After a "|": a name, or the bits that have none. */
 static bool scan_name(struct tr_scan *scan, struct names *names, uint64_t *unknown_bits)
 {
 	const char *start = scan->pos;
@@ -384,7 +384,7 @@ static bool scan_name(struct tr_scan *scan, struct names *names, uint64_t *unkno
 	return add_name(scan, names, word);
 }
 
-/* Behind the "(": the number, its table, the ")". */
+/* After the "(": the number, its table, the ")". */
 static bool scan_machine_number(struct tr_scan *scan, struct tr_symbol *symbol, uint8_t *flags)
 {
 	bool hex = scan->end - scan->pos >= 2 && scan->pos[0] == '0' && scan->pos[1] == 'x';

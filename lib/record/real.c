@@ -225,9 +225,9 @@ enum { FIRST_DIGITS = 19 }; /* what 64 bits hold of any number */
 
 struct decimal {
 	bool negative;
-	const char *first, *end; /* from the first digit that is not 0 to behind the last */
+	const char *first, *end; /* from the first digit that is not 0 to after the last */
 	uint64_t digits;	 /* the first FIRST_DIGITS of them */
-	bool more;		 /* digits behind those that are not 0 */
+	bool more;		 /* digits after those that are not 0 */
 	int exponent;		 /* of the last one in `digits` */
 };
 
@@ -272,7 +272,7 @@ static bool split(struct tr_text text, struct decimal *d)
 	unsigned count = 0;
 	d->digits = 0;
 	d->more = false;
-	const char *last = d->first; /* behind the last digit taken */
+	const char *last = d->first; /* after the last digit taken */
 	for (p = d->first; p < mark; p++) {
 		if (*p == '.')
 			continue;
@@ -501,7 +501,7 @@ static struct tr_power power_above(int q)
 /*
  * power * factor / 2^128, rounded to odd: the last bit also says that the
  * result is not whole. The power is too large by less than one unit, so that
- * what is left behind the point of a whole result is 0 or 1.
+ * what is left after the point of a whole result is 0 or 1.
  */
 static uint64_t scale64(struct tr_power power, uint64_t factor)
 {
@@ -638,7 +638,7 @@ static void put_digits(uint64_t n, unsigned count, char *to)
 /*
  * The layouts move digits in blocks of fixed size, which is faster than just
  * as many as there are: digits has 40 readable bytes, to has TR_REAL_MAX
- * writable ones less a sign. Neither block ends behind that: see the sums.
+ * writable ones less a sign. Neither block ends after that: see the sums.
  */
 enum { BLOCK = 16, HALF = 8 };
 

@@ -463,7 +463,7 @@ static enum column read_column(struct tr_text column, enum tr_line_type type, bo
 	return FIELD;
 }
 
-/* The columns behind the fixed ones. */
+/* The columns after the fixed ones. */
 struct columns {
 	struct tr_tabs tabs;
 	const char *pos, *end;
@@ -637,7 +637,7 @@ static const char *word_end(const char *p, const char *end)
 }
 
 /*
- * The fixed columns behind the first, which ends at *p. Afterwards *p is where
+ * The fixed columns after the first, which ends at *p. Afterwards *p is where
  * they end: on the TAB of the first field, or at the end.
  */
 static bool fixed_columns(const struct tr_record *record, const char **p,
@@ -778,7 +778,7 @@ bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct t
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
 				     struct tr_buffer *line, struct tr_error *err)
 {
-	/* whoever scans the line with wide loads finds readable bytes behind it */
+	/* whoever scans the line with wide loads finds readable bytes after it */
 	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed)
 		return tr_error_memory(err);
 	tr_record_init(record, arena);

@@ -66,7 +66,7 @@ static bool read_braces(const char *p, const char *end, struct tr_escape *escape
 	return found(escape, TR_ESCAPE_CHAR, code, (size_t)(q + 1 - p));
 }
 
-/* `\uhhhh`; a high surrogate and a low one behind it are one character. */
+/* `\uhhhh`; a high surrogate and a low one after it are one character. */
 static bool read_unicode(const char *p, const char *end, bool wide, struct tr_escape *escape)
 {
 	if (wide && end - p > 2 && p[2] == '{')
@@ -85,7 +85,7 @@ static bool read_unicode(const char *p, const char *end, bool wide, struct tr_es
 	return found(escape, lone ? TR_ESCAPE_SURROGATE : TR_ESCAPE_CHAR, (uint64_t)code, 6);
 }
 
-/* `\xhh`, and those behind it as far as they make up one valid sequence with it. */
+/* `\xhh`, and those after it as far as they make up one valid sequence with it. */
 static bool read_bytes(const char *p, const char *end, struct tr_escape *escape)
 {
 	long first = hex_digits(p + 2, end, 2);
@@ -419,7 +419,7 @@ bool tr_is_word(struct tr_text name, bool before_parenthesis)
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 
-/* From the first quote to behind the last, TR_UTF8_BLOCK bytes or more. */
+/* From the first quote to after the last, TR_UTF8_BLOCK bytes or more. */
 TR_INLINED bool is_plain(const char *p, const char *end, bool map)
 {
 	/* the bracket is as good as a separator: a string has to follow */
