@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The drcov format: what DynamoRIO's drcov and its many imitators write, and Lighthouse and
+ * The drcov format, which DynamoRIO's drcov and many similar recorders write, and Lighthouse and
  * similar tools read. trace-formats(5) describes it for users.
  *
  *	bytes -> bid -> reader.c: head, modules, table, blocks, hits -> records
- *	records -> writer.c: a list of modules and a table of blocks -> bytes
- *	records of execution traces -> foreign.c -> the same list and table
+ *	records of any execution trace -> writer.c: list of modules, table of blocks -> bytes
  *
  *	DRCOV VERSION: 2
  *	DRCOV FLAVOR: drcov-64
@@ -19,8 +18,8 @@
  * Older module tables are "Module Table: 2" without columns, and have rows of
  * id, size, path. The BB table is text where "module id, start, size:" follows
  * its line: "module[  4]: 0x0000000000001090,   8". start counts from the base
- * of the whole module in version 2, from the segment's in version 3. Module id
- * 65535 is code in no module, start then the low half of its address. A third
+ * of the whole module in version 2, and of the segment in version 3. Module
+ * id 65535 is code in no module; start is then the low half of its address. A third
  * party's "Hit Count Table: version 1, count N" and N u32 may follow.
  * A process that fails to exec dumps twice into one file: the second is a segment
  * whose header has stream=2, by which tr-repack keeps both in one file.
@@ -48,14 +47,15 @@ struct tr_drcov_row {
 	uint32_t module;
 };
 
-/* From TR_DRCOV_BLOCK bytes, and back. */
+/* Converts a row from TR_DRCOV_BLOCK bytes, and back. */
 struct tr_drcov_row tr_drcov_row_unpack(const char *p);
 void tr_drcov_row_pack(const struct tr_drcov_row *row, char *p);
 
-/* "module[  4]: 0x0000000000001090,   8", blanks and line end aside. False: it is none. */
+/* "module[  4]: 0x0000000000001090,   8", apart from blanks and line end. False: the line is no
+ * row. */
 bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row);
 
-/* As DynamoRIO spells it, with its line feed. digits: of an address, 8 or 16. */
+/* Writes a row as DynamoRIO does, with its line feed. digits: of an address, 8 or 16. */
 void tr_drcov_row_write(const struct tr_drcov_row *row, unsigned digits, struct tr_buffer *to);
 
 struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
@@ -66,7 +66,7 @@ struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct t
 				  struct tr_error *err);
 void tr_drcov_discard(struct tr_writer *writer);
 
-/* The value of -O module: PATH@0xBASE. False: it is none. */
+/* Parses a value of -O module: PATH@0xBASE. False: it is malformed. */
 bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base);
 
 #endif

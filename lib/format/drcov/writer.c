@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/drcov/writer.h"
+/*
+ * The writer of drcov files: gathers the module list and the tables of blocks and hits of a dump,
+ * because their counts come first in the file. A dump that was a drcov file keeps its modules; the
+ * blocks of other execution traces, absolute addresses in the order of their execution, become a
+ * set, each with its module and how often it was executed.
+ */
+#include "format/drcov/drcov.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/map.h"
+#include "core/output.h"
 #include "core/wire.h"
+#include "coverage/layout.h"
+#include "coverage/module_table.h"
 #include "format/writer_base.h"
 #include "record/ask.h"
 
-static void begin_blocks(struct tr_drcov_blocks *blocks, unsigned digits)
+/* The tables of a dump; they are written after their counts. */
+struct blocks {
+	bool text, counted; /* as text; with hit counts */
+	bool absolute;	    /* starts are addresses, as in the source */
+	unsigned digits;    /* of an address */
+	uint64_t count;
+	struct tr_buffer table; /* entries or rows */
+	struct tr_buffer hits;
+	struct tr_buffer lines, hits_line; /* the lines of the source; empty: as usual */
+};
+
+static void begin_blocks(struct blocks *blocks, unsigned digits)
 {
 	tr_buffer_reset(&blocks->table);
 	tr_buffer_reset(&blocks->hits);
@@ -20,7 +41,7 @@ static void begin_blocks(struct tr_drcov_blocks *blocks, unsigned digits)
 	blocks->count = 0;
 }
 
-static void free_blocks(struct tr_drcov_blocks *blocks)
+static void free_blocks(struct blocks *blocks)
 {
 	tr_buffer_free(&blocks->table);
 	tr_buffer_free(&blocks->hits);
@@ -33,8 +54,10 @@ static bool same(const struct tr_drcov_row *a, const struct tr_drcov_row *b)
 	return a->start == b->start && a->size == b->size && a->module == b->module;
 }
 
-bool tr_drcov_blocks_add(struct tr_drcov_blocks *blocks, const struct tr_drcov_row *row,
-			 uint64_t hits, struct tr_text spelled)
+/* Adds a block. spelled: the row of a text table in its source, or data NULL. False: memory is
+ * exhausted. */
+static bool blocks_add(struct blocks *blocks, const struct tr_drcov_row *row, uint64_t hits,
+		       struct tr_text spelled)
 {
 	struct tr_drcov_row parsed;
 	char *to = tr_buffer_room(&blocks->hits, TR_DRCOV_HIT);
@@ -57,8 +80,8 @@ bool tr_drcov_blocks_add(struct tr_drcov_blocks *blocks, const struct tr_drcov_r
 	return !blocks->table.failed && !blocks->hits.failed;
 }
 
-/* True when the source's lines say what these tables are, so that they can stand. */
-static bool lines_hold(const struct tr_drcov_blocks *blocks)
+/* Whether the lines of the source describe these tables, so that they can be kept. */
+static bool lines_hold(const struct blocks *blocks)
 {
 	struct tr_text text = tr_buffer_text(&blocks->lines), line = { "", 0 };
 	uint64_t count = 0;
@@ -76,7 +99,7 @@ static bool lines_hold(const struct tr_drcov_blocks *blocks)
 	       line.data[line.len - 1] == '\n';
 }
 
-static bool hits_line_holds(const struct tr_drcov_blocks *blocks)
+static bool hits_line_holds(const struct blocks *blocks)
 {
 	struct tr_text text = tr_buffer_text(&blocks->hits_line);
 	struct tr_text line = tr_drcov_next_line(&text);
@@ -85,7 +108,7 @@ static bool hits_line_holds(const struct tr_drcov_blocks *blocks)
 	       tr_drcov_hits_line(line, &count) && count == blocks->count;
 }
 
-static void write_blocks(const struct tr_drcov_blocks *blocks, struct tr_output *out)
+static void write_blocks(const struct blocks *blocks, struct tr_output *out)
 {
 	char small[128];
 	struct tr_buffer line = tr_buffer_over(small, sizeof small);
@@ -108,21 +131,426 @@ static void write_blocks(const struct tr_drcov_blocks *blocks, struct tr_output 
 	tr_output_put_text(out, tr_buffer_text(&blocks->hits));
 }
 
+struct foreign_block {
+	/* the key, which has no padding */
+	uint64_t address;
+	uint32_t size;
+	int32_t object;
+
+	uint64_t hits;
+	struct foreign_block *next;
+};
+
+enum { KEY = 16 }; /* bytes */
+
+/*
+ * The blocks of a trace that was not a drcov file. A block belongs to the module in which the trace
+ * has it, then to one of -O module, and otherwise to a module that is made for all the rest.
+ */
+struct foreign {
+	struct tr_layout layout; /* what is loaded where at this point of the trace */
+	struct tr_map by_range;	 /* all objects that were loaded so far */
+	struct object {
+		struct object *next;
+		size_t id;
+		uint64_t base, end;
+		struct tr_text path;
+	} * first_object, **last_object;
+	size_t object_count;
+	size_t first_row;	  /* of the objects, in the list of modules */
+	struct tr_buffer program; /* its path */
+	struct tr_buffer list;	  /* the trace's own list of modules */
+	uint64_t load;		  /* address of the kernel; 0: unknown */
+	bool history;		  /* entries count executions */
+	bool map;		  /* this section is a decision map */
+	uint8_t digits;		  /* of an address; 0: none was seen */
+
+	struct tr_map seen;
+	struct tr_arena memory;
+	struct foreign_block *first, **last;
+	size_t count;
+	uint64_t empty;	  /* blocks without a size */
+	uint64_t too_far; /* from every module */
+};
+
+enum { NO_OBJECT = -1, PAGE = 4096 };
+
+static void foreign_begin(struct foreign *foreign)
+{
+	tr_layout_section(&foreign->layout, true);
+	tr_arena_reset(&foreign->memory);
+	tr_buffer_reset(&foreign->program);
+	tr_buffer_reset(&foreign->list);
+	tr_map_clear(&foreign->seen);
+	tr_map_clear(&foreign->by_range);
+	foreign->first_object = NULL;
+	foreign->last_object = &foreign->first_object;
+	foreign->first = NULL;
+	foreign->last = &foreign->first;
+	foreign->object_count = foreign->count = 0;
+	foreign->history = foreign->map = false;
+	foreign->digits = 0;
+	foreign->load = foreign->empty = foreign->too_far = 0;
+}
+
+static void foreign_free(struct foreign *foreign)
+{
+	tr_layout_free(&foreign->layout);
+	tr_arena_free(&foreign->memory);
+	tr_buffer_free(&foreign->program);
+	tr_buffer_free(&foreign->list);
+	tr_map_free(&foreign->seen);
+	tr_map_free(&foreign->by_range);
+}
+
+static bool name_is(const struct tr_record *record, const char *name)
+{
+	return record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, name);
+}
+
+/* A list of modules that tr_module_list_write made; data NULL: the record has none. */
+static struct tr_text list_of(struct tr_record *record, struct tr_error *err)
+{
+	struct tr_text none = { NULL, 0 }, data = none;
+	if (tr_text_is(record->kind, "info") && name_is(record, "USER_DATA"))
+		data = tr_ask_string(record, "data", err);
+	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION)) ? data : none;
+}
+
+/*
+ * True: the record is the list of modules of another dump, and one is here
+ * already. Memory: as tr_ask.
+ */
+static bool foreign_is_next(const struct foreign *foreign, struct tr_record *record,
+			    struct tr_error *err)
+{
+	return foreign->list.len && list_of(record, err).data;
+}
+
+static enum tr_status put_info(struct foreign *foreign, struct tr_record *record,
+			       struct tr_error *err)
+{
+	bool program = name_is(record, "EXEC_FILE_NAME") || name_is(record, "KERNEL_FILE_NAME");
+	struct tr_buffer *to = program ? &foreign->program : &foreign->list;
+	struct tr_text data = { NULL, 0 };
+	if (!to->len)
+		data = program ? tr_ask_string(record, "data", err) : list_of(record, err);
+	if (data.data)
+		tr_buffer_put_text(to, data);
+	if (to->failed || tr_error_is_memory(err))
+		return tr_error_memory(err);
+	return tr_layout_info(&foreign->layout, record, err);
+}
+
+/* The object of that range and path, which may be loaded again. NULL: memory is exhausted. */
+static struct object *object_of(struct foreign *foreign, const struct tr_loaded_object *loaded)
+{
+	char *key = tr_arena_alloc(&foreign->memory, 2 * sizeof loaded->first + loaded->path.len);
+	if (!key)
+		return NULL;
+	memcpy(key, &loaded->first, sizeof loaded->first);
+	memcpy(key + sizeof loaded->first, &loaded->last, sizeof loaded->last);
+	struct tr_text path = { key + 2 * sizeof loaded->first, loaded->path.len };
+	memcpy(key + 2 * sizeof loaded->first, loaded->path.data, path.len);
+	struct tr_text all = { key, 2 * sizeof loaded->first + path.len };
+	struct object *object = tr_map_get(&foreign->by_range, all);
+	if (object)
+		return object;
+	object = tr_arena_alloc(&foreign->memory, sizeof *object);
+	if (!object || !tr_map_put(&foreign->by_range, all, object))
+		return NULL;
+	*object = (struct object){ NULL, foreign->object_count++, loaded->first, loaded->last + 1,
+				   path };
+	*foreign->last_object = object;
+	foreign->last_object = &object->next;
+	return object;
+}
+
+static enum tr_status put_load(struct foreign *foreign, struct tr_record *record,
+			       struct tr_error *err)
+{
+	struct tr_loaded_object loaded;
+	enum tr_status status =
+		tr_layout_load(&foreign->layout, record, foreign->object_count, &loaded, err);
+	if (status != TR_OK)
+		return status;
+	struct object *object = object_of(foreign, &loaded);
+	if (!object)
+		return tr_error_memory(err);
+	tr_objects_rename(&foreign->layout.objects, loaded.first, object->id);
+	return TR_OK;
+}
+
+static enum tr_status put_block(struct foreign *foreign, struct tr_record *record,
+				struct tr_error *err)
+{
+	struct tr_block block;
+	enum tr_status status = tr_block_read(record, &block, err);
+	if (status != TR_OK || foreign->map || block.op == TR_EXEC_SPECIAL)
+		return status;
+	if (!block.size) {
+		foreign->empty++;
+		return TR_OK;
+	}
+	if (!foreign->digits)
+		foreign->digits = block.digits;
+	const struct tr_object *object = tr_objects_find(&foreign->layout.objects, block.address);
+	struct foreign_block key = { block.address, block.size,
+				     object ? (int32_t)object->id : NO_OBJECT, 1, NULL };
+	struct tr_text bytes = { (const char *)&key, KEY };
+	/* a trace that was converted from drcov is a list without order: it keeps all its blocks */
+	bool list = foreign->list.len && !foreign->history;
+	struct foreign_block *found = list ? NULL : tr_map_get(&foreign->seen, bytes);
+	if (found) {
+		found->hits++;
+		return TR_OK;
+	}
+	found = tr_arena_alloc(&foreign->memory, sizeof *found);
+	if (!found)
+		return tr_error_memory(err);
+	*found = key;
+	bytes.data = (const char *)found;
+	*foreign->last = found;
+	foreign->last = &found->next;
+	foreign->count++;
+	return list || tr_map_put(&foreign->seen, bytes, found) ? TR_OK : tr_error_memory(err);
+}
+
+static enum tr_status no_coverage(struct tr_error *err)
+{
+	tr_error_set(err, TR_CAUSE_INPUT, "left out: a decision map is no execution trace");
+	return TR_WARN;
+}
+
+/* Takes a record in. TR_END: it is of a kind that is none of ours. err is clear. */
+static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *record,
+				  struct tr_error *err)
+{
+	uint64_t address;
+	uint8_t digits;
+	if (tr_text_is(record->kind, "block"))
+		return put_block(foreign, record, err);
+	if (tr_text_is(record->kind, "info"))
+		return put_info(foreign, record, err);
+	if (tr_text_is(record->kind, "load"))
+		return put_load(foreign, record, err);
+	if (tr_text_is(record->kind, "section")) {
+		tr_layout_section(&foreign->layout, name_is(record, "INFO"));
+		foreign->history |= name_is(record, "HISTORY");
+		foreign->map = name_is(record, "DECISION_MAP");
+		if (foreign->map)
+			return no_coverage(err);
+	} else if (tr_text_is(record->kind, "unload")) {
+		if (tr_address_read(&record->name, &address, &digits))
+			tr_layout_unload(&foreign->layout, address);
+	} else if (tr_text_is(record->kind, "loadaddr")) {
+		if (tr_address_read(&record->name, &address, &digits) &&
+		    tr_layout_loadaddr(&foreign->layout, address))
+			foreign->load = address;
+	} else {
+		return TR_END;
+	}
+	return TR_OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct foreign_block *x = *(struct foreign_block *const *)a;
+	const struct foreign_block *y = *(struct foreign_block *const *)b;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static uint64_t end_of(const struct foreign_block *block, unsigned digits)
+{
+	uint64_t top = digits == 8 ? UINT32_MAX : UINT64_MAX;
+	return block->size > top - block->address ? top : block->address + block->size;
+}
+
+static bool put_part(const struct foreign *foreign, struct tr_module_list *list, uint64_t base,
+		     uint64_t end)
+{
+	struct tr_text path = tr_buffer_text(&foreign->program);
+	return tr_module_list_put(list, base, end, path.len ? path : TR_TEXT("unknown"));
+}
+
+/*
+ * Adds the program, which contains the blocks outside all shared objects: one module from its load
+ * address, or from the page of the lowest block. Blocks below that, or more than 32 bits above,
+ * get a further row of the same name.
+ */
+static bool put_parts(const struct foreign *foreign, struct tr_module_list *list,
+		      struct foreign_block *const *blocks, size_t count)
+{
+	uint64_t load = foreign->load;
+	for (size_t i = 0, next; i < count; i = next) {
+		uint64_t first = blocks[i]->address, base = first & ~(uint64_t)(PAGE - 1), end = 0;
+		if (load && first >= load && (i == 0 || blocks[i - 1]->address < load) &&
+		    first - load <= UINT32_MAX)
+			base = load;
+		for (next = i; next < count && blocks[next]->address - base <= UINT32_MAX; next++) {
+			if (first < load && blocks[next]->address >= load)
+				break;
+			uint64_t here = end_of(blocks[next], list->digits);
+			end = here > end ? here : end;
+		}
+		if (!put_part(foreign, list, base, end))
+			return false;
+	}
+	return true;
+}
+
+/* The first block at or above the address. */
+static size_t lower_bound(struct foreign_block *const *blocks, size_t count, uint64_t address)
+{
+	size_t low = 0;
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+		if (blocks[middle]->address < address)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+/* The next -O module from `i` on, with its base; i == settings->count: there is none. */
+static size_t next_setting(const struct tr_settings *settings, size_t i, struct tr_text *path,
+			   uint64_t *base)
+{
+	while (i < settings->count && (!tr_text_is(settings->list[i].key, "module") ||
+				       !tr_drcov_setting(settings->list[i].value, path, base)))
+		i++;
+	return i;
+}
+
+/* Adds the module of -O module=PATH@BASE: it ends at the last block before the next such module. */
+static bool put_setting(const struct tr_settings *settings, struct tr_text path, uint64_t base,
+			struct tr_module_list *list, struct foreign_block *const *blocks,
+			size_t count)
+{
+	uint64_t other, next = UINT64_MAX, end = base;
+	struct tr_text ignored;
+	for (size_t i = 0; (i = next_setting(settings, i, &ignored, &other)) < settings->count; i++)
+		if (other > base && other < next)
+			next = other;
+	for (size_t i = lower_bound(blocks, count, base); i < count && blocks[i]->address < next;
+	     i++) {
+		uint64_t here = end_of(blocks[i], list->digits);
+		end = here > end ? here : end;
+	}
+	return tr_module_list_put(list, base, end, path);
+}
+
+/* Adds the program below all modules of -O module, then these. False: memory is exhausted. */
+static bool put_modules(const struct foreign *foreign, const struct tr_settings *settings,
+			struct tr_module_list *list)
+{
+	size_t count = 0, named = 0;
+	uint64_t lowest = UINT64_MAX, base;
+	struct tr_text path;
+	struct foreign_block **blocks =
+		malloc((foreign->count + 1) * sizeof(struct foreign_block *));
+	if (!blocks)
+		return false;
+	for (struct foreign_block *b = foreign->first; b; b = b->next)
+		if (b->object == NO_OBJECT)
+			blocks[count++] = b;
+	qsort(blocks, count, sizeof *blocks, by_address);
+	for (size_t i = 0; (i = next_setting(settings, i, &path, &base)) < settings->count; i++) {
+		lowest = base < lowest ? base : lowest;
+		named++;
+	}
+	size_t below = named ? lower_bound(blocks, count, lowest) : count;
+	bool good = put_parts(foreign, list, blocks, below);
+	if (!named && !count) /* the program is listed even if none of it was executed */
+		good = put_part(foreign, list, foreign->load, foreign->load);
+	for (size_t i = 0; good && (i = next_setting(settings, i, &path, &base)) < settings->count;
+	     i++)
+		good = put_setting(settings, path, base, list, blocks, count);
+	free(blocks);
+	return good;
+}
+
+/*
+ * Makes the list of modules. settings: with -O module; version, table: -O, or 0.
+ * False: memory is exhausted.
+ */
+static bool foreign_list(struct foreign *foreign, const struct tr_settings *settings,
+			 struct tr_module_list *list, unsigned version, unsigned table)
+{
+	enum tr_status own = TR_END;
+	if (foreign->list.len)
+		own = tr_module_list_parse(list, tr_buffer_text(&foreign->list), version, table);
+	if (own == TR_FATAL || (own == TR_END && !tr_module_list_begin(list, NULL)))
+		return false;
+	if (foreign->digits == 8)
+		list->digits = 8;
+	if (own == TR_END) {
+		tr_module_list_choose(list, version, table);
+		if (!put_modules(foreign, settings, list))
+			return false;
+	}
+	foreign->first_row = list->count;
+	for (const struct object *o = foreign->first_object; o; o = o->next)
+		if (!tr_module_list_put(list, o->base, o->end, o->path))
+			return false;
+	return true;
+}
+
+/* Where the block is; false: it cannot be said in a table. */
+static bool place_block(const struct foreign *foreign, struct tr_module_list *list,
+			const struct foreign_block *block, struct tr_drcov_row *row, bool *failed)
+{
+	uint64_t id, start;
+	if (block->object == NO_OBJECT) {
+		tr_module_list_relative(list, block->address, &id, &start, failed);
+	} else {
+		const struct tr_module_place *place =
+			&list->places[foreign->first_row + (size_t)block->object];
+		id = place->id;
+		start = block->address - place->origin;
+	}
+	*row = (struct tr_drcov_row){ start, block->size, (uint32_t)id };
+	if (id > TR_DRCOV_NO_MODULE || start > UINT32_MAX) { /* but by its address */
+		row->module = TR_DRCOV_NO_MODULE;
+		row->start = block->address;
+	}
+	return row->start <= UINT32_MAX;
+}
+
+/* Then the blocks. False: memory is exhausted. */
+static bool foreign_blocks(struct foreign *foreign, struct tr_module_list *list,
+			   struct blocks *blocks)
+{
+	struct tr_text none = { NULL, 0 };
+	bool failed = false;
+	blocks->digits = list->digits;
+	blocks->counted = foreign->history;
+	for (const struct foreign_block *b = foreign->first; b && !failed; b = b->next) {
+		struct tr_drcov_row row;
+		if (!place_block(foreign, list, b, &row, &failed))
+			foreign->too_far++;
+		else if (!blocks_add(blocks, &row, b->hits, none))
+			failed = true;
+	}
+	return !failed;
+}
+
 struct writer {
 	struct tr_writer base;
 	struct tr_settings settings;
-	unsigned version, table; /* -O; 0: as it was */
-	struct tr_text text;	 /* -O; data NULL: as it was */
+	unsigned version, table; /* -O; 0: as in the source */
+	struct tr_text text;	 /* -O; data NULL: as in the source */
 
 	/* the dump */
 	bool headed; /* it has a header in the stream */
 	bool own;    /* it was a drcov file */
-	bool begun;  /* something of it came */
+	bool begun;  /* a record of it came */
 	struct tr_module_list list;
-	struct tr_drcov_blocks blocks;
-	struct tr_drcov_foreign foreign;
+	struct blocks blocks;
+	struct foreign foreign;
 
-	/* the whole file: to be told at the end */
+	/* the whole file: reported at its end */
 	uint64_t dumps, too_far, empty;
 	bool supplied; /* a header */
 };
@@ -133,17 +561,17 @@ static bool ends_in(struct tr_text text, struct tr_text end)
 	       memcmp(text.data + text.len - end.len, end.data, end.len) == 0;
 }
 
-/* All of the dump is there: counts, then tables. */
+/* Writes the dump, all of which is there. False: memory is exhausted. */
 static bool put_dump(struct writer *writer)
 {
 	struct tr_module_list *list = &writer->list;
 	struct tr_buffer head = TR_BUFFER_INIT;
 	bool good = true;
 	if (!writer->own) {
-		good = tr_drcov_foreign_list(&writer->foreign, &writer->settings, list,
-					     writer->version, writer->table) &&
-		       tr_drcov_foreign_blocks(&writer->foreign, list, &writer->blocks);
-		/* the counts of what was a drcov file are lost, and not to be promised */
+		good = foreign_list(&writer->foreign, &writer->settings, list, writer->version,
+				    writer->table) &&
+		       foreign_blocks(&writer->foreign, list, &writer->blocks);
+		/* the flavor must not promise counts that are lost */
 		struct tr_text *flavor = &list->head.flavor;
 		if (!writer->blocks.counted && ends_in(*flavor, TR_TEXT("-hits")))
 			flavor->len -= sizeof "-hits" - 1;
@@ -183,7 +611,7 @@ static bool begin_dump(struct writer *writer, struct tr_record *header)
 		tr_module_list_choose(list, writer->version, writer->table);
 	begin_blocks(&writer->blocks, list->digits);
 	writer->blocks.text = writer->text.data && tr_text_is(writer->text, "yes");
-	tr_drcov_foreign_begin(&writer->foreign);
+	foreign_begin(&writer->foreign);
 	return good;
 }
 
@@ -195,11 +623,11 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return begin_dump(writer, header) ? TR_OK : tr_error_memory(err);
 }
 
-/* What the source says of its tables of blocks. */
+/* Takes the description of the source's tables of blocks. */
 static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
-	struct tr_drcov_blocks *blocks = &writer->blocks;
+	struct blocks *blocks = &writer->blocks;
 	struct tr_text form = tr_ask_string(record, "value", err);
 	struct tr_text lines = tr_ask_string(record, ".lines", err);
 	struct tr_text hits = tr_ask_string(record, ".hits", err);
@@ -211,7 +639,7 @@ static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 		tr_buffer_put_text(&blocks->lines, lines);
 	if (hits.data)
 		tr_buffer_put_text(&blocks->hits_line, hits);
-	if (blocks->lines.failed || blocks->hits_line.failed || err->cause == TR_CAUSE_MEMORY)
+	if (blocks->lines.failed || blocks->hits_line.failed || tr_error_is_memory(err))
 		return tr_error_memory(err);
 	return TR_OK;
 }
@@ -222,17 +650,17 @@ static enum tr_status misfit(const char *what, struct tr_error *err)
 	return TR_WARN;
 }
 
-/* A block that says its module, in a dump that has a table of them. */
+/* Adds a block that has a module, in a dump with a table of modules. */
 static enum tr_status put_own_block(struct writer *writer, struct tr_record *record,
 				    struct tr_error *err)
 {
-	struct tr_drcov_blocks *blocks = &writer->blocks;
+	struct blocks *blocks = &writer->blocks;
 	uint64_t address, size, id, hits;
 	uint8_t digits;
 	size = tr_ask_number(record, "size", UINT64_MAX, err);
 	id = tr_ask_number(record, "module", UINT64_MAX, err);
 	hits = tr_ask_number(record, "hits", UINT64_MAX, err);
-	if (err->cause == TR_CAUSE_MEMORY)
+	if (tr_error_is_memory(err))
 		return TR_FATAL;
 	if (!tr_address_read(&record->name, &address, &digits))
 		return misfit("a block whose name is not an address", err);
@@ -251,8 +679,8 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 	struct tr_text spelled = { NULL, 0 };
 	if (blocks->text)
 		spelled = tr_ask_string(record, ".row", err);
-	if (err->cause == TR_CAUSE_MEMORY ||
-	    !tr_drcov_blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled))
+	if (tr_error_is_memory(err) ||
+	    !blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled))
 		return tr_error_memory(err);
 	return TR_OK;
 }
@@ -269,7 +697,7 @@ static enum tr_status put_own(struct writer *writer, struct tr_record *record, s
 	return TR_END;
 }
 
-/* A stream that has lost its header: what it says first tells which it was. */
+/* Supplies the header of a stream without one, according to its first record. */
 static enum tr_status supply_header(struct writer *writer, struct tr_record *record,
 				    struct tr_error *err)
 {
@@ -284,7 +712,8 @@ static enum tr_status supply_header(struct writer *writer, struct tr_record *rec
 	return TR_OK;
 }
 
-/* Several dumps that became one trace are several again. False: memory is out. */
+/* Begins another dump in a trace that several dumps were converted to. False: memory is exhausted.
+ */
 static bool next_dump(struct writer *writer)
 {
 	return put_dump(writer) && begin_dump(writer, NULL);
@@ -297,11 +726,11 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	enum tr_status status = supply_header(writer, record, err);
 	if (status != TR_OK)
 		return status;
-	bool next = !writer->own && tr_drcov_foreign_is_next(&writer->foreign, record, err);
-	if (err->cause == TR_CAUSE_MEMORY || (next && !next_dump(writer)))
+	bool next = !writer->own && foreign_is_next(&writer->foreign, record, err);
+	if (tr_error_is_memory(err) || (next && !next_dump(writer)))
 		return tr_error_memory(err);
 	status = writer->own ? put_own(writer, record, err)
-			     : tr_drcov_foreign_put(&writer->foreign, record, err);
+			     : foreign_put(&writer->foreign, record, err);
 	if (status == TR_END)
 		return TR_END;
 	writer->begun = true;
@@ -317,7 +746,7 @@ static enum tr_status note(const char *what, struct tr_error *err)
 	return TR_WARN;
 }
 
-/* The next of what there is to tell, each once. TR_OK: that was all. */
+/* Returns the next report on the file. TR_OK: there is no other. */
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -390,6 +819,6 @@ void tr_drcov_discard(struct tr_writer *base)
 	struct writer *writer = tr_container(base, struct writer, base);
 	tr_module_list_free(&writer->list);
 	free_blocks(&writer->blocks);
-	tr_drcov_foreign_free(&writer->foreign);
+	foreign_free(&writer->foreign);
 	free(writer);
 }

@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gnatcov format: binary execution traces of GNATcoverage and of the
- *emulators that write for it, version 1. trace-formats(5) describes it for
- *users.
+ * The gnatcov format: binary execution traces of GNATcoverage and of the emulators that write for
+ * it, version 1. trace-formats(5) describes it for users.
  *
- *	bytes -> bid -> reader.c: entries, and with reader_records.c headers,
- *information and special entries -> records records -> writer.c: what each
- *describes, then its bytes -> bytes records -> text.c: what gnatcov dump-trace
- *prints
+ *	bytes -> bid -> reader.c: headers, information, special entries, blocks -> records
+ *	records -> writer.c: sections and entries -> bytes
+ *	records -> text.c: the text that gnatcov dump-trace prints
  *
- * A file is a run of sections, each a header of 20 bytes and what it is about:
+ * A file is a sequence of sections, each a header of 20 bytes and its content:
  *
  *	INFO              entries of u32 kind, u32 length, data, zeros up to a
  *	                  multiple of 4; ends with kind 0
- *	FLAT HISTORY      entries of what was executed, to the end of the file
- *or DECISION_MAP      to the next header
+ *	FLAT, HISTORY     entries of executed blocks, to the end of the file
+ *	or DECISION_MAP   or to the next header
  *
  *	header   "#QEMU-Traces", version, kind, bytes of an address, byte order
  *	         (0 little, 1 big: of the host that wrote it), ELF machine (big
  *	         endian always), 2 bytes of padding
  *	entry    address (u32 or u64), u16 size, u8 op, 1 or 5 bytes of padding
  *
- * An op of exactly 0x80 makes an entry special, its size says what it is: 1 the
- * kernel's load address, 2 a shared object was loaded (a list of information
- * follows at once), 3 one was unloaded.
+ * An op of exactly 0x80 makes an entry special. Its size is then a number: 1, the address is the
+ * load address of the kernel; 2, a shared object was loaded (a list of information follows); 3, a
+ * shared object was unloaded.
  *
- * gnatcov itself knows INFO followed by FLAT or HISTORY, and one DECISION_MAP
- * alone. The emulators append, so a second run gives more sections; without
- * gnatcov around them they write no INFO. Padding is garbage where valgrind's
- * tool wrote it. All this is read; what gnatcov would refuse is remarked upon.
+ * gnatcov itself reads INFO followed by FLAT or HISTORY, and a single DECISION_MAP. The emulators
+ * append to a file, so a second run adds sections; without gnatcov they write no INFO. valgrind's
+ * tool leaves garbage in the padding. All this is read, with a remark if gnatcov would refuse it.
  *
  * Sources: GNATcoverage's user's guide, "Trace file contents"; its sources
  * qemu_traces.ads and traces_files.adb; its fork of QEMU (trace.c); each fact
@@ -55,7 +52,7 @@ enum tr_gnatcov_kind {
 	TR_GNATCOV_INFO,
 	TR_GNATCOV_DECISION_MAP,
 	TR_GNATCOV_KINDS,
-	TR_GNATCOV_CONSOLIDATED = 248, /* in the emulators' headers alone */
+	TR_GNATCOV_CONSOLIDATED = 248, /* only in headers of the emulators */
 };
 
 enum tr_gnatcov_tag {
@@ -85,7 +82,7 @@ struct tr_gnatcov_section {
 	uint16_t machine, pad; /* pad: its two bytes in file order, as one number */
 };
 
-/* Names, both ways. NULL, -1: there is none. */
+/* Names for numbers and numbers for names. NULL, -1: unknown. */
 const char *tr_gnatcov_kind_name(unsigned kind);
 int tr_gnatcov_kind_of(struct tr_text name);
 const char *tr_gnatcov_tag_name(uint32_t tag);
@@ -103,8 +100,7 @@ struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct
 				    struct tr_error *err);
 void tr_gnatcov_discard(struct tr_writer *writer);
 
-/* In the order of --style: as dump-trace, dump-trace-raw and dump-trace-base
- * print. */
+/* The styles of dump-trace, dump-trace-raw and dump-trace-base. */
 extern const struct tr_text_style tr_gnatcov_styles[];
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The srctrace format: GNATcoverage source traces, version 4, as files and as
- *Base64 in a console log. trace-formats(5) describes it for users.
+ * The srctrace format: GNATcoverage source traces, version 4, as files and as Base64 in a console
+ * log. trace-formats(5) describes it for users.
  *
- *	bytes -> bid, search -> feed.c: the bytes of one trace after the other
- *-> reader.c: header, information, units -> records records -> writer.c:
- *entries -> bytes, or lines of Base64 records -> text.c: what gnatcov
- *dump-src-trace prints
+ *	bytes -> bid, search -> reader.c: a feed of traces; header, information, units -> records
+ *	records -> writer.c: entries -> bytes, or lines of Base64
+ *	records -> text.c: the text that gnatcov dump-src-trace prints
  *
  * A trace is a header of 40 bytes (32 of magic, u32 version, u8 alignment, u8
  * endianness, u16 padding), information entries (u32 kind, u32 length, data)
  * up to one of kind 0, and unit entries up to the end: a header of 80 bytes,
  * the file name, and three buffers of bits. Data, names and buffers are each
  * padded to a multiple of the alignment, counted from their own length and
- * not from where they stand, so 40 need not be a multiple of it.
+ * not from their offset, so 40 need not be a multiple of it.
  * Counts and kinds have the header's endianness; fingerprints and bits are
  * bytes; the date is 64 bits of Unix seconds, little endian always.
  *
@@ -62,10 +61,10 @@ enum tr_srctrace_info_kind {
 	TR_SRCTRACE_INFO_KINDS
 };
 
-/* As the name column has it, NULL: a kind without a name. */
+/* The text of the name column; NULL: the kind has no name. */
 const char *tr_srctrace_info_name(uint32_t kind);
 
-/* The kind that the name column says, by name or number. */
+/* The kind for a text of the name column, a name or a number. */
 bool tr_srctrace_info_kind(struct tr_text name, uint32_t *kind);
 
 void tr_srctrace_put_u32(uint32_t n, bool big, struct tr_buffer *to);
@@ -81,7 +80,7 @@ static inline uint64_t tr_srctrace_bytes(uint32_t bits)
 	return ((uint64_t)bits + 7) / 8;
 }
 
-/* Bytes up to the padded size of what was put since `start`. */
+/* Appends zeros up to the padded size of the bytes that were put since start. */
 void tr_srctrace_pad(size_t start, unsigned align, struct tr_buffer *to);
 
 enum { TR_SRCTRACE_BUFFERS = 3 }; /* statements, decisions, MC/DC; fingerprints are three too */
@@ -99,8 +98,7 @@ struct tr_srctrace_unit {
 void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *layout,
 			      struct tr_srctrace_unit *unit);
 
-/* Bytes that say nothing: padding, and the bits of a buffer's last byte that
- * are not used. */
+/* Bytes without a meaning: padding, and the unused bits of a buffer's last byte. */
 struct tr_srctrace_gap {
 	uint64_t offset, size;
 	unsigned char mask; /* of each byte */
@@ -113,23 +111,22 @@ enum { TR_SRCTRACE_GAPS = 2 + 2 * TR_SRCTRACE_BUFFERS };
 size_t tr_srctrace_unit_gaps(const struct tr_srctrace_unit *unit, unsigned align,
 			     struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
 
-/* The one of an information entry with `size` bytes of data. */
+/* The gap of an information entry with size bytes of data. */
 struct tr_srctrace_gap tr_srctrace_info_gap(uint32_t size, unsigned align);
 
 enum tr_srctrace_zeros {
 	TR_SRCTRACE_ZERO,     /* all of them are */
-	TR_SRCTRACE_NOT_ZERO, /* some are not, and nobody cares */
-	TR_SRCTRACE_REFUSED,  /* some are not that gnatcov checks */
+	TR_SRCTRACE_NOT_ZERO, /* some are not, and gnatcov ignores them */
+	TR_SRCTRACE_REFUSED,  /* some are not, and gnatcov refuses them */
 };
 
 enum tr_srctrace_zeros tr_srctrace_gaps_look(const char *entry, const struct tr_srctrace_gap *gaps,
 					     size_t count);
 
-/* Makes them zero. */
+/* Sets the bits of the gaps to zero. */
 void tr_srctrace_gaps_clear(char *entry, const struct tr_srctrace_gap *gaps, size_t count);
 
-/* Bits of evidence in the first bytes of a trace, as far as they are there; 0:
- * it is none. */
+/* Bits of evidence in the first bytes of a trace, of which there may be few; 0: it is none. */
 int tr_srctrace_magic_bits(const char *p, size_t available);
 
 struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,
