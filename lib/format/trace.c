@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One stream of lines out of all operands: see trace.h. */
-
+/*
+ * The lines of a trace: headers, records and trailers of each place. The states of a place are
+ * those of enum tr_trace_state, in this order.
+ */
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -9,8 +11,10 @@
 #include "format/trace_private.h"
 #include "record/literal.h"
 
-/* Of a function that is called once a segment or not for every format: kept out of the loop over
- * the records, whose functions would have to save more registers for it. */
+/*
+ * Marks a function that is not called for every record. It is kept out of the loop over the
+ * records, whose functions would have to save more registers for it.
+ */
 #define RARE __attribute__((noinline))
 
 /* An enter and its leave are one record; a leave without an enter has no name. */
@@ -20,7 +24,7 @@ static inline bool counts(const struct tr_record *record)
 		 memcmp(record->kind.data, "leave", 5) == 0 && record->name.type != TR_CELL_ABSENT);
 }
 
-/* The segment ends: adds it to what was seen of the place. */
+/* Adds the segment, which ends, to the counts of the place. */
 static void add_up(struct tr_trace *trace)
 {
 	trace->seen.records += trace->segment.count;
@@ -28,9 +32,8 @@ static void add_up(struct tr_trace *trace)
 }
 
 /*
- * --max-depth below what the grammar allows. Values are parsed late, by people
- * who know nothing of limits, so the brackets of a line are counted here, and
- * only when a smaller limit was asked for.
+ * --max-depth, if it is smaller than the limit of the grammar. Values are parsed late, by code that
+ * does not know the limits, so the brackets of a line are counted here.
  */
 
 /* The end of the string that begins at p. */
@@ -85,7 +88,7 @@ static bool line_is_deeper(const struct tr_record *record, unsigned max)
 	return false;
 }
 
-/* Headers and trailers: what frames a segment of the stream. */
+/* Headers and trailers of segments. */
 
 /* Makes a record of made_line. */
 static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
@@ -93,7 +96,7 @@ static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_er
 	struct tr_buffer *line = &trace->made_line;
 
 	tr_buffer_put_byte(line, '\n');
-	/* scanners of lines read beyond the end */
+	/* functions that scan lines read beyond their end */
 	char *pad = tr_buffer_room(line, TR_INPUT_PAD);
 	if (!pad || line->failed) {
 		tr_error_memory(err);
@@ -152,8 +155,8 @@ static bool is_damage_field(const struct tr_field *field)
 }
 
 /*
- * Makes the trailer. own: the stream's, or NULL. It is passed on unchanged if there is nothing to
- * add, so that a wrong count is seen by the writer.
+ * Makes the trailer. own: the trailer of the stream, or NULL. It is passed on unchanged if there is
+ * nothing to add, so that a wrong count is seen by the writer.
  */
 static bool make_trailer(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
 			 struct tr_error *err)
@@ -200,8 +203,6 @@ static RARE void look_at_trailer(struct tr_trace *trace, struct tr_record *recor
 	trace->say_upstream = trace->upstream_errors || trace->upstream_truncated;
 }
 
-/* One stream of lines out of all operands: see trace.h. */
-
 /* Bytes of all operands; 0: one of them is not a regular file. */
 static uint64_t total_size(const char *const *operands, size_t count)
 {
@@ -240,11 +241,7 @@ void tr_trace_free(struct tr_trace *trace)
 {
 	if (!trace)
 		return;
-	tr_trace_interrupt_archives(&trace->archives);
-	tr_trace_close_place(trace);
-	tr_trace_free_member_ahead(trace);
-	tr_trace_close_archives(&trace->archives);
-	tr_trace_free_ahead(trace);
+	tr_trace_close_all(trace);
 	tr_buffer_free(&trace->name);
 	tr_buffer_free(&trace->member);
 	tr_buffer_free(&trace->made_line);
@@ -343,7 +340,7 @@ static bool is_stream(const struct tr_trace *trace)
 	return trace->place.format->flags & TR_FORMAT_STREAM;
 }
 
-/* The reader's first record is its own part of a header. */
+/* Whether the first record of the reader is its part of a header. */
 static bool heads(const struct tr_trace *trace)
 {
 	return trace->place.format->flags & TR_FORMAT_HEADS;
@@ -513,7 +510,7 @@ static RARE enum tr_status check_depth(const struct tr_trace *trace, const struc
 	return TR_WARN;
 }
 
-/* What a sieve left out or somebody took was a record of the segment all the same. */
+/* Counts the records of the segment that the sieve left out or a call taker took. */
 static void count_left_out(struct tr_trace *trace)
 {
 	const struct tr_sieve *sieve = trace->config.read.sieve;
@@ -528,7 +525,7 @@ static void count_left_out(struct tr_trace *trace)
 	trace->left_out = left_out;
 }
 
-/* What the reader's answer means. TR_END: nothing to hand out, look again. */
+/* Handles a result of the reader. TR_END: there is nothing to return, read on. */
 static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 						       enum tr_status status,
 						       struct tr_record **record,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands in, records out: opens files and stdin, takes containers and
- * archives apart, finds the format, and gives one stream of lines for all of
- * it, each segment with its header and its trailer.
+ * Reads operands and returns records: opens files and stdin, unpacks containers and archives,
+ *detects the format, and gives one stream of lines for all of it, each segment with its header and
+ *trailer.
  *
- * What it promises of a segment: a header (made here unless the format has its
- * own), records in order, and a trailer that carries errors=N and truncated=true
- * where something was lost, here or upstream. In a stream, where nothing is lost
- * here, what is missing or wrong stays so, because those who come after have to
- * see it: anonymous segments get no header, a trailer that is not there is made
- * only where there are errors to tell, and only then a wrong count is put right.
+ *	operands -> trace_open.c: window, format, parts of one trace -> places
+ *	place -> its reader -> trace.c: header, records, trailer of each segment -> lines
+ *
+ * A segment has a header (made here unless the format has its own), records in order, and a trailer
+ * with errors=N and truncated=true if something was lost here or upstream. A stream that is read
+ * without losses keeps its own flaws, so that later tools see them: anonymous segments get no
+ *header; a missing trailer is made, and a wrong count corrected, only if there are errors to
+ *report.
  */
 #ifndef TR_FORMAT_TRACE_H
 #define TR_FORMAT_TRACE_H
@@ -22,12 +24,12 @@ struct tr_trace_config {
 	const char *const *members;	/* --member globs; any match selects; none: all */
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
-	bool apart; /* each file is a place of its own, also where several are parts of one trace */
+	bool apart;   /* each file is a place of its own, even if several are parts of one trace */
 	bool unknown_members; /* step to archive members of no known format too */
 	/*
-	 * What could not be opened, or is of no known format, has no segment whose
-	 * trailer could tell of it to those who come after: a last place, a stream
-	 * without a window, has nothing but a trailer that does.
+	 * Adds a last place, a stream without a window, whose only line is a trailer that
+	 * counts what could not be opened or has no known format. There is no other
+	 * segment whose trailer could report that to later tools.
 	 */
 	bool tells_lost;
 	/* see tr_input_on_wait; called on the thread that reads the trace, and on no other */
@@ -47,7 +49,7 @@ struct tr_trace_place {
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
 	const struct tr_format *format;	      /* NULL: not recognised */
 	struct tr_input *in; /* the window, for tools that copy bytes; see tells_lost */
-	bool bom;	     /* a byte order mark stood before the window and was skipped */
+	bool bom;	     /* a byte order mark before the window was skipped */
 };
 
 struct tr_trace;
@@ -77,30 +79,30 @@ const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace);
 /* Whether any operand so far was an archive, readable or not. */
 bool tr_trace_met_archive(const struct tr_trace *trace);
 
-/* How much of the current place was read, and what that was. */
+/* How much of the current place was read, and how. */
 struct tr_trace_seen {
-	uint64_t records; /* of all segments so far, less those that were lost */
-	bool truncated;	  /* one of the segments is */
+	uint64_t records; /* of all segments so far, without those that were lost */
+	bool truncated;	  /* one of the segments is truncated */
 	bool parsed;	  /* records were asked for; if not, its bytes may have been copied */
 	bool complete;	  /* they were, to the end */
 };
 struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace);
 
 /*
- * How far it is: bytes read of all operands, compressed ones as they are in
- * the file; total is 0 where a size is not known.
+ * The progress: bytes read of all operands, of compressed ones as in the file. total is 0 if a size
+ * is unknown.
  */
 void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *total);
 
 /*
- * Tells the trace that the record it gave last could not be used and goes no
- * further: an error more and a record less in the segment's trailer.
+ * Marks the record that was returned last as lost: the segment's trailer counts one error more and
+ * one record less.
  */
 void tr_trace_lost(struct tr_trace *trace, const struct tr_record *record);
 
 /*
- * What the trailer of the segment would have to tell if the segment ended here:
- * for who reads no further.
+ * The damage that the trailer of the segment would report if the segment ended here, for callers
+ * that stop reading.
  */
 void tr_trace_damage(const struct tr_trace *trace, uint64_t *errors, bool *truncated);
 

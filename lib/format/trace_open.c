@@ -20,8 +20,6 @@
 #include "core/spool.h"
 #include "format/trace_private.h"
 
-/* Who hears that a trace waits for input: places and archives both say. */
-
 /*
  * Sets or clears on_wait of all open archives; it is cleared while a member is read on another
  * thread than the one that writes the output.
@@ -39,8 +37,7 @@ static void set_on_wait(struct tr_trace *trace, bool set)
 	}
 }
 
-/* From a source to a window on decoded bytes, and to the format of those. */
-
+/* Sets buffer to both texts, NUL-terminated. False: memory is exhausted. */
 static bool keep_text(struct tr_buffer *buffer, const char *first, const char *second)
 {
 	tr_buffer_reset(buffer);
@@ -53,7 +50,7 @@ static bool keep_text(struct tr_buffer *buffer, const char *first, const char *s
 	return !buffer->failed;
 }
 
-/* Sets the names of the place, for messages too. member may be NULL. False: memory is out. */
+/* Sets the names of the place, for messages too. member may be NULL. False: memory is exhausted. */
 static bool name_place(struct tr_trace *trace, const char *operand, const char *member,
 		       struct tr_error *err)
 {
@@ -71,9 +68,9 @@ static bool name_place(struct tr_trace *trace, const char *operand, const char *
 }
 
 /*
- * Makes place.in of a source, which it owns (NULL: memory is out), and removes compression. on_wait
- * is set while it waits for the first bytes, and then for the last window, because the first one
- * may be read on another thread, and so may those of archives.
+ * Makes place.in of a source, which it owns (NULL: memory is exhausted), and removes compression.
+ * on_wait is set while it waits for the first bytes, and then for the last window, because the
+ * first one may be read on another thread, and so may those of archives.
  */
 static bool decode(struct tr_trace *trace, struct tr_source *source, struct tr_error *err)
 {
@@ -186,7 +183,7 @@ static enum tr_status find_format(struct tr_trace *trace, struct tr_error *err)
 		return TR_OK;
 	trace->place.format = recognise_brotli(trace, &certain);
 	if ((trace->place.format || certain) && !take_off_brotli(trace, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (!trace->place.format) {
 		/* if damage has left nothing, a message reports the damage */
 		if (certain)
@@ -243,7 +240,7 @@ static enum tr_status enter_archive(struct tr_trace *trace, struct tr_error *err
 	bool all = *path && trace->config.member_count && selected(trace, path);
 	struct tr_archive *archive = tr_archive_open(in, &trace->config.read.limits, err);
 	if (!archive)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	tr_buffer_reset(&archives->path);
 	tr_buffer_put_text(&archives->path, tr_text_from(path));
 	archives->list[archives->count].archive = archive;
@@ -259,13 +256,13 @@ static void close_last(struct tr_trace_archives *archives)
 	tr_archive_free(archives->list[--archives->count].archive);
 }
 
-void tr_trace_interrupt_archives(struct tr_trace_archives *archives)
+static void interrupt_archives(struct tr_trace_archives *archives)
 {
 	if (archives->count)
 		tr_input_interrupt(archives->list[0].in);
 }
 
-void tr_trace_close_archives(struct tr_trace_archives *archives)
+static void close_archives(struct tr_trace_archives *archives)
 {
 	while (archives->count)
 		close_last(archives);
@@ -290,7 +287,7 @@ static enum tr_status leave(struct tr_trace *trace, const char *operand, struct 
 	return TR_WARN;
 }
 
-/* The path of a member, or with name NULL of the innermost archive. NULL: memory is out. */
+/* The path of a member, or with name NULL of the innermost archive. NULL: memory is exhausted. */
 static const char *path_of(struct tr_trace_archives *archives, const char *name)
 {
 	size_t outer = archives->list[archives->count - 1].path;
@@ -315,7 +312,7 @@ static enum tr_status open_member(struct tr_trace *trace, const struct tr_archiv
 	trace->place.mtime = member->mtime;
 	trace->place.size = member->size;
 	if (!decode(trace, tr_archive_source(archive), err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	enum tr_status status = enter_archive(trace, err);
 	if (status != TR_OK)
 		return status;
@@ -350,10 +347,10 @@ static enum tr_status fail(struct tr_trace *trace, const char *operand, enum tr_
 			trace->done_before += tr_input_raw_offset(archives->list[0].in);
 		close_last(archives);
 	}
-	return why.cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(&why);
 }
 
-enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err)
+static enum tr_status open_selected(struct tr_trace *trace, struct tr_error *err)
 {
 	const char *operand = trace->operands[trace->next_operand - 1];
 	struct tr_trace_archives *archives = &trace->archives;
@@ -414,8 +411,8 @@ static int open_file(struct tr_trace *trace, const char *operand, struct tr_erro
 	return -1;
 }
 
-enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
-				     struct tr_error *err)
+static enum tr_status open_operand(struct tr_trace *trace, const char *operand,
+				   struct tr_error *err)
 {
 	if (!name_place(trace, operand, NULL, err))
 		return TR_FATAL;
@@ -423,7 +420,7 @@ enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand
 	if (fd < 0)
 		return TR_WARN;
 	if (!decode(trace, tr_source_fd(fd, trace->place.file != NULL), err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	enum tr_status status = enter_archive(trace, err);
 	return status == TR_OK ? find_format(trace, err) : status;
 }
@@ -435,9 +432,8 @@ struct tr_parts {
 };
 
 /*
- * Files that a recorder wrote at the same time, opened together: operands behind
- * each other that are parts of one trace become one place. To know that, the
- * operand behind the last part has to be opened; it is kept until its turn.
+ * Operands that are parts of one trace. Each is opened as the place of the trace; put_aside and
+ * take_back move a place out of the trace and back.
  */
 
 static void put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
@@ -459,7 +455,7 @@ static void take_back(struct tr_trace *trace, const struct tr_trace_opened *open
 	trace->member = opened->member;
 }
 
-/* The same for an operand, which may be an archive. */
+/* Moves an operand, which may be an archive, out of the trace. */
 static void put_operand_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
 {
 	put_aside(trace, opened);
@@ -470,7 +466,7 @@ static void put_operand_aside(struct tr_trace *trace, struct tr_trace_opened *op
 static void take_operand_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
 {
 	take_back(trace, opened);
-	tr_trace_close_archives(&trace->archives);
+	close_archives(&trace->archives);
 	trace->archives = opened->archives;
 }
 
@@ -534,8 +530,7 @@ static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *fir
 	struct tr_trace_opened *ahead = &trace->ahead;
 	struct tr_error opening;
 
-	ahead->status =
-		tr_trace_open_operand(trace, trace->operands[trace->next_operand], &opening);
+	ahead->status = open_operand(trace, trace->operands[trace->next_operand], &opening);
 	bool empty = ahead->status == TR_OK && is_empty(trace);
 	int64_t number = ahead->status == TR_OK && !empty ? part_number(trace) : -1;
 	bool another = empty || (number >= 0 && trace->place.format == first->place.format &&
@@ -598,7 +593,7 @@ static enum tr_status gather(struct tr_trace *trace, int64_t number, struct tr_e
 	take_operand_back(trace, &first);
 	if (parts.count > 1)
 		status = merge_parts(trace, &parts, err);
-	if (err->cause == TR_CAUSE_MEMORY)
+	if (tr_error_is_memory(err))
 		status = TR_FATAL;
 	free(parts.list);
 	free(parts.numbers);
@@ -617,9 +612,9 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 		status = ahead->status;
 		*err = ahead->err;
 	} else {
-		status = tr_trace_open_operand(trace, trace->operands[trace->next_operand++], err);
+		status = open_operand(trace, trace->operands[trace->next_operand++], err);
 	}
-	/* of one alone no more is looked at than its reader wants */
+	/* a single operand is not read further than its reader asks for */
 	bool more = status == TR_OK && trace->next_operand < trace->operand_count;
 	int64_t number = more ? part_number(trace) : -1;
 	if (number >= 0)
@@ -627,30 +622,25 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 	return status;
 }
 
-void tr_trace_free_ahead(struct tr_trace *trace)
+/* Frees what was opened before its turn, if anything. */
+static void free_ahead(struct tr_trace_opened *ahead)
 {
-	struct tr_trace_opened *ahead = &trace->ahead;
-
 	if (!ahead->there)
 		return;
-	tr_trace_interrupt_archives(&ahead->archives);
+	interrupt_archives(&ahead->archives);
 	tr_input_free(ahead->place.in);
-	tr_trace_close_archives(&ahead->archives);
+	close_archives(&ahead->archives);
 	tr_buffer_free(&ahead->name);
 	tr_buffer_free(&ahead->member);
 	ahead->there = false;
 }
 
-/* Members of archives. */
-
 /*
- * Members of an archive that a recorder wrote at the same time: like operands
- * (trace_parts.c) they become one place where they stand behind each other. An
- * archive gives one member after the other, so the bytes of all are put aside
- * before the first line of them can be read.
+ * Members of an archive that are parts of one trace. The bytes of all of them are stored before the
+ * first line can be read.
  */
 
-enum { WINDOW = 16 << 10 }; /* bytes for each member: there may be thousands */
+enum { WINDOW = 16 << 10 }; /* bytes for each member, of which there may be thousands */
 
 /* The bytes of all members, one after the other. */
 struct store {
@@ -663,7 +653,7 @@ struct kept {
 	struct tr_source base;
 	struct store *store;
 	uint64_t offset, end;
-	struct tr_error damage; /* what ended it early; no cause: nothing */
+	struct tr_error damage; /* the reason why it ended early; no cause: it is whole */
 };
 
 static void store_release(struct store *store)
@@ -690,7 +680,7 @@ static struct store *store_new(const struct tr_limits *limits)
 
 static ssize_t kept_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
-	struct kept *kept = (struct kept *)source;
+	struct kept *kept = tr_container(source, struct kept, base);
 	uint64_t left = kept->end - kept->offset;
 	size_t len = left < cap ? (size_t)left : cap;
 	const char *data;
@@ -724,7 +714,7 @@ static uint64_t kept_raw_offset(struct tr_source *source)
 
 static void kept_close(struct tr_source *source)
 {
-	struct kept *kept = (struct kept *)source;
+	struct kept *kept = tr_container(source, struct kept, base);
 
 	store_release(kept->store);
 	free(kept);
@@ -783,7 +773,7 @@ static enum tr_status open_next_member(struct tr_trace *trace, struct tr_error *
 	struct tr_trace_opened *ahead = &trace->member_ahead;
 
 	if (!ahead->there)
-		return tr_trace_open_member(trace, err);
+		return open_selected(trace, err);
 	ahead->there = false;
 	take_back(trace, ahead);
 	*err = ahead->err;
@@ -810,7 +800,7 @@ static bool gather_member(struct tr_trace *trace, const struct tr_trace_opened *
 	struct tr_error opening;
 
 	tr_error_clear(&opening);
-	enum tr_status status = tr_trace_open_member(trace, &opening);
+	enum tr_status status = open_selected(trace, &opening);
 	if (status == TR_END)
 		return false;
 	/* a member without content has no known format, and is a part */
@@ -856,7 +846,7 @@ static enum tr_status gather_members(struct tr_trace *trace, int64_t number, str
 		;
 	take_back(trace, &first);
 	if (err->cause) {
-		status = err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		status = tr_error_status(err);
 		for (size_t i = 0; i < parts.count; i++)
 			tr_input_free(parts.list[i]);
 	} else if (parts.count > 1) {
@@ -878,14 +868,11 @@ enum tr_status tr_trace_open_members(struct tr_trace *trace, struct tr_error *er
 	return number >= 0 ? gather_members(trace, number, err) : status;
 }
 
-void tr_trace_free_member_ahead(struct tr_trace *trace)
+void tr_trace_close_all(struct tr_trace *trace)
 {
-	struct tr_trace_opened *ahead = &trace->member_ahead;
-
-	if (!ahead->there)
-		return;
-	tr_input_free(ahead->place.in);
-	tr_buffer_free(&ahead->name);
-	tr_buffer_free(&ahead->member);
-	ahead->there = false;
+	interrupt_archives(&trace->archives);
+	tr_trace_close_place(trace);
+	free_ahead(&trace->member_ahead);
+	close_archives(&trace->archives);
+	free_ahead(&trace->ahead);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by trace.c (states, headers, trailers, messages), trace_open.c (operands, archives,
- * formats) and trace_parts.c (traces of several files).
+ * Shared by trace_open.c (operands, archives, formats, traces of several files) and trace.c
+ * (headers, records and trailers of a place that was opened).
  */
 #ifndef TR_FORMAT_TRACE_PRIVATE_H
 #define TR_FORMAT_TRACE_PRIVATE_H
@@ -10,7 +10,7 @@
 #include "core/buffer.h"
 #include "format/trace.h"
 
-/* What was seen of the segment that is being read. */
+/* The segment that is being read. */
 struct tr_segment {
 	bool open; /* it has a header */
 	bool truncated;
@@ -36,7 +36,7 @@ struct tr_trace_archives {
 	bool matched; /* something in the operand was selected */
 };
 
-/* What opening an operand sets in a trace, and what it returned. */
+/* The state that opening an operand or member sets in a trace, and its result. */
 struct tr_trace_opened {
 	bool there;
 	enum tr_status status;
@@ -71,41 +71,35 @@ struct tr_trace {
 	enum tr_trace_state state;
 	struct tr_reader *reader;
 	bool check_depth;  /* the limit is smaller than the grammar's */
-	bool only_records; /* a record of the reader's needs no further look */
+	bool only_records; /* a record of the reader is returned as it is */
 	struct tr_segment segment;
-	struct tr_trace_seen seen; /* of the segments of the place that have ended */
-	uint64_t left_out;	   /* by the sieve, of those that were counted */
-	struct tr_record *held;	   /* a header or trailer of the reader's that has to wait */
+	struct tr_trace_seen seen; /* the segments of the place that have ended */
+	uint64_t left_out;	   /* counted records that the sieve left out */
+	struct tr_record *held;	   /* a header or trailer of the reader, to be returned later */
 	bool trailer_due;	   /* before the held header */
 	uint64_t upstream_errors;
 	bool upstream_truncated;
-	bool say_upstream; /* before held */
+	bool say_upstream; /* report these before held */
 
 	struct tr_record made; /* header or trailer */
 	struct tr_arena made_arena;
 	struct tr_buffer made_line;
 
-	uint64_t lost; /* operands, members, what is behind the damage of an archive */
+	uint64_t lost; /* operands and members that were not read, rests of damaged archives */
 
-	uint64_t done_before; /* bytes of the operands behind us */
-	uint64_t total;	      /* of all operands; 0: not known */
+	uint64_t done_before; /* bytes of the operands that are done */
+	uint64_t total;	      /* bytes of all operands; 0: unknown */
 };
 
-/* trace_open.c */
-enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
-				     struct tr_error *err);
-/* The next member of the open archives. TR_END: there is none, continue with the operands. */
-enum tr_status tr_trace_open_member(struct tr_trace *trace, struct tr_error *err);
-void tr_trace_close_place(struct tr_trace *trace);
-void tr_trace_close_archives(struct tr_trace_archives *archives);
-/* Ends waiting for bytes of the archives, which closing a member may do. */
-void tr_trace_interrupt_archives(struct tr_trace_archives *archives);
-
-/* trace_parts.c: the next operand or member, together with others that are parts of its trace. */
+/*
+ * Opens the next operand, or the next member of the open archives, together with others that are
+ * parts of the same trace. TR_END: there is no further member, continue with the operands.
+ */
 enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
-void tr_trace_free_ahead(struct tr_trace *trace);
 enum tr_status tr_trace_open_members(struct tr_trace *trace, struct tr_error *err);
-void tr_trace_free_member_ahead(struct tr_trace *trace);
+void tr_trace_close_place(struct tr_trace *trace);
+/* Closes the place, the archives, and what was opened before its turn. */
+void tr_trace_close_all(struct tr_trace *trace);
 
 /* The name that a reader may use; NULL: none. */
 static inline const char *tr_trace_file_name(const struct tr_trace *trace)
