@@ -13,7 +13,7 @@
  *
  *	etrace.c	bid; per-CPU parts are merged into one stream of bytes
  *	reader.c	bytes -> lines; with -O reorder late lines are sorted in a window
- *	line.c		line -> task, time, tag, text
+ *	line.c		line -> task, time, tag, text, with tables of tags, parameters, flags
  *	event.c		lines -> events, each task for itself
  *	render.c	event -> record: put_fields() writes the fields of a kind
  *
@@ -22,10 +22,9 @@
  *	writer.c	segments, lines of tasks whose fork is printed late
  *	where.c		paths are made absolute, as seen from a task's directory and descriptors
  *	print.c		record -> lines: the find_ function of a kind reads its fields
- *	clock.c		the times of a task's lines increase
+ *	fields.c	the fields of records; the times of a task's lines, which increase
  *
- * Both directions share the tables of schema.c: tags, parameters, the keys of fields, flags. With
- * --lines every line is one record, and every such record one line: verbatim.c.
+ * With --lines every line is one record, and every such record one line: also in fields.c.
  */
 #ifndef TR_FORMAT_ETRACE_ETRACE_H
 #define TR_FORMAT_ETRACE_ETRACE_H
@@ -44,7 +43,7 @@ struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct 
 void tr_etrace_discard(struct tr_writer *writer);
 
 /*
- * verbatim.c: appends what follows the seq in the record of a line. A line in the tracer's own
+ * Appends the rest of the record of a line, after its seq. A line in the tracer's own
  * spelling is split:
  *
  *	line	7	100.000002400	8413874	A	cpu=1	index=0	text="sh"

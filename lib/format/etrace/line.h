@@ -1,15 +1,152 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of the log, split into its parts. Its meaning is not considered here, and its text,
- * which may hold anything, even another line of the log, is not examined.
- *
- *	line = [prefix] upid "," cpu "," sec "," nsec "!" tag [ "|" text / "[" index "]" text ]
+ * The lines of a log. A line is split into its parts here; its meaning is not considered, and its
+ * text, which may hold anything, even another line of the log, is not examined. The tables that
+ * reader and writer both work from come with it: the tags of lines with their parameters, the kinds
+ * of events with the fields that their records have, and the words for the flags of system calls.
  */
 #ifndef TR_FORMAT_ETRACE_LINE_H
 #define TR_FORMAT_ETRACE_LINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/buffer.h"
-#include "format/etrace/schema.h"
+#include "core/text.h"
+#include "record/value.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+enum {
+	TR_ETRACE_TAG_MAX = 16,
+	TR_ETRACE_PIECE = 900, /* bytes of text in a line at most: longer texts come in parts */
+	TR_ETRACE_STRINGS = 3, /* slots of an event for texts, and for numbers */
+	TR_ETRACE_NUMBERS = 4,
+};
+
+/* The kinds of events; each event becomes one record. */
+enum tr_etrace_type {
+	TR_ETRACE_EXEC,
+	TR_ETRACE_FORK,
+	TR_ETRACE_EXIT,
+	TR_ETRACE_COMM,
+	TR_ETRACE_ENVSET,
+	TR_ETRACE_OPEN, /* from here on records of kind sys */
+	TR_ETRACE_CLOSE,
+	TR_ETRACE_PIPE,
+	TR_ETRACE_DUP,
+	TR_ETRACE_RENAME,
+	TR_ETRACE_LINK,
+	TR_ETRACE_SYMLINK,
+	TR_ETRACE_MOUNT,
+	TR_ETRACE_UMOUNT,
+	TR_ETRACE_TYPES,
+};
+
+/*
+ * Some events are printed in two halves, at the entry and at the end of their system call. Lines
+ * of the same task never come between the halves, except for a Comm, which another task may have
+ * caused.
+ */
+enum tr_etrace_role {
+	TR_ETRACE_ALONE,
+	TR_ETRACE_FIRST,  /* the first half: more has to follow */
+	TR_ETRACE_MAYBE,  /* something follows only if the call failed */
+	TR_ETRACE_SECOND, /* the second half; it may come without the first */
+	TR_ETRACE_FAILED, /* the call failed; as a second half */
+};
+
+enum tr_etrace_class {
+	TR_ETRACE_BEGIN,  /* begins an event or its second half: has a type and a role */
+	TR_ETRACE_STRING, /* a text of an event */
+	TR_ETRACE_ARGUMENT,
+	TR_ETRACE_END_OF_ARGS,
+	TR_ETRACE_CONT,
+	TR_ETRACE_CONT_END,
+	TR_ETRACE_UPID,
+	TR_ETRACE_ENV,
+};
+
+/* `name=number` after a tag that begins an event. */
+struct tr_etrace_parameter {
+	char bytes[TR_ETRACE_TAG_MAX]; /* of the name, for comparing them all at once */
+	struct tr_text name;
+	bool size;    /* it is the size of the text in that slot */
+	uint8_t slot; /* of the text or the number */
+};
+
+struct tr_etrace_tag {
+	char bytes[TR_ETRACE_TAG_MAX];
+	struct tr_text name;
+	enum tr_etrace_class class;
+	enum tr_etrace_type type;
+	enum tr_etrace_role role;
+	uint8_t slot;	/* of a STRING */
+	unsigned types; /* of a STRING: the events that have it, as bits */
+	const struct tr_etrace_parameter *parameters;
+	size_t parameter_count;
+};
+
+/* Whether p, which is followed by TR_ETRACE_TAG_MAX readable bytes, begins with the first len. */
+static inline bool tr_etrace_tag_begins(const char *p, const char bytes[TR_ETRACE_TAG_MAX],
+					size_t len)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	__m128i one = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+	__m128i other = _mm_loadu_si128((const __m128i *)(const void *)p);
+	unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other));
+	unsigned all = (1u << len) - 1;
+	return (equal & all) == all;
+#else
+	return memcmp(bytes, p, len) == 0;
+#endif
+}
+
+/* A field's key, also as it is spelled in a record. */
+struct tr_etrace_key {
+	const char *name; /* NULL: the slot has no field of its own */
+	char spelled[TR_ETRACE_TAG_MAX];
+	uint8_t len;
+};
+
+/* The record that the events of a type become. */
+struct tr_etrace_shape {
+	char name[8]; /* the kind; of a sys record its name */
+	uint8_t name_len;
+	struct tr_text tags[TR_ETRACE_STRINGS]; /* of the texts in the slots */
+	struct tr_etrace_key strings[TR_ETRACE_STRINGS], numbers[TR_ETRACE_NUMBERS];
+	uint8_t always; /* numbers that every version of the tracer prints, as bits */
+	uint8_t flags;	/* the number that consists of flags, as a bit */
+
+	/* for the writer: the line that begins the event, the same with flags, the second half */
+	const struct tr_etrace_tag *begin, *begin_flags, *second, *failed;
+};
+
+extern const struct tr_etrace_shape tr_etrace_shapes[TR_ETRACE_TYPES];
+
+/*
+ * Flags of system calls are numbers in the log and words in records. The numbers are those of
+ * x86-64; the log does not state its architecture.
+ */
+enum {
+	TR_ETRACE_O_CREAT = 0x40,
+	TR_ETRACE_O_TMPFILE = 0x400000, /* without O_DIRECTORY, which is part of its word */
+	TR_ETRACE_O_CLOEXEC = 0x80000,
+};
+
+/* Appends the flags of such an event as words; a number that does not fit 32 bits as it is. */
+void tr_etrace_flags_spell(enum tr_etrace_type type, int64_t number, struct tr_buffer *to);
+
+/* Returns the number of a value; false: it has a word that is none of these flags. */
+bool tr_etrace_flags_read(enum tr_etrace_type type, const struct tr_value *value, int64_t *number);
+
+/*
+ * One line of the log, split into its parts.
+ *
+ *	line = [prefix] upid "," cpu "," sec "," nsec "!" tag [ "|" text / "[" index "]" text ]
+ */
 
 enum tr_etrace_line_type {
 	TR_ETRACE_EVENT,   /* of a task: everything below is set */

@@ -2,13 +2,12 @@
 /*
  * A record becomes lines in two steps, which are those of the reader in reverse: its fields are
  * read into the slots of an event, then the lines of the event are printed with the parameters of
- * their tags (schema.c).
+ * their tags (line.c).
  */
-#include "format/etrace/print.h"
+#include "format/etrace/writer.h"
 
 #include "core/text.h"
 #include "core/input.h"
-#include "format/etrace/fields.h"
 
 enum {
 	EMPTY_RUN = 1000

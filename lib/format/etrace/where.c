@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/etrace/where.h"
+#include "format/etrace/writer.h"
 
-#include "format/etrace/fields.h"
-#include "format/etrace/schema.h"
+#include "format/etrace/line.h"
 
 void tr_etrace_where_free(struct tr_etrace_where *where)
 {

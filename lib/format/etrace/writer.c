@@ -2,8 +2,7 @@
 #include <stdlib.h>
 
 #include "format/etrace/etrace.h"
-#include "format/etrace/fields.h"
-#include "format/etrace/print.h"
+#include "format/etrace/writer.h"
 #include "format/writer_base.h"
 #include "process/recent.h"
 

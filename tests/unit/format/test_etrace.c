@@ -2,7 +2,7 @@
 /* The cases of tests/data/etrace, texts of every awkward length, what is no such log. */
 #include "cases.h"
 
-#include "format/etrace/clock.h"
+#include "format/etrace/writer.h"
 #include "format/etrace/line.h"
 #include "record/literal.h"
 
