@@ -552,7 +552,7 @@ static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 		trace->state = TR_TRACE_DAMAGE;
 		return TR_END;
 	case TR_FATAL:
-		if (err->cause == TR_CAUSE_MEMORY)
+		if (tr_error_is_memory(err))
 			return TR_FATAL;
 		/* reported as the last warning, so that the trailer still counts it */
 		trace->state = TR_TRACE_DAMAGE;

@@ -96,7 +96,7 @@ static int weigh(struct tr_apitrace_parse *parse, const char *start, const char 
 	return bits > 0 ? bits : 0;
 }
 
-int tr_apitrace_bid(struct tr_input *in)
+static int apitrace_bid(struct tr_input *in)
 {
 	struct tr_apitrace_parse parse = { .any_version = true, .max_depth = 1 };
 	int bits = 0;
@@ -160,7 +160,7 @@ bool tr_apitrace_begins(const char *p, const char *end)
  * Only traces of API calls are kept in these containers, so data with a damaged head is one:
  * always in snappy, and in brotli unless it is text, which tr-repack may have put there.
  */
-int tr_apitrace_search(struct tr_input *in)
+static int apitrace_search(struct tr_input *in)
 {
 	enum { HEAD = 64 };
 
@@ -199,8 +199,8 @@ const struct tr_format tr_format_apitrace = {
 	.extensions = extensions,
 	.containers = containers,
 	.options = options,
-	.bid = tr_apitrace_bid,
-	.search = tr_apitrace_search,
+	.bid = apitrace_bid,
+	.search = apitrace_search,
 	.open = tr_apitrace_open,
 	.next = tr_apitrace_next,
 	.close = tr_apitrace_close,

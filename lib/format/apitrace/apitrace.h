@@ -4,19 +4,16 @@
  *
  *	apitrace.c         recognises a trace; the table of the format
  *	reader.c           window -> units -> records
- *	  parse.c          the head and events of a unit
- *	  parse_value.c    values, as trees or directly as text
- *	  parse_signature.c  signatures (functions, structs, enums, masks, frames) and their uses
- *	signature.c        tables of signatures; definition records
+ *	  parse.c          the head and events of a unit: signatures, values as trees or as text
+ *	signature.c        tables of signatures (functions, structs, enums, masks, frames);
+ *	                   definition records
  *	write.c            segments -> streams
- *	  encode.c         a record -> the bytes of its events
- *	  encode_value.c   values, from trees or directly from text
- *	  write_signature.c  signatures that are written; names of constants
- *	  write_rebuild.c  signatures whose definitions are missing
+ *	  encode.c         a record -> the bytes of its events, from trees or directly from text
+ *	  write_signature.c  signatures that are written, and rebuilt if they are missing
  *	call_kind.c        kinds of calls by the names of functions
  *	text.c             tr-totext --style=apitrace: see text.h
  *
- * The format is described after apitrace's own reader and writer (lib/trace/trace_parser.cpp,
+ * Source: apitrace's own reader and writer (lib/trace/trace_parser.cpp,
  * trace_writer.cpp of apitrace 11.1; the published description differs from
  * both in places). The codecs decode and encode the containers.
  *
@@ -114,7 +111,7 @@ enum tr_apitrace_frame {
 
 enum { TR_APITRACE_LOOK = 64 << 10 }; /* bytes that a bid looks at, at most */
 
-/* bid.c */
+/* text.c */
 extern const struct tr_text_style tr_apitrace_styles[];
 
 /*
@@ -126,9 +123,6 @@ unsigned tr_apitrace_call_kinds(struct tr_text name);
 
 /* True if the function has no side effects: apitrace shows its name without bold. */
 bool tr_apitrace_call_is_plain(struct tr_text name);
-
-int tr_apitrace_bid(struct tr_input *in);
-int tr_apitrace_search(struct tr_input *in);
 
 /* True if a stream begins at p: a head, and definitions in the first events after it. */
 bool tr_apitrace_begins(const char *p, const char *end);

@@ -58,28 +58,9 @@ enum tr_status tr_encode_record(struct tr_encoder *encoder, struct tr_record *re
 enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *header, int version,
 			      struct tr_error *err);
 
-void tr_encode_uint(struct tr_encoder *encoder, uint64_t number);
-void tr_encode_string(struct tr_encoder *encoder, struct tr_text bytes);
-
-/* Appends the id, and its definition at the first use. A signature of NULL: memory is out. */
-void tr_encode_signature(struct tr_encoder *encoder, struct tr_apitrace_signature *signature);
-
 static inline void tr_encode_byte(struct tr_encoder *encoder, uint8_t byte)
 {
 	tr_buffer_put_byte(&encoder->bytes, (char)byte);
 }
-
-/* encode_value.c: appends a value. False: err is filled, or memory is out. */
-bool tr_encode_value(struct tr_encoder *encoder, const struct tr_value *value);
-
-/* The same from its spelling, if that is one of the usual ones. False: it is not. */
-bool tr_encode_plain(struct tr_encoder *encoder, struct tr_text spelling);
-
-/*
- * Appends the fields of a call, as its line has them after the fixed columns, and its
- * leave. False: a field is not spelled in the usual way.
- */
-bool tr_encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
-		      uint64_t call, struct tr_text fields);
 
 #endif

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The parser: primitives, then signatures and the names of numbers, then values (as trees, or
+ * directly as the text of a line), then the head of a stream and its events.
+ */
+#include "format/apitrace/apitrace.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "core/text.h"
-#include "format/apitrace/apitrace.h"
+#include "core/wire.h"
 #include "format/apitrace/parse.h"
+#include "record/base64.h"
 #include "record/literal.h"
 
-/* The head and the events of a stream; the ways in which parsing ends. */
+/* The ways in which parsing ends. */
 
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 {
@@ -61,7 +68,12 @@ void tr_apitrace_end_bad_uint(struct tr_apitrace_parse *parse)
 	tr_error_at_offset(&parse->error, tr_apitrace_offset(parse, parse->p));
 }
 
-bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *count)
+/*
+ * Takes a count of items of at least `least` bytes each. The items, and the values that
+ * other containers still expect, must fit into the window, so that no count is believed
+ * without the bytes for it.
+ */
+static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *count)
 {
 	uint64_t n = 0;
 	if (!tr_apitrace_uint(parse, &n))
@@ -74,6 +86,746 @@ bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *co
 	*count = (size_t)n;
 	return true;
 }
+
+/*
+ * Uses of signatures in the stream, and their definitions. A definition is kept even if its
+ * unit is cut and parsed again: the offset of its id distinguishes it from a use.
+ */
+
+/* A function's, a structure's name and labels. */
+static bool parse_names(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
+{
+	if (!tr_apitrace_string(parse, &draft->name) || !take_count(parse, 1, &draft->count))
+		return false;
+	draft->labels = tr_apitrace_alloc(parse, draft->count, sizeof *draft->labels);
+	if (!draft->labels)
+		return false;
+	for (size_t i = 0; i < draft->count; i++) {
+		draft->labels[i] = (struct tr_apitrace_label){ .number = 0 };
+		if (!tr_apitrace_string(parse, &draft->labels[i].name))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_enum_number(struct tr_apitrace_parse *parse, struct tr_apitrace_label *label)
+{
+	unsigned tag;
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (tag != TR_APITRACE_SINT && tag != TR_APITRACE_UINT)
+		return tr_apitrace_bad(parse, parse->p - 1, "no type of an enum's value", tag);
+	label->tag = (uint8_t)tag;
+	return tr_apitrace_uint(parse, &label->number);
+}
+
+static bool parse_constant(struct tr_apitrace_parse *parse, bool is_enum,
+			   struct tr_apitrace_label *label)
+{
+	*label = (struct tr_apitrace_label){ .number = 0 };
+	if (!tr_apitrace_string(parse, &label->name))
+		return false;
+	return is_enum ? parse_enum_number(parse, label) : tr_apitrace_uint(parse, &label->number);
+}
+
+static bool parse_constants(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
+{
+	bool is_enum = draft->table == TR_APITRACE_ENUMS;
+	size_t least = is_enum ? 3 : 2; /* an empty name, a tag, a number */
+	draft->count = 1;
+	if ((!is_enum || parse->version >= TR_APITRACE_HAS_ENUM_TABLES) &&
+	    !take_count(parse, least, &draft->count))
+		return false;
+	draft->labels = tr_apitrace_alloc(parse, draft->count, sizeof *draft->labels);
+	if (!draft->labels)
+		return false;
+	for (size_t i = 0; i < draft->count; i++)
+		if (!parse_constant(parse, is_enum, &draft->labels[i]))
+			return false;
+	return true;
+}
+
+/* Room for one more label; their number is unknown. */
+static struct tr_apitrace_label *add_label(struct tr_apitrace_parse *parse,
+					   struct tr_apitrace_signature *draft, size_t *cap)
+{
+	if (draft->count == *cap) {
+		size_t more = *cap ? *cap * 2 : 8;
+		struct tr_apitrace_label *labels = tr_apitrace_alloc(parse, more, sizeof *labels);
+		if (!labels)
+			return NULL;
+		if (draft->count)
+			memcpy(labels, draft->labels, draft->count * sizeof *labels);
+		draft->labels = labels;
+		*cap = more;
+	}
+	struct tr_apitrace_label *label = &draft->labels[draft->count++];
+	*label = (struct tr_apitrace_label){ .number = 0 };
+	return label;
+}
+
+static bool parse_frame(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
+{
+	size_t cap = 0;
+	for (;;) {
+		unsigned tag;
+		if (!tr_apitrace_byte(parse, &tag))
+			return false;
+		if (tag == TR_APITRACE_FRAME_END)
+			return true;
+		if (tag > TR_APITRACE_FRAME_OFFSET)
+			return tr_apitrace_bad(parse, parse->p - 1, "no part of a stack frame",
+					       tag);
+		struct tr_apitrace_label *label = add_label(parse, draft, &cap);
+		if (!label)
+			return false;
+		label->tag = (uint8_t)tag;
+		if (!(tag <= TR_APITRACE_FRAME_FILE ? tr_apitrace_string(parse, &label->name)
+						    : tr_apitrace_uint(parse, &label->number)))
+			return false;
+	}
+}
+
+static bool parse_definition(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
+{
+	switch (draft->table) {
+	case TR_APITRACE_FUNCTIONS:
+	case TR_APITRACE_STRUCTS:
+		return parse_names(parse, draft);
+	case TR_APITRACE_FRAMES:
+		return parse_frame(parse, draft);
+	default:
+		return parse_constants(parse, draft);
+	}
+}
+
+static struct tr_apitrace_signature *
+define(struct tr_apitrace_parse *parse, enum tr_apitrace_table table, uint64_t id, uint64_t offset)
+{
+	struct tr_apitrace_signature draft = { .table = table, .id = id };
+	const char *begin = parse->p;
+	if (!parse_definition(parse, &draft))
+		return NULL;
+	struct tr_apitrace_signature *signature = tr_apitrace_define(&parse->signatures, &draft);
+	if (!signature) {
+		tr_apitrace_no_memory(parse);
+		return NULL;
+	}
+	signature->offset = offset;
+	signature->size = (uint64_t)(parse->p - begin);
+	return signature;
+}
+
+bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
+				 struct tr_apitrace_signature **signature)
+{
+	uint64_t id, offset = tr_apitrace_offset(parse, parse->p);
+	if (!tr_apitrace_uint(parse, &id))
+		return false;
+	struct tr_apitrace_signature *known = tr_apitrace_signature(&parse->signatures, table, id);
+	*signature = known;
+	if (known && known->offset != offset)
+		return true;
+	if (known)
+		parse->p += known->size;
+	else
+		known = *signature = define(parse, table, id, offset);
+	if (!known)
+		return false;
+	known->next = NULL;
+	*parse->last = known;
+	parse->last = &known->next;
+	return true;
+}
+
+/*
+ * Numbers with their names. Few of them occur very often, so their values are made and spelled
+ * once: constants of enums at their first use (`values` maps the number to the label), and the
+ * first MASKS_READY combinations of a mask (`values` maps the number to the value).
+ */
+
+enum {
+	MASKS_READY = 64,
+	/* Flags that are looked at: real masks have dozens, and each use takes a pass over them. */
+	MASK_FLAGS = 1024,
+};
+
+/* A symbol in the arena, with room for `count` names. NULL: memory is out. */
+static struct tr_symbol *new_symbol(struct tr_arena *arena, size_t count)
+{
+	struct tr_symbol *symbol =
+		tr_arena_alloc(arena, sizeof *symbol + count * sizeof *symbol->names);
+	if (symbol)
+		*symbol = (struct tr_symbol){ .names = (struct tr_name *)(symbol + 1),
+					      .count = count };
+	return symbol;
+}
+
+/* Makes a copy with its spelling in the arena of the signatures. */
+static struct tr_value *make_ready(struct tr_apitrace_parse *parse, const struct tr_value *value)
+{
+	struct tr_arena *arena = &parse->signatures.arena;
+	struct tr_value *ready = tr_arena_alloc(arena, sizeof *ready);
+	tr_buffer_reset(&parse->scratch);
+	tr_literal_write(value, &parse->scratch);
+	if (!ready || parse->scratch.failed)
+		return NULL;
+	*ready = *value;
+	ready->text = tr_arena_copy(arena, tr_buffer_text(&parse->scratch));
+	return ready->text.data ? ready : NULL;
+}
+
+static bool set_enum(const struct tr_apitrace_signature *signature,
+		     const struct tr_apitrace_label *label, unsigned tag, uint64_t number,
+		     struct tr_arena *arena, struct tr_value *value)
+{
+	struct tr_symbol *symbol = new_symbol(arena, label ? 1 : 0);
+	if (!symbol)
+		return false;
+	if (label)
+		symbol->names->text = label->key;
+	symbol->numbered = TR_SYMBOL_ENUM;
+	symbol->number = number;
+	symbol->id = signature->id;
+	*value = (struct tr_value){
+		.type = TR_SYMBOL,
+		.flags = TR_HAS_ID | (tag == TR_APITRACE_SINT ? TR_NEGATIVE : 0),
+		.as.symbol = symbol,
+	};
+	return true;
+}
+
+static bool make_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+		      unsigned tag, uint64_t number, struct tr_value *value)
+{
+	if (!signature->values.count && signature->count && !tr_apitrace_index_enum(signature))
+		return tr_apitrace_no_memory(parse);
+	struct tr_apitrace_label *label = tr_id_map_get(
+		&signature->values, tr_apitrace_enum_key(tag == TR_APITRACE_SINT, number));
+	if (label && !tr_apitrace_name(parse, label->key.len))
+		return false;
+	if (label && label->tag == tag && label->number == number) {
+		struct tr_value made;
+		if (!label->ready &&
+		    set_enum(signature, label, tag, number, &parse->signatures.arena, &made))
+			label->ready = make_ready(parse, &made);
+		if (!label->ready)
+			return tr_apitrace_no_memory(parse);
+		*value = *label->ready;
+		return true;
+	}
+	return set_enum(signature, label, tag, number, &parse->arena, value) ||
+	       tr_apitrace_no_memory(parse);
+}
+
+size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
+			      struct tr_name *names, uint64_t *rest)
+{
+	size_t count = 0;
+	if (number == 0 && signature->count && signature->labels[0].number == 0)
+		names[count++].text = signature->labels[0].key;
+	for (size_t i = 0; i < signature->count && i < MASK_FLAGS && number; i++) {
+		uint64_t flag = signature->labels[i].number;
+		if (!flag || (number & flag) != flag)
+			continue;
+		names[count++].text = signature->labels[i].key;
+		number &= ~flag;
+	}
+	*rest = number;
+	return count;
+}
+
+static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t number,
+		     struct tr_arena *arena, struct tr_value *value)
+{
+	struct tr_name names[TR_APITRACE_MASK_NAMES];
+	uint64_t rest;
+	size_t count = tr_apitrace_mask_names(signature, number, names, &rest);
+	struct tr_symbol *symbol = new_symbol(arena, count);
+	if (!symbol)
+		return false;
+	if (count)
+		memcpy(symbol->names, names, count * sizeof *names);
+	symbol->numbered = TR_SYMBOL_MASK;
+	symbol->number = number;
+	symbol->id = signature->id;
+	symbol->unknown_bits = count ? rest : 0;
+	*value = (struct tr_value){ .type = TR_SYMBOL, .flags = TR_HAS_ID, .as.symbol = symbol };
+	return true;
+}
+
+/* parse_signature.c: makes values of numbers with their names. */
+static bool make_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+		      uint64_t number, struct tr_value *value)
+{
+	struct tr_value *ready = tr_id_map_get(&signature->values, number);
+	if (!ready && signature->values.count == MASKS_READY) {
+		if (!set_mask(signature, number, &parse->arena, value))
+			return tr_apitrace_no_memory(parse);
+		size_t named = 0;
+		for (size_t i = 0; i < value->as.symbol->count; i++)
+			named += value->as.symbol->names[i].text.len;
+		return tr_apitrace_name(parse, named);
+	}
+	if (!ready) {
+		struct tr_value made;
+		if (set_mask(signature, number, &parse->signatures.arena, &made))
+			ready = make_ready(parse, &made);
+		if (!ready || !tr_id_map_put(&signature->values, number, ready))
+			return tr_apitrace_no_memory(parse);
+	}
+	*value = *ready;
+	return tr_apitrace_name(parse, ready->text.len);
+}
+
+static struct tr_value *make_id(struct tr_apitrace_parse *parse,
+				const struct tr_apitrace_signature *signature)
+{
+	char word[1 + 20 + 1];
+	snprintf(word, sizeof word, "%c%" PRIu64, tr_apitrace_letters[signature->table],
+		 signature->id);
+	struct tr_arena *arena = &parse->signatures.arena;
+	struct tr_value value = { .type = TR_SYMBOL, .as.symbol = new_symbol(arena, 1) };
+	struct tr_text name = tr_arena_copy(arena, tr_text_from(word));
+	if (!value.as.symbol || !name.data)
+		return NULL;
+	value.as.symbol->names->text = name;
+	return make_ready(parse, &value);
+}
+
+/* The signature's id as a word: F17, K1. */
+static bool set_id(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
+		   struct tr_value *value)
+{
+	if (!signature->ready)
+		signature->ready = make_id(parse, signature);
+	if (!signature->ready)
+		return tr_apitrace_no_memory(parse);
+	*value = *signature->ready;
+	return true;
+}
+
+/* Makes a string value of bytes; its spelling is the bytes themselves, or in the arena. */
+static bool set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
+		       struct tr_value *value)
+{
+	*value = (struct tr_value){ .type = TR_STRING, .flags = TR_PLAIN, .text = bytes };
+	tr_buffer_reset(&parse->scratch);
+	if (tr_string_escape(bytes, &parse->scratch))
+		return true;
+	value->flags = 0;
+	if (!parse->scratch.failed)
+		value->text = tr_arena_copy(&parse->arena, tr_buffer_text(&parse->scratch));
+	return (!parse->scratch.failed && value->text.data) || tr_apitrace_no_memory(parse);
+}
+
+static inline bool parse_number(struct tr_apitrace_parse *parse, enum tr_type type,
+				struct tr_value *value)
+{
+	*value = (struct tr_value){ .type = type, .flags = type == TR_INT ? TR_NEGATIVE : 0 };
+	return tr_apitrace_uint(parse, &value->as.number);
+}
+
+static inline bool parse_real(struct tr_apitrace_parse *parse, enum tr_type type,
+			      struct tr_value *value)
+{
+	size_t size = type == TR_REAL32 ? sizeof(uint32_t) : sizeof(uint64_t);
+	struct tr_text bytes;
+	if (!tr_apitrace_bytes(parse, size, &bytes))
+		return false;
+	*value = (struct tr_value){
+		.type = type,
+		.as.number = type == TR_REAL32 ? tr_wire_u32(bytes.data, false)
+					       : tr_wire_u64(bytes.data, false),
+	};
+	return true;
+}
+
+static bool parse_string(struct tr_apitrace_parse *parse, struct tr_value *value)
+{
+	struct tr_text bytes;
+	return tr_apitrace_string(parse, &bytes) && set_string(parse, bytes, value);
+}
+
+static bool parse_blob(struct tr_apitrace_parse *parse, struct tr_value *value)
+{
+	*value = (struct tr_value){ .type = TR_BLOB };
+	return tr_apitrace_string(parse, &value->text);
+}
+
+static bool parse_wstring(struct tr_apitrace_parse *parse, struct tr_value *value)
+{
+	size_t count;
+	if (!take_count(parse, 1, &count))
+		return false;
+	tr_buffer_reset(&parse->scratch);
+	while (count-- > 0) {
+		uint64_t unit;
+		if (!tr_apitrace_uint(parse, &unit))
+			return false;
+		tr_wstring_unit(unit, &parse->scratch);
+	}
+	struct tr_text text = tr_buffer_text(&parse->scratch);
+	bool plain = !memchr(text.data, '\\', text.len);
+	*value = (struct tr_value){ .type = TR_WSTRING, .flags = plain ? TR_PLAIN : 0 };
+	if (!parse->scratch.failed)
+		value->text = tr_arena_copy(&parse->arena, text);
+	return value->text.data || tr_apitrace_no_memory(parse);
+}
+
+static bool parse_enum(struct tr_apitrace_parse *parse, struct tr_value *value)
+{
+	struct tr_apitrace_signature *signature;
+	uint64_t number;
+	unsigned tag;
+	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_ENUMS, &signature))
+		return false;
+	if (parse->version < TR_APITRACE_HAS_ENUM_TABLES)
+		return make_enum(parse, signature, signature->labels->tag,
+				 signature->labels->number, value);
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (tag != TR_APITRACE_SINT && tag != TR_APITRACE_UINT)
+		return tr_apitrace_bad(parse, parse->p - 1, "no type of an enum's value", tag);
+	return tr_apitrace_uint(parse, &number) && make_enum(parse, signature, tag, number, value);
+}
+
+static bool parse_mask(struct tr_apitrace_parse *parse, struct tr_value *value)
+{
+	struct tr_apitrace_signature *signature;
+	uint64_t number;
+	return tr_apitrace_parse_signature(parse, TR_APITRACE_MASKS, &signature) &&
+	       tr_apitrace_uint(parse, &number) && make_mask(parse, signature, number, value);
+}
+
+/* Parses `count` successive values. NULL: parsing has ended. */
+static struct tr_value *parse_values(struct tr_apitrace_parse *parse, size_t count, unsigned depth)
+{
+	struct tr_value *values = tr_apitrace_alloc(parse, count, sizeof *values);
+	if (!values)
+		return NULL;
+	parse->owed += count;
+	for (size_t i = 0; i < count; i++) {
+		parse->owed--;
+		if (!tr_apitrace_parse_value(parse, &values[i], depth))
+			return NULL;
+	}
+	return values;
+}
+
+static bool parse_array(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
+{
+	size_t count;
+	if (!take_count(parse, 1, &count))
+		return false;
+	*value = (struct tr_value){ .type = TR_LIST, .count = count };
+	value->as.items = parse_values(parse, count, depth + 1);
+	return value->as.items;
+}
+
+/* Checks that the window has room for so many values. */
+static bool expect(struct tr_apitrace_parse *parse, size_t count)
+{
+	size_t left = (size_t)(parse->end - parse->p);
+	if (left < parse->owed || count > left - parse->owed)
+		return tr_apitrace_short(parse, count + parse->owed);
+	return true;
+}
+
+static bool parse_struct(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
+{
+	struct tr_apitrace_signature *signature;
+	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_STRUCTS, &signature))
+		return false;
+	size_t count = signature->count;
+	if (!expect(parse, count))
+		return false;
+	struct tr_member *members = tr_apitrace_alloc(parse, count, sizeof *members);
+	struct tr_value *values = members ? parse_values(parse, count, depth + 1) : NULL;
+	if (!values)
+		return false;
+	size_t named = 0;
+	for (size_t i = 0; i < count; i++) {
+		members[i] = (struct tr_member){ signature->labels[i].key, &values[i] };
+		named += signature->labels[i].key.len;
+	}
+	if (!tr_apitrace_name(parse, named))
+		return false;
+	*value = (struct tr_value){
+		.type = TR_STRUCT,
+		.flags = TR_HAS_ID,
+		.id = signature->id,
+		.as.members = members,
+		.count = count,
+	};
+	return true;
+}
+
+static bool parse_repr(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
+{
+	enum { HALVES = 2 };
+	if (!expect(parse, HALVES))
+		return false;
+	*value = (struct tr_value){ .type = TR_REPR, .count = HALVES };
+	value->as.items = parse_values(parse, HALVES, depth + 1);
+	return value->as.items;
+}
+
+/* A value that is not a container. */
+static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
+{
+	switch ((enum tr_apitrace_tag)tag) {
+	case TR_APITRACE_NULL:
+		*value = (struct tr_value){ .type = TR_NULL };
+		return true;
+	case TR_APITRACE_FALSE:
+		*value = (struct tr_value){ .type = TR_FALSE };
+		return true;
+	case TR_APITRACE_TRUE:
+		*value = (struct tr_value){ .type = TR_TRUE };
+		return true;
+	case TR_APITRACE_SINT:
+		return parse_number(parse, TR_INT, value);
+	case TR_APITRACE_UINT:
+		return parse_number(parse, TR_UINT, value);
+	case TR_APITRACE_POINTER:
+		return parse_number(parse, TR_POINTER, value);
+	case TR_APITRACE_FLOAT:
+		return parse_real(parse, TR_REAL32, value);
+	case TR_APITRACE_DOUBLE:
+		return parse_real(parse, TR_REAL64, value);
+	case TR_APITRACE_STRING:
+		return parse_string(parse, value);
+	case TR_APITRACE_BLOB:
+		return parse_blob(parse, value);
+	case TR_APITRACE_ENUM:
+		return parse_enum(parse, value);
+	case TR_APITRACE_MASK:
+		return parse_mask(parse, value);
+	case TR_APITRACE_WSTRING:
+		return parse_wstring(parse, value);
+	default:
+		return tr_apitrace_bad(parse, parse->p - 1, "no type of a value", tag);
+	}
+}
+
+/* Takes what comes before the values of a container whose tag was read; sets their number. */
+static bool open_skipped(struct tr_apitrace_parse *parse, unsigned tag, size_t *count)
+{
+	struct tr_apitrace_signature *signature;
+	if (tag == TR_APITRACE_ARRAY)
+		return take_count(parse, 1, count);
+	*count = 2;
+	if (tag == TR_APITRACE_STRUCT) {
+		if (!tr_apitrace_parse_signature(parse, TR_APITRACE_STRUCTS, &signature))
+			return false;
+		*count = signature->count;
+	}
+	return expect(parse, *count);
+}
+
+static bool is_container(unsigned tag)
+{
+	return tag == TR_APITRACE_ARRAY || tag == TR_APITRACE_STRUCT || tag == TR_APITRACE_REPR;
+}
+
+/* Skips a container that is too deep in others, without recursion, and takes its definitions. */
+static bool skip(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
+{
+	size_t outer = parse->owed, count;
+	parse->deep = true;
+	if (!open_skipped(parse, tag, &count))
+		return false;
+	for (parse->owed += count; parse->owed > outer;) {
+		parse->owed--;
+		if (!tr_apitrace_byte(parse, &tag))
+			return false;
+		if (!is_container(tag)) {
+			if (!parse_leaf(parse, tag, value))
+				return false;
+			continue;
+		}
+		if (!open_skipped(parse, tag, &count))
+			return false;
+		parse->owed += count;
+	}
+	*value = (struct tr_value){ .type = TR_NULL };
+	return true;
+}
+
+bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
+			     unsigned depth)
+{
+	unsigned tag;
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (!is_container(tag))
+		return parse_leaf(parse, tag, value);
+	if (depth == parse->max_depth)
+		return skip(parse, tag, value);
+	if (tag == TR_APITRACE_ARRAY)
+		return parse_array(parse, value, depth);
+	return tag == TR_APITRACE_STRUCT ? parse_struct(parse, value, depth)
+					 : parse_repr(parse, value, depth);
+}
+
+/* Spells the usual values directly, without a tree. The others are parsed, and then spelled. */
+
+enum { NUMBER_MAX = 32 }; /* characters of a number, its tag's included */
+
+_Static_assert((int)TR_REAL_MAX <= (int)NUMBER_MAX, "a real number has room");
+
+static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth);
+
+/* Parses the value and spells it. */
+static bool spell_parsed(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
+{
+	struct tr_value value;
+	if (!tr_apitrace_parse_value(parse, &value, depth))
+		return false;
+	tr_literal_write(&value, line);
+	return true;
+}
+
+static inline bool is_number(unsigned tag)
+{
+	enum {
+		NUMBERS = 1u << TR_APITRACE_SINT | 1u << TR_APITRACE_UINT |
+			  1u << TR_APITRACE_FLOAT | 1u << TR_APITRACE_DOUBLE |
+			  1u << TR_APITRACE_POINTER,
+	};
+	return tag <= TR_APITRACE_WSTRING && NUMBERS >> tag & 1;
+}
+
+static char *write_real(struct tr_apitrace_parse *parse, unsigned tag, char *to)
+{
+	bool wide = tag == TR_APITRACE_DOUBLE;
+	struct tr_text bytes;
+	if (!tr_apitrace_bytes(parse, wide ? sizeof(uint64_t) : sizeof(uint32_t), &bytes))
+		return NULL;
+	return to + (wide ? tr_real64_write(tr_wire_u64(bytes.data, false), to)
+			  : tr_real32_write(tr_wire_u32(bytes.data, false), to));
+}
+
+/*
+ * Writes the number after such a tag, in at most NUMBER_MAX characters. NULL: parsing has
+ * ended.
+ */
+static inline char *write_number(struct tr_apitrace_parse *parse, unsigned tag, char *to)
+{
+	uint64_t number;
+	if (tag == TR_APITRACE_FLOAT || tag == TR_APITRACE_DOUBLE)
+		return write_real(parse, tag, to);
+	if (!tr_apitrace_uint(parse, &number))
+		return NULL;
+	if (tag == TR_APITRACE_POINTER) {
+		unsigned len = tr_hex_length(number);
+		*to++ = '0';
+		*to++ = 'x';
+		tr_hex_write(number, len, to);
+		return to + len;
+	}
+	if (tag == TR_APITRACE_SINT)
+		*to++ = '-';
+	return to + tr_decimal_write(number, to);
+}
+
+static bool spell_string(struct tr_apitrace_parse *parse, struct tr_buffer *line)
+{
+	struct tr_text bytes;
+	if (!tr_apitrace_string(parse, &bytes))
+		return false;
+	tr_buffer_put_byte(line, '"');
+	tr_string_escape(bytes, line);
+	tr_buffer_put_byte(line, '"');
+	return true;
+}
+
+static bool spell_blob(struct tr_apitrace_parse *parse, struct tr_buffer *line)
+{
+	struct tr_text bytes;
+	if (!tr_apitrace_string(parse, &bytes))
+		return false;
+	tr_buffer_put_literal(line, "b64:");
+	tr_base64_write(bytes, line);
+	return true;
+}
+
+static bool spell_array(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
+{
+	size_t count;
+	if (!take_count(parse, 1, &count))
+		return false;
+	parse->owed += count;
+	tr_buffer_put_byte(line, '[');
+	for (size_t i = 0; i < count; i++) {
+		parse->owed--;
+		if (i)
+			tr_buffer_put_byte(line, ',');
+		if (!spell(parse, line, depth + 1))
+			return false;
+	}
+	tr_buffer_put_byte(line, ']');
+	return true;
+}
+
+/* Spells the value whose tag was read, and which is not a number. */
+static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr_buffer *line,
+			unsigned depth)
+{
+	if (tag == TR_APITRACE_STRING)
+		return spell_string(parse, line);
+	if (tag == TR_APITRACE_BLOB)
+		return spell_blob(parse, line);
+	if (tag == TR_APITRACE_ARRAY && depth < parse->max_depth)
+		return spell_array(parse, line, depth);
+	parse->p--;
+	return spell_parsed(parse, line, depth);
+}
+
+static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
+{
+	unsigned tag;
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (!is_number(tag))
+		return spell_other(parse, tag, line, depth);
+	char *to = tr_buffer_room(line, NUMBER_MAX);
+	if (!to)
+		return tr_apitrace_no_memory(parse);
+	to = write_number(parse, tag, to);
+	if (to)
+		line->len = (size_t)(to - line->data);
+	return to;
+}
+
+/*
+ * Appends the lead ("\tkey=", TR_APITRACE_LEAD_SLACK more bytes after it can be
+ * read) and the value at p, as text, to the line. If parse->deep is set afterwards,
+ * the text is incomplete.
+ */
+static bool spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
+			struct tr_buffer *line)
+{
+	unsigned tag;
+	char *to = tr_buffer_room(line, lead.len + TR_APITRACE_LEAD_SLACK + NUMBER_MAX);
+	if (!to)
+		return tr_apitrace_no_memory(parse);
+	for (size_t done = 0; done < lead.len; done += TR_APITRACE_LEAD_SLACK)
+		memcpy(to + done, lead.data + done, TR_APITRACE_LEAD_SLACK);
+	to += lead.len;
+	line->len = (size_t)(to - line->data);
+	if (!tr_apitrace_byte(parse, &tag))
+		return false;
+	if (!is_number(tag))
+		return spell_other(parse, tag, line, 0);
+	to = write_number(parse, tag, to);
+	if (to)
+		line->len = (size_t)(to - line->data);
+	return to;
+}
+
+/* The head and the events of a stream. */
 
 static struct tr_value *add(struct tr_apitrace_parse *parse, struct tr_record *record,
 			    struct tr_text key)
@@ -106,8 +858,8 @@ static bool set_pair(struct tr_apitrace_parse *parse, struct tr_text name, struc
 	enum { PAIR = 2 };
 	*pair = (struct tr_value){ .type = TR_LIST, .count = PAIR };
 	pair->as.items = tr_apitrace_alloc(parse, PAIR, sizeof *pair->as.items);
-	return pair->as.items && tr_apitrace_set_string(parse, name, &pair->as.items[0]) &&
-	       tr_apitrace_set_string(parse, text, &pair->as.items[1]);
+	return pair->as.items && set_string(parse, name, &pair->as.items[0]) &&
+	       set_string(parse, text, &pair->as.items[1]);
 }
 
 /* The list grows with each property, for their number is unknown. */
@@ -237,7 +989,7 @@ static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 		       struct tr_text lead)
 {
 	if (event->line)
-		return tr_apitrace_spell_field(parse, lead, event->line);
+		return spell_field(parse, lead, event->line);
 	struct tr_value *value =
 		add_field(parse, event, (struct tr_text){ lead.data + 1, lead.len - 2 });
 	return value && tr_apitrace_parse_value(parse, value, 0);
@@ -293,7 +1045,7 @@ static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	size_t count;
-	if (!tr_apitrace_count(parse, 1, &count))
+	if (!take_count(parse, 1, &count))
 		return false;
 	struct tr_value *frames = tr_apitrace_alloc(parse, count, sizeof *frames);
 	if (!frames)
@@ -301,7 +1053,7 @@ static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_
 	for (size_t i = 0; i < count; i++) {
 		struct tr_apitrace_signature *frame;
 		if (!tr_apitrace_parse_signature(parse, TR_APITRACE_FRAMES, &frame) ||
-		    !tr_apitrace_set_id(parse, frame, &frames[i]))
+		    !set_id(parse, frame, &frames[i]))
 			return false;
 	}
 	struct tr_value list = { .type = TR_LIST, .as.items = frames, .count = count };
@@ -398,7 +1150,7 @@ static inline bool add_signature(struct tr_apitrace_parse *parse, struct tr_apit
 	struct tr_value id;
 	if (!event->function || !event->function->again)
 		return true;
-	return tr_apitrace_set_id(parse, event->function, &id) &&
+	return set_id(parse, event->function, &id) &&
 	       take_made(parse, event, TR_TEXT("\t.sig="), &id);
 }
 

@@ -153,13 +153,6 @@ static inline bool tr_apitrace_string(struct tr_apitrace_parse *parse, struct tr
 	return tr_apitrace_uint(parse, &size) && tr_apitrace_bytes(parse, size, bytes);
 }
 
-/*
- * Takes a count of items of at least `least` bytes each. The items, and the values that
- * other containers still expect, must fit into the window, so that no count is believed
- * without the bytes for it.
- */
-bool tr_apitrace_count(struct tr_apitrace_parse *parse, size_t least, size_t *count);
-
 /* NULL: the parse has ended. */
 static inline void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t count, size_t size)
 {
@@ -184,18 +177,6 @@ bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *r
 bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
 			     unsigned depth);
 
-/*
- * Appends the lead ("\tkey=", TR_APITRACE_LEAD_SLACK more bytes after it can be
- * read) and the value at p, as text, to the line. If parse->deep is set afterwards,
- * the text is incomplete.
- */
-bool tr_apitrace_spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
-			     struct tr_buffer *line);
-
-/* Makes a string value of bytes; its spelling is the bytes themselves, or in the arena. */
-bool tr_apitrace_set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
-			    struct tr_value *value);
-
 /* An event, or a call: an enter with the leave directly after it. */
 struct tr_apitrace_event {
 	bool enter, leave;
@@ -219,15 +200,5 @@ enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line: `enter` is longer t
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
 /* The position is after the call number. */
 bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
-
-/* parse_signature.c: makes values of numbers with their names. */
-bool tr_apitrace_set_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
-			  unsigned tag, uint64_t number, struct tr_value *value);
-bool tr_apitrace_set_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
-			  uint64_t number, struct tr_value *value);
-
-/* The signature's id as a word: F17, K1. */
-bool tr_apitrace_set_id(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
-			struct tr_value *value);
 
 #endif

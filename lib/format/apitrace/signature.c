@@ -381,7 +381,7 @@ static enum tr_status read_names(struct tr_record *record, const char *key,
 	if (!field)
 		return wrong(err, "a field is missing", tr_text_from(key));
 	if (!list)
-		return err && err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (list->type != TR_LIST || list->flags & TR_CUT)
 		return wrong(err, "not a list", tr_text_from(key));
 	draft->labels = tr_arena_alloc(record->arena, list->count * sizeof *draft->labels);
@@ -448,7 +448,7 @@ static enum tr_status read_fields(struct tr_record *record, struct tr_apitrace_s
 		struct tr_field *field = &record->fields[i];
 		struct tr_value *value = tr_field_value(record, field, err);
 		if (!value)
-			return err && err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+			return tr_error_status(err);
 		draft->labels[i] = (struct tr_apitrace_label){ 0 };
 		if (draft->table == TR_APITRACE_FRAMES)
 			status = read_frame_part(record, field, value, &draft->labels[i], err);

@@ -1,14 +1,574 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The style apitrace of tr-totext: takes the lines of the stream and the -O keys, and prints calls
+ * as `apitrace dump` does.
+ */
+#include "format/apitrace/apitrace.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "core/file.h"
-#include "format/apitrace/apitrace.h"
+#include "core/text.h"
 #include "format/apitrace/text.h"
+#include "record/calls.h"
 #include "record/vocabulary.h"
 
-/* The style apitrace: takes the lines of the stream and the -O keys. */
+/* The parts of a record that are shown. */
+struct shape {
+	const struct tr_apitrace_function *function;
+	size_t count; /* of text->shown: the function's arguments, and fields that are none */
+	struct tr_field *result, *backtrace; /* NULL: there is none */
+	bool fake;
+};
+
+/* Which field of a record is which argument of its function. */
+
+static const struct tr_value *value_of(struct tr_apitrace_text *text, struct tr_record *record,
+				       struct tr_field *field)
+{
+	struct tr_error err = { .cause = TR_CAUSE_NONE };
+	const struct tr_value *value = tr_field_value(record, field, &err);
+
+	text->line.failed |= err.cause == TR_CAUSE_MEMORY;
+	return value;
+}
+
+static inline uint64_t load(const char *p, size_t size)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, p, size);
+	return word;
+}
+
+/* Keys are short, and nearly always the same. */
+static inline bool same(struct tr_text a, struct tr_text b)
+{
+	size_t len = a.len, i = 0;
+
+	if (len != b.len)
+		return false;
+	if (len < 4) /* its first, its middle, its last byte: that is all of them */
+		return len == 0 || (a.data[0] == b.data[0] && a.data[len / 2] == b.data[len / 2] &&
+				    a.data[len - 1] == b.data[len - 1]);
+	if (len < 8)
+		return load(a.data, 4) == load(b.data, 4) &&
+		       load(a.data + len - 4, 4) == load(b.data + len - 4, 4);
+	while (i + 8 < len && load(a.data + i, 8) == load(b.data + i, 8))
+		i += 8;
+	return i + 8 >= len && load(a.data + len - 8, 8) == load(b.data + len - 8, 8);
+}
+
+static bool is_key(struct tr_text key, const char *word, size_t len)
+{
+	return key.len == len && memcmp(key.data, word, len) == 0;
+}
+
+/* Takes what is no argument. False: it is one. Several flags add up. */
+static bool take_extra(struct tr_apitrace_text *text, struct tr_record *record,
+		       struct tr_field *field, struct shape *shape)
+{
+	if (is_key(field->key, "return", 6)) {
+		shape->result = field;
+		return true;
+	}
+	if (field->key.len == 0 || *field->key.data != '.')
+		return false;
+	if (is_key(field->key, ".flags", 6)) {
+		const struct tr_value *flags = value_of(text, record, field);
+		if (flags && flags->type == TR_UINT)
+			shape->fake |= flags->as.number & 1;
+	} else if (is_key(field->key, ".bt", 3)) {
+		shape->backtrace = field;
+	}
+	return true;
+}
+
+static bool reserve(struct tr_apitrace_text *text, size_t count)
+{
+	return tr_array_grow(&text->shown, &text->shown_capacity, count, sizeof *text->shown);
+}
+
+/*
+ * Finds the field that is shown for each argument, the last of its key, and after them the
+ * fields that belong to none. True: a .sig names another function.
+ */
+static bool arrange(struct tr_apitrace_text *text, struct tr_record *record, struct shape *shape,
+		    struct tr_field **sig)
+{
+	const struct tr_apitrace_function *function = shape->function;
+	struct tr_field **shown = text->shown;
+	size_t expected = 0;
+
+	shape->count = function->count;
+	for (size_t i = 0; i < function->count; i++)
+		shown[i] = NULL;
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		if (!field->key.data)
+			continue;
+		size_t argument = expected;
+		if (expected >= function->count ||
+		    !same(function->arguments[expected].key, field->key)) {
+			if (take_extra(text, record, field, shape)) {
+				if (is_key(field->key, ".sig", 4))
+					*sig = field;
+				continue;
+			}
+			argument = tr_apitrace_function_argument(function, field->key);
+		}
+		if (argument < function->count)
+			expected = argument + 1;
+		else
+			argument = shape->count++;
+		shown[argument] = field;
+	}
+	return *sig != NULL;
+}
+
+/* Without a definition the arguments are those that the record has, each once. */
+static bool guess_function(struct tr_apitrace_text *text, struct tr_record *record)
+{
+	struct tr_apitrace_function *guess = &text->guess;
+	struct shape ignored = { 0 };
+
+	guess->cell = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("-");
+	guess->count = 0;
+	tr_map_clear(&guess->by_key);
+	guess->arguments = tr_arena_alloc(&text->arena, record->count * sizeof *guess->arguments);
+	if (!guess->arguments)
+		return false;
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_text key = record->fields[i].key;
+		if (!key.data || take_extra(text, record, &record->fields[i], &ignored) ||
+		    tr_map_get(&guess->by_key, key))
+			continue;
+		struct tr_apitrace_argument *argument = &guess->arguments[guess->count++];
+		argument->key = key;
+		if (!tr_map_put(&guess->by_key, key, argument))
+			return false;
+	}
+	return tr_apitrace_function_guess(&text->tables, guess, &text->arena);
+}
+
+/* Binary readers have a name at one place, but elsewhere another may come to that place. */
+static struct tr_apitrace_function *find_function(struct tr_apitrace_text *text,
+						  struct tr_text cell)
+{
+	size_t slot = ((uintptr_t)cell.data >> 3 ^ (uintptr_t)cell.data >> 9) % TR_APITRACE_NAMES;
+	struct tr_apitrace_known *known = &text->known[slot];
+
+	if (known->cell.data == cell.data && known->function && same(known->function->cell, cell))
+		return known->function;
+	struct tr_apitrace_function *function =
+		tr_apitrace_tables_function(&text->tables, (struct tr_text){ NULL, 0 }, cell);
+	*known = (struct tr_apitrace_known){ cell, function };
+	return function;
+}
+
+/* The function of that id, if it has the name that the record has. */
+static struct tr_apitrace_function *function_of_sig(struct tr_apitrace_text *text,
+						    struct tr_record *record, struct tr_field *sig)
+{
+	const struct tr_value *value = value_of(text, record, sig);
+
+	if (!value || value->type != TR_SYMBOL || value->as.symbol->count != 1)
+		return NULL;
+	struct tr_apitrace_function *function = tr_apitrace_tables_function(
+		&text->tables, value->as.symbol->names[0].text, record->name.text);
+	bool named = function && record->name.type == TR_CELL_TEXT &&
+		     tr_text_equal(function->cell, record->name.text);
+	return named ? function : NULL;
+}
+
+static bool find_shape(struct tr_apitrace_text *text, struct tr_record *record, struct shape *shape)
+{
+	struct tr_field *sig = NULL, *seen;
+	struct tr_apitrace_function *function = NULL;
+
+	*shape = (struct shape){ 0 };
+	if (record->name.type == TR_CELL_TEXT)
+		function = find_function(text, record->name.text);
+	for (;;) {
+		if (!function && !guess_function(text, record))
+			return false;
+		shape->function = function ? function : &text->guess;
+		if (!reserve(text, shape->function->count + record->count))
+			return false;
+		seen = sig;
+		if (!arrange(text, record, shape, &sig) || seen)
+			return true;
+		function = function_of_sig(text, record, sig);
+		*shape = (struct shape){ 0 };
+	}
+}
+
+/* One call, or an enter that did not return, as apitrace shows it. */
+
+/* Copies a short text in blocks: both sides have TR_APITRACE_SLACK bytes more. */
+static inline char *copy_short(char *to, struct tr_text text)
+{
+	const char *from = text.data;
+
+	for (size_t done = 0; done < text.len; done += TR_APITRACE_SLACK)
+		memcpy(to + done, from + done, TR_APITRACE_SLACK);
+	return to + text.len;
+}
+
+static void put_short(struct tr_buffer *line, struct tr_text text)
+{
+	char *to = tr_buffer_room(line, text.len + TR_APITRACE_SLACK);
+
+	if (to)
+		line->len = (size_t)(copy_short(to, text) - line->data);
+}
+
+/* apitrace's numbers of threads are those of the trace, as far as 32 bits hold them, in hex. */
+static char *put_thread(uint32_t number, char *to)
+{
+	unsigned len = tr_hex_length(number);
+
+	*to++ = '@';
+	if (len == 1)
+		*to = "0123456789abcdef"[number];
+	else
+		tr_hex_write(number, len, to);
+	to[len] = ' ';
+	return to + len + 1;
+}
+
+/* The number and thread of a call. */
+static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t thread)
+{
+	char *to = tr_buffer_room(&text->line, TR_APITRACE_NUMBER), *start = to;
+
+	if (!to)
+		return;
+	if (text->config.call_numbers) {
+		to += tr_counter_write(&text->number, number, to);
+		*to++ = ' ';
+	}
+	if (text->config.thread_ids)
+		to = put_thread((uint32_t)thread, to);
+	tr_buffer_used(&text->line, (size_t)(to - start));
+}
+
+/* The same, whatever they are. The number is kept for names of blobs. */
+static void put_cells(struct tr_apitrace_text *text, const struct tr_record *record)
+{
+	struct tr_buffer *line = &text->line;
+	uint64_t number = 0;
+
+	tr_cell_write(&record->seq, line);
+	text->blobs = 0;
+	if (text->config.keep_blob) {
+		text->call = tr_arena_copy(&text->arena, tr_buffer_text(line));
+		line->failed |= !text->call.data;
+	}
+	tr_buffer_put_byte(line, ' ');
+	if (!text->config.call_numbers)
+		line->len = 0;
+	if (!text->config.thread_ids)
+		return;
+	tr_buffer_put_byte(line, '@');
+	if (record->task.type == TR_CELL_ABSENT || tr_cell_number(&record->task, &number))
+		tr_buffer_put_hex(line, (uint32_t)number, 1);
+	else
+		tr_cell_write(&record->task, line);
+	tr_buffer_put_byte(line, ' ');
+}
+
+static void put_place(struct tr_apitrace_text *text, const struct tr_record *record)
+{
+	const struct tr_cell *seq = &record->seq, *task = &record->task;
+	uint64_t thread = 0;
+
+	if (seq->type == TR_CELL_NUMBER && !text->config.keep_blob &&
+	    (task->type == TR_CELL_ABSENT || tr_cell_number(task, &thread)))
+		put_numbers(text, seq->number, thread);
+	else
+		put_cells(text, record);
+}
+
+/*
+ * A value that is not valid is shown as it is spelled; err names the first. False: memory is
+ * out.
+ */
+static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field *field,
+			   const struct tr_error *trouble, enum tr_status *status,
+			   struct tr_error *err)
+{
+	if (trouble->cause == TR_CAUSE_MEMORY)
+		return false;
+	tr_buffer_put_text(&text->line, field->text);
+	if (*status == TR_OK) {
+		*err = *trouble;
+		err->severity = TR_FLAW;
+		*status = TR_WARN;
+	}
+	return true;
+}
+
+/* Appends the lead of a value, and the value. False: memory is out. */
+static bool put_value(struct tr_apitrace_text *text, struct tr_text lead,
+		      const struct tr_value *value)
+{
+	struct tr_buffer *line = &text->line;
+	char *to = tr_buffer_room(line, lead.len + TR_APITRACE_SLACK + TR_APITRACE_LEAF);
+
+	if (!to)
+		return false;
+	to = copy_short(to, lead);
+	char *end = tr_apitrace_text_leaf(text, value, to);
+	line->len = (size_t)((end ? end : to) - line->data);
+	return end || tr_apitrace_text_value(text, value);
+}
+
+static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct tr_record *record,
+		      struct tr_field *field, enum tr_status *status, struct tr_error *err)
+{
+	struct tr_error trouble;
+	const struct tr_value *value =
+		field->value ? field->value : tr_field_value(record, field, &trouble);
+
+	if (value)
+		return put_value(text, lead, value);
+	put_short(&text->line, lead);
+	return put_text_as_is(text, field, &trouble, status, err);
+}
+
+/* Appends the key of a field that is not an argument of the function. */
+static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *field, bool first)
+{
+	if (!first)
+		tr_buffer_put_literal(&text->line, ", ");
+	if (!text->config.arg_names)
+		return;
+	tr_buffer_put_text(&text->line, field->key);
+	tr_buffer_put_text(&text->line, text->colors.normal);
+	tr_buffer_put_literal(&text->line, " = ");
+}
+
+static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *record,
+			  const struct shape *shape, enum tr_status *status, struct tr_error *err)
+{
+	const struct tr_apitrace_function *function = shape->function;
+
+	for (size_t i = 0; i < shape->count; i++) {
+		struct tr_text lead = { "", 0 };
+		if (i < function->count)
+			lead = function->arguments[i].lead;
+		else
+			put_stranger(text, text->shown[i], i == 0);
+		if (text->shown[i]) {
+			if (!put_field(text, lead, record, text->shown[i], status, err))
+				return false;
+		} else {
+			tr_buffer_put_text(&text->line, lead);
+			tr_buffer_put_byte(&text->line, '?');
+		}
+	}
+	tr_buffer_put_byte(&text->line, ')');
+	return true;
+}
+
+static void put_frame(struct tr_apitrace_text *text, const struct tr_value *id)
+{
+	const struct tr_text *frame = NULL;
+	struct tr_text word = TR_TEXT("?");
+
+	if (id->type == TR_SYMBOL && id->as.symbol->count == 1) {
+		word = id->as.symbol->names[0].text;
+		frame = tr_map_get(&text->tables.frames, word);
+	}
+	tr_buffer_put_text(&text->line, frame ? *frame : word);
+	tr_buffer_put_byte(&text->line, '\n');
+}
+
+static void put_backtrace(struct tr_apitrace_text *text, struct tr_record *record,
+			  struct tr_field *field)
+{
+	const struct tr_value *frames = value_of(text, record, field);
+
+	tr_buffer_put_text(&text->line, text->colors.bold);
+	tr_buffer_put_text(&text->line, text->colors.red);
+	tr_buffer_put_literal(&text->line, "Backtrace:\n");
+	tr_buffer_put_text(&text->line, text->colors.normal);
+	for (size_t i = 0; frames && frames->type == TR_LIST && i < frames->count; i++)
+		put_frame(text, &frames->as.items[i]);
+}
+
+/* Appends the comments on the call, and what follows its line. */
+static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
+		    const struct shape *shape)
+{
+	struct tr_buffer *line = &text->line;
+	bool incomplete = tr_join_is_kind(record, "enter");
+
+	if (shape->fake || incomplete)
+		tr_buffer_put_literal(line, " //");
+	if (shape->fake)
+		tr_buffer_put_literal(line, " fake");
+	if (incomplete) {
+		tr_buffer_put_byte(line, ' ');
+		tr_buffer_put_text(line, text->colors.red);
+		tr_buffer_put_literal(line, "incomplete");
+		tr_buffer_put_text(line, text->colors.normal);
+	}
+	tr_buffer_put_byte(line, '\n');
+	if (!text->config.multiline)
+		return;
+	if (shape->backtrace)
+		put_backtrace(text, record, shape->backtrace);
+	if (shape->function->kinds & TR_CALL_END_FRAME)
+		tr_buffer_put_byte(line, '\n');
+}
+
+/* The value as an integer, as apitrace takes it: a real number without its fraction. */
+static bool is_zero(const struct tr_value *value)
+{
+	enum { DOUBLE_BIAS = 1023, DOUBLE_FRACTION = 52, FLOAT_BIAS = 127, FLOAT_FRACTION = 23 };
+
+	switch ((enum tr_type)value->type) {
+	case TR_NULL:
+	case TR_FALSE:
+		return true;
+	case TR_REAL64:
+		return (value->as.number << 1) >> (DOUBLE_FRACTION + 1) < DOUBLE_BIAS;
+	case TR_REAL32:
+		return ((uint32_t)value->as.number << 1) >> (FLOAT_FRACTION + 1) < FLOAT_BIAS;
+	case TR_UINT:
+	case TR_INT:
+	case TR_POINTER:
+		return value->as.number == 0;
+	case TR_SYMBOL:
+		return value->as.symbol->number == 0;
+	default:
+		return false;
+	}
+}
+
+/* Calls that ask for something which seldom matters; an error that there was not is one. */
+static bool is_verbose(struct tr_apitrace_text *text, struct tr_record *record,
+		       const struct shape *shape)
+{
+	if (shape->function->kinds & TR_CALL_VERBOSE)
+		return true;
+	/* one with arguments is not that of OpenGL */
+	if (!tr_text_is(shape->function->name, "glGetError") || shape->function->count ||
+	    !shape->result)
+		return false;
+	const struct tr_value *value = value_of(text, record, shape->result);
+	return value && is_zero(value);
+}
+
+/* Whether the call is one of those that are to be shown. */
+static bool is_wanted(struct tr_apitrace_text *text, struct tr_record *record,
+		      const struct shape *shape)
+{
+	const struct tr_apitrace_text_config *config = &text->config;
+
+	if (config->wanted && !config->wanted(config->context, shape->function->name))
+		return false;
+	return config->verbose || !is_verbose(text, record, shape);
+}
+
+/* text_call.c: appends a call, or an enter that did not return, to text->line. */
+static enum tr_status apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
+					 struct tr_error *err)
+{
+	static const char equals[3 + TR_APITRACE_SLACK] = " = ";
+	struct shape shape;
+	enum tr_status status = record->line.data ? tr_record_split(record, err) : TR_OK;
+
+	if (status == TR_FATAL || !find_shape(text, record, &shape))
+		return tr_error_memory(err);
+	if (status == TR_WARN)
+		err->severity = TR_FLAW;
+	if (!is_wanted(text, record, &shape))
+		return TR_OK;
+	put_place(text, record);
+	put_short(&text->line, shape.function->head);
+	bool good = put_arguments(text, record, &shape, &status, err);
+	if (good && shape.result)
+		good = put_field(text, (struct tr_text){ equals, 3 }, record, shape.result, &status,
+				 err);
+	if (good) {
+		put_end(text, record, &shape);
+		return status;
+	}
+	return tr_error_memory(err);
+}
+
+static struct tr_apitrace_text *text_of(struct tr_call_taker *taker)
+{
+	return (struct tr_apitrace_text *)((char *)taker -
+					   offsetof(struct tr_apitrace_text, taker));
+}
+
+static bool take_begin(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
+		       struct tr_text name, size_t arguments)
+{
+	struct tr_apitrace_text *text = text_of(taker);
+
+	text->taken = find_function(text, name);
+	if (!text->taken || text->taken->count != arguments)
+		return false;
+	text->arguments = 0;
+	text->returned = false;
+	tr_output_lend(text->out, &text->line);
+	put_numbers(text, number, thread);
+	put_short(&text->line, text->taken->head);
+	return true;
+}
+
+static void take_argument(struct tr_call_taker *taker, const struct tr_value *value)
+{
+	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_text lead = text->taken->arguments[text->arguments++].lead;
+
+	text->line.failed |= !put_value(text, lead, value);
+}
+
+static void take_result(struct tr_call_taker *taker, const struct tr_value *value)
+{
+	static const char equals[4 + TR_APITRACE_SLACK] = ") = ";
+	struct tr_apitrace_text *text = text_of(taker);
+
+	text->returned = true;
+	text->line.failed |= !put_value(text, (struct tr_text){ equals, 4 }, value);
+}
+
+static bool take_end(struct tr_call_taker *taker, bool whole)
+{
+	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_buffer *line = &text->line;
+
+	if (!text->returned)
+		tr_buffer_put_byte(line, ')');
+	tr_buffer_put_byte(line, '\n');
+	if (text->config.multiline && text->taken->kinds & TR_CALL_END_FRAME)
+		tr_buffer_put_byte(line, '\n');
+	tr_arena_reset(&text->arena);
+	if (!whole || line->failed)
+		return false;
+	tr_output_put(text->out, line->data, line->len);
+	tr_output_record_end(text->out);
+	text->has_calls = true;
+	return true;
+}
+
+/* Sets the functions of a taker that shows calls as they are read. */
+static void take(struct tr_call_taker *taker)
+{
+	taker->begin = take_begin;
+	taker->argument = take_argument;
+	taker->result = take_result;
+	taker->end = take_end;
+}
+
+/* The style: lines of the stream, -O keys. */
 
 static struct tr_apitrace_text *new_text(const struct tr_apitrace_text_config *config,
 					 struct tr_output *out)
@@ -29,7 +589,7 @@ static struct tr_apitrace_text *new_text(const struct tr_apitrace_text_config *c
 		};
 	text->tables.look = (struct tr_apitrace_look){ text->colors.bold, text->colors.normal,
 						       config->arg_names };
-	tr_apitrace_text_take(&text->taker);
+	take(&text->taker);
 	text->join = tr_join_new();
 	if (text->join)
 		return text;
@@ -144,7 +704,7 @@ static enum tr_status put_header(struct tr_apitrace_text *text, struct tr_record
 	struct tr_field *field = tr_record_field(record, "properties");
 	const struct tr_value *pairs = field ? tr_field_value(record, field, err) : NULL;
 	if (field && !pairs)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (!pairs || pairs->type != TR_LIST || put_properties(text, pairs))
 		return TR_OK;
 	return tr_error_memory(err);
@@ -184,7 +744,7 @@ static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *reco
 	case TR_RECORD:
 		text->has_calls = true;
 		if (is_call(record) || tr_join_is_kind(record, "enter"))
-			return tr_apitrace_text_call(text, record, err);
+			return apitrace_text_call(text, record, err);
 		return leave_out(record, err);
 	default:
 		return TR_OK;
@@ -267,7 +827,7 @@ static void destroy(void *view)
 	free(style);
 }
 
-static bool is_wanted(void *context, struct tr_text function)
+static bool is_name_wanted(void *context, struct tr_text function)
 {
 	struct style *style = context;
 
@@ -356,7 +916,7 @@ static struct tr_apitrace_text_config configure(struct style *style)
 		config.keep_blob = keep_blob;
 	if (style->config.is_wanted) {
 		config.properties = false;
-		config.wanted = is_wanted;
+		config.wanted = is_name_wanted;
 	}
 	return config;
 }

@@ -17,19 +17,119 @@
  * are the fields of the record (with them, an argument that was not recorded is "?"),
  * frames are ids, and a GUID is a structure like any other.
  *
- * text.c takes the stream's lines and the -O keys, text_tables.c keeps the definitions,
- * text_call.c prints a call, text_value.c its values (text_real.c: real numbers).
+ * text.c takes the stream's lines and the -O keys and prints calls, text_tables.c keeps the
+ * definitions, text_value.c prints values.
  */
 #ifndef TR_FORMAT_APITRACE_TEXT_H
 #define TR_FORMAT_APITRACE_TEXT_H
 
-#include "record/join.h"
+#include <stddef.h>
+#include <stdint.h>
+
 #include "core/buffer.h"
-#include "core/text.h"
+#include "core/map.h"
 #include "core/output.h"
-#include "format/apitrace/text_tables.h"
+#include "core/text.h"
 #include "record/calls.h"
+#include "record/join.h"
 #include "record/record.h"
+
+/* The definitions of a segment, as the text of calls needs them. */
+
+/* Escape sequences of a terminal around names, or nothing. */
+struct tr_apitrace_look {
+	struct tr_text bold, normal;
+	bool arg_names; /* arguments have theirs */
+};
+
+enum { TR_APITRACE_SLACK = 16 }; /* readable bytes after lead and head */
+
+struct tr_apitrace_argument {
+	struct tr_text key;  /* of the field in a record: the name, as keys are spelled */
+	struct tr_text name; /* its bytes, as far as C sees them */
+	struct tr_text lead; /* the text before its value: ", name = " */
+};
+
+struct tr_apitrace_function {
+	struct tr_text cell; /* the name, as cells are spelled */
+	struct tr_text name; /* its bytes, as far as C sees them */
+	struct tr_text head; /* the text before the arguments: "name(" */
+	unsigned kinds;	     /* see calls.h */
+	struct tr_apitrace_argument *arguments;
+	size_t count;
+	struct tr_map by_key; /* argument of that key; only of functions with many */
+};
+
+/* Zero it, and set look. */
+struct tr_apitrace_tables {
+	struct tr_apitrace_look look;
+	struct tr_arena arena;
+	struct tr_map functions; /* by cell: the first of that name */
+	struct tr_map others;	 /* by id ("F17"): all functions */
+	struct tr_map frames;	 /* by id ("K3"): their text, a struct tr_text */
+	struct tr_map guids;	 /* by id ("S5"): structures that are called GUID */
+	bool failed;		 /* memory ran out */
+	struct tr_buffer scratch;
+};
+
+/* Adds a definition; a repeated one is ignored. TR_WARN: it is not valid, err says why. */
+enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct tr_record *record,
+				      struct tr_error *err);
+
+/* The function of a call, by .sig or by its name; NULL: there is no definition. */
+struct tr_apitrace_function *tr_apitrace_tables_function(struct tr_apitrace_tables *tables,
+							 struct tr_text sig, struct tr_text cell);
+
+/* True for the id of a structure that is called GUID. */
+bool tr_apitrace_tables_is_guid(const struct tr_apitrace_tables *tables, uint64_t id);
+
+/*
+ * Makes a function of its cell and the keys of its arguments, which are set, in
+ * the arena. False: memory is out. A cell with bad escapes is its own name.
+ */
+bool tr_apitrace_function_guess(struct tr_apitrace_tables *tables,
+				struct tr_apitrace_function *function, struct tr_arena *arena);
+
+/* The argument of a key; count if there is none. */
+size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
+				     struct tr_text key);
+
+/* Removes all definitions. */
+void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables);
+void tr_apitrace_tables_free(struct tr_apitrace_tables *tables);
+
+/* Real numbers as printf writes them in the C locale, and much faster. */
+
+enum { TR_TEXT_REAL_MAX = 32 };
+
+/* The 32-bit number with these bits as %.7g; there has to be room for TR_TEXT_REAL_MAX bytes; no
+ * NUL. */
+size_t tr_text_real32(uint32_t bits, char *to);
+
+/* The 64-bit number with these bits as %.16g. */
+size_t tr_text_real64(uint64_t bits, char *to);
+
+/*
+ * Calls as `apitrace dump` of apitrace 11.1 prints them, byte for byte; trace_dump.cpp and
+ * cli_dump.cpp are the sources of what that is.
+ *
+ *	// process.name = "/usr/bin/demo"
+ *	0 @0 glXQueryExtension(dpy = 0x55aa, errorb = &0, event = &-5) = true
+ *	1 @0 glDrawArrays(mode = GL_TRIANGLES, first = 0, count = 3) // fake
+ *	Backtrace:
+ *	libfoo.so: main+0x1f: a.c:12
+ *	2 @0 glFinish() // incomplete
+ *
+ * A call is printed when it leaves; calls that never returned are printed at the end of
+ * their segment. An empty line follows a call that ends a frame.
+ *
+ * Names come from the definitions of the stream. Without definitions, the arguments
+ * are the fields of the record (with them, an argument that was not recorded is "?"),
+ * frames are ids, and a GUID is a structure like any other.
+ *
+ * text.c takes the stream's lines and the -O keys, text_tables.c keeps the definitions,
+ * text_call.c prints a call, text_value.c its values (text_real.c: real numbers).
+ */
 
 /* What is shown, by the switches of apitrace. */
 struct tr_apitrace_text_config {
@@ -93,13 +193,6 @@ struct tr_apitrace_text {
 	struct tr_text call; /* the number of the call that is shown, for names of blobs */
 	unsigned blobs;	     /* of that call, so far */
 };
-
-/* text_call.c: appends a call, or an enter that did not return, to text->line. */
-enum tr_status tr_apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
-				     struct tr_error *err);
-
-/* Sets the functions of a taker that shows calls as they are read. */
-void tr_apitrace_text_take(struct tr_call_taker *taker);
 
 /*
  * text_value.c: writes a value that is neither a container nor text to `to`, in at most

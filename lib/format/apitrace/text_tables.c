@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/apitrace/text_tables.h"
+#include "format/apitrace/text.h"
 
 #include "format/apitrace/apitrace.h"
 #include "record/calls.h"

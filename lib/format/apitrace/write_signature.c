@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The signatures that are written: definitions of the stream, names of constants, and signatures
+ * whose definitions are missing, which are rebuilt from the records.
+ */
+#include "format/apitrace/apitrace.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/apitrace/apitrace.h"
 #include "format/apitrace/write_signature.h"
 
 void tr_written_signatures_free(struct tr_written_signatures *signatures)
@@ -18,16 +23,17 @@ void tr_written_signatures_free(struct tr_written_signatures *signatures)
 	*signatures = (struct tr_written_signatures){ 0 };
 }
 
-bool tr_written_id_is_free(const struct tr_written_signatures *signatures,
-			   enum tr_apitrace_table table, uint64_t id)
+static bool id_is_free(const struct tr_written_signatures *signatures, enum tr_apitrace_table table,
+		       uint64_t id)
 {
 	return !tr_id_map_get(&signatures->taken[table], id) &&
 	       !tr_apitrace_signature(&signatures->defined, table, id);
 }
 
-uint64_t tr_written_free_id(struct tr_written_signatures *signatures, enum tr_apitrace_table table)
+/* Ids of the trace that are not in use. */
+static uint64_t free_id(struct tr_written_signatures *signatures, enum tr_apitrace_table table)
 {
-	while (!tr_written_id_is_free(signatures, table, signatures->free[table]))
+	while (!id_is_free(signatures, table, signatures->free[table]))
 		signatures->free[table]++;
 	return signatures->free[table]++;
 }
@@ -40,7 +46,7 @@ static bool settle(struct tr_written_signatures *signatures,
 	signature->wire = signature->id;
 	if (!tr_id_map_get(taken, signature->id))
 		return true;
-	signature->wire = tr_written_free_id(signatures, signature->table);
+	signature->wire = free_id(signatures, signature->table);
 	return tr_id_map_put(taken, signature->wire, signature);
 }
 
@@ -379,4 +385,424 @@ enum tr_status tr_written_number_names(struct tr_written_signatures *signatures,
 	symbol->number = bits | symbol->unknown_bits;
 	symbol->id = table->id;
 	return TR_OK;
+}
+
+/* Rebuilds signatures whose definitions are missing, from what the records show. */
+
+static struct tr_apitrace_signature *find_rebuilt(const struct tr_written_signatures *signatures)
+{
+	return tr_map_get(&signatures->shown, tr_buffer_text(&signatures->scratch));
+}
+
+static void begin_key(struct tr_written_signatures *signatures, char what, uint64_t number)
+{
+	tr_buffer_reset(&signatures->scratch);
+	tr_buffer_put_byte(&signatures->scratch, what);
+	tr_buffer_put_hex(&signatures->scratch, number, 1);
+	tr_buffer_put_byte(&signatures->scratch, '\0');
+}
+
+static struct tr_apitrace_signature *make_rebuilt(struct tr_written_signatures *signatures,
+						  struct tr_apitrace_signature *draft,
+						  const uint64_t *preferred)
+{
+	draft->id = preferred && id_is_free(signatures, draft->table, *preferred)
+			    ? *preferred
+			    : free_id(signatures, draft->table);
+	struct tr_text key =
+		tr_arena_copy(&signatures->rebuilt.arena, tr_buffer_text(&signatures->scratch));
+	struct tr_apitrace_signature *made = tr_apitrace_define(&signatures->rebuilt, draft);
+	if (signatures->scratch.failed || !key.data || !made)
+		return NULL;
+	made->wire = made->id;
+	if (!tr_id_map_put(&signatures->taken[draft->table], made->wire, made) ||
+	    !tr_map_put(&signatures->shown, key, made))
+		return NULL;
+	return made;
+}
+
+static bool same_members(const struct tr_apitrace_signature *signature,
+			 const struct tr_value *value)
+{
+	if (signature->count != value->count)
+		return false;
+	for (size_t i = 0; i < value->count; i++)
+		if (!tr_text_equal(signature->labels[i].key, value->as.members[i].key))
+			return false;
+	return true;
+}
+
+static struct tr_apitrace_label *new_labels(struct tr_written_signatures *signatures, size_t count)
+{
+	struct tr_apitrace_label *labels =
+		tr_arena_alloc(signatures->scratch_arena, count * sizeof *labels);
+	if (labels)
+		memset(labels, 0, count * sizeof *labels);
+	return labels;
+}
+
+struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *signatures,
+						const struct tr_value *value)
+{
+	bool has_id = value->flags & TR_HAS_ID;
+	struct tr_apitrace_signature *defined =
+		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_STRUCTS, value->id)
+		       : NULL;
+	if (defined && same_members(defined, value))
+		return defined;
+	begin_key(signatures, has_id ? 'S' : 's', has_id ? value->id : 0);
+	for (size_t i = 0; i < value->count; i++) {
+		tr_buffer_put_text(&signatures->scratch, value->as.members[i].key);
+		tr_buffer_put_byte(&signatures->scratch, '\0');
+	}
+	struct tr_apitrace_signature *rebuilt = find_rebuilt(signatures);
+	if (rebuilt)
+		return rebuilt;
+	struct tr_apitrace_signature draft = {
+		.table = TR_APITRACE_STRUCTS,
+		.name = defined ? defined->name : TR_TEXT(""),
+		.count = value->count,
+		.labels = new_labels(signatures, value->count),
+	};
+	for (size_t i = 0; draft.labels && i < value->count; i++) {
+		draft.labels[i].name =
+			tr_string_bytes(value->as.members[i].key, signatures->scratch_arena);
+		if (!draft.labels[i].name.data)
+			return NULL;
+	}
+	signatures->any_rebuilt |= !defined;
+	return draft.labels ? make_rebuilt(signatures, &draft, has_id ? &value->id : NULL) : NULL;
+}
+
+/* A table of one constant, or of none if the value has no name. */
+static struct tr_apitrace_signature *make_single(struct tr_written_signatures *signatures,
+						 enum tr_apitrace_table table, struct tr_text name,
+						 uint64_t number, uint8_t tag)
+{
+	struct tr_apitrace_signature draft = {
+		.table = table,
+		.name = TR_TEXT(""),
+		.count = name.data != NULL,
+		.labels = new_labels(signatures, 1),
+	};
+	if (!draft.labels)
+		return NULL;
+	draft.labels[0] = (struct tr_apitrace_label){ .name = name, .number = number, .tag = tag };
+	return make_rebuilt(signatures, &draft, NULL);
+}
+
+/* As apitrace shows what has no name. */
+static void put_signed(struct tr_buffer *to, uint64_t bits)
+{
+	bool negative = bits > INT64_MAX;
+	if (negative)
+		tr_buffer_put_byte(to, '-');
+	tr_buffer_put_decimal(to, negative ? 0 - bits : bits);
+}
+
+struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
+					      const struct tr_symbol *symbol, bool has_id,
+					      bool negative, bool single)
+{
+	uint8_t tag = negative ? TR_APITRACE_SINT : TR_APITRACE_UINT;
+	struct tr_apitrace_signature *defined =
+		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_ENUMS, symbol->id)
+		       : NULL;
+	if (defined && (!single || (defined->count == 1 && defined->labels[0].tag == tag &&
+				    defined->labels[0].number == symbol->number)))
+		return defined;
+	struct tr_text name = { NULL, 0 };
+	char digits[24];
+	struct tr_buffer nameless = tr_buffer_over(digits, sizeof digits);
+	if (symbol->count) {
+		name = tr_string_bytes(symbol->names[0].text, signatures->scratch_arena);
+		if (!name.data)
+			return NULL;
+	} else if (single) {
+		put_signed(&nameless, negative ? 0 - symbol->number : symbol->number);
+		name = tr_buffer_text(&nameless);
+	}
+	begin_key(signatures, negative ? 'n' : 'e', name.data ? symbol->number : 0);
+	tr_buffer_put_byte(&signatures->scratch, name.data ? '+' : '-');
+	tr_buffer_put_text(&signatures->scratch, name);
+	signatures->any_rebuilt |= !defined;
+	struct tr_apitrace_signature *rebuilt = find_rebuilt(signatures);
+	return rebuilt ? rebuilt
+		       : make_single(signatures, TR_APITRACE_ENUMS, name, symbol->number, tag);
+}
+
+/*
+ * Which of several names has which bits cannot be known: together they are one
+ * name for all of them, spelled as apitrace shows them.
+ */
+struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *signatures,
+					      const struct tr_symbol *symbol, bool has_id)
+{
+	struct tr_apitrace_signature *defined =
+		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_MASKS, symbol->id)
+		       : NULL;
+	if (defined)
+		return defined;
+	uint64_t bits = symbol->count ? symbol->number & ~symbol->unknown_bits : 0;
+	begin_key(signatures, 'm', bits);
+	tr_buffer_put_byte(&signatures->scratch, symbol->count ? '+' : '-');
+	size_t start = signatures->scratch.len;
+	for (size_t i = 0; i < symbol->count; i++) {
+		struct tr_text name =
+			tr_string_bytes(symbol->names[i].text, signatures->scratch_arena);
+		if (!name.data)
+			return NULL;
+		if (i)
+			tr_buffer_put_literal(&signatures->scratch, " | ");
+		tr_buffer_put_text(&signatures->scratch, name);
+	}
+	signatures->any_rebuilt = true;
+	struct tr_apitrace_signature *rebuilt = find_rebuilt(signatures);
+	if (rebuilt)
+		return rebuilt;
+	struct tr_text joined = { NULL, 0 };
+	if (symbol->count)
+		joined = tr_arena_copy(
+			signatures->scratch_arena,
+			tr_text_span(signatures->scratch.data + start,
+				     signatures->scratch.data + signatures->scratch.len));
+	return make_single(signatures, TR_APITRACE_MASKS, joined, bits, 0);
+}
+
+struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *signatures,
+					       uint64_t id)
+{
+	struct tr_apitrace_signature *frame =
+		tr_apitrace_signature(&signatures->defined, TR_APITRACE_FRAMES, id);
+	if (frame)
+		return frame;
+	begin_key(signatures, 'k', id);
+	frame = find_rebuilt(signatures);
+	struct tr_apitrace_signature draft = { .table = TR_APITRACE_FRAMES, .name = TR_TEXT("") };
+	signatures->any_rebuilt |= !frame;
+	return frame ? frame : make_rebuilt(signatures, &draft, &id);
+}
+
+/* Functions whose definitions are missing: the name, and the arguments that records show. */
+
+enum {
+	MOST_UNNAMED = 4096, /* arguments that are known only by a "#N" */
+	/*
+	 * Memory for arguments that are not in the record at hand: those of earlier records,
+	 * and those below a "#N". Real traces need some kilobytes; a stream of ever new
+	 * arguments would need quadratic memory.
+	 */
+	MOST_SPARE = 4 << 20,
+};
+
+/* A field that is an argument: keys that begin with a dot and `return` are ours. */
+static bool is_argument(const struct tr_field *field)
+{
+	return field->key.data && !field->bad && *field->key.data != '.' &&
+	       !tr_text_is(field->key, "return");
+}
+
+/* The number of "#N", if a signature has room for so many. */
+static bool is_unnamed(const struct tr_field *field, uint64_t *number)
+{
+	if (!is_argument(field) || *field->key.data != '#')
+		return false;
+	struct tr_cell cell = { .type = TR_CELL_TEXT,
+				.text = { field->key.data + 1, field->key.len - 1 } };
+	return tr_cell_number(&cell, number) && *number < MOST_UNNAMED;
+}
+
+struct arguments {
+	struct tr_apitrace_label *labels;
+	bool *taken;
+	size_t count, next;
+	struct tr_map names;
+};
+
+static void take(struct arguments *arguments, size_t at, struct tr_text name)
+{
+	arguments->labels[at] = (struct tr_apitrace_label){ .name = name };
+	arguments->taken[at] = true;
+	if (at >= arguments->count)
+		arguments->count = at + 1;
+}
+
+static bool add_name(struct arguments *arguments, struct tr_text name)
+{
+	if (tr_map_get(&arguments->names, name))
+		return true;
+	while (arguments->taken[arguments->next])
+		arguments->next++;
+	take(arguments, arguments->next, name);
+	return tr_map_put(&arguments->names, name, &arguments->labels[arguments->next]);
+}
+
+/*
+ * Takes the arguments of `before`, then those that the record adds. False: memory, or a bad
+ * key.
+ */
+static bool collect(struct arguments *arguments, const struct tr_apitrace_signature *before,
+		    struct tr_record *record, struct tr_error *err)
+{
+	uint64_t number;
+	for (size_t i = 0; before && i < before->count; i++) {
+		take(arguments, i, before->labels[i].name);
+		if (arguments->labels[i].name.len &&
+		    !tr_map_put(&arguments->names, before->labels[i].name, &arguments->labels[i]))
+			return false;
+	}
+	for (size_t i = 0; i < record->count; i++)
+		if (is_unnamed(&record->fields[i], &number) && !arguments->taken[number])
+			take(arguments, (size_t)number, TR_TEXT(""));
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_text name;
+		if (!is_argument(&record->fields[i]) || *record->fields[i].key.data == '#')
+			continue;
+		if (!tr_cell_bytes(record->fields[i].key, record->arena, &name, err) ||
+		    !add_name(arguments, name))
+			return false;
+	}
+	return true;
+}
+
+/* Room for the record's arguments, and for those below the highest "#N" of it. */
+static size_t count_own(const struct tr_record *record)
+{
+	size_t own = 0;
+	uint64_t number;
+	for (size_t i = 0; i < record->count; i++)
+		if (is_unnamed(&record->fields[i], &number) && number >= own)
+			own = (size_t)number + 1;
+	return own + record->count;
+}
+
+/* True if so much more may be kept. */
+static bool spare(struct tr_written_signatures *signatures, size_t bytes)
+{
+	if (bytes > MOST_SPARE - signatures->spared)
+		return false;
+	signatures->spared += bytes;
+	return true;
+}
+
+static bool spare_signature(struct tr_written_signatures *signatures,
+			    const struct tr_apitrace_signature *before)
+{
+	size_t bytes = before->count * sizeof *before->labels;
+	for (size_t i = 0; i < before->count && bytes <= MOST_SPARE; i++)
+		bytes += before->labels[i].name.len;
+	return spare(signatures, bytes);
+}
+
+/* Labels of no name, none of them taken. False: memory is out. */
+static bool make_room(struct arguments *arguments, struct tr_arena *arena, size_t room)
+{
+	arguments->labels = tr_arena_alloc(arena, room * sizeof *arguments->labels);
+	arguments->taken = tr_arena_alloc(arena, room * sizeof *arguments->taken);
+	if (!arguments->labels || !arguments->taken)
+		return false;
+	memset(arguments->taken, 0, room * sizeof *arguments->taken);
+	for (size_t i = 0; i < room; i++)
+		arguments->labels[i] = (struct tr_apitrace_label){ .name = TR_TEXT("") };
+	return true;
+}
+
+static struct tr_apitrace_signature *rebuild_function(struct tr_written_signatures *signatures,
+						      const struct tr_apitrace_signature *before,
+						      struct tr_text name, const uint64_t *id,
+						      struct tr_record *record,
+						      struct tr_error *err)
+{
+	size_t own = count_own(record), holes = own - record->count;
+	struct arguments arguments = { .count = 0 };
+	struct tr_apitrace_signature *function = NULL;
+	if (!spare(signatures, holes * sizeof *arguments.labels)) {
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "too many arguments without a name, of functions without definition");
+		return NULL;
+	}
+	if (before && !spare_signature(signatures, before))
+		before = NULL;
+	tr_error_memory(err);
+	if (make_room(&arguments, record->arena, own + (before ? before->count : 0)) &&
+	    collect(&arguments, before, record, err)) {
+		struct tr_apitrace_signature draft = {
+			.table = TR_APITRACE_FUNCTIONS,
+			.name = name,
+			.labels = arguments.labels,
+			.count = arguments.count,
+		};
+		signatures->any_rebuilt = true;
+		function = make_rebuilt(signatures, &draft, id);
+	}
+	tr_map_free(&arguments.names);
+	return function;
+}
+
+/* The rebuilt function has a place for every argument of the record. */
+static bool suffices(struct tr_written_signatures *signatures,
+		     struct tr_apitrace_signature *function, const struct tr_record *record)
+{
+	uint64_t number;
+	for (size_t i = 0; i < record->count; i++)
+		if (is_argument(&record->fields[i]) &&
+		    !tr_written_argument(signatures, function, record->fields[i].key, i, &number))
+			return false;
+	return true;
+}
+
+/* Where the function of that cell is, if it was looked for not long ago; or another, or NULL. */
+static struct tr_apitrace_signature **recent_function(struct tr_written_signatures *signatures,
+						      struct tr_text cell)
+{
+	size_t len = cell.len, hash = len;
+	if (len) {
+		hash += 5 * (unsigned char)cell.data[len - 1];
+		hash += 31 * (unsigned char)cell.data[len / 2];
+		hash += 127 * (unsigned char)cell.data[len - len / 4 - 1];
+	}
+	return &signatures->recent[hash % TR_WRITTEN_RECENT];
+}
+
+bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_record *record)
+{
+	if (record->name.type != TR_CELL_TEXT)
+		return false;
+	const struct tr_apitrace_signature *recent =
+		*recent_function(signatures, record->name.text);
+	return recent && tr_text_equal(recent->cell, record->name.text);
+}
+
+enum tr_status tr_written_function(struct tr_written_signatures *signatures,
+				   struct tr_record *record, const uint64_t *id,
+				   struct tr_apitrace_signature **function, struct tr_error *err)
+{
+	struct tr_text name;
+	if (record->name.type != TR_CELL_TEXT) {
+		tr_error_set(err, TR_CAUSE_INPUT, "a call needs the name of its function");
+		return TR_WARN;
+	}
+	struct tr_apitrace_signature **recent = recent_function(signatures, record->name.text);
+	*function = *recent;
+	if (!id && *function && tr_text_equal((*function)->cell, record->name.text))
+		return TR_OK;
+	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
+		return tr_error_status(err);
+	*function = id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_FUNCTIONS, *id)
+		       : tr_apitrace_function(&signatures->defined, name);
+	if (*function && tr_text_equal((*function)->name, name)) {
+		if (!id)
+			*recent = *function;
+		return TR_OK;
+	}
+	begin_key(signatures, id ? 'F' : 'f', id ? *id : 0);
+	tr_buffer_put_text(&signatures->scratch, name);
+	struct tr_apitrace_signature *before = find_rebuilt(signatures);
+	*function = before;
+	if (before && suffices(signatures, before, record))
+		return TR_OK;
+	*function = rebuild_function(signatures, before, name, id, record, err);
+	if (*function)
+		return TR_OK;
+	return tr_error_status(err);
 }

@@ -102,11 +102,6 @@ enum tr_status tr_written_number_names(struct tr_written_signatures *signatures,
 				       struct tr_symbol *symbol, bool *negative,
 				       struct tr_error *err);
 
-/* Ids of the trace that are not in use. */
-bool tr_written_id_is_free(const struct tr_written_signatures *signatures,
-			   enum tr_apitrace_table table, uint64_t id);
-uint64_t tr_written_free_id(struct tr_written_signatures *signatures, enum tr_apitrace_table table);
-
 /*
  * The number of the argument with this key: a name, or "#3". The search begins at guess.
  * False: the function has no such argument.

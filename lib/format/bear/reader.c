@@ -539,7 +539,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 	reader->base.line.failed |= reader->extra.failed || reader->text.failed;
 	if (done)
 		return tr_reader_deliver(&reader->base, record, err);
-	if (err->cause == TR_CAUSE_MEMORY)
+	if (tr_error_is_memory(err))
 		return TR_FATAL;
 	reader->base.seq = seq;
 	return keep_raw(reader, object, "an event that is not as Bear writes it", err);

@@ -74,7 +74,7 @@ static enum tr_status put_value(struct writer *writer, struct tr_record *record,
 {
 	if (tr_json_from_field(record, field, &writer->line, err))
 		return TR_OK;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 /* The pid: the task, or a number made from the seq of the execution. */
@@ -165,7 +165,7 @@ static enum tr_status put_extra(struct writer *writer, struct tr_record *record,
 	tr_buffer_put_byte(line, ',');
 	size_t begin = line->len;
 	if (!tr_json_members_from_field(record, field, line, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	line->len -= line->len == begin; /* an empty map: no comma */
 	return TR_OK;
 }
@@ -196,7 +196,7 @@ static enum tr_status put_environment(struct writer *writer, struct tr_record *r
 		return tr_error_memory(err);
 	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
 				  err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	return TR_OK;
 }
 
@@ -291,7 +291,7 @@ static enum tr_status put_signal(struct writer *writer, struct tr_record *record
 	struct tr_text name = { NULL, 0 };
 
 	if (!value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (value->type == TR_SYMBOL && value->as.symbol->count == 1)
 		name = value->as.symbol->names[0].text;
 	else if (value->type == TR_STRING)

@@ -27,7 +27,7 @@ enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to, s
 	if (!field || tr_json_members_from_field(record, field, to, err))
 		return TR_OK;
 	to->len = begin;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 static const char *const extensions[] = { ".compile_commands.json", NULL };

@@ -282,7 +282,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text text,
 	if (done || line->failed)
 		return tr_reader_deliver(&reader->base, record, err);
 	reader->base.seq--;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 enum tr_status tr_compdb_next(struct tr_reader *base, struct tr_record **record,

@@ -635,7 +635,7 @@ static enum tr_status read_load(struct reader *reader, const struct tr_block *en
 	/* when the entry is read again, after its flaw was reported, its object exists */
 	if (reader->told_at != reader->base.in->offset &&
 	    load_has_flaw(reader, &loaded, entry, err)) {
-		if (err->cause == TR_CAUSE_MEMORY)
+		if (tr_error_is_memory(err))
 			return TR_FATAL;
 		tell(reader, err);
 		return TR_WARN;

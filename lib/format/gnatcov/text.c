@@ -85,7 +85,7 @@ static enum tr_status spell_info(struct tr_record *record, bool big, struct tr_b
 	struct tr_text tag = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("-");
 	tr_error_clear(err);
 	struct tr_text bytes = tr_ask_string(record, "data", err);
-	if (err->cause == TR_CAUSE_MEMORY)
+	if (tr_error_is_memory(err))
 		return TR_FATAL;
 	if (!bytes.data) {
 		tr_error_set(err, TR_CAUSE_INPUT, "information without data");
@@ -113,7 +113,7 @@ static enum tr_status read_endian(struct tr_record *record, bool *big, struct tr
 {
 	tr_error_clear(err);
 	*big = tr_ask_is(record, "endian", "big", err);
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
 /* The ELF machine that it says; *machine stays where it says none. */
@@ -125,7 +125,7 @@ static enum tr_status read_machine(struct tr_record *record, int64_t *machine, s
 
 	if (symbol && symbol->numbered != TR_SYMBOL_WORDS && symbol->number <= UINT16_MAX)
 		*machine = (int64_t)symbol->number;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
 enum { TAIL = 32 };

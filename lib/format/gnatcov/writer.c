@@ -72,7 +72,7 @@ static enum tr_status value_of(struct tr_record *record, const char *key, struct
 	*value = tr_field_value(record, field, err);
 	if (*value)
 		return TR_OK;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 static enum tr_status number_of(struct tr_record *record, const char *key, uint64_t max,
@@ -244,7 +244,7 @@ static enum tr_status pad_of(struct tr_record *record, struct tr_field *field, u
 	struct tr_value *value = tr_field_value(record, field, err);
 
 	if (!value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (value->type != TR_POINTER && value->type != TR_UINT)
 		return bad(err, ".pad is no number");
 	*pad = value->as.number;
@@ -267,7 +267,7 @@ static enum tr_status next_item(struct tr_record *record, size_t *next, struct i
 		return TR_END;
 	struct tr_value *value = tr_field_value(record, &record->fields[i], err);
 	if (!value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	item->tag = (uint32_t)tag;
 	enum tr_status status = bytes_of(record, value, &item->data, err);
 	if (status != TR_OK)
@@ -547,7 +547,7 @@ static enum tr_status put_module(struct writer *writer, struct tr_record *record
 	if (status != TR_OK || writer->modules.count > 1 || record->name.type != TR_CELL_TEXT)
 		return status;
 	if (!tr_cell_bytes(record->name.text, record->arena, &path, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+		return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 	tr_buffer_put_text(&writer->program, path);
 	return writer->program.failed ? tr_error_memory(err) : TR_OK;
 }
@@ -564,7 +564,7 @@ static enum tr_status put_drcov_block(struct writer *writer, struct tr_record *r
 		return tr_error_memory(err);
 	struct tr_field *field = tr_record_field(record, "module");
 	struct tr_value *id = field ? tr_field_value(record, field, err) : NULL;
-	if (field && !id && err->cause == TR_CAUSE_MEMORY)
+	if (field && !id && tr_error_is_memory(err))
 		return TR_FATAL;
 	if (id && id->type == TR_UINT)
 		tr_module_list_absolute(&writer->modules, id->as.number, &block.address);

@@ -647,7 +647,7 @@ enum tr_status tr_typed_read_record(struct tr_typed_reader *r)
 		return TR_END;
 	if (r->to->failed)
 		tr_error_memory(r->err);
-	if (r->err->cause == TR_CAUSE_MEMORY)
+	if (tr_error_is_memory(r->err))
 		return TR_FATAL;
 	return good ? TR_OK : TR_WARN;
 }

@@ -301,7 +301,7 @@ static void put_raw(struct putting *p, struct tr_text spelling, struct tr_text w
 		    const struct tr_error *why)
 {
 	put_object("$raw", spelling, p->to);
-	if (why->cause == TR_CAUSE_MEMORY)
+	if (tr_error_is_memory(why))
 		p->out_of_memory = true;
 	if (!p->noted && p->err) {
 		*p->err = *why;

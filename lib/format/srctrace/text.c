@@ -98,7 +98,7 @@ static enum tr_status put_name(struct tr_record *record, struct tr_buffer *to, s
 	if (record->name.type != TR_CELL_TEXT)
 		return wrong(err, "name", "a unit needs a file name");
 	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	tr_buffer_put_literal(to, "Unit ");
 	tr_buffer_put_text(to, name);
 	return TR_OK;

@@ -314,7 +314,7 @@ static enum tr_status choose_layout(struct writer *writer, struct tr_record *hea
 	writer->same_layout =
 		source.align == writer->layout.align && source.big == writer->layout.big;
 	writer->padding = writer->same_layout && padding <= 0xffff ? (unsigned)padding : 0;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
 /* Header of the trace, if it is not there yet. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Real numbers against printf: edges, ties, and as many random ones as a second takes. */
-#include "format/apitrace/text_real.h"
+#include "format/apitrace/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
