@@ -123,6 +123,7 @@ static void test_rules(void)
 	const struct tr_environment_rules rules = { judge, NULL };
 	struct tr_environments *pool = tr_environments_new();
 	tr_environments_set_rules(pool, &rules);
+	size_t empty = tr_environments_weight(pool);
 	struct tr_environment *a = tr_environment_whole(
 		pool, NULL, map("{\"S\":\"1\",\"X\":\"2\",\"s\":\"3\",\"P\":\"4\"}"));
 	struct tr_environment *b =
@@ -139,6 +140,7 @@ static void test_rules(void)
 	tr_environment_release(pool, b);
 	tr_environment_release(pool, c);
 	tr_environment_release(pool, folded);
+	ok(tr_environments_weight(pool) == empty, "nothing is left of excluded variables");
 	tr_environments_free(pool);
 }
 
@@ -188,6 +190,34 @@ static void test_spill(void)
 	tr_environments_free(pool);
 }
 
+/* A full environment, a full difference to it, and the record that has each. */
+static void test_weight_of_many(struct tr_environments *pool)
+{
+	enum { VARIABLES = 400, CHANGES = 20 };
+	struct tr_environment *envs[2] = { NULL, NULL };
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	for (int i = 0; i < 2; i++) {
+		tr_buffer_reset(&text);
+		for (unsigned k = 0; k < (i ? CHANGES : VARIABLES); k++) {
+			tr_buffer_put_text(&text, k ? TR_TEXT(",\"V") : TR_TEXT("{\"V"));
+			tr_buffer_put_decimal(&text, k);
+			tr_buffer_put_text(&text, i ? TR_TEXT("\":2") : TR_TEXT("\":1"));
+		}
+		tr_buffer_put_literal(&text, "}");
+		envs[i] = tr_environment_apply(
+			pool, envs[0], tr_literal_parse(tr_buffer_text(&text), &arena, NULL), NULL);
+	}
+	tr_buffer_free(&text);
+	tr_environments_remember(pool, 1, envs[0]);
+	tr_environments_remember(pool, 1, envs[1]);
+	ok(tr_environments_of(pool, 1) == envs[1], "a record that is added again has the new one");
+	tr_environments_remember(pool, 1, NULL);
+	ok(tr_environment_references(envs[1]) == 1, "the record has given up its references");
+	tr_environment_release(pool, envs[0]);
+	tr_environment_release(pool, envs[1]);
+}
+
 /* The weight counts names and values in memory, and nothing once all environments are released. */
 static void test_weight(void)
 {
@@ -208,6 +238,8 @@ static void test_weight(void)
 	ok(tr_environments_weight(pool) - before == one, "as before without it");
 	tr_environment_release(pool, env);
 	ok(tr_environments_weight(pool) == before, "nothing is left");
+	test_weight_of_many(pool);
+	ok(tr_environments_weight(pool) == before, "nothing is left of many variables");
 	tr_environments_free(pool);
 }
 

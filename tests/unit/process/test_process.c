@@ -126,6 +126,26 @@ static void show(struct runner *r, struct tr_text rest)
 	tr_buffer_put_byte(&r->got, '\n');
 }
 
+static void field(struct runner *r, struct tr_text operation, struct tr_text rest)
+{
+	struct tr_record record;
+	struct tr_text key = take(&rest), string;
+	char name[16];
+
+	snprintf(name, sizeof name, "%.*s", (int)key.len, key.data);
+	if (!read_record(r, unescape(rest, &r->arena), &record))
+		return;
+	uint64_t number = tr_command_number(&record, name);
+	string = tr_command_string(&record, name);
+	if (tr_text_is(operation, "number") && number != TR_NO_POSITION)
+		tr_buffer_put_decimal(&r->got, number);
+	else if (tr_text_is(operation, "string") && string.data)
+		put_bracketed(string, &r->got);
+	else
+		tr_buffer_put_byte(&r->got, '-');
+	tr_buffer_put_byte(&r->got, '\n');
+}
+
 static void put_quoted(struct runner *r, struct tr_text text,
 		       void (*quote)(struct tr_text bytes, struct tr_buffer *to))
 {
@@ -409,6 +429,8 @@ static void execute(struct runner *r, struct tr_text line)
 		put_quoted(r, rest, tr_shell_quote);
 	} else if (tr_text_is(operation, "printable")) {
 		put_quoted(r, rest, tr_shell_quote_printable);
+	} else if (tr_text_is(operation, "number") || tr_text_is(operation, "string")) {
+		field(r, operation, rest);
 	} else if (tr_text_is(operation, "show")) {
 		show(r, rest);
 	} else if (tr_text_is(operation, "join") || tr_text_is(operation, "base") ||

@@ -261,10 +261,10 @@ static void test_many_words(void)
 	expand(LINE("gcc", "@few", "@many"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
 	same(&result, "gcc|-c|a.c|@many", 1);
 	leaves(&result, TR_RESPFILE_TOO_WORDY, "many", "more than 1048576 words");
-	words[2 * TR_RESPFILE_WORDS - 2] = '\0';
+	words[2 * TR_RESPFILE_WORDS] = '\0';
 	write_file("many", words);
 	expand(LINE("gcc", "@many"), &tr_respfile_usual, NULL, TR_QUOTING_GNU, &result);
-	holds_all(&result, TR_RESPFILE_WORDS);
+	holds_all(&result, 1 + TR_RESPFILE_WORDS);
 	remove_file("many");
 	remove_file("few");
 	free(words);
@@ -307,6 +307,10 @@ static void test_options(void)
 	expand(LINE("armlink", "--via=v", "--VIA", "v", "--via", "-fv", "-f", "v", "@v"), rules,
 	       NULL, TR_QUOTING_GNU, &result);
 	same(&result, "armlink|-x|-y|#z|-x|-y|#z|--via|-fv|-x|-y|#z|@v", 1);
+	expand(LINE("armlink", "x", "--via", "no"), rules, NULL, TR_QUOTING_GNU, &result);
+	same(&result, "armlink|x|--via|no", 1);
+	ok(result.words[2].origin == 2 && result.words[3].origin == 3,
+	   "both arguments of a file that is left keep their index");
 	expand(LINE("armlink", "-fv", "-F", "v", "--via"), rules, NULL, TR_QUOTING_GNU, &result);
 	same(&result, "armlink|-x|-y|#z|-F|v|--via", 0);
 	remove_file("v");
