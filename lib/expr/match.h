@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One literal or regex against one leaf of a record. */
+/*
+ * Matching: compares the literals or the regular expression of a test with the leaves of a record.
+ *
+ *	record -> tr_locate -> struct tr_place -> tr_walk_value -> tr_compare_leaf
+ *
+ * The walk over the text of a list of strings (struct tr_strings) avoids the tree for the most
+ * frequent test. struct tr_seen remembers which fields were in any record. Not thread safe; the
+ * compiled expression itself may be shared.
+ */
 #ifndef TR_EXPR_MATCH_H
 #define TR_EXPR_MATCH_H
 
@@ -52,42 +60,47 @@ struct tr_compare {
 bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,
 		     const struct tr_leaf *leaf);
 
-/* Applies a path's steps, and "any" of lists and reprs, until a test meets its leaves. */
+/*
+ * The walk applies the steps of a path, and tries all elements of lists and reprs, until a leaf
+ * matches.
+ */
 
-/* Whether any leaf that the steps lead to from value matches. */
+/* True if any leaf that the steps reach from value matches. */
 bool tr_walk_value(struct tr_compare *compare, const struct tr_test *test,
 		   const struct tr_value *value, const struct tr_step *steps);
 
-/* The same from a leaf: a cell, or a string. */
+/* The same, starting at a leaf: a cell or a string. */
 bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
 		  const struct tr_leaf *leaf, const struct tr_step *steps);
 
-/* The element or member that one step leads to, NULL where there is none. The last of a name
- * counts. */
+/*
+ * Returns the element or member that one step reaches, or NULL. Of several members with one name
+ * the last one counts.
+ */
 const struct tr_value *tr_walk_step(const struct tr_value *value, const struct tr_step *step,
 				    struct tr_arena *arena);
 
-/* len() of a value that is no leaf of text. False: it has none. */
+/* Computes len() of a value that is not text. False: it has no length. */
 bool tr_walk_count(const struct tr_value *value, uint64_t *count);
 
 /*
- * The bytes of a string, wide string or blob. False: it has none here (data is
- * NULL: memory is exhausted).
+ * Returns the bytes of a string, wide string or blob. False: it has none here (data is NULL: memory
+ * is exhausted).
  */
 bool tr_walk_bytes(const struct tr_value *value, struct tr_arena *arena, struct tr_text *bytes);
 
-/* What stands after the last slash. */
+/* Returns the part after the last slash. */
 struct tr_text tr_walk_basename(struct tr_text path);
 
-/* Tests on columns: what they say of a cell depends on its bytes alone. */
+/* Tests on columns, whose result depends only on the bytes of the cell. */
 
 /*
- * Strings against strings, with no step but basename between them: most tests
- * are no more than this. Else the general way has to be taken.
+ * True for a test of strings against strings with no step but basename, as most are. Other tests
+ * need the general walk.
  */
 bool tr_test_is_simple(const struct tr_test *test);
 
-/* A simple test on bytes that were decoded. */
+/* Applies a simple test to decoded bytes. */
 static inline bool tr_test_equals(const struct tr_test *test, struct tr_text bytes)
 {
 	if (test->path.steps)
@@ -101,20 +114,20 @@ static inline bool tr_test_equals(const struct tr_test *test, struct tr_text byt
 	return false;
 }
 
-/* Any test on a column's bytes, escapes taken off; negation is the caller's business. */
+/* Applies any test to the decoded bytes of a column; the caller handles negation. */
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);
 
 /*
- * The same on a cell that holds a number and was never spelled: so addresses of
- * execution traces are compared as they are. Only where the test asks for
- * nothing but numbers; else the general way has to be taken.
+ * tr_test_is_numeric is true for a test that asks for nothing but numbers; tr_test_number then
+ * compares a cell that contains a number and was never spelled, as the addresses of execution
+ * traces are. Other tests need the general walk.
  */
 bool tr_test_is_numeric(const struct tr_test *test);
 bool tr_test_number(struct tr_compare *compare, const struct tr_test *test, uint64_t number);
 
-/* Finds the field that a path speaks of, without splitting the record. */
+/* Finds the field of a path without splitting the record. */
 
-/* Where a key was found: text of a line, or (text.data is NULL) a field that was built. */
+/* The place of a field: text of a line, or (text.data is NULL) a field that was built. */
 struct tr_place {
 	struct tr_record *record;
 	struct tr_text text;
@@ -122,57 +135,59 @@ struct tr_place {
 };
 
 /*
- * The last field with the path's key, of the leave (may be NULL) before that
- * of the record. False: there is none.
+ * Finds the last field with the key of the path, in the leave (may be NULL), then in the record.
+ * False: there is none.
  */
 bool tr_locate(const struct tr_path *path, struct tr_record *record, struct tr_record *leave,
 	       struct tr_place *place);
 
-/* The value of a field that was not located. NULL: there is none, or err->cause is set. */
+/*
+ * Returns the computed value of a field that was not located. NULL: there is none, or err->cause is
+ * set.
+ */
 struct tr_value *tr_locate_computed(const struct tr_path *path, struct tr_computed_fields *computed,
 				    struct tr_record *record, struct tr_record *leave,
 				    struct tr_error *err);
 
-/* Its value. NULL: err is filled. */
+/* Returns the value of a field. NULL: err is filled. */
 struct tr_value *tr_place_value(const struct tr_place *place, struct tr_error *err);
 
-/* The column of that name; *kind becomes the cell of a kind. Not for TR_SUBJECT_KEY. */
+/* Returns a column; *kind is the memory for the cell of a kind. Not for TR_SUBJECT_KEY. */
 const struct tr_cell *tr_locate_column(enum tr_subject subject, const struct tr_record *record,
 				       struct tr_cell *kind);
 
 /*
- * The bytes of a cell, in the arena or where they stand. TR_OK; TR_END: the
- * cell is absent; TR_WARN: its escapes are wrong; TR_FATAL: memory.
+ * Returns the bytes of a cell, in the arena or in place. TR_OK; TR_END: the cell is absent;
+ * TR_WARN: it has an invalid escape; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena,
 			      struct tr_text *bytes, struct tr_error *err);
 
 /*
- * The short way to the commonest question, whether a string or an element of
- * a list of strings matches: steps through the text of "…" or ["…","…"]
- * without a tree.
+ * The fast path for the most frequent test, whether a string or an element of a list of strings
+ * matches: steps through the text of "…" or ["…","…"] without a tree.
  */
 
 struct tr_strings {
 	const char *text, *pos, *end; /* end is before the list's bracket */
 	bool list;
-	bool escapes;	   /* a backslash stands somewhere in the text */
+	bool escapes;	   /* there is a backslash in the text */
 	const char *begin; /* the current string's spelling, without the quotes */
 	size_t len;
-	const char *block, *next; /* quotes: of which bytes; where the next block begins */
-	uint64_t quotes;	  /* those of the block that were not passed yet */
+	const char *block, *next; /* the bytes of `quotes`; the start of the next block */
+	uint64_t quotes;	  /* quotes of the block that were not returned yet */
 };
 
 enum tr_strings_step {
 	TR_STRINGS_NEXT,  /* begin and len are the next string's */
-	TR_STRINGS_END,	  /* that was all, and the text is a value */
-	TR_STRINGS_OTHER, /* the text is something else, or needs a closer look: parse it */
+	TR_STRINGS_END,	  /* there are no more, and the text is a valid value */
+	TR_STRINGS_OTHER, /* the text is something else, or must be parsed */
 };
 
-/* False: the text is neither shape. */
+/* Begins. False: the text is neither a string nor a list. */
 bool tr_strings_begin(struct tr_strings *strings, struct tr_text text);
 
-/* The quotes from p to the end, at most a block; text is where bytes may be read from. */
+/* Returns the quotes from p to end, at most a block of them; bytes from text on may be read. */
 uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end);
 
 static inline uint64_t tr_strings_quotes(const struct tr_strings *strings)
@@ -184,7 +199,7 @@ static inline uint64_t tr_strings_quotes(const struct tr_strings *strings)
 	return tr_strings_last_quotes(strings->text, strings->block, strings->end);
 }
 
-/* The next quote; end where there is none. */
+/* Returns the next quote, or end. */
 static inline const char *tr_strings_quote(struct tr_strings *strings)
 {
 	while (!strings->quotes) {
@@ -199,7 +214,10 @@ static inline const char *tr_strings_quote(struct tr_strings *strings)
 	return quote;
 }
 
-/* The closing quote of what begins at p, where escapes are; NULL: see for yourself. */
+/*
+ * Returns the closing quote of the string that begins at p, which has escapes. NULL: it must be
+ * parsed.
+ */
 const char *tr_strings_escaped_end(const char *p, const char *end);
 
 static inline enum tr_strings_step tr_strings_next(struct tr_strings *strings)
@@ -223,7 +241,7 @@ static inline enum tr_strings_step tr_strings_next(struct tr_strings *strings)
 	strings->pos = ++quote;
 	if (quote == end)
 		return TR_STRINGS_NEXT;
-	/* another one has to follow the comma; blanks and cuts are for the parser */
+	/* a string must follow the comma; blanks and cuts are left to the parser */
 	if (!strings->list || *quote != ',' || quote + 1 == end)
 		return TR_STRINGS_OTHER;
 	strings->pos++;
@@ -231,15 +249,15 @@ static inline enum tr_strings_step tr_strings_next(struct tr_strings *strings)
 }
 
 /*
- * Which of the fields that an expression or a list of fields uses were in any record. What was
- * in none is reported at the end, with the nearest name that the records do have.
+ * Remembers which fields of an expression or a list of fields were in any record. A field that was
+ * in none is reported at the end, with the most similar name that the records have.
  */
 
 /* One use of a field. */
 struct tr_use {
 	const struct tr_path *path;
 	bool found;
-	uint64_t misses; /* records that it was tested on and that lack it */
+	uint64_t misses; /* records that were tested and lack it */
 };
 
 struct tr_seen_key {
@@ -250,20 +268,20 @@ struct tr_seen_key {
 struct tr_seen {
 	struct tr_use *uses;
 	size_t count;
-	/* keys of records without the field, as many as are worth keeping */
+	/* some keys of records without the field */
 	struct tr_arena arena;
 	struct tr_map keys;
 	struct tr_seen_key *first, *last;
 };
 
-/* Room for the uses. False: memory is exhausted. */
+/* Allocates the uses. False: memory is exhausted. */
 bool tr_seen_begin(struct tr_seen *seen, size_t count);
 void tr_seen_free(struct tr_seen *seen);
 
-/* So many misses are all looked at, and then each whose number is a power of 2. */
+/* All of the first misses are examined, then each one whose number is a power of 2. */
 enum { TR_SEEN_MISSES = 64 };
 
-/* Keeps the keys of the record. */
+/* Remembers the keys of the record. */
 void tr_seen_keep_keys(struct tr_seen *seen, const struct tr_record *record,
 		       const struct tr_record *leave);
 
@@ -272,7 +290,7 @@ static inline void tr_seen_hit(struct tr_seen *seen, size_t use)
 	seen->uses[use].found = true;
 }
 
-/* The record (NULL where it is about a column) and its leave (NULL: none) have no such field. */
+/* Counts a miss: the record (NULL for a column) and its leave (may be NULL) lack the field. */
 static inline void tr_seen_miss(struct tr_seen *seen, size_t use, const struct tr_record *record,
 				const struct tr_record *leave)
 {
@@ -283,12 +301,12 @@ static inline void tr_seen_miss(struct tr_seen *seen, size_t use, const struct t
 		tr_seen_keep_keys(seen, record, leave);
 }
 
-/* The next use from *position on whose field no record had, once for each field. */
+/* Finds the next use from *position on of a field that no record had, each field once. */
 bool tr_seen_next(const struct tr_seen *seen, size_t *position, struct tr_unseen *unseen);
 
-/* What judging records by an expression needs and finds out. */
+/* The state of matching records with an expression. */
 
-/* A kind that the expression names and trec(5) does not know. */
+/* A kind in the expression that trec(5) does not define. */
 struct tr_unknown_kind {
 	struct tr_text kind;
 	bool seen;
@@ -297,9 +315,9 @@ struct tr_unknown_kind {
 struct tr_expr_state {
 	struct tr_expr *expr;
 	bool matched; /* by a record */
-	bool *told;   /* by number of the test: that its WORD met a string */
+	bool *told;   /* by number of the test: a WORD that met a string was reported */
 	struct tr_compare compare;
-	struct tr_arena arena;		     /* what one record makes us decode */
+	struct tr_arena arena;		     /* decoded bytes of one record */
 	struct tr_seen seen;		     /* by number of the test */
 	struct tr_computed_fields *computed; /* NULL: none */
 	struct tr_unknown_kind *kinds;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tokens of the filter language. The lexer knows no grammar but one thing: a
- * regular expression is read only where the parser asks for one.
+ * Parsing of the filter language.
+ *
+ *	text -> tr_lex (lex.c) -> struct tr_token -> parse.c -> struct tr_expr (program.h)
+ *
+ * The lexer does not know the grammar, except that it reads a regular expression or a point in time
+ * only when the parser asks for one. Not thread safe.
  */
 #ifndef TR_EXPR_PARSE_H
 #define TR_EXPR_PARSE_H
@@ -46,7 +50,7 @@ enum tr_token_type {
 	TR_TOKEN_RANGE, /* .. */
 	TR_TOKEN_BAR,
 	TR_TOKEN_ARROW,
-	TR_TOKEN_UNKNOWN, /* a byte that begins nothing: an error wherever it stands */
+	TR_TOKEN_UNKNOWN, /* a byte that begins no token: always an error */
 };
 
 struct tr_token {
@@ -57,19 +61,19 @@ struct tr_token {
 
 struct tr_lexer {
 	const char *begin, *pos, *end;
-	struct tr_arena *arena; /* for what a token's text has to be decoded into */
+	struct tr_arena *arena; /* for decoded texts of tokens */
 	struct tr_expr_error *error;
 };
 
 /* Reads the next token. False: the error is filled. */
 bool tr_lex(struct tr_lexer *lexer, struct tr_token *token);
 
-/* The regular expression whose first "/" stands at that column. */
+/* Reads the regular expression whose first "/" is at that column. */
 bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token);
 
 /*
- * The letters, digits and signs from that column on of which points in time consist.
- * Changes nothing: who takes the text steps over it with tr_lex_skip.
+ * Returns the letters, digits and signs from that column on that may form a point in time, without
+ * consuming them. If they do, the caller skips them with tr_lex_skip.
  */
 struct tr_text tr_lex_time(const struct tr_lexer *lexer, size_t column);
 void tr_lex_skip(struct tr_lexer *lexer, struct tr_text text);
@@ -78,33 +82,29 @@ void tr_lex_skip(struct tr_lexer *lexer, struct tr_text text);
 bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/*
- * The recursive descent parser, in four files: what connects tests (parse.c),
- * tests (parse_test.c), fields (parse_field.c), and the step to the next token,
- * on which they all stand (parse_token.c).
- */
+/* The recursive descent parser. */
 
 struct tr_parser {
 	struct tr_lexer lexer;
-	struct tr_token token; /* the one that is looked at */
-	struct tr_text last;   /* the one before it, as the expression spells it */
+	struct tr_token token; /* the current token */
+	struct tr_text last;   /* the token before it, as the expression spells it */
 	unsigned depth;	       /* open parentheses */
 	struct tr_expr *expr;  /* NULL while a list of fields is parsed */
 };
 
-/* Begins with a copy of text in the arena. */
+/* Begins to parse a copy of text in the arena. */
 bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_arena *arena,
 		    struct tr_expr_error *error);
 
-/* Steps over a token of that type, or fails with "WHAT expected". */
+/* Skips a token of that type, or fails with "WHAT expected". */
 bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what);
 
-/* Zeroed; NULL: the error is filled. */
+/* Allocates zeroed memory in the arena. NULL: the error is filled. */
 void *tr_parse_alloc(struct tr_parser *parser, size_t size);
 
 /*
- * A field. bare (may be NULL) is set when it is no more than one word, which
- * is then path->key and may be a kind.
+ * Parses a field. bare (may be NULL) is set if it is a single word, which is then path->key and may
+ * be a kind.
  */
 bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers as the filter language compares them: exactly, whatever their
- * spelling and width. 18446744073709551615, 0xffffffffffffffff,
- * 18446744073709551615.0 and 1.8446744073709551615e19 are one number; no
- * comparison goes through a rounded intermediate.
+ * The compiled form of expressions and lists of fields: numbers, points in time, paths, literals,
+ * tests and the tree of them.
+ *
+ * Numbers are compared exactly, whatever their spelling and width: 18446744073709551615,
+ * 0xffffffffffffffff, 18446744073709551615.0 and 1.8446744073709551615e19 are one number, and no
+ * comparison uses a rounded intermediate. A compiled expression is read-only after
+ * tr_expr_set_start, and may then be shared by threads.
  */
 #ifndef TR_EXPR_PROGRAM_H
 #define TR_EXPR_PROGRAM_H
@@ -18,7 +21,7 @@
 #include "expr/expr.h"
 #include "record/value.h"
 
-/* A decimal as a view of its spelling: never converted, so never rounded. */
+/* A decimal, represented by its spelling: never converted, so never rounded. */
 struct tr_decimal {
 	struct tr_text
 		digits;	  /* from the first digit that is not 0; may hold one '.'; len 0: zero */
@@ -33,7 +36,7 @@ enum tr_number_type {
 	TR_NUMBER_REAL32,  /* real, which holds a float */
 };
 
-/* What a record has. */
+/* A number of a record. */
 struct tr_number {
 	enum tr_number_type type;
 	bool negative;
@@ -42,7 +45,7 @@ struct tr_number {
 	double real;
 };
 
-/* What an expression has: read once, in every form that a comparison may want. */
+/* A number of an expression: parsed once, in every form that a comparison may need. */
 struct tr_number_literal {
 	bool is_integer; /* negative and magnitude hold it */
 	bool is_real;	 /* spelled with "." or "e": a REAL's width rounds it */
@@ -60,22 +63,22 @@ enum tr_order {
 	TR_UNORDERED, /* NaN is on one side */
 };
 
-/* The number that a cell's text spells: decimal or 0x. False: it spells none. */
+/* Reads the number in the text of a cell: decimal or 0x. False: it is not a number. */
 bool tr_number_from_cell(struct tr_text cell, struct tr_number *number);
 
-/* The number of a value, for a symbol the one in parentheses. False: it has none. */
+/* Returns the number of a value; for a symbol, the one in parentheses. False: it has none. */
 bool tr_number_from_value(const struct tr_value *value, struct tr_number *number);
 
 struct tr_number tr_number_from_count(uint64_t count);
 
 /*
- * Reads a token that the lexer took for a number. Copies into the arena what
- * it keeps. False: memory is exhausted, or (fits is false) more than 64 bits of hex.
+ * Reads a token that the lexer classified as a number, with copies in the arena. False: memory is
+ * exhausted, or (fits is false) a hex number has more than 64 bits.
  */
 bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
 			    struct tr_number_literal *literal, bool *fits);
 
-/* Both are literals: whether a range is empty. */
+/* Compares two literals, to find empty ranges. */
 enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
 					const struct tr_number_literal *b);
 
@@ -86,7 +89,7 @@ enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
  */
 
 enum tr_moment_type {
-	TR_MOMENT_SECONDS, /* a number, to be read from the text itself */
+	TR_MOMENT_SECONDS, /* a number, read from the text */
 	TR_MOMENT_DATE,	   /* amount: since 1970 */
 	TR_MOMENT_OF_DAY,  /* amount: since midnight */
 	TR_MOMENT_AFTER,   /* amount: since the first record */
@@ -99,7 +102,7 @@ struct tr_moment {
 	__int128 amount; /* in units of 10^-18 s */
 };
 
-/* False: the text is no point in time. */
+/* Parses a point in time. False: the text is not one. */
 bool tr_moment_read(struct tr_text text, struct tr_moment *moment);
 
 static inline bool tr_moment_needs_start(const struct tr_moment *moment)
@@ -108,15 +111,14 @@ static inline bool tr_moment_needs_start(const struct tr_moment *moment)
 }
 
 /*
- * Appends the seconds since 1970 as decimal digits. start: the time of the first record, as a
- * cell spells it; only for one that needs it. False: start is no time.
+ * Appends the seconds since 1970 as decimal digits. start: the time of the first record, as a cell
+ * spells it, if the moment needs it. False: start is not a time.
  */
 bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struct tr_buffer *to);
 
 /*
- * What an expression is compiled to: a tree of and, or, not over tests, all of
- * it in one arena and read-only once tr_expr_set_start was called. Chains of and/or are flat, so
- * the tree is no deeper than the expression's parentheses.
+ * The tree of an expression: and, or, not over tests, all in one arena. Chains of and/or are flat,
+ * so the tree is no deeper than the parentheses of the expression.
  */
 
 enum tr_subject {
@@ -131,7 +133,7 @@ enum tr_subject {
 enum tr_step_type {
 	TR_STEP_INDEX,	  /* [N] */
 	TR_STEP_MEMBER,	  /* ["NAME"], .member */
-	TR_STEP_BASENAME, /* basename() around what stands before */
+	TR_STEP_BASENAME, /* basename() of the path so far */
 	TR_STEP_LEN,	  /* len() */
 };
 
@@ -164,7 +166,7 @@ enum tr_literal_type {
 
 struct tr_literal {
 	enum tr_literal_type type;
-	bool late;	     /* its numbers are known when the first record is */
+	bool late;	     /* its numbers depend on the first record */
 	struct tr_text text; /* bytes of a string or word */
 	struct tr_number_literal number, high;
 	struct tr_literal *next;
@@ -200,7 +202,7 @@ struct tr_test {
 	size_t number; /* of the test in the expression, from 0 */
 	struct tr_path path;
 	struct tr_literal *literals;
-	struct tr_many *many;	/* the same to be searched; NULL: they are few */
+	struct tr_many *many;	/* the same literals, sorted; NULL: they are few */
 	struct tr_regex *regex; /* owned */
 	struct tr_text pattern; /* of regex, as written but for \/ */
 	struct tr_test *next;	/* the test compiled before: for freeing */
@@ -218,7 +220,7 @@ struct tr_node {
 	enum tr_node_type type;
 	struct tr_node *children, *next;
 	struct tr_text kind;
-	bool is_call; /* the kind is "call", which stands for enter and leave too */
+	bool is_call; /* the kind is "call", which includes enter and leave */
 	struct tr_test *test;
 };
 
@@ -242,31 +244,34 @@ struct tr_field_list {
 };
 
 /*
- * The literals of an "in" that has many of them, sorted: a list of ten thousand
- * names costs each record a few looks, not ten thousand. Built once, read-only then.
+ * The literals of an "in" that has many of them, sorted: a list of ten thousand names costs each
+ * record a few comparisons, not ten thousand. Built once, then read-only.
  */
 
 /*
- * Sets test->many where its literals are many, and none of them but strings,
- * numbers and ranges. False: memory is exhausted.
+ * Sets test->many if the literals are many, and all of them strings, numbers or ranges. False:
+ * memory is exhausted.
  */
 bool tr_many_build(struct tr_test *test, struct tr_arena *arena);
 
-/* Whether one of the strings is these bytes. */
+/* True if one of the strings has these bytes. */
 bool tr_many_has_text(const struct tr_many *many, struct tr_text bytes);
 
-/* Whether it can be looked up: a REAL rounds some literals, which changes their order. */
+/* True if the number can be searched: a REAL rounds some literals, which changes their order. */
 static inline bool tr_many_takes(const struct tr_number *number)
 {
 	return number->type == TR_NUMBER_INTEGER || number->type == TR_NUMBER_DECIMAL;
 }
 
-/* Regular expressions over bytes: the one place that knows PCRE2. */
+/* Regular expressions over bytes, implemented with PCRE2 in regex.c only. */
 
 struct tr_regex;	 /* compiled; read-only, may be shared by threads */
-struct tr_regex_scratch; /* what one thread needs to match any of them */
+struct tr_regex_scratch; /* memory that one thread needs to match any of them */
 
-/* NULL: why (at least one byte) says what is wrong, or is empty when memory is exhausted. */
+/*
+ * Compiles a pattern. NULL: why (at least one byte) contains the reason, or is empty if memory is
+ * exhausted.
+ */
 struct tr_regex *tr_regex_compile(struct tr_text pattern, char *why, size_t why_size);
 void tr_regex_free(struct tr_regex *regex);
 
@@ -276,14 +281,14 @@ void tr_regex_scratch_free(struct tr_regex_scratch *scratch);
 enum tr_regex_result {
 	TR_REGEX_NO,
 	TR_REGEX_YES,
-	TR_REGEX_LIMIT,	 /* matching would take too long or too much memory: gave up */
+	TR_REGEX_LIMIT,	 /* a limit of time or memory was exceeded */
 	TR_REGEX_FAILED, /* memory is exhausted */
 };
 
-/* True after so much time was lost that nothing is matched any more: TR_REGEX_LIMIT for all. */
+/* True after so much time was spent that every further match returns TR_REGEX_LIMIT. */
 bool tr_regex_is_exhausted(const struct tr_regex_scratch *scratch);
 
-/* Unanchored; bytes, not characters. */
+/* Searches the subject for the pattern, by bytes, not characters. */
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
 				    struct tr_regex_scratch *scratch);
 
