@@ -45,7 +45,6 @@ struct tr_task_tree {
 	struct tr_map
 		ended;	 /* a bounded number of tasks whose fork may be printed after their exit */
 	uint64_t missed; /* exit records that came before the fork that puts their task inside */
-	struct tr_buffer scratch;
 };
 
 /* --rebase: environments that depend on no record that may be left out. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "process/instant.h"
+#include "process/parent.h"
 #include "record/calls.h"
 #include "record/vocabulary.h"
 #include "record/join.h"
@@ -84,66 +85,17 @@ static void remove_task(struct tr_task_tree *tree, struct tr_text name)
 	free(task);
 }
 
-/*
- * Gets the decoded text of a cell, which lives as long as the record; data NULL: it is absent.
- * False: memory is exhausted.
- */
-static bool cell_text(struct tr_task_tree *tree, struct tr_record *record,
-		      const struct tr_cell *cell, struct tr_text *text)
-{
-	struct tr_error err;
-
-	text->data = NULL;
-	if (cell->type == TR_CELL_ABSENT)
-		return true;
-	if (cell->type == TR_CELL_TEXT) {
-		if (tr_cell_bytes(cell->text, record->arena, text, &err))
-			return true;
-		text->data = NULL;
-		return err.cause != TR_CAUSE_MEMORY;
-	}
-	tr_buffer_reset(&tree->scratch);
-	tr_cell_write(cell, &tree->scratch);
-	*text = tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
-	return text->data && !tree->scratch.failed;
-}
-
-/*
- * Gets the text of a value as trec spells it, which is also the spelling of task cells of the
- * same source; data NULL: it is absent. False: memory is exhausted.
- */
-static bool field_text(struct tr_task_tree *tree, struct tr_record *record, const char *key,
-		       struct tr_text *text)
-{
-	text->data = NULL;
-	if (tr_record_split(record, NULL) == TR_FATAL)
-		return false;
-	const struct tr_field *field = tr_record_field(record, key);
-	if (!field || field->text.data) {
-		*text = field ? field->text : *text;
-		return true;
-	}
-	tr_buffer_reset(&tree->scratch);
-	tr_literal_write(field->value, &tree->scratch);
-	*text = tr_arena_copy(record->arena, tr_buffer_text(&tree->scratch));
-	return text->data && !tree->scratch.failed;
-}
-
 /* Sets *inside if the parent of a program is in the tree. False: memory is exhausted. */
 static bool has_parent(struct tr_task_tree *tree, struct tr_record *record, bool *inside)
 {
-	struct tr_text parent;
+	struct tr_parent parent;
 
-	if (!field_text(tree, record, "parent", &parent))
+	if (tr_record_split(record, NULL) == TR_FATAL || !tr_parent_read(record, &parent))
 		return false;
-	/* the seq of the parent's record is exact; its task id may be reused */
-	if (parent.data) {
-		*inside = tr_map_get(&tree->seqs, parent) != NULL;
-		return true;
-	}
-	if (!field_text(tree, record, "ppid", &parent))
-		return false;
-	*inside = parent.data && tr_map_get(&tree->tasks, parent);
+	if (parent.kind == TR_PARENT_RECORD)
+		*inside = tr_map_get(&tree->seqs, parent.text) != NULL;
+	else
+		*inside = parent.text.data && tr_map_get(&tree->tasks, parent.text);
 	return true;
 }
 
@@ -156,7 +108,7 @@ static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, str
 		return false;
 	if (!*inside)
 		return true;
-	return add_task(tree, task) && cell_text(tree, record, &record->seq, &seq) &&
+	return add_task(tree, task) && tr_parent_cell(record, &record->seq, &seq) &&
 	       (!seq.data || set_seq(tree, tr_map_get(&tree->tasks, task), seq));
 }
 
@@ -224,7 +176,7 @@ static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,
 {
 	struct tr_text task, child;
 
-	if (!cell_text(tree, record, &record->task, &task))
+	if (!tr_parent_cell(record, &record->task, &task))
 		return false;
 	*inside = task.data && tr_map_get(&tree->tasks, task);
 	if (task.data && tr_text_equal(record->kind, TR_TEXT("exec")))
@@ -232,7 +184,8 @@ static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,
 	if (task.data && tr_text_equal(record->kind, TR_TEXT("exit")))
 		return follow_exit(tree, record, task, *inside);
 	if (*inside && tr_text_equal(record->kind, TR_TEXT("fork")))
-		return field_text(tree, record, "child", &child) &&
+		return tr_record_split(record, NULL) != TR_FATAL &&
+		       tr_parent_field(record, "child", &child) &&
 		       (!child.data || follow_fork(tree, record, child));
 	return true;
 }
@@ -250,7 +203,6 @@ static void free_tree(struct tr_task_tree *tree)
 	tr_map_free(&tree->seqs);
 	forget_ended(tree);
 	tr_map_free(&tree->ended);
-	tr_buffer_free(&tree->scratch);
 }
 
 static bool begin_tree(struct tr_task_tree *tree, struct tr_text root)

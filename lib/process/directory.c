@@ -386,3 +386,88 @@ bool tr_directory_is(const struct tr_directory *directory, struct tr_text absolu
 {
 	return directory && !directory->origin && tr_text_equal(path_of(directory), absolute);
 }
+
+/* Whose child a process is, if that depends on the task that made it. */
+
+bool tr_origin_has_told(struct tr_origin *origin)
+{
+	for (struct tr_origin *from; (from = origin->asks) && from->settled;) {
+		origin->asks = NULL;
+		if (origin->sibling) {
+			origin->asks = tr_origin_retain(from->asks);
+			origin->sibling = from->sibling;
+			origin->has_ppid = from->has_ppid;
+			origin->ppid = from->ppid;
+		} else if (from->thread) {
+			origin->ppid = from->tgid;
+		}
+		tr_origin_release(from);
+	}
+	return origin->settled && !origin->asks;
+}
+
+void tr_origin_ask(struct tr_origin *origin, struct tr_origin *maker, bool sibling)
+{
+	struct tr_origin *from = maker;
+
+	while (from && from != origin)
+		from = from->asks;
+	origin->has_ppid = !sibling && !from;
+	if (from)
+		return; /* a cycle: the parent stays unknown */
+	origin->asks = tr_origin_retain(maker);
+	origin->sibling = sibling;
+	tr_origin_has_told(origin);
+}
+
+/* Paths as text, with the rules of the kernel. */
+
+/* Removes the last component of the path that begins at `root`; false: there is none. */
+static bool pop(struct tr_buffer *to, size_t root)
+{
+	size_t len = to->len;
+
+	while (len > root && to->data[len - 1] != '/')
+		len--;
+	if (to->len == root || (to->len - len == 2 && memcmp(to->data + len, "..", 2) == 0))
+		return false;
+	to->len = len > root ? len - 1 : root;
+	return true;
+}
+
+/* Appends one component to a path that is absolute or not. */
+static void push(struct tr_text component, size_t root, bool absolute, struct tr_buffer *to)
+{
+	if (component.len == 0 || tr_text_is(component, "."))
+		return;
+	if (tr_text_is(component, "..") && (pop(to, root) || absolute))
+		return;
+	if (to->len > root || absolute)
+		tr_buffer_put_byte(to, '/');
+	tr_buffer_put_text(to, component);
+}
+
+static void push_all(struct tr_text path, size_t root, bool absolute, struct tr_buffer *to)
+{
+	const char *p = path.data, *end = p + path.len;
+
+	while (p < end && !to->failed) {
+		const char *slash = memchr(p, '/', (size_t)(end - p));
+		const char *stop = slash ? slash : end;
+		push(tr_text_span(p, stop), root, absolute, to);
+		p = stop + 1;
+	}
+}
+
+void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffer *to)
+{
+	size_t root = to->len;
+	bool own = path.len && *path.data == '/';
+	bool absolute = own || (base.len && *base.data == '/');
+
+	if (!own)
+		push_all(base, root, absolute, to);
+	push_all(path, root, absolute, to);
+	if (absolute && to->len == root)
+		tr_buffer_put_byte(to, '/');
+}

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/utf8.h"
+#include "process/parent.h"
 #include "record/ask.h"
-#include "record/literal.h"
 
 struct task {
 	struct tr_run *run; /* what runs in it; holds a reference */
@@ -194,42 +194,6 @@ static void drop_task(struct tr_runs *runs, struct tr_text id)
 	free(task);
 }
 
-/* Reads the id of the record's task; data NULL: none. False: memory is out. */
-static bool cell_id(struct tr_runs *runs, struct tr_record *record, struct tr_text *id)
-{
-	const struct tr_cell *cell = &record->task;
-	struct tr_error err;
-
-	id->data = NULL;
-	if (cell->type == TR_CELL_ABSENT)
-		return true;
-	if (cell->type == TR_CELL_TEXT) {
-		if (tr_cell_bytes(cell->text, record->arena, id, &err))
-			return true;
-		id->data = NULL;
-		return err.cause != TR_CAUSE_MEMORY;
-	}
-	tr_buffer_reset(&runs->scratch);
-	tr_cell_write(cell, &runs->scratch);
-	*id = tr_arena_copy(record->arena, tr_buffer_text(&runs->scratch));
-	return id->data && !runs->scratch.failed;
-}
-
-/* Reads a field as the id of another task is spelled in its task cell; data NULL: none. */
-static bool field_text(struct tr_runs *runs, struct tr_record *record, const char *key,
-		       struct tr_text *text)
-{
-	const struct tr_field *field = tr_record_field(record, key);
-
-	*text = field ? field->text : (struct tr_text){ NULL, 0 };
-	if (!field || field->text.data || !field->value)
-		return true;
-	tr_buffer_reset(&runs->scratch);
-	tr_literal_write(field->value, &runs->scratch);
-	*text = tr_arena_copy(record->arena, tr_buffer_text(&runs->scratch));
-	return text->data && !runs->scratch.failed;
-}
-
 static uint64_t text_number(struct tr_text text)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
@@ -274,21 +238,18 @@ static void end_run(struct tr_runs *runs, struct tr_run *run, const struct tr_ru
 /* Finds the parent of a process without a fork record: by the field parent, else by ppid. */
 static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct tr_run *run)
 {
-	struct tr_text parent;
+	struct tr_parent parent;
 
-	if (!field_text(runs, record, "parent", &parent))
+	if (!tr_parent_read(record, &parent))
 		return false;
-	if (parent.data) {
-		uint64_t seq = text_number(parent);
+	if (parent.kind == TR_PARENT_RECORD) {
 		const struct tr_run *of =
-			seq == TR_RUN_NONE ? NULL : tr_id_map_get(&runs->by_seq, seq);
-		run->parent_seq = seq;
+			parent.seq == TR_RUN_NONE ? NULL : tr_id_map_get(&runs->by_seq, parent.seq);
+		run->parent_seq = parent.seq;
 		run->parent = of && of != run ? of->number : TR_RUN_NONE;
 		return true;
 	}
-	if (!field_text(runs, record, "ppid", &parent))
-		return false;
-	const struct task *task = find_task(runs, parent);
+	const struct task *task = find_task(runs, parent.text);
 	run->parent = task && task->run != run ? task->run->number : TR_RUN_NONE;
 	return true;
 }
@@ -379,8 +340,8 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		run->known_by_seq = true;
 	}
 	tell(runs, TR_RUN_PROGRAM, run, record);
-	if (!field_text(runs, record, "status", &status) ||
-	    !field_text(runs, record, "signal", &signal))
+	if (!tr_parent_field(record, "status", &status) ||
+	    !tr_parent_field(record, "signal", &signal))
 		return false;
 	if (!status.data && !signal.data && !tr_record_field(record, "end"))
 		return true;
@@ -459,7 +420,7 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	struct tr_text child_id;
 	bool thread;
 
-	if (!field_text(runs, record, "child", &child_id) || !is_thread(record, &thread))
+	if (!tr_parent_field(record, "child", &child_id) || !is_thread(record, &thread))
 		return false;
 	if (!id.data || !child_id.data)
 		return true;
@@ -508,8 +469,8 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 
 	if (!id.data)
 		return true;
-	if (!field_text(runs, record, "status", &status) ||
-	    !field_text(runs, record, "signal", &signal))
+	if (!tr_parent_field(record, "status", &status) ||
+	    !tr_parent_field(record, "signal", &signal))
 		return false;
 	struct tr_run_ending end = read_fate(status, signal);
 	end.time = tr_instant_from_cell(&record->time);
@@ -577,7 +538,7 @@ bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
 		return true;
 	if (tr_record_split(record, NULL) == TR_FATAL)
 		return false;
-	return cell_id(runs, record, &id) && put(runs, record, id);
+	return tr_parent_cell(record, &record->task, &id) && put(runs, record, id);
 }
 
 void tr_runs_free(struct tr_runs *runs)
@@ -587,5 +548,4 @@ void tr_runs_free(struct tr_runs *runs)
 	tr_map_free(&runs->tasks);
 	tr_map_free(&runs->endings);
 	tr_id_map_free(&runs->by_seq);
-	tr_buffer_free(&runs->scratch);
 }

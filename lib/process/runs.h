@@ -21,7 +21,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/buffer.h"
 #include "core/error.h"
 #include "core/map.h"
 #include "process/instant.h"
@@ -80,7 +79,6 @@ struct tr_runs {
 	struct tr_id_map by_seq; /* of live runs that have a program */
 	struct tr_run *oldest, *newest;
 	uint64_t count, records;
-	struct tr_buffer scratch;
 };
 
 /* tell may be NULL. */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "process/parent.h"
+
+#include "core/error.h"
+#include "record/literal.h"
+
+/* Copies a text that was written to the record's arena. False: memory is exhausted. */
+static bool keep(struct tr_record *record, struct tr_buffer *written, struct tr_text *text)
+{
+	bool fine = !written->failed;
+
+	if (fine)
+		*text = tr_arena_copy(record->arena, tr_buffer_text(written));
+	tr_buffer_free(written);
+	return fine && text->data;
+}
+
+bool tr_parent_cell(struct tr_record *record, const struct tr_cell *cell, struct tr_text *text)
+{
+	char memory[64];
+	struct tr_buffer written = tr_buffer_over(memory, sizeof memory);
+	struct tr_error err;
+
+	text->data = NULL;
+	if (cell->type == TR_CELL_ABSENT)
+		return true;
+	if (cell->type == TR_CELL_TEXT) {
+		if (tr_cell_bytes(cell->text, record->arena, text, &err))
+			return true;
+		text->data = NULL;
+		return err.cause != TR_CAUSE_MEMORY;
+	}
+	tr_cell_write(cell, &written);
+	return keep(record, &written, text);
+}
+
+bool tr_parent_field(struct tr_record *record, const char *key, struct tr_text *text)
+{
+	char memory[64];
+	struct tr_buffer written = tr_buffer_over(memory, sizeof memory);
+	const struct tr_field *field = tr_record_field(record, key);
+
+	*text = field ? field->text : (struct tr_text){ NULL, 0 };
+	if (!field || field->text.data || !field->value)
+		return true;
+	tr_literal_write(field->value, &written);
+	return keep(record, &written, text);
+}
+
+bool tr_parent_read(struct tr_record *record, struct tr_parent *parent)
+{
+	*parent = (struct tr_parent){ .kind = TR_PARENT_NONE, .seq = TR_NO_POSITION };
+	if (!tr_parent_field(record, "parent", &parent->text))
+		return false;
+	if (parent->text.data) {
+		struct tr_cell cell = { .type = TR_CELL_TEXT, .text = parent->text };
+		parent->kind = TR_PARENT_RECORD;
+		if (!tr_cell_number(&cell, &parent->seq))
+			parent->seq = TR_NO_POSITION;
+		return true;
+	}
+	if (!tr_parent_field(record, "ppid", &parent->text))
+		return false;
+	if (parent->text.data)
+		parent->kind = TR_PARENT_TASK;
+	return true;
+}
