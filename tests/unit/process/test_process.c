@@ -248,6 +248,8 @@ static void put_call(struct runner *r, const struct tr_call *call)
 		return;
 	tr_buffer_put_byte(&r->got, ' ');
 	put_string(modes[invocation->mode], &r->got);
+	if (call->command.cut)
+		put_string(" cut", &r->got);
 	if (call->libtool)
 		put_string(" libtool", &r->got);
 	if (invocation->launchers) {
@@ -288,6 +290,18 @@ static void call(struct runner *r, struct tr_text line)
 	} else {
 		put_string("unreadable", &r->got);
 	}
+	tr_buffer_put_byte(&r->got, '\n');
+}
+
+static void put_stage(struct runner *r, struct tr_text line)
+{
+	static const char *const stages[] = { "other",	"driver",    "compiler", "assembler",
+					      "linker", "collector", "tool" };
+	struct tr_call read;
+	struct tr_record record;
+
+	if (read_call(r, line, &record, &read))
+		put_string(stages[read.stage], &r->got);
 	tr_buffer_put_byte(&r->got, '\n');
 }
 
@@ -441,6 +455,8 @@ static void execute(struct runner *r, struct tr_text line)
 		tr_buffer_put_byte(&r->got, '\n');
 	} else if (tr_text_is(operation, "call")) {
 		call(r, record_of_words(r, rest));
+	} else if (tr_text_is(operation, "stage")) {
+		put_stage(r, record_of_words(r, rest));
 	} else if (tr_text_is(operation, "roles")) {
 		put_roles(r, record_of_words(r, rest));
 	} else if (tr_text_is(operation, "objects")) {
