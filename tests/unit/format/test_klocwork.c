@@ -24,6 +24,26 @@ static void check_look_ahead(size_t ahead, bool found)
 	tr_buffer_free(&trace);
 }
 
+/* Two queued events that take that many bytes in the trace, with LFs, then the parent of the first.
+ */
+static void check_look_ahead_bytes(size_t bytes, bool found)
+{
+	static const char first[] = "{\"id\":1,\"parent_id\":9}", second[] = "{\"id\":2,\"x\":\"";
+	struct tr_buffer trace = TR_BUFFER_INIT;
+	struct transcript got = { 0 };
+	struct reading how = { .format = &tr_format_klocwork, .piece = 1 << 16 };
+	tr_buffer_put_literal(&trace, "{\"id\":1,\"parent_id\":9}\n{\"id\":2,\"x\":\"");
+	for (size_t i = sizeof first - 1 + sizeof second - 1 + 4; i < bytes; i++)
+		tr_buffer_put_byte(&trace, 'x');
+	tr_buffer_put_literal(&trace, "\"}\n{\"id\":9}\n");
+	ok(read_trace(tr_buffer_text(&trace), &how, &got) && got.records == 3,
+	   "%zu bytes of events after a parent is pending", bytes);
+	const char *parent = memmem(got.lines.data, 40, "\tparent=", 8);
+	ok((parent != NULL) == found, "it is %sin reach", found ? "" : "not ");
+	transcript_free(&got);
+	tr_buffer_free(&trace);
+}
+
 /* Gives one line, then has nothing for as long as it is asked, then ends. */
 struct stalled_source {
 	struct tr_source base;
@@ -367,6 +387,8 @@ int main(void)
 	run_cases(&tr_format_klocwork, "bad.cases", true);
 	check_look_ahead(256, true);
 	check_look_ahead(257, false);
+	check_look_ahead_bytes(1 << 20, true);
+	check_look_ahead_bytes((1 << 20) + 1, false);
 	check_idle();
 	check_env_base();
 	check_writer();
