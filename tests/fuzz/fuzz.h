@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What fuzz targets share. A target is one LLVMFuzzerTestOneInput; built with
+ * The common part of fuzz targets. A target is one LLVMFuzzerTestOneInput; built with
  * --enable-fuzz it is a libFuzzer program, else replay.c gives it a main that
  * runs a corpus. A broken promise ends in fuzz_fail, which aborts.
  */
@@ -14,6 +14,7 @@
 #include "format/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv); /* of fuzz_format, for the name */
 
 _Noreturn void fuzz_fail(const char *promise);
 

@@ -4,6 +4,9 @@
  * corpus with it. TAP; a file that breaks the target ends the program. With
  * --mutate, for small files: also over every beginning of each, and with each
  * byte of it changed in every bit and in all.
+ *
+ *	fuzz_expr [--mutate] FILE...
+ *	fuzz_format FORMAT [--mutate] FILE...
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +14,9 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Takes arguments of the target's own; only some targets have it. */
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static uint8_t *read_all(const char *path, size_t *size)
 {
@@ -29,7 +35,7 @@ static uint8_t *read_all(const char *path, size_t *size)
 	return data;
 }
 
-/* A copy of just that size each time, so that a sanitizer sees a read behind its end. */
+/* A copy of just that size each time, so that a sanitizer finds a read beyond its end. */
 static void run_copy(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -57,6 +63,8 @@ static void run_mutations(uint8_t *data, size_t size)
 
 int main(int argc, char **argv)
 {
+	if (LLVMFuzzerInitialize)
+		LLVMFuzzerInitialize(&argc, &argv);
 	int mutate = argc > 1 && strcmp(argv[1], "--mutate") == 0;
 	int failed = 0;
 

@@ -1,15 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# replay.sh: every target over its part of the corpus, as one TAP stream.
+# Runs every target over its part of the corpus, as one TAP stream. A folder that no target has the
+# name of holds inputs of a format.
 run=0 status=0
 for corpus in "${top_srcdir:-.}"/tests/fuzz/corpus/*/; do
-	target=$(basename "$corpus")
+	name=$(basename "$corpus") fuzz=${top_builddir:-.}/tests/fuzz/fuzz_
+	if [ -x "$fuzz$name" ]; then
+		set -- "$fuzz$name"
+	else
+		set -- "${fuzz}format" "$name"
+	fi
 	for input in "$corpus"*; do
 		run=$((run + 1))
-		if "${top_builddir:-.}/tests/fuzz/fuzz_$target" "$input" >/dev/null 2>replay.err; then
-			echo "ok $run - $target ${input##*/}"
+		if "$@" "$input" >/dev/null 2>replay.err; then
+			echo "ok $run - $name ${input##*/}"
 		else
-			echo "not ok $run - $target ${input##*/}"
+			echo "not ok $run - $name ${input##*/}"
 			sed 's/^/# /' replay.err
 			status=1
 		fi

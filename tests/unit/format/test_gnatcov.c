@@ -119,6 +119,11 @@ static void try_trace(size_t i, int bits, const char *endian)
 
 int main(void)
 {
+	char program[] = "fuzz_format", format[] = "gnatcov";
+	char *words[] = { program, format, NULL }, **argv = words;
+	int argc = 2;
+
+	LLVMFuzzerInitialize(&argc, &argv);
 	for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
 		try_trace(i, 32, "little");
 		try_trace(i, 32, "big");
