@@ -12,6 +12,7 @@ enum {
 	LINES = 8,
 	BITS_PREFIXED = 12, /* a call after a number or a time */
 	BITS_BARE = 6,	    /* a call without one, which source code resembles */
+	BITS_UNKNOWN = 1,   /* a call, but not of a system call */
 	BITS_EXEC = 20,
 	ENOUGH = 60,
 };
@@ -41,18 +42,17 @@ static int weigh(struct tr_text line, bool whole)
 	switch (body.type) {
 	case TR_STRACE_CALL:
 	case TR_STRACE_BEGUN:
+	case TR_STRACE_RESUMED:
+		if (!tr_strace_argument_names(body.name))
+			return prefixed || body.type != TR_STRACE_CALL ? BITS_UNKNOWN : 0;
+		return prefixed ? BITS_PREFIXED : BITS_BARE;
 	case TR_STRACE_PID_CHANGED:
 	case TR_STRACE_DETACHED:
-	case TR_STRACE_RESUMED:
 	case TR_STRACE_SIGNAL:
 	case TR_STRACE_EXITED:
 	case TR_STRACE_KILLED:
 	case TR_STRACE_SUPERSEDED:
-		if (prefixed)
-			return BITS_PREFIXED;
-		return body.type != TR_STRACE_CALL || tr_strace_argument_names(body.name)
-			       ? BITS_BARE
-			       : 0;
+		return prefixed ? BITS_PREFIXED : BITS_BARE;
 	case TR_STRACE_ATTACHED:
 		return BITS_PREFIXED;
 	default:
