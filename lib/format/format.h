@@ -245,6 +245,7 @@ struct tr_format {
 	X(bear) \
 	X(klocwork) \
 	X(kwspec) \
+	X(ltrace) \
 	X(strace)
 
 #define TR_FORMAT_DECLARE(name) extern const struct tr_format tr_format_##name;

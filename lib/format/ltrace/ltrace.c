@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* The format's description, the bid, and the parts of a line. */
+#include "format/ltrace/ltrace.h"
+
+#include <string.h>
+
+#include "format/writer_base.h"
+
+const char *const tr_ltrace_pids[] = { "none", "plain", "bracketed", NULL };
+const char *const tr_ltrace_clocks[] = { "none", "t", "tt", "ttt", "r", NULL };
+
+/* Moves *p over word. False: the text at *p begins otherwise. */
+static bool take(const char **p, const char *end, struct tr_text word)
+{
+	if ((size_t)(end - *p) < word.len || memcmp(*p, word.data, word.len) != 0)
+		return false;
+	*p += word.len;
+	return true;
+}
+
+/* Removes word from the end of text. False: the text ends otherwise. */
+static bool chop(struct tr_text *text, struct tr_text word)
+{
+	if (text->len < word.len ||
+	    memcmp(text->data + text->len - word.len, word.data, word.len) != 0)
+		return false;
+	text->len -= word.len;
+	return true;
+}
+
+static const char *skip_digits(const char *p, const char *end)
+{
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+/* Whether p has no leading zero, so that the number is spelled the same again. */
+static bool is_canonical(const char *p, const char *digits_end)
+{
+	enum { MOST = 18 };
+
+	return digits_end > p && (*p != '0' || digits_end == p + 1) && digits_end - p <= MOST;
+}
+
+static bool take_pid(const char **p, const char *end, struct tr_ltrace_line *line)
+{
+	const char *at = *p;
+	bool bracketed = take(&at, end, TR_TEXT("[pid "));
+	const char *stop = skip_digits(at, end);
+	struct tr_text pid = tr_text_span(at, stop);
+
+	if (!is_canonical(at, stop) || !take(&stop, end, bracketed ? TR_TEXT("] ") : TR_TEXT(" ")))
+		return false;
+	line->pid = pid;
+	line->layout.pids = bracketed ? TR_LTRACE_BRACKETED : TR_LTRACE_PLAIN;
+	*p = stop;
+	return true;
+}
+
+/* True for .uuuuuu at p. */
+static bool is_fraction(const char *p, const char *end)
+{
+	enum { MICROSECONDS = 7 };
+
+	return p < end && *p == '.' && skip_digits(p + 1, end) == p + MICROSECONDS;
+}
+
+/* True for HH:MM:SS at p, within a day. */
+static bool is_day_time(const char *p, const char *end)
+{
+	static const char limits[] = "29:59:59"; /* the largest digit of each */
+
+	if ((size_t)(end - p) < sizeof limits - 1)
+		return false;
+	for (size_t i = 0; i < sizeof limits - 1; i++)
+		if (limits[i] == ':' ? p[i] != ':' : p[i] < '0' || p[i] > limits[i])
+			return false;
+	return p[0] < '2' || p[1] < '4';
+}
+
+static bool take_time(const char **p, const char *end, struct tr_ltrace_line *line)
+{
+	enum { DAY_TIME = 8, FRACTION = 7, RELATIVE_WIDTH = 3, EPOCH_DIGITS = 9 };
+	const char *at = *p, *stop;
+	unsigned clock;
+
+	if (is_day_time(at, end)) {
+		stop = at + DAY_TIME;
+		clock = is_fraction(stop, end) ? TR_LTRACE_TT : TR_LTRACE_T;
+	} else {
+		while (at < end && *at == ' ')
+			at++;
+		stop = skip_digits(at, end);
+		if (!is_canonical(at, stop) || !is_fraction(stop, end))
+			return false;
+		clock = stop - at >= EPOCH_DIGITS ? TR_LTRACE_TTT : TR_LTRACE_R;
+		/* blanks fill up to a width, and nothing else */
+		if (at > *p && (clock != TR_LTRACE_R || stop - *p != RELATIVE_WIDTH))
+			return false;
+		if (at == *p && clock == TR_LTRACE_R && stop - at < RELATIVE_WIDTH)
+			return false;
+	}
+	stop += clock == TR_LTRACE_T ? 0 : FRACTION;
+	struct tr_text time = tr_text_span(at, stop);
+	if (!take(&stop, end, TR_TEXT(" ")))
+		return false;
+	line->time = time;
+	line->layout.clock = clock;
+	*p = stop;
+	return true;
+}
+
+/* True for an address as %p prints it. */
+static bool take_address(const char **p, const char *end, struct tr_ltrace_line *line)
+{
+	enum { DIGITS = 16 };
+	const char *at = *p, *stop;
+
+	if (!take(&at, end, TR_TEXT("[0x")))
+		return false;
+	for (stop = at;
+	     stop < end && stop - at < DIGITS && strchr("0123456789abcdef", *stop) && *stop;)
+		stop++;
+	struct tr_text address = tr_text_span(at - 2, stop);
+	if (stop == at || *at == '0' || !take(&stop, end, TR_TEXT("] ")))
+		return false;
+	line->address = address;
+	*p = stop;
+	return true;
+}
+
+/* The end of parentheses that hold no string; NULL: there is none. */
+static const char *parentheses_end(const char *p, const char *end)
+{
+	size_t depth = 0;
+
+	for (; p < end && *p != '"' && *p != '\''; p++) {
+		depth += *p == '(';
+		depth -= *p == ')';
+		if (!depth)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/*
+ * The '(' before the arguments. -C prints the types of a C++ function's parameters in parentheses
+ * of their own.
+ */
+static const char *arguments_begin(const char *p, const char *end)
+{
+	const char *at = memchr(p, '(', (size_t)(end - p)), *next;
+
+	while (at && (next = parentheses_end(at, end))) {
+		take(&next, end, TR_TEXT(" const"));
+		if (next == end || *next != '(')
+			break;
+		at = next;
+	}
+	return at;
+}
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.' || c == '@' || c == '$' || c == '-' || c == '+';
+}
+
+/* Reads `caller->name`. False: it is no name of a function. */
+static bool read_name(struct tr_text text, struct tr_ltrace_line *line)
+{
+	const char *p = text.data, *end = p + text.len, *at = p;
+
+	while (at < end && is_plain(*at))
+		at++;
+	if (at > p + 1 && at[-1] == '-' && at < end && *at == '>' &&
+	    !tr_text_is(tr_text_span(p, at - 1), "operator")) {
+		line->caller = tr_text_span(p, at - 1);
+		for (p = ++at; at < end && is_plain(*at);)
+			at++;
+	}
+	line->name = tr_text_span(p, end);
+	/*
+	 * Names of C++ contain anything, but not without a scope or an operator. With -e '*',
+	 * functions of indirect relocations have no name.
+	 */
+	if ((p == end && !line->caller.data) || (p < end && *p >= '0' && *p <= '9') ||
+	    (at < end && !memmem(p, (size_t)(end - p), "::", 2) &&
+	     !memmem(p, (size_t)(end - p), "operator", 8)))
+		return false;
+	struct tr_text system = TR_TEXT("SYS_");
+	line->system = !line->caller.data && tr_text_starts(line->name, system) &&
+		       line->name.len > system.len;
+	if (line->system)
+		line->name = tr_text_span(p + system.len, end);
+	return true;
+}
+
+/* Whether text can be a result. Other text after a " = " is part of a string. */
+static bool is_result(struct tr_text text)
+{
+	static const char pairs[] = "\"\"''{}[]<>";
+	const char *last = text.data + text.len - 1, *p = text.data;
+
+	if (!text.len)
+		return false;
+	if (text.len > 4 && memcmp(last - 3, "\"...", 4) == 0)
+		return *p == '"';
+	p += *p == '~';
+	for (size_t i = 0; pairs[i]; i += 2)
+		if (*p == pairs[i])
+			return last > p && *last == pairs[i + 1];
+	while (p <= last && is_plain(*p))
+		p++;
+	return p > last;
+}
+
+/* Removes ` <SECONDS>` of -T from the end of a result. */
+static void chop_duration(struct tr_text *result, struct tr_ltrace_line *line)
+{
+	struct tr_text text = *result;
+	const char *p, *stop;
+
+	if (!chop(&text, TR_TEXT(">")))
+		return;
+	for (p = text.data + text.len; p > text.data && p[-1] != '<';)
+		p--;
+	stop = skip_digits(p, text.data + text.len);
+	if (p - text.data < 2 || p[-2] != ' ' || !is_canonical(p, stop) ||
+	    !is_fraction(stop, text.data + text.len) || stop + 7 != text.data + text.len)
+		return;
+	line->duration = tr_text_span(p, text.data + text.len);
+	*result = tr_text_span(text.data, p - 2);
+}
+
+/* Reads `ARGUMENTS)   = RESULT` from p on; begin: of the line. False: there is no result. */
+static bool read_result(const char *begin, const char *p, const char *end,
+			struct tr_ltrace_line *line)
+{
+	for (const char *equals = end; equals > p; equals--) {
+		const char *close = equals;
+		struct tr_text result;
+
+		if (*--close != ' ' || end - equals < 3 || equals[0] != '=' || equals[1] != ' ')
+			continue;
+		while (close > p && *close == ' ')
+			close--;
+		if (*close != ')')
+			continue;
+		result = tr_text_span(equals + 2, end);
+		line->duration = (struct tr_text){ NULL, 0 };
+		chop_duration(&result, line);
+		if (!is_result(result))
+			continue;
+		line->arguments = tr_text_span(p, close);
+		line->closed = (size_t)(close + 1 - begin);
+		line->pad = (size_t)(equals - close) - 1;
+		line->is_void = tr_text_is(result, "<void>");
+		line->result = result;
+		return true;
+	}
+	return false;
+}
+
+static enum tr_ltrace_body read_call(const char *begin, const char *p, const char *end,
+				     struct tr_ltrace_line *line)
+{
+	struct tr_text rest = tr_text_span(p, end);
+	const char *open = arguments_begin(p, end);
+
+	if (!open || !read_name(tr_text_span(p, open), line))
+		return TR_LTRACE_OTHER;
+	if (chop(&rest, TR_TEXT(" <unfinished ...>")) ||
+	    (line->no_return = chop(&rest, TR_TEXT(" <no return ...>")))) {
+		line->arguments = tr_text_span(open + 1, rest.data + rest.len);
+		return rest.data + rest.len > open ? TR_LTRACE_BEGUN : TR_LTRACE_OTHER;
+	}
+	return read_result(begin, open + 1, end, line) ? TR_LTRACE_CALL : TR_LTRACE_OTHER;
+}
+
+static enum tr_ltrace_body read_resumed(const char *begin, const char *p, const char *end,
+					struct tr_ltrace_line *line)
+{
+	const char *resumed = memmem(p, (size_t)(end - p), " resumed> ", 10);
+
+	if (!resumed || !read_name(tr_text_span(p, resumed), line) || line->caller.data)
+		return TR_LTRACE_OTHER;
+	p = resumed + 10;
+	line->continued = take(&p, end, TR_TEXT(", "));
+	return read_result(begin, p, end, line) ? TR_LTRACE_RESUMED : TR_LTRACE_OTHER;
+}
+
+static enum tr_ltrace_body read_signal(struct tr_text text, struct tr_ltrace_line *line)
+{
+	const char *open = memmem(text.data, text.len, " (", 2);
+
+	if (tr_text_is(text, "Called exec() ---"))
+		return TR_LTRACE_EXEC;
+	if (!open || open == text.data || !chop(&text, TR_TEXT(") ---")) ||
+	    text.data + text.len < open + 2)
+		return TR_LTRACE_OTHER;
+	line->name = tr_text_span(text.data, open);
+	line->text = tr_text_span(open + 2, text.data + text.len);
+	/* strace has {...} there, and once had (...) @ 0 (0) */
+	return memchr(line->name.data, ' ', line->name.len) ||
+			       memchr(line->text.data, ')', line->text.len)
+		       ? TR_LTRACE_OTHER
+		       : TR_LTRACE_SIGNAL;
+}
+
+static enum tr_ltrace_body read_end(struct tr_text text, struct tr_ltrace_line *line)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	if (take(&p, end, TR_TEXT("exited (status "))) {
+		line->text = tr_text_span(p, skip_digits(p, end));
+		p += line->text.len;
+		return is_canonical(line->text.data, p) && tr_text_is(tr_text_span(p, end), ") +++")
+			       ? TR_LTRACE_EXITED
+			       : TR_LTRACE_OTHER;
+	}
+	if (!take(&p, end, TR_TEXT("killed by ")))
+		return TR_LTRACE_OTHER;
+	line->name = tr_text_span(p, end);
+	if (!chop(&line->name, TR_TEXT(" +++")) || !line->name.len ||
+	    memchr(line->name.data, ' ', line->name.len))
+		return TR_LTRACE_OTHER;
+	return TR_LTRACE_KILLED;
+}
+
+void tr_ltrace_line_read(struct tr_text text, struct tr_ltrace_line *line)
+{
+	const char *p = text.data, *end = p + text.len, *body;
+
+	*line = (struct tr_ltrace_line){ .body = TR_LTRACE_OTHER };
+	take_pid(&p, end, line);
+	take_time(&p, end, line);
+	take_address(&p, end, line);
+	for (body = p; body < end && *body == ' ';)
+		body++;
+	line->indent = (size_t)(body - p);
+	p = body;
+	if (take(&p, end, TR_TEXT("<... ")))
+		line->body = read_resumed(text.data, p, end, line);
+	else if (take(&p, end, TR_TEXT("--- ")))
+		line->body = read_signal(tr_text_span(p, end), line);
+	else if (take(&p, end, TR_TEXT("+++ ")))
+		line->body = read_end(tr_text_span(p, end), line);
+	else
+		line->body = read_call(text.data, p, end, line);
+}
+
+/* The head of the table that -c prints instead of a log. */
+static bool is_summary(struct tr_text line)
+{
+	return tr_text_is(line, "% time     seconds  usecs/call     calls      function");
+}
+
+enum {
+	PROBE = 64 << 10, /* bytes for the bid */
+	LINES = 8,
+	BITS_OWN = 16,	/* a line that strace does not print; strace bids 12 for one of its own */
+	BITS_LIKE = 10, /* lines that strace may print, too: it bids 6 for each system call */
+	BITS_TABLE = 40,
+};
+
+/* Whether a line has a spelling that ltrace has and strace has not. */
+static bool is_own(const struct tr_ltrace_line *line)
+{
+	static const struct tr_text others[] = {
+		{ "NULL", 4 }, { "/*", 2 }, { "[\"", 2 }, { "=", 1 }, { "AT_FDCWD", 8 }
+	};
+
+	switch (line->body) {
+	case TR_LTRACE_SIGNAL:
+	case TR_LTRACE_EXEC:
+	case TR_LTRACE_EXITED:
+		return true;
+	case TR_LTRACE_CALL:
+	case TR_LTRACE_BEGUN:
+	case TR_LTRACE_RESUMED:
+		break;
+	default:
+		return false;
+	}
+	if (line->system || line->caller.data || line->no_return || line->is_void ||
+	    tr_text_is(line->name, "__libc_start_main") || tr_text_is(line->result, "nil"))
+		return true;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (memmem(line->arguments.data, line->arguments.len, others[i].data,
+			   others[i].len))
+			return false;
+	return line->pad > 1 && line->closed + line->pad == TR_LTRACE_ALIGN - 1;
+}
+
+static int weigh_lines(const char *p, const char *end)
+{
+	int own = 0, like = 0, read = 0;
+
+	for (; read < LINES && p < end; read++) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		struct tr_ltrace_line line;
+
+		if (!lf)
+			break;
+		if (is_summary(tr_text_span(p, lf)))
+			return BITS_TABLE;
+		tr_ltrace_line_read(tr_text_span(p, lf), &line);
+		own += is_own(&line);
+		like += line.body != TR_LTRACE_OTHER;
+		p = lf + 1;
+	}
+	/* text of other kinds has single lines that look like calls */
+	return own ? BITS_OWN * own : like > 1 && like == read ? BITS_LIKE : 0;
+}
+
+static int tr_ltrace_bid(struct tr_input *in)
+{
+	size_t weighed = 0;
+	int bits = 0;
+
+	for (bool more = true; !bits;) {
+		size_t available = tr_input_available(in);
+		bool last = !more || available >= PROBE;
+
+		/* weigh again when another line is complete: bytes may come one by one */
+		if (last || memchr(in->pos + weighed, '\n', available - weighed))
+			bits = weigh_lines(in->pos, in->end);
+		if (last)
+			break;
+		weighed = available;
+		if (!bits)
+			more = tr_input_more(in, available + 1);
+	}
+	return bits;
+}
+
+/* Refuses the table of -c, which holds no calls. */
+static struct tr_reader *open_log(const struct tr_read_config *config, struct tr_input *in,
+				  struct tr_error *err)
+{
+	const char *lf;
+
+	tr_input_more(in, PROBE < config->limits.max_record ? 80 : 1);
+	lf = memchr(in->pos, '\n', tr_input_available(in));
+	if (lf && is_summary(tr_text_span(in->pos, lf))) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a summary of ltrace -c, which holds no calls: record without -c, "
+			     "and count with tr-stat");
+		return NULL;
+	}
+	return tr_ltrace_open(config, in, err);
+}
+
+static const char *const extensions[] = { ".ltrace", NULL };
+
+const struct tr_format tr_format_ltrace = {
+	.name = "ltrace",
+	.summary = "library and system calls as ltrace prints them",
+	.exact = "EXACT",
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_HEADS,
+	.extensions = extensions,
+	.bid = tr_ltrace_bid,
+	.open = open_log,
+	.next = tr_ltrace_next,
+	.close = tr_ltrace_close,
+	.create = tr_ltrace_create,
+	.put = tr_writer_put,
+	.finish = tr_writer_finish,
+	.discard = tr_ltrace_discard,
+	.styles = tr_ltrace_styles,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to the format ltrace: the log of ltrace 0.7.3, library calls and, with its -S, system
+ * calls. The path of the data:
+ *
+ *	bytes -> line (ltrace.c) -> record, its values from value.c (reader.c)
+ *	record -> line, its values from value.c (writer.c) -> bytes
+ *
+ * A line is a prefix and a body. The facts come from the logs that Debian's ltrace 0.7.3 writes
+ * (tests/data/ltrace/record.sh) and from its output.c and lens_default.c.
+ *
+ *	prefix	[pid N]_ with -f on standard error, N_ with -f -o FILE
+ *		HH:MM:SS_ with -t, HH:MM:SS.uuuuuu_ with -tt, SECONDS.uuuuuu_ with -ttt, or
+ *		the same since the line before, at least ten characters wide, with -r
+ *		[0xADDRESS]_ with -i, and with -n N times the depth of the call in blanks
+ *	body	name(ARGUMENTS)   = RESULT <SECONDS>	the time with -T
+ *		name(ARGUMENTS <unfinished ...>		another event comes before the return
+ *		name(ARGUMENTS <no return ...>		so does a signal or the end, in the same
+ *task
+ *		<... name resumed> ARGUMENTS)   = RESULT
+ *		--- SIGCHLD (Child exited) ---
+ *		--- Called exec() ---
+ *		+++ exited (status 3) +++
+ *		+++ killed by SIGABRT +++
+ *
+ * A name is `caller->function` with -l, `function@library` with -x, and SYS_name for a system
+ * call. The result begins at column 50, or that of -a, or after one blank. Strings are printed
+ * without escapes for their quotes, so their ends are found by what follows them.
+ */
+#ifndef TR_FORMAT_LTRACE_LTRACE_H
+#define TR_FORMAT_LTRACE_LTRACE_H
+
+#include "format/format.h"
+
+enum { TR_LTRACE_ALIGN = 50, TR_LTRACE_MAX_ALIGN = 1 << 16, TR_LTRACE_DAY = 24 * 60 * 60 };
+
+/* How a line begins. */
+enum tr_ltrace_pids { TR_LTRACE_NO_PID, TR_LTRACE_PLAIN, TR_LTRACE_BRACKETED };
+enum tr_ltrace_clock {
+	TR_LTRACE_NO_CLOCK,
+	TR_LTRACE_T,
+	TR_LTRACE_TT,
+	TR_LTRACE_TTT,
+	TR_LTRACE_R,
+};
+
+struct tr_ltrace_layout {
+	unsigned pids, clock; /* of the enums above */
+};
+
+/* Their names in the stream, in the order of the enums; each ends in NULL. */
+extern const char *const tr_ltrace_pids[], *const tr_ltrace_clocks[];
+
+enum tr_ltrace_body {
+	TR_LTRACE_OTHER, /* not a line of ltrace */
+	TR_LTRACE_CALL,
+	TR_LTRACE_BEGUN,
+	TR_LTRACE_RESUMED,
+	TR_LTRACE_SIGNAL,
+	TR_LTRACE_EXEC,
+	TR_LTRACE_EXITED,
+	TR_LTRACE_KILLED,
+};
+
+/* A line in its parts. Those that it does not have are empty, their data NULL. */
+struct tr_ltrace_line {
+	enum tr_ltrace_body body;
+	struct tr_ltrace_layout layout;
+	struct tr_text pid, time, address; /* address: of -i */
+	size_t indent;
+	struct tr_text caller;
+	struct tr_text name; /* of the function or signal, without SYS_ */
+	bool system;	     /* a system call */
+	bool no_return;	     /* it begins, and <no return ...> follows */
+	struct tr_text arguments;
+	bool continued; /* resumed: arguments were printed before these */
+	size_t closed;	/* column after the ')' */
+	size_t pad;	/* blanks from there to the result */
+	bool is_void;	/* the result is <void> */
+	struct tr_text result;
+	struct tr_text duration;
+	struct tr_text text; /* of a signal: its description; of an exit: the status */
+};
+
+/* The reason of the raw record of a last line that has no LF. */
+#define TR_LTRACE_CUT "the last line is cut"
+
+/* Blanks between the ')' before column `closed` and the result, which begins at column align. */
+static inline size_t tr_ltrace_pad(size_t closed, size_t align)
+{
+	return closed + 1 < align ? align - 1 - closed : 1;
+}
+
+/* Reads a line without its LF. */
+void tr_ltrace_line_read(struct tr_text text, struct tr_ltrace_line *line);
+
+/*
+ * Appends the literal of each argument as a field with the key prefix and its number, from first
+ * on. bytes is scratch. Returns the number after the last one.
+ */
+size_t tr_ltrace_put_arguments(struct tr_text arguments, char prefix, size_t first,
+			       struct tr_buffer *bytes, struct tr_buffer *to);
+
+/* Appends the literal of one value; text that ltrace has no value for is kept as it is. */
+void tr_ltrace_put_literal(struct tr_text text, struct tr_buffer *bytes, struct tr_buffer *to);
+
+/* Appends a value as ltrace prints it. False: memory is out. */
+bool tr_ltrace_put_value(const struct tr_value *value, struct tr_arena *arena,
+			 struct tr_buffer *to);
+
+/* Hooks of the format. */
+struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err);
+enum tr_status tr_ltrace_next(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err);
+void tr_ltrace_close(struct tr_reader *reader);
+struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct tr_output *out,
+				   struct tr_error *err);
+void tr_ltrace_discard(struct tr_writer *writer);
+extern const struct tr_text_style tr_ltrace_styles[];
+
+#endif
