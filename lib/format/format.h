@@ -80,8 +80,8 @@ struct tr_read_config {
 	const char *name; /* of the file, as it was given, or the member; NULL: it has none */
 	bool exact;	  /* --exact: add .raw where the rewrite would differ */
 	bool lines;	  /* --lines: one record for every line of the source, all bytes of it */
-	struct tr_sieve *sieve; /* tells which records nobody wants; NULL: none does */
-	/* Who takes plain calls, at any time; *taker NULL: nobody does. NULL: never. */
+	struct tr_sieve *sieve; /* the records that are not wanted; NULL: all are wanted */
+	/* *taker takes plain calls, and may change at any time; NULL: no call is taken. */
 	struct tr_call_taker *const *taker;
 	bool as_text; /* records may come as text, where that is cheaper than fields */
 };
@@ -91,7 +91,7 @@ struct tr_format;
 struct tr_write_config {
 	struct tr_settings settings;
 	bool strict;
-	/* tr_format_by_name: what the stream is made of, a format cannot ask by itself. Or NULL. */
+	/* tr_format_by_name, which finds the source format of the stream for a writer; or NULL */
 	const struct tr_format *(*find_format)(struct tr_text name);
 };
 
@@ -156,9 +156,9 @@ struct tr_format {
 	 */
 	int (*bid)(struct tr_input *in);
 	/*
-	 * Asked when no bid knows the bytes: the same, further into the input,
-	 * within a bound. For what may stand behind other text, or is told by the codec that was
-	 * taken off. May be NULL.
+	 * Called when no bid recognises the bytes: the same, further into the input, within a
+	 * bound. For data that may follow other text, or whose evidence is the codec that was
+	 * removed. May be NULL.
 	 */
 	int (*search)(struct tr_input *in);
 	/*
@@ -189,7 +189,7 @@ struct tr_format {
 
 	/*
 	 * For a recorder that writes several files at a time, each a part of what happened: which
-	 * part the window is, -1 where it is a whole trace. Files behind each other whose numbers
+	 * part the window is, -1 if it is a whole trace. Consecutive files whose numbers
 	 * differ are merged to one source, which owns their windows (frees them also where it is
 	 * NULL: memory). Both may be NULL.
 	 */

@@ -68,7 +68,7 @@ static bool open_execution(struct event *event, const struct level *outside, str
 	return true;
 }
 
-/* The object's text has TR_INPUT_PAD after it. False: memory is out. */
+/* The object's text has TR_INPUT_PAD after it. False: memory is exhausted. */
 static bool open_event(struct event *event, struct tr_text object, struct tr_arena *arena)
 {
 	const struct level *top = &event->top;
@@ -135,7 +135,7 @@ static bool put_others(const struct level *level, const struct tr_json_member *c
 /*
  * Appends ,"key":VALUE for each member that has no field, from the outside in. False: a value that
  * no record can hold, one of Bear's keys with a value of another type or at another level, or
- * memory is out.
+ * memory is exhausted.
  */
 static bool put_other_members(const struct event *event, struct tr_buffer *to, struct tr_error *err)
 {
@@ -258,7 +258,7 @@ static bool put_variable(const struct tr_json_member *member, bool strip, bool *
 
 /*
  * Appends an environment (the text of a JSON object) as a map, with strip without the variables
- * that Bear's interception adds. False: a value that no record can hold, or memory is out.
+ * that Bear's interception adds. False: a value that no record can hold, or memory is exhausted.
  */
 static bool put_variables(struct tr_text object, bool strip, struct tr_arena *arena,
 			  struct tr_buffer *to, struct tr_error *err)
@@ -302,7 +302,7 @@ int tr_bear_bid(struct tr_input *in)
 
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
-	/* if memory is out, the open that follows reports it */
+	/* if memory is exhausted, the open that follows reports it */
 	if (!open_event(&event, object, &arena))
 		bits = 1;
 	else if (is_execution(&event) && event.pid)
@@ -413,7 +413,7 @@ static bool find_parent(struct reader *reader, const struct event *event, uint64
 	       tr_recent_find(&reader->running, pid, seq) && *seq != TR_NO_POSITION;
 }
 
-/* False: memory is out. */
+/* False: memory is exhausted. */
 static bool begin_process(struct reader *reader, const struct event *event, uint64_t seq)
 {
 	uint64_t pid, rid;
@@ -427,7 +427,7 @@ static bool begin_process(struct reader *reader, const struct event *event, uint
 	return tr_recent_put(&reader->running, pid, seq);
 }
 
-/* The process that ends, as a cell; data NULL: unknown. False: memory is out. */
+/* The process that ends, as a cell; data NULL: unknown. False: memory is exhausted. */
 static bool end_process(struct reader *reader, const struct event *event, struct tr_text *task)
 {
 	uint64_t pid, rid;

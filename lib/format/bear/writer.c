@@ -112,7 +112,7 @@ static bool is_decimal(struct tr_text text, uint64_t *number)
 
 /*
  * Appends the execution's rid, and keeps one that is a number for the event that ends it.
- * Those made here count up from 1; Bear's own are random. False: memory is out.
+ * Those made here count up from 1; Bear's own are random. False: memory is exhausted.
  */
 static bool put_rid(struct writer *writer, struct tr_record *record, uint64_t pid)
 {

@@ -39,7 +39,7 @@ static int bid(struct tr_input *in, bool wants_file)
 
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
-	/* if memory is out, the open that follows reports it */
+	/* if memory is exhausted, the open that follows reports it */
 	if (!tr_json_members(object, &arena, &members, &count)) {
 		tr_arena_free(&arena);
 		return 1;
@@ -155,7 +155,7 @@ static struct tr_text body(struct tr_text string)
 	return (struct tr_text){ string.data + 1, string.len - 2 };
 }
 
-/* Splits "command" as a shell of the system would. False: memory is out. */
+/* Splits "command" as a shell of the system would. False: memory is exhausted. */
 static bool begin_words(struct reader *reader, const struct object *object, struct tr_words *words)
 {
 	struct tr_text directory = object->directory ? body(object->directory->value) : TR_TEXT("");

@@ -114,7 +114,7 @@ static bool put_key(const struct entry *entry, enum unique unique, struct tr_tex
 	return done;
 }
 
-/* Appends an entry. False: memory is out. */
+/* Appends an entry. False: memory is exhausted. */
 static bool append_entry(const struct entry *entry, enum unique unique, bool fallback,
 			 struct tr_buffer *to)
 {
@@ -302,7 +302,7 @@ static bool put_source(const struct tr_call *call, struct line *line, const stru
 /*
  * Appends an entry for each source that the call compiles. inlined: options of response files
  * replace the names of the files; else only where the files name sources. TR_WARN: the entries
- * would be too long, and none is appended. TR_FATAL: memory is out.
+ * would be too long, and none is appended. TR_FATAL: memory is exhausted.
  */
 static enum tr_status append_call(const struct tr_call *call, bool inlined, enum unique unique,
 				  struct tr_arena *arena, struct tr_buffer *to,
@@ -351,7 +351,7 @@ static uint64_t number_of(const char *hex)
 	return n;
 }
 
-/* Compares 127 bits of a hash with the earlier ones. False in *done: memory is out. */
+/* Compares 127 bits of a hash with the earlier ones. False in *done: memory is exhausted. */
 static bool is_new(struct tr_id_map *set, const char *hash, bool *done)
 {
 	uint64_t id = number_of(hash);

@@ -322,7 +322,7 @@ static enum tr_status no_coverage(struct tr_error *err)
 	return TR_WARN;
 }
 
-/* Takes a record in. TR_END: it is of a kind that is none of ours. err is clear. */
+/* Adds a record. TR_END: no execution trace has records of its kind. err is clear. */
 static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *record,
 				  struct tr_error *err)
 {

@@ -242,7 +242,7 @@ static enum tr_status add_to_base(struct text *text, const struct tr_block *bloc
 	return TR_WARN;
 }
 
-/* What stands before the blocks of a section; a stream without one has FLAT. */
+/* Prints the head of a section before its blocks; a stream without sections has a FLAT one. */
 static void begin_entries(struct text *text, struct tr_text kind)
 {
 	text->begun = true;

@@ -620,7 +620,7 @@ static enum tr_status put_section(struct writer *writer, struct tr_record *recor
 		return status;
 	bool first = writer->place == NOWHERE;
 	close_list(writer);
-	/* what an emulator wrote alone has no list that the tag could stand in */
+	/* the output of an emulator alone has no list of information for the tag */
 	if (first && writer->tag.len &&
 	    (section.kind == TR_GNATCOV_FLAT || section.kind == TR_GNATCOV_HISTORY)) {
 		write_info_header(writer, &section);

@@ -267,7 +267,7 @@ static enum tr_status put_compiles(struct tr_buffer *to, const struct tr_call *c
 
 /*
  * Appends the lines of a call. product: the file that it links (tr_call_product). TR_WARN: the
- * lines would be too long, and none is appended. TR_FATAL: memory is out.
+ * lines would be too long, and none is appended. TR_FATAL: memory is exhausted.
  */
 static enum tr_status append_lines(const struct tr_call *call, struct tr_text product,
 				   struct tr_arena *arena, struct tr_buffer *to,

@@ -17,7 +17,7 @@
 /*
  * GNATcoverage checkpoints and SID files: what its coverage and instrumentation
  * steps leave to each other. The head is the same in all versions; the tables
- * behind it change with each of them, and are not read.
+ * after it change with each of them, and are not read.
  */
 
 #define CHECKPOINT "GNATcov checkpoint" /* and a NUL */

@@ -220,7 +220,7 @@ static bool clear_gaps(struct tr_buffer *entry, bool unit, const struct tr_srctr
 
 /*
  * Puts the bytes of .raw in the place of entry, if they are the same but for
- * what says nothing (an edit of a field wins). False: memory is out.
+ * what says nothing (an edit of a field wins). False: memory is exhausted.
  */
 static bool keep_raw(struct tr_record *record, const struct tr_srctrace_layout *layout,
 		     struct tr_buffer *entry)

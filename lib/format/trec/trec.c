@@ -9,8 +9,6 @@
 #include "format/reader_base.h"
 #include "format/writer_base.h"
 
-/* The record stream: what it is called, and how it is recognised. */
-
 enum {
 	BID_BYTES = 64 << 10, /* of comments, or of a first line without an end */
 	BID_LINES = 16,	      /* without comments */
@@ -112,10 +110,7 @@ static int bid(struct tr_input *in)
 	return bits > 0 ? bits : bits == 0 && comments ? COMMENT_BITS : 0;
 }
 
-/*
- * The stream in its one spelling. A line that nobody can understand is no
- * reason to lose it here: it goes out as it came in, and is reported.
- */
+/* Writes the stream in its one spelling. A malformed line is written as it is, and reported. */
 
 struct writer {
 	struct tr_writer base;
