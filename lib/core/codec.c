@@ -53,10 +53,7 @@ struct blocks {
 	pthread_cond_t filled, packed;
 	struct slot *slots;
 	size_t slot_count;
-	uint64_t sent, taken,
-		made; /*
-		       * numbers of blocks that were sent, taken by workers, and filled
-		       */
+	uint64_t sent, taken, made; /* blocks that were sent, taken by workers, and filled */
 	bool stop;
 };
 

@@ -45,11 +45,8 @@ struct tr_codec {
 	struct tr_sink *(*encoder)(struct tr_sink *inner, int level, unsigned threads,
 				   struct tr_error *err);
 	const char *library; /* for --version */
-	void (*version)(
-		char *to,
-		size_t size); /*
-			       * version of the library; NULL if the library does not report it
-			       */
+	/* Writes the version of the library; NULL if the library does not report it. */
+	void (*version)(char *to, size_t size);
 };
 
 /* All codecs, NULL-terminated. "none" is not among them. */

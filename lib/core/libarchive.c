@@ -301,10 +301,9 @@ struct tr_unpacker {
 	struct tr_spool *spool;
 	uint64_t spool_offset;
 	char *spool_block;
-	bool opened, failed,
-		broken; /*
-			 * failed: error contains the reason; broken: libarchive returns no more
-			 */
+	bool opened;
+	bool failed; /* error contains the reason */
+	bool broken; /* libarchive returns no more */
 	struct tr_error error;
 };
 
