@@ -462,9 +462,7 @@ struct terminal_sink {
 	struct tr_sink base;
 	struct tr_sink *inner;
 	struct tr_buffer text;
-	char held[MAX_COLOUR]; /*
-				* an incomplete character or sequence at the end of the last write
-				*/
+	char held[MAX_COLOUR]; /* an incomplete character or sequence at the end of a write */
 	size_t held_len;
 };
 

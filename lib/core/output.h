@@ -69,10 +69,8 @@ enum { TR_FILE_GROUP = 32 };
 struct tr_file_group {
 	struct tr_unfinished list[TR_FILE_GROUP];
 	size_t count;
-	bool named_at_once; /*
-			     * rename before the content is on the disk: for new files that others
-			     * wait for
-			     */
+	/* Rename before the content is on the disk: for new files that others wait for. */
+	bool named_at_once;
 };
 
 static inline bool tr_file_group_is_full(const struct tr_file_group *group)

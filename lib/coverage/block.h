@@ -85,9 +85,7 @@ enum { TR_BLOCK_DIGITS = 20 }; /* maximum for a number of 64 bits */
  * tr_block_record_set; callers pass on `record`.
  */
 struct tr_block_record {
-	struct tr_record record; /*
-				  * first, because record->spell computes the rest from its address
-				  */
+	struct tr_record record; /* first: record->spell computes the rest from its address */
 	struct tr_field fields[8];
 	struct tr_value size, pad;
 	struct tr_block block;

@@ -56,11 +56,10 @@ enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text);
 
 /* The changes that a conversion made. */
 struct tr_json_changes {
-	bool respelled; /*
-			 * the JSON text differs from that of tr_json_from_literal, with the same
-			 * meaning
-			 */
-	bool rounded;	/* an integer beyond 64 bits became the nearest REAL */
+	/* The JSON text differs from that of tr_json_from_literal, with the same meaning. */
+	bool respelled;
+	/* An integer beyond 64 bits became the nearest REAL. */
+	bool rounded;
 };
 
 /*
