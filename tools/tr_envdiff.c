@@ -706,7 +706,7 @@ static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 	return begin_segment(envdiff);
 }
 
-/* True if the stored lines take half of --max-spool. */
+/* True if the stored lines take half of what temporary files may take (struct tr_limits). */
 static bool is_too_long(const struct tr_envdiff *envdiff)
 {
 	return tr_pending_spooled(&envdiff->waiting.queue) >

@@ -10,12 +10,12 @@
  *	tr_env_tracker_settle   gives up, at the end, what is still pending
  *
  * A record whose parent was left out, or which is its own ancestor, has an environment of which
- * only the difference is known. If several records have the same seq, the nearest one before is the
- * parent, or the first one after.
+ * only the difference is known. If several records have the parent's seq, the parent is the nearest
+ * one before the child or, if there is none before, the first one after it.
  *
- * Memory: a few bytes for each exec record, and the differences between their environments, once;
- * large ones are moved to temporary files. After a failure everything can only be freed. Not thread
- * safe.
+ * Memory: a few bytes for each exec record, the records that are pending, and each distinct
+ * difference between environments, once; large ones are moved to temporary files. After a failure
+ * everything can only be freed. Not thread safe.
  */
 #ifndef TR_PROCESS_ENV_TRACKER_H
 #define TR_PROCESS_ENV_TRACKER_H

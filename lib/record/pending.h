@@ -4,14 +4,17 @@
  * their environment is known.
  *
  *	add ------- appends an item: a text, usually the record's line, and the user's own struct
- *	hold ------ makes it pending on a key, such as the seq of its parent, or on anything (open)
+ *	hold ------ makes it pending on a key, such as the seq of its parent; a user that has no key
+ *	            sets item->pending itself
  *	resolve --- takes all items that are pending on a key off that key, in their order
- *	stuck ----- finds an item whose key will not come, or one of a cycle, at the end of input
+ *	stuck ----- at the end of input, finds an item whose key will not come, or an item of a cycle
+ *	            (A is pending on B, and B on A)
  *	next ------ delivers the items in order, up to the first one that is still pending
  *
- * An item that is delivered as soon as it is resolved, out of order, is removed instead. The queue
- * is bounded by its user, who asks tr_pending_is_full and gives an item up, or it is spilled: items
- * that are not pending move to a temporary file and stay in their place in the order.
+ * To deliver an item out of order, as soon as it is resolved, a user calls remove instead of next.
+ * Nothing bounds the items that are pending: their user asks tr_pending_is_full, or counts them in
+ * its own way, and gives some up. Above spill_weight, all items that are neither pending nor pinned
+ * move to a temporary file of max_spool bytes at most, and keep their place in the order.
  *
  * After a failure (memory, or the temporary file) the queue can only be freed. Not thread safe.
  */

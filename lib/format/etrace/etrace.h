@@ -14,7 +14,7 @@
  *	etrace.c	bid; per-CPU parts are merged into one stream of bytes
  *	reader.c	bytes -> lines; with -O reorder late lines are sorted in a window
  *	line.c		line -> task, time, tag, text, with tables of tags, parameters, flags
- *	event.c		lines -> events, each task for itself
+ *	event.c		lines of one task -> its events; a fork gives the child its parent
  *	render.c	event -> record: put_fields() writes the fields of a kind
  *
  * and when it is written:
@@ -24,7 +24,7 @@
  *	print.c		record -> lines: the find_ function of a kind reads its fields
  *	fields.c	the fields of records; the times of a task's lines, which increase
  *
- * With --lines every line is one record, and every such record one line: also in fields.c.
+ * With --lines, fields.c makes one record of every line, and a line of every such record.
  */
 #ifndef TR_FORMAT_ETRACE_ETRACE_H
 #define TR_FORMAT_ETRACE_ETRACE_H

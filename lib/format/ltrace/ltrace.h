@@ -11,12 +11,11 @@
  *
  *	prefix	[pid N]_ with -f on standard error, N_ with -f -o FILE
  *		HH:MM:SS_ with -t, HH:MM:SS.uuuuuu_ with -tt, SECONDS.uuuuuu_ with -ttt, or
- *		the same since the line before, at least ten characters wide, with -r
+ *		with -r SECONDS.uuuuuu_ since the line before, in ten columns or more
  *		[0xADDRESS]_ with -i, and with -n N times the depth of the call in blanks
  *	body	name(ARGUMENTS)   = RESULT <SECONDS>	the time with -T
  *		name(ARGUMENTS <unfinished ...>		another event comes before the return
- *		name(ARGUMENTS <no return ...>		so does a signal or the end, in the same
- *task
+ *		name(ARGUMENTS <no return ...>		a signal, or the end of the task, does
  *		<... name resumed> ARGUMENTS)   = RESULT
  *		--- SIGCHLD (Child exited) ---
  *		--- Called exec() ---
@@ -24,8 +23,8 @@
  *		+++ killed by SIGABRT +++
  *
  * A name is `caller->function` with -l, `function@library` with -x, and SYS_name for a system
- * call. The result begins at column 50, or that of -a, or after one blank. Strings are printed
- * without escapes for their quotes, so their ends are found by what follows them.
+ * call. The result begins at column 50, or that of -a, or after one blank. Quotes in
+ * strings are not escaped; the quote that ends a string is recognised by what follows it.
  */
 #ifndef TR_FORMAT_LTRACE_LTRACE_H
 #define TR_FORMAT_LTRACE_LTRACE_H
