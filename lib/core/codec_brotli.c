@@ -10,7 +10,7 @@
 enum {
 	WINDOW_BITS = 24,
 	/*
-	 * Levels that compress in meta-blocks of 64 KiB unless told otherwise: with 256 KiB they
+	 * Levels that compress in meta-blocks of 64 KiB by default: with 256 KiB they
 	 * are a tenth faster and the output is no larger.
 	 */
 	MIDDLE_FIRST = 4,
@@ -266,7 +266,7 @@ static void *begin_worker(int level)
 }
 
 /*
- * Compresses a part of the single stream. The encoder is told the offset of the part, so it writes
+ * Compresses a part of the single stream. The encoder receives the offset of the part, so it writes
  * no header, refers to no data before the part, and ends at a byte boundary.
  */
 static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)

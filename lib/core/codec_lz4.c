@@ -253,7 +253,7 @@ static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, s
 	return true;
 }
 
-/* The same for a block that is stored. */
+/* Appends a stored block: its bytes are those of the data. */
 static bool lz4_salvage_stored(struct tr_lz4_salvage *s, struct tr_text stored)
 {
 	s->made.len = s->given = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors: a function returns a status that tells the caller whether to go on, and fills a struct
- * tr_error of the caller with what happened and where.
+ * Errors: a function returns a status, from which the caller decides whether to go on, and fills
+ * the caller's struct tr_error with what happened and where.
  *
  *	tr_error_set ... -> struct tr_error -> tools/cli: message and exit status
  *

@@ -158,7 +158,7 @@ struct tr_packer {
 };
 
 /*
- * libarchive is never told about a failure, because after one, some of its formats do not free
+ * Failures are not passed on to libarchive, because after one, some of its formats do not free
  * their compressor. The bytes after a failure are dropped.
  */
 static la_ssize_t write_sink(struct archive *a, void *context, const void *data, size_t len)

@@ -39,7 +39,7 @@ void tr_needles_free(struct tr_needles *needles);
 /*
  * Adds a needle, which is not empty; it may be present already. open: unknown bytes follow the
  * needle, so a hit includes the rest of its word. False: memory is exhausted, or more than
- * max_bytes would be needed; tr_needles_are_full tells which.
+ * max_bytes would be needed; tr_needles_are_full distinguishes the two.
  */
 bool tr_needles_add(struct tr_needles *needles, struct tr_text needle, bool open);
 bool tr_needles_are_full(const struct tr_needles *needles);

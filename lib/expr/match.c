@@ -208,8 +208,8 @@ void tr_expr_state_free(struct tr_expr_state *state)
 }
 
 /*
- * The first trouble of a record is told; the others would say the same of it.
- * Nothing is lost: a record is passed on as it is, or not.
+ * Only the first error of a record is reported; the others would repeat it. Nothing is lost: the
+ * record is selected or not, and does not change.
  */
 static bool may_tell(const struct trial *trial)
 {

@@ -102,6 +102,27 @@ enum tr_status tr_reader_hold(struct tr_reader *reader, enum tr_severity severit
 	return TR_WARN;
 }
 
+int tr_bid_by_lines(struct tr_input *in, size_t probe,
+		    int (*weigh)(const char *begin, const char *end, void *context), void *context)
+{
+	size_t weighed = 0;
+	int bits = 0;
+
+	for (bool more = true; !bits;) {
+		size_t available = tr_input_available(in);
+		bool last = !more || available >= probe;
+
+		if (last || memchr(in->pos + weighed, '\n', available - weighed))
+			bits = weigh(in->pos, in->end, context);
+		if (last)
+			break;
+		weighed = available;
+		if (!bits)
+			more = tr_input_more(in, available + 1);
+	}
+	return bits;
+}
+
 enum tr_status tr_reader_next(struct tr_reader *reader, struct tr_record **record,
 			      struct tr_error *err)
 {

@@ -64,6 +64,14 @@ void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_
 void tr_reader_free(struct tr_reader *reader);
 
 /*
+ * The bid of a format of lines: weighs the bytes of the window, and again each time another line is
+ * complete, because a slow pipe delivers bytes one by one. It stops when weigh returns bits, probe
+ * bytes are there, or the input ends. The last line may be cut.
+ */
+int tr_bid_by_lines(struct tr_input *in, size_t probe,
+		    int (*weigh)(const char *begin, const char *end, void *context), void *context);
+
+/*
  * The next line of the window without its LF, counted in lines; valid until the next read.
  * *ended: it has an LF. As tr_input_line, with the position in err.
  */

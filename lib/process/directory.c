@@ -389,7 +389,7 @@ bool tr_directory_is(const struct tr_directory *directory, struct tr_text absolu
 
 /* Whose child a process is, if that depends on the task that made it. */
 
-bool tr_origin_has_told(struct tr_origin *origin)
+bool tr_origin_has_ppid(struct tr_origin *origin)
 {
 	for (struct tr_origin *from; (from = origin->asks) && from->settled;) {
 		origin->asks = NULL;
@@ -406,7 +406,7 @@ bool tr_origin_has_told(struct tr_origin *origin)
 	return origin->settled && !origin->asks;
 }
 
-void tr_origin_ask(struct tr_origin *origin, struct tr_origin *maker, bool sibling)
+void tr_origin_derive(struct tr_origin *origin, struct tr_origin *maker, bool sibling)
 {
 	struct tr_origin *from = maker;
 
@@ -417,7 +417,7 @@ void tr_origin_ask(struct tr_origin *origin, struct tr_origin *maker, bool sibli
 		return; /* a cycle: the parent stays unknown */
 	origin->asks = tr_origin_retain(maker);
 	origin->sibling = sibling;
-	tr_origin_has_told(origin);
+	tr_origin_has_ppid(origin);
 }
 
 /* Paths as text, with the rules of the kernel. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Working directories of processes in a log that tells things late.
+ * Working directories of processes, in a log that shows a child before its fork.
  *
- * A child may speak before the log says whose child it is, so where it is can
- * be known only "as seen from where it began". That place is its origin: open
- * at first, settled when the parent is known (or nobody will tell any more).
- * A directory is immutable: a path that is absolute, or relative to an origin.
+ *	struct tr_origin ------ the place where a process began: pending at first, settled when the
+ *	                        parent is known, or given up
+ *	struct tr_directory --- a path that is absolute, or relative to an origin; immutable
+ *	tr_directory_resolve -> the absolute path, as far as it is known
  *
- * Paths are joined as text: "x/.." is taken away, symbolic links are not known.
- * Not thread safe.
+ * Paths are joined as text: "x/.." is removed, symbolic links are unknown. Not thread safe.
  */
 #ifndef TR_PROCESS_DIRECTORY_H
 #define TR_PROCESS_DIRECTORY_H
@@ -29,27 +28,27 @@ struct tr_origin {
 	size_t references;
 	struct tr_origins *all;
 	struct tr_origin *next, **link; /* in that list */
-	bool settled;			/* parent, ppid, exec and exec_from are what they will be */
-	bool orphan;			/* settled because nobody told */
-	bool thread;			/* it turned out to be one of tgid's process */
-	bool waived;			/* the user's: whether it is one is not waited for */
+	bool settled;			/* parent, ppid, exec and exec_from are final */
+	bool orphan;			/* given up: the parent is unknown */
+	bool thread;			/* it is a thread of the process tgid */
+	bool waived; /* for the user: it need not be known whether it is a thread */
 	bool has_ppid;
 	uint64_t ppid, tgid;
 	uint64_t exec;		     /* seq of the exec record that was current in the parent */
-	struct tr_origin *exec_from; /* where that is NONE: the parent's own origin says it */
-	struct tr_origin *asks;	     /* not NULL: that one knows better what ppid is */
-	bool sibling;		     /* the same as its own */
-	bool placed;		     /* directory is what it will be; NULL: not known */
-	bool guessed;		     /* directory is no more than likely */
+	struct tr_origin *exec_from; /* if that is NONE: the origin of the parent, which has it */
+	struct tr_origin *asks;	     /* not NULL: the origin from which ppid is derived */
+	bool sibling;		     /* the parent is that of `asks` */
+	bool placed;		     /* directory is final; NULL: unknown */
+	bool guessed;		     /* directory is only likely */
 	struct tr_directory *directory;
 };
 
 #define TR_EXEC_NONE UINT64_MAX
 
-/* All origins of a log, so that a log that turns in circles leaks nothing. Zero it. */
+/* All origins of a log: a cycle of them could not be freed otherwise. All zero at first. */
 struct tr_origins {
 	struct tr_origin *first;
-	bool failed; /* memory was out: some directory is not known that could be */
+	bool failed; /* memory was exhausted: a directory is unknown that could be known */
 };
 
 /* The caller owns a reference. NULL: memory is out. */
@@ -59,34 +58,33 @@ void tr_origin_release(struct tr_origin *origin); /* NULL is fine */
 void tr_origins_free(struct tr_origins *origins);
 
 /*
- * The parent is known: its pid, its exec (or where that comes from), and where
- * it was (NULL: not known). What would make a process its own ancestor is left
- * out.
+ * Settles the origin with its parent: the pid, the exec record (or the origin that has it) and the
+ * directory (NULL: unknown). What would make a process its own ancestor is ignored.
  */
 void tr_origin_settle(struct tr_origin *origin, uint64_t ppid, uint64_t exec,
 		      struct tr_origin *exec_from, struct tr_directory *directory);
 
 /*
- * Behind that: ppid depends on who made the process, which is not known yet. It may turn out to be
- * a thread, and the parent is its process. sibling: both have the same parent (CLONE_PARENT).
+ * After tr_origin_settle: derives ppid from the task that made the process, because that may be a
+ * thread, whose process is then the parent. sibling: both have the same parent (CLONE_PARENT).
  */
-void tr_origin_ask(struct tr_origin *origin, struct tr_origin *maker, bool sibling);
+void tr_origin_derive(struct tr_origin *origin, struct tr_origin *maker, bool sibling);
 
-/* False: whether there is a ppid, and which, is not yet to be told. */
-bool tr_origin_has_told(struct tr_origin *origin);
+/* False: ppid is pending. Otherwise has_ppid and ppid are final. */
+bool tr_origin_has_ppid(struct tr_origin *origin);
 
-/* Nobody will tell. orphan: there should have been a parent. */
+/* Settles the origin without a parent. orphan: it should have one. */
 void tr_origin_give_up(struct tr_origin *origin, bool orphan);
 
-/* The place becomes known by itself; directory is absolute or NULL. */
+/* Sets the place without the parent; directory is absolute or NULL. */
 void tr_origin_place(struct tr_origin *origin, struct tr_directory *directory, bool guessed);
 
-/* False: not yet to be told. *seq: the exec record current in the parent, or TR_EXEC_NONE. */
+/* False: it is pending. *seq: the exec record that was current in the parent, or TR_EXEC_NONE. */
 bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq);
 
 /*
- * The caller owns a reference of each. NULL: the directory is not known, because
- * the path is too long, or memory is out, which origins->failed says.
+ * The caller owns a reference to each. NULL: the directory is unknown, because the path is too long
+ * or memory is exhausted (origins->failed).
  */
 struct tr_directory *tr_directory_new(struct tr_origins *origins, struct tr_text absolute);
 struct tr_directory *tr_directory_of(struct tr_origin *origin);
@@ -103,41 +101,40 @@ enum tr_certainty {
 	TR_PLACE_KNOWN,
 	TR_PLACE_GUESSED,
 	TR_PLACE_UNKNOWN,
-	TR_PLACE_OPEN, /* not yet to be told */
+	TR_PLACE_OPEN, /* pending on an origin */
 };
 
-/* Appends the absolute path where it is known or guessed. directory NULL: unknown. */
+/* Appends the absolute path if it is known or guessed. directory NULL: unknown. */
 enum tr_certainty tr_directory_resolve(const struct tr_directory *directory, struct tr_buffer *to);
 
-/* Of a directory that is guessed: the path that the guess began with. Lives as long as that. */
+/* The path that a guess began with; valid as long as the directory. */
 struct tr_text tr_directory_guess(const struct tr_directory *directory);
 
-/* True while resolve says TR_PLACE_OPEN. */
+/* True while tr_directory_resolve returns TR_PLACE_OPEN. */
 bool tr_directory_is_open(const struct tr_directory *directory);
 
 /*
- * The process is at the absolute path now (or likely to be). Where directory
- * waits for the place of an origin and the paths agree, that is told by this.
+ * Takes the path at which the process is (guessed: at which it is likely to be). If directory is
+ * pending on an origin and the paths agree, this resolves the origin.
  */
 bool tr_directory_learn(const struct tr_directory *directory, struct tr_text absolute,
 			bool guessed);
 
 /*
- * directory waits for the place of an origin of its own: that is the other one (NULL: not
- * known), which may itself be open.
+ * Resolves the origin on which directory is pending with the other directory (NULL: unknown), which
+ * may itself be pending.
  */
 void tr_directory_follow(const struct tr_directory *directory, struct tr_directory *other);
 
-/* What directory waits for will not be told. */
+/* Gives up the origin on which directory is pending. */
 void tr_directory_give_up(const struct tr_directory *directory);
 
-/* It is that absolute path, for sure. */
+/* True if it is certainly that absolute path. */
 bool tr_directory_is(const struct tr_directory *directory, struct tr_text absolute);
 
 /*
- * Appends path as seen from base, both texts of a kernel's: nothing but slashes
- * separates. "." and ".." are taken away, but for those that lead out of a
- * relative base.
+ * Appends path as seen from base; both are paths of a kernel, which only slashes separate. "." and
+ * ".." are removed, except for those that lead out of a relative base.
  */
 void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffer *to);
 

@@ -189,7 +189,7 @@ struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd)
 	return is_at(table, i, fd) ? table->list[i].directory : NULL;
 }
 
-bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
+bool tr_files_hold(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
 {
 	struct file file = { .fd = fd, .directory = directory, .awaited = true };
 	size_t i = find(files->table, fd);
@@ -197,7 +197,7 @@ bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *di
 	return is_at(files->table, i, fd) || insert(files, i, file);
 }
 
-bool tr_files_told(struct tr_files *files, struct tr_files *parent, bool waits)
+bool tr_files_resolve(struct tr_files *files, struct tr_files *parent, bool waits)
 {
 	struct table *table = files ? files->table : NULL;
 
@@ -209,7 +209,7 @@ bool tr_files_told(struct tr_files *files, struct tr_files *parent, bool waits)
 		if (there == file->directory)
 			continue; /* inherited before: it waits with the parent */
 		if (!there && parent && waits) {
-			if (!tr_files_await(parent, file->fd, file->directory))
+			if (!tr_files_hold(parent, file->fd, file->directory))
 				return false;
 			continue;
 		}

@@ -17,15 +17,15 @@ enum { TR_FILES_MAX = 1024 }; /* descriptors that are kept of a process; more ar
 
 struct tr_files;
 
-/* Empty, and the caller's. NULL: memory is out. */
+/* An empty table that the caller owns. NULL: memory is exhausted. */
 struct tr_files *tr_files_new(void);
 struct tr_files *tr_files_retain(struct tr_files *files);
 void tr_files_release(struct tr_files *files); /* NULL is fine */
 
-/* fd is directory from now on; NULL: it is closed, or unknown. False: memory is out. */
+/* Sets the directory of fd; NULL: it is closed, or unknown. False: memory is exhausted. */
 bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
 
-/* fd is open from now on, also where it is no known directory. False: memory is out. */
+/* Marks fd as open; directory: NULL if it is none, or unknown. False: memory is exhausted. */
 bool tr_files_open(struct tr_files *files, uint64_t fd, struct tr_directory *directory,
 		   bool cloexec);
 
@@ -38,21 +38,21 @@ bool tr_files_set_cloexec(struct tr_files *files, uint64_t first, uint64_t last,
 /* Closes those that are close-on-exec. False: memory is out. */
 bool tr_files_exec(struct tr_files *files);
 
-/* NULL: not known. files may be NULL. */
+/* The directory of fd; NULL: unknown. files may be NULL. */
 struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd);
 
 /*
- * fd is a directory that comes from a parent who is not known yet: an open one, for
- * tr_files_told to tell. False: memory is out.
+ * Makes fd a directory that is inherited from a parent that is unknown yet; tr_files_resolve
+ * resolves it. False: memory is exhausted.
  */
-bool tr_files_await(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
+bool tr_files_hold(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
 
 /*
- * The parent is known, with what it has. What it has not it may have from a parent that
- * is not known yet (waits): it waits for that, too. Else it is given up, as all is where
- * parent is NULL. False: memory is out.
+ * Resolves the pending directories with those of the parent, which is known now. waits: the parent
+ * is itself pending, and so stay the directories that it does not have. Otherwise they are given
+ * up, as are all if parent is NULL. False: memory is exhausted.
  */
-bool tr_files_told(struct tr_files *files, struct tr_files *parent, bool waits);
+bool tr_files_resolve(struct tr_files *files, struct tr_files *parent, bool waits);
 
 /* Puts what `from` has (NULL: nothing) where files has nothing. False: memory is out. */
 bool tr_files_inherit(struct tr_files *files, const struct tr_files *from);

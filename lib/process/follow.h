@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole environment of the program that has just come, whatever way its
- * record tells it: whole, against its parent's, or against the first one. One
- * look, in bounded memory: a parent that stands behind its child is not waited
- * for, so that the child's is not known. env_tracker.h waits, and remembers all.
+ * Finds the whole environment of the exec record that came last, from its env, envdiff or envtop
+ * field. Memory is bounded: nothing is pending, so if the parent comes after its child, the child's
+ * environment is unknown. env_tracker.h finds that too, and needs memory for all records.
  */
 #ifndef TR_PROCESS_FOLLOW_H
 #define TR_PROCESS_FOLLOW_H
@@ -13,17 +12,17 @@
 #include "record/record.h"
 
 struct tr_follow {
-	struct tr_environments *pool; /* NULL: nothing came yet */
+	struct tr_environments *pool; /* NULL: there was no record yet */
 	struct tr_environment *top;
-	struct tr_environment *own; /* of the exec record that came last; NULL: not known */
+	struct tr_environment *own; /* of the exec record that came last; NULL: unknown */
 };
 
-/* Another segment begins. */
+/* Frees all; the next record begins another segment. */
 void tr_follow_free(struct tr_follow *follow);
 
 /*
- * An env or exec record comes; others do nothing. TR_WARN: an environment that
- * is no map (own is NULL then). TR_FATAL: memory.
+ * Takes the next record; only env and exec records have an effect. TR_WARN: the environment is no
+ * map, and own is NULL. TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_follow_record(struct tr_follow *follow, struct tr_record *record,
 				struct tr_error *err);

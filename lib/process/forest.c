@@ -296,10 +296,10 @@ bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 
 int64_t tr_forest_duration(const struct tr_forest_node *node)
 {
-	bool told = node->began != TR_INSTANT_NONE && node->ended != TR_INSTANT_NONE &&
-		    node->ended >= node->began;
+	bool timed = node->began != TR_INSTANT_NONE && node->ended != TR_INSTANT_NONE &&
+		     node->ended >= node->began;
 
-	return told ? node->ended - node->began : TR_INSTANT_NONE;
+	return timed ? node->ended - node->began : TR_INSTANT_NONE;
 }
 
 bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)

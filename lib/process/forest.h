@@ -31,7 +31,7 @@ enum { TR_FOREST_SIGNAL = 16 };
 
 struct tr_forest_node {
 	uint64_t seq, parent_seq; /* of the exec records; TR_RUN_NONE */
-	int64_t began, ended;	  /* TR_INSTANT_NONE: not told */
+	int64_t began, ended;	  /* TR_INSTANT_NONE: unknown */
 	uint64_t first, last;	  /* the same in records */
 	uint64_t status;	  /* UINT64_MAX: not told */
 	uint64_t text;		  /* where it begins among the texts */

@@ -65,7 +65,7 @@ static bool has_times(const struct tr_forest *forest)
 	return false;
 }
 
-/* Beginning and end of one node, as far as it tells itself. */
+/* Sets the beginning and the end of a node from its own times. */
 static void set_span(struct tr_lanes *lanes, const struct tr_forest *forest, size_t i)
 {
 	const struct tr_forest_node *node = &forest->nodes[i];

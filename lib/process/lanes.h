@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A timeline of runs: when each begins and ends, and on which of as few lanes
- * as possible it is drawn. A lane holds one run at a time, and above it those
- * children of it that ran one after the other, above these theirs; what runs
- * beside goes to the lowest lane that is free. So a build takes as many lanes
- * as it has jobs.
+ * A timeline of runs: the beginning and the end of each, and the lane on which it is drawn. A lane
+ * holds one run at a time, and above it the children of that run which ran one after the other, and
+ * so on. A run beside others goes to the lowest free lane, so a build takes as many lanes as it
+ * has jobs.
  */
 #ifndef TR_PROCESS_LANES_H
 #define TR_PROCESS_LANES_H
@@ -14,8 +13,8 @@
 struct tr_span {
 	int64_t begin, end; /* nanoseconds, or records where there are no times */
 	uint32_t lane;	    /* from 0 */
-	uint32_t level;	    /* how many are below it on its lane */
-	bool open; /* nothing tells when it ended: it lasts as long as something of it does */
+	uint32_t level;	    /* number of runs below it on its lane */
+	bool open;	    /* it has no end in the log: it lasts as long as its descendants */
 };
 
 struct tr_lanes {
@@ -26,8 +25,8 @@ struct tr_lanes {
 };
 
 /*
- * Of a forest that is linked. A run without an end ends with its last
- * descendant or, where there are times, with the segment. False: memory is out.
+ * Makes the lanes of a linked forest. A run without an end ends with its last descendant or, if
+ * there are times, with the segment. False: memory is exhausted.
  */
 bool tr_lanes_make(struct tr_lanes *lanes, const struct tr_forest *forest);
 void tr_lanes_free(struct tr_lanes *lanes);

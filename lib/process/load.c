@@ -177,7 +177,7 @@ static bool end(struct tr_load *load, const struct tr_run *run)
 	return good;
 }
 
-bool tr_load_hear(struct tr_load *load, enum tr_run_event event, const struct tr_run *run)
+bool tr_load_count(struct tr_load *load, enum tr_run_event event, const struct tr_run *run)
 {
 	struct process *process;
 

@@ -4,12 +4,11 @@
  * with a live child waits for it (make, sh, gcc), the leaves of the tree do the
  * work. `make -j2` has two leaves at once, and may have seven live processes.
  *
- * Beginnings and ends come in the order of the records, and count in the order
- * of their times; of equal times the one that came first counts first. What is
- * later than its neighbours by more than TR_LOAD_AHEAD of them counts when it
- * comes.
+ * Beginnings and ends come in the order of the records, and are counted in the order of their
+ * times; of equal times, the one that came first is counted first. An event that comes more than
+ * TR_LOAD_AHEAD events late is counted when it comes.
  *
- * Memory is that of the processes that live, and of those events.
+ * Memory grows with the processes that are alive, and holds TR_LOAD_AHEAD events.
  */
 #ifndef TR_PROCESS_LOAD_H
 #define TR_PROCESS_LOAD_H
@@ -34,10 +33,10 @@ struct tr_load {
 	uint64_t order, alive, running;
 };
 
-/* What runs tell (runs.h), of runs with times. False: memory is out. */
-bool tr_load_hear(struct tr_load *load, enum tr_run_event event, const struct tr_run *run);
+/* Counts an event of runs.h, of runs with times. False: memory is exhausted. */
+bool tr_load_count(struct tr_load *load, enum tr_run_event event, const struct tr_run *run);
 
-/* Nothing more comes: the most are what they are. */
+/* Counts what is pending, after the last event: most_alive and most_running are final. */
 void tr_load_finish(struct tr_load *load);
 
 void tr_load_free(struct tr_load *load);

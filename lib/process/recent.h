@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What belongs to a number, for those numbers that were used last, in bounded
- * memory: a trace of any length must not grow who reads it. Not thread safe.
+ * A map of numbers to values that remembers those that were used last, in bounded memory, because
+ * memory must not grow with the trace. Not thread safe.
  */
 #ifndef TR_PROCESS_RECENT_H
 #define TR_PROCESS_RECENT_H
@@ -21,13 +21,13 @@ struct tr_recent {
 		NULL, 0 \
 	}
 
-/* Of a number that is put again the last counts. False: memory is out. */
+/* Sets the value of a number. False: memory is exhausted. */
 bool tr_recent_put(struct tr_recent *recent, uint64_t number, uint64_t value);
 
-/* False: it was never put, or others were used since. To find it is a use. */
+/* Finds, and uses, a number. False: it was never put, or was displaced by others. */
 bool tr_recent_find(struct tr_recent *recent, uint64_t number, uint64_t *value);
 
-/* Forgets everything and gives the memory back. */
+/* Frees all; the map is empty. */
 void tr_recent_free(struct tr_recent *recent);
 
 #endif

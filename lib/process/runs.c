@@ -28,11 +28,11 @@ struct tr_run_ending {
 };
 
 void tr_runs_init(struct tr_runs *runs,
-		  void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
-			       struct tr_record *record),
+		  void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
+				 struct tr_record *record),
 		  void *context)
 {
-	*runs = (struct tr_runs){ .tell = tell,
+	*runs = (struct tr_runs){ .report = report,
 				  .context = context,
 				  .earliest = TR_INSTANT_NONE,
 				  .latest = TR_INSTANT_NONE,
@@ -41,11 +41,11 @@ void tr_runs_init(struct tr_runs *runs,
 				  .by_seq = TR_ID_MAP_INIT };
 }
 
-static void tell(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record)
+static void report(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
+		   struct tr_record *record)
 {
-	if (runs->tell)
-		runs->tell(runs->context, event, run, record);
+	if (runs->report)
+		runs->report(runs->context, event, run, record);
 }
 
 static void forget_seq(struct tr_runs *runs, struct tr_run *run)
@@ -58,12 +58,12 @@ static void forget_seq(struct tr_runs *runs, struct tr_run *run)
 static void mark_ended(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
 		       int64_t ended)
 {
-	if (run->told_end)
+	if (run->end_reported)
 		return;
-	run->told_end = true;
+	run->end_reported = true;
 	run->ended = ended;
 	run->last = runs->records;
-	tell(runs, TR_RUN_ENDED, run, record);
+	report(runs, TR_RUN_ENDED, run, record);
 }
 
 static void release(struct tr_runs *runs, struct tr_run *run)
@@ -227,7 +227,7 @@ static struct tr_run_ending read_fate(struct tr_text status, struct tr_text sign
 static void end_run(struct tr_runs *runs, struct tr_run *run, const struct tr_run_ending *end,
 		    struct tr_record *record)
 {
-	if (run->told_end)
+	if (run->end_reported)
 		return;
 	run->fate = end->fate;
 	run->status = end->status;
@@ -279,7 +279,7 @@ static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct t
 		release(runs, run);
 		return NULL;
 	}
-	if (!old->told_end && same_process(old, run)) {
+	if (!old->end_reported && same_process(old, run)) {
 		run->parent = old->parent;
 		run->parent_seq = old->parent_seq;
 		run->replaces = old->number;
@@ -300,7 +300,7 @@ static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	struct tr_run *run = task ? task->run : NULL;
 
 	*result = run;
-	if (run && !run->program && !run->told_end) {
+	if (run && !run->program && !run->end_reported) {
 		if (!tr_cell_number(&record->seq, &run->seq))
 			run->seq = TR_RUN_NONE;
 		run->began = tr_instant_from_cell(&record->time);
@@ -315,7 +315,7 @@ static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		return false;
 	}
 	*result = run;
-	tell(runs, TR_RUN_BEGAN, run, record);
+	report(runs, TR_RUN_BEGAN, run, record);
 	if (id.data)
 		return set_task(runs, id, run, false);
 	/* no task cell has an id that begins with NUL */
@@ -339,7 +339,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 			return false;
 		run->known_by_seq = true;
 	}
-	tell(runs, TR_RUN_PROGRAM, run, record);
+	report(runs, TR_RUN_PROGRAM, run, record);
 	if (!tr_parent_field(record, "status", &status) ||
 	    !tr_parent_field(record, "signal", &signal))
 		return false;
@@ -376,7 +376,7 @@ static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_ru
 	if (child == parent)
 		return;
 	child->parent = parent->number;
-	tell(runs, TR_RUN_ADOPTED, child, NULL);
+	report(runs, TR_RUN_ADOPTED, child, NULL);
 }
 
 /*
@@ -408,7 +408,7 @@ static bool fork_ended(struct tr_runs *runs, struct tr_record *record, const str
 		return false;
 	run->parent = parent->number;
 	run->forked = true;
-	tell(runs, TR_RUN_BEGAN, run, record);
+	report(runs, TR_RUN_BEGAN, run, record);
 	end_run(runs, run, end, NULL);
 	release(runs, run);
 	return true;
@@ -428,7 +428,7 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		struct tr_run *run = new_run(runs, record);
 		if (!run)
 			return false;
-		tell(runs, TR_RUN_BEGAN, run, record);
+		report(runs, TR_RUN_BEGAN, run, record);
 		if (!set_task(runs, id, run, false))
 			return false;
 		parent = find_task(runs, id);
@@ -446,7 +446,7 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		return set_task(runs, child_id, parent->run, true);
 	}
 	/* a task that was forked before is another process, which has ended without a record */
-	if (child && !child->run->told_end && !child->run->forked) {
+	if (child && !child->run->end_reported && !child->run->forked) {
 		adopt(runs, child->run, parent->run);
 		return true;
 	}
@@ -457,7 +457,7 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		return false;
 	run->parent = parent->run->number;
 	run->forked = true;
-	tell(runs, TR_RUN_BEGAN, run, record);
+	report(runs, TR_RUN_BEGAN, run, record);
 	return set_task(runs, child_id, run, false);
 }
 
@@ -543,7 +543,7 @@ bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
 
 void tr_runs_free(struct tr_runs *runs)
 {
-	runs->tell = NULL;
+	runs->report = NULL;
 	tr_runs_finish(runs);
 	tr_map_free(&runs->tasks);
 	tr_map_free(&runs->endings);

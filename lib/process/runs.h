@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who ran what, from when to when: exec, fork and exit records put together to
- * runs. A run is what a process did from one exec to the next, or to its end; a
- * process that was forked and never called exec is a run without a program.
+ * Makes runs of exec, fork and exit records. A run is the time of a process from one exec to the
+ * next, or to its end; a process that was forked and never called exec is a run without a program.
  * Threads belong to the run of their process.
  *
- * Every line of the stream goes in, in order; a header or trailer ends the runs
- * of its segment. What is known is told as it comes: a run BEGAN, it has a
- * PROGRAM (at once, or when the forked process calls exec), it turned out whose
- * child it is (ADOPTED), it ENDED. A tracer may print the end of a process
- * before the fork that made it returns: then ADOPTED follows ENDED. Runs that nothing ends (many
- * tracers do not say) end with their segment, in the order in which they began.
+ *	records of a segment, in order -> tr_runs_put -> events: BEGAN, PROGRAM, ADOPTED, ENDED
  *
- * Memory is that of the runs that live, and of a bounded number of those that
- * ended before their fork. Not thread safe.
+ * PROGRAM comes with BEGAN, or when the forked process calls exec. ADOPTED comes when the parent
+ * becomes known. If the log has the end of a process before the return of the fork that made it,
+ * ADOPTED follows ENDED. A header or trailer ends the runs of its segment that have no end in the
+ * log (many tracers do not write it), in the order in which they began.
+ *
+ * Memory grows with the runs that are alive, and with a bounded number of those that ended before
+ * their fork. Not thread safe.
  */
 #ifndef TR_PROCESS_RUNS_H
 #define TR_PROCESS_RUNS_H
@@ -40,36 +39,37 @@ enum tr_run_event {
 };
 
 enum tr_run_fate {
-	TR_RUN_OPEN,	 /* nothing tells how, or whether, it ended */
-	TR_RUN_EXITED,	 /* with status; UINT64_MAX: not told */
+	TR_RUN_OPEN,	 /* the log has no end of it */
+	TR_RUN_EXITED,	 /* with status; UINT64_MAX: unknown */
 	TR_RUN_KILLED,	 /* by the signal */
 	TR_RUN_REPLACED, /* its process called exec again */
 };
 
 struct tr_run {
-	uint64_t number;     /* from 0 in the order of their beginning, in all segments */
-	uint64_t parent;     /* number of the run it was started by, or NONE */
-	uint64_t parent_seq; /* where parent is NONE: the exec record that is said to be its */
-	uint64_t replaces;   /* number of the run that called exec to become this one, or NONE */
-	uint64_t seq;	     /* of its exec, else of its fork */
+	uint64_t number; /* from 0 in the order of their beginning, in all segments */
+	uint64_t parent; /* number of the run it was started by, or NONE */
+	uint64_t
+		parent_seq; /* if parent is NONE: the exec record that the record names as parent */
+	uint64_t replaces;  /* number of the run that called exec to become this one, or NONE */
+	uint64_t seq;	    /* of its exec, else of its fork */
 	bool program;
-	bool forked; /* a fork record told of its process */
+	bool forked; /* its process has a fork record */
 	enum tr_run_fate fate;
 	uint64_t status;
 	char signal[TR_RUN_SIGNAL]; /* "SIGKILL", as the stream spells it, cut to fit */
-	int64_t began, ended;	    /* TR_INSTANT_NONE: not told */
-	uint64_t first,
-		last; /* the same in records since the beginning of all: for traces without times */
-	void *user;   /* the listener's; NULL at BEGAN */
+	int64_t began, ended;	    /* TR_INSTANT_NONE: unknown */
+	/* The same as numbers of records in the whole stream, for traces without times. */
+	uint64_t first, last;
+	void *user; /* for the receiver of the events; NULL at BEGAN */
 
 	struct tr_run *older, *newer; /* among those that live: private */
 	size_t references;
-	bool told_end, known_by_seq;
+	bool end_reported, known_by_seq;
 };
 
 struct tr_runs {
-	void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
-		     struct tr_record *record);
+	void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
+		       struct tr_record *record);
 	void *context;
 	int64_t earliest, latest; /* of all time cells so far, or NONE */
 
@@ -81,13 +81,13 @@ struct tr_runs {
 	uint64_t count, records;
 };
 
-/* tell may be NULL. */
+/* report may be NULL. */
 void tr_runs_init(struct tr_runs *runs,
-		  void (*tell)(void *context, enum tr_run_event event, struct tr_run *run,
-			       struct tr_record *record),
+		  void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
+				 struct tr_record *record),
 		  void *context);
 
-/* The next line. False: memory is out. */
+/* Takes the next line. False: memory is exhausted. */
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record);
 
 /* Ends all runs. */
@@ -96,7 +96,7 @@ void tr_runs_finish(struct tr_runs *runs);
 /* Frees without reporting anything. */
 void tr_runs_free(struct tr_runs *runs);
 
-/* How long it took; NONE where it has no beginning or no end. */
+/* The duration; NONE if the beginning or the end is unknown. */
 static inline int64_t tr_run_duration(const struct tr_run *run)
 {
 	if (run->began == TR_INSTANT_NONE || run->ended == TR_INSTANT_NONE ||

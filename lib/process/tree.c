@@ -164,7 +164,7 @@ static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t 
 		return true;
 	if (child->files && waits && !parent->files && !(parent->files = tr_files_new()))
 		return false;
-	if (!tr_files_told(child->files, parent->files, waits))
+	if (!tr_files_resolve(child->files, parent->files, waits))
 		return false;
 	if (shared) {
 		if (!parent->files)
@@ -192,9 +192,9 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 	child->adopted = true;
 	tr_origin_settle(origin, process->pid, process->exec, process->origin, directory);
 	if (fresh && (thread || flags & TR_FORK_SIBLING))
-		tr_origin_ask(origin, process->origin, true);
+		tr_origin_derive(origin, process->origin, true);
 	else if (fresh && may_be_thread)
-		tr_origin_ask(origin, process->origin, false);
+		tr_origin_derive(origin, process->origin, false);
 	if (flags & (TR_FORK_FS | TR_FORK_THREAD) && !child->alone) {
 		struct tr_directory *own = child->place->directory;
 		struct tr_directory *start = tr_directory_of(origin);

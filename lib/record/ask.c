@@ -102,55 +102,30 @@ bool tr_ask_is(struct tr_record *record, const char *key, const char *word, stru
 	       value->as.symbol->count == 1 && tr_text_is(value->as.symbol->names[0].text, word);
 }
 
-enum tr_status tr_field_read(struct tr_record *record, const char *key,
+enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
 			     const struct tr_value **value, struct tr_error *err)
 {
+	struct tr_error why;
+
 	*value = NULL;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	struct tr_field *field = tr_record_field(record, key);
-	if (!field)
-		return TR_END;
-	struct tr_error why;
-	tr_error_clear(&why);
-	*value = tr_field_value(record, field, &why);
-	if (*value)
-		return TR_OK;
-	if (tr_error_is_memory(&why))
-		return tr_error_memory(err);
-	tr_error_set(err, why.cause, "%s: %s", key, why.text);
-	return TR_WARN;
-}
-
-enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
-			     const struct tr_value **value, struct tr_error *err)
-{
-	enum tr_status status = tr_field_read(record, key, value, err);
-
-	if (status == TR_OK && (*value)->type == type)
-		return TR_OK;
-	if (status == TR_OK)
-		tr_error_set(err, TR_CAUSE_INPUT, "%s: the value has another type", key);
-	else if (status == TR_END)
+	if (!field) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: the field is missing", key);
-	*value = NULL;
-	return status == TR_FATAL ? TR_FATAL : TR_WARN;
-}
-
-enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64_t max,
-			       uint64_t *number, struct tr_error *err)
-{
-	const struct tr_value *value;
-	enum tr_status status = tr_field_read(record, key, &value, err);
-
-	if (status != TR_OK)
-		return status;
-	if ((value->type != TR_UINT && value->type != TR_POINTER) || value->as.number > max) {
-		tr_error_set(err, TR_CAUSE_INPUT, "%s: not a number up to %" PRIu64, key, max);
 		return TR_WARN;
 	}
-	*number = value->as.number;
-	return TR_OK;
+	tr_error_clear(&why);
+	const struct tr_value *found = tr_field_value(record, field, &why);
+	if (tr_error_is_memory(&why))
+		return tr_error_memory(err);
+	if (!found)
+		tr_error_set(err, why.cause, "%s: %s", key, why.text);
+	else if (found->type != type)
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: the value has another type", key);
+	else
+		*value = found;
+	return *value ? TR_OK : TR_WARN;
 }
 
 /* Digits that are certainly within 64 bits. */

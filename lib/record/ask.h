@@ -42,19 +42,11 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err);
 
 /*
- * For readers, to which a wrong field is an error. TR_OK; TR_END: there is no such field, err is
- * unchanged; TR_WARN: it is wrong, err names it; TR_FATAL: memory is exhausted.
+ * For consumers to which a wrong or missing field is an error. TR_OK; TR_WARN: err names the field;
+ * TR_FATAL: memory is exhausted.
  */
-enum tr_status tr_field_read(struct tr_record *record, const char *key,
-			     const struct tr_value **value, struct tr_error *err);
-
-/* The same for a value of one type; never TR_END: a field that is missing is an error as well. */
 enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
 			     const struct tr_value **value, struct tr_error *err);
-
-/* The same for a number or a pointer, at most max. */
-enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64_t max,
-			       uint64_t *number, struct tr_error *err);
 
 /*
  * The numbers of a list, one after the other. A list of a million bits has a few megabytes of text

@@ -115,7 +115,7 @@ bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_err
 bool tr_call_set_has(const struct tr_call_set *set, uint64_t number, unsigned kinds);
 
 /*
- * Tells whether the set contains none, some or all of the numbers from this one on, of any kinds.
+ * Returns whether the set contains none, some or all of the numbers from this one on, of any kinds.
  */
 enum tr_call_set_rest { TR_CALL_SET_NONE, TR_CALL_SET_SOME, TR_CALL_SET_ALL };
 enum tr_call_set_rest tr_call_set_rest(const struct tr_call_set *set, uint64_t number);

@@ -42,7 +42,7 @@ static inline struct tr_pending_item *new_item(struct tr_pending *queue, size_t 
 	return item;
 }
 
-static inline void append(struct tr_pending *queue, struct tr_pending_item *item)
+void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	item->next = NULL;
 	item->previous = queue->last;
@@ -50,11 +50,6 @@ static inline void append(struct tr_pending *queue, struct tr_pending_item *item
 	queue->last = item;
 	queue->count += !item->run;
 	queue->weight += item->weight;
-}
-
-void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item)
-{
-	append(queue, item);
 }
 
 struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *data, size_t len,
@@ -67,7 +62,7 @@ struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *da
 	memcpy(item->data, data, queue->data_size);
 	item->weight = weight;
 	*room = (char *)item->memory + data_room(queue);
-	append(queue, item);
+	tr_pending_append(queue, item);
 	return item;
 }
 
@@ -188,7 +183,7 @@ static void forget(struct tr_pending *queue, struct tr_pending_item *item)
 	item->named = false;
 }
 
-static inline void unlink_item(struct tr_pending *queue, struct tr_pending_item *item)
+void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	if (item->keyed || item->named)
 		forget(queue, item);
@@ -198,11 +193,6 @@ static inline void unlink_item(struct tr_pending *queue, struct tr_pending_item 
 		queue->cursor = item->next;
 	queue->count -= !item->run;
 	queue->weight -= item->weight;
-}
-
-void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item)
-{
-	unlink_item(queue, item);
 }
 
 void tr_pending_free_item(struct tr_pending_item *item)
@@ -390,7 +380,7 @@ enum tr_status tr_pending_next(struct tr_pending *queue, const struct tr_pending
 		*item = queue->reread;
 		return TR_OK;
 	}
-	unlink_item(queue, first);
+	tr_pending_remove(queue, first);
 	if (!queue->first && queue->spool)
 		rewind_spool(queue);
 	*item = queue->given = first;
@@ -418,8 +408,6 @@ void tr_pending_free(struct tr_pending *queue)
 	tr_spool_free(queue->spool);
 	tr_buffer_free(&queue->window.bytes);
 	*queue = (struct tr_pending){ .data_size = queue->data_size,
-				      .max_count = queue->max_count,
-				      .max_weight = queue->max_weight,
 				      .spill_weight = queue->spill_weight,
 				      .max_spool = queue->max_spool };
 }

@@ -12,9 +12,10 @@
  *	next ------ delivers the items in order, up to the first one that is still pending
  *
  * To deliver an item out of order, as soon as it is resolved, a user calls remove instead of next.
- * Nothing bounds the items that are pending: their user asks tr_pending_is_full, or counts them in
- * its own way, and gives some up. Above spill_weight, all items that are neither pending nor pinned
- * move to a temporary file of max_spool bytes at most, and keep their place in the order.
+ * The items that are pending are bounded by their user, who looks at count and weight, or counts
+ * them in its own way, and gives some up. Above spill_weight, all items that are neither pending
+ * nor pinned move to a temporary file of max_spool bytes at most, and keep their place in the
+ * order.
  *
  * After a failure (memory, or the temporary file) the queue can only be freed. Not thread safe.
  */
@@ -50,11 +51,10 @@ struct tr_pending_item {
 
 struct tr_pending {
 	size_t data_size;
-	size_t max_count, max_weight; /* bounds; 0: none */
-	size_t spill_weight;	      /* above this weight, items are spilled; 0: never */
+	size_t spill_weight; /* above this weight, items are spilled; 0: never */
 	uint64_t max_spool;
 
-	size_t count;  /* of all items */
+	size_t count;  /* of all items, spilled ones included */
 	size_t weight; /* of the items in memory */
 	struct tr_pending_item *first, *last;
 
@@ -119,13 +119,6 @@ void tr_pending_release(struct tr_pending *queue, struct tr_pending_item *item);
  * queue, or, if there is none, on one in a cycle. NULL: no item is pending on a key.
  */
 struct tr_pending_item *tr_pending_stuck(struct tr_pending *queue, bool *cycle);
-
-/* True if one of the bounds is exceeded. */
-static inline bool tr_pending_is_full(const struct tr_pending *queue)
-{
-	return (queue->max_count && queue->count > queue->max_count) ||
-	       (queue->max_weight && queue->weight > queue->max_weight);
-}
 
 /*
  * Delivers the first item, which is valid until the next call. TR_END: there is none, or it is

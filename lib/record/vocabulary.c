@@ -25,7 +25,7 @@ static const char *const known_fields[] = {
 	"events",     "text",	   "reason",  "bits",	"endian",    "machine",	 "data",
 	"size",	      "op",	   "module",  "hits",	"address",   "id",	 "base",
 	"statements", "decisions", "mcdc",    "frame",	"backtrace", "duration", "cpu",
-	"tgid",	      "pid",	   "flagged",
+	"tgid",	      "pid",	   "flagged", "caller", "ip",	     "function",
 };
 
 enum {

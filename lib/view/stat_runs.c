@@ -208,7 +208,7 @@ static void follow_run(void *context, enum tr_run_event event, struct tr_run *ru
 {
 	struct tr_stat_runs *runs = context;
 
-	runs->failed |= !tr_load_hear(&runs->load, event, run);
+	runs->failed |= !tr_load_count(&runs->load, event, run);
 	switch (event) {
 	case TR_RUN_BEGAN:
 		runs->forks += run->forked && run->replaces == TR_RUN_NONE;

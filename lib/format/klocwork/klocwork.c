@@ -5,6 +5,7 @@
 
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
+#include "format/reader_base.h"
 #include "format/writer_base.h"
 
 enum {
@@ -86,27 +87,18 @@ static int weigh_text(struct tr_klocwork_object *object, const char *p, const ch
 	return evidence.foreign && !evidence.sure ? 0 : evidence.bits;
 }
 
+static int weigh_lines(const char *p, const char *end, void *object)
+{
+	if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	return weigh_text(object, p, end);
+}
+
 static int bid(struct tr_input *in)
 {
 	struct tr_klocwork_object object = { .env_top = false };
-	size_t weighed = 0;
-	int bits = 0;
-	for (bool more = true;;) {
-		size_t available = tr_input_available(in);
-		const char *lf = memrchr(in->pos + weighed, '\n', available - weighed);
-		bool last = !more || available >= PROBE;
-		/* only if there is another whole line: bytes may come one by one */
-		if (lf || last) {
-			const char *p = in->pos;
-			if (available >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-				p += 3;
-			bits = weigh_text(&object, p, in->end);
-		}
-		if (bits || last)
-			break;
-		weighed = available;
-		more = tr_input_more(in, available + 1);
-	}
+	int bits = tr_bid_by_lines(in, PROBE, weigh_lines, &object);
+
 	tr_klocwork_object_free(&object);
 	return bits;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "format/reader_base.h"
 #include "format/writer_base.h"
 
 const char *const tr_ltrace_pids[] = { "none", "plain", "bracketed", NULL };
@@ -394,10 +395,11 @@ static bool is_own(const struct tr_ltrace_line *line)
 	return line->pad > 1 && line->closed + line->pad == TR_LTRACE_ALIGN - 1;
 }
 
-static int weigh_lines(const char *p, const char *end)
+static int weigh_lines(const char *p, const char *end, void *context)
 {
 	int own = 0, like = 0, read = 0;
 
+	(void)context;
 	for (; read < LINES && p < end; read++) {
 		const char *lf = memchr(p, '\n', (size_t)(end - p));
 		struct tr_ltrace_line line;
@@ -415,35 +417,22 @@ static int weigh_lines(const char *p, const char *end)
 	return own ? BITS_OWN * own : like > 1 && like == read ? BITS_LIKE : 0;
 }
 
-static int tr_ltrace_bid(struct tr_input *in)
+static int bid(struct tr_input *in)
 {
-	size_t weighed = 0;
-	int bits = 0;
-
-	for (bool more = true; !bits;) {
-		size_t available = tr_input_available(in);
-		bool last = !more || available >= PROBE;
-
-		/* weigh again when another line is complete: bytes may come one by one */
-		if (last || memchr(in->pos + weighed, '\n', available - weighed))
-			bits = weigh_lines(in->pos, in->end);
-		if (last)
-			break;
-		weighed = available;
-		if (!bits)
-			more = tr_input_more(in, available + 1);
-	}
-	return bits;
+	return tr_bid_by_lines(in, PROBE, weigh_lines, NULL);
 }
 
 /* Refuses the table of -c, which holds no calls. */
 static struct tr_reader *open_log(const struct tr_read_config *config, struct tr_input *in,
 				  struct tr_error *err)
 {
-	const char *lf;
+	enum { SUMMARY_MAX = 80 };
+	const char *lf = NULL;
 
-	tr_input_more(in, PROBE < config->limits.max_record ? 80 : 1);
-	lf = memchr(in->pos, '\n', tr_input_available(in));
+	/* one line, if it is no longer than the head of the table: a pipe may deliver it in parts */
+	for (size_t size = 1; size <= SUMMARY_MAX && tr_input_more(in, size) && !lf;
+	     size = tr_input_available(in) + 1)
+		lf = memchr(in->pos, '\n', tr_input_available(in));
 	if (lf && is_summary(tr_text_span(in->pos, lf))) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a summary of ltrace -c, which holds no calls: record without -c, "
@@ -461,7 +450,7 @@ const struct tr_format tr_format_ltrace = {
 	.exact = "EXACT",
 	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_HEADS,
 	.extensions = extensions,
-	.bid = tr_ltrace_bid,
+	.bid = bid,
 	.open = open_log,
 	.next = tr_ltrace_next,
 	.close = tr_ltrace_close,

@@ -91,7 +91,7 @@ static bool is_complete(const struct tr_strace_pending *item)
 	if (item->plain)
 		return item->origin->settled || item->origin->waived;
 	return !item->origin ||
-	       (tr_origin_exec(item->origin, &seq) && tr_origin_has_told(item->origin) &&
+	       (tr_origin_exec(item->origin, &seq) && tr_origin_has_ppid(item->origin) &&
 		!tr_directory_is_open(item->cwd) && !tr_directory_is_open(item->from));
 }
 
@@ -116,7 +116,7 @@ static void expire(const struct tr_strace_pending *item)
 			;
 		tr_origin_give_up(origin, true);
 	}
-	while (!tr_origin_has_told(item->origin))
+	while (!tr_origin_has_ppid(item->origin))
 		tr_origin_give_up(item->origin->asks, true);
 	if (!has_pwd(item) || !tr_directory_learn(item->cwd, item->pwd, true))
 		tr_directory_give_up(item->cwd);

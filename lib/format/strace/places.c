@@ -51,7 +51,7 @@ static struct tr_directory *await_descriptor(struct tr_strace_reader *reader, st
 	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
 	struct tr_directory *directory = origin ? tr_directory_of(origin) : NULL;
 	tr_origin_release(origin);
-	if (directory && task->files && tr_files_await(task->files, fd, directory))
+	if (directory && task->files && tr_files_hold(task->files, fd, directory))
 		return directory;
 	reader->out_of_memory = true;
 	tr_directory_release(directory);

@@ -60,10 +60,11 @@ static int weigh(struct tr_text line, bool whole)
 	}
 }
 
-static int weigh_lines(const char *p, const char *end)
+static int weigh_lines(const char *p, const char *end, void *context)
 {
 	int bits = 0;
 
+	(void)context;
 	for (int i = 0; i < LINES && p < end && bits < ENOUGH; i++) {
 		const char *lf = memchr(p, '\n', (size_t)(end - p));
 		bits += weigh(tr_text_span(p, lf ? lf : end), lf != NULL);
@@ -72,24 +73,9 @@ static int weigh_lines(const char *p, const char *end)
 	return bits;
 }
 
-int tr_strace_bid(struct tr_input *in)
+static int bid(struct tr_input *in)
 {
-	size_t weighed = 0;
-	int bits = 0;
-
-	for (bool more = true; !bits;) {
-		size_t available = tr_input_available(in);
-		bool last = !more || available >= PROBE;
-		/* weigh again when another line is complete: bytes may come one by one */
-		if (last || memchr(in->pos + weighed, '\n', available - weighed))
-			bits = weigh_lines(in->pos, in->end);
-		if (last)
-			break;
-		weighed = available;
-		if (!bits)
-			more = tr_input_more(in, available + 1);
-	}
-	return bits;
+	return tr_bid_by_lines(in, PROBE, weigh_lines, NULL);
 }
 
 static struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
@@ -300,7 +286,7 @@ const struct tr_format tr_format_strace = {
 	.flags = TR_FORMAT_READS,
 	.extensions = extensions,
 	.options = options,
-	.bid = tr_strace_bid,
+	.bid = bid,
 	.open = tr_strace_open,
 	.next = tr_strace_next,
 	.close = tr_strace_close,

@@ -156,7 +156,6 @@ struct tr_strace_reader {
 };
 
 /* Hooks of the format. tr_strace_part: the pid in the name of a file of -ff, -1 for others. */
-int tr_strace_bid(struct tr_input *in);
 int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in);
 struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
 				  size_t count);

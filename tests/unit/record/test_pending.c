@@ -114,22 +114,20 @@ static void check_stuck(void)
 	tr_pending_free(&queue);
 }
 
-static void check_bounds(void)
+static void check_counts(void)
 {
 	struct tr_pending queue = TR_PENDING_INIT(struct note);
 
-	queue.max_count = 2;
-	queue.max_weight = 5;
 	add(&queue, 1, "12345");
-	ok(!tr_pending_is_full(&queue), "at its bounds it is not full");
 	add(&queue, 2, "");
-	ok(!tr_pending_is_full(&queue), "two items are not too many");
-	add(&queue, 3, "");
-	ok(tr_pending_is_full(&queue), "three are");
+	ok(queue.count == 2 && queue.weight == 5, "two items have the weight of their texts");
+	struct tr_pending_item *third = add(&queue, 3, "6");
+	ok(queue.count == 3 && queue.weight == 6, "a third one is counted");
+	tr_pending_remove(&queue, third);
+	ok(queue.count == 2 && queue.weight == 5, "an item that is removed no longer is");
+	tr_pending_free_item(third);
 	tr_pending_free(&queue);
-	add(&queue, 1, "123456");
-	ok(tr_pending_is_full(&queue), "six bytes are too many");
-	tr_pending_free(&queue);
+	ok(queue.count == 0 && queue.weight == 0, "an empty queue has no weight");
 }
 
 static void check_spill(void)
@@ -185,7 +183,7 @@ int main(void)
 	check_order();
 	check_keys();
 	check_stuck();
-	check_bounds();
+	check_counts();
 	check_spill();
 	return done_testing();
 }
