@@ -279,11 +279,10 @@ struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *form
 	return writer;
 }
 
-bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
-		struct tr_record *record)
+bool tr_cli_put(struct tr_cli *cli, struct tr_writer *writer, struct tr_record *record)
 {
 	struct tr_cli_private *p = cli->private;
-	enum tr_status status = format->put(writer, record, &p->err);
+	enum tr_status status = tr_writer_put(writer, record, &p->err);
 
 	if (status == TR_OK) {
 		if (!cli->out->failed)
@@ -309,19 +308,19 @@ static void report_end(struct tr_cli *cli, const struct tr_error *err)
 		tr_cli_report_nowhere(cli, err);
 }
 
-bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer)
+bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer)
 {
 	struct tr_cli_private *p = cli->private;
 
 	while (!cli->stop && !p->discard) {
-		enum tr_status status = format->finish(writer, &p->err);
+		enum tr_status status = tr_writer_finish(writer, &p->err);
 		if (status == TR_OK || status == TR_END)
 			break;
 		report_end(cli, &p->err);
 		if (status == TR_FATAL)
 			give_up(cli);
 	}
-	format->discard(writer);
+	tr_writer_free(writer);
 	return !cli->stop && !p->discard;
 }
 

@@ -225,9 +225,8 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line);
  * up; records that the writer leaves out are reported and counted in the trailer.
  */
 struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *format);
-bool tr_cli_put(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer,
-		struct tr_record *record);
-bool tr_cli_finish(struct tr_cli *cli, const struct tr_format *format, struct tr_writer *writer);
+bool tr_cli_put(struct tr_cli *cli, struct tr_writer *writer, struct tr_record *record);
+bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer);
 
 /*
  * The handling of blobs in records (record/blobs.h). dir: --blob-dir, NULL without it. Zero it.

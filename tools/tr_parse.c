@@ -66,9 +66,9 @@ static void parse(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 
 	if (!writer)
 		return;
-	while (next(cli, blobs, false, &record) && tr_cli_put(cli, &tr_format_trec, writer, record))
+	while (next(cli, blobs, false, &record) && tr_cli_put(cli, writer, record))
 		;
-	tr_cli_finish(cli, &tr_format_trec, writer);
+	tr_cli_finish(cli, writer);
 }
 
 /* Puts a line, NULL at the end, and writes what can be joined by now. False: stop. */
@@ -82,7 +82,7 @@ static bool put_joined(struct tr_cli *cli, struct tr_writer *writer, struct tr_j
 	tr_join_put(join, line);
 	while ((status = tr_join_next(join, &record, &err)) != TR_END) {
 		if (status == TR_OK) {
-			if (!tr_cli_put(cli, &tr_format_trec, writer, record))
+			if (!tr_cli_put(cli, writer, record))
 				return false;
 			continue;
 		}
@@ -118,7 +118,7 @@ static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
 			put_joined(cli, writer, join, NULL);
 	}
 	if (writer)
-		tr_cli_finish(cli, &tr_format_trec, writer);
+		tr_cli_finish(cli, writer);
 	tr_join_free(join);
 }
 

@@ -197,7 +197,7 @@ static bool put(struct recorder *recorder, struct tr_record *record)
 		recorder->cli.stop = true;
 		return false;
 	}
-	return tr_cli_put(&recorder->cli, &tr_format_trec, recorder->writer, record);
+	return tr_cli_put(&recorder->cli, recorder->writer, record);
 }
 
 /* The first process starts in the current directory, so no directory has to be guessed. */
@@ -291,7 +291,7 @@ static void record(struct recorder *recorder)
 	if (recorder->only && recorder->all_read && recorder->ran)
 		report_unmatched(recorder);
 	if (recorder->writer)
-		tr_cli_finish(cli, &tr_format_trec, recorder->writer);
+		tr_cli_finish(cli, recorder->writer);
 	free(settings);
 }
 

@@ -215,7 +215,7 @@ const char *repack_member_name(struct repack *r, const struct tr_trace_place *pl
 
 bool repack_finish_writer(struct repack *r)
 {
-	bool done = !r->writer || tr_cli_finish(&r->cli, r->format, r->writer);
+	bool done = !r->writer || tr_cli_finish(&r->cli, r->writer);
 
 	r->writer = NULL;
 	return done;
@@ -376,7 +376,7 @@ static bool put_record(struct repack *r, struct tr_record *record)
 		end_line(r);
 		r->writer = tr_cli_writer(&r->cli, r->format);
 	}
-	return r->writer && tr_cli_put(&r->cli, r->format, r->writer, record);
+	return r->writer && tr_cli_put(&r->cli, r->writer, record);
 }
 
 static void convert_records(struct repack *r, const struct tr_trace_place *place, repack_open *open)

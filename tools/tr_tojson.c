@@ -177,7 +177,7 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 	while (tr_cli_step(cli, &place)) {
 		if (place->format == format && !by_records && tr_cli_stands_alone(cli, place)) {
 			if (writer)
-				tr_cli_finish(cli, format, writer);
+				tr_cli_finish(cli, writer);
 			writer = NULL;
 			copy(cli, place, &cut_line);
 			continue;
@@ -188,7 +188,7 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 		while (tr_cli_next_here(cli, &record)) {
 			if (!writer)
 				writer = tr_cli_writer(cli, format);
-			if (!writer || !tr_cli_put(cli, format, writer, record))
+			if (!writer || !tr_cli_put(cli, writer, record))
 				break;
 		}
 	}
@@ -196,7 +196,7 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 	if (!writer && tr_output_count(cli->out) == 0 && !tr_cli_read_nothing(cli))
 		writer = tr_cli_writer(cli, format);
 	if (writer)
-		tr_cli_finish(cli, format, writer);
+		tr_cli_finish(cli, writer);
 }
 
 int main(int argc, char **argv)

@@ -200,16 +200,6 @@ struct tr_format {
 	/* The writer borrows out and config's texts. NULL: err is filled. */
 	struct tr_writer *(*create)(const struct tr_write_config *config, struct tr_output *out,
 				    struct tr_error *err);
-	/*
-	 * Writes one line of the stream. TR_OK; TR_WARN: the record was left out
-	 * (with TR_NOTE or TR_FLAW: written, with a remark); TR_FATAL. Output
-	 * errors stick in out: no need to look.
-	 */
-	enum tr_status (*put)(struct tr_writer *writer, struct tr_record *record,
-			      struct tr_error *err);
-	/* Writes what is left; may be called again while it returns TR_WARN. Then discard. */
-	enum tr_status (*finish)(struct tr_writer *writer, struct tr_error *err);
-	void (*discard)(struct tr_writer *writer); /* frees, never writes */
 
 	/* The first is the format's default. Ends in a NULL name; may be NULL. */
 	const struct tr_text_style *styles;
@@ -251,6 +241,19 @@ struct tr_format {
 #define TR_FORMAT_DECLARE(name) extern const struct tr_format tr_format_##name;
 TR_FORMATS(TR_FORMAT_DECLARE)
 #undef TR_FORMAT_DECLARE
+
+/*
+ * Writes one line of the stream. TR_OK; TR_WARN: the record was left out (with TR_NOTE or TR_FLAW:
+ * written, with a remark); TR_FATAL. Output errors are kept in the output.
+ */
+enum tr_status tr_writer_put(struct tr_writer *writer, struct tr_record *record,
+			     struct tr_error *err);
+
+/* Writes what is left; is called again while it returns TR_WARN. */
+enum tr_status tr_writer_finish(struct tr_writer *writer, struct tr_error *err);
+
+/* Frees the writer without writing anything. */
+void tr_writer_free(struct tr_writer *writer);
 
 /* All of them, NULL-terminated. */
 extern const struct tr_format *const tr_formats[];

@@ -114,6 +114,8 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 
 enum tr_status tr_writer_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
+	if (base->steps->line)
+		return base->steps->line(base, record, err);
 	tr_error_clear(err);
 	switch (record->type) {
 	case TR_RECORD:
@@ -146,6 +148,8 @@ enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err)
 	const struct tr_writer_steps *steps = base->steps;
 	enum tr_status status = TR_OK;
 
+	if (steps->line)
+		return TR_OK;
 	if (!base->ended) {
 		base->ended = true;
 		status = end_segment(base, NULL, err);
@@ -164,4 +168,11 @@ enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err)
 	if (status != TR_OK)
 		return status;
 	return tr_unsupported_report(&base->unsupported, steps->format, err);
+}
+
+void tr_writer_free(struct tr_writer *base)
+{
+	if (base)
+		base->steps->discard(base);
+	free(base);
 }

@@ -7,8 +7,7 @@
  * place, finish fails.
  *
  * A format's own struct has a struct tr_writer as its member base; the functions of its table of
- * steps get the base, and their own struct from that with tr_container. Its struct tr_format has
- * tr_writer_put and tr_writer_finish.
+ * steps get the base, and their own struct from that with tr_container.
  *
  *	struct writer {
  *		struct tr_writer base;
@@ -19,8 +18,8 @@
  *		return &writer->base;
  *	steps:	struct writer *writer = tr_container(base, struct writer, base);
  *
- * The two forms of the stream itself, trec and JSON, take every line as it is. They have no steps,
- * and functions of their own in the place of tr_writer_put and tr_writer_finish.
+ * The two forms of the stream itself, trec and JSON, take every line as it is. Of the steps, they
+ * have only line and discard.
  */
 #ifndef TR_FORMAT_WRITER_BASE_H
 #define TR_FORMAT_WRITER_BASE_H
@@ -30,12 +29,15 @@
 
 /*
  * err is cleared before put and define; a function that returns
- * TR_WARN or TR_FATAL fills it. All but put may be NULL.
+ * TR_WARN or TR_FATAL fills it. All but put and discard may be NULL.
  */
 struct tr_writer_steps {
 	const char *format; /* its name */
 	const char *empty;  /* the note where records came and no entry was written; or NULL */
 	bool some_calls;    /* it holds some system calls: the names of others are reported */
+	/* Writes any line of the stream, as tr_writer_put; the other steps are not used. */
+	enum tr_status (*line)(struct tr_writer *base, struct tr_record *record,
+			       struct tr_error *err);
 	/* A header has come, and is split; the segment before has ended. TR_OK, TR_WARN, TR_FATAL.
 	 */
 	enum tr_status (*begin)(struct tr_writer *base, struct tr_record *header,
@@ -43,7 +45,7 @@ struct tr_writer_steps {
 	enum tr_status (*define)(struct tr_writer *base, struct tr_record *definition,
 				 struct tr_error *err);
 	/*
-	 * As in struct tr_format. TR_END: nothing was written, because the format cannot hold
+	 * Writes a record, as tr_writer_put. TR_END: nothing was written, because the format cannot hold
 	 * the kind; base->reason may state why.
 	 */
 	enum tr_status (*put)(struct tr_writer *base, struct tr_record *record,
@@ -54,6 +56,8 @@ struct tr_writer_steps {
 	enum tr_status (*close)(struct tr_writer *base, struct tr_error *err);
 	/* Reports at the very end, one TR_WARN for each call; TR_OK: all is reported. */
 	enum tr_status (*report)(struct tr_writer *base, struct tr_error *err);
+	/* Frees what the format's own struct holds, not the struct itself. */
+	void (*discard)(struct tr_writer *base);
 };
 
 struct tr_writer {
@@ -74,14 +78,9 @@ struct tr_writer {
 
 /*
  * The format's own struct of that size, all zero except for its member base, which comes
- * first. It is freed with free(). NULL: memory is exhausted, err is filled.
+ * first. NULL: memory is exhausted, err is filled.
  */
 void *tr_writer_new(size_t size, const struct tr_writer_steps *steps, struct tr_output *out,
 		    struct tr_error *err);
-
-/* put and finish of struct tr_format. */
-enum tr_status tr_writer_put(struct tr_writer *base, struct tr_record *record,
-			     struct tr_error *err);
-enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err);
 
 #endif

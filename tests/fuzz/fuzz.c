@@ -32,8 +32,8 @@ static bool is_trouble(const struct tr_error *err)
  * A header as tr_trace would make it (own: the reader's part, or NULL): writers
  * expect one. Returns the trouble.
  */
-static size_t put_header(const struct tr_format *writes, struct tr_writer *writer,
-			 const struct tr_format *reads, struct tr_record *own)
+static size_t put_header(struct tr_writer *writer, const struct tr_format *reads,
+			 struct tr_record *own)
 {
 	struct tr_buffer line = TR_BUFFER_INIT;
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -55,7 +55,7 @@ static size_t put_header(const struct tr_format *writes, struct tr_writer *write
 	size_t trouble = 0;
 	tr_record_init(&record, &arena);
 	if (!line.failed && tr_record_from_line(&record, tr_buffer_text(&line), &err) &&
-	    writes->put(writer, &record, &err) != TR_OK)
+	    tr_writer_put(writer, &record, &err) != TR_OK)
 		trouble = is_trouble(&err);
 	tr_arena_free(&arena);
 	tr_buffer_free(&line);
@@ -63,7 +63,7 @@ static size_t put_header(const struct tr_format *writes, struct tr_writer *write
 }
 
 static size_t copy_records(const struct tr_format *reads, struct tr_reader *reader,
-			   const struct tr_format *writes, struct tr_writer *writer)
+			   struct tr_writer *writer)
 {
 	size_t trouble = 0;
 	struct tr_error err;
@@ -77,8 +77,8 @@ static size_t copy_records(const struct tr_format *reads, struct tr_reader *read
 		if (status == TR_WARN)
 			trouble += is_trouble(&err);
 		else if (record->type == TR_HEADER && !(reads->flags & TR_FORMAT_STREAM))
-			trouble += put_header(writes, writer, reads, record);
-		else if (writes->put(writer, record, &err) != TR_OK)
+			trouble += put_header(writer, reads, record);
+		else if (tr_writer_put(writer, record, &err) != TR_OK)
 			trouble += is_trouble(&err);
 	}
 }
@@ -102,15 +102,14 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 	struct tr_writer *writer = out ? writes->create(&write, out, &err) : NULL;
 	if (reader && writer) {
 		if (!(reads->flags & (TR_FORMAT_STREAM | TR_FORMAT_HEADS)))
-			put_header(writes, writer, reads, NULL);
-		trouble = copy_records(reads, reader, writes, writer) + in->damaged;
+			put_header(writer, reads, NULL);
+		trouble = copy_records(reads, reader, writer) + in->damaged;
 		enum tr_status status;
-		while ((status = writes->finish(writer, &err)) == TR_WARN)
+		while ((status = tr_writer_finish(writer, &err)) == TR_WARN)
 			trouble += is_trouble(&err);
 		trouble += status == TR_FATAL;
 	}
-	if (writer)
-		writes->discard(writer);
+	tr_writer_free(writer);
 	if (reader)
 		reads->close(reader);
 	tr_input_free(in);

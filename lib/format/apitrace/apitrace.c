@@ -2,7 +2,6 @@
 #include "core/codec.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/parse.h"
-#include "format/writer_base.h"
 
 /*
  * Is it such a stream? It has no magic, so it is read: the head and the first
@@ -205,9 +204,6 @@ const struct tr_format tr_format_apitrace = {
 	.next = tr_apitrace_next,
 	.close = tr_apitrace_close,
 	.create = tr_apitrace_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_apitrace_discard,
 	.styles = tr_apitrace_styles,
 	.call_kinds = tr_apitrace_call_kinds,
 };

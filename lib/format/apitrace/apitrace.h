@@ -137,6 +137,5 @@ void tr_apitrace_close(struct tr_reader *reader);
 /* write.c */
 struct tr_writer *tr_apitrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
-void tr_apitrace_discard(struct tr_writer *writer);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
@@ -201,6 +200,13 @@ static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	tr_encoder_free(&writer->encoder);
+	tr_buffer_free(&writer->tail);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "apitrace",
 	.begin = begin_segment,
@@ -208,6 +214,7 @@ static const struct tr_writer_steps steps = {
 	.put = put_record,
 	.close = close_trace,
 	.report = report,
+	.discard = discard,
 };
 
 struct tr_writer *tr_apitrace_create(const struct tr_write_config *config, struct tr_output *out,
@@ -219,12 +226,4 @@ struct tr_writer *tr_apitrace_create(const struct tr_write_config *config, struc
 		return NULL;
 	writer->version = version.len ? *version.data - '0' : -1;
 	return &writer->base;
-}
-
-void tr_apitrace_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-	tr_encoder_free(&writer->encoder);
-	tr_buffer_free(&writer->tail);
-	free(writer);
 }

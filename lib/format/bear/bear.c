@@ -3,7 +3,6 @@
 
 #include "coverage/date.h"
 #include "format/bear/bear.h"
-#include "format/writer_base.h"
 
 enum { WHOLE = sizeof "2026-11-21T00:29:13" - 1, MOST_DIGITS = 18 };
 
@@ -96,8 +95,5 @@ const struct tr_format tr_format_bear = {
 	.next = tr_bear_next,
 	.close = tr_bear_close,
 	.create = tr_bear_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_bear_discard,
 	.default_style = "tree",
 };

@@ -31,7 +31,6 @@ void tr_bear_close(struct tr_reader *reader);
 
 struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);
-void tr_bear_discard(struct tr_writer *writer);
 
 /*
  * Converts between a timestamp (2026-11-21T00:29:13.959052Z) and seconds since 1970 with the same

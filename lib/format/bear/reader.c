@@ -3,7 +3,6 @@
  * Reads Bear's events: objects out of the window (record/json.h), the members that matter at each
  * of their levels (struct event), the environment without what Bear has added, and the record.
  */
-#include <stdlib.h>
 
 #include "format/bear/bear.h"
 #include "format/reader_base.h"

@@ -4,7 +4,6 @@
  * JSON in writer->line (put_exec, put_exit) and writes the line if it is whole.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "format/bear/bear.h"
 #include "format/writer_base.h"
@@ -464,12 +463,22 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 	return TR_WARN;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	forget_segment(writer);
+	tr_buffer_free(&writer->line);
+	tr_buffer_free(&writer->literal);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "bear",
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_segment,
 	.report = report,
+	.discard = discard,
 };
 
 struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr_output *out,
@@ -484,14 +493,4 @@ struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr
 	writer->version_wanted = tr_text_is(version, "4") ? 4 : tr_text_is(version, "3") ? 3 : 0;
 	writer->version = writer->version_wanted ? writer->version_wanted : 3;
 	return &writer->base;
-}
-
-void tr_bear_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	forget_segment(writer);
-	tr_buffer_free(&writer->line);
-	tr_buffer_free(&writer->literal);
-	free(writer);
 }

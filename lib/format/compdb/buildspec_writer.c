@@ -5,7 +5,6 @@
  * makes an item of each.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "format/compdb/compdb.h"
 #include "format/writer_base.h"
@@ -272,12 +271,23 @@ static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	tr_tool_config_free(writer->tools);
+	tr_file_roots_free(&writer->calls.roots);
+	tr_call_filter_free(&writer->filter);
+	tr_buffer_free(&writer->item);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "buildspec",
 	.empty = "no command here compiles or links: the specification has no entries",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_list,
+	.discard = discard,
 };
 
 struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
@@ -294,17 +304,6 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 							      : KEEP;
 	if (tr_compdb_call_config(&config->settings, &writer->calls, &writer->tools, err))
 		return &writer->base;
-	tr_buildspec_discard(&writer->base);
+	tr_writer_free(&writer->base);
 	return NULL;
-}
-
-void tr_buildspec_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	tr_tool_config_free(writer->tools);
-	tr_file_roots_free(&writer->calls.roots);
-	tr_call_filter_free(&writer->filter);
-	tr_buffer_free(&writer->item);
-	free(writer);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/compdb/compdb.h"
-#include "format/writer_base.h"
 #include "record/json.h"
 
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
@@ -57,9 +56,6 @@ const struct tr_format tr_format_compdb = {
 	.next = tr_compdb_next,
 	.close = tr_compdb_close,
 	.create = tr_compdb_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_compdb_discard,
 	.default_style = "tree",
 };
 
@@ -88,8 +84,5 @@ const struct tr_format tr_format_buildspec = {
 	.next = tr_compdb_next,
 	.close = tr_compdb_close,
 	.create = tr_buildspec_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_buildspec_discard,
 	.default_style = "tree",
 };

@@ -33,11 +33,9 @@ void tr_compdb_close(struct tr_reader *reader);
 
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-void tr_compdb_discard(struct tr_writer *writer);
 
 struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, struct tr_output *out,
 				      struct tr_error *err);
-void tr_buildspec_discard(struct tr_writer *writer);
 
 /*
  * Reads the settings quoting, respfile-root and tools. False: err is filled. In both cases the

@@ -3,7 +3,6 @@
  * Reads both formats: objects out of the window (record/json.h), their members, the record. A
  * member that has no field goes into extra.
  */
-#include <stdlib.h>
 
 #include "format/compdb/compdb.h"
 #include "format/reader_base.h"

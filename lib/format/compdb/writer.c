@@ -6,7 +6,6 @@
  * and emits their entries; put_entries leaves out the repeated ones.
  */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arena.h"
@@ -586,12 +585,26 @@ static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	tr_tool_config_free(writer->tools);
+	tr_file_roots_free(&writer->calls.roots);
+	tr_call_filter_free(&writer->filter);
+	tr_buffer_free(&writer->entries);
+	tr_buffer_free(&writer->fallback);
+	tr_id_map_free(&writer->keys);
+	tr_id_map_free(&writer->files);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "compdb",
 	.empty = "no command here compiles: the database has no entries",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_list,
+	.discard = discard,
 };
 
 static bool set_up(struct writer *writer, const struct tr_settings *settings, struct tr_error *err)
@@ -616,20 +629,6 @@ struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct 
 	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (set_up(writer, &config->settings, err))
 		return &writer->base;
-	tr_compdb_discard(&writer->base);
+	tr_writer_free(&writer->base);
 	return NULL;
-}
-
-void tr_compdb_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	tr_tool_config_free(writer->tools);
-	tr_file_roots_free(&writer->calls.roots);
-	tr_call_filter_free(&writer->filter);
-	tr_buffer_free(&writer->entries);
-	tr_buffer_free(&writer->fallback);
-	tr_id_map_free(&writer->keys);
-	tr_id_map_free(&writer->files);
-	free(writer);
 }

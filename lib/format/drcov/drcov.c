@@ -6,7 +6,6 @@
 #include "core/text.h"
 #include "core/wire.h"
 #include "format/reader_base.h"
-#include "format/writer_base.h"
 
 static const char *const extensions[] = { ".drcov", ".cov", NULL };
 
@@ -44,9 +43,6 @@ const struct tr_format tr_format_drcov = {
 	.next = tr_reader_next,
 	.close = tr_drcov_close,
 	.create = tr_drcov_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_drcov_discard,
 };
 
 struct tr_drcov_row tr_drcov_row_unpack(const char *p)

@@ -64,7 +64,6 @@ void tr_drcov_close(struct tr_reader *reader);
 
 struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
 				  struct tr_error *err);
-void tr_drcov_discard(struct tr_writer *writer);
 
 /* Parses a value of -O module: PATH@0xBASE. False: it is malformed. */
 bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base);

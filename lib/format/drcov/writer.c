@@ -777,12 +777,21 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	tr_module_list_free(&writer->list);
+	free_blocks(&writer->blocks);
+	foreign_free(&writer->foreign);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "drcov",
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_dump,
 	.report = report,
+	.discard = discard,
 };
 
 static struct tr_text setting(const struct tr_write_config *config, const char *key)
@@ -812,13 +821,4 @@ struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct t
 	writer->table = table.len ? (unsigned)(*table.data - '0') : 0;
 	writer->text = setting(config, "text");
 	return &writer->base;
-}
-
-void tr_drcov_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-	tr_module_list_free(&writer->list);
-	free_blocks(&writer->blocks);
-	foreign_free(&writer->foreign);
-	free(writer);
 }

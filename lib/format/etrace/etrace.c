@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/line_merge.h"
-#include "format/writer_base.h"
 
 enum {
 	BITS_INITCWD = 40,
@@ -178,8 +177,5 @@ const struct tr_format tr_format_etrace = {
 	.part = part,
 	.merge = merge,
 	.create = tr_etrace_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_etrace_discard,
 	.default_style = "tree",
 };

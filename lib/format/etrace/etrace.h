@@ -40,7 +40,6 @@ void tr_etrace_close(struct tr_reader *reader);
 
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-void tr_etrace_discard(struct tr_writer *writer);
 
 /*
  * Appends the rest of the record of a line, after its seq. A line in the tracer's own

@@ -448,12 +448,26 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return done ? TR_OK : tr_error_memory(err);
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	while (writer->oldest)
+		remove_late(writer, writer->oldest);
+	tr_id_map_free(&writer->late);
+	tr_buffer_free(&writer->line);
+	tr_recent_free(&writer->living);
+	tr_etrace_clock_free(&writer->clock);
+	tr_etrace_where_free(&writer->where);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "etrace",
 	.some_calls = true,
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_segment,
+	.discard = discard,
 };
 
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
@@ -465,18 +479,4 @@ struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct 
 		return NULL;
 	writer->find_format = config->find_format;
 	return &writer->base;
-}
-
-void tr_etrace_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	while (writer->oldest)
-		remove_late(writer, writer->oldest);
-	tr_id_map_free(&writer->late);
-	tr_buffer_free(&writer->line);
-	tr_recent_free(&writer->living);
-	tr_etrace_clock_free(&writer->clock);
-	tr_etrace_where_free(&writer->where);
-	free(writer);
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "format/writer_base.h"
-
 static const char *const extensions[] = { ".trace", NULL };
 
 static const struct tr_format_option options[] = {
@@ -41,9 +39,6 @@ const struct tr_format tr_format_gnatcov = {
 	.next = tr_gnatcov_next,
 	.close = tr_gnatcov_close,
 	.create = tr_gnatcov_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_gnatcov_discard,
 	.styles = tr_gnatcov_styles,
 };
 

@@ -98,7 +98,6 @@ void tr_gnatcov_close(struct tr_reader *reader);
 
 struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct tr_output *out,
 				    struct tr_error *err);
-void tr_gnatcov_discard(struct tr_writer *writer);
 
 /* The styles of dump-trace, dump-trace-raw and dump-trace-base. */
 extern const struct tr_text_style tr_gnatcov_styles[];

@@ -683,11 +683,20 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return TR_END;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	tr_module_list_free(&writer->modules);
+	tr_buffer_free(&writer->program);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "gnatcov",
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_segment,
+	.discard = discard,
 };
 
 struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct tr_output *out,
@@ -713,13 +722,4 @@ struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct
 		return NULL;
 	}
 	return &writer->base;
-}
-
-void tr_gnatcov_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	tr_module_list_free(&writer->modules);
-	tr_buffer_free(&writer->program);
-	free(writer);
 }

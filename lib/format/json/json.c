@@ -10,7 +10,6 @@
  * several on a line; or one over several lines (`jq .`), which is collected first. After damage
  * it continues with the next line that begins an array.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/json/typed.h"
@@ -395,15 +394,6 @@ struct writer {
 	struct tr_buffer text;
 };
 
-static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
-				struct tr_error *err)
-{
-	struct writer *writer = tr_writer_new(sizeof *writer, NULL, out, err);
-
-	(void)config;
-	return writer ? &writer->base : NULL;
-}
-
 static enum tr_status put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -418,21 +408,22 @@ static enum tr_status put(struct tr_writer *base, struct tr_record *record, stru
 	return status;
 }
 
-static enum tr_status finish(struct tr_writer *base, struct tr_error *err)
-{
-	(void)base;
-	(void)err;
-	return TR_OK;
-}
-
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
-	if (!base)
-		return;
 	tr_buffer_free(&writer->text);
-	free(writer);
+}
+
+static const struct tr_writer_steps steps = { .line = put, .discard = discard };
+
+static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
+				struct tr_error *err)
+{
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
+
+	(void)config;
+	return writer ? &writer->base : NULL;
 }
 
 static const char *const extensions[] = { ".json", ".jsonl", NULL };
@@ -448,7 +439,4 @@ const struct tr_format tr_format_json = {
 	.next = next,
 	.close = close_reader,
 	.create = create,
-	.put = put,
-	.finish = finish,
-	.discard = discard,
 };

@@ -6,7 +6,6 @@
 #include "format/klocwork/klocwork.h"
 #include "format/klocwork/object.h"
 #include "format/reader_base.h"
-#include "format/writer_base.h"
 
 enum {
 	PROBE = 16 << 10, /* bytes of a build log that may come before a trace */
@@ -123,8 +122,5 @@ const struct tr_format tr_format_klocwork = {
 	.next = tr_klocwork_next,
 	.close = tr_klocwork_close,
 	.create = tr_klocwork_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_klocwork_discard,
 	.default_style = "tree",
 };

@@ -24,7 +24,6 @@ void tr_klocwork_close(struct tr_reader *reader);
 
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
-void tr_klocwork_discard(struct tr_writer *writer);
 
 /*
  * Converts a unit of a text that is complete: one object with only blanks, commas and line ends

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/buffer.h"
@@ -572,12 +571,23 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 	return report_tally(&writer->tally, err);
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	tr_buffer_free(&writer->line);
+	tr_buffer_free(&writer->raw);
+	tr_klocwork_object_free(&writer->object);
+	tr_klocwork_kin_free(&writer->kin);
+	end_environments(&writer->env, 0);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "klocwork",
 	.put = put_record,
 	.end = end_segment,
 	.close = close_trace,
 	.report = report,
+	.discard = discard,
 };
 
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
@@ -590,15 +600,4 @@ struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struc
 	writer->env.target_top = tr_text_is(base, "top");
 	tr_klocwork_kin_init(&writer->kin, &writer->tally);
 	return &writer->base;
-}
-
-void tr_klocwork_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-	tr_buffer_free(&writer->line);
-	tr_buffer_free(&writer->raw);
-	tr_klocwork_object_free(&writer->object);
-	tr_klocwork_kin_free(&writer->kin);
-	end_environments(&writer->env, 0);
-	free(writer);
 }

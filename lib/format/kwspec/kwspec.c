@@ -14,7 +14,6 @@
  * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
  * (process/call_filter.h), which decides which calls are written -> bytes.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
@@ -428,14 +427,6 @@ static enum tr_status close_specification(struct tr_writer *base, struct tr_erro
 	return TR_OK;
 }
 
-static const struct tr_writer_steps steps = {
-	.format = "kwspec",
-	.empty = "no command here compiles or links: the specification has no entries",
-	.put = put_record,
-	.end = end_segment,
-	.close = close_specification,
-};
-
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -444,8 +435,16 @@ static void discard(struct tr_writer *base)
 	tr_buffer_free(&writer->lines);
 	tr_buffer_free(&writer->config);
 	tr_file_roots_free(&writer->calls.roots);
-	free(writer);
 }
+
+static const struct tr_writer_steps steps = {
+	.format = "kwspec",
+	.empty = "no command here compiles or links: the specification has no entries",
+	.put = put_record,
+	.end = end_segment,
+	.close = close_specification,
+	.discard = discard,
+};
 
 static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
 				struct tr_error *err)
@@ -458,7 +457,7 @@ static struct tr_writer *create(const struct tr_write_config *config, struct tr_
 	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
 	    (path.len && !read_config(path, &writer->config, err))) {
-		discard(&writer->base);
+		tr_writer_free(&writer->base);
 		return NULL;
 	}
 	writer->calls.quoting =
@@ -484,7 +483,4 @@ const struct tr_format tr_format_kwspec = {
 	.extensions = extensions,
 	.options = options,
 	.create = create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = discard,
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "format/reader_base.h"
-#include "format/writer_base.h"
 
 const char *const tr_ltrace_pids[] = { "none", "plain", "bracketed", NULL };
 const char *const tr_ltrace_clocks[] = { "none", "t", "tt", "ttt", "r", NULL };
@@ -455,8 +454,5 @@ const struct tr_format tr_format_ltrace = {
 	.next = tr_ltrace_next,
 	.close = tr_ltrace_close,
 	.create = tr_ltrace_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_ltrace_discard,
 	.styles = tr_ltrace_styles,
 };

@@ -115,7 +115,6 @@ enum tr_status tr_ltrace_next(struct tr_reader *reader, struct tr_record **recor
 void tr_ltrace_close(struct tr_reader *reader);
 struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-void tr_ltrace_discard(struct tr_writer *writer);
 extern const struct tr_text_style tr_ltrace_styles[];
 
 #endif

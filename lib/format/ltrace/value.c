@@ -11,7 +11,6 @@
  *	{ 1, "a" }		{"#0"=1,"#1"="a"}: a structure whose members have no names
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/ltrace/ltrace.h"

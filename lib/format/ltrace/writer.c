@@ -424,10 +424,18 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return print(&writer->printer, record, writer->base.out, err);
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	tr_buffer_free(&writer->printer.line);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "ltrace",
 	.begin = begin_segment,
 	.put = put_record,
+	.discard = discard,
 };
 
 struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct tr_output *out,
@@ -440,14 +448,6 @@ struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct 
 		return NULL;
 	begin(&writer->printer, NULL);
 	return &writer->base;
-}
-
-void tr_ltrace_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	tr_buffer_free(&writer->printer.line);
-	free(writer);
 }
 
 /* The text style: the lines of the records that are shown. */

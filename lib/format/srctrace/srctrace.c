@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "format/reader_base.h"
-#include "format/writer_base.h"
 
 static const char *const extensions[] = { ".srctrace", NULL };
 
@@ -75,9 +74,6 @@ const struct tr_format tr_format_srctrace = {
 	.next = tr_reader_next,
 	.close = tr_srctrace_close,
 	.create = tr_srctrace_create,
-	.put = tr_writer_put,
-	.finish = tr_writer_finish,
-	.discard = tr_srctrace_discard,
 	.styles = tr_srctrace_styles,
 };
 

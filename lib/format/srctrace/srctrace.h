@@ -135,7 +135,6 @@ void tr_srctrace_close(struct tr_reader *reader);
 
 struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
-void tr_srctrace_discard(struct tr_writer *writer);
 
 extern const struct tr_text_style tr_srctrace_styles[];
 

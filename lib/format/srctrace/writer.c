@@ -2,7 +2,6 @@
 #include "format/srctrace/srctrace.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/text.h"
@@ -435,11 +434,18 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return status;
 }
 
+static void discard(struct tr_writer *base)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	tr_buffer_free(&writer->entry);
+}
+
 static const struct tr_writer_steps steps = {
 	.format = "srctrace",
 	.begin = begin_segment,
 	.put = put_record,
 	.end = end_trace,
+	.discard = discard,
 };
 
 struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
@@ -453,11 +459,4 @@ struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struc
 	writer->align = tr_setting_get(&config->settings, "align", NULL);
 	writer->endian = tr_setting_get(&config->settings, "endian", NULL);
 	return &writer->base;
-}
-
-void tr_srctrace_discard(struct tr_writer *base)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-	tr_buffer_free(&writer->entry);
-	free(writer);
 }

@@ -2,7 +2,6 @@
 /* The format's description, the bid, and the loop from line to record. */
 #include "format/strace/strace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/strace/text.h"

@@ -12,7 +12,6 @@
  */
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core/arena.h"
 #include "format/reader_base.h"

@@ -2,7 +2,6 @@
 /* Format trec: the record stream itself, its evidence, and its writer. */
 #include "format/trec/trec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/buffer.h"
@@ -117,15 +116,6 @@ struct writer {
 	struct tr_buffer line;
 };
 
-static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
-				struct tr_error *err)
-{
-	struct writer *writer = tr_writer_new(sizeof *writer, NULL, out, err);
-
-	(void)config;
-	return writer ? &writer->base : NULL;
-}
-
 /* Writes the one spelling. A line that cannot be parsed is written as it is, and reported. */
 static enum tr_status put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
@@ -152,21 +142,22 @@ static enum tr_status put(struct tr_writer *base, struct tr_record *record, stru
 	return status;
 }
 
-static enum tr_status finish(struct tr_writer *base, struct tr_error *err)
-{
-	(void)base;
-	(void)err;
-	return TR_OK;
-}
-
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
-	if (!base)
-		return;
 	tr_buffer_free(&writer->line);
-	free(writer);
+}
+
+static const struct tr_writer_steps steps = { .line = put, .discard = discard };
+
+static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
+				struct tr_error *err)
+{
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
+
+	(void)config;
+	return writer ? &writer->base : NULL;
 }
 
 static const char *const extensions[] = { ".trec", NULL };
@@ -182,7 +173,4 @@ const struct tr_format tr_format_trec = {
 	.next = tr_trec_next,
 	.close = tr_reader_free,
 	.create = create,
-	.put = put,
-	.finish = finish,
-	.discard = discard,
 };

@@ -130,9 +130,9 @@ static void rewrite(const char *line, struct tr_buffer *to, const char **what)
 
 	tr_record_init(&record, &arena);
 	tr_record_from_line(&record, tr_text_from(line), &err);
-	enum tr_status status = tr_format_trec.put(writer, &record, &err);
+	enum tr_status status = tr_writer_put(writer, &record, &err);
 	*what = status == TR_OK ? "ok" : err.severity == TR_FLAW ? "flaw" : "damage";
-	tr_format_trec.discard(writer);
+	tr_writer_free(writer);
 	tr_output_finish(out, &err);
 	tr_arena_free(&arena);
 }

@@ -96,17 +96,16 @@ write_trace(const struct tr_format *format, struct tr_text stream, struct transc
 		struct tr_record record;
 		tr_record_init(&record, &arena);
 		good = tr_record_from_line(&record, line, &err) &&
-		       note_status(format->put(writer, &record, &err), &err, transcript);
+		       note_status(tr_writer_put(writer, &record, &err), &err, transcript);
 		p += line.len;
 		tr_arena_reset(&arena);
 	}
 	enum tr_status status = good ? TR_WARN : TR_FATAL;
 	while (status == TR_WARN) {
-		status = format->finish(writer, &err);
+		status = tr_writer_finish(writer, &err);
 		good = note_status(status, &err, transcript);
 	}
-	if (writer)
-		format->discard(writer);
+	tr_writer_free(writer);
 	tr_arena_free(&arena);
 	if (out)
 		good &= tr_output_finish(out, &err);
