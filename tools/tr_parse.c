@@ -146,7 +146,7 @@ static void describe(const struct tr_cli *cli, const struct tr_trace_place *plac
 		return;
 	struct tr_reader *reader = format->open(&cli->config.read, place->in, &err);
 	if (reader) {
-		format->close(reader);
+		tr_reader_free(reader);
 		return;
 	}
 	tr_buffer_put_literal(line, " (");

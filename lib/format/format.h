@@ -171,21 +171,6 @@ struct tr_format {
 	/* The reader borrows in and config's texts. NULL: err is filled. */
 	struct tr_reader *(*open)(const struct tr_read_config *config, struct tr_input *in,
 				  struct tr_error *err);
-	/*
-	 * TR_OK: *record is set, and is good until the next call. TR_WARN: err
-	 * says what is wrong, nothing was produced, call again. TR_NOTE in
-	 * err->severity: nothing was lost. TR_CAUSE_NONE: one more of what was
-	 * said before (CR LF), to be counted in silence. TR_CAUSE_CUT: the
-	 * input is truncated. TR_END, TR_FATAL. A damaged window ends like any
-	 * other: the trace reports why.
-	 * With TR_FORMAT_HEADS the first record is a TR_HEADER with the fields
-	 * that the format has once (version=6 ...), without format, container
-	 * and member: the trace puts those in front. A further TR_HEADER closes
-	 * the segment and opens another one.
-	 */
-	enum tr_status (*next)(struct tr_reader *reader, struct tr_record **record,
-			       struct tr_error *err);
-	void (*close)(struct tr_reader *reader);
 
 	/*
 	 * For a recorder that writes several files at a time, each a part of what happened: which
@@ -241,6 +226,15 @@ struct tr_format {
 #define TR_FORMAT_DECLARE(name) extern const struct tr_format tr_format_##name;
 TR_FORMATS(TR_FORMAT_DECLARE)
 #undef TR_FORMAT_DECLARE
+
+/*
+ * The next record, as tr_reader_step in reader_base.h; trace.h has the header and the trailer, too.
+ */
+enum tr_status tr_reader_read(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err);
+
+/* NULL is allowed. */
+void tr_reader_free(struct tr_reader *reader);
 
 /*
  * Writes one line of the stream. TR_OK; TR_WARN: the record was left out (with TR_NOTE or TR_FLAW:

@@ -7,8 +7,8 @@
 
 #include "record/literal.h"
 
-void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_input *in,
-		    struct tr_error *err)
+void *tr_reader_new(size_t size, tr_reader_step *next, void (*close)(struct tr_reader *reader),
+		    const struct tr_read_config *config, struct tr_input *in, struct tr_error *err)
 {
 	struct tr_reader *reader = calloc(1, size);
 
@@ -16,6 +16,8 @@ void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_
 		tr_error_memory(err);
 		return NULL;
 	}
+	reader->next = next;
+	reader->close = close;
 	reader->in = in;
 	reader->max_record = config->limits.max_record;
 	tr_arena_limit(&reader->arena, reader->max_record);
@@ -24,8 +26,18 @@ void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_
 	return reader;
 }
 
+enum tr_status tr_reader_read(struct tr_reader *reader, struct tr_record **record,
+			      struct tr_error *err)
+{
+	return reader->next(reader, record, err);
+}
+
 void tr_reader_free(struct tr_reader *reader)
 {
+	if (!reader)
+		return;
+	if (reader->close)
+		reader->close(reader);
 	tr_arena_free(&reader->arena);
 	tr_buffer_free(&reader->line);
 	free(reader);

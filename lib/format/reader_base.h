@@ -9,7 +9,7 @@
  *		...
  *	};
  *
- *	open:	reader = tr_reader_new(sizeof *reader, config, in, err);
+ *	open:	reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
  *	next:	struct reader *reader = tr_container(base, struct reader, base);
  *		tr_arena_reset(&reader->base.arena);
  *		status = tr_reader_due(&reader->base, record, err);	what the last call left
@@ -19,7 +19,6 @@
  *		tr_reader_begin(&reader->base, "exec"); ... fields into base->line ...
  *		return tr_reader_deliver(&reader->base, record, err);
  *		at the end: return tr_reader_note_orphans(base, count, "events whose ...", err);
- *	close:	tr_reader_free(base);
  *
  * A remark is reported by the call after the one that found it. A record is held where it
  * follows a message of its own: the call that finds it returns the message, the next one the
@@ -31,13 +30,25 @@
 #include "format/format.h"
 
 /*
- * A step of a reader that is a state machine: reads the next item, and sets the step that follows
- * if it is another one. As next in struct tr_format, but TR_END lets the next step run at once.
+ * Reads the next record of a trace. TR_OK: *record is set, and is valid until the next call.
+ * TR_WARN: err states what is wrong, and there is no record. TR_NOTE in err->severity: nothing was
+ * lost. TR_CAUSE_NONE: one more of what was reported before (CR LF), which is only counted.
+ * TR_CAUSE_CUT: the input is truncated. TR_END, TR_FATAL. A damaged window ends like any other: the
+ * trace reports why.
+ *
+ * With TR_FORMAT_HEADS the first record is a TR_HEADER with the fields that the format has once
+ * (version=6 ...), without format, container and member, which the trace adds. A further TR_HEADER
+ * closes the segment and opens another one.
+ *
+ * A reader may also be a state machine of steps (tr_reader_next). There a step sets the one that
+ * follows if it is another one, and TR_END lets that run at once.
  */
 typedef enum tr_status tr_reader_step(struct tr_reader *reader, struct tr_record **record,
 				      struct tr_error *err);
 
 struct tr_reader {
+	tr_reader_step *next;
+	void (*close)(struct tr_reader *reader); /* frees what the format's own struct holds */
 	struct tr_input *in;
 	tr_reader_step *step; /* for tr_reader_next; NULL: the input is over */
 	uint64_t max_record;
@@ -55,13 +66,10 @@ struct tr_reader {
 
 /*
  * The format's own struct of that size, all zero except for its member base, which comes first.
- * NULL: memory is exhausted, err is filled.
+ * close may be NULL. NULL: memory is exhausted, err is filled.
  */
-void *tr_reader_new(size_t size, const struct tr_read_config *config, struct tr_input *in,
-		    struct tr_error *err);
-
-/* Frees what the base holds, and the format's struct. */
-void tr_reader_free(struct tr_reader *reader);
+void *tr_reader_new(size_t size, tr_reader_step *next, void (*close)(struct tr_reader *reader),
+		    const struct tr_read_config *config, struct tr_input *in, struct tr_error *err);
 
 /*
  * The bid of a format of lines: weighs the bytes of the window, and again each time another line is
@@ -103,7 +111,7 @@ enum tr_status tr_reader_hold(struct tr_reader *reader, enum tr_severity severit
 			      struct tr_error *err);
 
 /*
- * next of struct tr_format for a reader with steps: returns what is due, then runs steps, each
+ * next for a reader with steps: returns what is due, then runs steps, each
  * with an empty line, until one returns a record or an error.
  */
 enum tr_status tr_reader_next(struct tr_reader *reader, struct tr_record **record,

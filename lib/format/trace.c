@@ -610,7 +610,7 @@ next_of_any_kind(struct tr_trace *trace, struct tr_record **record, struct tr_er
 			status = start(trace, record, err);
 			break;
 		case TR_TRACE_BODY:
-			status = trace->place.format->next(trace->reader, record, err);
+			status = trace->reader->next(trace->reader, record, err);
 			status = answer(trace, status, record, err);
 			break;
 		case TR_TRACE_DAMAGE:
@@ -633,7 +633,7 @@ enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 	if (trace->state != TR_TRACE_BODY || !trace->only_records || trace->held)
 		return next_of_any_kind(trace, record, err);
 	/* the fast path for records of binary formats */
-	enum tr_status status = trace->place.format->next(trace->reader, record, err);
+	enum tr_status status = trace->reader->next(trace->reader, record, err);
 	if (status == TR_OK && (*record)->type == TR_RECORD) {
 		trace->segment.count += counts(*record);
 		return TR_OK;

@@ -195,8 +195,7 @@ static enum tr_status find_format(struct tr_trace *trace, struct tr_error *err)
 
 void tr_trace_close_place(struct tr_trace *trace)
 {
-	if (trace->reader)
-		trace->place.format->close(trace->reader);
+	tr_reader_free(trace->reader);
 	trace->reader = NULL;
 	if (trace->in && !trace->archives.count)
 		trace->done_before += tr_input_raw_offset(trace->in);

@@ -8,6 +8,7 @@
 
 #include "core/archive.h"
 #include "core/buffer.h"
+#include "format/reader_base.h"
 #include "format/trace.h"
 
 /* The segment that is being read. */

@@ -69,7 +69,7 @@ static size_t copy_records(const struct tr_format *reads, struct tr_reader *read
 	struct tr_error err;
 	struct tr_record *record;
 	for (;;) {
-		enum tr_status status = reads->next(reader, &record, &err);
+		enum tr_status status = tr_reader_read(reader, &record, &err);
 		if (status == TR_END)
 			return trouble;
 		if (status == TR_FATAL)
@@ -110,8 +110,7 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 		trouble += status == TR_FATAL;
 	}
 	tr_writer_free(writer);
-	if (reader)
-		reads->close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	if (out && !tr_output_finish(out, &err))
 		trouble++;

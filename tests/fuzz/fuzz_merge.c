@@ -24,7 +24,7 @@ static size_t merge(struct tr_text stream, size_t piece, struct tr_buffer *to)
 	size_t trouble = 0;
 	for (enum tr_status status = TR_OK; reader && out && merged && status != TR_FATAL;) {
 		struct tr_record *record;
-		status = tr_format_trec.next(reader, &record, &err);
+		status = tr_reader_read(reader, &record, &err);
 		if (status == TR_END)
 			break;
 		if (status == TR_OK)
@@ -34,8 +34,7 @@ static size_t merge(struct tr_text stream, size_t piece, struct tr_buffer *to)
 	if (out && merged && !tr_merge_write(merged, 0, false, out))
 		trouble++;
 	tr_merge_free(merged);
-	if (reader)
-		tr_format_trec.close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	if (out && !tr_output_finish(out, &err))
 		trouble++;

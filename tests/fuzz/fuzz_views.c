@@ -228,7 +228,7 @@ static bool show(const struct view *view, void *self, struct tr_reader *reader)
 	struct tr_error err;
 	struct tr_record *record;
 	enum tr_status status;
-	while ((status = tr_format_trec.next(reader, &record, &err)) != TR_END) {
+	while ((status = tr_reader_read(reader, &record, &err)) != TR_END) {
 		if (status == TR_FATAL)
 			return false;
 		if (status == TR_OK && view->put(self, record, &err) == TR_FATAL)
@@ -278,8 +278,7 @@ static void run(const struct view *view, unsigned how, struct tr_text stream)
 	bool whole = reader && self && show(view, self, reader);
 	if (self)
 		view->drop(self);
-	if (reader)
-		tr_format_trec.close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	if (out && tr_output_finish(out, &err) && whole && view->form != TEXT)
 		check_json(view, &shown);

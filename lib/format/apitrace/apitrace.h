@@ -130,9 +130,6 @@ bool tr_apitrace_begins(const char *p, const char *end);
 /* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err);
-enum tr_status tr_apitrace_next(struct tr_reader *reader, struct tr_record **record,
-				struct tr_error *err);
-void tr_apitrace_close(struct tr_reader *reader);
 
 /* write.c */
 struct tr_writer *tr_apitrace_create(const struct tr_write_config *config, struct tr_output *out,

@@ -670,30 +670,7 @@ static enum tr_status hand_out(struct reader *reader, struct tr_record **record,
 	return reader->record_due ? hand_out_record(reader, record, err) : TR_END;
 }
 
-struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
-				   struct tr_error *err)
-{
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	tr_arena_limit(&reader->parse.arena, config->limits.max_record);
-	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
-					  ? config->limits.max_depth
-					  : TR_LITERAL_DEPTH;
-	if (config->as_text && !config->exact)
-		reader->event.line = &reader->base.line;
-	if (!config->as_text && !config->exact)
-		reader->taker = config->taker;
-	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {
-		tr_error_memory(err);
-		tr_reader_free(&reader->base);
-		return NULL;
-	}
-	return &reader->base;
-}
-
-void tr_apitrace_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	if (reader->exact)
@@ -703,11 +680,9 @@ void tr_apitrace_close(struct tr_reader *base)
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
 	tr_arena_free(&reader->definition_arena);
-	tr_reader_free(base);
 }
 
-enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **record,
-				struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	enum tr_status status = is_due(reader) ? hand_out(reader, record, err) : TR_END;
@@ -733,4 +708,27 @@ enum tr_status tr_apitrace_next(struct tr_reader *base, struct tr_record **recor
 	reader->record_due = false;
 	*record = &reader->event.record;
 	return TR_OK;
+}
+
+struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
+				   struct tr_error *err)
+{
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	tr_arena_limit(&reader->parse.arena, config->limits.max_record);
+	reader->parse.max_depth = config->limits.max_depth < TR_LITERAL_DEPTH
+					  ? config->limits.max_depth
+					  : TR_LITERAL_DEPTH;
+	if (config->as_text && !config->exact)
+		reader->event.line = &reader->base.line;
+	if (!config->as_text && !config->exact)
+		reader->taker = config->taker;
+	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {
+		tr_error_memory(err);
+		tr_reader_free(&reader->base);
+		return NULL;
+	}
+	return &reader->base;
 }

@@ -92,8 +92,6 @@ const struct tr_format tr_format_bear = {
 	.options = options,
 	.bid = tr_bear_bid,
 	.open = tr_bear_open,
-	.next = tr_bear_next,
-	.close = tr_bear_close,
 	.create = tr_bear_create,
 	.default_style = "tree",
 };

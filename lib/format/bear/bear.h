@@ -25,9 +25,6 @@
 int tr_bear_bid(struct tr_input *in);
 struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_input *in,
 			       struct tr_error *err);
-enum tr_status tr_bear_next(struct tr_reader *reader, struct tr_record **record,
-			    struct tr_error *err);
-void tr_bear_close(struct tr_reader *reader);
 
 struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);

@@ -316,20 +316,7 @@ int tr_bear_bid(struct tr_input *in)
 	return bits;
 }
 
-struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_input *in,
-			       struct tr_error *err)
-{
-	struct tr_text intercept = tr_setting_get(&config->settings, "intercept", "strip");
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	tr_json_items_init(&reader->items, in, true);
-	reader->strip = tr_text_is(intercept, "strip");
-	return &reader->base;
-}
-
-void tr_bear_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
@@ -337,7 +324,6 @@ void tr_bear_close(struct tr_reader *base)
 	tr_recent_free(&reader->pids);
 	tr_buffer_free(&reader->extra);
 	tr_buffer_free(&reader->text);
-	tr_reader_free(base);
 }
 
 static enum tr_status deliver_header(struct reader *reader, unsigned version,
@@ -559,7 +545,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 	return deliver_header(reader, version, record, err);
 }
 
-enum tr_status tr_bear_next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_text object;
@@ -577,4 +563,17 @@ enum tr_status tr_bear_next(struct tr_reader *base, struct tr_record **record, s
 	if (!open_event(&event, object, &base->arena))
 		return tr_arena_error(&base->arena, err);
 	return make_record(reader, object, &event, record, err);
+}
+
+struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_input *in,
+			       struct tr_error *err)
+{
+	struct tr_text intercept = tr_setting_get(&config->settings, "intercept", "strip");
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	tr_json_items_init(&reader->items, in, true);
+	reader->strip = tr_text_is(intercept, "strip");
+	return &reader->base;
 }

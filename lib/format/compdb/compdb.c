@@ -53,8 +53,6 @@ const struct tr_format tr_format_compdb = {
 	.options = options,
 	.bid = tr_compdb_bid,
 	.open = tr_compdb_open,
-	.next = tr_compdb_next,
-	.close = tr_compdb_close,
 	.create = tr_compdb_create,
 	.default_style = "tree",
 };
@@ -81,8 +79,6 @@ const struct tr_format tr_format_buildspec = {
 	.options = spec_options,
 	.bid = tr_buildspec_bid,
 	.open = tr_compdb_open,
-	.next = tr_compdb_next,
-	.close = tr_compdb_close,
 	.create = tr_buildspec_create,
 	.default_style = "tree",
 };

@@ -27,9 +27,6 @@ int tr_buildspec_bid(struct tr_input *in);
 
 struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err);
-enum tr_status tr_compdb_next(struct tr_reader *reader, struct tr_record **record,
-			      struct tr_error *err);
-void tr_compdb_close(struct tr_reader *reader);
 
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);

@@ -65,23 +65,11 @@ int tr_buildspec_bid(struct tr_input *in)
 	return bid(in, false);
 }
 
-struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err)
-{
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	tr_json_items_init(&reader->items, in, false);
-	return &reader->base;
-}
-
-void tr_compdb_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_buffer_free(&reader->extra);
-	tr_reader_free(base);
 }
 
 struct object {
@@ -284,8 +272,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text text,
 	return tr_error_status(err);
 }
 
-enum tr_status tr_compdb_next(struct tr_reader *base, struct tr_record **record,
-			      struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_text object;
@@ -299,4 +286,15 @@ enum tr_status tr_compdb_next(struct tr_reader *base, struct tr_record **record,
 	if (status != TR_OK)
 		tr_error_at_line(err, base->source_line);
 	return status;
+}
+
+struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err)
+{
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	tr_json_items_init(&reader->items, in, false);
+	return &reader->base;
 }

@@ -5,7 +5,6 @@
 
 #include "core/text.h"
 #include "core/wire.h"
-#include "format/reader_base.h"
 
 static const char *const extensions[] = { ".drcov", ".cov", NULL };
 
@@ -40,8 +39,6 @@ const struct tr_format tr_format_drcov = {
 	.options = options,
 	.bid = bid,
 	.open = tr_drcov_open,
-	.next = tr_reader_next,
-	.close = tr_drcov_close,
 	.create = tr_drcov_create,
 };
 

@@ -60,7 +60,6 @@ void tr_drcov_row_write(const struct tr_drcov_row *row, unsigned digits, struct 
 
 struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
 				struct tr_error *err);
-void tr_drcov_close(struct tr_reader *reader);
 
 struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
 				  struct tr_error *err);

@@ -51,22 +51,7 @@ struct reader {
 
 static tr_reader_step read_head, read_module, read_table, read_block, read_after;
 
-struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
-				struct tr_error *err)
-{
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	reader->base.step = read_head;
-	struct tr_text starts = tr_setting_get(&config->settings, "starts", "auto");
-	reader->starts = tr_text_is(starts, "absolute")	  ? ABSOLUTE
-			 : tr_text_is(starts, "relative") ? RELATIVE
-							  : AUTO;
-	return &reader->base;
-}
-
-void tr_drcov_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	tr_buffer_free(&reader->head_text);
@@ -74,7 +59,6 @@ void tr_drcov_close(struct tr_reader *base)
 	tr_buffer_free(&reader->hits);
 	tr_buffer_free(&reader->hits_line);
 	free(reader->bases);
-	tr_reader_free(base);
 }
 
 /* Sets the position of err to where the window begins. TR_WARN. */
@@ -698,4 +682,20 @@ static enum tr_status read_after(struct tr_reader *base, struct tr_record **reco
 	while (tr_input_more(in, 1))
 		tr_input_skip(in, tr_input_available(in));
 	return TR_WARN;
+}
+
+struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_input *in,
+				struct tr_error *err)
+{
+	struct reader *reader =
+		tr_reader_new(sizeof *reader, tr_reader_next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	reader->base.step = read_head;
+	struct tr_text starts = tr_setting_get(&config->settings, "starts", "auto");
+	reader->starts = tr_text_is(starts, "absolute")	  ? ABSOLUTE
+			 : tr_text_is(starts, "relative") ? RELATIVE
+							  : AUTO;
+	return &reader->base;
 }

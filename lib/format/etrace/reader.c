@@ -127,33 +127,7 @@ static bool read_option(const struct tr_settings *settings, const char *key, con
 	return false;
 }
 
-struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err)
-{
-	const struct tr_settings *settings = &config->settings;
-	uint64_t window, bits = TR_ETRACE_NO_PID;
-
-	if (!read_option(settings, "reorder", "0", REORDER_MAX, &window, err) ||
-	    (tr_setting_get(settings, "pid-bits", "").len &&
-	     !read_option(settings, "pid-bits", "", 32, &bits, err)))
-		return NULL;
-	if (config->lines && (window || bits != TR_ETRACE_NO_PID)) {
-		tr_error_set(err, TR_CAUSE_USAGE,
-			     "-O reorder and -O pid-bits are about events: not with --lines");
-		return NULL;
-	}
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-	if (!reader)
-		return NULL;
-	reader->lines = config->lines;
-	reader->reorder.window = (size_t)window;
-	reader->events.pid_bits = (unsigned)bits;
-	reader->events.max_held =
-		config->limits.max_record < HELD_MAX ? config->limits.max_record : HELD_MAX;
-	return &reader->base;
-}
-
-void tr_etrace_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
@@ -161,7 +135,6 @@ void tr_etrace_close(struct tr_reader *base)
 	for (size_t i = 0; i < reader->reorder.count; i++)
 		free(reader->reorder.heap[i].text);
 	free(reader->reorder.heap);
-	tr_reader_free(base);
 }
 
 /* --lines: without tr_reader_deliver, which would cost a tenth more time */
@@ -292,8 +265,7 @@ static enum tr_status fill(struct reader *reader, struct tr_error *err)
 	return status;
 }
 
-enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
-			      struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_etrace_queue *queue = &reader->events.queue;
@@ -313,4 +285,30 @@ enum tr_status tr_etrace_next(struct tr_reader *base, struct tr_record **record,
 			return tr_error_memory(err);
 	}
 	return tr_etrace_queue_take(queue, &reader->base.record, err);
+}
+
+struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err)
+{
+	const struct tr_settings *settings = &config->settings;
+	uint64_t window, bits = TR_ETRACE_NO_PID;
+
+	if (!read_option(settings, "reorder", "0", REORDER_MAX, &window, err) ||
+	    (tr_setting_get(settings, "pid-bits", "").len &&
+	     !read_option(settings, "pid-bits", "", 32, &bits, err)))
+		return NULL;
+	if (config->lines && (window || bits != TR_ETRACE_NO_PID)) {
+		tr_error_set(err, TR_CAUSE_USAGE,
+			     "-O reorder and -O pid-bits are about events: not with --lines");
+		return NULL;
+	}
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+	if (!reader)
+		return NULL;
+	reader->lines = config->lines;
+	reader->reorder.window = (size_t)window;
+	reader->events.pid_bits = (unsigned)bits;
+	reader->events.max_held =
+		config->limits.max_record < HELD_MAX ? config->limits.max_record : HELD_MAX;
+	return &reader->base;
 }

@@ -36,8 +36,6 @@ const struct tr_format tr_format_gnatcov = {
 	.options = options,
 	.bid = bid,
 	.open = tr_gnatcov_open,
-	.next = tr_gnatcov_next,
-	.close = tr_gnatcov_close,
 	.create = tr_gnatcov_create,
 	.styles = tr_gnatcov_styles,
 };

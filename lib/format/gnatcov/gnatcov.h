@@ -92,9 +92,6 @@ int tr_gnatcov_machine_of(struct tr_text name); /* in any case, with or without 
 
 struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
 				  struct tr_error *err);
-enum tr_status tr_gnatcov_next(struct tr_reader *reader, struct tr_record **record,
-			       struct tr_error *err);
-void tr_gnatcov_close(struct tr_reader *reader);
 
 struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct tr_output *out,
 				    struct tr_error *err);

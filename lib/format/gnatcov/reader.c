@@ -40,34 +40,13 @@ struct reader {
 	struct tr_buffer text; /* scratch */
 };
 
-struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
-				  struct tr_error *err)
-{
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	reader->ops = tr_op_values_new();
-	if (!reader->ops) {
-		tr_error_memory(err);
-		tr_reader_free(&reader->base);
-		return NULL;
-	}
-	/* the fields of a record take several times its size, which the window limits */
-	tr_arena_limit(&reader->base.arena, UINT64_MAX);
-	reader->told_at = TR_NO_POSITION;
-	tr_block_record_init(&reader->block, reader->ops, &reader->base.arena);
-	return &reader->base;
-}
-
-void tr_gnatcov_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_objects_free(&reader->objects);
 	tr_buffer_free(&reader->text);
 	free(reader->ops);
-	tr_reader_free(base);
 }
 
 /* One information entry in the window. */
@@ -921,12 +900,31 @@ next_unit(struct reader *reader, struct tr_record **record, struct tr_error *err
 	return status;
 }
 
-enum tr_status tr_gnatcov_next(struct tr_reader *base, struct tr_record **record,
-			       struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	if (reader->state == AT_ENTRY && read_plain_entry(reader, record))
 		return TR_OK;
 	return next_unit(reader, record, err);
+}
+
+struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
+				  struct tr_error *err)
+{
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	reader->ops = tr_op_values_new();
+	if (!reader->ops) {
+		tr_error_memory(err);
+		tr_reader_free(&reader->base);
+		return NULL;
+	}
+	/* the fields of a record take several times its size, which the window limits */
+	tr_arena_limit(&reader->base.arena, UINT64_MAX);
+	reader->told_at = TR_NO_POSITION;
+	tr_block_record_init(&reader->block, reader->ops, &reader->base.arena);
+	return &reader->base;
 }

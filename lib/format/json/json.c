@@ -111,28 +111,12 @@ struct reader {
 	struct tr_buffer array; /* an array that is not on one line */
 };
 
-static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
-				     struct tr_error *err)
-{
-	enum { HARD_LIMIT = 60 };
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	reader->typed.max_depth =
-		config->limits.max_depth < HARD_LIMIT ? config->limits.max_depth : HARD_LIMIT;
-	reader->typed.arena = &reader->base.arena;
-	reader->typed.to = &reader->base.line;
-	return &reader->base;
-}
-
 static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_buffer_free(&reader->typed.scratch);
 	tr_buffer_free(&reader->array);
-	tr_reader_free(base);
 }
 
 static const char *skip_blanks(const char *p, const char *end)
@@ -389,6 +373,21 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	}
 }
 
+static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
+				     struct tr_error *err)
+{
+	enum { HARD_LIMIT = 60 };
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	reader->typed.max_depth =
+		config->limits.max_depth < HARD_LIMIT ? config->limits.max_depth : HARD_LIMIT;
+	reader->typed.arena = &reader->base.arena;
+	reader->typed.to = &reader->base.line;
+	return &reader->base;
+}
+
 struct writer {
 	struct tr_writer base;
 	struct tr_buffer text;
@@ -436,7 +435,5 @@ const struct tr_format tr_format_json = {
 	.extensions = extensions,
 	.bid = bid,
 	.open = open_reader,
-	.next = next,
-	.close = close_reader,
 	.create = create,
 };

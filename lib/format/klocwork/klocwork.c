@@ -119,8 +119,6 @@ const struct tr_format tr_format_klocwork = {
 	.options = options,
 	.bid = bid,
 	.open = tr_klocwork_open,
-	.next = tr_klocwork_next,
-	.close = tr_klocwork_close,
 	.create = tr_klocwork_create,
 	.default_style = "tree",
 };

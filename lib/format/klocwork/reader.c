@@ -332,28 +332,13 @@ struct reader {
 	bool ended;
 };
 
-struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct tr_input *in,
-				   struct tr_error *err)
-{
-	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	reader->exact.on = config->exact;
-	reader->object.env_top = tr_text_is(base, "top");
-	tr_klocwork_parents_init(&reader->parents);
-	return &reader->base;
-}
-
-void tr_klocwork_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_klocwork_object_free(&reader->object);
 	tr_klocwork_parents_free(&reader->parents);
 	free_exact(&reader->exact);
-	tr_reader_free(base);
 }
 
 /* Delivers the first record of the queue. */
@@ -580,8 +565,7 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 	}
 }
 
-enum tr_status tr_klocwork_next(struct tr_reader *base, struct tr_record **record,
-				struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
@@ -598,4 +582,18 @@ enum tr_status tr_klocwork_next(struct tr_reader *base, struct tr_record **recor
 		status = read_unit(reader, record, err);
 	}
 	return status;
+}
+
+struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct tr_input *in,
+				   struct tr_error *err)
+{
+	struct tr_text base = tr_setting_get(&config->settings, "env-base", "parent");
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	reader->exact.on = config->exact;
+	reader->object.env_top = tr_text_is(base, "top");
+	tr_klocwork_parents_init(&reader->parents);
+	return &reader->base;
 }

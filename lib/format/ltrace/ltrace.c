@@ -451,8 +451,6 @@ const struct tr_format tr_format_ltrace = {
 	.extensions = extensions,
 	.bid = bid,
 	.open = open_log,
-	.next = tr_ltrace_next,
-	.close = tr_ltrace_close,
 	.create = tr_ltrace_create,
 	.styles = tr_ltrace_styles,
 };

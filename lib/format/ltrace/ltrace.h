@@ -110,9 +110,6 @@ bool tr_ltrace_put_value(const struct tr_value *value, struct tr_arena *arena,
 /* Hooks of the format. */
 struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err);
-enum tr_status tr_ltrace_next(struct tr_reader *reader, struct tr_record **record,
-			      struct tr_error *err);
-void tr_ltrace_close(struct tr_reader *reader);
 struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
 extern const struct tr_text_style tr_ltrace_styles[];

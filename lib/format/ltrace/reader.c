@@ -44,18 +44,6 @@ struct reader {
 	uint64_t elapsed;	/* of -r, in microseconds */
 };
 
-struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err)
-{
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	tr_buffer_limit(&reader->base.line, reader->base.max_record);
-	reader->align = TR_LTRACE_ALIGN;
-	return &reader->base;
-}
-
 static void drop_open(struct reader *reader, size_t i)
 {
 	free((char *)reader->open[i].task.data);
@@ -64,7 +52,7 @@ static void drop_open(struct reader *reader, size_t i)
 		(reader->open_count - i) * sizeof *reader->open);
 }
 
-void tr_ltrace_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
@@ -72,7 +60,6 @@ void tr_ltrace_close(struct tr_reader *base)
 		drop_open(reader, reader->open_count - 1);
 	free(reader->open);
 	tr_buffer_free(&reader->bytes);
-	tr_reader_free(base);
 }
 
 /* FNV-1a over the name; a system call may have the name of a function. */
@@ -440,8 +427,7 @@ static enum tr_status keep_raw(struct reader *reader, struct tr_text line, bool 
 	return TR_WARN;
 }
 
-enum tr_status tr_ltrace_next(struct tr_reader *base, struct tr_record **record,
-			      struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_ltrace_line line;
@@ -471,4 +457,16 @@ enum tr_status tr_ltrace_next(struct tr_reader *base, struct tr_record **record,
 		return tr_error_memory(err);
 	base->line.failed |= reader->bytes.failed;
 	return tr_reader_deliver(base, record, err);
+}
+
+struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_input *in,
+				 struct tr_error *err)
+{
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	reader->align = TR_LTRACE_ALIGN;
+	return &reader->base;
 }

@@ -472,24 +472,11 @@ struct reader {
 
 static tr_reader_step read_begin, read_header, read_info, read_unit;
 
-struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,
-				   struct tr_error *err)
-{
-	struct reader *reader = tr_reader_new(sizeof *reader, config, in, err);
-
-	if (!reader)
-		return NULL;
-	reader->base.step = read_begin;
-	feed_init(&reader->feed, in, config->limits.max_record);
-	return &reader->base;
-}
-
-void tr_srctrace_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	feed_free(&reader->feed);
-	tr_reader_free(base);
 }
 
 static const char *window(const struct reader *reader)
@@ -746,4 +733,17 @@ static enum tr_status read_unit(struct tr_reader *base, struct tr_record **recor
 	if (weight_of(window(reader), &unit) > base->max_record)
 		return pass_over(reader, unit.size, err);
 	return take_unit(reader, &unit, record, err);
+}
+
+struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,
+				   struct tr_error *err)
+{
+	struct reader *reader =
+		tr_reader_new(sizeof *reader, tr_reader_next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	reader->base.step = read_begin;
+	feed_init(&reader->feed, in, config->limits.max_record);
+	return &reader->base;
 }

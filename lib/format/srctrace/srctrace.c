@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "format/reader_base.h"
-
 static const char *const extensions[] = { ".srctrace", NULL };
 
 static const struct tr_format_option options[] = {
@@ -71,8 +69,6 @@ const struct tr_format tr_format_srctrace = {
 	.search = search,
 	.is_log = is_log,
 	.open = tr_srctrace_open,
-	.next = tr_reader_next,
-	.close = tr_srctrace_close,
 	.create = tr_srctrace_create,
 	.styles = tr_srctrace_styles,
 };

@@ -131,7 +131,6 @@ int tr_srctrace_magic_bits(const char *p, size_t available);
 
 struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err);
-void tr_srctrace_close(struct tr_reader *reader);
 
 struct tr_writer *tr_srctrace_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);

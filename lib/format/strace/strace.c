@@ -77,34 +77,7 @@ static int bid(struct tr_input *in)
 	return tr_bid_by_lines(in, PROBE, weigh_lines, NULL);
 }
 
-static struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
-					struct tr_error *err)
-{
-	struct tr_text cwd = tr_setting_get(&config->settings, "cwd", NULL);
-	struct tr_strace_reader *reader;
-
-	/* the directory that a relative one would start at is unknown */
-	if (cwd.data && !tr_text_starts(cwd, TR_TEXT("/"))) {
-		tr_error_set(err, TR_CAUSE_USAGE, "-O cwd takes an absolute path, not '%.*s'",
-			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
-		return NULL;
-	}
-	reader = tr_reader_new(sizeof *reader, config, in, err);
-	if (!reader)
-		return NULL;
-	tr_buffer_limit(&reader->out.head, reader->base.max_record);
-	tr_buffer_limit(&reader->base.line, reader->base.max_record);
-	reader->cwd = cwd;
-	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
-	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
-	int64_t part = tr_strace_part(config, in);
-	if (part >= 0)
-		reader->file_pid = (uint64_t)part;
-	reader->tasks.release = tr_strace_state_release;
-	return &reader->base;
-}
-
-static void tr_strace_close(struct tr_reader *base)
+static void close_reader(struct tr_reader *base)
 {
 	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
 
@@ -113,7 +86,6 @@ static void tr_strace_close(struct tr_reader *base)
 	tr_strace_exec_free(&reader->exec);
 	tr_buffer_free(&reader->bytes);
 	tr_buffer_free(&reader->repair.glued);
-	tr_reader_free(base);
 }
 
 static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
@@ -246,8 +218,7 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 	return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 }
 
-static enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **record,
-				     struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
 	enum tr_status status;
@@ -270,6 +241,33 @@ static enum tr_status tr_strace_next(struct tr_reader *base, struct tr_record **
 	return status;
 }
 
+static struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
+					struct tr_error *err)
+{
+	struct tr_text cwd = tr_setting_get(&config->settings, "cwd", NULL);
+	struct tr_strace_reader *reader;
+
+	/* the directory that a relative one would start at is unknown */
+	if (cwd.data && !tr_text_starts(cwd, TR_TEXT("/"))) {
+		tr_error_set(err, TR_CAUSE_USAGE, "-O cwd takes an absolute path, not '%.*s'",
+			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
+		return NULL;
+	}
+	reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+	if (!reader)
+		return NULL;
+	tr_buffer_limit(&reader->out.head, reader->base.max_record);
+	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	reader->cwd = cwd;
+	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
+	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
+	int64_t part = tr_strace_part(config, in);
+	if (part >= 0)
+		reader->file_pid = (uint64_t)part;
+	reader->tasks.release = tr_strace_state_release;
+	return &reader->base;
+}
+
 static const char *const extensions[] = { ".strace", NULL };
 
 static const struct tr_format_option options[] = {
@@ -287,8 +285,6 @@ const struct tr_format tr_format_strace = {
 	.options = options,
 	.bid = bid,
 	.open = tr_strace_open,
-	.next = tr_strace_next,
-	.close = tr_strace_close,
 	.part = tr_strace_part,
 	.merge = tr_strace_merge,
 	.default_style = "tree",

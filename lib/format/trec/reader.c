@@ -103,17 +103,6 @@ struct reader {
 	bool in_chunk;		  /* some of them are still to be read */
 };
 
-struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_input *in,
-			       struct tr_error *err)
-{
-	struct reader *r = tr_reader_new(sizeof *r, config, in, err);
-
-	if (!r)
-		return NULL;
-	r->sieve = config->sieve;
-	return &r->base;
-}
-
 /*
  * Checks the whole lines at the window's start, a chunk at a time. False: there are none, or not
  * all are fit, and clean_to is set.
@@ -256,7 +245,7 @@ static bool find_columns(struct tr_text line, struct tr_columns *columns)
  * A line that the window cuts does not go through the sieve, so every read of input returns a line,
  * and the caller gets control.
  */
-enum tr_status tr_trec_next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *r = tr_container(base, struct reader, base);
 	struct tr_pick pick;
@@ -290,4 +279,15 @@ enum tr_status tr_trec_next(struct tr_reader *base, struct tr_record **record, s
 	r->base.record.chosen = pick.answer == TR_SIFT_IN;
 	*record = &r->base.record;
 	return TR_OK;
+}
+
+struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_input *in,
+			       struct tr_error *err)
+{
+	struct reader *r = tr_reader_new(sizeof *r, next, NULL, config, in, err);
+
+	if (!r)
+		return NULL;
+	r->sieve = config->sieve;
+	return &r->base;
 }

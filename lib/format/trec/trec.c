@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/buffer.h"
-#include "format/reader_base.h"
 #include "format/writer_base.h"
 
 enum {
@@ -170,7 +169,5 @@ const struct tr_format tr_format_trec = {
 	.extensions = extensions,
 	.bid = bid,
 	.open = tr_trec_open,
-	.next = tr_trec_next,
-	.close = tr_reader_free,
 	.create = create,
 };

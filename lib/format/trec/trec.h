@@ -12,7 +12,5 @@
 
 struct tr_reader *tr_trec_open(const struct tr_read_config *config, struct tr_input *in,
 			       struct tr_error *err);
-enum tr_status tr_trec_next(struct tr_reader *reader, struct tr_record **record,
-			    struct tr_error *err);
 
 #endif

@@ -49,14 +49,13 @@ static bool read_log(struct tr_text log, size_t piece, const char *setting, stru
 
 	while (status == TR_OK || status == TR_WARN) {
 		struct tr_record *record;
-		status = format->next(reader, &record, &err);
+		status = tr_reader_read(reader, &record, &err);
 		if (status == TR_OK)
 			tr_buffer_put_text(&reading->lines, record->line);
 		else if (status == TR_WARN)
 			reading_message(reading, &err);
 	}
-	if (reader)
-		format->close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	return status == TR_END && !reading->lines.failed && !reading->messages.failed;
 }

@@ -21,7 +21,7 @@ static enum tr_status read_all(struct tr_text text, size_t piece, const struct t
 	for (;;) {
 		struct tr_record *record;
 		tr_error_clear(&err);
-		status = tr_format_json.next(reader, &record, &err);
+		status = tr_reader_read(reader, &record, &err);
 		if (status == TR_OK) {
 			tr_buffer_put_text(&lines, record->line);
 			continue;
@@ -33,7 +33,7 @@ static enum tr_status read_all(struct tr_text text, size_t piece, const struct t
 		if (status == TR_FATAL)
 			break;
 	}
-	tr_format_json.close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	return status;
 }

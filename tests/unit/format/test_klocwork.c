@@ -84,9 +84,9 @@ static void check_idle(void)
 	struct tr_record *record = NULL;
 	struct tr_input *in = tr_input_new(&source.base, &limits, 0);
 	struct tr_reader *reader = tr_format_klocwork.open(&config, in, &err);
-	ok(tr_format_klocwork.next(reader, &record, &err) == TR_OK && !in->at_end,
+	ok(tr_reader_read(reader, &record, &err) == TR_OK && !in->at_end,
 	   "a record does not wait for its parent when nothing comes");
-	tr_format_klocwork.close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/buffer.h"
+#include "format/reader_base.h"
 #include "format/trace.h"
 #include "tap.h"
 
@@ -139,42 +140,30 @@ static void test_operands(void)
 
 /* A format whose reader says what belongs into headers; its bytes are orders. */
 struct letters {
-	struct tr_input *in;
-	struct tr_arena arena;
-	struct tr_record record;
+	struct tr_reader base;
 	struct tr_value one;
 };
-
-static struct tr_reader *letters_open(const struct tr_read_config *config, struct tr_input *in,
-				      struct tr_error *err)
-{
-	struct letters *letters = calloc(1, sizeof *letters);
-	(void)config, (void)err;
-	letters->in = in;
-	letters->one = (struct tr_value){ .type = TR_UINT, .as.number = 1 };
-	return (struct tr_reader *)letters;
-}
 
 static enum tr_status letters_next(struct tr_reader *reader, struct tr_record **record,
 				   struct tr_error *err)
 {
-	struct letters *letters = (struct letters *)reader;
+	struct letters *letters = tr_container(reader, struct letters, base);
 
-	if (!tr_input_more(letters->in, 1))
+	if (!tr_input_more(reader->in, 1))
 		return TR_END;
-	char order = *letters->in->pos;
-	tr_input_skip(letters->in, 1);
-	tr_arena_reset(&letters->arena);
-	tr_record_init(&letters->record, &letters->arena);
-	*record = &letters->record;
+	char order = *reader->in->pos;
+	tr_input_skip(reader->in, 1);
+	tr_arena_reset(&reader->arena);
+	tr_record_init(&reader->record, &reader->arena);
+	*record = &reader->record;
 	tr_error_set(err, TR_CAUSE_INPUT, "as ordered");
 	switch (order) {
 	case 'h':
-		letters->record.type = TR_HEADER;
-		tr_record_add(&letters->record, TR_TEXT("n"), &letters->one);
+		reader->record.type = TR_HEADER;
+		tr_record_add(&reader->record, TR_TEXT("n"), &letters->one);
 		return TR_OK;
 	case 'r':
-		return tr_record_from_line(&letters->record, TR_TEXT(EXEC), err) ? TR_OK : TR_FATAL;
+		return tr_record_from_line(&reader->record, TR_TEXT(EXEC), err) ? TR_OK : TR_FATAL;
 	case 'w':
 		return TR_WARN;
 	default:
@@ -182,10 +171,14 @@ static enum tr_status letters_next(struct tr_reader *reader, struct tr_record **
 	}
 }
 
-static void letters_close(struct tr_reader *reader)
+static struct tr_reader *letters_open(const struct tr_read_config *config, struct tr_input *in,
+				      struct tr_error *err)
 {
-	tr_arena_free(&((struct letters *)reader)->arena);
-	free(reader);
+	struct letters *letters =
+		tr_reader_new(sizeof *letters, letters_next, NULL, config, in, err);
+
+	letters->one = (struct tr_value){ .type = TR_UINT, .as.number = 1 };
+	return &letters->base;
 }
 
 #define PLAIN "%trec\t1\tformat=letters\n"
@@ -208,8 +201,6 @@ static void test_heads(void)
 		.name = "letters",
 		.flags = TR_FORMAT_READS | TR_FORMAT_HEADS,
 		.open = letters_open,
-		.next = letters_next,
-		.close = letters_close,
 	};
 	const char *const operands[] = { path[0] };
 	struct tr_buffer to = TR_BUFFER_INIT;

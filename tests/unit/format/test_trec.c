@@ -75,14 +75,14 @@ static void read_all(const char *text, size_t piece, bool fails, char *says, siz
 	size_t n = 0;
 
 	do {
-		status = tr_format_trec.next(reader, &record, &err);
+		status = tr_reader_read(reader, &record, &err);
 		bool silent = status == TR_WARN && err.cause == TR_CAUSE_NONE;
 		bool cut = status == TR_WARN && err.cause == TR_CAUSE_CUT;
 		if (status != TR_END && n + 1 < cap)
 			says[n++] = silent ? 's' : cut ? 'c' : "o.wf"[status];
 	} while (status == TR_OK || status == TR_WARN);
 	says[n] = '\0';
-	tr_format_trec.close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 }
 

@@ -56,7 +56,7 @@ static bool read_trace(struct tr_text trace, const struct reading *how,
 	enum tr_status status = reader ? TR_OK : TR_FATAL;
 	while (status == TR_OK || status == TR_WARN) {
 		struct tr_record *record;
-		status = format->next(reader, &record, &err);
+		status = tr_reader_read(reader, &record, &err);
 		if (status == TR_OK) {
 			tr_buffer_put_text(&transcript->lines, record->line);
 			transcript->records++;
@@ -64,8 +64,7 @@ static bool read_trace(struct tr_text trace, const struct reading *how,
 			transcript_message(transcript, &err);
 		}
 	}
-	if (reader)
-		format->close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	return status == TR_END && !transcript->lines.failed && !transcript->messages.failed;
 }

@@ -39,7 +39,7 @@ static inline bool read_stream(struct tr_text stream, size_t piece, enum how how
 	while (status == TR_OK || status == TR_WARN) {
 		struct tr_record *record = NULL;
 		tr_error_clear(&err);
-		status = format->next(reader, &record, &err);
+		status = tr_reader_read(reader, &record, &err);
 		memory = memory && err.cause != TR_CAUSE_MEMORY;
 		if (status == TR_WARN || status == TR_FATAL) {
 			put_message(to, &err);
@@ -52,8 +52,7 @@ static inline bool read_stream(struct tr_text stream, size_t piece, enum how how
 		if (status == TR_OK && tr_record_write(record, to, &err) != TR_OK)
 			memory = false;
 	}
-	if (reader)
-		format->close(reader);
+	tr_reader_free(reader);
 	tr_input_free(in);
 	return memory && !to->failed;
 }
