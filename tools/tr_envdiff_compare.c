@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/literal.h"
+#include "core/buffer.h"
 
 struct pair {
 	struct tr_text name;  /* bytes */
@@ -37,14 +38,8 @@ static bool copy_text(struct pairs *pairs, struct tr_text text, struct tr_text *
 static bool add_pair(struct pairs *pairs, struct tr_text name, struct tr_text value,
 		     struct tr_text shown)
 {
-	if (pairs->count == pairs->cap) {
-		size_t cap = pairs->cap ? pairs->cap * 2 : 64;
-		struct pair *list = realloc(pairs->list, cap * sizeof *list);
-		if (!list)
-			return false;
-		pairs->list = list;
-		pairs->cap = cap;
-	}
+	if (!tr_array_room(pairs->list, pairs->count, pairs->cap))
+		return false;
 	struct pair pair = { .place = pairs->count };
 	struct tr_text spelling;
 	if (!copy_text(pairs, name, &spelling) || !copy_text(pairs, value, &pair.value) ||

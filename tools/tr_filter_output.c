@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "process/env_line.h"
+#include "core/buffer.h"
 #include "record/vocabulary.h"
 
 enum {
@@ -103,14 +104,8 @@ static bool want(struct tr_definitions *defs, struct tr_definition *def)
 {
 	if (!def || def->written || def->wanted)
 		return true;
-	if (defs->wanted_count == defs->wanted_cap) {
-		size_t cap = defs->wanted_cap ? defs->wanted_cap * 2 : 16;
-		struct tr_definition **larger = realloc(defs->wanted, cap * sizeof *larger);
-		if (!larger)
-			return false;
-		defs->wanted = larger;
-		defs->wanted_cap = cap;
-	}
+	if (!tr_array_room(defs->wanted, defs->wanted_count, defs->wanted_cap))
+		return false;
 	def->wanted = true;
 	defs->wanted[defs->wanted_count++] = def;
 	return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "record/ask.h"
 
 /* The index of the first that ends at or after the address. */
@@ -21,19 +22,6 @@ static size_t lower_bound(const struct tr_objects *objects, uint64_t address)
 	return low;
 }
 
-static bool reserve(struct tr_objects *objects)
-{
-	if (objects->count < objects->cap)
-		return true;
-	size_t cap = objects->cap ? objects->cap * 2 : 16;
-	struct tr_object *list = realloc(objects->list, cap * sizeof *list);
-	if (!list)
-		return false;
-	objects->list = list;
-	objects->cap = cap;
-	return true;
-}
-
 enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_object object)
 {
 	size_t at = lower_bound(objects, object.first);
@@ -43,7 +31,7 @@ enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_obj
 		return TR_OBJECTS_OVERLAP;
 	if (objects->count == TR_OBJECTS_MAX)
 		return TR_OBJECTS_FULL;
-	if (!reserve(objects))
+	if (!tr_array_room(objects->list, objects->count, objects->cap))
 		return TR_OBJECTS_MEMORY;
 	struct tr_object *place = &objects->list[at];
 	memmove(place + 1, place, (objects->count - at) * sizeof *place);

@@ -47,7 +47,7 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 			continue;
 		struct tr_value *value = tr_field_value(record, field, err);
 		if (!value)
-			return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+			return tr_error_status(err);
 		tr_buffer_put_byte(to, '\t');
 		tr_buffer_put_text(to, field->key);
 		tr_buffer_put_byte(to, '=');

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/map.h"
 #include "coverage/layout.h"
 #include "coverage/merge_private.h"
@@ -113,7 +114,7 @@ static enum tr_status spelled(struct merge *merge, struct tr_record *record, con
 
 	*spelling = TR_TEXT("");
 	if (field && !value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (!value)
 		return TR_OK;
 	tr_buffer_reset(&merge->text);
@@ -225,14 +226,8 @@ static enum tr_status put_info(struct merge *merge, struct tr_record *record, st
 /* A new object of that key. NULL: memory. */
 static struct object *add_object(struct merge *merge, struct tr_text key, uint64_t base)
 {
-	if (merge->object_count == merge->object_cap) {
-		size_t cap = merge->object_cap ? merge->object_cap * 2 : 16;
-		struct object *objects = realloc(merge->objects, cap * sizeof *objects);
-		if (!objects)
-			return NULL;
-		merge->objects = objects;
-		merge->object_cap = cap;
-	}
+	if (!tr_array_room(merge->objects, merge->object_count, merge->object_cap))
+		return NULL;
 	struct object *object = &merge->objects[merge->object_count];
 	char *copy = malloc(key.len);
 	*object = (struct object){ { copy, key.len }, base, tr_ranges_new() };

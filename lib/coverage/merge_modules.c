@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/map.h"
 #include "coverage/block.h"
 #include "coverage/module_table.h"
@@ -185,14 +186,8 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 
 	if (number == NO_MODULE)
 		return left_out(err, "a module after 65534 others, the most that drcov can hold");
-	if (merge->module_count == merge->module_cap) {
-		size_t cap = merge->module_cap ? merge->module_cap * 2 : 64;
-		struct module *modules = realloc(merge->modules, cap * sizeof *modules);
-		if (!modules)
-			return tr_error_memory(err);
-		merge->modules = modules;
-		merge->module_cap = cap;
-	}
+	if (!tr_array_room(merge->modules, merge->module_count, merge->module_cap))
+		return tr_error_memory(err);
 	struct tr_text key = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	uint64_t whole = tr_ask_number(record, "containing_id", UINT64_MAX, err);
 	size_t containing = whole == UINT64_MAX	 ? 0

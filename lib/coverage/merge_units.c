@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/map.h"
 #include "coverage/unit.h"
 #include "record/ask.h"
@@ -126,14 +127,8 @@ static enum tr_status read_list(struct merge *units, struct tr_record *record, c
 	if (status != TR_OK)
 		return status == TR_FATAL ? tr_error_memory(err) : wrong(err, key, why.text);
 	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits) {
-		if (n == units->cap) {
-			size_t cap = n ? n * 2 : 256;
-			uint32_t *larger = realloc(units->numbers, cap * sizeof *larger);
-			if (!larger)
-				return tr_error_memory(err);
-			units->numbers = larger;
-			units->cap = cap;
-		}
+		if (!tr_array_room(units->numbers, n, units->cap))
+			return tr_error_memory(err);
 		sorted &= n == from || units->numbers[n - 1] < bit;
 		units->numbers[n++] = (uint32_t)bit;
 	}
@@ -186,7 +181,7 @@ static enum tr_status read_unit(struct tr_record *record, struct unit *unit, str
 	if (record->name.type != TR_CELL_TEXT)
 		return wrong(err, "name", "a unit needs a file name");
 	if (!tr_cell_bytes(record->name.text, record->arena, &unit->name, err))
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	tr_error_clear(err);
 	for (int i = 0; i < TR_UNIT_SETS; i++) {
 		unit->hashes[i] = tr_ask_string(record, tr_unit_hash_keys[i], err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/text.h"
 #include "record/ask.h"
 #include "record/literal.h"
@@ -344,7 +345,7 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 	if (!field)
 		return TR_OK;
 	if (!value)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if (value->type == TR_UINT || value->type == TR_POINTER) {
 		cell->type = TR_MODULE_NUMBER;
 		cell->number = value->as.number;
@@ -377,7 +378,7 @@ static enum tr_status read_path(struct tr_record *record, struct tr_module_cell 
 	cell->type = TR_MODULE_TEXT;
 	if (tr_cell_bytes(record->name.text, record->arena, &cell->text, err))
 		return TR_OK;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 /*
@@ -666,14 +667,8 @@ static bool place(struct tr_module_list *list, const struct tr_module_columns *c
 {
 	if (list->count == UINT32_MAX)
 		return false;
-	if (list->count == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 64;
-		struct tr_module_place *places = realloc(list->places, cap * sizeof *places);
-		if (!places)
-			return false;
-		list->places = places;
-		list->cap = cap;
-	}
+	if (!tr_array_room(list->places, list->count, list->cap))
+		return false;
 	struct tr_module_place here = {
 		.base = tr_module_number(columns, module, TR_MODULE_BASE, 0),
 		.id = tr_module_number(columns, module, TR_MODULE_ID, list->count),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "coverage/block.h"
 
 enum { CHUNK = 256, LATELY_BITS = 15, LATELY = 1 << LATELY_BITS };
@@ -104,14 +105,8 @@ static void step(const struct tr_ranges *ranges, struct tr_ranges_position *posi
 /* A new chunk before the one at `at`. NULL: memory. */
 static struct chunk *add_chunk(struct tr_ranges *ranges, size_t at)
 {
-	if (ranges->count == ranges->cap) {
-		size_t cap = ranges->cap ? ranges->cap * 2 : 16;
-		struct chunk **chunks = realloc(ranges->chunks, cap * sizeof(struct chunk *));
-		if (!chunks)
-			return NULL;
-		ranges->chunks = chunks;
-		ranges->cap = cap;
-	}
+	if (!tr_array_room(ranges->chunks, ranges->count, ranges->cap))
+		return NULL;
 	struct chunk *chunk = malloc(sizeof *chunk);
 	if (!chunk)
 		return NULL;

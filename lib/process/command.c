@@ -92,7 +92,7 @@ enum tr_status tr_command_read(struct tr_record *record, struct tr_command *comm
 		return bad(err, "no argv in the record");
 	struct tr_value *argv = tr_field_value(record, field, err);
 	if (!argv)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	return read_argv(record, argv, command, err);
 }
 

@@ -527,7 +527,7 @@ static enum tr_status value_of(struct tr_record *record, struct tr_field *field,
 	*value = tr_field_value(record, field, err);
 	if (*value)
 		return TR_OK;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 /* Reads the map in a field; NULL if it is none. TR_FATAL: memory is exhausted. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "process/atom.h"
 #include "record/literal.h"
 
@@ -221,14 +222,8 @@ static struct pair *pair_for(struct tr_environments *pool, struct tr_atom *name)
 		return &pool->pairs[key->slot];
 	if (pool->pair_count == UINT32_MAX)
 		return NULL;
-	if (pool->pair_count == pool->pair_cap) {
-		size_t cap = pool->pair_cap ? pool->pair_cap * 2 : 64;
-		struct pair *list = realloc(pool->pairs, cap * sizeof *list);
-		if (!list)
-			return NULL;
-		pool->pairs = list;
-		pool->pair_cap = cap;
-	}
+	if (!tr_array_room(pool->pairs, pool->pair_count, pool->pair_cap))
+		return NULL;
 	key->round = pool->round;
 	key->slot = (uint32_t)pool->pair_count;
 	struct pair *pair = &pool->pairs[pool->pair_count++];

@@ -21,7 +21,7 @@ static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
 {
 	*map = tr_field_value(record, field, err);
 	if (!*map)
-		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+		return tr_error_status(err);
 	if ((*map)->type == TR_MAP)
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");

@@ -2,6 +2,7 @@
 #include "process/load.h"
 
 #include <stdlib.h>
+#include "core/buffer.h"
 
 struct process {
 	struct process *parent;	     /* NULL: not known; holds a reference */
@@ -40,14 +41,8 @@ static void swap(struct tr_load_event *a, struct tr_load_event *b)
 
 static bool push(struct tr_load *load, struct tr_load_event event)
 {
-	if (load->count == load->cap) {
-		size_t cap = load->cap ? 2 * load->cap : 64;
-		struct tr_load_event *events = realloc(load->events, cap * sizeof *events);
-		if (!events)
-			return false;
-		load->events = events;
-		load->cap = cap;
-	}
+	if (!tr_array_room(load->events, load->count, load->cap))
+		return false;
 	size_t i = load->count++;
 	load->events[i] = event;
 	for (; i && before(&load->events[i], &load->events[(i - 1) / 2]); i = (i - 1) / 2)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "core/buffer.h"
 #include "core/source.h"
 
 unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name)
@@ -34,14 +35,8 @@ unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name)
 
 static bool append(struct tr_call_ranges *ranges, const struct tr_call_range *range)
 {
-	if (ranges->count == ranges->cap) {
-		size_t cap = ranges->cap ? ranges->cap * 2 : 8;
-		struct tr_call_range *larger = reallocarray(ranges->list, cap, sizeof *larger);
-		if (!larger)
-			return false;
-		ranges->list = larger;
-		ranges->cap = cap;
-	}
+	if (!tr_array_room(ranges->list, ranges->count, ranges->cap))
+		return false;
 	ranges->list[ranges->count++] = *range;
 	return true;
 }

@@ -338,7 +338,7 @@ static void note(struct tr_json_view *view, enum tr_status status, const struct 
 /* Notes a value or cell that cannot be decoded. where: its column or key. */
 static void trouble(struct tr_json_view *view, struct tr_text where, struct tr_error *why)
 {
-	enum tr_status status = why->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	enum tr_status status = tr_error_status(why);
 	tr_error_name(why, where);
 	note(view, status, why);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "core/error.h"
 
 enum {
@@ -128,20 +129,11 @@ static bool put_entry(struct tr_klocwork_ids *ids, uint64_t key, struct tr_text 
 /* Makes space for one more run; if there are too many, the older half is dropped. */
 static bool make_run_room(struct tr_klocwork_ids *ids)
 {
-	if (ids->run_count < ids->run_cap)
-		return true;
-	if (ids->run_cap == MAX_RUNS) {
+	if (ids->run_count == MAX_RUNS) {
 		ids->run_count = MAX_RUNS / 2;
 		memmove(ids->runs, ids->runs + MAX_RUNS / 2, ids->run_count * sizeof *ids->runs);
-		return true;
 	}
-	size_t cap = ids->run_cap ? ids->run_cap * 2 : 16;
-	struct tr_klocwork_run *runs = realloc(ids->runs, cap * sizeof *runs);
-	if (!runs)
-		return false;
-	ids->runs = runs;
-	ids->run_cap = cap;
-	return true;
+	return tr_array_room(ids->runs, ids->run_count, ids->run_cap);
 }
 
 bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t value)

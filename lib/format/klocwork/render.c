@@ -197,7 +197,7 @@ static enum tr_status end_rendering(bool done, struct tr_buffer *to, size_t begi
 	if (done && !to->failed)
 		return TR_OK;
 	to->len = begin;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
+	return tr_error_status(err);
 }
 
 enum tr_status tr_klocwork_render_exec(struct tr_record *record,

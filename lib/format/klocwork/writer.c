@@ -65,11 +65,6 @@ static const struct tr_value *field_map(struct tr_record *record, struct tr_fiel
 	return value;
 }
 
-static enum tr_status no_map(const struct tr_error *err)
-{
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_WARN;
-}
-
 /* Sets the first environment to the env line's map, or to an empty one. */
 static enum tr_status set_top(struct environments *env, struct tr_arena *arena,
 			      struct tr_error *err)
@@ -79,7 +74,7 @@ static enum tr_status set_top(struct environments *env, struct tr_arena *arena,
 	if (env->vars.len)
 		map = tr_literal_parse(tr_buffer_text(&env->vars), arena, err);
 	if (!map)
-		return no_map(err);
+		return tr_error_status(err);
 	tr_environment_release(env->pool, env->top);
 	env->top = tr_environment_whole(env->pool, NULL, map);
 	return env->top ? TR_OK : tr_error_memory(err);
@@ -141,7 +136,7 @@ static enum tr_status find_own(struct environments *env, struct tr_record *recor
 		return TR_OK;
 	const struct tr_value *map = field_map(record, field, err);
 	if (!map)
-		return no_map(err);
+		return tr_error_status(err);
 	if (field == fields->env)
 		*result = tr_environment_whole(env->pool, near, map);
 	else
