@@ -155,67 +155,40 @@ const struct tr_fault_guard *tr_cli_fault_guard(void)
 	return sigaction(SIGBUS, &action, NULL) == 0 ? &guard : NULL;
 }
 
-bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs)
+bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer *to,
+		 struct tr_text *line)
 {
 	struct tr_cli_private *p = cli->private;
 
-	if (cli->stop || !blobs->path)
-		return !cli->stop;
-	blobs->wanted = true;
-	blobs->dir = tr_blob_dir_open(blobs->path, blobs->what == TR_BLOBS_STORE,
-				      cli->config.read.limits.max_record, &p->err);
-	if (!blobs->dir) {
-		tr_cli_report(cli, &p->err);
-		cli->stop = p->discard = true;
-	}
-	return !cli->stop;
-}
-
-void tr_cli_blobs_close(struct tr_cli *cli, struct tr_cli_blobs *blobs)
-{
-	struct tr_cli_private *p = cli->private;
-
-	if (!blobs->dir)
-		return;
-	while (tr_blob_dir_sync(blobs->dir, &p->err) != TR_END)
-		tr_cli_fail(cli, "%s", p->err.text);
-	tr_blob_dir_close(blobs->dir);
-	blobs->dir = NULL;
-}
-
-bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record)
-{
-	struct tr_cli_private *p = cli->private;
-
-	if (cli->stop || !blobs->wanted)
-		return !cli->stop;
-	enum tr_status status = tr_record_blobs(record, blobs->what, blobs->dir, &p->err);
+	*line = record->line;
+	if (line->data)
+		return true;
+	tr_buffer_reset(to);
+	enum tr_status status = tr_record_write(record, to, &p->err);
+	*line = tr_buffer_text(to);
 	if (status == TR_OK)
 		return true;
 	tr_cli_report_record(cli, record, &p->err, true);
 	if (status == TR_FATAL)
-		cli->stop = p->discard = true;
+		tr_cli_abandon(cli);
 	return false;
 }
 
-bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
+bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text)
 {
-	struct tr_cli_private *p = cli->private;
-
-	if (record->line.data) {
-		tr_output_put_text(cli->out, record->line);
-	} else {
-		tr_buffer_reset(&p->line);
-		if (tr_record_write(record, &p->line, &p->err) != TR_OK) {
-			tr_cli_report_record(cli, record, &p->err, true);
-			return !cli->stop;
-		}
-		tr_output_put_text(cli->out, tr_buffer_text(&p->line));
-	}
+	tr_output_put_text(cli->out, text);
 	tr_output_record_end(cli->out);
 	if (cli->out->failed)
 		cli->stop = true;
 	return !cli->stop;
+}
+
+bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
+{
+	struct tr_text line;
+
+	return tr_cli_line(cli, record, &cli->private->line, &line) ? tr_cli_put_text(cli, line)
+								    : !cli->stop;
 }
 
 bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place)
@@ -232,13 +205,10 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
 		size_t len = tr_input_available(in);
 		if (cut_line)
 			*cut_line = in->pos[len - 1] != '\n';
-		tr_output_put(cli->out, in->pos, len);
-		tr_output_record_end(cli->out);
+		tr_cli_put_text(cli, (struct tr_text){ in->pos, len });
 		tr_input_skip(in, len);
 		if (tr_cli_attention)
 			tr_cli_progress(cli);
-		if (cli->out->failed)
-			cli->stop = true;
 	}
 	if (!cli->stop && in->damaged) {
 		tr_input_error(in, &p->err);
@@ -272,10 +242,8 @@ struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *form
 	tr_cli_settings_taken(cli, format, true);
 	if (tr_settings_check(&config.settings, format, true, &p->err))
 		writer = format->create(&config, cli->out, &p->err);
-	if (!writer) {
-		tr_cli_report(cli, &p->err);
-		cli->stop = p->discard = true;
-	}
+	if (!writer)
+		tr_cli_abort(cli, &p->err);
 	return writer;
 }
 
@@ -379,11 +347,13 @@ bool tr_cli_open(struct tr_cli *cli)
 	if (!tr_cli_log_open(cli))
 		return false;
 	cli->trace = tr_trace_open(operands, count, &cli->config);
-	if (!cli->trace) {
-		tr_error_memory(&p->err);
-		tr_cli_report(cli, &p->err);
-		cli->stop = true;
-		return false;
+	if (!cli->trace)
+		return tr_cli_out_of_memory(cli);
+	if (cli->blob_path) {
+		p->blob_dir = tr_blob_dir_open(cli->blob_path, cli->blobs == TR_BLOBS_STORE,
+					       cli->config.read.limits.max_record, &p->err);
+		if (!p->blob_dir)
+			return tr_cli_abort(cli, &p->err);
 	}
 	tr_cli_progress_begin(cli);
 	return true;
@@ -432,7 +402,22 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 	return false;
 }
 
-/* Handles all results but the next record: progress, messages, the end. */
+/* Changes the blobs of a record. False: it cannot be used, which is reported and counted as lost. */
+static bool change_blobs(struct tr_cli *cli, struct tr_record *record)
+{
+	struct tr_cli_private *p = cli->private;
+	enum tr_status status = tr_record_blobs(record, cli->blobs, p->blob_dir, &p->err);
+
+	if (status == TR_OK)
+		return true;
+	p->last = record;
+	tr_cli_report_record(cli, record, &p->err, true);
+	if (status == TR_FATAL)
+		tr_cli_abandon(cli);
+	return false;
+}
+
+/* Handles all results but a record that is returned as it is: progress, blobs, messages, the end. */
 static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_status status,
 						 struct tr_record **record)
 {
@@ -441,11 +426,12 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 	for (;;) {
 		if (tr_cli_attention)
 			tr_cli_progress(cli);
-		if (status == TR_OK)
+		if (status == TR_OK && (!cli->changes_blobs || change_blobs(cli, *record)))
 			return true;
 		if (status == TR_END)
 			return false;
-		tr_cli_report(cli, &p->err);
+		if (status != TR_OK)
+			tr_cli_report(cli, &p->err);
 		if (status == TR_FATAL || cli->stop)
 			return false;
 		status = tr_trace_next(cli->trace, record, &p->err);
@@ -466,7 +452,8 @@ static inline __attribute__((always_inline)) bool next_here(struct tr_cli *cli,
 		return false;
 	}
 	enum tr_status status = tr_trace_next(cli->trace, record, &p->err);
-	bool read = (status == TR_OK && !tr_cli_attention) || next_after(cli, status, record);
+	bool read = (status == TR_OK && !tr_cli_attention && !cli->changes_blobs) ||
+		    next_after(cli, status, record);
 	p->last = read ? *record : NULL;
 	return read;
 }
@@ -474,6 +461,38 @@ static inline __attribute__((always_inline)) bool next_here(struct tr_cli *cli,
 bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
 {
 	return next_here(cli, record);
+}
+
+bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record)
+{
+	struct tr_cli_private *p = cli->private;
+	struct tr_record *line;
+
+	if (!join)
+		return next_here(cli, record);
+	while (!cli->stop) {
+		switch (tr_join_next(join, record, &p->err)) {
+		case TR_OK:
+			return true;
+		case TR_END:
+			if (p->join_ends) {
+				p->join_ends = false;
+				return false;
+			}
+			p->join_ends = !next_here(cli, &line);
+			tr_join_put(join, p->join_ends ? NULL : line);
+			continue;
+		case TR_WARN:
+			break;
+		case TR_FATAL:
+			tr_cli_abandon(cli);
+		}
+		if (p->join_ends)
+			tr_cli_report(cli, &p->err);
+		else
+			tr_cli_report_record(cli, p->last, &p->err, p->err.severity == TR_DAMAGE);
+	}
+	return false;
 }
 
 /* Continues with the places that follow; not in line, so that the loop of tr_cli_next is none. */
@@ -500,6 +519,10 @@ int tr_cli_end(struct tr_cli *cli)
 
 	if (!p)
 		return cli->status;
+	/* the blobs are on the disk before the output that names them gets its name */
+	while (p->blob_dir && tr_blob_dir_sync(p->blob_dir, &p->err) != TR_END)
+		tr_cli_fail(cli, "%s", p->err.text);
+	tr_blob_dir_close(p->blob_dir);
 	tr_cli_progress_end(cli);
 	if (p->any_read && !cli->stop && !cli->status)
 		tr_cli_settings_idle(cli);

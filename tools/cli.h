@@ -38,6 +38,7 @@
 #include "format/format.h"
 #include "format/trace.h"
 #include "record/blobs.h"
+#include "record/join.h"
 #include "record/vocabulary.h"
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
@@ -90,6 +91,14 @@ struct tr_cli {
 	struct tr_trace_config config; /* a tool may change it before tr_cli_open */
 	const char *output_path;       /* -o, NULL: stdout */
 	bool strict, quiet, verbose;
+
+	/*
+	 * What becomes of the blobs of records that are read (record/blobs.h), and --blob-dir,
+	 * which is opened by tr_cli_open. A tool sets them before; NULL: without a directory.
+	 */
+	bool changes_blobs;
+	enum tr_blobs blobs;
+	const char *blob_path;
 
 	struct tr_trace *trace; /* after tr_cli_open */
 	struct tr_output *out;	/* after tr_cli_output */
@@ -208,7 +217,21 @@ bool tr_cli_next(struct tr_cli *cli, struct tr_record **record);
 bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place);
 bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 
-/* Writes a line: its original bytes where it has them, else in the canonical spelling. */
+/*
+ * The same through a join (record/join.h; NULL: as tr_cli_next_here). What is entered in a file or
+ * member does not return in another one, so the join is empty when this returns false.
+ */
+bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record);
+
+/*
+ * The line of a record: its original bytes if it has them, else in the canonical spelling, which
+ * is composed in to. False: it has no line, which is reported and counted as lost, or a stop.
+ */
+bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer *to,
+		 struct tr_text *line);
+
+/* Writes a line of the output, or a record's line. False: stop. */
+bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text);
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 
 /* Whether the bytes of the place, which is in a known format, equal what its records become. */
@@ -229,25 +252,6 @@ bool tr_cli_put(struct tr_cli *cli, struct tr_writer *writer, struct tr_record *
 bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer);
 
 /*
- * The handling of blobs in records (record/blobs.h). dir: --blob-dir, NULL without it. Zero it.
- */
-struct tr_cli_blobs {
-	bool wanted;
-	enum tr_blobs what;
-	const char *path;
-	struct tr_blob_dir *dir;
-};
-
-/* Opens the directory of --blob-dir, if it is given. False: reported. */
-bool tr_cli_blobs_open(struct tr_cli *cli, struct tr_cli_blobs *blobs);
-
-/* Writes the blobs to the disk; before tr_cli_end. */
-void tr_cli_blobs_close(struct tr_cli *cli, struct tr_cli_blobs *blobs);
-
-/* False: the record cannot be used (reported), or a stop. */
-bool tr_cli_blobs_change(struct tr_cli *cli, struct tr_cli_blobs *blobs, struct tr_record *record);
-
-/*
  * Prints err, with the current place, and sets the exit status (not for
  * notes); under --strict it sets stop. report_record: position from the
  * record where err has none; lost: also counted as lost in the trailer.
@@ -256,8 +260,14 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 			  const struct tr_error *err, bool lost);
 
-/* Reports err, stops, and discards the output, which is not what the user asked for. */
-void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
+/* The same with a message that is made here, about a record, or (NULL) about the place. */
+void tr_cli_remark(struct tr_cli *cli, const struct tr_record *record, enum tr_cause cause,
+		   enum tr_severity severity, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* Reports err, stops, and discards the output, which is not what the user asked for. False. */
+bool tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
+bool tr_cli_out_of_memory(struct tr_cli *cli);
 
 /* A message of the tool that concerns no place in the input: an error, or a note. */
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));

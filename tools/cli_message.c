@@ -628,10 +628,35 @@ void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 	tr_cli_report(cli, &placed);
 }
 
-void tr_cli_abort(struct tr_cli *cli, const struct tr_error *err)
+void tr_cli_remark(struct tr_cli *cli, const struct tr_record *record, enum tr_cause cause,
+		   enum tr_severity severity, const char *format, ...)
+{
+	struct tr_error err;
+	va_list args;
+
+	va_start(args, format);
+	tr_error_set_args(&err, cause, format, args);
+	va_end(args);
+	err.severity = severity;
+	if (record)
+		tr_cli_report_record(cli, record, &err, false);
+	else
+		tr_cli_report(cli, &err);
+}
+
+bool tr_cli_abort(struct tr_cli *cli, const struct tr_error *err)
 {
 	tr_cli_report(cli, err);
-	cli->stop = cli->private->discard = true;
+	tr_cli_abandon(cli);
+	return false;
+}
+
+bool tr_cli_out_of_memory(struct tr_cli *cli)
+{
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	return tr_cli_abort(cli, &err);
 }
 
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...)

@@ -319,11 +319,8 @@ static void *grown(struct tr_cli *cli, void *list, size_t count, size_t size)
 {
 	void *larger = realloc(list, (count + 1) * size);
 
-	if (!larger) {
-		tr_error_memory(&cli->private->err);
-		tr_cli_report(cli, &cli->private->err);
-		cli->stop = true;
-	}
+	if (!larger)
+		tr_cli_out_of_memory(cli);
 	return larger;
 }
 
@@ -480,12 +477,10 @@ void tr_cli_settings_idle(struct tr_cli *cli)
 			continue;
 		struct tr_buffer owners = TR_BUFFER_INIT;
 		size_t count = list_owners(key, &owners);
-		tr_error_set(&p->err, TR_CAUSE_USAGE, "-O %.*s ignored: only %.*s %s it",
-			     (int)key.len, key.data, (int)owners.len, owners.data,
-			     count == 1 ? "has" : "have");
+		tr_cli_remark(cli, NULL, TR_CAUSE_USAGE, TR_NOTE,
+			      "-O %.*s ignored: only %.*s %s it", (int)key.len, key.data,
+			      (int)owners.len, owners.data, count == 1 ? "has" : "have");
 		tr_buffer_free(&owners);
-		tr_error_is_note(&p->err);
-		tr_cli_report(cli, &p->err);
 	}
 }
 

@@ -259,12 +259,8 @@ bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink)
 		return false;
 	}
 	cli->out = tr_output_new(sink);
-	if (!cli->out) {
-		tr_error_memory(&p->err);
-		tr_cli_report(cli, &p->err);
-		cli->stop = true;
-		return false;
-	}
+	if (!cli->out)
+		return tr_cli_out_of_memory(cli);
 	tr_output_line_buffered(cli->out,
 				p->line_buffered || (!cli->output_path && isatty(STDOUT_FILENO)));
 	return true;

@@ -69,6 +69,8 @@ struct tr_cli_private {
 
 	struct tr_trace_place *place; /* that tr_cli_next reads; NULL: the next one */
 	const struct tr_record *last; /* the record that was read before */
+	bool join_ends;		      /* tr_cli_next_joined is at the end of a place */
+	struct tr_blob_dir *blob_dir; /* NULL: without --blob-dir */
 	struct tr_error err;	      /* not on the stack of the hot loop */
 	struct tr_cli_alike *alike;
 	size_t alike_count;

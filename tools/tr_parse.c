@@ -2,7 +2,6 @@
 /* tr-parse: trace files to the record stream. */
 
 #include "cli.h"
-#include "record/join.h"
 #include "core/buffer.h"
 
 enum { EXACT = 1, LINES, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };
@@ -45,81 +44,18 @@ static const struct tr_tool tool = {
 	.libraries = libraries,
 };
 
-/*
- * The next record, of all operands or (here) of the current one, with its blobs
- * as they are to be. False: there is none, or stop.
- */
-static bool next(struct tr_cli *cli, struct tr_cli_blobs *blobs, bool here,
-		 struct tr_record **record)
+/* join: NULL without --join. */
+static void parse(struct tr_cli *cli, struct tr_join *join)
 {
-	while (here ? tr_cli_next_here(cli, record) : tr_cli_next(cli, record)) {
-		if (!blobs->wanted || tr_cli_blobs_change(cli, blobs, *record))
-			return true;
-	}
-	return false;
-}
-
-static void parse(struct tr_cli *cli, struct tr_cli_blobs *blobs)
-{
-	struct tr_writer *writer = tr_cli_writer(cli, &tr_format_trec);
-	struct tr_record *record;
-
-	if (!writer)
-		return;
-	while (next(cli, blobs, false, &record) && tr_cli_put(cli, writer, record))
-		;
-	tr_cli_finish(cli, writer);
-}
-
-/* Puts a line, NULL at the end, and writes what can be joined by now. False: stop. */
-static bool put_joined(struct tr_cli *cli, struct tr_writer *writer, struct tr_join *join,
-		       struct tr_record *line)
-{
-	struct tr_record *record;
-	struct tr_error err;
-	enum tr_status status;
-
-	tr_join_put(join, line);
-	while ((status = tr_join_next(join, &record, &err)) != TR_END) {
-		if (status == TR_OK) {
-			if (!tr_cli_put(cli, writer, record))
-				return false;
-			continue;
-		}
-		if (line)
-			tr_cli_report_record(cli, line, &err, err.severity == TR_DAMAGE);
-		else
-			tr_cli_report(cli, &err);
-		if (status == TR_FATAL)
-			cli->stop = true;
-		if (cli->stop)
-			return false;
-	}
-	return true;
-}
-
-static void parse_joined(struct tr_cli *cli, struct tr_cli_blobs *blobs)
-{
-	struct tr_join *join = tr_join_new();
 	struct tr_writer *writer = tr_cli_writer(cli, &tr_format_trec);
 	struct tr_trace_place *place;
 	struct tr_record *record;
 
-	if (!join) {
-		struct tr_error err;
-		tr_error_memory(&err);
-		tr_cli_report(cli, &err);
-	}
-	/* what entered in one file does not return in another, header or not */
-	while (tr_cli_step(cli, &place)) {
-		while (next(cli, blobs, true, &record) && put_joined(cli, writer, join, record))
+	while (writer && tr_cli_step(cli, &place))
+		while (tr_cli_next_joined(cli, join, &record) && tr_cli_put(cli, writer, record))
 			;
-		if (!cli->stop)
-			put_joined(cli, writer, join, NULL);
-	}
 	if (writer)
 		tr_cli_finish(cli, writer);
-	tr_join_free(join);
 }
 
 /* The first column: the member, else the file. */
@@ -176,15 +112,10 @@ static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, boo
 			tr_buffer_put_byte(line, '-');
 	}
 	tr_buffer_put_byte(line, '\n');
-	if (line->failed) {
-		tr_cli_fail(cli, "out of memory");
-		cli->stop = true;
-		return;
-	}
-	tr_output_put_text(cli->out, tr_buffer_text(line));
-	tr_output_record_end(cli->out);
-	if (cli->out->failed)
-		cli->stop = true;
+	if (line->failed)
+		tr_cli_out_of_memory(cli);
+	else
+		tr_cli_put_text(cli, tr_buffer_text(line));
 }
 
 static void list(struct tr_cli *cli, bool identify)
@@ -221,7 +152,6 @@ static void check_pairs(struct tr_cli *cli, const bool *chosen)
 
 int main(int argc, char **argv)
 {
-	struct tr_cli_blobs blobs = { .what = TR_BLOBS_STORE };
 	bool chosen[OPTIONS] = { false };
 	struct tr_cli cli;
 
@@ -229,26 +159,27 @@ int main(int argc, char **argv)
 	for (int id; (id = tr_cli_option(&cli)) != 0;) {
 		chosen[id] = true;
 		if (id == BLOB_DIR)
-			blobs.path = cli.argument;
+			cli.blob_path = cli.argument;
 	}
 	bool listing = chosen[LIST] || chosen[IDENTIFY];
 	check_pairs(&cli, chosen);
-	if (chosen[NO_BLOBS])
-		blobs = (struct tr_cli_blobs){ .wanted = true, .what = TR_BLOBS_LEAVE_OUT };
+	cli.changes_blobs = chosen[NO_BLOBS] || chosen[BLOB_DIR];
+	cli.blobs = chosen[NO_BLOBS] ? TR_BLOBS_LEAVE_OUT : TR_BLOBS_STORE;
 	cli.config.read.exact = chosen[EXACT];
 	cli.config.read.lines = chosen[LINES];
 	/* what changes records needs their fields */
-	cli.config.read.as_text = !chosen[JOIN] && !chosen[NO_BLOBS] && !chosen[BLOB_DIR];
+	cli.config.read.as_text = !chosen[JOIN] && !cli.changes_blobs;
 	cli.config.unknown_members = cli.config.apart = listing;
 	cli.config.tells_lost = !listing;
+	struct tr_join *join = chosen[JOIN] ? tr_join_new() : NULL;
+	if (chosen[JOIN] && !join)
+		tr_cli_out_of_memory(&cli);
 	if (tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (listing)
 			list(&cli, chosen[IDENTIFY]);
-		else if (tr_cli_blobs_open(&cli, &blobs) && chosen[JOIN])
-			parse_joined(&cli, &blobs);
 		else
-			parse(&cli, &blobs);
+			parse(&cli, join);
 	}
-	tr_cli_blobs_close(&cli, &blobs);
+	tr_join_free(join);
 	return tr_cli_end(&cli);
 }

@@ -192,11 +192,8 @@ static bool put(struct recorder *recorder, struct tr_record *record)
 			good = replace(recorder, record);
 		good = good && !recorder->line.failed;
 	}
-	if (!good) {
-		tr_cli_fail(&recorder->cli, "out of memory");
-		recorder->cli.stop = true;
-		return false;
-	}
+	if (!good)
+		return tr_cli_out_of_memory(&recorder->cli);
 	return tr_cli_put(&recorder->cli, recorder->writer, record);
 }
 

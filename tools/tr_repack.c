@@ -110,11 +110,13 @@ static void set_option(struct repack *r, int id)
 			r->threads = number ? (unsigned)number : 1;
 		break;
 	case BLOB_DIR:
-		r->blobs = (struct tr_cli_blobs){ .what = TR_BLOBS_FETCH, .path = r->cli.argument };
+		r->cli.changes_blobs = true;
+		r->cli.blobs = TR_BLOBS_FETCH;
+		r->cli.blob_path = r->cli.argument;
 		break;
 	default:
 		if (!r->verify && !(r->verify = verify_new()))
-			tr_cli_fail(&r->cli, "out of memory");
+			tr_cli_out_of_memory(&r->cli);
 		break;
 	}
 }
@@ -364,12 +366,8 @@ static bool open_below(struct repack *r, const struct tr_format *format,
 	if (!choose_codec(r, format, place, &codec))
 		return false;
 	const char *name = repack_member_name(r, place, format, codec);
-	if (!put_path(r, name)) {
-		struct tr_error err;
-		tr_error_memory(&err);
-		tr_cli_report(&r->cli, &err);
-		return false;
-	}
+	if (!put_path(r, name))
+		return tr_cli_out_of_memory(&r->cli);
 	int dir = open_parent(r, name, &name);
 	if (dir < 0)
 		return false;
@@ -408,7 +406,7 @@ int main(int argc, char **argv)
 	bool named = directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
 	r.plain = cli->output_path && !archive && !directory && !r.named &&
 		  tr_path_extension(tr_text_from(cli->output_path)).len;
-	if (named && tr_cli_open(cli) && tr_cli_blobs_open(cli, &r.blobs)) {
+	if (named && tr_cli_open(cli)) {
 		if (directory)
 			write_directory(&r);
 		else if (archive)
@@ -416,7 +414,6 @@ int main(int argc, char **argv)
 		else
 			write_file(&r);
 	}
-	tr_cli_blobs_close(cli, &r.blobs);
 	int status = tr_cli_end(cli);
 	verify_free(r.verify);
 	return status;

@@ -31,9 +31,8 @@ struct repack {
 	int level;		      /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;
-	bool by_records;	   /* an option of a format is given, so bytes cannot be copied */
-	struct verify *verify;	   /* --verify */
-	struct tr_cli_blobs blobs; /* --blob-dir */
+	bool by_records;       /* an option of a format is given, so bytes cannot be copied */
+	struct verify *verify; /* --verify */
 
 	/* the current output: the file, or a member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */

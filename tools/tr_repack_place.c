@@ -3,9 +3,6 @@
 
 #include "tr_repack.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "process/path.h"
 #include "record/value.h"
 
@@ -221,19 +218,6 @@ bool repack_finish_writer(struct repack *r)
 	return done;
 }
 
-/* Reports an error in the current file or member. */
-__attribute__((format(printf, 2, 3))) static void fail_here(struct repack *r, const char *format,
-							    ...)
-{
-	struct tr_error err;
-	va_list args;
-
-	va_start(args, format);
-	tr_error_set_args(&err, TR_CAUSE_USAGE, format, args);
-	va_end(args);
-	tr_cli_report(&r->cli, &err);
-}
-
 /*
  * Begins another output for a further trace, if the files of the format hold one: this needs an
  * archive or a directory.
@@ -242,10 +226,11 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 		     const struct tr_trace_place *place, repack_open *open)
 {
 	if (!r->apart) {
-		fail_here(r,
-			  "is one more trace, and a file of %s's holds one: write each by itself, "
-			  "or all into an archive (-o NAME.tar) or a directory (-o NAME/)",
-			  r->format->name);
+		tr_cli_remark(
+			&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			"is one more trace, and a file of %s's holds one: write each by itself, "
+			"or all into an archive (-o NAME.tar) or a directory (-o NAME/)",
+			r->format->name);
 		tr_cli_abandon(&r->cli);
 		return false;
 	}
@@ -296,15 +281,17 @@ static bool settle_format(struct repack *r, const struct tr_format *format, bool
 	if (r->format == format)
 		return true;
 	if (r->format) {
-		fail_here(r, "is %s, what came before is %s: use -t FORMAT", format->name,
-			  r->format->name);
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "is %s, what came before is %s: use -t FORMAT", format->name,
+			      r->format->name);
 		return false;
 	}
 	if (!(format->flags & TR_FORMAT_WRITES)) {
 		bool stream = place->format->flags & TR_FORMAT_STREAM;
-		fail_here(r, "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
-			  stream ? " (-t " : "", stream ? place->format->name : "",
-			  stream ? " keeps the stream)" : "");
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
+			      stream ? " (-t " : "", stream ? place->format->name : "",
+			      stream ? " keeps the stream)" : "");
 		return false;
 	}
 	r->format = format;
@@ -338,10 +325,12 @@ static const struct tr_format *format_of_header(struct repack *r, struct tr_reco
 	const struct tr_format *format = field ? tr_format_by_name(field->text) : NULL;
 
 	if (!field)
-		fail_here(r, "the stream does not name its format: use -t FORMAT");
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "the stream does not name its format: use -t FORMAT");
 	else if (!format)
-		fail_here(r, "the stream came from the unknown format '%.*s': use -t FORMAT",
-			  (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "the stream came from the unknown format '%.*s': use -t FORMAT",
+			      (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
 	return format;
 }
 
@@ -359,8 +348,9 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 	else if (!format) {
 		*skip = record->type == TR_COMMENT || record->type == TR_TRAILER;
 		if (!*skip)
-			fail_here(r, "the stream has no header that names its format: use -t "
-				     "FORMAT");
+			tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+				      "the stream has no header that names its format: use -t "
+				      "FORMAT");
 		return *skip;
 	}
 	return format && settle_format(r, format, makes_log(r, format), place, open);
@@ -385,11 +375,8 @@ static void convert_records(struct repack *r, const struct tr_trace_place *place
 
 	while (tr_cli_next_here(&r->cli, &record)) {
 		bool skip = false;
-		if (!know_format(r, place, record, open, &skip))
-			break;
-		skip = skip ||
-		       (r->blobs.wanted && !tr_cli_blobs_change(&r->cli, &r->blobs, record));
-		if (r->cli.stop || (!skip && !put_record(r, record)))
+		if (!know_format(r, place, record, open, &skip) ||
+		    (!skip && !put_record(r, record)))
 			break;
 	}
 }
@@ -427,15 +414,10 @@ void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack
 /* Writes an empty file or member. */
 static void pass_empty(struct repack *r, const struct tr_trace_place *place, repack_open *open)
 {
-	struct tr_error err;
-
-	if (r->target) {
+	if (r->target)
 		repack_nothing(r, place, open);
-		return;
-	}
-	tr_error_set(&err, TR_CAUSE_INPUT, "is empty: left out");
-	tr_error_is_note(&err);
-	tr_cli_report(&r->cli, &err);
+	else
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
 }
 
 void repack_apart(struct repack *r, repack_open *open)

@@ -52,14 +52,6 @@ struct tool_stat {
 	struct tr_arena arena; /* of the fields' names */
 };
 
-static void out_of_memory(struct tr_cli *cli)
-{
-	struct tr_error err;
-
-	tr_error_memory(&err);
-	tr_cli_abort(cli, &err);
-}
-
 /* A field with the name of a figure's column gets backquotes. */
 static const char *name_of(struct tool_stat *t, struct tr_text text)
 {
@@ -70,7 +62,7 @@ static const char *name_of(struct tool_stat *t, struct tr_text text)
 		same |= tr_text_is(text, ours[i]);
 	char *name = tr_arena_alloc(&t->arena, text.len + 3);
 	if (!name) {
-		out_of_memory(&t->cli);
+		tr_cli_out_of_memory(&t->cli);
 		return "";
 	}
 	snprintf(name, text.len + 3, same ? "`%.*s`" : "%.*s", (int)text.len, text.data);
@@ -150,7 +142,7 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 		t->key.failed |= part->failed;
 	}
 	if (t->key.failed)
-		out_of_memory(&t->cli);
+		tr_cli_out_of_memory(&t->cli);
 	return any ? tr_buffer_text(&t->key) : TR_STAT_NO_KEY;
 }
 
@@ -159,36 +151,11 @@ static void count(struct tool_stat *t, struct tr_record *record)
 	struct tr_text key = TR_STAT_NO_KEY;
 
 	if (t->computed && !tr_computed_follow(t->computed, record))
-		out_of_memory(&t->cli);
+		tr_cli_out_of_memory(&t->cli);
 	if (t->fields && record->type == TR_RECORD)
 		key = key_of(t, record);
 	if (!t->cli.stop && !tr_stat_put(t->stat, record, key))
-		out_of_memory(&t->cli);
-}
-
-/* A line, or NULL at the end, through the join where there is one. */
-static void put(struct tool_stat *t, struct tr_record *line)
-{
-	struct tr_record *record;
-	struct tr_error err;
-	enum tr_status status;
-
-	if (!t->join) {
-		if (line)
-			count(t, line);
-		return;
-	}
-	tr_join_put(t->join, line);
-	while (!t->cli.stop && (status = tr_join_next(t->join, &record, &err)) != TR_END) {
-		if (status == TR_OK)
-			count(t, record);
-		else if (line)
-			tr_cli_report_record(&t->cli, line, &err, false);
-		else
-			tr_cli_report(&t->cli, &err);
-		if (status == TR_FATAL)
-			tr_cli_abandon(&t->cli);
-	}
+		tr_cli_out_of_memory(&t->cli);
 }
 
 static bool begin_computed(struct tool_stat *t)
@@ -218,7 +185,7 @@ static void file_is_through(struct tool_stat *t, const struct tr_trace_place *pl
 	if (place->codec)
 		file.container = tr_text_from(place->codec->name);
 	if (!tr_stat_file(t->stat, &file))
-		out_of_memory(&t->cli);
+		tr_cli_out_of_memory(&t->cli);
 }
 
 /* Notes fields of --by that no record had. */
@@ -240,14 +207,13 @@ static void count_all(struct tool_stat *t)
 	struct tr_record *record;
 
 	while (tr_cli_step(&t->cli, &place)) {
-		while (tr_cli_next_here(&t->cli, &record))
-			put(t, record);
-		put(t, NULL);
+		while (tr_cli_next_joined(&t->cli, t->join, &record))
+			count(t, record);
 		if (!t->cli.stop)
 			file_is_through(t, place);
 	}
 	if (!t->cli.stop && !tr_stat_write(t->stat, t->cli.out))
-		out_of_memory(&t->cli);
+		tr_cli_out_of_memory(&t->cli);
 	note_unseen(t);
 }
 
@@ -264,7 +230,7 @@ int main(int argc, char **argv)
 		if (t.stat && (!joins || t.join) && begin_computed(&t))
 			count_all(&t);
 		else
-			out_of_memory(&t.cli);
+			tr_cli_out_of_memory(&t.cli);
 	}
 	tr_stat_free(t.stat);
 	tr_join_free(t.join);

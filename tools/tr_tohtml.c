@@ -106,13 +106,10 @@ int main(int argc, char **argv)
 		t.config.title = title_of(&t);
 		t.config.max_spool = t.cli.config.read.limits.max_spool;
 		struct tr_html *html = t.names.failed ? NULL : tr_html_new(&t.config, t.cli.out);
-		if (html) {
+		if (html)
 			put_all(&t, html);
-		} else {
-			struct tr_error err;
-			tr_error_memory(&err);
-			tr_cli_abort(&t.cli, &err);
-		}
+		else
+			tr_cli_out_of_memory(&t.cli);
 		tr_html_free(html);
 	}
 	tr_buffer_free(&t.names);

@@ -96,8 +96,7 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 	struct tr_error err;
 
 	if (!view) {
-		tr_error_memory(&err);
-		tr_cli_report(cli, &err);
+		tr_cli_out_of_memory(cli);
 		return;
 	}
 	while (tr_cli_next(cli, &record)) {
@@ -129,8 +128,7 @@ static void write_chrome(struct tr_cli *cli)
 	struct tr_error err;
 
 	if (!chrome) {
-		tr_error_memory(&err);
-		tr_cli_abort(cli, &err);
+		tr_cli_out_of_memory(cli);
 		return;
 	}
 	do {

@@ -17,8 +17,6 @@ enum { STYLE = 1, MAX_STYLES = 24, MAX_OPTIONS = 48 };
 
 /* Styles that show processes of several formats; all other styles belong to one format. */
 
-enum { DOT_WIDTH = 50 };
-
 /* Sets width to -O width if that is given. False: it is not a number; err is filled. */
 static bool read_width(const struct tr_text_config *config, size_t *width, struct tr_error *err)
 {
@@ -73,8 +71,7 @@ static bool begins_tree(const struct tr_record *first)
 static void *create_dot(const struct tr_text_config *config, struct tr_output *out,
 			struct tr_error *err)
 {
-	struct tr_dot_text_config dot = { .width = DOT_WIDTH,
-					  .max_spool = config->limits.max_spool };
+	struct tr_dot_text_config dot = { .width = 50, .max_spool = config->limits.max_spool };
 
 	if (!read_width(config, &dot.width, err))
 		return NULL;
@@ -348,14 +345,6 @@ static void find_style(struct totext *t, struct tr_record *record)
 	snprintf(t->format, sizeof t->format, "%.*s", (int)format.len, format.data);
 }
 
-static void out_of_memory(struct totext *t)
-{
-	struct tr_error err;
-
-	tr_error_memory(&err);
-	tr_cli_abort(&t->cli, &err);
-}
-
 /* Compiles -O grep. False: it is reported. */
 static bool compile_grep(struct totext *t, struct tr_text pattern)
 {
@@ -370,7 +359,7 @@ static bool compile_grep(struct totext *t, struct tr_text pattern)
 	if (!t->regex && *why)
 		tr_cli_usage(&t->cli, "grep: %s", why);
 	else
-		out_of_memory(t);
+		tr_cli_out_of_memory(&t->cli);
 	return false;
 }
 
@@ -378,22 +367,19 @@ static bool compile_grep(struct totext *t, struct tr_text pattern)
 static bool is_wanted(void *context, struct tr_text name)
 {
 	struct totext *t = context;
-	struct tr_error err;
-
 	switch (tr_regex_match(t->regex, name, t->scratch)) {
 	case TR_REGEX_YES:
 		return true;
 	case TR_REGEX_NO:
 		return false;
 	case TR_REGEX_FAILED:
-		out_of_memory(t);
+		tr_cli_out_of_memory(&t->cli);
 		return false;
 	case TR_REGEX_LIMIT:
 		break;
 	}
-	tr_error_set(&err, TR_CAUSE_LIMIT, "-O grep takes too long on a name of %zu bytes",
-		     name.len);
-	tr_cli_report(&t->cli, &err);
+	tr_cli_remark(&t->cli, NULL, TR_CAUSE_LIMIT, TR_DAMAGE,
+		      "-O grep takes too long on a name of %zu bytes", name.len);
 	return false;
 }
 
@@ -454,8 +440,7 @@ static void trouble(struct totext *t, enum tr_status status, const struct tr_rec
 		t->cli.stop = true;
 }
 
-/* A line to the style of its segment. */
-/* Until a record of the segment is supported by its view: what concerns the whole segment. */
+/* Prepares the view of a segment, until one of its records is of a kind that the view shows. */
 static __attribute__((noinline)) void prepare(struct totext *t, struct tr_record *record)
 {
 	if (!t->view) {
@@ -503,16 +488,15 @@ static void end_segment(struct totext *t)
 {
 	const char *style = other_style(t, &t->unstyled);
 	char list[TR_ERROR_TEXT / 2];
-	struct tr_error err;
 
 	if (!t->chosen && t->known && !t->style) {
 		tr_unsupported_list(&t->unstyled, list, sizeof list);
-		tr_error_set(&err, TR_CAUSE_USAGE, "%s%s has no style of its own%s%s; %s%s",
-			     *t->format ? "format " : "a stream without a header", t->format,
-			     *list ? ": " : "", list,
-			     style ? "try --style=" : "choose one with --style (see --help)",
-			     style ? style : "");
-		tr_cli_report(&t->cli, &err);
+		tr_cli_remark(&t->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "%s%s has no style of its own%s%s; %s%s",
+			      *t->format ? "format " : "a stream without a header", t->format,
+			      *list ? ": " : "", list,
+			      style ? "try --style=" : "choose one with --style (see --help)",
+			      style ? style : "");
 	}
 	t->known = false;
 	t->unstyled = (struct tr_unsupported_kinds){ 0 };
@@ -584,7 +568,7 @@ int main(int argc, char **argv)
 	collect_styles(&t);
 	tr_cli_begin(&t.cli, &t.tool, argc, argv);
 	if (!t.cli.stop && (t.choices.failed || t.help.failed))
-		out_of_memory(&t);
+		tr_cli_out_of_memory(&t.cli);
 	while (tr_cli_option(&t.cli) != 0)
 		choose(&t);
 	t.cli.config.read.taker = &t.taker;
