@@ -150,16 +150,14 @@ static void put_sys(struct tr_strace_reader *reader, struct tr_task *task, struc
 {
 	bool cut = false;
 
-	tr_strace_begin(reader, "sys", from, task->tid);
+	tr_strace_begin(reader, "sys", from, task);
 	tr_buffer_put_text(&reader->out.head, name);
 	put_arguments(reader, name, arguments, &cut, flags & TR_STRACE_FLAG_BEGIN_LOST);
 	if (result)
 		put_result(reader, result);
-	tr_strace_put_tgid(reader, task);
 	flags |= cut ? TR_STRACE_FLAG_CUT : 0;
 	flags |= result ? 0 : TR_STRACE_FLAG_UNFINISHED;
-	tr_strace_put_flags(flags, &reader->out.head);
-	tr_strace_emit(reader, from);
+	tr_strace_emit(reader, task, flags);
 }
 
 static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
@@ -173,12 +171,11 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, stru
 
 	if (last && last != task && last->adopted) /* it has ended: its number is used again */
 		tr_strace_end_task(reader, child);
-	tr_strace_begin(reader, "fork", from, task->tid);
+	tr_strace_begin(reader, "fork", from, task);
 	tr_buffer_put_literal(&reader->out.head, "-\tchild=");
 	tr_buffer_put_decimal(&reader->out.head, child);
 	tr_strace_put_clone_flags(flags, &reader->out.head);
-	tr_strace_put_tgid(reader, task);
-	tr_strace_emit(reader, from);
+	tr_strace_emit(reader, task, 0);
 	reader->out_of_memory |= !tr_tasks_fork(&reader->tasks, task, directory, child, flags);
 }
 
@@ -191,9 +188,8 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 	struct tr_directory *seen_from = tr_directory_retain(task->place->directory);
 	bool cut = false;
 
-	tr_strace_begin(reader, "exec", from, task->tid);
-	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec, &reader->out.head,
-			    &reader->out.gap);
+	tr_strace_begin(reader, "exec", from, task);
+	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec, &reader->out.head);
 	exec->flags |= flags;
 	if (exec->fd.data) {
 		const struct tr_strace_call *call = task->state;
@@ -208,9 +204,8 @@ static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, stru
 	if (failure) {
 		tr_buffer_put_literal(&reader->out.head, "\terror=");
 		tr_strace_value(failure->error, &reader->out.head, &cut);
-		tr_strace_put_known_tgid(reader, task);
 	}
-	tr_strace_emit_exec(reader, from, task, seen_from);
+	tr_strace_emit_exec(reader, task, seen_from);
 	tr_directory_release(seen_from);
 }
 

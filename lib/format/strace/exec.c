@@ -367,7 +367,7 @@ static void put_path(struct cursor *at, struct tr_strace_exec *exec)
 }
 
 void tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_exec *exec,
-			 struct tr_buffer *to, size_t *gap)
+			 struct tr_buffer *to)
 {
 	struct cursor at = { to, arguments.data, arguments.data + arguments.len, arguments.data };
 
@@ -377,7 +377,7 @@ void tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_
 	exec->named = exec->spelled = false;
 	exec->flags = 0;
 	put_path(&at, exec);
-	*gap = to->len;
+	exec->gap = to->len;
 	put_argv(&at, exec);
 	put_env(&at, exec);
 	to->failed |= exec->path.failed || exec->pwd.failed;

@@ -93,7 +93,7 @@ static void put_signal(struct tr_strace_reader *reader, const struct tr_task *ta
 {
 	bool cut = false;
 
-	tr_strace_begin(reader, "signal", &reader->here, task->tid);
+	tr_strace_begin(reader, "signal", &reader->here, task);
 	tr_buffer_put_text(&reader->out.head, body->name);
 	if (body->type == TR_STRACE_STOPPED) {
 		tr_buffer_put_literal(&reader->out.head, "\tstopped=true");
@@ -101,8 +101,7 @@ static void put_signal(struct tr_strace_reader *reader, const struct tr_task *ta
 		tr_buffer_put_literal(&reader->out.head, "\tinfo=");
 		tr_strace_value(body->arguments, &reader->out.head, &cut);
 	}
-	tr_strace_put_tgid(reader, task);
-	tr_strace_emit(reader, &reader->here);
+	tr_strace_emit(reader, task, 0);
 }
 
 static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr_strace_body *body,
@@ -191,7 +190,6 @@ void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
 	act(reader, task, &body, line);
 }
 
-/* Hands out out.line. */
 static bool lacks_memory(const struct tr_strace_reader *reader)
 {
 	return reader->out_of_memory || reader->tasks.origins.failed;
@@ -226,7 +224,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	tr_arena_reset(&base->arena);
 	while ((status = tr_reader_due(base, record, err)) == TR_END) {
 		/* a pending record must not wait for input that may never come */
-		bool forced = reader->ended || (reader->out.count && tr_reader_is_idle(base));
+		bool forced = reader->ended || (reader->out.queue.count && tr_reader_is_idle(base));
 		if (tr_strace_next_pending(reader, forced))
 			status = lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 		else if (reader->ended)
@@ -256,8 +254,7 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 	reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
 	if (!reader)
 		return NULL;
-	tr_buffer_limit(&reader->out.head, reader->base.max_record);
-	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	tr_strace_records_init(reader);
 	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;

@@ -20,6 +20,7 @@
 #include "format/reader_base.h"
 #include "format/strace/lines.h"
 #include "process/tree.h"
+#include "record/pending.h"
 
 /* The number of a process that has none in the log. */
 #define TR_STRACE_NOBODY UINT64_MAX
@@ -86,37 +87,18 @@ struct tr_strace_exec {
 	struct tr_text fd;     /* of execveat, in the arguments; data NULL: none */
 	bool named;	       /* the path is known */
 	bool spelled;	       /* the path is absolute and already in the record */
+	size_t gap;	       /* in the record, after the path */
 	unsigned flags;	       /* enum tr_strace_flag */
 	struct tr_strace_names names;
 };
 
-/*
- * A record: a line without its LF. If origin is set, the line lacks at offset gap the part that
- * depends on the parent: of an exec record its name, parents and cwd; of another one (plain) tgid.
- */
-struct tr_strace_pending {
-	uint64_t source_line, source_offset;
-	struct tr_buffer line;
-	size_t gap;
-	struct tr_origin *origin;
-	bool plain;
-	struct tr_directory *cwd;  /* NULL: unknown */
-	struct tr_directory *from; /* the directory that a relative path starts at */
-	bool named, spelled;	   /* as in tr_strace_exec */
-	struct tr_text path;	   /* bytes of the executable; empty: `from` itself */
-	struct tr_text pwd;	   /* PWD of its environment, to guess cwd; may be empty */
-	unsigned flags;
-};
-
 /* Records on their way out: pending.c. */
 struct tr_strace_records {
-	struct tr_buffer head;		 /* the record that is being made */
-	size_t gap;			 /* in head; see tr_strace_pending */
-	struct tr_origin *may_be_thread; /* of its task; NULL: its tgid is known */
-	struct tr_strace_pending *ring;	 /* records behind one that is pending, in order */
-	size_t first, count, cap, bytes;
+	struct tr_buffer head;		     /* the record that is being composed */
+	const struct tr_strace_origin *from; /* where it comes from */
+	struct tr_buffer gap;		     /* scratch: what is inserted into a record */
+	struct tr_pending queue;	     /* a record that is pending, and those after it */
 	uint64_t orphans;
-	struct tr_buffer scratch;
 };
 
 /* Lines that have to be joined: repair.c. */
@@ -207,11 +189,11 @@ void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, s
 			struct tr_text arguments);
 
 /*
- * exec.c: appends the path if it is absolute, and at offset *gap "\targv=...\tenv=...". Arguments
+ * exec.c: appends the path if it is absolute, and at offset gap "\targv=...\tenv=...". Arguments
  * that are no exec's are read as far as possible.
  */
 void tr_strace_exec_read(struct tr_text arguments, bool at, struct tr_strace_exec *exec,
-			 struct tr_buffer *to, size_t *gap);
+			 struct tr_buffer *to);
 void tr_strace_exec_free(struct tr_strace_exec *exec);
 
 /* tasks.c: tasks, execs in threads, ends of processes. */
@@ -272,27 +254,25 @@ void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task)
 
 /* pending.c: records on their way out. */
 
-/* Begins a record in out.head: kind, seq, time, task and a TAB. */
+/* Begins a record in out.head: kind, seq, time, task and a TAB. task NULL: none, and no time. */
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
-		     const struct tr_strace_origin *from, uint64_t tid);
-/* Puts the tgid of a thread. If it is not known yet whether it is one, the record is pending. */
-void tr_strace_put_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
-/* The same without waiting for it. */
-void tr_strace_put_known_tgid(struct tr_strace_reader *reader, const struct tr_task *task);
-/* Puts the flags as a field; nothing if there are none. */
-void tr_strace_put_flags(unsigned flags, struct tr_buffer *to);
-/* The record in out.head is complete. */
-void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_strace_origin *from);
+		     const struct tr_strace_origin *from, const struct tr_task *task);
+/*
+ * Completes the record in out.head with the flags and, if task is a thread, the tgid. It is pending
+ * if it is not known yet whether task is one; NULL: it is none.
+ */
+void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task, unsigned flags);
 /* The same for an exec record, whose data are in reader->exec; seen_from: where its path starts. */
-void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_strace_origin *from,
-			 const struct tr_task *task, struct tr_directory *seen_from);
+void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_task *task,
+			 struct tr_directory *seen_from);
 /* Keeps text that is not understood as a record, and reports it. */
 void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason);
 /*
- * Puts the oldest pending record into out.line if it is complete. forced: completes it with what is
- * known. False: it has to wait, or there is none.
+ * Makes the oldest pending record the next one out if it is complete. forced: completes it with
+ * what is known. False: it stays pending, or there is none.
  */
 bool tr_strace_next_pending(struct tr_strace_reader *reader, bool forced);
+void tr_strace_records_init(struct tr_strace_reader *reader);
 void tr_strace_records_free(struct tr_strace_records *out);
 
 #endif

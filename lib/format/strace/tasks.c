@@ -329,7 +329,7 @@ static bool read_status(struct tr_text text, struct tr_strace_end *end)
 static void put_exit(struct tr_strace_reader *reader, struct tr_task *task,
 		     const struct tr_strace_origin *from, const struct tr_strace_end *end)
 {
-	tr_strace_begin(reader, "exit", from, task->tid);
+	tr_strace_begin(reader, "exit", from, task);
 	if (end->signal_len) {
 		tr_buffer_put_literal(&reader->out.head, "-\tsignal=");
 		tr_buffer_put(&reader->out.head, end->signal, end->signal_len);
@@ -339,8 +339,7 @@ static void put_exit(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_buffer_put_literal(&reader->out.head, "-\tstatus=");
 		tr_buffer_put_decimal(&reader->out.head, end->status);
 	}
-	tr_strace_put_tgid(reader, task);
-	tr_strace_emit(reader, from);
+	tr_strace_emit(reader, task, 0);
 }
 
 /* A +++ line is no longer outstanding. */
