@@ -1,261 +1,312 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and writes archives with libarchive, which no other file uses. */
 
 #include "core/archive.h"
 
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/codec_private.h"
-#include "core/libarchive.h"
+#include "core/library.h"
 #include "core/spool.h"
 #include "core/wire.h"
 
-/* Offsets and sizes in the header of a tar member, which begins with the name. */
-enum {
-	TAR_BLOCK = 512,
-	NAME_SIZE = 100,
-	MODE_SIZE = 8,
-	CHECKSUM_AT = 148,
-	CHECKSUM_SIZE = 8,
-	USTAR_AT = 257,
+/*
+ * The functions of libarchive that this file calls. They are loaded when an archive is read or
+ * written for the first time (library.h).
+ */
+#define LIBARCHIVE_FUNCTIONS(F) \
+	F(archive_entry_clear) \
+	F(archive_entry_copy_pathname) \
+	F(archive_entry_filetype) \
+	F(archive_entry_free) \
+	F(archive_entry_hardlink) \
+	F(archive_entry_is_encrypted) \
+	F(archive_entry_mtime) \
+	F(archive_entry_new) \
+	F(archive_entry_pathname) \
+	F(archive_entry_pathname_utf8) \
+	F(archive_entry_set_filetype) \
+	F(archive_entry_set_mtime) \
+	F(archive_entry_set_perm) \
+	F(archive_entry_set_size) \
+	F(archive_entry_size) \
+	F(archive_entry_size_is_set) \
+	F(archive_errno) \
+	F(archive_error_string) \
+	F(archive_filter_bytes) \
+	F(archive_read_data_block) \
+	F(archive_read_free) \
+	F(archive_read_new) \
+	F(archive_read_next_header2) \
+	F(archive_read_open1) \
+	F(archive_read_set_callback_data) \
+	F(archive_read_set_read_callback) \
+	F(archive_read_set_seek_callback) \
+	F(archive_read_support_format_7zip) \
+	F(archive_read_support_format_cpio) \
+	F(archive_read_support_format_tar) \
+	F(archive_read_support_format_zip_streamable) \
+	F(archive_set_error) \
+	F(archive_version_details) \
+	F(archive_write_close) \
+	F(archive_write_data) \
+	F(archive_write_free) \
+	F(archive_write_header) \
+	F(archive_write_new) \
+	F(archive_write_open) \
+	F(archive_write_set_bytes_in_last_block) \
+	F(archive_write_set_bytes_per_block) \
+	F(archive_write_set_format_7zip) \
+	F(archive_write_set_format_cpio_newc) \
+	F(archive_write_set_format_pax_restricted) \
+	F(archive_write_set_format_zip)
+
+struct libarchive {
+#define LIBARCHIVE_MEMBER(name) __typeof__(name) *name;
+	LIBARCHIVE_FUNCTIONS(LIBARCHIVE_MEMBER)
+#undef LIBARCHIVE_MEMBER
 };
 
-/*
- * Reads a number of a header: octal digits, with blanks before them and a blank or NUL after them.
- */
-static bool read_octal(const char *p, size_t len, unsigned *value)
-{
-	size_t i = 0, digits = 0;
-	*value = 0;
-	while (i < len && p[i] == ' ')
-		i++;
-	for (; i < len && p[i] >= '0' && p[i] <= '7'; i++, digits++)
-		*value = *value << 3 | (unsigned)(p[i] - '0');
-	return digits > 0 && digits < 8 && (i == len || p[i] == ' ' || p[i] == '\0');
-}
+struct kind {
+	const char *name;
+	int (*support)(struct archive *a);    /* for reading */
+	int (*set_format)(struct archive *a); /* for writing */
+	int last_block;
+};
 
-/*
- * Tars from before 1988 have no magic, but all have a checksum of the header, computed with blanks
- * in place of the checksum itself.
- */
-static bool tar_sum_is_right(const char *block)
+/* False: err is filled. */
+static bool load(struct libarchive *lib, struct tr_error *err)
 {
-	unsigned want, sum = CHECKSUM_SIZE * ' ';
-	int sum_signed = CHECKSUM_SIZE * ' '; /* some old programs added signed characters */
-	for (unsigned i = 0; i < TAR_BLOCK; i++) {
-		if (i == CHECKSUM_AT)
-			i += CHECKSUM_SIZE;
-		sum += (unsigned char)block[i];
-		sum_signed += (signed char)block[i];
-	}
-	return read_octal(block + CHECKSUM_AT, CHECKSUM_SIZE, &want) &&
-	       (want == sum || (int)want == sum_signed);
-}
-
-/*
- * Decides early, because text that arrives slowly must not be held back until 512 bytes are there,
- * and because text must not be taken for a tar. A header begins with a name, NULs up to byte 100,
- * and the mode, which is octal in every tar.
- */
-static bool may_be_tar(struct tr_text start)
-{
-	size_t name = 0;
-	while (name < start.len && name < NAME_SIZE && start.data[name])
-		if ((unsigned char)start.data[name++] < ' ')
-			return false;
-	for (size_t i = name; i < start.len && i < NAME_SIZE; i++)
-		if (start.data[i])
-			return false;
-	for (size_t i = NAME_SIZE; i < start.len && i < NAME_SIZE + MODE_SIZE; i++)
-		if (start.data[i] && !strchr(" 01234567", start.data[i]))
-			return false;
-	return name > 0;
-}
-
-static bool is_tar(struct tr_input *in)
-{
-	/* a header that is complete at once may have a name of any bytes */
-	bool whole = tr_input_more(in, 1) && tr_input_available(in) >= TAR_BLOCK;
-	for (size_t want = 1; !whole && want < TAR_BLOCK; want = tr_input_available(in) + 1)
-		if (!tr_input_more(in, want) ||
-		    !may_be_tar((struct tr_text){ in->pos, tr_input_available(in) }))
-			return false;
-	if (!tr_input_more(in, TAR_BLOCK) || !*in->pos)
-		return false;
-	/* two of three are required: the magic, the checksum, a plausible name and mode */
-	return (memcmp(in->pos + USTAR_AT, "ustar", 5) == 0) + tar_sum_is_right(in->pos) +
-		       may_be_tar((struct tr_text){ in->pos, TAR_BLOCK }) >=
-	       2;
-}
-
-/*
- * A tar without members consists of zeros: two blocks at least, one record at most. More zeros, or
- * an incomplete block, are more likely a file whose writer crashed.
- */
-static bool is_empty_tar(struct tr_input *in)
-{
-	enum { RECORD = 10240 };
-	size_t len = 0, zeros = 0;
-	do {
-		len = tr_input_available(in);
-		while (zeros < len && in->pos[zeros] == '\0')
-			zeros++;
-	} while (zeros == len && len <= RECORD && tr_input_more(in, len + 1));
-	return zeros == len && len >= 2 * TAR_BLOCK && len <= RECORD && len % TAR_BLOCK == 0;
-}
-
-/*
- * An old cpio has 16-bit words in either byte order: the first is the magic, the fourth the mode
- * with the type of the file.
- */
-static bool is_binary_cpio(struct tr_input *in)
-{
-	enum { MODE_AT = 6, HEADER_SIZE = 26, BAD_TYPE = 3 };
-	static const char trailer[] = "TRAILER!!!"; /* the entry at the end, which has no type */
-	if (!tr_input_more(in, 2))
-		return false;
-	bool little = memcmp(in->pos, "\xc7\x71", 2) == 0;
-	if ((!little && memcmp(in->pos, "\x71\xc7", 2) != 0) || !tr_input_more(in, HEADER_SIZE))
-		return false;
-	unsigned type = (unsigned char)in->pos[MODE_AT + little] >> 4;
-	if (type == 0)
-		return tr_input_more(in, HEADER_SIZE + sizeof trailer) &&
-		       memcmp(in->pos + HEADER_SIZE, trailer, sizeof trailer) == 0;
-	return type != BAD_TYPE && type <= 014;
-}
-
-const char *tr_archive_detect(struct tr_input *in)
-{
-	static const struct {
-		const char *format;
-		struct tr_text magic;
-	} magics[] = {
-		{ "zip", { "PK\003\004", 4 } }, { "zip", { "PK\005\006", 4 } }, /* empty zip */
-		{ "cpio", { "070701", 6 } },	{ "cpio", { "070702", 6 } },
-		{ "cpio", { "070707", 6 } },	{ "7z", { "7z\xbc\xaf\x27\x1c", 6 } },
+	static const struct tr_symbol symbols[] = {
+#define SYMBOL(name) TR_SYMBOL(struct libarchive, name, name),
+		LIBARCHIVE_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+			{ NULL, 0 },
 	};
-	bool unsure = true;
-	for (size_t want = 1; unsure && tr_input_more(in, want);
-	     want = tr_input_available(in) + 1) {
-		struct tr_text start = { in->pos, tr_input_available(in) };
-		unsure = false;
-		for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-			int bits = tr_codec_magic(start, magics[i].magic);
-			if (bits > 0)
-				return magics[i].format;
-			unsure = unsure || bits == TR_CODEC_MORE;
-		}
-	}
-	if (is_binary_cpio(in))
-		return "cpio";
-	return is_tar(in) || is_empty_tar(in) ? "tar" : NULL;
+	return tr_library_load(TREC_LIBARCHIVE, symbols, lib, err);
 }
 
-/* Checks the fields of a local file header: its magic alone occurs in any data. */
-static bool is_zip_member(const char *header)
+/* Finds the functions for a kind, which is one of these four. */
+static struct kind kind_find(const struct libarchive *lib, const char *name)
 {
-	enum { NEWEST = 63, VERSION_AT = 4, METHOD_AT = 8, NAME_LENGTH_AT = 26, METHOD_MAX = 99 };
-	const unsigned char *p = (const unsigned char *)header;
-	return p[VERSION_AT] <= NEWEST && p[METHOD_AT] <= METHOD_MAX && p[METHOD_AT + 1] == 0 &&
-	       (p[NAME_LENGTH_AT] || p[NAME_LENGTH_AT + 1]) && p[NAME_LENGTH_AT + 1] < 4;
-}
-
-/* Skips to the next local file header, at least one byte ahead. False: there is none. */
-static bool find_zip_member(struct tr_input *in)
-{
-	enum { MAGIC_SIZE = 4, HEADER_SIZE = 30 };
-	while (tr_input_more(in, MAGIC_SIZE + 1)) {
-		size_t available = tr_input_available(in);
-		const char *at = memmem(in->pos + 1, available - 1, "PK\003\004", MAGIC_SIZE);
-		tr_input_skip(in, at ? (size_t)(at - in->pos) : available - MAGIC_SIZE);
-		if (at && tr_input_more(in, HEADER_SIZE) && is_zip_member(in->pos))
-			return true;
-	}
-	return false;
-}
-
-/* Skips n bytes, even if the window holds fewer. */
-static bool skip_bytes(struct tr_input *in, uint64_t n)
-{
-	while (n && tr_input_more(in, 1)) {
-		size_t part = tr_input_available(in);
-		if (part > n)
-			part = (size_t)n;
-		tr_input_skip(in, part);
-		n -= part;
-	}
-	return n == 0;
+	enum { TAR_RECORD = 10240 }; /* tar pads the end to the size of a tape record */
+	const struct kind kinds[] = {
+		{
+			.name = "tar",
+			.support = lib->archive_read_support_format_tar,
+			/* pax, with extended headers only for values that ustar cannot hold */
+			.set_format = lib->archive_write_set_format_pax_restricted,
+			.last_block = TAR_RECORD,
+		},
+		{
+			.name = "zip",
+			/* by local headers, because the directory at the end would need a seek */
+			.support = lib->archive_read_support_format_zip_streamable,
+			.set_format = lib->archive_write_set_format_zip,
+			.last_block = 1,
+		},
+		{
+			.name = "cpio",
+			.support = lib->archive_read_support_format_cpio,
+			.set_format = lib->archive_write_set_format_cpio_newc,
+			.last_block = 1,
+		},
+		{
+			.name = "7z",
+			.support = lib->archive_read_support_format_7zip,
+			.set_format = lib->archive_write_set_format_7zip,
+			.last_block = 1,
+		},
+	};
+	const struct kind *kind = kinds;
+	while (strcmp(kind->name, name) != 0)
+		kind++;
+	return *kind;
 }
 
 /*
- * Skips the directory at the end of a zip. Returns the number of members that it lists (65535 means
- * any larger number), or -1 if the window does not begin with a complete directory.
+ * libarchive converts names between the encoding of the locale and that of the archive, and in the
+ * C locale loses all characters beyond ASCII. With UTF-8 there is nothing to convert. The locale is
+ * set for this thread only, and only during a call. 0: there is no such locale.
  */
-static int skip_zip_directory(struct tr_input *in)
+static locale_t utf8_locale(void)
 {
-	/* the parts of the directory, and the fields that give the length of the data after each */
-	static const struct {
-		struct tr_text magic;
-		unsigned size, lengths[3], wide_length;
-	} parts[] = {
-		{ { "PK\001\002", 4 }, 46, { 28, 30, 32 }, 0 }, /* a member */
-		{ { "PK\006\006", 4 }, 12, { 0 }, 4 },		/* the zip64 end, and its locator */
-		{ { "PK\006\007", 4 }, 20, { 0 }, 0 },
-		{ { "PK\005\006", 4 }, 22, { 20 }, 0 }, /* the end */
-	};
-	enum { PARTS = sizeof parts / sizeof *parts, END = PARTS - 1, COUNT_AT = 10 };
+	return newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
 
-	for (;;) {
-		size_t i = 0;
-		if (!tr_input_more(in, parts[END].size))
-			return -1; /* every directory ends with a part of that size */
-		while (i < PARTS && memcmp(in->pos, parts[i].magic.data, 4) != 0)
-			i++;
-		if (i == PARTS || !tr_input_more(in, parts[i].size))
-			return -1;
-		uint64_t n = parts[i].size;
-		for (unsigned j = 0; j < 3 && parts[i].lengths[j]; j++)
-			n += tr_wire_u16(in->pos + parts[i].lengths[j], false);
-		if (parts[i].wide_length)
-			n += tr_wire_u64(in->pos + parts[i].wide_length, false);
-		int count = tr_wire_u16(in->pos + COUNT_AT, false);
-		if (!skip_bytes(in, n))
-			return -1;
-		if (i == END)
-			return count;
-	}
+static void utf8_locale_free(locale_t locale)
+{
+	if (locale)
+		freelocale(locale);
+}
+
+const char *tr_archive_version(void)
+{
+	struct libarchive lib;
+	return load(&lib, NULL) ? lib.archive_version_details() : TREC_LIBARCHIVE " cannot be used";
 }
 
 /* Reading. */
+
+enum { SPOOL_BLOCK = 64 << 10, KEPT_MAX = 4096 };
 
 struct tr_archive {
 	const char *format;
 	struct tr_input *in;
 	struct tr_limits limits;
-	struct tr_spool *spool; /* for a 7z only */
-	struct tr_unpacker *unpacker;
+	struct tr_spool *spool; /* contains the whole archive; for a 7z only, which needs to seek */
+	uint64_t spool_offset;	/* of the next byte for libarchive */
+	char *spool_block;
+
+	struct libarchive lib;
+	locale_t locale;
+	struct archive *reader;	     /* NULL: there is none, or it is not used any more */
+	struct archive_entry *entry; /* owned, because libarchive does not check its own for NULL */
+	uint64_t begin;		     /* offset of in at the start of the archive */
+	size_t lent; /* bytes at the start of the window that libarchive has received */
+	bool opened; /* libarchive has read the start */
+	bool failed; /* the input failed: error contains the reason */
+	bool broken; /* libarchive returns no more */
+	struct tr_error error;
+
 	char *name;    /* name of the current member */
 	uint64_t made; /* bytes of all members so far, for the ratio */
 	bool stopped;  /* the limit was exceeded; even skipping a member may decompress it */
-	bool lost;     /* the unpacker failed; the next step searches for a member */
+	bool lost;     /* libarchive failed; the next step searches for a member */
 	bool any_lost; /* set once a member was lost in this archive */
-	uint64_t seen; /* entries that the unpacker has reached */
+	uint64_t seen; /* entries that libarchive has reached */
 };
 
-/* The source of one member's bytes. */
-struct member {
-	struct tr_source base;
-	struct tr_archive *archive;
-	struct tr_text block;  /* unread rest of the last block */
-	uint64_t offset;       /* of the next byte, in the member */
-	uint64_t block_offset; /* of the block; the bytes before it are a hole, read as zeros */
-	enum tr_status after;  /* status that libarchive returned with the block */
-	struct tr_error error;
-};
+/* Skips the bytes that libarchive has consumed. False: in is already after them. */
+static bool skip_used(struct tr_archive *archive)
+{
+	struct tr_input *in = archive->in;
+	uint64_t used =
+		archive->begin + (uint64_t)archive->lib.archive_filter_bytes(archive->reader, -1);
+	if (used < in->offset || used - in->offset > archive->lent)
+		return false;
+	archive->lent -= (size_t)(used - in->offset);
+	tr_input_skip(in, (size_t)(used - in->offset));
+	return true;
+}
 
+/*
+ * libarchive copies the bytes that it has received and not consumed, for example the first part of
+ * a header. They stay in the window too, because at the end of the archive the next reader
+ * continues with them.
+ */
+static la_ssize_t lend_window(struct archive *a, void *context, const void **data)
+{
+	struct tr_archive *archive = context;
+	struct tr_input *in = archive->in;
+	if (!skip_used(archive) || archive->lent > KEPT_MAX) {
+		tr_input_skip(in, archive->lent);
+		archive->lent = 0;
+	}
+	if (!tr_input_more(in, archive->lent + 1)) {
+		if (!in->damaged)
+			return 0;
+		archive->failed = true;
+		tr_input_error(in, &archive->error);
+		archive->lib.archive_set_error(a, EIO, "the input is damaged");
+		return ARCHIVE_FATAL;
+	}
+	size_t seen = archive->lent;
+	*data = in->pos + seen;
+	archive->lent = tr_input_available(in);
+	return (la_ssize_t)(archive->lent - seen);
+}
+
+static la_ssize_t lend_spool(struct archive *a, void *context, const void **data)
+{
+	struct tr_archive *archive = context;
+	size_t len = SPOOL_BLOCK;
+	const char *bytes = NULL;
+	if (!tr_spool_read(archive->spool, archive->spool_offset, archive->spool_block, &bytes,
+			   &len, &archive->error)) {
+		archive->failed = true;
+		archive->lib.archive_set_error(a, EIO, "the spool is damaged");
+		return ARCHIVE_FATAL;
+	}
+	archive->spool_offset += len;
+	*data = bytes;
+	return (la_ssize_t)len;
+}
+
+static la_int64_t seek_spool(struct archive *a, void *context, la_int64_t offset, int whence)
+{
+	struct tr_archive *archive = context;
+	(void)a;
+	int64_t size = (int64_t)tr_spool_size(archive->spool);
+	int64_t base = 0;
+	if (whence == SEEK_CUR)
+		base = (int64_t)archive->spool_offset;
+	else if (whence == SEEK_END)
+		base = size;
+	/* an offset beyond the file is limited to its ends, where a read finds nothing */
+	if (offset < -base)
+		offset = -base;
+	if (offset > size - base)
+		offset = size - base;
+	archive->spool_offset = (uint64_t)(base + offset);
+	return base + offset;
+}
+
+static void close_reader(struct tr_archive *archive)
+{
+	if (archive->reader)
+		archive->lib.archive_read_free(archive->reader);
+	archive->reader = NULL;
+}
+
+/*
+ * Skips the bytes that libarchive consumed, and closes the reader. False: in is already after them,
+ * because libarchive read too far ahead.
+ */
+static bool leave_reader(struct tr_archive *archive)
+{
+	bool exact = skip_used(archive);
+	close_reader(archive);
+	return exact;
+}
+
+/* Begins to read an archive at the position of the window. False: memory is exhausted. */
+static bool open_reader(struct tr_archive *archive, struct tr_error *err)
+{
+	const struct libarchive *lib = &archive->lib;
+	archive->begin = archive->in->offset;
+	archive->lent = 0;
+	archive->opened = archive->failed = archive->broken = false;
+	archive->reader = lib->archive_read_new();
+	if (!archive->reader ||
+	    kind_find(lib, archive->format).support(archive->reader) <= ARCHIVE_FAILED ||
+	    lib->archive_read_set_callback_data(archive->reader, archive) != ARCHIVE_OK) {
+		close_reader(archive);
+		tr_error_memory(err);
+		return false;
+	}
+	lib->archive_read_set_read_callback(archive->reader,
+					    archive->spool ? lend_spool : lend_window);
+	if (archive->spool)
+		lib->archive_read_set_seek_callback(archive->reader, seek_spool);
+	return true;
+}
+
+/* Copies the whole input to a spool. False: err is filled. */
 static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 {
 	struct tr_input *in = archive->in;
+	archive->spool = tr_spool_new(archive->limits.max_spool);
+	archive->spool_block = malloc(SPOOL_BLOCK);
+	if (!archive->spool || !archive->spool_block) {
+		tr_error_memory(err);
+		return false;
+	}
 	while (tr_input_more(in, 1)) {
 		if (!tr_spool_write(archive->spool, in->pos, tr_input_available(in), err))
 			return false;
@@ -269,19 +320,10 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 /* Begins to read an archive of this format at the position of the window. False: err is filled. */
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
-	bool seeks = strcmp(format, "7z") == 0;
 	archive->format = format;
 	archive->any_lost = false;
 	archive->seen = 0;
-	if (seeks)
-		archive->spool = tr_spool_new(archive->limits.max_spool);
-	if (archive->spool && !spool_all(archive, err))
-		return false;
-	if (!seeks || archive->spool)
-		archive->unpacker = tr_unpacker_new(format, archive->in, archive->spool, err);
-	else
-		tr_error_memory(err);
-	return archive->unpacker != NULL;
+	return (strcmp(format, "7z") != 0 || spool_all(archive, err)) && open_reader(archive, err);
 }
 
 struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *limits,
@@ -289,18 +331,23 @@ struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *
 {
 	const char *format = tr_archive_detect(in);
 	struct tr_archive *archive = calloc(1, sizeof *archive);
-	if (!archive || !format) {
-		if (archive)
-			tr_error_set(err, TR_CAUSE_INPUT, "not an archive");
-		else
-			tr_error_memory(err);
+	if (!archive) {
+		tr_error_memory(err);
 		tr_input_free(in);
-		free(archive);
 		return NULL;
 	}
-	*archive = (struct tr_archive){ .in = in, .limits = *limits };
-	if (begin(archive, format, err))
-		return archive;
+	archive->in = in;
+	archive->limits = *limits;
+	if (!format) {
+		tr_error_set(err, TR_CAUSE_INPUT, "not an archive");
+	} else if (load(&archive->lib, err)) {
+		archive->locale = utf8_locale();
+		archive->entry = archive->lib.archive_entry_new();
+		if (!archive->entry)
+			tr_error_memory(err);
+		else if (begin(archive, format, err))
+			return archive;
+	}
 	tr_archive_free(archive);
 	return NULL;
 }
@@ -308,6 +355,63 @@ struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *
 const char *tr_archive_format(const struct tr_archive *archive)
 {
 	return archive->format;
+}
+
+/* Turns a result of libarchive into a status. */
+static enum tr_status judge(struct tr_archive *archive, int result, struct tr_error *err)
+{
+	if (result == ARCHIVE_OK)
+		return TR_OK;
+	if (result == ARCHIVE_EOF)
+		return TR_END;
+	if (archive->failed) {
+		*err = archive->error;
+	} else if (archive->lib.archive_errno(archive->reader) == ENOMEM) {
+		tr_error_memory(err);
+	} else {
+		const char *what = archive->lib.archive_error_string(archive->reader);
+		if (archive->broken)
+			what = "nothing can be read after the damage";
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", archive->format,
+			     what ? what : "damaged");
+	}
+	archive->broken = archive->broken || archive->failed || result <= ARCHIVE_FATAL;
+	return archive->broken ? TR_FATAL : TR_WARN;
+}
+
+/* The texts are valid until the next step. */
+struct entry {
+	const char *name,
+		*hard_link; /* hard_link: the name of the file that it links to, or NULL */
+	bool regular;
+};
+
+/* Steps to the next entry and skips the rest of the last one. TR_WARN: it cannot be read. */
+static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry,
+				 struct tr_error *err)
+{
+	const struct libarchive *lib = &archive->lib;
+	locale_t before = uselocale(archive->locale);
+	int result = archive->broken ? ARCHIVE_FATAL : ARCHIVE_OK;
+	if (!archive->opened && result == ARCHIVE_OK)
+		result = lib->archive_read_open1(archive->reader);
+	archive->opened = true;
+	if (result == ARCHIVE_OK)
+		result = lib->archive_read_next_header2(archive->reader, archive->entry);
+	if (result == ARCHIVE_WARN)
+		result = ARCHIVE_OK; /* the warning is about an attribute that is not used here */
+	if (result == ARCHIVE_OK) {
+		entry->name = lib->archive_entry_pathname(archive->entry);
+		if (!entry->name)
+			entry->name = lib->archive_entry_pathname_utf8(archive->entry);
+		if (!entry->name)
+			entry->name = "";
+		entry->hard_link = lib->archive_entry_hardlink(archive->entry);
+		entry->regular =
+			entry->hard_link || lib->archive_entry_filetype(archive->entry) == AE_IFREG;
+	}
+	uselocale(before);
+	return judge(archive, result, err);
 }
 
 /* libarchive stops at one damaged member, but the members of a zip are independent. */
@@ -323,22 +427,18 @@ static enum tr_status find_next(struct tr_archive *archive, struct tr_error *err
 	struct tr_input *in = archive->in;
 	archive->lost = false;
 	archive->any_lost = true;
-	(void)tr_unpacker_release(archive->unpacker);
-	tr_unpacker_free(archive->unpacker);
-	archive->unpacker = NULL;
-	bool found = find_zip_member(in);
+	(void)leave_reader(archive);
+	bool found = tr_zip_find_member(in);
 	if (!found && in->damaged)
 		tr_input_error(in, err);
-	if (found)
-		archive->unpacker = tr_unpacker_new(archive->format, in, NULL, err);
-	archive->stopped = !archive->unpacker;
-	if (archive->unpacker)
+	archive->stopped = !found || !open_reader(archive, err);
+	if (!archive->stopped)
 		return TR_OK;
 	return found || in->damaged ? TR_FATAL : TR_END;
 }
 
 /* Steps to the next regular file. */
-static enum tr_status next_file(struct tr_archive *archive, struct tr_unpacked *entry,
+static enum tr_status next_file(struct tr_archive *archive, struct entry *entry,
 				struct tr_error *err)
 {
 	enum tr_status status = archive->lost ? find_next(archive, err) : TR_OK;
@@ -346,7 +446,7 @@ static enum tr_status next_file(struct tr_archive *archive, struct tr_unpacked *
 		return status;
 	struct tr_error why;
 	do {
-		status = tr_unpacker_next(archive->unpacker, entry, &why);
+		status = next_entry(archive, entry, &why);
 		archive->seen += status == TR_OK;
 	} while (status == TR_OK && !entry->regular);
 	archive->lost = status == TR_FATAL && may_go_on(archive, &why);
@@ -388,7 +488,7 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 	if (!tr_spool_read(archive->spool, 0, buf, &start, &len, err))
 		return TR_FATAL;
 	if (len < sizeof buf)
-		return TR_END; /* the unpacker has reported that */
+		return TR_END; /* libarchive has reported that */
 	uint64_t end =
 		START + tr_wire_u64(start + OFFSET_AT, false) + tr_wire_u64(start + SIZE_AT, false);
 	if (tr_spool_size(archive->spool) <= end)
@@ -399,7 +499,7 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 /* Compares the directory of a zip, which libarchive ignores, with the members that were found. */
 static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *err)
 {
-	int count = skip_zip_directory(archive->in);
+	int count = tr_zip_skip_directory(archive->in);
 	if (count < 0)
 		return end_badly(
 			archive,
@@ -413,7 +513,7 @@ static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *er
 }
 
 /*
- * Called when the unpacker has reached the end of the archive. Reads the input to its own end,
+ * Called when libarchive has reached the end of the archive. Reads the input to its own end,
  * where a decoder verifies its checksums. TR_OK: another archive follows. TR_END: only padding
  * follows.
  */
@@ -422,9 +522,7 @@ static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err
 	struct tr_input *in = archive->in;
 	if (archive->spool)
 		return end_of_spool(archive, err);
-	bool exact = tr_unpacker_release(archive->unpacker);
-	tr_unpacker_free(archive->unpacker);
-	archive->unpacker = NULL;
+	bool exact = leave_reader(archive);
 	enum tr_status status = TR_OK;
 	if (strcmp(archive->format, "zip") == 0)
 		status = end_of_zip(archive, err);
@@ -447,27 +545,31 @@ static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err
 enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_member *member,
 			       struct tr_error *err)
 {
-	struct tr_unpacked entry;
+	const struct libarchive *lib = &archive->lib;
+	struct entry entry;
 	if (archive->stopped)
 		return TR_END; /* the cause was reported before */
 	enum tr_status status;
-	while ((status = next_file(archive, &entry, err)) == TR_END && archive->unpacker)
+	while ((status = next_file(archive, &entry, err)) == TR_END && archive->reader)
 		if ((status = after_end(archive, err)) != TR_OK)
 			break;
 	archive->stopped |= status == TR_FATAL || status == TR_END;
 	if (status != TR_OK)
 		return status;
+	int64_t size = -1;
+	if (lib->archive_entry_size_is_set(archive->entry))
+		size = lib->archive_entry_size(archive->entry);
 	/*
 	 * an entry with data counts as a regular file: cpio stores the data with the last of
 	 * several links
 	 */
-	if (entry.hard_link && entry.size <= 0) {
+	if (entry.hard_link && size <= 0) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: the same file as %s, skipped", entry.name,
 			     entry.hard_link);
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
-	if (entry.encrypted) {
+	if (lib->archive_entry_is_encrypted(archive->entry) == 1) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: is encrypted", entry.name);
 		return TR_WARN;
 	}
@@ -477,39 +579,50 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 		return tr_error_memory(err);
 	*member = (struct tr_archive_member){
 		.name = archive->name,
-		.size = entry.size,
-		.mtime = entry.mtime,
+		.size = size,
+		.mtime = lib->archive_entry_mtime(archive->entry),
 	};
 	return TR_OK;
 }
 
+/* The source of one member's bytes. */
+struct member {
+	struct tr_source base;
+	struct tr_archive *archive;
+	struct tr_text block;  /* unread rest of the last block */
+	uint64_t offset;       /* of the next byte, in the member */
+	uint64_t block_offset; /* of the block; the bytes before it are a hole, read as zeros */
+	enum tr_status after;  /* status that libarchive returned with the block */
+	struct tr_error error;
+};
+
+/* Reads the next block if the last one is used up. A block that comes with an error is valid. */
 static bool next_block(struct member *m)
 {
+	struct tr_archive *archive = m->archive;
 	while (m->after == TR_OK && m->block.len == 0) {
-		int64_t offset;
-		m->after = tr_unpacker_block(m->archive->unpacker, &m->block.data, &m->block.len,
-					     &offset, &m->error);
+		const void *data = NULL;
+		size_t len = 0;
+		la_int64_t offset = 0;
+		int result = ARCHIVE_FATAL;
+		locale_t before = uselocale(archive->locale);
+		if (!archive->broken)
+			result = archive->lib.archive_read_data_block(archive->reader, &data, &len,
+								      &offset);
+		uselocale(before);
+		m->block = (struct tr_text){ data, data ? len : 0 };
+		m->after = judge(archive, result, &m->error);
+		if (m->after == TR_FATAL)
+			archive->lost = may_go_on(archive, &m->error);
 		/*
 		 * a block at an earlier offset is placed at the current one: no valid archive has
 		 * such blocks
 		 */
-		if (m->after == TR_FATAL)
-			m->archive->lost = may_go_on(m->archive, &m->error);
 		m->block_offset = m->offset;
 		if (offset > 0 && (uint64_t)offset > m->offset)
 			m->block_offset = (uint64_t)offset;
 	}
 	return m->block.len > 0;
-}
-
-/*
- * The number of zeros before the next block. An empty last block at the end of a sparse file also
- * makes a hole.
- */
-static size_t zeros_before_block(const struct member *m, size_t cap)
-{
-	uint64_t hole = m->block_offset - m->offset;
-	return hole < cap ? (size_t)hole : cap;
 }
 
 /* Stops reading because the data exceed --max-ratio. */
@@ -536,7 +649,9 @@ static ssize_t member_read(struct tr_source *source, char *buf, size_t cap, stru
 			*err = m->error;
 		return -1;
 	}
-	size_t n = zeros_before_block(m, cap);
+	/* an empty last block at the end of a sparse file also makes a hole */
+	uint64_t hole = m->block_offset - m->offset;
+	size_t n = hole < cap ? (size_t)hole : cap;
 	if (n) {
 		memset(buf, 0, n);
 	} else {
@@ -593,43 +708,98 @@ void tr_archive_free(struct tr_archive *archive)
 {
 	if (!archive)
 		return;
-	tr_unpacker_free(archive->unpacker);
+	close_reader(archive);
+	if (archive->entry)
+		archive->lib.archive_entry_free(archive->entry);
+	utf8_locale_free(archive->locale);
 	tr_spool_free(archive->spool);
+	free(archive->spool_block);
 	tr_input_free(archive->in);
 	free(archive->name);
 	free(archive);
 }
 
-const char *tr_archive_version(void)
-{
-	return tr_packer_version();
-}
-
 /* Writing. Each member is spooled until its size is known. */
 
-enum { COPY_SIZE = 64 << 10 };
+enum { PACK_BLOCK = 64 << 10, COPY_SIZE = 64 << 10 };
 
 struct tr_archive_writer {
 	struct tr_sink *sink;
-	struct tr_packer *packer;
+	struct libarchive lib;
+	struct kind kind;
+	struct archive *archive;
+	struct archive_entry *entry;
+	locale_t locale;
+	bool failed, finished; /* failed: error contains the reason */
+	struct tr_error error;
 };
+
+/*
+ * Failures are not passed on to libarchive, because after one, some of its formats do not free
+ * their compressor. The bytes after a failure are dropped.
+ */
+static la_ssize_t write_sink(struct archive *a, void *context, const void *data, size_t len)
+{
+	struct tr_archive_writer *writer = context;
+	(void)a;
+	if (!writer->failed && !writer->sink->write(writer->sink, data, len, &writer->error))
+		writer->failed = true;
+	return (la_ssize_t)len;
+}
+
+/* True if libarchive succeeded; otherwise fills err. */
+static bool done(struct tr_archive_writer *writer, la_ssize_t result, struct tr_error *err)
+{
+	if (result >= ARCHIVE_WARN && !writer->failed)
+		return true;
+	const char *what = writer->lib.archive_error_string(writer->archive);
+	if (!writer->failed && writer->lib.archive_errno(writer->archive) == ENOMEM)
+		tr_error_memory(&writer->error);
+	else if (!writer->failed)
+		tr_error_set(&writer->error, TR_CAUSE_SYSTEM, "%s: %s", writer->kind.name,
+			     what ? what : "cannot write");
+	writer->failed = true;
+	if (err)
+		*err = writer->error;
+	return false;
+}
+
+/* Loads and configures libarchive. False: err is filled. */
+static bool set_up(struct tr_archive_writer *writer, const char *format, struct tr_error *err)
+{
+	struct libarchive *lib = &writer->lib;
+	if (!load(lib, err))
+		return false;
+	writer->kind = kind_find(lib, format);
+	writer->archive = lib->archive_write_new();
+	writer->entry = lib->archive_entry_new();
+	writer->locale = utf8_locale();
+	if (!writer->archive || !writer->entry) {
+		tr_error_memory(err);
+		return false;
+	}
+	if (!done(writer, writer->kind.set_format(writer->archive), err))
+		return false;
+	lib->archive_write_set_bytes_per_block(writer->archive, PACK_BLOCK);
+	lib->archive_write_set_bytes_in_last_block(writer->archive, writer->kind.last_block);
+	return done(writer,
+		    lib->archive_write_open(writer->archive, writer, NULL, write_sink, NULL), err);
+}
 
 struct tr_archive_writer *tr_archive_create(const char *format, struct tr_sink *sink,
 					    struct tr_error *err)
 {
-	struct tr_archive_writer *writer = malloc(sizeof *writer);
-	struct tr_packer *packer = NULL;
-	if (writer)
-		packer = tr_packer_new(format, sink, err);
-	else
+	struct tr_archive_writer *writer = calloc(1, sizeof *writer);
+	if (!writer) {
 		tr_error_memory(err);
-	if (!packer) {
-		free(writer);
 		sink->close(sink);
 		return NULL;
 	}
-	*writer = (struct tr_archive_writer){ sink, packer };
-	return writer;
+	writer->sink = sink;
+	if (set_up(writer, format, err))
+		return writer;
+	tr_archive_writer_free(writer);
+	return NULL;
 }
 
 struct member_sink {
@@ -655,20 +825,34 @@ static bool member_flush(struct tr_sink *sink, struct tr_error *err)
 static bool member_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct member_sink *m = (struct member_sink *)sink;
-	struct tr_packer *packer = m->writer->packer;
+	struct tr_archive_writer *writer = m->writer;
+	const struct libarchive *lib = &writer->lib;
 	uint64_t size = tr_spool_size(m->spool);
 	char buf[COPY_SIZE];
-	if (!tr_packer_begin(packer, m->name, (int64_t)size, m->mtime, err))
-		return false;
-	for (uint64_t offset = 0; offset < size;) {
+	locale_t before = uselocale(writer->locale);
+	lib->archive_entry_clear(writer->entry);
+	lib->archive_entry_copy_pathname(writer->entry, m->name);
+	lib->archive_entry_set_filetype(writer->entry, AE_IFREG);
+	lib->archive_entry_set_perm(writer->entry, 0644);
+	lib->archive_entry_set_mtime(writer->entry, (time_t)m->mtime, 0);
+	lib->archive_entry_set_size(writer->entry, (int64_t)size);
+	bool good = done(writer, lib->archive_write_header(writer->archive, writer->entry), err);
+	uselocale(before);
+	for (uint64_t offset = 0; good && offset < size;) {
 		const char *data = NULL;
 		size_t len = sizeof buf;
-		if (!tr_spool_read(m->spool, offset, buf, &data, &len, err) ||
-		    !tr_packer_put(packer, data, len, err))
+		if (!tr_spool_read(m->spool, offset, buf, &data, &len, err))
 			return false;
-		offset += len;
+		la_ssize_t n = lib->archive_write_data(writer->archive, data, len);
+		good = done(writer, n, err);
+		if (good && n <= 0) {
+			/* more data than the announced size */
+			tr_error_set(err, TR_CAUSE_USAGE, "%s: member grew", writer->kind.name);
+			return false;
+		}
+		offset += good ? (uint64_t)n : 0;
 	}
-	return true;
+	return good;
 }
 
 static void writer_member_close(struct tr_sink *sink)
@@ -701,35 +885,24 @@ struct tr_sink *tr_archive_member_sink(struct tr_archive_writer *writer, const c
 
 bool tr_archive_finish(struct tr_archive_writer *writer, struct tr_error *err)
 {
-	return tr_packer_finish(writer->packer, err) && writer->sink->finish(writer->sink, err);
+	locale_t before = uselocale(writer->locale);
+	writer->finished = true;
+	bool good = done(writer, writer->lib.archive_write_close(writer->archive), err);
+	uselocale(before);
+	return good && writer->sink->finish(writer->sink, err);
 }
 
 void tr_archive_writer_free(struct tr_archive_writer *writer)
 {
 	if (!writer)
 		return;
-	tr_packer_free(writer->packer);
+	/* this writes the end of the archive; the bytes are dropped unless finish was called */
+	writer->failed = writer->failed || !writer->finished;
+	if (writer->archive)
+		writer->lib.archive_write_free(writer->archive);
+	if (writer->entry)
+		writer->lib.archive_entry_free(writer->entry);
+	utf8_locale_free(writer->locale);
 	writer->sink->close(writer->sink);
 	free(writer);
-}
-
-const char *tr_archive_by_extension(struct tr_text path)
-{
-	static const struct {
-		const char *extension, *format;
-	} plain[] = {
-		{ ".tar", "tar" },
-		{ ".zip", "zip" },
-		{ ".cpio", "cpio" },
-		{ ".7z", "7z" },
-	};
-	const struct tr_codec *codec = tr_codec_by_extension(path);
-	if (codec && !tr_path_ends(path, codec->extension))
-		return "tar"; /* .tgz and similar */
-	if (codec)
-		path.len -= strlen(codec->extension);
-	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-		if (tr_path_ends(path, plain[i].extension))
-			return plain[i].format;
-	return NULL;
 }

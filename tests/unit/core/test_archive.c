@@ -396,6 +396,26 @@ static void test_holes(void)
 	tr_buffer_free(&packed);
 }
 
+/* A hole takes no bytes of the archive, but --max-ratio limits the zeros that are read for it. */
+static void test_large_hole(void)
+{
+	static const uint64_t map[][2] = { { 0, 4 }, { 200 << 20, 0 } };
+	struct tr_buffer packed = TR_BUFFER_INIT, data = TR_BUFFER_INIT;
+	struct tr_archive_member member;
+	struct tr_error err;
+	put_sparse(&packed, map, 2, 200 << 20, "one\n");
+	struct tr_archive *archive =
+		tr_archive_open(memory_input(tr_buffer_text(&packed), 0, false), &limits, &err);
+	ok(archive && tr_archive_next(archive, &member, &err) == TR_OK &&
+		   !drain(tr_archive_source(archive), 1 << 20, &data, &err) &&
+		   err.cause == TR_CAUSE_LIMIT && data.len > 64 << 20 && data.len <= 65 << 20,
+	   "a large hole is stopped: %s", err.text);
+	ok(tr_archive_next(archive, &member, &err) == TR_END, "and nothing more is read");
+	tr_archive_free(archive);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&data);
+}
+
 int main(void)
 {
 	put_lines(&members[0].data, 4000);
@@ -413,6 +433,7 @@ int main(void)
 	test_limits();
 	test_names();
 	test_holes();
+	test_large_hole();
 	test_no_archive();
 	for (size_t i = 0; i < MEMBERS; i++)
 		tr_buffer_free(&members[i].data);
