@@ -18,8 +18,7 @@ bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
 		tr_environments_error(tr_env_tracker_pool(envdiff->tracker), &err);
 	else
 		tr_error_memory(&err);
-	tr_cli_abort(envdiff->cli, &err);
-	return false;
+	return tr_cli_abort(envdiff->cli, &err);
 }
 
 static bool add_to_globs(struct tr_globs *globs, const char *glob)
@@ -263,43 +262,12 @@ struct stored {
 	bool mark;
 };
 
-static bool store_failed(struct tr_cli *cli, struct tr_error *err)
-{
-	tr_cli_abort(cli, err);
-	return false;
-}
-
-static bool store_out_of_memory(struct tr_cli *cli)
-{
-	struct tr_error err;
-
-	tr_error_memory(&err);
-	return store_failed(cli, &err);
-}
-
-/* Composes the line of a record that was built. False: it cannot be written, or stop. */
-static bool compose_line(struct tr_buffer *to, struct tr_cli *cli, struct tr_record *record)
-{
-	struct tr_error err;
-
-	tr_buffer_reset(to);
-	switch (tr_record_write(record, to, &err)) {
-	case TR_OK:
-		return true;
-	case TR_FATAL:
-		return store_failed(cli, &err);
-	default:
-		tr_cli_report_record(cli, record, &err, true);
-		return false;
-	}
-}
-
-bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
+/* Appends the record's line, unless it has none. False: reported. */
+static bool store_line(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
 		       bool mark)
 {
 	struct stored stored = { record->source_line, record->source_offset, mark };
-	struct tr_text line =
-		record->line; /* not copied: it may be as long as --max-record allows */
+	struct tr_text line;
 	struct tr_error err;
 
 	if (!store->queue.data_size) {
@@ -307,42 +275,24 @@ bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct t
 		store->queue.spill_weight = 1; /* lines wait long; a spool has memory of its own */
 		store->queue.max_spool = cli->config.read.limits.max_spool;
 	}
-	if (!line.data) {
-		if (!compose_line(&store->line, cli, record))
-			return !cli->stop;
-		line = tr_buffer_text(&store->line);
-	}
-	if (store->line.failed)
-		return store_out_of_memory(cli);
+	if (!tr_cli_line(cli, record, &store->line, &line))
+		return !cli->stop;
 	return tr_pending_put(&store->queue, &stored, line, line.len, &err) ||
-	       store_failed(cli, &err);
+	       tr_cli_abort(cli, &err);
 }
 
-static bool peek_line(struct tr_line_store *store, struct tr_cli *cli, bool *mark)
-{
-	struct tr_error err;
-	const struct stored *stored = tr_pending_peek(&store->queue, &err);
-
-	if (!stored)
-		return store_failed(cli, &err);
-	*mark = stored->mark;
-	return true;
-}
-
-struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli *cli)
+/* Takes the next line, which is valid until the next call. NULL: reported. */
+static struct tr_record *take_line(struct tr_line_store *store, struct tr_cli *cli)
 {
 	struct tr_record *record = &store->record;
 	const struct tr_pending_item *item;
 	struct tr_error err;
 
-	if (tr_pending_next(&store->queue, &item, &err) != TR_OK) {
-		store_failed(cli, &err);
-		return NULL;
-	}
+	bool good = tr_pending_next(&store->queue, &item, &err) == TR_OK;
 	tr_arena_reset(&store->arena);
 	tr_record_init(record, &store->arena);
-	if (!tr_record_from_line(record, item->text, &err)) {
-		store_failed(cli, &err);
+	if (!good || !tr_record_from_line(record, item->text, &err)) {
+		tr_cli_abort(cli, &err);
 		return NULL;
 	}
 	const struct stored *stored = item->data;
@@ -351,7 +301,7 @@ struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli 
 	return record;
 }
 
-void tr_line_store_free(struct tr_line_store *store)
+static void free_store(struct tr_line_store *store)
 {
 	tr_pending_free(&store->queue);
 	tr_buffer_free(&store->line);
@@ -360,7 +310,8 @@ void tr_line_store_free(struct tr_line_store *store)
 
 static bool put_record(struct tr_envdiff *envdiff, struct tr_record *record)
 {
-	return envdiff->mask ? tr_mask_put(envdiff, record) : tr_cli_put_line(envdiff->cli, record);
+	return envdiff->mask ? store_line(&envdiff->masked, envdiff->cli, record, false)
+			     : tr_cli_put_line(envdiff->cli, record);
 }
 
 static bool put_text_line(struct tr_envdiff *envdiff, struct tr_text line)
@@ -370,46 +321,20 @@ static bool put_text_line(struct tr_envdiff *envdiff, struct tr_text line)
 	return put_record(envdiff, &record);
 }
 
-/* Returns the line of the record; data NULL: it cannot be written, which is reported. */
-static struct tr_text line_of(struct tr_envdiff *envdiff, struct tr_record *record,
-			      struct tr_buffer *scratch)
-{
-	struct tr_error err;
-
-	if (record->line.data)
-		return record->line;
-	tr_buffer_reset(scratch);
-	switch (tr_record_write(record, scratch, &err)) {
-	case TR_OK:
-		return tr_buffer_text(scratch);
-	case TR_FATAL:
-		tr_envdiff_out_of_memory(envdiff);
-		break;
-	default:
-		tr_cli_report_record(envdiff->cli, record, &err, true);
-	}
-	return (struct tr_text){ NULL, 0 };
-}
-
-static const char *name_of(enum tr_env_form form)
-{
-	return form == TR_ENV_FORM_WHOLE ? "env" : form == TR_ENV_FORM_TOP ? "envtop" : "envdiff";
-}
-
 /* Reports an environment that cannot be written as asked; whole ones are only counted. */
 static void report_failure(struct tr_envdiff *envdiff, struct tr_record *record,
 			   const struct tr_exec_env *exec)
 {
-	struct tr_error err;
+	static const char *const names[] = { [TR_ENV_FORM_WHOLE] = "env",
+					     [TR_ENV_FORM_TOP] = "envtop",
+					     [TR_ENV_FORM_PARENT] = "envdiff" };
 
-	if (exec->form == TR_ENV_FORM_WHOLE) {
+	if (exec->form == TR_ENV_FORM_WHOLE)
 		envdiff->kept_whole++;
-		return;
-	}
-	tr_error_set(&err, TR_CAUSE_INPUT, "%s: there is no %s for it",
-		     tr_exec_env_trouble(envdiff->tracker, exec), name_of(envdiff->base));
-	err.severity = TR_FLAW;
-	tr_cli_report_record(envdiff->cli, record, &err, false);
+	else
+		tr_cli_remark(envdiff->cli, record, TR_CAUSE_INPUT, TR_FLAW,
+			      "%s: there is no %s for it",
+			      tr_exec_env_trouble(envdiff->tracker, exec), names[envdiff->base]);
 }
 
 /* Writes the line with another value of a field, and without .raw. */
@@ -502,6 +427,7 @@ static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	bool is_record = record->type == TR_RECORD;
 	bool is_set = is_record && tr_text_is(record->kind, "envset");
+	struct tr_text line;
 
 	envdiff->sets_seen |= is_set;
 	if (!is_record || !has_globs(&envdiff->globs))
@@ -513,8 +439,7 @@ static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 		return leave_out(envdiff, record, "a line record");
 	if (!is_env && !is_set)
 		return put_record(envdiff, record);
-	struct tr_text line = line_of(envdiff, record, &envdiff->scratch);
-	if (!line.data)
+	if (!tr_cli_line(envdiff->cli, record, &envdiff->scratch, &line))
 		return !envdiff->cli->stop;
 	return is_env ? write_env(envdiff, record, line) : write_set(envdiff, record, line);
 }
@@ -531,10 +456,10 @@ static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_ex
 static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 		       const struct tr_exec_env *exec)
 {
-	struct tr_text line = line_of(envdiff, record, &envdiff->scratch);
+	struct tr_text line;
 	const char *key;
 
-	if (!line.data)
+	if (!tr_cli_line(envdiff->cli, record, &envdiff->scratch, &line))
 		return !envdiff->cli->stop;
 	envdiff->execs++;
 	bool rules = has_globs(&envdiff->globs);
@@ -562,18 +487,6 @@ static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 	return put_text_line(envdiff, tr_buffer_text(&envdiff->line));
 }
 
-static bool render_top(struct tr_envdiff *envdiff, struct tr_environment *env,
-		       struct tr_buffer *line)
-{
-	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
-
-	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "env\t-\t-\t-\t-\tvars=");
-	bool fine = tr_environment_write(pool, env, line);
-	tr_buffer_put_byte(line, '\n');
-	return (fine && !line->failed) || tr_envdiff_out_of_memory(envdiff);
-}
-
 static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 		       const struct tr_exec_env *exec)
 {
@@ -586,7 +499,7 @@ static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record,
 {
 	uint64_t before = envdiff->waiting.queue.count;
 
-	if (!tr_line_store_put(&envdiff->waiting, envdiff->cli, record, exec != NULL) ||
+	if (!store_line(&envdiff->waiting, envdiff->cli, record, exec != NULL) ||
 	    envdiff->waiting.queue.count == before) {
 		tr_env_tracker_release(envdiff->tracker, exec);
 		return !envdiff->cli->stop;
@@ -612,14 +525,17 @@ static void drop_exec(struct tr_envdiff *envdiff)
 static bool drain_lines(struct tr_envdiff *envdiff)
 {
 	struct tr_line_store *waiting = &envdiff->waiting;
-	bool is_exec, fine = true;
+	struct tr_error err;
+	bool fine = true;
 
 	while (fine && waiting->queue.count) {
-		if (!peek_line(waiting, envdiff->cli, &is_exec))
-			return false;
+		const struct stored *stored = tr_pending_peek(&waiting->queue, &err);
+		if (!stored)
+			return tr_cli_abort(envdiff->cli, &err);
+		bool is_exec = stored->mark;
 		if (is_exec && envdiff->first->pending)
 			return true;
-		struct tr_record *record = tr_line_store_take(waiting, envdiff->cli);
+		struct tr_record *record = take_line(waiting, envdiff->cli);
 		fine = record && write_line(envdiff, record, is_exec ? envdiff->first : NULL);
 		if (is_exec)
 			drop_exec(envdiff);
@@ -637,29 +553,22 @@ static bool settle_lines(struct tr_envdiff *envdiff)
 
 static void report_segment(struct tr_envdiff *envdiff)
 {
-	struct tr_error err;
+	struct tr_cli *cli = envdiff->cli;
 
-	if (envdiff->untold && envdiff->untold == envdiff->execs) {
-		tr_error_set(&err, TR_CAUSE_NONE,
-			     envdiff->sets_seen ? "etrace's sets of variables are not environments"
-			     : envdiff->globs.mask.count
-				     ? "no exec record has an environment: no variables were masked"
-				     : "no exec record has an environment");
-		tr_error_is_note(&err);
-		tr_cli_report(envdiff->cli, &err);
-	} else if (envdiff->untold) {
-		tr_error_set(&err, TR_CAUSE_NONE, "%" PRIu64 " exec records have no environment",
-			     envdiff->untold);
-		err.severity = TR_DETAIL;
-		tr_cli_report(envdiff->cli, &err);
-	}
-	if (envdiff->kept_whole) {
-		tr_error_set(&err, TR_CAUSE_NONE,
-			     "%" PRIu64 " environments stay whole: their base is unknown",
-			     envdiff->kept_whole);
-		err.severity = TR_DETAIL;
-		tr_cli_report(envdiff->cli, &err);
-	}
+	if (envdiff->untold && envdiff->untold == envdiff->execs)
+		tr_cli_remark(
+			cli, NULL, TR_CAUSE_NONE, TR_NOTE,
+			envdiff->sets_seen ? "etrace's sets of variables are not environments"
+			: envdiff->globs.mask.count
+				? "no exec record has an environment: no variables were masked"
+				: "no exec record has an environment");
+	else if (envdiff->untold)
+		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
+			      "%" PRIu64 " exec records have no environment", envdiff->untold);
+	if (envdiff->kept_whole)
+		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
+			      "%" PRIu64 " environments stay whole: their base is unknown",
+			      envdiff->kept_whole);
 }
 
 static bool begin_segment(struct tr_envdiff *envdiff)
@@ -687,23 +596,17 @@ static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 
 	if (!settle_lines(envdiff))
 		return false;
-	bool changed = envdiff->has_header && envdiff->added != envdiff->left_out &&
-		       tr_cell_number(&record->seq, &count);
-	if (changed) {
-		tr_buffer_reset(line);
-		tr_buffer_put_literal(line, "!end\t");
-		tr_buffer_put_decimal(line, count + envdiff->added - envdiff->left_out);
-		tr_buffer_put_text(line, record->rest);
-		tr_buffer_put_byte(line, '\n');
-		if (line->failed)
-			return tr_envdiff_out_of_memory(envdiff);
-		struct tr_record changed_trailer = { .line = tr_buffer_text(line) };
-		if (!put_record(envdiff, &changed_trailer))
-			return false;
-	} else if (!put_record(envdiff, record)) {
-		return false;
-	}
-	return begin_segment(envdiff);
+	if (!envdiff->has_header || envdiff->added == envdiff->left_out ||
+	    !tr_cell_number(&record->seq, &count))
+		return put_record(envdiff, record) && begin_segment(envdiff);
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "!end\t");
+	tr_buffer_put_decimal(line, count + envdiff->added - envdiff->left_out);
+	tr_buffer_put_text(line, record->rest);
+	tr_buffer_put_byte(line, '\n');
+	if (line->failed)
+		return tr_envdiff_out_of_memory(envdiff);
+	return put_text_line(envdiff, tr_buffer_text(line)) && begin_segment(envdiff);
 }
 
 /* True if the stored lines take half of what temporary files may take (struct tr_limits). */
@@ -731,21 +634,23 @@ static bool write_or_wait(struct tr_envdiff *envdiff, struct tr_record *record,
 static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record,
 		       struct tr_exec_env *exec)
 {
+	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
+	struct tr_buffer *line = &envdiff->top_line;
 	struct tr_record env = { .arena = record->arena };
 	struct tr_error err;
 
 	tr_env_tracker_make_top(envdiff->tracker, exec);
-	if (!render_top(envdiff, exec->own, &envdiff->top_line))
-		return false;
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "env\t-\t-\t-\t-\tvars=");
+	bool fine = tr_environment_write(pool, exec->own, line);
+	tr_buffer_put_byte(line, '\n');
+	if (!fine || line->failed)
+		return tr_envdiff_out_of_memory(envdiff);
 	envdiff->added++;
-	tr_error_set(&err, TR_CAUSE_NONE,
-		     "there is no first environment: that of the first exec record is taken");
-	tr_error_is_note(&err);
-	tr_cli_report_record(envdiff->cli, record, &err, false);
-	if (!tr_record_from_line(&env, tr_buffer_text(&envdiff->top_line), &err)) {
-		tr_cli_abort(envdiff->cli, &err);
-		return false;
-	}
+	tr_cli_remark(envdiff->cli, record, TR_CAUSE_NONE, TR_NOTE,
+		      "there is no first environment: that of the first exec record is taken");
+	if (!tr_record_from_line(&env, tr_buffer_text(line), &err))
+		return tr_cli_abort(envdiff->cli, &err);
 	return !envdiff->cli->stop && write_or_wait(envdiff, &env, NULL);
 }
 
@@ -857,18 +762,15 @@ static void report_evidence(struct tr_envdiff *envdiff, const struct tr_env_trac
 	const struct tr_environment_doubts *parent = &doubts->against_parent;
 	const struct tr_environment_doubts *first = &doubts->against_top;
 	bool differs = doubts_of(parent) != doubts_of(first);
-	struct tr_error err;
 
-	tr_error_set(&err, TR_CAUSE_NONE,
-		     "input base is %s%s: of %" PRIu64 " settings and %" PRIu64
-		     " removals, %" PRIu64 " are redundant and %" PRIu64
-		     " impossible as differences against the parent, %" PRIu64 " and %" PRIu64
-		     " against the first environment",
-		     top ? "top" : "parent", differs ? "" : " (nothing speaks against it)",
-		     doubts->sets, doubts->removals, parent->redundant, parent->impossible,
-		     first->redundant, first->impossible);
-	tr_error_is_note(&err);
-	tr_cli_report(envdiff->cli, &err);
+	tr_cli_remark(envdiff->cli, NULL, TR_CAUSE_NONE, TR_NOTE,
+		      "input base is %s%s: of %" PRIu64 " settings and %" PRIu64
+		      " removals, %" PRIu64 " are redundant and %" PRIu64
+		      " impossible as differences against the parent, %" PRIu64 " and %" PRIu64
+		      " against the first environment",
+		      top ? "top" : "parent", differs ? "" : " (nothing speaks against it)",
+		      doubts->sets, doubts->removals, parent->redundant, parent->impossible,
+		      first->redundant, first->impossible);
 }
 
 /* Ends a file or member. */
@@ -897,7 +799,7 @@ static bool decide_base(struct tr_envdiff *envdiff)
 	if (fine && !tr_env_tracker_begin(envdiff->scout))
 		fine = tr_envdiff_out_of_memory(envdiff);
 	while (fine && segment->queue.count) {
-		struct tr_record *record = tr_line_store_take(segment, envdiff->cli);
+		struct tr_record *record = take_line(segment, envdiff->cli);
 		fine = record && consume(envdiff, record);
 	}
 	return fine;
@@ -915,7 +817,7 @@ static bool put_aside(struct tr_envdiff *envdiff, struct tr_record *record)
 	if (tr_env_tracker_follow(envdiff->scout, record, &exec, &err) == TR_FATAL)
 		return tr_envdiff_out_of_memory(envdiff);
 	tr_env_tracker_release(envdiff->scout, exec);
-	if (!tr_line_store_put(&envdiff->segment, envdiff->cli, record, false))
+	if (!store_line(&envdiff->segment, envdiff->cli, record, false))
 		return false;
 	return record->type != TR_TRAILER || decide_base(envdiff);
 }
@@ -933,6 +835,19 @@ static bool read_place(struct tr_envdiff *envdiff)
 	return end_place(envdiff);
 }
 
+/* Writes the stored lines without the masked values. */
+static void write_masked(struct tr_envdiff *envdiff)
+{
+	struct tr_record *record;
+
+	while (envdiff->masked.queue.count) {
+		record = take_line(&envdiff->masked, envdiff->cli);
+		if (!record || !tr_mask_line(envdiff, record))
+			return;
+	}
+	tr_mask_report(envdiff);
+}
+
 static void run(struct tr_envdiff *envdiff)
 {
 	struct tr_trace_place *place;
@@ -947,8 +862,8 @@ static void run(struct tr_envdiff *envdiff)
 		;
 	if (envdiff->comparison && !envdiff->cli->stop)
 		tr_comparison_print(envdiff);
-	else if (envdiff->mask && !envdiff->cli->stop)
-		tr_mask_write(envdiff);
+	else if (envdiff->mask && !envdiff->cli->stop && tr_mask_ready(envdiff))
+		write_masked(envdiff);
 	if (!envdiff->cli->stop)
 		report_globs(&envdiff->globs, envdiff->cli);
 }
@@ -962,8 +877,9 @@ static void free_envdiff(struct tr_envdiff *envdiff)
 		tr_env_tracker_release(envdiff->tracker, envdiff->first);
 		envdiff->first = next;
 	}
-	tr_line_store_free(&envdiff->waiting);
-	tr_line_store_free(&envdiff->segment);
+	free_store(&envdiff->waiting);
+	free_store(&envdiff->segment);
+	free_store(&envdiff->masked);
 	tr_env_tracker_free(envdiff->tracker);
 	tr_env_tracker_free(envdiff->scout);
 	free_globs(&envdiff->globs);

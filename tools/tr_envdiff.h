@@ -18,23 +18,6 @@
 
 #include "cli.h"
 
-/* Stored lines, in order, each with a mark. Zero it. */
-struct tr_line_store {
-	struct tr_pending queue;
-	struct tr_buffer line; /* a line that is composed */
-	struct tr_arena arena; /* of the last record read */
-	struct tr_record record;
-};
-
-/* Appends the record's line. False: reported. */
-bool tr_line_store_put(struct tr_line_store *store, struct tr_cli *cli, struct tr_record *record,
-		       bool mark);
-
-/* Takes the next line, which is valid until the next call. NULL: reported. */
-struct tr_record *tr_line_store_take(struct tr_line_store *store, struct tr_cli *cli);
-
-void tr_line_store_free(struct tr_line_store *store);
-
 /* The patterns of --keep, --drop and --mask. */
 struct tr_globs {
 	struct tr_glob {
@@ -52,6 +35,14 @@ struct tr_name_globs {
 /* For struct tr_environment_rules; context: the globs. False: memory is exhausted. */
 bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsigned *verdict);
 
+/* Stored lines, in order, each with a mark. Zero it. */
+struct tr_line_store {
+	struct tr_pending queue;
+	struct tr_buffer line; /* a line that is composed */
+	struct tr_arena arena; /* of the last record read */
+	struct tr_record record;
+};
+
 enum tr_input_base { TR_INPUT_PARENT, TR_INPUT_TOP, TR_INPUT_AUTO };
 
 struct tr_comparison;
@@ -67,7 +58,8 @@ struct tr_envdiff {
 	struct tr_name_globs globs;
 	struct tr_comparison *comparison; /* NULL: a filter */
 	bool mask_only_names;
-	struct tr_mask *mask; /* NULL: values are masked in variables only */
+	struct tr_mask *mask;	     /* NULL: values are masked in variables only */
+	struct tr_line_store masked; /* all lines, until all values are known */
 
 	struct tr_env_tracker *tracker;
 	struct tr_line_store waiting;	  /* lines after an exec record whose parent is unknown */
@@ -100,17 +92,17 @@ void tr_mask_free(struct tr_envdiff *envdiff);
  */
 bool tr_mask_collect(struct tr_envdiff *envdiff, struct tr_record *record, bool *unreadable);
 
-/* Stores a record until all values are known. */
-bool tr_mask_put(struct tr_envdiff *envdiff, struct tr_record *record);
-
 /* Prepares the search, after the last value. */
 bool tr_mask_ready(struct tr_envdiff *envdiff);
 
 /* Appends a value, as trec spells it, without the masked values. */
 bool tr_mask_value(struct tr_envdiff *envdiff, struct tr_text value, struct tr_buffer *to);
 
-/* Writes the stored records without the masked values, and reports occurrences that stay. */
-void tr_mask_write(struct tr_envdiff *envdiff);
+/* Writes a record without the masked values. */
+bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record);
+
+/* Reports occurrences of masked values that stay. */
+void tr_mask_report(struct tr_envdiff *envdiff);
 
 /* tr_envdiff_compare.c */
 
@@ -118,7 +110,7 @@ void tr_mask_write(struct tr_envdiff *envdiff);
 struct tr_comparison *tr_comparison_new(struct tr_envdiff *envdiff);
 void tr_comparison_free(struct tr_envdiff *envdiff);
 bool tr_comparison_line(struct tr_envdiff *envdiff, struct tr_record *record);
-bool tr_comparison_end(struct tr_envdiff *envdiff); /* of a file or member */
+bool tr_comparison_end(struct tr_envdiff *envdiff); /* of a segment, file or member */
 void tr_comparison_print(struct tr_envdiff *envdiff);
 
 #endif

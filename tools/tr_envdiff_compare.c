@@ -28,42 +28,28 @@ struct pairs {
 	struct tr_arena arena; /* of the texts */
 };
 
-static bool copy_text(struct pairs *pairs, struct tr_text text, struct tr_text *to)
-{
-	*to = tr_arena_copy(&pairs->arena, text);
-	return to->data;
-}
-
-/* Adds a pair. name: the text of a string, with escapes; shown: data may be NULL. */
-static bool add_pair(struct pairs *pairs, struct tr_text name, struct tr_text value,
-		     struct tr_text shown)
-{
-	if (!tr_array_room(pairs->list, pairs->count, pairs->cap))
-		return false;
-	struct pair pair = { .place = pairs->count };
-	struct tr_text spelling;
-	if (!copy_text(pairs, name, &spelling) || !copy_text(pairs, value, &pair.value) ||
-	    (shown.data && !copy_text(pairs, shown, &pair.shown)))
-		return false;
-	pair.name = tr_string_bytes(spelling, &pairs->arena);
-	if (!pair.name.data)
-		return false;
-	pairs->list[pairs->count++] = pair;
-	return true;
-}
-
-/* Adds a pair of values. shown: NULL if the value itself is printed. */
-static bool add_value(struct pairs *pairs, struct tr_text name, const struct tr_value *value,
-		      const struct tr_value *shown)
+/* Adds a pair. name: the text of a string, with escapes; shown: NULL if the value is printed. */
+static bool add_pair(struct pairs *pairs, struct tr_text name, const struct tr_value *value,
+		     const struct tr_value *shown)
 {
 	struct tr_buffer text = TR_BUFFER_INIT, other = TR_BUFFER_INIT;
 
+	if (!tr_array_room(pairs->list, pairs->count, pairs->cap))
+		return false;
 	tr_literal_write(value, &text);
 	if (shown)
 		tr_literal_write(shown, &other);
-	bool fine = !text.failed && !other.failed &&
-		    add_pair(pairs, name, tr_buffer_text(&text),
-			     shown ? tr_buffer_text(&other) : (struct tr_text){ NULL, 0 });
+	struct pair pair = { .place = pairs->count };
+	struct tr_text spelling = tr_arena_copy(&pairs->arena, name);
+	pair.value = tr_arena_copy(&pairs->arena, tr_buffer_text(&text));
+	if (shown)
+		pair.shown = tr_arena_copy(&pairs->arena, tr_buffer_text(&other));
+	if (spelling.data)
+		pair.name = tr_string_bytes(spelling, &pairs->arena);
+	bool fine = !text.failed && !other.failed && pair.name.data && pair.value.data &&
+		    (!shown || pair.shown.data);
+	if (fine)
+		pairs->list[pairs->count++] = pair;
 	tr_buffer_free(&text);
 	tr_buffer_free(&other);
 	return fine;
@@ -76,7 +62,7 @@ static bool add_map(struct pairs *pairs, struct tr_text literal)
 	bool fine = map != NULL;
 
 	for (size_t i = 0; fine && i < map->count; i++)
-		fine = add_value(pairs, map->as.members[i].key, map->as.members[i].value, NULL);
+		fine = add_pair(pairs, map->as.members[i].key, map->as.members[i].value, NULL);
 	tr_arena_free(&arena);
 	return fine;
 }
@@ -96,22 +82,21 @@ static bool add_info(struct pairs *pairs, struct tr_record *record)
 	struct tr_buffer name = TR_BUFFER_INIT;
 
 	tr_cell_write(&record->name, &name);
-	bool fine = !name.failed && (!data || add_value(pairs, tr_buffer_text(&name), data, value));
+	bool fine = !name.failed && (!data || add_pair(pairs, tr_buffer_text(&name), data, value));
 	tr_buffer_free(&name);
 	return fine;
 }
 
 static bool add_properties(struct pairs *pairs, struct tr_record *header)
 {
-	struct tr_field *field = tr_record_field(header, "properties");
-	const struct tr_value *list = field ? tr_field_value(header, field, NULL) : NULL;
+	const struct tr_value *list = value_of(header, "properties");
 	bool fine = true;
 
 	for (size_t i = 0; fine && list && list->type == TR_LIST && i < list->count; i++) {
 		const struct tr_value *item = &list->as.items[i];
 		if (item->type == TR_LIST && item->count == 2 &&
 		    item->as.items[0].type == TR_STRING)
-			fine = add_value(pairs, item->as.items[0].text, &item->as.items[1], NULL);
+			fine = add_pair(pairs, item->as.items[0].text, &item->as.items[1], NULL);
 	}
 	return fine;
 }
@@ -132,31 +117,12 @@ static int compare_bytes(struct tr_text a, struct tr_text b, bool fold)
 	return (a.len > b.len) - (a.len < b.len);
 }
 
-static int by_place(const struct pair *a, const struct pair *b)
-{
-	return (a->place > b->place) - (a->place < b->place);
-}
-
-static int exactly(const void *a, const void *b)
+static int by_name(const void *a, const void *b, void *fold)
 {
 	const struct pair *x = a, *y = b;
-	int order = compare_bytes(x->name, y->name, false);
+	int order = compare_bytes(x->name, y->name, *(bool *)fold);
 
-	return order ? order : by_place(x, y);
-}
-
-static int folded(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
-	int order = compare_bytes(x->name, y->name, true);
-
-	return order ? order : by_place(x, y);
-}
-
-static void sort_pairs(struct pairs *pairs, bool fold)
-{
-	if (pairs->count)
-		qsort(pairs->list, pairs->count, sizeof *pairs->list, fold ? folded : exactly);
+	return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
 /* True for text that is printed without quotes: one line, without escapes. */
@@ -259,8 +225,7 @@ static bool print_pair(struct tr_envdiff *envdiff, char sign, const struct pair 
 	if (!fine)
 		return false;
 	tr_buffer_put_byte(line, '\n');
-	tr_output_put_text(envdiff->cli->out, tr_buffer_text(line));
-	tr_output_record_end(envdiff->cli->out);
+	tr_cli_put_text(envdiff->cli, tr_buffer_text(line));
 	return !line->failed;
 }
 
@@ -275,21 +240,13 @@ static size_t run_of(const struct pairs *pairs, size_t i, bool fold)
 	return n;
 }
 
-static bool look_same(const struct pair *a, const struct pair *b, size_t n)
+/* True if the pairs have the same values, or (shown) the same human forms of them. */
+static bool are_same(const struct pair *a, const struct pair *b, size_t n, bool shown)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!tr_text_equal(shown_of(&a[i]), shown_of(&b[i])))
+	for (size_t i = 0; i < n; i++)
+		if (!tr_text_equal(shown ? shown_of(&a[i]) : a[i].value,
+				   shown ? shown_of(&b[i]) : b[i].value))
 			return false;
-	}
-	return true;
-}
-
-static bool same_values(const struct pair *a, const struct pair *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!tr_text_equal(a[i].value, b[i].value))
-			return false;
-	}
 	return true;
 }
 
@@ -306,9 +263,9 @@ static bool print_pairs(struct tr_envdiff *envdiff, const struct pairs *a, const
 					    : compare_bytes(a->list[i].name, b->list[j].name, fold);
 		size_t before = order <= 0 ? run_of(a, i, fold) : 0;
 		size_t after = order >= 0 ? run_of(b, j, fold) : 0;
-		bool same = before == after && same_values(a->list + i, b->list + j, before);
-		bool exact =
-			!same && before == after && look_same(a->list + i, b->list + j, before);
+		bool same = before == after && are_same(a->list + i, b->list + j, before, false);
+		bool exact = !same && before == after &&
+			     are_same(a->list + i, b->list + j, before, true);
 		for (size_t k = 0; k < before && !same && fine; k++)
 			fine = print_pair(envdiff, '-', &a->list[i + k], fold, exact);
 		for (size_t k = 0; k < after && !same && fine; k++)
@@ -544,8 +501,8 @@ static bool look_at_entries(struct tr_envdiff *envdiff, struct side *side, struc
 	return true;
 }
 
-/* Fills the sides whose exec records were pending. */
-static bool end_segment(struct tr_envdiff *envdiff)
+/* Fills the sides whose exec records were pending, at the end of a segment. */
+bool tr_comparison_end(struct tr_envdiff *envdiff)
 {
 	bool fine = tr_env_tracker_settle(envdiff->tracker);
 
@@ -566,7 +523,8 @@ bool tr_comparison_line(struct tr_envdiff *envdiff, struct tr_record *record)
 	struct tr_exec_env *exec;
 	struct tr_error err;
 
-	if ((record->type == TR_HEADER || record->type == TR_TRAILER) && !end_segment(envdiff))
+	if ((record->type == TR_HEADER || record->type == TR_TRAILER) &&
+	    !tr_comparison_end(envdiff))
 		return false;
 	enum tr_status status = tr_env_tracker_follow(envdiff->tracker, record, &exec, &err);
 	if (status == TR_FATAL)
@@ -586,11 +544,6 @@ bool tr_comparison_line(struct tr_envdiff *envdiff, struct tr_record *record)
 		fine = look_at_exec(envdiff, record, exec);
 	tr_env_tracker_release(envdiff->tracker, exec);
 	return fine;
-}
-
-bool tr_comparison_end(struct tr_envdiff *envdiff)
-{
-	return end_segment(envdiff);
 }
 
 /* Reports a side without an environment. False: a side has none. */
@@ -630,8 +583,12 @@ void tr_comparison_print(struct tr_envdiff *envdiff)
 	bool fine = check(envdiff, a);
 	if (!check(envdiff, b) || !fine)
 		return;
-	sort_pairs(&a->pairs, comparison->fold);
-	sort_pairs(&b->pairs, comparison->fold);
+	for (size_t i = 0; i < 2; i++) {
+		struct pairs *pairs = &comparison->sides[i].pairs;
+		if (pairs->count)
+			qsort_r(pairs->list, pairs->count, sizeof *pairs->list, by_name,
+				&comparison->fold);
+	}
 	if (envdiff->mask && !tr_mask_ready(envdiff))
 		return;
 	if (!print_pairs(envdiff, &a->pairs, &b->pairs, comparison->fold, &differ))

@@ -24,7 +24,6 @@ enum {
 struct tr_mask {
 	struct tr_needles *secrets;
 	struct tr_needles *named; /* masked by name only: counted */
-	struct tr_line_store written;
 	struct tr_covers covers, parts;
 	struct tr_arena arena; /* of one line */
 	struct tr_buffer line, text;
@@ -52,7 +51,6 @@ void tr_mask_free(struct tr_envdiff *envdiff)
 		return;
 	tr_needles_free(mask->secrets);
 	tr_needles_free(mask->named);
-	tr_line_store_free(&mask->written);
 	tr_covers_free(&mask->covers);
 	tr_covers_free(&mask->parts);
 	tr_arena_free(&mask->arena);
@@ -132,8 +130,7 @@ static bool add(struct tr_envdiff *envdiff, struct tr_needles *needles, struct t
 	tr_error_set(&err, TR_CAUSE_LIMIT,
 		     "the values of masked variables take more than 8 MiB, too many to search for; "
 		     "--mask-only-names masks them in the variables alone");
-	tr_cli_abort(envdiff->cli, &err);
-	return false;
+	return tr_cli_abort(envdiff->cli, &err);
 }
 
 static bool add_whole(struct tr_envdiff *envdiff, struct tr_text value, bool open)
@@ -398,21 +395,27 @@ static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, b
 	return !(mask->covers.failed || mask->parts.failed) || tr_envdiff_out_of_memory(envdiff);
 }
 
-/* Returns the bytes with *** instead of the hits; valid until the next call. */
-static struct tr_text masked(struct tr_mask *mask, struct tr_text bytes)
+/* Appends text with `stars` instead of each hit. */
+static void put_masked(const struct tr_mask *mask, struct tr_text text, const char *stars,
+		       struct tr_buffer *to)
 {
-	struct tr_buffer *to = &mask->text;
 	size_t at = 0;
 
-	tr_buffer_reset(to);
 	for (size_t i = 0; i < mask->covers.count; i++) {
 		struct tr_cover cover = mask->covers.list[i];
-		tr_buffer_put(to, bytes.data + at, cover.begin - at);
-		tr_buffer_put_literal(to, "***");
+		tr_buffer_put(to, text.data + at, cover.begin - at);
+		tr_buffer_put_text(to, tr_text_from(stars));
 		at = cover.end;
 	}
-	tr_buffer_put(to, bytes.data + at, bytes.len - at);
-	return tr_buffer_text(to);
+	tr_buffer_put(to, text.data + at, text.len - at);
+}
+
+/* The same in memory of the mask, until the next call. */
+static struct tr_text masked(struct tr_mask *mask, struct tr_text text)
+{
+	tr_buffer_reset(&mask->text);
+	put_masked(mask, text, "***", &mask->text);
+	return tr_buffer_text(&mask->text);
 }
 
 /* A cell of a column, or a field's key. */
@@ -444,20 +447,6 @@ static bool are_values(const struct tr_mask *mask, struct tr_text text)
 			return false;
 	}
 	return true;
-}
-
-/* Writes text with the string "***" instead of the hits. */
-static void put_values(struct tr_mask *mask, struct tr_text text, struct tr_buffer *to)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < mask->covers.count; i++) {
-		struct tr_cover cover = mask->covers.list[i];
-		tr_buffer_put(to, text.data + at, cover.begin - at);
-		tr_buffer_put_literal(to, "\"***\"");
-		at = cover.end;
-	}
-	tr_buffer_put(to, text.data + at, text.len - at);
 }
 
 /* Searches the bytes of a blob. *hit: it has a hit, or it is malformed. */
@@ -494,7 +483,7 @@ static bool put_bare(struct tr_envdiff *envdiff, struct tr_text text, bool *hit,
 		if (!search(envdiff, plain, false, false))
 			return false;
 		*hit |= !are_values(mask, plain);
-		put_values(mask, plain, to);
+		put_masked(mask, plain, "\"***\"", to);
 		if (!blob)
 			break;
 		for (p = blob += 4; p < end && !memchr(",]}>;", *p, 5);)
@@ -603,19 +592,20 @@ static bool is_measured(struct tr_text cell)
 	return true;
 }
 
-/* Writes a line without masked values and without .raw. */
-static bool put_line(struct tr_envdiff *envdiff, const struct tr_record *record,
-		     struct tr_buffer *to)
+bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record)
 {
+	struct tr_buffer *to = &envdiff->mask->line;
 	struct tr_text line = record->line;
 	const char *p = line.data, *end = line.data + line.len - 1;
 	size_t cells = record->type == TR_RECORD ? 5 : record->type == TR_DEFINITION ? 3 : 2;
 	bool fine = true;
 
+	tr_arena_reset(&envdiff->mask->arena);
+	tr_buffer_reset(to);
 	if (record->type == TR_COMMENT) {
 		struct tr_text text = tr_text_span(p, end);
 		fine = search(envdiff, text, false, true);
-		tr_buffer_put_text(to, masked(envdiff->mask, text));
+		put_masked(envdiff->mask, text, "***", to);
 		p = end;
 	}
 	for (size_t i = 0; fine && p < end; i++) {
@@ -623,7 +613,7 @@ static bool put_line(struct tr_envdiff *envdiff, const struct tr_record *record,
 		struct tr_text column = tr_text_span(p, tab ? tab : end);
 		p = tab ? tab + 1 : end;
 		if (i >= cells && tr_text_starts(column, TR_TEXT(".raw=")))
-			continue;
+			continue; /* it contains the values in another form */
 		if (i > 0)
 			tr_buffer_put_byte(to, '\t');
 		if (i == 0 || (i < 4 && i < cells && is_measured(column)))
@@ -634,37 +624,27 @@ static bool put_line(struct tr_envdiff *envdiff, const struct tr_record *record,
 			fine = put_field(envdiff, column, to);
 	}
 	tr_buffer_put_byte(to, '\n');
-	return fine && (!to->failed || tr_envdiff_out_of_memory(envdiff));
+	if (to->failed)
+		return tr_envdiff_out_of_memory(envdiff);
+	return fine && tr_cli_put_text(envdiff->cli, tr_buffer_text(to));
 }
 
-bool tr_mask_put(struct tr_envdiff *envdiff, struct tr_record *record)
-{
-	return tr_line_store_put(&envdiff->mask->written, envdiff->cli, record, false);
-}
-
-static void report(struct tr_envdiff *envdiff)
+void tr_mask_report(struct tr_envdiff *envdiff)
 {
 	const struct tr_mask *mask = envdiff->mask;
-	struct tr_error err;
 
-	if (mask->in_words) {
-		tr_error_set(&err, TR_CAUSE_NONE,
-			     "--mask: %" PRIu64 " occurrences of masked values stay, because they "
-			     "are parts of longer words: search the output for them",
-			     mask->in_words);
-		err.severity = TR_FLAW;
-		tr_cli_report(envdiff->cli, &err);
-	}
-	if (mask->others) {
-		tr_error_set(
-			&err, TR_CAUSE_NONE,
+	if (mask->in_words)
+		tr_cli_remark(envdiff->cli, NULL, TR_CAUSE_NONE, TR_FLAW,
+			      "--mask: %" PRIu64 " occurrences of masked values stay, because they "
+			      "are parts of longer words: search the output for them",
+			      mask->in_words);
+	if (mask->others)
+		tr_cli_remark(
+			envdiff->cli, NULL, TR_CAUSE_NONE, TR_NOTE,
 			"--mask: %" PRIu64
 			" other occurrences of values stay that are shorter than 8 bytes or look "
 			"like paths: such values are masked in their variables only",
 			mask->others);
-		tr_error_is_note(&err);
-		tr_cli_report(envdiff->cli, &err);
-	}
 }
 
 bool tr_mask_ready(struct tr_envdiff *envdiff)
@@ -673,24 +653,4 @@ bool tr_mask_ready(struct tr_envdiff *envdiff)
 
 	return (tr_needles_prepare(mask->secrets) && tr_needles_prepare(mask->named)) ||
 	       tr_envdiff_out_of_memory(envdiff);
-}
-
-void tr_mask_write(struct tr_envdiff *envdiff)
-{
-	struct tr_mask *mask = envdiff->mask;
-	struct tr_cli *cli = envdiff->cli;
-
-	if (!tr_mask_ready(envdiff))
-		return;
-	while (mask->written.queue.count && !cli->stop) {
-		struct tr_record *record = tr_line_store_take(&mask->written, cli);
-		tr_arena_reset(&mask->arena);
-		tr_buffer_reset(&mask->line);
-		if (!record || !put_line(envdiff, record, &mask->line))
-			return;
-		tr_output_put_text(cli->out, tr_buffer_text(&mask->line));
-		tr_output_record_end(cli->out);
-		cli->stop |= cli->out->failed;
-	}
-	report(envdiff);
 }
