@@ -7,26 +7,24 @@
 #include "core/spool.h"
 
 /* LARGE: shorter texts never go to the spool, as reading them back costs more than they take. */
-enum { FIRST_BUCKETS = 256, LARGE = 64 };
+enum { LARGE = 64 };
 
-bool tr_atoms_init(struct tr_atoms *atoms)
+void tr_atoms_init(struct tr_atoms *atoms, const void *seed)
 {
-	*atoms = (struct tr_atoms){ .bucket_count = FIRST_BUCKETS };
-	atoms->buckets = calloc(FIRST_BUCKETS, sizeof(struct tr_atom *));
-	atoms->seed = (uint64_t)(uintptr_t)atoms->buckets >> 4;
-	return atoms->buckets != NULL;
+	*atoms = (struct tr_atoms){ .seed = (uint64_t)(uintptr_t)seed >> 4 };
 }
 
 void tr_atoms_free(struct tr_atoms *atoms)
 {
-	for (size_t i = 0; i < atoms->bucket_count; i++) {
-		struct tr_atom *next;
-		for (struct tr_atom *atom = atoms->buckets[i]; atom; atom = next) {
+	struct tr_atom *next;
+	size_t position = 0;
+	while ((next = tr_id_map_next(&atoms->known, &position))) {
+		for (struct tr_atom *atom = next; atom; atom = next) {
 			next = atom->next;
 			free(atom);
 		}
 	}
-	free(atoms->buckets);
+	tr_id_map_free(&atoms->known);
 	tr_spool_free(atoms->spool);
 	tr_buffer_free(&atoms->scratch);
 }
@@ -48,27 +46,6 @@ static uint64_t hash_text(uint64_t seed, struct tr_text text)
 	memcpy(&tail, p, left);
 	hash = (hash ^ tail) * factor;
 	return hash ^ hash >> 32;
-}
-
-/* Doubles the buckets. Without memory, only the chains get longer. */
-static void grow(struct tr_atoms *atoms)
-{
-	size_t count = atoms->bucket_count * 2;
-	struct tr_atom **buckets = calloc(count, sizeof *buckets);
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < atoms->bucket_count; i++) {
-		struct tr_atom *next;
-		for (struct tr_atom *atom = atoms->buckets[i]; atom; atom = next) {
-			struct tr_atom **bucket = &buckets[atom->hash & (count - 1)];
-			next = atom->next;
-			atom->next = *bucket;
-			*bucket = atom;
-		}
-	}
-	free(atoms->buckets);
-	atoms->buckets = buckets;
-	atoms->bucket_count = count;
 }
 
 /* Appends a text that is in the spool. */
@@ -139,6 +116,15 @@ static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bo
 	return atom;
 }
 
+/* Frees an atom that is not in the table. */
+static void forget_atom(struct tr_atoms *atoms, struct tr_atom *atom)
+{
+	if (atom->large && !atom->spooled)
+		atoms->in_memory -= atom->len;
+	atoms->weight -= size_of(atom);
+	free(atom);
+}
+
 /*
  * The atom of a text. Large texts have a seed of their own, because an atom that may be spooled
  * cannot be used where tr_atom_text is called.
@@ -146,21 +132,20 @@ static struct tr_atom *make_atom(struct tr_atoms *atoms, struct tr_text text, bo
 static struct tr_atom *get(struct tr_atoms *atoms, struct tr_text text, bool large)
 {
 	uint64_t hash = hash_text(atoms->seed + large, text);
-	struct tr_atom **bucket = &atoms->buckets[hash & (atoms->bucket_count - 1)];
+	struct tr_atom *first = tr_id_map_get(&atoms->known, hash);
 	bool failed = false;
-	for (struct tr_atom *atom = *bucket; atom && !failed; atom = atom->next)
-		if (atom->hash == hash && atom->large == large &&
-		    has_text(atoms, atom, text, &failed))
+	for (struct tr_atom *atom = first; atom && !failed; atom = atom->next)
+		if (atom->large == large && has_text(atoms, atom, text, &failed))
 			return tr_atom_retain(atom);
 	struct tr_atom *atom = failed ? NULL : make_atom(atoms, text, large);
 	if (!atom)
 		return NULL;
 	atom->hash = hash;
-	atom->next = *bucket;
-	*bucket = atom;
-	if (++atoms->count > atoms->bucket_count)
-		grow(atoms);
-	return atom;
+	atom->next = first;
+	if (tr_id_map_put(&atoms->known, hash, atom))
+		return atom;
+	forget_atom(atoms, atom);
+	return NULL;
 }
 
 struct tr_atom *tr_atom_get(struct tr_atoms *atoms, struct tr_text text)
@@ -194,33 +179,23 @@ struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom)
 	return atom->folded;
 }
 
-void tr_atoms_forget_verdicts(struct tr_atoms *atoms)
-{
-	for (size_t i = 0; i < atoms->bucket_count; i++) {
-		for (struct tr_atom *atom = atoms->buckets[i]; atom; atom = atom->next)
-			atom->verdicts = 0;
-	}
-}
-
-static void remove_atom(struct tr_atoms *atoms, struct tr_atom *atom)
-{
-	struct tr_atom **place = &atoms->buckets[atom->hash & (atoms->bucket_count - 1)];
-	while (*place != atom)
-		place = &(*place)->next;
-	*place = atom->next;
-	atoms->count--;
-	atoms->weight -= size_of(atom);
-	free(atom);
-}
-
 void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
 {
 	if (!atom || --atom->references > 0)
 		return;
 	struct tr_atom *folded = atom->folded;
-	if (atom->large && !atom->spooled)
-		atoms->in_memory -= atom->len;
-	remove_atom(atoms, atom);
+	struct tr_atom *first = tr_id_map_get(&atoms->known, atom->hash);
+	if (first == atom) {
+		tr_id_map_take(&atoms->known, atom->hash);
+		/* the map has room for what was just taken from it, so this does not fail */
+		if (atom->next)
+			tr_id_map_put(&atoms->known, atom->hash, atom->next);
+	} else {
+		while (first->next != atom)
+			first = first->next;
+		first->next = atom->next;
+	}
+	forget_atom(atoms, atom);
 	if (folded != atom)
 		tr_atom_release(atoms, folded);
 }

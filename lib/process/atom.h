@@ -13,18 +13,19 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/map.h"
 #include "core/text.h"
 
 struct tr_atom {
-	struct tr_atom *next;	/* in the bucket */
+	struct tr_atom *next;	/* with the same hash */
 	struct tr_atom *folded; /* the result of tr_atom_fold; NULL: not computed yet */
 	size_t references;
 	uint64_t hash;
 	/* These three are for the owner of the atoms. */
-	uint64_t round;	  /* the last comparison in which the atom occurred ... */
-	uint32_t slot;	  /* ... and its index there */
-	uint8_t verdicts; /* cached properties; 0: not computed yet */
-	bool large;	  /* made by tr_atom_get_large, from a text that is long enough */
+	uint64_t round;	     /* the last comparison in which the atom occurred ... */
+	uint32_t slot;	     /* ... and its index there */
+	uint8_t verdicts[2]; /* cached properties, [1]: if names are folded; 0: not known yet */
+	bool large;	     /* made by tr_atom_get_large, from a text that is long enough */
 	size_t len;
 	uint64_t spooled; /* 1 + the offset of the text in the spool; 0: bytes holds it */
 	char bytes[];
@@ -33,10 +34,9 @@ struct tr_atom {
 struct tr_spool;
 
 struct tr_atoms {
-	struct tr_atom **buckets;
-	size_t bucket_count, count;
-	size_t weight; /* bytes in memory of all atoms and maps */
-	uint64_t seed; /* differs between runs, so that no input can provoke collisions */
+	struct tr_id_map known; /* lists of atoms, by their hash */
+	size_t weight;		/* bytes in memory of all atoms and maps */
+	uint64_t seed;		/* differs between runs, so that no input can provoke collisions */
 
 	size_t in_memory, max_in_memory; /* bytes of large texts that are not in the spool */
 	uint64_t max_spool;		 /* 0: nothing goes to the spool */
@@ -45,8 +45,8 @@ struct tr_atoms {
 	struct tr_error error; /* why the last call failed; without a cause: out of memory */
 };
 
-/* False: out of memory. */
-bool tr_atoms_init(struct tr_atoms *atoms);
+/* seed: an address that differs between runs. */
+void tr_atoms_init(struct tr_atoms *atoms, const void *seed);
 void tr_atoms_free(struct tr_atoms *atoms);
 
 /* The atom of a text; the caller owns a reference. NULL: out of memory. */
@@ -77,9 +77,6 @@ void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom);
  * in case alone. It is borrowed from `atom`. NULL: out of memory.
  */
 struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom);
-
-/* Clears the verdicts of all atoms. */
-void tr_atoms_forget_verdicts(struct tr_atoms *atoms);
 
 /* The text of an atom that is not large. */
 static inline struct tr_text tr_atom_text(const struct tr_atom *atom)

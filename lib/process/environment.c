@@ -4,7 +4,7 @@
  * environments, every so often one is full: a trie holds all its known variables and shares its
  * nodes with the tries of others. From top to bottom this file has the table that finds equal
  * environments, the comparison that both making and printing use, the making of environments, the
- * cache of records, the pool with its settings, and the differences as text.
+ * pool with its settings, and the differences as text.
  */
 #include "process/environment.h"
 
@@ -13,6 +13,7 @@
 
 #include "core/buffer.h"
 #include "process/atom.h"
+#include "process/recent.h"
 #include "record/literal.h"
 
 struct entry {
@@ -26,8 +27,7 @@ struct tr_environment {
 	uint64_t id, base_id; /* never reused; base_id 0: it has no base */
 	/* the unknown environment at the end of the chain of bases; NULL: it is whole */
 	const struct tr_environment *origin;
-	struct tr_environment *next; /* in the bucket */
-	struct tr_trie *trie;	     /* if full: all known variables */
+	struct tr_trie *trie; /* if full: all known variables */
 	uint64_t hash;
 	size_t references;
 	size_t size;	/* variables known to be set */
@@ -46,19 +46,12 @@ struct pair {
 	bool has[2];	   /* known on that side: set, or with value NULL, not set */
 };
 
-/* A record and its environment. */
-struct remembered {
-	uint64_t seq, used; /* used: time of the last use; 0: the slot is free */
-	struct tr_environment *env;
-};
-
 struct tr_environments {
 	struct tr_atoms atoms;
 	struct tr_environment_rules rules;
 	bool fold;
 
-	struct tr_environment **buckets; /* all environments, by hash */
-	size_t bucket_count, count;
+	struct tr_id_map equals; /* environments that may be derived again, by their hash */
 	uint64_t last_id;
 	size_t weight; /* bytes of all environments, excluding atoms and tries */
 
@@ -66,8 +59,7 @@ struct tr_environments {
 	bool spent;
 	uint64_t records, bytes_read, variables_written, bytes_written;
 
-	struct remembered *memory; /* NULL until the first record is added */
-	uint64_t clock;
+	struct tr_recent records_used; /* the environments of records, a reference each */
 
 	/* scratch: the names of the current comparison, each once */
 	struct pair *pairs;
@@ -89,43 +81,6 @@ static struct tr_atom *key_of(struct tr_environments *pool, struct tr_atom *name
 }
 
 /* The table of all environments, which finds equal ones. */
-
-static struct tr_environment **bucket_of(struct tr_environments *pool, uint64_t hash)
-{
-	return &pool->buckets[hash & (pool->bucket_count - 1)];
-}
-
-/* Removes env from the table. */
-static void remove_environment(struct tr_environments *pool, struct tr_environment *env)
-{
-	struct tr_environment **place = bucket_of(pool, env->hash);
-	while (*place != env)
-		place = &(*place)->next;
-	*place = env->next;
-	pool->count--;
-	pool->weight -= sizeof *env + env->count * sizeof *env->entries;
-}
-
-/* Doubles the buckets. Without memory, only the chains get longer. */
-static void grow(struct tr_environments *pool)
-{
-	size_t count = pool->bucket_count * 2;
-	struct tr_environment **buckets = calloc(count, sizeof *buckets);
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < pool->bucket_count; i++) {
-		struct tr_environment *next;
-		for (struct tr_environment *env = pool->buckets[i]; env; env = next) {
-			struct tr_environment **bucket = &buckets[env->hash & (count - 1)];
-			next = env->next;
-			env->next = *bucket;
-			*bucket = env;
-		}
-	}
-	free(pool->buckets);
-	pool->buckets = buckets;
-	pool->bucket_count = count;
-}
 
 /* Atoms are unique, so hashing their addresses is enough. */
 static uint64_t mix(uint64_t hash, const void *pointer)
@@ -156,29 +111,19 @@ static uint64_t hash_of(const struct tr_environment *env)
 static struct tr_environment *find_equal(struct tr_environments *pool, struct tr_environment *env)
 {
 	env->hash = hash_of(env);
-	struct tr_environment *other = *bucket_of(pool, env->hash);
-	while (other && !says_same(env, other))
-		other = other->next;
-	return other;
+	struct tr_environment *other = tr_id_map_get(&pool->equals, env->hash);
+	return other && says_same(env, other) ? other : NULL;
 }
 
-/* Adds env, whose hash is set. */
-static void insert(struct tr_environments *pool, struct tr_environment *env)
+static size_t size_of(const struct tr_environment *env)
 {
-	struct tr_environment **bucket = bucket_of(pool, env->hash);
-	env->next = *bucket;
-	*bucket = env;
+	return sizeof *env + env->count * sizeof *env->entries;
+}
+
+static void count_environment(struct tr_environments *pool, struct tr_environment *env)
+{
 	env->id = ++pool->last_id;
-	pool->weight += sizeof *env + env->count * sizeof *env->entries;
-	if (++pool->count > pool->bucket_count)
-		grow(pool);
-}
-
-/* Adds env so that it is never found as an equal of another. */
-static void insert_unique(struct tr_environments *pool, struct tr_environment *env)
-{
-	env->hash = mix(0, env);
-	insert(pool, env);
+	pool->weight += size_of(env);
 }
 
 struct tr_environment *tr_environment_retain(struct tr_environment *env)
@@ -192,7 +137,9 @@ void tr_environment_release(struct tr_environments *pool, struct tr_environment 
 {
 	while (env && --env->references == 0) {
 		struct tr_environment *base = env->base;
-		remove_environment(pool, env);
+		if (tr_id_map_get(&pool->equals, env->hash) == env)
+			tr_id_map_take(&pool->equals, env->hash);
+		pool->weight -= size_of(env);
 		for (size_t i = 0; i < env->count; i++) {
 			tr_atom_release(&pool->atoms, env->entries[i].name);
 			tr_atom_release(&pool->atoms, env->entries[i].value);
@@ -344,15 +291,14 @@ enum { JUDGED = 0x80 };
 static bool judge_name(struct tr_environments *pool, struct tr_atom *name, unsigned *verdict)
 {
 	const struct tr_environment_rules *rules = &pool->rules;
+	uint8_t *kept = &name->verdicts[pool->fold];
 
-	*verdict = TR_NAME_SELECTED;
-	if (rules->judge && !name->verdicts) {
-		if (!rules->judge(rules->context, tr_atom_text(name), pool->fold, verdict))
-			return false;
-		name->verdicts = (uint8_t)(*verdict | JUDGED);
-	} else if (rules->judge) {
-		*verdict = name->verdicts;
-	}
+	*verdict = rules->judge ? *kept : TR_NAME_SELECTED;
+	if (*verdict)
+		return true;
+	if (!rules->judge(rules->context, tr_atom_text(name), pool->fold, verdict))
+		return false;
+	*kept = (uint8_t)(*verdict | JUDGED);
 	return true;
 }
 
@@ -515,7 +461,10 @@ static struct tr_environment *share(struct tr_environments *pool, struct tr_envi
 		tr_atom_retain(env->entries[i].name);
 		tr_atom_retain(env->entries[i].value);
 	}
-	insert(pool, env);
+	count_environment(pool, env);
+	/* it need not be found again: another one with its hash may have the place */
+	if (!tr_id_map_get(&pool->equals, env->hash))
+		tr_id_map_put(&pool->equals, env->hash, env);
 	return env;
 }
 
@@ -586,7 +535,7 @@ static struct tr_environment *make(struct tr_environments *pool, size_t pairs)
 		return NULL;
 	}
 	env->full = true;
-	insert_unique(pool, env);
+	count_environment(pool, env);
 	return env;
 }
 
@@ -677,77 +626,33 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 	return env;
 }
 
-/* The environments of records: a set-associative cache that drops the least recently used. */
-
-enum { SETS = 1 << 14, WAYS = 8 };
-
-/* The slots in which a record may be; the first of them. */
-static struct remembered *set_of(struct tr_environments *pool, uint64_t seq)
-{
-	uint64_t hash = seq * UINT64_C(0x9e3779b97f4a7c15);
-	return pool->memory + (hash >> 40 & (SETS - 1)) * WAYS;
-}
+/* The environments of records. */
 
 bool tr_environments_remember(struct tr_environments *pool, uint64_t seq,
 			      struct tr_environment *env)
 {
-	if (!pool->memory)
-		pool->memory = calloc((size_t)SETS * WAYS, sizeof *pool->memory);
-	if (!pool->memory)
+	uint64_t value = (uintptr_t)env;
+	if (!tr_recent_swap(&pool->records_used, seq, &value))
 		return false;
-	struct remembered *set = set_of(pool, seq), *place = set;
-	for (unsigned i = 0; i < WAYS; i++) {
-		if (set[i].used && set[i].seq == seq) {
-			place = &set[i];
-			break;
-		}
-		if (set[i].used < place->used)
-			place = &set[i];
-	}
-	tr_environment_release(pool, place->env);
-	*place = (struct remembered){ seq, ++pool->clock, tr_environment_retain(env) };
+	tr_environment_retain(env);
+	tr_environment_release(pool, (struct tr_environment *)(uintptr_t)value);
 	return true;
 }
 
 struct tr_environment *tr_environments_of(struct tr_environments *pool, uint64_t seq)
 {
-	if (!pool->memory)
-		return NULL;
-	struct remembered *set = set_of(pool, seq);
-	for (unsigned i = 0; i < WAYS; i++) {
-		if (!set[i].used || set[i].seq != seq)
-			continue;
-		set[i].used = ++pool->clock;
-		return set[i].env;
-	}
-	return NULL;
-}
-
-/* Releases the environments in the cache. */
-static void forget_records(struct tr_environments *pool)
-{
-	for (size_t i = 0; pool->memory && i < (size_t)SETS * WAYS; i++)
-		tr_environment_release(pool, pool->memory[i].env);
-	free(pool->memory);
-	pool->memory = NULL;
+	uint64_t value = 0;
+	tr_recent_find(&pool->records_used, seq, &value);
+	return (struct tr_environment *)(uintptr_t)value;
 }
 
 /* The pool and its settings. */
 
-enum { FIRST_BUCKETS = 256 };
-
 struct tr_environments *tr_environments_new(void)
 {
 	struct tr_environments *pool = calloc(1, sizeof *pool);
-	if (!pool)
-		return NULL;
-	pool->bucket_count = FIRST_BUCKETS;
-	pool->buckets = calloc(FIRST_BUCKETS, sizeof *pool->buckets);
-	if (!pool->buckets || !tr_atoms_init(&pool->atoms)) {
-		free(pool->buckets);
-		free(pool);
-		return NULL;
-	}
+	if (pool)
+		tr_atoms_init(&pool->atoms, pool);
 	return pool;
 }
 
@@ -755,9 +660,13 @@ void tr_environments_free(struct tr_environments *pool)
 {
 	if (!pool)
 		return;
-	forget_records(pool);
+	size_t position = 0;
+	uint64_t env;
+	while (tr_recent_next(&pool->records_used, &position, &env))
+		tr_environment_release(pool, (struct tr_environment *)(uintptr_t)env);
+	tr_recent_free(&pool->records_used);
+	tr_id_map_free(&pool->equals);
 	free(pool->pairs);
-	free(pool->buckets);
 	tr_atoms_free(&pool->atoms);
 	free(pool);
 }
@@ -799,10 +708,7 @@ void tr_environments_set_rules(struct tr_environments *pool,
 
 void tr_environments_fold(struct tr_environments *pool, bool fold)
 {
-	if (fold == pool->fold)
-		return;
 	pool->fold = fold;
-	tr_atoms_forget_verdicts(&pool->atoms);
 }
 
 bool tr_environments_are_folded(const struct tr_environments *pool)

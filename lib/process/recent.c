@@ -17,7 +17,7 @@ static struct tr_recent_entry *set_of(const struct tr_recent *recent, uint64_t n
 	return recent->entries + (hash >> (64 - SET_BITS)) * WAYS;
 }
 
-bool tr_recent_put(struct tr_recent *recent, uint64_t number, uint64_t value)
+bool tr_recent_swap(struct tr_recent *recent, uint64_t number, uint64_t *value)
 {
 	if (!recent->entries)
 		recent->entries = calloc((size_t)WAYS << SET_BITS, sizeof *recent->entries);
@@ -32,7 +32,9 @@ bool tr_recent_put(struct tr_recent *recent, uint64_t number, uint64_t value)
 		if (set[i].used < place->used)
 			place = &set[i];
 	}
-	*place = (struct tr_recent_entry){ number, value, ++recent->clock };
+	uint64_t before = place->value;
+	*place = (struct tr_recent_entry){ number, *value, ++recent->clock };
+	*value = before;
 	return true;
 }
 
@@ -48,6 +50,15 @@ bool tr_recent_find(struct tr_recent *recent, uint64_t number, uint64_t *value)
 		return true;
 	}
 	return false;
+}
+
+bool tr_recent_next(const struct tr_recent *recent, size_t *position, uint64_t *value)
+{
+	size_t end = recent->entries ? (size_t)WAYS << SET_BITS : 0;
+
+	for (*value = 0; *position < end && !*value; ++*position)
+		*value = recent->entries[*position].value;
+	return *value;
 }
 
 void tr_recent_free(struct tr_recent *recent)
