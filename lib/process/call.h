@@ -2,7 +2,7 @@
 /*
  * Calls of build tools. tr_call_read goes from an exec record to its meaning in four steps: the
  * command (command.h), the tool after all launchers (tool.h), the words with response files
- * expanded (respfile.h), and the role of each word (driver_option.h). All results are in the arena
+ * expanded (respfile.h), and the role of each word (invocation.h). All results are in the arena
  * of the record. There is no global state.
  */
 #ifndef TR_PROCESS_CALL_H
@@ -15,54 +15,11 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "process/command.h"
-#include "process/driver_option.h"
 #include "process/call_filter.h"
+#include "process/invocation.h"
 #include "process/respfile.h"
 #include "process/tool.h"
 #include "record/record.h"
-
-/* One word of a command line. */
-struct tr_part {
-	struct tr_text text;
-	struct tr_text file; /* of a source: its path, which is a part of "/Tca.txt" */
-	size_t origin;	     /* see struct tr_word */
-	uint8_t role;	     /* enum tr_role; a value has the role of its option */
-	bool value;	     /* it is the value of the option before it */
-	bool from_file;
-};
-
-/* The meaning of a command line, as far as sources, output and mode are concerned. */
-struct tr_invocation {
-	enum tr_tool tool; /* the program after all launchers */
-	enum tr_mode mode;
-	struct tr_text output;	/* data NULL: not given, or standard output */
-	struct tr_text product; /* the same for TR_ROLE_PRODUCT */
-	struct tr_part *parts;	/* the program and its arguments */
-	size_t count;
-	size_t sources, inputs; /* number of parts with that role */
-	size_t launchers;	/* number of words before the program */
-};
-
-/*
- * Parses words, of which the first is the program, a tool of kind `program`. False: out of memory.
- */
-bool tr_invocation_parse(enum tr_tool program, const struct tr_word *words, size_t count,
-			 struct tr_arena *arena, struct tr_invocation *result);
-
-/*
- * The default name of the file that a source is compiled to, such as "a.o" or "a.s". data NULL: out
- * of memory.
- */
-struct tr_text tr_invocation_object(const struct tr_invocation *invocation, struct tr_text source,
-				    struct tr_arena *arena);
-
-/*
- * The file that a source is compiled to as given on the command line: in a folder (/Foobj\ of cl),
- * or of that name if there is only one source and it is not linked. data NULL: not given, or out of
- * memory (*failed is set).
- */
-struct tr_text tr_invocation_output(const struct tr_invocation *invocation, struct tr_text source,
-				    struct tr_arena *arena, bool *failed);
 
 enum tr_call_quoting {
 	TR_CALL_QUOTING_AUTO, /* Windows if the directory has a drive, else GNU */
