@@ -3,57 +3,16 @@
 
 #include <stdlib.h>
 
-/* A heap of numbers with what they belong to: the least first. */
-struct item {
-	int64_t key;
-	uint32_t value;
-};
+#include "core/heap.h"
 
-struct heap {
-	struct item *items;
-	size_t count;
-};
-
-static bool before(const struct item *a, const struct item *b)
-{
-	return a->key != b->key ? a->key < b->key : a->value < b->value;
-}
-
-static void push(struct heap *heap, struct item item)
-{
-	size_t i = heap->count++;
-
-	for (; i && before(&item, &heap->items[(i - 1) / 2]); i = (i - 1) / 2)
-		heap->items[i] = heap->items[(i - 1) / 2];
-	heap->items[i] = item;
-}
-
-static struct item pop(struct heap *heap)
-{
-	struct item least = heap->items[0], last = heap->items[--heap->count];
-	size_t i = 0;
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-		if (child + 1 < heap->count && before(&heap->items[child + 1], &heap->items[child]))
-			child++;
-		if (child >= heap->count || !before(&heap->items[child], &last))
-			break;
-		heap->items[i] = heap->items[child];
-		i = child;
-	}
-	heap->items[i] = last;
-	return least;
-}
-
-/* The innermost run that is open on each lane, and what is known of those below it. */
+/* The state of the lanes at the beginning of the run that is placed next. */
 struct work {
 	const struct tr_forest *forest;
 	struct tr_lanes *lanes;
-	uint32_t *top;	  /* by lane; TR_FOREST_NONE: it is free */
-	uint32_t *below;  /* by node: what it stands on */
-	struct heap busy; /* lanes by the end of their lowest run */
-	struct heap idle; /* lanes by their number */
+	uint32_t *top;	     /* by lane: the innermost run; TR_FOREST_NONE: the lane is free */
+	uint32_t *below;     /* by node: the run below it on its lane */
+	struct tr_heap busy; /* lanes by the end of their lowest run */
+	struct tr_heap idle; /* lanes by their number */
 };
 
 static bool has_times(const struct tr_forest *forest)
@@ -77,8 +36,7 @@ static void set_span(struct tr_lanes *lanes, const struct tr_forest *forest, siz
 		span->end = (int64_t)(span->open ? node->first + 1 : node->last);
 	} else {
 		bool above = node->parent != TR_FOREST_NONE;
-		/* one without a time of its own begins with its parent, which came before it here
-		 */
+		/* without a time of its own it begins with its parent, whose span is set */
 		span->begin = node->began != TR_INSTANT_NONE ? node->began
 			      : above			     ? lanes->spans[node->parent].begin
 							     : forest->earliest;
@@ -89,7 +47,7 @@ static void set_span(struct tr_lanes *lanes, const struct tr_forest *forest, siz
 		span->end = span->begin;
 }
 
-/* Nodes in the order of the tree into order; then beginnings and ends. */
+/* Fills order with the nodes in the order of the tree, and sets their spans. */
 static void set_spans(struct tr_lanes *lanes, const struct tr_forest *forest)
 {
 	size_t depth, count = 0;
@@ -102,7 +60,7 @@ static void set_spans(struct tr_lanes *lanes, const struct tr_forest *forest)
 	}
 	if (lanes->timed)
 		return;
-	/* children end before their parents do; in reverse they come first */
+	/* an open parent lasts as long as its children, which come first in reverse order */
 	while (count-- > 0) {
 		uint32_t at = lanes->order[count], parent = forest->nodes[at].parent;
 		struct tr_span *above = parent == TR_FOREST_NONE ? NULL : &lanes->spans[parent];
@@ -111,7 +69,7 @@ static void set_spans(struct tr_lanes *lanes, const struct tr_forest *forest)
 	}
 }
 
-/* Merges runs of order, which are sorted, by beginning; what comes first stays first. */
+/* Sorts order by beginning. It is stable, so that parents stay before their children. */
 static void sort_order(const struct tr_span *spans, uint32_t *order, uint32_t *scratch,
 		       size_t count)
 {
@@ -131,7 +89,7 @@ static void sort_order(const struct tr_span *spans, uint32_t *order, uint32_t *s
 	}
 }
 
-/* Takes off what has ended by then. */
+/* Removes the runs that have ended at that time from the top of a lane. */
 static void settle(struct work *work, uint32_t lane, int64_t now)
 {
 	uint32_t *top = &work->top[lane];
@@ -140,7 +98,10 @@ static void settle(struct work *work, uint32_t lane, int64_t now)
 		*top = work->below[*top];
 }
 
-/* On the lane of its parent, where that is the innermost there and lasts as long. */
+/*
+ * Places a run above its parent if that is on top of its lane and does not end before it. False: it
+ * needs another lane.
+ */
 static bool place_above(struct work *work, uint32_t node)
 {
 	uint32_t parent = work->forest->nodes[node].parent;
@@ -159,21 +120,25 @@ static bool place_above(struct work *work, uint32_t node)
 	return true;
 }
 
-static void place(struct work *work, uint32_t node)
+/* False: memory is exhausted. */
+static bool place(struct work *work, uint32_t node)
 {
 	struct tr_span *span = &work->lanes->spans[node];
 
 	if (place_above(work, node))
-		return;
+		return true;
 	while (work->busy.count && work->busy.items[0].key <= span->begin) {
-		uint32_t lane = pop(&work->busy).value;
-		push(&work->idle, (struct item){ lane, lane });
+		uint64_t lane = tr_heap_pop(&work->busy).order;
+		if (!tr_heap_push(&work->idle, (struct tr_heap_item){ .order = lane }))
+			return false;
 	}
-	span->lane = work->idle.count ? pop(&work->idle).value : work->lanes->count++;
+	span->lane =
+		work->idle.count ? (uint32_t)tr_heap_pop(&work->idle).order : work->lanes->count++;
 	span->level = 0;
 	work->below[node] = TR_FOREST_NONE;
 	work->top[span->lane] = node;
-	push(&work->busy, (struct item){ span->end, span->lane });
+	return tr_heap_push(&work->busy,
+			    (struct tr_heap_item){ .key = span->end, .order = span->lane });
 }
 
 bool tr_lanes_make(struct tr_lanes *lanes, const struct tr_forest *forest)
@@ -185,18 +150,15 @@ bool tr_lanes_make(struct tr_lanes *lanes, const struct tr_forest *forest)
 				    .order = calloc(count + 1, sizeof *lanes->order) };
 	work.top = calloc(count + 1, sizeof *work.top);
 	work.below = calloc(count + 1, sizeof *work.below);
-	work.busy.items = calloc(count + 1, sizeof *work.busy.items);
-	work.idle.items = calloc(count + 1, sizeof *work.idle.items);
-	bool fine = lanes->spans && lanes->order && work.top && work.below && work.busy.items &&
-		    work.idle.items;
+	bool fine = lanes->spans && lanes->order && work.top && work.below;
 	if (fine) {
 		set_spans(lanes, forest);
 		sort_order(lanes->spans, lanes->order, work.below, count);
 		for (size_t i = 0; i < count; i++)
 			lanes->spans[i].lane = TR_FOREST_NONE;
-		for (size_t i = 0; i < count; i++)
-			place(&work, lanes->order[i]);
 	}
+	for (size_t i = 0; i < count && fine; i++)
+		fine = place(&work, lanes->order[i]);
 	free(work.top);
 	free(work.below);
 	free(work.busy.items);

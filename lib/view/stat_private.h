@@ -3,8 +3,8 @@
 #ifndef TR_VIEW_STAT_PRIVATE_H
 #define TR_VIEW_STAT_PRIVATE_H
 
+#include "core/heap.h"
 #include "core/map.h"
-#include "process/load.h"
 #include "process/runs.h"
 #include "record/calls.h"
 #include "view/report.h"
@@ -12,22 +12,22 @@
 #include "view/tally.h"
 
 /* stat_runs.c: runs of programs, their durations and ends. */
-struct tr_stat_long_run {
-	int64_t duration;
-	uint64_t seq;  /* TR_RUN_NONE */
-	char *command; /* owned */
-	char *makes;   /* owned; the file that the program makes, NULL if unknown */
+struct tr_stat_load {
+	uint64_t most_alive, most_running;
+	struct tr_id_map processes; /* by the number of the run that is theirs now */
+	struct tr_heap events;	    /* beginnings and ends, by their times */
+	uint64_t order, alive, running;
 };
 
 struct tr_stat_runs {
 	struct tr_runs runs;
-	struct tr_tally *tally;		  /* borrowed; the durations go to its entries */
-	struct tr_tally_entry *entry;	  /* of the record that is being put */
-	struct tr_tally ends;		  /* "exited 0", "SIGKILL" */
-	struct tr_stat_long_run *longest; /* a heap, the shortest first */
-	size_t longest_count, longest_cap;
+	struct tr_tally *tally;	      /* borrowed; the durations go to its entries */
+	struct tr_tally_entry *entry; /* of the record that is being put */
+	struct tr_tally ends;	      /* "exited 0", "SIGKILL" */
+	struct tr_heap longest;	      /* the shortest first */
+	size_t longest_max;
 	uint64_t programs, forks;
-	struct tr_load load;
+	struct tr_stat_load load;
 	int64_t busy; /* sum of durations */
 	bool ended;   /* some run has an end */
 	struct tr_buffer line, command;
@@ -35,7 +35,7 @@ struct tr_stat_runs {
 	bool failed;
 };
 
-bool tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top);
+void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top);
 bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
 		      struct tr_tally_entry *entry);
 void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report);

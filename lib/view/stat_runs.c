@@ -11,45 +11,18 @@
 
 enum { COMMAND_SHOWN = 160, LONGEST_MAX = 1 << 16 };
 
+/* A run that is among the longest. In the heap, its key is its duration, and its order ~seq. */
+struct long_run {
+	char *command;
+	char *makes; /* the file that the program makes, NULL if unknown */
+};
+
 /* A run that has not ended. */
 struct live {
 	struct tr_tally_entry *entry;
 	size_t len;
 	char line[]; /* its exec record, with the fields that describe a command */
 };
-
-static void swap(struct tr_stat_long_run *a, struct tr_stat_long_run *b)
-{
-	struct tr_stat_long_run kept = *a;
-
-	*a = *b;
-	*b = kept;
-}
-
-/* Of two runs with the same duration, the earlier one is the longer. */
-static bool less(const struct tr_stat_long_run *a, const struct tr_stat_long_run *b)
-{
-	return a->duration != b->duration ? a->duration < b->duration : a->seq > b->seq;
-}
-
-static void sift_down(struct tr_stat_long_run *heap, size_t count)
-{
-	for (size_t i = 0;;) {
-		size_t child = 2 * i + 1;
-		if (child + 1 < count && less(&heap[child + 1], &heap[child]))
-			child++;
-		if (child >= count || !less(&heap[child], &heap[i]))
-			return;
-		swap(&heap[i], &heap[child]);
-		i = child;
-	}
-}
-
-static void sift_up(struct tr_stat_long_run *heap, size_t i)
-{
-	for (; i && less(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		swap(&heap[i], &heap[(i - 1) / 2]);
-}
 
 static char *copy_string(struct tr_text text)
 {
@@ -62,10 +35,13 @@ static char *copy_string(struct tr_text text)
 	return copy;
 }
 
-static void free_long_run(struct tr_stat_long_run *run)
+static void free_long_run(struct long_run *run)
 {
+	if (!run)
+		return;
 	free(run->command);
 	free(run->makes);
+	free(run);
 }
 
 /*
@@ -73,7 +49,7 @@ static void free_long_run(struct tr_stat_long_run *run)
  * arena reports values that exceed --max-record. False: memory is exhausted.
  */
 static bool describe(struct tr_stat_runs *runs, const struct live *live, struct tr_record *now,
-		     struct tr_stat_long_run *longer)
+		     struct long_run *longer)
 {
 	struct tr_record record;
 	struct tr_error err;
@@ -100,24 +76,20 @@ static bool describe(struct tr_stat_runs *runs, const struct live *live, struct 
 static void keep_longest(struct tr_stat_runs *runs, const struct tr_run *run,
 			 const struct live *live, struct tr_record *now, int64_t duration)
 {
-	struct tr_stat_long_run longer = { .duration = duration, .seq = run->seq };
-	bool full = runs->longest_count == runs->longest_cap;
+	/* of two runs with the same duration, the earlier one is the longer */
+	struct tr_heap_item item = { .key = duration, .order = ~run->seq };
+	struct tr_heap *longest = &runs->longest;
+	bool full = longest->count == runs->longest_max;
 
-	if (full && !less(&runs->longest[0], &longer))
+	if (full && !tr_heap_before(&longest->items[0], &item))
 		return;
-	if (!describe(runs, live, now, &longer)) {
-		free_long_run(&longer);
-		runs->failed = true;
+	struct long_run *longer = item.value = calloc(1, sizeof *longer);
+	bool fine = longer && describe(runs, live, now, longer) &&
+		    (full || tr_heap_push(longest, item));
+	if (fine && !full)
 		return;
-	}
-	if (full) {
-		free_long_run(&runs->longest[0]);
-		runs->longest[0] = longer;
-		sift_down(runs->longest, runs->longest_count);
-	} else {
-		runs->longest[runs->longest_count] = longer;
-		sift_up(runs->longest, runs->longest_count++);
-	}
+	free_long_run(fine ? tr_heap_replace(longest, item).value : longer);
+	runs->failed |= !fine;
 }
 
 static void count_end(struct tr_stat_runs *runs, const struct tr_run *run)
@@ -203,35 +175,183 @@ static void ended(struct tr_stat_runs *runs, struct tr_run *run, struct tr_recor
 	run->user = NULL;
 }
 
+/*
+ * How many processes are alive at once, and how many of them run: a process with a live child waits
+ * for it (make, sh, gcc), and the leaves of the tree do the work. `make -j2` has two leaves at once,
+ * and may have seven live processes.
+ *
+ * Beginnings and ends come in the order of the records, and are counted in the order of their
+ * times; of equal times, the one that came first is counted first. An event that comes more than
+ * LOAD_AHEAD events late is counted when it comes.
+ */
+
+enum { LOAD_AHEAD = 1 << 16 };
+
+struct process {
+	struct process *parent;	     /* NULL: unknown; holds a reference */
+	size_t references, children; /* children: those that are alive */
+	bool alive, is_parent;	     /* is_parent: it is the parent of another one */
+};
+
+static void release(struct process *process)
+{
+	while (process && --process->references == 0) {
+		struct process *parent = process->parent;
+		free(process);
+		process = parent;
+	}
+}
+
+/* A child of the process begins or ends. */
+static void count_child(struct tr_stat_load *load, struct process *parent, bool begins)
+{
+	if (!parent)
+		return;
+	parent->children += begins ? 1 : (size_t)-1;
+	if (!parent->alive)
+		return;
+	if (begins && parent->children == 1)
+		load->running--;
+	if (!begins && parent->children == 0)
+		load->running++;
+}
+
+/* Counts the earliest event that is pending. */
+static void count_event(struct tr_stat_load *load)
+{
+	struct tr_heap_item event = tr_heap_pop(&load->events);
+	struct process *process = event.value;
+	bool begins = event.order & 1;
+
+	if (process->alive != begins) {
+		process->alive = begins;
+		load->alive += begins ? 1 : (uint64_t)-1;
+		if (!process->children)
+			load->running += begins ? 1 : (uint64_t)-1;
+		count_child(load, process->parent, begins);
+	}
+	if (load->alive > load->most_alive)
+		load->most_alive = load->alive;
+	if (load->running > load->most_running)
+		load->most_running = load->running;
+	release(process);
+}
+
+static bool add_event(struct tr_stat_load *load, struct process *process, int64_t time, bool begins)
+{
+	struct tr_heap_item event = { time, load->order++ << 1 | begins, process };
+
+	if (!tr_heap_push(&load->events, event))
+		return false;
+	process->references++;
+	/* ends that are unknown come last, however many there are */
+	if (load->events.count > LOAD_AHEAD && load->events.items[0].key != INT64_MAX)
+		count_event(load);
+	return true;
+}
+
+static void set_parent(struct tr_stat_load *load, struct process *process, uint64_t number)
+{
+	struct process *parent = tr_id_map_get(&load->processes, number);
+
+	if (process->parent || !parent || parent == process)
+		return;
+	/* no process is its own ancestor, whatever a trace says; one without children cannot be */
+	for (const struct process *above = parent; process->is_parent && above;
+	     above = above->parent)
+		if (above == process)
+			return;
+	parent->is_parent = true;
+	parent->references++;
+	process->parent = parent;
+	if (process->alive)
+		count_child(load, parent, true);
+}
+
+static bool load_begins(struct tr_stat_load *load, const struct tr_run *run)
+{
+	struct process *process;
+
+	/* a program that is replaced by another one stays the same process */
+	if (run->replaces != TR_RUN_NONE) {
+		process = tr_id_map_take(&load->processes, run->replaces);
+		if (!process || tr_id_map_put(&load->processes, run->number, process))
+			return true;
+		release(process);
+		return false;
+	}
+	if (run->began == TR_INSTANT_NONE)
+		return true;
+	process = calloc(1, sizeof *process);
+	if (!process)
+		return false;
+	process->references = 1; /* of the map */
+	if (!tr_id_map_put(&load->processes, run->number, process)) {
+		free(process);
+		return false;
+	}
+	set_parent(load, process, run->parent);
+	return add_event(load, process, run->began, true);
+}
+
+static bool load_ends(struct tr_stat_load *load, const struct tr_run *run)
+{
+	struct process *process =
+		run->fate == TR_RUN_REPLACED ? NULL : tr_id_map_take(&load->processes, run->number);
+
+	if (!process)
+		return true;
+	int64_t time = run->ended == TR_INSTANT_NONE ? INT64_MAX : run->ended;
+	bool good = add_event(load, process, time < run->began ? run->began : time, false);
+	release(process);
+	return good;
+}
+
+static void free_load(struct tr_stat_load *load)
+{
+	void *process;
+
+	while (load->events.count)
+		count_event(load);
+	for (size_t i = 0; (process = tr_id_map_next(&load->processes, &i));)
+		release(process);
+	tr_id_map_free(&load->processes);
+	free(load->events.items);
+}
+
 static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
 		       struct tr_record *record)
 {
 	struct tr_stat_runs *runs = context;
+	struct tr_stat_load *load = &runs->load;
+	struct process *process;
 
-	runs->failed |= !tr_load_count(&runs->load, event, run);
 	switch (event) {
 	case TR_RUN_BEGAN:
+		runs->failed |= !load_begins(load, run);
 		runs->forks += run->forked && run->replaces == TR_RUN_NONE;
 		break;
 	case TR_RUN_PROGRAM:
 		program(runs, run, record);
 		break;
 	case TR_RUN_ENDED:
+		runs->failed |= !load_ends(load, run);
 		ended(runs, run, record);
 		break;
 	case TR_RUN_ADOPTED: /* its fork came after its first record */
+		process = tr_id_map_get(&load->processes, run->number);
+		if (process)
+			set_parent(load, process, run->parent);
 		runs->forks++;
 		break;
 	}
 }
 
-bool tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top)
+void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top)
 {
 	*runs = (struct tr_stat_runs){ .tally = tally, .ends = TR_TALLY_INIT };
 	tr_runs_init(&runs->runs, follow_run, runs);
-	runs->longest_cap = top && top < LONGEST_MAX ? top : LONGEST_MAX;
-	runs->longest = calloc(runs->longest_cap, sizeof *runs->longest);
-	return runs->longest != NULL;
+	runs->longest_max = top && top < LONGEST_MAX ? top : LONGEST_MAX;
 }
 
 bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
@@ -243,7 +363,7 @@ bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
 
 static int longest_first(const void *a, const void *b)
 {
-	return less(a, b) ? 1 : less(b, a) ? -1 : 0;
+	return tr_heap_before(a, b) - tr_heap_before(b, a);
 }
 
 /* Text shows the beginning of a long command, JSON all of it. */
@@ -264,13 +384,14 @@ static void report_longest(struct tr_stat_runs *runs, struct tr_report *report)
 	static const char *const columns[] = { "seconds", "seq", "makes", "command", NULL };
 
 	tr_report_table(report, "longest", columns);
-	for (size_t i = 0; i < runs->longest_count; i++) {
-		const struct tr_stat_long_run *run = &runs->longest[i];
-		tr_report_cell_seconds(report, run->duration);
-		if (run->seq == TR_RUN_NONE)
+	for (size_t i = 0; i < runs->longest.count; i++) {
+		const struct tr_heap_item *item = &runs->longest.items[i];
+		const struct long_run *run = item->value;
+		tr_report_cell_seconds(report, item->key);
+		if (~item->order == TR_RUN_NONE)
 			tr_report_cell_none(report);
 		else
-			tr_report_cell_number(report, run->seq);
+			tr_report_cell_number(report, ~item->order);
 		if (run->makes)
 			tr_report_cell_line(report, tr_text_from(run->makes));
 		else
@@ -282,20 +403,24 @@ static void report_longest(struct tr_stat_runs *runs, struct tr_report *report)
 
 void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report)
 {
-	tr_load_finish(&runs->load);
-	qsort(runs->longest, runs->longest_count, sizeof *runs->longest, longest_first);
+	struct tr_heap *longest = &runs->longest;
+
+	while (runs->load.events.count)
+		count_event(&runs->load);
+	if (longest->count)
+		qsort(longest->items, longest->count, sizeof *longest->items, longest_first);
 	tr_report_group(report, "processes");
 	tr_report_number(report, "programs", runs->programs);
 	if (runs->forks)
 		tr_report_number(report, "forks", runs->forks);
-	if (runs->longest_count) {
+	if (longest->count) {
 		tr_report_number(report, "peak-alive", runs->load.most_alive);
 		tr_report_number(report, "peak-running", runs->load.most_running);
 		tr_report_seconds(report, "seconds", runs->busy);
 	}
 	if (runs->ended)
 		tr_stat_tally_report(&runs->ends, report, "ends", "end", 0);
-	if (runs->longest_count)
+	if (longest->count)
 		report_longest(runs, report);
 	tr_report_group_end(report);
 }
@@ -305,10 +430,10 @@ void tr_stat_runs_free(struct tr_stat_runs *runs)
 	for (struct tr_run *run = runs->runs.oldest; run; run = run->newer)
 		free(run->user);
 	tr_runs_free(&runs->runs);
-	for (size_t i = 0; i < runs->longest_count; i++)
-		free_long_run(&runs->longest[i]);
-	free(runs->longest);
-	tr_load_free(&runs->load);
+	for (size_t i = 0; i < runs->longest.count; i++)
+		free_long_run(runs->longest.items[i].value);
+	free(runs->longest.items);
+	free_load(&runs->load);
 	tr_tally_free(&runs->ends);
 	tr_buffer_free(&runs->line);
 	tr_buffer_free(&runs->command);
