@@ -1,120 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls as they begin, continue and return: their records, and their effects on tasks. */
+/*
+ * Calls as they begin, continue and return: their records, and their effects on tasks, directories
+ * and descriptors.
+ */
 #include "format/strace/strace.h"
-#include "format/strace/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/text.h"
 #include "record/literal.h"
 #include "record/record.h"
 
+/* A call that is over. */
+struct done {
+	struct tr_text name, arguments;	       /* arguments.data NULL: they are not in the log */
+	const struct tr_strace_result *result; /* NULL: it never returned */
+	const struct tr_strace_origin *from;
+	unsigned flags; /* of the record; BEGIN_LOST: only the last arguments are in the log */
+};
+
 /* Records. */
 
-/* Puts the key of the n-th argument and moves *names on. */
-static void put_key(struct tr_strace_reader *reader, const char **names, unsigned n)
-{
-	struct tr_buffer *to = &reader->out.head;
-	const char *name = *names;
-
-	tr_buffer_put_byte(to, '\t');
-	if (!name || !*name) {
-		tr_buffer_put_byte(to, 'a');
-		tr_buffer_put_decimal(to, n);
-	} else {
-		size_t len = strcspn(name, " ");
-		tr_buffer_put(to, name, len);
-		*names = name[len] ? name + len + 1 : "";
-	}
-	tr_buffer_put_byte(to, '=');
-}
-
-/* Removes the name that strace prints itself from an argument: "flags=A|B". */
-static bool own_name(struct tr_text *argument, struct tr_text *name)
-{
-	const char *p = argument->data, *end = p + argument->len;
-
-	while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_' ||
-			   (p > argument->data && *p >= '0' && *p <= '9')))
-		p++;
-	if (p == argument->data || p == end || *p != '=')
-		return false;
-	*name = tr_text_span(argument->data, p);
-	*argument = tr_text_span(p + 1, end);
-	return true;
-}
-
-static unsigned count_arguments(struct tr_text arguments)
+/* If only the last arguments of a call are in the log, their names are the last ones. */
+static const char *last_names(const char *names, struct tr_text arguments)
 {
 	const char *p = arguments.data, *end = p + arguments.len;
-	unsigned count = 0;
+	unsigned missing = 1;
 
-	while ((p = tr_strace_skip(p, end)) < end) {
-		count++;
+	for (const char *c = names; *c; c++)
+		missing += *c == ' ';
+	for (; missing && (p = tr_strace_skip(p, end)) < end; missing--) {
 		p = tr_strace_item_end(p, end);
 		p += p < end;
 	}
-	return count;
-}
-
-/* If only the last arguments of a call are in the log, their names are the last ones. */
-static const char *last_names(const char *names, struct tr_text arguments, bool last)
-{
-	unsigned known = 1, there;
-
-	if (!names || !last)
-		return names;
-	for (const char *p = names; *p; p++)
-		known += *p == ' ';
-	for (there = count_arguments(arguments); known > there; known--)
-		names += strcspn(names, " ") + (known > 1);
+	for (; missing; missing--) {
+		names += strcspn(names, " ");
+		names += *names == ' ';
+	}
 	return names;
 }
 
-/* Puts all arguments as fields. *cut is set if strace left out a part. */
-static void put_arguments(struct tr_strace_reader *reader, struct tr_text name,
-			  struct tr_text arguments, bool *cut, bool last)
+/* The end of the name that strace itself prints with an argument: "flags=A|B"; NULL: none. */
+static const char *own_name_end(const char *begin, const char *end)
 {
-	const char *names = last_names(tr_strace_argument_names(name), arguments, last);
-	const char *p = tr_strace_skip(arguments.data, arguments.data + arguments.len);
-	const char *end = arguments.data + arguments.len;
+	const char *p = begin;
 
+	while (p < end &&
+	       ((*p >= 'a' && *p <= 'z') || *p == '_' || (p > begin && *p >= '0' && *p <= '9')))
+		p++;
+	return p > begin && p < end && *p == '=' ? p : NULL;
+}
+
+/* Puts all arguments as fields. *cut is set if strace left out a part. */
+static void put_arguments(struct tr_buffer *to, const struct done *call, bool *cut)
+{
+	const char *names = tr_strace_argument_names(call->name);
+	const char *end = call->arguments.data + call->arguments.len;
+	const char *p = tr_strace_skip(call->arguments.data, end);
+
+	if (names && call->flags & TR_STRACE_FLAG_BEGIN_LOST)
+		names = last_names(names, call->arguments);
 	for (unsigned n = 0; p < end; n++) {
 		const char *stop = tr_strace_item_end(p, end);
-		struct tr_text text = tr_text_span(p, stop), own;
-		if (own_name(&text, &own)) {
-			tr_buffer_put_byte(&reader->out.head, '\t');
-			tr_buffer_put_text(&reader->out.head, own);
-			tr_buffer_put_byte(&reader->out.head, '=');
+		const char *own_end = own_name_end(p, stop);
+		tr_buffer_put_byte(to, '\t');
+		if (own_end) {
+			tr_buffer_put_text(to, tr_text_span(p, own_end));
+			p = own_end + 1;
+		} else if (names && *names) {
+			size_t len = strcspn(names, " ");
+			tr_buffer_put(to, names, len);
+			names += len + (names[len] == ' ');
 		} else {
-			put_key(reader, &names, n);
+			tr_buffer_put_byte(to, 'a');
+			tr_buffer_put_decimal(to, n);
 		}
-		tr_strace_value(text, &reader->out.head, cut);
-		if (stop == end)
-			break;
-		p = tr_strace_skip(stop + 1, end);
+		tr_buffer_put_byte(to, '=');
+		tr_strace_value(tr_text_span(p, stop), to, cut);
+		p = stop < end ? tr_strace_skip(stop + 1, end) : end;
 	}
 }
 
-static void put_field(struct tr_strace_reader *reader, const char *key, struct tr_text value)
-{
-	bool cut = false;
-
-	tr_buffer_put_text(&reader->out.head, tr_text_from(key));
-	tr_strace_value(value, &reader->out.head, &cut);
-}
-
-static void put_string_field(struct tr_strace_reader *reader, const char *key, struct tr_text value)
-{
-	tr_buffer_put_text(&reader->out.head, tr_text_from(key));
-	tr_buffer_put_byte(&reader->out.head, '"');
-	tr_string_escape(value, &reader->out.head);
-	tr_buffer_put_byte(&reader->out.head, '"');
-}
-
 /* Puts "0.000123" as a REAL. The stream has one spelling of it, which may differ. */
-static void put_duration(struct tr_strace_reader *reader, struct tr_text time)
+static void put_duration(struct tr_buffer *to, struct tr_text time)
 {
 	uint64_t bits;
 	char spelled[TR_REAL_MAX];
@@ -126,52 +94,57 @@ static void put_duration(struct tr_strace_reader *reader, struct tr_text time)
 	if (p < end || dots != 1 || *time.data == '.' || end[-1] == '.' ||
 	    !tr_real64_read(time, &bits))
 		return;
-	tr_buffer_put_literal(&reader->out.head, "\tdur=");
-	tr_buffer_put(&reader->out.head, spelled, tr_real64_write(bits, spelled));
+	tr_buffer_put_literal(to, "\tdur=");
+	tr_buffer_put(to, spelled, tr_real64_write(bits, spelled));
 }
 
-static void put_result(struct tr_strace_reader *reader, const struct tr_strace_result *result)
+static void put_result(struct tr_buffer *to, const struct tr_strace_result *result)
 {
-	tr_buffer_put_literal(&reader->out.head, "\t->");
-	if (result->value.data && !result->error.data)
-		put_field(reader, "\treturn=", result->value);
-	if (result->error.data)
-		put_field(reader, "\terror=", result->error);
-	if (result->info.data)
-		put_string_field(reader, "\tinfo=", result->info);
+	tr_buffer_put_literal(to, "\t->");
+	if (result->error.data) {
+		tr_buffer_put_literal(to, "\terror=");
+		tr_strace_value(result->error, to, NULL);
+	} else if (result->value.data) {
+		tr_buffer_put_literal(to, "\treturn=");
+		tr_strace_value(result->value, to, NULL);
+	}
+	if (result->info.data) {
+		tr_buffer_put_literal(to, "\tinfo=\"");
+		tr_string_escape(result->info, to);
+		tr_buffer_put_byte(to, '"');
+	}
 	if (result->time.data)
-		put_duration(reader, result->time);
+		put_duration(to, result->time);
 }
 
 /* Emits a sys record. */
-static void put_sys(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		    struct tr_text arguments, const struct tr_strace_result *result,
-		    const struct tr_strace_origin *from, unsigned flags)
+static void put_sys(struct tr_strace_reader *reader, struct tr_task *task, const struct done *call)
 {
+	struct tr_buffer *to = &reader->out.head;
 	bool cut = false;
 
-	tr_strace_begin(reader, "sys", from, task);
-	tr_buffer_put_text(&reader->out.head, name);
-	put_arguments(reader, name, arguments, &cut, flags & TR_STRACE_FLAG_BEGIN_LOST);
-	if (result)
-		put_result(reader, result);
-	flags |= cut ? TR_STRACE_FLAG_CUT : 0;
-	flags |= result ? 0 : TR_STRACE_FLAG_UNFINISHED;
-	tr_strace_emit(reader, task, flags);
+	tr_strace_begin(reader, "sys", call->from, task);
+	tr_buffer_put_text(to, call->name);
+	put_arguments(to, call, &cut);
+	if (call->result)
+		put_result(to, call->result);
+	tr_strace_emit(reader, task,
+		       call->flags | (cut ? TR_STRACE_FLAG_CUT : 0) |
+			       (call->result ? 0 : TR_STRACE_FLAG_UNFINISHED));
 }
 
-static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		     struct tr_text arguments, uint64_t child, const struct tr_strace_origin *from)
+static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, const struct done *call,
+		     uint64_t child)
 {
-	struct tr_strace_call *call = task->state;
-	uint64_t flags = tr_strace_clone_flags(name, arguments);
+	const struct tr_strace_call *begun = task->state;
+	uint64_t flags = tr_strace_clone_flags(call->name, call->arguments);
 	struct tr_directory *directory =
-		call && call->directory ? call->directory : task->place->directory;
+		begun && begun->directory ? begun->directory : task->place->directory;
 	struct tr_task *last = tr_tasks_find(&reader->tasks, child);
 
 	if (last && last != task && last->adopted) /* it has ended: its number is used again */
 		tr_strace_end_task(reader, child);
-	tr_strace_begin(reader, "fork", from, task);
+	tr_strace_begin(reader, "fork", call->from, task);
 	tr_buffer_put_literal(&reader->out.head, "-\tchild=");
 	tr_buffer_put_decimal(&reader->out.head, child);
 	tr_strace_put_clone_flags(flags, &reader->out.head);
@@ -179,228 +152,400 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, stru
 	reader->out_of_memory |= !tr_tasks_fork(&reader->tasks, task, directory, child, flags);
 }
 
-/* Emits the exec record of a call that succeeded, or failed with that result. */
-static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		     struct tr_text arguments, const struct tr_strace_origin *from,
-		     const struct tr_strace_result *failure, unsigned flags)
+/* Emits the exec record of a call that succeeded or, with a field error, failed. */
+static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, const struct done *call,
+		     bool failed)
 {
 	struct tr_strace_exec *exec = &reader->exec;
 	struct tr_directory *seen_from = tr_directory_retain(task->place->directory);
-	bool cut = false;
+	bool lost = !call->arguments.data;
 
-	tr_strace_begin(reader, "exec", from, task);
-	tr_strace_exec_read(arguments, tr_text_is(name, "execveat"), exec, &reader->out.head);
-	exec->flags |= flags;
+	tr_strace_begin(reader, "exec", call->from, task);
+	tr_strace_exec_read(lost ? TR_TEXT("") : call->arguments,
+			    tr_text_is(call->name, "execveat"), exec, &reader->out.head);
+	exec->flags |= lost ? call->flags | TR_STRACE_FLAG_BEGIN_LOST : call->flags;
 	if (exec->fd.data) {
-		const struct tr_strace_call *call = task->state;
+		const struct tr_strace_call *begun = task->state;
 		tr_directory_release(seen_from);
-		seen_from = call && call->seen_from ? tr_directory_retain(call->seen_from)
-						    : tr_strace_descriptor(reader, task, exec->fd);
+		seen_from = begun && begun->seen_from
+				    ? tr_directory_retain(begun->seen_from)
+				    : tr_strace_descriptor(reader, task, exec->fd);
 		bool absolute = exec->path.len && *exec->path.data == '/';
 		if (!seen_from && !absolute)
 			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;
 		exec->named &= seen_from || exec->path.len;
 	}
-	if (failure) {
+	if (failed) {
 		tr_buffer_put_literal(&reader->out.head, "\terror=");
-		tr_strace_value(failure->error, &reader->out.head, &cut);
+		tr_strace_value(call->result->error, &reader->out.head, NULL);
 	}
 	tr_strace_emit_exec(reader, task, seen_from);
 	tr_directory_release(seen_from);
 }
 
+/* Directories and descriptors. */
+
+/* Decodes the bytes of a string into reader->bytes. False: memory is exhausted. */
+static bool decode(struct tr_strace_reader *reader, struct tr_text body)
+{
+	tr_buffer_reset(&reader->bytes);
+	tr_strace_bytes(body, &reader->bytes);
+	reader->out_of_memory |= reader->bytes.failed;
+	return !reader->bytes.failed;
+}
+
+/* Reads the bytes of a string argument into reader->bytes. False: it is none, or cut. */
+static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_text body;
+	bool cut;
+
+	return tr_strace_is_string(text, &body, &cut) && !cut && decode(reader, body);
+}
+
+static bool is_absolute(const struct tr_buffer *path)
+{
+	return path->len && *path->data == '/';
+}
+
+/* Reads the path that -y prints with a descriptor into reader->bytes. False: there is none. */
+static bool read_note(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_text note;
+
+	return tr_strace_note(text, &note) && decode(reader, note) && is_absolute(&reader->bytes);
+}
+
+/* The directory of a descriptor that a child has inherited, while its parent is unknown. */
+static struct tr_directory *await_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					     uint64_t fd)
+{
+	if (task->adopted || task->process->origin->settled)
+		return NULL;
+	if (!task->files)
+		task->files = tr_files_new();
+	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
+	struct tr_directory *directory = origin ? tr_directory_of(origin) : NULL;
+	tr_origin_release(origin);
+	if (directory && task->files && tr_files_hold(task->files, fd, directory))
+		return directory;
+	reader->out_of_memory = true;
+	tr_directory_release(directory);
+	return NULL;
+}
+
+struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					  struct tr_text fd)
+{
+	unsigned long long number;
+
+	if (read_note(reader, fd))
+		return tr_directory_new(&reader->tasks.origins, tr_buffer_text(&reader->bytes));
+	if (tr_text_starts(fd, TR_TEXT("AT_FDCWD")) || tr_text_starts(fd, TR_TEXT("-100")))
+		return tr_directory_retain(task->place->directory);
+	if (!tr_strace_number(fd, &number))
+		return NULL;
+	struct tr_directory *known = tr_files_get(task->files, number);
+	return known ? tr_directory_retain(known) : await_descriptor(reader, task, number);
+}
+
+/* Takes the directory of the task from a call that prints it. */
+static void infer_cwd(struct tr_strace_reader *reader, struct tr_task *task,
+		      const struct done *call)
+{
+	bool noted = tr_text_starts(call->arguments, TR_TEXT("AT_FDCWD<"));
+
+	if (!noted && !(tr_text_is(call->name, "getcwd") && tr_strace_succeeded(call->result)))
+		return;
+	struct tr_text first = tr_strace_argument(call->arguments, 0);
+	if (noted ? read_note(reader, first)
+		  : read_path(reader, first) && is_absolute(&reader->bytes))
+		tr_task_is_at(task, tr_buffer_text(&reader->bytes));
+}
+
+/* Whether a file is opened for reading: no other can be a directory. -X raw prints numbers. */
+static bool may_be_directory(struct tr_text flags)
+{
+	enum { WRITES = 3, CREATES = 0100 };
+	const char *p = flags.data, *end = p + flags.len;
+	unsigned long long number;
+
+	if (tr_strace_take(&p, end, TR_TEXT("{flags="))) /* of openat2 */
+		flags = tr_text_span(p, tr_strace_item_end(p, end));
+	if (flags.len && *flags.data >= '0' && *flags.data <= '9')
+		return tr_strace_number(flags, &number) && !(number & (WRITES | CREATES));
+	return tr_text_starts(flags, TR_TEXT("O_RDONLY")) &&
+	       !memmem(flags.data, flags.len, "O_CREAT", 7);
+}
+
+/* The number that was returned is a new descriptor. path: which argument is the path; -1: none. */
+static void open_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+			    const struct done *call, int path)
+{
+	struct tr_text fd = call->result->value;
+	struct tr_directory *directory, *from;
+	unsigned long long number;
+
+	/* -y prints the path again when the descriptor is used */
+	if (!tr_strace_number(fd, &number) || memchr(fd.data, '<', fd.len))
+		return;
+	directory = from =
+		path ? tr_strace_descriptor(reader, task, tr_strace_argument(call->arguments, 0))
+		     : tr_directory_retain(task->place->directory);
+	if (path >= 0) {
+		unsigned first = (unsigned)path;
+		directory = may_be_directory(tr_strace_argument(call->arguments, first + 1)) &&
+					    read_path(reader,
+						      tr_strace_argument(call->arguments, first))
+				    ? tr_directory_enter(&reader->tasks.origins, from,
+							 tr_buffer_text(&reader->bytes))
+				    : NULL;
+		tr_directory_release(from);
+	}
+	reader->out_of_memory |= !tr_task_opens(task, number, directory);
+	tr_directory_release(directory);
+}
+
+/* Whether a command of fcntl copies the descriptor, in any style of -X. */
+static bool copies(struct tr_text command)
+{
+	enum { DUPFD = 0, DUPFD_CLOEXEC = 1030 };
+	unsigned long long number;
+
+	if (tr_strace_number(command, &number))
+		return number == DUPFD || number == DUPFD_CLOEXEC;
+	return tr_text_starts(command, TR_TEXT("F_DUPFD"));
+}
+
+/* Applies close(). */
+static void close_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+			     struct tr_text arguments)
+{
+	unsigned long long fd;
+
+	if (tr_strace_number(arguments, &fd))
+		reader->out_of_memory |= !tr_task_opens(task, fd, NULL);
+}
+
+/* Applies a call that succeeded to the directory and descriptors of the task. */
+static void track_files(struct tr_strace_reader *reader, struct tr_task *task,
+			const struct done *call)
+{
+	enum { NEW_MOUNTS = 0x20000, NEW_USERS = 0x10000000 };
+	const struct tr_strace_call *begun = task->state;
+	struct tr_text name = call->name, arguments = call->arguments;
+
+	if (tr_text_is(name, "openat") || tr_text_is(name, "openat2")) {
+		open_descriptor(reader, task, call, 1);
+	} else if (tr_text_is(name, "open")) {
+		open_descriptor(reader, task, call, 0);
+	} else if (tr_text_is(name, "close") && !(begun && begun->closed)) {
+		close_descriptor(reader, task, arguments);
+	} else if (tr_text_starts(name, TR_TEXT("dup")) ||
+		   (tr_text_is(name, "fcntl") && copies(tr_strace_argument(arguments, 1)))) {
+		open_descriptor(reader, task, call, -1);
+	} else if (tr_text_is(name, "fchdir")) {
+		struct tr_directory *directory =
+			tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0));
+		tr_task_moves(task, directory);
+		tr_directory_release(directory);
+	} else if (tr_text_is(name, "chdir")) {
+		if (read_path(reader, tr_strace_argument(arguments, 0)))
+			tr_task_chdir(task, tr_buffer_text(&reader->bytes));
+		else
+			tr_task_moves(task, NULL);
+	} else if (tr_text_is(name, "unshare")) {
+		uint64_t flags = tr_strace_clone_flags(name, arguments);
+		/* these namespaces imply a directory of its own */
+		if (flags & (NEW_MOUNTS | NEW_USERS))
+			flags |= TR_FORK_FS;
+		reader->out_of_memory |= !tr_task_unshare(task, flags);
+	}
+}
+
+/*
+ * Sets the directory of an exec in a thread, which has just succeeded, to that of the thread. If
+ * other threads have moved meanwhile, it is a guess: without times it is unknown who was first.
+ */
+static void place_exec(struct tr_strace_reader *reader, struct tr_task *task)
+{
+	const struct tr_strace_call *call = task->state;
+	struct tr_directory *directory = call ? call->directory : NULL;
+
+	if (!directory || tr_directory_same(directory, task->place->directory))
+		return;
+	if (call->moves == task->place->moves) {
+		tr_task_moves(task, directory);
+		return;
+	}
+	struct tr_origin *origin = tr_origin_new(&reader->tasks.origins);
+	struct tr_directory *guess = origin ? tr_directory_of(origin) : NULL;
+	reader->out_of_memory |= !guess;
+	if (guess) {
+		origin->guessed = true;
+		tr_directory_follow(guess, directory);
+		tr_task_moves(task, guess);
+	}
+	tr_directory_release(guess);
+	tr_origin_release(origin);
+}
+
 /* Calls that are known as a whole. */
 
 /* The exec succeeded. */
-static void succeed(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		    struct tr_text arguments, const struct tr_strace_origin *from, unsigned flags)
+static void exec_done(struct tr_strace_reader *reader, struct tr_task *task,
+		      const struct done *call)
 {
 	uint64_t seq = reader->base.seq;
 
-	tr_strace_place_exec(reader, task);
+	place_exec(reader, task);
 	tr_tasks_exec(&reader->tasks, task);
-	put_exec(reader, task, name, arguments, from, NULL, flags);
+	put_exec(reader, task, call, false);
 	task->process->exec = seq;
 	if (task->state)
 		((struct tr_strace_call *)task->state)->lost_thread = false;
-}
-
-/* The same; arguments.data NULL: the beginning of the call is not in the log. */
-static void exec_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		      struct tr_text arguments, const struct tr_strace_origin *from)
-{
-	succeed(reader, task, name, arguments.data ? arguments : TR_TEXT(""), from,
-		arguments.data ? 0 : TR_STRACE_FLAG_BEGIN_LOST);
 }
 
 /* The status in exit_group(N). */
 static uint64_t exit_status(struct tr_text arguments)
 {
 	unsigned long long status;
-	const char *p = arguments.data;
-	bool negative = arguments.len && *p == '-';
+	bool negative = arguments.len && *arguments.data == '-';
 
-	if (!tr_strace_number((struct tr_text){ p + negative, arguments.len - negative }, &status))
+	arguments.data += negative;
+	arguments.len -= negative;
+	if (!tr_strace_number(arguments, &status))
 		return 0;
 	return (negative ? 0 - status : status) & 0xff;
 }
 
-/* The call may have created a thread, but did not return its number. */
-static void lose_thread(struct tr_strace_reader *reader, struct tr_task *task, uint64_t flags)
+static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
+		      const struct done *call)
 {
-	struct tr_strace_call *call = tr_strace_state(reader, task);
-
-	if (call)
-		call->lost_thread |= flags & TR_FORK_THREAD;
-}
-
-/* A call that waits has returned the end of a child. */
-static void look_at_child(struct tr_strace_reader *reader, struct tr_task *task,
-			  struct tr_text name, struct tr_text arguments,
-			  const struct tr_strace_result *result)
-{
+	const struct tr_strace_result *result = call->result;
+	struct tr_text name = call->name, arguments = call->arguments;
+	bool succeeded = tr_strace_succeeded(result);
 	unsigned long long child;
 
-	if (tr_text_is(name, "waitid"))
-		tr_strace_child_info(reader, task, tr_strace_argument(arguments, 2));
-	else if (tr_strace_number(result->value, &child) && child > 0)
-		tr_strace_child_status(reader, task, child, tr_strace_argument(arguments, 1));
-}
-
-/*
- * A call with this name and these arguments has returned; result NULL: it never will. flags: of
- * the record; BEGIN_LOST: only its last arguments are in the log.
- */
-static void call_done(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-		      struct tr_text arguments, const struct tr_strace_result *result,
-		      const struct tr_strace_origin *from, unsigned flags)
-{
-	unsigned long long child;
-
-	tr_strace_infer_cwd(reader, task, name, arguments, result);
+	infer_cwd(reader, task, call);
 	if (result && tr_strace_is_exec(name)) {
-		if (tr_strace_succeeded(result) && tr_text_is(result->value, "0"))
-			exec_done(reader, task, name, arguments, from);
-		else if (result->error.data && reader->keep_failed)
-			put_exec(reader, task, name, arguments, from, result, 0);
-		else if (!result->error.data)
-			put_sys(reader, task, name, arguments, NULL, from, flags);
+		if (succeeded && tr_text_is(result->value, "0")) {
+			exec_done(reader, task, call);
+		} else if (result->error.data && reader->keep_failed) {
+			put_exec(reader, task, call, true);
+		} else if (!result->error.data) {
+			struct done unfinished = *call;
+			unfinished.result = NULL;
+			put_sys(reader, task, &unfinished);
+		}
 		return;
 	}
-	if (tr_strace_succeeded(result) && tr_strace_is_fork(name) &&
-	    tr_strace_number(result->value, &child) && child > 0) {
-		put_fork(reader, task, name, arguments, child, from);
-		return;
+	if (tr_strace_is_fork(name)) {
+		if (succeeded && tr_strace_number(result->value, &child) && child > 0) {
+			put_fork(reader, task, call, child);
+			return;
+		}
+		if (!succeeded && !(result && result->error.data)) {
+			/* it may have created a thread, but did not return its number */
+			struct tr_strace_call *state = tr_strace_state(reader, task);
+			if (state)
+				state->lost_thread |=
+					tr_strace_clone_flags(name, arguments) & TR_FORK_THREAD;
+		}
 	}
-	if (tr_strace_is_fork(name) && !(result && (result->value.data || result->error.data)))
-		lose_thread(reader, task, tr_strace_clone_flags(name, arguments));
 	if (result && !result->error.data && tr_text_is(name, "exit_group")) {
 		tr_strace_exit_group(reader, task, exit_status(arguments));
 		return;
 	}
-	tr_strace_track_files(reader, task, name, arguments, result);
-	put_sys(reader, task, name, arguments, result, from, flags);
-	if (tr_strace_succeeded(result) && tr_text_starts(name, TR_TEXT("wait")))
-		look_at_child(reader, task, name, arguments, result);
-}
-
-void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-			struct tr_text arguments)
-{
-	/* -b execve detaches from those that succeed */
-	if (tr_strace_is_exec(name))
-		succeed(reader, task, name, arguments, &reader->here, TR_STRACE_FLAG_UNFINISHED);
-	else
-		call_done(reader, task, name, arguments, NULL, &reader->here, 0);
+	if (succeeded)
+		track_files(reader, task, call);
+	put_sys(reader, task, call);
+	if (succeeded && tr_text_is(name, "waitid"))
+		tr_strace_child_info(reader, task, tr_strace_argument(arguments, 2));
+	else if (succeeded && tr_text_starts(name, TR_TEXT("wait")) &&
+		 tr_strace_number(result->value, &child) && child > 0)
+		tr_strace_child_status(reader, task, child, tr_strace_argument(arguments, 1));
 }
 
 void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
-			  const struct tr_strace_body *body)
+			  const struct tr_strace_line *line)
 {
+	bool detached = line->type == TR_STRACE_DETACHED;
+	struct done call = { .name = line->name,
+			     .arguments = line->arguments,
+			     .result = line->broken || detached ? NULL : &line->result,
+			     .from = &reader->here };
+
 	task = tr_strace_abandon(reader, task);
-	if (task)
-		call_done(reader, task, body->name, body->arguments,
-			  body->broken ? NULL : &body->result, &reader->here, 0);
+	if (task && detached && tr_strace_is_exec(line->name)) {
+		/* -b execve detaches from those that succeed */
+		call.flags = TR_STRACE_FLAG_UNFINISHED;
+		exec_done(reader, task, &call);
+	} else if (task) {
+		call_done(reader, task, &call);
+	}
 }
 
 /* Calls that begin on one line and return on another. */
 
-/* Makes room for len bytes of text, and no more: there may be as many calls as there are tasks. */
-static bool reserve(struct tr_strace_reader *reader, struct tr_strace_call *call, size_t len)
-{
-	char *text = len > call->cap ? realloc(call->text, len) : call->text;
-
-	if (len <= call->cap)
-		return true;
-	if (!text) {
-		reader->out_of_memory = true;
-		return false;
-	}
-	*call->held += len - call->cap;
-	call->text = text;
-	call->cap = len;
-	return true;
-}
-
 bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_call *call,
 			   struct tr_text text)
 {
-	if (!reserve(reader, call, call->len + text.len))
-		return false;
+	size_t len = call->len + text.len;
+
+	if (len > call->cap) { /* no spare room: there may be as many calls as there are tasks */
+		char *memory = realloc(call->text, len);
+		if (!memory) {
+			reader->out_of_memory = true;
+			return false;
+		}
+		*call->held += len - call->cap;
+		call->text = memory;
+		call->cap = len;
+	}
 	if (text.len)
 		memcpy(call->text + call->len, text.data, text.len);
-	call->len += text.len;
+	call->len = len;
 	return true;
 }
 
-/* Whether all open calls together take no more memory than a record may. */
-static bool fits(struct tr_strace_reader *reader, const struct tr_strace_body *body)
+struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
+				     const struct tr_strace_line *line)
 {
 	uint64_t limit = reader->base.max_record;
 
-	if (reader->held + body->name.len + body->arguments.len <= limit)
-		return true;
-	tr_error_set(&reader->base.remark, TR_CAUSE_LIMIT,
-		     "calls that have not returned take more than %" PRIu64
-		     " bytes: this one is recorded as unfinished (--max-record raises it)",
-		     limit);
-	tr_error_at_line(&reader->base.remark, reader->here.line);
-	return false;
-}
-
-struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
-				     const struct tr_strace_body *body)
-{
 	task = tr_strace_abandon(reader, task);
 	struct tr_strace_call *call = task ? tr_strace_state(reader, task) : NULL;
-
 	if (!call)
 		return NULL;
-	if (!fits(reader, body)) {
-		call_done(reader, task, body->name, body->arguments, NULL, &reader->here, 0);
+	if (reader->held + line->name.len + line->arguments.len > limit) {
+		tr_error_set(&reader->base.remark, TR_CAUSE_LIMIT,
+			     "calls that have not returned take more than %" PRIu64
+			     " bytes: this one is recorded as unfinished (--max-record raises it)",
+			     limit);
+		tr_error_at_line(&reader->base.remark, reader->here.line);
+		call_done(reader, task,
+			  &(struct done){ .name = line->name,
+					  .arguments = line->arguments,
+					  .from = &reader->here });
 		return task;
 	}
 	call->len = 0;
-	call->name_len = body->name.len;
-	if (!reserve(reader, call, body->name.len + body->arguments.len) ||
-	    !tr_strace_call_append(reader, call, body->name) ||
-	    !tr_strace_call_append(reader, call, body->arguments))
+	call->name_len = line->name.len;
+	/* the parenthesis is between them */
+	if (!tr_strace_call_append(
+		    reader, call,
+		    tr_text_span(line->name.data, line->arguments.data + line->arguments.len)))
 		return NULL;
 	call->open = true;
 	call->begin = reader->here;
 	/* another thread may get the number before this call returns */
-	call->closed = tr_text_is(body->name, "close");
+	call->closed = tr_text_is(line->name, "close");
 	if (call->closed)
-		tr_strace_close_descriptor(reader, task, body->arguments);
-	if (tr_strace_is_fork(body->name))
+		close_descriptor(reader, task, line->arguments);
+	if (tr_strace_is_fork(line->name))
 		call->directory = tr_directory_retain(task->place->directory);
 	return task;
-}
-
-/* The arguments of an open call as far as they were printed. */
-static struct tr_text arguments_of(const struct tr_strace_call *call)
-{
-	return (struct tr_text){ call->text + call->name_len, call->len - call->name_len };
 }
 
 /* The open call of the task is over, with these arguments; result NULL: it did not return. */
@@ -408,20 +553,23 @@ static void finish(struct tr_strace_reader *reader, struct tr_task *task, struct
 		   const struct tr_strace_result *result)
 {
 	struct tr_strace_call *call = task->state;
-	struct tr_text name = tr_strace_call_name(call);
+	const struct done done = { .name = tr_strace_call_name(call),
+				   .arguments = arguments,
+				   .result = result,
+				   .from = &call->begin };
 
 	call->open = false;
 	if (call->proven)
-		exec_done(reader, task, name, arguments, &call->begin);
+		exec_done(reader, task, &done);
 	else
-		call_done(reader, task, name, arguments, result, &call->begin, 0);
+		call_done(reader, task, &done);
 	/* neither an exec nor a fork of its own ends the task */
 	tr_strace_call_close(call);
 }
 
 struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
 {
-	struct tr_strace_call *call = task->state;
+	const struct tr_strace_call *call = task->state;
 	uint64_t tid = task->tid;
 
 	if (!call || !call->open)
@@ -434,59 +582,54 @@ struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_tas
 		task = leader;
 		call = task->state;
 	}
-	finish(reader, task, arguments_of(call), NULL);
+	finish(reader, task, tr_strace_call_arguments(call), NULL);
 	/* an exec has ended the thread: another task may have its number now */
 	return is_thread ? tr_strace_task_by_number(reader, tid) : task;
 }
 
-static void report_cut(struct tr_strace_reader *reader)
-{
-	tr_error_say(&reader->base.remark, TR_CAUSE_INPUT, "a call without its end");
-	tr_error_at_line(&reader->base.remark, reader->here.line);
-}
-
 /* Takes the second half of a call whose first half is not in the log. */
 static void take_second_half(struct tr_strace_reader *reader, struct tr_task *task,
-			     struct tr_strace_body *body, struct tr_text line)
+			     struct tr_strace_line *line, struct tr_text text)
 {
-	const struct tr_text nothing = { NULL, 0 };
+	struct done call = { .name = line->name, .from = &reader->here };
 
-	if (!tr_strace_body_finish(body->arguments, body))
-		tr_strace_put_raw(reader, line, "a call that is cut");
-	else if (!tr_strace_is_exec(body->name))
-		call_done(reader, task, body->name, body->arguments,
-			  body->broken ? NULL : &body->result, &reader->here,
-			  TR_STRACE_FLAG_BEGIN_LOST);
-	else if (body->result.value.data)
-		exec_done(reader, task, body->name, nothing, &reader->here);
+	if (!tr_strace_body_finish(line->arguments, line)) {
+		tr_strace_put_raw(reader, text, "a call that is cut");
+	} else if (!tr_strace_is_exec(line->name)) {
+		call.arguments = line->arguments;
+		call.result = line->broken ? NULL : &line->result;
+		call.flags = TR_STRACE_FLAG_BEGIN_LOST;
+		call_done(reader, task, &call);
+	} else if (line->result.value.data) {
+		exec_done(reader, task, &call);
+	}
 }
 
 void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
-		      struct tr_strace_body *body, struct tr_text line)
+		      struct tr_strace_line *line, struct tr_text text)
 {
-	if (tr_strace_is_exec(body->name))
+	if (tr_strace_is_exec(line->name))
 		tr_strace_match_exec(reader, task);
 	struct tr_strace_call *call = task->state;
-	bool mine = call && call->open && tr_text_equal(tr_strace_call_name(call), body->name);
-	if (!mine) {
-		if (call)
-			task = tr_strace_abandon(reader, task);
+	if (!call || !call->open || !tr_text_equal(tr_strace_call_name(call), line->name)) {
+		task = tr_strace_abandon(reader, task);
 		if (task)
-			take_second_half(reader, task, body, line);
+			take_second_half(reader, task, line, text);
 		return;
 	}
-	if (!tr_strace_call_append(reader, call, body->arguments))
+	struct tr_text more = line->arguments;
+	if (!tr_strace_call_append(reader, call, more))
 		return;
-	body->name = tr_strace_call_name(call); /* it may have been in the text, which moves */
-	struct tr_text rest = arguments_of(call);
-	struct tr_text more = body->arguments;
-	bool whole = tr_strace_body_close(more, body);
+	line->name = tr_strace_call_name(call); /* it may have been in the text, which moves */
+	struct tr_text all = tr_strace_call_arguments(call);
+	bool whole = tr_strace_body_close(more, line);
 	if (whole)
-		body->arguments = (struct tr_text){ rest.data, rest.len - more.len };
-	else
-		whole = tr_strace_body_finish(rest, body);
-	if (!whole)
-		report_cut(reader);
-	finish(reader, task, whole ? body->arguments : rest,
-	       whole && !body->broken ? &body->result : NULL);
+		all.len -= more.len;
+	else if ((whole = tr_strace_body_finish(all, line)))
+		all = line->arguments;
+	if (!whole) {
+		tr_error_say(&reader->base.remark, TR_CAUSE_INPUT, "a call without its end");
+		tr_error_at_line(&reader->base.remark, reader->here.line);
+	}
+	finish(reader, task, all, whole && !line->broken ? &line->result : NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of execve and execveat: file, argument list, environment. */
 #include "format/strace/strace.h"
-#include "format/strace/text.h"
 
 #include <stdlib.h>
 

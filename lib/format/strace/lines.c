@@ -2,7 +2,6 @@
 #include "format/strace/lines.h"
 
 #include "core/text.h"
-#include "format/strace/text.h"
 
 /* The prefix. */
 
@@ -46,7 +45,7 @@ static const char *skip_pid_notes(const char *p, const char *end)
 	return p;
 }
 
-static bool take_bracketed_pid(const char **p, const char *end, struct tr_strace_prefix *prefix)
+static bool take_bracketed_pid(const char **p, const char *end, struct tr_strace_line *line)
 {
 	const char *q = *p;
 	unsigned long long pid;
@@ -59,13 +58,13 @@ static bool take_bracketed_pid(const char **p, const char *end, struct tr_strace
 	q = skip_pid_notes(q, end);
 	if (!tr_strace_take(&q, end, TR_TEXT("] ")))
 		return false;
-	prefix->has_pid = prefix->bracketed = true;
-	prefix->pid = pid;
+	line->has_pid = line->bracketed = true;
+	line->pid = pid;
 	*p = q;
 	return true;
 }
 
-static void take_pid(const char **p, const char *end, struct tr_strace_prefix *prefix)
+static void take_pid(const char **p, const char *end, struct tr_strace_line *line)
 {
 	const char *q = *p;
 	unsigned long long pid;
@@ -75,13 +74,13 @@ static void take_pid(const char **p, const char *end, struct tr_strace_prefix *p
 	q = skip_pid_notes(q, end);
 	if (q == end || *q != ' ')
 		return;
-	prefix->has_pid = true;
-	prefix->pid = pid;
+	line->has_pid = true;
+	line->pid = pid;
 	*p = tr_strace_skip(q, end);
 }
 
 /* Takes a time and the blank after it. */
-static void take_time(const char **p, const char *end, struct tr_strace_prefix *prefix)
+static void take_time(const char **p, const char *end, struct tr_strace_line *line)
 {
 	const char *begin = tr_strace_skip(*p, end), *q = skip_digits(begin, end);
 	enum tr_strace_clock clock = TR_STRACE_NO_CLOCK;
@@ -102,8 +101,8 @@ static void take_time(const char **p, const char *end, struct tr_strace_prefix *
 	}
 	if (clock == TR_STRACE_NO_CLOCK || q == end || *q != ' ')
 		return;
-	prefix->clock = clock;
-	prefix->time = tr_text_span(begin, q);
+	line->clock = clock;
+	line->time = tr_text_span(begin, q);
 	*p = tr_strace_skip(q, end);
 }
 
@@ -136,19 +135,19 @@ static bool skip_bracket(const char **p, const char *end)
 	return true;
 }
 
-void tr_strace_prefix_read(struct tr_text line, struct tr_strace_prefix *prefix)
+void tr_strace_prefix_read(struct tr_text text, struct tr_strace_line *line)
 {
-	const char *p = line.data, *end = p + line.len;
+	const char *p = text.data, *end = p + text.len;
 
-	*prefix = (struct tr_strace_prefix){ .clock = TR_STRACE_NO_CLOCK };
-	if (!take_bracketed_pid(&p, end, prefix))
-		take_pid(&p, end, prefix);
-	take_time(&p, end, prefix);
-	if (prefix->clock != TR_STRACE_NO_CLOCK)
+	*line = (struct tr_strace_line){ .type = TR_STRACE_UNKNOWN };
+	if (!take_bracketed_pid(&p, end, line))
+		take_pid(&p, end, line);
+	take_time(&p, end, line);
+	if (line->clock != TR_STRACE_NO_CLOCK)
 		skip_relative(&p, end);
 	while (skip_bracket(&p, end))
 		;
-	prefix->body = p;
+	line->body = p;
 }
 
 /* Results. */
@@ -272,10 +271,10 @@ static bool read_result(struct tr_text text, struct tr_strace_result *result)
 	return true;
 }
 
-bool tr_strace_body_close(struct tr_text rest, struct tr_strace_body *body)
+bool tr_strace_body_close(struct tr_text rest, struct tr_strace_line *line)
 {
 	return rest.len && *rest.data == ')' &&
-	       read_result(tr_text_span(rest.data + 1, rest.data + rest.len), &body->result);
+	       read_result(tr_text_span(rest.data + 1, rest.data + rest.len), &line->result);
 }
 
 /*
@@ -295,50 +294,50 @@ static const char *last_close(struct tr_text rest)
 }
 
 /* Whether the task was ended meanwhile: "f(1 <unfinished ...>) = ?", "f(1 <unavailable>) = ?". */
-static bool chop_broken(struct tr_strace_body *body)
+static bool chop_broken(struct tr_strace_line *line)
 {
-	return !body->result.value.data && !body->result.error.data &&
-	       (tr_strace_chop(&body->arguments, TR_TEXT(" <unfinished ...>")) ||
-		tr_strace_chop(&body->arguments, TR_TEXT(" <unavailable>")));
+	return !line->result.value.data && !line->result.error.data &&
+	       (tr_strace_chop(&line->arguments, TR_TEXT(" <unfinished ...>")) ||
+		tr_strace_chop(&line->arguments, TR_TEXT(" <unavailable>")));
 }
 
-bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_body *body)
+bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_line *line)
 {
 	const char *end = rest.data + rest.len;
-	const char *close = tr_text_is(body->name, "execve") ? last_close(rest) : NULL;
+	const char *close = tr_text_is(line->name, "execve") ? last_close(rest) : NULL;
 
-	body->broken = false;
+	line->broken = false;
 	if (close) {
-		body->arguments = tr_text_span(rest.data, close);
-		if (read_result(tr_text_span(close + 1, end), &body->result))
+		line->arguments = tr_text_span(rest.data, close);
+		if (read_result(tr_text_span(close + 1, end), &line->result))
 			return true;
 	}
 	close = tr_strace_arguments_end(rest.data, end);
 
 	if (!close)
 		return false;
-	body->arguments = tr_text_span(rest.data, close);
-	if (!read_result(tr_text_span(close + 1, end), &body->result))
+	line->arguments = tr_text_span(rest.data, close);
+	if (!read_result(tr_text_span(close + 1, end), &line->result))
 		return false;
-	body->broken = chop_broken(body);
+	line->broken = chop_broken(line);
 	return true;
 }
 
 /* Bodies. */
 
 /* Removes the end of a call that continues elsewhere. */
-static bool chop_begun(struct tr_text *rest, struct tr_strace_body *body)
+static bool chop_begun(struct tr_text *rest, struct tr_strace_line *line)
 {
 	struct tr_text inner = *rest;
 
 	if (rest->len == 0 || rest->data[rest->len - 1] != '>')
 		return false;
 	if (tr_strace_chop(rest, TR_TEXT(" <unfinished ...>"))) {
-		body->type = TR_STRACE_BEGUN;
+		line->type = TR_STRACE_BEGUN;
 		return true;
 	}
 	if (tr_strace_chop(rest, TR_TEXT(" <detached ...>"))) {
-		body->type = TR_STRACE_DETACHED;
+		line->type = TR_STRACE_DETACHED;
 		return true;
 	}
 	if (!tr_strace_chop(&inner, TR_TEXT(" ...>")))
@@ -352,66 +351,66 @@ static bool chop_begun(struct tr_text *rest, struct tr_strace_body *body)
 	    !tr_strace_digits(&digits, inner.data + inner.len, &pid))
 		return false;
 	*rest = before;
-	body->type = TR_STRACE_PID_CHANGED;
-	body->number = pid;
+	line->type = TR_STRACE_PID_CHANGED;
+	line->number = pid;
 	return true;
 }
 
-static void read_call(const char *open, const char *end, struct tr_strace_body *body)
+static void read_call(const char *open, const char *end, struct tr_strace_line *line)
 {
 	struct tr_text rest = tr_text_span(open + 1, end);
 
-	body->type = TR_STRACE_CALL;
-	if (chop_begun(&rest, body)) {
-		body->arguments = rest;
+	line->type = TR_STRACE_CALL;
+	if (chop_begun(&rest, line)) {
+		line->arguments = rest;
 		return;
 	}
-	if (!tr_strace_body_finish(rest, body)) {
-		body->type = TR_STRACE_CUT;
-		body->arguments = rest;
+	if (!tr_strace_body_finish(rest, line)) {
+		line->type = TR_STRACE_CUT;
+		line->arguments = rest;
 	}
 }
 
 /* Reads "<... name resumed>". The end of the arguments depends on the first half of the call. */
-static void read_resumed(const char *p, const char *end, struct tr_strace_body *body)
+static void read_resumed(const char *p, const char *end, struct tr_strace_line *line)
 {
 	const char *q = call_end(p, end);
 	struct tr_text rest;
 
-	body->name = tr_text_span(p, q);
+	line->name = tr_text_span(p, q);
 	if (q == p || !tr_strace_take(&q, end, TR_TEXT(" resumed>")))
 		return;
-	body->type = TR_STRACE_RESUMED;
+	line->type = TR_STRACE_RESUMED;
 	rest = tr_text_span(q, end);
 	q = tr_strace_skip(q, end);
 	if (tr_strace_take(&q, end, TR_TEXT("<unfinished ...>"))) {
-		body->type = TR_STRACE_LEFT;
+		line->type = TR_STRACE_LEFT;
 		return;
 	}
 	/* old ones have a blank in front of the parenthesis */
 	if (q < end && *q == ')')
 		rest = tr_text_span(q, end);
-	body->arguments = rest;
+	line->arguments = rest;
 }
 
-static void read_signal(struct tr_text text, struct tr_strace_body *body)
+static void read_signal(struct tr_text text, struct tr_strace_line *line)
 {
 	const char *p = text.data, *end;
 
 	if (!tr_strace_chop(&text, TR_TEXT(" ---")))
 		return;
 	end = p + text.len;
-	body->type = TR_STRACE_SIGNAL;
+	line->type = TR_STRACE_SIGNAL;
 	if (tr_strace_take(&p, end, TR_TEXT("stopped by ")))
-		body->type = TR_STRACE_STOPPED;
+		line->type = TR_STRACE_STOPPED;
 	const char *q = name_end(p, end);
-	body->name = tr_text_span(p, q);
-	body->arguments = tr_text_span(tr_strace_skip(q, end), end);
+	line->name = tr_text_span(p, q);
+	line->arguments = tr_text_span(tr_strace_skip(q, end), end);
 	if (q == p)
-		body->type = TR_STRACE_UNKNOWN;
+		line->type = TR_STRACE_UNKNOWN;
 }
 
-static void read_end(struct tr_text text, struct tr_strace_body *body)
+static void read_end(struct tr_text text, struct tr_strace_line *line)
 {
 	const char *p = text.data, *end;
 	unsigned long long number = 0;
@@ -421,30 +420,30 @@ static void read_end(struct tr_text text, struct tr_strace_body *body)
 	end = p + text.len;
 	if (tr_strace_take(&p, end, TR_TEXT("exited with "))) {
 		if (tr_strace_digits(&p, end, &number))
-			body->type = TR_STRACE_EXITED;
+			line->type = TR_STRACE_EXITED;
 	} else if (tr_strace_take(&p, end, TR_TEXT("killed by "))) {
 		const char *q = name_end(p, end);
-		body->name = tr_text_span(p, q);
-		body->core = tr_strace_take(&q, end, TR_TEXT(" (core dumped)"));
-		if (body->name.len)
-			body->type = TR_STRACE_KILLED;
+		line->name = tr_text_span(p, q);
+		line->core = tr_strace_take(&q, end, TR_TEXT(" (core dumped)"));
+		if (line->name.len)
+			line->type = TR_STRACE_KILLED;
 	} else if (tr_strace_take(&p, end, TR_TEXT("superseded by execve in pid "))) {
 		if (tr_strace_digits(&p, end, &number))
-			body->type = TR_STRACE_SUPERSEDED;
+			line->type = TR_STRACE_SUPERSEDED;
 	}
-	body->number = number;
+	line->number = number;
 }
 
-static void read_message(const char *p, const char *end, struct tr_strace_body *body)
+static void read_message(const char *p, const char *end, struct tr_strace_line *line)
 {
 	unsigned long long pid;
 
-	body->type = TR_STRACE_MESSAGE;
+	line->type = TR_STRACE_MESSAGE;
 	if (!tr_strace_take(&p, end, TR_TEXT("Process ")) || !tr_strace_digits(&p, end, &pid) ||
 	    !tr_strace_take(&p, end, TR_TEXT(" attached")))
 		return;
-	body->type = TR_STRACE_ATTACHED;
-	body->number = pid;
+	line->type = TR_STRACE_ATTACHED;
+	line->number = pid;
 }
 
 /* Takes "strace: " or, as strace was called, "/usr/bin/strace: ". */
@@ -525,27 +524,28 @@ bool tr_strace_is_row(struct tr_text line)
 	return numbers && names == 1;
 }
 
-void tr_strace_body_read(struct tr_text text, struct tr_strace_body *body)
+void tr_strace_line_read(struct tr_text text, struct tr_strace_line *line)
 {
-	const char *p = text.data, *end = p + text.len, *q;
+	const char *p, *end = text.data + text.len, *q;
 
-	*body = (struct tr_strace_body){ .type = TR_STRACE_UNKNOWN };
+	tr_strace_prefix_read(text, line);
+	p = line->body;
 	q = call_end(p, end);
 	if (q > p && q < end && *q == '(' && (*p < '0' || *p > '9')) {
-		body->name = tr_text_span(p, q);
-		read_call(q, end, body);
+		line->name = tr_text_span(p, q);
+		read_call(q, end, line);
 	} else if (tr_strace_take(&p, end, TR_TEXT("<... "))) {
-		read_resumed(p, end, body);
+		read_resumed(p, end, line);
 	} else if (tr_strace_take(&p, end, TR_TEXT("--- "))) {
-		read_signal(tr_text_span(p, end), body);
+		read_signal(tr_text_span(p, end), line);
 	} else if (tr_strace_take(&p, end, TR_TEXT("+++ "))) {
-		read_end(tr_text_span(p, end), body);
+		read_end(tr_text_span(p, end), line);
 	} else if (take_own_name(&p, end) || tr_strace_take(&p, end, TR_TEXT("[ Process PID="))) {
-		read_message(p, end, body);
+		read_message(p, end, line);
 	} else if (is_frame(p, end)) {
-		body->type = TR_STRACE_MESSAGE;
+		line->type = TR_STRACE_MESSAGE;
 	} else if (is_table(p, end)) {
-		body->type = TR_STRACE_TABLE;
+		line->type = TR_STRACE_TABLE;
 	}
 }
 
@@ -615,16 +615,16 @@ static size_t relative_time(struct tr_strace_clock_state *state, struct tr_text 
 	return len + digits;
 }
 
-size_t tr_strace_time(struct tr_strace_clock_state *state, const struct tr_strace_prefix *prefix,
+size_t tr_strace_time(struct tr_strace_clock_state *state, const struct tr_strace_line *line,
 		      char to[TR_STRACE_TIME_MAX])
 {
-	switch (prefix->clock) {
+	switch (line->clock) {
 	case TR_STRACE_EPOCH:
-		return put_fraction(prefix->time, to, TR_STRACE_TIME_MAX);
+		return put_fraction(line->time, to, TR_STRACE_TIME_MAX);
 	case TR_STRACE_DAY:
-		return day_time(state, prefix->time, to);
+		return day_time(state, line->time, to);
 	case TR_STRACE_RELATIVE:
-		return relative_time(state, prefix->time, to);
+		return relative_time(state, line->time, to);
 	default:
 		return 0;
 	}

@@ -10,7 +10,6 @@
 
 #include "core/line_merge.h"
 #include "format/strace/strace.h"
-#include "format/strace/text.h"
 
 /* The number that the name of a file ends in; -1: there is none. */
 static int64_t number_of(const char *name)
@@ -24,32 +23,37 @@ static int64_t number_of(const char *name)
 	return (int64_t)n;
 }
 
-int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
+/* Reads the prefix of the first line. False: there is none. */
+static bool read_first(struct tr_input *in, struct tr_strace_line *line)
 {
-	struct tr_strace_prefix prefix;
+	struct tr_text text;
 	struct tr_error err;
-	struct tr_text line;
-	int64_t number = number_of(config->name);
 
-	if (number < 0 || tr_input_line(in, &line, &err) != TR_OK)
-		return -1;
-	tr_strace_prefix_read(line, &prefix);
-	return prefix.has_pid ? -1 : number;
+	if (tr_input_line(in, &text, &err) != TR_OK)
+		return false;
+	tr_strace_prefix_read(text, line);
+	return true;
 }
 
-/* Reads the time of a line. */
-static void look(struct tr_text line, struct tr_line_merge_time *time)
+int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
+{
+	struct tr_strace_line line;
+	int64_t number = number_of(config->name);
+
+	return number >= 0 && read_first(in, &line) && !line.has_pid ? number : -1;
+}
+
+/* Takes the time from the prefix of a line. */
+static void take_time(const struct tr_strace_line *line, struct tr_line_merge_time *time)
 {
 	enum { NANO_DIGITS = 9 };
-	struct tr_strace_prefix prefix;
 	unsigned long long seconds = 0;
+	const char *p = line->time.data, *end = p ? p + line->time.len : NULL;
 
-	tr_strace_prefix_read(line, &prefix);
-	const char *p = prefix.time.data, *end = p ? p + prefix.time.len : NULL;
-	if (prefix.clock == TR_STRACE_DAY) {
-		seconds = tr_strace_day_seconds(time->seconds, prefix.time);
+	if (line->clock == TR_STRACE_DAY) {
+		seconds = tr_strace_day_seconds(time->seconds, line->time);
 		p += 8;
-	} else if (prefix.clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
+	} else if (line->clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
 		return; /* relative times are those of one process */
 	}
 	uint64_t fraction = 0;
@@ -60,68 +64,41 @@ static void look(struct tr_text line, struct tr_line_merge_time *time)
 	time->fraction = fraction;
 }
 
-/* Whether a call that creates a task begins at p. */
-static bool may_fork(const char *p, const char *end)
+static void look(struct tr_text text, struct tr_line_merge_time *time)
 {
-	const char *name = p;
+	struct tr_strace_line line;
 
-	while (p < end && tr_strace_is_name(*p))
-		p++;
-	return p < end && *p == '(' && tr_strace_is_fork(tr_text_span(name, p));
+	tr_strace_prefix_read(text, &line);
+	take_time(&line, time);
 }
 
 /* The effect of the line on other tasks. Most have none, which their beginning shows. */
-static enum tr_line_merge_act act(struct tr_text line, uint64_t *number)
+static enum tr_line_merge_act act(struct tr_text text, uint64_t *number)
 {
-	static const char unseen[] = "??\?(";
-	struct tr_strace_prefix prefix;
-	struct tr_strace_body body;
+	struct tr_strace_line line;
 	unsigned long long child;
 
-	tr_strace_prefix_read(line, &prefix);
-	const char *p = prefix.body, *end = line.data + line.len;
-	if (tr_strace_take(&p, end,
-			   tr_text_from(unseen))) /* another line follows on the same one */
-		prefix.body = p;
-	bool forks = may_fork(p, end), ends = tr_strace_take(&p, end, TR_TEXT("+++ superseded"));
-	if (!forks && !ends)
+	tr_strace_prefix_read(text, &line);
+	const char *p = line.body, *end = text.data + text.len;
+	tr_strace_take(&p, end, TR_TEXT("??\?(")); /* another line follows on the same one */
+	const char *name = p;
+	while (p < end && tr_strace_is_name(*p))
+		p++;
+	bool forks = p < end && *p == '(' && tr_strace_is_fork(tr_text_span(name, p));
+	if (!forks && !tr_strace_take(&p, end, TR_TEXT("+++ superseded")))
 		return TR_LINE_NOTHING;
-	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
-	*number = body.number;
-	if (body.type == TR_STRACE_SUPERSEDED)
+	tr_strace_line_read(tr_text_span(name, end), &line);
+	*number = line.number;
+	if (line.type == TR_STRACE_SUPERSEDED)
 		return TR_LINE_NEEDS;
-	if (body.type != TR_STRACE_CALL || !tr_strace_succeeded(&body.result) ||
-	    !tr_strace_number(body.result.value, &child))
+	if (line.type != TR_STRACE_CALL || !tr_strace_succeeded(&line.result) ||
+	    !tr_strace_number(line.result.value, &child))
 		return TR_LINE_NOTHING;
 	*number = child;
 	return TR_LINE_CALLS;
 }
 
-static bool has_times(struct tr_input *in)
-{
-	struct tr_line_merge_time time = { 0, 0, 0 };
-	struct tr_text line;
-	struct tr_error err;
-
-	if (tr_input_line(in, &line, &err) == TR_OK)
-		look(line, &time);
-	return time.seconds || time.fraction;
-}
-
 enum { NO_TIME_OF_DAY = TR_STRACE_DAY_SECONDS };
-
-/* The time of day at which the part begins, if its times have no date. */
-static uint64_t start_of(struct tr_input *in)
-{
-	struct tr_strace_prefix prefix = { .clock = TR_STRACE_NO_CLOCK };
-	struct tr_text line;
-	struct tr_error err;
-
-	if (tr_input_line(in, &line, &err) == TR_OK)
-		tr_strace_prefix_read(line, &prefix);
-	return prefix.clock == TR_STRACE_DAY ? tr_strace_day_seconds(0, prefix.time)
-					     : NO_TIME_OF_DAY;
-}
 
 static int by_number(const void *a, const void *b)
 {
@@ -150,27 +127,32 @@ static uint64_t find_evening(uint64_t *starts, size_t count)
 	return evening;
 }
 
-/* Moves the parts that began after midnight to the next day. False: memory is exhausted. */
-static bool set_days(struct tr_line_merge_part *parts, size_t count)
+/* Describes the parts. *timed: there are times. False: memory is exhausted. */
+static bool describe(struct tr_input *const *parts, const int64_t *numbers, size_t count,
+		     struct tr_line_merge_part *list, bool *timed)
 {
-	uint64_t *starts = calloc(count, sizeof *starts);
+	uint64_t *starts = calloc(count, 2 * sizeof *starts), *sorted = starts + count;
 
 	if (!starts)
 		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct tr_line_merge_time time = { 0, 0, 0 };
+		struct tr_strace_line line = { .clock = TR_STRACE_NO_CLOCK };
+		if (read_first(parts[i], &line))
+			take_time(&line, &time);
+		*timed = *timed || time.seconds || time.fraction;
+		starts[i] = line.clock == TR_STRACE_DAY ? time.seconds : NO_TIME_OF_DAY;
+		list[i].in = parts[i];
+		list[i].number = list[i].time.rank = (uint64_t)numbers[i];
+		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
+	}
+	memcpy(sorted, starts, count * sizeof *starts);
+	uint64_t evening = find_evening(sorted, count);
 	for (size_t i = 0; i < count; i++)
-		starts[i] = start_of(parts[i].in);
-	uint64_t evening = find_evening(starts, count);
-	for (size_t i = 0; i < count; i++)
-		if (start_of(parts[i].in) < evening)
-			parts[i].time.seconds = TR_STRACE_DAY_SECONDS;
+		if (starts[i] < evening)
+			list[i].time.seconds = TR_STRACE_DAY_SECONDS;
 	free(starts);
 	return true;
-}
-
-static void free_inputs(struct tr_input *const *parts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		tr_input_free(parts[i]);
 }
 
 struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
@@ -180,16 +162,11 @@ struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *
 	struct tr_source *source = NULL;
 	bool timed = false;
 
-	for (size_t i = 0; list && i < count; i++) {
-		timed = timed || has_times(parts[i]);
-		list[i].in = parts[i];
-		list[i].number = list[i].time.rank = (uint64_t)numbers[i];
-		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
-	}
-	if (list && set_days(list, count))
+	if (list && describe(parts, numbers, count, list, &timed))
 		source = tr_line_merge_new(list, count, look);
 	else
-		free_inputs(parts, count);
+		for (size_t i = 0; i < count; i++)
+			tr_input_free(parts[i]);
 	free(list);
 	if (source)
 		tr_line_merge_tasks(source, timed, act);

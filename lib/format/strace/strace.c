@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The format's description, the bid, and the loop from line to record. */
+/*
+ * The description of the format, the bid, the loop from line to record, and the repair of lines
+ * that strace printed wrong:
+ *
+ * On standard error a message may be printed into a line. The rest of that line comes on a line of
+ * its own, after more messages and output of the traced programs:
+ *
+ *	clone(child_stack=NULL, flags=SIGCHLDstrace: Process 7 attached
+ *	) = 7
+ *
+ * A call that the exec of another thread interrupted has no end and perhaps not all arguments. The
+ * next line of the process follows on the same line:
+ *
+ *	7 ???(7 +++ superseded by execve in pid 8 +++
+ *
+ * With -z a call is printed when it is known to have succeeded. If other tasks have printed lines
+ * meanwhile, it is complete, but on two lines:
+ *
+ *	7 close(3 <unfinished ...>
+ *	)                                = 0
+ */
 #include "format/strace/strace.h"
-
-#include <string.h>
-
-#include "format/strace/text.h"
 
 enum {
 	PROBE = 64 << 10, /* bytes for the bid; a line of execve may be longer */
@@ -14,36 +30,23 @@ enum {
 	BITS_UNKNOWN = 1,   /* a call, but not of a system call */
 	BITS_EXEC = 20,
 	ENOUGH = 60,
+	PIECES = 16, /* lines that may come before the rest of a call */
 };
 
-/* Nearly every log begins with `execve("/`. */
-static int weigh_cut(const struct tr_strace_prefix *prefix, const char *end)
+/* The bits of one line; whole: it has an end. */
+static int weigh(struct tr_text text, bool whole)
 {
-	const char *p = prefix->body;
+	struct tr_strace_line line;
+	const char *p, *end = text.data + text.len;
 
-	if (tr_strace_take(&p, end, TR_TEXT("execve(\"")) ||
-	    tr_strace_take(&p, end, TR_TEXT("<... execve resumed>")))
-		return BITS_EXEC;
-	return 0;
-}
-
-static int weigh(struct tr_text line, bool whole)
-{
-	struct tr_strace_prefix prefix;
-	struct tr_strace_body body;
-	const char *end = line.data + line.len;
-
-	tr_strace_prefix_read(line, &prefix);
-	bool prefixed = prefix.has_pid || prefix.clock != TR_STRACE_NO_CLOCK;
-	if (!whole)
-		return weigh_cut(&prefix, end);
-	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
-	switch (body.type) {
+	tr_strace_line_read(text, &line);
+	bool prefixed = line.has_pid || line.clock != TR_STRACE_NO_CLOCK;
+	switch (whole ? line.type : TR_STRACE_CUT) {
 	case TR_STRACE_CALL:
 	case TR_STRACE_BEGUN:
 	case TR_STRACE_RESUMED:
-		if (!tr_strace_argument_names(body.name))
-			return prefixed || body.type != TR_STRACE_CALL ? BITS_UNKNOWN : 0;
+		if (!tr_strace_argument_names(line.name))
+			return prefixed || line.type != TR_STRACE_CALL ? BITS_UNKNOWN : 0;
 		return prefixed ? BITS_PREFIXED : BITS_BARE;
 	case TR_STRACE_PID_CHANGED:
 	case TR_STRACE_DETACHED:
@@ -55,7 +58,12 @@ static int weigh(struct tr_text line, bool whole)
 	case TR_STRACE_ATTACHED:
 		return BITS_PREFIXED;
 	default:
-		return weigh_cut(&prefix, end);
+		/* nearly every log begins with such a call, which is often longer than the probe */
+		p = line.body;
+		return tr_strace_take(&p, end, TR_TEXT("execve(\"")) ||
+				       tr_strace_take(&p, end, TR_TEXT("<... execve resumed>"))
+			       ? BITS_EXEC
+			       : 0;
 	}
 }
 
@@ -77,117 +85,283 @@ static int bid(struct tr_input *in)
 	return tr_bid_by_lines(in, PROBE, weigh_lines, NULL);
 }
 
-static void close_reader(struct tr_reader *base)
-{
-	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
+/* Calls on one line that should be on two, and the other way round. */
 
-	tr_strace_records_free(&reader->out);
-	tr_tasks_free(&reader->tasks);
-	tr_strace_exec_free(&reader->exec);
-	tr_buffer_free(&reader->bytes);
-	tr_buffer_free(&reader->repair.glued);
+/* The beginning of the second line: its prefix, which begins as that of the whole line. */
+static const char *find_second(struct tr_text text, const struct tr_strace_line *line,
+			       const char *arguments)
+{
+	const struct tr_text ends = TR_TEXT("+++ superseded by execve in pid ");
+	const char *end = text.data + text.len, *p = text.data, *found = arguments;
+	const char *mark = memmem(arguments, (size_t)(end - arguments), ends.data, ends.len);
+
+	if (!mark || !line->has_pid)
+		return mark ? mark : arguments;
+	while (p < mark && *p != ' ')
+		p++;
+	if (line->bracketed)
+		p = tr_strace_skip(p, mark);
+	const struct tr_text own = tr_text_span(text.data, p);
+	for (p = arguments; (p = memmem(p, (size_t)(mark - p), own.data, own.len)); p++)
+		found = p;
+	return found;
+}
+
+/* Takes the call if a line of the same task follows on the same line. *text is then that line. */
+static bool split(struct tr_strace_reader *reader, struct tr_text *text,
+		  const struct tr_strace_line *line)
+{
+	const char *arguments = line->name.data + line->name.len + 1;
+	const char *second = find_second(*text, line, arguments);
+	struct tr_text rest = tr_text_span(second, text->data + text->len);
+	struct tr_strace_line next, begun = *line;
+
+	tr_strace_line_read(rest, &next);
+	if (next.has_pid != line->has_pid || next.pid != line->pid ||
+	    (next.type != TR_STRACE_RESUMED && next.type != TR_STRACE_LEFT &&
+	     next.type != TR_STRACE_SUPERSEDED && next.type != TR_STRACE_EXITED &&
+	     next.type != TR_STRACE_KILLED))
+		return false;
+	begun.type = TR_STRACE_BEGUN;
+	begun.arguments = tr_text_span(arguments, second);
+	struct tr_task *task = tr_strace_task(reader, &begun);
+	if (task)
+		tr_strace_call_begin(reader, task, &begun);
+	*text = rest;
+	return true;
+}
+
+/* Takes the line as the end of the call on the line before. */
+static bool take_second_half(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_task *task = tr_tasks_find(&reader->tasks, reader->repair.begun_tid);
+	struct tr_strace_call *call = task ? task->state : NULL;
+
+	if (!call || !call->open)
+		return false;
+	size_t before = call->len;
+	if (!tr_strace_call_append(reader, call, text))
+		return false;
+	struct tr_strace_line line = { .type = TR_STRACE_RESUMED,
+				       .name = tr_strace_call_name(call) };
+	bool whole = tr_strace_body_finish(tr_strace_call_arguments(call), &line);
+	call->len = before;
+	if (!whole)
+		return false;
+	line.arguments = text;
+	tr_strace_resume(reader, task, &line, text);
+	return true;
+}
+
+/*
+ * Repairs a line that should be two, or is the second half of a call. True: it has been read, except
+ * for what *text is then.
+ */
+static bool mend(struct tr_strace_reader *reader, struct tr_text *text,
+		 const struct tr_strace_line *line)
+{
+	bool cut = line->type == TR_STRACE_CUT;
+	bool unseen = line->type == TR_STRACE_CALL && *line->name.data == '?';
+
+	if ((cut || unseen) && split(reader, text, line))
+		return true;
+	if ((cut || line->type == TR_STRACE_UNKNOWN) && !line->has_pid &&
+	    reader->repair.begun_line && reader->repair.begun_line + 1 == reader->here.line &&
+	    take_second_half(reader, *text)) {
+		text->len = 0;
+		return true;
+	}
+	return false;
 }
 
 static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
-		       const struct tr_strace_body *body)
+		       const struct tr_strace_line *line)
 {
 	bool cut = false;
 
 	tr_strace_begin(reader, "signal", &reader->here, task);
-	tr_buffer_put_text(&reader->out.head, body->name);
-	if (body->type == TR_STRACE_STOPPED) {
+	tr_buffer_put_text(&reader->out.head, line->name);
+	if (line->type == TR_STRACE_STOPPED) {
 		tr_buffer_put_literal(&reader->out.head, "\tstopped=true");
-	} else if (body->arguments.len) {
+	} else if (line->arguments.len) {
 		tr_buffer_put_literal(&reader->out.head, "\tinfo=");
-		tr_strace_value(body->arguments, &reader->out.head, &cut);
+		tr_strace_value(line->arguments, &reader->out.head, &cut);
 	}
 	tr_strace_emit(reader, task, 0);
 }
 
-static void act(struct tr_strace_reader *reader, struct tr_task *task, struct tr_strace_body *body,
-		struct tr_text line)
+/* Reads a line, without its LF, into which no message was printed. */
+static void read_line(struct tr_strace_reader *reader, struct tr_text text)
 {
-	switch (body->type) {
+	struct tr_strace_line line;
+	struct tr_task *task = NULL;
+
+	if (reader->in_table && tr_strace_is_row(text))
+		return;
+	tr_strace_line_read(text, &line);
+	reader->here.time_len = tr_strace_time(&reader->clock, &line, reader->here.time);
+	reader->in_table = line.type == TR_STRACE_TABLE;
+	if (mend(reader, &text, &line)) {
+		if (text.len)
+			read_line(reader, text); /* it ends a call and needs no mending */
+		return;
+	}
+	if (line.type < TR_STRACE_ATTACHED && !(task = tr_strace_task(reader, &line)))
+		return;
+	switch (line.type) {
 	case TR_STRACE_CALL:
-		tr_strace_call_whole(reader, task, body);
+	case TR_STRACE_DETACHED:
+		tr_strace_call_whole(reader, task, &line);
 		break;
 	case TR_STRACE_BEGUN:
-		tr_strace_call_begin(reader, task, body);
+		reader->repair.begun_tid = task->tid;
+		reader->repair.begun_line = reader->here.line;
+		tr_strace_call_begin(reader, task, &line);
 		break;
 	case TR_STRACE_PID_CHANGED:
-		task = tr_strace_call_begin(reader, task, body);
+		task = tr_strace_call_begin(reader, task, &line);
 		if (task)
-			tr_strace_change_pid(reader, task, body->number);
-		break;
-	case TR_STRACE_DETACHED:
-		task = tr_strace_abandon(reader, task);
-		if (task)
-			tr_strace_detached(reader, task, body->name, body->arguments);
+			tr_strace_change_pid(reader, task, line.number);
 		break;
 	case TR_STRACE_RESUMED:
-		tr_strace_resume(reader, task, body, line);
+		tr_strace_resume(reader, task, &line, text);
 		break;
 	case TR_STRACE_LEFT:
 		tr_strace_abandon(reader, task);
 		break;
 	case TR_STRACE_SUPERSEDED: {
-		struct tr_task *thread = tr_tasks_find(&reader->tasks, body->number);
+		struct tr_task *thread = tr_tasks_find(&reader->tasks, line.number);
 		if (thread)
 			tr_strace_move_exec(reader, thread, task);
 		break;
 	}
 	case TR_STRACE_EXITED:
 	case TR_STRACE_KILLED:
-		tr_strace_exit(reader, task, body);
+		tr_strace_exit(reader, task, &line);
 		break;
-	default:
-		if (tr_text_is(body->name, "SIGCHLD"))
-			tr_strace_child_info(reader, task, body->arguments);
-		put_signal(reader, task, body);
+	case TR_STRACE_SIGNAL:
+	case TR_STRACE_STOPPED:
+		if (tr_text_is(line.name, "SIGCHLD"))
+			tr_strace_child_info(reader, task, line.arguments);
+		put_signal(reader, task, &line);
+		break;
+	case TR_STRACE_ATTACHED:
+		tr_strace_task_by_number(reader, line.number);
+		break;
+	case TR_STRACE_CUT:
+		tr_strace_put_raw(reader, text, "a call that is cut");
+		break;
+	case TR_STRACE_UNKNOWN:
+		tr_strace_put_raw(reader, text, "no line of strace's");
+		break;
+	case TR_STRACE_MESSAGE:
+	case TR_STRACE_TABLE:
+		break;
 	}
 }
 
-void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line)
-{
-	struct tr_strace_prefix prefix;
-	struct tr_strace_body body;
-	const char *end = line.data + line.len;
+/* Messages of strace within a line. */
 
-	if (reader->in_table && tr_strace_is_row(line))
-		return;
-	tr_strace_prefix_read(line, &prefix);
-	reader->here.time_len = tr_strace_time(&reader->clock, &prefix, reader->here.time);
-	tr_strace_body_read(tr_text_span(prefix.body, end), &body);
-	reader->in_table = body.type == TR_STRACE_TABLE;
-	if (tr_strace_mend(reader, &line, &prefix, &body)) {
-		if (line.len)
-			tr_strace_read_line(reader, line); /* it ends a call and needs no mending */
+/* The beginning of strace's name, which ends at name_end: "strace", "/usr/bin/strace". */
+static const char *name_begin(const char *begin, const char *name_end)
+{
+	struct tr_text before = tr_text_span(begin, name_end);
+
+	if (!tr_strace_chop(&before, TR_TEXT("strace")))
+		return NULL;
+	const char *p = begin + before.len, *name = p;
+	if (p == begin || p[-1] != '/')
+		return name;
+	/* only from its first slash on is it certain that text belongs to the path */
+	for (; p > begin && (tr_strace_is_name(p[-1]) || memchr("/.+-", p[-1], 4)); p--)
+		if (p[-1] == '/')
+			name = p - 1;
+	while (name > begin && name[-1] == '.')
+		name--;
+	return name;
+}
+
+/* The beginning of a message in "clone(...strace: Process 7 attached"; NULL: there is none. */
+static const char *find_message(struct tr_text line)
+{
+	struct tr_text head = line;
+
+	if (!tr_strace_chop(&head, TR_TEXT(" attached")))
+		return NULL;
+	while (head.len && head.data[head.len - 1] >= '0' && head.data[head.len - 1] <= '9')
+		head.len--;
+	if (!tr_strace_chop(&head, TR_TEXT(": Process ")))
+		return NULL;
+	return name_begin(head.data, head.data + head.len);
+}
+
+/* Reads a line, or only the message that was printed into it, and keeps the rest. */
+static void take_apart(struct tr_strace_reader *reader, struct tr_text line)
+{
+	struct tr_buffer *head = &reader->repair.head;
+	const char *message = find_message(line);
+
+	if (!message || message == line.data) {
+		read_line(reader, line);
 		return;
 	}
-	switch (body.type) {
+	read_line(reader, tr_text_span(message, line.data + line.len));
+	tr_buffer_reset(head);
+	tr_buffer_put(head, line.data, (size_t)(message - line.data));
+	reader->out_of_memory |= head->failed;
+}
+
+/* Joins the line with the one that lacks its rest. False: together they are no call. */
+static bool join(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_buffer *head = &reader->repair.head, whole;
+	struct tr_strace_line line;
+	size_t before = head->len;
+
+	tr_buffer_put_text(head, text);
+	reader->out_of_memory |= head->failed;
+	tr_strace_line_read(tr_buffer_text(head), &line);
+	if (head->failed ||
+	    (line.type > TR_STRACE_RESUMED && !find_message(tr_buffer_text(head)))) {
+		head->len = before;
+		return false;
+	}
+	whole = *head;
+	*head = (struct tr_buffer)TR_BUFFER_INIT;
+	take_apart(reader, tr_buffer_text(&whole));
+	tr_buffer_free(&whole);
+	return true;
+}
+
+/* Reads a line that comes before the rest of another one, or is that rest. False: neither. */
+static bool take_between(struct tr_strace_reader *reader, struct tr_text text)
+{
+	struct tr_strace_line line;
+
+	tr_strace_line_read(text, &line);
+	switch (line.type) {
 	case TR_STRACE_MESSAGE:
-	case TR_STRACE_TABLE:
-		return;
 	case TR_STRACE_ATTACHED:
-		tr_strace_task_by_number(reader, body.number);
-		return;
-	case TR_STRACE_CUT:
-		tr_strace_put_raw(reader, line, "a call that is cut");
-		return;
+		read_line(reader, text);
+		return true;
 	case TR_STRACE_UNKNOWN:
-		tr_strace_put_raw(reader, line, "no line of strace's");
-		return;
+	case TR_STRACE_CUT:
+		if (line.has_pid || reader->repair.pieces++ == PIECES)
+			return false;
+		if (!join(reader, text))
+			read_line(reader, text); /* output of a program */
+		return true;
 	default:
-		break;
+		return false; /* strace marks calls that are interrupted by others */
 	}
-	struct tr_task *task = tr_strace_task(reader, &prefix, &body);
-	if (!task)
-		return;
-	if (body.type == TR_STRACE_BEGUN) {
-		reader->repair.begun_tid = task->tid;
-		reader->repair.begun_line = reader->here.line;
-	}
-	act(reader, task, &body, line);
+}
+
+/* No rest of the line comes: it is read as it is. */
+static void end_head(struct tr_strace_reader *reader)
+{
+	if (reader->repair.head.len)
+		read_line(reader, tr_buffer_text(&reader->repair.head));
+	tr_buffer_reset(&reader->repair.head);
 }
 
 static bool lacks_memory(const struct tr_strace_reader *reader)
@@ -205,10 +379,15 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 	reader->here.offset = reader->base.in->offset;
 	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
 	if (status == TR_OK) {
-		tr_strace_take_line(reader, line);
+		line.len -= line.len && line.data[line.len - 1] == '\r';
+		if (!reader->repair.head.len || !take_between(reader, line)) {
+			end_head(reader);
+			reader->repair.pieces = 0;
+			take_apart(reader, line);
+		}
 	} else if (status == TR_END) {
 		reader->ended = true;
-		tr_strace_end_lines(reader);
+		end_head(reader);
 		tr_strace_flush(reader);
 	} else {
 		return status;
@@ -237,6 +416,17 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			return status;
 	}
 	return status;
+}
+
+static void close_reader(struct tr_reader *base)
+{
+	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
+
+	tr_strace_records_free(&reader->out);
+	tr_tasks_free(&reader->tasks);
+	tr_strace_exec_free(&reader->exec);
+	tr_buffer_free(&reader->bytes);
+	tr_buffer_free(&reader->repair.head);
 }
 
 static struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,

@@ -4,14 +4,14 @@
  *
  *	bytes of the log, or of the files of -ff, merged into one (parts.c)
  *	  | tr_input_line
- *	line ------ joined with the rest of it if strace printed into it (repair.c)
+ *	line ------ joined with the rest of it if strace printed into it (strace.c)
  *	  | prefix, body, time (lines.c); pieces of both (text.c)
  *	task ------ the one that the line is about (tasks.c)
  *	  | first and second halves become calls (calls.c)
- *	call ------ changes tasks (tasks.c) and their directories and descriptors (places.c)
+ *	call ------ changes tasks (tasks.c) and their directories and descriptors (calls.c)
  *	  | arguments under their names (call_table.c), those of an exec as lists (exec.c)
- *	record ---- waits in order until its parent is known (pending.c)
- *	  | tr_strace_next (strace.c)
+ *	record ---- pending, in order, until its parent is known (pending.c)
+ *	  | next (strace.c)
  *	the stream
  */
 #ifndef TR_FORMAT_STRACE_STRACE_H
@@ -45,7 +45,7 @@ struct tr_strace_call {
 	bool open;   /* it has begun and not returned */
 	bool proven; /* it is an exec that is known to have succeeded */
 	bool closed; /* it is a close, whose effect was applied when it began */
-	char *text;  /* its name, and its arguments as far as they were printed */
+	char *text;  /* "name(arguments" as far as they were printed */
 	size_t len, cap, name_len;
 	size_t *held; /* sum of cap over all calls */
 	struct tr_strace_origin begin;
@@ -101,9 +101,9 @@ struct tr_strace_records {
 	uint64_t orphans;
 };
 
-/* Lines that have to be joined: repair.c. */
+/* Lines that have to be joined: strace.c. */
 struct tr_strace_repair {
-	struct tr_buffer glued;		/* a line that another one was printed into */
+	struct tr_buffer head;		/* of a line that another one was printed into */
 	unsigned pieces;		/* lines that were tried as its rest */
 	uint64_t begun_tid, begun_line; /* the last line that is the first half of a call */
 };
@@ -129,7 +129,7 @@ struct tr_strace_reader {
 	uint64_t ending[TR_STRACE_ENDING];
 	size_t ending_count;
 
-	struct tr_buffer bytes; /* scratch of places.c */
+	struct tr_buffer bytes; /* scratch of calls.c */
 	struct tr_strace_exec exec;
 	struct tr_strace_records out;
 
@@ -142,23 +142,16 @@ int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
 				  size_t count);
 
-/* strace.c: reads one line, without its LF, that is a line of strace's. */
-void tr_strace_read_line(struct tr_strace_reader *reader, struct tr_text line);
+/* call_table.c: system calls by name. */
 
-/* repair.c: reads a line as it came, which may contain the beginning of another one. */
-void tr_strace_take_line(struct tr_strace_reader *reader, struct tr_text line);
-/* The input ends: a line that lacks its rest is read as it is. */
-void tr_strace_end_lines(struct tr_strace_reader *reader);
-/* True: the line was read as what strace should have printed; *line is the part still to be read.
- */
-bool tr_strace_mend(struct tr_strace_reader *reader, struct tr_text *line,
-		    const struct tr_strace_prefix *prefix, struct tr_strace_body *body);
-
-/* call_table.c */
 bool tr_strace_is_exec(struct tr_text call);
 bool tr_strace_is_fork(struct tr_text call);
 /* The names of the arguments, separated by blanks; NULL: the call is unknown. */
 const char *tr_strace_argument_names(struct tr_text call);
+/* The CLONE_ bits in the arguments of clone, clone3, vfork or unshare, in any style of -X. */
+uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments);
+/* Appends "\tflags=" and the names of the bits; nothing if there are none. */
+void tr_strace_put_clone_flags(uint64_t flags, struct tr_buffer *to);
 
 /* calls.c: calls as they begin, continue and return. */
 
@@ -167,9 +160,15 @@ static inline struct tr_text tr_strace_call_name(const struct tr_strace_call *ca
 	return (struct tr_text){ call->text, call->name_len };
 }
 
+/* The arguments of an open call as far as they were printed. */
+static inline struct tr_text tr_strace_call_arguments(const struct tr_strace_call *call)
+{
+	return tr_text_span(call->text + call->name_len + 1, call->text + call->len);
+}
+
 /* A call begins; an open one of the task will not return. Returns as tr_strace_abandon does. */
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
-				     const struct tr_strace_body *body);
+				     const struct tr_strace_line *line);
 /*
  * The open call will not return. Returns the task that has the number then: another one if an exec
  * has ended the first. NULL: memory is exhausted.
@@ -178,15 +177,15 @@ struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_tas
 /* Appends to the text of a call, in place. False: memory is exhausted. */
 bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_call *call,
 			   struct tr_text text);
-/* The second half of a call, which the line ends with. */
+/* The second half of a call, which the line `text` ends with. */
 void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
-		      struct tr_strace_body *body, struct tr_text line);
-/* A call on one line. */
+		      struct tr_strace_line *line, struct tr_text text);
+/* A call on one line, in which strace may have detached from the task. */
 void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
-			  const struct tr_strace_body *body);
-/* A call in which strace detached from the task. */
-void tr_strace_detached(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-			struct tr_text arguments);
+			  const struct tr_strace_line *line);
+/* The directory of an argument that is a descriptor (a new reference); NULL: unknown. */
+struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
+					  struct tr_text fd);
 
 /*
  * exec.c: appends the path if it is absolute, and at offset gap "\targv=...\tenv=...". Arguments
@@ -200,9 +199,7 @@ void tr_strace_exec_free(struct tr_strace_exec *exec);
 
 struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
 /* The task that the line is about. NULL: memory is exhausted. */
-struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
-			       const struct tr_strace_prefix *prefix,
-			       const struct tr_strace_body *body);
+struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_strace_line *line);
 /* The state of the task, created if there is none. NULL: memory is exhausted, and noted. */
 struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
 void tr_strace_state_release(void *state);
@@ -226,31 +223,13 @@ void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *tas
 			    struct tr_text status);
 /* +++ exited or killed. */
 void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
-		    const struct tr_strace_body *body);
+		    const struct tr_strace_line *line);
 /* exit_group was called. */
 void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status);
 /* No +++ line will come: ends the task if its end is known. */
 void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid);
 /* The log has ended: closes the open calls and ends the tasks whose end is known. */
 void tr_strace_flush(struct tr_strace_reader *reader);
-
-/* places.c: directories and descriptors. */
-
-/* The directory of the task, if the call prints it. */
-void tr_strace_infer_cwd(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text name,
-			 struct tr_text arguments, const struct tr_strace_result *result);
-/* Applies a call to the directory and descriptors of the task. */
-void tr_strace_track_files(struct tr_strace_reader *reader, struct tr_task *task,
-			   struct tr_text name, struct tr_text arguments,
-			   const struct tr_strace_result *result);
-/* The same for close() with these arguments. */
-void tr_strace_close_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
-				struct tr_text arguments);
-/* The directory of an argument that is a descriptor (a new reference); NULL: unknown. */
-struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
-					  struct tr_text fd);
-/* The directory of an exec in a thread, which has just succeeded. */
-void tr_strace_place_exec(struct tr_strace_reader *reader, struct tr_task *task);
 
 /* pending.c: records on their way out. */
 

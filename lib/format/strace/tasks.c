@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "format/strace/text.h"
-
 enum {
 	KEEP = 256, /* bytes of text that a task keeps for its next call: it may live for hours */
 	THREADS = 4096, /* that are searched for an open exec */
@@ -94,26 +92,24 @@ static struct tr_task *only_task(const struct tr_strace_reader *reader)
  * A number that appears for the first time may belong to the task that had none. If a call of that
  * task is open, the line must be about the end of this call, or a child prints it.
  */
-static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_body *body)
+static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_line *line)
 {
 	const struct tr_strace_call *call = bare->state;
 
 	return !call || !call->open ||
-	       (body->type != TR_STRACE_CALL && body->type != TR_STRACE_BEGUN &&
-		body->type != TR_STRACE_PID_CHANGED && body->type != TR_STRACE_DETACHED &&
-		(body->type != TR_STRACE_RESUMED ||
-		 tr_text_equal(tr_strace_call_name(call), body->name)));
+	       (line->type != TR_STRACE_CALL && line->type != TR_STRACE_BEGUN &&
+		line->type != TR_STRACE_PID_CHANGED && line->type != TR_STRACE_DETACHED &&
+		(line->type != TR_STRACE_RESUMED ||
+		 tr_text_equal(tr_strace_call_name(call), line->name)));
 }
 
-struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
-			       const struct tr_strace_prefix *prefix,
-			       const struct tr_strace_body *body)
+struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_strace_line *line)
 {
 	struct tr_task *task;
 
-	if (!prefix->has_pid && reader->file_pid != TR_STRACE_NOBODY)
+	if (!line->has_pid && reader->file_pid != TR_STRACE_NOBODY)
 		return tr_strace_task_by_number(reader, reader->file_pid);
-	if (!prefix->has_pid) {
+	if (!line->has_pid) {
 		task = only_task(reader);
 		if (!task) /* the line began while it was the only one */
 			task = tr_tasks_find(&reader->tasks, reader->bare);
@@ -122,13 +118,13 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader,
 		reader->bare = task ? task->tid : TR_STRACE_NOBODY;
 		return task;
 	}
-	if (prefix->bracketed && !tr_id_map_get(&reader->tasks.map, prefix->pid) &&
-	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NOBODY)) && may_be_bare(task, body)) {
-		reader->out_of_memory |= !tr_tasks_rename(&reader->tasks, task, prefix->pid);
-		reader->bare = prefix->pid;
+	if (line->bracketed && !tr_id_map_get(&reader->tasks.map, line->pid) &&
+	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NOBODY)) && may_be_bare(task, line)) {
+		reader->out_of_memory |= !tr_tasks_rename(&reader->tasks, task, line->pid);
+		reader->bare = line->pid;
 		return task;
 	}
-	return tr_strace_task_by_number(reader, prefix->pid);
+	return tr_strace_task_by_number(reader, line->pid);
 }
 
 /* Execs in threads: one that succeeds continues under the number of its process. */
@@ -173,13 +169,12 @@ void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task,
 	tr_directory_release(call->directory);
 	call->directory = tr_directory_retain(task->place->directory);
 	call->moves = task->place->moves;
-	struct tr_text name = tr_strace_call_name(call);
-	struct tr_text arguments = { call->text + name.len, call->len - name.len };
 	tr_directory_release(call->seen_from);
-	call->seen_from =
-		tr_text_is(name, "execveat")
-			? tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0))
-			: NULL;
+	call->seen_from = tr_text_is(tr_strace_call_name(call), "execveat")
+				  ? tr_strace_descriptor(
+					    reader, task,
+					    tr_strace_argument(tr_strace_call_arguments(call), 0))
+				  : NULL;
 }
 
 void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread,
@@ -369,12 +364,12 @@ static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
 }
 
 void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
-		    const struct tr_strace_body *body)
+		    const struct tr_strace_line *line)
 {
-	struct tr_strace_end end = { .core = body->core, .status = body->number };
+	struct tr_strace_end end = { .core = line->core, .status = line->number };
 
-	if (body->type == TR_STRACE_KILLED)
-		set_signal(&end, body->name);
+	if (line->type == TR_STRACE_KILLED)
+		set_signal(&end, line->name);
 	else
 		reader->ends_printed = true; /* killed is printed with every -q */
 	end_task(reader, task, &reader->here, &end);
