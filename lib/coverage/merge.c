@@ -15,6 +15,43 @@ struct tr_merge {
 	bool told_none;			     /* that records belong to no form */
 };
 
+void tr_merge_begin(struct tr_merge_lines *lines, const char *kind)
+{
+	tr_buffer_put_text(&lines->text, tr_text_from(kind));
+	tr_buffer_put_byte(&lines->text, '\t');
+	tr_buffer_put_decimal(&lines->text, lines->seq++);
+	tr_buffer_put_byte(&lines->text, '\t');
+}
+
+void tr_merge_end(struct tr_merge_lines *lines)
+{
+	tr_buffer_put_byte(&lines->text, '\n');
+	/* after a failure nothing is written any more, and tr_merge_write returns false */
+	if (lines->text.failed)
+		return;
+	tr_output_put_text(lines->out, tr_buffer_text(&lines->text));
+	tr_output_record_end(lines->out);
+	lines->text.len = 0;
+}
+
+void tr_merge_infos(struct tr_merge_lines *lines, struct tr_text infos)
+{
+	const char *p = infos.data, *end = p + infos.len, *lf;
+
+	for (; p < end; p = lf + 1) {
+		lf = memchr(p, '\n', (size_t)(end - p));
+		tr_merge_begin(lines, "info");
+		tr_buffer_put_text(&lines->text, tr_text_span(p, lf));
+		tr_merge_end(lines);
+	}
+}
+
+enum tr_status tr_merge_left_out(struct tr_error *err, const char *reason)
+{
+	tr_error_say_in(err, TR_CAUSE_INPUT, reason, "left out: %s", reason);
+	return TR_WARN;
+}
+
 enum tr_status tr_merge_columns(struct tr_record *record, unsigned tabs, struct tr_buffer *scratch,
 				struct tr_text *columns, struct tr_error *err)
 {
@@ -67,14 +104,6 @@ enum tr_status tr_merge_header(struct tr_record *header, const char *format, str
 	return header ? tr_merge_fields(header, skip, to, err) : TR_OK;
 }
 
-void tr_merge_begin(const char *kind, uint64_t seq, struct tr_buffer *to)
-{
-	tr_buffer_put_text(to, tr_text_from(kind));
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_decimal(to, seq);
-	tr_buffer_put_literal(to, "\t-\t-\t");
-}
-
 struct tr_merge *tr_merge_new(void)
 {
 	return calloc(1, sizeof(struct tr_merge));
@@ -84,6 +113,8 @@ void tr_merge_free(struct tr_merge *merge)
 {
 	if (merge && merge->self)
 		merge->form->discard(merge->self);
+	if (merge)
+		free(merge->self);
 	free(merge);
 }
 
@@ -135,7 +166,7 @@ static enum tr_status begin_segment(struct tr_merge *merge, const struct tr_merg
 			     merge->form->name);
 		return TR_WARN;
 	}
-	if (!merge->self && !(merge->self = form->create()))
+	if (!merge->self && !(merge->self = calloc(1, form->size)))
 		return tr_error_memory(err);
 	return form->begin(merge->self, header, err);
 }
@@ -191,22 +222,17 @@ enum tr_status tr_merge_put(struct tr_merge *merge, struct tr_record *record, st
 
 bool tr_merge_write(struct tr_merge *merge, uint64_t errors, bool truncated, struct tr_output *out)
 {
-	struct tr_buffer trailer = TR_BUFFER_INIT;
-	uint64_t seq = 0;
+	struct tr_merge_lines lines = { .out = out, .text = TR_BUFFER_INIT };
 
 	/* without any trace the result is an empty execution trace */
 	if (!merge->form)
 		merge->form = &tr_merge_blocks;
-	if (!merge->self && !(merge->self = merge->form->create()))
+	if (!merge->self && !(merge->self = calloc(1, merge->form->size)))
 		return false;
-	bool good = merge->form->write(merge->self, &seq, out);
-	tr_trailer_put(seq, errors, truncated, &trailer);
-	tr_buffer_put_byte(&trailer, '\n');
-	good = good && !trailer.failed;
-	if (good) {
-		tr_output_put_text(out, tr_buffer_text(&trailer));
-		tr_output_record_end(out);
-	}
-	tr_buffer_free(&trailer);
+	merge->form->write(merge->self, &lines);
+	tr_trailer_put(lines.seq, errors, truncated, &lines.text);
+	tr_merge_end(&lines);
+	bool good = !lines.text.failed;
+	tr_buffer_free(&lines.text);
 	return good;
 }

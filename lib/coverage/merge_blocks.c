@@ -16,24 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buffer.h"
 #include "core/map.h"
 #include "coverage/layout.h"
 #include "coverage/merge_private.h"
 #include "coverage/ranges.h"
 #include "record/literal.h"
 
-/* A shared object: key is all that its load records say, less seq and address. */
+/* A shared object. */
 struct object {
-	struct tr_text key; /* owned */
+	struct tr_text key; /* all fields of its load records, with the TABs between them and LF */
 	uint64_t base;
 	struct tr_ranges *ranges;
 };
 
-/* What all traces have to share. */
-struct section {
-	struct tr_text bits, endian, machine; /* spelled values, owned */
-};
+/* The form of a trace: fields of its section of entries, spelled. */
+enum { BITS, ENDIAN, MACHINE, FORM };
+static const char *const form_keys[FORM] = { "bits", "endian", "machine" };
 
 struct merge {
 	struct tr_ranges *program;
@@ -42,42 +40,26 @@ struct merge {
 	struct tr_map by_key; /* to index + 1 */
 	struct tr_layout layout;
 
-	struct tr_buffer infos; /* lines of the first trace, without kind and seq */
-	struct tr_map
-		programs;      /* those of them that name its program; the values have no meaning */
-	bool has_infos;	       /* the first trace has begun with its entries */
-	struct tr_arena arena; /* of programs and section */
-	struct section section;
-	uint8_t digits;
+	struct tr_buffer infos;	   /* of the first trace, for tr_merge_infos */
+	struct tr_map programs;	   /* those of them that name its program; values have no meaning */
+	bool has_infos;		   /* the first trace has begun with its entries */
+	struct tr_text form[FORM]; /* of the first trace; other traces must have the same */
+	struct tr_arena arena;	   /* of keys, programs and form */
+	uint8_t digits;		   /* of all addresses; 0: none was seen */
 
 	bool in_info;  /* the last section was INFO */
 	bool left_out; /* this section is not an execution, or of another machine */
 	bool told_other;
-	struct tr_buffer text;
-	uint64_t seq;
+	struct tr_buffer text; /* scratch */
 };
-
-static void *create(void)
-{
-	struct merge *merge = calloc(1, sizeof *merge);
-
-	if (merge)
-		merge->program = tr_ranges_new();
-	if (!merge || merge->program)
-		return merge;
-	free(merge);
-	return NULL;
-}
 
 static void discard(void *self)
 {
 	struct merge *merge = self;
 
 	tr_ranges_free(merge->program);
-	for (size_t i = 0; i < merge->object_count; i++) {
+	for (size_t i = 0; i < merge->object_count; i++)
 		tr_ranges_free(merge->objects[i].ranges);
-		free((char *)(uintptr_t)merge->objects[i].key.data);
-	}
 	free(merge->objects);
 	tr_map_free(&merge->by_key);
 	tr_map_free(&merge->programs);
@@ -85,7 +67,6 @@ static void discard(void *self)
 	tr_buffer_free(&merge->infos);
 	tr_buffer_free(&merge->text);
 	tr_arena_free(&merge->arena);
-	free(merge);
 }
 
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
@@ -93,112 +74,69 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 	struct merge *merge = self;
 
 	(void)header;
-	(void)err;
+	if (!merge->program && !(merge->program = tr_ranges_new()))
+		return tr_error_memory(err);
 	tr_layout_section(&merge->layout, true);
 	merge->in_info = merge->left_out = false;
 	return TR_OK;
 }
 
-static enum tr_status left_out(struct tr_error *err, const char *what)
-{
-	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s", what);
-	return TR_WARN;
-}
-
-/* The canonical spelling of a field, in the record's arena; empty where it is absent. */
-static enum tr_status spelled(struct merge *merge, struct tr_record *record, const char *key,
-			      struct tr_text *spelling, struct tr_error *err)
-{
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-
-	*spelling = TR_TEXT("");
-	if (field && !value)
-		return tr_error_status(err);
-	if (!value)
-		return TR_OK;
-	tr_buffer_reset(&merge->text);
-	tr_literal_write(value, &merge->text);
-	*spelling = tr_arena_copy(record->arena, tr_buffer_text(&merge->text));
-	return merge->text.failed || !spelling->data ? tr_error_memory(err) : TR_OK;
-}
-
-static enum tr_status read_form(struct merge *merge, struct tr_record *record, struct section *form,
-				struct tr_error *err)
+/* Reads the form of a trace; the texts are in the record's arena, and empty for absent fields. */
+static enum tr_status read_form(struct merge *merge, struct tr_record *record,
+				struct tr_text form[FORM], struct tr_error *err)
 {
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	enum tr_status status = spelled(merge, record, "bits", &form->bits, err);
-	if (status == TR_OK)
-		status = spelled(merge, record, "endian", &form->endian, err);
-	if (status == TR_OK)
-		status = spelled(merge, record, "machine", &form->machine, err);
-	return status;
+	for (int i = 0; i < FORM; i++) {
+		struct tr_field *field = tr_record_field(record, form_keys[i]);
+		struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
+		if (field && !value)
+			return tr_error_status(err);
+		tr_buffer_reset(&merge->text);
+		if (value)
+			tr_literal_write(value, &merge->text);
+		form[i] = tr_arena_copy(record->arena, tr_buffer_text(&merge->text));
+		if (merge->text.failed || !form[i].data)
+			return tr_error_memory(err);
+	}
+	return TR_OK;
 }
 
-static bool keep_form(struct merge *merge, const struct section *form)
-{
-	merge->section.bits = tr_arena_copy(&merge->arena, form->bits);
-	merge->section.endian = tr_arena_copy(&merge->arena, form->endian);
-	merge->section.machine = tr_arena_copy(&merge->arena, form->machine);
-	merge->has_infos = true;
-	return merge->section.bits.data && merge->section.endian.data &&
-	       merge->section.machine.data;
-}
-
-/* A section of entries: of the first trace it says how all have to be. */
+/* Begins a section of entries. The first one determines the form of all traces. */
 static enum tr_status begin_entries(struct merge *merge, struct tr_record *record,
 				    struct tr_error *err)
 {
-	struct section form;
+	struct tr_text form[FORM];
 
 	if (tr_text_is(record->name.text, "DECISION_MAP")) {
 		merge->left_out = true;
-		return left_out(err, "a decision map is no execution trace");
+		return tr_merge_left_out(err, "a decision map is no execution trace");
 	}
-	enum tr_status status = read_form(merge, record, &form, err);
+	enum tr_status status = read_form(merge, record, form, err);
 	if (status != TR_OK)
 		return status;
-	if (!merge->has_infos)
-		return keep_form(merge, &form) ? TR_OK : tr_error_memory(err);
-	if (tr_text_equal(form.machine, merge->section.machine) &&
-	    tr_text_equal(form.bits, merge->section.bits))
-		return TR_OK;
-	merge->left_out = true;
-	return left_out(err, "a trace of another machine than the first");
+	for (int i = 0; i < FORM && !merge->has_infos; i++) {
+		merge->form[i] = tr_arena_copy(&merge->arena, form[i]);
+		if (!merge->form[i].data)
+			return tr_error_memory(err);
+	}
+	merge->has_infos = true;
+	merge->left_out = !tr_text_equal(form[MACHINE], merge->form[MACHINE]) ||
+			  !tr_text_equal(form[BITS], merge->form[BITS]);
+	return merge->left_out ? tr_merge_left_out(err, "a trace of another machine than the first")
+			       : TR_OK;
 }
 
 static enum tr_status put_section(struct merge *merge, struct tr_record *record,
 				  struct tr_error *err)
 {
 	if (record->name.type != TR_CELL_TEXT)
-		return left_out(err, "a section without a name");
+		return tr_merge_left_out(err, "a section without a name");
 	bool info = tr_text_is(record->name.text, "INFO");
 	tr_layout_section(&merge->layout, info || !merge->in_info);
 	merge->in_info = info;
 	merge->left_out = false;
 	return info ? TR_OK : begin_entries(merge, record, err);
-}
-
-/* The first trace has this line, which names its program. */
-static bool keep_program(struct merge *merge, struct tr_text line)
-{
-	if (tr_map_get(&merge->programs, line))
-		return true;
-	line = tr_arena_copy(&merge->arena, line);
-	return line.data && tr_map_put(&merge->programs, line, merge);
-}
-
-/* The name of a program that is not the first one's: said once. */
-static enum tr_status other_program(struct merge *merge, struct tr_text line, struct tr_error *err)
-{
-	if (merge->told_other || tr_map_get(&merge->programs, line))
-		return TR_OK;
-	merge->told_other = true;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "a trace of another program than the first: merged all the same");
-	tr_error_is_note(err);
-	return TR_WARN;
 }
 
 static enum tr_status put_info(struct merge *merge, struct tr_record *record, struct tr_error *err)
@@ -215,32 +153,35 @@ static enum tr_status put_info(struct merge *merge, struct tr_record *record, st
 	status = tr_merge_columns(record, 2, &merge->text, &line, err);
 	if (status != TR_OK)
 		return status;
-	if (merge->has_infos)
-		return other_program(merge, line, err);
-	tr_buffer_put_text(&merge->infos, line);
-	if (merge->infos.failed || (name && !keep_program(merge, line)))
-		return tr_error_memory(err);
-	return TR_OK;
+	if (!merge->has_infos) {
+		tr_buffer_put_text(&merge->infos, line);
+		struct tr_text copy = tr_arena_copy(&merge->arena, line);
+		if (merge->infos.failed || !copy.data ||
+		    (name && !tr_map_put(&merge->programs, copy, merge)))
+			return tr_error_memory(err);
+		return TR_OK;
+	}
+	/* reported once, because many traces of one other program may follow */
+	if (merge->told_other || tr_map_get(&merge->programs, line))
+		return TR_OK;
+	merge->told_other = true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "a trace of another program than the first: merged all the same");
+	tr_error_is_note(err);
+	return TR_WARN;
 }
 
-/* A new object of that key. NULL: memory. */
-static struct object *add_object(struct merge *merge, struct tr_text key, uint64_t base)
+/* Adds an object with that key. False: memory is exhausted. */
+static bool add_object(struct merge *merge, struct tr_text key, uint64_t base)
 {
 	if (!tr_array_room(merge->objects, merge->object_count, merge->object_cap))
-		return NULL;
+		return false;
 	struct object *object = &merge->objects[merge->object_count];
-	char *copy = malloc(key.len);
-	*object = (struct object){ { copy, key.len }, base, tr_ranges_new() };
-	if (copy)
-		memcpy(copy, key.data, key.len);
-	if (copy && object->ranges &&
-	    tr_map_put(&merge->by_key, object->key, (void *)(merge->object_count + 1))) {
+	*object = (struct object){ tr_arena_copy(&merge->arena, key), base, tr_ranges_new() };
+	if (object->ranges)
 		merge->object_count++;
-		return object;
-	}
-	free(copy);
-	tr_ranges_free(object->ranges);
-	return NULL;
+	return object->ranges && object->key.data &&
+	       tr_map_put(&merge->by_key, object->key, (void *)merge->object_count);
 }
 
 static enum tr_status put_load(struct merge *merge, struct tr_record *record, struct tr_error *err)
@@ -268,14 +209,14 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	if (status != TR_OK || merge->left_out || block.op == TR_EXEC_SPECIAL)
 		return status;
 	if (merge->digits && block.digits != merge->digits)
-		return left_out(err, "an address of another width than those before");
+		return tr_merge_left_out(err, "an address of another width than those before");
 	merge->digits = block.digits;
 	if (!tr_layout_place(&merge->layout, &block, &object))
 		return TR_OK;
 	struct tr_range range = { block.address, tr_block_last(&block), block.op };
 	/* gnatcov takes an empty block at 0 for all of memory, which no trace can say */
 	if (!block.size || range.last < range.first) /* a fault in a known block is no news */
-		return block.op == TR_EXEC_FAULT ? TR_OK : left_out(err, "an empty block");
+		return block.op == TR_EXEC_FAULT ? TR_OK : tr_merge_left_out(err, "an empty block");
 	if (!object)
 		return tr_ranges_add(merge->program, range) ? TR_OK : tr_error_memory(err);
 	/* what lies behind an object's end would be another's, or nobody's, when it is read again
@@ -285,7 +226,8 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 		range.last = object->last - object->first;
 	if (!tr_ranges_add(merge->objects[object->id - 1].ranges, range))
 		return tr_error_memory(err);
-	return beyond ? left_out(err, "the part of a block after the end of its shared object")
+	return beyond ? tr_merge_left_out(err,
+					  "the part of a block after the end of its shared object")
 		      : TR_OK;
 }
 
@@ -309,7 +251,7 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	if (!unload && !tr_text_is(record->kind, "loadaddr"))
 		return TR_OK;
 	if (!tr_address_read(&record->name, &address, &digits))
-		return left_out(err, "no address of 8 or 16 digits");
+		return tr_merge_left_out(err, "no address of 8 or 16 digits");
 	if (unload)
 		tr_layout_unload(&merge->layout, address);
 	else
@@ -317,127 +259,84 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	return TR_OK;
 }
 
-/* Columns up to the name. */
-static void begin_line(struct merge *merge, const char *kind)
+static void write_section(struct merge *merge, const char *name, struct tr_merge_lines *lines)
 {
-	tr_buffer_put_text(&merge->text, tr_text_from(kind));
-	tr_buffer_put_byte(&merge->text, '\t');
-	tr_buffer_put_decimal(&merge->text, merge->seq++);
-	tr_buffer_put_byte(&merge->text, '\t');
-}
-
-static void end_line(struct merge *merge, struct tr_output *out)
-{
-	tr_output_put_text(out, tr_buffer_text(&merge->text));
-	tr_output_record_end(out);
-	merge->text.len = 0;
-}
-
-static void write_section(struct merge *merge, const char *kind, struct tr_output *out)
-{
-	static const char *const keys[] = { "bits", "endian", "machine" };
-	const struct tr_text values[] = { merge->section.bits, merge->section.endian,
-					  merge->section.machine };
-
-	begin_line(merge, "section");
-	tr_buffer_put_literal(&merge->text, "-\t-\t");
-	tr_buffer_put_text(&merge->text, tr_text_from(kind));
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		if (!values[i].len)
+	tr_merge_begin(lines, "section");
+	tr_buffer_put_literal(&lines->text, "-\t-\t");
+	tr_buffer_put_text(&lines->text, tr_text_from(name));
+	for (int i = 0; i < FORM; i++) {
+		if (!merge->form[i].len)
 			continue;
-		tr_buffer_put_byte(&merge->text, '\t');
-		tr_buffer_put_text(&merge->text, tr_text_from(keys[i]));
-		tr_buffer_put_byte(&merge->text, '=');
-		tr_buffer_put_text(&merge->text, values[i]);
+		tr_buffer_put_byte(&lines->text, '\t');
+		tr_buffer_put_text(&lines->text, tr_text_from(form_keys[i]));
+		tr_buffer_put_byte(&lines->text, '=');
+		tr_buffer_put_text(&lines->text, merge->form[i]);
 	}
-	tr_buffer_put_byte(&merge->text, '\n');
-	end_line(merge, out);
+	tr_merge_end(lines);
 }
 
-static void write_infos(struct merge *merge, struct tr_output *out)
+/* Begins a line whose name is an address. */
+static void begin_at(const struct merge *merge, const char *kind, uint64_t address,
+		     struct tr_merge_lines *lines)
 {
-	struct tr_text left = tr_buffer_text(&merge->infos);
-
-	while (left.len) {
-		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
-		begin_line(merge, "info");
-		tr_buffer_put_text(&merge->text, tr_text_span(left.data, lf + 1));
-		end_line(merge, out);
-		left = tr_text_span(lf + 1, end);
-	}
+	tr_merge_begin(lines, kind);
+	tr_buffer_put_literal(&lines->text, "-\t-\t0x");
+	tr_buffer_put_hex(&lines->text, merge->digits == 8 ? (uint32_t)address : address,
+			  merge->digits);
 }
 
-static void put_address(struct merge *merge, uint64_t address)
-{
-	tr_buffer_put_literal(&merge->text, "-\t-\t0x");
-	tr_buffer_put_hex(&merge->text, address, merge->digits);
-}
-
-/* base: what the addresses of an object are counted from. */
-static void write_ranges(struct merge *merge, const struct tr_ranges *ranges, uint64_t base,
-			 struct tr_output *out)
+/* Writes a block for each range; base is added to the addresses. */
+static void write_ranges(const struct merge *merge, const struct tr_ranges *ranges, uint64_t base,
+			 struct tr_merge_lines *lines)
 {
 	struct tr_ranges_position position = { 0, 0 };
 	struct tr_range range;
 	char op[TR_OP_SPELLED];
 
-	while (tr_ranges_next(ranges, &position, &range)) {
-		uint64_t address = base + range.first;
-		begin_line(merge, "block");
-		put_address(merge, merge->digits == 8 ? (uint32_t)address : address);
-		tr_buffer_put_literal(&merge->text, "\tsize=");
-		tr_buffer_put_decimal(&merge->text, range.last - range.first + 1);
-		tr_buffer_put_literal(&merge->text, "\top=");
-		tr_buffer_put(&merge->text, op, tr_op_spell(range.op, op));
-		tr_buffer_put_byte(&merge->text, '\n');
-		end_line(merge, out);
+	while (ranges && tr_ranges_next(ranges, &position, &range)) {
+		begin_at(merge, "block", base + range.first, lines);
+		tr_buffer_put_literal(&lines->text, "\tsize=");
+		tr_buffer_put_decimal(&lines->text, range.last - range.first + 1);
+		tr_buffer_put_literal(&lines->text, "\top=");
+		tr_buffer_put(&lines->text, op, tr_op_spell(range.op, op));
+		tr_merge_end(lines);
 	}
 }
 
-static void write_object(struct merge *merge, const struct object *object, struct tr_output *out)
-{
-	struct tr_ranges_position position = { 0, 0 };
-	struct tr_range range;
-
-	if (!tr_ranges_next(object->ranges, &position, &range))
-		return; /* nothing of it was executed, or kept */
-	begin_line(merge, "load");
-	put_address(merge, object->base);
-	tr_buffer_put_byte(&merge->text, '\t');
-	tr_buffer_put_text(&merge->text, object->key);
-	end_line(merge, out);
-	write_ranges(merge, object->ranges, object->base, out);
-	begin_line(merge, "unload");
-	put_address(merge, object->base);
-	tr_buffer_put_byte(&merge->text, '\n');
-	end_line(merge, out);
-}
-
-static bool write(void *self, uint64_t *seq, struct tr_output *out)
+static void write(void *self, struct tr_merge_lines *lines)
 {
 	struct merge *merge = self;
 
-	tr_buffer_reset(&merge->text);
-	merge->seq = *seq;
-	tr_output_put_literal(out, "%trec\t1\tformat=gnatcov\n");
+	tr_output_put_literal(lines->out, "%trec\t1\tformat=gnatcov\n");
 	if (merge->has_infos) {
-		write_section(merge, "INFO", out);
-		write_infos(merge, out);
-		write_section(merge, "FLAT", out);
+		write_section(merge, "INFO", lines);
+		tr_merge_infos(lines, tr_buffer_text(&merge->infos));
+		write_section(merge, "FLAT", lines);
 	}
-	write_ranges(merge, merge->program, 0, out);
-	for (size_t i = 0; i < merge->object_count; i++)
-		write_object(merge, &merge->objects[i], out);
-	*seq = merge->seq;
-	return !merge->text.failed;
+	write_ranges(merge, merge->program, 0, lines);
+	for (size_t i = 0; i < merge->object_count; i++) {
+		const struct object *object = &merge->objects[i];
+		struct tr_ranges_position begin = { 0, 0 };
+		struct tr_range range;
+		/* an object of which nothing was executed is left out */
+		if (!tr_ranges_next(object->ranges, &begin, &range))
+			continue;
+		begin_at(merge, "load", object->base, lines);
+		tr_buffer_put_byte(&lines->text, '\t');
+		tr_buffer_put(&lines->text, object->key.data, object->key.len - 1);
+		tr_merge_end(lines);
+		write_ranges(merge, object->ranges, object->base, lines);
+		begin_at(merge, "unload", object->base, lines);
+		tr_merge_end(lines);
+	}
 }
 
 const struct tr_merge_form tr_merge_blocks = {
 	.format = "gnatcov",
 	.name = "an execution trace (gnatcov)",
-	.create = create,
-	.discard = discard,
+	.size = sizeof(struct merge),
 	.begin = begin,
 	.put = put,
 	.write = write,
+	.discard = discard,
 };

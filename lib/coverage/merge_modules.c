@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buffer.h"
 #include "core/map.h"
 #include "coverage/block.h"
 #include "coverage/module_table.h"
@@ -33,15 +32,9 @@ enum {
 
 struct module {
 	uint64_t base;
-	struct tr_text line; /* of the record, from the name on, with LF */
-
-	/* a trace may have several that are alike: the nth is the nth in every trace */
-	size_t next; /* number of the one after this; 0: none */
-
-	/* of the first of those */
-	size_t last;
-	uint64_t trace; /* the trace that had one of them last */
-	size_t turn;	/* number of the one that comes next in that trace; 0: a new one */
+	struct tr_text line; /* columns of its record from the name on */
+	uint64_t trace;	     /* the trace that had modules of this key last; of the first of them */
+	uint64_t alike;	     /* how many that trace has had so far; of the first of them */
 };
 
 struct block {
@@ -52,7 +45,7 @@ struct block {
 
 struct merge {
 	struct tr_arena arena;
-	struct tr_map by_key; /* to the number of a module + 1 */
+	struct tr_map by_key; /* to the number of a module, from 1 */
 	struct module *modules;
 	size_t module_count, module_cap;
 
@@ -62,27 +55,14 @@ struct merge {
 	/* the trace that is being read */
 	uint64_t traces;
 	struct tr_module_list list;
-	uint32_t *numbers; /* of its modules, + 1, by id */
-	bool left_out, told_unknown;
+	uint32_t *numbers; /* of its modules, from 1, by id; 0: there is none */
+	bool left_out;
 
 	struct tr_buffer header; /* of the first trace */
 	unsigned digits;
 	bool has_form, text, counted;
 	struct tr_buffer scratch;
 };
-
-static void *create(void)
-{
-	struct merge *merge = calloc(1, sizeof *merge);
-
-	if (!merge)
-		return NULL;
-	merge->numbers = calloc(NO_MODULE, sizeof *merge->numbers);
-	if (merge->numbers)
-		return merge;
-	free(merge);
-	return NULL;
-}
 
 static void discard(void *self)
 {
@@ -96,27 +76,21 @@ static void discard(void *self)
 	free(merge->modules);
 	free(merge->blocks);
 	free(merge->numbers);
-	free(merge);
-}
-
-static enum tr_status left_out(struct tr_error *err, const char *what)
-{
-	tr_error_say_in(err, TR_CAUSE_INPUT, what, "left out: %s", what);
-	return TR_WARN;
 }
 
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct merge *merge = self;
 
-	if (!tr_module_list_begin(&merge->list, header))
+	free(merge->numbers);
+	merge->numbers = calloc(NO_MODULE, sizeof *merge->numbers);
+	if (!merge->numbers || !tr_module_list_begin(&merge->list, header))
 		return tr_error_memory(err);
-	memset(merge->numbers, 0, NO_MODULE * sizeof *merge->numbers);
-	merge->told_unknown = merge->left_out = false;
+	merge->left_out = merge->traces && merge->list.digits != merge->digits;
 	if (merge->traces++) {
-		merge->left_out = merge->list.digits != merge->digits;
-		return merge->left_out ? left_out(err, "a trace of another width than the first")
-				       : TR_OK;
+		return merge->left_out
+			       ? tr_merge_left_out(err, "a trace of another width than the first")
+			       : TR_OK;
 	}
 	merge->digits = merge->list.digits;
 	enum tr_status status = tr_merge_header(header, "drcov", &merge->header, err);
@@ -134,8 +108,8 @@ static void put_number(struct merge *merge, uint64_t number)
 }
 
 /* Puts the identity of a module into scratch: nothing that depends on its load address. */
-static enum tr_status spell_key(struct merge *merge, struct tr_record *record,
-				const struct tr_module_place *place, struct tr_error *err)
+static void spell_key(struct merge *merge, struct tr_record *record,
+		      const struct tr_module_place *place, struct tr_error *err)
 {
 	static const char *const keys[] = { "size", "offset", "checksum", "timestamp" };
 	uint64_t whole = tr_ask_number(record, "containing_id", place->id, err);
@@ -147,51 +121,47 @@ static enum tr_status spell_key(struct merge *merge, struct tr_record *record,
 	put_number(merge, containing ? place->base - containing->base : 0);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const struct tr_value *value = tr_ask_any(record, keys[i], err);
-		uint64_t number = value && (value->type == TR_UINT || value->type == TR_POINTER)
-					  ? value->as.number
-					  : 0;
-		put_number(merge, number);
+		bool number = value && (value->type == TR_UINT || value->type == TR_POINTER);
+		put_number(merge, number ? value->as.number : 0);
 	}
-	if (merge->scratch.failed || err->cause == TR_CAUSE_MEMORY)
-		return tr_error_memory(err);
-	return TR_OK;
 }
 
 /*
- * The number of the module with the key in scratch that comes next in this trace; 0: there is
- * none yet. *first: the number of the first with this key, or 0.
+ * Finds the module with the key in scratch, and returns its number; 0: no trace had it before. A
+ * trace may have several modules that are alike. The nth of them is the nth in every trace, and has
+ * n - 1 at the end of its key, which is added to scratch.
  */
-static size_t find_module(struct merge *merge, size_t *first)
+static size_t find_module(struct merge *merge)
 {
-	*first = (size_t)tr_map_get(&merge->by_key, tr_buffer_text(&merge->scratch));
-	if (!*first)
+	size_t first = (size_t)tr_map_get(&merge->by_key, tr_buffer_text(&merge->scratch));
+
+	if (!first)
 		return 0;
-	struct module *head = &merge->modules[*first - 1];
+	struct module *head = &merge->modules[first - 1];
 	if (head->trace != merge->traces) {
 		head->trace = merge->traces;
-		head->turn = *first;
+		head->alike = 1;
+		return first;
 	}
-	size_t number = head->turn;
-	if (number)
-		head->turn = merge->modules[number - 1].next;
-	return number;
+	put_number(merge, head->alike++);
+	return (size_t)tr_map_get(&merge->by_key, tr_buffer_text(&merge->scratch));
 }
 
-/* A module that no trace before had; its key is in scratch. first: as of find_module. */
+/* Adds a module that no trace had before; its key is in scratch. */
 static enum tr_status add_module(struct merge *merge, struct tr_record *record,
-				 const struct tr_module_place *place, size_t first,
-				 struct tr_error *err)
+				 const struct tr_module_place *place, struct tr_error *err)
 {
 	size_t number = merge->module_count + 1;
 
 	if (number == NO_MODULE)
-		return left_out(err, "a module after 65534 others, the most that drcov can hold");
+		return tr_merge_left_out(
+			err, "a module after 65534 others, the most that drcov can hold");
 	if (!tr_array_room(merge->modules, merge->module_count, merge->module_cap))
 		return tr_error_memory(err);
 	struct tr_text key = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	uint64_t whole = tr_ask_number(record, "containing_id", UINT64_MAX, err);
 	size_t containing = whole == UINT64_MAX	 ? 0
-			    : place->id == whole ? number
+			    : whole == place->id ? number
 			    : whole < NO_MODULE	 ? merge->numbers[whole]
 						 : 0;
 	tr_buffer_reset(&merge->scratch);
@@ -206,18 +176,12 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 	enum tr_status status = tr_merge_fields(record, skip, &merge->scratch, err);
 	if (status != TR_OK)
 		return status;
-	tr_buffer_put_byte(&merge->scratch, '\n');
 	struct tr_text line = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
-	if (!key.data || !line.data || (!first && !tr_map_put(&merge->by_key, key, (void *)number)))
+	if (!key.data || !line.data || !tr_map_put(&merge->by_key, key, (void *)number))
 		return tr_error_memory(err);
 	merge->modules[merge->module_count++] = (struct module){
-		.base = place->base, .line = line, .last = number, .trace = merge->traces
+		.base = place->base, .line = line, .trace = merge->traces, .alike = 1
 	};
-	if (first) {
-		struct module *head = &merge->modules[first - 1];
-		merge->modules[head->last - 1].next = number;
-		head->last = number;
-	}
 	return TR_OK;
 }
 
@@ -228,21 +192,19 @@ static enum tr_status put_module(struct merge *merge, struct tr_record *record,
 
 	if (status != TR_OK)
 		return status;
-	const struct tr_module_place place = merge->list.places[merge->list.count - 1];
+	const struct tr_module_place *place = &merge->list.places[merge->list.count - 1];
 	tr_error_clear(err);
-	status = spell_key(merge, record, &place, err);
-	if (status != TR_OK)
-		return status;
-	size_t first, number = find_module(merge, &first);
+	spell_key(merge, record, place, err);
+	size_t number = find_module(merge);
+	if (merge->scratch.failed || tr_error_is_memory(err))
+		return tr_error_memory(err);
 	if (!number) {
-		status = add_module(merge, record, &place, first, err);
-		if (status != TR_OK)
-			return status;
+		status = add_module(merge, record, place, err);
 		number = merge->module_count;
 	}
-	if (place.id < NO_MODULE)
-		merge->numbers[place.id] = (uint32_t)number;
-	return TR_OK;
+	if (status == TR_OK && place->id < NO_MODULE)
+		merge->numbers[place->id] = (uint32_t)number;
+	return status;
 }
 
 static int compare(const void *a, const void *b)
@@ -279,16 +241,10 @@ static bool add_block(struct merge *merge, const struct block *block)
 	if (merge->block_count == merge->block_cap) {
 		if (merge->block_count >= FIRST_COMPACTION)
 			compact(merge);
-		/* room for as many as there are different ones: each is sorted in a few times */
-		size_t cap = merge->block_count * 2;
-		cap = cap < 1024 ? 1024 : cap;
-		if (cap > merge->block_cap) {
-			struct block *blocks = realloc(merge->blocks, cap * sizeof *blocks);
-			if (!blocks)
-				return false;
-			merge->blocks = blocks;
-			merge->block_cap = cap;
-		}
+		/* twice the room of the different ones, so that each is sorted only a few times */
+		size_t cap = merge->block_count * 2 < 1024 ? 1024 : merge->block_count * 2;
+		if (!tr_array_grow(&merge->blocks, &merge->block_cap, cap, sizeof *merge->blocks))
+			return false;
 	}
 	merge->blocks[merge->block_count++] = *block;
 	return true;
@@ -306,12 +262,12 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
 	if (!tr_address_read(&record->name, &address, &digits))
-		return left_out(err, "a block whose name is not an address");
+		return tr_merge_left_out(err, "a block whose name is not an address");
 	if (id > NO_MODULE || size > UINT32_MAX)
-		return left_out(err, "a block without a size or a module");
+		return tr_merge_left_out(err, "a block without a size or a module");
 	uint32_t number = id == NO_MODULE ? NO_MODULE : merge->numbers[id];
 	if (!number)
-		return left_out(err, "a block of a module that is not in the table");
+		return tr_merge_left_out(err, "a block of a module that is not in the table");
 	const struct tr_module_place *place = tr_module_list_id(&merge->list, id);
 	if (place)
 		base = place->base;
@@ -323,17 +279,6 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 		block.start = (uint32_t)block.start;
 	merge->counted |= hits != NULL;
 	return add_block(merge, &block) ? TR_OK : tr_error_memory(err);
-}
-
-/* Whether the blocks were text, and have counts. */
-static void put_form(struct merge *merge, struct tr_record *record, struct tr_error *err)
-{
-	struct tr_text form = tr_ask_string(record, "value", err);
-
-	if (!merge->has_form)
-		merge->text = form.data && tr_text_is(form, "text");
-	merge->has_form = true;
-	merge->counted |= tr_record_field(record, "hits") != NULL;
 }
 
 static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
@@ -350,66 +295,57 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	    !tr_text_is(record->name.text, "bbs"))
 		return TR_OK;
 	tr_error_clear(err);
-	put_form(merge, record, err);
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+	struct tr_text form = tr_ask_string(record, "value", err);
+	if (!merge->has_form)
+		merge->text = form.data && tr_text_is(form, "text");
+	merge->has_form = true;
+	merge->counted |= tr_record_field(record, "hits") != NULL;
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
-static void flush(struct merge *merge, struct tr_output *out)
-{
-	tr_output_put_text(out, tr_buffer_text(&merge->scratch));
-	tr_output_record_end(out);
-	merge->scratch.len = 0;
-}
-
-/* The flavor has to promise hit counts where there are some. */
-static void write_header(struct merge *merge)
+/* Writes the header. Its flavor has to promise hit counts if there are some. */
+static void write_header(const struct merge *merge, struct tr_merge_lines *lines)
 {
 	struct tr_text header = tr_buffer_text(&merge->header);
-	const char *end = header.data + header.len;
+	const char *end = header.data + header.len, *quote = end;
 	const char *flavor = memmem(header.data, header.len, "\tflavor=\"", 9);
-	const char *quote = flavor ? memchr(flavor + 1, '\t', (size_t)(end - flavor - 1)) : end;
 
-	quote = (quote ? quote : end) - 1;
-	bool promises = flavor && memmem(flavor, (size_t)(quote - flavor), "hits", 4);
-	tr_buffer_put_text(&merge->scratch, tr_text_span(header.data, flavor ? quote : end));
-	if (flavor && merge->counted && !promises)
-		tr_buffer_put_literal(&merge->scratch, "-hits");
-	if (flavor)
-		tr_buffer_put_text(&merge->scratch, tr_text_span(quote, end));
-	tr_buffer_put_byte(&merge->scratch, '\n');
-}
-
-static void write_head(struct merge *merge, uint64_t *seq, struct tr_output *out)
-{
-	write_header(merge);
-	for (size_t i = 0; i < merge->module_count; i++) {
-		tr_merge_begin("module", (*seq)++, &merge->scratch);
-		tr_buffer_put_text(&merge->scratch, merge->modules[i].line);
-		flush(merge, out);
+	if (flavor && merge->counted) {
+		const char *tab = memchr(flavor + 1, '\t', (size_t)(end - flavor - 1));
+		quote = (tab ? tab : end) - 1;
 	}
-	tr_merge_begin("meta", (*seq)++, &merge->scratch);
-	tr_buffer_put_literal(&merge->scratch, "bbs\tvalue=\"");
-	tr_buffer_put_text(&merge->scratch, tr_text_from(merge->text ? "text\"" : "binary\""));
-	if (merge->counted)
-		tr_buffer_put_literal(&merge->scratch, "\thits=true");
-	tr_buffer_put_byte(&merge->scratch, '\n');
-	flush(merge, out);
+	tr_buffer_put_text(&lines->text, tr_text_span(header.data, quote));
+	if (quote < end && !memmem(flavor, (size_t)(quote - flavor), "hits", 4))
+		tr_buffer_put_literal(&lines->text, "-hits");
+	tr_buffer_put_text(&lines->text, tr_text_span(quote, end));
+	tr_merge_end(lines);
 }
 
-static bool write(void *self, uint64_t *seq, struct tr_output *out)
+static void write(void *self, struct tr_merge_lines *lines)
 {
 	struct merge *merge = self;
-	struct tr_buffer *line = &merge->scratch;
+	struct tr_buffer *line = &lines->text;
 
-	tr_buffer_reset(line);
-	write_head(merge, seq, out);
+	write_header(merge, lines);
+	for (size_t i = 0; i < merge->module_count; i++) {
+		tr_merge_begin(lines, "module");
+		tr_buffer_put_literal(line, "-\t-\t");
+		tr_buffer_put_text(line, merge->modules[i].line);
+		tr_merge_end(lines);
+	}
+	tr_merge_begin(lines, "meta");
+	tr_buffer_put_literal(line, "-\t-\tbbs\tvalue=\"");
+	tr_buffer_put_text(line, tr_text_from(merge->text ? "text\"" : "binary\""));
+	if (merge->counted)
+		tr_buffer_put_literal(line, "\thits=true");
+	tr_merge_end(lines);
 	compact(merge);
 	for (size_t i = 0; i < merge->block_count; i++) {
 		const struct block *block = &merge->blocks[i];
 		bool none = block->module == NO_MODULE;
 		uint64_t address = block->start + (none ? 0 : merge->modules[block->module].base);
-		tr_merge_begin("block", (*seq)++, line);
-		tr_buffer_put_literal(line, "0x");
+		tr_merge_begin(lines, "block");
+		tr_buffer_put_literal(line, "-\t-\t0x");
 		tr_buffer_put_hex(line, merge->digits == 8 ? (uint32_t)address : address,
 				  merge->digits);
 		tr_buffer_put_literal(line, "\tsize=");
@@ -420,20 +356,16 @@ static bool write(void *self, uint64_t *seq, struct tr_output *out)
 			tr_buffer_put_literal(line, "\thits=");
 			tr_buffer_put_decimal(line, block->hits);
 		}
-		tr_buffer_put_byte(line, '\n');
-		if (line->failed)
-			return false;
-		flush(merge, out);
+		tr_merge_end(lines);
 	}
-	return !line->failed;
 }
 
 const struct tr_merge_form tr_merge_modules = {
 	.format = "drcov",
 	.name = "a drcov trace",
-	.create = create,
-	.discard = discard,
+	.size = sizeof(struct merge),
 	.begin = begin,
 	.put = put,
 	.write = write,
+	.discard = discard,
 };

@@ -11,8 +11,26 @@
 #include "core/output.h"
 #include "record/record.h"
 
+/* Lines of the merged stream, which are numbered from 0. */
+struct tr_merge_lines {
+	struct tr_output *out;
+	struct tr_buffer text; /* the line that is being composed */
+	uint64_t seq;	       /* of the next line */
+};
+
+/* Begins a line: kind, number, and the TAB after it. */
+void tr_merge_begin(struct tr_merge_lines *lines, const char *kind);
+/* Adds the LF and writes the line. */
+void tr_merge_end(struct tr_merge_lines *lines);
+
 /*
- * Sets *columns to the canonical line of the record after its nth TAB, up to the LF; scratch holds
+ * Writes records of kind info; infos are their columns after the number, each line with its LF, as
+ * tr_merge_columns returns them.
+ */
+void tr_merge_infos(struct tr_merge_lines *lines, struct tr_text infos);
+
+/*
+ * Sets *columns to the canonical line of the record after its nth TAB, with its LF; scratch holds
  * it. TR_OK; TR_WARN: a field is malformed; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_merge_columns(struct tr_record *record, unsigned tabs, struct tr_buffer *scratch,
@@ -26,27 +44,27 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 			       struct tr_buffer *to, struct tr_error *err);
 
 /*
- * Appends the header of the merged stream: that of the first trace without the fields that tell
+ * Appends the header of the merged stream: that of the first trace without the fields that state
  * where that trace came from. header NULL: the stream has none.
  */
 enum tr_status tr_merge_header(struct tr_record *header, const char *format, struct tr_buffer *to,
 			       struct tr_error *err);
 
-/* Appends kind, number, and absent time and task, up to the name. */
-void tr_merge_begin(const char *kind, uint64_t seq, struct tr_buffer *to);
+/* Fills err with "left out: REASON". TR_WARN. */
+enum tr_status tr_merge_left_out(struct tr_error *err, const char *reason);
 
-/* The functions that merge traces of one form. self is the result of create. */
+/* The functions that merge traces of one form; self has `size` bytes and is zero at first. */
 struct tr_merge_form {
-	const char *format;    /* in headers */
-	const char *name;      /* for messages: "a drcov trace" */
-	void *(*create)(void); /* NULL: memory is exhausted */
-	void (*discard)(void *self);
+	const char *format; /* in headers */
+	const char *name;   /* for messages: "a drcov trace" */
+	size_t size;
 	/* Begins the next trace; header may be NULL. TR_OK, TR_WARN or TR_FATAL. */
 	enum tr_status (*begin)(void *self, struct tr_record *header, struct tr_error *err);
 	/* Adds a record; other kinds than those of the form are skipped. */
 	enum tr_status (*put)(void *self, struct tr_record *record, struct tr_error *err);
-	/* Writes header and records, counting these in *seq. False: memory is exhausted. */
-	bool (*write)(void *self, uint64_t *seq, struct tr_output *out);
+	/* Writes header and records; without any trace too. */
+	void (*write)(void *self, struct tr_merge_lines *lines);
+	void (*discard)(void *self); /* frees what self holds */
 };
 
 extern const struct tr_merge_form tr_merge_blocks, tr_merge_units, tr_merge_modules;

@@ -45,20 +45,11 @@ struct merge {
 	struct tr_map by_name; /* to the first unit of a name */
 	struct unit *first, **last;
 	uint64_t traces;
-	struct tr_buffer header, infos; /* infos: lines without kind and number */
-	struct tr_buffer text;
-	uint32_t *numbers; /* of the list that is being read */
+	struct tr_buffer header, infos; /* of the first trace; infos for tr_merge_infos */
+	struct tr_buffer text;		/* scratch */
+	uint32_t *numbers;		/* of the list that is being read */
 	size_t cap;
 };
-
-static void *create(void)
-{
-	struct merge *units = calloc(1, sizeof *units);
-
-	if (units)
-		units->last = &units->first;
-	return units;
-}
 
 static void discard(void *self)
 {
@@ -73,7 +64,6 @@ static void discard(void *self)
 	tr_buffer_free(&units->infos);
 	tr_buffer_free(&units->text);
 	free(units->numbers);
-	free(units);
 }
 
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
@@ -82,6 +72,7 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 
 	if (units->traces++)
 		return TR_OK;
+	units->last = &units->first;
 	return tr_merge_header(header, "srctrace", &units->header, err);
 }
 
@@ -146,7 +137,7 @@ static enum tr_status read_list(struct merge *units, struct tr_record *record, c
 /* Adds `count` numbers to the set. False: memory is exhausted. */
 static bool add_numbers(struct set *set, const uint32_t *numbers, size_t count)
 {
-	size_t both = 0, at = 0, added = 0;
+	size_t at = 0, added = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		while (at < set->count && set->list[at] < numbers[i])
@@ -155,21 +146,21 @@ static bool add_numbers(struct set *set, const uint32_t *numbers, size_t count)
 	}
 	if (!added)
 		return true;
-	uint32_t *list = malloc((set->count + added) * sizeof *list);
+	uint32_t *list = realloc(set->list, (set->count + added) * sizeof *list);
 	if (!list)
 		return false;
-	at = 0;
-	for (size_t i = 0; i < count || at < set->count;) {
-		if (at == set->count || (i < count && numbers[i] < set->list[at])) {
-			list[both++] = numbers[i++];
+	/* merges the two from their ends, so that no number is overwritten before it is moved */
+	at = set->count;
+	for (size_t to = at + added; count;) {
+		if (at && list[at - 1] > numbers[count - 1]) {
+			list[--to] = list[--at];
 			continue;
 		}
-		i += i < count && numbers[i] == set->list[at];
-		list[both++] = set->list[at++];
+		at -= at && list[at - 1] == numbers[count - 1];
+		list[--to] = numbers[--count];
 	}
-	free(set->list);
 	set->list = list;
-	set->count = both;
+	set->count += added;
 	return true;
 }
 
@@ -311,77 +302,59 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	return tr_text_is(record->kind, "info") ? put_info(self, record, err) : TR_OK;
 }
 
-static void spell_set(const struct unit *unit, int i, struct tr_buffer *to)
+static void put_key(const char *key, struct tr_buffer *to)
 {
-	const struct set *set = &unit->sets[i];
-
 	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(tr_unit_bits_keys[i]));
+	tr_buffer_put_text(to, tr_text_from(key));
 	tr_buffer_put_byte(to, '=');
-	tr_buffer_put_decimal(to, set->bits);
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(tr_unit_list_keys[i]));
-	tr_buffer_put_literal(to, "=[");
-	for (size_t k = 0; k < set->count; k++) {
-		if (k)
-			tr_buffer_put_byte(to, ',');
-		tr_buffer_put_decimal(to, set->list[k]);
-	}
-	tr_buffer_put_byte(to, ']');
 }
 
-static void spell_unit(const struct unit *unit, uint64_t seq, struct tr_buffer *to)
+static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 {
-	tr_merge_begin("unit", seq, to);
+	tr_buffer_put_literal(to, "-\t-\t");
 	tr_cell_escape(unit->name, false, to);
-	for (int i = 0; i < TR_UNIT_SETS; i++)
-		spell_set(unit, i, to);
 	for (int i = 0; i < TR_UNIT_SETS; i++) {
-		tr_buffer_put_byte(to, '\t');
-		tr_buffer_put_text(to, tr_text_from(tr_unit_hash_keys[i]));
-		tr_buffer_put_literal(to, "=\"");
+		const struct set *set = &unit->sets[i];
+		put_key(tr_unit_bits_keys[i], to);
+		tr_buffer_put_decimal(to, set->bits);
+		put_key(tr_unit_list_keys[i], to);
+		tr_buffer_put_byte(to, '[');
+		for (size_t k = 0; k < set->count; k++) {
+			if (k)
+				tr_buffer_put_byte(to, ',');
+			tr_buffer_put_decimal(to, set->list[k]);
+		}
+		tr_buffer_put_byte(to, ']');
+	}
+	for (int i = 0; i < TR_UNIT_SETS; i++) {
+		put_key(tr_unit_hash_keys[i], to);
+		tr_buffer_put_byte(to, '"');
 		tr_string_escape(unit->hashes[i], to);
 		tr_buffer_put_byte(to, '"');
 	}
 	tr_buffer_put_text(to, unit->rest);
-	tr_buffer_put_byte(to, '\n');
 }
 
-static bool write(void *self, uint64_t *seq, struct tr_output *out)
+static void write(void *self, struct tr_merge_lines *lines)
 {
 	struct merge *units = self;
-	struct tr_text left = tr_buffer_text(&units->infos);
 
-	tr_output_put_text(out, tr_buffer_text(&units->header));
-	tr_output_put_byte(out, '\n');
-	while (left.len) {
-		const char *end = left.data + left.len, *lf = memchr(left.data, '\n', left.len);
-		tr_buffer_reset(&units->text);
-		tr_buffer_put_literal(&units->text, "info\t");
-		tr_buffer_put_decimal(&units->text, (*seq)++);
-		tr_buffer_put_byte(&units->text, '\t');
-		tr_buffer_put_text(&units->text, tr_text_span(left.data, lf + 1));
-		tr_output_put_text(out, tr_buffer_text(&units->text));
-		tr_output_record_end(out);
-		left = tr_text_span(lf + 1, end);
-	}
+	tr_output_put_text(lines->out, tr_buffer_text(&units->header));
+	tr_output_put_byte(lines->out, '\n');
+	tr_merge_infos(lines, tr_buffer_text(&units->infos));
 	for (const struct unit *unit = units->first; unit; unit = unit->next) {
-		tr_buffer_reset(&units->text);
-		spell_unit(unit, (*seq)++, &units->text);
-		if (units->text.failed)
-			return false;
-		tr_output_put_text(out, tr_buffer_text(&units->text));
-		tr_output_record_end(out);
+		tr_merge_begin(lines, "unit");
+		spell_unit(unit, &lines->text);
+		tr_merge_end(lines);
 	}
-	return !units->text.failed;
 }
 
 const struct tr_merge_form tr_merge_units = {
 	.format = "srctrace",
 	.name = "a source trace (srctrace)",
-	.create = create,
-	.discard = discard,
+	.size = sizeof(struct merge),
 	.begin = begin,
 	.put = put,
 	.write = write,
+	.discard = discard,
 };
