@@ -5,23 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/buffer.h"
 #include "core/text.h"
 #include "record/ask.h"
 #include "record/literal.h"
 
-static const char *const names[TR_MODULE_OTHER] = {
-	[TR_MODULE_ID] = "id",
-	[TR_MODULE_CONTAINING_ID] = "containing_id",
-	[TR_MODULE_BASE] = "base",
-	[TR_MODULE_END] = "end",
-	[TR_MODULE_ENTRY] = "entry",
-	[TR_MODULE_OFFSET] = "offset",
-	[TR_MODULE_PREFERRED_BASE] = "preferred_base",
-	[TR_MODULE_CHECKSUM] = "checksum",
-	[TR_MODULE_TIMESTAMP] = "timestamp",
-	[TR_MODULE_SIZE] = "size",
-	[TR_MODULE_PATH] = "path",
+/* The columns, and how their numbers are written: in decimal or hex, in at least width digits. */
+static const struct {
+	const char *name;
+	bool text, decimal;
+	unsigned width; /* 0: of hex numbers, as wide as an address */
+} kinds[] = {
+	[TR_MODULE_ID] = { "id", false, true, 3 },
+	[TR_MODULE_CONTAINING_ID] = { "containing_id", false, true, 3 },
+	[TR_MODULE_BASE] = { "base", false, false, 0 },
+	[TR_MODULE_END] = { "end", false, false, 0 },
+	[TR_MODULE_ENTRY] = { "entry", false, false, 0 },
+	[TR_MODULE_OFFSET] = { "offset", false, false, 16 },
+	[TR_MODULE_PREFERRED_BASE] = { "preferred_base", false, false, 0 },
+	[TR_MODULE_CHECKSUM] = { "checksum", false, false, 8 },
+	[TR_MODULE_TIMESTAMP] = { "timestamp", false, false, 8 },
+	[TR_MODULE_SIZE] = { "size", false, true, 1 },
+	[TR_MODULE_PATH] = { "path", true, false, 0 },
+	[TR_MODULE_OTHER] = { NULL, true, false, 0 },
 };
 
 static enum tr_module_column kind_of(struct tr_text name)
@@ -29,12 +34,12 @@ static enum tr_module_column kind_of(struct tr_text name)
 	if (tr_text_is(name, "start"))
 		return TR_MODULE_BASE;
 	for (unsigned i = 0; i < TR_MODULE_OTHER; i++)
-		if (tr_text_is(name, names[i]))
+		if (tr_text_is(name, kinds[i].name))
 			return (enum tr_module_column)i;
 	return TR_MODULE_OTHER;
 }
 
-/* Adds the column of that name. False: too many, too long, or it is there already. */
+/* Adds the column of that name. False: there are too many, it is too long, or it is repeated. */
 static bool module_columns_add(struct tr_module_columns *columns, struct tr_text name)
 {
 	enum tr_module_column kind = kind_of(name);
@@ -52,7 +57,7 @@ static bool module_columns_add(struct tr_module_columns *columns, struct tr_text
 	return true;
 }
 
-/* From "id, base, end, path". False: there are none, too many, or one twice. */
+/* Parses "id, base, end, path". False: there are none, too many, or one twice; then count is 0. */
 static bool parse_columns(struct tr_module_columns *columns, struct tr_text list)
 {
 	const char *p = list.data, *end = p + list.len;
@@ -60,15 +65,17 @@ static bool parse_columns(struct tr_module_columns *columns, struct tr_text list
 	while (p < end) {
 		const char *comma = memchr(p, ',', (size_t)(end - p));
 		const char *stop = comma ? comma : end;
-		if (!module_columns_add(columns, tr_text_trimmed(tr_text_span(p, stop))))
+		if (!module_columns_add(columns, tr_text_trimmed(tr_text_span(p, stop)))) {
+			columns->count = 0;
 			return false;
+		}
 		p = comma ? comma + 1 : end;
 	}
 	return columns->count > 0;
 }
 
-/* Those of a table's version; with checksum and timestamp, as Windows has them. */
-static void module_columns_of(struct tr_module_columns *columns, unsigned table, bool windows)
+/* Sets the columns of a version of the table; windows: with checksum and timestamp. */
+static void module_columns_of(struct tr_module_columns *columns, uint64_t table, bool windows)
 {
 	static const char *const lists[] = {
 		"id, size, path",
@@ -81,7 +88,7 @@ static void module_columns_of(struct tr_module_columns *columns, unsigned table,
 	(void)parse_columns(columns, tr_text_from(lists[table - 1]));
 	if (!windows || table == 1)
 		return;
-	columns->count--; /* they stand before the path */
+	columns->count--; /* the path is last */
 	(void)module_columns_add(columns, TR_TEXT("checksum"));
 	(void)module_columns_add(columns, TR_TEXT("timestamp"));
 	(void)module_columns_add(columns, TR_TEXT("path"));
@@ -104,34 +111,13 @@ static bool module_columns_equal(const struct tr_module_columns *a,
 	return equal;
 }
 
-static void write_columns(const struct tr_module_columns *columns, struct tr_buffer *to)
-{
-	for (size_t i = 0; i < columns->count; i++) {
-		if (i)
-			tr_buffer_put_literal(to, ", ");
-		tr_buffer_put_text(to, tr_module_column_name(columns, i));
-	}
-}
-
-enum { ID_WIDTH = 3, SUM_DIGITS = 8, OFFSET_DIGITS = 16 };
-
-static bool is_decimal(enum tr_module_column kind)
-{
-	return kind == TR_MODULE_ID || kind == TR_MODULE_CONTAINING_ID || kind == TR_MODULE_SIZE;
-}
-
-static bool is_text(enum tr_module_column kind)
-{
-	return kind == TR_MODULE_PATH || kind == TR_MODULE_OTHER;
-}
-
-/* containing_id of a module that is in no other: some tools write -1. */
+/* Some tools write -1 as the containing_id of a module that is in no other. */
 static bool is_none(enum tr_module_column kind, uint64_t number)
 {
 	return kind == TR_MODULE_CONTAINING_ID && number == TR_MODULE_NO_ID;
 }
 
-/* Decimal digits, or hex ones with 0x or without. */
+/* Parses decimal digits, or hex digits with 0x or without. */
 static bool parse_number(struct tr_text text, bool decimal, uint64_t *number)
 {
 	uint64_t n = 0;
@@ -168,7 +154,7 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 			continue;
 		}
 		cell->text = tr_text_span(p, comma ? comma : end);
-		/* blanks at the end of a path are the path's */
+		/* blanks at the end of a path belong to it */
 		if (last)
 			while (cell->text.len && *cell->text.data == ' ') {
 				cell->text.data++;
@@ -177,11 +163,10 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 		else
 			cell->text = tr_text_trimmed(cell->text);
 		cell->type = TR_MODULE_TEXT;
-		if (!is_text(columns->kinds[i])) {
-			bool number = parse_number(cell->text, is_decimal(columns->kinds[i]),
-						   &cell->number);
-			if (columns->kinds[i] == TR_MODULE_CONTAINING_ID &&
-			    tr_text_is(cell->text, "-1")) {
+		enum tr_module_column kind = columns->kinds[i];
+		if (!kinds[kind].text) {
+			bool number = parse_number(cell->text, kinds[kind].decimal, &cell->number);
+			if (kind == TR_MODULE_CONTAINING_ID && tr_text_is(cell->text, "-1")) {
 				cell->number = TR_MODULE_NO_ID;
 				number = true;
 			}
@@ -194,42 +179,18 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 	return good;
 }
 
-static void put_padded(struct tr_buffer *to, uint64_t n, unsigned width)
-{
-	uint64_t least = 10;
-	for (unsigned i = 1; i < width; i++, least *= 10)
-		if (n < least)
-			tr_buffer_put_byte(to, ' ');
-	tr_buffer_put_decimal(to, n);
-}
-
 static void write_number(enum tr_module_column kind, uint64_t n, unsigned digits,
 			 struct tr_buffer *to)
 {
 	if (is_none(kind, n)) {
 		tr_buffer_put_literal(to, " -1");
-		return;
+	} else if (kinds[kind].decimal) {
+		tr_drcov_put_padded(n, kinds[kind].width, to);
+	} else {
+		if (kind != TR_MODULE_OFFSET)
+			tr_buffer_put_literal(to, "0x");
+		tr_buffer_put_hex(to, n, kinds[kind].width ? kinds[kind].width : digits);
 	}
-	switch (kind) {
-	case TR_MODULE_ID:
-	case TR_MODULE_CONTAINING_ID:
-		put_padded(to, n, ID_WIDTH);
-		return;
-	case TR_MODULE_SIZE:
-		tr_buffer_put_decimal(to, n);
-		return;
-	case TR_MODULE_OFFSET:
-		tr_buffer_put_hex(to, n, OFFSET_DIGITS);
-		return;
-	case TR_MODULE_CHECKSUM:
-	case TR_MODULE_TIMESTAMP:
-		digits = SUM_DIGITS;
-		break;
-	default:
-		break;
-	}
-	tr_buffer_put_literal(to, "0x");
-	tr_buffer_put_hex(to, n, digits);
 }
 
 void tr_module_write(const struct tr_module_columns *columns, const struct tr_module *module,
@@ -241,10 +202,10 @@ void tr_module_write(const struct tr_module_columns *columns, const struct tr_mo
 		enum tr_module_column kind = columns->kinds[i];
 		if (i)
 			tr_buffer_put_literal(to, ", ");
-		/* DynamoRIO's path has a blank of its own */
+		/* DynamoRIO puts a second blank before the path */
 		if (kind == TR_MODULE_PATH && !legacy)
 			tr_buffer_put_byte(to, ' ');
-		if (is_text(kind) || cell->type == TR_MODULE_TEXT)
+		if (kinds[kind].text || cell->type == TR_MODULE_TEXT)
 			tr_buffer_put_text(to, cell->text);
 		else
 			write_number(kind, cell->type == TR_MODULE_NUMBER ? cell->number : 0,
@@ -260,7 +221,7 @@ static bool module_equal(const struct tr_module_columns *columns, const struct t
 		const struct tr_module_cell *x = &a->cells[i], *y = &b->cells[i];
 		if ((x->type == TR_MODULE_NUMBER) != (y->type == TR_MODULE_NUMBER))
 			return false;
-		/* a cell that is missing is as good as an empty one */
+		/* a missing cell equals an empty one */
 		if (x->type == TR_MODULE_NUMBER ? x->number != y->number
 						: !tr_text_equal(x->text, y->text))
 			return false;
@@ -277,7 +238,7 @@ uint64_t tr_module_number(const struct tr_module_columns *columns, const struct 
 	return otherwise;
 }
 
-/* The path, "" where there is none. */
+/* Returns the path, or "" if there is none. */
 static struct tr_text path_of(const struct tr_module_columns *columns,
 			      const struct tr_module *module)
 {
@@ -287,11 +248,11 @@ static struct tr_text path_of(const struct tr_module_columns *columns,
 	return TR_TEXT("");
 }
 
-/* The key that a column's field has. */
+/* Appends the key of the field for a column. */
 static void put_key(const struct tr_module_columns *columns, size_t i, struct tr_buffer *to)
 {
 	if (columns->kinds[i] == TR_MODULE_BASE)
-		tr_buffer_put_literal(to, "base"); /* whichever name the table has for it */
+		tr_buffer_put_literal(to, "base"); /* also where the table calls it start */
 	else
 		tr_cell_escape(tr_module_column_name(columns, i), true, to);
 }
@@ -305,7 +266,7 @@ static void put_value(enum tr_module_column kind, const struct tr_module_cell *c
 		tr_buffer_put_byte(line, '"');
 	} else if (is_none(kind, cell->number)) {
 		tr_buffer_put_literal(line, "-1");
-	} else if (is_decimal(kind)) {
+	} else if (kinds[kind].decimal) {
 		tr_buffer_put_decimal(line, cell->number);
 	} else {
 		tr_buffer_put_literal(line, "0x");
@@ -331,7 +292,7 @@ void tr_module_line(const struct tr_module_columns *columns, const struct tr_mod
 	}
 }
 
-/* The field of a column; TR_OK also where there is none. */
+/* Reads the field of a column. TR_OK also if there is none. */
 static enum tr_status read_cell(const struct tr_module_columns *columns, size_t i,
 				struct tr_record *record, struct tr_module_cell *cell,
 				struct tr_error *err)
@@ -382,8 +343,8 @@ static enum tr_status read_path(struct tr_record *record, struct tr_module_cell 
 }
 
 /*
- * The row that a record of kind module is in a table of these columns; what it
- * does not say is TR_MODULE_NONE. TR_OK, TR_WARN, TR_FATAL: memory.
+ * Reads the row of a record of kind module in a table of these columns. A cell without a field is
+ * TR_MODULE_NONE. TR_OK; TR_WARN: the record is malformed; TR_FATAL: memory is exhausted.
  */
 static enum tr_status module_read(const struct tr_module_columns *columns, struct tr_record *record,
 				  struct tr_module *module, struct tr_error *err)
@@ -398,7 +359,7 @@ static enum tr_status module_read(const struct tr_module_columns *columns, struc
 						: read_cell(columns, i, record, cell, err);
 		if (status != TR_OK)
 			return status;
-		/* what would end the row cannot be in it */
+		/* a line feed would end the row */
 		if (cell->type == TR_MODULE_TEXT && memchr(cell->text.data, '\n', cell->text.len)) {
 			tr_error_set(err, TR_CAUSE_INPUT, "a line feed cannot be in a table");
 			return TR_WARN;
@@ -416,7 +377,7 @@ struct tr_text tr_drcov_next_line(struct tr_text *text)
 	return line;
 }
 
-/* Steps over the word at the beginning, and blanks after it. */
+/* Skips the word at the beginning, and blanks after it. False: it is not there. */
 static bool take(struct tr_text *text, const char *word)
 {
 	struct tr_text start = tr_text_from(word);
@@ -459,13 +420,12 @@ static bool versioned(struct tr_text text, uint64_t *version, uint64_t *count)
 static bool table_line(struct tr_drcov_head *head, struct tr_text text)
 {
 	struct tr_text number = text;
-	if (versioned(text, &head->table, &head->count)) {
-		head->has_table = head->table > 0;
-	} else if (take_number(&number, &head->count) && number.len == 0) {
+	uint64_t version;
+	if (versioned(text, &version, &head->count))
+		head->table = version;
+	else if (take_number(&number, &head->count) && number.len == 0)
 		head->table = 1;
-		head->has_table = true;
-	}
-	return head->has_table;
+	return head->table > 0;
 }
 
 bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line)
@@ -476,30 +436,26 @@ bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line)
 				    take_number(&text, &head->version) && text.len == 0;
 		return head->has_version;
 	}
-	if (!head->has_table && !head->flavor.data && take(&text, "DRCOV FLAVOR:")) {
+	if (head->table)
+		return !head->columns.count && take(&text, "Columns:") &&
+		       parse_columns(&head->columns, text);
+	if (!head->flavor.data && take(&text, "DRCOV FLAVOR:")) {
 		head->flavor = text;
 		return true;
 	}
-	if (!head->has_table && take(&text, "Module Table:"))
-		return table_line(head, text);
-	if (head->has_table && !head->has_columns && take(&text, "Columns:")) {
-		head->has_columns = parse_columns(&head->columns, text);
-		return head->has_columns;
-	}
-	return false;
+	return take(&text, "Module Table:") && table_line(head, text);
 }
 
 bool tr_drcov_head_whole(const struct tr_drcov_head *head)
 {
-	return head->has_table && (head->table == 1 || head->has_columns);
+	return head->table == 1 || (head->table && head->columns.count);
 }
 
-/* The columns that go with the version, where no line says them. */
+/* Supplies the columns of the table's version if no line states them. */
 static void drcov_head_supply(struct tr_drcov_head *head)
 {
-	if (!head->has_columns)
-		module_columns_of(&head->columns, head->table > 5 ? 5 : (unsigned)head->table,
-				  false);
+	if (!head->columns.count)
+		module_columns_of(&head->columns, head->table, false);
 }
 
 void tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text)
@@ -527,7 +483,11 @@ void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
 	tr_buffer_put_decimal(to, head->count);
 	if (head->table > 1) {
 		tr_buffer_put_literal(to, "\nColumns: ");
-		write_columns(&head->columns, to);
+		for (size_t i = 0; i < head->columns.count; i++) {
+			if (i)
+				tr_buffer_put_literal(to, ", ");
+			tr_buffer_put_text(to, tr_module_column_name(&head->columns, i));
+		}
 	}
 	tr_buffer_put_byte(to, '\n');
 }
@@ -569,8 +529,6 @@ void tr_drcov_hits_write(uint64_t count, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '\n');
 }
 
-enum { IDS = 65535 }; /* the last id that 16 bits hold says: in no module */
-
 void tr_module_list_free(struct tr_module_list *list)
 {
 	tr_buffer_free(&list->flavor);
@@ -584,7 +542,7 @@ void tr_module_list_free(struct tr_module_list *list)
 	list->count = list->cap = 0;
 }
 
-/* Appends a string field's bytes. False: there is none. */
+/* Appends the bytes of a string. False: there is none. */
 static bool header_text(struct tr_record *header, const char *key, struct tr_buffer *to,
 			struct tr_error *err)
 {
@@ -594,7 +552,7 @@ static bool header_text(struct tr_record *header, const char *key, struct tr_buf
 	return bytes.data != NULL;
 }
 
-/* False: there are none, or none that make a table. */
+/* Reads the columns of a header. False: there are none, or they do not make a table. */
 static bool header_columns(struct tr_record *header, struct tr_module_columns *columns,
 			   struct tr_error *err)
 {
@@ -622,11 +580,7 @@ static void begin_usual(struct tr_module_list *list)
 	free(list->sorted);
 	list->by_id = list->sorted = NULL;
 	list->digits = 16;
-	list->head = (struct tr_drcov_head){ .version = 2,
-					     .table = 2,
-					     .has_version = true,
-					     .has_table = true,
-					     .has_columns = true };
+	list->head = (struct tr_drcov_head){ .version = 2, .table = 2, .has_version = true };
 	module_columns_of(&list->head.columns, 2, false);
 	list->source = list->head.columns;
 }
@@ -661,13 +615,12 @@ void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsign
 	module_columns_of(&list->head.columns, table, windows);
 }
 
-/* Remembers where the module lies; of which row its starts count from is said by the version. */
-static bool place(struct tr_module_list *list, const struct tr_module_columns *columns,
-		  const struct tr_module *module)
+bool tr_module_list_place(struct tr_module_list *list, const struct tr_module *module)
 {
-	if (list->count == UINT32_MAX)
+	const struct tr_module_columns *columns = &list->source;
+	if (list->count == UINT32_MAX || !tr_array_room(list->places, list->count, list->cap))
 		return false;
-	if (!tr_array_room(list->places, list->count, list->cap))
+	if (!list->by_id && !(list->by_id = calloc(TR_MODULE_IDS, sizeof *list->by_id)))
 		return false;
 	struct tr_module_place here = {
 		.base = tr_module_number(columns, module, TR_MODULE_BASE, 0),
@@ -675,136 +628,107 @@ static bool place(struct tr_module_list *list, const struct tr_module_columns *c
 	};
 	here.end = tr_module_number(columns, module, TR_MODULE_END, here.base);
 	here.origin = here.base;
+	/* version 2 counts from the base of the whole module, whose row comes first */
 	uint64_t whole = tr_module_number(columns, module, TR_MODULE_CONTAINING_ID, here.id);
 	const struct tr_module_place *containing = tr_module_list_id(list, whole);
 	if (list->head.version == 2 && whole != here.id && containing &&
 	    module_columns_have(&list->head.columns, TR_MODULE_CONTAINING_ID))
 		here.origin = containing->origin;
-	if (!list->by_id)
-		list->by_id = calloc(IDS, sizeof *list->by_id);
-	if (!list->by_id)
-		return false;
 	list->places[list->count++] = here;
-	if (here.id < IDS)
+	if (here.id < TR_MODULE_IDS)
 		list->by_id[here.id] = (uint32_t)list->count;
 	return true;
 }
 
-/* What a table of another version asks for and the record does not say. */
-static void supply(const struct tr_module_list *list, const struct tr_module *from,
-		   enum tr_module_column kind, struct tr_module_cell *cell)
+/* Returns the number in a column of the table that is written and not in that of the record. */
+static uint64_t supply(const struct tr_module_list *list, const struct tr_module *from,
+		       enum tr_module_column kind)
 {
 	const struct tr_module_columns *source = &list->source;
-	cell->type = TR_MODULE_NUMBER;
 	switch (kind) {
-	case TR_MODULE_CONTAINING_ID:
-		cell->number = tr_module_number(source, from, TR_MODULE_ID, list->count);
-		break;
-	case TR_MODULE_PREFERRED_BASE:
-		cell->number = tr_module_number(source, from, TR_MODULE_BASE, 0);
-		break;
-	case TR_MODULE_END: /* of tables that know sizes alone */
-		cell->number = tr_module_number(source, from, TR_MODULE_SIZE, 0);
-		break;
 	case TR_MODULE_ID:
-		cell->number = list->count;
-		break;
+		return list->count;
+	case TR_MODULE_CONTAINING_ID:
+		return tr_module_number(source, from, TR_MODULE_ID, list->count);
+	case TR_MODULE_PREFERRED_BASE:
+		return tr_module_number(source, from, TR_MODULE_BASE, 0);
+	case TR_MODULE_END: /* of tables with sizes alone */
+		return tr_module_number(source, from, TR_MODULE_SIZE, 0);
 	default:
-		cell->number = 0;
-		break;
+		return 0;
 	}
 }
 
-/* The row in the columns that are written. */
-static void convert(const struct tr_module_list *list, const struct tr_module *from,
-		    struct tr_module *to)
+/*
+ * Adds a module. spelled: its row as the source spells it, or data NULL; otherwise the row is
+ * written in the columns of the head. False: memory is exhausted.
+ */
+static bool add(struct tr_module_list *list, const struct tr_module *module, struct tr_text spelled)
 {
-	const struct tr_module_columns *columns = &list->head.columns;
-	for (size_t i = 0; i < columns->count; i++) {
-		to->cells[i] = (struct tr_module_cell){ .type = TR_MODULE_NONE };
-		for (size_t k = 0; k < list->source.count; k++)
-			if (columns->kinds[i] == TR_MODULE_OTHER
-				    ? tr_text_equal(tr_module_column_name(columns, i),
-						    tr_module_column_name(&list->source, k))
-				    : columns->kinds[i] == list->source.kinds[k])
-				to->cells[i] = from->cells[k];
-		if (to->cells[i].type == TR_MODULE_NONE)
-			supply(list, from, columns->kinds[i], &to->cells[i]);
+	const struct tr_module_columns *to = &list->head.columns, *from = &list->source;
+	struct tr_module row;
+	for (size_t i = 0; i < to->count && !spelled.data; i++) {
+		struct tr_text name = tr_module_column_name(to, i);
+		row.cells[i] = (struct tr_module_cell){ .type = TR_MODULE_NONE };
+		for (size_t k = 0; k < from->count; k++)
+			if (to->kinds[i] == TR_MODULE_OTHER
+				    ? tr_text_equal(name, tr_module_column_name(from, k))
+				    : to->kinds[i] == from->kinds[k])
+				row.cells[i] = module->cells[k];
+		if (row.cells[i].type == TR_MODULE_NONE)
+			row.cells[i] = (struct tr_module_cell){
+				.type = TR_MODULE_NUMBER,
+				.number = supply(list, module, to->kinds[i]),
+			};
 	}
-}
-
-/* The row as its source spells it, if it says the same as the record. data NULL: it does not. */
-static struct tr_text spelled_row(const struct tr_module_list *list, struct tr_record *record,
-				  const struct tr_module *module, struct tr_error *err)
-{
-	struct tr_text none = { NULL, 0 };
-	struct tr_module parsed;
-	struct tr_text row = tr_ask_string(record, ".row", err);
-	if (!row.data || !row.len || row.data[row.len - 1] != '\n' ||
-	    memchr(row.data, '\n', row.len - 1) ||
-	    !module_columns_equal(&list->source, &list->head.columns))
-		return none;
-	(void)tr_module_parse(&list->source, (struct tr_text){ row.data, row.len - 1 }, &parsed);
-	return module_equal(&list->source, &parsed, module) ? row : none;
+	if (spelled.data)
+		tr_buffer_put_text(&list->rows, spelled);
+	else
+		tr_module_write(to, &row, list->digits, &list->rows);
+	return tr_module_list_place(list, module) && !list->rows.failed;
 }
 
 enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record *record,
 				  struct tr_error *err)
 {
-	struct tr_module module, row;
+	struct tr_module module, parsed;
 	enum tr_status status = module_read(&list->source, record, &module, err);
 	if (status != TR_OK)
 		return status;
 	tr_error_clear(err);
-	struct tr_text spelled = spelled_row(list, record, &module, err);
-	convert(list, &module, &row);
-	bool good = place(list, &list->source, &module) && err->cause != TR_CAUSE_MEMORY;
-	if (spelled.data)
-		tr_buffer_put_text(&list->rows, spelled);
-	else
-		tr_module_write(&list->head.columns, &row, list->digits, &list->rows);
-	if (good && !list->rows.failed)
-		return TR_OK;
-	return tr_error_memory(err);
+	struct tr_text row = tr_ask_string(record, ".row", err), none = { NULL, 0 };
+	/* the spelling of the source is kept if it is one row and agrees with the fields */
+	bool kept = row.len && memchr(row.data, '\n', row.len) == row.data + row.len - 1 &&
+		    module_columns_equal(&list->source, &list->head.columns);
+	if (kept) {
+		struct tr_text line = { row.data, row.len - 1 };
+		(void)tr_module_parse(&list->source, line, &parsed);
+		kept = module_equal(&list->source, &parsed, &module);
+	}
+	if (tr_error_is_memory(err) || !add(list, &module, kept ? row : none))
+		return tr_error_memory(err);
+	return TR_OK;
 }
 
 bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,
 			struct tr_text path)
 {
-	const struct tr_module_columns *columns = &list->source;
-	struct tr_module module, row;
-	for (size_t i = 0; i < columns->count; i++) {
-		enum tr_module_column kind = columns->kinds[i];
-		struct tr_module_cell *cell = &module.cells[i];
-		*cell = (struct tr_module_cell){ .type = TR_MODULE_NUMBER };
+	const uint64_t numbers[TR_MODULE_OTHER + 1] = {
+		[TR_MODULE_ID] = list->count, [TR_MODULE_CONTAINING_ID] = list->count,
+		[TR_MODULE_BASE] = base,      [TR_MODULE_PREFERRED_BASE] = base,
+		[TR_MODULE_END] = end,	      [TR_MODULE_SIZE] = end - base,
+	};
+	struct tr_text none = { NULL, 0 };
+	struct tr_module module;
+	for (size_t i = 0; i < list->source.count; i++) {
+		enum tr_module_column kind = list->source.kinds[i];
+		module.cells[i] = (struct tr_module_cell){ .type = TR_MODULE_NUMBER,
+							   .number = numbers[kind] };
 		if (kind == TR_MODULE_PATH)
-			*cell = (struct tr_module_cell){ .type = TR_MODULE_TEXT, .text = path };
-		else if (kind == TR_MODULE_ID || kind == TR_MODULE_CONTAINING_ID)
-			cell->number = list->count;
-		else if (kind == TR_MODULE_BASE || kind == TR_MODULE_PREFERRED_BASE)
-			cell->number = base;
-		else if (kind == TR_MODULE_END)
-			cell->number = end;
-		else if (kind == TR_MODULE_SIZE)
-			cell->number = end - base;
+			module.cells[i] =
+				(struct tr_module_cell){ .type = TR_MODULE_TEXT, .text = path };
 	}
-	convert(list, &module, &row);
-	tr_module_write(&list->head.columns, &row, list->digits, &list->rows);
-	return place(list, columns, &module) && !list->rows.failed;
-}
-
-/* A row of text, as it is or in the columns that were chosen. */
-static bool put_row(struct tr_module_list *list, struct tr_text line)
-{
-	struct tr_module module, row;
-	struct tr_text text = { line.data, line.len - (line.data[line.len - 1] == '\n') };
-	(void)tr_module_parse(&list->source, text, &module);
-	convert(list, &module, &row);
-	if (module_columns_equal(&list->source, &list->head.columns))
-		tr_buffer_put_text(&list->rows, line);
-	else
-		tr_module_write(&list->head.columns, &row, list->digits, &list->rows);
-	return place(list, &list->source, &module);
+	return add(list, &module, none);
 }
 
 enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text text,
@@ -826,10 +750,16 @@ enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text 
 	if (head.flavor.data)
 		list->head.flavor = tr_buffer_text(&list->flavor);
 	tr_module_list_choose(list, version, table);
-	while (text.len)
-		if (!put_row(list, tr_drcov_next_line(&text)))
+	bool as_is = module_columns_equal(&list->source, &list->head.columns);
+	while (text.len) {
+		struct tr_module module;
+		struct tr_text line = tr_drcov_next_line(&text), row = line, none = { NULL, 0 };
+		row.len -= row.data[row.len - 1] == '\n';
+		(void)tr_module_parse(&list->source, row, &module);
+		if (!add(list, &module, as_is ? line : none))
 			return TR_FATAL;
-	return list->flavor.failed || list->spelled.failed || list->rows.failed ? TR_FATAL : TR_OK;
+	}
+	return list->flavor.failed || list->spelled.failed ? TR_FATAL : TR_OK;
 }
 
 void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *to)
@@ -844,12 +774,6 @@ void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *t
 	tr_buffer_put_text(to, tr_buffer_text(&list->rows));
 }
 
-const struct tr_module_place *tr_module_list_id(const struct tr_module_list *list, uint64_t id)
-{
-	uint32_t row = list->by_id && id < IDS ? list->by_id[id] : 0;
-	return row ? &list->places[row - 1] : NULL;
-}
-
 static int by_base(const void *a, const void *b, void *places)
 {
 	const struct tr_module_place *x = (struct tr_module_place *)places + *(const uint32_t *)a;
@@ -857,31 +781,28 @@ static int by_base(const void *a, const void *b, void *places)
 	return (x->base > y->base) - (x->base < y->base);
 }
 
-static bool sort(struct tr_module_list *list)
-{
-	list->sorted = malloc(list->count * sizeof *list->sorted);
-	if (!list->sorted)
-		return false;
-	for (size_t i = 0; i < list->count; i++)
-		list->sorted[i] = (uint32_t)i;
-	qsort_r(list->sorted, list->count, sizeof *list->sorted, by_base, list->places);
-	return true;
-}
-
 /*
- * The module that has the address; where none has it, the nearest below, from
- * which it can be counted all the same. NULL: there is none. The list is not
- * added to any more. *failed: memory is exhausted.
+ * Returns the module that contains the address, or else the nearest one below it, from which the
+ * address can be counted all the same. NULL: there is none. Nothing may be added to the list
+ * afterwards. *failed: memory is exhausted.
  */
 static const struct tr_module_place *find(struct tr_module_list *list, uint64_t address,
 					  bool *failed)
 {
-	enum { OVERLAPS = 8 }; /* modules that lie over each other are rare, and few */
+	enum { OVERLAPS = 8 }; /* modules that overlap are rare, and few */
 	const struct tr_module_place *nearest = NULL;
 	size_t low = 0, high = list->count;
-	if (list->count == 0 || (!list->sorted && !sort(list))) {
-		*failed |= list->count > 0;
+	if (list->count == 0)
 		return NULL;
+	if (!list->sorted) {
+		list->sorted = malloc(list->count * sizeof *list->sorted);
+		if (!list->sorted) {
+			*failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; i < list->count; i++)
+			list->sorted[i] = (uint32_t)i;
+		qsort_r(list->sorted, list->count, sizeof *list->sorted, by_base, list->places);
 	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -925,14 +846,14 @@ void tr_module_list_relative(struct tr_module_list *list, uint64_t address, uint
 		return;
 	}
 	const struct tr_module_place *place = find(list, address, failed);
-	/* a module whose end is no end has all after its base */
+	/* a module whose end is not after its base contains everything above it */
 	if (place && (address > UINT32_MAX || address < place->end || place->end <= place->base)) {
 		*id = place->id;
 		*start = address - place->origin;
 		if (list->digits == 8)
 			*start = (uint32_t)*start;
 	} else {
-		*id = IDS;
+		*id = TR_MODULE_IDS;
 		*start = address;
 	}
 }

@@ -4,8 +4,8 @@
  * and rows, and the lines before the other tables. Execution traces keep a list of modules in
  * the same words.
  *
- *	lines -> tr_drcov_head_line -> columns -> tr_module_parse -> struct tr_module ->
- *tr_module_line record -> tr_module_read -> struct tr_module -> tr_module_write -> row
+ *	lines -> tr_drcov_head_line -> columns -> tr_module_parse -> tr_module_line -> record
+ *	record -> tr_module_list_add -> list of rows -> tr_module_list_write -> lines
  *
  * A row is
  *
@@ -97,10 +97,10 @@ void tr_module_line(const struct tr_module_columns *columns, const struct tr_mod
 struct tr_drcov_head {
 	uint64_t version;
 	struct tr_text flavor; /* points into the parsed text; data NULL: there is no such line */
-	uint64_t table;	       /* version of the module table; 1 where it does not say */
+	uint64_t table;	       /* version of the module table, 1 if it is not stated; 0: no table */
 	uint64_t count;	       /* number of modules according to the line of the table */
-	struct tr_module_columns columns;
-	bool has_version, has_table, has_columns;
+	struct tr_module_columns columns; /* count 0: there is no such line */
+	bool has_version;
 };
 
 /* Parses one line of the head, with or without its line end. False: it is not such a line. */
@@ -116,6 +116,14 @@ void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
 
 #define TR_DRCOV_TEXT_LINE "module id, start, size:"
 #define TR_DRCOV_TEXT_MARK "module id" /* this prefix means that the blocks are text */
+
+/* Appends n with blanks before it up to the width. */
+static inline void tr_drcov_put_padded(uint64_t n, unsigned width, struct tr_buffer *to)
+{
+	for (size_t len = tr_decimal_length(n); len < width; len++)
+		tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_decimal(to, n);
+}
 
 /* Parses "BB Table: 12 bbs". False: it is something else. */
 bool tr_drcov_blocks_line(struct tr_text line, uint64_t *count);
@@ -168,6 +176,12 @@ bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header)
 /* Selects the version of the table, or of the blocks, to be written. 0: unchanged. */
 void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table);
 
+/*
+ * Adds the place of a module, whose cells are those of list->source, without a row. False: memory is
+ * exhausted.
+ */
+bool tr_module_list_place(struct tr_module_list *list, const struct tr_module *module);
+
 /* Adds a record of kind module. TR_OK; TR_WARN: it is malformed; TR_FATAL: memory is exhausted. */
 enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record *record,
 				  struct tr_error *err);
@@ -188,8 +202,15 @@ enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text 
 
 void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *to);
 
+enum { TR_MODULE_IDS = 65535 }; /* 65535 is the id of blocks in no module */
+
 /* Returns the module with that id, or NULL. */
-const struct tr_module_place *tr_module_list_id(const struct tr_module_list *list, uint64_t id);
+static inline const struct tr_module_place *tr_module_list_id(const struct tr_module_list *list,
+							      uint64_t id)
+{
+	uint32_t row = list->by_id && id < TR_MODULE_IDS ? list->by_id[id] : 0;
+	return row ? &list->places[row - 1] : NULL;
+}
 
 /* Returns the digits of the addresses that tr_module_list_absolute computes. */
 unsigned tr_module_list_digits(const struct tr_module_list *list);

@@ -126,3 +126,19 @@ END
 	tr-repack -t drcov "$traces/kernel_loadaddr_32le.trace" | tr-parse |
 		grep -q $'\tvxWorks\tid=1\tbase=0x20000\t'
 }
+
+@test "addresses of 32 bits wrap, and none is longer" {
+	# a start is counted modulo 2^32, in text and binary tables
+	printf '%s\n' $'%trec\t1\tformat=drcov\tversion=2\tflavor="drcov-32"\ttable=2\tcolumns=["id","base","end","entry","path"]\tbits=32' \
+		$'module\t0\t-\t-\t/a\tid=0\tbase=0x8000\tend=0x9000\tentry=0x0' \
+		$'meta\t1\t-\t-\tbbs\tvalue="binary"' $'block\t2\t-\t-\t0x00001000\tsize=4\tmodule=0' $'!end\t3' >low.trec
+	tr-repack -o low.drcov low.trec
+	tr-parse low.drcov | cmp - low.trec
+	tr-repack -O text=yes low.trec | grep -qx 'module\[  0\]: 0xffff9000,   4'
+	# a module ends with the memory, of which its last block exceeds the end
+	for at in fffffff8 fffffffffffffff8; do
+		printf 'block\t0\t-\t-\t0x%s\tsize=%d\top=block\n' $at 16 >top.trec
+		tr-repack -q -t drcov top.trec | grep -a unknown >row
+		[[ $(<row) == "  0, 0x${at%ff8}000, 0x${at%8}f, 0x"* ]]
+	done
+}

@@ -281,3 +281,19 @@ bad() {
 	done
 	run -2 tr-parse -f checkpoint x.ckpt
 }
+
+@test "a stream without a header becomes a trace, and one note says of which layout" {
+	tr-parse good-tiny | grep -v ^% >bare.trec
+	run -0 --separate-stderr tr-repack -t srctrace -o little bare.trec
+	[ "$stderr" = 'tr-repack: bare.trec:1: note: the stream has no header: alignment 8, little endian are supplied' ]
+	tr-parse little | tail -n +2 | cmp - bare.trec
+	run -0 --separate-stderr tr-repack -t srctrace -O align=2 -O endian=big -o big bare.trec
+	[[ $stderr == *': alignment 2, big endian are supplied' ]]
+	tr-parse big | head -n 1 | grep -q $'align=2\tendian=big'
+	tr-parse big | tail -n +2 | cmp - bare.trec
+	run -2 tr-repack --strict -t srctrace -o strict bare.trec
+	# a record that is left out is reported, and the note is not lost with it
+	sed 's/scos="[0-9a-f]*"/scos=""/' bare.trec >odd.trec
+	run -2 --separate-stderr tr-repack -t srctrace -o odd odd.trec
+	[[ $stderr == *'has no header'*'no fingerprint of 40 hex digits'* ]]
+}

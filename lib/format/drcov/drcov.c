@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "core/wire.h"
 
 static const char *const extensions[] = { ".drcov", ".cov", NULL };
 
@@ -41,18 +40,6 @@ const struct tr_format tr_format_drcov = {
 	.open = tr_drcov_open,
 	.create = tr_drcov_create,
 };
-
-struct tr_drcov_row tr_drcov_row_unpack(const char *p)
-{
-	uint32_t both = tr_wire_u32(p + 4, false);
-	return (struct tr_drcov_row){ tr_wire_u32(p, false), both & 0xffff, both >> 16 };
-}
-
-void tr_drcov_row_pack(const struct tr_drcov_row *row, char *p)
-{
-	tr_wire_put_u32(p, false, (uint32_t)row->start);
-	tr_wire_put_u32(p + 4, false, (row->size & 0xffff) | row->module << 16);
-}
 
 static void skip_blanks(const char **p, const char *end)
 {
@@ -105,42 +92,13 @@ bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row)
 	return true;
 }
 
-static void put_padded(struct tr_buffer *to, uint32_t n)
-{
-	if (n < 100)
-		tr_buffer_put_byte(to, ' ');
-	if (n < 10)
-		tr_buffer_put_byte(to, ' ');
-	tr_buffer_put_decimal(to, n);
-}
-
 void tr_drcov_row_write(const struct tr_drcov_row *row, unsigned digits, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "module[");
-	put_padded(to, row->module);
+	tr_drcov_put_padded(row->module, 3, to);
 	tr_buffer_put_literal(to, "]: 0x");
 	tr_buffer_put_hex(to, row->start, digits);
 	tr_buffer_put_literal(to, ", ");
-	put_padded(to, row->size);
+	tr_drcov_put_padded(row->size, 3, to);
 	tr_buffer_put_byte(to, '\n');
-}
-
-/* PATH@BASE, of which the last @ counts. */
-bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base)
-{
-	size_t at = value.len;
-	while (at && value.data[at - 1] != '@')
-		at--;
-	if (at < 2 || value.len - at < 3 || value.data[at] != '0' || value.data[at + 1] != 'x' ||
-	    value.len - at > 18)
-		return false;
-	*base = 0;
-	for (size_t i = at + 2; i < value.len; i++) {
-		int digit = tr_hex_digit(value.data[i]);
-		if (digit < 0)
-			return false;
-		*base = *base << 4 | (unsigned)digit;
-	}
-	*path = (struct tr_text){ value.data, at - 1 };
-	return true;
 }

@@ -47,12 +47,10 @@ struct tr_drcov_row {
 	uint32_t module;
 };
 
-/* Converts a row from TR_DRCOV_BLOCK bytes, and back. */
-struct tr_drcov_row tr_drcov_row_unpack(const char *p);
-void tr_drcov_row_pack(const struct tr_drcov_row *row, char *p);
-
-/* "module[  4]: 0x0000000000001090,   8", apart from blanks and line end. False: the line is no
- * row. */
+/*
+ * Parses "module[  4]: 0x0000000000001090,   8", with any blanks and line end. False: the line is
+ * not a row.
+ */
 bool tr_drcov_row_parse(struct tr_text line, struct tr_drcov_row *row);
 
 /* Writes a row as DynamoRIO does, with its line feed. digits: of an address, 8 or 16. */
@@ -63,8 +61,5 @@ struct tr_reader *tr_drcov_open(const struct tr_read_config *config, struct tr_i
 
 struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
 				  struct tr_error *err);
-
-/* Parses a value of -O module: PATH@0xBASE. False: it is malformed. */
-bool tr_drcov_setting(struct tr_text value, struct tr_text *path, uint64_t *base);
 
 #endif

@@ -17,28 +17,17 @@
 #include "format/reader_base.h"
 #include "record/literal.h"
 
-/* The address that the starts of a module's blocks count from. */
-struct base {
-	uint64_t address;
-	bool known;
-};
-
 struct reader {
 	struct tr_reader base; /* its step is one of the functions read_... below */
-	struct tr_drcov_head head;
-	struct tr_buffer head_text; /* its lines; head.flavor points into it */
-	unsigned digits;	    /* of an address */
-	struct base *bases;
-	size_t base_count;
-	uint64_t dumps;	  /* headers so far */
-	uint64_t modules; /* of this dump, so far */
-	bool odd_head;	  /* it has a line of unknown meaning */
+	struct tr_module_list
+		list;	/* the head, its lines (spelled), and the places of the modules */
+	uint64_t dumps; /* headers so far */
+	bool odd_head;	/* it has a line of unknown meaning */
 	bool bad_columns;
 
 	/* -O starts; absolute: the starts of this dump are addresses, cut to 32 bits */
 	enum { AUTO, ABSOLUTE, RELATIVE } starts;
 	bool absolute;
-	uint64_t module_id, module_end; /* of the last row */
 
 	uint64_t blocks, count;	    /* so far; as announced by the line before the table */
 	bool text;		    /* the table of blocks is text */
@@ -54,11 +43,10 @@ static tr_reader_step read_head, read_module, read_table, read_block, read_after
 static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
-	tr_buffer_free(&reader->head_text);
+	tr_module_list_free(&reader->list);
 	tr_buffer_free(&reader->lines);
 	tr_buffer_free(&reader->hits);
 	tr_buffer_free(&reader->hits_line);
-	free(reader->bases);
 }
 
 /* Sets the position of err to where the window begins. TR_WARN. */
@@ -97,7 +85,6 @@ static void skip_line(struct reader *reader, struct tr_text line)
 	reader->base.lines++;
 }
 
-/* Adds a TAB and `key=`, and a string. */
 static void put_key(struct reader *reader, const char *key)
 {
 	tr_buffer_put_byte(&reader->base.line, '\t');
@@ -131,13 +118,12 @@ static void put_odd(struct reader *reader, const char *key, struct tr_text text,
  */
 enum { HEAD_MAX = 64 << 10, UNPROMISED = 4 << 20 };
 
-static bool promised(const struct reader *reader)
+static bool has(struct tr_text text, const char *word)
 {
-	struct tr_text flavor = reader->head.flavor;
-	return flavor.len && memmem(flavor.data, flavor.len, "hits", 4);
+	return text.len && memmem(text.data, text.len, word, strlen(word));
 }
 
-/* The end of the table as an offset in the window. False: it is missing, or too far away. */
+/* Finds the end of the table, an offset in the window. False: it is missing, or too far away. */
 static bool end_of_blocks(struct reader *reader, size_t limit, size_t *at)
 {
 	struct tr_input *in = reader->base.in;
@@ -163,7 +149,7 @@ static bool end_of_blocks(struct reader *reader, size_t limit, size_t *at)
 	return tr_input_more(in, *at + 1);
 }
 
-/* The line that begins there, with its line feed; len 0: it is longer than such a line can be. */
+/* Returns the line at that offset, with its LF; len 0: it is longer than such a line can be. */
 static struct tr_text line_at(struct tr_input *in, size_t at)
 {
 	enum { LINE_MAX = 80 };
@@ -178,8 +164,8 @@ static struct tr_text line_at(struct tr_input *in, size_t at)
 static bool find_hits(struct reader *reader)
 {
 	struct tr_input *in = reader->base.in;
-	bool sure = promised(reader);
-	uint64_t count, limit = sure ? reader->base.max_record : UNPROMISED;
+	bool promised = has(reader->list.head.flavor, "hits");
+	uint64_t count, limit = promised ? reader->base.max_record : UNPROMISED;
 	if (limit > SIZE_MAX / 4)
 		limit = SIZE_MAX / 4;
 	size_t at, size = (size_t)reader->count * TR_DRCOV_HIT;
@@ -188,13 +174,13 @@ static bool find_hits(struct reader *reader)
 	struct tr_text line = line_at(in, at);
 	if (!line.len || !tr_drcov_hits_line(line, &count) || count != reader->count)
 		return true;
-	size_t line_len = line.len;
+	at += line.len;
 	tr_buffer_put_text(&reader->hits_line, line);
-	tr_input_more(in, at + line_len + size);
-	size_t there = tr_input_available(in) - at - line_len;
+	tr_input_more(in, at + size);
+	size_t there = tr_input_available(in) - at;
 	if (there < size)
 		size = there - there % TR_DRCOV_HIT;
-	tr_buffer_put(&reader->hits, in->pos + at + line_len, size);
+	tr_buffer_put(&reader->hits, in->pos + at, size);
 	return !reader->hits.failed && !reader->hits_line.failed;
 }
 
@@ -260,6 +246,12 @@ static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 	return TR_OK;
 }
 
+static struct tr_drcov_row unpack(const char *p)
+{
+	uint32_t both = tr_wire_u32(p + 4, false);
+	return (struct tr_drcov_row){ tr_wire_u32(p, false), both & 0xffff, both >> 16 };
+}
+
 /*
  * QEMU's plugin writes addresses, cut to 32 bits, where the format has starts that count from
  * the module. They are recognised in a table of version 2 with one module, by starts beyond
@@ -268,24 +260,23 @@ static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 static bool looks_absolute(struct reader *reader)
 {
 	enum { SAMPLE = 8192 };
+	const struct tr_module_place *module = reader->list.places;
 	bool beyond = false;
-	if (reader->head.version != 2 || reader->modules != 1 || reader->text ||
-	    reader->module_id >= reader->base_count)
+	if (reader->list.head.version != 2 || reader->list.count != 1 || reader->text ||
+	    module->id >= TR_DRCOV_NO_MODULE || module->end <= module->base ||
+	    module->end - module->base > UINT32_MAX)
 		return false;
-	uint64_t base = reader->bases[reader->module_id].address;
-	uint64_t size = reader->module_end - base;
+	uint64_t size = module->end - module->base;
 	uint64_t count = reader->count < SAMPLE ? reader->count : SAMPLE;
-	if (reader->module_end <= base || size > UINT32_MAX)
-		return false;
 	tr_input_more(reader->base.in, (size_t)count * TR_DRCOV_BLOCK);
 	for (uint64_t i = 0; i < count; i++) {
 		size_t at = (size_t)i * TR_DRCOV_BLOCK;
 		if (tr_input_available(reader->base.in) - at < TR_DRCOV_BLOCK)
 			break;
-		struct tr_drcov_row row = tr_drcov_row_unpack(reader->base.in->pos + at);
-		if (row.module != reader->module_id)
+		struct tr_drcov_row row = unpack(reader->base.in->pos + at);
+		if (row.module != module->id)
 			continue;
-		if ((uint32_t)(row.start - base) >= size)
+		if ((uint32_t)(row.start - module->base) >= size)
 			return false;
 		beyond |= row.start >= size;
 	}
@@ -296,7 +287,6 @@ static enum tr_status read_table(struct tr_reader *base, struct tr_record **reco
 				 struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
-
 	struct tr_buffer *out = &base->line, usual = TR_BUFFER_INIT;
 	mark(reader);
 	enum tr_status status = take_lines(reader, err);
@@ -342,14 +332,15 @@ static enum tr_status read_table(struct tr_reader *base, struct tr_record **reco
 static void put_block(struct reader *reader, const struct tr_drcov_row *row)
 {
 	struct tr_buffer *out = &reader->base.line;
-	bool known = row->module < reader->base_count && reader->bases[row->module].known;
-	uint64_t base = known ? reader->bases[row->module].address : 0;
-	uint64_t start = reader->absolute && known ? (uint32_t)(row->start - base) : row->start;
-	uint64_t address = base + start;
+	const struct tr_module_place *module = tr_module_list_id(&reader->list, row->module);
+	uint64_t origin = module ? module->origin : 0;
+	uint64_t start = reader->absolute && module ? (uint32_t)(row->start - origin) : row->start;
+	uint64_t address = origin + start;
+	unsigned digits = reader->list.digits;
 	tr_buffer_put_literal(out, "block\t");
 	tr_buffer_put_decimal(out, reader->base.seq++);
 	tr_buffer_put_literal(out, "\t-\t-\t0x");
-	tr_buffer_put_hex(out, reader->digits == 8 ? (uint32_t)address : address, reader->digits);
+	tr_buffer_put_hex(out, digits == 8 ? (uint32_t)address : address, digits);
 	tr_buffer_put_literal(out, "\tsize=");
 	tr_buffer_put_decimal(out, row->size);
 	tr_buffer_put_literal(out, "\tmodule=");
@@ -370,7 +361,7 @@ static enum tr_status read_binary(struct reader *reader, struct tr_record **reco
 		reader->base.step = NULL;
 		return status;
 	}
-	struct tr_drcov_row row = tr_drcov_row_unpack(reader->base.in->pos);
+	struct tr_drcov_row row = unpack(reader->base.in->pos);
 	mark(reader);
 	put_block(reader, &row);
 	tr_input_skip(reader->base.in, TR_DRCOV_BLOCK);
@@ -409,7 +400,7 @@ static enum tr_status read_text(struct reader *reader, struct tr_record **record
 	struct tr_buffer usual = TR_BUFFER_INIT;
 	mark(reader);
 	put_block(reader, &row);
-	tr_drcov_row_write(&row, reader->digits, &usual);
+	tr_drcov_row_write(&row, reader->list.digits, &usual);
 	put_odd(reader, ".row", line, &usual);
 	tr_buffer_free(&usual);
 	skip_line(reader, line);
@@ -426,11 +417,6 @@ static enum tr_status read_block(struct tr_reader *base, struct tr_record **reco
 		return TR_END;
 	}
 	return reader->text ? read_text(reader, record, err) : read_binary(reader, record, err);
-}
-
-static bool has(struct tr_text text, const char *word)
-{
-	return text.len && memmem(text.data, text.len, word, strlen(word));
 }
 
 /*
@@ -450,7 +436,7 @@ static unsigned address_digits(struct tr_text flavor, struct tr_text row)
 
 static void put_header(struct reader *reader)
 {
-	const struct tr_drcov_head *head = &reader->head;
+	const struct tr_drcov_head *head = &reader->list.head;
 	struct tr_buffer usual = TR_BUFFER_INIT;
 	tr_buffer_put_literal(&reader->base.line, "%trec\t1");
 	if (++reader->dumps > 1) {
@@ -472,16 +458,16 @@ static void put_header(struct reader *reader)
 	}
 	tr_buffer_put_literal(&reader->base.line, "]");
 	put_key(reader, "bits");
-	tr_buffer_put_decimal(&reader->base.line, reader->digits * 4);
+	tr_buffer_put_decimal(&reader->base.line, reader->list.digits * 4);
 	tr_drcov_head_write(head, &usual);
-	put_odd(reader, ".head", tr_buffer_text(&reader->head_text), &usual);
+	put_odd(reader, ".head", tr_buffer_text(&reader->list.spelled), &usual);
 	tr_buffer_free(&usual);
 }
 
 /* Reports a head that cannot be read further. */
 static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 {
-	const struct tr_drcov_head *head = &reader->head;
+	const struct tr_drcov_head *head = &reader->list.head;
 	reader->base.step = NULL;
 	if (!head->has_version)
 		tr_error_set(err, TR_CAUSE_INPUT, "no drcov file: it does not begin with \"%s N\"",
@@ -490,9 +476,9 @@ static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "drcov of version %" PRIu64 ": versions 2 and 3 are read",
 			     head->version);
-	else if (!head->has_table && !tr_input_more(reader->base.in, 1))
+	else if (!head->table && !tr_input_more(reader->base.in, 1))
 		tr_error_set(err, TR_CAUSE_CUT, "the input ends before the module table");
-	else if (!head->has_table)
+	else if (!head->table)
 		tr_error_set(err, TR_CAUSE_INPUT, "no module table in the first %d KiB",
 			     HEAD_MAX >> 10);
 	else if (reader->bad_columns)
@@ -506,8 +492,8 @@ static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 /* Reads the lines up to the first module. TR_OK; TR_WARN: one is too long; TR_FATAL. */
 static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 {
-	struct tr_drcov_head *head = &reader->head;
-	struct tr_buffer *text = &reader->head_text;
+	struct tr_drcov_head *head = &reader->list.head;
+	struct tr_buffer *text = &reader->list.spelled;
 	struct tr_text line;
 	enum tr_status status;
 	while (!tr_drcov_head_whole(head)) {
@@ -517,12 +503,12 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 		if (status != TR_OK)
 			return status;
 		/* the first row of the table, unless its line of columns is still to come */
-		if ((head->has_table && !tr_text_starts(line, TR_TEXT("Columns:"))) ||
+		if ((head->table && !tr_text_starts(line, TR_TEXT("Columns:"))) ||
 		    text->len + line.len > HEAD_MAX)
 			break;
 		bool known = tr_drcov_head_line(head, line);
-		reader->bad_columns = !known && head->has_table;
-		if (!known && (!head->has_version || head->has_table))
+		reader->bad_columns = !known && head->table;
+		if (!known && (!head->has_version || head->table))
 			break;
 		tr_buffer_put_text(text, line);
 		if (text->failed)
@@ -532,27 +518,22 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 	}
 	/* the texts of head pointed into the window */
 	tr_drcov_head_parse(head, tr_buffer_text(text));
+	reader->list.source = head->columns;
 	return TR_OK;
-}
-
-static void begin_dump(struct reader *reader)
-{
-	reader->head = (struct tr_drcov_head){ .has_version = false };
-	tr_buffer_reset(&reader->head_text);
-	tr_buffer_reset(&reader->hits);
-	tr_buffer_reset(&reader->hits_line);
-	reader->base_count = 0;
-	reader->modules = reader->blocks = reader->count = reader->base.seq = 0;
-	reader->text = reader->odd_head = reader->bad_columns = false;
 }
 
 static enum tr_status read_head(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
-
 	struct tr_text row = { "", 0 };
-	begin_dump(reader);
+	if (!tr_module_list_begin(&reader->list, NULL))
+		return tr_error_memory(err);
+	reader->list.head = (struct tr_drcov_head){ .has_version = false };
+	tr_buffer_reset(&reader->hits);
+	tr_buffer_reset(&reader->hits_line);
+	reader->blocks = reader->count = base->seq = 0;
+	reader->text = reader->odd_head = reader->bad_columns = false;
 	mark(reader);
 	enum tr_status status = take_head(reader, err);
 	if (status == TR_OK)
@@ -562,10 +543,10 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 		return status;
 	}
 	/* the first row gives the width of addresses; damage of it is reported when it is read */
-	if (reader->head.count && peek_line(reader, &row, err) == TR_FATAL)
+	if (reader->list.head.count && peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
-	reader->digits = address_digits(reader->head.flavor, row);
-	base->step = reader->head.count ? read_module : read_table;
+	reader->list.digits = address_digits(reader->list.head.flavor, row);
+	base->step = reader->list.head.count ? read_module : read_table;
 	put_header(reader);
 	if (!reader->odd_head)
 		return tr_reader_deliver(base, record, err);
@@ -574,52 +555,10 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 	return tr_reader_hold(base, TR_FLAW, err);
 }
 
-/* Makes room for the bases of ids below count. False: memory is exhausted. */
-static bool reserve_bases(struct reader *reader, size_t count)
-{
-	size_t before = reader->base_count;
-
-	if (!tr_array_grow(&reader->bases, &reader->base_count, count, sizeof *reader->bases))
-		return false;
-	memset(reader->bases + before, 0, (reader->base_count - before) * sizeof *reader->bases);
-	return true;
-}
-
-/* Keeps the address that the blocks of a module count from. False: memory is exhausted. */
-static bool keep_base(struct reader *reader, const struct tr_module *module)
-{
-	const struct tr_module_columns *columns = &reader->head.columns;
-	uint64_t id = tr_module_number(columns, module, TR_MODULE_ID, reader->modules);
-	uint64_t whole = tr_module_number(columns, module, TR_MODULE_CONTAINING_ID, id);
-	uint64_t address = tr_module_number(columns, module, TR_MODULE_BASE, 0);
-	reader->module_id = id;
-	reader->module_end = tr_module_number(columns, module, TR_MODULE_END, address);
-	if (id >= TR_DRCOV_NO_MODULE)
-		return true; /* no block can refer to it */
-	if (id >= reader->base_count && !reserve_bases(reader, (size_t)id + 1))
-		return false;
-	/* version 2 counts from the base of the whole module, whose entry comes first */
-	if (reader->head.version == 2 && whole != id && whole < reader->base_count &&
-	    reader->bases[whole].known)
-		address = reader->bases[whole].address;
-	reader->bases[id] = (struct base){ address, true };
-	return true;
-}
-
-static enum tr_status short_table(struct reader *reader, struct tr_error *err)
-{
-	reader->base.step = read_table;
-	tr_error_set(err, TR_CAUSE_CUT,
-		     "the module table announces %" PRIu64 " modules, there are %" PRIu64,
-		     reader->head.count, reader->modules);
-	return at_place(reader, err);
-}
-
 static enum tr_status read_module(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
-
 	struct tr_text line;
 	struct tr_module module;
 	struct tr_buffer usual = TR_BUFFER_INIT;
@@ -630,14 +569,18 @@ static enum tr_status read_module(struct tr_reader *base, struct tr_record **rec
 	    line.data[line.len - 1] != '\n') {
 		if (status == TR_OK && line.data[line.len - 1] != '\n')
 			skip_line(reader, line); /* a row that is cut */
-		return short_table(reader, err);
+		base->step = read_table;
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "the module table announces %" PRIu64 " modules, there are %zu",
+			     reader->list.head.count, reader->list.count);
+		return at_place(reader, err);
 	}
 	struct tr_text row = { line.data, line.len - 1 };
-	bool good = tr_module_parse(&reader->head.columns, row, &module);
-	if (!keep_base(reader, &module))
+	bool good = tr_module_parse(&reader->list.head.columns, row, &module);
+	if (!tr_module_list_place(&reader->list, &module))
 		return tr_error_memory(err);
-	tr_module_line(&reader->head.columns, &module, reader->base.seq++, &reader->base.line);
-	tr_module_write(&reader->head.columns, &module, reader->digits, &usual);
+	tr_module_line(&reader->list.head.columns, &module, reader->base.seq++, &reader->base.line);
+	tr_module_write(&reader->list.head.columns, &module, reader->list.digits, &usual);
 	put_odd(reader, ".row", line, &usual);
 	tr_buffer_free(&usual);
 	mark(reader);
@@ -648,7 +591,7 @@ static enum tr_status read_module(struct tr_reader *base, struct tr_record **rec
 		at_place(reader, err);
 	}
 	skip_line(reader, line);
-	if (++reader->modules == reader->head.count)
+	if (reader->list.count == reader->list.head.count)
 		base->step = read_table;
 	return good ? tr_reader_deliver(base, record, err) : tr_reader_hold(base, TR_FLAW, err);
 }

@@ -49,30 +49,26 @@ static void free_blocks(struct blocks *blocks)
 	tr_buffer_free(&blocks->hits_line);
 }
 
-static bool same(const struct tr_drcov_row *a, const struct tr_drcov_row *b)
-{
-	return a->start == b->start && a->size == b->size && a->module == b->module;
-}
-
-/* Adds a block. spelled: the row of a text table in its source, or data NULL. False: memory is
- * exhausted. */
+/*
+ * Adds a block. spelled: the row of a text table in its source, or data NULL. False: memory is
+ * exhausted.
+ */
 static bool blocks_add(struct blocks *blocks, const struct tr_drcov_row *row, uint64_t hits,
 		       struct tr_text spelled)
 {
-	struct tr_drcov_row parsed;
-	char *to = tr_buffer_room(&blocks->hits, TR_DRCOV_HIT);
-	if (to)
-		tr_wire_put_u32(to, false, hits > UINT32_MAX ? UINT32_MAX : (uint32_t)hits);
-	tr_buffer_used(&blocks->hits, to ? TR_DRCOV_HIT : 0);
+	struct tr_drcov_row same;
+	char entry[TR_DRCOV_BLOCK], hit[TR_DRCOV_HIT];
+	tr_wire_put_u32(hit, false, hits > UINT32_MAX ? UINT32_MAX : (uint32_t)hits);
+	tr_buffer_put(&blocks->hits, hit, sizeof hit);
 	blocks->count++;
 	if (!blocks->text) {
-		to = tr_buffer_room(&blocks->table, TR_DRCOV_BLOCK);
-		if (to)
-			tr_drcov_row_pack(row, to);
-		tr_buffer_used(&blocks->table, to ? TR_DRCOV_BLOCK : 0);
+		tr_wire_put_u32(entry, false, (uint32_t)row->start);
+		tr_wire_put_u32(entry + 4, false, (row->size & 0xffff) | row->module << 16);
+		tr_buffer_put(&blocks->table, entry, sizeof entry);
 	} else if (spelled.len &&
 		   memchr(spelled.data, '\n', spelled.len) == spelled.data + spelled.len - 1 &&
-		   tr_drcov_row_parse(spelled, &parsed) && same(&parsed, row)) {
+		   tr_drcov_row_parse(spelled, &same) && same.start == row->start &&
+		   same.size == row->size && same.module == row->module) {
 		tr_buffer_put_text(&blocks->table, spelled);
 	} else {
 		tr_drcov_row_write(row, blocks->digits, &blocks->table);
@@ -111,25 +107,24 @@ static bool hits_line_holds(const struct blocks *blocks)
 static void write_blocks(const struct blocks *blocks, struct tr_output *out)
 {
 	char small[128];
-	struct tr_buffer line = tr_buffer_over(small, sizeof small);
-	if (lines_hold(blocks)) {
-		tr_output_put_text(out, tr_buffer_text(&blocks->lines));
-	} else {
-		tr_drcov_blocks_write(blocks->count, blocks->text, &line);
-		tr_output_put_text(out, tr_buffer_text(&line));
-	}
+	struct tr_buffer usual = tr_buffer_over(small, sizeof small);
+	tr_drcov_blocks_write(blocks->count, blocks->text, &usual);
+	tr_output_put_text(out, tr_buffer_text(lines_hold(blocks) ? &blocks->lines : &usual));
 	tr_output_put_text(out, tr_buffer_text(&blocks->table));
 	if (!blocks->counted)
 		return;
-	line.len = 0;
-	if (hits_line_holds(blocks)) {
-		tr_output_put_text(out, tr_buffer_text(&blocks->hits_line));
-	} else {
-		tr_drcov_hits_write(blocks->count, &line);
-		tr_output_put_text(out, tr_buffer_text(&line));
-	}
+	usual.len = 0;
+	tr_drcov_hits_write(blocks->count, &usual);
+	tr_output_put_text(out,
+			   tr_buffer_text(hits_line_holds(blocks) ? &blocks->hits_line : &usual));
 	tr_output_put_text(out, tr_buffer_text(&blocks->hits));
 }
+
+/* A module of -O module=PATH@BASE. */
+struct named {
+	struct tr_text path;
+	uint64_t base;
+};
 
 struct foreign_block {
 	/* the key, which has no padding */
@@ -150,6 +145,7 @@ enum { KEY = 16 }; /* bytes */
 struct foreign {
 	struct tr_layout layout; /* what is loaded where at this point of the trace */
 	struct tr_map by_range;	 /* all objects that were loaded so far */
+	struct tr_buffer key;	 /* scratch for its keys */
 	struct object {
 		struct object *next;
 		size_t id;
@@ -201,6 +197,7 @@ static void foreign_free(struct foreign *foreign)
 	tr_buffer_free(&foreign->list);
 	tr_map_free(&foreign->seen);
 	tr_map_free(&foreign->by_range);
+	tr_buffer_free(&foreign->key);
 }
 
 static bool name_is(const struct tr_record *record, const char *name)
@@ -208,23 +205,13 @@ static bool name_is(const struct tr_record *record, const char *name)
 	return record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, name);
 }
 
-/* A list of modules that tr_module_list_write made; data NULL: the record has none. */
+/* Returns a list of modules that tr_module_list_write made; data NULL: the record has none. */
 static struct tr_text list_of(struct tr_record *record, struct tr_error *err)
 {
 	struct tr_text none = { NULL, 0 }, data = none;
 	if (tr_text_is(record->kind, "info") && name_is(record, "USER_DATA"))
 		data = tr_ask_string(record, "data", err);
 	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION)) ? data : none;
-}
-
-/*
- * True: the record is the list of modules of another dump, and one is here
- * already. Memory: as tr_ask.
- */
-static bool foreign_is_next(const struct foreign *foreign, struct tr_record *record,
-			    struct tr_error *err)
-{
-	return foreign->list.len && list_of(record, err).data;
 }
 
 static enum tr_status put_info(struct foreign *foreign, struct tr_record *record,
@@ -242,25 +229,26 @@ static enum tr_status put_info(struct foreign *foreign, struct tr_record *record
 	return tr_layout_info(&foreign->layout, record, err);
 }
 
-/* The object of that range and path, which may be loaded again. NULL: memory is exhausted. */
+/* Returns the object of that range and path, which may be loaded again. NULL: memory is exhausted. */
 static struct object *object_of(struct foreign *foreign, const struct tr_loaded_object *loaded)
 {
-	char *key = tr_arena_alloc(&foreign->memory, 2 * sizeof loaded->first + loaded->path.len);
-	if (!key)
-		return NULL;
-	memcpy(key, &loaded->first, sizeof loaded->first);
-	memcpy(key + sizeof loaded->first, &loaded->last, sizeof loaded->last);
-	struct tr_text path = { key + 2 * sizeof loaded->first, loaded->path.len };
-	memcpy(key + 2 * sizeof loaded->first, loaded->path.data, path.len);
-	struct tr_text all = { key, 2 * sizeof loaded->first + path.len };
-	struct object *object = tr_map_get(&foreign->by_range, all);
+	struct tr_buffer *key = &foreign->key;
+	tr_buffer_reset(key);
+	tr_buffer_put(key, (const char *)&loaded->first, sizeof loaded->first);
+	tr_buffer_put(key, (const char *)&loaded->last, sizeof loaded->last);
+	tr_buffer_put_text(key, loaded->path);
+	struct object *object = tr_map_get(&foreign->by_range, tr_buffer_text(key));
 	if (object)
 		return object;
+	struct tr_text kept = tr_arena_copy(&foreign->memory, tr_buffer_text(key));
 	object = tr_arena_alloc(&foreign->memory, sizeof *object);
-	if (!object || !tr_map_put(&foreign->by_range, all, object))
+	if (key->failed || !kept.data || !object || !tr_map_put(&foreign->by_range, kept, object))
 		return NULL;
-	*object = (struct object){ NULL, foreign->object_count++, loaded->first, loaded->last + 1,
-				   path };
+	size_t path = sizeof loaded->first + sizeof loaded->last;
+	*object = (struct object){ .id = foreign->object_count++,
+				   .base = loaded->first,
+				   .end = loaded->last + 1,
+				   .path = { kept.data + path, kept.len - path } };
 	*foreign->last_object = object;
 	foreign->last_object = &object->next;
 	return object;
@@ -316,12 +304,6 @@ static enum tr_status put_block(struct foreign *foreign, struct tr_record *recor
 	return list || tr_map_put(&foreign->seen, bytes, found) ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status no_coverage(struct tr_error *err)
-{
-	tr_error_set(err, TR_CAUSE_INPUT, "left out: a decision map is no execution trace");
-	return TR_WARN;
-}
-
 /* Adds a record. TR_END: no execution trace has records of its kind. err is clear. */
 static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *record,
 				  struct tr_error *err)
@@ -338,8 +320,11 @@ static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *rec
 		tr_layout_section(&foreign->layout, name_is(record, "INFO"));
 		foreign->history |= name_is(record, "HISTORY");
 		foreign->map = name_is(record, "DECISION_MAP");
-		if (foreign->map)
-			return no_coverage(err);
+		if (foreign->map) {
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "left out: a decision map is no execution trace");
+			return TR_WARN;
+		}
 	} else if (tr_text_is(record->kind, "unload")) {
 		if (tr_address_read(&record->name, &address, &digits))
 			tr_layout_unload(&foreign->layout, address);
@@ -413,41 +398,15 @@ static size_t lower_bound(struct foreign_block *const *blocks, size_t count, uin
 	return low;
 }
 
-/* The next -O module from `i` on, with its base; i == settings->count: there is none. */
-static size_t next_setting(const struct tr_settings *settings, size_t i, struct tr_text *path,
-			   uint64_t *base)
+/*
+ * Adds the program, for the blocks below all modules of -O module, and then these modules, each of
+ * which ends at the last block before the next one. False: memory is exhausted.
+ */
+static bool put_modules(const struct foreign *foreign, const struct named *named,
+			size_t named_count, struct tr_module_list *list)
 {
-	while (i < settings->count && (!tr_text_is(settings->list[i].key, "module") ||
-				       !tr_drcov_setting(settings->list[i].value, path, base)))
-		i++;
-	return i;
-}
-
-/* Adds the module of -O module=PATH@BASE: it ends at the last block before the next such module. */
-static bool put_setting(const struct tr_settings *settings, struct tr_text path, uint64_t base,
-			struct tr_module_list *list, struct foreign_block *const *blocks,
-			size_t count)
-{
-	uint64_t other, next = UINT64_MAX, end = base;
-	struct tr_text ignored;
-	for (size_t i = 0; (i = next_setting(settings, i, &ignored, &other)) < settings->count; i++)
-		if (other > base && other < next)
-			next = other;
-	for (size_t i = lower_bound(blocks, count, base); i < count && blocks[i]->address < next;
-	     i++) {
-		uint64_t here = end_of(blocks[i], list->digits);
-		end = here > end ? here : end;
-	}
-	return tr_module_list_put(list, base, end, path);
-}
-
-/* Adds the program below all modules of -O module, then these. False: memory is exhausted. */
-static bool put_modules(const struct foreign *foreign, const struct tr_settings *settings,
-			struct tr_module_list *list)
-{
-	size_t count = 0, named = 0;
-	uint64_t lowest = UINT64_MAX, base;
-	struct tr_text path;
+	size_t count = 0;
+	uint64_t lowest = UINT64_MAX;
 	struct foreign_block **blocks =
 		malloc((foreign->count + 1) * sizeof(struct foreign_block *));
 	if (!blocks)
@@ -456,26 +415,30 @@ static bool put_modules(const struct foreign *foreign, const struct tr_settings 
 		if (b->object == NO_OBJECT)
 			blocks[count++] = b;
 	qsort(blocks, count, sizeof *blocks, by_address);
-	for (size_t i = 0; (i = next_setting(settings, i, &path, &base)) < settings->count; i++) {
-		lowest = base < lowest ? base : lowest;
-		named++;
-	}
-	size_t below = named ? lower_bound(blocks, count, lowest) : count;
+	for (size_t i = 0; i < named_count; i++)
+		lowest = named[i].base < lowest ? named[i].base : lowest;
+	size_t below = named_count ? lower_bound(blocks, count, lowest) : count;
 	bool good = put_parts(foreign, list, blocks, below);
-	if (!named && !count) /* the program is listed even if none of it was executed */
+	if (!named_count && !count) /* the program is listed even if none of it was executed */
 		good = put_part(foreign, list, foreign->load, foreign->load);
-	for (size_t i = 0; good && (i = next_setting(settings, i, &path, &base)) < settings->count;
-	     i++)
-		good = put_setting(settings, path, base, list, blocks, count);
+	for (size_t i = 0; good && i < named_count; i++) {
+		uint64_t base = named[i].base, next = UINT64_MAX, end = base;
+		for (size_t k = 0; k < named_count; k++)
+			if (named[k].base > base && named[k].base < next)
+				next = named[k].base;
+		for (size_t k = lower_bound(blocks, count, base);
+		     k < count && blocks[k]->address < next; k++) {
+			uint64_t here = end_of(blocks[k], list->digits);
+			end = here > end ? here : end;
+		}
+		good = tr_module_list_put(list, base, end, named[i].path);
+	}
 	free(blocks);
 	return good;
 }
 
-/*
- * Makes the list of modules. settings: with -O module; version, table: -O, or 0.
- * False: memory is exhausted.
- */
-static bool foreign_list(struct foreign *foreign, const struct tr_settings *settings,
+/* Makes the list of modules. version, table: -O, or 0. False: memory is exhausted. */
+static bool foreign_list(struct foreign *foreign, const struct named *named, size_t named_count,
 			 struct tr_module_list *list, unsigned version, unsigned table)
 {
 	enum tr_status own = TR_END;
@@ -487,7 +450,7 @@ static bool foreign_list(struct foreign *foreign, const struct tr_settings *sett
 		list->digits = 8;
 	if (own == TR_END) {
 		tr_module_list_choose(list, version, table);
-		if (!put_modules(foreign, settings, list))
+		if (!put_modules(foreign, named, named_count, list))
 			return false;
 	}
 	foreign->first_row = list->count;
@@ -497,7 +460,7 @@ static bool foreign_list(struct foreign *foreign, const struct tr_settings *sett
 	return true;
 }
 
-/* Where the block is; false: it cannot be said in a table. */
+/* Finds the module of a block, and its start. False: the table cannot hold it. */
 static bool place_block(const struct foreign *foreign, struct tr_module_list *list,
 			const struct foreign_block *block, struct tr_drcov_row *row, bool *failed)
 {
@@ -511,14 +474,15 @@ static bool place_block(const struct foreign *foreign, struct tr_module_list *li
 		start = block->address - place->origin;
 	}
 	*row = (struct tr_drcov_row){ start, block->size, (uint32_t)id };
-	if (id > TR_DRCOV_NO_MODULE || start > UINT32_MAX) { /* but by its address */
+	/* a block that is too far from its module can still be in none, with its address */
+	if (id > TR_DRCOV_NO_MODULE || start > UINT32_MAX) {
 		row->module = TR_DRCOV_NO_MODULE;
 		row->start = block->address;
 	}
 	return row->start <= UINT32_MAX;
 }
 
-/* Then the blocks. False: memory is exhausted. */
+/* Makes the tables of blocks, after the list. False: memory is exhausted. */
 static bool foreign_blocks(struct foreign *foreign, struct tr_module_list *list,
 			   struct blocks *blocks)
 {
@@ -538,7 +502,8 @@ static bool foreign_blocks(struct foreign *foreign, struct tr_module_list *list,
 
 struct writer {
 	struct tr_writer base;
-	struct tr_settings settings;
+	struct named *named; /* -O module */
+	size_t named_count, named_cap;
 	unsigned version, table; /* -O; 0: as in the source */
 	struct tr_text text;	 /* -O; data NULL: as in the source */
 
@@ -555,26 +520,22 @@ struct writer {
 	bool supplied; /* a header */
 };
 
-static bool ends_in(struct tr_text text, struct tr_text end)
-{
-	return text.len >= end.len &&
-	       memcmp(text.data + text.len - end.len, end.data, end.len) == 0;
-}
-
-/* Writes the dump, all of which is there. False: memory is exhausted. */
+/* Writes the dump, which is complete. False: memory is exhausted. */
 static bool put_dump(struct writer *writer)
 {
 	struct tr_module_list *list = &writer->list;
 	struct tr_buffer head = TR_BUFFER_INIT;
 	bool good = true;
 	if (!writer->own) {
-		good = foreign_list(&writer->foreign, &writer->settings, list, writer->version,
-				    writer->table) &&
+		good = foreign_list(&writer->foreign, writer->named, writer->named_count, list,
+				    writer->version, writer->table) &&
 		       foreign_blocks(&writer->foreign, list, &writer->blocks);
 		/* the flavor must not promise counts that are lost */
+		static const char hits[] = { '-', 'h', 'i', 't', 's' };
 		struct tr_text *flavor = &list->head.flavor;
-		if (!writer->blocks.counted && ends_in(*flavor, TR_TEXT("-hits")))
-			flavor->len -= sizeof "-hits" - 1;
+		if (!writer->blocks.counted && flavor->len >= sizeof hits &&
+		    memcmp(flavor->data + flavor->len - sizeof hits, hits, sizeof hits) == 0)
+			flavor->len -= sizeof hits;
 		if (!list->head.flavor.data)
 			list->head.flavor = writer->blocks.counted ? TR_TEXT("drcov-hits")
 					    : list->digits == 8	   ? TR_TEXT("drcov-32")
@@ -606,6 +567,7 @@ static bool begin_dump(struct writer *writer, struct tr_record *header)
 {
 	struct tr_module_list *list = &writer->list;
 	bool good = tr_module_list_begin(list, header);
+	writer->headed = true;
 	writer->own = header && tr_record_field(header, "columns");
 	if (writer->own)
 		tr_module_list_choose(list, writer->version, writer->table);
@@ -619,7 +581,6 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 				    struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	writer->headed = true;
 	return begin_dump(writer, header) ? TR_OK : tr_error_memory(err);
 }
 
@@ -697,40 +658,25 @@ static enum tr_status put_own(struct writer *writer, struct tr_record *record, s
 	return TR_END;
 }
 
-/* Supplies the header of a stream without one, according to its first record. */
-static enum tr_status supply_header(struct writer *writer, struct tr_record *record,
-				    struct tr_error *err)
-{
-	if (writer->headed)
-		return TR_OK;
-	writer->headed = true;
-	if (!begin_dump(writer, NULL))
-		return tr_error_memory(err);
-	writer->own = tr_text_is(record->kind, "module") ||
-		      (tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
-	writer->supplied = true;
-	return TR_OK;
-}
-
-/* Begins another dump in a trace that several dumps were converted to. False: memory is exhausted.
- */
-static bool next_dump(struct writer *writer)
-{
-	return put_dump(writer) && begin_dump(writer, NULL);
-}
-
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	enum tr_status status = supply_header(writer, record, err);
-	if (status != TR_OK)
-		return status;
-	bool next = !writer->own && foreign_is_next(&writer->foreign, record, err);
-	if (tr_error_is_memory(err) || (next && !next_dump(writer)))
+	if (!writer->headed) {
+		/* a stream without a header: its first record shows whether it was a drcov file */
+		if (!begin_dump(writer, NULL))
+			return tr_error_memory(err);
+		writer->own =
+			tr_text_is(record->kind, "module") ||
+			(tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
+		writer->supplied = true;
+	}
+	/* a second list of modules begins another dump that was converted to the same trace */
+	bool next = !writer->own && writer->foreign.list.len && list_of(record, err).data;
+	if (tr_error_is_memory(err) || (next && (!put_dump(writer) || !begin_dump(writer, NULL))))
 		return tr_error_memory(err);
-	status = writer->own ? put_own(writer, record, err)
-			     : foreign_put(&writer->foreign, record, err);
+	enum tr_status status = writer->own ? put_own(writer, record, err)
+					    : foreign_put(&writer->foreign, record, err);
 	if (status == TR_END)
 		return TR_END;
 	writer->begun = true;
@@ -783,6 +729,7 @@ static void discard(struct tr_writer *base)
 	tr_module_list_free(&writer->list);
 	free_blocks(&writer->blocks);
 	foreign_free(&writer->foreign);
+	free(writer->named);
 }
 
 static const struct tr_writer_steps steps = {
@@ -794,31 +741,54 @@ static const struct tr_writer_steps steps = {
 	.discard = discard,
 };
 
-static struct tr_text setting(const struct tr_write_config *config, const char *key)
+/* Parses PATH@0xBASE; a path may contain @ too. False: it is malformed. */
+static bool parse_named(struct tr_text value, struct named *named)
 {
-	return tr_setting_get(&config->settings, key, NULL);
+	size_t at = value.len;
+	while (at && value.data[at - 1] != '@')
+		at--;
+	if (at < 2 || value.len - at < 3 || value.data[at] != '0' || value.data[at + 1] != 'x' ||
+	    value.len - at > 18)
+		return false;
+	named->base = 0;
+	for (size_t i = at + 2; i < value.len; i++) {
+		int digit = tr_hex_digit(value.data[i]);
+		if (digit < 0)
+			return false;
+		named->base = named->base << 4 | (unsigned)digit;
+	}
+	named->path = (struct tr_text){ value.data, at - 1 };
+	return true;
 }
 
 struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct tr_output *out,
 				  struct tr_error *err)
 {
-	struct tr_text version = setting(config, "version"), table = setting(config, "table");
-	for (size_t i = 0; i < config->settings.count; i++) {
-		const struct tr_setting *s = &config->settings.list[i];
-		struct tr_text path;
-		uint64_t base;
-		if (!tr_text_is(s->key, "module") || tr_drcov_setting(s->value, &path, &base))
-			continue;
-		tr_error_set(err, TR_CAUSE_USAGE, "-O module takes PATH@0xBASE, not '%.*s'",
-			     (int)(s->value.len < 80 ? s->value.len : 80), s->value.data);
-		return NULL;
-	}
+	const struct tr_settings *settings = &config->settings;
+	struct tr_text version = tr_setting_get(settings, "version", NULL);
+	struct tr_text table = tr_setting_get(settings, "table", NULL);
 	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
-	writer->settings = config->settings;
 	writer->version = version.len ? (unsigned)(*version.data - '0') : 0;
 	writer->table = table.len ? (unsigned)(*table.data - '0') : 0;
-	writer->text = setting(config, "text");
+	writer->text = tr_setting_get(settings, "text", NULL);
+	for (size_t i = 0; i < settings->count; i++) {
+		struct tr_text value = settings->list[i].value;
+		if (!tr_text_is(settings->list[i].key, "module"))
+			continue;
+		bool room = tr_array_room(writer->named, writer->named_count, writer->named_cap);
+		if (room && parse_named(value, &writer->named[writer->named_count])) {
+			writer->named_count++;
+			continue;
+		}
+		if (!room)
+			tr_error_memory(err);
+		else
+			tr_error_set(err, TR_CAUSE_USAGE, "-O module takes PATH@0xBASE, not '%.*s'",
+				     (int)(value.len < 80 ? value.len : 80), value.data);
+		tr_writer_free(&writer->base);
+		return NULL;
+	}
 	return &writer->base;
 }
