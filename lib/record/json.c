@@ -33,12 +33,15 @@ static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text
 		}
 		if (*p == '\n')
 			return TR_JSON_BAD;
-		struct tr_json_element element = tr_json_element(p, json->end);
-		if (element.type == TR_JSON_ENDS)
-			return TR_JSON_CUT;
-		if (element.type == TR_JSON_NO_ESCAPE)
-			return TR_JSON_BAD;
-		p += element.length;
+		if (json->end - p > 1 && tr_json_is_short_escape(p[1])) {
+			p += 2;
+			continue;
+		}
+		struct tr_escape element;
+		enum tr_json_token token = tr_json_element(p, json->end, &element);
+		if (token != TR_JSON_STRING)
+			return token;
+		p += element.len;
 	}
 }
 

@@ -122,13 +122,9 @@ bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token);
 enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);
 
 /*
- * Decodes a raw JSON string body (the part between the quotes) into the arena; returns the body
- * itself if it has no backslash. A lone surrogate becomes its three bytes. data is NULL if memory
- * is exhausted.
+ * Appends the canonical trec spelling of a raw JSON string body (the part between the quotes).
+ * True: both are the same bytes. tr_string_bytes of value.h decodes such a body.
  */
-struct tr_text tr_json_string_bytes(struct tr_text body, struct tr_arena *arena);
-
-/* Appends the canonical trec spelling of a raw JSON string body. True: both are the same bytes. */
 bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
 
 /*

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "record/json.h"
 #include "record/string_scan.h"
 
 enum { TR_JSON_WIDE = 16 };
@@ -121,22 +122,11 @@ static inline const char *tr_json_find_special(const char *p, const char *end)
 
 #endif
 
-/* One element of a string body. */
-struct tr_json_element {
-	enum {
-		TR_JSON_CHARACTER, /* code is a Unicode scalar value */
-		TR_JSON_SURROGATE, /* code is an escaped surrogate without a partner */
-		TR_JSON_RAW_BYTE,  /* code is a byte that belongs to no valid UTF-8 sequence */
-		TR_JSON_ENDS,	   /* the text ends inside an escape */
-		TR_JSON_NO_ESCAPE, /* an escape that JSON does not define */
-	} type;
-	uint32_t code;
-	unsigned length; /* bytes in the text */
-};
-
-/* Returns the element at p < end. */
-struct tr_json_element tr_json_element(const char *p, const char *end);
-
-enum { TR_JSON_SPELLING_MAX = 6 }; /* bytes of one element's spelling */
+/*
+ * Reads the element of a string body at p < end: an escape, a character, or a byte that belongs to
+ * no valid UTF-8 sequence. TR_JSON_STRING; TR_JSON_CUT: the text ends inside an escape;
+ * TR_JSON_BAD: JSON does not define this escape.
+ */
+enum tr_json_token tr_json_element(const char *p, const char *end, struct tr_escape *element);
 
 #endif

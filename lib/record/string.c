@@ -141,8 +141,7 @@ static size_t write_braces(char *to, uint64_t code)
 	return len + 1;
 }
 
-/* The canonical spelling of a unit, escaped or not, in at most TR_ESCAPE_MAX bytes. */
-static size_t escape_write(const struct tr_escape *escape, bool wide, char *to)
+size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to)
 {
 	uint64_t code = escape->code;
 	if (escape->type == TR_ESCAPE_BYTE) {
@@ -180,7 +179,7 @@ static bool scan_escape(const char *end, bool wide, struct tr_string_scan *scan)
 		return false;
 	}
 	char canonical[TR_ESCAPE_MAX];
-	size_t len = escape_write(&escape, wide, canonical);
+	size_t len = tr_escape_write(&escape, wide, canonical);
 	scan->canonical &= len == escape.len && memcmp(canonical, p, len) == 0;
 	scan->json &= escape.type == TR_ESCAPE_CHAR;
 	scan->end = p + escape.len;
@@ -225,7 +224,7 @@ size_t tr_string_respell(struct tr_text spelling, bool wide, char *to)
 		struct tr_escape escape;
 		if (!backslash || !tr_escape_read(backslash, end, wide, &escape))
 			break;
-		to += escape_write(&escape, wide, to);
+		to += tr_escape_write(&escape, wide, to);
 		p = backslash + escape.len;
 	}
 	return (size_t)(to - start);
@@ -236,7 +235,7 @@ static void put_escape(unsigned char c, struct tr_buffer *to)
 {
 	struct tr_escape escape = { .type = c < 0x80 ? TR_ESCAPE_CHAR : TR_ESCAPE_BYTE, .code = c };
 	char spelled[TR_ESCAPE_MAX];
-	tr_buffer_put(to, spelled, escape_write(&escape, false, spelled));
+	tr_buffer_put(to, spelled, tr_escape_write(&escape, false, spelled));
 }
 
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
@@ -303,7 +302,7 @@ void tr_wstring_unit(uint64_t unit, struct tr_buffer *to)
 	struct tr_escape escape = { .type = TR_ESCAPE_CHAR, .code = unit };
 	char *room = tr_buffer_room(to, TR_ESCAPE_MAX);
 	if (room)
-		tr_buffer_used(to, escape_write(&escape, true, room));
+		tr_buffer_used(to, tr_escape_write(&escape, true, room));
 }
 
 /* The bytes of one escape: a lone surrogate and what no UTF-8 can hold included. */
@@ -321,7 +320,7 @@ static size_t escape_bytes(const struct tr_escape *escape, char *to)
 		return 3;
 	}
 	if (code > 0x10ffff)
-		return escape_write(escape, true, to);
+		return tr_escape_write(escape, true, to);
 	return tr_utf8_encode((uint32_t)code, to);
 }
 

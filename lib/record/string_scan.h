@@ -79,6 +79,9 @@ bool tr_escape_read(const char *p, const char *end, bool wide, struct tr_escape 
 
 enum { TR_ESCAPE_MAX = 24 }; /* maximum length of the canonical spelling of a unit */
 
+/* Writes the canonical spelling of a unit, escaped or not, and returns its length. */
+size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to);
+
 struct tr_string_scan {
 	const char *end;    /* the closing quote; after a failure, the place of the error */
 	const char *reason; /* why the string is malformed, or NULL */

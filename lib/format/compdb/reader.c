@@ -146,8 +146,7 @@ static struct tr_text body(struct tr_text string)
 static bool begin_words(struct reader *reader, const struct object *object, struct tr_words *words)
 {
 	struct tr_text directory = object->directory ? body(object->directory->value) : TR_TEXT("");
-	struct tr_text text =
-		tr_json_string_bytes(body(object->command->value), &reader->base.arena);
+	struct tr_text text = tr_string_bytes(body(object->command->value), &reader->base.arena);
 
 	*words = (struct tr_words){ text.data, text.data + text.len,
 				    tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS

@@ -44,7 +44,7 @@ static bool decode(struct tr_typed_reader *r, struct tr_text body, struct tr_tex
 	*bytes = body;
 	if (body.len == 0 || !memchr(body.data, '\\', body.len))
 		return true;
-	*bytes = tr_json_string_bytes(body, r->arena);
+	*bytes = tr_string_bytes(body, r->arena);
 	if (!bytes->data)
 		tr_error_memory(r->err);
 	return bytes->data != NULL;
@@ -471,7 +471,7 @@ static bool put_cell_string(struct tr_typed_reader *r, struct tr_text body, bool
 		tr_buffer_put_text(r->to, body);
 		return true;
 	}
-	struct tr_text bytes = tr_json_string_bytes(body, r->arena);
+	struct tr_text bytes = tr_string_bytes(body, r->arena);
 	if (!bytes.data && body.len) {
 		tr_error_memory(r->err);
 		return false;
@@ -586,7 +586,7 @@ static bool read_comment(struct tr_typed_reader *r)
 	enum tr_json_token token = tr_json_next(&r->json, &body);
 	if (token != TR_JSON_STRING)
 		return unexpected(r, token, "the comment's text");
-	struct tr_text text = tr_json_string_bytes(body, r->arena);
+	struct tr_text text = tr_string_bytes(body, r->arena);
 	if (!text.data && body.len) {
 		tr_error_memory(r->err);
 		return false;
@@ -607,7 +607,7 @@ static bool read_first(struct tr_typed_reader *r, struct tr_text *first)
 	enum tr_json_token token = tr_json_next(&r->json, &body);
 	if (token != TR_JSON_STRING)
 		return unexpected(r, token, expected);
-	*first = tr_json_string_bytes(body, r->arena);
+	*first = tr_string_bytes(body, r->arena);
 	if (!first->data && body.len) {
 		tr_error_memory(r->err);
 		return false;

@@ -222,7 +222,7 @@ static void test_bytes(void)
 	char *copy;
 	const char body[] = "a\\n\\u00e9\\ud800\\\"\xff";
 	struct tr_json json = text_of(body, sizeof body - 1, &copy);
-	struct tr_text bytes = tr_json_string_bytes(tr_text_span(json.pos, json.end), &arena);
+	struct tr_text bytes = tr_string_bytes(tr_text_span(json.pos, json.end), &arena);
 	ok(tr_text_is(bytes, "a\n\xc3\xa9\xed\xa0\x80\"\xff"), "a body is decoded to bytes");
 	tr_arena_free(&arena);
 	free(copy);
