@@ -1,50 +1,585 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists, maps, structures, pairs of forms: what stands in brackets. */
+/*
+ * Parses and checks the text of values. One scanner serves both: tr_literal_parse builds a tree, and
+ * tr_literal_check has no arena and builds nothing, so the two agree.
+ *
+ * Every scan_ function begins at `pos`, where its token must begin, and moves pos after it. False:
+ * the scan has failed, and err is filled.
+ */
 
+#include "record/literal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/text.h"
 #include "core/utf8.h"
-#include "record/literal_scan.h"
+#include "record/base64.h"
 #include "record/string_scan.h"
 
-/* Any value. */
-static bool scan_value(struct tr_scan *scan, struct tr_value *value);
+/* A member, or with an empty key an item, of a container that is not closed yet. */
+struct open_value {
+	struct tr_text key;
+	struct tr_value value;
+};
 
-static void skip_blanks(struct tr_scan *scan)
+struct scan {
+	const char *begin, *pos, *end;
+	struct tr_arena *arena; /* NULL: only check */
+	struct tr_error *err;
+	unsigned depth;
+	bool canonical;
+	unsigned traits; /* enum tr_literal_trait */
+	/* the members of the open containers, innermost last */
+	struct open_value *pending;
+	size_t pending_count, pending_cap;
+};
+
+static inline bool scan_at(const struct scan *scan, char c)
 {
-	while (tr_scan_at(scan, ' ')) {
+	return scan->pos < scan->end && *scan->pos == c;
+}
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool is_word_start(char c)
+{
+	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+/* "column N: why" with N the column of at; format is the error's pattern. Always false. */
+static bool scan_fail(struct scan *scan, const char *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static bool scan_fail(struct scan *scan, const char *at, const char *format, ...)
+{
+	if (!scan->err)
+		return false;
+	char reason[TR_ERROR_TEXT];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(reason, sizeof reason, format, args);
+	va_end(args);
+	tr_error_say_in(scan->err, TR_CAUSE_INPUT, format, "column %zu: %s",
+			(size_t)(at - scan->begin) + 1, reason);
+	return false;
+}
+
+/* The same where the reason is a constant that somebody else has found. */
+static bool scan_fail_reason(struct scan *scan, const char *at, const char *reason)
+{
+	tr_error_say_in(scan->err, TR_CAUSE_INPUT, reason, "column %zu: %s",
+			(size_t)(at - scan->begin) + 1, reason);
+	return false;
+}
+
+enum { QUOTED_MAX = 16 };
+
+/* The character at pos in quotes, so that a blank can be told from another. */
+static void quote_character(const struct scan *scan, char *to)
+{
+	unsigned length = tr_utf8_length(scan->pos, scan->end);
+	uint32_t code = length ? tr_utf8_decode(scan->pos, length) : (unsigned char)*scan->pos;
+	bool visible = length && code > 0x20 && code != 0x7f && (code < 0x80 || code > 0xa0);
+	if (code == '\'')
+		snprintf(to, QUOTED_MAX, "\"'\"");
+	else if (code == '\\')
+		snprintf(to, QUOTED_MAX, "'\\\\'");
+	else if (visible || code == ' ')
+		snprintf(to, QUOTED_MAX, "'%.*s'", (int)length, scan->pos);
+	else
+		snprintf(to, QUOTED_MAX, "'\\x%02x'", (unsigned)code);
+}
+
+static bool scan_fail_expected(struct scan *scan, const char *expected)
+{
+	if (scan->pos == scan->end)
+		return scan_fail(scan, scan->pos, "%s missing", expected);
+	char quoted[QUOTED_MAX];
+	quote_character(scan, quoted);
+	return scan_fail(scan, scan->pos, "found %s, expected %s", quoted, expected);
+}
+
+static bool scan_fail_value(struct scan *scan)
+{
+	char quoted[QUOTED_MAX];
+	quote_character(scan, quoted);
+	return scan_fail(scan, scan->pos, "no value begins with %s", quoted);
+}
+
+static bool scan_fail_memory(struct scan *scan)
+{
+	if (scan->arena)
+		(void)tr_arena_error(scan->arena, scan->err);
+	else
+		tr_error_memory(scan->err);
+	return false;
+}
+
+/* A string's canonical spelling in the arena. */
+static bool respell(struct scan *scan, bool wide, struct tr_text *spelling)
+{
+	if (spelling->len > PTRDIFF_MAX / 2)
+		return scan_fail_memory(scan);
+	char *canonical = tr_arena_alloc(scan->arena, wide ? 2 * spelling->len : spelling->len);
+	if (!canonical)
+		return scan_fail_memory(scan);
+	spelling->len = tr_string_respell(*spelling, wide, canonical);
+	spelling->data = canonical;
+	return true;
+}
+
+static bool scan_string(struct scan *scan, bool wide, struct tr_text *spelling, bool *plain)
+{
+	const char *start = scan->pos + 1;
+	struct tr_string_scan string;
+	if (!tr_string_scan(start, scan->end, wide, &string))
+		return scan_fail_reason(scan, string.end, string.reason);
+	scan->pos = string.end + 1;
+	*spelling = tr_text_span(start, string.end);
+	*plain = string.plain;
+	if (!string.json)
+		scan->traits |= TR_TRAIT_NO_JSON;
+	if (string.canonical)
+		return true;
+	scan->canonical = false;
+	if (!scan->arena)
+		return true;
+	if (!respell(scan, wide, spelling))
+		return false;
+	*plain = spelling->len == 0 || !memchr(spelling->data, '\\', spelling->len);
+	return true;
+}
+
+static bool scan_cut(struct scan *scan)
+{
+	if (!tr_text_starts(tr_text_span(scan->pos, scan->end), TR_TEXT("...")))
+		return false;
+	scan->pos += 3;
+	scan->traits |= TR_TRAIT_NO_JSON;
+	return true;
+}
+
+static struct tr_text scan_word(struct scan *scan)
+{
+	const char *start = scan->pos, *p = start;
+	while (p < scan->end && (is_word_start(*p) || is_digit(*p)))
+		p++;
+	scan->pos = p;
+	return tr_text_span(start, p);
+}
+
+/* Numbers of the value grammar. */
+
+static const uint64_t JSON_INTEGER_MAX = (UINT64_C(1) << 53) - 1;
+
+/* Decimal digits into 64 bits. what: "integer", "identifier", … for the message; NULL: a value. */
+static bool scan_digits(struct scan *scan, const char *what, uint64_t *number)
+{
+	const char *start = scan->pos, *p = start;
+	uint64_t n = 0;
+	bool beyond = false;
+	for (; p < scan->end && is_digit(*p); p++) {
+		unsigned digit = (unsigned)(*p - '0');
+		beyond |= n > (UINT64_MAX - digit) / 10;
+		n = n * 10 + digit;
+	}
+	if (p == start)
+		return what ? scan_fail(scan, p, "digits expected in %s", what)
+			    : scan_fail(scan, p, "digits expected");
+	if (*start == '0' && p - start > 1)
+		return scan_fail(scan, start, "leading zero in %s", what ? what : "integer");
+	if (beyond)
+		return scan_fail(scan, start, "%s beyond 64 bits", what ? what : "integer");
+	scan->pos = p;
+	*number = n;
+	return true;
+}
+
+/* Where the hex digits end that begin at pos; an upper-case one is noted. */
+static const char *hex_end(struct scan *scan)
+{
+	const char *p = scan->pos;
+	for (; p < scan->end && tr_hex_digit(*p) >= 0; p++)
+		if (*p >= 'A' && *p <= 'F')
+			scan->canonical = false;
+	return p;
+}
+
+/* The digits after a 0x. */
+static bool scan_hex(struct scan *scan, const char *what, uint64_t *number)
+{
+	const char *start = scan->pos, *end = hex_end(scan);
+	uint64_t n = 0;
+	bool beyond = false;
+	for (const char *p = start; p < end; p++) {
+		beyond |= n >> 60 != 0;
+		n = n << 4 | (uint64_t)tr_hex_digit(*p);
+	}
+	if (end == start)
+		return scan_fail(scan, end, "hex digits expected in %s", what);
+	if (beyond)
+		return scan_fail(scan, start, "%s beyond 64 bits", what);
+	scan->canonical &= *start != '0' || end - start == 1;
+	scan->pos = end;
+	*number = n;
+	return true;
+}
+
+static bool scan_id(struct scan *scan, char letter, bool *there, uint64_t *id)
+{
+	*there = scan_at(scan, '@');
+	if (!*there)
+		return true;
+	scan->pos++;
+	if (!scan_at(scan, letter))
+		return scan_fail(scan, scan->pos, "identifier of table %c expected", letter);
+	scan->pos++;
+	return scan_digits(scan, "identifier", id);
+}
+
+static bool scan_nan(struct scan *scan, bool single, struct tr_value *value)
+{
+	const char *start = scan->pos, *end = hex_end(scan);
+	int want = single ? 8 : 16;
+	uint64_t bits = 0;
+	for (const char *p = start; p < end; p++)
+		bits = bits << 4 | (uint64_t)tr_hex_digit(*p);
+	if (end - start != want)
+		return scan_fail(scan, end, "nan%s: needs %d hex digits", single ? "f" : "", want);
+	uint64_t infinity = single ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
+	uint64_t magnitude = single ? bits & 0x7fffffff : bits & (UINT64_MAX >> 1);
+	if (magnitude <= infinity)
+		return scan_fail(scan, start, "these bits are no NaN");
+	/* the quiet one without a payload has a word of its own */
+	if (bits == (single ? UINT64_C(0x7fc00000) : UINT64_C(0x7ff8000000000000)))
+		scan->canonical = false;
+	*value = (struct tr_value){ .type = single ? TR_REAL32 : TR_REAL64, .as.number = bits };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	scan->pos = end;
+	return true;
+}
+
+/* "-inf", "-inff" */
+static bool negative_infinity(struct scan *scan, struct tr_value *value)
+{
+	struct tr_text left = tr_text_span(scan->pos + 1, scan->end);
+	if (!tr_text_starts(left, TR_TEXT("inf")))
+		return false;
+	bool single = left.len > 3 && left.data[3] == 'f';
+	size_t len = single ? 4 : 3;
+	*value = single ? (struct tr_value){ .type = TR_REAL32, .as.number = 0xff800000 }
+			: (struct tr_value){ .type = TR_REAL64,
+					     .as.number = UINT64_C(0xfff0000000000000) };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	scan->pos += 1 + len;
+	return true;
+}
+
+/* Where the digits end that begin at p. */
+static const char *digits_end(const char *p, const char *end)
+{
+	while (p < end && is_digit(*p))
+		p++;
+	return p;
+}
+
+/* After the fraction and the exponent that may follow an integer's digits. */
+static const char *real_end(const char *p, const char *end)
+{
+	if (end - p >= 2 && *p == '.' && is_digit(p[1]))
+		p = digits_end(p + 1, end);
+	if (p < end && (*p == 'e' || *p == 'E')) {
+		const char *exponent = p + 1;
+		if (exponent < end && (*exponent == '-' || *exponent == '+'))
+			exponent++;
+		if (exponent < end && is_digit(*exponent))
+			p = digits_end(exponent, end);
+	}
+	return p;
+}
+
+static bool scan_real(struct scan *scan, const char *start, const char *stop,
+		      struct tr_value *value)
+{
+	struct tr_text decimal = tr_text_span(start, stop);
+	bool single = stop < scan->end && *stop == 'f', in_range;
+	char spelled[TR_REAL_MAX];
+	size_t len;
+	if (single) {
+		uint32_t bits = 0;
+		in_range = tr_real32_read(decimal, &bits);
+		*value = (struct tr_value){ .type = TR_REAL32, .as.number = bits };
+		len = tr_real32_write(bits, spelled) - 1; /* less the f */
+		scan->traits |= TR_TRAIT_NO_JSON;
+	} else {
+		uint64_t bits = 0;
+		in_range = tr_real64_read(decimal, &bits);
+		*value = (struct tr_value){ .type = TR_REAL64, .as.number = bits };
+		len = tr_real64_write(bits, spelled);
+		scan->traits |= TR_TRAIT_REAL;
+	}
+	if (!in_range)
+		return scan_fail(scan, start, "real out of range");
+	scan->canonical &= tr_text_equal(decimal, (struct tr_text){ spelled, len });
+	scan->pos = stop + single;
+	return true;
+}
+
+static bool scan_address(struct scan *scan, struct tr_value *value)
+{
+	*value = (struct tr_value){ .type = TR_POINTER };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	scan->pos += 2;
+	return scan_hex(scan, "address", &value->as.number);
+}
+
+static bool scan_number(struct scan *scan, struct tr_value *value)
+{
+	const char *start = scan->pos, *digits = start;
+	char sign = *start == '-' || *start == '+' ? *start : 0;
+	if (sign == '-' && negative_infinity(scan, value))
+		return true;
+	if (sign)
+		digits++;
+	else if (scan->end - start >= 2 && start[0] == '0' && start[1] == 'x')
+		return scan_address(scan, value);
+	scan->pos = digits;
+	const char *integer = digits_end(digits, scan->end);
+	const char *stop = real_end(integer, scan->end);
+	if (integer > digits && stop > integer) {
+		if (sign == '+')
+			return scan_fail(scan, start, "no plus sign before a real");
+		if (*digits == '0' && integer - digits > 1)
+			return scan_fail(scan, digits, "leading zero in real");
+		return scan_real(scan, start, stop, value);
+	}
+	*value = (struct tr_value){ .type = sign ? TR_INT : TR_UINT,
+				    .flags = sign == '-' ? TR_NEGATIVE : 0 };
+	if (!scan_digits(scan, NULL, &value->as.number))
+		return false;
+	if (scan_at(scan, 'f'))
+		return scan_fail(scan, start, "an integer has no f");
+	if (value->as.number > JSON_INTEGER_MAX || sign == '+' ||
+	    (sign == '-' && value->as.number == 0))
+		scan->traits |= TR_TRAIT_NO_JSON;
+	return true;
+}
+
+/* Symbols of the value grammar: enums, masks, words of fixed sets. */
+
+struct names {
+	struct tr_name *list;
+	size_t count, cap;
+};
+
+static bool add_name(struct scan *scan, struct names *names, struct tr_text name)
+{
+	enum { FIRST = 4 };
+	if (scan->arena && names->count == names->cap) {
+		size_t cap = names->cap ? names->cap * 2 : FIRST;
+		struct tr_name *list = tr_arena_alloc(scan->arena, cap * sizeof *list);
+		if (!list)
+			return scan_fail_memory(scan);
+		if (names->count)
+			memcpy(list, names->list, names->count * sizeof *list);
+		names->list = list;
+		names->cap = cap;
+	}
+	if (scan->arena)
+		names->list[names->count].text = name;
+	names->count++;
+	return true;
+}
+
+/* After a "|": a name, or the bits that have none. */
+static bool scan_name(struct scan *scan, struct names *names, uint64_t *unknown_bits)
+{
+	const char *start = scan->pos;
+	if (scan_at(scan, '"')) {
+		struct tr_text name;
+		bool plain;
+		if (!scan_string(scan, false, &name, &plain))
+			return false;
+		/* quotes are for what is no word in this place */
+		if (tr_is_word(name, scan_at(scan, '(')))
+			scan->canonical = false;
+		return add_name(scan, names, name);
+	}
+	if (scan->end - start >= 2 && start[0] == '0' && start[1] == 'x') {
+		scan->pos += 2;
+		if (!scan_hex(scan, "unknown bits", unknown_bits))
+			return false;
+		return *unknown_bits ? true : scan_fail(scan, scan->pos, "unknown bits are zero");
+	}
+	if (start == scan->end || !is_word_start(*start))
+		return scan_fail(scan, start, "name expected");
+	struct tr_text word = scan_word(scan);
+	if (!tr_is_word(word, scan_at(scan, '(')))
+		return scan_fail(scan, start, "%.*s must be quoted here", (int)word.len, word.data);
+	return add_name(scan, names, word);
+}
+
+/* After the "(": the number, its table, the ")". */
+static bool scan_machine_number(struct scan *scan, struct tr_symbol *symbol, uint8_t *flags)
+{
+	bool hex = scan->end - scan->pos >= 2 && scan->pos[0] == '0' && scan->pos[1] == 'x';
+	symbol->numbered = hex ? TR_SYMBOL_MASK : TR_SYMBOL_ENUM;
+	if (hex) {
+		scan->pos += 2;
+		if (!scan_hex(scan, "number", &symbol->number))
+			return false;
+	} else {
+		if (scan_at(scan, '-')) {
+			*flags |= TR_NEGATIVE;
+			scan->pos++;
+		}
+		if (!scan_digits(scan, "number", &symbol->number))
+			return false;
+	}
+	bool has_id;
+	if (!scan_id(scan, hex ? 'M' : 'E', &has_id, &symbol->id))
+		return false;
+	if (has_id)
+		*flags |= TR_HAS_ID;
+	if (!scan_at(scan, ')'))
+		return scan_fail_expected(scan, "')'");
+	scan->pos++;
+	if (!hex && (symbol->count > 1 || symbol->unknown_bits))
+		return scan_fail(scan, scan->pos, "the number of a mask is hex");
+	return true;
+}
+
+static bool scan_symbol(struct scan *scan, struct tr_text first, bool quoted,
+			struct tr_value *value)
+{
+	struct tr_symbol symbol = { .numbered = TR_SYMBOL_WORDS };
+	struct names names = { NULL, 0, 0 };
+	*value = (struct tr_value){ .type = TR_SYMBOL };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	if (first.data && !add_name(scan, &names, first))
+		return false;
+	if (quoted && tr_is_word(first, scan_at(scan, '(')))
+		scan->canonical = false;
+	while (scan_at(scan, '|')) {
+		if (symbol.unknown_bits)
+			return scan_fail(scan, scan->pos, "unknown bits must be last");
+		scan->pos++;
+		if (!scan_name(scan, &names, &symbol.unknown_bits))
+			return false;
+	}
+	symbol.names = names.list;
+	symbol.count = names.count;
+	if (scan_at(scan, '(')) {
+		scan->pos++;
+		if (!scan_machine_number(scan, &symbol, &value->flags))
+			return false;
+	}
+	if (!scan->arena)
+		return true;
+	value->as.symbol = tr_arena_alloc(scan->arena, sizeof symbol);
+	if (!value->as.symbol)
+		return scan_fail_memory(scan);
+	*value->as.symbol = symbol;
+	return true;
+}
+
+/* The bytes of a blob, in base64, or where they are instead: left out, or in a file. */
+
+static bool is_base64(char c)
+{
+	/* the URL alphabet's digits too: they are meant, though wrong */
+	return is_word_start(c) || is_digit(c) || memchr("+/=-", c, 4) != NULL;
+}
+
+static bool scan_base64(struct scan *scan, struct tr_value *value)
+{
+	const char *start = scan->pos, *p = start;
+	while (p < scan->end && is_base64(*p))
+		p++;
+	struct tr_text text = tr_text_span(start, p);
+	char *bytes = NULL;
+	if (scan->arena) {
+		bytes = tr_arena_alloc(scan->arena, tr_base64_size(text.len));
+		if (!bytes)
+			return scan_fail_memory(scan);
+	}
+	size_t size;
+	const char *reason = tr_base64_read(text, bytes, &size);
+	if (reason)
+		return scan_fail_reason(scan, start, reason);
+	*value = (struct tr_value){ .type = TR_BLOB, .text = { bytes, size } };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	scan->pos = p;
+	return true;
+}
+
+static bool scan_blob_left(struct scan *scan, struct tr_value *value)
+{
+	*value = (struct tr_value){ .type = TR_BLOB_LEFT };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	return scan_digits(scan, "length", &value->as.number);
+}
+
+static bool scan_blob_file(struct scan *scan, struct tr_value *value)
+{
+	enum { DIGITS = 64 };
+	const char *start = scan->pos, *p = start;
+	while (p < scan->end && (is_digit(*p) || (*p >= 'a' && *p <= 'f')))
+		p++;
+	if (p - start != DIGITS)
+		return scan_fail(scan, start, "64 lower-case hex digits expected");
+	scan->pos = p;
+	if (!scan_at(scan, ':'))
+		return scan_fail_expected(scan, "':'");
+	scan->pos++;
+	*value = (struct tr_value){ .type = TR_BLOB_FILE, .text = { start, DIGITS } };
+	scan->traits |= TR_TRAIT_NO_JSON;
+	return scan_digits(scan, "length", &value->as.number);
+}
+
+/* Any value. */
+static bool scan_value(struct scan *scan, struct tr_value *value);
+
+static void skip_blanks(struct scan *scan)
+{
+	while (scan_at(scan, ' ')) {
 		scan->canonical = false;
 		scan->pos++;
 	}
 }
 
 /* Puts a value on the pile of those whose container is still open. */
-static bool push(struct tr_scan *scan, struct tr_text key, const struct tr_value *value)
+static bool push(struct scan *scan, struct tr_text key, const struct tr_value *value)
 {
 	if (!scan->arena)
 		return true;
 	if (scan->pending_count == scan->pending_cap && scan->arena->limit &&
 	    scan->pending_cap * 2 > scan->arena->limit / sizeof *scan->pending) {
 		scan->arena->limited = true;
-		return tr_scan_fail_memory(scan);
+		return scan_fail_memory(scan);
 	}
 	if (!tr_array_room(scan->pending, scan->pending_count, scan->pending_cap))
-		return tr_scan_fail_memory(scan);
-	scan->pending[scan->pending_count++] = (struct tr_scan_pending){ key, *value };
+		return scan_fail_memory(scan);
+	scan->pending[scan->pending_count++] = (struct open_value){ key, *value };
 	return true;
 }
 
 /* Takes the values from index base on off the pile, as the items of a list. */
-static bool pop_items(struct tr_scan *scan, size_t base, struct tr_value *list)
+static bool pop_items(struct scan *scan, size_t base, struct tr_value *list)
 {
 	size_t count = scan->pending_count - base;
 	if (!scan->arena || count == 0)
 		return true;
 	struct tr_value *items = tr_arena_alloc(scan->arena, count * sizeof *items);
 	if (!items)
-		return tr_scan_fail_memory(scan);
+		return scan_fail_memory(scan);
 	for (size_t i = 0; i < count; i++)
 		items[i] = scan->pending[base + i].value;
 	list->as.items = items;
@@ -54,7 +589,7 @@ static bool pop_items(struct tr_scan *scan, size_t base, struct tr_value *list)
 }
 
 /* The same as the members of a map or a structure. */
-static bool pop_members(struct tr_scan *scan, size_t base, struct tr_value *map)
+static bool pop_members(struct scan *scan, size_t base, struct tr_value *map)
 {
 	size_t count = scan->pending_count - base;
 	if (!scan->arena || count == 0)
@@ -62,7 +597,7 @@ static bool pop_members(struct tr_scan *scan, size_t base, struct tr_value *map)
 	struct tr_member *members = tr_arena_alloc(scan->arena, count * sizeof *members);
 	struct tr_value *values = tr_arena_alloc(scan->arena, count * sizeof *values);
 	if (!members || !values)
-		return tr_scan_fail_memory(scan);
+		return scan_fail_memory(scan);
 	for (size_t i = 0; i < count; i++) {
 		values[i] = scan->pending[base + i].value;
 		members[i] = (struct tr_member){ scan->pending[base + i].key, &values[i] };
@@ -74,10 +609,10 @@ static bool pop_members(struct tr_scan *scan, size_t base, struct tr_value *map)
 }
 
 /* Steps over the bracket at pos. */
-static bool open_bracket(struct tr_scan *scan)
+static bool open_bracket(struct scan *scan)
 {
 	if (scan->depth == TR_LITERAL_DEPTH) {
-		tr_scan_fail(scan, scan->pos, "more than %d open brackets", TR_LITERAL_DEPTH);
+		scan_fail(scan, scan->pos, "more than %d open brackets", TR_LITERAL_DEPTH);
 		if (scan->err)
 			scan->err->cause = TR_CAUSE_LIMIT;
 		return false;
@@ -87,60 +622,59 @@ static bool open_bracket(struct tr_scan *scan)
 	return true;
 }
 
-static void close_bracket(struct tr_scan *scan)
+static void close_bracket(struct scan *scan)
 {
 	scan->depth--;
 	scan->pos++;
 }
 
 /* From the bracket that opens to after the one that closes, and what may follow that. */
-static bool scan_list(struct tr_scan *scan, struct tr_value *value)
+static bool scan_list(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_LIST };
 	size_t base = scan->pending_count;
 	if (!open_bracket(scan))
 		return false;
 	skip_blanks(scan);
-	if (!tr_scan_at(scan, ']')) {
+	if (!scan_at(scan, ']')) {
 		for (;;) {
 			struct tr_value item;
 			if (!scan_value(scan, &item) || !push(scan, TR_TEXT(""), &item))
 				return false;
 			skip_blanks(scan);
-			if (!tr_scan_at(scan, ','))
+			if (!scan_at(scan, ','))
 				break;
 			scan->pos++;
 			skip_blanks(scan);
 		}
-		if (!tr_scan_at(scan, ']'))
-			return tr_scan_fail_expected(scan, "',' or ']'");
+		if (!scan_at(scan, ']'))
+			return scan_fail_expected(scan, "',' or ']'");
 	}
 	close_bracket(scan);
-	if (tr_scan_cut(scan))
+	if (scan_cut(scan))
 		value->flags |= TR_CUT;
 	return pop_items(scan, base, value);
 }
 
 /* A key of either kind of braces; word: it stands without quotes. */
-static bool scan_key(struct tr_scan *scan, struct tr_text *key, bool *word)
+static bool scan_key(struct scan *scan, struct tr_text *key, bool *word)
 {
 	const char *start = scan->pos;
 	bool plain;
 	*word = false;
-	if (tr_scan_at(scan, '"'))
-		return tr_scan_string(scan, false, key, &plain);
-	if (start == scan->end || !tr_is_word_start(*start))
-		return tr_scan_fail(scan, start, "key expected");
+	if (scan_at(scan, '"'))
+		return scan_string(scan, false, key, &plain);
+	if (start == scan->end || !is_word_start(*start))
+		return scan_fail(scan, start, "key expected");
 	*word = true;
-	*key = tr_scan_word(scan);
+	*key = scan_word(scan);
 	if (!tr_is_word(*key, false))
-		return tr_scan_fail(scan, start, "%.*s must be quoted here", (int)key->len,
-				    key->data);
+		return scan_fail(scan, start, "%.*s must be quoted here", (int)key->len, key->data);
 	return true;
 }
 
 /* One member; the first one decides by its separator whether this is a map. */
-static bool scan_member(struct tr_scan *scan, struct tr_value *value, char *separator)
+static bool scan_member(struct scan *scan, struct tr_value *value, char *separator)
 {
 	const char *start = scan->pos;
 	struct tr_text key;
@@ -149,15 +683,15 @@ static bool scan_member(struct tr_scan *scan, struct tr_value *value, char *sepa
 		return false;
 	skip_blanks(scan);
 	if (!*separator) {
-		if (!tr_scan_at(scan, ':') && !tr_scan_at(scan, '='))
-			return tr_scan_fail(scan, scan->pos, "expected : or = after the key");
+		if (!scan_at(scan, ':') && !scan_at(scan, '='))
+			return scan_fail(scan, scan->pos, "expected : or = after the key");
 		*separator = *scan->pos;
 		value->type = *separator == ':' ? TR_MAP : TR_STRUCT;
 	}
 	if (word && *separator == ':')
-		return tr_scan_fail(scan, start, "the keys of a map are strings");
-	if (!tr_scan_at(scan, *separator))
-		return tr_scan_fail_expected(scan, *separator == ':' ? "':'" : "'='");
+		return scan_fail(scan, start, "the keys of a map are strings");
+	if (!scan_at(scan, *separator))
+		return scan_fail_expected(scan, *separator == ':' ? "':'" : "'='");
 	if (!word && *separator == '=' && tr_is_word(key, false))
 		scan->canonical = false;
 	scan->pos++;
@@ -167,52 +701,52 @@ static bool scan_member(struct tr_scan *scan, struct tr_value *value, char *sepa
 }
 
 /* After "{=": a structure without members. */
-static bool scan_no_members(struct tr_scan *scan, struct tr_value *value)
+static bool scan_no_members(struct scan *scan, struct tr_value *value)
 {
 	value->type = TR_STRUCT;
 	scan->pos++;
 	skip_blanks(scan);
-	return tr_scan_at(scan, '}') || tr_scan_fail_expected(scan, "'}'");
+	return scan_at(scan, '}') || scan_fail_expected(scan, "'}'");
 }
 
-static bool scan_members(struct tr_scan *scan, struct tr_value *value)
+static bool scan_members(struct scan *scan, struct tr_value *value)
 {
 	for (char separator = 0;;) {
 		if (!scan_member(scan, value, &separator))
 			return false;
 		skip_blanks(scan);
-		if (!tr_scan_at(scan, ','))
-			return tr_scan_at(scan, '}') || tr_scan_fail_expected(scan, "',' or '}'");
+		if (!scan_at(scan, ','))
+			return scan_at(scan, '}') || scan_fail_expected(scan, "',' or '}'");
 		scan->pos++;
 		skip_blanks(scan);
 	}
 }
 
-static bool scan_braces(struct tr_scan *scan, struct tr_value *value)
+static bool scan_braces(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_MAP };
 	size_t base = scan->pending_count;
 	if (!open_bracket(scan))
 		return false;
 	skip_blanks(scan);
-	if (tr_scan_at(scan, '=')) {
+	if (scan_at(scan, '=')) {
 		if (!scan_no_members(scan, value))
 			return false;
-	} else if (!tr_scan_at(scan, '}') && !scan_members(scan, value)) {
+	} else if (!scan_at(scan, '}') && !scan_members(scan, value)) {
 		return false;
 	}
 	close_bracket(scan);
 	scan->traits |= value->type == TR_MAP ? TR_TRAIT_MAP : TR_TRAIT_NO_JSON;
 	if (value->type == TR_STRUCT) {
 		bool has_id;
-		if (!tr_scan_id(scan, 'S', &has_id, &value->id))
+		if (!scan_id(scan, 'S', &has_id, &value->id))
 			return false;
 		value->flags |= has_id ? TR_HAS_ID : 0;
 	}
 	return pop_members(scan, base, value);
 }
 
-static bool scan_repr(struct tr_scan *scan, struct tr_value *value)
+static bool scan_repr(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_REPR };
 	size_t base = scan->pending_count;
@@ -223,8 +757,8 @@ static bool scan_repr(struct tr_scan *scan, struct tr_value *value)
 		struct tr_value item;
 		if (!scan_value(scan, &item) || !push(scan, TR_TEXT(""), &item))
 			return false;
-		if (!tr_scan_at(scan, *separator))
-			return tr_scan_fail_expected(scan, *separator == ';' ? "';'" : "'>'");
+		if (!scan_at(scan, *separator))
+			return scan_fail_expected(scan, *separator == ';' ? "';'" : "'>'");
 		if (*separator == ';')
 			scan->pos++;
 	}
@@ -234,34 +768,34 @@ static bool scan_repr(struct tr_scan *scan, struct tr_value *value)
 
 /* The value scanner: what begins how, and the two ways into it. */
 
-static bool scan_quoted(struct tr_scan *scan, struct tr_value *value)
+static bool scan_quoted(struct scan *scan, struct tr_value *value)
 {
 	struct tr_text spelling;
 	bool plain;
-	if (!tr_scan_string(scan, false, &spelling, &plain))
+	if (!scan_string(scan, false, &spelling, &plain))
 		return false;
-	if (tr_scan_at(scan, '|') || tr_scan_at(scan, '('))
-		return tr_scan_symbol(scan, spelling, true, value);
+	if (scan_at(scan, '|') || scan_at(scan, '('))
+		return scan_symbol(scan, spelling, true, value);
 	*value = (struct tr_value){ .type = TR_STRING, .text = spelling };
-	value->flags = (uint8_t)((plain ? TR_PLAIN : 0) | (tr_scan_cut(scan) ? TR_CUT : 0));
+	value->flags = (uint8_t)((plain ? TR_PLAIN : 0) | (scan_cut(scan) ? TR_CUT : 0));
 	return true;
 }
 
-static bool scan_wide(struct tr_scan *scan, struct tr_value *value)
+static bool scan_wide(struct scan *scan, struct tr_value *value)
 {
-	if (!tr_scan_at(scan, '"'))
-		return tr_scan_fail(scan, scan->pos, "L needs a string");
+	if (!scan_at(scan, '"'))
+		return scan_fail(scan, scan->pos, "L needs a string");
 	*value = (struct tr_value){ .type = TR_WSTRING };
 	scan->traits |= TR_TRAIT_NO_JSON;
 	bool plain;
-	if (!tr_scan_string(scan, true, &value->text, &plain))
+	if (!scan_string(scan, true, &value->text, &plain))
 		return false;
 	value->flags = plain ? TR_PLAIN : 0;
 	return true;
 }
 
 /* Words that are values of their own. */
-static bool is_constant(struct tr_scan *scan, struct tr_text word, struct tr_value *value)
+static bool is_constant(struct scan *scan, struct tr_text word, struct tr_value *value)
 {
 	static const struct {
 		const char *word;
@@ -290,49 +824,49 @@ static bool is_constant(struct tr_scan *scan, struct tr_text word, struct tr_val
 }
 
 /* `word:` where that begins a value of its own; steps over the colon. */
-static bool is_prefix(struct tr_scan *scan, struct tr_text word, const char *prefix)
+static bool is_prefix(struct scan *scan, struct tr_text word, const char *prefix)
 {
-	if (!tr_scan_at(scan, ':') || !tr_text_is(word, prefix))
+	if (!scan_at(scan, ':') || !tr_text_is(word, prefix))
 		return false;
 	scan->pos++;
 	return true;
 }
 
-static bool scan_word_value(struct tr_scan *scan, struct tr_value *value)
+static bool scan_word_value(struct scan *scan, struct tr_value *value)
 {
-	struct tr_text word = tr_scan_word(scan);
-	if (tr_scan_at(scan, '('))
-		return tr_scan_symbol(scan, word, false, value);
+	struct tr_text word = scan_word(scan);
+	if (scan_at(scan, '('))
+		return scan_symbol(scan, word, false, value);
 	if (is_prefix(scan, word, "nan"))
-		return tr_scan_nan(scan, false, value);
+		return scan_nan(scan, false, value);
 	if (is_prefix(scan, word, "nanf"))
-		return tr_scan_nan(scan, true, value);
+		return scan_nan(scan, true, value);
 	if (is_prefix(scan, word, "b64"))
-		return tr_scan_base64(scan, value);
+		return scan_base64(scan, value);
 	if (is_prefix(scan, word, "blob"))
-		return tr_scan_blob_left(scan, value);
+		return scan_blob_left(scan, value);
 	if (is_prefix(scan, word, "file"))
-		return tr_scan_blob_file(scan, value);
+		return scan_blob_file(scan, value);
 	if (tr_text_is(word, "L"))
 		return scan_wide(scan, value);
 	if (is_constant(scan, word, value))
 		return true;
 	/* the empty set of a fixed set of words takes no other name beside it */
-	if (tr_text_is(word, "none") && tr_scan_at(scan, '|'))
-		return tr_scan_fail(scan, scan->pos, "text after the value");
-	return tr_scan_symbol(scan, word, false, value);
+	if (tr_text_is(word, "none") && scan_at(scan, '|'))
+		return scan_fail(scan, scan->pos, "text after the value");
+	return scan_symbol(scan, word, false, value);
 }
 
-static bool scan_value(struct tr_scan *scan, struct tr_value *value)
+static bool scan_value(struct scan *scan, struct tr_value *value)
 {
 	if (scan->pos == scan->end)
-		return tr_scan_fail(scan, scan->pos, "empty value");
+		return scan_fail(scan, scan->pos, "empty value");
 	char c = *scan->pos;
 	if (c == '"')
 		return scan_quoted(scan, value);
-	if (tr_is_digit(c) || c == '-' || c == '+')
-		return tr_scan_number(scan, value);
-	if (tr_is_word_start(c))
+	if (is_digit(c) || c == '-' || c == '+')
+		return scan_number(scan, value);
+	if (is_word_start(c))
 		return scan_word_value(scan, value);
 	if (c == '[')
 		return scan_list(scan, value);
@@ -342,25 +876,25 @@ static bool scan_value(struct tr_scan *scan, struct tr_value *value)
 		return scan_repr(scan, value);
 	if (c == '?' && scan->end - scan->pos > 1 && scan->pos[1] == '(') {
 		scan->pos++;
-		return tr_scan_symbol(scan, (struct tr_text){ NULL, 0 }, false, value);
+		return scan_symbol(scan, (struct tr_text){ NULL, 0 }, false, value);
 	}
-	return tr_scan_fail_value(scan);
+	return scan_fail_value(scan);
 }
 
 /* A whole text and nothing after it. */
-static bool scan_all(struct tr_scan *scan, struct tr_value *value)
+static bool scan_all(struct scan *scan, struct tr_value *value)
 {
 	if (!scan_value(scan, value))
 		return false;
 	if (scan->pos < scan->end)
-		return tr_scan_fail(scan, scan->pos, "text after the value");
+		return scan_fail(scan, scan->pos, "text after the value");
 	return true;
 }
 
-static struct tr_scan scan_begin(struct tr_text text, struct tr_arena *arena, struct tr_error *err)
+static struct scan scan_begin(struct tr_text text, struct tr_arena *arena, struct tr_error *err)
 {
 	const char *begin = text.data ? text.data : "";
-	return (struct tr_scan){
+	return (struct scan){
 		.begin = begin,
 		.pos = begin,
 		.end = begin + text.len,
@@ -372,7 +906,7 @@ static struct tr_scan scan_begin(struct tr_text text, struct tr_arena *arena, st
 
 struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena, struct tr_error *err)
 {
-	struct tr_scan scan = scan_begin(text, arena, err);
+	struct scan scan = scan_begin(text, arena, err);
 	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
 	if (!value)
 		(void)tr_arena_error(arena, err);
@@ -382,125 +916,12 @@ struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena, s
 	return value;
 }
 
-/* A whole text: tr_literal_examine without its short cuts. */
-static enum tr_spelling scan_check(struct tr_text text, unsigned *traits, struct tr_error *err)
+enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct tr_error *err)
 {
-	struct tr_scan scan = scan_begin(text, NULL, err);
+	struct scan scan = scan_begin(text, NULL, err);
 	struct tr_value value;
 	if (!scan_all(&scan, &value))
 		return TR_MALFORMED;
 	*traits = scan.traits;
 	return scan.canonical ? TR_CANONICAL : TR_NONCANONICAL;
-}
-
-/*
- * Checking without building. Almost all values of a build trace are strings,
- * small integers, and lists or maps of those in the one spelling: they are
- * recognised here in one pass. Whatever else there is, and every error, is
- * left to the scanner, which starts again.
- */
-
-/* All functions here: after what begins at p, or NULL where the scanner has to decide. */
-
-static inline const char *skip_string(const char *p, const char *end)
-{
-	for (p++;;) {
-		p = tr_string_special(p, end);
-		if (p == end)
-			return NULL;
-		if (*p == '"')
-			return p + 1;
-		if (*p == '\\') {
-			/* escapes that have no other spelling; no string ends after them */
-			char c = end - p > 2 ? p[1] : 0;
-			if (c != '"' && c != '\\' && c != 'n' && c != 't' && c != 'r')
-				return NULL;
-			p += 2;
-			continue;
-		}
-		unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
-		if (length == 0)
-			return NULL;
-		p += length;
-	}
-}
-
-/* An integer that JSON holds for certain. What may not follow it is seen by the caller. */
-static const char *skip_integer(const char *p, const char *end)
-{
-	enum { SAFE_DIGITS = 15 };
-	if (*p == '-' && (++p == end || *p == '0'))
-		return NULL;
-	if (*p == '0')
-		return p + 1;
-	const char *start = p;
-	while (p < end && tr_is_digit(*p))
-		p++;
-	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
-}
-
-static inline const char *skip_scalar(const char *p, const char *end)
-{
-	if (p == end)
-		return NULL;
-	if (*p == '"')
-		return skip_string(p, end);
-	if (tr_is_digit(*p) || *p == '-')
-		return skip_integer(p, end);
-	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
-}
-
-static const char *skip_list(const char *p, const char *end)
-{
-	if (end - p >= 2 && p[1] == ']')
-		return p + 2;
-	do {
-		p = skip_scalar(p + 1, end);
-		if (!p || p == end)
-			return NULL;
-	} while (*p == ',');
-	return *p == ']' ? p + 1 : NULL;
-}
-
-static const char *skip_map(const char *p, const char *end)
-{
-	if (end - p >= 2 && p[1] == '}')
-		return p + 2;
-	do {
-		p++;
-		if (p == end || *p != '"' || !(p = skip_string(p, end)) || p == end || *p != ':')
-			return NULL;
-		p = skip_scalar(p + 1, end);
-		if (!p || p == end)
-			return NULL;
-	} while (*p == ',');
-	return *p == '}' ? p + 1 : NULL;
-}
-
-enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
-{
-	const char *p = text.data, *end = p + text.len;
-	if (text.len >= TR_PLAIN_LEAST && tr_literal_is_plain(p, end)) {
-		*traits = *p == '{' ? TR_TRAIT_MAP : 0;
-		return TR_CANONICAL;
-	}
-	if (text.len > 0) {
-		const char *behind = *p == '['	 ? skip_list(p, end)
-				     : *p == '{' ? skip_map(p, end)
-						 : skip_scalar(p, end);
-		if (behind == end) {
-			*traits = *p == '{' ? TR_TRAIT_MAP : 0;
-			return TR_CANONICAL;
-		}
-	}
-	return scan_check(text, traits, err);
-}
-
-enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err)
-{
-	unsigned traits = 0;
-	enum tr_spelling spelling = tr_literal_examine(text, &traits, err);
-	if (json)
-		*json = spelling == TR_CANONICAL && !(traits & TR_TRAIT_NO_JSON);
-	return spelling;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values to their canonical text. */
+/* Writes values in their canonical spelling. */
 #include "record/base64.h"
 #include "record/literal.h"
 
@@ -15,7 +15,7 @@ static void put_quoted(struct tr_text spelling, struct tr_buffer *to)
 	tr_buffer_used(to, spelling.len + 2);
 }
 
-/* Names need quotes only where they would read as something else. */
+/* A name needs quotes only where it would be read as something else. */
 static void put_name(struct tr_text name, bool before_parenthesis, struct tr_buffer *to)
 {
 	if (tr_is_word(name, before_parenthesis))
@@ -77,6 +77,7 @@ static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
 	tr_buffer_put_byte(to, ')');
 }
 
+/* Recursion is bounded by the 60 open brackets that a value may have. */
 static void write_list(const struct tr_value *value, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '[');
@@ -86,35 +87,24 @@ static void write_list(const struct tr_value *value, struct tr_buffer *to)
 		tr_literal_write(&value->as.items[i], to);
 	}
 	tr_buffer_put_byte(to, ']');
-	if (value->flags & TR_CUT)
-		tr_buffer_put_literal(to, "...");
 }
 
-static void write_map(const struct tr_value *value, struct tr_buffer *to)
+/* A map or a structure. */
+static void write_members(const struct tr_value *value, struct tr_buffer *to)
 {
+	bool map = value->type == TR_MAP;
 	tr_buffer_put_byte(to, '{');
-	for (size_t i = 0; i < value->count; i++) {
-		const struct tr_member *member = &value->as.members[i];
-		if (i > 0)
-			tr_buffer_put_byte(to, ',');
-		put_quoted(member->key, to);
-		tr_buffer_put_byte(to, ':');
-		tr_literal_write(member->value, to);
-	}
-	tr_buffer_put_byte(to, '}');
-}
-
-static void write_struct(const struct tr_value *value, struct tr_buffer *to)
-{
-	tr_buffer_put_byte(to, '{');
-	if (value->count == 0)
+	if (!map && value->count == 0)
 		tr_buffer_put_byte(to, '=');
 	for (size_t i = 0; i < value->count; i++) {
 		const struct tr_member *member = &value->as.members[i];
 		if (i > 0)
 			tr_buffer_put_byte(to, ',');
-		put_name(member->key, false, to);
-		tr_buffer_put_byte(to, '=');
+		if (map)
+			put_quoted(member->key, to);
+		else
+			put_name(member->key, false, to);
+		tr_buffer_put_byte(to, map ? ':' : '=');
 		tr_literal_write(member->value, to);
 	}
 	tr_buffer_put_byte(to, '}');
@@ -122,110 +112,78 @@ static void write_struct(const struct tr_value *value, struct tr_buffer *to)
 		put_id('S', value->id, to);
 }
 
-static void write_repr(const struct tr_value *value, struct tr_buffer *to)
-{
-	tr_buffer_put_byte(to, '<');
-	tr_literal_write(&value->as.items[0], to);
-	tr_buffer_put_byte(to, ';');
-	tr_literal_write(&value->as.items[1], to);
-	tr_buffer_put_byte(to, '>');
-}
-
-static void write_real(const struct tr_value *value, struct tr_buffer *to)
-{
-	char *room = tr_buffer_room(to, TR_REAL_MAX);
-	if (!room)
-		return;
-	tr_buffer_used(to, value->type == TR_REAL64
-				   ? tr_real64_write(value->as.number, room)
-				   : tr_real32_write((uint32_t)value->as.number, room));
-}
-
-static void write_constant(const struct tr_value *value, struct tr_buffer *to)
-{
-	static const char *const words[] = {
-		[TR_NULL] = "null", [TR_FALSE] = "false", [TR_TRUE] = "true"
-	};
-	tr_buffer_put_text(to, tr_text_from(words[value->type]));
-}
-
-static void write_integer(const struct tr_value *value, struct tr_buffer *to)
-{
-	if (value->type == TR_POINTER) {
-		put_hex(value->as.number, to);
-		return;
-	}
-	if (value->type == TR_INT)
-		tr_buffer_put_byte(to, value->flags & TR_NEGATIVE ? '-' : '+');
-	tr_buffer_put_decimal(to, value->as.number);
-}
-
-static void write_string(const struct tr_value *value, struct tr_buffer *to)
-{
-	if (value->type == TR_WSTRING)
-		tr_buffer_put_byte(to, 'L');
-	put_quoted(value->text, to);
-	if (value->type == TR_STRING && value->flags & TR_CUT)
-		tr_buffer_put_literal(to, "...");
-}
-
-static void write_blob(const struct tr_value *value, struct tr_buffer *to)
-{
-	if (value->type == TR_BLOB) {
-		tr_buffer_put_literal(to, "b64:");
-		tr_base64_write(value->text, to);
-		return;
-	}
-	if (value->type == TR_BLOB_LEFT) {
-		tr_buffer_put_literal(to, "blob:");
-	} else {
-		tr_buffer_put_literal(to, "file:");
-		tr_buffer_put_text(to, value->text);
-		tr_buffer_put_byte(to, ':');
-	}
-	tr_buffer_put_decimal(to, value->as.number);
-}
-
 void tr_literal_write(const struct tr_value *value, struct tr_buffer *to)
 {
+	char *room;
+
 	switch ((enum tr_type)value->type) {
 	case TR_NULL:
+		tr_buffer_put_literal(to, "null");
+		return;
 	case TR_FALSE:
+		tr_buffer_put_literal(to, "false");
+		return;
 	case TR_TRUE:
-		write_constant(value, to);
+		tr_buffer_put_literal(to, "true");
+		return;
+	case TR_INT:
+		tr_buffer_put_byte(to, value->flags & TR_NEGATIVE ? '-' : '+');
+		tr_buffer_put_decimal(to, value->as.number);
 		return;
 	case TR_UINT:
-	case TR_INT:
+		tr_buffer_put_decimal(to, value->as.number);
+		return;
 	case TR_POINTER:
-		write_integer(value, to);
+		put_hex(value->as.number, to);
 		return;
 	case TR_REAL64:
 	case TR_REAL32:
-		write_real(value, to);
+		room = tr_buffer_room(to, TR_REAL_MAX);
+		if (!room)
+			return;
+		tr_buffer_used(to, value->type == TR_REAL64
+					   ? tr_real64_write(value->as.number, room)
+					   : tr_real32_write((uint32_t)value->as.number, room));
+		return;
+	case TR_WSTRING:
+		tr_buffer_put_byte(to, 'L');
+		put_quoted(value->text, to);
 		return;
 	case TR_STRING:
-	case TR_WSTRING:
-		write_string(value, to);
-		return;
+		put_quoted(value->text, to);
+		break;
 	case TR_BLOB:
+		tr_buffer_put_literal(to, "b64:");
+		tr_base64_write(value->text, to);
+		return;
 	case TR_BLOB_LEFT:
+		tr_buffer_put_literal(to, "blob:");
+		tr_buffer_put_decimal(to, value->as.number);
+		return;
 	case TR_BLOB_FILE:
-		write_blob(value, to);
+		tr_buffer_put_literal(to, "file:");
+		tr_buffer_put_text(to, value->text);
+		tr_buffer_put_byte(to, ':');
+		tr_buffer_put_decimal(to, value->as.number);
 		return;
 	case TR_SYMBOL:
 		write_symbol(value, to);
 		return;
 	case TR_LIST:
 		write_list(value, to);
-		return;
+		break;
 	case TR_MAP:
-		write_map(value, to);
-		return;
 	case TR_STRUCT:
-		write_struct(value, to);
+		write_members(value, to);
 		return;
 	case TR_REPR:
-		write_repr(value, to);
+		tr_buffer_put_byte(to, '<');
+		tr_literal_write(&value->as.items[0], to);
+		tr_buffer_put_byte(to, ';');
+		tr_literal_write(&value->as.items[1], to);
+		tr_buffer_put_byte(to, '>');
 		return;
 	}
+	if (value->flags & TR_CUT) /* of a string or a list */
+		tr_buffer_put_literal(to, "...");
 }

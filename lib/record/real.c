@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and writes real numbers. Both multiply by powers of ten with 128 bits. Writing is Raffaele
+ * Giulietti's Schubfach ("The Schubfach way to render doubles", 2020), with the powers rounded up.
+ * Reading treats them as an interval, and uses exact integers of any length if the ends of the
+ * interval round to different numbers.
+ */
+
+#include "record/literal.h"
 
 #include <float.h>
 #include <stdbool.h>
@@ -7,57 +15,53 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "record/literal.h"
-#include "record/real.h"
 
-/* Comparing a decimal with a binary number exactly, for lib/record/real_read.c only. */
-/*
- * More digits than any number half way between two of 64 bits has (767). What
- * follows them can only break a tie, so one digit more stands for all of it.
- */
-enum { TR_EXACT_DIGITS = 768 };
+typedef unsigned __int128 u128;
 
-const struct tr_real_width tr_real64 = { 52, 1023, 0x7ff };
-const struct tr_real_width tr_real32 = { 23, 127, 0xff };
+/* The layout of IEEE 754; a number is mantissa * 2^(exponent - bias - fraction_bits). */
+struct width {
+	int fraction_bits;
+	int bias;
+	unsigned exponent_max; /* of infinity and NaN */
+};
 
-enum { STEP = 28 };
+static const struct width real64 = { 52, 1023, 0x7ff };
+static const struct width real32 = { 23, 127, 0xff };
+
+enum { POWER_MIN = -364, POWER_MAX = 335, STEP = 28 };
+
+/* The first 128 bits of a power of five, with the highest one set; the other bits are truncated. */
+struct power {
+	uint64_t high, low;
+};
+
+/* True if those 128 bits are all of 5^q. */
+static inline bool power5_is_exact(int q)
+{
+	return q >= 0 && q <= 55;
+}
+
+/* floor(log2(10^q)) for |q| <= 1233. */
+static inline int log2_power10(int q)
+{
+	return (q * 1741647) >> 19;
+}
 
 /* 5^0 to 5^27: all that 64 bits hold. */
 static const uint64_t small[STEP] = {
-	0x1,
-	0x5,
-	0x19,
-	0x7d,
-	0x271,
-	0xc35,
-	0x3d09,
-	0x1312d,
-	0x5f5e1,
-	0x1dcd65,
-	0x9502f9,
-	0x2e90edd,
-	0xe8d4a51,
-	0x48c27395,
-	0x16bcc41e9,
-	0x71afd498d,
-	0x2386f26fc1,
-	0xb1a2bc2ec5,
-	0x3782dace9d9,
-	0x1158e460913d,
-	0x56bc75e2d631,
-	0x1b1ae4d6e2ef5,
-	0x878678326eac9,
-	0x2a5a058fc295ed,
-	0xd3c21bcecceda1,
-	0x422ca8b0a00a425,
-	0x14adf4b7320334b9,
-	0x6765c793fa10079d,
+	0x0000000000000001, 0x0000000000000005, 0x0000000000000019, 0x000000000000007d,
+	0x0000000000000271, 0x0000000000000c35, 0x0000000000003d09, 0x000000000001312d,
+	0x000000000005f5e1, 0x00000000001dcd65, 0x00000000009502f9, 0x0000000002e90edd,
+	0x000000000e8d4a51, 0x0000000048c27395, 0x000000016bcc41e9, 0x000000071afd498d,
+	0x0000002386f26fc1, 0x000000b1a2bc2ec5, 0x000003782dace9d9, 0x00001158e460913d,
+	0x000056bc75e2d631, 0x0001b1ae4d6e2ef5, 0x000878678326eac9, 0x002a5a058fc295ed,
+	0x00d3c21bcecceda1, 0x0422ca8b0a00a425, 0x14adf4b7320334b9, 0x6765c793fa10079d,
 };
 
 /*
- * The first 192 bits of every 28th power of five, cut off. 64 bits more than
- * are asked for, so that the product with a small power is right in all of
- * its first 128 bits; test_real computes each one anew and compares.
+ * The first 192 bits of every 28th power of five, truncated. These are 64 bits more than the result
+ * has, so that the first 128 bits of the product with a small power are all right; test_real
+ * computes each power again and compares.
  */
 static const uint64_t large[][3] = {
 	{ 0xe1afa13afbd14d6d, 0x82189c09a3a1ec21, 0x7a43516213c7e04c }, /* -364 */
@@ -87,11 +91,10 @@ static const uint64_t large[][3] = {
 	{ 0x8e679c2f5e44ff8f, 0x570f09eaa7ea7648, 0x5961db50c6d2b886 }, /* 308 */
 };
 
-typedef unsigned __int128 u128;
-
-struct tr_power tr_power5(int q)
+/* 5^q for POWER_MIN <= q <= POWER_MAX: power * 2^(log2_power10(q) - q - 127). */
+static struct power power5(int q)
 {
-	unsigned index = (unsigned)(q - TR_POWER_MIN);
+	unsigned index = (unsigned)(q - POWER_MIN);
 	const uint64_t *row = large[index / STEP];
 	uint64_t factor = small[index % STEP];
 	u128 p0 = (u128)row[2] * factor;
@@ -99,15 +102,19 @@ struct tr_power tr_power5(int q)
 	u128 p2 = (u128)row[0] * factor + (uint64_t)(p1 >> 64);
 	uint64_t a = (uint64_t)(p2 >> 64), b = (uint64_t)p2, c = (uint64_t)p1;
 	if (a == 0) /* factor 1 */
-		return (struct tr_power){ b, c };
+		return (struct power){ b, c };
 	int zeros = __builtin_clzll(a);
 	if (zeros == 0)
-		return (struct tr_power){ a, b };
-	return (struct tr_power){ a << zeros | b >> (64 - zeros), b << zeros | c >> (64 - zeros) };
+		return (struct power){ a, b };
+	return (struct power){ a << zeros | b >> (64 - zeros), b << zeros | c >> (64 - zeros) };
 }
 
-/* From 5^-31 on; test_real computes each one anew and compares. */
-const uint64_t tr_powers_above[TR_POWERS_ABOVE] = {
+/*
+ * 64 bits of 5^-31 to 5^45, rounded up, which are enough to write 32-bit numbers; test_real computes
+ * each one again and compares.
+ */
+enum { POWER_ABOVE_MIN = -31, POWERS_ABOVE = 77 };
+static const uint64_t powers_above[POWERS_ABOVE] = {
 	0x81ceb32c4b43fcf5, 0xa2425ff75e14fc32, 0xcad2f7f5359a3b3f, 0xfd87b5f28300ca0e,
 	0x9e74d1b791e07e49, 0xc612062576589ddb, 0xf79687aed3eec552, 0x9abe14cd44753b53,
 	0xc16d9a0095928a28, 0xf1c90080baf72cb2, 0x971da05074da7bef, 0xbce5086492111aeb,
@@ -130,10 +137,28 @@ const uint64_t tr_powers_above[TR_POWERS_ABOVE] = {
 	0xb35dbf821ae4f38c,
 };
 
+/* The smallest number of 128 bits that is not below 5^q. */
+static struct power power5_above(int q)
+{
+	struct power power = power5(q);
+	if (!power5_is_exact(q)) {
+		power.low++;
+		power.high += power.low == 0;
+	}
+	return power;
+}
+
+/* Comparing a decimal with a binary number exactly. */
+
 /*
- * Large enough: the two that are compared are almost equal, and the longest
- * either gets is a mantissa times 5^1133 (the last of 769 digits of the
- * smallest numbers): less than 2700 bits.
+ * More digits than any number half way between two of 64 bits has (767). The digits after them can
+ * only break a tie, so one further digit stands for all of them.
+ */
+enum { EXACT_DIGITS = 768 };
+
+/*
+ * This is enough: the two numbers that are compared are almost equal, and the longest of them is a
+ * mantissa times 5^1133 (for the last of 769 digits of the smallest numbers): less than 2700 bits.
  */
 enum { LIMBS = 128 };
 
@@ -197,7 +222,7 @@ static void set_bits(struct natural *n, uint64_t bits)
 		n->limbs[n->count++] = (uint32_t)bits;
 }
 
-/* -1, 0, 1: how digits * 10^exponent10 compares with mantissa * 2^exponent2; digits are 0 to 9. */
+/* Compares digits * 10^exponent10 with mantissa * 2^exponent2: -1, 0 or 1. Digits are 0 to 9. */
 static int real_compare(const uint8_t *digits, unsigned count, int exponent10, uint64_t mantissa,
 			int exponent2)
 {
@@ -217,11 +242,9 @@ static int real_compare(const uint8_t *digits, unsigned count, int exponent10, u
 	return compare(&decimal, &binary);
 }
 
-/* Text to real numbers, rounded once, in the number's own width. */
+/* Text to real numbers, rounded once, in the width of the number. */
 
-typedef unsigned __int128 read_u128;
-
-enum { FIRST_DIGITS = 19 }; /* what 64 bits hold of any number */
+enum { FIRST_DIGITS = 19 }; /* any number of so many digits fits into 64 bits */
 
 struct decimal {
 	bool negative;
@@ -231,7 +254,7 @@ struct decimal {
 	int exponent;		 /* of the last one in `digits` */
 };
 
-/* The number in a run of digits, no more than limit. */
+/* Returns the number that the digits spell, but at most limit. */
 static int64_t saturated(const char *p, const char *end, int64_t limit)
 {
 	int64_t n = 0;
@@ -246,7 +269,7 @@ static int64_t saturated(const char *p, const char *end, int64_t limit)
 /* False: all digits are 0. */
 static bool split(struct tr_text text, struct decimal *d)
 {
-	/* beyond any text's length, so that zeros in front of the exponent cannot matter */
+	/* longer than any text, so that zeros before the exponent do not matter */
 	const int64_t limit = (int64_t)1 << 58;
 	const char *p = text.data, *end = p + text.len;
 	d->negative = *p == '-';
@@ -298,18 +321,21 @@ struct product {
 	int exponent;
 };
 
-static struct product multiply(struct tr_power power, uint64_t factor, int exponent)
+static struct product multiply(struct power power, uint64_t factor, int exponent)
 {
-	read_u128 low = (read_u128)power.low * factor;
-	read_u128 high = (read_u128)power.high * factor + (uint64_t)(low >> 64);
+	u128 low = (u128)power.low * factor;
+	u128 high = (u128)power.high * factor + (uint64_t)(low >> 64);
 	return (struct product){ { (uint64_t)(high >> 64), (uint64_t)high, (uint64_t)low },
 				 exponent };
 }
 
-/* The nearest number's bits, of two equally near the even one's; infinity's beyond the range. */
-static uint64_t round_product(const struct tr_real_width *width, const struct product *n)
+/*
+ * Returns the bits of the nearest number, of two equally near ones the even one, and those of
+ * infinity beyond the range.
+ */
+static uint64_t round_product(const struct width *width, const struct product *n)
 {
-	/* both factors have their highest bit set, or nearly: few zeros stand in front */
+	/* the highest bit of both factors is set, or nearly so: there are few leading zeros */
 	int zeros = __builtin_clzll(n->limbs[0]);
 	uint64_t first = n->limbs[0] << zeros;
 	if (zeros)
@@ -333,12 +359,12 @@ static uint64_t round_product(const struct tr_real_width *width, const struct pr
 	return biased >= width->exponent_max || bits > infinity ? infinity : bits;
 }
 
-/* Collects the digits that count; returns how many, and in *exponent that of the last one. */
+/* Collects the digits that count and returns their number; *exponent is that of the last one. */
 static unsigned collect(const struct decimal *d, uint8_t *digits, int *exponent)
 {
 	unsigned count = 0;
 	const char *p = d->first;
-	for (; p < d->end && count < TR_EXACT_DIGITS; p++)
+	for (; p < d->end && count < EXACT_DIGITS; p++)
 		if (*p != '.')
 			digits[count++] = (uint8_t)(*p - '0');
 	while (p < d->end && (*p == '0' || *p == '.'))
@@ -349,10 +375,10 @@ static unsigned collect(const struct decimal *d, uint8_t *digits, int *exponent)
 	return count;
 }
 
-/* Whether the decimal rounds to bits + 1 rather than to bits: compared with the middle, exactly. */
-static bool rounds_up(const struct tr_real_width *width, const struct decimal *d, uint64_t bits)
+/* True if the decimal rounds to bits + 1 rather than to bits: it is compared with the middle. */
+static bool rounds_up(const struct width *width, const struct decimal *d, uint64_t bits)
 {
-	uint8_t digits[TR_EXACT_DIGITS + 1];
+	uint8_t digits[EXACT_DIGITS + 1];
 	int exponent10;
 	unsigned count = collect(d, digits, &exponent10);
 	uint64_t hidden = UINT64_C(1) << width->fraction_bits;
@@ -363,34 +389,28 @@ static bool rounds_up(const struct tr_real_width *width, const struct decimal *d
 	return order > 0 || (order == 0 && (bits & 1));
 }
 
-static uint64_t nearest(const struct tr_real_width *width, const struct decimal *d)
+static uint64_t nearest(const struct width *width, const struct decimal *d)
 {
 	uint64_t infinity = (uint64_t)width->exponent_max << width->fraction_bits;
-	if (d->exponent > TR_POWER_MAX)
+	if (d->exponent > POWER_MAX)
 		return infinity;
-	if (d->exponent < TR_POWER_MIN)
+	if (d->exponent < POWER_MIN)
 		return 0;
 	/* the decimal is at least `digits` and less than `digits + more`, times a power of ten */
 	uint64_t above = d->digits + d->more;
 	int shift = __builtin_clzll(above);
-	int exponent = tr_log2_power10(d->exponent) - 127 - shift;
-	struct tr_power power = tr_power5(d->exponent);
-	struct product low = multiply(power, d->digits << shift, exponent);
+	int exponent = log2_power10(d->exponent) - 127 - shift;
+	struct product low = multiply(power5(d->exponent), d->digits << shift, exponent);
 	uint64_t bits = round_product(width, &low);
-	bool exact = tr_power5_is_exact(d->exponent);
-	if (exact && !d->more)
+	if (power5_is_exact(d->exponent) && !d->more)
 		return bits;
-	if (!exact) {
-		power.low++;
-		power.high += power.low == 0;
-	}
-	struct product high = multiply(power, above << shift, exponent);
+	struct product high = multiply(power5_above(d->exponent), above << shift, exponent);
 	if (round_product(width, &high) == bits)
 		return bits;
 	return bits + rounds_up(width, d, bits);
 }
 
-static bool read(const struct tr_real_width *width, struct tr_text text, uint64_t *bits)
+static bool read(const struct width *width, struct tr_text text, uint64_t *bits)
 {
 	struct decimal d;
 	bool zero = !split(text, &d);
@@ -403,8 +423,8 @@ static bool read(const struct tr_real_width *width, struct tr_text text, uint64_
 }
 
 /*
- * The short way, for nearly all numbers there are: where the digits and the
- * power of ten are exact in a double, so is their quotient but for one rounding.
+ * A fast path for nearly all numbers: if a double holds the digits and the power of ten exactly,
+ * their quotient is rounded only once.
  */
 enum { EXACT_POWER = 22 };
 
@@ -427,7 +447,7 @@ static bool split_plain(struct tr_text text, struct decimal *d, unsigned *places
 	}
 	*places = point ? (unsigned)(end - point) - 1 : 0;
 	d->digits = digits;
-	return digits <= UINT64_C(1) << tr_real64.fraction_bits && *places <= EXACT_POWER;
+	return digits <= UINT64_C(1) << real64.fraction_bits && *places <= EXACT_POWER;
 }
 
 static bool read_plain(struct tr_text text, bool *negative, uint64_t *bits)
@@ -453,7 +473,7 @@ bool tr_real64_read(struct tr_text decimal, uint64_t *bits)
 		*bits |= (uint64_t)negative << 63;
 		return true;
 	}
-	return read(&tr_real64, decimal, bits);
+	return read(&real64, decimal, bits);
 }
 
 bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
@@ -461,7 +481,7 @@ bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
 	uint64_t wide;
 	bool negative;
 	if (read_plain(decimal, &negative, &wide)) {
-		/* rounding it again is right, unless that may have been the middle of two */
+		/* to round it again is right, unless it may have been in the middle of two */
 		enum { MIDDLE = 1 << 28, BELOW = 2 * MIDDLE - 1 };
 		double number;
 		memcpy(&number, &wide, sizeof number);
@@ -472,14 +492,12 @@ bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
 			return true;
 		}
 	}
-	bool in_range = read(&tr_real32, decimal, &wide);
+	bool in_range = read(&real32, decimal, &wide);
 	*bits = (uint32_t)wide;
 	return in_range;
 }
 
-/* Real numbers to text: the shortest digits, and how they are laid out. */
-
-typedef unsigned __int128 u128;
+/* Real numbers to text: the shortest digits, and their layout. */
 
 /* digits * 10^exponent; digits has no zero at its end unless it is 0. */
 struct shortest {
@@ -487,23 +505,11 @@ struct shortest {
 	int exponent;
 };
 
-/* A power of ten as Schubfach wants it: rounded up. */
-static struct tr_power power_above(int q)
-{
-	struct tr_power power = tr_power5(q);
-	if (!tr_power5_is_exact(q)) {
-		power.low++;
-		power.high += power.low == 0;
-	}
-	return power;
-}
-
 /*
- * power * factor / 2^128, rounded to odd: the last bit also says that the
- * result is not whole. The power is too large by less than one unit, so that
- * what is left after the point of a whole result is 0 or 1.
+ * power * factor / 2^128, rounded to odd: the last bit is also set if the result is not whole. The
+ * power is too large by less than one unit, so that the fraction of a whole result is 0 or 1.
  */
-static uint64_t scale64(struct tr_power power, uint64_t factor)
+static uint64_t scale64(struct power power, uint64_t factor)
 {
 	u128 low = (u128)power.low * factor;
 	u128 high = (u128)power.high * factor + (uint64_t)(low >> 64);
@@ -517,28 +523,28 @@ static uint64_t scale32(uint64_t power, uint64_t factor)
 	return (uint64_t)(product >> 64) | ((uint32_t)(product >> 32) > 1);
 }
 
-/* The interval that rounds to a number, its ends and the number itself times 4 / 10^exponent. */
+/* The interval that rounds to a number: its ends and the number, times 4 / 10^exponent. */
 struct interval {
 	uint64_t lower, value, upper;
 	bool open; /* the ends themselves round to a neighbour */
 	int exponent;
 };
 
-static struct interval interval_of(const struct tr_real_width *width, uint64_t mantissa,
-				   int exponent, bool uneven)
+static struct interval interval_of(const struct width *width, uint64_t mantissa, int exponent,
+				   bool uneven)
 {
 	/* floor(log10(2^exponent)); the interval is narrower below a power of two: 3/4 of it */
 	int k = (exponent * 1262611 - (uneven ? 524031 : 0)) >> 22;
-	int shift = exponent + tr_log2_power10(-k) + 1;
+	int shift = exponent + log2_power10(-k) + 1;
 	uint64_t value = 4 * mantissa, lower = value - (uneven ? 1 : 2), upper = value + 2;
 	struct interval in = { .open = mantissa & 1, .exponent = k };
-	if (width == &tr_real64) {
-		struct tr_power power = power_above(-k);
+	if (width == &real64) {
+		struct power power = power5_above(-k);
 		in.lower = scale64(power, lower << shift);
 		in.value = scale64(power, value << shift);
 		in.upper = scale64(power, upper << shift);
 	} else {
-		uint64_t first = tr_powers_above[-k - TR_POWER_ABOVE_MIN];
+		uint64_t first = powers_above[-k - POWER_ABOVE_MIN];
 		in.lower = scale32(first, lower << shift);
 		in.value = scale32(first, value << shift);
 		in.upper = scale32(first, upper << shift);
@@ -551,7 +557,7 @@ static bool is_inside(const struct interval *in, uint64_t n)
 	return in->lower + in->open <= 4 * n && 4 * n + in->open <= in->upper;
 }
 
-/* Takes the zeros off the end of n, which is not 0; by halves, as their number is unforeseeable. */
+/* Removes the zeros at the end of n, which is not 0; by halves, because there may be many. */
 static struct shortest strip_zeros(uint64_t n, int exponent)
 {
 	while (n % 100000000 == 0) {
@@ -595,50 +601,10 @@ static struct shortest shortest(const struct interval *in)
 	return (struct shortest){ below_inside ? below : above, in->exponent };
 }
 
-static unsigned digit_count(uint64_t n)
-{
-	static const uint64_t powers[] = {
-		0,
-		10,
-		100,
-		1000,
-		10000,
-		100000,
-		1000000,
-		10000000,
-		100000000,
-		1000000000,
-		10000000000,
-		100000000000,
-		1000000000000,
-		10000000000000,
-		100000000000000,
-		1000000000000000,
-		10000000000000000,
-		100000000000000000,
-	};
-	/* log10(2) is 1233 / 4096 as far as 18 digits go */
-	unsigned guess = (unsigned)(64 - __builtin_clzll(n)) * 1233 >> 12;
-	return guess + (n >= powers[guess]);
-}
-
-/* n, which has count digits. */
-static void put_digits(uint64_t n, unsigned count, char *to)
-{
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
-	for (; count >= 2; count -= 2, n /= 100)
-		memcpy(to + count - 2, pairs + 2 * (n % 100), 2);
-	if (count)
-		*to = (char)('0' + n);
-}
-
 /*
- * The layouts move digits in blocks of fixed size, which is faster than just
- * as many as there are: digits has 40 readable bytes, to has TR_REAL_MAX
- * writable ones less a sign. Neither block ends after that: see the sums.
+ * The layouts copy digits in blocks of fixed size, which is faster than a copy of the exact length:
+ * digits has 40 readable bytes, and to has TR_REAL_MAX writable bytes, less a sign. The sums in the
+ * comments show that no block ends after that.
  */
 enum { BLOCK = 16, HALF = 8 };
 
@@ -652,10 +618,7 @@ static size_t put_scientific(const char *digits, unsigned count, int exponent, c
 	to[len++] = 'e';
 	if (exponent < 0)
 		to[len++] = '-';
-	unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
-	unsigned width = digit_count(magnitude);
-	put_digits(magnitude, width, to + len);
-	return len + width;
+	return len + tr_decimal_write((uint64_t)(exponent < 0 ? -exponent : exponent), to + len);
 }
 
 /* With a digit on both sides of the point. */
@@ -683,8 +646,7 @@ static size_t put_fixed(const char *digits, unsigned count, int exponent, char *
 static size_t put_decimal(struct shortest d, char *to)
 {
 	char digits[40];
-	unsigned count = digit_count(d.digits);
-	put_digits(d.digits, count, digits);
+	unsigned count = (unsigned)tr_decimal_write(d.digits, digits);
 	int exponent = d.exponent + (int)count - 1;
 	if (exponent < -5 || exponent >= 16)
 		return put_scientific(digits, count, exponent, to);
@@ -699,10 +661,10 @@ static size_t put_word(const char *word, char *to)
 }
 
 /*
- * Whole numbers that all their neighbours are at least 1 away from have all of
- * their digits in front of the point. 0: it is another one.
+ * Writes a whole number whose neighbours are at least 1 away: all of its digits are before the
+ * point. 0: it is another number.
  */
-static inline size_t put_whole(const struct tr_real_width *width, uint64_t bits, char *to)
+static inline size_t put_whole(const struct width *width, uint64_t bits, char *to)
 {
 	unsigned shift = (unsigned)(width->bias + width->fraction_bits) -
 			 (unsigned)(bits >> width->fraction_bits);
@@ -717,8 +679,8 @@ static inline size_t put_whole(const struct tr_real_width *width, uint64_t bits,
 	return len + 2;
 }
 
-/* Without sign and suffix; NaN and infinity are not the business of this. */
-static size_t put_magnitude(const struct tr_real_width *width, uint64_t bits, char *to)
+/* Writes a finite number without its sign and suffix. */
+static size_t put_magnitude(const struct width *width, uint64_t bits, char *to)
 {
 	if (bits == 0)
 		return put_word("0.0", to);
@@ -754,7 +716,7 @@ size_t tr_real64_write(uint64_t bits, char *to)
 		to[len++] = '-';
 	if (magnitude == infinity)
 		return len + put_word("inf", to + len);
-	return len + put_magnitude(&tr_real64, magnitude, to + len);
+	return len + put_magnitude(&real64, magnitude, to + len);
 }
 
 size_t tr_real32_write(uint32_t bits, char *to)
@@ -767,7 +729,7 @@ size_t tr_real32_write(uint32_t bits, char *to)
 		to[len++] = '-';
 	if (magnitude == infinity)
 		return len + put_word("inff", to + len);
-	len += put_magnitude(&tr_real32, magnitude, to + len);
+	len += put_magnitude(&real32, magnitude, to + len);
 	to[len] = 'f';
 	return len + 1;
 }

@@ -2,8 +2,7 @@
 /* Real numbers: the table both ways, the powers behind it, numbers at random against libc. */
 #include <float.h>
 
-#include "record/literal.h"
-#include "record/real.h"
+#include "record/real.c"
 
 #include "tap.h"
 #include "vectors.h"
@@ -39,12 +38,12 @@ static void table(struct tr_arena *arena)
 }
 
 /* A number of any size, for what the powers should be. Lowest limb first. */
-enum { LIMBS = 40 };
+enum { WORDS = 40 };
 
 static void multiply5(uint32_t *n)
 {
 	uint64_t carry = 0;
-	for (int i = 0; i < LIMBS; i++) {
+	for (int i = 0; i < WORDS; i++) {
 		carry += (uint64_t)n[i] * 5;
 		n[i] = (uint32_t)carry;
 		carry >>= 32;
@@ -54,7 +53,7 @@ static void multiply5(uint32_t *n)
 static void divide5(uint32_t *n)
 {
 	uint64_t rest = 0;
-	for (int i = LIMBS; i-- > 0;) {
+	for (int i = WORDS; i-- > 0;) {
 		rest = rest << 32 | n[i];
 		n[i] = (uint32_t)(rest / 5);
 		rest %= 5;
@@ -62,12 +61,12 @@ static void divide5(uint32_t *n)
 }
 
 /* The 128 bits from the highest one that is set. */
-static struct tr_power first_bits(const uint32_t *n)
+static struct power first_bits(const uint32_t *n)
 {
-	int top = LIMBS * 32 - 1;
+	int top = WORDS * 32 - 1;
 	while (!(n[top / 32] >> top % 32 & 1))
 		top--;
-	struct tr_power power = { 0, 0 };
+	struct power power = { 0, 0 };
 	for (int i = 0; i < 128; i++) {
 		int at = top - i;
 		uint64_t bit = at >= 0 ? n[at / 32] >> at % 32 & 1 : 0;
@@ -79,7 +78,7 @@ static struct tr_power first_bits(const uint32_t *n)
 
 static bool same_power(int q, const uint32_t *n)
 {
-	struct tr_power power = tr_power5(q), exact = first_bits(n);
+	struct power power = power5(q), exact = first_bits(n);
 	if (power.high == exact.high && power.low == exact.low)
 		return true;
 	diag("5^%d is wrong", q);
@@ -89,23 +88,23 @@ static bool same_power(int q, const uint32_t *n)
 static void powers(void)
 {
 	/* 5^q for q > 0; for q < 0 the whole part of 2^1279 / 5^-q: both have more than 128 bits */
-	uint32_t up[LIMBS] = { 1 }, down[LIMBS] = { 0 };
-	down[LIMBS - 1] = UINT32_C(1) << 31;
+	uint32_t up[WORDS] = { 1 }, down[WORDS] = { 0 };
+	down[WORDS - 1] = UINT32_C(1) << 31;
 	unsigned wrong = !same_power(0, up);
-	for (int q = 1; q <= TR_POWER_MAX; q++) {
+	for (int q = 1; q <= POWER_MAX; q++) {
 		multiply5(up);
 		wrong += !same_power(q, up);
 	}
-	for (int q = -1; q >= TR_POWER_MIN; q--) {
+	for (int q = -1; q >= POWER_MIN; q--) {
 		divide5(down);
 		wrong += !same_power(q, down);
 	}
 	ok(wrong == 0, "all powers of five to 128 bits");
 	wrong = 0;
-	for (int i = 0; i < TR_POWERS_ABOVE; i++) {
-		struct tr_power power = tr_power5(TR_POWER_ABOVE_MIN + i);
-		bool whole = !power.low && tr_power5_is_exact(TR_POWER_ABOVE_MIN + i);
-		wrong += tr_powers_above[i] != power.high + !whole;
+	for (int i = 0; i < POWERS_ABOVE; i++) {
+		struct power power = power5(POWER_ABOVE_MIN + i);
+		bool whole = !power.low && power5_is_exact(POWER_ABOVE_MIN + i);
+		wrong += powers_above[i] != power.high + !whole;
 	}
 	ok(wrong == 0, "those for 32-bit numbers, rounded up to 64 bits");
 }

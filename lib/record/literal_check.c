@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks the text of values without building a tree. Almost all values of a build trace are
+ * strings, small integers, and lists or maps of those in their canonical spelling: they are
+ * recognised here in one pass. All other texts, and every error, are left to the scanner in
+ * literal_parse.c, which starts again.
+ */
+
+#include "core/utf8.h"
+#include "record/literal.h"
+#include "record/string_scan.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+
+/* From the first quote to after the last, TR_UTF8_BLOCK bytes or more. */
+TR_INLINED bool is_plain(const char *p, const char *end, bool map)
+{
+	/* the bracket is as good as a separator: a string has to follow */
+	struct tr_view v = { .between = UINT64_MAX };
+	for (; end - p > TR_UTF8_BLOCK; p += TR_UTF8_BLOCK) {
+		v = tr_view_look(tr_find_marks(p, map), map, &v);
+		if (v.bad)
+			return false;
+	}
+	/* the last block is loaded with bytes that are done, which are shifted out */
+	unsigned done = (unsigned)(TR_UTF8_BLOCK - (end - p));
+	struct tr_marks marks = tr_find_marks(end - TR_UTF8_BLOCK, map);
+	marks = (struct tr_marks){ marks.quotes >> done, marks.commas >> done, marks.colons >> done,
+				   marks.special >> done };
+	v = tr_view_look(marks, map, &v);
+	uint64_t last = (uint64_t)1 << (TR_UTF8_BLOCK - 1 - done);
+	return !(v.bad << done) && (v.closing & last) && (!map || (v.odd & last));
+}
+
+bool tr_literal_is_plain(const char *p, const char *end)
+{
+	if (*p == '[' && end[-1] == ']')
+		return is_plain(p + 1, end - 1, false);
+	if (*p == '{' && end[-1] == '}')
+		return is_plain(p + 1, end - 1, true);
+	return false;
+}
+
+#else
+
+bool tr_literal_is_plain(const char *p, const char *end)
+{
+	(void)p;
+	(void)end;
+	return false;
+}
+
+#endif
+
+/*
+ * The functions below return the place after what begins at p, or NULL if the scanner has to
+ * decide.
+ */
+
+static inline const char *skip_string(const char *p, const char *end)
+{
+	for (p++;;) {
+		p = tr_string_special(p, end);
+		if (p == end)
+			return NULL;
+		if (*p == '"')
+			return p + 1;
+		if (*p == '\\') {
+			/* escapes that have no other spelling; no string ends after them */
+			char c = end - p > 2 ? p[1] : 0;
+			if (c != '"' && c != '\\' && c != 'n' && c != 't' && c != 'r')
+				return NULL;
+			p += 2;
+			continue;
+		}
+		unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
+		if (length == 0)
+			return NULL;
+		p += length;
+	}
+}
+
+/* An integer that JSON certainly holds. The caller sees what must not follow it. */
+static const char *skip_integer(const char *p, const char *end)
+{
+	enum { SAFE_DIGITS = 15 };
+	if (*p == '-' && (++p == end || *p == '0'))
+		return NULL;
+	if (*p == '0')
+		return p + 1;
+	const char *start = p;
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
+}
+
+static inline const char *skip_scalar(const char *p, const char *end)
+{
+	if (p == end)
+		return NULL;
+	if (*p == '"')
+		return skip_string(p, end);
+	if ((*p >= '0' && *p <= '9') || *p == '-')
+		return skip_integer(p, end);
+	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
+}
+
+static const char *skip_list(const char *p, const char *end)
+{
+	if (end - p >= 2 && p[1] == ']')
+		return p + 2;
+	do {
+		p = skip_scalar(p + 1, end);
+		if (!p || p == end)
+			return NULL;
+	} while (*p == ',');
+	return *p == ']' ? p + 1 : NULL;
+}
+
+static const char *skip_map(const char *p, const char *end)
+{
+	if (end - p >= 2 && p[1] == '}')
+		return p + 2;
+	do {
+		p++;
+		if (p == end || *p != '"' || !(p = skip_string(p, end)) || p == end || *p != ':')
+			return NULL;
+		p = skip_scalar(p + 1, end);
+		if (!p || p == end)
+			return NULL;
+	} while (*p == ',');
+	return *p == '}' ? p + 1 : NULL;
+}
+
+enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
+{
+	const char *p = text.data, *end = p + text.len;
+	if (text.len >= TR_PLAIN_LEAST && tr_literal_is_plain(p, end)) {
+		*traits = *p == '{' ? TR_TRAIT_MAP : 0;
+		return TR_CANONICAL;
+	}
+	if (text.len > 0) {
+		const char *behind = *p == '['	 ? skip_list(p, end)
+				     : *p == '{' ? skip_map(p, end)
+						 : skip_scalar(p, end);
+		if (behind == end) {
+			*traits = *p == '{' ? TR_TRAIT_MAP : 0;
+			return TR_CANONICAL;
+		}
+	}
+	return tr_literal_scan(text, traits, err);
+}
+
+enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err)
+{
+	unsigned traits = 0;
+	enum tr_spelling spelling = tr_literal_examine(text, &traits, err);
+	if (json)
+		*json = spelling == TR_CANONICAL && !(traits & TR_TRAIT_NO_JSON);
+	return spelling;
+}
