@@ -174,15 +174,6 @@ bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer 
 	return false;
 }
 
-bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text)
-{
-	tr_output_put_text(cli->out, text);
-	tr_output_record_end(cli->out);
-	if (cli->out->failed)
-		cli->stop = true;
-	return !cli->stop;
-}
-
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record)
 {
 	struct tr_text line;

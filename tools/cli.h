@@ -231,7 +231,14 @@ bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer 
 		 struct tr_text *line);
 
 /* Writes a line of the output, or a record's line. False: stop. */
-bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text);
+static inline bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text)
+{
+	tr_output_put_text(cli->out, text);
+	tr_output_record_end(cli->out);
+	if (cli->out->failed)
+		cli->stop = true;
+	return !cli->stop;
+}
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 
 /* Whether the bytes of the place, which is in a known format, equal what its records become. */

@@ -148,7 +148,7 @@ static bool insert_state(struct tr_filter *filter, struct tr_expr *expr, size_t 
 	struct tr_expr_state *state = exprs && states ? tr_expr_state_new(expr) : NULL;
 	if (!state) {
 		tr_expr_free(expr);
-		return tr_filter_out_of_memory(filter);
+		return tr_cli_out_of_memory(filter->cli);
 	}
 	memmove(exprs + at + 1, exprs + at, (filter->expr_count - at) * sizeof *exprs);
 	memmove(states + at + 1, states + at, (filter->expr_count - at) * sizeof *states);
@@ -197,7 +197,7 @@ static bool read_file(struct tr_filter *filter, const char *path, struct tr_buff
 	else if (content->len >= MOST)
 		tr_cli_usage(filter->cli, "%s: an expression has at most 16 MiB", path);
 	else if (content->failed)
-		tr_filter_out_of_memory(filter);
+		tr_cli_out_of_memory(filter->cli);
 	fclose(file);
 	return !filter->cli->stop;
 }
@@ -229,7 +229,7 @@ static void add_bound(struct tr_filter *filter, const char *name, const char *op
 	if (expr)
 		insert_state(filter, expr, filter->bounds++);
 	else if (text.failed || !error.column)
-		tr_filter_out_of_memory(filter);
+		tr_cli_out_of_memory(filter->cli);
 	else
 		tr_cli_usage(cli, "--%s: %s", name, error.text);
 	tr_buffer_free(&text);
@@ -402,7 +402,7 @@ static bool put_merged(struct tr_filter *filter, struct tr_record *record)
 	enum tr_status status = tr_merge_put(filter->merge, record, &err);
 
 	if (status == TR_FATAL)
-		return tr_filter_out_of_memory(filter);
+		return tr_cli_out_of_memory(filter->cli);
 	if (status == TR_OK)
 		return true;
 	filter->merge_errors += err.severity == TR_DAMAGE;
@@ -417,7 +417,7 @@ static bool merge_line(struct tr_filter *filter, struct tr_record *record)
 
 	if (record->type == TR_TRAILER) {
 		if (tr_record_split(record, NULL) == TR_FATAL)
-			return tr_filter_out_of_memory(filter);
+			return tr_cli_out_of_memory(filter->cli);
 		look_at_trailer(filter, record);
 	}
 	if (selectable) {
@@ -434,13 +434,13 @@ static bool end_merge(struct tr_filter *filter)
 	struct tr_output *out = filter->cli->out;
 
 	return tr_merge_write(filter->merge, filter->merge_errors, filter->merge_truncated, out) ||
-	       tr_filter_out_of_memory(filter);
+	       tr_cli_out_of_memory(filter->cli);
 }
 
 static bool begin_merge(struct tr_filter *filter)
 {
 	filter->merge = tr_merge_new();
-	return filter->merge || tr_filter_out_of_memory(filter);
+	return filter->merge || tr_cli_out_of_memory(filter->cli);
 }
 
 /* True if the segment has records, including those that the sieve left out. */
@@ -458,16 +458,10 @@ static bool begin_segment(struct tr_filter *filter)
 	return tr_filter_begin_sets(filter) && tr_filter_begin_output(filter);
 }
 
+/* Passes a line on; the output is a stream only if it consists of lines. */
 static bool pass_line(struct tr_filter *filter, struct tr_record *record)
 {
-	struct tr_text line;
-
-	/* the output is a stream only if it consists of lines */
-	if (!tr_filter_writes_lines(filter))
-		return true;
-	return tr_filter_render(filter, record, NULL, &line)
-		       ? tr_filter_emit(filter, TR_ITEM_PASS, line, NULL)
-		       : !filter->cli->stop;
+	return !tr_filter_writes_lines(filter) || tr_filter_put(filter, TR_ITEM_PASS, record);
 }
 
 static bool pass_header(struct tr_filter *filter, struct tr_record *record)
@@ -491,15 +485,14 @@ static bool pass_trailer(struct tr_filter *filter, struct tr_record *record)
 		return false;
 	uint64_t count = ours ? filter->written : record->seq.number;
 	bool fine = true;
-	if (!filter->count_only && !filter->fields) {
+	if (tr_filter_writes_lines(filter)) {
 		tr_buffer_reset(line);
 		tr_buffer_put_literal(line, "!end\t");
 		tr_buffer_put_decimal(line, count);
 		tr_buffer_put_text(line, record->rest);
 		tr_buffer_put_byte(line, '\n');
-		fine = line->failed
-			       ? tr_filter_out_of_memory(filter)
-			       : tr_filter_emit(filter, TR_ITEM_PASS, tr_buffer_text(line), NULL);
+		fine = line->failed ? tr_cli_out_of_memory(filter->cli)
+				    : tr_filter_pass(filter, tr_buffer_text(line));
 	}
 	filter->has_header = false;
 	return fine && begin_segment(filter);
@@ -513,34 +506,11 @@ static bool keep_definition(struct tr_filter *filter, struct tr_record *record)
 		return true;
 	if (filter->definitions_mode == TR_DEFINITIONS_ALL || !tr_definition_is_known(record))
 		return pass_line(filter, record);
-	if (filter->count_only || filter->fields)
+	if (!tr_filter_writes_lines(filter))
 		return true;
-	if (!tr_filter_render(filter, record, NULL, &line))
+	if (!tr_cli_line(filter->cli, record, &filter->text, &line))
 		return !filter->cli->stop;
-	return tr_definitions_add(&filter->definitions, line) || tr_filter_out_of_memory(filter);
-}
-
-static bool keep_context(struct tr_filter *filter, struct tr_record *record)
-{
-	struct tr_text line;
-
-	if (filter->no_context || filter->count_only || filter->fields || tr_filter_full(filter))
-		return true;
-	return tr_filter_render(filter, record, NULL, &line)
-		       ? tr_filter_emit(filter, TR_ITEM_CONTEXT, line, NULL)
-		       : !filter->cli->stop;
-}
-
-/* Judges a whole call or any other record. */
-static bool filter_whole(struct tr_filter *filter, struct tr_record *record, bool in_tree)
-{
-	unsigned kinds = tr_filter_call_kinds(filter, record);
-	bool selected = !tr_filter_sated(filter) &&
-			tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES;
-
-	if (filter->cli->stop || (selected && !tr_filter_keep(filter, record)))
-		return false;
-	return tr_filter_returned(filter, kinds);
+	return tr_definitions_add(&filter->definitions, line) || tr_cli_out_of_memory(filter->cli);
 }
 
 static bool handle_record(struct tr_filter *filter, struct tr_record *record)
@@ -557,7 +527,8 @@ static bool handle_record(struct tr_filter *filter, struct tr_record *record)
 		return false;
 	switch (sort) {
 	case TR_SORT_CONTEXT:
-		return keep_context(filter, record);
+		return filter->no_context || !tr_filter_writes_lines(filter) ||
+		       tr_filter_full(filter) || tr_filter_put(filter, TR_ITEM_CONTEXT, record);
 	case TR_SORT_ENTER:
 		return tr_filter_enter(filter, record, in_tree);
 	case TR_SORT_LEAVE:
@@ -565,13 +536,13 @@ static bool handle_record(struct tr_filter *filter, struct tr_record *record)
 	case TR_SORT_PLAIN:
 		break;
 	}
-	return filter_whole(filter, record, in_tree);
+	return tr_filter_whole(filter, record, in_tree);
 }
 
 static bool handle_line(struct tr_filter *filter, struct tr_record *record)
 {
 	if (filter->computed && !tr_computed_follow(filter->computed, record))
-		return tr_filter_out_of_memory(filter);
+		return tr_cli_out_of_memory(filter->cli);
 	if (filter->merge)
 		return merge_line(filter, record);
 	switch (record->type) {

@@ -2,13 +2,13 @@
 /*
  * tr-filter. A record takes this path:
  *
- *	tr_filter.c          options, then every line of the stream in order: headers, trailers,
- *	                     definitions and context are passed on, records are judged
- *	tr_filter_select.c   judges a record: expressions, --calls, --frames, --tree; an enter
- *	                     that only its leave can decide stays open
- *	tr_filter_output.c   writes selected records as the bytes they came as: after the open ones
- *	                     in a queue, after the definitions that they use, with --rebase
- *	                     with environments of their own
+ *	tr_filter.c              options, then every line of the stream in order: headers,
+ *	                         trailers, definitions and context are passed on
+ *	tr_filter_select.c       judges a record: expressions, --calls, --frames, --tree
+ *	tr_filter_queue.c        writes selected records as the bytes they came as, after those that
+ *	                         are still open: an enter that only its leave can decide, an exec
+ *	                         record whose environment is unknown (--rebase)
+ *	tr_filter_definitions.c  writes the definitions that a record uses before it
  */
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
@@ -59,39 +59,14 @@ struct tr_rebase {
 };
 
 enum tr_item_type {
-	TR_ITEM_PASS,	  /* comments, and definitions of unknown types */
+	TR_ITEM_PASS,	  /* headers, trailers, comments, and definitions of unknown types */
 	TR_ITEM_CONTEXT,  /* written as soon as a record of the segment is kept */
 	TR_ITEM_SELECTED, /* counts */
 	TR_ITEM_LEAVE,	  /* goes with its enter */
 };
 
-/*
- * An item of the queue (record/pending.h): a line, or a row. It is pending while an open enter is
- * undecided, and while the parent of an exec record is unknown.
- */
+/* Calls that were entered and did not return. */
 struct tr_call;
-struct tr_queued {
-	enum tr_item_type type;
-	/*
-	 * Of an open enter, and with -m of a selected enter and of a leave, which owns it:
-	 * whether the enter was within the limit.
-	 */
-	struct tr_call *call;
-};
-
-/* An enter without its leave. */
-struct tr_call {
-	struct tr_call *before, *after; /* in the order of the enters */
-	unsigned kinds;			/* calls.h, if a set needs them */
-	enum tr_match match;
-	bool awaited;		      /* the leave may still come */
-	bool kept;		      /* written or counted: the leave follows */
-	struct tr_pending_item *item; /* while the enter is in the queue */
-	struct tr_record record;      /* the enter, from the item; only of an open one */
-	size_t key_len;
-	char key[]; /* task and seq */
-};
-
 struct tr_calls {
 	struct tr_map by_key;
 	struct tr_call *first, *last;
@@ -192,30 +167,39 @@ enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct 
 bool tr_filter_look_at(struct tr_filter *filter, struct tr_record *record, enum tr_record_sort sort,
 		       bool *in_tree);
 
-/* Judges a record by all expressions, sets, --tree and -v. Reports what is bad in the record. */
+/*
+ * Judges a record by all expressions, sets, --tree and -v. Reports what is bad in the record.
+ * leave: of an enter, or NULL; open: the leave may still come.
+ */
 enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record,
 			      struct tr_record *leave, bool open, bool in_tree);
-
-/* The enter and the leave of a call. False: stop. */
-bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree);
-bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 
 /* The kinds of a call that the sets need; 0: none. */
 unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *record);
 
-/* A call has returned and was judged: decides open calls if a frame has ended. False: stop. */
-bool tr_filter_returned(struct tr_filter *filter, unsigned kinds);
-
-/* Decides all that is open at the end of a segment. False: stop. */
-bool tr_filter_end_calls(struct tr_filter *filter);
+/* Counts a call that has returned. True: it ended a frame, and that may decide open calls. */
+bool tr_filter_ends_frame(struct tr_filter *filter, unsigned kinds);
 
 /* At the end: notes fields, kinds, tasks and bounds of the user that no record has. */
 void tr_filter_note_unseen(struct tr_filter *filter);
 
-/* tr_filter_output.c. A function that returns false has reported why, or the tool is to stop. */
+/* tr_filter_definitions.c */
 
-/* Reports exhausted memory and stops. Returns false. */
-bool tr_filter_out_of_memory(struct tr_filter *filter);
+/* True for definitions whose use is visible in records; the others are passed as they come. */
+bool tr_definition_is_known(const struct tr_record *record);
+
+/* Keeps a copy of the definition in line. False: memory is exhausted. */
+bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line);
+
+/* True if the line uses no definition that is not written yet. */
+bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line,
+				const struct tr_columns *columns);
+
+/* Writes the definitions that the line uses, if they are not written yet. False: memory. */
+bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out);
+void tr_definitions_free(struct tr_definitions *defs);
+
+/* tr_filter_queue.c. A function that returns false has reported why, or the tool is to stop. */
 
 /* Begins a segment. */
 bool tr_filter_begin_output(struct tr_filter *filter);
@@ -224,49 +208,33 @@ void tr_filter_free_output(struct tr_filter *filter);
 /* True if -m records are selected. */
 bool tr_filter_full(const struct tr_filter *filter);
 
-/* True if -m records are selected or will be, from the queue. */
-bool tr_filter_sated(const struct tr_filter *filter);
-
 /* True if records are written as lines, not as rows or a count. */
-bool tr_filter_writes_lines(const struct tr_filter *filter);
+static inline bool tr_filter_writes_lines(const struct tr_filter *filter)
+{
+	return !filter->count_only && !filter->fields;
+}
 
 /* Takes lines from the sieve (record/line.h), without a limit or --fields. */
 bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
 
-/* True for definitions whose use is visible in records; the others are passed as they come. */
-bool tr_definition_is_known(const struct tr_record *record);
+/* Writes a line that is not selected but passed on. */
+bool tr_filter_pass(struct tr_filter *filter, struct tr_text line);
 
-/* Keeps a copy of the definition in line. False: memory is exhausted. */
-bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line);
+/* Writes a record of that type. */
+bool tr_filter_put(struct tr_filter *filter, enum tr_item_type type, struct tr_record *record);
 
-/* Makes the row of --fields or the line of the record; empty for -c. */
-bool tr_filter_render(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave,
-		      struct tr_text *text);
-
-/* Writes text, or adds it to the queue if that is not empty. Takes call over of TR_ITEM_LEAVE. */
-bool tr_filter_emit(struct tr_filter *filter, enum tr_item_type type, struct tr_text text,
-		    struct tr_call *call);
-
-/* Writes a selected record, or holds it until its environment is known. */
+/* Writes a selected record. */
 bool tr_filter_keep(struct tr_filter *filter, struct tr_record *record);
 
-/* Appends a copy to the queue; NULL: memory is exhausted. */
-struct tr_pending_item *tr_filter_queue(struct tr_filter *filter, enum tr_item_type type,
-					struct tr_text text, struct tr_call *call);
-
-/* The item, which stays in memory meanwhile, is about a call; or, with NULL, no more. */
-void tr_queued_set_call(struct tr_pending_item *item, struct tr_call *call);
-
-/* Spills decided items if the queue is heavy. */
-bool tr_filter_relieve(struct tr_filter *filter);
-
-/* Writes the decided items at the beginning of the queue. */
-bool tr_filter_drain(struct tr_filter *filter);
+/* Judges and writes the enter or the leave of a call, or another record, which is whole. */
+bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree);
+bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree);
+bool tr_filter_whole(struct tr_filter *filter, struct tr_record *record, bool in_tree);
 
 /* --rebase: follows every record, in order. */
 bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record);
 
-/* --rebase: decides all that is held, at the end of a segment. */
-bool tr_filter_settle_rebase(struct tr_filter *filter);
+/* Decides all that is open at the end of a segment. */
+bool tr_filter_end_calls(struct tr_filter *filter);
 
 #endif

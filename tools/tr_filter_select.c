@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects records: by expressions, sets of calls and frames, trees of tasks; and pairs calls. */
+/* Judges records: by expressions, by sets of calls and frames, and by the tree of a task. */
 
 #include "tr_filter.h"
 
@@ -10,7 +10,6 @@
 #include "process/parent.h"
 #include "record/calls.h"
 #include "record/vocabulary.h"
-#include "record/join.h"
 #include "record/literal.h"
 
 struct task {
@@ -293,7 +292,7 @@ static enum tr_match in_sets(struct tr_filter *filter, const struct tr_record *r
 	return TR_MATCH_YES;
 }
 
-static bool end_frame(struct tr_filter *filter, unsigned kinds)
+bool tr_filter_ends_frame(struct tr_filter *filter, unsigned kinds)
 {
 	struct tr_call_sets *sets = &filter->sets;
 	enum tr_call_set_rest rest = sets->rest;
@@ -450,7 +449,7 @@ static bool begin_computed(struct tr_filter *filter)
 		return true;
 	filter->computed = tr_computed_new(tr_format_call_kinds);
 	if (!filter->computed)
-		return tr_filter_out_of_memory(filter);
+		return tr_cli_out_of_memory(filter->cli);
 	struct tr_computed_fields *fields = tr_computed_fields(filter->computed);
 	for (size_t i = 0; i < filter->expr_count; i++)
 		tr_expr_state_set_computed(filter->states[i], fields);
@@ -539,7 +538,7 @@ bool tr_filter_begin_sets(struct tr_filter *filter)
 {
 	begin_frames(filter);
 	return !filter->root || begin_tree(&filter->tree, tr_text_from(filter->root)) ||
-	       tr_filter_out_of_memory(filter);
+	       tr_cli_out_of_memory(filter->cli);
 }
 
 bool tr_filter_look_at(struct tr_filter *filter, struct tr_record *record, enum tr_record_sort sort,
@@ -551,7 +550,7 @@ bool tr_filter_look_at(struct tr_filter *filter, struct tr_record *record, enum 
 	if (!filter->root || sort == TR_SORT_CONTEXT)
 		return true;
 	if (!follow_tree(&filter->tree, record, in_tree))
-		return tr_filter_out_of_memory(filter);
+		return tr_cli_out_of_memory(filter->cli);
 	filter->found_root |= *in_tree;
 	return true;
 }
@@ -580,269 +579,4 @@ void tr_filter_free_select(struct tr_filter *filter)
 	tr_call_set_free(&filter->sets.calls);
 	tr_call_set_free(&filter->sets.wanted);
 	free_tree(&filter->tree);
-	tr_map_free(&filter->calls.by_key);
-	tr_arena_free(&filter->calls.arena);
-	tr_buffer_free(&filter->key);
-}
-
-/* The task and the seq of a call, which its enter and its leave share. */
-static struct tr_text call_key(struct tr_filter *filter, const struct tr_record *record)
-{
-	tr_buffer_reset(&filter->key);
-	tr_cell_write(&record->task, &filter->key);
-	tr_buffer_put_byte(&filter->key, '\t');
-	tr_cell_write(&record->seq, &filter->key);
-	return tr_buffer_text(&filter->key);
-}
-
-static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
-{
-	struct tr_calls *calls = &filter->calls;
-	struct tr_call *call = malloc(sizeof *call + key.len);
-
-	if (!call || filter->key.failed) {
-		free(call);
-		return NULL;
-	}
-	*call = (struct tr_call){ .before = calls->last, .awaited = true, .key_len = key.len };
-	memcpy(call->key, key.data, key.len);
-	if (!tr_map_put(&calls->by_key, (struct tr_text){ call->key, key.len }, call)) {
-		free(call);
-		return NULL;
-	}
-	*(calls->last ? &calls->last->after : &calls->first) = call;
-	calls->last = call;
-	return call;
-}
-
-/* Takes the call of this key out of the list; NULL: there is none. */
-static struct tr_call *take_call(struct tr_filter *filter, struct tr_text key)
-{
-	struct tr_calls *calls = &filter->calls;
-	struct tr_call *call = tr_map_take(&calls->by_key, key);
-
-	if (!call)
-		return NULL;
-	*(call->before ? &call->before->after : &calls->first) = call->after;
-	*(call->after ? &call->after->before : &calls->last) = call->before;
-	call->awaited = false;
-	filter->owed -= call->kept;
-	return call;
-}
-
-/* Frees a call that is not in the list; its enter may still be in the queue. */
-static void end_call(struct tr_call *call)
-{
-	if (call->item)
-		tr_queued_set_call(call->item, NULL);
-	free(call);
-}
-
-/* Adds a copy of an open enter to the queue, to be judged together with its leave. */
-static bool hold_enter(struct tr_filter *filter, struct tr_record *record, struct tr_call *call)
-{
-	struct tr_text line = record->line;
-
-	if (!line.data) {
-		struct tr_error err;
-		tr_buffer_reset(&filter->text);
-		enum tr_status status = tr_record_write(record, &filter->text, &err);
-		if (status == TR_FATAL)
-			return tr_filter_out_of_memory(filter);
-		if (status != TR_OK) {
-			tr_cli_report_record(filter->cli, record, &err, true);
-			return true;
-		}
-		line = tr_buffer_text(&filter->text);
-	}
-	struct tr_pending_item *item = tr_filter_queue(filter, TR_ITEM_SELECTED, line, call);
-	if (!item)
-		return tr_filter_out_of_memory(filter);
-	item->pending = true;
-	call->item = item;
-	tr_record_init(&call->record, &filter->calls.arena);
-	if (!tr_record_from_line(&call->record, item->text, NULL))
-		return tr_filter_out_of_memory(filter);
-	call->match = TR_MATCH_OPEN;
-	call->record.source_line = record->source_line;
-	call->record.source_offset = record->source_offset;
-	filter->calls.open_bytes += item->weight;
-	return tr_filter_relieve(filter);
-}
-
-/* Replaces the copied line with its row. */
-static bool show_row(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave)
-{
-	struct tr_text row;
-
-	return tr_filter_render(filter, &call->record, leave, &row) &&
-	       (tr_pending_replace(&filter->queue, call->item, row) ||
-		tr_filter_out_of_memory(filter));
-}
-
-/*
- * Judges an open enter with its leave (NULL: without one). open: the leave may still come, and
- * the enter may stay open.
- */
-static bool decide_call(struct tr_filter *filter, struct tr_call *call, struct tr_record *leave,
-			bool open)
-{
-	struct tr_pending_item *item = call->item;
-
-	call->match = tr_filter_judge(filter, &call->record, leave, open, true);
-	if (call->match == TR_MATCH_OPEN) {
-		tr_arena_reset(&filter->calls.arena);
-		return true;
-	}
-	bool selected = call->match == TR_MATCH_YES;
-	item->pending = false;
-	filter->calls.open_bytes -= item->weight;
-	filter->waiting += selected;
-	bool fine = !selected || !filter->fields || show_row(filter, call, leave);
-	tr_arena_reset(&filter->calls.arena);
-	if (!selected || !filter->limited)
-		call->item = NULL;
-	if (!selected) {
-		tr_pending_remove(&filter->queue, item);
-		tr_pending_free_item(item);
-	} else if (!filter->limited) {
-		tr_queued_set_call(item, NULL);
-	}
-	return fine;
-}
-
-/* Decides an enter without its leave, which belongs to a later enter of the same key. */
-static bool give_up(struct tr_filter *filter, struct tr_text key)
-{
-	struct tr_call *call = take_call(filter, key);
-	bool fine = true;
-
-	if (!call)
-		return true;
-	if (call->match == TR_MATCH_OPEN)
-		fine = decide_call(filter, call, NULL, false);
-	end_call(call);
-	return fine;
-}
-
-/* Decides the oldest call without its leave if there are too many open calls. */
-static bool bound_calls(struct tr_filter *filter)
-{
-	struct tr_calls *calls = &filter->calls;
-	struct tr_error err;
-
-	if (!tr_calls_are_lost(calls->by_key.count, calls->open_bytes))
-		return true;
-	if (!calls->reported_many) {
-		calls->reported_many = true;
-		tr_error_set(&err, TR_CAUSE_LIMIT,
-			     "too many calls have not returned: from here on the oldest are "
-			     "judged without their results");
-		tr_cli_report(filter->cli, &err);
-	}
-	struct tr_call *oldest = calls->first;
-	return !filter->cli->stop &&
-	       give_up(filter, (struct tr_text){ oldest->key, oldest->key_len }) &&
-	       tr_filter_drain(filter);
-}
-
-bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree)
-{
-	struct tr_text text, key = call_key(filter, record);
-	enum tr_match match = tr_filter_sated(filter)
-				      ? TR_MATCH_NO
-				      : tr_filter_judge(filter, record, NULL, true, in_tree);
-
-	if (!give_up(filter, key) || !bound_calls(filter))
-		return false;
-	struct tr_call *call = new_call(filter, call_key(filter, record));
-	if (!call)
-		return tr_filter_out_of_memory(filter);
-	call->kinds = tr_filter_call_kinds(filter, record);
-	call->match = TR_MATCH_NO;
-	if (match == TR_MATCH_OPEN)
-		return hold_enter(filter, record, call);
-	if (match == TR_MATCH_YES && tr_filter_render(filter, record, NULL, &text)) {
-		call->match = TR_MATCH_YES;
-		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, call);
-	}
-	return !filter->cli->stop;
-}
-
-/* Judges a leave without its enter like any other record. */
-static bool lone_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
-{
-	struct tr_text text;
-
-	if (!tr_filter_sated(filter) &&
-	    tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES &&
-	    tr_filter_render(filter, record, NULL, &text))
-		return tr_filter_emit(filter, TR_ITEM_SELECTED, text, NULL);
-	return !filter->cli->stop;
-}
-
-/* Ends a call with its leave. */
-static bool leave_call(struct tr_filter *filter, struct tr_call *call, struct tr_record *record)
-{
-	struct tr_text text = { "", 0 };
-
-	bool fine = call->match != TR_MATCH_OPEN || decide_call(filter, call, record, false);
-	if (!fine || call->match == TR_MATCH_NO) {
-		end_call(call);
-		return fine && tr_filter_drain(filter);
-	}
-	bool lines = !filter->fields && !filter->count_only;
-	if (lines && !tr_filter_render(filter, record, NULL, &text)) {
-		filter->cli->stop = true;
-		text.len = 0;
-	}
-	return tr_filter_emit(filter, TR_ITEM_LEAVE, text, call) && tr_filter_drain(filter);
-}
-
-/* Decides the open calls that a new frame number decides. */
-static bool decide_calls(struct tr_filter *filter)
-{
-	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
-		if (call->match == TR_MATCH_OPEN && !decide_call(filter, call, NULL, true))
-			return false;
-	}
-	return tr_filter_drain(filter);
-}
-
-bool tr_filter_returned(struct tr_filter *filter, unsigned kinds)
-{
-	return !end_frame(filter, kinds) || decide_calls(filter);
-}
-
-bool tr_filter_leave(struct tr_filter *filter, struct tr_record *record, bool in_tree)
-{
-	struct tr_call *call = take_call(filter, call_key(filter, record));
-	unsigned kinds = call ? call->kinds : tr_filter_call_kinds(filter, record);
-	bool fine = call ? leave_call(filter, call, record) : lone_leave(filter, record, in_tree);
-
-	return fine && tr_filter_returned(filter, kinds);
-}
-
-bool tr_filter_end_calls(struct tr_filter *filter)
-{
-	bool fine = tr_filter_settle_rebase(filter);
-
-	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
-		call->awaited = false;
-		if (fine && call->match == TR_MATCH_OPEN)
-			fine = decide_call(filter, call, NULL, false);
-		fine = fine && tr_filter_returned(filter, call->kinds);
-		if (call->item)
-			call->item->pending = false;
-	}
-	fine = tr_filter_drain(filter) && fine;
-	for (struct tr_call *call = filter->calls.first, *next; call; call = next) {
-		next = call->after;
-		free(call);
-	}
-	tr_map_clear(&filter->calls.by_key);
-	filter->calls.first = filter->calls.last = NULL;
-	filter->calls.open_bytes = 0;
-	filter->owed = 0;
-	return fine;
 }
