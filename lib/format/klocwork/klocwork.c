@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "format/klocwork/klocwork.h"
-#include "format/klocwork/object.h"
 #include "format/reader_base.h"
 
 enum {

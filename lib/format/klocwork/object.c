@@ -3,14 +3,10 @@
  * One JSON object of a trace: its ids, its pieces (tr_klocwork_object_read), and the line of its
  * record (tr_klocwork_object_line).
  */
-#include "format/klocwork/object.h"
-
 #include <string.h>
 
-#include "core/error.h"
 #include "core/input.h"
-#include "record/json.h"
-#include "record/record.h"
+#include "format/klocwork/klocwork.h"
 
 bool tr_klocwork_id_is_plain(struct tr_text text)
 {
@@ -29,7 +25,11 @@ static bool spell(struct tr_json *json, struct tr_buffer *to, enum tr_json_token
 	return *token != TR_JSON_BAD && *token != TR_JSON_CUT;
 }
 
-void tr_klocwork_number_key(struct tr_text number, struct tr_buffer *to)
+/*
+ * Appends the key of an id that is a JSON number: by its value if it has a point or an exponent,
+ * else as it is written, so that numbers beyond 64 bits stay distinct.
+ */
+static void put_number_key(struct tr_text number, struct tr_buffer *to)
 {
 	size_t begin = to->len;
 	bool real = false;
@@ -54,7 +54,7 @@ static void put_key(struct tr_json json, struct tr_buffer *to)
 	struct tr_text number;
 	enum tr_json_token token;
 	if (tr_json_next(&next, &number) == TR_JSON_NUMBER)
-		tr_klocwork_number_key(number, to);
+		put_number_key(number, to);
 	else if (!spell(&json, to, &token))
 		to->len = 0;
 }
@@ -144,7 +144,7 @@ static const char *plain_number(const char *p, const char *end)
 static struct tr_klocwork_piece number_key(struct tr_klocwork_object *object, struct tr_text number)
 {
 	size_t begin = object->text.len;
-	tr_klocwork_number_key(number, &object->text);
+	put_number_key(number, &object->text);
 	return piece_since(object, begin);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "format/klocwork/klocwork.h"
 
 enum {
 	MAX_RUNS = 1 << 16,
@@ -21,15 +22,10 @@ struct tr_klocwork_run {
 
 /* An id in the table; all zero: free. */
 struct tr_klocwork_entry {
-	uint64_t key; /* the number, or the hash of text */
-	char *text;   /* NULL for numbers; its length is in front: struct id_text */
+	uint64_t key;	      /* the number, or the hash of text */
+	struct tr_text *text; /* with its bytes after it; NULL: a number */
 	uint64_t value;
 	uint64_t used;
-};
-
-struct id_text {
-	size_t len;
-	char bytes[];
 };
 
 /* The id is a number that runs can hold, in its only spelling. */
@@ -55,7 +51,8 @@ static uint64_t mix(uint64_t n)
 	return n ^ n >> 33;
 }
 
-uint64_t tr_klocwork_id_hash(struct tr_text id)
+/* The hash of an id that is no number; not seeded, because sets are bounded. */
+static uint64_t hash_id(struct tr_text id)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < id.len; i++)
@@ -63,12 +60,9 @@ uint64_t tr_klocwork_id_hash(struct tr_text id)
 	return hash;
 }
 
-static struct tr_text entry_text(const struct tr_klocwork_entry *entry)
+static struct tr_klocwork_entry *find_set(struct tr_klocwork_ids *ids, uint64_t key)
 {
-	if (!entry->text)
-		return (struct tr_text){ NULL, 0 };
-	const struct id_text *text = (const struct id_text *)(const void *)entry->text;
-	return (struct tr_text){ text->bytes, text->len };
+	return ids->table + (mix(key) & (SETS - 1)) * WAYS;
 }
 
 /* The entry of an id (text.data NULL: the number key), or NULL. */
@@ -77,11 +71,11 @@ static struct tr_klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_
 {
 	if (!ids->table)
 		return NULL;
-	struct tr_klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
+	struct tr_klocwork_entry *set = find_set(ids, key);
 	for (unsigned i = 0; i < WAYS; i++) {
 		if (set[i].key != key || set[i].used <= ids->forgotten)
 			continue;
-		if (!set[i].text == !text.data && tr_text_equal(entry_text(&set[i]), text)) {
+		if (set[i].text ? text.data && tr_text_equal(*set[i].text, text) : !text.data) {
 			set[i].used = ++ids->clock;
 			return &set[i];
 		}
@@ -89,17 +83,7 @@ static struct tr_klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_
 	return NULL;
 }
 
-/* A free entry of the key's set, or the least recently used one. */
-static struct tr_klocwork_entry *oldest_entry(struct tr_klocwork_ids *ids, uint64_t key)
-{
-	struct tr_klocwork_entry *set = ids->table + (mix(key) & (SETS - 1)) * WAYS;
-	struct tr_klocwork_entry *oldest = set;
-	for (unsigned i = 1; i < WAYS; i++)
-		if (set[i].used < oldest->used)
-			oldest = &set[i];
-	return oldest;
-}
-
+/* Sets the value of an id. The least recently used entry of a full set is replaced. */
 static bool put_entry(struct tr_klocwork_ids *ids, uint64_t key, struct tr_text text,
 		      uint64_t value)
 {
@@ -107,33 +91,25 @@ static bool put_entry(struct tr_klocwork_ids *ids, uint64_t key, struct tr_text 
 		ids->table = calloc((size_t)SETS * WAYS, sizeof *ids->table);
 	if (!ids->table)
 		return false;
-	struct tr_klocwork_entry *entry = find_entry(ids, key, text);
+	struct tr_klocwork_entry *entry = find_entry(ids, key, text), *set = find_set(ids, key);
 	if (entry) {
 		entry->value = value;
 		return true;
 	}
-	struct id_text *copy = NULL;
+	struct tr_text *copy = NULL;
 	if (text.data) {
 		copy = malloc(sizeof *copy + text.len);
 		if (!copy)
 			return false;
-		copy->len = text.len;
-		memcpy(copy->bytes, text.data, text.len);
+		*copy = (struct tr_text){ memcpy(copy + 1, text.data, text.len), text.len };
 	}
-	entry = oldest_entry(ids, key);
+	entry = set;
+	for (unsigned i = 1; i < WAYS; i++)
+		if (set[i].used < entry->used)
+			entry = &set[i];
 	free(entry->text);
-	*entry = (struct tr_klocwork_entry){ key, (char *)copy, value, ++ids->clock };
+	*entry = (struct tr_klocwork_entry){ key, copy, value, ++ids->clock };
 	return true;
-}
-
-/* Makes space for one more run; if there are too many, the older half is dropped. */
-static bool make_run_room(struct tr_klocwork_ids *ids)
-{
-	if (ids->run_count == MAX_RUNS) {
-		ids->run_count = MAX_RUNS / 2;
-		memmove(ids->runs, ids->runs + MAX_RUNS / 2, ids->run_count * sizeof *ids->runs);
-	}
-	return tr_array_room(ids->runs, ids->run_count, ids->run_cap);
 }
 
 bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t value)
@@ -146,7 +122,11 @@ bool tr_klocwork_ids_put_number(struct tr_klocwork_ids *ids, uint64_t id, uint64
 	/* so an id in the table is never in a newer run: the table is searched first */
 	if (last && id < last->id + last->count)
 		return put_entry(ids, id, (struct tr_text){ NULL, 0 }, value);
-	if (!make_run_room(ids))
+	if (ids->run_count == MAX_RUNS) { /* the older half is dropped */
+		ids->run_count = MAX_RUNS / 2;
+		memmove(ids->runs, ids->runs + MAX_RUNS / 2, ids->run_count * sizeof *ids->runs);
+	}
+	if (!tr_array_room(ids->runs, ids->run_count, ids->run_cap))
 		return false;
 	ids->runs[ids->run_count++] = (struct tr_klocwork_run){ id, value, 1 };
 	return true;
@@ -157,21 +137,7 @@ bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_
 	uint64_t number;
 	if (is_number(id, &number))
 		return tr_klocwork_ids_put_number(ids, number, value);
-	return id.len > MAX_TEXT || put_entry(ids, tr_klocwork_id_hash(id), id, value);
-}
-
-/* The index of the last run that begins at or before id; run_count when none does. */
-static size_t find_run(const struct tr_klocwork_ids *ids, uint64_t id)
-{
-	size_t low = 0, high = ids->run_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ids->runs[middle].id <= id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : ids->run_count;
+	return id.len > MAX_TEXT || put_entry(ids, hash_id(id), id, value);
 }
 
 bool tr_klocwork_ids_find_number(struct tr_klocwork_ids *ids, uint64_t id, uint64_t *value)
@@ -182,12 +148,20 @@ bool tr_klocwork_ids_find_number(struct tr_klocwork_ids *ids, uint64_t id, uint6
 		*value = entry->value;
 		return true;
 	}
-	size_t i = find_run(ids, id);
-	if (i == ids->run_count || id - ids->runs[i].id >= ids->runs[i].count)
+	/* runs before low begin at or before id */
+	size_t low = 0, high = ids->run_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ids->runs[middle].id <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || id - ids->runs[low - 1].id >= ids->runs[low - 1].count)
 		return false;
-	*value = ids->runs[i].value + (id - ids->runs[i].id);
+	*value = ids->runs[low - 1].value + (id - ids->runs[low - 1].id);
 	/* ids in use are not to be dropped with the old half; if memory is out, they may be */
-	if (ids->run_cap == MAX_RUNS && i < MAX_RUNS / 2)
+	if (ids->run_cap == MAX_RUNS && low <= MAX_RUNS / 2)
 		(void)put_entry(ids, id, none, *value);
 	return true;
 }
@@ -197,7 +171,7 @@ bool tr_klocwork_ids_find(struct tr_klocwork_ids *ids, struct tr_text id, uint64
 	uint64_t number;
 	if (is_number(id, &number))
 		return tr_klocwork_ids_find_number(ids, number, value);
-	struct tr_klocwork_entry *entry = find_entry(ids, tr_klocwork_id_hash(id), id);
+	struct tr_klocwork_entry *entry = find_entry(ids, hash_id(id), id);
 	if (entry)
 		*value = entry->value;
 	return entry != NULL;
@@ -216,76 +190,24 @@ void tr_klocwork_ids_free(struct tr_klocwork_ids *ids)
 			free(ids->table[i].text);
 	free(ids->table);
 	free(ids->runs);
-	*ids = (struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
+	*ids = (struct tr_klocwork_ids){ .runs = NULL };
 }
 
-enum { RING = TR_KLOCWORK_AHEAD + 2 };
-
-void tr_klocwork_parents_init(struct tr_klocwork_parents *parents)
+static struct tr_klocwork_queued *record_of(const struct tr_pending_item *item)
 {
-	memset(parents, 0, sizeof *parents);
-	parents->ids = (struct tr_klocwork_ids)TR_KLOCWORK_IDS_INIT;
+	return item->data;
 }
 
-void tr_klocwork_parents_free(struct tr_klocwork_parents *parents)
+static struct tr_text wanted_id(const struct tr_pending_item *item)
 {
-	tr_klocwork_ids_free(&parents->ids);
-	for (size_t i = 0; i < parents->count; i++)
-		free(parents->queue[(parents->first + i) % RING].bytes);
+	size_t len = record_of(item)->wanted_length;
+	return (struct tr_text){ item->text.data + item->text.len - len, len };
 }
 
-/* Never 0, which stands for "does not wait". */
-static uint64_t hash_id(struct tr_text id)
+/* The queued parent of a record, or NULL. */
+static struct tr_pending_item *queued_parent(struct tr_klocwork_parents *parents, uint64_t parent)
 {
-	return tr_klocwork_id_hash(id) | 1;
-}
-
-static struct tr_klocwork_queued *queued(struct tr_klocwork_parents *parents, size_t i)
-{
-	return &parents->queue[(parents->first + i) % RING];
-}
-
-/* The queued record with that seq, or NULL: seqs rise through the queue. */
-static struct tr_klocwork_queued *find_queued(struct tr_klocwork_parents *parents, uint64_t seq)
-{
-	size_t low = 0, high = parents->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (queued(parents, middle)->seq < seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < parents->count && queued(parents, low)->seq == seq;
-	return found ? queued(parents, low) : NULL;
-}
-
-/* The pending record would become its own ancestor as a child of a record with this parent. */
-static bool is_ancestor(struct tr_klocwork_parents *parents, uint64_t waiting, uint64_t parent)
-{
-	while (parent != TR_NO_POSITION && parent != waiting) {
-		struct tr_klocwork_queued *record = find_queued(parents, parent);
-		parent = record ? record->parent : TR_NO_POSITION;
-	}
-	return parent == waiting;
-}
-
-/* The event seq has that id: records that are pending on it get their parent. */
-static void resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
-		    uint64_t parent)
-{
-	uint64_t hash = hash_id(id);
-	for (size_t slot = 0; slot < RING; slot++) {
-		struct tr_klocwork_queued *record = &parents->queue[slot];
-		if (parents->wanted[slot] != hash)
-			continue;
-		struct tr_text wanted = { record->bytes + record->length, record->wanted_length };
-		if (!tr_text_equal(wanted, id) || is_ancestor(parents, record->seq, parent))
-			continue;
-		record->parent = seq;
-		parents->wanted[slot] = 0;
-		parents->pending--;
-	}
+	return parent == TR_NO_POSITION ? NULL : tr_pending_find(&parents->queue, parent);
 }
 
 struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *parents,
@@ -301,6 +223,29 @@ struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *p
 	return parent;
 }
 
+/* Resolves the records that are pending on this id of the event seq. False: memory is out. */
+static bool resolve(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
+		    uint64_t parent)
+{
+	uint64_t hash = hash_id(id);
+	struct tr_pending_item *item = tr_pending_resolve(&parents->queue, hash), *next;
+	for (; item; item = next) {
+		struct tr_klocwork_queued *record = record_of(item);
+		next = item->sibling;
+		/* a child of its own descendant stays pending */
+		uint64_t ancestor = parent;
+		while (ancestor != TR_NO_POSITION && ancestor != record->seq) {
+			const struct tr_pending_item *above = queued_parent(parents, ancestor);
+			ancestor = above ? record_of(above)->parent : TR_NO_POSITION;
+		}
+		if (ancestor != record->seq && tr_text_equal(wanted_id(item), id))
+			record->parent = seq;
+		else if (!tr_pending_hold(&parents->queue, item, hash))
+			return false;
+	}
+	return true;
+}
+
 bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_text id, uint64_t seq,
 			       const struct tr_klocwork_parent *parent)
 {
@@ -308,26 +253,23 @@ bool tr_klocwork_parents_event(struct tr_klocwork_parents *parents, struct tr_te
 	parents->orphans += parent->orphan;
 	if (!id.data)
 		return true;
-	if (parents->pending)
-		resolve(parents, id, seq, parent->seq);
-	return tr_klocwork_ids_put(&parents->ids, id, seq);
+	return (!parents->queue.count || resolve(parents, id, seq, parent->seq)) &&
+	       tr_klocwork_ids_put(&parents->ids, id, seq);
 }
 
-/* The pending record in that slot stays without a parent. */
-static void give_up(struct tr_klocwork_parents *parents, size_t slot)
+/* The pending record stays without a parent. The id 0 may also mean that it has none. */
+static void give_up(struct tr_klocwork_parents *parents, struct tr_pending_item *item)
 {
-	struct tr_klocwork_queued *record = &parents->queue[slot];
-	parents->wanted[slot] = 0;
-	parents->pending--;
-	record->orphan = !record->zero;
-	parents->orphans += record->orphan;
+	tr_pending_release(&parents->queue, item);
+	record_of(item)->orphan = !tr_text_is(wanted_id(item), "0");
+	parents->orphans += record_of(item)->orphan;
 }
 
 void tr_klocwork_parents_settle(struct tr_klocwork_parents *parents)
 {
-	for (size_t slot = 0; slot < RING && parents->pending; slot++)
-		if (parents->wanted[slot])
-			give_up(parents, slot);
+	for (struct tr_pending_item *item = parents->queue.first; item; item = item->next)
+		if (item->pending)
+			give_up(parents, item);
 }
 
 void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft)
@@ -341,107 +283,65 @@ void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft)
 
 bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 			       const struct tr_klocwork_queued *record, struct tr_text line,
-			       struct tr_text wanted)
+			       size_t weight, struct tr_text wanted)
 {
-	size_t slot = (parents->first + parents->count) % RING;
-	size_t size = line.len + wanted.len;
-	char *bytes = size ? malloc(size) : NULL;
-	if (size && !bytes)
+	char *room;
+	parents->queue.data_size = sizeof *record;
+	struct tr_pending_item *item =
+		tr_pending_make(&parents->queue, record, line.len + wanted.len, weight, &room);
+	if (!item || !tr_pending_name(&parents->queue, item, record->seq))
 		return false;
 	if (line.len)
-		memcpy(bytes, line.data, line.len);
+		memcpy(room, line.data, line.len);
 	if (wanted.len)
-		memcpy(bytes + line.len, wanted.data, wanted.len);
-	parents->queue[slot] = *record;
-	parents->queue[slot].bytes = bytes;
-	parents->queue[slot].length = line.len;
-	parents->queue[slot].wanted_length = wanted.len;
-	parents->queue[slot].zero = tr_text_is(wanted, "0");
-	parents->wanted[slot] = wanted.len ? hash_id(wanted) : 0;
-	parents->pending += wanted.len > 0;
-	parents->bytes += record->weight;
-	parents->count++;
-	return true;
-}
-
-static struct tr_klocwork_queued *queued_parent(struct tr_klocwork_parents *parents,
-						const struct tr_klocwork_queued *record)
-{
-	return record->parent == TR_NO_POSITION ? NULL : find_queued(parents, record->parent);
+		memcpy(room + line.len, wanted.data, wanted.len);
+	record_of(item)->wanted_length = wanted.len;
+	return !wanted.len || tr_pending_hold(&parents->queue, item, hash_id(wanted));
 }
 
 /*
- * The slot of the pending record that keeps the first one in the queue: itself, or an ancestor,
- * which may come after it in the queue; without the second case a cycle could arise. RING: none.
- * No path is searched twice: a search continues at the ancestor that was pending, and ends at a
- * record that is known to be clear.
+ * The pending record that keeps the first one in the queue: itself, or an ancestor, which may come
+ * after it in the queue; without the second case a cycle could arise. NULL: none. No path is
+ * searched twice: a search continues at the ancestor that was pending, and ends at a record that is
+ * known to be clear.
  */
-static size_t blocking_slot(struct tr_klocwork_parents *parents)
+static struct tr_pending_item *find_blocker(struct tr_klocwork_parents *parents)
 {
-	struct tr_klocwork_queued *record = &parents->queue[parents->blocker];
-	for (; record && !record->clear; record = queued_parent(parents, record)) {
-		parents->blocker = (size_t)(record - parents->queue);
-		if (parents->wanted[parents->blocker])
-			return parents->blocker;
+	struct tr_pending_item *item = parents->blocker ? parents->blocker : parents->queue.first;
+	for (; item && !record_of(item)->clear;
+	     item = queued_parent(parents, record_of(item)->parent)) {
+		parents->blocker = item;
+		if (item->pending)
+			return item;
 	}
-	record = &parents->queue[parents->first];
-	for (; record && !record->clear; record = queued_parent(parents, record))
-		record->clear = true;
-	return RING;
+	for (item = parents->queue.first; item && !record_of(item)->clear;
+	     item = queued_parent(parents, record_of(item)->parent))
+		record_of(item)->clear = true;
+	return NULL;
 }
 
-struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents)
+const struct tr_klocwork_queued *tr_klocwork_parents_take(struct tr_klocwork_parents *parents,
+							  struct tr_text *line)
 {
-	if (!parents->count)
+	const struct tr_pending_item *first;
+	if (!parents->queue.count)
 		return NULL;
-	size_t slot = parents->pending ? blocking_slot(parents) : RING;
-	if (slot < RING) {
-		if (parents->count <= TR_KLOCWORK_AHEAD &&
-		    parents->bytes <= TR_KLOCWORK_AHEAD_BYTES)
-			return NULL;
-		give_up(parents, slot);
-	}
-	return &parents->queue[parents->first];
+	struct tr_pending_item *blocker = find_blocker(parents);
+	if (blocker && parents->queue.count <= TR_KLOCWORK_AHEAD &&
+	    parents->queue.weight <= TR_KLOCWORK_AHEAD_BYTES)
+		return NULL;
+	if (blocker)
+		give_up(parents, blocker);
+	/* nothing is spilled, so there is no error */
+	if (tr_pending_next(&parents->queue, &first, NULL) != TR_OK)
+		return NULL;
+	parents->blocker = NULL;
+	*line = (struct tr_text){ first->text.data, first->text.len - wanted_id(first).len };
+	return record_of(first);
 }
 
-struct tr_klocwork_queued *tr_klocwork_parents_at(struct tr_klocwork_parents *parents, size_t i)
+void tr_klocwork_parents_free(struct tr_klocwork_parents *parents)
 {
-	return i < parents->count ? queued(parents, i) : NULL;
-}
-
-void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents)
-{
-	struct tr_klocwork_queued *record = &parents->queue[parents->first];
-	parents->bytes -= record->weight;
-	free(record->bytes);
-	parents->first = parents->blocker = (parents->first + 1) % RING;
-	parents->count--;
-}
-
-/* Appends a line with parent and flag in their places. */
-static void finish_line(struct tr_text line, const struct tr_klocwork_gaps *gaps, uint64_t parent,
-			bool orphan, struct tr_buffer *to)
-{
-	const char *p = line.data;
-	if (parent != TR_NO_POSITION) {
-		tr_buffer_put(to, p, gaps->parent);
-		tr_buffer_put_literal(to, "\tparent=");
-		tr_buffer_put_decimal(to, parent);
-		p += gaps->parent;
-	}
-	if (orphan) {
-		const char *flag = line.data + gaps->flagged;
-		tr_buffer_put(to, p, (size_t)(flag - p));
-		tr_buffer_put_literal(to, "\tflagged=[\"orphan\"]");
-		p = flag;
-	}
-	tr_buffer_put_text(to, tr_text_span(p, line.data + line.len));
-}
-
-void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to)
-{
-	struct tr_klocwork_queued *record = &parents->queue[parents->first];
-	finish_line((struct tr_text){ record->bytes, record->length }, &record->gaps,
-		    record->parent, record->orphan, to);
-	tr_klocwork_parents_drop(parents);
+	tr_klocwork_ids_free(&parents->ids);
+	tr_pending_free(&parents->queue);
 }

@@ -16,9 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/buffer.h"
 #include "core/text.h"
-#include "format/klocwork/object.h"
+#include "record/pending.h"
 
 /*
  * From an id to the last value given for it, in bounded memory: a trace of any length must not
@@ -32,17 +31,9 @@ struct tr_klocwork_ids {
 	struct tr_klocwork_run *runs; /* by id and time: a new one is always after the last */
 	size_t run_count, run_cap;
 	struct tr_klocwork_entry *table; /* sets of WAYS entries; NULL: not needed yet */
-	uint64_t clock;			 /* counts uses; entries used before `forgotten` are free */
-	uint64_t forgotten;
+	uint64_t clock;			 /* counts uses */
+	uint64_t forgotten;		 /* entries that were last used up to here are free */
 };
-
-#define TR_KLOCWORK_IDS_INIT \
-	{ \
-		NULL, 0, 0, NULL, 1, 0 \
-	}
-
-/* The hash of any id; not seeded, because sets are bounded. */
-uint64_t tr_klocwork_id_hash(struct tr_text id);
 
 /* id is the text of a JSON value. False: memory is out. */
 bool tr_klocwork_ids_put(struct tr_klocwork_ids *ids, struct tr_text id, uint64_t value);
@@ -62,43 +53,37 @@ enum {
 	TR_KLOCWORK_AHEAD_BYTES = 1 << 20 /* and their bytes in the trace */
 };
 
-/* The parent that a record to be written names. */
-struct tr_klocwork_named {
-	uint64_t parent; /* TR_NO_POSITION: none */
-	bool by_seq;	 /* parent is its seq in the stream, because it is not written yet */
-	bool relative;	 /* the record's env-diff is against that parent's environment */
+/* Positions in a record's line where fields may be inserted later. */
+struct tr_klocwork_gaps {
+	size_t parent, flagged;
 };
 
-/* A record in the queue; it may be pending on its parent. */
+/* A record in the queue; the text of its item is its line without LF. */
 struct tr_klocwork_queued {
 	uint64_t seq;
 	uint64_t parent; /* seq, or TR_NO_POSITION */
 	bool orphan;
-	bool zero;     /* pending on the id 0, which may also mean no parent */
-	bool clear;    /* neither it nor an ancestor is pending any more */
-	size_t weight; /* its bytes in the trace */
-	char *bytes;   /* the line without its LF, and the id that it is pending on */
-	size_t length, wanted_length;
+	bool clear;	      /* neither it nor an ancestor is pending any more */
+	size_t wanted_length; /* of the id that it is pending on, which follows the line */
 
 	/* used by the reader */
 	uint64_t source_line, source_offset;
 	struct tr_klocwork_gaps gaps;
-	/* used by the writer */
-	struct tr_klocwork_named named;
+
+	/* used by the writer: the parent that the record names */
+	uint64_t named; /* TR_NO_POSITION: none */
+	bool by_seq;	/* named is its seq in the stream, because it is not written yet */
+	bool relative;	/* the record's env-diff is against that parent's environment */
 };
 
+/* All zero before the first use. */
 struct tr_klocwork_parents {
-	struct tr_klocwork_ids ids;				/* of this scope */
-	bool events;						/* the scope has some */
-	uint64_t orphans;					/* in the whole trace */
-	struct tr_klocwork_queued queue[TR_KLOCWORK_AHEAD + 2]; /* a ring */
-	uint64_t wanted[TR_KLOCWORK_AHEAD + 2]; /* hash of the id it is pending on; 0: none */
-	size_t first, count, bytes, pending;
-	size_t blocker; /* the slot of an ancestor of the first; all between are clear */
+	struct tr_klocwork_ids ids; /* of this scope */
+	bool events;		    /* the scope has some */
+	uint64_t orphans;	    /* in the whole trace */
+	struct tr_pending queue; /* of struct tr_klocwork_queued; the weight: bytes in the trace */
+	struct tr_pending_item *blocker; /* an ancestor of the first; all between are clear */
 };
-
-void tr_klocwork_parents_init(struct tr_klocwork_parents *parents);
-void tr_klocwork_parents_free(struct tr_klocwork_parents *parents);
 
 struct tr_klocwork_parent {
 	uint64_t seq; /* TR_NO_POSITION: none, or not yet */
@@ -106,7 +91,7 @@ struct tr_klocwork_parent {
 	bool orphan;
 };
 
-/* Finds the parent of an event with these keys of ids (object.h; data NULL: absent). */
+/* Finds the parent of an event with these keys of ids (klocwork.h; data NULL: absent). */
 struct tr_klocwork_parent tr_klocwork_parents_find(struct tr_klocwork_parents *parents,
 						   struct tr_text id, struct tr_text parent_id);
 
@@ -120,27 +105,27 @@ void tr_klocwork_parents_scope(struct tr_klocwork_parents *parents, bool soft);
 /* Makes all pending records orphans, because no more input comes, or none for now. */
 void tr_klocwork_parents_settle(struct tr_klocwork_parents *parents);
 
-/* Queues a copy of a record's line (no LF). wanted: the key it is pending on. False: memory. */
+/*
+ * Queues a copy of a record and its line (no LF) of that weight. wanted: the key of the id that it
+ * is pending on; data NULL: it is not pending. False: memory.
+ */
 bool tr_klocwork_parents_queue(struct tr_klocwork_parents *parents,
 			       const struct tr_klocwork_queued *record, struct tr_text line,
-			       struct tr_text wanted);
+			       size_t weight, struct tr_text wanted);
 
 /* Lines have to be queued, because one is. */
 static inline bool tr_klocwork_parents_busy(const struct tr_klocwork_parents *parents)
 {
-	return parents->count > 0;
+	return parents->queue.count > 0;
 }
 
-/* The first of the queue if it is to leave now, else NULL. */
-struct tr_klocwork_queued *tr_klocwork_parents_ready(struct tr_klocwork_parents *parents);
+/*
+ * Takes the first record out of the queue if it is to leave now, else NULL. It is valid until the
+ * next call, and so is its line.
+ */
+const struct tr_klocwork_queued *tr_klocwork_parents_take(struct tr_klocwork_parents *parents,
+							  struct tr_text *line);
 
-/* The i-th of the queue; NULL: after the last. */
-struct tr_klocwork_queued *tr_klocwork_parents_at(struct tr_klocwork_parents *parents, size_t i);
-
-/* Removes the first of the queue. */
-void tr_klocwork_parents_drop(struct tr_klocwork_parents *parents);
-
-/* Appends the first one's line with parent and flag in their places, and removes it. */
-void tr_klocwork_parents_take(struct tr_klocwork_parents *parents, struct tr_buffer *to);
+void tr_klocwork_parents_free(struct tr_klocwork_parents *parents);
 
 #endif

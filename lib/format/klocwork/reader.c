@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "format/klocwork/klocwork.h"
-#include "format/klocwork/object.h"
-#include "format/klocwork/parents.h"
-#include "format/klocwork/render.h"
 #include "format/reader_base.h"
 #include "record/literal.h"
 
@@ -256,7 +253,7 @@ struct exact {
 static enum tr_status render(struct exact *exact, struct tr_text line, struct tr_arena *arena)
 {
 	static const struct tr_klocwork_overrides none;
-	struct tr_klocwork_fields fields;
+	struct tr_klocwork_fields fields = { .ppid = NULL };
 	struct tr_record record;
 	struct tr_error ignored;
 	tr_buffer_reset(&exact->rendered);
@@ -341,14 +338,29 @@ static void close_reader(struct tr_reader *base)
 	free_exact(&reader->exact);
 }
 
-/* Delivers the first record of the queue. */
+/* Delivers a record of the queue, and inserts its parent or flag into the line. */
 static enum tr_status deliver_queued(struct reader *reader, const struct tr_klocwork_queued *queued,
-				     struct tr_record **record, struct tr_error *err)
+				     struct tr_text line, struct tr_record **record,
+				     struct tr_error *err)
 {
+	struct tr_buffer *to = &reader->base.line;
+	const char *p = line.data;
 	reader->base.source_line = queued->source_line;
 	reader->base.source_offset = queued->source_offset;
-	tr_buffer_reset(&reader->base.line);
-	tr_klocwork_parents_take(&reader->parents, &reader->base.line);
+	tr_buffer_reset(to);
+	if (queued->parent != TR_NO_POSITION) {
+		p += queued->gaps.parent;
+		tr_buffer_put_text(to, tr_text_span(line.data, p));
+		tr_buffer_put_literal(to, "\tparent=");
+		tr_buffer_put_decimal(to, queued->parent);
+	}
+	if (queued->orphan) {
+		const char *flag = line.data + queued->gaps.flagged;
+		tr_buffer_put_text(to, tr_text_span(p, flag));
+		tr_buffer_put_literal(to, "\tflagged=[\"orphan\"]");
+		p = flag;
+	}
+	tr_buffer_put_text(to, tr_text_span(p, line.data + line.len));
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
@@ -392,8 +404,9 @@ static enum tr_status pass_on(struct reader *reader, const struct tr_klocwork_qu
 
 	if (base->line.failed)
 		return tr_error_memory(err);
-	if (queue && !tr_klocwork_parents_queue(&reader->parents, queued,
-						tr_buffer_text(&base->line), wanted))
+	if (queue &&
+	    !tr_klocwork_parents_queue(&reader->parents, queued, tr_buffer_text(&base->line),
+				       reader->unit.length, wanted))
 		return tr_error_memory(err);
 	consume(reader);
 	if (queue)
@@ -416,8 +429,7 @@ static struct tr_klocwork_queued here(const struct reader *reader)
 					    .source_line = line_here(reader),
 					    .source_offset =
 						    reader->base.in->offset + reader->unit.begin,
-					    .parent = TR_NO_POSITION,
-					    .weight = reader->unit.length };
+					    .parent = TR_NO_POSITION };
 }
 
 static enum tr_status read_event(struct reader *reader, struct tr_record **record,
@@ -529,7 +541,7 @@ static enum tr_status report_garbage(struct reader *reader, struct tr_error *err
 /* A record that is pending on its parent does not wait for input that may never come. */
 static bool settle_if_idle(struct reader *reader)
 {
-	if (!reader->parents.pending || !tr_reader_is_idle(&reader->base))
+	if (!tr_klocwork_parents_busy(&reader->parents) || !tr_reader_is_idle(&reader->base))
 		return false;
 	tr_klocwork_parents_settle(&reader->parents);
 	return true;
@@ -572,9 +584,11 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	tr_arena_reset(&base->arena);
 	enum tr_status status = tr_reader_due(base, record, err);
 	while (status == TR_END) {
-		struct tr_klocwork_queued *queued = tr_klocwork_parents_ready(&reader->parents);
+		struct tr_text line;
+		const struct tr_klocwork_queued *queued =
+			tr_klocwork_parents_take(&reader->parents, &line);
 		if (queued)
-			return deliver_queued(reader, queued, record, err);
+			return deliver_queued(reader, queued, line, record, err);
 		if (reader->ended)
 			return tr_reader_note_orphans(base, reader->parents.orphans,
 						      "events whose parent is not in the trace",
@@ -594,6 +608,5 @@ struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct t
 		return NULL;
 	reader->exact.on = config->exact;
 	reader->object.env_top = tr_text_is(base, "top");
-	tr_klocwork_parents_init(&reader->parents);
 	return &reader->base;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as lines of a trace, and the check of .raw: see render.h. */
-#include "format/klocwork/render.h"
-
+/* Records as lines of a trace, and the check of .raw: see klocwork.h. */
 #include <string.h>
 
 #include "core/input.h"
@@ -9,34 +7,32 @@
 #include "record/json.h"
 #include "record/literal.h"
 
-/* The member of fields for that key; NULL: none. */
-static struct tr_field **place_of(struct tr_klocwork_fields *fields, struct tr_text key)
-{
-	return tr_text_is(key, "parent")    ? &fields->parent
-	       : tr_text_is(key, "ppid")    ? &fields->ppid
-	       : tr_text_is(key, "cwd")	    ? &fields->cwd
-	       : tr_text_is(key, "argv")    ? &fields->argv
-	       : tr_text_is(key, "envdiff") ? &fields->envdiff
-	       : tr_text_is(key, "envtop")  ? &fields->envtop
-	       : tr_text_is(key, "env")	    ? &fields->env
-	       : tr_text_is(key, "extra")   ? &fields->extra
-	       : tr_text_is(key, ".raw")    ? &fields->raw
-					    : NULL;
-}
-
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
 				       struct tr_error *err)
 {
-	*fields = (struct tr_klocwork_fields){ 0 };
 	enum tr_status status = tr_record_split(record, err);
-	if (status != TR_OK)
-		return status;
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field **place = place_of(fields, record->fields[i].key);
-		if (place)
-			*place = &record->fields[i];
+	/* one pass, in which keys are compared with constants, is faster than tr_record_field */
+	for (size_t i = 0; status == TR_OK && i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		struct tr_text key = field->key;
+		if (tr_text_is(key, "ppid"))
+			fields->ppid = field;
+		else if (tr_text_is(key, "cwd"))
+			fields->cwd = field;
+		else if (tr_text_is(key, "argv"))
+			fields->argv = field;
+		else if (tr_text_is(key, "envdiff"))
+			fields->envdiff = field;
+		else if (tr_text_is(key, "envtop"))
+			fields->envtop = field;
+		else if (tr_text_is(key, "env"))
+			fields->env = field;
+		else if (tr_text_is(key, "extra"))
+			fields->extra = field;
+		else if (tr_text_is(key, ".raw"))
+			fields->raw = field;
 	}
-	return TR_OK;
+	return status;
 }
 
 static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
@@ -108,17 +104,6 @@ static bool put_name(struct tr_record *record, struct tr_buffer *to, struct tr_e
 	return cell_bytes(record, &record->name, &bytes, err) && put_string(bytes, to, err);
 }
 
-static bool put_extra(struct tr_record *record, struct tr_field *extra, struct tr_buffer *to,
-		      struct tr_error *err)
-{
-	tr_buffer_put_byte(to, ',');
-	size_t begin = to->len;
-	if (!tr_json_members_from_field(record, extra, to, err))
-		return false;
-	to->len -= to->len == begin; /* an empty map: no comma */
-	return true;
-}
-
 /* Appends a member if there is a field; prefix: its key and colon. */
 static bool put_member(struct tr_record *record, struct tr_text prefix, struct tr_field *field,
 		       struct tr_buffer *to, struct tr_error *err)
@@ -129,32 +114,20 @@ static bool put_member(struct tr_record *record, struct tr_text prefix, struct t
 	return tr_json_from_field(record, field, to, err);
 }
 
-static bool put_executable(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
-{
-	if (record->name.type == TR_CELL_ABSENT)
-		return true;
-	tr_buffer_put_literal(to, ",\"executable\":");
-	return put_name(record, to, err);
-}
-
-/* No difference, for which a trace has no member. */
-static bool is_empty_map(const struct tr_field *field)
-{
-	if (!field->text.data)
-		return field->value->type == TR_MAP && field->value->count == 0;
-	return tr_text_is(field->text, "{}");
-}
-
 static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fields *fields,
 			 const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
 			 struct tr_error *err)
 {
 	struct tr_text prefix = TR_TEXT(",\"env-diff\":");
-	if (!overrides->has_envdiff && fields->envdiff)
-		return put_member(record, prefix, fields->envdiff, to, err);
-	if (!overrides->has_envdiff)
-		return !fields->envtop || is_empty_map(fields->envtop) ||
-		       put_member(record, prefix, fields->envtop, to, err);
+	if (!overrides->has_envdiff) {
+		struct tr_field *field = fields->envdiff ? fields->envdiff : fields->envtop;
+		/* an envtop without variables stands for an event without the member */
+		bool empty = field == fields->envtop && field &&
+			     (field->text.data
+				      ? tr_text_is(field->text, "{}")
+				      : field->value->type == TR_MAP && field->value->count == 0);
+		return empty || put_member(record, prefix, field, to, err);
+	}
 	if (!overrides->envdiff.data)
 		return true;
 	tr_buffer_put_text(to, prefix);
@@ -164,9 +137,9 @@ static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fiel
 	return false;
 }
 
-static bool put_members(struct tr_record *record, const struct tr_klocwork_fields *fields,
-			const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
-			struct tr_error *err)
+static bool put_exec(struct tr_record *record, const struct tr_klocwork_fields *fields,
+		     const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
+		     struct tr_error *err)
 {
 	tr_buffer_put_literal(to, "{\"id\":");
 	if (!tr_klocwork_render_id(record, to, err))
@@ -177,13 +150,23 @@ static bool put_members(struct tr_record *record, const struct tr_klocwork_field
 	} else if (!put_member(record, TR_TEXT(",\"parent_id\":"), fields->ppid, to, err)) {
 		return false;
 	}
-	if (!put_member(record, TR_TEXT(",\"work_dir\":"), fields->cwd, to, err) ||
-	    !put_executable(record, to, err) ||
-	    !put_member(record, TR_TEXT(",\"args\":"), fields->argv, to, err) ||
+	if (!put_member(record, TR_TEXT(",\"work_dir\":"), fields->cwd, to, err))
+		return false;
+	if (record->name.type != TR_CELL_ABSENT) {
+		tr_buffer_put_literal(to, ",\"executable\":");
+		if (!put_name(record, to, err))
+			return false;
+	}
+	if (!put_member(record, TR_TEXT(",\"args\":"), fields->argv, to, err) ||
 	    !put_env_diff(record, fields, overrides, to, err))
 		return false;
-	if (fields->extra && !put_extra(record, fields->extra, to, err))
-		return false;
+	if (fields->extra) {
+		tr_buffer_put_byte(to, ',');
+		size_t begin = to->len;
+		if (!tr_json_members_from_field(record, fields->extra, to, err))
+			return false;
+		to->len -= to->len == begin; /* an empty map: no comma */
+	}
 	tr_buffer_put_byte(to, '}');
 	return true;
 }
@@ -206,26 +189,8 @@ enum tr_status tr_klocwork_render_exec(struct tr_record *record,
 				       struct tr_buffer *to, struct tr_error *err)
 {
 	size_t begin = to->len;
-	bool done = put_members(record, fields, overrides, to, err);
+	bool done = put_exec(record, fields, overrides, to, err);
 	return end_rendering(done, to, begin, err);
-}
-
-static bool put_object(struct tr_record *record, const char *key, struct tr_field *value,
-		       struct tr_buffer *to, struct tr_error *err)
-{
-	tr_buffer_put_byte(to, '{');
-	if (key) {
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, tr_text_from(key));
-		tr_buffer_put_byte(to, '"');
-	} else if (!put_name(record, to, err)) {
-		return false;
-	}
-	tr_buffer_put_byte(to, ':');
-	if (!tr_json_from_field(record, value, to, err))
-		return false;
-	tr_buffer_put_byte(to, '}');
-	return true;
 }
 
 /* Appends the bytes of a string. */
@@ -249,6 +214,8 @@ static bool put_text(struct tr_record *record, struct tr_field *field, struct tr
 static bool put_context(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	bool env = tr_text_is(record->kind, "env"), raw = tr_text_is(record->kind, "raw");
+	/* an object of several keys that is not an event has no name: it is the value */
+	bool whole = !env && record->name.type == TR_CELL_ABSENT;
 	const char *key = env ? "vars" : raw ? "text" : "value";
 	if (tr_record_split(record, err) == TR_FATAL)
 		return false;
@@ -259,12 +226,18 @@ static bool put_context(struct tr_record *record, struct tr_buffer *to, struct t
 	}
 	if (raw)
 		return put_text(record, field, to, err);
-	if (env)
-		return put_object(record, "env", field, to, err);
-	/* an object of several keys that is not an event has no name: it is the value */
-	if (record->name.type == TR_CELL_ABSENT)
+	if (whole)
 		return tr_json_from_field(record, field, to, err);
-	return put_object(record, NULL, field, to, err);
+	tr_buffer_put_byte(to, '{');
+	if (env)
+		tr_buffer_put_literal(to, "\"env\"");
+	else if (!put_name(record, to, err))
+		return false;
+	tr_buffer_put_byte(to, ':');
+	if (!tr_json_from_field(record, field, to, err))
+		return false;
+	tr_buffer_put_byte(to, '}');
+	return true;
 }
 
 enum tr_status tr_klocwork_render_context(struct tr_record *record, struct tr_buffer *to,

@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a trace. put_record takes a record through
+ * Writes a trace. put_exec takes an event through
  *
- *	writer_kin.h	the parent that a reader will find
+ *	find_parent	the parent that its record names, and the one that a reader will find
  *	put_env_diff	its environment as the trace needs it, if the record has another form
- *	render.h	the line, unless .raw still holds the same record
- *	writer_kin.h	the written event, as a parent of later ones
+ *	render_exec	the line, unless .raw still holds the same record (render.c)
+ *	remember	the written event, as a parent of later ones
+ *
+ * Ids are used again, and a parent may be left out, so the event that a reader of the written trace
+ * takes for the parent need not be the one that the record names; and it may come later. Every
+ * written record therefore goes through the same queue as in a reader (parents.h), with its ordinal
+ * in the trace as its seq, because the seqs of a stream may repeat, or come in any order.
  */
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "core/buffer.h"
-#include "core/error.h"
+#include "core/map.h"
 #include "format/klocwork/klocwork.h"
-#include "format/klocwork/object.h"
-#include "format/klocwork/render.h"
-#include "format/klocwork/writer_kin.h"
 #include "format/writer_base.h"
 #include "process/environment.h"
+#include "process/parent.h"
 #include "record/literal.h"
-#include "record/record.h"
+
+/* Events that are counted and reported at the end. */
+enum { STRANGER, MISTAKEN, UNSTATED, UNKNOWN, LIMITED, TALLIES };
+
+static const struct {
+	const char *what;
+	bool lost;
+} tallies[TALLIES] = {
+	[STRANGER] = { "events whose parent is not in this trace, nor the environment that their "
+		       "env-diff refers to",
+		       false },
+	[MISTAKEN] = { "events whose parent_id is unknown or refers to a different event, so that "
+		       "their env-diff refers to another environment",
+		       false },
+	[UNSTATED] = { "events of unknown environment, which readers take for that of their parent",
+		       false },
+	[UNKNOWN] = { "events written without env-diff, because the environment of their parent is "
+		      "unknown",
+		      true },
+	[LIMITED] = { "events written without env-diff, because these would take more than 1000 "
+		      "times what was read",
+		      true },
+};
 
 /*
  * Records whose environment has another form than the trace: whole (env), or against the env line
@@ -51,6 +74,232 @@ static void end_environments(struct environments *env, uint64_t ordinal)
 	tr_buffer_free(&env->vars);
 	tr_buffer_free(&env->diff);
 	*env = (struct environments){ .target_top = env->target_top, .begin = ordinal };
+}
+
+struct writer {
+	struct tr_writer base;
+	struct tr_buffer line, raw;
+	struct tr_klocwork_object object; /* scratch for .raw */
+	bool amid_line;			  /* the last written byte is not an LF */
+
+	/* the segment */
+	bool begun; /* a line of it is written */
+	struct environments env;
+	struct tr_klocwork_ids written; /* from the seq of each event to its ordinal */
+	/* from ordinals of events to their written ids, if children do not name them */
+	struct tr_klocwork_ids numbers;
+	struct tr_id_map names; /* of ids that are not numbers, as JSON: struct tr_text */
+
+	/* the whole stream */
+	struct tr_klocwork_parents parents;
+	uint64_t count; /* records in the trace: the next one's ordinal */
+	uint64_t tally[TALLIES];
+};
+
+/* An event that is to be written. */
+struct event {
+	struct tr_record *record;
+	struct tr_klocwork_fields fields;
+	struct tr_klocwork_overrides overrides;
+	struct tr_text id, parent_id; /* keys (klocwork.h) of the ids that will be written */
+
+	/* the parent that the record names */
+	enum {
+		ROOT,	 /* it has none */
+		WRITTEN, /* earlier in the trace */
+		ABSENT,	 /* not in the trace, or not yet */
+	} place;
+	uint64_t parent; /* WRITTEN: its ordinal; ABSENT: its seq */
+
+	struct tr_klocwork_parent read; /* the one that a reader finds: an ordinal */
+	bool settled;			/* the env-diff is against the one that a reader finds */
+	bool unknown;			/* env-diff cannot be computed */
+};
+
+/*
+ * The key of the id that will be written, or of a field's value. None if it cannot be rendered,
+ * because the record will not be written. False: memory is out.
+ */
+static bool find_key(struct tr_record *record, struct tr_field *field, struct tr_text *key)
+{
+	struct tr_buffer json = TR_BUFFER_INIT;
+	struct tr_error err;
+	*key = (struct tr_text){ NULL, 0 };
+	bool rendered = field ? tr_json_from_field(record, field, &json, &err)
+			      : tr_klocwork_render_id(record, &json, &err);
+	bool good = !json.failed && (rendered || !tr_error_is_memory(&err));
+	if (good && rendered) {
+		struct tr_text text = tr_arena_copy(record->arena, tr_buffer_text(&json));
+		good = text.data && tr_klocwork_id_key(text, record->arena, key);
+	}
+	tr_buffer_free(&json);
+	return good;
+}
+
+static void find_reading(struct writer *writer, struct event *event)
+{
+	event->read = tr_klocwork_parents_find(&writer->parents, event->id, event->parent_id);
+}
+
+/* Finds the parent that the record names and the one that its ppid refers to. False: memory. */
+static bool find_parent(struct writer *writer, struct event *event)
+{
+	struct tr_record *record = event->record;
+	struct tr_field *ppid = event->fields.ppid;
+	struct tr_parent named;
+	if (!tr_parent_read(record, &named))
+		return false;
+	event->parent = TR_NO_POSITION;
+	if (named.kind == TR_PARENT_RECORD && named.seq != TR_NO_POSITION) {
+		event->place = WRITTEN;
+		if (!tr_klocwork_ids_find_number(&writer->written, named.seq, &event->parent)) {
+			event->place = ABSENT;
+			event->parent = named.seq;
+		}
+	}
+	/* most ids are their own keys */
+	event->id = record->task.text;
+	if ((record->task.type != TR_CELL_TEXT || !tr_klocwork_id_is_plain(event->id)) &&
+	    !find_key(record, NULL, &event->id))
+		return false;
+	if (ppid)
+		event->parent_id = ppid->text;
+	if (ppid && (!ppid->text.data || !tr_klocwork_id_is_plain(ppid->text)) &&
+	    !find_key(record, ppid, &event->parent_id))
+		return false;
+	find_reading(writer, event);
+	return true;
+}
+
+/*
+ * Sets parent_id if the record did not come from a klocwork trace. There the parent is an event of
+ * the trace or none (-1); elsewhere it may be a process that never ran a program of its own, or one
+ * that was not traced. False: memory.
+ */
+static bool set_parent_id(struct writer *writer, struct event *event)
+{
+	struct tr_arena *arena = event->record->arena;
+	bool foreign = !writer->base.faithful && writer->base.headed;
+	char digits[TR_DECIMAL_MAX];
+	struct tr_text id = { digits, 0 };
+	uint64_t number;
+	if (writer->base.faithful || event->place == ABSENT || (!foreign && event->fields.ppid))
+		return true;
+	if (event->place == WRITTEN) {
+		const struct tr_text *name = tr_id_map_get(&writer->names, event->parent);
+		if (name)
+			id = *name;
+		else if (tr_klocwork_ids_find_number(&writer->numbers, event->parent, &number))
+			id.len = tr_decimal_write(number, digits);
+		if (!id.len)
+			return true; /* it was not kept, or was dropped */
+		event->overrides.parent_id = tr_arena_copy(arena, id);
+	} else {
+		/* an id that readers find in the trace stays */
+		if (!foreign || tr_klocwork_names_nobody(event->parent_id) ||
+		    event->read.seq != TR_NO_POSITION)
+			return true;
+		event->overrides.parent_id = TR_TEXT("-1");
+	}
+	if (!event->overrides.parent_id.data ||
+	    !tr_klocwork_id_key(event->overrides.parent_id, arena, &event->parent_id))
+		return false;
+	find_reading(writer, event);
+	return true;
+}
+
+/* Keeps the id of the event that is written next. False: memory is out. */
+static bool keep_id(struct writer *writer, const struct event *event)
+{
+	struct tr_cell id = { .type = TR_CELL_TEXT, .text = event->id };
+	struct tr_buffer json = TR_BUFFER_INIT;
+	struct tr_error err;
+	struct tr_text *name = NULL;
+	uint64_t number;
+	if (!event->id.data)
+		return true; /* no parent_id equals it */
+	if (tr_cell_number(&id, &number))
+		return tr_klocwork_ids_put_number(&writer->numbers, writer->count, number);
+	if (tr_klocwork_render_id(event->record, &json, &err) && !json.failed)
+		name = malloc(sizeof *name + json.len);
+	if (name)
+		*name = (struct tr_text){ memcpy(name + 1, json.data, json.len), json.len };
+	tr_buffer_free(&json);
+	if (name && tr_id_map_put(&writer->names, writer->count, name))
+		return true;
+	free(name);
+	return false;
+}
+
+static void free_names(struct writer *writer)
+{
+	size_t position = 0;
+	void *name;
+	while ((name = tr_id_map_next(&writer->names, &position)))
+		free(name);
+	tr_id_map_free(&writer->names);
+}
+
+/* Counts the event when it is known which record a reader takes for the parent. */
+static void judge(struct writer *writer, const struct tr_klocwork_queued *event)
+{
+	uint64_t named = event->named;
+	bool there = !event->by_seq || tr_klocwork_ids_find_number(&writer->written, named, &named);
+	writer->tally[STRANGER] += !there;
+	writer->tally[MISTAKEN] += there && event->relative && named != event->parent;
+}
+
+static void drain(struct writer *writer)
+{
+	const struct tr_klocwork_queued *event;
+	struct tr_text none;
+	while ((event = tr_klocwork_parents_take(&writer->parents, &none)))
+		judge(writer, event);
+}
+
+/* Adds the next record; wanted: the key it is pending on, or no data. False: memory is out. */
+static bool pass(struct writer *writer, struct tr_klocwork_queued record, size_t weight,
+		 struct tr_text wanted)
+{
+	record.seq = writer->count++;
+	if (!wanted.data && !tr_klocwork_parents_busy(&writer->parents)) {
+		judge(writer, &record);
+		return true;
+	}
+	if (!tr_klocwork_parents_queue(&writer->parents, &record, TR_TEXT(""), weight, wanted))
+		return false;
+	drain(writer);
+	return true;
+}
+
+/* Begins a scope at a version line, or with `soft` at a creator or env line. */
+static void begin_scope(struct writer *writer, bool soft)
+{
+	tr_klocwork_parents_scope(&writer->parents, soft);
+	drain(writer);
+}
+
+/* Adds the written event of that many bytes. False: memory is out. */
+static bool remember(struct writer *writer, const struct event *event, size_t weight)
+{
+	const struct environments *env = &writer->env;
+	/* a record without an environment has its parent's, if any record has one */
+	bool stated =
+		writer->base.faithful || event->fields.envdiff || env->differences || env->pool;
+	uint64_t seq;
+	struct tr_klocwork_queued record = {
+		.parent = event->read.seq,
+		.named = event->settled ? event->read.seq : event->parent,
+		.by_seq = !event->settled && event->place == ABSENT,
+		.relative = !env->target_top && (event->settled || stated),
+	};
+	struct tr_text none = { NULL, 0 };
+	return (writer->base.faithful || keep_id(writer, event)) &&
+	       tr_klocwork_parents_event(&writer->parents, event->id, writer->count,
+					 &event->read) &&
+	       (!tr_cell_number(&event->record->seq, &seq) ||
+		tr_klocwork_ids_put_number(&writer->written, seq, writer->count)) &&
+	       pass(writer, record, weight, event->read.pending ? event->parent_id : none);
 }
 
 /* The map in a field; NULL: err is filled. */
@@ -108,11 +357,12 @@ static enum tr_status begin_environments(struct environments *env, uint64_t ordi
 	return env->pool ? set_top(env, arena, err) : tr_error_memory(err);
 }
 
-/* The environment of an earlier record; NULL: unknown. */
+/* The environment of an earlier record, of none the first one; NULL: unknown. */
 static struct tr_environment *known_env(struct environments *env, uint64_t ordinal)
 {
 	bool plain = ordinal >= env->begin && ordinal < env->plain_before;
-	struct tr_environment *found = tr_environments_of(env->pool, ordinal);
+	struct tr_environment *found =
+		ordinal == TR_NO_POSITION ? env->top : tr_environments_of(env->pool, ordinal);
 	return found || !plain ? found : env->top;
 }
 
@@ -120,10 +370,11 @@ static struct tr_environment *known_env(struct environments *env, uint64_t ordin
  * Finds the record's environment, as a reference of the caller. near: the parent's; NULL:
  * unknown. NULL in *result: unknown.
  */
-static enum tr_status find_own(struct environments *env, struct tr_record *record,
-			       const struct tr_klocwork_fields *fields, struct tr_environment *near,
-			       struct tr_environment **result, struct tr_error *err)
+static enum tr_status find_own(struct environments *env, const struct event *event,
+			       struct tr_environment *near, struct tr_environment **result,
+			       struct tr_error *err)
 {
+	const struct tr_klocwork_fields *fields = &event->fields;
 	struct tr_field *field = fields->env	  ? fields->env
 				 : fields->envtop ? fields->envtop
 						  : fields->envdiff;
@@ -134,7 +385,7 @@ static enum tr_status find_own(struct environments *env, struct tr_record *recor
 	}
 	if (field == fields->envdiff && !near)
 		return TR_OK;
-	const struct tr_value *map = field_map(record, field, err);
+	const struct tr_value *map = field_map(event->record, field, err);
 	if (!map)
 		return tr_error_status(err);
 	if (field == fields->env)
@@ -145,48 +396,11 @@ static enum tr_status find_own(struct environments *env, struct tr_record *recor
 	return *result ? TR_OK : tr_error_memory(err);
 }
 
-/* The environment that a reader takes as the base of the record's difference. */
-static struct tr_environment *base_of(struct environments *env, uint64_t read)
-{
-	return env->target_top || read == TR_NO_POSITION ? env->top : known_env(env, read);
-}
-
-/* The environment of the parent that the record names; NULL: unknown. */
-static struct tr_environment *near_of(struct environments *env,
-				      const struct tr_klocwork_parentage *parentage)
-{
-	if (parentage->place == TR_KLOCWORK_ROOT)
-		return env->top;
-	bool there = parentage->place == TR_KLOCWORK_WRITTEN;
-	return there ? known_env(env, parentage->parent) : NULL;
-}
-
-/* The parent is not in the trace (yet), or a reader finds an event of another segment. */
-static bool is_alone(const struct environments *env, const struct tr_klocwork_parentage *parentage)
-{
-	uint64_t read = parentage->read.seq;
-	return parentage->place == TR_KLOCWORK_STRANGER || parentage->read.pending ||
-	       (read != TR_NO_POSITION && read < env->begin);
-}
-
-/*
- * Removes the parent of an event whose difference is against the env line because its parent is not
- * there: another event may have the parent's id, now or later.
- */
-static void remove_parent(struct tr_klocwork_parentage *parentage,
-			  struct tr_klocwork_overrides *overrides)
-{
-	if (!tr_klocwork_names_nobody(parentage->parent_id))
-		overrides->parent_id = TR_TEXT("-1");
-	parentage->parent_id = (struct tr_text){ NULL, 0 };
-	parentage->read = (struct tr_klocwork_parent){ TR_NO_POSITION, false, false };
-}
-
+/* Sets envdiff to the difference of own (NULL: unknown) to base. False: memory is out. */
 static bool override(struct environments *env, struct tr_environment *base,
 		     struct tr_environment *own, struct tr_klocwork_overrides *overrides)
 {
 	overrides->has_envdiff = true;
-	overrides->envdiff = (struct tr_text){ NULL, 0 };
 	if (!own)
 		return true;
 	tr_buffer_reset(&env->diff);
@@ -198,129 +412,83 @@ static bool override(struct environments *env, struct tr_environment *base,
 }
 
 /*
- * If all records have differences against the env line, one without any has the environment of the
- * env line instead of its parent's.
+ * Overrides envdiff if the record's own fields are not what the trace needs; and parent_id if the
+ * difference is against the env line because the parent is not there. TR_WARN: a field is not a
+ * map.
  */
-static bool is_top(struct environments *env, const struct tr_klocwork_fields *fields)
+static enum tr_status put_env_diff(struct writer *writer, struct event *event, struct tr_error *err)
 {
+	struct environments *env = &writer->env;
+	const struct tr_klocwork_fields *fields = &event->fields;
+	struct tr_record *record = event->record;
+	/*
+	 * If all records have differences against the env line, one without any has the environment
+	 * of the env line instead of its parent's.
+	 */
 	env->has_top |= fields->envtop != NULL;
 	env->has_other |= fields->env || fields->envdiff;
-	return !fields->envtop && env->has_top && !env->has_other;
-}
-
-/*
- * Sets envdiff in overrides if the record's own fields are not what the trace needs, for an exec
- * record with that ordinal; and parent_id if the difference is against the env line because the
- * parent is not there. *known becomes false if envdiff cannot be computed. TR_WARN: a field is not
- * a map.
- */
-static enum tr_status put_env_diff(struct environments *env, struct tr_record *record,
-				   const struct tr_klocwork_fields *fields, uint64_t ordinal,
-				   struct tr_klocwork_parentage *parentage,
-				   struct tr_klocwork_overrides *overrides, bool *known,
-				   struct tr_error *err)
-{
-	bool root = parentage->place == TR_KLOCWORK_ROOT;
-	bool top = is_top(env, fields), to_top = fields->envtop || top;
-	if (is_alone(env, parentage) && (to_top || fields->env) && !env->target_top)
-		remove_parent(parentage, overrides);
+	bool top = !fields->envtop && env->has_top && !env->has_other;
+	bool to_top = fields->envtop || top;
+	/* the parent is not there (yet), or a reader finds an event of another segment */
+	bool alone = event->place == ABSENT || event->read.pending ||
+		     (event->read.seq != TR_NO_POSITION && event->read.seq < env->begin);
+	if (alone && (to_top || fields->env) && !env->target_top) {
+		/* another event may have the parent's id, now or later */
+		if (!tr_klocwork_names_nobody(event->parent_id))
+			event->overrides.parent_id = TR_TEXT("-1");
+		event->parent_id = (struct tr_text){ NULL, 0 };
+		event->read = (struct tr_klocwork_parent){ TR_NO_POSITION, false, false };
+	}
 	/* without a parent, the difference to the env line is right in both cases */
-	bool differs_top = to_top && !env->target_top && parentage->read.seq != TR_NO_POSITION;
-	bool differs_parent = env->target_top && !to_top && !root;
+	bool differs_top = to_top && !env->target_top && event->read.seq != TR_NO_POSITION;
+	bool differs_parent = env->target_top && !to_top && event->place != ROOT;
 	bool needed = fields->env || differs_top || differs_parent;
-	parentage->settled = needed || to_top;
+	event->settled = needed || to_top;
 	if (!needed && !fields->envtop && !env->pool && !env->target_top) {
 		env->differences |= fields->envdiff != NULL;
 		return TR_OK;
 	}
-	enum tr_status status = begin_environments(env, ordinal, record->arena, err);
+	enum tr_status status = begin_environments(env, writer->count, record->arena, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *own, *near = near_of(env, parentage);
-	status = find_own(env, record, fields, top ? env->top : near, &own, err);
+	struct tr_environment *own, *near = NULL;
+	if (top || event->place != ABSENT)
+		near = known_env(env, top ? TR_NO_POSITION : event->parent);
+	status = find_own(env, event, near, &own, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_environment *base = base_of(env, parentage->read.seq);
+	struct tr_environment *base =
+		known_env(env, env->target_top ? TR_NO_POSITION : event->read.seq);
 	bool computable =
 		own && base && (!needed || tr_environments_may_write(env->pool, record->line.len));
-	bool good = !needed || override(env, base, computable ? own : NULL, overrides);
-	*known = !needed || computable;
+	bool good = !needed || override(env, base, computable ? own : NULL, &event->overrides);
+	event->unknown = needed && !computable;
 	if (good && own)
-		good = tr_environments_remember(env->pool, ordinal, own);
+		good = tr_environments_remember(env->pool, writer->count, own);
 	tr_environment_release(env->pool, own);
 	return good ? TR_OK : tr_error_memory(err);
 }
 
-/* Reports one count for each call and clears it. TR_OK: all are reported. */
-static enum tr_status report_tally(struct tr_klocwork_tally *tally, struct tr_error *err)
-{
-	const struct {
-		uint64_t *count;
-		const char *what;
-		bool lost;
-	} rows[] = {
-		{ &tally->strangers,
-		  "events whose parent is not in this trace, nor the environment that their "
-		  "env-diff refers to",
-		  false },
-		{ &tally->mistaken,
-		  "events whose parent_id is unknown or refers to a different event, so that their "
-		  "env-diff refers to another environment",
-		  false },
-		{ &tally->unstated,
-		  "events of unknown environment, which readers take for that of their parent",
-		  false },
-		{ &tally->unknown,
-		  "events written without env-diff, because the environment of their parent is "
-		  "unknown",
-		  true },
-		{ &tally->limited,
-		  "events written without env-diff, because these would take more than 1000 times "
-		  "what was read",
-		  true },
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		uint64_t count = *rows[i].count;
-		if (!count)
-			continue;
-		*rows[i].count = 0;
-		tr_error_say_in(err, TR_CAUSE_INPUT, rows[i].what, "%s: %" PRIu64, rows[i].what,
-				count);
-		if (!rows[i].lost)
-			tr_error_is_note(err);
-		return TR_WARN;
-	}
-	return TR_OK;
-}
-
-struct writer {
-	struct tr_writer base;
-	struct tr_buffer line, raw;
-	struct tr_klocwork_object object; /* scratch for .raw */
-	bool amid_line;			  /* the last written byte is not an LF */
-
-	/* the segment */
-	bool begun; /* a line of it is written */
-	struct environments env;
-
-	/* the whole stream */
-	struct tr_klocwork_kin kin;
-	struct tr_klocwork_tally tally;
-};
-
-static enum tr_status note(struct tr_error *err)
-{
-	tr_error_is_note(err);
-	return TR_WARN;
-}
-
+/* Ends the segment. Its pending records stay so, but later seqs mean other records. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
+	struct tr_pending_item *item = writer->parents.queue.first;
 	(void)err;
+	for (; item; item = item->next) {
+		struct tr_klocwork_queued *event = item->data;
+		if (event->by_seq &&
+		    !tr_klocwork_ids_find_number(&writer->written, event->named, &event->named)) {
+			event->relative = false;
+			writer->tally[STRANGER]++;
+		}
+		event->by_seq = false;
+	}
+	tr_klocwork_ids_forget(&writer->written);
+	tr_klocwork_ids_forget(&writer->numbers);
+	free_names(writer);
 	writer->begun = false;
-	tr_klocwork_kin_end(&writer->kin);
-	end_environments(&writer->env, writer->kin.count);
+	end_environments(&writer->env, writer->count);
 	return TR_OK;
 }
 
@@ -328,7 +496,8 @@ static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	(void)err;
-	tr_klocwork_kin_finish(&writer->kin);
+	tr_klocwork_parents_settle(&writer->parents);
+	drain(writer);
 	return TR_OK;
 }
 
@@ -341,40 +510,30 @@ static void put_line(struct writer *writer, struct tr_text line)
 	tr_output_put_text(writer->base.out, line);
 }
 
-static void put_raw(struct writer *writer, struct tr_text bytes)
-{
-	tr_output_put_text(writer->base.out, bytes);
-	if (bytes.len)
-		writer->amid_line = bytes.data[bytes.len - 1] != '\n';
-}
-
-static bool is_version(const struct tr_record *record)
+static bool is_meta(const struct tr_record *record, const char *name)
 {
 	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
-	       tr_text_is(record->name.text, "version");
-}
-
-/* The record has a whole environment, so the first one of the trace is empty. */
-static bool has_whole(struct tr_record *record)
-{
-	return tr_text_is(record->kind, "exec") && tr_record_field(record, "env");
+	       tr_text_is(record->name.text, name);
 }
 
 /* Writes a version line for a stream that was not a klocwork trace, or has lost it. */
 static enum tr_status begin_trace(struct writer *writer, struct tr_record *record,
 				  struct tr_error *err)
 {
-	bool missing = !writer->begun && !writer->base.faithful && !is_version(record);
+	bool missing = !writer->begun && !writer->base.faithful && !is_meta(record, "version");
 	writer->begun = true;
 	if (!missing)
 		return TR_OK;
 	put_line(writer, TR_TEXT("{\"version\":101}\n{\"creator\":\"" PACKAGE_STRING "\"}\n"));
-	writer->env.supplied = has_whole(record);
+	/* if records have whole environments, the first one of the trace is empty */
+	writer->env.supplied = tr_text_is(record->kind, "exec") && tr_record_field(record, "env");
 	if (writer->env.supplied)
 		put_line(writer, TR_TEXT("{\"env\":{}}\n"));
-	tr_klocwork_kin_supplied(&writer->kin, writer->env.supplied ? 3 : 2);
+	begin_scope(writer, false);
+	writer->count += writer->env.supplied ? 3 : 2;
 	tr_error_set(err, TR_CAUSE_INPUT, "version and creator were not in the stream: supplied");
-	return note(err);
+	tr_error_is_note(err);
+	return TR_WARN;
 }
 
 /* TR_OK: .raw is written. TR_END: there is none that holds this record. */
@@ -386,154 +545,88 @@ static enum tr_status write_raw(struct writer *writer, struct tr_record *record,
 	tr_buffer_reset(&writer->raw);
 	if (!tr_klocwork_raw_holds(record, raw, &writer->object, &writer->raw, err))
 		return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_END;
-	put_raw(writer, tr_buffer_text(&writer->raw));
+	struct tr_text bytes = tr_buffer_text(&writer->raw);
+	tr_output_put_text(writer->base.out, bytes);
+	if (bytes.len)
+		writer->amid_line = bytes.data[bytes.len - 1] != '\n';
 	return TR_OK;
 }
 
-/* Adds the record's position to a message. */
-static enum tr_status about(const struct tr_record *record, enum tr_status status,
-			    struct tr_error *err)
+/* Writes what was rendered into writer->line. */
+static enum tr_status put_rendered(struct writer *writer, enum tr_status status)
 {
 	if (status != TR_OK)
-		tr_error_at_line(err, record->source_line);
-	return status;
-}
-
-static enum tr_status render_exec(struct writer *writer, struct tr_record *record,
-				  const struct tr_klocwork_fields *fields,
-				  const struct tr_klocwork_overrides *overrides,
-				  struct tr_error *err)
-{
-	tr_buffer_reset(&writer->line);
-	enum tr_status status =
-		tr_klocwork_render_exec(record, fields, overrides, &writer->line, err);
-	if (status != TR_OK)
-		return about(record, status, err);
+		return status;
 	tr_buffer_put_byte(&writer->line, '\n');
 	put_line(writer, tr_buffer_text(&writer->line));
 	return TR_OK;
-}
-
-/*
- * Sets parent_id if the record did not come from a klocwork trace. There the parent is an event of
- * the trace or none (-1); elsewhere it may be a process that never ran a program of its own, or one
- * that was not traced. False: memory.
- */
-static bool set_parent_id(struct writer *writer, struct tr_record *record,
-			  const struct tr_klocwork_fields *fields,
-			  struct tr_klocwork_parentage *parentage,
-			  struct tr_klocwork_overrides *overrides)
-{
-	bool foreign = !writer->base.faithful && writer->base.headed;
-	bool root = parentage->place == TR_KLOCWORK_ROOT;
-	if (writer->base.faithful || parentage->place == TR_KLOCWORK_STRANGER ||
-	    (!foreign && fields->ppid))
-		return true;
-	if (!root && !tr_klocwork_kin_id(&writer->kin, parentage->parent, record->arena,
-					 &overrides->parent_id))
-		return false;
-	/* an id that readers find in the trace stays */
-	if (root && foreign && !tr_klocwork_names_nobody(parentage->parent_id) &&
-	    parentage->read.seq == TR_NO_POSITION)
-		overrides->parent_id = TR_TEXT("-1");
-	return !overrides->parent_id.data ||
-	       tr_klocwork_kin_rename(&writer->kin, overrides->parent_id, record->arena, parentage);
-}
-
-/* Adds the written event; before: size of the output before it. False: memory is out. */
-static bool remember(struct writer *writer, struct tr_record *record,
-		     const struct tr_klocwork_fields *fields,
-		     const struct tr_klocwork_parentage *parentage, uint64_t before)
-{
-	const struct environments *env = &writer->env;
-	/* a record without an environment has its parent's, if any record has one */
-	bool stated = writer->base.faithful || fields->envdiff || env->differences || env->pool;
-	bool relative = !env->target_top && (parentage->settled || stated);
-	return (writer->base.faithful ||
-		tr_klocwork_kin_keep_id(&writer->kin, record, parentage)) &&
-	       tr_klocwork_kin_event(&writer->kin, record, parentage, relative,
-				     (size_t)(tr_output_count(writer->base.out) - before));
 }
 
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
-	struct tr_klocwork_fields fields;
-	struct tr_klocwork_overrides overrides = { { NULL, 0 }, { NULL, 0 }, false };
-	struct tr_klocwork_parentage parentage;
+	struct event event = { .record = record };
+	const struct tr_klocwork_fields *fields = &event.fields;
 	uint64_t before = tr_output_count(writer->base.out);
-	enum tr_status status = tr_klocwork_fields_find(record, &fields, err);
-	if (status != TR_OK)
-		return about(record, status, err);
-	if (!tr_klocwork_kin_find(&writer->kin, record, &fields, &parentage) ||
-	    !set_parent_id(writer, record, &fields, &parentage, &overrides))
-		return tr_error_memory(err);
-	bool known = true;
-	status = put_env_diff(&writer->env, record, &fields, writer->kin.count, &parentage,
-			      &overrides, &known, err);
-	if (status != TR_OK)
-		return about(record, status, err);
-	writer->object.env_top = fields.envtop != NULL;
-	bool as_is = !overrides.has_envdiff && !overrides.parent_id.data;
-	status = as_is ? write_raw(writer, record, fields.raw, err) : TR_END;
-	if (status == TR_OK) /* fields do not hold every id, and an absent one is invented */
-		tr_klocwork_kin_reread(&writer->kin, &writer->object, &parentage);
-	if (status == TR_END)
-		status = render_exec(writer, record, &fields, &overrides, err);
+	enum tr_status status = tr_klocwork_fields_find(record, &event.fields, err);
 	if (status != TR_OK)
 		return status;
-	if (!known && tr_environments_are_spent(writer->env.pool))
-		writer->tally.limited++;
-	else
-		writer->tally.unknown += !known;
-	writer->tally.unstated +=
-		writer->env.supplied && !fields.env && !fields.envtop && !fields.envdiff;
-	return remember(writer, record, &fields, &parentage, before) ? TR_OK : tr_error_memory(err);
+	if (!find_parent(writer, &event) || !set_parent_id(writer, &event))
+		return tr_error_memory(err);
+	status = put_env_diff(writer, &event, err);
+	if (status != TR_OK)
+		return status;
+	writer->object.env_top = fields->envtop != NULL;
+	status = TR_END;
+	if (!event.overrides.has_envdiff && !event.overrides.parent_id.data)
+		status = write_raw(writer, record, fields->raw, err);
+	if (status == TR_OK) { /* fields do not hold every id, and an absent one is invented */
+		const struct tr_klocwork_object *object = &writer->object;
+		event.id = tr_klocwork_object_piece(object, object->id);
+		event.parent_id = tr_klocwork_object_piece(object, object->parent_id);
+		find_reading(writer, &event);
+	} else if (status == TR_END) {
+		tr_buffer_reset(&writer->line);
+		status = tr_klocwork_render_exec(record, fields, &event.overrides, &writer->line,
+						 err);
+		status = put_rendered(writer, status);
+	}
+	if (status != TR_OK)
+		return status;
+	if (event.unknown)
+		writer->tally[tr_environments_are_spent(writer->env.pool) ? LIMITED : UNKNOWN]++;
+	writer->tally[UNSTATED] +=
+		writer->env.supplied && !fields->env && !fields->envtop && !fields->envdiff;
+	size_t weight = (size_t)(tr_output_count(writer->base.out) - before);
+	return remember(writer, &event, weight) ? TR_OK : tr_error_memory(err);
 }
 
+/* Writes a record other than exec. */
 static enum tr_status put_context(struct writer *writer, struct tr_record *record,
 				  struct tr_error *err)
 {
-	tr_buffer_reset(&writer->line);
+	bool env = tr_text_is(record->kind, "env"), version = is_meta(record, "version");
+	uint64_t before = tr_output_count(writer->base.out);
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
+	tr_buffer_reset(&writer->line);
 	enum tr_status status = write_raw(writer, record, tr_record_field(record, ".raw"), err);
-	if (status != TR_END)
+	if (status == TR_END)
+		status = put_rendered(writer,
+				      tr_klocwork_render_context(record, &writer->line, err));
+	if (env && status == TR_OK)
+		status = set_env_line(&writer->env, record, err);
+	size_t weight = (size_t)(tr_output_count(writer->base.out) - before);
+	if (!weight)
 		return status;
-	status = tr_klocwork_render_context(record, &writer->line, err);
-	if (status != TR_OK)
-		return about(record, status, err);
-	tr_buffer_put_byte(&writer->line, '\n');
-	put_line(writer, tr_buffer_text(&writer->line));
-	return TR_OK;
-}
-
-static enum tr_status put_env(struct writer *writer, struct tr_record *record, struct tr_error *err)
-{
-	enum tr_status status = put_context(writer, record, err);
-	if (status != TR_OK)
-		return status;
-	return about(record, set_env_line(&writer->env, record, err), err);
-}
-
-/* Context kinds of another format are written only if this format has them. */
-static bool is_context(const struct writer *writer, const struct tr_record *record)
-{
-	if (tr_text_is(record->kind, "env"))
-		return true;
-	if (writer->base.faithful || !writer->base.headed)
-		return tr_text_is(record->kind, "meta") || tr_text_is(record->kind, "raw");
-	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
-	       (tr_text_is(record->name.text, "version") ||
-		tr_text_is(record->name.text, "creator"));
-}
-
-/* Adds a written record other than exec. A version begins a trace with another env line. */
-static bool follow_context(struct writer *writer, const struct tr_record *record, size_t weight)
-{
-	if (writer->kin.parents.events && is_version(record))
-		end_environments(&writer->env, writer->kin.count);
-	return tr_klocwork_kin_context(&writer->kin, record, weight);
+	/* a version begins a trace with another env line */
+	if (version && writer->parents.events)
+		end_environments(&writer->env, writer->count);
+	if (version || env || is_meta(record, "creator"))
+		begin_scope(writer, !version);
+	struct tr_klocwork_queued queued = { .parent = TR_NO_POSITION, .named = TR_NO_POSITION };
+	return pass(writer, queued, weight, (struct tr_text){ NULL, 0 }) ? status
+									 : tr_error_memory(err);
 }
 
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
@@ -541,29 +634,41 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	bool exec = tr_text_is(record->kind, "exec");
-	if (!exec && !is_context(writer, record))
+	/* other context kinds of another format have no place here */
+	bool own = base->faithful || !base->headed;
+	if (!exec && !tr_text_is(record->kind, "env") && !is_meta(record, "version") &&
+	    !is_meta(record, "creator") &&
+	    !(own && (tr_text_is(record->kind, "meta") || tr_text_is(record->kind, "raw"))))
 		return TR_END;
 	struct tr_error remark;
 	enum tr_status begun = begin_trace(writer, record, &remark);
-	bool env = tr_text_is(record->kind, "env");
-	uint64_t before = tr_output_count(writer->base.out);
-	enum tr_status status = exec  ? put_exec(writer, record, err)
-				: env ? put_env(writer, record, err)
-				      : put_context(writer, record, err);
-	size_t weight = (size_t)(tr_output_count(writer->base.out) - before);
-	if (!exec && weight && !follow_context(writer, record, weight))
-		return tr_error_memory(err);
-	if (status == TR_OK && begun != TR_OK) {
-		*err = remark;
-		status = begun;
+	enum tr_status status =
+		exec ? put_exec(writer, record, err) : put_context(writer, record, err);
+	if (status != TR_OK) {
+		tr_error_at_line(err, record->source_line);
+		return status;
 	}
-	return status;
+	if (begun != TR_OK)
+		*err = remark;
+	return begun;
 }
 
+/* Reports one count for each call and clears it. TR_OK: all are reported. */
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	return report_tally(&writer->tally, err);
+	for (size_t i = 0; i < TALLIES; i++) {
+		uint64_t count = writer->tally[i];
+		if (!count)
+			continue;
+		writer->tally[i] = 0;
+		tr_error_say_in(err, TR_CAUSE_INPUT, tallies[i].what, "%s: %" PRIu64,
+				tallies[i].what, count);
+		if (!tallies[i].lost)
+			tr_error_is_note(err);
+		return TR_WARN;
+	}
+	return TR_OK;
 }
 
 static void discard(struct tr_writer *base)
@@ -572,7 +677,10 @@ static void discard(struct tr_writer *base)
 	tr_buffer_free(&writer->line);
 	tr_buffer_free(&writer->raw);
 	tr_klocwork_object_free(&writer->object);
-	tr_klocwork_kin_free(&writer->kin);
+	tr_klocwork_parents_free(&writer->parents);
+	tr_klocwork_ids_free(&writer->written);
+	tr_klocwork_ids_free(&writer->numbers);
+	free_names(writer);
 	end_environments(&writer->env, 0);
 }
 
@@ -593,6 +701,5 @@ struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struc
 	if (!writer)
 		return NULL;
 	writer->env.target_top = tr_text_is(base, "top");
-	tr_klocwork_kin_init(&writer->kin, &writer->tally);
 	return &writer->base;
 }

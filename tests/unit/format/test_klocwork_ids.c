@@ -24,7 +24,7 @@ static void put(struct tr_klocwork_ids *ids, const char *id, uint64_t value)
 
 int main(void)
 {
-	struct tr_klocwork_ids ids = TR_KLOCWORK_IDS_INIT;
+	struct tr_klocwork_ids ids = { .runs = NULL };
 	ok(lacks(&ids, "1"), "nothing in an empty map");
 	put(&ids, "10", 0);
 	put(&ids, "11", 1);
