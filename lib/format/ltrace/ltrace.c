@@ -12,20 +12,20 @@ const char *const tr_ltrace_clocks[] = { "none", "t", "tt", "ttt", "r", NULL };
 /* Moves *p over word. False: the text at *p begins otherwise. */
 static bool take(const char **p, const char *end, struct tr_text word)
 {
-	if ((size_t)(end - *p) < word.len || memcmp(*p, word.data, word.len) != 0)
-		return false;
-	*p += word.len;
-	return true;
+	bool starts = tr_text_starts(tr_text_span(*p, end), word);
+
+	*p += starts ? word.len : 0;
+	return starts;
 }
 
 /* Removes word from the end of text. False: the text ends otherwise. */
 static bool chop(struct tr_text *text, struct tr_text word)
 {
-	if (text->len < word.len ||
-	    memcmp(text->data + text->len - word.len, word.data, word.len) != 0)
-		return false;
-	text->len -= word.len;
-	return true;
+	bool ends = text->len >= word.len &&
+		    memcmp(text->data + text->len - word.len, word.data, word.len) == 0;
+
+	text->len -= ends ? word.len : 0;
+	return ends;
 }
 
 static const char *skip_digits(const char *p, const char *end)
@@ -53,7 +53,7 @@ static bool take_pid(const char **p, const char *end, struct tr_ltrace_line *lin
 	if (!is_canonical(at, stop) || !take(&stop, end, bracketed ? TR_TEXT("] ") : TR_TEXT(" ")))
 		return false;
 	line->pid = pid;
-	line->layout.pids = bracketed ? TR_LTRACE_BRACKETED : TR_LTRACE_PLAIN;
+	line->pids = bracketed ? TR_LTRACE_BRACKETED : TR_LTRACE_PLAIN;
 	*p = stop;
 	return true;
 }
@@ -106,7 +106,7 @@ static bool take_time(const char **p, const char *end, struct tr_ltrace_line *li
 	if (!take(&stop, end, TR_TEXT(" ")))
 		return false;
 	line->time = time;
-	line->layout.clock = clock;
+	line->clock = clock;
 	*p = stop;
 	return true;
 }
@@ -120,7 +120,7 @@ static bool take_address(const char **p, const char *end, struct tr_ltrace_line 
 	if (!take(&at, end, TR_TEXT("[0x")))
 		return false;
 	for (stop = at;
-	     stop < end && stop - at < DIGITS && strchr("0123456789abcdef", *stop) && *stop;)
+	     stop < end && stop - at < DIGITS && *stop && strchr("0123456789abcdef", *stop);)
 		stop++;
 	struct tr_text address = tr_text_span(at - 2, stop);
 	if (stop == at || *at == '0' || !take(&stop, end, TR_TEXT("] ")))
@@ -161,24 +161,26 @@ static const char *arguments_begin(const char *p, const char *end)
 	return at;
 }
 
-static bool is_plain(char c)
+/* Skips what names of C, versions and numbers consist of. */
+static const char *skip_plain(const char *p, const char *end)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.' || c == '@' || c == '$' || c == '-' || c == '+';
+	while (p < end &&
+	       ((*p >= 'a' && *p <= 'z') || (*p >= '@' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+		*p == '_' || *p == '.' || *p == '-' || *p == '$' || *p == '+'))
+		p++;
+	return p;
 }
 
 /* Reads `caller->name`. False: it is no name of a function. */
 static bool read_name(struct tr_text text, struct tr_ltrace_line *line)
 {
-	const char *p = text.data, *end = p + text.len, *at = p;
+	const char *p = text.data, *end = p + text.len, *at = skip_plain(p, end);
 
-	while (at < end && is_plain(*at))
-		at++;
 	if (at > p + 1 && at[-1] == '-' && at < end && *at == '>' &&
 	    !tr_text_is(tr_text_span(p, at - 1), "operator")) {
 		line->caller = tr_text_span(p, at - 1);
-		for (p = ++at; at < end && is_plain(*at);)
-			at++;
+		p = at + 1;
+		at = skip_plain(p, end);
 	}
 	line->name = tr_text_span(p, end);
 	/*
@@ -211,9 +213,7 @@ static bool is_result(struct tr_text text)
 	for (size_t i = 0; pairs[i]; i += 2)
 		if (*p == pairs[i])
 			return last > p && *last == pairs[i + 1];
-	while (p <= last && is_plain(*p))
-		p++;
-	return p > last;
+	return skip_plain(p, last + 1) > last;
 }
 
 /* Removes ` <SECONDS>` of -T from the end of a result. */
@@ -347,14 +347,10 @@ void tr_ltrace_line_read(struct tr_text text, struct tr_ltrace_line *line)
 		line->body = read_signal(tr_text_span(p, end), line);
 	else if (take(&p, end, TR_TEXT("+++ ")))
 		line->body = read_end(tr_text_span(p, end), line);
+	else if (tr_text_is(text, "% time     seconds  usecs/call     calls      function"))
+		line->body = TR_LTRACE_SUMMARY;
 	else
 		line->body = read_call(text.data, p, end, line);
-}
-
-/* The head of the table that -c prints instead of a log. */
-static bool is_summary(struct tr_text line)
-{
-	return tr_text_is(line, "% time     seconds  usecs/call     calls      function");
 }
 
 enum {
@@ -372,20 +368,12 @@ static bool is_own(const struct tr_ltrace_line *line)
 		{ "NULL", 4 }, { "/*", 2 }, { "[\"", 2 }, { "=", 1 }, { "AT_FDCWD", 8 }
 	};
 
-	switch (line->body) {
-	case TR_LTRACE_SIGNAL:
-	case TR_LTRACE_EXEC:
-	case TR_LTRACE_EXITED:
-		return true;
-	case TR_LTRACE_CALL:
-	case TR_LTRACE_BEGUN:
-	case TR_LTRACE_RESUMED:
-		break;
-	default:
+	/* strace prints "+++ killed by", too */
+	if (line->body <= TR_LTRACE_SUMMARY || line->body == TR_LTRACE_KILLED)
 		return false;
-	}
-	if (line->system || line->caller.data || line->no_return || line->is_void ||
-	    tr_text_is(line->name, "__libc_start_main") || tr_text_is(line->result, "nil"))
+	if (line->body >= TR_LTRACE_SIGNAL || line->system || line->caller.data ||
+	    line->no_return || line->is_void || tr_text_is(line->name, "__libc_start_main") ||
+	    tr_text_is(line->result, "nil"))
 		return true;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (memmem(line->arguments.data, line->arguments.len, others[i].data,
@@ -405,11 +393,11 @@ static int weigh_lines(const char *p, const char *end, void *context)
 
 		if (!lf)
 			break;
-		if (is_summary(tr_text_span(p, lf)))
-			return BITS_TABLE;
 		tr_ltrace_line_read(tr_text_span(p, lf), &line);
+		if (line.body == TR_LTRACE_SUMMARY)
+			return BITS_TABLE;
 		own += is_own(&line);
-		like += line.body != TR_LTRACE_OTHER;
+		like += line.body > TR_LTRACE_SUMMARY;
 		p = lf + 1;
 	}
 	/* text of other kinds has single lines that look like calls */
@@ -421,26 +409,6 @@ static int bid(struct tr_input *in)
 	return tr_bid_by_lines(in, PROBE, weigh_lines, NULL);
 }
 
-/* Refuses the table of -c, which holds no calls. */
-static struct tr_reader *open_log(const struct tr_read_config *config, struct tr_input *in,
-				  struct tr_error *err)
-{
-	enum { SUMMARY_MAX = 80 };
-	const char *lf = NULL;
-
-	/* one line, if it is no longer than the head of the table: a pipe may deliver it in parts */
-	for (size_t size = 1; size <= SUMMARY_MAX && tr_input_more(in, size) && !lf;
-	     size = tr_input_available(in) + 1)
-		lf = memchr(in->pos, '\n', tr_input_available(in));
-	if (lf && is_summary(tr_text_span(in->pos, lf))) {
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a summary of ltrace -c, which holds no calls: record without -c, "
-			     "and count with tr-stat");
-		return NULL;
-	}
-	return tr_ltrace_open(config, in, err);
-}
-
 static const char *const extensions[] = { ".ltrace", NULL };
 
 const struct tr_format tr_format_ltrace = {
@@ -450,7 +418,7 @@ const struct tr_format tr_format_ltrace = {
 	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_HEADS,
 	.extensions = extensions,
 	.bid = bid,
-	.open = open_log,
+	.open = tr_ltrace_open,
 	.create = tr_ltrace_create,
 	.styles = tr_ltrace_styles,
 };

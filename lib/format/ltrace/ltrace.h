@@ -3,8 +3,10 @@
  * Private to the format ltrace: the log of ltrace 0.7.3, library calls and, with its -S, system
  * calls. The path of the data:
  *
- *	bytes -> line (ltrace.c) -> record, its values from value.c (reader.c)
- *	record -> line, its values from value.c (writer.c) -> bytes
+ *	ltrace.c	bid; line -> its parts
+ *	reader.c	parts -> record; the halves of a call are joined
+ *	value.c		text of arguments and results <-> values
+ *	writer.c	record -> line, for the writer and for the text style
  *
  * A line is a prefix and a body. The facts come from the logs that Debian's ltrace 0.7.3 writes
  * (tests/data/ltrace/record.sh) and from its output.c and lens_default.c.
@@ -31,9 +33,9 @@
 
 #include "format/format.h"
 
-enum { TR_LTRACE_ALIGN = 50, TR_LTRACE_MAX_ALIGN = 1 << 16, TR_LTRACE_DAY = 24 * 60 * 60 };
+enum { TR_LTRACE_ALIGN = 50 };
 
-/* How a line begins. */
+/* How lines begin; the names are those in the stream, in the order of the enums, and NULL. */
 enum tr_ltrace_pids { TR_LTRACE_NO_PID, TR_LTRACE_PLAIN, TR_LTRACE_BRACKETED };
 enum tr_ltrace_clock {
 	TR_LTRACE_NO_CLOCK,
@@ -42,16 +44,11 @@ enum tr_ltrace_clock {
 	TR_LTRACE_TTT,
 	TR_LTRACE_R,
 };
-
-struct tr_ltrace_layout {
-	unsigned pids, clock; /* of the enums above */
-};
-
-/* Their names in the stream, in the order of the enums; each ends in NULL. */
 extern const char *const tr_ltrace_pids[], *const tr_ltrace_clocks[];
 
 enum tr_ltrace_body {
-	TR_LTRACE_OTHER, /* not a line of ltrace */
+	TR_LTRACE_OTHER,   /* not a line of a log */
+	TR_LTRACE_SUMMARY, /* nor is this: the head of the table that -c prints instead */
 	TR_LTRACE_CALL,
 	TR_LTRACE_BEGUN,
 	TR_LTRACE_RESUMED,
@@ -64,7 +61,8 @@ enum tr_ltrace_body {
 /* A line in its parts. Those that it does not have are empty, their data NULL. */
 struct tr_ltrace_line {
 	enum tr_ltrace_body body;
-	struct tr_ltrace_layout layout;
+	enum tr_ltrace_pids pids;
+	enum tr_ltrace_clock clock;
 	struct tr_text pid, time, address; /* address: of -i */
 	size_t indent;
 	struct tr_text caller;
@@ -103,11 +101,10 @@ size_t tr_ltrace_put_arguments(struct tr_text arguments, char prefix, size_t fir
 /* Appends the literal of one value; text that ltrace has no value for is kept as it is. */
 void tr_ltrace_put_literal(struct tr_text text, struct tr_buffer *bytes, struct tr_buffer *to);
 
-/* Appends a value as ltrace prints it. False: memory is out. */
+/* Appends a value as ltrace prints it. False: memory is exhausted. */
 bool tr_ltrace_put_value(const struct tr_value *value, struct tr_arena *arena,
 			 struct tr_buffer *to);
 
-/* Hooks of the format. */
 struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_input *in,
 				 struct tr_error *err);
 struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct tr_output *out,

@@ -23,19 +23,17 @@ static const char escapes[] = "a\ab\bt\tn\nv\vf\fr\r\\\\"; /* letter, byte */
 /* Appends a byte as ltrace prints it. */
 static void put_byte(unsigned char c, struct tr_buffer *to)
 {
-	for (size_t i = 0; escapes[i]; i += 2)
-		if (c == (unsigned char)escapes[i + 1]) {
-			tr_buffer_put_byte(to, '\\');
-			tr_buffer_put_byte(to, escapes[i]);
-			return;
-		}
-	if (c >= ' ' && c < 0x7f) {
+	const char *escape = escapes;
+
+	while (*escape && (unsigned char)escape[1] != c)
+		escape += 2;
+	if (!*escape && c >= ' ' && c < 0x7f) {
 		tr_buffer_put_byte(to, (char)c);
 		return;
 	}
 	tr_buffer_put_byte(to, '\\');
-	if (!c) {
-		tr_buffer_put_byte(to, '0');
+	if (*escape || !c) {
+		tr_buffer_put_byte(to, *escape ? *escape : '0');
 		return;
 	}
 	for (int shift = 6; shift >= 0; shift -= 3)
@@ -78,6 +76,13 @@ static void put_pair(struct tr_text text, struct tr_text number, struct tr_buffe
 	tr_buffer_put_literal(to, "\";");
 	tr_buffer_put_text(to, number);
 	tr_buffer_put_byte(to, '>');
+}
+
+static void put_pair_of(struct tr_text text, uint64_t number, struct tr_buffer *to)
+{
+	char digits[TR_DECIMAL_MAX];
+
+	put_pair(text, (struct tr_text){ digits, tr_decimal_write(number, digits) }, to);
 }
 
 /*
@@ -162,9 +167,7 @@ static const char *spell_char(struct spelling *s, const char *p, const char *end
 
 	if (!q || q == end || *q != '\'' || !is_end(q + 1, end))
 		return NULL;
-	tr_buffer_reset(s->bytes);
-	tr_buffer_put_decimal(s->bytes, byte);
-	put_pair(tr_text_span(p, q + 1), tr_buffer_text(s->bytes), s->to);
+	put_pair_of(tr_text_span(p, q + 1), byte, s->to);
 	return q + 1;
 }
 
@@ -199,10 +202,9 @@ static bool put_float(struct spelling *s, struct tr_text text)
 	if (*point != '.' || (*p == '0' && point > p + 1) ||
 	    !read_digits(point + 1, end, 10, &number))
 		return false;
-	for (const char *digit = p; digit < point; digit++)
-		if (*digit < '0' || *digit > '9')
-			return false;
-	if (!tr_real64_read(text, &bits))
+	while (p < point && *p >= '0' && *p <= '9')
+		p++;
+	if (p < point || !tr_real64_read(text, &bits))
 		return false;
 	struct tr_text real = { spelled, tr_real64_write(bits, spelled) };
 	/* a number of more digits might be printed with others */
@@ -223,22 +225,21 @@ static bool put_number(struct spelling *s, struct tr_text text)
 	p += negative;
 	if (p == end || *p < '0' || *p > '9')
 		return false;
-	if (text.len > 2 && memcmp(p, "0x", 2) == 0) {
-		if (negative || (p[2] == '0' && text.len > 3) ||
-		    !read_digits(p + 2, end, 16, &number))
-			return false;
-		tr_buffer_put_text(s->to, text);
-		return true;
-	}
-	if (*p == '0' && end - p > 1 && read_digits(p + 1, end, 8, &number) && !negative) {
-		tr_buffer_reset(s->bytes);
-		tr_buffer_put_decimal(s->bytes, number);
-		put_pair(text, tr_buffer_text(s->bytes), s->to);
-		return true;
+	bool zero = *p == '0', more = end - p > 1;
+	if (zero && more && !negative) {
+		bool hex = text.len > 2 && p[1] == 'x' && (p[2] != '0' || text.len == 3);
+		if (hex && read_digits(p + 2, end, 16, &number)) {
+			tr_buffer_put_text(s->to, text);
+			return true;
+		}
+		if (read_digits(p + 1, end, 8, &number)) {
+			put_pair_of(text, number, s->to);
+			return true;
+		}
 	}
 	if (!read_digits(p, end, 10, &number))
 		return put_float(s, text);
-	if (*p == '0' && (end - p > 1 || negative))
+	if (zero && (more || negative))
 		return false;
 	tr_buffer_put_text(s->to, text);
 	return true;
@@ -267,9 +268,10 @@ static const char *spell_value(struct spelling *s, const char *p, const char *en
 static const char *spell_items(struct spelling *s, const char *p, const char *end, bool list)
 {
 	struct tr_text close = list ? TR_TEXT(" ]") : TR_TEXT(" }");
+	size_t n = 0;
 
 	tr_buffer_put_byte(s->to, list ? '[' : '{');
-	for (size_t n = 0; p && !starts(p, end, close); n++) {
+	for (; p && !starts(p, end, close); n++) {
 		if (list && starts(p, end, TR_TEXT("... ]"))) {
 			tr_buffer_put_literal(s->to, "]...");
 			return p + 5;
@@ -289,9 +291,7 @@ static const char *spell_items(struct spelling *s, const char *p, const char *en
 	}
 	if (!p)
 		return NULL;
-	if (s->to->len && !list && s->to->data[s->to->len - 1] == '{')
-		tr_buffer_put_byte(s->to, '=');
-	tr_buffer_put_byte(s->to, list ? ']' : '}');
+	tr_buffer_put_text(s->to, list ? TR_TEXT("]") : n ? TR_TEXT("}") : TR_TEXT("=}"));
 	return p + 2;
 }
 

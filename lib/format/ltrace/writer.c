@@ -7,87 +7,65 @@
 
 #include "format/ltrace/ltrace.h"
 #include "format/writer_base.h"
+#include "record/ask.h"
 
-enum { MICRO = 1000000 };
+enum {
+	MICRO = 1000000,
+	MOST_BLANKS =
+		1 << 16, /* before a result or a call; no log has more, and they take memory */
+};
 
-/* Makes lines of records. */
 struct printer {
-	struct tr_ltrace_layout layout; /* of the segment, if it is one of ltrace's */
-	size_t align;
-	bool faithful;
-	uint64_t last; /* time of the line before, in microseconds, for -r */
+	struct tr_output *out;
+	unsigned pids, clock; /* as the lines of the segment begin */
+	size_t align;	      /* column of the results */
+	bool faithful;	      /* the segment was a log of ltrace */
+	uint64_t last;	      /* time of the line before, in microseconds, for -r */
 	struct tr_buffer line;
+	struct tr_record *record; /* of that line, and its first error */
+	struct tr_error *err;
 };
 
 /* The number of a name in a list; fallback if it is not there. */
 static unsigned number_of(struct tr_text name, const char *const *names, unsigned fallback)
 {
-	for (unsigned i = 0; names[i]; i++)
+	for (unsigned i = 0; name.data && names[i]; i++)
 		if (tr_text_is(name, names[i]))
 			return i;
 	return fallback;
 }
 
-/* The only name of a symbol, as in the reader's lists; data NULL: the field has none. */
-static struct tr_text word_of(struct tr_record *record, const char *key)
+/* The bytes of a string, or the only name of a symbol; data NULL: the field has neither. */
+static struct tr_text text_of(struct tr_record *record, const char *key, struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *value = tr_ask_any(record, key, err);
+	struct tr_text text = { NULL, 0 };
 
-	if (!value || value->type != TR_SYMBOL || value->as.symbol->count != 1)
-		return (struct tr_text){ NULL, 0 };
-	return value->as.symbol->names[0].text;
+	if (value && value->type == TR_SYMBOL && value->as.symbol->count == 1)
+		return value->as.symbol->names[0].text;
+	if (!value || value->type != TR_STRING)
+		return text;
+	text = tr_value_bytes(value, record->arena);
+	if (!text.data)
+		tr_error_memory(err);
+	return text;
 }
 
-/* The number of a field; fallback if it is none. */
-static uint64_t uint_of(struct tr_record *record, const char *key, uint64_t fallback)
+/* Begins a segment. header NULL: it is of another format, and its lines get a pid and a time. */
+static void begin(struct printer *p, struct tr_record *header, struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-
-	return value && value->type == TR_UINT ? value->as.number : fallback;
-}
-
-/* The bytes of a string or symbol; data NULL: it is neither. */
-static struct tr_text text_of(struct tr_record *record, const char *key)
-{
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-
-	if (value && value->type == TR_STRING)
-		return tr_value_bytes(value, record->arena);
-	return word_of(record, key);
-}
-
-/* header NULL: the segment is of another format. */
-static void begin(struct printer *printer, struct tr_record *header)
-{
-	printer->layout = (struct tr_ltrace_layout){ TR_LTRACE_NO_PID, TR_LTRACE_NO_CLOCK };
-	printer->align = TR_LTRACE_ALIGN;
-	printer->faithful = header;
-	printer->last = 0;
+	p->pids = header ? TR_LTRACE_NO_PID : TR_LTRACE_BRACKETED;
+	p->clock = header ? TR_LTRACE_NO_CLOCK : TR_LTRACE_TTT;
+	p->align = TR_LTRACE_ALIGN;
+	p->faithful = header;
+	p->last = 0;
 	if (!header)
 		return;
-	printer->layout.pids = number_of(word_of(header, "pids"), tr_ltrace_pids, TR_LTRACE_NO_PID);
-	printer->layout.clock =
-		number_of(word_of(header, "clock"), tr_ltrace_clocks, TR_LTRACE_NO_CLOCK);
-	printer->align = uint_of(header, "align", TR_LTRACE_ALIGN);
-	if (printer->align > TR_LTRACE_MAX_ALIGN)
-		printer->align = TR_LTRACE_ALIGN;
-}
-
-/* The layout of the record's line. */
-static struct tr_ltrace_layout layout_of(const struct printer *printer, struct tr_record *record)
-{
-	struct tr_ltrace_layout layout = printer->layout;
-
-	if (!printer->faithful) {
-		layout.pids = TR_LTRACE_BRACKETED;
-		layout.clock = TR_LTRACE_TTT;
-	}
-	layout.pids = number_of(word_of(record, ".pids"), tr_ltrace_pids, layout.pids);
-	layout.clock = number_of(word_of(record, ".clock"), tr_ltrace_clocks, layout.clock);
-	return layout;
+	p->pids = number_of(text_of(header, "pids", err), tr_ltrace_pids, p->pids);
+	p->clock = number_of(text_of(header, "clock", err), tr_ltrace_clocks, p->clock);
+	p->align = tr_ask_number(header, "align", TR_LTRACE_ALIGN, err);
+	if (p->align > MOST_BLANKS)
+		p->align = TR_LTRACE_ALIGN;
 }
 
 /* Reads SECONDS[.FRACTION]. False: it is no time, or beyond 64 bits. */
@@ -111,295 +89,243 @@ static bool read_time(const struct tr_cell *cell, uint64_t *micro)
 	return p == end;
 }
 
-static void put_padded(uint64_t number, unsigned digits, char fill, struct tr_buffer *to)
+/* Appends a number of at least that many digits, between two texts. */
+static void put_padded(const char *before, uint64_t number, unsigned width, char fill,
+		       const char *after, struct tr_buffer *to)
 {
-	size_t begin = to->len;
+	char digits[TR_DECIMAL_MAX];
+	size_t len = tr_decimal_write(number, digits);
 
-	tr_buffer_put_decimal(to, number);
-	size_t len = to->len - begin;
-	char *gap = len < digits ? tr_buffer_insert(to, begin, digits - len) : NULL;
-	if (gap)
-		memset(gap, fill, digits - len);
+	tr_buffer_put_text(to, tr_text_from(before));
+	for (; width > len; width--)
+		tr_buffer_put_byte(to, fill);
+	tr_buffer_put(to, digits, len);
+	tr_buffer_put_text(to, tr_text_from(after));
 }
 
-static void put_seconds(uint64_t micro, unsigned width, struct tr_buffer *to)
+static void put_time(struct printer *p, unsigned clock)
 {
-	put_padded(micro / MICRO, width, ' ', to);
-	tr_buffer_put_byte(to, '.');
-	put_padded(micro % MICRO, 6, '0', to);
-}
+	struct tr_buffer *to = &p->line;
+	uint64_t micro, last = p->last;
 
-static void put_time(struct printer *printer, unsigned clock, const struct tr_cell *time)
-{
-	struct tr_buffer *to = &printer->line;
-	uint64_t micro, seconds;
-
-	if (clock == TR_LTRACE_NO_CLOCK || !read_time(time, &micro))
+	if (clock == TR_LTRACE_NO_CLOCK || !read_time(&p->record->time, &micro))
 		return;
-	seconds = micro / MICRO;
-	switch (clock) {
-	case TR_LTRACE_T:
-	case TR_LTRACE_TT:
-		put_padded(seconds / 3600 % 24, 2, '0', to);
-		tr_buffer_put_byte(to, ':');
-		put_padded(seconds / 60 % 60, 2, '0', to);
-		tr_buffer_put_byte(to, ':');
-		put_padded(seconds % 60, 2, '0', to);
-		if (clock == TR_LTRACE_TT) {
-			tr_buffer_put_byte(to, '.');
-			put_padded(micro % MICRO, 6, '0', to);
-		}
-		break;
-	case TR_LTRACE_R:
-		put_seconds(micro > printer->last ? micro - printer->last : 0, 3, to);
-		break;
-	default:
-		put_seconds(micro, 0, to);
+	uint64_t seconds = micro / MICRO;
+	p->last = micro;
+	if (clock == TR_LTRACE_T || clock == TR_LTRACE_TT) {
+		put_padded("", seconds / 3600 % 24, 2, '0', ":", to);
+		put_padded("", seconds / 60 % 60, 2, '0', ":", to);
+		put_padded("", seconds % 60, 2, '0', "", to);
+	} else if (clock == TR_LTRACE_R) {
+		micro = micro > last ? micro - last : 0;
+		put_padded("", micro / MICRO, 3, ' ', "", to);
+	} else {
+		tr_buffer_put_decimal(to, seconds);
 	}
-	printer->last = micro;
+	if (clock != TR_LTRACE_T)
+		put_padded(".", micro % MICRO, 6, '0', "", to);
 	tr_buffer_put_byte(to, ' ');
 }
 
 static void put_blanks(uint64_t count, struct tr_buffer *to)
 {
-	/* more would be no line of a log, and take memory */
-	enum { MOST = 1 << 16 };
-
-	for (uint64_t i = 0; i < count && i < MOST; i++)
+	for (uint64_t i = 0; i < count && i < MOST_BLANKS; i++)
 		tr_buffer_put_byte(to, ' ');
 }
 
 /* Begins the line of the record. */
-static void put_prefix(struct printer *printer, struct tr_record *record)
+static void put_prefix(struct printer *p)
 {
-	struct tr_ltrace_layout layout = layout_of(printer, record);
-	struct tr_field *address = tr_record_field(record, "ip");
-	struct tr_value *value = address ? tr_field_value(record, address, NULL) : NULL;
-	struct tr_buffer *to = &printer->line;
+	struct tr_record *record = p->record;
+	struct tr_buffer *to = &p->line;
+	unsigned pids = number_of(text_of(record, ".pids", p->err), tr_ltrace_pids, p->pids);
+	unsigned clock = number_of(text_of(record, ".clock", p->err), tr_ltrace_clocks, p->clock);
+	const struct tr_value *address = tr_ask(record, "ip", TR_POINTER, p->err);
 
 	tr_buffer_reset(to);
-	if (layout.pids != TR_LTRACE_NO_PID && record->task.type != TR_CELL_ABSENT) {
-		bool bracketed = layout.pids == TR_LTRACE_BRACKETED;
+	if (pids != TR_LTRACE_NO_PID && record->task.type != TR_CELL_ABSENT) {
+		bool bracketed = pids == TR_LTRACE_BRACKETED;
 		tr_buffer_put_text(to, bracketed ? TR_TEXT("[pid ") : TR_TEXT(""));
 		tr_cell_write(&record->task, to);
 		tr_buffer_put_text(to, bracketed ? TR_TEXT("] ") : TR_TEXT(" "));
 	}
-	put_time(printer, layout.clock, &record->time);
-	if (value && value->type == TR_POINTER) {
+	put_time(p, clock);
+	if (address) {
 		tr_buffer_put_literal(to, "[0x");
-		tr_buffer_put_hex(to, value->as.number, 1);
+		tr_buffer_put_hex(to, address->as.number, 1);
 		tr_buffer_put_literal(to, "] ");
 	}
-	put_blanks(uint_of(record, ".indent", 0), to);
+	put_blanks(tr_ask_number(record, ".indent", 0, p->err), to);
 }
 
-/* Whether the field is one that the line has elsewhere. */
-static bool is_own_field(const struct tr_field *field)
+/* Appends the value of a field, unless an earlier one was bad. */
+static void put_field(struct printer *p, struct tr_field *field)
 {
-	static const char *const keys[] = { "ip",      "caller",   "return", "dur",
-					    "flagged", "function", "failed", NULL };
+	const struct tr_value *value =
+		p->err->cause ? NULL : tr_field_value(p->record, field, p->err);
 
-	return !field->key.data || (field->key.len && *field->key.data == '.') ||
-	       number_of(field->key, keys, UINT32_MAX) != UINT32_MAX;
-}
-
-/* Appends the value of a field. TR_WARN: it is bad. */
-static enum tr_status put_field(struct printer *printer, struct tr_record *record,
-				struct tr_field *field, struct tr_error *err)
-{
-	struct tr_value *value = tr_field_value(record, field, err);
-
-	if (!value)
-		return tr_error_status(err);
-	if (!tr_ltrace_put_value(value, record->arena, &printer->line))
-		return tr_error_memory(err);
-	return TR_OK;
+	if (value && !tr_ltrace_put_value(value, p->record->arena, &p->line))
+		tr_error_memory(p->err);
 }
 
 /* Appends the arguments. resumed: others may have been printed in the first half. */
-static enum tr_status put_arguments(struct printer *printer, struct tr_record *record, bool resumed,
-				    struct tr_error *err)
+static void put_arguments(struct printer *p, bool resumed)
 {
-	bool first = true;
+	/* these fields are elsewhere in the line, as are those with a point */
+	static const char *const others[] = { "ip",	 "caller",   "return", "dur",
+					      "flagged", "function", "failed", NULL };
+	const struct tr_text first = TR_TEXT("#0"), first_of_system = TR_TEXT("a0");
+	bool follows = false;
 
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		enum tr_status status;
+	for (size_t i = 0; i < p->record->count; i++) {
+		struct tr_field *field = &p->record->fields[i];
 
-		if (is_own_field(field))
+		if (!field->key.data || *field->key.data == '.' ||
+		    number_of(field->key, others, UINT32_MAX) != UINT32_MAX)
 			continue;
-		bool follows = !first || (resumed && !tr_text_is(field->key, "#0") &&
-					  !tr_text_is(field->key, "a0"));
-		first = false;
-		tr_buffer_put_text(&printer->line, follows ? TR_TEXT(", ") : TR_TEXT(""));
-		status = put_field(printer, record, field, err);
-		if (status != TR_OK)
-			return status;
+		if (follows || (resumed && !tr_text_equal(field->key, first) &&
+				!tr_text_equal(field->key, first_of_system)))
+			tr_buffer_put_literal(&p->line, ", ");
+		follows = true;
+		put_field(p, field);
 	}
-	return TR_OK;
 }
 
 /* Appends the parenthesis, the blanks and the result. */
-static enum tr_status put_result(struct printer *printer, struct tr_record *record,
-				 struct tr_error *err)
+static void put_result(struct printer *p)
 {
-	struct tr_buffer *to = &printer->line;
-	struct tr_field *result = tr_record_field(record, "return");
-	struct tr_field *duration = tr_record_field(record, "dur");
-	enum tr_status status = TR_OK;
+	struct tr_buffer *to = &p->line;
+	struct tr_field *result = tr_record_field(p->record, "return");
+	struct tr_field *duration = tr_record_field(p->record, "dur");
 
 	tr_buffer_put_byte(to, ')');
-	put_blanks(uint_of(record, ".pad", tr_ltrace_pad(to->len, printer->align)), to);
+	put_blanks(tr_ask_number(p->record, ".pad", tr_ltrace_pad(to->len, p->align), p->err), to);
 	tr_buffer_put_literal(to, "= ");
 	if (result)
-		status = put_field(printer, record, result, err);
+		put_field(p, result);
 	else
 		tr_buffer_put_literal(to, "<void>");
-	if (status == TR_OK && duration) {
+	if (duration) {
 		tr_buffer_put_literal(to, " <");
-		status = put_field(printer, record, duration, err);
+		put_field(p, duration);
 		tr_buffer_put_byte(to, '>');
 	}
-	return status;
 }
 
-static bool has_flag(struct tr_record *record, const char *flag)
+static bool has_flag(struct printer *p, const char *flag)
 {
-	struct tr_field *field = tr_record_field(record, "flagged");
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *list = tr_ask(p->record, "flagged", TR_LIST, p->err);
 
-	for (size_t i = 0; value && value->type == TR_LIST && i < value->count; i++)
-		if (value->as.items[i].type == TR_STRING &&
-		    tr_text_is(value->as.items[i].text, flag))
+	for (size_t i = 0; list && i < list->count; i++)
+		if (list->as.items[i].type == TR_STRING && tr_text_is(list->as.items[i].text, flag))
 			return true;
 	return false;
 }
 
-/* Appends the bytes of the name; those of a leave without an enter are in a field. */
-static enum tr_status put_name(struct printer *printer, struct tr_record *record,
-			       struct tr_error *err)
+/* Appends the bytes of the name; that of a leave without an enter is in a field. */
+static void put_name(struct printer *p)
 {
-	struct tr_text name = text_of(record, "function");
+	struct tr_text name = text_of(p->record, "function", p->err);
+	const struct tr_cell *cell = &p->record->name;
 
-	if (record->name.type == TR_CELL_TEXT) {
-		if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
-			return tr_error_status(err);
-	} else if (record->name.type != TR_CELL_ABSENT) {
-		tr_cell_write(&record->name, &printer->line);
-		return TR_OK;
-	}
-	tr_buffer_put_text(&printer->line, name);
-	return TR_OK;
+	if (cell->type == TR_CELL_TEXT &&
+	    !tr_cell_bytes(cell->text, p->record->arena, &name, p->err))
+		return;
+	if (cell->type == TR_CELL_TEXT || cell->type == TR_CELL_ABSENT)
+		tr_buffer_put_text(&p->line, name);
+	else
+		tr_cell_write(cell, &p->line);
 }
 
 /* Prints a call, or a half of one. */
-static enum tr_status put_call(struct printer *printer, struct tr_record *record,
-			       struct tr_error *err)
+static void put_call(struct printer *p)
 {
-	struct tr_buffer *to = &printer->line;
-	bool system = tr_text_is(record->kind, "sys");
-	bool leave = system ? has_flag(record, "resumed") : tr_text_is(record->kind, "leave");
-	bool enter = system ? has_flag(record, "unfinished") : tr_text_is(record->kind, "enter");
-	struct tr_text caller = text_of(record, "caller"), end = text_of(record, ".end");
-	enum tr_status status;
+	struct tr_buffer *to = &p->line;
+	bool system = tr_text_is(p->record->kind, "sys");
+	bool leave = system ? has_flag(p, "resumed") : tr_text_is(p->record->kind, "leave");
+	bool enter = system ? has_flag(p, "unfinished") : tr_text_is(p->record->kind, "enter");
+	struct tr_text caller = text_of(p->record, "caller", p->err);
 
 	tr_buffer_put_text(to, leave ? TR_TEXT("<... ") : caller);
 	tr_buffer_put_text(to, leave || !caller.data ? TR_TEXT("") : TR_TEXT("->"));
 	tr_buffer_put_text(to, system ? TR_TEXT("SYS_") : TR_TEXT(""));
-	status = put_name(printer, record, err);
+	put_name(p);
 	tr_buffer_put_text(to, leave ? TR_TEXT(" resumed> ") : TR_TEXT("("));
-	if (status == TR_OK)
-		status = put_arguments(printer, record, leave, err);
-	if (status == TR_OK && !enter)
-		return put_result(printer, record, err);
-	tr_buffer_put_text(to, tr_text_is(end, "no return") ? TR_TEXT(" <no return ...>")
-							    : TR_TEXT(" <unfinished ...>"));
-	return status;
+	put_arguments(p, leave);
+	if (!enter)
+		put_result(p);
+	else if (tr_text_is(text_of(p->record, ".end", p->err), "no return"))
+		tr_buffer_put_literal(to, " <no return ...>");
+	else
+		tr_buffer_put_literal(to, " <unfinished ...>");
 }
 
-static enum tr_status put_signal(struct printer *printer, struct tr_record *record,
-				 struct tr_error *err)
+/* False: it is unknown how the process ended. */
+static bool put_exit(struct printer *p)
 {
-	enum tr_status status;
-
-	tr_buffer_put_literal(&printer->line, "--- ");
-	status = put_name(printer, record, err);
-	tr_buffer_put_literal(&printer->line, " (");
-	tr_buffer_put_text(&printer->line, text_of(record, "text"));
-	tr_buffer_put_literal(&printer->line, ") ---");
-	return status;
-}
-
-/* TR_END: it is not known how the process ended. */
-static enum tr_status put_exit(struct printer *printer, struct tr_record *record)
-{
-	struct tr_buffer *to = &printer->line;
-	struct tr_text signal = text_of(record, "signal");
-	uint64_t status = uint_of(record, "status", UINT64_MAX);
+	struct tr_text signal = text_of(p->record, "signal", p->err);
+	const struct tr_value *status = tr_ask(p->record, "status", TR_UINT, p->err);
 
 	if (signal.data) {
-		tr_buffer_put_literal(to, "+++ killed by ");
-		tr_buffer_put_text(to, signal);
-		tr_buffer_put_literal(to, " +++");
-		return TR_OK;
+		tr_buffer_put_literal(&p->line, "+++ killed by ");
+		tr_buffer_put_text(&p->line, signal);
+		tr_buffer_put_literal(&p->line, " +++");
+	} else if (status) {
+		put_padded("+++ exited (status ", status->as.number, 0, ' ', ") +++", &p->line);
 	}
-	if (status == UINT64_MAX)
-		return TR_END;
-	tr_buffer_put_literal(to, "+++ exited (status ");
-	tr_buffer_put_decimal(to, status);
-	tr_buffer_put_literal(to, ") +++");
-	return TR_OK;
-}
-
-/* A line that was not understood. The last line of a cut log has no LF. */
-static enum tr_status put_raw(struct printer *printer, struct tr_record *record,
-			      struct tr_output *out)
-{
-	struct tr_text text = text_of(record, "text");
-
-	if (!printer->faithful || !text.data)
-		return TR_END;
-	tr_output_put_text(out, text);
-	if (!tr_text_is(text_of(record, "reason"), TR_LTRACE_CUT))
-		tr_output_put_byte(out, '\n');
-	return TR_OK;
+	return signal.data || status;
 }
 
 /* Prints the record. TR_END: there is no line for it. */
-static enum tr_status print(struct printer *printer, struct tr_record *record,
-			    struct tr_output *out, struct tr_error *err)
+static enum tr_status print(struct printer *p, struct tr_record *record, struct tr_error *err)
 {
-	enum tr_status status;
+	static const char *const calls[] = { "call", "enter", "leave", "sys", NULL };
+	bool has_line = true;
 
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	if (tr_text_is(record->kind, "raw"))
-		return put_raw(printer, record, out);
-	put_prefix(printer, record);
-	if (tr_text_is(record->kind, "call") || tr_text_is(record->kind, "enter") ||
-	    tr_text_is(record->kind, "leave") || tr_text_is(record->kind, "sys"))
-		status = put_call(printer, record, err);
-	else if (tr_text_is(record->kind, "signal"))
-		status = put_signal(printer, record, err);
-	else if (tr_text_is(record->kind, "exit"))
-		status = put_exit(printer, record);
-	/* an exec of other formats has a command, which ltrace does not print */
-	else if (tr_text_is(record->kind, "exec") && !tr_record_field(record, "argv"))
-		tr_buffer_put_literal(&printer->line, "--- Called exec() ---"), status = TR_OK;
-	else
-		return TR_END;
-	if (printer->line.failed)
-		return tr_error_memory(err);
-	if (status == TR_OK) {
-		tr_buffer_put_byte(&printer->line, '\n');
-		tr_output_put_text(out, tr_buffer_text(&printer->line));
-	} else if (status != TR_END) {
-		tr_error_at_line(err, record->source_line);
+	tr_error_clear(err);
+	p->record = record;
+	p->err = err;
+	if (tr_text_is(record->kind, "raw")) {
+		struct tr_text text = text_of(record, "text", err);
+		if (!p->faithful || !text.data)
+			return TR_END;
+		tr_output_put_text(p->out, text);
+		/* a log that was cut ends without a line end */
+		if (!tr_text_is(text_of(record, "reason", err), TR_LTRACE_CUT))
+			tr_output_put_byte(p->out, '\n');
+		return TR_OK;
 	}
-	return status;
+	put_prefix(p);
+	if (number_of(record->kind, calls, UINT32_MAX) != UINT32_MAX) {
+		put_call(p);
+	} else if (tr_text_is(record->kind, "signal")) {
+		tr_buffer_put_literal(&p->line, "--- ");
+		put_name(p);
+		tr_buffer_put_literal(&p->line, " (");
+		tr_buffer_put_text(&p->line, text_of(record, "text", err));
+		tr_buffer_put_literal(&p->line, ") ---");
+	} else if (tr_text_is(record->kind, "exit")) {
+		has_line = put_exit(p);
+	} else if (tr_text_is(record->kind, "exec") && !tr_record_field(record, "argv")) {
+		/* an exec of other formats has a command, which ltrace does not print */
+		tr_buffer_put_literal(&p->line, "--- Called exec() ---");
+	} else {
+		has_line = false;
+	}
+	if (p->line.failed)
+		tr_error_memory(err);
+	if (err->cause) {
+		tr_error_at_line(err, record->source_line);
+		return tr_error_status(err);
+	}
+	if (!has_line)
+		return TR_END;
+	tr_buffer_put_byte(&p->line, '\n');
+	tr_output_put_text(p->out, tr_buffer_text(&p->line));
+	return TR_OK;
 }
-
-/* The writer. */
 
 struct writer {
 	struct tr_writer base;
@@ -411,24 +337,19 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
-	(void)err;
-	begin(&writer->printer, writer->base.faithful ? header : NULL);
-	return TR_OK;
+	begin(&writer->printer, writer->base.faithful ? header : NULL, err);
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	return print(&writer->printer, record, writer->base.out, err);
+	return print(&tr_container(base, struct writer, base)->printer, record, err);
 }
 
 static void discard(struct tr_writer *base)
 {
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	tr_buffer_free(&writer->printer.line);
+	tr_buffer_free(&tr_container(base, struct writer, base)->printer.line);
 }
 
 static const struct tr_writer_steps steps = {
@@ -446,54 +367,49 @@ struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct 
 	(void)config;
 	if (!writer)
 		return NULL;
-	begin(&writer->printer, NULL);
+	writer->printer.out = out;
+	begin(&writer->printer, NULL, err);
 	return &writer->base;
 }
 
 /* The text style: the lines of the records that are shown. */
 
-struct style {
-	struct printer printer;
-	struct tr_output *out;
-};
-
 static void *create_style(const struct tr_text_config *config, struct tr_output *out,
 			  struct tr_error *err)
 {
-	struct style *style = calloc(1, sizeof *style);
+	struct printer *printer = calloc(1, sizeof *printer);
 
 	(void)config;
-	if (!style) {
+	if (!printer) {
 		tr_error_memory(err);
 		return NULL;
 	}
-	style->out = out;
-	begin(&style->printer, NULL);
-	return style;
+	printer->out = out;
+	begin(printer, NULL, err);
+	return printer;
 }
 
 static enum tr_status put_style(void *view, struct tr_record *record, struct tr_error *err)
 {
-	struct style *style = view;
+	struct printer *printer = view;
 	enum tr_status status = TR_OK;
 
 	if (!record)
 		return TR_OK;
+	tr_error_clear(err);
 	if (record->type == TR_HEADER)
-		begin(&style->printer,
-		      tr_text_is(text_of(record, "format"), "ltrace") ? record : NULL);
+		begin(printer, tr_text_is(text_of(record, "format", err), "ltrace") ? record : NULL,
+		      err);
 	else if (record->type == TR_RECORD)
-		status = print(&style->printer, record, style->out, err);
-	tr_output_record_end(style->out);
-	return status == TR_END ? TR_OK : status;
+		status = print(printer, record, err);
+	tr_output_record_end(printer->out);
+	return tr_error_is_memory(err) ? TR_FATAL : status == TR_END ? TR_OK : status;
 }
 
 static void free_style(void *view)
 {
-	struct style *style = view;
-
-	tr_buffer_free(&style->printer.line);
-	free(style);
+	tr_buffer_free(&((struct printer *)view)->line);
+	free(view);
 }
 
 static const char *const kinds[] = { "call", "enter", "leave", "sys", "signal", "exit", NULL };

@@ -111,17 +111,25 @@ write_trace(const struct tr_format *format, struct tr_text stream, struct transc
 	return good && !transcript->lines.failed;
 }
 
-/* The records as a whole segment. */
+/* The records as a whole segment. A header that is among them gets the name of the format. */
 __attribute__((unused)) static void wrap_segment(const struct tr_format *format,
 						 const struct transcript *transcript,
 						 struct tr_buffer *to)
 {
-	tr_buffer_put_literal(to, "%trec\t1\tformat=");
+	const struct tr_text header = TR_TEXT("%trec\t1");
+	struct tr_text lines = tr_buffer_text(&transcript->lines);
+	bool headed = tr_text_starts(lines, header);
+
+	tr_buffer_put_text(to, header);
+	tr_buffer_put_literal(to, "\tformat=");
 	tr_buffer_put_text(to, tr_text_from(format->name));
-	tr_buffer_put_byte(to, '\n');
-	tr_buffer_put_text(to, tr_buffer_text(&transcript->lines));
+	if (headed)
+		lines = tr_text_span(lines.data + header.len, lines.data + lines.len);
+	else
+		tr_buffer_put_byte(to, '\n');
+	tr_buffer_put_text(to, lines);
 	tr_buffer_put_literal(to, "!end\t");
-	tr_buffer_put_decimal(to, transcript->records);
+	tr_buffer_put_decimal(to, transcript->records - headed);
 	tr_buffer_put_byte(to, '\n');
 }
 
