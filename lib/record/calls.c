@@ -27,6 +27,75 @@ unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name)
 	return slot->kinds;
 }
 
+/* The key is spelled, because a number and its text are the same call. */
+static struct tr_text live_key(struct tr_live_calls *calls, const struct tr_record *record)
+{
+	tr_buffer_reset(&calls->key);
+	tr_cell_write(&record->task, &calls->key);
+	tr_buffer_put_byte(&calls->key, '\t');
+	tr_cell_write(&record->seq, &calls->key);
+	return tr_buffer_text(&calls->key);
+}
+
+static void unlink_call(struct tr_live_calls *calls, struct tr_live_call *call)
+{
+	*(call->previous ? &call->previous->next : &calls->first) = call->next;
+	*(call->next ? &call->next->previous : &calls->last) = call->previous;
+}
+
+void *tr_live_calls_add(struct tr_live_calls *calls, const struct tr_record *enter, size_t size,
+			struct tr_live_call **twin)
+{
+	struct tr_text key = live_key(calls, enter);
+	struct tr_live_call *call = calls->key.failed ? NULL : calloc(1, size + key.len);
+
+	*twin = NULL;
+	if (!call)
+		return NULL;
+	call->key = (struct tr_text){ (char *)call + size, key.len };
+	memcpy((char *)call + size, key.data, key.len);
+	struct tr_live_call *before = tr_map_get(&calls->by_key, key);
+	if (!tr_map_put(&calls->by_key, call->key, call)) {
+		free(call);
+		return NULL;
+	}
+	if (before)
+		unlink_call(calls, before);
+	*twin = before;
+	call->previous = calls->last;
+	*(calls->last ? &calls->last->next : &calls->first) = call;
+	calls->last = call;
+	return call;
+}
+
+void *tr_live_calls_remove(struct tr_live_calls *calls, struct tr_live_call *call)
+{
+	tr_map_take(&calls->by_key, call->key);
+	unlink_call(calls, call);
+	return call;
+}
+
+void *tr_live_calls_take(struct tr_live_calls *calls, const struct tr_record *record)
+{
+	struct tr_text key = live_key(calls, record);
+	struct tr_live_call *call = calls->key.failed ? NULL : tr_map_take(&calls->by_key, key);
+
+	if (call)
+		unlink_call(calls, call);
+	return call;
+}
+
+void tr_live_calls_free(struct tr_live_calls *calls)
+{
+	for (struct tr_live_call *call = calls->first, *next; call; call = next) {
+		next = call->next;
+		free(call);
+	}
+	tr_map_free(&calls->by_key);
+	tr_buffer_free(&calls->key);
+	*calls = (struct tr_live_calls){ 0 };
+}
+
 /*
  * Ranges without a step or class are merged and found by bisection. The others are searched
  * backwards from the last one that begins at or before the number, while an earlier one can

@@ -3,6 +3,7 @@
  * Calls of an API: their kinds, their numbers, and a way past their records.
  *
  *	name of a function -> tr_call_kinds_of -> kinds
+ *	enter -> tr_live_calls_add -> a call -> tr_live_calls_take <- leave
  *	number, kinds -> tr_call_set_has -> selected or not
  *	reader -> struct tr_call_taker -> text, without a record in between
  *
@@ -15,9 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buffer.h"
 #include "core/error.h"
+#include "core/map.h"
 #include "core/text.h"
-#include "record/value.h"
+#include "record/record.h"
 
 /*
  * The kinds of a call: its effect on the picture. The formats that hold API calls derive them
@@ -44,6 +47,54 @@ struct tr_call_kinds {
 };
 
 unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name);
+
+/*
+ * Calls that have not returned. An enter and its leave have the same task and seq: under these a
+ * call is kept in between. The struct for a call is the user's, and begins with this one.
+ */
+struct tr_live_call {
+	struct tr_live_call *previous, *next; /* in the order of the enters */
+	struct tr_text key;
+};
+
+/* All zero: empty. */
+struct tr_live_calls {
+	struct tr_live_call *first, *last;
+	struct tr_map by_key;
+	struct tr_buffer key; /* scratch */
+};
+
+/*
+ * Adds a call with the task and seq of this enter. It has `size` bytes, which are zero after the
+ * part above; the caller takes it out and frees it with free(3). *twin: a call that had the same
+ * task and seq, which is taken out, or NULL. A leave belongs to the last enter before it, so this
+ * one never returns. NULL: memory is exhausted, and nothing changed.
+ */
+void *tr_live_calls_add(struct tr_live_calls *calls, const struct tr_record *enter, size_t size,
+			struct tr_live_call **twin);
+
+/*
+ * Takes out the call with the task and seq of the record. NULL: there is none, or memory is
+ * exhausted and calls->key.failed is set.
+ */
+void *tr_live_calls_take(struct tr_live_calls *calls, const struct tr_record *record);
+
+/* Takes out this call, and returns it. */
+void *tr_live_calls_remove(struct tr_live_calls *calls, struct tr_live_call *call);
+
+/* Frees all calls, after the user has freed what it keeps in them. */
+void tr_live_calls_free(struct tr_live_calls *calls);
+
+/*
+ * True for more calls in progress, or more bytes of them, than any trace has: their leaves were
+ * lost, and they must not exhaust the memory.
+ */
+static inline bool tr_calls_are_lost(size_t count, size_t bytes)
+{
+	enum { MANY = 1 << 16, FEW = 64, MUCH = 64 << 20 };
+
+	return count > MANY || (bytes > MUCH && count > FEW);
+}
 
 /*
  * Calls without records: a consumer that reads each value of a call once, in order, can receive

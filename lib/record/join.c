@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "core/container.h"
 #include "core/input.h"
-#include "core/map.h"
-#include "record/record.h"
+#include "record/calls.h"
 
 struct block {
 	char *bytes; /* NULL: only count */
@@ -172,24 +172,20 @@ static struct tr_record *clone_record(const struct tr_record *record, size_t *si
 	return to;
 }
 
-/* An enter without its leave so far. */
 struct live {
-	struct live *previous, *next; /* in the order of enters */
+	struct tr_live_call call;
 	struct tr_record *enter;
 	size_t size; /* of enter */
-	size_t key_len;
-	char key[];
 };
 
 struct tr_join {
-	struct tr_map calls;
-	struct live *first, *last;
+	struct tr_live_calls calls;
 	size_t bytes;		 /* of their enters */
 	bool told;		 /* that they are too many */
 	struct tr_record *given; /* the line that was put and is not dealt with */
 	bool ended;		 /* the segment of the live calls is over */
 	struct live *shown;	 /* what the last record came from */
-	struct tr_buffer key, line;
+	struct tr_buffer line;
 	struct tr_arena arena; /* of the record that is shown, when it is one of ours */
 	struct tr_record call;
 	struct tr_field *fields;
@@ -201,73 +197,45 @@ struct tr_join *tr_join_new(void)
 	return calloc(1, sizeof(struct tr_join));
 }
 
-static void free_live(struct live *live)
+/* Sets the call that the next record comes from, which is freed after that record. */
+static void set_shown(struct tr_join *join, struct live *live)
 {
-	if (!live)
-		return;
-	free(live->enter);
-	free(live);
+	if (join->shown)
+		free(join->shown->enter);
+	free(join->shown);
+	join->shown = live;
+	join->bytes -= live ? live->size : 0;
 }
 
 void tr_join_free(struct tr_join *join)
 {
 	if (!join)
 		return;
-	for (struct live *live = join->first, *next; live; live = next) {
-		next = live->next;
-		free_live(live);
-	}
-	free_live(join->shown);
-	tr_map_free(&join->calls);
-	tr_buffer_free(&join->key);
+	while (join->calls.first)
+		set_shown(join, tr_live_calls_remove(&join->calls, join->calls.first));
+	set_shown(join, NULL);
+	tr_live_calls_free(&join->calls);
 	tr_buffer_free(&join->line);
 	tr_arena_free(&join->arena);
 	free(join->fields);
 	free(join);
 }
 
-/* The key is spelled: a number and its text are the same call. */
-static struct tr_text key_of(struct tr_join *join, const struct tr_record *record)
+static bool keep(struct tr_join *join, const struct tr_record *enter)
 {
-	tr_buffer_reset(&join->key);
-	tr_cell_write(&record->task, &join->key);
-	tr_buffer_put_byte(&join->key, '\t');
-	tr_cell_write(&record->seq, &join->key);
-	return tr_buffer_text(&join->key);
-}
-
-/* Takes it out of the map and the list; it is freed when the next record is asked for. */
-static struct live *take(struct tr_join *join, struct tr_text key)
-{
-	struct live *live = tr_map_take(&join->calls, key);
-
-	if (!live)
-		return NULL;
-	*(live->previous ? &live->previous->next : &join->first) = live->next;
-	*(live->next ? &live->next->previous : &join->last) = live->previous;
-	join->bytes -= live->size;
-	join->shown = live;
-	return live;
-}
-
-static bool keep(struct tr_join *join, const struct tr_record *record, struct tr_text key)
-{
-	struct live *live = malloc(sizeof *live + key.len);
+	struct tr_live_call *twin;
+	struct live *live = tr_live_calls_add(&join->calls, enter, sizeof *live, &twin);
 
 	if (!live)
 		return false;
-	*live = (struct live){ .previous = join->last, .key_len = key.len };
-	memcpy(live->key, key.data, key.len);
-	live->enter = clone_record(record, &live->size);
-	if (!live->enter ||
-	    !tr_map_put(&join->calls, (struct tr_text){ live->key, key.len }, live)) {
-		free_live(live);
-		return false;
+	set_shown(join, twin ? tr_container(twin, struct live, call) : NULL);
+	live->enter = clone_record(enter, &live->size);
+	if (live->enter) {
+		join->bytes += live->size;
+		return true;
 	}
-	*(join->last ? &join->last->next : &join->first) = live;
-	join->last = live;
-	join->bytes += live->size;
-	return true;
+	free(tr_live_calls_remove(&join->calls, &live->call));
+	return false;
 }
 
 /* An enter that stays without its leave. */
@@ -409,25 +377,21 @@ void tr_join_put(struct tr_join *join, struct tr_record *record)
 static enum tr_status deal(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_record *given = join->given;
-	bool enter = tr_join_is_kind(given, "enter");
 
 	*record = NULL;
 	join->given = NULL;
-	if (!enter && !tr_join_is_kind(given, "leave")) {
-		*record = given;
+	if (tr_join_is_kind(given, "enter")) {
+		if (!keep(join, given))
+			return tr_error_memory(err);
+		*record = join->shown ? alone(join, join->shown) : NULL;
 		return TR_OK;
 	}
-	struct tr_text key = key_of(join, given);
-	struct live *live = join->key.failed ? NULL : take(join, key);
-	if (!join->key.failed && !enter) {
-		*record = live ? &join->call : given;
-		return live ? joined(join, live->enter, given, err) : TR_OK;
-	}
-	if (live)
-		*record = alone(join, live);
-	if (!join->key.failed && keep(join, given, key))
-		return TR_OK;
-	return tr_error_memory(err);
+	if (tr_join_is_kind(given, "leave"))
+		set_shown(join, tr_live_calls_take(&join->calls, given));
+	if (join->calls.key.failed)
+		return tr_error_memory(err);
+	*record = join->shown ? &join->call : given;
+	return join->shown ? joined(join, join->shown->enter, given, err) : TR_OK;
 }
 
 /* Reported once. */
@@ -443,15 +407,13 @@ static enum tr_status tell_of_lost(struct tr_join *join, struct tr_error *err)
 
 enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
-	free_live(join->shown);
-	join->shown = NULL;
-	bool lost = !join->ended && tr_calls_are_lost(join->calls.count, join->bytes);
+	set_shown(join, NULL);
+	bool lost = !join->ended && tr_calls_are_lost(join->calls.by_key.count, join->bytes);
 	if (lost && !join->told)
 		return tell_of_lost(join, err);
-	if (lost || (join->ended && join->first)) {
-		struct live *live = join->first;
-		take(join, (struct tr_text){ live->key, live->key_len });
-		*record = alone(join, live);
+	if (lost || (join->ended && join->calls.first)) {
+		set_shown(join, tr_live_calls_remove(&join->calls, join->calls.first));
+		*record = alone(join, join->shown);
 		return TR_OK;
 	}
 	if (!join->given)

@@ -21,17 +21,6 @@
 
 #include "record/record.h"
 
-/*
- * True for more calls in progress, or more bytes of them, than any trace has: their leaves were
- * lost, and they must not exhaust the memory.
- */
-static inline bool tr_calls_are_lost(size_t count, size_t bytes)
-{
-	enum { MANY = 1 << 16, FEW = 64, MUCH = 64 << 20 };
-
-	return count > MANY || (bytes > MUCH && count > FEW);
-}
-
 struct tr_join;
 
 /* Creates a join; the caller frees it with tr_join_free. NULL: memory is exhausted. */

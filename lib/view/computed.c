@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/calls.h"
 #include "core/map.h"
 #include "coverage/block.h"
 #include "process/call.h"
 #include "process/instant.h"
 #include "record/ask.h"
-#include "record/vocabulary.h"
+#include "record/calls.h"
 #include "record/literal.h"
+#include "record/vocabulary.h"
 
 const char *const tr_computed_names[TR_COMPUTED_NAMES] = {
 	"frame", "backtrace", "end", "duration", "source", "output",
@@ -38,9 +38,14 @@ const char *tr_computed_records(struct tr_text name)
 /* A beginning or a frame, kept under its key. */
 struct entry {
 	struct tr_text key;
-	int64_t began; /* the time of a process or an enter; of a frame: serial of its definition */
+	int64_t began;	      /* the time of a process; of a frame: the serial of its definition */
 	struct tr_text value; /* of a frame: its map, as trec spells it */
 	char data[];
+};
+
+struct timed_call {
+	struct tr_live_call live;
+	int64_t began;
 };
 
 struct tr_computed {
@@ -55,8 +60,8 @@ struct tr_computed {
 	bool defined;	/* a frame was defined since the last record or trailer */
 	struct tr_map frames;	 /* of definitions, by id */
 	struct tr_map processes; /* by task */
-	struct tr_map calls;	 /* enters, by task and seq */
-	int64_t began;		 /* the beginning of what the last record ends, or NONE */
+	struct tr_live_calls calls;
+	int64_t began; /* the beginning of what the last record ends, or NONE */
 	struct tr_buffer text;
 };
 
@@ -78,7 +83,7 @@ static void begin_segment(struct tr_computed *c)
 		clear(&c->frames);
 	c->first = c->serial;
 	clear(&c->processes);
-	clear(&c->calls);
+	tr_live_calls_free(&c->calls);
 	c->frame = 0;
 	c->frame_ends = c->has_records = c->ended = false;
 }
@@ -104,7 +109,7 @@ void tr_computed_free(struct tr_computed *c)
 		return;
 	clear(&c->frames);
 	clear(&c->processes);
-	clear(&c->calls);
+	tr_live_calls_free(&c->calls);
 	tr_buffer_free(&c->text);
 	free(c);
 }
@@ -198,14 +203,23 @@ static bool follow_fork(struct tr_computed *c, struct tr_record *record, int64_t
 	       keep(&c->processes, tr_buffer_text(&c->text), now, (struct tr_text){ NULL, 0 });
 }
 
-/* The task and seq that an enter shares with its leave. */
-static struct tr_text call_key(struct tr_computed *c, const struct tr_record *record)
+/* Keeps the time of an enter, or sets began to that of the enter of a leave. */
+static bool follow_call(struct tr_computed *c, struct tr_record *record, int64_t now)
 {
-	tr_buffer_reset(&c->text);
-	tr_cell_write(&record->task, &c->text);
-	tr_buffer_put_byte(&c->text, '\t');
-	tr_cell_write(&record->seq, &c->text);
-	return tr_buffer_text(&c->text);
+	struct timed_call *call;
+	struct tr_live_call *twin;
+
+	if (tr_text_is(record->kind, "enter")) {
+		call = tr_live_calls_add(&c->calls, record, sizeof *call, &twin);
+		if (call)
+			call->began = now;
+		free(twin);
+		return call;
+	}
+	call = tr_live_calls_take(&c->calls, record);
+	c->began = call ? call->began : TR_INSTANT_NONE;
+	free(call);
+	return !c->calls.key.failed;
 }
 
 static bool follow_time(struct tr_computed *c, struct tr_record *record)
@@ -223,10 +237,8 @@ static bool follow_time(struct tr_computed *c, struct tr_record *record)
 		return tr_map_get(&c->processes, task) || keep(&c->processes, task, now, none);
 	if (tr_text_is(record->kind, "exit"))
 		c->began = take(&c->processes, task);
-	else if (tr_text_is(record->kind, "enter"))
-		return keep(&c->calls, call_key(c, record), now, none);
-	else if (tr_text_is(record->kind, "leave"))
-		c->began = take(&c->calls, call_key(c, record));
+	else if (tr_text_is(record->kind, "enter") || tr_text_is(record->kind, "leave"))
+		return follow_call(c, record, now);
 	return !c->text.failed;
 }
 

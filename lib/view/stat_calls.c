@@ -8,11 +8,13 @@
 
 #include <stdlib.h>
 
-#include "record/calls.h"
+#include "core/container.h"
 #include "record/ask.h"
+#include "record/calls.h"
 
 struct live_call {
-	uint64_t seq, entered;
+	struct tr_live_call live;
+	uint64_t seq;
 	unsigned kinds;
 	int64_t time;
 	struct tr_tally_entry *entry;
@@ -130,35 +132,36 @@ static void returned(struct tr_stat_calls *calls, uint64_t seq, unsigned kinds)
 static bool enter(struct tr_stat_calls *calls, const struct tr_record *record, uint64_t seq,
 		  unsigned kinds, struct tr_tally_entry *entry)
 {
-	struct live_call *live = malloc(sizeof *live);
+	struct tr_live_call *twin;
+	struct live_call *call = tr_live_calls_add(&calls->live, record, sizeof *call, &twin);
 
-	if (!live)
+	if (!call)
 		return false;
-	*live = (struct live_call){ seq, calls->entered++, kinds,
-				    tr_instant_from_cell(&record->time), entry };
-	struct live_call *twin = tr_id_map_take(&calls->live, seq);
-	if (twin) { /* a leave belongs to the last enter of its number, so this one never returns */
+	if (twin) {
+		const struct live_call *lost = tr_container(twin, struct live_call, live);
 		calls->incomplete++;
-		returned(calls, twin->seq, twin->kinds);
+		returned(calls, lost->seq, lost->kinds);
 		free(twin);
 	}
-	if (tr_id_map_put(&calls->live, seq, live))
-		return true;
-	free(live);
-	return false;
+	call->seq = seq;
+	call->kinds = kinds;
+	call->time = tr_instant_from_cell(&record->time);
+	call->entry = entry;
+	return true;
 }
 
-static void leave(struct tr_stat_calls *calls, const struct tr_record *record, uint64_t seq)
+static bool leave(struct tr_stat_calls *calls, const struct tr_record *record, uint64_t seq)
 {
-	struct live_call *live = tr_id_map_take(&calls->live, seq);
+	struct live_call *call = tr_live_calls_take(&calls->live, record);
 	int64_t now = tr_instant_from_cell(&record->time);
 
-	if (!live)
-		return;
-	if (now != TR_INSTANT_NONE && live->time != TR_INSTANT_NONE && now >= live->time)
-		tr_tally_time(calls->tally, live->entry, now - live->time);
-	returned(calls, seq, live->kinds);
-	free(live);
+	if (!call)
+		return !calls->live.key.failed;
+	if (now != TR_INSTANT_NONE && call->time != TR_INSTANT_NONE && now >= call->time)
+		tr_tally_time(calls->tally, call->entry, now - call->time);
+	returned(calls, seq, call->kinds);
+	free(call);
+	return true;
 }
 
 bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
@@ -174,10 +177,8 @@ bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
 		seq = TR_RUN_NONE;
 	if (!look_at_fields(calls, record))
 		return false;
-	if (tr_text_is(record->kind, "leave")) {
-		leave(calls, record, seq);
-		return true;
-	}
+	if (tr_text_is(record->kind, "leave"))
+		return leave(calls, record, seq);
 	struct tr_text name = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
 	unsigned kinds = tr_call_kinds_of(&calls->kinds, name);
 	calls->calls++;
@@ -189,35 +190,18 @@ bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
 	return !calls->frames.failed;
 }
 
-static int by_entering(const void *a, const void *b)
-{
-	const struct live_call *x = *(struct live_call *const *)a;
-	const struct live_call *y = *(struct live_call *const *)b;
-
-	return (x->entered > y->entered) - (x->entered < y->entered);
-}
-
 bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked)
 {
-	size_t count = 0, position = 0;
-	struct live_call **list = malloc((calls->live.count + 1) * sizeof *list), *live;
 	uint64_t end = calls->offset ? unpacked : 0; /* a stream has no offsets of the trace */
 
-	if (!list)
-		return false;
-	while ((live = tr_id_map_next(&calls->live, &position)))
-		list[count++] = live;
-	qsort(list, count, sizeof *list, by_entering);
-	calls->incomplete += count;
-	for (size_t i = 0; i < count; i++) {
+	calls->incomplete += calls->live.by_key.count;
+	while (calls->live.first) {
+		struct live_call *call = tr_live_calls_remove(&calls->live, calls->live.first);
 		if (calls->closing)
 			close_frame(calls, end);
-		returned(calls, list[i]->seq, list[i]->kinds);
-		free(list[i]);
+		returned(calls, call->seq, call->kinds);
+		free(call);
 	}
-	free(list);
-	tr_id_map_free(&calls->live);
-	calls->live = (struct tr_id_map)TR_ID_MAP_INIT;
 	if (calls->closing)
 		close_frame(calls, end);
 	/* calls after the last frame are not a frame; the next trace starts with call 0 */
@@ -313,11 +297,6 @@ bool tr_stat_frames_report(struct tr_stat_calls *calls, struct tr_report *report
 
 void tr_stat_calls_free(struct tr_stat_calls *calls)
 {
-	size_t position = 0;
-	void *live;
-
-	while ((live = tr_id_map_next(&calls->live, &position)))
-		free(live);
-	tr_id_map_free(&calls->live);
+	tr_live_calls_free(&calls->live);
 	tr_buffer_free(&calls->frames);
 }

@@ -50,7 +50,7 @@ struct tr_stat_frame {
 };
 
 struct tr_stat_calls {
-	struct tr_id_map live;	    /* calls that have not returned, by seq */
+	struct tr_live_calls live;
 	struct tr_buffer frames;    /* of struct tr_stat_frame: complete frames */
 	struct tr_stat_frame frame; /* the frame that is not complete */
 	bool closing;		    /* frame is complete, but ends where the next record begins */
@@ -59,7 +59,6 @@ struct tr_stat_calls {
 	const char *api; /* from the first function that identifies it */
 	uint64_t calls, fake, incomplete, draws;
 	uint64_t blobs, blob_bytes, largest_blob;
-	uint64_t entered;
 	uint64_t offset; /* of the last record, or 0 */
 	bool failed;
 };

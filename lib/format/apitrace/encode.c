@@ -843,10 +843,10 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 	return tr_error_memory(err);
 }
 
-struct tr_live_call {
+/* A call that was entered and has not returned. */
+struct entered {
 	uint64_t number; /* in the trace */
 	struct tr_apitrace_signature *function;
-	struct tr_live_call *next; /* of the spare ones */
 };
 
 /* The event that is being put together. */
@@ -866,14 +866,9 @@ struct event {
 void tr_encoder_free(struct tr_encoder *encoder)
 {
 	size_t position = 0;
-	for (struct tr_live_call *call; (call = tr_id_map_next(&encoder->live, &position)) != NULL;)
+	for (void *call; (call = tr_id_map_next(&encoder->entered, &position)) != NULL;)
 		free(call);
-	while (encoder->spare) {
-		struct tr_live_call *call = encoder->spare;
-		encoder->spare = call->next;
-		free(call);
-	}
-	tr_id_map_free(&encoder->live);
+	tr_id_map_free(&encoder->entered);
 	tr_written_signatures_free(&encoder->signatures);
 	tr_buffer_free(&encoder->bytes);
 	free(encoder->fresh);
@@ -886,33 +881,19 @@ void tr_encoder_restart(struct tr_encoder *encoder)
 	*encoder = (struct tr_encoder){ 0 };
 }
 
-/* Live calls. */
-
 static bool remember(struct tr_encoder *encoder, uint64_t seq,
 		     struct tr_apitrace_signature *function)
 {
-	/* two enters of one number: the leave is taken for the later one's */
-	struct tr_live_call *call = tr_id_map_get(&encoder->live, seq);
-	if (!call && encoder->spare) {
-		call = encoder->spare;
-		encoder->spare = call->next;
-	} else if (!call) {
-		call = malloc(sizeof *call);
-	}
+	struct entered *call = malloc(sizeof *call);
 	if (!call)
 		return false;
-	*call = (struct tr_live_call){ .number = encoder->calls, .function = function };
-	if (tr_id_map_put(&encoder->live, seq, call))
+	*call = (struct entered){ .number = encoder->calls, .function = function };
+	/* of two enters with one number, the later one gets the leave */
+	free(tr_id_map_take(&encoder->entered, seq));
+	if (tr_id_map_put(&encoder->entered, seq, call))
 		return true;
 	free(call);
 	return false;
-}
-
-static void forget(struct tr_encoder *encoder, uint64_t seq)
-{
-	struct tr_live_call *call = tr_id_map_take(&encoder->live, seq);
-	call->next = encoder->spare;
-	encoder->spare = call;
 }
 
 /* Fields. */
@@ -1104,7 +1085,7 @@ static bool put_call(struct event *event)
 static bool put_other_leave(struct event *event, uint64_t seq, bool has_seq)
 {
 	struct tr_encoder *encoder = event->encoder;
-	struct tr_live_call *call = has_seq ? tr_id_map_get(&encoder->live, seq) : NULL;
+	struct entered *call = has_seq ? tr_id_map_get(&encoder->entered, seq) : NULL;
 	if (!call) {
 		tr_error_set(encoder->err, TR_CAUSE_INPUT,
 			     "a leave without an enter before it in the stream");
@@ -1125,7 +1106,7 @@ static bool put_event(struct event *event)
 		if (!put_other_leave(event, seq, has_seq))
 			return false;
 		if (!encoder->bytes.failed && !encoder->failed)
-			forget(encoder, seq);
+			free(tr_id_map_take(&encoder->entered, seq));
 		return true;
 	}
 	bool whole = tr_text_is(record->kind, "call");

@@ -13,15 +13,12 @@
 #include "format/apitrace/write_signature.h"
 #include "record/record.h"
 
-struct tr_live_call; /* entered and not left */
-
 struct tr_encoder {
 	uint64_t version;    /* of the stream that is written */
 	bool thread_details; /* it has threads as details: apitrace does not read that */
 	struct tr_written_signatures signatures;
-	struct tr_id_map live; /* by seq of the stream */
-	struct tr_live_call *spare;
-	uint64_t calls; /* entered so far: the number of the next one */
+	struct tr_id_map entered; /* calls that have not returned, by seq of the stream */
+	uint64_t calls;		  /* entered so far: the number of the next one */
 
 	/* the record's */
 	struct tr_buffer bytes;
