@@ -5,21 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/container.h"
 #include "core/map.h"
 #include "core/utf8.h"
 #include "process/command.h"
 #include "process/forest.h"
 #include "process/lanes.h"
 #include "record/ask.h"
-#include "record/calls.h"
-#include "record/vocabulary.h"
-#include "record/join.h"
 #include "record/literal.h"
+#include "record/vocabulary.h"
 #include "view/brief.h"
 #include "view/json_value.h"
+#include "view/timeline.h"
 
 enum {
-	MICROSECOND = 1000,	   /* nanoseconds */
 	VALUE_SHOWN = 1000,	   /* bytes of a value; the rest of a longer one is left out */
 	STRANGE_TASK = 1000000000, /* the first number given to tasks whose id is not a number */
 	PIECE = 64 << 10,	   /* bytes of a command that are escaped at a time */
@@ -28,16 +27,9 @@ enum {
 /* The viewer shows these groups as "processes"; each segment has its own. */
 enum group { GROUP_RUNS, GROUP_CALLS, GROUP_REST, GROUPS };
 
-/* The API calls of a segment. */
-struct api_calls {
-	struct tr_map live; /* struct live: calls that have not returned, by task and seq */
-	uint64_t frame, calls, draws;
-	int64_t frame_began;
-};
-
 struct tr_chrome {
 	struct tr_output *out;
-	struct tr_call_kinds call_kinds;
+	struct tr_timeline timeline; /* of the segment */
 	struct tr_forest forest;
 	struct tr_buffer line; /* the part of an event that is not yet in out */
 	bool any;	       /* an event was written */
@@ -45,15 +37,10 @@ struct tr_chrome {
 
 	/* the segment */
 	uint64_t segment;
-	bool decided;	   /* timed is set */
-	bool timed;	   /* the first record has a time */
-	int64_t base, now; /* nanoseconds; without times, each record takes a microsecond */
-	uint64_t records;  /* of all segments */
 	bool named[GROUPS];
-	struct tr_map tasks;	/* struct task, by id */
-	uint64_t strange_tasks; /* tasks whose id is not a small number */
-	struct tr_arena arena;	/* of tasks */
-	struct api_calls calls;
+	struct tr_map tasks;	  /* struct task, by id */
+	uint64_t strange_tasks;	  /* tasks whose id is not a small number */
+	struct tr_arena arena;	  /* of tasks */
 	struct tr_buffer origins; /* JSON: the first time of each segment */
 };
 
@@ -118,7 +105,7 @@ static void name_group(struct tr_chrome *chrome, enum group group)
 		return;
 	chrome->named[group] = true;
 	int len = snprintf(name, sizeof name, "\"%s%s\"", names[group],
-			   chrome->timed ? "" : " in sequence (the trace has no times)");
+			   chrome->timeline.timed ? "" : " in sequence (the trace has no times)");
 	put_name(chrome, TR_TEXT("\"process_name\""), group, 0,
 		 (struct tr_text){ name, (size_t)len });
 }
@@ -155,7 +142,7 @@ static void begin_event(struct tr_chrome *chrome, char phase, struct tr_text nam
 	tr_buffer_put_literal(to, "\",\"ph\":\"");
 	tr_buffer_put_byte(to, phase);
 	tr_buffer_put_literal(to, "\",\"ts\":");
-	tr_instant_write_micro((int64_t)((uint64_t)time - (uint64_t)chrome->base), to);
+	tr_instant_write_micro((int64_t)((uint64_t)time - (uint64_t)chrome->timeline.base), to);
 	put_place(chrome, group, tid);
 }
 
@@ -435,237 +422,85 @@ static bool put_runs(struct tr_chrome *chrome, struct tr_error *err)
 	return fine || chrome->out->failed;
 }
 
-/* A call that has not returned; the map owns it. */
-struct live {
-	int64_t began;
+/* A call. Its text is its name in JSON, then the members of args. */
+struct call {
+	struct tr_timeline_call base;
 	uint64_t tid;
-	unsigned kinds;
-	struct tr_buffer name, args; /* JSON */
-	size_t key_len;
-	char key[];
+	size_t name_len;
 };
 
-static void free_live(struct live *live)
+static bool begin_call(void *view, struct tr_timeline_call *base, struct tr_record *record)
 {
-	tr_buffer_free(&live->name);
-	tr_buffer_free(&live->args);
-	free(live);
+	struct call *call = tr_container(base, struct call, base);
+	struct tr_buffer *text = &base->text;
+
+	if (!get_task(view, record, GROUP_CALLS, &call->tid))
+		return false;
+	tr_brief_cell(&record->name, record->arena, text);
+	call->name_len = text->len;
+	tr_buffer_put_literal(text, "\"#\":");
+	tr_brief_cell(&record->seq, record->arena, text);
+	return put_fields(record, text);
 }
 
-/* The members of args: the number of the call, then the fields. */
-static bool spell_args(struct tr_record *record, struct tr_buffer *to)
+static bool end_call(void *view, struct tr_timeline_call *base, struct tr_record *record,
+		     int64_t ended, struct tr_error *err)
 {
-	tr_buffer_put_literal(to, "\"#\":");
-	tr_brief_cell(&record->seq, record->arena, to);
-	return put_fields(record, to);
-}
+	struct tr_chrome *chrome = view;
+	struct call *call = tr_container(base, struct call, base);
+	struct tr_buffer *text = &base->text;
 
-static void spell_key(const struct tr_record *record, struct tr_buffer *key)
-{
-	tr_cell_write(&record->task, key);
-	tr_buffer_put_byte(key, '\t');
-	tr_cell_write(&record->seq, key);
-}
-
-static void end_frame(struct tr_chrome *chrome, int64_t time)
-{
-	struct api_calls *calls = &chrome->calls;
-	struct tr_buffer *line = &chrome->line;
-
-	begin_event(chrome, 'C', TR_TEXT("\"per frame\""), "frame", calls->frame_began, GROUP_CALLS,
-		    0);
-	tr_buffer_put_literal(line, ",\"args\":{\"calls\":");
-	tr_buffer_put_decimal(line, calls->calls);
-	tr_buffer_put_literal(line, ",\"draws\":");
-	tr_buffer_put_decimal(line, calls->draws);
-	tr_buffer_put_byte(line, '}');
-	end_event(chrome);
-	begin_event(chrome, 'i', TR_TEXT("\"frame\""), "frame", time, GROUP_CALLS, 0);
-	tr_buffer_put_literal(line, ",\"s\":\"p\",\"args\":{\"frame\":");
-	tr_buffer_put_decimal(line, calls->frame++);
-	tr_buffer_put_byte(line, '}');
-	end_event(chrome);
-	calls->frame_began = time;
-	calls->calls = calls->draws = 0;
-}
-
-static void put_call(struct tr_chrome *chrome, struct tr_text name, struct tr_text args,
-		     int64_t began, int64_t ended, uint64_t tid, unsigned kinds)
-{
-	struct api_calls *calls = &chrome->calls;
-
-	if (!calls->frame && !calls->calls)
-		calls->frame_began = began;
-	begin_event(chrome, 'X', name, kinds & TR_CALL_RENDER ? "call,draw" : "call", began,
-		    GROUP_CALLS, tid);
-	put_duration(chrome, ended > began ? ended - began : 0);
+	(void)err;
+	if (!record)
+		tr_buffer_put_literal(text, ",\"incomplete\":true");
+	else if (!base->whole && !put_fields(record, text))
+		return false;
+	if (text->failed)
+		return false;
+	begin_event(chrome, 'X', (struct tr_text){ text->data, call->name_len },
+		    base->kinds & TR_CALL_RENDER ? "call,draw" : "call", base->began, GROUP_CALLS,
+		    call->tid);
+	put_duration(chrome, ended - base->began);
 	tr_buffer_put_literal(&chrome->line, ",\"args\":{");
-	tr_buffer_put_text(&chrome->line, args);
+	tr_buffer_put_text(&chrome->line,
+			   tr_text_span(text->data + call->name_len, text->data + text->len));
 	tr_buffer_put_byte(&chrome->line, '}');
 	end_event(chrome);
-	calls->calls++;
-	calls->draws += (kinds & TR_CALL_RENDER) != 0;
-	if (kinds & TR_CALL_END_FRAME)
-		end_frame(chrome, ended);
+	return true;
 }
 
-static unsigned kinds_of(struct tr_chrome *chrome, const struct tr_record *record)
+static void end_frame(void *view, int64_t ended)
 {
-	return record->name.type == TR_CELL_TEXT
-		       ? tr_call_kinds_of(&chrome->call_kinds, record->name.text)
-		       : 0;
+	struct tr_chrome *chrome = view;
+	const struct tr_timeline *timeline = &chrome->timeline;
+	struct tr_buffer *line = &chrome->line;
+
+	begin_event(chrome, 'C', TR_TEXT("\"per frame\""), "frame", timeline->frame_began,
+		    GROUP_CALLS, 0);
+	tr_buffer_put_literal(line, ",\"args\":{\"calls\":");
+	tr_buffer_put_decimal(line, timeline->calls);
+	tr_buffer_put_literal(line, ",\"draws\":");
+	tr_buffer_put_decimal(line, timeline->draws);
+	tr_buffer_put_byte(line, '}');
+	end_event(chrome);
+	begin_event(chrome, 'i', TR_TEXT("\"frame\""), "frame", ended, GROUP_CALLS, 0);
+	tr_buffer_put_literal(line, ",\"s\":\"p\",\"args\":{\"frame\":");
+	tr_buffer_put_decimal(line, timeline->frame);
+	tr_buffer_put_byte(line, '}');
+	end_event(chrome);
 }
 
-/* The end of a record without a duration: a microsecond later where there are no times. */
-static int64_t end_of(const struct tr_chrome *chrome)
-{
-	return chrome->now + (chrome->timed ? 0 : MICROSECOND);
-}
-
-/* Puts a record that is a call of its own, or a leave without its enter. */
-static bool whole(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
-{
-	struct tr_buffer name = TR_BUFFER_INIT, args = TR_BUFFER_INIT;
-
-	tr_brief_cell(&record->name, record->arena, &name);
-	bool fine = spell_args(record, &args) && !name.failed && !args.failed;
-	if (fine)
-		put_call(chrome, tr_buffer_text(&name), tr_buffer_text(&args), chrome->now,
-			 end_of(chrome), tid, kinds_of(chrome, record));
-	tr_buffer_free(&name);
-	tr_buffer_free(&args);
-	return fine;
-}
-
-/* Puts a call that has not returned: it lasts until now. */
-static void put_incomplete(struct tr_chrome *chrome, struct live *live)
-{
-	tr_buffer_put_literal(&live->args, ",\"incomplete\":true");
-	chrome->line.failed |= live->args.failed;
-	put_call(chrome, tr_buffer_text(&live->name), tr_buffer_text(&live->args), live->began,
-		 end_of(chrome), live->tid, live->kinds);
-	free_live(live);
-}
-
-static int by_beginning(const void *a, const void *b)
-{
-	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
-
-	return (x->began > y->began) - (x->began < y->began);
-}
-
-/* Puts all calls that have not returned, in the order of their beginning. */
-static void put_all_incomplete(struct tr_chrome *chrome)
-{
-	struct tr_map *map = &chrome->calls.live;
-	size_t position = 0, count = 0;
-	struct live *live, **list = malloc((map->count + 1) * sizeof *list);
-
-	while ((live = tr_map_next(map, &position))) {
-		if (list)
-			list[count++] = live;
-		else
-			free_live(live);
-	}
-	chrome->line.failed |= !list;
-	if (list)
-		qsort(list, count, sizeof *list, by_beginning);
-	for (size_t i = 0; i < count; i++)
-		put_incomplete(chrome, list[i]);
-	free(list);
-	tr_map_clear(map);
-}
-
-static bool enter(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
-{
-	struct tr_buffer key = TR_BUFFER_INIT;
-
-	if (tr_calls_are_lost(chrome->calls.live.count, 0))
-		put_all_incomplete(chrome);
-	spell_key(record, &key);
-	struct live *live = key.failed ? NULL : malloc(sizeof *live + key.len);
-	if (!live) {
-		tr_buffer_free(&key);
-		return false;
-	}
-	*live = (struct live){ chrome->now,    tid,    kinds_of(chrome, record), TR_BUFFER_INIT,
-			       TR_BUFFER_INIT, key.len };
-	memcpy(live->key, key.data, key.len);
-	tr_buffer_free(&key);
-	tr_brief_cell(&record->name, record->arena, &live->name);
-	struct tr_text text = { live->key, live->key_len };
-	struct live *twin = tr_map_take(&chrome->calls.live, text);
-	if (twin)
-		put_incomplete(chrome, twin);
-	bool fine = spell_args(record, &live->args) && !live->name.failed;
-	tr_buffer_trim(&live->name);
-	tr_buffer_trim(&live->args);
-	if (fine && tr_map_put(&chrome->calls.live, text, live))
-		return true;
-	free_live(live);
-	return false;
-}
-
-static bool leave(struct tr_chrome *chrome, struct tr_record *record, uint64_t tid)
-{
-	struct tr_buffer key = TR_BUFFER_INIT;
-
-	spell_key(record, &key);
-	struct live *live = tr_map_take(&chrome->calls.live, tr_buffer_text(&key));
-	bool fine = !key.failed;
-	tr_buffer_free(&key);
-	if (!live)
-		return fine && whole(chrome, record, tid);
-	fine = fine && put_fields(record, &live->args);
-	if (fine)
-		put_call(chrome, tr_buffer_text(&live->name), tr_buffer_text(&live->args),
-			 live->began, end_of(chrome), live->tid, live->kinds);
-	free_live(live);
-	return fine;
-}
-
-static bool put_api_record(struct tr_chrome *chrome, struct tr_record *record)
-{
-	uint64_t tid;
-
-	if (!get_task(chrome, record, GROUP_CALLS, &tid))
-		return false;
-	if (tr_text_is(record->kind, "call"))
-		return whole(chrome, record, tid);
-	return tr_text_is(record->kind, "enter") ? enter(chrome, record, tid)
-						 : leave(chrome, record, tid);
-}
-
-/* Calls that never returned last until the end of the segment. */
-static void end_calls(struct tr_chrome *chrome)
-{
-	struct api_calls *calls = &chrome->calls;
-
-	put_all_incomplete(chrome);
-	calls->frame = calls->calls = calls->draws = 0;
-}
+static const struct tr_timeline_steps timeline_steps = {
+	.call_size = sizeof(struct call),
+	.begin = begin_call,
+	.end = end_call,
+	.end_frame = end_frame,
+};
 
 static void forget_tasks(struct tr_chrome *chrome)
 {
 	tr_map_clear(&chrome->tasks);
 	tr_arena_reset(&chrome->arena);
-}
-
-/* Sets the position of a record. The first record decides whether there are times. */
-static void see_time(struct tr_chrome *chrome, const struct tr_record *record)
-{
-	int64_t time = tr_instant_from_cell(&record->time);
-
-	if (!chrome->decided) {
-		chrome->decided = true;
-		chrome->timed = time != TR_INSTANT_NONE;
-		chrome->base = chrome->timed ? time : (int64_t)chrome->records * MICROSECOND;
-		chrome->now = chrome->base;
-	}
-	if (chrome->timed && time != TR_INSTANT_NONE)
-		chrome->now = time;
-	else if (!chrome->timed)
-		chrome->now = (int64_t)chrome->records * MICROSECOND;
 }
 
 /* A system call, a signal or any other record: with its duration, else as an instant. */
@@ -686,10 +521,10 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 		tr_brief_cell(&record->name, record->arena, &name);
 	}
 	if (block)
-		duration = MICROSECOND;
+		duration = TR_MICROSECOND;
 	bool lasts = duration != TR_INSTANT_NONE && duration >= 0;
-	begin_event(chrome, lasts ? 'X' : 'i', tr_buffer_text(&name), "record", chrome->now,
-		    GROUP_REST, tid);
+	begin_event(chrome, lasts ? 'X' : 'i', tr_buffer_text(&name), "record",
+		    chrome->timeline.now, GROUP_REST, tid);
 	if (lasts)
 		put_duration(chrome, duration);
 	else
@@ -718,8 +553,8 @@ static void note_origin(struct tr_chrome *chrome)
 	if (to->len)
 		tr_buffer_put_byte(to, ',');
 	tr_buffer_put_byte(to, '"');
-	if (chrome->timed)
-		tr_instant_write(chrome->base, 9, to);
+	if (chrome->timeline.timed)
+		tr_instant_write(chrome->timeline.base, 9, to);
 	else
 		tr_buffer_put_literal(to, "sequence");
 	tr_buffer_put_byte(to, '"');
@@ -734,24 +569,25 @@ static void set_base(struct tr_chrome *chrome)
 	static const bool none[GROUPS];
 	int64_t earliest = chrome->forest.earliest;
 
-	if (chrome->timed && earliest < chrome->base &&
+	if (chrome->timeline.timed && earliest < chrome->timeline.base &&
 	    memcmp(chrome->named, none, sizeof none) == 0)
-		chrome->base = earliest;
+		chrome->timeline.base = earliest;
 }
 
 static bool end_segment(struct tr_chrome *chrome, struct tr_error *err)
 {
-	if (chrome->decided)
+	if (chrome->timeline.decided)
 		set_base(chrome);
 	if (chrome->forest.count && !put_runs(chrome, err))
 		return false;
 	tr_forest_clear(&chrome->forest);
-	end_calls(chrome);
-	if (chrome->decided) {
+	if (!tr_timeline_end_calls(&chrome->timeline, err))
+		return false;
+	if (chrome->timeline.decided) {
 		note_origin(chrome);
 		chrome->segment++;
 	}
-	chrome->decided = false;
+	chrome->timeline.decided = false;
 	memset(chrome->named, 0, sizeof chrome->named);
 	forget_tasks(chrome);
 	return true;
@@ -770,13 +606,13 @@ static void finish(struct tr_chrome *chrome)
 	tr_output_put_literal(chrome->out, "]}}\n");
 }
 
-static bool put_record(struct tr_chrome *chrome, struct tr_record *record)
+static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struct tr_error *err)
 {
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
-	see_time(chrome, record);
+	tr_timeline_see(&chrome->timeline, record);
 	if (tr_kind_is_call(record->kind))
-		return put_api_record(chrome, record);
+		return tr_timeline_put(&chrome->timeline, record, err);
 	return is_process(record->kind) || put_other(chrome, record);
 }
 
@@ -791,8 +627,8 @@ enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 	if (record && !tr_forest_put(&chrome->forest, record, err))
 		return TR_FATAL;
 	if (record && record->type == TR_RECORD) {
-		chrome->records++;
-		if (!put_record(chrome, record))
+		chrome->timeline.records++;
+		if (!put_record(chrome, record, err))
 			return TR_FATAL;
 		tr_output_record_end(chrome->out);
 	}
@@ -811,7 +647,9 @@ struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struc
 	if (!chrome)
 		return NULL;
 	chrome->out = out;
-	chrome->call_kinds.ask = call_kinds;
+	chrome->timeline.view = chrome;
+	chrome->timeline.steps = &timeline_steps;
+	chrome->timeline.kinds.ask = call_kinds;
 	tr_forest_init(&chrome->forest, max_spool, describe, chrome);
 	return chrome;
 }
@@ -825,9 +663,7 @@ void tr_chrome_free(struct tr_chrome *chrome)
 {
 	if (!chrome)
 		return;
-	chrome->line.failed = true; /* nothing more is written */
-	end_calls(chrome);
-	tr_map_free(&chrome->calls.live);
+	tr_timeline_free(&chrome->timeline);
 	tr_map_free(&chrome->tasks);
 	tr_arena_free(&chrome->arena);
 	tr_forest_free(&chrome->forest);

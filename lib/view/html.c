@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/container.h"
 #include "process/call.h"
 #include "process/command.h"
 #include "process/env_line.h"
@@ -11,16 +12,14 @@
 #include "process/lanes.h"
 #include "process/env_tracker.h"
 #include "record/ask.h"
-#include "record/calls.h"
-#include "record/join.h"
 #include "record/literal.h"
 #include "record/vocabulary.h"
 #include "view/brief.h"
 #include "view/html_page.h"
 #include "view/json_value.h"
+#include "view/timeline.h"
 
 enum {
-	MICROSECOND = 1000,	  /* nanoseconds */
 	COMMAND_SHOWN = 64 << 10, /* bytes */
 	VALUE_SHOWN = 200,
 	FIELDS_SHOWN = 2000,
@@ -43,14 +42,6 @@ struct words {
 	struct tr_buffer json; /* the list of them, without brackets */
 };
 
-struct calls {
-	struct tr_map threads; /* struct thread, by task */
-	struct tr_map live;    /* calls that have not returned, by task and seq */
-	uint64_t frame, count, draws;
-	int64_t frame_began;
-	bool any;
-};
-
 struct tr_html {
 	struct tr_html_config config;
 	struct tr_output *out;
@@ -64,17 +55,16 @@ struct tr_html {
 	uint64_t left;		  /* spans beyond the limit */
 	uint32_t lane_count;
 
-	bool decided, timed; /* timed: the first record has a time */
-	int64_t base, now, latest;
-	uint64_t records, segments;
-	bool has_calls; /* some span is a call */
+	struct tr_timeline timeline;
+	int64_t latest; /* time of any record */
+	uint64_t segments;
+	bool has_calls;	       /* some span is a call */
+	struct tr_map threads; /* struct thread, by task */
 
 	struct tr_forest forest;
 	struct tr_env_tracker *tracker;
 	struct tr_buffer environment; /* JSON members for the exec record that is being put */
 	struct tr_buffer text;	      /* scratch */
-	struct calls calls;
-	struct tr_call_kinds call_kinds;
 };
 
 size_t tr_html_spans(const struct tr_html *html)
@@ -328,9 +318,9 @@ static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
 static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 		      const struct tr_span *from, struct span *span)
 {
-	int64_t scale = lanes->timed ? 1 : MICROSECOND, origin = 0, shift = 0;
+	int64_t scale = lanes->timed ? 1 : TR_MICROSECOND, origin = 0, shift = 0;
 
-	if (html->timed != lanes->timed) {
+	if (html->timeline.timed != lanes->timed) {
 		origin = lanes->timed ? html->forest.earliest : 0;
 		shift = html->latest;
 	}
@@ -386,35 +376,22 @@ struct thread {
 	char id[];
 };
 
-/* A call that has not returned. */
-struct live {
-	int64_t began;
+/* A call; its text is its line. */
+struct call {
+	struct tr_timeline_call base;
 	struct thread *thread;
 	uint32_t name, level;
-	unsigned kinds;
-	struct tr_buffer line; /* begin_line; end_line completes it */
-	size_t len;
-	char key[];
 };
 
-static void free_live(struct live *live)
-{
-	tr_buffer_free(&live->line);
-	free(live);
-}
-
-static void free_calls(struct calls *calls)
+static void free_threads(struct tr_map *threads)
 {
 	size_t position = 0;
-	void *each;
+	void *thread;
 
-	while ((each = tr_map_next(&calls->live, &position)))
-		free_live(each);
-	position = 0;
-	while ((each = tr_map_next(&calls->threads, &position)))
-		free(each);
-	tr_map_free(&calls->live);
-	tr_map_free(&calls->threads);
+	while ((thread = tr_map_next(threads, &position)))
+		free(thread);
+	tr_map_free(threads);
+	*threads = (struct tr_map)TR_MAP_INIT;
 }
 
 /* The thread of a record; a new one gets a lane. NULL: memory is exhausted. */
@@ -425,13 +402,12 @@ static struct thread *thread_of(struct tr_html *html, const struct tr_record *re
 	tr_buffer_put_literal(&label, "thread ");
 	tr_cell_write(&record->task, &label);
 	struct tr_text id = tr_buffer_text(&label);
-	struct thread *thread = label.failed ? NULL : tr_map_get(&html->calls.threads, id);
+	struct thread *thread = label.failed ? NULL : tr_map_get(&html->threads, id);
 	if (!thread && !label.failed && (thread = malloc(sizeof *thread + id.len))) {
 		*thread = (struct thread){ .len = id.len };
 		memcpy(thread->id, id.data, id.len);
 		if (!add_lane(html, id, &thread->lane) ||
-		    !tr_map_put(&html->calls.threads, (struct tr_text){ thread->id, id.len },
-				thread)) {
+		    !tr_map_put(&html->threads, (struct tr_text){ thread->id, id.len }, thread)) {
 			free(thread);
 			thread = NULL;
 		}
@@ -499,196 +475,73 @@ static bool end_line(struct tr_record *record, struct tr_buffer *line)
 
 static void put_micro(int64_t time, struct tr_buffer *to)
 {
-	tr_buffer_put_decimal(to, (uint64_t)(time > 0 ? time : 0) / MICROSECOND);
+	tr_buffer_put_decimal(to, (uint64_t)(time > 0 ? time : 0) / TR_MICROSECOND);
 }
 
-static void end_frame(struct tr_html *html, int64_t time)
+static void end_frame(void *view, int64_t ended)
 {
-	struct calls *calls = &html->calls;
+	struct tr_html *html = view;
+	const struct tr_timeline *timeline = &html->timeline;
 	struct tr_buffer *to = &html->frames;
-	uint64_t facts[] = { calls->count, calls->draws, calls->frame++ };
+	uint64_t facts[] = { timeline->calls, timeline->draws, timeline->frame };
 
 	tr_buffer_put_text(to, to->len ? TR_TEXT(",[") : TR_TEXT("["));
-	put_micro(calls->frame_began - html->base, to);
+	put_micro(timeline->frame_began - timeline->base, to);
 	tr_buffer_put_byte(to, ',');
-	put_micro(time - html->base, to);
+	put_micro(ended - timeline->base, to);
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
 		tr_buffer_put_byte(to, ',');
 		tr_buffer_put_decimal(to, facts[i]);
 	}
 	tr_buffer_put_byte(to, ']');
-	calls->frame_began = time;
-	calls->count = calls->draws = 0;
 }
 
-static bool add_call(struct tr_html *html, const struct live *live, int64_t ended,
-		     struct tr_error *err)
+static bool begin_call(void *view, struct tr_timeline_call *base, struct tr_record *record)
 {
-	struct calls *calls = &html->calls;
-	struct span span = { .begin = live->began,
-			     .end = ended > live->began ? ended : live->began,
-			     .name = live->name,
-			     .lane = live->thread->lane,
-			     .level = live->level,
-			     .parent = TR_FOREST_NONE };
-
-	if (!calls->any)
-		calls->frame_began = live->began;
-	calls->any = html->has_calls = true;
-	calls->count++;
-	calls->draws += (live->kinds & TR_CALL_RENDER) != 0;
-	if (live->kinds & TR_CALL_END_FRAME)
-		end_frame(html, span.end);
-	return word_number(&html->endings, TR_TEXT("-"), &span.ending) &&
-	       add_span(html, &span, tr_buffer_text(&live->line), err);
-}
-
-/* The end of a record without a duration: a microsecond later where there are no times. */
-static int64_t end_of(const struct tr_html *html)
-{
-	return html->now + (html->timed ? 0 : MICROSECOND);
-}
-
-/* Fills live from the record that begins a call. False: memory is exhausted. */
-static bool begin_call(struct tr_html *html, struct tr_record *record, struct live *live)
-{
+	struct tr_html *html = view;
+	struct call *call = tr_container(base, struct call, base);
 	struct tr_text name = record->name.text;
 
 	if (record->name.type != TR_CELL_TEXT)
 		name = TR_TEXT("-");
-	live->began = html->now;
-	live->kinds = tr_call_kinds_of(&html->call_kinds, name);
-	live->thread = thread_of(html, record);
-	if (!live->thread || tr_record_split(record, NULL) == TR_FATAL)
+	call->thread = thread_of(html, record);
+	if (!call->thread || tr_record_split(record, NULL) == TR_FATAL)
 		return false;
-	live->level = live->thread->depth;
-	return word_number(&html->names, name, &live->name) && begin_line(record, &live->line);
+	call->level = call->thread->depth;
+	if (!base->whole)
+		call->thread->depth++;
+	return word_number(&html->names, name, &call->name) && begin_line(record, &base->text);
 }
 
-/* Adds a record that is a call of its own, or a leave without its enter. */
-static bool whole(struct tr_html *html, struct tr_record *record, struct tr_error *err)
+static bool end_call(void *view, struct tr_timeline_call *base, struct tr_record *record,
+		     int64_t ended, struct tr_error *err)
 {
-	struct live live = { .line = TR_BUFFER_INIT };
-	bool fine = begin_call(html, record, &live) && end_line(record, &live.line) &&
-		    add_call(html, &live, end_of(html), err);
+	struct tr_html *html = view;
+	struct call *call = tr_container(base, struct call, base);
+	struct span span = { .begin = base->began,
+			     .end = ended,
+			     .name = call->name,
+			     .lane = call->thread->lane,
+			     .level = call->level,
+			     .parent = TR_FOREST_NONE };
 
-	tr_buffer_free(&live.line);
-	return fine;
-}
-
-static void spell_key(const struct tr_record *record, struct tr_buffer *key)
-{
-	tr_cell_write(&record->task, key);
-	tr_buffer_put_byte(key, '\t');
-	tr_cell_write(&record->seq, key);
-}
-
-/* Adds a call that has not returned: it lasts until now. */
-static bool add_incomplete(struct tr_html *html, struct live *live, struct tr_error *err)
-{
-	tr_buffer_put_literal(&live->line, " (never returned)\"]\n");
-	if (live->thread->depth)
-		live->thread->depth--;
-	return !live->line.failed && add_call(html, live, end_of(html), err);
-}
-
-static int by_beginning(const void *a, const void *b)
-{
-	const struct live *x = *(struct live *const *)a, *y = *(struct live *const *)b;
-
-	return (x->began > y->began) - (x->began < y->began);
-}
-
-/* Adds all calls that have not returned, in the order of their beginning. */
-static bool add_all_incomplete(struct tr_html *html, struct tr_error *err)
-{
-	struct tr_map *map = &html->calls.live;
-	size_t position = 0, count = 0;
-	struct live *live, **list = malloc((map->count + 1) * sizeof *list);
-	bool fine = list != NULL;
-
-	while (list && (live = tr_map_next(map, &position)))
-		list[count++] = live;
-	if (list)
-		qsort(list, count, sizeof *list, by_beginning);
-	for (size_t i = 0; i < count; i++) {
-		fine = fine && add_incomplete(html, list[i], err);
-		free_live(list[i]);
-	}
-	if (list)
-		tr_map_clear(map);
-	free(list);
-	return fine;
-}
-
-static bool enter(struct tr_html *html, struct tr_record *record, struct tr_error *err)
-{
-	struct tr_buffer key = TR_BUFFER_INIT;
-
-	if (tr_calls_are_lost(html->calls.live.count, 0) && !add_all_incomplete(html, err))
+	if (!base->whole)
+		call->thread->depth--;
+	if (!record)
+		tr_buffer_put_literal(&base->text, " (never returned)\"]\n");
+	else if (tr_record_split(record, NULL) == TR_FATAL || !end_line(record, &base->text))
 		return false;
-	spell_key(record, &key);
-	struct live *live = key.failed ? NULL : malloc(sizeof *live + key.len);
-	if (live) {
-		*live = (struct live){ .line = TR_BUFFER_INIT, .len = key.len };
-		memcpy(live->key, key.data, key.len);
-	}
-	tr_buffer_free(&key);
-	if (!live)
-		return false;
-	struct tr_text text = { live->key, live->len };
-	struct live *twin = tr_map_take(&html->calls.live, text);
-	bool fine = !twin || add_incomplete(html, twin, err);
-	if (twin)
-		free_live(twin);
-	fine = fine && begin_call(html, record, live);
-	tr_buffer_trim(&live->line);
-	if (fine && tr_map_put(&html->calls.live, text, live)) {
-		live->thread->depth++;
-		return true;
-	}
-	free_live(live);
-	return false;
+	html->has_calls = true;
+	return !base->text.failed && word_number(&html->endings, TR_TEXT("-"), &span.ending) &&
+	       add_span(html, &span, tr_buffer_text(&base->text), err);
 }
 
-static bool leave(struct tr_html *html, struct tr_record *record, struct tr_error *err)
-{
-	struct tr_buffer key = TR_BUFFER_INIT;
-
-	spell_key(record, &key);
-	struct live *live =
-		key.failed ? NULL : tr_map_take(&html->calls.live, tr_buffer_text(&key));
-	bool fine = !key.failed;
-	tr_buffer_free(&key);
-	if (!live)
-		return fine && whole(html, record, err);
-	if (live->thread->depth)
-		live->thread->depth--;
-	fine = tr_record_split(record, NULL) != TR_FATAL && end_line(record, &live->line) &&
-	       add_call(html, live, end_of(html), err);
-	free_live(live);
-	return fine;
-}
-
-static bool put_call(struct tr_html *html, struct tr_record *record, struct tr_error *err)
-{
-	if (tr_text_is(record->kind, "call"))
-		return whole(html, record, err);
-	return tr_text_is(record->kind, "enter") ? enter(html, record, err)
-						 : leave(html, record, err);
-}
-
-/* Calls that never returned last until the end of the segment. */
-static bool end_calls(struct tr_html *html, struct tr_error *err)
-{
-	struct calls *calls = &html->calls;
-
-	if (!add_all_incomplete(html, err))
-		return false;
-	free_calls(calls);
-	*calls = (struct calls){ .frame_began = html->now };
-	return true;
-}
+static const struct tr_timeline_steps timeline_steps = {
+	.call_size = sizeof(struct call),
+	.begin = begin_call,
+	.end = end_call,
+	.end_frame = end_frame,
+};
 
 /* Writes JSON into a script element. Only strings contain <, which could end the element. */
 static void put_safely(struct tr_output *out, struct tr_text text)
@@ -712,7 +565,8 @@ static void put_number(const struct tr_html *html, const struct span *span, enum
 {
 	switch (column) {
 	case BEGIN:
-		tr_instant_write_micro((int64_t)((uint64_t)span->begin - (uint64_t)html->base), to);
+		tr_instant_write_micro(
+			(int64_t)((uint64_t)span->begin - (uint64_t)html->timeline.base), to);
 		break;
 	case DURATION:
 		tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
@@ -783,10 +637,10 @@ static bool put_data(struct tr_html *html)
 
 	tr_buffer_put_literal(&head, "{\"title\":");
 	tr_json_view_name(html->config.title, &head);
-	tr_buffer_put_text(&head, html->timed ? TR_TEXT(",\"timed\":true,\"origin\":\"")
-					      : TR_TEXT(",\"timed\":false,\"origin\":\""));
-	if (html->timed)
-		tr_instant_write(html->base, 9, &head);
+	tr_buffer_put_text(&head, html->timeline.timed ? TR_TEXT(",\"timed\":true,\"origin\":\"")
+						       : TR_TEXT(",\"timed\":false,\"origin\":\""));
+	if (html->timeline.timed)
+		tr_instant_write(html->timeline.base, 9, &head);
 	tr_buffer_put_literal(&head, "\",\"calls\":");
 	tr_buffer_put_text(&head, html->has_calls ? TR_TEXT("true") : TR_TEXT("false"));
 	tr_buffer_put_literal(&head, ",\"left\":");
@@ -846,25 +700,6 @@ static bool write_page(struct tr_html *html, struct tr_error *err)
 	return true;
 }
 
-/* Sets the position of a record. The first record decides whether there are times. */
-static void see_time(struct tr_html *html, const struct tr_record *record)
-{
-	int64_t time = tr_instant_from_cell(&record->time);
-
-	if (!html->decided) {
-		html->decided = true;
-		html->timed = time != TR_INSTANT_NONE;
-		html->base = html->timed ? time : 0;
-		html->now = html->base;
-	}
-	if (!html->timed)
-		html->now = (int64_t)html->records * MICROSECOND;
-	else if (time != TR_INSTANT_NONE)
-		html->now = time;
-	if (html->now > html->latest)
-		html->latest = html->now;
-}
-
 /* Keeps the base environment of the only segment, so that the page can show earlier values. */
 static bool keep_top(struct tr_html *html, struct tr_record *record)
 {
@@ -886,23 +721,28 @@ static bool end_segment(struct tr_html *html, const struct tr_record *record, st
 	if (html->forest.count && !add_runs(html, err))
 		return false;
 	tr_forest_clear(&html->forest); /* also resets the times of a segment without processes */
-	if (!end_calls(html, err))
+	if (!tr_timeline_end_calls(&html->timeline, err))
 		return false;
+	free_threads(&html->threads);
 	html->segments += record && record->type == TR_HEADER;
 	return tr_env_tracker_begin(html->tracker);
 }
 
 static bool put_record(struct tr_html *html, struct tr_record *record, struct tr_error *err)
 {
-	html->records++;
+	html->timeline.records++;
 	if (tr_text_is(record->kind, "env") && !keep_top(html, record))
 		return false;
 	if (!follow_environment(html, record))
 		return false;
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
-	see_time(html, record);
-	return !tr_kind_is_call(record->kind) || put_call(html, record, err);
+	tr_timeline_see(&html->timeline, record);
+	if (!html->timeline.timed)
+		html->timeline.base = 0;
+	if (html->timeline.now > html->latest)
+		html->latest = html->timeline.now;
+	return !tr_kind_is_call(record->kind) || tr_timeline_put(&html->timeline, record, err);
 }
 
 enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struct tr_error *err)
@@ -929,7 +769,9 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 		return NULL;
 	html->config = *config;
 	html->out = out;
-	html->call_kinds.ask = config->call_kinds;
+	html->timeline.view = html;
+	html->timeline.steps = &timeline_steps;
+	html->timeline.kinds.ask = config->call_kinds;
 	tr_forest_init(&html->forest, config->max_spool, describe, html);
 	html->tracker = tr_env_tracker_new(&tracker);
 	html->lines = tr_spool_new(config->max_spool);
@@ -956,7 +798,8 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->text);
 	tr_forest_free(&html->forest);
 	tr_env_tracker_free(html->tracker);
-	free_calls(&html->calls);
+	tr_timeline_free(&html->timeline);
+	free_threads(&html->threads);
 	free(html);
 }
 
