@@ -11,8 +11,6 @@
 
 enum { FIRST = 256, KEPT = 4096 };
 
-enum name_status { NAME_NEW, NAME_KNOWN, NAME_MEMORY };
-
 static void free_names(struct tr_strace_names *names)
 {
 	free(names->slots);
@@ -81,20 +79,25 @@ static bool grow(struct tr_strace_names *names, const char *base, const char *en
 	return true;
 }
 
-/* Adds a name in the text that begins at base, which may move between calls, but not change. */
-static enum name_status add_name(struct tr_strace_names *names, const char *base,
-				 struct tr_text name)
+/*
+ * Adds a name in the text that begins at base, which may move between calls, but not change. False:
+ * the text has it already. If memory is exhausted, *failed is set.
+ */
+static bool add_name(struct tr_strace_names *names, const char *base, struct tr_text name,
+		     bool *failed)
 {
-	if (names->count >= names->cap / 2 && !grow(names, base, name.data))
-		return NAME_MEMORY;
+	if (names->count >= names->cap / 2 && !grow(names, base, name.data)) {
+		*failed = true;
+		return true;
+	}
 	uint32_t *slot = find(names, base, name);
 	if (*slot)
-		return NAME_KNOWN;
+		return false;
 	if (name.data - base <= UINT32_MAX) { /* later ones are not looked for */
 		*slot = (uint32_t)(name.data - base);
 		names->count++;
 	}
-	return NAME_NEW;
+	return true;
 }
 
 /* The lists. */
@@ -124,102 +127,49 @@ static struct tr_text take_item(struct cursor *at)
 	return item;
 }
 
-/* Skips "..." after a string or before a bracket: a part was left out. */
-static void skip_dots(struct cursor *at, struct tr_strace_exec *exec, bool *cut)
+/* Skips "..." after a string or before a bracket. True: strace left out a part. */
+static bool skip_dots(struct cursor *at, struct tr_strace_exec *exec)
 {
-	*cut = at->p < at->end && *at->p == '.' && tr_strace_take(&at->p, at->end, TR_TEXT("..."));
-	if (*cut)
-		exec->flags |= TR_STRACE_FLAG_CUT;
-}
+	bool cut =
+		at->p < at->end && *at->p == '.' && tr_strace_take(&at->p, at->end, TR_TEXT("..."));
 
-/* Puts the string at the cursor with its quotes. */
-static void put_string(struct cursor *at, struct tr_strace_exec *exec)
-{
-	struct tr_buffer *to = at->to;
-	bool cut;
-
-	tr_buffer_put_byte(to, '"');
-	at->p = tr_strace_spell(at->p + 1, at->end, to);
-	tr_buffer_put_byte(to, '"');
-	if (at->p == at->end) { /* the line was cut */
-		tr_buffer_put_literal(to, "...");
-		exec->flags |= TR_STRACE_FLAG_CUT;
-		return;
-	}
-	at->p++;
-	skip_dots(at, exec, &cut);
 	if (cut)
-		tr_buffer_put_literal(to, "...");
+		exec->flags |= TR_STRACE_FLAG_CUT;
+	return cut;
 }
 
-/* Puts an item that is no string: an address that strace could not read. */
-static void put_other(struct cursor *at)
+/* Ends a string, whose closing quote is at the cursor. True: a part of it is missing. */
+static bool end_string(struct cursor *at, struct tr_strace_exec *exec)
 {
-	const char *begin = at->p;
-	bool cut = false;
+	bool cut = at->p == at->end;
 
-	at->p = tr_strace_item_end(begin, at->end);
-	tr_strace_value(tr_text_span(begin, at->p), at->to, &cut);
+	tr_buffer_put_byte(at->to, '"');
+	if (cut) { /* the line was cut */
+		exec->flags |= TR_STRACE_FLAG_CUT;
+	} else {
+		at->p++;
+		cut = skip_dots(at, exec);
+	}
+	if (cut)
+		tr_buffer_put_literal(at->to, "...");
+	return cut;
 }
 
-/* Whether the cursor is at the end of a list, which it then skips. */
+/* Whether the cursor is at the end of a list, which it then skips. *cut: a part is missing. */
 static bool at_list_end(struct cursor *at, struct tr_strace_exec *exec, bool *cut)
 {
-	bool dots;
-
-	*cut = false;
 	if (at->p < at->end && *at->p == '"')
 		return false;
-	skip_dots(at, exec, &dots);
+	bool dots = skip_dots(at, exec);
 	at->p = tr_strace_skip(at->p, at->end);
-	if (at->p == at->end) {
-		exec->flags |= TR_STRACE_FLAG_CUT;
-		*cut = true;
-		return true;
-	}
-	if (*at->p != ']')
+	if (at->p < at->end && *at->p != ']')
 		return false;
-	*cut = dots;
-	at->p++;
-	return true;
-}
-
-static void put_argv(struct cursor *at, struct tr_strace_exec *exec)
-{
-	struct tr_buffer *to = at->to;
-	bool cut, first = true;
-
+	*cut = dots || at->p == at->end;
 	if (at->p == at->end)
-		return;
-	if (*at->p != '[') { /* an address: strace was not asked for the list */
-		struct tr_text item = take_item(at);
-		if (tr_text_is(item, "NULL"))
-			tr_buffer_put_literal(to, "\targv=[]");
-		else
-			exec->flags |= TR_STRACE_FLAG_CUT;
-		return;
-	}
-	tr_buffer_put_literal(to, "\targv=[");
-	for (at->p++; !at_list_end(at, exec, &cut); first = false) {
-		const char *before = at->p;
-		if (!first)
-			tr_buffer_put_byte(to, ',');
-		if (*at->p == '"')
-			put_string(at, exec);
-		else
-			put_other(at);
-		skip_comma(at);
-		if (at->p == before) { /* a closing bracket of another kind */
-			exec->flags |= TR_STRACE_FLAG_CUT;
-			cut = true;
-			at->p = at->end;
-			break;
-		}
-	}
-	tr_buffer_put_byte(to, ']');
-	if (cut)
-		tr_buffer_put_literal(to, "...");
-	skip_comma(at);
+		exec->flags |= TR_STRACE_FLAG_CUT;
+	else
+		at->p++;
+	return true;
 }
 
 /*
@@ -277,74 +227,76 @@ static void put_variable(struct cursor *at, struct tr_strace_exec *exec, size_t 
 {
 	struct tr_buffer *to = at->to;
 	size_t begin = to->len;
-	bool cut;
 
 	if (begin > map)
 		tr_buffer_put_byte(to, ',');
-	size_t name = to->len + 1;
 	tr_buffer_put_byte(to, '"');
-	size_t name_end = put_member(at, exec);
-	tr_buffer_put_byte(to, '"');
-	if (at->p == at->end) {
-		exec->flags |= TR_STRACE_FLAG_CUT;
-		cut = true;
-	} else {
-		at->p++;
-		skip_dots(at, exec, &cut);
-	}
-	if (cut)
-		tr_buffer_put_literal(to, "...");
+	size_t name = to->len, name_end = put_member(at, exec);
+	size_t end = to->len;
+	bool cut = end_string(at, exec);
 	if (to->failed)
 		return;
-	const char *quote = to->data + name_end;
-	struct tr_text key = tr_text_span(to->data + name, quote);
-	switch (add_name(&exec->names, to->data + map, key)) {
-	case NAME_NEW:
-		if (tr_text_is(key, "PWD") && !cut)
-			keep_pwd(tr_text_span(quote + 3, to->data + to->len - 1), exec);
-		break;
-	case NAME_KNOWN: /* getenv finds the first one */
-		to->len = begin;
+	struct tr_text key = tr_text_span(to->data + name, to->data + name_end);
+	if (!add_name(&exec->names, to->data + map, key, &to->failed)) {
+		to->len = begin; /* getenv finds the first one */
 		exec->flags |= TR_STRACE_FLAG_ENV_REPEATED;
-		break;
-	case NAME_MEMORY:
-		to->failed = true;
-		break;
+	} else if (tr_text_is(key, "PWD") && !cut) {
+		const size_t before = sizeof "\":\"" - 1;
+		keep_pwd(tr_text_span(to->data + name_end + before, to->data + end), exec);
 	}
 }
 
-static void put_env(struct cursor *at, struct tr_strace_exec *exec)
+/* Puts the argument list, or the environment as a map. */
+static void put_list(struct cursor *at, struct tr_strace_exec *exec, bool env)
 {
 	struct tr_buffer *to = at->to;
-	bool cut;
+	bool cut = false;
 
-	if (at->p == at->end || *at->p != '[') {
+	if (at->p == at->end || *at->p != '[') { /* an address: strace was not asked for the list */
+		bool missing = at->p == at->end;
 		struct tr_text item = take_item(at);
 		if (tr_text_is(item, "NULL"))
-			tr_buffer_put_literal(to, "\tenv={}");
-		else
+			tr_buffer_put_text(to, env ? TR_TEXT("\tenv={}") : TR_TEXT("\targv=[]"));
+		else if (env)
 			exec->flags |= TR_STRACE_FLAG_ENV_UNKNOWN;
+		else if (!missing)
+			exec->flags |= TR_STRACE_FLAG_CUT;
 		return;
 	}
-	tr_buffer_put_literal(to, "\tenv={");
-	size_t map = to->len;
-	reset_names(&exec->names);
+	tr_buffer_put_text(to, env ? TR_TEXT("\tenv={") : TR_TEXT("\targv=["));
+	size_t first = to->len;
+	if (env)
+		reset_names(&exec->names);
 	for (at->p++; !at_list_end(at, exec, &cut);) {
 		const char *before = at->p;
-		if (*at->p == '"') {
-			put_variable(at, exec, map);
-		} else {
+		if (*at->p == '"' && env) {
+			put_variable(at, exec, first);
+		} else if (env) {
 			at->p = tr_strace_item_end(at->p, at->end);
 			exec->flags |= TR_STRACE_FLAG_CUT;
+		} else {
+			if (to->len > first)
+				tr_buffer_put_byte(to, ',');
+			if (*at->p == '"') {
+				tr_buffer_put_byte(to, '"');
+				at->p = tr_strace_spell(at->p + 1, at->end, to);
+				end_string(at, exec);
+			} else { /* the address of a string that strace could not read */
+				at->p = tr_strace_item_end(before, at->end);
+				tr_strace_value(tr_text_span(before, at->p), to, NULL);
+			}
 		}
 		skip_comma(at);
-		if (at->p == before) {
+		if (at->p == before) { /* a closing bracket of another kind */
 			exec->flags |= TR_STRACE_FLAG_CUT;
+			cut = true;
 			at->p = at->end;
 			break;
 		}
 	}
-	tr_buffer_put_byte(to, '}');
+	tr_buffer_put_byte(to, env ? '}' : ']');
+	if (cut && !env)
+		tr_buffer_put_literal(to, "...");
 	skip_comma(at);
 }
 
@@ -377,8 +329,8 @@ void tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_
 	exec->flags = 0;
 	put_path(&at, exec);
 	exec->gap = to->len;
-	put_argv(&at, exec);
-	put_env(&at, exec);
+	put_list(&at, exec, false);
+	put_list(&at, exec, true);
 	to->failed |= exec->path.failed || exec->pwd.failed;
 }
 

@@ -45,38 +45,26 @@ static const char *skip_pid_notes(const char *p, const char *end)
 	return p;
 }
 
-static bool take_bracketed_pid(const char **p, const char *end, struct tr_strace_line *line)
-{
-	const char *q = *p;
-	unsigned long long pid;
-
-	if (!tr_strace_take(&q, end, TR_TEXT("[pid ")))
-		return false;
-	q = tr_strace_skip(q, end);
-	if (!tr_strace_digits(&q, end, &pid))
-		return false;
-	q = skip_pid_notes(q, end);
-	if (!tr_strace_take(&q, end, TR_TEXT("] ")))
-		return false;
-	line->has_pid = line->bracketed = true;
-	line->pid = pid;
-	*p = q;
-	return true;
-}
-
+/* Takes "7 " or "[pid     7] ". */
 static void take_pid(const char **p, const char *end, struct tr_strace_line *line)
 {
 	const char *q = *p;
+	bool bracketed = tr_strace_take(&q, end, TR_TEXT("[pid "));
+	const char *digits = bracketed ? tr_strace_skip(q, end) : q;
 	unsigned long long pid;
 
-	if (!tr_strace_digits(&q, end, &pid) || q - *p >= EPOCH_DIGITS)
+	q = digits;
+	if (!tr_strace_digits(&q, end, &pid) || (!bracketed && q - digits >= EPOCH_DIGITS))
 		return;
 	q = skip_pid_notes(q, end);
+	if (bracketed && !tr_strace_take(&q, end, TR_TEXT("]")))
+		return;
 	if (q == end || *q != ' ')
 		return;
 	line->has_pid = true;
+	line->bracketed = bracketed;
 	line->pid = pid;
-	*p = tr_strace_skip(q, end);
+	*p = bracketed ? q + 1 : tr_strace_skip(q, end);
 }
 
 /* Takes a time and the blank after it. */
@@ -140,8 +128,7 @@ void tr_strace_prefix_read(struct tr_text text, struct tr_strace_line *line)
 	const char *p = text.data, *end = p + text.len;
 
 	*line = (struct tr_strace_line){ .type = TR_STRACE_UNKNOWN };
-	if (!take_bracketed_pid(&p, end, line))
-		take_pid(&p, end, line);
+	take_pid(&p, end, line);
 	take_time(&p, end, line);
 	if (line->clock != TR_STRACE_NO_CLOCK)
 		skip_relative(&p, end);
@@ -169,15 +156,13 @@ static const char *call_end(const char *p, const char *end)
 	return p;
 }
 
-/* Takes "(text)" at *p as the info of the result. */
-static void take_parenthesis(const char **p, const char *end, struct tr_strace_result *result)
+/* Takes the text in parentheses at *p. */
+static struct tr_text take_parenthesis(const char **p, const char *end)
 {
-	const char *close = tr_strace_arguments_end(*p + 1, end);
+	const char *begin = *p + 1, *close = tr_strace_arguments_end(begin, end);
 
-	if (!close)
-		close = end;
-	result->info = tr_text_span(*p + 1, close);
-	*p = close < end ? close + 1 : end;
+	*p = close ? close + 1 : end;
+	return tr_text_span(begin, close ? close : end);
 }
 
 /* Reads what follows the value: an error and its description, other text, and the duration. */
@@ -188,13 +173,11 @@ static bool read_tail(const char *p, const char *end, struct tr_strace_result *r
 	if (q > p && *p == 'E') {
 		result->error = tr_text_span(p, q);
 		p = tr_strace_skip(q, end);
-		if (p < end && *p == '(') {
-			take_parenthesis(&p, end, result);
-			result->info.data = NULL; /* a description of the error */
-		}
+		if (p < end && *p == '(')
+			take_parenthesis(&p, end); /* a description of the error */
 	}
 	while ((p = tr_strace_skip(p, end)) < end && *p == '(')
-		take_parenthesis(&p, end, result);
+		result->info = take_parenthesis(&p, end);
 	if (p < end && *p == '<' && end[-1] == '>') {
 		result->time = tr_text_span(p + 1, end - 1);
 		return true;
@@ -257,14 +240,13 @@ static bool read_result(struct tr_text text, struct tr_strace_result *result)
 	}
 	p = tr_strace_skip(p, end);
 	take_outer_pid(&p, end, result);
-	/* -1 (errno 123): a number that strace has no name for */
 	if (!read_tail(p, end, result))
 		return false;
-	if (result->error.data ||
-	    (result->info.data && tr_text_starts(result->info, TR_TEXT("errno "))))
+	/* -1 (errno 123): a number that strace has no name for */
+	bool numbered = result->info.data && tr_text_starts(result->info, TR_TEXT("errno "));
+	if (result->error.data || numbered)
 		result->value.data = NULL;
-	if (!result->error.data && result->info.data &&
-	    tr_text_starts(result->info, TR_TEXT("errno "))) {
+	if (!result->error.data && numbered) {
 		result->error = result->info;
 		result->info.data = NULL;
 	}
@@ -313,7 +295,6 @@ bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_line *line)
 			return true;
 	}
 	close = tr_strace_arguments_end(rest.data, end);
-
 	if (!close)
 		return false;
 	line->arguments = tr_text_span(rest.data, close);
@@ -328,30 +309,26 @@ bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_line *line)
 /* Removes the end of a call that continues elsewhere. */
 static bool chop_begun(struct tr_text *rest, struct tr_strace_line *line)
 {
-	struct tr_text inner = *rest;
+	struct tr_text before = *rest;
 
 	if (rest->len == 0 || rest->data[rest->len - 1] != '>')
 		return false;
-	if (tr_strace_chop(rest, TR_TEXT(" <unfinished ...>"))) {
-		line->type = TR_STRACE_BEGUN;
+	line->type = tr_strace_chop(rest, TR_TEXT(" <unfinished ...>")) ? TR_STRACE_BEGUN
+		     : tr_strace_chop(rest, TR_TEXT(" <detached ...>")) ? TR_STRACE_DETACHED
+									: TR_STRACE_PID_CHANGED;
+	if (line->type != TR_STRACE_PID_CHANGED)
 		return true;
-	}
-	if (tr_strace_chop(rest, TR_TEXT(" <detached ...>"))) {
-		line->type = TR_STRACE_DETACHED;
-		return true;
-	}
-	if (!tr_strace_chop(&inner, TR_TEXT(" ...>")))
+	if (!tr_strace_chop(&before, TR_TEXT(" ...>")))
 		return false;
-	const char *digits = inner.data + inner.len;
-	while (digits > inner.data && digits[-1] >= '0' && digits[-1] <= '9')
+	const char *end = before.data + before.len, *digits = end;
+	while (digits > before.data && is_digit(digits[-1]))
 		digits--;
-	struct tr_text before = tr_text_span(inner.data, digits);
+	before.len = (size_t)(digits - before.data);
 	unsigned long long pid;
 	if (!tr_strace_chop(&before, TR_TEXT(" <pid changed to ")) ||
-	    !tr_strace_digits(&digits, inner.data + inner.len, &pid))
+	    !tr_strace_digits(&digits, end, &pid))
 		return false;
 	*rest = before;
-	line->type = TR_STRACE_PID_CHANGED;
 	line->number = pid;
 	return true;
 }
@@ -360,15 +337,13 @@ static void read_call(const char *open, const char *end, struct tr_strace_line *
 {
 	struct tr_text rest = tr_text_span(open + 1, end);
 
-	line->type = TR_STRACE_CALL;
-	if (chop_begun(&rest, line)) {
-		line->arguments = rest;
-		return;
-	}
-	if (!tr_strace_body_finish(rest, line)) {
+	if (!chop_begun(&rest, line)) {
+		line->type = TR_STRACE_CALL;
+		if (tr_strace_body_finish(rest, line))
+			return;
 		line->type = TR_STRACE_CUT;
-		line->arguments = rest;
 	}
+	line->arguments = rest;
 }
 
 /* Reads "<... name resumed>". The end of the arguments depends on the first half of the call. */
@@ -478,27 +453,20 @@ static struct tr_text next_word(const char **p, const char *end)
 	return tr_text_span(begin, *p);
 }
 
-static bool is_one_of(struct tr_text word, const char *const *list)
-{
-	while (*list && !tr_text_is(word, *list))
-		list++;
-	return *list;
-}
-
 /*
  * Whether this is the head of a table of -c or a rule in it: "% time     seconds ...", "------
  * ----------- ...". -U selects the order of the columns.
  */
 static bool is_table(const char *p, const char *end)
 {
-	static const char *const heads[] = { "%",	 "time",    "seconds", "usecs/call",
-					     "shortest", "longest", "calls",   "errors",
-					     "syscall",	 NULL };
+	static const char heads[] =
+		" % time seconds usecs/call shortest longest calls errors syscall ";
 	unsigned words = 0, rules = 0, count = 0;
 
 	for (struct tr_text word; (word = next_word(&p, end)).len; count++) {
-		words += is_one_of(word, heads);
-		rules += word.len >= 4 && memcmp(word.data, "----", 4) == 0;
+		const char *head = memmem(heads, sizeof heads - 1, word.data, word.len);
+		words += head && head[-1] == ' ' && head[word.len] == ' ';
+		rules += tr_text_starts(word, TR_TEXT("----"));
 		if (count >= words && count >= rules)
 			return false;
 	}
@@ -513,8 +481,7 @@ bool tr_strace_is_row(struct tr_text line)
 	for (struct tr_text word; (word = next_word(&p, end)).len;) {
 		bool number = true, name = true;
 		for (size_t i = 0; i < word.len; i++) {
-			number &=
-				(word.data[i] >= '0' && word.data[i] <= '9') || word.data[i] == '.';
+			number &= is_digit(word.data[i]) || word.data[i] == '.';
 			name &= tr_strace_is_name(word.data[i]);
 		}
 		if (!number && !name)
@@ -531,7 +498,7 @@ void tr_strace_line_read(struct tr_text text, struct tr_strace_line *line)
 	tr_strace_prefix_read(text, line);
 	p = line->body;
 	q = call_end(p, end);
-	if (q > p && q < end && *q == '(' && (*p < '0' || *p > '9')) {
+	if (q > p && q < end && *q == '(' && !is_digit(*p)) {
 		line->name = tr_text_span(p, q);
 		read_call(q, end, line);
 	} else if (tr_strace_take(&p, end, TR_TEXT("<... "))) {
@@ -553,13 +520,14 @@ void tr_strace_line_read(struct tr_text text, struct tr_strace_line *line)
 
 enum { NANO = 1000000000, NANO_DIGITS = 9 };
 
-/* Copies the fraction as far as there is room. */
-static size_t put_fraction(struct tr_text fraction, char *to, size_t room)
+uint64_t tr_strace_nanoseconds(const char *p, const char *end)
 {
-	size_t len = fraction.len < room ? fraction.len : room;
+	uint64_t fraction = 0;
 
-	memcpy(to, fraction.data, len);
-	return len;
+	p += p < end;
+	for (int i = 0; i < NANO_DIGITS; i++)
+		fraction = fraction * 10 + (p < end ? (uint64_t)(*p++ - '0') : 0);
+	return fraction;
 }
 
 static uint64_t two(const char *p)
@@ -582,28 +550,17 @@ uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time)
 	return now;
 }
 
-static size_t day_time(struct tr_strace_clock_state *state, struct tr_text time, char *to)
-{
-	state->day_time = tr_strace_day_seconds(state->day_time, time);
-	size_t len = tr_decimal_write(state->day_time, to);
-	struct tr_text fraction = { time.data + 8, time.len - 8 };
-	return len + put_fraction(fraction, to + len, TR_STRACE_TIME_MAX - len);
-}
-
+/* Adds a relative time to the sum, which is written with as many digits. */
 static size_t relative_time(struct tr_strace_clock_state *state, struct tr_text time, char *to)
 {
 	const char *p = time.data, *end = p + time.len;
 	unsigned long long seconds = 0;
-	size_t digits;
 
 	tr_strace_digits(&p, end, &seconds);
-	digits = p < end ? (size_t)(end - p) - 1 : 0;
+	size_t digits = p < end ? (size_t)(end - p) - 1 : 0;
 	if (digits > NANO_DIGITS)
 		digits = NANO_DIGITS;
-	uint64_t fraction = 0;
-	for (size_t i = 0; i < NANO_DIGITS; i++)
-		fraction = fraction * 10 + (i < digits ? (uint64_t)(p[1 + i] - '0') : 0);
-	state->frac += fraction;
+	state->frac += tr_strace_nanoseconds(p, end);
 	state->sum += seconds + state->frac / NANO;
 	state->frac %= NANO;
 	size_t len = tr_decimal_write(state->sum, to);
@@ -618,14 +575,26 @@ static size_t relative_time(struct tr_strace_clock_state *state, struct tr_text 
 size_t tr_strace_time(struct tr_strace_clock_state *state, const struct tr_strace_line *line,
 		      char to[TR_STRACE_TIME_MAX])
 {
+	struct tr_text rest = line->time;
+	size_t len = 0;
+
 	switch (line->clock) {
-	case TR_STRACE_EPOCH:
-		return put_fraction(line->time, to, TR_STRACE_TIME_MAX);
-	case TR_STRACE_DAY:
-		return day_time(state, line->time, to);
+	case TR_STRACE_NO_CLOCK:
+		return 0;
 	case TR_STRACE_RELATIVE:
 		return relative_time(state, line->time, to);
-	default:
-		return 0;
+	case TR_STRACE_DAY:
+		state->day_time = tr_strace_day_seconds(state->day_time, line->time);
+		len = tr_decimal_write(state->day_time, to);
+		rest.data += sizeof "HH:MM:SS" - 1;
+		rest.len -= sizeof "HH:MM:SS" - 1;
+		break;
+	case TR_STRACE_EPOCH:
+		break;
 	}
+	/* no more digits than there is room for */
+	if (rest.len > TR_STRACE_TIME_MAX - len)
+		rest.len = TR_STRACE_TIME_MAX - len;
+	memcpy(to + len, rest.data, rest.len);
+	return len + rest.len;
 }

@@ -118,6 +118,9 @@ struct tr_strace_clock_state {
  */
 uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time);
 
+/* The fraction of a time, whose '.' is at p, in 10^-9 seconds; 0: it has none. */
+uint64_t tr_strace_nanoseconds(const char *p, const char *end);
+
 /* Writes the time of a line to `to`. Returns its length, 0 if the line has none. */
 size_t tr_strace_time(struct tr_strace_clock_state *state, const struct tr_strace_line *line,
 		      char to[TR_STRACE_TIME_MAX]);

@@ -46,7 +46,6 @@ int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 /* Takes the time from the prefix of a line. */
 static void take_time(const struct tr_strace_line *line, struct tr_line_merge_time *time)
 {
-	enum { NANO_DIGITS = 9 };
 	unsigned long long seconds = 0;
 	const char *p = line->time.data, *end = p ? p + line->time.len : NULL;
 
@@ -56,12 +55,8 @@ static void take_time(const struct tr_strace_line *line, struct tr_line_merge_ti
 	} else if (line->clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
 		return; /* relative times are those of one process */
 	}
-	uint64_t fraction = 0;
-	p += p < end;
-	for (int i = 0; i < NANO_DIGITS; i++)
-		fraction = fraction * 10 + (p < end ? (uint64_t)(*p++ - '0') : 0);
 	time->seconds = seconds;
-	time->fraction = fraction;
+	time->fraction = tr_strace_nanoseconds(p, end);
 }
 
 static void look(struct tr_text text, struct tr_line_merge_time *time)

@@ -80,14 +80,6 @@ struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64
 	return task;
 }
 
-/* The only task that lives; NULL: there are none or several. */
-static struct tr_task *only_task(const struct tr_strace_reader *reader)
-{
-	const struct tr_task_list *live = &reader->tasks.live;
-
-	return live->count == 1 ? live->oldest : NULL;
-}
-
 /*
  * A number that appears for the first time may belong to the task that had none. If a call of that
  * task is open, the line must be about the end of this call, or a child prints it.
@@ -105,12 +97,13 @@ static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_line 
 
 struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_strace_line *line)
 {
+	const struct tr_task_list *live = &reader->tasks.live;
 	struct tr_task *task;
 
 	if (!line->has_pid && reader->file_pid != TR_STRACE_NOBODY)
 		return tr_strace_task_by_number(reader, reader->file_pid);
 	if (!line->has_pid) {
-		task = only_task(reader);
+		task = live->count == 1 ? live->oldest : NULL;
 		if (!task) /* the line began while it was the only one */
 			task = tr_tasks_find(&reader->tasks, reader->bare);
 		if (!task)
@@ -148,11 +141,6 @@ static bool is_execing(const struct tr_task *task)
 	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
 }
 
-static bool is_proven(const struct tr_task *task)
-{
-	return ((const struct tr_strace_call *)task->state)->proven;
-}
-
 /*
  * With -ff and without times, all lines of the thread come before those that its leader printed
  * meanwhile. So the directory that the thread had is kept.
@@ -180,13 +168,16 @@ void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task,
 void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread,
 			 struct tr_task *leader)
 {
-	if (thread == leader || (is_execing(leader) && is_proven(leader)))
+	struct tr_strace_call *call = leader->state;
+
+	if (thread == leader || (is_execing(leader) && call->proven))
 		return;
 	reader->out_of_memory |= !tr_tasks_join(thread, leader);
 	if (!is_execing(thread))
 		return;
 	hand_over(reader, thread, leader);
-	((struct tr_strace_call *)leader->state)->proven = true;
+	call = leader->state;
+	call->proven = true;
 }
 
 /* A thread of the leader's process with an open exec; NULL: there is none. */
@@ -233,15 +224,6 @@ void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leade
 		hand_over(reader, task, leader);
 }
 
-/* The leader ends, and with it an exec that succeeded but was not resumed. */
-static void finish_exec(struct tr_strace_reader *reader, struct tr_task *leader)
-{
-	struct tr_task *task = find_thread(leader);
-
-	if (leader->tid == leader->process->pid && task && is_proven(task))
-		tr_strace_move_exec(reader, task, leader);
-}
-
 /*
  * Ends. "+++ exited" prints them. Without it (-qq), they are known from exit_group and from what
  * the parent receives: SIGCHLD, wait4, waitid.
@@ -258,27 +240,20 @@ static struct tr_text member(struct tr_text info, struct tr_text key)
 	return tr_text_span(p + key.len, tr_strace_item_end(p + key.len, end));
 }
 
-/* False: the name is not one of a signal. */
-static bool set_signal(struct tr_strace_end *end, struct tr_text name)
+/* Takes the signal in "SIGKILL", "9" or, with a comment, "9 (SIGKILL)". False: there is none. */
+static bool set_signal(struct tr_strace_end *end, struct tr_text text)
 {
-	if (name.len == 0 || name.len > sizeof end->signal)
+	const char *comment = memmem(text.data, text.len, "/* ", 3);
+	const char *begin = comment ? comment + 3 : text.data, *p = begin;
+
+	while (p < text.data + text.len && tr_strace_is_name(*p))
+		p++;
+	size_t len = (size_t)(p - begin);
+	if (len == 0 || len > sizeof end->signal)
 		return false;
-	end->signal_len = (uint8_t)name.len;
-	memcpy(end->signal, name.data, name.len);
+	end->signal_len = (uint8_t)len;
+	memcpy(end->signal, begin, len);
 	return true;
-}
-
-/* The signal in "SIGKILL", "9" or, with a comment, "9 (SIGKILL)"; its name if there is one. */
-static struct tr_text signal_of(struct tr_text text)
-{
-	const char *p = text.data, *end = p + text.len;
-	const char *comment = memmem(p, text.len, "/* ", 3);
-
-	if (comment)
-		p = comment + 3;
-	for (end = p; end < text.data + text.len && tr_strace_is_name(*end);)
-		end++;
-	return tr_text_span(p, end);
 }
 
 /* The si_code of a SIGCHLD from the kernel. */
@@ -318,23 +293,7 @@ static bool read_status(struct tr_text text, struct tr_strace_end *end)
 	if (!tr_strace_take(&p, stop, TR_TEXT("[{WIFSIGNALED(s) && WTERMSIG(s) == ")))
 		return false;
 	end->core = memmem(p, (size_t)(stop - p), "WCOREDUMP", 9);
-	return set_signal(end, signal_of(tr_text_span(p, stop)));
-}
-
-static void put_exit(struct tr_strace_reader *reader, struct tr_task *task,
-		     const struct tr_strace_origin *from, const struct tr_strace_end *end)
-{
-	tr_strace_begin(reader, "exit", from, task);
-	if (end->signal_len) {
-		tr_buffer_put_literal(&reader->out.head, "-\tsignal=");
-		tr_buffer_put(&reader->out.head, end->signal, end->signal_len);
-		if (end->core)
-			tr_buffer_put_literal(&reader->out.head, "\tcore=true");
-	} else {
-		tr_buffer_put_literal(&reader->out.head, "-\tstatus=");
-		tr_buffer_put_decimal(&reader->out.head, end->status);
-	}
-	tr_strace_emit(reader, task, 0);
+	return set_signal(end, tr_text_span(p, stop));
 }
 
 /* A +++ line is no longer outstanding. */
@@ -354,12 +313,28 @@ static void unmark_ending(struct tr_strace_reader *reader, uint64_t tid)
 static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
 		     const struct tr_strace_origin *from, const struct tr_strace_end *end)
 {
+	struct tr_buffer *to = &reader->out.head;
+	struct tr_task *thread = find_thread(task);
+
 	unmark_ending(reader, task->tid);
-	finish_exec(reader, task);
+	/* with the leader ends an exec in a thread that succeeded but was not resumed */
+	if (thread && task->tid == task->process->pid &&
+	    ((const struct tr_strace_call *)thread->state)->proven)
+		tr_strace_move_exec(reader, thread, task);
 	task = tr_strace_abandon(reader, task);
 	if (!task)
 		return;
-	put_exit(reader, task, from, end);
+	tr_strace_begin(reader, "exit", from, task);
+	if (end->signal_len) {
+		tr_buffer_put_literal(to, "-\tsignal=");
+		tr_buffer_put(to, end->signal, end->signal_len);
+		if (end->core)
+			tr_buffer_put_literal(to, "\tcore=true");
+	} else {
+		tr_buffer_put_literal(to, "-\tstatus=");
+		tr_buffer_put_decimal(to, end->status);
+	}
+	tr_strace_emit(reader, task, 0);
 	tr_tasks_exit(&reader->tasks, task);
 }
 
@@ -421,12 +396,12 @@ void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task,
 	mark_ending(reader, leader ? leader : task, &end);
 }
 
-/* A child has ended like that. */
-static void end_child(struct tr_strace_reader *reader, uint64_t child,
+/* The child has ended; end NULL: it is not known how. */
+static void end_child(struct tr_strace_reader *reader, struct tr_task *parent, uint64_t child,
 		      const struct tr_strace_end *end)
 {
-	struct tr_task *task = tr_tasks_find(&reader->tasks, child);
-
+	reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, parent, child);
+	struct tr_task *task = end ? tr_tasks_find(&reader->tasks, child) : NULL;
 	if (task && task->process->pid == child)
 		mark_ending(reader, task, end);
 }
@@ -439,17 +414,15 @@ void tr_strace_child_info(struct tr_strace_reader *reader, struct tr_task *task,
 	struct tr_text status = member(info, TR_TEXT("si_status="));
 	struct tr_strace_end end = { .core = code == DUMPED };
 	unsigned long long child, number = 0;
+	bool known = false;
 
 	if (code == NO_CODE || !pid.data || !tr_strace_number(pid, &child))
 		return;
-	reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
-	if (code == OTHER_CODE || !status.data)
-		return;
-	bool known = code == EXITED ? tr_strace_number(status, &number)
-				    : set_signal(&end, signal_of(status));
+	if (code != OTHER_CODE && status.data)
+		known = code == EXITED ? tr_strace_number(status, &number)
+				       : set_signal(&end, status);
 	end.status = number;
-	if (known)
-		end_child(reader, child, &end);
+	end_child(reader, task, child, known ? &end : NULL);
 }
 
 void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *task, uint64_t child,
@@ -457,9 +430,7 @@ void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *tas
 {
 	struct tr_strace_end end = { 0 };
 
-	reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, task, child);
-	if (read_status(status, &end))
-		end_child(reader, child, &end);
+	end_child(reader, task, child, read_status(status, &end) ? &end : NULL);
 }
 
 /* A task that has an open call or a known end when the log ends. */

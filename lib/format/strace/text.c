@@ -172,17 +172,22 @@ bool tr_strace_digits(const char **p, const char *end, unsigned long long *numbe
 	return true;
 }
 
+/* Reads decimal digits, or hexadecimal ones after 0x, and moves *p over them. */
+static bool read_number(const char **p, const char *end, unsigned long long *number)
+{
+	*number = 0;
+	if (end - *p <= 2 || (*p)[0] != '0' || (*p)[1] != 'x')
+		return tr_strace_digits(p, end, number);
+	for (*p += 2; *p < end && tr_hex_digit(**p) >= 0; ++*p)
+		*number = *number << 4 | (unsigned long long)tr_hex_digit(**p);
+	return true;
+}
+
 bool tr_strace_number(struct tr_text text, unsigned long long *number)
 {
-	const char *p = text.data, *end = p + text.len;
+	const char *p = text.data;
 
-	*number = 0;
-	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
-		for (p += 2; p < end && tr_hex_digit(*p) >= 0; p++)
-			*number = *number << 4 | (unsigned long long)tr_hex_digit(*p);
-		return true;
-	}
-	return tr_strace_digits(&p, end, number);
+	return read_number(&p, p + text.len, number);
 }
 
 /* Decodes the escape whose backslash is at *p, and moves *p over it. */
@@ -315,69 +320,61 @@ static void put_quoted(struct rendering *r, struct tr_text body, const char *mor
 	tr_buffer_put_byte(r->to, '"');
 }
 
-/* Puts a string of the text itself. */
-static void put_verbatim(struct rendering *r, struct tr_text text)
+/* Reads a mode. False: these are not only octal digits, or more than 64 bits. */
+static bool read_octal(struct tr_text text, unsigned long long *number)
 {
-	tr_buffer_put_byte(r->to, '"');
-	tr_string_escape(text, r->to);
-	tr_buffer_put_byte(r->to, '"');
+	const char *p = text.data, *end = p + text.len;
+
+	for (*number = 0; p < end && *p >= '0' && *p <= '7' && *number <= ULLONG_MAX >> 3; p++)
+		*number = *number << 3 | (unsigned long long)(*p - '0');
+	return p == end;
 }
 
 /* Puts the literal of a number. False: it is none. */
 static bool put_number(struct rendering *r, struct tr_text text)
 {
+	enum { HEX_DIGITS = 16 };
 	bool negative = text.len && *text.data == '-';
-	const char *p = text.data + negative, *end = text.data + text.len;
-	unsigned long long number = 0;
+	const char *begin = text.data + negative, *p = begin, *end = text.data + text.len;
+	unsigned long long number;
 
 	if (p == end || *p < '0' || *p > '9')
 		return false;
-	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
-		const char *digits = p + 2;
-		for (p = digits; p < end && tr_hex_digit(*p) >= 0; p++)
-			number = number << 4 | (unsigned long long)tr_hex_digit(*p);
-		if (p < end || negative || p - digits > 16)
+	bool hex = end - p > 2 && p[0] == '0' && p[1] == 'x';
+	if (*p == '0' && end - p > 1 && !hex) {
+		if (!read_octal(tr_text_span(p, end), &number))
 			return false;
-		tr_buffer_put_literal(r->to, "0x");
-		tr_buffer_put_hex(r->to, number, 1);
-		return true;
-	}
-	if (*p == '0' && end - p > 1) { /* a mode */
-		for (p++; p < end && *p >= '0' && *p <= '7' && number <= ULLONG_MAX >> 3; p++)
-			number = number << 3 | (unsigned long long)(*p - '0');
-		if (p < end)
-			return false;
-	} else if (!tr_strace_digits(&p, end, &number) || p < end) {
+	} else if (!read_number(&p, end, &number) || p < end ||
+		   (hex && (negative || p - begin > 2 + HEX_DIGITS))) {
 		return false;
 	}
 	if (negative)
 		tr_buffer_put_byte(r->to, '-');
-	tr_buffer_put_decimal(r->to, number);
+	if (hex) {
+		tr_buffer_put_literal(r->to, "0x");
+		tr_buffer_put_hex(r->to, number, 1);
+	} else {
+		tr_buffer_put_decimal(r->to, number);
+	}
 	return true;
 }
 
 /* Puts one name of A|B|0x8: a word, or the bits without a name at the end. */
 static bool put_name(struct rendering *r, struct tr_text name, bool first)
 {
+	enum { HEX = 18 /* bytes of the largest number */ };
 	unsigned long long bits;
 
 	if (tr_is_word(name, false)) {
 		tr_buffer_put_text(r->to, name);
 		return true;
 	}
-	if (first || name.len == 0 || *name.data != '0' || name.len > 18)
+	if (first || name.len == 0 || *name.data != '0' || name.len > HEX)
 		return false;
 	/* octal where strace prints modes */
-	if (name.len > 1 && name.data[1] != 'x') {
-		bits = 0;
-		for (size_t i = 1; i < name.len; i++) {
-			if (name.data[i] < '0' || name.data[i] > '7')
-				return false;
-			bits = bits << 3 | (unsigned long long)(name.data[i] - '0');
-		}
-	} else if (!tr_strace_number(name, &bits)) {
+	if (name.len > 1 && name.data[1] != 'x' ? !read_octal(name, &bits)
+						: !tr_strace_number(name, &bits))
 		return false;
-	}
 	if (bits) {
 		tr_buffer_put_literal(r->to, "0x");
 		tr_buffer_put_hex(r->to, bits, 1);
@@ -417,39 +414,6 @@ static bool put_symbol(struct rendering *r, struct tr_text text)
 
 static void put_value(struct rendering *r, struct tr_text text);
 
-/* Puts [a, b, ...]. */
-static bool put_list(struct rendering *r, struct tr_text text)
-{
-	const char *p = text.data + 1, *end = text.data + text.len - 1;
-	bool cut = false;
-
-	if (text.len < 2 || *end != ']')
-		return false;
-	tr_buffer_put_byte(r->to, '[');
-	for (bool first = true; (p = tr_strace_skip(p, end)) < end;) {
-		const char *stop = tr_strace_item_end(p, end);
-		struct tr_text item = tr_text_trimmed(tr_text_span(p, stop));
-		if (tr_text_is(item, "...")) {
-			cut = true;
-		} else {
-			if (!first)
-				tr_buffer_put_byte(r->to, ',');
-			put_value(r, item);
-			first = false;
-		}
-		if (stop == end)
-			break;
-		p = stop + 1;
-		if (*stop != ',')
-			return false;
-	}
-	tr_buffer_put_byte(r->to, ']');
-	if (cut)
-		tr_buffer_put_literal(r->to, "...");
-	r->cut |= cut;
-	return true;
-}
-
 /* Puts name=value of a structure. False: it has no name. */
 static bool put_member(struct rendering *r, struct tr_text item)
 {
@@ -468,29 +432,40 @@ static bool put_member(struct rendering *r, struct tr_text item)
 	return true;
 }
 
-static bool put_struct(struct rendering *r, struct tr_text text)
+/* Puts [a, b, ...] or {a=1, b=2}. */
+static bool put_items(struct rendering *r, struct tr_text text)
 {
+	bool list = *text.data == '[', cut = false, first = true;
 	const char *p = text.data + 1, *end = text.data + text.len - 1;
 
-	if (text.len < 2 || *end != '}')
+	if (text.len < 2 || *end != (list ? ']' : '}'))
 		return false;
-	tr_buffer_put_byte(r->to, '{');
+	tr_buffer_put_byte(r->to, *text.data);
 	p = tr_strace_skip(p, end);
-	if (p == end)
-		tr_buffer_put_byte(r->to, '=');
-	for (bool first = true; p < end; first = false) {
+	if (p == end && !list)
+		tr_buffer_put_byte(r->to, '='); /* {=} is the empty structure */
+	while (p < end) {
 		const char *stop = tr_strace_item_end(p, end);
-		if (!first)
-			tr_buffer_put_byte(r->to, ',');
-		if (!put_member(r, tr_text_trimmed(tr_text_span(p, stop))))
+		struct tr_text item = tr_text_trimmed(tr_text_span(p, stop));
+		if (list && tr_text_is(item, "...")) {
+			cut = true;
+		} else {
+			if (!first)
+				tr_buffer_put_byte(r->to, ',');
+			first = false;
+			if (list)
+				put_value(r, item);
+			else if (!put_member(r, item))
+				return false;
+		}
+		if (stop < end && *stop != ',')
 			return false;
-		if (stop == end)
-			break;
-		if (*stop != ',')
-			return false;
-		p = tr_strace_skip(stop + 1, end);
+		p = stop < end ? tr_strace_skip(stop + 1, end) : end;
 	}
-	tr_buffer_put_byte(r->to, '}');
+	tr_buffer_put_byte(r->to, *end);
+	if (cut)
+		tr_buffer_put_literal(r->to, "...");
+	r->cut |= cut;
 	return true;
 }
 
@@ -567,9 +542,8 @@ static bool put_known(struct rendering *r, struct tr_text text)
 		r->cut |= cut;
 		return true;
 	case '[':
-		return put_list(r, text);
 	case '{':
-		return put_struct(r, text);
+		return put_items(r, text);
 	}
 	if (memchr(text.data, '<', text.len))
 		return put_noted(r, text);
@@ -586,9 +560,7 @@ static void put_value(struct rendering *r, struct tr_text text)
 		known = put_known(r, text);
 		r->depth--;
 	}
-	if (known)
-		return;
-	if (r->to->failed)
+	if (known || r->to->failed)
 		return;
 	r->to->len = begin;
 	/* a comment at the end, of a number perhaps */
@@ -605,7 +577,9 @@ static void put_value(struct rendering *r, struct tr_text text)
 			return;
 		}
 	}
-	put_verbatim(r, text);
+	tr_buffer_put_byte(r->to, '"');
+	tr_string_escape(text, r->to);
+	tr_buffer_put_byte(r->to, '"');
 }
 
 void tr_strace_value(struct tr_text text, struct tr_buffer *to, bool *cut)
