@@ -18,6 +18,7 @@
 
 #include "core/buffer.h"
 #include "core/text.h"
+#include "process/path.h"
 
 enum { TR_DIRECTORY_MAX = 16 << 10 }; /* bytes of a path; a longer one is not known */
 
@@ -131,11 +132,5 @@ void tr_directory_give_up(const struct tr_directory *directory);
 
 /* True if it is certainly that absolute path. */
 bool tr_directory_is(const struct tr_directory *directory, struct tr_text absolute);
-
-/*
- * Appends path as seen from base; both are paths of a kernel, which only slashes separate. "." and
- * ".." are removed, except for those that lead out of a relative base.
- */
-void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffer *to);
 
 #endif

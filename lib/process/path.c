@@ -45,31 +45,54 @@ struct tr_text tr_path_extension(struct tr_text path)
 	return (struct tr_text){ base.data + base.len, 0 };
 }
 
-/* Removes the last component, but none of the first `root` bytes. */
-static void step_up(struct tr_buffer *to, size_t root)
+/* Removes the last component of the path that begins at `root`; false: there is none. */
+static bool pop(struct tr_buffer *to, size_t root)
 {
-	while (to->len > root && to->data[to->len - 1] != '/')
-		to->len--;
-	if (to->len > root)
-		to->len--; /* the slash */
+	size_t len = to->len;
+
+	while (len > root && to->data[len - 1] != '/')
+		len--;
+	if (to->len == root || (to->len - len == 2 && memcmp(to->data + len, "..", 2) == 0))
+		return false;
+	to->len = len > root ? len - 1 : root;
+	return true;
 }
 
-/* Appends the components of a path, resolving . and ..; the first `root` bytes stay. */
-static void append(struct tr_text path, size_t root, struct tr_buffer *to)
+/* Appends one component to a path that is absolute or not. */
+static void push(struct tr_text component, size_t root, bool absolute, struct tr_buffer *to)
+{
+	if (component.len == 0 || tr_text_is(component, "."))
+		return;
+	if (tr_text_is(component, "..") && (pop(to, root) || absolute))
+		return;
+	if (to->len > root || absolute)
+		tr_buffer_put_byte(to, '/');
+	tr_buffer_put_text(to, component);
+}
+
+static void push_all(struct tr_text path, size_t root, bool absolute, struct tr_buffer *to)
 {
 	const char *p = path.data, *end = p + path.len;
 
 	while (p < end && !to->failed) {
 		const char *slash = memchr(p, '/', (size_t)(end - p));
-		struct tr_text part = tr_text_span(p, slash ? slash : end);
-		if (tr_text_is(part, "..")) {
-			step_up(to, root);
-		} else if (part.len && !tr_text_is(part, ".")) {
-			tr_buffer_put_byte(to, '/');
-			tr_buffer_put_text(to, part);
-		}
-		p = slash ? slash + 1 : end;
+		const char *stop = slash ? slash : end;
+		push(tr_text_span(p, stop), root, absolute, to);
+		p = stop + 1;
 	}
+}
+
+void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffer *to)
+{
+	size_t root = to->len;
+	bool own = path.len && *path.data == '/';
+	bool absolute = own || (base.len && *base.data == '/');
+
+	if (!own)
+		push_all(base, root, absolute, to);
+	push_all(path, root, absolute, to);
+	if (absolute && to->len == root)
+		tr_buffer_put_byte(to, '/');
 }
 
 void tr_path_join(struct tr_text directory, struct tr_text path, struct tr_buffer *to)
@@ -89,8 +112,8 @@ void tr_path_join(struct tr_text directory, struct tr_text path, struct tr_buffe
 		return;
 	}
 	if (!whole)
-		append(directory, root, to);
-	append(path, root, to);
+		push_all(directory, root, true, to);
+	push_all(path, root, true, to);
 	if (to->len == root)
 		tr_buffer_put_byte(to, '/');
 }

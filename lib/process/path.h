@@ -31,4 +31,10 @@ struct tr_text tr_path_extension(struct tr_text path);
  */
 void tr_path_join(struct tr_text directory, struct tr_text path, struct tr_buffer *to);
 
+/*
+ * Appends path as seen from base; both are paths of a kernel, which only slashes separate. "." and
+ * ".." are removed, except for those that lead out of a relative base.
+ */
+void tr_directory_join(struct tr_text base, struct tr_text path, struct tr_buffer *to);
+
 #endif
