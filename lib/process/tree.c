@@ -2,6 +2,244 @@
 #include "process/tree.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The descriptors of a process. */
+
+struct file {
+	uint64_t fd;
+	struct tr_directory *directory; /* NULL: unknown */
+	bool inherited;			/* it is pending on the same descriptor of the parent */
+	bool cloexec;
+};
+
+/* Several struct tr_files share a table until one of them changes it. */
+struct table {
+	size_t references;
+	size_t count, cap;
+	struct file list[]; /* sorted by fd */
+};
+
+struct tr_files {
+	size_t references;
+	struct table *table; /* NULL: empty */
+};
+
+struct tr_files *tr_files_new(void)
+{
+	struct tr_files *files = calloc(1, sizeof *files);
+
+	if (files)
+		files->references = 1;
+	return files;
+}
+
+static struct tr_files *files_retain(struct tr_files *files)
+{
+	if (files)
+		files->references++;
+	return files;
+}
+
+static void table_release(struct table *table)
+{
+	if (!table || --table->references > 0)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+		tr_directory_release(table->list[i].directory);
+	free(table);
+}
+
+static void files_release(struct tr_files *files)
+{
+	if (!files || --files->references > 0)
+		return;
+	table_release(files->table);
+	free(files);
+}
+
+/* Makes a table that no other shares, with room for one more. False: memory is exhausted. */
+static bool own(struct tr_files *files)
+{
+	struct table *table = files->table;
+	size_t count = table ? table->count : 0, cap = table ? table->cap : 8;
+
+	if (table && table->references == 1 && count < cap)
+		return true;
+	cap = count < cap ? cap : cap * 2;
+	struct table *mine = malloc(sizeof *mine + cap * sizeof *mine->list);
+	if (!mine)
+		return false;
+	*mine = (struct table){ .references = 1, .count = count, .cap = cap };
+	for (size_t i = 0; i < count; i++) {
+		mine->list[i] = table->list[i];
+		tr_directory_retain(mine->list[i].directory);
+	}
+	table_release(table);
+	files->table = mine;
+	return true;
+}
+
+/* The index of fd, or the one at which it belongs. */
+static size_t find(const struct table *table, uint64_t fd)
+{
+	size_t low = 0, high = table ? table->count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (table->list[middle].fd < fd)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_at(const struct table *table, size_t i, uint64_t fd)
+{
+	return table && i < table->count && table->list[i].fd == fd;
+}
+
+static bool insert(struct tr_files *files, size_t i, struct file file)
+{
+	if (files->table && files->table->count == TR_FILES_MAX)
+		return true;
+	if (!own(files))
+		return false;
+	struct table *table = files->table;
+	memmove(table->list + i + 1, table->list + i, (table->count - i) * sizeof *table->list);
+	table->list[i] = file;
+	tr_directory_retain(file.directory);
+	table->count++;
+	return true;
+}
+
+bool tr_files_open(struct tr_files *files, uint64_t fd, struct tr_directory *directory,
+		   bool cloexec)
+{
+	struct file file = { .fd = fd, .directory = directory, .cloexec = cloexec };
+	size_t i = find(files->table, fd);
+
+	if (!is_at(files->table, i, fd))
+		return insert(files, i, file);
+	if (!own(files))
+		return false;
+	tr_directory_retain(directory);
+	tr_directory_release(files->table->list[i].directory);
+	files->table->list[i] = file;
+	return true;
+}
+
+static void remove_at(struct table *table, size_t i)
+{
+	tr_directory_release(table->list[i].directory);
+	table->count--;
+	memmove(table->list + i, table->list + i + 1, (table->count - i) * sizeof *table->list);
+}
+
+bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
+{
+	size_t i = find(files->table, fd);
+
+	if (directory)
+		return tr_files_open(files, fd, directory, false);
+	if (!is_at(files->table, i, fd))
+		return true;
+	if (!own(files))
+		return false;
+	remove_at(files->table, i);
+	return true;
+}
+
+bool tr_files_next(const struct tr_files *files, uint64_t *fd)
+{
+	const struct table *table = files ? files->table : NULL;
+	size_t i = find(table, *fd);
+
+	if (!table || i == table->count)
+		return false;
+	*fd = table->list[i].fd;
+	return true;
+}
+
+bool tr_files_set_cloexec(struct tr_files *files, uint64_t first, uint64_t last, bool cloexec)
+{
+	size_t i = find(files->table, first);
+
+	if (!files->table || !own(files))
+		return !files->table;
+	for (struct table *table = files->table; i < table->count && table->list[i].fd <= last; i++)
+		table->list[i].cloexec = cloexec;
+	return true;
+}
+
+bool tr_files_exec(struct tr_files *files)
+{
+	if (!files->table || !own(files))
+		return !files->table;
+	for (size_t i = files->table->count; i-- > 0;)
+		if (files->table->list[i].cloexec)
+			remove_at(files->table, i);
+	return true;
+}
+
+struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd)
+{
+	const struct table *table = files ? files->table : NULL;
+	size_t i = find(table, fd);
+
+	return is_at(table, i, fd) ? table->list[i].directory : NULL;
+}
+
+bool tr_files_hold(struct tr_files *files, uint64_t fd, struct tr_directory *directory)
+{
+	struct file file = { .fd = fd, .directory = directory, .inherited = true };
+	size_t i = find(files->table, fd);
+
+	return is_at(files->table, i, fd) || insert(files, i, file);
+}
+
+static bool files_resolve(struct tr_files *files, struct tr_files *parent, bool waits)
+{
+	struct table *table = files ? files->table : NULL;
+
+	for (size_t i = 0; table && i < table->count; i++) {
+		struct file *file = &table->list[i];
+		if (!file->inherited)
+			continue;
+		struct tr_directory *there = tr_files_get(parent, file->fd);
+		if (there == file->directory)
+			continue; /* it was resolved before, and is pending with the parent */
+		if (!there && parent && waits) {
+			if (!tr_files_hold(parent, file->fd, file->directory))
+				return false;
+			continue;
+		}
+		file->inherited = false;
+		tr_directory_follow(file->directory, there);
+	}
+	return true;
+}
+
+static bool files_inherit(struct tr_files *files, const struct tr_files *from)
+{
+	const struct table *table = from ? from->table : NULL;
+
+	if (table && !files->table) {
+		files->table = from->table;
+		files->table->references++;
+		return true;
+	}
+	for (size_t k = 0; table && k < table->count; k++) {
+		const struct file *file = &table->list[k];
+		size_t i = find(files->table, file->fd);
+		if (!is_at(files->table, i, file->fd) && !insert(files, i, *file))
+			return false;
+	}
+	return true;
+}
+
+/* The tasks. */
 
 static void place_release(struct tr_place *place)
 {
@@ -29,7 +267,7 @@ static void move_to(struct tr_task *task, struct tr_place *place)
 	task->place = place;
 }
 
-/* Its process is gone with its last task. */
+/* Takes the task out of its process, which ends with its last task. */
 static void leave_process(struct tr_task *task)
 {
 	struct tr_process *process = task->process;
@@ -75,7 +313,7 @@ static void list_remove(struct tr_task_list *list, struct tr_task *task)
 	list->count--;
 }
 
-/* What the task has goes back; the map is the caller's. */
+/* Frees a task that is not in the map. */
 static void drop(struct tr_tasks *tasks, struct tr_task *task)
 {
 	list_remove(task->ghost ? &tasks->ghosts : &tasks->live, task);
@@ -83,7 +321,7 @@ static void drop(struct tr_tasks *tasks, struct tr_task *task)
 		tasks->release(task->state);
 	leave_process(task);
 	place_release(task->place);
-	tr_files_release(task->files);
+	files_release(task->files);
 	free(task);
 }
 
@@ -93,7 +331,7 @@ static void forget(struct tr_tasks *tasks, struct tr_task *task)
 	drop(tasks, task);
 }
 
-/* A process of one task, whose origin and place are open. */
+/* Makes a process of this one task, whose parent and directory are not known yet. */
 static bool settle_alone(struct tr_tasks *tasks, struct tr_task *task)
 {
 	struct tr_process *process = calloc(1, sizeof *process);
@@ -140,7 +378,7 @@ struct tr_task *tr_tasks_get(struct tr_tasks *tasks, uint64_t tid, bool *is_new)
 	struct tr_task *task = tr_id_map_get(&tasks->map, tid);
 
 	*is_new = !task || task->ghost;
-	if (task && task->ghost) { /* the number is used again: nobody will adopt the first one */
+	if (task && task->ghost) { /* the id is used again, so no parent of the first one comes */
 		tr_origin_give_up(task->process->origin, true);
 		forget(tasks, task);
 		task = NULL;
@@ -154,7 +392,15 @@ static void put_directory(struct tr_task *task, struct tr_directory *directory)
 	task->place->directory = directory;
 }
 
-/* What the child has opened itself stays; the rest is its parent's. */
+/* Makes a table of descriptors unless the task has one. False: memory is exhausted. */
+static bool need_files(struct tr_task *task)
+{
+	if (!task->files)
+		task->files = tr_files_new();
+	return task->files;
+}
+
+/* The child keeps the descriptors that it opened itself, and gets all others of its parent. */
 static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t flags)
 {
 	bool shared = flags & (TR_FORK_FILES | TR_FORK_THREAD);
@@ -162,25 +408,24 @@ static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t 
 
 	if (child->files == parent->files && (child->files || !shared))
 		return true;
-	if (child->files && waits && !parent->files && !(parent->files = tr_files_new()))
+	if (child->files && waits && !need_files(parent))
 		return false;
-	if (!tr_files_resolve(child->files, parent->files, waits))
+	if (!files_resolve(child->files, parent->files, waits))
 		return false;
 	if (shared) {
-		if (!parent->files)
-			parent->files = tr_files_new();
-		if (!parent->files || !tr_files_inherit(parent->files, child->files))
+		if (!need_files(parent) || !files_inherit(parent->files, child->files))
 			return false;
-		tr_files_release(child->files);
-		child->files = tr_files_retain(parent->files);
+		files_release(child->files);
+		child->files = files_retain(parent->files);
 		return true;
 	}
-	if (!child->files)
-		child->files = tr_files_new();
-	return child->files && tr_files_inherit(child->files, parent->files);
+	return need_files(child) && files_inherit(child->files, parent->files);
 }
 
-/* The child has its parent. What it did before it had goes for what they share from now on. */
+/*
+ * Makes child a child of parent. What the child did before its parent was known, such as chdir,
+ * applies to all that the two share from now on.
+ */
 static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_directory *directory,
 		  uint64_t flags)
 {
@@ -211,6 +456,17 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 	return share_files(parent, child, flags);
 }
 
+/* Adopts a task of the map. One that has ended was only kept for this. */
+static bool adopt_known(struct tr_tasks *tasks, struct tr_task *parent, struct tr_task *child,
+			struct tr_directory *directory, uint64_t flags)
+{
+	bool good = adopt(parent, child, directory, flags);
+
+	if (child->ghost)
+		forget(tasks, child);
+	return good;
+}
+
 bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_directory *directory,
 		   uint64_t tid, uint64_t flags)
 {
@@ -218,7 +474,7 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
 
 	if (child == parent)
 		return true;
-	if (child && child->adopted) { /* it ended without a word, and the number is used again */
+	if (child && child->adopted) { /* the log does not show its end, and its id is used again */
 		forget(tasks, child);
 		child = NULL;
 	}
@@ -226,10 +482,7 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
 		child = begin(tasks, tid);
 	if (!child)
 		return false;
-	bool good = adopt(parent, child, directory, flags);
-	if (child->ghost)
-		forget(tasks, child);
-	return good;
+	return adopt_known(tasks, parent, child, directory, flags);
 }
 
 bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid)
@@ -239,10 +492,7 @@ bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid
 	if (!child || child == parent || child->adopted || child->process == parent->process)
 		return true;
 	child->process->origin->guessed = true;
-	bool good = adopt(parent, child, parent->place->directory, 0);
-	if (child->ghost)
-		forget(tasks, child);
-	return good;
+	return adopt_known(tasks, parent, child, parent->place->directory, 0);
 }
 
 bool tr_tasks_join(struct tr_task *task, struct tr_task *leader)
@@ -311,9 +561,7 @@ bool tr_task_opens(struct tr_task *task, uint64_t fd, struct tr_directory *direc
 {
 	if (!directory && !task->files)
 		return true;
-	if (!task->files)
-		task->files = tr_files_new();
-	return task->files && tr_files_put(task->files, fd, directory);
+	return need_files(task) && tr_files_put(task->files, fd, directory);
 }
 
 void tr_task_is_at(struct tr_task *task, struct tr_text path)
@@ -323,37 +571,25 @@ void tr_task_is_at(struct tr_task *task, struct tr_text path)
 		put_directory(task, tr_directory_new(task->process->origin->all, path));
 }
 
-static bool unshare_files(struct tr_task *task)
-{
-	struct tr_files *files = task->files ? tr_files_new() : NULL;
-
-	if (!task->files)
-		return true;
-	if (!files || !tr_files_inherit(files, task->files)) {
-		tr_files_release(files);
-		return false;
-	}
-	tr_files_release(task->files);
-	task->files = files;
-	return true;
-}
-
-static bool unshare_place(struct tr_task *task)
-{
-	struct tr_place *place = place_new(task->place->directory);
-
-	if (!place)
-		return false;
-	task->alone = true;
-	move_to(task, place);
-	place_release(place);
-	return true;
-}
-
 bool tr_task_unshare(struct tr_task *task, uint64_t flags)
 {
-	return (!(flags & TR_FORK_FS) || unshare_place(task)) &&
-	       (!(flags & TR_FORK_FILES) || unshare_files(task));
+	if (flags & TR_FORK_FS) {
+		struct tr_place *place = place_new(task->place->directory);
+		if (!place)
+			return false;
+		task->alone = true;
+		move_to(task, place);
+		place_release(place);
+	}
+	if (flags & TR_FORK_FILES && task->files) {
+		struct tr_files *files = tr_files_new();
+		if (!files)
+			return false;
+		files_inherit(files, task->files); /* into an empty one, so it cannot fail */
+		files_release(task->files);
+		task->files = files;
+	}
+	return true;
 }
 
 void tr_tasks_free(struct tr_tasks *tasks)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who lives: the threads and processes of a log, what they share, and whose
- * children they are. Knows nothing of any format.
+ * The tasks of a log, which are threads and processes: what they share, and which is the parent of
+ * which. Their ids are numbers of the kernel.
  *
- * A task that nobody announced begins as a process of its own with an open
- * origin (directory.h) and is adopted when the log says whose it is, even after
- * its end. Memory goes by the tasks that live, and a bounded number of those
- * that ended before they were adopted.
+ *	tr_tasks_get    a task that is not known becomes a process of its own, whose origin is
+ *	                pending (directory.h)
+ *	tr_tasks_fork   its parent becomes known, which may be after its end; so also tr_tasks_claim
+ *	                and tr_tasks_join
+ *	tr_tasks_exit   it ends; one without a parent is kept for a while, because its fork may
+ *	                still come
+ *
+ * Memory grows with the tasks that live, and with a bounded number of those that have ended.
  */
 #ifndef TR_PROCESS_TREE_H
 #define TR_PROCESS_TREE_H
@@ -16,22 +20,21 @@
 
 #include "core/map.h"
 #include "process/directory.h"
-#include "process/files.h"
 
 enum {
 	TR_FORK_FS = 0x200,	  /* CLONE_FS: one working directory for both */
 	TR_FORK_FILES = 0x400,	  /* CLONE_FILES: one set of descriptors */
-	TR_FORK_SIBLING = 0x8000, /* CLONE_PARENT: the parent of who made it is its own */
+	TR_FORK_SIBLING = 0x8000, /* CLONE_PARENT: it has the same parent as its maker */
 	TR_FORK_THREAD = 0x10000, /* CLONE_THREAD */
 };
 
 enum { TR_GHOSTS = 1024 }; /* ended tasks that may still be adopted */
 
-/* What tasks with one working directory share. */
+/* The working directory of one or several tasks. */
 struct tr_place {
 	size_t references;
-	struct tr_directory *directory; /* NULL: not known */
-	uint64_t moves;			/* how often one of them changed it */
+	struct tr_directory *directory; /* NULL: unknown */
+	uint64_t moves;			/* number of times that one of them changed it */
 };
 
 struct tr_process {
@@ -46,12 +49,12 @@ struct tr_task {
 	struct tr_process *process;
 	struct tr_task *next, **link; /* in its process */
 	struct tr_place *place;
-	struct tr_files *files;	       /* NULL: nothing is known of any descriptor */
+	struct tr_files *files;	       /* NULL: no descriptor is known */
 	void *state;		       /* the user's; see tr_tasks.release */
-	bool adopted;		       /* or known to have no parent */
-	bool alone;		       /* its directory is its own, whatever it began with */
+	bool adopted;		       /* its parent is known, or it is known to have none */
+	bool alone;		       /* it shares its directory with no other task */
 	bool ghost;		       /* it has ended, but not been adopted */
-	struct tr_task *older, *newer; /* among those that live, or the ghosts */
+	struct tr_task *older, *newer; /* in its list: live, or ghosts */
 };
 
 struct tr_task_list {
@@ -63,55 +66,92 @@ struct tr_tasks {
 	struct tr_id_map map; /* of tid */
 	struct tr_origins origins;
 	struct tr_task_list live, ghosts;
-	void (*release)(void *state); /* of a task that is no more */
+	void (*release)(void *state); /* frees the state of a task that ends */
 };
 
-/* The task of that id, a new one where it was not known. NULL: memory is out. */
+/* The task with that id, which is new if it was not known. NULL: memory is exhausted. */
 struct tr_task *tr_tasks_get(struct tr_tasks *tasks, uint64_t tid, bool *is_new);
 
-/* The same, but NULL where it is not known or has ended. */
+/* The task with that id; NULL: it is not known, or has ended. */
 struct tr_task *tr_tasks_find(const struct tr_tasks *tasks, uint64_t tid);
 
 /*
- * parent made the task tid, with flags of TR_FORK_…; directory is where parent
- * was when it asked for that. False: memory is out.
+ * Makes tid a child of parent, with flags of TR_FORK_…; directory: the parent's at the begin of
+ * that call. False: memory is exhausted.
  */
 bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_directory *directory,
 		   uint64_t tid, uint64_t flags);
 
 /*
- * tid turned out to be a child of parent's: one that is not adopted is settled,
- * with no more than a guess at where it began. False: memory is out.
+ * Makes tid a child of parent unless its parent is known; its first directory is only guessed.
+ * False: memory is exhausted.
  */
 bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid);
 
-/* task turned out to be a thread of the process that leader is of. False: memory is out. */
+/* Makes task a thread of the process of leader. False: memory is exhausted. */
 bool tr_tasks_join(struct tr_task *task, struct tr_task *leader);
 
-/* The task's exec succeeded: the other tasks of its process are gone. */
+/* After a successful exec: ends the other tasks of the process. */
 void tr_tasks_exec(struct tr_tasks *tasks, struct tr_task *task);
 
-/* The task's number becomes known. False: memory is out, nothing changed. */
+/* Sets the id of a task. False: memory is exhausted, and nothing has changed. */
 bool tr_tasks_rename(struct tr_tasks *tasks, struct tr_task *task, uint64_t tid);
 
-/* The task has ended; with the task that gave it its id a process ends as a whole. */
+/* Ends a task; if the process has its id, all other tasks of the process end as well. */
 void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task);
 
-/* chdir(path) succeeded. */
+/* After a successful chdir(path). */
 void tr_task_chdir(struct tr_task *task, struct tr_text path);
 
-/* The task is at that absolute path. */
+/* Takes the absolute path at which the task is. */
 void tr_task_is_at(struct tr_task *task, struct tr_text path);
 
-/* It has moved to that directory; NULL: to where nobody knows. */
+/* Moves the task to that directory; NULL: to an unknown one. */
 void tr_task_moves(struct tr_task *task, struct tr_directory *directory);
 
-/* fd is that directory; NULL: something else. False: memory is out. */
+/* Sets the directory of fd; NULL: it is none. False: memory is exhausted. */
 bool tr_task_opens(struct tr_task *task, uint64_t fd, struct tr_directory *directory);
 
-/* unshare() of these TR_FORK_… succeeded. False: memory is out. */
+/* After a successful unshare() of these TR_FORK_…. False: memory is exhausted. */
 bool tr_task_unshare(struct tr_task *task, uint64_t flags);
 
 void tr_tasks_free(struct tr_tasks *tasks);
+
+enum { TR_FILES_MAX = 1024 }; /* descriptors that are kept of a process; more are not known */
+
+/*
+ * The open descriptors of a process, as far as a log shows them, and the directories that they
+ * refer to: for fchdir, for paths that are relative to a descriptor, and for close_range. Tasks
+ * that share their descriptors share one struct tr_files; others have copies.
+ */
+struct tr_files;
+
+/* An empty table that the caller owns. NULL: memory is exhausted. */
+struct tr_files *tr_files_new(void);
+
+/* Sets the directory of fd; NULL: it is closed, or unknown. False: memory is exhausted. */
+bool tr_files_put(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
+
+/* Marks fd as open; directory: NULL if it is none, or unknown. False: memory is exhausted. */
+bool tr_files_open(struct tr_files *files, uint64_t fd, struct tr_directory *directory,
+		   bool cloexec);
+
+/* Finds the first open descriptor that is not below *fd. False: there is none. */
+bool tr_files_next(const struct tr_files *files, uint64_t *fd);
+
+/* Sets close-on-exec of the open ones from first to last. False: memory is exhausted. */
+bool tr_files_set_cloexec(struct tr_files *files, uint64_t first, uint64_t last, bool cloexec);
+
+/* Closes those that are close-on-exec. False: memory is exhausted. */
+bool tr_files_exec(struct tr_files *files);
+
+/* The directory of fd; NULL: unknown. files may be NULL. */
+struct tr_directory *tr_files_get(const struct tr_files *files, uint64_t fd);
+
+/*
+ * Makes fd a directory that is inherited from a parent that is unknown yet; tr_files_resolve
+ * resolves it. False: memory is exhausted.
+ */
+bool tr_files_hold(struct tr_files *files, uint64_t fd, struct tr_directory *directory);
 
 #endif
