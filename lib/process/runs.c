@@ -8,21 +8,25 @@
 #include "process/parent.h"
 #include "record/ask.h"
 
-struct task {
-	struct tr_run *run; /* what runs in it; holds a reference */
-	bool thread;	    /* a thread of a process: its end ends no run */
-	size_t len;
-	char id[];
-};
-
-/* The end of a task whose fork has not come, and still may. */
-struct tr_run_ending {
+/* How a run ended. */
+struct ending {
 	struct tr_run *run; /* holds a reference; NULL: the task had none */
 	int64_t time;	    /* TR_INSTANT_NONE: unknown */
 	enum tr_run_fate fate;
 	uint64_t status;
 	char signal[TR_RUN_SIGNAL];
-	struct tr_run_ending *older, *newer;
+};
+
+/*
+ * What is known of an id. Its fork may come after its end, and after another task has begun with
+ * the same id, so it may have both a run and the ending of an earlier one.
+ */
+struct tr_run_task {
+	struct tr_run *run; /* what runs in it; holds a reference. NULL: nothing */
+	bool thread;	    /* a thread of a process: its end ends no run */
+	bool ended;	    /* `ending` is set, and is of a task whose fork has not come */
+	struct ending ending;
+	struct tr_run_task *older, *newer; /* among those that have ended */
 	size_t len;
 	char id[];
 };
@@ -37,7 +41,6 @@ void tr_runs_init(struct tr_runs *runs,
 				  .earliest = TR_INSTANT_NONE,
 				  .latest = TR_INSTANT_NONE,
 				  .tasks = TR_MAP_INIT,
-				  .endings = TR_MAP_INIT,
 				  .by_seq = TR_ID_MAP_INIT };
 }
 
@@ -83,53 +86,6 @@ static void release(struct tr_runs *runs, struct tr_run *run)
 	free(run);
 }
 
-enum { ENDINGS_MAX = 1024 }; /* kept endings of tasks whose fork may still come */
-
-static struct tr_run_ending *take_ending(struct tr_runs *runs, struct tr_text id)
-{
-	struct tr_run_ending *ending = id.data ? tr_map_take(&runs->endings, id) : NULL;
-
-	if (!ending)
-		return NULL;
-	*(ending->older ? &ending->older->newer : &runs->first_ending) = ending->newer;
-	*(ending->newer ? &ending->newer->older : &runs->last_ending) = ending->older;
-	return ending;
-}
-
-static void drop_ending(struct tr_runs *runs, struct tr_run_ending *ending)
-{
-	if (ending && ending->run)
-		release(runs, ending->run);
-	free(ending);
-}
-
-static bool keep_ending(struct tr_runs *runs, struct tr_text id, const struct tr_run_ending *ending)
-{
-	struct tr_run_ending *kept = malloc(sizeof *kept + id.len + 1);
-
-	drop_ending(runs, take_ending(runs, id));
-	if (kept) {
-		*kept = *ending;
-		kept->len = id.len;
-		memcpy(kept->id, id.data, id.len);
-	}
-	if (!kept || !tr_map_put(&runs->endings, (struct tr_text){ kept->id, id.len }, kept)) {
-		if (ending->run)
-			release(runs, ending->run);
-		free(kept);
-		return false;
-	}
-	kept->newer = NULL;
-	kept->older = runs->last_ending;
-	*(kept->older ? &kept->older->newer : &runs->first_ending) = kept;
-	runs->last_ending = kept;
-	if (runs->endings.count > ENDINGS_MAX) {
-		const struct tr_run_ending *first = runs->first_ending;
-		drop_ending(runs, take_ending(runs, (struct tr_text){ first->id, first->len }));
-	}
-	return true;
-}
-
 static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
 {
 	struct tr_run *run = calloc(1, sizeof *run);
@@ -154,44 +110,102 @@ static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
 	return run;
 }
 
-static struct task *find_task(struct tr_runs *runs, struct tr_text id)
+/* The task that has a run. NULL: there is none. */
+static struct tr_run_task *find_task(struct tr_runs *runs, struct tr_text id)
 {
-	return id.data ? tr_map_get(&runs->tasks, id) : NULL;
+	struct tr_run_task *task = id.data ? tr_map_get(&runs->tasks, id) : NULL;
+
+	return task && task->run ? task : NULL;
 }
 
+/* The entry of an id, which is new if there is none. NULL: memory is exhausted. */
+static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
+{
+	struct tr_run_task *task = tr_map_get(&runs->tasks, id);
+
+	if (task)
+		return task;
+	task = malloc(sizeof *task + id.len + 1);
+	if (!task)
+		return NULL;
+	*task = (struct tr_run_task){ .len = id.len };
+	memcpy(task->id, id.data, id.len);
+	if (tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task))
+		return task;
+	free(task);
+	return NULL;
+}
+
+/* Frees an entry that has become empty. */
+static void tidy(struct tr_runs *runs, struct tr_run_task *task)
+{
+	if (task->run || task->ended)
+		return;
+	tr_map_take(&runs->tasks, (struct tr_text){ task->id, task->len });
+	free(task);
+}
+
+/* Takes the reference to run. False: memory is exhausted. */
 static bool set_task(struct tr_runs *runs, struct tr_text id, struct tr_run *run, bool thread)
 {
-	struct task *task = find_task(runs, id);
+	struct tr_run_task *task = need_task(runs, id);
 
-	if (!task) {
-		task = malloc(sizeof *task + id.len + 1);
-		if (task) {
-			task->run = NULL;
-			task->len = id.len;
-			memcpy(task->id, id.data, id.len);
-		}
-		if (!task ||
-		    !tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task)) {
-			free(task);
-			release(runs, run);
-			return false;
-		}
-	}
-	if (task->run)
-		release(runs, task->run);
+	if (!task || task->run)
+		release(runs, task ? task->run : run);
+	if (!task)
+		return false;
 	task->run = run;
 	task->thread = thread;
 	return true;
 }
 
-static void drop_task(struct tr_runs *runs, struct tr_text id)
+/* Takes the ending of an earlier task, with its reference. False: there is none. */
+static bool take_ending(struct tr_runs *runs, struct tr_text id, struct ending *ending)
 {
-	struct task *task = tr_map_take(&runs->tasks, id);
+	struct tr_run_task *task = tr_map_get(&runs->tasks, id);
 
-	if (!task)
-		return;
-	release(runs, task->run);
-	free(task);
+	if (!task || !task->ended)
+		return false;
+	*ending = task->ending;
+	*(task->older ? &task->older->newer : &runs->first_ended) = task->newer;
+	*(task->newer ? &task->newer->older : &runs->last_ended) = task->older;
+	runs->ended--;
+	task->ended = false;
+	tidy(runs, task);
+	return true;
+}
+
+static void drop_ending(struct tr_runs *runs, struct tr_text id)
+{
+	struct ending ending;
+
+	if (take_ending(runs, id, &ending) && ending.run)
+		release(runs, ending.run);
+}
+
+/* Keeps the ending of a task whose fork may still come. False: memory is exhausted. */
+static bool keep_ending(struct tr_runs *runs, struct tr_text id, const struct ending *ending)
+{
+	enum { ENDED_MAX = 1024 };
+
+	drop_ending(runs, id);
+	struct tr_run_task *task = need_task(runs, id);
+	if (!task) {
+		if (ending->run)
+			release(runs, ending->run);
+		return false;
+	}
+	task->ended = true;
+	task->ending = *ending;
+	task->newer = NULL;
+	task->older = runs->last_ended;
+	*(task->older ? &task->older->newer : &runs->first_ended) = task;
+	runs->last_ended = task;
+	if (++runs->ended > ENDED_MAX) {
+		const struct tr_run_task *first = runs->first_ended;
+		drop_ending(runs, (struct tr_text){ first->id, first->len });
+	}
+	return true;
 }
 
 static uint64_t text_number(struct tr_text text)
@@ -203,9 +217,9 @@ static uint64_t text_number(struct tr_text text)
 }
 
 /* The fate that the fields of an exit record, or of an exec record with an end, describe. */
-static struct tr_run_ending read_fate(struct tr_text status, struct tr_text signal)
+static struct ending read_fate(struct tr_text status, struct tr_text signal)
 {
-	struct tr_run_ending end = { .status = UINT64_MAX, .time = TR_INSTANT_NONE };
+	struct ending end = { .status = UINT64_MAX, .time = TR_INSTANT_NONE };
 
 	if (signal.len > 1 && signal.data[0] == '"')
 		signal = (struct tr_text){ signal.data + 1, signal.len - 2 };
@@ -224,7 +238,7 @@ static struct tr_run_ending read_fate(struct tr_text status, struct tr_text sign
 	return end;
 }
 
-static void end_run(struct tr_runs *runs, struct tr_run *run, const struct tr_run_ending *end,
+static void end_run(struct tr_runs *runs, struct tr_run *run, const struct ending *end,
 		    struct tr_record *record)
 {
 	if (run->end_reported)
@@ -249,7 +263,7 @@ static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct t
 		run->parent = of && of != run ? of->number : TR_RUN_NONE;
 		return true;
 	}
-	const struct task *task = find_task(runs, parent.text);
+	const struct tr_run_task *task = find_task(runs, parent.text);
 	run->parent = task && task->run != run ? task->run->number : TR_RUN_NONE;
 	return true;
 }
@@ -268,53 +282,37 @@ static bool same_process(const struct tr_run *old, const struct tr_run *now)
 	return now->parent_seq == old->parent_seq;
 }
 
-/* Makes the run of a process that calls exec again. NULL: memory is out. */
-static struct tr_run *replace(struct tr_runs *runs, struct tr_run *old, struct tr_record *record)
-{
-	struct tr_run *run = new_run(runs, record);
-
-	if (!run)
-		return NULL;
-	if (!find_parent(runs, record, run)) {
-		release(runs, run);
-		return NULL;
-	}
-	if (!old->end_reported && same_process(old, run)) {
-		run->parent = old->parent;
-		run->parent_seq = old->parent_seq;
-		run->replaces = old->number;
-		run->forked = old->forked;
-		old->fate = TR_RUN_REPLACED;
-		mark_ended(runs, old, record, run->began);
-	} else {
-		mark_ended(runs, old, NULL, TR_INSTANT_NONE);
-	}
-	return run;
-}
-
 /* Finds the run of an exec: that of a forked process without a program, else a new one. */
 static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_text id,
 		     struct tr_run **result)
 {
-	struct task *task = find_task(runs, id);
-	struct tr_run *run = task ? task->run : NULL;
+	struct tr_run_task *task = find_task(runs, id);
+	struct tr_run *old = task ? task->run : NULL, *run = *result = old;
 
-	*result = run;
-	if (run && !run->program && !run->end_reported) {
+	if (old && !old->program && !old->end_reported) {
 		if (!tr_cell_number(&record->seq, &run->seq))
 			run->seq = TR_RUN_NONE;
 		run->began = tr_instant_from_cell(&record->time);
 		run->first = runs->records;
 		return true;
 	}
-	run = run ? replace(runs, run, record) : new_run(runs, record);
+	run = *result = new_run(runs, record);
 	if (!run)
 		return false;
-	if (!task && !find_parent(runs, record, run)) {
+	if (!find_parent(runs, record, run)) {
 		release(runs, run);
 		return false;
 	}
-	*result = run;
+	if (old && !old->end_reported && same_process(old, run)) {
+		run->parent = old->parent;
+		run->parent_seq = old->parent_seq;
+		run->replaces = old->number;
+		run->forked = old->forked;
+		old->fate = TR_RUN_REPLACED;
+		mark_ended(runs, old, record, run->began);
+	} else if (old) {
+		mark_ended(runs, old, NULL, TR_INSTANT_NONE);
+	}
 	report(runs, TR_RUN_BEGAN, run, record);
 	if (id.data)
 		return set_task(runs, id, run, false);
@@ -345,7 +343,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		return false;
 	if (!status.data && !signal.data && !tr_record_field(record, "end"))
 		return true;
-	struct tr_run_ending end = read_fate(status, signal);
+	struct ending end = read_fate(status, signal);
 	if (!tr_instant_from_field(record, "end", &end.time))
 		return false;
 	/* the task stays, because children may still come */
@@ -353,7 +351,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return true;
 }
 
-/* False: memory is out. */
+/* False: memory is exhausted. */
 static bool is_thread(struct tr_record *record, bool *thread)
 {
 	struct tr_text word = TR_TEXT("CLONE_THREAD");
@@ -383,7 +381,7 @@ static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_ru
  * The task ended before the fork that made it returned; else its number was used before. Where
  * times do not tell, a program knows its parent from the record of its exec.
  */
-static bool ended_early(const struct tr_run_ending *end, const struct tr_record *fork,
+static bool ended_early(const struct ending *end, const struct tr_record *fork,
 			const struct tr_run *parent)
 {
 	int64_t forked = tr_instant_from_cell(&fork->time);
@@ -393,31 +391,25 @@ static bool ended_early(const struct tr_run_ending *end, const struct tr_record 
 	return !end->run || end->run->parent == parent->number;
 }
 
-/* Handles the fork of a task that has ended. False: memory is out. */
-static bool fork_ended(struct tr_runs *runs, struct tr_record *record, const struct tr_run *parent,
-		       struct tr_run_ending *end)
+/* A run that begins with a fork. parent: TR_RUN_NONE for the run that called fork itself. */
+static struct tr_run *fork_run(struct tr_runs *runs, struct tr_record *record, uint64_t parent)
 {
-	struct tr_run *run = end->run;
+	struct tr_run *run = new_run(runs, record);
 
-	if (run) {
-		adopt(runs, run, parent);
-		return true;
-	}
-	run = new_run(runs, record);
 	if (!run)
-		return false;
-	run->parent = parent->number;
-	run->forked = true;
+		return NULL;
+	run->parent = parent;
+	run->forked = parent != TR_RUN_NONE;
 	report(runs, TR_RUN_BEGAN, run, record);
-	end_run(runs, run, end, NULL);
-	release(runs, run);
-	return true;
+	return run;
 }
 
 static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct task *parent = find_task(runs, id), *child;
+	struct tr_run_task *task = find_task(runs, id);
+	struct tr_run *parent = task ? task->run : NULL, *run;
 	struct tr_text child_id;
+	struct ending end;
 	bool thread;
 
 	if (!tr_parent_field(record, "child", &child_id) || !is_thread(record, &thread))
@@ -425,46 +417,46 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (!id.data || !child_id.data)
 		return true;
 	if (!parent) {
-		struct tr_run *run = new_run(runs, record);
-		if (!run)
+		parent = fork_run(runs, record, TR_RUN_NONE);
+		if (!parent || !set_task(runs, id, parent, false))
 			return false;
-		report(runs, TR_RUN_BEGAN, run, record);
-		if (!set_task(runs, id, run, false))
-			return false;
-		parent = find_task(runs, id);
 	}
-	struct tr_run_ending *end = take_ending(runs, child_id);
-	if (end && ended_early(end, record, parent->run)) {
-		bool done = thread || fork_ended(runs, record, parent->run, end);
-		drop_ending(runs, end);
-		return done;
+	if (take_ending(runs, child_id, &end)) {
+		bool early = ended_early(&end, record, parent), done = true;
+		if (early && !thread && end.run) {
+			adopt(runs, end.run, parent);
+		} else if (early && !thread) {
+			run = fork_run(runs, record, parent->number);
+			done = run;
+			if (run) {
+				end_run(runs, run, &end, NULL);
+				release(runs, run);
+			}
+		}
+		if (end.run)
+			release(runs, end.run);
+		if (early)
+			return done;
 	}
-	drop_ending(runs, end);
-	child = find_task(runs, child_id);
 	if (thread) {
-		parent->run->references++;
-		return set_task(runs, child_id, parent->run, true);
+		parent->references++;
+		return set_task(runs, child_id, parent, true);
 	}
+	const struct tr_run_task *child = find_task(runs, child_id);
 	/* a task that was forked before is another process, which has ended without a record */
 	if (child && !child->run->end_reported && !child->run->forked) {
-		adopt(runs, child->run, parent->run);
+		adopt(runs, child->run, parent);
 		return true;
 	}
 	if (child)
 		mark_ended(runs, child->run, NULL, TR_INSTANT_NONE);
-	struct tr_run *run = new_run(runs, record);
-	if (!run)
-		return false;
-	run->parent = parent->run->number;
-	run->forked = true;
-	report(runs, TR_RUN_BEGAN, run, record);
-	return set_task(runs, child_id, run, false);
+	run = fork_run(runs, record, parent->number);
+	return run && set_task(runs, child_id, run, false);
 }
 
 static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct task *task = find_task(runs, id);
-	struct tr_run *unforked = NULL;
+	struct tr_run_task *task = find_task(runs, id);
 	struct tr_text status, signal;
 
 	if (!id.data)
@@ -472,19 +464,22 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (!tr_parent_field(record, "status", &status) ||
 	    !tr_parent_field(record, "signal", &signal))
 		return false;
-	struct tr_run_ending end = read_fate(status, signal);
+	struct ending end = read_fate(status, signal);
 	end.time = tr_instant_from_cell(&record->time);
-	if (task && !task->thread) {
-		end_run(runs, task->run, &end, record);
-		if (!task->run->forked)
-			unforked = task->run;
+	if (!task)
+		return keep_ending(runs, id, &end);
+	struct tr_run *run = task->run;
+	bool thread = task->thread;
+	if (!thread)
+		end_run(runs, run, &end, record);
+	task->run = NULL;
+	tidy(runs, task);
+	if (thread || run->forked) {
+		release(runs, run);
+		return true;
 	}
-	if (unforked)
-		unforked->references++;
-	end.run = unforked;
-	bool known = task && !unforked;
-	drop_task(runs, id);
-	return known || keep_ending(runs, id, &end);
+	end.run = run; /* its fork may still come */
+	return keep_ending(runs, id, &end);
 }
 
 static void see_time(struct tr_runs *runs, const struct tr_record *record)
@@ -502,19 +497,20 @@ static void see_time(struct tr_runs *runs, const struct tr_record *record)
 void tr_runs_finish(struct tr_runs *runs)
 {
 	size_t position = 0;
-	struct task *task;
+	struct tr_run_task *task;
 
 	for (struct tr_run *run = runs->oldest; run; run = run->newer)
 		mark_ended(runs, run, NULL, TR_INSTANT_NONE);
 	while ((task = tr_map_next(&runs->tasks, &position))) {
-		release(runs, task->run);
+		if (task->run)
+			release(runs, task->run);
+		if (task->ended && task->ending.run)
+			release(runs, task->ending.run);
 		free(task);
 	}
 	tr_map_clear(&runs->tasks);
-	while (runs->first_ending) {
-		const struct tr_run_ending *end = runs->first_ending;
-		drop_ending(runs, take_ending(runs, (struct tr_text){ end->id, end->len }));
-	}
+	runs->first_ended = runs->last_ended = NULL;
+	runs->ended = 0;
 }
 
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
@@ -528,11 +524,11 @@ bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
 		return true;
 	runs->records++;
 	see_time(runs, record);
-	if (tr_text_equal(record->kind, TR_TEXT("exec")))
+	if (tr_text_is(record->kind, "exec"))
 		put = put_exec;
-	else if (tr_text_equal(record->kind, TR_TEXT("fork")))
+	else if (tr_text_is(record->kind, "fork"))
 		put = put_fork;
-	else if (tr_text_equal(record->kind, TR_TEXT("exit")))
+	else if (tr_text_is(record->kind, "exit"))
 		put = put_exit;
 	if (!put)
 		return true;
@@ -546,6 +542,5 @@ void tr_runs_free(struct tr_runs *runs)
 	runs->report = NULL;
 	tr_runs_finish(runs);
 	tr_map_free(&runs->tasks);
-	tr_map_free(&runs->endings);
 	tr_id_map_free(&runs->by_seq);
 }

@@ -29,7 +29,7 @@
 
 enum { TR_RUN_SIGNAL = 16 };
 
-struct tr_run_ending;
+struct tr_run_task;
 
 enum tr_run_event {
 	TR_RUN_BEGAN,
@@ -58,7 +58,7 @@ struct tr_run {
 	uint64_t status;
 	char signal[TR_RUN_SIGNAL]; /* "SIGKILL", as the stream spells it, cut to fit */
 	int64_t began, ended;	    /* TR_INSTANT_NONE: unknown */
-	/* The same as numbers of records in the whole stream, for traces without times. */
+	/* began and ended as numbers of records in the whole stream, for traces without times */
 	uint64_t first, last;
 	void *user; /* for the receiver of the events; NULL at BEGAN */
 
@@ -73,9 +73,9 @@ struct tr_runs {
 	void *context;
 	int64_t earliest, latest; /* of all time cells so far, or NONE */
 
-	struct tr_map tasks;   /* of tasks, by their id: private from here */
-	struct tr_map endings; /* of struct tr_run_ending, by the id of their task */
-	struct tr_run_ending *first_ending, *last_ending;
+	struct tr_map tasks; /* by their id: private from here */
+	struct tr_run_task *first_ended, *last_ended;
+	size_t ended;
 	struct tr_id_map by_seq; /* of live runs that have a program */
 	struct tr_run *oldest, *newest;
 	uint64_t count, records;
