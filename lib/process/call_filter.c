@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "process/command.h"
+#include "process/parent.h"
 
 /* The state of a process. */
 enum {
@@ -227,9 +227,13 @@ enum tr_call_verdict tr_call_filter_put(struct tr_call_filter *filter, struct tr
 					enum tr_stage stage, struct tr_text product,
 					struct tr_text output, tr_call_emit *emit, void *context)
 {
-	uint64_t seq, parent = tr_command_number(record, "parent");
+	struct tr_parent named;
+	uint64_t seq;
 	bool done = true;
 
+	if (!tr_parent_read(record, &named))
+		return TR_CALL_FAILED;
+	uint64_t parent = named.seq;
 	if (product.data && !is_linker(stage) && !add_product(&filter->driven, product))
 		return TR_CALL_FAILED;
 	if (product.data && stage == TR_STAGE_COLLECTOR &&

@@ -3,6 +3,50 @@
 
 #include "record/record.h"
 
+struct tr_field *tr_env_line_field(struct tr_record *record, enum tr_env_form *form)
+{
+	static const char *const keys[] = { "env", "envtop", "envdiff" };
+	static const enum tr_env_form forms[] = { TR_ENV_FORM_WHOLE, TR_ENV_FORM_TOP,
+						  TR_ENV_FORM_PARENT };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		struct tr_field *field = tr_record_field(record, keys[i]);
+		*form = field ? forms[i] : TR_ENV_FORM_NONE;
+		if (field)
+			return field;
+	}
+	return NULL;
+}
+
+enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,
+			       const struct tr_value **map, struct tr_error *err)
+{
+	const struct tr_value *value = tr_field_value(record, field, err);
+
+	*map = NULL;
+	if (!value)
+		return tr_error_status(err);
+	if (value->type == TR_MAP) {
+		*map = value;
+		return TR_OK;
+	}
+	tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");
+	return TR_WARN;
+}
+
+bool tr_env_line_is_unknown(struct tr_record *record)
+{
+	struct tr_field *field = tr_record_field(record, "flagged");
+	const struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
+
+	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++) {
+		if (list->as.items[i].type == TR_STRING &&
+		    tr_text_is(list->as.items[i].text, "env-unknown"))
+			return true;
+	}
+	return false;
+}
+
 /* Appends the map: a difference to nothing, to the first environment, or to the parent's. */
 static enum tr_status put_map(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
 			      enum tr_env_form form, const char **key, struct tr_buffer *map)

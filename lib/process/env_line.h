@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts the environment in the line of an exec record to another form: whole (env), as a
- * difference to the first environment (envtop) or to that of the parent (envdiff).
+ * The environment in an exec record: its field, and the conversion to another form, which is whole
+ * (env), or a difference to the first environment (envtop) or to that of the parent (envdiff).
  */
 #ifndef TR_PROCESS_ENV_LINE_H
 #define TR_PROCESS_ENV_LINE_H
 
 #include "process/env_tracker.h"
+
+/* The field for the environment of an exec record, and its form; NULL: it has none. */
+struct tr_field *tr_env_line_field(struct tr_record *record, enum tr_env_form *form);
+
+/* The map in a field. TR_WARN: it has none. TR_FATAL: out of memory. err is filled for both. */
+enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,
+			       const struct tr_value **map, struct tr_error *err);
+
+/* True if the record states that its environment is unknown: "env-unknown" is one of its flags. */
+bool tr_env_line_is_unknown(struct tr_record *record);
 
 /*
  * Sets *key to the field that holds the environment of a record, which is not pending, in the form

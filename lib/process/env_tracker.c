@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/env_line.h"
 #include "process/env_store.h"
+#include "process/parent.h"
+#include "process/path.h"
 #include "record/literal.h"
 #include "record/pending.h"
 
@@ -55,24 +58,12 @@ static void set_top(struct tr_env_tracker *tracker, struct tr_environment *env)
 
 /* The names of the segment's variables: those of Windows are compared without regard to case. */
 
-static bool is_letter(char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
 /* COMSPEC, or a name like =C:, which holds the current directory of a drive. */
 static bool is_windows_name(struct tr_text name)
 {
-	static const char comspec[] = "comspec";
-	if (name.len == 3 && name.data[0] == '=' && is_letter(name.data[1]) && name.data[2] == ':')
-		return true;
-	if (name.len != sizeof comspec - 1)
-		return false;
-	for (size_t i = 0; i < name.len; i++) {
-		if ((name.data[i] | 0x20) != comspec[i])
-			return false;
-	}
-	return true;
+	if (name.len == 3 && name.data[0] == '=')
+		return tr_path_has_drive((struct tr_text){ name.data + 1, 2 });
+	return tr_text_equal_in_any_case(name, TR_TEXT("COMSPEC"));
 }
 
 static bool has_windows_name(const struct tr_value *map)
@@ -89,9 +80,8 @@ static bool has_drive(struct tr_record *record)
 {
 	struct tr_field *field = tr_record_field(record, "cwd");
 	const struct tr_value *cwd = field ? tr_field_value(record, field, NULL) : NULL;
-	return cwd && cwd->type == TR_STRING && cwd->text.len >= 3 &&
-	       is_letter(cwd->text.data[0]) && cwd->text.data[1] == ':' &&
-	       (cwd->text.data[2] == '\\' || cwd->text.data[2] == '/');
+	return cwd && cwd->type == TR_STRING && tr_path_has_drive(cwd->text) &&
+	       tr_path_is_absolute(cwd->text);
 }
 
 /* Folds names from here on; the first environment was made before that was known. */
@@ -520,33 +510,20 @@ static enum tr_status failed(const struct tr_env_tracker *tracker, struct tr_err
 	return TR_FATAL;
 }
 
-/* Reads the value of a field; NULL with TR_WARN if it is malformed. */
-static enum tr_status value_of(struct tr_record *record, struct tr_field *field,
-			       const struct tr_value **value, struct tr_error *err)
-{
-	*value = tr_field_value(record, field, err);
-	if (*value)
-		return TR_OK;
-	return tr_error_status(err);
-}
-
 /* Reads the map in a field; NULL if it is none. TR_FATAL: memory is exhausted. */
 static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
 			     const struct tr_value **map, struct tr_error *err)
 {
-	enum tr_status status = value_of(record, field, map, err);
-	if (status == TR_WARN || (status == TR_OK && (*map)->type != TR_MAP))
-		*map = NULL;
-	return status == TR_FATAL ? TR_FATAL : TR_OK;
+	*map = NULL;
+	return field && tr_env_line_map(record, field, map, err) == TR_FATAL ? TR_FATAL : TR_OK;
 }
 
 /* Follows an env record: the first environment. */
 static enum tr_status follow_env(struct tr_env_tracker *tracker, struct tr_record *record,
 				 struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, "vars");
-	const struct tr_value *map = NULL;
-	if (field && map_of(record, field, &map, err) == TR_FATAL)
+	const struct tr_value *map;
+	if (map_of(record, tr_record_field(record, "vars"), &map, err) == TR_FATAL)
 		return TR_FATAL;
 	if (!map) {
 		if (!lose_top(tracker))
@@ -564,72 +541,55 @@ static enum tr_status follow_env(struct tr_env_tracker *tracker, struct tr_recor
 	return TR_OK;
 }
 
-/* "env-unknown" is one of the record's flags. */
-static bool is_flagged_unknown(struct tr_record *record)
-{
-	struct tr_field *field = tr_record_field(record, "flagged");
-	const struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
-	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++) {
-		if (list->as.items[i].type == TR_STRING &&
-		    tr_text_is(list->as.items[i].text, "env-unknown"))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Sets exec->parent to the base of the record's envdiff; or, with *found false, exec->wanted to the
- * record that it has to be pending on.
+ * record that it has to be pending on. False: memory is exhausted, or the temporary file failed.
  */
-static enum tr_status find_parent(struct tr_env_tracker *tracker, struct tr_record *record,
-				  struct tr_exec_env *exec, bool *found, struct tr_error *err)
+static bool find_parent(struct tr_env_tracker *tracker, struct tr_record *record,
+			struct tr_exec_env *exec, bool *found)
 {
-	struct tr_field *field = tr_record_field(record, "parent");
-	const struct tr_value *value = NULL;
-	struct tr_environment *parent = tracker->top;
-	bool lost;
+	struct tr_parent parent;
+	bool failed;
+
 	*found = true;
-	if (field && value_of(record, field, &value, err) == TR_FATAL)
-		return TR_FATAL;
-	if (value && value->type == TR_UINT) {
-		exec->wanted = value->as.number;
-		exec->has_parent = true;
-		parent = tr_env_store_find(&tracker->store, exec->wanted, &lost);
-		if (lost)
-			return failed(tracker, err);
-		bool self = exec->has_seq && exec->seq == exec->wanted;
-		*found = parent || self || has_passed(tracker, exec->wanted);
-		if (!parent && *found) {
-			exec->trouble = self ? own_parent : was_left_out;
-			parent = add_missing(tracker, exec->wanted);
-		}
-	} else if (field) {
+	if (!tr_parent_read(record, &parent))
+		return false;
+	if (parent.kind != TR_PARENT_RECORD) {
+		exec->parent = tr_environment_retain(tracker->top);
+		return true;
+	}
+	if (parent.seq == TR_NO_POSITION) {
 		exec->trouble = is_no_number;
 		exec->parent = tr_environment_unknown(tracker->pool);
-		return exec->parent ? TR_OK : failed(tracker, err);
+		return exec->parent;
 	}
-	if (*found && !parent)
-		return failed(tracker, err);
-	exec->parent = tr_environment_retain(parent);
-	return TR_OK;
+	exec->has_parent = true;
+	exec->wanted = parent.seq;
+	struct tr_environment *env = tr_env_store_find(&tracker->store, parent.seq, &failed);
+	bool self = exec->has_seq && exec->seq == parent.seq;
+	if (!env && !failed && !self && !has_passed(tracker, parent.seq)) {
+		*found = false;
+		return true;
+	}
+	if (!env && !failed) {
+		exec->trouble = self ? own_parent : was_left_out;
+		env = add_missing(tracker, parent.seq);
+	}
+	exec->parent = tr_environment_retain(env);
+	return env;
 }
 
-/* Finds the form of the record's environment, and its map; *map NULL: the field has no map. */
-static enum tr_status find_form(struct tr_env_tracker *tracker, struct tr_record *record,
-				struct tr_exec_env *exec, const struct tr_value **map,
-				struct tr_field **field, struct tr_error *err)
+/* Finds the field for the record's environment, and its form. */
+static struct tr_field *find_form(struct tr_env_tracker *tracker, struct tr_record *record,
+				  struct tr_exec_env *exec)
 {
-	struct tr_field *whole = tr_record_field(record, "env");
-	struct tr_field *top = tr_record_field(record, "envtop");
-	struct tr_field *parent = tr_record_field(record, "envdiff");
-	*field = whole ? whole : top ? top : parent;
-	exec->form = whole ? TR_ENV_FORM_WHOLE : top ? TR_ENV_FORM_TOP : TR_ENV_FORM_NONE;
-	if (!whole && !top && parent)
-		exec->form = tracker->config.against_top ? TR_ENV_FORM_TOP : TR_ENV_FORM_PARENT;
+	struct tr_field *field = tr_env_line_field(record, &exec->form);
+	if (exec->form == TR_ENV_FORM_PARENT && tracker->config.against_top)
+		exec->form = TR_ENV_FORM_TOP;
 	tracker->any_top |= exec->form == TR_ENV_FORM_TOP;
-	if (*field && exec->form != TR_ENV_FORM_TOP)
+	if (field && exec->form != TR_ENV_FORM_TOP)
 		tracker->only_top = false;
-	return *field ? map_of(record, *field, map, err) : TR_OK;
+	return field;
 }
 
 /* Finds the record's own environment, unless it depends on the parent. False: memory. */
@@ -646,7 +606,7 @@ static bool find_own(struct tr_env_tracker *tracker, struct tr_record *record,
 		exec->own = tr_environment_whole(tracker->pool, base, map);
 	} else if (exec->form == TR_ENV_FORM_TOP) {
 		exec->own = tr_environment_apply(tracker->pool, exec->top, map, &exec->minimal);
-	} else if (!field && is_flagged_unknown(record)) {
+	} else if (!field && tr_env_line_is_unknown(record)) {
 		exec->trouble = no_trouble;
 		exec->own = tr_environment_unknown(tracker->pool);
 	} else if (!field &&
@@ -679,20 +639,17 @@ static bool hold_for_parent(struct tr_env_tracker *tracker, struct tr_exec_env *
 static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *record,
 			   struct tr_exec_env *exec, struct tr_error *err)
 {
-	const struct tr_value *map = NULL;
-	struct tr_field *field;
+	struct tr_field *field = find_form(tracker, record, exec);
+	const struct tr_value *map;
 	bool found;
-	enum tr_status status = find_form(tracker, record, exec, &map, &field, err);
-	if (status != TR_OK)
-		return status;
+	if (map_of(record, field, &map, err) == TR_FATAL)
+		return TR_FATAL;
 	if (!detect_from_exec(tracker, record, map))
 		return failed(tracker, err);
 	tracker->any_exec = tracker->names_settled = true;
 	exec->top = tr_environment_retain(tracker->top);
-	status = find_parent(tracker, record, exec, &found, err);
-	if (status != TR_OK)
-		return status;
-	bool fine = find_own(tracker, record, exec, field, map);
+	bool fine = find_parent(tracker, record, exec, &found) &&
+		    find_own(tracker, record, exec, field, map);
 	if (fine && found && exec->own_pending)
 		fine = inherit(tracker, exec, map);
 	else if (fine && !found && (exec->own_pending || tracker->config.wants_parent))

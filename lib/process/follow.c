@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/follow.h"
 
-#include <string.h>
-
-#include "process/command.h"
+#include "process/env_line.h"
+#include "process/parent.h"
 
 void tr_follow_free(struct tr_follow *follow)
 {
@@ -13,19 +12,6 @@ void tr_follow_free(struct tr_follow *follow)
 	}
 	tr_environments_free(follow->pool);
 	*follow = (struct tr_follow){ NULL, NULL, NULL };
-}
-
-/* The map of a field. */
-static enum tr_status map_of(struct tr_record *record, struct tr_field *field,
-			     const struct tr_value **map, struct tr_error *err)
-{
-	*map = tr_field_value(record, field, err);
-	if (!*map)
-		return tr_error_status(err);
-	if ((*map)->type == TR_MAP)
-		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");
-	return TR_WARN;
 }
 
 /* Without an env record the first environment is empty, and not unknown. */
@@ -51,7 +37,7 @@ static enum tr_status follow_env(struct tr_follow *follow, struct tr_record *rec
 
 	if (!vars)
 		return TR_OK;
-	enum tr_status status = map_of(record, vars, &map, err);
+	enum tr_status status = tr_env_line_map(record, vars, &map, err);
 	if (status != TR_OK)
 		return status;
 	tr_environment_release(follow->pool, follow->top);
@@ -59,46 +45,34 @@ static enum tr_status follow_env(struct tr_follow *follow, struct tr_record *rec
 	return follow->top ? TR_OK : tr_error_memory(err);
 }
 
-/* It is said that nobody knows. */
-static bool is_unknown(struct tr_record *record)
-{
-	struct tr_field *field = tr_record_field(record, "flagged");
-	struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
-
-	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++)
-		if (list->as.items[i].type == TR_STRING &&
-		    tr_text_is(list->as.items[i].text, "env-unknown"))
-			return true;
-	return false;
-}
-
 static enum tr_status find_own(struct tr_follow *follow, struct tr_record *record,
 			       struct tr_error *err)
 {
-	struct tr_field *whole = tr_record_field(record, "env");
-	struct tr_field *against_top = tr_record_field(record, "envtop");
-	struct tr_field *against_parent = tr_record_field(record, "envdiff");
-	struct tr_field *field = whole ? whole : against_top ? against_top : against_parent;
 	struct tr_environment *near = follow->top;
-	const struct tr_value *map = NULL;
+	const struct tr_value *map;
+	struct tr_parent parent;
+	enum tr_env_form form;
+	struct tr_field *field = tr_env_line_field(record, &form);
 
-	if (tr_record_field(record, "parent"))
-		near = tr_environments_of(follow->pool, tr_command_number(record, "parent"));
+	if (!tr_parent_read(record, &parent))
+		return tr_error_memory(err);
+	if (parent.kind == TR_PARENT_RECORD)
+		near = tr_environments_of(follow->pool, parent.seq);
 	if (!field) {
-		if (!is_unknown(record))
+		if (!tr_env_line_is_unknown(record))
 			follow->own = tr_environment_retain(near);
 		return TR_OK;
 	}
-	if (field == against_parent && !near)
+	if (form == TR_ENV_FORM_PARENT && !near)
 		return TR_OK;
-	enum tr_status status = map_of(record, field, &map, err);
+	enum tr_status status = tr_env_line_map(record, field, &map, err);
 	if (status != TR_OK)
 		return status;
-	if (field == whole)
+	if (form == TR_ENV_FORM_WHOLE)
 		follow->own = tr_environment_whole(follow->pool, near, map);
 	else
 		follow->own = tr_environment_apply(
-			follow->pool, field == against_top ? follow->top : near, map, NULL);
+			follow->pool, form == TR_ENV_FORM_TOP ? follow->top : near, map, NULL);
 	return follow->own ? TR_OK : tr_error_memory(err);
 }
 
