@@ -2,7 +2,8 @@
 /*
  * Which record is the parent of a process. The field parent names it by its seq, which is exact;
  * without that field, ppid names a task, whose id may be used again, so it means the program that
- * runs in that task now. A fork record that names the process as its child precedes both.
+ * runs in that task now. A fork record that names the process as its child precedes both. Views use
+ * all three (runs.h); environments and calls, which belong to records, only the field parent.
  *
  * tests/data/process/parent.cases are the cases, which every user of this definition passes.
  */
