@@ -134,7 +134,6 @@ static bool place(struct work *work, uint32_t node)
 	}
 	span->lane =
 		work->idle.count ? (uint32_t)tr_heap_pop(&work->idle).order : work->lanes->count++;
-	span->level = 0;
 	work->below[node] = TR_FOREST_NONE;
 	work->top[span->lane] = node;
 	return tr_heap_push(&work->busy,

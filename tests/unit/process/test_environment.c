@@ -238,6 +238,12 @@ static void test_weight(void)
 	ok(tr_environments_weight(pool) - before == one, "as before without it");
 	tr_environment_release(pool, env);
 	ok(tr_environments_weight(pool) == before, "nothing is left");
+	tr_environments_spill(pool, 0, 4 * LENGTH);
+	env = tr_environment_whole(pool, NULL, map(text));
+	size_t spilled = tr_environments_weight(pool) - before;
+	ok(spilled < one - LENGTH / 2, "%zu bytes with the value in the file", spilled);
+	tr_environment_release(pool, env);
+	ok(tr_environments_weight(pool) == before, "nothing is left in memory");
 	test_weight_of_many(pool);
 	ok(tr_environments_weight(pool) == before, "nothing is left of many variables");
 	tr_environments_free(pool);
