@@ -46,14 +46,17 @@ int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 /* Takes the time from the prefix of a line. */
 static void take_time(const struct tr_strace_line *line, struct tr_line_merge_time *time)
 {
-	unsigned long long seconds = 0;
-	const char *p = line->time.data, *end = p ? p + line->time.len : NULL;
+	unsigned long long seconds;
+	const char *p = line->time.data, *end;
 
+	if (line->clock != TR_STRACE_DAY && line->clock != TR_STRACE_EPOCH)
+		return; /* relative times are those of one process */
+	end = p + line->time.len;
 	if (line->clock == TR_STRACE_DAY) {
 		seconds = tr_strace_day_seconds(time->seconds, line->time);
-		p += 8;
-	} else if (line->clock != TR_STRACE_EPOCH || !tr_strace_digits(&p, end, &seconds)) {
-		return; /* relative times are those of one process */
+		p += sizeof "HH:MM:SS" - 1;
+	} else if (!tr_strace_digits(&p, end, &seconds)) {
+		return;
 	}
 	time->seconds = seconds;
 	time->fraction = tr_strace_nanoseconds(p, end);

@@ -5,6 +5,10 @@
  * thread. Then the record is pending, and all that follow stay behind it. The length of the
  * queue is bounded by the log alone, so that the same log always gives the same records; only where
  * a running program writes nothing for a while, strace.c does not hold them any longer.
+ *
+ * The fields parent and ppid follow process/parent.h: the exec record that was current in the parent
+ * when it created the process. tests/data/strace/parent.cases has its cases as logs; the unit test
+ * compares the field with what views find without it.
  */
 #include "format/strace/strace.h"
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The cases of tests/data/strace, and what a missing or cut line does to the others. */
+#include <inttypes.h>
+
+#include "process/forest.h"
 #include "strace_reading.h"
 #include "tap.h"
 
 struct test_case {
 	char name[128];
+	bool parents; /* the lines are those of parent.cases */
 	struct tr_buffer log, lines, messages;
 };
 
@@ -26,10 +30,75 @@ static void same_text(const char *what, const char *name, const struct tr_buffer
 		       (int)want->len, want->len ? want->data : "");
 }
 
+/* Finds the parents of exec records; by_task: without the field parent. */
+static void find_parents(struct tr_text lines, bool by_task, struct tr_buffer *to)
+{
+	struct tr_forest forest;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_error err;
+	char text[64];
+
+	tr_forest_init(&forest, 1 << 20, NULL, NULL);
+	for (const char *p = lines.data, *end = p + lines.len, *lf; p < end; p = lf + 1) {
+		lf = memchr(p, '\n', (size_t)(end - p));
+		struct tr_text line = tr_arena_copy(&arena, tr_text_span(p, lf + 1));
+		char *parent = memmem(line.data, line.len, "\tparent=", 8);
+		struct tr_record record;
+		if (by_task && parent)
+			memcpy(parent, "\tunused=", 8);
+		tr_record_init(&record, &arena);
+		ok(tr_record_from_line(&record, line, &err) &&
+			   tr_forest_put(&forest, &record, &err),
+		   "a record is read");
+	}
+	ok(tr_forest_link(&forest), "the records are linked");
+	for (const struct tr_forest_node *node = forest.nodes; node < forest.nodes + forest.count;
+	     node++) {
+		if (!node->program)
+			continue;
+		const struct tr_forest_node *parent = node;
+		do /* a process without a program has that of its parent */
+			parent = parent->parent == TR_FOREST_NONE ? NULL
+								  : &forest.nodes[parent->parent];
+		while (parent && !parent->program);
+		snprintf(text, sizeof text, "> %" PRIu64 " ", node->seq);
+		tr_buffer_put_text(to, tr_text_from(text));
+		snprintf(text, sizeof text, "%" PRIu64, parent ? parent->seq : 0);
+		tr_buffer_put_text(to, tr_text_from(parent ? text : "-"));
+		tr_buffer_put_byte(to, '\n');
+		if (node->replaces != TR_FOREST_NONE && forest.nodes[node->replaces].program) {
+			snprintf(text, sizeof text, "= %" PRIu64 " %" PRIu64 "\n", node->seq,
+				 forest.nodes[node->replaces].seq);
+			tr_buffer_put_text(to, tr_text_from(text));
+		}
+	}
+	tr_forest_free(&forest);
+	tr_arena_free(&arena);
+}
+
+static void check_parents(const struct test_case *c)
+{
+	struct reading got = { 0 };
+	struct tr_buffer parents = TR_BUFFER_INIT;
+
+	ok(read_log(tr_buffer_text(&c->log), 1 << 16, NULL, &got), "%s: read", c->name);
+	find_parents(tr_buffer_text(&got.lines), false, &parents);
+	same_text("parents by the field", c->name, &parents, &c->lines);
+	tr_buffer_reset(&parents);
+	find_parents(tr_buffer_text(&got.lines), true, &parents);
+	same_text("parents by tasks", c->name, &parents, &c->lines);
+	tr_buffer_free(&parents);
+	reading_free(&got);
+}
+
 static void check_case(const struct test_case *c)
 {
 	static const size_t pieces[] = { 1 << 16, 1 };
 
+	if (c->name[0] && c->parents) {
+		check_parents(c);
+		return;
+	}
 	for (int i = 0; c->name[0] && i < 2; i++) {
 		struct reading got = { 0 };
 		ok(read_log(tr_buffer_text(&c->log), pieces[i], NULL, &got), "%s: read by %zu",
@@ -54,6 +123,8 @@ static void take_line(struct test_case *c, struct tr_text line)
 		snprintf(c->name, sizeof c->name, "%.*s", (int)line.len - 2, line.data + 2);
 	} else if (tr_text_starts(line, TR_TEXT("< "))) {
 		put_line(&c->log, line, 2);
+	} else if (c->parents && (line.len && (*line.data == '>' || *line.data == '='))) {
+		put_line(&c->lines, line, 0);
 	} else if (tr_text_starts(line, TR_TEXT("> "))) {
 		put_line(&c->lines, line, 2);
 	} else if (tr_text_starts(line, TR_TEXT("! ")) || tr_text_starts(line, TR_TEXT("~ "))) {
@@ -72,10 +143,10 @@ static FILE *open_data(const char *name)
 	return file;
 }
 
-static void run_file(const char *name)
+static void run_file(const char *name, bool parents)
 {
 	FILE *file = open_data(name);
-	struct test_case c = { 0 };
+	struct test_case c = { .parents = parents };
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t len;
@@ -185,34 +256,57 @@ static void check_setting(const char *setting, const char *log, const char *want
 	reading_free(&got);
 }
 
-/* As many children as one likes come and go, and the reader holds no more than a few. */
-static void check_look_ahead(void)
+/*
+ * A child that is pending on the return of its fork, with some records and a long one after it. If
+ * these are too many, it becomes an orphan.
+ */
+static void check_look_ahead(int records, size_t bytes, bool orphan)
 {
 	struct tr_buffer log = TR_BUFFER_INIT;
 	struct reading got = { 0 };
 
-	tr_buffer_put_literal(&log, "1 execve(\"/a\", [\"a\"], []) = 0\n");
-	tr_buffer_put_literal(&log, "1 clone(flags=SIGCHLD <unfinished ...>\n");
-	tr_buffer_put_literal(&log, "2 execve(\"/b\", [\"b\"], []) = 0\n");
-	for (int i = 0; i < 3000; i++)
+	tr_buffer_put_literal(&log, "1 execve(\"/a\", [\"a\"], []) = 0\n"
+				    "1 clone(flags=SIGCHLD <unfinished ...>\n"
+				    "2 execve(\"/b\", [\"b\"], []) = 0\n"
+				    "2 write(1, \"");
+	for (size_t i = 0; i < bytes; i++)
+		tr_buffer_put_byte(&log, 'x');
+	tr_buffer_put_literal(&log, "\", 1) = 1\n");
+	for (int i = 1; i < records; i++)
 		tr_buffer_put_literal(&log, "2 getpid() = 2\n");
 	tr_buffer_put_literal(&log, "1 <... clone resumed>) = 2\n");
-	ok(read_log(tr_buffer_text(&log), 1 << 16, NULL, &got) && count_lines(&got.lines) == 3003,
-	   "a record does not wait for ever");
-	ok(memmem(got.lines.data, got.lines.len, "\"orphan\"", 8) != NULL, "and says so");
+	ok(read_log(tr_buffer_text(&log), 1 << 16, "cwd=/w", &got) &&
+		   count_lines(&got.lines) == (size_t)records + 3,
+	   "%d records of %zu bytes come out", records, bytes);
+	ok(!memmem(got.lines.data, got.lines.len, "\"orphan\"", 8) == !orphan,
+	   "the record before them is %s orphan", orphan ? "an" : "no");
 	tr_buffer_free(&log);
 	reading_free(&got);
 }
 
 int main(void)
 {
-	run_file("good.cases");
-	run_file("bad.cases");
+	run_file("good.cases", false);
+	run_file("bad.cases", false);
+	run_file("parent.cases", true);
 	damage("small.strace");
 	check_setting("cwd=/w/x", "1 execve(\"a\", [\"a\"], [\"PWD=/no\"]) = 0\n",
 		      "exec\t0\t-\t1\t/w/x/a\tcwd=\"/w/x\"\targv=[\"a\"]\tenv={\"PWD\":\"/no\"}\n");
+	check_setting("failed=yes",
+		      "1 execve(\"/a\", [\"a\"], []) = 0\n"
+		      "2 execve(\"/b\", [\"b\"], []) = -1 ENOENT (No such file)\n"
+		      "1 clone(flags=CLONE_THREAD) = 2\n"
+		      "2 execve(\"/c\", [\"c\"], []) = -1 EACCES\n",
+		      "exec\t0\t-\t1\t/a\targv=[\"a\"]\tenv={}\n"
+		      "exec\t1\t-\t2\t/b\tparent=0\targv=[\"b\"]\tenv={}\terror=ENOENT\ttgid=1\n"
+		      "fork\t2\t-\t1\t-\tchild=2\tflags=CLONE_THREAD\n"
+		      "exec\t3\t-\t2\t/c\targv=[\"c\"]\tenv={}\terror=EACCES\ttgid=1\n");
 	check_setting("failed=yes", "1 execve(\"/a\", [\"a\"], []) = -1 ENOENT (No such file)\n",
 		      "exec\t0\t-\t1\t/a\targv=[\"a\"]\tenv={}\terror=ENOENT\n");
-	check_look_ahead();
+	check_look_ahead(1023, 0, false);
+	check_look_ahead(1024, 0, true);
+	/* both records together have 78 bytes without the long string */
+	check_look_ahead(1, (4 << 20) - 78, false);
+	check_look_ahead(1, (4 << 20) - 77, true);
 	return done_testing();
 }
