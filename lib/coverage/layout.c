@@ -7,14 +7,14 @@
 #include "core/buffer.h"
 #include "record/ask.h"
 
-/* The index of the first that ends at or after the address. */
-static size_t lower_bound(const struct tr_objects *objects, uint64_t address)
+/* Returns the index of the first object that ends at or after the address. */
+static size_t lower_bound(const struct tr_layout *layout, uint64_t address)
 {
-	size_t low = 0, high = objects->count;
+	size_t low = 0, high = layout->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (objects->list[middle].last < address)
+		if (layout->objects[middle].last < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -22,55 +22,51 @@ static size_t lower_bound(const struct tr_objects *objects, uint64_t address)
 	return low;
 }
 
-enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_object object)
+/* Returns the last address of an object; one before the first if it ends beyond all addresses. */
+static uint64_t last_of(uint64_t first, uint8_t digits, uint64_t size)
 {
-	size_t at = lower_bound(objects, object.first);
+	uint64_t last = first + size - 1;
 
-	if (object.last < object.first ||
-	    (at < objects->count && objects->list[at].first <= object.last))
-		return TR_OBJECTS_OVERLAP;
-	if (objects->count == TR_OBJECTS_MAX)
-		return TR_OBJECTS_FULL;
-	if (!tr_array_room(objects->list, objects->count, objects->cap))
-		return TR_OBJECTS_MEMORY;
-	struct tr_object *place = &objects->list[at];
-	memmove(place + 1, place, (objects->count - at) * sizeof *place);
-	*place = object;
-	objects->count++;
-	return TR_OBJECTS_ADDED;
+	if (digits == 8)
+		return size > UINT32_MAX ? 0 : (uint32_t)last;
+	return last;
 }
 
-const struct tr_object *tr_objects_find(const struct tr_objects *objects, uint64_t address)
+enum tr_layout_answer tr_layout_add(struct tr_layout *layout, uint64_t first, uint8_t digits,
+				    uint64_t size)
 {
-	size_t at = lower_bound(objects, address);
+	uint64_t last = last_of(first, digits, size);
+	size_t at = lower_bound(layout, first);
 
-	return at < objects->count && objects->list[at].first <= address ? &objects->list[at]
-									 : NULL;
+	if (last < first || (at < layout->count && layout->objects[at].first <= last))
+		return TR_LAYOUT_OVERLAP;
+	if (layout->count == TR_OBJECTS_MAX)
+		return TR_LAYOUT_FULL;
+	if (!tr_array_room(layout->objects, layout->count, layout->cap))
+		return TR_LAYOUT_MEMORY;
+	struct tr_object *place = &layout->objects[at];
+	memmove(place + 1, place, (layout->count++ - at) * sizeof *place);
+	*place = (struct tr_object){ first, last, 0 };
+	return TR_LAYOUT_ADDED;
 }
 
-void tr_objects_rename(struct tr_objects *objects, uint64_t address, size_t id)
+struct tr_object *tr_layout_find(const struct tr_layout *layout, uint64_t address)
 {
-	size_t at = lower_bound(objects, address);
+	size_t at = lower_bound(layout, address);
 
-	if (at < objects->count && objects->list[at].first <= address)
-		objects->list[at].id = id;
+	return at < layout->count && layout->objects[at].first <= address ? &layout->objects[at]
+									  : NULL;
 }
 
-bool tr_objects_unload(struct tr_objects *objects, uint64_t address)
+bool tr_layout_unload(struct tr_layout *layout, uint64_t address)
 {
-	size_t at = lower_bound(objects, address);
+	struct tr_object *place = tr_layout_find(layout, address);
 
-	if (at == objects->count || objects->list[at].first > address)
+	if (!place)
 		return false;
-	struct tr_object *place = &objects->list[at];
-	memmove(place, place + 1, (--objects->count - at) * sizeof *place);
+	size_t after = layout->count-- - (size_t)(place - layout->objects) - 1;
+	memmove(place, place + 1, after * sizeof *place);
 	return true;
-}
-
-void tr_objects_free(struct tr_objects *objects)
-{
-	free(objects->list);
-	*objects = (struct tr_objects){ NULL, 0, 0 };
 }
 
 void tr_layout_section(struct tr_layout *layout, bool info)
@@ -79,7 +75,7 @@ void tr_layout_section(struct tr_layout *layout, bool info)
 		layout->kernel = layout->kernel_asked = false;
 	layout->loaded = false;
 	layout->load = 0;
-	tr_objects_clear(&layout->objects);
+	layout->count = 0;
 }
 
 enum tr_status tr_layout_info(struct tr_layout *layout, struct tr_record *record,
@@ -117,7 +113,7 @@ bool tr_ada_number(struct tr_text text, uint64_t *number)
 	return text.len > 0;
 }
 
-enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record, size_t id,
+enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record,
 			      struct tr_loaded_object *object, struct tr_error *err)
 {
 	uint64_t size;
@@ -133,24 +129,16 @@ enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record
 	if (!tr_address_read(&record->name, &object->first, &object->digits) ||
 	    !object->path.data || !tr_ada_number(digits, &size) || size == 0)
 		return TR_WARN;
-	object->last = object->first + size - 1;
-	if (object->digits == 8)
-		object->last = size > UINT32_MAX ? 0 : (uint32_t)object->last;
-	struct tr_object added = { object->first, object->last, id };
-	switch (tr_objects_load(&layout->objects, added)) {
-	case TR_OBJECTS_ADDED:
+	object->last = last_of(object->first, object->digits, size);
+	switch (tr_layout_add(layout, object->first, object->digits, size)) {
+	case TR_LAYOUT_ADDED:
 		return TR_OK;
-	case TR_OBJECTS_MEMORY:
+	case TR_LAYOUT_MEMORY:
 		return tr_error_memory(err);
 	default:
 		tr_error_set(err, TR_CAUSE_INPUT, "a shared object over another one");
 		return TR_WARN;
 	}
-}
-
-void tr_layout_unload(struct tr_layout *layout, uint64_t address)
-{
-	tr_objects_unload(&layout->objects, address);
 }
 
 bool tr_layout_place(const struct tr_layout *layout, struct tr_block *block,
@@ -159,13 +147,13 @@ bool tr_layout_place(const struct tr_layout *layout, struct tr_block *block,
 	*object = NULL;
 	if (layout->kernel && (!layout->loaded || block->address < layout->load))
 		return false;
-	if (layout->objects.count)
-		*object = tr_objects_find(&layout->objects, block->address);
+	if (layout->count)
+		*object = tr_layout_find(layout, block->address);
 	block->address -= *object ? (*object)->first : layout->load;
 	return true;
 }
 
 void tr_layout_free(struct tr_layout *layout)
 {
-	tr_objects_free(&layout->objects);
+	free(layout->objects);
 }

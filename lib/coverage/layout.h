@@ -17,53 +17,22 @@
 #include "coverage/block.h"
 #include "record/record.h"
 
-/* The loaded shared objects: ranges of addresses that do not overlap. */
+/* A shared object that is loaded: a range of addresses. */
 struct tr_object {
 	uint64_t first, last;
-	size_t id; /* set by the caller */
-};
-
-struct tr_objects {
-	struct tr_object *list; /* sorted */
-	size_t count, cap;
+	size_t id; /* 0 until the caller sets it */
 };
 
 /* Far more objects than any program loads; a trace must not exhaust the memory. */
 enum { TR_OBJECTS_MAX = 4096 };
 
-enum tr_objects_answer {
-	TR_OBJECTS_ADDED,
-	TR_OBJECTS_OVERLAP, /* overlaps a loaded one, or last is before first */
-	TR_OBJECTS_FULL,
-	TR_OBJECTS_MEMORY,
-};
-
-enum tr_objects_answer tr_objects_load(struct tr_objects *objects, struct tr_object object);
-
-/* Returns the object that contains the address, or NULL. Valid until the next load or unload. */
-const struct tr_object *tr_objects_find(const struct tr_objects *objects, uint64_t address);
-
-/* Changes the id of the object that contains the address. */
-void tr_objects_rename(struct tr_objects *objects, uint64_t address, size_t id);
-
-/* Unloads the object that contains the address. False: there is none. */
-bool tr_objects_unload(struct tr_objects *objects, uint64_t address);
-
-/* Removes all objects and keeps the memory. */
-static inline void tr_objects_clear(struct tr_objects *objects)
-{
-	objects->count = 0;
-}
-
-void tr_objects_free(struct tr_objects *objects);
-
 struct tr_layout {
-	bool kernel_asked; /* the information named a kernel, or an empty one: only the first counts
-			    */
+	bool kernel_asked; /* the information named a kernel, or an empty one; only the first counts */
 	bool kernel;	   /* code has no place until the load address is known */
 	bool loaded;
-	uint64_t load; /* load address of the kernel; 0: none */
-	struct tr_objects objects;
+	uint64_t load;		   /* load address of the kernel; 0: none */
+	struct tr_object *objects; /* sorted; they do not overlap */
+	size_t count, cap;
 };
 
 /*
@@ -82,24 +51,40 @@ enum tr_status tr_layout_info(struct tr_layout *layout, struct tr_record *record
 /* Sets the load address of the kernel. False: it is not allowed here. */
 bool tr_layout_loadaddr(struct tr_layout *layout, uint64_t address);
 
+enum tr_layout_answer {
+	TR_LAYOUT_ADDED,
+	TR_LAYOUT_OVERLAP, /* with a loaded object, or the object ends beyond the top of memory */
+	TR_LAYOUT_FULL,
+	TR_LAYOUT_MEMORY,
+};
+
+/* Loads an object of that size at an address of so many digits. */
+enum tr_layout_answer tr_layout_add(struct tr_layout *layout, uint64_t first, uint8_t digits,
+				    uint64_t size);
+
+/* Returns the object that contains the address, or NULL. Valid until one is loaded or unloaded. */
+struct tr_object *tr_layout_find(const struct tr_layout *layout, uint64_t address);
+
 /*
- * Handles a record of kind load and returns range and path of the object. TR_WARN: the record is
- * incomplete, or the object overlaps another one; it is not loaded then.
+ * Handles a record of kind load, and returns what it states. The object is the one that contains
+ * `first` then. TR_WARN: the record is incomplete, or the object overlaps another one; it is not
+ * loaded then.
  */
 struct tr_loaded_object {
 	uint64_t first, last;
 	uint8_t digits;
 	struct tr_text path; /* its bytes */
 };
-enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record, size_t id,
+enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record,
 			      struct tr_loaded_object *object, struct tr_error *err);
 
-void tr_layout_unload(struct tr_layout *layout, uint64_t address);
+/* Unloads the object that contains the address. False: there is none. */
+bool tr_layout_unload(struct tr_layout *layout, uint64_t address);
 
 /* True if every address is used unchanged. */
 static inline bool tr_layout_is_plain(const struct tr_layout *layout)
 {
-	return !layout->kernel && !layout->objects.count;
+	return !layout->kernel && !layout->count;
 }
 
 /*

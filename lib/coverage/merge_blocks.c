@@ -193,11 +193,11 @@ static enum tr_status put_load(struct merge *merge, struct tr_record *record, st
 	if (status != TR_OK)
 		return status;
 	size_t id = (size_t)tr_map_get(&merge->by_key, key);
-	status = tr_layout_load(&merge->layout, record, id ? id : merge->object_count + 1, &loaded,
-				err);
-	if (status != TR_OK || id)
+	status = tr_layout_load(&merge->layout, record, &loaded, err);
+	if (status != TR_OK)
 		return status;
-	return add_object(merge, key, loaded.first) ? TR_OK : tr_error_memory(err);
+	tr_layout_find(&merge->layout, loaded.first)->id = id ? id : merge->object_count + 1;
+	return id || add_object(merge, key, loaded.first) ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status put_block(struct merge *merge, struct tr_record *record, struct tr_error *err)

@@ -258,14 +258,13 @@ static enum tr_status put_load(struct foreign *foreign, struct tr_record *record
 			       struct tr_error *err)
 {
 	struct tr_loaded_object loaded;
-	enum tr_status status =
-		tr_layout_load(&foreign->layout, record, foreign->object_count, &loaded, err);
+	enum tr_status status = tr_layout_load(&foreign->layout, record, &loaded, err);
 	if (status != TR_OK)
 		return status;
 	struct object *object = object_of(foreign, &loaded);
 	if (!object)
 		return tr_error_memory(err);
-	tr_objects_rename(&foreign->layout.objects, loaded.first, object->id);
+	tr_layout_find(&foreign->layout, loaded.first)->id = object->id;
 	return TR_OK;
 }
 
@@ -282,7 +281,7 @@ static enum tr_status put_block(struct foreign *foreign, struct tr_record *recor
 	}
 	if (!foreign->digits)
 		foreign->digits = block.digits;
-	const struct tr_object *object = tr_objects_find(&foreign->layout.objects, block.address);
+	const struct tr_object *object = tr_layout_find(&foreign->layout, block.address);
 	struct foreign_block key = { block.address, block.size,
 				     object ? (int32_t)object->id : NO_OBJECT, 1, NULL };
 	struct tr_text bytes = { (const char *)&key, KEY };

@@ -23,18 +23,17 @@ enum state {
 	AT_ENTRY,  /* of a section of blocks */
 	LOST,	   /* bytes up to the next header cannot be decoded */
 	DONE,
+	HELD, /* a record is complete, and follows the message about it */
 };
 
 struct reader {
 	struct tr_reader base; /* its record is of any kind but block */
 	enum state state;
 	struct tr_gnatcov_section section;
-	bool begun;	   /* there was a section */
-	bool kernel;	   /* information names a kernel: its load address has to follow */
-	bool kernel_asked; /* there was a KERNEL_FILE_NAME, and further ones are ignored */
-	bool loaded;	   /* the load address was read */
-	struct tr_objects objects;
-	uint64_t told_at; /* stream offset of the item whose flaw was reported last */
+	bool begun;		 /* there was a section */
+	struct tr_layout layout; /* as far as entries may refer to it */
+	struct tr_record *held;	 /* in state HELD */
+	enum state after;	 /* the state after HELD */
 	struct tr_op_values *ops;
 	struct tr_block_record block;
 	struct tr_buffer text; /* scratch */
@@ -44,7 +43,7 @@ static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	tr_objects_free(&reader->objects);
+	tr_layout_free(&reader->layout);
 	tr_buffer_free(&reader->text);
 	free(reader->ops);
 }
@@ -56,20 +55,6 @@ struct info {
 	uint32_t pad;	     /* its bytes as one number, 0 as it should be */
 	size_t size;	     /* of all of it */
 };
-
-/*
- * Whether a flaw of the item at pos is new. err, which is filled, then becomes a flaw, and the
- * next call returns the item's record.
- */
-static bool tell(struct reader *reader, struct tr_error *err)
-{
-	if (reader->told_at == reader->base.in->offset)
-		return false;
-	reader->told_at = reader->base.in->offset;
-	err->severity = TR_FLAW;
-	tr_error_at_offset(err, reader->base.in->offset);
-	return true;
-}
 
 /* Reports that the input ends too early, and ends reading. */
 static enum tr_status cut(struct reader *reader, struct tr_error *err)
@@ -126,12 +111,27 @@ static struct tr_value string(struct reader *reader, struct tr_text bytes)
 	return value;
 }
 
-/* Returns the record. */
-static enum tr_status hand_out(struct reader *reader, struct tr_record **record)
+/*
+ * Skips the item of that size and returns its record. If err is filled with a flaw of the item, that
+ * is returned first, and the record by the next call.
+ */
+static enum tr_status hand_out(struct reader *reader, struct tr_record *made, size_t size,
+			       struct tr_record **record, struct tr_error *err)
 {
+	struct tr_input *in = reader->base.in;
+
 	reader->base.seq++;
-	*record = &reader->base.record;
-	return TR_OK;
+	tr_error_at_offset(err, in->offset);
+	tr_input_skip(in, size);
+	*record = made;
+	if (err->cause == TR_CAUSE_NONE)
+		return TR_OK;
+	if (err->severity == TR_DAMAGE)
+		err->severity = TR_FLAW;
+	reader->held = made;
+	reader->after = reader->state;
+	reader->state = HELD;
+	return TR_WARN;
 }
 
 static enum tr_status no_section(struct reader *reader, size_t skip, struct tr_error *err)
@@ -193,9 +193,9 @@ static bool decode_header(const char *p, struct tr_gnatcov_section *section, str
 	return false;
 }
 
-/* Whether gnatcov expects another section here; this one is read in any case. */
-static bool is_out_of_place(const struct reader *reader, const struct tr_gnatcov_section *section,
-			    struct tr_error *err)
+/* Fills err if gnatcov expects another section here; this one is read in any case. */
+static void check_place(const struct reader *reader, const struct tr_gnatcov_section *section,
+			struct tr_error *err)
 {
 	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
 	const char *name = tr_gnatcov_kind_name(section->kind);
@@ -206,16 +206,12 @@ static bool is_out_of_place(const struct reader *reader, const struct tr_gnatcov
 			     "the first section is %s, without information before it (an "
 			     "emulator's own output?)",
 			     name);
-		return true;
-	}
-	if (after_info &&
-	    (section->kind == TR_GNATCOV_INFO || section->kind == TR_GNATCOV_DECISION_MAP)) {
+	} else if (after_info &&
+		   (section->kind == TR_GNATCOV_INFO || section->kind == TR_GNATCOV_DECISION_MAP)) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a section %s where FLAT or HISTORY has to follow the information",
 			     name);
-		return true;
 	}
-	return false;
 }
 
 static struct tr_value word(struct reader *reader, const char *name, int64_t number)
@@ -256,12 +252,8 @@ static void begin_section(struct reader *reader, const struct tr_gnatcov_section
 {
 	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
 
-	if (section->kind == TR_GNATCOV_INFO || !after_info) {
-		/* the information was about another run */
-		reader->kernel = reader->kernel_asked = false;
-	}
-	reader->loaded = false;
-	tr_objects_clear(&reader->objects);
+	/* without a list right before the section the information was about another run */
+	tr_layout_section(&reader->layout, section->kind == TR_GNATCOV_INFO || !after_info);
 	reader->section = *section;
 	reader->begun = true;
 	reader->state = section->kind == TR_GNATCOV_INFO ? AT_INFO : AT_ENTRY;
@@ -282,13 +274,11 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 	}
 	if (!decode_header(in->pos, &section, err))
 		return no_section(reader, TR_GNATCOV_MAGIC_SIZE, err);
-	if (is_out_of_place(reader, &section, err) && tell(reader, err))
-		return TR_WARN;
+	check_place(reader, &section, err);
 	if (!build_section(reader, &section))
 		return tr_error_memory(err);
 	begin_section(reader, &section);
-	tr_input_skip(in, TR_GNATCOV_HEADER_SIZE);
-	return hand_out(reader, record);
+	return hand_out(reader, &reader->base.record, TR_GNATCOV_HEADER_SIZE, record, err);
 }
 
 /* A larger tag is not a new one, but bytes that are no information entry. */
@@ -375,26 +365,28 @@ static bool is_number(uint32_t tag)
 	       tag == TR_GNATCOV_EXEC_CODE_SIZE;
 }
 
-/* Whether gnatcov refuses the entry, or takes it for something else. */
-static bool has_flaw(const struct reader *reader, const struct info *info, struct tr_error *err)
+/* Fills err if gnatcov refuses the entry, or takes it for something else. */
+static void check_info(const struct reader *reader, const struct info *info, struct tr_error *err)
 {
 	struct tr_trace_date date;
 
 	if (!tr_gnatcov_tag_name(info->tag)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
 			     info->tag);
-		return true;
-	}
-	if (info->pad) {
+	} else if (info->pad) {
 		tr_error_set(err, TR_CAUSE_INPUT, "padding after information %s is not zero",
 			     shown_tag(info->tag));
-		return true;
+	} else if (info->tag != TR_GNATCOV_DATE_TIME) {
+		return;
+	} else if (!tr_trace_date_read(info->data, reader->section.big, &date)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "DATE_TIME is no date of 8 bytes");
+	} else if (date.swapped) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the year of DATE_TIME is not in the section's byte order: taken as "
+			     "%u",
+			     date.year);
+		tr_error_is_note(err);
 	}
-	if (info->tag != TR_GNATCOV_DATE_TIME ||
-	    tr_trace_date_read(info->data, reader->section.big, &date))
-		return false;
-	tr_error_set(err, TR_CAUSE_INPUT, "DATE_TIME is no date of 8 bytes");
-	return true;
 }
 
 /* The name or number of a tag, for a cell or key. NULL: memory is exhausted. */
@@ -453,24 +445,6 @@ static bool build_info(struct reader *reader, const struct info *info)
 	       add_pad(reader, info->pad);
 }
 
-/* Notes once that the year of a date is in the other byte order. */
-static bool tell_swapped_year(struct reader *reader, const struct info *info, struct tr_error *err)
-{
-	struct tr_trace_date date;
-
-	if (info->tag != TR_GNATCOV_DATE_TIME ||
-	    !tr_trace_date_read(info->data, reader->section.big, &date) || !date.swapped)
-		return false;
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "the year of DATE_TIME is not in the section's byte "
-		     "order: taken as %u",
-		     date.year);
-	if (!tell(reader, err))
-		return false;
-	tr_error_is_note(err);
-	return true;
-}
-
 /* Makes a record of the next entry of an INFO section. TR_END: the list is over. */
 static enum tr_status read_info(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
@@ -485,17 +459,14 @@ static enum tr_status read_info(struct reader *reader, struct tr_record **record
 		reader->state = AT_HEADER;
 		return TR_END;
 	}
-	if ((has_flaw(reader, &info, err) && tell(reader, err)) ||
-	    tell_swapped_year(reader, &info, err))
-		return TR_WARN;
+	check_info(reader, &info, err);
 	if (!build_info(reader, &info))
 		return tr_error_memory(err);
-	if (info.tag == TR_GNATCOV_KERNEL_FILE_NAME && !reader->kernel_asked) {
-		reader->kernel_asked = true;
-		reader->kernel = info.data.len > 0;
+	if (info.tag == TR_GNATCOV_KERNEL_FILE_NAME && !reader->layout.kernel_asked) {
+		reader->layout.kernel_asked = true;
+		reader->layout.kernel = info.data.len > 0;
 	}
-	tr_input_skip(reader->base.in, info.size);
-	return hand_out(reader, record);
+	return hand_out(reader, &reader->base.record, info.size, record, err);
 }
 
 /* The information about a shared object that gnatcov requires. */
@@ -561,14 +532,12 @@ static enum tr_status read_list(struct reader *reader, struct loaded *loaded, si
 	return status;
 }
 
-static bool load_has_flaw(struct reader *reader, const struct loaded *loaded,
-			  const struct tr_block *entry, struct tr_error *err)
+/* Loads the object, and fills err if gnatcov refuses it. TR_OK; TR_FATAL: memory is exhausted. */
+static enum tr_status load(struct reader *reader, const struct loaded *loaded,
+			   const struct tr_block *entry, struct tr_error *err)
 {
-	struct tr_object object = { entry->address, entry->address + loaded->code_size - 1, 0 };
-	enum tr_objects_answer answer = TR_OBJECTS_ADDED;
+	enum tr_layout_answer answer = TR_LAYOUT_ADDED;
 
-	if (entry->digits == 8)
-		object.last = loaded->code_size > UINT32_MAX ? 0 : (uint32_t)object.last;
 	if (loaded->bad_number)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a size or checksum of a shared object is no number");
@@ -580,16 +549,15 @@ static bool load_has_flaw(struct reader *reader, const struct loaded *loaded,
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a shared object has an unknown kind of information");
 	if (loaded->code_size)
-		answer = tr_objects_load(&reader->objects, object);
-	if (answer == TR_OBJECTS_OVERLAP)
+		answer = tr_layout_add(&reader->layout, entry->address, entry->digits,
+				       loaded->code_size);
+	if (answer == TR_LAYOUT_OVERLAP)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a shared object was loaded over one that is there");
-	else if (answer == TR_OBJECTS_FULL)
+	else if (answer == TR_LAYOUT_FULL)
 		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d shared objects are loaded",
 			     TR_OBJECTS_MAX);
-	else if (answer == TR_OBJECTS_MEMORY)
-		tr_error_memory(err);
-	return err->cause != TR_CAUSE_NONE;
+	return answer == TR_LAYOUT_MEMORY ? tr_error_memory(err) : TR_OK;
 }
 
 static struct tr_cell address_cell(const struct tr_block *entry)
@@ -611,40 +579,16 @@ static enum tr_status read_load(struct reader *reader, const struct tr_block *en
 	if (status != TR_OK)
 		return status;
 	tr_error_clear(err);
-	/* when the entry is read again, after its flaw was reported, its object exists */
-	if (reader->told_at != reader->base.in->offset &&
-	    load_has_flaw(reader, &loaded, entry, err)) {
-		if (tr_error_is_memory(err))
-			return TR_FATAL;
-		tell(reader, err);
-		return TR_WARN;
-	}
-	tr_input_skip(reader->base.in, size);
-	return hand_out(reader, record);
+	if (load(reader, &loaded, entry, err) == TR_FATAL)
+		return TR_FATAL;
+	return hand_out(reader, &reader->base.record, size, record, err);
 }
 
-/* Makes a record of a special entry that is no load. kind NULL: unknown, it becomes a block. */
-static enum tr_status pass_on(struct reader *reader, const struct tr_block *entry, size_t size,
-			      const char *kind, struct tr_record **record, struct tr_error *err)
+/* Fills err if a special entry is wrong in itself or in its place. */
+static void check_special(const struct reader *reader, const struct tr_block *entry,
+			  struct tr_error *err)
 {
-	if (kind) {
-		begin(reader, kind, address_cell(entry));
-		if (!add_pad(reader, entry->pad))
-			return tr_error_memory(err);
-		tr_input_skip(reader->base.in, size);
-		return hand_out(reader, record);
-	}
-	tr_block_record_set(&reader->block, entry, reader->base.seq++, reader->base.in->offset);
-	tr_input_skip(reader->base.in, size);
-	*record = &reader->block.record;
-	return TR_OK;
-}
-
-/* Whether a special entry is wrong in itself or in its place; then err is filled. */
-static bool special_has_flaw(struct reader *reader, const struct tr_block *entry,
-			     struct tr_error *err)
-{
-	bool due = reader->kernel && !reader->loaded;
+	bool due = reader->layout.kernel && !reader->layout.loaded;
 
 	if (entry->size == TR_GNATCOV_LOADADDR && !due)
 		tr_error_set(err, TR_CAUSE_INPUT, "unexpected load address of a kernel");
@@ -657,48 +601,48 @@ static bool special_has_flaw(struct reader *reader, const struct tr_block *entry
 			     "special entry 0x%04x where the load address of the kernel is due",
 			     entry->size);
 	else if (entry->size == TR_GNATCOV_UNLOAD &&
-		 !tr_objects_find(&reader->objects, entry->address))
+		 !tr_layout_find(&reader->layout, entry->address))
 		tr_error_set(err, TR_CAUSE_INPUT, "a shared object is unloaded that is not loaded");
-	else
-		return false;
-	return true;
 }
 
-/* Makes a record of the special entry at pos, which has size bytes. */
+/* Makes a record of the special entry at pos, which has size bytes. An unknown one is a block. */
 static enum tr_status read_special(struct reader *reader, const struct tr_block *entry, size_t size,
 				   struct tr_record **record, struct tr_error *err)
 {
-	bool told = reader->told_at == reader->base.in->offset;
+	struct tr_record *made = &reader->base.record;
 
-	if (!told && special_has_flaw(reader, entry, err)) {
-		/* the list after a load entry is checked together with it */
-		if (entry->size == TR_GNATCOV_LOAD)
-			reader->loaded = true;
-		else
-			tell(reader, err);
+	tr_error_clear(err);
+	check_special(reader, entry, err);
+	if (entry->size == TR_GNATCOV_LOAD && err->cause != TR_CAUSE_NONE) {
+		/* the entry is read again together with its list, which may have a flaw too */
+		reader->layout.loaded = true;
 		err->severity = TR_FLAW;
 		tr_error_at_offset(err, reader->base.in->offset);
 		return TR_WARN;
 	}
-	switch (entry->size) {
-	case TR_GNATCOV_LOADADDR:
-		reader->loaded = true;
-		return pass_on(reader, entry, size, "loadaddr", record, err);
-	case TR_GNATCOV_LOAD:
+	if (entry->size == TR_GNATCOV_LOAD)
 		return read_load(reader, entry, size, record, err);
-	case TR_GNATCOV_UNLOAD:
-		tr_objects_unload(&reader->objects, entry->address);
-		return pass_on(reader, entry, size, "unload", record, err);
-	default:
-		return pass_on(reader, entry, size, NULL, record, err);
+	if (entry->size == TR_GNATCOV_LOADADDR) {
+		reader->layout.loaded = true;
+		begin(reader, "loadaddr", address_cell(entry));
+	} else if (entry->size == TR_GNATCOV_UNLOAD) {
+		tr_layout_unload(&reader->layout, entry->address);
+		begin(reader, "unload", address_cell(entry));
+	} else {
+		made = &reader->block.record;
+		tr_block_record_set(&reader->block, entry, reader->base.seq,
+				    reader->base.in->offset);
 	}
+	if (made == &reader->base.record && !add_pad(reader, entry->pad))
+		return tr_error_memory(err);
+	return hand_out(reader, made, size, record, err);
 }
 
 /* Ends a section of entries. */
 static enum tr_status end_of_entries(struct reader *reader, enum state state, struct tr_error *err)
 {
 	reader->state = state;
-	if (!reader->kernel || reader->loaded || reader->base.in->damaged)
+	if (!reader->layout.kernel || reader->layout.loaded || reader->base.in->damaged)
 		return TR_END;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "the information names a kernel, but there is no load entry for it");
@@ -878,7 +822,13 @@ next_unit(struct reader *reader, struct tr_record **record, struct tr_error *err
 {
 	enum tr_status status = TR_END;
 
+	if (reader->state == HELD) {
+		reader->state = reader->after;
+		*record = reader->held;
+		return TR_OK;
+	}
 	tr_arena_reset(&reader->base.arena);
+	tr_error_clear(err);
 	while (status == TR_END) {
 		switch (reader->state) {
 		case AT_ENTRY:
@@ -893,7 +843,7 @@ next_unit(struct reader *reader, struct tr_record **record, struct tr_error *err
 		case LOST:
 			status = find_header(reader);
 			break;
-		case DONE:
+		default:
 			return TR_END;
 		}
 	}
@@ -924,7 +874,6 @@ struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr
 	}
 	/* the fields of a record take several times its size, which the window limits */
 	tr_arena_limit(&reader->base.arena, UINT64_MAX);
-	reader->told_at = TR_NO_POSITION;
 	tr_block_record_init(&reader->block, reader->ops, &reader->base.arena);
 	return &reader->base;
 }

@@ -332,7 +332,7 @@ static enum tr_status put_info(struct text *text, struct tr_record *record, stru
 static enum tr_status put_load(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_loaded_object object;
-	enum tr_status status = tr_layout_load(&text->layout, record, 0, &object, err);
+	enum tr_status status = tr_layout_load(&text->layout, record, &object, err);
 	char addresses[2 * 16];
 
 	if (status != TR_OK || text->style == BASE)

@@ -137,26 +137,33 @@ static void test_bad_lines(void)
 
 static void test_objects(void)
 {
-	struct tr_objects objects = { NULL, 0, 0 };
-	ok(tr_objects_load(&objects, (struct tr_object){ 100, 199, 1 }) == TR_OBJECTS_ADDED, "one");
-	ok(tr_objects_load(&objects, (struct tr_object){ 50, 99, 2 }) == TR_OBJECTS_ADDED,
-	   "one right below");
-	ok(tr_objects_load(&objects, (struct tr_object){ 199, 300, 3 }) == TR_OBJECTS_OVERLAP,
-	   "one byte too many");
-	ok(tr_objects_load(&objects, (struct tr_object){ 300, 299, 3 }) == TR_OBJECTS_OVERLAP,
-	   "none wraps around");
-	ok(tr_objects_find(&objects, 99)->id == 2 && tr_objects_find(&objects, 100)->id == 1 &&
-		   !tr_objects_find(&objects, 200) && !tr_objects_find(&objects, 49),
+	struct tr_layout layout = { .kernel = false };
+	ok(tr_layout_add(&layout, 100, 16, 100) == TR_LAYOUT_ADDED, "one");
+	ok(tr_layout_add(&layout, 50, 16, 50) == TR_LAYOUT_ADDED, "one right below");
+	ok(tr_layout_add(&layout, 199, 16, 102) == TR_LAYOUT_OVERLAP, "one byte too many");
+	ok(tr_layout_add(&layout, 300, 16, UINT64_MAX) == TR_LAYOUT_OVERLAP, "none wraps around");
+	tr_layout_find(&layout, 60)->id = 2;
+	ok(tr_layout_find(&layout, 99)->id == 2 && tr_layout_find(&layout, 100)->id == 0 &&
+		   !tr_layout_find(&layout, 200) && !tr_layout_find(&layout, 49),
 	   "found by any of its addresses");
-	ok(tr_objects_unload(&objects, 150) && !tr_objects_find(&objects, 100) &&
-		   !tr_objects_unload(&objects, 150),
-	   "unloaded once");
-	tr_objects_clear(&objects);
-	enum tr_objects_answer answer = TR_OBJECTS_ADDED;
-	for (uint64_t i = 0; i <= TR_OBJECTS_MAX && answer == TR_OBJECTS_ADDED; i++)
-		answer = tr_objects_load(&objects, (struct tr_object){ i, i, 0 });
-	ok(answer == TR_OBJECTS_FULL, "there is an end to them");
-	tr_objects_free(&objects);
+	ok(tr_layout_unload(&layout, 150) && !tr_layout_find(&layout, 100) &&
+		   !tr_layout_unload(&layout, 150) && tr_layout_find(&layout, 50),
+	   "unloaded once, and no other with it");
+	tr_layout_section(&layout, true);
+	ok(!tr_layout_find(&layout, 50), "a section begins without objects");
+	ok(tr_layout_add(&layout, 0xfffffff0, 8, 16) == TR_LAYOUT_ADDED &&
+		   tr_layout_find(&layout, 0xffffffff),
+	   "32 bits: one that ends at the top of memory");
+	ok(tr_layout_unload(&layout, 0xffffffff) &&
+		   tr_layout_add(&layout, 0xfffffff0, 8, 17) == TR_LAYOUT_OVERLAP,
+	   "32 bits: one that would end beyond it");
+	ok(tr_layout_add(&layout, 1, 8, UINT64_C(1) << 32) == TR_LAYOUT_OVERLAP,
+	   "32 bits: one of more than all memory");
+	enum tr_layout_answer answer = TR_LAYOUT_ADDED;
+	for (uint64_t i = 0; i <= TR_OBJECTS_MAX && answer == TR_LAYOUT_ADDED; i++)
+		answer = tr_layout_add(&layout, i, 16, 1);
+	ok(answer == TR_LAYOUT_FULL && layout.count == TR_OBJECTS_MAX, "there is an end to them");
+	tr_layout_free(&layout);
 }
 
 int main(void)
