@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "record/ask.h"
 
-/* In the order in which they are written. */
+/* The words of an op, in the order in which they are written. */
 static const struct {
 	uint8_t bit;
 	struct tr_text word;
@@ -173,7 +174,7 @@ static char *decimal_before(char *end, uint64_t n)
 	return end;
 }
 
-/* The digits of seq: counting them up is cheaper than dividing. */
+/* Returns the digits of seq. Counting them up is cheaper than dividing. */
 static const char *seq_digits(struct tr_block_record *self, uint64_t seq)
 {
 	char *end = self->digits + TR_BLOCK_DIGITS, *p = end - 1;
@@ -200,7 +201,7 @@ static char *put(char *to, const char *text, size_t len)
 
 #define PUT(to, literal) put((to), literal, sizeof(literal) - 1)
 
-/* In the place of the LF; returns the end. */
+/* Writes .pad in the place of the LF; returns the end. */
 static __attribute__((noinline)) char *put_pad(const struct tr_block *block, char *to)
 {
 	struct tr_buffer pad = tr_buffer_over(to, TR_SPELL_MAX / 2);
@@ -220,7 +221,7 @@ size_t tr_block_spell(const struct tr_record *record, char *to)
 	const char *digits = seq_digits(self, record->seq.number);
 	const char *size_digits = decimal_before(size + TR_BLOCK_DIGITS, block->size);
 
-	/* copies of fixed size are no calls; what is too much is written over */
+	/* copies of a fixed size need no call; the excess is overwritten */
 	p = PUT(p, "block\t");
 	memcpy(p, digits, TR_BLOCK_DIGITS);
 	p += self->digits + TR_BLOCK_DIGITS - digits;
@@ -256,7 +257,7 @@ void tr_block_record_reset(struct tr_block_record *self)
 	record->spell = tr_block_spell;
 }
 
-/* What eight digits stand for if they are digits: of a letter the low bits and 9 more. */
+/* The number of eight hex digits. A letter counts as its low bits and 9 more. */
 static uint32_t eight_digits(const char *p)
 {
 	uint64_t x;
@@ -271,7 +272,7 @@ static uint32_t eight_digits(const char *p)
 	return (uint32_t)(x | x >> 16);
 }
 
-/* 8 or 16 digits. Whether they were digits is seen when the number is spelled again. */
+/* Reads 8 or 16 digits. Whether they are digits shows when the number is spelled again. */
 static bool hex_number(const char *p, size_t len, uint64_t *number)
 {
 	char again[16];
@@ -283,7 +284,7 @@ static bool hex_number(const char *p, size_t len, uint64_t *number)
 	if (memcmp(p, again + 16 - len, len) == 0)
 		return true;
 	*number = 0;
-	for (size_t i = 0; i < len; i++) { /* in another spelling? */
+	for (size_t i = 0; i < len; i++) { /* digits of upper case, or none */
 		int digit = tr_hex_digit(p[i]);
 		if (digit < 0)
 			return false;
@@ -307,7 +308,7 @@ bool tr_address_read(const struct tr_cell *cell, uint64_t *address, uint8_t *dig
 	return true;
 }
 
-/* Digits of a number up to 65535 at *p; *p is after them afterwards. */
+/* Reads a number up to 65535 at *p, and moves *p after it. */
 static bool size_number(const char **p, const char *end, uint16_t *size)
 {
 	const char *begin = *p;
@@ -319,7 +320,7 @@ static bool size_number(const char **p, const char *end, uint16_t *size)
 	return *p > begin && n <= UINT16_MAX && (*begin != '0' || *p == begin + 1);
 }
 
-/* The fields as the reader writes them. False: take the slow way. */
+/* Reads fields that are spelled as readers write them. False: use read_fields. */
 static bool read_plain(const struct tr_record *record, struct tr_block *block)
 {
 	const char *p = record->rest.data, *end = p + record->rest.len;
@@ -340,18 +341,16 @@ static enum tr_status bad(struct tr_error *err, const char *what)
 	return TR_WARN;
 }
 
-static enum tr_status number_of(struct tr_record *record, const char *key, uint64_t max,
-				uint64_t *number, struct tr_error *err)
+/* Reads a number up to max; *number is unchanged if there is none. */
+static enum tr_status read_number(struct tr_record *record, const char *key, uint64_t max,
+				  uint64_t *number, struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, key);
+	const struct tr_value *value;
+	enum tr_status status = tr_field_find(record, key, &value, err);
 
-	if (!field)
-		return TR_END;
-	struct tr_value *value = tr_field_value(record, field, err);
-	if (!value && err->cause == TR_CAUSE_MEMORY)
-		return TR_FATAL;
-	if (!value || (value->type != TR_UINT && value->type != TR_POINTER) ||
-	    value->as.number > max)
+	if (status != TR_OK || !value)
+		return status;
+	if ((value->type != TR_UINT && value->type != TR_POINTER) || value->as.number > max)
 		return TR_WARN;
 	*number = value->as.number;
 	return TR_OK;
@@ -360,26 +359,26 @@ static enum tr_status number_of(struct tr_record *record, const char *key, uint6
 static enum tr_status read_fields(struct tr_record *record, struct tr_block *block,
 				  struct tr_error *err)
 {
-	uint64_t size, most = block->digits == 8 ? 0xff : UINT64_C(0xffffffffff);
+	uint64_t size = UINT64_MAX, most = block->digits == 8 ? 0xff : UINT64_C(0xffffffffff);
+	const struct tr_value *op = NULL;
+	enum tr_status status = read_number(record, "size", UINT16_MAX, &size, err);
 
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	enum tr_status status = number_of(record, "size", UINT16_MAX, &size, err);
-	if (status != TR_OK)
-		return status == TR_FATAL ? status : bad(err, "a size of 16 bits");
+	if (status == TR_FATAL)
+		return status;
+	if (size == UINT64_MAX)
+		return bad(err, "a size of 16 bits");
 	block->size = (uint16_t)size;
 	block->pad = 0;
-	status = number_of(record, ".pad", most, &block->pad, err);
-	if (status == TR_FATAL || status == TR_WARN)
+	status = read_number(record, ".pad", most, &block->pad, err);
+	if (status != TR_OK)
 		return status == TR_FATAL ? status : bad(err, "a .pad that fits");
-	struct tr_field *op = tr_record_field(record, "op");
 	block->op = TR_EXEC_BLOCK;
-	if (!op)
-		return TR_OK;
-	struct tr_value *value = tr_field_value(record, op, err);
-	if (!value && err->cause == TR_CAUSE_MEMORY)
-		return TR_FATAL;
-	return value && tr_op_from_value(value, &block->op) ? TR_OK : bad(err, "an op of 8 bits");
+	status = tr_field_find(record, "op", &op, err);
+	if (status == TR_FATAL)
+		return status;
+	if (status == TR_WARN || (op && !tr_op_from_value(op, &block->op)))
+		return bad(err, "an op of 8 bits");
+	return TR_OK;
 }
 
 enum tr_status tr_block_read(struct tr_record *record, struct tr_block *block, struct tr_error *err)

@@ -20,6 +20,7 @@
 #include "coverage/layout.h"
 #include "coverage/merge_private.h"
 #include "coverage/ranges.h"
+#include "record/ask.h"
 #include "record/literal.h"
 
 /* A shared object. */
@@ -85,13 +86,11 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 static enum tr_status read_form(struct merge *merge, struct tr_record *record,
 				struct tr_text form[FORM], struct tr_error *err)
 {
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
 	for (int i = 0; i < FORM; i++) {
-		struct tr_field *field = tr_record_field(record, form_keys[i]);
-		struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-		if (field && !value)
-			return tr_error_status(err);
+		const struct tr_value *value;
+		enum tr_status status = tr_field_find(record, form_keys[i], &value, err);
+		if (status != TR_OK)
+			return status;
 		tr_buffer_reset(&merge->text);
 		if (value)
 			tr_literal_write(value, &merge->text);

@@ -301,12 +301,10 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 	struct tr_buffer key = tr_buffer_over(text, sizeof text);
 	put_key(columns, i, &key);
 	tr_buffer_put_byte(&key, '\0');
-	struct tr_field *field = tr_record_field(record, text);
-	struct tr_value *value = field ? tr_field_value(record, field, err) : NULL;
-	if (!field)
-		return TR_OK;
-	if (!value)
-		return tr_error_status(err);
+	const struct tr_value *value;
+	enum tr_status status = tr_field_find(record, text, &value, err);
+	if (status != TR_OK || !value)
+		return status;
 	if (value->type == TR_UINT || value->type == TR_POINTER) {
 		cell->type = TR_MODULE_NUMBER;
 		cell->number = value->as.number;

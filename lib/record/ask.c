@@ -128,6 +128,18 @@ enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_
 	return *value ? TR_OK : TR_WARN;
 }
 
+enum tr_status tr_field_find(struct tr_record *record, const char *key,
+			     const struct tr_value **value, struct tr_error *err)
+{
+	*value = NULL;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	struct tr_field *field = tr_record_field(record, key);
+	if (field)
+		*value = tr_field_value(record, field, err);
+	return field && !*value ? tr_error_status(err) : TR_OK;
+}
+
 /* Digits that are certainly within 64 bits. */
 enum { DIGITS_MAX = 19 };
 

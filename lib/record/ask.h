@@ -49,6 +49,13 @@ enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_
 			     const struct tr_value **value, struct tr_error *err);
 
 /*
+ * The same for a field that may be missing; *value is NULL then. TR_OK; TR_WARN: it is malformed;
+ * TR_FATAL.
+ */
+enum tr_status tr_field_find(struct tr_record *record, const char *key,
+			     const struct tr_value **value, struct tr_error *err);
+
+/*
  * The numbers of a list, one after the other. A list of a million bits has a few megabytes of text
  * and would need fifty as values, so the text itself is read if it is canonical.
  */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections, information and entries as bytes. What a stream has lost on its way
- *(sections, the end of a list) is supplied, with a note.
+ * The writer of execution traces: sections, information and entries as bytes. If the stream lacks
+ * sections or the end of a list, they are supplied with a note.
  *
- *	record -> section_of, item_of, tr_block_read -> write_header,
- *write_item, write_entry
+ *	record -> read_section, read_item, tr_block_read -> write_header, write_item, write_entry
  *
- * A drcov file becomes INFO with the program's name and the list of modules,
- *and a section FLAT of the absolute addresses of its blocks. Hit counts have no
- *place there.
+ * A drcov file becomes INFO with the program's name and the list of modules, and a section FLAT with
+ * the absolute addresses of its blocks. Its hit counts are lost.
  */
 #include "format/gnatcov/gnatcov.h"
 
@@ -21,6 +19,7 @@
 #include "coverage/date.h"
 #include "coverage/module_table.h"
 #include "format/writer_base.h"
+#include "record/ask.h"
 
 enum place {
 	NOWHERE, /* no section yet in this segment */
@@ -30,23 +29,23 @@ enum place {
 
 struct writer {
 	struct tr_writer base;
-	struct tr_text tag; /* -O tag, data NULL: as it is */
-	int big, machine;   /* -O, -1: as it is */
+	struct tr_text tag; /* -O tag; data NULL: as in the source */
+	int big, machine;   /* -O; -1: as in the source */
 
 	/* the segment */
 	enum place place;
-	bool tagged;			   /* the tag stands in this list */
+	bool tagged;			   /* this list has the tag */
 	struct tr_gnatcov_section section; /* as it is written */
-	bool was_big;			   /* it was, where the records come from */
+	bool was_big;			   /* the byte order of the source */
 	bool drcov;			   /* it was a drcov file */
-	struct tr_module_list modules;	   /* of that */
+	struct tr_module_list modules;	   /* of the drcov file */
 	struct tr_buffer program;	   /* path of the first of them */
 
 	/* the whole stream */
-	bool told_supplied;
+	bool noted_supplied;
 };
 
-/* One entry of a list, its data in the record's arena. */
+/* An entry of a list of information. Its data are in the arena of the record. */
 struct item {
 	uint32_t tag;
 	struct tr_text data;
@@ -59,29 +58,14 @@ static enum tr_status bad(struct tr_error *err, const char *what)
 	return TR_WARN;
 }
 
-/* The value of a field, or NULL and a status: TR_END where there is no such
- * field. */
-static enum tr_status value_of(struct tr_record *record, const char *key, struct tr_value **value,
-			       struct tr_error *err)
+/* Reads a number up to max; *number is unchanged if there is none. */
+static enum tr_status read_number(struct tr_record *record, const char *key, uint64_t max,
+				  uint64_t *number, struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, key);
+	const struct tr_value *value;
+	enum tr_status status = tr_field_find(record, key, &value, err);
 
-	*value = NULL;
-	if (!field)
-		return TR_END;
-	*value = tr_field_value(record, field, err);
-	if (*value)
-		return TR_OK;
-	return tr_error_status(err);
-}
-
-static enum tr_status number_of(struct tr_record *record, const char *key, uint64_t max,
-				uint64_t *number, struct tr_error *err)
-{
-	struct tr_value *value;
-	enum tr_status status = value_of(record, key, &value, err);
-
-	if (status != TR_OK)
+	if (status != TR_OK || !value)
 		return status;
 	if ((value->type != TR_UINT && value->type != TR_POINTER) || value->as.number > max) {
 		tr_error_set(err, TR_CAUSE_INPUT, "left out: %s is no number up to %" PRIu64, key,
@@ -92,38 +76,39 @@ static enum tr_status number_of(struct tr_record *record, const char *key, uint6
 	return TR_OK;
 }
 
-/* A machine by its number, which counts, or by its name. */
-static enum tr_status machine_of(struct tr_record *record, uint16_t *machine, struct tr_error *err)
+/* Reads the machine: its number if there is one, otherwise its name; 0 if neither is there. */
+static enum tr_status read_machine(struct tr_record *record, uint16_t *machine,
+				   struct tr_error *err)
 {
-	struct tr_value *value;
-	enum tr_status status = value_of(record, "machine", &value, err);
+	const struct tr_value *value;
+	enum tr_status status = tr_field_find(record, "machine", &value, err);
 	int number = -1;
 
 	*machine = 0;
-	if (status != TR_OK)
-		return status == TR_END ? TR_OK : status;
+	if (status != TR_OK || !value)
+		return status;
+	const struct tr_symbol *symbol = value->type == TR_SYMBOL ? value->as.symbol : NULL;
 	if (value->type == TR_UINT && value->as.number <= UINT16_MAX)
 		number = (int)value->as.number;
-	else if (value->type == TR_SYMBOL && value->as.symbol->numbered == TR_SYMBOL_WORDS &&
-		 value->as.symbol->count == 1)
-		number = tr_gnatcov_machine_of(value->as.symbol->names[0].text);
-	else if (value->type == TR_SYMBOL && value->as.symbol->numbered != TR_SYMBOL_WORDS &&
-		 value->as.symbol->number <= UINT16_MAX && !(value->flags & TR_NEGATIVE))
-		number = (int)value->as.symbol->number;
+	else if (symbol && symbol->numbered == TR_SYMBOL_WORDS && symbol->count == 1)
+		number = tr_gnatcov_machine_of(symbol->names[0].text);
+	else if (symbol && symbol->numbered != TR_SYMBOL_WORDS && symbol->number <= UINT16_MAX &&
+		 !(value->flags & TR_NEGATIVE))
+		number = (int)symbol->number;
 	if (number < 0)
 		return bad(err, "machine is none that is known");
 	*machine = (uint16_t)number;
 	return TR_OK;
 }
 
-static enum tr_status endian_of(struct tr_record *record, bool *big, struct tr_error *err)
+static enum tr_status read_endian(struct tr_record *record, bool *big, struct tr_error *err)
 {
-	struct tr_value *value;
-	enum tr_status status = value_of(record, "endian", &value, err);
+	const struct tr_value *value;
+	enum tr_status status = tr_field_find(record, "endian", &value, err);
 
 	*big = false;
-	if (status != TR_OK)
-		return status == TR_END ? TR_OK : status;
+	if (status != TR_OK || !value)
+		return status;
 	if (value->type == TR_SYMBOL && value->as.symbol->count == 1) {
 		struct tr_text word = value->as.symbol->names[0].text;
 		*big = tr_text_is(word, "big");
@@ -133,34 +118,30 @@ static enum tr_status endian_of(struct tr_record *record, bool *big, struct tr_e
 	return bad(err, "endian is neither big nor little");
 }
 
-/* The section that a record describes; the year of a date needs to know what
- * was `big` in it. */
-static enum tr_status section_of(struct tr_record *record, struct tr_gnatcov_section *section,
-				 struct tr_error *err)
+static enum tr_status read_section(struct tr_record *record, struct tr_gnatcov_section *section,
+				   struct tr_error *err)
 {
 	uint64_t bits = 32, pad = 0;
 	int kind = record->name.type == TR_CELL_TEXT ? tr_gnatcov_kind_of(record->name.text) : -1;
 
 	if (kind < 0)
 		return bad(err, "no section is called that");
-	section->kind = (uint8_t)kind;
-	enum tr_status status = number_of(record, "bits", 255 * 8, &bits, err);
+	enum tr_status status = read_number(record, "bits", 255 * 8, &bits, err);
 	if (status == TR_OK && (bits % 8 || (kind != TR_GNATCOV_INFO && bits != 32 && bits != 64)))
 		return bad(err, "bits of a section of entries are 32 or 64");
-	if (status == TR_FATAL || status == TR_WARN)
-		return status;
+	if (status == TR_OK)
+		status = read_number(record, ".pad", UINT16_MAX, &pad, err);
+	if (status == TR_OK)
+		status = read_endian(record, &section->big, err);
+	section->kind = (uint8_t)kind;
 	section->pc_size = (uint8_t)(bits / 8);
-	status = number_of(record, ".pad", UINT16_MAX, &pad, err);
-	if (status == TR_FATAL || status == TR_WARN)
-		return status;
 	section->pad = (uint16_t)pad;
-	status = endian_of(record, &section->big, err);
-	return status == TR_OK ? machine_of(record, &section->machine, err) : status;
+	return status == TR_OK ? read_machine(record, &section->machine, err) : status;
 }
 
-/* The bytes of a string value. */
-static enum tr_status bytes_of(struct tr_record *record, const struct tr_value *value,
-			       struct tr_text *bytes, struct tr_error *err)
+/* Sets *bytes to those of a string value. */
+static enum tr_status read_bytes(struct tr_record *record, const struct tr_value *value,
+				 struct tr_text *bytes, struct tr_error *err)
 {
 	if (value->type != TR_STRING || value->flags & TR_CUT)
 		return bad(err, "the data of information is a string");
@@ -170,25 +151,25 @@ static enum tr_status bytes_of(struct tr_record *record, const struct tr_value *
 	return tr_error_memory(err);
 }
 
-/* Data out of the decoded value alone. */
+/* Encodes the data of an item from the decoded value. */
 static enum tr_status encode(struct tr_record *record, const struct tr_value *value, bool big,
 			     struct item *item, struct tr_error *err)
 {
 	enum { ROOM = 32 };
 	struct tr_trace_date date;
 	char *room = tr_arena_alloc(record->arena, ROOM);
+	struct tr_buffer to = tr_buffer_over(room, room ? ROOM : 0);
 
 	if (!room)
 		return tr_error_memory(err);
 	if (value->type == TR_UINT) { /* as Ada writes it */
-		struct tr_buffer to = tr_buffer_over(room, ROOM);
 		tr_buffer_put_byte(&to, ' ');
 		tr_buffer_put_decimal(&to, value->as.number);
 		item->data = tr_buffer_text(&to);
 		return TR_OK;
 	}
 	if (value->type != TR_STRING || item->tag != TR_GNATCOV_DATE_TIME)
-		return bytes_of(record, value, &item->data, err);
+		return read_bytes(record, value, &item->data, err);
 	if (!tr_trace_date_parse(value->text, &date))
 		return bad(err, "a date is written 2012-02-21T08:00:37Z");
 	tr_trace_date_put_year(date.year, big, room);
@@ -204,45 +185,46 @@ static unsigned padding(const struct item *item)
 	return (unsigned)-item->data.len % TR_GNATCOV_INFO_ALIGN;
 }
 
-/* Padding that is kept is as long as the data asks for, or it is not kept. */
+/* Keeps padding only if it is not longer than the data need. */
 static void set_pad(struct item *item, uint64_t pad)
 {
 	item->pad = pad < UINT64_C(1) << padding(item) * 8 ? (uint32_t)pad : 0;
 }
 
-static enum tr_status item_of(struct tr_record *record, bool big, struct item *item,
-			      struct tr_error *err)
+/* big: the byte order of a date in the source. */
+static enum tr_status read_item(struct tr_record *record, bool big, struct item *item,
+				struct tr_error *err)
 {
-	struct tr_value *value;
+	const struct tr_value *data, *value = NULL;
 	uint64_t pad = 0;
 	int64_t tag = record->name.type == TR_CELL_TEXT ? tr_gnatcov_tag_of(record->name.text) : -1;
 
 	if (tag <= 0)
 		return bad(err, "no information is called that");
 	item->tag = (uint32_t)tag;
-	enum tr_status status = value_of(record, "data", &value, err);
+	enum tr_status status = tr_field_find(record, "data", &data, err);
+	if (status == TR_OK && !data)
+		status = tr_field_find(record, "value", &value, err);
 	if (status == TR_OK)
-		status = bytes_of(record, value, &item->data, err);
-	else if (status == TR_END && (status = value_of(record, "value", &value, err)) == TR_OK)
-		status = encode(record, value, big, item, err);
-	if (status != TR_OK)
-		return status == TR_END ? bad(err, "information without data") : status;
-	status = number_of(record, ".pad", UINT64_MAX, &pad, err);
-	set_pad(item, pad);
-	return status == TR_END ? TR_OK : status;
+		status = data	 ? read_bytes(record, data, &item->data, err)
+			 : value ? encode(record, value, big, item, err)
+				 : bad(err, "information without data");
+	if (status == TR_OK)
+		status = read_number(record, ".pad", UINT64_MAX, &pad, err);
+	if (status == TR_OK)
+		set_pad(item, pad);
+	return status;
 }
 
-static bool is_pad(const struct tr_field *field)
+/* Reads a .pad if it is the next field, which *next skips then; otherwise *pad is 0. */
+static enum tr_status read_pad(struct tr_record *record, size_t *next, uint64_t *pad,
+			       struct tr_error *err)
 {
-	return field->key.data && tr_text_is(field->key, ".pad");
-}
-
-/* The number of a .pad field. TR_WARN: it is none. */
-static enum tr_status pad_of(struct tr_record *record, struct tr_field *field, uint64_t *pad,
-			     struct tr_error *err)
-{
-	struct tr_value *value = tr_field_value(record, field, err);
-
+	*pad = 0;
+	if (*next == record->count || !record->fields[*next].key.data ||
+	    !tr_text_is(record->fields[*next].key, ".pad"))
+		return TR_OK;
+	const struct tr_value *value = tr_field_value(record, &record->fields[(*next)++], err);
 	if (!value)
 		return tr_error_status(err);
 	if (value->type != TR_POINTER && value->type != TR_UINT)
@@ -251,46 +233,32 @@ static enum tr_status pad_of(struct tr_record *record, struct tr_field *field, u
 	return TR_OK;
 }
 
+/* Reads the item of the next field that is information. TR_END: there is none. */
 static enum tr_status next_item(struct tr_record *record, size_t *next, struct item *item,
 				struct tr_error *err)
 {
 	uint64_t pad = 0;
 	int64_t tag = -1;
-	size_t i = *next;
 
-	for (; i < record->count; i++) {
-		tag = record->fields[i].key.data ? tr_gnatcov_tag_of(record->fields[i].key) : -1;
-		if (tag > 0)
-			break;
+	for (; tag <= 0; ++*next) {
+		if (*next == record->count)
+			return TR_END;
+		struct tr_text key = record->fields[*next].key;
+		tag = key.data ? tr_gnatcov_tag_of(key) : -1;
 	}
-	if (i == record->count)
-		return TR_END;
-	struct tr_value *value = tr_field_value(record, &record->fields[i], err);
+	struct tr_value *value = tr_field_value(record, &record->fields[*next - 1], err);
 	if (!value)
 		return tr_error_status(err);
 	item->tag = (uint32_t)tag;
-	enum tr_status status = bytes_of(record, value, &item->data, err);
-	if (status != TR_OK)
-		return status;
-	*next = i + 1;
-	if (*next < record->count && is_pad(&record->fields[*next]))
-		status = pad_of(record, &record->fields[(*next)++], &pad, err);
-	set_pad(item, pad);
+	enum tr_status status = read_bytes(record, value, &item->data, err);
+	if (status == TR_OK)
+		status = read_pad(record, next, &pad, err);
+	if (status == TR_OK)
+		set_pad(item, pad);
 	return status;
 }
 
-/* The padding of an entry of kind load, unload, loadaddr: a .pad before all
- * other fields. */
-static enum tr_status entry_pad(struct tr_record *record, uint64_t *pad, struct tr_error *err)
-{
-	*pad = 0;
-	if (record->count == 0 || !is_pad(&record->fields[0]))
-		return TR_OK;
-	return pad_of(record, &record->fields[0], pad, err);
-}
-
-/* A date whose year was in one byte order gets it in the other. False: memory.
- */
+/* Turns the year of a date into the other byte order. False: memory is exhausted. */
 static bool turn_date(struct item *item, bool from_big, bool to_big, struct tr_arena *arena)
 {
 	struct tr_trace_date date;
@@ -306,7 +274,7 @@ static bool turn_date(struct item *item, bool from_big, bool to_big, struct tr_a
 	return true;
 }
 
-/* what sections are made of. */
+/* Writes the header of a section, as the -O options change it. */
 static void write_header(struct writer *writer, const struct tr_gnatcov_section *section)
 {
 	char *p = tr_output_room(writer->base.out, TR_GNATCOV_HEADER_SIZE);
@@ -333,7 +301,6 @@ static void write_header(struct writer *writer, const struct tr_gnatcov_section 
 
 static void write_item(struct writer *writer, const struct item *item)
 {
-	unsigned padding = (unsigned)-item->data.len % TR_GNATCOV_INFO_ALIGN;
 	char *p = tr_output_room(writer->base.out, TR_GNATCOV_INFO_SIZE);
 
 	tr_wire_put_u32(p, writer->section.big, item->tag);
@@ -341,28 +308,24 @@ static void write_item(struct writer *writer, const struct item *item)
 	tr_output_used(writer->base.out, TR_GNATCOV_INFO_SIZE);
 	tr_output_put_text(writer->base.out, item->data);
 	p = tr_output_room(writer->base.out, TR_GNATCOV_INFO_ALIGN);
-	tr_wire_put_pad(p, padding, item->pad);
-	tr_output_used(writer->base.out, padding);
+	tr_wire_put_pad(p, padding(item), item->pad);
+	tr_output_used(writer->base.out, padding(item));
 }
 
 static void end_list(struct writer *writer)
 {
-	const struct item end = { TR_GNATCOV_END, { "", 0 }, 0 };
-
-	write_item(writer, &end);
+	write_item(writer, &(struct item){ TR_GNATCOV_END, { "", 0 }, 0 });
 }
 
-/* What -O tag says, once in a list. */
+/* Writes the item of -O tag, unless this list has it already. */
 static void write_tag(struct writer *writer)
 {
-	const struct item tag = { TR_GNATCOV_USER_DATA, writer->tag, 0 };
-
 	if (!writer->tagged && writer->tag.len)
-		write_item(writer, &tag);
+		write_item(writer, &(struct item){ TR_GNATCOV_USER_DATA, writer->tag, 0 });
 	writer->tagged = true;
 }
 
-/* The list that is open, if one is, gets its tag and its end. */
+/* Adds the tag and the end to the list of an INFO section, if one is open. */
 static void close_list(struct writer *writer)
 {
 	if (writer->place != IN_INFO)
@@ -372,7 +335,7 @@ static void close_list(struct writer *writer)
 	writer->place = NOWHERE;
 }
 
-/* An INFO section for entries like those. */
+/* Begins an INFO section for a section of entries. */
 static void write_info_header(struct writer *writer, const struct tr_gnatcov_section *like)
 {
 	struct tr_gnatcov_section info = *like;
@@ -382,19 +345,18 @@ static void write_info_header(struct writer *writer, const struct tr_gnatcov_sec
 	write_header(writer, &info);
 }
 
-/* Says, once, that the stream lacks a section for its records. */
+/* Notes once that the stream lacks a section for its records. */
 static enum tr_status supplied(struct writer *writer, struct tr_error *err)
 {
-	if (writer->told_supplied)
+	if (writer->noted_supplied)
 		return TR_OK;
-	writer->told_supplied = true;
+	writer->noted_supplied = true;
 	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no section for this record: supplied");
 	tr_error_is_note(err);
 	return TR_WARN;
 }
 
-/* A section of entries for addresses of so many digits. TR_WARN: err is a note
- * about it. */
+/* Supplies a section of entries for addresses of so many digits. TR_WARN: err is a note on it. */
 static enum tr_status begin_entries(struct writer *writer, uint8_t digits, struct tr_error *err)
 {
 	struct tr_gnatcov_section section = { .kind = TR_GNATCOV_FLAT };
@@ -441,7 +403,6 @@ static enum tr_status write_entry(struct writer *writer, const struct tr_block *
 	return status;
 }
 
-/* records of one kind each, or with special: of entries that are no block. */
 static enum tr_status put_block(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -451,14 +412,12 @@ static enum tr_status put_block(struct writer *writer, struct tr_record *record,
 	return status == TR_OK ? write_entry(writer, &entry, err) : status;
 }
 
-/* A list whose items were looked at before: nothing can go wrong with them but
- * memory. */
-static enum tr_status write_list(struct writer *writer, struct tr_record *record,
+/* Writes a list whose items were checked before, so that only memory can be exhausted. */
+static enum tr_status write_list(struct writer *writer, struct tr_record *record, size_t next,
 				 struct tr_error *err)
 {
 	struct item item;
 	enum tr_status status;
-	size_t next = 0;
 
 	while ((status = next_item(record, &next, &item, err)) == TR_OK) {
 		if (!turn_date(&item, writer->was_big, writer->section.big, record->arena))
@@ -483,7 +442,9 @@ static enum tr_status put_special(struct writer *writer, struct tr_record *recor
 	}
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	enum tr_status status = entry_pad(record, &entry.pad, err);
+	/* the padding of the entry itself is before all other fields */
+	enum tr_status status = read_pad(record, &next, &entry.pad, err);
+	size_t first = next;
 	while (status == TR_OK && special == TR_GNATCOV_LOAD)
 		status = next_item(record, &next, &item, err);
 	if (status == TR_WARN || status == TR_FATAL)
@@ -492,7 +453,7 @@ static enum tr_status put_special(struct writer *writer, struct tr_record *recor
 	if (special != TR_GNATCOV_LOAD || (status == TR_WARN && err->severity == TR_DAMAGE))
 		return status;
 	struct tr_error why;
-	enum tr_status list = write_list(writer, record, &why);
+	enum tr_status list = write_list(writer, record, first, &why);
 	if (list == TR_OK)
 		return status;
 	*err = why;
@@ -509,8 +470,7 @@ static enum tr_status begin_drcov(struct writer *writer, struct tr_record *heade
 	return tr_error_memory(err);
 }
 
-/* All modules are known when the first block comes: they stand before the
- * blocks. */
+/* Begins the section of blocks. All modules are known by then, and are written before it. */
 static bool begin_drcov_entries(struct writer *writer)
 {
 	struct tr_gnatcov_section section = { .kind = TR_GNATCOV_FLAT };
@@ -562,17 +522,16 @@ static enum tr_status put_drcov_block(struct writer *writer, struct tr_record *r
 		return status;
 	if (writer->place == NOWHERE && !begin_drcov_entries(writer))
 		return tr_error_memory(err);
-	struct tr_field *field = tr_record_field(record, "module");
-	struct tr_value *id = field ? tr_field_value(record, field, err) : NULL;
-	if (field && !id && tr_error_is_memory(err))
+	uint64_t id = tr_ask_number(record, "module", UINT64_MAX, err);
+	if (tr_error_is_memory(err))
 		return TR_FATAL;
-	if (id && id->type == TR_UINT)
-		tr_module_list_absolute(&writer->modules, id->as.number, &block.address);
+	if (id != UINT64_MAX)
+		tr_module_list_absolute(&writer->modules, id, &block.address);
 	block.digits = writer->section.pc_size * 2;
 	return write_entry(writer, &block, err);
 }
 
-/* A record of such a segment. TR_END: its kind has no place. */
+/* Adds a record of a drcov file. TR_END: the format cannot hold its kind. */
 static enum tr_status put_drcov(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -583,20 +542,14 @@ static enum tr_status put_drcov(struct writer *writer, struct tr_record *record,
 	return tr_text_is(record->kind, "meta") ? TR_OK : TR_END;
 }
 
-/* Nothing more comes: a file without blocks has its modules all the same.
- * False: memory. */
-static bool end_drcov(struct writer *writer)
-{
-	writer->drcov = false;
-	return writer->place != NOWHERE || begin_drcov_entries(writer);
-}
-
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
-	if (writer->drcov && !end_drcov(writer))
+	/* the modules of a file without blocks are written too */
+	if (writer->drcov && writer->place == NOWHERE && !begin_drcov_entries(writer))
 		return tr_error_memory(err);
+	writer->drcov = false;
 	close_list(writer);
 	writer->place = NOWHERE;
 	return TR_OK;
@@ -614,7 +567,7 @@ static enum tr_status put_section(struct writer *writer, struct tr_record *recor
 				  struct tr_error *err)
 {
 	struct tr_gnatcov_section section;
-	enum tr_status status = section_of(record, &section, err);
+	enum tr_status status = read_section(record, &section, err);
 
 	if (status != TR_OK)
 		return status;
@@ -636,7 +589,7 @@ static enum tr_status put_info(struct writer *writer, struct tr_record *record,
 	struct item item;
 	bool missing = writer->place != IN_INFO;
 	bool big = writer->place == NOWHERE ? false : writer->was_big;
-	enum tr_status status = item_of(record, big, &item, err);
+	enum tr_status status = read_item(record, big, &item, err);
 
 	if (status != TR_OK)
 		return status;
@@ -649,9 +602,7 @@ static enum tr_status put_info(struct writer *writer, struct tr_record *record,
 	}
 	if (item.tag == TR_GNATCOV_USER_DATA && writer->tag.data &&
 	    !tr_text_starts(item.data, TR_TEXT(TR_DRCOV_VERSION))) {
-		/* the first is the trace's tag; set, it is the only one but for a list of
-		 * modules
-		 */
+		/* -O tag replaces all user data, except a list of modules */
 		write_tag(writer);
 	} else {
 		if (!turn_date(&item, writer->was_big, writer->section.big, record->arena))
@@ -674,12 +625,15 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 		return put_section(writer, record, err);
 	if (tr_text_is(record->kind, "info"))
 		return put_info(writer, record, err);
-	if (tr_text_is(record->kind, "load"))
-		return put_special(writer, record, TR_GNATCOV_LOAD, err);
-	if (tr_text_is(record->kind, "unload"))
-		return put_special(writer, record, TR_GNATCOV_UNLOAD, err);
-	if (tr_text_is(record->kind, "loadaddr"))
-		return put_special(writer, record, TR_GNATCOV_LOADADDR, err);
+	static const struct {
+		const char *kind;
+		enum tr_gnatcov_special special;
+	} kinds[] = { { "load", TR_GNATCOV_LOAD },
+		      { "unload", TR_GNATCOV_UNLOAD },
+		      { "loadaddr", TR_GNATCOV_LOADADDR } };
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (tr_text_is(record->kind, kinds[i].kind))
+			return put_special(writer, record, kinds[i].special, err);
 	return TR_END;
 }
 
