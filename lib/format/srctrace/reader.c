@@ -319,15 +319,6 @@ static uint64_t feed_line(const struct feed *feed)
 						      : 0;
 }
 
-/* Sets the position of a message to the beginning of the window: its offset, or line of the log. */
-static void feed_place(const struct feed *feed, struct tr_error *err)
-{
-	if (feed->console)
-		tr_error_at_line(err, feed_line(feed));
-	else
-		tr_error_at_offset(err, feed->in->offset);
-}
-
 /* Entries as lines of the stream, without their line feed. */
 
 enum { HASHES = 20, DATE_SIZE = 8 };
@@ -463,6 +454,27 @@ static uint64_t weight_of(const char *entry, const struct tr_srctrace_unit *unit
 	return set * digits;
 }
 
+enum zeros {
+	ZERO,	  /* all gaps are zero */
+	NOT_ZERO, /* some are not, which gnatcov ignores */
+	REFUSED,  /* some are not, and gnatcov refuses the trace */
+};
+
+static enum zeros look_at_gaps(const char *entry, bool unit,
+			       const struct tr_srctrace_layout *layout)
+{
+	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
+	size_t count = tr_srctrace_gaps(entry, unit, layout, gaps);
+	enum zeros found = ZERO;
+
+	for (size_t i = 0; i < count; i++)
+		for (uint64_t k = 0; k < gaps[i].size; k++)
+			if (((unsigned char)entry[gaps[i].offset + k] & gaps[i].mask) &&
+			    found != REFUSED)
+				found = gaps[i].checked ? REFUSED : NOT_ZERO;
+	return found;
+}
+
 struct reader {
 	struct tr_reader base; /* its step is one of the functions read_... below */
 	struct feed feed;
@@ -484,20 +496,22 @@ static const char *window(const struct reader *reader)
 	return feed_window(&reader->feed).data;
 }
 
-/* Adds the position and the number of the record to err. */
-static enum tr_status about(const struct reader *reader, enum tr_status status,
-			    struct tr_error *err)
+/* Sets the position of err to the beginning of the window, and the number of the record. TR_WARN. */
+static enum tr_status about(const struct reader *reader, struct tr_error *err)
 {
-	feed_place(&reader->feed, err);
+	if (reader->feed.console)
+		tr_error_at_line(err, feed_line(&reader->feed));
+	else
+		tr_error_at_offset(err, reader->feed.in->offset);
 	err->record = reader->base.seq;
-	return status;
+	return TR_WARN;
 }
 
 /* Skips the rest of the trace: reading goes on with the next one. */
 static enum tr_status give_up(struct reader *reader, struct tr_error *err)
 {
 	reader->base.step = read_begin;
-	return about(reader, TR_WARN, err);
+	return about(reader, err);
 }
 
 /* Reports that the trace ends within what. */
@@ -507,7 +521,7 @@ static enum tr_status cut(struct reader *reader, const char *what, struct tr_err
 	if (feed_trouble(&reader->feed, err))
 		return tr_error_status(err);
 	tr_error_set(err, TR_CAUSE_CUT, "the trace ends in %s", what);
-	return about(reader, TR_WARN, err);
+	return about(reader, err);
 }
 
 /* Skips the entry that became the record's line, and notes its position. */
@@ -527,7 +541,7 @@ static void consume(struct reader *reader, size_t size)
 static enum tr_status remark(struct reader *reader, const char *what, struct tr_error *err)
 {
 	tr_error_say(err, TR_CAUSE_INPUT, what);
-	about(reader, TR_WARN, err);
+	about(reader, err);
 	return tr_reader_hold(&reader->base, TR_FLAW, err);
 }
 
@@ -545,7 +559,7 @@ static enum tr_status read_begin(struct tr_reader *base, struct tr_record **reco
 			     "that have not ended",
 			     feed->too_many, CHANNELS);
 		feed->too_many = 0;
-		return about(reader, TR_WARN, err);
+		return about(reader, err);
 	}
 	if (!feed->console && !reader->traces++) {
 		reader->base.step = read_header;
@@ -620,7 +634,7 @@ static enum tr_status pass_over(struct reader *reader, uint64_t size, struct tr_
 {
 	tr_error_set(err, TR_CAUSE_LIMIT,
 		     "an entry of %" PRIu64 " bytes is left out (--max-record)", size);
-	about(reader, TR_WARN, err);
+	about(reader, err);
 	while (size) {
 		if (!feed_more(&reader->feed, 1))
 			return cut(reader, "an entry is longer than the rest of the file", err);
@@ -663,13 +677,12 @@ static enum tr_status read_info(struct tr_reader *base, struct tr_record **recor
 	if (!feed_more(&reader->feed, (size_t)size))
 		return cut(reader, what, err);
 	const char *p = window(reader);
-	struct tr_srctrace_gap gap = tr_srctrace_info_gap(length, reader->layout.align);
 	enum tr_status status = TR_OK;
 	if (!tr_srctrace_info_name(kind))
 		status =
 			remark(reader, "unknown kind of information: passed on by its number", err);
 	put_info(base, kind, (struct tr_text){ p + TR_SRCTRACE_INFO, length });
-	if (tr_srctrace_gaps_look(p, &gap, 1) != TR_SRCTRACE_ZERO)
+	if (look_at_gaps(p, false, &reader->layout) != ZERO)
 		put_raw((struct tr_text){ p, (size_t)size }, &base->line);
 	consume(reader, (size_t)size);
 	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
@@ -681,14 +694,12 @@ static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_
 {
 	struct tr_reader *base = &reader->base;
 	const char *p = window(reader);
-	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
-	size_t count = tr_srctrace_unit_gaps(unit, reader->layout.align, gaps);
-	enum tr_srctrace_zeros zeros = tr_srctrace_gaps_look(p, gaps, count);
+	enum zeros zeros = look_at_gaps(p, true, &reader->layout);
 	enum tr_status status = TR_OK;
-	if (zeros == TR_SRCTRACE_REFUSED)
+	if (zeros == REFUSED)
 		status = remark(reader, "padding of a unit's header or bits is not zero", err);
 	put_unit(base, p, unit);
-	if (zeros != TR_SRCTRACE_ZERO)
+	if (zeros != ZERO)
 		put_raw((struct tr_text){ p, (size_t)unit->size }, &base->line);
 	consume(reader, (size_t)unit->size);
 	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;

@@ -15,8 +15,8 @@ static const struct tr_format_option options[] = {
 };
 
 enum {
-	LEAST = 8,	  /* bytes of a cut magic that tell it from other things */
-	SEARCH = 4 << 20, /* so much of a log may stand before the first trace */
+	LEAST = 8,	  /* bytes of a truncated magic that distinguish it from other input */
+	SEARCH = 4 << 20, /* at most so much of a log is before the first trace */
 	BITS_MARKER = 8 * (sizeof TR_SRCTRACE_BEGIN - 1),
 };
 
@@ -32,7 +32,7 @@ static int bid(struct tr_input *in)
 	return tr_srctrace_magic_bits(in->pos, tr_input_available(in));
 }
 
-/* A console log is text: what holds a NUL is not looked through to the end. */
+/* A console log is text, so the search ends where a NUL is found. */
 static int search(struct tr_input *in)
 {
 	size_t marker = sizeof TR_SRCTRACE_BEGIN - 1, seen = 0;
@@ -84,35 +84,6 @@ const char *tr_srctrace_info_name(uint32_t kind)
 	return kind < TR_SRCTRACE_INFO_KINDS ? names[kind] : NULL;
 }
 
-bool tr_srctrace_info_kind(struct tr_text name, uint32_t *kind)
-{
-	for (*kind = 1; *kind < TR_SRCTRACE_INFO_KINDS; ++*kind)
-		if (tr_text_is(name, names[*kind]))
-			return true;
-	uint64_t n = 0;
-	for (size_t i = 0; i < name.len; i++) {
-		unsigned digit = (unsigned char)name.data[i] - (unsigned)'0';
-		n = n * 10 + digit;
-		if (digit > 9 || n > UINT32_MAX)
-			return false;
-	}
-	*kind = (uint32_t)n;
-	return n != TR_SRCTRACE_INFO_END;
-}
-
-void tr_srctrace_put_u32(uint32_t n, bool big, struct tr_buffer *to)
-{
-	char bytes[sizeof n];
-	tr_wire_put_u32(bytes, big, n);
-	tr_buffer_put(to, bytes, sizeof bytes);
-}
-
-void tr_srctrace_pad(size_t start, unsigned align, struct tr_buffer *to)
-{
-	while ((to->len - start) % align && !to->failed)
-		tr_buffer_put_byte(to, 0);
-}
-
 enum { ENCODING = 16, HEADER_PAD = 17, HEADER_PAD_SIZE = 3 }; /* offsets in the header */
 
 void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *layout,
@@ -129,51 +100,34 @@ void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *la
 	}
 }
 
-/* The padding after `size` bytes that begin there. */
+/* Returns the padding after `size` bytes that begin at that offset. */
 static struct tr_srctrace_gap padding(uint64_t begin, uint64_t size, unsigned align)
 {
 	return (struct tr_srctrace_gap){ begin + size, tr_srctrace_padded(size, align) - size, 0xff,
 					 false };
 }
 
-size_t tr_srctrace_unit_gaps(const struct tr_srctrace_unit *unit, unsigned align,
-			     struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS])
+size_t tr_srctrace_gaps(const char *entry, bool unit, const struct tr_srctrace_layout *layout,
+			struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS])
 {
+	struct tr_srctrace_unit parts;
 	size_t n = 0;
+
+	if (!unit) {
+		gaps[n++] = padding(TR_SRCTRACE_INFO, tr_wire_u32(entry + 4, layout->big),
+				    layout->align);
+		return n;
+	}
+	tr_srctrace_unit_measure(entry, layout, &parts);
 	gaps[n++] = (struct tr_srctrace_gap){ HEADER_PAD, HEADER_PAD_SIZE, 0xff, true };
-	gaps[n++] = padding(unit->name, unit->name_size, align);
+	gaps[n++] = padding(parts.name, parts.name_size, layout->align);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		uint64_t bytes = tr_srctrace_bytes(unit->bits[i]);
-		unsigned used = unit->bits[i] % 8;
+		uint64_t bytes = tr_srctrace_bytes(parts.bits[i]);
+		unsigned used = parts.bits[i] % 8;
 		if (used)
-			gaps[n++] = (struct tr_srctrace_gap){ unit->buffers[i] + bytes - 1, 1,
+			gaps[n++] = (struct tr_srctrace_gap){ parts.buffers[i] + bytes - 1, 1,
 							      (unsigned char)(0xff << used), true };
-		gaps[n++] = padding(unit->buffers[i], bytes, align);
+		gaps[n++] = padding(parts.buffers[i], bytes, layout->align);
 	}
 	return n;
-}
-
-struct tr_srctrace_gap tr_srctrace_info_gap(uint32_t size, unsigned align)
-{
-	return padding(TR_SRCTRACE_INFO, size, align);
-}
-
-enum tr_srctrace_zeros tr_srctrace_gaps_look(const char *entry, const struct tr_srctrace_gap *gaps,
-					     size_t count)
-{
-	enum tr_srctrace_zeros found = TR_SRCTRACE_ZERO;
-	for (size_t i = 0; i < count; i++)
-		for (uint64_t k = 0; k < gaps[i].size; k++)
-			if (((unsigned char)entry[gaps[i].offset + k] & gaps[i].mask) &&
-			    found != TR_SRCTRACE_REFUSED)
-				found = gaps[i].checked ? TR_SRCTRACE_REFUSED
-							: TR_SRCTRACE_NOT_ZERO;
-	return found;
-}
-
-void tr_srctrace_gaps_clear(char *entry, const struct tr_srctrace_gap *gaps, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		for (uint64_t k = 0; k < gaps[i].size; k++)
-			entry[gaps[i].offset + k] &= (char)~gaps[i].mask;
 }

@@ -64,11 +64,6 @@ enum tr_srctrace_info_kind {
 /* The text of the name column; NULL: the kind has no name. */
 const char *tr_srctrace_info_name(uint32_t kind);
 
-/* The kind for a text of the name column, a name or a number. */
-bool tr_srctrace_info_kind(struct tr_text name, uint32_t *kind);
-
-void tr_srctrace_put_u32(uint32_t n, bool big, struct tr_buffer *to);
-
 /* Size with its padding; 64 bits, so that sums of lengths cannot overflow. */
 static inline uint64_t tr_srctrace_padded(uint64_t size, unsigned align)
 {
@@ -79,9 +74,6 @@ static inline uint64_t tr_srctrace_bytes(uint32_t bits)
 {
 	return ((uint64_t)bits + 7) / 8;
 }
-
-/* Appends zeros up to the padded size of the bytes that were put since start. */
-void tr_srctrace_pad(size_t start, unsigned align, struct tr_buffer *to);
 
 enum { TR_SRCTRACE_BUFFERS = 3 }; /* statements, decisions, MC/DC; fingerprints are three too */
 
@@ -107,24 +99,9 @@ struct tr_srctrace_gap {
 
 enum { TR_SRCTRACE_GAPS = 2 + 2 * TR_SRCTRACE_BUFFERS };
 
-/* Returns how many there are. */
-size_t tr_srctrace_unit_gaps(const struct tr_srctrace_unit *unit, unsigned align,
-			     struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
-
-/* The gap of an information entry with size bytes of data. */
-struct tr_srctrace_gap tr_srctrace_info_gap(uint32_t size, unsigned align);
-
-enum tr_srctrace_zeros {
-	TR_SRCTRACE_ZERO,     /* all of them are */
-	TR_SRCTRACE_NOT_ZERO, /* some are not, and gnatcov ignores them */
-	TR_SRCTRACE_REFUSED,  /* some are not, and gnatcov refuses them */
-};
-
-enum tr_srctrace_zeros tr_srctrace_gaps_look(const char *entry, const struct tr_srctrace_gap *gaps,
-					     size_t count);
-
-/* Sets the bits of the gaps to zero. */
-void tr_srctrace_gaps_clear(char *entry, const struct tr_srctrace_gap *gaps, size_t count);
+/* Finds the gaps of an entry, of a unit or of information, all of which is there; returns their number. */
+size_t tr_srctrace_gaps(const char *entry, bool unit, const struct tr_srctrace_layout *layout,
+			struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
 
 /* Bits of evidence in the first bytes of a trace, of which there may be few; 0: it is none. */
 int tr_srctrace_magic_bits(const char *p, size_t available);

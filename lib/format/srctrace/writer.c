@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The writer of source traces: each record becomes the bytes of an entry, which are written as they
+ * are, or as the lines of Base64 that a console carries.
+ */
 #include "format/srctrace/srctrace.h"
 
 #include <inttypes.h>
@@ -10,7 +14,7 @@
 #include "record/ask.h"
 #include "record/base64.h"
 
-enum { LINE_BYTES = 60 }; /* become 80 columns */
+enum { LINE_BYTES = 60 }; /* of a line of 80 columns */
 
 /* Bytes as the lines of Base64 that a console carries. */
 struct console {
@@ -33,16 +37,44 @@ struct writer {
 	unsigned padding; /* of the header; 0 unless it was so in the source */
 	bool same_layout; /* as in the source, so that .raw holds */
 	bool headed;	  /* it has a header in the stream */
-	bool known;	  /* which says that there was a trace, and not just an attempt */
-	bool begun;	  /* its header was written */
-	bool units;	  /* behind the information entries */
+	bool known; /* which states a layout, so there was a trace: it is written even if it is empty */
+	bool begun; /* its header was written */
+	bool units; /* the list of information entries has ended */
 };
 
-enum {
-	/* nobody has a file with so many statements, and a line must not ask for
-	   gigabytes */
-	MOST_BITS = 1 << 27,
-};
+/* No source file has so many statements, and a line must not be able to request gigabytes. */
+enum { MOST_BITS = 1 << 27 };
+
+static void put_u32(uint32_t n, bool big, struct tr_buffer *to)
+{
+	char bytes[sizeof n];
+	tr_wire_put_u32(bytes, big, n);
+	tr_buffer_put(to, bytes, sizeof bytes);
+}
+
+/* Appends zeros up to the padded size of the bytes that were put since start. */
+static void pad(size_t start, unsigned align, struct tr_buffer *to)
+{
+	while ((to->len - start) % align && !to->failed)
+		tr_buffer_put_byte(to, 0);
+}
+
+/* Finds the kind of information for a text of the name column, a name or a number. */
+static bool find_kind(struct tr_text name, uint32_t *kind)
+{
+	uint64_t n = 0;
+	for (*kind = 1; *kind < TR_SRCTRACE_INFO_KINDS; ++*kind)
+		if (tr_text_is(name, tr_srctrace_info_name(*kind)))
+			return true;
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned digit = (unsigned char)name.data[i] - (unsigned)'0';
+		n = n * 10 + digit;
+		if (digit > 9 || n > UINT32_MAX)
+			return false;
+	}
+	*kind = (uint32_t)n;
+	return n != TR_SRCTRACE_INFO_END;
+}
 
 static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
 {
@@ -50,16 +82,9 @@ static enum tr_status wrong(struct tr_error *err, const char *key, const char *w
 	return TR_WARN;
 }
 
-static enum tr_status finished(const struct tr_buffer *entry, struct tr_error *err)
-{
-	if (!entry->failed)
-		return TR_OK;
-	return tr_error_memory(err);
-}
-
 /*
- * Appends the entry that the record says. TR_OK; TR_WARN: it lacks something,
- * err says what, nothing usable was appended; TR_FATAL: memory.
+ * Appends the entry of a record. TR_OK; TR_WARN: a field is missing or wrong, and the entry is of no
+ * use; TR_FATAL: memory is exhausted.
  */
 static enum tr_status build_info(struct tr_record *record, const struct tr_srctrace_layout *layout,
 				 struct tr_buffer *entry, struct tr_error *err)
@@ -68,7 +93,7 @@ static enum tr_status build_info(struct tr_record *record, const struct tr_srctr
 	struct tr_cell *name = &record->name;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	if (name->type != TR_CELL_TEXT || !tr_srctrace_info_kind(name->text, &kind))
+	if (name->type != TR_CELL_TEXT || !find_kind(name->text, &kind))
 		return wrong(err, "name", "no kind of information in a source trace");
 	const struct tr_value *data;
 	enum tr_status status = tr_field_need(record, "data", TR_STRING, &data, err);
@@ -79,12 +104,12 @@ static enum tr_status build_info(struct tr_record *record, const struct tr_srctr
 		return tr_error_memory(err);
 	if (bytes.len > UINT32_MAX)
 		return wrong(err, "data", "longer than a trace can hold");
-	tr_srctrace_put_u32(kind, layout->big, entry);
-	tr_srctrace_put_u32((uint32_t)bytes.len, layout->big, entry);
+	put_u32(kind, layout->big, entry);
+	put_u32((uint32_t)bytes.len, layout->big, entry);
 	size_t start = entry->len;
 	tr_buffer_put_text(entry, bytes);
-	tr_srctrace_pad(start, layout->align, entry);
-	return finished(entry, err);
+	pad(start, layout->align, entry);
+	return TR_OK;
 }
 
 /* The three bit counts, from their fields. */
@@ -144,7 +169,7 @@ static enum tr_status put_bits(struct tr_record *record, const char *key, uint32
 	size_t size = (size_t)tr_srctrace_bytes(bits);
 	char *to = tr_buffer_room(entry, size);
 	if (!to)
-		return finished(entry, err);
+		return tr_error_memory(err);
 	memset(to, 0, size);
 	tr_buffer_used(entry, size);
 	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits)
@@ -177,70 +202,51 @@ static enum tr_status build_unit(struct tr_record *record, const struct tr_srctr
 		status = find_bits(record, bits, err);
 	if (status != TR_OK)
 		return status;
-	tr_srctrace_put_u32((uint32_t)name.len, layout->big, entry);
+	put_u32((uint32_t)name.len, layout->big, entry);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++)
-		tr_srctrace_put_u32(bits[i], layout->big, entry);
+		put_u32(bits[i], layout->big, entry);
 	tr_buffer_put_literal(entry, "\0\0\0\0"); /* encoding, padding */
 	status = put_hashes(record, entry, err);
 	size_t start = entry->len;
 	tr_buffer_put_text(entry, name);
-	tr_srctrace_pad(start, layout->align, entry);
+	pad(start, layout->align, entry);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS && status == TR_OK; i++) {
 		start = entry->len;
 		status = put_bits(record, tr_unit_list_keys[i], bits[i], entry, err);
-		tr_srctrace_pad(start, layout->align, entry);
+		pad(start, layout->align, entry);
 	}
-	return status == TR_OK ? finished(entry, err) : status;
-}
-
-/* Makes zero what says nothing in the entry. False: its lengths do not fit its
- * size. */
-static bool clear_gaps(struct tr_buffer *entry, bool unit, const struct tr_srctrace_layout *layout)
-{
-	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
-	size_t count = 1;
-	if (entry->len < (unit ? TR_SRCTRACE_UNIT : TR_SRCTRACE_INFO))
-		return false;
-	if (unit) {
-		struct tr_srctrace_unit parts;
-		tr_srctrace_unit_measure(entry->data, layout, &parts);
-		if (parts.size != entry->len)
-			return false;
-		count = tr_srctrace_unit_gaps(&parts, layout->align, gaps);
-	} else {
-		uint32_t length = tr_wire_u32(entry->data + 4, layout->big);
-		gaps[0] = tr_srctrace_info_gap(length, layout->align);
-		if (gaps[0].offset + gaps[0].size != entry->len)
-			return false;
-	}
-	tr_srctrace_gaps_clear(entry->data, gaps, count);
-	return true;
+	return status;
 }
 
 /*
- * Puts the bytes of .raw in the place of entry, if they are the same but for
- * what says nothing (an edit of a field wins). False: memory is exhausted.
+ * Replaces the entry by the bytes of .raw if they differ only in the gaps; otherwise a field was
+ * edited since .raw was made. False: memory is exhausted.
  */
-static bool keep_raw(struct tr_record *record, const struct tr_srctrace_layout *layout,
+static bool keep_raw(struct tr_record *record, bool unit, const struct tr_srctrace_layout *layout,
 		     struct tr_buffer *entry)
 {
 	struct tr_field *field = tr_record_field(record, ".raw");
 	struct tr_value *raw = field ? tr_field_value(record, field, NULL) : NULL;
 	struct tr_buffer plain = TR_BUFFER_INIT;
+	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
 	if (!raw || raw->type != TR_BLOB || raw->text.len != entry->len)
 		return true;
+	size_t count = tr_srctrace_gaps(entry->data, unit, layout, gaps);
 	tr_buffer_put_text(&plain, raw->text);
-	bool good = !plain.failed;
-	if (good && clear_gaps(&plain, tr_text_is(record->kind, "unit"), layout) &&
-	    tr_text_equal(tr_buffer_text(&plain), tr_buffer_text(entry)))
+	if (plain.failed)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		for (uint64_t k = 0; k < gaps[i].size; k++)
+			plain.data[gaps[i].offset + k] &= (char)~gaps[i].mask;
+	if (tr_text_equal(tr_buffer_text(&plain), tr_buffer_text(entry)))
 		memcpy(entry->data, raw->text.data, entry->len);
 	tr_buffer_free(&plain);
-	return good;
+	return true;
 }
 
 static void begin_console(struct console *console)
 {
-	/* as the runtime does: what was printed last may not have ended its line */
+	/* the text before may lack its line end, so the runtime begins with one too */
 	tr_output_put_literal(console->out, "\n" TR_SRCTRACE_BEGIN "\n");
 	console->count = 0;
 }
@@ -290,8 +296,7 @@ static bool is_alignment(uint64_t n)
 	return n && n <= 16 && !(n & (n - 1));
 }
 
-/* How the trace is to be laid out: -O, else as it was, else what most programs
- * write. */
+/* Chooses the layout: that of -O, otherwise of the source, otherwise what most programs write. */
 static enum tr_status choose_layout(struct writer *writer, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -316,7 +321,7 @@ static enum tr_status choose_layout(struct writer *writer, struct tr_record *hea
 	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
-/* Header of the trace, if it is not there yet. */
+/* Writes the header of the trace, unless that is done. False: memory is exhausted. */
 static bool begin_trace(struct writer *writer)
 {
 	struct tr_buffer *entry = &writer->entry;
@@ -325,7 +330,7 @@ static bool begin_trace(struct writer *writer)
 	writer->begun = true;
 	tr_buffer_reset(entry);
 	tr_buffer_put(entry, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE);
-	tr_srctrace_put_u32(TR_SRCTRACE_VERSION, writer->layout.big, entry);
+	put_u32(TR_SRCTRACE_VERSION, writer->layout.big, entry);
 	tr_buffer_put_byte(entry, (char)writer->layout.align);
 	tr_buffer_put_byte(entry, writer->layout.big);
 	unsigned high = writer->padding >> 8, low = writer->padding & 0xff;
@@ -345,7 +350,7 @@ static void end_infos(struct writer *writer)
 	writer->units = true;
 }
 
-/* What is begun becomes whole; a trace without entries is one too. */
+/* Ends the trace. One without entries is a trace too. */
 static enum tr_status end_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -369,7 +374,7 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return choose_layout(writer, header, err);
 }
 
-/* Says of which record a message is. */
+/* Sets the position of a message about a record. */
 static enum tr_status about(const struct tr_record *record, enum tr_status status,
 			    struct tr_error *err)
 {
@@ -378,14 +383,14 @@ static enum tr_status about(const struct tr_record *record, enum tr_status statu
 	return status;
 }
 
-/* A stream without a header: a trace all the same. */
+/* Supplies a header if the stream has none. TR_WARN: err is a note on it. */
 static enum tr_status supply_header(struct writer *writer, struct tr_error *err)
 {
 	if (writer->headed)
 		return TR_OK;
 	writer->headed = true;
 	tr_error_clear(err);
-	(void)choose_layout(writer, NULL, err); /* nothing is asked */
+	(void)choose_layout(writer, NULL, err); /* without a header nothing can fail */
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "the stream has no header: alignment %u, %s endian are supplied",
 		     writer->layout.align, writer->layout.big ? "big" : "little");
@@ -407,9 +412,11 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 	tr_buffer_reset(entry);
 	enum tr_status status = unit ? build_unit(record, &writer->layout, entry, err)
 				     : build_info(record, &writer->layout, entry, err);
+	if (status == TR_OK && entry->failed)
+		return tr_error_memory(err);
 	if (status != TR_OK)
 		return about(record, status, err);
-	if (writer->same_layout && !keep_raw(record, &writer->layout, entry))
+	if (writer->same_layout && !keep_raw(record, unit, &writer->layout, entry))
 		return tr_error_memory(err);
 	if (unit)
 		end_infos(writer);
