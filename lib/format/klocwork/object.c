@@ -48,29 +48,24 @@ static void put_number_key(struct tr_text number, struct tr_buffer *to)
 		to->len -= 2;
 }
 
-static void put_key(struct tr_json json, struct tr_buffer *to)
+bool tr_klocwork_id_key(struct tr_text text, struct tr_arena *arena, struct tr_text *key)
 {
-	struct tr_json next = json;
+	*key = text;
+	if (tr_klocwork_id_is_plain(text))
+		return true;
+	struct tr_buffer to = TR_BUFFER_INIT;
+	char *copy = tr_arena_alloc(arena, text.len + TR_INPUT_PAD);
+	if (!copy)
+		return false;
+	memcpy(copy, text.data, text.len);
+	memset(copy + text.len, 0, TR_INPUT_PAD);
+	struct tr_json json = { copy, copy + text.len }, next = json;
 	struct tr_text number;
 	enum tr_json_token token;
 	if (tr_json_next(&next, &number) == TR_JSON_NUMBER)
-		put_number_key(number, to);
-	else if (!spell(&json, to, &token))
-		to->len = 0;
-}
-
-bool tr_klocwork_id_key(struct tr_text json, struct tr_arena *arena, struct tr_text *key)
-{
-	*key = json;
-	if (tr_klocwork_id_is_plain(json))
-		return true;
-	struct tr_buffer to = TR_BUFFER_INIT;
-	char *copy = tr_arena_alloc(arena, json.len + TR_INPUT_PAD);
-	if (!copy)
-		return false;
-	memcpy(copy, json.data, json.len);
-	memset(copy + json.len, 0, TR_INPUT_PAD);
-	put_key((struct tr_json){ copy, copy + json.len }, &to);
+		put_number_key(number, &to);
+	else if (!spell(&json, &to, &token))
+		to.len = 0;
 	*key = (struct tr_text){ NULL, 0 };
 	bool good = !to.failed;
 	if (good && to.len) {
@@ -140,14 +135,6 @@ static const char *plain_number(const char *p, const char *end)
 	return plain ? p : NULL;
 }
 
-/* The key of an id that is a number, as a piece. */
-static struct tr_klocwork_piece number_key(struct tr_klocwork_object *object, struct tr_text number)
-{
-	size_t begin = object->text.len;
-	put_number_key(number, &object->text);
-	return piece_since(object, begin);
-}
-
 /* Appends an id as it is spelled, with a blank for each LF, because it is written on one line. */
 static void put_id_cell(struct tr_text id, struct tr_buffer *to)
 {
@@ -161,102 +148,85 @@ static void put_id_cell(struct tr_text id, struct tr_buffer *to)
 	tr_cell_escape(tr_text_span(p, end), false, to);
 }
 
-/* The cell gets the id as the source spells it. */
-static enum tr_json_token read_id(struct tr_klocwork_object *object, struct tr_json *json,
-				  struct tr_error *err)
-{
-	size_t begin = object->text.len;
-	const char *behind = plain_number(json->pos, json->end);
-	if (behind) {
-		tr_buffer_put_text(&object->text, tr_text_span(json->pos, behind));
-		object->pieces[TR_KLOCWORK_ID] = object->id = piece_since(object, begin);
-		json->pos = behind;
-		return TR_JSON_NUMBER;
-	}
-	struct tr_json next = *json;
-	struct tr_text number;
-	enum tr_json_token token = tr_json_next(&next, &number);
-	while (json->pos < json->end && (unsigned char)*json->pos <= ' ')
-		json->pos++;
-	const char *value = json->pos;
-	if (token == TR_JSON_NUMBER) {
-		object->id = number_key(object, number);
-		*json = next;
-	} else {
-		token = spell_value(object, json, &object->text, begin, err);
-		if (!is_value(token))
-			return token;
-		object->id = piece_since(object, begin);
-	}
-	begin = object->text.len;
-	put_id_cell(tr_text_span(value, json->pos), &object->text);
-	object->pieces[TR_KLOCWORK_ID] = piece_since(object, begin);
-	return token;
-}
-
-static enum tr_json_token read_parent_id(struct tr_klocwork_object *object, struct tr_json *json,
-					 struct tr_error *err)
+/*
+ * Reads an id or a parent_id. The cell of an id is as the source spells it, and so are numbers; the
+ * key follows in the text if it differs.
+ */
+static enum tr_json_token read_id(struct tr_klocwork_object *object, enum tr_klocwork_key key,
+				  struct tr_json *json, struct tr_error *err)
 {
 	struct tr_buffer *text = &object->text;
-	struct tr_klocwork_piece *piece = &object->pieces[TR_KLOCWORK_PARENT_ID];
+	bool parent = key == TR_KLOCWORK_PARENT_ID;
+	struct tr_klocwork_piece *id = parent ? &object->parent_id : &object->id;
 	size_t begin = text->len;
-	tr_buffer_put_literal(text, "\tppid=");
+	if (parent)
+		tr_buffer_put_literal(text, "\tppid=");
 	size_t value = text->len;
 	const char *behind = plain_number(json->pos, json->end);
 	if (behind) {
 		tr_buffer_put_text(text, tr_text_span(json->pos, behind));
 		json->pos = behind;
-		*piece = piece_since(object, begin);
-		object->parent_id = piece_since(object, value);
+		object->pieces[key] = piece_since(object, begin);
+		*id = piece_since(object, value);
 		return TR_JSON_NUMBER;
 	}
+	while (json->pos < json->end && (unsigned char)*json->pos <= ' ')
+		json->pos++;
+	const char *source = json->pos;
 	struct tr_json next = *json;
 	struct tr_text number;
-	bool is_number = tr_json_next(&next, &number) == TR_JSON_NUMBER;
-	enum tr_json_token token = spell_value(object, json, text, begin, err);
-	*piece = piece_since(object, begin);
-	object->parent_id = is_number ? number_key(object, number)
-				      : piece_since(object, piece->len ? value : begin);
-	return token;
-}
-
-static enum tr_json_token read_executable(struct tr_klocwork_object *object, struct tr_json *json,
-					  struct tr_error *err)
-{
-	size_t begin = object->text.len;
-	bool unique = true;
-	enum tr_json_token token = tr_json_spell_cell(json, &object->text, &unique);
-	if (token != TR_JSON_STRING)
-		token = tr_json_skip(json, err);
-	object->lossy |= !unique || token != TR_JSON_STRING;
-	object->pieces[TR_KLOCWORK_EXECUTABLE] = piece_since(object, begin);
+	enum tr_json_token token = tr_json_next(&next, &number);
+	bool is_number = token == TR_JSON_NUMBER;
+	if (is_number && !parent)
+		*json = next;
+	else
+		token = spell_value(object, json, text, begin, err);
+	if (!is_value(token))
+		return token;
+	object->pieces[key] = piece_since(object, begin);
+	*id = text->len > value ? piece_since(object, value) : (struct tr_klocwork_piece){ 0, 0 };
+	begin = text->len;
+	if (is_number) {
+		put_number_key(number, text);
+		*id = piece_since(object, begin);
+		begin = text->len;
+	}
+	if (!parent) {
+		put_id_cell(tr_text_span(source, json->pos), text);
+		object->pieces[key] = piece_since(object, begin);
+	}
 	return token;
 }
 
 static enum tr_json_token read_known(struct tr_klocwork_object *object, enum tr_klocwork_key key,
 				     struct tr_json *json, struct tr_error *err)
 {
-	size_t begin = object->text.len;
+	struct tr_buffer *text = &object->text;
+	size_t begin = text->len;
+	bool unique = true;
+	enum tr_json_token token;
 	switch (key) {
 	case TR_KLOCWORK_ID:
-		return read_id(object, json, err);
 	case TR_KLOCWORK_PARENT_ID:
-		return read_parent_id(object, json, err);
+		return read_id(object, key, json, err);
 	case TR_KLOCWORK_EXECUTABLE:
-		return read_executable(object, json, err);
+		token = tr_json_spell_cell(json, text, &unique);
+		if (token != TR_JSON_STRING)
+			token = tr_json_skip(json, err);
+		object->lossy |= !unique || token != TR_JSON_STRING;
+		object->pieces[key] = piece_since(object, begin);
+		return token;
 	case TR_KLOCWORK_WORK_DIR:
-		tr_buffer_put_literal(&object->text, "\tcwd=");
+		tr_buffer_put_literal(text, "\tcwd=");
 		break;
 	case TR_KLOCWORK_ARGS:
-		tr_buffer_put_literal(&object->text, "\targv=");
+		tr_buffer_put_literal(text, "\targv=");
 		break;
 	default:
-		if (object->env_top)
-			tr_buffer_put_literal(&object->text, "\tenvtop=");
-		else
-			tr_buffer_put_literal(&object->text, "\tenvdiff=");
+		tr_buffer_put_text(text,
+				   object->env_top ? TR_TEXT("\tenvtop=") : TR_TEXT("\tenvdiff="));
 	}
-	enum tr_json_token token = spell_value(object, json, &object->text, begin, err);
+	token = spell_value(object, json, text, begin, err);
 	object->pieces[key] = piece_since(object, begin);
 	return token;
 }
@@ -306,7 +276,10 @@ static enum tr_json_token read_other(struct tr_klocwork_object *object, struct t
 	X(ARGS, "args") \
 	X(ENV_DIFF, "env-diff")
 
-/* Skips a known key and its colon if they are spelled without blanks and escapes. */
+/*
+ * Skips a known key and its colon if they are spelled without blanks and escapes. Comparisons with
+ * constants take less time than the search for the end of the key.
+ */
 static inline enum tr_klocwork_key compact_key(struct tr_json *json)
 {
 #define TRY(key, name) \
@@ -325,7 +298,7 @@ static inline enum tr_klocwork_key compact_key(struct tr_json *json)
 static enum tr_klocwork_key find_key(struct tr_text spelling)
 {
 #define TRY(key, name) \
-	if (tr_text_equal(spelling, TR_TEXT(name))) \
+	if (tr_text_is(spelling, name)) \
 		return TR_KLOCWORK_##key;
 	KEY_LIST(TRY)
 #undef TRY
@@ -334,12 +307,9 @@ static enum tr_klocwork_key find_key(struct tr_text spelling)
 
 static enum tr_json_token broken(enum tr_json_token token, struct tr_error *err)
 {
-	if (token == TR_JSON_CUT) {
-		tr_error_set(err, TR_CAUSE_INPUT, "the object is cut");
-		return TR_JSON_CUT;
-	}
-	tr_error_set(err, TR_CAUSE_INPUT, "no valid JSON");
-	return TR_JSON_BAD;
+	bool cut = token == TR_JSON_CUT;
+	tr_error_set(err, TR_CAUSE_INPUT, "%s", cut ? "the object is cut" : "no valid JSON");
+	return cut ? TR_JSON_CUT : TR_JSON_BAD;
 }
 
 /* Reads a member in any spelling. */

@@ -11,6 +11,11 @@
 #include "format/reader_base.h"
 #include "record/literal.h"
 
+enum {
+	BLANKS_MAX = 1 << 20, /* bytes of blank lines kept for one record with --exact */
+	VERSION_UNKNOWN = 200 /* 1.x is known, whatever x */
+};
+
 /*
  * The search for the end of an object of several lines that failed last; zero: none. An object
  * without an end is garbage line by line, and each of these lines may open an object that goes as
@@ -20,6 +25,41 @@ struct spread {
 	struct tr_json_walk walk;
 	uint64_t behind;		    /* stream offset up to which it has walked */
 	uint64_t opened[TR_JSON_MAX_DEPTH]; /* offsets of the brackets that are open there */
+};
+
+/*
+ * A unit of a trace in the window: an object with the blanks and commas around it, a blank line, or
+ * a line that is neither. A line may hold several objects, and an object several lines.
+ */
+struct unit {
+	enum {
+		OBJECT,
+		GARBAGE, /* a line; err says why it is not an object */
+		BLANK,	 /* a line */
+	} type;
+	size_t length;	   /* of the unit, from the window's pos on */
+	size_t begin, end; /* of the object */
+	uint64_t lines;	   /* LFs in it */
+};
+
+/* base.lines counts the lines before the window's pos. */
+struct reader {
+	struct tr_reader base;
+	struct tr_klocwork_object object;
+	struct spread spread;
+	struct unit unit;
+	struct tr_klocwork_parents parents;
+	bool ended;
+
+	/*
+	 * --exact: every byte of the trace is in the stream. If the writer would not give back a
+	 * unit, the .raw of the record holds it, with the blank lines before it and the missing
+	 * line end after it.
+	 */
+	bool exact;
+	bool amid_line;		   /* the unit before did not end its line */
+	struct tr_buffer blank;	   /* blank lines since the last unit */
+	struct tr_buffer rendered; /* scratch: the line that the writer would write */
 };
 
 /*
@@ -62,14 +102,14 @@ static enum tr_json_token walk_lines(struct spread *spread, struct tr_json *json
 }
 
 /*
- * Finds the end of the object that begins `begin` bytes after the window's pos and does not end on
- * its line. OBJECT_END: it is at *end. BAD, CUT: there is none, or memory is out; err is filled.
+ * Finds the end of the unit's object, which does not end on its line. BAD, CUT: there is none, or
+ * memory is out; err is filled.
  */
-static enum tr_json_token find_object_end(struct spread *spread, struct tr_input *in,
-					  uint64_t max_record, size_t begin, size_t *end,
-					  struct tr_error *err)
+static enum tr_json_token find_object_end(struct reader *reader, struct tr_error *err)
 {
-	begin_at(spread, in->offset + begin);
+	struct spread *spread = &reader->spread;
+	struct tr_input *in = reader->base.in;
+	begin_at(spread, in->offset + reader->unit.begin);
 	size_t searched = (size_t)(spread->behind - in->offset);
 	for (;;) {
 		size_t walked = (size_t)(spread->behind - in->offset), whole = walked;
@@ -82,12 +122,12 @@ static enum tr_json_token find_object_end(struct spread *spread, struct tr_input
 		searched = available;
 		struct tr_json json = { in->pos + walked, in->pos + whole };
 		enum tr_json_token token = walk_lines(spread, &json);
-		*end = (size_t)(json.pos - in->pos);
+		reader->unit.end = (size_t)(json.pos - in->pos);
 		if (token == TR_JSON_BAD || (token == TR_JSON_CUT && in->at_end))
 			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
 		if (token != TR_JSON_CUT || in->at_end)
 			return token;
-		if (available >= max_record) {
+		if (available >= reader->base.max_record) {
 			tr_error_set(err, TR_CAUSE_LIMIT,
 				     "an object larger than the limit (--max-record raises it)");
 			return token;
@@ -98,24 +138,6 @@ static enum tr_json_token find_object_end(struct spread *spread, struct tr_input
 		}
 	}
 }
-
-/*
- * A unit of a trace in the window: an object with the blanks and commas around it, a blank line, or
- * a line that is neither. A line may hold several objects, and an object several lines.
- */
-struct unit {
-	enum {
-		OBJECT,
-		GARBAGE, /* a line; err says why it is not an object */
-		BLANK,	 /* a line */
-	} type;
-	size_t length;	   /* of the unit, from the window's pos on */
-	size_t begin, end; /* of the object */
-	uint64_t lines;	   /* LFs in it */
-};
-
-static const char byte_order_mark[] = "\xef\xbb\xbf";
-enum { MARK_LENGTH = sizeof byte_order_mark - 1 };
 
 static bool is_filler(char c)
 {
@@ -130,66 +152,39 @@ static const char *skip_filler(const char *p, const char *end)
 	return p;
 }
 
+/* Skips a byte order mark; concatenated files have them inside. */
 static const char *skip_mark(const char *p, const char *end)
 {
-	bool mark = end - p >= MARK_LENGTH && memcmp(p, byte_order_mark, MARK_LENGTH) == 0;
-	return mark ? p + MARK_LENGTH : p;
-}
-
-static uint64_t count_lines(const char *p, const char *end)
-{
-	uint64_t lines = 0;
-	while ((p = memchr(p, '\n', (size_t)(end - p)))) {
-		lines++;
-		p++;
-	}
-	return lines;
+	return end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? p + 3 : p;
 }
 
 /* The unit ends with its line if only filler follows the object, else with the object. */
 static void end_unit(struct unit *unit, const char *pos, const char *end)
 {
 	const char *rest = skip_filler(pos + unit->end, end);
-	if (rest == end)
-		unit->length = (size_t)(rest - pos);
-	else if (*rest == '\n')
-		unit->length = (size_t)(rest + 1 - pos);
+	if (rest == end || *rest == '\n')
+		unit->length = (size_t)(rest - pos) + (rest < end);
 	else
 		unit->length = unit->end;
-	unit->lines = count_lines(pos, pos + unit->length);
-}
-
-/* Reads an object of several lines. */
-static enum tr_json_token read_spread(struct tr_input *in, uint64_t max_record,
-				      struct tr_klocwork_object *object, struct spread *spread,
-				      struct unit *unit, struct tr_error *err)
-{
-	enum tr_json_token token =
-		find_object_end(spread, in, max_record, unit->begin, &unit->end, err);
-	if (token == TR_JSON_BAD || token == TR_JSON_CUT)
-		return token;
-	struct tr_json json = { in->pos + unit->begin, in->pos + unit->end };
-	token = tr_klocwork_object_read(object, &json, err);
-	if (token == TR_JSON_OBJECT)
-		end_unit(unit, in->pos, in->end);
-	return token;
+	unit->lines = 0;
+	for (end = pos + unit->length; (pos = memchr(pos, '\n', (size_t)(end - pos))); pos++)
+		unit->lines++;
 }
 
 /*
  * Finds the next unit and converts an object. Skips nothing. TR_OK; TR_END; TR_WARN: a line is too
  * long and was skipped; TR_FATAL: memory.
  */
-static enum tr_status next_unit(struct tr_input *in, uint64_t max_record,
-				struct tr_klocwork_object *object, struct spread *spread,
-				struct unit *unit, struct tr_error *err)
+static enum tr_status next_unit(struct reader *reader, struct tr_error *err)
 {
+	struct tr_input *in = reader->base.in;
+	struct unit *unit = &reader->unit;
 	struct tr_text line;
 	tr_error_clear(err);
 	enum tr_status status = tr_input_line(in, &line, err);
 	if (status != TR_OK)
 		return status;
 	const char *end = line.data + line.len;
-	/* concatenated files have a mark inside */
 	const char *begin = skip_filler(skip_mark(line.data, end), end);
 	bool ended = end[-1] == '\n';
 	*unit = (struct unit){ BLANK, line.len, (size_t)(begin - line.data), 0, ended };
@@ -201,16 +196,20 @@ static enum tr_status next_unit(struct tr_input *in, uint64_t max_record,
 		return TR_OK;
 	}
 	struct tr_json json = { begin, end };
-	enum tr_json_token token = tr_klocwork_object_read(object, &json, err);
-	if (token == TR_JSON_OBJECT) {
-		unit->end = (size_t)(json.pos - line.data);
-		end_unit(unit, line.data, end);
-	} else if (token == TR_JSON_CUT && ended) {
-		token = read_spread(in, max_record, object, spread, unit, err);
+	enum tr_json_token token = tr_klocwork_object_read(&reader->object, &json, err);
+	unit->end = (size_t)(json.pos - line.data);
+	if (token == TR_JSON_CUT && ended) {
+		token = find_object_end(reader, err);
+		end = in->end;
+		json = (struct tr_json){ in->pos + unit->begin, in->pos + unit->end };
+		if (token == TR_JSON_OBJECT_END)
+			token = tr_klocwork_object_read(&reader->object, &json, err);
 	}
-	if (token == TR_JSON_OBJECT)
+	if (token == TR_JSON_OBJECT) {
 		unit->type = OBJECT;
-	return err->cause == TR_CAUSE_MEMORY ? TR_FATAL : TR_OK;
+		end_unit(unit, in->pos, end);
+	}
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
 bool tr_klocwork_unit_whole(struct tr_text text, struct tr_klocwork_object *object,
@@ -238,104 +237,62 @@ struct tr_text tr_klocwork_unit_line(struct tr_text text)
 	return tr_text_span(p, end);
 }
 
-/*
- * --exact: every byte of the trace is in the stream. If the writer would not give back a unit, the
- * .raw of the record holds it, with the blank lines before it and the missing line end after it.
- */
-struct exact {
-	bool on;
-	bool amid_line;		   /* the unit before did not end its line */
-	struct tr_buffer blank;	   /* blank lines since the last unit */
-	struct tr_buffer rendered; /* scratch: the line that the writer would write */
-};
-
-/* The line that the writer would write. TR_WARN: none; TR_FATAL: memory is out. */
-static enum tr_status render(struct exact *exact, struct tr_text line, struct tr_arena *arena)
+/* Renders the record's line (no LF) as the writer would. TR_WARN: it has none; TR_FATAL: memory. */
+static enum tr_status render(struct reader *reader)
 {
 	static const struct tr_klocwork_overrides none;
 	struct tr_klocwork_fields fields = { .ppid = NULL };
+	struct tr_buffer *line = &reader->base.line;
 	struct tr_record record;
 	struct tr_error ignored;
-	tr_buffer_reset(&exact->rendered);
-	tr_record_init(&record, arena);
-	if (!tr_record_from_line(&record, line, &ignored))
+	tr_buffer_reset(&reader->rendered);
+	tr_buffer_put_byte(line, '\n');
+	if (line->failed)
+		return TR_FATAL;
+	tr_record_init(&record, &reader->base.arena);
+	bool read = tr_record_from_line(&record, tr_buffer_text(line), &ignored);
+	line->len--;
+	if (!read)
 		return TR_WARN;
 	if (!tr_text_is(record.kind, "exec"))
-		return tr_klocwork_render_context(&record, &exact->rendered, &ignored);
+		return tr_klocwork_render_context(&record, &reader->rendered, &ignored);
 	enum tr_status status = tr_klocwork_fields_find(&record, &fields, &ignored);
 	if (status != TR_OK)
 		return status;
-	return tr_klocwork_render_exec(&record, &fields, &none, &exact->rendered, &ignored);
+	return tr_klocwork_render_exec(&record, &fields, &none, &reader->rendered, &ignored);
 }
 
-/* The writer would give back exactly the unit's bytes. */
-static bool comes_back(struct exact *exact, struct tr_text unit, struct tr_buffer *line,
-		       struct tr_arena *arena)
+/*
+ * Adds .raw to the line (no LF): with --exact the unit and the blank lines before it, unless the
+ * writer would give them back; else the object, if the record's fields cannot hold it.
+ */
+static void add_raw(struct reader *reader, bool lossy)
 {
-	if (exact->amid_line || exact->blank.len)
-		return false;
-	tr_buffer_put_byte(line, '\n');
-	if (line->failed)
-		return true; /* the owner of the line reports it */
-	enum tr_status status = render(exact, tr_buffer_text(line), arena);
-	line->len--;
-	tr_buffer_put_byte(&exact->rendered, '\n');
-	/* without memory, .raw would be missing */
-	line->failed |= status == TR_FATAL || exact->rendered.failed;
-	return status == TR_OK && tr_text_equal(tr_buffer_text(&exact->rendered), unit);
-}
-
-/* Adds .raw to the line (no LF) of a unit and the blank lines before it, if it needs one. */
-static void add_exact_raw(struct exact *exact, struct tr_text unit, struct tr_buffer *line,
-			  struct tr_arena *arena)
-{
-	if (comes_back(exact, unit, line, arena))
+	struct tr_buffer *line = &reader->base.line, *blank = &reader->blank;
+	const struct unit *unit = &reader->unit;
+	const char *pos = reader->base.in->pos;
+	struct tr_text text = { pos, unit->length };
+	if (reader->exact && !reader->amid_line && !blank->len) {
+		enum tr_status status = render(reader);
+		tr_buffer_put_byte(&reader->rendered, '\n');
+		/* without memory, .raw would be missing */
+		line->failed |= status == TR_FATAL || reader->rendered.failed;
+		if (status == TR_OK && tr_text_equal(tr_buffer_text(&reader->rendered), text))
+			return;
+	}
+	if (!reader->exact && !lossy)
 		return;
-	/* escaped together, because a sequence may cross the boundary */
-	tr_buffer_put_text(&exact->blank, unit);
 	tr_buffer_put_literal(line, "\t.raw=\"");
-	tr_string_escape(tr_buffer_text(&exact->blank), line);
+	if (reader->exact) {
+		/* escaped together, because a sequence may cross the boundary */
+		tr_buffer_put_text(blank, text);
+		tr_string_escape(tr_buffer_text(blank), line);
+		line->failed |= blank->failed;
+	} else {
+		tr_string_escape(tr_text_span(pos + unit->begin, pos + unit->end), line);
+		tr_buffer_put_literal(line, "\\n");
+	}
 	tr_buffer_put_byte(line, '"');
-	line->failed |= exact->blank.failed;
-}
-
-/* Without --exact: adds the bytes of an object that the record's fields cannot hold. */
-static void add_object_raw(struct tr_text object, struct tr_buffer *line)
-{
-	tr_buffer_put_literal(line, "\t.raw=\"");
-	tr_string_escape(object, line);
-	tr_buffer_put_literal(line, "\\n\"");
-}
-
-static void free_exact(struct exact *exact)
-{
-	tr_buffer_free(&exact->blank);
-	tr_buffer_free(&exact->rendered);
-}
-
-enum {
-	BLANKS_MAX = 1 << 20, /* bytes of blank lines kept for one record with --exact */
-	VERSION_UNKNOWN = 200 /* 1.x is known, whatever x */
-};
-
-/* base.lines counts the lines before the window's pos. */
-struct reader {
-	struct tr_reader base;
-	struct tr_klocwork_object object;
-	struct spread spread;
-	struct unit unit;
-	struct tr_klocwork_parents parents;
-	struct exact exact;
-	bool ended;
-};
-
-static void close_reader(struct tr_reader *base)
-{
-	struct reader *reader = tr_container(base, struct reader, base);
-
-	tr_klocwork_object_free(&reader->object);
-	tr_klocwork_parents_free(&reader->parents);
-	free_exact(&reader->exact);
 }
 
 /* Delivers a record of the queue, and inserts its parent or flag into the line. */
@@ -364,51 +321,38 @@ static enum tr_status deliver_queued(struct reader *reader, const struct tr_kloc
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
-static struct tr_text unit_text(const struct reader *reader)
+/* The number of the line at the window's pos. */
+static uint64_t line_here(const struct reader *reader)
 {
-	return (struct tr_text){ reader->base.in->pos, reader->unit.length };
-}
-
-/* Skips the unit. Pointers into the window are invalid after that. */
-static void consume(struct reader *reader)
-{
-	const struct unit *unit = &reader->unit;
-	reader->exact.amid_line = unit->length && reader->base.in->pos[unit->length - 1] != '\n';
-	reader->base.lines += unit->lines;
-	tr_input_skip(reader->base.in, unit->length);
-	tr_buffer_reset(&reader->exact.blank);
-}
-
-static void add_raw(struct reader *reader, bool lossy)
-{
-	const struct unit *unit = &reader->unit;
-	const char *pos = reader->base.in->pos;
-	if (reader->exact.on)
-		add_exact_raw(&reader->exact, unit_text(reader), &reader->base.line,
-			      &reader->base.arena);
-	else if (lossy)
-		add_object_raw(tr_text_span(pos + unit->begin, pos + unit->end),
-			       &reader->base.line);
+	return reader->base.lines + 1;
 }
 
 /*
- * Delivers the line, which is complete except for its LF, or queues it. record NULL: the next call
- * delivers it. TR_END: there is nothing to deliver yet.
+ * Delivers the unit's line, which is complete except for .raw and LF, or queues it, and skips the
+ * unit. wanted: the id that it is pending on; data NULL: none. record NULL: the next call delivers
+ * the line. TR_END: there is nothing to deliver yet.
  */
-static enum tr_status pass_on(struct reader *reader, const struct tr_klocwork_queued *queued,
+static enum tr_status pass_on(struct reader *reader, struct tr_klocwork_queued *queued, bool lossy,
 			      struct tr_text wanted, struct tr_record **record,
 			      struct tr_error *err)
 {
 	struct tr_reader *base = &reader->base;
+	const struct unit *unit = &reader->unit;
 	bool queue = wanted.data || queued->orphan || tr_klocwork_parents_busy(&reader->parents);
 
+	add_raw(reader, lossy);
+	queued->seq = base->seq - 1;
+	queued->source_line = line_here(reader);
+	queued->source_offset = base->in->offset + unit->begin;
 	if (base->line.failed)
 		return tr_error_memory(err);
-	if (queue &&
-	    !tr_klocwork_parents_queue(&reader->parents, queued, tr_buffer_text(&base->line),
-				       reader->unit.length, wanted))
+	if (queue && !tr_klocwork_parents_queue(&reader->parents, queued,
+						tr_buffer_text(&base->line), unit->length, wanted))
 		return tr_error_memory(err);
-	consume(reader);
+	reader->amid_line = unit->length && base->in->pos[unit->length - 1] != '\n';
+	base->lines += unit->lines;
+	tr_input_skip(base->in, unit->length);
+	tr_buffer_reset(&reader->blank);
 	if (queue)
 		return TR_END;
 	base->source_line = queued->source_line;
@@ -417,31 +361,16 @@ static enum tr_status pass_on(struct reader *reader, const struct tr_klocwork_qu
 	return record ? tr_reader_deliver(base, record, err) : TR_END;
 }
 
-/* The number of the line at the window's pos. */
-static uint64_t line_here(const struct reader *reader)
-{
-	return reader->base.lines + 1;
-}
-
-static struct tr_klocwork_queued here(const struct reader *reader)
-{
-	return (struct tr_klocwork_queued){ .seq = reader->base.seq,
-					    .source_line = line_here(reader),
-					    .source_offset =
-						    reader->base.in->offset + reader->unit.begin,
-					    .parent = TR_NO_POSITION };
-}
-
 static enum tr_status read_event(struct reader *reader, struct tr_record **record,
 				 struct tr_error *err)
 {
 	const struct tr_klocwork_object *object = &reader->object;
 	struct tr_klocwork_parents *parents = &reader->parents;
-	struct tr_klocwork_queued queued = here(reader);
 	struct tr_text none = { NULL, 0 };
 	struct tr_text id = tr_klocwork_object_piece(object, object->id);
 	struct tr_text parent_id = tr_klocwork_object_piece(object, object->parent_id);
 	struct tr_klocwork_parent parent = tr_klocwork_parents_find(parents, id, parent_id);
+	struct tr_klocwork_queued queued = { .parent = parent.seq, .orphan = parent.orphan };
 	if (!tr_klocwork_parents_event(parents, id, reader->base.seq, &parent))
 		return tr_error_memory(err);
 	/* the parent of a line that is delivered at once is inserted here */
@@ -449,10 +378,8 @@ static enum tr_status read_event(struct reader *reader, struct tr_record **recor
 	tr_buffer_reset(&reader->base.line);
 	tr_klocwork_object_line(object, reader->base.seq++, at_once ? parent.seq : TR_NO_POSITION,
 				&reader->base.line, &queued.gaps);
-	add_raw(reader, object->lossy);
-	queued.parent = parent.seq;
-	queued.orphan = parent.orphan;
-	return pass_on(reader, &queued, parent.pending ? parent_id : none, record, err);
+	return pass_on(reader, &queued, object->lossy, parent.pending ? parent_id : none, record,
+		       err);
 }
 
 /* 1.x is known; a trace of another version is read, with a remark. */
@@ -472,7 +399,7 @@ static enum tr_status read_context(struct reader *reader, struct tr_record **rec
 {
 	const struct tr_klocwork_object *object = &reader->object;
 	struct tr_text name = tr_klocwork_object_name(object), none = { NULL, 0 };
-	struct tr_klocwork_queued queued = here(reader);
+	struct tr_klocwork_queued queued = { .parent = TR_NO_POSITION };
 	bool version = name.data && tr_text_is(name, "version");
 	if (version && !is_known_version(tr_klocwork_object_value(object))) {
 		struct tr_error *remark = &reader->base.remark;
@@ -486,21 +413,16 @@ static enum tr_status read_context(struct reader *reader, struct tr_record **rec
 	tr_buffer_reset(&reader->base.line);
 	tr_klocwork_object_line(object, reader->base.seq++, TR_NO_POSITION, &reader->base.line,
 				&queued.gaps);
-	add_raw(reader, object->lossy);
-	return pass_on(reader, &queued, none, record, err);
+	return pass_on(reader, &queued, object->lossy, none, record, err);
 }
 
 /* Makes a raw record of the unit. text: the line in it. */
 static enum tr_status read_raw(struct reader *reader, struct tr_text text, const char *reason,
 			       struct tr_record **record, struct tr_error *err)
 {
-	struct tr_buffer *line = &reader->base.line;
-	struct tr_text none = { NULL, 0 };
-	struct tr_klocwork_queued queued = here(reader);
+	struct tr_klocwork_queued queued = { .parent = TR_NO_POSITION };
 	tr_reader_put_raw(&reader->base, text, reason);
-	queued.gaps = (struct tr_klocwork_gaps){ line->len, line->len };
-	add_raw(reader, false);
-	return pass_on(reader, &queued, none, record, err);
+	return pass_on(reader, &queued, false, (struct tr_text){ NULL, 0 }, record, err);
 }
 
 /* --exact: blank lines that no unit follows, or too many for one unit. */
@@ -509,72 +431,53 @@ static enum tr_status read_blanks(struct reader *reader, struct tr_record **reco
 {
 	reader->unit.length = 0;
 	reader->unit.lines = 0;
-	return read_raw(reader, tr_klocwork_unit_line(tr_buffer_text(&reader->exact.blank)),
+	return read_raw(reader, tr_klocwork_unit_line(tr_buffer_text(&reader->blank)),
 			"blank lines", record, err);
-}
-
-/* A blank line; with --exact it belongs to the unit that follows. */
-static enum tr_status take_blank(struct reader *reader, struct tr_error *err)
-{
-	struct tr_text text = unit_text(reader);
-	if (reader->exact.on)
-		tr_buffer_put_text(&reader->exact.blank, text);
-	if (reader->exact.blank.failed)
-		return tr_error_memory(err);
-	reader->base.lines += reader->unit.lines;
-	tr_input_skip(reader->base.in, text.len);
-	return TR_END;
-}
-
-/* Reports a line that is not an object; the next call delivers it as a raw record. */
-static enum tr_status report_garbage(struct reader *reader, struct tr_error *err)
-{
-	struct tr_text line = tr_klocwork_unit_line(unit_text(reader));
-	struct tr_error why = *err;
-
-	tr_error_say_in(err, TR_CAUSE_INPUT, why.pattern, "%s: kept as a raw record", why.text);
-	tr_error_at_line(err, line_here(reader));
-	return read_raw(reader, line, why.text, NULL, &why) == TR_FATAL ? tr_error_memory(err)
-									: TR_WARN;
-}
-
-/* A record that is pending on its parent does not wait for input that may never come. */
-static bool settle_if_idle(struct reader *reader)
-{
-	if (!tr_klocwork_parents_busy(&reader->parents) || !tr_reader_is_idle(&reader->base))
-		return false;
-	tr_klocwork_parents_settle(&reader->parents);
-	return true;
 }
 
 /* Reads one unit. TR_END: there is nothing to deliver yet. */
 static enum tr_status read_unit(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
-	if (reader->exact.blank.len > BLANKS_MAX)
+	struct tr_reader *base = &reader->base;
+	if (reader->blank.len > BLANKS_MAX)
 		return read_blanks(reader, record, err);
-	if (settle_if_idle(reader))
+	/* a record that is pending does not wait for input that may never come */
+	if (tr_klocwork_parents_busy(&reader->parents) && tr_reader_is_idle(base)) {
+		tr_klocwork_parents_settle(&reader->parents);
 		return TR_END;
-	enum tr_status status = next_unit(reader->base.in, reader->base.max_record, &reader->object,
-					  &reader->spread, &reader->unit, err);
+	}
+	enum tr_status status = next_unit(reader, err);
 	if (status == TR_END) {
 		reader->ended = true;
 		tr_klocwork_parents_settle(&reader->parents);
-		return reader->exact.blank.len ? read_blanks(reader, record, err) : TR_END;
+		return reader->blank.len ? read_blanks(reader, record, err) : TR_END;
 	}
 	if (status != TR_OK) {
-		tr_error_at_line(err, ++reader->base.lines);
+		tr_error_at_line(err, ++base->lines);
 		return status;
 	}
-	switch (reader->unit.type) {
-	case BLANK:
-		return take_blank(reader, err);
-	case GARBAGE:
-		return report_garbage(reader, err);
-	default:
+	struct tr_text unit = { base->in->pos, reader->unit.length };
+	if (reader->unit.type == GARBAGE) {
+		/* the next call delivers it as a raw record */
+		struct tr_error why = *err;
+		tr_error_say_in(err, TR_CAUSE_INPUT, why.pattern, "%s: kept as a raw record",
+				why.text);
+		tr_error_at_line(err, line_here(reader));
+		status = read_raw(reader, tr_klocwork_unit_line(unit), why.text, NULL, &why);
+		return status == TR_FATAL ? tr_error_memory(err) : TR_WARN;
+	}
+	if (reader->unit.type == OBJECT)
 		return reader->object.kind == TR_KLOCWORK_EVENT ? read_event(reader, record, err)
 								: read_context(reader, record, err);
-	}
+	/* with --exact, a blank line belongs to the unit that follows */
+	if (reader->exact)
+		tr_buffer_put_text(&reader->blank, unit);
+	if (reader->blank.failed)
+		return tr_error_memory(err);
+	base->lines += reader->unit.lines;
+	tr_input_skip(base->in, unit.len);
+	return TR_END;
 }
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
@@ -598,6 +501,16 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	return status;
 }
 
+static void close_reader(struct tr_reader *base)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	tr_klocwork_object_free(&reader->object);
+	tr_klocwork_parents_free(&reader->parents);
+	tr_buffer_free(&reader->blank);
+	tr_buffer_free(&reader->rendered);
+}
+
 struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err)
 {
@@ -606,7 +519,7 @@ struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct t
 
 	if (!reader)
 		return NULL;
-	reader->exact.on = config->exact;
+	reader->exact = config->exact;
 	reader->object.env_top = tr_text_is(base, "top");
 	return &reader->base;
 }
