@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/file.h"
-#include "core/text.h"
+#include "core/container.h"
 #include "format/apitrace/text.h"
 #include "record/calls.h"
 #include "record/vocabulary.h"
@@ -149,7 +148,7 @@ static bool guess_function(struct tr_apitrace_text *text, struct tr_record *reco
 		if (!tr_map_put(&guess->by_key, key, argument))
 			return false;
 	}
-	return tr_apitrace_function_guess(&text->tables, guess, &text->arena);
+	return tr_apitrace_text_guess(text);
 }
 
 /* Binary readers have a name at one place, but elsewhere another may come to that place. */
@@ -161,8 +160,7 @@ static struct tr_apitrace_function *find_function(struct tr_apitrace_text *text,
 
 	if (known->cell.data == cell.data && known->function && same(known->function->cell, cell))
 		return known->function;
-	struct tr_apitrace_function *function =
-		tr_apitrace_tables_function(&text->tables, (struct tr_text){ NULL, 0 }, cell);
+	struct tr_apitrace_function *function = tr_map_get(&text->tables.functions, cell);
 	*known = (struct tr_apitrace_known){ cell, function };
 	return function;
 }
@@ -175,8 +173,8 @@ static struct tr_apitrace_function *function_of_sig(struct tr_apitrace_text *tex
 
 	if (!value || value->type != TR_SYMBOL || value->as.symbol->count != 1)
 		return NULL;
-	struct tr_apitrace_function *function = tr_apitrace_tables_function(
-		&text->tables, value->as.symbol->names[0].text, record->name.text);
+	struct tr_apitrace_function *function =
+		tr_map_get(&text->tables.others, value->as.symbol->names[0].text);
 	bool named = function && record->name.type == TR_CELL_TEXT &&
 		     tr_text_equal(function->cell, record->name.text);
 	return named ? function : NULL;
@@ -245,11 +243,11 @@ static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t
 
 	if (!to)
 		return;
-	if (text->config.call_numbers) {
+	if (text->call_numbers) {
 		to += tr_counter_write(&text->number, number, to);
 		*to++ = ' ';
 	}
-	if (text->config.thread_ids)
+	if (text->thread_ids)
 		to = put_thread((uint32_t)thread, to);
 	tr_buffer_used(&text->line, (size_t)(to - start));
 }
@@ -262,14 +260,14 @@ static void put_cells(struct tr_apitrace_text *text, const struct tr_record *rec
 
 	tr_cell_write(&record->seq, line);
 	text->blobs = 0;
-	if (text->config.keep_blob) {
+	if (text->folder.data) {
 		text->call = tr_arena_copy(&text->arena, tr_buffer_text(line));
 		line->failed |= !text->call.data;
 	}
 	tr_buffer_put_byte(line, ' ');
-	if (!text->config.call_numbers)
+	if (!text->call_numbers)
 		line->len = 0;
-	if (!text->config.thread_ids)
+	if (!text->thread_ids)
 		return;
 	tr_buffer_put_byte(line, '@');
 	if (record->task.type == TR_CELL_ABSENT || tr_cell_number(&record->task, &number))
@@ -284,7 +282,7 @@ static void put_place(struct tr_apitrace_text *text, const struct tr_record *rec
 	const struct tr_cell *seq = &record->seq, *task = &record->task;
 	uint64_t thread = 0;
 
-	if (seq->type == TR_CELL_NUMBER && !text->config.keep_blob &&
+	if (seq->type == TR_CELL_NUMBER && !text->folder.data &&
 	    (task->type == TR_CELL_ABSENT || tr_cell_number(task, &thread)))
 		put_numbers(text, seq->number, thread);
 	else
@@ -293,7 +291,7 @@ static void put_place(struct tr_apitrace_text *text, const struct tr_record *rec
 
 /*
  * A value that is not valid is shown as it is spelled; err names the first. False: memory is
- * out.
+ * exhausted.
  */
 static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field *field,
 			   const struct tr_error *trouble, enum tr_status *status,
@@ -310,7 +308,7 @@ static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field 
 	return true;
 }
 
-/* Appends the lead of a value, and the value. False: memory is out. */
+/* Appends the lead of a value, and the value. False: memory is exhausted. */
 static bool put_value(struct tr_apitrace_text *text, struct tr_text lead,
 		      const struct tr_value *value)
 {
@@ -343,7 +341,7 @@ static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *f
 {
 	if (!first)
 		tr_buffer_put_literal(&text->line, ", ");
-	if (!text->config.arg_names)
+	if (!text->arg_names)
 		return;
 	tr_buffer_put_text(&text->line, field->key);
 	tr_buffer_put_text(&text->line, text->colors.normal);
@@ -417,7 +415,7 @@ static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
 		tr_buffer_put_text(line, text->colors.normal);
 	}
 	tr_buffer_put_byte(line, '\n');
-	if (!text->config.multiline)
+	if (!text->multiline)
 		return;
 	if (shape->backtrace)
 		put_backtrace(text, record, shape->backtrace);
@@ -467,16 +465,16 @@ static bool is_verbose(struct tr_apitrace_text *text, struct tr_record *record,
 static bool is_wanted(struct tr_apitrace_text *text, struct tr_record *record,
 		      const struct shape *shape)
 {
-	const struct tr_apitrace_text_config *config = &text->config;
+	const struct tr_text_config *config = &text->config;
 
-	if (config->wanted && !config->wanted(config->context, shape->function->name))
+	if (config->is_wanted && !config->is_wanted(config->context, shape->function->name))
 		return false;
-	return config->verbose || !is_verbose(text, record, shape);
+	return text->verbose || !is_verbose(text, record, shape);
 }
 
-/* text_call.c: appends a call, or an enter that did not return, to text->line. */
-static enum tr_status apitrace_text_call(struct tr_apitrace_text *text, struct tr_record *record,
-					 struct tr_error *err)
+/* Appends a call, or an enter that did not return, to text->line. */
+static enum tr_status put_call(struct tr_apitrace_text *text, struct tr_record *record,
+			       struct tr_error *err)
 {
 	static const char equals[3 + TR_APITRACE_SLACK] = " = ";
 	struct shape shape;
@@ -501,16 +499,10 @@ static enum tr_status apitrace_text_call(struct tr_apitrace_text *text, struct t
 	return tr_error_memory(err);
 }
 
-static struct tr_apitrace_text *text_of(struct tr_call_taker *taker)
-{
-	return (struct tr_apitrace_text *)((char *)taker -
-					   offsetof(struct tr_apitrace_text, taker));
-}
-
 static bool take_begin(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
 		       struct tr_text name, size_t arguments)
 {
-	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
 
 	text->taken = find_function(text, name);
 	if (!text->taken || text->taken->count != arguments)
@@ -525,7 +517,7 @@ static bool take_begin(struct tr_call_taker *taker, uint64_t number, uint64_t th
 
 static void take_argument(struct tr_call_taker *taker, const struct tr_value *value)
 {
-	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
 	struct tr_text lead = text->taken->arguments[text->arguments++].lead;
 
 	text->line.failed |= !put_value(text, lead, value);
@@ -534,7 +526,7 @@ static void take_argument(struct tr_call_taker *taker, const struct tr_value *va
 static void take_result(struct tr_call_taker *taker, const struct tr_value *value)
 {
 	static const char equals[4 + TR_APITRACE_SLACK] = ") = ";
-	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
 
 	text->returned = true;
 	text->line.failed |= !put_value(text, (struct tr_text){ equals, 4 }, value);
@@ -542,13 +534,13 @@ static void take_result(struct tr_call_taker *taker, const struct tr_value *valu
 
 static bool take_end(struct tr_call_taker *taker, bool whole)
 {
-	struct tr_apitrace_text *text = text_of(taker);
+	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
 	struct tr_buffer *line = &text->line;
 
 	if (!text->returned)
 		tr_buffer_put_byte(line, ')');
 	tr_buffer_put_byte(line, '\n');
-	if (text->config.multiline && text->taken->kinds & TR_CALL_END_FRAME)
+	if (text->multiline && text->taken->kinds & TR_CALL_END_FRAME)
 		tr_buffer_put_byte(line, '\n');
 	tr_arena_reset(&text->arena);
 	if (!whole || line->failed)
@@ -559,63 +551,7 @@ static bool take_end(struct tr_call_taker *taker, bool whole)
 	return true;
 }
 
-/* Sets the functions of a taker that shows calls as they are read. */
-static void take(struct tr_call_taker *taker)
-{
-	taker->begin = take_begin;
-	taker->argument = take_argument;
-	taker->result = take_result;
-	taker->end = take_end;
-}
-
-/* The style: lines of the stream, -O keys. */
-
-static struct tr_apitrace_text *new_text(const struct tr_apitrace_text_config *config,
-					 struct tr_output *out)
-{
-	struct tr_apitrace_text *text = calloc(1, sizeof *text);
-
-	if (!text)
-		return NULL;
-	text->config = *config;
-	text->out = out;
-	if (config->color)
-		text->colors = (struct tr_apitrace_colors){
-			.normal = TR_TEXT("\033[0m"),
-			.bold = TR_TEXT("\033[1m"),
-			.red = TR_TEXT("\033[31m"),
-			.pointer = TR_TEXT("\033[32m"),
-			.literal = TR_TEXT("\033[34m"),
-		};
-	text->tables.look = (struct tr_apitrace_look){ text->colors.bold, text->colors.normal,
-						       config->arg_names };
-	take(&text->taker);
-	text->join = tr_join_new();
-	if (text->join)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static struct tr_call_taker *text_taker(struct tr_apitrace_text *text)
-{
-	const struct tr_apitrace_text_config *config = &text->config;
-
-	return config->verbose && !config->wanted && !config->keep_blob ? &text->taker : NULL;
-}
-
-static void free_text(struct tr_apitrace_text *text)
-{
-	if (!text)
-		return;
-	tr_join_free(text->join);
-	tr_apitrace_tables_free(&text->tables);
-	tr_map_free(&text->guess.by_key);
-	tr_buffer_free(&text->line);
-	tr_arena_free(&text->arena);
-	free(text->shown);
-	free(text);
-}
+/* The records of a stream. */
 
 /* A pair of a header's properties, with its place among them. */
 struct property {
@@ -642,7 +578,7 @@ static int by_name_and_order(const void *a, const void *b)
 	return order ? order : x->order < y->order ? -1 : 1;
 }
 
-/* Reads a pair. False: it is none, or (data NULL) memory is out. */
+/* Reads a pair. False: it is none, or (data NULL) memory is exhausted. */
 static bool read_property(const struct tr_value *pair, struct tr_arena *arena,
 			  struct property *property)
 {
@@ -697,7 +633,7 @@ static enum tr_status put_header(struct tr_apitrace_text *text, struct tr_record
 {
 	if (text->has_calls)
 		end_segment(text);
-	if (!text->config.properties)
+	if (text->config.is_wanted) /* only some calls are wanted */
 		return TR_OK;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
@@ -737,14 +673,14 @@ static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *reco
 	case TR_HEADER:
 		return put_header(text, record, err);
 	case TR_DEFINITION:
-		return tr_apitrace_tables_add(&text->tables, record, err);
+		return tr_apitrace_text_define(text, record, err);
 	case TR_TRAILER:
 		end_segment(text);
 		return TR_OK;
 	case TR_RECORD:
 		text->has_calls = true;
 		if (is_call(record) || tr_join_is_kind(record, "enter"))
-			return apitrace_text_call(text, record, err);
+			return put_call(text, record, err);
 		return leave_out(record, err);
 	default:
 		return TR_OK;
@@ -772,9 +708,9 @@ static enum tr_status show_and_write(struct tr_apitrace_text *text, struct tr_re
 	return status;
 }
 
-static enum tr_status put_text(struct tr_apitrace_text *text, struct tr_record *record,
-			       struct tr_error *err)
+static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
 {
+	struct tr_apitrace_text *text = view;
 	enum tr_status worst = TR_OK, status;
 	struct tr_record *ready;
 	struct tr_error trouble;
@@ -795,58 +731,26 @@ static enum tr_status put_text(struct tr_apitrace_text *text, struct tr_record *
 	return worst;
 }
 
-/* The style of `apitrace dump`, with its switches as -O keys. */
-
-struct style {
-	struct tr_text_config config;
-	struct tr_apitrace_text *text;
-	struct tr_text folder; /* for blobs; data NULL: they are not kept */
-	int root;	       /* descriptor of folder after a blob was kept; -1 before */
-	struct tr_file_group files;
-	struct tr_buffer path;
-};
-
 /* Gives the files of blobs their names. */
-static void complete_files(struct style *style)
+static void complete_files(struct tr_apitrace_text *text)
 {
 	struct tr_error err;
 
-	while (tr_file_group_complete(&style->files, &err) != TR_END)
-		style->config.report(style->config.context, &err);
-}
-
-static void destroy(void *view)
-{
-	struct style *style = view;
-
-	complete_files(style);
-	if (style->root >= 0)
-		close(style->root);
-	free_text(style->text);
-	tr_buffer_free(&style->path);
-	free(style);
-}
-
-static bool is_name_wanted(void *context, struct tr_text function)
-{
-	struct style *style = context;
-
-	return style->config.is_wanted(style->config.context, function);
+	while (tr_file_group_complete(&text->files, &err) != TR_END)
+		text->config.report(text->config.context, &err);
 }
 
 /* name: the end of path, below the folder, which is created if it is missing. */
-static bool write_file(struct style *style, const char *path, const char *name,
+static bool write_file(struct tr_apitrace_text *text, const char *path, const char *name,
 		       struct tr_text bytes, struct tr_error *err)
 {
-	const char *folder = style->folder.data;
-
-	if (style->root < 0)
-		style->root = tr_directory_open(folder, true, err);
-	if (style->root < 0)
+	if (text->root < 0)
+		text->root = tr_directory_open(text->folder.data, true, err);
+	if (text->root < 0)
 		return false;
-	if (tr_file_group_is_full(&style->files))
-		complete_files(style);
-	struct tr_sink *sink = tr_sink_file_at(style->root, name, path, &style->files, err);
+	if (tr_file_group_is_full(&text->files))
+		complete_files(text);
+	struct tr_sink *sink = tr_sink_file_at(text->root, name, path, &text->files, err);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
 
 	if (!out) {
@@ -858,99 +762,104 @@ static bool write_file(struct style *style, const char *path, const char *name,
 	return tr_output_finish(out, err);
 }
 
-/* blob_call7.bin, blob_call7_1.bin …, as apitrace calls them. */
-static bool keep_blob(void *context, struct tr_text call, unsigned number, struct tr_text bytes,
-		      struct tr_buffer *name)
+/* The files are called blob_call7.bin, blob_call7_1.bin …, as apitrace calls them. */
+bool tr_apitrace_text_keep_blob(struct tr_apitrace_text *text, unsigned number,
+				struct tr_text bytes)
 {
-	struct style *style = context;
-	struct tr_buffer *path = &style->path;
+	struct tr_buffer *path = &text->path;
 	struct tr_error err;
 
 	tr_buffer_reset(path);
-	if (!tr_text_is(style->folder, ".")) {
-		tr_buffer_put_text(path, style->folder);
+	if (!tr_text_is(text->folder, ".")) {
+		tr_buffer_put_text(path, text->folder);
 		tr_buffer_put_byte(path, '/');
 	}
 	size_t name_at = path->len;
 	tr_buffer_put_literal(path, "blob_call");
-	tr_buffer_put_text(path, call);
+	tr_buffer_put_text(path, text->call);
 	if (number) {
 		tr_buffer_put_byte(path, '_');
 		tr_buffer_put_decimal(path, number);
 	}
 	tr_buffer_put(path, ".bin", sizeof ".bin");
 	if (path->failed) {
-		name->failed = true;
+		text->line.failed = true;
 		return false;
 	}
-	tr_buffer_put(name, path->data, path->len - 1);
-	if (write_file(style, path->data, path->data + name_at, bytes, &err))
+	tr_buffer_put(&text->line, path->data, path->len - 1);
+	if (write_file(text, path->data, path->data + name_at, bytes, &err))
 		return true;
-	style->config.report(style->config.context, &err);
+	text->config.report(text->config.context, &err);
 	return false;
 }
 
-static bool is_yes(const struct tr_settings *given, const char *key, const char *otherwise)
+static void destroy(void *view)
 {
-	return tr_text_is(tr_setting_get(given, key, otherwise), "yes");
+	struct tr_apitrace_text *text = view;
+
+	complete_files(text);
+	if (text->root >= 0)
+		close(text->root);
+	tr_buffer_free(&text->path);
+	tr_join_free(text->join);
+	tr_apitrace_tables_free(&text->tables);
+	tr_map_free(&text->guess.by_key);
+	tr_buffer_free(&text->line);
+	tr_arena_free(&text->arena);
+	free(text->shown);
+	free(text);
 }
 
-/* The configuration from the -O keys. */
-static struct tr_apitrace_text_config configure(struct style *style)
+static bool is_yes(const struct tr_apitrace_text *text, const char *key, const char *otherwise)
 {
-	const struct tr_settings *given = &style->config.settings;
-	struct tr_apitrace_text_config config = {
-		.arg_names = is_yes(given, "arg-names", "yes"),
-		.call_numbers = is_yes(given, "call-nos", "yes"),
-		.color = is_yes(given, "color", "no"),
-		.multiline = is_yes(given, "multiline", "yes"),
-		.thread_ids = is_yes(given, "thread-ids", "yes"),
-		.verbose = is_yes(given, "verbose", "yes"),
-		.fixed_octal = tr_text_is(tr_setting_get(given, "octal", ""), "fixed"),
-		.properties = true,
-		.context = style,
-	};
-
-	style->folder = tr_setting_get(given, "blobs", NULL);
-	if (style->folder.data)
-		config.keep_blob = keep_blob;
-	if (style->config.is_wanted) {
-		config.properties = false;
-		config.wanted = is_name_wanted;
-	}
-	return config;
+	return tr_text_is(tr_setting_get(&text->config.settings, key, otherwise), "yes");
 }
 
 static void *create(const struct tr_text_config *config, struct tr_output *out,
 		    struct tr_error *err)
 {
-	struct style *style = calloc(1, sizeof *style);
+	struct tr_apitrace_text *text = calloc(1, sizeof *text);
 
 	tr_error_memory(err);
-	if (!style)
+	if (!text)
 		return NULL;
-	style->config = *config;
-	style->root = -1;
-	struct tr_apitrace_text_config text_config = configure(style);
-	style->text = new_text(&text_config, out);
-	if (style->text)
-		return style;
-	destroy(style);
+	text->config = *config;
+	text->out = out;
+	text->root = -1;
+	text->folder = tr_setting_get(&config->settings, "blobs", NULL);
+	text->arg_names = is_yes(text, "arg-names", "yes");
+	text->call_numbers = is_yes(text, "call-nos", "yes");
+	text->multiline = is_yes(text, "multiline", "yes");
+	text->thread_ids = is_yes(text, "thread-ids", "yes");
+	text->verbose = is_yes(text, "verbose", "yes");
+	text->fixed_octal = tr_text_is(tr_setting_get(&config->settings, "octal", ""), "fixed");
+	if (is_yes(text, "color", "no"))
+		text->colors = (struct tr_apitrace_colors){
+			.normal = TR_TEXT("\033[0m"),
+			.bold = TR_TEXT("\033[1m"),
+			.red = TR_TEXT("\033[31m"),
+			.pointer = TR_TEXT("\033[32m"),
+			.literal = TR_TEXT("\033[34m"),
+		};
+	text->taker = (struct tr_call_taker){
+		.begin = take_begin,
+		.argument = take_argument,
+		.result = take_result,
+		.end = take_end,
+	};
+	text->join = tr_join_new();
+	if (text->join)
+		return text;
+	destroy(text);
 	return NULL;
 }
 
-static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
-{
-	struct style *style = view;
-
-	return put_text(style->text, record, err);
-}
-
+/* Every call that comes from a reader is shown, and only as its values are. */
 static struct tr_call_taker *taker(void *view)
 {
-	struct style *style = view;
+	struct tr_apitrace_text *text = view;
 
-	return text_taker(style->text);
+	return text->verbose && !text->config.is_wanted && !text->folder.data ? &text->taker : NULL;
 }
 
 static bool begins(const struct tr_record *first)

@@ -27,20 +27,14 @@
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/file.h"
 #include "core/map.h"
 #include "core/output.h"
 #include "core/text.h"
+#include "format/format.h"
 #include "record/calls.h"
 #include "record/join.h"
 #include "record/record.h"
-
-/* The definitions of a segment, as the text of calls needs them. */
-
-/* Escape sequences of a terminal around names, or nothing. */
-struct tr_apitrace_look {
-	struct tr_text bold, normal;
-	bool arg_names; /* arguments have theirs */
-};
 
 enum { TR_APITRACE_SLACK = 16 }; /* readable bytes after lead and head */
 
@@ -60,95 +54,15 @@ struct tr_apitrace_function {
 	struct tr_map by_key; /* argument of that key; only of functions with many */
 };
 
-/* Zero it, and set look. */
+/* The definitions of a segment, as the text of calls needs them. */
 struct tr_apitrace_tables {
-	struct tr_apitrace_look look;
 	struct tr_arena arena;
 	struct tr_map functions; /* by cell: the first of that name */
 	struct tr_map others;	 /* by id ("F17"): all functions */
 	struct tr_map frames;	 /* by id ("K3"): their text, a struct tr_text */
 	struct tr_map guids;	 /* by id ("S5"): structures that are called GUID */
-	bool failed;		 /* memory ran out */
+	bool failed;		 /* memory is exhausted */
 	struct tr_buffer scratch;
-};
-
-/* Adds a definition; a repeated one is ignored. TR_WARN: it is not valid, err says why. */
-enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct tr_record *record,
-				      struct tr_error *err);
-
-/* The function of a call, by .sig or by its name; NULL: there is no definition. */
-struct tr_apitrace_function *tr_apitrace_tables_function(struct tr_apitrace_tables *tables,
-							 struct tr_text sig, struct tr_text cell);
-
-/* True for the id of a structure that is called GUID. */
-bool tr_apitrace_tables_is_guid(const struct tr_apitrace_tables *tables, uint64_t id);
-
-/*
- * Makes a function of its cell and the keys of its arguments, which are set, in
- * the arena. False: memory is out. A cell with bad escapes is its own name.
- */
-bool tr_apitrace_function_guess(struct tr_apitrace_tables *tables,
-				struct tr_apitrace_function *function, struct tr_arena *arena);
-
-/* The argument of a key; count if there is none. */
-size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
-				     struct tr_text key);
-
-/* Removes all definitions. */
-void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables);
-void tr_apitrace_tables_free(struct tr_apitrace_tables *tables);
-
-/* Real numbers as printf writes them in the C locale, and much faster. */
-
-enum { TR_TEXT_REAL_MAX = 32 };
-
-/* The 32-bit number with these bits as %.7g; there has to be room for TR_TEXT_REAL_MAX bytes; no
- * NUL. */
-size_t tr_text_real32(uint32_t bits, char *to);
-
-/* The 64-bit number with these bits as %.16g. */
-size_t tr_text_real64(uint64_t bits, char *to);
-
-/*
- * Calls as `apitrace dump` of apitrace 11.1 prints them, byte for byte; trace_dump.cpp and
- * cli_dump.cpp are the sources of what that is.
- *
- *	// process.name = "/usr/bin/demo"
- *	0 @0 glXQueryExtension(dpy = 0x55aa, errorb = &0, event = &-5) = true
- *	1 @0 glDrawArrays(mode = GL_TRIANGLES, first = 0, count = 3) // fake
- *	Backtrace:
- *	libfoo.so: main+0x1f: a.c:12
- *	2 @0 glFinish() // incomplete
- *
- * A call is printed when it leaves; calls that never returned are printed at the end of
- * their segment. An empty line follows a call that ends a frame.
- *
- * Names come from the definitions of the stream. Without definitions, the arguments
- * are the fields of the record (with them, an argument that was not recorded is "?"),
- * frames are ids, and a GUID is a structure like any other.
- *
- * text.c takes the stream's lines and the -O keys, text_tables.c keeps the definitions,
- * text_call.c prints a call, text_value.c its values (text_real.c: real numbers).
- */
-
-/* What is shown, by the switches of apitrace. */
-struct tr_apitrace_text_config {
-	bool call_numbers, thread_ids, arg_names;
-	bool properties; /* of the trace, in front */
-	bool multiline;	 /* backtraces, empty lines after frames, line feeds in strings as such */
-	bool verbose;	 /* calls that ask for something which seldom matters, too */
-	bool color;
-	bool fixed_octal; /* strings whole and with real octal numbers: apitrace cuts and garbles */
-
-	/* Whether calls of a function are shown. NULL: all are. */
-	bool (*wanted)(void *context, struct tr_text function);
-	/*
-	 * Keeps a blob, the number-th (from 0) of its call, and appends the name for blob("…").
-	 * False: it failed; the length of the blob is shown. NULL: lengths are shown.
-	 */
-	bool (*keep_blob)(void *context, struct tr_text call, unsigned number, struct tr_text bytes,
-			  struct tr_buffer *name);
-	void *context;
 };
 
 /* Escape sequences of terminals, or nothing. */
@@ -169,8 +83,15 @@ struct tr_apitrace_known {
 };
 
 struct tr_apitrace_text {
-	struct tr_apitrace_text_config config;
+	struct tr_text_config config;
 	struct tr_output *out;
+
+	/* What is shown, by the switches of apitrace. */
+	bool call_numbers, thread_ids, arg_names;
+	bool multiline;	  /* backtraces, empty lines after frames, line feeds in strings as such */
+	bool verbose;	  /* also calls that ask for something which seldom matters */
+	bool fixed_octal; /* strings whole and with real octal numbers: apitrace cuts and garbles */
+
 	struct tr_apitrace_colors colors;
 	struct tr_join *join;
 	struct tr_apitrace_tables tables;
@@ -190,9 +111,39 @@ struct tr_apitrace_text {
 	size_t arguments;			  /* of it, so far */
 	bool returned;				  /* a value came back */
 
-	struct tr_text call; /* the number of the call that is shown, for names of blobs */
+	/* Files for blobs. */
+	struct tr_text folder; /* data NULL: their lengths are shown instead */
+	int root;	       /* descriptor of folder after a blob was kept; -1 before */
+	struct tr_file_group files;
+	struct tr_buffer path;
+	struct tr_text call; /* the number of the call that is shown */
 	unsigned blobs;	     /* of that call, so far */
 };
+
+/* text_tables.c: adds a definition; a repeated one is ignored. TR_WARN: it is not valid. */
+enum tr_status tr_apitrace_text_define(struct tr_apitrace_text *text, struct tr_record *record,
+				       struct tr_error *err);
+
+/*
+ * Makes text->guess a whole function, in text->arena; its cell and the keys of its arguments are
+ * set. False: memory is exhausted. A cell with bad escapes is its own name.
+ */
+bool tr_apitrace_text_guess(struct tr_apitrace_text *text);
+
+/* The argument of a key; count if there is none. */
+size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
+				     struct tr_text key);
+
+/* Removes all definitions. */
+void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables);
+void tr_apitrace_tables_free(struct tr_apitrace_tables *tables);
+
+/*
+ * text.c: keeps a blob of the call in a file, and appends its name to text->line. False: it failed,
+ * which is reported.
+ */
+bool tr_apitrace_text_keep_blob(struct tr_apitrace_text *text, unsigned number,
+				struct tr_text bytes);
 
 /*
  * text_value.c: writes a value that is neither a container nor text to `to`, in at most
@@ -201,10 +152,21 @@ struct tr_apitrace_text {
 char *tr_apitrace_text_leaf(const struct tr_apitrace_text *text, const struct tr_value *value,
 			    char *to);
 
-/* Appends any value to text->line. False: memory is out. */
+/* Appends any value to text->line. False: memory is exhausted. */
 bool tr_apitrace_text_value(struct tr_apitrace_text *text, const struct tr_value *value);
 
 /* Appends a string, given by its spelling, in quotes. */
 void tr_apitrace_text_string(struct tr_apitrace_text *text, struct tr_text spelling, bool wide);
+
+/* Real numbers as printf writes them in the C locale, and much faster. */
+
+enum { TR_TEXT_REAL_MAX = 32 };
+
+/* The 32-bit number with these bits as %.7g; there has to be room for TR_TEXT_REAL_MAX bytes; no
+ * NUL. */
+size_t tr_text_real32(uint32_t bits, char *to);
+
+/* The 64-bit number with these bits as %.16g. */
+size_t tr_text_real64(uint64_t bits, char *to);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/apitrace/text.h"
-
+/* The style apitrace of tr-totext: the definitions of a segment. */
 #include "format/apitrace/apitrace.h"
-#include "record/calls.h"
-#include "core/buffer.h"
+#include "format/apitrace/text.h"
 
 enum { FEW = 8 }; /* arguments that are as quickly found without a map */
 
@@ -41,8 +39,8 @@ static struct tr_text as_c_string(struct tr_text bytes)
 }
 
 /*
- * The bytes of a cell or key; one with bad escapes is taken literally. data NULL: memory is
- * out.
+ * The bytes of a cell or key; one with bad escapes is taken literally. data NULL: memory
+ * is exhausted.
  */
 static struct tr_text cell_name(struct tr_text cell, struct tr_arena *arena)
 {
@@ -68,48 +66,47 @@ static bool keep_scratch(struct tr_apitrace_tables *tables, struct tr_arena *are
 	return to->data != NULL;
 }
 
-static bool render_function(struct tr_apitrace_tables *tables,
-			    struct tr_apitrace_function *function, struct tr_arena *arena)
-{
-	struct tr_buffer *scratch = &tables->scratch;
-
-	function->kinds = tr_apitrace_call_kinds(function->name);
-	tr_buffer_put_text(scratch,
-			   tables->look.bold.len && tr_apitrace_call_is_plain(function->name)
-				   ? tables->look.normal
-				   : tables->look.bold);
-	tr_buffer_put_text(scratch, function->name);
-	tr_buffer_put_text(scratch, tables->look.normal);
-	tr_buffer_put_byte(scratch, '(');
-	return keep_scratch(tables, arena, &function->head);
-}
-
-static bool render_argument(struct tr_apitrace_tables *tables,
-			    struct tr_apitrace_argument *argument, bool first,
+static bool render_function(struct tr_apitrace_text *text, struct tr_apitrace_function *function,
 			    struct tr_arena *arena)
 {
-	struct tr_buffer *scratch = &tables->scratch;
+	struct tr_buffer *scratch = &text->tables.scratch;
+	bool plain = text->colors.bold.len && tr_apitrace_call_is_plain(function->name);
+
+	function->kinds = tr_apitrace_call_kinds(function->name);
+	tr_buffer_put_text(scratch, plain ? text->colors.normal : text->colors.bold);
+	tr_buffer_put_text(scratch, function->name);
+	tr_buffer_put_text(scratch, text->colors.normal);
+	tr_buffer_put_byte(scratch, '(');
+	return keep_scratch(&text->tables, arena, &function->head);
+}
+
+static bool render_argument(struct tr_apitrace_text *text, struct tr_apitrace_argument *argument,
+			    bool first, struct tr_arena *arena)
+{
+	struct tr_buffer *scratch = &text->tables.scratch;
 
 	if (!first)
 		tr_buffer_put_literal(scratch, ", ");
-	if (tables->look.arg_names) {
+	if (text->arg_names) {
 		tr_buffer_put_text(scratch, argument->name);
-		tr_buffer_put_text(scratch, tables->look.normal);
+		tr_buffer_put_text(scratch, text->colors.normal);
 		tr_buffer_put_literal(scratch, " = ");
 	}
-	return keep_scratch(tables, arena, &argument->lead);
+	return keep_scratch(&text->tables, arena, &argument->lead);
 }
 
-bool tr_apitrace_function_guess(struct tr_apitrace_tables *tables,
-				struct tr_apitrace_function *function, struct tr_arena *arena)
+bool tr_apitrace_text_guess(struct tr_apitrace_text *text)
 {
+	struct tr_apitrace_function *function = &text->guess;
+	struct tr_arena *arena = &text->arena;
+
 	function->name = cell_name(function->cell, arena);
-	if (!function->name.data || !render_function(tables, function, arena))
+	if (!function->name.data || !render_function(text, function, arena))
 		return false;
 	for (size_t i = 0; i < function->count; i++) {
 		struct tr_apitrace_argument *argument = &function->arguments[i];
 		argument->name = cell_name(argument->key, arena);
-		if (!argument->name.data || !render_argument(tables, argument, i == 0, arena))
+		if (!argument->name.data || !render_argument(text, argument, i == 0, arena))
 			return false;
 	}
 	return true;
@@ -154,39 +151,25 @@ static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct
 	return value && value->type == type ? value : NULL;
 }
 
-/* The strings of a definition's list; NULL if it has no such list. */
-static const struct tr_value *names_of(struct tr_apitrace_tables *tables, struct tr_record *record,
-				       const char *key)
-{
-	const struct tr_value *list = value_of(tables, record, key, TR_LIST);
-
-	if (!list)
-		return NULL;
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->as.items[i].type != TR_STRING)
-			return NULL;
-	}
-	return list;
-}
-
-static bool set_argument(struct tr_apitrace_tables *tables, struct tr_apitrace_argument *argument,
+static bool set_argument(struct tr_apitrace_text *text, struct tr_apitrace_argument *argument,
 			 struct tr_text spelling, size_t index)
 {
-	struct tr_arena *arena = &tables->arena;
+	struct tr_buffer *scratch = &text->tables.scratch;
+	struct tr_arena *arena = &text->tables.arena;
 	struct tr_text bytes = tr_string_bytes(spelling, arena);
 
 	if (!bytes.data)
 		return false;
 	if (bytes.len == 0 || tr_text_is(bytes, "return")) {
-		tr_buffer_put_byte(&tables->scratch, '#');
-		tr_buffer_put_decimal(&tables->scratch, index);
+		tr_buffer_put_byte(scratch, '#');
+		tr_buffer_put_decimal(scratch, index);
 	} else {
-		tr_cell_escape(bytes, true, &tables->scratch);
+		tr_cell_escape(bytes, true, scratch);
 	}
-	if (!keep_scratch(tables, arena, &argument->key))
+	if (!keep_scratch(&text->tables, arena, &argument->key))
 		return false;
 	argument->name = tr_arena_copy(arena, as_c_string(bytes));
-	return argument->name.data && render_argument(tables, argument, index == 0, arena);
+	return argument->name.data && render_argument(text, argument, index == 0, arena);
 }
 
 static bool map_arguments(struct tr_apitrace_function *function)
@@ -200,39 +183,51 @@ static bool map_arguments(struct tr_apitrace_function *function)
 	return true;
 }
 
-static enum tr_status add_function(struct tr_apitrace_tables *tables, struct tr_text id,
+/* Makes a function of its definition. NULL: memory is exhausted. */
+static struct tr_apitrace_function *make_function(struct tr_apitrace_text *text,
+						  const struct tr_record *record,
+						  const struct tr_value *names)
+{
+	struct tr_arena *arena = &text->tables.arena;
+	struct tr_apitrace_function *function = tr_arena_alloc(arena, sizeof *function);
+
+	if (!function)
+		return NULL;
+	*function = (struct tr_apitrace_function){ .cell = TR_TEXT("-") };
+	if (record->name.type == TR_CELL_TEXT)
+		function->cell = tr_arena_copy(arena, record->name.text);
+	if (!function->cell.data)
+		return NULL;
+	function->name = cell_name(function->cell, arena);
+	if (!function->name.data || !render_function(text, function, arena))
+		return NULL;
+	function->arguments = tr_arena_alloc(arena, names->count * sizeof *function->arguments);
+	if (!function->arguments)
+		return NULL;
+	for (size_t i = 0; i < names->count; i++, function->count++)
+		if (!set_argument(text, &function->arguments[i], names->as.items[i].text, i))
+			return NULL;
+	return function;
+}
+
+static enum tr_status add_function(struct tr_apitrace_text *text, struct tr_text id,
 				   struct tr_record *record, struct tr_error *err)
 {
-	struct tr_arena *arena = &tables->arena;
-	const struct tr_value *names = names_of(tables, record, "args");
+	struct tr_apitrace_tables *tables = &text->tables;
+	const struct tr_value *names = value_of(tables, record, "args", TR_LIST);
 
 	if (tables->failed)
 		return tr_error_memory(err);
+	for (size_t i = 0; names && i < names->count; i++)
+		if (names->as.items[i].type != TR_STRING)
+			names = NULL;
 	if (!names) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%%fn %.*s without a list args", (int)id.len,
 			     id.data);
 		return TR_WARN;
 	}
-	struct tr_apitrace_function *function = tr_arena_alloc(arena, sizeof *function);
-	if (!function)
-		return tr_error_memory(err);
-	*function = (struct tr_apitrace_function){ .cell = TR_TEXT("-") };
-	if (record->name.type == TR_CELL_TEXT)
-		function->cell = tr_arena_copy(arena, record->name.text);
-	if (!function->cell.data)
-		return tr_error_memory(err);
-	function->name = cell_name(function->cell, arena);
-	if (!function->name.data || !render_function(tables, function, arena))
-		return tr_error_memory(err);
-	function->arguments = tr_arena_alloc(arena, names->count * sizeof *function->arguments);
-	if (!function->arguments)
-		return tr_error_memory(err);
-	for (; function->count < names->count; function->count++) {
-		if (!set_argument(tables, &function->arguments[function->count],
-				  names->as.items[function->count].text, function->count))
-			return tr_error_memory(err);
-	}
-	if (!tr_map_put(&tables->others, id, function) || !map_arguments(function))
+	struct tr_apitrace_function *function = make_function(text, record, names);
+	if (!function || !tr_map_put(&tables->others, id, function) || !map_arguments(function))
 		return tr_error_memory(err);
 	if (!tr_map_get(&tables->functions, function->cell) &&
 	    !tr_map_put(&tables->functions, function->cell, function))
@@ -308,21 +303,12 @@ static enum tr_status add_frame(struct tr_apitrace_tables *tables, struct tr_tex
 	return good ? TR_OK : tr_error_memory(err);
 }
 
-static enum tr_status add_structure(struct tr_apitrace_tables *tables, struct tr_text id,
-				    const struct tr_record *record, struct tr_error *err)
+enum tr_status tr_apitrace_text_define(struct tr_apitrace_text *text, struct tr_record *record,
+				       struct tr_error *err)
 {
-	if (record->name.type != TR_CELL_TEXT || !tr_text_is(record->name.text, "GUID"))
-		return TR_OK;
-	/* the map wants to point to something */
-	return tr_map_put(&tables->guids, id, tables) ? TR_OK : tr_error_memory(err);
-}
-
-enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct tr_record *record,
-				      struct tr_error *err)
-{
+	struct tr_apitrace_tables *tables = &text->tables;
 	struct tr_text id = record->task.text;
-	bool function = tr_text_is(record->kind, "fn");
-	bool frame = !function && tr_text_is(record->kind, "frame");
+	bool function = tr_text_is(record->kind, "fn"), frame = tr_text_is(record->kind, "frame");
 
 	if (record->task.type != TR_CELL_TEXT ||
 	    (!function && !frame && !tr_text_is(record->kind, "struct")))
@@ -335,27 +321,11 @@ enum tr_status tr_apitrace_tables_add(struct tr_apitrace_tables *tables, struct 
 	if (!id.data)
 		return tr_error_memory(err);
 	if (function)
-		return add_function(tables, id, record, err);
+		return add_function(text, id, record, err);
 	if (frame)
 		return add_frame(tables, id, record, err);
-	return add_structure(tables, id, record, err);
-}
-
-struct tr_apitrace_function *tr_apitrace_tables_function(struct tr_apitrace_tables *tables,
-							 struct tr_text sig, struct tr_text cell)
-{
-	return sig.data ? tr_map_get(&tables->others, sig) : tr_map_get(&tables->functions, cell);
-}
-
-bool tr_apitrace_tables_is_guid(const struct tr_apitrace_tables *tables, uint64_t id)
-{
-	struct tr_buffer key = TR_BUFFER_INIT;
-
-	if (tables->guids.count == 0)
-		return false;
-	tr_buffer_put_byte(&key, 'S');
-	tr_buffer_put_decimal(&key, id);
-	bool is = tr_map_get(&tables->guids, tr_buffer_text(&key)) != NULL;
-	tr_buffer_free(&key);
-	return is;
+	if (record->name.type != TR_CELL_TEXT || !tr_text_is(record->name.text, "GUID"))
+		return TR_OK;
+	/* the value only has to exist */
+	return tr_map_put(&tables->guids, id, tables) ? TR_OK : tr_error_memory(err);
 }

@@ -178,7 +178,7 @@ static void put_octal(uint64_t code, bool fixed, struct tr_buffer *to)
 /* One byte or unit that is no plain character. False: C's strings end here. */
 static bool put_unit(const struct tr_apitrace_text *text, uint64_t code, struct tr_buffer *to)
 {
-	bool fixed = text->config.fixed_octal;
+	bool fixed = text->fixed_octal;
 
 	if (!fixed)
 		code = (uint32_t)code; /* a wchar_t */
@@ -189,7 +189,7 @@ static bool put_unit(const struct tr_apitrace_text *text, uint64_t code, struct 
 		tr_buffer_put_byte(to, (char)code);
 	} else if ((code >= 0x20 && code <= 0x7e) || code == '\t') {
 		tr_buffer_put_byte(to, (char)code);
-	} else if (code == '\n' && text->config.multiline) {
+	} else if (code == '\n' && text->multiline) {
 		/* coloured line by line, for pagers */
 		tr_buffer_put_text(to, text->colors.normal);
 		tr_buffer_put_byte(to, '\n');
@@ -423,15 +423,14 @@ static void put_string(struct tr_apitrace_text *text, const struct tr_value *val
 static void put_blob(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	struct tr_buffer *to = &text->line;
-	const struct tr_apitrace_text_config *config = &text->config;
 
 	tr_buffer_put_text(to, text->colors.pointer);
 	tr_buffer_put_literal(to, "blob(");
 	size_t start = to->len;
 	unsigned number = text->blobs++;
-	if (config->keep_blob && value->type == TR_BLOB) {
+	if (text->folder.data && value->type == TR_BLOB) {
 		tr_buffer_put_byte(to, '"');
-		if (config->keep_blob(config->context, text->call, number, value->text, to))
+		if (tr_apitrace_text_keep_blob(text, number, value->text))
 			tr_buffer_put_byte(to, '"');
 		else
 			to->len = start;
@@ -443,7 +442,7 @@ static void put_blob(struct tr_apitrace_text *text, const struct tr_value *value
 	tr_buffer_put_text(to, text->colors.normal);
 }
 
-/* The bytes of a name, as far as C sees them. False: memory is out. */
+/* The bytes of a name, as far as C sees them. False: memory is exhausted. */
 static bool put_name(struct tr_apitrace_text *text, struct tr_text spelling)
 {
 	struct tr_text name = tr_string_bytes(spelling, &text->arena);
@@ -557,13 +556,23 @@ static bool read_guid(const struct tr_value *value, struct guid *guid)
 	return true;
 }
 
+/* True for the id of a structure that is called GUID. */
+static bool is_guid(const struct tr_apitrace_text *text, uint64_t id)
+{
+	char word[1 + TR_DECIMAL_MAX] = { 'S' };
+
+	if (text->tables.guids.count == 0)
+		return false;
+	size_t len = 1 + tr_decimal_write(id, word + 1);
+	return tr_map_get(&text->tables.guids, (struct tr_text){ word, len });
+}
+
 static bool put_struct(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	const char *separator = "";
 	struct guid guid;
 
-	if (value->flags & TR_HAS_ID && tr_apitrace_tables_is_guid(&text->tables, value->id) &&
-	    read_guid(value, &guid)) {
+	if (value->flags & TR_HAS_ID && is_guid(text, value->id) && read_guid(value, &guid)) {
 		tr_buffer_put_text(&text->line, text->colors.literal);
 		write_guid(&guid, &text->line);
 		tr_buffer_put_text(&text->line, text->colors.normal);
