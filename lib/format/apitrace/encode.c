@@ -11,7 +11,7 @@
 
 #include "core/text.h"
 #include "format/apitrace/encode.h"
-#include "format/apitrace/wire.h"
+#include "format/apitrace/parse.h"
 #include "record/base64.h"
 #include "record/literal.h"
 
@@ -29,7 +29,22 @@ static void encode_uint(struct tr_encoder *encoder, uint64_t number)
 {
 	if (encoder->marking)
 		mark(encoder);
-	tr_wire_append_uint(&encoder->bytes, number);
+	char *room = tr_buffer_room(&encoder->bytes, TR_WIRE_UINT_MAX), *to = room;
+	if (!room)
+		return;
+	for (; number >= 0x80; number >>= 7)
+		*to++ = (char)(number | 0x80);
+	*to++ = (char)number;
+	tr_buffer_used(&encoder->bytes, (size_t)(to - room));
+}
+
+/* Appends the bits of a float or a double: `size` bytes, little endian. */
+static bool encode_real(struct tr_encoder *encoder, uint8_t tag, uint64_t bits, unsigned size)
+{
+	tr_encode_byte(encoder, tag);
+	for (unsigned i = 0; i < size; i++)
+		tr_encode_byte(encoder, (uint8_t)(bits >> 8 * i));
+	return true;
 }
 
 static void encode_string(struct tr_encoder *encoder, struct tr_text bytes)
@@ -117,7 +132,7 @@ static void encode_signature(struct tr_encoder *encoder, struct tr_apitrace_sign
 
 /* Values from their trees. */
 
-/* encode_value.c: appends a value. False: err is filled, or memory is exhausted. */
+/* Appends a value. False: err is filled, or memory is exhausted. */
 static bool encode_value(struct tr_encoder *encoder, const struct tr_value *value);
 
 static bool no_place(struct tr_encoder *encoder, const char *what)
@@ -265,13 +280,6 @@ static bool put_number(struct tr_encoder *encoder, uint8_t tag, uint64_t number)
 	return true;
 }
 
-static bool put_fixed(struct tr_encoder *encoder, uint8_t tag, uint64_t bits, unsigned size)
-{
-	tr_encode_byte(encoder, tag);
-	tr_wire_append_fixed(&encoder->bytes, bits, size);
-	return true;
-}
-
 static bool encode_value(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	switch ((enum tr_type)value->type) {
@@ -293,9 +301,9 @@ static bool encode_value(struct tr_encoder *encoder, const struct tr_value *valu
 	case TR_POINTER:
 		return put_number(encoder, TR_APITRACE_POINTER, value->as.number);
 	case TR_REAL64:
-		return put_fixed(encoder, TR_APITRACE_DOUBLE, value->as.number, 8);
+		return encode_real(encoder, TR_APITRACE_DOUBLE, value->as.number, 8);
 	case TR_REAL32:
-		return put_fixed(encoder, TR_APITRACE_FLOAT, value->as.number, 4);
+		return encode_real(encoder, TR_APITRACE_FLOAT, value->as.number, 4);
 	case TR_STRING:
 		return put_string(encoder, value);
 	case TR_WSTRING:
@@ -389,14 +397,12 @@ static const char *real(struct tr_encoder *encoder, const char *start, const cha
 	if (p < end && *p == 'f') {
 		if (!tr_real32_read(text, &bits32))
 			return NULL;
-		tr_encode_byte(encoder, TR_APITRACE_FLOAT);
-		tr_wire_append_fixed(&encoder->bytes, bits32, 4);
+		encode_real(encoder, TR_APITRACE_FLOAT, bits32, 4);
 		return p + 1;
 	}
 	if (!tr_real64_read(text, &bits64))
 		return NULL;
-	tr_encode_byte(encoder, TR_APITRACE_DOUBLE);
-	tr_wire_append_fixed(&encoder->bytes, bits64, 8);
+	encode_real(encoder, TR_APITRACE_DOUBLE, bits64, 8);
 	return p;
 }
 
@@ -698,47 +704,41 @@ static void undo_bytes(struct tr_encoder *encoder)
 	encoder->bytes.len = 0;
 }
 
-/* The bytes that the number at p takes, whatever it is; 0: it is cut or too long. */
-static size_t uint_length(const char *p, const char *end)
+/* Reads the number at p. Returns its end; NULL: it is cut or too long. */
+static const char *read_uint(const char *p, const char *end, uint64_t *number)
 {
-	size_t length = 0;
-	while (p + length < end && length < TR_WIRE_UINT_MAX && p[length] & 0x80)
-		length++;
-	return p + length < end && length < TR_WIRE_UINT_MAX ? length + 1 : 0;
+	char bytes[TR_WIRE_UINT_MAX] = { 0 };
+	size_t left = (size_t)(end - p);
+	memcpy(bytes, p, left < sizeof bytes ? left : sizeof bytes);
+	const char *stop = tr_wire_uint(bytes, number);
+	return stop && (size_t)(stop - bytes) <= left ? p + (stop - bytes) : NULL;
 }
 
-/* The bytes of the number at p without the zeros at its top. */
-static size_t short_length(const char *p, size_t length)
-{
-	while (length > 1 && (p[length - 1] & 0x7f) == 0)
-		length--;
-	return length;
-}
-
+/*
+ * True if the bytes of the source mean what was encoded: they are equal, apart from zeros at the
+ * top of the numbers, which only the source has.
+ */
 static bool is_same(const struct tr_encoder *encoder, struct tr_text source)
 {
-	const char *a = encoder->bytes.data, *p = source.data, *end = p + source.len;
-	size_t at = 0;
+	const char *ours = encoder->bytes.data, *end = ours + encoder->bytes.len;
+	const char *theirs = source.data, *their_end = theirs + source.len;
 	for (size_t i = 0; i <= encoder->mark_count; i++) {
-		size_t stop = i < encoder->mark_count ? encoder->marks[i] : encoder->bytes.len;
-		size_t len = stop - at;
-		if ((size_t)(end - p) < len || (len && memcmp(a + at, p, len) != 0))
+		const char *mark =
+			i < encoder->mark_count ? encoder->bytes.data + encoder->marks[i] : end;
+		size_t len = (size_t)(mark - ours);
+		uint64_t number, their_number;
+		if ((size_t)(their_end - theirs) < len || (len && memcmp(ours, theirs, len) != 0))
 			return false;
-		p += len;
-		at = stop;
+		ours = mark;
+		theirs += len;
 		if (i == encoder->mark_count)
 			break;
-		size_t ours = uint_length(a + at, a + encoder->bytes.len);
-		size_t theirs = uint_length(p, end);
-		if (!theirs || short_length(p, theirs) != ours)
+		ours = read_uint(ours, end, &number);
+		theirs = read_uint(theirs, their_end, &their_number);
+		if (!ours || !theirs || number != their_number)
 			return false;
-		for (size_t k = 0; k < ours; k++)
-			if ((a[at + k] & 0x7f) != (p[k] & 0x7f))
-				return false;
-		p += theirs;
-		at += ours;
 	}
-	return p == end;
+	return theirs == their_end;
 }
 
 static void take_raw(struct tr_encoder *encoder, struct tr_record *record, struct tr_field *raw)

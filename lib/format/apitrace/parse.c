@@ -23,29 +23,32 @@ void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 	tr_buffer_free(&parse->scratch);
 }
 
-void tr_apitrace_end_short(struct tr_apitrace_parse *parse, uint64_t more)
+bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more)
 {
 	size_t here = (size_t)(parse->p - parse->start);
 	parse->outcome = TR_APITRACE_SHORT;
 	parse->need = more < SIZE_MAX - here ? here + (size_t)more : SIZE_MAX;
+	return false;
 }
 
-void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
-			 uint64_t number)
+bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
+		     uint64_t number)
 {
 	parse->outcome = TR_APITRACE_BAD;
 	tr_error_say_in(&parse->error, TR_CAUSE_INPUT, what, "%" PRIu64 " is %s", number, what);
 	tr_error_at_offset(&parse->error, tr_apitrace_offset(parse, where));
+	return false;
 }
 
-void tr_apitrace_end_no_memory(struct tr_apitrace_parse *parse)
+bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse)
 {
 	parse->outcome = parse->arena.limited ? TR_APITRACE_BAD : TR_APITRACE_NO_MEMORY;
 	(void)tr_arena_error(&parse->arena, &parse->error);
 	tr_error_at_offset(&parse->error, parse->offset);
+	return false;
 }
 
-bool tr_apitrace_end_named(struct tr_apitrace_parse *parse)
+bool tr_apitrace_bad_names(struct tr_apitrace_parse *parse)
 {
 	parse->outcome = TR_APITRACE_BAD;
 	tr_error_set(&parse->error, TR_CAUSE_LIMIT,
@@ -54,18 +57,17 @@ bool tr_apitrace_end_named(struct tr_apitrace_parse *parse)
 	return false;
 }
 
-void tr_apitrace_end_bad_uint(struct tr_apitrace_parse *parse)
+bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse)
 {
 	size_t left = (size_t)(parse->end - parse->p), size = 0;
 	while (size < left && size < TR_WIRE_UINT_MAX && parse->p[size] & 0x80)
 		size++;
-	if (size == left) {
-		tr_apitrace_end_short(parse, left + 1);
-		return;
-	}
+	if (size == left)
+		return tr_apitrace_short(parse, left + 1);
 	parse->outcome = TR_APITRACE_BAD;
 	tr_error_set(&parse->error, TR_CAUSE_INPUT, "a number has more than 64 bits");
 	tr_error_at_offset(&parse->error, tr_apitrace_offset(parse, parse->p));
+	return false;
 }
 
 /*
@@ -250,7 +252,7 @@ enum {
 	MASK_FLAGS = 1024,
 };
 
-/* A symbol in the arena, with room for `count` names. NULL: memory is out. */
+/* A symbol in the arena, with room for `count` names. NULL: memory is exhausted. */
 static struct tr_symbol *new_symbol(struct tr_arena *arena, size_t count)
 {
 	struct tr_symbol *symbol =
@@ -354,7 +356,7 @@ static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t num
 	return true;
 }
 
-/* parse_signature.c: makes values of numbers with their names. */
+/* Makes a value of a mask's number, with the names of its flags. */
 static bool make_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
 		      uint64_t number, struct tr_value *value)
 {

@@ -14,7 +14,34 @@
 #include "core/text.h"
 #include "core/error.h"
 #include "format/apitrace/signature.h"
-#include "format/apitrace/wire.h"
+
+/* The numbers of the stream: LEB128, bounded. */
+
+enum { TR_WIRE_UINT_MAX = 10 }; /* bytes that 64 bits take */
+
+/*
+ * The uint at p. Reads up to TR_WIRE_UINT_MAX bytes, even after the end of the data
+ * (a window has TR_INPUT_PAD more bytes): if the result is after that end, the
+ * number is cut. Zeros at its top end (`80 00`) are accepted. NULL: more than 64 bits.
+ */
+static inline const char *tr_wire_uint(const char *p, uint64_t *number)
+{
+	uint64_t byte = (unsigned char)*p++, n = byte;
+	if (byte < 0x80) {
+		*number = n;
+		return p;
+	}
+	n &= 0x7f;
+	for (unsigned shift = 7; shift < 64; shift += 7) {
+		byte = (unsigned char)*p++;
+		n |= (byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*number = n;
+			return shift < 63 || byte <= 1 ? p : NULL;
+		}
+	}
+	return NULL;
+}
 
 enum tr_apitrace_outcome {
 	TR_APITRACE_WHOLE,     /* so far */
@@ -70,59 +97,38 @@ static inline uint64_t tr_apitrace_offset(const struct tr_apitrace_parse *parse,
 	return parse->offset + (uint64_t)(p - parse->start);
 }
 
-/* These end the parse; the inline functions return false, for callers to return. */
-void tr_apitrace_end_short(struct tr_apitrace_parse *parse, uint64_t more);
-void tr_apitrace_end_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
-			 uint64_t number);
-void tr_apitrace_end_bad_uint(struct tr_apitrace_parse *parse);
-void tr_apitrace_end_no_memory(struct tr_apitrace_parse *parse);
+/* These end the parse, and return false for callers to return. */
 
 /* `more` bytes from p on are missing, or some of them. */
-static inline bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more)
-{
-	tr_apitrace_end_short(parse, more);
-	return false;
-}
-
+bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more);
 /* The bytes at `where` are not valid: "NUMBER is WHAT". */
-static inline bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where,
-				   const char *what, uint64_t number)
-{
-	tr_apitrace_end_bad(parse, where, what, number);
-	return false;
-}
-
+bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
+		     uint64_t number);
 /* The number at p is cut, or too long. */
-static inline bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse)
-{
-	tr_apitrace_end_bad_uint(parse);
-	return false;
-}
-
-static inline bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse)
-{
-	tr_apitrace_end_no_memory(parse);
-	return false;
-}
+bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse);
+bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse);
+/* The names in the unit are too long. */
+bool tr_apitrace_bad_names(struct tr_apitrace_parse *parse);
 
 /*
  * Counts `len` bytes of names that the text of a value or an argument repeats. A few bytes
  * of the stream may stand for many of text, up to a limit.
  */
-bool tr_apitrace_end_named(struct tr_apitrace_parse *parse);
 static inline bool tr_apitrace_name(struct tr_apitrace_parse *parse, size_t len)
 {
 	enum { FREE = 16 << 20, RATIO = 100 }; /* real traces have some ten bytes for one */
 	parse->named += len;
 	return parse->named <= FREE ||
 	       (parse->named - FREE) / RATIO <= (size_t)(parse->p - parse->start) ||
-	       tr_apitrace_end_named(parse);
+	       tr_apitrace_bad_names(parse);
 }
 
 static inline bool tr_apitrace_byte(struct tr_apitrace_parse *parse, unsigned *byte)
 {
-	if (parse->p == parse->end)
-		return tr_apitrace_short(parse, 1);
+	if (parse->p == parse->end) {
+		tr_apitrace_short(parse, 1);
+		return false; /* so that the compiler knows, here and below */
+	}
 	*byte = (unsigned char)*parse->p++;
 	return true;
 }
@@ -130,8 +136,10 @@ static inline bool tr_apitrace_byte(struct tr_apitrace_parse *parse, unsigned *b
 static inline bool tr_apitrace_uint(struct tr_apitrace_parse *parse, uint64_t *number)
 {
 	const char *p = tr_wire_uint(parse->p, number);
-	if (!p || p > parse->end)
-		return tr_apitrace_bad_uint(parse);
+	if (!p || p > parse->end) {
+		tr_apitrace_bad_uint(parse);
+		return false;
+	}
 	parse->p = p;
 	return true;
 }
@@ -140,8 +148,10 @@ static inline bool tr_apitrace_uint(struct tr_apitrace_parse *parse, uint64_t *n
 static inline bool tr_apitrace_bytes(struct tr_apitrace_parse *parse, uint64_t size,
 				     struct tr_text *bytes)
 {
-	if (size > (uint64_t)(parse->end - parse->p))
-		return tr_apitrace_short(parse, size);
+	if (size > (uint64_t)(parse->end - parse->p)) {
+		tr_apitrace_short(parse, size);
+		return false;
+	}
 	*bytes = (struct tr_text){ parse->p, (size_t)size };
 	parse->p += size;
 	return true;
@@ -159,21 +169,21 @@ static inline void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t co
 	void *memory =
 		count <= SIZE_MAX / 2 / size ? tr_arena_alloc(&parse->arena, count * size) : NULL;
 	if (!memory)
-		tr_apitrace_end_no_memory(parse);
+		tr_apitrace_no_memory(parse);
 	return memory;
 }
 
-/* parse_signature.c: takes the id of a signature, and its definition at its first use. */
+/* Takes the id of a signature, and its definition at its first use. */
 bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
 				 struct tr_apitrace_signature **signature);
 
-/* parse.c: takes everything before the first event, as the fields of a header. */
+/* Takes everything before the first event, as the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
 
 bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
 			    struct tr_text key, uint64_t number);
 
-/* parse_value.c: takes a value that is within `depth` brackets. */
+/* Takes a value that is within `depth` brackets. */
 bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
 			     unsigned depth);
 
@@ -196,7 +206,7 @@ struct tr_apitrace_event {
 
 enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line: `enter` is longer than `call` */
 
-/* parse.c: the position is after the event's type; the record gets its fields. */
+/* The position is after the event's type; the record gets its fields. */
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
 /* The position is after the call number. */
 bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);

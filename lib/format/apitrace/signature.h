@@ -58,8 +58,8 @@ struct tr_apitrace_signature {
 	/* For the reader. */
 	uint64_t offset, size;		    /* of its definition in the stream */
 	struct tr_apitrace_signature *next; /* defined in the same unit; the writer's: unlisted */
-	struct tr_id_map values; /* see parse_signature.c; the writer: write_signature.c */
-	struct tr_value *ready;	 /* the id as a word: K1, F17 */
+	struct tr_id_map values;	    /* see parse.c; the writer: write_signature.c */
+	struct tr_value *ready;		    /* the id as a word: K1, F17 */
 
 	/* For the writer. */
 	bool written;				 /* its definition is in the trace */
@@ -111,7 +111,7 @@ static inline uint64_t tr_apitrace_enum_key(bool negative, uint64_t number)
 }
 
 /*
- * parse_signature.c: the names that apitrace shows for a mask's number: flags in their order, each
+ * parse.c: the names that apitrace shows for a mask's number: flags in their order, each
  * takes its bits; 0 has a name only if the first flag is 0. *rest: bits without a name.
  */
 enum { TR_APITRACE_MASK_NAMES = 64 }; /* at most: each takes a bit, or is the only one */

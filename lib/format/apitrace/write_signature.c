@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/apitrace/write_signature.h"
+#include "format/apitrace/encode.h"
 
 void tr_written_signatures_free(struct tr_written_signatures *signatures)
 {
