@@ -209,20 +209,44 @@ static void print_setting(const char *owner, const struct tr_format_option *opti
 	wrap(option->help, HELP_COLUMN + (int)strlen(owner) + 2, HELP_COLUMN);
 }
 
-/* The tool's own keys, and those of formats that it does something with. */
-static void print_settings(const struct tr_tool *tool)
-{
+/* A key of -O in a table of keys. */
+struct key {
+	size_t table;			/* 0: the tool's; else those of the formats */
+	const struct tr_format *format; /* NULL: the key is the tool's */
 	const struct tr_format_option *option;
+	const char *owner;
+};
 
-	for (option = tool->settings; option && option->key; option++)
-		print_setting(tool->name, option);
-	for (size_t i = 0; tr_formats[i]; i++) {
-		bool reads = !tool->format || tool->format == tr_formats[i];
-		for (option = tr_formats[i]->options; option && option->key; option++) {
-			if ((reads && option->reading) ||
-			    (tool->shared & TR_CLI_FORMATS && option->writing))
-				print_setting(tr_formats[i]->name, option);
-		}
+/* Steps to the next key of this name (data NULL: of any) in all tables. Begin with zeros. */
+static bool next_key(const struct tr_cli *cli, struct tr_text name, struct key *key)
+{
+	const struct tr_format_option *next = key->option ? key->option + 1 : cli->tool->settings;
+
+	for (;;) {
+		while (next && next->key && name.data && !tr_text_is(name, next->key))
+			next++;
+		key->option = next && next->key ? next : NULL;
+		key->owner = key->format ? key->format->name : cli->tool->name;
+		if (key->option || !tr_formats[key->table])
+			return key->option;
+		key->format = tr_formats[key->table++];
+		next = key->format->options;
+	}
+}
+
+static const struct tr_text any_name = { NULL, 0 };
+
+/* The tool's own keys, and those of formats that it does something with. */
+static void print_settings(const struct tr_cli *cli)
+{
+	const struct tr_tool *tool = cli->tool;
+	struct key key = { 0 };
+
+	while (next_key(cli, any_name, &key)) {
+		bool reads = !tool->format || tool->format == key.format;
+		if (!key.format || (reads && key.option->reading) ||
+		    (tool->shared & TR_CLI_FORMATS && key.option->writing))
+			print_setting(key.owner, key.option);
 	}
 }
 
@@ -267,7 +291,7 @@ static void print_help(const struct tr_cli *cli)
 
 	if (cli->argument && !all) {
 		printf("Keys of -O:\n");
-		print_settings(tool);
+		print_settings(cli);
 		return;
 	}
 	printf("Usage: %s %s\n", tool->name, tool->usage);
@@ -324,87 +348,59 @@ static void *grown(struct tr_cli *cli, void *list, size_t count, size_t size)
 	return larger;
 }
 
-/*
- * takes: gets what the owner of the options accepts, if that is not the value. *only: the
- * values that all owners so far accept, "" where they differ.
- */
-static bool known_value(const char *owner, const struct tr_format_option *options,
-			struct tr_text key, struct tr_text value, struct tr_buffer *takes,
-			const char **only)
-{
-	for (; options && options->key; options++) {
-		if (!tr_text_is(key, options->key))
-			continue;
-		if (tr_setting_accepts(options, value))
-			return true;
-		*only = !*only || strcmp(*only, options->values) == 0 ? options->values : "";
-		tr_buffer_put_text(takes, takes->len ? TR_TEXT("; ") : TR_TEXT(": "));
-		tr_buffer_put_text(takes, tr_text_from(owner));
-		tr_buffer_put_literal(takes, " takes ");
-		tr_buffer_put_text(takes, tr_text_from(options->values));
-	}
-	return false;
-}
-
-/* The values that format.h lists as names of files that are read. */
-static bool names_input(const struct tr_format_option *options, struct tr_text key)
-{
-	static const char *const values[] = { "FILE", "CONFIG", "PROG" };
-
-	for (; options && options->key; options++)
-		for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-			if (tr_text_is(key, options->key) &&
-			    strcmp(options->values, values[i]) == 0)
-				return true;
-	return false;
-}
-
+/* Adds an input file if the setting names one: format.h lists the words for values that do. */
 static void note_input(struct tr_cli *cli, const struct tr_setting *setting)
 {
-	bool input = names_input(cli->tool->settings, setting->key);
+	static const char *const inputs[] = { "FILE", "CONFIG", "PROG" };
+	struct key key = { 0 };
 
-	for (size_t i = 0; !input && tr_formats[i]; i++)
-		input = names_input(tr_formats[i]->options, setting->key);
-	if (input)
-		tr_cli_reads(cli, setting->value);
+	while (next_key(cli, setting->key, &key))
+		for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+			if (strcmp(key.option->values, inputs[i]) == 0) {
+				tr_cli_reads(cli, setting->value);
+				return;
+			}
 }
 
-static void offer_keys(struct tr_similar *similar, const struct tr_format_option *options)
-{
-	for (; options && options->key; options++)
-		tr_similar_offer(similar, tr_text_from(options->key));
-}
-
-static void unknown_key(struct tr_cli *cli, struct tr_text key)
+static bool unknown_key(struct tr_cli *cli, struct tr_text name)
 {
 	struct tr_similar similar;
+	struct key key = { 0 };
 
-	tr_similar_begin(&similar, key);
-	offer_keys(&similar, cli->tool->settings);
-	for (size_t i = 0; tr_formats[i]; i++)
-		offer_keys(&similar, tr_formats[i]->options);
-	tr_cli_unknown(cli, "key in -O", tr_text_from(cli->argument), &similar, "");
+	tr_similar_begin(&similar, name);
+	while (next_key(cli, any_name, &key))
+		tr_similar_offer(&similar, tr_text_from(key.option->key));
+	return tr_cli_unknown(cli, "key in -O", tr_text_from(cli->argument), &similar, "");
 }
 
-static bool known_setting(struct tr_cli *cli, const struct tr_setting *setting)
+/* True if some owner of the key accepts the value; otherwise the message lists what each takes. */
+static bool is_known(struct tr_cli *cli, const struct tr_setting *setting)
 {
 	struct tr_buffer takes = TR_BUFFER_INIT;
-	const char *only = NULL;
-	bool good = known_value(cli->tool->name, cli->tool->settings, setting->key, setting->value,
-				&takes, &only);
+	struct key key = { 0 };
+	const char *only = NULL; /* the values that all owners accept; "": they differ */
 
-	for (size_t i = 0; !good && tr_formats[i]; i++)
-		good = known_value(tr_formats[i]->name, tr_formats[i]->options, setting->key,
-				   setting->value, &takes, &only);
-	if (!good && !takes.len)
+	while (next_key(cli, setting->key, &key)) {
+		const char *values = key.option->values;
+		if (tr_setting_accepts(key.option, setting->value)) {
+			tr_buffer_free(&takes);
+			return true;
+		}
+		only = !only || strcmp(only, values) == 0 ? values : "";
+		tr_buffer_put_text(&takes, takes.len ? TR_TEXT("; ") : TR_TEXT(": "));
+		tr_buffer_put_text(&takes, tr_text_from(key.owner));
+		tr_buffer_put_literal(&takes, " takes ");
+		tr_buffer_put_text(&takes, tr_text_from(values));
+	}
+	if (!only)
 		unknown_key(cli, setting->key);
-	else if (!good && *only)
+	else if (*only)
 		tr_cli_usage(cli, "-O %.*s takes %s, not '%s'", (int)setting->key.len,
 			     setting->key.data, only, setting->value.data);
-	else if (!good)
+	else
 		tr_cli_usage(cli, "-O %s%.*s", cli->argument, (int)takes.len, takes.data);
 	tr_buffer_free(&takes);
-	return good;
+	return false;
 }
 
 /* Adds a setting of -O. A key that neither a format nor the tool has is a usage error. */
@@ -420,7 +416,7 @@ static void add_setting(struct tr_cli *cli)
 	}
 	struct tr_setting setting = { tr_text_span(cli->argument, equals),
 				      tr_text_from(equals + 1) };
-	if (!known_setting(cli, &setting))
+	if (!is_known(cli, &setting))
 		return;
 	struct tr_setting *list = grown(cli, p->settings, settings->count, sizeof *list);
 	if (!list)
@@ -431,40 +427,19 @@ static void add_setting(struct tr_cli *cli)
 	p->setting_count = settings->count;
 }
 
-static bool has_option(const struct tr_format_option *options, struct tr_text key, bool reading,
-		       bool writing)
-{
-	for (; options && options->key; options++)
-		if (tr_text_is(key, options->key) &&
-		    ((reading && options->reading) || (writing && options->writing)))
-			return true;
-	return false;
-}
-
 enum { TOLD_APART = 64 };
 
 void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing)
 {
 	struct tr_cli_private *p = cli->private;
 
-	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++)
-		if (has_option(format->options, p->settings[i].key, !writing, writing))
-			p->settings_taken |= UINT64_C(1) << i;
-}
-
-/* The formats that have the key. */
-static size_t list_owners(struct tr_text key, struct tr_buffer *to)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; tr_formats[i]; i++) {
-		if (!has_option(tr_formats[i]->options, key, true, true))
-			continue;
-		if (count++)
-			tr_buffer_put_literal(to, ", ");
-		tr_buffer_put_text(to, tr_text_from(tr_formats[i]->name));
+	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++) {
+		struct key key = { 0 };
+		while (next_key(cli, p->settings[i].key, &key))
+			if (key.format == format &&
+			    (writing ? key.option->writing : key.option->reading))
+				p->settings_taken |= UINT64_C(1) << i;
 	}
-	return count;
 }
 
 void tr_cli_settings_idle(struct tr_cli *cli)
@@ -472,14 +447,25 @@ void tr_cli_settings_idle(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 
 	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++) {
-		struct tr_text key = p->settings[i].key;
-		if (p->settings_taken >> i & 1 || has_option(cli->tool->settings, key, true, true))
-			continue;
+		struct tr_text name = p->settings[i].key;
 		struct tr_buffer owners = TR_BUFFER_INIT;
-		size_t count = list_owners(key, &owners);
-		tr_cli_remark(cli, NULL, TR_CAUSE_USAGE, TR_NOTE,
-			      "-O %.*s ignored: only %.*s %s it", (int)key.len, key.data,
-			      (int)owners.len, owners.data, count == 1 ? "has" : "have");
+		struct key key = { 0 };
+		const struct tr_format *last = NULL;
+		size_t count = 0;
+
+		while (next_key(cli, name, &key) && key.format) {
+			if (key.format == last)
+				continue;
+			last = key.format;
+			if (count++)
+				tr_buffer_put_literal(&owners, ", ");
+			tr_buffer_put_text(&owners, tr_text_from(key.owner));
+		}
+		/* the loop ends early at a key of the tool, which is always in use */
+		if (!key.option && !(p->settings_taken >> i & 1))
+			tr_cli_remark(cli, NULL, TR_CAUSE_USAGE, TR_NOTE,
+				      "-O %.*s ignored: only %.*s %s it", (int)name.len, name.data,
+				      (int)owners.len, owners.data, count == 1 ? "has" : "have");
 		tr_buffer_free(&owners);
 	}
 }
