@@ -276,9 +276,8 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 	trace->held = NULL;
 	trace->trailer_due = false;
 	while (status == TR_END) {
-		if (trace->archives.count || trace->member_ahead.there)
-			status = tr_trace_open_members(trace, err);
-		else if (trace->next_operand < trace->operand_count)
+		if (trace->archives.count || trace->member_ahead.there ||
+		    trace->next_operand < trace->operand_count)
 			status = tr_trace_open_next(trace, err);
 		else if ((status = step_to_lost(trace)) == TR_END)
 			return TR_END;

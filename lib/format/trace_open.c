@@ -424,27 +424,24 @@ static enum tr_status open_operand(struct tr_trace *trace, const char *operand,
 	return status == TR_OK ? find_format(trace, err) : status;
 }
 
-struct tr_parts {
-	struct tr_input **list;
-	int64_t *numbers;
-	size_t count;
-};
-
 /*
- * Operands that are parts of one trace. Each is opened as the place of the trace; put_aside and
- * take_back move a place out of the trace and back.
+ * Moves what is open out of the trace: a member, or an operand, which may be an archive. take_back
+ * moves it back.
  */
-
-static void put_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
+static void put_aside(struct tr_trace *trace, bool member, struct tr_trace_opened *opened)
 {
 	opened->place = trace->place;
 	opened->name = trace->name;
 	opened->member = trace->member;
 	trace->name = trace->member = (struct tr_buffer)TR_BUFFER_INIT;
 	trace->in = trace->place.in = NULL;
+	if (member)
+		return;
+	opened->archives = trace->archives;
+	trace->archives = (struct tr_trace_archives){ .path = TR_BUFFER_INIT };
 }
 
-static void take_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
+static void take_back(struct tr_trace *trace, bool member, const struct tr_trace_opened *opened)
 {
 	tr_buffer_free(&trace->name);
 	tr_buffer_free(&trace->member);
@@ -452,173 +449,10 @@ static void take_back(struct tr_trace *trace, const struct tr_trace_opened *open
 	trace->in = opened->place.in;
 	trace->name = opened->name;
 	trace->member = opened->member;
-}
-
-/* Moves an operand, which may be an archive, out of the trace. */
-static void put_operand_aside(struct tr_trace *trace, struct tr_trace_opened *opened)
-{
-	put_aside(trace, opened);
-	opened->archives = trace->archives;
-	trace->archives = (struct tr_trace_archives){ .path = TR_BUFFER_INIT };
-}
-
-static void take_operand_back(struct tr_trace *trace, const struct tr_trace_opened *opened)
-{
-	take_back(trace, opened);
+	if (member)
+		return;
 	close_archives(&trace->archives);
 	trace->archives = opened->archives;
-}
-
-static bool add_part(struct tr_parts *parts, struct tr_input *in, int64_t number)
-{
-	size_t count = parts->count + 1;
-	struct tr_input **list = reallocarray(parts->list, count, sizeof(struct tr_input *));
-
-	if (list)
-		parts->list = list;
-	int64_t *numbers = reallocarray(parts->numbers, count, sizeof *numbers);
-	if (numbers)
-		parts->numbers = numbers;
-	if (!list || !numbers)
-		return false;
-	list[parts->count] = in;
-	numbers[parts->count++] = number;
-	return true;
-}
-
-static int64_t part_number(const struct tr_trace *trace)
-{
-	const struct tr_format *format = trace->place.format;
-
-	if (trace->config.apart || !trace->in || !format || !format->part)
-		return -1;
-	struct tr_read_config config = trace->config.read;
-	config.name = tr_trace_file_name(trace);
-	return format->part(&config, trace->in);
-}
-
-static bool has_part(const struct tr_parts *parts, int64_t number)
-{
-	for (size_t i = 0; i < parts->count; i++)
-		if (parts->numbers[i] == number)
-			return true;
-	return false;
-}
-
-/* A file without content is a part of any trace. */
-static bool is_empty(const struct tr_trace *trace)
-{
-	return trace->in && !trace->archives.count && !tr_input_more(trace->in, 1) &&
-	       !trace->in->damaged;
-}
-
-/* Reads a small part to its end, which closes its descriptor: many processes make many files. */
-static void look_for_end(const struct tr_trace *trace)
-{
-	enum { SMALL = 64 << 10 };
-	uint64_t max = trace->config.read.limits.max_record;
-
-	if (trace->place.size >= 0 && trace->place.size < SMALL)
-		tr_input_more(trace->in, max < SMALL ? max : SMALL);
-}
-
-/* Opens the next operand. True: it is another part, and its window is added. */
-static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
-		       struct tr_parts *parts, struct tr_error *err)
-{
-	struct tr_trace_opened *ahead = &trace->ahead;
-	struct tr_error opening;
-
-	ahead->status = open_operand(trace, trace->operands[trace->next_operand], &opening);
-	bool empty = ahead->status == TR_OK && is_empty(trace);
-	int64_t number = ahead->status == TR_OK && !empty ? part_number(trace) : -1;
-	bool another = empty || (number >= 0 && trace->place.format == first->place.format &&
-				 !has_part(parts, number));
-	if (another && !empty && !add_part(parts, trace->in, number)) {
-		tr_error_memory(err);
-		another = false;
-	}
-	if (empty)
-		tr_input_free(trace->in);
-	else if (another)
-		look_for_end(trace);
-	put_operand_aside(trace, ahead);
-	ahead->there = !another;
-	if (!another) {
-		ahead->err = opening;
-		return false;
-	}
-	tr_buffer_free(&ahead->name);
-	tr_buffer_free(&ahead->member);
-	trace->next_operand++;
-	return true;
-}
-
-static enum tr_status merge_parts(struct tr_trace *trace, const struct tr_parts *parts,
-				  struct tr_error *err)
-{
-	char more[64];
-	struct tr_source *source =
-		trace->place.format->merge(parts->list, parts->numbers, parts->count);
-
-	trace->in = trace->place.in =
-		source ? tr_input_new(source, &trace->config.read.limits, 0) : NULL;
-	snprintf(more, sizeof more, " and %zu more", parts->count - 1);
-	trace->name.len = strlen(trace->name.data);
-	tr_buffer_put(&trace->name, more, strlen(more) + 1);
-	if (!trace->in || trace->name.failed)
-		return tr_error_memory(err);
-	trace->place.name = trace->name.data;
-	trace->place.size = -1;
-	return TR_OK;
-}
-
-/* Gathers the parts that follow the one that is open. */
-static enum tr_status gather(struct tr_trace *trace, int64_t number, struct tr_error *err)
-{
-	struct tr_parts parts = { NULL, NULL, 0 };
-	struct tr_trace_opened first;
-	enum tr_status status = TR_OK;
-
-	tr_error_clear(err);
-	if (!add_part(&parts, trace->in, number)) {
-		tr_error_memory(err);
-		status = TR_FATAL;
-	}
-	put_operand_aside(trace, &first);
-	while (status == TR_OK && trace->next_operand < trace->operand_count &&
-	       gather_one(trace, &first, &parts, err))
-		;
-	take_operand_back(trace, &first);
-	if (parts.count > 1)
-		status = merge_parts(trace, &parts, err);
-	if (tr_error_is_memory(err))
-		status = TR_FATAL;
-	free(parts.list);
-	free(parts.numbers);
-	return status;
-}
-
-enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
-{
-	struct tr_trace_opened *ahead = &trace->ahead;
-	enum tr_status status;
-
-	if (ahead->there) {
-		ahead->there = false;
-		trace->next_operand++;
-		take_operand_back(trace, ahead);
-		status = ahead->status;
-		*err = ahead->err;
-	} else {
-		status = open_operand(trace, trace->operands[trace->next_operand++], err);
-	}
-	/* a single operand is not read further than its reader asks for */
-	bool more = status == TR_OK && trace->next_operand < trace->operand_count;
-	int64_t number = more ? part_number(trace) : -1;
-	if (number >= 0)
-		status = gather(trace, number, err);
-	return status;
 }
 
 /* Frees what was opened before its turn, if anything. */
@@ -635,8 +469,8 @@ static void free_ahead(struct tr_trace_opened *ahead)
 }
 
 /*
- * Members of an archive that are parts of one trace. The bytes of all of them are stored before the
- * first line can be read.
+ * The members of an archive that are parts of one trace: the bytes of all of them are stored before
+ * the first line can be read.
  */
 
 enum { WINDOW = 16 << 10 }; /* bytes for each member, of which there may be thousands */
@@ -766,84 +600,141 @@ static struct tr_input *put_away(struct store *store, struct tr_input *in,
 	return again;
 }
 
-/* Opens the next member, or takes the one that was opened before its turn. */
-static enum tr_status open_next_member(struct tr_trace *trace, struct tr_error *err)
+/* The windows of the parts of one trace. */
+struct parts {
+	struct tr_input **list;
+	int64_t *numbers;
+	size_t count;
+};
+
+/*
+ * Moves the window of the trace to the parts; of a member (store is not NULL) its bytes. False: err
+ * is filled.
+ */
+static bool add_part(struct tr_trace *trace, struct parts *parts, struct store *store,
+		     int64_t number, struct tr_error *err)
 {
-	struct tr_trace_opened *ahead = &trace->member_ahead;
+	size_t count = parts->count + 1;
+	struct tr_input *in = trace->in;
+	struct tr_input **list = reallocarray(parts->list, count, sizeof(struct tr_input *));
 
-	if (!ahead->there)
-		return open_selected(trace, err);
-	ahead->there = false;
-	take_back(trace, ahead);
-	*err = ahead->err;
-	return ahead->status;
-}
-
-/* Keeps the member that is open, which is not a part, until its turn. */
-static void keep_member_ahead(struct tr_trace *trace, enum tr_status status,
-			      const struct tr_error *err)
-{
-	struct tr_trace_opened *ahead = &trace->member_ahead;
-
-	put_aside(trace, ahead);
-	ahead->status = status;
-	ahead->err = *err;
-	ahead->there = true;
-}
-
-/* Opens the next member. True: it is another part, and added. */
-static bool gather_member(struct tr_trace *trace, const struct tr_trace_opened *first,
-			  struct store *store, struct tr_parts *parts, struct tr_error *err)
-{
-	const struct tr_limits *limits = &trace->config.read.limits;
-	struct tr_error opening;
-
-	tr_error_clear(&opening);
-	enum tr_status status = open_selected(trace, &opening);
-	if (status == TR_END)
-		return false;
-	/* a member without content has no known format, and is a part */
-	if (trace->in && !tr_input_more(trace->in, 1) && !trace->in->damaged) {
-		tr_input_free(trace->in);
-		trace->in = trace->place.in = NULL;
-		return true;
-	}
-	int64_t number = status == TR_OK ? part_number(trace) : -1;
-	if (number < 0 || trace->place.format != first->place.format || has_part(parts, number)) {
-		keep_member_ahead(trace, status, &opening);
-		return false;
-	}
-	struct tr_input *in = put_away(store, trace->in, limits, err);
+	if (list)
+		parts->list = list;
+	int64_t *numbers = reallocarray(parts->numbers, count, sizeof *numbers);
+	if (numbers)
+		parts->numbers = numbers;
 	trace->in = trace->place.in = NULL;
-	if (in && !add_part(parts, in, number)) {
+	if (!list || !numbers) {
 		tr_input_free(in);
 		tr_error_memory(err);
 		return false;
 	}
-	return in != NULL;
+	if (store && !(in = put_away(store, in, &trace->config.read.limits, err)))
+		return false;
+	list[parts->count] = in;
+	numbers[parts->count++] = number;
+	return true;
+}
+
+static int64_t part_number(const struct tr_trace *trace)
+{
+	const struct tr_format *format = trace->place.format;
+
+	if (trace->config.apart || !trace->in || !format || !format->part)
+		return -1;
+	struct tr_read_config config = trace->config.read;
+	config.name = tr_trace_file_name(trace);
+	return format->part(&config, trace->in);
+}
+
+static bool has_part(const struct parts *parts, int64_t number)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* Reads a small part to its end, which closes its descriptor: many processes make many files. */
+static void look_for_end(const struct tr_trace *trace)
+{
+	enum { SMALL = 64 << 10 };
+	uint64_t max = trace->config.read.limits.max_record;
+
+	if (trace->place.size >= 0 && trace->place.size < SMALL)
+		tr_input_more(trace->in, max < SMALL ? max : SMALL);
+}
+
+/* Opens the next operand or (with a store) member. True: it is another part, and added. */
+static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
+		       struct parts *parts, struct store *store, struct tr_error *err)
+{
+	struct tr_trace_opened *ahead = store ? &trace->member_ahead : &trace->ahead;
+
+	tr_error_clear(&ahead->err);
+	ahead->status =
+		store ? open_selected(trace, &ahead->err)
+		      : open_operand(trace, trace->operands[trace->next_operand], &ahead->err);
+	if (store && ahead->status == TR_END)
+		return false;
+	/* a file without content is a part of any trace, even if its format is unknown */
+	bool empty = trace->in && !tr_input_more(trace->in, 1) && !trace->in->damaged;
+	int64_t number = ahead->status == TR_OK && !empty ? part_number(trace) : -1;
+	if (!empty &&
+	    (number < 0 || trace->place.format != first->place.format || has_part(parts, number))) {
+		put_aside(trace, store != NULL, ahead); /* until its turn */
+		ahead->there = true;
+		return false;
+	}
+	if (empty) {
+		tr_input_free(trace->in);
+		trace->in = trace->place.in = NULL;
+	} else {
+		if (!store)
+			look_for_end(trace);
+		if (!add_part(trace, parts, store, number, err))
+			return false;
+	}
+	trace->next_operand += !store;
+	return true;
+}
+
+static enum tr_status merge_parts(struct tr_trace *trace, const struct parts *parts,
+				  struct tr_error *err)
+{
+	char more[64];
+	struct tr_source *source =
+		trace->place.format->merge(parts->list, parts->numbers, parts->count);
+
+	trace->in = trace->place.in =
+		source ? tr_input_new(source, &trace->config.read.limits, 0) : NULL;
+	snprintf(more, sizeof more, " and %zu more", parts->count - 1);
+	trace->name.len = strlen(trace->name.data);
+	tr_buffer_put(&trace->name, more, strlen(more) + 1);
+	if (!trace->in || trace->name.failed)
+		return tr_error_memory(err);
+	trace->place.name = trace->name.data;
+	trace->place.size = -1;
+	return TR_OK;
 }
 
 /* Gathers the parts that follow the one that is open. */
-static enum tr_status gather_members(struct tr_trace *trace, int64_t number, struct tr_error *err)
+static enum tr_status gather(struct tr_trace *trace, bool members, int64_t number,
+			     struct tr_error *err)
 {
-	struct tr_parts parts = { NULL, NULL, 0 };
+	struct parts parts = { NULL, NULL, 0 };
 	struct tr_trace_opened first;
-	struct store *store = store_new(&trace->config.read.limits);
+	struct store *store = members ? store_new(&trace->config.read.limits) : NULL;
 	enum tr_status status = TR_OK;
 
 	tr_error_clear(err);
-	if (!store)
+	if (members && !store)
 		return tr_error_memory(err);
-	struct tr_input *in = put_away(store, trace->in, &trace->config.read.limits, err);
-	trace->in = trace->place.in = NULL;
-	if (in && !add_part(&parts, in, number)) {
-		tr_input_free(in);
-		tr_error_memory(err);
-	}
-	put_aside(trace, &first);
-	while (!err->cause && gather_member(trace, &first, store, &parts, err))
-		;
-	take_back(trace, &first);
+	bool more = add_part(trace, &parts, store, number, err);
+	put_aside(trace, members, &first);
+	while (more && (members || trace->next_operand < trace->operand_count))
+		more = gather_one(trace, &first, &parts, store, err);
+	take_back(trace, members, &first);
 	if (err->cause) {
 		status = tr_error_status(err);
 		for (size_t i = 0; i < parts.count; i++)
@@ -859,12 +750,27 @@ static enum tr_status gather_members(struct tr_trace *trace, int64_t number, str
 	return status;
 }
 
-enum tr_status tr_trace_open_members(struct tr_trace *trace, struct tr_error *err)
+enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 {
-	enum tr_status status = open_next_member(trace, err);
-	int64_t number = status == TR_OK ? part_number(trace) : -1;
+	bool members = trace->archives.count || trace->member_ahead.there;
+	struct tr_trace_opened *ahead = members ? &trace->member_ahead : &trace->ahead;
+	enum tr_status status;
 
-	return number >= 0 ? gather_members(trace, number, err) : status;
+	trace->next_operand += !members;
+	if (ahead->there) {
+		ahead->there = false;
+		take_back(trace, members, ahead);
+		status = ahead->status;
+		*err = ahead->err;
+	} else {
+		status = members ? open_selected(trace, err)
+				 : open_operand(trace, trace->operands[trace->next_operand - 1],
+						err);
+	}
+	/* a single operand is not read further than its reader asks for */
+	bool more = status == TR_OK && (members || trace->next_operand < trace->operand_count);
+	int64_t number = more ? part_number(trace) : -1;
+	return number >= 0 ? gather(trace, members, number, err) : status;
 }
 
 void tr_trace_close_all(struct tr_trace *trace)

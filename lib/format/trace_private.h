@@ -93,11 +93,10 @@ struct tr_trace {
 };
 
 /*
- * Opens the next operand, or the next member of the open archives, together with others that are
- * parts of the same trace. TR_END: there is no further member, continue with the operands.
+ * Opens the next member of the open archives or, without one, the next operand, together with those
+ * after it that are parts of the same trace. TR_END: it has no further member, or is an archive.
  */
 enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
-enum tr_status tr_trace_open_members(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_place(struct tr_trace *trace);
 /* Closes the place, the archives, and what was opened before its turn. */
 void tr_trace_close_all(struct tr_trace *trace);
