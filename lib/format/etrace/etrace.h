@@ -24,7 +24,7 @@
  *	print.c		record -> lines: the find_ function of a kind reads its fields
  *	fields.c	the fields of records; the times of a task's lines, which increase
  *
- * With --lines, fields.c makes one record of every line, and a line of every such record.
+ * With --lines, reader.c makes one record of every line, and writer.c a line of every such record.
  */
 #ifndef TR_FORMAT_ETRACE_ETRACE_H
 #define TR_FORMAT_ETRACE_ETRACE_H
@@ -37,22 +37,5 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
-
-/*
- * Appends the rest of the record of a line, after its seq. A line in the tracer's own
- * spelling is split:
- *
- *	line	7	100.000002400	8413874	A	cpu=1	index=0	text="sh"
- *
- * index stands for [0], text is what follows it or the bar; without text there was neither.
- * `.prefix` is the text in front of the upid if that is not "0: ", and `.lf=false` means that the
- * line has no LF. INITCWD= has its value in text. A line in any other spelling has no time, task
- * and name, and is all in text. end: the line has its LF.
- */
-void tr_etrace_verbatim_record(const struct tr_etrace_line *line, bool end, struct tr_buffer *to);
-
-/* Appends the line of such a record. TR_WARN: a cell or field is bad. TR_FATAL: memory. */
-enum tr_status tr_etrace_verbatim_line(struct tr_record *record, struct tr_buffer *to,
-				       struct tr_error *err);
 
 #endif

@@ -220,6 +220,15 @@ static inline void tr_etrace_put_number(int64_t number, struct tr_buffer *to)
 		tr_etrace_put_any_number(number, to);
 }
 
+struct tr_etrace_moment {
+	uint64_t sec, nsec;
+};
+
+static inline bool tr_etrace_before(struct tr_etrace_moment a, struct tr_etrace_moment b)
+{
+	return a.sec != b.sec ? a.sec < b.sec : a.nsec < b.nsec;
+}
+
 enum { TR_ETRACE_NANOSECONDS = 1000 * 1000 * 1000, TR_ETRACE_NANO_DIGITS = 9 };
 
 /* Writes the nine digits of the nanoseconds. */

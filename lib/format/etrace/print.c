@@ -224,27 +224,20 @@ static void put_parameter(struct print *p, bool *comma, struct tr_text name, int
 }
 
 /* Prints parameters that were unknown when the record was read. */
-static bool put_extra(struct print *p, bool *comma)
+static void put_extra(struct print *p, bool *comma)
 {
-	const struct tr_value *map;
+	const struct tr_value *map = tr_etrace_field(p->record, "extra", p->err);
+	int64_t number;
 
-	if (!tr_etrace_field_value(p->record, "extra", &map, p->err))
-		return false;
-	for (size_t i = 0; map && map->type == TR_MAP && i < map->count; i++) {
-		const struct tr_member *member = &map->as.members[i];
-		const struct tr_value *value = member->value;
-		if ((value->type != TR_UINT && value->type != TR_INT) ||
-		    value->as.number > INT64_MAX)
-			continue;
-		int64_t number = (int64_t)value->as.number;
-		put_parameter(p, comma, tr_string_bytes(member->key, p->record->arena),
-			      value->flags & TR_NEGATIVE ? -number : number);
-	}
-	return true;
+	for (size_t i = 0; map && map->type == TR_MAP && i < map->count; i++)
+		if (tr_etrace_value_number(map->as.members[i].value, &number))
+			put_parameter(p, comma,
+				      tr_string_bytes(map->as.members[i].key, p->record->arena),
+				      number);
 }
 
 /* Prints the line that begins an event or its second half, and the texts that belong to it. */
-static bool put_event(struct print *p, const struct tr_etrace_tag *tag, bool extra)
+static void put_event(struct print *p, const struct tr_etrace_tag *tag, bool extra)
 {
 	bool comma = false;
 
@@ -256,56 +249,68 @@ static bool put_event(struct print *p, const struct tr_etrace_tag *tag, bool ext
 			put_parameter(p, &comma, parameter->name,
 				      parameter->size ? p->strings[slot].size : p->numbers[slot]);
 	}
-	if (extra && !put_extra(p, &comma))
-		return false;
+	if (extra)
+		put_extra(p, &comma);
 	tr_buffer_put_byte(p->pen.to, '\n');
 	for (size_t i = 0; i < tag->parameter_count; i++) {
 		unsigned slot = tag->parameters[i].slot;
 		if (tag->parameters[i].size && p->strings[slot].there)
 			put_string(&p->pen, p->shape->tags[slot], p->strings[slot].text);
 	}
-	return true;
 }
 
-/* Fields. What returns bool is false if a field is bad or missing: err says which. */
+/*
+ * The fields of the kinds of records, as slots of an event. Errors stay in p->err, and nothing is
+ * printed after one.
+ */
 
-static bool lacks(struct print *p, const char *what)
+static void fail(struct print *p, const char *message)
 {
-	tr_error_set(p->err, TR_CAUSE_INPUT, "no %s, which the log needs", what);
-	return false;
+	if (!p->err->cause)
+		tr_error_say(p->err, TR_CAUSE_INPUT, message);
 }
 
-static bool is_flagged(struct print *p, const char *flag, bool *truth)
+static void need(struct print *p, bool there, const char *what)
 {
-	const struct tr_value *list;
-
-	*truth = false;
-	if (!tr_etrace_field_value(p->record, "flagged", &list, p->err))
-		return false;
-	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++)
-		*truth |= list->as.items[i].type == TR_STRING &&
-			  tr_text_is(list->as.items[i].text, flag);
-	return true;
+	if (!there && !p->err->cause)
+		tr_error_set(p->err, TR_CAUSE_INPUT, "no %s, which the log needs", what);
 }
 
-/* Reads a text and the size that the event states. */
-static bool find_string(struct print *p, unsigned slot)
+static bool has_field(struct print *p, const char *key)
+{
+	return tr_record_field(p->record, key) != NULL;
+}
+
+static bool has_number(const struct print *p, unsigned slot)
+{
+	return p->given >> slot & 1;
+}
+
+static void set_text(struct text *string, struct tr_text text)
+{
+	string->text = text;
+	string->there = string->has_size = true;
+	string->size = (int64_t)text.len;
+}
+
+/* Reads a text, and the size that the event states if that is another one. */
+static void find_string(struct print *p, unsigned slot)
 {
 	struct text *string = &p->strings[slot];
 	struct tr_text tag = p->shape->tags[slot];
+	struct tr_text text = { NULL, 0 };
 	char size_key[8] = ".";
+	int64_t size;
 
-	if (!tr_etrace_field_string(p->record, p->shape->strings[slot].name, &string->there,
-				    &string->text, p->err))
-		return false;
+	if (p->shape->strings[slot].name)
+		text = tr_etrace_field_text(p->record, p->shape->strings[slot].name, p->err);
+	if (text.data)
+		set_text(string, text);
 	memcpy(size_key + 1, tag.data, tag.len);
-	if (p->has_own &&
-	    !tr_etrace_field_number(p->record, size_key, &string->has_size, &string->size, p->err))
-		return false;
-	if (string->there && !string->has_size)
-		string->size = (int64_t)string->text.len;
-	string->has_size |= string->there;
-	return true;
+	if (p->has_own && tr_etrace_field_number(p->record, size_key, &size, p->err)) {
+		string->has_size = true;
+		string->size = size;
+	}
 }
 
 static void set_number(struct print *p, unsigned slot, int64_t number)
@@ -314,21 +319,18 @@ static void set_number(struct print *p, unsigned slot, int64_t number)
 	p->given |= (uint8_t)(1u << slot);
 }
 
-static bool find_number(struct print *p, unsigned slot, const char *key)
+static void find_number(struct print *p, unsigned slot, const char *key)
 {
-	bool there;
 	int64_t number;
 
-	if (!tr_etrace_field_number(p->record, key, &there, &number, p->err))
-		return false;
-	if (there)
+	if (tr_etrace_field_number(p->record, key, &number, p->err))
 		set_number(p, slot, number);
-	return true;
 }
 
-static bool need_number(struct print *p, unsigned slot, const char *key)
+static void need_number(struct print *p, unsigned slot, const char *key)
 {
-	return find_number(p, slot, key) && (p->given >> slot & 1 || lacks(p, key));
+	find_number(p, slot, key);
+	need(p, has_number(p, slot), key);
 }
 
 /*
@@ -348,207 +350,190 @@ static bool is_of_clone3(const struct tr_value *value)
 	return false;
 }
 
-static bool find_flags(struct print *p, unsigned slot)
+static void find_flags(struct print *p, unsigned slot)
 {
-	const struct tr_value *value;
+	const struct tr_value *value = tr_etrace_field(p->record, "flags", p->err);
 	int64_t number;
 
-	if (!tr_etrace_field_value(p->record, "flags", &value, p->err))
-		return false;
 	if (!value || (p->type == TR_ETRACE_FORK && is_of_clone3(value)))
-		return true;
-	if (!tr_etrace_flags_read(p->type, value, &number)) {
-		tr_error_set(p->err, TR_CAUSE_INPUT, "flags: a word that is no flag of this call");
-		return false;
-	}
-	set_number(p, slot, number);
-	return true;
+		return;
+	if (tr_etrace_flags_read(p->type, value, &number))
+		set_number(p, slot, number);
+	else
+		fail(p, "flags: a word that is no flag of this call");
 }
 
 /* Reads flags that a log always has; number: of a call in another stream that has no flags. */
-static bool need_flags(struct print *p, unsigned slot, int64_t number)
+static void need_flags(struct print *p, unsigned slot, int64_t number)
 {
-	if (p->where && !tr_record_field(p->record, "flags")) {
+	if (p->where && !has_field(p, "flags"))
 		set_number(p, slot, number);
-		return true;
-	}
-	return find_flags(p, slot) && (p->given >> slot & 1 || lacks(p, "flags"));
+	else
+		find_flags(p, slot);
+	need(p, has_number(p, slot), "flags");
 }
 
 /* Reads the fields that the shape names. */
-static bool find_all(struct print *p)
+static void find_all(struct print *p)
 {
 	const struct tr_etrace_shape *shape = p->shape;
 
 	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++)
-		if (shape->strings[i].name && !find_string(p, i))
-			return false;
+		if (shape->strings[i].name)
+			find_string(p, i);
 	for (unsigned k = 0; k < TR_ETRACE_NUMBERS && shape->numbers[k].name; k++)
-		if (!(shape->flags >> k & 1 ? find_flags(p, k)
-					    : find_number(p, k, shape->numbers[k].name)))
-			return false;
-	return true;
+		if (shape->flags >> k & 1)
+			find_flags(p, k);
+		else
+			find_number(p, k, shape->numbers[k].name);
 }
 
 /* A call that failed has the field failed, or states its error. */
-static bool find_failed(struct print *p)
+static void find_failed(struct print *p)
 {
-	if (!tr_etrace_field_true(p->record, "failed", &p->failed, p->err))
-		return false;
-	p->failed |= tr_record_field(p->record, "error") != NULL;
-	return true;
+	const struct tr_value *failed = tr_etrace_field(p->record, "failed", p->err);
+
+	p->failed = (failed && failed->type == TR_TRUE) || has_field(p, "error");
 }
 
 /*
- * Replaces a path by what the log resolves it to: absolute, without "." and "..". given: the path
+ * Replaces a path by what the log resolves it to: absolute, without "." and "..". Returns the path
  * that was passed to the call, absolute too. directory: the field of the descriptor that it is
  * relative to; NULL: the working directory.
  */
-static bool resolve(struct print *p, unsigned slot, const char *directory, struct text *given)
+static struct text resolve(struct print *p, unsigned slot, const char *directory)
 {
-	struct text *path = &p->strings[slot];
+	struct text *path = &p->strings[slot], given;
 
-	*given = *path;
-	if (!p->where || !path->there)
-		return true;
-	if (!tr_etrace_where_join(p->where, p->record, directory, &given->text, p->err))
-		return false;
-	path->text = given->text;
-	if (!tr_etrace_where_clean(p->record, &path->text, p->err))
-		return false;
-	given->size = (int64_t)given->text.len;
-	path->size = (int64_t)path->text.len;
-	return true;
+	if (p->where && path->there && !p->err->cause) {
+		tr_etrace_where_join(p->where, p->record, directory, &path->text, p->err);
+		set_text(path, path->text);
+	}
+	given = *path;
+	if (p->where && path->there && !p->err->cause) {
+		tr_etrace_where_clean(p->record, &path->text, p->err);
+		set_text(path, path->text);
+	}
+	return given;
 }
 
 /* Kinds of records. */
 
-static bool find_argument(struct print *p, const struct tr_value *item, struct tr_text *text)
+static struct tr_text argument(struct print *p, size_t i)
 {
-	if (item->type != TR_STRING || item->flags & TR_CUT) {
-		tr_error_set(p->err, TR_CAUSE_INPUT, "argv: an item that is no whole string");
-		return false;
-	}
-	*text = tr_string_bytes(item->text, p->record->arena);
-	if (!text->data)
+	const struct tr_value *item = &p->argv->as.items[i];
+	struct tr_text text = TR_TEXT("");
+
+	if (item->type != TR_STRING || item->flags & TR_CUT)
+		fail(p, "argv: an item that is no whole string");
+	else
+		text = tr_value_bytes(item, p->record->arena);
+	if (!text.data)
 		tr_error_memory(p->err);
-	return text->data != NULL;
-}
-
-static bool find_arguments(struct print *p)
-{
-	int64_t size = 0;
-
-	if (!tr_etrace_field_value(p->record, "argv", &p->argv, p->err))
-		return false;
-	if (!p->argv)
-		return lacks(p, "argv");
-	if (p->argv->type != TR_LIST || p->argv->flags & TR_CUT) {
-		tr_error_set(p->err, TR_CAUSE_INPUT, "argv: no list that is whole");
-		return false;
-	}
-	if (!find_number(p, 0, ".argsize") || p->given & 1)
-		return p->given & 1;
-	for (size_t i = 0; i < p->argv->count; i++) {
-		struct tr_text text;
-		if (!find_argument(p, &p->argv->as.items[i], &text))
-			return false;
-		size += (int64_t)text.len + 1;
-	}
-	set_number(p, 0, size);
-	return true;
+	return text;
 }
 
 /* The name column is the program, and the interpreter if the record names no other one. */
-static bool find_exec(struct print *p)
+static void find_exec(struct print *p)
 {
 	struct text *interpreter = &p->strings[0], *program = &p->strings[1];
 	struct tr_record *record = p->record;
+	struct tr_text name;
+	int64_t size = 0;
 
-	if (!find_arguments(p) || !find_all(p) ||
-	    !tr_etrace_field_number(record, ".PP", &program->has_size, &program->size, p->err))
-		return false;
-	if (record->name.type == TR_CELL_TEXT) {
-		if (!tr_cell_bytes(record->name.text, record->arena, &program->text, p->err))
-			return false;
-		program->there = true;
-		if (!program->has_size)
-			program->size = (int64_t)program->text.len;
-		program->has_size = true;
+	p->argv = tr_etrace_field(record, "argv", p->err);
+	need(p, p->argv, "argv");
+	if (p->argv && (p->argv->type != TR_LIST || p->argv->flags & TR_CUT))
+		fail(p, "argv: no list that is whole");
+	find_number(p, 0, ".argsize");
+	if (!has_number(p, 0)) {
+		for (size_t i = 0; !p->err->cause && i < p->argv->count; i++)
+			size += (int64_t)argument(p, i).len + 1;
+		set_number(p, 0, size);
 	}
+	find_all(p);
+	if (p->err->cause)
+		return;
+	if (record->name.type == TR_CELL_TEXT &&
+	    tr_cell_bytes(record->name.text, record->arena, &name, p->err))
+		set_text(program, name);
+	find_string(p, 1);
 	if (!interpreter->has_size)
 		*interpreter = *program;
-	if (!program->has_size)
-		return lacks(p, "executable");
-	return p->strings[2].has_size || lacks(p, "cwd");
+	need(p, program->has_size, "executable");
+	need(p, p->strings[2].has_size, "cwd");
 }
 
-static bool put_exec(struct print *p)
+static bool is_flagged(struct print *p, const char *flag)
 {
-	bool unfinished, cut;
+	const struct tr_value *list = tr_etrace_field(p->record, "flagged", p->err);
+
+	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++)
+		if (list->as.items[i].type == TR_STRING && tr_text_is(list->as.items[i].text, flag))
+			return true;
+	return false;
+}
+
+static void put_exec(struct print *p)
+{
 	size_t empty = 0;
 
-	if (!is_flagged(p, "unfinished", &unfinished) || !is_flagged(p, "cut", &cut) ||
-	    !put_event(p, p->shape->begin, true))
-		return false;
+	put_event(p, p->shape->begin, true);
 	for (size_t i = 0; i < p->argv->count; i++) {
-		struct tr_text text;
-		if (!find_argument(p, &p->argv->as.items[i], &text))
-			return false;
+		struct tr_text text = argument(p, i);
 		/* readers infer empty ones from the gap in the numbers, except at the end */
 		empty = text.len || empty == EMPTY_RUN ? 0 : empty + 1;
 		if (!empty || i + 1 == p->argv->count)
 			put_parts(&p->pen, TR_TEXT("A"), i, 0, 0, text);
 	}
-	if (!unfinished && !cut)
+	if (!is_flagged(p, "unfinished") && !is_flagged(p, "cut"))
 		put_line(&p->pen, TR_TEXT("End_of_args"), TR_TEXT(""));
-	return true;
 }
 
-static bool find_fork(struct print *p)
+static void find_fork(struct print *p)
 {
-	return find_all(p) && tr_etrace_field_true(p->record, "failed", &p->failed, p->err) &&
-	       (p->given || p->failed || lacks(p, "child"));
+	const struct tr_value *failed;
+
+	find_all(p);
+	failed = tr_etrace_field(p->record, "failed", p->err);
+	p->failed = failed && failed->type == TR_TRUE;
+	need(p, p->given || p->failed, "child");
 }
 
-static bool put_fork(struct print *p)
+static void put_fork(struct print *p)
 {
-	bool has_child = p->given & 1, has_flags = p->given & 2;
+	bool has_flags = has_number(p, 1);
 
-	if (has_flags && !put_event(p, p->shape->begin, true))
-		return false;
-	if (has_child)
-		return put_event(p, p->shape->second, !has_flags);
-	if (p->failed)
+	if (has_flags)
+		put_event(p, p->shape->begin, true);
+	if (has_number(p, 0))
+		put_event(p, p->shape->second, !has_flags);
+	else if (p->failed)
 		put_line(&p->pen, p->shape->failed->name, TR_TEXT(""));
-	return true;
 }
 
 /* Death by a signal is the status 0. */
-static bool find_exit(struct print *p)
+static void find_exit(struct print *p)
 {
-	if (!tr_record_field(p->record, "signal"))
-		return find_all(p);
-	set_number(p, 0, 0);
-	return true;
+	if (has_field(p, "signal"))
+		set_number(p, 0, 0);
+	else
+		find_all(p);
 }
 
-static bool find_comm(struct print *p)
+static void find_comm(struct print *p)
 {
-	return find_all(p) && (p->strings[0].has_size || lacks(p, "comm"));
+	find_all(p);
+	need(p, p->strings[0].has_size, "comm");
 }
 
-static bool put_envset(struct print *p)
+static void put_envset(struct print *p)
 {
-	const struct tr_value *tasks;
+	const struct tr_value *tasks = tr_etrace_field(p->record, "tasks", p->err);
 
-	if (!tr_etrace_field_value(p->record, "tasks", &tasks, p->err))
-		return false;
 	for (size_t i = 0; tasks && tasks->type == TR_LIST && i < tasks->count; i++) {
-		if (tasks->as.items[i].type != TR_UINT) {
-			tr_error_set(p->err, TR_CAUSE_INPUT, "tasks: an item that is no number");
-			return false;
-		}
+		if (tasks->as.items[i].type != TR_UINT)
+			fail(p, "tasks: an item that is no number");
 		put_open(&p->pen, TR_TEXT("UPID"));
 		tr_buffer_put_decimal(p->pen.to, tasks->as.items[i].as.number);
 		tr_buffer_put_byte(p->pen.to, '\n');
@@ -557,184 +542,154 @@ static bool put_envset(struct print *p)
 		put_parts(&p->pen, TR_TEXT("Env"), 0, 1, 1, p->strings[0].text);
 	else
 		step(&p->pen); /* otherwise the next set would seem to continue this one */
-	return true;
 }
 
 /*
  * Reads a member of openat2's structure; words: it may consist of flags. *number stays as it is if
  * there is no such member.
  */
-static bool find_how(struct print *p, const char *key, bool words, int64_t *number)
+static void find_how(struct print *p, const char *key, bool words, int64_t *number)
 {
-	const struct tr_value *how;
+	const struct tr_value *how = tr_etrace_field(p->record, "how", p->err);
 
-	if (!tr_etrace_field_value(p->record, "how", &how, p->err))
-		return false;
 	for (size_t i = 0; how && how->type == TR_STRUCT && i < how->count; i++) {
 		const struct tr_value *value = how->as.members[i].value;
 		if (!tr_text_is(how->as.members[i].key, key))
 			continue;
-		if (tr_etrace_flags_read(TR_ETRACE_OPEN, value, number) &&
-		    (words || value->type != TR_SYMBOL))
-			return true;
-		tr_error_set(p->err, TR_CAUSE_INPUT, "how: bad %s", key);
-		return false;
+		if (!tr_etrace_flags_read(TR_ETRACE_OPEN, value, number) ||
+		    (!words && value->type == TR_SYMBOL))
+			tr_error_set(p->err, TR_CAUSE_INPUT, "how: bad %s", key);
+		return;
 	}
-	return true;
 }
 
-/* Reads the path; if strace -y states a path for the new descriptor, the path resolved to that. */
-static bool find_file(struct print *p)
-{
-	struct text *path = &p->strings[0], *original = &p->strings[1], given;
-	struct tr_text note = { NULL, 0 };
-
-	if (!find_string(p, 0) || !resolve(p, 0, "dirfd", &given) ||
-	    (p->where && !tr_etrace_where_note(p->record, "return", &note, p->err)))
-		return false;
-	if (!path->has_size)
-		return lacks(p, "path");
-	if (note.data) {
-		path->text = note;
-		path->size = (int64_t)note.len;
-	}
-	if (!find_string(p, 1))
-		return false;
-	if (!original->has_size)
-		*original = given;
-	return true;
-}
-
-static bool find_open(struct print *p)
+static void find_open(struct print *p)
 {
 	enum { FLAGS, MODE, FD, CREAT = 01 | 0100 | 01000 }; /* O_WRONLY|O_CREAT|O_TRUNC */
 	bool creat = tr_text_is(p->record->name.text, "creat");
-	bool how = p->where && tr_record_field(p->record, "how");
+	bool how = p->where && has_field(p, "how");
+	struct tr_text note = { NULL, 0 };
 
-	if (!find_file(p) || !find_number(p, MODE, "mode") ||
-	    (p->has_own && !(p->given >> MODE & 1) && !find_number(p, MODE, ".mode")))
-		return false;
+	find_string(p, 0);
+	struct text given = resolve(p, 0, "dirfd");
+	if (p->where)
+		note = tr_etrace_where_note(p->record, "return", p->err);
+	need(p, p->strings[0].has_size, "path");
+	if (note.data) /* what the path was resolved to, as strace -y states it */
+		set_text(&p->strings[0], note);
+	find_string(p, 1);
+	if (!p->strings[1].has_size)
+		p->strings[1] = given;
+	find_number(p, MODE, "mode");
+	if (p->has_own && !has_number(p, MODE))
+		find_number(p, MODE, ".mode");
 	set_number(p, MODE, p->numbers[MODE]);
 	if (creat || how)
 		set_number(p, FLAGS, creat ? CREAT : 0);
-	else if (!find_flags(p, FLAGS) || (!(p->given & 1) && !lacks(p, "flags")))
-		return false;
-	if (how && (!find_how(p, "flags", true, &p->numbers[FLAGS]) ||
-		    !find_how(p, "mode", false, &p->numbers[MODE])))
-		return false;
-	return need_number(p, FD, "return");
+	else
+		find_flags(p, FLAGS);
+	need(p, has_number(p, FLAGS), "flags");
+	if (how) {
+		find_how(p, "flags", true, &p->numbers[FLAGS]);
+		find_how(p, "mode", false, &p->numbers[MODE]);
+	}
+	need_number(p, FD, "return");
 }
 
-static bool find_close(struct print *p)
+static void find_close(struct print *p)
 {
-	return need_number(p, 0, "fd");
+	need_number(p, 0, "fd");
 }
 
 /* Prints an event for each descriptor that is known to be open: the call closes those. */
-static bool put_close_range(struct print *p)
+static void put_close_range(struct print *p)
 {
-	uint64_t task, fd;
+	uint64_t task = tr_etrace_field_task(p->record, p->err), fd;
 	int64_t first, last;
-	bool has_first, has_last;
 
-	if (!tr_cell_number(&p->record->task, &task) ||
-	    !tr_etrace_field_number(p->record, "first", &has_first, &first, p->err) ||
-	    !tr_etrace_field_number(p->record, "last", &has_last, &last, p->err))
-		return false;
-	if (!has_first || !has_last)
-		return lacks(p, has_first ? "last" : "first");
-	if (!p->where || tr_etrace_field_has(p->record, "flags", "CLOSE_RANGE_CLOEXEC", 4))
-		return true;
+	need(p, tr_etrace_field_number(p->record, "first", &first, p->err), "first");
+	need(p, tr_etrace_field_number(p->record, "last", &last, p->err), "last");
+	if (p->err->cause || !p->where ||
+	    tr_etrace_field_has(p->record, "flags", "CLOSE_RANGE_CLOEXEC", 4))
+		return;
 	for (fd = (uint64_t)first;
 	     tr_etrace_where_next(p->where, task, &fd) && fd <= (uint64_t)last; fd++) {
 		set_number(p, 0, (int64_t)fd);
-		if (!put_event(p, p->shape->begin, true))
-			return false;
+		put_event(p, p->shape->begin, true);
 	}
-	return true;
 }
 
 /* The copy is newfd, or the result of the call; fcntl's flags are in its command. */
-static bool find_dup(struct print *p)
+static void find_dup(struct print *p)
 {
 	bool fcntl = tr_text_is(p->record->name.text, "fcntl");
-	bool has_new = !p->where || tr_record_field(p->record, "newfd");
+	bool has_new = !p->where || has_field(p, "newfd");
 	bool cloexec = fcntl && tr_etrace_where_control(p->record) == TR_ETRACE_DUPFD_CLOEXEC;
 
-	return need_number(p, 0, fcntl ? "fd" : "oldfd") &&
-	       need_number(p, 1, has_new ? "newfd" : "return") &&
-	       need_flags(p, 2, cloexec ? TR_ETRACE_O_CLOEXEC : 0);
+	need_number(p, 0, fcntl ? "fd" : "oldfd");
+	need_number(p, 1, has_new ? "newfd" : "return");
+	need_flags(p, 2, cloexec ? TR_ETRACE_O_CLOEXEC : 0);
 }
 
-static bool find_pipe(struct print *p)
+static void find_pipe(struct print *p)
 {
-	const struct tr_value *fds;
+	const struct tr_value *fds = tr_etrace_field(p->record, "fds", p->err);
+	bool two = fds && fds->type == TR_LIST && fds->count == 2;
 
-	if (!tr_etrace_field_value(p->record, "fds", &fds, p->err))
-		return false;
-	if (!fds || fds->type != TR_LIST || fds->count != 2)
-		return lacks(p, "fds");
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; two && i < 2; i++) {
 		const struct tr_value *fd = tr_etrace_machine_form(&fds->as.items[i]);
-		if (fd->type != TR_UINT)
-			return lacks(p, "fds");
+		two = fd->type == TR_UINT;
 		set_number(p, i, (int64_t)(fd->as.number & INT64_MAX));
 	}
-	return need_flags(p, 2, 0);
+	need(p, two, "fds");
+	need_flags(p, 2, 0);
 }
 
 /* rename and link */
-static bool find_move(struct print *p)
+static void find_move(struct print *p)
 {
-	struct text given;
-
-	if (!find_all(p) || !resolve(p, 0, "olddirfd", &given) ||
-	    !resolve(p, 1, "newdirfd", &given) || !find_failed(p))
-		return false;
-	return p->strings[0].has_size || p->strings[1].has_size || p->failed || lacks(p, "from");
+	find_all(p);
+	resolve(p, 0, "olddirfd");
+	resolve(p, 1, "newdirfd");
+	find_failed(p);
+	need(p, p->strings[0].has_size || p->strings[1].has_size || p->failed, "from");
 }
 
-static bool put_move(struct print *p)
+static void put_move(struct print *p)
 {
 	const struct tr_etrace_shape *shape = p->shape;
-	const struct tr_etrace_tag *begin = p->given & 1 ? shape->begin_flags : shape->begin;
 
-	if (p->strings[0].has_size && !put_event(p, begin, true))
-		return false;
+	if (p->strings[0].has_size)
+		put_event(p, has_number(p, 0) ? shape->begin_flags : shape->begin, true);
 	if (p->failed)
 		put_line(&p->pen, shape->failed->name, TR_TEXT(""));
 	else if (p->strings[1].has_size)
-		return put_event(p, shape->second, false);
-	return true;
+		put_event(p, shape->second, false);
 }
 
-static bool find_symlink(struct print *p)
+static void find_symlink(struct print *p)
 {
-	struct text given;
-
-	if (!find_all(p) || !resolve(p, 2, "newdirfd", &given))
-		return false;
-	if (!p->strings[0].has_size)
-		return lacks(p, "target");
-	return p->strings[2].has_size || lacks(p, "link");
+	find_all(p);
+	resolve(p, 2, "newdirfd");
+	need(p, p->strings[0].has_size, "target");
+	need(p, p->strings[2].has_size, "link");
 }
 
 /* mount and umount */
-static bool find_mount(struct print *p)
+static void find_mount(struct print *p)
 {
-	struct text given;
-
-	return find_all(p) && resolve(p, 1, NULL, &given) && find_failed(p) &&
-	       (p->strings[1].has_size || p->failed || lacks(p, "target"));
+	find_all(p);
+	resolve(p, 1, NULL);
+	find_failed(p);
+	need(p, p->strings[1].has_size || p->failed, "target");
 }
 
-static bool put_mount(struct print *p)
+static void put_mount(struct print *p)
 {
-	if (p->strings[1].has_size && !put_event(p, p->shape->begin, true))
-		return false;
+	if (p->strings[1].has_size)
+		put_event(p, p->shape->begin, true);
 	if (p->failed)
 		put_line(&p->pen, p->shape->failed->name, TR_TEXT(""));
-	return true;
 }
 
 /* The kinds of records that the log has events for. */
@@ -742,8 +697,8 @@ struct kind {
 	struct tr_text word; /* the kind; of sys the name */
 	enum tr_etrace_type type;
 	bool succeeds;		       /* a call that failed is not in the log */
-	bool (*find)(struct print *p); /* reads the fields */
-	bool (*put)(struct print *p);  /* prints the lines; NULL: one line and its texts */
+	void (*find)(struct print *p); /* reads the fields */
+	void (*put)(struct print *p);  /* prints the lines; NULL: one line and its texts */
 };
 
 #define KIND(word, type, succeeds, find, put) \
@@ -821,38 +776,36 @@ static bool applies(const struct kind *kind, struct tr_record *record, const cha
 	return true;
 }
 
-static bool put_kind(struct print *p, const struct kind *kind)
-{
-	if (kind->find && !kind->find(p))
-		return false;
-	return kind->put ? kind->put(p) : put_event(p, p->shape->begin, true);
-}
-
-static bool print_lines(struct print *p, const struct kind *kind, struct tr_etrace_clock *clock,
+/* Prints the lines of a record, which increase the task's time. */
+static void print_lines(struct print *p, const struct kind *kind, struct tr_etrace_clock *clock,
 			bool *back)
 {
-	bool timed = p->record->time.type != TR_CELL_ABSENT, there;
-	struct tr_etrace_moment own, time;
-	uint64_t task;
+	bool timed = p->record->time.type != TR_CELL_ABSENT;
+	struct tr_etrace_moment own = tr_etrace_field_time(p->record, p->err), time = own;
+	uint64_t task = tr_etrace_field_task(p->record, p->err);
 	int64_t cpu;
 
-	if (!tr_etrace_field_time(p->record, &own, p->err) ||
-	    !tr_etrace_field_task(p->record, &task, p->err) ||
-	    !tr_etrace_field_number(p->record, "cpu", &there, &cpu, p->err))
-		return false;
-	time = own;
+	tr_etrace_field_number(p->record, "cpu", &cpu, p->err);
+	if (p->err->cause)
+		return;
 	if (!tr_etrace_clock_start(clock, task, timed, &time, back)) {
-		tr_error_set(p->err, TR_CAUSE_INPUT, "time: too late for a log");
-		return false;
+		fail(p, "time: too late for a log");
+		return;
 	}
 	pen_begin(&p->pen, task, cpu < 0 ? 0 : (uint64_t)cpu, time);
-	if (!put_kind(p, kind) || p->pen.to->failed)
-		return false;
-	if (tr_etrace_clock_stop(clock, task, timed, own, p->pen.time,
-				 kind->type == TR_ETRACE_EXIT))
-		return true;
-	tr_error_memory(p->err);
-	return false;
+	if (kind->find)
+		kind->find(p);
+	if (p->err->cause)
+		return;
+	if (kind->put)
+		kind->put(p);
+	else
+		put_event(p, p->shape->begin, true);
+	if (p->pen.to->failed)
+		tr_error_memory(p->err);
+	if (!p->err->cause && !tr_etrace_clock_stop(clock, task, timed, own, p->pen.time,
+						    kind->type == TR_ETRACE_EXIT))
+		tr_error_memory(p->err);
 }
 
 enum tr_status tr_etrace_print_record(struct tr_record *record, struct tr_etrace_clock *clock,
@@ -866,11 +819,11 @@ enum tr_status tr_etrace_print_record(struct tr_record *record, struct tr_etrace
 	*back = false;
 	if (!kind)
 		return TR_END;
-	tr_error_clear(err);
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (!applies(kind, record, reason))
 		return TR_END;
+	tr_error_clear(err);
 	p.record = record;
 	p.shape = &tr_etrace_shapes[kind->type];
 	p.type = kind->type;
@@ -883,11 +836,10 @@ enum tr_status tr_etrace_print_record(struct tr_record *record, struct tr_etrace
 	p.failed = p.has_own = false;
 	for (size_t i = 0; i < record->count; i++)
 		p.has_own |= record->fields[i].key.len && *record->fields[i].key.data == '.';
-	if (print_lines(&p, kind, clock, back))
+	print_lines(&p, kind, clock, back);
+	if (!err->cause)
 		return TR_OK;
 	to->len = begin;
-	if (to->failed)
-		tr_error_memory(err);
 	return tr_error_status(err);
 }
 

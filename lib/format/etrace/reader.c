@@ -9,6 +9,7 @@
 #include "format/etrace/etrace.h"
 #include "format/etrace/event.h"
 #include "format/reader_base.h"
+#include "record/literal.h"
 
 enum {
 	HELD_MAX = 64 << 20, /* bytes of all unfinished events: the kernel's argv has 6 MiB */
@@ -137,7 +138,74 @@ static void close_reader(struct tr_reader *base)
 	free(reader->reorder.heap);
 }
 
-/* --lines: without tr_reader_deliver, which would cost a tenth more time */
+/* --lines: each line is a record. */
+
+static void put_text(struct tr_text bytes, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "\ttext=\"");
+	tr_string_escape(bytes, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* Appends what follows the seq, for a line of a task without zeros in front of numbers. */
+static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
+{
+	enum { MOST = 2 * TR_DECIMAL_MAX + TR_ETRACE_NANO_DIGITS + 3 };
+	char *begin = tr_buffer_room(to, MOST), *p = begin;
+
+	if (!begin)
+		return;
+	p += tr_decimal_write(line->sec, p);
+	*p++ = '.';
+	tr_etrace_write_nanoseconds(line->nsec, p);
+	p += TR_ETRACE_NANO_DIGITS;
+	*p++ = '\t';
+	p += tr_decimal_write(line->upid, p);
+	*p++ = '\t';
+	tr_buffer_used(to, (size_t)(p - begin));
+	tr_buffer_put_text(to, line->tag);
+	tr_buffer_put_literal(to, "\tcpu=");
+	tr_etrace_put_number((int64_t)line->cpu, to);
+	if (line->form == TR_ETRACE_PART) {
+		tr_buffer_put_literal(to, "\tindex=");
+		tr_etrace_put_number((int64_t)line->index, to);
+	}
+	if (line->form != TR_ETRACE_BARE)
+		put_text(line->text, to);
+	if (tr_text_equal(line->prefix, TR_TEXT("0: ")))
+		return;
+	tr_buffer_put_literal(to, "\t.prefix=\"");
+	tr_string_escape(line->prefix, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/*
+ * Appends the rest of the record of a line, after its seq. A line in the tracer's own
+ * spelling is split:
+ *
+ *	line	7	100.000002400	8413874	A	cpu=1	index=0	text="sh"
+ *
+ * index stands for [0], text is what follows it or the bar; without text there was neither.
+ * `.prefix` is the text in front of the upid if that is not "0: ", and `.lf=false` means that the
+ * line has no LF. INITCWD= has its value in text. A line in any other spelling has no time, task
+ * and name, and is all in text. end: the line has its LF.
+ */
+static void put_verbatim(const struct tr_etrace_line *line, bool end, struct tr_buffer *to)
+{
+	if (line->type == TR_ETRACE_EVENT && !line->padded) {
+		put_event(line, to);
+	} else if (line->type == TR_ETRACE_INITCWD) {
+		tr_buffer_put_literal(to, "-\t-\tINITCWD");
+		put_text(line->text, to);
+	} else {
+		tr_buffer_put_literal(to, "-\t-\t-");
+		put_text(line->whole, to);
+	}
+	if (!end)
+		tr_buffer_put_literal(to, "\t.lf=false");
+}
+
+/* Does without tr_reader_deliver, which would cost a tenth more time. */
 static enum tr_status next_line(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
@@ -154,7 +222,7 @@ static enum tr_status next_line(struct reader *reader, struct tr_record **record
 	tr_buffer_put_literal(to, "line\t");
 	tr_buffer_put_decimal(to, reader->base.seq++);
 	tr_buffer_put_byte(to, '\t');
-	tr_etrace_verbatim_record(&line, end, to);
+	put_verbatim(&line, end, to);
 	tr_buffer_put_byte(to, '\n');
 	if (!tr_buffer_room(to, TR_INPUT_PAD))
 		return tr_error_memory(err);

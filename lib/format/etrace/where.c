@@ -40,37 +40,33 @@ static uint64_t fork_flags(struct tr_record *record)
 			: 0);
 }
 
-bool tr_etrace_where_note(struct tr_record *record, const char *key, struct tr_text *path,
-			  struct tr_error *err)
+struct tr_text tr_etrace_where_note(struct tr_record *record, const char *key, struct tr_error *err)
 {
-	const struct tr_value *value;
+	const struct tr_value *value = tr_etrace_field(record, key, err);
+	struct tr_text path = { NULL, 0 };
 
-	*path = (struct tr_text){ NULL, 0 };
-	if (!tr_etrace_field_value(record, key, &value, err))
-		return false;
 	if (!value || value->type != TR_REPR || value->as.items[0].type != TR_STRING)
-		return true;
-	*path = tr_string_bytes(value->as.items[0].text, record->arena);
-	if (!path->data) {
+		return path;
+	path = tr_value_bytes(&value->as.items[0], record->arena);
+	if (!path.data)
 		tr_error_memory(err);
-		return false;
-	}
-	if (!path->len || *path->data != '/')
-		path->data = NULL;
+	if (!path.len || *path.data != '/')
+		return (struct tr_text){ NULL, 0 };
 	/* -yy: "/dev/null<char 1:3>" */
-	for (size_t i = path->len; path->data && path->data[path->len - 1] == '>' && i > 1; i--)
-		if (path->data[i - 1] == '<') {
-			path->len = i - 1;
+	for (size_t i = path.len; path.data[path.len - 1] == '>' && i > 1; i--)
+		if (path.data[i - 1] == '<') {
+			path.len = i - 1;
 			break;
 		}
-	return true;
+	return path;
 }
 
 /* Paths. */
 
+/* Whether the value stands for the working directory: AT_FDCWD, or nothing. */
 static bool is_cwd(const struct tr_value *value)
 {
-	const struct tr_value *machine = value ? tr_etrace_machine_form(value) : NULL;
+	const struct tr_value *machine = tr_etrace_machine_form(value);
 
 	return !machine ||
 	       (machine->type == TR_SYMBOL && machine->as.symbol->count == 1 &&
@@ -80,21 +76,20 @@ static bool is_cwd(const struct tr_value *value)
 }
 
 /* Puts the directory into where->path, or nothing if it is unknown. */
-static bool find_directory(struct tr_etrace_where *where, struct tr_record *record, const char *key,
+static void find_directory(struct tr_etrace_where *where, struct tr_record *record, const char *key,
 			   struct tr_error *err)
 {
-	const struct tr_value *value;
-	struct tr_text note;
+	const struct tr_value *value = key ? tr_etrace_field(record, key, err) : NULL;
+	struct tr_text note = { NULL, 0 };
+	struct tr_task *task = NULL;
 	uint64_t number, fd = 0;
 	bool is_new;
 
+	if (key)
+		note = tr_etrace_where_note(record, key, err);
+	if (tr_cell_number(&record->task, &number))
+		task = tr_tasks_get(&where->tasks, number, &is_new);
 	tr_buffer_reset(&where->path);
-	if (!tr_etrace_field_value(record, key, &value, err) ||
-	    !tr_etrace_where_note(record, key, &note, err))
-		return false;
-	struct tr_task *task = tr_cell_number(&record->task, &number)
-				       ? tr_tasks_get(&where->tasks, number, &is_new)
-				       : NULL;
 	if (note.data) {
 		tr_buffer_put_text(&where->path, note);
 		if (is_cwd(value) && task)
@@ -104,55 +99,48 @@ static bool find_directory(struct tr_etrace_where *where, struct tr_record *reco
 	} else if (task && tr_etrace_field_uint(record, key, &fd)) {
 		tr_directory_resolve(tr_files_get(task->files, fd), &where->path);
 	}
-	if (!where->path.failed)
-		return true;
-	tr_error_memory(err);
-	return false;
 }
 
-static bool copy_path(struct tr_record *record, const struct tr_buffer *from, struct tr_text *path,
+static void copy_path(struct tr_record *record, const struct tr_buffer *from, struct tr_text *path,
 		      struct tr_error *err)
 {
-	struct tr_text text = from->failed ? (struct tr_text){ NULL, 0 }
-					   : tr_arena_copy(record->arena, tr_buffer_text(from));
+	struct tr_text text = tr_arena_copy(record->arena, tr_buffer_text(from));
 
-	if (!text.data) {
+	if (from->failed || !text.data)
 		tr_error_memory(err);
-		return false;
-	}
-	*path = text;
-	return true;
+	else
+		*path = text;
 }
 
-bool tr_etrace_where_join(struct tr_etrace_where *where, struct tr_record *record,
+void tr_etrace_where_join(struct tr_etrace_where *where, struct tr_record *record,
 			  const char *directory, struct tr_text *path, struct tr_error *err)
 {
 	struct tr_buffer *to = &where->path;
 
 	if (path->len && *path->data == '/')
-		return true;
-	if (!find_directory(where, record, directory, err))
-		return false;
-	if (!to->len) {
+		return;
+	find_directory(where, record, directory, err);
+	if (err && err->cause)
+		return;
+	if (!to->len && !to->failed) {
 		where->unresolved++;
-		return true;
+		return;
 	}
-	if (path->len && to->data[to->len - 1] != '/')
+	if (path->len && to->len && to->data[to->len - 1] != '/')
 		tr_buffer_put_byte(to, '/');
 	tr_buffer_put_text(to, *path);
-	return copy_path(record, to, path, err);
+	copy_path(record, to, path, err);
 }
 
-bool tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struct tr_error *err)
+void tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struct tr_error *err)
 {
 	struct tr_buffer clean = TR_BUFFER_INIT;
 
 	if (!path->len || *path->data != '/')
-		return true;
+		return;
 	tr_directory_join(TR_TEXT("/"), *path, &clean);
-	bool good = copy_path(record, &clean, path, err);
+	copy_path(record, &clean, path, err);
 	tr_buffer_free(&clean);
-	return good;
 }
 
 bool tr_etrace_where_next(const struct tr_etrace_where *where, uint64_t number, uint64_t *fd)
@@ -172,39 +160,30 @@ static bool open_as(struct tr_task *task, uint64_t fd, struct tr_directory *dire
 	return task->files && tr_files_open(task->files, fd, directory, cloexec);
 }
 
-/* The same for a path; data NULL: none. */
-static bool opens(struct tr_etrace_where *where, struct tr_task *task, uint64_t fd, bool cloexec,
-		  struct tr_text path)
-{
-	struct tr_directory *directory =
-		path.data ? tr_directory_new(&where->tasks.origins, path) : NULL;
-	bool good = open_as(task, fd, directory, cloexec);
-
-	tr_directory_release(directory);
-	return good && !where->tasks.origins.failed;
-}
-
-static bool open_file(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record)
+static bool open_file(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record,
+		      bool cloexec)
 {
 	struct tr_field *how = tr_record_field(record, "how");
-	struct tr_text path;
-	struct tr_error err;
+	struct tr_directory *directory = NULL;
+	struct tr_error ignored;
 	uint64_t fd;
-	bool there;
 
+	tr_error_clear(&ignored);
 	if (!tr_etrace_field_uint(record, "return", &fd))
 		return true;
-	if (!tr_etrace_where_note(record, "return", &path, &err))
-		return false;
+	struct tr_text path = tr_etrace_where_note(record, "return", NULL);
 	if (!path.data) {
-		if (!tr_etrace_field_string(record, "path", &there, &path, &err) || !there ||
-		    !tr_etrace_where_join(where, record, "dirfd", &path, &err) || *path.data != '/')
-			path.data = NULL;
+		path = tr_etrace_field_text(record, "path", NULL);
+		if (path.data)
+			tr_etrace_where_join(where, record, "dirfd", &path, &ignored);
 	}
-	bool cloexec = tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC);
+	if (path.data && *path.data == '/')
+		directory = tr_directory_new(&where->tasks.origins, path);
 	if (how && how->text.data && memmem(how->text.data, how->text.len, "O_CLOEXEC", 9))
 		cloexec = true;
-	return opens(where, task, fd, cloexec, path);
+	bool good = open_as(task, fd, directory, cloexec);
+	tr_directory_release(directory);
+	return good;
 }
 
 static bool copy_file(struct tr_task *task, struct tr_record *record, bool cloexec)
@@ -222,33 +201,32 @@ static bool copy_file(struct tr_task *task, struct tr_record *record, bool cloex
 	return good;
 }
 
-static bool open_pipe(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record)
+static bool open_pipe(struct tr_task *task, struct tr_record *record, bool cloexec)
 {
-	bool cloexec = tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC);
-	const struct tr_value *fds;
-	struct tr_error ignored;
+	const struct tr_value *fds = tr_etrace_field(record, "fds", NULL);
 
-	if (!tr_etrace_field_value(record, "fds", &fds, &ignored) || !fds || fds->type != TR_LIST)
-		return true;
-	for (size_t i = 0; i < fds->count; i++) {
+	for (size_t i = 0; fds && fds->type == TR_LIST && i < fds->count; i++) {
 		const struct tr_value *fd = tr_etrace_machine_form(&fds->as.items[i]);
-		if (fd->type == TR_UINT &&
-		    !opens(where, task, fd->as.number, cloexec, (struct tr_text){ NULL, 0 }))
+		if (fd->type == TR_UINT && !open_as(task, fd->as.number, NULL, cloexec))
 			return false;
 	}
 	return true;
 }
 
-static bool set_cloexec(struct tr_task *task, struct tr_record *record)
+static bool control_file(struct tr_task *task, struct tr_record *record)
 {
+	enum tr_etrace_control control = tr_etrace_where_control(record);
 	uint64_t fd;
 
-	return !task->files || !tr_etrace_field_uint(record, "fd", &fd) ||
+	if (control == TR_ETRACE_DUPFD || control == TR_ETRACE_DUPFD_CLOEXEC)
+		return copy_file(task, record, control == TR_ETRACE_DUPFD_CLOEXEC);
+	return control != TR_ETRACE_SETFD || !task->files ||
+	       !tr_etrace_field_uint(record, "fd", &fd) ||
 	       tr_files_set_cloexec(task->files, fd, fd,
 				    tr_etrace_field_has(record, "arg", "FD_CLOEXEC", 1));
 }
 
-static bool closes(struct tr_task *task, struct tr_record *record, bool range)
+static bool close_files(struct tr_task *task, struct tr_record *record, bool range)
 {
 	uint64_t first, last, fd;
 
@@ -270,111 +248,84 @@ static bool closes(struct tr_task *task, struct tr_record *record, bool range)
 	return true;
 }
 
-static bool moves(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record)
+/* chdir and fchdir */
+static void change_directory(struct tr_task *task, struct tr_record *record)
 {
-	struct tr_text path;
-	struct tr_error err;
+	bool by_path = tr_text_is(record->name.text, "chdir");
+	struct tr_text path = by_path ? tr_etrace_field_text(record, "path", NULL)
+				      : tr_etrace_where_note(record, "fd", NULL);
 	uint64_t fd;
-	bool there;
 
-	if (tr_text_is(record->name.text, "chdir")) {
-		if (tr_etrace_field_string(record, "path", &there, &path, &err) && there)
-			tr_task_chdir(task, path);
-		else
-			tr_task_moves(task, NULL);
-	} else if (!tr_etrace_where_note(record, "fd", &path, &err)) {
-		return false;
-	} else if (path.data) {
+	if (by_path && path.data)
+		tr_task_chdir(task, path);
+	else if (path.data)
 		tr_task_is_at(task, path);
-	} else {
-		tr_task_moves(task, tr_etrace_field_uint(record, "fd", &fd)
+	else
+		tr_task_moves(task, !by_path && tr_etrace_field_uint(record, "fd", &fd)
 					    ? tr_files_get(task->files, fd)
 					    : NULL);
-	}
-	return !where->tasks.origins.failed;
 }
 
-static bool gets_cwd(struct tr_task *task, struct tr_record *record)
+/* Moves the task to the path in that field, if it is absolute. */
+static void set_directory(struct tr_task *task, struct tr_record *record, const char *key)
 {
-	struct tr_text path;
-	struct tr_error ignored;
-	bool there;
+	struct tr_text path = tr_etrace_field_text(record, key, NULL);
 
-	if (tr_etrace_field_string(record, "buf", &there, &path, &ignored) && there && path.len &&
-	    *path.data == '/')
+	if (path.len && *path.data == '/')
 		tr_task_is_at(task, path);
-	return true;
 }
 
-enum action { OPENS, PIPES, COPIES, CONTROLS, CLOSES, CLOSES_RANGE, MOVES, GETS_CWD, UNSHARES };
+enum action { OTHER, OPEN, PIPE, COPY, CONTROL, CLOSE, CLOSE_RANGE, MOVE, GET_CWD, UNSHARE };
 
-static const struct {
-	const char *call;
-	enum action action;
-} actions[] = {
-	{ "open", OPENS },	 { "openat", OPENS }, { "openat2", OPENS },
-	{ "creat", OPENS },	 { "pipe", PIPES },   { "pipe2", PIPES },
-	{ "dup", COPIES },	 { "dup2", COPIES },  { "dup3", COPIES },
-	{ "fcntl", CONTROLS },	 { "close", CLOSES }, { "close_range", CLOSES_RANGE },
-	{ "chdir", MOVES },	 { "fchdir", MOVES }, { "getcwd", GETS_CWD },
-	{ "unshare", UNSHARES },
-};
-
-static bool controls(struct tr_task *task, struct tr_record *record)
+static enum action find_action(const struct tr_record *record)
 {
-	enum tr_etrace_control control = tr_etrace_where_control(record);
+	static const struct {
+		const char *call;
+		enum action action;
+	} actions[] = {
+		{ "open", OPEN },	{ "openat", OPEN }, { "openat2", OPEN },
+		{ "creat", OPEN },	{ "pipe", PIPE },   { "pipe2", PIPE },
+		{ "dup", COPY },	{ "dup2", COPY },   { "dup3", COPY },
+		{ "fcntl", CONTROL },	{ "close", CLOSE }, { "close_range", CLOSE_RANGE },
+		{ "chdir", MOVE },	{ "fchdir", MOVE }, { "getcwd", GET_CWD },
+		{ "unshare", UNSHARE },
+	};
 
-	if (control == TR_ETRACE_DUPFD || control == TR_ETRACE_DUPFD_CLOEXEC)
-		return copy_file(task, record, control == TR_ETRACE_DUPFD_CLOEXEC);
-	return control != TR_ETRACE_SETFD || set_cloexec(task, record);
+	if (record->name.type == TR_CELL_TEXT)
+		for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+			if (tr_text_is(record->name.text, actions[i].call))
+				return actions[i].action;
+	return OTHER;
 }
 
+/* Applies a call that succeeded. False: memory is exhausted. */
 static bool follow_call(struct tr_etrace_where *where, struct tr_task *task,
 			struct tr_record *record, enum action action)
 {
+	bool cloexec = action <= COPY &&
+		       tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC);
+
 	switch (action) {
-	case OPENS:
-		return open_file(where, task, record);
-	case PIPES:
-		return open_pipe(where, task, record);
-	case COPIES:
-		return copy_file(
-			task, record,
-			tr_etrace_field_has(record, "flags", "O_CLOEXEC", TR_ETRACE_O_CLOEXEC));
-	case CONTROLS:
-		return controls(task, record);
-	case CLOSES:
-	case CLOSES_RANGE:
-		return closes(task, record, action == CLOSES_RANGE);
-	case MOVES:
-		return moves(where, task, record);
-	case GETS_CWD:
-		return gets_cwd(task, record);
+	case OPEN:
+		return open_file(where, task, record, cloexec);
+	case PIPE:
+		return open_pipe(task, record, cloexec);
+	case COPY:
+		return copy_file(task, record, cloexec);
+	case CONTROL:
+		return control_file(task, record);
+	case CLOSE:
+	case CLOSE_RANGE:
+		return close_files(task, record, action == CLOSE_RANGE);
+	case MOVE:
+		change_directory(task, record);
+		return true;
+	case GET_CWD:
+		set_directory(task, record, "buf");
+		return true;
 	default:
 		return tr_task_unshare(task, fork_flags(record));
 	}
-}
-
-static bool follow_exec(struct tr_task *task, struct tr_tasks *tasks, struct tr_record *record)
-{
-	struct tr_text cwd;
-	struct tr_error ignored;
-	bool there;
-
-	tr_tasks_exec(tasks, task);
-	if (tr_etrace_field_string(record, "cwd", &there, &cwd, &ignored) && there && cwd.len &&
-	    *cwd.data == '/')
-		tr_task_is_at(task, cwd);
-	return !task->files || (tr_task_unshare(task, TR_FORK_FILES) && tr_files_exec(task->files));
-}
-
-static bool follow_fork(struct tr_task *task, struct tr_tasks *tasks, struct tr_record *record)
-{
-	uint64_t child, flags = fork_flags(record);
-
-	if (!tr_etrace_field_uint(record, "child", &child) || child == task->tid)
-		return true;
-	return tr_tasks_fork(tasks, task, task->place->directory, child, flags);
 }
 
 enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_record *record,
@@ -382,30 +333,35 @@ enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_r
 {
 	bool sys = tr_text_is(record->kind, "sys"), is_exec = tr_text_is(record->kind, "exec");
 	bool fork = tr_text_is(record->kind, "fork"), exit = tr_text_is(record->kind, "exit");
-	size_t i = 0, count = sizeof actions / sizeof *actions;
-	uint64_t number;
-	bool is_new;
+	enum action action = sys ? find_action(record) : OTHER;
+	uint64_t number, child;
+	bool is_new, good = true;
 
-	if (sys && record->name.type == TR_CELL_TEXT)
-		while (i < count && !tr_text_is(record->name.text, actions[i].call))
-			i++;
-	if ((sys && (record->name.type != TR_CELL_TEXT || i == count)) ||
-	    !(sys || is_exec || fork || exit) || !tr_cell_number(&record->task, &number))
+	if (!(action || is_exec || fork || exit) || !tr_cell_number(&record->task, &number))
 		return TR_OK;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	if (!exit && (tr_record_field(record, "error") || tr_record_field(record, "failed")))
-		return TR_OK;
-	struct tr_task *task = exit ? tr_tasks_find(&where->tasks, number)
-				    : tr_tasks_get(&where->tasks, number, &is_new);
-	if (!task)
-		return exit ? TR_OK : tr_error_memory(err);
 	if (exit) {
-		tr_tasks_exit(&where->tasks, task);
+		struct tr_task *ended = tr_tasks_find(&where->tasks, number);
+		if (ended)
+			tr_tasks_exit(&where->tasks, ended);
 		return TR_OK;
 	}
-	bool good = sys	      ? follow_call(where, task, record, actions[i].action)
-		    : is_exec ? follow_exec(task, &where->tasks, record)
-			      : follow_fork(task, &where->tasks, record);
-	return good ? TR_OK : tr_error_memory(err);
+	if (tr_record_field(record, "error") || tr_record_field(record, "failed"))
+		return TR_OK;
+	struct tr_task *task = tr_tasks_get(&where->tasks, number, &is_new);
+	if (!task)
+		return tr_error_memory(err);
+	if (sys) {
+		good = follow_call(where, task, record, action);
+	} else if (is_exec) {
+		tr_tasks_exec(&where->tasks, task);
+		set_directory(task, record, "cwd");
+		good = !task->files ||
+		       (tr_task_unshare(task, TR_FORK_FILES) && tr_files_exec(task->files));
+	} else if (tr_etrace_field_uint(record, "child", &child) && child != task->tid) {
+		good = tr_tasks_fork(&where->tasks, task, task->place->directory, child,
+				     fork_flags(record));
+	}
+	return good && !where->tasks.origins.failed ? TR_OK : tr_error_memory(err);
 }

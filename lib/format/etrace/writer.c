@@ -183,66 +183,70 @@ static bool is_initcwd(const struct tr_record *record)
 	       tr_text_is(record->name.text, "INITCWD");
 }
 
-/* Reads a field that the record has to have. */
-static enum tr_status need_text(struct tr_record *record, const char *key, struct tr_text *text,
-				struct tr_error *err)
+/*
+ * Prints a record of --lines. A record with a task and a name is a line of the tracer's, one with a
+ * name alone is INITCWD, and any other line is all in its text.
+ */
+static void print_verbatim(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
-	bool there;
+	struct tr_text prefix = tr_etrace_field_text(record, ".prefix", err);
+	struct tr_text text = tr_etrace_field_text(record, "text", err);
+	bool named = record->name.type == TR_CELL_TEXT;
+	bool is_event = named && record->task.type != TR_CELL_ABSENT;
+	int64_t index, cpu;
+	bool has_index = tr_etrace_field_number(record, "index", &index, err);
 
-	tr_error_clear(err);
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	if (!tr_etrace_field_string(record, key, &there, text, err))
-		return tr_error_status(err);
-	if (there)
-		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "no %s in the record", key);
-	return TR_WARN;
-}
-
-static enum tr_status write_initcwd(struct writer *writer, struct tr_record *record,
-				    struct tr_error *err)
-{
-	struct tr_text text;
-	enum tr_status status = need_text(record, "value", &text, err);
-
-	if (status != TR_OK)
-		return status;
-	tr_buffer_put_literal(&writer->line, "INITCWD=");
-	tr_buffer_put_text(&writer->line, text);
-	tr_buffer_put_byte(&writer->line, '\n');
-	return TR_OK;
-}
-
-static enum tr_status write_raw(struct writer *writer, struct tr_record *record, bool *back,
-				struct tr_error *err)
-{
-	struct tr_text text;
-
-	/* a text of another format is no line of a log */
-	if (writer->base.headed && !writer->base.faithful) {
-		writer->base.reason = "the text is a line of another format";
-		return TR_END;
+	tr_etrace_field_number(record, "cpu", &cpu, err);
+	if (is_event) {
+		struct tr_etrace_moment time = tr_etrace_field_time(record, err);
+		const uint64_t numbers[] = { tr_etrace_field_task(record, err), (uint64_t)cpu,
+					     time.sec, time.nsec };
+		tr_buffer_put_text(to, prefix.data ? prefix : TR_TEXT("0: "));
+		for (size_t i = 0; i < 4; i++) {
+			tr_buffer_put_decimal(to, numbers[i]);
+			tr_buffer_put_byte(to, i < 3 ? ',' : '!');
+		}
 	}
-	enum tr_status status = need_text(record, "text", &text, err);
-	if (status != TR_OK || tr_etrace_print_raw(&writer->clock, &writer->line, text, back))
-		return status;
-	return tr_error_memory(err);
+	if (named)
+		tr_buffer_put_text(to, record->name.text);
+	if (is_event && has_index) {
+		tr_buffer_put_byte(to, '[');
+		tr_buffer_put_decimal(to, (uint64_t)index);
+		tr_buffer_put_byte(to, ']');
+	} else if (is_event && text.data) {
+		tr_buffer_put_byte(to, '|');
+	} else if (named && !is_event) {
+		tr_buffer_put_byte(to, '=');
+	}
+	tr_buffer_put_text(to, text);
+	const struct tr_value *lf = tr_etrace_field(record, ".lf", err);
+	if (!lf || lf->type != TR_FALSE)
+		tr_buffer_put_byte(to, '\n');
 }
 
-static enum tr_status write_lost(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+/* Reads a field that the record has to have. */
+static struct tr_text need_text(struct tr_record *record, const char *key, struct tr_error *err)
 {
-	struct tr_buffer *to = &writer->line;
-	bool has_events, has_cpu;
-	int64_t events, cpu;
+	struct tr_text text = tr_etrace_field_text(record, key, err);
 
-	tr_error_clear(err);
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	if (!tr_etrace_field_number(record, "events", &has_events, &events, err) ||
-	    !tr_etrace_field_number(record, "cpu", &has_cpu, &cpu, err))
-		return tr_error_status(err);
+	if (!text.data && !err->cause)
+		tr_error_set(err, TR_CAUSE_INPUT, "no %s in the record", key);
+	return text;
+}
+
+static void print_initcwd(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	tr_buffer_put_literal(to, "INITCWD=");
+	tr_buffer_put_text(to, need_text(record, "value", err));
+	tr_buffer_put_byte(to, '\n');
+}
+
+static void print_lost(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
+{
+	int64_t events, cpu;
+	bool has_events = tr_etrace_field_number(record, "events", &events, err);
+
+	tr_etrace_field_number(record, "cpu", &cpu, err);
 	tr_buffer_put_literal(to, "CPU:");
 	tr_buffer_put_decimal(to, cpu < 0 ? 0 : (uint64_t)cpu);
 	tr_buffer_put_literal(to, " [LOST ");
@@ -251,44 +255,48 @@ static enum tr_status write_lost(struct writer *writer, struct tr_record *record
 		tr_buffer_put_byte(to, ' ');
 	}
 	tr_buffer_put_literal(to, "EVENTS]\n");
-	return TR_OK;
+}
+
+static void print_raw(struct writer *writer, struct tr_record *record, bool *back,
+		      struct tr_error *err)
+{
+	struct tr_text text = need_text(record, "text", err);
+
+	if (text.data && !tr_etrace_print_raw(&writer->clock, &writer->line, text, back))
+		tr_error_memory(err);
 }
 
 /*
- * In the log a fork makes a child: writes one for a child that only the record of its execution
- * names. Errors in the record are reported for the execution.
+ * In the log a fork makes a child: prints one for a child that only the record of its execution
+ * names. Errors in the record are reported for the execution. False: memory is exhausted.
  */
-static enum tr_status write_fork(struct writer *writer, struct tr_record *record,
-				 struct tr_error *err)
+static bool print_missing_fork(struct writer *writer, struct tr_record *record)
 {
-	bool there, timed = record->time.type != TR_CELL_ABSENT;
-	struct tr_etrace_moment own;
+	bool timed = record->time.type != TR_CELL_ABSENT;
 	uint64_t task, lives = false;
+	struct tr_error ignored;
 	int64_t parent;
 
-	tr_error_clear(err);
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
+	tr_error_clear(&ignored);
 	if (!tr_cell_number(&record->task, &task) ||
 	    (tr_recent_find(&writer->living, task, &lives) && lives) ||
-	    !tr_etrace_field_number(record, "ppid", &there, &parent, err) || !there ||
-	    parent <= 0 || (uint64_t)parent == task || !tr_etrace_field_time(record, &own, err))
-		return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
-	return tr_etrace_print_fork(&writer->clock, &writer->line, (uint64_t)parent, task, timed,
-				    own)
-		       ? TR_OK
-		       : tr_error_memory(err);
+	    !tr_etrace_field_number(record, "ppid", &parent, &ignored) || parent <= 0 ||
+	    (uint64_t)parent == task)
+		return !tr_error_is_memory(&ignored);
+	struct tr_etrace_moment own = tr_etrace_field_time(record, &ignored);
+	return ignored.cause || tr_etrace_print_fork(&writer->clock, &writer->line,
+						     (uint64_t)parent, task, timed, own);
 }
 
-/* Writes an event of a stream that states parents and has no forks. */
-static enum tr_status write_forkless(struct writer *writer, struct tr_record *record, bool *back,
+/* Prints an event of a stream that states parents and has no forks. */
+static enum tr_status print_forkless(struct writer *writer, struct tr_record *record, bool *back,
 				     struct tr_error *err)
 {
 	bool exec = tr_text_is(record->kind, "exec");
 	uint64_t task;
 
-	if (exec && write_fork(writer, record, err) == TR_FATAL)
-		return TR_FATAL;
+	if (exec && !print_missing_fork(writer, record))
+		return tr_error_memory(err);
 	enum tr_status status = tr_etrace_print_record(record, &writer->clock, &writer->line, NULL,
 						       back, &writer->base.reason, err);
 	/* a number that comes again after an exit is that of another child */
@@ -318,24 +326,37 @@ static void count_lost_fields(struct writer *writer, struct tr_record *record)
 }
 
 /* Puts the record's lines into line. TR_END: the log has no place for it. */
-static enum tr_status write_record(struct writer *writer, struct tr_record *record, bool *back,
+static enum tr_status print_record(struct writer *writer, struct tr_record *record, bool *back,
 				   struct tr_error *err)
 {
+	struct tr_buffer *to = &writer->line;
+	bool line = tr_text_is(record->kind, "line"), raw = tr_text_is(record->kind, "raw");
+	bool lost = tr_text_is(record->kind, "lost"), initcwd = is_initcwd(record);
+
 	*back = false;
-	tr_buffer_reset(&writer->line);
-	if (tr_text_is(record->kind, "line"))
-		return tr_etrace_verbatim_line(record, &writer->line, err);
-	if (is_initcwd(record))
-		return write_initcwd(writer, record, err);
-	if (tr_text_is(record->kind, "raw"))
-		return write_raw(writer, record, back, err);
-	if (tr_text_is(record->kind, "lost"))
-		return write_lost(writer, record, err);
-	if (writer->forkless)
-		return write_forkless(writer, record, back, err);
-	return tr_etrace_print_record(record, &writer->clock, &writer->line,
-				      writer->follows ? &writer->where : NULL, back,
-				      &writer->base.reason, err);
+	tr_buffer_reset(to);
+	if (raw && writer->base.headed && !writer->base.faithful) {
+		writer->base.reason = "the text is a line of another format";
+		return TR_END;
+	}
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	tr_error_clear(err);
+	if (!line && !raw && !lost && !initcwd)
+		return writer->forkless
+			       ? print_forkless(writer, record, back, err)
+			       : tr_etrace_print_record(record, &writer->clock, to,
+							writer->follows ? &writer->where : NULL,
+							back, &writer->base.reason, err);
+	if (line)
+		print_verbatim(record, to, err);
+	else if (initcwd)
+		print_initcwd(record, to, err);
+	else if (lost)
+		print_lost(record, to, err);
+	else
+		print_raw(writer, record, back, err);
+	return err->cause ? tr_error_status(err) : TR_OK;
 }
 
 static enum tr_status note(struct tr_error *err)
@@ -348,16 +369,14 @@ static enum tr_status note(struct tr_error *err)
 static enum tr_status begin_log(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
-	struct tr_text cwd;
-	bool there, missing = !writer->begun && !writer->base.faithful && !is_initcwd(record) &&
-			      !tr_text_is(record->kind, "line");
-	struct tr_error ignored;
+	bool missing = !writer->begun && !writer->base.faithful && !is_initcwd(record) &&
+		       !tr_text_is(record->kind, "line");
 
 	writer->begun = true;
 	if (!missing)
 		return TR_OK;
-	if (!tr_etrace_field_string(record, "cwd", &there, &cwd, &ignored) || !there ||
-	    memchr(cwd.data, '\n', cwd.len))
+	struct tr_text cwd = tr_etrace_field_text(record, "cwd", NULL);
+	if (!cwd.data || memchr(cwd.data, '\n', cwd.len))
 		cwd = TR_TEXT("/");
 	tr_output_put_literal(writer->base.out, "INITCWD=");
 	tr_output_put_text(writer->base.out, cwd);
@@ -402,7 +421,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	bool back;
 
 	writer->follows = !writer->base.faithful && !writer->forkless;
-	enum tr_status status = write_record(writer, record, &back, err);
+	enum tr_status status = print_record(writer, record, &back, err);
 	if (writer->follows && status != TR_FATAL &&
 	    tr_etrace_where_follow(&writer->where, record, &ignored) == TR_FATAL)
 		return tr_error_memory(err);

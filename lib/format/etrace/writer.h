@@ -25,10 +25,6 @@
  * number can be used again.
  */
 
-struct tr_etrace_moment {
-	uint64_t sec, nsec;
-};
-
 /* All zero at first. */
 struct tr_etrace_clock {
 	struct tr_id_map tasks;
@@ -56,34 +52,30 @@ bool tr_etrace_clock_stop(struct tr_etrace_clock *clock, uint64_t task, bool tim
 
 void tr_etrace_clock_free(struct tr_etrace_clock *clock);
 
-/* The form of a value for machines: the descriptor of <"/path";3>, or the value itself. */
-const struct tr_value *tr_etrace_machine_form(const struct tr_value *value);
-
-/* Sets *value to that of the last field of the key, NULL: none. False: it is bad; err says why. */
-bool tr_etrace_field_value(struct tr_record *record, const char *key, const struct tr_value **value,
-			   struct tr_error *err);
-
 /*
- * Reads the last field of the key. *there is false if there is none. False: it has another type,
- * or memory is exhausted; err says which.
+ * Fields of a record. What is absent is returned as absent (NULL, data NULL, false, 0), and so is
+ * what is malformed or of another type, of which err gets the reason. A filled err makes everything
+ * absent, so one check after several calls is enough, and the first error remains. With err NULL
+ * errors are ignored. A field that occurs twice has its last value.
  */
-bool tr_etrace_field_string(struct tr_record *record, const char *key, bool *there,
-			    struct tr_text *bytes, struct tr_error *err);
-/* The same; a number may come with a form for people. */
-bool tr_etrace_field_number(struct tr_record *record, const char *key, bool *there, int64_t *number,
+
+const struct tr_value *tr_etrace_field(struct tr_record *record, const char *key,
+				       struct tr_error *err);
+struct tr_text tr_etrace_field_text(struct tr_record *record, const char *key,
+				    struct tr_error *err);
+/* A number may come with a form for people: <"/path";3>. */
+bool tr_etrace_field_number(struct tr_record *record, const char *key, int64_t *number,
 			    struct tr_error *err);
-/* The same without an error: false if the field is absent, or no such number. */
+/* A number or an address; errors are ignored. */
 bool tr_etrace_field_uint(struct tr_record *record, const char *key, uint64_t *number);
 /* Whether the field has the word as one of its flags, or is a number with that bit. */
 bool tr_etrace_field_has(struct tr_record *record, const char *key, const char *word, uint64_t bit);
-bool tr_etrace_field_true(struct tr_record *record, const char *key, bool *truth,
-			  struct tr_error *err);
+struct tr_etrace_moment tr_etrace_field_time(const struct tr_record *record, struct tr_error *err);
+uint64_t tr_etrace_field_task(const struct tr_record *record, struct tr_error *err);
 
-/* Reads "time" as seconds and nanoseconds, both 0 if it is absent. */
-bool tr_etrace_field_time(const struct tr_record *record, struct tr_etrace_moment *time,
-			  struct tr_error *err);
-
-bool tr_etrace_field_task(const struct tr_record *record, uint64_t *task, struct tr_error *err);
+/* The descriptor of <"/path";3>, or the value itself, which may be NULL. */
+const struct tr_value *tr_etrace_machine_form(const struct tr_value *value);
+bool tr_etrace_value_number(const struct tr_value *value, int64_t *number);
 
 /*
  * The working directories and open descriptors of tasks, for streams whose calls name files
@@ -109,18 +101,17 @@ enum tr_status tr_etrace_where_follow(struct tr_etrace_where *where, struct tr_r
 
 /*
  * Makes *path absolute, in the record's arena, relative to the descriptor in the field directory
- * (NULL, or absent: to the working directory); "." and ".." stay. False: a value is bad, or memory
- * is exhausted; err says which.
+ * (NULL, or absent: to the working directory); "." and ".." stay.
  */
-bool tr_etrace_where_join(struct tr_etrace_where *where, struct tr_record *record,
+void tr_etrace_where_join(struct tr_etrace_where *where, struct tr_record *record,
 			  const char *directory, struct tr_text *path, struct tr_error *err);
 
-/* Removes "." and ".." from an absolute path. False: memory is exhausted. */
-bool tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struct tr_error *err);
+/* Removes "." and ".." from an absolute path. */
+void tr_etrace_where_clean(struct tr_record *record, struct tr_text *path, struct tr_error *err);
 
-/* Finds the path that strace -y states for a descriptor; data NULL: none. False as above. */
-bool tr_etrace_where_note(struct tr_record *record, const char *key, struct tr_text *path,
-			  struct tr_error *err);
+/* Returns the path that strace -y states for a descriptor; data NULL: none. */
+struct tr_text tr_etrace_where_note(struct tr_record *record, const char *key,
+				    struct tr_error *err);
 
 /* The commands of fcntl that matter here. */
 enum tr_etrace_control {
