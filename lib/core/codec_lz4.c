@@ -1,69 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * lz4, by direct calls of liblz4. A block has up to 4 MiB, and from a cut or corrupt block liblz4
+ * returns nothing. So liblz4 gets complete blocks only, and our own decoder returns what it can
+ * from the others. It also decodes frames from before 2013, which liblz4 no longer reads.
+ */
 
 #include <lz4.h>
 #include <lz4frame.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/buffer.h"
 #include "core/codec_private.h"
-
-/* The parts of an lz4 stream that are needed to divide it into blocks. */
-enum {
-	TR_LZ4_WORD = 4, /* bytes of magic numbers, sizes and checksums, little-endian */
-	TR_LZ4_HEADER_MIN = 7,
-	/* decoded size of each block but the last in a frame from before 2013 */
-	TR_LZ4_LEGACY_BLOCK = 8 << 20,
-	TR_LZ4_LEGACY_PACKED = TR_LZ4_LEGACY_BLOCK + TR_LZ4_LEGACY_BLOCK / 255 + 16,
-};
-
-enum lz4_kind { TR_LZ4_FRAME, TR_LZ4_LEGACY, TR_LZ4_SKIPPABLE, TR_LZ4_NONE };
-
-/* The fields of a frame's header. */
-struct lz4_frame {
-	size_t header;	  /* bytes */
-	size_t block_max; /* bytes of a decoded block, at most */
-	bool linked;	  /* blocks refer to earlier ones */
-	bool block_sums;  /* a checksum follows each block */
-	bool content_sum; /* a checksum follows the last block */
-	bool dictionary;  /* it needs a dictionary */
-};
-
-/* The first word of a block. A size of 0 that is not stored ends the frame. */
-struct tr_lz4_block {
-	size_t size;
-	bool stored; /* not compressed */
-};
-
-static inline uint32_t tr_lz4_word(const char *data)
-{
-	const unsigned char *p = (const unsigned char *)data;
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline struct tr_lz4_block tr_lz4_block(const char *data)
-{
-	const uint32_t stored = (uint32_t)1 << 31;
-	uint32_t word = tr_lz4_word(data);
-	return (struct tr_lz4_block){ .size = word & ~stored, .stored = word & stored };
-}
-
-/*
- * Our own decoder of blocks, because liblz4 returns nothing from a cut or corrupt block, and no
- * longer reads frames from before 2013.
- */
-enum { TR_LZ4_HISTORY = 64 << 10 }; /* maximum offset of a copy */
-
-struct tr_lz4_salvage {
-	struct tr_buffer made;
-	size_t given;	/* bytes of made that were returned */
-	char *history;	/* a ring of the bytes returned before; NULL until it is needed */
-	size_t len, at; /* bytes in the history; index of the next byte */
-	bool linked;	/* the history is kept */
-};
+#include "core/wire.h"
 
 enum {
 	MAGIC = 0x184d2204,
@@ -71,6 +20,8 @@ enum {
 	MAGIC_SKIPPABLE = 0x184d2a50,
 	SKIPPABLES = 16, /* the lowest four bits are free */
 
+	WORD = 4, /* bytes of magic numbers, sizes and checksums, little-endian */
+	HEADER_MIN = 7,
 	FLAGS_AT = 4,
 	BLOCK_SIZE_AT = 5,
 	INDEPENDENT = 0x20,
@@ -79,20 +30,36 @@ enum {
 	CONTENT_SUM = 0x04,
 	DICTIONARY = 0x01,
 	LEAST_BLOCK_SIZE = 4, /* code of 64 KiB; each further code is four times as large */
+
+	/* decoded size of each block but the last in a frame from before 2013 */
+	LEGACY_BLOCK = 8 << 20,
+	LEGACY_PACKED = LEGACY_BLOCK + LEGACY_BLOCK / 255 + 16,
+
+	HISTORY = 64 << 10, /* maximum offset of a copy */
+	ENCODE_SIZE = 64 << 10,
 };
 
-/* Classifies the magic number of a frame. */
-static enum lz4_kind lz4_kind(uint32_t magic)
+static const char CORRUPT[] = "corrupt data";
+
+static uint32_t word_at(const char *p)
 {
-	if (magic == MAGIC)
-		return TR_LZ4_FRAME;
-	if (magic == MAGIC_LEGACY)
-		return TR_LZ4_LEGACY;
-	return magic - MAGIC_SKIPPABLE < SKIPPABLES ? TR_LZ4_SKIPPABLE : TR_LZ4_NONE;
+	return tr_wire_u32(p, false);
 }
 
-/* The bids for the first frame and for following ones. */
-static int lz4_bid(const char *data, size_t len)
+/* The first word of a block. A size of 0 that is not stored ends the frame. */
+struct block {
+	size_t size;
+	bool stored; /* not compressed */
+};
+
+static struct block block_at(const char *p)
+{
+	const uint32_t stored = (uint32_t)1 << 31;
+	uint32_t word = word_at(p);
+	return (struct block){ .size = word & ~stored, .stored = word & stored };
+}
+
+static int bid(const char *data, size_t len)
 {
 	struct tr_text start = { data, len };
 	int bits = tr_codec_magic(start, TR_TEXT("\x04\x22\x4d\x18"));
@@ -100,27 +67,11 @@ static int lz4_bid(const char *data, size_t len)
 }
 
 /* Accepts a skippable frame too; at the very start it is taken for one of zstd. */
-static int lz4_bid_next(const char *data, size_t len)
+static int bid_next(const char *data, size_t len)
 {
 	if ((unsigned char)*data / SKIPPABLES != (MAGIC_SKIPPABLE & 0xff) / SKIPPABLES)
-		return lz4_bid(data, len);
+		return bid(data, len);
 	return tr_codec_magic((struct tr_text){ data + 1, len - 1 }, TR_TEXT("\x2a\x4d\x18"));
-}
-
-/* Parses a header from TR_LZ4_HEADER_MIN bytes; liblz4 checks the rest. False: there is none. */
-static bool lz4_frame(const char *data, struct lz4_frame *frame)
-{
-	unsigned flags = (unsigned char)data[FLAGS_AT];
-	unsigned size = (unsigned char)data[BLOCK_SIZE_AT] >> 4 & 7;
-	*frame = (struct lz4_frame){
-		.header = TR_LZ4_HEADER_MIN + (flags & CONTENT_SIZE ? 2 * TR_LZ4_WORD : 0),
-		.block_max = (size_t)1 << (8 + 2 * size),
-		.linked = !(flags & INDEPENDENT),
-		.block_sums = flags & BLOCK_SUMS,
-		.content_sum = flags & CONTENT_SUM,
-		.dictionary = flags & DICTIONARY,
-	};
-	return size >= LEAST_BLOCK_SIZE;
 }
 
 /*
@@ -205,108 +156,36 @@ static bool decode(struct tr_text packed, char *plain, size_t before, size_t *si
 	}
 }
 
-/* Begins a stream whose blocks do or do not refer to earlier ones. False: memory is exhausted. */
-static bool lz4_salvage_begin(struct tr_lz4_salvage *s, bool linked)
-{
-	s->len = s->at = 0;
-	s->linked = linked;
-	if (linked && !s->history)
-		s->history = malloc(TR_LZ4_HISTORY);
-	return s->history || !linked;
-}
-
-/* Adds output of liblz4 to the history. */
-static void lz4_salvage_remember(struct tr_lz4_salvage *s, const char *data, size_t len)
-{
-	if (!s->linked)
-		return;
-	if (len > TR_LZ4_HISTORY) {
-		data += len - TR_LZ4_HISTORY;
-		len = TR_LZ4_HISTORY;
-	}
-	size_t first = least(len, TR_LZ4_HISTORY - s->at);
-	memcpy(s->history + s->at, data, first);
-	memcpy(s->history, data + first, len - first);
-	s->at = (s->at + len) % TR_LZ4_HISTORY;
-	s->len = least(s->len + len, TR_LZ4_HISTORY);
-}
-
-/*
- * Decodes packed, up to `size` bytes and up to the first cut or invalid sequence. *whole: there is
- * none. False: memory is exhausted.
- */
-static bool lz4_salvage_block(struct tr_lz4_salvage *s, struct tr_text packed, size_t size,
-			      bool *whole)
-{
-	s->made.len = 0;
-	char *to = tr_buffer_room(&s->made, s->len + size);
-	if (!to)
-		return false;
-	if (s->len) {
-		size_t oldest = s->len < TR_LZ4_HISTORY ? 0 : s->at;
-		memcpy(to, s->history + oldest, s->len - oldest);
-		memcpy(to + s->len - oldest, s->history, oldest);
-	}
-	*whole = decode(packed, to + s->len, s->len, &size);
-	tr_buffer_used(&s->made, s->len + size);
-	s->given = s->len;
-	return true;
-}
-
-/* Appends a stored block: its bytes are those of the data. */
-static bool lz4_salvage_stored(struct tr_lz4_salvage *s, struct tr_text stored)
-{
-	s->made.len = s->given = 0;
-	tr_buffer_put_text(&s->made, stored);
-	return !s->made.failed;
-}
-
-/* Copies up to cap decoded bytes; 0: all were returned. */
-static size_t lz4_salvage_give(struct tr_lz4_salvage *s, char *to, size_t cap)
-{
-	size_t n = least(s->made.len - s->given, cap);
-	if (n)
-		memcpy(to, s->made.data + s->given, n);
-	s->given += n;
-	return n;
-}
-
-static void lz4_salvage_free(struct tr_lz4_salvage *s)
-{
-	tr_buffer_free(&s->made);
-	free(s->history);
-	*s = (struct tr_lz4_salvage){ .made = TR_BUFFER_INIT };
-}
-
-/*
- * lz4, by direct calls of liblz4. A block has up to 4 MiB, and from a cut or corrupt one liblz4
- * returns nothing. So liblz4 gets complete blocks only, and our own decoder returns what it can
- * from the others.
- */
-
-enum { ENCODE_SIZE = 64 << 10 };
-
-static const char CORRUPT[] = "corrupt data";
-
 enum place { BEHIND, START, FRAME, LEGACY, SKIPPABLE, OVER };
 
 struct decoder {
 	LZ4F_dctx *context;
 	enum place place;
-	struct lz4_frame frame;
-	uint64_t most; /* maximum size of the window */
-	uint64_t left; /* bytes to feed to liblz4, or to skip */
-	bool fresh;    /* the window begins with a complete block */
-	bool pending;  /* liblz4 may hold more output of the last */
-	struct tr_lz4_salvage salvage;
+	uint64_t most;	 /* maximum size of the window */
+	uint64_t left;	 /* bytes to feed to liblz4, or to skip */
+	bool fresh;	 /* the window begins with a complete block */
+	bool pending;	 /* liblz4 may hold more output of the last */
 	const char *why; /* the reason of an error; NULL: the stream is cut */
+
+	/* of the current frame */
+	size_t block_max; /* bytes of a decoded block, at most */
+	bool linked;	  /* blocks refer to earlier ones */
+	bool block_sums;  /* a checksum follows each block */
+	bool content_sum; /* a checksum follows the last block */
+
+	/* of our own decoder */
+	struct tr_buffer made; /* the history and a block that was decoded after it */
+	size_t given;	       /* bytes of made that were returned */
+	char *history;	       /* a ring of the bytes returned before; NULL until it is needed */
+	size_t len, at;	       /* bytes in the history; index of the next byte */
 };
 
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
 	LZ4F_freeDecompressionContext(d->context);
-	lz4_salvage_free(&d->salvage);
+	tr_buffer_free(&d->made);
+	free(d->history);
 	free(d);
 }
 
@@ -316,40 +195,84 @@ static enum tr_status corrupt(const struct tr_input *in, struct tr_error *err, c
 	return TR_FATAL;
 }
 
-static enum tr_status start_frame(struct decoder *d, struct tr_input *in, struct tr_error *err)
+/* Adds output of liblz4 to the history. */
+static void remember(struct decoder *d, const char *data, size_t len)
 {
-	if (!tr_input_more(in, TR_LZ4_HEADER_MIN))
-		return TR_OK;
-	if (!lz4_frame(in->pos, &d->frame))
-		return corrupt(in, err, "invalid frame header");
-	if (d->frame.dictionary)
-		return corrupt(in, err, "needs a dictionary");
-	d->place = FRAME;
-	d->left = d->frame.header;
-	return lz4_salvage_begin(&d->salvage, d->frame.linked) ? TR_OK : tr_error_memory(err);
+	if (!d->linked)
+		return;
+	if (len > HISTORY) {
+		data += len - HISTORY;
+		len = HISTORY;
+	}
+	size_t first = least(len, HISTORY - d->at);
+	memcpy(d->history + d->at, data, first);
+	memcpy(d->history, data + first, len - first);
+	d->at = (d->at + len) % HISTORY;
+	d->len = least(d->len + len, HISTORY);
 }
 
+/*
+ * Decodes packed, up to `size` bytes and up to the first cut or invalid sequence. *whole: there is
+ * none. False: memory is exhausted.
+ */
+static bool decode_block(struct decoder *d, struct tr_text packed, size_t size, bool *whole)
+{
+	d->made.len = 0;
+	char *to = tr_buffer_room(&d->made, d->len + size);
+	if (!to)
+		return false;
+	if (d->len) {
+		size_t oldest = d->len < HISTORY ? 0 : d->at;
+		memcpy(to, d->history + oldest, d->len - oldest);
+		memcpy(to + d->len - oldest, d->history, oldest);
+	}
+	*whole = decode(packed, to + d->len, d->len, &size);
+	tr_buffer_used(&d->made, d->len + size);
+	d->given = d->len;
+	return true;
+}
+
+/* Begins a frame at its magic number. TR_OK if the window does not have all of the header. */
 static enum tr_status start(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	if (!tr_input_more(in, TR_LZ4_WORD))
+	if (!tr_input_more(in, WORD))
 		return TR_OK;
-	switch (lz4_kind(tr_lz4_word(in->pos))) {
-	case TR_LZ4_FRAME:
-		return start_frame(d, in, err);
-	case TR_LZ4_LEGACY:
-		tr_input_skip(in, TR_LZ4_WORD);
+	uint32_t magic = word_at(in->pos);
+	d->linked = false;
+	d->len = d->at = 0;
+	if (magic == MAGIC_LEGACY) {
+		tr_input_skip(in, WORD);
 		d->place = LEGACY;
-		return lz4_salvage_begin(&d->salvage, false) ? TR_OK : tr_error_memory(err);
-	case TR_LZ4_SKIPPABLE:
-		if (tr_input_more(in, 2 * TR_LZ4_WORD)) {
-			d->left = tr_lz4_word(in->pos + TR_LZ4_WORD);
-			tr_input_skip(in, 2 * TR_LZ4_WORD);
-			d->place = SKIPPABLE;
-		}
 		return TR_OK;
-	default:
-		return corrupt(in, err, "not an lz4 stream");
 	}
+	if (magic - MAGIC_SKIPPABLE < SKIPPABLES) {
+		if (!tr_input_more(in, 2 * WORD))
+			return TR_OK;
+		d->left = word_at(in->pos + WORD);
+		tr_input_skip(in, 2 * WORD);
+		d->place = SKIPPABLE;
+		return TR_OK;
+	}
+	if (magic != MAGIC)
+		return corrupt(in, err, "not an lz4 stream");
+	if (!tr_input_more(in, HEADER_MIN))
+		return TR_OK;
+	/* liblz4 checks the rest of the header */
+	unsigned flags = (unsigned char)in->pos[FLAGS_AT];
+	unsigned size = (unsigned char)in->pos[BLOCK_SIZE_AT] >> 4 & 7;
+	if (size < LEAST_BLOCK_SIZE)
+		return corrupt(in, err, "invalid frame header");
+	if (flags & DICTIONARY)
+		return corrupt(in, err, "needs a dictionary");
+	d->place = FRAME;
+	d->left = HEADER_MIN + (flags & CONTENT_SIZE ? 2 * WORD : 0);
+	d->block_max = (size_t)1 << (8 + 2 * size);
+	d->linked = !(flags & INDEPENDENT);
+	d->block_sums = flags & BLOCK_SUMS;
+	d->content_sum = flags & CONTENT_SUM;
+	if (d->linked && !d->history && !(d->history = malloc(HISTORY)))
+		return tr_error_memory(err);
+	return TR_OK;
 }
 
 static enum tr_status skip(struct decoder *d, struct tr_input *in)
@@ -368,49 +291,36 @@ static enum tr_status skip(struct decoder *d, struct tr_input *in)
 static enum tr_status salvage(struct decoder *d, const struct tr_input *in, const char *why,
 			      struct tr_error *err)
 {
-	struct tr_lz4_block block = tr_lz4_block(in->pos);
-	size_t there = tr_input_available(in) - TR_LZ4_WORD;
-	struct tr_text packed = { in->pos + TR_LZ4_WORD, there < block.size ? there : block.size };
-	bool whole, memory;
+	struct block block = block_at(in->pos);
+	struct tr_text packed = { in->pos + WORD,
+				  least(tr_input_available(in) - WORD, block.size) };
+	bool whole;
 	d->place = OVER;
 	d->why = why;
-	if (block.stored)
-		memory = lz4_salvage_stored(&d->salvage, packed);
-	else
-		memory = lz4_salvage_block(&d->salvage, packed, d->frame.block_max, &whole);
-	return memory ? TR_OK : tr_error_memory(err);
+	if (!block.stored)
+		return decode_block(d, packed, d->block_max, &whole) ? TR_OK : tr_error_memory(err);
+	d->made.len = d->given = 0;
+	tr_buffer_put_text(&d->made, packed);
+	return d->made.failed ? tr_error_memory(err) : TR_OK;
 }
 
 /* Within a frame: sets how many bytes of the next block, or of the end, go to liblz4. */
 static enum tr_status next_block(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	if (!tr_input_more(in, TR_LZ4_WORD))
+	if (!tr_input_more(in, WORD))
 		return TR_OK;
-	struct tr_lz4_block block = tr_lz4_block(in->pos);
+	struct block block = block_at(in->pos);
 	bool end = block.size == 0 && !block.stored;
-	size_t whole = TR_LZ4_WORD + block.size;
-	if (block.size > d->frame.block_max)
+	size_t whole = WORD + block.size;
+	if (block.size > d->block_max)
 		return corrupt(in, err, "a block has an impossible size");
-	if (end ? d->frame.content_sum : d->frame.block_sums)
-		whole += TR_LZ4_WORD;
+	if (end ? d->content_sum : d->block_sums)
+		whole += WORD;
 	if (!end && whole <= d->most && !tr_input_more(in, whole) && in->at_end)
 		return salvage(d, in, NULL, err);
 	d->left = whole;
 	d->fresh = !end && tr_input_available(in) >= whole;
 	return TR_OK;
-}
-
-static enum tr_status fail(struct decoder *d, const struct tr_input *in, size_t result,
-			   struct tr_error *err)
-{
-	const char *name = LZ4F_getErrorName(result);
-	if (strstr(name, "allocation"))
-		return tr_error_memory(err);
-	if (strstr(name, "hecksum"))
-		return corrupt(in, err, "a checksum does not match");
-	if (d->fresh)
-		return salvage(d, in, CORRUPT, err);
-	return corrupt(in, err, CORRUPT);
 }
 
 /* Passes bytes of d->left to liblz4 and receives its output. */
@@ -421,9 +331,15 @@ static enum tr_status feed(struct decoder *d, struct tr_input *in, struct tr_roo
 	if (n > d->left)
 		n = (size_t)d->left;
 	size_t result = LZ4F_decompress(d->context, room->pos, &made, in->pos, &n, NULL);
-	if (LZ4F_isError(result))
-		return fail(d, in, result, err);
-	lz4_salvage_remember(&d->salvage, room->pos, made);
+	if (LZ4F_isError(result)) {
+		const char *name = LZ4F_getErrorName(result);
+		if (strstr(name, "allocation"))
+			return tr_error_memory(err);
+		if (strstr(name, "hecksum"))
+			return corrupt(in, err, "a checksum does not match");
+		return d->fresh ? salvage(d, in, CORRUPT, err) : corrupt(in, err, CORRUPT);
+	}
+	remember(d, room->pos, made);
 	room->pos += made;
 	tr_input_skip(in, n);
 	d->left -= n;
@@ -437,14 +353,15 @@ static enum tr_status feed(struct decoder *d, struct tr_input *in, struct tr_roo
 static enum tr_status step_frame(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				 struct tr_error *err)
 {
+	enum tr_status status;
 	if (d->left == 0 && d->pending) {
 		const char *begin = room->pos;
-		enum tr_status status = feed(d, in, room, err);
+		status = feed(d, in, room, err);
 		if (status != TR_OK || room->pos > begin || d->place != FRAME)
 			return status;
 	}
 	if (d->left == 0) {
-		enum tr_status status = next_block(d, in, err);
+		status = next_block(d, in, err);
 		if (status != TR_OK || d->left == 0)
 			return status;
 	}
@@ -457,14 +374,14 @@ static enum tr_status step_frame(struct decoder *d, struct tr_input *in, struct 
  */
 static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	if (!tr_input_more(in, TR_LZ4_WORD) && tr_input_available(in))
+	if (!tr_input_more(in, WORD) && tr_input_available(in))
 		return TR_OK;
-	uint32_t size = tr_input_available(in) ? tr_lz4_word(in->pos) : 0;
-	if (size == 0 || size > TR_LZ4_LEGACY_PACKED) {
+	uint32_t size = tr_input_available(in) ? word_at(in->pos) : 0;
+	if (size == 0 || size > LEGACY_PACKED) {
 		d->place = BEHIND;
 		return TR_OK;
 	}
-	size_t need = TR_LZ4_WORD + (size_t)size;
+	size_t need = WORD + (size_t)size;
 	if (need > d->most) {
 		tr_error_set(err, TR_CAUSE_LIMIT, "lz4: has a block larger than --max-record");
 		return TR_FATAL;
@@ -472,10 +389,10 @@ static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct
 	bool there = tr_input_more(in, need), whole;
 	if (!there && !in->at_end)
 		return TR_OK;
-	struct tr_text packed = { in->pos + TR_LZ4_WORD, there ? size : tr_input_available(in) };
+	struct tr_text packed = { in->pos + WORD, there ? size : tr_input_available(in) };
 	if (!there)
-		packed.len -= TR_LZ4_WORD;
-	if (!lz4_salvage_block(&d->salvage, packed, TR_LZ4_LEGACY_BLOCK, &whole))
+		packed.len -= WORD;
+	if (!decode_block(d, packed, LEGACY_BLOCK, &whole))
 		return tr_error_memory(err);
 	if (there && whole) {
 		tr_input_skip(in, need);
@@ -489,14 +406,17 @@ static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct
 static enum tr_status step_place(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				 struct tr_error *err)
 {
-	size_t given = lz4_salvage_give(&d->salvage, room->pos, tr_room_left(room));
-	room->pos += given;
-	if (given)
+	size_t given = least(d->made.len - d->given, tr_room_left(room));
+	if (given) {
+		memcpy(room->pos, d->made.data + d->given, given);
+		room->pos += given;
+		d->given += given;
 		return TR_OK;
+	}
 	switch (d->place) {
 	case BEHIND:
 		d->place = START;
-		return tr_decoder_behind(in, "lz4", lz4_bid_next, err);
+		return tr_decoder_behind(in, "lz4", bid_next, err);
 	case START:
 		return start(d, in, err);
 	case FRAME:
@@ -534,11 +454,7 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	static const struct tr_decoder_class class = { "lz4", step_decoder, destroy_decoder };
 	struct decoder *d = malloc(sizeof *d);
 	if (d)
-		*d = (struct decoder){
-			.place = START,
-			.most = limits->max_record,
-			.salvage.made = TR_BUFFER_INIT,
-		};
+		*d = (struct decoder){ .place = START, .most = limits->max_record };
 	if (d && LZ4F_isError(LZ4F_createDecompressionContext(&d->context, LZ4F_VERSION))) {
 		free(d);
 		d = NULL;
@@ -666,7 +582,7 @@ const struct tr_codec tr_codec_lz4 = {
 	.level_max = 12,
 	.level_default = 1,
 	.general = true,
-	.bid = lz4_bid,
+	.bid = bid,
 	.decoder = decoder,
 	.encoder = encoder,
 	.library = "liblz4",

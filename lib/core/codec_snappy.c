@@ -16,6 +16,7 @@
 #include "core/buffer.h"
 #include "core/codec_private.h"
 #include "core/library.h"
+#include "core/wire.h"
 
 enum {
 	LITERAL = 0,
@@ -42,12 +43,8 @@ struct element {
 
 bool tr_snappy_size(struct tr_text packed, uint32_t *size)
 {
-	enum {
-		LONGEST = 5,
-		LAST_MAX = 15
-	}; /*
-	    * 32 bits in groups of 7, and the value of the last 4
-	    */
+	/* 32 bits in groups of 7, and the maximum of the last group, which has 4 */
+	enum { LONGEST = 5, LAST_MAX = 15 };
 	const unsigned char *p = (const unsigned char *)packed.data;
 	*size = 0;
 	for (size_t i = 0; i < LONGEST && i < packed.len; i++) {
@@ -152,7 +149,7 @@ static void repeat(unsigned char *to, size_t distance, const unsigned char *stop
 
 static inline uint32_t load_u32(const unsigned char *p)
 {
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	return tr_wire_u32((const char *)p, false);
 }
 
 /*
@@ -288,12 +285,6 @@ static bool load(struct libsnappy *lib, struct tr_error *err)
 	return tr_library_load(TREC_LIBSNAPPY, symbols, lib, err);
 }
 
-static uint32_t read_u32le(const char *data)
-{
-	const unsigned char *p = (const unsigned char *)data;
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Reads the decoded size of a block. False: the block is too short to hold so much. */
 static bool block_size(const char *data, size_t len, size_t packed_size, size_t *size)
 {
@@ -341,7 +332,7 @@ static int bid(const char *data, size_t len)
 	/* two letters are weak evidence: the length and the size after them must be valid too */
 	if (len < MAGIC_SIZE + LENGTH_SIZE)
 		return TR_CODEC_MORE;
-	uint32_t packed_size = read_u32le(data + MAGIC_SIZE);
+	uint32_t packed_size = tr_wire_u32(data + MAGIC_SIZE, false);
 	data += MAGIC_SIZE + LENGTH_SIZE;
 	len -= MAGIC_SIZE + LENGTH_SIZE;
 	size_t size;
@@ -397,8 +388,6 @@ static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *i
 	return TR_FATAL;
 }
 
-/* Copies. */
-
 /* Remembers a decoded chunk. False: memory is exhausted. */
 static bool remember(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain)
 {
@@ -414,11 +403,6 @@ static bool remember(struct snappy_decoder *d, struct tr_text packed, struct tr_
 	chunk->packed.len = 0;
 	tr_buffer_put_text(&chunk->packed, packed);
 	return !chunk->packed.failed;
-}
-
-static bool is_full_chunk(size_t size)
-{
-	return size >= CHUNK_SIZE;
 }
 
 /* True if the first `size` bytes of plain, COPY_MIN or more, are those of the chunk. */
@@ -439,10 +423,10 @@ static bool begins_like(struct snappy_decoder *d, struct tr_text plain, const st
 static size_t count_copied(struct snappy_decoder *d, struct tr_text plain)
 {
 	const struct chunk *previous = &d->history[(d->chunk - 1) % HISTORY];
-	if (previous->size >= COPY_MIN && !is_full_chunk(previous->size) &&
+	if (previous->size >= COPY_MIN && previous->size < CHUNK_SIZE &&
 	    previous->size <= plain.len && begins_like(d, plain, previous, previous->size))
 		return previous->size;
-	if (plain.len < COPY_MIN || is_full_chunk(plain.len))
+	if (plain.len < COPY_MIN || plain.len >= CHUNK_SIZE)
 		return 0;
 	for (size_t i = 0; i < HISTORY && i < d->chunk; i++)
 		if (d->history[i].size >= plain.len &&
@@ -451,25 +435,19 @@ static size_t count_copied(struct snappy_decoder *d, struct tr_text plain)
 	return 0;
 }
 
-/* Whether a stream of its own begins with the chunk, as the first chunk does. */
-static bool begins_stream(struct snappy_decoder *d, struct tr_text plain)
-{
-	if (d->chunk == 0)
-		memcpy(d->first, plain.data, plain.len < COPY_MIN ? plain.len : COPY_MIN);
-	return !d->past_first && plain.len >= COPY_MIN &&
-	       memcmp(plain.data, d->first, COPY_MIN) == 0;
-}
-
 /* Sets how many bytes at the beginning of a chunk are left out. False: memory is exhausted. */
 static bool find_copy(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain,
 		      size_t *copied)
 {
 	*copied = 0;
-	if (!begins_stream(d, plain)) {
+	if (d->chunk == 0)
+		memcpy(d->first, plain.data, plain.len < COPY_MIN ? plain.len : COPY_MIN);
+	/* unless a stream of its own begins with the chunk, as with the first one */
+	if (d->past_first || plain.len < COPY_MIN || memcmp(plain.data, d->first, COPY_MIN) != 0) {
 		d->past_first = true;
 		*copied = d->chunk ? count_copied(d, plain) : 0;
 	}
-	d->past_first = d->past_first || is_full_chunk(plain.len);
+	d->past_first = d->past_first || plain.len >= CHUNK_SIZE;
 	d->copies += *copied > 0;
 	return !d->compared.failed &&
 	       ((*copied && *copied == plain.len) || remember(d, packed, plain));
@@ -488,18 +466,6 @@ static enum tr_status report_copies(const struct snappy_decoder *d, struct tr_er
 	return TR_FATAL;
 }
 
-/* Decodes a whole chunk to where it is wanted, if there is room. */
-static bool unpack_to(struct tr_text packed, size_t size, struct tr_room *room)
-{
-	bool whole;
-	if (tr_room_left(room) < size)
-		return false;
-	tr_snappy_decode(packed, room->pos, size, &whole);
-	if (whole)
-		room->pos += size;
-	return whole;
-}
-
 /*
  * Decodes the chunk. what: an error that was found in it before, or NULL. TR_FATAL: it is damaged;
  * there may be data before the damage.
@@ -508,15 +474,18 @@ static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, co
 			     struct tr_input *in, struct tr_room *room, struct tr_error *err)
 {
 	size_t size, copied;
+	bool whole = false;
 	if (!block_size(packed.data, packed.len, packed.len + d->missing, &size))
 		return corrupt(d, in, err, "has an impossible size");
-	if (!what && unpack_to(packed, size, room)) {
-		char *start = room->pos - size;
-		if (!find_copy(d, packed, (struct tr_text){ start, size }, &copied))
+	/* a whole chunk is decoded to where it is wanted, if there is room */
+	if (!what && size <= tr_room_left(room))
+		tr_snappy_decode(packed, room->pos, size, &whole);
+	if (whole) {
+		if (!find_copy(d, packed, (struct tr_text){ room->pos, size }, &copied))
 			return tr_error_memory(err);
 		if (copied)
-			memmove(start, start + copied, size - copied);
-		room->pos -= copied;
+			memmove(room->pos, room->pos + copied, size - copied);
+		room->pos += size - copied;
 		return TR_OK;
 	}
 	/* not more than the packed bytes can hold */
@@ -527,7 +496,6 @@ static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, co
 	/* room for one byte at least: NULL is a failure */
 	if (!tr_buffer_room(&d->plain, size + 1))
 		return tr_error_memory(err);
-	bool whole;
 	tr_buffer_used(&d->plain, tr_snappy_decode(packed, d->plain.data, size, &whole));
 	if (what || !whole)
 		return corrupt(d, in, err, what ? what : "is corrupt");
@@ -535,7 +503,7 @@ static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, co
 									  : tr_error_memory(err);
 }
 
-/* At the start of the container. */
+/* Reads the magic at the start of the container, after blanks. */
 static enum tr_status begin(struct snappy_decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	while (tr_input_available(in) && is_blank(*in->pos))
@@ -559,12 +527,12 @@ static enum tr_status begin_chunk(struct snappy_decoder *d, struct tr_input *in,
 		return begin(d, in, err);
 	if (!tr_input_more(in, LENGTH_SIZE))
 		return tr_input_available(in) ? TR_OK : report_copies(d, err);
-	uint32_t length = read_u32le(in->pos);
+	uint32_t length = tr_wire_u32(in->pos, false);
 	if (length == 0)
 		return corrupt(d, in, err, "has an impossible length");
 	tr_input_skip(in, LENGTH_SIZE);
 	d->packed.len = 0;
-	d->missing = length; /* however long: gather() sees where the block has to be over */
+	d->missing = length; /* of any length: gather finds where the block must end */
 	return TR_OK;
 }
 
@@ -603,7 +571,7 @@ static enum tr_status gather(struct snappy_decoder *d, struct tr_input *in, stru
 	}
 	d->missing -= n;
 	bool cut = n == 0 && d->packed.len;
-	tr_input_skip(in, n); /* its bytes stay where they are until more are asked for */
+	tr_input_skip(in, n); /* the bytes stay where they are until more are read */
 	if (whole)
 		return unpack(d, packed, NULL, in, room, err);
 	if (cut) {

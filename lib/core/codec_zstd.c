@@ -7,6 +7,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "core/wire.h"
+
 enum {
 	WINDOW_LOG_MIN = 27, /* limit of libzstd by default */
 	WINDOW_LOG_MAX = 31,
@@ -142,21 +144,6 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return (what == TR_ENCODE_MORE ? *len : left) == 0 ? TR_END : TR_OK;
 }
 
-static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
-			       struct tr_error *err)
-{
-	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
-	ZSTD_CCtx *context = ZSTD_createCCtx();
-	if (context) {
-		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
-		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-		/* without support for threads, libzstd refuses and compresses on this one */
-		if (threads > 1)
-			(void)ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, (int)threads);
-	}
-	return tr_encoder_new(&class, context, inner, err);
-}
-
 static void *begin_worker(int level)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -167,9 +154,15 @@ static void *begin_worker(int level)
 	return context;
 }
 
-static void end_worker(void *worker)
+static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
+			       struct tr_error *err)
 {
-	ZSTD_freeCCtx(worker);
+	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
+	ZSTD_CCtx *context = begin_worker(level);
+	/* without support for threads, libzstd refuses and compresses on this one */
+	if (context && threads > 1)
+		(void)ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, (int)threads);
+	return tr_encoder_new(&class, context, inner, err);
 }
 
 static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
@@ -185,25 +178,26 @@ static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buf
 	return true;
 }
 
-static void put_u32le(struct tr_buffer *to, uint32_t n)
+static void put_u32(struct tr_buffer *to, uint32_t n)
 {
-	for (unsigned i = 0; i < 4; i++)
-		tr_buffer_put_byte(to, (char)(n >> 8 * i));
+	char bytes[4];
+	tr_wire_put_u32(bytes, false, n);
+	tr_buffer_put(to, bytes, sizeof bytes);
 }
 
 /* The seek table of zstd's contrib/seekable_format, which lists the frames. */
 static void put_index(const struct tr_block_sizes *list, size_t count, struct tr_buffer *to)
 {
 	enum { SKIPPABLE = 0x184d2a5e, ENTRY = 8, FOOTER = 9 };
-	put_u32le(to, SKIPPABLE);
-	put_u32le(to, (uint32_t)(count * ENTRY + FOOTER));
+	put_u32(to, SKIPPABLE);
+	put_u32(to, (uint32_t)(count * ENTRY + FOOTER));
 	for (size_t i = 0; i < count; i++) {
-		put_u32le(to, list[i].packed);
-		put_u32le(to, list[i].data);
+		put_u32(to, list[i].packed);
+		put_u32(to, list[i].data);
 	}
-	put_u32le(to, (uint32_t)count);
+	put_u32(to, (uint32_t)count);
 	tr_buffer_put_byte(to, 0); /* no checksums in the table, because each frame has one */
-	put_u32le(to, 0x8f92eab1);
+	put_u32(to, 0x8f92eab1);
 }
 
 static struct tr_sink *seekable_encoder(struct tr_sink *inner, int level, unsigned threads,
@@ -213,7 +207,7 @@ static struct tr_sink *seekable_encoder(struct tr_sink *inner, int level, unsign
 		.size = SEEKABLE_FRAME,
 		.has_any = true,
 		.begin = begin_worker,
-		.end = end_worker,
+		.end = destroy_encoder,
 		.pack = pack,
 		.index = put_index,
 	};
@@ -225,30 +219,12 @@ static void version(char *to, size_t size)
 	snprintf(to, size, "%s", ZSTD_versionString());
 }
 
-const struct tr_codec tr_codec_zstd = {
-	.name = "zstd",
-	.extension = ".zst",
-	.level_min = 1,
-	.level_max = 19,
-	.level_default = 3,
-	.general = true,
-	.bid = bid,
-	.decoder = decoder,
-	.encoder = encoder,
-	.library = "libzstd",
-	.version = version,
-};
+#define ZSTD_CODEC(encoder_) \
+	{ \
+		.name = "zstd", .extension = ".zst", .level_min = 1, .level_max = 19, \
+		.level_default = 3, .general = true, .bid = bid, .decoder = decoder, \
+		.encoder = (encoder_), .library = "libzstd", .version = version \
+	}
 
-const struct tr_codec tr_codec_zstd_seekable = {
-	.name = "zstd",
-	.extension = ".zst",
-	.level_min = 1,
-	.level_max = 19,
-	.level_default = 3,
-	.general = true,
-	.bid = bid,
-	.decoder = decoder,
-	.encoder = seekable_encoder,
-	.library = "libzstd",
-	.version = version,
-};
+const struct tr_codec tr_codec_zstd = ZSTD_CODEC(encoder);
+const struct tr_codec tr_codec_zstd_seekable = ZSTD_CODEC(seekable_encoder);
