@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink for stdout, on a descriptor that is borrowed. */
 
 #include "core/output.h"
 
@@ -16,6 +15,8 @@
 #include "core/file.h"
 #include "core/utf8.h"
 
+/* The sink for stdout, on a descriptor that is borrowed. */
+
 struct fd_sink {
 	struct tr_sink base;
 	int fd;
@@ -31,10 +32,10 @@ static bool fd_sink_write(struct tr_sink *sink, const char *data, size_t len, st
 	return tr_fd_write(self(sink)->fd, data, len, err);
 }
 
-static bool fd_sink_flush(struct tr_sink *sink, struct tr_error *err)
+/* The kernel has the bytes already. */
+static bool flush_nothing(struct tr_sink *sink, struct tr_error *err)
 {
-	(void)sink;
-	(void)err;
+	(void)sink, (void)err;
 	return true;
 }
 
@@ -64,7 +65,7 @@ struct tr_sink *tr_sink_fd(int fd, struct tr_error *err)
 	}
 	*s = (struct fd_sink){
 		.base = { .write = fd_sink_write,
-			  .flush = fd_sink_flush,
+			  .flush = flush_nothing,
 			  .finish = fd_sink_finish,
 			  .close = fd_sink_close },
 		.fd = fd,
@@ -100,13 +101,6 @@ static struct file_sink *file_self(const struct tr_sink *sink)
 static bool file_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	return tr_fd_write(file_self(sink)->file.fd, data, len, err);
-}
-
-static bool file_flush(struct tr_sink *sink, struct tr_error *err)
-{
-	(void)sink;
-	(void)err;
-	return true;
 }
 
 /* Removes a file that was not completed, and frees. */
@@ -387,7 +381,7 @@ static struct file_sink *new_sink(const char *path, struct tr_error *err)
 	}
 	*s = (struct file_sink){
 		.base = { .write = file_write,
-			  .flush = file_flush,
+			  .flush = flush_nothing,
 			  .finish = file_finish,
 			  .close = file_close },
 		.file = { .fd = -1, .dir = -1, .path = copy },

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "core/input.h"
 
 /* Bytes that are kept in memory only: of a small spool, and of the end of a large one. */
@@ -17,9 +18,8 @@ enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 64 << 10 };
 
 struct tr_spool {
 	uint64_t max, size;
-	struct tr_buffer
-		memory; /* all bytes, until there is a file; then those that are not in it yet */
-	int fd;		/* -1 until then */
+	struct tr_buffer memory; /* all bytes; if there is a file, those that are not in it yet */
+	int fd;			 /* of the file; -1: there is none */
 };
 
 struct tr_spool *tr_spool_new(uint64_t max)
@@ -51,40 +51,22 @@ static int open_unlinked(const char *directory)
 	return named;
 }
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, data, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-static bool make_file(struct tr_spool *spool, struct tr_error *err)
-{
-	const char *directory = getenv("TMPDIR");
-	if (!directory || !*directory)
-		directory = "/tmp";
-	spool->fd = open_unlinked(directory);
-	if (spool->fd < 0) {
-		tr_error_system(err, errno, "cannot make a temporary file in %s", directory);
-		return false;
-	}
-	return true;
-}
-
-/* Writes the bytes in memory to the file, then data, which may be large. */
+/* Writes the bytes in memory to the file, then data, which may be large. Makes the file first. */
 static bool save(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err)
 {
-	if (spool->fd < 0 && !make_file(spool, err))
-		return false;
-	if (!write_all(spool->fd, spool->memory.data, spool->memory.len) ||
-	    !write_all(spool->fd, data, len)) {
+	if (spool->fd < 0) {
+		const char *directory = getenv("TMPDIR");
+		if (!directory || !*directory)
+			directory = "/tmp";
+		spool->fd = open_unlinked(directory);
+		if (spool->fd < 0) {
+			tr_error_system(err, errno, "cannot make a temporary file in %s",
+					directory);
+			return false;
+		}
+	}
+	if (!tr_fd_write(spool->fd, spool->memory.data, spool->memory.len, NULL) ||
+	    !tr_fd_write(spool->fd, data, len, NULL)) {
 		tr_error_system(err, errno, "cannot write a temporary file");
 		return false;
 	}
@@ -192,10 +174,10 @@ const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window
 	if (bytes->len)
 		memmove(bytes->data, bytes->data + skip, bytes->len);
 	window->at = offset;
-	uint64_t behind = offset + bytes->len;
-	uint64_t left = behind < spool->size ? spool->size - behind : 0;
+	uint64_t after = offset + bytes->len;
+	uint64_t left = after < spool->size ? spool->size - after : 0;
 	size_t missing = n - bytes->len, ahead = left < AHEAD ? (size_t)left : AHEAD;
-	if (!tr_spool_append(spool, behind, missing > ahead ? missing : ahead, bytes, err))
+	if (!tr_spool_append(spool, after, missing > ahead ? missing : ahead, bytes, err))
 		return NULL;
 	char *pad = tr_buffer_room(bytes, TR_INPUT_PAD);
 	if (!pad) {

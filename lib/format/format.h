@@ -27,7 +27,6 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/input.h"
-#include "core/limits.h"
 #include "core/output.h"
 #include "record/record.h"
 #include "record/calls.h"

@@ -13,7 +13,6 @@
 #include "core/arena.h"
 #include "core/buffer.h"
 #include "core/error.h"
-#include "core/limits.h"
 #include "record/value.h"
 
 enum tr_spelling {
