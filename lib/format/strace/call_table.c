@@ -334,62 +334,37 @@ bool tr_strace_is_fork(struct tr_text call)
 	       tr_text_is(call, "vfork") || tr_text_is(call, "fork") || tr_text_is(call, "clone2");
 }
 
-/* The flags of Linux, as in clone(2). The lowest byte is the signal at the end of the child. */
-static const struct {
-	uint64_t bit;
-	const char *name;
-} flags_table[] = {
-	{ 0x80, "CLONE_NEWTIME" },
-	{ 0x100, "CLONE_VM" },
-	{ 0x200, "CLONE_FS" },
-	{ 0x400, "CLONE_FILES" },
-	{ 0x800, "CLONE_SIGHAND" },
-	{ 0x1000, "CLONE_PIDFD" },
-	{ 0x2000, "CLONE_PTRACE" },
-	{ 0x4000, "CLONE_VFORK" },
-	{ 0x8000, "CLONE_PARENT" },
-	{ 0x10000, "CLONE_THREAD" },
-	{ 0x20000, "CLONE_NEWNS" },
-	{ 0x40000, "CLONE_SYSVSEM" },
-	{ 0x80000, "CLONE_SETTLS" },
-	{ 0x100000, "CLONE_PARENT_SETTID" },
-	{ 0x200000, "CLONE_CHILD_CLEARTID" },
-	{ 0x400000, "CLONE_DETACHED" },
-	{ 0x800000, "CLONE_UNTRACED" },
-	{ 0x1000000, "CLONE_CHILD_SETTID" },
-	{ 0x2000000, "CLONE_NEWCGROUP" },
-	{ 0x4000000, "CLONE_NEWUTS" },
-	{ 0x8000000, "CLONE_NEWIPC" },
-	{ 0x10000000, "CLONE_NEWUSER" },
-	{ 0x20000000, "CLONE_NEWPID" },
-	{ 0x40000000, "CLONE_NEWNET" },
-	{ 0x80000000, "CLONE_IO" },
-	{ 0x100000000, "CLONE_CLEAR_SIGHAND" },
-	{ 0x200000000, "CLONE_INTO_CGROUP" },
+/* The flags of Linux, as in clone(2), without CLONE_; the bits are in the order of their numbers. */
+static const char *const flag_names[] = {
+	"NEWTIME",	 "VM",	       "FS",	       "FILES",		"SIGHAND",
+	"PIDFD",	 "PTRACE",     "VFORK",	       "PARENT",	"THREAD",
+	"NEWNS",	 "SYSVSEM",    "SETTLS",       "PARENT_SETTID", "CHILD_CLEARTID",
+	"DETACHED",	 "UNTRACED",   "CHILD_SETTID", "NEWCGROUP",	"NEWUTS",
+	"NEWIPC",	 "NEWUSER",    "NEWPID",       "NEWNET",	"IO",
+	"CLEAR_SIGHAND", "INTO_CGROUP"
 };
 
-enum { FLAGS = sizeof flags_table / sizeof *flags_table, SIGNAL = 0xff };
-
-static uint64_t flag_bit(struct tr_text name)
-{
-	for (size_t i = 0; i < FLAGS; i++)
-		if (tr_text_is(name, flags_table[i].name))
-			return flags_table[i].bit;
-	return 0;
-}
+enum {
+	FLAGS = sizeof flag_names / sizeof *flag_names,
+	FIRST_FLAG = 7, /* the bit of the first name */
+	SIGNAL = 0xff,	/* bits that hold the signal at the end of the child */
+};
 
 /* One part of A|B|0x10|17, which may have a comment of -X verbose after it. */
 static uint64_t read_flag(struct tr_text text)
 {
 	unsigned long long number;
-	const char *end = text.data;
+	const char *p = text.data, *end = p;
 
 	while (end < text.data + text.len && *end != ' ' && *end != '/')
 		end++;
-	struct tr_text word = tr_text_span(text.data, end);
-	if (tr_strace_number(word, &number))
+	if (tr_strace_number(tr_text_span(p, end), &number))
 		return number & ~(uint64_t)SIGNAL;
-	return flag_bit(word);
+	bool named = tr_strace_take(&p, end, TR_TEXT("CLONE_"));
+	for (unsigned i = 0; named && i < FLAGS; i++)
+		if (tr_text_is(tr_text_span(p, end), flag_names[i]))
+			return UINT64_C(1) << (FIRST_FLAG + i);
+	return 0;
 }
 
 uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments)
@@ -398,7 +373,7 @@ uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments)
 	uint64_t flags = 0;
 
 	if (tr_text_is(name, "vfork"))
-		return 0x100 | 0x4000;
+		return 0x100 | 0x4000;	    /* CLONE_VM, CLONE_VFORK */
 	if (!tr_text_is(name, "unshare")) { /* which has nothing else */
 		p = arguments.len ? memmem(p, arguments.len, "flags=", 6) : NULL;
 		if (!p)
@@ -422,13 +397,13 @@ uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments)
 
 void tr_strace_put_clone_flags(uint64_t flags, struct tr_buffer *to)
 {
-	const char *before = "\tflags=";
+	const char *before = "\tflags=CLONE_";
 
-	for (size_t i = 0; i < FLAGS; i++) {
-		if (!(flags & flags_table[i].bit))
+	for (unsigned i = 0; i < FLAGS; i++) {
+		if (!(flags >> (FIRST_FLAG + i) & 1))
 			continue;
 		tr_buffer_put_text(to, tr_text_from(before));
-		tr_buffer_put_text(to, tr_text_from(flags_table[i].name));
-		before = "|";
+		tr_buffer_put_text(to, tr_text_from(flag_names[i]));
+		before = "|CLONE_";
 	}
 }

@@ -11,14 +11,6 @@
 #include "record/literal.h"
 #include "record/record.h"
 
-/* A call that is over. */
-struct done {
-	struct tr_text name, arguments;	       /* arguments.data NULL: they are not in the log */
-	const struct tr_strace_result *result; /* NULL: it never returned */
-	const struct tr_strace_origin *from;
-	unsigned flags; /* of the record; BEGIN_LOST: only the last arguments are in the log */
-};
-
 /* Records. */
 
 /* If only the last arguments of a call are in the log, their names are the last ones. */
@@ -52,7 +44,7 @@ static const char *own_name_end(const char *begin, const char *end)
 }
 
 /* Puts all arguments as fields. *cut is set if strace left out a part. */
-static void put_arguments(struct tr_buffer *to, const struct done *call, bool *cut)
+static void put_arguments(struct tr_buffer *to, const struct tr_strace_done *call, bool *cut)
 {
 	const char *names = tr_strace_argument_names(call->name);
 	const char *end = call->arguments.data + call->arguments.len;
@@ -118,7 +110,8 @@ static void put_result(struct tr_buffer *to, const struct tr_strace_result *resu
 }
 
 /* Emits a sys record. */
-static void put_sys(struct tr_strace_reader *reader, struct tr_task *task, const struct done *call)
+static void put_sys(struct tr_strace_reader *reader, struct tr_task *task,
+		    const struct tr_strace_done *call)
 {
 	struct tr_buffer *to = &reader->out.head;
 	bool cut = false;
@@ -133,8 +126,8 @@ static void put_sys(struct tr_strace_reader *reader, struct tr_task *task, const
 			       (call->result ? 0 : TR_STRACE_FLAG_UNFINISHED));
 }
 
-static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, const struct done *call,
-		     uint64_t child)
+static void put_fork(struct tr_strace_reader *reader, struct tr_task *task,
+		     const struct tr_strace_done *call, uint64_t child)
 {
 	const struct tr_strace_call *begun = task->state;
 	uint64_t flags = tr_strace_clone_flags(call->name, call->arguments);
@@ -150,37 +143,6 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task, cons
 	tr_strace_put_clone_flags(flags, &reader->out.head);
 	tr_strace_emit(reader, task, 0);
 	reader->out_of_memory |= !tr_tasks_fork(&reader->tasks, task, directory, child, flags);
-}
-
-/* Emits the exec record of a call that succeeded or, with a field error, failed. */
-static void put_exec(struct tr_strace_reader *reader, struct tr_task *task, const struct done *call,
-		     bool failed)
-{
-	struct tr_strace_exec *exec = &reader->exec;
-	struct tr_directory *seen_from = tr_directory_retain(task->place->directory);
-	bool lost = !call->arguments.data;
-
-	tr_strace_begin(reader, "exec", call->from, task);
-	tr_strace_exec_read(lost ? TR_TEXT("") : call->arguments,
-			    tr_text_is(call->name, "execveat"), exec, &reader->out.head);
-	exec->flags |= lost ? call->flags | TR_STRACE_FLAG_BEGIN_LOST : call->flags;
-	if (exec->fd.data) {
-		const struct tr_strace_call *begun = task->state;
-		tr_directory_release(seen_from);
-		seen_from = begun && begun->seen_from
-				    ? tr_directory_retain(begun->seen_from)
-				    : tr_strace_descriptor(reader, task, exec->fd);
-		bool absolute = exec->path.len && *exec->path.data == '/';
-		if (!seen_from && !absolute)
-			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;
-		exec->named &= seen_from || exec->path.len;
-	}
-	if (failed) {
-		tr_buffer_put_literal(&reader->out.head, "\terror=");
-		tr_strace_value(call->result->error, &reader->out.head, NULL);
-	}
-	tr_strace_emit_exec(reader, task, seen_from);
-	tr_directory_release(seen_from);
 }
 
 /* Directories and descriptors. */
@@ -251,7 +213,7 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 
 /* Takes the directory of the task from a call that prints it. */
 static void infer_cwd(struct tr_strace_reader *reader, struct tr_task *task,
-		      const struct done *call)
+		      const struct tr_strace_done *call)
 {
 	bool noted = tr_text_starts(call->arguments, TR_TEXT("AT_FDCWD<"));
 
@@ -280,7 +242,7 @@ static bool may_be_directory(struct tr_text flags)
 
 /* The number that was returned is a new descriptor. path: which argument is the path; -1: none. */
 static void open_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
-			    const struct done *call, int path)
+			    const struct tr_strace_done *call, int path)
 {
 	struct tr_text fd = call->result->value;
 	struct tr_directory *directory, *from;
@@ -329,7 +291,7 @@ static void close_descriptor(struct tr_strace_reader *reader, struct tr_task *ta
 
 /* Applies a call that succeeded to the directory and descriptors of the task. */
 static void track_files(struct tr_strace_reader *reader, struct tr_task *task,
-			const struct done *call)
+			const struct tr_strace_done *call)
 {
 	enum { NEW_MOUNTS = 0x20000, NEW_USERS = 0x10000000 };
 	const struct tr_strace_call *begun = task->state;
@@ -394,13 +356,13 @@ static void place_exec(struct tr_strace_reader *reader, struct tr_task *task)
 
 /* The exec succeeded. */
 static void exec_done(struct tr_strace_reader *reader, struct tr_task *task,
-		      const struct done *call)
+		      const struct tr_strace_done *call)
 {
 	uint64_t seq = reader->base.seq;
 
 	place_exec(reader, task);
 	tr_tasks_exec(&reader->tasks, task);
-	put_exec(reader, task, call, false);
+	tr_strace_put_exec(reader, task, call, false);
 	task->process->exec = seq;
 	if (task->state)
 		((struct tr_strace_call *)task->state)->lost_thread = false;
@@ -420,7 +382,7 @@ static uint64_t exit_status(struct tr_text arguments)
 }
 
 static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
-		      const struct done *call)
+		      const struct tr_strace_done *call)
 {
 	const struct tr_strace_result *result = call->result;
 	struct tr_text name = call->name, arguments = call->arguments;
@@ -432,9 +394,9 @@ static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
 		if (succeeded && tr_text_is(result->value, "0")) {
 			exec_done(reader, task, call);
 		} else if (result->error.data && reader->keep_failed) {
-			put_exec(reader, task, call, true);
+			tr_strace_put_exec(reader, task, call, true);
 		} else if (!result->error.data) {
-			struct done unfinished = *call;
+			struct tr_strace_done unfinished = *call;
 			unfinished.result = NULL;
 			put_sys(reader, task, &unfinished);
 		}
@@ -471,10 +433,10 @@ void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
 			  const struct tr_strace_line *line)
 {
 	bool detached = line->type == TR_STRACE_DETACHED;
-	struct done call = { .name = line->name,
-			     .arguments = line->arguments,
-			     .result = line->broken || detached ? NULL : &line->result,
-			     .from = &reader->here };
+	struct tr_strace_done call = { .name = line->name,
+				       .arguments = line->arguments,
+				       .result = line->broken || detached ? NULL : &line->result,
+				       .from = &reader->here };
 
 	task = tr_strace_abandon(reader, task);
 	if (task && detached && tr_strace_is_exec(line->name)) {
@@ -525,9 +487,9 @@ struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_
 			     limit);
 		tr_error_at_line(&reader->base.remark, reader->here.line);
 		call_done(reader, task,
-			  &(struct done){ .name = line->name,
-					  .arguments = line->arguments,
-					  .from = &reader->here });
+			  &(struct tr_strace_done){ .name = line->name,
+						    .arguments = line->arguments,
+						    .from = &reader->here });
 		return task;
 	}
 	call->len = 0;
@@ -553,10 +515,10 @@ static void finish(struct tr_strace_reader *reader, struct tr_task *task, struct
 		   const struct tr_strace_result *result)
 {
 	struct tr_strace_call *call = task->state;
-	const struct done done = { .name = tr_strace_call_name(call),
-				   .arguments = arguments,
-				   .result = result,
-				   .from = &call->begin };
+	const struct tr_strace_done done = { .name = tr_strace_call_name(call),
+					     .arguments = arguments,
+					     .result = result,
+					     .from = &call->begin };
 
 	call->open = false;
 	if (call->proven)
@@ -591,14 +553,16 @@ struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_tas
 static void take_second_half(struct tr_strace_reader *reader, struct tr_task *task,
 			     struct tr_strace_line *line, struct tr_text text)
 {
-	struct done call = { .name = line->name, .from = &reader->here };
+	struct tr_strace_done call = { .name = line->name,
+				       .arguments = TR_TEXT(""),
+				       .from = &reader->here,
+				       .flags = TR_STRACE_FLAG_BEGIN_LOST };
 
 	if (!tr_strace_body_finish(line->arguments, line)) {
 		tr_strace_put_raw(reader, text, "a call that is cut");
 	} else if (!tr_strace_is_exec(line->name)) {
 		call.arguments = line->arguments;
 		call.result = line->broken ? NULL : &line->result;
-		call.flags = TR_STRACE_FLAG_BEGIN_LOST;
 		call_done(reader, task, &call);
 	} else if (line->result.value.data) {
 		exec_done(reader, task, &call);

@@ -317,21 +317,46 @@ static void put_path(struct cursor *at, struct tr_strace_exec *exec)
 		exec->flags |= TR_STRACE_FLAG_CUT;
 }
 
-void tr_strace_exec_read(struct tr_text arguments, bool at_fd, struct tr_strace_exec *exec,
-			 struct tr_buffer *to)
+void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
+			const struct tr_strace_done *call, bool failed)
 {
-	struct cursor at = { to, arguments.data, arguments.data + arguments.len, arguments.data };
+	struct tr_strace_exec *exec = &reader->exec;
+	struct tr_buffer *to = &reader->out.head;
+	const char *arguments = call->arguments.data;
+	struct cursor at = { to, arguments, arguments + call->arguments.len, arguments };
+	struct tr_directory *seen_from;
+	struct tr_text fd;
 
+	tr_strace_begin(reader, "exec", call->from, task);
 	tr_buffer_reset(&exec->path);
 	tr_buffer_reset(&exec->pwd);
-	exec->fd = at_fd ? take_item(&at) : (struct tr_text){ NULL, 0 };
 	exec->named = exec->spelled = false;
-	exec->flags = 0;
+	exec->flags = call->flags;
+	bool at_fd = tr_text_is(call->name, "execveat");
+	if (at_fd)
+		fd = take_item(&at);
 	put_path(&at, exec);
 	exec->gap = to->len;
 	put_list(&at, exec, false);
 	put_list(&at, exec, true);
 	to->failed |= exec->path.failed || exec->pwd.failed;
+	if (at_fd) {
+		const struct tr_strace_call *begun = task->state;
+		bool absolute = exec->path.len && *exec->path.data == '/';
+		seen_from = begun && begun->seen_from ? tr_directory_retain(begun->seen_from)
+						      : tr_strace_descriptor(reader, task, fd);
+		if (!seen_from && !absolute)
+			exec->flags |= TR_STRACE_FLAG_FD_UNKNOWN;
+		exec->named &= seen_from || exec->path.len;
+	} else {
+		seen_from = tr_directory_retain(task->place->directory);
+	}
+	if (failed) {
+		tr_buffer_put_literal(to, "\terror=");
+		tr_strace_value(call->result->error, to, NULL);
+	}
+	tr_strace_emit_exec(reader, task, seen_from);
+	tr_directory_release(seen_from);
 }
 
 void tr_strace_exec_free(struct tr_strace_exec *exec)

@@ -259,6 +259,8 @@ static bool hold(struct tr_strace_reader *reader, const struct pending *given)
 	size_t texts = given->path.len + given->pwd.len, len = out->head.len;
 	bool moves = len >= LONG;
 	char *room;
+
+	out->queue.data_size = sizeof *given;
 	struct tr_pending_item *item = tr_pending_make(
 		&out->queue, given, moves ? texts : texts + len, texts + len, &room);
 
@@ -380,13 +382,6 @@ void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, con
 	tr_error_say_in(&reader->base.remark, TR_CAUSE_INPUT, reason, "%s: kept as a raw record",
 			reason);
 	tr_error_at_line(&reader->base.remark, reader->here.line);
-}
-
-void tr_strace_records_init(struct tr_strace_reader *reader)
-{
-	reader->out.queue = (struct tr_pending)TR_PENDING_INIT(struct pending);
-	tr_buffer_limit(&reader->out.head, reader->base.max_record);
-	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 }
 
 void tr_strace_records_free(struct tr_strace_records *out)

@@ -444,7 +444,8 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 	reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
 	if (!reader)
 		return NULL;
-	tr_strace_records_init(reader);
+	tr_buffer_limit(&reader->out.head, reader->base.max_record);
+	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;

@@ -74,17 +74,24 @@ enum tr_strace_flag {
 	TR_STRACE_FLAG_CWD_GUESSED = 256,
 };
 
+/* A call that is over. */
+struct tr_strace_done {
+	struct tr_text name, arguments;
+	const struct tr_strace_result *result; /* NULL: it never returned */
+	const struct tr_strace_origin *from;
+	unsigned flags; /* of the record; BEGIN_LOST: only the last arguments are in the log */
+};
+
 /* Offsets of the names of an environment in their text, to find repeated ones. Zero it. */
 struct tr_strace_names {
 	uint32_t *slots; /* 0: free */
 	size_t cap, count;
 };
 
-/* The result of exec.c: the arguments of an exec. */
+/* What exec.c reads from the arguments of an exec. */
 struct tr_strace_exec {
 	struct tr_buffer path; /* bytes */
 	struct tr_buffer pwd;  /* the value of PWD */
-	struct tr_text fd;     /* of execveat, in the arguments; data NULL: none */
 	bool named;	       /* the path is known */
 	bool spelled;	       /* the path is absolute and already in the record */
 	size_t gap;	       /* in the record, after the path */
@@ -188,11 +195,11 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 					  struct tr_text fd);
 
 /*
- * exec.c: appends the path if it is absolute, and at offset gap "\targv=...\tenv=...". Arguments
+ * exec.c: emits the exec record of a call that succeeded or, with a field error, failed. Arguments
  * that are no exec's are read as far as possible.
  */
-void tr_strace_exec_read(struct tr_text arguments, bool at, struct tr_strace_exec *exec,
-			 struct tr_buffer *to);
+void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
+			const struct tr_strace_done *call, bool failed);
 void tr_strace_exec_free(struct tr_strace_exec *exec);
 
 /* tasks.c: tasks, execs in threads, ends of processes. */
@@ -251,7 +258,6 @@ void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, con
  * what is known. False: it stays pending, or there is none.
  */
 bool tr_strace_next_pending(struct tr_strace_reader *reader, bool forced);
-void tr_strace_records_init(struct tr_strace_reader *reader);
 void tr_strace_records_free(struct tr_strace_records *out);
 
 #endif
