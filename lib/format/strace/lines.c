@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Lines: prefix, body and time. strace has no grammar that could be parsed from left to right: where
+ * the arguments of a call end is known only after all brackets and strings in them, and programs can
+ * print to the same file. So a line is first classified by its beginning and end, and what does not
+ * fit exactly is UNKNOWN or CUT.
+ */
 #include "format/strace/lines.h"
-
-#include "core/text.h"
 
 /* The prefix. */
 
@@ -200,7 +204,10 @@ static const char *value_end(const char *p, const char *end)
 	return p;
 }
 
-/* Takes the comment with the pid that lines have: "2 ... 11450 in strace's PID NS". */
+/*
+ * Takes the pid from a comment: a call in another pid namespace returns the number there, followed
+ * by the one that lines begin with.
+ */
 static void take_outer_pid(const char **p, const char *end, struct tr_strace_result *result)
 {
 	const char *q = *p;
@@ -260,8 +267,9 @@ bool tr_strace_body_close(struct tr_text rest, struct tr_strace_line *line)
 }
 
 /*
- * The parenthesis after the last string, if only brackets and the end of an abbreviation are
- * between them. This is quick: most execve calls are long, and fail.
+ * The parenthesis after the last string of an execve, if only brackets and the end of an
+ * abbreviation are between them. A search from the end is quick, and worth its code: an execve has
+ * kilobytes of arguments, and most of them fail because a shell tries each folder of PATH.
  */
 static const char *last_close(struct tr_text rest)
 {

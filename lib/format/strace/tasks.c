@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks: which one a line is about, execs in threads, and how processes end. */
+/*
+ * Tasks: which one a line is about, execs in threads, and how processes end. What tasks share and
+ * which are whose children is in process/tree.h; here is what only strace prints, or leaves out.
+ */
 #include "format/strace/strace.h"
 
 #include <stdlib.h>
@@ -34,8 +37,7 @@ void tr_strace_state_release(void *state)
 {
 	struct tr_strace_call *call = state;
 
-	tr_directory_release(call->directory);
-	tr_directory_release(call->seen_from);
+	tr_strace_call_close(call);
 	free_text(call);
 	free(call);
 }
@@ -88,11 +90,9 @@ static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_line 
 {
 	const struct tr_strace_call *call = bare->state;
 
-	return !call || !call->open ||
-	       (line->type != TR_STRACE_CALL && line->type != TR_STRACE_BEGUN &&
-		line->type != TR_STRACE_PID_CHANGED && line->type != TR_STRACE_DETACHED &&
-		(line->type != TR_STRACE_RESUMED ||
-		 tr_text_equal(tr_strace_call_name(call), line->name)));
+	return !call || !call->open || line->type > TR_STRACE_RESUMED ||
+	       (line->type == TR_STRACE_RESUMED &&
+		tr_text_equal(tr_strace_call_name(call), line->name));
 }
 
 struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_strace_line *line)
@@ -104,7 +104,8 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
 		return tr_strace_task_by_number(reader, reader->file_pid);
 	if (!line->has_pid) {
 		task = live->count == 1 ? live->oldest : NULL;
-		if (!task) /* the line began while it was the only one */
+		/* or it was the only one when strace began to print the line */
+		if (!task)
 			task = tr_tasks_find(&reader->tasks, reader->bare);
 		if (!task)
 			task = tr_strace_task_by_number(reader, TR_STRACE_NOBODY);
@@ -120,9 +121,14 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
 	return tr_strace_task_by_number(reader, line->pid);
 }
 
-/* Execs in threads: one that succeeds continues under the number of its process. */
+/*
+ * Execs in threads. One that succeeds ends all other threads, and continues under the number of the
+ * process. So the log has the beginning of the call under one number and its end under another one,
+ * that of the leader. Which beginning belongs to the end is known from <pid changed to N ...> in the
+ * files of -ff, from "+++ superseded by execve in pid N +++", or is inferred (match_exec).
+ */
 
-/* Moves the open call of one task, an exec, to another one. */
+/* Moves the open exec of one task to another one, whose own open call will not return. */
 static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
 {
 	void *state = to->state;
@@ -143,7 +149,8 @@ static bool is_execing(const struct tr_task *task)
 
 /*
  * With -ff and without times, all lines of the thread come before those that its leader printed
- * meanwhile. So the directory that the thread had is kept.
+ * meanwhile, and these may change the directory and descriptors that both share. So those that the
+ * exec started with are kept.
  */
 void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid)
 {
@@ -207,8 +214,9 @@ static struct tr_task *find_stray(const struct tr_strace_reader *reader)
 }
 
 /*
- * Without a +++ line, the only thread with an open exec is the one that succeeded. The call that
- * created it may not have returned yet.
+ * Without a +++ line, the thread with an open exec is the one that succeeded. If the call that
+ * created the thread never returned, nothing in the log says whose thread it is; then the only task
+ * with an open exec and without a parent must be it.
  */
 void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leader)
 {
@@ -269,7 +277,7 @@ static enum code read_code(struct tr_text text)
 		       : tr_text_is(text, "CLD_KILLED") ? KILLED
 		       : tr_text_is(text, "CLD_DUMPED") ? DUMPED
 							: OTHER_CODE;
-	/* a SIGCHLD of kill() has a negative code or 0 */
+	/* if a process sent SIGCHLD with kill(), the code is negative or 0, and no child has ended */
 	if (!text.len || !tr_strace_number(text, &number) || number > LAST)
 		return NO_CODE;
 	return number > DUMPED ? OTHER_CODE : (enum code)number;

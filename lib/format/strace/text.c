@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of a line: where they end, their bytes, and their value in the stream. strace prints C, more
+ * or less, with abbreviations, comments and symbols from many tables. So a value gets a literal if
+ * its spelling is understood as a whole, and is a string of its text otherwise: no value is lost, and
+ * none is misread.
+ */
 #include "format/strace/lines.h"
 
 #include <limits.h>
 
-#include "core/text.h"
 #include "record/literal.h"
 #include "record/string_scan.h"
 #include "record/value.h"
@@ -59,13 +64,6 @@ const char *tr_strace_note_end(const char *p, const char *end)
 	return NULL;
 }
 
-static const char *comment_end(const char *p, const char *end)
-{
-	const char *close = end - p >= 4 ? memmem(p + 2, (size_t)(end - p - 2), "*/", 2) : NULL;
-
-	return close ? close + 2 : NULL;
-}
-
 /* The end of the string, note or comment at p; p itself if none begins there. */
 static const char *thing_end(const char *p, const char *end)
 {
@@ -80,9 +78,10 @@ static const char *thing_end(const char *p, const char *end)
 		after = tr_strace_note_end(p, end);
 		return after ? after : p;
 	case '/':
-		if (end - p > 1 && p[1] == '*')
-			return comment_end(p, end);
-		return p;
+		if (end - p <= 1 || p[1] != '*')
+			return p;
+		after = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+		return after ? after + 2 : NULL;
 	default:
 		return p;
 	}
@@ -231,10 +230,7 @@ void tr_strace_bytes(struct tr_text body, struct tr_buffer *to)
 	}
 }
 
-/*
- * Escapes that mean the same in the stream are copied. Runs of others are decoded together,
- * because their bytes may make up characters.
- */
+/* Whether the escape means the same in the stream, so that it can be copied. */
 static bool is_shared_escape(const char *p, const char *end)
 {
 	return *p == '\\' && end - p > 1 &&
@@ -242,6 +238,10 @@ static bool is_shared_escape(const char *p, const char *end)
 		p[1] == 'f');
 }
 
+/*
+ * Puts a run of bytes and escapes that the stream spells otherwise. They are decoded together,
+ * because the bytes may make up characters: "\303\274" is "ü" in the stream. Returns the end.
+ */
 static const char *put_run(const char *p, const char *end, struct tr_buffer *to)
 {
 	enum { RUN = 64, CHARACTER = 4 }; /* bytes that are escaped at a time, and of a character */
@@ -359,7 +359,10 @@ static bool put_number(struct rendering *r, struct tr_text text)
 	return true;
 }
 
-/* Puts one name of A|B|0x8: a word, or the bits without a name at the end. */
+/*
+ * Puts one name of A|B|0x8: a word, or the bits without a name, which strace prints after the names.
+ * False: it is neither.
+ */
 static bool put_name(struct rendering *r, struct tr_text name, bool first)
 {
 	enum { HEX = 18 /* bytes of the largest number */ };
@@ -508,7 +511,11 @@ static bool put_noted(struct rendering *r, struct tr_text text)
 	return false;
 }
 
-/* Puts both of a number and its comment: 0x10000 and O_RDONLY|O_DIRECTORY of -X verbose. */
+/*
+ * Puts both of a number and its comment: 0x10000 and O_RDONLY|O_DIRECTORY of -X verbose. In the
+ * stream a mask has a hexadecimal number and one name a decimal one, so that other pairs have no
+ * literal. Nor have those whose names leave bits over, which would be written twice.
+ */
 static bool put_commented(struct rendering *r, struct tr_text plain, struct tr_text comment)
 {
 	size_t begin = r->to->len;
