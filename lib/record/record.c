@@ -358,28 +358,25 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to, s
 {
 	if (record->line.data && record->canonical) {
 		tr_buffer_put_text(to, record->line);
-		return to->failed ? TR_FATAL : TR_OK;
-	}
-	if (record->spell && !record->line.data) {
+	} else if (record->spell && !record->line.data) {
 		char *line = tr_buffer_room(to, TR_SPELL_MAX);
 		if (line)
 			tr_buffer_used(to, record->spell(record, line));
-		else
-			tr_error_memory(err);
-		return to->failed ? TR_FATAL : TR_OK;
+	} else {
+		size_t start = to->len;
+		struct tr_error trouble;
+		tr_error_clear(&trouble);
+		bool written = write_line(record, to, &trouble);
+		if (trouble.cause == TR_CAUSE_MEMORY)
+			return tr_error_memory(err);
+		if (!written && !to->failed) {
+			to->len = start;
+			if (err)
+				*err = trouble;
+			return TR_WARN;
+		}
 	}
-	size_t start = to->len;
-	struct tr_error trouble;
-	tr_error_clear(&trouble);
-	bool written = write_line(record, to, &trouble);
-	if (to->failed || trouble.cause == TR_CAUSE_MEMORY)
-		return tr_error_memory(err);
-	if (written)
-		return TR_OK;
-	to->len = start;
-	if (err)
-		*err = trouble;
-	return TR_WARN;
+	return to->failed ? tr_error_memory(err) : TR_OK;
 }
 
 void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to)
