@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "core/input.h"
 #include "core/source.h"
 
 unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name)
@@ -214,28 +215,24 @@ void tr_call_set_free(struct tr_call_set *set)
 	*set = (struct tr_call_set){ 0 };
 }
 
-/* The parser: calls.h contains the grammar. It looks ahead one byte, in files too. */
+/* The parser: calls.h contains the grammar. It looks at one byte, in files too. */
 
 enum { BLOCK = 4096, WORD = 16 };
 
 struct scan {
-	const char *pos, *end;
-	uint64_t before;	  /* bytes of the text in front of pos's buffer */
-	const char *begin;	  /* of that buffer */
-	struct tr_source *source; /* what follows; NULL: nothing does */
-	char *block;
-	const char *file; /* for messages, NULL: the text is an argument */
+	struct tr_input *in;
+	const char *file; /* for messages; NULL: the text is an argument */
 	struct tr_call_set *set;
 	struct tr_error *err;
 	bool failed;
 	uint64_t items;
 };
 
-static void parse(struct scan *s);
+static void parse(struct scan *s, struct tr_source *source);
 
 static uint64_t column(const struct scan *s)
 {
-	return s->before + (uint64_t)(s->pos - s->begin) + 1;
+	return s->in->offset + 1;
 }
 
 /* Always false. The word is what was found. */
@@ -254,26 +251,22 @@ static bool out_of_memory(struct scan *s)
 	return false;
 }
 
-/* More of a file. */
-static bool refill(struct scan *s)
-{
-	struct tr_error err;
-
-	if (!s->source || s->failed)
-		return false;
-	s->before += (uint64_t)(s->end - s->begin);
-	ssize_t n = s->source->read(s->source, s->block, BLOCK, &err);
-	s->begin = s->pos = s->block;
-	s->end = s->block + (n > 0 ? n : 0);
-	if (n < 0)
-		fail(s, column(s), err.text, "");
-	return n > 0;
-}
-
-/* The next byte, -1 at the end. */
+/* The next byte; -1 at the end, or after a failure. */
 static int peek(struct scan *s)
 {
-	return s->pos < s->end || refill(s) ? (unsigned char)*s->pos : -1;
+	if (!s->failed && tr_input_more(s->in, 1))
+		return (unsigned char)*s->in->pos;
+	if (!s->failed && s->in->damaged) {
+		struct tr_error err;
+		tr_input_error(s->in, &err);
+		fail(s, column(s), err.text, "");
+	}
+	return -1;
+}
+
+static void step(struct scan *s)
+{
+	tr_input_skip(s->in, 1);
 }
 
 static bool is_blank(int c)
@@ -294,7 +287,7 @@ static bool is_letter(int c)
 static int skip_blanks(struct scan *s)
 {
 	while (is_blank(peek(s)))
-		s->pos++;
+		step(s);
 	return peek(s);
 }
 
@@ -302,7 +295,7 @@ static bool eat(struct scan *s, int c)
 {
 	if (skip_blanks(s) != c)
 		return false;
-	s->pos++;
+	step(s);
 	skip_blanks(s);
 	return true;
 }
@@ -312,8 +305,9 @@ static bool read_number(struct scan *s, uint64_t *n)
 {
 	uint64_t at = column(s);
 
-	for (*n = 0; is_digit(peek(s)); s->pos++) {
-		unsigned digit = (unsigned)(*s->pos - '0');
+	*n = 0;
+	for (int c; is_digit(c = peek(s)); step(s)) {
+		unsigned digit = (unsigned)(c - '0');
 		if (*n > (UINT64_MAX - digit) / 10)
 			return fail(s, at, "the number is too large", "");
 		*n = *n * 10 + digit;
@@ -338,9 +332,9 @@ static bool read_class(struct scan *s, unsigned *kinds)
 	char word[WORD];
 	size_t len = 0;
 
-	for (; is_letter(peek(s)); s->pos++) {
+	for (int c; is_letter(c = peek(s)); step(s)) {
 		if (len < sizeof word - 1)
-			word[len++] = *s->pos;
+			word[len++] = (char)c;
 	}
 	word[len] = '\0';
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
@@ -384,45 +378,31 @@ static bool read_filter(struct scan *s, struct tr_call_range *range)
 	       (range->step > 0 || fail(s, at, "no step can be 0", ""));
 }
 
-static bool read_file(struct scan *s, const char *path)
+/* Reads the name of a file, which ends at the next comma, and the file. */
+static bool read_file(struct scan *s)
 {
-	struct scan file = { .file = path, .set = s->set, .err = s->err };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct tr_buffer name = TR_BUFFER_INIT;
 
-	if (fd < 0) {
-		s->failed = true;
-		tr_error_system(s->err, errno, "%s", path);
-		return false;
-	}
-	file.source = tr_source_fd(fd, true);
-	file.block = malloc(BLOCK);
-	file.begin = file.pos = file.end = file.block;
-	if (file.source && file.block)
-		parse(&file);
-	else
-		out_of_memory(&file);
-	free(file.block);
-	if (file.source)
-		file.source->close(file.source);
-	s->failed = file.failed;
-	return !file.failed;
-}
-
-/* The name of a file ends at the next comma; s is an argument. */
-static bool read_file_item(struct scan *s)
-{
-	const char *comma = memchr(s->pos, ',', (size_t)(s->end - s->pos));
-	struct tr_text name = tr_text_span(s->pos, comma ? comma : s->end);
-
+	for (int c; (c = peek(s)) >= 0 && c != ','; step(s))
+		tr_buffer_put_byte(&name, (char)c);
 	if (!name.len)
 		return fail(s, column(s), "file name expected after '@'", "");
-	char *path = strndup(name.data, name.len);
-	if (!path)
-		return out_of_memory(s);
-	s->pos += name.len;
-	bool fine = read_file(s, path);
-	free(path);
-	return fine;
+	tr_buffer_put_byte(&name, '\0');
+	if (name.failed) {
+		out_of_memory(s);
+	} else {
+		struct scan file = { .file = name.data, .set = s->set, .err = s->err };
+		int fd = open(name.data, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		s->failed = fd < 0;
+		if (fd < 0) {
+			tr_error_system(s->err, errno, "%s", name.data);
+		} else {
+			parse(&file, tr_source_fd(fd, true));
+			s->failed = file.failed;
+		}
+	}
+	tr_buffer_free(&name);
+	return !s->failed;
 }
 
 static bool read_item(struct scan *s)
@@ -432,8 +412,8 @@ static bool read_item(struct scan *s)
 
 	s->items++;
 	if (c == '@' && !s->file) {
-		s->pos++;
-		return read_file_item(s);
+		step(s);
+		return read_file(s);
 	}
 	if (is_letter(c)) {
 		if (!read_class(s, &range.kinds))
@@ -446,23 +426,24 @@ static bool read_item(struct scan *s)
 	return put_range(s->set, &range) || out_of_memory(s);
 }
 
-static void parse(struct scan *s)
+static void parse(struct scan *s, struct tr_source *source)
 {
-	while (!s->failed && skip_blanks(s) >= 0) {
+	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
+
+	s->in = source ? tr_input_new(source, &limits, BLOCK) : NULL;
+	if (!s->in)
+		out_of_memory(s);
+	while (!s->failed && skip_blanks(s) >= 0)
 		if (!eat(s, ',') && !read_item(s))
-			return;
-	}
+			break;
+	tr_input_free(s->in);
 }
 
 bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_error *err)
 {
-	struct scan s = { .begin = text.data,
-			  .pos = text.data,
-			  .end = text.data + text.len,
-			  .set = set,
-			  .err = err };
+	struct scan s = { .set = set, .err = err };
 
-	parse(&s);
+	parse(&s, tr_source_memory(text));
 	if (!s.failed && !s.items)
 		fail(&s, 1, "the set is empty", "");
 	sort_set(set);
