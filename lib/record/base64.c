@@ -8,45 +8,42 @@
 #include <string.h>
 
 /*
- * Base64 in large steps, where the machine has AVX2. Elsewhere there are none. For
- * base64.c only. Both return how many groups of three bytes and four digits were
- * done, from the first on; what is left is for steps of one group.
- *
- * All that is looked up goes by tables of 16 bytes, one for each half of a vector.
+ * Base64 in large steps, where the machine has AVX2. write_wide and read_wide return how many
+ * groups of three bytes and four digits they converted, from the first one on; smaller steps convert
+ * the rest. All tables have 16 bytes, one for each half of a vector.
  */
 #if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW && !defined TR_PORTABLE
 #include <immintrin.h>
 
-#define TR_WIDE __attribute__((target("avx2"))) static inline
+#define WIDE __attribute__((target("avx2"))) static inline
 
 enum {
-	TR_WIDE_GROUPS = 8,
-	TR_WIDE_BYTES = 3 * TR_WIDE_GROUPS,
-	TR_WIDE_DIGITS = 4 * TR_WIDE_GROUPS,
-	TR_WIDE_BEYOND = 4, /* bytes that are read or written after those of a step */
+	WIDE_GROUPS = 8,
+	WIDE_BYTES = 3 * WIDE_GROUPS,
+	WIDE_DIGITS = 4 * WIDE_GROUPS,
+	WIDE_BEYOND = 4, /* bytes after a step that it also reads or writes */
 };
 
-TR_WIDE __m256i tr_wide_table(__m128i table)
+WIDE __m256i table(__m128i table)
 {
 	return _mm256_set_m128i(table, table);
 }
 
-/* Twelve bytes in each half: four groups of three, each as its bytes 1 0 2 1. */
-TR_WIDE __m256i tr_wide_spread(const unsigned char *p)
+/* Puts four groups of three bytes into each half, each group as its bytes 1 0 2 1. */
+WIDE __m256i spread(const unsigned char *p)
 {
 	const __m128i order = _mm_setr_epi8(1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10);
 	__m128i low = _mm_loadu_si128((const __m128i *)p);
-	__m128i high = _mm_loadu_si128((const __m128i *)(p + TR_WIDE_BYTES / 2));
-	return _mm256_shuffle_epi8(_mm256_set_m128i(high, low), tr_wide_table(order));
+	__m128i high = _mm_loadu_si128((const __m128i *)(p + WIDE_BYTES / 2));
+	return _mm256_shuffle_epi8(_mm256_set_m128i(high, low), table(order));
 }
 
 /*
- * The six bits of each digit, in a byte of its own. Of the two halves that a group
- * now has, the first has the bits of digits 0 and 1 in its upper 12, the second
- * those of 2 and 3 in its lower 12. Shifts by an amount for each half are
- * multiplications.
+ * Puts the six bits of each digit into a byte. A group has two 16-bit words: the bits of digits 0
+ * and 1 are the upper 12 bits of the first one, those of 2 and 3 the lower 12 bits of the second
+ * one. Multiplications shift the words by different amounts.
  */
-TR_WIDE __m256i tr_wide_split(__m256i groups)
+WIDE __m256i split(__m256i groups)
 {
 	const __m256i even = _mm256_set1_epi32(0x0fc0fc00), odd = _mm256_set1_epi32(0x003f03f0);
 	const __m256i right = _mm256_set1_epi32(0x04000040); /* by 10, by 6 */
@@ -55,51 +52,51 @@ TR_WIDE __m256i tr_wide_split(__m256i groups)
 			       _mm256_mullo_epi16(_mm256_and_si256(groups, odd), left));
 }
 
-/* The letters: those of a range all lie the same way from their values. */
-TR_WIDE __m256i tr_wide_spell(__m256i values)
+/* Converts values to digits: all digits of a range have the same distance from their values. */
+WIDE __m256i spell(__m256i values)
 {
 	enum { SMALL = 'a' - 26, NUMERAL = '0' - 52, CAPITAL = 'A' };
-	/* 0: small letters; 1 to 10: numerals; 11 and 12: the signs; 13: capitals */
+	/* index 0: small letters; 1 to 10: numerals; 11 and 12: the signs; 13: capitals */
 	const __m128i ways =
 		_mm_setr_epi8(SMALL, NUMERAL, NUMERAL, NUMERAL, NUMERAL, NUMERAL, NUMERAL, NUMERAL,
 			      NUMERAL, NUMERAL, NUMERAL, '+' - 62, '/' - 63, CAPITAL, 0, 0);
 	__m256i capital = _mm256_cmpgt_epi8(_mm256_set1_epi8(26), values);
 	__m256i range = _mm256_or_si256(_mm256_subs_epu8(values, _mm256_set1_epi8(51)),
 					_mm256_and_si256(capital, _mm256_set1_epi8(13)));
-	return _mm256_add_epi8(values, _mm256_shuffle_epi8(tr_wide_table(ways), range));
+	return _mm256_add_epi8(values, _mm256_shuffle_epi8(table(ways), range));
 }
 
-TR_WIDE size_t tr_wide_write(const unsigned char *p, size_t len, char *to)
+WIDE size_t write_avx2(const unsigned char *p, size_t len, char *to)
 {
 	size_t groups = 0;
-	for (; len - 3 * groups >= TR_WIDE_BYTES + TR_WIDE_BEYOND; groups += TR_WIDE_GROUPS) {
-		__m256i letters = tr_wide_spell(tr_wide_split(tr_wide_spread(p + 3 * groups)));
+	for (; len - 3 * groups >= WIDE_BYTES + WIDE_BEYOND; groups += WIDE_GROUPS) {
+		__m256i letters = spell(split(spread(p + 3 * groups)));
 		_mm256_storeu_si256((__m256i *)(to + 4 * groups), letters);
 	}
 	return groups;
 }
 
-/* The half bytes of each byte. */
-TR_WIDE __m256i tr_wide_upper(__m256i bytes)
+/* The upper and the lower half of each byte. */
+WIDE __m256i upper(__m256i bytes)
 {
 	return _mm256_and_si256(_mm256_srli_epi32(bytes, 4), _mm256_set1_epi8(0xf));
 }
 
-TR_WIDE __m256i tr_wide_lower(__m256i bytes)
+WIDE __m256i lower(__m256i bytes)
 {
 	return _mm256_and_si256(bytes, _mm256_set1_epi8(0xf));
 }
 
 /*
- * The ASCII table has 16 columns, by the upper half of a byte, in which digits lie
- * in one of five ways: 2 (+ and /), 3 (numerals), 4 and 6 (letters, from row 1
- * on), 5 and 7 (letters, up to row 10), and not at all. By the lower half: in
- * which of them there is no digit in that row.
+ * The upper half of a byte is its column in the table of ASCII, the lower half its row. There are
+ * five kinds of columns: 2 has the signs, 3 the numerals, 4 and 6 letters from row 1 on, 5 and 7
+ * letters up to row 10, and the others have no digits. The table of rows has the kinds of columns
+ * that have no digit in that row.
  */
-TR_WIDE bool tr_wide_are_digits(__m256i text)
+WIDE bool are_digits(__m256i text)
 {
 	enum { SIGNS = 1, NUMERALS = 2, FROM_1 = 4, TO_10 = 8, NEVER = 16 };
-	enum { LATE = SIGNS | NUMERALS | TO_10 | NEVER }; /* row 12 and behind */
+	enum { LATE = SIGNS | NUMERALS | TO_10 | NEVER }; /* row 12 and after it */
 	const __m128i columns =
 		_mm_setr_epi8(NEVER, NEVER, SIGNS, NUMERALS, FROM_1, TO_10, FROM_1, TO_10, NEVER,
 			      NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER);
@@ -107,72 +104,72 @@ TR_WIDE bool tr_wide_are_digits(__m256i text)
 	const __m128i rows =
 		_mm_setr_epi8(EARLY | FROM_1, EARLY, EARLY, EARLY, EARLY, EARLY, EARLY, EARLY,
 			      EARLY, EARLY, EARLY | NUMERALS, SIGN_ROW, LATE, LATE, LATE, SIGN_ROW);
-	__m256i column = _mm256_shuffle_epi8(tr_wide_table(columns), tr_wide_upper(text));
-	__m256i row = _mm256_shuffle_epi8(tr_wide_table(rows), tr_wide_lower(text));
+	__m256i column = _mm256_shuffle_epi8(table(columns), upper(text));
+	__m256i row = _mm256_shuffle_epi8(table(rows), lower(text));
 	return _mm256_testz_si256(column, row);
 }
 
-/* What digits stand for, by their column; the slash takes a column that has none. */
-TR_WIDE __m256i tr_wide_values(__m256i text)
+/* Converts digits to values by their column; the slash gets a column that has no digits. */
+WIDE __m256i values(__m256i text)
 {
 	enum { SMALL = 26 - 'a', NUMERAL = 52 - '0', CAPITAL = -'A' };
 	const __m128i ways = _mm_setr_epi8(0, 63 - '/', 62 - '+', NUMERAL, CAPITAL, CAPITAL, SMALL,
 					   SMALL, 0, 0, 0, 0, 0, 0, 0, 0);
-	__m256i slash = _mm256_cmpeq_epi8(text, _mm256_set1_epi8('/')); /* -1 where it is one */
-	__m256i column = _mm256_add_epi8(tr_wide_upper(text), slash);
-	return _mm256_add_epi8(text, _mm256_shuffle_epi8(tr_wide_table(ways), column));
+	__m256i slash = _mm256_cmpeq_epi8(text, _mm256_set1_epi8('/')); /* -1 for each slash */
+	__m256i column = _mm256_add_epi8(upper(text), slash);
+	return _mm256_add_epi8(text, _mm256_shuffle_epi8(table(ways), column));
 }
 
-/* Four values of six bits to three bytes; those of each half to its beginning. */
-TR_WIDE __m256i tr_wide_join(__m256i values)
+/* Joins four values of six bits to three bytes, which move to the beginning of each half. */
+WIDE __m256i join(__m256i values)
 {
 	const __m128i order = _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1);
-	/* neighbours by 64 and 1, then by 4096 and 1 */
+	/* multiplies neighbours by 64 and 1, then by 4096 and 1, and adds them */
 	__m256i pairs = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
 	__m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
-	return _mm256_shuffle_epi8(groups, tr_wide_table(order));
+	return _mm256_shuffle_epi8(groups, table(order));
 }
 
-/* to may be NULL. Ends in front of what is no digit, and of the last groups. */
-TR_WIDE size_t tr_wide_read(const unsigned char *p, size_t count, char *to)
+/* Stops before anything that is not a digit, and before the last groups. to may be NULL. */
+WIDE size_t read_avx2(const unsigned char *p, size_t count, char *to)
 {
 	size_t groups = 0;
-	for (; count - groups > TR_WIDE_GROUPS; groups += TR_WIDE_GROUPS) {
+	for (; count - groups > WIDE_GROUPS; groups += WIDE_GROUPS) {
 		__m256i text = _mm256_loadu_si256((const __m256i *)(p + 4 * groups));
-		if (!tr_wide_are_digits(text))
+		if (!are_digits(text))
 			break;
 		if (!to)
 			continue;
-		__m256i bytes = tr_wide_join(tr_wide_values(text));
+		__m256i bytes = join(values(text));
 		__m128i *half = (__m128i *)(to + 3 * groups);
 		_mm_storeu_si128(half, _mm256_castsi256_si128(bytes));
-		half = (__m128i *)(to + 3 * groups + TR_WIDE_BYTES / 2);
+		half = (__m128i *)(to + 3 * groups + WIDE_BYTES / 2);
 		_mm_storeu_si128(half, _mm256_extracti128_si256(bytes, 1));
 	}
 	return groups;
 }
-#undef TR_WIDE
+#undef WIDE
 
-static inline size_t tr_base64_write_wide(const unsigned char *p, size_t len, char *to)
+static inline size_t write_wide(const unsigned char *p, size_t len, char *to)
 {
-	return __builtin_cpu_supports("avx2") ? tr_wide_write(p, len, to) : 0;
+	return __builtin_cpu_supports("avx2") ? write_avx2(p, len, to) : 0;
 }
 
-/* count groups, behind which there is room for another one at `to`, which may be NULL. */
-static inline size_t tr_base64_read_wide(const unsigned char *p, size_t count, char *to)
+/* There is room for one more group after the count groups at to, which may be NULL. */
+static inline size_t read_wide(const unsigned char *p, size_t count, char *to)
 {
-	return __builtin_cpu_supports("avx2") ? tr_wide_read(p, count, to) : 0;
+	return __builtin_cpu_supports("avx2") ? read_avx2(p, count, to) : 0;
 }
 
 #else
 
-static inline size_t tr_base64_write_wide(const unsigned char *p, size_t len, char *to)
+static inline size_t write_wide(const unsigned char *p, size_t len, char *to)
 {
 	(void)p, (void)len, (void)to;
 	return 0;
 }
 
-static inline size_t tr_base64_read_wide(const unsigned char *p, size_t count, char *to)
+static inline size_t read_wide(const unsigned char *p, size_t count, char *to)
 {
 	(void)p, (void)count, (void)to;
 	return 0;
@@ -182,7 +179,7 @@ static inline size_t tr_base64_read_wide(const unsigned char *p, size_t count, c
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Value of a digit plus one; 0: no digit. */
+/* The value of a digit plus one; 0: not a digit. */
 static const uint8_t digits[256] = {
 	['A'] = 1,  ['B'] = 2,	['C'] = 3,  ['D'] = 4,	['E'] = 5,  ['F'] = 6,	['G'] = 7,
 	['H'] = 8,  ['I'] = 9,	['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
@@ -196,13 +193,13 @@ static const uint8_t digits[256] = {
 	['/'] = 64,
 };
 
-/* Room for the text is taken in pieces, so that no blob is too large for one. */
+/* The text is written in pieces, so that no blob needs room for all of it at once. */
 enum { PIECE = 3 << 16 };
 
 static size_t write_piece(const unsigned char *p, size_t len, char *to)
 {
 	char *start = to;
-	size_t groups = tr_base64_write_wide(p, len, to);
+	size_t groups = write_wide(p, len, to);
 	p += 3 * groups;
 	len -= 3 * groups;
 	to += 4 * groups;
@@ -240,7 +237,7 @@ void tr_base64_write(struct tr_text bytes, struct tr_buffer *to)
 
 static const char not_base64[] = "no padded standard base64";
 
-/* The last group, which may be padded. */
+/* Reads the last group, which may be padded. */
 static const char *read_last(const unsigned char *p, char *to, size_t *size)
 {
 	unsigned a = digits[p[0]], b = digits[p[1]], c = digits[p[2]], d = digits[p[3]];
@@ -264,7 +261,7 @@ const char *tr_base64_read(struct tr_text text, char *to, size_t *size)
 		return not_base64;
 	if (text.len == 0)
 		return NULL;
-	size_t groups = text.len / 4 - 1, wide = tr_base64_read_wide(p, groups, to), at = 3 * wide;
+	size_t groups = text.len / 4 - 1, wide = read_wide(p, groups, to), at = 3 * wide;
 	p += 4 * wide;
 	for (size_t i = wide; i < groups; i++, p += 4, at += 3) {
 		uint32_t a = digits[p[0]] - 1u, b = digits[p[1]] - 1u;
@@ -272,8 +269,7 @@ const char *tr_base64_read(struct tr_text text, char *to, size_t *size)
 		if ((a | b | c | d) > 63)
 			return not_base64;
 		if (to) {
-			/* the fourth byte is no byte of ours yet: the next group's, or the last's
-			 */
+			/* the fourth byte belongs to the next group, which overwrites it */
 			uint32_t bits = htobe32(a << 26 | b << 20 | c << 14 | d << 8);
 			memcpy(to + at, &bits, i + 1 < groups ? 4 : 3);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values are changed in place: they are the record's own, in its arena. */
+/* Values are changed in place: they belong to the record and are in its arena. */
 
 #include "record/blobs.h"
 
@@ -53,7 +53,7 @@ static enum tr_status change(struct work *w, struct tr_value *value)
 	return TR_OK;
 }
 
-/* As deep as values may be: 60 open brackets. */
+/* Recursion is bounded by the 60 open brackets that a value may have. */
 static enum tr_status walk(struct work *w, struct tr_value *value)
 {
 	enum tr_status status = TR_OK;
@@ -74,14 +74,14 @@ static enum tr_status walk(struct work *w, struct tr_value *value)
 	}
 }
 
-/* What the text of a value has in it that is wanted; it may as well be in a string. */
+/* True if the text may contain a value that is to be changed; it may also be part of a string. */
 static bool may_have(enum tr_blobs what, struct tr_text text)
 {
 	return what == TR_BLOBS_FETCH ? memmem(text.data, text.len, "file:", 5) != NULL
 				      : memmem(text.data, text.len, "b64:", 4) != NULL;
 }
 
-/* Whether a value of ours may be in it. */
+/* True if the field may contain such a value. */
 static bool is_candidate(const struct work *w, const struct tr_field *field)
 {
 	bool exact = field->key.len && *field->key.data == '.';
@@ -90,8 +90,8 @@ static bool is_candidate(const struct work *w, const struct tr_field *field)
 }
 
 /*
- * Parses what has to be. A record that is not in order throughout is left as
- * it is: changed it could not be written at all. TR_WARN: it is not.
+ * Parses the fields that may change. A record with a malformed field is left unchanged, because it
+ * could not be written if it were changed: then the result is TR_WARN.
  */
 static enum tr_status prepare(struct work *w, struct tr_record *record)
 {

@@ -137,7 +137,7 @@ static void sort(struct tr_call_ranges *ranges)
 	}
 }
 
-/* Makes one of those that overlap or follow one another. */
+/* Merges ranges that overlap or follow each other. */
 static void merge(struct tr_call_ranges *ranges)
 {
 	size_t kept = 0;
@@ -160,7 +160,7 @@ static void sort_set(struct tr_call_set *set)
 	sort(&set->filtered);
 }
 
-/* How many begin at or before number. */
+/* Returns how many ranges begin at or before the number. */
 static size_t begun(const struct tr_call_ranges *ranges, uint64_t number)
 {
 	size_t low = 0, high = ranges->count;
@@ -235,7 +235,7 @@ static uint64_t column(const struct scan *s)
 	return s->in->offset + 1;
 }
 
-/* Always false. The word is what was found. */
+/* Reports what is wrong at this place, and the word that was found. Always false. */
 static bool fail(struct scan *s, uint64_t at, const char *what, const char *word)
 {
 	s->failed = true;
@@ -300,7 +300,7 @@ static bool eat(struct scan *s, int c)
 	return true;
 }
 
-/* peek is a digit. */
+/* Called at a digit. */
 static bool read_number(struct scan *s, uint64_t *n)
 {
 	uint64_t at = column(s);
@@ -315,7 +315,7 @@ static bool read_number(struct scan *s, uint64_t *n)
 	return true;
 }
 
-/* peek is a letter. */
+/* Called at a letter. */
 static bool read_class(struct scan *s, unsigned *kinds)
 {
 	static const struct {
@@ -349,7 +349,7 @@ static bool read_class(struct scan *s, unsigned *kinds)
 		    word);
 }
 
-/* N, N-, N-M or *; peek is a digit or a star. */
+/* Reads N, N-, N-M or *; called at a digit or a star. */
 static bool read_range(struct scan *s, struct tr_call_range *range)
 {
 	uint64_t at = column(s);
@@ -365,7 +365,7 @@ static bool read_range(struct scan *s, struct tr_call_range *range)
 	return range->first <= range->last || fail(s, at, "the range ends before it begins", "");
 }
 
-/* After the slash. */
+/* Reads what follows the slash of a range. */
 static bool read_filter(struct scan *s, struct tr_call_range *range)
 {
 	uint64_t at = column(s);

@@ -15,7 +15,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* pos is after the opening quote. Checks the escapes, so that later decoding cannot fail. */
+/* Begins after the opening quote. Checks the escapes, so that decoding cannot fail later. */
 static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text)
 {
 	const char *begin = json->pos, *p = begin;
@@ -52,12 +52,12 @@ static const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
-/* One or more digits; NULL where there is none, and then *cut says whether the text ends there. */
+/* Skips one or more digits. NULL: there is none; *cut: because the text ends there. */
 static const char *need_digits(const char *p, const char *end, bool *cut)
 {
-	const char *behind = skip_digits(p, end);
+	const char *after = skip_digits(p, end);
 	*cut = p == end;
-	return behind == p ? NULL : behind;
+	return after == p ? NULL : after;
 }
 
 static const char *scan_number_parts(const char *p, const char *end, bool *cut)
@@ -82,11 +82,11 @@ static const char *scan_number_parts(const char *p, const char *end, bool *cut)
 static enum tr_json_token scan_number(struct tr_json *json, struct tr_text *text)
 {
 	bool cut;
-	const char *behind = scan_number_parts(json->pos, json->end, &cut);
-	if (!behind)
+	const char *after = scan_number_parts(json->pos, json->end, &cut);
+	if (!after)
 		return cut ? TR_JSON_CUT : TR_JSON_BAD;
-	*text = tr_text_span(json->pos, behind);
-	json->pos = behind;
+	*text = tr_text_span(json->pos, after);
+	json->pos = after;
 	return TR_JSON_NUMBER;
 }
 
@@ -294,7 +294,7 @@ static bool put_real(uint64_t bits, struct tr_buffer *to)
 	return true;
 }
 
-/* Recursion is bounded: tr_literal_parse gives no more than 60 levels. */
+/* Recursion is bounded: tr_literal_parse returns at most 60 levels. */
 static const char *put_value(const struct tr_value *value, struct tr_buffer *to)
 {
 	const char *foreign = foreign_type(value);
@@ -393,7 +393,7 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 	return true;
 }
 
-enum { LONGEST_WORD = 4096 }; /* bytes of a number: one that is longer is none */
+enum { LONGEST_WORD = 4096 }; /* bytes of a number; a longer one is not accepted */
 
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines)
 {
@@ -412,14 +412,14 @@ static void skip_bytes(struct tr_json_items *items, size_t n)
 	tr_input_skip(items->in, n);
 }
 
-/* Where an object's end is looked for. */
+/* A search for the end of an object. */
 struct search {
 	struct tr_json_walk walk;
-	size_t done;   /* bytes from the object's start on that the walk took */
-	size_t string; /* in an open string: bytes from the object's start on that were looked at */
+	size_t done;   /* bytes of the object that the walk has taken */
+	size_t string; /* bytes of the object that were searched for the end of an open string */
 };
 
-/* The string that begins at search->done is whole in the text. */
+/* True if the text has all of the string that begins at search->done. */
 static bool is_string_whole(struct search *search, const char *begin, const char *end)
 {
 	const char *p = begin + (search->string ? search->string : search->done + 1);
@@ -429,15 +429,14 @@ static bool is_string_whole(struct search *search, const char *begin, const char
 		if (p >= end || (*p == '\\' && p + 1 == end))
 			break;
 		if (*p != '\\')
-			return true; /* a quote, or a line end, which is for others to complain of
-				      */
+			return true; /* a quote, or a line end, which is reported later */
 		p += 2;
 	}
 	search->string = (size_t)((p > end ? end : p) - begin);
 	return false;
 }
 
-/* TR_JSON_OBJECT_END: the object is whole, done is its length. CUT: more is needed. BAD. */
+/* TR_JSON_OBJECT_END: the object is complete, and done is its length; CUT: more is needed; BAD. */
 static enum tr_json_token search_on(struct search *search, const char *begin, const char *end)
 {
 	struct tr_text text;
@@ -456,7 +455,7 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 		enum tr_json_token token = tr_json_next(&json, &text);
 		if (token == TR_JSON_CUT)
 			return end - p > LONGEST_WORD ? TR_JSON_BAD : TR_JSON_CUT;
-		/* a number that the text ends in may go on */
+		/* a number at the end of the text may continue */
 		if (token == TR_JSON_NUMBER && json.pos >= end)
 			return end - p > LONGEST_WORD ? TR_JSON_BAD : TR_JSON_CUT;
 		if (!tr_json_accept(&search->walk, token))
@@ -496,7 +495,7 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 				return TR_FATAL;
 		}
 		items->inside = false;
-		/* what is inside of it may be whole */
+		/* an object inside may be complete */
 		skip_bytes(items, 1);
 		return status;
 	}
@@ -512,7 +511,7 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 	return TR_OK;
 }
 
-/* After trouble: a step to where an object may begin. The window is not empty. */
+/* After an error: skips to where an object may begin. The window is not empty. */
 static void pass_over(struct tr_json_items *items)
 {
 	struct tr_input *in = items->in;
@@ -525,14 +524,14 @@ static void pass_over(struct tr_json_items *items)
 	skip_bytes(items, p ? (size_t)(p - in->pos) : len);
 }
 
-/* At a byte order mark: of the file, or of one that was put behind another. */
+/* True at a byte order mark: of the file, or of one that was appended to another. */
 static bool is_mark(struct tr_input *in)
 {
 	return *in->pos == '\xef' && tr_input_more(in, 3) &&
 	       memcmp(in->pos, "\xef\xbb\xbf", 3) == 0;
 }
 
-/* What stands between objects, a byte or a mark. TR_OK: it was stepped over. */
+/* Skips a byte or a mark between objects. TR_OK; TR_WARN: it is something else. */
 static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *err)
 {
 	if (is_mark(items->in)) {
@@ -611,7 +610,7 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 	return true;
 }
 
-/* After the quote that closes the string which p stands in. NULL: none does. */
+/* Returns the place after the quote that closes the string around p. NULL: there is none. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (;;) {
@@ -625,8 +624,8 @@ static const char *skip_string(const char *p, const char *end)
 }
 
 /*
- * After the list or object whose bracket stands in front of p. That it is JSON is
- * known of whole objects, so brackets are all that counts. NULL: the text ends before.
+ * Returns the place after the list or object whose bracket is before p. A complete object is known
+ * to be JSON, so only brackets count. NULL: the text ends before.
  */
 static const char *skip_container(const char *p, const char *end)
 {
@@ -680,8 +679,8 @@ bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_js
 		if (type == TR_JSON_CUT || type == TR_JSON_BAD)
 			break;
 		bool container = type == TR_JSON_OBJECT || type == TR_JSON_ARRAY;
-		const char *behind = container ? skip_container(value.pos, json.end) : value.pos;
-		json.pos = behind ? behind : json.end;
+		const char *after = container ? skip_container(value.pos, json.end) : value.pos;
+		json.pos = after ? after : json.end;
 		list = grow(list, *count, &cap, arena);
 		if (!list)
 			return false;

@@ -48,7 +48,7 @@ static unsigned surrogate_at(const char *p, const char *end)
 	return 0xd000u | (b[1] & 0x3fu) << 6 | (b[2] & 0x3fu);
 }
 
-/* Most bodies are their own spelling, in every form: then they are appended at once. */
+/* Most bodies do not change in any form: they are appended at once. */
 static bool put_if_plain(struct tr_text body, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, body.len + TR_JSON_WIDE);
@@ -193,19 +193,18 @@ void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to)
 /*
  * JSON text to trec text in one pass: the hot path of every JSON trace.
  *
- * Strings are scanned and copied at once, 16 bytes a step; what is canonical
- * already (nearly everything) costs nothing more. The rule that makes it free
- * of checks: behind `to` there is always room for all of the text that is left
- * and SLACK more. The few elements that grow (a raw control byte, a byte that
- * is no UTF-8, a REAL) ask for room anew.
+ * Strings are scanned and copied at once, 16 bytes in a step; canonical text, which is nearly all,
+ * costs nothing more. A rule saves most checks: after `to` there is always room for all of the
+ * remaining text and SLACK bytes. The few elements that grow (a raw control byte, an invalid byte, a
+ * REAL) make room again.
  */
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 
 TR_INLINED const char *plain_items(const char *p, const char *end, bool map)
 {
-	const char *behind = p;
-	/* the bracket or comma before is as good as a separator: a string has to follow */
+	const char *after = p;
+	/* the bracket or comma before counts as a separator: a string has to follow */
 	struct tr_view view = { .between = UINT64_MAX };
 	for (; p < end; p += TR_UTF8_BLOCK) {
 		view = tr_view_look(tr_find_marks(p, map), map, &view);
@@ -214,17 +213,17 @@ TR_INLINED const char *plain_items(const char *p, const char *end, bool map)
 		uint64_t good = view.bad ? (view.bad & (0 - view.bad)) - 1 : UINT64_MAX;
 		uint64_t ends = view.closing & good & (map ? view.odd : UINT64_MAX);
 		if (ends)
-			behind = p + TR_UTF8_BLOCK - __builtin_clzll(ends);
+			after = p + TR_UTF8_BLOCK - __builtin_clzll(ends);
 		if (view.bad)
 			break;
 	}
-	return behind;
+	return after;
 }
 
 /*
- * p is at an item of a list, or a key of a map, that has a string in it. Behind
- * the last of the items from there on that are strings (or pairs of them) which
- * spell themselves, in compact JSON; p where the first is not.
+ * p is at an item of a list, or a key of a map, that is a string. Returns the place after the last
+ * of the items from p on that are strings (or pairs of them) in compact JSON whose spelling does not
+ * change, or p.
  */
 static const char *json_plain_items(const char *p, const char *end, bool map)
 {
@@ -253,7 +252,7 @@ struct speller {
 	struct tr_error *err;
 };
 
-/* Keeps the rule after `more` bytes will have been put. False: memory is exhausted. */
+/* Keeps the rule for `more` further bytes. False: memory is exhausted. */
 static bool make_room(struct speller *s, size_t more)
 {
 	size_t used = (size_t)(s->to - s->buffer->data);
@@ -271,7 +270,7 @@ static enum tr_json_token bad(struct speller *s, const char *what)
 	return TR_JSON_BAD;
 }
 
-/* The element at p does not spell itself. STRING: done, go on. */
+/* Spells an element whose spelling may change. TR_JSON_STRING: done, continue. */
 static __attribute__((noinline)) enum tr_json_token spell_odd(struct speller *s)
 {
 	if (*s->p == '\n')
@@ -334,7 +333,7 @@ static inline enum tr_json_token spell_string(struct speller *s)
 	return TR_JSON_CUT;
 }
 
-/* DIGITS of at most 64 bits, or that with a minus. */
+/* True for digits of at most 64 bits, with or without a minus. */
 static bool fits_integer(struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -348,7 +347,7 @@ static bool fits_integer(struct tr_text text)
 	return digits < limit || (digits == limit && memcmp(p, max, limit) <= 0);
 }
 
-static enum tr_json_token spell_real(struct speller *s, struct tr_text text, const char *behind)
+static enum tr_json_token spell_real(struct speller *s, struct tr_text text, const char *after)
 {
 	uint64_t bits;
 	if (!tr_real64_read(text, &bits))
@@ -362,7 +361,7 @@ static enum tr_json_token spell_real(struct speller *s, struct tr_text text, con
 	    !memchr(text.data, 'E', text.len))
 		s->changes.rounded = true;
 	s->to += n;
-	s->p = behind;
+	s->p = after;
 	return TR_JSON_NUMBER;
 }
 
@@ -392,7 +391,7 @@ static enum tr_json_token spell_scalar(struct speller *s)
 	return token;
 }
 
-/* The next byte that is no blank; -1 at the end of the text. */
+/* Returns the next byte that is not a blank; -1 at the end of the text. */
 static inline int next_byte(struct speller *s)
 {
 	if (s->p < s->end && (unsigned char)*s->p > ' ')
@@ -410,7 +409,7 @@ static inline void take_byte(struct speller *s, int byte)
 	s->p++;
 }
 
-/* Key and colon of a member. */
+/* Spells the key and the colon of a member. */
 static inline enum tr_json_token spell_key(struct speller *s)
 {
 	int byte = next_byte(s);
@@ -433,25 +432,25 @@ struct brackets {
 };
 
 /*
- * The first item after a bracket or comma, or the key and colon of one. STRING:
- * it is there, and maybe others; COMMA, COLON: a value has to follow.
+ * Spells the first item after a bracket or comma, or its key and colon. TR_JSON_STRING: an item was
+ * spelled, and perhaps others; COMMA, COLON: a value has to follow.
  */
 static inline enum tr_json_token spell_item(struct speller *s, bool map)
 {
 	if (s->p < s->end && *s->p == '"') {
-		const char *behind = json_plain_items(s->p, s->end, map);
-		size_t length = (size_t)(behind - s->p);
+		const char *after = json_plain_items(s->p, s->end, map);
+		size_t length = (size_t)(after - s->p);
 		if (length) {
 			memcpy(s->to, s->p, length);
 			s->to += length;
-			s->p = behind;
+			s->p = after;
 			return TR_JSON_STRING;
 		}
 	}
 	return map ? spell_key(s) : TR_JSON_COMMA;
 }
 
-/* p is at an opening bracket. As spell_item; OBJECT_END: it closed again. */
+/* Spells an opening bracket, then like spell_item. OBJECT_END: the bracket was closed at once. */
 static inline enum tr_json_token spell_opening(struct speller *s, struct brackets *open, int byte)
 {
 	if (open->depth == TR_JSON_MAX_DEPTH) {
@@ -471,7 +470,7 @@ static inline enum tr_json_token spell_opening(struct speller *s, struct bracket
 	return spell_item(s, map);
 }
 
-/* After a value. COLON, COMMA: one follows; OBJECT_END: the outermost is complete. */
+/* Spells what follows a value. COLON, COMMA: a value follows; OBJECT_END: all is complete. */
 static inline enum tr_json_token spell_between(struct speller *s, struct brackets *open)
 {
 	while (open->depth) {
@@ -526,7 +525,7 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 				 struct tr_json_changes *changes, struct tr_error *err)
 {
 	struct speller s = { .p = json->pos, .end = json->end, .buffer = to, .err = err };
-	/* blanks before the value are the caller's: they are no part of its spelling */
+	/* blanks before the value are not part of its spelling */
 	while (s.p < s.end && tr_json_is_blank(*s.p))
 		s.p++;
 	s.to = tr_buffer_room(to, (size_t)(s.end - s.p) + SLACK);

@@ -9,7 +9,7 @@
 #include "core/input.h"
 #include "core/utf8.h"
 
-/* May not stand raw, or begins something longer, which has to be looked at as a whole. */
+/* True for a byte that is not allowed, or begins a longer sequence that has to be checked. */
 static bool is_suspect(char byte)
 {
 	unsigned char c = (unsigned char)byte;
@@ -17,19 +17,18 @@ static bool is_suspect(char byte)
 }
 
 /*
- * legal_prefix: how many bytes at p are surely legal, up to a place where a
- * sequence begins. STEP bytes may be read, of which only those before end
- * count; the result may reach after end.
+ * legal_prefix returns how many bytes at p are certainly legal, up to a place where a sequence
+ * begins. STEP bytes may be read, of which only those before end count; the result may reach beyond
+ * end.
  */
 #if defined __SSE2__ && !defined TR_PORTABLE
 
 enum { STEP = TR_UTF8_BLOCK };
-_Static_assert((int)STEP <= (int)TR_INPUT_PAD, "a step reads behind the pad");
+_Static_assert((int)STEP <= (int)TR_INPUT_PAD, "a step reads beyond the pad");
 
 /*
- * Not 0 where a byte is a suspect. Both differences wrap, so what is below the
- * range is far above it: the smaller of the two excesses is 0 for a byte that
- * lies in either range.
+ * Returns bytes that are not 0 where a byte is a suspect. Both differences wrap, so a byte below a
+ * range is far above it: the smaller of the two excesses is 0 for a byte that is in either range.
  */
 static __m128i suspects(__m128i bytes)
 {
@@ -68,9 +67,9 @@ static unsigned legal_prefix(const char *p, const char *end)
 }
 
 /*
- * Many blocks at once: whether there is a suspect in any of them, and where
- * their line ends are. Less TAB, what is below TAB and what is above ~ is large;
- * less LF + 1, what is between LF and blank is small. So the extremes tell.
+ * Scans many blocks at once: returns whether any has a suspect, and sets where their line ends are.
+ * The difference from TAB is large for bytes below TAB and above ~, and the difference from LF + 1
+ * is small for those between LF and blank. So the extremes of both are sufficient.
  */
 enum { LARGEST = '~' - '\t', SMALLEST = ' ' - ('\n' + 1) };
 
@@ -97,10 +96,10 @@ static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 #define HAVE_WIDE_STEPS 1
 #include <immintrin.h>
 
-/* Bytes: where lines are looked at in a file, the next ones are far away. */
+/* prefetched, in bytes: lines that are read in a mapped file are not in the cache yet */
 enum { AHEAD = 8 << 10 };
 
-/* The same questions for twice as many bytes at a time, where the machine can. */
+/* The same for twice as many bytes at a time, where the machine has AVX2. */
 __attribute__((target("avx2"))) static __m256i wide_load(const char *p)
 {
 	return _mm256_loadu_si256((const __m256i *)p);
@@ -120,7 +119,7 @@ __attribute__((target("avx2"))) static uint64_t wide_ends(__m256i bytes)
 	return (unsigned)_mm256_movemask_epi8(lf);
 }
 
-/* Steps over what has no suspects: the first step that has one, or the last whole one. */
+/* Returns the first step that has a suspect, or is not complete. */
 __attribute__((target("avx2"))) static const char *skip_legal(const char *p, const char *end)
 {
 	for (; end - p >= STEP; p += STEP) {
@@ -132,7 +131,7 @@ __attribute__((target("avx2"))) static const char *skip_legal(const char *p, con
 	return p;
 }
 
-/* Which of the words of a group are not 0. */
+/* Returns which words of a group are not 0. */
 __attribute__((target("avx2"))) static uint64_t used_wide(const uint64_t *words)
 {
 	const __m256i *from = (const __m256i *)words;
@@ -176,7 +175,7 @@ static unsigned legal_prefix(const char *p, const char *end)
 	uint64_t word;
 	memcpy(&word, p, sizeof word);
 	(void)end;
-	/* Seven bits a byte, so no sum carries; each term has its answer in the eighth. */
+	/* each sum uses seven bits of a byte, so none carries; the eighth bit is the result */
 	uint64_t bits = word & EACH(0x7f);
 	uint64_t low = ~(bits + EACH(0x60));
 	uint64_t not_tab = (bits ^ EACH('\t')) + EACH(0x7f);
@@ -245,10 +244,10 @@ const char *tr_line_scan(const char *p, const char *end)
 #endif
 		unsigned legal = legal_prefix(p, end);
 		p += legal;
-		/* only a sequence that goes on after the step, perhaps */
+		/* this may only be a sequence that continues after the step */
 		if (legal > STEP - 4)
 			continue;
-		/* one by one; other scripts come in runs */
+		/* one by one: characters of other scripts usually follow each other */
 		while (p < end && is_suspect(*p)) {
 			unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
 			if (length == 0)
@@ -259,7 +258,7 @@ const char *tr_line_scan(const char *p, const char *end)
 	return end;
 }
 
-/* The blocks of one group: whether there is a suspect, and which of them have line ends. */
+/* Scans the blocks of a group: is there a suspect, and which blocks have line ends? */
 static bool scan_group(const char *p, size_t blocks, uint64_t *ends, uint64_t *used)
 {
 	if (blocks < TR_LINE_GROUP)
@@ -299,13 +298,12 @@ void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends)
 }
 
 /*
- * The columns of a line out of two masks of its first bytes, for lib/record
- * only: where TABs are, and where backslashes.
+ * The columns of a line are found with two masks of its first bytes: the TABs and the backslashes.
  */
-enum { TR_COLUMNS_BLOCK = 64 };
-_Static_assert((int)TR_COLUMNS_BLOCK <= (int)TR_INPUT_PAD, "a block reads behind the pad");
+enum { COLUMNS_BLOCK = 64 };
+_Static_assert((int)COLUMNS_BLOCK <= (int)TR_INPUT_PAD, "a block reads beyond the pad");
 
-#define TR_COLUMNS_INLINE static inline __attribute__((always_inline))
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 bool tr_columns_kind(struct tr_text kind, uint64_t *word)
 {
@@ -337,10 +335,10 @@ bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns)
 }
 
 /*
- * The loop, which is the same for every way to look at a line's first bytes:
- * in_block is tr_columns_in_block with the masks, or says no.
+ * The loop of tr_sieve_pick, for each way to examine the first bytes of a line: in_block makes the
+ * masks and calls columns_in_block, or returns false.
  */
-TR_COLUMNS_INLINE bool
+ALWAYS_INLINE bool
 pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, struct tr_pick *pick,
 	  bool (*in_block)(const char *p, const char *lf, struct tr_columns *columns))
 {
@@ -354,7 +352,7 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 		pick->has_columns =
 			in_block(p, lf, &pick->columns) || tr_columns_find(p, lf, &pick->columns);
 		answer = TR_SIFT_OPEN;
-		/* in a file that somebody changes meanwhile, the line may not be there any more */
+		/* another process may change the file meanwhile, and then the line is gone */
 		if (sieve && pick->has_columns && !pick->columns.escapes && *lf == '\n')
 			answer = sieve->sift(sieve, &pick->columns);
 		if (answer == TR_SIFT_OUT)
@@ -373,39 +371,39 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 #if defined __SSE2__ && !defined TR_PORTABLE
 
 /* Letters in the bytes that are used, zeros in the others. */
-TR_COLUMNS_INLINE bool tr_columns_is_kind(uint64_t word, uint64_t used)
+ALWAYS_INLINE bool is_kind(uint64_t word, uint64_t used)
 {
 	const uint64_t each = UINT64_C(0x0101010101010101), top = each * 0x80;
-	/* each sum has its answer in a byte's eighth bit, and none of them carries */
+	/* each sum has its result in the eighth bit of a byte, and none of them carries */
 	uint64_t bits = word & each * 0x7f;
 	uint64_t from_a = bits + each * (0x80 - 'a'), above_z = bits + each * (0x7f - 'z');
 	return (from_a & ~above_z & ~word & top) == (used & top);
 }
 
-/* Its lowest bit taken away. */
-TR_COLUMNS_INLINE uint64_t tr_columns_next(uint64_t bits)
+/* Clears the lowest bit that is set. */
+ALWAYS_INLINE uint64_t next_bit(uint64_t bits)
 {
 	return bits & (bits - 1);
 }
 
-TR_COLUMNS_INLINE const char *tr_columns_behind(const char *p, uint64_t bits)
+ALWAYS_INLINE const char *after_bit(const char *p, uint64_t bits)
 {
 	return p + (unsigned)__builtin_ctzll(bits) + 1;
 }
 
 /*
- * As tr_columns_find, where the columns end within the block at p. columns->kind
- * has to be 0 or a kind: it need not be looked at twice.
+ * Like tr_columns_find, for columns that end within the block at p. columns->kind has to be 0 or a
+ * kind that was checked before, which need not be checked again.
  */
-TR_COLUMNS_INLINE bool tr_columns_in_block(const char *p, const char *lf, uint64_t tabs,
-					   uint64_t escapes, struct tr_columns *columns)
+ALWAYS_INLINE bool columns_in_block(const char *p, const char *lf, uint64_t tabs, uint64_t escapes,
+				    struct tr_columns *columns)
 {
 	uint64_t kind = tabs;
-	if (lf - p < TR_COLUMNS_BLOCK) /* the LF ends a column too; after it is another line */
+	if (lf - p < COLUMNS_BLOCK) /* the LF ends a column too; after it is another line */
 		kind = (kind & ((UINT64_C(1) << (lf - p)) - 1)) | UINT64_C(1) << (lf - p);
-	uint64_t seq = tr_columns_next(kind), time = tr_columns_next(seq);
-	uint64_t task = tr_columns_next(time), name = tr_columns_next(task);
-	uint64_t ends = kind ^ tr_columns_next(name);
+	uint64_t seq = next_bit(kind), time = next_bit(seq);
+	uint64_t task = next_bit(time), name = next_bit(task);
+	uint64_t ends = kind ^ next_bit(name);
 	if (!name || (ends & (ends << 1 | 1)))
 		return false;
 	uint64_t word, length = (unsigned)__builtin_ctzll(kind);
@@ -414,15 +412,15 @@ TR_COLUMNS_INLINE bool tr_columns_in_block(const char *p, const char *lf, uint64
 	memcpy(&word, p, sizeof word);
 	uint64_t used = UINT64_MAX >> (64 - 8 * length);
 	word &= used;
-	if (word != columns->kind && !tr_columns_is_kind(word, used))
+	if (word != columns->kind && !is_kind(word, used))
 		return false;
 	columns->kind = word;
 	columns->start[TR_COLUMN_KIND] = p;
-	columns->start[TR_COLUMN_SEQ] = tr_columns_behind(p, kind);
-	columns->start[TR_COLUMN_TIME] = tr_columns_behind(p, seq);
-	columns->start[TR_COLUMN_TASK] = tr_columns_behind(p, time);
-	columns->start[TR_COLUMN_NAME] = tr_columns_behind(p, task);
-	columns->start[TR_COLUMNS] = tr_columns_behind(p, name);
+	columns->start[TR_COLUMN_SEQ] = after_bit(p, kind);
+	columns->start[TR_COLUMN_TIME] = after_bit(p, seq);
+	columns->start[TR_COLUMN_TASK] = after_bit(p, time);
+	columns->start[TR_COLUMN_NAME] = after_bit(p, task);
+	columns->start[TR_COLUMNS] = after_bit(p, name);
 	columns->escapes = (escapes & (name ^ (name - 1))) != 0;
 	return true;
 }
@@ -430,8 +428,8 @@ TR_COLUMNS_INLINE bool tr_columns_in_block(const char *p, const char *lf, uint64
 static inline bool in_block(const char *p, const char *lf, struct tr_columns *columns)
 {
 	struct tr_block bytes = tr_block_load(p);
-	return tr_columns_in_block(p, lf, tr_block_equal(bytes, '\t'), tr_block_equal(bytes, '\\'),
-				   columns);
+	return columns_in_block(p, lf, tr_block_equal(bytes, '\t'), tr_block_equal(bytes, '\\'),
+				columns);
 }
 
 #if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
@@ -446,14 +444,14 @@ __attribute__((target("avx2,bmi"))) static inline uint64_t wide_equal(__m256i lo
 	       (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, bytes)) << 32;
 }
 
-/* The same with half the steps, where the machine can. */
+/* The same in half the steps, where the machine has AVX2. */
 __attribute__((target("avx2,bmi"))) static inline bool in_block_wide(const char *p, const char *lf,
 								     struct tr_columns *columns)
 {
 	__m256i low = _mm256_loadu_si256((const __m256i *)p);
 	__m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
-	return tr_columns_in_block(p, lf, wide_equal(low, high, '\t'), wide_equal(low, high, '\\'),
-				   columns);
+	return columns_in_block(p, lf, wide_equal(low, high, '\t'), wide_equal(low, high, '\\'),
+				columns);
 }
 
 __attribute__((target("avx2,bmi"))) static bool pick_line_wide(struct tr_sieve *sieve,

@@ -71,7 +71,7 @@ static bool scan_fail(struct scan *scan, const char *at, const char *format, ...
 	return false;
 }
 
-/* The same where the reason is a constant that somebody else has found. */
+/* The same for a reason that is a constant and comes from elsewhere. */
 static bool scan_fail_reason(struct scan *scan, const char *at, const char *reason)
 {
 	tr_error_say_in(scan->err, TR_CAUSE_INPUT, reason, "column %zu: %s",
@@ -81,7 +81,7 @@ static bool scan_fail_reason(struct scan *scan, const char *at, const char *reas
 
 enum { QUOTED_MAX = 16 };
 
-/* The character at pos in quotes, so that a blank can be told from another. */
+/* Quotes the character at pos, so that blanks can be distinguished. */
 static void quote_character(const struct scan *scan, char *to)
 {
 	unsigned length = tr_utf8_length(scan->pos, scan->end);
@@ -122,7 +122,7 @@ static bool scan_fail_memory(struct scan *scan)
 	return false;
 }
 
-/* A string's canonical spelling in the arena. */
+/* Replaces a spelling by the canonical one, in the arena. */
 static bool respell(struct scan *scan, bool wide, struct tr_text *spelling)
 {
 	if (spelling->len > PTRDIFF_MAX / 2)
@@ -179,7 +179,7 @@ static struct tr_text scan_word(struct scan *scan)
 
 static const uint64_t JSON_INTEGER_MAX = (UINT64_C(1) << 53) - 1;
 
-/* Decimal digits into 64 bits. what: "integer", "identifier", … for the message; NULL: a value. */
+/* Scans decimal digits of 64 bits. what: "integer", "identifier" … for the message; NULL: a value. */
 static bool scan_digits(struct scan *scan, const char *what, uint64_t *number)
 {
 	const char *start = scan->pos, *p = start;
@@ -202,7 +202,7 @@ static bool scan_digits(struct scan *scan, const char *what, uint64_t *number)
 	return true;
 }
 
-/* Where the hex digits end that begin at pos; an upper-case one is noted. */
+/* Returns the end of the hex digits at pos, and notes an upper-case one. */
 static const char *hex_end(struct scan *scan)
 {
 	const char *p = scan->pos;
@@ -257,7 +257,7 @@ static bool scan_nan(struct scan *scan, bool single, struct tr_value *value)
 	uint64_t magnitude = single ? bits & 0x7fffffff : bits & (UINT64_MAX >> 1);
 	if (magnitude <= infinity)
 		return scan_fail(scan, start, "these bits are no NaN");
-	/* the quiet one without a payload has a word of its own */
+	/* the quiet NaN without a payload has a word of its own */
 	if (bits == (single ? UINT64_C(0x7fc00000) : UINT64_C(0x7ff8000000000000)))
 		scan->canonical = false;
 	*value = (struct tr_value){ .type = single ? TR_REAL32 : TR_REAL64, .as.number = bits };
@@ -266,7 +266,7 @@ static bool scan_nan(struct scan *scan, bool single, struct tr_value *value)
 	return true;
 }
 
-/* "-inf", "-inff" */
+/* Scans "-inf" and "-inff". False: it is something else. */
 static bool negative_infinity(struct scan *scan, struct tr_value *value)
 {
 	struct tr_text left = tr_text_span(scan->pos + 1, scan->end);
@@ -282,7 +282,7 @@ static bool negative_infinity(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
-/* Where the digits end that begin at p. */
+/* Returns the end of the digits at p. */
 static const char *digits_end(const char *p, const char *end)
 {
 	while (p < end && is_digit(*p))
@@ -290,7 +290,7 @@ static const char *digits_end(const char *p, const char *end)
 	return p;
 }
 
-/* After the fraction and the exponent that may follow an integer's digits. */
+/* Returns the end of the fraction and the exponent that may follow the digits of an integer. */
 static const char *real_end(const char *p, const char *end)
 {
 	if (end - p >= 2 && *p == '.' && is_digit(p[1]))
@@ -316,7 +316,7 @@ static bool scan_real(struct scan *scan, const char *start, const char *stop,
 		uint32_t bits = 0;
 		in_range = tr_real32_read(decimal, &bits);
 		*value = (struct tr_value){ .type = TR_REAL32, .as.number = bits };
-		len = tr_real32_write(bits, spelled) - 1; /* less the f */
+		len = tr_real32_write(bits, spelled) - 1; /* without the f */
 		scan->traits |= TR_TRAIT_NO_JSON;
 	} else {
 		uint64_t bits = 0;
@@ -398,7 +398,7 @@ static bool add_name(struct scan *scan, struct names *names, struct tr_text name
 	return true;
 }
 
-/* After a "|": a name, or the bits that have none. */
+/* Scans what follows a "|": a name, or the bits without a name. */
 static bool scan_name(struct scan *scan, struct names *names, uint64_t *unknown_bits)
 {
 	const char *start = scan->pos;
@@ -407,7 +407,7 @@ static bool scan_name(struct scan *scan, struct names *names, uint64_t *unknown_
 		bool plain;
 		if (!scan_string(scan, false, &name, &plain))
 			return false;
-		/* quotes are for what is no word in this place */
+		/* only what is not a word here needs quotes */
 		if (tr_is_word(name, scan_at(scan, '(')))
 			scan->canonical = false;
 		return add_name(scan, names, name);
@@ -426,7 +426,7 @@ static bool scan_name(struct scan *scan, struct names *names, uint64_t *unknown_
 	return add_name(scan, names, word);
 }
 
-/* After the "(": the number, its table, the ")". */
+/* Scans what follows the "(": the number, its table, the ")". */
 static bool scan_machine_number(struct scan *scan, struct tr_symbol *symbol, uint8_t *flags)
 {
 	bool hex = scan->end - scan->pos >= 2 && scan->pos[0] == '0' && scan->pos[1] == 'x';
@@ -490,11 +490,11 @@ static bool scan_symbol(struct scan *scan, struct tr_text first, bool quoted,
 	return true;
 }
 
-/* The bytes of a blob, in base64, or where they are instead: left out, or in a file. */
+/* Blobs: bytes in base64, or a length and where the bytes are. */
 
 static bool is_base64(char c)
 {
-	/* the URL alphabet's digits too: they are meant, though wrong */
+	/* the digits of the URL alphabet too: they are meant as base64, which is then wrong */
 	return is_word_start(c) || is_digit(c) || memchr("+/=-", c, 4) != NULL;
 }
 
@@ -555,7 +555,7 @@ static void skip_blanks(struct scan *scan)
 	}
 }
 
-/* Puts a value on the pile of those whose container is still open. */
+/* Pushes a value onto the stack of those whose container is still open. */
 static bool push(struct scan *scan, struct tr_text key, const struct tr_value *value)
 {
 	if (!scan->arena)
@@ -571,7 +571,7 @@ static bool push(struct scan *scan, struct tr_text key, const struct tr_value *v
 	return true;
 }
 
-/* Takes the values from index base on off the pile, as the items of a list. */
+/* Pops the values from index base on, as the items of a list. */
 static bool pop_items(struct scan *scan, size_t base, struct tr_value *list)
 {
 	size_t count = scan->pending_count - base;
@@ -608,7 +608,7 @@ static bool pop_members(struct scan *scan, size_t base, struct tr_value *map)
 	return true;
 }
 
-/* Steps over the bracket at pos. */
+/* Enters the bracket at pos. */
 static bool open_bracket(struct scan *scan)
 {
 	if (scan->depth == TR_LITERAL_DEPTH) {
@@ -628,7 +628,7 @@ static void close_bracket(struct scan *scan)
 	scan->pos++;
 }
 
-/* From the bracket that opens to after the one that closes, and what may follow that. */
+/* Scans from the opening bracket to the closing one, and what may follow it. */
 static bool scan_list(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_LIST };
@@ -656,7 +656,7 @@ static bool scan_list(struct scan *scan, struct tr_value *value)
 	return pop_items(scan, base, value);
 }
 
-/* A key of either kind of braces; word: it stands without quotes. */
+/* Scans a key of either kind of braces; *word: it has no quotes. */
 static bool scan_key(struct scan *scan, struct tr_text *key, bool *word)
 {
 	const char *start = scan->pos;
@@ -673,7 +673,7 @@ static bool scan_key(struct scan *scan, struct tr_text *key, bool *word)
 	return true;
 }
 
-/* One member; the first one decides by its separator whether this is a map. */
+/* Scans a member; the separator of the first one decides whether this is a map. */
 static bool scan_member(struct scan *scan, struct tr_value *value, char *separator)
 {
 	const char *start = scan->pos;
@@ -700,7 +700,7 @@ static bool scan_member(struct scan *scan, struct tr_value *value, char *separat
 	return scan_value(scan, &member) && push(scan, key, &member);
 }
 
-/* After "{=": a structure without members. */
+/* Scans "=" and what follows it: a structure without members. */
 static bool scan_no_members(struct scan *scan, struct tr_value *value)
 {
 	value->type = TR_STRUCT;
@@ -766,7 +766,7 @@ static bool scan_repr(struct scan *scan, struct tr_value *value)
 	return pop_items(scan, base, value);
 }
 
-/* The value scanner: what begins how, and the two ways into it. */
+/* Values by their first character, and the two entries of the scanner. */
 
 static bool scan_quoted(struct scan *scan, struct tr_value *value)
 {
@@ -794,7 +794,7 @@ static bool scan_wide(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
-/* Words that are values of their own. */
+/* True for a word that is a value of its own. */
 static bool is_constant(struct scan *scan, struct tr_text word, struct tr_value *value)
 {
 	static const struct {
@@ -823,7 +823,7 @@ static bool is_constant(struct scan *scan, struct tr_text word, struct tr_value 
 	return false;
 }
 
-/* `word:` where that begins a value of its own; steps over the colon. */
+/* True at `prefix:`, the beginning of a value of its own; skips the colon. */
 static bool is_prefix(struct scan *scan, struct tr_text word, const char *prefix)
 {
 	if (!scan_at(scan, ':') || !tr_text_is(word, prefix))
@@ -851,7 +851,7 @@ static bool scan_word_value(struct scan *scan, struct tr_value *value)
 		return scan_wide(scan, value);
 	if (is_constant(scan, word, value))
 		return true;
-	/* the empty set of a fixed set of words takes no other name beside it */
+	/* the empty set of a fixed set of words does not combine with other names */
 	if (tr_text_is(word, "none") && scan_at(scan, '|'))
 		return scan_fail(scan, scan->pos, "text after the value");
 	return scan_symbol(scan, word, false, value);
@@ -881,7 +881,7 @@ static bool scan_value(struct scan *scan, struct tr_value *value)
 	return scan_fail_value(scan);
 }
 
-/* A whole text and nothing after it. */
+/* Scans a complete text. */
 static bool scan_all(struct scan *scan, struct tr_value *value)
 {
 	if (!scan_value(scan, value))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells: the columns of a line and the keys of its fields. */
+/* Records as text and as values: cells, fields, and whole lines. */
 
 #include "record/record.h"
 
@@ -40,7 +40,7 @@ static void put_escape(unsigned char c, struct tr_buffer *to)
 	}
 }
 
-/* The first byte from p on that may not stand in a cell as it is, or end. */
+/* Returns the first byte from p on that a cell must not contain unescaped, or end. */
 static const char *next_escaped(const char *p, const char *end)
 {
 	for (;;) {
@@ -58,7 +58,7 @@ static const char *next_escaped(const char *p, const char *end)
 	}
 }
 
-/* What stands inside a cell, less the rules for whole cells and first characters. */
+/* Appends the inside of a cell; whole cells and first characters have rules of their own. */
 static void put_inside(const char *p, const char *end, bool key, struct tr_buffer *to)
 {
 	while (p < end) {
@@ -83,13 +83,13 @@ void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to)
 	const char *p = bytes.data, *end = p + bytes.len;
 	if (bytes.len == 1 && *p == '-')
 		tr_buffer_put_byte(to, '\\');
-	/* raw, these mark keys that are not the source's own */
+	/* unescaped, these mark keys that do not come from the source */
 	if (key && (*p == '.' || *p == '#'))
 		put_hex_escape((unsigned char)*p++, to);
 	put_inside(p, end, key, to);
 }
 
-/* The byte that the escape at p stands for; NULL: it is none. Sets its length. */
+/* Reads the escape at p and sets its length. Returns NULL, or what is wrong. */
 static const char *read_escape(const char *p, const char *end, char *byte, size_t *len)
 {
 	static const char letters[] = "tnr\\", meanings[] = "\t\n\r\\";
@@ -165,7 +165,7 @@ static bool respell_cell(struct tr_text spelling, bool key, struct tr_arena *are
 	struct tr_text bytes;
 	if (!tr_cell_bytes(spelling, arena, &bytes, err))
 		return false;
-	/* a raw mark in front is none of the name and stays as it is */
+	/* an unescaped mark at the beginning is not part of the name and stays unescaped */
 	if (key && (*spelling.data == '.' || *spelling.data == '#'))
 		put_inside(bytes.data, bytes.data + bytes.len, key, to);
 	else
@@ -186,7 +186,7 @@ bool tr_cell_number(const struct tr_cell *cell, uint64_t *number)
 	uint64_t n = 0;
 	for (size_t i = 0; i < digits.len; i++) {
 		unsigned digit = (unsigned char)digits.data[i] - (unsigned)'0';
-		/* only the twentieth can be too much */
+		/* only the twentieth digit can be too much */
 		if (digit > 9 || (i == 19 && n > (UINT64_MAX - digit) / 10))
 			return false;
 		n = n * 10 + digit;
@@ -286,7 +286,7 @@ static bool write_fixed(struct tr_record *record, struct tr_buffer *to, struct t
 	}
 }
 
-/* A value in the one spelling, parsed only where its text is not in it already. */
+/* Appends a value in its canonical spelling; it is parsed only if its text is not canonical. */
 static bool write_value(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 			struct tr_error *err)
 {
@@ -395,10 +395,10 @@ void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_b
 
 enum {
 	FIRST_FIELDS = 8,
-	LONG_LINE = 64 << 10, /* from here on, parsed values go as they come */
+	LONG_LINE = 64 << 10, /* from this length on, parsed values are not kept */
 };
 
-/* A place for one more field; fields grow at every power of two, so no capacity is kept. */
+/* Adds a field; the array grows at every power of two, so no capacity is stored. */
 static struct tr_field *new_field(struct tr_record *record)
 {
 	size_t count = record->count;
@@ -423,7 +423,7 @@ struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key, str
 	return field;
 }
 
-/* Why a column that is no arrow is no field either; NULL: it is one, and *equals is its "=". */
+/* Returns why a column, which is not an arrow, is not a field, or NULL; sets *equals to its "=". */
 static const char *field_reason(struct tr_text column, const char **equals)
 {
 	if (column.len == 0)
@@ -436,7 +436,7 @@ static const char *field_reason(struct tr_text column, const char **equals)
 
 enum column { ARROW, FIELD, NO_FIELD };
 
-/* Makes *field of a column that is not an arrow; *reason says why it is no field. */
+/* Makes *field of a column; *reason is why it is not a field. */
 static enum column read_column(struct tr_text column, enum tr_line_type type, bool arrow_seen,
 			       struct tr_field *field, const char **reason)
 {
@@ -464,7 +464,7 @@ static enum column read_column(struct tr_text column, enum tr_line_type type, bo
 struct columns {
 	struct tr_tabs tabs;
 	const char *pos, *end;
-	unsigned number; /* of the column that came last, from 1 */
+	unsigned number; /* of the last column, from 1 */
 };
 
 static unsigned fixed_count(const struct tr_record *record)
@@ -601,12 +601,14 @@ struct tr_field *tr_record_field(struct tr_record *record, const char *key)
 	return NULL;
 }
 
-/* Records as they come from text: columns, fields, values, each when it is asked for. */
+/* Records of lines: columns, fields and values are parsed when they are needed. */
 
 void tr_record_init(struct tr_record *record, struct tr_arena *arena)
 {
-	/* in pieces that are a few stores each: compilers clear more of it by "rep stos", which
-	 * takes longer to begin than all of this */
+	/*
+	 * in pieces that take a few stores each: for a larger piece compilers use "rep stos", which
+	 * takes longer to start than all of this
+	 */
 	enum { PIECE = 64, REST = sizeof *record % PIECE };
 	char *to = (char *)record;
 	for (size_t i = 0; i < sizeof *record / PIECE; i++, to += PIECE)
@@ -623,7 +625,7 @@ static bool damage(struct tr_error *err, const char *reason)
 	return false;
 }
 
-/* The run of [a-z][a-z0-9-]* at p. */
+/* Returns the end of the run of [a-z][a-z0-9-]* at p. */
 static const char *word_end(const char *p, const char *end)
 {
 	if (p == end || *p < 'a' || *p > 'z')
@@ -634,8 +636,8 @@ static const char *word_end(const char *p, const char *end)
 }
 
 /*
- * The fixed columns after the first, which ends at *p. Afterwards *p is where
- * they end: on the TAB of the first field, or at the end.
+ * Parses the fixed columns after the first one, which ends at *p. Sets *p to their end: the TAB
+ * before the first field, or the end of the line.
  */
 static bool fixed_columns(const struct tr_record *record, const char **p,
 			  struct tr_cell *const *cells, unsigned count, struct tr_error *err)
@@ -722,14 +724,14 @@ static bool trailer_line(struct tr_record *record, const char *p, const char *en
 	return true;
 }
 
-/* What a record's columns set, and other lines leave empty. */
+/* Clears what the columns of a record set, for other lines. */
 static void clear_columns(struct tr_record *record)
 {
 	record->kind = record->comment = (struct tr_text){ NULL, 0 };
 	record->seq = record->time = record->task = record->name = (struct tr_cell){ 0 };
 }
 
-/* As tr_record_init, less the columns: nearly every line is a record's, and sets them anyway. */
+/* Like tr_record_init, without the columns: nearly every line is a record, which sets them. */
 static void begin_line(struct tr_record *record, struct tr_text line)
 {
 	record->canonical = record->split = record->chosen = false;
@@ -775,7 +777,7 @@ bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct t
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
 				     struct tr_buffer *line, struct tr_error *err)
 {
-	/* whoever scans the line with wide loads finds readable bytes after it */
+	/* wide loads read these bytes after the line */
 	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed)
 		return tr_error_memory(err);
 	tr_record_init(record, arena);

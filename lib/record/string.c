@@ -9,7 +9,7 @@
 #include "record/string_scan.h"
 #include "record/value.h"
 
-/* The number in exactly n hex digits at p, -1 where they are not there. */
+/* Returns the number in exactly n hex digits at p; -1: they are not there. */
 static long hex_digits(const char *p, const char *end, int n)
 {
 	if (end - p < n)
@@ -49,7 +49,7 @@ static bool found(struct tr_escape *escape, int type, uint64_t code, size_t len)
 	return true;
 }
 
-/* `\u{hex}`: a unit of a wide string, in as many digits as the source likes. */
+/* Reads `\u{hex}`: a unit of a wide string, in any number of digits. */
 static bool read_braces(const char *p, const char *end, struct tr_escape *escape)
 {
 	const char *q = p + 3;
@@ -66,7 +66,7 @@ static bool read_braces(const char *p, const char *end, struct tr_escape *escape
 	return found(escape, TR_ESCAPE_CHAR, code, (size_t)(q + 1 - p));
 }
 
-/* `\uhhhh`; a high surrogate and a low one after it are one character. */
+/* Reads `\uhhhh`; a high surrogate and a low one after it are one character. */
 static bool read_unicode(const char *p, const char *end, bool wide, struct tr_escape *escape)
 {
 	if (wide && end - p > 2 && p[2] == '{')
@@ -85,7 +85,7 @@ static bool read_unicode(const char *p, const char *end, bool wide, struct tr_es
 	return found(escape, lone ? TR_ESCAPE_SURROGATE : TR_ESCAPE_CHAR, (uint64_t)code, 6);
 }
 
-/* `\xhh`, and those after it as far as they make up one valid sequence with it. */
+/* Reads `\xhh`, and those after it as far as they form one valid sequence with it. */
 static bool read_bytes(const char *p, const char *end, struct tr_escape *escape)
 {
 	long first = hex_digits(p + 2, end, 2);
@@ -163,7 +163,7 @@ size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to)
 	return 2 + write_hex(to + 2, code, 4);
 }
 
-/* Steps over the escape at scan->end and notes what it means for the whole string. */
+/* Skips the escape at scan->end and notes what it means for the whole string. */
 static bool scan_escape(const char *end, bool wide, struct tr_string_scan *scan)
 {
 	const char *p = scan->end;
@@ -230,7 +230,7 @@ size_t tr_string_respell(struct tr_text spelling, bool wide, char *to)
 	return (size_t)(to - start);
 }
 
-/* Appends the escape for the byte at p, which is no part of a valid sequence or needs one. */
+/* Appends the escape for a byte that needs one or is not part of a valid sequence. */
 static void put_escape(unsigned char c, struct tr_buffer *to)
 {
 	struct tr_escape escape = { .type = c < 0x80 ? TR_ESCAPE_CHAR : TR_ESCAPE_BYTE, .code = c };
@@ -258,7 +258,7 @@ bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
 	return plain;
 }
 
-/* Copies bytes of which none is special; false: one is. */
+/* Copies the bytes. False: one of them is special. */
 static inline bool copy_plain(struct tr_text bytes, char *to)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -305,7 +305,7 @@ void tr_wstring_unit(uint64_t unit, struct tr_buffer *to)
 		tr_buffer_used(to, tr_escape_write(&escape, true, room));
 }
 
-/* The bytes of one escape: a lone surrogate and what no UTF-8 can hold included. */
+/* Writes the bytes of one escape, of lone surrogates and of numbers beyond Unicode too. */
 static size_t escape_bytes(const struct tr_escape *escape, char *to)
 {
 	uint64_t code = escape->code;
@@ -345,7 +345,7 @@ struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena)
 	const char *backslash = memchr(p, '\\', spelling.len);
 	if (!backslash)
 		return spelling;
-	/* no escape stands for more bytes than it takes, TR_ESCAPE_MAX is slack for writing one */
+	/* no escape is shorter than its bytes; TR_ESCAPE_MAX is slack for writing one */
 	char *bytes = tr_arena_alloc(arena, spelling.len + TR_ESCAPE_MAX);
 	if (!bytes)
 		return (struct tr_text){ NULL, 0 };
@@ -353,7 +353,7 @@ struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena)
 	while (backslash) {
 		memcpy(to, p, (size_t)(backslash - p));
 		to += backslash - p;
-		/* `\u{…}` is an escape of wide strings only, and narrow ones have none like it */
+		/* only wide strings have `\u{…}`, and narrow ones have no similar escape */
 		bool wide = end - backslash > 2 && backslash[2] == '{';
 		struct tr_escape escape;
 		p = backslash;
@@ -390,7 +390,7 @@ bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit)
 	return true;
 }
 
-/* Words that mean something else when they stand alone. */
+/* True for words that mean something else when they are alone. */
 static bool is_reserved(struct tr_text word)
 {
 	static const char *const reserved[] = { "null", "true", "false", "none", "inf",

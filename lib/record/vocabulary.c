@@ -81,7 +81,7 @@ int tr_context_kind(struct tr_text kind)
 	return -1;
 }
 
-/* Appends as much of the text as there is room for behind len; returns the new length. */
+/* Appends as much of the text as there is room for after len; returns the new length. */
 static size_t append(char label[24], size_t len, struct tr_text text)
 {
 	size_t room = 23 - len, more = text.len < room ? text.len : room;
