@@ -277,10 +277,26 @@ static const char *foreign_type(const struct tr_value *value)
 	}
 }
 
+/* Appends a trec string spelling as a JSON string: the same, with the bytes in place of `\xhh`. */
 static void put_string(struct tr_text spelling, struct tr_buffer *to)
 {
+	const char *p = spelling.data, *end = p + spelling.len;
 	tr_buffer_put_byte(to, '"');
-	tr_json_string_from_spelling(spelling, to);
+	while (p < end) {
+		const char *backslash = memchr(p, '\\', (size_t)(end - p));
+		if (!backslash || end - backslash < 2)
+			break;
+		if (backslash[1] != 'x' || end - backslash < 4) {
+			tr_buffer_put(to, p, (size_t)(backslash + 2 - p));
+			p = backslash + 2;
+			continue;
+		}
+		tr_buffer_put(to, p, (size_t)(backslash - p));
+		int high = tr_hex_digit(backslash[2]), low = tr_hex_digit(backslash[3]);
+		tr_buffer_put_byte(to, (char)(high << 4 | low));
+		p = backslash + 4;
+	}
+	tr_buffer_put_text(to, tr_text_span(p, end));
 	tr_buffer_put_byte(to, '"');
 }
 

@@ -139,12 +139,6 @@ bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
  */
 enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique);
 
-/*
- * Appends a trec string spelling as a JSON string body as build tracers write it: the same text,
- * with the byte itself in place of `\xhh`.
- */
-void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to);
-
 /* Appends bytes as a JSON string with its quotes; invalid UTF-8 is written unchanged. */
 void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
 

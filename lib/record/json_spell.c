@@ -129,26 +129,6 @@ enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to
 	return token;
 }
 
-void tr_json_string_from_spelling(struct tr_text spelling, struct tr_buffer *to)
-{
-	const char *p = spelling.data, *end = p + spelling.len;
-	while (p < end) {
-		const char *backslash = memchr(p, '\\', (size_t)(end - p));
-		if (!backslash || end - backslash < 2)
-			break;
-		if (backslash[1] != 'x' || end - backslash < 4) {
-			tr_buffer_put(to, p, (size_t)(backslash + 2 - p));
-			p = backslash + 2;
-			continue;
-		}
-		tr_buffer_put(to, p, (size_t)(backslash - p));
-		int high = tr_hex_digit(backslash[2]), low = tr_hex_digit(backslash[3]);
-		tr_buffer_put_byte(to, (char)(high << 4 | low));
-		p = backslash + 4;
-	}
-	tr_buffer_put_text(to, tr_text_span(p, end));
-}
-
 static void string_from_bytes(struct tr_text bytes, bool surrogates, struct tr_buffer *to)
 {
 	const char *p = bytes.data, *end = p + bytes.len, *copied = p;

@@ -122,34 +122,77 @@ static bool scan_fail_memory(struct scan *scan)
 	return false;
 }
 
-/* Replaces a spelling by the canonical one, in the arena. */
+/* Replaces the spelling of a valid string by the canonical one, in the arena. */
 static bool respell(struct scan *scan, bool wide, struct tr_text *spelling)
 {
+	const char *p = spelling->data, *end = p + spelling->len;
 	if (spelling->len > PTRDIFF_MAX / 2)
 		return scan_fail_memory(scan);
+	/* only in wide strings a canonical escape can be longer, and at most twice as long */
 	char *canonical = tr_arena_alloc(scan->arena, wide ? 2 * spelling->len : spelling->len);
+	char *to = canonical;
 	if (!canonical)
 		return scan_fail_memory(scan);
-	spelling->len = tr_string_respell(*spelling, wide, canonical);
-	spelling->data = canonical;
+	while (p < end) {
+		const char *backslash = memchr(p, '\\', (size_t)(end - p));
+		const char *stop = backslash ? backslash : end;
+		struct tr_escape escape;
+		memcpy(to, p, (size_t)(stop - p));
+		to += stop - p;
+		if (!backslash || !tr_escape_read(backslash, end, wide, &escape))
+			break;
+		to += tr_escape_write(&escape, wide, to);
+		p = backslash + escape.len;
+	}
+	*spelling = tr_text_span(canonical, to);
 	return true;
 }
 
+/* Skips the escape at *p, and clears *canonical if it has another canonical spelling. */
+static bool scan_escape(struct scan *scan, bool wide, const char **p, bool *canonical)
+{
+	struct tr_escape escape;
+	char spelled[TR_ESCAPE_MAX];
+	if (!tr_escape_read(*p, scan->end, wide, &escape))
+		return scan_fail_reason(scan, *p + escape.reason_at, escape.reason);
+	size_t len = tr_escape_write(&escape, wide, spelled);
+	*canonical &= len == escape.len && memcmp(spelled, *p, len) == 0;
+	if (escape.type != TR_ESCAPE_CHAR) /* JSON has neither such bytes nor lone surrogates */
+		scan->traits |= TR_TRAIT_NO_JSON;
+	*p += escape.len;
+	return true;
+}
+
+/* Scans a string from its opening quote: *spelling is the canonical spelling without the quotes. */
 static bool scan_string(struct scan *scan, bool wide, struct tr_text *spelling, bool *plain)
 {
-	const char *start = scan->pos + 1;
-	struct tr_string_scan string;
-	if (!tr_string_scan(start, scan->end, wide, &string))
-		return scan_fail_reason(scan, string.end, string.reason);
-	scan->pos = string.end + 1;
-	*spelling = tr_text_span(start, string.end);
-	*plain = string.plain;
-	if (!string.json)
-		scan->traits |= TR_TRAIT_NO_JSON;
-	if (string.canonical)
-		return true;
-	scan->canonical = false;
-	if (!scan->arena)
+	const char *start = scan->pos + 1, *end = scan->end, *p = start;
+	bool canonical = true;
+	*plain = true;
+	while ((p = tr_string_special(p, end)) < end && *p != '"') {
+		if (*p == '\\') {
+			*plain = false;
+			/* the most frequent escapes have no other spelling */
+			if (end - p >= 2 &&
+			    (p[1] == '"' || p[1] == '\\' || p[1] == 'n' || p[1] == 't'))
+				p += 2;
+			else if (!scan_escape(scan, wide, &p, &canonical))
+				return false;
+			continue;
+		}
+		if ((unsigned char)*p < 0x80)
+			return scan_fail(scan, p, "raw control byte in a string");
+		unsigned length = tr_utf8_length(p, end);
+		if (length == 0)
+			return scan_fail(scan, p, "no valid UTF-8 in a string");
+		p += length;
+	}
+	if (p == end)
+		return scan_fail(scan, p, "end of value in a string");
+	scan->pos = p + 1;
+	*spelling = tr_text_span(start, p);
+	scan->canonical &= canonical;
+	if (canonical || !scan->arena)
 		return true;
 	if (!respell(scan, wide, spelling))
 		return false;

@@ -82,23 +82,6 @@ enum { TR_ESCAPE_MAX = 24 }; /* maximum length of the canonical spelling of a un
 /* Writes the canonical spelling of a unit, escaped or not, and returns its length. */
 size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to);
 
-struct tr_string_scan {
-	const char *end;    /* the closing quote; after a failure, the place of the error */
-	const char *reason; /* why the string is malformed, or NULL */
-	bool plain;	    /* no backslash in it */
-	bool canonical;
-	bool json; /* JSON has the same string: no `\x`, no lone surrogate */
-};
-
-/* Scans a string; p is after the opening quote. False: it is malformed. */
-bool tr_string_scan(const char *p, const char *end, bool wide, struct tr_string_scan *scan);
-
-/*
- * Writes the canonical spelling of a scanned string and returns its length: at most that of the
- * spelling, and for a wide string at most twice that.
- */
-size_t tr_string_respell(struct tr_text spelling, bool wide, char *to);
-
 /* Lists and maps of strings without escapes, which are most bytes of a build trace. */
 
 #if defined __SSE2__ && !defined TR_PORTABLE
