@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks.
- *
- * A ring of blocks connects the caller, who fills them and sends the packed ones in order, with the
- * workers, who take them in order too. A block belongs to the caller until it is filled, then to
- * one worker until it is packed, then to the caller again.
+ * What all codecs share: blocks that several threads compress, decoders, encoders, and the list.
  */
 
 #include "core/codec.h"
@@ -19,6 +15,11 @@
 #include "core/buffer.h"
 #include "core/codec_private.h"
 
+/*
+ * A ring of blocks connects the caller, who fills them and sends the packed ones in order, with the
+ * workers, who take them in order too. A block belongs to the caller until it is filled, then to
+ * one worker until it is packed, then to the caller again.
+ */
 struct slot {
 	char *data; /* class->size bytes, allocated at the first use */
 	struct tr_codec_block block;

@@ -30,7 +30,7 @@ static uint64_t hash(uint64_t seed, struct tr_text key)
 	return mix(h ^ word, odd);
 }
 
-/* Where the key is, or the free slot where it would go. */
+/* Returns the slot of the key, or the free slot where it would go. */
 static struct tr_map_slot *find(const struct tr_map *map, struct tr_text key)
 {
 	size_t mask = map->cap - 1, i = hash(map->seed, key) & mask;
@@ -124,7 +124,7 @@ void tr_map_free(struct tr_map *map)
 	*map = (struct tr_map)TR_MAP_INIT;
 }
 
-/* The slot of an id, or the free one where it would go. */
+/* Returns the slot of an id, or the free slot where it would go. */
 static struct tr_id_slot *find_id(const struct tr_id_map *map, uint64_t id)
 {
 	size_t i = tr_id_map_home(map, id);

@@ -204,25 +204,15 @@ static size_t directory_length(const char *path)
  */
 static char *follow(const char *path)
 {
-	char *link = malloc(PATH_MAX);
-	if (!link)
-		return NULL;
-	ssize_t length = readlink(path, link, PATH_MAX);
-	if (length == PATH_MAX)
+	char link[PATH_MAX], *result;
+	ssize_t length = readlink(path, link, sizeof link);
+	if (length == sizeof link)
 		errno = ENAMETOOLONG;
-	if (length < 0 || length == PATH_MAX) {
-		free(link);
+	if (length < 0 || length == sizeof link)
 		return NULL;
-	}
-	size_t directory = length > 0 && link[0] == '/' ? 0 : directory_length(path);
-	char *result = malloc(directory + (size_t)length + 1);
-	if (result) {
-		memcpy(result, path, directory);
-		memcpy(result + directory, link, (size_t)length);
-		result[directory + (size_t)length] = '\0';
-	}
-	free(link);
-	return result;
+	int directory = length > 0 && link[0] == '/' ? 0 : (int)directory_length(path);
+	return asprintf(&result, "%.*s%.*s", directory, path, (int)length, link) < 0 ? NULL
+										     : result;
 }
 
 /*
@@ -252,13 +242,10 @@ static char *resolve(const char *path, bool *descriptor)
 static char *temporary_name(const char *target)
 {
 	uint64_t number;
+	char *name;
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
 		return NULL;
-	size_t size = SHOWN_NAME + sizeof "..0123456789abcdef";
-	char *name = malloc(size);
-	if (name)
-		snprintf(name, size, ".%.*s.%016" PRIx64, SHOWN_NAME, target, number);
-	return name;
+	return asprintf(&name, ".%.*s.%016" PRIx64, SHOWN_NAME, target, number) < 0 ? NULL : name;
 }
 
 /*
@@ -359,9 +346,10 @@ static bool open_file(struct file_sink *s, const char *path)
 	/* the shell opened /dev/stdout, and decided whether to truncate it */
 	if (!target)
 		return descriptor && open_as_it_is(s, path, O_APPEND);
-	if (there && S_ISDIR(st.st_mode))
+	bool directory = there && S_ISDIR(st.st_mode);
+	if (directory)
 		errno = EISDIR;
-	bool opened = !(there && S_ISDIR(st.st_mode)) && open_beside(s, target);
+	bool opened = !directory && open_beside(s, target);
 	int sys_errno = errno;
 	free(target);
 	errno = sys_errno;
@@ -740,13 +728,6 @@ uint64_t tr_output_count(const struct tr_output *out)
 	return out->private->written + buffered(out);
 }
 
-/* Copies the error that made the output fail. */
-static void output_error(const struct tr_output *out, struct tr_error *err)
-{
-	if (err)
-		*err = out->private->error;
-}
-
 static void free_output(struct tr_output *out)
 {
 	out->private->sink->close(out->private->sink);
@@ -762,8 +743,8 @@ bool tr_output_finish(struct tr_output *out, struct tr_error *err)
 	if (!out->failed)
 		out->failed = !self->sink->finish(self->sink, &self->error);
 	bool done = !out->failed;
-	if (!done)
-		output_error(out, err);
+	if (!done && err)
+		*err = self->error;
 	free_output(out);
 	return done;
 }

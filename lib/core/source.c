@@ -210,9 +210,9 @@ struct tr_source *tr_source_fd(int fd, bool owned)
 }
 
 /*
- * Reading ahead on a thread: a ring of two blocks between a producer, which
- * calls the inner source, and the consumer. The inner source belongs to the
- * producer from the start to the join, save for its interrupt.
+ * Reading ahead on a thread: a ring of two blocks between a producer, which calls the inner source,
+ * and the consumer. The inner source belongs to the producer from the start to the join, except for
+ * its interrupt.
  */
 
 /* a block has the size of a chunk of the snappy container, which is then decoded in place */
@@ -235,11 +235,6 @@ struct ahead {
 	struct tr_error error;
 	char ring[RING];
 };
-
-static struct ahead *ahead_self(struct tr_source *source)
-{
-	return (struct ahead *)source;
-}
 
 /*
  * Waits until half of the ring is free, and returns where the producer may write and how much; 0:
@@ -288,7 +283,7 @@ static void *produce(void *argument)
 
 static ssize_t ahead_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
-	struct ahead *a = ahead_self(source);
+	struct ahead *a = (struct ahead *)source;
 	pthread_mutex_lock(&a->lock);
 	while (a->in == a->out && !a->ended)
 		pthread_cond_wait(&a->filled, &a->lock);
@@ -317,7 +312,7 @@ static ssize_t ahead_read(struct tr_source *source, char *buf, size_t cap, struc
 
 static bool ahead_would_wait(struct tr_source *source)
 {
-	struct ahead *a = ahead_self(source);
+	struct ahead *a = (struct ahead *)source;
 	pthread_mutex_lock(&a->lock);
 	bool wait = a->in == a->out && !a->ended;
 	pthread_mutex_unlock(&a->lock);
@@ -326,23 +321,11 @@ static bool ahead_would_wait(struct tr_source *source)
 
 static uint64_t ahead_raw_offset(struct tr_source *source)
 {
-	struct ahead *a = ahead_self(source);
+	struct ahead *a = (struct ahead *)source;
 	pthread_mutex_lock(&a->lock);
 	uint64_t raw_offset = a->raw_offset;
 	pthread_mutex_unlock(&a->lock);
 	return raw_offset;
-}
-
-static void stop_producer(struct ahead *a)
-{
-	pthread_mutex_lock(&a->lock);
-	a->stop = true;
-	pthread_cond_signal(&a->drained);
-	pthread_mutex_unlock(&a->lock);
-	/* the producer may be waiting for bytes that never come */
-	if (a->inner->interrupt)
-		a->inner->interrupt(a->inner);
-	pthread_join(a->producer, NULL);
 }
 
 static void free_ahead(struct ahead *a)
@@ -356,13 +339,21 @@ static void free_ahead(struct ahead *a)
 
 static void ahead_close(struct tr_source *source)
 {
-	stop_producer(ahead_self(source));
-	free_ahead(ahead_self(source));
+	struct ahead *a = (struct ahead *)source;
+	pthread_mutex_lock(&a->lock);
+	a->stop = true;
+	pthread_cond_signal(&a->drained);
+	pthread_mutex_unlock(&a->lock);
+	/* the producer may be waiting for bytes that never come */
+	if (a->inner->interrupt)
+		a->inner->interrupt(a->inner);
+	pthread_join(a->producer, NULL);
+	free_ahead(a);
 }
 
 static void ahead_interrupt(struct tr_source *source)
 {
-	struct tr_source *inner = ahead_self(source)->inner;
+	struct tr_source *inner = ((struct ahead *)source)->inner;
 	if (inner->interrupt)
 		inner->interrupt(inner);
 }
