@@ -89,7 +89,7 @@ static int bid(struct tr_input *in)
 static int64_t number_of(const struct tr_etrace_line *line)
 {
 	if (line->type == TR_ETRACE_EVENT && line->upid == 0)
-		return FIRST_ENVIRONMENT + (int64_t)line->nsec;
+		return FIRST_ENVIRONMENT + (int64_t)line->time.nsec;
 	return line->cpu < CPUS ? FIRST_CPU + (int64_t)line->cpu : -1;
 }
 
@@ -130,7 +130,7 @@ static void time_of(struct tr_text text, struct tr_line_merge_time *time)
 
 	tr_etrace_line_read(text, NULL, &line);
 	if (line.type == TR_ETRACE_EVENT)
-		*time = (struct tr_line_merge_time){ line.sec, line.nsec, line.cpu };
+		*time = (struct tr_line_merge_time){ line.time.sec, line.time.nsec, line.cpu };
 }
 
 /* Merges the lines of all parts in the order of their times; the lines state their CPUs. */

@@ -42,7 +42,7 @@ static bool sweep_tasks(struct tr_etrace_events *events)
 	return true;
 }
 
-/* Finds the task, or makes it. NULL: memory is out. */
+/* Finds the task, or makes it. NULL: memory is exhausted. */
 static struct tr_etrace_task *get_task(struct tr_etrace_events *events, uint64_t upid)
 {
 	struct tr_etrace_task *task = events->recent;
@@ -127,27 +127,26 @@ static inline void clear(struct tr_buffer *buffer)
 	buffer->len = 0;
 }
 
-/* Empties the event, which keeps its memory, and sets where it begins. */
+/*
+ * Empties the event, which keeps its memory, and sets where it begins. Each field is set for
+ * itself, because clearing all of the struct takes more time than a line without texts.
+ */
 static void begin_event(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			const struct tr_etrace_line *line)
 {
 	event->type = tag->type;
 	event->role = tag->role;
-	event->is_half = false;
 	event->upid = line->upid;
 	event->cpu = line->cpu;
-	event->sec = event->begun_sec = event->last_sec = line->sec;
-	event->nsec = event->begun_nsec = event->last_nsec = line->nsec;
 	event->source_line = line->number;
-	event->failed = event->cut = event->unfinished = false;
-	event->disorder = event->beginless = false;
+	event->time = event->begun = event->last_time = line->time;
+	event->is_half = event->in_arguments = event->failed = false;
+	event->cut = event->unfinished = event->disorder = event->beginless = false;
 	event->given = event->awaited = 0;
-	/* what the last event left; most have few */
 	for (unsigned i = 0; event->used >> i; i++)
 		event->strings[i] = (struct tr_etrace_string){ 0 };
 	event->used = 0;
 	event->last = NULL;
-	event->in_arguments = false;
 	clear(&event->bytes);
 	clear(&event->extra);
 	event->argument_count = 0;
@@ -165,8 +164,7 @@ static void resume_event(struct tr_etrace_event *event, const struct tr_etrace_t
 	event->is_half = false;
 	event->role = tag->role;
 	event->last = NULL;
-	event->begun_sec = line->sec;
-	event->begun_nsec = line->nsec;
+	event->begun = line->time;
 }
 
 static void free_event(struct tr_etrace_event *event)
@@ -190,8 +188,7 @@ static inline size_t held_bytes(const struct tr_etrace_event *event)
  */
 static inline bool is_before(const struct tr_etrace_line *line, const struct tr_etrace_event *event)
 {
-	return line->sec != event->begun_sec ? line->sec < event->begun_sec
-					     : line->nsec < event->begun_nsec;
+	return tr_etrace_before(line->time, event->begun);
 }
 
 /* Whether all announced strings are there; not for events that a line of their own ends. */
@@ -331,20 +328,17 @@ static const char *event_parameters(struct tr_etrace_event *event, const struct 
 
 /* Lines with text. */
 
-enum fit {
-	FITS,
-	STRANGE, /* the line does not belong to this event */
-	NO_MEMORY,
-};
+/*
+ * These functions return false if the line does not belong to the event. If memory is exhausted,
+ * event->bytes has failed.
+ */
 
 /* The lines of one string are printed one after the other: an older one is misplaced. */
 static bool is_older(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
-	bool older = line->sec != event->last_sec ? line->sec < event->last_sec
-						  : line->nsec < event->last_nsec;
+	bool older = tr_etrace_before(line->time, event->last_time);
 
-	event->last_sec = line->sec;
-	event->last_nsec = line->nsec;
+	event->last_time = line->time;
 	return older;
 }
 
@@ -378,11 +372,6 @@ static void append(struct tr_etrace_event *event, struct tr_etrace_string *strin
 		end_string(event, string);
 }
 
-static enum fit result(const struct tr_etrace_event *event)
-{
-	return event->bytes.failed ? NO_MEMORY : FITS;
-}
-
 static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string *string,
 			 bool in_parts)
 {
@@ -394,85 +383,69 @@ static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string 
 	event->in_arguments = false;
 }
 
-/* Adds a part of a string in parts; the last line of the string came directly before. */
-static enum fit add_part(struct tr_etrace_event *event, struct tr_etrace_string *string,
-			 const struct tr_etrace_line *line, bool first)
-{
-	bool older = is_older(event, line);
-
-	if (first ? line->index != 0 : line->index <= string->index || older)
-		string->disorder = true;
-	string->index = line->index;
-	append(event, string, line->text);
-	return result(event);
-}
-
-static enum fit add_string_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
-				bool ended, const struct tr_etrace_line *line)
+static bool add_string_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+			    bool ended, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = &event->strings[tag->slot];
-
 	bool in_halves = event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK;
+	bool in_parts = line->form == TR_ETRACE_PART, begins = string->form == TR_ETRACE_UNSEEN;
 
 	if (event->is_half || !(tag->types >> event->type & 1) || (in_halves && !string->expected))
-		return STRANGE;
+		return false;
 	if (ended) {
 		/* both ends are printed with a bar; their published description has none */
 		if (string->form != TR_ETRACE_LONG || string->done || line->text.len)
-			return STRANGE;
+			return false;
 		end_string(event, string);
-		return FITS;
+		return true;
 	}
-	if (line->form == TR_ETRACE_BARE)
-		return STRANGE;
-	bool in_parts = line->form == TR_ETRACE_PART;
-	if (string->form == TR_ETRACE_UNSEEN) {
+	if (line->form == TR_ETRACE_BARE ||
+	    (!begins && (!in_parts || string->form != TR_ETRACE_LONG || event->last != string)))
+		return false;
+	if (begins)
 		begin_string(event, string, in_parts);
-		if (in_parts)
-			return add_part(event, string, line, true);
-		is_older(event, line);
-		append(event, string, line->text);
-		return result(event);
-	}
-	if (!in_parts || string->form != TR_ETRACE_LONG || event->last != string)
-		return STRANGE;
 	/* the text may begin with a line end: then there was a Cont before the first part */
-	return add_part(event, string, line, false);
+	bool older = is_older(event, line);
+	if (in_parts && (begins ? line->index != 0 : line->index <= string->index || older))
+		string->disorder = true;
+	string->index = line->index;
+	append(event, string, line->text);
+	return true;
 }
 
 static struct tr_etrace_argument *add_argument(struct tr_etrace_event *event, uint64_t index)
 {
-	if (!tr_array_room(event->arguments, event->argument_count, event->argument_cap))
+	if (!tr_array_room(event->arguments, event->argument_count, event->argument_cap)) {
+		event->bytes.failed = true;
 		return NULL;
+	}
 	struct tr_etrace_argument *argument = &event->arguments[event->argument_count++];
 	*argument = (struct tr_etrace_argument){ index, event->bytes.len, 0 };
 	return argument;
 }
 
-static enum fit add_argument_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
+static bool add_argument_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_argument *last =
 		event->argument_count ? &event->arguments[event->argument_count - 1] : NULL;
-
-	if (event->type != TR_ETRACE_EXEC || line->form != TR_ETRACE_PART)
-		return STRANGE;
-	/* numbers count what is printed and what is empty: a gap that is no such is damage */
+	/* numbers count what is printed and what is empty: any other gap is damage */
 	uint64_t next = last ? last->index + 1 : 0;
-	if (line->index >= ARGUMENTS_MAX || (line->index > next && line->index - next > GAP_MAX))
-		return STRANGE;
+
+	if (event->type != TR_ETRACE_EXEC || line->form != TR_ETRACE_PART ||
+	    line->index >= ARGUMENTS_MAX || (line->index > next && line->index - next > GAP_MAX))
+		return false;
 	bool older = is_older(event, line);
 	bool goes_on = last && last->index == line->index && event->in_arguments;
 	if ((event->in_arguments && older) || (last && !goes_on && line->index <= last->index))
 		event->disorder = true;
 	if (!goes_on)
 		last = add_argument(event, line->index);
-	if (!last)
-		return NO_MEMORY;
 	put_text(&event->bytes, line->text);
-	last->len += line->text.len;
+	if (last)
+		last->len += line->text.len;
 	event->in_arguments = true;
 	event->last = NULL;
-	return result(event);
+	return true;
 }
 
 static bool is_upid_line(const struct tr_etrace_line *line)
@@ -483,42 +456,41 @@ static bool is_upid_line(const struct tr_etrace_line *line)
 	return line->form == TR_ETRACE_BAR && tr_etrace_number(line->text, &upid, &padded);
 }
 
-static enum fit add_upid_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
+static bool add_upid_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	uint64_t upid = 0;
 	bool padded;
 
 	if (event->type != TR_ETRACE_ENVSET || line->form != TR_ETRACE_BAR ||
 	    !tr_etrace_number(line->text, &upid, &padded))
-		return STRANGE;
+		return false;
 	if (event->strings[ENV].form != TR_ETRACE_UNSEEN)
 		event->disorder = true;
-	if (event->strings[0].form == TR_ETRACE_UNSEEN) {
-		event->last_sec = line->sec;
-		event->last_nsec = line->nsec;
-	}
-	return add_argument(event, upid) ? FITS : NO_MEMORY;
+	else
+		event->last_time = line->time;
+	add_argument(event, upid);
+	return true;
 }
 
 /* The parts of a variable are counted, and so are its lines. */
-static enum fit add_env_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
+static bool add_env_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = &event->strings[ENV];
 
 	if (event->type != TR_ETRACE_ENVSET || line->form == TR_ETRACE_BARE)
-		return STRANGE;
+		return false;
+	bool older = is_older(event, line);
 	if (string->form == TR_ETRACE_UNSEEN) {
 		begin_string(event, string, true);
 		event->beginless = line->index != 0;
-		is_older(event, line);
-	} else if (is_older(event, line) || line->index <= string->index) {
+	} else if (older || line->index <= string->index) {
 		string->disorder = true;
 	} else if (line->index != string->index + 1) {
 		event->beginless = true;
 	}
 	string->index = line->index;
 	append(event, string, line->text);
-	return result(event);
+	return true;
 }
 
 /* Only a text in parts may begin with a line end and have its Cont before its first part. */
@@ -537,29 +509,30 @@ static struct tr_etrace_string *begins_with_lf(struct tr_etrace_event *event)
 	return string;
 }
 
-static enum fit add_cont_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
+static bool add_cont_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
-	if (line->form != TR_ETRACE_BAR || event->is_half)
-		return STRANGE;
-	if (event->in_arguments) {
-		struct tr_etrace_argument *last = &event->arguments[event->argument_count - 1];
-		event->disorder = is_older(event, line) || event->disorder;
-		tr_buffer_put_byte(&event->bytes, '\n');
-		tr_buffer_put_text(&event->bytes, line->text);
-		last->len += 1 + line->text.len;
-		return result(event);
-	}
 	struct tr_etrace_string *string = event->last;
-	if (!string || string->done)
+
+	if (line->form != TR_ETRACE_BAR || event->is_half)
+		return false;
+	if (!event->in_arguments && (!string || string->done)) {
 		string = begins_with_lf(event);
-	if (!string)
-		return STRANGE;
-	string->disorder = is_older(event, line) || string->disorder;
-	string->index += event->type == TR_ETRACE_ENVSET;
+		if (!string)
+			return false;
+	}
+	bool older = is_older(event, line);
 	tr_buffer_put_byte(&event->bytes, '\n');
+	if (event->in_arguments) {
+		event->disorder |= older;
+		event->arguments[event->argument_count - 1].len += 1 + line->text.len;
+		put_text(&event->bytes, line->text);
+		return true;
+	}
+	string->disorder |= older;
+	string->index += event->type == TR_ETRACE_ENVSET;
 	string->len++;
 	append(event, string, line->text);
-	return result(event);
+	return true;
 }
 
 /* Events in progress: a task has at most one open event, and one half pending its second half. */
@@ -586,17 +559,6 @@ static void give_back(struct tr_etrace_events *events, struct tr_etrace_event *e
 	events->unused_count++;
 }
 
-/* Returns an event that is not in progress, for an event of one line. NULL: memory is out. */
-static struct tr_etrace_event *spare_event(struct tr_etrace_events *events)
-{
-	if (!events->unused) {
-		struct tr_etrace_event *event = take_unused(events);
-		if (event)
-			give_back(events, event);
-	}
-	return events->unused;
-}
-
 static void enlist(struct tr_etrace_events *events, struct tr_etrace_event *event)
 {
 	event->next = NULL;
@@ -612,20 +574,6 @@ static void delist(struct tr_etrace_events *events, struct tr_etrace_event *even
 	*(event->next ? &event->next->previous : &events->newest) = event->previous;
 	events->in_progress--;
 	events->held -= held_bytes(event);
-}
-
-/* Gives the task, which has none, a new open event. */
-static bool new_event(struct tr_etrace_events *events, struct tr_etrace_task *task,
-		      const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
-{
-	struct tr_etrace_event *event = take_unused(events);
-
-	if (!event)
-		return false;
-	begin_event(event, tag, line);
-	enlist(events, event);
-	task->open = event;
-	return true;
 }
 
 /* Finishes an event of the task, whatever it lacks. */
@@ -751,7 +699,12 @@ static bool open_event(struct tr_etrace_events *events, struct tr_etrace_task *t
 	if (tag->type != TR_ETRACE_COMM && !finish_half(events, task))
 		return false;
 	task->stray = false;
-	return new_event(events, task, tag, line);
+	task->open = take_unused(events);
+	if (!task->open)
+		return false;
+	begin_event(task->open, tag, line);
+	enlist(events, task->open);
+	return true;
 }
 
 /* The parameters of the line are bad: it becomes a raw record, and an event that was open ends. */
@@ -764,10 +717,10 @@ static bool drop_event(struct tr_etrace_events *events, struct tr_etrace_task *t
 		delist(events, event);
 		give_back(events, event);
 		task->open = NULL;
-		return tr_etrace_render_raw(events, line, reason);
+		return tr_etrace_render_line(events, line, reason);
 	}
 	event->unfinished = true;
-	return finish_event(events, task, event) && tr_etrace_render_raw(events, line, reason);
+	return finish_event(events, task, event) && tr_etrace_render_line(events, line, reason);
 }
 
 /* Whether the line was printed before the task's events in progress: it is misplaced. */
@@ -778,8 +731,8 @@ static bool is_late(const struct tr_etrace_task *task, const struct tr_etrace_li
 }
 
 /* Whether the line is a whole event that has nothing to do with those in progress. */
-static bool stands_alone(const struct tr_etrace_task *task, const struct tr_etrace_tag *tag,
-			 const struct tr_etrace_line *line)
+static bool is_whole_event(const struct tr_etrace_task *task, const struct tr_etrace_tag *tag,
+			   const struct tr_etrace_line *line)
 {
 	enum {
 		TEXTLESS = 1 << TR_ETRACE_FORK | 1 << TR_ETRACE_EXIT | 1 << TR_ETRACE_CLOSE |
@@ -795,35 +748,35 @@ static bool stands_alone(const struct tr_etrace_task *task, const struct tr_etra
 static bool whole_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
 		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
-	struct tr_etrace_event *event = spare_event(events);
+	struct tr_etrace_event *event = take_unused(events);
 
 	if (!event)
 		return false;
 	begin_event(event, tag, line);
-	const char *reason = event_parameters(event, tag, line->text);
-	if (event->extra.failed)
-		return false;
-	if (reason)
-		return tr_etrace_render_raw(events, line, reason);
 	event->cut = line->cut;
+	const char *reason = event_parameters(event, tag, line->text);
+	bool good = !event->extra.failed && (reason ? tr_etrace_render_line(events, line, reason)
+						    : render(events, event, task));
+	give_back(events, event);
+	if (reason)
+		return good;
 	task->stray = false;
-	bool fine = render(events, event, task);
-	if (event->type == TR_ETRACE_EXIT)
+	if (tag->type == TR_ETRACE_EXIT)
 		end_task(events, task);
-	return fine;
+	return good;
 }
 
 static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
 		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
-	if (stands_alone(task, tag, line))
+	if (is_whole_event(task, tag, line))
 		return whole_line(events, task, tag, line);
 	struct tr_etrace_event *half = first_half(task, tag, line);
 	/* a failure may come alone, but not if there are traces of its beginning */
 	bool torn = !half && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
 
 	if (line->form != TR_ETRACE_BAR)
-		return tr_etrace_render_raw(events, line, "a tag without its bar");
+		return tr_etrace_render_line(events, line, "a tag without its bar");
 	if (!open_event(events, task, half, tag, line))
 		return false;
 	struct tr_etrace_event *event = task->open;
@@ -845,9 +798,9 @@ static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 /* Whether the line is 1 ns after the one before it. */
 static bool is_next(const struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
-	uint64_t sec = line->sec - event->last_sec;
+	uint64_t sec = line->time.sec - event->last_time.sec;
 
-	return line->nsec + sec * TR_ETRACE_NANOSECONDS == event->last_nsec + 1;
+	return line->time.nsec + sec * TR_ETRACE_NANOSECONDS == event->last_time.nsec + 1;
 }
 
 /*
@@ -864,29 +817,20 @@ static bool begins_envset(const struct tr_etrace_event *event, const struct tr_e
 	if (tag->class == TR_ETRACE_UPID && !text && is_next(event, line))
 		return false;
 	if (tag->class == TR_ETRACE_UPID)
-		return event->sec != line->sec || event->nsec != line->nsec ||
-		       (text && event->last_sec == event->sec && event->last_nsec == event->nsec);
+		return !tr_etrace_same_time(event->time, line->time) ||
+		       (text && tr_etrace_same_time(event->time, event->last_time));
 	return text && (line->form == TR_ETRACE_BAR || line->index == 0);
 }
 
-static bool open_envset(struct tr_etrace_events *events, struct tr_etrace_task *task,
-			const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
-{
-	static const struct tr_etrace_tag envset = { .type = TR_ETRACE_ENVSET };
-
-	return !begins_envset(task->open, tag, line) ||
-	       open_event(events, task, NULL, &envset, line);
-}
-
-/* Adds the line to the open event. A line that is older than that is the rest of another. */
-static enum fit fit_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag, bool ended,
-			 const struct tr_etrace_line *line)
+/* Adds the line to the event. A line that is older than that is the rest of another. */
+static bool add_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
+		     const struct tr_etrace_line *line)
 {
 	if (is_before(line, event))
-		return STRANGE;
+		return false;
 	switch (tag->class) {
 	case TR_ETRACE_STRING:
-		return add_string_line(event, tag, ended, line);
+		return add_string_line(event, tag, line->ended, line);
 	case TR_ETRACE_ARGUMENT:
 		return add_argument_line(event, line);
 	case TR_ETRACE_CONT:
@@ -900,21 +844,22 @@ static enum fit fit_line(struct tr_etrace_event *event, const struct tr_etrace_t
 
 /* A line that belongs to the open event or to none. */
 static bool text_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
-		      const struct tr_etrace_tag *tag, bool ended,
-		      const struct tr_etrace_line *line)
+		      const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
-	bool is_upid = tag->class == TR_ETRACE_UPID;
-	bool of_set = is_upid ? is_upid_line(line) : tag->class == TR_ETRACE_ENV;
-	if (of_set && line->form != TR_ETRACE_BARE && !open_envset(events, task, tag, line))
+	static const struct tr_etrace_tag envset = { .type = TR_ETRACE_ENVSET };
+	bool of_set =
+		tag->class == TR_ETRACE_UPID ? is_upid_line(line) : tag->class == TR_ETRACE_ENV;
+
+	if (of_set && line->form != TR_ETRACE_BARE && begins_envset(task->open, tag, line) &&
+	    !open_event(events, task, NULL, &envset, line))
 		return false;
 	struct tr_etrace_event *event = task->open;
 	size_t held = event ? held_bytes(event) : 0;
-	enum fit fit = event ? fit_line(event, tag, ended, line) : STRANGE;
-	if (fit == STRANGE) {
+	if (!event || !add_line(event, tag, line)) {
 		task->stray = true;
-		return tr_etrace_render_raw(events, line, "text of no event");
+		return tr_etrace_render_line(events, line, "text of no event");
 	}
-	if (fit == NO_MEMORY)
+	if (event->bytes.failed)
 		return false;
 	events->held += held_bytes(event) - held;
 	event->cut = event->cut || line->cut;
@@ -934,7 +879,7 @@ static bool cont_end_line(struct tr_etrace_events *events, const struct tr_etrac
 	tr_etrace_line_read(line->text, NULL, &glued);
 	bool is_env = glued.type == TR_ETRACE_EVENT && tr_text_is(glued.tag, "Env");
 	if (line->form == TR_ETRACE_PART || !is_env)
-		return tr_etrace_render_raw(events, line, "text after the end of a text");
+		return tr_etrace_render_line(events, line, "text after the end of a text");
 	glued.number = line->number;
 	glued.cut = line->cut;
 	return tr_etrace_events_line(events, &glued);
@@ -945,7 +890,7 @@ static bool end_of_args_line(struct tr_etrace_events *events, struct tr_etrace_t
 {
 	if (!task->open || task->open->type != TR_ETRACE_EXEC || line->form == TR_ETRACE_PART ||
 	    line->text.len)
-		return tr_etrace_render_raw(events, line, "the end of no arguments");
+		return tr_etrace_render_line(events, line, "the end of no arguments");
 	task->open->cut = line->cut;
 	task->open->role = TR_ETRACE_SECOND; /* it has its end */
 	return finish_event(events, task, task->open);
@@ -956,7 +901,7 @@ static bool event_line(struct tr_etrace_events *events, const struct tr_etrace_l
 	const struct tr_etrace_tag *tag = line->known;
 
 	if (!tag)
-		return tr_etrace_render_raw(events, line, "an unknown tag");
+		return tr_etrace_render_line(events, line, "an unknown tag");
 	struct tr_etrace_task *task = get_task(events, line->upid);
 	if (!task)
 		return false;
@@ -968,7 +913,7 @@ static bool event_line(struct tr_etrace_events *events, const struct tr_etrace_l
 	case TR_ETRACE_CONT_END:
 		return cont_end_line(events, line);
 	default:
-		return text_line(events, task, tag, line->ended, line);
+		return text_line(events, task, tag, line);
 	}
 }
 
@@ -983,11 +928,9 @@ bool tr_etrace_events_line(struct tr_etrace_events *events, const struct tr_etra
 			if (!end_oldest(events))
 				return false;
 		free_tasks(events);
-		return tr_etrace_render_initcwd(events, line);
-	case TR_ETRACE_LOST:
-		return tr_etrace_render_lost(events, line);
+		return tr_etrace_render_line(events, line, NULL);
 	default:
-		return tr_etrace_render_raw(events, line, line->reason);
+		return tr_etrace_render_line(events, line, NULL);
 	}
 }
 

@@ -42,10 +42,11 @@ struct tr_etrace_event {
 	enum tr_etrace_type type;
 	enum tr_etrace_role role;
 	bool is_half; /* all lines of the first half are there, and the second is pending */
-	uint64_t upid, cpu, sec, nsec;
+	uint64_t upid, cpu;
 	uint64_t source_line;
-	uint64_t begun_sec, begun_nsec; /* of the line that began it, or its second half */
-	uint64_t last_sec, last_nsec;	/* of the last line that had text */
+	struct tr_etrace_moment time;
+	struct tr_etrace_moment begun;	   /* time of the line that began it, or its second half */
+	struct tr_etrace_moment last_time; /* of the last line that had text */
 
 	/* damage, besides that of its strings */
 	bool cut;
@@ -147,7 +148,7 @@ struct tr_etrace_events {
 	struct tr_etrace_words words[TR_ETRACE_WORDS];
 };
 
-/* event.c. All these return false if memory is out. */
+/* event.c. All these return false if memory is exhausted. */
 
 bool tr_etrace_events_line(struct tr_etrace_events *events, const struct tr_etrace_line *line);
 
@@ -160,11 +161,14 @@ void tr_etrace_events_free(struct tr_etrace_events *events);
 bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *event,
 		      const struct tr_etrace_task *task);
 
-/* The same for lines that belong to no event; cut: only a message about that line. */
-bool tr_etrace_render_raw(struct tr_etrace_events *events, const struct tr_etrace_line *line,
-			  const char *reason);
-bool tr_etrace_render_lost(struct tr_etrace_events *events, const struct tr_etrace_line *line);
-bool tr_etrace_render_initcwd(struct tr_etrace_events *events, const struct tr_etrace_line *line);
+/*
+ * Appends the record of a line that belongs to no event. reason: why it does not; NULL: the line is
+ * no event, but lost lines, the directory of the log, or noise.
+ */
+bool tr_etrace_render_line(struct tr_etrace_events *events, const struct tr_etrace_line *line,
+			   const char *reason);
+
+/* Appends only a message: the line has no end. */
 bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line);
 
 /*

@@ -570,7 +570,7 @@ static const char *read_head(const char *p, const char *end, struct tr_etrace_li
 	line->padded = false;
 	if ((p = number_to(p, end, ',', &line->upid, &line->padded)) &&
 	    (p = number_to(p, end, ',', &line->cpu, &line->padded)))
-		p = number_to(p, end, ',', &line->sec, &line->padded);
+		p = number_to(p, end, ',', &line->time.sec, &line->padded);
 	/* the tracer prints numbers with a sign, and none of these is below 0 */
 	return p && line->upid <= INT64_MAX && line->cpu <= INT64_MAX ? p : NULL;
 }
@@ -654,11 +654,11 @@ static bool read_rest(const char *p, struct tr_etrace_line *line)
 {
 	const char *end = line->whole.data + line->whole.len;
 
-	if (end - p >= 10 && nine_digits(p, &line->nsec))
+	if (end - p >= 10 && nine_digits(p, &line->time.nsec))
 		p += 10;
 	else
-		p = number_to(p, end, '!', &line->nsec, &line->padded);
-	if (!p || line->nsec >= TR_ETRACE_NANOSECONDS || !read_data(p, end, line))
+		p = number_to(p, end, '!', &line->time.nsec, &line->padded);
+	if (!p || line->time.nsec >= TR_ETRACE_NANOSECONDS || !read_data(p, end, line))
 		return false;
 	line->type = TR_ETRACE_EVENT;
 	return true;
@@ -680,7 +680,7 @@ static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etr
 		head->padded = line->padded;
 		head->upid = line->upid;
 		head->cpu = line->cpu;
-		head->sec = line->sec;
+		head->sec = line->time.sec;
 		head->prefix = line->prefix.len;
 	}
 	return read_rest(rest, line);
@@ -714,7 +714,7 @@ static bool read_again(const struct tr_etrace_head *head, struct tr_etrace_line 
 	line->padded = head->padded;
 	line->upid = head->upid;
 	line->cpu = head->cpu;
-	line->sec = head->sec;
+	line->time.sec = head->sec;
 	return read_rest(begin + head->len, line);
 }
 

@@ -148,6 +148,21 @@ bool tr_etrace_flags_read(enum tr_etrace_type type, const struct tr_value *value
  *	line = [prefix] upid "," cpu "," sec "," nsec "!" tag [ "|" text / "[" index "]" text ]
  */
 
+/* A time of the log. */
+struct tr_etrace_moment {
+	uint64_t sec, nsec;
+};
+
+static inline bool tr_etrace_before(struct tr_etrace_moment a, struct tr_etrace_moment b)
+{
+	return a.sec != b.sec ? a.sec < b.sec : a.nsec < b.nsec;
+}
+
+static inline bool tr_etrace_same_time(struct tr_etrace_moment a, struct tr_etrace_moment b)
+{
+	return a.sec == b.sec && a.nsec == b.nsec;
+}
+
 enum tr_etrace_line_type {
 	TR_ETRACE_EVENT,   /* of a task: everything below is set */
 	TR_ETRACE_INITCWD, /* text: the directory */
@@ -169,7 +184,8 @@ struct tr_etrace_line {
 	bool has_lost;
 	struct tr_text whole;  /* without its LF */
 	struct tr_text prefix; /* usually "0: " */
-	uint64_t upid, cpu, sec, nsec;
+	uint64_t upid, cpu;
+	struct tr_etrace_moment time;
 	struct tr_text tag;
 	const struct tr_etrace_tag *known; /* the row of the tag; NULL: it is unknown */
 	bool ended;			   /* "_end" follows the tag */
@@ -218,15 +234,6 @@ static inline void tr_etrace_put_number(int64_t number, struct tr_buffer *to)
 		tr_buffer_put_byte(to, (char)('0' + number));
 	else
 		tr_etrace_put_any_number(number, to);
-}
-
-struct tr_etrace_moment {
-	uint64_t sec, nsec;
-};
-
-static inline bool tr_etrace_before(struct tr_etrace_moment a, struct tr_etrace_moment b)
-{
-	return a.sec != b.sec ? a.sec < b.sec : a.nsec < b.nsec;
 }
 
 enum { TR_ETRACE_NANOSECONDS = 1000 * 1000 * 1000, TR_ETRACE_NANO_DIGITS = 9 };

@@ -872,13 +872,13 @@ bool tr_etrace_print_raw(struct tr_etrace_clock *clock, struct tr_buffer *to, st
 	if (!tr_buffer_room(to, TR_INPUT_PAD))
 		return false;
 	tr_etrace_line_read((struct tr_text){ to->data + begin, text.len }, NULL, &line);
-	struct tr_etrace_moment own = { line.sec, line.nsec }, time = own;
+	struct tr_etrace_moment own = line.time, time = own;
 	if (line.type != TR_ETRACE_EVENT ||
 	    !tr_etrace_clock_start(clock, line.upid, true, &time, back))
 		return true;
 	size_t tag = (size_t)(line.tag.data - (to->data + begin));
 	pen_begin(&pen, line.upid, line.cpu, time);
-	if (time.sec == own.sec && time.nsec == own.nsec) {
+	if (!tr_etrace_before(own, time)) {
 		step(&pen);
 	} else {
 		to->len = begin;

@@ -18,7 +18,7 @@ enum {
 
 /* A line in the window. */
 struct waiting {
-	uint64_t sec, nsec;
+	struct tr_etrace_moment time;
 	uint64_t number; /* of the line */
 	bool cut;
 	char *text; /* owned */
@@ -30,7 +30,7 @@ struct reorder {
 	size_t window; /* 0: off */
 	struct waiting *heap;
 	size_t count, cap;
-	uint64_t sec, nsec; /* of the last line that had a time: one without stays after it */
+	struct tr_etrace_moment last; /* time of a line: one without a time stays after it */
 };
 
 struct reader {
@@ -46,11 +46,8 @@ struct reader {
 
 static bool is_before(const struct waiting *a, const struct waiting *b)
 {
-	if (a->sec != b->sec)
-		return a->sec < b->sec;
-	if (a->nsec != b->nsec)
-		return a->nsec < b->nsec;
-	return a->number < b->number;
+	return tr_etrace_before(a->time, b->time) ||
+	       (a->number < b->number && !tr_etrace_before(b->time, a->time));
 }
 
 static void rise(struct waiting *heap, size_t i)
@@ -77,7 +74,7 @@ static void sink(struct waiting *heap, size_t count)
 	heap[i] = line;
 }
 
-/* Adds a copy of a line, whose time is set if timed. False: memory is out. */
+/* Adds a copy of a line, whose time is set if timed. False: memory is exhausted. */
 static bool add_waiting(struct reorder *reorder, struct waiting line, bool timed)
 {
 	if (!tr_array_room(reorder->heap, reorder->count, reorder->cap))
@@ -89,12 +86,9 @@ static bool add_waiting(struct reorder *reorder, struct waiting line, bool timed
 	memcpy(text, line.text, line.len);
 	memset(text + line.len, 0, TR_INPUT_PAD);
 	line.text = text;
-	if (timed) {
-		reorder->sec = line.sec;
-		reorder->nsec = line.nsec;
-	}
-	line.sec = reorder->sec;
-	line.nsec = reorder->nsec;
+	if (timed)
+		reorder->last = line.time;
+	line.time = reorder->last;
 	reorder->heap[reorder->count] = line;
 	rise(reorder->heap, reorder->count++);
 	return true;
@@ -155,9 +149,9 @@ static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
 
 	if (!begin)
 		return;
-	p += tr_decimal_write(line->sec, p);
+	p += tr_decimal_write(line->time.sec, p);
 	*p++ = '.';
-	tr_etrace_write_nanoseconds(line->nsec, p);
+	tr_etrace_write_nanoseconds(line->time.nsec, p);
 	p += TR_ETRACE_NANO_DIGITS;
 	*p++ = '\t';
 	p += tr_decimal_write(line->upid, p);
@@ -245,7 +239,7 @@ static bool use_line(struct reader *reader, struct tr_etrace_line *line, uint64_
 	       tr_etrace_events_line(&reader->events, line);
 }
 
-/* Passes on the oldest line of the window, if it is to leave. False: memory is out. */
+/* Passes on the oldest line of the window, if it is to leave. False: memory is exhausted. */
 static bool use_oldest(struct reader *reader, bool all)
 {
 	struct tr_etrace_line line;
@@ -259,7 +253,7 @@ static bool use_oldest(struct reader *reader, bool all)
 	return fine;
 }
 
-/* Passes a line on, through the window if there is one. False: memory is out. */
+/* Passes a line on, through the window if there is one. False: memory is exhausted. */
 static bool accept_line(struct reader *reader, struct tr_text text, bool cut)
 {
 	struct tr_etrace_line line;
@@ -267,8 +261,8 @@ static bool accept_line(struct reader *reader, struct tr_text text, bool cut)
 	tr_etrace_line_read(text, &reader->head, &line);
 	if (!reader->reorder.window)
 		return use_line(reader, &line, reader->base.lines, cut);
-	struct waiting waiting = { line.sec, line.nsec,		reader->base.lines,
-				   cut,	     (char *)text.data, text.len };
+	struct waiting waiting = { line.time, reader->base.lines, cut, (char *)text.data,
+				   text.len };
 	return add_waiting(&reader->reorder, waiting, line.type == TR_ETRACE_EVENT) &&
 	       use_oldest(reader, false);
 }
@@ -289,7 +283,7 @@ static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
 
 /*
  * Passes on the lines in the input's window, which are nearly all lines, until one of them finishes
- * an event. False: memory is out.
+ * an event. False: memory is exhausted.
  */
 static bool use_window(struct reader *reader)
 {

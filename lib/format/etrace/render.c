@@ -62,7 +62,7 @@ static bool join(struct tr_buffer *bytes, const struct tr_etrace_argument *one,
 
 /*
  * Puts the arguments in their order. Parts of one argument with others between them are joined
- * again, after all bytes. False: memory is out.
+ * again, after all bytes. False: memory is exhausted.
  */
 static bool sort_arguments(struct tr_etrace_event *event)
 {
@@ -103,12 +103,12 @@ static uint64_t argument_size(const struct tr_etrace_event *event)
 
 /* Finds the damage. */
 
-static void flag(struct render *r, struct tr_text what, struct tr_text tag)
+static void flag(struct render *r, const char *what, struct tr_text tag)
 {
 	if (r->flags->len)
 		tr_buffer_put_byte(r->flags, ',');
 	tr_buffer_put_byte(r->flags, '"');
-	tr_buffer_put_text(r->flags, what);
+	tr_buffer_put_text(r->flags, tr_text_from(what));
 	tr_buffer_put_text(r->flags, tag);
 	tr_buffer_put_byte(r->flags, '"');
 	r->only_last_argument = false;
@@ -123,11 +123,11 @@ static void flag_strings(struct render *r)
 		if (!(event->used >> i & 1))
 			continue;
 		if (string->form == TR_ETRACE_UNSEEN)
-			flag(r, TR_TEXT("missing:"), r->shape->tags[i]);
+			flag(r, "missing:", r->shape->tags[i]);
 		else if (string->expected && string->len != string->size)
-			flag(r, TR_TEXT("size:"), r->shape->tags[i]);
+			flag(r, "size:", r->shape->tags[i]);
 		if (string->disorder)
-			flag(r, TR_TEXT("order:"), r->shape->tags[i]);
+			flag(r, "order:", r->shape->tags[i]);
 	}
 }
 
@@ -139,12 +139,12 @@ static void flag_arguments(struct render *r)
 	char text[TR_DECIMAL_MAX + 1];
 
 	if (event->disorder)
-		flag(r, TR_TEXT("order:A"), TR_TEXT(""));
+		flag(r, "order:A", TR_TEXT(""));
 	if (!(event->given & 1) || sum == said)
 		return;
 	text[0] = sum < said ? '-' : '+';
 	size_t len = 1 + tr_decimal_write(sum < said ? said - sum : sum - said, text + 1);
-	flag(r, TR_TEXT("argsize:"), (struct tr_text){ text, len });
+	flag(r, "argsize:", (struct tr_text){ text, len });
 	r->only_last_argument = fine && !event->disorder && sum + 1 == said;
 }
 
@@ -153,13 +153,13 @@ static void flag_env(struct render *r)
 	const struct tr_etrace_event *event = r->event;
 
 	if (!event->argument_count)
-		flag(r, TR_TEXT("missing:UPID"), TR_TEXT(""));
+		flag(r, "missing:UPID", TR_TEXT(""));
 	if (!has(event, 0) || event->beginless)
-		flag(r, TR_TEXT("missing:Env"), TR_TEXT(""));
+		flag(r, "missing:Env", TR_TEXT(""));
 	if (event->disorder)
-		flag(r, TR_TEXT("order:UPID"), TR_TEXT(""));
+		flag(r, "order:UPID", TR_TEXT(""));
 	if (event->strings[0].disorder)
-		flag(r, TR_TEXT("order:Env"), TR_TEXT(""));
+		flag(r, "order:Env", TR_TEXT(""));
 }
 
 static void flag_numbers(struct render *r)
@@ -169,9 +169,9 @@ static void flag_numbers(struct render *r)
 
 	for (unsigned k = 0; missing >> k; k++)
 		if (missing >> k & 1)
-			flag(r, TR_TEXT("missing:"), tr_text_from(r->shape->numbers[k].name));
+			flag(r, "missing:", tr_text_from(r->shape->numbers[k].name));
 	if (event->type == TR_ETRACE_FORK && event->role == TR_ETRACE_SECOND && !(event->given & 1))
-		flag(r, TR_TEXT("missing:pid"), TR_TEXT(""));
+		flag(r, "missing:pid", TR_TEXT(""));
 }
 
 static void find_flags(struct render *r)
@@ -179,9 +179,9 @@ static void find_flags(struct render *r)
 	const struct tr_etrace_event *event = r->event;
 
 	if (event->cut)
-		flag(r, TR_TEXT("cut"), TR_TEXT(""));
+		flag(r, "cut", TR_TEXT(""));
 	if (event->unfinished)
-		flag(r, TR_TEXT("unfinished"), TR_TEXT(""));
+		flag(r, "unfinished", TR_TEXT(""));
 	flag_numbers(r);
 	if (event->type == TR_ETRACE_ENVSET)
 		flag_env(r);
@@ -192,9 +192,9 @@ static void find_flags(struct render *r)
 	/* only the second half: what was renamed did not resolve, or its lines are lost */
 	if (event->role == TR_ETRACE_SECOND && !event->strings[0].expected &&
 	    (event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK))
-		flag(r, TR_TEXT("missing:"), r->shape->tags[0]);
+		flag(r, "missing:", r->shape->tags[0]);
 	if (tr_etrace_is_invalid_child(r->events, event))
-		flag(r, TR_TEXT("invalid-child"), TR_TEXT(""));
+		flag(r, "invalid-child", TR_TEXT(""));
 }
 
 /* The fields of each kind, in the order of trec(5). */
@@ -450,7 +450,7 @@ static void put_results(struct render *r)
 
 /* The whole record. */
 
-/* Adds an entry, whose text is what is appended up to the next one. NULL: memory is out. */
+/* Adds an entry, whose text is what is appended up to the next one. NULL: memory is exhausted. */
 static struct tr_etrace_entry *add_entry(struct tr_etrace_queue *queue, uint64_t source_line)
 {
 	if (!tr_array_room(queue->entries, queue->count, queue->cap))
@@ -483,8 +483,8 @@ static inline char *put_again(struct tr_etrace_spelled *spelled, uint64_t number
 
 /* Appends kind, seq, time, task and a TAB, and sets in the entry where they are. */
 static void put_columns(struct tr_etrace_events *events, struct tr_etrace_entry *entry,
-			const char kind[8], size_t kind_len, uint64_t upid, uint64_t sec,
-			uint64_t nsec)
+			const char kind[8], size_t kind_len, uint64_t upid,
+			struct tr_etrace_moment time)
 {
 	enum { MOST = 8 + TR_DECIMAL_MAX + 2 + 2 * sizeof events->task_text.digits + 16 };
 	struct tr_buffer *to = &events->queue.text;
@@ -499,9 +499,9 @@ static void put_columns(struct tr_etrace_events *events, struct tr_etrace_entry 
 	p += tr_counter_write(&events->counter, events->seq++, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TIME] = to->len + (size_t)(p - begin);
-	p = put_again(&events->sec_text, sec, p);
+	p = put_again(&events->sec_text, time.sec, p);
 	*p++ = '.';
-	tr_etrace_write_nanoseconds(nsec, p);
+	tr_etrace_write_nanoseconds(time.nsec, p);
 	p += TR_ETRACE_NANO_DIGITS;
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TASK] = to->len + (size_t)(p - begin);
@@ -545,11 +545,11 @@ bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *e
 	find_flags(&r);
 	bool damaged = r.flags->len > 0, ambiguous = r.only_last_argument;
 	if (event->type == TR_ETRACE_EXEC && !task->forked) {
-		flag(&r, TR_TEXT("orphan"), TR_TEXT(""));
+		flag(&r, "orphan", TR_TEXT(""));
 		events->orphans++;
 	}
 	put_columns(events, entry, sys ? "sys\0\0\0\0" : shape->name, sys ? 3 : shape->name_len,
-		    event->upid, event->sec, event->nsec);
+		    event->upid, event->time);
 	put_name(&r);
 	entry->columns[TR_COLUMNS] = r.to->len + 1;
 	put_fields(&r, task);
@@ -564,78 +564,52 @@ bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *e
 	return !r.to->failed && !r.flags->failed;
 }
 
-/* Lines that belong to no event. */
-
-static bool end_entry(struct tr_etrace_events *events, struct tr_etrace_entry *entry)
-{
-	struct tr_buffer *to = &events->queue.text;
-
-	tr_buffer_put_byte(to, '\n');
-	entry->len = to->len - entry->begin;
-	return !to->failed;
-}
-
-bool tr_etrace_render_raw(struct tr_etrace_events *events, const struct tr_etrace_line *line,
-			  const char *reason)
+bool tr_etrace_render_line(struct tr_etrace_events *events, const struct tr_etrace_line *line,
+			   const char *reason)
 {
 	struct tr_etrace_entry *entry = add_entry(&events->queue, line->number);
 	struct tr_buffer *to = &events->queue.text;
+	bool lost = line->type == TR_ETRACE_LOST, initcwd = line->type == TR_ETRACE_INITCWD;
 
 	if (!entry)
 		return false;
 	if (line->type == TR_ETRACE_EVENT) {
-		put_columns(events, entry, "raw\0\0\0\0", 3, line->upid, line->sec, line->nsec);
+		put_columns(events, entry, "raw\0\0\0\0", 3, line->upid, line->time);
 		entry->columns[TR_COLUMNS] = to->len + 2;
 	} else {
-		tr_buffer_put_literal(to, "raw\t");
+		tr_buffer_put_text(to, tr_text_from(lost      ? "lost\t"
+						    : initcwd ? "meta\t"
+							      : "raw\t"));
 		tr_buffer_put_decimal(to, events->seq++);
 		tr_buffer_put_literal(to, "\t-\t-\t");
 	}
-	tr_buffer_put_literal(to, "-\ttext=");
-	tr_string_quote(line->whole, to);
-	tr_buffer_put_literal(to, "\treason=\"");
-	tr_buffer_put_text(to, tr_text_from(reason)); /* a text of ours, without any escape */
-	tr_buffer_put_byte(to, '"');
-	entry->trouble = TR_ETRACE_RAW;
-	entry->reason = reason;
-	return end_entry(events, entry);
-}
-
-bool tr_etrace_render_lost(struct tr_etrace_events *events, const struct tr_etrace_line *line)
-{
-	struct tr_etrace_entry *entry = add_entry(&events->queue, line->number);
-	struct tr_buffer *to = &events->queue.text;
-
-	if (!entry)
-		return false;
-	tr_buffer_put_literal(to, "lost\t");
-	tr_buffer_put_decimal(to, events->seq++);
-	tr_buffer_put_literal(to, "\t-\t-\t-");
-	if (line->has_lost) {
-		tr_buffer_put_literal(to, "\tevents=");
-		tr_buffer_put_decimal(to, line->lost);
+	if (initcwd) {
+		tr_buffer_put_literal(to, "INITCWD\tvalue=");
+		tr_string_quote(line->text, to);
+		if (line->cut)
+			tr_buffer_put_literal(to, "\tflagged=[\"cut\"]");
+	} else if (lost) {
+		tr_buffer_put_literal(to, "-");
+		if (line->has_lost) {
+			tr_buffer_put_literal(to, "\tevents=");
+			tr_buffer_put_decimal(to, line->lost);
+		}
+		tr_buffer_put_literal(to, "\tcpu=");
+		tr_buffer_put_decimal(to, line->cpu);
+		entry->trouble = TR_ETRACE_EVENTS_LOST;
+		entry->number = line->has_lost ? line->lost : 0;
+	} else {
+		entry->trouble = TR_ETRACE_RAW;
+		entry->reason = reason ? reason : line->reason;
+		tr_buffer_put_literal(to, "-\ttext=");
+		tr_string_quote(line->whole, to);
+		tr_buffer_put_literal(to, "\treason=\"");
+		tr_buffer_put_text(to, tr_text_from(entry->reason)); /* it needs no escape */
+		tr_buffer_put_byte(to, '"');
 	}
-	tr_buffer_put_literal(to, "\tcpu=");
-	tr_buffer_put_decimal(to, line->cpu);
-	entry->trouble = TR_ETRACE_EVENTS_LOST;
-	entry->number = line->has_lost ? line->lost : 0;
-	return end_entry(events, entry);
-}
-
-bool tr_etrace_render_initcwd(struct tr_etrace_events *events, const struct tr_etrace_line *line)
-{
-	struct tr_etrace_entry *entry = add_entry(&events->queue, line->number);
-	struct tr_buffer *to = &events->queue.text;
-
-	if (!entry)
-		return false;
-	tr_buffer_put_literal(to, "meta\t");
-	tr_buffer_put_decimal(to, events->seq++);
-	tr_buffer_put_literal(to, "\t-\t-\tINITCWD\tvalue=");
-	tr_string_quote(line->text, to);
-	if (line->cut)
-		tr_buffer_put_literal(to, "\tflagged=[\"cut\"]");
-	return end_entry(events, entry);
+	tr_buffer_put_byte(to, '\n');
+	entry->len = to->len - entry->begin;
+	return !to->failed;
 }
 
 bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line)
@@ -649,28 +623,11 @@ bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line)
 
 /* Takes records out of the queue. */
 
-static void report_flags(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
-			 struct tr_error *err)
-{
-	enum { SHOWN = 120 };
-	int len = entry->flags_len < SHOWN ? (int)entry->flags_len : SHOWN;
-	const char *flags = queue->text.data + entry->flags_begin;
-
-	if (entry->trouble == TR_ETRACE_FLAGGED) {
-		tr_error_set(err, TR_CAUSE_INPUT, "%s of task %" PRIu64 " is damaged: %.*s",
-			     entry->reason, entry->number, len, flags);
-		return;
-	}
-	tr_error_set(err, TR_CAUSE_INPUT,
-		     "an empty last argument, or a line end at the end of one, is not in the log: "
-		     "%s of task %" PRIu64,
-		     entry->reason, entry->number);
-	tr_error_is_note(err);
-}
-
 static void report(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
 		   struct tr_error *err)
 {
+	enum { SHOWN = 120 };
+
 	switch (entry->trouble) {
 	case TR_ETRACE_CUT:
 		tr_error_set(err, TR_CAUSE_CUT, "the last line has no end: it may be cut");
@@ -686,32 +643,30 @@ static void report(const struct tr_etrace_queue *queue, const struct tr_etrace_e
 		tr_error_say_in(err, TR_CAUSE_INPUT, entry->reason, "%s: kept as a raw record",
 				entry->reason);
 		break;
+	case TR_ETRACE_FLAGGED:
+		tr_error_set(err, TR_CAUSE_INPUT, "%s of task %" PRIu64 " is damaged: %.*s",
+			     entry->reason, entry->number,
+			     entry->flags_len < SHOWN ? (int)entry->flags_len : SHOWN,
+			     queue->text.data + entry->flags_begin);
+		break;
 	default:
-		report_flags(queue, entry, err);
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "an empty last argument, or a line end at the end of one, is not in "
+			     "the log: %s of task %" PRIu64,
+			     entry->reason, entry->number);
+		tr_error_is_note(err);
 		break;
 	}
 	tr_error_at_line(err, entry->source_line);
-}
-
-static bool fill_record(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
-			struct tr_record *record, struct tr_error *err)
-{
-	const char *text = queue->text.data;
-	struct tr_text line = { text + entry->begin, entry->len };
-	struct tr_columns columns;
-
-	if (!entry->columns[TR_COLUMN_SEQ])
-		return tr_record_from_line(record, line, err);
-	for (unsigned i = 0; i <= TR_COLUMNS; i++)
-		columns.start[i] = text + entry->columns[i];
-	tr_record_from_columns(record, line, &columns);
-	return true;
 }
 
 enum tr_status tr_etrace_queue_take(struct tr_etrace_queue *queue, struct tr_record *record,
 				    struct tr_error *err)
 {
 	struct tr_etrace_entry *entry = &queue->entries[queue->first];
+	const char *text = queue->text.data;
+	struct tr_text line = { text + entry->begin, entry->len };
+	struct tr_columns columns;
 
 	if (entry->trouble != TR_ETRACE_FINE) {
 		report(queue, entry, err);
@@ -721,8 +676,13 @@ enum tr_status tr_etrace_queue_take(struct tr_etrace_queue *queue, struct tr_rec
 	}
 	queue->first++;
 	tr_arena_reset(record->arena);
-	if (!fill_record(queue, entry, record, err))
+	if (entry->columns[TR_COLUMN_SEQ]) {
+		for (unsigned i = 0; i <= TR_COLUMNS; i++)
+			columns.start[i] = text + entry->columns[i];
+		tr_record_from_columns(record, line, &columns);
+	} else if (!tr_record_from_line(record, line, err)) {
 		return TR_FATAL;
+	}
 	record->canonical = true;
 	record->source_line = entry->source_line;
 	return TR_OK;
