@@ -8,26 +8,27 @@
 #include "expr/match.h"
 #include "record/literal.h"
 
-/* The paths of a list that is being parsed. */
-struct path_link {
-	struct tr_path path;
-	struct path_link *next;
+struct tr_field_list {
+	struct tr_arena arena; /* of the texts and steps of the paths */
+	struct tr_path *paths;
+	size_t count, cap;
+	struct tr_seen seen;		     /* of the paths */
+	struct tr_computed_fields *computed; /* NULL: none */
+	enum tr_field_side side;
 };
 
-/* PATH { , PATH }, all of the text. */
-static bool parse_paths(struct tr_parser *parser, struct path_link **first, size_t *count)
+/* Parses PATH { , PATH }, all of the text. */
+static bool parse_paths(struct tr_parser *parser, struct tr_field_list *list)
 {
-	struct path_link **last = first;
-	for (*count = 0;; ++*count) {
-		struct path_link *link = tr_parse_alloc(parser, sizeof *link);
-		if (!link || !tr_parse_field(parser, &link->path, NULL))
+	for (;;) {
+		if (!tr_array_room(list->paths, list->count, list->cap))
+			return tr_expr_fail(parser->lexer.error, 0, "out of memory");
+		struct tr_path *path = &list->paths[list->count++];
+		*path = (struct tr_path){ .steps = NULL };
+		if (!tr_parse_field(parser, path, NULL))
 			return false;
-		*last = link;
-		last = &link->next;
-		if (parser->token.type == TR_TOKEN_END) {
-			++*count;
+		if (parser->token.type == TR_TOKEN_END)
 			return true;
-		}
 		if (!tr_parse_expect(parser, TR_TOKEN_COMMA, "','"))
 			return false;
 	}
@@ -37,28 +38,21 @@ struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_
 {
 	struct tr_field_list *list = calloc(1, sizeof *list);
 	struct tr_parser parser;
-	struct path_link *link = NULL;
 	if (!list) {
 		tr_expr_fail(error, 0, "out of memory");
 		return NULL;
 	}
 	list->side = TR_SIDE_BOTH;
-	if (!tr_parse_begin(&parser, text, &list->arena, error) ||
-	    !parse_paths(&parser, &link, &list->count) ||
-	    !(list->paths = tr_parse_alloc(&parser, list->count * sizeof *list->paths))) {
-		tr_field_list_free(list);
-		return NULL;
-	}
-	list->seen = calloc(1, sizeof *list->seen);
-	if (!list->seen || !tr_seen_begin(list->seen, list->count)) {
+	bool good =
+		tr_parse_begin(&parser, text, &list->arena, error) && parse_paths(&parser, list);
+	if (good && !(good = tr_seen_begin(&list->seen, list->count)))
 		tr_expr_fail(error, 0, "out of memory");
+	if (!good) {
 		tr_field_list_free(list);
 		return NULL;
 	}
-	for (size_t i = 0; link; link = link->next, i++) {
-		list->paths[i] = link->path;
-		list->seen->uses[i].path = &list->paths[i];
-	}
+	for (size_t i = 0; i < list->count; i++)
+		list->seen.uses[i].path = &list->paths[i];
 	return list;
 }
 
@@ -66,9 +60,8 @@ void tr_field_list_free(struct tr_field_list *list)
 {
 	if (!list)
 		return;
-	if (list->seen)
-		tr_seen_free(list->seen);
-	free(list->seen);
+	tr_seen_free(&list->seen);
+	free(list->paths);
 	tr_arena_free(&list->arena);
 	free(list);
 }
@@ -106,7 +99,10 @@ void tr_field_list_set_computed(struct tr_field_list *list, struct tr_computed_f
 	list->computed = computed;
 }
 
-/* Of a value of two forms the human one is shown, the machine's where only that has the step. */
+/*
+ * Follows indexes and members, up to basename() or len(); *steps is what is left. Of <human;machine>
+ * the human form is shown, or the machine form if only that has the member. NULL: there is none.
+ */
 static const struct tr_value *follow(const struct tr_value *value, const struct tr_step **steps,
 				     struct tr_arena *arena)
 {
@@ -144,7 +140,7 @@ static void put_bytes(struct tr_text bytes, enum style style, struct tr_buffer *
 	}
 }
 
-/* basename() and len() of bytes. */
+/* Applies basename() and len() to bytes. False: another step is left. */
 static bool write_bytes(struct tr_text bytes, const struct tr_step *steps, enum style style,
 			struct tr_buffer *to)
 {
@@ -168,9 +164,9 @@ static bool write_column(struct tr_field_list *list, size_t index, const struct 
 	struct tr_text bytes;
 	enum tr_status status = tr_cell_decode(cell, record->arena, &bytes, err);
 	if (status == TR_END)
-		tr_seen_miss(list->seen, index, NULL, NULL);
+		tr_seen_miss(&list->seen, index, NULL, NULL);
 	else
-		tr_seen_hit(list->seen, index);
+		tr_seen_hit(&list->seen, index);
 	return status == TR_OK && write_bytes(bytes, path->steps, raw ? RAW : CELL, to);
 }
 
@@ -243,13 +239,13 @@ bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_rec
 		struct tr_value *computed =
 			tr_locate_computed(path, list->computed, record, leave, err);
 		if (computed)
-			tr_seen_hit(list->seen, index);
+			tr_seen_hit(&list->seen, index);
 		else
-			tr_seen_miss(list->seen, index, record, leave);
+			tr_seen_miss(&list->seen, index, record, leave);
 		return computed && write_value(computed, path->steps, raw, record->arena, to, err);
 	}
-	tr_seen_hit(list->seen, index);
-	/* shown as it stands, when it is a value */
+	tr_seen_hit(&list->seen, index);
+	/* the spelling is shown as it is, if it is a value */
 	if (place.text.data && !path->steps && !raw && list->side == TR_SIDE_BOTH) {
 		if (tr_literal_check(place.text, NULL, err) == TR_MALFORMED)
 			return false;
@@ -272,5 +268,5 @@ bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_rec
 bool tr_field_list_next_unseen(const struct tr_field_list *list, size_t *position,
 			       struct tr_unseen *unseen)
 {
-	return tr_seen_next(list->seen, position, unseen);
+	return tr_seen_next(&list->seen, position, unseen);
 }

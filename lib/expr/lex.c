@@ -8,8 +8,8 @@
 
 #include "core/buffer.h"
 #include "core/text.h"
-#include "core/utf8.h"
 #include "record/record.h"
+#include "record/string_scan.h"
 
 bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
 {
@@ -41,78 +41,28 @@ static bool is_word(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The next `count` digits of hex, or -1. */
-static int32_t read_hex(const char *p, const char *end, int count)
+static bool is_hex(const char *p, const char *end)
 {
-	int32_t n = 0;
-	if (end - p < count)
-		return -1;
-	for (; count; count--, p++) {
-		char c = *p | 0x20;
-		if (!is_digit(*p) && (c < 'a' || c > 'f'))
-			return -1;
-		n = n << 4 | (is_digit(*p) ? *p - '0' : c - 'a' + 10);
-	}
-	return n;
+	return p < end && tr_hex_digit(*p) >= 0;
 }
 
-/* Any code below 2^16 in the shape of UTF-8, a lone surrogate too. */
-static void put_unit(struct tr_buffer *to, uint32_t unit)
-{
-	if (unit < 0x800 || unit - 0xd800 >= 0x800) {
-		char bytes[4];
-		tr_buffer_put(to, bytes, tr_utf8_encode(unit, bytes));
-		return;
-	}
-	char bytes[3] = { (char)0xed, (char)(0x80 | (unit >> 6 & 0x3f)),
-			  (char)(0x80 | (unit & 0x3f)) };
-	tr_buffer_put(to, bytes, sizeof bytes);
-}
-
-/* `\uhhhh`, and the pair it may begin; p is after the `u`. NULL: wrong. */
-static const char *unescape_unit(const char *p, const char *end, struct tr_buffer *to)
-{
-	int32_t unit = read_hex(p, end, 4);
-	if (unit < 0)
-		return NULL;
-	p += 4;
-	if (unit >= 0xd800 && unit < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
-		int32_t low = read_hex(p + 2, end, 4);
-		if (low >= 0xdc00 && low < 0xe000) {
-			char bytes[4];
-			uint32_t code = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) +
-					(uint32_t)(low - 0xdc00);
-			tr_buffer_put(to, bytes, tr_utf8_encode(code, bytes));
-			return p + 6;
-		}
-	}
-	put_unit(to, (uint32_t)unit);
-	return p;
-}
-
-/* The escape at p, which is its backslash. NULL: there is no such escape. */
+/* Decodes the escape at p, and returns its end. NULL: there is no such escape. */
 static const char *unescape(const char *p, const char *end, struct tr_buffer *to)
 {
-	static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-	if (++p == end)
-		return NULL;
-	if (*p == 'u')
-		return unescape_unit(p + 1, end, to);
-	if (*p == 'x') {
-		int32_t byte = read_hex(p + 1, end, 2);
-		if (byte < 0)
-			return NULL;
-		tr_buffer_put_byte(to, (char)byte);
-		return p + 3;
+	/* `\xhh` is any byte here; in the stream only those that are not ASCII are spelled so */
+	if (end - p >= 4 && p[1] == 'x' && is_hex(p + 2, end) && is_hex(p + 3, end)) {
+		tr_buffer_put_byte(to, (char)(tr_hex_digit(p[2]) << 4 | tr_hex_digit(p[3])));
+		return p + 4;
 	}
-	const char *letter = memchr(letters, *p, sizeof letters - 1);
-	if (!letter)
+	char bytes[TR_ESCAPE_MAX];
+	size_t length, spelled = tr_string_unit(p, end, bytes, &length);
+	if (spelled == 1)
 		return NULL;
-	tr_buffer_put_byte(to, bytes[letter - letters]);
-	return p + 1;
+	tr_buffer_put(to, bytes, length);
+	return p + spelled;
 }
 
-/* Moves what was put together into the arena. */
+/* Moves the content of the buffer into the arena. */
 static bool keep(struct tr_lexer *lexer, struct tr_buffer *from, struct tr_text *text)
 {
 	*text = tr_arena_copy(lexer->arena, tr_buffer_text(from));
@@ -148,8 +98,8 @@ static bool lex_string(struct tr_lexer *lexer, struct tr_token *token)
 }
 
 /*
- * What stands between backquotes is a key's spelling; what a cell has to
- * escape may stand there as it is.
+ * Reads a key in backquotes. It is spelled as in the stream, but may contain without an escape what
+ * a cell has to escape.
  */
 static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 {
@@ -170,7 +120,7 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	lexer->pos = end + 1;
 	if (!keep(lexer, &key, &token->text))
 		return false;
-	/* a dot or # that is not escaped begins a key of our own making: no \x2e, \x23 */
+	/* a dot or # without an escape begins a key of ours (.raw, #0), which is not spelled \x2e */
 	if (*begin == '.' || *begin == '#') {
 		token->text.data += 3;
 		token->text.len -= 3;
@@ -179,11 +129,16 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
+static const char *skip_digits(const char *p, const char *end)
+{
+	while (p < end && is_digit(*p))
+		p++;
+	return p;
+}
+
 static bool lex_argument(struct tr_lexer *lexer, struct tr_token *token)
 {
-	const char *p = lexer->pos + 1;
-	while (p < lexer->end && is_digit(*p))
-		p++;
+	const char *p = skip_digits(lexer->pos + 1, lexer->end);
 	if (p == lexer->pos + 1)
 		return tr_expr_fail(lexer->error, token->column + 1, "number expected after #");
 	token->type = TR_TOKEN_KEY;
@@ -204,20 +159,13 @@ static bool lex_word(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && is_digit(*p))
-		p++;
-	return p;
-}
-
 /* -DIGITS[.DIGITS][e[+-]DIGITS] or 0xHEX; pos is at the sign or a digit. */
 static bool lex_number(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = lexer->pos, *end = lexer->end;
 	token->type = TR_TOKEN_NUMBER;
-	if (end - p > 2 && p[0] == '0' && p[1] == 'x' && read_hex(p + 2, end, 1) >= 0) {
-		for (p += 2; read_hex(p, end, 1) >= 0; p++)
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x' && is_hex(p + 2, end)) {
+		for (p += 2; is_hex(p, end); p++)
 			;
 	} else {
 		p = skip_digits(p + (*p == '-'), end);
@@ -225,9 +173,9 @@ static bool lex_number(struct tr_lexer *lexer, struct tr_token *token)
 			p = skip_digits(p + 1, end);
 		if (end - p > 1 && (*p | 0x20) == 'e') {
 			const char *digits = p + 1 + (p[1] == '-' || p[1] == '+');
-			const char *behind = skip_digits(digits, end);
-			if (behind > digits)
-				p = behind;
+			const char *after = skip_digits(digits, end);
+			if (after > digits)
+				p = after;
 		}
 	}
 	token->text = tr_text_span(lexer->pos, p);
@@ -235,7 +183,7 @@ static bool lex_number(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
-/* The longest comes first. */
+/* Longer operators come first. */
 static const struct {
 	char text[3];
 	enum tr_token_type type;
@@ -269,7 +217,6 @@ static bool lex_operator(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
-/* False: the lexer's error is filled. Texts live as long as the input or the arena. */
 bool tr_lex(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = lexer->pos;
@@ -297,7 +244,7 @@ bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
 	struct tr_buffer pattern = TR_BUFFER_INIT;
 	const char *p = lexer->begin + column;
 	for (; p < lexer->end && *p != '/'; p++) {
-		/* every other escape is the pattern's own: passed with its backslash */
+		/* other escapes belong to the pattern, and keep their backslash */
 		if (*p == '\\' && p + 1 < lexer->end && *++p != '/')
 			tr_buffer_put_byte(&pattern, '\\');
 		tr_buffer_put_byte(&pattern, *p);
@@ -314,7 +261,7 @@ bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token)
 struct tr_text tr_lex_time(const struct tr_lexer *lexer, size_t column)
 {
 	const char *begin = lexer->begin + column - 1, *p = begin;
-	/* two dots are a range */
+	/* two dots are not part of a time, but of a range */
 	while (p < lexer->end && (is_word(*p) || *p == ':' || *p == '+' || *p == '-' ||
 				  (*p == '.' && p + 1 < lexer->end && is_digit(p[1]))))
 		p++;

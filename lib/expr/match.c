@@ -25,7 +25,7 @@ void tr_seen_free(struct tr_seen *seen)
 	free(seen->uses);
 }
 
-/* A key that cannot be kept is one suggestion less. */
+/* Keeps a key for suggestions. A failure only means one suggestion less. */
 static void keep_key(struct tr_seen *seen, struct tr_text key)
 {
 	if (key.len == 0 || key.len > LONGEST_KEY || seen->keys.count >= MOST_KEYS ||
@@ -73,7 +73,7 @@ static bool is_same_field(const struct tr_path *a, const struct tr_path *b)
 	       tr_text_equal(a->key, b->key);
 }
 
-/* Whether this is the first use of a field that no use found. */
+/* True if this is the first use of a field that no use found. */
 static bool is_unseen(const struct tr_seen *seen, const struct tr_use *use, bool *tested)
 {
 	*tested = false;
@@ -88,7 +88,7 @@ static bool is_unseen(const struct tr_seen *seen, const struct tr_use *use, bool
 	return true;
 }
 
-/* Of a field that is known to trec(5), and is only not there, nothing else is suggested. */
+/* Suggests a field. There is none for a field that trec(5) defines: it is absent, not misspelled. */
 static struct tr_text suggest(const struct tr_seen *seen, const struct tr_path *path)
 {
 	struct tr_similar similar;
@@ -142,7 +142,7 @@ void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const ch
 	tr_error_is_note(note);
 }
 
-/* One record that is judged. */
+/* A record that is being judged. */
 struct trial {
 	struct tr_expr_state *state;
 	struct tr_record *record, *leave;
@@ -150,15 +150,50 @@ struct trial {
 	struct tr_error *err;
 };
 
-/* has() may well ask for what is in no record. */
+/* False for has() of a field that trec(5) defines: it is used to find out that no record has it. */
 static bool expects_field(const struct tr_test *test)
 {
 	return test->op != TR_OP_EXISTS ||
 	       (test->path.subject == TR_SUBJECT_KEY && !tr_is_known_field(test->path.key));
 }
 
-/* Fills kinds. False: memory is exhausted. */
-static bool find_unknown_kinds(struct tr_expr_state *state);
+/* True if the strings of a test are kinds. */
+static bool names_kinds(const struct tr_test *test)
+{
+	return test->path.subject == TR_SUBJECT_KIND && !test->path.steps && test->op == TR_OP_EQ;
+}
+
+/* Visits the kinds that the expression names, until a visit returns false; returns false then. */
+static bool walk_kinds(const struct tr_node *node,
+		       bool (*visit)(void *context, struct tr_text kind), void *context)
+{
+	if (node->type == TR_NODE_KIND)
+		return visit(context, node->kind);
+	if (node->type == TR_NODE_TEST && names_kinds(node->test))
+		for (const struct tr_literal *word = node->test->literals; word; word = word->next)
+			if (word->type == TR_LITERAL_STRING && !visit(context, word->text))
+				return false;
+	for (const struct tr_node *child = node->children; child; child = child->next)
+		if (!walk_kinds(child, visit, context))
+			return false;
+	return true;
+}
+
+/* Keeps a kind that trec(5) does not define, once. False: memory is exhausted. */
+static bool add_unknown_kind(void *context, struct tr_text kind)
+{
+	struct tr_expr_state *state = context;
+
+	if (tr_is_known_kind(kind))
+		return true;
+	for (size_t i = 0; i < state->kind_count; i++)
+		if (tr_text_equal(state->kinds[i].kind, kind))
+			return true;
+	if (!tr_array_room(state->kinds, state->kind_count, state->kind_cap))
+		return false;
+	state->kinds[state->kind_count++] = (struct tr_unknown_kind){ .kind = kind };
+	return true;
+}
 
 struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 {
@@ -174,7 +209,8 @@ struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 	if (has_regex)
 		state->compare.scratch = tr_regex_scratch_new();
 	if (!state->told || (has_regex && !state->compare.scratch) ||
-	    !tr_seen_begin(&state->seen, expr->test_count) || !find_unknown_kinds(state)) {
+	    !tr_seen_begin(&state->seen, expr->test_count) ||
+	    !walk_kinds(expr->root, add_unknown_kind, state)) {
 		tr_expr_state_free(state);
 		return NULL;
 	}
@@ -223,7 +259,7 @@ static void tell(const struct trial *trial, const struct tr_error *what)
 		trial->err->severity = TR_FLAW;
 }
 
-/* As much of a text as a message can hold. */
+/* The length of the part of a text that is shown in a message. */
 static int shown(struct tr_text text)
 {
 	return (int)(text.len < 100 ? text.len : 100);
@@ -299,7 +335,7 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 
 enum answer { NO, YES, UNKNOWN };
 
-/* One string, spelled without quotes, against the test. */
+/* Applies a test to a string. */
 static bool test_string(const struct trial *trial, const struct tr_test *test, struct tr_text bytes)
 {
 	struct tr_leaf leaf;
@@ -310,7 +346,7 @@ static bool test_string(const struct trial *trial, const struct tr_test *test, s
 	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
 }
 
-/* A string or a list of strings against strings, without a tree. UNKNOWN: it has to be parsed. */
+/* Compares a string or a list of strings with strings, without a tree. UNKNOWN: parse the value. */
 static enum answer test_strings(const struct trial *trial, const struct tr_test *test,
 				struct tr_text text)
 {
@@ -320,7 +356,7 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 	if (!test->strings || !tr_strings_begin(&strings, text))
 		return UNKNOWN;
 	while ((step = tr_strings_next(&strings)) == TR_STRINGS_NEXT) {
-		/* the rest is stepped through all the same: a value has to be good as a whole */
+		/* the rest is scanned too, because a match in a malformed value does not count */
 		if (found)
 			continue;
 		struct tr_text bytes = { strings.begin, strings.len };
@@ -333,7 +369,7 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 	return step == TR_STRINGS_OTHER ? UNKNOWN : found ? YES : NO;
 }
 
-/* Steps that apply to each string: the short way is open. */
+/* True if the steps apply to each string of a list, so that test_strings can apply them. */
 static bool steps_keep_strings(const struct tr_step *step)
 {
 	for (; step; step = step->next) {
@@ -343,7 +379,7 @@ static bool steps_keep_strings(const struct tr_step *step)
 	return true;
 }
 
-/* A field that the record does not have itself. */
+/* Tests a field that the record does not store. */
 static bool test_computed(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_expr_state *state = trial->state;
@@ -388,7 +424,7 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 static enum tr_match judge_test(const struct trial *trial, const struct tr_test *test)
 {
 	bool matches;
-	/* the leave may bring the field, or bring it again: the last counts */
+	/* the leave may have the field, and then it counts, even if the enter has it too */
 	if (trial->open && test->path.subject == TR_SUBJECT_KEY)
 		return TR_MATCH_OPEN;
 	trial->state->compare.trouble = 0;
@@ -407,7 +443,7 @@ static bool is_kind(const struct tr_node *node, struct tr_text kind)
 
 static enum tr_match judge(const struct trial *trial, const struct tr_node *node);
 
-/* Kleene's and, or: what is decided without the open ones is decided. */
+/* Kleene's and, or: a deciding operand decides, even if others are open. */
 static enum tr_match judge_chain(const struct trial *trial, const struct tr_node *node,
 				 enum tr_match deciding)
 {
@@ -461,8 +497,6 @@ bool tr_expr_never_matched(const struct tr_expr_state *state)
 	return state->seen.uses[0].found && !state->matched;
 }
 
-/* What an expression says about kinds and times, without a record. */
-
 bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind)
 {
 	if (expr->root->type != TR_NODE_KIND)
@@ -471,76 +505,14 @@ bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind)
 	return true;
 }
 
-/* Whether its strings are kinds. */
-static bool names_kinds(const struct tr_test *test)
+static bool is_other_kind(void *context, struct tr_text kind)
 {
-	return test->path.subject == TR_SUBJECT_KIND && !test->path.steps && test->op == TR_OP_EQ;
-}
-
-static bool test_names(const struct tr_test *test, struct tr_text kind)
-{
-	if (!names_kinds(test))
-		return false;
-	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
-		if (literal->type == TR_LITERAL_STRING && tr_text_equal(literal->text, kind))
-			return true;
-	}
-	return false;
-}
-
-static bool node_names(const struct tr_node *node, struct tr_text kind)
-{
-	if (node->type == TR_NODE_KIND)
-		return tr_text_equal(node->kind, kind);
-	if (node->type == TR_NODE_TEST)
-		return test_names(node->test, kind);
-	for (const struct tr_node *child = node->children; child; child = child->next) {
-		if (node_names(child, kind))
-			return true;
-	}
-	return false;
+	return !tr_text_equal(*(const struct tr_text *)context, kind);
 }
 
 bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind)
 {
-	return node_names(expr->root, kind);
-}
-
-/* Counts an unknown kind, and keeps it where there is room. */
-static void add_unknown(struct tr_expr_state *state, struct tr_text kind)
-{
-	if (tr_is_known_kind(kind))
-		return;
-	if (state->kinds)
-		state->kinds[state->kind_count].kind = kind;
-	state->kind_count++;
-}
-
-static void add_unknown_kinds(struct tr_expr_state *state, const struct tr_node *node)
-{
-	if (node->type == TR_NODE_KIND) {
-		add_unknown(state, node->kind);
-	} else if (node->type == TR_NODE_TEST && names_kinds(node->test)) {
-		for (const struct tr_literal *literal = node->test->literals; literal;
-		     literal = literal->next) {
-			if (literal->type == TR_LITERAL_STRING)
-				add_unknown(state, literal->text);
-		}
-	}
-	for (const struct tr_node *child = node->children; child; child = child->next)
-		add_unknown_kinds(state, child);
-}
-
-static bool find_unknown_kinds(struct tr_expr_state *state)
-{
-	add_unknown_kinds(state, state->expr->root);
-	if (!state->kind_count)
-		return true;
-	state->kinds = calloc(state->kind_count, sizeof *state->kinds);
-	state->kind_count = 0;
-	if (state->kinds)
-		add_unknown_kinds(state, state->expr->root);
-	return state->kinds != NULL;
+	return !walk_kinds(expr->root, is_other_kind, &kind);
 }
 
 bool tr_expr_names_unknown_kind(const struct tr_expr_state *state)
@@ -554,22 +526,13 @@ void tr_expr_saw_kind(struct tr_expr_state *state, struct tr_text kind)
 		state->kinds[i].seen |= tr_text_equal(state->kinds[i].kind, kind);
 }
 
-static bool is_first_mention(const struct tr_expr_state *state, size_t index)
-{
-	for (size_t i = 0; i < index; i++) {
-		if (tr_text_equal(state->kinds[i].kind, state->kinds[index].kind))
-			return false;
-	}
-	return true;
-}
-
 bool tr_expr_next_unseen_kind(const struct tr_expr_state *state, size_t *position,
 			      struct tr_unseen *unseen)
 {
 	while (*position < state->kind_count) {
 		size_t i = (*position)++;
 		struct tr_similar similar;
-		if (state->kinds[i].seen || !is_first_mention(state, i))
+		if (state->kinds[i].seen)
 			continue;
 		tr_similar_begin(&similar, state->kinds[i].kind);
 		tr_offer_kinds(&similar);

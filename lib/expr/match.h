@@ -320,8 +320,8 @@ struct tr_expr_state {
 	struct tr_arena arena;		     /* decoded bytes of one record */
 	struct tr_seen seen;		     /* by number of the test */
 	struct tr_computed_fields *computed; /* NULL: none */
-	struct tr_unknown_kind *kinds;
-	size_t kind_count;
+	struct tr_unknown_kind *kinds;	     /* each once */
+	size_t kind_count, kind_cap;
 };
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "expr/program.h"
 
-/* Deeper than any hand writes; the parser and the evaluation recurse no further. */
+/* Deeper than people write. It limits the recursion of the parser and of the evaluation. */
 enum { MAX_DEPTH = 60 };
 
 static bool advance(struct tr_parser *parser)
@@ -32,13 +32,13 @@ bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_are
 	return advance(parser);
 }
 
-/* As much of a text as a message can hold. */
+/* The length of the part of a text that is shown in a message. */
 static int shown(struct tr_text text)
 {
 	return (int)(text.len < 80 ? text.len : 80);
 }
 
-/* What other languages call an operator of ours. */
+/* Returns our operator for the word that other languages have for it, or NULL. */
 static const char *operator_for(struct tr_text word)
 {
 	static const struct {
@@ -83,7 +83,7 @@ static bool is_word_token(struct tr_text text)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Fails at the current token: says what it is where it is a common mistake, else what. */
+/* Fails at the current token: with advice for a common mistake, otherwise with `what`. */
 static bool fail_here(struct tr_parser *parser, const char *what)
 {
 	struct tr_expr_error *error = parser->lexer.error;
@@ -108,7 +108,7 @@ static bool fail_here(struct tr_parser *parser, const char *what)
 	return tr_expr_fail(error, token->column, "%s", what);
 }
 
-/* Steps over the ")" of what was opened after `name`, which may be empty. */
+/* Skips the ")" for a "(" that follows `name`, which may be empty. */
 static bool close_parenthesis(struct tr_parser *parser, struct tr_text name)
 {
 	if (parser->token.type != TR_TOKEN_END)
@@ -127,18 +127,13 @@ bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const ch
 	return advance(parser);
 }
 
-/* Open and close of any nesting: fails beyond the limit. */
+/* Begins a parenthesis: skips "(", and fails beyond the limit. The caller decrements depth after it. */
 static bool enter(struct tr_parser *parser)
 {
 	if (++parser->depth > MAX_DEPTH)
 		return tr_expr_fail(parser->lexer.error, parser->token.column,
 				    "more than %d parentheses are open", MAX_DEPTH);
-	return true;
-}
-
-static void leave(struct tr_parser *parser)
-{
-	parser->depth--;
+	return advance(parser);
 }
 
 static bool is_word_here(const struct tr_parser *parser, const char *word)
@@ -200,7 +195,7 @@ static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
 	return step;
 }
 
-/* DIGITS; what does not fit 64 bits is out of every list's range all the same. */
+/* Reads DIGITS. An index beyond 64 bits is too large for any list, like the one that replaces it. */
 static bool read_index(struct tr_text digits, uint64_t *index)
 {
 	*index = 0;
@@ -262,7 +257,7 @@ static bool parse_steps(struct tr_parser *parser, struct tr_path *path, bool *ba
 	}
 }
 
-/* KEY, `KEY` or #N behind "->". */
+/* KEY, `KEY` or #N after "->". */
 static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 {
 	if (!advance(parser))
@@ -278,13 +273,13 @@ static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 static bool parse_function(struct tr_parser *parser, struct tr_path *path, struct tr_text name,
 			   enum tr_step_type function)
 {
-	bool fine = enter(parser) && advance(parser) && tr_parse_field(parser, path, NULL) &&
+	bool fine = enter(parser) && tr_parse_field(parser, path, NULL) &&
 		    close_parenthesis(parser, name) && add_step(parser, path, function) != NULL;
-	leave(parser);
+	parser->depth--;
 	return fine;
 }
 
-/* A variable is asked for, however the record spells its environment. */
+/* True for env["NAME"], which is searched for in envtop and envdiff too. */
 static bool is_environment(const struct tr_path *path)
 {
 	return tr_text_is(path->key, "env") && path->steps && path->steps->type == TR_STEP_MEMBER;
@@ -341,7 +336,7 @@ static struct tr_node *new_test(struct tr_parser *parser)
 	return node;
 }
 
-/* True when the field is text whatever the record: a WORD can never be equal to it. */
+/* True if the field is text in every record, so that a WORD is never equal to it. */
 static bool is_text(const struct tr_path *path)
 {
 	bool text = path->subject != TR_SUBJECT_KEY;
@@ -371,18 +366,16 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 		literal->type = TR_LITERAL_FALSE;
 	} else {
 		if (is_text(path))
-			return tr_expr_fail(
-				parser->lexer.error, parser->token.column,
-				"a string is expected; quote it: \"%.*s\"",
-				(int)(parser->token.text.len < 80 ? parser->token.text.len : 80),
-				parser->token.text.data);
+			return tr_expr_fail(parser->lexer.error, parser->token.column,
+					    "a string is expected; quote it: \"%.*s\"",
+					    shown(parser->token.text), parser->token.text.data);
 		literal->type = TR_LITERAL_WORD;
 		literal->text = parser->token.text;
 	}
 	return advance(parser);
 }
 
-/* The test compares the column with numbers or points in time. */
+/* True if the test compares the column time with numbers or points in time. */
 static bool is_about_time(const struct tr_test *test)
 {
 	return test->path.subject == TR_SUBJECT_TIME && !test->path.steps && test->op >= TR_OP_EQ &&
@@ -413,10 +406,7 @@ static bool set_moment(struct tr_parser *parser, struct tr_text text,
 	return fine || tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
-/*
- * A point in time, in quotes or bare. *taken is false where the token is something else, and
- * nothing has happened then.
- */
+/* Parses a point in time, in quotes or bare. *taken is false if the token is something else. */
 static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
 		       struct tr_literal *literal, struct tr_number_literal *number, bool *taken)
 {
@@ -436,7 +426,7 @@ static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
 		return tr_expr_fail(parser->lexer.error, parser->token.column,
 				    "'%.*s' is not a time: seconds, 2026-11-20T12:00, 12:00 or "
 				    "+5s expected",
-				    (int)(text.len < 80 ? text.len : 80), text.data);
+				    shown(text), text.data);
 	return true;
 }
 
@@ -466,7 +456,7 @@ static bool parse_literal(struct tr_parser *parser, const struct tr_test *test,
 	}
 }
 
-/* ..hi after a literal that began at that column. */
+/* Parses ..HIGH after a literal that began at that column. */
 static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
 			struct tr_literal *low, size_t column)
 {
@@ -520,7 +510,7 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 	       tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
-/* WORD{|WORD} behind "has". */
+/* WORD{|WORD} after "has". */
 static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 {
 	struct tr_literal **last = &test->literals;
@@ -551,13 +541,10 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 	char why[160];
 	size_t column = parser->token.column;
 	if (parser->token.type == TR_TOKEN_STRING)
-		return tr_expr_fail(
-			parser->lexer.error, column, "%.*s takes /%.*s/, not \"%.*s\"",
-			(int)parser->last.len, parser->last.data,
-			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
-			parser->token.text.data,
-			(int)(parser->token.text.len < 60 ? parser->token.text.len : 60),
-			parser->token.text.data);
+		return tr_expr_fail(parser->lexer.error, column, "%.*s takes /%.*s/, not \"%.*s\"",
+				    (int)parser->last.len, parser->last.data,
+				    shown(parser->token.text), parser->token.text.data,
+				    shown(parser->token.text), parser->token.text.data);
 	if (parser->token.type != TR_TOKEN_UNKNOWN || *parser->token.text.data != '/')
 		return fail_here(parser, "a regular expression is expected: /…/");
 	if (!tr_lex_regex(&parser->lexer, column, &parser->token))
@@ -576,7 +563,7 @@ static const struct {
 	enum tr_token_type token;
 	enum tr_test_op op;
 	bool negated;
-	bool string; /* its literal can be nothing else */
+	bool string; /* its literal must be a string */
 } comparisons[] = {
 	{ TR_TOKEN_EQ, TR_OP_EQ, false, false },
 	{ TR_TOKEN_NE, TR_OP_EQ, true, false },
@@ -591,7 +578,7 @@ static const struct {
 	{ TR_TOKEN_CONTAINS, TR_OP_CONTAINS, false, true },
 };
 
-/* The operator that the current token is, as an index, or -1. */
+/* Returns the index of the operator that the current token is, or -1. */
 static int comparison_at(const struct tr_parser *parser)
 {
 	for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
@@ -618,7 +605,7 @@ static bool parse_comparison(struct tr_parser *parser, struct tr_test *test, int
 	return true;
 }
 
-/* What follows a field: an operator, or nothing where the field is a kind. */
+/* Parses what follows a field: an operator, or nothing if the field is a kind. */
 static struct tr_node *parse_rest(struct tr_parser *parser, struct tr_node *node, bool bare)
 {
 	struct tr_test *test = node->test;
@@ -647,9 +634,9 @@ static bool parse_exists(struct tr_parser *parser, struct tr_test *test)
 {
 	bool fine;
 	test->op = TR_OP_EXISTS;
-	fine = enter(parser) && advance(parser) && tr_parse_field(parser, &test->path, NULL) &&
+	fine = enter(parser) && tr_parse_field(parser, &test->path, NULL) &&
 	       close_parenthesis(parser, TR_TEXT("has"));
-	leave(parser);
+	parser->depth--;
 	return fine;
 }
 
@@ -674,9 +661,9 @@ static struct tr_node *parse_or(struct tr_parser *parser);
 static struct tr_node *parse_parentheses(struct tr_parser *parser)
 {
 	struct tr_node *node = NULL;
-	if (enter(parser) && advance(parser))
+	if (enter(parser))
 		node = parse_or(parser);
-	leave(parser);
+	parser->depth--;
 	return node && close_parenthesis(parser, TR_TEXT("")) ? node : NULL;
 }
 

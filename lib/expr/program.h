@@ -232,17 +232,6 @@ struct tr_expr {
 	struct tr_late_number *late; /* until tr_expr_set_start */
 };
 
-struct tr_seen;
-
-struct tr_field_list {
-	struct tr_arena arena;
-	struct tr_path *paths;
-	size_t count;
-	struct tr_seen *seen;		     /* of the paths */
-	struct tr_computed_fields *computed; /* NULL: none */
-	enum tr_field_side side;
-};
-
 /*
  * The literals of an "in" that has many of them, sorted: a list of ten thousand names costs each
  * record a few comparisons, not ten thousand. Built once, then read-only.
