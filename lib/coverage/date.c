@@ -48,7 +48,7 @@ void tr_trace_date_put_year(unsigned year, bool big_endian, char data[2])
 	data[big_endian ? 1 : 0] = (char)year;
 }
 
-/* Days of the years before, of the months before in a year that begins in March, and of this. */
+/* Counts days in years that begin in March, so that a leap day is the last of its year. */
 int64_t tr_trace_date_seconds(const struct tr_trace_date *date)
 {
 	enum { DAYS_TO_1970 = 719468 };
@@ -69,7 +69,7 @@ void tr_trace_date_write(const struct tr_trace_date *date, struct tr_buffer *to)
 	tr_buffer_put(to, text, (size_t)len);
 }
 
-/* The number of `count` digits at p. */
+/* Reads the number of `count` digits at p. */
 static bool digits(const char *p, unsigned count, unsigned *number)
 {
 	*number = 0;

@@ -15,9 +15,7 @@
 
 struct tr_trace_date {
 	unsigned year, month, day, hour, minute, second; /* UTC */
-	bool swapped;					 /*
-							  * the year is in the other byte order than the section
-							  */
+	bool swapped; /* the year is in the other byte order than the section */
 };
 
 /* Reads a date. False: the data are not eight bytes, or not a date. */

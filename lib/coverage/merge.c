@@ -12,7 +12,7 @@ struct tr_merge {
 	void *self;			     /* of form */
 	const struct tr_merge_form *segment; /* of the segment that is read; NULL: not known yet */
 	bool skipped;			     /* the segment is of another form */
-	bool told_none;			     /* that records belong to no form */
+	bool told_none;			     /* records without a form were reported */
 };
 
 void tr_merge_begin(struct tr_merge_lines *lines, const char *kind)
@@ -118,7 +118,7 @@ void tr_merge_free(struct tr_merge *merge)
 	free(merge);
 }
 
-/* By the name of the format; NULL: the header does not state it, or it cannot be merged. */
+/* Finds the form by the format in the header; NULL: there is none, or it cannot be merged. */
 static const struct tr_merge_form *form_of_header(struct tr_record *header)
 {
 	static const struct tr_merge_form *const forms[] = { &tr_merge_blocks, &tr_merge_units,
@@ -131,7 +131,7 @@ static const struct tr_merge_form *form_of_header(struct tr_record *header)
 	return NULL;
 }
 
-/* Information comes after a section, but not in source traces. */
+/* Finds the form by the first record. Only in source traces information comes without a section. */
 static const struct tr_merge_form *form_of_record(struct tr_record *record)
 {
 	static const struct {
@@ -152,7 +152,7 @@ static const struct tr_merge_form *form_of_record(struct tr_record *record)
 	return NULL;
 }
 
-/* The form of the segment is known; header is NULL where it has none. */
+/* Begins a segment of that form; header is NULL if it has none. */
 static enum tr_status begin_segment(struct tr_merge *merge, const struct tr_merge_form *form,
 				    struct tr_record *header, struct tr_error *err)
 {
@@ -171,7 +171,7 @@ static enum tr_status begin_segment(struct tr_merge *merge, const struct tr_merg
 	return form->begin(merge->self, header, err);
 }
 
-/* A record before any that says what kind of trace it is in. */
+/* Handles a record that does not show the form of its segment. */
 static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *record,
 				  struct tr_error *err)
 {

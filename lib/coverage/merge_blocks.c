@@ -48,7 +48,7 @@ struct merge {
 	struct tr_arena arena;	   /* of keys, programs and form */
 	uint8_t digits;		   /* of all addresses; 0: none was seen */
 
-	bool in_info;  /* the last section was INFO */
+	bool in_info;  /* this section is INFO */
 	bool left_out; /* this section is not an execution, or of another machine */
 	bool told_other;
 	struct tr_buffer text; /* scratch */
@@ -213,13 +213,15 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	if (!tr_layout_place(&merge->layout, &block, &object))
 		return TR_OK;
 	struct tr_range range = { block.address, tr_block_last(&block), block.op };
-	/* gnatcov takes an empty block at 0 for all of memory, which no trace can say */
-	if (!block.size || range.last < range.first) /* a fault in a known block is no news */
+	/*
+	 * gnatcov takes an empty block at 0 for all of memory, which no trace can express. An empty
+	 * fault is in a block that is known already.
+	 */
+	if (!block.size || range.last < range.first)
 		return block.op == TR_EXEC_FAULT ? TR_OK : tr_merge_left_out(err, "an empty block");
 	if (!object)
 		return tr_ranges_add(merge->program, range) ? TR_OK : tr_error_memory(err);
-	/* what lies behind an object's end would be another's, or nobody's, when it is read again
-	 */
+	/* when the result is read again, code after the end would be in another object, or in none */
 	bool beyond = range.last > object->last - object->first;
 	if (beyond)
 		range.last = object->last - object->first;

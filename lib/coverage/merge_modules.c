@@ -218,7 +218,7 @@ static int compare(const void *a, const void *b)
 	return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Sorts the blocks and makes one of those that are alike. */
+/* Sorts the blocks, and merges those that are alike. */
 static void compact(struct merge *merge)
 {
 	size_t kept = 0;

@@ -35,7 +35,7 @@ struct unit {
 	struct tr_text hashes[TR_UNIT_SETS];
 	struct tr_text rest; /* other fields, spelled, with the TABs before them */
 	struct set sets[TR_UNIT_SETS];
-	uint64_t trace;	   /* in which it appeared first */
+	uint64_t trace;	   /* the number of the trace in which it appeared first */
 	struct unit *same; /* the next one of this name */
 	struct unit *next; /* in the order of the output */
 };
@@ -164,7 +164,7 @@ static bool add_numbers(struct set *set, const uint32_t *numbers, size_t count)
 	return true;
 }
 
-/* What the record says of its unit, borrowed from it; lists are read later. */
+/* Reads a unit without its lists; the texts are borrowed from the record. */
 static enum tr_status read_unit(struct tr_record *record, struct unit *unit, struct tr_error *err)
 {
 	if (tr_record_split(record, err) == TR_FATAL)
@@ -198,7 +198,7 @@ static enum tr_status differs(const char *key, struct tr_text here, struct tr_te
 	return TR_WARN;
 }
 
-/* Both are of the same name and obligations: has the rest of the source changed? */
+/* Compares units of the same name and obligations: the rest of the source may have changed. */
 static enum tr_status compare(const struct unit *here, const struct unit *there,
 			      struct tr_error *err)
 {
@@ -218,7 +218,7 @@ static enum tr_status compare(const struct unit *here, const struct unit *there,
 	return TR_OK;
 }
 
-/* A copy that lasts, at the end of the list. */
+/* Adds a copy of the unit at the end of the list. */
 static enum tr_status add_unit(struct merge *units, const struct unit *like, struct unit *same,
 			       struct tr_record *record, struct unit **added, struct tr_error *err)
 {
@@ -255,7 +255,7 @@ static enum tr_status add_unit(struct merge *units, const struct unit *like, str
 	return TR_OK;
 }
 
-/* The unit that the record adds to. */
+/* Finds the unit to which the record adds, or adds one. */
 static enum tr_status find_unit(struct merge *units, const struct unit *here,
 				struct tr_record *record, struct unit **found, struct tr_error *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted chunks of a few hundred ranges each: found by bisection, changed by a
- * short memmove. A trace repeats itself, so what was added lately is remembered
- * and not added again.
+ * The ranges are in sorted chunks of a few hundred, so a range is found by bisection and inserted
+ * with a short memmove. A trace repeats itself, so ranges that were added lately are remembered, and
+ * not added again.
  *
- * A chunk knows the bits that all its ranges have, and that there is no gap
- * between them, as far as it was found out. So a hostile trace cannot make a
- * walk over the same thousands of ranges do nothing again and again.
+ * A chunk records which bits all its ranges have, and whether there is no gap between them. A walk
+ * skips a chunk that has all the bits already, so that a hostile trace cannot cause thousands of
+ * steps for each of its entries.
  */
 #include "coverage/ranges.h"
 
@@ -20,15 +20,15 @@ enum { CHUNK = 256, LATELY_BITS = 15, LATELY = 1 << LATELY_BITS };
 
 struct chunk {
 	size_t count;
-	uint8_t common; /* bits that all of them have (there may be more) */
-	bool dense;	/* no gap between them (true: certainly) */
+	uint8_t common; /* bits that all ranges have; there may be more of these */
+	bool dense;	/* true: there is no gap; false: not known */
 	struct tr_range items[CHUNK];
 };
 
 struct tr_ranges {
-	struct chunk **chunks; /* none is empty */
+	struct chunk **chunks; /* no chunk is empty */
 	size_t count, cap;
-	struct tr_range lately[LATELY]; /* by a hash; op 0: free */
+	struct tr_range lately[LATELY]; /* by a hash; op 0: a free place */
 };
 
 struct tr_ranges *tr_ranges_new(void)
@@ -46,7 +46,7 @@ void tr_ranges_free(struct tr_ranges *ranges)
 	free(ranges);
 }
 
-/* True when it was added before; only for ops where adding twice changes nothing. */
+/* True if the range was added lately. Only for ops where adding a range again changes nothing. */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
 	uint64_t hash =
@@ -59,7 +59,7 @@ static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 	return false;
 }
 
-/* The first range that ends at or after the address; chunk == count: there is none. */
+/* Finds the first range that ends at or after the address; chunk == count: there is none. */
 static struct tr_ranges_position lower_bound(const struct tr_ranges *ranges, uint64_t address)
 {
 	struct tr_ranges_position position = { 0, 0 };
@@ -102,7 +102,7 @@ static void step(const struct tr_ranges *ranges, struct tr_ranges_position *posi
 	}
 }
 
-/* A new chunk before the one at `at`. NULL: memory. */
+/* Adds an empty chunk before the one at `at`. NULL: memory is exhausted. */
 static struct chunk *add_chunk(struct tr_ranges *ranges, size_t at)
 {
 	if (!tr_array_room(ranges->chunks, ranges->count, ranges->cap))
@@ -120,7 +120,7 @@ static struct chunk *add_chunk(struct tr_ranges *ranges, size_t at)
 	return chunk;
 }
 
-/* Moves the upper half of a full chunk to a new one; position goes along. */
+/* Moves the upper half of a full chunk to a new one; position stays at its range. */
 static bool split_chunk(struct tr_ranges *ranges, struct tr_ranges_position *position)
 {
 	struct chunk *high = add_chunk(ranges, position->chunk + 1);
@@ -140,7 +140,7 @@ static bool split_chunk(struct tr_ranges *ranges, struct tr_ranges_position *pos
 	return true;
 }
 
-/* Inserts before position, which is the new range's afterwards. dense: it closes a gap or none. */
+/* Inserts the range at position. dense: no new gap is next to it. False: memory is exhausted. */
 static bool insert(struct tr_ranges *ranges, struct tr_ranges_position *position,
 		   struct tr_range range, bool dense)
 {
@@ -161,7 +161,7 @@ static bool insert(struct tr_ranges *ranges, struct tr_ranges_position *position
 	return true;
 }
 
-/* Cuts the range that has both the address and the one before it, so that one begins there. */
+/* Divides the range that contains both the address and the one before it. */
 static bool cut_before(struct tr_ranges *ranges, uint64_t address)
 {
 	struct tr_ranges_position position = lower_bound(ranges, address);
@@ -174,7 +174,7 @@ static bool cut_before(struct tr_ranges *ranges, uint64_t address)
 	return insert(ranges, &position, low, true);
 }
 
-/* Steps over a whole chunk that has all the bits already. False: it is not so. */
+/* Skips a whole chunk if all of it has the bits already, and begins at *next. */
 static bool skip_chunk(const struct tr_ranges *ranges, struct tr_ranges_position *position,
 		       uint64_t *next, const struct tr_range *added)
 {
@@ -189,7 +189,7 @@ static bool skip_chunk(const struct tr_ranges *ranges, struct tr_ranges_position
 	return true;
 }
 
-/* What a chunk has in common, found out where the walk has seen all of it. */
+/* Finds out what the ranges of a chunk have in common, after a walk over all of it. */
 static void look_again(struct chunk *chunk)
 {
 	uint8_t common = UINT8_MAX;
@@ -203,7 +203,7 @@ static void look_again(struct chunk *chunk)
 	chunk->dense = dense;
 }
 
-/* Adds the bits to what is there and fills the gaps; no range crosses the borders any more. */
+/* Adds the bits to the ranges and fills the gaps; no range crosses the borders of `added` any more. */
 static bool cover(struct tr_ranges *ranges, const struct tr_range *added)
 {
 	struct tr_ranges_position position = lower_bound(ranges, added->first);
@@ -236,14 +236,14 @@ static bool cover(struct tr_ranges *ranges, const struct tr_range *added)
 	return true;
 }
 
-/* A branch: to the highest range that it overlaps. */
+/* Adds a branch to the highest range that it overlaps. */
 static bool add_branch(struct tr_ranges *ranges, struct tr_range added)
 {
 	struct tr_ranges_position position = lower_bound(ranges, added.first);
 	struct tr_range *range = range_at(ranges, position), *highest = NULL;
 
 	if (range && range->first <= added.last) {
-		/* the one before the first that ends after the last byte, or that one */
+		/* that is the range with the last byte, or the one before it */
 		struct tr_ranges_position above = lower_bound(ranges, added.last);
 		highest = range_at(ranges, above);
 		if (!highest || highest->first > added.last) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges of code and what happened there, of many traces made one: sorted, no
- * two overlap. This is how gnatcov puts traces together (its dump-trace-base),
- * to the letter:
+ * Ranges of code and what happened there, merged from many traces: sorted, and without overlaps.
+ * The rules are exactly those of gnatcov's dump-trace-base:
  *
- *  - An op with block or fault applies to what it covers: ranges are cut at its
- *    borders, what was there gets its bits added, gaps become ranges.
- *  - Any other op (a branch of a block that is known) is added to the highest
- *    range that it overlaps; where there is none it is a range of its own.
+ *  - An op with block or fault applies to what it covers: ranges are divided at its borders, its
+ *    bits are added to those inside, and gaps become ranges.
+ *  - Any other op (a branch of a known block) is added to the highest range that it overlaps; if
+ *    there is none, it becomes a range of its own.
  */
 #ifndef TR_COVERAGE_RANGES_H
 #define TR_COVERAGE_RANGES_H
@@ -27,10 +26,10 @@ struct tr_ranges;
 struct tr_ranges *tr_ranges_new(void);
 void tr_ranges_free(struct tr_ranges *ranges);
 
-/* last is not before first. False: memory is exhausted, and the set means nothing any more. */
+/* last must not be before first. False: memory is exhausted, and the set is unusable. */
 bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range);
 
-/* Steps through them in order: both numbers are 0 at first. False at the end. */
+/* Returns the next range in *range; both numbers of the position are 0 at first. False: the end. */
 struct tr_ranges_position {
 	size_t chunk, item;
 };

@@ -15,7 +15,7 @@ enum {
 	REAL_ROOM = 400,   /* digits of the largest double */
 };
 
-/* An exponent beyond this decides every comparison already. */
+/* An exponent beyond this decides every comparison, so it need not be read further. */
 static const int64_t exponent_limit = (int64_t)1 << 40;
 
 static bool is_digit(char c)
@@ -30,7 +30,7 @@ static const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
-/* [eE][+-]DIGITS up to the very end; false when it is anything else. */
+/* Reads [eE][+-]DIGITS, all of the text. */
 static bool read_exponent(const char *p, const char *end, int64_t *exponent)
 {
 	bool negative = false;
@@ -52,7 +52,7 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent)
 	return true;
 }
 
-/* DIGITS[.DIGITS][eE[+-]DIGITS], all of it. */
+/* Reads DIGITS[.DIGITS][eE[+-]DIGITS], all of the text. */
 static bool read_decimal(const char *p, const char *end, struct tr_decimal *decimal)
 {
 	const char *point = skip_digits(p, end), *mantissa = point;
@@ -87,7 +87,7 @@ static bool read_hex(const char *p, const char *end, uint64_t *number)
 	return true;
 }
 
-/* DIGITS up to 2^64-1. */
+/* Reads DIGITS up to 2^64-1. */
 static bool read_integer(const char *p, const char *end, uint64_t *number)
 {
 	uint64_t n = 0;
@@ -178,8 +178,8 @@ static struct tr_text put_decimal(uint64_t n, char room[static DECIMAL_ROOM])
 }
 
 /*
- * The literal rounded to either width. strtod gets "314e-2" for 3.14: without
- * a decimal point its result cannot depend on the locale.
+ * Rounds the literal to both widths. strtod gets "314e-2" for 3.14, because the decimal point depends
+ * on the locale.
  */
 static bool round_literal(struct tr_number_literal *literal, struct tr_arena *arena)
 {
@@ -243,7 +243,7 @@ static enum tr_order order_of(bool less, bool greater)
 	return less ? TR_LESS : greater ? TR_GREATER : TR_EQUAL;
 }
 
-/* Steps over the point; '0' after the end: 1.5 and 1.50 are the same. */
+/* Returns the next digit, and '0' after the end, because 1.5 and 1.50 are equal. */
 static char next_digit(const char **p, const char *end)
 {
 	if (*p < end && **p == '.')
@@ -299,7 +299,7 @@ static enum tr_order compare_integer(const struct tr_number *number,
 	return compare_decimals(&decimal, &literal->decimal);
 }
 
-/* Exactly, although a double cannot hold every integer. real is no NaN. */
+/* Compares exactly, although a double cannot hold every integer. real is not a NaN. */
 static enum tr_order compare_real_to_integer(double real, const struct tr_number_literal *literal)
 {
 	double magnitude = fabs(real);
@@ -310,12 +310,12 @@ static enum tr_order compare_real_to_integer(double real, const struct tr_number
 		uint64_t whole = (uint64_t)magnitude;
 		enum tr_order order =
 			compare_integers(negative, whole, literal->negative, literal->magnitude);
-		/* the fraction decides only where the whole parts are the same */
+		/* the fraction decides if the whole parts are equal */
 		if (order == TR_EQUAL && magnitude > (double)whole)
 			order = negative ? TR_LESS : TR_GREATER;
 		return order;
 	}
-	/* whole numbers on either side from here on, or the literal is beyond 64 bits */
+	/* from here on both are whole numbers, or the literal has more than 64 bits */
 	char room[REAL_ROOM];
 	snprintf(room, sizeof room, "%.0f", magnitude);
 	struct tr_decimal decimal;
@@ -349,12 +349,13 @@ enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
 	return compare_decimals(&a->decimal, &b->decimal);
 }
 
-enum { MANY = 16 }; /* so few are looked at one by one as fast */
+enum { MANY = 16 }; /* up to this number, a loop is as fast as a search */
 
 /* A number, or from low to high. */
 struct span {
 	const struct tr_number_literal *low;
-	const struct tr_number_literal *high; /* once sorted: the highest of this and all before */
+	const struct tr_number_literal
+		*high; /* after sorting: the highest end of this span and all before it */
 };
 
 struct tr_many {
@@ -363,7 +364,7 @@ struct tr_many {
 	struct span *spans;
 };
 
-/* Any order will do: this one seldom looks at bytes. */
+/* Any order serves; this one seldom has to compare bytes. */
 static int compare_texts(const void *a, const void *b)
 {
 	const struct tr_text *x = a, *y = b;
@@ -381,7 +382,7 @@ static int compare_spans(const void *a, const void *b)
 	return order == TR_LESS ? -1 : order == TR_GREATER;
 }
 
-/* Of how many literals the lists are to be made. False: not of these. */
+/* Counts the literals. False: they are few, or cannot be sorted. */
 static bool count_literals(const struct tr_test *test, struct tr_many *many)
 {
 	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
@@ -424,7 +425,6 @@ bool tr_many_build(struct tr_test *test, struct tr_arena *arena)
 	if (!count_literals(test, &counted))
 		return true;
 	struct tr_many *many = tr_arena_alloc(arena, sizeof *many);
-	/* one more, as nothing of no size is asked for */
 	counted.texts = tr_arena_alloc(arena, (counted.text_count + 1) * sizeof *counted.texts);
 	counted.spans = tr_arena_alloc(arena, (counted.span_count + 1) * sizeof *counted.spans);
 	if (!many || !counted.texts || !counted.spans)
@@ -442,7 +442,8 @@ bool tr_many_has_text(const struct tr_many *many, struct tr_text bytes)
 
 static bool many_has_number(const struct tr_many *many, const struct tr_number *number)
 {
-	size_t begin = 0, end = many->span_count; /* those before begin are not above it */
+	size_t begin = 0,
+	       end = many->span_count; /* spans before begin do not begin above the number */
 
 	while (begin < end) {
 		size_t middle = begin + (end - begin) / 2;
@@ -465,7 +466,7 @@ static struct tr_text name_bytes(struct tr_compare *compare, const struct tr_nam
 	return bytes;
 }
 
-/* A symbol is equal to a word when that is all it is: one name and no further bits. */
+/* A symbol equals a word if it has this one name, and no unknown bits. */
 static bool symbol_is(struct tr_compare *compare, const struct tr_value *value, struct tr_text word)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
@@ -603,7 +604,7 @@ static bool match_bytes(struct tr_compare *compare, const struct tr_test *test,
 	return memmem(bytes.data, bytes.len, part.data, part.len) != NULL;
 }
 
-/* Of a symbol, any of its names. */
+/* A symbol matches if any of its names does. */
 static bool match_text(struct tr_compare *compare, const struct tr_test *test,
 		       const struct tr_leaf *leaf)
 {

@@ -65,7 +65,7 @@ uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end
 	uint64_t quotes = 0;
 	unsigned len = end - p < 64 ? (unsigned)(end - p) : 64;
 #if defined __SSE2__ && !defined TR_PORTABLE
-	/* what is after the end may not be read, but what is in front of p may */
+	/* bytes after the end may not be read, but those before p may */
 	if (len && end - text >= TR_UTF8_BLOCK)
 		return tr_block_equal(tr_block_load(end - TR_UTF8_BLOCK), '"') >> (64 - len);
 	char block[TR_UTF8_BLOCK] = { 0 };
@@ -78,10 +78,7 @@ uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end
 	return quotes;
 }
 
-/*
- * Only escapes of two bytes are stepped over: for the others the parser knows
- * what is right.
- */
+/* Only escapes of two bytes are handled here. The parser has to check the others. */
 const char *tr_strings_escaped_end(const char *p, const char *end)
 {
 	for (; p < end && *p != '"'; p++) {
@@ -91,8 +88,7 @@ const char *tr_strings_escaped_end(const char *p, const char *end)
 	return p;
 }
 
-/* The canonical spelling of a key that a record spells with escapes. Memory out counts as another
- * key. */
+/* Compares a key that a record spells with escapes. If memory is exhausted, the keys differ. */
 static bool is_key_respelled(struct tr_text spelling, struct tr_text key, struct tr_arena *arena)
 {
 	struct tr_buffer canonical = TR_BUFFER_INIT;
@@ -101,7 +97,7 @@ static bool is_key_respelled(struct tr_text spelling, struct tr_text key, struct
 		return false;
 	tr_cell_escape(bytes, true, &canonical);
 	struct tr_text text = tr_buffer_text(&canonical);
-	/* a dot or # that stands there as it is was not meant to be escaped: \x2e is one byte */
+	/* a first . or # without an escape is one byte, which tr_cell_escape spells as \x2e or \x23 */
 	bool same = false;
 	if (!canonical.failed && (*spelling.data == '.' || *spelling.data == '#'))
 		same = text.len == key.len + 3 && key.data[0] == spelling.data[0] &&
@@ -112,7 +108,7 @@ static bool is_key_respelled(struct tr_text spelling, struct tr_text key, struct
 	return same;
 }
 
-/* Whether column is key=value, and where the value begins. */
+/* Returns the beginning of the value if the column is key=value, or NULL. */
 static const char *value_of(struct tr_text column, struct tr_text key, struct tr_arena *arena)
 {
 	size_t i = 0;
@@ -136,7 +132,7 @@ static bool is_arrow(struct tr_text column)
 	return column.len == 2 && column.data[0] == '-' && column.data[1] == '>';
 }
 
-/* From the last column to the first: of a repeated key the last counts. */
+/* Searches from the last column to the first, because the last of a repeated key counts. */
 static bool locate_in_text(const struct tr_path *path, struct tr_text key, struct tr_record *record,
 			   struct tr_text *value)
 {
@@ -347,7 +343,7 @@ bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
 	return steps->type == TR_STEP_LEN && walk_count(compare, test, base.bytes.len, steps->next);
 }
 
-/* What a value is that has nothing below it. */
+/* Makes the leaf of a value that is not walked further. False: memory is exhausted. */
 static bool make_leaf(struct tr_compare *compare, const struct tr_value *value,
 		      struct tr_leaf *leaf)
 {

@@ -27,7 +27,7 @@ static bool is_digit(const struct scan *s)
 	return s->p < s->end && *s->p >= '0' && *s->p <= '9';
 }
 
-/* Exactly that many digits. */
+/* Reads exactly that many digits. */
 static bool take_digits(struct scan *s, unsigned count, int *number)
 {
 	*number = 0;
@@ -39,7 +39,7 @@ static bool take_digits(struct scan *s, unsigned count, int *number)
 	return true;
 }
 
-/* .DIGITS if it is there. False: a point without digits. */
+/* Reads .DIGITS if it is there. False: a point without digits. */
 static bool take_fraction(struct scan *s, int64_t *fraction)
 {
 	int64_t unit = second;
@@ -56,7 +56,7 @@ static bool take_fraction(struct scan *s, int64_t *fraction)
 	return true;
 }
 
-/* DIGITS[.DIGITS], of at most 146 years in any unit. */
+/* Reads DIGITS[.DIGITS], limited so that no unit overflows. */
 static bool take_amount(struct scan *s, __int128 *amount)
 {
 	int64_t whole = 0, fraction;
@@ -140,7 +140,7 @@ static bool read_clock(struct scan *s, bool basic, struct tr_moment *moment)
 	return read_zone(s, moment);
 }
 
-/* Seconds since 1970 of a date and time in the moment's zone, which may be out of range. */
+/* Returns the seconds since 1970 of a date and time in the zone of the moment. tm may exceed its ranges. */
 static int64_t to_seconds(const struct tr_moment *moment, struct tm *tm)
 {
 	const char *zone = getenv("TZ");
@@ -213,7 +213,7 @@ bool tr_moment_read(struct tr_text text, struct tr_moment *moment)
 	return read_clock(&s, false, moment);
 }
 
-/* Seconds since 1970 of a time of day, in whole seconds, on the date of start. */
+/* Returns the seconds since 1970 of a time of day (in seconds) on the date of start. */
 static int64_t find_day(const struct tr_moment *moment, int64_t clock, int64_t start)
 {
 	const char *zone = getenv("TZ");

@@ -12,13 +12,13 @@
 #include "expr/expr.h"
 
 /*
- * Some patterns take exponential time, like (a+)+$, and a lookahead like (?=.*x) looks at the rest
- * of the string from every position. PCRE2's match limit bounds neither: it counts backtracking,
- * and anew from every position at which a match may begin; and the JIT compiler's code knows no
- * depth limit. So that code gets only as many steps as are harmless even if each of them looks at
- * the whole string. Where these do not suffice, or the string is long, the pattern is matched once
- * more by the interpreter, within limits on heap and depth, with a callout before every item that
- * looks at the clock.
+ * Some patterns take exponential time, like (a+)+$, and a lookahead like (?=.*x) scans the rest of
+ * the string from every position. PCRE2's match limit does not prevent that: it counts backtracking
+ * only, and starts again at every position at which a match may begin; and compiled code has no
+ * depth limit. So compiled code gets only as many steps as are harmless even if each of them scans
+ * the whole string. If these do not suffice, or the string is long, the interpreter matches the
+ * pattern again, within limits on heap and depth, and with a callout before every item that checks
+ * the time.
  */
 enum {
 	SHORT_BYTES = 256,
@@ -29,21 +29,20 @@ enum {
 	SLOW_MATCH_LIMIT = 100000000,
 	SLOW_DEPTH_LIMIT = 1000000,
 	SLOW_HEAP_KIB = 64 << 10,
-	BYTES_PER_LOOK = 1 << 20, /* that may be looked at between two looks at the clock */
+	BYTES_PER_LOOK = 1 << 20, /* that may be scanned before the time is checked again */
 };
 
 /*
- * Nanoseconds of processor time. Time is lost where the interpreter needs more than is harmless for
- * the length of the string, whether it comes to a result or not.
+ * Limits in nanoseconds of processor time. Time is lost if the interpreter needs more than is harmless
+ * for the length of the string, with a result or without.
  */
-static const int64_t slow_ns = 1000000000, /* for one string */
-	slow_ns_later = 10000000,	   /* for one string, after much was lost */
-	slow_ns_much = 10 * (int64_t)1000000000,
-		     slow_ns_total =
-			     20 * (int64_t)1000000000, /* after which nothing is matched any more */
-	slow_ns_per_byte = 1000;		       /* are harmless */
+static const int64_t slow_ns = 1000000000;     /* for one string */
+static const int64_t slow_ns_later = 10000000; /* for one string, after much time was lost */
+static const int64_t slow_ns_much = 10000000000;
+static const int64_t slow_ns_total = 20000000000; /* after this loss nothing is matched any more */
+static const int64_t slow_ns_per_byte = 1000;	  /* harmless */
 
-/* Starts, times steps, times bytes; of a string of SHORT_BYTES this is SHORT_LIMIT. */
+/* Starts times bytes times steps. For a string of SHORT_BYTES this allows SHORT_LIMIT steps. */
 static const size_t jit_byte_steps = (size_t)SHORT_BYTES * SHORT_BYTES * SHORT_LIMIT;
 
 struct tr_regex {
@@ -56,7 +55,7 @@ struct tr_regex_scratch {
 	pcre2_match_context *fast, *slow;
 	pcre2_jit_stack *stack;
 	size_t subject_len;
-	size_t bytes;		/* that may have been looked at since the last look at the clock */
+	size_t bytes;		/* that may have been scanned since the time was checked */
 	int64_t begin, allowed; /* nanoseconds */
 	int64_t lost;		/* on all strings */
 };
@@ -69,7 +68,7 @@ static int64_t clock_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Between two callouts the whole subject may be looked at. */
+/* Between two callouts the whole subject may be scanned. */
 static int look_at_clock(pcre2_callout_block *block, void *context)
 {
 	struct tr_regex_scratch *scratch = context;
@@ -112,7 +111,7 @@ struct tr_regex *tr_regex_compile(struct tr_text pattern, char *why, size_t why_
 		tr_regex_free(regex);
 		return NULL;
 	}
-	/* may be refused (memory that is never both writable and executable): then interpreted */
+	/* if the system refuses executable memory, the pattern is interpreted */
 	pcre2_jit_compile(regex->fast, PCRE2_JIT_COMPLETE);
 	return regex;
 }
@@ -131,7 +130,7 @@ struct tr_regex_scratch *tr_regex_scratch_new(void)
 	struct tr_regex_scratch *scratch = calloc(1, sizeof *scratch);
 	if (!scratch)
 		return NULL;
-	/* one pair: only whether it matches is asked for */
+	/* one pair is enough, because only the result is used */
 	scratch->data = pcre2_match_data_create(1, NULL);
 	scratch->fast = pcre2_match_context_create(NULL);
 	scratch->slow = pcre2_match_context_create(NULL);
@@ -140,7 +139,7 @@ struct tr_regex_scratch *tr_regex_scratch_new(void)
 		tr_regex_scratch_free(scratch);
 		return NULL;
 	}
-	/* without a stack of its own (no JIT in this library) the default serves */
+	/* if there is no stack (the library has no JIT), the default is used */
 	pcre2_jit_stack_assign(scratch->fast, NULL, scratch->stack);
 	pcre2_match_context *both[] = { scratch->fast, scratch->slow };
 	for (size_t i = 0; i < 2; i++) {
@@ -163,7 +162,7 @@ void tr_regex_scratch_free(struct tr_regex_scratch *scratch)
 	free(scratch);
 }
 
-/* By the interpreter, with a look at the clock now and then. */
+/* Matches with the interpreter, within limits of time. */
 static int match_slowly(const struct tr_regex *regex, struct tr_text subject,
 			struct tr_regex_scratch *scratch)
 {

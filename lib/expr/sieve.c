@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expressions as a sieve. What the judge in match.c would find out from the
- * columns, in the same order, is found out before there is a record: up to the
- * first test that needs more than them or may have something to report. Much
- * of it depends on the kind alone, and of kinds there are few in a trace: what
- * is known of one is kept.
+ * An expression as a sieve, which judges lines by their columns, before records are made of them. It
+ * makes the tests of match.c in the same order, up to the first one that needs fields or may report
+ * something. Much depends on the kind alone, and a trace has few kinds, so the answers for kinds are
+ * kept.
  */
 
 #include <stdlib.h>
@@ -12,22 +11,21 @@
 #include "expr/match.h"
 #include "expr/expr.h"
 
-/* One of the things that all have to hold. */
+/* One of the conditions that all have to hold. */
 struct need {
 	const struct tr_node *node;
 	struct tr_expr_state *state; /* of its expression */
-	bool about_kind;	     /* and about nothing else */
-	/* Not NULL: a column is one of these, letter by letter; nothing else has to be looked at.
-	 */
+	bool about_kind;	     /* it depends on the kind alone */
+	/* not NULL: the condition is that the column is one of these words, without escapes */
 	const struct tr_literal *words;
 	enum tr_column column;
 };
 
 enum { SLOT_BITS = 4 };
 
-/* What the kind says: the answer, or (IN) the first need that is left to look at. */
+/* What is known about a kind: the answer, or (IN) the first need that is left to judge. */
 struct slot {
-	uint64_t kind; /* as in tr_columns; 0: none yet */
+	uint64_t kind; /* as in tr_columns; 0: the slot is free */
 	enum tr_sift answer;
 	size_t first;
 };
@@ -45,7 +43,7 @@ struct sieve {
 	struct need needs[];
 };
 
-/* A test that no other outcome is known of than yes or no. */
+/* True for a test of a column that never reports anything. */
 static bool is_plain(const struct tr_test *test)
 {
 	return test->path.subject != TR_SUBJECT_KEY && test->op != TR_OP_REGEX &&
@@ -81,7 +79,7 @@ static enum tr_sift judge(struct sieve *s, struct tr_expr_state *state, const st
 	enum tr_sift answer = passing;
 
 	switch (node->type) {
-	case TR_NODE_KIND: /* enter and leave, for which "call" stands, do not come here */
+	case TR_NODE_KIND: /* "call" includes enter and leave, but these are never sifted */
 		return tr_text_equal(tr_columns_text(columns, TR_COLUMN_KIND), node->kind)
 			       ? TR_SIFT_IN
 			       : TR_SIFT_OUT;
@@ -101,7 +99,7 @@ static enum tr_sift judge(struct sieve *s, struct tr_expr_state *state, const st
 	return answer;
 }
 
-/* A kind that was not met before, or whose place another one took. */
+/* Judges a kind that is not in its slot: a new one, or one that another kind displaced. */
 static void learn(struct sieve *s, struct slot *slot, const struct tr_columns *columns)
 {
 	*slot = (struct slot){ .kind = columns->kind, .answer = TR_SIFT_IN };
@@ -127,7 +125,7 @@ static bool is_any(struct tr_text cell, const struct tr_literal *word)
 	return false;
 }
 
-/* The line may be the first that has a time. */
+/* Sets the start of expressions that need it, if this line is the first with a time. */
 static void look_for_start(struct sieve *s, const struct tr_columns *columns)
 {
 	struct tr_text time = tr_columns_text(columns, TR_COLUMN_TIME);
@@ -175,7 +173,7 @@ static bool is_about_kind(const struct tr_node *node)
 	return true;
 }
 
-/* The words that a column has to be one of; NULL: the node says something else. */
+/* Returns the words of a node that only compares a column with words, or NULL. */
 static const struct tr_literal *find_words(const struct tr_node *node)
 {
 	const struct tr_test *test = node->test;
@@ -185,7 +183,7 @@ static const struct tr_literal *find_words(const struct tr_node *node)
 		return NULL;
 	for (const struct tr_literal *word = test->literals; word; word = word->next) {
 		if (tr_text_is(word->text, "-"))
-			return NULL; /* a cell that looks like this is absent */
+			return NULL; /* such a cell is absent */
 	}
 	return test->literals;
 }
@@ -193,7 +191,7 @@ static const struct tr_literal *find_words(const struct tr_node *node)
 static struct need make_need(struct tr_expr_state *state, const struct tr_node *node)
 {
 	const struct tr_literal *words = find_words(node);
-	/* most records are not looked at in a way that would see whether the column is there */
+	/* these words are compared without counting hits and misses, so none may be reported */
 	if (words)
 		state->seen.uses[node->test->number].path = NULL;
 	return (struct need){
@@ -205,7 +203,7 @@ static struct need make_need(struct tr_expr_state *state, const struct tr_node *
 	};
 }
 
-/* Whether what is looked at first can be answered. */
+/* True if the first test can be judged by columns; otherwise a sieve is useless. */
 static bool begins_plain(const struct tr_node *node)
 {
 	while (node->children)
@@ -213,7 +211,7 @@ static bool begins_plain(const struct tr_node *node)
 	return node->type == TR_NODE_KIND || is_plain(node->test);
 }
 
-/* What has to hold for the expression to hold: one after the other. */
+/* The conditions of an expression: the operands of an outermost "and", or the expression itself. */
 static const struct tr_node *first_need(const struct tr_expr *expr)
 {
 	return expr->root->type == TR_NODE_AND ? expr->root->children : expr->root;

@@ -76,7 +76,7 @@ static bool blocks_add(struct blocks *blocks, const struct tr_drcov_row *row, ui
 	return !blocks->table.failed && !blocks->hits.failed;
 }
 
-/* Whether the lines of the source describe these tables, so that they can be kept. */
+/* True if the lines of the source describe this table, so that they can be kept. */
 static bool lines_hold(const struct blocks *blocks)
 {
 	struct tr_text text = tr_buffer_text(&blocks->lines), line = { "", 0 };
@@ -507,9 +507,9 @@ struct writer {
 	struct tr_text text;	 /* -O; data NULL: as in the source */
 
 	/* the dump */
-	bool headed; /* it has a header in the stream */
+	bool headed; /* it has begun, with a header or without */
 	bool own;    /* it was a drcov file */
-	bool begun;  /* a record of it came */
+	bool begun;  /* it has a record */
 	struct tr_module_list list;
 	struct blocks blocks;
 	struct foreign foreign;

@@ -3,7 +3,6 @@
 #include "format/gnatcov/gnatcov.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const char *const extensions[] = { ".trace", NULL };
 
@@ -40,33 +39,31 @@ const struct tr_format tr_format_gnatcov = {
 	.styles = tr_gnatcov_styles,
 };
 
-static const char *const kinds[TR_GNATCOV_KINDS] = {
-	[TR_GNATCOV_FLAT] = "FLAT",
-	[TR_GNATCOV_HISTORY] = "HISTORY",
-	[TR_GNATCOV_INFO] = "INFO",
-	[TR_GNATCOV_DECISION_MAP] = "DECISION_MAP",
+const struct tr_gnatcov_name tr_gnatcov_kinds[] = {
+	{ TR_GNATCOV_FLAT, "FLAT" },
+	{ TR_GNATCOV_HISTORY, "HISTORY" },
+	{ TR_GNATCOV_INFO, "INFO" },
+	{ TR_GNATCOV_DECISION_MAP, "DECISION_MAP" },
+	{ 0, NULL },
 };
 
-static const char *const tags[TR_GNATCOV_TAGS] = {
-	[TR_GNATCOV_END] = "INFO_END",
-	[TR_GNATCOV_EXEC_FILE_NAME] = "EXEC_FILE_NAME",
-	[TR_GNATCOV_COVERAGE_OPTIONS] = "COVERAGE_OPTIONS",
-	[TR_GNATCOV_USER_DATA] = "USER_DATA",
-	[TR_GNATCOV_DATE_TIME] = "DATE_TIME",
-	[TR_GNATCOV_KERNEL_FILE_NAME] = "KERNEL_FILE_NAME",
-	[TR_GNATCOV_EXEC_FILE_SIZE] = "EXEC_FILE_SIZE",
-	[TR_GNATCOV_EXEC_FILE_TIME_STAMP] = "EXEC_FILE_TIME_STAMP",
-	[TR_GNATCOV_EXEC_FILE_CRC32] = "EXEC_FILE_CRC32",
-	[TR_GNATCOV_COVERAGE_CONTEXT] = "COVERAGE_CONTEXT",
-	[TR_GNATCOV_EXEC_CODE_SIZE] = "EXEC_CODE_SIZE",
+const struct tr_gnatcov_name tr_gnatcov_tags[] = {
+	{ TR_GNATCOV_END, "INFO_END" },
+	{ TR_GNATCOV_EXEC_FILE_NAME, "EXEC_FILE_NAME" },
+	{ TR_GNATCOV_COVERAGE_OPTIONS, "COVERAGE_OPTIONS" },
+	{ TR_GNATCOV_USER_DATA, "USER_DATA" },
+	{ TR_GNATCOV_DATE_TIME, "DATE_TIME" },
+	{ TR_GNATCOV_KERNEL_FILE_NAME, "KERNEL_FILE_NAME" },
+	{ TR_GNATCOV_EXEC_FILE_SIZE, "EXEC_FILE_SIZE" },
+	{ TR_GNATCOV_EXEC_FILE_TIME_STAMP, "EXEC_FILE_TIME_STAMP" },
+	{ TR_GNATCOV_EXEC_FILE_CRC32, "EXEC_FILE_CRC32" },
+	{ TR_GNATCOV_COVERAGE_CONTEXT, "COVERAGE_CONTEXT" },
+	{ TR_GNATCOV_EXEC_CODE_SIZE, "EXEC_CODE_SIZE" },
+	{ 0, NULL },
 };
 
-/* As <elf.h> calls them: those that gnatcov, its emulators, QEMU and DynamoRIO
- * run on or for. */
-static const struct {
-	uint16_t number;
-	const char *name;
-} machines[] = {
+/* The machines that gnatcov, its emulators, QEMU and DynamoRIO run on or for, as in <elf.h>. */
+const struct tr_gnatcov_name tr_gnatcov_machines[] = {
 	{ 0, "EM_NONE" },	  { 2, "EM_SPARC" },	   { 3, "EM_386" },
 	{ 4, "EM_68K" },	  { 8, "EM_MIPS" },	   { 15, "EM_PARISC" },
 	{ 18, "EM_SPARC32PLUS" }, { 20, "EM_PPC" },	   { 21, "EM_PPC64" },
@@ -74,78 +71,12 @@ static const struct {
 	{ 43, "EM_SPARCV9" },	  { 44, "EM_TRICORE" },	   { 50, "EM_IA_64" },
 	{ 62, "EM_X86_64" },	  { 83, "EM_AVR" },	   { 92, "EM_OPENRISC" },
 	{ 94, "EM_XTENSA" },	  { 183, "EM_AARCH64" },   { 189, "EM_MICROBLAZE" },
-	{ 243, "EM_RISCV" },	  { 258, "EM_LOONGARCH" },
+	{ 243, "EM_RISCV" },	  { 258, "EM_LOONGARCH" }, { 0, NULL },
 };
 
-enum { MACHINES = sizeof machines / sizeof *machines };
-
-const char *tr_gnatcov_kind_name(unsigned kind)
+const char *tr_gnatcov_name(const struct tr_gnatcov_name *names, uint32_t number)
 {
-	return kind < TR_GNATCOV_KINDS ? kinds[kind] : NULL;
-}
-
-int tr_gnatcov_kind_of(struct tr_text name)
-{
-	for (int i = 0; i < TR_GNATCOV_KINDS; i++)
-		if (tr_text_is(name, kinds[i]))
-			return i;
-	return -1;
-}
-
-const char *tr_gnatcov_tag_name(uint32_t tag)
-{
-	return tag < TR_GNATCOV_TAGS ? tags[tag] : NULL;
-}
-
-/* Decimal digits and nothing else, up to max. */
-static bool digits(struct tr_text text, uint64_t max, uint64_t *number)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned digit = (unsigned char)text.data[i] - '0';
-		if (digit > 9 || n > (max - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	*number = n;
-	return text.len > 0;
-}
-
-int64_t tr_gnatcov_tag_of(struct tr_text name)
-{
-	uint64_t number;
-
-	for (int i = 0; i < TR_GNATCOV_TAGS; i++)
-		if (tr_text_is(name, tags[i]))
-			return i;
-	return digits(name, UINT32_MAX, &number) ? (int64_t)number : -1;
-}
-
-const char *tr_gnatcov_machine_name(unsigned machine)
-{
-	for (size_t i = 0; i < MACHINES; i++)
-		if (machines[i].number == machine)
-			return machines[i].name;
-	return NULL;
-}
-
-static bool is_machine(struct tr_text name, const char *known)
-{
-	size_t len = strlen(known);
-
-	return (name.len == len && strncasecmp(name.data, known, len) == 0) ||
-	       (name.len == len - 3 && strncasecmp(name.data, known + 3, len - 3) == 0);
-}
-
-int tr_gnatcov_machine_of(struct tr_text name)
-{
-	uint64_t number;
-
-	if (digits(name, UINT16_MAX, &number) && number != 386) /* EM_386 is 3 */
-		return (int)number;
-	for (size_t i = 0; i < MACHINES; i++)
-		if (is_machine(name, machines[i].name))
-			return machines[i].number;
-	return -1;
+	while (names->name && names->number != number)
+		names++;
+	return names->name;
 }

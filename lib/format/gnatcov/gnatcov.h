@@ -82,13 +82,18 @@ struct tr_gnatcov_section {
 	uint16_t machine, pad; /* pad: its two bytes in file order, as one number */
 };
 
-/* Names for numbers and numbers for names. NULL, -1: unknown. */
-const char *tr_gnatcov_kind_name(unsigned kind);
-int tr_gnatcov_kind_of(struct tr_text name);
-const char *tr_gnatcov_tag_name(uint32_t tag);
-int64_t tr_gnatcov_tag_of(struct tr_text name); /* a number in decimal digits is one too */
-const char *tr_gnatcov_machine_name(unsigned machine);
-int tr_gnatcov_machine_of(struct tr_text name); /* in any case, with or without EM_; or a number */
+/* The names of numbers; a table ends with a name that is NULL. */
+struct tr_gnatcov_name {
+	uint16_t number;
+	const char *name;
+};
+
+extern const struct tr_gnatcov_name tr_gnatcov_kinds[]; /* of sections */
+extern const struct tr_gnatcov_name tr_gnatcov_tags[];	/* kinds of information */
+extern const struct tr_gnatcov_name tr_gnatcov_machines[];
+
+/* Returns the name of a number, or NULL. */
+const char *tr_gnatcov_name(const struct tr_gnatcov_name *names, uint32_t number);
 
 struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
 				  struct tr_error *err);

@@ -198,7 +198,7 @@ static void check_place(const struct reader *reader, const struct tr_gnatcov_sec
 			struct tr_error *err)
 {
 	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
-	const char *name = tr_gnatcov_kind_name(section->kind);
+	const char *name = tr_gnatcov_name(tr_gnatcov_kinds, section->kind);
 
 	if (!reader->begun &&
 	    (section->kind == TR_GNATCOV_FLAT || section->kind == TR_GNATCOV_HISTORY)) {
@@ -234,9 +234,10 @@ static struct tr_value word(struct reader *reader, const char *name, int64_t num
 
 static bool build_section(struct reader *reader, const struct tr_gnatcov_section *section)
 {
-	const char *machine = tr_gnatcov_machine_name(section->machine);
+	const char *machine = tr_gnatcov_name(tr_gnatcov_machines, section->machine);
 	struct tr_cell name = { .type = TR_CELL_TEXT,
-				.text = tr_text_from(tr_gnatcov_kind_name(section->kind)) };
+				.text = tr_text_from(
+					tr_gnatcov_name(tr_gnatcov_kinds, section->kind)) };
 	struct tr_value bits = { .type = TR_UINT, .as.number = section->pc_size * 8u };
 
 	begin(reader, "section", name);
@@ -303,7 +304,7 @@ static enum tr_status cut_info(struct reader *reader, size_t at, struct tr_error
 
 static const char *shown_tag(uint32_t tag)
 {
-	const char *name = tr_gnatcov_tag_name(tag);
+	const char *name = tr_gnatcov_name(tr_gnatcov_tags, tag);
 
 	return name ? name : "of unknown kind";
 }
@@ -370,7 +371,7 @@ static void check_info(const struct reader *reader, const struct info *info, str
 {
 	struct tr_trace_date date;
 
-	if (!tr_gnatcov_tag_name(info->tag)) {
+	if (!tr_gnatcov_name(tr_gnatcov_tags, info->tag)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
 			     info->tag);
 	} else if (info->pad) {
@@ -393,7 +394,7 @@ static void check_info(const struct reader *reader, const struct info *info, str
 static const char *tag_text(struct reader *reader, uint32_t tag)
 {
 	enum { MAX_DIGITS = 11 };
-	const char *name = tr_gnatcov_tag_name(tag);
+	const char *name = tr_gnatcov_name(tr_gnatcov_tags, tag);
 	char *digits = name ? NULL : tr_arena_alloc(&reader->base.arena, MAX_DIGITS);
 
 	if (digits) {
@@ -499,7 +500,7 @@ static void note_tag(struct loaded *loaded, const struct info *info)
 		loaded->code_size = number;
 		break;
 	default:
-		loaded->bad_tag |= !tr_gnatcov_tag_name(info->tag);
+		loaded->bad_tag |= !tr_gnatcov_name(tr_gnatcov_tags, info->tag);
 	}
 }
 

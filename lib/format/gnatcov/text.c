@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Execution traces as gnatcov prints them, byte for byte: dump-trace,
- * dump-trace-raw and dump-trace-base. Records of other kinds are not shown.
+ * Execution traces as gnatcov prints them, byte for byte: dump-trace, dump-trace-raw and
+ * dump-trace-base. Records of other kinds are not shown.
  *
- *  - dump: addresses as the files have them, without the load address of the
- * kernel or of the shared object that they are in.
+ *  - dump: addresses as in the files, without the load address of the kernel or of the shared object
+ *    that contains them.
  *  - raw: addresses as they were when the program ran.
- *  - base: no information; the blocks of all traces so far are one sorted list,
- * printed at the end of each. After a damaged trace nothing is printed, because
- * it would look whole.
+ *  - base: no information; the blocks of all traces so far are one sorted list, which is printed at
+ *    the end of each trace. Nothing is printed after a damaged trace, because the list would look
+ *    complete.
  */
 
 #include "format/gnatcov/gnatcov.h"
@@ -28,7 +28,7 @@
 
 enum style { DUMP, RAW, BASE };
 
-/* What Latin-1 has a glyph for. */
+/* True if Latin-1 has a glyph for every byte. */
 static bool is_graphic(struct tr_text bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++) {
@@ -54,7 +54,7 @@ static void put_data(struct tr_text bytes, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* In the time zone of the one who looks, as gnatcov does it. */
+/* Shows a date in the local time zone, as gnatcov does. */
 static void put_date(struct tr_text bytes, bool big, struct tr_buffer *to)
 {
 	struct tr_trace_date date;
@@ -77,8 +77,7 @@ static void put_date(struct tr_text bytes, bool big, struct tr_buffer *to)
 	tr_buffer_put(to, shown, (size_t)len);
 }
 
-/* Appends what is printed of an info record. big: the byte order of its
- * section. */
+/* Appends the text of an info record. big: the byte order of its section. */
 static enum tr_status spell_info(struct tr_record *record, bool big, struct tr_buffer *to,
 				 struct tr_error *err)
 {
@@ -108,7 +107,7 @@ static enum tr_status spell_info(struct tr_record *record, bool big, struct tr_b
 	return TR_OK;
 }
 
-/* The byte order that a section record says. */
+/* Reads the byte order of a section. */
 static enum tr_status read_endian(struct tr_record *record, bool *big, struct tr_error *err)
 {
 	tr_error_clear(err);
@@ -116,7 +115,7 @@ static enum tr_status read_endian(struct tr_record *record, bool *big, struct tr
 	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
-/* The ELF machine that it says; *machine stays where it says none. */
+/* Reads the ELF machine of a section; *machine is unchanged if there is none. */
 static enum tr_status read_machine(struct tr_record *record, int64_t *machine, struct tr_error *err)
 {
 	tr_error_clear(err);
@@ -134,20 +133,20 @@ struct text {
 	enum style style;
 	struct tr_output *out;
 	struct tr_layout layout;
-	struct tr_buffer infos; /* the kind of what they are about has to stand before them */
-	bool in_info;		/* the last section was INFO */
-	bool big;		/* byte order of it */
+	struct tr_buffer infos; /* held back until the kind of the next section is printed */
+	bool in_info;		/* this section is INFO */
+	bool big;		/* the byte order of that INFO */
 	bool begun;		/* "Traces:" was printed */
-	bool plain;		/* a block is a line, whatever it says */
-	bool left_out;		/* of the base: a decision map, or a trace of another machine */
+	bool plain;		/* every block is printed, at its own address */
+	bool left_out;		/* style base: a decision map, or a trace of another machine */
 
 	struct tr_ranges *ranges; /* of style base */
 	uint8_t digits;		  /* of its addresses */
-	int64_t machine;	  /* of all of them; -1: not said yet */
+	int64_t machine;	  /* of all traces; -1: not known yet */
 	bool unprinted;		  /* a trace was added to them */
 
 	uint8_t tail_len[256];
-	char tails[256][TAIL]; /* of a line, by op */
+	char tails[256][TAIL]; /* the end of a line, by op */
 };
 
 static void make_tail(struct text *text, unsigned op)
@@ -242,7 +241,7 @@ static enum tr_status add_to_base(struct text *text, const struct tr_block *bloc
 	return TR_WARN;
 }
 
-/* Prints the head of a section before its blocks; a stream without sections has a FLAT one. */
+/* Prints the head of a section. A stream without sections is printed as a FLAT one. */
 static void begin_entries(struct text *text, struct tr_text kind)
 {
 	text->begun = true;
@@ -281,7 +280,7 @@ static enum tr_status put_block(struct text *text, struct tr_record *record, str
 	return status == TR_OK ? show_block(text, block, err) : status;
 }
 
-/* Only executions, and of one machine, make a base. */
+/* Leaves out a section that is not an execution, or of another machine, from style base. */
 static enum tr_status judge_for_base(struct text *text, struct tr_record *record,
 				     struct tr_error *err)
 {
@@ -382,7 +381,7 @@ static void print_base(struct text *text)
 		put_line(text, range.first, range.last, text->digits, range.op);
 }
 
-/* A trace is over. trailer: NULL where it has none. */
+/* Ends a trace. trailer is NULL if it has none. */
 static enum tr_status end_trace(struct text *text, struct tr_record *trailer, struct tr_error *err)
 {
 	bool damaged = false;
@@ -415,7 +414,7 @@ static enum tr_status put_record(struct text *text, struct tr_record *record, st
 		status = put_load(text, record, err);
 	else if (tr_text_is(record->kind, "unload") || tr_text_is(record->kind, "loadaddr"))
 		status = put_address_record(text, record, tr_text_is(record->kind, "unload"), err);
-	/* so that nearly all blocks need no further look */
+	/* a short way for nearly all blocks, see put */
 	text->plain = text->begun && text->style != BASE &&
 		      (text->style == RAW || tr_layout_is_plain(&text->layout));
 	tr_output_record_end(text->out);
@@ -467,8 +466,7 @@ static void *create_base(const struct tr_text_config *config, struct tr_output *
 	return create(BASE, out, err);
 }
 
-/* Source traces have info records too; the first of those is the program's
- * name. */
+/* Source traces have info records too, but their first one is the name of the program. */
 static bool begins(const struct tr_record *first)
 {
 	return tr_text_is(first->kind, "section") || tr_text_is(first->kind, "block") ||

@@ -58,6 +58,55 @@ static enum tr_status bad(struct tr_error *err, const char *what)
 	return TR_WARN;
 }
 
+/* Returns the number of a name, or -1. */
+static int number_of(const struct tr_gnatcov_name *names, struct tr_text name)
+{
+	for (; names->name; names++)
+		if (tr_text_is(name, names->name))
+			return names->number;
+	return -1;
+}
+
+/* Decimal digits and nothing else, up to max. */
+static bool digits(struct tr_text text, uint64_t max, uint64_t *number)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned char)text.data[i] - '0';
+		if (digit > 9 || n > (max - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	*number = n;
+	return text.len > 0;
+}
+
+/* Returns the tag of a name or number, or -1. */
+static int64_t tag_of(struct tr_text name)
+{
+	uint64_t number;
+
+	return digits(name, UINT32_MAX, &number) ? (int64_t)number
+						 : number_of(tr_gnatcov_tags, name);
+}
+
+/* Returns the machine of a number, or of a name in any case, with or without EM_; -1: unknown. */
+static int machine_of(struct tr_text name)
+{
+	uint64_t number;
+
+	if (digits(name, UINT16_MAX, &number) && number != 386) /* EM_386 is 3 */
+		return (int)number;
+	for (const struct tr_gnatcov_name *known = tr_gnatcov_machines; known->name; known++) {
+		struct tr_text full = tr_text_from(known->name);
+		struct tr_text brief = { full.data + 3, full.len - 3 };
+		if (tr_text_equal_in_any_case(name, full) || tr_text_equal_in_any_case(name, brief))
+			return known->number;
+	}
+	return -1;
+}
+
 /* Reads a number up to max; *number is unchanged if there is none. */
 static enum tr_status read_number(struct tr_record *record, const char *key, uint64_t max,
 				  uint64_t *number, struct tr_error *err)
@@ -91,7 +140,7 @@ static enum tr_status read_machine(struct tr_record *record, uint16_t *machine,
 	if (value->type == TR_UINT && value->as.number <= UINT16_MAX)
 		number = (int)value->as.number;
 	else if (symbol && symbol->numbered == TR_SYMBOL_WORDS && symbol->count == 1)
-		number = tr_gnatcov_machine_of(symbol->names[0].text);
+		number = machine_of(symbol->names[0].text);
 	else if (symbol && symbol->numbered != TR_SYMBOL_WORDS && symbol->number <= UINT16_MAX &&
 		 !(value->flags & TR_NEGATIVE))
 		number = (int)symbol->number;
@@ -122,7 +171,9 @@ static enum tr_status read_section(struct tr_record *record, struct tr_gnatcov_s
 				   struct tr_error *err)
 {
 	uint64_t bits = 32, pad = 0;
-	int kind = record->name.type == TR_CELL_TEXT ? tr_gnatcov_kind_of(record->name.text) : -1;
+	int kind = record->name.type == TR_CELL_TEXT
+			   ? number_of(tr_gnatcov_kinds, record->name.text)
+			   : -1;
 
 	if (kind < 0)
 		return bad(err, "no section is called that");
@@ -197,7 +248,7 @@ static enum tr_status read_item(struct tr_record *record, bool big, struct item 
 {
 	const struct tr_value *data, *value = NULL;
 	uint64_t pad = 0;
-	int64_t tag = record->name.type == TR_CELL_TEXT ? tr_gnatcov_tag_of(record->name.text) : -1;
+	int64_t tag = record->name.type == TR_CELL_TEXT ? tag_of(record->name.text) : -1;
 
 	if (tag <= 0)
 		return bad(err, "no information is called that");
@@ -244,7 +295,7 @@ static enum tr_status next_item(struct tr_record *record, size_t *next, struct i
 		if (*next == record->count)
 			return TR_END;
 		struct tr_text key = record->fields[*next].key;
-		tag = key.data ? tr_gnatcov_tag_of(key) : -1;
+		tag = key.data ? tag_of(key) : -1;
 	}
 	struct tr_value *value = tr_field_value(record, &record->fields[*next - 1], err);
 	if (!value)
@@ -668,7 +719,7 @@ struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct
 		if (tr_text_is(config->settings.list[i].key, "tag"))
 			writer->tag = config->settings.list[i].value;
 	writer->big = endian.len ? tr_text_is(endian, "big") : -1;
-	writer->machine = machine.len ? tr_gnatcov_machine_of(machine) : -1;
+	writer->machine = machine.len ? machine_of(machine) : -1;
 	if (machine.len && writer->machine < 0) {
 		tr_error_set(err, TR_CAUSE_USAGE, "-O machine=%.*s: no such machine",
 			     (int)(machine.len < 40 ? machine.len : 40), machine.data);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source traces as gnatcov's dump-src-trace prints them, byte for byte: the
- * date as its eight bytes, and nothing of alignment, byte order and version.
- * Records of other kinds are not shown.
+ * Source traces as gnatcov's dump-src-trace prints them, byte for byte: the date as its eight bytes,
+ * and neither alignment nor byte order nor version. Records of other kinds are not shown.
  */
 #include "format/srctrace/srctrace.h"
 
@@ -13,8 +12,8 @@
 
 struct text {
 	struct tr_output *out;
-	struct tr_buffer entry; /* is shown whole or not at all */
-	bool in_info;		/* what was shown last is information: an empty line is due */
+	struct tr_buffer entry; /* complete before it is shown, because a field may be missing */
+	bool in_info;		/* information was shown last: an empty line is due */
 };
 
 static void *create(const struct tr_text_config *config, struct tr_output *out,
@@ -57,7 +56,7 @@ static enum tr_status need(struct tr_record *record, const char *key, enum tr_ty
 	return status;
 }
 
-/* A name as gnatcov has it, "Program_Name" for PROGRAM_NAME. */
+/* Appends a name in gnatcov's spelling: "Program_Name" for PROGRAM_NAME. */
 static void put_kind(struct tr_text name, struct tr_buffer *to)
 {
 	bool first = true;
@@ -125,7 +124,7 @@ static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *to,
 	return TR_OK;
 }
 
-/* "[0-36] 0 3 6": the bits that there are, and those that are set. */
+/* Appends "[0-36] 0 3 6": the range of the bits, and those that are set. */
 static enum tr_status put_bits(struct tr_record *record, const char *count_key, const char *key,
 			       struct tr_buffer *to, struct tr_error *err)
 {
