@@ -219,7 +219,9 @@ static void count_all(struct tool_stat *t)
 
 int main(int argc, char **argv)
 {
-	struct tool_stat t = { .config = { .top = 10, .call_kinds = tr_format_call_kinds } };
+	struct tool_stat t = { .config = { .top = 10,
+					   .call_kinds = tr_format_call_kinds,
+					   .call_api = tr_format_call_api } };
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);

@@ -192,6 +192,8 @@ struct tr_format {
 	 * as the records have it. NULL: the format has no API calls.
 	 */
 	unsigned (*call_kinds)(struct tr_text name);
+	/* The API that has this function, for tr-stat; NULL where the name does not identify it. */
+	const char *(*call_api)(struct tr_text name);
 
 	/* For a format without styles of its own, the name of a style of tr-totext. Or NULL. */
 	const char *default_style;
@@ -255,6 +257,9 @@ const struct tr_format *tr_format_by_name(struct tr_text name);
 
 /* The kinds of API calls of this function, in any format that has such calls. */
 unsigned tr_format_call_kinds(struct tr_text name);
+
+/* The API of this function in the words of its format, or NULL. */
+const char *tr_format_call_api(struct tr_text name);
 
 /* The format with the highest bid; NULL: no format knows the bytes. */
 const struct tr_format *tr_format_detect(struct tr_input *in);

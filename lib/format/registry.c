@@ -26,6 +26,16 @@ unsigned tr_format_call_kinds(struct tr_text name)
 	return kinds;
 }
 
+const char *tr_format_call_api(struct tr_text name)
+{
+	const char *api = NULL;
+
+	for (size_t i = 0; tr_formats[i] && !api; i++)
+		if (tr_formats[i]->call_api)
+			api = tr_formats[i]->call_api(name);
+	return api;
+}
+
 /*
  * After a bid this high no other format is asked: its bid might wait for more of a slow input,
  * which would delay records that are there.

@@ -383,6 +383,7 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
 	struct tr_tally *timed = config->table == TR_STAT_BY_KEY ? &stat->keys : &stat->names;
 	stat->calls.tally = timed;
 	stat->calls.kinds.ask = config->call_kinds;
+	stat->calls.call_api = config->call_api;
 	tr_stat_runs_init(&stat->runs, timed, config->top);
 	return stat;
 }

@@ -31,7 +31,8 @@ struct tr_stat_config {
 	const char *by[TR_STAT_FIELDS + 1]; /* the fields of a key; NULL-terminated */
 	size_t top;			    /* rows of a table at most; 0: all */
 	bool json;
-	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
+	unsigned (*call_kinds)(struct tr_text name);  /* as in struct tr_format */
+	const char *(*call_api)(struct tr_text name); /* the same */
 };
 
 struct tr_stat;

@@ -20,28 +20,6 @@ struct live_call {
 	struct tr_tally_entry *entry;
 };
 
-/* The API of a function, in apitrace's words; NULL where the name does not identify it. */
-static const char *api_of(struct tr_text name)
-{
-	static const struct {
-		const char *prefix, *api;
-	} families[] = {
-		{ "glX", "OpenGL + GLX/WGL/CGL" }, { "wgl", "OpenGL + GLX/WGL/CGL" },
-		{ "CGL", "OpenGL + GLX/WGL/CGL" }, { "egl", "OpenGL/GLES1/GLES2/VG + EGL" },
-		{ "Direct", "DirectX" },	   { "D3D", "DirectX" },
-		{ "Create", "DirectX" },
-	};
-
-	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-		struct tr_text prefix = tr_text_from(families[i].prefix);
-		bool gl = i == 1 || i == 3; /* these prefixes are followed by a capital letter */
-		if (tr_text_starts(name, prefix) &&
-		    (!gl || (name.len > 3 && name.data[3] >= 'A' && name.data[3] <= 'Z')))
-			return families[i].api;
-	}
-	return NULL;
-}
-
 static void count_blob(struct tr_stat_calls *calls, uint64_t bytes)
 {
 	calls->blobs++;
@@ -183,7 +161,7 @@ bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
 	unsigned kinds = tr_call_kinds_of(&calls->kinds, name);
 	calls->calls++;
 	if (!calls->api)
-		calls->api = api_of(name);
+		calls->api = calls->call_api(name);
 	if (tr_text_is(record->kind, "enter"))
 		return enter(calls, record, seq, kinds, entry);
 	returned(calls, seq, kinds);

@@ -56,6 +56,7 @@ struct tr_stat_calls {
 	bool closing;		    /* frame is complete, but ends where the next record begins */
 	struct tr_tally *tally;	    /* borrowed */
 	struct tr_call_kinds kinds;
+	const char *(*call_api)(struct tr_text name);
 	const char *api; /* from the first function that identifies it */
 	uint64_t calls, fake, incomplete, draws;
 	uint64_t blobs, blob_bytes, largest_blob;

@@ -171,6 +171,7 @@ static void *make_figures(unsigned how, struct tr_output *out, bool json)
 					 .by = { "kind", NULL },
 					 .top = how & 4 ? 2 : 0,
 					 .call_kinds = tr_format_call_kinds,
+					 .call_api = tr_format_call_api,
 					 .json = json };
 	struct stat *view = malloc(sizeof *view);
 	if (!view)

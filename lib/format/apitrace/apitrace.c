@@ -204,4 +204,5 @@ const struct tr_format tr_format_apitrace = {
 	.create = tr_apitrace_create,
 	.styles = tr_apitrace_styles,
 	.call_kinds = tr_apitrace_call_kinds,
+	.call_api = tr_apitrace_call_api,
 };

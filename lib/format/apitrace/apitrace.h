@@ -121,6 +121,9 @@ extern const struct tr_text_style tr_apitrace_styles[];
  */
 unsigned tr_apitrace_call_kinds(struct tr_text name);
 
+/* The API that a function identifies by its name; NULL: none. */
+const char *tr_apitrace_call_api(struct tr_text name);
+
 /* True if the function has no side effects: apitrace shows its name without bold. */
 bool tr_apitrace_call_is_plain(struct tr_text name);
 

@@ -172,14 +172,17 @@ static const struct entry entries[] = {
 	{ "wglSwapMultipleBuffers", SWAP },
 };
 
-static int compare(const void *key, const void *element)
+static int compare_name(const struct tr_text *name, const char *other)
 {
-	const struct tr_text *name = key;
-	const char *other = ((const struct entry *)element)->name;
 	size_t len = strlen(other);
 	int order = memcmp(name->data, other, name->len < len ? name->len : len);
 
 	return order ? order : (name->len > len) - (name->len < len);
+}
+
+static int compare(const void *key, const void *element)
+{
+	return compare_name(key, ((const struct entry *)element)->name);
 }
 
 /* Patterns: a name is eaten from its front. */
@@ -485,28 +488,7 @@ static const char *const unplain_names[] = {
 
 static int compare_words(const void *key, const void *element)
 {
-	const struct tr_text *name = key;
-	const char *other = *(const char *const *)element;
-	size_t len = strlen(other);
-	int order = memcmp(name->data, other, name->len < len ? name->len : len);
-
-	return order ? order : (name->len > len) - (name->len < len);
-}
-
-/* The name goes on after the prefix, with letters, digits and underscores only. */
-static bool is_family(struct tr_text name, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	if (name.len <= len || memcmp(name.data, prefix, len) != 0)
-		return false;
-	for (size_t i = len; i < name.len; i++) {
-		char c = name.data[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-		    c != '_')
-			return false;
-	}
-	return true;
+	return compare_name(key, *(const char *const *)element);
 }
 
 bool tr_apitrace_call_is_plain(struct tr_text name)
@@ -523,12 +505,39 @@ bool tr_apitrace_call_is_plain(struct tr_text name)
 
 	if (!name.len)
 		return false;
-	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-		if (is_family(name, families[i]))
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		struct tr_text rest = name;
+		if (eat(&rest, tr_text_from(families[i])) && rest.len && is_identifier(rest))
 			return true;
+	}
 	if (tr_apitrace_call_kinds(name) & TR_CALL_VERBOSE)
 		return !bsearch(&name, unplain_names, sizeof unplain_names / sizeof *unplain_names,
 				sizeof *unplain_names, compare_words);
 	return bsearch(&name, plain_names, sizeof plain_names / sizeof *plain_names,
 		       sizeof *plain_names, compare_words);
+}
+
+/* The API of a function in the words of `apitrace info`. */
+const char *tr_apitrace_call_api(struct tr_text name)
+{
+	static const struct {
+		const char *prefix, *api;
+		bool capital; /* a capital letter follows the prefix */
+	} families[] = {
+		{ "glX", "OpenGL + GLX/WGL/CGL", false },
+		{ "wgl", "OpenGL + GLX/WGL/CGL", true },
+		{ "CGL", "OpenGL + GLX/WGL/CGL", false },
+		{ "egl", "OpenGL/GLES1/GLES2/VG + EGL", true },
+		{ "Direct", "DirectX", false },
+		{ "D3D", "DirectX", false },
+		{ "Create", "DirectX", false },
+	};
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		struct tr_text rest = name;
+		if (eat(&rest, tr_text_from(families[i].prefix)) &&
+		    (!families[i].capital || (rest.len && is_upper(*rest.data))))
+			return families[i].api;
+	}
+	return NULL;
 }

@@ -38,6 +38,34 @@ static void test_plain(void)
 	ok(!tr_apitrace_call_is_plain((struct tr_text){ NULL, 0 }), "no name is not plain");
 }
 
+static void test_api(void)
+{
+	static const struct {
+		const char *name, *api; /* "": the name identifies none */
+	} rows[] = {
+		{ "glXMakeCurrent", "OpenGL + GLX/WGL/CGL" },
+		{ "wglCreateContext", "OpenGL + GLX/WGL/CGL" },
+		{ "CGLFlushDrawable", "OpenGL + GLX/WGL/CGL" },
+		{ "eglInitialize", "OpenGL/GLES1/GLES2/VG + EGL" },
+		{ "Direct3DCreate9", "DirectX" },
+		{ "D3D11CreateDevice", "DirectX" },
+		{ "CreateDXGIFactory", "DirectX" },
+		{ "glClear", "" }, /* all of the first four have it */
+		{ "wglue", "" },   /* a capital letter follows the prefix */
+		{ "egl", "" },	   /* and so it does here */
+		{ "eglAreYou", "OpenGL/GLES1/GLES2/VG + EGL" },
+		{ "egl[", "" }, /* the byte after Z */
+		{ "egl@", "" }, /* the byte before A */
+		{ "glX", "OpenGL + GLX/WGL/CGL" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *api = tr_apitrace_call_api(tr_text_from(rows[i].name));
+		ok(strcmp(api ? api : "", rows[i].api) == 0, "%s: %s", rows[i].name, rows[i].api);
+	}
+}
+
 int main(void)
 {
 	enum { TARGETS = TR_CALL_END_FRAME | TR_CALL_RENDER_TARGET };
@@ -57,5 +85,6 @@ int main(void)
 	vectors_close(&v);
 	ok(tr_apitrace_call_kinds((struct tr_text){ NULL, 0 }) == 0, "no name at all");
 	test_plain();
+	test_api();
 	return done_testing();
 }
