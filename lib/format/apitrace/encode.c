@@ -945,32 +945,14 @@ static bool put_backtrace(struct event *event, struct tr_field *field)
 	return true;
 }
 
-static bool put_flags(struct event *event, struct tr_field *field)
+/* The number of .flags or .thread. */
+static bool number_of(struct event *event, struct tr_field *field, uint64_t *number)
 {
-	struct tr_encoder *encoder = event->encoder;
-	struct tr_value *flags = tr_field_value(event->record, field, encoder->err);
-	if (!flags)
+	struct tr_value *value = tr_field_value(event->record, field, event->encoder->err);
+	if (!value)
 		return false;
-	if (flags->type != TR_UINT)
-		return unfit(event, field->key, "is no number");
-	tr_encode_byte(encoder, TR_APITRACE_FLAGS);
-	encode_uint(encoder, flags->as.number);
-	return true;
-}
-
-static bool put_thread(struct event *event, struct tr_field *field)
-{
-	struct tr_encoder *encoder = event->encoder;
-	struct tr_value *thread = tr_field_value(event->record, field, encoder->err);
-	if (!thread)
-		return false;
-	if (thread->type != TR_UINT)
-		return unfit(event, field->key, "is no number");
-	if (encoder->version >= TR_APITRACE_HAS_THREADS)
-		return true; /* every enter has it */
-	tr_encode_byte(encoder, TR_APITRACE_THREAD);
-	encode_uint(encoder, thread->as.number);
-	return true;
+	*number = value->as.number;
+	return value->type == TR_UINT || unfit(event, field->key, "is no number");
 }
 
 static bool put_argument(struct event *event, struct tr_field *field)
@@ -987,20 +969,26 @@ static bool put_argument(struct event *event, struct tr_field *field)
 
 static bool put_field(struct event *event, struct tr_field *field)
 {
-	if (*field->key.data == '.') {
-		if (tr_text_is(field->key, ".flags"))
-			return put_flags(event, field);
-		if (tr_text_is(field->key, ".bt"))
-			return put_backtrace(event, field);
-		if (tr_text_is(field->key, ".thread"))
-			return put_thread(event, field);
-		/* .sig and .raw were used before; other keys do not belong to the format */
-		return true;
+	struct tr_encoder *encoder = event->encoder;
+	uint64_t number;
+	if (*field->key.data != '.') {
+		if (!tr_text_is(field->key, "return"))
+			return put_argument(event, field);
+		tr_encode_byte(encoder, TR_APITRACE_RETURN);
+		return value_of(event, field);
 	}
-	if (!tr_text_is(field->key, "return"))
-		return put_argument(event, field);
-	tr_encode_byte(event->encoder, TR_APITRACE_RETURN);
-	return value_of(event, field);
+	if (tr_text_is(field->key, ".bt"))
+		return put_backtrace(event, field);
+	bool flags = tr_text_is(field->key, ".flags");
+	/* .sig and .raw were used before; other keys do not belong to the format */
+	if (!flags && !tr_text_is(field->key, ".thread"))
+		return true;
+	if (!number_of(event, field, &number))
+		return false;
+	if (!flags && encoder->version >= TR_APITRACE_HAS_THREADS)
+		return true; /* every enter has it */
+	put_number(encoder, flags ? TR_APITRACE_FLAGS : TR_APITRACE_THREAD, number);
+	return true;
 }
 
 /* Without it the leave is still one; its call would not seem to return. */

@@ -147,23 +147,20 @@ static bool parse_constants(struct tr_apitrace_parse *parse, struct tr_apitrace_
 	return true;
 }
 
-/* Room for one more label; their number is unknown. */
-static struct tr_apitrace_label *add_label(struct tr_apitrace_parse *parse,
-					   struct tr_apitrace_signature *draft, size_t *cap)
+/*
+ * Returns the items, moved where there is room for one more: a list whose length the stream does
+ * not state. NULL: memory is exhausted.
+ */
+static void *grow(struct tr_apitrace_parse *parse, void *items, size_t count, size_t *cap,
+		  size_t size)
 {
-	if (draft->count == *cap) {
-		size_t more = *cap ? *cap * 2 : 8;
-		struct tr_apitrace_label *labels = tr_apitrace_alloc(parse, more, sizeof *labels);
-		if (!labels)
-			return NULL;
-		if (draft->count)
-			memcpy(labels, draft->labels, draft->count * sizeof *labels);
-		draft->labels = labels;
-		*cap = more;
-	}
-	struct tr_apitrace_label *label = &draft->labels[draft->count++];
-	*label = (struct tr_apitrace_label){ .number = 0 };
-	return label;
+	if (count < *cap)
+		return items;
+	*cap = *cap ? *cap * 2 : 8;
+	void *more = tr_apitrace_alloc(parse, *cap, size);
+	if (more && count)
+		memcpy(more, items, count * size);
+	return more;
 }
 
 static bool parse_frame(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
@@ -178,10 +175,12 @@ static bool parse_frame(struct tr_apitrace_parse *parse, struct tr_apitrace_sign
 		if (tag > TR_APITRACE_FRAME_OFFSET)
 			return tr_apitrace_bad(parse, parse->p - 1, "no part of a stack frame",
 					       tag);
-		struct tr_apitrace_label *label = add_label(parse, draft, &cap);
-		if (!label)
+		draft->labels =
+			grow(parse, draft->labels, draft->count, &cap, sizeof *draft->labels);
+		if (!draft->labels)
 			return false;
-		label->tag = (uint8_t)tag;
+		struct tr_apitrace_label *label = &draft->labels[draft->count++];
+		*label = (struct tr_apitrace_label){ .tag = (uint8_t)tag };
 		if (!(tag <= TR_APITRACE_FRAME_FILE ? tr_apitrace_string(parse, &label->name)
 						    : tr_apitrace_uint(parse, &label->number)))
 			return false;
@@ -864,23 +863,6 @@ static bool set_pair(struct tr_apitrace_parse *parse, struct tr_text name, struc
 	       set_string(parse, text, &pair->as.items[1]);
 }
 
-/* The list grows with each property, for their number is unknown. */
-static bool add_pair(struct tr_apitrace_parse *parse, struct tr_value *list, size_t *cap,
-		     struct tr_text name, struct tr_text text)
-{
-	if (list->count == *cap) {
-		size_t more = *cap ? *cap * 2 : 8;
-		struct tr_value *items = tr_apitrace_alloc(parse, more, sizeof *items);
-		if (!items)
-			return false;
-		if (list->count)
-			memcpy(items, list->as.items, list->count * sizeof *items);
-		list->as.items = items;
-		*cap = more;
-	}
-	return set_pair(parse, name, text, &list->as.items[list->count++]);
-}
-
 static bool parse_properties(struct tr_apitrace_parse *parse, struct tr_record *record)
 {
 	struct tr_value *list = add(parse, record, TR_TEXT("properties"));
@@ -894,8 +876,13 @@ static bool parse_properties(struct tr_apitrace_parse *parse, struct tr_record *
 			return false;
 		if (name.len == 0)
 			return true;
-		if (!tr_apitrace_string(parse, &text) || !add_pair(parse, list, &cap, name, text))
+		if (!tr_apitrace_string(parse, &text))
 			return false;
+		list->as.items =
+			grow(parse, list->as.items, list->count, &cap, sizeof *list->as.items);
+		if (!list->as.items || !set_pair(parse, name, text, &list->as.items[list->count]))
+			return false;
+		list->count++;
 	}
 }
 

@@ -113,87 +113,65 @@ static bool mark_keys(struct tr_apitrace_signature *function)
 	return done;
 }
 
-static void spell_argument(const struct tr_apitrace_label *label, size_t i, struct tr_buffer *to)
-{
-	tr_buffer_put_byte(to, '\t');
-	if (label->plain) {
-		tr_cell_escape(label->name, true, to);
-	} else {
-		tr_buffer_put_byte(to, '#');
-		tr_buffer_put_decimal(to, i);
-	}
-	tr_buffer_put_byte(to, '=');
-}
-
-static void put_slack(struct tr_buffer *to)
+/* Keeps a text with slack after it, and empties the buffer. False: memory is exhausted. */
+static bool keep(struct tr_arena *arena, struct tr_buffer *text, struct tr_text *kept)
 {
 	static const char slack[TR_APITRACE_LEAD_SLACK];
-	tr_buffer_put(to, slack, sizeof slack);
-}
-
-/* The keys of arguments, each within its lead, all in one block. */
-static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature *function)
-{
-	struct tr_buffer leads = TR_BUFFER_INIT;
-	for (size_t i = 0; i < function->count; i++) {
-		struct tr_apitrace_label *label = &function->labels[i];
-		size_t start = leads.len;
-		spell_argument(label, i, &leads);
-		label->lead.len = leads.len - start;
-	}
-	put_slack(&leads);
-	struct tr_text block = tr_arena_copy(arena, tr_buffer_text(&leads));
-	bool done = !leads.failed && block.data;
-	for (size_t i = 0; i < function->count && done; i++) {
-		struct tr_apitrace_label *label = &function->labels[i];
-		label->lead.data = block.data;
-		label->key = (struct tr_text){ block.data + 1, label->lead.len - 2 };
-		block.data += label->lead.len;
-	}
-	tr_buffer_free(&leads);
-	return done;
-}
-
-/* The keys of the others; those that equal the names need no bytes of their own. */
-static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *signature)
-{
-	struct tr_buffer keys = TR_BUFFER_INIT;
-	for (size_t i = 0; i < signature->count; i++) {
-		struct tr_apitrace_label *label = &signature->labels[i];
-		size_t start = keys.len;
-		label->plain = tr_string_escape(label->name, &keys);
-		if (keys.failed)
-			break;
-		label->key = (struct tr_text){ NULL, keys.len - start };
-		if (label->plain) {
-			label->key = label->name;
-			keys.len = start;
-		}
-	}
-	struct tr_text block = tr_arena_copy(arena, tr_buffer_text(&keys));
-	bool done = !keys.failed && block.data;
-	for (size_t i = 0; i < signature->count && done; i++) {
-		struct tr_text *key = &signature->labels[i].key;
-		if (signature->labels[i].plain)
-			continue;
-		key->data = block.data;
-		block.data += key->len;
-	}
-	tr_buffer_free(&keys);
-	return done;
+	size_t len = text->len;
+	tr_buffer_put(text, slack, sizeof slack);
+	*kept = text->failed ? (struct tr_text){ NULL, 0 }
+			     : tr_arena_copy(arena, tr_buffer_text(text));
+	kept->len = len;
+	tr_buffer_reset(text);
+	return kept->data;
 }
 
 static bool spell_cell(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
-	struct tr_buffer cell = TR_BUFFER_INIT;
-	tr_cell_escape(signature->name, false, &cell);
-	size_t len = cell.len;
-	put_slack(&cell);
-	if (!cell.failed)
-		signature->cell = tr_arena_copy(arena, tr_buffer_text(&cell));
-	signature->cell.len = len;
-	tr_buffer_free(&cell);
-	return signature->cell.data;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	tr_cell_escape(signature->name, false, &text);
+	bool done = keep(arena, &text, &signature->cell);
+	tr_buffer_free(&text);
+	return done;
+}
+
+/* The keys of arguments, each within its lead. */
+static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature *function)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool done = true;
+	for (size_t i = 0; i < function->count && done; i++) {
+		struct tr_apitrace_label *label = &function->labels[i];
+		tr_buffer_put_byte(&text, '\t');
+		if (label->plain) {
+			tr_cell_escape(label->name, true, &text);
+		} else {
+			tr_buffer_put_byte(&text, '#');
+			tr_buffer_put_decimal(&text, i);
+		}
+		tr_buffer_put_byte(&text, '=');
+		done = keep(arena, &text, &label->lead);
+		label->key = (struct tr_text){ label->lead.data + 1, label->lead.len - 2 };
+	}
+	tr_buffer_free(&text);
+	return done;
+}
+
+/* The keys of the others; nearly all equal the names, and need no bytes of their own. */
+static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *signature)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool done = true;
+	for (size_t i = 0; i < signature->count && done; i++) {
+		struct tr_apitrace_label *label = &signature->labels[i];
+		tr_buffer_reset(&text);
+		label->plain = tr_string_escape(label->name, &text);
+		label->key =
+			label->plain ? label->name : tr_arena_copy(arena, tr_buffer_text(&text));
+		done = !text.failed && label->key.data;
+	}
+	tr_buffer_free(&text);
+	return done;
 }
 
 static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signature)
@@ -202,6 +180,8 @@ static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signatur
 	case TR_APITRACE_FUNCTIONS:
 		return mark_keys(signature) && spell_cell(arena, signature) &&
 		       spell_arguments(arena, signature);
+	case TR_APITRACE_STRUCTS:
+		return spell_cell(arena, signature) && spell_keys(arena, signature);
 	case TR_APITRACE_FRAMES:
 		return true;
 	default:
@@ -255,24 +235,14 @@ static const char *const frame_keys[] = {
 
 enum { FRAME_PARTS = sizeof frame_keys / sizeof *frame_keys };
 
-/* The string spelling of bytes, in the arena. data NULL: memory is out. */
-static struct tr_text string_spelling(struct tr_text bytes, struct tr_arena *arena, bool *plain)
-{
-	struct tr_buffer spelling = TR_BUFFER_INIT;
-	struct tr_text text = { NULL, 0 };
-	*plain = tr_string_escape(bytes, &spelling);
-	if (!spelling.failed)
-		text = tr_arena_copy(arena, tr_buffer_text(&spelling));
-	tr_buffer_free(&spelling);
-	return text;
-}
-
 static bool set_string(struct tr_value *value, struct tr_text bytes, struct tr_arena *arena)
 {
-	bool plain;
+	struct tr_buffer spelling = TR_BUFFER_INIT;
 	*value = (struct tr_value){ .type = TR_STRING };
-	value->text = string_spelling(bytes, arena, &plain);
-	value->flags = plain ? TR_PLAIN : 0;
+	value->flags = tr_string_escape(bytes, &spelling) ? TR_PLAIN : 0;
+	if (!spelling.failed)
+		value->text = tr_arena_copy(arena, tr_buffer_text(&spelling));
+	tr_buffer_free(&spelling);
 	return value->text.data;
 }
 
@@ -344,15 +314,9 @@ bool tr_apitrace_definition(const struct tr_apitrace_signature *signature, struc
 	record->task = (struct tr_cell){ .type = TR_CELL_TEXT, .text = { id, (size_t)len } };
 	if (signature->table != TR_APITRACE_FUNCTIONS && signature->table != TR_APITRACE_STRUCTS)
 		return add_labels(signature, record);
-	struct tr_buffer cell = TR_BUFFER_INIT;
-	tr_cell_escape(signature->name, false, &cell);
-	record->name = (struct tr_cell){ .type = TR_CELL_TEXT };
-	if (!cell.failed)
-		record->name.text = tr_arena_copy(record->arena, tr_buffer_text(&cell));
-	tr_buffer_free(&cell);
-	bool function = signature->table == TR_APITRACE_FUNCTIONS;
-	return record->name.text.data &&
-	       add_names(signature, function ? "args" : "members", record);
+	record->name = (struct tr_cell){ .type = TR_CELL_TEXT, .text = signature->cell };
+	return add_names(signature, signature->table == TR_APITRACE_FUNCTIONS ? "args" : "members",
+			 record);
 }
 
 static enum tr_status wrong(struct tr_error *err, const char *what, struct tr_text where)

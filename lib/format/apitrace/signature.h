@@ -49,7 +49,7 @@ struct tr_apitrace_signature {
 	enum tr_apitrace_table table;
 	uint64_t id;
 	struct tr_text name; /* bytes; functions and structs */
-	struct tr_text cell; /* a function's name as a cell, with slack after it */
+	struct tr_text cell; /* the name as a cell, with slack after it */
 	size_t count;
 	struct tr_apitrace_label *labels;
 	/* a function whose name an earlier id has, so that records state the id (.sig=F17) */
@@ -95,14 +95,14 @@ struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_sign
 
 /*
  * Adds a copy of the draft, whose id is not defined yet. Of a draft table, id,
- * name, count and the labels' name, number and tag count. NULL: memory is out.
+ * name, count and the labels' name, number and tag count. NULL: memory is exhausted.
  */
 struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *signatures,
 						 const struct tr_apitrace_signature *draft);
 
 /*
  * Fills `values` of an enum: from a number of 64 bits, whatever its tag, to the first constant
- * that has it. False: memory is out.
+ * that has it. False: memory is exhausted.
  */
 bool tr_apitrace_index_enum(struct tr_apitrace_signature *signature);
 static inline uint64_t tr_apitrace_enum_key(bool negative, uint64_t number)
@@ -128,7 +128,7 @@ extern const char tr_apitrace_letters[TR_APITRACE_TABLES + 1];
 
 /*
  * Fills an initialised record: a definition that borrows from the signature and the record's
- * arena. False: memory is out.
+ * arena. False: memory is exhausted.
  */
 bool tr_apitrace_definition(const struct tr_apitrace_signature *signature,
 			    struct tr_record *record);
