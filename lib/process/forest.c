@@ -5,23 +5,6 @@
 
 enum { PENDING_SIZE = 64 << 10 };
 
-static void hear(void *context, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record);
-
-void tr_forest_init(struct tr_forest *forest, uint64_t max_spool,
-		    bool (*describe)(void *context, struct tr_record *record,
-				     struct tr_buffer *text),
-		    void *context)
-{
-	*forest = (struct tr_forest){ .root = TR_FOREST_NONE,
-				      .earliest = TR_INSTANT_NONE,
-				      .latest = TR_INSTANT_NONE,
-				      .describe = describe,
-				      .context = context,
-				      .max_spool = max_spool };
-	tr_runs_init(&forest->runs, hear, forest);
-}
-
 static void out_of_memory(struct tr_forest *forest)
 {
 	if (!forest->failed)
@@ -31,16 +14,9 @@ static void out_of_memory(struct tr_forest *forest)
 
 static struct tr_forest_node *add_node(struct tr_forest *forest)
 {
-	if (forest->count == forest->cap) {
-		size_t cap = forest->cap ? 2 * forest->cap : 64;
-		struct tr_forest_node *nodes = NULL;
-		if (cap < TR_FOREST_NONE)
-			nodes = realloc(forest->nodes, cap * sizeof *nodes);
-		if (!nodes)
-			return NULL;
-		forest->nodes = nodes;
-		forest->cap = cap;
-	}
+	if (forest->count == TR_FOREST_NONE ||
+	    !tr_array_room(forest->nodes, forest->count, forest->cap))
+		return NULL;
 	return &forest->nodes[forest->count++];
 }
 
@@ -71,30 +47,25 @@ static void copy_run(const struct tr_forest *forest, struct tr_forest_node *node
 	memcpy(node->signal, run->signal, sizeof node->signal);
 }
 
+/* Moves the pending texts to the spool. */
 static bool flush(struct tr_forest *forest)
 {
 	struct tr_text text = tr_buffer_text(&forest->pending);
 
-	if (forest->pending.failed) {
-		out_of_memory(forest);
-		return false;
-	}
 	if (!forest->texts)
 		forest->texts = tr_spool_new(forest->max_spool);
-	if (!forest->texts) {
+	if (!forest->texts || forest->pending.failed)
 		out_of_memory(forest);
-		return false;
-	}
-	if (!tr_spool_write(forest->texts, text.data, text.len, forest->err)) {
+	else if (!tr_spool_write(forest->texts, text.data, text.len, forest->err))
 		forest->failed = true;
+	if (forest->failed)
 		return false;
-	}
 	forest->spooled += text.len;
-	tr_buffer_reset(&forest->pending); /* gives back what a large text took */
+	tr_buffer_reset(&forest->pending); /* frees the memory of a large text */
 	return true;
 }
 
-static void describe(struct tr_forest *forest, struct tr_forest_node *node,
+static void add_text(struct tr_forest *forest, struct tr_forest_node *node,
 		     struct tr_record *record)
 {
 	size_t from = forest->pending.len;
@@ -110,8 +81,8 @@ static void describe(struct tr_forest *forest, struct tr_forest_node *node,
 		flush(forest);
 }
 
-static void hear(void *context, enum tr_run_event event, struct tr_run *run,
-		 struct tr_record *record)
+static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
+		       struct tr_record *record)
 {
 	struct tr_forest *forest = context;
 	struct tr_forest_node *node;
@@ -133,7 +104,21 @@ static void hear(void *context, enum tr_run_event event, struct tr_run *run,
 	node = &forest->nodes[run->number - forest->base];
 	copy_run(forest, node, run);
 	if (event == TR_RUN_PROGRAM && forest->describe)
-		describe(forest, node, record);
+		add_text(forest, node, record);
+}
+
+void tr_forest_init(struct tr_forest *forest, uint64_t max_spool,
+		    bool (*describe)(void *context, struct tr_record *record,
+				     struct tr_buffer *text),
+		    void *context)
+{
+	*forest = (struct tr_forest){ .root = TR_FOREST_NONE,
+				      .earliest = TR_INSTANT_NONE,
+				      .latest = TR_INSTANT_NONE,
+				      .describe = describe,
+				      .context = context,
+				      .max_spool = max_spool };
+	tr_runs_init(&forest->runs, follow_run, forest);
 }
 
 bool tr_forest_put(struct tr_forest *forest, struct tr_record *record, struct tr_error *err)
@@ -146,7 +131,7 @@ bool tr_forest_put(struct tr_forest *forest, struct tr_record *record, struct tr
 	return !forest->failed;
 }
 
-/* Parents that came later, or whose run had ended, by the seq of their record. */
+/* Finds parents that came later, or whose run had ended, by the seq of their record. */
 static bool find_parents(struct tr_forest *forest)
 {
 	struct tr_id_map by_seq = TR_ID_MAP_INIT;
@@ -179,8 +164,8 @@ static bool find_parents(struct tr_forest *forest)
 }
 
 /*
- * A process that called exec several times has one parent: that of its first
- * run. While parents are sorted out, next holds each run's first one.
+ * A process that called exec several times has one parent: that of its first run, its head. Until
+ * cut_cycles is done, `next` of each run is the index of its head.
  */
 static void find_heads(struct tr_forest *forest)
 {
@@ -189,7 +174,7 @@ static void find_heads(struct tr_forest *forest)
 		node->next = (uint32_t)i;
 		if (node->replaces == TR_FOREST_NONE)
 			continue;
-		/* who is replaced began earlier */
+		/* the run that is replaced began earlier, so its head is set */
 		node->next = forest->nodes[node->replaces].next;
 		struct tr_forest_node *head = &forest->nodes[node->next];
 		if (head->parent == TR_FOREST_NONE)
@@ -198,8 +183,9 @@ static void find_heads(struct tr_forest *forest)
 }
 
 /*
- * Every way up has to end at a root. While they are walked, child holds the
- * number of the walk that came through last.
+ * Makes every path up end at a root. While the paths are walked, `child` of a head is the number of
+ * the walk that visited it, so that each head is visited once, and a walk that meets its own number
+ * has found a cycle.
  */
 static void cut_cycles(struct tr_forest *forest)
 {
@@ -226,7 +212,7 @@ static void cut_cycles(struct tr_forest *forest)
 		nodes[i].child = nodes[i].next = TR_FOREST_NONE;
 }
 
-/* Puts node, and those that its process became, in front of *list. */
+/* Puts a run, and those that replace it, in front of *list. */
 static void prepend(struct tr_forest *forest, uint32_t node, uint32_t *list)
 {
 	uint32_t last = node;
@@ -249,8 +235,7 @@ bool tr_forest_link(struct tr_forest *forest)
 		struct tr_forest_node *node = &forest->nodes[i];
 		if (node->replaces != TR_FOREST_NONE) {
 			forest->nodes[node->replaces].successor = (uint32_t)i;
-			/* it went where its process belongs */
-			continue;
+			continue; /* prepend adds it after the run that it replaces */
 		}
 		prepend(forest, (uint32_t)i,
 			node->parent == TR_FOREST_NONE ? &forest->root
@@ -287,21 +272,6 @@ bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *n
 	return tr_spool_append(forest->texts, node->text, node->text_len, to, err);
 }
 
-bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
-		    struct tr_buffer *buf, struct tr_error *err)
-{
-	tr_buffer_reset(buf);
-	return tr_forest_add_text(forest, node, buf, err);
-}
-
-int64_t tr_forest_duration(const struct tr_forest_node *node)
-{
-	bool timed = node->began != TR_INSTANT_NONE && node->ended != TR_INSTANT_NONE &&
-		     node->ended >= node->began;
-
-	return timed ? node->ended - node->began : TR_INSTANT_NONE;
-}
-
 bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)
 {
 	switch ((enum tr_run_fate)node->fate) {
@@ -320,12 +290,6 @@ bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)
 		break;
 	}
 	return false;
-}
-
-bool tr_forest_failed(const struct tr_forest_node *node)
-{
-	return node->fate == TR_RUN_KILLED ||
-	       (node->fate == TR_RUN_EXITED && node->status && node->status != UINT64_MAX);
 }
 
 void tr_forest_clear(struct tr_forest *forest)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All runs of a segment (runs.h) with their parents and children, for views
- * that need to see the end before they can show the beginning.
+ * All runs of a segment (runs.h) with their parents and children, for views that need to see the end
+ * before they can show the beginning.
  *
- *	tr_forest_put(forest, record, &err)          every line
- *	where tr_forest_complete(forest, record):    before putting a header or trailer
- *	        tr_forest_link(forest); … show …; tr_forest_clear(forest);
- *	and once more at the end.
+ *	tr_forest_complete   before each line, and at the end (NULL): if the segment is complete
+ *	tr_forest_link       finds parents and children of its runs; then the view shows them, and
+ *	tr_forest_clear      makes ready for the next segment
+ *	tr_forest_put        takes the line
  *
- * A child that came before its parent finds it. What names a parent that is
- * not there, or is a descendant of its own, becomes a root.
+ * A parent may come after its child. A run is a root if its parent is not in the trace, or would be
+ * a descendant of its own.
  *
- * Memory is some 120 bytes a run; what is to be shown of each is put aside
+ * Memory: about 120 bytes for each run; the text that describes it goes to a temporary file
  * (core/spool.h). Not thread safe.
  */
 #ifndef TR_PROCESS_FOREST_H
@@ -27,38 +27,37 @@
 #include "process/runs.h"
 
 #define TR_FOREST_NONE UINT32_MAX
-enum { TR_FOREST_SIGNAL = 16 };
 
 struct tr_forest_node {
 	uint64_t seq, parent_seq; /* of the exec records; TR_RUN_NONE */
 	int64_t began, ended;	  /* TR_INSTANT_NONE: unknown */
-	uint64_t first, last;	  /* the same in records */
-	uint64_t status;	  /* UINT64_MAX: not told */
-	uint64_t text;		  /* where it begins among the texts */
+	uint64_t first, last;	  /* the same as numbers of records */
+	uint64_t status;	  /* UINT64_MAX: unknown */
+	uint64_t text;		  /* its offset in the texts */
 	uint32_t text_len;
-	uint32_t parent, child, next; /* once linked; child: the first, next: of one parent */
-	uint32_t successor, replaces; /* of one process: each called exec to become the next */
+	uint32_t parent, child, next; /* set by link; child: the first; next: the next sibling */
+	uint32_t successor, replaces; /* the runs of its process after and before it */
 	uint8_t fate;		      /* enum tr_run_fate */
 	bool program;
-	char signal[TR_FOREST_SIGNAL]; /* NUL-terminated */
+	char signal[TR_RUN_SIGNAL]; /* NUL-terminated */
 };
 
 struct tr_forest {
 	struct tr_forest_node *nodes; /* in the order of their beginning */
 	size_t count, cap;
-	uint32_t root;		  /* the first of the roots, once linked */
-	uint32_t lost;		  /* how many name a parent that is not there */
-	int64_t earliest, latest; /* of all that was put; TR_INSTANT_NONE: no times */
+	uint32_t root;		  /* the first of the roots, set by link */
+	uint32_t lost;		  /* runs that name a parent which is not in the trace */
+	int64_t earliest, latest; /* of all records; TR_INSTANT_NONE: no times */
 	struct tr_runs runs;
 	uint64_t base; /* number of the first run */
 
-	/* What is to be kept of a program: appended to text. False: memory is out. */
+	/* Appends what the view shows of a program. False: memory is exhausted. */
 	bool (*describe)(void *context, struct tr_record *record, struct tr_buffer *text);
 	void *context;
 	struct tr_spool *texts;
 	uint64_t max_spool, spooled;
-	struct tr_buffer pending; /* texts on their way */
-	struct tr_error *err;	  /* of the put that is under way */
+	struct tr_buffer pending; /* texts that are not in the spool yet */
+	struct tr_error *err;	  /* of the current call */
 	bool failed;
 };
 
@@ -68,7 +67,7 @@ void tr_forest_init(struct tr_forest *forest, uint64_t max_spool,
 				     struct tr_buffer *text),
 		    void *context);
 
-/* True where this line (NULL: the end) ends a segment in which there are runs. */
+/* True if this line (NULL: the end of input) ends a segment that has runs. */
 static inline bool tr_forest_complete(const struct tr_forest *forest,
 				      const struct tr_record *record)
 {
@@ -76,40 +75,51 @@ static inline bool tr_forest_complete(const struct tr_forest *forest,
 	       (!record || record->type == TR_HEADER || record->type == TR_TRAILER);
 }
 
-/* False: err is filled, nothing more can be done. */
+/* False: err is filled, and the forest can only be freed. */
 bool tr_forest_put(struct tr_forest *forest, struct tr_record *record, struct tr_error *err);
 
-/* Ends all runs and finds parents and children. False: memory is out. */
+/* Ends all runs, and finds parents and children. False: memory is exhausted. */
 bool tr_forest_link(struct tr_forest *forest);
 
 /*
- * The next of all nodes: parents before children, children in the order of
- * their beginning, who was replaced in front of the one who did. *depth is 0
- * for roots. Begins with TR_FOREST_NONE and ends with it.
+ * The node after `node`: parents come before their children, children in the order of their
+ * beginning, and a run before the one that replaces it. *depth is 0 for roots. TR_FOREST_NONE as an
+ * argument returns the first node, and as a result, is the end.
  */
 uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *depth);
 
-/* Appends the node's text, as describe wrote it. False: err is filled. */
+/* Appends the text that describe wrote for the node. False: err is filled. */
 bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
 			struct tr_buffer *to, struct tr_error *err);
 
-/* The same, into buf, which is emptied first. */
-bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
-		    struct tr_buffer *buf, struct tr_error *err);
+/* The same for a buffer that is emptied first. */
+static inline bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
+				  struct tr_buffer *to, struct tr_error *err)
+{
+	tr_buffer_reset(to);
+	return tr_forest_add_text(forest, node, to, err);
+}
 
-/* How long it ran; NONE: not told. */
-int64_t tr_forest_duration(const struct tr_forest_node *node);
+/* The duration; NONE: unknown. */
+static inline int64_t tr_forest_duration(const struct tr_forest_node *node)
+{
+	return tr_instant_between(node->began, node->ended);
+}
 
 /*
- * Appends how it ended: "0", "SIGKILL", "exec" where it was replaced. False: not
- * told. A trace may call a signal anything: one line of valid UTF-8.
+ * Appends how the run ended: its status, "SIGKILL", or "exec" if it was replaced. False: unknown.
+ * The name of a signal is any text of the trace: one line of valid UTF-8.
  */
 bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to);
 
-/* It was killed, or its status is not 0. */
-bool tr_forest_failed(const struct tr_forest_node *node);
+/* True if the run was killed, or its status is not 0. */
+static inline bool tr_forest_failed(const struct tr_forest_node *node)
+{
+	return node->fate == TR_RUN_KILLED ||
+	       (node->fate == TR_RUN_EXITED && node->status && node->status != UINT64_MAX);
+}
 
-/* Makes ready for the next segment. */
+/* Prepares for the next segment. */
 void tr_forest_clear(struct tr_forest *forest);
 void tr_forest_free(struct tr_forest *forest);
 

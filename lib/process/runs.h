@@ -96,13 +96,4 @@ void tr_runs_finish(struct tr_runs *runs);
 /* Frees without reporting anything. */
 void tr_runs_free(struct tr_runs *runs);
 
-/* The duration; NONE if the beginning or the end is unknown. */
-static inline int64_t tr_run_duration(const struct tr_run *run)
-{
-	if (run->began == TR_INSTANT_NONE || run->ended == TR_INSTANT_NONE ||
-	    run->ended < run->began)
-		return TR_INSTANT_NONE;
-	return run->ended - run->began;
-}
-
 #endif

@@ -160,7 +160,7 @@ static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_rec
 
 static void ended(struct tr_stat_runs *runs, struct tr_run *run, struct tr_record *record)
 {
-	int64_t duration = tr_run_duration(run);
+	int64_t duration = tr_instant_between(run->began, run->ended);
 	struct live *live = run->user;
 
 	runs->ended |= run->fate != TR_RUN_OPEN;
