@@ -126,37 +126,35 @@ struct expander {
 	size_t depth;
 };
 
+/* Makes room for one more item of an array in the arena. False: out of memory. */
+static bool make_room(struct expander *e, void *array, size_t count, size_t *cap, size_t size)
+{
+	void *old, *more;
+
+	if (count < *cap)
+		return true;
+	*cap = *cap ? *cap * 2 : 32;
+	more = tr_arena_alloc(e->arena, *cap * size);
+	if (!more) {
+		tr_error_memory(e->err);
+		return false;
+	}
+	memcpy(&old, array, sizeof old);
+	if (count)
+		memcpy(more, old, count * size);
+	memcpy(array, &more, sizeof more);
+	return true;
+}
+
 /* Appends a word to the result. False: out of memory. */
 static bool put(struct expander *e, struct tr_text text, size_t origin, bool from_file)
 {
 	struct tr_expansion *result = e->result;
 
-	if (result->count == result->cap) {
-		size_t cap = result->cap ? result->cap * 2 : 64;
-		struct tr_word *words = tr_arena_alloc(e->arena, cap * sizeof *words);
-		if (!words) {
-			tr_error_memory(e->err);
-			return false;
-		}
-		if (result->count)
-			memcpy(words, result->words, result->count * sizeof *words);
-		result->words = words;
-		result->cap = cap;
-	}
+	if (!make_room(e, &result->words, result->count, &result->cap, sizeof *result->words))
+		return false;
 	result->words[result->count++] = (struct tr_word){ text, origin, from_file };
 	return true;
-}
-
-/* Returns the list with room for one more. NULL: out of memory. */
-static struct tr_text *grow(struct expander *e, struct tr_text *list, size_t count, size_t *cap)
-{
-	if (count < *cap)
-		return list;
-	*cap = *cap ? *cap * 2 : 32;
-	struct tr_text *more = tr_arena_alloc(e->arena, *cap * sizeof *more);
-	if (more && count)
-		memcpy(more, list, count * sizeof *more);
-	return more;
 }
 
 /* Splits a file into words, which become the next level. TR_WARN: too many words. */
@@ -169,16 +167,15 @@ static enum tr_status open_level(struct expander *e, struct tr_text content, boo
 	struct tr_text *argv = NULL;
 	size_t count = 0, cap = 0;
 
-	for (size_t begin = 0; bytes.data && tr_words_next(&words, &bytes); begin = bytes.len) {
-		argv = grow(e, argv, count, &cap);
-		if (!argv)
-			break;
+	if (!bytes.data)
+		return tr_error_memory(e->err);
+	for (size_t begin = 0; tr_words_next(&words, &bytes); begin = bytes.len) {
+		if (!make_room(e, &argv, count, &cap, sizeof *argv))
+			return TR_FATAL;
 		argv[count++] = (struct tr_text){ bytes.data + begin, bytes.len - begin };
 		if (e->words + count > TR_RESPFILE_WORDS)
 			return TR_WARN;
 	}
-	if (!bytes.data || (cap > 0 && !argv))
-		return tr_error_memory(e->err);
 	e->words += count;
 	e->levels[++e->depth] = (struct level){ argv, count, 0 };
 	return TR_OK;
@@ -192,15 +189,13 @@ static bool open_file(struct expander *e, struct tr_text name, bool comments,
 	struct tr_text content =
 		tr_respfile_content(name, e->opened == 0, e->source, e->arena, &err);
 
-	*reason = TR_RESPFILE_UNKNOWN;
-	if (!content.data && err.cause == TR_CAUSE_MEMORY) {
-		*e->err = err;
-		return false;
+	if (!content.data) {
+		bool large = err.sys_errno == EFBIG;
+		*reason = large ? TR_RESPFILE_TOO_LARGE : TR_RESPFILE_UNKNOWN;
+		if (err.cause == TR_CAUSE_MEMORY)
+			*e->err = err;
+		return err.cause != TR_CAUSE_MEMORY;
 	}
-	if (!content.data && err.sys_errno == EFBIG)
-		*reason = TR_RESPFILE_TOO_LARGE;
-	if (!content.data)
-		return true;
 	*reason = TR_RESPFILE_TOO_LARGE;
 	if (content.len > TR_RESPFILE_MAX - e->bytes)
 		return true;
@@ -210,19 +205,6 @@ static bool open_file(struct expander *e, struct tr_text name, bool comments,
 	*reason = status == TR_WARN ? TR_RESPFILE_TOO_WORDY : TR_RESPFILE_EXPANDED;
 	e->result->files += status == TR_OK;
 	return status != TR_FATAL;
-}
-
-/* Keeps the arguments that name a file which is not expanded. */
-static bool leave_file(struct expander *e, struct tr_respfile_left left, const struct tr_text *argv,
-		       size_t used, size_t origin)
-{
-	e->result->missing++;
-	if (e->result->left.reason < left.reason)
-		e->result->left = left;
-	for (size_t i = 0; i < used; i++)
-		if (!put(e, argv[i], origin + (e->depth == 0 ? i : 0), e->depth > 0))
-			return false;
-	return true;
 }
 
 /* Expands a file, or leaves its arguments. False: out of memory. */
@@ -240,29 +222,22 @@ static bool take_file(struct expander *e, struct tr_text name, const struct tr_t
 		return false;
 	if (reason == TR_RESPFILE_EXPANDED)
 		return true;
-	return leave_file(e, (struct tr_respfile_left){ reason, name }, argv, used, origin);
+	e->result->missing++;
+	if (e->result->left.reason < reason)
+		e->result->left = (struct tr_respfile_left){ reason, name };
+	for (size_t i = 0; i < used; i++)
+		if (!put(e, argv[i], origin + (e->depth == 0 ? i : 0), e->depth > 0))
+			return false;
+	return true;
 }
 
-/* A quick test by the first byte, because most command lines name no response file. */
+/* A quick test by the first byte, because most words name no response file. */
 static bool may_name_file(struct tr_text word, const struct tr_respfile_rules *rules)
 {
 	for (size_t r = 0; r < rules->count; r++)
 		if (word.len && *word.data == *rules->list[r].option.data)
 			return true;
 	return false;
-}
-
-/* Copies a command line that names no file. False: out of memory. */
-static bool copy_words(const struct tr_text *argv, size_t argc, struct tr_arena *arena,
-		       struct tr_expansion *result)
-{
-	result->words = tr_arena_alloc(arena, argc * sizeof *result->words);
-	if (!result->words)
-		return false;
-	for (size_t i = 0; i < argc; i++)
-		result->words[i] = (struct tr_word){ argv[i], i, false };
-	result->count = result->cap = argc;
-	return true;
 }
 
 enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
@@ -273,14 +248,14 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	struct expander e = {
 		.rules = rules, .source = source, .arena = arena, .result = result, .err = err
 	};
-	size_t origin = 0, plain = 1;
+	size_t origin = 0;
 	bool fine = true;
 
-	*result = (struct tr_expansion){ 0 };
-	while (plain < argc && !may_name_file(argv[plain], rules))
-		plain++;
-	if (plain >= argc)
-		return copy_words(argv, argc, arena, result) ? TR_OK : tr_error_memory(err);
+	/* nearly all command lines name no file, so that this is all the room that they need */
+	*result = (struct tr_expansion){ .cap = argc };
+	result->words = tr_arena_alloc(arena, argc * sizeof *result->words);
+	if (!result->words)
+		return tr_error_memory(err);
 	e.levels[0] = (struct level){ argv, argc, 0 };
 	while (fine) {
 		struct level *level = &e.levels[e.depth];
@@ -294,7 +269,7 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 		struct tr_text name = { NULL, 0 };
 		if (e.depth == 0)
 			origin = i;
-		if (e.depth > 0 || i > 0)
+		if ((e.depth > 0 || i > 0) && may_name_file(level->argv[i], rules))
 			name = tr_respfile_named(level->argv, level->argc, i, rules, &used);
 		level->next += used;
 		fine = name.data ? take_file(&e, name, level->argv + i, used, origin)
