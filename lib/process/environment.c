@@ -90,29 +90,19 @@ static uint64_t mix(uint64_t hash, const void *pointer)
 }
 
 /*
- * True for equal entries over the same base. Environments that were derived in different ways may
- * be equal, too, but are not recognized; that costs only memory.
+ * Sets the hash of env and returns an environment that has equal entries over the same base, or
+ * NULL. Environments that were derived in different ways may be equal, too, but are not recognized;
+ * that costs only memory.
  */
-static bool says_same(const struct tr_environment *a, const struct tr_environment *b)
-{
-	return a->hash == b->hash && a->base_id == b->base_id && a->count == b->count &&
-	       memcmp(a->entries, b->entries, a->count * sizeof *a->entries) == 0;
-}
-
-static uint64_t hash_of(const struct tr_environment *env)
-{
-	uint64_t hash = env->base_id * UINT64_C(0x9e3779b97f4a7c15);
-	for (uint32_t i = 0; i < env->count; i++)
-		hash = mix(mix(hash, env->entries[i].name), env->entries[i].value);
-	return hash;
-}
-
-/* Sets the hash of env and returns an environment that is equal to it, or NULL. */
 static struct tr_environment *find_equal(struct tr_environments *pool, struct tr_environment *env)
 {
-	env->hash = hash_of(env);
+	env->hash = env->base_id * UINT64_C(0x9e3779b97f4a7c15);
+	for (uint32_t i = 0; i < env->count; i++)
+		env->hash = mix(mix(env->hash, env->entries[i].name), env->entries[i].value);
 	struct tr_environment *other = tr_id_map_get(&pool->equals, env->hash);
-	return other && says_same(env, other) ? other : NULL;
+	bool same = other && other->base_id == env->base_id && other->count == env->count &&
+		    memcmp(other->entries, env->entries, env->count * sizeof *env->entries) == 0;
+	return same ? other : NULL;
 }
 
 static size_t size_of(const struct tr_environment *env)
@@ -474,14 +464,6 @@ static int by_base_order(const void *a, const void *b)
 	return (x->stamp[0] > y->stamp[0]) - (x->stamp[0] < y->stamp[0]);
 }
 
-/* Appends the change of a pair. name: the side whose spelling of the name is used. */
-static void add_entry(struct tr_environment *env, const struct pair *pair, int name)
-{
-	env->entries[env->count++] = (struct entry){ pair->name[name], pair->value[1] };
-	env->size += pair->value[1] && !pair->value[0];
-	env->size -= pair->value[0] && !pair->value[1];
-}
-
 /* The environment that applies the pairs which differ to base. NULL: out of memory. */
 static struct tr_environment *derive(struct tr_environments *pool, struct tr_environment *base)
 {
@@ -502,21 +484,16 @@ static struct tr_environment *derive(struct tr_environments *pool, struct tr_env
 	if (gone)
 		qsort(pool->pairs + named, gone, sizeof *pool->pairs, by_base_order);
 	for (size_t i = 0; i < pool->pair_count; i++) {
-		if (pair_differs(&pool->pairs[i], base->origin))
-			add_entry(env, &pool->pairs[i], i < named);
+		const struct pair *pair = &pool->pairs[i];
+		if (!pair_differs(pair, base->origin))
+			continue;
+		/* names are spelled as in the map, and those that it does not have as in base */
+		env->entries[env->count++] =
+			(struct entry){ pair->name[i < named], pair->value[1] };
+		env->size += !pair->value[0];
+		env->size -= !pair->value[1];
 	}
 	return share(pool, env);
-}
-
-/* Adds a variable to an environment that is being made without a base. */
-static bool add_name(struct tr_environments *pool, struct tr_environment *env,
-		     const struct pair *pair)
-{
-	struct tr_atom *key = key_of(pool, pair->name[1]);
-	if (!key)
-		return false;
-	env->size += !tr_trie_find(env->trie, key);
-	return put(pool, &env->trie, pair->name[1], pair->value[1], env->stamp++, false);
 }
 
 /* An environment with no base, which holds side 1 of the first `pairs` pairs. */
@@ -525,8 +502,12 @@ static struct tr_environment *make(struct tr_environments *pool, size_t pairs)
 	struct tr_environment *env = allocate(0);
 	bool fine = env;
 	for (size_t i = 0; i < pairs && fine; i++) {
-		if (pool->pairs[i].value[1])
-			fine = add_name(pool, env, &pool->pairs[i]);
+		struct tr_atom *name = pool->pairs[i].name[1], *value = pool->pairs[i].value[1];
+		struct tr_atom *key = value ? key_of(pool, name) : NULL;
+		if (!value)
+			continue;
+		env->size += key && !tr_trie_find(env->trie, key);
+		fine = key && put(pool, &env->trie, name, value, env->stamp++, false);
 	}
 	if (!fine) {
 		if (env)
@@ -565,25 +546,15 @@ struct tr_environment *tr_environment_fold(struct tr_environments *pool, struct 
 	return make(pool, pool->pair_count);
 }
 
-/* NULL as a base means the empty environment. */
-static struct tr_environment *retain_or_empty(struct tr_environments *pool,
-					      struct tr_environment *base)
-{
-	if (base)
-		return tr_environment_retain(base);
-	begin_comparison(pool);
-	return make(pool, 0);
-}
-
 struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 					    struct tr_environment *base, const struct tr_value *map,
 					    bool *minimal)
 {
 	struct tr_environment *env = NULL;
-	base = retain_or_empty(pool, base);
+	begin_comparison(pool);
+	base = base ? tr_environment_retain(base) : make(pool, 0);
 	if (!base)
 		return NULL;
-	begin_comparison(pool);
 	if (add_map(pool, map)) {
 		look_up_all(pool, base, 0); /* variables that are not in the map stay */
 		env = derive(pool, base);
@@ -596,15 +567,6 @@ struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 	return env;
 }
 
-/* The number of variables that both the map and `near` set. */
-static size_t count_common(const struct tr_environments *pool)
-{
-	size_t common = 0;
-	for (size_t i = 0; i < pool->named; i++)
-		common += pool->pairs[i].value[0] && pool->pairs[i].value[1];
-	return common;
-}
-
 struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 					    struct tr_environment *near, const struct tr_value *map)
 {
@@ -614,7 +576,9 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 	bool alike = fine && near && !near->origin;
 	if (alike) {
 		look_up_all(pool, near, 0);
-		size_t common = count_common(pool);
+		size_t common = 0; /* variables that both the map and `near` set */
+		for (size_t i = 0; i < pool->named; i++)
+			common += pool->pairs[i].value[0] && pool->pairs[i].value[1];
 		/* listing what only `near` sets must not cost more than the map itself */
 		alike = common >= pool->named / 2 && near->size <= 2 * common;
 		if (alike && near->size > common)
@@ -778,16 +742,6 @@ static bool put_member(struct tr_environments *pool, struct tr_atom *name,
 	return !to->failed;
 }
 
-/* A map cannot express that a variable becomes unknown. */
-static bool is_expressible(const struct tr_environments *pool)
-{
-	for (size_t i = 0; i < pool->pair_count; i++) {
-		if (pool->pairs[i].has[0] && !pool->pairs[i].has[1])
-			return false;
-	}
-	return true;
-}
-
 /* Variables that are set come first, in the order of env; then removals, in the order of base. */
 static int by_diff_order(const void *a, const void *b)
 {
@@ -800,25 +754,18 @@ static int by_diff_order(const void *a, const void *b)
 	return (x->stamp[side] > y->stamp[side]) - (x->stamp[side] < y->stamp[side]);
 }
 
-/* Moves the pairs that differ to the front, sorts them, and returns their number. */
-static size_t sort_differences(struct tr_environments *pool, bool open)
+/* Appends the pairs that differ as a map. hides: values that the rules hide are replaced. */
+static enum tr_status put_differences(struct tr_environments *pool, bool open, bool hides,
+				      struct tr_buffer *to)
 {
-	size_t count = 0;
+	char before = '{';
+	size_t count = 0, begin = to->len;
 	for (size_t i = 0; i < pool->pair_count; i++) {
 		if (pair_differs(&pool->pairs[i], open))
 			pool->pairs[count++] = pool->pairs[i];
 	}
 	if (count > 1)
 		qsort(pool->pairs, count, sizeof *pool->pairs, by_diff_order);
-	return count;
-}
-
-/* hides: values that the rules hide are replaced. */
-static enum tr_status put_differences(struct tr_environments *pool, bool open, bool hides,
-				      struct tr_buffer *to)
-{
-	char before = '{';
-	size_t count = sort_differences(pool, open), begin = to->len;
 	for (size_t i = 0; i < count; i++) {
 		const struct pair *pair = &pool->pairs[i];
 		/* a removed variable is spelled as in base */
@@ -846,25 +793,32 @@ enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_envir
 		look_up_all(pool, env, 1);
 		look_up_all(pool, base, 0);
 	}
-	if (env->origin && !is_expressible(pool))
-		return TR_END;
+	/* a map cannot express that a variable becomes unknown */
+	for (size_t i = 0; i < pool->pair_count && env->origin; i++) {
+		if (pool->pairs[i].has[0] && !pool->pairs[i].has[1])
+			return TR_END;
+	}
 	return put_differences(pool, env->origin, true, to);
+}
+
+static bool write_all(struct tr_environments *pool, struct tr_environment *env, bool hides,
+		      struct tr_buffer *to)
+{
+	begin_comparison(pool);
+	return add_environment(pool, env, 1) &&
+	       put_differences(pool, env->origin, hides, to) == TR_OK;
 }
 
 bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,
 			  struct tr_buffer *to)
 {
-	begin_comparison(pool);
-	return add_environment(pool, env, 1) &&
-	       put_differences(pool, env->origin, true, to) == TR_OK;
+	return write_all(pool, env, true, to);
 }
 
 bool tr_environment_write_plain(struct tr_environments *pool, struct tr_environment *env,
 				struct tr_buffer *to)
 {
-	begin_comparison(pool);
-	return add_environment(pool, env, 1) &&
-	       put_differences(pool, env->origin, false, to) == TR_OK;
+	return write_all(pool, env, false, to);
 }
 
 bool tr_environment_doubt(struct tr_environments *pool, struct tr_environment *base,
