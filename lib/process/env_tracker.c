@@ -58,27 +58,25 @@ static void set_top(struct tr_env_tracker *tracker, struct tr_environment *env)
 
 /* The names of the segment's variables: those of Windows are compared without regard to case. */
 
-/* COMSPEC, or a name like =C:, which holds the current directory of a drive. */
-static bool is_windows_name(struct tr_text name)
+/*
+ * True if the names of the segment are still to be detected, and a variable is one of Windows:
+ * COMSPEC, or a name like =C:, which holds the current directory of a drive; or if the working
+ * directory has a drive, like C:\src. map and record may be NULL.
+ */
+static bool detects_windows(const struct tr_env_tracker *tracker, const struct tr_value *map,
+			    struct tr_record *record)
 {
-	if (name.len == 3 && name.data[0] == '=')
-		return tr_path_has_drive((struct tr_text){ name.data + 1, 2 });
-	return tr_text_equal_in_any_case(name, TR_TEXT("COMSPEC"));
-}
-
-static bool has_windows_name(const struct tr_value *map)
-{
-	for (size_t i = 0; i < map->count; i++) {
-		if (is_windows_name(map->as.members[i].key))
+	if (tracker->config.names != TR_NAMES_AUTO || tracker->names_settled ||
+	    tr_environments_are_folded(tracker->pool))
+		return false;
+	for (size_t i = 0; map && i < map->count; i++) {
+		struct tr_text name = map->as.members[i].key;
+		if (tr_text_equal_in_any_case(name, TR_TEXT("COMSPEC")) ||
+		    (name.len == 3 && name.data[0] == '=' &&
+		     tr_path_has_drive((struct tr_text){ name.data + 1, 2 })))
 			return true;
 	}
-	return false;
-}
-
-/* The working directory has a drive, like C:\src. */
-static bool has_drive(struct tr_record *record)
-{
-	struct tr_field *field = tr_record_field(record, "cwd");
+	struct tr_field *field = record ? tr_record_field(record, "cwd") : NULL;
 	const struct tr_value *cwd = field ? tr_field_value(record, field, NULL) : NULL;
 	return cwd && cwd->type == TR_STRING && tr_path_has_drive(cwd->text) &&
 	       tr_path_is_absolute(cwd->text);
@@ -98,28 +96,6 @@ static bool fold_names(struct tr_env_tracker *tracker)
 	return top;
 }
 
-/* Whether names are folded is still to be detected. */
-static bool is_undetected(const struct tr_env_tracker *tracker)
-{
-	return tracker->config.names == TR_NAMES_AUTO && !tracker->names_settled &&
-	       !tr_environments_are_folded(tracker->pool);
-}
-
-static void detect_from_env(struct tr_env_tracker *tracker, const struct tr_value *map)
-{
-	if (is_undetected(tracker) && has_windows_name(map))
-		tr_environments_fold(tracker->pool, true);
-}
-
-/* The first exec record decides; map: its environment, or NULL. False: memory is exhausted. */
-static bool detect_from_exec(struct tr_env_tracker *tracker, struct tr_record *record,
-			     const struct tr_value *map)
-{
-	bool windows =
-		is_undetected(tracker) && ((map && has_windows_name(map)) || has_drive(record));
-	return !windows || fold_names(tracker);
-}
-
 void tr_env_tracker_release(struct tr_env_tracker *tracker, struct tr_exec_env *exec)
 {
 	if (!exec || --exec->references > 0)
@@ -129,16 +105,6 @@ void tr_env_tracker_release(struct tr_env_tracker *tracker, struct tr_exec_env *
 	tr_environment_release(tracker->pool, exec->top);
 	free((char *)exec->literal.data);
 	free(exec);
-}
-
-static void count_doubts(struct tr_env_tracker *tracker, const struct tr_value *map)
-{
-	for (size_t i = 0; i < map->count; i++) {
-		if (map->as.members[i].value->type == TR_NULL)
-			tracker->doubts.removals++;
-		else
-			tracker->doubts.sets++;
-	}
 }
 
 /* Makes the record's own environment from its map and its parent's. False: memory. */
@@ -151,7 +117,10 @@ static bool inherit(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
 		return true;
 	}
 	if (tracker->config.doubts) {
-		count_doubts(tracker, map);
+		for (size_t i = 0; i < map->count; i++) {
+			bool removes = map->as.members[i].value->type == TR_NULL;
+			++*(removes ? &doubts->removals : &doubts->sets);
+		}
 		if (!tr_environment_doubt(tracker->pool, exec->parent, map,
 					  &doubts->against_parent) ||
 		    !tr_environment_doubt(tracker->pool, exec->top, map, &doubts->against_top))
@@ -192,29 +161,6 @@ static struct tr_exec_env *exec_of(const struct tr_pending_item *item)
 	return *(struct tr_exec_env **)item->data;
 }
 
-/* Makes the record pending on exec->wanted. False: memory is exhausted. */
-static bool hold(struct tr_env_tracker *tracker, struct tr_exec_env *exec)
-{
-	struct tr_pending *queue = &tracker->pending;
-	struct tr_pending_item *item = tr_pending_add(queue, &exec, TR_TEXT(""), 0);
-
-	if (!item)
-		return false;
-	exec->references++;
-	exec->pending = true;
-	exec->since = tracker->numbered;
-	return tr_pending_hold(queue, item, exec->wanted) &&
-	       (!exec->has_seq || !exec->own_pending || tr_pending_name(queue, item, exec->seq));
-}
-
-/* While a record is pending, any record's parent may close a cycle. False: memory is exhausted. */
-static bool add_link(struct tr_env_tracker *tracker, const struct tr_exec_env *exec)
-{
-	void *parent = (void *)(uintptr_t)(exec->wanted + 1);
-
-	return !parent || tr_id_map_put(&tracker->links, exec->seq, parent);
-}
-
 /* A cycle has a record that was pending; the others of it came meanwhile. */
 static bool is_own_ancestor(const struct tr_env_tracker *tracker, const struct tr_exec_env *exec)
 {
@@ -232,36 +178,25 @@ static bool is_own_ancestor(const struct tr_env_tracker *tracker, const struct t
 	return false;
 }
 
-/* Sets the parent's environment of a record that does not need it for its own. */
-static bool set_parent(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
-		       struct tr_environment *parent)
-{
-	if (!is_own_ancestor(tracker, exec)) {
-		exec->parent = tr_environment_retain(parent);
-		return true;
-	}
-	exec->trouble = own_ancestor;
-	exec->parent = tr_environment_unknown(tracker->pool);
-	return exec->parent;
-}
-
-/* The environment of its parent is known now: completes the record's. False: memory. */
-static bool finish_exec(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
-			struct tr_environment *parent)
+/* Completes a record, whose exec->parent is known now. False: memory is exhausted. */
+static bool finish_exec(struct tr_env_tracker *tracker, struct tr_exec_env *exec)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
 	const struct tr_value *map = NULL;
-	bool fine = true;
 
 	exec->pending = false;
-	if (!exec->own_pending)
-		return set_parent(tracker, exec, parent);
-	exec->parent = tr_environment_retain(parent);
-	if (exec->literal.data) {
-		map = tr_literal_parse(exec->literal, &arena, NULL);
-		fine = map != NULL; /* it was parsed before, so memory is exhausted */
+	if (!exec->own_pending) {
+		if (!is_own_ancestor(tracker, exec))
+			return true;
+		exec->trouble = own_ancestor;
+		tr_environment_release(tracker->pool, exec->parent);
+		exec->parent = tr_environment_unknown(tracker->pool);
+		return exec->parent;
 	}
-	fine = fine && inherit(tracker, exec, map);
+	if (exec->literal.data)
+		map = tr_literal_parse(exec->literal, &arena, NULL);
+	/* it was parsed before, so if it cannot be parsed, memory is exhausted */
+	bool fine = (map || !exec->literal.data) && inherit(tracker, exec, map);
 	tr_arena_free(&arena);
 	return fine;
 }
@@ -304,10 +239,7 @@ static bool resolve(struct tr_env_tracker *tracker, uint64_t seq, struct tr_envi
 	while (list.first) {
 		struct tr_pending_item *item = list.first;
 		struct tr_exec_env *exec = exec_of(item);
-		struct tr_environment *parent = exec->parent;
-		exec->parent = NULL;
-		fine = fine && finish_exec(tracker, exec, parent);
-		tr_environment_release(tracker->pool, parent);
+		fine = fine && finish_exec(tracker, exec);
 		if (fine && exec->own_pending && exec->has_seq) {
 			take_resolved(tracker, exec->seq, exec->own, NULL, &list);
 			fine = tr_env_store_put(&tracker->store, exec->seq, exec->own);
@@ -532,7 +464,8 @@ static enum tr_status follow_env(struct tr_env_tracker *tracker, struct tr_recor
 		err->severity = TR_FLAW;
 		return TR_WARN;
 	}
-	detect_from_env(tracker, map);
+	if (detects_windows(tracker, map, NULL))
+		tr_environments_fold(tracker->pool, true);
 	struct tr_environment *top = tr_environment_whole(tracker->pool, NULL, map);
 	if (!top)
 		return failed(tracker, err);
@@ -620,10 +553,12 @@ static bool find_own(struct tr_env_tracker *tracker, struct tr_record *record,
 	return exec->own != NULL;
 }
 
-/* Makes the record pending on its parent, with a copy of its map. False: memory. */
-static bool hold_for_parent(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
-			    const struct tr_value *map)
+/* Makes the record pending on exec->wanted, with a copy of its map. False: memory. */
+static bool hold(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
+		 const struct tr_value *map)
 {
+	struct tr_pending *queue = &tracker->pending;
+
 	if (map && exec->own_pending) {
 		tr_buffer_reset(&tracker->scratch);
 		tr_literal_write(map, &tracker->scratch);
@@ -633,7 +568,14 @@ static bool hold_for_parent(struct tr_env_tracker *tracker, struct tr_exec_env *
 		memcpy(copy, tracker->scratch.data, tracker->scratch.len);
 		exec->literal = (struct tr_text){ copy, tracker->scratch.len };
 	}
-	return hold(tracker, exec);
+	struct tr_pending_item *item = tr_pending_add(queue, &exec, TR_TEXT(""), 0);
+	if (!item)
+		return false;
+	exec->references++;
+	exec->pending = true;
+	exec->since = tracker->numbered;
+	return tr_pending_hold(queue, item, exec->wanted) &&
+	       (!exec->has_seq || !exec->own_pending || tr_pending_name(queue, item, exec->seq));
 }
 
 static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *record,
@@ -644,7 +586,8 @@ static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *rec
 	bool found;
 	if (map_of(record, field, &map, err) == TR_FATAL)
 		return TR_FATAL;
-	if (!detect_from_exec(tracker, record, map))
+	/* the first exec record decides */
+	if (detects_windows(tracker, map, record) && !fold_names(tracker))
 		return failed(tracker, err);
 	tracker->any_exec = tracker->names_settled = true;
 	exec->top = tr_environment_retain(tracker->top);
@@ -653,10 +596,12 @@ static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *rec
 	if (fine && found && exec->own_pending)
 		fine = inherit(tracker, exec, map);
 	else if (fine && !found && (exec->own_pending || tracker->config.wants_parent))
-		fine = hold_for_parent(tracker, exec, map);
+		fine = hold(tracker, exec, map);
 	bool linked = exec->has_seq && exec->has_parent && tracker->config.wants_parent;
-	if (fine && linked && tracker->pending.count)
-		fine = add_link(tracker, exec);
+	/* while a record is pending, the parent of any record may close a cycle */
+	void *parent = (void *)(uintptr_t)(exec->wanted + 1);
+	if (fine && linked && tracker->pending.count && parent)
+		fine = tr_id_map_put(&tracker->links, exec->seq, parent);
 	if (fine && exec->own && exec->has_seq)
 		fine = add_known(tracker, exec->seq, exec->own);
 	return fine ? TR_OK : failed(tracker, err);
