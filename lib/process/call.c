@@ -5,24 +5,18 @@
 
 #include "process/path.h"
 
-/* Libtool is a script, so a shell may precede it. *words: the number of words before it. */
-static bool is_libtool(const struct tr_text *argv, size_t argc, size_t *words)
-{
-	for (*words = 0; *words < argc && *words < 2; ++*words)
-		if (tr_tool_of_name(argv[*words]) == TR_TOOL_LIBTOOL)
-			return true;
-	return false;
-}
-
 /*
  * The number of words before the program: launchers with their options, or libtool. argc if no
  * program follows. *libtool: libtool compiles.
  */
 static size_t count_launchers(const struct tr_text *argv, size_t argc, bool *libtool)
 {
-	size_t i = 0, words;
+	size_t i = 0, words = 0;
 
-	*libtool = is_libtool(argv, argc, &words);
+	/* libtool is a script, so a shell may precede it */
+	while (words < argc && words < 2 && tr_tool_of_name(argv[words]) != TR_TOOL_LIBTOOL)
+		words++;
+	*libtool = words < argc && words < 2;
 	if (*libtool) {
 		bool compiles = false;
 		for (i = words + 1; i < argc && argv[i].len && argv[i].data[0] == '-'; i++) {
@@ -270,30 +264,12 @@ size_t tr_call_archive(const struct tr_call *call)
 	return adds && i + 1 < count ? i + 1 : count;
 }
 
-/* data NULL: there is none. */
-static struct tr_text first_source(const struct tr_invocation *invocation)
-{
-	for (size_t i = 1; i < invocation->count; i++)
-		if (invocation->parts[i].role == TR_ROLE_SOURCE)
-			return invocation->parts[i].file;
-	return (struct tr_text){ NULL, 0 };
-}
-
-/* The object file that a driver makes of a source. data NULL: out of memory. */
-static struct tr_text object_of(const struct tr_invocation *invocation, struct tr_text source,
-				struct tr_arena *arena)
-{
-	bool failed = false;
-	struct tr_text object = tr_invocation_output(invocation, source, arena, &failed);
-
-	return object.data || failed ? object : tr_invocation_object(invocation, source, arena);
-}
-
 /* The file that a call makes; see tr_call_makes. False: out of memory. */
 static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct tr_text *makes)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	struct tr_text source = first_source(invocation), output = invocation->output;
+	struct tr_text source = { NULL, 0 }, output = invocation->output;
+	bool failed = false;
 
 	if (call->tool == TR_TOOL_ARCHIVER) {
 		size_t i = tr_call_archive(call);
@@ -301,6 +277,9 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 			*makes = call->expansion.words[i].text;
 		return true;
 	}
+	for (size_t i = 1; i < invocation->count && !source.data; i++)
+		if (invocation->parts[i].role == TR_ROLE_SOURCE)
+			source = invocation->parts[i].file;
 	if (call->tool == TR_TOOL_COMPILER && source.data)
 		output = source;
 	else if (call->tool == TR_TOOL_DRIVER_CL && invocation->mode == TR_MODE_LINK)
@@ -309,7 +288,9 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 	bool compiles = invocation->mode == TR_MODE_COMPILE || invocation->mode == TR_MODE_ASSEMBLY;
 	if (output.data || !source.data || !compiles || call->stage != TR_STAGE_DRIVER)
 		return true;
-	*makes = object_of(invocation, source, arena);
+	*makes = tr_invocation_output(invocation, source, arena, &failed);
+	if (!makes->data && !failed)
+		*makes = tr_invocation_object(invocation, source, arena);
 	return makes->data;
 }
 

@@ -82,17 +82,6 @@ static enum tr_call_verdict decide(struct tr_call_filter *filter, uint64_t seq, 
 	return hidden ? TR_CALL_HIDDEN : TR_CALL_KEPT;
 }
 
-static enum tr_call_verdict judge(struct tr_call_filter *filter, uint64_t seq, uint64_t parent,
-				  enum tr_stage stage)
-{
-	unsigned above = parent == TR_NO_POSITION ? 0 : state_of(filter, parent);
-	bool comes = parent != TR_NO_POSITION && seq != TR_NO_POSITION && parent > seq && !above;
-
-	if (!comes && !(above & PENDING))
-		return decide(filter, seq, parent, above, stage);
-	return set_state(filter, seq, SEEN | PENDING) ? TR_CALL_PENDING : TR_CALL_FAILED;
-}
-
 /* Adds a call to a queue. NULL: memory is exhausted. */
 static struct tr_pending_item *add_call(struct tr_pending *queue, uint64_t seq, uint64_t parent,
 					enum tr_stage stage, struct tr_text product,
@@ -108,16 +97,6 @@ static struct tr_pending_item *add_call(struct tr_pending *queue, uint64_t seq, 
 	if (item && product.len)
 		memcpy(room + output.len, product.data, product.len);
 	return item;
-}
-
-static bool hold_for_parent(struct tr_call_filter *filter, uint64_t seq, uint64_t parent,
-			    enum tr_stage stage, struct tr_text product, struct tr_text output)
-{
-	struct tr_pending *queue = &filter->pending;
-	struct tr_pending_item *item = add_call(queue, seq, parent, stage, product, output);
-
-	return item && tr_pending_hold(queue, item, parent) &&
-	       (seq == TR_NO_POSITION || tr_pending_name(queue, item, seq));
 }
 
 static struct tr_text output_of(const struct tr_pending_item *item)
@@ -184,18 +163,6 @@ static bool add_product(struct tr_map *products, struct tr_text product)
 	return false;
 }
 
-/* The trace does not show the program that runs the linker. */
-static bool is_loose(const struct tr_call_filter *filter, uint64_t seq, uint64_t parent,
-		     enum tr_stage stage)
-{
-	if (!is_linker(stage))
-		return false;
-	if (parent == TR_NO_POSITION)
-		return true;
-	/* a parent with a higher seq may still come */
-	return !state_of(filter, parent) && seq != TR_NO_POSITION && parent < seq;
-}
-
 /*
  * A driver, or a collector, links the same file. The file of a linker is unknown if a missing
  * response file names it: drivers write such files, so any driver explains that linker.
@@ -227,6 +194,7 @@ enum tr_call_verdict tr_call_filter_put(struct tr_call_filter *filter, struct tr
 					enum tr_stage stage, struct tr_text product,
 					struct tr_text output, tr_call_emit *emit, void *context)
 {
+	struct tr_pending_item *item;
 	struct tr_parent named;
 	uint64_t seq;
 	bool done = true;
@@ -241,12 +209,23 @@ enum tr_call_verdict tr_call_filter_put(struct tr_call_filter *filter, struct tr
 		return TR_CALL_FAILED;
 	if (!tr_cell_number(&record->seq, &seq))
 		seq = TR_NO_POSITION;
-	enum tr_call_verdict verdict = judge(filter, seq, parent, stage);
-	if (verdict == TR_CALL_KEPT && is_loose(filter, seq, parent, stage)) {
+	unsigned above = parent == TR_NO_POSITION ? 0 : state_of(filter, parent);
+	/* a parent with a higher seq may still come */
+	bool comes = parent != TR_NO_POSITION && seq != TR_NO_POSITION && parent > seq && !above;
+	if (comes || (above & PENDING)) {
+		item = set_state(filter, seq, SEEN | PENDING)
+			       ? add_call(&filter->pending, seq, parent, stage, product, output)
+			       : NULL;
+		done = item && tr_pending_hold(&filter->pending, item, parent) &&
+		       (seq == TR_NO_POSITION || tr_pending_name(&filter->pending, item, seq));
+		return done ? TR_CALL_PENDING : TR_CALL_FAILED;
+	}
+	enum tr_call_verdict verdict = decide(filter, seq, parent, above, stage);
+	/* the trace does not show the program that runs the linker */
+	bool loose = parent == TR_NO_POSITION || (!above && seq != TR_NO_POSITION && parent < seq);
+	if (verdict == TR_CALL_KEPT && is_linker(stage) && loose) {
 		verdict = TR_CALL_PENDING;
 		done = add_call(&filter->linkers, seq, parent, stage, product, output);
-	} else if (verdict == TR_CALL_PENDING) {
-		done = hold_for_parent(filter, seq, parent, stage, product, output);
 	} else if (verdict == TR_CALL_KEPT && output.len) {
 		done = emit(context, output);
 	}
