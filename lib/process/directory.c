@@ -40,7 +40,7 @@ struct tr_origin *tr_origin_retain(struct tr_origin *origin)
 	return origin;
 }
 
-/* One reference less; an origin without any joins those that are to be freed. */
+/* Drops a reference; an origin without references is added to the list of those to be freed. */
 static void let_go(struct tr_origin *origin, struct tr_origin **dead)
 {
 	if (!origin || --origin->references > 0)
@@ -52,7 +52,7 @@ static void let_go(struct tr_origin *origin, struct tr_origin **dead)
 	*dead = origin;
 }
 
-/* Chains of origins may be long: no recursion. */
+/* Frees a list of origins, and what only they refer to, without recursion: chains may be long. */
 static void free_all(struct tr_origin *dead)
 {
 	while (dead) {
@@ -81,7 +81,7 @@ void tr_origins_free(struct tr_origins *origins)
 {
 	struct tr_origin *next;
 
-	/* what is left here is held by nothing but circles */
+	/* only cycles keep these alive; a reference each, so that none is freed on the way */
 	for (struct tr_origin *origin = origins->first; origin; origin = origin->next)
 		origin->references++;
 	for (struct tr_origin *origin = origins->first; origin; origin = origin->next)
@@ -93,7 +93,13 @@ void tr_origins_free(struct tr_origins *origins)
 	origins->first = NULL;
 }
 
-/* One step of the way to whoever says the exec is taken for good. False: there is none to take. */
+/*
+ * An exec record, and a directory, may be those of the parent, and in turn of its parent, and so on.
+ * Such chains may be long, so a look-up shortens them: a hop makes an origin refer to what its
+ * parent refers to.
+ *
+ * Hops from origin to the exec record of its parent. False: that is final, or pending.
+ */
 static bool hop_exec(struct tr_origin *origin)
 {
 	struct tr_origin *from = origin->exec_from;
@@ -106,7 +112,10 @@ static bool hop_exec(struct tr_origin *origin)
 	return true;
 }
 
-/* The same for the way to a place. A guess stays with whom it was made for: it may be asked for. */
+/*
+ * The same for the directory. It does not hop over a guess: tr_directory_guess returns the path of
+ * the origin for which it was made.
+ */
 static bool hop_place(struct tr_origin *origin)
 {
 	struct tr_directory *directory = origin->directory;
@@ -124,8 +133,8 @@ static bool hop_place(struct tr_origin *origin)
 }
 
 /*
- * Ways may be long. Every second origin on one takes a step, and again, until the
- * first is at the end: so all that are asked for later have shorter ways, too.
+ * Between two hops of the first origin, every second origin of its chain hops as well. So the chains
+ * of all those become shorter, too, which keeps later look-ups cheap.
  */
 bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq)
 {
@@ -167,7 +176,7 @@ static bool lies_in(const struct tr_directory *directory, const struct tr_origin
 	return from != NULL;
 }
 
-/* The place is that directory, which may wait for others, but not for this origin. */
+/* Sets the directory, which may be pending on other origins, but not on this one. */
 static void place_in(struct tr_origin *origin, struct tr_directory *directory)
 {
 	if (origin->placed)
@@ -209,7 +218,7 @@ void tr_origin_place(struct tr_origin *origin, struct tr_directory *directory, b
 	origin->directory = tr_directory_retain(directory);
 }
 
-/* A directory of what is in path, which is freed. */
+/* Makes a directory of a path, and frees the path. NULL: it is too long, or out of memory. */
 static struct tr_directory *take_path(struct tr_origins *origins, struct tr_origin *origin,
 				      struct tr_buffer *path)
 {
@@ -293,7 +302,7 @@ enum tr_certainty tr_directory_resolve(const struct tr_directory *directory, str
 		return TR_PLACE_UNKNOWN;
 	struct tr_buffer base = TR_BUFFER_INIT;
 	enum tr_certainty certainty = origin->guessed ? TR_PLACE_GUESSED : TR_PLACE_KNOWN;
-	if (origin->directory->origin) /* one whose place is open, or a guess */
+	if (origin->directory->origin) /* that is pending, or a guess */
 		certainty = tr_directory_resolve(origin->directory, &base);
 	else
 		tr_buffer_put_text(&base, path_of(origin->directory));
@@ -322,7 +331,7 @@ bool tr_directory_is_open(const struct tr_directory *directory)
 	return !origin->placed || (directory && directory->origin && !directory->origin->placed);
 }
 
-/* The origin that the directory waits for, and in *path the way from there; NULL: none. */
+/* The origin on which the directory is pending, and in *path the path from there; NULL: none. */
 static struct tr_origin *awaited(const struct tr_directory *directory, struct tr_buffer *path)
 {
 	struct tr_origin *origin = directory ? directory->origin : NULL;
@@ -350,7 +359,7 @@ bool tr_directory_learn(const struct tr_directory *directory, struct tr_text abs
 	bool agrees = origin && !path.failed && absolute.len >= path.len + (path.len > 0);
 
 	if (agrees && path.len) {
-		/* only where the way leads down: "../x" can have begun anywhere */
+		/* a path that leads up, like "../x", may have begun anywhere */
 		absolute.len -= path.len;
 		agrees = absolute.data[absolute.len - 1] == '/' &&
 			 !tr_text_starts(tr_buffer_text(&path), TR_TEXT("..")) &&
@@ -387,7 +396,7 @@ bool tr_directory_is(const struct tr_directory *directory, struct tr_text absolu
 	return directory && !directory->origin && tr_text_equal(path_of(directory), absolute);
 }
 
-/* Whose child a process is, if that depends on the task that made it. */
+/* The parent of a process, if that depends on the task that made it. */
 
 bool tr_origin_has_ppid(struct tr_origin *origin)
 {

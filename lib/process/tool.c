@@ -64,34 +64,22 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The name without its version, or empty if it has none. *dash: "gcc-12", not "gcc12". */
-static struct tr_text without_version(struct tr_text name, bool *dash)
-{
-	size_t len = name.len;
-
-	while (len > 0 && (is_digit(name.data[len - 1]) || name.data[len - 1] == '.'))
-		len--;
-	*dash = len > 1 && len < name.len && name.data[len - 1] == '-';
-	if (*dash)
-		len--;
-	if (len == name.len || !is_digit(name.data[len + *dash]))
-		return (struct tr_text){ name.data, 0 };
-	return (struct tr_text){ name.data, len };
-}
-
-/* Looks up a name that has no cross prefix. */
+/* Looks up a name that has no cross prefix, with and without its version. */
 static enum tr_tool look_up_version(struct tr_text name)
 {
-	bool dash;
 	enum tr_tool tool = look_up(name);
+	size_t len = name.len;
 
 	if (tool != TR_TOOL_NONE)
 		return tool;
-	struct tr_text plain = without_version(name, &dash);
+	while (len > 0 && (is_digit(name.data[len - 1]) || name.data[len - 1] == '.'))
+		len--;
+	bool version = len < name.len && is_digit(name.data[len]);
+	bool dash = len > 1 && name.data[len - 1] == '-'; /* "gcc-12", not "gcc12" */
 	/* some systems have gcc12 and clang++16; but ld86 and cc65 are unrelated programs */
-	if (!dash && plain.len < sizeof "gcc" - 1)
+	if (!version || (!dash && len < sizeof "gcc" - 1))
 		return TR_TOOL_NONE;
-	return look_up(plain);
+	return look_up((struct tr_text){ name.data, len - dash });
 }
 
 struct tr_text tr_tool_base(struct tr_text path)
@@ -186,9 +174,9 @@ static const struct tr_value *member(const struct tr_value *map, const char *key
 	return NULL;
 }
 
-/* Adds one of the strings of argFormat to *forms. */
-static bool read_form(struct tr_tool_config *config, const struct tr_value *value, unsigned *forms,
-		      struct tr_error *err)
+/* Reads an entry of responseFileArgs. */
+static bool read_rule(struct tr_tool_config *config, const struct tr_value *value,
+		      struct tr_respfile_rule *rule, struct tr_error *err)
 {
 	static const struct {
 		const char *name;
@@ -196,20 +184,6 @@ static bool read_form(struct tr_tool_config *config, const struct tr_value *valu
 	} known[] = { { "attached", TR_RESPFILE_ATTACHED },
 		      { "space", TR_RESPFILE_SPACE },
 		      { "equal", TR_RESPFILE_EQUAL } };
-
-	for (size_t i = 0; value->type == TR_STRING && i < sizeof known / sizeof *known; i++) {
-		if (!tr_text_is(value->text, known[i].name))
-			continue;
-		*forms |= known[i].form;
-		return true;
-	}
-	return bad(config, err, "argFormat: attached, space or equal expected");
-}
-
-/* Reads an entry of responseFileArgs. */
-static bool read_rule(struct tr_tool_config *config, const struct tr_value *value,
-		      struct tr_respfile_rule *rule, struct tr_error *err)
-{
 	const struct tr_value *option = member(value, "argument");
 	const struct tr_value *forms = member(value, "argFormat");
 
@@ -221,9 +195,15 @@ static bool read_rule(struct tr_tool_config *config, const struct tr_value *valu
 	rule->forms = 0;
 	if (!rule->option.data)
 		return out_of_memory(err);
-	for (size_t i = 0; i < forms->count; i++)
-		if (!read_form(config, &forms->as.items[i], &rule->forms, err))
-			return false;
+	for (size_t i = 0; i < forms->count; i++) {
+		const struct tr_value *word = &forms->as.items[i];
+		unsigned form = 0;
+		for (size_t k = 0; word->type == TR_STRING && k < sizeof known / sizeof *known; k++)
+			form |= tr_text_is(word->text, known[k].name) ? known[k].form : 0;
+		if (!form)
+			return bad(config, err, "argFormat: attached, space or equal expected");
+		rule->forms |= form;
+	}
 	return true;
 }
 
