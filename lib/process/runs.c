@@ -51,6 +51,7 @@ static void report(struct tr_runs *runs, enum tr_run_event event, struct tr_run 
 		runs->report(runs->context, event, run, record);
 }
 
+/* Ends the look-up of a run by its seq, unless another run has the seq. */
 static void forget_seq(struct tr_runs *runs, struct tr_run *run)
 {
 	if (run->known_by_seq && tr_id_map_get(&runs->by_seq, run->seq) == run)
@@ -69,6 +70,7 @@ static void mark_ended(struct tr_runs *runs, struct tr_run *run, struct tr_recor
 	report(runs, TR_RUN_ENDED, run, record);
 }
 
+/* Drops a reference. A run without references is reported as ended, and freed. */
 static void release(struct tr_runs *runs, struct tr_run *run)
 {
 	if (--run->references)
@@ -268,7 +270,10 @@ static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct t
 	return true;
 }
 
-/* False: the two have different parents, so two processes had the same id. */
+/*
+ * True if an exec in a task continues its process. False: the two have different parents, so the
+ * process has ended without a record, and another one has its id.
+ */
 static bool same_process(const struct tr_run *old, const struct tr_run *now)
 {
 	if (old->forked)
@@ -367,7 +372,7 @@ static bool is_thread(struct tr_record *record, bool *thread)
 	return true;
 }
 
-/* The fork comes after the exec of its child, and its parent is more reliable. */
+/* Sets the parent from a fork that comes after the exec; it is more reliable than that of the exec. */
 static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_run *parent)
 {
 	child->forked = true;
@@ -378,8 +383,9 @@ static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_ru
 }
 
 /*
- * The task ended before the fork that made it returned; else its number was used before. Where
- * times do not tell, a program knows its parent from the record of its exec.
+ * True if the ending is that of the task which this fork made: the log has it before the return of
+ * the fork. Otherwise it is that of an earlier task with the same id. Without times that differ, the
+ * parent that the exec record of the task names decides.
  */
 static bool ended_early(const struct ending *end, const struct tr_record *fork,
 			const struct tr_run *parent)
@@ -482,6 +488,7 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return keep_ending(runs, id, &end);
 }
 
+/* Extends the range of all times. */
 static void see_time(struct tr_runs *runs, const struct tr_record *record)
 {
 	int64_t time = tr_instant_from_cell(&record->time);
