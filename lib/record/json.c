@@ -736,3 +736,48 @@ bool tr_json_put_field(const char *key, const struct tr_json_member *member, str
 	tr_buffer_put_byte(to, '=');
 	return tr_json_put_value(member->value, to, err);
 }
+
+const struct tr_json_member *tr_json_take(struct tr_json_object *object, const char *key,
+					  enum tr_json_token type)
+{
+	const struct tr_json_member *member =
+		tr_json_member_find(object->members, object->count, key);
+
+	if (!member || member->type != type)
+		return NULL;
+	return object->taken[object->taken_count++] = member;
+}
+
+bool tr_json_is_taken(const struct tr_json_object *object, const struct tr_json_member *member)
+{
+	size_t i = 0;
+
+	while (i < object->taken_count && !tr_text_equal(object->taken[i]->key, member->key))
+		i++;
+	return i < object->taken_count;
+}
+
+bool tr_json_put_others(const struct tr_json_object *object, struct tr_buffer *to,
+			struct tr_error *err)
+{
+	for (size_t i = 0; i < object->count; i++) {
+		const struct tr_json_member *member = &object->members[i];
+		if (tr_json_is_taken(object, member))
+			continue;
+		tr_buffer_put_literal(to, ",\"");
+		tr_json_string_to_spelling(member->key, to);
+		tr_buffer_put_literal(to, "\":");
+		if (!tr_json_put_value(member->value, to, err))
+			return false;
+	}
+	return true;
+}
+
+void tr_json_put_extra(struct tr_text members, struct tr_buffer *to)
+{
+	if (!members.len)
+		return;
+	tr_buffer_put_literal(to, "\textra={");
+	tr_buffer_put(to, members.data + 1, members.len - 1);
+	tr_buffer_put_byte(to, '}');
+}

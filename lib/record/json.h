@@ -216,6 +216,30 @@ const struct tr_json_member *tr_json_member_find(const struct tr_json_member *me
 						 const char *key);
 
 /*
+ * An object from which a reader takes the members that have a field; the others are for the field
+ * extra. Of a repeated key, the last member counts. taken is empty at first.
+ */
+struct tr_json_object {
+	struct tr_json_member *members;
+	size_t count, taken_count;
+	const struct tr_json_member *taken[8];
+};
+
+/* Takes the last member of that key. NULL: there is none, or its value has another type. */
+const struct tr_json_member *tr_json_take(struct tr_json_object *object, const char *key,
+					  enum tr_json_token type);
+
+/* True for a member that was taken, and for an earlier one of the same key. */
+bool tr_json_is_taken(const struct tr_json_object *object, const struct tr_json_member *member);
+
+/* Appends ,"key":VALUE for each member that was not taken. False: as tr_json_put_value. */
+bool tr_json_put_others(const struct tr_json_object *object, struct tr_buffer *to,
+			struct tr_error *err);
+
+/* Appends the field extra with members, each of which begins with a comma; nothing for none. */
+void tr_json_put_extra(struct tr_text members, struct tr_buffer *to);
+
+/*
  * Appends the trec spelling of a value; put_field appends "\tkey=value", and nothing if member is
  * NULL. False: a record cannot hold the value; err is filled.
  */

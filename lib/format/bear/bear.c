@@ -1,21 +1,277 @@
 /* SPDX-License-Identifier: MIT */
-#include <time.h>
-
+/*
+ * The format bear, and its reader: objects out of the window (record/json.h), the members that
+ * matter at each of their levels (struct event), the environment without what Bear has added, and
+ * the record.
+ */
 #include "coverage/date.h"
 #include "format/bear/bear.h"
+#include "format/reader_base.h"
+#include "process/path.h"
+#include "process/recent.h"
+#include "record/json.h"
+#include "record/literal.h"
 
-enum { WHOLE = sizeof "2026-11-21T00:29:13" - 1, MOST_DIGITS = 18 };
+/* An object and the members that matter; NULL: absent, or of another type. */
+struct event {
+	struct tr_json_object top, in_started, in_execution;
+	const struct tr_json_member *rid, *timestamp, *terminated, *signalled, *started;
+	/* in started; at the top in version 4 */
+	const struct tr_json_member *execution, *pid, *ppid;
+	const struct tr_json_member *executable, *arguments, *working_dir, *environment;
+};
 
-static bool all_digits(struct tr_text text)
+/* The event begins an execution. */
+static bool is_execution(const struct event *event)
 {
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-	return text.len > 0;
+	return event->executable || event->arguments;
 }
 
-bool tr_bear_time_read(struct tr_text timestamp, struct tr_buffer *seconds)
+/* Splits the object in a member, if that is there. False: memory is exhausted. */
+static bool open_member(struct tr_json_object *object, const struct tr_json_member *member,
+			struct tr_arena *arena)
 {
+	return !member || tr_json_members(member->value, arena, &object->members, &object->count);
+}
+
+/* The object's text has TR_INPUT_PAD after it. False: memory is exhausted. */
+static bool open_event(struct event *event, struct tr_text text, struct tr_arena *arena)
+{
+	struct tr_json_object *top = &event->top, *outside = top, *in = &event->in_execution;
+
+	*event = (struct event){ .rid = NULL };
+	if (!tr_json_members(text, arena, &top->members, &top->count))
+		return false;
+	event->rid = tr_json_take(top, "rid", TR_JSON_STRING);
+	event->timestamp = tr_json_take(top, "timestamp", TR_JSON_STRING);
+	event->started = tr_json_take(top, "started", TR_JSON_OBJECT);
+	if (event->started)
+		outside = &event->in_started;
+	if (!open_member(outside, event->started, arena))
+		return false;
+	event->pid = tr_json_take(outside, "pid", TR_JSON_NUMBER);
+	event->ppid = tr_json_take(outside, "ppid", TR_JSON_NUMBER);
+	event->execution = tr_json_take(outside, "execution", TR_JSON_OBJECT);
+	if (!open_member(in, event->execution, arena))
+		return false;
+	event->executable = tr_json_take(in, "executable", TR_JSON_STRING);
+	event->arguments = tr_json_take(in, "arguments", TR_JSON_ARRAY);
+	event->working_dir = tr_json_take(in, "working_dir", TR_JSON_STRING);
+	event->environment = tr_json_take(in, "environment", TR_JSON_OBJECT);
+	/* an event that begins an execution does not end it */
+	if (!is_execution(event)) {
+		event->terminated = tr_json_take(top, "terminated", TR_JSON_OBJECT);
+		event->signalled = tr_json_take(top, "signalled", TR_JSON_OBJECT);
+	}
+	return true;
+}
+
+/*
+ * Appends ,"key":VALUE for each member that has no field. False: a value that no record can hold,
+ * one of Bear's keys with a value of another type or at another level, or memory is exhausted.
+ */
+static bool put_others(const struct tr_json_object *object, struct tr_buffer *to,
+		       struct tr_error *err)
+{
+	static const char *const keys[] = {
+		"rid", "timestamp", "terminated", "signalled", "started",     "execution",
+		"pid", "ppid",	    "executable", "arguments", "working_dir", "environment"
+	};
+
+	for (size_t i = 0; i < object->count; i++)
+		for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+			if (tr_text_is(object->members[i].key, keys[k]) &&
+			    !tr_json_is_taken(object, &object->members[i])) {
+				tr_error_set(err, TR_CAUSE_INPUT,
+					     "a key of Bear in the wrong place");
+				return false;
+			}
+	return tr_json_put_others(object, to, err);
+}
+
+/* Bear's preloaded library, by its folder or its name. */
+static bool is_library(struct tr_text path)
+{
+	struct tr_text base = tr_path_base(path);
+
+	if (tr_text_is(base, "libear.so") || tr_text_is(base, "libintercept-preload.so"))
+		return true;
+	struct tr_text ending = TR_TEXT("/bear/libexec.so");
+	return path.len >= ending.len &&
+	       memcmp(path.data + path.len - ending.len, ending.data, ending.len) == 0;
+}
+
+/* The next library of a list separated by colons or blanks; data NULL: none is left. */
+static struct tr_text next_library(struct tr_text *list)
+{
+	const char *p = list->data, *end = p + list->len, *q;
+
+	while (p < end && (*p == ':' || *p == ' '))
+		p++;
+	for (q = p; q < end && *q != ':' && *q != ' ';)
+		q++;
+	*list = tr_text_span(q, end);
+	return q > p ? tr_text_span(p, q) : (struct tr_text){ NULL, 0 };
+}
+
+/* Appends LD_PRELOAD without Bear's library. False: nothing is left. */
+static bool put_preload(struct tr_text list, struct tr_buffer *to)
+{
+	struct tr_text library;
+	bool any = false;
+
+	while ((library = next_library(&list)).data) {
+		if (is_library(library))
+			continue;
+		if (any)
+			tr_buffer_put_byte(to, ':');
+		any = true;
+		tr_json_string_to_spelling(library, to);
+	}
+	return any;
+}
+
+static bool has_library(struct tr_text list)
+{
+	struct tr_text library;
+
+	while ((library = next_library(&list)).data)
+		if (is_library(library))
+			return true;
+	return false;
+}
+
+/* The text between the quotes of a string. */
+static struct tr_text body(const struct tr_json_member *member)
+{
+	return (struct tr_text){ member->value.data + 1, member->value.len - 2 };
+}
+
+/* The variable is LD_PRELOAD and contains Bear's library. */
+static bool is_preload(const struct tr_json_member *member)
+{
+	return tr_text_is(member->key, "LD_PRELOAD") && member->type == TR_JSON_STRING &&
+	       !memchr(member->value.data, '\\', member->value.len) && has_library(body(member));
+}
+
+/* Appends a variable, but none of Bear's own. */
+static bool put_variable(const struct tr_json_member *member, bool strip, bool *any,
+			 struct tr_buffer *to, struct tr_error *err)
+{
+	size_t begin = to->len;
+	bool kept = true;
+
+	if (strip && tr_text_starts(member->key, TR_TEXT("INTERCEPT_")))
+		return true;
+	if (*any)
+		tr_buffer_put_byte(to, ',');
+	tr_buffer_put_byte(to, '"');
+	tr_json_string_to_spelling(member->key, to);
+	tr_buffer_put_literal(to, "\":");
+	if (strip && is_preload(member)) {
+		tr_buffer_put_byte(to, '"');
+		kept = put_preload(body(member), to);
+		tr_buffer_put_byte(to, '"');
+	} else if (!tr_json_put_value(member->value, to, err)) {
+		return false;
+	}
+	if (!kept && !to->failed)
+		to->len = begin;
+	*any |= kept;
+	return true;
+}
+
+/*
+ * Appends an environment (the text of a JSON object) as a map, with strip without the variables
+ * that Bear's interception adds. False: a value that no record can hold, or memory is exhausted.
+ */
+static bool put_variables(struct tr_text object, bool strip, struct tr_arena *arena,
+			  struct tr_buffer *to, struct tr_error *err)
+{
+	struct tr_json_member *members;
+	size_t count;
+	bool any = false;
+
+	if (!strip)
+		return tr_json_put_value(object, to, err);
+	if (!tr_json_members(object, arena, &members, &count)) {
+		tr_error_memory(err);
+		return false;
+	}
+	tr_buffer_put_byte(to, '{');
+	for (size_t i = 0; i < count; i++)
+		if (!put_variable(&members[i], strip, &any, to, err))
+			return false;
+	tr_buffer_put_byte(to, '}');
+	return true;
+}
+
+struct reader {
+	struct tr_reader base;
+	struct tr_json_items items;
+	struct tr_recent running; /* seq of the execution that each pid runs */
+	struct tr_recent pids;	  /* pid of each rid */
+	struct tr_buffer extra, text;
+	bool strip, headed;
+	bool odd_time; /* the event's timestamp would be written differently */
+};
+
+enum { MOST = 1 << 20, BITS = 50, BITS_CUT = 25 };
+
+static int bid(struct tr_input *in)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_text object;
+	struct event event;
+	int bits = 0;
+
+	if (!tr_json_items_peek(in, MOST, &object))
+		return 0;
+	/* if memory is exhausted, the open that follows reports it */
+	if (!open_event(&event, object, &arena))
+		bits = 1;
+	else if (is_execution(&event) && event.pid)
+		bits = BITS;
+	else if (event.rid && (event.terminated || event.signalled || event.timestamp))
+		bits = BITS;
+	/* an execution that is cut: no other format's object begins with a rid alone */
+	else if (event.rid && event.top.count == 1 && object.len > 0 &&
+		 object.data[object.len - 1] != '}')
+		bits = BITS_CUT;
+	tr_arena_free(&arena);
+	return bits;
+}
+
+static void close_reader(struct tr_reader *base)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	tr_recent_free(&reader->running);
+	tr_recent_free(&reader->pids);
+	tr_buffer_free(&reader->extra);
+	tr_buffer_free(&reader->text);
+}
+
+static enum tr_status deliver_header(struct reader *reader, unsigned version,
+				     struct tr_record **record, struct tr_error *err)
+{
+	struct tr_buffer *line = &reader->base.line;
+
+	tr_buffer_reset(line);
+	tr_buffer_put_literal(line, "%trec\t1\tversion=");
+	tr_buffer_put_decimal(line, version);
+	reader->headed = true;
+	enum tr_status status = tr_reader_deliver(&reader->base, record, err);
+	return status == TR_OK ? tr_record_split(*record, err) : status;
+}
+
+/*
+ * Appends a timestamp (2026-11-21T00:29:13.959052Z) as seconds since 1970 with the same digits after
+ * the point. False: the writer would not give it back.
+ */
+static bool put_time(struct tr_text timestamp, struct tr_buffer *seconds)
+{
+	enum { WHOLE = sizeof "2026-11-21T00:29:13" - 1 };
 	struct tr_trace_date date;
 	char whole[WHOLE + 1];
 	size_t len = timestamp.len;
@@ -23,8 +279,10 @@ bool tr_bear_time_read(struct tr_text timestamp, struct tr_buffer *seconds)
 	if (len < WHOLE + 1 || timestamp.data[len - 1] != 'Z')
 		return false;
 	struct tr_text rest = { timestamp.data + WHOLE, len - WHOLE - 1 };
-	if (rest.len &&
-	    (rest.data[0] != '.' || !all_digits((struct tr_text){ rest.data + 1, rest.len - 1 })))
+	for (size_t i = 1; i < rest.len; i++)
+		if (rest.data[i] < '0' || rest.data[i] > '9')
+			return false;
+	if (rest.len == 1 || (rest.len && rest.data[0] != '.'))
 		return false;
 	memcpy(whole, timestamp.data, WHOLE);
 	whole[WHOLE] = 'Z';
@@ -38,39 +296,242 @@ bool tr_bear_time_read(struct tr_text timestamp, struct tr_buffer *seconds)
 	return true;
 }
 
-bool tr_bear_time_write(struct tr_text seconds, struct tr_buffer *timestamp)
+static bool put_extra(struct reader *reader, const struct event *event, struct tr_error *err)
 {
-	const char *point = seconds.len ? memchr(seconds.data, '.', seconds.len) : NULL;
-	const char *end = seconds.data + seconds.len;
-	struct tr_text whole = tr_text_span(seconds.data, point ? point : end);
-	struct tr_text digits = point ? tr_text_span(point + 1, end) : TR_TEXT("");
-	time_t number = 0;
-	struct tm tm;
+	struct tr_buffer *extra = &reader->extra;
 
-	if (!all_digits(whole) || whole.len > MOST_DIGITS || (point && !all_digits(digits)))
+	tr_buffer_reset(extra);
+	if (!put_others(&event->top, extra, err) || !put_others(&event->in_started, extra, err) ||
+	    !put_others(&event->in_execution, extra, err))
 		return false;
-	for (size_t i = 0; i < whole.len; i++)
-		number = number * 10 + (whole.data[i] - '0');
-	if (!gmtime_r(&number, &tm) || tm.tm_year + 1900 > 9999)
-		return false;
-	struct tr_trace_date date = {
-		(unsigned)tm.tm_year + 1900,
-		(unsigned)tm.tm_mon + 1,
-		(unsigned)tm.tm_mday,
-		(unsigned)tm.tm_hour,
-		(unsigned)tm.tm_min,
-		(unsigned)tm.tm_sec,
-		false,
-	};
-	tr_trace_date_write(&date, timestamp);
-	if (timestamp->len && !timestamp->failed)
-		timestamp->len--; /* the Z */
-	if (point) {
-		tr_buffer_put_byte(timestamp, '.');
-		tr_buffer_put_text(timestamp, digits);
+	if (reader->odd_time) {
+		tr_buffer_put_literal(extra, ",\"timestamp\":");
+		if (!tr_json_put_value(event->timestamp->value, extra, err))
+			return false;
 	}
-	tr_buffer_put_byte(timestamp, 'Z');
+	tr_json_put_extra(tr_buffer_text(extra), &reader->base.line);
 	return true;
+}
+
+/* The columns kind, seq, time and task. */
+static void put_columns(struct reader *reader, const char *kind, const struct event *event,
+			struct tr_text task)
+{
+	struct tr_buffer *line = &reader->base.line;
+
+	tr_reader_begin(&reader->base, kind);
+	reader->odd_time = event->timestamp && !put_time(body(event->timestamp), line);
+	if (!event->timestamp || reader->odd_time)
+		tr_buffer_put_byte(line, '-');
+	tr_buffer_put_byte(line, '\t');
+	tr_buffer_put_text(line, task.data ? task : TR_TEXT("-"));
+	tr_buffer_put_byte(line, '\t');
+}
+
+static bool put_environment(struct reader *reader, const struct event *event, struct tr_error *err)
+{
+	if (!event->environment)
+		return true;
+	tr_buffer_put_literal(&reader->base.line, "\tenv=");
+	return put_variables(event->environment->value, reader->strip, &reader->base.arena,
+			     &reader->base.line, err);
+}
+
+/* A number, as the content of a string or by itself. */
+static bool number_of(struct tr_text text, uint64_t *number)
+{
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
+
+	return text.len && tr_cell_number(&cell, number);
+}
+
+/* The execution that the parent runs. A pid whose process has ended has none. */
+static bool find_parent(struct reader *reader, const struct event *event, uint64_t *seq)
+{
+	uint64_t pid;
+
+	return event->ppid && number_of(event->ppid->value, &pid) &&
+	       tr_recent_find(&reader->running, pid, seq) && *seq != TR_NO_POSITION;
+}
+
+/* False: memory is exhausted. */
+static bool begin_process(struct reader *reader, const struct event *event, uint64_t seq)
+{
+	uint64_t pid, rid;
+
+	/* version 4 has neither parents nor ends */
+	if (!event->started || !event->pid || !number_of(event->pid->value, &pid))
+		return true;
+	if (event->rid && number_of(body(event->rid), &rid) &&
+	    !tr_recent_put(&reader->pids, rid, pid))
+		return false;
+	return tr_recent_put(&reader->running, pid, seq);
+}
+
+/* The process that ends, as a cell; data NULL: unknown. False: memory is exhausted. */
+static bool end_process(struct reader *reader, const struct event *event, struct tr_text *task)
+{
+	uint64_t pid, rid;
+
+	*task = (struct tr_text){ NULL, 0 };
+	if (!number_of(body(event->rid), &rid) || !tr_recent_find(&reader->pids, rid, &pid))
+		return true;
+	tr_buffer_reset(&reader->text);
+	tr_buffer_put_decimal(&reader->text, pid);
+	*task = tr_arena_copy(&reader->base.arena, tr_buffer_text(&reader->text));
+	return task->data && tr_recent_put(&reader->running, pid, TR_NO_POSITION);
+}
+
+static bool put_execution(struct reader *reader, const struct event *event, struct tr_error *err)
+{
+	struct tr_buffer *line = &reader->base.line;
+	uint64_t parent;
+
+	if (event->executable)
+		tr_json_string_to_cell(body(event->executable), line);
+	else
+		tr_buffer_put_byte(line, '-');
+	if (find_parent(reader, event, &parent)) {
+		tr_buffer_put_literal(line, "\tparent=");
+		tr_buffer_put_decimal(line, parent);
+	}
+	if (!tr_json_put_field("ppid", event->ppid, line, err) ||
+	    !tr_json_put_field("cwd", event->working_dir, line, err) ||
+	    !tr_json_put_field("argv", event->arguments, line, err) ||
+	    !put_environment(reader, event, err) ||
+	    !tr_json_put_field("rid", event->rid, line, err))
+		return false;
+	/* version 4 keeps only the variables that compilers use */
+	if (!event->started)
+		tr_buffer_put_literal(line, "\tflagged=[\"env-trimmed\"]");
+	return put_extra(reader, event, err);
+}
+
+/* An integer, which version 3 writes as a string. */
+static bool put_number(const char *key, const struct tr_json_member *object, const char *member_key,
+		       struct reader *reader, struct tr_error *err)
+{
+	struct tr_json_member *members;
+	size_t count;
+
+	if (!tr_json_members(object->value, &reader->base.arena, &members, &count)) {
+		tr_error_memory(err);
+		return false;
+	}
+	const struct tr_json_member *member = tr_json_member_find(members, count, member_key);
+	if (!member)
+		return true;
+	struct tr_json_member number = *member;
+	if (member->type == TR_JSON_STRING && member->value.len > 2) {
+		struct tr_json json = { member->value.data + 1,
+					member->value.data + member->value.len - 1 };
+		struct tr_text text;
+		if (tr_json_next(&json, &text) == TR_JSON_NUMBER && json.pos == json.end)
+			number.value = text;
+	}
+	return tr_json_put_field(key, &number, &reader->base.line, err);
+}
+
+static bool put_exit(struct reader *reader, const struct event *event, struct tr_error *err)
+{
+	tr_buffer_put_byte(&reader->base.line, '-');
+	if (event->terminated && !put_number("status", event->terminated, "status", reader, err))
+		return false;
+	if (event->signalled && !put_number("signal", event->signalled, "number", reader, err))
+		return false;
+	return tr_json_put_field("rid", event->rid, &reader->base.line, err) &&
+	       put_extra(reader, event, err);
+}
+
+/* The object becomes a raw record, which the next call returns after this message. */
+static enum tr_status keep_raw(struct reader *reader, struct tr_text object, const char *why,
+			       struct tr_error *err)
+{
+	tr_reader_put_raw(&reader->base, object, why);
+	reader->base.held = true;
+	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%s: kept as a raw record", why);
+	tr_error_at_line(err, reader->base.source_line);
+	return TR_WARN;
+}
+
+static enum tr_status make_record(struct reader *reader, struct tr_text object,
+				  const struct event *event, struct tr_record **record,
+				  struct tr_error *err)
+{
+	struct tr_text task = { NULL, 0 };
+	uint64_t seq = reader->base.seq;
+	bool done;
+
+	if (is_execution(event)) {
+		if (event->pid)
+			task = event->pid->value;
+		put_columns(reader, "exec", event, task);
+		done = put_execution(reader, event, err);
+		if (done && !begin_process(reader, event, seq))
+			return tr_error_memory(err);
+	} else if (event->rid && (event->terminated || event->signalled)) {
+		if (!end_process(reader, event, &task))
+			return tr_error_memory(err);
+		put_columns(reader, "exit", event, task);
+		done = put_exit(reader, event, err);
+	} else {
+		return keep_raw(reader, object, "no event of Bear's", err);
+	}
+	reader->base.line.failed |= reader->extra.failed || reader->text.failed;
+	if (done)
+		return tr_reader_deliver(&reader->base, record, err);
+	if (tr_error_is_memory(err))
+		return TR_FATAL;
+	reader->base.seq = seq;
+	return keep_raw(reader, object, "an event that is not as Bear writes it", err);
+}
+
+static enum tr_status read_header(struct reader *reader, struct tr_record **record,
+				  struct tr_error *err)
+{
+	struct tr_text object;
+	struct event event;
+	unsigned version = 3;
+
+	if (tr_json_items_peek(reader->base.in, MOST, &object)) {
+		if (!open_event(&event, object, &reader->base.arena))
+			return tr_arena_error(&reader->base.arena, err);
+		version = is_execution(&event) && !event.started ? 4 : 3;
+	}
+	return deliver_header(reader, version, record, err);
+}
+
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+	struct tr_text object;
+	struct event event;
+
+	tr_arena_reset(&base->arena);
+	enum tr_status status = tr_reader_due(base, record, err);
+	if (status != TR_END)
+		return status;
+	if (!reader->headed)
+		return read_header(reader, record, err);
+	status = tr_json_items_next(&reader->items, &object, &base->source_line, err);
+	if (status != TR_OK)
+		return status;
+	if (!open_event(&event, object, &base->arena))
+		return tr_arena_error(&base->arena, err);
+	return make_record(reader, object, &event, record, err);
+}
+
+static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
+				     struct tr_error *err)
+{
+	struct tr_text intercept = tr_setting_get(&config->settings, "intercept", "strip");
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	tr_json_items_init(&reader->items, in, true);
+	reader->strip = tr_text_is(intercept, "strip");
+	return &reader->base;
 }
 
 static const char *const extensions[] = { ".bear.json", ".events.json", NULL };
@@ -90,8 +551,8 @@ const struct tr_format tr_format_bear = {
 		 TR_FORMAT_FORKLESS,
 	.extensions = extensions,
 	.options = options,
-	.bid = tr_bear_bid,
-	.open = tr_bear_open,
+	.bid = bid,
+	.open = open_reader,
 	.create = tr_bear_create,
 	.default_style = "tree",
 };

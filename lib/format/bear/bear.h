@@ -3,8 +3,7 @@
  * Private to the format bear: the commands of a build that Bear intercepts, one JSON object a
  * line.
  *
- *	bear.c	  names, options, times
- *	reader.c  bytes -> object (json_items) -> event -> record
+ *	bear.c	  names, options; bytes -> object (json_items) -> event -> record
  *	writer.c  record -> environment (follow) -> event as JSON -> bytes
  *
  * Version 3 (rizsotto/Bear 3.x, `bear intercept`, events.json):
@@ -22,18 +21,7 @@
 
 #include "format/format.h"
 
-int tr_bear_bid(struct tr_input *in);
-struct tr_reader *tr_bear_open(const struct tr_read_config *config, struct tr_input *in,
-			       struct tr_error *err);
-
 struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);
-
-/*
- * Converts between a timestamp (2026-11-21T00:29:13.959052Z) and seconds since 1970 with the same
- * digits after the point, and appends the result. False: it would not come back the same.
- */
-bool tr_bear_time_read(struct tr_text timestamp, struct tr_buffer *seconds);
-bool tr_bear_time_write(struct tr_text seconds, struct tr_buffer *timestamp);
 
 #endif

@@ -4,11 +4,14 @@
  * JSON in writer->line (put_exec, put_exit) and writes the line if it is whole.
  */
 #include <inttypes.h>
+#include <time.h>
 
+#include "coverage/date.h"
 #include "format/bear/bear.h"
 #include "format/writer_base.h"
 #include "process/command.h"
 #include "process/follow.h"
+#include "process/parent.h"
 #include "process/recent.h"
 #include "record/json.h"
 
@@ -92,11 +95,14 @@ static enum tr_status put_ppid(struct writer *writer, struct tr_record *record,
 {
 	struct tr_field *field = tr_record_field(record, "ppid");
 	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-	uint64_t parent = tr_command_number(record, "parent"), pid = 0;
+	struct tr_parent parent;
+	uint64_t pid = 0;
 
 	if (value && (value->type == TR_UINT || value->type == TR_INT))
 		return put_value(writer, record, field, err);
-	if (parent == TR_NO_POSITION || !tr_recent_find(&writer->pids, parent, &pid))
+	if (!tr_parent_read(record, &parent))
+		return tr_error_memory(err);
+	if (parent.seq == TR_NO_POSITION || !tr_recent_find(&writer->pids, parent.seq, &pid))
 		pid = 0;
 	tr_buffer_put_decimal(&writer->line, pid);
 	return TR_OK;
@@ -131,6 +137,54 @@ static bool put_rid(struct writer *writer, struct tr_record *record, uint64_t pi
 	return tr_recent_put(&writer->rids, pid, number);
 }
 
+static bool all_digits(struct tr_text text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] < '0' || text.data[i] > '9')
+			return false;
+	return text.len > 0;
+}
+
+/*
+ * Appends seconds since 1970 as a timestamp with the same digits after the point. False: it would
+ * not come back the same.
+ */
+static bool put_time(struct tr_text seconds, struct tr_buffer *timestamp)
+{
+	const char *point = seconds.len ? memchr(seconds.data, '.', seconds.len) : NULL;
+	const char *end = seconds.data + seconds.len;
+	struct tr_text whole = tr_text_span(seconds.data, point ? point : end);
+	struct tr_text digits = point ? tr_text_span(point + 1, end) : TR_TEXT("");
+	enum { MOST_DIGITS = 18 };
+	time_t number = 0;
+	struct tm tm;
+
+	if (!all_digits(whole) || whole.len > MOST_DIGITS || (point && !all_digits(digits)))
+		return false;
+	for (size_t i = 0; i < whole.len; i++)
+		number = number * 10 + (whole.data[i] - '0');
+	if (!gmtime_r(&number, &tm) || tm.tm_year + 1900 > 9999)
+		return false;
+	struct tr_trace_date date = {
+		(unsigned)tm.tm_year + 1900,
+		(unsigned)tm.tm_mon + 1,
+		(unsigned)tm.tm_mday,
+		(unsigned)tm.tm_hour,
+		(unsigned)tm.tm_min,
+		(unsigned)tm.tm_sec,
+		false,
+	};
+	tr_trace_date_write(&date, timestamp);
+	if (timestamp->len && !timestamp->failed)
+		timestamp->len--; /* the Z */
+	if (point) {
+		tr_buffer_put_byte(timestamp, '.');
+		tr_buffer_put_text(timestamp, digits);
+	}
+	tr_buffer_put_byte(timestamp, 'Z');
+	return true;
+}
+
 static void put_timestamp(struct writer *writer, struct tr_record *record)
 {
 	struct tr_buffer *line = &writer->line;
@@ -146,7 +200,7 @@ static void put_timestamp(struct writer *writer, struct tr_record *record)
 		return;
 	}
 	tr_buffer_put_literal(line, ",\"timestamp\":\"");
-	if (tr_bear_time_write(time, line))
+	if (put_time(time, line))
 		tr_buffer_put_byte(line, '"');
 	else
 		line->len = begin;

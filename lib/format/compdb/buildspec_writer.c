@@ -104,29 +104,6 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 	return item->respfile.data || err->cause != TR_CAUSE_MEMORY;
 }
 
-static bool inline_files(struct writer *writer, const struct tr_command *command, struct item *item,
-			 const struct tr_respfile_rules *rules, struct tr_arena *arena,
-			 struct tr_error *err)
-{
-	struct tr_respfile_source source = { item->directory, command->respfile,
-					     &writer->calls.roots,
-					     tr_call_quoting(&writer->calls, item->directory) };
-	struct tr_expansion expansion;
-
-	if (tr_respfile_expand(item->argv, item->argc, rules, &source, arena, &expansion, err) !=
-	    TR_OK)
-		return false;
-	struct tr_text *argv = tr_arena_alloc(arena, expansion.count * sizeof *argv);
-	if (!argv)
-		return false;
-	for (size_t i = 0; i < expansion.count; i++)
-		argv[i] = expansion.words[i].text;
-	item->argv = argv;
-	item->argc = expansion.count;
-	item->left = expansion.left;
-	return true;
-}
-
 /* Writes the item of a command into writer->item. */
 static enum tr_status make_item(struct writer *writer, struct tr_record *record,
 				const struct tr_command *command, size_t launchers,
@@ -140,7 +117,8 @@ static enum tr_status make_item(struct writer *writer, struct tr_record *record,
 			       .argv = command->argv + launchers,
 			       .argc = command->argc - launchers };
 	if (writer->respfiles == INLINE)
-		done = inline_files(writer, command, item, rules, record->arena, err);
+		done = tr_compdb_inline(&writer->calls, command, rules, record->arena, &item->argv,
+					&item->argc, &item->left);
 	else
 		done = attach(writer, command, item, rules, record->arena, err);
 	if (!done)

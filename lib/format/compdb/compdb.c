@@ -1,6 +1,237 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The formats compdb and buildspec, and the reader of both: objects out of the window
+ * (record/json.h), their members, the record. A member that has no field goes into extra.
+ */
 #include "format/compdb/compdb.h"
+#include "format/reader_base.h"
+#include "process/command.h"
+#include "process/path.h"
 #include "record/json.h"
+#include "record/literal.h"
+
+struct reader {
+	struct tr_reader base;
+	struct tr_json_items items;
+	struct tr_buffer extra;
+};
+
+enum key { DIRECTORY, ARGUMENTS, COMMAND, SOURCE, OUTPUT, RESPFILE, KEYS };
+
+static const struct {
+	const char *key;
+	enum tr_json_token type;
+} keys[KEYS] = {
+	[DIRECTORY] = { "directory", TR_JSON_STRING }, [ARGUMENTS] = { "arguments", TR_JSON_ARRAY },
+	[COMMAND] = { "command", TR_JSON_STRING },     [SOURCE] = { "file", TR_JSON_STRING },
+	[OUTPUT] = { "output", TR_JSON_STRING },       [RESPFILE] = { "respfile", TR_JSON_STRING },
+};
+
+struct object {
+	struct tr_json_object all;
+	const struct tr_json_member *fields[KEYS]; /* NULL: absent, or of another type */
+};
+
+/* With arguments, command has no field. False: memory is exhausted. */
+static bool find_members(struct object *object, struct tr_text text, struct tr_arena *arena)
+{
+	*object = (struct object){ .all = { .count = 0 } };
+	if (!tr_json_members(text, arena, &object->all.members, &object->all.count))
+		return false;
+	for (unsigned i = 0; i < KEYS; i++)
+		if (i != COMMAND || !object->fields[ARGUMENTS])
+			object->fields[i] = tr_json_take(&object->all, keys[i].key, keys[i].type);
+	return true;
+}
+
+/* An entry of a database has a file, and one of a build specification has none. */
+static int bid(struct tr_input *in, bool wants_file)
+{
+	enum { MOST = 1 << 20, BITS = 40, BITS_CUT = 10 };
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_text text;
+	struct object object;
+	int bits = 0;
+
+	if (!tr_json_items_peek(in, MOST, &text))
+		return 0;
+	/* if memory is exhausted, the open that follows reports it */
+	if (!find_members(&object, text, &arena))
+		bits = 1;
+	else if (!object.fields[ARGUMENTS] && !object.fields[COMMAND])
+		bits = 0;
+	else if (object.fields[DIRECTORY] && !object.fields[SOURCE] == !wants_file)
+		bits = BITS;
+	else if (text.len > MOST / 2 && wants_file)
+		bits = BITS_CUT; /* too long to see the other keys */
+	tr_arena_free(&arena);
+	return bits;
+}
+
+static int compdb_bid(struct tr_input *in)
+{
+	return bid(in, true);
+}
+
+static int buildspec_bid(struct tr_input *in)
+{
+	return bid(in, false);
+}
+
+static void close_reader(struct tr_reader *base)
+{
+	tr_buffer_free(&tr_container(base, struct reader, base)->extra);
+}
+
+/* The text between the quotes of a string. */
+static struct tr_text body(struct tr_text string)
+{
+	return (struct tr_text){ string.data + 1, string.len - 2 };
+}
+
+/* Splits "command" as a shell of the system would. False: memory is exhausted. */
+static bool begin_words(struct reader *reader, const struct object *object, struct tr_words *words)
+{
+	struct tr_text directory =
+		object->fields[DIRECTORY] ? body(object->fields[DIRECTORY]->value) : TR_TEXT("");
+	struct tr_text text =
+		tr_string_bytes(body(object->fields[COMMAND]->value), &reader->base.arena);
+
+	*words = (struct tr_words){ text.data, text.data + text.len,
+				    tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
+								 : TR_QUOTING_COMMAND,
+				    false, false };
+	return text.data;
+}
+
+static bool put_command(struct reader *reader, const struct object *object)
+{
+	struct tr_words words;
+	struct tr_buffer word = TR_BUFFER_INIT, *line = &reader->base.line;
+	bool first = true;
+
+	if (!begin_words(reader, object, &words)) {
+		line->failed = true;
+		return false;
+	}
+	tr_buffer_put_literal(line, "\targv=[");
+	for (; tr_words_next(&words, &word) && !word.failed; word.len = 0, first = false) {
+		if (!first)
+			tr_buffer_put_byte(line, ',');
+		tr_buffer_put_byte(line, '"');
+		tr_string_escape(tr_buffer_text(&word), line);
+		tr_buffer_put_byte(line, '"');
+	}
+	tr_buffer_put_byte(line, ']');
+	line->failed |= word.failed;
+	tr_buffer_free(&word);
+	return true;
+}
+
+/* Appends the name column: the first word of the command. */
+static void put_name(struct reader *reader, const struct object *object)
+{
+	struct tr_buffer word = TR_BUFFER_INIT;
+	struct tr_text text, ignored;
+	struct tr_buffer *line = &reader->base.line;
+	struct tr_words words;
+
+	if (object->fields[ARGUMENTS]) {
+		struct tr_text list = object->fields[ARGUMENTS]->value;
+		struct tr_json json = { list.data, list.data + list.len };
+		tr_json_next(&json, &ignored);
+		if (tr_json_next(&json, &text) == TR_JSON_STRING)
+			tr_json_string_to_cell(text, line);
+		else
+			tr_buffer_put_byte(line, '-');
+		return;
+	}
+	if (object->fields[COMMAND] && begin_words(reader, object, &words) &&
+	    tr_words_next(&words, &word))
+		tr_cell_escape(tr_buffer_text(&word), false, line);
+	else
+		tr_buffer_put_byte(line, '-');
+	line->failed |= word.failed;
+	tr_buffer_free(&word);
+}
+
+static bool put_fields(struct reader *reader, const struct object *object, struct tr_error *err)
+{
+	const struct tr_json_member *const *fields = object->fields;
+	struct tr_buffer *line = &reader->base.line, *extra = &reader->extra;
+
+	if (!tr_json_put_field("cwd", fields[DIRECTORY], line, err) ||
+	    !tr_json_put_field("argv", fields[ARGUMENTS], line, err) ||
+	    (fields[COMMAND] && !put_command(reader, object)) ||
+	    !tr_json_put_field("file", fields[SOURCE], line, err) ||
+	    !tr_json_put_field("output", fields[OUTPUT], line, err) ||
+	    !tr_json_put_field("respfile", fields[RESPFILE], line, err))
+		return false;
+	tr_buffer_reset(extra);
+	if (!tr_json_put_others(&object->all, extra, err))
+		return false;
+	tr_json_put_extra(tr_buffer_text(extra), line);
+	return true;
+}
+
+static enum tr_status make_record(struct reader *reader, struct tr_text text,
+				  struct tr_record **record, struct tr_error *err)
+{
+	struct tr_buffer *line = &reader->base.line;
+	struct object object;
+
+	if (!find_members(&object, text, &reader->base.arena))
+		return tr_arena_error(&reader->base.arena, err);
+	if (!object.fields[DIRECTORY] && !object.fields[ARGUMENTS] && !object.fields[COMMAND]) {
+		tr_error_set(err, TR_CAUSE_INPUT, "an object without directory and arguments");
+		return TR_WARN;
+	}
+	for (unsigned i = 0; i < KEYS; i++) {
+		const struct tr_json_member *member =
+			tr_json_member_find(object.all.members, object.all.count, keys[i].key);
+		if (!member || member->type == keys[i].type)
+			continue;
+		tr_error_set(err, TR_CAUSE_INPUT, "an object with a value of the wrong type: %s",
+			     keys[i].key);
+		return TR_WARN;
+	}
+	tr_reader_begin(&reader->base, "exec");
+	tr_buffer_put_literal(line, "-\t-\t");
+	put_name(reader, &object);
+	bool done = put_fields(reader, &object, err);
+	line->failed |= reader->extra.failed;
+	if (done || line->failed)
+		return tr_reader_deliver(&reader->base, record, err);
+	reader->base.seq--;
+	return tr_error_status(err);
+}
+
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+	struct tr_text object;
+
+	tr_arena_reset(&base->arena);
+	enum tr_status status =
+		tr_json_items_next(&reader->items, &object, &base->source_line, err);
+	if (status != TR_OK)
+		return status;
+	status = make_record(reader, object, record, err);
+	if (status != TR_OK)
+		tr_error_at_line(err, base->source_line);
+	return status;
+}
+
+static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
+				     struct tr_error *err)
+{
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
+	if (!reader)
+		return NULL;
+	tr_json_items_init(&reader->items, in, false);
+	return &reader->base;
+}
 
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err)
@@ -16,6 +247,28 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 					       : tr_tool_config_read(path, err);
 	config->tools = *tools;
 	return *tools != NULL;
+}
+
+bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
+		      const struct tr_respfile_rules *rules, struct tr_arena *arena,
+		      const struct tr_text **argv, size_t *argc, struct tr_respfile_left *left)
+{
+	struct tr_respfile_source source = { command->directory, command->respfile, &config->roots,
+					     tr_call_quoting(config, command->directory) };
+	struct tr_expansion expansion;
+	struct tr_error err;
+
+	if (tr_respfile_expand(*argv, *argc, rules, &source, arena, &expansion, &err) != TR_OK)
+		return false;
+	struct tr_text *words = tr_arena_alloc(arena, expansion.count * sizeof *words);
+	if (!words)
+		return false;
+	for (size_t i = 0; i < expansion.count; i++)
+		words[i] = expansion.words[i].text;
+	*argv = words;
+	*argc = expansion.count;
+	*left = expansion.left;
+	return true;
 }
 
 enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
@@ -51,8 +304,8 @@ const struct tr_format tr_format_compdb = {
 	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_JSON | TR_FORMAT_MERGES,
 	.extensions = extensions,
 	.options = options,
-	.bid = tr_compdb_bid,
-	.open = tr_compdb_open,
+	.bid = compdb_bid,
+	.open = open_reader,
 	.create = tr_compdb_create,
 	.default_style = "tree",
 };
@@ -77,8 +330,8 @@ const struct tr_format tr_format_buildspec = {
 	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_JSON | TR_FORMAT_MERGES,
 	.extensions = spec_extensions,
 	.options = spec_options,
-	.bid = tr_buildspec_bid,
-	.open = tr_compdb_open,
+	.bid = buildspec_bid,
+	.open = open_reader,
 	.create = tr_buildspec_create,
 	.default_style = "tree",
 };

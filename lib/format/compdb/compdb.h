@@ -2,8 +2,8 @@
 /*
  * Private to the formats compdb and buildspec.
  *
- *	compdb.c	    names, options, what both writers use
- *	reader.c	    bytes -> object (json_items) -> record, of both formats
+ *	compdb.c	    names, options, what both writers use; the reader of both formats:
+ *			    bytes -> object (json_items) -> record
  *	writer.c	    record -> call -> entries -> call filter -> JSON
  *	buildspec_writer.c  record -> call -> item -> call filter -> JSON
  *
@@ -22,12 +22,6 @@
 #include "format/format.h"
 #include "process/call.h"
 
-int tr_compdb_bid(struct tr_input *in);
-int tr_buildspec_bid(struct tr_input *in);
-
-struct tr_reader *tr_compdb_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err);
-
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
 
@@ -40,6 +34,14 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
  */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);
+
+/*
+ * Replaces the words of a command, or those after its launchers, by others in which response files
+ * are expanded. False: memory is exhausted.
+ */
+bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
+		      const struct tr_respfile_rules *rules, struct tr_arena *arena,
+		      const struct tr_text **argv, size_t *argc, struct tr_respfile_left *left);
 
 /* Appends the field extra as members of compact JSON. TR_WARN: JSON cannot hold it. */
 enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to,

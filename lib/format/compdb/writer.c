@@ -187,26 +187,6 @@ static void add_parts(struct line *line, const struct tr_call *call, bool inline
 	}
 }
 
-/* The program as the entry names it: with its directory if that is known. */
-static struct tr_text program_of(const struct tr_call *call, struct tr_arena *arena)
-{
-	const struct tr_command *command = &call->command;
-	struct tr_text path = tr_command_program(command);
-	struct tr_buffer whole = TR_BUFFER_INIT;
-
-	if (call->invocation.launchers)
-		return call->expansion.words[0].text;
-	/* a name alone was found in PATH */
-	if (tr_path_is_absolute(path) || !memchr(path.data, '/', path.len))
-		return path;
-	tr_path_join(command->directory, path, &whole);
-	path = tr_arena_copy(arena, tr_buffer_text(&whole));
-	if (whole.failed)
-		path.data = NULL;
-	tr_buffer_free(&whole);
-	return path;
-}
-
 static struct tr_text absolute(struct tr_text directory, struct tr_text path,
 			       struct tr_arena *arena)
 {
@@ -220,6 +200,19 @@ static struct tr_text absolute(struct tr_text directory, struct tr_text path,
 		path.data = NULL;
 	tr_buffer_free(&whole);
 	return path;
+}
+
+/* The program as the entry names it: with its directory if that is known. */
+static struct tr_text program_of(const struct tr_call *call, struct tr_arena *arena)
+{
+	struct tr_text path = tr_command_program(&call->command);
+
+	if (call->invocation.launchers)
+		return call->expansion.words[0].text;
+	/* a name alone was found in PATH */
+	if (tr_path_is_absolute(path) || !memchr(path.data, '/', path.len))
+		return path;
+	return absolute(call->command.directory, path, arena);
 }
 
 static bool has_hidden_sources(const struct tr_invocation *invocation)
@@ -450,32 +443,6 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	return tr_respfile_report(&call->expansion.left, &writer->calls.roots, err);
 }
 
-/* Expands the response files in the arguments. */
-static enum tr_status inline_files(struct writer *writer, struct tr_record *record,
-				   const struct tr_command *command, struct entry *entry,
-				   struct tr_respfile_left *left, struct tr_error *err)
-{
-	struct tr_respfile_source source = { command->directory, command->respfile,
-					     &writer->calls.roots,
-					     tr_call_quoting(&writer->calls, command->directory) };
-	const struct tr_respfile_rules *rules = &tr_respfile_usual, *found;
-	struct tr_expansion expansion;
-
-	if (writer->tools && (found = tr_tool_config_find(writer->tools, command->argv[0])))
-		rules = found;
-	enum tr_status status = tr_respfile_expand(command->argv, command->argc, rules, &source,
-						   record->arena, &expansion, err);
-	struct tr_text *argv = tr_arena_alloc(record->arena, expansion.count * sizeof *entry->argv);
-	if (status != TR_OK || !argv)
-		return tr_error_memory(err);
-	for (size_t i = 0; i < expansion.count; i++)
-		argv[i] = expansion.words[i].text;
-	entry->argv = argv;
-	entry->argc = expansion.count;
-	*left = expansion.left;
-	return TR_OK;
-}
-
 /* Sets the output that the entry's own command line implies. */
 static bool find_implied(struct tr_record *record, struct entry *entry)
 {
@@ -516,8 +483,13 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 			       .output = tr_command_string(record, "output"),
 			       .argv = command.argv,
 			       .argc = command.argc };
-	if (writer->inlined && command.argc)
-		status = inline_files(writer, record, &command, &entry, &left, err);
+	if (writer->inlined && command.argc) {
+		const struct tr_respfile_rules *rules =
+			writer->tools ? tr_tool_config_find(writer->tools, command.argv[0]) : NULL;
+		if (!tr_compdb_inline(&writer->calls, &command, rules ? rules : &tr_respfile_usual,
+				      record->arena, &entry.argv, &entry.argc, &left))
+			return tr_error_memory(err);
+	}
 	if (status == TR_OK)
 		status = tr_compdb_extra(record, &extra, err);
 	if (status == TR_OK) {
