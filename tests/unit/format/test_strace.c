@@ -284,6 +284,48 @@ static void check_look_ahead(int records, size_t bytes, bool orphan)
 	reading_free(&got);
 }
 
+static void put_ends(struct tr_buffer *log, const char *format, int first, int last)
+{
+	char line[80];
+
+	for (int i = first; i <= last; i++) {
+		snprintf(line, sizeof line, format, i);
+		tr_buffer_put_text(log, tr_text_from(line));
+	}
+}
+
+/*
+ * The ends of 17 processes that call exit_group before any +++ line comes. If a log has such lines,
+ * they end the processes. If not, that is clear from 16 ends without one.
+ */
+static void check_ends(bool printed)
+{
+	struct tr_buffer log = TR_BUFFER_INIT;
+	struct reading got = { 0 };
+	size_t exits = 0, early = 0;
+
+	tr_buffer_put_literal(&log, "1 execve(\"/a\", [\"a\"], []) = 0\n");
+	put_ends(&log, "1 vfork() = %d\n", 2, 19);
+	put_ends(&log, "%d exit_group(0) = ?\n", 2, 2);
+	if (printed)
+		put_ends(&log, "%d +++ exited with 0 +++\n", 2, 2);
+	put_ends(&log, "%d exit_group(1) = ?\n", 3, 19);
+	tr_buffer_put_literal(&log, "1 getpid() = 1\n");
+	if (printed)
+		put_ends(&log, "%d +++ exited with 1 +++\n", 3, 19);
+	ok(read_log(tr_buffer_text(&log), 1 << 16, "cwd=/w", &got), "a log with many ends is read");
+	tr_buffer_put_byte(&got.lines, '\0');
+	const char *call = strstr(got.lines.data, "getpid");
+	for (const char *p = got.lines.data; (p = strstr(p, "\nexit\t")); p++) {
+		exits++;
+		early += p < call;
+	}
+	ok(exits == 18, "%zu exits of 18", exits);
+	ok(early == (printed ? 1 : 2), "%zu of them early", early);
+	tr_buffer_free(&log);
+	reading_free(&got);
+}
+
 int main(void)
 {
 	run_file("good.cases", false);
@@ -308,5 +350,7 @@ int main(void)
 	/* both records together have 78 bytes without the long string */
 	check_look_ahead(1, (4 << 20) - 78, false);
 	check_look_ahead(1, (4 << 20) - 77, true);
+	check_ends(true);
+	check_ends(false);
 	return done_testing();
 }
