@@ -188,14 +188,16 @@ bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *
 	       (cli->operand_count <= 1 && !place->archive);
 }
 
-bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line)
+bool tr_cli_copy_bytes(struct tr_cli *cli, const struct tr_trace_place *place, bool *cut_line)
 {
 	struct tr_cli_private *p = cli->private;
+	struct tr_input *in = place->in;
 
+	if (place->bom && tr_output_count(cli->out) == 0)
+		tr_output_put_literal(cli->out, "\xef\xbb\xbf");
 	while (!cli->stop && tr_input_more(in, 1)) {
 		size_t len = tr_input_available(in);
-		if (cut_line)
-			*cut_line = in->pos[len - 1] != '\n';
+		*cut_line = in->pos[len - 1] != '\n';
 		tr_cli_put_text(cli, (struct tr_text){ in->pos, len });
 		tr_input_skip(in, len);
 		if (tr_cli_attention)

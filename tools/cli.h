@@ -187,8 +187,9 @@ bool tr_cli_output(struct tr_cli *cli, bool binary);
 bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec **codec);
 
 /* An encoder on a sink, which it owns; without a codec the sink itself. NULL: reported. */
+enum { TR_CLI_DEFAULT_LEVEL = INT32_MIN };
 struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
-			       const struct tr_codec *codec);
+			       const struct tr_codec *codec, int level, unsigned threads);
 
 /*
  * Ends cli->out before the tool ends, for one that has several outputs: members
@@ -245,10 +246,10 @@ bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place);
 
 /*
- * Copies the rest of a window to cli->out and reports damage. *cut_line (may be NULL): whether
- * the last byte is not LF.
+ * Copies the bytes of the place to cli->out and reports damage. *cut_line: whether the last byte is
+ * not LF.
  */
-bool tr_cli_copy_bytes(struct tr_cli *cli, struct tr_input *in, bool *cut_line);
+bool tr_cli_copy_bytes(struct tr_cli *cli, const struct tr_trace_place *place, bool *cut_line);
 
 /*
  * A writer of format on cli->out. tr_cli_put returns false for a stop, or when the writer gives

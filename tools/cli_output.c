@@ -73,14 +73,16 @@ bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec 
 }
 
 struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
-			       const struct tr_codec *codec)
+			       const struct tr_codec *codec, int level, unsigned threads)
 {
 	struct tr_cli_private *p = cli->private;
 
 	if (!sink || !codec)
 		return sink;
 	cli->packed = true;
-	sink = codec->encoder(sink, codec->level_default, 1, &p->err);
+	if (level == TR_CLI_DEFAULT_LEVEL)
+		level = codec->level_default;
+	sink = codec->encoder(sink, level, threads, &p->err);
 	if (!sink) {
 		tr_cli_fail(cli, "%s", p->err.text);
 		cli->stop = true;
@@ -271,7 +273,8 @@ bool tr_cli_output(struct tr_cli *cli, bool binary)
 	const struct tr_codec *codec;
 
 	return tr_cli_name_codec(cli, false, &codec) &&
-	       tr_cli_output_on(cli, tr_cli_encoded(cli, tr_cli_sink(cli, binary), codec));
+	       tr_cli_output_on(cli, tr_cli_encoded(cli, tr_cli_sink(cli, binary), codec,
+						    TR_CLI_DEFAULT_LEVEL, 1));
 }
 
 static void output_error(struct tr_cli *cli, const struct tr_error *err)

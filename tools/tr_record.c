@@ -338,7 +338,8 @@ static bool take_output(struct tr_cli *cli, int fd)
 	if (fd >= 0)
 		close(fd);
 	cli->output_path = NULL;
-	bool good = tr_cli_output_on(cli, tr_cli_encoded(cli, tr_cli_sink(cli, false), codec));
+	bool good = tr_cli_output_on(
+		cli, tr_cli_encoded(cli, tr_cli_sink(cli, false), codec, TR_CLI_DEFAULT_LEVEL, 1));
 	cli->output_path = path; /* for messages */
 	return good;
 }

@@ -84,7 +84,7 @@ static void set_codec(struct repack *r)
 	struct tr_text name = { argument, equals ? (size_t)(equals - argument) : strlen(argument) };
 
 	r->codec_given = true;
-	r->level = TR_REPACK_DEFAULT_LEVEL;
+	r->level = TR_CLI_DEFAULT_LEVEL;
 	r->codec = tr_codec_by_name(name);
 	if (!r->codec && !tr_text_is(name, "none"))
 		unknown_codec(r, name);
@@ -131,20 +131,15 @@ static void look_at_settings(struct repack *r)
 			r->by_records = true;
 }
 
-static struct tr_sink *made(struct repack *r, struct tr_sink *sink, const struct tr_error *err)
-{
-	if (!sink) {
-		tr_cli_fail(&r->cli, "%s", err ? err->text : "out of memory");
-		r->cli.stop = true;
-	}
-	return sink;
-}
-
+/* The sink of a file; with --verify it is read back. outer: of an archive. NULL: reported. */
 static struct tr_sink *checked_sink(struct repack *r, struct tr_sink *sink,
 				    const struct tr_codec *outer, bool archive)
 {
-	if (sink && r->verify)
-		sink = made(r, verify_file(r->verify, sink, archive ? outer : NULL, archive), NULL);
+	if (!sink || !r->verify)
+		return sink;
+	sink = verify_file(r->verify, sink, archive ? outer : NULL, archive);
+	if (!sink)
+		tr_cli_out_of_memory(&r->cli);
 	return sink;
 }
 
@@ -158,17 +153,13 @@ static struct tr_sink *bottom_sink(struct repack *r, const struct tr_codec *oute
 static struct tr_sink *encoded_sink(struct repack *r, struct tr_sink *sink,
 				    const struct tr_codec *codec)
 {
-	struct tr_error err;
-
-	r->cli.packed = codec != NULL;
-	if (sink && codec) {
-		int level = r->codec_given && r->level != TR_REPACK_DEFAULT_LEVEL
-				    ? r->level
-				    : codec->level_default;
-		sink = made(r, codec->encoder(sink, level, r->threads, &err), &err);
-	}
-	if (sink && r->verify)
-		sink = made(r, verify_tee(r->verify, sink, codec), NULL);
+	r->cli.packed = false;
+	sink = tr_cli_encoded(&r->cli, sink, codec, r->level, r->threads);
+	if (!sink || !r->verify)
+		return sink;
+	sink = verify_tee(r->verify, sink, codec);
+	if (!sink)
+		tr_cli_out_of_memory(&r->cli);
 	return sink;
 }
 
@@ -251,11 +242,12 @@ static void write_file(struct repack *r)
 	static const struct tr_trace_place nowhere;
 	struct tr_trace_place *place;
 
+	r->open = open_file;
 	while (tr_cli_step(&r->cli, &place))
-		repack_place(r, place, open_file);
+		repack_place(r, place);
 	if (!r->cli.out && !r->cli.stop && r->cli.status == 0) {
 		if (r->target)
-			repack_nothing(r, &nowhere, open_file);
+			repack_nothing(r, &nowhere);
 		else
 			open_empty(r);
 	}
@@ -286,14 +278,10 @@ static bool open_member(struct repack *r, const struct tr_format *format,
 static void write_archive(struct repack *r, const char *archive_format)
 {
 	const struct tr_codec *outer = tr_codec_by_extension(tr_text_from(r->cli.output_path));
-	struct tr_sink *sink = bottom_sink(r, outer, true);
+	struct tr_sink *sink = tr_cli_encoded(&r->cli, bottom_sink(r, outer, true), outer,
+					      TR_CLI_DEFAULT_LEVEL, r->threads);
 	struct tr_error err;
 
-	if (sink && outer) {
-		sink = outer->encoder(sink, outer->level_default, r->threads, &err);
-		if (!sink)
-			tr_cli_report(&r->cli, &err);
-	}
 	if (!sink)
 		return;
 	r->archive = tr_archive_create(archive_format, sink, &err);
@@ -301,7 +289,8 @@ static void write_archive(struct repack *r, const char *archive_format)
 		tr_cli_report(&r->cli, &err);
 		return;
 	}
-	repack_apart(r, open_member);
+	r->open = open_member;
+	repack_apart(r);
 	if (!r->cli.stop && !tr_cli_read_nothing(&r->cli) && !tr_archive_finish(r->archive, &err))
 		tr_cli_fail(&r->cli, "%s: %s", r->cli.output_path, err.text);
 	tr_archive_writer_free(r->archive);
@@ -380,7 +369,8 @@ static bool open_below(struct repack *r, const struct tr_format *format,
 static void write_directory(struct repack *r)
 {
 	r->directory = r->cli.output_path;
-	repack_apart(r, open_below);
+	r->open = open_below;
+	repack_apart(r);
 	r->cli.output_path = r->directory;
 	if (r->root >= 0)
 		close(r->root);
@@ -389,7 +379,7 @@ static void write_directory(struct repack *r)
 
 int main(int argc, char **argv)
 {
-	struct repack r = { .level = TR_REPACK_DEFAULT_LEVEL, .threads = 1, .root = -1 };
+	struct repack r = { .level = TR_CLI_DEFAULT_LEVEL, .threads = 1, .root = -1 };
 	struct tr_cli *cli = &r.cli;
 
 	tr_cli_begin(cli, &tool, argc, argv);

@@ -22,13 +22,17 @@ struct verify;
 struct repack {
 	struct tr_cli cli;
 
+	/* Opens the output of a place, whose format is known. False: reported. */
+	bool (*open)(struct repack *r, const struct tr_format *format,
+		     const struct tr_trace_place *place);
+
 	/* what the user asks for */
 	const struct tr_format *target; /* -t; NULL: the format of the input */
 	const struct tr_codec *codec;	/* -z; NULL with codec_given: none */
 	bool codec_given;
 	const struct tr_codec *named; /* by the name of -o, if that is one file */
 	bool plain;		      /* the name of -o has an extension, and it is not a codec's */
-	int level;		      /* of codec; TR_REPACK_DEFAULT_LEVEL: its own default */
+	int level;		      /* of codec; TR_CLI_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;
 	bool by_records;       /* an option of a format is given, so bytes cannot be copied */
@@ -54,25 +58,19 @@ struct repack {
 	unsigned segment; /* of the place */
 };
 
-enum { TR_REPACK_DEFAULT_LEVEL = INT32_MIN };
-
-/* Opens the output of one place. False: reported. */
-typedef bool repack_open(struct repack *r, const struct tr_format *format,
-			 const struct tr_trace_place *place);
-
 /* tr_repack_place.c */
 
-/* Writes one file or member to the output, which `open` opens when the format is known. */
-void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open);
+/* Writes one file or member to the output, which is opened when the format is known. */
+void repack_place(struct repack *r, struct tr_trace_place *place);
 
 /* Writes the empty file of the format of -t for an input without records, such as "[]". */
-void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open);
+void repack_nothing(struct repack *r, const struct tr_trace_place *place);
 
 /* Ends the writer of the output. False: reported. */
 bool repack_finish_writer(struct repack *r);
 
 /* Writes every file or member to an output of its own. */
-void repack_apart(struct repack *r, repack_open *open);
+void repack_apart(struct repack *r);
 
 /* Returns an unused name for a place as a member or file. NULL: memory is exhausted. */
 const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,

@@ -223,7 +223,7 @@ bool repack_finish_writer(struct repack *r)
  * archive or a directory.
  */
 static bool one_more(struct repack *r, const struct tr_format *format,
-		     const struct tr_trace_place *place, repack_open *open)
+		     const struct tr_trace_place *place)
 {
 	if (!r->apart) {
 		tr_cli_remark(
@@ -239,7 +239,7 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 	r->format = format;
 	r->begun = false;
 	r->segment++;
-	return open(r, format, place);
+	return r->open(r, format, place);
 }
 
 /* True for the header of a further stream of an apitrace file; its streams stay in one file. */
@@ -268,14 +268,14 @@ static bool makes_log(const struct repack *r, const struct tr_format *format)
  * several traces.
  */
 static bool settle_format(struct repack *r, const struct tr_format *format, bool log,
-			  const struct tr_trace_place *place, repack_open *open)
+			  const struct tr_trace_place *place)
 {
 	bool one = (format->flags & TR_FORMAT_ONE) && !log;
 
 	if (r->begun && r->format && (r->one || (one && r->format == format)) &&
 	    !is_further_stream(r, format)) {
 		r->one = one;
-		return one_more(r, format, place, open);
+		return one_more(r, format, place);
 	}
 	r->one = one;
 	if (r->format == format)
@@ -295,7 +295,7 @@ static bool settle_format(struct repack *r, const struct tr_format *format, bool
 		return false;
 	}
 	r->format = format;
-	return open(r, format, place);
+	return r->open(r, format, place);
 }
 
 /* Ends the line of copied text before other text. */
@@ -313,9 +313,7 @@ static void copy_bytes(struct repack *r, struct tr_trace_place *place)
 		return;
 	r->begun = true;
 	end_line(r);
-	if (place->bom && tr_output_count(r->cli.out) == 0)
-		tr_output_put_literal(r->cli.out, "\xef\xbb\xbf");
-	tr_cli_copy_bytes(&r->cli, place->in, &r->cut_line);
+	tr_cli_copy_bytes(&r->cli, place, &r->cut_line);
 }
 
 /* Returns the format that the header of a stream names; NULL: reported. */
@@ -336,7 +334,7 @@ static const struct tr_format *format_of_header(struct repack *r, struct tr_reco
 
 /* Finds the format; comments and trailers before it are dropped. */
 static bool know_format(struct repack *r, const struct tr_trace_place *place,
-			struct tr_record *record, repack_open *open, bool *skip)
+			struct tr_record *record, bool *skip)
 {
 	const struct tr_format *format = r->target;
 
@@ -353,7 +351,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 				      "FORMAT");
 		return *skip;
 	}
-	return format && settle_format(r, format, makes_log(r, format), place, open);
+	return format && settle_format(r, format, makes_log(r, format), place);
 }
 
 static bool put_record(struct repack *r, struct tr_record *record)
@@ -369,14 +367,13 @@ static bool put_record(struct repack *r, struct tr_record *record)
 	return r->writer && tr_cli_put(&r->cli, r->writer, record);
 }
 
-static void convert_records(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+static void convert_records(struct repack *r, const struct tr_trace_place *place)
 {
 	struct tr_record *record;
 
 	while (tr_cli_next_here(&r->cli, &record)) {
 		bool skip = false;
-		if (!know_format(r, place, record, open, &skip) ||
-		    (!skip && !put_record(r, record)))
+		if (!know_format(r, place, record, &skip) || (!skip && !put_record(r, record)))
 			break;
 	}
 }
@@ -386,7 +383,7 @@ static bool is_empty(const struct tr_input *in)
 	return in && in->offset == 0 && in->at_end && !tr_input_available(in) && !in->damaged;
 }
 
-void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *open)
+void repack_place(struct repack *r, struct tr_trace_place *place)
 {
 	const struct tr_format *format = place->format;
 	bool is_trace =
@@ -399,28 +396,28 @@ void repack_place(struct repack *r, struct tr_trace_place *place, repack_open *o
 		    (r->apart || tr_cli_stands_alone(&r->cli, place));
 
 	r->log = log && !same;
-	if (same && settle_format(r, format, log, place, open))
+	if (same && settle_format(r, format, log, place))
 		copy_bytes(r, place);
 	else if (!same)
-		convert_records(r, place, open);
+		convert_records(r, place);
 }
 
-void repack_nothing(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+void repack_nothing(struct repack *r, const struct tr_trace_place *place)
 {
-	if (settle_format(r, r->target, makes_log(r, r->target), place, open))
+	if (settle_format(r, r->target, makes_log(r, r->target), place))
 		r->writer = tr_cli_writer(&r->cli, r->target);
 }
 
 /* Writes an empty file or member. */
-static void pass_empty(struct repack *r, const struct tr_trace_place *place, repack_open *open)
+static void pass_empty(struct repack *r, const struct tr_trace_place *place)
 {
 	if (r->target)
-		repack_nothing(r, place, open);
+		repack_nothing(r, place);
 	else
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
 }
 
-void repack_apart(struct repack *r, repack_open *open)
+void repack_apart(struct repack *r)
 {
 	struct tr_trace_place *place;
 
@@ -430,9 +427,9 @@ void repack_apart(struct repack *r, repack_open *open)
 		r->cut_line = r->begun = false;
 		r->header = NULL;
 		r->segment = 0;
-		repack_place(r, place, open);
+		repack_place(r, place);
 		if (!r->format && !r->cli.stop && is_empty(place->in))
-			pass_empty(r, place, open);
+			pass_empty(r, place);
 		repack_finish_writer(r);
 		tr_cli_finish_output(&r->cli);
 	}

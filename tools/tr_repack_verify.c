@@ -24,7 +24,7 @@ struct written {
 
 struct verify {
 	struct written *list; /* in the order of the archive */
-	size_t count;
+	size_t count, cap;
 };
 
 struct verify *verify_new(void)
@@ -79,79 +79,88 @@ static bool digest_equal(const struct digest *a, const struct digest *b)
 	       memcmp(a->rest, b->rest, a->length % 8) == 0;
 }
 
-struct tee {
+/* A sink that passes bytes on to inner, which it owns. */
+struct watch {
 	struct tr_sink base;
 	struct tr_sink *inner;
 	struct verify *verify;
-	size_t at; /* in verify->list */
+	size_t at; /* in verify->list; of a file: the first that comes, of a lone file the only one */
+	const struct tr_codec *outer; /* of a file */
+	bool archive;
 };
+
+static bool watch_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	struct watch *watch = tr_container(sink, struct watch, base);
+
+	return watch->inner->write(watch->inner, data, len, err);
+}
+
+static bool watch_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	struct watch *watch = tr_container(sink, struct watch, base);
+
+	return watch->inner->flush(watch->inner, err);
+}
+
+static void watch_close(struct tr_sink *sink)
+{
+	struct watch *watch = tr_container(sink, struct watch, base);
+
+	watch->inner->close(watch->inner);
+	free(watch);
+}
+
+/* NULL: memory is exhausted, and inner is closed. */
+static struct watch *new_watch(struct verify *verify, struct tr_sink *inner)
+{
+	struct watch *watch = malloc(sizeof *watch);
+
+	if (!watch) {
+		inner->close(inner);
+		return NULL;
+	}
+	*watch = (struct watch){
+		.base = { .write = watch_write, .flush = watch_flush, .close = watch_close },
+		.inner = inner,
+		.verify = verify,
+		.at = verify->count,
+	};
+	return watch;
+}
 
 static bool tee_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
-	struct tee *tee = (struct tee *)sink;
+	struct watch *tee = tr_container(sink, struct watch, base);
 
 	digest_add(&tee->verify->list[tee->at].digest, data, len);
 	return tee->inner->write(tee->inner, data, len, err);
 }
 
-static bool tee_flush(struct tr_sink *sink, struct tr_error *err)
-{
-	struct tee *tee = (struct tee *)sink;
-
-	return tee->inner->flush(tee->inner, err);
-}
-
 static bool tee_finish(struct tr_sink *sink, struct tr_error *err)
 {
-	struct tee *tee = (struct tee *)sink;
+	struct watch *tee = tr_container(sink, struct watch, base);
 
 	/* marked first: the finish of a lone file is where it is read back */
 	tee->verify->list[tee->at].finished = true;
 	return tee->inner->finish(tee->inner, err);
 }
 
-static void tee_close(struct tr_sink *sink)
-{
-	struct tee *tee = (struct tee *)sink;
-
-	tee->inner->close(tee->inner);
-	free(tee);
-}
-
 struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
 			   const struct tr_codec *codec)
 {
-	struct tee *tee = malloc(sizeof *tee);
-	struct written *list = realloc(verify->list, (verify->count + 1) * sizeof *list);
-
-	if (list)
-		verify->list = list;
-	if (!tee || !list) {
-		free(tee);
+	if (!tr_array_room(verify->list, verify->count, verify->cap)) {
 		sink->close(sink);
 		return NULL;
 	}
-	*tee = (struct tee){
-		.base = { .write = tee_write,
-			  .flush = tee_flush,
-			  .finish = tee_finish,
-			  .close = tee_close },
-		.inner = sink,
-		.verify = verify,
-		.at = verify->count,
-	};
-	list[verify->count++] = (struct written){ .codec = codec };
+	struct watch *tee = new_watch(verify, sink);
+	if (!tee)
+		return NULL;
+	tee->base.write = tee_write;
+	tee->base.finish = tee_finish;
+	verify->list[verify->count++] = (struct written){ .codec = codec };
 	return &tee->base;
 }
-
-struct file_check {
-	struct tr_sink base;
-	struct tr_sink *inner;
-	struct verify *verify;
-	size_t at; /* in verify->list: the first that comes, of a lone file the only one */
-	const struct tr_codec *outer;
-	bool archive;
-};
 
 static bool differs(struct tr_error *err, const char *what)
 {
@@ -235,7 +244,7 @@ static struct tr_input *open_back(const struct tr_unfinished *file, const struct
 
 static bool check_finish(struct tr_sink *sink, struct tr_error *err)
 {
-	struct file_check *check = (struct file_check *)sink;
+	struct watch *check = tr_container(sink, struct watch, base);
 	const struct tr_unfinished *file = tr_sink_file_unfinished(check->inner);
 	struct tr_input *in;
 
@@ -250,47 +259,15 @@ static bool check_finish(struct tr_sink *sink, struct tr_error *err)
 	return good && check->inner->finish(check->inner, err);
 }
 
-static bool check_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
-{
-	struct file_check *check = (struct file_check *)sink;
-
-	return check->inner->write(check->inner, data, len, err);
-}
-
-static bool check_flush(struct tr_sink *sink, struct tr_error *err)
-{
-	struct file_check *check = (struct file_check *)sink;
-
-	return check->inner->flush(check->inner, err);
-}
-
-static void check_close(struct tr_sink *sink)
-{
-	struct file_check *check = (struct file_check *)sink;
-
-	check->inner->close(check->inner);
-	free(check);
-}
-
 struct tr_sink *verify_file(struct verify *verify, struct tr_sink *sink,
 			    const struct tr_codec *outer, bool archive)
 {
-	struct file_check *check = malloc(sizeof *check);
+	struct watch *check = new_watch(verify, sink);
 
-	if (!check) {
-		sink->close(sink);
+	if (!check)
 		return NULL;
-	}
-	*check = (struct file_check){
-		.base = { .write = check_write,
-			  .flush = check_flush,
-			  .finish = check_finish,
-			  .close = check_close },
-		.inner = sink,
-		.verify = verify,
-		.at = verify->count,
-		.outer = outer,
-		.archive = archive,
-	};
+	check->base.finish = check_finish;
+	check->outer = outer;
+	check->archive = archive;
 	return &check->base;
 }

@@ -153,16 +153,6 @@ static void write_chrome(struct tr_cli *cli)
 	tr_chrome_free(chrome);
 }
 
-/* A file that is in the format already goes as it is, like through tr-repack. */
-static void copy(struct tr_cli *cli, struct tr_trace_place *place, bool *cut_line)
-{
-	if (*cut_line)
-		tr_output_put_byte(cli->out, '\n');
-	if (place->bom && tr_output_count(cli->out) == 0)
-		tr_output_put_literal(cli->out, "\xef\xbb\xbf");
-	tr_cli_copy_bytes(cli, place->in, cut_line);
-}
-
 static void write_format(struct tr_cli *cli, const struct tr_format *format)
 {
 	struct tr_writer *writer = NULL;
@@ -173,11 +163,14 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 	bool by_records = cli->config.read.settings.count > 0 || (format->flags & TR_FORMAT_STREAM);
 
 	while (tr_cli_step(cli, &place)) {
+		/* a file that is in the format already goes as it is, like through tr-repack */
 		if (place->format == format && !by_records && tr_cli_stands_alone(cli, place)) {
 			if (writer)
 				tr_cli_finish(cli, writer);
 			writer = NULL;
-			copy(cli, place, &cut_line);
+			if (cut_line)
+				tr_output_put_byte(cli->out, '\n');
+			tr_cli_copy_bytes(cli, place, &cut_line);
 			continue;
 		}
 		if (cut_line)
