@@ -176,14 +176,6 @@ static size_t fit(const char *line, size_t len)
 	return room;
 }
 
-/* In the background the terminal is somebody else's. */
-static bool is_ours(void)
-{
-	pid_t group = tcgetpgrp(STDERR_FILENO);
-
-	return group < 0 || group == getpgrp();
-}
-
 void tr_cli_progress(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -197,8 +189,9 @@ void tr_cli_progress(struct tr_cli *cli)
 	line[len] = '\n';
 	bool redraw = !asked && isatty(STDERR_FILENO);
 	asked = tick = 0;
-	if (redraw && !is_ours())
-		return;
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+	if (redraw && group >= 0 && group != getpgrp())
+		return; /* in the background the terminal belongs to another program */
 	say(cli, (struct tr_text){ line, redraw ? fit(line, len) : len + 1 });
 	p->progress_up = redraw;
 }

@@ -21,17 +21,6 @@ bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
 	return tr_cli_abort(envdiff->cli, &err);
 }
 
-static bool add_to_globs(struct tr_globs *globs, const char *glob)
-{
-	struct tr_glob *list = realloc(globs->list, (globs->count + 1) * sizeof *list);
-
-	if (!list)
-		return false;
-	list[globs->count++] = (struct tr_glob){ glob, false };
-	globs->list = list;
-	return true;
-}
-
 static bool has_globs(const struct tr_name_globs *globs)
 {
 	return globs->keep.count || globs->drop.count || globs->mask.count;
@@ -142,14 +131,6 @@ static void report_globs(const struct tr_name_globs *globs, struct tr_cli *cli)
 	}
 }
 
-static void free_globs(struct tr_name_globs *globs)
-{
-	free(globs->keep.list);
-	free(globs->drop.list);
-	free(globs->mask.list);
-	tr_arena_free(&globs->arena);
-}
-
 enum {
 	OPTION_BASE = 1,
 	OPTION_INPUT_BASE,
@@ -213,8 +194,10 @@ static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 		tr_cli_usage(cli,
 			     *cli->argument ? "pattern '%s': unclosed '['" : "empty pattern '%s'",
 			     cli->argument);
-	else if (!add_to_globs(globs, cli->argument))
+	else if (!tr_array_room(globs->list, globs->count, globs->cap))
 		tr_envdiff_out_of_memory(envdiff);
+	else
+		globs->list[globs->count++] = (struct tr_glob){ cli->argument, false };
 }
 
 static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, bool *rewrites)
@@ -453,12 +436,15 @@ static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_ex
 	       (exec->minimal || exec->form == TR_ENV_FORM_WHOLE);
 }
 
-static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
+/* Writes a record; exec: its environment, or NULL. */
+static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 		       const struct tr_exec_env *exec)
 {
 	struct tr_text line;
 	const char *key;
 
+	if (!exec)
+		return write_other(envdiff, record);
 	if (!tr_cli_line(envdiff->cli, record, &envdiff->scratch, &line))
 		return !envdiff->cli->stop;
 	envdiff->execs++;
@@ -487,12 +473,6 @@ static bool write_exec(struct tr_envdiff *envdiff, struct tr_record *record,
 	return put_text_line(envdiff, tr_buffer_text(&envdiff->line));
 }
 
-static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
-		       const struct tr_exec_env *exec)
-{
-	return exec ? write_exec(envdiff, record, exec) : write_other(envdiff, record);
-}
-
 /* Stores the line until those before it are written. Takes exec over. */
 static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record,
 		      struct tr_exec_env *exec)
@@ -511,16 +491,6 @@ static bool hold_line(struct tr_envdiff *envdiff, struct tr_record *record,
 	return true;
 }
 
-static void drop_exec(struct tr_envdiff *envdiff)
-{
-	struct tr_exec_env *exec = envdiff->first;
-
-	envdiff->first = exec->next;
-	if (!envdiff->first)
-		envdiff->last = NULL;
-	tr_env_tracker_release(envdiff->tracker, exec);
-}
-
 /* Writes the lines up to the next exec record whose parent is unknown. */
 static bool drain_lines(struct tr_envdiff *envdiff)
 {
@@ -533,12 +503,16 @@ static bool drain_lines(struct tr_envdiff *envdiff)
 		if (!stored)
 			return tr_cli_abort(envdiff->cli, &err);
 		bool is_exec = stored->mark;
-		if (is_exec && envdiff->first->pending)
+		struct tr_exec_env *exec = is_exec ? envdiff->first : NULL;
+		if (exec && exec->pending)
 			return true;
 		struct tr_record *record = take_line(waiting, envdiff->cli);
-		fine = record && write_line(envdiff, record, is_exec ? envdiff->first : NULL);
-		if (is_exec)
-			drop_exec(envdiff);
+		fine = record && write_line(envdiff, record, exec);
+		if (exec)
+			envdiff->first = exec->next;
+		if (!envdiff->first)
+			envdiff->last = NULL;
+		tr_env_tracker_release(envdiff->tracker, exec);
 	}
 	return fine;
 }
@@ -580,14 +554,6 @@ static bool begin_segment(struct tr_envdiff *envdiff)
 	return tr_env_tracker_begin(envdiff->tracker) || tr_envdiff_out_of_memory(envdiff);
 }
 
-static bool pass_header(struct tr_envdiff *envdiff, struct tr_record *record)
-{
-	if (!settle_lines(envdiff) || !begin_segment(envdiff))
-		return false;
-	envdiff->has_header = true;
-	return put_record(envdiff, record);
-}
-
 /* Corrects the count by the records that were added and left out. */
 static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 {
@@ -607,13 +573,6 @@ static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 	if (line->failed)
 		return tr_envdiff_out_of_memory(envdiff);
 	return put_text_line(envdiff, tr_buffer_text(line)) && begin_segment(envdiff);
-}
-
-/* True if the stored lines take half of what temporary files may take (struct tr_limits). */
-static bool is_too_long(const struct tr_envdiff *envdiff)
-{
-	return tr_pending_spooled(&envdiff->waiting.queue) >
-	       envdiff->cli->config.read.limits.max_spool / 2;
 }
 
 /* Writes the line, or stores it after others. Takes exec over. */
@@ -678,25 +637,26 @@ static bool rewrite_line(struct tr_envdiff *envdiff, struct tr_record *record)
 		return unreadable && !envdiff->cli->stop &&
 		       leave_out(envdiff, record, "its environment cannot be read");
 	}
+	/* parents are given up when the stored lines take half of what temporary files may take */
 	return write_or_wait(envdiff, record, exec) &&
-	       (!is_too_long(envdiff) || settle_lines(envdiff));
+	       (tr_pending_spooled(&envdiff->waiting.queue) <=
+			envdiff->cli->config.read.limits.max_spool / 2 ||
+		settle_lines(envdiff));
 }
 
 static bool filter_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	switch (record->type) {
 	case TR_HEADER:
-		return pass_header(envdiff, record);
+		if (!settle_lines(envdiff) || !begin_segment(envdiff))
+			return false;
+		envdiff->has_header = true;
+		return put_record(envdiff, record);
 	case TR_TRAILER:
 		return pass_trailer(envdiff, record);
 	default:
 		return rewrite_line(envdiff, record);
 	}
-}
-
-static bool end_filter(struct tr_envdiff *envdiff)
-{
-	return settle_lines(envdiff) && begin_segment(envdiff);
 }
 
 /* --compare needs the values of hidden variables too. */
@@ -776,7 +736,8 @@ static void report_evidence(struct tr_envdiff *envdiff, const struct tr_env_trac
 /* Ends a file or member. */
 static bool end_place(struct tr_envdiff *envdiff)
 {
-	return envdiff->comparison ? tr_comparison_end(envdiff) : end_filter(envdiff);
+	return envdiff->comparison ? tr_comparison_end(envdiff)
+				   : settle_lines(envdiff) && begin_segment(envdiff);
 }
 
 /* Decides the base at the end of the segment, and reads its lines with it. */
@@ -882,7 +843,10 @@ static void free_envdiff(struct tr_envdiff *envdiff)
 	free_store(&envdiff->masked);
 	tr_env_tracker_free(envdiff->tracker);
 	tr_env_tracker_free(envdiff->scout);
-	free_globs(&envdiff->globs);
+	free(envdiff->globs.keep.list);
+	free(envdiff->globs.drop.list);
+	free(envdiff->globs.mask.list);
+	tr_arena_free(&envdiff->globs.arena);
 	tr_buffer_free(&envdiff->map);
 	tr_buffer_free(&envdiff->line);
 	tr_buffer_free(&envdiff->scratch);

@@ -24,7 +24,7 @@ struct tr_globs {
 		const char *pattern;
 		bool used; /* it matched a name */
 	} * list;
-	size_t count;
+	size_t count, cap;
 };
 
 struct tr_name_globs {

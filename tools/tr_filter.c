@@ -177,38 +177,33 @@ static bool add_expression(struct tr_filter *filter, struct tr_text text, const 
 	return insert_state(filter, expr, filter->expr_count);
 }
 
-static bool read_file(struct tr_filter *filter, const char *path, struct tr_buffer *content)
+/* Adds the expression in a file, which may be a pipe. */
+static void add_expression_file(struct tr_filter *filter, const char *path)
 {
 	enum { BLOCK = 4096, MOST = 16 << 20 };
+	struct tr_buffer content = TR_BUFFER_INIT;
 	FILE *file = fopen(path, "re");
 	size_t n = 1;
 
+	tr_cli_reads(filter->cli, tr_text_from(path));
 	if (!file) {
 		tr_cli_usage(filter->cli, "%s: %s", path, strerror(errno));
-		return false;
+		return;
 	}
-	while (n > 0 && content->len < MOST) {
-		char *room = tr_buffer_room(content, BLOCK);
+	while (n > 0 && content.len < MOST) {
+		char *room = tr_buffer_room(&content, BLOCK);
 		n = room ? fread(room, 1, BLOCK, file) : 0;
-		tr_buffer_used(content, n);
+		tr_buffer_used(&content, n);
 	}
 	if (ferror(file))
 		tr_cli_usage(filter->cli, "%s: cannot be read", path);
-	else if (content->len >= MOST)
+	else if (content.len >= MOST)
 		tr_cli_usage(filter->cli, "%s: an expression has at most 16 MiB", path);
-	else if (content->failed)
+	else if (content.failed)
 		tr_cli_out_of_memory(filter->cli);
-	fclose(file);
-	return !filter->cli->stop;
-}
-
-static void add_expression_file(struct tr_filter *filter, const char *path)
-{
-	struct tr_buffer content = TR_BUFFER_INIT;
-
-	tr_cli_reads(filter->cli, tr_text_from(path));
-	if (read_file(filter, path, &content))
+	else
 		add_expression(filter, tr_buffer_text(&content), path, NULL);
+	fclose(file);
 	tr_buffer_free(&content);
 }
 
@@ -235,19 +230,10 @@ static void add_bound(struct tr_filter *filter, const char *name, const char *op
 	tr_buffer_free(&text);
 }
 
-static void set_fields(struct tr_filter *filter, const char *list)
-{
-	struct tr_expr_error error;
-
-	tr_field_list_free(filter->fields);
-	filter->fields = tr_field_list_compile(tr_text_from(list), &error);
-	if (!filter->fields)
-		bad_expression(filter->cli, "--fields", tr_text_from(list), NULL, &error);
-}
-
 static void set_option(struct tr_filter *filter, int option)
 {
 	struct tr_cli *cli = filter->cli;
+	struct tr_expr_error error;
 	int choice;
 
 	switch (option) {
@@ -293,7 +279,10 @@ static void set_option(struct tr_filter *filter, int option)
 		filter->limited = tr_cli_number(cli, false, UINT64_MAX, &filter->limit);
 		break;
 	case OPTION_FIELDS:
-		set_fields(filter, cli->argument);
+		tr_field_list_free(filter->fields);
+		filter->fields = tr_field_list_compile(tr_text_from(cli->argument), &error);
+		if (!filter->fields)
+			bad_expression(cli, "--fields", tr_text_from(cli->argument), NULL, &error);
 		break;
 	case OPTION_RAW:
 		filter->raw = true;
@@ -427,20 +416,6 @@ static bool merge_line(struct tr_filter *filter, struct tr_record *record)
 		filter->selected++;
 	}
 	return put_merged(filter, record);
-}
-
-static bool end_merge(struct tr_filter *filter)
-{
-	struct tr_output *out = filter->cli->out;
-
-	return tr_merge_write(filter->merge, filter->merge_errors, filter->merge_truncated, out) ||
-	       tr_cli_out_of_memory(filter->cli);
-}
-
-static bool begin_merge(struct tr_filter *filter)
-{
-	filter->merge = tr_merge_new();
-	return filter->merge || tr_cli_out_of_memory(filter->cli);
 }
 
 /* True if the segment has records, including those that the sieve left out. */
@@ -615,8 +590,10 @@ static void run(struct tr_filter *filter)
 		;
 	filter->merge_errors += filter->gave_up;
 	filter->merge_truncated |= filter->gave_up;
-	if (filter->merge && !filter->cli->stop)
-		end_merge(filter);
+	if (filter->merge && !filter->cli->stop &&
+	    !tr_merge_write(filter->merge, filter->merge_errors, filter->merge_truncated,
+			    filter->cli->out))
+		tr_cli_out_of_memory(filter->cli);
 	if (filter->count_only && !filter->cli->stop) {
 		tr_buffer_reset(&filter->text);
 		tr_buffer_put_decimal(&filter->text, filter->selected);
@@ -641,8 +618,10 @@ int main(int argc, char **argv)
 		set_option(&filter, option);
 	if (check_usage(&filter) && take_operand(&filter)) {
 		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
-		if (!tr_filter_begin_select(&filter) || (filter.merges && !begin_merge(&filter)))
+		if (!tr_filter_begin_select(&filter))
 			cli.stop = true;
+		if (filter.merges && !(filter.merge = tr_merge_new()))
+			tr_cli_out_of_memory(&cli);
 		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
 			run(&filter);
 	}

@@ -237,15 +237,6 @@ bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text)
 	return tr_cli_usage(filter->cli, "%s: %s", frames ? "--frames" : "--calls", err.text);
 }
 
-static void begin_frames(struct tr_filter *filter)
-{
-	struct tr_call_sets *sets = &filter->sets;
-
-	sets->next_call = 0;
-	sets->frame = 0;
-	sets->rest = tr_call_set_rest(&sets->wanted, 0);
-}
-
 unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *record)
 {
 	struct tr_call_sets *sets = &filter->sets;
@@ -430,21 +421,16 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 	}
 }
 
-static bool uses(const struct tr_filter *filter, const char *name)
-{
-	bool used = filter->fields && tr_field_list_uses(filter->fields, name);
-
-	for (size_t i = 0; i < filter->expr_count && !used; i++)
-		used = tr_expr_uses(filter->exprs[i], name);
-	return used;
-}
-
 static bool begin_computed(struct tr_filter *filter)
 {
 	bool used = false;
 
-	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++)
-		used |= uses(filter, tr_computed_names[i]);
+	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++) {
+		const char *name = tr_computed_names[i];
+		used |= filter->fields && tr_field_list_uses(filter->fields, name);
+		for (size_t k = 0; k < filter->expr_count && !used; k++)
+			used = tr_expr_uses(filter->exprs[k], name);
+	}
 	if (!used)
 		return true;
 	filter->computed = tr_computed_new(tr_format_call_kinds);
@@ -536,7 +522,8 @@ enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record
 
 bool tr_filter_begin_sets(struct tr_filter *filter)
 {
-	begin_frames(filter);
+	filter->sets.next_call = filter->sets.frame = 0;
+	filter->sets.rest = tr_call_set_rest(&filter->sets.wanted, 0);
 	return !filter->root || begin_tree(&filter->tree, tr_text_from(filter->root)) ||
 	       tr_cli_out_of_memory(filter->cli);
 }

@@ -58,19 +58,6 @@ static void parse(struct tr_cli *cli, struct tr_join *join)
 		tr_cli_finish(cli, writer);
 }
 
-/* The first column: the member, else the file. */
-static const char *shown_name(const struct tr_cli *cli, const struct tr_trace_place *place)
-{
-	return place->member && cli->operand_count <= 1 ? place->member : place->name;
-}
-
-static const char *format_name(const struct tr_trace_place *place)
-{
-	if (!tr_input_more(place->in, 1) && !place->in->damaged && !place->bom)
-		return "empty";
-	return place->format ? place->format->name : NULL;
-}
-
 /* For formats that are only identified, adds the reader's explanation. */
 static void describe(const struct tr_cli *cli, const struct tr_trace_place *place,
 		     struct tr_buffer *line)
@@ -93,15 +80,18 @@ static void describe(const struct tr_cli *cli, const struct tr_trace_place *plac
 static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, bool identify,
 		     struct tr_buffer *line)
 {
-	const char *format = format_name(place);
+	bool empty = !tr_input_more(place->in, 1) && !place->in->damaged && !place->bom;
+	const char *format = empty ? "empty" : place->format ? place->format->name : "unknown";
+	/* of a single archive the names of the members say enough */
+	bool member = place->member && cli->operand_count <= 1;
 
 	tr_buffer_reset(line);
-	tr_cell_escape(tr_text_from(shown_name(cli, place)), false, line);
+	tr_cell_escape(tr_text_from(member ? place->member : place->name), false, line);
 	if (identify)
 		tr_buffer_put_literal(line, ": ");
 	else
 		tr_buffer_put_byte(line, '\t');
-	tr_buffer_put_text(line, tr_text_from(format ? format : "unknown"));
+	tr_buffer_put_text(line, tr_text_from(format));
 	if (identify) {
 		describe(cli, place, line);
 	} else {

@@ -315,23 +315,17 @@ static int open_output(struct tr_cli *cli, const char *path)
 	return fd;
 }
 
-/* Empties a regular file. */
-static bool is_emptied(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0);
-}
-
 /* Writes records to the file, once the command has the standard output. fd -1: there is none. */
 static bool take_output(struct tr_cli *cli, int fd)
 {
 	const char *path = cli->output_path;
 	const struct tr_codec *codec;
+	struct stat st;
 
 	if (!tr_cli_name_codec(cli, false, &codec))
 		return false;
-	if (fd >= 0 && (!is_emptied(fd) || dup2(fd, STDOUT_FILENO) < 0)) {
+	if (fd >= 0 && (fstat(fd, &st) != 0 || (S_ISREG(st.st_mode) && ftruncate(fd, 0) != 0) ||
+			dup2(fd, STDOUT_FILENO) < 0)) {
 		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
 		return false;
 	}

@@ -229,14 +229,6 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, encoded_sink(r, bottom_sink(r, codec, false), codec));
 }
 
-/* Opens an empty output for an empty input. */
-static void open_empty(struct repack *r)
-{
-	const struct tr_codec *codec = r->codec_given ? r->codec : r->named;
-
-	tr_cli_output_on(&r->cli, encoded_sink(r, bottom_sink(r, codec, false), codec));
-}
-
 static void write_file(struct repack *r)
 {
 	static const struct tr_trace_place nowhere;
@@ -246,10 +238,13 @@ static void write_file(struct repack *r)
 	while (tr_cli_step(&r->cli, &place))
 		repack_place(r, place);
 	if (!r->cli.out && !r->cli.stop && r->cli.status == 0) {
+		/* of an empty input comes an empty output, or the format's empty file */
+		const struct tr_codec *codec = r->codec_given ? r->codec : r->named;
 		if (r->target)
 			repack_nothing(r, &nowhere);
 		else
-			open_empty(r);
+			tr_cli_output_on(&r->cli,
+					 encoded_sink(r, bottom_sink(r, codec, false), codec));
 	}
 	repack_finish_writer(r);
 }

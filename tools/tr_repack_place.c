@@ -408,15 +408,6 @@ void repack_nothing(struct repack *r, const struct tr_trace_place *place)
 		r->writer = tr_cli_writer(&r->cli, r->target);
 }
 
-/* Writes an empty file or member. */
-static void pass_empty(struct repack *r, const struct tr_trace_place *place)
-{
-	if (r->target)
-		repack_nothing(r, place);
-	else
-		tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
-}
-
 void repack_apart(struct repack *r)
 {
 	struct tr_trace_place *place;
@@ -428,8 +419,11 @@ void repack_apart(struct repack *r)
 		r->header = NULL;
 		r->segment = 0;
 		repack_place(r, place);
-		if (!r->format && !r->cli.stop && is_empty(place->in))
-			pass_empty(r, place);
+		bool nothing = !r->format && !r->cli.stop && is_empty(place->in);
+		if (nothing && r->target)
+			repack_nothing(r, place);
+		else if (nothing)
+			tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
 		repack_finish_writer(r);
 		tr_cli_finish_output(&r->cli);
 	}

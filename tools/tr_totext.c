@@ -48,15 +48,21 @@ static void *create_tree(const struct tr_text_config *config, struct tr_output *
 	return tr_tree_text_new(&tree, out);
 }
 
-static enum tr_status put_tree(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_tree_text_put(view, record, err);
-}
-
-static void free_tree(void *view)
-{
-	tr_tree_text_free(view);
-}
+/* The functions of a view as those of a style, which does not know the type of the view. */
+#define VIEW(name) \
+	static enum tr_status put_##name(void *view, struct tr_record *record, \
+					 struct tr_error *err) \
+	{ \
+		return tr_##name##_text_put(view, record, err); \
+	} \
+	static void free_##name(void *view) \
+	{ \
+		tr_##name##_text_free(view); \
+	}
+VIEW(tree)
+VIEW(dot)
+VIEW(script)
+#undef VIEW
 
 static bool begins_tree(const struct tr_record *first)
 {
@@ -79,16 +85,6 @@ static void *create_dot(const struct tr_text_config *config, struct tr_output *o
 	return tr_dot_text_new(&dot, out);
 }
 
-static enum tr_status put_dot(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_dot_text_put(view, record, err);
-}
-
-static void free_dot(void *view)
-{
-	tr_dot_text_free(view);
-}
-
 static void *create_script(const struct tr_text_config *config, struct tr_output *out,
 			   struct tr_error *err)
 {
@@ -99,16 +95,6 @@ static void *create_script(const struct tr_text_config *config, struct tr_output
 
 	tr_error_memory(err);
 	return tr_script_text_new(&script, out);
-}
-
-static enum tr_status put_script(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_script_text_put(view, record, err);
-}
-
-static void free_script(void *view)
-{
-	tr_script_text_free(view);
 }
 
 static const char *const processes[] = { "exec", "fork", "exit", NULL };
@@ -252,12 +238,6 @@ static void add_style(struct totext *t, const struct tr_text_style *style)
 		add_option(t, o);
 }
 
-static void add_styles(struct totext *t, const struct tr_text_style *styles)
-{
-	for (; styles && styles->name; styles++)
-		add_style(t, styles);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct tr_format_option *x = a, *y = b;
@@ -271,8 +251,10 @@ static void collect_styles(struct totext *t)
 	tr_buffer_put_literal(&t->help,
 			      "style of the text (default: that of the input's format); ");
 	for (size_t i = 0; tr_formats[i]; i++)
-		add_styles(t, tr_formats[i]->styles);
-	add_styles(t, process_styles);
+		for (const struct tr_text_style *s = tr_formats[i]->styles; s && s->name; s++)
+			add_style(t, s);
+	for (const struct tr_text_style *s = process_styles; s->name; s++)
+		add_style(t, s);
 	add_option(t, &grep_option);
 	qsort(t->settings, t->setting_count, sizeof *t->settings, by_key);
 	tr_buffer_put_byte(&t->choices, '\0');
@@ -390,24 +372,16 @@ static void report(void *context, const struct tr_error *err)
 	tr_cli_report(&t->cli, err);
 }
 
-/* Columns of the terminal that is written to; 0: it is not a terminal. */
-static size_t terminal_width(const struct totext *t)
-{
-	struct winsize size;
-
-	if (t->cli.output_path)
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 /* The view of a style, which is made when it is first needed; NULL: it is reported. */
 static void *view_of(struct totext *t, const struct tr_text_style *style)
 {
 	struct tr_text pattern = tr_setting_get(&t->cli.config.read.settings, "grep", NULL);
+	struct winsize size;
+	bool terminal = !t->cli.output_path && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
 	struct tr_text_config config = {
 		.settings = t->cli.config.read.settings,
 		.limits = t->cli.config.read.limits,
-		.width = terminal_width(t),
+		.width = terminal ? size.ws_col : 0,
 		.is_wanted = pattern.data ? is_wanted : NULL,
 		.report = report,
 		.context = t,
@@ -543,24 +517,6 @@ static void show(struct totext *t)
 		tr_cli_note(&t->cli, "--style=%s shows nothing of this input", t->chosen->name);
 }
 
-static void choose(struct totext *t)
-{
-	int choice = tr_cli_choice(&t->cli);
-
-	if (choice >= 0)
-		t->style = t->chosen = t->styles[choice].style;
-}
-
-static void release(struct totext *t)
-{
-	for (size_t i = 0; i < t->style_count; i++) {
-		if (t->styles[i].view)
-			t->styles[i].style->free(t->styles[i].view);
-	}
-	tr_regex_free(t->regex);
-	tr_regex_scratch_free(t->scratch);
-}
-
 int main(int argc, char **argv)
 {
 	struct totext t = { .style = NULL };
@@ -569,12 +525,19 @@ int main(int argc, char **argv)
 	tr_cli_begin(&t.cli, &t.tool, argc, argv);
 	if (!t.cli.stop && (t.choices.failed || t.help.failed))
 		tr_cli_out_of_memory(&t.cli);
-	while (tr_cli_option(&t.cli) != 0)
-		choose(&t);
+	while (tr_cli_option(&t.cli) != 0) {
+		int choice = tr_cli_choice(&t.cli);
+		if (choice >= 0)
+			t.style = t.chosen = t.styles[choice].style;
+	}
 	t.cli.config.read.taker = &t.taker;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
 		show(&t);
-	release(&t);
+	for (size_t i = 0; i < t.style_count; i++)
+		if (t.styles[i].view)
+			t.styles[i].style->free(t.styles[i].view);
+	tr_regex_free(t.regex);
+	tr_regex_scratch_free(t.scratch);
 	int status = tr_cli_end(&t.cli);
 	tr_buffer_free(&t.choices);
 	tr_buffer_free(&t.help);
