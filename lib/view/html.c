@@ -294,18 +294,15 @@ static bool ending_of(struct tr_html *html, const struct tr_forest_node *node, u
 
 static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
 {
-	char label[32];
+	struct tr_buffer *label = &html->text;
 	uint32_t lane;
 
 	*first = html->lane_count;
 	for (uint32_t i = 0; i < count; i++) {
-		struct tr_buffer text = TR_BUFFER_INIT;
-		tr_buffer_put_literal(&text, "lane ");
-		tr_buffer_put_decimal(&text, i + 1);
-		size_t len = text.failed || text.len > sizeof label ? 0 : text.len;
-		memcpy(label, tr_buffer_text(&text).data, len);
-		tr_buffer_free(&text);
-		if (!len || !add_lane(html, (struct tr_text){ label, len }, &lane))
+		tr_buffer_reset(label);
+		tr_buffer_put_literal(label, "lane ");
+		tr_buffer_put_decimal(label, i + 1);
+		if (label->failed || !add_lane(html, tr_buffer_text(label), &lane))
 			return false;
 	}
 	return true;
@@ -563,35 +560,20 @@ enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, COLUMNS };
 static void put_number(const struct tr_html *html, const struct span *span, enum column column,
 		       struct tr_buffer *to)
 {
-	switch (column) {
-	case BEGIN:
+	const uint32_t numbers[COLUMNS] = {
+		[NAME] = span->name, [END] = span->ending,  [MAKES] = span->makes,
+		[LANE] = span->lane, [LEVEL] = span->level, [PARENT] = span->parent,
+	};
+
+	if (column == BEGIN)
 		tr_instant_write_micro(
 			(int64_t)((uint64_t)span->begin - (uint64_t)html->timeline.base), to);
-		break;
-	case DURATION:
+	else if (column == DURATION)
 		tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
-		break;
-	case NAME:
-		tr_buffer_put_decimal(to, span->name);
-		break;
-	case END:
-		tr_buffer_put_decimal(to, span->ending);
-		break;
-	case MAKES:
-		tr_buffer_put_decimal(to, span->makes);
-		break;
-	case LANE:
-		tr_buffer_put_decimal(to, span->lane);
-		break;
-	case LEVEL:
-		tr_buffer_put_decimal(to, span->level);
-		break;
-	default:
-		if (span->parent == TR_FOREST_NONE || span->parent >= tr_html_spans(html))
-			tr_buffer_put_literal(to, "-1");
-		else
-			tr_buffer_put_decimal(to, span->parent);
-	}
+	else if (column == PARENT && span->parent >= tr_html_spans(html)) /* or there is none */
+		tr_buffer_put_literal(to, "-1");
+	else
+		tr_buffer_put_decimal(to, numbers[column]);
 }
 
 static bool put_columns(struct tr_html *html)

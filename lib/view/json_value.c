@@ -105,14 +105,21 @@ static bool is_portable(struct tr_text spelling)
 	return true;
 }
 
+/* Appends a spelling as it is, if JSON has the same escapes. */
+static bool put_portable(struct tr_text spelling, struct tr_buffer *to)
+{
+	if (!is_portable(spelling))
+		return false;
+	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_text(to, spelling);
+	tr_buffer_put_byte(to, '"');
+	return true;
+}
+
 static bool put_spelled(struct tr_text spelling, struct tr_arena *arena, struct tr_buffer *to)
 {
-	if (is_portable(spelling)) {
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, spelling);
-		tr_buffer_put_byte(to, '"');
+	if (put_portable(spelling, to))
 		return true;
-	}
 	struct tr_text bytes = tr_string_bytes(spelling, arena);
 	if (bytes.data)
 		tr_json_view_bytes(bytes, to);
@@ -122,25 +129,9 @@ static bool put_spelled(struct tr_text spelling, struct tr_arena *arena, struct 
 /* A JSON key has to be a string: a key that is not text keeps its spelling in trec. */
 static void put_key(struct tr_text spelling, struct tr_buffer *to)
 {
-	tr_buffer_put_byte(to, '"');
-	if (is_portable(spelling))
-		tr_buffer_put_text(to, spelling);
-	else
-		tr_string_escape(spelling, to);
-	tr_buffer_put_literal(to, "\":");
-}
-
-/* Wide strings that JSON cannot hold are shown by their units. */
-static bool put_wide(const struct tr_value *value, struct tr_buffer *to)
-{
-	if (is_portable(value->text)) {
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, value->text);
-		tr_buffer_put_byte(to, '"');
-	} else {
-		tr_json_view_tagged("$wide", value->text, to);
-	}
-	return true;
+	if (!put_portable(spelling, to))
+		put_string(spelling, to);
+	tr_buffer_put_byte(to, ':');
 }
 
 static void put_blob(const struct tr_value *value, struct tr_buffer *to)
@@ -245,7 +236,10 @@ static bool put_uncut(const struct tr_value *value, struct tr_arena *arena, stru
 	case TR_STRING:
 		return put_spelled(value->text, arena, to);
 	case TR_WSTRING:
-		return put_wide(value, to);
+		/* what JSON cannot hold is shown by its units */
+		if (!put_portable(value->text, to))
+			tr_json_view_tagged("$wide", value->text, to);
+		return true;
 	case TR_BLOB:
 	case TR_BLOB_LEFT:
 	case TR_BLOB_FILE:

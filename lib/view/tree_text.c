@@ -2,6 +2,7 @@
 #include "view/tree_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/utf8.h"
 #include "process/forest.h"
@@ -12,15 +13,16 @@ enum {
 	DIGITS = 3, /* of seconds */
 };
 
+enum column { SECONDS, EXIT, SEQ, COLUMNS };
+
 struct tr_tree_text {
 	struct tr_tree_text_config config;
 	struct tr_output *out;
 	struct tr_forest forest;
 	struct tr_buffer line, text;
-	bool more[DRAWN + 1]; /* whether a level goes on below this line */
-	bool times, ends;     /* columns that are shown */
-	size_t seconds_width, exit_width, seq_width;
-	bool any; /* a segment was shown */
+	bool more[DRAWN + 1];	/* whether a level goes on below this line */
+	size_t widths[COLUMNS]; /* of the columns before the command; 0: it is not shown */
+	bool any;		/* a segment was shown */
 };
 
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
@@ -56,16 +58,6 @@ void tr_tree_text_free(struct tr_tree_text *tree)
 	free(tree);
 }
 
-/* Puts text as a right-aligned column. */
-static void put_column(struct tr_tree_text *tree, size_t width)
-{
-	for (size_t i = tree->text.len; i < width; i++)
-		tr_buffer_put_byte(&tree->line, ' ');
-	tr_buffer_put_text(&tree->line, tr_buffer_text(&tree->text));
-	tr_buffer_put_literal(&tree->line, "  ");
-	tr_buffer_reset(&tree->text);
-}
-
 static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *to)
 {
 	int64_t time = tr_forest_duration(node);
@@ -90,32 +82,53 @@ static void spell_seq(const struct tr_forest_node *node, struct tr_buffer *to)
 		tr_buffer_put_decimal(to, node->seq);
 }
 
-static void widen(size_t *width, const struct tr_forest_node *node,
-		  void (*spell)(const struct tr_forest_node *node, struct tr_buffer *to),
-		  struct tr_buffer *text)
-{
-	spell(node, text);
-	if (text->len > *width)
-		*width = text->len;
-	tr_buffer_reset(text);
-}
+static const struct {
+	const char *title;
+	void (*spell)(const struct tr_forest_node *node, struct tr_buffer *to);
+} columns[COLUMNS] = {
+	[SECONDS] = { "seconds", spell_seconds },
+	[EXIT] = { "exit", spell_end },
+	[SEQ] = { "seq", spell_seq },
+};
 
 /* Decides which columns are shown, and their widths. */
 static void measure(struct tr_tree_text *tree)
 {
-	struct tr_buffer *text = &tree->text;
+	bool shown[COLUMNS] = { [SEQ] = true };
 
-	tree->times = tree->ends = false;
-	tree->seconds_width = sizeof "seconds" - 1;
-	tree->exit_width = sizeof "exit" - 1;
-	tree->seq_width = sizeof "seq" - 1;
+	for (enum column column = SECONDS; column < COLUMNS; column++)
+		tree->widths[column] = strlen(columns[column].title);
 	for (size_t i = 0; i < tree->forest.count; i++) {
 		const struct tr_forest_node *node = &tree->forest.nodes[i];
-		tree->times |= tr_forest_duration(node) != TR_INSTANT_NONE;
-		tree->ends |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
-		widen(&tree->seconds_width, node, spell_seconds, text);
-		widen(&tree->exit_width, node, spell_end, text);
-		widen(&tree->seq_width, node, spell_seq, text);
+		shown[SECONDS] |= tr_forest_duration(node) != TR_INSTANT_NONE;
+		shown[EXIT] |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
+		for (enum column column = SECONDS; column < COLUMNS; column++) {
+			columns[column].spell(node, &tree->text);
+			if (tree->text.len > tree->widths[column])
+				tree->widths[column] = tree->text.len;
+			tr_buffer_reset(&tree->text);
+		}
+	}
+	for (enum column column = SECONDS; column < COLUMNS; column++)
+		tree->widths[column] = shown[column] ? tree->widths[column] : 0;
+}
+
+/* Puts the columns before the command, aligned to the right. node NULL: their titles. */
+static void put_columns(struct tr_tree_text *tree, const struct tr_forest_node *node)
+{
+	for (enum column column = SECONDS; column < COLUMNS; column++) {
+		size_t width = tree->widths[column];
+		if (!width)
+			continue;
+		if (node)
+			columns[column].spell(node, &tree->text);
+		else
+			tr_buffer_put_text(&tree->text, tr_text_from(columns[column].title));
+		for (size_t i = tree->text.len; i < width; i++)
+			tr_buffer_put_byte(&tree->line, ' ');
+		tr_buffer_put_text(&tree->line, tr_buffer_text(&tree->text));
+		tr_buffer_put_literal(&tree->line, "  ");
+		tr_buffer_reset(&tree->text);
 	}
 }
 
@@ -174,16 +187,7 @@ static bool show_titles(struct tr_tree_text *tree)
 	if (tree->any)
 		tr_output_put_byte(tree->out, '\n');
 	tree->any = true;
-	if (tree->times) {
-		tr_buffer_put_literal(&tree->text, "seconds");
-		put_column(tree, tree->seconds_width);
-	}
-	if (tree->ends) {
-		tr_buffer_put_literal(&tree->text, "exit");
-		put_column(tree, tree->exit_width);
-	}
-	tr_buffer_put_literal(&tree->text, "seq");
-	put_column(tree, tree->seq_width);
+	put_columns(tree, NULL);
 	tr_buffer_put_literal(&tree->line, "command");
 	return write_line(tree);
 }
@@ -192,16 +196,7 @@ static bool show_titles(struct tr_tree_text *tree)
 static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *node, size_t depth,
 		      struct tr_error *err)
 {
-	if (tree->times) {
-		spell_seconds(node, &tree->text);
-		put_column(tree, tree->seconds_width);
-	}
-	if (tree->ends) {
-		spell_end(node, &tree->text);
-		put_column(tree, tree->exit_width);
-	}
-	spell_seq(node, &tree->text);
-	put_column(tree, tree->seq_width);
+	put_columns(tree, node);
 	if (depth <= DRAWN)
 		tree->more[depth] = node->next != TR_FOREST_NONE;
 	put_branches(tree, depth);
