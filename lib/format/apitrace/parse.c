@@ -828,28 +828,17 @@ static bool spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
 
 /* The head and the events of a stream. */
 
-static struct tr_value *add(struct tr_apitrace_parse *parse, struct tr_record *record,
-			    struct tr_text key)
+struct tr_value *tr_apitrace_add(struct tr_apitrace_parse *parse, struct tr_record *record,
+				 struct tr_text key, struct tr_value made)
 {
 	struct tr_value *value = tr_apitrace_alloc(parse, 1, sizeof *value);
 	if (!value)
 		return NULL;
-	*value = (struct tr_value){ .type = TR_NULL };
-	if (!tr_record_add(record, key, value)) {
-		tr_apitrace_no_memory(parse);
-		return NULL;
-	}
-	return value;
-}
-
-bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
-			    struct tr_text key, uint64_t number)
-{
-	struct tr_value *value = add(parse, record, key);
-	if (!value)
-		return false;
-	*value = (struct tr_value){ .type = TR_UINT, .as.number = number };
-	return true;
+	*value = made;
+	if (tr_record_add(record, key, value))
+		return value;
+	tr_apitrace_no_memory(parse);
+	return NULL;
 }
 
 /* [NAME,VALUE] */
@@ -865,11 +854,11 @@ static bool set_pair(struct tr_apitrace_parse *parse, struct tr_text name, struc
 
 static bool parse_properties(struct tr_apitrace_parse *parse, struct tr_record *record)
 {
-	struct tr_value *list = add(parse, record, TR_TEXT("properties"));
+	struct tr_value *list = tr_apitrace_add(parse, record, TR_TEXT("properties"),
+						(struct tr_value){ .type = TR_LIST });
 	size_t cap = 0;
 	if (!list)
 		return false;
-	*list = (struct tr_value){ .type = TR_LIST };
 	for (;;) {
 		struct tr_text name, text;
 		if (!tr_apitrace_string(parse, &name))
@@ -903,13 +892,13 @@ bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *r
 	if (parse->version > TR_APITRACE_VERSION &&
 	    (!parse->any_version || parse->version > TR_APITRACE_ANY_VERSION))
 		return newer(parse);
-	if (!tr_apitrace_add_number(parse, record, TR_TEXT("version"), parse->version))
+	if (!tr_apitrace_add(parse, record, TR_TEXT("version"), tr_apitrace_number(parse->version)))
 		return false;
 	if (parse->version < TR_APITRACE_HAS_PROPERTIES)
 		return true;
 	const char *where = parse->p;
 	if (!tr_apitrace_uint(parse, &semantic) ||
-	    !tr_apitrace_add_number(parse, record, TR_TEXT("semantic"), semantic))
+	    !tr_apitrace_add(parse, record, TR_TEXT("semantic"), tr_apitrace_number(semantic)))
 		return false;
 	if (semantic > parse->version) {
 		parse->flawed = true;

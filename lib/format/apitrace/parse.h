@@ -180,8 +180,14 @@ bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitra
 /* Takes everything before the first event, as the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
 
-bool tr_apitrace_add_number(struct tr_apitrace_parse *parse, struct tr_record *record,
-			    struct tr_text key, uint64_t number);
+/* Adds a field to a record in the arena of the unit. NULL: the parse has ended. */
+struct tr_value *tr_apitrace_add(struct tr_apitrace_parse *parse, struct tr_record *record,
+				 struct tr_text key, struct tr_value made);
+
+static inline struct tr_value tr_apitrace_number(uint64_t number)
+{
+	return (struct tr_value){ .type = TR_UINT, .as.number = number };
+}
 
 /* Takes a value that is within `depth` brackets. */
 bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,

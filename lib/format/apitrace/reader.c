@@ -273,8 +273,8 @@ static bool parse_head(struct reader *reader)
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
 	tr_record_init(header, &parse->arena);
 	header->type = TR_HEADER;
-	return (!reader->streams ||
-		tr_apitrace_add_number(parse, header, TR_TEXT("stream"), reader->streams + 1)) &&
+	return (!reader->streams || tr_apitrace_add(parse, header, TR_TEXT("stream"),
+						    tr_apitrace_number(reader->streams + 1))) &&
 	       tr_apitrace_parse_head(parse, header);
 }
 
@@ -438,27 +438,16 @@ static void flaw(struct reader *reader, enum tr_cause cause, enum tr_severity se
 
 /* Raw records hold bytes that could not become a call, and the reason. */
 
-static struct tr_value *add_raw_field(struct reader *reader, struct tr_text key,
-				      struct tr_value made)
-{
-	struct tr_value *value = tr_apitrace_alloc(&reader->parse, 1, sizeof *value);
-	if (!value || !tr_record_add(&reader->event.record, key, value))
-		return NULL;
-	*value = made;
-	return value;
-}
-
 static bool make_raw(struct reader *reader, struct tr_text bytes, struct tr_text reason)
 {
 	struct tr_record *record = &reader->event.record;
+	struct tr_value text = { .type = TR_BLOB, .text = bytes };
+	struct tr_value why = { .type = TR_STRING, .flags = TR_PLAIN, .text = reason };
 	record->count = 0;
 	record->arrow = TR_NO_ARROW;
 	record->kind = TR_TEXT("raw");
-	return add_raw_field(reader, TR_TEXT("text"),
-			     (struct tr_value){ .type = TR_BLOB, .text = bytes }) &&
-	       add_raw_field(
-		       reader, TR_TEXT("reason"),
-		       (struct tr_value){ .type = TR_STRING, .flags = TR_PLAIN, .text = reason });
+	return tr_apitrace_add(&reader->parse, record, TR_TEXT("text"), text) &&
+	       tr_apitrace_add(&reader->parse, record, TR_TEXT("reason"), why);
 }
 
 /* The unit has more brackets than a value of the stream of records can have. */
@@ -489,8 +478,8 @@ static bool make_cut(struct reader *reader, size_t size)
 	tr_input_skip(in, bytes.len);
 	reader->record_due = true;
 	return make_raw(reader, bytes, TR_TEXT("cut")) &&
-	       add_raw_field(reader, TR_TEXT(".offset"),
-			     (struct tr_value){ .type = TR_UINT, .as.number = offset });
+	       tr_apitrace_add(&reader->parse, record, TR_TEXT(".offset"),
+			       tr_apitrace_number(offset));
 }
 
 /* After the error, reading goes on with the next stream of the file, if there is one. */
