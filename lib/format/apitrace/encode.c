@@ -921,9 +921,7 @@ static bool id_word(const struct tr_value *value, char letter, uint64_t *id)
 	if (value->type != TR_SYMBOL || value->as.symbol->numbered != TR_SYMBOL_WORDS ||
 	    value->as.symbol->count != 1)
 		return false;
-	struct tr_text word = value->as.symbol->names[0].text;
-	struct tr_cell digits = { .type = TR_CELL_TEXT, .text = { word.data + 1, word.len - 1 } };
-	return word.len > 1 && *word.data == letter && tr_cell_number(&digits, id);
+	return tr_apitrace_read_id(value->as.symbol->names[0].text, letter, id);
 }
 
 static bool put_backtrace(struct event *event, struct tr_field *field)

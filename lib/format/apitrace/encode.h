@@ -132,7 +132,7 @@ struct tr_encoder {
 	bool marking;
 	size_t *marks;
 	size_t mark_count, mark_cap;
-	bool failed; /* memory is out */
+	bool failed; /* memory is exhausted */
 	bool flawed; /* it is written, but wrong: flaw */
 	struct tr_error flaw;
 	struct tr_error *err;

@@ -544,7 +544,7 @@ static enum tr_status say_why(struct reader *reader, struct tr_error *err)
 
 /* Records. */
 
-/* The record becomes the line that the parser wrote. False: memory is out. */
+/* The record becomes the line that the parser wrote. False: memory is exhausted. */
 static bool make_line(struct reader *reader)
 {
 	const struct tr_apitrace_event *event = &reader->event;

@@ -424,13 +424,10 @@ static enum tr_status read_fields(struct tr_record *record, struct tr_apitrace_s
 	return status;
 }
 
-static bool read_id(const struct tr_cell *cell, char letter, uint64_t *id)
+bool tr_apitrace_read_id(struct tr_text word, char letter, uint64_t *id)
 {
-	if (cell->type != TR_CELL_TEXT || cell->text.len < 2 || *cell->text.data != letter)
-		return false;
-	struct tr_cell digits = { .type = TR_CELL_TEXT,
-				  .text = { cell->text.data + 1, cell->text.len - 1 } };
-	return tr_cell_number(&digits, id);
+	struct tr_cell digits = { .type = TR_CELL_TEXT, .text = { word.data + 1, word.len - 1 } };
+	return word.len > 1 && *word.data == letter && tr_cell_number(&digits, id);
 }
 
 enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_signature *draft,
@@ -443,7 +440,8 @@ enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_si
 		return TR_END;
 	*draft = (struct tr_apitrace_signature){ .table = (enum tr_apitrace_table)table };
 	struct tr_text id = record->task.text;
-	if (!read_id(&record->task, tr_apitrace_letters[table], &draft->id))
+	if (record->task.type != TR_CELL_TEXT ||
+	    !tr_apitrace_read_id(id, tr_apitrace_letters[table], &draft->id))
 		return wrong(err, "no id of its kind", id);
 	enum tr_status status = tr_record_split(record, err);
 	if (status != TR_OK)

@@ -94,8 +94,8 @@ struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_sign
 						   struct tr_text name);
 
 /*
- * Adds a copy of the draft, whose id is not defined yet. Of a draft table, id,
- * name, count and the labels' name, number and tag count. NULL: memory is exhausted.
+ * Adds a copy of the draft, whose id is not defined yet. Only the table, id, name and count of a
+ * draft matter, and the name, number and tag of its labels. NULL: memory is exhausted.
  */
 struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *signatures,
 						 const struct tr_apitrace_signature *draft);
@@ -125,6 +125,9 @@ bool tr_apitrace_signature_equal(const struct tr_apitrace_signature *a,
 /* "%fn", …: the word without the %; the letter of the ids. */
 extern const char *const tr_apitrace_words[TR_APITRACE_TABLES];
 extern const char tr_apitrace_letters[TR_APITRACE_TABLES + 1];
+
+/* Reads the number after a letter: an id F17, an argument #3. False: the word is none. */
+bool tr_apitrace_read_id(struct tr_text word, char letter, uint64_t *id);
 
 /*
  * Fills an initialised record: a definition that borrows from the signature and the record's

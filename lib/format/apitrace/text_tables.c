@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The style apitrace of tr-totext: the definitions of a segment. */
 #include "format/apitrace/apitrace.h"
+#include "format/apitrace/signature.h"
 #include "format/apitrace/text.h"
 
 enum { FEW = 8 }; /* arguments that are as quickly found without a map */
@@ -112,30 +113,24 @@ bool tr_apitrace_text_guess(struct tr_apitrace_text *text)
 	return true;
 }
 
-static size_t argument_number(struct tr_text digits, size_t none)
-{
-	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = digits };
-	uint64_t number;
-
-	return tr_cell_number(&cell, &number) && number < none ? (size_t)number : none;
-}
-
 size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
 				     struct tr_text key)
 {
 	const struct tr_apitrace_argument *arguments = function->arguments;
 	size_t count = function->count;
+	uint64_t number;
 
-	if (key.len && *key.data == '#')
-		return argument_number(tr_text_span(key.data + 1, key.data + key.len), count);
+	if (key.len && *key.data == '#') {
+		bool is = tr_apitrace_read_id(key, '#', &number) && number < count;
+		return is ? (size_t)number : count;
+	}
 	if (count > FEW) {
 		struct tr_apitrace_argument *argument = tr_map_get(&function->by_key, key);
 		return argument ? (size_t)(argument - arguments) : count;
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (tr_text_equal(arguments[i].key, key))
 			return i;
-	}
 	return count;
 }
 

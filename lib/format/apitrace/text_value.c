@@ -263,12 +263,6 @@ void tr_apitrace_text_string(struct tr_apitrace_text *text, struct tr_text spell
 
 /* Structures called GUID: the name that a GUID is known by, or its digits. */
 
-struct guid {
-	uint32_t data1;
-	uint16_t data2, data3;
-	uint8_t data4[8];
-};
-
 struct known {
 	uint64_t high, low;
 	const char *name;
@@ -287,30 +281,27 @@ static int compare(const void *a, const void *b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static void write_guid(const struct guid *guid, struct tr_buffer *to)
+/* Appends the GUID whose first 8 bytes, as people write them, are high and whose last are low. */
+static void put_guid(uint64_t high, uint64_t low, struct tr_buffer *to)
 {
-	struct known wanted = {
-		(uint64_t)guid->data1 << 32 | (uint32_t)guid->data2 << 16 | guid->data3, 0, NULL
-	};
-
-	for (size_t i = 0; i < sizeof guid->data4; i++)
-		wanted.low = wanted.low << 8 | guid->data4[i];
+	const struct known wanted = { high, low, NULL };
 	const struct known *found =
 		bsearch(&wanted, known, sizeof known / sizeof *known, sizeof *known, compare);
+
 	if (found) {
 		tr_buffer_put_text(to, tr_text_from(found->name));
 		return;
 	}
 	tr_buffer_put_literal(to, "uuid(");
-	tr_buffer_put_hex(to, wanted.high >> 32, 8);
-	for (int i = 1; i >= 0; i--) {
-		tr_buffer_put_byte(to, '-');
-		tr_buffer_put_hex(to, wanted.high >> (16 * i) & 0xffff, 4);
-	}
+	tr_buffer_put_hex(to, high >> 32, 8);
 	tr_buffer_put_byte(to, '-');
-	tr_buffer_put_hex(to, wanted.low >> 48, 4);
+	tr_buffer_put_hex(to, high >> 16 & 0xffff, 4);
 	tr_buffer_put_byte(to, '-');
-	tr_buffer_put_hex(to, wanted.low & 0xffffffffffff, 12);
+	tr_buffer_put_hex(to, high & 0xffff, 4);
+	tr_buffer_put_byte(to, '-');
+	tr_buffer_put_hex(to, low >> 48, 4);
+	tr_buffer_put_byte(to, '-');
+	tr_buffer_put_hex(to, low & 0xffffffffffff, 12);
 	tr_buffer_put_byte(to, ')');
 }
 
@@ -498,8 +489,8 @@ static bool put_list(struct tr_apitrace_text *text, const struct tr_value *value
 }
 
 /*
- * Of members without a name, structures have theirs among those around them,
- * and nothing else is shown. It ends: 60 brackets.
+ * A structure without a name shows its members among those around it; other members without a
+ * name are not shown. Values nest at most 60 deep, so the recursion ends.
  */
 static bool put_members(struct tr_apitrace_text *text, const struct tr_value *value,
 			const char **separator)
@@ -540,7 +531,8 @@ static uint64_t bits_of(const struct tr_value *value)
 	}
 }
 
-static bool read_guid(const struct tr_value *value, struct guid *guid)
+/* Reads the members Data1 to Data4. False: the structure has others. */
+static bool read_guid(const struct tr_value *value, uint64_t *high, uint64_t *low)
 {
 	enum { PARTS = 4, BYTES = 8 };
 	const struct tr_member *members = value->as.members;
@@ -548,11 +540,11 @@ static bool read_guid(const struct tr_value *value, struct guid *guid)
 	if (value->count != PARTS || members[3].value->type != TR_LIST ||
 	    members[3].value->count != BYTES)
 		return false;
-	guid->data1 = (uint32_t)bits_of(members[0].value);
-	guid->data2 = (uint16_t)bits_of(members[1].value);
-	guid->data3 = (uint16_t)bits_of(members[2].value);
+	*high = bits_of(members[0].value) << 32 | (bits_of(members[1].value) & 0xffff) << 16 |
+		(bits_of(members[2].value) & 0xffff);
+	*low = 0;
 	for (size_t i = 0; i < BYTES; i++)
-		guid->data4[i] = (uint8_t)bits_of(&members[3].value->as.items[i]);
+		*low = *low << 8 | (bits_of(&members[3].value->as.items[i]) & 0xff);
 	return true;
 }
 
@@ -570,11 +562,11 @@ static bool is_guid(const struct tr_apitrace_text *text, uint64_t id)
 static bool put_struct(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	const char *separator = "";
-	struct guid guid;
+	uint64_t high, low;
 
-	if (value->flags & TR_HAS_ID && is_guid(text, value->id) && read_guid(value, &guid)) {
+	if (value->flags & TR_HAS_ID && is_guid(text, value->id) && read_guid(value, &high, &low)) {
 		tr_buffer_put_text(&text->line, text->colors.literal);
-		write_guid(&guid, &text->line);
+		put_guid(high, low, &text->line);
 		tr_buffer_put_text(&text->line, text->colors.normal);
 		return true;
 	}

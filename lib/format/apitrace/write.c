@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The writer: segments of the stream become streams of a file. */
 
 #include <inttypes.h>
 
@@ -16,12 +17,12 @@ enum remark {
 struct writer {
 	struct tr_writer base;
 	struct tr_encoder encoder;
-	int version;		/* -1: that of the stream */
-	bool begun;		/* the head is written */
-	uint64_t written;	/* bytes */
-	struct tr_buffer tail;	/* the bytes of the last event, which is cut */
-	uint64_t last, behind;	/* seq of the last enter; of the first one that came too late */
-	unsigned pending, told; /* enum remark */
+	int version;		    /* -1: that of the stream */
+	bool begun;		    /* the head is written */
+	uint64_t written;	    /* bytes */
+	struct tr_buffer tail;	    /* the bytes of the last event, which is cut */
+	uint64_t last, late;	    /* seq of the last enter; of the first one that came too late */
+	unsigned pending, reported; /* enum remark */
 };
 
 static void send(struct writer *writer)
@@ -65,7 +66,7 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 		put_tail(writer);
 		tr_encoder_restart(&writer->encoder);
 		writer->last = 0;
-		writer->pending |= FURTHER & ~writer->told;
+		writer->pending |= FURTHER & ~writer->reported;
 		return begin_trace(writer, header, err);
 	}
 	tr_error_set(err, TR_CAUSE_USAGE,
@@ -80,8 +81,8 @@ static void look_at_order(struct writer *writer, const struct tr_record *record)
 	uint64_t seq;
 	if (!tr_cell_number(&record->seq, &seq))
 		return;
-	if (seq < writer->last && !(writer->told & UNORDERED)) {
-		writer->behind = seq;
+	if (seq < writer->last && !(writer->reported & UNORDERED)) {
+		writer->late = seq;
 		writer->pending |= UNORDERED;
 	} else {
 		writer->last = seq;
@@ -100,26 +101,26 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 	struct writer *writer = tr_container(base, struct writer, base);
 	if (writer->pending & UNORDERED) {
 		writer->pending &= ~(unsigned)UNORDERED;
-		writer->told |= UNORDERED;
+		writer->reported |= UNORDERED;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "call %" PRIu64 " comes after call %" PRIu64 ": calls are written in "
 			     "the order of the stream; to restore call order: sort -s -n -k2 "
 			     "(the lines with %% stay in front)",
-			     writer->behind, writer->last);
+			     writer->late, writer->last);
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
 	if (writer->pending & FURTHER) {
 		writer->pending &= ~(unsigned)FURTHER;
-		writer->told |= FURTHER;
+		writer->reported |= FURTHER;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "the file gets several streams, as the one that they came from: "
 			     "apitrace reads only the first (-o NAME/ writes a file for each)");
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
-	if (writer->encoder.signatures.any_rebuilt && !(writer->told & REBUILT)) {
-		writer->told |= REBUILT;
+	if (writer->encoder.signatures.any_rebuilt && !(writer->reported & REBUILT)) {
+		writer->reported |= REBUILT;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "definitions are missing from the stream: rebuilt from what the "
 			     "records show");

@@ -77,13 +77,6 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 	return TR_OK;
 }
 
-/* "#12": an argument by its number, whatever its name. */
-static bool read_number(struct tr_text key, uint64_t *number)
-{
-	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = { key.data + 1, key.len - 1 } };
-	return tr_cell_number(&cell, number);
-}
-
 static int compare_texts(struct tr_text a, struct tr_text b)
 {
 	int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
@@ -129,8 +122,9 @@ static bool search(const struct tr_apitrace_signature *function, struct tr_text 
 }
 
 /*
- * The trace that was read may have had numbers beyond its function's arguments,
- * and they come back; one that is made here has none, for apitrace crashes on them.
+ * A trace that was read may have numbers beyond the arguments of its function, and they are
+ * written again. A function that is rebuilt gets an argument for each, for apitrace crashes on
+ * numbers that have none.
  */
 static bool is_rebuilt(const struct tr_written_signatures *signatures,
 		       const struct tr_apitrace_signature *function)
@@ -148,10 +142,11 @@ bool tr_written_argument(struct tr_written_signatures *signatures,
 		*number = guess;
 		return true;
 	}
+	/* the number of an argument, whatever its name */
 	if (key.len > 1 && *key.data == '#')
-		return read_number(key, number) &&
+		return tr_apitrace_read_id(key, '#', number) &&
 		       (*number < function->count || !is_rebuilt(signatures, function));
-	/* a function of so many arguments may be there to make us slow */
+	/* a hostile function has so many arguments that a search through all of them is slow */
 	if (function->count > FEW && !function->sorted)
 		function->sorted = sort_keys(signatures, function);
 	if (function->sorted)
@@ -187,7 +182,7 @@ struct constant {
 	bool ambiguous; /* another table has another number for it */
 };
 
-/* The constant of this name in the table, in *label, or NULL. False: memory is out. */
+/* The constant of this name in the table, in *label, or NULL. False: memory is exhausted. */
 static bool find_label(struct tr_apitrace_signature *table, struct tr_text name,
 		       const struct tr_apitrace_label **label)
 {
@@ -240,7 +235,7 @@ static enum tr_status check_enum(struct tr_apitrace_signature *table,
 	return TR_WARN;
 }
 
-/* Remembers the names, spelled as the stream spells them. False: memory is out. */
+/* Remembers the names, spelled as the stream spells them. False: memory is exhausted. */
 static bool know_mask(struct tr_written_signatures *signatures, struct tr_apitrace_signature *table,
 		      const struct tr_symbol *symbol)
 {
@@ -421,6 +416,13 @@ static struct tr_apitrace_signature *make_rebuilt(struct tr_written_signatures *
 	return made;
 }
 
+/* The signature that the stream defines for a value, if the value has an id. */
+static struct tr_apitrace_signature *defined(const struct tr_written_signatures *signatures,
+					     enum tr_apitrace_table table, bool has_id, uint64_t id)
+{
+	return has_id ? tr_apitrace_signature(&signatures->defined, table, id) : NULL;
+}
+
 static bool same_members(const struct tr_apitrace_signature *signature,
 			 const struct tr_value *value)
 {
@@ -445,11 +447,10 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 						const struct tr_value *value)
 {
 	bool has_id = value->flags & TR_HAS_ID;
-	struct tr_apitrace_signature *defined =
-		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_STRUCTS, value->id)
-		       : NULL;
-	if (defined && same_members(defined, value))
-		return defined;
+	struct tr_apitrace_signature *known =
+		defined(signatures, TR_APITRACE_STRUCTS, has_id, value->id);
+	if (known && same_members(known, value))
+		return known;
 	begin_key(signatures, has_id ? 'S' : 's', has_id ? value->id : 0);
 	for (size_t i = 0; i < value->count; i++) {
 		tr_buffer_put_text(&signatures->scratch, value->as.members[i].key);
@@ -460,7 +461,7 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 		return rebuilt;
 	struct tr_apitrace_signature draft = {
 		.table = TR_APITRACE_STRUCTS,
-		.name = defined ? defined->name : TR_TEXT(""),
+		.name = known ? known->name : TR_TEXT(""),
 		.count = value->count,
 		.labels = new_labels(signatures, value->count),
 	};
@@ -470,7 +471,7 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 		if (!draft.labels[i].name.data)
 			return NULL;
 	}
-	signatures->any_rebuilt |= !defined;
+	signatures->any_rebuilt |= !known;
 	return draft.labels ? make_rebuilt(signatures, &draft, has_id ? &value->id : NULL) : NULL;
 }
 
@@ -491,7 +492,7 @@ static struct tr_apitrace_signature *make_single(struct tr_written_signatures *s
 	return make_rebuilt(signatures, &draft, NULL);
 }
 
-/* As apitrace shows what has no name. */
+/* Appends a number in place of a name, as apitrace shows it. */
 static void put_signed(struct tr_buffer *to, uint64_t bits)
 {
 	bool negative = bits > INT64_MAX;
@@ -505,12 +506,11 @@ struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *sign
 					      bool negative, bool single)
 {
 	uint8_t tag = negative ? TR_APITRACE_SINT : TR_APITRACE_UINT;
-	struct tr_apitrace_signature *defined =
-		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_ENUMS, symbol->id)
-		       : NULL;
-	if (defined && (!single || (defined->count == 1 && defined->labels[0].tag == tag &&
-				    defined->labels[0].number == symbol->number)))
-		return defined;
+	struct tr_apitrace_signature *known =
+		defined(signatures, TR_APITRACE_ENUMS, has_id, symbol->id);
+	if (known && (!single || (known->count == 1 && known->labels[0].tag == tag &&
+				  known->labels[0].number == symbol->number)))
+		return known;
 	struct tr_text name = { NULL, 0 };
 	char digits[24];
 	struct tr_buffer nameless = tr_buffer_over(digits, sizeof digits);
@@ -525,24 +525,23 @@ struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *sign
 	begin_key(signatures, negative ? 'n' : 'e', name.data ? symbol->number : 0);
 	tr_buffer_put_byte(&signatures->scratch, name.data ? '+' : '-');
 	tr_buffer_put_text(&signatures->scratch, name);
-	signatures->any_rebuilt |= !defined;
+	signatures->any_rebuilt |= !known;
 	struct tr_apitrace_signature *rebuilt = find_rebuilt(signatures);
 	return rebuilt ? rebuilt
 		       : make_single(signatures, TR_APITRACE_ENUMS, name, symbol->number, tag);
 }
 
 /*
- * Which of several names has which bits cannot be known: together they are one
- * name for all of them, spelled as apitrace shows them.
+ * The stream does not say which of several names has which bits. The names are joined to one name
+ * for all bits, spelled as apitrace shows them.
  */
 struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *signatures,
 					      const struct tr_symbol *symbol, bool has_id)
 {
-	struct tr_apitrace_signature *defined =
-		has_id ? tr_apitrace_signature(&signatures->defined, TR_APITRACE_MASKS, symbol->id)
-		       : NULL;
-	if (defined)
-		return defined;
+	struct tr_apitrace_signature *known =
+		defined(signatures, TR_APITRACE_MASKS, has_id, symbol->id);
+	if (known)
+		return known;
 	uint64_t bits = symbol->count ? symbol->number & ~symbol->unknown_bits : 0;
 	begin_key(signatures, 'm', bits);
 	tr_buffer_put_byte(&signatures->scratch, symbol->count ? '+' : '-');
@@ -605,11 +604,8 @@ static bool is_argument(const struct tr_field *field)
 /* The number of "#N", if a signature has room for so many. */
 static bool is_unnamed(const struct tr_field *field, uint64_t *number)
 {
-	if (!is_argument(field) || *field->key.data != '#')
-		return false;
-	struct tr_cell cell = { .type = TR_CELL_TEXT,
-				.text = { field->key.data + 1, field->key.len - 1 } };
-	return tr_cell_number(&cell, number) && *number < MOST_UNNAMED;
+	return is_argument(field) && tr_apitrace_read_id(field->key, '#', number) &&
+	       *number < MOST_UNNAMED;
 }
 
 struct arguments {
@@ -694,7 +690,7 @@ static bool spare_signature(struct tr_written_signatures *signatures,
 	return spare(signatures, bytes);
 }
 
-/* Labels of no name, none of them taken. False: memory is out. */
+/* Labels of no name, none of them taken. False: memory is exhausted. */
 static bool make_room(struct arguments *arguments, struct tr_arena *arena, size_t room)
 {
 	arguments->labels = tr_arena_alloc(arena, room * sizeof *arguments->labels);
