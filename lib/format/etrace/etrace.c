@@ -64,7 +64,7 @@ static int weigh(const struct tr_etrace_line *line)
 	}
 }
 
-/* Recognises the format by its first lines; noise in front of them does not matter. */
+/* Recognises the format by one of its first lines; other lines may come before it. */
 static int bid(struct tr_input *in)
 {
 	struct probe probe = { 0 };
@@ -74,7 +74,7 @@ static int bid(struct tr_input *in)
 	if (tr_input_more(in, 3) && memcmp(in->pos, "\xef\xbb\xbf", 3) == 0)
 		probe.at = 3; /* with --lines it is not removed before */
 	if (tr_input_more(in, probe.at + 1) && strchr("{[", in->pos[probe.at]))
-		return 0; /* JSON, of which no more must be waited for */
+		return 0; /* JSON: do not wait for the end of its line, which may be far */
 	while (bits < BITS_EVENT && probe_line(&probe, in, &line)) {
 		int more = weigh(&line);
 		bits = more > bits ? more : bits;

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Collects the lines of each task into events.
+ *
+ *	begin_line	a tag with parameters begins an event, or the second half of one
+ *	text_line	a text is added to the open event of its task
+ *	finish_event	an event that is complete, or that another one ends, becomes a record
+ *
+ * A text states its size before it comes, so most events are complete with their last line. That
+ * matters because the next line of the task may come much later: in the log of a parallel build
+ * thousands of lines follow those of another task.
+ */
 #include "format/etrace/event.h"
 
 #include <stdlib.h>
@@ -9,13 +20,12 @@
 #include "record/literal.h"
 
 enum {
-	TASKS_MAX = 4 << 20, /* Linux has no more pids */
-	IN_PROGRESS_MAX =
-		16384,	 /* real events: as many as tasks can be interrupted while printing */
-	UNUSED_MAX = 64, /* events that are kept for reuse */
-	ENV = 0,	 /* the slot of an envset's text */
-	GAP_MAX = 1024,	 /* empty arguments in a row: more are damage */
-	ARGUMENTS_MAX = 8 << 20, /* each takes a byte at least, and the kernel has no more room */
+	TASKS_MAX = 4 << 20,	 /* Linux has no more pids */
+	IN_PROGRESS_MAX = 16384, /* more than tasks that can be interrupted while they print */
+	UNUSED_MAX = 64,	 /* events that are kept for reuse */
+	ENV = 0,		 /* the slot of an envset's text */
+	GAP_MAX = 1024,		 /* empty arguments in a row; a larger gap is damage */
+	ARGUMENTS_MAX = 8 << 20, /* the kernel has room for no more */
 	KEPT_BYTES = 1 << 20,
 	KEPT = 4096, /* arguments that an event keeps space for */
 };
@@ -119,7 +129,7 @@ static bool render(struct tr_etrace_events *events, struct tr_etrace_event *even
 
 /* An event and its lines. */
 
-/* Empties a buffer; most are small and fine, and need no call. */
+/* Empties a buffer, without a call if it is small and has not failed, as most are. */
 static inline void clear(struct tr_buffer *buffer)
 {
 	if (buffer->cap > KEPT_BYTES || buffer->failed)
@@ -191,7 +201,10 @@ static inline bool is_before(const struct tr_etrace_line *line, const struct tr_
 	return tr_etrace_before(line->time, event->begun);
 }
 
-/* Whether all announced strings are there; not for events that a line of their own ends. */
+/*
+ * Whether the event has all strings whose sizes it states. An exec and a variable have no such
+ * end: a line of their own ends them, or the next event.
+ */
 static inline bool is_whole(const struct tr_etrace_event *event)
 {
 	return !event->awaited && event->type != TR_ETRACE_EXEC && event->type != TR_ETRACE_ENVSET;
@@ -199,17 +212,18 @@ static inline bool is_whole(const struct tr_etrace_event *event)
 
 /* `name=number,...`, the parameters after a tag that begins an event. */
 
-/* Reads a number up to a comma or the end; most are short. NULL: it is none of 64 bits. */
+/* Reads a number up to a comma or the end. NULL: it is not a number of 64 bits. */
 static inline const char *read_number(const char *p, const char *end, int64_t *number)
 {
 	enum { SAFE = 18 }; /* digits that 63 bits have room for */
 	bool negative = *p == '-';
 	const char *begin = p + negative;
 	uint64_t magnitude = 0;
+	bool padded;
 
 	for (p = begin; (unsigned char)(*p - '0') <= 9 && p < end; p++)
 		magnitude = magnitude * 10 + (unsigned char)(*p - '0');
-	if (p - begin > SAFE && !tr_etrace_digits(begin, end, &magnitude))
+	if (p - begin > SAFE && !tr_etrace_number(tr_text_span(begin, p), &magnitude, &padded))
 		return NULL;
 	if (p <= begin || (p < end && *p != ',') || magnitude > INT64_MAX)
 		return NULL;
@@ -217,7 +231,10 @@ static inline const char *read_number(const char *p, const char *end, int64_t *n
 	return p;
 }
 
-/* Reads the name before the equals sign; data NULL: there is none. likely: the one expected. */
+/*
+ * Reads the name before the equals sign; data NULL: there is none. likely: the name that the tracer
+ * prints in this place, which is compared first; or NULL.
+ */
 static inline struct tr_text read_name(const char *p, const char *end,
 				       const struct tr_etrace_parameter *likely)
 {
@@ -253,8 +270,9 @@ static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_t
 }
 
 /*
- * In a mount the size of the source always comes first, and so does the source, but tracers up to
- * 2024 named it as that of the target, and the second one as that of the source.
+ * Swaps the two sizes of a mount if they have each other's names, as in logs of tracers before
+ * July 2024. Both the sizes and the texts come in the order source, target; so if the target's name
+ * comes first, the names are wrong.
  */
 static void right_mount(struct tr_etrace_event *event)
 {
@@ -267,7 +285,7 @@ static void right_mount(struct tr_etrace_event *event)
 	target->size = size;
 }
 
-/* Sets a known parameter. NULL: fine, else the reason why not. */
+/* Sets a known parameter. Returns why it is bad, or NULL. */
 static const char *set_parameter(struct tr_etrace_event *event,
 				 const struct tr_etrace_parameter *known, int64_t number)
 {
@@ -316,13 +334,13 @@ static const char *read_parameters(struct tr_etrace_event *event, const struct t
 	return reason;
 }
 
-/* NULL: fine, else the reason why the text is no list of the tag's parameters. May fail extra. */
+/* Reads the parameters of the tag. Returns why the text is not a list of such, or NULL. */
 static const char *event_parameters(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 				    struct tr_text text)
 {
 	const char *reason = read_parameters(event, tag, text);
 
-	/* every such line of a log that went over a system with other line ends has one */
+	/* a log that was on a system with other line ends has it in each of these lines */
 	return reason && text.data[text.len - 1] == '\r' ? "a CR at the end of the line" : reason;
 }
 
@@ -348,7 +366,7 @@ static void end_string(struct tr_etrace_event *event, struct tr_etrace_string *s
 	string->done = true;
 }
 
-/* Appends text, which is followed by TR_INPUT_PAD readable bytes: short ones take no call. */
+/* Appends text, which is followed by TR_INPUT_PAD readable bytes, so a short one needs no call. */
 static void put_text(struct tr_buffer *to, struct tr_text text)
 {
 	char *room = tr_buffer_room(to, text.len + TR_INPUT_PAD);
@@ -362,7 +380,7 @@ static void put_text(struct tr_buffer *to, struct tr_text text)
 	tr_buffer_used(to, text.len);
 }
 
-/* Appends to a string; one after a bar is done as soon as it has its size. */
+/* Appends to a string. One that follows a bar, not in parts, is complete when it has its size. */
 static void append(struct tr_etrace_event *event, struct tr_etrace_string *string,
 		   struct tr_text text)
 {
@@ -393,7 +411,7 @@ static bool add_string_line(struct tr_etrace_event *event, const struct tr_etrac
 	if (event->is_half || !(tag->types >> event->type & 1) || (in_halves && !string->expected))
 		return false;
 	if (ended) {
-		/* both ends are printed with a bar; their published description has none */
+		/* the tracer prints a bar here; its published description has none */
 		if (string->form != TR_ETRACE_LONG || string->done || line->text.len)
 			return false;
 		end_string(event, string);
@@ -404,7 +422,7 @@ static bool add_string_line(struct tr_etrace_event *event, const struct tr_etrac
 		return false;
 	if (begins)
 		begin_string(event, string, in_parts);
-	/* the text may begin with a line end: then there was a Cont before the first part */
+	/* a text that begins with a line end has a Cont before its first part */
 	bool older = is_older(event, line);
 	if (in_parts && (begins ? line->index != 0 : line->index <= string->index || older))
 		string->disorder = true;
@@ -428,7 +446,7 @@ static bool add_argument_line(struct tr_etrace_event *event, const struct tr_etr
 {
 	struct tr_etrace_argument *last =
 		event->argument_count ? &event->arguments[event->argument_count - 1] : NULL;
-	/* numbers count what is printed and what is empty: any other gap is damage */
+	/* empty arguments are numbered but not printed: any larger gap is damage */
 	uint64_t next = last ? last->index + 1 : 0;
 
 	if (event->type != TR_ETRACE_EXEC || line->form != TR_ETRACE_PART ||
@@ -472,7 +490,7 @@ static bool add_upid_line(struct tr_etrace_event *event, const struct tr_etrace_
 	return true;
 }
 
-/* The parts of a variable are counted, and so are its lines. */
+/* The number of a part of a variable counts the parts and the Cont lines before it. */
 static bool add_env_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = &event->strings[ENV];
@@ -493,7 +511,10 @@ static bool add_env_line(struct tr_etrace_event *event, const struct tr_etrace_l
 	return true;
 }
 
-/* Only a text in parts may begin with a line end and have its Cont before its first part. */
+/*
+ * Begins the next string for a Cont that comes before it: only a text in parts that begins with a
+ * line end is printed like that. NULL: no such string is expected.
+ */
 static struct tr_etrace_string *begins_with_lf(struct tr_etrace_event *event)
 {
 	struct tr_etrace_string *string = event->strings;
@@ -576,7 +597,7 @@ static void delist(struct tr_etrace_events *events, struct tr_etrace_event *even
 	events->held -= held_bytes(event);
 }
 
-/* Finishes an event of the task, whatever it lacks. */
+/* Makes a record of an event of the task, which is flagged if it lacks something. */
 static bool finish_event(struct tr_etrace_events *events, struct tr_etrace_task *task,
 			 struct tr_etrace_event *event)
 {
@@ -614,7 +635,7 @@ static bool complete_event(struct tr_etrace_events *events, struct tr_etrace_tas
 
 	if (event->role != TR_ETRACE_FIRST && event->role != TR_ETRACE_MAYBE)
 		return finish_event(events, task, event);
-	/* a Comm may have come between, and a half that waits has lost its end */
+	/* the open one may be a Comm, and an older half will not get its end */
 	if (!finish_half(events, task))
 		return false;
 	event->is_half = true;
@@ -624,7 +645,7 @@ static bool complete_event(struct tr_etrace_events *events, struct tr_etrace_tas
 	return true;
 }
 
-/* A log of nothing but beginnings would take too much memory. */
+/* Whether unfinished events take too much memory, as in a log that has only beginnings. */
 static inline bool is_full(const struct tr_etrace_events *events)
 {
 	return events->in_progress > IN_PROGRESS_MAX || events->held > events->max_held;
@@ -639,7 +660,7 @@ static bool bound_events(struct tr_etrace_events *events)
 		event->cut = true;
 		if (!task || !finish_event(events, task, event))
 			return false;
-		/* of so many tasks those are forgotten that nothing is known of */
+		/* there may be many such tasks, so those are forgotten that have nothing to inherit */
 		if (!task->forked && !task->execed && !task->half && !task->open)
 			end_task(events, task);
 	}
@@ -654,7 +675,7 @@ static bool end_oldest(struct tr_etrace_events *events)
 	if (!task)
 		return false;
 	if (task->half == event) {
-		/* a failure would have been reported later */
+		/* a failure may have been reported after the end of the log */
 		event->cut = event->role == TR_ETRACE_MAYBE;
 		return finish_half(events, task);
 	}
@@ -772,7 +793,7 @@ static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	if (is_whole_event(task, tag, line))
 		return whole_line(events, task, tag, line);
 	struct tr_etrace_event *half = first_half(task, tag, line);
-	/* a failure may come alone, but not if there are traces of its beginning */
+	/* a failure may come alone; but after other lines of its call its beginning is damaged */
 	bool torn = !half && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
 
 	if (line->form != TR_ETRACE_BAR)

@@ -324,7 +324,7 @@ static const struct word umount_words[] = {
 	END,
 };
 
-/* Of a group of bits that holds a number: the values that have a word. */
+/* Words for the values of a group of bits that holds a number. */
 static const struct word access_modes[] = {
 	FLAG(0, "O_RDONLY"), FLAG(1, "O_WRONLY"), FLAG(2, "O_RDWR"), FLAG(3, "O_ACCMODE"), END,
 };
@@ -365,7 +365,7 @@ static void put_word(struct tr_text word, size_t begin, struct tr_buffer *to)
 	tr_buffer_put_text(to, word);
 }
 
-/* Appends the word of the group's value and takes it out of the bits. */
+/* Appends the word for the value of the group, and clears the group in the bits. */
 static void put_value(const struct set *set, uint32_t *bits, size_t begin, struct tr_buffer *to)
 {
 	for (const struct word *w = set->values; w && w->text.data; w++) {
@@ -490,12 +490,12 @@ static inline unsigned eight_digits(const char *p, uint64_t *number)
 	bytes ^= EACH('0');
 	uint64_t others = other_bytes(bytes);
 	unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-	/* zeros in front make it eight of them */
+	/* leading zeros make it eight digits */
 	*number = sum_digits(count ? bytes << (64 - 8 * count) : 0);
 	return count;
 }
 
-/* Reads any digits, one by one. Returns their end; NULL: they are too many. */
+/* Reads digits one by one. Returns their end. NULL: the number has more than 64 bits. */
 static const char *slow_digits(const char *p, const char *end, uint64_t *number)
 {
 	enum { SAFE = 19 }; /* digits that always fit */
@@ -514,7 +514,7 @@ static const char *slow_digits(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
-/* Looks at up to TR_INPUT_PAD bytes after end. */
+/* The same, mostly eight digits at once; it reads up to 16 bytes after end. */
 static inline const char *digits(const char *p, const char *end, uint64_t *number)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -533,11 +533,6 @@ static inline const char *digits(const char *p, const char *end, uint64_t *numbe
 		return after;
 #endif
 	return slow_digits(p, end, number);
-}
-
-const char *tr_etrace_digits(const char *p, const char *end, uint64_t *number)
-{
-	return digits(p, end, number);
 }
 
 /* Reads digits up to the byte `stop` and returns what follows it; NULL: bad or too many. */
@@ -571,7 +566,7 @@ static const char *read_head(const char *p, const char *end, struct tr_etrace_li
 	if ((p = number_to(p, end, ',', &line->upid, &line->padded)) &&
 	    (p = number_to(p, end, ',', &line->cpu, &line->padded)))
 		p = number_to(p, end, ',', &line->time.sec, &line->padded);
-	/* the tracer prints numbers with a sign, and none of these is below 0 */
+	/* the tracer prints these as signed numbers, which are never negative */
 	return p && line->upid <= INT64_MAX && line->cpu <= INT64_MAX ? p : NULL;
 }
 
@@ -705,7 +700,7 @@ static inline bool begins_as(const char *line, const struct tr_etrace_head *head
 	return memcmp(line, head->text, head->len) == 0;
 }
 
-/* Reads a line that begins as the last one. */
+/* Reads a line whose head is that of the line before. */
 static bool read_again(const struct tr_etrace_head *head, struct tr_etrace_line *line)
 {
 	const char *begin = line->whole.data;
@@ -718,7 +713,7 @@ static bool read_again(const struct tr_etrace_head *head, struct tr_etrace_line 
 	return read_rest(begin + head->len, line);
 }
 
-/* Without the option nocontext-info trace_pipe prints more in front of the "0: ". */
+/* Reads a line of a trace_pipe without the option nocontext-info: "0: " is not at its start. */
 static bool read_after_context(struct tr_etrace_line *line)
 {
 	const char *p = line->whole.data;
@@ -751,7 +746,7 @@ static bool read_lost(struct tr_etrace_line *line)
 	return tr_text_equal(tr_text_span(after ? after : p, end), tail);
 }
 
-/* Reads a line that does not begin as the one before it. */
+/* Reads a line from its beginning. */
 static void read_anew(struct tr_etrace_head *head, struct tr_etrace_line *line)
 {
 	static const struct tr_text initcwd = { "INITCWD=", 8 };

@@ -218,12 +218,6 @@ void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,
 /* Reads text as decimal digits within 64 bits. Sets *padded if there are zeros in front. */
 bool tr_etrace_number(struct tr_text text, uint64_t *number, bool *padded);
 
-/*
- * Returns the end of the digits at p, which may be none; NULL: more than 64 bits. Readable bytes
- * follow end.
- */
-const char *tr_etrace_digits(const char *p, const char *end, uint64_t *number);
-
 /* Appends the digits of a number with many of them; callers use tr_etrace_put_number. */
 void tr_etrace_put_any_number(int64_t number, struct tr_buffer *to);
 

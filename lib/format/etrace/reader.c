@@ -25,7 +25,7 @@ struct waiting {
 	size_t len;
 };
 
-/* A window of a fixed number of lines, as a heap that the oldest line leaves. */
+/* The window of -O reorder: a heap of lines; the oldest one leaves it when it is full. */
 struct reorder {
 	size_t window; /* 0: off */
 	struct waiting *heap;
@@ -105,8 +105,6 @@ static bool take_oldest(struct reorder *reorder, bool all, struct waiting *line)
 		sink(reorder->heap, reorder->count);
 	return true;
 }
-
-/* Opens and closes. */
 
 /* Reads a number in an option of the format. */
 static bool read_option(const struct tr_settings *settings, const char *key, const char *fallback,
@@ -229,7 +227,7 @@ static enum tr_status next_line(struct reader *reader, struct tr_record **record
 	return TR_OK;
 }
 
-/* Passes a line to the events. The last line may have no LF; damaged input is reported itself. */
+/* Passes a line to the events. cut: it has no LF; in damaged input that is not reported again. */
 static bool use_line(struct reader *reader, struct tr_etrace_line *line, uint64_t number, bool cut)
 {
 	line->number = number;
@@ -306,7 +304,7 @@ static bool use_window(struct reader *reader)
 	return true;
 }
 
-/* Works on until there may be something in the queue. TR_END: nothing is left. */
+/* Reads on until there may be a record in the queue. TR_END: the log is over. */
 static enum tr_status fill(struct reader *reader, struct tr_error *err)
 {
 	struct tr_text text;

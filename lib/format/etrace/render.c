@@ -10,15 +10,14 @@
 #include "format/etrace/event.h"
 #include "record/literal.h"
 
-/* An event on its way to a line of the stream. */
+/* An event and the line that it becomes. */
 struct render {
 	struct tr_etrace_events *events;
 	const struct tr_etrace_event *event;
 	const struct tr_etrace_shape *shape;
 	struct tr_buffer *to;
 	struct tr_buffer *flags; /* the damage of the event, as the items of a list */
-	bool only_last_argument; /* the damage is no more than a byte that the tracer does not print
-				  */
+	bool only_last_argument; /* a byte is missing that the tracer may not have printed */
 };
 
 static inline bool has(const struct tr_etrace_event *event, unsigned slot)
@@ -189,7 +188,7 @@ static void find_flags(struct render *r)
 		flag_strings(r);
 	if (event->type == TR_ETRACE_EXEC)
 		flag_arguments(r);
-	/* only the second half: what was renamed did not resolve, or its lines are lost */
+	/* there is only the second half: the old path did not resolve, or its lines are lost */
 	if (event->role == TR_ETRACE_SECOND && !event->strings[0].expected &&
 	    (event->type == TR_ETRACE_RENAME || event->type == TR_ETRACE_LINK))
 		flag(r, "missing:", r->shape->tags[0]);
@@ -220,7 +219,7 @@ static inline void put_string(struct render *r, unsigned slot)
 	tr_string_quote(string_text(r->event, slot), r->to);
 }
 
-/* Appends one of two strings only if it is there and differs from the other. */
+/* Appends a string if it is there and is not the same as the other one. */
 static void put_if_different(struct render *r, unsigned slot, unsigned other)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -326,7 +325,7 @@ static void put_open(struct render *r)
 	put_string(r, 0);
 	put_if_different(r, 1, 0);
 	put_number(r, 0);
-	/* if no file is created the mode is what happened to be in a register */
+	/* the mode is meaningless if no file is created: the tracer prints a register */
 	if (event->given & 1 && event->numbers[0] & creates) {
 		put_number(r, 1);
 	} else if (event->given & 2 && (event->numbers[1] || !(event->given & 1))) {
@@ -540,7 +539,7 @@ bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *e
 		return false;
 	if (r.flags->len)
 		tr_buffer_reset(r.flags);
-	/* its last line sets the role */
+	/* only the line End_of_args sets this role */
 	event->unfinished |= event->type == TR_ETRACE_EXEC && event->role != TR_ETRACE_SECOND;
 	find_flags(&r);
 	bool damaged = r.flags->len > 0, ambiguous = r.only_last_argument;

@@ -6,7 +6,7 @@
 #include "format/writer_base.h"
 #include "process/recent.h"
 
-/* Bytes of lines that wait for a fork; beyond that the oldest are written without it. */
+/* Bytes of lines that are held back for a fork. Above that, all are written without it. */
 enum { LATE_MAX = 4 << 20 };
 
 /*
@@ -27,7 +27,7 @@ struct writer {
 	const struct tr_format *(*find_format)(struct tr_text name);
 	bool begun;		      /* something of the segment was written */
 	bool forkless;		      /* its format states parents, and has no forks */
-	bool follows;		      /* its paths are relative to the places of its tasks */
+	bool follows;		      /* tasks are followed, because its paths may be relative */
 	struct tr_recent living;      /* of a forkless segment: the tasks that are */
 	struct tr_etrace_clock clock; /* of all segments: the log is one */
 	struct tr_etrace_where where;
