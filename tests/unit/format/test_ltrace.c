@@ -52,6 +52,42 @@ static void check_summary(const char *line, size_t piece, bool refused)
 	transcript_free(&got);
 }
 
+/* What the lines of ltrace alone, and those that strace may print, count for. */
+static void check_bids(void)
+{
+	static const struct {
+		const char *trace;
+		int bits;
+	} rows[] = {
+		{ "f()                                              = 1\n", 16 },
+		{ "f()                                             = 1\n", 0 },
+		{ "f(\"a long string, up to the column of resul\") = 1\n", 0 },
+		{ "f(NULL)                                          = 1\n", 0 },
+		{ "f() = 1\n", 0 },
+		{ "f() = 1\nf() = 1\n", 10 },
+		{ "f() = 1\nf() = 1\n\n", 0 },
+		{ "f() = 1\nf() = nil\n", 16 },
+		{ "\nf() = <void>\n", 16 },
+		{ "f( <no return ...>\n", 16 },
+		{ "f( <unfinished ...>\n", 0 },
+		{ "a->f() = 1\n", 16 },
+		{ "SYS_read(3) = 1\n", 16 },
+		{ "+++ exited (status 0) +++\n", 16 },
+		{ "+++ killed by SIGKILL +++\n", 0 },
+		{ "+++ killed by SIGKILL +++\n+++ killed by SIGKILL +++\n", 10 },
+		{ "--- SIGCHLD (Child exited) ---\n--- Called exec() ---\n", 32 },
+		{ "% time     seconds  usecs/call     calls      function\n", 40 },
+		{ "f() = 1", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tr_input *in = memory_input(tr_text_from(rows[i].trace), 1 << 16, false);
+		int bits = tr_format_ltrace.bid(in);
+		ok(bits == rows[i].bits, "bid %zu: %d", i, bits);
+		tr_input_free(in);
+	}
+}
+
 int main(void)
 {
 	static const char table[] = "% time     seconds  usecs/call     calls      function\n";
@@ -60,6 +96,7 @@ int main(void)
 	run_cases(&tr_format_ltrace, "good.cases", true);
 	run_cases(&tr_format_ltrace, "bad.cases", true);
 	run_write_cases(&tr_format_ltrace, "write.cases");
+	check_bids();
 	check_depth(4096, true);
 	check_depth(4097, false);
 	check_header((64 << 10) - 1, true);
