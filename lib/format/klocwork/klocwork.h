@@ -2,8 +2,7 @@
 /*
  * Private to the format klocwork, which trace-formats(5) describes.
  *
- *	klocwork.c    evidence, options
- *	reader.c      window -> unit -> object.c -> line -> parents.c -> record
+ *	klocwork.c    evidence, options; window -> unit -> object.c -> line -> parents.c -> record
  *	object.c      JSON object -> pieces -> the record's line
  *	parents.c     ids, and the queue of records that are pending on a parent
  *	writer.c      record -> parent, as a reader of the written trace will find it (parents.c)
@@ -17,8 +16,6 @@
 #include "format/klocwork/parents.h"
 #include "record/json.h"
 
-struct tr_reader *tr_klocwork_open(const struct tr_read_config *config, struct tr_input *in,
-				   struct tr_error *err);
 struct tr_writer *tr_klocwork_create(const struct tr_write_config *config, struct tr_output *out,
 				     struct tr_error *err);
 

@@ -2,7 +2,7 @@
 /* The cases of tests/data/klocwork; what needs more than a few lines is here. */
 #include "cases.h"
 
-/* n events, each of which names a parent that is in the trace only far behind, or never. */
+/* One event that is pending on a parent, and others before that parent comes. */
 static void check_look_ahead(size_t ahead, bool found)
 {
 	struct tr_buffer trace = TR_BUFFER_INIT;
@@ -16,7 +16,7 @@ static void check_look_ahead(size_t ahead, bool found)
 	}
 	tr_buffer_put_literal(&trace, "{\"id\":999999}\n");
 	ok(read_trace(tr_buffer_text(&trace), &how, &got) && got.records == ahead + 1,
-	   "%zu events behind one that waits", ahead);
+	   "%zu events from a pending one to its parent", ahead);
 	struct tr_text first = { got.lines.data, 40 };
 	const char *parent = memmem(first.data, first.len, "\tparent=", 8);
 	ok((parent != NULL) == found, "its parent is %sin reach", found ? "" : "not ");
@@ -44,7 +44,7 @@ static void check_look_ahead_bytes(size_t bytes, bool found)
 	tr_buffer_free(&trace);
 }
 
-/* Gives one line, then has nothing for as long as it is asked, then ends. */
+/* Gives one line and a part of the next one, then no more for as long as it is asked. */
 struct stalled_source {
 	struct tr_source base;
 	bool given;
@@ -85,7 +85,7 @@ static void check_idle(void)
 	struct tr_input *in = tr_input_new(&source.base, &limits, 0);
 	struct tr_reader *reader = tr_format_klocwork.open(&config, in, &err);
 	ok(tr_reader_read(reader, &record, &err) == TR_OK && !in->at_end,
-	   "a record does not wait for its parent when nothing comes");
+	   "a pending record is delivered when no more input comes");
 	tr_reader_free(reader);
 	tr_input_free(in);
 }
@@ -155,14 +155,14 @@ static void check_writer(void)
 		      "{\"id\":1,\"parent_id\":9,\"executable\":\"a\"}\n",
 		      "~ -: events whose parent is not in this trace, nor the environment that "
 		      "their env-diff refers to: 1\n",
-		      "a parent that was filtered away");
+		      "a parent that was filtered out");
 	check_written(&tr_format_klocwork,
 		      HEADER
 		      "exec\t0\t-\t7\ta\t.raw=\"{\\\"id\\\" : 7,\\\"executable\\\":\\\"a\\\"}\"\n"
 		      "exec\t1\t-\t8\tb\t.raw=\"{\\\"id\\\":8,\\\"executable\\\":\\\"a\\\"} \\n\"\n"
 		      "!end\t2\n",
 		      "{\"id\" : 7,\"executable\":\"a\"}\n{\"id\":8,\"executable\":\"b\"}\n", "",
-		      ".raw is used when it says the same, an edit wins");
+		      ".raw is written if it holds the same record; an edit takes precedence");
 	check_written(
 		&tr_format_klocwork,
 		"%trec\t1\tformat=strace\nexec\t0\t1.5\t100\t/bin/sh\targv=[\"sh\"]\n"
@@ -180,7 +180,7 @@ static void check_writer(void)
 #define ENV "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}\n"
 #define ENV_LINE "{\"env\":{\"A\":\"a\",\"B\":\"b\"}}\n"
 
-/* Environments that the stream says otherwise than the trace does. */
+/* Environments that have another form in the stream than in the trace. */
 static void check_environments(void)
 {
 	check_written(
@@ -207,7 +207,7 @@ static void check_environments(void)
 		      HEADER ENV
 		      "exec\t2\t-\t2\t-\tparent=1\tppid=1\tenvtop={\"A\":null}\n!end\t2\n",
 		      ENV_LINE "{\"id\":2,\"parent_id\":-1,\"env-diff\":{\"A\":null}}\n", "",
-		      "envtop serves where the parent was filtered away");
+		      "envtop is written where the parent was filtered out");
 	check_written(&tr_format_klocwork,
 		      HEADER ENV
 		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
@@ -216,7 +216,7 @@ static void check_environments(void)
 		      ENV_LINE "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n"
 			       "{\"id\":8,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n"
 			       "{\"id\":9,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n",
-		      "", "nobody's child where the parent is left out, or comes later");
+		      "", "no parent_id where the parent is left out, or comes later");
 	check_written(&tr_format_klocwork,
 		      HEADER ENV
 		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\nexec\t2\t-\t7\t-\n"
@@ -234,8 +234,8 @@ static void check_environments(void)
 			       "{\"id\":8,\"parent_id\":7,\"executable\":\"/c\","
 			       "\"env-diff\":{\"A\":\"1\"}}\n",
 		      "~ -: version and creator were not in the stream: supplied\n",
-		      "the parent ran another program since: the difference is to what a reader "
-		      "takes for it");
+		      "the parent has run another program since: the difference is against the "
+		      "event that a reader takes for it");
 	check_written(
 		&tr_format_klocwork,
 		HEADER ENV "exec\t1\t-\t1\t-\tenvdiff={\"A\":\"x\"}\n"
@@ -243,7 +243,7 @@ static void check_environments(void)
 		ENV_LINE "{\"id\":1,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":2,\"parent_id\":1}\n",
 		"! -: events written without env-diff, because the environment of their "
 		"parent is unknown: 1\n",
-		"a parent whose environment nobody followed");
+		"a parent whose environment was not computed");
 	check_written(&tr_format_klocwork,
 		      HEADER
 		      "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t1\n",
@@ -251,7 +251,7 @@ static void check_environments(void)
 		      "! -: an environment that is no map\n", "no env line; no map");
 }
 
-/* Parents are found by what an id says, however it is spelled. */
+/* Parents are found by the value of an id, however it is spelled. */
 static void check_ids(void)
 {
 	check_written(
@@ -285,10 +285,10 @@ static void check_ids(void)
 		      "{\"B\":\"2\",\"A\":null}}\n"
 		      "{\"id\":8,\"parent_id\":-7,\"executable\":\"/c\"}\n",
 		      "~ -: version and creator were not in the stream: supplied\n",
-		      "tasks of another format that are no numbers");
+		      "tasks of another format that are not numbers");
 }
 
-/* Who is read as an event's parent though the record names another, or nobody. */
+/* Events for which a reader finds another parent than the record names, or one where it names none. */
 static void check_mistaken(void)
 {
 	check_written(&tr_format_klocwork,
@@ -299,7 +299,7 @@ static void check_mistaken(void)
 			       "{\"id\":3,\"parent_id\":5,\"env-diff\":{\"C\":\"c\"}}\n",
 		      "~ -: events whose parent is not in this trace, nor the environment that "
 		      "their env-diff refers to: 1\n" MISTAKEN("1"),
-		      "a circle that is open because one of it was left out");
+		      "a cycle that is open because one of its events was left out");
 	check_written(&tr_format_klocwork,
 		      "exec\t1\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n"
 		      "exec\t2\t-\t7\t-\tppid=-1\nexec\t3\t-\t8\t-\tparent=1\tppid=7\n",
@@ -307,7 +307,7 @@ static void check_mistaken(void)
 		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7,\"parent_id\":-1}\n"
 		      "{\"id\":8,\"parent_id\":7}\n",
 		      "~ -: version and creator were not in the stream: supplied\n" MISTAKEN("1"),
-		      "a child without a word, where others say their environment");
+		      "a child without an environment, in a trace where others have one");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n!end\t1\n" HEADER
 			     "exec\t0\t-\t8\t-\tppid=7\tenvdiff={\"B\":\"x\"}\n!end\t1\n",
@@ -315,6 +315,12 @@ static void check_mistaken(void)
 		      "{\"id\":8,\"parent_id\":7,\"env-diff\":{\"B\":\"x\"}}\n",
 		      MISTAKEN("1"),
 		      "an event of the segment before, where no version line is between");
+	check_written(&tr_format_klocwork,
+		      HEADER "exec\t1\t-\t8\t-\tparent=2\tppid=9\tenvdiff={\"A\":\"x\"}\n"
+			     "exec\t2\t-\t5\t-\n!end\t2\n" HEADER "exec\t0\t-\t7\t-\n!end\t1\n",
+		      "{\"id\":8,\"parent_id\":9,\"env-diff\":{\"A\":\"x\"}}\n"
+		      "{\"id\":5}\n{\"id\":7}\n",
+		      MISTAKEN("1"), "an event that is pending at the end of its segment");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t7\t-\tenv={\"A\":\"x\"}\n!end\t1\n" HEADER
 			     "exec\t0\t-\t8\t-\tppid=7\tenv={\"A\":\"x\"}\n!end\t1\n",
@@ -327,7 +333,7 @@ static void check_mistaken(void)
 		      "exec\t4\t-\t3\t-\tparent=3\tppid=5\tenvtop={\"C\":\"c\"}\n!end\t3\n",
 		      ENV_LINE "{\"id\":2,\"parent_id\":-1,\"env-diff\":{\"A\":\"x\"}}\n"
 			       "{\"id\":3,\"parent_id\":-1,\"env-diff\":{\"C\":\"c\"}}\n",
-		      "", "nobody's child, before somebody comes with that id");
+		      "", "no parent_id, before an event with that id comes");
 	check_written(&tr_format_klocwork,
 		      HEADER ENV "exec\t1\t-\t7\t-\tenv={\"A\":\"x\"}\n"
 				 "meta\t2\t-\t-\tversion\tvalue=101\n"

@@ -40,11 +40,12 @@ int main(void)
 	ok(finds(&ids, "\"11\"", 6) && finds(&ids, "-11", 7), "other spellings are other ids");
 	ok(finds(&ids, "18446744073709551615", 8) && finds(&ids, "18446744073709551616", 9),
 	   "around 2^64");
-	ok(lacks(&ids, "13") && lacks(&ids, "9") && lacks(&ids, "\"12\""), "what was never put");
+	ok(lacks(&ids, "13") && lacks(&ids, "9") && lacks(&ids, "\"12\""),
+	   "ids that were never put");
 	tr_klocwork_ids_forget(&ids);
 	ok(lacks(&ids, "10") && lacks(&ids, "5") && lacks(&ids, "-11"), "forgotten");
 	put(&ids, "5", 1);
-	ok(finds(&ids, "5", 1) && lacks(&ids, "11"), "and begun anew");
+	ok(finds(&ids, "5", 1) && lacks(&ids, "11"), "ids that are put after that");
 	tr_klocwork_ids_forget(&ids);
 
 	enum { MANY = 3 << 20 };
@@ -52,7 +53,7 @@ int main(void)
 	for (uint64_t i = 0; i < MANY; i++)
 		all &= tr_klocwork_ids_put_number(&ids, 7 + i, i);
 	ok(all && ids.run_count == 1 && finds(&ids, "7", 0),
-	   "any number of ids in a row is one run");
+	   "any number of consecutive ids is one run");
 
 	all = true;
 	for (uint64_t i = 1; i < MANY; i++) { /* every other id: a run each */
@@ -60,7 +61,8 @@ int main(void)
 		if (i % 1000 == 0)
 			all &= finds(&ids, "8", 1);
 	}
-	ok(all && ids.run_cap <= 1 << 16, "gaps cost bounded memory, and who is asked for stays");
+	ok(all && ids.run_cap <= 1 << 16,
+	   "gaps take bounded memory, and an id that is in use is kept");
 	uint64_t value;
 	ok(tr_klocwork_ids_find_number(&ids, 2 * MANY + 2 * (MANY - 1), &value) &&
 		   value == MANY - 1,
@@ -71,7 +73,7 @@ int main(void)
 		snprintf(text, sizeof text, "\"%u\"", i);
 		all &= tr_klocwork_ids_put(&ids, tr_text_from(text), i);
 	}
-	ok(all && finds(&ids, text, (1 << 19) - 1), "so many strings that the first fall out");
+	ok(all && finds(&ids, text, (1 << 19) - 1), "more strings than the table holds");
 	tr_klocwork_ids_free(&ids);
 	return done_testing();
 }
