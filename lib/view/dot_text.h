@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes as a graph for Graphviz (tr-totext --style=dot), a digraph for each
- * segment: a node for each run, an edge from who started it, a dashed one from
- * who called exec to become it. Nodes say what ran and how long it took; the
- * whole command is their tooltip; those that failed are red, and the darker a
- * node the longer it took.
+ * segment: a node for each run, an edge to it from the run that started it, and a dashed
+ * edge from the run that it replaced by calling exec. A node shows its command and its
+ * duration, and the whole command as a tooltip. Runs that failed are red; the longer a run
+ * took, the darker is its node.
  */
 #ifndef TR_VIEW_DOT_TEXT_H
 #define TR_VIEW_DOT_TEXT_H

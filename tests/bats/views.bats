@@ -44,5 +44,5 @@ summary() { # summary RECORDS
 		esac
 	done <"$data/view/times.cases"
 	check
-	[ "$bad" -eq 0 ] && [ "$count" -ge 19 ]
+	[ "$bad" -eq 0 ] && [ "$count" -ge 23 ]
 }

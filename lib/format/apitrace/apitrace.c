@@ -4,9 +4,9 @@
 #include "format/apitrace/parse.h"
 
 /*
- * Is it such a stream? It has no magic, so it is read: the head and the first
- * events. The printable characters of names speak for it, a control character
- * in the name of a function speaks against it.
+ * A stream has no magic, so the head and the first events are parsed. Valid bytes alone are no
+ * evidence, because nearly every byte is valid somewhere. Names are: their printable characters
+ * count for the format, and a control character in the name of a function counts against it.
  */
 
 enum {
@@ -38,7 +38,7 @@ static int property_bits(const struct tr_record *head)
 		const struct tr_value *list = head->fields[i].value;
 		for (size_t j = 0; list->type == TR_LIST && j < list->count && bits < ENOUGH; j++) {
 			const struct tr_value *name = &list->as.items[j].as.items[0];
-			/* one that has to be escaped is none that anybody gave */
+			/* the names that tracers write need no escapes */
 			bits += name->flags & TR_PLAIN ? name_bits(name->text) : 0;
 		}
 	}
@@ -114,7 +114,7 @@ static int apitrace_bid(struct tr_input *in)
 	return bits;
 }
 
-/* A name as programmers give them, with its length before it. */
+/* True for a length, and a name of that length without blanks or control characters. */
 static bool is_name(const char *p, const char *end)
 {
 	uint64_t len;
@@ -126,7 +126,7 @@ static bool is_name(const char *p, const char *end)
 	return !len;
 }
 
-/* Cheap: most bytes are no head. */
+/* A quick check before a head is parsed, because most bytes are none. */
 static bool looks_like_head(const char *p, const char *end)
 {
 	uint64_t version = (unsigned char)*p++, number;

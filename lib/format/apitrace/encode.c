@@ -556,7 +556,7 @@ static const char *list(struct tr_encoder *encoder, const char *p, const char *e
 		p = value(encoder, p, end, depth + 1);
 		if (!p || p == end || (*p != ',' && *p != ']'))
 			return NULL;
-		/* "[1,]" is none */
+		/* "[1,]" is not a list */
 		if (*p == ',' && (p + 1 == end || p[1] == ']'))
 			return NULL;
 		count++;
@@ -601,7 +601,7 @@ static bool blob(struct tr_encoder *encoder, struct tr_text digits)
 	return false;
 }
 
-/* The same from its spelling, if that is one of the usual ones. False: it is not. */
+/* Appends a value by its spelling. False: it is not one of the usual ones; nothing changed. */
 static bool encode_plain(struct tr_encoder *encoder, struct tr_text spelling)
 {
 	const char *end = spelling.data + spelling.len;
@@ -989,7 +989,10 @@ static bool put_field(struct event *event, struct tr_field *field)
 	return true;
 }
 
-/* Without it the leave is still one; its call would not seem to return. */
+/*
+ * Leaves a field out of a leave, which is written all the same: without its leave, a call would
+ * look as if it had not returned. False: the record is left out.
+ */
 static bool skip_field(struct event *event, size_t bytes, size_t fresh, size_t marks)
 {
 	struct tr_encoder *encoder = event->encoder;

@@ -94,7 +94,7 @@ static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *co
  * unit is cut and parsed again: the offset of its id distinguishes it from a use.
  */
 
-/* A function's, a structure's name and labels. */
+/* The name and the labels of a function or structure. */
 static bool parse_names(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
 {
 	if (!tr_apitrace_string(parse, &draft->name) || !take_count(parse, 1, &draft->count))
@@ -914,7 +914,7 @@ bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *r
 enum {
 	FIRST_FIELDS = 8,
 	MORE_FIELDS = 3,   /* than arguments: the returned value, flags, a backtrace */
-	MOST_FIELDS = 256, /* that are believed before they come */
+	MOST_FIELDS = 256, /* that room is made for before they are parsed */
 };
 
 /* Room for so many fields and their values: a power of two, for tr_record_add relies on that. */
@@ -973,7 +973,7 @@ static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 	return value && tr_apitrace_parse_value(parse, value, 0);
 }
 
-/* The same for a value that is ready. */
+/* Takes a value that is already made, in the same way. */
 static bool take_made(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 		      struct tr_text lead, const struct tr_value *made)
 {

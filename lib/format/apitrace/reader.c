@@ -33,7 +33,7 @@ struct reader {
 	struct live_call *free;
 	struct tr_arena live_arena;
 
-	/* What the unit still has to give: definitions, a remark, its record. */
+	/* What is still to be returned of the unit: definitions, a remark, its record. */
 	struct tr_apitrace_signature *definition; /* the next one */
 	struct tr_record definition_record;
 	struct tr_arena definition_arena;
@@ -175,7 +175,7 @@ static bool skip_to_stream(struct reader *reader)
 /*
  * Units: the head, an event, or an enter with its leave. An enter and the leave directly
  * after it are one unit, so that a call becomes one record however the input arrives: an
- * enter waits until the next event has begun, or the input has ended.
+ * enter is kept back until the next event has begun, or the input has ended.
  */
 
 enum {
@@ -412,7 +412,7 @@ static void drop_call(struct reader *reader, uint64_t call)
 /* Errors. */
 
 /* Puts the call's number before the text of the error. */
-static void say_call(const struct reader *reader, struct tr_error *err, const char *behind)
+static void name_call(const struct reader *reader, struct tr_error *err, const char *behind)
 {
 	struct tr_error why = *err;
 	if (reader->begun)
@@ -432,7 +432,7 @@ static void flaw(struct reader *reader, enum tr_cause cause, enum tr_severity se
 	reader->parse.flawed = true;
 	tr_error_say(err, cause, what);
 	err->offset = reader->event.record.source_offset;
-	say_call(reader, err, "");
+	name_call(reader, err, "");
 	err->severity = severity;
 }
 
@@ -482,14 +482,14 @@ static bool make_cut(struct reader *reader, size_t size)
 			       tr_apitrace_number(offset));
 }
 
-/* After the error, reading goes on with the next stream of the file, if there is one. */
-static enum tr_status go_on(struct reader *reader, struct tr_error *err)
+/* Skips to the next stream of the file. TR_FATAL: there is none, and nothing more can be read. */
+static enum tr_status resume(struct reader *reader, struct tr_error *err)
 {
 	if (!reader->begun || !skip_to_stream(reader)) {
-		say_call(reader, err, "; nothing after it can be read");
+		name_call(reader, err, "; nothing after it can be read");
 		return TR_FATAL;
 	}
-	say_call(reader, err, "; reading goes on at the next stream of the file");
+	name_call(reader, err, "; reading goes on at the next stream of the file");
 	begin_stream(reader);
 	/* the stream ends here, whatever the cause */
 	err->cause = TR_CAUSE_CUT;
@@ -497,7 +497,7 @@ static enum tr_status go_on(struct reader *reader, struct tr_error *err)
 }
 
 /* The input, or the stream before another one, ends within an event. */
-static enum tr_status say_cut(struct reader *reader, struct tr_error *err)
+static enum tr_status report_cut(struct reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->base.in;
 	size_t size = tr_input_available(in);
@@ -505,13 +505,13 @@ static enum tr_status say_cut(struct reader *reader, struct tr_error *err)
 	tr_error_set(err, TR_CAUSE_CUT, "truncated: at least %zu bytes needed, %zu left",
 		     reader->parse.need, size);
 	tr_error_at_offset(err, in->offset);
-	say_call(reader, err, "");
+	name_call(reader, err, "");
 	if (!reader->begun || make_cut(reader, size))
 		return TR_WARN;
 	return tr_error_memory(err);
 }
 
-static enum tr_status say_short(struct reader *reader, struct tr_error *err)
+static enum tr_status report_short(struct reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->base.in;
 	size_t need = reader->parse.need;
@@ -521,22 +521,22 @@ static enum tr_status say_short(struct reader *reader, struct tr_error *err)
 			     " (--max-record raises it)",
 			     need, reader->base.max_record);
 		tr_error_at_offset(err, in->offset);
-		return go_on(reader, err);
+		return resume(reader, err);
 	}
 	if (in->at_end)
-		return say_cut(reader, err);
+		return report_cut(reader, err);
 	tr_input_error(in, err);
 	return TR_FATAL;
 }
 
-static enum tr_status say_why(struct reader *reader, struct tr_error *err)
+static enum tr_status report_outcome(struct reader *reader, struct tr_error *err)
 {
 	switch (reader->parse.outcome) {
 	case TR_APITRACE_SHORT:
-		return say_short(reader, err);
+		return report_short(reader, err);
 	case TR_APITRACE_BAD:
 		*err = reader->parse.error;
-		return go_on(reader, err);
+		return resume(reader, err);
 	default:
 		return tr_error_memory(err);
 	}
@@ -689,7 +689,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		whole = read_unit(reader);
 	}
 	if (!whole)
-		return say_why(reader, err);
+		return report_outcome(reader, err);
 	if (!take_unit(reader))
 		return tr_error_memory(err);
 	if (reader->definition || reader->parse.flawed || reader->exact)

@@ -41,7 +41,7 @@ static inline uint64_t load(const char *p, size_t size)
 	return word;
 }
 
-/* Keys are short, and nearly always the same. */
+/* Compares keys, which are short and nearly always equal. */
 static inline bool same(struct tr_text a, struct tr_text b)
 {
 	size_t len = a.len, i = 0;
@@ -64,7 +64,7 @@ static bool is_key(struct tr_text key, const char *word, size_t len)
 	return key.len == len && memcmp(key.data, word, len) == 0;
 }
 
-/* Takes what is no argument. False: it is one. Several flags add up. */
+/* Takes a field that is not an argument. False: it is one. Several .flags are combined. */
 static bool take_extra(struct tr_apitrace_text *text, struct tr_record *record,
 		       struct tr_field *field, struct shape *shape)
 {
@@ -151,7 +151,11 @@ static bool guess_function(struct tr_apitrace_text *text, struct tr_record *reco
 	return tr_apitrace_text_guess(text);
 }
 
-/* Binary readers have a name at one place, but elsewhere another may come to that place. */
+/*
+ * A binary reader gives the name of a function at the same address each time, so a small table by
+ * address saves the search. The names are compared all the same: the lines of a text stream are
+ * read to one buffer, where another name may be at that address next.
+ */
 static struct tr_apitrace_function *find_function(struct tr_apitrace_text *text,
 						  struct tr_text cell)
 {
@@ -252,7 +256,7 @@ static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t
 	tr_buffer_used(&text->line, (size_t)(to - start));
 }
 
-/* The same, whatever they are. The number is kept for names of blobs. */
+/* Puts the number and thread where they may be any text; keeps the number for names of blobs. */
 static void put_cells(struct tr_apitrace_text *text, const struct tr_record *record)
 {
 	struct tr_buffer *line = &text->line;

@@ -19,7 +19,7 @@
 
 enum { DIGITS = 7, EXACT_POWER = 22 };
 
-/* All that a double holds exactly. */
+/* The powers of ten that a double holds exactly. */
 static const double powers[EXACT_POWER + 1] = {
 	1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,	1e8,  1e9,  1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -202,10 +202,10 @@ static bool put_unit(const struct tr_apitrace_text *text, uint64_t code, struct 
 	return true;
 }
 
-/* The bytes of a character of a narrow string; none of them is one by itself. */
+/* Appends the bytes of a character of a narrow string, none of which is a character by itself. */
 static void put_bytes(const struct tr_apitrace_text *text, uint32_t code, struct tr_buffer *to)
 {
-	/* what is no character, a lone surrogate, has the form of one with three bytes */
+	/* a lone surrogate is encoded like a character of three bytes */
 	char bytes[4] = { (char)0xed, (char)(0x80 | (code >> 6 & 0x3f)),
 			  (char)(0x80 | (code & 0x3f)) };
 	bool surrogate = code >= 0xd800 && code < 0xe000;

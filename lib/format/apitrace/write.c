@@ -161,7 +161,7 @@ static bool keep_tail(struct writer *writer, struct tr_record *record)
 	return true;
 }
 
-/* Takes a record that is not a call. */
+/* Takes a record that is not a call. TR_END: the format cannot hold it. */
 static enum tr_status put_other(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -178,7 +178,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	bool enters;
 	if (!is_call(record->kind, &enters))
 		return put_other(writer, record, err);
-	tr_buffer_reset(&writer->tail); /* the trace goes on */
+	tr_buffer_reset(&writer->tail); /* it was not the end of the trace */
 	if (enters)
 		look_at_order(writer, record);
 	return put_call(writer, record, err);
@@ -194,7 +194,7 @@ static enum tr_status define(struct tr_writer *base, struct tr_record *definitio
 static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	/* a trace without calls is one all the same; a head that was cut is in the tail */
+	/* a trace without calls has a head; if that was cut, its bytes are in the tail */
 	if (!writer->begun && !writer->tail.len && begin_trace(writer, NULL, err) == TR_FATAL)
 		return TR_FATAL;
 	put_tail(writer);

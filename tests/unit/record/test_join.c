@@ -43,6 +43,12 @@ static const struct {
 	  "\t1\tb\t->\n!end\t3\n",
 	  "call\t2\t-\t1\tb\t->\nenter\t1\t-\t0\ta\nenter\t3\t-\t2\tc\tk=[\"x\",L\"y\"]\n!end\t3\n",
 	  false },
+	{ "enters after the first and the last returned",
+	  "enter\t1\t-\t0\ta\nenter\t2\t-\t1\tb\nenter\t3\t-\t2\tc\nleave\t3\t-\t2\tc\t->\n"
+	  "enter\t4\t-\t2\td\nleave\t1\t-\t0\ta\t->\nenter\t5\t-\t0\te\n",
+	  "call\t3\t-\t2\tc\t->\ncall\t1\t-\t0\ta\t->\nenter\t2\t-\t1\tb\nenter\t4\t-\t2\td\n"
+	  "enter\t5\t-\t0\te\n",
+	  false },
 	{ "a header ends the segment before it",
 	  "enter\t1\t-\t0\ta\n%trec\t1\nleave\t1\t-\t0\ta\t->\n",
 	  "enter\t1\t-\t0\ta\n%trec\t1\nleave\t1\t-\t0\ta\t->\n", false },
