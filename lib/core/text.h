@@ -137,6 +137,19 @@ static inline size_t tr_decimal_write(uint64_t n, char *to)
 	return len;
 }
 
+/* Reads a number up to max of decimal digits, all of the text. False: it is not one. */
+static inline bool tr_decimal_read(struct tr_text text, uint64_t max, uint64_t *number)
+{
+	*number = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned char)text.data[i] - (unsigned)'0';
+		if (digit > 9 || digit > max || *number > (max - digit) / 10)
+			return false;
+		*number = *number * 10 + digit;
+	}
+	return text.len > 0;
+}
+
 /*
  * A number that is usually one more than the one before: all digits but the last two are kept. The
  * last two are written each time, because loading bytes that were just stored one by one as a block

@@ -102,15 +102,7 @@ bool tr_layout_loadaddr(struct tr_layout *layout, uint64_t address)
 
 bool tr_ada_number(struct tr_text text, uint64_t *number)
 {
-	*number = 0;
-	text = tr_text_trimmed(text);
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned digit = (unsigned char)text.data[i] - '0';
-		if (digit > 9 || *number > (UINT64_MAX - digit) / 10)
-			return false;
-		*number = *number * 10 + digit;
-	}
-	return text.len > 0;
+	return tr_decimal_read(tr_text_trimmed(text), UINT64_MAX, number);
 }
 
 enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record,

@@ -120,20 +120,19 @@ static bool is_none(enum tr_module_column kind, uint64_t number)
 /* Parses decimal digits, or hex digits with 0x or without. */
 static bool parse_number(struct tr_text text, bool decimal, uint64_t *number)
 {
-	uint64_t n = 0;
-	if (!decimal && text.len > 2 && *text.data == '0' && (text.data[1] | 0x20) == 'x') {
+	if (decimal)
+		return tr_decimal_read(text, UINT64_MAX, number);
+	if (text.len > 2 && *text.data == '0' && (text.data[1] | 0x20) == 'x') {
 		text.data += 2;
 		text.len -= 2;
 	}
+	*number = 0;
 	for (size_t i = 0; i < text.len; i++) {
 		int digit = tr_hex_digit(text.data[i]);
-		uint64_t base = decimal ? 10 : 16;
-		if (digit < 0 || (decimal && digit > 9) ||
-		    n > (UINT64_MAX - (unsigned)digit) / base)
+		if (digit < 0 || *number >> 60)
 			return false;
-		n = n * base + (unsigned)digit;
+		*number = *number << 4 | (unsigned)digit;
 	}
-	*number = n;
 	return text.len > 0;
 }
 
@@ -392,20 +391,13 @@ static bool take(struct tr_text *text, const char *word)
 
 static bool take_number(struct tr_text *text, uint64_t *number)
 {
-	uint64_t n = 0;
-	size_t i = 0;
-	for (; i < text->len; i++) {
-		unsigned digit = (unsigned char)text->data[i] - (unsigned)'0';
-		if (digit > 9)
-			break;
-		if (n > (UINT64_MAX - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	text->data += i;
-	text->len -= i;
-	*number = n;
-	return i > 0;
+	struct tr_text digits = { text->data, 0 };
+	while (digits.len < text->len && digits.data[digits.len] >= '0' &&
+	       digits.data[digits.len] <= '9')
+		digits.len++;
+	text->data += digits.len;
+	text->len -= digits.len;
+	return tr_decimal_read(digits, UINT64_MAX, number);
 }
 
 /* "version 2, count 12" */

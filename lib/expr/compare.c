@@ -87,21 +87,6 @@ static bool read_hex(const char *p, const char *end, uint64_t *number)
 	return true;
 }
 
-/* Reads DIGITS up to 2^64-1. */
-static bool read_integer(const char *p, const char *end, uint64_t *number)
-{
-	uint64_t n = 0;
-	if (p == end)
-		return false;
-	for (; p < end; p++) {
-		if (!is_digit(*p) || __builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return false;
-	}
-	*number = n;
-	return true;
-}
-
 bool tr_number_from_cell(struct tr_text cell, struct tr_number *number)
 {
 	const char *p = cell.data, *end = p + cell.len;
@@ -111,7 +96,8 @@ bool tr_number_from_cell(struct tr_text cell, struct tr_number *number)
 	if (p == end || !is_digit(*p))
 		return false;
 	number->type = TR_NUMBER_INTEGER;
-	if (read_integer(p, end, &number->magnitude) || read_hex(p, end, &number->magnitude))
+	if (tr_decimal_read(tr_text_span(p, end), UINT64_MAX, &number->magnitude) ||
+	    read_hex(p, end, &number->magnitude))
 		return true;
 	number->type = TR_NUMBER_DECIMAL;
 	number->decimal.negative = number->negative;
@@ -169,12 +155,13 @@ bool tr_number_from_value(const struct tr_value *value, struct tr_number *number
 	}
 }
 
-static struct tr_text put_decimal(uint64_t n, char room[static DECIMAL_ROOM])
+/* Makes a decimal of an integer; its digits are in room. */
+static struct tr_decimal to_decimal(bool negative, uint64_t n, char room[static DECIMAL_ROOM])
 {
-	char *end = room + DECIMAL_ROOM, *p = end;
-	for (; n; n /= 10)
-		*--p = (char)('0' + n % 10);
-	return tr_text_span(p, end);
+	size_t len = n ? tr_decimal_write(n, room) : 0;
+	return (struct tr_decimal){ .digits = { room, len },
+				    .exponent = (int64_t)len - 1,
+				    .negative = negative };
 }
 
 /*
@@ -222,11 +209,11 @@ bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
 		if (!room || !*fits)
 			return false;
 		literal->is_integer = true;
-		literal->decimal.digits = put_decimal(literal->magnitude, room);
-		literal->decimal.exponent = (int64_t)literal->decimal.digits.len - 1;
+		literal->decimal = to_decimal(false, literal->magnitude, room);
 	} else {
 		read_decimal(p, end, &literal->decimal);
-		literal->is_integer = read_integer(p, end, &literal->magnitude);
+		literal->is_integer =
+			tr_decimal_read(tr_text_span(p, end), UINT64_MAX, &literal->magnitude);
 		literal->is_real = skip_digits(p, end) != end;
 	}
 	literal->decimal.negative = literal->negative;
@@ -293,9 +280,7 @@ static enum tr_order compare_integer(const struct tr_number *number,
 		return compare_integers(number->negative, number->magnitude, literal->negative,
 					literal->magnitude);
 	char room[DECIMAL_ROOM];
-	struct tr_decimal decimal = { .digits = put_decimal(number->magnitude, room),
-				      .negative = number->negative };
-	decimal.exponent = (int64_t)decimal.digits.len - 1;
+	struct tr_decimal decimal = to_decimal(number->negative, number->magnitude, room);
 	return compare_decimals(&decimal, &literal->decimal);
 }
 

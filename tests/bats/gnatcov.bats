@@ -276,3 +276,22 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	run -2 --separate-stderr tr-filter --merge bad_truncated_entry.trace
 	[[ ${lines[-1]} == *$'\terrors=1\ttruncated=true' ]]
 }
+
+@test "kinds of information and machines by number, up to the last one" {
+	section=$'section\t0\t-\t-\tINFO\tbits=32\tendian=little\tmachine='
+	printf '%s\n' "${section}65535" $'info\t1\t-\t-\t65535\tdata="x"' $'info\t2\t-\t-\tUSER_DATA\tdata="y"' >last.trec
+	run -0 tr-repack -t gnatcov -o last last.trec
+	tr-parse -q last >last.again || true
+	grep -qx $'info\t1\t-\t-\t65535\tdata="x"' last.again
+	grep -q $'^section.*machine=?(65535)$' last.again
+	printf '%s\n' "${section}62" $'info\t1\t-\t-\t4294967296\tdata="x"' $'info\t2\t-\t-\t0\tdata="x"' \
+		$'info\t3\t-\t-\tUSER_DATA\tdata="y"' >beyond.trec
+	run -2 tr-repack -t gnatcov -o beyond beyond.trec
+	[ "$(grep -c 'no information is called that' <<<"$output")" -eq 2 ]
+	for machine in EM_AARCH64 em_aarch64 AArch64 183; do
+		tr-repack -q -t gnatcov -O machine=$machine last.trec | head -c 18 | tail -c 2 | od -An -tu1 | grep -q ' 0 183'
+	done
+	tr-repack -q -t gnatcov -O machine=386 last.trec | head -c 18 | tail -c 1 | od -An -tu1 | grep -q ' 3'
+	run -2 tr-repack -t gnatcov -O machine=65536 last.trec
+	[[ $output == *'no such machine'* ]]
+}

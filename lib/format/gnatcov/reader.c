@@ -56,24 +56,29 @@ struct info {
 	size_t size;	     /* of all of it */
 };
 
-/* Reports that the input ends too early, and ends reading. */
-static enum tr_status cut(struct reader *reader, struct tr_error *err)
+/*
+ * Ends reading at the end of the input, which is too early by what err says of pos + at. If the
+ * window is damaged, the trace reports that instead.
+ */
+static enum tr_status cut(struct reader *reader, size_t at, struct tr_error *err)
 {
 	struct tr_input *in = reader->base.in;
 
-	err->cause = TR_CAUSE_CUT;
-	if (err->offset == TR_NO_POSITION)
-		tr_error_at_offset(err, in->offset);
-	tr_input_skip(in, tr_input_available(in));
 	reader->state = DONE;
+	if (!in->at_end || in->damaged)
+		return TR_END;
+	tr_error_at_offset(err, in->offset + at);
+	tr_input_skip(in, tr_input_available(in));
 	return TR_WARN;
 }
 
-/* Ends reading at a damaged window, whose damage the trace reports. */
-static enum tr_status stuck(struct reader *reader)
+/* Skips so many bytes, of which those from pos + at on cannot be decoded, and searches for a header. */
+static enum tr_status lost(struct reader *reader, size_t at, size_t skip, struct tr_error *err)
 {
-	reader->state = DONE;
-	return TR_END;
+	tr_error_at_offset(err, reader->base.in->offset + at);
+	tr_input_skip(reader->base.in, skip);
+	reader->state = LOST;
+	return TR_WARN;
 }
 
 /* Begins the record; its fields are added next. */
@@ -134,22 +139,11 @@ static enum tr_status hand_out(struct reader *reader, struct tr_record *made, si
 	return TR_WARN;
 }
 
-static enum tr_status no_section(struct reader *reader, size_t skip, struct tr_error *err)
-{
-	tr_error_at_offset(err, reader->base.in->offset);
-	tr_input_skip(reader->base.in, skip);
-	reader->state = LOST;
-	return TR_WARN;
-}
-
 /* Reports that fewer bytes than a header are left. */
 static enum tr_status no_header(struct reader *reader, struct tr_error *err)
 {
-	struct tr_input *in = reader->base.in;
-	size_t left = tr_input_available(in);
+	size_t left = tr_input_available(reader->base.in);
 
-	if (!in->at_end || in->damaged)
-		return stuck(reader);
 	if (left == 0 && !reader->begun)
 		tr_error_set(err, TR_CAUSE_CUT, "the file is empty");
 	else if (left == 0)
@@ -159,7 +153,7 @@ static enum tr_status no_header(struct reader *reader, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_CUT,
 			     "truncated: %zu of the %d bytes of a section header", left,
 			     TR_GNATCOV_HEADER_SIZE);
-	return cut(reader, err);
+	return cut(reader, 0, err);
 }
 
 static bool decode_header(const char *p, struct tr_gnatcov_section *section, struct tr_error *err)
@@ -232,6 +226,14 @@ static struct tr_value word(struct reader *reader, const char *name, int64_t num
 	return (struct tr_value){ .type = TR_SYMBOL, .as.symbol = symbol };
 }
 
+/* Adds .pad if it is not zero. False: memory is exhausted. */
+static bool add_pad(struct reader *reader, uint64_t pad)
+{
+	struct tr_value value = { .type = TR_POINTER, .as.number = pad };
+
+	return !pad || add(reader, ".pad", value);
+}
+
 static bool build_section(struct reader *reader, const struct tr_gnatcov_section *section)
 {
 	const char *machine = tr_gnatcov_name(tr_gnatcov_machines, section->machine);
@@ -241,12 +243,10 @@ static bool build_section(struct reader *reader, const struct tr_gnatcov_section
 	struct tr_value bits = { .type = TR_UINT, .as.number = section->pc_size * 8u };
 
 	begin(reader, "section", name);
-	if (!add(reader, "bits", bits) ||
-	    !add(reader, "endian", word(reader, section->big ? "big" : "little", -1)) ||
-	    !add(reader, "machine", word(reader, machine, section->machine)))
-		return false;
-	struct tr_value pad = { .type = TR_POINTER, .as.number = section->pad };
-	return !section->pad || add(reader, ".pad", pad);
+	return add(reader, "bits", bits) &&
+	       add(reader, "endian", word(reader, section->big ? "big" : "little", -1)) &&
+	       add(reader, "machine", word(reader, machine, section->machine)) &&
+	       add_pad(reader, section->pad);
 }
 
 static void begin_section(struct reader *reader, const struct tr_gnatcov_section *section)
@@ -271,10 +271,10 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 		return no_header(reader, err);
 	if (memcmp(in->pos, TR_GNATCOV_MAGIC, TR_GNATCOV_MAGIC_SIZE) != 0) {
 		tr_error_set(err, TR_CAUSE_INPUT, "no section header where one is due");
-		return no_section(reader, 0, err);
+		return lost(reader, 0, 0, err);
 	}
 	if (!decode_header(in->pos, &section, err))
-		return no_section(reader, TR_GNATCOV_MAGIC_SIZE, err);
+		return lost(reader, 0, TR_GNATCOV_MAGIC_SIZE, err);
 	check_place(reader, &section, err);
 	if (!build_section(reader, &section))
 		return tr_error_memory(err);
@@ -285,39 +285,11 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 /* A larger tag is not a new one, but bytes that are no information entry. */
 enum { ABSURD_TAG = 0x10000 };
 
-/* Gives up on the list: the bytes at pos + at are no entry. Searches for the next header. */
-static enum tr_status lost(struct reader *reader, size_t at, struct tr_error *err)
-{
-	tr_error_at_offset(err, reader->base.in->offset + at);
-	tr_input_skip(reader->base.in, at + TR_GNATCOV_INFO_SIZE);
-	reader->state = LOST;
-	return TR_WARN;
-}
-
-static enum tr_status cut_info(struct reader *reader, size_t at, struct tr_error *err)
-{
-	if (!reader->base.in->at_end || reader->base.in->damaged)
-		return stuck(reader);
-	tr_error_at_offset(err, reader->base.in->offset + at);
-	return cut(reader, err);
-}
-
 static const char *shown_tag(uint32_t tag)
 {
 	const char *name = tr_gnatcov_name(tr_gnatcov_tags, tag);
 
 	return name ? name : "of unknown kind";
-}
-
-/* Checks the end of a list, which has no data. */
-static enum tr_status list_end(struct reader *reader, size_t at, const struct info *info,
-			       struct tr_error *err)
-{
-	if (info->data.len == 0)
-		return TR_OK;
-	tr_error_set(err, TR_CAUSE_INPUT, "the end of the information has %zu bytes of data",
-		     info->data.len);
-	return lost(reader, at, err);
 }
 
 /*
@@ -333,17 +305,22 @@ static enum tr_status info_at(struct reader *reader, size_t at, struct info *inf
 
 	if (!tr_input_more(in, at + TR_GNATCOV_INFO_SIZE)) {
 		tr_error_set(err, TR_CAUSE_CUT, "truncated inside its information");
-		return cut_info(reader, at, err);
+		return cut(reader, at, err);
 	}
 	info->tag = tr_wire_u32(in->pos + at, big);
 	info->data.len = tr_wire_u32(in->pos + at + 4, big);
 	info->size = TR_GNATCOV_INFO_SIZE;
-	if (info->tag == TR_GNATCOV_END)
-		return list_end(reader, at, info, err);
+	if (info->tag == TR_GNATCOV_END && info->data.len == 0)
+		return TR_OK;
+	if (info->tag == TR_GNATCOV_END) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the end of the information has %zu bytes of data", info->data.len);
+		return lost(reader, at, at + TR_GNATCOV_INFO_SIZE, err);
+	}
 	if (info->tag >= ABSURD_TAG) {
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
 			     info->tag);
-		return lost(reader, at, err);
+		return lost(reader, at, at + TR_GNATCOV_INFO_SIZE, err);
 	}
 	unsigned padding = (unsigned)-info->data.len % TR_GNATCOV_INFO_ALIGN;
 	info->size += info->data.len + padding;
@@ -352,7 +329,7 @@ static enum tr_status info_at(struct reader *reader, size_t at, struct info *inf
 			     "truncated: information %s has %zu bytes, and %zu are left",
 			     shown_tag(info->tag), info->data.len,
 			     tr_input_available(in) - at - TR_GNATCOV_INFO_SIZE);
-		return cut_info(reader, at, err);
+		return cut(reader, at, err);
 	}
 	info->data.data = in->pos + at + TR_GNATCOV_INFO_SIZE;
 	info->pad = (uint32_t)tr_wire_pad(info->data.data + info->data.len, padding);
@@ -404,14 +381,6 @@ static const char *tag_text(struct reader *reader, uint32_t tag)
 		name = digits;
 	}
 	return name;
-}
-
-/* Adds .pad if it is not zero. False: memory is exhausted. */
-static bool add_pad(struct reader *reader, uint64_t pad)
-{
-	struct tr_value value = { .type = TR_POINTER, .as.number = pad };
-
-	return !pad || add(reader, ".pad", value);
 }
 
 /* Adds the value of data that is a date or a number. */
@@ -521,7 +490,7 @@ static enum tr_status read_list(struct reader *reader, struct loaded *loaded, si
 			tr_error_set(err, TR_CAUSE_LIMIT,
 				     "more than %d entries of information on a shared object",
 				     LIST_MAX);
-			return lost(reader, *size, err);
+			return lost(reader, *size, *size + TR_GNATCOV_INFO_SIZE, err);
 		}
 		note_tag(loaded, &info);
 		if (!key || !add(reader, key, string(reader, info.data)) ||
@@ -658,12 +627,10 @@ static enum tr_status last_bytes(struct reader *reader, size_t size, struct tr_e
 	const struct tr_input *in = reader->base.in;
 	size_t left = tr_input_available(in);
 
-	if (!in->at_end || in->damaged)
-		return stuck(reader);
-	if (left == 0)
+	if (left == 0 && in->at_end && !in->damaged)
 		return end_of_entries(reader, DONE, err);
 	tr_error_set(err, TR_CAUSE_CUT, "truncated: %zu of the %zu bytes of an entry", left, size);
-	return cut(reader, err);
+	return cut(reader, 0, err);
 }
 
 /*
@@ -807,9 +774,8 @@ static enum tr_status find_header(struct reader *reader)
 			return TR_END;
 		}
 		if (!more) {
-			if (!in->at_end)
-				return stuck(reader);
-			tr_input_skip(in, tr_input_available(in));
+			if (in->at_end)
+				tr_input_skip(in, tr_input_available(in));
 			reader->state = DONE;
 			return TR_END;
 		}

@@ -196,13 +196,12 @@ static void destroy(void *view)
 	free(text);
 }
 
-static char *put_address(char *p, uint64_t address, uint8_t digits)
+static void put_address(struct tr_output *out, uint64_t address, uint8_t digits)
 {
-	if (digits == 8)
-		tr_hex_write8((uint32_t)address, p);
-	else
-		tr_hex_write16(address, p);
-	return p + digits;
+	char text[16];
+
+	tr_hex_write16(address, text);
+	tr_output_put(out, text + sizeof text - digits, digits);
 }
 
 static void put_line(struct text *text, uint64_t first, uint64_t last, uint8_t digits, uint8_t op)
@@ -332,18 +331,15 @@ static enum tr_status put_load(struct text *text, struct tr_record *record, stru
 {
 	struct tr_loaded_object object;
 	enum tr_status status = tr_layout_load(&text->layout, record, &object, err);
-	char addresses[2 * 16];
 
 	if (status != TR_OK || text->style == BASE)
 		return status;
 	tr_output_put_literal(text->out, "Loading shared object ");
 	tr_output_put_text(text->out, object.path);
 	tr_output_put_literal(text->out, "\n   at ");
-	put_address(addresses, object.first, object.digits);
-	tr_output_put(text->out, addresses, object.digits);
+	put_address(text->out, object.first, object.digits);
 	tr_output_put_literal(text->out, " .. ");
-	put_address(addresses, object.last, object.digits);
-	tr_output_put(text->out, addresses, object.digits);
+	put_address(text->out, object.last, object.digits);
 	tr_output_put_byte(text->out, '\n');
 	return TR_OK;
 }
@@ -353,7 +349,6 @@ static enum tr_status put_address_record(struct text *text, struct tr_record *re
 {
 	uint64_t address;
 	uint8_t digits;
-	char shown[16];
 
 	if (!tr_address_read(&record->name, &address, &digits)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "no address of 8 or 16 digits");
@@ -365,9 +360,8 @@ static enum tr_status put_address_record(struct text *text, struct tr_record *re
 	}
 	if (!tr_layout_loadaddr(&text->layout, address) || text->style == BASE)
 		return TR_OK;
-	put_address(shown, address, digits);
 	tr_output_put_literal(text->out, "Kernel was loaded at: ");
-	tr_output_put(text->out, shown, digits);
+	put_address(text->out, address, digits);
 	tr_output_put_byte(text->out, '\n');
 	return TR_OK;
 }

@@ -67,28 +67,13 @@ static int number_of(const struct tr_gnatcov_name *names, struct tr_text name)
 	return -1;
 }
 
-/* Decimal digits and nothing else, up to max. */
-static bool digits(struct tr_text text, uint64_t max, uint64_t *number)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned digit = (unsigned char)text.data[i] - '0';
-		if (digit > 9 || n > (max - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	*number = n;
-	return text.len > 0;
-}
-
 /* Returns the tag of a name or number, or -1. */
 static int64_t tag_of(struct tr_text name)
 {
 	uint64_t number;
 
-	return digits(name, UINT32_MAX, &number) ? (int64_t)number
-						 : number_of(tr_gnatcov_tags, name);
+	return tr_decimal_read(name, UINT32_MAX, &number) ? (int64_t)number
+							  : number_of(tr_gnatcov_tags, name);
 }
 
 /* Returns the machine of a number, or of a name in any case, with or without EM_; -1: unknown. */
@@ -96,7 +81,7 @@ static int machine_of(struct tr_text name)
 {
 	uint64_t number;
 
-	if (digits(name, UINT16_MAX, &number) && number != 386) /* EM_386 is 3 */
+	if (tr_decimal_read(name, UINT16_MAX, &number) && number != 386) /* EM_386 is 3 */
 		return (int)number;
 	for (const struct tr_gnatcov_name *known = tr_gnatcov_machines; known->name; known++) {
 		struct tr_text full = tr_text_from(known->name);

@@ -524,25 +524,26 @@ static enum tr_status cut(struct reader *reader, const char *what, struct tr_err
 	return about(reader, err);
 }
 
-/* Skips the entry that became the record's line, and notes its position. */
-static void consume(struct reader *reader, size_t size)
-{
-	if (reader->feed.console)
-		reader->base.source_line = feed_line(&reader->feed);
-	else
-		reader->base.source_offset = reader->feed.in->offset;
-	feed_skip(&reader->feed, size);
-}
-
 /*
- * Makes err a remark on the entry in the window; its record is returned by the next call. It is
- * called before the record is begun, whose number it reports.
+ * Returns the record in line and skips the bytes that became it. flaw: what is wrong with them; it is
+ * returned first, and the record by the next call. NULL: nothing is.
  */
-static enum tr_status remark(struct reader *reader, const char *what, struct tr_error *err)
+static enum tr_status hand_out(struct reader *reader, size_t size, const char *flaw,
+			       struct tr_record **record, struct tr_error *err)
 {
-	tr_error_say(err, TR_CAUSE_INPUT, what);
-	about(reader, err);
-	return tr_reader_hold(&reader->base, TR_FLAW, err);
+	struct tr_reader *base = &reader->base;
+
+	if (flaw) {
+		tr_error_say(err, TR_CAUSE_INPUT, flaw);
+		about(reader, err);
+		err->record -= base->seq > 0; /* of this record, not of the next one */
+	}
+	if (reader->feed.console)
+		base->source_line = feed_line(&reader->feed);
+	else
+		base->source_offset = reader->feed.in->offset;
+	feed_skip(&reader->feed, size);
+	return flaw ? tr_reader_hold(base, TR_FLAW, err) : tr_reader_deliver(base, record, err);
 }
 
 /* Goes to the next trace. */
@@ -622,11 +623,8 @@ static enum tr_status read_header(struct tr_reader *base, struct tr_record **rec
 	padding = reader->layout.big ? padding << 8 | second : second << 8 | padding;
 	put_header(&reader->layout, padding, &base->line);
 	base->step = read_info;
-	enum tr_status status = TR_OK;
-	if (padding)
-		status = remark(reader, "the padding of the header is not zero", err);
-	consume(reader, TR_SRCTRACE_HEADER);
-	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
+	const char *flaw = padding ? "the padding of the header is not zero" : NULL;
+	return hand_out(reader, TR_SRCTRACE_HEADER, flaw, record, err);
 }
 
 /* Skips an entry that is too long for the window, piece by piece. */
@@ -677,15 +675,13 @@ static enum tr_status read_info(struct tr_reader *base, struct tr_record **recor
 	if (!feed_more(&reader->feed, (size_t)size))
 		return cut(reader, what, err);
 	const char *p = window(reader);
-	enum tr_status status = TR_OK;
-	if (!tr_srctrace_info_name(kind))
-		status =
-			remark(reader, "unknown kind of information: passed on by its number", err);
 	put_info(base, kind, (struct tr_text){ p + TR_SRCTRACE_INFO, length });
 	if (look_at_gaps(p, false, &reader->layout) != ZERO)
 		put_raw((struct tr_text){ p, (size_t)size }, &base->line);
-	consume(reader, (size_t)size);
-	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
+	const char *flaw = tr_srctrace_info_name(kind)
+				   ? NULL
+				   : "unknown kind of information: passed on by its number";
+	return hand_out(reader, (size_t)size, flaw, record, err);
 }
 
 /* Makes a record of the unit in the window, all of which is there. */
@@ -695,14 +691,12 @@ static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_
 	struct tr_reader *base = &reader->base;
 	const char *p = window(reader);
 	enum zeros zeros = look_at_gaps(p, true, &reader->layout);
-	enum tr_status status = TR_OK;
-	if (zeros == REFUSED)
-		status = remark(reader, "padding of a unit's header or bits is not zero", err);
 	put_unit(base, p, unit);
 	if (zeros != ZERO)
 		put_raw((struct tr_text){ p, (size_t)unit->size }, &base->line);
-	consume(reader, (size_t)unit->size);
-	return status == TR_OK ? tr_reader_deliver(base, record, err) : status;
+	const char *flaw =
+		zeros == REFUSED ? "padding of a unit's header or bits is not zero" : NULL;
+	return hand_out(reader, (size_t)unit->size, flaw, record, err);
 }
 
 static enum tr_status end_of_trace(struct reader *reader, struct tr_error *err)

@@ -62,18 +62,13 @@ static void pad(size_t start, unsigned align, struct tr_buffer *to)
 /* Finds the kind of information for a text of the name column, a name or a number. */
 static bool find_kind(struct tr_text name, uint32_t *kind)
 {
-	uint64_t n = 0;
+	uint64_t number;
 	for (*kind = 1; *kind < TR_SRCTRACE_INFO_KINDS; ++*kind)
 		if (tr_text_is(name, tr_srctrace_info_name(*kind)))
 			return true;
-	for (size_t i = 0; i < name.len; i++) {
-		unsigned digit = (unsigned char)name.data[i] - (unsigned)'0';
-		n = n * 10 + digit;
-		if (digit > 9 || n > UINT32_MAX)
-			return false;
-	}
-	*kind = (uint32_t)n;
-	return n != TR_SRCTRACE_INFO_END;
+	bool found = tr_decimal_read(name, UINT32_MAX, &number);
+	*kind = (uint32_t)number;
+	return found && number != TR_SRCTRACE_INFO_END;
 }
 
 static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
