@@ -159,7 +159,10 @@ struct task {
 	char id[];
 };
 
-/* The task of this id; a new one gets its number. NULL: memory is exhausted. */
+/*
+ * The task of this id. The viewer wants numbers: a task whose id is a small number has this one,
+ * the others are numbered. NULL: memory is exhausted.
+ */
 static struct task *find_task(struct tr_chrome *chrome, const struct tr_cell *cell)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;

@@ -76,7 +76,10 @@ static void clear(struct tr_map *map)
 	*map = (struct tr_map)TR_MAP_INIT;
 }
 
-/* Definitions between the last record and a header belong to the segment of the header. */
+/*
+ * Definitions between the last record and a header belong to the segment of the header. If there
+ * are any, the frames are kept, and `first` tells theirs from those of the segment before.
+ */
 static void begin_segment(struct tr_computed *c)
 {
 	if (!c->defined)

@@ -216,7 +216,11 @@ static int by_place_and_key(const void *a, const void *b)
 	return x < y ? -1 : 1;
 }
 
-/* Moves all but the last field of a repeated key to "more", so that no object repeats a key. */
+/*
+ * Moves all but the last field of a repeated key to "more", so that no object repeats a key. A few
+ * fields are compared with each other. Many are sorted, because comparing each pair of a hostile
+ * record's thousands would take minutes.
+ */
 static void hide_repeated(struct fields *fields)
 {
 	enum { FEW = 8 };

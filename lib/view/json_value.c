@@ -50,6 +50,7 @@ void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer 
 	tr_buffer_put_byte(to, '}');
 }
 
+/* Larger integers than those that a double holds are strings: JSON tools would round them. */
 static void put_integer(uint64_t magnitude, bool negative, struct tr_buffer *to)
 {
 	bool exact = magnitude >> 53 == 0;

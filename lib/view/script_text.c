@@ -252,6 +252,7 @@ static struct tr_text last_part(struct tr_text path)
 	return path;
 }
 
+/* A POSIX shell cannot set an argv[0] that is not the program's name; the exec of bash can. */
 static void put_command(struct tr_script_text *script, const struct tr_command *command)
 {
 	struct tr_text program = tr_command_program(command);

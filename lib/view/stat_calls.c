@@ -85,6 +85,10 @@ static bool look_at_fields(struct tr_stat_calls *calls, struct tr_record *record
 	return true;
 }
 
+/*
+ * A frame ends with a call that completes it, but its size is known only when the next record
+ * shows where that call ended in the trace: until then, the frame is `closing`.
+ */
 static void close_frame(struct tr_stat_calls *calls, uint64_t offset)
 {
 	struct tr_stat_frame *frame = &calls->frame;

@@ -17,6 +17,10 @@ static struct tr_tally_entry *add(struct tr_tally *tally, struct tr_text bytes)
 	return entry;
 }
 
+/*
+ * Beyond the limits new texts share an entry: a trace with a new name in each record must not
+ * exhaust the memory.
+ */
 static struct tr_tally_entry *find_or_add(struct tr_tally *tally, struct tr_text bytes)
 {
 	struct tr_tally_entry *entry = tr_map_get(&tally->map, bytes);

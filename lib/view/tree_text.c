@@ -132,6 +132,7 @@ static void put_columns(struct tr_tree_text *tree, const struct tr_forest_node *
 	}
 }
 
+/* Draws a line for each level: whether it goes on is remembered from the line above. */
 static void put_branches(struct tr_tree_text *tree, size_t depth)
 {
 	static const char *const utf8[] = { "\xe2\x94\x82  ", "   ", "\xe2\x94\x9c\xe2\x94\x80 ",

@@ -1109,7 +1109,7 @@ static bool put_event(struct event *event)
 	return true;
 }
 
-/* The field of an enter has the same thread as the task column. */
+/* The field is in the enter and has the thread of the task column, which then is not written. */
 static bool is_task(struct event *event, size_t field)
 {
 	struct tr_record *record = event->record;
@@ -1119,7 +1119,11 @@ static bool is_task(struct event *event, size_t field)
 	       tr_cell_number(&record->task, &thread) && thread == value->as.number;
 }
 
-/* .sig, .thread and .raw: what has to be known before the rest. False: .sig is none. */
+/*
+ * Reads what has to be known before the first byte is encoded, wherever it is in the record: the
+ * function (.sig), whether the thread is a field (.thread), and whether the places of numbers are
+ * kept for a comparison (.raw). False: .sig is not valid.
+ */
 static bool look_ahead(struct event *event, struct tr_field **raw)
 {
 	struct tr_record *record = event->record;
@@ -1143,7 +1147,11 @@ static bool look_ahead(struct event *event, struct tr_field **raw)
 	return true;
 }
 
-/* Encodes the whole call from its line. False: it has to be split; nothing is changed. */
+/*
+ * Encodes the whole call from its line, without splitting it into fields. That is possible if the
+ * function was used recently: then its definition is known, and its name needs no decoding. False:
+ * the line has to be split; nothing is changed.
+ */
 static bool put_line(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;

@@ -276,6 +276,7 @@ static struct tr_value *make_ready(struct tr_apitrace_parse *parse, const struct
 	return ready->text.data ? ready : NULL;
 }
 
+/* label NULL: the table has no name for the number. */
 static bool set_enum(const struct tr_apitrace_signature *signature,
 		     const struct tr_apitrace_label *label, unsigned tag, uint64_t number,
 		     struct tr_arena *arena, struct tr_value *value)
@@ -962,7 +963,10 @@ static bool number_lead(struct tr_apitrace_parse *parse, uint64_t number, struct
 	return true;
 }
 
-/* The value at p, as a field or a piece of the line. lead: "\tkey=". */
+/*
+ * Takes the value at p as a field or as a piece of the line. lead: "\tkey=", which the line takes
+ * as it is; a field has the key without the TAB and the '='.
+ */
 static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 		       struct tr_text lead)
 {
@@ -1139,7 +1143,11 @@ static char *put_block(char *to, const char *literal)
 	return to + len;
 }
 
-/* The fixed columns of the line; an enter is taken for a call as long as nothing else is known. */
+/*
+ * Begins the line with its fixed columns. An enter is written as " call" as long as its leave may
+ * follow; make_line replaces that if none did. Names are copied in blocks of a constant size, which
+ * are a few instructions each, while a call of memcpy for a short name takes longer than the copy.
+ */
 static bool begin_line(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	enum { NUMBERS = 16 + 2 * TR_DECIMAL_MAX, SLACK = TR_APITRACE_LEAD_SLACK };

@@ -361,7 +361,11 @@ static bool is_plain(const struct tr_apitrace_parse *parse)
 	return !parse->defined && !parse->deep && !parse->flawed;
 }
 
-/* Gives the call at the input's position to the taker. False: it is not plain. */
+/*
+ * Gives the call at the input's position to the taker. A function whose name an earlier one has
+ * needs .sig in its record, so its calls are not plain. False: the call is not plain, and the
+ * position is the same.
+ */
 static bool take_plain_call(struct reader *reader, struct tr_call_taker *taker)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
@@ -684,6 +688,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			      !tr_input_more(reader->base.in, 1) && reader->begun))
 		return TR_END;
 	bool whole = read_unit(reader);
+	/* bytes that are no event may begin another stream of the file */
 	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && at_stream(reader)) {
 		begin_stream(reader);
 		whole = read_unit(reader);

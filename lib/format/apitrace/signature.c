@@ -51,7 +51,7 @@ static struct tr_text present(struct tr_text text)
 	return text.data ? text : TR_TEXT("");
 }
 
-/* Copies all texts of the draft into one block, and returns their end. */
+/* Copies all texts of the draft to `to`, and returns their end. */
 static char *copy_texts(const struct tr_apitrace_signature *draft, char *to,
 			struct tr_apitrace_signature *signature)
 {
@@ -67,6 +67,7 @@ static char *copy_texts(const struct tr_apitrace_signature *draft, char *to,
 	return to;
 }
 
+/* A signature, its labels and all their texts are one block of memory. */
 static struct tr_apitrace_signature *copy(struct tr_arena *arena,
 					  const struct tr_apitrace_signature *draft)
 {
@@ -174,6 +175,7 @@ static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *sig
 	return done;
 }
 
+/* Spells once what every record with this signature repeats. */
 static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
 	switch (signature->table) {
@@ -202,6 +204,7 @@ struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *
 			return NULL;
 	}
 	if (!tr_id_map_put(&signatures->tables[draft->table], draft->id, signature)) {
+		/* the name must not lead to a function that its id does not lead to */
 		if (draft->table == TR_APITRACE_FUNCTIONS && !signature->again)
 			tr_map_take(&signatures->functions, signature->name);
 		return NULL;

@@ -184,6 +184,11 @@ static struct tr_apitrace_function *function_of_sig(struct tr_apitrace_text *tex
 	return named ? function : NULL;
 }
 
+/*
+ * Finds the function of a record and arranges its fields. The function is found by the name, but
+ * names may be ambiguous: then the record has .sig, which is met while the fields are arranged, and
+ * they are arranged again for the function of that id.
+ */
 static bool find_shape(struct tr_apitrace_text *text, struct tr_record *record, struct shape *shape)
 {
 	struct tr_field *sig = NULL, *seen;

@@ -97,6 +97,7 @@ static size_t put_fraction(double number, int binary, char *to)
 			continue;
 		uint32_t mantissa = (uint32_t)scaled;
 		double rest = scaled - mantissa - 0.5;
+		/* so near to a half, the error of the scaling decides about the last digit */
 		if (rest < 1e-6 && rest > -1e-6)
 			return 0;
 		mantissa += rest > 0;

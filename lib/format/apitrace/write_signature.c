@@ -608,6 +608,7 @@ static bool is_unnamed(const struct tr_field *field, uint64_t *number)
 	       *number < MOST_UNNAMED;
 }
 
+/* The arguments of a function that is rebuilt. */
 struct arguments {
 	struct tr_apitrace_label *labels;
 	bool *taken;
@@ -747,7 +748,10 @@ static bool suffices(struct tr_written_signatures *signatures,
 	return true;
 }
 
-/* Where the function of that cell is, if it was looked for not long ago; or another, or NULL. */
+/*
+ * The slot of a small cache: it has the function of that cell, another one, or NULL. Names of one
+ * API begin alike, so the hash takes bytes from their middle and end.
+ */
 static struct tr_apitrace_signature **recent_function(struct tr_written_signatures *signatures,
 						      struct tr_text cell)
 {
