@@ -94,10 +94,14 @@ static void free_tasks(struct tr_etrace_events *events)
 	events->recent = NULL;
 }
 
-/* Applies a fork or an exec, whose record has that seq, to the tasks. */
-static bool follow(struct tr_etrace_events *events, const struct tr_etrace_event *event,
-		   struct tr_etrace_task *task, uint64_t seq)
+/* Makes the record of an event, and applies a fork or an exec to the tasks. */
+static bool render(struct tr_etrace_events *events, struct tr_etrace_event *event,
+		   struct tr_etrace_task *task)
 {
+	uint64_t seq = events->seq;
+
+	if (!tr_etrace_render(events, event, task))
+		return false;
 	if (event->type == TR_ETRACE_EXEC) {
 		task->current = seq;
 		task->execed = true;
@@ -114,17 +118,10 @@ static bool follow(struct tr_etrace_events *events, const struct tr_etrace_event
 	child->forked = true;
 	child->ppid = ppid;
 	child->parent = current;
+	/* the fork may be printed after the child's own exec */
 	if (!child->execed)
 		child->current = current;
 	return true;
-}
-
-static bool render(struct tr_etrace_events *events, struct tr_etrace_event *event,
-		   struct tr_etrace_task *task)
-{
-	uint64_t seq = events->seq;
-
-	return tr_etrace_render(events, event, task) && follow(events, event, task, seq);
 }
 
 /* An event and its lines. */
@@ -165,16 +162,6 @@ static void begin_event(struct tr_etrace_event *event, const struct tr_etrace_ta
 		event->arguments = NULL;
 		event->argument_cap = 0;
 	}
-}
-
-/* Continues a first half with the tag of its second. */
-static void resume_event(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
-			 const struct tr_etrace_line *line)
-{
-	event->is_half = false;
-	event->role = tag->role;
-	event->last = NULL;
-	event->begun = line->time;
 }
 
 static void free_event(struct tr_etrace_event *event)
@@ -260,31 +247,6 @@ static void put_extra(struct tr_buffer *extra, struct tr_text name, int64_t numb
 	tr_etrace_put_number(number, extra);
 }
 
-static const struct tr_etrace_parameter *find_parameter(const struct tr_etrace_tag *tag,
-							struct tr_text name)
-{
-	for (size_t i = 0; i < tag->parameter_count; i++)
-		if (tr_text_equal(tag->parameters[i].name, name))
-			return &tag->parameters[i];
-	return NULL;
-}
-
-/*
- * Swaps the two sizes of a mount if they have each other's names, as in logs of tracers before
- * July 2024. Both the sizes and the texts come in the order source, target; so if the target's name
- * comes first, the names are wrong.
- */
-static void right_mount(struct tr_etrace_event *event)
-{
-	struct tr_etrace_string *source = &event->strings[0], *target = &event->strings[1];
-	uint64_t size = source->size;
-
-	if (event->type != TR_ETRACE_MOUNT || !target->expected)
-		return;
-	source->size = target->size;
-	target->size = size;
-}
-
 /* Sets a known parameter. Returns why it is bad, or NULL. */
 static const char *set_parameter(struct tr_etrace_event *event,
 				 const struct tr_etrace_parameter *known, int64_t number)
@@ -302,8 +264,15 @@ static const char *set_parameter(struct tr_etrace_event *event,
 	event->awaited++;
 	event->used |= (uint8_t)(1u << known->slot);
 	string->size = (uint64_t)number;
-	if (known->slot == 0)
-		right_mount(event);
+	/*
+	 * Tracers before July 2024 print the sizes of a mount under each other's names. Sizes and
+	 * texts come in the order source, target; so if the target's name comes first, both are
+	 * wrong.
+	 */
+	if (event->type == TR_ETRACE_MOUNT && known->slot == 0 && event->strings[1].expected) {
+		string->size = event->strings[1].size;
+		event->strings[1].size = (uint64_t)number;
+	}
 	return number < 0 ? "a size below 0" : NULL;
 }
 
@@ -324,8 +293,12 @@ static const char *read_parameters(struct tr_etrace_event *event, const struct t
 			return "a parameter is no number of 64 bits";
 		if (p < end && ++p == end)
 			return "no list of parameters";
-		if (!known || name.data != known->name.data)
-			known = find_parameter(tag, name);
+		if (!known || name.data != known->name.data) {
+			known = NULL;
+			for (size_t k = 0; k < tag->parameter_count && !known; k++)
+				if (tr_text_equal(tag->parameters[k].name, name))
+					known = &tag->parameters[k];
+		}
 		if (known)
 			reason = set_parameter(event, known, number);
 		else
@@ -714,7 +687,10 @@ static bool open_event(struct tr_etrace_events *events, struct tr_etrace_task *t
 	if (half) {
 		task->half = task->half == half ? NULL : task->half;
 		task->open = half;
-		resume_event(half, tag, line);
+		half->is_half = false;
+		half->role = tag->role;
+		half->last = NULL;
+		half->begun = line->time;
 		return true;
 	}
 	if (tag->type != TR_ETRACE_COMM && !finish_half(events, task))
@@ -726,29 +702,6 @@ static bool open_event(struct tr_etrace_events *events, struct tr_etrace_task *t
 	begin_event(task->open, tag, line);
 	enlist(events, task->open);
 	return true;
-}
-
-/* The parameters of the line are bad: it becomes a raw record, and an event that was open ends. */
-static bool drop_event(struct tr_etrace_events *events, struct tr_etrace_task *task, bool fresh,
-		       const struct tr_etrace_line *line, const char *reason)
-{
-	struct tr_etrace_event *event = task->open;
-
-	if (fresh) {
-		delist(events, event);
-		give_back(events, event);
-		task->open = NULL;
-		return tr_etrace_render_line(events, line, reason);
-	}
-	event->unfinished = true;
-	return finish_event(events, task, event) && tr_etrace_render_line(events, line, reason);
-}
-
-/* Whether the line was printed before the task's events in progress: it is misplaced. */
-static bool is_late(const struct tr_etrace_task *task, const struct tr_etrace_line *line)
-{
-	return (task->open && is_before(line, task->open)) ||
-	       (task->half && is_before(line, task->half));
 }
 
 /* Whether the line is a whole event that has nothing to do with those in progress. */
@@ -763,7 +716,11 @@ static bool is_whole_event(const struct tr_etrace_task *task, const struct tr_et
 	if (!(TEXTLESS >> tag->type & 1) || line->form != TR_ETRACE_BAR ||
 	    (tag->role != TR_ETRACE_ALONE && tag->role != TR_ETRACE_SECOND))
 		return false;
-	return (!task->open && !task->half) || (tag->type != TR_ETRACE_EXIT && is_late(task, line));
+	if (!task->open && !task->half)
+		return true;
+	/* a line that was printed before the events in progress is misplaced */
+	return tag->type != TR_ETRACE_EXIT && ((task->open && is_before(line, task->open)) ||
+					       (task->half && is_before(line, task->half)));
 }
 
 static bool whole_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
@@ -806,22 +763,23 @@ static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	events->held += held_bytes(event) - held;
 	if (event->extra.failed)
 		return false;
-	if (reason)
-		return drop_event(events, task, !half, line, reason);
+	if (reason && half) {
+		event->unfinished = true;
+		return finish_event(events, task, event) &&
+		       tr_etrace_render_line(events, line, reason);
+	}
+	if (reason) {
+		delist(events, event);
+		give_back(events, event);
+		task->open = NULL;
+		return tr_etrace_render_line(events, line, reason);
+	}
 	event->cut = event->cut || line->cut;
 	event->unfinished = event->unfinished || torn;
 	event->failed = tag->role == TR_ETRACE_FAILED;
 	if (event->failed)
 		return finish_event(events, task, event);
 	return is_whole(event) ? complete_event(events, task) : true;
-}
-
-/* Whether the line is 1 ns after the one before it. */
-static bool is_next(const struct tr_etrace_event *event, const struct tr_etrace_line *line)
-{
-	uint64_t sec = line->time.sec - event->last_time.sec;
-
-	return line->time.nsec + sec * TR_ETRACE_NANOSECONDS == event->last_time.nsec + 1;
 }
 
 /*
@@ -835,7 +793,9 @@ static bool begins_envset(const struct tr_etrace_event *event, const struct tr_e
 	if (!event || event->type != TR_ETRACE_ENVSET)
 		return true;
 	bool text = event->strings[0].form != TR_ETRACE_UNSEEN;
-	if (tag->class == TR_ETRACE_UPID && !text && is_next(event, line))
+	uint64_t sec = line->time.sec - event->last_time.sec;
+	bool is_next = line->time.nsec + sec * TR_ETRACE_NANOSECONDS == event->last_time.nsec + 1;
+	if (tag->class == TR_ETRACE_UPID && !text && is_next)
 		return false;
 	if (tag->class == TR_ETRACE_UPID)
 		return !tr_etrace_same_time(event->time, line->time) ||

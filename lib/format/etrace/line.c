@@ -593,15 +593,6 @@ static const char *find_mark(const char *p, const char *end)
 	return p;
 }
 
-static bool is_word(struct tr_text text)
-{
-	size_t i = 0;
-
-	while (i < text.len && tag_bytes[(unsigned char)text.data[i]])
-		i++;
-	return text.len && i == text.len;
-}
-
 /* Reads the tag and what follows it. False: there is no tag. */
 static bool read_data(const char *p, const char *end, struct tr_etrace_line *line)
 {
@@ -610,7 +601,10 @@ static bool read_data(const char *p, const char *end, struct tr_etrace_line *lin
 	line->tag = tr_text_span(p, mark);
 	line->index = 0;
 	line->known = line->tag.len ? tag_find(line->tag, &line->ended) : NULL;
-	if (!line->known && !is_word(line->tag))
+	for (size_t i = 0; !line->known && i < line->tag.len; i++)
+		if (!tag_bytes[(unsigned char)line->tag.data[i]])
+			return false;
+	if (!line->tag.len)
 		return false;
 	if (mark == end) {
 		line->form = TR_ETRACE_BARE;

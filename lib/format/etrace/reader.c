@@ -251,20 +251,6 @@ static bool use_oldest(struct reader *reader, bool all)
 	return fine;
 }
 
-/* Passes a line on, through the window if there is one. False: memory is exhausted. */
-static bool accept_line(struct reader *reader, struct tr_text text, bool cut)
-{
-	struct tr_etrace_line line;
-
-	tr_etrace_line_read(text, &reader->head, &line);
-	if (!reader->reorder.window)
-		return use_line(reader, &line, reader->base.lines, cut);
-	struct waiting waiting = { line.time, reader->base.lines, cut, (char *)text.data,
-				   text.len };
-	return add_waiting(&reader->reorder, waiting, line.type == TR_ETRACE_EVENT) &&
-	       use_oldest(reader, false);
-}
-
 /* At the end of the input: empties the window, then finishes the events. TR_END: all is done. */
 static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
 {
@@ -320,9 +306,20 @@ static enum tr_status fill(struct reader *reader, struct tr_error *err)
 	reader->at_end = status == TR_END;
 	if (status == TR_END)
 		return TR_OK;
-	if (status == TR_OK && !accept_line(reader, text, !end))
-		return tr_error_memory(err);
-	return status;
+	if (status != TR_OK)
+		return status;
+	struct tr_etrace_line line;
+	bool good;
+	tr_etrace_line_read(text, &reader->head, &line);
+	if (reader->reorder.window) {
+		struct waiting waiting = { line.time, reader->base.lines, !end, (char *)text.data,
+					   text.len };
+		good = add_waiting(&reader->reorder, waiting, line.type == TR_ETRACE_EVENT) &&
+		       use_oldest(reader, false);
+	} else {
+		good = use_line(reader, &line, reader->base.lines, !end);
+	}
+	return good ? TR_OK : tr_error_memory(err);
 }
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)

@@ -43,22 +43,6 @@ static int by_index(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Appends the bytes of the arguments from one to end, `len` in all. */
-static bool join(struct tr_buffer *bytes, const struct tr_etrace_argument *one,
-		 const struct tr_etrace_argument *end, size_t len)
-{
-	char *to = tr_buffer_room(bytes, len);
-
-	if (!to)
-		return false;
-	for (; one < end; one++) {
-		memcpy(to, bytes->data + one->begin, one->len);
-		to += one->len;
-	}
-	tr_buffer_used(bytes, len);
-	return true;
-}
-
 /*
  * Puts the arguments in their order. Parts of one argument with others between them are joined
  * again, after all bytes. False: memory is exhausted.
@@ -77,12 +61,17 @@ static bool sort_arguments(struct tr_etrace_event *event)
 		for (end = i + 1; end < event->argument_count && list[end].index == list[i].index;
 		     end++)
 			len += list[end].len;
-		struct tr_etrace_argument whole = { list[i].index, begin, len };
-		if (end == i + 1)
-			whole = list[i];
-		else if (!join(bytes, list + i, list + end, len))
-			return false;
-		list[count++] = whole;
+		if (end > i + 1) {
+			char *to = tr_buffer_room(bytes, len);
+			if (!to)
+				return false;
+			for (size_t k = i; k < end; to += list[k++].len)
+				memcpy(to, bytes->data + list[k].begin, list[k].len);
+			tr_buffer_used(bytes, len);
+			list[i].begin = begin;
+			list[i].len = len;
+		}
+		list[count++] = list[i];
 	}
 	event->argument_count = count;
 	return true;
@@ -380,37 +369,15 @@ static void put_fields(struct render *r, const struct tr_etrace_task *task)
 
 /* The fields that all events have. */
 
-static void put_pid(struct render *r)
-{
-	unsigned bits = r->events->pid_bits;
-
-	if (bits == TR_ETRACE_NO_PID || bits == 0)
-		return;
-	put_key(r, "pid");
-	tr_buffer_put_decimal(r->to, r->event->upid & (((uint64_t)1 << bits) - 1));
-}
-
-/* Appends the sizes that the event states and its texts do not have. */
-static void put_sizes(struct render *r)
-{
-	const struct tr_etrace_event *event = r->event;
-
-	for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++) {
-		const struct tr_etrace_string *string = &event->strings[i];
-		if (!string->expected || (has(event, i) && string->len == string->size))
-			continue;
-		tr_buffer_put_literal(r->to, "\t.");
-		tr_buffer_put_text(r->to, r->shape->tags[i]);
-		tr_buffer_put_byte(r->to, '=');
-		tr_buffer_put_decimal(r->to, string->size);
-	}
-}
-
 static void put_tail(struct render *r, struct tr_etrace_entry *entry, bool damaged)
 {
 	const struct tr_etrace_event *event = r->event;
+	unsigned bits = r->events->pid_bits;
 
-	put_pid(r);
+	if (bits != TR_ETRACE_NO_PID && bits) {
+		put_key(r, "pid");
+		tr_buffer_put_decimal(r->to, event->upid & (((uint64_t)1 << bits) - 1));
+	}
 	put_key(r, "cpu");
 	tr_etrace_put_number((int64_t)event->cpu, r->to);
 	if (r->flags->len) {
@@ -420,7 +387,16 @@ static void put_tail(struct render *r, struct tr_etrace_entry *entry, bool damag
 		entry->flags_len = r->flags->len;
 		tr_buffer_put_text(r->to, tr_buffer_text(r->flags));
 		tr_buffer_put_byte(r->to, ']');
-		put_sizes(r);
+		/* sizes that the event states and its texts do not have */
+		for (unsigned i = 0; i < TR_ETRACE_STRINGS; i++) {
+			const struct tr_etrace_string *string = &event->strings[i];
+			if (!string->expected || (has(event, i) && string->len == string->size))
+				continue;
+			tr_buffer_put_literal(r->to, "\t.");
+			tr_buffer_put_text(r->to, r->shape->tags[i]);
+			tr_buffer_put_byte(r->to, '=');
+			tr_buffer_put_decimal(r->to, string->size);
+		}
 	}
 	if (event->extra.len) {
 		put_key(r, "extra");

@@ -234,13 +234,6 @@ static struct tr_text need_text(struct tr_record *record, const char *key, struc
 	return text;
 }
 
-static void print_initcwd(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
-{
-	tr_buffer_put_literal(to, "INITCWD=");
-	tr_buffer_put_text(to, need_text(record, "value", err));
-	tr_buffer_put_byte(to, '\n');
-}
-
 static void print_lost(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	int64_t events, cpu;
@@ -255,15 +248,6 @@ static void print_lost(struct tr_record *record, struct tr_buffer *to, struct tr
 		tr_buffer_put_byte(to, ' ');
 	}
 	tr_buffer_put_literal(to, "EVENTS]\n");
-}
-
-static void print_raw(struct writer *writer, struct tr_record *record, bool *back,
-		      struct tr_error *err)
-{
-	struct tr_text text = need_text(record, "text", err);
-
-	if (text.data && !tr_etrace_print_raw(&writer->clock, &writer->line, text, back))
-		tr_error_memory(err);
 }
 
 /*
@@ -348,14 +332,19 @@ static enum tr_status print_record(struct writer *writer, struct tr_record *reco
 			       : tr_etrace_print_record(record, &writer->clock, to,
 							writer->follows ? &writer->where : NULL,
 							back, &writer->base.reason, err);
-	if (line)
+	if (line) {
 		print_verbatim(record, to, err);
-	else if (initcwd)
-		print_initcwd(record, to, err);
-	else if (lost)
+	} else if (lost) {
 		print_lost(record, to, err);
-	else
-		print_raw(writer, record, back, err);
+	} else if (initcwd) {
+		tr_buffer_put_literal(to, "INITCWD=");
+		tr_buffer_put_text(to, need_text(record, "value", err));
+		tr_buffer_put_byte(to, '\n');
+	} else {
+		struct tr_text text = need_text(record, "text", err);
+		if (text.data && !tr_etrace_print_raw(&writer->clock, to, text, back))
+			tr_error_memory(err);
+	}
 	return err->cause ? tr_error_status(err) : TR_OK;
 }
 
