@@ -43,21 +43,6 @@ static bool is_canonical(const char *p, const char *digits_end)
 	return digits_end > p && (*p != '0' || digits_end == p + 1) && digits_end - p <= MOST;
 }
 
-static bool take_pid(const char **p, const char *end, struct tr_ltrace_line *line)
-{
-	const char *at = *p;
-	bool bracketed = take(&at, end, TR_TEXT("[pid "));
-	const char *stop = skip_digits(at, end);
-	struct tr_text pid = tr_text_span(at, stop);
-
-	if (!is_canonical(at, stop) || !take(&stop, end, bracketed ? TR_TEXT("] ") : TR_TEXT(" ")))
-		return false;
-	line->pid = pid;
-	line->pids = bracketed ? TR_LTRACE_BRACKETED : TR_LTRACE_PLAIN;
-	*p = stop;
-	return true;
-}
-
 /* True for .uuuuuu at p. */
 static bool is_fraction(const char *p, const char *end)
 {
@@ -79,7 +64,8 @@ static bool is_day_time(const char *p, const char *end)
 	return p[0] < '2' || p[1] < '4';
 }
 
-static bool take_time(const char **p, const char *end, struct tr_ltrace_line *line)
+/* Takes the time and the blank after it, if there is one. */
+static void take_time(const char **p, const char *end, struct tr_ltrace_line *line)
 {
 	enum { DAY_TIME = 8, FRACTION = 7, RELATIVE_WIDTH = 3, EPOCH_DIGITS = 9 };
 	const char *at = *p, *stop;
@@ -93,41 +79,51 @@ static bool take_time(const char **p, const char *end, struct tr_ltrace_line *li
 			at++;
 		stop = skip_digits(at, end);
 		if (!is_canonical(at, stop) || !is_fraction(stop, end))
-			return false;
+			return;
 		clock = stop - at >= EPOCH_DIGITS ? TR_LTRACE_TTT : TR_LTRACE_R;
-		/* blanks fill up to a width, and nothing else */
-		if (at > *p && (clock != TR_LTRACE_R || stop - *p != RELATIVE_WIDTH))
-			return false;
-		if (at == *p && clock == TR_LTRACE_R && stop - at < RELATIVE_WIDTH)
-			return false;
+		/* only relative times have blanks before them, up to their width */
+		if (at > *p ? clock == TR_LTRACE_TTT || stop - *p != RELATIVE_WIDTH
+			    : stop - at < RELATIVE_WIDTH)
+			return;
 	}
 	stop += clock == TR_LTRACE_T ? 0 : FRACTION;
-	struct tr_text time = tr_text_span(at, stop);
-	if (!take(&stop, end, TR_TEXT(" ")))
-		return false;
-	line->time = time;
+	if (stop == end || *stop != ' ')
+		return;
+	line->time = tr_text_span(at, stop);
 	line->clock = clock;
-	*p = stop;
-	return true;
+	*p = stop + 1;
 }
 
-/* True for an address as %p prints it. */
-static bool take_address(const char **p, const char *end, struct tr_ltrace_line *line)
+/* Reads what precedes the body, and returns where that begins. */
+static const char *read_prefix(const char *p, const char *end, struct tr_ltrace_line *line)
 {
-	enum { DIGITS = 16 };
-	const char *at = *p, *stop;
+	enum { ADDRESS_DIGITS = 16 };
+	const char *at = p, *stop, *body;
+	bool bracketed = take(&at, end, TR_TEXT("[pid "));
 
-	if (!take(&at, end, TR_TEXT("[0x")))
-		return false;
-	for (stop = at;
-	     stop < end && stop - at < DIGITS && *stop && strchr("0123456789abcdef", *stop);)
-		stop++;
-	struct tr_text address = tr_text_span(at - 2, stop);
-	if (stop == at || *at == '0' || !take(&stop, end, TR_TEXT("] ")))
-		return false;
-	line->address = address;
-	*p = stop;
-	return true;
+	stop = skip_digits(at, end);
+	struct tr_text pid = tr_text_span(at, stop);
+	if (is_canonical(at, stop) && take(&stop, end, bracketed ? TR_TEXT("] ") : TR_TEXT(" "))) {
+		line->pid = pid;
+		line->pids = bracketed ? TR_LTRACE_BRACKETED : TR_LTRACE_PLAIN;
+		p = stop;
+	}
+	take_time(&p, end, line);
+	at = p;
+	if (take(&at, end, TR_TEXT("[0x"))) {
+		for (stop = at; stop < end && stop - at < ADDRESS_DIGITS && *stop &&
+				strchr("0123456789abcdef", *stop);)
+			stop++;
+		struct tr_text address = tr_text_span(at - 2, stop);
+		if (stop > at && *at != '0' && take(&stop, end, TR_TEXT("] "))) {
+			line->address = address;
+			p = stop;
+		}
+	}
+	for (body = p; body < end && *body == ' ';)
+		body++;
+	line->indent = (size_t)(body - p);
+	return body;
 }
 
 /* The end of parentheses that hold no string; NULL: there is none. */
@@ -331,16 +327,10 @@ static enum tr_ltrace_body read_end(struct tr_text text, struct tr_ltrace_line *
 
 void tr_ltrace_line_read(struct tr_text text, struct tr_ltrace_line *line)
 {
-	const char *p = text.data, *end = p + text.len, *body;
+	const char *p, *end = text.data + text.len;
 
 	*line = (struct tr_ltrace_line){ .body = TR_LTRACE_OTHER };
-	take_pid(&p, end, line);
-	take_time(&p, end, line);
-	take_address(&p, end, line);
-	for (body = p; body < end && *body == ' ';)
-		body++;
-	line->indent = (size_t)(body - p);
-	p = body;
+	p = read_prefix(text.data, end, line);
 	if (take(&p, end, TR_TEXT("<... ")))
 		line->body = read_resumed(text.data, p, end, line);
 	else if (take(&p, end, TR_TEXT("--- ")))

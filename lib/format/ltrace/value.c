@@ -116,45 +116,36 @@ static const char *take_byte(const char *p, const char *end, unsigned char *byte
 	return q;
 }
 
-/* Appends a string of that body as a literal. False: it has spellings that are not ltrace's. */
-static bool put_string(struct spelling *s, struct tr_text body)
-{
-	const char *p = body.data, *end = p + body.len;
-	unsigned char byte;
-
-	tr_buffer_reset(s->bytes);
-	while (p < end) {
-		p = take_byte(p, end, &byte);
-		if (!p)
-			return false;
-		tr_buffer_put_byte(s->bytes, (char)byte);
-	}
-	tr_buffer_put_byte(s->to, '"');
-	tr_string_escape(tr_buffer_text(s->bytes), s->to);
-	tr_buffer_put_byte(s->to, '"');
-	s->to->failed |= s->bytes->failed;
-	return true;
-}
-
 /*
- * A string, whose closing quote is the first one where a value may end: quotes inside are printed
- * as they are.
+ * Appends a string. Quotes inside are printed as they are, so the closing quote is the first one
+ * where a value may end.
  */
 static const char *spell_string(struct spelling *s, const char *p, const char *end)
 {
+	unsigned char byte = 0;
+
 	for (const char *q = p + 1; q < end; q++) {
 		q += *q == '\\';
 		if (q >= end || *q != '"')
 			continue;
-		const char *after = q + 1;
+		const char *after = q + 1, *at = p + 1;
 		bool cut = starts(after, end, TR_TEXT("...")) && is_end(after + 3, end);
 		if (!cut && !is_end(after, end))
 			continue;
 		after += cut ? 3 : 0;
-		if (!put_string(s, tr_text_span(p + 1, q)))
+		tr_buffer_reset(s->bytes);
+		while (at && at < q) {
+			at = take_byte(at, q, &byte);
+			tr_buffer_put_byte(s->bytes, (char)byte);
+		}
+		if (!at) {
 			put_pair(tr_text_span(p, after), TR_TEXT("null"), s->to);
-		else if (cut)
-			tr_buffer_put_literal(s->to, "...");
+			return after;
+		}
+		tr_buffer_put_byte(s->to, '"');
+		tr_string_escape(tr_buffer_text(s->bytes), s->to);
+		tr_buffer_put_text(s->to, cut ? TR_TEXT("\"...") : TR_TEXT("\""));
+		s->to->failed |= s->bytes->failed;
 		return after;
 	}
 	return NULL;
