@@ -18,11 +18,6 @@ struct file_id {
 	ino_t inode;
 };
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /* The operand's file; false if it does not exist or is not a regular file. */
 static bool operand_stat(const char *operand, struct stat *st)
 {
@@ -74,7 +69,7 @@ static bool reads_stdout(const char *operand, bool first, const struct stat *out
 {
 	struct stat st;
 
-	if (!operand_stat(operand, &st) || !is_same_file(&st, out))
+	if (!operand_stat(operand, &st) || st.st_dev != out->st_dev || st.st_ino != out->st_ino)
 		return false;
 	off_t at = strcmp(operand, "-") == 0 ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
 	return !first || at < st.st_size;

@@ -57,7 +57,7 @@ enum {
 	TR_CLI_READS = 1,  /* -f, -O, --member, limits, --progress … */
 	TR_CLI_WRITES = 2, /* -o, --line-buffered */
 	TR_CLI_ALL = TR_CLI_READS | TR_CLI_WRITES,
-	TR_CLI_FORMATS = 4, /* no rows: it writes trace formats, so -O has their keys for that */
+	TR_CLI_FORMATS = 4, /* no rows: it writes trace formats, so -O has the keys of writers */
 };
 
 struct tr_tool {
@@ -117,12 +117,12 @@ struct tr_cli {
 	struct tr_cli_private *private;
 };
 
-/* Sets up; with memory out, stop is set. argv is borrowed until tr_cli_end. */
+/* Prepares cli; stop is set if memory is exhausted. argv is borrowed until tr_cli_end. */
 void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char **argv);
 
 /*
- * The next of the tool's own options, 0 after the last. Shared ones are dealt
- * with on the way; --help, --version, --list-formats and errors set stop.
+ * Returns the next of the tool's own options, or 0 after the last, and processes the shared ones
+ * before it. --help, --version, --list-formats and errors set stop.
  */
 int tr_cli_option(struct tr_cli *cli);
 

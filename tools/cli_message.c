@@ -21,8 +21,8 @@
 #include "view/json_value.h"
 
 /*
- * Names and quoted input come from the other side: nothing in them may reach a
- * terminal as a control sequence. C1 controls are valid UTF-8 and count too.
+ * Names and quoted input may be hostile: nothing in them may reach a terminal as a control
+ * sequence. C1 controls are valid UTF-8, and are escaped as well.
  */
 static void escape(struct tr_text text, struct tr_buffer *to)
 {
@@ -56,7 +56,7 @@ static void say(struct tr_cli *cli, struct tr_text text)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return; /* nowhere left to complain */
+			return; /* no other place is left for a message */
 		text.data += n;
 		text.len -= (size_t)n;
 	}
@@ -107,9 +107,9 @@ static void catch (int signal_number, void (*handler)(int))
 void tr_cli_progress_begin(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
-	/* a result that goes to the terminal is not to be mixed with it */
+	/* progress and results must not mix on the terminal */
 	bool apart = cli->output_path || !isatty(STDOUT_FILENO);
-	/* who reads a pipe of its own has none to show */
+	/* a tool that reads its own pipe, as tr-record does, does not know the progress */
 	bool shown = cli->tool->shared & TR_CLI_READS;
 	bool on = p->progress == TR_CLI_ALWAYS ||
 		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && apart);
@@ -582,7 +582,7 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 	if (note)
 		return;
 	tr_cli_status(cli, 2);
-	/* out of memory is no damage of the input: more than what came out could be decoded */
+	/* with more memory more would be decoded, so what came out must not pass for the result */
 	if (cli->strict || err->cause == TR_CAUSE_MEMORY)
 		cli->stop = cli->private->discard = true;
 }

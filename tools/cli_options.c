@@ -427,13 +427,13 @@ static void add_setting(struct tr_cli *cli)
 	p->setting_count = settings->count;
 }
 
-enum { TOLD_APART = 64 };
+enum { SETTINGS = 64 }; /* those that have a bit in settings_taken */
 
 void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing)
 {
 	struct tr_cli_private *p = cli->private;
 
-	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++) {
+	for (size_t i = 0; i < p->setting_count && i < SETTINGS; i++) {
 		struct key key = { 0 };
 		while (next_key(cli, p->settings[i].key, &key))
 			if (key.format == format &&
@@ -446,7 +446,7 @@ void tr_cli_settings_idle(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
 
-	for (size_t i = 0; i < p->setting_count && i < TOLD_APART; i++) {
+	for (size_t i = 0; i < p->setting_count && i < SETTINGS; i++) {
 		struct tr_text name = p->settings[i].key;
 		struct tr_buffer owners = TR_BUFFER_INIT;
 		struct key key = { 0 };

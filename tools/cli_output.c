@@ -56,7 +56,7 @@ bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec 
 	bool archive = tr_archive_by_extension(path);
 	if (archive && !archives)
 		return tr_cli_usage(cli, "%s: only tr-repack writes archives", path.data);
-	/* brotli is read by few, and known by no magic: tr-repack knows which formats have it */
+	/* few tools read brotli, and it has no magic: only tr-repack knows which formats use it */
 	const struct tr_codec *named = archive ? NULL : tr_codec_by_extension(path);
 	if (named && !named->general && !archives)
 		named = NULL;
@@ -297,7 +297,7 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 	bool done = true;
 
 	if (cli->out && p->discard) {
-		/* what came before the trouble is fit to be seen, but no file may look whole */
+		/* what was written before the trouble may be shown, but no file may look complete */
 		if (!cli->output_path)
 			tr_output_flush(cli->out);
 		tr_output_discard(cli->out);

@@ -428,7 +428,7 @@ static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 }
 
 /* Whether the record has the environment in the wanted form, so that its spelling can stay. */
-static bool says_it_already(const struct tr_envdiff *envdiff, const struct tr_exec_env *exec)
+static bool has_wanted_form(const struct tr_envdiff *envdiff, const struct tr_exec_env *exec)
 {
 	bool renamed = exec->form == TR_ENV_FORM_TOP && envdiff->input_base != TR_INPUT_PARENT;
 
@@ -449,10 +449,10 @@ static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 		return !envdiff->cli->stop;
 	envdiff->execs++;
 	bool rules = has_globs(&envdiff->globs);
-	if (!rules && says_it_already(envdiff, exec))
+	if (!rules && has_wanted_form(envdiff, exec))
 		return put_text_line(envdiff, line);
 	bool silent = tr_exec_env_is_silent(exec);
-	envdiff->untold += silent;
+	envdiff->unknown += silent;
 	tr_buffer_reset(&envdiff->map);
 	if (envdiff->base != TR_ENV_FORM_PARENT)
 		tr_environments_may_write(tr_env_tracker_pool(envdiff->tracker), line.len);
@@ -529,16 +529,16 @@ static void report_segment(struct tr_envdiff *envdiff)
 {
 	struct tr_cli *cli = envdiff->cli;
 
-	if (envdiff->untold && envdiff->untold == envdiff->execs)
+	if (envdiff->unknown && envdiff->unknown == envdiff->execs)
 		tr_cli_remark(
 			cli, NULL, TR_CAUSE_NONE, TR_NOTE,
 			envdiff->sets_seen ? "etrace's sets of variables are not environments"
 			: envdiff->globs.mask.count
 				? "no exec record has an environment: no variables were masked"
 				: "no exec record has an environment");
-	else if (envdiff->untold)
+	else if (envdiff->unknown)
 		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
-			      "%" PRIu64 " exec records have no environment", envdiff->untold);
+			      "%" PRIu64 " exec records have no environment", envdiff->unknown);
 	if (envdiff->kept_whole)
 		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
 			      "%" PRIu64 " environments stay whole: their base is unknown",
@@ -548,7 +548,7 @@ static void report_segment(struct tr_envdiff *envdiff)
 static bool begin_segment(struct tr_envdiff *envdiff)
 {
 	report_segment(envdiff);
-	envdiff->execs = envdiff->untold = envdiff->kept_whole = 0;
+	envdiff->execs = envdiff->unknown = envdiff->kept_whole = 0;
 	envdiff->added = envdiff->left_out = 0;
 	envdiff->sets_seen = envdiff->has_header = false;
 	return tr_env_tracker_begin(envdiff->tracker) || tr_envdiff_out_of_memory(envdiff);

@@ -73,7 +73,7 @@ struct tr_envdiff {
 	bool has_header;
 	bool sets_seen;	     /* etrace's */
 	uint64_t execs;	     /* exec records */
-	uint64_t untold;     /* of them, those without an environment */
+	uint64_t unknown;    /* of them, those without an environment */
 	uint64_t kept_whole; /* environments, because their base is unknown */
 	uint64_t added, left_out;
 	struct tr_buffer map, line, scratch, top_line;

@@ -400,7 +400,8 @@ static bool fill_side(struct tr_envdiff *envdiff, struct side *side, struct tr_e
 }
 
 /* Fills the side that names an exec record whose environment is known. */
-static bool take_heir(struct tr_envdiff *envdiff, struct side *side, const struct tr_exec_env *exec)
+static bool fill_from_exec(struct tr_envdiff *envdiff, struct side *side,
+			   const struct tr_exec_env *exec)
 {
 	struct side *sides = envdiff->comparison->sides;
 	struct side *other = &sides[side == sides];
@@ -449,7 +450,7 @@ static bool look_at_exec(struct tr_envdiff *envdiff, const struct tr_record *rec
 			exec->references++;
 			side->exec = exec;
 		} else {
-			fine = take_heir(envdiff, side, exec);
+			fine = fill_from_exec(envdiff, side, exec);
 		}
 	}
 	return fine;
@@ -511,7 +512,7 @@ bool tr_comparison_end(struct tr_envdiff *envdiff)
 		struct tr_exec_env *exec = side->exec;
 		side->exec = NULL;
 		if (exec && fine)
-			fine = take_heir(envdiff, side, exec);
+			fine = fill_from_exec(envdiff, side, exec);
 		tr_env_tracker_release(envdiff->tracker, exec);
 	}
 	fine = fine && tr_env_tracker_begin(envdiff->tracker);
@@ -552,16 +553,14 @@ static bool check(struct tr_envdiff *envdiff, const struct side *side)
 	struct tr_cli *cli = envdiff->cli;
 
 	if (!side->found && side->type == SIDE_FILE)
-		tr_cli_fail(cli,
-			    "%s: neither environments, nor information entries, nor "
-			    "properties are in it",
+		tr_cli_fail(cli, "%s: contains no environments, information entries or properties",
 			    side->what);
 	else if (!side->found && side->type != SIDE_TOP)
 		tr_cli_fail(cli, "there is no exec record of '%s'", side->what);
 	else if (side->partial && !side->pairs.count)
-		tr_cli_fail(cli, "nothing is known of the environment of '%s'", side->what);
+		tr_cli_fail(cli, "the environment of '%s' is unknown", side->what);
 	else if (side->partial)
-		tr_cli_fail(cli, "not all is known of the environment of '%s'", side->what);
+		tr_cli_fail(cli, "the environment of '%s' is only partly known", side->what);
 	if (side->others && side->type == SIDE_TASK)
 		tr_cli_note(cli,
 			    "task '%s' has %" PRIu64 " more exec records: the first is taken "

@@ -355,7 +355,7 @@ static bool take_operand(struct tr_filter *filter)
 	if (selects && cli->operand_count && is_expression_by_mistake(cli->operands[0]))
 		return tr_cli_usage(cli,
 				    "'%s' is no file: with -e, --tree and the like an expression "
-				    "wants -e before it",
+				    "needs -e before it",
 				    cli->operands[0]);
 	if (selects)
 		return true;

@@ -579,7 +579,10 @@ static bool give_up(struct tr_filter *filter, struct tr_text key)
 	return fine;
 }
 
-/* Decides the oldest call without its leave if there are too many open calls. */
+/*
+ * Decides the oldest call without its leave if there are too many open calls: their leaves are lost,
+ * and the queue would hold all that follows them.
+ */
 static bool bound_calls(struct tr_filter *filter)
 {
 	struct tr_calls *calls = &filter->calls;

@@ -15,33 +15,35 @@
 struct task {
 	struct tr_text seq; /* of its current exec record; owned, key of tree->seqs; NULL: none */
 	bool forked;	    /* a fork put it inside, not the parent that its exec names */
-	char name[];
 };
 
 /* The exit of a task whose fork has not been seen. */
 struct ended {
 	int64_t time; /* TR_INSTANT_NONE: unknown */
 	bool inside;  /* its exec named a parent that is inside */
-	char name[];
 };
 
 enum { ENDED_MAX = 4096 };
 
-static bool add_task(struct tr_task_tree *tree, struct tr_text name)
+/* Adds an item of that size, all zero and with the name after it. NULL: memory is exhausted. */
+static void *add_named(struct tr_map *map, struct tr_text name, size_t size)
 {
-	if (tr_map_get(&tree->tasks, name))
-		return true;
-	struct task *task = malloc(sizeof *task + name.len);
-	if (!task)
-		return false;
-	task->seq = (struct tr_text){ NULL, 0 };
-	task->forked = false;
-	if (name.len)
-		memcpy(task->name, name.data, name.len);
-	if (tr_map_put(&tree->tasks, (struct tr_text){ task->name, name.len }, task))
-		return true;
-	free(task);
-	return false;
+	char *item = calloc(1, size + name.len);
+
+	if (!item)
+		return NULL;
+	memcpy(item + size, name.data, name.len);
+	if (tr_map_put(map, (struct tr_text){ item + size, name.len }, item))
+		return item;
+	free(item);
+	return NULL;
+}
+
+static struct task *add_task(struct tr_task_tree *tree, struct tr_text name)
+{
+	struct task *task = tr_map_get(&tree->tasks, name);
+
+	return task ? task : add_named(&tree->tasks, name, sizeof *task);
 }
 
 static void forget_seq(struct tr_task_tree *tree, struct task *task)
@@ -63,8 +65,7 @@ static bool set_seq(struct tr_task_tree *tree, struct task *task, struct tr_text
 	char *copy = malloc(seq.len + 1);
 	if (!copy)
 		return false;
-	if (seq.len)
-		memcpy(copy, seq.data, seq.len);
+	memcpy(copy, seq.data, seq.len);
 	seq.data = copy;
 	if (!tr_map_put(&tree->seqs, seq, task)) {
 		free(copy);
@@ -107,8 +108,9 @@ static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, str
 		return false;
 	if (!*inside)
 		return true;
-	return add_task(tree, task) && tr_parent_cell(record, &record->seq, &seq) &&
-	       (!seq.data || set_seq(tree, tr_map_get(&tree->tasks, task), seq));
+	struct task *added = add_task(tree, task);
+	return added && tr_parent_cell(record, &record->seq, &seq) &&
+	       (!seq.data || set_seq(tree, added, seq));
 }
 
 static void forget_ended(struct tr_task_tree *tree)
@@ -127,24 +129,17 @@ static bool follow_exit(struct tr_task_tree *tree, const struct tr_record *recor
 	const struct task *task = tr_map_get(&tree->tasks, name);
 	struct ended *ended;
 
-	if (task && task->forked) {
-		remove_task(tree, name);
-		return true;
-	}
+	bool forked = task && task->forked;
 	remove_task(tree, name);
+	if (forked)
+		return true;
 	free(tr_map_take(&tree->ended, name));
 	if (tree->ended.count == ENDED_MAX)
 		forget_ended(tree);
-	ended = malloc(sizeof *ended + name.len);
-	if (!ended)
-		return false;
-	*ended = (struct ended){ .time = tr_instant_from_cell(&record->time), .inside = inside };
-	if (name.len)
-		memcpy(ended->name, name.data, name.len);
-	if (tr_map_put(&tree->ended, (struct tr_text){ ended->name, name.len }, ended))
-		return true;
-	free(ended);
-	return false;
+	ended = add_named(&tree->ended, name, sizeof *ended);
+	if (ended)
+		*ended = (struct ended){ tr_instant_from_cell(&record->time), inside };
+	return ended;
 }
 
 /*
@@ -164,10 +159,10 @@ static bool follow_fork(struct tr_task_tree *tree, const struct tr_record *recor
 	free(ended);
 	if (early)
 		return true;
-	if (!add_task(tree, child))
-		return false;
-	((struct task *)tr_map_get(&tree->tasks, child))->forked = true;
-	return true;
+	struct task *task = add_task(tree, child);
+	if (task)
+		task->forked = true;
+	return task;
 }
 
 static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,

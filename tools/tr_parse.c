@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	cli.blobs = chosen[NO_BLOBS] ? TR_BLOBS_LEAVE_OUT : TR_BLOBS_STORE;
 	cli.config.read.exact = chosen[EXACT];
 	cli.config.read.lines = chosen[LINES];
-	/* what changes records needs their fields */
+	/* a record that is changed needs its fields */
 	cli.config.read.as_text = !chosen[JOIN] && !cli.changes_blobs;
 	cli.config.unknown_members = cli.config.apart = listing;
 	cli.config.tells_lost = !listing;

@@ -301,7 +301,7 @@ static void report_ptrace(struct tr_cli *cli, int error)
 			    tracer, name);
 	else
 		tr_cli_fail(cli,
-			    "processes may not be watched here (ptrace: %s): a container needs "
+			    "processes cannot be traced here (ptrace: %s): a container needs "
 			    "the capability SYS_PTRACE, else see kernel.yama.ptrace_scope",
 			    strerror(error));
 }

@@ -177,7 +177,7 @@ static struct tr_text codec_extension(const struct origin *origin, const struct 
 	bool same = codec && origin->codec && strcmp(codec->name, origin->codec->name) == 0;
 
 	if (!codec || !codec->extension || is_container(format, codec) || (same && !was_named))
-		return TR_TEXT(""); /* it did not say so before either */
+		return TR_TEXT(""); /* the name did not show the codec before */
 	return tr_text_from(codec->extension);
 }
 
@@ -339,7 +339,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 	const struct tr_format *format = r->target;
 
 	if (record->type != TR_HEADER && r->format)
-		return true; /* a segment goes on, or an anonymous one goes where the others went */
+		return true; /* the segment continues, or is anonymous and joins the others */
 	r->header = record->type == TR_HEADER ? record : NULL;
 	if (!format && record->type == TR_HEADER)
 		format = format_of_header(r, record);

@@ -45,7 +45,7 @@ struct tool_stat {
 	struct tr_cli cli;
 	struct tr_stat_config config;
 	struct tr_field_list *fields; /* --by */
-	struct tr_computed *computed; /* NULL: --by asks for no computed field */
+	struct tr_computed *computed; /* NULL: --by has no computed field */
 	struct tr_join *join;	      /* a field may be at the return of a call */
 	struct tr_stat *stat;
 	struct tr_buffer key, part;
@@ -113,7 +113,7 @@ static void read_options(struct tool_stat *t)
 	}
 }
 
-/* The value of --by; of several fields their cells with TABs between. NO_KEY: no field is there. */
+/* The value of --by: of several fields their cells, separated by TABs. NO_KEY: it has none. */
 static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 {
 	size_t count = tr_field_list_count(t->fields);
@@ -172,7 +172,7 @@ static bool begin_computed(struct tool_stat *t)
 	return t->computed != NULL;
 }
 
-static void file_is_through(struct tool_stat *t, const struct tr_trace_place *place)
+static void add_file(struct tool_stat *t, const struct tr_trace_place *place)
 {
 	struct tr_stat_file file = {
 		.name = tr_text_from(place->name),
@@ -210,7 +210,7 @@ static void count_all(struct tool_stat *t)
 		while (tr_cli_next_joined(&t->cli, t->join, &record))
 			count(t, record);
 		if (!t->cli.stop)
-			file_is_through(t, place);
+			add_file(t, place);
 	}
 	if (!t->cli.stop && !tr_stat_write(t->stat, t->cli.out))
 		tr_cli_out_of_memory(&t->cli);

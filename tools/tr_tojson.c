@@ -183,7 +183,7 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 				break;
 		}
 	}
-	/* of nothing comes what the format has for nothing: a list without entries is "[]" */
+	/* empty input produces the empty file of the format, such as "[]" */
 	if (!writer && tr_output_count(cli->out) == 0 && !tr_cli_read_nothing(cli))
 		writer = tr_cli_writer(cli, format);
 	if (writer)

@@ -204,9 +204,9 @@ struct totext {
 	void *view;			    /* of style; NULL: not made yet */
 	struct tr_call_taker *taker;	    /* of view; NULL: it has none */
 	bool ready;			    /* prepare() has nothing to do */
-	bool any;			    /* a record came that a view was asked to show */
+	bool any;			    /* some view got a record */
 	struct tr_unsupported_kinds unsupported;
-	const struct tr_text_style *missed; /* that was to show the first of these */
+	const struct tr_text_style *missed; /* the style that got the first of these */
 
 	/* a segment without a style */
 	char format[80]; /* its name; empty: the stream does not state one */
@@ -305,7 +305,7 @@ static const struct tr_text_style *style_of_line(const struct totext *t,
 	return NULL;
 }
 
-/* Finds the style of a segment out, from the line that comes first. */
+/* Sets the style of a segment from its first line: the format in the header, or the record. */
 static void find_style(struct totext *t, struct tr_record *record)
 {
 	struct tr_text format = { "", 0 };
@@ -510,7 +510,7 @@ static void show(struct totext *t)
 		if (status != TR_OK)
 			trouble(t, status, NULL, &err);
 	}
-	/* who asks for names may mean to get none; who took the wrong style does not */
+	/* -O grep may match nothing on purpose; a style that shows nothing is probably the wrong one */
 	bool wrong = t->chosen && t->any &&
 		     !tr_setting_get(&t->cli.config.read.settings, "grep", NULL).data;
 	if (wrong && !t->cli.stop && tr_output_count(t->cli.out) == 0)

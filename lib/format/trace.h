@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads operands and returns records: opens files and stdin, unpacks containers and archives,
- *detects the format, and gives one stream of lines for all of it, each segment with its header and
- *trailer.
+ * detects the format, and returns one stream of lines for all operands, each segment with its
+ * header and trailer.
  *
  *	operands -> trace_open.c: window, format, parts of one trace -> places
  *	place -> its reader -> trace.c: header, records, trailer of each segment -> lines
@@ -10,8 +10,8 @@
  * A segment has a header (made here unless the format has its own), records in order, and a trailer
  * with errors=N and truncated=true if something was lost here or upstream. A stream that is read
  * without losses keeps its own flaws, so that later tools see them: anonymous segments get no
- *header; a missing trailer is made, and a wrong count corrected, only if there are errors to
- *report.
+ * header; a missing trailer is made, and a wrong count corrected, only if there are errors to
+ * report.
  */
 #ifndef TR_FORMAT_TRACE_H
 #define TR_FORMAT_TRACE_H
@@ -27,9 +27,9 @@ struct tr_trace_config {
 	bool apart;   /* each file is a place of its own, even if several are parts of one trace */
 	bool unknown_members; /* step to archive members of no known format too */
 	/*
-	 * Adds a last place, a stream without a window, whose only line is a trailer that
-	 * counts what could not be opened or has no known format. There is no other
-	 * segment whose trailer could report that to later tools.
+	 * Adds a last place, a stream without a window. Its only line is a trailer that counts
+	 * what could not be opened or has no known format, because no other segment has a trailer
+	 * that could report this to later tools.
 	 */
 	bool tells_lost;
 	/* see tr_input_on_wait; called on the thread that reads the trace, and on no other */
@@ -41,10 +41,10 @@ struct tr_trace_config {
 struct tr_trace_place {
 	const char *name;    /* for messages: FILE, "FILE:MEMBER", "stdin" */
 	const char *file;    /* operand, NULL for stdin */
-	const char *member;  /* NULL where the operand is no archive */
+	const char *member;  /* NULL: the operand is not an archive */
 	const char *archive; /* "tar" …, NULL */
 	int64_t mtime;
-	int64_t size;			      /* of the file, -1 where not known */
+	int64_t size;			      /* of the file; -1: unknown */
 	const struct tr_codec *codec;	      /* container, or NULL */
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
 	const struct tr_format *format;	      /* NULL: not recognised */

@@ -321,7 +321,7 @@ small() {
 	[[ $output == *'-process.name='*'+process.name='* ]]
 	stream c.trec '%trec>1>format=compdb' 'exec>0>->->/gcc>argv=["gcc"]' '!end>1'
 	run -2 tr-envdiff --compare c.trec zlib.json
-	[[ $output == *'c.trec: neither environments'* ]]
+	[[ $output == *'c.trec: contains no environments'* ]]
 }
 
 @test "usage" {

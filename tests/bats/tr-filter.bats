@@ -121,7 +121,7 @@ column() {
 	for expression in exec 'exec and seq > 1' '!exec'; do
 		run -2 --separate-stderr tr-filter --tree=100 "$expression" "$filter"
 		[ -z "$output" ]
-		[[ $stderr == *"'$expression' is no file: with -e, --tree and the like an expression wants -e before it"* ]]
+		[[ $stderr == *"'$expression' is no file: with -e, --tree and the like an expression needs -e before it"* ]]
 	done
 	# what may be the name of a file is one
 	run -2 --separate-stderr tr-filter -e exec build "$filter"

@@ -161,7 +161,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	# a sanitizer that looks for leaks wants ptrace as well
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
 		"$helper" "$(command -v tr-record)" touch ran
-	[[ $stderr == *"may not be watched here (ptrace: "*SYS_PTRACE* ]]
+	[[ $stderr == *"cannot be traced here (ptrace: "*SYS_PTRACE* ]]
 	[ ! -e ran ]
 }
 
