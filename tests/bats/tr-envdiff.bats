@@ -303,6 +303,12 @@ small() {
 	run -1 --separate-stderr tr-envdiff --compare x 7 q.trec
 	[ "$output" = $'-B=a\\b\n-N="a\\nb"\n-Q="\\"q"\n-"\\xff"="\\u0001"' ]
 	[[ $stderr == *"task '7' has 1 more exec records"* ]]
+	# one that is unknown cannot be compared; one that is known in part can
+	stream p.trec 'exec>1>->1>a' 'exec>2>->2>b>parent=9>envdiff={"A":"1"}' 'exec>3>->3>c>env={"A":"1","B":"2"}'
+	run -2 --separate-stderr tr-envdiff --compare 1 3 p.trec
+	[[ -z $output && $stderr == *"the environment of '1' is unknown"* ]]
+	run -2 --separate-stderr tr-envdiff --compare 2 3 p.trec
+	[[ $output == +B=2 && $stderr == *"the environment of '2' is only partly known"* ]]
 }
 
 @test "--compare: what two traces say of themselves" {
