@@ -406,7 +406,7 @@ struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_
 	const char *lf = NULL;
 
 	/* only the first bytes are needed: a pipe may deliver them in parts */
-	for (size_t size = 1; size <= SUMMARY_MAX && tr_input_more(in, size) && !lf;
+	for (size_t size = 1; !lf && size <= SUMMARY_MAX && tr_input_more(in, size);
 	     size = tr_input_available(in) + 1)
 		lf = memchr(in->pos, '\n', tr_input_available(in));
 	if (lf)
