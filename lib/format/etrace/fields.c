@@ -179,7 +179,7 @@ bool tr_etrace_clock_start(struct tr_etrace_clock *clock, uint64_t number, bool 
 	return time->sec <= INT64_MAX;
 }
 
-/* Forgets the tasks that ended, and all of them if too many live. */
+/* Forgets the tasks that ended, and all tasks if there are too many. */
 static bool sweep(struct tr_etrace_clock *clock)
 {
 	bool all = clock->tasks.count >= TASKS_MAX;
@@ -201,6 +201,7 @@ static bool sweep(struct tr_etrace_clock *clock)
 	return true;
 }
 
+/* Finds the task, or makes it. NULL: memory is exhausted. */
 static struct task *get(struct tr_etrace_clock *clock, uint64_t number)
 {
 	struct task *task = find(clock, number);

@@ -192,7 +192,10 @@ static uint64_t put_parts(struct pen *pen, struct tr_text tag, uint64_t n, unsig
 	return n;
 }
 
-/* Prints a text whose size the event states. */
+/*
+ * Prints a text whose size the event states: on one line up to 899 bytes, in parts from 900 on. The
+ * forms are those of the tracer, so what is read and written again has the same lines.
+ */
 static void put_string(struct pen *pen, struct tr_text tag, struct tr_text text)
 {
 	struct tr_text line;
@@ -390,7 +393,7 @@ static void find_all(struct print *p)
 			find_number(p, k, shape->numbers[k].name);
 }
 
-/* A call that failed has the field failed, or states its error. */
+/* A call that failed has the field failed (etrace), or states its error (strace). */
 static void find_failed(struct print *p)
 {
 	const struct tr_value *failed = tr_etrace_field(p->record, "failed", p->err);
@@ -621,7 +624,7 @@ static void put_close_range(struct print *p)
 	}
 }
 
-/* The copy is newfd, or the result of the call; fcntl's flags are in its command. */
+/* The copy is newfd, or the result of the call. The flags of fcntl are part of its command. */
 static void find_dup(struct print *p)
 {
 	bool fcntl = tr_text_is(p->record->name.text, "fcntl");

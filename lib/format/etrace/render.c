@@ -218,7 +218,10 @@ static void put_if_different(struct render *r, unsigned slot, unsigned other)
 		put_string(r, slot);
 }
 
-/* Appends flags as words, from the cache if they are there. */
+/*
+ * Appends flags as words. Programs use few combinations, and finding the words of one takes more
+ * time than the rest of the record, so the last ones of each slot of a cache are kept.
+ */
 static void put_flag_words(struct render *r, int64_t flags)
 {
 	struct tr_buffer *to = r->to;
@@ -439,6 +442,7 @@ static struct tr_etrace_entry *add_entry(struct tr_etrace_queue *queue, uint64_t
 	return entry;
 }
 
+/* Writes a kind or a name: all eight bytes are copied, which takes no call. */
 static inline char *put_short(const char word[8], size_t len, char *p)
 {
 	memcpy(p, word, 8);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Makes paths absolute. The directory that a path is relative to comes from the record itself, if
+ * strace -y stated it, or from the task's earlier calls: chdir, open, dup, fork and exec change what
+ * a task's directory and descriptors are (process/tree.h, process/files.h).
+ */
 #include "format/etrace/writer.h"
 
 #include "format/etrace/line.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes the records of a stream as a log. Three kinds of streams differ:
+ *
+ *	of etrace	paths are absolute, and every fork is a record before its child's records
+ *	with forks	a fork may be reported late, and paths may be relative (where.c)
+ *	forkless	records state their parents (Klocwork), so the forks are made here
+ */
 #include <stdlib.h>
 
 #include "format/etrace/etrace.h"
@@ -44,7 +51,7 @@ static bool is_late(const struct writer *writer, uint64_t task)
 	return tr_id_map_get(&writer->late, task) != NULL;
 }
 
-/* Begins to hold back the lines of a task. False: memory is out. */
+/* Begins to hold back the lines of a task. False: memory is exhausted. */
 static bool begin_late(struct writer *writer, uint64_t number, uint64_t parent, bool forked)
 {
 	struct late *task = tr_id_map_get(&writer->late, number);
@@ -86,7 +93,7 @@ static void remove_late(struct writer *writer, struct late *task)
 	free(task);
 }
 
-/* Finds a task whose fork was among the lines of a task that is written. */
+/* Finds a task whose fork was among lines that are written by now. */
 static struct late *next_child(const struct writer *writer)
 {
 	struct late *task = writer->late_forked ? writer->oldest : NULL;
@@ -145,7 +152,7 @@ static bool is_early(struct writer *writer, struct tr_record *record, uint64_t n
 	       tr_tasks_find(tasks, *parent);
 }
 
-/* Writes the lines of a record, or holds them back. False: memory is out. */
+/* Writes the lines of a record, or holds them back. False: memory is exhausted. */
 static bool put_lines(struct writer *writer, struct tr_record *record)
 {
 	struct tr_text lines = tr_buffer_text(&writer->line);
