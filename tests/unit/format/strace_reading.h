@@ -12,12 +12,14 @@
 struct reading {
 	struct tr_buffer lines;	   /* the records */
 	struct tr_buffer messages; /* "! LINE: text" for damage, "~ LINE: text" for notes */
+	struct tr_buffer places;   /* of each record the line and offset in the log: " 1@0" */
 };
 
 static void reading_free(struct reading *reading)
 {
 	tr_buffer_free(&reading->lines);
 	tr_buffer_free(&reading->messages);
+	tr_buffer_free(&reading->places);
 }
 
 static void reading_message(struct reading *reading, const struct tr_error *err)
@@ -50,9 +52,13 @@ static bool read_log(struct tr_text log, size_t piece, const char *setting, stru
 	while (status == TR_OK || status == TR_WARN) {
 		struct tr_record *record;
 		status = tr_reader_read(reader, &record, &err);
-		if (status == TR_OK)
+		if (status == TR_OK) {
 			tr_buffer_put_text(&reading->lines, record->line);
-		else if (status == TR_WARN)
+			tr_buffer_put_byte(&reading->places, ' ');
+			tr_buffer_put_decimal(&reading->places, record->source_line);
+			tr_buffer_put_byte(&reading->places, '@');
+			tr_buffer_put_decimal(&reading->places, record->source_offset);
+		} else if (status == TR_WARN)
 			reading_message(reading, &err);
 	}
 	tr_reader_free(reader);

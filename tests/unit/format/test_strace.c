@@ -284,6 +284,22 @@ static void check_look_ahead(int records, size_t bytes, bool orphan)
 	reading_free(&got);
 }
 
+/* A record is where its call began, also if it was pending. */
+static void check_places(void)
+{
+	struct reading got = { 0 };
+
+	read_log(TR_TEXT("1 execve(\"/a\", [\"a\"], []) = 0\n"
+			 "1 vfork( <unfinished ...>\n"
+			 "2 execve(\"/b\", [\"b\"], []) = 0\n"
+			 "1 <... vfork resumed>) = 2\n"
+			 "1 getpid() = 1\n"),
+		 1 << 16, "cwd=/", &got);
+	ok(tr_text_is(tr_buffer_text(&got.places), " 1@0 3@56 2@30 5@113"),
+	   "lines and offsets: %.*s", (int)got.places.len, got.places.data);
+	reading_free(&got);
+}
+
 static void put_ends(struct tr_buffer *log, const char *format, int first, int last)
 {
 	char line[80];
@@ -350,6 +366,14 @@ int main(void)
 	/* both records together have 78 bytes without the long string */
 	check_look_ahead(1, (4 << 20) - 78, false);
 	check_look_ahead(1, (4 << 20) - 77, true);
+	check_places();
+	check_setting("cwd=/w",
+		      "1 execve(\"a\", [\"a\"], []) = 0\n"
+		      "1 +++ exited with 0 +++\n"
+		      "1 execve(\"b\", [\"b\"], []) = 0\n",
+		      "exec\t0\t-\t1\t/w/a\tcwd=\"/w\"\targv=[\"a\"]\tenv={}\n"
+		      "exit\t1\t-\t1\t-\tstatus=0\n"
+		      "exec\t2\t-\t1\tb\targv=[\"b\"]\tenv={}\n");
 	check_ends(true);
 	check_ends(false);
 	return done_testing();
