@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SHA-256, computed by nettle. */
+/* Blobs in files that are named by their SHA-256, which nettle computes. */
 
 #include "core/blob_dir.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One function both measures and copies, so that the two cannot disagree: with
- * no block to copy into, only the bytes are counted.
+ * Built records are copied by functions that run twice: without a block they only count the bytes,
+ * so that the size and the copy cannot disagree.
  */
 
 #include "record/join.h"
@@ -18,7 +18,7 @@ struct block {
 	size_t used;
 };
 
-/* Where size bytes go, copied from `from` where they are. NULL while counting. */
+/* Copies size bytes to the next free place of the block, and returns it; NULL while counting. */
 static void *place(struct block *block, const void *from, size_t size)
 {
 	char *to = block->bytes ? block->bytes + block->used : NULL;
@@ -77,7 +77,7 @@ static struct tr_member *place_members(struct block *block, const struct tr_memb
 	return to;
 }
 
-/* Copies what value points to, and makes it point there. It ends: 60 brackets are the limit. */
+/* Copies what value points to, and makes it point there. At most 60 levels deep, as values are. */
 static void place_within(struct block *block, struct tr_value *value)
 {
 	place_text(block, &value->text);
@@ -126,7 +126,7 @@ static void place_record(struct block *block, struct tr_record *record)
 	place_fields(block, record);
 }
 
-/* Of a line everything else is made again. */
+/* Copies the line; everything else is parsed again. */
 static struct tr_record *clone_line(const struct tr_record *record, size_t *size)
 {
 	size_t len = record->line.len;
@@ -138,7 +138,7 @@ static struct tr_record *clone_line(const struct tr_record *record, size_t *size
 	memcpy(line, record->line.data, len);
 	memset(line + len, 0, TR_INPUT_PAD);
 	tr_record_init(copy, NULL);
-	/* it was a line before: there is nothing to go wrong */
+	/* it was parsed before, so this cannot fail */
 	tr_record_from_line(copy, (struct tr_text){ line, len }, NULL);
 	copy->canonical = record->canonical;
 	copy->source_line = record->source_line;
@@ -147,10 +147,9 @@ static struct tr_record *clone_line(const struct tr_record *record, size_t *size
 }
 
 /*
- * A deep copy in one block of memory of just its size: free(3) gives it back.
- * A line is followed by as many readable bytes as readers of lines look ahead.
- * The copy has no arena: set one before its fields are split or parsed. NULL:
- * memory is exhausted. *size: bytes that the block has.
+ * Makes a deep copy in one block of memory, which free(3) frees; *size is its size. Like any line,
+ * that of the copy has readable bytes after it. The copy has no arena: set one before its fields
+ * are split or parsed. NULL: memory is exhausted.
  */
 static struct tr_record *clone_record(const struct tr_record *record, size_t *size)
 {
@@ -167,7 +166,7 @@ static struct tr_record *clone_record(const struct tr_record *record, size_t *si
 	block.used = 0;
 	struct tr_record *to = place(&block, record, sizeof *record);
 	to->arena = NULL;
-	to->spell = NULL; /* what it needs may not live as long */
+	to->spell = NULL; /* its data may be freed earlier */
 	place_record(&block, to);
 	return to;
 }
@@ -181,12 +180,12 @@ struct live {
 struct tr_join {
 	struct tr_live_calls calls;
 	size_t bytes;		 /* of their enters */
-	bool told;		 /* that they are too many */
-	struct tr_record *given; /* the line that was put and is not dealt with */
-	bool ended;		 /* the segment of the live calls is over */
-	struct live *shown;	 /* what the last record came from */
+	bool reported;		 /* that there are too many was reported */
+	struct tr_record *given; /* the line that was put and not processed yet */
+	bool ended;		 /* the segment of the live calls has ended */
+	struct live *shown;	 /* the call of the last record */
 	struct tr_buffer line;
-	struct tr_arena arena; /* of the record that is shown, when it is one of ours */
+	struct tr_arena arena; /* of the last record, if it was made here */
 	struct tr_record call;
 	struct tr_field *fields;
 	size_t capacity; /* of fields */
@@ -238,7 +237,7 @@ static bool keep(struct tr_join *join, const struct tr_record *enter)
 	return false;
 }
 
-/* An enter that stays without its leave. */
+/* Returns an enter whose leave is missing, as a record. */
 static struct tr_record *alone(struct tr_join *join, struct live *live)
 {
 	tr_arena_reset(&join->arena);
@@ -246,7 +245,7 @@ static struct tr_record *alone(struct tr_join *join, struct live *live)
 	return live->enter;
 }
 
-/* The columns of a line's rest, less any "->". */
+/* Appends the columns of the rest of a line, without "->". */
 static void put_fields(struct tr_join *join, struct tr_text rest)
 {
 	const char *p = rest.data, *end = p + rest.len;
@@ -260,7 +259,7 @@ static void put_fields(struct tr_join *join, struct tr_text rest)
 	}
 }
 
-/* The rest of a line that has no "->", or one at its start. */
+/* Appends the rest of a line that has no "->", or begins with it. */
 static void put_leave_fields(struct tr_join *join, struct tr_text rest)
 {
 	if (tr_text_starts(rest, TR_TEXT("\t->")) && (rest.len == 3 || rest.data[3] == '\t'))
@@ -321,7 +320,7 @@ static bool join_built(struct tr_join *join, const struct tr_record *enter,
 	return true;
 }
 
-/* Where one half is built and the other is a line, both are written as lines first. */
+/* If one half is built and the other is a line, both are written as lines first. */
 static enum tr_status as_line(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -373,8 +372,8 @@ void tr_join_put(struct tr_join *join, struct tr_record *record)
 	join->ended = !record || record->type == TR_HEADER || record->type == TR_TRAILER;
 }
 
-/* Processes the line that was put. *record NULL: it gives no record. */
-static enum tr_status deal(struct tr_join *join, struct tr_record **record, struct tr_error *err)
+/* Processes the line that was put. *record NULL: no record results. */
+static enum tr_status process(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_record *given = join->given;
 
@@ -394,10 +393,10 @@ static enum tr_status deal(struct tr_join *join, struct tr_record **record, stru
 	return join->shown ? joined(join, join->shown->enter, given, err) : TR_OK;
 }
 
-/* Reported once. */
-static enum tr_status tell_of_lost(struct tr_join *join, struct tr_error *err)
+/* Reports once that there are too many calls. */
+static enum tr_status report_lost(struct tr_join *join, struct tr_error *err)
 {
-	join->told = true;
+	join->reported = true;
 	tr_error_set(err, TR_CAUSE_LIMIT,
 		     "too many calls have not returned: from here on the oldest are taken for "
 		     "calls that never do");
@@ -409,8 +408,8 @@ enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, str
 {
 	set_shown(join, NULL);
 	bool lost = !join->ended && tr_calls_are_lost(join->calls.by_key.count, join->bytes);
-	if (lost && !join->told)
-		return tell_of_lost(join, err);
+	if (lost && !join->reported)
+		return report_lost(join, err);
 	if (lost || (join->ended && join->calls.first)) {
 		set_shown(join, tr_live_calls_remove(&join->calls, join->calls.first));
 		*record = alone(join, join->shown);
@@ -418,6 +417,6 @@ enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, str
 	}
 	if (!join->given)
 		return TR_END;
-	enum tr_status status = deal(join, record, err);
+	enum tr_status status = process(join, record, err);
 	return status == TR_OK && !*record ? TR_END : status;
 }

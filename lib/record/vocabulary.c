@@ -12,8 +12,7 @@ static const char *const known_kinds[] = {
 	"info", "block", "load",   "unload", "loadaddr", "module", "unit",
 };
 
-/* Beside the columns and what programs name themselves: arguments of calls, and of sys from a0 on.
- */
+/* In addition: columns, and names from programs (arguments of calls; those of sys from a0 on). */
 static const char *const known_fields[] = {
 	"kind",	      "seq",	   "time",    "task",	"name",	     "value",	 "vars",
 	"var",	      "tasks",	   "parent",  "ppid",	"cwd",	     "argv",	 "env",
