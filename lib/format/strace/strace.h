@@ -88,7 +88,7 @@ struct tr_strace_names {
 	size_t cap, count;
 };
 
-/* What exec.c reads from the arguments of an exec. */
+/* The data of an exec record: read by exec.c, and completed by pending.c. */
 struct tr_strace_exec {
 	struct tr_buffer path; /* bytes */
 	struct tr_buffer pwd;  /* the value of PWD */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks: which one a line is about, execs in threads, and how processes end. What tasks share and
- * which are whose children is in process/tree.h; here is what only strace prints, or leaves out.
+ * Tasks: which one a line is about, execs in threads, and how processes end. process/tree.h has the
+ * tree of processes and what their tasks share; the rules here are about what only strace prints, or
+ * leaves out.
  */
 #include "format/strace/strace.h"
 
