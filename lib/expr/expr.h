@@ -26,22 +26,22 @@ struct tr_expr_error {
 struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error);
 void tr_expr_free(struct tr_expr *expr);
 
-/* True when the whole expression is one bare kind (a lone word), which is then in *kind. */
+/* True if the whole expression is one kind, which is then in *kind. */
 bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind);
 
 /*
- * True when the expression names kind anywhere, bare or as a string that the
- * column is compared with (a context kind is selected and counts then).
+ * True if the expression names the kind anywhere, as a word or as a string that the column is
+ * compared with. A context kind that is named is selected and counted like others.
  */
 bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind);
 
 /*
- * Whether it compares the time with what depends on the first record: "12:00" or "+5s". The time
- * cell of the first record that has one has to be set before that record is judged.
+ * True if the expression compares the time with a moment that depends on the first record: "12:00" or
+ * "+5s". The time cell of the first record that has one must be set before that record is judged.
  */
 bool tr_expr_needs_start(const struct tr_expr *expr);
 
-/* False: the cell is no time, or memory is exhausted. */
+/* False: the cell is not a time, or memory is exhausted. */
 bool tr_expr_set_start(struct tr_expr *expr, struct tr_text cell);
 
 struct tr_expr_state;
@@ -55,30 +55,29 @@ enum tr_match {
 };
 
 /*
- * Judges one record. leave: for an enter, its leave where it is known (then
- * fields of both count and the columns are the enter's), else NULL. open: the
- * leave may still come; the answer may be TR_MATCH_OPEN.
- * err->cause is set when a value it had to look at is bad or a WORD met a
- * string (the answer stands all the same); else it is TR_CAUSE_NONE.
+ * Judges one record. leave: for an enter, its leave if that is known, otherwise NULL; the fields of
+ * both count, and the columns are those of the enter. open: the leave may still come, and the result
+ * may be TR_MATCH_OPEN. err->cause is set if a value that was tested is malformed, or a WORD was
+ * compared with a string, otherwise it is TR_CAUSE_NONE; the result is valid in either case.
  */
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
 			    struct tr_record *leave, bool open, struct tr_error *err);
 
 /*
- * True after regular expressions lost too much time on all values together: what is judged from
- * then on is not right. tr_expr_match returned this as an error for the record where it happened.
+ * True after regular expressions took too much time on all values together: later results are not
+ * reliable. tr_expr_match returned this as an error for the record where it happened.
  */
 bool tr_expr_gave_up(const struct tr_expr_state *state);
 
-/* Whether it asks for that field, in any test, on either side of the arrow. */
+/* True if any test uses that field, before or after the arrow. */
 bool tr_expr_uses(const struct tr_expr *expr, const char *key);
 
-/* Where fields come from that a record does not have itself. Borrows it. */
+/* Sets the source of fields that records do not store. Borrows it. */
 void tr_expr_state_set_computed(struct tr_expr_state *state, struct tr_computed_fields *computed);
 
 /*
- * Of an expression that is a single comparison: records had the field that it compares, but none
- * of them matched.
+ * For an expression that is a single comparison: true if records had the field, but none of them
+ * matched.
  */
 bool tr_expr_never_matched(const struct tr_expr_state *state);
 
@@ -86,14 +85,14 @@ bool tr_expr_never_matched(const struct tr_expr_state *state);
 struct tr_unseen {
 	struct tr_text name; /* the key, or the kind */
 	bool after_arrow;
-	bool tested;		   /* false: no record came as far as the test of the field */
-	struct tr_text suggestion; /* the nearest name that is known; data NULL: none is near */
+	bool tested;		   /* false: other tests decided before that of the field */
+	struct tr_text suggestion; /* the most similar name that is known; data NULL: none */
 };
 
 /*
- * The next field of the expression, from *position (0 at first) on, that no record had which it
- * was tested on. What has() asks for is not among them if trec(5) knows it, nor is what was not
- * tested at all and resembles no field. False: no more.
+ * Returns the next field of the expression, from *position (0 at first) on, that no tested record
+ * had. Not among them are fields of has() that trec(5) defines, and fields that were never tested and
+ * are similar to no other field. False: there are no more.
  */
 bool tr_expr_next_unseen(const struct tr_expr_state *state, size_t *position,
 			 struct tr_unseen *unseen);
@@ -106,8 +105,8 @@ void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const ch
 		    struct tr_error *note);
 
 /*
- * The kinds that the expression names and trec(5) does not know. tr_expr_saw_kind has to be
- * called for every record, but for those that the sieve left out.
+ * Kinds that the expression names and trec(5) does not define. tr_expr_saw_kind must be called for
+ * every record, except those that the sieve left out.
  */
 bool tr_expr_names_unknown_kind(const struct tr_expr_state *state);
 void tr_expr_saw_kind(struct tr_expr_state *state, struct tr_text kind);
@@ -115,11 +114,11 @@ bool tr_expr_next_unseen_kind(const struct tr_expr_state *state, size_t *positio
 			      struct tr_unseen *unseen);
 
 /*
- * A sieve that leaves out what tr_expr_match would say NO of for one of states,
- * and says IN of what all of them would say YES of; neither with a message. It
- * lets through what is of a kind in `always`: "enter" and "leave" have to be
- * among them, because they are judged together. Borrows all it is given. NULL:
- * there is nothing to tell from the columns, or memory is exhausted; then do without.
+ * Returns a sieve that leaves out lines for which tr_expr_match would return NO for one of the states
+ * without a message, and selects (IN) those for which it would return YES for all of them. Kinds in
+ * `always` pass unjudged; "enter" and "leave" must be among them, because they are judged together.
+ * Borrows its arguments. NULL: the columns decide nothing, or memory is exhausted; the sieve is only
+ * an optimisation.
  */
 struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t count,
 				   const struct tr_text *always, size_t always_count);
@@ -135,13 +134,13 @@ struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_
 void tr_field_list_free(struct tr_field_list *list);
 size_t tr_field_list_count(const struct tr_field_list *list);
 
-/* One of them as it was written; lives as long as the list. */
+/* Returns one reference as it was written; valid as long as the list. */
 struct tr_text tr_field_list_text(const struct tr_field_list *list, size_t index);
 
-/* True when some of it is no column: then a leave adds to what its enter shows. */
+/* True if it has a field that is not a column: then a leave adds to what its enter shows. */
 bool tr_field_list_needs_leave(const struct tr_field_list *list);
 
-/* Of a value <human;machine>, at any depth, only this side is written. */
+/* Of values <human;machine>, at any depth, only this side is written. */
 enum tr_field_side {
 	TR_SIDE_HUMAN,
 	TR_SIDE_MACHINE,
@@ -150,21 +149,20 @@ enum tr_field_side {
 void tr_field_list_set_side(struct tr_field_list *list, enum tr_field_side side);
 
 /*
- * Appends the cell or value that is referred to: raw bytes of strings and cells
- * where `raw`, else their trec spelling (cells as cells, values as values).
- * leave as in tr_expr_match. False: absent; when it is absent because it is
- * bad, err is filled, else err->cause is TR_CAUSE_NONE.
+ * Appends the cell or value of a reference: raw: the bytes of strings and cells; otherwise their trec
+ * spelling (cells as cells, values as values). leave as in tr_expr_match. False: there is none; err is
+ * filled if it is malformed, otherwise err->cause is TR_CAUSE_NONE.
  */
 struct tr_buffer;
 bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_record *record,
 			 struct tr_record *leave, bool raw, struct tr_buffer *to,
 			 struct tr_error *err);
 
-/* As those of expressions. */
+/* Like tr_expr_uses and tr_expr_state_set_computed. */
 bool tr_field_list_uses(const struct tr_field_list *list, const char *key);
 void tr_field_list_set_computed(struct tr_field_list *list, struct tr_computed_fields *computed);
 
-/* As tr_expr_next_unseen: fields that were absent from every record that was written. */
+/* Like tr_expr_next_unseen: fields that no record had. */
 bool tr_field_list_next_unseen(const struct tr_field_list *list, size_t *position,
 			       struct tr_unseen *unseen);
 

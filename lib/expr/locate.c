@@ -26,24 +26,6 @@ bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct
 	return tr_walk_leaf(compare, test, &leaf, test->path.steps);
 }
 
-bool tr_test_is_numeric(const struct tr_test *test)
-{
-	if (test->op < TR_OP_EQ || test->op > TR_OP_GE || test->path.steps || !test->literals)
-		return false;
-	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
-		if (literal->type != TR_LITERAL_NUMBER && literal->type != TR_LITERAL_RANGE)
-			return false;
-	}
-	return true;
-}
-
-bool tr_test_number(struct tr_compare *compare, const struct tr_test *test, uint64_t number)
-{
-	struct tr_leaf leaf = { .type = TR_LEAF_TEXT, .has_number = true };
-	leaf.number = tr_number_from_count(number);
-	return tr_compare_leaf(compare, test, &leaf);
-}
-
 bool tr_strings_begin(struct tr_strings *strings, struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len;

@@ -117,14 +117,6 @@ static inline bool tr_test_equals(const struct tr_test *test, struct tr_text byt
 /* Applies any test to the decoded bytes of a column; the caller handles negation. */
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);
 
-/*
- * tr_test_is_numeric is true for a test that asks for nothing but numbers; tr_test_number then
- * compares a cell that contains a number and was never spelled, as the addresses of execution
- * traces are. Other tests need the general walk.
- */
-bool tr_test_is_numeric(const struct tr_test *test);
-bool tr_test_number(struct tr_compare *compare, const struct tr_test *test, uint64_t number);
-
 /* Finds the field of a path without splitting the record. */
 
 /* The place of a field: text of a line, or (text.data is NULL) a field that was built. */
