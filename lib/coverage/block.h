@@ -7,9 +7,9 @@
  *
  * A trace has millions of them, so reading needs no parsed fields and writing no tree.
  *
- * The op byte says what happened to the block. In the stream it is a set of fixed words, so they need
- * no number beside them: block|br0, block|fault|0x4, none. Bits without a word that occur alone are
- * ?(0x4).
+ * The op byte says what happened to the block. In the stream it is a set of fixed words, so they
+ * need no number beside them: block|br0, block|fault|0x4, none. Bits without a word that occur
+ * alone are ?(0x4).
  */
 #ifndef TR_COVERAGE_BLOCK_H
 #define TR_COVERAGE_BLOCK_H

@@ -27,7 +27,7 @@ struct tr_object {
 enum { TR_OBJECTS_MAX = 4096 };
 
 struct tr_layout {
-	bool kernel_asked; /* the information named a kernel, or an empty one; only the first counts */
+	bool kernel_asked; /* the information named a kernel or none; only the first counts */
 	bool kernel;	   /* code has no place until the load address is known */
 	bool loaded;
 	uint64_t load;		   /* load address of the kernel; 0: none */

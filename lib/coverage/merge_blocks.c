@@ -221,7 +221,9 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 		return block.op == TR_EXEC_FAULT ? TR_OK : tr_merge_left_out(err, "an empty block");
 	if (!object)
 		return tr_ranges_add(merge->program, range) ? TR_OK : tr_error_memory(err);
-	/* when the result is read again, code after the end would be in another object, or in none */
+	/*
+	 * when the result is read again, code after the end would be in another object, or in none
+	 */
 	bool beyond = range.last > object->last - object->first;
 	if (beyond)
 		range.last = object->last - object->first;

@@ -177,8 +177,8 @@ bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header)
 void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table);
 
 /*
- * Adds the place of a module, whose cells are those of list->source, without a row. False: memory is
- * exhausted.
+ * Adds the place of a module, whose cells are those of list->source, without a row. False: memory
+ * is exhausted.
  */
 bool tr_module_list_place(struct tr_module_list *list, const struct tr_module *module);
 

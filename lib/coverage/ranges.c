@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ranges are in sorted chunks of a few hundred, so a range is found by bisection and inserted
- * with a short memmove. A trace repeats itself, so ranges that were added lately are remembered, and
- * not added again.
+ * with a short memmove. A trace repeats itself, so ranges that were added lately are remembered,
+ * and not added again.
  *
  * A chunk records which bits all its ranges have, and whether there is no gap between them. A walk
  * skips a chunk that has all the bits already, so that a hostile trace cannot cause thousands of
@@ -203,7 +203,9 @@ static void look_again(struct chunk *chunk)
 	chunk->dense = dense;
 }
 
-/* Adds the bits to the ranges and fills the gaps; no range crosses the borders of `added` any more. */
+/*
+ * Adds the bits to the ranges and fills the gaps; no range crosses the borders of `added` any more.
+ */
 static bool cover(struct tr_ranges *ranges, const struct tr_range *added)
 {
 	struct tr_ranges_position position = lower_bound(ranges, added->first);

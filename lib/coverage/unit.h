@@ -8,7 +8,7 @@
 
 enum { TR_UNIT_SETS = 3 };
 
-/* How many bits a set has. */
+/* The number of bits of a set. */
 static const char *const tr_unit_bits_keys[] = { "statement_bits", "decision_bits", "mcdc_bits" };
 /* The numbers of those that are set. */
 static const char *const tr_unit_list_keys[] = { "statements", "decisions", "mcdc" };

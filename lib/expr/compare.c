@@ -165,8 +165,8 @@ static struct tr_decimal to_decimal(bool negative, uint64_t n, char room[static 
 }
 
 /*
- * Rounds the literal to both widths. strtod gets "314e-2" for 3.14, because the decimal point depends
- * on the locale.
+ * Rounds the literal to both widths. strtod gets "314e-2" for 3.14, because the decimal point
+ * depends on the locale.
  */
 static bool round_literal(struct tr_number_literal *literal, struct tr_arena *arena)
 {

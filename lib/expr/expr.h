@@ -36,8 +36,9 @@ bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind);
 bool tr_expr_names_kind(const struct tr_expr *expr, struct tr_text kind);
 
 /*
- * True if the expression compares the time with a moment that depends on the first record: "12:00" or
- * "+5s". The time cell of the first record that has one must be set before that record is judged.
+ * True if the expression compares the time with a moment that depends on the first record: "12:00"
+ * or "+5s". The time cell of the first record that has one must be set before that record is
+ * judged.
  */
 bool tr_expr_needs_start(const struct tr_expr *expr);
 
@@ -56,9 +57,9 @@ enum tr_match {
 
 /*
  * Judges one record. leave: for an enter, its leave if that is known, otherwise NULL; the fields of
- * both count, and the columns are those of the enter. open: the leave may still come, and the result
- * may be TR_MATCH_OPEN. err->cause is set if a value that was tested is malformed, or a WORD was
- * compared with a string, otherwise it is TR_CAUSE_NONE; the result is valid in either case.
+ * both count, and the columns are those of the enter. open: the leave may still come, and the
+ * result may be TR_MATCH_OPEN. err->cause is set if a value that was tested is malformed, or a WORD
+ * was compared with a string, otherwise it is TR_CAUSE_NONE; the result is valid in either case.
  */
 enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *record,
 			    struct tr_record *leave, bool open, struct tr_error *err);
@@ -91,8 +92,8 @@ struct tr_unseen {
 
 /*
  * Returns the next field of the expression, from *position (0 at first) on, that no tested record
- * had. Not among them are fields of has() that trec(5) defines, and fields that were never tested and
- * are similar to no other field. False: there are no more.
+ * had. Not among them are fields of has() that trec(5) defines, and fields that were never tested
+ * and are similar to no other field. False: there are no more.
  */
 bool tr_expr_next_unseen(const struct tr_expr_state *state, size_t *position,
 			 struct tr_unseen *unseen);
@@ -114,11 +115,11 @@ bool tr_expr_next_unseen_kind(const struct tr_expr_state *state, size_t *positio
 			      struct tr_unseen *unseen);
 
 /*
- * Returns a sieve that leaves out lines for which tr_expr_match would return NO for one of the states
- * without a message, and selects (IN) those for which it would return YES for all of them. Kinds in
- * `always` pass unjudged; "enter" and "leave" must be among them, because they are judged together.
- * Borrows its arguments. NULL: the columns decide nothing, or memory is exhausted; the sieve is only
- * an optimisation.
+ * Returns a sieve that leaves out lines for which tr_expr_match would return NO for one of the
+ * states without a message, and selects (IN) those for which it would return YES for all of them.
+ * Kinds in `always` pass unjudged; "enter" and "leave" must be among them, because they are judged
+ * together. Borrows its arguments. NULL: the columns decide nothing, or memory is exhausted; the
+ * sieve is only an optimisation.
  */
 struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t count,
 				   const struct tr_text *always, size_t always_count);
@@ -149,9 +150,9 @@ enum tr_field_side {
 void tr_field_list_set_side(struct tr_field_list *list, enum tr_field_side side);
 
 /*
- * Appends the cell or value of a reference: raw: the bytes of strings and cells; otherwise their trec
- * spelling (cells as cells, values as values). leave as in tr_expr_match. False: there is none; err is
- * filled if it is malformed, otherwise err->cause is TR_CAUSE_NONE.
+ * Appends the cell or value of a reference: raw: the bytes of strings and cells; otherwise their
+ * trec spelling (cells as cells, values as values). leave as in tr_expr_match. False: there is
+ * none; err is filled if it is malformed, otherwise err->cause is TR_CAUSE_NONE.
  */
 struct tr_buffer;
 bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_record *record,

@@ -100,8 +100,9 @@ void tr_field_list_set_computed(struct tr_field_list *list, struct tr_computed_f
 }
 
 /*
- * Follows indexes and members, up to basename() or len(); *steps is what is left. Of <human;machine>
- * the human form is shown, or the machine form if only that has the member. NULL: there is none.
+ * Follows indexes and members, up to basename() or len(); *steps is what is left. Of
+ * <human;machine> the human form is shown, or the machine form if only that has the member. NULL:
+ * there is none.
  */
 static const struct tr_value *follow(const struct tr_value *value, const struct tr_step **steps,
 				     struct tr_arena *arena)
@@ -124,7 +125,7 @@ static const struct tr_value *follow(const struct tr_value *value, const struct 
 	return found;
 }
 
-/* How bytes are shown: as they are, as a cell, or as a string. */
+/* The spelling of bytes: none, that of a cell, or that of a string. */
 enum style { RAW, CELL, STRING };
 
 static void put_bytes(struct tr_text bytes, enum style style, struct tr_buffer *to)

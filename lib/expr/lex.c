@@ -120,7 +120,9 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	lexer->pos = end + 1;
 	if (!keep(lexer, &key, &token->text))
 		return false;
-	/* a dot or # without an escape begins a key of ours (.raw, #0), which is not spelled \x2e */
+	/*
+	 * a dot or # without an escape begins a key of ours (.raw, #0), which is not spelled \x2e
+	 */
 	if (*begin == '.' || *begin == '#') {
 		token->text.data += 3;
 		token->text.len -= 3;

@@ -79,7 +79,9 @@ static bool is_key_respelled(struct tr_text spelling, struct tr_text key, struct
 		return false;
 	tr_cell_escape(bytes, true, &canonical);
 	struct tr_text text = tr_buffer_text(&canonical);
-	/* a first . or # without an escape is one byte, which tr_cell_escape spells as \x2e or \x23 */
+	/*
+	 * a first . or # without an escape is one byte, which tr_cell_escape spells as \x2e or \x23
+	 */
 	bool same = false;
 	if (!canonical.failed && (*spelling.data == '.' || *spelling.data == '#'))
 		same = text.len == key.len + 3 && key.data[0] == spelling.data[0] &&

@@ -88,7 +88,9 @@ static bool is_unseen(const struct tr_seen *seen, const struct tr_use *use, bool
 	return true;
 }
 
-/* Suggests a field. There is none for a field that trec(5) defines: it is absent, not misspelled. */
+/*
+ * Suggests a field. There is none for a field that trec(5) defines: it is absent, not misspelled.
+ */
 static struct tr_text suggest(const struct tr_seen *seen, const struct tr_path *path)
 {
 	struct tr_similar similar;
@@ -205,10 +207,10 @@ struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 		has_regex = has_regex || test->regex;
 	state->expr = expr;
 	state->compare.arena = &state->arena;
-	state->told = calloc(expr->test_count, sizeof *state->told);
+	state->noted_word = calloc(expr->test_count, sizeof *state->noted_word);
 	if (has_regex)
 		state->compare.scratch = tr_regex_scratch_new();
-	if (!state->told || (has_regex && !state->compare.scratch) ||
+	if (!state->noted_word || (has_regex && !state->compare.scratch) ||
 	    !tr_seen_begin(&state->seen, expr->test_count) ||
 	    !walk_kinds(expr->root, add_unknown_kind, state)) {
 		tr_expr_state_free(state);
@@ -239,7 +241,7 @@ void tr_expr_state_free(struct tr_expr_state *state)
 	tr_arena_free(&state->arena);
 	tr_seen_free(&state->seen);
 	free(state->kinds);
-	free(state->told);
+	free(state->noted_word);
 	free(state);
 }
 
@@ -297,8 +299,8 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 			     "%.*s: the regular expression takes more than 1 s or 64 MB on this "
 			     "value; it counts as not matching",
 			     shown(path->text), path->text.data);
-	} else if (!trial->state->told[test->number]) {
-		trial->state->told[test->number] = true;
+	} else if (!trial->state->noted_word[test->number]) {
+		trial->state->noted_word[test->number] = true;
 		tr_error_set(&err, TR_CAUSE_USAGE,
 			     "%.*s is a string here: quote what it is compared with (said once)",
 			     shown(path->text), path->text.data);

@@ -44,7 +44,7 @@ struct tr_leaf {
 	const struct tr_value *value;
 };
 
-/* What a comparison could not do: bits. */
+/* Reasons why a comparison has no result: bits. */
 enum {
 	TR_TROUBLE_WORD = 1,  /* a WORD was compared with text */
 	TR_TROUBLE_REGEX = 2, /* gave up at a limit */
@@ -69,7 +69,7 @@ bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,
 bool tr_walk_value(struct tr_compare *compare, const struct tr_test *test,
 		   const struct tr_value *value, const struct tr_step *steps);
 
-/* The same, starting at a leaf: a cell or a string. */
+/* Like tr_walk_value, for a leaf: a cell or a string. */
 bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
 		  const struct tr_leaf *leaf, const struct tr_step *steps);
 
@@ -306,8 +306,8 @@ struct tr_unknown_kind {
 
 struct tr_expr_state {
 	struct tr_expr *expr;
-	bool matched; /* by a record */
-	bool *told;   /* by number of the test: a WORD that met a string was reported */
+	bool matched;	  /* by a record */
+	bool *noted_word; /* by number of the test: a WORD that met a string was reported */
 	struct tr_compare compare;
 	struct tr_arena arena;		     /* decoded bytes of one record */
 	struct tr_seen seen;		     /* by number of the test */

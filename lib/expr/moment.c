@@ -140,7 +140,10 @@ static bool read_clock(struct scan *s, bool basic, struct tr_moment *moment)
 	return read_zone(s, moment);
 }
 
-/* Returns the seconds since 1970 of a date and time in the zone of the moment. tm may exceed its ranges. */
+/*
+ * Returns the seconds since 1970 of a date and time in the zone of the moment. tm may exceed its
+ * ranges.
+ */
 static int64_t to_seconds(const struct tr_moment *moment, struct tm *tm)
 {
 	const char *zone = getenv("TZ");

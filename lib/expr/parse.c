@@ -127,7 +127,10 @@ bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const ch
 	return advance(parser);
 }
 
-/* Begins a parenthesis: skips "(", and fails beyond the limit. The caller decrements depth after it. */
+/*
+ * Begins a parenthesis: skips "(", and fails beyond the limit. The caller decrements depth after
+ * it.
+ */
 static bool enter(struct tr_parser *parser)
 {
 	if (++parser->depth > MAX_DEPTH)
@@ -195,7 +198,9 @@ static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
 	return step;
 }
 
-/* Reads DIGITS. An index beyond 64 bits is too large for any list, like the one that replaces it. */
+/*
+ * Reads DIGITS. An index beyond 64 bits is too large for any list, like the one that replaces it.
+ */
 static bool read_index(struct tr_text digits, uint64_t *index)
 {
 	*index = 0;

@@ -33,8 +33,8 @@ enum {
 };
 
 /*
- * Limits in nanoseconds of processor time. Time is lost if the interpreter needs more than is harmless
- * for the length of the string, with a result or without.
+ * Limits in nanoseconds of processor time. Time is lost if the interpreter needs more than is
+ * harmless for the length of the string, with a result or without.
  */
 static const int64_t slow_ns = 1000000000;     /* for one string */
 static const int64_t slow_ns_later = 10000000; /* for one string, after much time was lost */

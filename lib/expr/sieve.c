@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An expression as a sieve, which judges lines by their columns, before records are made of them. It
- * makes the tests of match.c in the same order, up to the first one that needs fields or may report
- * something. Much depends on the kind alone, and a trace has few kinds, so the answers for kinds are
- * kept.
+ * An expression as a sieve, which judges lines by their columns, before records are made of them.
+ * It makes the tests of match.c in the same order, up to the first one that needs fields or may
+ * report something. Much depends on the kind alone, and a trace has few kinds, so the answers for
+ * kinds are kept.
  */
 
 #include <stdlib.h>

@@ -420,7 +420,7 @@ static enum tr_status read_block(struct tr_reader *base, struct tr_record **reco
 }
 
 /*
- * Digits of an address: the flavor says which (drcov-64, drcov-32); otherwise the first row,
+ * Digits of an address: the flavor states them (drcov-64, drcov-32); otherwise the first row,
  * whose addresses have eight in a program of 32 bits.
  */
 static unsigned address_digits(struct tr_text flavor, struct tr_text row)

@@ -229,7 +229,9 @@ static enum tr_status put_info(struct foreign *foreign, struct tr_record *record
 	return tr_layout_info(&foreign->layout, record, err);
 }
 
-/* Returns the object of that range and path, which may be loaded again. NULL: memory is exhausted. */
+/*
+ * Returns the object of that range and path, which may be loaded again. NULL: memory is exhausted.
+ */
 static struct object *object_of(struct foreign *foreign, const struct tr_loaded_object *loaded)
 {
 	struct tr_buffer *key = &foreign->key;

@@ -18,7 +18,7 @@ static int bid(struct tr_input *in)
 {
 	static const char magic[] = TR_GNATCOV_MAGIC;
 
-	/* one byte says no to nearly all others, without waiting for more */
+	/* the first byte rejects nearly all other input, without waiting for more */
 	if (!tr_input_more(in, 1) || *in->pos != magic[0] ||
 	    !tr_input_more(in, TR_GNATCOV_MAGIC_SIZE) ||
 	    memcmp(in->pos, magic, TR_GNATCOV_MAGIC_SIZE) != 0)

@@ -57,7 +57,7 @@ struct info {
 };
 
 /*
- * Ends reading at the end of the input, which is too early by what err says of pos + at. If the
+ * Ends reading at the end of the input, which err describes as too early at pos + at. If the
  * window is damaged, the trace reports that instead.
  */
 static enum tr_status cut(struct reader *reader, size_t at, struct tr_error *err)
@@ -72,7 +72,10 @@ static enum tr_status cut(struct reader *reader, size_t at, struct tr_error *err
 	return TR_WARN;
 }
 
-/* Skips so many bytes, of which those from pos + at on cannot be decoded, and searches for a header. */
+/*
+ * Skips so many bytes, of which those from pos + at on cannot be decoded, and searches for a
+ * header.
+ */
 static enum tr_status lost(struct reader *reader, size_t at, size_t skip, struct tr_error *err)
 {
 	tr_error_at_offset(err, reader->base.in->offset + at);
@@ -117,8 +120,8 @@ static struct tr_value string(struct reader *reader, struct tr_text bytes)
 }
 
 /*
- * Skips the item of that size and returns its record. If err is filled with a flaw of the item, that
- * is returned first, and the record by the next call.
+ * Skips the item of that size and returns its record. If err is filled with a flaw of the item,
+ * that is returned first, and the record by the next call.
  */
 static enum tr_status hand_out(struct reader *reader, struct tr_record *made, size_t size,
 			       struct tr_record **record, struct tr_error *err)
@@ -336,7 +339,7 @@ static enum tr_status info_at(struct reader *reader, size_t at, struct info *inf
 	return TR_OK;
 }
 
-/* Whether the data of the tag is a number in digits. */
+/* True if the data of the tag is a number in digits. */
 static bool is_number(uint32_t tag)
 {
 	return tag == TR_GNATCOV_EXEC_FILE_SIZE || tag == TR_GNATCOV_EXEC_FILE_CRC32 ||

@@ -3,8 +3,8 @@
  * Execution traces as gnatcov prints them, byte for byte: dump-trace, dump-trace-raw and
  * dump-trace-base. Records of other kinds are not shown.
  *
- *  - dump: addresses as in the files, without the load address of the kernel or of the shared object
- *    that contains them.
+ *  - dump: addresses as in the files, without the load address of the kernel or of the shared
+ *    object that contains them.
  *  - raw: addresses as they were when the program ran.
  *  - base: no information; the blocks of all traces so far are one sorted list, which is printed at
  *    the end of each trace. Nothing is printed after a damaged trace, because the list would look

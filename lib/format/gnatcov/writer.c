@@ -5,8 +5,8 @@
  *
  *	record -> read_section, read_item, tr_block_read -> write_header, write_item, write_entry
  *
- * A drcov file becomes INFO with the program's name and the list of modules, and a section FLAT with
- * the absolute addresses of its blocks. Its hit counts are lost.
+ * A drcov file becomes INFO with the program's name and the list of modules, and a section FLAT
+ * with the absolute addresses of its blocks. Its hit counts are lost.
  */
 #include "format/gnatcov/gnatcov.h"
 

@@ -156,7 +156,7 @@ static bool open_channel(struct feed *feed, struct tr_text prefix)
 	return !channel->prefix.failed;
 }
 
-/* Whether more bytes of a trace other than the first may be kept. */
+/* True if more bytes of a trace other than the first may be kept. */
 static bool may_keep(const struct feed *feed, size_t more)
 {
 	uint64_t kept = more;
@@ -496,7 +496,9 @@ static const char *window(const struct reader *reader)
 	return feed_window(&reader->feed).data;
 }
 
-/* Sets the position of err to the beginning of the window, and the number of the record. TR_WARN. */
+/*
+ * Sets the position of err to the beginning of the window, and the number of the record. TR_WARN.
+ */
 static enum tr_status about(const struct reader *reader, struct tr_error *err)
 {
 	if (reader->feed.console)
@@ -525,8 +527,8 @@ static enum tr_status cut(struct reader *reader, const char *what, struct tr_err
 }
 
 /*
- * Returns the record in line and skips the bytes that became it. flaw: what is wrong with them; it is
- * returned first, and the record by the next call. NULL: nothing is.
+ * Returns the record in line and skips the bytes that became it. flaw: what is wrong with them; it
+ * is returned first, and the record by the next call. NULL: nothing is.
  */
 static enum tr_status hand_out(struct reader *reader, size_t size, const char *flaw,
 			       struct tr_record **record, struct tr_error *err)
@@ -584,7 +586,7 @@ static const char *version_name(uint32_t version)
 	return version < sizeof names / sizeof *names ? names[version] : "not known";
 }
 
-/* Whether the header is one that can be read; if not, err is filled. */
+/* Checks the header. False: it cannot be read, and err is filled. */
 static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 {
 	uint32_t version = tr_wire_u32(p + 32, (unsigned char)p[37] == 1);

@@ -47,7 +47,7 @@ enum {
 	TR_SRCTRACE_HASH = 20,	 /* of a fingerprint */
 };
 
-/* How a trace lays its numbers and paddings out. */
+/* The alignment and byte order of a trace. */
 struct tr_srctrace_layout {
 	unsigned align; /* 1, 2, 4, 8 or 16 */
 	bool big;
@@ -99,7 +99,10 @@ struct tr_srctrace_gap {
 
 enum { TR_SRCTRACE_GAPS = 2 + 2 * TR_SRCTRACE_BUFFERS };
 
-/* Finds the gaps of an entry, of a unit or of information, all of which is there; returns their number. */
+/*
+ * Finds the gaps of an entry, of a unit or of information, all of which is there; returns their
+ * number.
+ */
 size_t tr_srctrace_gaps(const char *entry, bool unit, const struct tr_srctrace_layout *layout,
 			struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
 

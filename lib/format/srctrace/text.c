@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source traces as gnatcov's dump-src-trace prints them, byte for byte: the date as its eight bytes,
- * and neither alignment nor byte order nor version. Records of other kinds are not shown.
+ * Source traces as gnatcov's dump-src-trace prints them, byte for byte: the date as its eight
+ * bytes, and neither alignment nor byte order nor version. Records of other kinds are not shown.
  */
 #include "format/srctrace/srctrace.h"
 

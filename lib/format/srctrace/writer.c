@@ -37,9 +37,9 @@ struct writer {
 	unsigned padding; /* of the header; 0 unless it was so in the source */
 	bool same_layout; /* as in the source, so that .raw holds */
 	bool headed;	  /* it has a header in the stream */
-	bool known; /* which states a layout, so there was a trace: it is written even if it is empty */
-	bool begun; /* its header was written */
-	bool units; /* the list of information entries has ended */
+	bool known;	  /* which states a layout: even an empty trace is written */
+	bool begun;	  /* its header was written */
+	bool units;	  /* the list of information entries has ended */
 };
 
 /* No source file has so many statements, and a line must not be able to request gigabytes. */
@@ -78,8 +78,8 @@ static enum tr_status wrong(struct tr_error *err, const char *key, const char *w
 }
 
 /*
- * Appends the entry of a record. TR_OK; TR_WARN: a field is missing or wrong, and the entry is of no
- * use; TR_FATAL: memory is exhausted.
+ * Appends the entry of a record. TR_OK; TR_WARN: a field is missing or wrong, and the entry is of
+ * no use; TR_FATAL: memory is exhausted.
  */
 static enum tr_status build_info(struct tr_record *record, const struct tr_srctrace_layout *layout,
 				 struct tr_buffer *entry, struct tr_error *err)
