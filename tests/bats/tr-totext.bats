@@ -130,6 +130,26 @@ END
 	[ "$(cat out)" = '0 @0 f(a = 3, b = 2, c = 4) = 5' ]
 }
 
+@test "GUIDs have the names that apitrace knows, or their digits; others are structures" {
+	shows() { # shows VALUE TEXT
+		printf '%%struct\tS5\tGUID\ncall\t0\t-\t0\tf\ta=%s\t->\n' "$1" | tr-totext >out
+		cat out
+		[ "$(cat out)" = "0 @0 f(a = $2)" ]
+	}
+	local end='Data4=[192,0,0,0,0,0,0,7' known='0xfff32f81,Data2=0xd953,Data3=0x473a'
+	shows "{Data1=0,Data2=0,Data3=0,${end}0]}@S5" IID_IUnknown
+	shows "{Data1=0,Data2=0,Data3=0,${end}1]}@S5" 'uuid(00000000-0000-0000-c000-000000000047)'
+	shows "{Data1=$known,Data4=[146,35,147,214,82,171,169,63]}@S5" IID_IDirect3DCubeTexture9
+	shows '{Data1=4294967297,Data2=-1,Data3=0x10003,Data4=[1,2,3,4,5,6,7,-1]}@S5' \
+		'uuid(00000001-ffff-0003-0102-0304050607ff)'
+	shows '{Data1=1,Data2=2,Data3=3,Data4=4}@S5' '{Data1 = 1, Data2 = 2, Data3 = 3, Data4 = 4}'
+	shows '{Data1=1,Data2=2,Data3=3}@S5' '{Data1 = 1, Data2 = 2, Data3 = 3}'
+	shows '{Data1=1,Data2=2,Data3=3,Data4=[1,2,3,4,5,6,7]}@S5' \
+		'{Data1 = 1, Data2 = 2, Data3 = 3, Data4 = {1, 2, 3, 4, 5, 6, 7}}'
+	shows "{Data1=0,Data2=0,Data3=0,${end}0]}@S55" \
+		'{Data1 = 0, Data2 = 0, Data3 = 0, Data4 = {192, 0, 0, 0, 0, 0, 0, 70}}'
+}
+
 @test "arguments that the definition does not have are shown, too" {
 	printf '%%fn\tF1\tf\targs=["a","","return","x","x"]\n' >odd
 	printf 'call\t0\t-\t0\tf\t#1=1\tz=7\t#2=2\ta=0\t#4=4\t#9=8\t->\treturn=9\n' >>odd
