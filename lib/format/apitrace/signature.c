@@ -329,6 +329,15 @@ static enum tr_status wrong(struct tr_error *err, const char *what, struct tr_te
 	return TR_WARN;
 }
 
+static enum tr_status cell_bytes(struct tr_text cell, struct tr_arena *arena, struct tr_text *bytes,
+				 struct tr_error *err)
+{
+	struct tr_error why;
+	if (tr_cell_bytes(cell, arena, bytes, &why))
+		return TR_OK;
+	return why.cause == TR_CAUSE_MEMORY ? tr_error_memory(err) : wrong(err, why.text, cell);
+}
+
 static enum tr_status string_bytes(const struct tr_value *value, struct tr_text where,
 				   struct tr_arena *arena, struct tr_text *bytes,
 				   struct tr_error *err)
@@ -393,13 +402,7 @@ static enum tr_status read_constant(struct tr_record *record, const struct tr_fi
 	label->number = value->as.number;
 	if (is_enum)
 		label->tag = below ? TR_APITRACE_SINT : TR_APITRACE_UINT;
-	struct tr_error why;
-	tr_error_clear(&why);
-	if (tr_cell_bytes(field->key, record->arena, &label->name, &why))
-		return TR_OK;
-	if (why.cause == TR_CAUSE_MEMORY)
-		return tr_error_memory(err);
-	return wrong(err, why.text, field->key);
+	return cell_bytes(field->key, record->arena, &label->name, err);
 }
 
 /* Labels of the others: a field each. */
@@ -452,14 +455,10 @@ enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_si
 	bool function = table == TR_APITRACE_FUNCTIONS;
 	if (!function && table != TR_APITRACE_STRUCTS)
 		return read_fields(record, draft, err);
-	struct tr_error why;
-	tr_error_clear(&why);
 	if (record->name.type != TR_CELL_TEXT)
 		return wrong(err, "a name is missing", id);
-	if (!tr_cell_bytes(record->name.text, record->arena, &draft->name, &why)) {
-		if (why.cause == TR_CAUSE_MEMORY)
-			return tr_error_memory(err);
-		return wrong(err, why.text, record->name.text);
-	}
+	status = cell_bytes(record->name.text, record->arena, &draft->name, err);
+	if (status != TR_OK)
+		return status;
 	return read_names(record, function ? "args" : "members", draft, err);
 }

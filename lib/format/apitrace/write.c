@@ -95,39 +95,35 @@ static bool is_call(struct tr_text kind, bool *enters)
 	return *enters || tr_text_is(kind, "leave");
 }
 
-/* The next remark. TR_OK: there is none. */
+/* The next remark, each of them once. TR_OK: there is none. */
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
+	enum remark remark;
 	if (writer->pending & UNORDERED) {
-		writer->pending &= ~(unsigned)UNORDERED;
-		writer->reported |= UNORDERED;
+		remark = UNORDERED;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "call %" PRIu64 " comes after call %" PRIu64 ": calls are written in "
 			     "the order of the stream; to restore call order: sort -s -n -k2 "
 			     "(the lines with %% stay in front)",
 			     writer->late, writer->last);
-		tr_error_is_note(err);
-		return TR_WARN;
-	}
-	if (writer->pending & FURTHER) {
-		writer->pending &= ~(unsigned)FURTHER;
-		writer->reported |= FURTHER;
+	} else if (writer->pending & FURTHER) {
+		remark = FURTHER;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "the file gets several streams, as the one that they came from: "
 			     "apitrace reads only the first (-o NAME/ writes a file for each)");
-		tr_error_is_note(err);
-		return TR_WARN;
-	}
-	if (writer->encoder.signatures.any_rebuilt && !(writer->reported & REBUILT)) {
-		writer->reported |= REBUILT;
+	} else if (writer->encoder.signatures.any_rebuilt && !(writer->reported & REBUILT)) {
+		remark = REBUILT;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "definitions are missing from the stream: rebuilt from what the "
 			     "records show");
-		tr_error_is_note(err);
-		return TR_WARN;
+	} else {
+		return TR_OK;
 	}
-	return TR_OK;
+	writer->pending &= ~(unsigned)remark;
+	writer->reported |= remark;
+	tr_error_is_note(err);
+	return TR_WARN;
 }
 
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
