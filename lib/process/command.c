@@ -221,23 +221,12 @@ static const bool plain[128] = {
 	[','] = true,	      ['%'] = true,	    ['@'] = true,
 };
 
-/* The number of plain bytes at the start of a word. */
-static size_t plain_length(struct tr_text word)
+/* True if a word needs no quotes. beyond: bytes beyond ASCII need none. */
+static bool is_plain(struct tr_text word, bool beyond)
 {
-	size_t len = 0;
-
-	while (len < word.len && (unsigned char)word.data[len] < 0x80 &&
-	       plain[(unsigned char)word.data[len]])
-		len++;
-	return len;
-}
-
-/* True if a word needs no quotes. Bytes beyond ASCII need none. */
-static bool is_plain_word(struct tr_text word)
-{
-	for (size_t i = plain_length(word); i < word.len; i++) {
+	for (size_t i = 0; i < word.len; i++) {
 		unsigned char c = (unsigned char)word.data[i];
-		if (c < 0x80 && !plain[c])
+		if (c < 0x80 ? !plain[c] : !beyond)
 			return false;
 	}
 	return word.len > 0;
@@ -245,7 +234,7 @@ static bool is_plain_word(struct tr_text word)
 
 void tr_shell_quote(struct tr_text bytes, struct tr_buffer *to)
 {
-	if (is_plain_word(bytes)) {
+	if (is_plain(bytes, true)) {
 		tr_buffer_put_text(to, bytes);
 		return;
 	}
@@ -276,7 +265,7 @@ void tr_shell_quote_printable(struct tr_text bytes, struct tr_buffer *to)
 {
 	static const char letters[] = "abtnvfr"; /* escapes of the bytes 7 to 13 */
 
-	if (bytes.len && plain_length(bytes) == bytes.len) {
+	if (is_plain(bytes, false)) {
 		tr_buffer_put_text(to, bytes);
 		return;
 	}

@@ -56,7 +56,7 @@ static int64_t from_real(double seconds)
 	return (int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5));
 }
 
-/* Text that is no plain decimal (1e-5), and values that have none. */
+/* Reads values whose text is no plain decimal (1e-5), or which have no text. */
 static int64_t from_value(const struct tr_value *value)
 {
 	struct tr_cell number = { .type = TR_CELL_NUMBER };
@@ -97,38 +97,38 @@ bool tr_instant_from_field(struct tr_record *record, const char *key, int64_t *i
 	return err.cause != TR_CAUSE_MEMORY;
 }
 
-void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
+/* Appends a number with this many digits after the point; unit: the weight of the first in part. */
+static void put(bool negative, uint64_t whole, uint64_t part, uint64_t unit, unsigned digits,
+		struct tr_buffer *to)
 {
-	uint64_t magnitude = instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
-	uint64_t unit = TR_INSTANT_SECOND;
-
-	for (unsigned i = 0; i < digits; i++)
-		unit /= 10;
-	magnitude += unit / 2;
-	uint64_t part = magnitude % TR_INSTANT_SECOND;
-	unit = TR_INSTANT_SECOND / 10;
-	if (instant < 0)
+	if (negative)
 		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_decimal(to, magnitude / TR_INSTANT_SECOND);
-	if (digits == 0)
-		return;
-	tr_buffer_put_byte(to, '.');
+	tr_buffer_put_decimal(to, whole);
+	if (digits)
+		tr_buffer_put_byte(to, '.');
 	for (; digits > 0; digits--, unit /= 10)
 		tr_buffer_put_byte(to, (char)('0' + part / unit % 10));
 }
 
+static uint64_t magnitude_of(int64_t instant)
+{
+	return instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
+}
+
+void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
+{
+	uint64_t magnitude = magnitude_of(instant), last = TR_INSTANT_SECOND;
+
+	for (unsigned i = 0; i < digits; i++)
+		last /= 10;
+	magnitude += last / 2;
+	put(instant < 0, magnitude / TR_INSTANT_SECOND, magnitude % TR_INSTANT_SECOND,
+	    TR_INSTANT_SECOND / 10, digits, to);
+}
+
 void tr_instant_write_micro(int64_t instant, struct tr_buffer *to)
 {
-	uint64_t magnitude = instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
-	uint64_t part = magnitude % 1000;
+	uint64_t magnitude = magnitude_of(instant), part = magnitude % 1000;
 
-	if (instant < 0)
-		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_decimal(to, magnitude / 1000);
-	if (!part)
-		return;
-	tr_buffer_put_byte(to, '.');
-	tr_buffer_put_byte(to, (char)('0' + part / 100));
-	tr_buffer_put_byte(to, (char)('0' + part / 10 % 10));
-	tr_buffer_put_byte(to, (char)('0' + part % 10));
+	put(instant < 0, magnitude / 1000, part, 100, part ? 3 : 0, to);
 }
