@@ -223,10 +223,57 @@ static void try_texts(void)
 	tr_buffer_free(&lines);
 }
 
+static void put_line(struct tr_forest *forest, const char *format, unsigned seq, unsigned task)
+{
+	char line[100];
+
+	snprintf(line, sizeof line, format, seq, task);
+	put_lines(forest, line);
+}
+
+/* How the run of record seq ended; '?': unknown, '!': there is none. */
+static char end_of(const struct tr_forest *forest, unsigned seq)
+{
+	for (size_t i = 0; i < forest->count; i++)
+		if (forest->nodes[i].seq == seq)
+			return forest->nodes[i].fate == TR_RUN_EXITED ? 'x' : '?';
+	return '!';
+}
+
+/* Of tasks that end before their fork, the last 1024 are kept. */
+static void try_ended(void)
+{
+	enum { KEPT = 1024 };
+	static const char exit_line[] = "exit %u 9 %u - status=7\n";
+	static const char fork_line[] = "fork %u 8 90000 - child=%u\n";
+	struct tr_forest forest;
+
+	tr_forest_init(&forest, 1 << 20, describe, NULL);
+	put_line(&forest, fork_line, 5000, 90001); /* the run of their parent has this seq */
+	for (unsigned i = 1; i <= KEPT + 1; i++)
+		put_line(&forest, exit_line, i, i);
+	put_line(&forest, fork_line, 5001, 1);
+	put_line(&forest, fork_line, 5002, 2);
+	put_line(&forest, exit_line, 5003, 80000); /* it has the place of task 2 */
+	put_line(&forest, fork_line, 5004, 3);
+	put_line(&forest, exit_line, 5005, 80001);
+	put_line(&forest, exit_line, 5006, 80002);
+	put_line(&forest, fork_line, 5007, 4);
+	put_line(&forest, fork_line, 5008, 5);
+	ok(tr_forest_link(&forest), "tasks that ended early: linked");
+	ok(end_of(&forest, 5001) == '?', "the first of 1025 endings is not kept");
+	ok(end_of(&forest, 5002) == 'x', "the second is");
+	ok(end_of(&forest, 5004) == 'x', "an ending that was taken makes room for another");
+	ok(end_of(&forest, 5007) == '?', "the oldest makes room");
+	ok(end_of(&forest, 5008) == 'x', "and only the oldest");
+	tr_forest_free(&forest);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
 		try(&tests[i]);
 	try_texts();
+	try_ended();
 	return done_testing();
 }
