@@ -41,24 +41,25 @@ static bool expect(struct tr_typed_reader *r, enum tr_json_token want, const cha
 /* Decodes the text between the quotes of a JSON string. */
 static bool decode(struct tr_typed_reader *r, struct tr_text body, struct tr_text *bytes)
 {
-	*bytes = body;
-	if (body.len == 0 || !memchr(body.data, '\\', body.len))
-		return true;
-	*bytes = tr_string_bytes(body, r->arena);
+	*bytes = body.len ? tr_string_bytes(body, r->arena) : TR_TEXT("");
 	if (!bytes->data)
 		tr_error_memory(r->err);
 	return bytes->data != NULL;
 }
 
+/* Reads a string that has to follow, decoded. */
+static bool read_string(struct tr_typed_reader *r, const char *expected, struct tr_text *bytes)
+{
+	struct tr_text body;
+	enum tr_json_token token = tr_json_next(&r->json, &body);
+	return token == TR_JSON_STRING ? decode(r, body, bytes) : unexpected(r, token, expected);
+}
+
 /* After `{`: reads the object's key, decoded, and the colon. */
 static bool read_tag(struct tr_typed_reader *r, struct tr_text *tag)
 {
-	static const char expected[] = "an object with one key, a tag like \"$int\"";
-	struct tr_text body;
-	enum tr_json_token token = tr_json_next(&r->json, &body);
-	if (token != TR_JSON_STRING)
-		return unexpected(r, token, expected);
-	return decode(r, body, tag) && expect(r, TR_JSON_COLON, "\":\"");
+	return read_string(r, "an object with one key, a tag like \"$int\"", tag) &&
+	       expect(r, TR_JSON_COLON, "\":\"");
 }
 
 /* Checks for bytes that no line may hold; TAB is allowed with tabs. False: err is filled. */
@@ -83,11 +84,8 @@ static bool check_text(struct tr_typed_reader *r, struct tr_text text, bool tabs
 /* After the colon: reads a string that holds trec text, and `}`. */
 static bool read_spelling(struct tr_typed_reader *r, struct tr_text *spelling)
 {
-	struct tr_text body;
-	enum tr_json_token token = tr_json_next(&r->json, &body);
-	if (token != TR_JSON_STRING)
-		return unexpected(r, token, "a string with the value's own spelling");
-	return decode(r, body, spelling) && check_text(r, *spelling, false) &&
+	return read_string(r, "a string with the value's own spelling", spelling) &&
+	       check_text(r, *spelling, false) &&
 	       expect(r, TR_JSON_OBJECT_END, "one key in the object and \"}\"");
 }
 
@@ -471,11 +469,9 @@ static bool put_cell_string(struct tr_typed_reader *r, struct tr_text body, bool
 		tr_buffer_put_text(r->to, body);
 		return true;
 	}
-	struct tr_text bytes = tr_string_bytes(body, r->arena);
-	if (!bytes.data && body.len) {
-		tr_error_memory(r->err);
+	struct tr_text bytes;
+	if (!decode(r, body, &bytes))
 		return false;
-	}
 	tr_typed_put_cell(bytes, key, key && has_lead(bytes), r->to);
 	return true;
 }
@@ -580,18 +576,9 @@ static bool read_fields(struct tr_typed_reader *r, bool arrow)
 
 static bool read_comment(struct tr_typed_reader *r)
 {
-	struct tr_text body;
-	if (!expect(r, TR_JSON_COMMA, "\",\" and the comment's text"))
-		return false;
-	enum tr_json_token token = tr_json_next(&r->json, &body);
-	if (token != TR_JSON_STRING)
-		return unexpected(r, token, "the comment's text");
-	struct tr_text text = tr_string_bytes(body, r->arena);
-	if (!text.data && body.len) {
-		tr_error_memory(r->err);
-		return false;
-	}
-	if (!check_text(r, text, true))
+	struct tr_text text;
+	if (!expect(r, TR_JSON_COMMA, "\",\" and the comment's text") ||
+	    !read_string(r, "the comment's text", &text) || !check_text(r, text, true))
 		return false;
 	tr_buffer_put_text(r->to, text);
 	return expect(r, TR_JSON_ARRAY_END, "\"]\" after the comment");
@@ -601,22 +588,12 @@ static bool read_comment(struct tr_typed_reader *r)
 static bool read_first(struct tr_typed_reader *r, struct tr_text *first)
 {
 	static const char expected[] = "a kind, \"%trec\", \"!end\" or \"#\"";
-	struct tr_text body;
-	if (!expect(r, TR_JSON_ARRAY, "an array"))
-		return false;
-	enum tr_json_token token = tr_json_next(&r->json, &body);
-	if (token != TR_JSON_STRING)
-		return unexpected(r, token, expected);
-	*first = tr_string_bytes(body, r->arena);
-	if (!first->data && body.len) {
-		tr_error_memory(r->err);
-		return false;
-	}
-	if (!check_text(r, *first, false))
+	if (!expect(r, TR_JSON_ARRAY, "an array") || !read_string(r, expected, first) ||
+	    !check_text(r, *first, false))
 		return false;
 	/* a comment's text is the next string; here it would become part of the kind */
 	if (first->len > 1 && first->data[0] == '#')
-		return unexpected(r, token, expected);
+		return unexpected(r, TR_JSON_STRING, expected);
 	tr_buffer_put_text(r->to, *first);
 	return true;
 }
