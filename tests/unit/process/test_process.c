@@ -11,6 +11,7 @@
 #include "process/environment.h"
 #include "process/path.h"
 #include "record/literal.h"
+#include "process/tree.h"
 #include "tap.h"
 
 enum { MOST = 64 };
@@ -541,6 +542,31 @@ static void run_file(const char *name)
 	free(line);
 }
 
+/* A child whose fork the log shows is where its parent was; for one that is claimed, it is a guess. */
+static void test_places(void)
+{
+	struct tr_tasks tasks = { .map = TR_ID_MAP_INIT };
+	enum tr_certainty certainties[2] = { TR_PLACE_OPEN, TR_PLACE_OPEN };
+	bool is_new, fine = true;
+	struct tr_task *parent = tr_tasks_get(&tasks, 1, &is_new);
+
+	tr_task_is_at(parent, TR_TEXT("/a"));
+	for (uint64_t tid = 2; tid < 4; tid++) {
+		struct tr_buffer path = TR_BUFFER_INIT;
+		struct tr_task *child = tr_tasks_get(&tasks, tid, &is_new);
+		fine &= is_new &&
+			(tid == 2 ? tr_tasks_fork(&tasks, parent, parent->place->directory, tid, 0)
+				  : tr_tasks_claim(&tasks, parent, tid));
+		certainties[tid - 2] = tr_directory_resolve(child->place->directory, &path);
+		fine &= tr_text_is(tr_buffer_text(&path), "/a");
+		tr_buffer_free(&path);
+	}
+	ok(fine, "two children are at the place of their parent");
+	ok(certainties[0] == TR_PLACE_KNOWN, "that of a fork is known");
+	ok(certainties[1] == TR_PLACE_GUESSED, "that of a claim is guessed");
+	tr_tasks_free(&tasks);
+}
+
 int main(void)
 {
 	run_file("command.cases");
@@ -548,5 +574,6 @@ int main(void)
 	run_file("call.cases");
 	run_file("respfile.cases");
 	run_file("environment.cases");
+	test_places();
 	return done_testing();
 }
