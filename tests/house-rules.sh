@@ -28,6 +28,7 @@ only() { # only FOLDER 'allowed|prefixes': reports includes that are not allowed
 only lib/core 'core/'
 only lib/record 'core/|record/'
 only lib/process 'core/|record/|process/'
+only lib/deps 'core/|record/|process/|deps/'
 only lib/coverage 'core/|record/|coverage/'
 only lib/expr 'core/|record/|expr/'
 only lib/view 'core/|record/|process/|coverage/|view/'
@@ -38,11 +39,11 @@ for folder in lib/format/*/; do
 done
 report "what formats share knows no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
-only tools 'core/|record/|process/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
+only tools 'core/|record/|process/|deps/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h bzlib.h lz4.h lz4frame.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \
-	snappy-c.h nettle/sha2.h pcre2.h; do
+	snappy-c.h nettle/sha1.h nettle/sha2.h pcre2.h; do
 	places=$(grep -rlE "^#[[:space:]]*include <$header>" lib tools)
 	[ "$(printf '%s\n' "$places" | wc -l)" -le 1 ] && places=
 	report "<$header> is included in one place" "$places"

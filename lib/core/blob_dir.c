@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <nettle/sha1.h>
 #include <nettle/sha2.h>
 #include <nettle/version.h>
 #include <stdlib.h>
@@ -18,6 +19,14 @@
 #define STRING_OF(number) #number
 #define DOTTED(major, minor) STRING(major) "." STRING(minor)
 
+static void write_hex(const uint8_t *digest, size_t size, char *to)
+{
+	for (size_t i = 0; i < size; i++) {
+		*to++ = "0123456789abcdef"[digest[i] >> 4];
+		*to++ = "0123456789abcdef"[digest[i] & 15];
+	}
+}
+
 void tr_sha256_hex(struct tr_text bytes, char *to)
 {
 	struct sha256_ctx context;
@@ -26,10 +35,29 @@ void tr_sha256_hex(struct tr_text bytes, char *to)
 	sha256_init(&context);
 	sha256_update(&context, bytes.len, (const uint8_t *)bytes.data);
 	sha256_digest(&context, sizeof digest, digest);
-	for (size_t i = 0; i < sizeof digest; i++) {
-		*to++ = "0123456789abcdef"[digest[i] >> 4];
-		*to++ = "0123456789abcdef"[digest[i] & 15];
+	write_hex(digest, sizeof digest, to);
+}
+
+bool tr_hash_file(int fd, char *sha256, char *sha1)
+{
+	struct sha256_ctx context256;
+	struct sha1_ctx context1;
+	uint8_t bytes[1 << 15], digest[SHA256_DIGEST_SIZE];
+	ssize_t got;
+
+	sha256_init(&context256);
+	sha1_init(&context1);
+	while ((got = read(fd, bytes, sizeof bytes)) > 0 || (got < 0 && errno == EINTR)) {
+		if (got < 0)
+			continue;
+		sha256_update(&context256, (size_t)got, bytes);
+		sha1_update(&context1, (size_t)got, bytes);
 	}
+	sha256_digest(&context256, SHA256_DIGEST_SIZE, digest);
+	write_hex(digest, SHA256_DIGEST_SIZE, sha256);
+	sha1_digest(&context1, SHA1_DIGEST_SIZE, digest);
+	write_hex(digest, SHA1_DIGEST_SIZE, sha1);
+	return got == 0;
 }
 
 const char *tr_sha256_version(void)

@@ -23,6 +23,14 @@ enum { TR_SHA256_HEX = 64 };
 /* Writes the SHA-256 of bytes as TR_SHA256_HEX lower-case digits to `to`. */
 void tr_sha256_hex(struct tr_text bytes, char *to);
 
+enum { TR_SHA1_HEX = 40 };
+
+/*
+ * Writes both hashes of the rest of a file, as lower-case digits without NUL. False: it cannot be
+ * read, errno has the reason.
+ */
+bool tr_hash_file(int fd, char *sha256, char *sha1);
+
 /* Returns the library and its version, "nettle 3.8". */
 const char *tr_sha256_version(void);
 

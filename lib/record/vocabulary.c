@@ -9,7 +9,7 @@
 static const char *const known_kinds[] = {
 	"meta", "env",	 "envset", "exec",   "fork",	 "exit",   "signal", "comm",
 	"sys",	"line",	 "lost",   "raw",    "call",	 "enter",  "leave",  "section",
-	"info", "block", "load",   "unload", "loadaddr", "module", "unit",
+	"info", "block", "load",   "unload", "loadaddr", "module", "unit",   "use",
 };
 
 /* In addition: columns, and names from programs (arguments of calls; those of sys from a0 on). */
@@ -24,7 +24,8 @@ static const char *const known_fields[] = {
 	"events",     "text",	   "reason",  "bits",	"endian",    "machine",	 "data",
 	"size",	      "op",	   "module",  "hits",	"address",   "id",	 "base",
 	"statements", "decisions", "mcdc",    "frame",	"backtrace", "duration", "cpu",
-	"tgid",	      "pid",	   "flagged", "caller", "ip",	     "function",
+	"tgid",	      "pid",	   "flagged", "caller", "ip",	     "function", "does",
+	"exec",	      "assumed",   "count",   "path1",	"path2",     "by",
 };
 
 enum {

@@ -115,14 +115,14 @@ compare() {
 @test "examples of --help print something and no message" {
 	local tool command count=0 most
 	mkdir -p "$BATS_FILE_TMPDIR/help" && cd "$BATS_FILE_TMPDIR/help"
-	cp ../*.trace ../build.json .
+	cp ../*.trace ../build.json ../build.nfsdb .
 	cp gears.trace glxgears.trace && cp gears.trace unknown.bin && cp run1.trace run2.trace
 	gzip -k build.json
 	printf '%s\n' '1 execve("/bin/sh", ["sh"], 0x1 /* 0 vars */) = 0' \
 		'1 execve("/bin/cc", ["cc"], 0x1 /* 0 vars */) = -1 ENOENT (No such file or directory)' \
 		'1 +++ exited with 1 +++' >build.strace
 	tar -cf traces.tar build.json && zstd -q traces.tar && zip -q traces.zip build.json
-	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-repack; do
+	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack; do
 		while IFS= read -r command; do
 			case $command in
 			*'| dot '*) command -v dot >/dev/null || continue ;;

@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: MIT */
+#include "deps/calls.h"
+
+#include <string.h>
+
+#include "deps/file_call.h"
+#include "record/ask.h"
+
+/* exec: the program gets the descriptors that stay open, and is known to use some of them. */
+
+static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		    const struct tr_deps_command *before, const struct tr_record *record)
+{
+	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
+		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
+		struct tr_deps_open *open = slot->open;
+		if (open && slot->cloexec) {
+			slot->open = NULL;
+			tr_deps_open_release(open);
+		}
+		slot->use = NULL;
+	}
+	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
+		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
+		struct tr_deps_open *open = slot->open;
+		if (!open || !open->version)
+			continue;
+		bool pipe = open->version->file->pipe;
+		bool meant = fd > 2 && !pipe && open->opener == before && !before->program;
+		bool end = fd > 2 && pipe &&
+			   !tr_deps_task_holds(task, open->version, TR_FILE_WRITES, NULL);
+		bool reads = open->mode & TR_FILE_READS && (fd == 0 || meant || end);
+		bool writes = open->mode & TR_FILE_WRITES && (fd == 1 || fd == 2 || meant);
+		if (!reads && !writes)
+			continue;
+		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
+		if (!use)
+			return;
+		if (reads)
+			tr_deps_use_reads(tracker->graph, use, TR_EVIDENCE_PASSED);
+		if (writes)
+			tr_deps_use_writes(use, TR_EVIDENCE_PASSED);
+		tr_deps_count_use(tracker, use,
+				  (reads ? TR_DOES_READ : 0) | (writes ? TR_DOES_WRITE : 0),
+				  record);
+		use->count = 0; /* no call of its own */
+	}
+}
+
+struct tr_text tr_deps_argument(struct tr_record *record, const char *key)
+{
+	const struct tr_field *field = tr_record_field(record, key);
+
+	return field && !field->bad ? field->text : (struct tr_text){ NULL, 0 };
+}
+
+/* Where a failed call looked. Other errors than these two show that something is there. */
+static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			   struct tr_deps_path *path, struct tr_text error,
+			   const struct tr_record *record)
+{
+	bool missing = tr_text_is(error, "ENOENT") || tr_text_is(error, "ENOTDIR");
+	struct tr_deps_use *use;
+
+	path->missing = missing && !path->file;
+	use = tr_deps_use(tracker->graph, task->process->command, NULL, path);
+	if (!use)
+		return 0;
+	if (!use->error.data && error.len)
+		use->error = tr_deps_keep_text(tracker, error);
+	tr_deps_count_use(tracker, use, missing ? TR_DOES_MISSING : TR_DOES_STAT, record);
+	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
+}
+
+void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		      struct tr_record *record, struct tr_deps_event *event)
+{
+	struct tr_deps_graph *graph = tracker->graph;
+	struct tr_error err;
+	struct tr_text name, cwd;
+
+	tr_error_clear(&err);
+	cwd = tr_ask_string(record, "cwd", &err);
+	if (cwd.data && cwd.len && *cwd.data == '/')
+		task->directory->path = tr_deps_paths_spelled(&graph->paths, NULL, cwd);
+	name = tr_ask_cell(&record->name, record->arena, &err);
+	if (err.cause == TR_CAUSE_MEMORY) {
+		graph->failed = true;
+		return;
+	}
+	struct tr_text error = tr_deps_argument(record, "error");
+	struct tr_deps_path *path = NULL;
+	if (record->name.type == TR_CELL_TEXT)
+		path = tr_deps_paths_resolved(&graph->paths, task->directory->path, name, true);
+	event->path[0] = path;
+	if (error.data) {
+		if (path)
+			event->does = failed_use(tracker, task, path, error, record);
+		return;
+	}
+	struct tr_deps_command *before = task->process->command;
+	struct tr_deps_command *command = tr_deps_add_command(graph, before);
+	if (!command || !tr_deps_task_unshare(tracker, task))
+		return;
+	tr_deps_end_command(tracker, before);
+	task->process->command = command;
+	command->program = true;
+	if (!tr_cell_number(&record->seq, &command->seq))
+		command->seq = TR_DEPS_NEVER;
+	command->time = tr_deps_keep_cell(tracker, &record->time);
+	command->task = tr_deps_keep_cell(tracker, &record->task);
+	command->name = tr_deps_keep_cell(tracker, &record->name);
+	struct tr_text argv = tr_deps_argument(record, "argv");
+	if (argv.data)
+		command->argv = tr_deps_keep_text(tracker, argv);
+	command->directory = task->directory->path;
+	command->executable = path;
+	if (!tracker->directory)
+		tracker->directory = task->directory->path;
+	inherit(tracker, task, before, record);
+	for (int i = 0; i < 2 && !graph->failed; i++) {
+		struct tr_text text = name;
+		if (i == 1) { /* of a script: its interpreter */
+			text = tr_ask_string(record, "interp", &err);
+			if (!text.data || tr_text_equal(text, name))
+				break;
+			path = tr_deps_paths_resolved(&graph->paths, task->directory->path, text,
+						      true);
+		}
+		struct tr_deps_file *file = path ? tr_deps_file_at(graph, path) : NULL;
+		if (!file)
+			continue;
+		struct tr_deps_use *use = tr_deps_use(graph, command, file->version, path);
+		if (!use)
+			return;
+		path->input |= !file->used && !file->created;
+		file->used = true;
+		tr_deps_use_reads(graph, use, TR_EVIDENCE_SEEN);
+		tr_deps_count_use(tracker, use, TR_DOES_EXEC, record);
+	}
+	event->does = TR_DOES_EXEC;
+}
+
+/* Calls. */
+
+/* The call that is being put, with all that its parts need. */
+struct doing {
+	struct tr_deps_tracker *tracker;
+	struct tr_deps_graph *graph;
+	struct tr_deps_task *task;
+	struct tr_deps_command *command;
+	struct tr_record *record;
+	struct tr_file_call *call;
+	struct tr_deps_event *event;
+	struct tr_deps_path *path[2], *spelled[2];
+};
+
+static struct tr_deps_use *touch(struct doing *d, struct tr_deps_file *file,
+				 struct tr_deps_path *path, unsigned does)
+{
+	struct tr_deps_use *use =
+		tr_deps_use(d->graph, d->command, file ? file->version : NULL, path);
+
+	tr_deps_count_use(d->tracker, use, does, d->record);
+	d->event->does |= does;
+	return use;
+}
+
+/* Finds the two nodes of a path tr_deps_argument. False: it is unknown. */
+static bool find_path(struct doing *d, int which, const struct tr_file_path *from)
+{
+	struct tr_deps_paths *paths = &d->graph->paths;
+	struct tr_deps_path *base = d->task->directory->path;
+	struct tr_text text = from->text;
+	bool follow = !(d->call->flags & TR_FILE_NOFOLLOW) || d->call->flags & TR_FILE_FOLLOW;
+
+	if (!text.data)
+		return false;
+	bool relative = !text.len || *text.data != '/';
+	if (relative && from->dir != TR_FD_CWD) {
+		const struct tr_deps_slot *slot = tr_deps_slot(d->task, from->dir);
+		base = slot ? slot->open->path : NULL;
+		if (from->dir_text.data)
+			base = tr_deps_paths_spelled(paths, NULL, from->dir_text);
+	} else if (relative && from->dir_text.data) {
+		base = tr_deps_paths_spelled(paths, NULL, from->dir_text);
+	}
+	if (!text.len) {
+		d->path[which] = d->spelled[which] =
+			d->call->flags & TR_FILE_EMPTY_PATH ? base : NULL;
+		return d->path[which];
+	}
+	d->path[which] = tr_deps_paths_resolved(paths, base, text, follow);
+	struct tr_text spelled = which == 0 && d->call->original.data ? d->call->original : text;
+	d->spelled[which] = tr_deps_paths_spelled(paths, base, spelled);
+	if (!d->path[which] && !paths->failed)
+		d->tracker->unknown++;
+	return d->path[which];
+}
+
+/* A version for what the command writes now; the old one, if only this command has used it. */
+static struct tr_deps_version *begin_version(struct doing *d, struct tr_deps_file *file, bool keeps)
+{
+	struct tr_deps_version *version = file->version;
+	const struct tr_deps_use *use = version->uses;
+
+	while (use && use->command == d->command && use->written)
+		use = use->next_of_version;
+	if (use || (!version->uses && !file->created && keeps))
+		return tr_deps_add_version(d->graph, file, keeps);
+	if (!keeps)
+		version->older = NULL; /* and no other version is newer than that */
+	return version;
+}
+
+/* The number in /dev/fd/N and its like; -1: the path is another. */
+static int64_t own_descriptor(struct tr_text text)
+{
+	static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
+	static const char *const names[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+	int64_t fd = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (tr_text_is(text, names[i]))
+			return i;
+	for (int i = 0; i < 2; i++) {
+		struct tr_text prefix = tr_text_from(prefixes[i]);
+		if (!tr_text_starts(text, prefix) || text.len > prefix.len + 4)
+			continue;
+		for (size_t at = prefix.len; at < text.len; at++)
+			fd = text.data[at] >= '0' && text.data[at] <= '9'
+				     ? fd * 10 + (text.data[at] - '0')
+				     : TR_DEPS_FDS_MAX;
+		return text.len > prefix.len && fd < TR_DEPS_FDS_MAX ? fd : -1;
+	}
+	return -1;
+}
+
+static void put_open(struct doing *d)
+{
+	const struct tr_file_call *call = d->call;
+	unsigned flags = call->flags;
+	struct tr_deps_path *path = d->path[0];
+	struct tr_deps_file *file = path ? path->file : NULL;
+	struct tr_deps_version *version;
+	int64_t again = call->path[0].text.data ? own_descriptor(call->path[0].text) : -1;
+
+	if (again >= 0) {
+		const struct tr_deps_slot *slot = tr_deps_slot(d->task, again);
+		if (!slot)
+			return;
+		path = slot->open->path;
+		version = slot->open->version;
+		file = version ? version->file : NULL;
+	} else if (!path && !(flags & TR_FILE_UNNAMED) && call->op != TR_FILE_MEMORY) {
+		return;
+	} else if (flags & TR_FILE_UNNAMED || call->op == TR_FILE_MEMORY) {
+		path = NULL;
+		file = tr_deps_add_file(d->graph, NULL);
+		if (file)
+			file->created = true;
+	} else if (flags & TR_FILE_PATH_ONLY || flags & TR_FILE_DIRECTORY ||
+		   (path->directory && !(flags & TR_FILE_WRITES)) || path->special) {
+		path->directory |= (flags & TR_FILE_DIRECTORY) != 0;
+		touch(d, NULL, path,
+		      flags & TR_FILE_PATH_ONLY ? TR_DOES_STAT
+		      : path->directory		? TR_DOES_LIST
+		      : flags & TR_FILE_WRITES	? TR_DOES_WRITE
+						: TR_DOES_READ);
+		file = NULL;
+	} else if (!file) {
+		bool fresh =
+			flags & TR_FILE_CREATES && (flags & TR_FILE_EXCLUSIVE || !path->exists);
+		file = tr_deps_file_at(d->graph, path);
+		if (file && fresh) {
+			file->created = true;
+			d->event->does |= TR_DOES_CREATE;
+		}
+	}
+	struct tr_deps_open *open =
+		tr_deps_open_new(d->tracker, d->command, file ? file->version : NULL, path,
+				 flags & (TR_FILE_READS | TR_FILE_WRITES));
+	if (!open || d->graph->failed)
+		return;
+	open->spelled = d->spelled[0] ? d->spelled[0] : path;
+	if (file && flags & TR_FILE_READS &&
+	    !(flags & (TR_FILE_TRUNCATES | TR_FILE_UNNAMED) || d->event->does & TR_DOES_CREATE)) {
+		path->input |= !file->used && !file->created;
+		struct tr_deps_use *use = touch(d, file, path, TR_DOES_READ);
+		if (use) {
+			use->spelled = open->spelled;
+			tr_deps_use_reads(d->graph, use, TR_EVIDENCE_OPENED);
+		}
+	}
+	if (file && flags & TR_FILE_WRITES && !d->graph->failed) {
+		unsigned does = TR_DOES_WRITE | (d->event->does & TR_DOES_CREATE);
+		does |= flags & TR_FILE_TRUNCATES ? TR_DOES_TRUNCATE : 0;
+		does |= flags & TR_FILE_APPENDS ? TR_DOES_APPEND : 0;
+		open->version = begin_version(d, file, !(flags & TR_FILE_TRUNCATES));
+		struct tr_deps_use *use = open->version ? touch(d, file, path, does) : NULL;
+		if (use) {
+			use->spelled = open->spelled;
+			tr_deps_use_writes(use, TR_EVIDENCE_OPENED);
+		}
+	}
+	if (file)
+		file->used = true;
+	tr_deps_slot_set(d->tracker, d->task, call->result, open, flags & TR_FILE_CLOEXEC);
+}
+
+/* What read(2) and its like, or write(2), did with a descriptor. */
+static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does)
+{
+	struct tr_deps_slot *slot = tr_deps_slot(d->task, fd);
+	struct tr_deps_use *use;
+
+	if (!slot || !slot->open->version || !(use = tr_deps_slot_use(d->tracker, d->task, slot)))
+		return;
+	if (writes)
+		tr_deps_use_writes(use, TR_EVIDENCE_SEEN);
+	else
+		tr_deps_use_reads(d->graph, use, TR_EVIDENCE_SEEN);
+	tr_deps_count_use(d->tracker, use, does, d->record);
+	d->event->does |= does;
+	if (!d->event->path[0])
+		d->event->path[0] = slot->open->path;
+}
+
+/* Moves the names of all files below a directory. */
+static void move_below(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
+{
+	for (struct tr_deps_path *child = from->children; child && !d->graph->failed;
+	     child = child->next) {
+		if (!child->file && !child->children && !child->link.data)
+			continue;
+		struct tr_deps_path *there =
+			tr_deps_paths_spelled(&d->graph->paths, to, child->name);
+		if (!there)
+			return;
+		move_below(d, child, there);
+		if (child->link.data) {
+			tr_deps_paths_set_link(&d->graph->paths, there, child->link);
+			child->link.data = NULL;
+		}
+		if (child->file) {
+			struct tr_deps_file *file = child->file;
+			tr_deps_bind(there, file);
+			tr_deps_unbind(child);
+			file->deleted = false;
+			file->path = there;
+		}
+	}
+	to->directory |= from->directory;
+	from->directory = false;
+}
+
+static void put_rename(struct doing *d)
+{
+	struct tr_deps_path *from = d->path[0], *to = d->path[1];
+
+	if (!from || !to || from == to)
+		return;
+	to->exists = true;
+	to->missing = false;
+	from->exists = false;
+	if (d->call->flags & TR_FILE_EXCHANGE && from->file && to->file) {
+		struct tr_deps_file *file = from->file;
+		from->file = from->last = to->file;
+		to->file = to->last = file;
+		from->file->path = from;
+		to->file->path = to;
+		from->exists = true;
+	} else if (from->directory && !from->file && !tr_deps_path_is_below(to, from)) {
+		move_below(d, from, to);
+	} else if (from->link.data) {
+		tr_deps_paths_set_link(&d->graph->paths, to, from->link);
+		from->link.data = NULL;
+	} else {
+		struct tr_deps_file *file = tr_deps_file_at(d->graph, from);
+		if (!file)
+			return;
+		tr_deps_bind(to, file);
+		tr_deps_unbind(from);
+		file->renamed = true;
+		file->path = to;
+	}
+	struct tr_deps_use *use = touch(d, to->file, to, TR_DOES_RENAME);
+	if (use)
+		use->from = from;
+}
+
+static void put_delete(struct doing *d)
+{
+	struct tr_deps_path *path = d->path[0];
+
+	d->tracker->removals = true;
+	path->exists = false;
+	if (path->link.data) {
+		path->link.data = NULL;
+		touch(d, NULL, path, TR_DOES_DELETE);
+		return;
+	}
+	if (path->directory) {
+		path->directory = false;
+		touch(d, NULL, path, TR_DOES_DELETE);
+		return;
+	}
+	struct tr_deps_file *file = tr_deps_file_at(d->graph, path);
+	if (!file)
+		return;
+	touch(d, file, path, TR_DOES_DELETE);
+	tr_deps_unbind(path);
+}
+
+static void put_truncate(struct doing *d)
+{
+	struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
+	struct tr_deps_path *path = d->path[0];
+	struct tr_deps_file *file = NULL;
+
+	if (path)
+		file = tr_deps_file_at(d->graph, path);
+	else if (slot && slot->open->version)
+		file = slot->open->version->file;
+	if (!file || !begin_version(d, file, !d->call->empty))
+		return;
+	path = path ? path : slot->open->path;
+	if (slot)
+		slot->open->version = file->version;
+	file->used = true;
+	struct tr_deps_use *use = touch(d, file, path, TR_DOES_TRUNCATE | TR_DOES_WRITE);
+	if (use)
+		tr_deps_use_writes(use, TR_EVIDENCE_SEEN);
+	if (use && !slot)
+		use->written_until = d->graph->now;
+	d->event->path[0] = path;
+}
+
+static void put_pipe(struct doing *d)
+{
+	bool sockets = d->call->op == TR_FILE_SOCKETS;
+	struct tr_deps_file *file =
+		d->call->fd_count == 2 ? tr_deps_add_file(d->graph, NULL) : NULL;
+
+	if (!file)
+		return;
+	file->pipe = file->created = true;
+	for (int end = 0; end < 2; end++) {
+		unsigned mode = end == 0 ? TR_FILE_READS : TR_FILE_WRITES;
+		mode = sockets ? TR_FILE_READS | TR_FILE_WRITES : mode;
+		struct tr_deps_open *open =
+			tr_deps_open_new(d->tracker, d->command, file->version, NULL, mode);
+		tr_deps_slot_set(d->tracker, d->task, d->call->fds[end], open,
+				 d->call->flags & TR_FILE_CLOEXEC);
+	}
+	struct tr_deps_use *use =
+		sockets ? NULL : tr_deps_use(d->graph, d->command, file->version, NULL);
+	const struct tr_deps_command *program = tr_deps_program(d->command);
+	/* make gives its commands a pipe that nobody writes, as their input */
+	if (use && program && tr_deps_is_shell(program))
+		tr_deps_use_writes(use, TR_EVIDENCE_HELD);
+}
+
+static void put_dup(struct doing *d)
+{
+	const struct tr_file_call *call = d->call;
+	const struct tr_deps_slot *slot = tr_deps_slot(d->task, call->fd);
+	int64_t to = call->result >= 0 ? call->result : call->other_fd;
+	struct tr_deps_slot *old = tr_deps_slot(d->task, to);
+
+	if (to == call->fd)
+		return;
+	if (!slot) { /* of an unknown file: what was at its new number is closed all the same */
+		if (old)
+			tr_deps_slot_close(d->tracker, d->task, old);
+		return;
+	}
+	slot->open->references++;
+	tr_deps_slot_set(d->tracker, d->task, to, slot->open, call->flags & TR_FILE_CLOEXEC);
+}
+
+static void close_range(struct doing *d)
+{
+	struct tr_deps_task *task = d->task;
+	int64_t last = d->call->other_fd;
+
+	if (d->call->flags & TR_FILE_FILES && !tr_deps_task_unshare(d->tracker, task))
+		return;
+	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
+		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
+		if ((int64_t)fd < d->call->fd || (last >= 0 && (int64_t)fd > last))
+			continue;
+		if (d->call->flags & TR_FILE_CLOEXEC)
+			slot->cloexec = true;
+		else
+			tr_deps_slot_close(d->tracker, task, slot);
+	}
+}
+
+/* Descriptors in messages: they are received in the order in which they were sent. */
+static void put_message(struct doing *d)
+{
+	struct tr_deps_tracker *tracker = d->tracker;
+	bool sends = d->call->op == TR_FILE_SEND;
+
+	put_transfer(d, d->call->fd, sends, sends ? TR_DOES_WRITE : TR_DOES_READ);
+	for (unsigned i = 0; i < d->call->fd_count; i++) {
+		const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fds[i]);
+		if (sends && slot &&
+		    tracker->sent_count < sizeof tracker->sent / sizeof *tracker->sent) {
+			slot->open->references++;
+			tracker->sent[tracker->sent_count++] = slot->open;
+		} else if (!sends && tracker->sent_count) {
+			struct tr_deps_open *open = tracker->sent[0];
+			memmove(tracker->sent, tracker->sent + 1,
+				--tracker->sent_count * sizeof *tracker->sent);
+			tr_deps_slot_set(tracker, d->task, d->call->fds[i], open,
+					 d->call->flags & TR_FILE_CLOEXEC);
+		}
+	}
+}
+
+static void put_stat(struct doing *d)
+{
+	struct tr_deps_path *path = d->path[0];
+	const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
+
+	if (!path && slot)
+		path = slot->open->path;
+	if (!path)
+		return;
+	path->exists = true;
+	path->missing = false;
+	path->directory |= d->call->type == TR_FILE_IS_DIRECTORY;
+	path->special |= d->call->type == TR_FILE_IS_SPECIAL;
+	struct tr_deps_use *use = touch(d, path->file, path, TR_DOES_STAT);
+	if (use && d->spelled[0])
+		use->spelled = d->spelled[0];
+	d->event->path[0] = path;
+}
+
+static void change_directory(struct doing *d)
+{
+	const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
+	struct tr_deps_path *path = d->path[0];
+
+	if (d->call->fd != TR_FD_NONE) {
+		path = slot ? slot->open->path : NULL;
+		if (d->call->fd_text.data)
+			path = tr_deps_paths_spelled(&d->graph->paths, NULL, d->call->fd_text);
+	}
+	d->task->directory->path = path;
+	if (!path)
+		return;
+	path->directory = true;
+	touch(d, NULL, path, TR_DOES_STAT);
+	d->event->path[0] = path;
+}
+
+static void add_node(struct doing *d)
+{
+	struct tr_deps_path *path = d->path[0], *to = d->path[1];
+	struct tr_deps_use *use;
+
+	switch (d->call->op) {
+	case TR_FILE_MKDIR:
+		path->directory = true;
+		path->exists = true;
+		touch(d, NULL, path, TR_DOES_CREATE);
+		return;
+	case TR_FILE_MKNOD:
+		path->special |= d->call->type == TR_FILE_IS_SPECIAL;
+		path->exists = true;
+		if (!path->special && tr_deps_file_at(d->graph, path))
+			path->file->created = true;
+		touch(d, path->file, path, TR_DOES_CREATE);
+		return;
+	case TR_FILE_SYMLINK:
+		if (to->file)
+			tr_deps_unbind(to);
+		to->exists = true;
+		tr_deps_paths_set_link(&d->graph->paths, to, d->call->path[0].text);
+		touch(d, NULL, to, TR_DOES_CREATE | TR_DOES_LINK);
+		d->event->path[0] = to;
+		d->event->path[1] = NULL;
+		return;
+	default: /* TR_FILE_LINK */
+		if (!tr_deps_file_at(d->graph, path))
+			return;
+		struct tr_deps_path *first = path->file->path;
+		tr_deps_bind(to, path->file);
+		path->file->path = first;
+		use = touch(d, to->file, to, TR_DOES_LINK);
+		if (use)
+			use->from = path;
+	}
+}
+
+static void do_call(struct doing *d)
+{
+	struct tr_file_call *call = d->call;
+	struct tr_deps_slot *slot = tr_deps_slot(d->task, call->fd);
+
+	switch (call->op) {
+	case TR_FILE_OPEN:
+	case TR_FILE_MEMORY:
+		put_open(d);
+		break;
+	case TR_FILE_CLOSE:
+		if (slot)
+			tr_deps_slot_close(d->tracker, d->task, slot);
+		break;
+	case TR_FILE_CLOSE_RANGE:
+		close_range(d);
+		break;
+	case TR_FILE_CONTROL:
+		if (!(call->flags & TR_FILE_DUPLICATES)) {
+			if (slot)
+				slot->cloexec = call->flags & TR_FILE_CLOEXEC;
+			break;
+		} /* fall through */
+	case TR_FILE_DUP:
+		put_dup(d);
+		break;
+	case TR_FILE_PIPE:
+	case TR_FILE_SOCKETS:
+		put_pipe(d);
+		break;
+	case TR_FILE_RENAME:
+		put_rename(d);
+		break;
+	case TR_FILE_DELETE:
+		if (d->path[0])
+			put_delete(d);
+		break;
+	case TR_FILE_LINK:
+	case TR_FILE_SYMLINK:
+		if (d->path[1] && (d->path[0] || call->op == TR_FILE_SYMLINK))
+			add_node(d);
+		break;
+	case TR_FILE_MKDIR:
+	case TR_FILE_MKNOD:
+		if (d->path[0])
+			add_node(d);
+		break;
+	case TR_FILE_TRUNCATE:
+		put_truncate(d);
+		break;
+	case TR_FILE_READLINK:
+		if (d->path[0] && !d->path[0]->special && call->path[1].text.data &&
+		    !d->path[0]->file && call->result == (int64_t)call->path[1].text.len)
+			tr_deps_paths_set_link(&d->graph->paths, d->path[0], call->path[1].text);
+		put_stat(d);
+		break;
+	case TR_FILE_STAT:
+		put_stat(d);
+		break;
+	case TR_FILE_LIST:
+		if (slot && slot->open->path) {
+			slot->open->path->directory = true;
+			touch(d, NULL, slot->open->path, TR_DOES_LIST);
+			d->event->path[0] = slot->open->path;
+		}
+		break;
+	case TR_FILE_CHDIR:
+		change_directory(d);
+		break;
+	case TR_FILE_READ:
+		put_transfer(d, call->fd, false, TR_DOES_READ);
+		break;
+	case TR_FILE_WRITE:
+		put_transfer(d, call->fd, true, TR_DOES_WRITE);
+		break;
+	case TR_FILE_COPY:
+		put_transfer(d, call->fd, false, TR_DOES_READ);
+		put_transfer(d, call->other_fd, true, TR_DOES_WRITE);
+		break;
+	case TR_FILE_MAP:
+		if (slot && slot->open->mode & TR_FILE_READS)
+			put_transfer(d, call->fd, false, TR_DOES_READ | TR_DOES_MAP);
+		if (slot && call->flags & TR_FILE_SHARED && call->flags & TR_FILE_WRITES &&
+		    slot->open->mode & TR_FILE_WRITES)
+			put_transfer(d, call->fd, true, TR_DOES_WRITE | TR_DOES_MAP);
+		break;
+	case TR_FILE_SEND:
+	case TR_FILE_RECEIVE:
+		put_message(d);
+		break;
+	case TR_FILE_UNSHARE:
+		if (call->flags & TR_FILE_FILES)
+			tr_deps_task_unshare(d->tracker, d->task);
+		break;
+	case TR_FILE_EXEC:
+		break;
+	}
+}
+
+enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			       struct tr_record *record, struct tr_deps_event *event,
+			       struct tr_error *err)
+{
+	struct tr_file_call call;
+	enum tr_status status = tr_file_call_read(record, &call, err);
+
+	if (status != TR_OK)
+		return status == TR_END ? TR_OK : status;
+	struct doing d = { .tracker = tracker,
+			   .graph = tracker->graph,
+			   .task = task,
+			   .command = task->process->command,
+			   .record = record,
+			   .call = &call,
+			   .event = event };
+	tracker->calls++;
+	if (call.op != TR_FILE_SYMLINK)
+		find_path(&d, 0, &call.path[0]);
+	if (call.op != TR_FILE_READLINK)
+		find_path(&d, 1, &call.path[1]);
+	if (call.op == TR_FILE_OPEN && call.result_text.data)
+		d.path[0] = tr_deps_paths_spelled(&d.graph->paths, NULL, call.result_text);
+	event->path[0] = d.path[0];
+	event->path[1] = d.path[1];
+	if (!call.error.data)
+		do_call(&d);
+	else if (d.path[0])
+		event->does = failed_use(tracker, task, d.path[0], call.error, record);
+	return TR_OK;
+}

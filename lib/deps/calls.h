@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What exec records and system calls do to descriptors, names and contents: the rules of the graph.
+ * For lib/deps only; tests/data/deps has the cases.
+ */
+#ifndef TR_DEPS_CALLS_H
+#define TR_DEPS_CALLS_H
+
+#include "deps/task.h"
+
+/* What a record did, for --events. All zero: nothing. */
+struct tr_deps_event {
+	struct tr_deps_path *path[2];
+	unsigned does;
+};
+
+/* The field of that key as trec spells it; data NULL: there is none. */
+struct tr_text tr_deps_argument(struct tr_record *record, const char *key);
+
+/* Puts an exec record of the task. graph->failed if memory is exhausted. */
+void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		      struct tr_record *record, struct tr_deps_event *event);
+
+/* Puts a sys record of the task; statuses as those of tr_deps_put. */
+enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			       struct tr_record *record, struct tr_deps_event *event,
+			       struct tr_error *err);
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+#include "deps/file_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buffer.h"
+#include "record/value.h"
+
+/*
+ * The arguments of the calls, with the names that trec(5) and the manual pages have, in the order
+ * of their lengths.
+ */
+enum key {
+	FD,
+	TO,
+	BUF,
+	ARG,
+	CMD,
+	FDS,
+	HOW,
+	MSG,
+	PATH,
+	FROM,
+	LINK,
+	LAST,
+	MODE,
+	NAME,
+	ORIG,
+	PROT,
+	DIRFD,
+	FLAGS,
+	OLDFD,
+	NEWFD,
+	FIRST,
+	FD_IN,
+	IN_FD,
+	ERROR,
+	FD_OUT,
+	OUT_FD,
+	TARGET,
+	LENGTH,
+	RETURN,
+	FAILED,
+	STATBUF,
+	STATXBUF,
+	OLDDIRFD,
+	NEWDIRFD,
+	KEYS
+};
+
+static const char *const keys[KEYS] = {
+	[FD] = "fd",
+	[TO] = "to",
+	[BUF] = "buf",
+	[ARG] = "arg",
+	[CMD] = "cmd",
+	[FDS] = "fds",
+	[HOW] = "how",
+	[MSG] = "msg",
+	[PATH] = "path",
+	[FROM] = "from",
+	[LINK] = "link",
+	[LAST] = "last",
+	[MODE] = "mode",
+	[NAME] = "name",
+	[ORIG] = "orig",
+	[PROT] = "prot",
+	[DIRFD] = "dirfd",
+	[FLAGS] = "flags",
+	[OLDFD] = "oldfd",
+	[NEWFD] = "newfd",
+	[FIRST] = "first",
+	[FD_IN] = "fd_in",
+	[IN_FD] = "in_fd",
+	[ERROR] = "error",
+	[FD_OUT] = "fd_out",
+	[OUT_FD] = "out_fd",
+	[TARGET] = "target",
+	[LENGTH] = "length",
+	[RETURN] = "return",
+	[FAILED] = "failed",
+	[STATBUF] = "statbuf",
+	[STATXBUF] = "statxbuf",
+	[OLDDIRFD] = "olddirfd",
+	[NEWDIRFD] = "newdirfd",
+};
+
+enum { NO = KEYS }; /* no such argument */
+
+/* Sorted by name. Which key has the path, its directory, a second pair of these; which has fd. */
+static const struct row {
+	const char *name;
+	enum tr_file_op op;
+	unsigned flags;
+	uint8_t path, dir, path2, dir2, fd, fd2;
+} rows[] = {
+#define AT(name, op, flags) \
+	{ \
+		name, TR_FILE_##op, flags, PATH, DIRFD, NO, NO, NO, NO \
+	}
+#define BY_PATH(name, op, flags) \
+	{ \
+		name, TR_FILE_##op, flags, PATH, NO, NO, NO, NO, NO \
+	}
+#define BY_FD(name, op, flags) \
+	{ \
+		name, TR_FILE_##op, flags, NO, NO, NO, NO, FD, NO \
+	}
+	BY_PATH("access", STAT, 0),
+	BY_PATH("chdir", CHDIR, 0),
+	BY_PATH("chmod", STAT, 0),
+	BY_PATH("chown", STAT, 0),
+	BY_FD("close", CLOSE, 0),
+	{ "close_range", TR_FILE_CLOSE_RANGE, 0, NO, NO, NO, NO, FIRST, LAST },
+	{ "copy_file_range", TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	BY_PATH("creat", OPEN, TR_FILE_WRITES | TR_FILE_CREATES | TR_FILE_TRUNCATES),
+	{ "dup", TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ "dup2", TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ "dup3", TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	BY_PATH("execve", EXEC, 0),
+	AT("execveat", EXEC, 0),
+	AT("faccessat", STAT, 0),
+	AT("faccessat2", STAT, 0),
+	BY_FD("fallocate", WRITE, 0),
+	BY_FD("fchdir", CHDIR, 0),
+	AT("fchmodat", STAT, 0),
+	AT("fchmodat2", STAT, 0),
+	AT("fchownat", STAT, 0),
+	BY_FD("fcntl", CONTROL, 0),
+	BY_FD("fcntl64", CONTROL, 0),
+	BY_FD("fstat", STAT, TR_FILE_EMPTY_PATH),
+	BY_FD("fstat64", STAT, TR_FILE_EMPTY_PATH),
+	AT("fstatat64", STAT, 0),
+	BY_FD("ftruncate", TRUNCATE, 0),
+	BY_FD("ftruncate64", TRUNCATE, 0),
+	AT("futimesat", STAT, 0),
+	BY_FD("getdents", LIST, 0),
+	BY_FD("getdents64", LIST, 0),
+	BY_PATH("getxattr", STAT, 0),
+	BY_PATH("lchown", STAT, TR_FILE_NOFOLLOW),
+	BY_PATH("lgetxattr", STAT, TR_FILE_NOFOLLOW),
+	{ "link", TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
+	{ "linkat", TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
+	BY_PATH("lstat", STAT, TR_FILE_NOFOLLOW),
+	BY_PATH("lstat64", STAT, TR_FILE_NOFOLLOW),
+	{ "memfd_create", TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES, NO, NO, NO, NO, NO, NO },
+	BY_PATH("mkdir", MKDIR, TR_FILE_NOFOLLOW),
+	AT("mkdirat", MKDIR, TR_FILE_NOFOLLOW),
+	BY_PATH("mknod", MKNOD, TR_FILE_NOFOLLOW),
+	AT("mknodat", MKNOD, TR_FILE_NOFOLLOW),
+	BY_FD("mmap", MAP, 0),
+	BY_FD("mmap2", MAP, 0),
+	AT("newfstatat", STAT, 0),
+	BY_PATH("open", OPEN, 0),
+	AT("openat", OPEN, 0),
+	AT("openat2", OPEN, 0),
+	{ "pipe", TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
+	{ "pipe2", TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
+	BY_FD("pread64", READ, 0),
+	BY_FD("preadv", READ, 0),
+	BY_FD("preadv2", READ, 0),
+	BY_FD("pwrite64", WRITE, 0),
+	BY_FD("pwritev", WRITE, 0),
+	BY_FD("pwritev2", WRITE, 0),
+	BY_FD("read", READ, 0),
+	{ "readlink", TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, NO, BUF, NO, NO, NO },
+	{ "readlinkat", TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, DIRFD, BUF, NO, NO, NO },
+	BY_FD("readv", READ, 0),
+	BY_FD("recvfrom", READ, 0),
+	BY_FD("recvmsg", RECEIVE, 0),
+	{ "rename", TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
+	{ "renameat", TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
+	{ "renameat2", TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
+	BY_PATH("rmdir", DELETE, TR_FILE_NOFOLLOW),
+	{ "sendfile", TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
+	{ "sendfile64", TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
+	BY_FD("sendmsg", SEND, 0),
+	BY_FD("sendto", WRITE, 0),
+	{ "socketpair", TR_FILE_SOCKETS, 0, NO, NO, NO, NO, NO, NO },
+	{ "splice", TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	BY_PATH("stat", STAT, 0),
+	BY_PATH("stat64", STAT, 0),
+	AT("statx", STAT, 0),
+	{ "symlink", TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NO, NO, NO },
+	{ "symlinkat", TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NEWDIRFD, NO, NO },
+	{ "tee", TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	BY_PATH("truncate", TRUNCATE, 0),
+	BY_PATH("truncate64", TRUNCATE, 0),
+	BY_PATH("unlink", DELETE, TR_FILE_NOFOLLOW),
+	AT("unlinkat", DELETE, TR_FILE_NOFOLLOW),
+	{ "unshare", TR_FILE_UNSHARE, 0, NO, NO, NO, NO, NO, NO },
+	BY_PATH("utime", STAT, 0),
+	AT("utimensat", STAT, 0),
+	BY_PATH("utimes", STAT, 0),
+	BY_FD("vmsplice", WRITE, 0),
+	BY_FD("write", WRITE, 0),
+	BY_FD("writev", WRITE, 0),
+#undef AT
+#undef BY_PATH
+#undef BY_FD
+};
+
+static int compare_row(const void *name, const void *element)
+{
+	const struct tr_text *text = name;
+	const struct row *row = element;
+	size_t len = strlen(row->name), least = text->len < len ? text->len : len;
+	int order = memcmp(text->data, row->name, least);
+
+	return order ? order : text->len < len ? -1 : text->len > len;
+}
+
+/* Words of flags, and what their numbers are on Linux if a log has no words. */
+static const struct word {
+	const char *word;
+	unsigned number, flag;
+} words[] = {
+	{ "O_RDONLY", 0, TR_FILE_READS },
+	{ "O_WRONLY", 01, TR_FILE_WRITES },
+	{ "O_RDWR", 02, TR_FILE_READS | TR_FILE_WRITES },
+	{ "O_CREAT", 0100, TR_FILE_CREATES },
+	{ "O_EXCL", 0200, TR_FILE_EXCLUSIVE },
+	{ "O_TRUNC", 01000, TR_FILE_TRUNCATES },
+	{ "O_APPEND", 02000, TR_FILE_APPENDS },
+	{ "O_DIRECTORY", 0200000, TR_FILE_DIRECTORY },
+	{ "O_NOFOLLOW", 0400000, TR_FILE_NOFOLLOW },
+	{ "O_CLOEXEC", 02000000, TR_FILE_CLOEXEC },
+	{ "O_PATH", 010000000, TR_FILE_PATH_ONLY },
+	{ "O_TMPFILE", 020000000, TR_FILE_UNNAMED },
+	{ "SOCK_CLOEXEC", 0, TR_FILE_CLOEXEC },
+	{ "MFD_CLOEXEC", 0, TR_FILE_CLOEXEC },
+	{ "FD_CLOEXEC", 0, TR_FILE_CLOEXEC },
+	{ "MSG_CMSG_CLOEXEC", 0, TR_FILE_CLOEXEC },
+	{ "CLOSE_RANGE_CLOEXEC", 0, TR_FILE_CLOEXEC },
+	{ "CLOSE_RANGE_UNSHARE", 0, TR_FILE_FILES },
+	{ "AT_SYMLINK_NOFOLLOW", 0, TR_FILE_NOFOLLOW },
+	{ "AT_SYMLINK_FOLLOW", 0, TR_FILE_FOLLOW },
+	{ "AT_EMPTY_PATH", 0, TR_FILE_EMPTY_PATH },
+	{ "AT_REMOVEDIR", 0, TR_FILE_DIRECTORY },
+	{ "RENAME_EXCHANGE", 0, TR_FILE_EXCHANGE },
+	{ "MAP_SHARED", 0, TR_FILE_SHARED },
+	{ "MAP_SHARED_VALIDATE", 0, TR_FILE_SHARED },
+	{ "PROT_READ", 0, TR_FILE_READS },
+	{ "PROT_EXEC", 0, TR_FILE_READS },
+	{ "PROT_WRITE", 0, TR_FILE_WRITES },
+	{ "CLONE_FILES", 0, TR_FILE_FILES },
+	{ "CLONE_FS", 0, TR_FILE_FS },
+};
+
+static bool read_digits(struct tr_text text, int64_t *number)
+{
+	bool minus = text.len && *text.data == '-';
+	uint64_t n = 0;
+
+	if (text.len <= minus || text.len - minus > 18)
+		return false;
+	for (size_t i = minus; i < text.len; i++) {
+		if (text.data[i] < '0' || text.data[i] > '9')
+			return false;
+		n = n * 10 + (uint64_t)(text.data[i] - '0');
+	}
+	*number = minus ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+/* Open flags as a number, as strace -X raw prints them. */
+static unsigned open_number(struct tr_text text)
+{
+	uint64_t number = 0;
+	int64_t decimal;
+	unsigned flags = 0;
+
+	if (text.len > 2 && memcmp(text.data, "0x", 2) == 0)
+		for (size_t i = 2; i < text.len; i++)
+			number = number << 4 | (uint64_t)(tr_hex_digit(text.data[i]) & 15);
+	else if (read_digits(text, &decimal))
+		number = (uint64_t)decimal;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (words[i].number > 2 && number & words[i].number)
+			flags |= words[i].flag;
+	return flags | words[(number & 3) == 3 ? 2 : number & 3].flag;
+}
+
+static unsigned read_flags(struct tr_text text, bool open)
+{
+	const char *end = memchr(text.data, '(', text.len);
+	unsigned flags = 0;
+
+	if (!text.len)
+		return 0;
+	if (*text.data == '?' && end) /* ?(0x12): a number without names */
+		text = tr_text_span(end + 1, text.data + text.len - 1);
+	else if (end)
+		text.len = (size_t)(end - text.data);
+	if (*text.data >= '0' && *text.data <= '9')
+		return open ? open_number(text) : 0;
+	for (const char *p = text.data; p < text.data + text.len;) {
+		const char *bar = memchr(p, '|', text.len - (size_t)(p - text.data));
+		const char *stop = bar ? bar : text.data + text.len;
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			if (tr_text_is(tr_text_span(p, stop), words[i].word))
+				flags |= words[i].flag;
+		p = stop + 1;
+	}
+	return flags;
+}
+
+/* The end of a string that begins at p with its quote: after the closing quote, or NULL. */
+static const char *string_end(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p < end ? p + 1 : NULL;
+}
+
+/* The bytes of a string; data NULL: it is none, or cut. False: memory is exhausted. */
+static bool read_string(struct tr_text text, struct tr_arena *arena, struct tr_text *bytes)
+{
+	*bytes = (struct tr_text){ NULL, 0 };
+	if (text.len < 2 || *text.data != '"' || text.data[text.len - 1] != '"')
+		return true;
+	*bytes = tr_string_bytes((struct tr_text){ text.data + 1, text.len - 2 }, arena);
+	return bytes->data;
+}
+
+/* A number, or <"path";number> as strace -y gives it: *path is set then. */
+static bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd, struct tr_text *path)
+{
+	*fd = TR_FD_NONE;
+	*path = (struct tr_text){ NULL, 0 };
+	if (text.len > 3 && text.data[0] == '<' && text.data[1] == '"') {
+		const char *end = text.data + text.len - 1;
+		const char *human = string_end(text.data + 1, end);
+		if (!human || human >= end || *human != ';')
+			return true;
+		if (!read_string(tr_text_span(text.data + 1, human), arena, path))
+			return false;
+		if (path->data && (!path->len || *path->data != '/'))
+			path->data = NULL;
+		text = tr_text_span(human + 1, end);
+	}
+	if (text.len >= 8 && memcmp(text.data, "AT_FDCWD", 8) == 0)
+		*fd = TR_FD_CWD;
+	else
+		read_digits(text, fd);
+	return true;
+}
+
+/* The numbers of a list, or after "cmsg_data=[" for descriptors in a message. */
+static void read_fds(struct tr_text text, struct tr_file_call *call, struct tr_arena *arena)
+{
+	const char *p = text.data, *end = text.data + text.len;
+
+	while (p < end && *p++ != '[')
+		;
+	while (p < end && *p != ']' && call->fd_count < sizeof call->fds / sizeof *call->fds) {
+		const char *stop = p;
+		for (; stop < end && *stop != ',' && *stop != ']'; stop++)
+			if (*stop == '"' && !(stop = string_end(stop, end)))
+				return;
+			else if (*stop == ']' || *stop == ',')
+				break;
+		struct tr_text path;
+		if (!read_fd(tr_text_span(p, stop), arena, &call->fds[call->fd_count++], &path))
+			return;
+		p = stop < end && *stop == ',' ? stop + 1 : stop;
+	}
+}
+
+static bool contains(struct tr_text text, const char *word)
+{
+	return text.len && memmem(text.data, text.len, word, strlen(word));
+}
+
+static enum tr_file_type read_type(struct tr_text text)
+{
+	if (!contains(text, "S_IF"))
+		return TR_FILE_UNKNOWN;
+	if (contains(text, "S_IFDIR"))
+		return TR_FILE_IS_DIRECTORY;
+	return contains(text, "S_IFREG")   ? TR_FILE_REGULAR
+	       : contains(text, "S_IFLNK") ? TR_FILE_UNKNOWN
+					   : TR_FILE_IS_SPECIAL;
+}
+
+/* Collects the texts of the arguments that the table knows. */
+static void collect(struct tr_record *record, struct tr_text *text)
+{
+	for (size_t i = 0; i < record->count; i++) {
+		const struct tr_field *field = &record->fields[i];
+		if (field->bad || !field->text.data || field->key.len > 8)
+			continue;
+		for (int k = 0; k < KEYS; k++)
+			if (field->key.data[0] == keys[k][0] && tr_text_is(field->key, keys[k]))
+				text[k] = field->text;
+	}
+}
+
+static bool read_path(const struct row *row, int which, const struct tr_text *text,
+		      struct tr_arena *arena, struct tr_file_path *path)
+{
+	int key = which ? row->path2 : row->path, dir = which ? row->dir2 : row->dir;
+
+	path->dir = TR_FD_CWD;
+	if (key != NO && !read_string(text[key], arena, &path->text))
+		return false;
+	return dir == NO || !text[dir].data ||
+	       read_fd(text[dir], arena, &path->dir, &path->dir_text);
+}
+
+/* fcntl has its meaning in cmd. */
+static bool read_control(const struct tr_text *text, struct tr_file_call *call)
+{
+	struct tr_text cmd = text[CMD];
+
+	if (tr_text_is(cmd, "F_DUPFD") || tr_text_is(cmd, "F_DUPFD_CLOEXEC")) {
+		call->flags |= TR_FILE_DUPLICATES;
+		call->flags |= cmd.len > 7 ? TR_FILE_CLOEXEC : 0;
+	} else if (tr_text_is(cmd, "F_SETFD")) {
+		call->flags |= read_flags(text[ARG], false) & TR_FILE_CLOEXEC ? TR_FILE_CLOEXEC
+									      : TR_FILE_NO_CLOEXEC;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *call,
+				 struct tr_error *err)
+{
+	struct tr_text text[KEYS] = { { NULL, 0 } };
+	struct tr_text name = record->name.text;
+	const struct row *row = NULL;
+
+	if (record->name.type == TR_CELL_TEXT)
+		row = bsearch(&name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row);
+	if (!row)
+		return TR_END;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	collect(record, text);
+	*call = (struct tr_file_call){ .op = row->op, .flags = row->flags };
+	call->fd = call->other_fd = call->result = TR_FD_NONE;
+	if (text[ERROR].data)
+		call->error = text[ERROR];
+	else if (text[FAILED].data)
+		call->error = TR_TEXT("");
+	struct tr_text flags = text[row->op == TR_FILE_CONTROL ? KEYS - 1 : FLAGS];
+	if (row->op == TR_FILE_OPEN && text[HOW].data) {
+		const char *member = memmem(text[HOW].data, text[HOW].len, "flags=", 6);
+		if (member) {
+			flags = tr_text_span(member + 6, text[HOW].data + text[HOW].len);
+			flags.len = strcspn(flags.data, ",}");
+		}
+	}
+	if (flags.data)
+		call->flags |= read_flags(flags, row->op == TR_FILE_OPEN);
+	if (row->op == TR_FILE_MAP && text[PROT].data)
+		call->flags |= read_flags(text[PROT], false);
+	bool fine = read_path(row, 0, text, record->arena, &call->path[0]) &&
+		    read_path(row, 1, text, record->arena, &call->path[1]);
+	if (row->fd != NO)
+		fine = fine && read_fd(text[row->fd], record->arena, &call->fd, &call->fd_text);
+	if (row->fd2 != NO)
+		fine = fine && read_fd(text[row->fd2], record->arena, &call->other_fd,
+				       &call->other_fd_text);
+	if (text[RETURN].data)
+		fine = fine &&
+		       read_fd(text[RETURN], record->arena, &call->result, &call->result_text);
+	if (text[ORIG].data)
+		fine = fine && read_string(text[ORIG], record->arena, &call->original);
+	if (!fine)
+		return tr_error_memory(err);
+	if (row->op == TR_FILE_CONTROL && !read_control(text, call))
+		return TR_END;
+	if (row->op == TR_FILE_STAT)
+		call->type = read_type(text[text[STATXBUF].data ? STATXBUF : STATBUF]);
+	if (row->op == TR_FILE_MKNOD)
+		call->type = read_type(text[MODE]);
+	if (row->op == TR_FILE_PIPE || row->op == TR_FILE_SOCKETS)
+		read_fds(text[FDS], call, record->arena);
+	if ((row->op == TR_FILE_SEND || row->op == TR_FILE_RECEIVE) &&
+	    contains(text[MSG], "SCM_RIGHTS")) {
+		const char *data = memmem(text[MSG].data, text[MSG].len, "cmsg_data=[", 11);
+		if (data)
+			read_fds(tr_text_span(data, text[MSG].data + text[MSG].len), call,
+				 record->arena);
+	}
+	call->empty = text[RETURN].data && call->result == 0;
+	if (row->op == TR_FILE_TRUNCATE)
+		call->empty = tr_text_is(text[LENGTH], "0");
+	return TR_OK;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a system call does to files, from a `sys` record of trec(5): one table has the calls, with
+ * the arguments that name files, so everything after it works with operations and not with names.
+ *
+ *	sys record -> tr_file_call_read -> struct tr_file_call: an operation, its paths, descriptors
+ *
+ * Thread safe; no state.
+ */
+#ifndef TR_DEPS_FILE_CALL_H
+#define TR_DEPS_FILE_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+enum tr_file_op {
+	TR_FILE_OPEN,	/* of a path; returns a descriptor */
+	TR_FILE_MEMORY, /* memfd_create: a descriptor of a file without a name */
+	TR_FILE_CLOSE,
+	TR_FILE_CLOSE_RANGE, /* from fd to other_fd */
+	TR_FILE_DUP,	     /* of fd; to other_fd, if that is given; returns a descriptor */
+	TR_FILE_CONTROL,     /* fcntl: dup or close-on-exec, as flags say */
+	TR_FILE_PIPE,	     /* fds: the read end, the write end */
+	TR_FILE_SOCKETS,     /* fds: both ends of a pair */
+	TR_FILE_RENAME,	     /* path[0] to path[1] */
+	TR_FILE_LINK,
+	TR_FILE_SYMLINK, /* path[0] is the text of the link, path[1] its name */
+	TR_FILE_DELETE,
+	TR_FILE_MKDIR,
+	TR_FILE_MKNOD,
+	TR_FILE_TRUNCATE, /* of a path, or of fd */
+	TR_FILE_STAT,	  /* the file is looked at, or its attributes are changed */
+	TR_FILE_READLINK, /* path[1] is the text of the link, if it is known */
+	TR_FILE_LIST,	  /* a directory, by fd */
+	TR_FILE_CHDIR,	  /* to a path, or to fd */
+	TR_FILE_READ,
+	TR_FILE_WRITE,
+	TR_FILE_COPY, /* data go from fd to other_fd */
+	TR_FILE_MAP,
+	TR_FILE_SEND,	 /* a message, with copies of the descriptors fds */
+	TR_FILE_RECEIVE, /* the same, at the other end */
+	TR_FILE_UNSHARE, /* the task gets descriptors, or a directory, of its own */
+	TR_FILE_EXEC,	 /* that failed; an exec record describes one that did not */
+};
+
+enum {
+	TR_FILE_READS = 1, /* the access mode of an open file */
+	TR_FILE_WRITES = 2,
+	TR_FILE_CREATES = 4,
+	TR_FILE_EXCLUSIVE = 8, /* the file did not exist before */
+	TR_FILE_TRUNCATES = 0x10,
+	TR_FILE_APPENDS = 0x20,
+	TR_FILE_DIRECTORY = 0x40,
+	TR_FILE_CLOEXEC = 0x80,
+	TR_FILE_NO_CLOEXEC = 0x100,
+	TR_FILE_PATH_ONLY = 0x200, /* O_PATH */
+	TR_FILE_UNNAMED = 0x400,   /* O_TMPFILE */
+	TR_FILE_NOFOLLOW = 0x800,
+	TR_FILE_FOLLOW = 0x1000,
+	TR_FILE_EMPTY_PATH = 0x2000,
+	TR_FILE_EXCHANGE = 0x4000,
+	TR_FILE_SHARED = 0x8000,      /* a mapping of which writes go to the file */
+	TR_FILE_DUPLICATES = 0x10000, /* fcntl */
+	TR_FILE_FILES = 0x20000,      /* CLONE_FILES of unshare and close_range */
+	TR_FILE_FS = 0x40000,	      /* CLONE_FS of unshare */
+};
+
+/* What stat found. */
+enum tr_file_type { TR_FILE_UNKNOWN, TR_FILE_REGULAR, TR_FILE_IS_DIRECTORY, TR_FILE_IS_SPECIAL };
+
+enum { TR_FD_NONE = -1, TR_FD_CWD = -100 };
+
+/* A path argument; data of the text is NULL if there is none, or the tracer has cut it. */
+struct tr_file_path {
+	struct tr_text text;
+	int64_t dir;		 /* the descriptor to which it is relative, or TR_FD_CWD */
+	struct tr_text dir_text; /* the path of dir, if the trace has it */
+};
+
+struct tr_file_call {
+	enum tr_file_op op;
+	unsigned flags;
+	struct tr_text error; /* "ENOENT"; data NULL: the call succeeded; empty: unknown reason */
+	struct tr_file_path path[2];
+	struct tr_text original; /* path[0] is resolved already, and this is how it was spelled */
+	int64_t fd, other_fd;
+	struct tr_text fd_text, other_fd_text; /* their paths, if the trace has them */
+	int64_t fds[16];
+	unsigned fd_count;
+	int64_t result;
+	struct tr_text result_text; /* the path of a descriptor that was returned */
+	enum tr_file_type type;
+	bool empty; /* no byte was transferred, or all bytes were truncated */
+};
+
+/*
+ * Reads a sys record. Texts are valid as long as the record. TR_END: it is no call that concerns
+ * files; TR_WARN: err names the field that is wrong, and the call is not usable; TR_FATAL: memory.
+ */
+enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *call,
+				 struct tr_error *err);
+
+#endif

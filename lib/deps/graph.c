@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "deps/graph.h"
+
+#include <string.h>
+
+#include "process/path.h"
+
+const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create", "truncate",
+						   "append", "delete", "rename", "link",
+						   "exec",   "map",    "stat",	 "list",
+						   "missing" };
+
+void tr_deps_graph_init(struct tr_deps_graph *graph)
+{
+	*graph = (struct tr_deps_graph){ .arena = TR_ARENA_INIT, .uses = TR_MAP_INIT };
+	tr_deps_paths_init(&graph->paths);
+	graph->failed = !graph->paths.root;
+}
+
+void tr_deps_graph_free(struct tr_deps_graph *graph)
+{
+	tr_deps_paths_free(&graph->paths);
+	tr_map_free(&graph->uses);
+	tr_arena_free(&graph->arena);
+}
+
+static void *add(struct tr_deps_graph *graph, size_t size)
+{
+	void *item = tr_arena_alloc(&graph->arena, size);
+
+	if (item)
+		memset(item, 0, size);
+	else
+		graph->failed = true;
+	return item;
+}
+
+struct tr_deps_command *tr_deps_add_command(struct tr_deps_graph *graph,
+					    struct tr_deps_command *parent)
+{
+	struct tr_deps_command *command = add(graph, sizeof *command);
+
+	if (!command)
+		return NULL;
+	command->parent = parent;
+	command->seq = command->ended = TR_DEPS_NEVER;
+	command->began = graph->now;
+	if (parent) {
+		command->sibling = parent->children;
+		parent->children = command;
+	}
+	*(graph->last_command ? &graph->last_command->next : &graph->first_command) = command;
+	graph->last_command = command;
+	graph->commands++;
+	return command;
+}
+
+struct tr_deps_file *tr_deps_add_file(struct tr_deps_graph *graph, struct tr_deps_path *path)
+{
+	struct tr_deps_file *file = add(graph, sizeof *file);
+
+	if (!file || !tr_deps_add_version(graph, file, false))
+		return NULL;
+	*(graph->last_file ? &graph->last_file->next : &graph->first_file) = file;
+	graph->last_file = file;
+	graph->files++;
+	if (path)
+		tr_deps_bind(path, file);
+	return file;
+}
+
+struct tr_deps_version *tr_deps_add_version(struct tr_deps_graph *graph, struct tr_deps_file *file,
+					    bool keeps_content)
+{
+	struct tr_deps_version *version = add(graph, sizeof *version);
+
+	if (!version)
+		return NULL;
+	version->file = file;
+	if (keeps_content && file->version) {
+		version->older = file->version;
+		file->version->newer = version;
+	}
+	file->version = version;
+	graph->versions++;
+	return version;
+}
+
+struct tr_deps_file *tr_deps_file_at(struct tr_deps_graph *graph, struct tr_deps_path *path)
+{
+	return path->file ? path->file : tr_deps_add_file(graph, path);
+}
+
+void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file)
+{
+	if (path->file == file)
+		return;
+	if (path->file) {
+		tr_deps_unbind(path);
+		path->last->renamed = true; /* replaced, which is not deleted */
+	}
+	path->file = path->last = file;
+	path->missing = false;
+	path->exists = true;
+	path->link.data = NULL;
+	file->path = path;
+	file->names++;
+	file->deleted = false;
+	for (struct tr_deps_path *p = path->parent; p && !p->directory; p = p->parent)
+		p->directory = true;
+}
+
+void tr_deps_unbind(struct tr_deps_path *path)
+{
+	struct tr_deps_file *file = path->file;
+
+	path->file = NULL;
+	path->exists = false;
+	if (file && --file->names == 0)
+		file->deleted = true;
+}
+
+struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
+				struct tr_deps_version *version, struct tr_deps_path *path)
+{
+	const void *key[] = { command, version, path };
+	struct tr_text text = { (const char *)key, sizeof key };
+	struct tr_deps_use *use = tr_map_get(&graph->uses, text);
+
+	if (use)
+		return use;
+	use = add(graph, sizeof *use);
+	text = tr_arena_copy(&graph->arena, text);
+	if (!use || !text.data || !tr_map_put(&graph->uses, text, use)) {
+		graph->failed = true;
+		return NULL;
+	}
+	use->command = command;
+	use->version = version;
+	use->path = use->spelled = path;
+	use->first = graph->now;
+	use->read_at = use->written_until = TR_DEPS_NEVER;
+	use->next_of_command = command->uses;
+	command->uses = use;
+	command->use_count++;
+	if (version) {
+		use->next_of_version = version->uses;
+		version->uses = use;
+	}
+	graph->use_count++;
+	return use;
+}
+
+void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
+		       enum tr_evidence evidence)
+{
+	if (use->read_at == TR_DEPS_NEVER)
+		use->read_at = graph->now;
+	if (evidence > use->read)
+		use->read = evidence;
+	if (evidence > use->version->read)
+		use->version->read = evidence;
+}
+
+void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence)
+{
+	use->written_until = TR_DEPS_NEVER;
+	if (evidence > use->written)
+		use->written = evidence;
+	if (evidence > use->version->written)
+		use->version->written = evidence;
+}
+
+const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command)
+{
+	while (command && !command->program)
+		command = command->parent;
+	return command;
+}
+
+static bool has_name(const struct tr_deps_command *command, const char *const *names)
+{
+	struct tr_text base = tr_path_base(command->name);
+
+	for (; *names; names++)
+		if (tr_text_is(base, *names))
+			return true;
+	return false;
+}
+
+bool tr_deps_is_build_tool(const struct tr_deps_command *command)
+{
+	static const char *const names[] = {
+		"make", "gmake", "ninja", "ninja-build", "samu", NULL
+	};
+
+	return has_name(command, names);
+}
+
+bool tr_deps_is_shell(const struct tr_deps_command *command)
+{
+	static const char *const names[] = { "sh",   "bash", "dash",	"ash", "ksh",
+					     "mksh", "zsh",  "busybox", NULL };
+
+	return has_name(command, names);
+}
+
+bool tr_deps_is_reader(const struct tr_deps_use *use)
+{
+	if (!use->read || !use->version)
+		return false;
+	/* whoever opens a file reads it, while a shell may only hold a pipe, or pass on a descriptor */
+	if (use->version->file->pipe)
+		return use->read == use->version->read;
+	return use->read != TR_EVIDENCE_PASSED || use->version->read == TR_EVIDENCE_PASSED;
+}
+
+bool tr_deps_is_writer(const struct tr_deps_use *use)
+{
+	return use->written && use->version && use->written == use->version->written;
+}
+
+void tr_deps_does_write(unsigned does, struct tr_buffer *to)
+{
+	char before = '[';
+
+	for (int i = 0; i < TR_DOES_WORDS; i++) {
+		if (!(does >> i & 1))
+			continue;
+		tr_buffer_put_byte(to, before);
+		tr_buffer_put_text(to, tr_text_from(tr_does_words[i]));
+		before = ',';
+	}
+	if (before == '[')
+		tr_buffer_put_byte(to, before);
+	tr_buffer_put_byte(to, ']');
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which command read and wrote which content of which file.
+ *
+ *	command --- an exec record, or a process that was forked and called no exec
+ *	file ------ an entity that has one or more names (paths.h), or none: a pipe, a deleted file
+ *	version --- a content of a file: opening with O_TRUNC begins another one
+ *	use ------- a command and a version: what it did with it, first and last
+ *
+ * Moments are ordinals of the events, from 1; a use ends when its command closes the file, or ends.
+ * A version depends on what its writers read before that moment. Pairs of inputs and outputs are
+ * never stored: a search walks from version to use to command (search.h).
+ *
+ * Memory grows with commands, files, versions and uses, which are distinct, not with the events.
+ * Everything lives in one arena until tr_deps_graph_free. Not thread safe.
+ */
+#ifndef TR_DEPS_GRAPH_H
+#define TR_DEPS_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/map.h"
+#include "deps/paths.h"
+
+#define TR_DEPS_NEVER UINT64_MAX
+
+/* What a use did: the words of `does` in trec(5). */
+enum {
+	TR_DOES_READ = 1,
+	TR_DOES_WRITE = 2,
+	TR_DOES_CREATE = 4,
+	TR_DOES_TRUNCATE = 8,
+	TR_DOES_APPEND = 0x10,
+	TR_DOES_DELETE = 0x20,
+	TR_DOES_RENAME = 0x40,
+	TR_DOES_LINK = 0x80,
+	TR_DOES_EXEC = 0x100,
+	TR_DOES_MAP = 0x200,
+	TR_DOES_STAT = 0x400,
+	TR_DOES_LIST = 0x800,
+	TR_DOES_MISSING = 0x1000,
+	TR_DOES_WORDS = 13,
+};
+extern const char *const tr_does_words[TR_DOES_WORDS];
+
+/* How it is known that a command read, or wrote; the strongest of a version's uses count. */
+enum tr_evidence {
+	TR_EVIDENCE_NONE,
+	TR_EVIDENCE_HELD,   /* it made a pipe that no other command wrote to: a here-document */
+	TR_EVIDENCE_OPENED, /* it opened the file itself, or had a pipe at 0, 1 or 2 */
+	TR_EVIDENCE_PASSED, /* it inherited the descriptor as a program does: assumed */
+	TR_EVIDENCE_SEEN,   /* the trace has the transfer, a mapping or an exec */
+};
+
+struct tr_deps_command {
+	struct tr_deps_command *parent; /* the command that forked it, or called exec; or NULL */
+	bool program; /* an exec record; otherwise a fork, or a task without one */
+	uint64_t seq; /* of the exec record; TR_DEPS_NEVER: not a program */
+	uint64_t began, ended;
+	struct tr_deps_path *executable, *directory; /* NULL: unknown */
+	struct tr_text task, time, name;	     /* cells, as trec spells them */
+	struct tr_text argv;	  /* the field's value, as trec spells it; data NULL: none */
+	struct tr_deps_use *uses; /* the newest first */
+	struct tr_deps_command *next;
+	struct tr_deps_command *children, *sibling; /* the newest first */
+	bool chosen;				    /* for the user of the graph */
+
+	struct tr_deps_use **sorted; /* of a search: private to search.c */
+	size_t use_count, at;
+	uint64_t mark, moment;
+};
+
+struct tr_deps_file {
+	struct tr_deps_path *path;	 /* its name, or the last that it had; NULL: a pipe */
+	struct tr_deps_version *version; /* the current one */
+	struct tr_deps_file *next;
+	uint32_t names;
+	bool created; /* the trace created it, so no content is older than the trace */
+	bool pipe;
+	bool deleted; /* by its last name */
+	bool renamed; /* its name was changed, or replaced by another file */
+	bool used;    /* its content was read or written */
+};
+
+struct tr_deps_version {
+	struct tr_deps_file *file;
+	struct tr_deps_version *older;	/* its content is part of this one; NULL: it is not */
+	struct tr_deps_version *newer;	/* the one whose `older` this is, or NULL */
+	struct tr_deps_use *uses;	/* the newest first */
+	enum tr_evidence read, written; /* the strongest of all uses */
+	uint64_t mark;			/* of a search: private to search.c */
+};
+
+struct tr_deps_use {
+	struct tr_deps_command *command;
+	struct tr_deps_version *version; /* NULL: the file is missing */
+	struct tr_deps_path *path;	 /* through which it was used; NULL: a pipe */
+	struct tr_deps_path *spelled;	 /* the same without links being resolved */
+	struct tr_deps_path *from;	 /* of a rename or link */
+	struct tr_deps_use *next_of_command, *next_of_version;
+	unsigned does;
+	enum tr_evidence read, written;
+	uint64_t read_at, written_until; /* the first read; the last close after writing */
+	uint64_t first, count;
+	uint64_t seq;			  /* of the record of its first event */
+	struct tr_text time, task, error; /* of that record */
+};
+
+struct tr_deps_graph {
+	struct tr_deps_paths paths;
+	struct tr_arena arena;
+	struct tr_map uses; /* private */
+	struct tr_deps_command *first_command, *last_command;
+	struct tr_deps_file *first_file, *last_file;
+	uint64_t now; /* the moment of the event that is being put */
+	uint64_t commands, files, versions, use_count;
+	uint64_t searches;
+	bool failed; /* memory is exhausted: nothing that the functions return can be used */
+};
+
+void tr_deps_graph_init(struct tr_deps_graph *graph);
+void tr_deps_graph_free(struct tr_deps_graph *graph);
+
+/* All return NULL if memory is exhausted. */
+struct tr_deps_command *tr_deps_add_command(struct tr_deps_graph *graph,
+					    struct tr_deps_command *parent);
+struct tr_deps_file *tr_deps_add_file(struct tr_deps_graph *graph, struct tr_deps_path *path);
+struct tr_deps_version *tr_deps_add_version(struct tr_deps_graph *graph, struct tr_deps_file *file,
+					    bool keeps_content);
+
+/* The file that has this name; it is added as one that is older than the trace. */
+struct tr_deps_file *tr_deps_file_at(struct tr_deps_graph *graph, struct tr_deps_path *path);
+
+/* Gives a file another name, or takes one away. */
+void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file);
+void tr_deps_unbind(struct tr_deps_path *path);
+
+/* The use of the version (NULL: missing) by the command, through the path; it is added if new. */
+struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
+				struct tr_deps_version *version, struct tr_deps_path *path);
+
+/* Sets that the use reads, or writes, now. */
+void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
+		       enum tr_evidence evidence);
+void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence);
+
+/* The program to whose exec record the doings of a command belong; NULL: there is none. */
+const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);
+
+/* Whether the program is make or ninja, which only run others; or a shell. */
+bool tr_deps_is_build_tool(const struct tr_deps_command *command);
+bool tr_deps_is_shell(const struct tr_deps_command *command);
+
+/*
+ * Whether the use reads or writes the version, by the evidence of all its uses: transfers that were
+ * seen, else the programs that inherited the descriptor, else those that opened it.
+ */
+bool tr_deps_is_reader(const struct tr_deps_use *use);
+bool tr_deps_is_writer(const struct tr_deps_use *use);
+
+/* Appends the words as a list, "[read,write]". */
+void tr_deps_does_write(unsigned does, struct tr_buffer *to);
+
+#endif

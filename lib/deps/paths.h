@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tree of the absolute paths that a trace mentions. A path is one node for ever, whatever file it
+ * names at a time (graph.h), so two spellings of a path can be compared by their nodes.
+ *
+ *	tr_deps_paths_spelled --- the text as it is written: "." and ".." and doubled slashes are removed
+ *	tr_deps_paths_resolved -- the same, through the symbolic links that the trace has shown so far
+ *
+ * Paths are those of a kernel, which only slashes separate. Memory grows with the distinct paths.
+ * Not thread safe.
+ */
+#ifndef TR_DEPS_PATHS_H
+#define TR_DEPS_PATHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/buffer.h"
+#include "core/map.h"
+#include "core/text.h"
+
+struct tr_deps_file;
+
+struct tr_deps_path {
+	struct tr_deps_path *parent;	      /* NULL: this is the root */
+	struct tr_deps_path *children, *next; /* the children of a path, the newest first */
+	struct tr_text name;		      /* the last component */
+	struct tr_text link;	   /* the target of a symbolic link; data NULL: it is none */
+	struct tr_deps_file *file; /* the file that has this name now, or NULL */
+	struct tr_deps_file *last; /* the file that had it last, or NULL */
+	bool directory;		   /* a call showed that it is one */
+	bool special; /* it is below /proc, /sys or /dev, or a call showed a device or a socket */
+	bool missing; /* the last call that looked for it did not find it */
+	bool exists;  /* the last call that used it found it */
+	bool used;    /* some command has a use of it */
+	bool input;   /* what was done first with its file was reading */
+
+	/* for the user of the graph */
+	unsigned does; /* of all its uses */
+	uint32_t set;
+	void *user;
+};
+
+struct tr_deps_paths {
+	struct tr_deps_path *root;
+	struct tr_arena arena;
+	struct tr_map nodes; /* by parent and name: private */
+	struct tr_buffer key;
+	bool failed; /* memory is exhausted */
+};
+
+void tr_deps_paths_init(struct tr_deps_paths *paths);
+void tr_deps_paths_free(struct tr_deps_paths *paths);
+
+/*
+ * The node of a path, relative to base if it does not begin with a slash. NULL: the path is empty,
+ * or relative and base is NULL, or memory is exhausted (paths->failed).
+ */
+struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct tr_deps_path *base,
+					   struct tr_text text);
+
+/* The same. follow: a link at the end is followed, too. A loop of links ends at one of them. */
+struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
+					    struct tr_text text, bool follow);
+
+/* Copies the target of a symbolic link. False: memory is exhausted. */
+bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *path,
+			    struct tr_text target);
+
+/* Appends the absolute path. */
+void tr_deps_path_write(const struct tr_deps_path *path, struct tr_buffer *to);
+
+/* True if path is directory, or below it. */
+bool tr_deps_path_is_below(const struct tr_deps_path *path, const struct tr_deps_path *directory);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "deps/search.h"
+
+#include <stdlib.h>
+
+#include "core/buffer.h"
+
+/* What is to be visited: a version, or a command until (forward: from) a moment. */
+struct tr_deps_step {
+	struct tr_deps_version *version;
+	struct tr_deps_command *command;
+	uint64_t moment;
+};
+
+void tr_deps_search_begin(struct tr_deps_search *search)
+{
+	search->mark = ++search->graph->searches;
+	search->count = 0;
+}
+
+static bool push(struct tr_deps_search *search, struct tr_deps_version *version,
+		 struct tr_deps_command *command, uint64_t moment)
+{
+	if (!tr_array_room(search->steps, search->count, search->cap))
+		return false;
+	search->steps[search->count++] = (struct tr_deps_step){ version, command, moment };
+	return true;
+}
+
+/* When a search that goes this way comes to the use: in the order in which it is sorted. */
+static uint64_t moment_of(const struct tr_deps_use *use, bool forward)
+{
+	if (forward)
+		return tr_deps_is_writer(use) ? use->written_until : 0;
+	return tr_deps_is_reader(use) ? use->read_at : TR_DEPS_NEVER;
+}
+
+static int compare_reads(const void *a, const void *b)
+{
+	uint64_t x = moment_of(*(struct tr_deps_use *const *)a, false);
+	uint64_t y = moment_of(*(struct tr_deps_use *const *)b, false);
+
+	return x < y ? -1 : x > y;
+}
+
+static int compare_writes(const void *a, const void *b)
+{
+	uint64_t x = moment_of(*(struct tr_deps_use *const *)a, true);
+	uint64_t y = moment_of(*(struct tr_deps_use *const *)b, true);
+
+	return x > y ? -1 : x < y;
+}
+
+/*
+ * Reads sort by rising moments, and writes by falling ones: the uses that another visit of the
+ * command adds come after those that were found before.
+ */
+static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *command)
+{
+	size_t n = 0;
+
+	if (!command->sorted)
+		command->sorted = tr_arena_alloc(
+			&search->graph->arena, (command->use_count + 1) * sizeof *command->sorted);
+	if (!command->sorted)
+		return false;
+	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
+		command->sorted[n++] = use;
+	qsort(command->sorted, n, sizeof *command->sorted,
+	      search->forward ? compare_writes : compare_reads);
+	command->at = 0;
+	return true;
+}
+
+/* True if what the parent has read by the time it starts the command counts for the command. */
+static bool inherits(const struct tr_deps_search *search, const struct tr_deps_command *command)
+{
+	if (!command->parent)
+		return false;
+	if (!command->program)
+		return true;
+	const struct tr_deps_command *above = tr_deps_program(command->parent);
+	return search->through == TR_THROUGH_ALL ||
+	       (search->through == TR_THROUGH_WRAPPERS && above && !tr_deps_is_build_tool(above));
+}
+
+static bool visit_version(struct tr_deps_search *search, struct tr_deps_version *version)
+{
+	struct tr_deps_version *next = search->forward ? version->newer : version->older;
+
+	if (version->mark == search->mark)
+		return true;
+	version->mark = search->mark;
+	if (next && (!search->forward || next->older == version) && !push(search, next, NULL, 0))
+		return false;
+	for (struct tr_deps_use *use = version->uses; use; use = use->next_of_version) {
+		if (search->forward ? !tr_deps_is_reader(use) : !tr_deps_is_writer(use))
+			continue;
+		if (!push(search, NULL, use->command,
+			  search->forward ? use->read_at : use->written_until))
+			return false;
+	}
+	return true;
+}
+
+static bool visit_command(struct tr_deps_search *search, struct tr_deps_command *command,
+			  uint64_t moment)
+{
+	if (command->mark != search->mark) {
+		command->mark = search->mark;
+		if (!sort_uses(search, command))
+			return false;
+		if (search->missing && !search->forward)
+			for (struct tr_deps_use *use = command->uses; use;
+			     use = use->next_of_command)
+				if (!use->read && !use->written && use->first < moment)
+					search->found(search->context, use);
+	} else if (search->forward ? moment >= command->moment : moment <= command->moment) {
+		return true;
+	}
+	command->moment = moment;
+	if (search->visited)
+		search->visited(search->context, command);
+	for (; command->at < command->use_count; command->at++) {
+		struct tr_deps_use *use = command->sorted[command->at];
+		uint64_t when = moment_of(use, search->forward);
+		if (search->forward ? when <= moment : when >= moment)
+			break;
+		if (search->found(search->context, use) && !push(search, use->version, NULL, 0))
+			return false;
+	}
+	if (!search->forward)
+		return !inherits(search, command) ||
+		       push(search, NULL, command->parent,
+			    moment < command->began ? moment : command->began);
+	for (struct tr_deps_command *child = command->children; child; child = child->sibling)
+		if (child->began >= moment && inherits(search, child) &&
+		    !push(search, NULL, child, child->began))
+			return false;
+	return true;
+}
+
+static bool run(struct tr_deps_search *search)
+{
+	while (search->count) {
+		struct tr_deps_step step = search->steps[--search->count];
+		if (step.version ? !visit_version(search, step.version)
+				 : !visit_command(search, step.command, step.moment))
+			return false;
+	}
+	return true;
+}
+
+bool tr_deps_search(struct tr_deps_search *search, struct tr_deps_version *version)
+{
+	return push(search, version, NULL, 0) && run(search);
+}
+
+bool tr_deps_search_command(struct tr_deps_search *search, struct tr_deps_command *command)
+{
+	return push(search, NULL, command, search->forward ? 0 : TR_DEPS_NEVER) && run(search);
+}
+
+void tr_deps_search_free(struct tr_deps_search *search)
+{
+	free(search->steps);
+	search->steps = NULL;
+	search->count = search->cap = 0;
+}

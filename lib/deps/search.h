@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Searches in the graph: what a content was made from, and what was made from it.
+ *
+ *	version -> its writers, until they closed it -> what they had read by then -> version ...
+ *	version -> its readers, from when they read it -> what they closed after that -> version ...
+ *
+ * A version, and a command at its latest (or first) moment, is visited once, so a search takes time
+ * in proportion to the uses that it finds. Not thread safe: marks are in the graph.
+ */
+#ifndef TR_DEPS_SEARCH_H
+#define TR_DEPS_SEARCH_H
+
+#include "deps/graph.h"
+
+enum tr_deps_through { TR_THROUGH_NONE, TR_THROUGH_WRAPPERS, TR_THROUGH_ALL };
+
+struct tr_deps_search {
+	struct tr_deps_graph *graph;
+	enum tr_deps_through through; /* whose reads count as reads of the commands they run */
+	bool missing; /* found has uses that only looked for a file, or looked at one, too */
+	bool forward;
+
+	/*
+	 * Called for each use that is found: it reads (forward: writes) use->version, or looks for
+	 * use->path. True: the search goes on from that version.
+	 */
+	bool (*found)(void *context, struct tr_deps_use *use);
+	/* Called for each command, perhaps more than once; may be NULL. */
+	void (*visited)(void *context, struct tr_deps_command *command);
+	void *context;
+
+	/* private */
+	uint64_t mark;
+	struct tr_deps_step *steps;
+	size_t count, cap;
+};
+
+/* Begins another search: nothing has been visited. */
+void tr_deps_search_begin(struct tr_deps_search *search);
+
+/* Searches from a version. False: memory is exhausted. */
+bool tr_deps_search(struct tr_deps_search *search, struct tr_deps_version *version);
+
+/* Searches from a command, as if it had written, or read, something now. */
+bool tr_deps_search_command(struct tr_deps_search *search, struct tr_deps_command *command);
+
+void tr_deps_search_free(struct tr_deps_search *search);
+
+#endif

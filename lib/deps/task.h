@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A task of the traced system: its process, working directory and descriptors, which threads share
+ * as the flags of clone say. For lib/deps only. Not thread safe.
+ *
+ *	descriptor -> open: what open(2) made, shared by copies of the descriptor -> version of a file
+ */
+#ifndef TR_DEPS_TASK_H
+#define TR_DEPS_TASK_H
+
+#include "deps/graph.h"
+#include "deps/tracker.h"
+
+enum { TR_DEPS_FDS_MAX = 4096 }; /* descriptors that are followed of a process */
+
+/* What open(2) made; descriptors that were duplicated or inherited share it. */
+struct tr_deps_open {
+	size_t references;
+	struct tr_deps_version *version; /* NULL: a directory, or a special file */
+	struct tr_deps_path *path, *spelled;
+	struct tr_deps_command *opener;
+	unsigned mode; /* TR_FILE_READS, TR_FILE_WRITES */
+};
+
+struct tr_deps_slot {
+	struct tr_deps_open *open; /* NULL: closed, or unknown */
+	bool cloexec;
+	struct tr_deps_use *use; /* of the command that read or wrote last, or NULL */
+};
+
+struct tr_deps_descriptors {
+	size_t references;
+	size_t count;
+	struct tr_deps_slot *slots;
+};
+
+struct tr_deps_directory {
+	size_t references;
+	struct tr_deps_path *path; /* NULL: unknown */
+};
+
+struct tr_deps_process {
+	size_t references;
+	struct tr_deps_command *command;
+};
+
+struct tr_deps_task {
+	struct tr_deps_process *process; /* NULL: its fork has not come */
+	struct tr_deps_directory *directory;
+	struct tr_deps_descriptors *descriptors;
+	uint64_t number;
+	struct tr_deps_task *ready; /* the next task whose records are pending no more */
+	size_t len;
+	char id[];
+};
+
+/* Takes a reference away; NULL is fine. */
+void tr_deps_open_release(struct tr_deps_open *open);
+
+/* NULL: memory is exhausted. */
+struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
+				      struct tr_deps_command *command,
+				      struct tr_deps_version *version, struct tr_deps_path *path,
+				      unsigned mode);
+
+/* The open descriptor of a task, or NULL; valid until one is set. */
+struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd);
+
+/* True if another descriptor of the task has the version, open for any of these modes. */
+bool tr_deps_task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
+			unsigned mode, const struct tr_deps_slot *except);
+
+/* The use of the open file by the task's command. NULL: memory is exhausted. */
+struct tr_deps_use *tr_deps_slot_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+				     struct tr_deps_slot *slot);
+
+/* Closes a descriptor: what was written through it is complete, if no other one is left. */
+void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			struct tr_deps_slot *slot);
+
+/* Sets a descriptor, after closing it. Takes over the reference to open. */
+void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task, int64_t fd,
+		      struct tr_deps_open *open, bool cloexec);
+
+/* Tasks by their ids, as trec spells them. */
+struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id);
+struct tr_deps_task *tr_deps_task_add(struct tr_deps_tracker *tracker, struct tr_text id);
+
+/*
+ * Gives a task its state: copies of the parent's, or the parent's own (thread: the process; fs: the
+ * directory; files: the descriptors). parent NULL: it is unknown. False: memory is exhausted.
+ */
+bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			const struct tr_deps_task *parent, bool thread, bool fs, bool files);
+
+/* Takes the state from the task, and ends its command if no other task runs it. */
+void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
+
+/* Makes the descriptors of a task its own. False: memory is exhausted. */
+bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
+
+/* Ends a command: what it wrote is complete. */
+void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command);
+
+/* Text that lives as long as the graph; graph->failed if memory is exhausted. */
+struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell);
+struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text text);
+
+/* Adds an event to a use (NULL: memory was exhausted), and keeps where the first one was. */
+void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use, unsigned does,
+		       const struct tr_record *record);
+
+#endif

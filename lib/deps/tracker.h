@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Follows the tasks of a process trace, and puts what they do with files into a graph.
+ *
+ *	exec, fork, exit, sys records -> tr_deps_put -> graph.h: commands, files, versions, uses
+ *	                                            `-> emit: the record's line with path1, does, by
+ *
+ * A task has a working directory and descriptors, which fork copies (or shares) and exec keeps. The
+ * records of a task that come before the fork record that made it are pending until that comes.
+ *
+ * Not thread safe.
+ */
+#ifndef TR_DEPS_TRACKER_H
+#define TR_DEPS_TRACKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "core/map.h"
+#include "deps/graph.h"
+#include "record/pending.h"
+#include "record/record.h"
+
+struct tr_deps_open;
+struct tr_deps_task;
+
+struct tr_deps_tracker {
+	struct tr_deps_graph *graph;
+
+	/* Gets the lines of all records in their order; NULL: only the graph is wanted. */
+	bool (*emit)(void *context, struct tr_text line);
+	void *context;
+
+	uint64_t calls;	     /* sys records that concern files */
+	uint64_t unknown;    /* uses that were left out, because the working directory is unknown */
+	uint64_t unreadable; /* sys records that were left out, because a path is cut */
+	bool removals;	     /* the trace has calls that delete files */
+	struct tr_deps_path *directory; /* that of the first command; NULL: unknown */
+
+	/* private */
+	struct tr_map tasks;
+	uint64_t task_count;
+	struct tr_pending held;
+	struct tr_deps_task *ready;
+	struct tr_deps_open *sent[64]; /* descriptors in messages that were not received yet */
+	unsigned sent_count;
+	struct tr_buffer line;
+	bool no_removals; /* the format has no such calls */
+};
+
+void tr_deps_tracker_init(struct tr_deps_tracker *tracker, struct tr_deps_graph *graph);
+
+/*
+ * Takes the next line of the stream. TR_WARN: err says why the record was not understood; it is
+ * passed on all the same. TR_FATAL: memory is exhausted, or emit returned false (err is clear).
+ */
+enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *record,
+			   struct tr_error *err);
+
+/* Ends the segment: the tasks whose fork has not come have no parent. */
+enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *err);
+
+void tr_deps_tracker_free(struct tr_deps_tracker *tracker);
+
+#endif

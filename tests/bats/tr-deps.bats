@@ -1,0 +1,288 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-deps: the rules by hand-made logs, then whole builds against what compilers say.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	data=$top_srcdir/tests/data
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# answer LOG QUESTION [--OPTION...] [GLOB]: the answer on one line
+answer() {
+	local log=$1 question=$2 option=
+	shift 2
+	while [[ ${1-} = --* ]]; do
+		option="$option $1"
+		shift
+	done
+	case $question in
+	direct) option="$option --direct --of=$1" ;;
+	of | from | who-writes | who-reads) option="$option --$question=$1" ;;
+	*) option="$option --$question" ;;
+	esac
+	# shellcheck disable=SC2086
+	tr-deps $option "$log" | sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+@test "the rules of tests/data/deps/edges.cases" {
+	local rule= line count=0 failed=0 got
+	while IFS= read -r line; do
+		case $line in
+		'# '*) rule=${line#??} ;;
+		'') : >log ;;
+		[0-9]*) printf '%s\n' "$line" >>log ;;
+		*:*)
+			count=$((count + 1))
+			# shellcheck disable=SC2086
+			got=$(answer log ${line%%:*}) || true
+			if [ "$got" != "$(sed 's/^ //' <<<"${line#*:}")" ]; then
+				failed=$((failed + 1))
+				printf '%s: %s\n  expected%s\n  but got  %s\n' "$rule" "${line%%:*}" "${line#*:}" "$got"
+			fi
+			;;
+		esac
+	done <"$data/deps/edges.cases"
+	echo "$count questions, $failed wrong"
+	[ "$count" -gt 60 ]
+	[ $failed = 0 ]
+}
+
+# trace LOG COMMAND...: with the calls that the manual page asks for
+trace() {
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+	timeout -k 30 120 strace -f -s 4096 -e trace=%file,%process,%desc -o "$1" "${@:2}" >/dev/null
+}
+
+# project: a program of several sources, whose headers include each other, a library and a generated header
+project() {
+	local i
+	command -v make >/dev/null || skip "make is not installed"
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	mkdir -p project/inc && cd project || return
+	for i in 1 2 3 4 5 6; do
+		printf '#ifndef H%s\n#define H%s %s\n' $i $i $i >inc/h$i.h
+		[ $i = 1 ] || echo "#include \"h$((i / 2)).h\"" >>inc/h$i.h
+		echo '#endif' >>inc/h$i.h
+		printf '#include "h%s.h"\nint f%s(void) { return H1; }\n' $i $i >f$i.c
+	done
+	printf '#include "gen.h"\nint f6(void);\nint main(void) { return f6() - G; }\n' >main.c
+	echo '#define G 0' >gen.in
+	cat >Makefile <<-'END'
+		prog: main.o libf.a
+			$(CC) $(FLAGS) -o $@ main.o libf.a
+		libf.a: f1.o f2.o f3.o f4.o f5.o f6.o
+			ar rcs $@ $^
+		gen.h: gen.in
+			sed s/0/1/ gen.in | cat >$@.tmp && mv $@.tmp $@
+		main.o: gen.h
+		.c.o:
+			gcc $(FLAGS) -Iinc -MMD -c $<
+	END
+}
+
+# declared FILE.d: what gcc says that the object depends on, as absolute paths
+declared() {
+	sed -e 's/^[^:]*://' -e 's/\\$//' "$1" | tr ' ' '\n' | sed "/^$/d; s,^,$PWD/," | sort
+}
+
+@test "the direct dependencies of objects are those that gcc declares" {
+	project
+	for flags in '' -pipe; do
+		rm -f ./*.o ./*.d ./*.a prog gen.h
+		trace ../log make -j2 CC=gcc FLAGS=$flags
+		for d in *.d; do
+			echo "$flags $d"
+			diff <(declared "$d") <(tr-deps --of="${d%.d}.o" --direct ../log | grep "^$PWD/")
+		done
+		run -0 tr-deps --declared='*.d' ../log
+		[ -z "$output" ]
+		diff - <(tr-deps --of=libf.a --direct ../log | grep "^$PWD/") <<<"$(printf "$PWD/f%s.o\n" 1 2 3 4 5 6)"
+		[ "$(tr-deps --of=gen.h ../log | grep "^$PWD/")" = "$PWD/gen.in" ]
+		[ "$(tr-deps --who-writes=prog ../log | grep -c 'ld ')" = 1 ]
+	done
+	# an etrace log has the same dependencies
+	tr-repack -q -t etrace -o ../log.nfsdb ../log 2>/dev/null
+	diff <(tr-deps --of=prog ../log | grep -v "^$PWD/st") <(tr-deps -q --of=prog ../log.nfsdb)
+	diff <(tr-deps --inputs ../log) <(tr-deps -q --inputs ../log.nfsdb)
+	run -2 tr-deps --temporary ../log.nfsdb
+	[[ $output == *"no deleted files"* ]]
+}
+
+@test "--declared finds what a rule leaves out, and what it has too much" {
+	project
+	trace ../log make CC=gcc
+	sed -i 's,inc/h3.h,inc/h5.h,' f6.d
+	run -1 tr-deps --declared='*.d' ../log
+	[ "${#lines[@]}" = 2 ]
+	[ "${lines[0]}" = "used, not declared: $PWD/f6.o  $PWD/inc/h3.h" ]
+	[ "${lines[1]}" = "declared, not used: $PWD/f6.o  $PWD/inc/h5.h" ]
+	run -1 tr-deps --declared='*/f6.d' --as=tsv ../log
+	[ "${lines[1]}" = "declared, not used	$PWD/f6.o	$PWD/inc/h5.h" ]
+}
+
+@test "the rules of --as=make make the files again" {
+	project
+	trace ../log make CC=gcc
+	tr-deps --as=make --of=prog ../log >../rules.mk
+	run -0 make -f ../rules.mk -q all
+	rm f3.o
+	touch gen.in
+	make -f ../rules.mk all >../made
+	grep -q 'f3\.c' ../made && grep -q 'gen\.in' ../made && grep -q 'ar rcs' ../made
+	run -1 grep -q 'f4\.c' ../made
+	run -0 make -f ../rules.mk -q all
+	if command -v ninja >/dev/null; then
+		tr-deps --as=ninja --of=prog ../log >../build.ninja
+		ninja -f ../build.ninja -n >/dev/null
+	fi
+	if command -v dot >/dev/null; then
+		tr-deps --as=dot ../log | dot -Tsvg >../graph.svg
+	fi
+}
+
+@test "documents have what CycloneDX and SPDX require" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	project
+	trace ../log make CC=gcc
+	export SOURCE_DATE_EPOCH=1700000000
+	tr-deps --of=prog --as=cyclonedx --hash ../log >../c.json 2>/dev/null
+	jq -e '.bomFormat == "CycloneDX" and .specVersion == "1.5" and .version == 1 and
+		(.serialNumber | test("^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")) and
+		.metadata.timestamp == "2023-11-14T22:13:20Z" and
+		([.components[] | .type == "file" and (.name | type) == "string"] | all) and
+		([.components[]."bom-ref"] as $refs | ($refs | length) == ($refs | unique | length) and
+			([.dependencies[] | .ref, .dependsOn[]] | unique - $refs) == [])' ../c.json >/dev/null
+	[ "$(jq -r --arg p "$PWD/main.c" '.components[] | select(.name == $p).hashes[0].content' ../c.json)" = \
+		"$(sha256sum main.c | cut -d' ' -f1)" ]
+	tr-deps --of=prog --as=spdx ../log >../s.json 2>/dev/null
+	jq -e '.spdxVersion == "SPDX-2.3" and .dataLicense == "CC0-1.0" and .SPDXID == "SPDXRef-DOCUMENT" and
+		.creationInfo.created == "2023-11-14T22:13:20Z" and (.creationInfo.creators | length) == 1 and
+		([.files[] | .checksums[0].algorithm == "SHA1" and (.checksums[0].checksumValue | length) == 40] | all) and
+		([.relationships[] | .spdxElementId, .relatedSpdxElement] | unique) -
+			([.files[].SPDXID, .packages[].SPDXID] + ["SPDXRef-DOCUMENT"]) == []' ../s.json >/dev/null
+	[ "$(jq -r --arg p "$PWD/main.c" '.files[] | select(.fileName == $p).checksums[0].checksumValue' ../s.json)" = \
+		"$(sha1sum main.c | cut -d' ' -f1)" ]
+	cmp ../s.json <(tr-deps --of=prog --as=spdx ../log 2>/dev/null)
+	tr-deps --outputs --hash ../log | sha256sum -c --quiet
+}
+
+@test "--events keeps every record, and adds to file calls alone" {
+	gzip -dc "$data/etrace/hello.nfsdb.gz" >build.nfsdb
+	tr-parse build.nfsdb >want
+	tr-deps --events build.nfsdb >got
+	diff want <(sed -E 's/\t(path[12]|does|by)=("([^"\\]|\\.)*"|\[[a-z,]*\]|[0-9]+)//g' got)
+	[ "$(grep -c $'\tpath1=' got)" -gt 3000 ]
+	# an open that is given to an exec: its own, by the seq of that record
+	tr-filter --fields=by 'sys and path1 $= "/src/hello.c"' got | sort -u >by
+	[ "$(wc -l <by)" -ge 1 ]
+	while read -r seq; do
+		tr-filter "exec and seq == $seq" got | grep -Eq '/(cc1|cpp|gcc)'
+	done <by
+	# a record's own fields of these names stay
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' |
+		tr-parse | sed 's/\tpath=/\tdoes=7\tpath=/' | tr-deps --events >own
+	grep -q $'does=7\tpath="/w/in"\tflags=O_RDONLY\tpath1="/w/in"\tby=0\t->\treturn=3$' own
+}
+
+@test "every open of a build belongs to the execution that the truth file says" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	[ -f "$data/etrace/hello.truth.jsonl.gz" ] || skip "no truth file here"
+	gzip -dc "$data/etrace/hello.nfsdb.gz" | tr-deps --events >got
+	# the execution of a task that a seq is, from 1; a task's opens before its first exec have none of its own
+	awk -F'\t' '$1 == "exec" { x[$4]++; of[$2] = $4 " " x[$4] }
+		$1 == "sys" && $5 == "open" { path = by = ""
+			for (i = 6; i <= NF; i++) { if ($i ~ /^path1=/) path = $i; if ($i ~ /^by=/) by = substr($i, 4) }
+			if (x[$4]) print of[by], path }' got | sort >have
+	gzip -dc "$data/etrace/hello.truth.jsonl.gz" |
+		jq -r 'select(.x > 0) | "\(.upid) \(.x)" as $e | .opens[] | "\($e) path1=\(.[0] | tojson)"' | sort >truth
+	[ -s truth ]
+	diff truth have
+}
+
+@test "findings set exit status 1, and nothing else does" {
+	cat >log <<-'END'
+		1 execve("/w/sh", ["sh"], 0x1) = 0
+		1 fork() = 2
+		1 fork() = 3
+		2 execve("/w/one", ["one"], 0x1) = 0
+		3 execve("/w/two", ["two"], 0x1) = 0
+		2 openat(AT_FDCWD, "/w/a", O_RDONLY) = 3
+		2 openat(AT_FDCWD, "/w/b", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		3 openat(AT_FDCWD, "/w/b", O_RDONLY) = 3
+		3 openat(AT_FDCWD, "/x/c", O_RDONLY) = 4
+		3 openat(AT_FDCWD, "/w/a", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		2 +++ exited with 0 +++
+		3 +++ exited with 0 +++
+		1 +++ exited with 0 +++
+	END
+	run -1 tr-deps --cycles log
+	[ "$output" = "cycle: /w/a /w/b" ]
+	run -1 tr-deps --overlaps log
+	[ "${lines[0]}" = "overlap: /w/a  reads 3 one  writes 4 two" ]
+	[ "${lines[1]}" = "overlap: /w/b  writes 3 one  reads 4 two" ]
+	[ "${#lines[@]}" = 2 ]
+	run -1 tr-deps --outside=/w log
+	[ "$output" = "/x/c" ]
+	run -0 tr-deps --outside=/w --outside=/x log
+	[ -z "$output" ]
+	# one after the other: no overlap; a file that needs itself: no cycle
+	cat >log <<-'END'
+		1 execve("/w/one", ["one"], 0x1) = 0
+		1 openat(AT_FDCWD, "/w/a", O_RDWR) = 4
+		1 +++ exited with 0 +++
+		2 execve("/w/two", ["two"], 0x1) = 0
+		2 openat(AT_FDCWD, "/w/a", O_RDONLY) = 3
+		2 +++ exited with 0 +++
+	END
+	run -0 tr-deps --cycles log
+	run -0 tr-deps --overlaps log
+}
+
+@test "questions that a trace cannot answer" {
+	gzip -dc "$data/build/zlib.kw.json.gz" >build.json
+	run -2 --separate-stderr tr-deps --inputs build.json
+	[[ $stderr == "tr-deps: the trace has no file calls: record them with "* ]]
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "in", O_RDONLY) = 3' \
+		'1 openat(AT_FDCWD, "/w/x", O_RDONLY) = 3' >log
+	run -2 --separate-stderr tr-deps --inputs log
+	[ "$output" = $'/w/a\n/w/x' ]
+	[ "$stderr" = "tr-deps: 1 uses of relative paths are left out, because the working directory is not known" ]
+	run -2 --separate-stderr tr-deps --of='/nothing*' log
+	[[ $stderr == *"no file of the trace matches '/nothing*'"* ]]
+	run -2 tr-deps --direct log
+	run -2 tr-deps --inputs --outputs log
+	run -2 tr-deps --cycles --as=dot log
+}
+
+@test "what is asked for, in every form" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '%s\n' '1 execve("/w/a", ["a", "x y"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/i\tn", O_RDONLY) = 3' \
+		'1 openat(AT_FDCWD, "/w/no", O_RDONLY) = -1 ENOENT (No such file or directory)' \
+		'1 openat(AT_FDCWD, "/w/out", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4' >log
+	diff - <(tr-deps log) <<-'END'
+		%trec	1	format=strace
+		exec	0	-	1	/w/a	argv=["a","x y"]	flagged=["env-unknown"]
+		use	0	-	1	/w/a	exec=0	does=[exec]
+		use	1	-	1	/w/i\tn	exec=0	does=[read]
+		use	2	-	1	/w/no	exec=0	does=[missing]	error=ENOENT
+		use	3	-	1	/w/out	exec=0	does=[write,create,truncate]
+		!end	5
+	END
+	tr-deps log | tr-parse | cmp - <(tr-deps log)
+	[ "$(tr-deps --of=/w/out --as=tsv log)" = $'/w/a\texec\n/w/i\\tn\tread' ]
+	[ "$(tr-deps --of=/w/out --as=json log | jq -c '[.path, .does]')" = $'["/w/a",["exec"]]\n["/w/i\\tn",["read"]]' ]
+	tr-deps --of=/w/out -0 log | cmp - <(printf '/w/a\0/w/i\tn\0')
+	[ "$(tr-deps --of=/w/out --commands log)" = "a 'x y'" ]
+	[ "$(tr-deps --of=/w/out --commands --as=json log | jq -c '[.seq, .argv]')" = '[0,["a","x y"]]' ]
+	[ "$(tr-deps --of=/w/out --commands --as=trec log)" = $'exec\t0\t-\t1\t/w/a\targv=["a","x y"]' ]
+}
+
+@test "a damaged log: what can be known, and exit status 2" {
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' \
+		'1 openat(AT_FDCWD, "/w/cut' '1 openat(AT_FDCWD, "/w/out", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4' >log
+	run -2 --separate-stderr tr-deps --of=/w/out log
+	[ "$output" = $'/w/a\n/w/in' ]
+	[ -n "$stderr" ]
+}

@@ -1,0 +1,1027 @@
+/* SPDX-License-Identifier: MIT */
+/* tr-deps: what every command of a trace read and wrote, and what depends on what. */
+#include "tr_deps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "process/command.h"
+#include "process/respfile.h"
+#include "record/literal.h"
+#include "view/json_value.h"
+
+enum {
+	EVENTS = 1,
+	INPUTS,
+	OUTPUTS,
+	TEMPORARY,
+	OF,
+	FROM,
+	WHO_WRITES,
+	WHO_READS,
+	OUTSIDE,
+	DECLARED,
+	CYCLES,
+	OVERLAPS,
+	DIRECT,
+	COMMANDS,
+	THROUGH,
+	CUT,
+	PROJECT,
+	MISSING,
+	SPECIAL,
+	HASH,
+	AS,
+	NUL,
+};
+
+static const struct tr_option options[] = {
+	{ INPUTS, 0, "inputs", NULL, "list files that were read and not made" },
+	{ OUTPUTS, 0, "outputs", NULL, "list files that were written and exist at the end" },
+	{ TEMPORARY, 0, "temporary", NULL, "list files that were created and deleted" },
+	{ OF, 0, "of", "GLOB", "list what was needed to make the files" },
+	{ FROM, 0, "from", "GLOB", "list what was made from the files" },
+	{ DIRECT, 0, "direct", NULL, "--of, --from: one step, through temporary files" },
+	{ COMMANDS, 0, "commands", NULL, "--of, --from: list commands instead of files" },
+	{ WHO_WRITES, 0, "who-writes", "GLOB", "list the commands that wrote the files" },
+	{ WHO_READS, 0, "who-reads", "GLOB", "list the commands that read the files" },
+	{ THROUGH, 0, "through", "none|wrappers|all",
+	  "which parents' reads count, too (wrappers: all but make and ninja)" },
+	{ CUT, 0, "cut", "GLOB", "go no further at these files, such as a cache" },
+	{ OUTSIDE, 0, "outside", "DIR", "find uses of files outside these directories" },
+	{ DECLARED, 0, "declared", "GLOB", "compare with the rules of these .d files" },
+	{ CYCLES, 0, "cycles", NULL, "find files that need each other" },
+	{ OVERLAPS, 0, "overlaps", NULL, "find commands that use a file while another writes it" },
+	{ EVENTS, 0, "events", NULL, "pass the stream; add path1, path2, does, by to calls" },
+	{ PROJECT, 0, "project", "DIR", "the project (default: where the first command runs)" },
+	{ MISSING, 0, "missing", NULL, "files that were only looked for count as needed" },
+	{ SPECIAL, 0, "special", NULL, "show devices, directories and /proc, too" },
+	{ HASH, 0, "hash", NULL, "add the SHA-256 of files that exist on this machine" },
+	{ AS, 0, "as", "trec|list|tsv|json|make|ninja|dot|cyclonedx|spdx",
+	  "the form of the output" },
+	{ NUL, '0', "null", NULL, "end the items of a list with NUL" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"what a build read that it did not make",
+	"tr-deps --inputs build.nfsdb",
+	"the headers of an object file",
+	"tr-deps --of='*/quotearg.o' --direct build.nfsdb",
+	"who wrote a file",
+	"tr-deps --who-writes='*/config*.h' build.nfsdb",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-deps",
+	.usage = "[OPTION...] [FILE...]",
+	.summary = "Reports which files every command of a process trace read and wrote, and what "
+		   "depends on what.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.examples = examples,
+	.status_one = "--outside, --declared, --cycles or --overlaps found something",
+};
+
+static bool out_of_memory(struct tr_deps *deps)
+{
+	struct tr_error err;
+
+	tr_error_memory(&err);
+	tr_cli_abort(&deps->cli, &err);
+	return false;
+}
+
+static void add_glob(struct tr_deps *deps, struct tr_deps_globs *globs)
+{
+	if (!tr_array_room(globs->globs, globs->count, globs->cap))
+		out_of_memory(deps);
+	else
+		globs->globs[globs->count++] = deps->cli.argument;
+}
+
+static void set_mode(struct tr_deps *deps, int mode)
+{
+	if (deps->mode && deps->mode != mode)
+		tr_cli_usage(&deps->cli, "more than one question at a time");
+	deps->mode = mode;
+}
+
+static void read_options(struct tr_deps *deps)
+{
+	struct tr_cli *cli = &deps->cli;
+	int choice;
+
+	for (int id; (id = tr_cli_option(cli)) != 0;) {
+		switch (id) {
+		case OF:
+		case FROM:
+		case WHO_WRITES:
+		case WHO_READS:
+		case DECLARED:
+			set_mode(deps, id);
+			add_glob(deps, &deps->wanted);
+			break;
+		case OUTSIDE:
+			set_mode(deps, id);
+			add_glob(deps, &deps->outside);
+			break;
+		case CUT:
+			add_glob(deps, &deps->cut);
+			break;
+		case THROUGH:
+			if ((choice = tr_cli_choice(cli)) >= 0)
+				deps->through = (enum tr_deps_through)choice;
+			break;
+		case AS:
+			if ((choice = tr_cli_choice(cli)) >= 0)
+				deps->as = (enum tr_deps_as)choice;
+			break;
+		case DIRECT:
+			deps->direct = true;
+			break;
+		case COMMANDS:
+			deps->commands = true;
+			break;
+		case PROJECT:
+			deps->project_option = cli->argument;
+			break;
+		case MISSING:
+			deps->missing = true;
+			break;
+		case SPECIAL:
+			deps->special = true;
+			break;
+		case HASH:
+			deps->hash = true;
+			break;
+		case NUL:
+			deps->nul = true;
+			break;
+		default:
+			set_mode(deps, id);
+		}
+	}
+	bool search = deps->mode == OF || deps->mode == FROM;
+	bool who = deps->mode == WHO_READS || deps->mode == WHO_WRITES;
+	bool finding = deps->mode >= OUTSIDE && deps->mode <= OVERLAPS;
+	if (cli->stop)
+		return;
+	if ((deps->direct || deps->commands) && !search)
+		tr_cli_usage(cli, "--%s needs --of or --from",
+			     deps->direct ? "direct" : "commands");
+	else if (deps->direct && deps->commands)
+		tr_cli_usage(cli, "--commands lists the commands of all steps: leave --direct out");
+	else if (deps->mode == EVENTS && deps->as > AS_TREC)
+		tr_cli_usage(cli, "--events writes trec only");
+	else if ((who || deps->commands || finding) && deps->as >= AS_MAKE)
+		tr_cli_usage(
+			cli,
+			"this form of output has files and what they depend on: leave --as out");
+	else if ((deps->mode == 0 || deps->mode == EVENTS) && deps->nul)
+		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list, or a question");
+	if (deps->as == AS_DEFAULT)
+		deps->as = deps->mode == 0 || deps->mode == EVENTS ? AS_TREC : AS_LIST;
+	if (deps->nul && deps->as != AS_LIST)
+		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list");
+}
+
+/* Paths and sets of them. */
+
+struct tr_deps_set tr_deps_set_new(struct tr_deps *deps)
+{
+	return (struct tr_deps_set){ .id = ++deps->sets };
+}
+
+void tr_deps_set_add(struct tr_deps *deps, struct tr_deps_set *set, struct tr_deps_path *path)
+{
+	if (path->set == set->id)
+		return;
+	if (!tr_array_room(set->paths, set->count, set->cap)) {
+		out_of_memory(deps);
+		return;
+	}
+	path->set = set->id;
+	set->paths[set->count++] = path;
+}
+
+struct tr_text tr_deps_text(struct tr_deps *deps, const struct tr_deps_path *path)
+{
+	tr_buffer_reset(&deps->text);
+	tr_deps_path_write(path, &deps->text);
+	if (deps->text.failed)
+		out_of_memory(deps);
+	return tr_buffer_text(&deps->text);
+}
+
+/* Compares absolute paths as bytes, component by component; "/" sorts before all other bytes. */
+static int compare_paths(const void *a, const void *b)
+{
+	const struct tr_deps_path *x = *(struct tr_deps_path *const *)a;
+	const struct tr_deps_path *y = *(struct tr_deps_path *const *)b;
+	size_t depth_x = 0, depth_y = 0;
+
+	if (x == y)
+		return 0;
+	for (const struct tr_deps_path *p = x; p; p = p->parent)
+		depth_x++;
+	for (const struct tr_deps_path *p = y; p; p = p->parent)
+		depth_y++;
+	int shorter = depth_x < depth_y ? -1 : 1;
+	for (; depth_x > depth_y; depth_x--)
+		x = x->parent;
+	for (; depth_y > depth_x; depth_y--)
+		y = y->parent;
+	if (x == y)
+		return shorter;
+	while (x->parent != y->parent) {
+		x = x->parent;
+		y = y->parent;
+	}
+	size_t least = x->name.len < y->name.len ? x->name.len : y->name.len;
+	int order = memcmp(x->name.data, y->name.data, least);
+	return order ? order : x->name.len < y->name.len ? -1 : 1;
+}
+
+void tr_deps_set_sort(struct tr_deps *deps, struct tr_deps_set *set)
+{
+	(void)deps;
+	if (set->count)
+		qsort(set->paths, set->count, sizeof *set->paths, compare_paths);
+}
+
+struct tr_deps_path *tr_deps_next_path(struct tr_deps *deps, struct tr_deps_path *path)
+{
+	if (!path)
+		return deps->graph.paths.root;
+	if (path->children)
+		return path->children;
+	while (path && !path->next)
+		path = path->parent;
+	return path ? path->next : NULL;
+}
+
+bool tr_deps_is_shown(const struct tr_deps *deps, const struct tr_deps_path *path)
+{
+	return path && (deps->special || (!path->directory && !path->special));
+}
+
+bool tr_deps_in_project(const struct tr_deps *deps, const struct tr_deps_path *path)
+{
+	return !deps->project || tr_deps_path_is_below(path, deps->project);
+}
+
+bool tr_deps_matches(struct tr_deps *deps, const struct tr_deps_globs *globs,
+		     const struct tr_deps_path *path)
+{
+	if (!globs->count)
+		return false;
+	tr_deps_text(deps, path);
+	tr_buffer_put_byte(&deps->text, '\0');
+	for (size_t i = 0; i < globs->count && !deps->text.failed; i++)
+		if (fnmatch(globs->globs[i], deps->text.data, 0) == 0)
+			return true;
+	return false;
+}
+
+bool tr_deps_was_written(const struct tr_deps_path *path)
+{
+	const struct tr_deps_version *version = path->file ? path->file->version : NULL;
+
+	return version && (version->written || path->file->created);
+}
+
+/* Makes relative globs absolute: they begin in the directory of the first command. */
+static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
+{
+	for (size_t i = 0; i < globs->count; i++) {
+		struct tr_text glob = tr_text_from(globs->globs[i]);
+		if (!glob.len || *glob.data == '/' || *glob.data == '*')
+			continue;
+		while (tr_text_starts(glob, TR_TEXT("./"))) {
+			glob.data += 2;
+			glob.len -= 2;
+		}
+		tr_buffer_reset(&deps->text);
+		if (deps->tracker.directory)
+			tr_deps_path_write(deps->tracker.directory, &deps->text);
+		else if (*globs->globs[i] != '*')
+			tr_cli_fail(
+				&deps->cli,
+				"'%s' begins in the working directory, which this trace does not "
+				"show: give the whole path",
+				globs->globs[i]);
+		if (deps->text.len != 1)
+			tr_buffer_put_byte(&deps->text, '/');
+		tr_buffer_put_text(&deps->text, glob);
+		tr_buffer_put_byte(&deps->text, '\0');
+		struct tr_text own = tr_arena_copy(&deps->arena, tr_buffer_text(&deps->text));
+		if (!own.data || deps->text.failed) {
+			out_of_memory(deps);
+			return;
+		}
+		globs->globs[i] = own.data;
+	}
+}
+
+/* The paths that a question is about. False: a GLOB matches none, which is reported. */
+static bool find_wanted(struct tr_deps *deps, struct tr_deps_set *set)
+{
+	for (size_t i = 0; i < deps->wanted.count; i++) {
+		struct tr_deps_globs one = { &deps->wanted.globs[i], 1, 1 };
+		bool any = false;
+		for (struct tr_deps_path *path = NULL; (path = tr_deps_next_path(deps, path));) {
+			if ((!path->last && !path->link.data && !path->used) ||
+			    !tr_deps_matches(deps, &one, path))
+				continue;
+			any = true;
+			struct tr_deps_path *target = NULL;
+			if (path->link.data && !path->last)
+				target = tr_deps_paths_resolved(&deps->graph.paths, path->parent,
+								path->link, true);
+			tr_deps_set_add(deps, set, target ? target : path);
+		}
+		if (!any)
+			tr_cli_fail(&deps->cli, "no file of the trace matches '%s'",
+				    deps->wanted.globs[i]);
+	}
+	return set->count && !deps->cli.stop;
+}
+
+/* Searches. */
+
+struct finding {
+	struct tr_deps *deps;
+	struct tr_deps_path *target;
+	bool direct, forward;
+	struct tr_deps_set *set;
+};
+
+static bool has_writer(const struct tr_deps_version *version)
+{
+	for (; version; version = version->older)
+		if (version->written)
+			return true;
+	return false;
+}
+
+static bool found(void *context, struct tr_deps_use *use)
+{
+	struct finding *f = context;
+	struct tr_deps *deps = f->deps;
+	struct tr_deps_path *path = use->path;
+
+	if (!use->version) {
+		if (tr_deps_is_shown(deps, path) && f->set)
+			tr_deps_set_add(deps, f->set, path);
+		return false;
+	}
+	const struct tr_deps_file *file = use->version->file;
+	if (file->pipe || !path)
+		return true;
+	/* a file has the name that it got last, not the one under which it was written */
+	bool gone = file->names == 0;
+	if (!gone && file->path)
+		path = f->forward ? file->path : path;
+	if (path->special || path->directory) {
+		if (deps->special && f->set)
+			tr_deps_set_add(deps, f->set, path);
+		return false;
+	}
+	bool same = path == f->target || (f->target && f->target->file == file);
+	if (tr_deps_matches(deps, &deps->cut, path)) {
+		if (!same && f->set)
+			tr_deps_set_add(deps, f->set, path);
+		return false;
+	}
+	if (f->direct) {
+		bool through = gone || same ||
+			       (!tr_deps_in_project(deps, path) &&
+				(f->forward || has_writer(use->version)));
+		if (!through && f->set)
+			tr_deps_set_add(deps, f->set, path);
+		return through;
+	}
+	if (!same && f->set)
+		tr_deps_set_add(deps, f->set, path);
+	return true;
+}
+
+static void mark_command(void *context, struct tr_deps_command *command)
+{
+	(void)context;
+	while (command && !command->program)
+		command = command->parent;
+	if (command)
+		command->chosen = true;
+}
+
+/* The version that a search for the path begins with: what is there at the end, or was last. */
+static bool collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
+		    struct tr_deps_set *set)
+{
+	struct finding finding = { deps, target, direct, forward, set };
+	struct tr_deps_search search = { .graph = &deps->graph,
+					 .through = deps->through,
+					 .missing = deps->missing,
+					 .forward = forward,
+					 .found = found,
+					 .visited = deps->commands ? mark_command : NULL,
+					 .context = &finding };
+	struct tr_deps_file *file = target->file ? target->file : target->last;
+	bool fine = true;
+
+	if (!file)
+		return true;
+	tr_deps_search_begin(&search);
+	if (forward) {
+		/* what depends on any content that the file had */
+		struct tr_deps_version *version = file->version;
+		while (version->older)
+			version = version->older;
+		fine = tr_deps_search(&search, version) && tr_deps_search(&search, file->version);
+	} else {
+		fine = tr_deps_search(&search, file->version);
+	}
+	tr_deps_search_free(&search);
+	return fine || out_of_memory(deps);
+}
+
+bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
+		     struct tr_deps_set *set)
+{
+	return collect(deps, target, direct, forward, set);
+}
+
+/* Output. */
+
+void tr_deps_put_line(struct tr_deps *deps, struct tr_text text)
+{
+	struct tr_output *out = deps->cli.out;
+
+	if (deps->nul) {
+		tr_output_put_text(out, text);
+		tr_output_put_text(out, (struct tr_text){ "", 1 });
+	} else {
+		struct tr_buffer line = TR_BUFFER_INIT;
+		bool plain = true;
+		for (size_t i = 0; i < text.len && plain; i++)
+			plain = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;
+		if (plain)
+			tr_buffer_put_text(&line, text);
+		else
+			tr_shell_quote_printable(text, &line);
+		tr_buffer_put_byte(&line, '\n');
+		if (line.failed)
+			out_of_memory(deps);
+		else
+			tr_output_put_text(out, tr_buffer_text(&line));
+		tr_buffer_free(&line);
+	}
+	if (out->failed)
+		deps->cli.stop = true;
+}
+
+void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *command,
+		      struct tr_buffer *to)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_error err;
+	const struct tr_value *argv =
+		command->argv.data ? tr_literal_parse(command->argv, &arena, &err) : NULL;
+
+	for (size_t i = 0; argv && argv->type == TR_LIST && i < argv->count; i++) {
+		if (argv->as.items[i].type != TR_STRING)
+			continue;
+		struct tr_text bytes = tr_value_bytes(&argv->as.items[i], &arena);
+		if (i)
+			tr_buffer_put_byte(to, ' ');
+		if (bytes.data)
+			tr_shell_quote_printable(bytes, to);
+	}
+	if (!argv)
+		tr_buffer_put_text(to, command->name);
+	tr_arena_free(&arena);
+	if (to->failed)
+		out_of_memory(deps);
+}
+
+/* The exec record of a command, with what is known of it at the end. */
+static void put_command(struct tr_deps *deps, const struct tr_deps_command *command)
+{
+	struct tr_buffer *line = &deps->line;
+	struct tr_text directory = { NULL, 0 };
+
+	tr_buffer_reset(line);
+	if (command->directory)
+		directory = tr_deps_text(deps, command->directory);
+	switch (deps->as) {
+	case AS_LIST:
+		tr_deps_put_argv(deps, command, line);
+		tr_deps_put_line(deps, tr_buffer_text(line));
+		return;
+	case AS_TSV:
+		tr_buffer_put_decimal(line, command->seq);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, command->time);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, command->task);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, command->name);
+		tr_buffer_put_byte(line, '\t');
+		if (directory.data)
+			tr_cell_escape(directory, false, line);
+		else
+			tr_buffer_put_byte(line, '-');
+		tr_buffer_put_byte(line, '\t');
+		tr_deps_put_argv(deps, command, line);
+		break;
+	case AS_JSON: {
+		tr_buffer_put_literal(line, "{\"seq\":");
+		tr_buffer_put_decimal(line, command->seq);
+		tr_buffer_put_literal(line, ",\"time\":");
+		tr_json_view_bytes(command->time, line);
+		tr_buffer_put_literal(line, ",\"task\":");
+		tr_json_view_bytes(command->task, line);
+		tr_buffer_put_literal(line, ",\"name\":");
+		tr_json_view_bytes(command->name, line);
+		if (directory.data) {
+			tr_buffer_put_literal(line, ",\"cwd\":");
+			tr_json_view_bytes(directory, line);
+		}
+		struct tr_arena arena = TR_ARENA_INIT;
+		struct tr_error err;
+		const struct tr_value *argv =
+			command->argv.data ? tr_literal_parse(command->argv, &arena, &err) : NULL;
+		if (argv) {
+			tr_buffer_put_literal(line, ",\"argv\":");
+			tr_json_view_value(argv, &arena, line);
+		}
+		tr_arena_free(&arena);
+		tr_buffer_put_byte(line, '}');
+		break;
+	}
+	default:
+		tr_buffer_put_literal(line, "exec\t");
+		tr_buffer_put_decimal(line, command->seq);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, command->time);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, command->task);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, command->name);
+		if (directory.data) {
+			tr_buffer_put_literal(line, "\tcwd=\"");
+			tr_string_escape(directory, line);
+			tr_buffer_put_byte(line, '"');
+		}
+		if (command->argv.data) {
+			tr_buffer_put_literal(line, "\targv=");
+			tr_buffer_put_text(line, command->argv);
+		}
+	}
+	tr_buffer_put_byte(line, '\n');
+	if (line->failed)
+		out_of_memory(deps);
+	else
+		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
+}
+
+static bool put_chosen_commands(struct tr_deps *deps)
+{
+	for (const struct tr_deps_command *command = deps->graph.first_command;
+	     command && !deps->cli.stop; command = command->next)
+		if (command->chosen)
+			put_command(deps, command);
+	return !deps->cli.stop;
+}
+
+/* All uses of one path by one program are one record. */
+struct row {
+	const struct tr_deps_command *program;
+	struct tr_deps_path *path;
+	const struct tr_deps_use *first;
+	struct tr_deps_path *from;
+	struct tr_text error;
+	unsigned does, assumed;
+	uint64_t count;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->program != y->program)
+		return x->program < y->program ? -1 : 1;
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return x->first->first < y->first->first ? -1 : x->first->first > y->first->first;
+}
+
+static int compare_first(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->first->first < y->first->first ? -1 : x->first->first > y->first->first;
+}
+
+static struct row *make_rows(struct tr_deps *deps, const struct tr_deps_set *only, size_t *count)
+{
+	struct row *rows = calloc(deps->graph.use_count + 1, sizeof *rows);
+	size_t n = 0, kept = 0;
+
+	if (!rows) {
+		out_of_memory(deps);
+		return NULL;
+	}
+	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next) {
+		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
+			if (!use->path || !use->task.data || !tr_deps_is_shown(deps, use->path) ||
+			    (only && use->path->set != only->id))
+				continue;
+			bool read = use->read == TR_EVIDENCE_PASSED;
+			bool write = use->written == TR_EVIDENCE_PASSED;
+			rows[n++] = (struct row){
+				.program = tr_deps_program(c),
+				.path = use->path,
+				.first = use,
+				.from = use->from,
+				.error = use->error,
+				.does = use->does,
+				.assumed = (read ? TR_DOES_READ : 0) | (write ? TR_DOES_WRITE : 0),
+				.count = use->count,
+			};
+		}
+	}
+	qsort(rows, n, sizeof *rows, compare_rows);
+	for (size_t i = 0; i < n; i++) {
+		struct row *last = kept ? &rows[kept - 1] : NULL;
+		if (!last || last->program != rows[i].program || last->path != rows[i].path) {
+			rows[kept++] = rows[i];
+			continue;
+		}
+		last->does |= rows[i].does;
+		last->assumed |= rows[i].assumed;
+		last->count += rows[i].count;
+		last->from = last->from ? last->from : rows[i].from;
+		if (!rows[i].error.data)
+			last->error.data = NULL; /* the file was found in the end */
+	}
+	qsort(rows, kept, sizeof *rows, compare_first);
+	*count = kept;
+	return rows;
+}
+
+/* The files that are listed: the paths alone, or what all commands did with each of them. */
+static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
+{
+	struct tr_buffer *line = &deps->line;
+	char sha256[TR_SHA256_HEX + 1], sha1[41];
+
+	tr_deps_set_sort(deps, set);
+	for (size_t i = 0; i < set->count && !deps->cli.stop; i++) {
+		struct tr_deps_path *path = set->paths[i];
+		bool hashed = deps->hash && tr_deps_hash(deps, path, sha256, sha1);
+		struct tr_text text = tr_deps_text(deps, path);
+		unsigned does = path->does;
+		tr_buffer_reset(line);
+		if (deps->as == AS_LIST) {
+			if (hashed) {
+				tr_buffer_put(line, sha256, TR_SHA256_HEX);
+				tr_buffer_put_literal(line, "  ");
+			}
+			tr_buffer_put_text(line, text);
+			tr_deps_put_line(deps, tr_buffer_text(line));
+			continue;
+		}
+		if (deps->as == AS_TSV) {
+			tr_cell_escape(text, false, line);
+			tr_buffer_put_byte(line, '\t');
+			bool any = false;
+			for (int w = 0; w < TR_DOES_WORDS; w++) {
+				if (!(does >> w & 1))
+					continue;
+				if (any)
+					tr_buffer_put_byte(line, '|');
+				any = true;
+				tr_buffer_put_text(line, tr_text_from(tr_does_words[w]));
+			}
+			if (deps->hash) {
+				tr_buffer_put_byte(line, '\t');
+				tr_buffer_put(line, hashed ? sha256 : "-",
+					      hashed ? TR_SHA256_HEX : 1);
+			}
+		} else {
+			tr_buffer_put_literal(line, "{\"path\":");
+			tr_json_view_bytes(text, line);
+			tr_buffer_put_literal(line, ",\"does\":[");
+			bool any = false;
+			for (int w = 0; w < TR_DOES_WORDS; w++) {
+				if (!(does >> w & 1))
+					continue;
+				tr_buffer_put_text(line, any ? TR_TEXT(",\"") : TR_TEXT("\""));
+				any = true;
+				tr_buffer_put_text(line, tr_text_from(tr_does_words[w]));
+				tr_buffer_put_byte(line, '"');
+			}
+			tr_buffer_put_byte(line, ']');
+			if (hashed) {
+				tr_buffer_put_literal(line, ",\"sha256\":\"");
+				tr_buffer_put(line, sha256, TR_SHA256_HEX);
+				tr_buffer_put_byte(line, '"');
+			}
+			tr_buffer_put_byte(line, '}');
+		}
+		tr_buffer_put_byte(line, '\n');
+		if (line->failed)
+			return out_of_memory(deps);
+		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
+	}
+	return !deps->cli.stop;
+}
+
+static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
+{
+	size_t count = 0;
+	struct row *rows = make_rows(deps, only, &count);
+	struct tr_buffer *line = &deps->line;
+
+	for (size_t i = 0; rows && i < count && !deps->cli.stop; i++) {
+		const struct row *row = &rows[i];
+		tr_buffer_reset(line);
+		tr_buffer_put_literal(line, "use\t");
+		if (row->first->seq == TR_DEPS_NEVER)
+			tr_buffer_put_byte(line, '-');
+		else
+			tr_buffer_put_decimal(line, row->first->seq);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, row->first->time);
+		tr_buffer_put_byte(line, '\t');
+		tr_buffer_put_text(line, row->first->task);
+		tr_buffer_put_byte(line, '\t');
+		tr_cell_escape(tr_deps_text(deps, row->path), false, line);
+		if (row->program && row->program->seq != TR_DEPS_NEVER) {
+			tr_buffer_put_literal(line, "\texec=");
+			tr_buffer_put_decimal(line, row->program->seq);
+		}
+		tr_buffer_put_literal(line, "\tdoes=");
+		tr_deps_does_write(row->does, line);
+		if (row->assumed) {
+			tr_buffer_put_literal(line, "\tassumed=");
+			tr_deps_does_write(row->assumed, line);
+		}
+		if (row->from) {
+			tr_buffer_put_literal(line, "\tfrom=\"");
+			tr_string_escape(tr_deps_text(deps, row->from), line);
+			tr_buffer_put_byte(line, '"');
+		}
+		if (row->error.data && row->error.len) {
+			tr_buffer_put_literal(line, "\terror=");
+			tr_buffer_put_text(line, row->error);
+		}
+		if (row->count > 1) {
+			tr_buffer_put_literal(line, "\tcount=");
+			tr_buffer_put_decimal(line, row->count);
+		}
+		tr_buffer_put_byte(line, '\n');
+		if (line->failed)
+			out_of_memory(deps);
+		else
+			tr_output_put_text(deps->cli.out, tr_buffer_text(line));
+		if (deps->cli.out->failed)
+			deps->cli.stop = true;
+	}
+	free(rows);
+	return count;
+}
+
+/* Sums up, for each path, what all commands did with it. */
+static void sum_paths(struct tr_deps *deps)
+{
+	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next)
+		for (struct tr_deps_use *use = c->uses; use; use = use->next_of_command)
+			if (use->path) {
+				use->path->does |= use->does;
+				use->path->used = true;
+			}
+}
+
+static void choose_files(struct tr_deps *deps, struct tr_deps_set *set)
+{
+	for (struct tr_deps_path *path = NULL; (path = tr_deps_next_path(deps, path));) {
+		const struct tr_deps_file *file = path->file;
+		bool chosen = false;
+		if (!tr_deps_is_shown(deps, path))
+			continue;
+		switch (deps->mode) {
+		case INPUTS:
+			/* a file that was read and then replaced was an input, too */
+			chosen = path->input;
+			break;
+		case OUTPUTS:
+			chosen = file && tr_deps_was_written(path);
+			break;
+		case TEMPORARY:
+			chosen = !file && path->last && path->last->created &&
+				 path->last->deleted && !path->last->renamed;
+			break;
+		default:
+			chosen = path->used;
+		}
+		if (chosen)
+			tr_deps_set_add(deps, set, path);
+	}
+}
+
+static bool write_files(struct tr_deps *deps, struct tr_deps_set *set)
+{
+	if (deps->as >= AS_CYCLONEDX)
+		return tr_deps_write_document(deps, set);
+	if (deps->as >= AS_MAKE)
+		return tr_deps_write_rules(deps, set);
+	if (deps->as == AS_TREC) {
+		put_rows(deps, set);
+		return !deps->cli.stop;
+	}
+	return put_files(deps, set);
+}
+
+/* Answers the question of the mode. */
+static bool answer(struct tr_deps *deps)
+{
+	struct tr_deps_set set = tr_deps_set_new(deps), wanted = tr_deps_set_new(deps);
+	bool fine = true;
+
+	sum_paths(deps);
+	switch (deps->mode) {
+	case OF:
+	case FROM:
+		fine = find_wanted(deps, &wanted);
+		for (size_t i = 0; fine && i < wanted.count; i++)
+			fine = collect(deps, wanted.paths[i], deps->direct, deps->mode == FROM,
+				       &set);
+		if (fine && deps->commands) {
+			fine = put_chosen_commands(deps);
+		} else if (fine) {
+			if (deps->as >= AS_MAKE) /* the rules of the files themselves, too */
+				for (size_t i = 0; i < wanted.count; i++)
+					tr_deps_set_add(deps, &set, wanted.paths[i]);
+			fine = write_files(deps, &set);
+		}
+		break;
+	case WHO_WRITES:
+	case WHO_READS:
+		fine = find_wanted(deps, &wanted);
+		for (struct tr_deps_command *c = deps->graph.first_command; fine && c;
+		     c = c->next) {
+			for (struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
+				const struct tr_deps_path *now =
+					use->version ? use->version->file->path : NULL;
+				if ((use->path && use->path->set == wanted.id) ||
+				    (now && now->set == wanted.id))
+					if (deps->mode == WHO_WRITES
+						    ? tr_deps_is_writer(use) ||
+							      use->does & TR_DOES_RENAME
+						    : tr_deps_is_reader(use))
+						mark_command(NULL, c);
+			}
+		}
+		fine = fine && put_chosen_commands(deps);
+		break;
+	case OUTSIDE:
+		fine = tr_deps_check_outside(deps, &set) && write_files(deps, &set);
+		break;
+	case DECLARED:
+		fine = tr_deps_check_declared(deps);
+		break;
+	case CYCLES:
+		fine = tr_deps_check_cycles(deps);
+		break;
+	case OVERLAPS:
+		fine = tr_deps_check_overlaps(deps);
+		break;
+	default:
+		choose_files(deps, &set);
+		fine = write_files(deps, &set);
+	}
+	free(set.paths);
+	free(wanted.paths);
+	return fine;
+}
+
+static bool emit_event(void *context, struct tr_text line)
+{
+	struct tr_deps *deps = context;
+
+	tr_output_put_text(deps->cli.out, line);
+	tr_output_record_end(deps->cli.out);
+	return !deps->cli.out->failed;
+}
+
+static void read_records(struct tr_deps *deps)
+{
+	struct tr_cli *cli = &deps->cli;
+	struct tr_record *record;
+	struct tr_error err;
+	bool stream = deps->mode == 0 && deps->as == AS_TREC;
+	uint64_t written = 0;
+
+	while (tr_cli_next(cli, &record)) {
+		enum tr_status status = tr_deps_put(&deps->tracker, record, &err);
+		if (status == TR_FATAL && err.cause == TR_CAUSE_NONE)
+			cli->stop = true;
+		else if (status == TR_FATAL)
+			tr_cli_abort(cli, &err);
+		else if (status != TR_OK)
+			tr_cli_report_record(cli, record, &err, false);
+		if (record->type == TR_HEADER) {
+			struct tr_field *format = tr_record_field(record, "format");
+			deps->no_removals = format && tr_text_is(format->text, "etrace");
+		}
+		if (!stream || cli->stop)
+			continue;
+		if (record->type == TR_TRAILER) {
+			/* the trailer has to count what is written, which is not the input's count */
+			struct tr_buffer *line = &deps->line;
+			written += put_rows(deps, NULL);
+			tr_buffer_reset(line);
+			tr_trailer_put(written, 0, false, line);
+			tr_buffer_put_byte(line, '\n');
+			tr_output_put_text(cli->out, tr_buffer_text(line));
+		} else if (record->type == TR_HEADER || tr_text_is(record->kind, "exec")) {
+			written += record->type == TR_RECORD;
+			tr_cli_put_line(cli, record);
+		}
+	}
+	if (!cli->stop && tr_deps_finish(&deps->tracker, &err) == TR_FATAL)
+		tr_cli_abort(cli, &err);
+}
+
+int main(int argc, char **argv)
+{
+	struct tr_deps deps = { .as = AS_DEFAULT,
+				.text = TR_BUFFER_INIT,
+				.line = TR_BUFFER_INIT,
+				.arena = TR_ARENA_INIT };
+	struct tr_cli *cli = &deps.cli;
+
+	tr_cli_begin(cli, &tool, argc, argv);
+	tr_deps_graph_init(&deps.graph);
+	tr_deps_tracker_init(&deps.tracker, &deps.graph);
+	if (deps.graph.failed)
+		out_of_memory(&deps);
+	read_options(&deps);
+	if (deps.mode == EVENTS) {
+		deps.tracker.emit = emit_event;
+		deps.tracker.context = &deps;
+	}
+	if (tr_cli_open(cli) && tr_cli_output(cli, false)) {
+		read_records(&deps);
+		if (!cli->stop && !deps.tracker.calls && !tr_cli_read_nothing(cli))
+			tr_cli_fail(cli, "the trace has no file calls: record them with strace -f "
+					 "-e trace=%%file,%%process,%%desc, or tr-record --files");
+		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC)) {
+			deps.project = deps.tracker.directory;
+			if (deps.project_option)
+				deps.project = tr_deps_paths_spelled(
+					&deps.graph.paths, deps.tracker.directory,
+					tr_text_from(deps.project_option));
+			if (deps.no_removals && deps.mode == TEMPORARY)
+				tr_cli_fail(
+					cli,
+					"a log of etrace has no deleted files, so it is unknown "
+					"which were temporary");
+			else if (deps.no_removals && deps.mode == OUTPUTS)
+				tr_cli_note(
+					cli,
+					"a log of etrace has no deleted files: some of these may "
+					"not exist at the end");
+			anchor(&deps, &deps.wanted);
+			anchor(&deps, &deps.cut);
+			if (!cli->stop)
+				answer(&deps);
+		}
+		if (deps.tracker.unknown)
+			tr_cli_fail(cli,
+				    "%" PRIu64 " uses of relative paths are left out, because "
+				    "the working directory is not known",
+				    deps.tracker.unknown);
+	}
+	tr_deps_tracker_free(&deps.tracker);
+	tr_deps_graph_free(&deps.graph);
+	free(deps.wanted.globs);
+	free(deps.cut.globs);
+	free(deps.outside.globs);
+	tr_buffer_free(&deps.text);
+	tr_buffer_free(&deps.line);
+	tr_arena_free(&deps.arena);
+	return tr_cli_end(cli);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of tr-deps.
+ *
+ *	records -> deps/tracker.h -> deps/graph.h: everything is known at the end of the input
+ *	  tr_deps.c --------- options; which files or commands are asked for, and lists of them
+ *	  tr_deps_check.c --- findings: outside, declared, cycles, overlaps
+ *	  tr_deps_rules.c --- direct dependencies of each file as make, ninja and dot have them
+ *	  tr_deps_document.c  the same as CycloneDX and SPDX, with hashes of files
+ */
+#ifndef TR_TOOLS_TR_DEPS_H
+#define TR_TOOLS_TR_DEPS_H
+
+#include "cli.h"
+#include "deps/search.h"
+#include "deps/tracker.h"
+
+enum tr_deps_as {
+	AS_DEFAULT = -1,
+	AS_TREC,
+	AS_LIST,
+	AS_TSV,
+	AS_JSON,
+	AS_MAKE,
+	AS_NINJA,
+	AS_DOT,
+	AS_CYCLONEDX,
+	AS_SPDX,
+};
+
+struct tr_deps_globs {
+	const char **globs;
+	size_t count, cap;
+};
+
+/* A set of paths, in the order in which they were added. */
+struct tr_deps_set {
+	struct tr_deps_path **paths;
+	size_t count, cap;
+	uint32_t id; /* path->set of its members */
+};
+
+struct tr_deps {
+	struct tr_cli cli;
+	struct tr_deps_graph graph;
+	struct tr_deps_tracker tracker;
+	int mode; /* an option of tr_deps.c, 0: all uses */
+	enum tr_deps_as as;
+	enum tr_deps_through through;
+	bool direct, commands, missing, special, hash, nul;
+	struct tr_deps_globs wanted; /* --of, --from, --who-reads, --who-writes, --declared */
+	struct tr_deps_globs cut;
+	struct tr_deps_path *project; /* NULL: everything that is not special */
+	const char *project_option;
+	struct tr_deps_globs outside;
+	bool no_removals; /* the format of the input has none */
+	uint32_t sets;
+	struct tr_buffer text, line;
+	struct tr_arena arena;
+};
+
+/* Adds a path to a set, once. */
+void tr_deps_set_add(struct tr_deps *deps, struct tr_deps_set *set, struct tr_deps_path *path);
+struct tr_deps_set tr_deps_set_new(struct tr_deps *deps);
+void tr_deps_set_sort(struct tr_deps *deps, struct tr_deps_set *set);
+
+/* The absolute path, until the next call. */
+struct tr_text tr_deps_text(struct tr_deps *deps, const struct tr_deps_path *path);
+
+/* The next path of the tree after this one (NULL: the first), in the order of a walk. */
+struct tr_deps_path *tr_deps_next_path(struct tr_deps *deps, struct tr_deps_path *path);
+
+/* Whether the path is one that results contain: no directory, and special only with --special. */
+bool tr_deps_is_shown(const struct tr_deps *deps, const struct tr_deps_path *path);
+bool tr_deps_in_project(const struct tr_deps *deps, const struct tr_deps_path *path);
+bool tr_deps_matches(struct tr_deps *deps, const struct tr_deps_globs *globs,
+		     const struct tr_deps_path *path);
+
+/* Whether the trace wrote the content that the file at this path has at the end. */
+bool tr_deps_was_written(const struct tr_deps_path *path);
+
+/* What a file was made from, directly or over all steps. */
+bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
+		     struct tr_deps_set *set);
+
+/* The files of the results in graph forms, and a form of them (tr_deps_rules.c). */
+bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files);
+bool tr_deps_write_document(struct tr_deps *deps, const struct tr_deps_set *files);
+
+/* Findings; each sets exit status 1 if there are some. */
+bool tr_deps_check_outside(struct tr_deps *deps, struct tr_deps_set *set);
+bool tr_deps_check_declared(struct tr_deps *deps);
+bool tr_deps_check_cycles(struct tr_deps *deps);
+bool tr_deps_check_overlaps(struct tr_deps *deps);
+
+/* A line, or with -0 a text that ends in NUL; control bytes are escaped in lines. */
+void tr_deps_put_line(struct tr_deps *deps, struct tr_text text);
+
+/* The SHA-256 of a file of this machine as hex digits. False: it cannot be read. */
+bool tr_deps_hash(struct tr_deps *deps, const struct tr_deps_path *path, char *sha256, char *sha1);
+
+/* The command line of a command, quoted for a shell; appended. */
+void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *command,
+		      struct tr_buffer *to);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each written file was made from directly, and by which command, as make and ninja run it
+ * again and Graphviz draws it.
+ */
+#include "tr_deps.h"
+
+#include <stdlib.h>
+
+#include "process/command.h"
+#include "process/respfile.h"
+
+struct target {
+	struct tr_deps_path *path;
+	const struct tr_deps_command *recipe;
+	struct tr_deps_set needs;
+};
+
+/*
+ * The command that makes the file again: of the writer and its ancestors the one that a build tool
+ * has started, or that the first command of the trace has started.
+ */
+static const struct tr_deps_command *find_recipe(const struct tr_deps_path *path)
+{
+	const struct tr_deps_file *file = path->file ? path->file : path->last;
+	const struct tr_deps_command *recipe = NULL;
+
+	for (const struct tr_deps_version *v = file ? file->version : NULL; v && !recipe;
+	     v = v->older)
+		for (struct tr_deps_use *use = v->uses; use; use = use->next_of_version)
+			if (tr_deps_is_writer(use))
+				recipe = tr_deps_program(use->command);
+	while (recipe) {
+		const struct tr_deps_command *above = tr_deps_program(recipe->parent);
+		if (!above || tr_deps_is_build_tool(above) || !tr_deps_program(above->parent))
+			break;
+		recipe = above;
+	}
+	return recipe;
+}
+
+/* The command as a line for a shell, after a change to its directory; without line ends. */
+static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recipe,
+		       struct tr_buffer *to)
+{
+	struct tr_buffer line = TR_BUFFER_INIT;
+
+	if (recipe->directory) {
+		tr_buffer_put_literal(&line, "cd ");
+		tr_shell_quote_printable(tr_deps_text(deps, recipe->directory), &line);
+		tr_buffer_put_literal(&line, " && ");
+	}
+	tr_deps_put_argv(deps, recipe, &line);
+	/* words with control bytes are spelled as only some shells understand them */
+	if (line.len && memmem(line.data, line.len, "$'", 2)) {
+		tr_buffer_put_literal(to, "exec bash -c ");
+		tr_shell_quote(tr_buffer_text(&line), to);
+	} else {
+		tr_buffer_put_text(to, tr_buffer_text(&line));
+	}
+	tr_buffer_free(&line);
+}
+
+/* Escapes the bytes that mean something in a path; every one is preceded by escape, "$" doubled. */
+static void put_path(struct tr_deps *deps, const struct tr_deps_path *path, const char *special,
+		     char escape, struct tr_buffer *to)
+{
+	struct tr_text text = tr_deps_text(deps, path);
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '$')
+			tr_buffer_put_byte(to, '$');
+		else if (strchr(special, text.data[i]))
+			tr_buffer_put_byte(to, escape);
+		tr_buffer_put_byte(to, text.data[i]);
+	}
+}
+
+static bool has_line_end(const struct tr_deps_path *path)
+{
+	for (; path; path = path->parent)
+		if (path->name.len && memchr(path->name.data, '\n', path->name.len))
+			return true;
+	return false;
+}
+
+static void put_doubled(struct tr_text text, struct tr_buffer *to)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '$')
+			tr_buffer_put_byte(to, '$');
+		tr_buffer_put_byte(to, text.data[i]);
+	}
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+	uint64_t m = x->recipe ? x->recipe->began : 0, n = y->recipe ? y->recipe->began : 0;
+
+	return m < n ? -1 : m > n;
+}
+
+/* The targets of one recipe are made together: they need what any of them needs. */
+static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
+		       struct tr_deps_set *needs)
+{
+	struct tr_deps_set own = tr_deps_set_new(deps);
+
+	for (size_t i = 0; i < count; i++)
+		group[i].path->set = own.id;
+	needs->id = ++deps->sets;
+	needs->count = 0;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < group[i].needs.count; k++)
+			if (group[i].needs.paths[k]->set != own.id &&
+			    !has_line_end(group[i].needs.paths[k]))
+				tr_deps_set_add(deps, needs, group[i].needs.paths[k]);
+	tr_deps_set_sort(deps, needs);
+}
+
+static void put_make(struct tr_deps *deps, struct target *group, size_t count,
+		     const struct tr_deps_set *needs, struct tr_buffer *to)
+{
+	static const char special[] = " \t#:%*?[]~\\";
+	struct tr_buffer recipe = TR_BUFFER_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		put_path(deps, group[i].path, special, '\\', to);
+		tr_buffer_put_literal(to, " ");
+	}
+	tr_buffer_put_text(to, count > 1 ? TR_TEXT("&:") : TR_TEXT(":"));
+	for (size_t i = 0; i < needs->count; i++) {
+		tr_buffer_put_literal(to, " \\\n  ");
+		put_path(deps, needs->paths[i], special, '\\', to);
+	}
+	tr_buffer_put_literal(to, "\n\t");
+	put_recipe(deps, group->recipe, &recipe);
+	put_doubled(tr_buffer_text(&recipe), to);
+	tr_buffer_put_literal(to, "\n\n");
+	tr_buffer_free(&recipe);
+}
+
+static void put_ninja(struct tr_deps *deps, struct target *group, size_t count,
+		      const struct tr_deps_set *needs, struct tr_buffer *to)
+{
+	struct tr_buffer recipe = TR_BUFFER_INIT;
+
+	tr_buffer_put_literal(to, "rule command_");
+	tr_buffer_put_decimal(to, group->recipe->seq);
+	tr_buffer_put_literal(to, "\n  command = ");
+	put_recipe(deps, group->recipe, &recipe);
+	put_doubled(tr_buffer_text(&recipe), to);
+	tr_buffer_put_literal(to, "\nbuild");
+	for (size_t i = 0; i < count; i++) {
+		tr_buffer_put_literal(to, " ");
+		put_path(deps, group[i].path, " :", '$', to);
+	}
+	tr_buffer_put_literal(to, ": command_");
+	tr_buffer_put_decimal(to, group->recipe->seq);
+	for (size_t i = 0; i < needs->count; i++) {
+		tr_buffer_put_literal(to, " $\n  ");
+		put_path(deps, needs->paths[i], " :", '$', to);
+	}
+	tr_buffer_put_literal(to, "\n\n");
+	tr_buffer_free(&recipe);
+}
+
+static void put_quoted(struct tr_deps *deps, const struct tr_deps_path *path, struct tr_buffer *to)
+{
+	struct tr_text text = tr_deps_text(deps, path);
+
+	tr_buffer_put_byte(to, '"');
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '"' || text.data[i] == '\\')
+			tr_buffer_put_byte(to, '\\');
+		tr_buffer_put_byte(to, text.data[i]);
+	}
+	tr_buffer_put_byte(to, '"');
+}
+
+static bool flush(struct tr_deps *deps, struct tr_buffer *to)
+{
+	if (to->failed)
+		return false;
+	tr_output_put_text(deps->cli.out, tr_buffer_text(to));
+	tr_buffer_reset(to);
+	if (deps->cli.out->failed)
+		deps->cli.stop = true;
+	return !deps->cli.stop;
+}
+
+static bool put_group(struct tr_deps *deps, struct target *group, size_t count,
+		      struct tr_buffer *to)
+{
+	struct tr_deps_set needs = { 0 };
+
+	if (deps->as == AS_DOT) {
+		for (size_t i = 0; i < count; i++) {
+			tr_deps_set_sort(deps, &group[i].needs);
+			for (size_t k = 0; k < group[i].needs.count; k++) {
+				tr_buffer_put_literal(to, "  ");
+				put_quoted(deps, group[i].needs.paths[k], to);
+				tr_buffer_put_literal(to, " -> ");
+				put_quoted(deps, group[i].path, to);
+				tr_buffer_put_literal(to, ";\n");
+			}
+		}
+		return flush(deps, to);
+	}
+	join_needs(deps, group, count, &needs);
+	if (deps->as == AS_MAKE)
+		put_make(deps, group, count, &needs, to);
+	else
+		put_ninja(deps, group, count, &needs, to);
+	free(needs.paths);
+	return flush(deps, to);
+}
+
+bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
+{
+	struct target *targets = calloc(files->count + 1, sizeof *targets);
+	struct tr_buffer to = TR_BUFFER_INIT;
+	size_t count = 0;
+	bool fine = targets;
+
+	for (size_t i = 0; fine && i < files->count; i++) {
+		struct tr_deps_path *path = files->paths[i];
+		if (!tr_deps_was_written(path) || !tr_deps_in_project(deps, path))
+			continue;
+		if (has_line_end(path)) {
+			tr_cli_fail(&deps->cli, "a path with a line end is left out");
+			continue;
+		}
+		struct target *target = &targets[count];
+		*target = (struct target){ path, find_recipe(path), tr_deps_set_new(deps) };
+		if (!target->recipe)
+			continue;
+		count++;
+		fine = tr_deps_collect(deps, path, true, false, &target->needs);
+	}
+	if (count)
+		qsort(targets, count, sizeof *targets, compare_targets);
+	if (deps->as == AS_DOT) {
+		tr_buffer_put_literal(&to, "digraph dependencies {\n  rankdir=LR;\n"
+					   "  node [shape=box];\n");
+	} else if (deps->as == AS_MAKE) {
+		tr_buffer_put_literal(&to, "all:");
+		for (size_t i = 0; i < count; i++) {
+			tr_buffer_put_literal(&to, " \\\n  ");
+			put_path(deps, targets[i].path, " \t#:%*?[]~\\", '\\', &to);
+		}
+		tr_buffer_put_literal(&to, "\n.PHONY: all\n\n");
+	}
+	for (size_t i = 0, group; fine && i < count; i += group) {
+		for (group = 1;
+		     i + group < count && targets[i + group].recipe == targets[i].recipe;)
+			group++;
+		fine = put_group(deps, targets + i, group, &to);
+	}
+	if (deps->as == AS_DOT)
+		tr_buffer_put_literal(&to, "}\n");
+	fine = fine && flush(deps, &to);
+	for (size_t i = 0; i < count; i++)
+		free(targets[i].needs.paths);
+	free(targets);
+	tr_buffer_free(&to);
+	return fine;
+}
