@@ -70,15 +70,11 @@ project() {
 	printf '#include "gen.h"\nint f6(void);\nint main(void) { return f6() - G; }\n' >main.c
 	echo '#define G 0' >gen.in
 	cat >Makefile <<-'END'
-		prog: main.o libf.a
-			$(CC) $(FLAGS) -o $@ main.o libf.a
-		libf.a: f1.o f2.o f3.o f4.o f5.o f6.o
-			ar rcs $@ $^
-		gen.h: gen.in
-			sed s/0/1/ gen.in | cat >$@.tmp && mv $@.tmp $@
+		prog: main.o libf.a ; $(CC) $(FLAGS) -o $@ main.o libf.a
+		libf.a: f1.o f2.o f3.o f4.o f5.o f6.o ; ar rcs $@ $^
+		gen.h: gen.in ; sed s/0/1/ gen.in | cat >$@.tmp && mv $@.tmp $@
 		main.o: gen.h
-		.c.o:
-			gcc $(FLAGS) -Iinc -MMD -c $<
+		%.o: %.c ; gcc $(FLAGS) -Iinc -MMD -c $<
 	END
 }
 
