@@ -50,6 +50,7 @@ struct tr_deps_task {
 	struct tr_deps_descriptors *descriptors;
 	uint64_t number;
 	struct tr_deps_task *ready; /* the next task whose records are pending no more */
+	bool is_ready;		    /* it is in that list, so it must not be freed */
 	size_t len;
 	char id[];
 };

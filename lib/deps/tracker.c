@@ -98,11 +98,16 @@ static enum tr_status put_task(struct tr_deps_tracker *tracker, struct tr_deps_t
 		tr_record_init(&record, &arena);
 		task = tr_deps_task_find(tracker, id);
 		if (tr_record_from_line(&record, item->text, err)) {
-			if (!task && (task = tr_deps_task_add(tracker, id)))
+			if (!task)
+				task = tr_deps_task_add(tracker, id);
+			if (task && !task->process)
 				tr_deps_task_begin(tracker, task, NULL, false, false, false);
 			const struct tr_deps_command *program =
-				task ? tr_deps_program(task->process->command) : NULL;
-			status = task ? put_known(tracker, task, &record, &event, err) : TR_FATAL;
+				task && task->process ? tr_deps_program(task->process->command)
+						      : NULL;
+			status = !tracker->graph->failed && task
+					 ? put_known(tracker, task, &record, &event, err)
+					 : TR_FATAL;
 			if (status > worst)
 				worst = status;
 			if (tracker->emit) {
@@ -130,6 +135,7 @@ static enum tr_status put_held(struct tr_deps_tracker *tracker, struct tr_error 
 	while (tracker->ready && worst != TR_FATAL) {
 		struct tr_deps_task *task = tracker->ready;
 		tracker->ready = task->ready;
+		task->is_ready = false;
 		enum tr_status status = put_task(tracker, task, err);
 		worst = status > worst ? status : worst;
 	}
@@ -146,6 +152,8 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	if (!child.data)
 		return TR_OK;
 	struct tr_deps_task *task = tr_deps_task_find(tracker, child);
+	if (task == parent) /* no process forks itself: the log is damaged */
+		return TR_OK;
 	if (task && task->process) { /* its number is used again, and its end was not seen */
 		tr_deps_task_leave(tracker, task);
 	} else if (!task && !(task = tr_deps_task_add(tracker, child))) {
@@ -154,8 +162,11 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	if (!tr_deps_task_begin(tracker, task, parent, thread, has_flag(flags, "CLONE_FS"),
 				has_flag(flags, "CLONE_FILES")))
 		return tr_error_memory(err);
-	task->ready = tracker->ready;
-	tracker->ready = task;
+	if (!task->is_ready) {
+		task->is_ready = true;
+		task->ready = tracker->ready;
+		tracker->ready = task;
+	}
 	return TR_OK;
 }
 
@@ -175,6 +186,8 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 		status = put_fork(tracker, task, record, err);
 	} else if (tr_text_is(record->kind, "exit")) {
 		tr_deps_task_leave(tracker, task);
+		if (task->is_ready)
+			return TR_OK;
 		tr_map_take(&tracker->tasks, (struct tr_text){ task->id, task->len });
 		free(task);
 	}
