@@ -26,12 +26,15 @@
 #include "process/command.h"
 #include "process/path.h"
 
-enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND };
+enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND, FILES, STAT };
 enum { MARKS = 64 }; /* patterns of --only that are reported where they match nothing */
 
 static const struct tr_option options[] = {
 	{ ONLY, 0, "only", "LIST",
 	  "keep only executions of these programs: names or patterns, separated by commas" },
+	{ FILES, 0, "files", NULL,
+	  "record which files are opened, read, written, renamed and deleted, for tr-deps" },
+	{ STAT, 0, "stat", NULL, "with --files: record calls that only look at files, too" },
 	{ NO_RESPFILES, 0, "no-respfiles", NULL,
 	  "do not put the content of response files into the records" },
 	{ NO_WAIT, 0, "no-wait", NULL,
@@ -349,6 +352,10 @@ static void read_options(struct recorder *recorder)
 			recorder->respfiles = false;
 		else if (id == NO_WAIT)
 			recorder->capture.no_wait = true;
+		else if (id == FILES)
+			recorder->capture.files = true;
+		else if (id == STAT)
+			recorder->capture.stat = true;
 		else
 			tr_cli_choice(cli);
 	}
@@ -360,6 +367,8 @@ static void read_options(struct recorder *recorder)
 	else if (!tr_text_starts(cwd, TR_TEXT("/")))
 		tr_cli_usage(cli, "-O cwd takes an absolute path, not '%.*s'", (int)cwd.len,
 			     cwd.data);
+	else if (recorder->capture.stat && !recorder->capture.files)
+		tr_cli_usage(cli, "--stat needs --files");
 	else if (!cli->operand_count)
 		tr_cli_usage(cli, "no command given");
 }

@@ -16,6 +16,8 @@ struct tr_cli;
 struct tr_capture {
 	pid_t supervisor; /* ends with the status of the command */
 	int log;	  /* read end of the pipe that strace writes to */
+	bool files;	  /* record the calls that concern files */
+	bool stat;	  /* those that only look at files, too */
 	bool no_wait;	  /* do not wait for processes that the command leaves running */
 };
 

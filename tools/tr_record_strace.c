@@ -39,6 +39,20 @@ enum {
 	"group"
 
 /*
+ * --files: what opens, names and passes on files, and which transfers there were, but not the data
+ * (RAW). Looking at files is most of what programs do with them, and is asked for with --stat.
+ */
+#define FILES \
+	",?open,openat,?openat2,?creat,?rename,renameat,?renameat2,?link,linkat,?symlink," \
+	"symlinkat,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,?mknod,mknodat,truncate,ftruncate," \
+	"close,?close_range,dup,?dup2,dup3,fcntl,?pipe,pipe2,socketpair,sendmsg,recvmsg," \
+	"sendfile,?copy_file_range,splice,tee,?memfd_create,exit," RAW
+#define RAW "read,write,pread64,pwrite64,readv,writev,preadv,pwritev"
+#define STATS \
+	",?stat,?lstat,fstat,?newfstatat,?statx,?access,faccessat,?faccessat2,?readlink," \
+	"readlinkat,?getdents,getdents64"
+
+/*
  * The pid of the command once it is known, and a signal that arrived before. strace blocks signals
  * while it runs a command.
  */
@@ -337,6 +351,8 @@ struct start {
 	const char *script; /* NULL: the command is a program, else one for the shell */
 	bool divert;	    /* its standard output to standard error */
 	bool filter;	    /* the kernel selects the calls */
+	const char *calls;  /* the value of -e that selects them */
+	bool files;
 };
 
 /* Becomes strace. */
@@ -346,9 +362,10 @@ static void run_strace(const char *log, const struct start *start)
 	 * A string of an argument list has at most 128 KiB, so -s cuts none.
 	 * Without signals strace would not print that one killed a process.
 	 */
-	static const char *const fixed[] = { "strace",	"-f", "-v",  "-y", "-ttt",	     "-s",
-					     "1048576", "-e", CALLS, "-e", "signal=!SIGCHLD" };
-	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 6 };
+	static const char *const fixed[] = { "strace",	"-f",	"-v",
+					     "-y",	"-ttt", "-s",
+					     "1048576", "-e",	"signal=!SIGCHLD" };
+	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 10 };
 	size_t count = 0, n = 0;
 
 	while (start->command[count])
@@ -358,6 +375,12 @@ static void run_strace(const char *log, const struct start *start)
 		return;
 	for (; n < FIXED; n++)
 		argv[n] = fixed[n];
+	argv[n++] = "-e";
+	argv[n++] = start->calls;
+	if (start->files) {
+		argv[n++] = "-e";
+		argv[n++] = "raw=" RAW;
+	}
 	if (start->filter)
 		argv[n++] = "--seccomp-bpf";
 	argv[n++] = "-o";
@@ -419,13 +442,16 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 		      bool divert, int *status)
 {
 	char path[PATH_MAX];
-	struct start start = { command, NULL, divert, false };
+	struct start start = { .command = command, .divert = divert, .calls = CALLS };
 	int ends[2];
 
 	if (!can_record(cli, command[0], path, status))
 		return false;
 	start.script = is_plain_script(path) ? path : NULL;
 	start.filter = !capture->no_wait && strace_version() >= SECCOMP_SINCE;
+	start.files = capture->files;
+	if (capture->files)
+		start.calls = capture->stat ? CALLS FILES STATS : CALLS FILES;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;

@@ -343,8 +343,12 @@ static bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd, st
 	}
 	if (text.len >= 8 && memcmp(text.data, "AT_FDCWD", 8) == 0)
 		*fd = TR_FD_CWD;
-	else
-		read_digits(text, fd);
+	else if (!read_digits(text, fd) && text.len > 2 && text.len <= 10 && text.data[1] == 'x') {
+		/* as strace -e raw prints it */
+		*fd = 0;
+		for (size_t i = 2; i < text.len; i++)
+			*fd = *fd << 4 | (tr_hex_digit(text.data[i]) & 15);
+	}
 	return true;
 }
 

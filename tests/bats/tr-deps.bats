@@ -106,6 +106,30 @@ declared() {
 	[[ $output == *"no deleted files"* ]]
 }
 
+@test "tr-record --files: the same answers, and no data" {
+	project
+	trace ../log make CC=gcc
+	rm -f ./*.o ./*.d ./*.a prog gen.h
+	run -0 tr-record --files -o ../rec.trec make CC=gcc
+	for d in *.d; do
+		diff <(declared "$d") <(tr-deps --of="${d%.d}.o" --direct ../rec.trec | grep "^$PWD/")
+	done
+	for question in --inputs --outputs --of=prog --from=gen.in; do
+		# ar has a temporary file in the folder
+		diff <(tr-deps $question ../log | grep "^$PWD/" | grep -v "^$PWD/st......$") \
+			<(tr-deps $question ../rec.trec | grep "^$PWD/" | grep -v "^$PWD/st......$")
+	done
+	# transfers are recorded, so nothing is assumed; their data are not
+	run -1 grep -q $'\tassumed=' <(tr-deps ../rec.trec)
+	tr-filter 'sys and name == "read"' ../rec.trec >reads
+	[ -s reads ]
+	run -1 grep -q 'buf="' reads
+	run -1 grep -q $'\tstat\t' ../rec.trec
+	tr-record --files --stat -o ../stat.trec cat gen.in
+	tr-deps ../stat.trec | grep -q $'does=\\[[a-z,]*stat'
+	run -2 tr-record --stat true
+}
+
 @test "--declared finds what a rule leaves out, and what it has too much" {
 	project
 	trace ../log make CC=gcc
