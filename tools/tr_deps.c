@@ -91,19 +91,10 @@ static const struct tr_tool tool = {
 	.status_one = "--outside, --declared, --cycles or --overlaps found something",
 };
 
-static bool out_of_memory(struct tr_deps *deps)
-{
-	struct tr_error err;
-
-	tr_error_memory(&err);
-	tr_cli_abort(&deps->cli, &err);
-	return false;
-}
-
 static void add_glob(struct tr_deps *deps, struct tr_deps_globs *globs)
 {
 	if (!tr_array_room(globs->globs, globs->count, globs->cap))
-		out_of_memory(deps);
+		tr_cli_out_of_memory(&deps->cli);
 	else
 		globs->globs[globs->count++] = deps->cli.argument;
 }
@@ -206,7 +197,7 @@ void tr_deps_set_add(struct tr_deps *deps, struct tr_deps_set *set, struct tr_de
 	if (path->set == set->id)
 		return;
 	if (!tr_array_room(set->paths, set->count, set->cap)) {
-		out_of_memory(deps);
+		tr_cli_out_of_memory(&deps->cli);
 		return;
 	}
 	path->set = set->id;
@@ -218,7 +209,7 @@ struct tr_text tr_deps_text(struct tr_deps *deps, const struct tr_deps_path *pat
 	tr_buffer_reset(&deps->text);
 	tr_deps_path_write(path, &deps->text);
 	if (deps->text.failed)
-		out_of_memory(deps);
+		tr_cli_out_of_memory(&deps->cli);
 	return tr_buffer_text(&deps->text);
 }
 
@@ -251,9 +242,8 @@ static int compare_paths(const void *a, const void *b)
 	return order ? order : x->name.len < y->name.len ? -1 : 1;
 }
 
-void tr_deps_set_sort(struct tr_deps *deps, struct tr_deps_set *set)
+void tr_deps_set_sort(struct tr_deps_set *set)
 {
-	(void)deps;
 	if (set->count)
 		qsort(set->paths, set->count, sizeof *set->paths, compare_paths);
 }
@@ -325,7 +315,7 @@ static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
 		tr_buffer_put_byte(&deps->text, '\0');
 		struct tr_text own = tr_arena_copy(&deps->arena, tr_buffer_text(&deps->text));
 		if (!own.data || deps->text.failed) {
-			out_of_memory(deps);
+			tr_cli_out_of_memory(&deps->cli);
 			return;
 		}
 		globs->globs[i] = own.data;
@@ -424,9 +414,8 @@ static void mark_command(void *context, struct tr_deps_command *command)
 		command->chosen = true;
 }
 
-/* The version that a search for the path begins with: what is there at the end, or was last. */
-static bool collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
-		    struct tr_deps_set *set)
+bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
+		     struct tr_deps_set *set)
 {
 	struct finding finding = { deps, target, direct, forward, set };
 	struct tr_deps_search search = { .graph = &deps->graph,
@@ -452,13 +441,7 @@ static bool collect(struct tr_deps *deps, struct tr_deps_path *target, bool dire
 		fine = tr_deps_search(&search, file->version);
 	}
 	tr_deps_search_free(&search);
-	return fine || out_of_memory(deps);
-}
-
-bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
-		     struct tr_deps_set *set)
-{
-	return collect(deps, target, direct, forward, set);
+	return fine || tr_cli_out_of_memory(&deps->cli);
 }
 
 /* Output. */
@@ -481,7 +464,7 @@ void tr_deps_put_line(struct tr_deps *deps, struct tr_text text)
 			tr_shell_quote_printable(text, &line);
 		tr_buffer_put_byte(&line, '\n');
 		if (line.failed)
-			out_of_memory(deps);
+			tr_cli_out_of_memory(&deps->cli);
 		else
 			tr_output_put_text(out, tr_buffer_text(&line));
 		tr_buffer_free(&line);
@@ -511,7 +494,7 @@ void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *comman
 		tr_buffer_put_text(to, command->name);
 	tr_arena_free(&arena);
 	if (to->failed)
-		out_of_memory(deps);
+		tr_cli_out_of_memory(&deps->cli);
 }
 
 /* The exec record of a command, with what is known of it at the end. */
@@ -590,7 +573,7 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 	}
 	tr_buffer_put_byte(line, '\n');
 	if (line->failed)
-		out_of_memory(deps);
+		tr_cli_out_of_memory(&deps->cli);
 	else
 		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
 }
@@ -639,7 +622,7 @@ static struct row *make_rows(struct tr_deps *deps, const struct tr_deps_set *onl
 	size_t n = 0, kept = 0;
 
 	if (!rows) {
-		out_of_memory(deps);
+		tr_cli_out_of_memory(&deps->cli);
 		return NULL;
 	}
 	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next) {
@@ -686,7 +669,7 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 	struct tr_buffer *line = &deps->line;
 	char sha256[TR_SHA256_HEX + 1], sha1[41];
 
-	tr_deps_set_sort(deps, set);
+	tr_deps_set_sort(set);
 	for (size_t i = 0; i < set->count && !deps->cli.stop; i++) {
 		struct tr_deps_path *path = set->paths[i];
 		bool hashed = deps->hash && tr_deps_hash(deps, path, sha256, sha1);
@@ -742,7 +725,7 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 		}
 		tr_buffer_put_byte(line, '\n');
 		if (line->failed)
-			return out_of_memory(deps);
+			return tr_cli_out_of_memory(&deps->cli);
 		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
 	}
 	return !deps->cli.stop;
@@ -793,7 +776,7 @@ static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
 		}
 		tr_buffer_put_byte(line, '\n');
 		if (line->failed)
-			out_of_memory(deps);
+			tr_cli_out_of_memory(&deps->cli);
 		else
 			tr_output_put_text(deps->cli.out, tr_buffer_text(line));
 		if (deps->cli.out->failed)
@@ -866,8 +849,8 @@ static bool answer(struct tr_deps *deps)
 	case FROM:
 		fine = find_wanted(deps, &wanted);
 		for (size_t i = 0; fine && i < wanted.count; i++)
-			fine = collect(deps, wanted.paths[i], deps->direct, deps->mode == FROM,
-				       &set);
+			fine = tr_deps_collect(deps, wanted.paths[i], deps->direct,
+					       deps->mode == FROM, &set);
 		if (fine && deps->commands) {
 			fine = put_chosen_commands(deps);
 		} else if (fine) {
@@ -926,6 +909,18 @@ static bool emit_event(void *context, struct tr_text line)
 	return !deps->cli.out->failed;
 }
 
+/* Forgets what was read: another trace has other commands. False: memory is exhausted. */
+static bool begin_segment(struct tr_deps *deps)
+{
+	deps->calls += deps->tracker.calls;
+	deps->unknown += deps->tracker.unknown;
+	tr_deps_tracker_free(&deps->tracker);
+	tr_deps_graph_free(&deps->graph);
+	tr_deps_graph_init(&deps->graph);
+	tr_deps_tracker_init(&deps->tracker, &deps->graph);
+	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
+}
+
 static void read_records(struct tr_deps *deps)
 {
 	struct tr_cli *cli = &deps->cli;
@@ -956,6 +951,9 @@ static void read_records(struct tr_deps *deps)
 			tr_trailer_put(written, 0, false, line);
 			tr_buffer_put_byte(line, '\n');
 			tr_output_put_text(cli->out, tr_buffer_text(line));
+			written = 0;
+			if (!begin_segment(deps))
+				break;
 		} else if (record->type == TR_HEADER || tr_text_is(record->kind, "exec")) {
 			written += record->type == TR_RECORD;
 			tr_cli_put_line(cli, record);
@@ -977,7 +975,7 @@ int main(int argc, char **argv)
 	tr_deps_graph_init(&deps.graph);
 	tr_deps_tracker_init(&deps.tracker, &deps.graph);
 	if (deps.graph.failed)
-		out_of_memory(&deps);
+		tr_cli_out_of_memory(cli);
 	read_options(&deps);
 	if (deps.mode == EVENTS) {
 		deps.tracker.emit = emit_event;
@@ -985,7 +983,7 @@ int main(int argc, char **argv)
 	}
 	if (tr_cli_open(cli) && tr_cli_output(cli, false)) {
 		read_records(&deps);
-		if (!cli->stop && !deps.tracker.calls && !tr_cli_read_nothing(cli))
+		if (!cli->stop && !(deps.calls + deps.tracker.calls) && !tr_cli_read_nothing(cli))
 			tr_cli_fail(cli, "the trace has no file calls: record them with strace -f "
 					 "-e trace=%%file,%%process,%%desc, or tr-record --files");
 		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC)) {
@@ -1009,11 +1007,12 @@ int main(int argc, char **argv)
 			if (!cli->stop)
 				answer(&deps);
 		}
-		if (deps.tracker.unknown)
+		deps.unknown += deps.tracker.unknown;
+		if (deps.unknown)
 			tr_cli_fail(cli,
 				    "%" PRIu64 " uses of relative paths are left out, because "
 				    "the working directory is not known",
-				    deps.tracker.unknown);
+				    deps.unknown);
 	}
 	tr_deps_tracker_free(&deps.tracker);
 	tr_deps_graph_free(&deps.graph);

@@ -53,7 +53,8 @@ struct tr_deps {
 	struct tr_deps_path *project; /* NULL: everything that is not special */
 	const char *project_option;
 	struct tr_deps_globs outside;
-	bool no_removals; /* the format of the input has none */
+	bool no_removals;	 /* the format of the input has none */
+	uint64_t calls, unknown; /* of earlier segments, as in tracker */
 	uint32_t sets;
 	struct tr_buffer text, line;
 	struct tr_arena arena;
@@ -62,7 +63,7 @@ struct tr_deps {
 /* Adds a path to a set, once. */
 void tr_deps_set_add(struct tr_deps *deps, struct tr_deps_set *set, struct tr_deps_path *path);
 struct tr_deps_set tr_deps_set_new(struct tr_deps *deps);
-void tr_deps_set_sort(struct tr_deps *deps, struct tr_deps_set *set);
+void tr_deps_set_sort(struct tr_deps_set *set);
 
 /* The absolute path, until the next call. */
 struct tr_text tr_deps_text(struct tr_deps *deps, const struct tr_deps_path *path);

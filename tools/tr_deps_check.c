@@ -353,7 +353,7 @@ static bool put_cycle(struct tr_deps *deps, struct node **nodes, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		tr_deps_set_add(deps, &set, nodes[i]->path);
-	tr_deps_set_sort(deps, &set);
+	tr_deps_set_sort(&set);
 	for (size_t i = 0; i < set.count; i++) {
 		if (i)
 			tr_buffer_put_byte(&text, ' ');

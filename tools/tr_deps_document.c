@@ -228,7 +228,7 @@ static bool add_entry(struct document *document, struct tr_deps_path *path, bool
 		return true;
 	if (!tr_deps_collect(deps, path, true, false, &entry->needs))
 		return false;
-	tr_deps_set_sort(deps, &entry->needs);
+	tr_deps_set_sort(&entry->needs);
 	return true;
 }
 

@@ -116,7 +116,7 @@ static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 			if (group[i].needs.paths[k]->set != own.id &&
 			    !has_line_end(group[i].needs.paths[k]))
 				tr_deps_set_add(deps, needs, group[i].needs.paths[k]);
-	tr_deps_set_sort(deps, needs);
+	tr_deps_set_sort(needs);
 }
 
 static void put_make(struct tr_deps *deps, struct target *group, size_t count,
@@ -197,7 +197,7 @@ static bool put_group(struct tr_deps *deps, struct target *group, size_t count,
 
 	if (deps->as == AS_DOT) {
 		for (size_t i = 0; i < count; i++) {
-			tr_deps_set_sort(deps, &group[i].needs);
+			tr_deps_set_sort(&group[i].needs);
 			for (size_t k = 0; k < group[i].needs.count; k++) {
 				tr_buffer_put_literal(to, "  ");
 				put_quoted(deps, group[i].needs.paths[k], to);

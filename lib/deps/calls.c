@@ -393,7 +393,6 @@ static void put_delete(struct doing *d)
 {
 	struct tr_deps_path *path = d->path[0];
 
-	d->tracker->removals = true;
 	path->exists = false;
 	if (path->link.data) {
 		path->link.data = NULL;

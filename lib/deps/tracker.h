@@ -33,10 +33,8 @@ struct tr_deps_tracker {
 	bool (*emit)(void *context, struct tr_text line);
 	void *context;
 
-	uint64_t calls;	     /* sys records that concern files */
-	uint64_t unknown;    /* uses that were left out, because the working directory is unknown */
-	uint64_t unreadable; /* sys records that were left out, because a path is cut */
-	bool removals;	     /* the trace has calls that delete files */
+	uint64_t calls;	  /* sys records that concern files */
+	uint64_t unknown; /* uses that were left out, because the working directory is unknown */
 	struct tr_deps_path *directory; /* that of the first command; NULL: unknown */
 
 	/* private */
@@ -47,7 +45,6 @@ struct tr_deps_tracker {
 	struct tr_deps_open *sent[64]; /* descriptors in messages that were not received yet */
 	unsigned sent_count;
 	struct tr_buffer line;
-	bool no_removals; /* the format has no such calls */
 };
 
 void tr_deps_tracker_init(struct tr_deps_tracker *tracker, struct tr_deps_graph *graph);
