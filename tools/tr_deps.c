@@ -336,7 +336,7 @@ static bool find_wanted(struct tr_deps *deps, struct tr_deps_set *set)
 			struct tr_deps_path *target = NULL;
 			if (path->link.data && !path->last)
 				target = tr_deps_paths_resolved(&deps->graph.paths, path->parent,
-								path->link, true);
+								path->link, true, NULL);
 			tr_deps_set_add(deps, set, target ? target : path);
 		}
 		if (!any)
@@ -627,7 +627,7 @@ static struct row *make_rows(struct tr_deps *deps, const struct tr_deps_set *onl
 	}
 	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next) {
 		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
-			if (!use->path || !use->task.data || !tr_deps_is_shown(deps, use->path) ||
+			if (!use->path || !use->does || !tr_deps_is_shown(deps, use->path) ||
 			    (only && use->path->set != only->id))
 				continue;
 			bool read = use->read == TR_EVIDENCE_PASSED;
@@ -918,6 +918,7 @@ static bool begin_segment(struct tr_deps *deps)
 	tr_deps_graph_free(&deps->graph);
 	tr_deps_graph_init(&deps->graph);
 	tr_deps_tracker_init(&deps->tracker, &deps->graph);
+	deps->tracker.origins = deps->as == AS_TREC && deps->mode != EVENTS;
 	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
 }
 
@@ -977,6 +978,7 @@ int main(int argc, char **argv)
 	if (deps.graph.failed)
 		tr_cli_out_of_memory(cli);
 	read_options(&deps);
+	deps.tracker.origins = deps.as == AS_TREC && deps.mode != EVENTS;
 	if (deps.mode == EVENTS) {
 		deps.tracker.emit = emit_event;
 		deps.tracker.context = &deps;

@@ -276,7 +276,7 @@ static bool compare_rule(struct tr_deps *deps, const struct rule *rule,
 		struct tr_deps_path *path = rule->needs.paths[i];
 		struct tr_deps_path *real =
 			tr_deps_paths_resolved(&deps->graph.paths, deps->graph.paths.root,
-					       keep(deps, tr_deps_text(deps, path)), true);
+					       keep(deps, tr_deps_text(deps, path)), true, NULL);
 		if (contains(&used.resolved, path) || contains(&used.spelled, path) ||
 		    (real && contains(&used.resolved, real)))
 			continue;

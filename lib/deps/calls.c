@@ -91,7 +91,8 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	struct tr_text error = tr_deps_argument(record, "error");
 	struct tr_deps_path *path = NULL;
 	if (record->name.type == TR_CELL_TEXT)
-		path = tr_deps_paths_resolved(&graph->paths, task->directory->path, name, true);
+		path = tr_deps_paths_resolved(&graph->paths, task->directory->path, name, true,
+					      NULL);
 	event->path[0] = path;
 	if (error.data) {
 		if (path)
@@ -125,7 +126,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 			if (!text.data || tr_text_equal(text, name))
 				break;
 			path = tr_deps_paths_resolved(&graph->paths, task->directory->path, text,
-						      true);
+						      true, NULL);
 		}
 		struct tr_deps_file *file = path ? tr_deps_file_at(graph, path) : NULL;
 		if (!file)
@@ -190,9 +191,9 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 			d->call->flags & TR_FILE_EMPTY_PATH ? base : NULL;
 		return d->path[which];
 	}
-	d->path[which] = tr_deps_paths_resolved(paths, base, text, follow);
-	struct tr_text spelled = which == 0 && d->call->original.data ? d->call->original : text;
-	d->spelled[which] = tr_deps_paths_spelled(paths, base, spelled);
+	d->path[which] = tr_deps_paths_resolved(paths, base, text, follow, &d->spelled[which]);
+	if (which == 0 && d->call->original.data)
+		d->spelled[which] = tr_deps_paths_spelled(paths, base, d->call->original);
 	if (!d->path[which] && !paths->failed)
 		d->tracker->unknown++;
 	return d->path[which];

@@ -49,75 +49,79 @@ enum key {
 	KEYS
 };
 
-static const char *const keys[KEYS] = {
-	[FD] = "fd",
-	[TO] = "to",
-	[BUF] = "buf",
-	[ARG] = "arg",
-	[CMD] = "cmd",
-	[FDS] = "fds",
-	[HOW] = "how",
-	[MSG] = "msg",
-	[PATH] = "path",
-	[FROM] = "from",
-	[LINK] = "link",
-	[LAST] = "last",
-	[MODE] = "mode",
-	[NAME] = "name",
-	[ORIG] = "orig",
-	[PROT] = "prot",
-	[DIRFD] = "dirfd",
-	[FLAGS] = "flags",
-	[OLDFD] = "oldfd",
-	[NEWFD] = "newfd",
-	[FIRST] = "first",
-	[FD_IN] = "fd_in",
-	[IN_FD] = "in_fd",
-	[ERROR] = "error",
-	[FD_OUT] = "fd_out",
-	[OUT_FD] = "out_fd",
-	[TARGET] = "target",
-	[LENGTH] = "length",
-	[RETURN] = "return",
-	[FAILED] = "failed",
-	[STATBUF] = "statbuf",
-	[STATXBUF] = "statxbuf",
-	[OLDDIRFD] = "olddirfd",
-	[NEWDIRFD] = "newdirfd",
+#define TEXT(literal) \
+	{ \
+		literal, sizeof(literal) - 1 \
+	}
+static const struct tr_text keys[KEYS] = {
+	[FD] = TEXT("fd"),
+	[TO] = TEXT("to"),
+	[BUF] = TEXT("buf"),
+	[ARG] = TEXT("arg"),
+	[CMD] = TEXT("cmd"),
+	[FDS] = TEXT("fds"),
+	[HOW] = TEXT("how"),
+	[MSG] = TEXT("msg"),
+	[PATH] = TEXT("path"),
+	[FROM] = TEXT("from"),
+	[LINK] = TEXT("link"),
+	[LAST] = TEXT("last"),
+	[MODE] = TEXT("mode"),
+	[NAME] = TEXT("name"),
+	[ORIG] = TEXT("orig"),
+	[PROT] = TEXT("prot"),
+	[DIRFD] = TEXT("dirfd"),
+	[FLAGS] = TEXT("flags"),
+	[OLDFD] = TEXT("oldfd"),
+	[NEWFD] = TEXT("newfd"),
+	[FIRST] = TEXT("first"),
+	[FD_IN] = TEXT("fd_in"),
+	[IN_FD] = TEXT("in_fd"),
+	[ERROR] = TEXT("error"),
+	[FD_OUT] = TEXT("fd_out"),
+	[OUT_FD] = TEXT("out_fd"),
+	[TARGET] = TEXT("target"),
+	[LENGTH] = TEXT("length"),
+	[RETURN] = TEXT("return"),
+	[FAILED] = TEXT("failed"),
+	[STATBUF] = TEXT("statbuf"),
+	[STATXBUF] = TEXT("statxbuf"),
+	[OLDDIRFD] = TEXT("olddirfd"),
+	[NEWDIRFD] = TEXT("newdirfd"),
 };
 
 enum { NO = KEYS }; /* no such argument */
 
 /* Sorted by name. Which key has the path, its directory, a second pair of these; which has fd. */
 static const struct row {
-	const char *name;
+	struct tr_text name;
 	enum tr_file_op op;
 	unsigned flags;
 	uint8_t path, dir, path2, dir2, fd, fd2;
 } rows[] = {
 #define AT(name, op, flags) \
 	{ \
-		name, TR_FILE_##op, flags, PATH, DIRFD, NO, NO, NO, NO \
+		TEXT(name), TR_FILE_##op, flags, PATH, DIRFD, NO, NO, NO, NO \
 	}
 #define BY_PATH(name, op, flags) \
 	{ \
-		name, TR_FILE_##op, flags, PATH, NO, NO, NO, NO, NO \
+		TEXT(name), TR_FILE_##op, flags, PATH, NO, NO, NO, NO, NO \
 	}
 #define BY_FD(name, op, flags) \
 	{ \
-		name, TR_FILE_##op, flags, NO, NO, NO, NO, FD, NO \
+		TEXT(name), TR_FILE_##op, flags, NO, NO, NO, NO, FD, NO \
 	}
 	BY_PATH("access", STAT, 0),
 	BY_PATH("chdir", CHDIR, 0),
 	BY_PATH("chmod", STAT, 0),
 	BY_PATH("chown", STAT, 0),
 	BY_FD("close", CLOSE, 0),
-	{ "close_range", TR_FILE_CLOSE_RANGE, 0, NO, NO, NO, NO, FIRST, LAST },
-	{ "copy_file_range", TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	{ TEXT("close_range"), TR_FILE_CLOSE_RANGE, 0, NO, NO, NO, NO, FIRST, LAST },
+	{ TEXT("copy_file_range"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
 	BY_PATH("creat", OPEN, TR_FILE_WRITES | TR_FILE_CREATES | TR_FILE_TRUNCATES),
-	{ "dup", TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
-	{ "dup2", TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
-	{ "dup3", TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ TEXT("dup"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ TEXT("dup2"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ TEXT("dup3"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
 	BY_PATH("execve", EXEC, 0),
 	AT("execveat", EXEC, 0),
 	AT("faccessat", STAT, 0),
@@ -140,11 +144,12 @@ static const struct row {
 	BY_PATH("getxattr", STAT, 0),
 	BY_PATH("lchown", STAT, TR_FILE_NOFOLLOW),
 	BY_PATH("lgetxattr", STAT, TR_FILE_NOFOLLOW),
-	{ "link", TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
-	{ "linkat", TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
+	{ TEXT("link"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
+	{ TEXT("linkat"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
 	BY_PATH("lstat", STAT, TR_FILE_NOFOLLOW),
 	BY_PATH("lstat64", STAT, TR_FILE_NOFOLLOW),
-	{ "memfd_create", TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES, NO, NO, NO, NO, NO, NO },
+	{ TEXT("memfd_create"), TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES, NO, NO, NO, NO, NO,
+	  NO },
 	BY_PATH("mkdir", MKDIR, TR_FILE_NOFOLLOW),
 	AT("mkdirat", MKDIR, TR_FILE_NOFOLLOW),
 	BY_PATH("mknod", MKNOD, TR_FILE_NOFOLLOW),
@@ -155,8 +160,8 @@ static const struct row {
 	BY_PATH("open", OPEN, 0),
 	AT("openat", OPEN, 0),
 	AT("openat2", OPEN, 0),
-	{ "pipe", TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
-	{ "pipe2", TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("pipe"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("pipe2"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
 	BY_FD("pread64", READ, 0),
 	BY_FD("preadv", READ, 0),
 	BY_FD("preadv2", READ, 0),
@@ -164,32 +169,35 @@ static const struct row {
 	BY_FD("pwritev", WRITE, 0),
 	BY_FD("pwritev2", WRITE, 0),
 	BY_FD("read", READ, 0),
-	{ "readlink", TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, NO, BUF, NO, NO, NO },
-	{ "readlinkat", TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, DIRFD, BUF, NO, NO, NO },
+	{ TEXT("readlink"), TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, NO, BUF, NO, NO, NO },
+	{ TEXT("readlinkat"), TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, DIRFD, BUF, NO, NO, NO },
 	BY_FD("readv", READ, 0),
 	BY_FD("recvfrom", READ, 0),
 	BY_FD("recvmsg", RECEIVE, 0),
-	{ "rename", TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
-	{ "renameat", TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
-	{ "renameat2", TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
+	{ TEXT("rename"), TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
+	{ TEXT("renameat"), TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO,
+	  NO },
+	{ TEXT("renameat2"), TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO,
+	  NO },
 	BY_PATH("rmdir", DELETE, TR_FILE_NOFOLLOW),
-	{ "sendfile", TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
-	{ "sendfile64", TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
+	{ TEXT("sendfile"), TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
+	{ TEXT("sendfile64"), TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
 	BY_FD("sendmsg", SEND, 0),
 	BY_FD("sendto", WRITE, 0),
-	{ "socketpair", TR_FILE_SOCKETS, 0, NO, NO, NO, NO, NO, NO },
-	{ "splice", TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	{ TEXT("socketpair"), TR_FILE_SOCKETS, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("splice"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
 	BY_PATH("stat", STAT, 0),
 	BY_PATH("stat64", STAT, 0),
 	AT("statx", STAT, 0),
-	{ "symlink", TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NO, NO, NO },
-	{ "symlinkat", TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NEWDIRFD, NO, NO },
-	{ "tee", TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	{ TEXT("symlink"), TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NO, NO, NO },
+	{ TEXT("symlinkat"), TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NEWDIRFD, NO,
+	  NO },
+	{ TEXT("tee"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
 	BY_PATH("truncate", TRUNCATE, 0),
 	BY_PATH("truncate64", TRUNCATE, 0),
 	BY_PATH("unlink", DELETE, TR_FILE_NOFOLLOW),
 	AT("unlinkat", DELETE, TR_FILE_NOFOLLOW),
-	{ "unshare", TR_FILE_UNSHARE, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("unshare"), TR_FILE_UNSHARE, 0, NO, NO, NO, NO, NO, NO },
 	BY_PATH("utime", STAT, 0),
 	AT("utimensat", STAT, 0),
 	BY_PATH("utimes", STAT, 0),
@@ -205,47 +213,50 @@ static int compare_row(const void *name, const void *element)
 {
 	const struct tr_text *text = name;
 	const struct row *row = element;
-	size_t len = strlen(row->name), least = text->len < len ? text->len : len;
-	int order = memcmp(text->data, row->name, least);
+	size_t len = row->name.len, least = text->len < len ? text->len : len;
+	int order = (unsigned char)*text->data - (unsigned char)*row->name.data;
+
+	if (!order)
+		order = memcmp(text->data, row->name.data, least);
 
 	return order ? order : text->len < len ? -1 : text->len > len;
 }
 
 /* Words of flags, and what their numbers are on Linux if a log has no words. */
 static const struct word {
-	const char *word;
+	struct tr_text word;
 	unsigned number, flag;
 } words[] = {
-	{ "O_RDONLY", 0, TR_FILE_READS },
-	{ "O_WRONLY", 01, TR_FILE_WRITES },
-	{ "O_RDWR", 02, TR_FILE_READS | TR_FILE_WRITES },
-	{ "O_CREAT", 0100, TR_FILE_CREATES },
-	{ "O_EXCL", 0200, TR_FILE_EXCLUSIVE },
-	{ "O_TRUNC", 01000, TR_FILE_TRUNCATES },
-	{ "O_APPEND", 02000, TR_FILE_APPENDS },
-	{ "O_DIRECTORY", 0200000, TR_FILE_DIRECTORY },
-	{ "O_NOFOLLOW", 0400000, TR_FILE_NOFOLLOW },
-	{ "O_CLOEXEC", 02000000, TR_FILE_CLOEXEC },
-	{ "O_PATH", 010000000, TR_FILE_PATH_ONLY },
-	{ "O_TMPFILE", 020000000, TR_FILE_UNNAMED },
-	{ "SOCK_CLOEXEC", 0, TR_FILE_CLOEXEC },
-	{ "MFD_CLOEXEC", 0, TR_FILE_CLOEXEC },
-	{ "FD_CLOEXEC", 0, TR_FILE_CLOEXEC },
-	{ "MSG_CMSG_CLOEXEC", 0, TR_FILE_CLOEXEC },
-	{ "CLOSE_RANGE_CLOEXEC", 0, TR_FILE_CLOEXEC },
-	{ "CLOSE_RANGE_UNSHARE", 0, TR_FILE_FILES },
-	{ "AT_SYMLINK_NOFOLLOW", 0, TR_FILE_NOFOLLOW },
-	{ "AT_SYMLINK_FOLLOW", 0, TR_FILE_FOLLOW },
-	{ "AT_EMPTY_PATH", 0, TR_FILE_EMPTY_PATH },
-	{ "AT_REMOVEDIR", 0, TR_FILE_DIRECTORY },
-	{ "RENAME_EXCHANGE", 0, TR_FILE_EXCHANGE },
-	{ "MAP_SHARED", 0, TR_FILE_SHARED },
-	{ "MAP_SHARED_VALIDATE", 0, TR_FILE_SHARED },
-	{ "PROT_READ", 0, TR_FILE_READS },
-	{ "PROT_EXEC", 0, TR_FILE_READS },
-	{ "PROT_WRITE", 0, TR_FILE_WRITES },
-	{ "CLONE_FILES", 0, TR_FILE_FILES },
-	{ "CLONE_FS", 0, TR_FILE_FS },
+	{ TEXT("O_RDONLY"), 0, TR_FILE_READS },
+	{ TEXT("O_WRONLY"), 01, TR_FILE_WRITES },
+	{ TEXT("O_RDWR"), 02, TR_FILE_READS | TR_FILE_WRITES },
+	{ TEXT("O_CREAT"), 0100, TR_FILE_CREATES },
+	{ TEXT("O_EXCL"), 0200, TR_FILE_EXCLUSIVE },
+	{ TEXT("O_TRUNC"), 01000, TR_FILE_TRUNCATES },
+	{ TEXT("O_APPEND"), 02000, TR_FILE_APPENDS },
+	{ TEXT("O_DIRECTORY"), 0200000, TR_FILE_DIRECTORY },
+	{ TEXT("O_NOFOLLOW"), 0400000, TR_FILE_NOFOLLOW },
+	{ TEXT("O_CLOEXEC"), 02000000, TR_FILE_CLOEXEC },
+	{ TEXT("O_PATH"), 010000000, TR_FILE_PATH_ONLY },
+	{ TEXT("O_TMPFILE"), 020000000, TR_FILE_UNNAMED },
+	{ TEXT("SOCK_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("MFD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("FD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("MSG_CMSG_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("CLOSE_RANGE_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("CLOSE_RANGE_UNSHARE"), 0, TR_FILE_FILES },
+	{ TEXT("AT_SYMLINK_NOFOLLOW"), 0, TR_FILE_NOFOLLOW },
+	{ TEXT("AT_SYMLINK_FOLLOW"), 0, TR_FILE_FOLLOW },
+	{ TEXT("AT_EMPTY_PATH"), 0, TR_FILE_EMPTY_PATH },
+	{ TEXT("AT_REMOVEDIR"), 0, TR_FILE_DIRECTORY },
+	{ TEXT("RENAME_EXCHANGE"), 0, TR_FILE_EXCHANGE },
+	{ TEXT("MAP_SHARED"), 0, TR_FILE_SHARED },
+	{ TEXT("MAP_SHARED_VALIDATE"), 0, TR_FILE_SHARED },
+	{ TEXT("PROT_READ"), 0, TR_FILE_READS },
+	{ TEXT("PROT_EXEC"), 0, TR_FILE_READS },
+	{ TEXT("PROT_WRITE"), 0, TR_FILE_WRITES },
+	{ TEXT("CLONE_FILES"), 0, TR_FILE_FILES },
+	{ TEXT("CLONE_FS"), 0, TR_FILE_FS },
 };
 
 static bool read_digits(struct tr_text text, int64_t *number)
@@ -299,7 +310,9 @@ static unsigned read_flags(struct tr_text text, bool open)
 		const char *bar = memchr(p, '|', text.len - (size_t)(p - text.data));
 		const char *stop = bar ? bar : text.data + text.len;
 		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-			if (tr_text_is(tr_text_span(p, stop), words[i].word))
+			if ((size_t)(stop - p) == words[i].word.len &&
+			    p[2] == words[i].word.data[2] &&
+			    memcmp(p, words[i].word.data, words[i].word.len) == 0)
 				flags |= words[i].flag;
 		p = stop + 1;
 	}
@@ -392,12 +405,18 @@ static enum tr_file_type read_type(struct tr_text text)
 /* Collects the texts of the arguments that the table knows. */
 static void collect(struct tr_record *record, struct tr_text *text)
 {
+	/* where the keys of each length begin */
+	static const uint8_t first[] = { FD,	FD,	FD,	 BUF,	   PATH,
+					 DIRFD, FD_OUT, STATBUF, STATXBUF, KEYS };
+
 	for (size_t i = 0; i < record->count; i++) {
 		const struct tr_field *field = &record->fields[i];
-		if (field->bad || !field->text.data || field->key.len > 8)
+		size_t len = field->key.len;
+		if (field->bad || !field->text.data || len < 2 || len + 1 >= sizeof first)
 			continue;
-		for (int k = 0; k < KEYS; k++)
-			if (field->key.data[0] == keys[k][0] && tr_text_is(field->key, keys[k]))
+		for (int k = first[len]; k < first[len + 1]; k++)
+			if (field->key.data[1] == keys[k].data[1] &&
+			    memcmp(field->key.data, keys[k].data, len) == 0)
 				text[k] = field->text;
 	}
 }

@@ -12,7 +12,7 @@ const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create",
 
 void tr_deps_graph_init(struct tr_deps_graph *graph)
 {
-	*graph = (struct tr_deps_graph){ .arena = TR_ARENA_INIT, .uses = TR_MAP_INIT };
+	*graph = (struct tr_deps_graph){ .arena = TR_ARENA_INIT, .uses = TR_ID_MAP_INIT };
 	tr_deps_paths_init(&graph->paths);
 	graph->failed = !graph->paths.root;
 }
@@ -20,7 +20,7 @@ void tr_deps_graph_init(struct tr_deps_graph *graph)
 void tr_deps_graph_free(struct tr_deps_graph *graph)
 {
 	tr_deps_paths_free(&graph->paths);
-	tr_map_free(&graph->uses);
+	tr_id_map_free(&graph->uses);
 	tr_arena_free(&graph->arena);
 }
 
@@ -120,18 +120,30 @@ void tr_deps_unbind(struct tr_deps_path *path)
 		file->deleted = true;
 }
 
+/* The places in memory of what a use connects, in one number. */
+static uint64_t id_of(const struct tr_deps_command *command, const struct tr_deps_version *version,
+		      const struct tr_deps_path *path)
+{
+	uint64_t id = (uintptr_t)command * UINT64_C(0x9e3779b97f4a7c15);
+
+	id = ((id >> 32 | id << 32) ^ (uintptr_t)version) * UINT64_C(0xbf58476d1ce4e5b9);
+	return ((id >> 32 | id << 32) ^ (uintptr_t)path) * UINT64_C(0x94d049bb133111eb);
+}
+
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path)
 {
-	const void *key[] = { command, version, path };
-	struct tr_text text = { (const char *)key, sizeof key };
-	struct tr_deps_use *use = tr_map_get(&graph->uses, text);
+	uint64_t id = id_of(command, version, path);
+	struct tr_deps_use *use;
 
+	/* two uses with one id are as good as impossible, and follow each other */
+	while ((use = tr_id_map_get(&graph->uses, id)) &&
+	       (use->command != command || use->version != version || use->path != path))
+		id++;
 	if (use)
 		return use;
 	use = add(graph, sizeof *use);
-	text = tr_arena_copy(&graph->arena, text);
-	if (!use || !text.data || !tr_map_put(&graph->uses, text, use)) {
+	if (!use || !tr_id_map_put(&graph->uses, id, use)) {
 		graph->failed = true;
 		return NULL;
 	}

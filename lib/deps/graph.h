@@ -111,7 +111,7 @@ struct tr_deps_use {
 struct tr_deps_graph {
 	struct tr_deps_paths paths;
 	struct tr_arena arena;
-	struct tr_map uses; /* private */
+	struct tr_id_map uses; /* private */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
 	uint64_t now; /* the moment of the event that is being put */

@@ -52,7 +52,8 @@ void tr_deps_paths_init(struct tr_deps_paths *paths)
 {
 	*paths = (struct tr_deps_paths){ .arena = TR_ARENA_INIT,
 					 .nodes = TR_MAP_INIT,
-					 .key = TR_BUFFER_INIT };
+					 .key = TR_BUFFER_INIT,
+					 .recent_text = TR_BUFFER_INIT };
 	paths->root = child(paths, NULL, TR_TEXT(""));
 	if (paths->root)
 		paths->root->directory = true;
@@ -63,6 +64,7 @@ void tr_deps_paths_free(struct tr_deps_paths *paths)
 	tr_map_free(&paths->nodes);
 	tr_arena_free(&paths->arena);
 	tr_buffer_free(&paths->key);
+	tr_buffer_free(&paths->recent_text);
 }
 
 /*
@@ -107,12 +109,47 @@ struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct t
 	return walk(paths, base, text, false, NULL);
 }
 
-struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
-					    struct tr_text text, bool follow)
+/*
+ * The directory of an absolute path, which is usually that of the path before: *text becomes what
+ * follows it. Returns NULL if links lead through it.
+ */
+static struct tr_deps_path *recent_directory(struct tr_deps_paths *paths, struct tr_text *text)
 {
+	const char *slash = text->len ? memrchr(text->data, '/', text->len) : NULL;
 	int links = LINKS_MAX;
 
-	return walk(paths, base, text, follow, &links);
+	if (!slash || *text->data != '/' || text->len > TEXT_MAX)
+		return NULL;
+	struct tr_text directory = tr_text_span(text->data, slash + 1);
+	if (paths->recent && tr_text_equal(directory, tr_buffer_text(&paths->recent_text))) {
+		*text = tr_text_span(slash + 1, text->data + text->len);
+		return paths->recent;
+	}
+	tr_buffer_reset(&paths->recent_text);
+	tr_buffer_put_text(&paths->recent_text, directory);
+	paths->recent = walk(paths, NULL, directory, true, &links);
+	if (links < LINKS_MAX || paths->recent_text.failed)
+		paths->recent = NULL;
+	if (paths->recent)
+		*text = tr_text_span(slash + 1, text->data + text->len);
+	return paths->recent;
+}
+
+struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
+					    struct tr_text text, bool follow,
+					    struct tr_deps_path **spelled)
+{
+	int links = LINKS_MAX;
+	struct tr_text rest = text;
+	struct tr_deps_path *directory = recent_directory(paths, &rest), *path = directory;
+
+	if (!directory)
+		path = walk(paths, base, text, follow, &links);
+	else if (rest.len)
+		path = walk(paths, directory, rest, follow, &links);
+	if (spelled)
+		*spelled = links == LINKS_MAX ? path : walk(paths, base, text, false, NULL);
+	return path;
 }
 
 bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *path,
@@ -120,6 +157,7 @@ bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *pa
 {
 	if (path->link.data && tr_text_equal(path->link, target))
 		return true;
+	paths->recent = NULL;
 	path->link = tr_arena_copy(&paths->arena, target);
 	return path->link.data || fail(paths);
 }

@@ -47,6 +47,8 @@ struct tr_deps_paths {
 	struct tr_arena arena;
 	struct tr_map nodes; /* by parent and name: private */
 	struct tr_buffer key;
+	struct tr_deps_path *recent; /* the directory of the path that was resolved last */
+	struct tr_buffer recent_text;
 	bool failed; /* memory is exhausted */
 };
 
@@ -60,9 +62,13 @@ void tr_deps_paths_free(struct tr_deps_paths *paths);
 struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct tr_deps_path *base,
 					   struct tr_text text);
 
-/* The same. follow: a link at the end is followed, too. A loop of links ends at one of them. */
+/*
+ * The same, and the node of the path as it is spelled in *spelled, which may be NULL. follow: a link
+ * at the end is followed, too. A loop of links ends at one of them.
+ */
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
-					    struct tr_text text, bool follow);
+					    struct tr_text text, bool follow,
+					    struct tr_deps_path **spelled);
 
 /* Copies the target of a symbolic link. False: memory is exhausted. */
 bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *path,

@@ -291,10 +291,15 @@ void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use,
 	if (!use)
 		return;
 	use->does |= does;
-	if (use->count++ || use->task.data)
+	if (use->count++ || use->task.data || !tracker->origins)
 		return;
 	if (!tr_cell_number(&record->seq, &use->seq))
 		use->seq = TR_DEPS_NEVER;
 	use->time = tr_deps_keep_cell(tracker, &record->time);
-	use->task = tr_deps_keep_cell(tracker, &record->task);
+	const struct tr_deps_command *program = tr_deps_program(use->command);
+	if (program && record->task.type == TR_CELL_TEXT &&
+	    tr_text_equal(record->task.text, program->task))
+		use->task = program->task;
+	else
+		use->task = tr_deps_keep_cell(tracker, &record->task);
 }
