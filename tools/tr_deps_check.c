@@ -441,6 +441,7 @@ struct span {
 	const struct tr_deps_command *program;
 	struct tr_deps_path *path;
 	bool writes;
+	size_t writer; /* the next span of the path that writes; 0: there is none */
 };
 
 static int compare_spans(const void *a, const void *b)
@@ -495,7 +496,7 @@ bool tr_deps_check_overlaps(struct tr_deps *deps)
 			if (!program || !tr_deps_is_shown(deps, use->path) ||
 			    !(writes || tr_deps_is_reader(use)))
 				continue;
-			spans[n++] = (struct span){ program, use->path, writes };
+			spans[n++] = (struct span){ program, use->path, writes, 0 };
 		}
 	if (n)
 		qsort(spans, n, sizeof *spans, compare_spans);
@@ -506,15 +507,19 @@ bool tr_deps_check_overlaps(struct tr_deps *deps)
 		else
 			spans[kept++] = spans[i];
 	}
+	for (size_t i = kept; i-- > 1;)
+		if (spans[i].path == spans[i - 1].path)
+			spans[i - 1].writer = spans[i].writes ? i : spans[i].writer;
 	for (size_t i = 0, shown = 0; fine && i < kept; i++) {
 		if (i && spans[i].path != spans[i - 1].path)
 			shown = 0;
-		for (size_t j = i + 1;
-		     fine && j < kept && spans[j].path == spans[i].path &&
+		/* thousands of commands that only read a file need not be compared with each other */
+		bool all = spans[i].writes;
+		for (size_t j = all ? i + 1 : spans[i].writer;
+		     fine && j && j < kept && spans[j].path == spans[i].path &&
 		     spans[j].program->began < spans[i].program->ended && shown < SHOWN;
-		     j++) {
-			if ((!spans[i].writes && !spans[j].writes) ||
-			    is_ancestor(spans[i].program, spans[j].program) ||
+		     j = all ? j + 1 : spans[j].writer) {
+			if (is_ancestor(spans[i].program, spans[j].program) ||
 			    is_ancestor(spans[j].program, spans[i].program))
 				continue;
 			fine = put_overlap(deps, &spans[i], &spans[j]);

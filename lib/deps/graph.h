@@ -68,7 +68,8 @@ struct tr_deps_command {
 	bool chosen;				    /* for the user of the graph */
 
 	struct tr_deps_use **sorted; /* of a search: private to search.c */
-	size_t use_count, at;
+	size_t use_count, at, sorted_count;
+	bool sorted_forward;
 	uint64_t mark, moment;
 };
 

@@ -64,11 +64,16 @@ static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *com
 			&search->graph->arena, (command->use_count + 1) * sizeof *command->sorted);
 	if (!command->sorted)
 		return false;
+	command->at = 0;
+	if (command->sorted_count == command->use_count &&
+	    command->sorted_forward == search->forward)
+		return true; /* by another search: a trace has a search for each of its files */
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
 		command->sorted[n++] = use;
 	qsort(command->sorted, n, sizeof *command->sorted,
 	      search->forward ? compare_writes : compare_reads);
-	command->at = 0;
+	command->sorted_count = n;
+	command->sorted_forward = search->forward;
 	return true;
 }
 
