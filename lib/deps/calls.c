@@ -286,7 +286,8 @@ static void put_open(struct doing *d)
 	open->spelled = d->spelled[0] ? d->spelled[0] : path;
 	if (file && flags & TR_FILE_READS &&
 	    !(flags & (TR_FILE_TRUNCATES | TR_FILE_UNNAMED) || d->event->does & TR_DOES_CREATE)) {
-		path->input |= !file->used && !file->created;
+		if (path)
+			path->input |= !file->used && !file->created;
 		struct tr_deps_use *use = touch(d, file, path, TR_DOES_READ);
 		if (use) {
 			use->spelled = open->spelled;
