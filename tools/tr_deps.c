@@ -814,7 +814,7 @@ static void choose_files(struct tr_deps *deps, struct tr_deps_set *set)
 			break;
 		case TEMPORARY:
 			chosen = !file && path->last && path->last->created &&
-				 path->last->deleted && !path->last->renamed;
+				 path->last->deleted && !path->last->replaced && !path->moved;
 			break;
 		default:
 			chosen = path->used;

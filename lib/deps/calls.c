@@ -322,35 +322,59 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 		tr_deps_use_writes(use, TR_EVIDENCE_SEEN);
 	else
 		tr_deps_use_reads(d->graph, use, TR_EVIDENCE_SEEN);
+	use->version->transferred |= !writes;
 	tr_deps_count_use(d->tracker, use, does, d->record);
 	d->event->does |= does;
 	if (!d->event->path[0])
 		d->event->path[0] = slot->open->path;
 }
 
-/* Moves the names of all files below a directory. */
+/* Gives what a path below a directory that is moved names to its new path. */
+static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
+{
+	struct tr_deps_file *file = from->file;
+
+	to->directory |= from->directory;
+	from->directory = false;
+	if (from->link.data) {
+		tr_deps_paths_set_link(&d->graph->paths, to, from->link);
+		from->link.data = NULL;
+	}
+	if (!file)
+		return;
+	tr_deps_bind(to, file);
+	tr_deps_unbind(from);
+	from->moved = true;
+	file->deleted = false;
+	file->path = to;
+}
+
+/* The first of these siblings that has something to move. */
+static struct tr_deps_path *movable(struct tr_deps_path *path)
+{
+	while (path && !path->file && !path->children && !path->link.data)
+		path = path->next;
+	return path;
+}
+
+/* Moves the names of all files below a directory. Without recursion: a path can be very deep. */
 static void move_below(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
 {
-	for (struct tr_deps_path *child = from->children; child && !d->graph->failed;
-	     child = child->next) {
-		if (!child->file && !child->children && !child->link.data)
-			continue;
-		struct tr_deps_path *there =
-			tr_deps_paths_spelled(&d->graph->paths, to, child->name);
+	struct tr_deps_path *path = from, *there = to;
+
+	for (;;) {
+		struct tr_deps_path *next = movable(path->children);
+		for (; !next && path != from; path = path->parent) {
+			next = movable(path->next);
+			there = there->parent;
+		}
+		if (!next)
+			break;
+		path = next;
+		there = tr_deps_paths_spelled(&d->graph->paths, there, path->name);
 		if (!there)
 			return;
-		move_below(d, child, there);
-		if (child->link.data) {
-			tr_deps_paths_set_link(&d->graph->paths, there, child->link);
-			child->link.data = NULL;
-		}
-		if (child->file) {
-			struct tr_deps_file *file = child->file;
-			tr_deps_bind(there, file);
-			tr_deps_unbind(child);
-			file->deleted = false;
-			file->path = there;
-		}
+		move_one(d, path, there);
 	}
 	to->directory |= from->directory;
 	from->directory = false;
@@ -375,6 +399,11 @@ static void put_rename(struct doing *d)
 	} else if (from->directory && !from->file && !tr_deps_path_is_below(to, from)) {
 		move_below(d, from, to);
 	} else if (from->link.data) {
+		if (to->file) {
+			to->file->replaced = true;
+			tr_deps_unbind(to);
+			to->exists = true;
+		}
 		tr_deps_paths_set_link(&d->graph->paths, to, from->link);
 		from->link.data = NULL;
 	} else {
@@ -383,7 +412,7 @@ static void put_rename(struct doing *d)
 			return;
 		tr_deps_bind(to, file);
 		tr_deps_unbind(from);
-		file->renamed = true;
+		from->moved = true;
 		file->path = to;
 	}
 	struct tr_deps_use *use = touch(d, to->file, to, TR_DOES_RENAME);

@@ -97,10 +97,10 @@ void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file)
 		return;
 	if (path->file) {
 		tr_deps_unbind(path);
-		path->last->renamed = true; /* replaced, which is not deleted */
+		path->last->replaced = true;
 	}
 	path->file = path->last = file;
-	path->missing = false;
+	path->missing = path->moved = false;
 	path->exists = true;
 	path->link.data = NULL;
 	file->path = path;
@@ -224,6 +224,10 @@ bool tr_deps_is_reader(const struct tr_deps_use *use)
 	/* whoever opens a file reads it, while a shell may only hold a pipe, or pass on a descriptor */
 	if (use->version->file->pipe)
 		return use->read == use->version->read;
+	if (use->read == TR_EVIDENCE_OPENED && use->version->transferred) {
+		const struct tr_deps_command *program = tr_deps_program(use->command);
+		return !program || !tr_deps_is_shell(program);
+	}
 	return use->read != TR_EVIDENCE_PASSED || use->version->read == TR_EVIDENCE_PASSED;
 }
 

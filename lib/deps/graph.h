@@ -80,9 +80,9 @@ struct tr_deps_file {
 	uint32_t names;
 	bool created; /* the trace created it, so no content is older than the trace */
 	bool pipe;
-	bool deleted; /* by its last name */
-	bool renamed; /* its name was changed, or replaced by another file */
-	bool used;    /* its content was read or written */
+	bool deleted;  /* by its last name */
+	bool replaced; /* it lost a name to another file, which is not deleted */
+	bool used;     /* its content was read or written */
 };
 
 struct tr_deps_version {
@@ -91,6 +91,7 @@ struct tr_deps_version {
 	struct tr_deps_version *newer;	/* the one whose `older` this is, or NULL */
 	struct tr_deps_use *uses;	/* the newest first */
 	enum tr_evidence read, written; /* the strongest of all uses */
+	bool transferred;		/* the trace has a call that read from it */
 	uint64_t mark;			/* of a search: private to search.c */
 };
 

@@ -29,7 +29,10 @@ static struct tr_deps_path *add(struct tr_deps_paths *paths, struct tr_deps_path
 		return path;
 	path->next = parent->children;
 	parent->children = path;
-	path->special = parent->special;
+	/* but not /dev/shm, where people keep files, such as those of a build's TMPDIR */
+	path->special =
+		parent->special && !(tr_text_is(path->name, "shm") && !parent->parent->parent &&
+				     tr_text_is(parent->name, "dev"));
 	if (!parent->parent)
 		path->special = tr_text_is(path->name, "proc") || tr_text_is(path->name, "sys") ||
 				tr_text_is(path->name, "dev");
