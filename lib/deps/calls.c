@@ -741,7 +741,9 @@ enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_t
 			   .record = record,
 			   .call = &call,
 			   .event = event };
-	tracker->calls++;
+	/* a log of processes alone has these, too */
+	tracker->calls +=
+		call.op != TR_FILE_CHDIR && call.op != TR_FILE_EXEC && call.op != TR_FILE_UNSHARE;
 	if (call.op != TR_FILE_SYMLINK)
 		find_path(&d, 0, &call.path[0]);
 	if (call.op != TR_FILE_READLINK)

@@ -35,7 +35,7 @@ struct tr_deps_tracker {
 
 	bool origins; /* keep seq, time and task of the first event of each use */
 
-	uint64_t calls;	  /* sys records that concern files */
+	uint64_t calls;	  /* sys records that concern files, not only directories of tasks */
 	uint64_t unknown; /* uses that were left out, because the working directory is unknown */
 	struct tr_deps_path *directory; /* that of the first command; NULL: unknown */
 

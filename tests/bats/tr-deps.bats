@@ -264,6 +264,9 @@ declared() {
 	gzip -dc "$data/build/zlib.kw.json.gz" >build.json
 	run -2 --separate-stderr tr-deps --inputs build.json
 	[[ $stderr == "tr-deps: the trace has no file calls: record them with "* ]]
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 chdir("/w") = 0' >log
+	run -2 --separate-stderr tr-deps --inputs log
+	[[ $stderr == "tr-deps: the trace has no file calls: record them with "* ]]
 	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "in", O_RDONLY) = 3' \
 		'1 openat(AT_FDCWD, "/w/x", O_RDONLY) = 3' >log
 	run -2 --separate-stderr tr-deps --inputs log
