@@ -307,7 +307,7 @@ static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
 			tr_cli_fail(
 				&deps->cli,
 				"'%s' begins in the working directory, which this trace does not "
-				"show: give the whole path",
+				"show: give the whole path, or for strace -O cwd=DIR",
 				globs->globs[i]);
 		if (deps->text.len != 1)
 			tr_buffer_put_byte(&deps->text, '/');
@@ -379,8 +379,8 @@ static bool found(void *context, struct tr_deps_use *use)
 		return true;
 	/* a file has the name that it got last, not the one under which it was written */
 	bool gone = file->names == 0;
-	if (!gone && file->path)
-		path = f->forward ? file->path : path;
+	if (f->forward && file->path)
+		path = file->path;
 	if (path->special || path->directory) {
 		if (deps->special && f->set)
 			tr_deps_set_add(deps, f->set, path);
@@ -863,13 +863,14 @@ static bool answer(struct tr_deps *deps)
 	case WHO_WRITES:
 	case WHO_READS:
 		fine = find_wanted(deps, &wanted);
+		for (size_t i = 0; fine && i < wanted.count; i++)
+			if (wanted.paths[i]->file) /* it may have been used by another name */
+				wanted.paths[i]->file->chosen = true;
 		for (struct tr_deps_command *c = deps->graph.first_command; fine && c;
 		     c = c->next) {
 			for (struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
-				const struct tr_deps_path *now =
-					use->version ? use->version->file->path : NULL;
 				if ((use->path && use->path->set == wanted.id) ||
-				    (now && now->set == wanted.id))
+				    (use->version && use->version->file->chosen))
 					if (deps->mode == WHO_WRITES
 						    ? tr_deps_is_writer(use) ||
 							      use->does & TR_DOES_RENAME
@@ -1011,10 +1012,11 @@ int main(int argc, char **argv)
 		}
 		deps.unknown += deps.tracker.unknown;
 		if (deps.unknown)
-			tr_cli_fail(cli,
-				    "%" PRIu64 " uses of relative paths are left out, because "
-				    "the working directory is not known",
-				    deps.unknown);
+			tr_cli_fail(
+				cli,
+				"%" PRIu64 " uses of relative paths are left out, because "
+				"the working directory is not known (for strace, add -O cwd=DIR)",
+				deps.unknown);
 	}
 	tr_deps_tracker_free(&deps.tracker);
 	tr_deps_graph_free(&deps.graph);

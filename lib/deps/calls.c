@@ -380,6 +380,49 @@ static void move_below(struct doing *d, struct tr_deps_path *from, struct tr_dep
 	from->directory = false;
 }
 
+static void move_held(struct doing *d, struct tr_deps_path **held, const struct tr_deps_path *from,
+		      struct tr_deps_path *to)
+{
+	struct tr_buffer *text = &d->tracker->line;
+	size_t skipped;
+
+	if (!*held || !tr_deps_path_is_below(*held, from))
+		return;
+	if (*held == from) {
+		*held = to;
+		return;
+	}
+	tr_buffer_reset(text);
+	tr_deps_path_write(from, text);
+	skipped = text->len + (from->parent ? 1 : 0);
+	tr_buffer_reset(text);
+	tr_deps_path_write(*held, text);
+	struct tr_deps_path *path = NULL;
+	if (!text->failed)
+		path = tr_deps_paths_spelled(
+			&d->graph->paths, to,
+			(struct tr_text){ text->data + skipped, text->len - skipped });
+	*held = path ? path : *held;
+}
+
+/* What tasks hold of a directory that is moved, as their own or by a descriptor, moves with it. */
+static void move_holders(struct doing *d, const struct tr_deps_path *from, struct tr_deps_path *to)
+{
+	const struct tr_deps_task *task;
+	size_t position = 0;
+
+	while ((task = tr_map_next(&d->tracker->tasks, &position))) {
+		if (!task->process)
+			continue;
+		move_held(d, &task->directory->path, from, to);
+		for (size_t fd = 0; fd < task->descriptors->count; fd++) {
+			struct tr_deps_open *open = task->descriptors->slots[fd].open;
+			if (open && !open->version)
+				move_held(d, &open->path, from, to);
+		}
+	}
+}
+
 static void put_rename(struct doing *d)
 {
 	struct tr_deps_path *from = d->path[0], *to = d->path[1];
@@ -398,6 +441,7 @@ static void put_rename(struct doing *d)
 		from->exists = true;
 	} else if (from->directory && !from->file && !tr_deps_path_is_below(to, from)) {
 		move_below(d, from, to);
+		move_holders(d, from, to);
 	} else if (from->link.data) {
 		if (to->file) {
 			to->file->replaced = true;
@@ -620,6 +664,7 @@ static void add_node(struct doing *d)
 		struct tr_deps_path *first = path->file->path;
 		tr_deps_bind(to, path->file);
 		path->file->path = first;
+		path->file->linked = to;
 		use = touch(d, to->file, to, TR_DOES_LINK);
 		if (use)
 			use->from = path;

@@ -116,8 +116,12 @@ void tr_deps_unbind(struct tr_deps_path *path)
 
 	path->file = NULL;
 	path->exists = false;
-	if (file && --file->names == 0)
+	if (!file)
+		return;
+	if (--file->names == 0)
 		file->deleted = true;
+	else if (file->path == path && file->linked && file->linked->file == file)
+		file->path = file->linked;
 }
 
 /* The places in memory of what a use connects, in one number. */

@@ -75,6 +75,7 @@ struct tr_deps_command {
 
 struct tr_deps_file {
 	struct tr_deps_path *path;	 /* its name, or the last that it had; NULL: a pipe */
+	struct tr_deps_path *linked;	 /* another name, if it has had one */
 	struct tr_deps_version *version; /* the current one */
 	struct tr_deps_file *next;
 	uint32_t names;
@@ -83,6 +84,7 @@ struct tr_deps_file {
 	bool deleted;  /* by its last name */
 	bool replaced; /* it lost a name to another file, which is not deleted */
 	bool used;     /* its content was read or written */
+	bool chosen;   /* for the user of the graph */
 };
 
 struct tr_deps_version {

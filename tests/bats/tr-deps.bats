@@ -271,7 +271,7 @@ declared() {
 		'1 openat(AT_FDCWD, "/w/x", O_RDONLY) = 3' >log
 	run -2 --separate-stderr tr-deps --inputs log
 	[ "$output" = $'/w/a\n/w/x' ]
-	[ "$stderr" = "tr-deps: 1 uses of relative paths are left out, because the working directory is not known" ]
+	[ "$stderr" = "tr-deps: 1 uses of relative paths are left out, because the working directory is not known (for strace, add -O cwd=DIR)" ]
 	run -2 --separate-stderr tr-deps --of='/nothing*' log
 	[[ $stderr == *"no file of the trace matches '/nothing*'"* ]]
 	run -2 tr-deps --direct log
