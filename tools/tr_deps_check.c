@@ -441,6 +441,8 @@ struct span {
 	const struct tr_deps_command *program;
 	struct tr_deps_path *path;
 	bool writes;
+	/* that of a descriptor which the program inherited, if all that it did is assumed */
+	const struct tr_deps_version *inherited;
 	size_t writer; /* the next span of the path that writes; 0: there is none */
 };
 
@@ -484,7 +486,8 @@ static bool put_overlap(struct tr_deps *deps, const struct span *a, const struct
 
 bool tr_deps_check_overlaps(struct tr_deps *deps)
 {
-	enum { SHOWN = 8 }; /* pairs of one file: a log has thousands */
+	/* pairs of one file that are shown, and looked at: a log has thousands of users */
+	enum { SHOWN = 8, LOOKED = 1 << 20 };
 	struct span *spans = calloc(deps->graph.use_count + 1, sizeof *spans);
 	size_t n = 0, kept = 0;
 	bool fine = spans;
@@ -496,29 +499,39 @@ bool tr_deps_check_overlaps(struct tr_deps *deps)
 			if (!program || !tr_deps_is_shown(deps, use->path) ||
 			    !(writes || tr_deps_is_reader(use)))
 				continue;
-			spans[n++] = (struct span){ program, use->path, writes, 0 };
+			bool assumed = use->read <= TR_EVIDENCE_PASSED &&
+				       use->written == TR_EVIDENCE_PASSED;
+			spans[n++] = (struct span){ program, use->path, writes,
+						    assumed ? use->version : NULL, 0 };
 		}
 	if (n)
 		qsort(spans, n, sizeof *spans, compare_spans);
 	for (size_t i = 0; i < n; i++) {
 		if (kept && spans[kept - 1].path == spans[i].path &&
-		    spans[kept - 1].program == spans[i].program)
+		    spans[kept - 1].program == spans[i].program) {
 			spans[kept - 1].writes |= spans[i].writes;
-		else
+			if (spans[kept - 1].inherited != spans[i].inherited)
+				spans[kept - 1].inherited = NULL;
+		} else {
 			spans[kept++] = spans[i];
+		}
 	}
 	for (size_t i = kept; i-- > 1;)
 		if (spans[i].path == spans[i - 1].path)
 			spans[i - 1].writer = spans[i].writes ? i : spans[i].writer;
-	for (size_t i = 0, shown = 0; fine && i < kept; i++) {
+	for (size_t i = 0, shown = 0, looked = 0; fine && i < kept; i++) {
 		if (i && spans[i].path != spans[i - 1].path)
-			shown = 0;
+			shown = looked = 0;
 		/* thousands of commands that only read a file need not be compared with each other */
 		bool all = spans[i].writes;
 		for (size_t j = all ? i + 1 : spans[i].writer;
 		     fine && j && j < kept && spans[j].path == spans[i].path &&
-		     spans[j].program->began < spans[i].program->ended && shown < SHOWN;
+		     spans[j].program->began < spans[i].program->ended && shown < SHOWN &&
+		     looked++ < LOOKED;
 		     j = all ? j + 1 : spans[j].writer) {
+			/* a log that both got as their output, and perhaps neither wrote to */
+			if (spans[i].inherited && spans[i].inherited == spans[j].inherited)
+				continue;
 			if (is_ancestor(spans[i].program, spans[j].program) ||
 			    is_ancestor(spans[j].program, spans[i].program))
 				continue;

@@ -258,6 +258,32 @@ declared() {
 	END
 	run -0 tr-deps --cycles log
 	run -0 tr-deps --overlaps log
+	# an output that both inherited, and perhaps did not write to; and two of their own
+	cat >log <<-'END'
+		1 execve("/w/sh", ["sh"], 0x1) = 0
+		1 openat(AT_FDCWD, "/w/log", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3
+		1 dup2(3, 2) = 2
+		1 fork() = 2
+		1 fork() = 3
+		2 execve("/w/a", ["a"], 0x1) = 0
+		3 execve("/w/b", ["b"], 0x1) = 0
+		2 +++ exited with 0 +++
+		3 +++ exited with 0 +++
+	END
+	run -0 tr-deps --overlaps log
+	cat >log <<-'END'
+		1 execve("/w/sh", ["sh"], 0x1) = 0
+		1 fork() = 2
+		1 fork() = 3
+		2 openat(AT_FDCWD, "/w/log", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 1
+		3 openat(AT_FDCWD, "/w/log", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 1
+		2 execve("/w/a", ["a"], 0x1) = 0
+		3 execve("/w/b", ["b"], 0x1) = 0
+		2 +++ exited with 0 +++
+		3 +++ exited with 0 +++
+	END
+	run -1 tr-deps --overlaps log
+	[ "$output" = "overlap: /w/log  writes 5 a  writes 6 b" ]
 }
 
 @test "questions that a trace cannot answer" {
