@@ -235,6 +235,8 @@ static enum tr_status give_up(struct tr_deps_tracker *tracker, struct tr_error *
 			status = put_task(tracker, task, err);
 		if (status != TR_FATAL)
 			status = put_held(tracker, err);
+	} else { /* no line of a record: it must not be given up for ever */
+		tr_pending_release(&tracker->held, item);
 	}
 	tr_arena_free(&arena);
 	return status;
@@ -277,8 +279,13 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 	if (task && !task->process) {
 		struct tr_error why;
 		tr_buffer_reset(&tracker->line);
-		if (tr_record_write(record, &tracker->line, &why) == TR_FATAL)
+		enum tr_status written = tr_record_write(record, &tracker->line, &why);
+		if (written == TR_FATAL)
 			return tr_error_memory(err);
+		if (written != TR_OK) { /* a field is malformed */
+			tr_buffer_reset(&tracker->line);
+			tr_buffer_put_text(&tracker->line, record->line);
+		}
 		struct tr_pending_item *item = tr_pending_add(
 			&tracker->held, "", tr_buffer_text(&tracker->line), tracker->line.len);
 		if (!item || !tr_pending_hold(&tracker->held, item, task->number))

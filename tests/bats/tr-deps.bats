@@ -334,4 +334,8 @@ declared() {
 	run -2 --separate-stderr tr-deps --of=/w/out log
 	[ "$output" = $'/w/a\n/w/in' ]
 	[ -n "$stderr" ]
+	# a number that is too large, in a record that is pending on the fork of its task
+	printf 'sys\t1\t1.5\t7\tclose\tfd=3\t->\treturn=0\nsys\t2\t2.5\t1\topenat\tpath="/w/in"\tflags=O_RDONLY\t->\treturn=<"/w/in";99999999999999999999>\n' >log
+	[ "$(timeout 60 tr-deps --inputs log)" = /w/in ]
+	timeout 60 tr-deps --events log | grep -q 'path1="/w/in"'
 }
