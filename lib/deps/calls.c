@@ -429,6 +429,8 @@ static void put_rename(struct doing *d)
 
 	if (!from || !to || from == to)
 		return;
+	if (from->file && from->file == to->file) /* two names of one file: rename does nothing */
+		return;
 	to->exists = true;
 	to->missing = false;
 	from->exists = false;
