@@ -177,12 +177,27 @@ static void read_options(struct tr_deps *deps)
 		tr_cli_usage(
 			cli,
 			"this form of output has files and what they depend on: leave --as out");
-	else if ((deps->mode == 0 || deps->mode == EVENTS) && deps->nul)
+	else if (finding && deps->mode != OUTSIDE && deps->as == AS_TREC)
+		tr_cli_usage(cli, "what these options find has no records: leave --as out");
+	else if ((deps->mode == 0 || deps->mode == EVENTS) && deps->nul && deps->as != AS_LIST)
 		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list, or a question");
 	if (deps->as == AS_DEFAULT)
 		deps->as = deps->mode == 0 || deps->mode == EVENTS ? AS_TREC : AS_LIST;
+	bool files = !who && !deps->commands && (!finding || deps->mode == OUTSIDE);
+	bool steps =
+		search || deps->mode == DECLARED || deps->mode == CYCLES || deps->as >= AS_MAKE;
+	if (cli->stop)
+		return;
 	if (deps->nul && deps->as != AS_LIST)
 		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list");
+	else if (deps->hash &&
+		 (!files || deps->as == AS_TREC || (deps->as >= AS_MAKE && deps->as <= AS_DOT)))
+		tr_cli_usage(cli, "--hash needs a list of files, or a document");
+	else if ((deps->cut.count || deps->through != TR_THROUGH_NONE) && !steps)
+		tr_cli_usage(cli, "--%s needs --of, --from or --declared",
+			     deps->cut.count ? "cut" : "through");
+	else if (deps->missing && deps->mode != OF && deps->mode != OUTSIDE)
+		tr_cli_usage(cli, "--missing needs --of or --outside");
 }
 
 /* Paths and sets of them. */
@@ -448,29 +463,21 @@ bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool dir
 
 void tr_deps_put_line(struct tr_deps *deps, struct tr_text text)
 {
-	struct tr_output *out = deps->cli.out;
+	struct tr_buffer line = TR_BUFFER_INIT;
+	bool plain = true;
 
-	if (deps->nul) {
-		tr_output_put_text(out, text);
-		tr_output_put_text(out, (struct tr_text){ "", 1 });
-	} else {
-		struct tr_buffer line = TR_BUFFER_INIT;
-		bool plain = true;
-		for (size_t i = 0; i < text.len && plain; i++)
-			plain = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;
-		if (plain)
-			tr_buffer_put_text(&line, text);
-		else
-			tr_shell_quote_printable(text, &line);
-		tr_buffer_put_byte(&line, '\n');
-		if (line.failed)
-			tr_cli_out_of_memory(&deps->cli);
-		else
-			tr_output_put_text(out, tr_buffer_text(&line));
-		tr_buffer_free(&line);
-	}
-	if (out->failed)
-		deps->cli.stop = true;
+	for (size_t i = 0; i < text.len && plain; i++)
+		plain = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;
+	if (plain || deps->nul)
+		tr_buffer_put_text(&line, text);
+	else
+		tr_shell_quote_printable(text, &line);
+	tr_buffer_put_byte(&line, deps->nul ? '\0' : '\n');
+	if (line.failed)
+		tr_cli_out_of_memory(&deps->cli);
+	else
+		tr_cli_put_text(&deps->cli, tr_buffer_text(&line));
+	tr_buffer_free(&line);
 }
 
 void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *command,
@@ -497,6 +504,29 @@ void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *comman
 		tr_cli_out_of_memory(&deps->cli);
 }
 
+/* Appends the columns seq, time and task; a program without a number has no seq. */
+static void put_columns(struct tr_buffer *line, uint64_t seq, struct tr_text time,
+			struct tr_text task)
+{
+	if (seq == TR_DEPS_NEVER)
+		tr_buffer_put_byte(line, '-');
+	else
+		tr_buffer_put_decimal(line, seq);
+	tr_buffer_put_byte(line, '\t');
+	tr_buffer_put_text(line, time);
+	tr_buffer_put_byte(line, '\t');
+	tr_buffer_put_text(line, task);
+	tr_buffer_put_byte(line, '\t');
+}
+
+/* Ends and writes deps->line. False: stop. */
+static bool put_record(struct tr_deps *deps)
+{
+	tr_buffer_put_byte(&deps->line, '\n');
+	return deps->line.failed ? tr_cli_out_of_memory(&deps->cli)
+				 : tr_cli_put_text(&deps->cli, tr_buffer_text(&deps->line));
+}
+
 /* The exec record of a command, with what is known of it at the end. */
 static void put_command(struct tr_deps *deps, const struct tr_deps_command *command)
 {
@@ -512,12 +542,7 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 		tr_deps_put_line(deps, tr_buffer_text(line));
 		return;
 	case AS_TSV:
-		tr_buffer_put_decimal(line, command->seq);
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, command->time);
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, command->task);
-		tr_buffer_put_byte(line, '\t');
+		put_columns(line, command->seq, command->time, command->task);
 		tr_buffer_put_text(line, command->name);
 		tr_buffer_put_byte(line, '\t');
 		if (directory.data)
@@ -529,7 +554,10 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 		break;
 	case AS_JSON: {
 		tr_buffer_put_literal(line, "{\"seq\":");
-		tr_buffer_put_decimal(line, command->seq);
+		if (command->seq == TR_DEPS_NEVER)
+			tr_buffer_put_literal(line, "null");
+		else
+			tr_buffer_put_decimal(line, command->seq);
 		tr_buffer_put_literal(line, ",\"time\":");
 		tr_json_view_bytes(command->time, line);
 		tr_buffer_put_literal(line, ",\"task\":");
@@ -554,12 +582,7 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 	}
 	default:
 		tr_buffer_put_literal(line, "exec\t");
-		tr_buffer_put_decimal(line, command->seq);
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, command->time);
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, command->task);
-		tr_buffer_put_byte(line, '\t');
+		put_columns(line, command->seq, command->time, command->task);
 		tr_buffer_put_text(line, command->name);
 		if (directory.data) {
 			tr_buffer_put_literal(line, "\tcwd=\"");
@@ -571,11 +594,7 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 			tr_buffer_put_text(line, command->argv);
 		}
 	}
-	tr_buffer_put_byte(line, '\n');
-	if (line->failed)
-		tr_cli_out_of_memory(&deps->cli);
-	else
-		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
+	put_record(deps);
 }
 
 static bool put_chosen_commands(struct tr_deps *deps)
@@ -688,15 +707,7 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 		if (deps->as == AS_TSV) {
 			tr_cell_escape(text, false, line);
 			tr_buffer_put_byte(line, '\t');
-			bool any = false;
-			for (int w = 0; w < TR_DOES_WORDS; w++) {
-				if (!(does >> w & 1))
-					continue;
-				if (any)
-					tr_buffer_put_byte(line, '|');
-				any = true;
-				tr_buffer_put_text(line, tr_text_from(tr_does_words[w]));
-			}
+			tr_deps_does_write(does, "|", line);
 			if (deps->hash) {
 				tr_buffer_put_byte(line, '\t');
 				tr_buffer_put(line, hashed ? sha256 : "-",
@@ -705,17 +716,9 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 		} else {
 			tr_buffer_put_literal(line, "{\"path\":");
 			tr_json_view_bytes(text, line);
-			tr_buffer_put_literal(line, ",\"does\":[");
-			bool any = false;
-			for (int w = 0; w < TR_DOES_WORDS; w++) {
-				if (!(does >> w & 1))
-					continue;
-				tr_buffer_put_text(line, any ? TR_TEXT(",\"") : TR_TEXT("\""));
-				any = true;
-				tr_buffer_put_text(line, tr_text_from(tr_does_words[w]));
-				tr_buffer_put_byte(line, '"');
-			}
-			tr_buffer_put_byte(line, ']');
+			tr_buffer_put_literal(line, ",\"does\":[\"");
+			tr_deps_does_write(does, "\",\"", line);
+			tr_buffer_put_literal(line, "\"]");
 			if (hashed) {
 				tr_buffer_put_literal(line, ",\"sha256\":\"");
 				tr_buffer_put(line, sha256, TR_SHA256_HEX);
@@ -723,10 +726,7 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 			}
 			tr_buffer_put_byte(line, '}');
 		}
-		tr_buffer_put_byte(line, '\n');
-		if (line->failed)
-			return tr_cli_out_of_memory(&deps->cli);
-		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
+		put_record(deps);
 	}
 	return !deps->cli.stop;
 }
@@ -741,25 +741,19 @@ static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
 		const struct row *row = &rows[i];
 		tr_buffer_reset(line);
 		tr_buffer_put_literal(line, "use\t");
-		if (row->first->seq == TR_DEPS_NEVER)
-			tr_buffer_put_byte(line, '-');
-		else
-			tr_buffer_put_decimal(line, row->first->seq);
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, row->first->time);
-		tr_buffer_put_byte(line, '\t');
-		tr_buffer_put_text(line, row->first->task);
-		tr_buffer_put_byte(line, '\t');
+		put_columns(line, row->first->seq, row->first->time, row->first->task);
 		tr_cell_escape(tr_deps_text(deps, row->path), false, line);
 		if (row->program && row->program->seq != TR_DEPS_NEVER) {
 			tr_buffer_put_literal(line, "\texec=");
 			tr_buffer_put_decimal(line, row->program->seq);
 		}
-		tr_buffer_put_literal(line, "\tdoes=");
-		tr_deps_does_write(row->does, line);
+		tr_buffer_put_literal(line, "\tdoes=[");
+		tr_deps_does_write(row->does, ",", line);
+		tr_buffer_put_byte(line, ']');
 		if (row->assumed) {
-			tr_buffer_put_literal(line, "\tassumed=");
-			tr_deps_does_write(row->assumed, line);
+			tr_buffer_put_literal(line, "\tassumed=[");
+			tr_deps_does_write(row->assumed, ",", line);
+			tr_buffer_put_byte(line, ']');
 		}
 		if (row->from) {
 			tr_buffer_put_literal(line, "\tfrom=\"");
@@ -774,13 +768,7 @@ static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
 			tr_buffer_put_literal(line, "\tcount=");
 			tr_buffer_put_decimal(line, row->count);
 		}
-		tr_buffer_put_byte(line, '\n');
-		if (line->failed)
-			tr_cli_out_of_memory(&deps->cli);
-		else
-			tr_output_put_text(deps->cli.out, tr_buffer_text(line));
-		if (deps->cli.out->failed)
-			deps->cli.stop = true;
+		put_record(deps);
 	}
 	free(rows);
 	return count;
@@ -905,12 +893,10 @@ static bool emit_event(void *context, struct tr_text line)
 {
 	struct tr_deps *deps = context;
 
-	tr_output_put_text(deps->cli.out, line);
-	tr_output_record_end(deps->cli.out);
-	return !deps->cli.out->failed;
+	return tr_cli_put_text(&deps->cli, line);
 }
 
-/* Forgets what was read: another trace has other commands. False: memory is exhausted. */
+/* Begins another graph: another trace has other commands. False: memory is exhausted. */
 static bool begin_segment(struct tr_deps *deps)
 {
 	deps->calls += deps->tracker.calls;
@@ -945,17 +931,16 @@ static void read_records(struct tr_deps *deps)
 		}
 		if (!stream || cli->stop)
 			continue;
-		if (record->type == TR_TRAILER) {
-			/* the trailer has to count what is written, which is not the input's count */
-			struct tr_buffer *line = &deps->line;
+		if (record->type == TR_HEADER || record->type == TR_TRAILER) {
 			written += put_rows(deps, NULL);
-			tr_buffer_reset(line);
-			tr_trailer_put(written, 0, false, line);
-			tr_buffer_put_byte(line, '\n');
-			tr_output_put_text(cli->out, tr_buffer_text(line));
-			written = 0;
 			if (!begin_segment(deps))
 				break;
+		}
+		if (record->type == TR_TRAILER) {
+			tr_buffer_reset(&deps->line);
+			tr_trailer_recount(record, written, &deps->line);
+			put_record(deps);
+			written = 0;
 		} else if (record->type == TR_HEADER || tr_text_is(record->kind, "exec")) {
 			written += record->type == TR_RECORD;
 			tr_cli_put_line(cli, record);
@@ -963,6 +948,8 @@ static void read_records(struct tr_deps *deps)
 	}
 	if (!cli->stop && tr_deps_finish(&deps->tracker, &err) == TR_FATAL)
 		tr_cli_abort(cli, &err);
+	else if (stream && !cli->stop) /* of a stream without a trailer */
+		put_rows(deps, NULL);
 }
 
 int main(int argc, char **argv)
@@ -974,12 +961,8 @@ int main(int argc, char **argv)
 	struct tr_cli *cli = &deps.cli;
 
 	tr_cli_begin(cli, &tool, argc, argv);
-	tr_deps_graph_init(&deps.graph);
-	tr_deps_tracker_init(&deps.tracker, &deps.graph);
-	if (deps.graph.failed)
-		tr_cli_out_of_memory(cli);
 	read_options(&deps);
-	deps.tracker.origins = deps.as == AS_TREC && deps.mode != EVENTS;
+	begin_segment(&deps);
 	if (deps.mode == EVENTS) {
 		deps.tracker.emit = emit_event;
 		deps.tracker.context = &deps;

@@ -62,9 +62,8 @@ static bool put_finding(struct tr_deps *deps, const char *what, const char *cons
 		tr_deps_put_line(deps, tr_buffer_text(line));
 		return !deps->cli.stop;
 	}
-	if (!line->failed)
-		tr_output_put_text(deps->cli.out, tr_buffer_text(line));
-	return !deps->cli.stop;
+	return line->failed ? tr_cli_out_of_memory(&deps->cli)
+			    : tr_cli_put_text(&deps->cli, tr_buffer_text(line));
 }
 
 static struct tr_text keep(struct tr_deps *deps, struct tr_text text)

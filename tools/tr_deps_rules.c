@@ -183,11 +183,9 @@ static bool flush(struct tr_deps *deps, struct tr_buffer *to)
 {
 	if (to->failed)
 		return false;
-	tr_output_put_text(deps->cli.out, tr_buffer_text(to));
+	bool fine = tr_cli_put_text(&deps->cli, tr_buffer_text(to));
 	tr_buffer_reset(to);
-	if (deps->cli.out->failed)
-		deps->cli.stop = true;
-	return !deps->cli.stop;
+	return fine;
 }
 
 static bool put_group(struct tr_deps *deps, struct target *group, size_t count,

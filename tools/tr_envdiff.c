@@ -566,9 +566,7 @@ static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 	    !tr_cell_number(&record->seq, &count))
 		return put_record(envdiff, record) && begin_segment(envdiff);
 	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "!end\t");
-	tr_buffer_put_decimal(line, count + envdiff->added - envdiff->left_out);
-	tr_buffer_put_text(line, record->rest);
+	tr_trailer_recount(record, count + envdiff->added - envdiff->left_out, line);
 	tr_buffer_put_byte(line, '\n');
 	if (line->failed)
 		return tr_envdiff_out_of_memory(envdiff);

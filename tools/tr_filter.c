@@ -462,9 +462,7 @@ static bool pass_trailer(struct tr_filter *filter, struct tr_record *record)
 	bool fine = true;
 	if (tr_filter_writes_lines(filter)) {
 		tr_buffer_reset(line);
-		tr_buffer_put_literal(line, "!end\t");
-		tr_buffer_put_decimal(line, count);
-		tr_buffer_put_text(line, record->rest);
+		tr_trailer_recount(record, count, line);
 		tr_buffer_put_byte(line, '\n');
 		fine = line->failed ? tr_cli_out_of_memory(filter->cli)
 				    : tr_filter_pass(filter, tr_buffer_text(line));

@@ -171,9 +171,7 @@ static bool recount(struct recorder *recorder, struct tr_record *trailer)
 	struct tr_buffer *line = &recorder->line;
 
 	tr_buffer_reset(line);
-	tr_buffer_put_literal(line, "!end\t");
-	tr_buffer_put_decimal(line, recorder->written);
-	tr_buffer_put_text(line, trailer->rest);
+	tr_trailer_recount(trailer, recorder->written, line);
 	if (recorder->ran && !recorder->ended)
 		tr_buffer_put_literal(line, "\ttruncated=true");
 	tr_buffer_put_byte(line, '\n');

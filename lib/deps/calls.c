@@ -62,7 +62,6 @@ static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task 
 	bool missing = tr_text_is(error, "ENOENT") || tr_text_is(error, "ENOTDIR");
 	struct tr_deps_use *use;
 
-	path->missing = missing && !path->file;
 	use = tr_deps_use(tracker->graph, task->process->command, NULL, path);
 	if (!use)
 		return 0;
@@ -310,7 +309,7 @@ static void put_open(struct doing *d)
 	tr_deps_slot_set(d->tracker, d->task, call->result, open, flags & TR_FILE_CLOEXEC);
 }
 
-/* What read(2) and its like, or write(2), did with a descriptor. */
+/* Adds a transfer of data through a descriptor: read(2), write(2) and similar calls. */
 static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does)
 {
 	struct tr_deps_slot *slot = tr_deps_slot(d->task, fd);
@@ -405,7 +404,7 @@ static void move_held(struct doing *d, struct tr_deps_path **held, const struct 
 	*held = path ? path : *held;
 }
 
-/* What tasks hold of a directory that is moved, as their own or by a descriptor, moves with it. */
+/* Updates the working directories and directory descriptors of tasks that a rename moves. */
 static void move_holders(struct doing *d, const struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	const struct tr_deps_task *task;
@@ -432,7 +431,6 @@ static void put_rename(struct doing *d)
 	if (from->file && from->file == to->file) /* two names of one file: rename does nothing */
 		return;
 	to->exists = true;
-	to->missing = false;
 	from->exists = false;
 	if (d->call->flags & TR_FILE_EXCHANGE && from->file && to->file) {
 		struct tr_deps_file *file = from->file;
@@ -532,7 +530,7 @@ static void put_pipe(struct doing *d)
 	struct tr_deps_use *use =
 		sockets ? NULL : tr_deps_use(d->graph, d->command, file->version, NULL);
 	const struct tr_deps_command *program = tr_deps_program(d->command);
-	/* make gives its commands a pipe that nobody writes, as their input */
+	/* the standard input that make gives to parallel commands is a pipe without a writer */
 	if (use && program && tr_deps_is_shell(program))
 		tr_deps_use_writes(use, TR_EVIDENCE_HELD);
 }
@@ -606,7 +604,6 @@ static void put_stat(struct doing *d)
 	if (!path)
 		return;
 	path->exists = true;
-	path->missing = false;
 	path->directory |= d->call->type == TR_FILE_IS_DIRECTORY;
 	path->special |= d->call->type == TR_FILE_IS_SPECIAL;
 	struct tr_deps_use *use = touch(d, path->file, path, TR_DOES_STAT);

@@ -8,7 +8,7 @@
 
 #include "deps/task.h"
 
-/* What a record did, for --events. All zero: nothing. */
+/* The paths and effects of a record, which --events adds to it. All zero: there are none. */
 struct tr_deps_event {
 	struct tr_deps_path *path[2];
 	unsigned does;

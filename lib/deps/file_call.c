@@ -262,15 +262,12 @@ static const struct word {
 static bool read_digits(struct tr_text text, int64_t *number)
 {
 	bool minus = text.len && *text.data == '-';
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (text.len <= minus || text.len - minus > 18)
+	text.data += minus;
+	text.len -= minus;
+	if (!tr_decimal_read(text, INT64_MAX, &n))
 		return false;
-	for (size_t i = minus; i < text.len; i++) {
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-		n = n * 10 + (uint64_t)(text.data[i] - '0');
-	}
 	*number = minus ? -(int64_t)n : (int64_t)n;
 	return true;
 }
@@ -511,7 +508,6 @@ enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *
 			read_fds(tr_text_span(data, text[MSG].data + text[MSG].len), call,
 				 record->arena);
 	}
-	call->empty = text[RETURN].data && call->result == 0;
 	if (row->op == TR_FILE_TRUNCATE)
 		call->empty = tr_text_is(text[LENGTH], "0");
 	return TR_OK;

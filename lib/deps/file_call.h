@@ -67,7 +67,7 @@ enum {
 	TR_FILE_FS = 0x40000,	      /* CLONE_FS of unshare */
 };
 
-/* What stat found. */
+/* The type of a file, as stat and mknod show it. */
 enum tr_file_type { TR_FILE_UNKNOWN, TR_FILE_REGULAR, TR_FILE_IS_DIRECTORY, TR_FILE_IS_SPECIAL };
 
 enum { TR_FD_NONE = -1, TR_FD_CWD = -100 };
@@ -92,7 +92,7 @@ struct tr_file_call {
 	int64_t result;
 	struct tr_text result_text; /* the path of a descriptor that was returned */
 	enum tr_file_type type;
-	bool empty; /* no byte was transferred, or all bytes were truncated */
+	bool empty; /* the file is truncated to nothing */
 };
 
 /*

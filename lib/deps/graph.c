@@ -5,10 +5,10 @@
 
 #include "process/path.h"
 
-const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create", "truncate",
-						   "append", "delete", "rename", "link",
-						   "exec",   "map",    "stat",	 "list",
-						   "missing" };
+static const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create", "truncate",
+							  "append", "delete", "rename", "link",
+							  "exec",   "map",    "stat",	"list",
+							  "missing" };
 
 void tr_deps_graph_init(struct tr_deps_graph *graph)
 {
@@ -51,7 +51,6 @@ struct tr_deps_command *tr_deps_add_command(struct tr_deps_graph *graph,
 	}
 	*(graph->last_command ? &graph->last_command->next : &graph->first_command) = command;
 	graph->last_command = command;
-	graph->commands++;
 	return command;
 }
 
@@ -63,7 +62,6 @@ struct tr_deps_file *tr_deps_add_file(struct tr_deps_graph *graph, struct tr_dep
 		return NULL;
 	*(graph->last_file ? &graph->last_file->next : &graph->first_file) = file;
 	graph->last_file = file;
-	graph->files++;
 	if (path)
 		tr_deps_bind(path, file);
 	return file;
@@ -82,7 +80,6 @@ struct tr_deps_version *tr_deps_add_version(struct tr_deps_graph *graph, struct 
 		file->version->newer = version;
 	}
 	file->version = version;
-	graph->versions++;
 	return version;
 }
 
@@ -100,7 +97,7 @@ void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file)
 		path->last->replaced = true;
 	}
 	path->file = path->last = file;
-	path->missing = path->moved = false;
+	path->moved = false;
 	path->exists = true;
 	path->link.data = NULL;
 	file->path = path;
@@ -240,18 +237,16 @@ bool tr_deps_is_writer(const struct tr_deps_use *use)
 	return use->written && use->version && use->written == use->version->written;
 }
 
-void tr_deps_does_write(unsigned does, struct tr_buffer *to)
+void tr_deps_does_write(unsigned does, const char *between, struct tr_buffer *to)
 {
-	char before = '[';
+	bool any = false;
 
 	for (int i = 0; i < TR_DOES_WORDS; i++) {
 		if (!(does >> i & 1))
 			continue;
-		tr_buffer_put_byte(to, before);
+		if (any)
+			tr_buffer_put_text(to, tr_text_from(between));
+		any = true;
 		tr_buffer_put_text(to, tr_text_from(tr_does_words[i]));
-		before = ',';
 	}
-	if (before == '[')
-		tr_buffer_put_byte(to, before);
-	tr_buffer_put_byte(to, ']');
 }

@@ -26,7 +26,7 @@
 
 #define TR_DEPS_NEVER UINT64_MAX
 
-/* What a use did: the words of `does` in trec(5). */
+/* The words of `does` in trec(5): the things that a use can do. */
 enum {
 	TR_DOES_READ = 1,
 	TR_DOES_WRITE = 2,
@@ -43,7 +43,6 @@ enum {
 	TR_DOES_MISSING = 0x1000,
 	TR_DOES_WORDS = 13,
 };
-extern const char *const tr_does_words[TR_DOES_WORDS];
 
 /* How it is known that a command read, or wrote; the strongest of a version's uses count. */
 enum tr_evidence {
@@ -119,7 +118,7 @@ struct tr_deps_graph {
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
 	uint64_t now; /* the moment of the event that is being put */
-	uint64_t commands, files, versions, use_count;
+	uint64_t use_count;
 	uint64_t searches;
 	bool failed; /* memory is exhausted: nothing that the functions return can be used */
 };
@@ -164,7 +163,7 @@ bool tr_deps_is_shell(const struct tr_deps_command *command);
 bool tr_deps_is_reader(const struct tr_deps_use *use);
 bool tr_deps_is_writer(const struct tr_deps_use *use);
 
-/* Appends the words as a list, "[read,write]". */
-void tr_deps_does_write(unsigned does, struct tr_buffer *to);
+/* Appends the words, with a text between two of them. */
+void tr_deps_does_write(unsigned does, const char *between, struct tr_buffer *to);
 
 #endif

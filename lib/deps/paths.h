@@ -31,11 +31,10 @@ struct tr_deps_path {
 	struct tr_deps_file *last; /* the file that had it last, or NULL */
 	bool directory;		   /* a call showed that it is one */
 	bool special; /* it is below /proc, /sys or /dev (but for /dev/shm), or a call showed a device or a socket */
-	bool missing; /* the last call that looked for it did not find it */
-	bool moved;   /* the file that had it last got another name */
-	bool exists;  /* the last call that used it found it */
-	bool used;    /* some command has a use of it */
-	bool input;   /* what was done first with its file was reading */
+	bool moved;  /* the file that had it last got another name */
+	bool exists; /* the last call that used it found it */
+	bool used;   /* some command has a use of it */
+	bool input;  /* what was done first with its file was reading */
 
 	/* for the user of the graph */
 	unsigned does; /* of all its uses */

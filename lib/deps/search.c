@@ -5,7 +5,7 @@
 
 #include "core/buffer.h"
 
-/* What is to be visited: a version, or a command until (forward: from) a moment. */
+/* A version, or a command until (forward: from) a moment, that has to be visited. */
 struct tr_deps_step {
 	struct tr_deps_version *version;
 	struct tr_deps_command *command;

@@ -13,7 +13,7 @@
 
 enum { TR_DEPS_FDS_MAX = 4096 }; /* descriptors that are followed of a process */
 
-/* What open(2) made; descriptors that were duplicated or inherited share it. */
+/* An open file; descriptors that were duplicated or inherited share it. */
 struct tr_deps_open {
 	size_t references;
 	struct tr_deps_version *version; /* NULL: a directory, or a special file */

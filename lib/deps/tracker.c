@@ -59,8 +59,9 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 		tr_buffer_put_byte(&more, '"');
 	}
 	if (event->does && !tr_record_field(record, "does")) {
-		tr_buffer_put_literal(&more, "\tdoes=");
-		tr_deps_does_write(event->does, &more);
+		tr_buffer_put_literal(&more, "\tdoes=[");
+		tr_deps_does_write(event->does, ",", &more);
+		tr_buffer_put_byte(&more, ']');
 	}
 	if (program && program->seq != TR_DEPS_NEVER && !tr_record_field(record, "by")) {
 		tr_buffer_put_literal(&more, "\tby=");

@@ -446,6 +446,13 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to, s
 	return to->failed ? tr_error_memory(err) : TR_OK;
 }
 
+void tr_trailer_recount(const struct tr_record *trailer, uint64_t count, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "!end\t");
+	tr_buffer_put_decimal(to, count);
+	tr_buffer_put_text(to, trailer->rest);
+}
+
 void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "!end\t");

@@ -180,6 +180,9 @@ enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 /* Appends a new trailer without its LF, so that fields may follow. */
 void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_buffer *to);
 
+/* Appends a trailer with another count and the same fields, without its LF. */
+void tr_trailer_recount(const struct tr_record *trailer, uint64_t count, struct tr_buffer *to);
+
 /*
  * Computed fields: not stored in a record, but derived from it and the records before it; see
  * tr-filter(1). This interface connects the code that computes them (view/computed.h) with the code

@@ -303,6 +303,13 @@ declared() {
 	run -2 tr-deps --direct log
 	run -2 tr-deps --inputs --outputs log
 	run -2 tr-deps --cycles --as=dot log
+	# options that would have no effect
+	for bad in '--cycles --as=trec' --hash '--of=/w/x --as=dot --hash' '--inputs --cut=/w/x' \
+		'--outputs --through=all' '--from=/w/x --missing' '--who-reads=/w/x --hash' -0; do
+		# shellcheck disable=SC2086
+		run -2 tr-deps $bad log
+		[[ $output == *"tr-deps --help"* ]]
+	done
 }
 
 @test "what is asked for, in every form" {
@@ -334,8 +341,21 @@ declared() {
 	run -2 --separate-stderr tr-deps --of=/w/out log
 	[ "$output" = $'/w/a\n/w/in' ]
 	[ -n "$stderr" ]
+	# the trailer keeps what the reader reported
+	run -2 --separate-stderr tr-deps log
+	[ "${lines[-1]}" = "$(tr-parse log 2>/dev/null | sed -n 's/^!end\t[0-9]*/!end\t4/p')" ]
+	[[ ${lines[-1]} == *errors=* ]]
 	# a number that is too large, in a record that is pending on the fork of its task
 	printf 'sys\t1\t1.5\t7\tclose\tfd=3\t->\treturn=0\nsys\t2\t2.5\t1\topenat\tpath="/w/in"\tflags=O_RDONLY\t->\treturn=<"/w/in";99999999999999999999>\n' >log
 	[ "$(timeout 60 tr-deps --inputs log)" = /w/in ]
 	timeout 60 tr-deps --events log | grep -q 'path1="/w/in"'
+}
+
+@test "uses of a stream without a trailer, and of several segments" {
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' >log
+	tr-deps log | grep '^use' >want
+	[ "$(wc -l <want)" = 2 ]
+	tr-parse log | sed '1d;$d' | tr-deps 2>/dev/null | grep '^use' | cmp - want
+	tr-parse log log | tr-deps | grep '^use' | cmp - <(cat want want)
+	tr-parse log log | sed '/^!end/d' | tr-deps 2>/dev/null | grep '^use' | cmp - <(cat want want)
 }
