@@ -451,13 +451,13 @@ bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record)
 	return next_here(cli, record);
 }
 
-bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record)
+/* Not in line, so that records without a join do not pay for the registers of this loop. */
+static __attribute__((noinline)) bool next_of_join(struct tr_cli *cli, struct tr_join *join,
+						   struct tr_record **record)
 {
 	struct tr_cli_private *p = cli->private;
 	struct tr_record *line;
 
-	if (!join)
-		return next_here(cli, record);
 	while (!cli->stop) {
 		switch (tr_join_next(join, record, &p->err)) {
 		case TR_OK:
@@ -481,6 +481,11 @@ bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_reco
 			tr_cli_report_record(cli, p->last, &p->err, p->err.severity == TR_DAMAGE);
 	}
 	return false;
+}
+
+bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record)
+{
+	return join ? next_of_join(cli, join, record) : next_here(cli, record);
 }
 
 /* Continues with the places that follow; not in line, so that the loop of tr_cli_next is none. */

@@ -73,19 +73,23 @@ static bool open_event(struct event *event, struct tr_text text, struct tr_arena
 static bool put_others(const struct tr_json_object *object, struct tr_buffer *to,
 		       struct tr_error *err)
 {
-	static const char *const keys[] = {
-		"rid", "timestamp", "terminated", "signalled", "started",     "execution",
-		"pid", "ppid",	    "executable", "arguments", "working_dir", "environment"
+	static const struct tr_text keys[] = {
+		TR_TEXT("rid"),	      TR_TEXT("timestamp"),   TR_TEXT("terminated"),
+		TR_TEXT("signalled"), TR_TEXT("started"),     TR_TEXT("execution"),
+		TR_TEXT("pid"),	      TR_TEXT("ppid"),	      TR_TEXT("executable"),
+		TR_TEXT("arguments"), TR_TEXT("working_dir"), TR_TEXT("environment"),
 	};
 
-	for (size_t i = 0; i < object->count; i++)
+	for (size_t i = 0; i < object->count; i++) {
+		if (tr_json_is_taken(object, &object->members[i]))
+			continue;
 		for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-			if (tr_text_is(object->members[i].key, keys[k]) &&
-			    !tr_json_is_taken(object, &object->members[i])) {
+			if (tr_text_equal(object->members[i].key, keys[k])) {
 				tr_error_set(err, TR_CAUSE_INPUT,
 					     "a key of Bear in the wrong place");
 				return false;
 			}
+	}
 	return tr_json_put_others(object, to, err);
 }
 
