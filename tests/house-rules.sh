@@ -35,7 +35,7 @@ only lib/view 'core/|record/|process/|coverage/|view/'
 for folder in lib/format/*/; do
 	folder=${folder%/}
 	own=${folder#lib/}
-	only "$folder" "core/|record/|process/|coverage/|format/(format|reader_base|writer_base)\\.h|$own/"
+	only "$folder" "core/|record/|process/|deps/|coverage/|format/(format|reader_base|writer_base)\\.h|$own/"
 done
 report "what formats share knows no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"

@@ -446,3 +446,90 @@ END
 	[ "$(tr-repack -t compdb trace | jq -r '.[].file')" = /b/a.c ]
 	[ "$(tr-repack -t kwspec trace | tail -n +2)" = 'compile;/b;cl.exe;/b/a.obj;a.c' ]
 }
+
+# headers LOG MODE: the entries that -O headers=MODE adds, as in tests/data/deps/headers.cases
+headers() {
+	tr-repack -q -t compdb "$1" >without
+	tr-repack -t compdb -O headers="$2" "$1" >with
+	jq -r --argjson n "$(jq length without)" --arg mode "$2" '.[$n:][] | .file as $file |
+		"\($mode) \($file) \([.arguments[] | select(. != $file)] | join(" "))"' with
+}
+
+@test "headers: the rules of tests/data/deps/headers.cases" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	local rule= line count=0 failed=0 mode
+	: >log
+	: >want
+	while IFS= read -r line; do
+		case $line in
+		'# '*) rule=${line#??} ;;
+		[0-9]*) printf '%s\n' "$line" >>log ;;
+		yes* | all*) printf '%s\n' "$line" >>want ;;
+		'')
+			for mode in yes all; do
+				grep -q "^$mode" want || continue
+				count=$((count + 1))
+				if ! diff <(grep "^$mode" want) <(headers log $mode); then
+					failed=$((failed + 1))
+					echo "# $rule"
+				fi
+			done
+			: >log
+			: >want
+			;;
+		esac
+	done < <(cat "${data%/*}/deps/headers.cases" && echo)
+	echo "$count answers, $failed wrong"
+	[ "$count" -gt 9 ]
+	[ $failed = 0 ]
+}
+
+@test "headers: a trace without file calls has none, and says so" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	tr-repack -t compdb "$data/zlib.kw.json.gz" >want
+	run -2 --separate-stderr tr-repack -t compdb -O headers=yes "$data/zlib.kw.json.gz"
+	[ "$output" = "$(cat want)" ]
+	[[ $stderr == *"no header has an entry, because the trace has no file calls: record them with "* ]]
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "in", O_RDONLY) = 3' \
+		'1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' >log
+	run -2 --separate-stderr tr-repack -t compdb -O headers=yes log
+	[[ $stderr == *"headers may be missing, because the working directory is not known"* ]]
+	# two traces: a header has one entry, and a source none among the headers
+	sed -n '/^# the flags/,/^$/p' "${data%/*}/deps/headers.cases" | grep '^[0-9]' >one
+	sed 's,inc/a.h,a.c,; s,a\.c"\],b.c"],; s/-DA=1/-DB/' one >two
+	tr-repack -t compdb -O headers=yes one two >both
+	[ "$(jq -r '.[].file' both | sort | uniq -d)" = "" ]
+	tr-tojson --as=compdb -O headers=yes one two | cmp - both
+	tr-parse one two | tr-repack -t compdb -O headers=yes | cmp - both
+}
+
+@test "headers: gcc and clangd understand the entries of a real build" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	command -v strace >/dev/null || skip "strace is not installed"
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+	mkdir -p project/inc project/src && cd project
+	printf '#pragma once\n#ifndef A\n#error A\n#endif\n#include "two.h"\nint one(void);\n' >inc/one.h
+	printf '#pragma once\nstatic inline int two(void) { return A; }\n' >inc/two.h
+	printf '#pragma once\n#include "one.h"\ntemplate<class T> T three(T x) { return x + B; }\n' >inc/three.h
+	printf '#include <stdio.h>\n#include "one.h"\nint one(void) { return two(); }\n' >src/one.c
+	printf '#include "three.h"\nint main() { return three(1); }\n' >src/main.cc
+	printf 'all:\n\tgcc -Iinc -DA=1 -MMD -c src/one.c -o one.o\n\tg++ -Iinc -DA=1 -DB=2 -c src/main.cc\n' >Makefile
+	timeout -k 30 120 strace -f -s 4096 -e trace=%file,%process,%desc -o ../log make >/dev/null
+	tr-repack -t compdb -O headers=yes -o compile_commands.json ../log
+	[ "$(jq -r ".[].file | ltrimstr(\"$PWD/\")" compile_commands.json | xargs)" = \
+		'src/one.c src/main.cc inc/one.h inc/three.h inc/two.h' ]
+	# the compiler accepts each, and writes nothing
+	jq -r '.[2:][] | [.arguments[] | @sh] | join(" ")' compile_commands.json >commands
+	rm one.d one.o main.o
+	ls -R >../before
+	while read -r command; do
+		eval "$command"
+	done <commands
+	ls -R | cmp - ../before
+	command -v clangd >/dev/null || skip "clangd is not installed: gcc accepts the entries"
+	for header in inc/one.h inc/three.h; do
+		HOME=$PWD/.. timeout 60 clangd --check=$header --log=info --enable-config=0 >../check 2>&1
+		grep -q 'All checks completed, 0 errors' ../check
+		grep -q 'Compile command from CDB is: .*-x c.*-header' ../check
+	done
+}

@@ -287,6 +287,8 @@ static const char *const extensions[] = { ".compile_commands.json", NULL };
 static const struct tr_format_option options[] = {
 	{ "unique", "file|file+output|all|none", false, true,
 	  "what makes two entries the same, so that the first stays (file+output)" },
+	{ "headers", "no|yes|all", false, true,
+	  "entries for headers, from the trace's file calls: of the project, or all (no)" },
 	{ "respfiles", "inline|keep", false, true,
 	  "response files: their options in their place (default), or stay named" },
 	{ "respfile-root", "DIR", false, true,

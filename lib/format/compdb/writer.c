@@ -38,12 +38,12 @@ struct entry {
 
 enum { KEY = 64 }; /* hex digits of a hash */
 
-/* Precedes each entry's text in the buffer. */
+/* Precedes each entry's text in the buffer, which the seed of entries for headers may follow. */
 struct head {
 	char key[KEY];	/* equal: the same for -O unique */
 	char file[KEY]; /* equal: of the same file */
 	bool fallback;	/* written only if no other entry is of that file */
-	size_t len;
+	size_t len, seed_len;
 };
 
 static void put_member(struct tr_buffer *to, const char *key, struct tr_text bytes)
@@ -268,11 +268,31 @@ static struct tr_text output_of(const struct tr_invocation *invocation, struct t
 	return invocation->output;
 }
 
-static bool put_source(const struct tr_call *call, struct line *line, const struct source *source,
-		       enum unique unique, struct tr_arena *arena, struct tr_buffer *to)
+/* Appends the seed of entries for headers to the entry that begins there. */
+static bool append_seed(struct tr_record *record, const struct tr_call *call,
+			const struct line *line, const struct source *source, struct tr_text file,
+			size_t begin, struct tr_buffer *to)
+{
+	size_t seed = to->len;
+	struct head head;
+
+	tr_compdb_headers_seed(record, call, source->part, line->shared[0], file, to);
+	if (to->failed)
+		return false;
+	memcpy(&head, to->data + begin, sizeof head);
+	head.seed_len = to->len - seed;
+	memcpy(to->data + begin, &head, sizeof head);
+	return true;
+}
+
+/* record: NULL, or that of the call if headers get entries, too. */
+static bool put_source(struct tr_record *record, const struct tr_call *call, struct line *line,
+		       const struct source *source, enum unique unique, struct tr_arena *arena,
+		       struct tr_buffer *to)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	struct tr_text directory = call->command.directory, file = source->part->file;
+	size_t begin = to->len;
 	bool failed = false;
 	struct tr_text output = output_of(invocation, file, arena, &failed);
 	struct entry entry = {
@@ -288,7 +308,8 @@ static bool put_source(const struct tr_call *call, struct line *line, const stru
 	}
 	if (failed || !entry.file.data || (output.data && !entry.output.data))
 		return false;
-	return append_entry(&entry, unique, call->libtool, to);
+	return append_entry(&entry, unique, call->libtool, to) &&
+	       (!record || append_seed(record, call, line, source, entry.file, begin, to));
 }
 
 /*
@@ -296,9 +317,9 @@ static bool put_source(const struct tr_call *call, struct line *line, const stru
  * replace the names of the files; else only where the files name sources. TR_WARN: the entries
  * would be too long, and none is appended. TR_FATAL: memory is exhausted.
  */
-static enum tr_status append_call(const struct tr_call *call, bool inlined, enum unique unique,
-				  struct tr_arena *arena, struct tr_buffer *to,
-				  struct tr_error *err)
+static enum tr_status append_call(struct tr_record *record, const struct tr_call *call,
+				  bool inlined, enum unique unique, struct tr_arena *arena,
+				  struct tr_buffer *to, struct tr_error *err)
 {
 	size_t begin = to->len;
 	struct line line;
@@ -308,7 +329,7 @@ static enum tr_status append_call(const struct tr_call *call, bool inlined, enum
 	if (!make_line(&line, call, inlined, arena))
 		return tr_error_memory(err);
 	for (size_t i = 0; i < line.source_count; i++) {
-		if (!put_source(call, &line, &line.sources[i], unique, arena, to))
+		if (!put_source(record, call, &line, &line.sources[i], unique, arena, to))
 			return tr_error_memory(err);
 		if (to->len - begin <= TR_CALL_TEXT_MAX)
 			continue;
@@ -324,6 +345,7 @@ struct writer {
 	struct tr_tool_config *tools;
 	enum unique unique;
 	bool inlined;
+	struct tr_compdb_headers *headers; /* NULL: they get no entries */
 
 	struct tr_call_filter filter; /* of the segment */
 	struct tr_buffer entries;     /* of the record */
@@ -382,11 +404,17 @@ static bool put_entries(struct writer *writer, struct tr_text entries, bool at_e
 	while (p < end && done) {
 		memcpy(&head, p, sizeof head);
 		struct tr_text json = { p + sizeof head, head.len };
-		if (head.fallback && !at_end)
-			tr_buffer_put(&writer->fallback, p, sizeof head + head.len);
-		else if (!head.fallback || is_new(&writer->files, head.file, &done))
+		struct tr_text seed = { json.data + json.len, head.seed_len };
+		if (seed.len)
+			done = tr_compdb_headers_add(writer->headers, seed, head.fallback);
+		p = seed.data + seed.len;
+		head.seed_len = 0;
+		if (head.fallback && !at_end) {
+			tr_buffer_put(&writer->fallback, (const char *)&head, sizeof head);
+			tr_buffer_put_text(&writer->fallback, json);
+		} else if (!head.fallback || is_new(&writer->files, head.file, &done)) {
 			done &= put_entry(writer, &head, json);
-		p += sizeof head + head.len;
+		}
 	}
 	return done && !writer->fallback.failed;
 }
@@ -423,8 +451,8 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 
 	tr_buffer_reset(&writer->entries);
 	if (wanted && !lost)
-		status = append_call(call, writer->inlined, writer->unique, record->arena,
-				     &writer->entries, err);
+		status = append_call(writer->headers ? record : NULL, call, writer->inlined,
+				     writer->unique, record->arena, &writer->entries, err);
 	if (status == TR_FATAL)
 		return status;
 	enum tr_call_verdict verdict = tr_call_filter_put(
@@ -529,19 +557,44 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
+/* Adds an entry for a header, which is written at the end if no other one is of that file. */
+static bool add_header(void *context, struct tr_text directory, struct tr_text file,
+		       const struct tr_text *argv, size_t argc)
+{
+	struct writer *writer = context;
+	struct entry entry = { .directory = directory, .file = file, .argv = argv, .argc = argc };
+
+	return append_entry(&entry, writer->unique, true, &writer->fallback);
+}
+
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
-	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
+	if (!tr_call_filter_end(&writer->filter, emit, writer))
+		return tr_error_memory(err);
+	return writer->headers ? tr_compdb_headers_end(writer->headers, add_header, writer, err)
+			       : TR_OK;
 }
 
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
+	bool exec = tr_text_is(record->kind, "exec");
+	enum tr_status status = TR_OK, followed;
+	struct tr_error own;
 
-	return tr_text_is(record->kind, "exec") ? put_exec(writer, record, err) : TR_END;
+	if (exec)
+		status = put_exec(writer, record, err);
+	if (!writer->headers || status == TR_FATAL)
+		return exec ? status : TR_END;
+	followed = tr_compdb_headers_put(writer->headers, record, &own);
+	if (status == TR_OK && followed != TR_OK) {
+		*err = own;
+		status = followed;
+	}
+	return status;
 }
 
 static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
@@ -557,10 +610,18 @@ static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	return writer->headers ? tr_compdb_headers_report(writer->headers, err) : TR_OK;
+}
+
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
+	tr_compdb_headers_free(writer->headers);
 	tr_tool_config_free(writer->tools);
 	tr_file_roots_free(&writer->calls.roots);
 	tr_call_filter_free(&writer->filter);
@@ -576,6 +637,7 @@ static const struct tr_writer_steps steps = {
 	.put = put_record,
 	.end = end_segment,
 	.close = close_list,
+	.report = report,
 	.discard = discard,
 };
 
@@ -588,6 +650,12 @@ static bool set_up(struct writer *writer, const struct tr_settings *settings, st
 		if (tr_text_is(unique, uniques[i]))
 			writer->unique = (enum unique)i;
 	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "inline"), "inline");
+	struct tr_text headers = tr_setting_get(settings, "headers", "no");
+	if (!tr_text_is(headers, "no")) {
+		writer->headers = tr_compdb_headers_new(tr_text_is(headers, "all"), err);
+		if (!writer->headers)
+			return false;
+	}
 	return tr_compdb_call_config(settings, &writer->calls, &writer->tools, err);
 }
 

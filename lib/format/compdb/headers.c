@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries for headers, -O headers: each has the flags of a source that reads it.
+ *
+ *	call that has an entry -> seed: its command line with a gap where the source was
+ *	all records ----------> lib/deps: which command read which file
+ *	end of the segment ---> for each seed: the headers that were read together with its source
+ *			     -> for each header: the best of its seeds, with the header in the gap
+ *
+ * The command that reads the source is the compiler below the driver, or a cache of compilers on a
+ * hit. What other commands of the call read (specs, objects, the cache itself) is no header.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/map.h"
+#include "deps/tracker.h"
+#include "format/compdb/compdb.h"
+#include "process/path.h"
+
+/* How far above the compiler its driver may be: below compilers' wrappers, and those of caches. */
+enum { LEVELS = 64 };
+
+/* Precedes the texts of a seed: the directory, the source, then the words of the command. */
+struct seed {
+	uint64_t seq; /* of the exec record */
+	size_t words;
+	size_t gap; /* the word that the header replaces */
+	bool gnu;   /* the word before the gap is the value of -x */
+};
+
+/* What identifies a candidate: the bytes are the key of a map. */
+struct key {
+	const struct tr_deps_command *command;
+	const struct tr_deps_path *source;
+};
+
+struct candidate {
+	struct candidate *next;
+	struct key keys[2]; /* with the source as it is spelled, and through links */
+	struct seed seed;
+	struct tr_text directory, source;
+	const char *words;
+	bool fallback;
+	const struct tr_deps_command *command;
+	struct tr_deps_path *spelled, *resolved; /* of the source */
+	struct tr_deps_path *project;		 /* NULL: every header is wanted */
+};
+
+struct tr_compdb_headers {
+	bool all;
+	uint64_t calls, unknown; /* of earlier segments, as in the tracker */
+	bool followed, reported;
+
+	/* the segment */
+	struct tr_deps_graph graph;
+	struct tr_deps_tracker tracker;
+	struct tr_arena arena;
+	struct candidate *first, *last;
+};
+
+static void begin_segment(struct tr_compdb_headers *headers)
+{
+	headers->arena = (struct tr_arena)TR_ARENA_INIT;
+	tr_deps_graph_init(&headers->graph);
+	tr_deps_tracker_init(&headers->tracker, &headers->graph);
+	headers->first = headers->last = NULL;
+}
+
+static void free_segment(struct tr_compdb_headers *headers)
+{
+	tr_deps_tracker_free(&headers->tracker);
+	tr_deps_graph_free(&headers->graph);
+	tr_arena_free(&headers->arena);
+}
+
+struct tr_compdb_headers *tr_compdb_headers_new(bool all, struct tr_error *err)
+{
+	struct tr_compdb_headers *headers = calloc(1, sizeof *headers);
+
+	if (!headers) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	headers->all = all;
+	begin_segment(headers);
+	return headers;
+}
+
+void tr_compdb_headers_free(struct tr_compdb_headers *headers)
+{
+	if (headers)
+		free_segment(headers);
+	free(headers);
+}
+
+/* Files that C, C++ and Objective-C include, and the languages of sources. */
+static const struct {
+	char extension[8];
+	bool source;
+	char language[16]; /* empty: that of the source which includes the file */
+} kinds[] = {
+	{ ".c", true, "c" },
+	{ ".i", true, "c" },
+	{ ".cc", true, "c++" },
+	{ ".cp", true, "c++" },
+	{ ".cxx", true, "c++" },
+	{ ".cpp", true, "c++" },
+	{ ".CPP", true, "c++" },
+	{ ".c++", true, "c++" },
+	{ ".C", true, "c++" },
+	{ ".ii", true, "c++" },
+	{ ".ixx", true, "c++" },
+	{ ".ccm", true, "c++" },
+	{ ".cppm", true, "c++" },
+	{ ".m", true, "objective-c" },
+	{ ".mi", true, "objective-c" },
+	{ ".mm", true, "objective-c++" },
+	{ ".M", true, "objective-c++" },
+	{ ".mii", true, "objective-c++" },
+	{ ".hh", false, "c++" },
+	{ ".hp", false, "c++" },
+	{ ".hxx", false, "c++" },
+	{ ".hpp", false, "c++" },
+	{ ".HPP", false, "c++" },
+	{ ".h++", false, "c++" },
+	{ ".H", false, "c++" },
+	{ ".tcc", false, "c++" },
+	{ ".h", false, "" },
+	{ ".inc", false, "" },
+	{ ".inl", false, "" },
+	{ ".ipp", false, "" },
+	{ ".tpp", false, "" },
+	{ ".txx", false, "" },
+	{ ".def", false, "" },
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The index in kinds; KINDS: it is no such file. */
+static unsigned kind_of(struct tr_text path)
+{
+	struct tr_text extension = tr_path_extension(path);
+	unsigned kind = 0;
+
+	while (kind < KINDS && !tr_text_is(extension, kinds[kind].extension))
+		kind++;
+	return kind;
+}
+
+/* The languages whose headers have entries. */
+static const char *const languages[] = { "c", "c++", "objective-c", "objective-c++", NULL };
+
+/* One of them, which the argument of -x names; NULL: it names another. */
+static const char *named_language(struct tr_text name)
+{
+	static const char *const endings[] = { "-header", "-cpp-output" };
+
+	for (int i = 0; i < 2; i++) {
+		size_t len = strlen(endings[i]);
+		if (name.len > len && memcmp(name.data + name.len - len, endings[i], len) == 0)
+			name.len -= len;
+	}
+	for (unsigned i = 0; languages[i]; i++)
+		if (tr_text_is(name, languages[i]))
+			return languages[i];
+	return NULL;
+}
+
+/* The text of an option's argument, in the same word or the next one. */
+static struct tr_text language_argument(const struct tr_part *part)
+{
+	static const char *const names[] = { "--language=", "--language", "-x" };
+
+	for (int i = 0; i < 3 && !part->value; i++) {
+		struct tr_text name = tr_text_from(names[i]);
+		if (tr_text_starts(part->text, name))
+			return (struct tr_text){ part->text.data + name.len,
+						 part->text.len - name.len };
+	}
+	return part->text;
+}
+
+/* The language in which the source is compiled; NULL: one whose headers have no entries. */
+static const char *language_of(const struct tr_invocation *invocation, const struct tr_part *source)
+{
+	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
+	struct tr_text driver = tr_tool_base(invocation->parts[0].text), named = { NULL, 0 };
+	unsigned kind = kind_of(source->file);
+
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &invocation->parts[i];
+		if (part->role == TR_ROLE_LANGUAGE && (cl || part < source))
+			named = language_argument(part);
+		if (cl && (part == source || part + 1 == source) && part->text.len > 2 &&
+		    (part->text.data[1] == 'T') && (part == source || source->value))
+			named = (struct tr_text){ part->text.data, 3 }; /* "/Tpa.txt" */
+	}
+	if (cl && named.len > 2)
+		return named.data[2] == 'P' || named.data[2] == 'p' ? "c++" : "c";
+	if (!cl && named.len && !tr_text_is(named, "none"))
+		return named_language(named);
+	if (kind == KINDS)
+		return NULL;
+	/* g++ compiles a.c as C++ */
+	if (!cl && memmem(driver.data, driver.len, "++", 2) &&
+	    (!*kinds[kind].language || strcmp(kinds[kind].language, "c") == 0))
+		return "c++";
+	return *kinds[kind].language ? kinds[kind].language : "c";
+}
+
+/* Options that name files to be written, which checking a header must not do. */
+static bool writes_file(const struct tr_invocation *invocation, const struct tr_part *part)
+{
+	static const char *const names[] = { "-M",
+					     "-Wp,-M",
+					     "-dependency-file",
+					     "-serialize-diagnostics",
+					     "--serialize-diagnostics",
+					     "-save-temps",
+					     "--save-temps",
+					     NULL };
+
+	if (part->role == TR_ROLE_OUTPUT || part->role == TR_ROLE_PRODUCT ||
+	    part->role == TR_ROLE_MODE)
+		return true;
+	if (invocation->tool == TR_TOOL_DRIVER_CL)
+		return tr_text_is(part->text, "/showIncludes") ||
+		       tr_text_is(part->text, "-showIncludes");
+	for (unsigned i = 0; names[i]; i++)
+		if (tr_text_starts(part->text, tr_text_from(names[i])))
+			return true;
+	return false;
+}
+
+static void put_sized(struct tr_text text, struct tr_buffer *to)
+{
+	tr_buffer_put(to, (const char *)&text.len, sizeof text.len);
+	tr_buffer_put_text(to, text);
+}
+
+static struct tr_text take_sized(const char **from)
+{
+	struct tr_text text;
+
+	memcpy(&text.len, *from, sizeof text.len);
+	text.data = *from + sizeof text.len;
+	*from = text.data + text.len;
+	return text;
+}
+
+/* Appends a word of the command line, and counts it. */
+static void put_word(struct seed *seed, struct tr_text word, struct tr_buffer *to)
+{
+	put_sized(word, to);
+	seed->words++;
+}
+
+void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call,
+			    const struct tr_part *source, struct tr_text program,
+			    struct tr_text path, struct tr_buffer *to)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	const struct tr_part *parts = invocation->parts;
+	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
+	const char *language;
+	struct seed seed = { .gnu = !cl };
+	size_t begin = to->len;
+
+	if ((!cl && invocation->tool != TR_TOOL_DRIVER) ||
+	    !tr_cell_number(&record->seq, &seed.seq) ||
+	    !(language = language_of(invocation, source)))
+		return;
+	tr_buffer_put(to, (const char *)&seed, sizeof seed);
+	put_sized(call->command.directory, to);
+	put_sized(path, to);
+	put_word(&seed, program, to);
+	put_word(&seed, cl ? TR_TEXT("/Zs") : TR_TEXT("-fsyntax-only"), to);
+	if (cl)
+		put_word(&seed, *language == 'c' && language[1] ? TR_TEXT("/TP") : TR_TEXT("/TC"),
+			 to);
+	for (size_t i = 1; i < invocation->count; i++) {
+		bool has_value = i + 1 < invocation->count && parts[i + 1].value;
+		if (&parts[i] == source) {
+			if (!cl) {
+				put_word(&seed, TR_TEXT("-x"), to);
+				put_word(&seed, tr_text_from(language), to);
+			}
+			seed.gap = seed.words;
+			put_word(&seed, TR_TEXT(""), to);
+		} else if (parts[i].role == TR_ROLE_SOURCE || parts[i].role == TR_ROLE_INPUT ||
+			   parts[i].role == TR_ROLE_LINKING || parts[i].role == TR_ROLE_LANGUAGE ||
+			   (!cl && tr_text_is(parts[i].text, "--")) ||
+			   (has_value && parts[i + 1].role == TR_ROLE_SOURCE)) {
+			continue; /* "/Tc" comes before its source */
+		} else if (writes_file(invocation, &parts[i])) {
+			i += has_value;
+		} else {
+			put_word(&seed, parts[i].text, to);
+		}
+	}
+	if (!to->failed)
+		memcpy(to->data + begin, &seed, sizeof seed);
+}
+
+bool tr_compdb_headers_add(struct tr_compdb_headers *headers, struct tr_text seed, bool fallback)
+{
+	struct candidate *candidate = tr_arena_alloc(&headers->arena, sizeof *candidate);
+	struct tr_text own = tr_arena_copy(&headers->arena, seed);
+
+	if (!candidate || !own.data)
+		return false;
+	*candidate = (struct candidate){ .fallback = fallback };
+	memcpy(&candidate->seed, own.data, sizeof candidate->seed);
+	candidate->words = own.data + sizeof candidate->seed;
+	candidate->directory = take_sized(&candidate->words);
+	candidate->source = take_sized(&candidate->words);
+	*(headers->last ? &headers->last->next : &headers->first) = candidate;
+	headers->last = candidate;
+	return true;
+}
+
+enum tr_status tr_compdb_headers_put(struct tr_compdb_headers *headers, struct tr_record *record,
+				     struct tr_error *err)
+{
+	headers->followed = true;
+	return tr_deps_put(&headers->tracker, record, err);
+}
+
+/* The directory that contains both paths. */
+static struct tr_deps_path *common(struct tr_deps_path *a, struct tr_deps_path *b)
+{
+	while (a && !tr_deps_path_is_below(b, a))
+		a = a->parent;
+	return a;
+}
+
+/* Finds what the candidate means in the graph. False: its command is not in there. */
+static bool place(struct tr_compdb_headers *headers, struct candidate *candidate,
+		  const struct tr_id_map *commands)
+{
+	struct tr_deps_paths *paths = &headers->graph.paths;
+	struct tr_deps_path *first = headers->tracker.directory;
+
+	candidate->command = tr_id_map_get(commands, candidate->seed.seq);
+	candidate->spelled = tr_deps_paths_spelled(paths, NULL, candidate->source);
+	candidate->resolved = tr_deps_paths_resolved(paths, NULL, candidate->source, true, NULL);
+	if (!candidate->command || !candidate->spelled || !candidate->resolved)
+		return false;
+	if (headers->all)
+		return true;
+	if (!first)
+		first = tr_deps_paths_spelled(paths, NULL, candidate->directory);
+	candidate->project = common(candidate->spelled->parent, first);
+	/* they have nothing in common */
+	if (!candidate->project || !candidate->project->parent)
+		candidate->project = candidate->spelled->parent;
+	return true;
+}
+
+static struct tr_text stem_of(struct tr_text name)
+{
+	name.len -= tr_path_extension(name).len;
+	return name;
+}
+
+/* How well the flags of the candidate suit the header. */
+static unsigned rank(const struct candidate *candidate, const struct tr_deps_path *header)
+{
+	const struct tr_deps_path *source = candidate->spelled;
+	bool exists = source->file || candidate->resolved->file;
+	bool stem = tr_text_equal(stem_of(source->name), stem_of(header->name));
+	bool directory =
+		source->parent == header->parent || candidate->resolved->parent == header->parent;
+
+	return (candidate->fallback ? 0 : 8) + (exists ? 4 : 0) + (stem ? 2 : 0) + directory;
+}
+
+static bool is_better(const struct candidate *a, const struct candidate *b,
+		      const struct tr_deps_path *header)
+{
+	unsigned x = rank(a, header), y = rank(b, header);
+
+	return x != y ? x > y : a->command->began < b->command->began;
+}
+
+struct found {
+	struct tr_deps_path **paths;
+	size_t count, cap;
+};
+
+/* Offers a candidate to the headers that a command has read. False: memory is exhausted. */
+static bool offer(struct candidate *candidate, const struct tr_deps_command *command,
+		  struct found *found)
+{
+	for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command) {
+		struct tr_deps_path *path = use->path;
+		if (!path || path == candidate->resolved || !path->file || path->directory ||
+		    path->special || !tr_deps_is_reader(use) || kind_of(path->name) == KINDS ||
+		    (candidate->project && !tr_deps_path_is_below(path, candidate->project)))
+			continue;
+		if (!path->user) {
+			if (!tr_array_room(found->paths, found->count, found->cap))
+				return false;
+			found->paths[found->count++] = path;
+		}
+		if (!path->user || is_better(candidate, path->user, path))
+			path->user = candidate;
+	}
+	return true;
+}
+
+/* The candidate of that command and source, or NULL. */
+static struct candidate *find(const struct tr_map *candidates,
+			      const struct tr_deps_command *command,
+			      const struct tr_deps_path *source)
+{
+	struct key key = { command, source };
+
+	return tr_map_get(candidates, (struct tr_text){ (const char *)&key, sizeof key });
+}
+
+/* Offers the candidates whose source a command has read: its own, and those of commands above. */
+static bool offer_all(const struct tr_map *candidates, const struct tr_deps_command *command,
+		      struct found *found)
+{
+	for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command) {
+		if (!use->path || !(use->path->set || use->spelled->set) || !tr_deps_is_reader(use))
+			continue;
+		const struct tr_deps_command *above = command;
+		for (int level = 0; above && level < LEVELS; level++, above = above->parent) {
+			struct candidate *candidate = find(candidates, above, use->path);
+			if (!candidate)
+				candidate = find(candidates, above, use->spelled);
+			if (candidate && !offer(candidate, command, found))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool add_key(struct tr_map *candidates, struct candidate *candidate, struct key *key,
+		    struct tr_deps_path *source)
+{
+	struct tr_text text = { (const char *)key, sizeof *key };
+
+	*key = (struct key){ candidate->command, source };
+	source->set = 1;
+	return tr_map_get(candidates, text) || tr_map_put(candidates, text, candidate);
+}
+
+/* Finds the best candidate of each header. False: memory is exhausted. */
+static bool find_headers(struct tr_compdb_headers *headers, struct found *found)
+{
+	struct tr_deps_command *first = headers->graph.first_command;
+	struct tr_id_map commands = TR_ID_MAP_INIT;
+	struct tr_map candidates = TR_MAP_INIT;
+	bool fine = true;
+
+	for (struct tr_deps_command *c = first; fine && c; c = c->next)
+		if (c->program && c->seq != TR_DEPS_NEVER)
+			fine = tr_id_map_put(&commands, c->seq, c);
+	for (struct candidate *c = headers->first; fine && c; c = c->next)
+		if (place(headers, c, &commands))
+			fine = add_key(&candidates, c, &c->keys[0], c->spelled) &&
+			       add_key(&candidates, c, &c->keys[1], c->resolved);
+	for (struct tr_deps_command *c = first; fine && c; c = c->next)
+		fine = offer_all(&candidates, c, found);
+	tr_id_map_free(&commands);
+	tr_map_free(&candidates);
+	return fine && !headers->graph.paths.failed;
+}
+
+struct named {
+	struct tr_text text;
+	const struct candidate *candidate;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	size_t least = x->text.len < y->text.len ? x->text.len : y->text.len;
+	int order = memcmp(x->text.data, y->text.data, least);
+
+	return order ? order : x->text.len < y->text.len ? -1 : x->text.len > y->text.len;
+}
+
+/* Puts the entry of a header: the candidate's words, with the header in the gap. */
+static bool put_header(struct tr_compdb_headers *headers, const struct named *named,
+		       tr_compdb_header_put *put, void *context)
+{
+	const struct candidate *candidate = named->candidate;
+	const struct seed *seed = &candidate->seed;
+	struct tr_text *argv = tr_arena_alloc(&headers->arena, seed->words * sizeof *argv);
+	const char *p = candidate->words;
+	struct tr_buffer language = TR_BUFFER_INIT;
+	unsigned kind = kind_of(named->text);
+
+	if (!argv)
+		return false;
+	for (size_t i = 0; i < seed->words; i++)
+		argv[i] = take_sized(&p);
+	argv[seed->gap] = named->text;
+	if (seed->gnu) {
+		tr_buffer_put_text(&language, argv[seed->gap - 1]);
+		if (!kinds[kind].source)
+			tr_buffer_put_literal(&language, "-header");
+		argv[seed->gap - 1] = tr_buffer_text(&language);
+	}
+	bool fine = !language.failed &&
+		    put(context, candidate->directory, named->text, argv, seed->words);
+	tr_buffer_free(&language);
+	return fine;
+}
+
+/* Puts the headers that were found, in the order of their paths. */
+static bool put_found(struct tr_compdb_headers *headers, const struct found *found,
+		      tr_compdb_header_put *put, void *context)
+{
+	struct named *named = tr_arena_alloc(&headers->arena, found->count * sizeof *named);
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool fine = named;
+
+	for (size_t i = 0; fine && i < found->count; i++) {
+		tr_buffer_reset(&text);
+		tr_deps_path_write(found->paths[i], &text);
+		named[i].text = tr_arena_copy(&headers->arena, tr_buffer_text(&text));
+		named[i].candidate = found->paths[i]->user;
+		fine = named[i].text.data && !text.failed;
+	}
+	tr_buffer_free(&text);
+	if (fine && found->count)
+		qsort(named, found->count, sizeof *named, compare_named);
+	for (size_t i = 0; fine && i < found->count; i++)
+		fine = put_header(headers, &named[i], put, context);
+	return fine;
+}
+
+enum tr_status tr_compdb_headers_end(struct tr_compdb_headers *headers, tr_compdb_header_put *put,
+				     void *context, struct tr_error *err)
+{
+	struct found found = { NULL, 0, 0 };
+	bool fine = tr_deps_finish(&headers->tracker, err) != TR_FATAL &&
+		    find_headers(headers, &found) && put_found(headers, &found, put, context) &&
+		    !headers->graph.failed;
+
+	headers->calls += headers->tracker.calls;
+	headers->unknown += headers->tracker.unknown;
+	free(found.paths);
+	free_segment(headers);
+	begin_segment(headers);
+	return fine ? TR_OK : tr_error_memory(err);
+}
+
+enum tr_status tr_compdb_headers_report(struct tr_compdb_headers *headers, struct tr_error *err)
+{
+	if (headers->reported || !headers->followed)
+		return TR_OK;
+	headers->reported = true;
+	if (!headers->calls)
+		tr_error_say(err, TR_CAUSE_INPUT,
+			     "no header has an entry, because the trace has no file calls: record "
+			     "them with strace -f -e trace=%file,%process,%desc, or tr-record "
+			     "--files");
+	else if (headers->unknown)
+		tr_error_say(err, TR_CAUSE_INPUT,
+			     "headers may be missing, because the working directory is not known "
+			     "(for strace, add -O cwd=DIR)");
+	else
+		return TR_OK;
+	return TR_WARN;
+}
