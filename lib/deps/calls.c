@@ -105,6 +105,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	tr_deps_end_command(tracker, before);
 	task->process->command = command;
 	command->program = true;
+	before->became = command;
 	if (!tr_cell_number(&record->seq, &command->seq))
 		command->seq = TR_DEPS_NEVER;
 	command->time = tr_deps_keep_cell(tracker, &record->time);
@@ -309,6 +310,29 @@ static void put_open(struct doing *d)
 	tr_deps_slot_set(d->tracker, d->task, call->result, open, flags & TR_FILE_CLOEXEC);
 }
 
+static void add_bytes(uint64_t *sum, int64_t bytes, bool *known)
+{
+	if (bytes < 0) /* the trace has no result of the call */
+		return;
+	*known = true;
+	if (__builtin_add_overflow(*sum, (uint64_t)bytes, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Adds what read(2), write(2) or a similar call moved, whatever its descriptor is. */
+static void count_bytes(const struct doing *d)
+{
+	struct tr_deps_graph *graph = d->graph;
+	enum tr_file_op op = d->call->op;
+
+	if (tr_text_is(d->record->name.text, "fallocate")) /* its result is no size */
+		return;
+	if (op == TR_FILE_READ || op == TR_FILE_COPY || op == TR_FILE_RECEIVE)
+		add_bytes(&d->command->bytes_read, d->call->result, &graph->has_reads);
+	if (op == TR_FILE_WRITE || op == TR_FILE_COPY || op == TR_FILE_SEND)
+		add_bytes(&d->command->bytes_written, d->call->result, &graph->has_writes);
+}
+
 /* Adds a transfer of data through a descriptor: read(2), write(2) and similar calls. */
 static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does)
 {
@@ -506,7 +530,7 @@ static void put_truncate(struct doing *d)
 	if (use)
 		tr_deps_use_writes(use, TR_EVIDENCE_SEEN);
 	if (use && !slot)
-		use->written_until = d->graph->now;
+		tr_deps_use_closes(d->graph, use);
 	d->event->path[0] = path;
 }
 
@@ -675,6 +699,7 @@ static void do_call(struct doing *d)
 	struct tr_file_call *call = d->call;
 	struct tr_deps_slot *slot = tr_deps_slot(d->task, call->fd);
 
+	count_bytes(d);
 	switch (call->op) {
 	case TR_FILE_OPEN:
 	case TR_FILE_MEMORY:

@@ -447,15 +447,34 @@ static bool read_control(const struct tr_text *text, struct tr_file_call *call)
 	return true;
 }
 
+static const struct row *find_row(struct tr_text name)
+{
+	return name.len
+		       ? bsearch(&name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row)
+		       : NULL;
+}
+
+bool tr_file_call_concerns(struct tr_text name)
+{
+	return find_row(name) != NULL;
+}
+
+bool tr_file_call_uses(struct tr_text name)
+{
+	const struct row *row = find_row(name);
+
+	return row && row->op != TR_FILE_CHDIR && row->op != TR_FILE_EXEC &&
+	       row->op != TR_FILE_UNSHARE;
+}
+
 enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *call,
 				 struct tr_error *err)
 {
 	struct tr_text text[KEYS] = { { NULL, 0 } };
-	struct tr_text name = record->name.text;
 	const struct row *row = NULL;
 
 	if (record->name.type == TR_CELL_TEXT)
-		row = bsearch(&name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row);
+		row = find_row(record->name.text);
 	if (!row)
 		return TR_END;
 	if (tr_record_split(record, err) == TR_FATAL)

@@ -95,6 +95,12 @@ struct tr_file_call {
 	bool empty; /* the file is truncated to nothing */
 };
 
+/* Whether a call of this name uses files, and does not only change the state of its task. */
+bool tr_file_call_uses(struct tr_text name);
+
+/* Whether it concerns files, or the directory and the descriptors of its task. */
+bool tr_file_call_concerns(struct tr_text name);
+
 /*
  * Reads a sys record. Texts are valid as long as the record. TR_END: it is no call that concerns
  * files; TR_WARN: err names the field that is wrong, and the call is not usable; TR_FATAL: memory.

@@ -12,7 +12,9 @@ static const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "c
 
 void tr_deps_graph_init(struct tr_deps_graph *graph)
 {
-	*graph = (struct tr_deps_graph){ .arena = TR_ARENA_INIT, .uses = TR_ID_MAP_INIT };
+	*graph = (struct tr_deps_graph){ .arena = TR_ARENA_INIT,
+					 .uses = TR_ID_MAP_INIT,
+					 .instant = TR_INSTANT_NONE };
 	tr_deps_paths_init(&graph->paths);
 	graph->failed = !graph->paths.root;
 }
@@ -43,7 +45,7 @@ struct tr_deps_command *tr_deps_add_command(struct tr_deps_graph *graph,
 	if (!command)
 		return NULL;
 	command->parent = parent;
-	command->seq = command->ended = TR_DEPS_NEVER;
+	command->seq = command->fork_seq = command->ended = TR_DEPS_NEVER;
 	command->began = graph->now;
 	if (parent) {
 		command->sibling = parent->children;
@@ -153,6 +155,7 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 	use->path = use->spelled = path;
 	use->first = graph->now;
 	use->read_at = use->written_until = TR_DEPS_NEVER;
+	use->closed = TR_INSTANT_NONE;
 	use->next_of_command = command->uses;
 	command->uses = use;
 	command->use_count++;
@@ -182,6 +185,12 @@ void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence)
 		use->written = evidence;
 	if (evidence > use->version->written)
 		use->version->written = evidence;
+}
+
+void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use)
+{
+	use->written_until = graph->now;
+	use->closed = graph->instant;
 }
 
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command)

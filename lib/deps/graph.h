@@ -23,6 +23,7 @@
 #include "core/arena.h"
 #include "core/map.h"
 #include "deps/paths.h"
+#include "process/instant.h"
 
 #define TR_DEPS_NEVER UINT64_MAX
 
@@ -55,16 +56,20 @@ enum tr_evidence {
 
 struct tr_deps_command {
 	struct tr_deps_command *parent; /* the command that forked it, or called exec; or NULL */
-	bool program; /* an exec record; otherwise a fork, or a task without one */
-	uint64_t seq; /* of the exec record; TR_DEPS_NEVER: not a program */
+	bool program;	   /* an exec record; otherwise a fork, or a task without one */
+	uint64_t seq;	   /* of the exec record; TR_DEPS_NEVER: not a program */
+	uint64_t fork_seq; /* of the fork record that made it; TR_DEPS_NEVER: none did */
+	struct tr_deps_command *became; /* by exec; NULL: its process called none after it */
 	uint64_t began, ended;
 	struct tr_deps_path *executable, *directory; /* NULL: unknown */
 	struct tr_text task, time, name;	     /* cells, as trec spells them */
 	struct tr_text argv;	  /* the field's value, as trec spells it; data NULL: none */
 	struct tr_deps_use *uses; /* the newest first */
+	uint64_t bytes_read, bytes_written; /* by its calls, as far as the trace has them */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */
 	bool chosen;				    /* for the user of the graph */
+	uint32_t place;				    /* the same */
 
 	struct tr_deps_use **sorted; /* of a search: private to search.c */
 	size_t use_count, at, sorted_count;
@@ -106,6 +111,7 @@ struct tr_deps_use {
 	unsigned does;
 	enum tr_evidence read, written;
 	uint64_t read_at, written_until; /* the first read; the last close after writing */
+	int64_t closed;			 /* the time of written_until, or TR_INSTANT_NONE */
 	uint64_t first, count;
 	uint64_t seq;			  /* of the record of its first event */
 	struct tr_text time, task, error; /* of that record */
@@ -117,7 +123,9 @@ struct tr_deps_graph {
 	struct tr_id_map uses; /* private */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
-	uint64_t now; /* the moment of the event that is being put */
+	uint64_t now;		    /* the moment of the event that is being put */
+	int64_t instant;	    /* its time, or TR_INSTANT_NONE */
+	bool has_reads, has_writes; /* the trace has calls that say how many bytes they moved */
 	uint64_t use_count;
 	uint64_t searches;
 	bool failed; /* memory is exhausted: nothing that the functions return can be used */
@@ -148,6 +156,9 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
 		       enum tr_evidence evidence);
 void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence);
+
+/* Sets that what the use wrote is complete now. */
+void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use);
 
 /* The program to whose exec record the doings of a command belong; NULL: there is none. */
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);

@@ -113,7 +113,7 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 	    !tr_deps_task_holds(task, version, TR_FILE_WRITES, slot)) {
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (use && use->written)
-			use->written_until = tracker->graph->now;
+			tr_deps_use_closes(tracker->graph, use);
 		/* who keeps only the read end of a pipe reads what others write */
 		if (use && version->file->pipe &&
 		    tr_deps_task_holds(task, version, TR_FILE_READS, slot))
@@ -188,14 +188,15 @@ void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command
 	command->ended = tracker->graph->now;
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
 		if (use->written && use->written_until == TR_DEPS_NEVER)
-			use->written_until = tracker->graph->now;
+			tr_deps_use_closes(tracker->graph, use);
 }
 
 /* Takes process, directory and descriptors from the task. */
 void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
 {
 	if (task->process && --task->process->references == 0) {
-		tr_deps_end_command(tracker, task->process->command);
+		if (task->process->command) /* memory was not exhausted when it began */
+			tr_deps_end_command(tracker, task->process->command);
 		free(task->process);
 	}
 	if (task->directory && --task->directory->references == 0)

@@ -163,6 +163,8 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	if (!tr_deps_task_begin(tracker, task, parent, thread, has_flag(flags, "CLONE_FS"),
 				has_flag(flags, "CLONE_FILES")))
 		return tr_error_memory(err);
+	if (!thread && !tr_cell_number(&record->seq, &task->process->command->fork_seq))
+		task->process->command->fork_seq = TR_DEPS_NEVER;
 	if (!task->is_ready) {
 		task->is_ready = true;
 		task->ready = tracker->ready;
@@ -179,6 +181,8 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	enum tr_status status = TR_OK;
 
 	graph->now++;
+	if (tracker->times)
+		graph->instant = tr_instant_from_cell(&record->time);
 	if (tr_text_is(record->kind, "sys")) {
 		status = tr_deps_put_sys(tracker, task, record, event, err);
 	} else if (tr_text_is(record->kind, "exec")) {

@@ -34,6 +34,7 @@ struct tr_deps_tracker {
 	void *context;
 
 	bool origins; /* keep seq, time and task of the first event of each use */
+	bool times;   /* keep when what a use wrote was complete: `closed` */
 
 	uint64_t calls;	  /* sys records that concern files, not only directories of tasks */
 	uint64_t unknown; /* uses that were left out, because the working directory is unknown */
