@@ -31,7 +31,7 @@ only lib/process 'core/|record/|process/'
 only lib/deps 'core/|record/|process/|deps/'
 only lib/coverage 'core/|record/|coverage/'
 only lib/expr 'core/|record/|expr/'
-only lib/view 'core/|record/|process/|coverage/|view/'
+only lib/view 'core/|record/|process/|deps/|coverage/|view/'
 for folder in lib/format/*/; do
 	folder=${folder%/}
 	own=${folder#lib/}

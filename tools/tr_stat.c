@@ -8,15 +8,18 @@
 #include "core/buffer.h"
 #include "expr/expr.h"
 #include "view/computed.h"
+#include "view/critical_text.h"
 #include "view/stat.h"
 
-enum { BY = 1, TOP, JSON };
+enum { BY = 1, TOP, JSON, CRITICAL };
 
 static const struct tr_option options[] = {
 	{ BY, 0, "by", "FIELD",
 	  "print one table instead: how often each value of FIELD occurs, and how long processes "
 	  "with it took; FIELD as in tr-filter --fields, several with commas; frame: the frames of "
 	  "API calls" },
+	{ CRITICAL, 0, "critical", NULL,
+	  "print the critical path instead: the commands that the end was waiting for" },
 	{ TOP, 0, "top", "N", "print at most N rows of each table (default: 10; 0: all)" },
 	{ JSON, 0, "json", NULL, "print one JSON object" },
 	{ 0 },
@@ -27,6 +30,8 @@ static const char *const examples[] = {
 	"tr-stat build.json",
 	"which programs a build ran, and how often",
 	"tr-filter exec build.json | tr-stat --by='basename(name)' --top=0",
+	"why a build took so long: which command waited for which",
+	"tr-stat --critical build.nfsdb",
 	"the frames of a graphics trace that have most calls, for a script",
 	"tr-stat --by=frame --json gears.trace | jq '.frame[0]'",
 	NULL,
@@ -48,6 +53,7 @@ struct tool_stat {
 	struct tr_computed *computed; /* NULL: --by has no computed field */
 	struct tr_join *join;	      /* a field may be at the return of a call */
 	struct tr_stat *stat;
+	bool critical;
 	struct tr_buffer key, part;
 	struct tr_arena arena; /* of the fields' names */
 };
@@ -108,9 +114,13 @@ static void read_options(struct tool_stat *t)
 			choose_by(t);
 		else if (id == JSON)
 			t->config.json = true;
+		else if (id == CRITICAL)
+			t->critical = true;
 		else if (tr_cli_number(&t->cli, false, SIZE_MAX, &number))
 			t->config.top = (size_t)number;
 	}
+	if (!t->cli.stop && t->critical && t->config.table != TR_STAT_BY_ALL)
+		tr_cli_usage(&t->cli, "--critical cannot be combined with --by");
 }
 
 /* The value of --by: of several fields their cells, separated by TABs. NO_KEY: it has none. */
@@ -217,6 +227,49 @@ static void count_all(struct tool_stat *t)
 	note_unseen(t);
 }
 
+static void put_critical(struct tool_stat *t, struct tr_critical_text *text)
+{
+	struct tr_record *record;
+	struct tr_error err;
+	bool more;
+
+	do {
+		more = tr_cli_next(&t->cli, &record);
+		if (t->cli.stop)
+			return;
+		if (tr_critical_text_put(text, more ? record : NULL, &err) != TR_OK) {
+			tr_cli_abort(&t->cli, &err);
+			return;
+		}
+	} while (more);
+	if (!tr_critical_text_found(text) && !tr_cli_read_nothing(&t->cli)) {
+		tr_cli_fail(&t->cli, "the trace does not show when processes end: record it with "
+				     "tr-record, or with strace -f -ttt");
+		return;
+	}
+	if (!tr_critical_text_has_files(text))
+		tr_cli_note(&t->cli,
+			    "the trace has no file calls: the path follows processes only");
+	if (!tr_critical_text_write(text, t->cli.out))
+		tr_cli_out_of_memory(&t->cli);
+}
+
+static void show_critical(struct tool_stat *t)
+{
+	const struct tr_critical_text_config config = {
+		.top = t->config.top,
+		.json = t->config.json,
+		.max_spool = t->cli.config.read.limits.max_spool,
+	};
+	struct tr_critical_text *text = tr_critical_text_new(&config);
+
+	if (text)
+		put_critical(t, text);
+	else
+		tr_cli_out_of_memory(&t->cli);
+	tr_critical_text_free(text);
+}
+
 int main(int argc, char **argv)
 {
 	struct tool_stat t = { .config = { .top = 10,
@@ -225,7 +278,10 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
-	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
+	bool open = tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false);
+	if (open && t.critical) {
+		show_critical(&t);
+	} else if (open) {
 		bool joins = t.fields && tr_field_list_needs_leave(t.fields);
 		t.stat = tr_stat_new(&t.config);
 		t.join = joins ? tr_join_new() : NULL;

@@ -186,6 +186,13 @@ void tr_report_real(struct tr_report *report, const char *name, double value, un
 	end_line(report);
 }
 
+void tr_report_unknown(struct tr_report *report, const char *name)
+{
+	put_name(report, name);
+	tr_buffer_put_text(&report->text, report->json ? TR_TEXT("null") : TR_TEXT("unknown"));
+	end_line(report);
+}
+
 void tr_report_flag(struct tr_report *report, const char *name)
 {
 	put_name(report, name);

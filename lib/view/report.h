@@ -55,7 +55,8 @@ void tr_report_number(struct tr_report *report, const char *name, uint64_t numbe
 void tr_report_text(struct tr_report *report, const char *name, struct tr_text bytes);
 void tr_report_seconds(struct tr_report *report, const char *name, int64_t nanoseconds);
 void tr_report_real(struct tr_report *report, const char *name, double value, unsigned digits);
-void tr_report_flag(struct tr_report *report, const char *name); /* true */
+void tr_report_flag(struct tr_report *report, const char *name);    /* true */
+void tr_report_unknown(struct tr_report *report, const char *name); /* "unknown", null */
 
 /* A table; then its cells row by row, each by one of the functions below. */
 void tr_report_table(struct tr_report *report, const char *name, const char *const *columns);

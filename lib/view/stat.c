@@ -21,7 +21,8 @@ struct tr_stat {
 	struct tr_stat_runs runs;
 	struct tr_stat_calls calls;
 	struct tr_stat_blocks blocks;
-	struct tr_buffer files; /* of struct input */
+	struct tr_stat_files used; /* unless there is a table of keys or frames */
+	struct tr_buffer files;	   /* of struct input */
 	struct tr_arena arena;
 	bool failed; /* memory was exhausted */
 	uint64_t records, definitions, segments;
@@ -135,6 +136,9 @@ static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr
 		if (duration != TR_INSTANT_NONE && duration >= 0)
 			tr_tally_time(stat->runs.tally, entry, duration);
 	}
+	if ((sort == SYS || sort == EXEC || sort == OTHER) &&
+	    stat->config.table == TR_STAT_BY_ALL && !tr_stat_files_put(&stat->used, record))
+		return false;
 	return tr_stat_runs_put(&stat->runs, record, entry);
 }
 
@@ -158,7 +162,7 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 		/* without headers, calls end with their file: tr_stat_file */
 		if (record->type == TR_HEADER && !tr_stat_calls_end(&stat->calls, 0))
 			return false;
-		if (!tr_stat_runs_put(&stat->runs, record, NULL))
+		if (!tr_stat_runs_put(&stat->runs, record, NULL) || !tr_stat_files_end(&stat->used))
 			return false;
 	}
 	return !stat->kinds.failed && !stat->names.failed && !stat->tasks.failed &&
@@ -335,6 +339,8 @@ static bool report_all(struct tr_stat *stat, struct tr_report *report)
 		return false;
 	if (stat->runs.programs || stat->runs.forks)
 		tr_stat_runs_report(&stat->runs, report);
+	if (stat->used.any)
+		tr_stat_files_report(&stat->used, report);
 	if (stat->calls.calls)
 		tr_stat_calls_report(&stat->calls, report);
 	return !stat->blocks.blocks || tr_stat_blocks_report(&stat->blocks, report, top);
@@ -355,7 +361,8 @@ bool tr_stat_write(struct tr_stat *stat, struct tr_output *out)
 	bool fine;
 
 	tr_runs_finish(&stat->runs.runs);
-	if (stat->runs.failed || stat->runs.ends.failed || stat->calls.frames.failed)
+	if (!tr_stat_files_end(&stat->used) || stat->runs.failed || stat->runs.ends.failed ||
+	    stat->calls.frames.failed)
 		return false;
 	tr_report_begin(&report, stat->config.json);
 	switch (stat->config.table) {
@@ -385,6 +392,7 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
 	stat->calls.kinds.ask = config->call_kinds;
 	stat->calls.call_api = config->call_api;
 	tr_stat_runs_init(&stat->runs, timed, config->top);
+	tr_stat_files_init(&stat->used, config->top);
 	return stat;
 }
 
@@ -400,6 +408,7 @@ void tr_stat_free(struct tr_stat *stat)
 	tr_stat_runs_free(&stat->runs);
 	tr_stat_calls_free(&stat->calls);
 	tr_stat_blocks_free(&stat->blocks);
+	tr_stat_files_free(&stat->used);
 	tr_buffer_free(&stat->files);
 	tr_arena_free(&stat->arena);
 	free(stat);

@@ -7,6 +7,7 @@
 #include "core/map.h"
 #include "process/runs.h"
 #include "record/calls.h"
+#include "view/file_uses.h"
 #include "view/report.h"
 #include "view/stat.h"
 #include "view/tally.h"
@@ -88,6 +89,24 @@ bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
 bool tr_stat_blocks_report(const struct tr_stat_blocks *blocks, struct tr_report *report,
 			   size_t top);
 void tr_stat_blocks_free(struct tr_stat_blocks *blocks);
+
+/* stat_files.c: the files that programs read and wrote, if the trace has file calls. */
+struct tr_stat_files {
+	struct tr_file_uses uses; /* of the segment */
+	size_t top;
+	bool any;	    /* some segment has file calls */
+	bool reads, writes; /* ... and all of these have calls that say how many bytes */
+	uint64_t read, written, bytes_read, bytes_written;
+	struct tr_buffer rows; /* of struct row */
+	struct tr_arena arena;
+};
+
+void tr_stat_files_init(struct tr_stat_files *files, size_t top);
+bool tr_stat_files_put(struct tr_stat_files *files, struct tr_record *record);
+/* Ends a segment. */
+bool tr_stat_files_end(struct tr_stat_files *files);
+void tr_stat_files_report(struct tr_stat_files *files, struct tr_report *report);
+void tr_stat_files_free(struct tr_stat_files *files);
 
 /* stat.c: a table of a tally; what is the name of its last column. False: memory is exhausted. */
 bool tr_stat_tally_report(const struct tr_tally *tally, struct tr_report *report, const char *name,

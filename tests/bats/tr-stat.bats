@@ -96,6 +96,19 @@ processes
     1.400000    2  -          sh -c 'echo '\''a'\'''
     1.100000    5  $'a\nb.o'  gcc -c $'a\nb.c'
     0.100000    9  -          true
+
+file-uses
+  read          4
+  written       0
+  bytes-read    unknown
+  bytes-written unknown
+  by-command
+    read  written  seq  makes      command
+       1        0    0  -          make -j2
+       1        0    2  -          sh -c 'echo '\''a'\'''
+       1        0    5  $'a\nb.o'  gcc -c $'a\nb.c'
+       1        0    6  b.o        gcc -c b.c
+       1        0    9  -          true
 END
 	printf '%s\n' "$output" | sed -E '3s/[0-9]+/N/g' | diff wanted -
 }
@@ -269,4 +282,123 @@ most() {
 	tr-stat -q --json long | jq -r '.processes.longest[0] | .makes, .command' |
 		diff - <(printf '%s\n' "$long.o" "gcc -c $long.c")
 	[ "$(tr-stat -q long | grep -c "$long.c")" -eq 0 ]
+}
+
+# log: a log of strace whose times are short
+log() {
+	awk '{ $2 = sprintf("%.1f", 1600000000 + $2) } 1'
+}
+
+@test "the critical path: the rules of tests/data/view/critical.cases" {
+	awk '/^# / { rule++ } /^[0-9]/ { $2 = sprintf("%.1f", 1600000000 + $2); print > sprintf("log%03d", rule) }
+		sub(/^path: /, "") { print > "wanted" }' "$data/view/critical.cases"
+	for log in log*; do
+		tr-stat -q --critical --top=0 --json "$log"
+	done | jq -r '[.critical[] | "\(.command // "-" | sub(".*/"; "")) \(.seconds) \(.["waited-for"])" +
+		if .file then "=" + .file else "" end] | join(", ")' >got
+	diff wanted got
+	[ "$(wc -l <got)" -ge 20 ]
+}
+
+@test "the critical path: the longest steps in the order of time, and their share" {
+	log >steps <<'END'
+1 100 execve("/w/make", ["make"], 0x1) = 0
+1 101 fork() = 2
+2 101 execve("/w/cc", ["cc", "-c", "a.c"], 0x1) = 0
+2 104 +++ exited with 0 +++
+1 110 +++ exited with 0 +++
+END
+	run -0 --separate-stderr tr-stat --critical --top=2 steps
+	diff - <(printf '%s\n' "$output") <<'END'
+seconds         10.000000
+steps           3
+
+critical
+      from   seconds   share  seq  waited-for  file  makes  command
+  1.000000  3.000000  30.0 %    2  parent      -     a.o    cc -c a.c
+  4.000000  6.000000  60.0 %    0  exit        -     -      make
+END
+	[ "$stderr" = 'tr-stat: note: the trace has no file calls: the path follows processes only' ]
+	# the paths of several traces follow each other
+	tr-stat -q --critical --json steps steps | jq -c '[.seconds, .steps]' | grep -xF '[20,6]'
+	# a trace that is cut says so, and one without ends, or times, has no path
+	sed '$d' steps | tr-stat -q --critical - | grep -x 'cut *yes'
+	sed '/exited/d' steps >open
+	run -2 --separate-stderr tr-stat --critical open
+	[[ $stderr == *'does not show when processes end'* ]]
+	sed 's/ [0-9.]*/ /' steps | sed 's/  */ /' >untimed
+	run -2 tr-stat --critical untimed
+	run -2 tr-stat --critical --by=name steps
+}
+
+@test "files and bytes by command, and what is unknown" {
+	log >calls <<'END'
+1 100 execve("/w/sh", ["sh"], 0x1) = 0
+1 101 openat(AT_FDCWD, "/w/out", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+1 101 fork() = 2
+2 101 dup2(4, 1) = 1
+2 101 execve("/w/cat", ["cat", "in"], 0x1) = 0
+2 102 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3
+2 102 read(3, "data", 4096) = 4096
+2 102 read(3, "data", 4096) = 904
+2 102 read(3, "", 4096) = 0
+2 102 pread64(3, "data", 10, 0) = 10
+2 102 read(9, 0x1, 1) = -1 EBADF (Bad file descriptor)
+2 102 write(1, "data", 5000) = 5000
+2 103 openat(AT_FDCWD, "/w/in", O_RDONLY) = 5
+2 103 openat(AT_FDCWD, "/w/missing", O_RDONLY) = -1 ENOENT (No such file or directory)
+2 103 openat(AT_FDCWD, "/dev/null", O_RDONLY) = 6
+2 104 +++ exited with 0 +++
+1 104 +++ exited with 0 +++
+END
+	tr-stat calls | sed -n '/^file-uses/,$p' >got
+	diff - got <<'END'
+file-uses
+  read          3
+  written       1
+  bytes-read    5010
+  bytes-written 5000
+  by-command
+    read  written  bytes-read  bytes-written  seq  makes  command
+       2        1        5010           5000    4  -      cat in
+       1        0           0              0    0  -      sh
+END
+	# without the calls that move bytes, their number is unknown
+	grep -v 'read\|write' calls | tr-stat - | sed -n '/^file-uses/,$p' >got
+	diff - got <<'END'
+file-uses
+  read          3
+  written       1
+  bytes-read    unknown
+  bytes-written unknown
+  by-command
+    read  written  seq  makes  command
+       2        1    4  -      cat in
+       1        0    0  -      sh
+END
+	grep -v 'read' calls >written
+	json '."file-uses" | ."bytes-read", ."bytes-written", ."by-command"[0]' written | diff - <(printf '%s\n' null 5000 \
+		'{"read":2,"written":1,"bytes-written":5000,"seq":4,"makes":null,"command":"cat in"}')
+	# of two traces the bytes are known if both have them; files are counted for each trace
+	json '."file-uses" | [.read, ."bytes-read", ."bytes-written"]' calls written | grep -xF '[6,null,10000]'
+	# other tables, and traces without file calls, have none of this
+	json 'has("file-uses")' calls --by=name | grep -x false
+	grep -v 'openat\|read\|write\|dup' calls | tr-stat --json - | jq 'has("file-uses")' | grep -x false
+}
+
+@test "files are followed from the first record on, however late the first file call comes" {
+	{
+		printf 'exec\t0\t1.0\t1\tsh\tcwd="/w"\targv=["sh"]\nfork\t1\t1.0\t1\t-\tchild=2\n'
+		printf 'sys\t2\t2.0\t2\tchdir\tpath="sub"\t->\treturn=0\n'
+		printf 'sys\t3\t3.0\t2\topen\tpath="a"\tflags=O_RDONLY\t->\treturn=3\n'
+	} >late
+	json '."file-uses"."by-command"[0].seq' late | grep -x 0
+	tr-deps --inputs late | grep -x /w/sub/a
+	# beyond some memory, what came before is given up, and the files have no command
+	{
+		cat late
+		awk 'BEGIN { for (i = 0; i < 1000; i++) printf "exec\t0\t1.0\t1\tsh\targv=[\"%01100d\"]\n", i }'
+		printf 'sys\t4\t3.0\t1\topen\tpath="/a"\tflags=O_RDONLY\t->\treturn=3\n'
+	} | sed '/sub\|"a"/d' >long
+	json '."file-uses" | [.read, ."by-command"[].command]' long | grep -xF '[1,null]'
 }

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "tap.h"
 #include "view/chrome.h"
+#include "view/critical_text.h"
 #include "view/dot_text.h"
 #include "view/html.h"
 #include "view/json_records.h"
@@ -28,6 +29,8 @@ static const char processes[] =
 	"exec\t3\t101.5\t2\t/bin/sh\tparent=1\tcwd=\"/srv\"\targv=[\"sh\",\"-c\",\"a\\n\"]\t"
 	"env={\"PATH\":\"/bin\"}\n"
 	"sys\t4\t102\t2\topen\tpath=\"\\x80\"\terror=ENOENT\tdur=0.5\n"
+	"sys\t4\t102\t2\topen\tpath=\"in\"\tflags=O_RDWR|O_CREAT\t->\treturn=3\n"
+	"sys\t4\t102\t2\twrite\tfd=3\tcount=1\t->\treturn=1\n"
 	"exec\t5\t102.5\t2\t/usr/bin/cc\tparent=1\tcwd=\"/\"\targv=[\"cc\",\"-c\",\"a.c\"]\t"
 	"envdiff={\"B\":\"1\"}\n"
 	"exit\t6\t103\t2\t-\tsignal=\"SIGKILL\"\n"
@@ -137,6 +140,27 @@ static void *make_stat(struct tr_output *out)
 	return tr_stat_new(&config);
 }
 
+static enum tr_status put_critical(void *view, struct tr_record *record, struct tr_error *err)
+{
+	enum tr_status status = tr_critical_text_put(view, record, err);
+
+	if (status == TR_OK && !record && !tr_critical_text_write(view, figures_out))
+		return tr_error_memory(err);
+	return status;
+}
+
+static void drop_critical(void *view)
+{
+	tr_critical_text_free(view);
+}
+
+static void *make_critical(struct tr_output *out)
+{
+	struct tr_critical_text_config config = { .top = 1, .max_spool = SPOOL };
+	figures_out = out;
+	return tr_critical_text_new(&config);
+}
+
 static enum tr_status put_tree(void *view, struct tr_record *record, struct tr_error *err)
 {
 	return tr_tree_text_put(view, record, err);
@@ -209,6 +233,7 @@ static const struct view views[] = {
 	{ "html", make_html, put_html, drop_html },
 	{ "json", make_json, put_json, drop_json },
 	{ "stat", make_stat, put_stat, drop_stat },
+	{ "critical", make_critical, put_critical, drop_critical },
 	{ "tree", make_tree, put_tree, drop_tree },
 	{ "dot", make_dot, put_dot, drop_dot },
 	{ "script", make_script, put_script, drop_script },

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/critical.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A use is looked at once for each level of the tree that is on the path; damaged traces have many. */
+enum { LOOKS_MAX = 100000000 };
+
+/* A process among the children of a run: the ends of its last program, by rising ends. */
+struct child {
+	int64_t ended;
+	uint32_t head, tail; /* its first and its last run */
+};
+
+struct walk {
+	const struct tr_forest *forest;
+	struct tr_critical *critical;
+	size_t cap;
+	int64_t *began, *ended;	   /* by node; what is unknown is estimated */
+	uint32_t *position, *last; /* by node: in the order of the tree; the last one below it */
+	uint32_t *node_at;	   /* the reverse of position */
+	/* the children of a node, and those of no node at forest->count, begin at first[node] */
+	uint32_t *first;
+	struct child *children;
+	int64_t *begins; /* of the same children, rising */
+	uint32_t *left;	 /* by node: its children after these ended too late, or are on the path */
+	bool *taken;	 /* the path has come to the end of this run, or to a pipe of it */
+	struct tr_deps_command **commands; /* by position of their nodes */
+	size_t command_count;
+	size_t looks;
+};
+
+/* What lets a run go on: a node, and when it did. */
+struct event {
+	uint32_t node;
+	int64_t time;
+	enum tr_critical_cause cause;
+	const struct tr_deps_path *file;
+};
+
+const char *tr_critical_word(enum tr_critical_cause cause)
+{
+	static const char *const words[] = {
+		[TR_CRITICAL_START] = "start",	 [TR_CRITICAL_PARENT] = "parent",
+		[TR_CRITICAL_EXEC] = "exec",	 [TR_CRITICAL_EXIT] = "exit",
+		[TR_CRITICAL_SLOT] = "job slot", [TR_CRITICAL_FILE] = "file",
+		[TR_CRITICAL_PIPE] = "pipe",
+	};
+
+	return words[cause];
+}
+
+bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *graph)
+{
+	struct tr_id_map by_seq = TR_ID_MAP_INIT;
+	bool fine = true;
+
+	for (size_t i = 0; fine && i < forest->count; i++)
+		if (forest->nodes[i].seq != TR_RUN_NONE)
+			fine = tr_id_map_put(&by_seq, forest->nodes[i].seq, &forest->nodes[i]);
+	for (struct tr_deps_command *c = graph->first_command; c; c = c->next) {
+		/* a run that was forked and then called exec once is found by its exec record */
+		uint64_t seq = c->program ? c->seq : c->fork_seq;
+		const struct tr_forest_node *node =
+			seq == TR_DEPS_NEVER ? NULL : tr_id_map_get(&by_seq, seq);
+		if (!node && !c->program && c->became && c->became->seq != TR_DEPS_NEVER)
+			node = tr_id_map_get(&by_seq, c->became->seq);
+		c->place = node ? (uint32_t)(node - forest->nodes) : TR_FOREST_NONE;
+	}
+	tr_id_map_free(&by_seq);
+	return fine;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->ended != y->ended)
+		return x->ended < y->ended ? -1 : 1;
+	/* of children that ended together, the one that began first is taken first: it comes last */
+	return x->head > y->head ? -1 : x->head < y->head;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* True if the trace has no end of this run, although its process may have ended. */
+static bool is_open(const struct tr_forest_node *node)
+{
+	return node->fate == TR_RUN_OPEN || node->ended == TR_INSTANT_NONE;
+}
+
+static void set_times(struct walk *walk, uint32_t node)
+{
+	const struct tr_forest *forest = walk->forest;
+	const struct tr_forest_node *run = &forest->nodes[node];
+	bool above = run->parent != TR_FOREST_NONE;
+
+	walk->began[node] = run->began != TR_INSTANT_NONE ? run->began
+			    : above			  ? walk->began[run->parent]
+							  : forest->earliest;
+	walk->ended[node] = is_open(run) ? forest->latest : run->ended;
+	if (walk->ended[node] < walk->began[node])
+		walk->ended[node] = walk->began[node];
+}
+
+/* Numbers the nodes in the order of the tree, and sets their times. */
+static void number_nodes(struct walk *walk)
+{
+	const struct tr_forest *forest = walk->forest;
+	uint32_t count = 0;
+	size_t depth;
+
+	for (uint32_t at = TR_FOREST_NONE;
+	     (at = tr_forest_next(forest, at, &depth)) != TR_FOREST_NONE;) {
+		walk->node_at[count] = at;
+		walk->position[at] = walk->last[at] = count++;
+		set_times(walk, at);
+	}
+	while (count-- > 0) { /* children come after their parents */
+		uint32_t at = walk->node_at[count], above = forest->nodes[at].parent;
+		if (above != TR_FOREST_NONE && walk->last[above] < walk->last[at])
+			walk->last[above] = walk->last[at];
+	}
+}
+
+/* Whether a child can have been waited for: one without an end only if its parent has none. */
+static bool can_wait(const struct walk *walk, uint32_t parent, uint32_t tail)
+{
+	const struct tr_forest_node *nodes = walk->forest->nodes;
+
+	return !is_open(&nodes[tail]) || parent == TR_FOREST_NONE || is_open(&nodes[parent]);
+}
+
+static uint32_t tail_of(const struct walk *walk, uint32_t node)
+{
+	while (walk->forest->nodes[node].successor != TR_FOREST_NONE)
+		node = walk->forest->nodes[node].successor;
+	return node;
+}
+
+/* Where the children of a node are listed; those of no node after all others. */
+static size_t list_of(const struct walk *walk, uint32_t node)
+{
+	return node == TR_FOREST_NONE ? walk->forest->count : node;
+}
+
+static void list_children(struct walk *walk)
+{
+	const struct tr_forest *forest = walk->forest;
+	uint32_t *first = walk->first;
+
+	for (size_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < forest->count; i++) {
+			const struct tr_forest_node *node = &forest->nodes[i];
+			if (node->replaces != TR_FOREST_NONE)
+				continue;
+			uint32_t tail = tail_of(walk, i);
+			size_t list = list_of(walk, node->parent);
+			if (!can_wait(walk, node->parent, tail))
+				continue;
+			if (pass == 0) {
+				first[list + 1]++;
+				continue;
+			}
+			uint32_t at = first[list] + walk->left[list]++;
+			walk->children[at] = (struct child){ walk->ended[tail], i, tail };
+			walk->begins[at] = walk->began[i];
+		}
+		for (size_t list = 0; pass == 0 && list <= forest->count; list++)
+			first[list + 1] += first[list];
+	}
+	for (size_t list = 0; list <= forest->count; list++) {
+		size_t count = first[list + 1] - first[list];
+		if (count < 2)
+			continue;
+		qsort(&walk->children[first[list]], count, sizeof *walk->children, by_end);
+		qsort(&walk->begins[first[list]], count, sizeof *walk->begins, by_value);
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct tr_deps_command *x = *(struct tr_deps_command *const *)a;
+	const struct tr_deps_command *y = *(struct tr_deps_command *const *)b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->began < y->began ? -1 : x->began > y->began;
+}
+
+/* Lists the commands of the graph in the order of the tree: place is their position here. */
+static bool list_commands(struct walk *walk, struct tr_deps_graph *graph)
+{
+	size_t count = 0;
+
+	if (!tr_critical_place(walk->forest, graph))
+		return false;
+	for (struct tr_deps_command *c = graph->first_command; c; c = c->next)
+		count++;
+	walk->commands = calloc(count + 1, sizeof(void *));
+	if (!walk->commands)
+		return false;
+	for (struct tr_deps_command *c = graph->first_command; c; c = c->next) {
+		if (c->place == TR_FOREST_NONE)
+			continue;
+		walk->commands[walk->command_count++] = c;
+		c->place = walk->position[c->place];
+	}
+	qsort(walk->commands, walk->command_count, sizeof(void *), by_place);
+	return true;
+}
+
+/* The first command at this position or after it. */
+static size_t seek(const struct walk *walk, uint32_t position)
+{
+	size_t low = 0, high = walk->command_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (walk->commands[middle]->place < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The child of a node (NONE: the root) that ended last until then and is not on the path. */
+static const struct child *last_child(struct walk *walk, uint32_t node, int64_t until)
+{
+	size_t list = list_of(walk, node);
+	const struct child *children = &walk->children[walk->first[list]];
+	uint32_t *left = &walk->left[list];
+
+	while (*left &&
+	       (children[*left - 1].ended > until || walk->taken[children[*left - 1].tail]))
+		--*left;
+	if (!*left || (node != TR_FOREST_NONE && children[*left - 1].ended < walk->began[node]))
+		return NULL;
+	return &children[*left - 1];
+}
+
+static size_t count_until(const int64_t *values, size_t count, int64_t limit)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (values[middle] < limit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whether other children of the node had begun by then, and ended later. */
+static bool runs_others(const struct walk *walk, uint32_t node, int64_t time)
+{
+	size_t list = list_of(walk, node);
+	size_t from = walk->first[list], count = walk->first[list + 1] - from;
+	size_t begun = count_until(&walk->begins[from], count, time), low = 0, high = count;
+
+	while (low < high) { /* how many had ended */
+		size_t middle = low + (high - low) / 2;
+		if (walk->children[from + middle].ended <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return begun > low;
+}
+
+static bool add_step(struct walk *walk, uint32_t node, int64_t began, int64_t ended,
+		     enum tr_critical_cause cause, const struct tr_deps_path *file)
+{
+	struct tr_critical *critical = walk->critical;
+
+	/* what took no time is left out, unless it is all there is */
+	if (began >= ended && cause != TR_CRITICAL_START)
+		return true;
+	if (!tr_array_room(critical->steps, critical->count, walk->cap))
+		return false;
+	critical->steps[critical->count++] =
+		(struct tr_critical_step){ node, began, ended, cause, file };
+	return true;
+}
+
+/* The last close, after the run began and until then, of a pipe that it reads. */
+static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
+{
+	struct event best = { .node = TR_FOREST_NONE };
+	uint32_t position = walk->position[node];
+
+	for (size_t i = seek(walk, position);
+	     i < walk->command_count && walk->commands[i]->place == position; i++) {
+		const struct tr_deps_command *command = walk->commands[i];
+		/* make reads and writes the pipe of its job server, and outputs of its children */
+		if (command->program && tr_deps_is_build_tool(command))
+			continue;
+		for (const struct tr_deps_use *use = command->uses; use && walk->looks < LOOKS_MAX;
+		     use = use->next_of_command) {
+			walk->looks++;
+			if (!use->version || !use->version->file->pipe || use->written ||
+			    !tr_deps_is_reader(use))
+				continue;
+			for (const struct tr_deps_use *w = use->version->uses; w;
+			     w = w->next_of_version) {
+				uint32_t at = w->command->place;
+				walk->looks++;
+				if (!tr_deps_is_writer(w) || w->closed == TR_INSTANT_NONE ||
+				    at == TR_FOREST_NONE ||
+				    (at >= position && at <= walk->last[node]) ||
+				    w->closed > until || w->closed <= walk->began[node] ||
+				    (best.node != TR_FOREST_NONE && w->closed <= best.time))
+					continue;
+				best = (struct event){ .node = at,
+						       .time = w->closed,
+						       .cause = TR_CRITICAL_PIPE };
+			}
+		}
+	}
+	return best;
+}
+
+/*
+ * The file that was completed last of those that the process, or one below it, reads, and that a
+ * run from position `from` to `to` wrote before the process began.
+ */
+static struct event last_file(struct walk *walk, uint32_t head, uint32_t from, uint32_t to)
+{
+	struct event best = { .node = TR_FOREST_NONE };
+	uint32_t begin = walk->position[head], end = walk->last[tail_of(walk, head)];
+	int64_t until = walk->began[head];
+
+	for (size_t i = seek(walk, begin);
+	     i < walk->command_count && walk->commands[i]->place <= end; i++) {
+		for (const struct tr_deps_use *use = walk->commands[i]->uses;
+		     use && walk->looks < LOOKS_MAX; use = use->next_of_command) {
+			walk->looks++;
+			if (!use->version || !use->path || !use->version->written ||
+			    !tr_deps_is_reader(use))
+				continue;
+			for (const struct tr_deps_use *w = use->version->uses; w;
+			     w = w->next_of_version) {
+				uint32_t at = w->command->place;
+				walk->looks++;
+				if (at == TR_FOREST_NONE || at < from || at > to ||
+				    (at >= begin && at <= end) || !tr_deps_is_writer(w) ||
+				    w->closed == TR_INSTANT_NONE || w->closed > until ||
+				    (best.node != TR_FOREST_NONE && w->closed <= best.time))
+					continue;
+				best = (struct event){ at, w->closed, TR_CRITICAL_FILE, use->path };
+			}
+		}
+	}
+	return best;
+}
+
+/* Whether the run at that position is the node, or one above it. */
+static bool is_above(const struct walk *walk, uint32_t position, uint32_t node)
+{
+	uint32_t above = walk->node_at[position];
+
+	return position <= walk->position[node] && walk->last[above] >= walk->position[node];
+}
+
+/*
+ * Why a process began. Sets *next to a command that had to complete a file, but that its parent did
+ * not wait for.
+ */
+static struct event reason(struct walk *walk, uint32_t head, struct event *next)
+{
+	uint32_t parent = walk->forest->nodes[head].parent;
+	const struct child *child = last_child(walk, parent, walk->began[head]);
+	struct event why = { .cause = TR_CRITICAL_PARENT };
+
+	next->node = TR_FOREST_NONE;
+	if (child) {
+		struct event file =
+			last_file(walk, head, walk->position[child->head], walk->last[child->tail]);
+		if (file.node != TR_FOREST_NONE)
+			return file;
+		why.cause = runs_others(walk, parent, child->ended) ? TR_CRITICAL_SLOT
+								    : TR_CRITICAL_EXIT;
+	} else if (parent == TR_FOREST_NONE) {
+		why.cause = TR_CRITICAL_START;
+	}
+	struct event file = last_file(walk, head, 0, UINT32_MAX - 1);
+	int64_t since = child			   ? child->ended
+			: parent == TR_FOREST_NONE ? INT64_MIN
+						   : walk->began[parent];
+	if (file.node == TR_FOREST_NONE || file.time <= since || is_above(walk, file.node, head) ||
+	    walk->taken[walk->node_at[file.node]])
+		return why;
+	*next = (struct event){ walk->node_at[file.node], file.time, TR_CRITICAL_FILE, file.file };
+	return file;
+}
+
+/* Walks from the end of the last root to the beginning of the first one. */
+static bool walk_back(struct walk *walk)
+{
+	const struct tr_forest *forest = walk->forest;
+	const struct child *child = last_child(walk, TR_FOREST_NONE, INT64_MAX);
+	struct event next = { .node = TR_FOREST_NONE }; /* what the parent waited for, if a file */
+
+	if (!child)
+		return true;
+	uint32_t node = child->tail;
+	int64_t now = child->ended;
+	walk->taken[node] = true;
+	walk->critical->cut = is_open(&forest->nodes[node]);
+	for (;;) {
+		struct event event = { .node = TR_FOREST_NONE };
+		child = last_child(walk, node, now);
+		if (child)
+			event = (struct event){ child->tail, child->ended, TR_CRITICAL_EXIT, NULL };
+		if (next.node != TR_FOREST_NONE)
+			event = next;
+		else if (node != TR_FOREST_NONE && walk->command_count) {
+			struct event pipe = last_pipe(walk, node, now);
+			if (pipe.node != TR_FOREST_NONE && !walk->taken[walk->node_at[pipe.node]] &&
+			    (!child || pipe.time > event.time)) {
+				event = pipe;
+				event.node = walk->node_at[pipe.node];
+			}
+		}
+		next.node = TR_FOREST_NONE;
+		if (event.node != TR_FOREST_NONE) {
+			if (!add_step(walk, node, event.time, now, event.cause, event.file))
+				return false;
+			node = event.node;
+			now = event.time;
+			walk->taken[node] = true;
+			continue;
+		}
+		if (node == TR_FOREST_NONE) /* no root ended before: the path is complete */
+			return true;
+		int64_t began = walk->began[node] < now ? walk->began[node] : now;
+		uint32_t above = forest->nodes[node].replaces;
+		struct event why = { .cause = TR_CRITICAL_EXEC };
+		if (above == TR_FOREST_NONE) {
+			why = reason(walk, node, &next);
+			above = forest->nodes[node].parent;
+		}
+		if (!add_step(walk, node, began, now, why.cause, why.file))
+			return false;
+		node = above;
+		now = began;
+	}
+}
+
+static void free_walk(struct walk *walk)
+{
+	free(walk->began);
+	free(walk->ended);
+	free(walk->position);
+	free(walk->last);
+	free(walk->first);
+	free(walk->children);
+	free(walk->begins);
+	free(walk->left);
+	free(walk->taken);
+	free(walk->node_at);
+	free(walk->commands);
+}
+
+/* Whether the trace shows how long commands took. */
+static bool has_ends(const struct tr_forest *forest)
+{
+	for (size_t i = 0; i < forest->count; i++)
+		if (forest->nodes[i].began != TR_INSTANT_NONE && !is_open(&forest->nodes[i]) &&
+		    forest->nodes[i].fate != TR_RUN_REPLACED)
+			return true;
+	return false;
+}
+
+bool tr_critical_find(struct tr_critical *critical, const struct tr_forest *forest,
+		      struct tr_deps_graph *graph)
+{
+	size_t count = forest->count;
+	struct walk walk = { .forest = forest, .critical = critical };
+
+	*critical = (struct tr_critical){ NULL, 0, false };
+	if (!has_ends(forest))
+		return true;
+	walk.began = calloc(count, sizeof *walk.began);
+	walk.ended = calloc(count, sizeof *walk.ended);
+	walk.position = calloc(count, sizeof *walk.position);
+	walk.last = calloc(count, sizeof *walk.last);
+	walk.first = calloc(count + 2, sizeof *walk.first);
+	walk.children = calloc(count, sizeof *walk.children);
+	walk.begins = calloc(count, sizeof *walk.begins);
+	walk.left = calloc(count + 1, sizeof *walk.left);
+	walk.taken = calloc(count, sizeof *walk.taken);
+	walk.node_at = calloc(count, sizeof *walk.node_at);
+	bool fine = walk.began && walk.ended && walk.position && walk.last && walk.first &&
+		    walk.children && walk.begins && walk.left && walk.taken && walk.node_at;
+	if (fine) {
+		number_nodes(&walk);
+		list_children(&walk);
+		fine = (!graph || list_commands(&walk, graph)) && walk_back(&walk);
+	}
+	for (size_t i = 0; i < critical->count / 2; i++) {
+		struct tr_critical_step step = critical->steps[i];
+		critical->steps[i] = critical->steps[critical->count - 1 - i];
+		critical->steps[critical->count - 1 - i] = step;
+	}
+	free_walk(&walk);
+	if (!fine)
+		tr_critical_free(critical);
+	return fine;
+}
+
+void tr_critical_free(struct tr_critical *critical)
+{
+	free(critical->steps);
+	*critical = (struct tr_critical){ NULL, 0, false };
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The critical path of a segment: which command the trace was waiting for at each moment, from the
+ * end of the last command back to the beginning of the first one that led to it.
+ *
+ *	forest (process/forest.h), graph (view/file_uses.h) -> tr_critical_find -> steps
+ *
+ * The search goes backwards. A command at a moment was kept from going on by what came last before:
+ * the end of one of its children, the last close of a pipe that it reads, or else its own beginning.
+ * There the search continues with the child, with the writer of the pipe, or with its parent. Each
+ * piece of time belongs to one step, so the steps follow each other without a gap.
+ *
+ * Why a command began: its parent had been waiting for the child that ended last. That child wrote
+ * a file which the command (or a program below it) reads: FILE. Otherwise, other children ran on,
+ * as with make -j: SLOT. Otherwise: EXIT. The parent had not waited for any child: PARENT.
+ *
+ * Time grows with commands and uses, memory with commands. Thread safe on different graphs.
+ */
+#ifndef TR_VIEW_CRITICAL_H
+#define TR_VIEW_CRITICAL_H
+
+#include "deps/graph.h"
+#include "process/forest.h"
+
+/* What a step had to wait for; but for the first, it is the end of the step before it. */
+enum tr_critical_cause {
+	TR_CRITICAL_START,  /* nothing: it is the first one */
+	TR_CRITICAL_PARENT, /* its parent started it */
+	TR_CRITICAL_EXEC,   /* another program of the same process called exec */
+	TR_CRITICAL_EXIT,   /* a child ended: its own, or its parent's before that started it */
+	TR_CRITICAL_SLOT,   /* a child of its parent ended, while further children ran on */
+	TR_CRITICAL_FILE,   /* a file that it reads was complete */
+	TR_CRITICAL_PIPE,   /* a pipe that it reads was closed by its writer */
+};
+
+struct tr_critical_step {
+	uint32_t node; /* in the forest; TR_FOREST_NONE: time between commands that are roots */
+	int64_t began, ended;
+	enum tr_critical_cause cause;
+	const struct tr_deps_path *file; /* of TR_CRITICAL_FILE, else NULL */
+};
+
+struct tr_critical {
+	struct tr_critical_step *steps; /* in the order of time */
+	size_t count;			/* 0: the trace has no times, or no ends of processes */
+	bool cut;			/* the last command has no end: the trace ends before it */
+};
+
+/* The word for a cause: "job slot". */
+const char *tr_critical_word(enum tr_critical_cause cause);
+
+/*
+ * Finds the path; the forest is linked. graph: NULL if the trace has no file calls. place of its
+ * commands is set to their nodes. False: memory is exhausted.
+ */
+bool tr_critical_find(struct tr_critical *critical, const struct tr_forest *forest,
+		      struct tr_deps_graph *graph);
+
+/* Sets place of each command to its node, TR_FOREST_NONE if there is none. False: memory. */
+bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *graph);
+
+void tr_critical_free(struct tr_critical *critical);
+
+#endif

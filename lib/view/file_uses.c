@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/file_uses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "deps/file_call.h"
+
+enum { HELD_BYTES = 1 << 20 };
+
+void tr_file_uses_init(struct tr_file_uses *uses)
+{
+	*uses = (struct tr_file_uses){ .held = TR_BUFFER_INIT };
+}
+
+/* TR_WARN means that a field is malformed: then the record has no uses. */
+static bool follow(struct tr_file_uses *uses, struct tr_record *record)
+{
+	struct tr_error err;
+
+	return tr_deps_put(&uses->tracker, record, &err) != TR_FATAL;
+}
+
+/* Starts the graph with the records that came before the first file call. */
+static bool start(struct tr_file_uses *uses)
+{
+	const char *p = uses->held.data, *end = p + uses->held.len;
+	struct tr_error err;
+	bool fine = true;
+
+	tr_deps_graph_init(&uses->graph);
+	tr_deps_tracker_init(&uses->tracker, &uses->graph);
+	uses->tracker.times = true;
+	uses->following = true;
+	while (fine && p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		struct tr_arena arena = TR_ARENA_INIT;
+		struct tr_record record;
+		tr_record_init(&record, &arena);
+		if (tr_record_from_line(&record, tr_text_span(p, stop + 1), &err))
+			fine = follow(uses, &record);
+		tr_arena_free(&arena);
+		p = stop + 1;
+	}
+	tr_buffer_free(&uses->held);
+	return fine && !uses->graph.failed;
+}
+
+static bool hold(struct tr_file_uses *uses, struct tr_record *record)
+{
+	struct tr_error err;
+	size_t from = uses->held.len;
+
+	if (record->line.data)
+		tr_buffer_put_text(&uses->held, record->line);
+	else if (tr_record_write(record, &uses->held, &err) != TR_OK)
+		uses->held.len = from; /* it cannot be written: it is none that starts a task */
+	if (uses->held.len > HELD_BYTES) {
+		uses->full = true;
+		tr_buffer_free(&uses->held);
+	}
+	return !uses->held.failed;
+}
+
+bool tr_file_uses_put(struct tr_file_uses *uses, struct tr_record *record)
+{
+	bool call = tr_text_is(record->kind, "sys");
+
+	if (uses->following)
+		return follow(uses, record);
+	if (call && record->name.type == TR_CELL_TEXT) {
+		if (tr_file_call_uses(record->name.text))
+			return start(uses) && follow(uses, record);
+		if (!tr_file_call_concerns(record->name.text))
+			return true;
+	} else if (call || uses->full) {
+		return true;
+	}
+	if (uses->full || (!call && !tr_text_is(record->kind, "exec") &&
+			   !tr_text_is(record->kind, "fork") && !tr_text_is(record->kind, "exit")))
+		return true;
+	return hold(uses, record);
+}
+
+bool tr_file_uses_finish(struct tr_file_uses *uses)
+{
+	struct tr_error err;
+
+	return !uses->following ||
+	       (tr_deps_finish(&uses->tracker, &err) != TR_FATAL && !uses->graph.failed);
+}
+
+static int by_program(const void *a, const void *b)
+{
+	const struct tr_file_use *x = a, *y = b;
+
+	if (x->program != y->program) {
+		uint64_t at = x->program ? x->program->began : 0;
+		uint64_t other = y->program ? y->program->began : 0;
+		return at < other || (at == other && !x->program) ? -1 : 1;
+	}
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct tr_file_use *x = a, *y = b;
+
+	if (x->program != y->program)
+		return by_program(a, b);
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **list, size_t *count)
+{
+	size_t n = 0, kept = 0;
+
+	*count = 0;
+	*list = calloc(uses->graph.use_count + 1, sizeof **list);
+	if (!*list)
+		return false;
+	for (const struct tr_deps_command *c = uses->graph.first_command; c; c = c->next) {
+		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
+			bool reads = tr_deps_is_reader(use);
+			bool writes = tr_deps_is_writer(use) ||
+				      use->does & (TR_DOES_RENAME | TR_DOES_LINK);
+			if (!use->path || use->path->directory || use->path->special ||
+			    (!reads && !writes))
+				continue;
+			(*list)[n++] = (struct tr_file_use){ tr_deps_program(c), use->path, reads,
+							     writes, use->first };
+		}
+	}
+	qsort(*list, n, sizeof **list, by_program);
+	for (size_t i = 0; i < n; i++) {
+		struct tr_file_use *last = kept ? &(*list)[kept - 1] : NULL;
+		if (last && last->program == (*list)[i].program && last->path == (*list)[i].path) {
+			last->reads |= (*list)[i].reads;
+			last->writes |= (*list)[i].writes;
+		} else {
+			(*list)[kept++] = (*list)[i];
+		}
+	}
+	qsort(*list, kept, sizeof **list, by_first);
+	*count = kept;
+	return true;
+}
+
+void tr_file_uses_clear(struct tr_file_uses *uses)
+{
+	tr_file_uses_free(uses);
+	tr_file_uses_init(uses);
+}
+
+void tr_file_uses_free(struct tr_file_uses *uses)
+{
+	if (uses->following) {
+		tr_deps_tracker_free(&uses->tracker);
+		tr_deps_graph_free(&uses->graph);
+	}
+	tr_buffer_free(&uses->held);
+}

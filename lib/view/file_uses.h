@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the commands of a segment did with files, for views:
+ *
+ *	tr_file_uses_put      each record; the first file call starts the graph (deps/graph.h)
+ *	tr_file_uses_finish   the segment is complete: the graph can be read, if `following` is set
+ *	tr_file_uses_list     the files that each program read and wrote
+ *	tr_file_uses_clear    makes ready for the next segment
+ *
+ * Until the first file call, process records are kept as text, up to a limit; so a trace without
+ * file calls costs almost nothing. After that, memory grows with the distinct files and commands.
+ * Not thread safe.
+ */
+#ifndef TR_VIEW_FILE_USES_H
+#define TR_VIEW_FILE_USES_H
+
+#include "deps/graph.h"
+#include "deps/tracker.h"
+
+struct tr_file_uses {
+	bool following; /* the segment has file calls */
+	struct tr_deps_graph graph;
+	struct tr_deps_tracker tracker;
+	struct tr_buffer held; /* lines before the first file call */
+	bool full;	       /* held has reached its limit */
+};
+
+/* A file and what a program did with it. */
+struct tr_file_use {
+	const struct tr_deps_command *program; /* NULL: the trace has no exec record of it */
+	struct tr_deps_path *path;
+	bool reads, writes; /* it renamed the file to this path, or linked it there: writes, too */
+	uint64_t first;
+};
+
+void tr_file_uses_init(struct tr_file_uses *uses);
+
+/* Takes a record that is no header and no trailer. False: memory is exhausted. */
+bool tr_file_uses_put(struct tr_file_uses *uses, struct tr_record *record);
+
+bool tr_file_uses_finish(struct tr_file_uses *uses);
+
+/*
+ * Allocates the list, by program in the order in which they began, and then by first use. Devices,
+ * directories and pipes are left out. False: memory is exhausted.
+ */
+bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **list, size_t *count);
+
+void tr_file_uses_clear(struct tr_file_uses *uses);
+void tr_file_uses_free(struct tr_file_uses *uses);
+
+#endif

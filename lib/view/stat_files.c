@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of files: how many each program read and wrote, and how many bytes. */
+#include "view/stat_private.h"
+
+#include <stdlib.h>
+
+#include "process/call.h"
+#include "process/command.h"
+#include "view/brief.h"
+
+enum { COMMAND_SHOWN = 160, READ = 1, WRITTEN = 2 };
+
+/* A program. While its segment is read, only the first members are set. */
+struct row {
+	const struct tr_deps_command *program;
+	uint64_t read, written, bytes_read, bytes_written;
+	uint64_t order;		       /* of the program among all */
+	uint64_t seq;		       /* TR_DEPS_NEVER: unknown */
+	struct tr_text makes, command; /* in the arena; data NULL: unknown */
+};
+
+void tr_stat_files_init(struct tr_stat_files *files, size_t top)
+{
+	*files = (struct tr_stat_files){ .top = top,
+					 .rows = TR_BUFFER_INIT,
+					 .arena = TR_ARENA_INIT };
+	tr_file_uses_init(&files->uses);
+}
+
+bool tr_stat_files_put(struct tr_stat_files *files, struct tr_record *record)
+{
+	return tr_file_uses_put(&files->uses, record);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Those with most bytes come first, then those with most files. */
+static int busiest_first(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	uint64_t bytes = sum(x->bytes_read, x->bytes_written);
+	uint64_t other = sum(y->bytes_read, y->bytes_written);
+
+	if (bytes != other)
+		return bytes > other ? -1 : 1;
+	if (x->read + x->written != y->read + y->written)
+		return x->read + x->written > y->read + y->written ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Sets the texts of a row from the command of the graph. False: memory is exhausted. */
+static bool describe(struct tr_stat_files *files, struct row *row)
+{
+	struct tr_buffer line = TR_BUFFER_INIT, text = TR_BUFFER_INIT;
+	struct tr_arena arena = TR_ARENA_INIT;
+	const struct tr_deps_command *program = row->program;
+	struct tr_record record;
+	struct tr_error err;
+	struct tr_text makes;
+
+	row->program = NULL; /* the graph will be gone */
+	row->seq = program ? program->seq : TR_DEPS_NEVER;
+	if (!program)
+		return true;
+	tr_buffer_put_literal(&line, "exec\t-\t-\t-\t");
+	tr_buffer_put_text(&line, program->name);
+	if (program->argv.data) {
+		tr_buffer_put_literal(&line, "\targv=");
+		tr_buffer_put_text(&line, program->argv);
+	}
+	tr_buffer_put_byte(&line, '\n');
+	bool fine = !line.failed && tr_record_from_buffer(&record, &arena, &line, &err) == TR_OK &&
+		    tr_command_show(&record, 0, &text) && tr_call_makes(&record, &makes);
+	if (fine) {
+		row->command = tr_arena_copy(&files->arena, tr_buffer_text(&text));
+		tr_buffer_reset(&text);
+		if (makes.data) {
+			tr_shell_quote_printable(makes, &text);
+			row->makes = tr_arena_copy(&files->arena, tr_buffer_text(&text));
+			fine = row->makes.data;
+		}
+		fine = fine && row->command.data && !text.failed;
+	}
+	tr_buffer_free(&line);
+	tr_buffer_free(&text);
+	tr_arena_free(&arena);
+	return fine;
+}
+
+/* Adds a file to the sums of its program and, once, to those of the trace. */
+static void count_file(struct tr_stat_files *files, struct row *row, const struct tr_file_use *use)
+{
+	unsigned *seen = &use->path->does;
+
+	row->read += use->reads;
+	row->written += use->writes;
+	files->read += use->reads && !(*seen & READ);
+	files->written += use->writes && !(*seen & WRITTEN);
+	*seen |= (use->reads ? READ : 0) | (use->writes ? WRITTEN : 0);
+}
+
+/* A row for each program: of files from the list, of bytes from the commands. */
+static bool make_rows(struct tr_stat_files *files, struct row **rows, size_t *count)
+{
+	struct tr_deps_graph *graph = &files->uses.graph;
+	struct tr_file_use *list;
+	size_t uses, n = 0;
+
+	for (const struct tr_deps_command *c = graph->first_command; c; c = c->next)
+		n += c->program;
+	*rows = calloc(n + 1, sizeof **rows); /* the first is for what has no exec record */
+	if (!*rows || !tr_file_uses_list(&files->uses, &list, &uses))
+		return false;
+	*count = 1;
+	for (struct tr_deps_command *c = graph->first_command; c; c = c->next) {
+		const struct tr_deps_command *program = tr_deps_program(c);
+		if (c->program) {
+			c->place = (uint32_t)*count;
+			(*rows)[(*count)++] = (struct row){ .program = c, .order = *count };
+		}
+		struct row *row = &(*rows)[program ? program->place : 0];
+		row->bytes_read = sum(row->bytes_read, c->bytes_read);
+		row->bytes_written = sum(row->bytes_written, c->bytes_written);
+		files->bytes_read = sum(files->bytes_read, c->bytes_read);
+		files->bytes_written = sum(files->bytes_written, c->bytes_written);
+	}
+	for (size_t i = 0; i < uses; i++)
+		count_file(files, &(*rows)[list[i].program ? list[i].program->place : 0], &list[i]);
+	free(list);
+	return true;
+}
+
+bool tr_stat_files_end(struct tr_stat_files *files)
+{
+	struct row *rows = NULL;
+	size_t count = 0;
+
+	if (!files->uses.following) {
+		tr_file_uses_clear(&files->uses);
+		return true;
+	}
+	bool fine = tr_file_uses_finish(&files->uses) && make_rows(files, &rows, &count);
+	if (fine) {
+		const struct tr_deps_graph *graph = &files->uses.graph;
+		files->reads = (files->reads || !files->any) && graph->has_reads;
+		files->writes = (files->writes || !files->any) && graph->has_writes;
+		files->any = true;
+		qsort(rows, count, sizeof *rows, busiest_first);
+	}
+	for (size_t i = 0; fine && i < count && (!files->top || i < files->top); i++) {
+		if (!(rows[i].read | rows[i].written | rows[i].bytes_read | rows[i].bytes_written))
+			break;
+		fine = describe(files, &rows[i]);
+		rows[i].order = files->rows.len / sizeof *rows;
+		tr_buffer_put(&files->rows, (const char *)&rows[i], sizeof *rows);
+	}
+	free(rows);
+	tr_file_uses_clear(&files->uses);
+	return fine && !files->rows.failed;
+}
+
+static void report_row(const struct tr_stat_files *files, const struct row *row,
+		       struct tr_report *report)
+{
+	struct tr_buffer command = TR_BUFFER_INIT;
+
+	tr_report_cell_number(report, row->read);
+	tr_report_cell_number(report, row->written);
+	if (files->reads)
+		tr_report_cell_number(report, row->bytes_read);
+	if (files->writes)
+		tr_report_cell_number(report, row->bytes_written);
+	if (row->seq == TR_DEPS_NEVER)
+		tr_report_cell_none(report);
+	else
+		tr_report_cell_number(report, row->seq);
+	if (row->makes.data)
+		tr_report_cell_line(report, row->makes);
+	else
+		tr_report_cell_text(report, row->makes);
+	if (!row->command.data) {
+		tr_report_cell_text(report, row->command);
+		return;
+	}
+	/* text shows the beginning of a long command, JSON all of it */
+	tr_buffer_put_text(&command, row->command);
+	if (!report->json)
+		tr_brief_cut(&command, 0, COMMAND_SHOWN);
+	report->text.failed |= command.failed;
+	tr_report_cell_line(report, tr_buffer_text(&command));
+	tr_buffer_free(&command);
+}
+
+void tr_stat_files_report(struct tr_stat_files *files, struct tr_report *report)
+{
+	const char *columns[8] = { "read", "written" };
+	size_t n = 2, count = files->rows.len / sizeof(struct row);
+	struct row *rows = (void *)files->rows.data;
+
+	if (files->reads)
+		columns[n++] = "bytes-read";
+	if (files->writes)
+		columns[n++] = "bytes-written";
+	columns[n++] = "seq";
+	columns[n++] = "makes";
+	columns[n++] = "command";
+	if (count)
+		qsort(rows, count, sizeof *rows, busiest_first);
+	tr_report_group(report, "file-uses");
+	tr_report_number(report, "read", files->read);
+	tr_report_number(report, "written", files->written);
+	if (files->reads)
+		tr_report_number(report, "bytes-read", files->bytes_read);
+	else
+		tr_report_unknown(report, "bytes-read");
+	if (files->writes)
+		tr_report_number(report, "bytes-written", files->bytes_written);
+	else
+		tr_report_unknown(report, "bytes-written");
+	tr_report_table(report, "by-command", columns);
+	for (size_t i = 0; i < count && (!files->top || i < files->top); i++)
+		report_row(files, &rows[i], report);
+	tr_report_table_end(report);
+	tr_report_group_end(report);
+}
+
+void tr_stat_files_free(struct tr_stat_files *files)
+{
+	tr_file_uses_free(&files->uses);
+	tr_buffer_free(&files->rows);
+	tr_arena_free(&files->arena);
+}
