@@ -119,6 +119,14 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 		    tr_deps_task_holds(task, version, TR_FILE_READS, slot))
 			tr_deps_use_reads(tracker->graph, use, TR_EVIDENCE_OPENED);
 	}
+	/* and who keeps only the write end writes: tar, to the gzip that it has started */
+	if (version && version->file->pipe && open->mode == TR_FILE_READS &&
+	    tr_deps_task_holds(task, version, TR_FILE_WRITES, slot) &&
+	    !tr_deps_task_holds(task, version, TR_FILE_READS, slot)) {
+		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
+		if (use)
+			tr_deps_use_writes(use, TR_EVIDENCE_OPENED);
+	}
 	slot->open = NULL;
 	slot->use = NULL;
 	tr_deps_open_release(open);
