@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-deps against compilers and other programs: builds that are recorded here. tests/long/deps-builds
+# does the same with projects of others.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	# shellcheck source=tests/helper/deps_builds.bash
+	. "$top_srcdir/tests/helper/deps_builds.bash"
+	export CCACHE_DISABLE=1
+}
+
+# needs PROGRAM...
+needs() {
+	local program
+	for program; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+}
+
+# wanted FILE SEEN: the pairs of tests/data/deps/commands.sh; SEEN: the trace has transfers
+wanted() {
+	sed -n 's/.*# \([a-z0-9/.]*: .*\)$/\1/p' "$1" | tr ';' '\n' | if [ "$2" ]; then
+		sed 's/ ([^)]*)//'
+	else
+		tr -d '()'
+	fi | awk -v here="$PWD/" '{ sub(/:$/, "", $1); for (i = 2; i <= NF; i++) print here $1, here $i }' | sort
+}
+
+@test "what commands and shells do with files: tests/data/deps/commands.sh" {
+	needs strace bash dash tar ar gzip awk xargs find install
+	local shell
+	for shell in dash bash; do
+		mkdir $shell && cd $shell
+		wanted "$top_srcdir/tests/data/deps/commands.sh" yes >../seen
+		wanted "$top_srcdir/tests/data/deps/commands.sh" '' >../assumed
+		[ "$(wc -l <../seen)" -gt 40 ]
+		begin() {
+			rm -rf -- *
+			cp "$top_srcdir/tests/data/deps/commands.sh" script
+			for file in in1 in2 o1 o2 edit tomove new1; do echo "text of $file" >$file; done
+			echo in2 >list
+		}
+		begin
+		tr-record --files -o ../files $shell script
+		begin
+		timeout -k 30 120 strace -f -y -s 4096 -o ../plain \
+			-e trace=%file,%process,close,dup,dup2,dup3,fcntl,pipe,pipe2,fchdir $shell script
+		tr-repack -q -t etrace -o ../etrace ../plain
+		echo "$shell: files" && diff ../seen <(edges "$PWD" ../files)
+		echo "$shell: strace" && diff ../assumed <(edges "$PWD" ../plain)
+		# which does not show that ar has deleted its temporary file
+		echo "$shell: etrace" && diff ../assumed <(edges "$PWD" ../etrace | grep -v '/st...... ')
+		cd ..
+	done
+}
+
+# exact LOG ROOT BUILD: the objects below BUILD have exactly the dependencies that gcc declares
+exact() {
+	local log=$1 root=$2 build=$3 list
+	mapfile -t list < <(cd "$build" && find . -name '*.d' | sort)
+	[ "${#list[@]}" -gt 0 ]
+	(cd "$build" && pairs "$root" "${list[@]}") >want
+	diff want <(edges "$root" "$log" | awk 'NR == FNR { made[$1]; next } $1 in made' want -)
+	# the same by another way, of three of them
+	for object in $(cut -d' ' -f1 want | sort -u | sed -n '1p;7p;$p'); do
+		diff <(awk -v object="$object" '$1 == object { print $2 }' want) \
+			<(tr-deps --of="$object" --direct --project="$root" "$log" | grep "^$root/" | sort)
+	done
+	run -0 tr-deps --project="$root" --declared='*.d' "$log"
+	[ -z "$output" ]
+}
+
+@test "cmake and ninja: 55 objects, two libraries, a program; its rules build it again" {
+	needs strace cmake ninja gcc
+	mkdir p && cd p
+	local root=$PWD
+	cmake_project 54
+	cmake -G Ninja -S . -B build -DCMAKE_C_COMPILER="$(command -v gcc)" -DCMAKE_C_FLAGS=-pipe >../log
+	tr-record --files -o ../files ninja -d keepdepfile -C build >../log
+	cd ..
+	exact "$PWD/files" "$root" "$root/build"
+	[ "$(cut -d' ' -f1 want | sort -u | wc -l)" = 55 ]
+	# archives, shared libraries and programs
+	edges "$root" files >all
+	objects=$root/build/CMakeFiles
+	diff <(cd "$objects" && printf '%s\n' "$PWD"/first.dir/src/*.o | sort) <(sed -n "s,^$root/build/libfirst.a ,,p" all)
+	diff <(cd "$objects" && printf '%s\n' "$PWD"/second.dir/src/*.o | sort) <(sed -n "s,^$root/build/libsecond.so ,,p" all)
+	diff - <(sed -n "s,^$root/build/demo ,,p" all) <<-END
+		$objects/demo.dir/src/main.c.o
+		$root/build/libfirst.a
+		$root/build/libsecond.so
+	END
+	# installation
+	DESTDIR=$PWD/to tr-record --files -o installed cmake --install p/build --prefix /usr >log
+	tr-deps --of="$PWD/to/usr/bin/libsecond.so" --direct installed | grep -x "$root/build/libsecond.so"
+
+	# ninja builds it by its rules: everything, nothing, then what depends on a header
+	tr-deps --as=ninja --of="$root/build/demo" --project="$root" files >build.ninja
+	rm -r "$objects"/*.dir/src/* "$root"/build/demo "$root"/build/lib*
+	mkdir again
+	ninja -C again -f ../build.ninja >log
+	"$root/build/demo"
+	run -0 ninja -C again -f ../build.ninja -n
+	[[ $output == *"no work to do"* ]]
+	ninja -C again -f ../build.ninja -t graph >graph
+	grep -q 'inc/h5.h' graph
+	touch "$root/inc/h5.h" marker
+	sleep 0.01
+	touch -r "$root/inc/h5.h" marker
+	ninja -C again -f ../build.ninja >log
+	diff <(grep "/h5.h$" want | cut -d' ' -f1) <(find "$objects" -name '*.o' -newer marker | sort)
+	run -0 ninja -C again -f ../build.ninja -n
+	[[ $output == *"no work to do"* ]]
+	# without a rule's dependency ninja would not know
+	sed '/inc.h5.h/d' build.ninja >less.ninja
+	touch "$root/inc/h5.h"
+	run -0 ninja -C again -f ../less.ninja -n
+	[[ $output == *"no work to do"* ]]
+	command -v dot >/dev/null || skip "dot is not installed: ninja did its part"
+	dot -Tsvg graph >graph.svg
+	tr-deps --as=dot --of="$root/build/demo" --project="$root" files | dot -Tplain >plain
+	[ "$(grep -c '^edge' plain)" -gt 350 ]
+}
+
+@test "libtool: objects with and without -fPIC, a library, its program and their installation" {
+	needs strace libtoolize aclocal autoconf make gcc
+	mkdir p && cd p
+	local root=$PWD
+	libtool_project 4 || skip "libtoolize and autoconf make no configure script here"
+	tr-record --files -o ../files make -j2
+	mkdir to
+	tr-record --files -o ../installed make install DESTDIR="$PWD/to" >../log 2>&1
+	cd ..
+	exact "$PWD/files" "$root" "$root"
+	[ "$(cut -d' ' -f1 want | sort -u | wc -l)" = 9 ]
+	edges "$root" files >all
+	diff - <(sed -n "s,^$root/.libs/libdemo.so.0.0.0 ,,p" all) < <(printf "$root/.libs/f%d.o\n" 1 2 3 4)
+	diff - <(sed -n "s,^$root/.libs/libdemo.a ,,p" all) < <(printf "$root/f%d.o\n" 1 2 3 4)
+	diff - <(sed -n "s,^$root/.libs/demo ,,p" all) < <(printf "$root/%s\n" .libs/libdemo.so.0.0.0 main.o)
+	[ "$(tr-deps --of="$root/to/demo" --direct installed | grep "^$root")" = "$root/.libs/demo" ]
+	[ "$(tr-deps --of="$root/to/libdemo.a" --direct installed | grep "^$root")" = "$root/.libs/libdemo.a" ]
+}
+
+@test "ccache: the same dependencies for a miss and a hit" {
+	needs strace ccache gcc make
+	mkdir p && cd p
+	local root=$PWD run
+	sources 10
+	printf 'all: $(patsubst src/%%.c,%%.o,$(wildcard src/*.c))\n%%.o: src/%%.c ; ccache gcc -Iinc -MMD -c -o $@ $<\n' >Makefile
+	unset CCACHE_DISABLE
+	export CCACHE_DIR=$BATS_TEST_TMPDIR/cache
+	for run in miss hit; do
+		rm -f ./*.o ./*.d
+		tr-record --files -o ../files make -j2
+		(cd .. && exact "$PWD/files" "$root" "$root")
+		compilers=$(tr-filter -c 'exec and basename(name) == "cc1"' ../files) || true
+		[ $run = hit ] && [ "$compilers" = 0 ] || [ "$compilers" -ge 11 ]
+	done
+}
+
+@test "--declared finds exactly the dependency that a Makefile lacks" {
+	needs strace gcc make
+	mkdir p && cd p
+	local root=$PWD
+	sources 8
+	(cd src && gcc -I../inc -MM ./*.c) >rules
+	{
+		echo 'all: main.o f1.o f2.o f3.o f4.o f5.o f6.o f7.o f8.o'
+		sed 's,\([ :]\)\.\./inc,\1inc,g; s,: \([a-z0-9]*\.c\),: src/\1,; s,:,: Makefile,' rules | sed 's/: Makefile/:/'
+		printf '%%.o: src/%%.c ; gcc -Iinc -c -o $@ $<\n'
+	} >Makefile
+	tr-record --files -o ../files make
+	run -0 tr-deps --declared=Makefile ../files
+	[ -z "$output" ]
+	# f3.o needs inc/h4.h
+	sed -i '/^f3.o/,/[^\\]$/s, inc/h4.h,,' Makefile
+	rm ./*.o
+	tr-record --files -o ../files make
+	run -1 tr-deps --declared=Makefile ../files
+	[ "$output" = "used, not declared: $root/f3.o  $root/inc/h4.h" ]
+}
