@@ -2,7 +2,7 @@
 /*
  * tr-record: runs a command and writes records of what it did.
  *
- *	command under strace (tr_record_strace.c)
+ *	command under strace (tr_record_strace.c), or with the library (tr_record_preload.c)
  *	  | pipe, read as a log of strace
  *	record -- selected by --only; response files are read before the command deletes them
  *	  |       (tr_record_files.c); programs that fail because of a sanitizer are reported
@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static const struct tr_option options[] = {
 	  "do not put the content of response files into the records" },
 	{ NO_WAIT, 0, "no-wait", NULL,
 	  "do not wait for processes that go on after the command, such as servers" },
-	{ BACKEND, 0, "backend", "strace", "the program that traces the command" },
+	{ BACKEND, 0, "backend", "strace|preload",
+	  "what watches the command: strace(1), or a library that its programs load" },
 	{ 0 },
 };
 
@@ -281,7 +283,8 @@ static void record(struct recorder *recorder)
 		recorder->writer = tr_cli_writer(cli, &tr_format_trec);
 	while (recorder->writer && tr_cli_next(cli, &line)) {
 		watch_command(recorder, line);
-		watch_sanitizers(recorder, line);
+		if (recorder->capture.backend == TR_BACKEND_STRACE)
+			watch_sanitizers(recorder, line);
 		if (is_wanted(recorder, line) && !put(recorder, line))
 			break;
 	}
@@ -355,7 +358,7 @@ static void read_options(struct recorder *recorder)
 		else if (id == STAT)
 			recorder->capture.stat = true;
 		else
-			tr_cli_choice(cli);
+			recorder->capture.backend = (enum tr_backend)tr_cli_choice(cli);
 	}
 	if (cli->stop)
 		return;
@@ -367,8 +370,33 @@ static void read_options(struct recorder *recorder)
 			     cwd.data);
 	else if (recorder->capture.stat && !recorder->capture.files)
 		tr_cli_usage(cli, "--stat needs --files");
+	else if (recorder->capture.files && recorder->capture.backend != TR_BACKEND_STRACE)
+		tr_cli_usage(cli, "--files needs --backend=strace");
 	else if (!cli->operand_count)
 		tr_cli_usage(cli, "no command given");
+}
+
+/* Reports what the library could not record. */
+static void report_losses(struct recorder *recorder)
+{
+	const struct tr_preload_losses *losses = recorder->capture.losses;
+	struct tr_cli *cli = &recorder->cli;
+
+	if (!losses)
+		return;
+	if (losses->lost)
+		tr_cli_fail(cli, "%" PRIu64 " records are lost: they could not be written",
+			    losses->lost);
+	if (losses->torn)
+		tr_cli_fail(cli,
+			    "records are damaged at %" PRIu64 " places: a process was killed "
+			    "while it wrote, or the disk was full",
+			    losses->torn);
+	if (losses->opaque)
+		tr_cli_note(cli,
+			    "%" PRIu64 " programs are static or cannot load the library: what they "
+			    "started may be missing (--backend=strace records it)",
+			    losses->opaque);
 }
 
 /* False: *status of tr_capture_end is not that of the command; the cause is reported. */
@@ -383,9 +411,12 @@ static bool judge_end(struct recorder *recorder, int *status)
 		*status = NOT_EXECUTABLE; /* strace has reported why */
 		return false;
 	}
-	tr_cli_fail(cli, "%s",
-		    recorder->ran ? "strace ended before the command did: the records are cut"
-				  : "strace did not run the command");
+	const char *watcher =
+		recorder->capture.backend == TR_BACKEND_STRACE ? "strace" : "the recorder";
+	if (recorder->ran)
+		tr_cli_fail(cli, "%s ended before the command did: the records are cut", watcher);
+	else
+		tr_cli_fail(cli, "%s did not run the command", watcher);
 	*status = TROUBLE;
 	return false;
 }
@@ -409,6 +440,7 @@ static bool run(struct recorder *recorder, int *status)
 	if (take_output(cli, fd))
 		record(recorder);
 	*status = tr_capture_end(&recorder->capture);
+	report_losses(recorder);
 	if (tr_capture_was_left()) {
 		tr_cli_note(cli, "processes that the command left behind are not recorded further");
 		*status = recorder->status;

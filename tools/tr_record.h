@@ -12,13 +12,36 @@
 
 struct tr_cli;
 
-/* A command that runs under strace, which writes to a pipe. */
+/* What watches the command. */
+enum tr_backend {
+	TR_BACKEND_STRACE,
+	TR_BACKEND_PRELOAD, /* the library of lib/preload */
+};
+
+/* What the library could not record. It is shared with the supervisor. */
+struct tr_preload_losses {
+	uint64_t lost;	    /* records that could not be written */
+	uint64_t torn;	    /* places at which the records are damaged */
+	uint64_t opaque;    /* programs that cannot load the library */
+	uint64_t unnoticed; /* processes whose end is unknown */
+};
+
+/* A command that is watched; the log is written to a pipe. */
 struct tr_capture {
+	enum tr_backend backend;
 	pid_t supervisor; /* ends with the status of the command */
-	int log;	  /* read end of the pipe that strace writes to */
+	int log;	  /* read end of the pipe that the log is written to */
 	bool files;	  /* record the calls that concern files */
 	bool stat;	  /* those that only look at files, too */
 	bool no_wait;	  /* do not wait for processes that the command leaves running */
+	const struct tr_preload_losses *losses; /* complete when the log ends; NULL: of strace */
+};
+
+/* How the command is started. */
+struct tr_start {
+	const char *const *command;
+	const char *script; /* NULL: the command is a program, else one for the shell */
+	bool divert;	    /* its standard output to standard error */
 };
 
 /*
@@ -43,6 +66,20 @@ bool tr_capture_was_left(void);
 
 /* Reads the rest of the log and waits. Returns the wait status of the command. */
 int tr_capture_end(struct tr_capture *capture);
+
+/*
+ * tr_record_preload.c: starts the command with the library, in a supervisor that writes the log to
+ * the pipe. False: nothing runs, which is reported.
+ */
+bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start);
+
+/* Leaves signals that are sent to this process alone to handler, and those of the terminal to the
+ * command. */
+void tr_mind_signals(void (*handler)(int));
+/* Waits for the process, whatever signals arrive. Returns its pid, or -1. */
+pid_t tr_wait_for(pid_t pid, int *status);
+/* Ends this process as the command ended, without a core file. */
+_Noreturn void tr_end_as(int wait_status);
 
 /* Exit status of the command. Kills this process by the signal that killed the command. */
 int tr_capture_status(int wait_status);

@@ -73,7 +73,7 @@ static void pass_on(int signal_number)
  * Signals of the terminal reach the command as well, which decides. Signals that are sent to this
  * process alone go to handler.
  */
-static void mind_signals(void (*handler)(int))
+void tr_mind_signals(void (*handler)(int))
 {
 	static const int sent[] = { SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
@@ -157,6 +157,17 @@ void tr_capture_lingers(const struct tr_capture *capture, bool quiet)
 		setitimer(ITIMER_REAL, &soon, NULL);
 		return;
 	}
+	if (capture->backend == TR_BACKEND_PRELOAD) {
+		/* the supervisor ends the log; the processes need neither */
+		watching_supervisor = (sig_atomic_t)capture->supervisor;
+		interrupt.sa_handler = end_watch;
+		sigaction(SIGINT, &interrupt, NULL);
+		if (quiet)
+			return;
+		sigaction(SIGALRM, &action, NULL);
+		alarm(LINGER);
+		return;
+	}
 	waited_log = fcntl(capture->log, F_DUPFD_CLOEXEC, 3);
 	nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (waited_log >= 0 && nothing >= 0)
@@ -223,7 +234,7 @@ static bool is_plain_script(const char *path)
 	return n >= 0 && !(n >= 2 && memcmp(head, "#!", 2) == 0) && !memchr(head, '\0', (size_t)n);
 }
 
-static pid_t wait_for(pid_t pid, int *status)
+pid_t tr_wait_for(pid_t pid, int *status)
 {
 	pid_t got;
 
@@ -254,7 +265,7 @@ static unsigned strace_version(void)
 		len += (size_t)n;
 	close(ends[0]);
 	if (pid > 0)
-		wait_for(pid, &status);
+		tr_wait_for(pid, &status);
 	const char *version = strstr(line, "version ");
 	if (!version || sscanf(version, "version %u.%u", &major, &minor) != 2)
 		return 0;
@@ -276,7 +287,7 @@ static int ptrace_error(void)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
 		result = errno;
 	kill(pid, SIGKILL);
-	wait_for(pid, &status);
+	tr_wait_for(pid, &status);
 	return result;
 }
 
@@ -321,16 +332,18 @@ static void report_ptrace(struct tr_cli *cli, int error)
 }
 
 /* Reports what cannot work before anything runs. path: of the program. */
-static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_MAX], int *status)
+static bool can_record(struct tr_cli *cli, enum tr_backend backend, const char *program,
+		       char path[PATH_MAX], int *status)
 {
-	int error;
+	int error = 0;
 
 	*status = TROUBLE;
-	if (find_program("strace", path) != 0) {
+	if (backend == TR_BACKEND_STRACE && find_program("strace", path) != 0) {
 		tr_cli_fail(cli, "strace(1), which watches the command, is not installed");
 		return false;
 	}
-	error = ptrace_error();
+	if (backend == TR_BACKEND_STRACE)
+		error = ptrace_error();
 	if (error) {
 		report_ptrace(cli, error);
 		return false;
@@ -345,18 +358,15 @@ static bool can_record(struct tr_cli *cli, const char *program, char path[PATH_M
 	return true;
 }
 
-/* The command, and how it is started. */
-struct start {
-	const char *const *command;
-	const char *script; /* NULL: the command is a program, else one for the shell */
-	bool divert;	    /* its standard output to standard error */
-	bool filter;	    /* the kernel selects the calls */
-	const char *calls;  /* the value of -e that selects them */
+/* What strace does. */
+struct tracing {
+	bool filter;	   /* the kernel selects the calls */
+	const char *calls; /* the value of -e that selects them */
 	bool files;
 };
 
 /* Becomes strace. */
-static void run_strace(const char *log, const struct start *start)
+static void run_strace(const char *log, const struct tr_start *start, const struct tracing *tracing)
 {
 	/*
 	 * A string of an argument list has at most 128 KiB, so -s cuts none.
@@ -376,12 +386,12 @@ static void run_strace(const char *log, const struct start *start)
 	for (; n < FIXED; n++)
 		argv[n] = fixed[n];
 	argv[n++] = "-e";
-	argv[n++] = start->calls;
-	if (start->files) {
+	argv[n++] = tracing->calls;
+	if (tracing->files) {
 		argv[n++] = "-e";
 		argv[n++] = "raw=" RAW;
 	}
-	if (start->filter)
+	if (tracing->filter)
 		argv[n++] = "--seccomp-bpf";
 	argv[n++] = "-o";
 	argv[n++] = log;
@@ -396,7 +406,7 @@ static void run_strace(const char *log, const struct start *start)
 }
 
 /* Ends as the command did, without a core file. */
-static void end_as(int wait_status)
+void tr_end_as(int wait_status)
 {
 	struct rlimit none = { 0, 0 };
 
@@ -416,7 +426,7 @@ static void kill_strace(int signal_number)
 	kill((pid_t)strace_pid, SIGKILL);
 }
 
-static void supervise(int log, const struct start *start)
+static void supervise(int log, const struct tr_start *start, const struct tracing *tracing)
 {
 	char path[64];
 	int status = TROUBLE << 8;
@@ -426,32 +436,28 @@ static void supervise(int log, const struct start *start)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pid_t pid = fork();
 	if (pid == 0) {
-		run_strace(path, start);
+		run_strace(path, start, tracing);
 		_exit(TROUBLE);
 	}
 	if (pid > 0) {
 		strace_pid = (sig_atomic_t)pid;
 		signal(SIGUSR1, kill_strace);
-		mind_signals(SIG_IGN);
-		wait_for(pid, &status);
+		tr_mind_signals(SIG_IGN);
+		tr_wait_for(pid, &status);
 	}
-	end_as(status);
+	tr_end_as(status);
 }
 
-bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char *const *command,
-		      bool divert, int *status)
+/* Starts the supervisor of strace, as tr_preload_begin does that of the library. */
+static bool begin_strace(struct tr_cli *cli, struct tr_capture *capture,
+			 const struct tr_start *start)
 {
-	char path[PATH_MAX];
-	struct start start = { .command = command, .divert = divert, .calls = CALLS };
+	struct tracing tracing = { .calls = CALLS, .files = capture->files };
 	int ends[2];
 
-	if (!can_record(cli, command[0], path, status))
-		return false;
-	start.script = is_plain_script(path) ? path : NULL;
-	start.filter = !capture->no_wait && strace_version() >= SECCOMP_SINCE;
-	start.files = capture->files;
+	tracing.filter = !capture->no_wait && strace_version() >= SECCOMP_SINCE;
 	if (capture->files)
-		start.calls = capture->stat ? CALLS FILES STATS : CALLS FILES;
+		tracing.calls = capture->stat ? CALLS FILES STATS : CALLS FILES;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;
@@ -462,7 +468,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 	capture->supervisor = fork();
 	if (capture->supervisor == 0) {
 		close(ends[0]);
-		supervise(ends[1], &start);
+		supervise(ends[1], start, &tracing);
 	}
 	close(ends[1]);
 	if (capture->supervisor < 0) {
@@ -470,7 +476,22 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 		close(ends[0]);
 		return false;
 	}
-	mind_signals(pass_on);
+	return true;
+}
+
+bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char *const *command,
+		      bool divert, int *status)
+{
+	char path[PATH_MAX];
+	struct tr_start start = { .command = command, .divert = divert };
+
+	if (!can_record(cli, capture->backend, command[0], path, status))
+		return false;
+	start.script = is_plain_script(path) ? path : NULL;
+	if (!(capture->backend == TR_BACKEND_PRELOAD ? tr_preload_begin(cli, capture, &start)
+						     : begin_strace(cli, capture, &start)))
+		return false;
+	tr_mind_signals(pass_on);
 	signal(SIGPIPE, SIG_IGN); /* the command survives the reader of the records */
 	return true;
 }
@@ -485,8 +506,8 @@ int tr_capture_end(struct tr_capture *capture)
 	do
 		n = read(capture->log, rest, sizeof rest);
 	while (n > 0 || (n < 0 && errno == EINTR));
-	if (!wait_ended || capture->no_wait)
-		wait_for(capture->supervisor, &status);
+	if (!wait_ended || capture->no_wait || capture->backend == TR_BACKEND_PRELOAD)
+		tr_wait_for(capture->supervisor, &status);
 	alarm(0);
 	return status;
 }
@@ -494,6 +515,6 @@ int tr_capture_end(struct tr_capture *capture)
 int tr_capture_status(int wait_status)
 {
 	if (WIFSIGNALED(wait_status))
-		end_as(wait_status);
+		tr_end_as(wait_status);
 	return WEXITSTATUS(wait_status);
 }

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/decode.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "preload/journal.h"
+
+enum {
+	LARGEST = 1 << 30,
+	SETTLED = 1000000000, /* nanoseconds after which the status of an exit is taken as final */
+};
+
+/* A program that starts in a process that libc creates. */
+struct announced {
+	uint64_t token, time;
+	uint32_t parent, child; /* child 0: unknown */
+	unsigned flags;
+	bool started;	       /* its lines are written */
+	struct tr_buffer tail; /* of its line, after the directory */
+	struct tr_buffer cwd;
+};
+
+struct tr_decode_process {
+	uint32_t pid;
+	bool open;		/* its exec has begun, and whether it succeeded is unknown */
+	bool dead;		/* its end is written, but its parent has not learned of it */
+	bool exiting;		/* its status may still change */
+	unsigned flags;		/* of the open exec */
+	uint64_t token;		/* of the open exec */
+	struct announced *runs; /* what it was created to run, if that is not written yet */
+	int status;
+	uint64_t time; /* of the exit */
+	struct tr_decode_process *earlier, *later;
+};
+
+/* A record with its strings in place. */
+struct item {
+	struct tr_journal_record head;
+	const char *cwd, *path; /* "" if they are absent */
+	const char *lists;	/* the first argument */
+};
+
+/* Lines. */
+
+static void put_format(struct tr_buffer *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put_format(struct tr_buffer *out, const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	int len = vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (len > 0)
+		tr_buffer_put(out, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+}
+
+static void put_time(struct tr_buffer *out, uint32_t pid, uint64_t time)
+{
+	put_format(out, "%" PRIu32 " %" PRIu64 ".%09" PRIu64 " ", pid, time / 1000000000,
+		   time % 1000000000);
+}
+
+/* Escapes what the syntax or a line does not allow; brackets too, where a path is in them. */
+static void put_escaped(struct tr_buffer *out, const char *string)
+{
+	for (const char *p = string; *p;) {
+		size_t plain = 0;
+		for (unsigned char c; (c = (unsigned char)p[plain]) >= ' ' && c < 0x7f &&
+				      c != '"' && c != '\\' && c != '<' && c != '>';)
+			plain++;
+		tr_buffer_put(out, p, plain);
+		p += plain;
+		if (*p)
+			put_format(out, "\\%03o", (unsigned char)*p++);
+	}
+}
+
+static const char *put_strings(struct tr_buffer *out, const char *strings, uint32_t count)
+{
+	tr_buffer_put_byte(out, '[');
+	for (uint32_t i = 0; i < count; i++) {
+		tr_buffer_put_text(out, i ? TR_TEXT(", \"") : TR_TEXT("\""));
+		put_escaped(out, strings);
+		tr_buffer_put_byte(out, '"');
+		strings += strlen(strings) + 1;
+	}
+	tr_buffer_put_byte(out, ']');
+	return strings;
+}
+
+/* What follows the directory in the line of an exec. */
+static void put_tail(struct tr_buffer *out, const struct item *item)
+{
+	const char *strings;
+
+	tr_buffer_put_literal(out, ">, \"");
+	put_escaped(out, item->path);
+	tr_buffer_put_literal(out, "\", ");
+	strings = put_strings(out, item->lists, item->head.argc);
+	tr_buffer_put_literal(out, ", ");
+	put_strings(out, strings, item->head.envc);
+	tr_buffer_put_literal(out, ", 0");
+}
+
+/* An exec with its directory, from which the reader of strace takes the directory of the task. */
+static void put_exec(struct tr_buffer *out, uint32_t pid, uint64_t time, const char *cwd)
+{
+	put_time(out, pid, time);
+	tr_buffer_put_literal(out, "execveat(AT_FDCWD<");
+	put_escaped(out, cwd);
+}
+
+static void put_error(struct tr_buffer *out, int error)
+{
+	const char *name = strerrorname_np(error);
+
+	if (error == 0)
+		tr_buffer_put_literal(out, "0\n");
+	else if (name)
+		put_format(out, "-1 %s (%s)\n", name, strerror(error));
+	else
+		put_format(out, "-1 (errno %d)\n", error);
+}
+
+static void put_resumed(struct tr_buffer *out, uint32_t pid, uint64_t time, int error)
+{
+	put_time(out, pid, time);
+	tr_buffer_put_literal(out, "<... execveat resumed>) = ");
+	put_error(out, error);
+}
+
+static void put_end(struct tr_buffer *out, uint32_t pid, uint64_t time, int status)
+{
+	const char *name;
+
+	put_time(out, pid, time);
+	if (!WIFSIGNALED(status)) {
+		put_format(out, "+++ exited with %d +++\n", WEXITSTATUS(status));
+		return;
+	}
+	name = sigabbrev_np(WTERMSIG(status));
+	if (name)
+		put_format(out, "+++ killed by SIG%s", name);
+	else
+		put_format(out, "+++ killed by SIGRT_%d", WTERMSIG(status) - 32);
+	tr_buffer_put_text(out,
+			   WCOREDUMP(status) ? TR_TEXT(" (core dumped) +++\n") : TR_TEXT(" +++\n"));
+}
+
+/* Processes. */
+
+static struct tr_decode_process *find(const struct tr_decode *decode, uint32_t pid)
+{
+	return tr_id_map_get(&decode->processes, pid);
+}
+
+static struct tr_decode_process *add(struct tr_decode *decode, uint32_t pid)
+{
+	struct tr_decode_process *process = calloc(1, sizeof *process);
+
+	if (!process || !tr_id_map_put(&decode->processes, pid, process)) {
+		decode->out_of_memory = true;
+		free(process);
+		return NULL;
+	}
+	process->pid = pid;
+	return process;
+}
+
+static void stop_exiting(struct tr_decode *decode, struct tr_decode_process *process)
+{
+	if (!process->exiting)
+		return;
+	*(process->earlier ? &process->earlier->later : &decode->first_exit) = process->later;
+	*(process->later ? &process->later->earlier : &decode->last_exit) = process->earlier;
+	process->exiting = false;
+}
+
+static void forget(struct tr_decode *decode, struct tr_decode_process *process)
+{
+	stop_exiting(decode, process);
+	tr_id_map_take(&decode->processes, process->pid);
+	free(process);
+}
+
+static void release(struct tr_decode *decode, struct announced *program)
+{
+	tr_id_map_take(&decode->announced, program->token);
+	tr_buffer_free(&program->tail);
+	tr_buffer_free(&program->cwd);
+	free(program);
+}
+
+static void put_whole(struct announced *program, const char *cwd, struct tr_buffer *out)
+{
+	put_exec(out, program->child, program->time, cwd);
+	tr_buffer_put_text(out, tr_buffer_text(&program->tail));
+	tr_buffer_put_literal(out, ") = 0\n");
+	program->started = true;
+}
+
+/* The process has done something since its exec, which therefore succeeded. */
+static void touch_known(struct tr_decode *decode, struct tr_decode_process *process,
+			struct tr_buffer *out)
+{
+	struct announced *program = process->runs;
+
+	if (process->open)
+		put_resumed(out, process->pid, decode->now, 0);
+	process->open = false;
+	if (program) {
+		put_whole(program, program->cwd.data, out);
+		process->runs = NULL;
+		release(decode, program);
+	}
+}
+
+static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, uint64_t time,
+		     const char *call, struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, parent);
+
+	if (!process || process->dead)
+		return; /* of the recorder, or adopted by another process */
+	touch_known(decode, process, out);
+	put_time(out, parent, time);
+	put_format(out, "%s = %" PRIu32 "\n", call, child);
+}
+
+static void settle(struct tr_decode *decode, struct tr_decode_process *process,
+		   struct tr_buffer *out)
+{
+	if (!process->exiting)
+		return;
+	put_end(out, process->pid, process->time, process->status);
+	stop_exiting(decode, process);
+	process->dead = true;
+}
+
+/* A new process has the number of an old one. */
+static struct tr_decode_process *replace(struct tr_decode *decode, uint32_t pid,
+					 struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, pid);
+
+	if (process) {
+		touch_known(decode, process, out);
+		settle(decode, process, out);
+		decode->unnoticed += !process->dead;
+		forget(decode, process);
+	}
+	return add(decode, pid);
+}
+
+/* The process of the record, which is alive: made known if it was created by vfork or clone. */
+static struct tr_decode_process *touch(struct tr_decode *decode, const struct item *item,
+				       struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct tr_decode_process *process = find(decode, head->pid);
+
+	if (process && !process->dead && !process->exiting) {
+		touch_known(decode, process, out);
+		return process;
+	}
+	process = replace(decode, head->pid, out);
+	if (process)
+		put_fork(decode, head->ppid, head->pid, head->time, "vfork()", out);
+	return process;
+}
+
+static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int status,
+		struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, pid);
+
+	if (!process && parent) { /* killed before it did anything */
+		process = add(decode, pid);
+		put_fork(decode, parent, pid, decode->now, "vfork()", out);
+	}
+	if (!process)
+		return;
+	bool in_doubt = process->open && WIFSIGNALED(status) &&
+			!(process->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED));
+	if (!in_doubt)
+		touch_known(decode, process, out);
+	if (!process->dead)
+		put_end(out, pid, process->exiting ? process->time : decode->now, status);
+	if (process->runs)
+		release(decode, process->runs);
+	forget(decode, process);
+}
+
+/* Records. */
+
+static uint64_t token_of(const struct tr_journal_record *head)
+{
+	return (uint64_t)head->token_pid << 32 | head->token;
+}
+
+/* Keeps a program that starts in another process until that is known. */
+static void announce(struct tr_decode *decode, const struct item *item)
+{
+	struct announced *program = calloc(1, sizeof *program);
+
+	if (!program || !tr_id_map_put(&decode->announced, token_of(&item->head), program)) {
+		decode->out_of_memory = true;
+		free(program);
+		return;
+	}
+	program->token = token_of(&item->head);
+	program->time = item->head.time;
+	program->parent = item->head.pid;
+	program->flags = item->head.flags;
+	tr_buffer_put(&program->cwd, item->cwd, strlen(item->cwd) + 1);
+	put_tail(&program->tail, item);
+	decode->out_of_memory |= program->cwd.failed || program->tail.failed;
+}
+
+static void take_exec(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct tr_decode_process *process;
+
+	if (head->flags & TR_JOURNAL_IN_CHILD) {
+		process = find(decode, head->pid);
+		if (process)
+			touch_known(decode, process, out);
+		if (!tr_id_map_get(&decode->announced, token_of(head)))
+			announce(decode, item);
+		return;
+	}
+	process = touch(decode, item, out);
+	if (!process)
+		return;
+	put_exec(out, head->pid, head->time, item->cwd);
+	put_tail(out, item);
+	tr_buffer_put_literal(out, " <unfinished ...>\n");
+	process->open = true;
+	process->flags = head->flags;
+	process->token = token_of(head);
+}
+
+/* A program has begun in the process that libc created for it, which may be known already. */
+static void start(struct tr_decode *decode, struct announced *program, const struct item *item,
+		  struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	bool whole = head->kind == TR_JOURNAL_FOREIGN && !(head->flags & TR_JOURNAL_STATIC);
+
+	if (!program->child) {
+		program->child = head->pid;
+		if (replace(decode, head->pid, out))
+			put_fork(decode, program->parent, head->pid, program->time,
+				 "clone(child_stack=0x1, flags=CLONE_VM|CLONE_VFORK|SIGCHLD)", out);
+	}
+	if (whole) {
+		tr_buffer_reset(&program->tail);
+		put_tail(&program->tail, item);
+	}
+	put_whole(program, item->cwd, out);
+	struct tr_decode_process *process = find(decode, head->pid);
+	if (process && process->runs) {
+		process->runs = NULL;
+		release(decode, program);
+	}
+}
+
+/* A program has begun, announced or not. */
+static void take_begin(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
+	struct tr_decode_process *process = find(decode, head->pid);
+	bool same = head->flags & TR_JOURNAL_SAME;
+
+	if (program && !program->started && (!program->child || program->child == head->pid) &&
+	    (same || !(program->flags & TR_JOURNAL_STATIC))) {
+		start(decode, program, item, out);
+		return;
+	}
+	if (process && process->open && process->token == token_of(head)) {
+		bool is_it = same || (process->flags & TR_JOURNAL_STATIC);
+		/* execvp gives what the kernel cannot run to the shell */
+		put_resumed(out, head->pid, head->time, is_it ? 0 : ENOEXEC);
+		process->open = false;
+		if (same)
+			return;
+	}
+	if (head->kind == TR_JOURNAL_LOADED)
+		return; /* its announcement is lost, and counted as that */
+	if (!touch(decode, item, out))
+		return;
+	put_exec(out, head->pid, head->time, item->cwd);
+	put_tail(out, item);
+	tr_buffer_put_literal(out, ") = 0\n");
+}
+
+static void take_failure(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
+	struct tr_decode_process *process = find(decode, head->pid);
+
+	if (program) {
+		release(decode, program);
+	} else if (process && process->open && process->token == token_of(head)) {
+		put_resumed(out, head->pid, head->time, head->value);
+		process->open = false;
+	}
+}
+
+static void take_spawn(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
+
+	if (!program || !head->child)
+		return; /* of popen: its shell reports itself, and pclose comes later */
+	if (!program->started && !program->child) {
+		struct tr_decode_process *process = replace(decode, head->child, out);
+		program->child = head->child;
+		put_fork(decode, program->parent, head->child, program->time,
+			 "clone(child_stack=0x1, flags=CLONE_VM|CLONE_VFORK|SIGCHLD)", out);
+		if (process && !(program->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED))) {
+			process->runs = program; /* it will report its directory */
+			return;
+		}
+		put_whole(program, program->cwd.data, out);
+	}
+	release(decode, program);
+}
+
+static void take_wait(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	uint32_t child = head->child;
+
+	if (!child) { /* of system and pclose */
+		struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
+		if (!program)
+			return;
+		child = program->child;
+		release(decode, program);
+		if (!child)
+			return;
+	}
+	touch(decode, item, out);
+	end(decode, head->pid, child, head->value, out);
+}
+
+static void take_exit(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, item->head.pid);
+
+	if (!process || !process->exiting)
+		process = touch(decode, item, out);
+	if (!process)
+		return;
+	stop_exiting(decode, process); /* _exit after exit: the last status counts */
+	process->status = (item->head.value & 0xff) << 8;
+	process->time = item->head.time;
+	process->exiting = true;
+	process->later = NULL;
+	process->earlier = decode->last_exit;
+	*(decode->last_exit ? &decode->last_exit->later : &decode->first_exit) = process;
+	decode->last_exit = process;
+}
+
+static void take(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+
+	decode->now = head->time;
+	switch (head->kind) {
+	case TR_JOURNAL_EXEC:
+		decode->opaque += (head->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED)) != 0;
+		take_exec(decode, item, out);
+		break;
+	case TR_JOURNAL_LOADED:
+	case TR_JOURNAL_FOREIGN:
+		take_begin(decode, item, out);
+		break;
+	case TR_JOURNAL_FAILED:
+		take_failure(decode, item, out);
+		break;
+	case TR_JOURNAL_SPAWNED:
+		take_spawn(decode, item, out);
+		break;
+	case TR_JOURNAL_FORK:
+		if (replace(decode, head->pid, out))
+			put_fork(decode, head->ppid, head->pid, head->time,
+				 "clone(child_stack=NULL, "
+				 "flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD)",
+				 out);
+		break;
+	case TR_JOURNAL_EXIT:
+		take_exit(decode, item, out);
+		break;
+	case TR_JOURNAL_WAIT:
+		take_wait(decode, item, out);
+		break;
+	case TR_JOURNAL_CHDIR:
+		touch(decode, item, out);
+		put_time(out, head->pid, head->time);
+		tr_buffer_put_literal(out, "chdir(\"");
+		put_escaped(out, item->cwd);
+		tr_buffer_put_literal(out, "\") = ");
+		put_error(out, head->value);
+		break;
+	case TR_JOURNAL_FCHDIR:
+		touch(decode, item, out);
+		put_time(out, head->pid, head->time);
+		put_format(out, "fchdir(%" PRId32, (int32_t)head->child);
+		if (!head->value) {
+			tr_buffer_put_byte(out, '<');
+			put_escaped(out, item->cwd);
+			tr_buffer_put_byte(out, '>');
+		}
+		tr_buffer_put_literal(out, ") = ");
+		put_error(out, head->value);
+		break;
+	default:
+		decode->torn++;
+	}
+}
+
+/* Reads the record at data. False: it is torn, or not one. */
+static bool read_record(const char *data, size_t len, struct item *item)
+{
+	struct tr_journal_record *head = &item->head;
+	const char *p = data + sizeof *head, *end = data + len;
+	uint64_t sum = tr_journal_sum_record(head);
+	uint64_t lists = (uint64_t)head->argc + head->envc;
+
+	if (head->strings < lists || head->strings - lists > 2)
+		return false;
+	item->cwd = item->path = "";
+	item->lists = p;
+	for (uint32_t i = 0; i < head->strings; i++) {
+		const char *nul = memchr(p, '\0', (size_t)(end - p));
+		if (!nul)
+			return false;
+		sum = tr_journal_sum(sum, p, (size_t)(nul + 1 - p));
+		if (i == 0 && head->strings > lists)
+			item->cwd = p;
+		if (i == 1 && head->strings == lists + 2)
+			item->path = p;
+		p = nul + 1;
+		if (i + lists < head->strings)
+			item->lists = p;
+	}
+	return p == end && sum == head->checksum;
+}
+
+enum found { WHOLE, PART, NOTHING };
+
+/* What begins at data. */
+static enum found look(const struct tr_decode *decode, const char *data, size_t len,
+		       struct item *item)
+{
+	struct tr_journal_record *head = &item->head;
+
+	if (len < sizeof *head)
+		return memcmp(data, &decode->mark, len < 4 ? len : 4) == 0 ? PART : NOTHING;
+	memcpy(head, data, sizeof *head);
+	if (head->mark != decode->mark || head->length < sizeof *head || head->length > LARGEST)
+		return NOTHING;
+	if (head->length > len)
+		return PART;
+	return read_record(data, head->length, item) ? WHOLE : NOTHING;
+}
+
+/* The place of the next whole record after the one at data; len: there is none. */
+static size_t next_whole(const struct tr_decode *decode, const char *data, size_t len)
+{
+	struct item item;
+
+	for (size_t at = 1; at < len; at++) {
+		const char *found = memmem(data + at, len - at, &decode->mark, sizeof decode->mark);
+		if (!found)
+			break;
+		at = (size_t)(found - data);
+		if (look(decode, found, len - at, &item) == WHOLE)
+			return at;
+	}
+	return len;
+}
+
+size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool final,
+		 struct tr_buffer *out)
+{
+	struct item item;
+	size_t at = 0;
+
+	while (at < len) {
+		if (look(decode, data + at, len - at, &item) == WHOLE) {
+			take(decode, &item, out);
+			at += item.head.length;
+			continue;
+		}
+		/* what follows a whole record was written after the end of this one */
+		size_t next = next_whole(decode, data + at, len - at);
+		if (next == len - at && !final)
+			break;
+		decode->torn++;
+		at += next;
+	}
+	while (decode->first_exit && decode->now - decode->first_exit->time > SETTLED &&
+	       decode->now > decode->first_exit->time)
+		settle(decode, decode->first_exit, out);
+	return at;
+}
+
+void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, struct tr_buffer *out)
+{
+	end(decode, 0, pid, wait_status, out);
+}
+
+bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid)
+{
+	const struct tr_decode_process *process = find(decode, pid);
+
+	return process && !process->dead && !process->exiting;
+}
+
+void tr_decode_finish(struct tr_decode *decode, struct tr_buffer *out)
+{
+	struct tr_decode_process *process;
+
+	while (decode->first_exit)
+		settle(decode, decode->first_exit, out);
+	for (size_t i = 0; (process = tr_id_map_next(&decode->processes, &i)) != NULL;) {
+		touch_known(decode, process, out);
+		decode->unnoticed += !process->dead;
+	}
+}
+
+void tr_decode_free(struct tr_decode *decode)
+{
+	void *entry;
+
+	for (size_t i = 0; (entry = tr_id_map_next(&decode->processes, &i)) != NULL;)
+		free(entry);
+	for (size_t i = 0; (entry = tr_id_map_next(&decode->announced, &i)) != NULL;) {
+		struct announced *program = entry;
+		tr_buffer_free(&program->tail);
+		tr_buffer_free(&program->cwd);
+		free(program);
+	}
+	tr_id_map_free(&decode->processes);
+	tr_id_map_free(&decode->announced);
+}

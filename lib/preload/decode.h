@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of the journal as a log in the words of strace. One reader therefore makes the stream,
+ * with the same kinds and fields, whoever watched the command.
+ */
+#ifndef TR_PRELOAD_DECODE_H
+#define TR_PRELOAD_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/map.h"
+
+struct tr_decode_process;
+
+/* Zero it, and set mark. */
+struct tr_decode {
+	uint32_t mark;		    /* of the session */
+	struct tr_id_map processes; /* by pid */
+	struct tr_id_map announced; /* programs that start in new processes, by token */
+	struct tr_decode_process *first_exit, *last_exit; /* whose status may still change */
+	uint64_t now;					  /* the time of the last record */
+	uint64_t torn;					  /* places at which bytes were skipped */
+	uint64_t opaque;    /* programs that cannot load the library */
+	uint64_t unnoticed; /* processes whose end is unknown */
+	bool out_of_memory;
+};
+
+/*
+ * Appends the lines for the records in data to out. final: nothing follows. Returns how many bytes
+ * were used; the rest is the beginning of a record.
+ */
+size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool final,
+		 struct tr_buffer *out);
+
+/* The recorder has learned the end of a process of its own. */
+void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status,
+		     struct tr_buffer *out);
+
+/* Whether a process of that number is known and has not ended. */
+bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid);
+
+/* Appends what was held back. */
+void tr_decode_finish(struct tr_decode *decode, struct tr_buffer *out);
+void tr_decode_free(struct tr_decode *decode);
+
+#endif

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of libc that the library replaces in a program, and what it does when the program
+ * begins. Without a recording every function only calls the one that it replaces.
+ *
+ * vfork and clone have no hook, because code in C cannot return twice or on another stack: the
+ * first record of a new process names its parent.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preload/launch.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+extern char **environ;
+
+/* The recording; it does not change after the constructor. */
+static struct tr_journal session;
+static bool recording;
+static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
+static volatile uint32_t forking_pid;	 /* of the process that called fork last */
+
+/* The function that a hook replaces: libc's, or that of a library that is loaded later. */
+#define REAL(name) ((__typeof__(&name))real(&real_##name, #name))
+#define DECLARE(name) static void *_Atomic real_##name
+
+DECLARE(execve);
+DECLARE(execvpe);
+DECLARE(execveat);
+DECLARE(fexecve);
+DECLARE(posix_spawn);
+DECLARE(posix_spawnp);
+DECLARE(system);
+DECLARE(popen);
+DECLARE(pclose);
+DECLARE(_exit);
+DECLARE(quick_exit);
+DECLARE(wait);
+DECLARE(waitpid);
+DECLARE(wait3);
+DECLARE(wait4);
+DECLARE(waitid);
+DECLARE(chdir);
+DECLARE(fchdir);
+DECLARE(syscall);
+
+static void *real(void *_Atomic *known, const char *name)
+{
+	void *function = atomic_load_explicit(known, memory_order_relaxed);
+
+	if (!function) {
+		function = dlsym(RTLD_NEXT, name);
+		atomic_store_explicit(known, function, memory_order_relaxed);
+	}
+	return function;
+}
+
+/* Finds all functions before the program begins: a search in the child of a vfork could lock. */
+static void find_all(void)
+{
+	(void)REAL(execve), (void)REAL(execvpe), (void)REAL(execveat), (void)REAL(fexecve);
+	(void)REAL(posix_spawn), (void)REAL(posix_spawnp), (void)REAL(system);
+	(void)REAL(popen), (void)REAL(pclose), (void)REAL(_exit), (void)REAL(quick_exit);
+	(void)REAL(wait), (void)REAL(waitpid), (void)REAL(wait3), (void)REAL(wait4);
+	(void)REAL(waitid), (void)REAL(chdir), (void)REAL(fchdir), (void)REAL(syscall);
+}
+
+static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
+{
+	return (struct tr_journal_record){ .kind = (uint16_t)kind,
+					   .value = value,
+					   .pid = (uint32_t)tr_journal_getpid(),
+					   .ppid = (uint32_t)getppid() };
+}
+
+static void append(struct tr_journal_record record, const char *cwd)
+{
+	tr_journal_append(&session, &record, cwd, NULL, NULL, NULL);
+}
+
+/* Programs. */
+
+/* Runs the program in this process: returns only if that fails. */
+static int run(const struct tr_launch_program *program, int flags)
+{
+	struct tr_launch launch;
+	char *const *env = program->env;
+
+	if (recording) {
+		tr_launch_begin(&launch, &session, program);
+		env = launch.env;
+	}
+	if (program->search)
+		REAL(execvpe)(program->path, program->argv, env);
+	else if (program->directory == AT_FDCWD)
+		REAL(execve)(program->path, program->argv, env);
+	else if (!*program->path && flags == AT_EMPTY_PATH && !REAL(execveat))
+		REAL(fexecve)(program->directory, program->argv, env);
+	else
+		REAL(execveat)(program->directory, program->path, program->argv, env, flags);
+	if (recording)
+		tr_launch_failed(&launch, errno);
+	return -1;
+}
+
+HOOK int execve(const char *path, char *const argv[], char *const env[])
+{
+	return run(&(struct tr_launch_program){ AT_FDCWD, path, false, argv, env, 0 }, 0);
+}
+
+HOOK int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+HOOK int execvpe(const char *file, char *const argv[], char *const env[])
+{
+	return run(&(struct tr_launch_program){ AT_FDCWD, file, true, argv, env, 0 }, 0);
+}
+
+HOOK int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+HOOK int execveat(int directory, const char *path, char *const argv[], char *const env[], int flags)
+{
+	return run(&(struct tr_launch_program){ directory, path, false, argv, env, 0 }, flags);
+}
+
+HOOK int fexecve(int fd, char *const argv[], char *const env[])
+{
+	return execveat(fd, "", argv, env, AT_EMPTY_PATH);
+}
+
+/* Programs may make system calls by number. The library's own go through here as well. */
+HOOK long syscall(long number, ...)
+{
+	va_list list;
+	long a[6];
+
+	va_start(list, number);
+	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+		a[i] = va_arg(list, long); /* as many as the kernel could want */
+	va_end(list);
+	switch (number) {
+	case SYS_execve:
+		return execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
+	case SYS_execveat:
+		return execveat((int)a[0], (const char *)a[1], (char *const *)a[2],
+				(char *const *)a[3], (int)a[4]);
+	case SYS_exit_group:
+		_exit((int)a[0]);
+	default:
+		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
+}
+
+/* The number of arguments of a list that ends with NULL, and the list as an array. */
+static size_t count_arguments(va_list arguments)
+{
+	size_t count = 1;
+
+	while (va_arg(arguments, char *))
+		count++;
+	return count;
+}
+
+static void take_arguments(char **argv, const char *first, size_t count, va_list arguments)
+{
+	argv[0] = (char *)first;
+	for (size_t i = 1; i <= count; i++) /* and the NULL */
+		argv[i] = va_arg(arguments, char *);
+}
+
+#define ARGUMENTS(argv, first) \
+	va_list arguments; \
+	va_start(arguments, first); \
+	size_t count = count_arguments(arguments); \
+	va_end(arguments); \
+	char *argv[count + 1]; \
+	va_start(arguments, first); \
+	take_arguments(argv, first, count, arguments)
+
+HOOK int execl(const char *path, const char *first, ...)
+{
+	ARGUMENTS(argv, first);
+	va_end(arguments);
+	return execve(path, argv, environ);
+}
+
+HOOK int execlp(const char *file, const char *first, ...)
+{
+	ARGUMENTS(argv, first);
+	va_end(arguments);
+	return execvpe(file, argv, environ);
+}
+
+HOOK int execle(const char *path, const char *first, ...)
+{
+	ARGUMENTS(argv, first);
+	char **env = va_arg(arguments, char **);
+	va_end(arguments);
+	return execve(path, argv, env);
+}
+
+static int spawn(pid_t *pid, const char *path, bool search,
+		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+		 char *const argv[], char *const env[])
+{
+	const struct tr_launch_program program = { AT_FDCWD, path, search,
+						   argv,     env,  TR_JOURNAL_IN_CHILD };
+	__typeof__(&posix_spawn) function = search ? REAL(posix_spawnp) : REAL(posix_spawn);
+	struct tr_launch launch;
+	pid_t child = 0;
+
+	if (!recording)
+		return function(pid, path, actions, attributes, argv, env);
+	tr_launch_begin(&launch, &session, &program);
+	int error = function(&child, path, actions, attributes, argv, launch.env);
+	if (error) {
+		int saved = errno;
+		tr_launch_failed(&launch, error);
+		errno = saved;
+		return error;
+	}
+	tr_launch_spawned(&launch, child);
+	tr_launch_end(&launch);
+	if (pid)
+		*pid = child;
+	return 0;
+}
+
+HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		     const posix_spawnattr_t *attributes, char *const argv[], char *const env[])
+{
+	return spawn(pid, path, false, actions, attributes, argv, env);
+}
+
+HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		      const posix_spawnattr_t *attributes, char *const argv[], char *const env[])
+{
+	return spawn(pid, file, true, actions, attributes, argv, env);
+}
+
+/*
+ * system and popen take the environment from environ: it points to one with our variables while
+ * they start the shell.
+ */
+static char **lend_environment(struct tr_launch *launch, const char *command)
+{
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
+	char **own = environ;
+
+	tr_launch_begin(launch, &session,
+			&(struct tr_launch_program){ AT_FDCWD, "/bin/sh", false, argv, own,
+						     TR_JOURNAL_IN_CHILD | TR_JOURNAL_SHELL });
+	environ = (char **)launch->env;
+	return own;
+}
+
+static void restore_environment(struct tr_launch *launch, char **own)
+{
+	if (environ == (char **)launch->env)
+		environ = own;
+	tr_launch_end(launch);
+}
+
+HOOK int system(const char *command)
+{
+	struct tr_launch launch;
+
+	if (!recording || !command)
+		return REAL(system)(command);
+	char **own = lend_environment(&launch, command);
+	int status = REAL(system)(command), saved = errno;
+	restore_environment(&launch, own);
+	struct tr_journal_record record = launch.record;
+	record.kind = TR_JOURNAL_WAIT;
+	record.value = status;
+	if (status == -1)
+		tr_launch_failed(&launch, saved);
+	else if (launch.announced)
+		append(record, NULL);
+	errno = saved;
+	return status;
+}
+
+/* Streams of popen, whose shells pclose waits for. */
+static struct {
+	FILE *_Atomic stream;
+	struct tr_journal_record record;
+} streams[64];
+
+HOOK FILE *popen(const char *command, const char *mode)
+{
+	struct tr_launch launch;
+
+	if (!recording)
+		return REAL(popen)(command, mode);
+	char **own = lend_environment(&launch, command);
+	FILE *stream = REAL(popen)(command, mode);
+	int saved = errno;
+	restore_environment(&launch, own);
+	if (!stream)
+		tr_launch_failed(&launch, saved);
+	else if (launch.announced)
+		tr_launch_spawned(&launch, 0);
+	for (size_t i = 0; stream && launch.announced && i < sizeof streams / sizeof *streams;
+	     i++) {
+		FILE *none = NULL;
+		if (!atomic_compare_exchange_strong(&streams[i].stream, &none, stream))
+			continue;
+		streams[i].record = launch.record;
+		break;
+	}
+	errno = saved;
+	return stream;
+}
+
+HOOK int pclose(FILE *stream)
+{
+	struct tr_journal_record record = { 0 };
+
+	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+		if (streams[i].stream != stream)
+			continue;
+		record = streams[i].record;
+		streams[i].stream = NULL;
+		break;
+	}
+	int status = REAL(pclose)(stream);
+	record.kind = TR_JOURNAL_WAIT;
+	record.value = status;
+	if (recording && record.token_pid && status != -1)
+		append(record, NULL);
+	return status;
+}
+
+/* Ends. */
+
+static void report_exit(int status)
+{
+	if (recording)
+		append(record_of(TR_JOURNAL_EXIT, status & 0xff), NULL);
+}
+
+static void leave(int status, void *unused)
+{
+	(void)unused;
+	report_exit(status);
+}
+
+HOOK void _exit(int status)
+{
+	report_exit(status);
+	REAL(_exit)(status);
+	__builtin_unreachable();
+}
+
+HOOK void _Exit(int status)
+{
+	_exit(status);
+}
+
+HOOK void quick_exit(int status)
+{
+	report_exit(status);
+	REAL(quick_exit)(status);
+	__builtin_unreachable();
+}
+
+static void report_wait(pid_t child, int status)
+{
+	int saved = errno;
+	struct tr_journal_record record;
+
+	if (!recording || child <= 0 || !(WIFEXITED(status) || WIFSIGNALED(status)))
+		return;
+	record = record_of(TR_JOURNAL_WAIT, status);
+	record.child = (uint32_t)child;
+	append(record, NULL);
+	errno = saved;
+}
+
+HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	int local = 0;
+	pid_t child = REAL(wait4)(pid, &local, options, usage);
+
+	report_wait(child, local);
+	if (status && child > 0)
+		*status = local;
+	return child;
+}
+
+HOOK pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	int local = 0;
+	pid_t child = REAL(wait3)(&local, options, usage);
+
+	report_wait(child, local);
+	if (status && child > 0)
+		*status = local;
+	return child;
+}
+
+HOOK pid_t waitpid(pid_t pid, int *status, int options)
+{
+	int local = 0;
+	pid_t child = REAL(waitpid)(pid, &local, options);
+
+	report_wait(child, local);
+	if (status && child > 0)
+		*status = local;
+	return child;
+}
+
+HOOK pid_t wait(int *status)
+{
+	int local = 0;
+	pid_t child = REAL(wait)(&local);
+
+	report_wait(child, local);
+	if (status && child > 0)
+		*status = local;
+	return child;
+}
+
+HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	siginfo_t local;
+
+	if (!info)
+		info = &local;
+	info->si_pid = 0;
+	int result = REAL(waitid)(type, id, info, options);
+	if (result != 0 || !info->si_pid || (options & WNOWAIT))
+		return result;
+	if (info->si_code == CLD_EXITED)
+		report_wait(info->si_pid, (info->si_status & 0xff) << 8);
+	else if (info->si_code == CLD_KILLED)
+		report_wait(info->si_pid, info->si_status);
+	else if (info->si_code == CLD_DUMPED)
+		report_wait(info->si_pid, info->si_status | 0x80);
+	return result;
+}
+
+/* Directories. */
+
+HOOK int chdir(const char *path)
+{
+	int result = REAL(chdir)(path), saved = errno;
+
+	if (recording && path)
+		append(record_of(TR_JOURNAL_CHDIR, result ? saved : 0), path);
+	errno = saved;
+	return result;
+}
+
+HOOK int fchdir(int fd)
+{
+	int result = REAL(fchdir)(fd), saved = errno;
+
+	if (recording) {
+		struct tr_journal_record record = record_of(TR_JOURNAL_FCHDIR, result ? saved : 0);
+		char *directory = tr_journal_borrow(PATH_MAX);
+		record.child = (uint32_t)fd;
+		if (directory)
+			tr_journal_cwd(directory, PATH_MAX);
+		append(record, directory ? directory : "");
+		tr_journal_return(directory, PATH_MAX);
+	}
+	errno = saved;
+	return result;
+}
+
+/* The beginning of a program. */
+
+static void begin_fork(void)
+{
+	int saved = errno;
+
+	forking_pid = (uint32_t)tr_journal_getpid();
+	errno = saved;
+}
+
+/* The child of a fork, also of one in libc, such as that of daemon. */
+static void begin_child(void)
+{
+	int saved = errno;
+	struct tr_journal_record record = record_of(TR_JOURNAL_FORK, 0);
+
+	record.ppid = forking_pid;
+	append(record, NULL);
+	errno = saved;
+}
+
+/* Takes the library out of the value of LD_PRELOAD. False: nothing else was in it. */
+static bool shorten_list(char *value)
+{
+	size_t len = strlen(session.library);
+	char *found = strstr(value, session.library);
+
+	if (!found)
+		return *value;
+	if (found > value && found[-1] == ':')
+		found--, len++;
+	else if (found[len] == ':')
+		len++;
+	memmove(found, found + len, strlen(found + len) + 1);
+	return *value;
+}
+
+/*
+ * Takes our variables out of a list of variables. If their strings may be adjacent, as the kernel
+ * has put them, and are, then what follows moves up, so that /proc/self/environ shows no gap.
+ */
+static void hide(char **list, bool adjacent)
+{
+	char **to = list, *end = *list;
+	bool move = false;
+
+	for (char **p = list; *p; p++) {
+		adjacent &= *p == end;
+		end = *p + strlen(*p) + 1;
+	}
+	char *place = *list;
+	for (char **p = list; *p; p++) {
+		char *variable = *p;
+		size_t old = strlen(variable) + 1;
+		if (strncmp(variable, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0 ||
+		    (strncmp(variable, "LD_PRELOAD=", 11) == 0 && !shorten_list(variable + 11))) {
+			move = adjacent;
+			continue;
+		}
+		size_t len = strlen(variable) + 1;
+		if (move)
+			variable = memmove(place, variable, len);
+		move |= adjacent && len != old;
+		place = variable + len;
+		*to++ = variable;
+	}
+	if (move)
+		memset(place, 0, (size_t)(end - place));
+	*to = NULL;
+}
+
+/* Reports the program, which tr-record or another program has announced, or not. */
+static void report_program(const struct tr_launch_token *token, int argc, char **argv, char **env)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	struct tr_journal_record record = record_of(TR_JOURNAL_FOREIGN, 0);
+	char *cwd = tr_journal_borrow(PATH_MAX);
+	bool by_fd = path && strncmp(path, "/dev/fd/", 8) == 0;
+	bool same = path && (by_fd || tr_journal_hash(path) == token->hash);
+	uint32_t process = token->flags & TR_JOURNAL_IN_CHILD ? record.ppid : record.pid;
+
+	(void)argc;
+	record.token_pid = token->pid;
+	record.token = token->number;
+	record.flags = (uint16_t)(token->flags | (same ? TR_JOURNAL_SAME : 0));
+	if (cwd)
+		tr_journal_cwd(cwd, PATH_MAX);
+	bool announced = same && process == token->pid &&
+			 !(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_SHELL));
+	if (announced)
+		record.kind = TR_JOURNAL_LOADED;
+	tr_journal_append(&session, &record, cwd ? cwd : "",
+			  announced ? NULL
+			  : path    ? path
+				    : "",
+			  announced ? NULL : argv, announced ? NULL : env);
+	tr_journal_return(cwd, PATH_MAX);
+}
+
+static struct tr_journal_page *map_page(void)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, session.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	void *page = MAP_FAILED;
+
+	if (fd >= 0) {
+		page = mmap(NULL, TR_JOURNAL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+		syscall(SYS_close, (int)fd);
+	}
+	return page == MAP_FAILED ? &uncounted : page;
+}
+
+__attribute__((constructor)) static void begin(int argc, char **argv, char **env)
+{
+	struct tr_launch_token token;
+	const char *value = NULL;
+	int saved = errno;
+
+	for (char **p = environ; p && *p && !value; p++)
+		if (strncmp(*p, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0)
+			value = *p + sizeof TR_PRELOAD_VARIABLE - 1;
+	if (!value || !tr_launch_read(value, &token, &session))
+		return;
+	session.page = map_page();
+	find_all();
+	if (environ && *environ)
+		hide(environ, environ == env);
+	if (env && env != environ && *env)
+		hide(env, false);
+	recording = true;
+	report_program(&token, argc, argv, environ);
+	pthread_atfork(begin_fork, NULL, begin_child);
+	on_exit(leave, NULL);
+	errno = saved;
+}

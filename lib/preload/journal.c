@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Appends records to the journal, from any program at any time. */
+#include "preload/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PIECES = 1000,	    /* strings of one writev; the kernel takes 1024 */
+	FEW = 40,	    /* strings of a record that need no memory besides the stack */
+	LARGEST = 1 << 30,  /* bytes of a record */
+	HEADER = 2 * 4 + 8, /* of a record: what the sum does not include */
+};
+
+uint64_t tr_journal_sum(uint64_t sum, const void *data, size_t len)
+{
+	const uint64_t factor = UINT64_C(0x9fb21c651e98df25);
+	const char *p = data;
+	uint64_t word;
+
+	sum += len;
+	for (; len >= sizeof word; len -= sizeof word, p += sizeof word) {
+		memcpy(&word, p, sizeof word);
+		sum = (sum ^ word) * factor;
+		sum ^= sum >> 29;
+	}
+	word = 0;
+	memcpy(&word, p, len);
+	sum = (sum ^ word) * factor;
+	return sum ^ sum >> 32;
+}
+
+uint64_t tr_journal_sum_record(const struct tr_journal_record *record)
+{
+	return tr_journal_sum(record->mark, (const char *)record + HEADER, sizeof *record - HEADER);
+}
+
+uint32_t tr_journal_hash(const char *path)
+{
+	return (uint32_t)tr_journal_sum(0, path, strlen(path));
+}
+
+int tr_journal_getpid(void)
+{
+	return (int)syscall(SYS_getpid);
+}
+
+void tr_journal_cwd(char *directory, size_t size)
+{
+	if (syscall(SYS_getcwd, directory, size) <= 0 || *directory != '/')
+		*directory = '\0';
+}
+
+void *tr_journal_borrow(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void tr_journal_return(void *memory, size_t size)
+{
+	if (memory)
+		munmap(memory, size);
+}
+
+static size_t count(char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+/* The strings of a record, as pieces or, if there are too many, as one copy. */
+struct strings {
+	struct iovec *pieces; /* the first is the record */
+	size_t used;
+	char *copy, *end; /* NULL: there are pieces */
+	uint64_t sum;
+	size_t bytes;
+};
+
+static void add(struct strings *strings, const char *string)
+{
+	size_t len = strlen(string) + 1;
+
+	strings->sum = tr_journal_sum(strings->sum, string, len);
+	strings->bytes += len;
+	if (strings->copy) {
+		if (len > (size_t)(strings->end - strings->copy))
+			return; /* another thread makes it longer: the sum will be wrong */
+		memcpy(strings->copy, string, len);
+		strings->copy += len;
+	} else {
+		strings->pieces[strings->used++] = (struct iovec){ (char *)string, len };
+	}
+}
+
+/* True: the variable connects with a recording, and is no concern of the program. */
+static bool is_ours(const char *variable)
+{
+	return strncmp(variable, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0;
+}
+
+static void add_all(struct strings *strings, const char *cwd, const char *path, char *const *argv,
+		    char *const *env)
+{
+	if (cwd)
+		add(strings, cwd);
+	if (path)
+		add(strings, path);
+	for (; argv && *argv; argv++)
+		add(strings, *argv);
+	for (; env && *env; env++)
+		if (!is_ours(*env))
+			add(strings, *env);
+}
+
+static size_t size_of(const char *cwd, const char *path, char *const *argv, char *const *env)
+{
+	size_t size = (cwd ? strlen(cwd) + 1 : 0) + (path ? strlen(path) + 1 : 0);
+
+	for (; argv && *argv; argv++)
+		size += strlen(*argv) + 1;
+	for (; env && *env; env++)
+		size += strlen(*env) + 1;
+	return size;
+}
+
+static bool write_all(const struct tr_journal *journal, const struct iovec *pieces, size_t used,
+		      size_t bytes)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, journal->path,
+			  O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return false;
+	/* one call, because other processes append, too; a second one would not be in its place */
+	long written = syscall(SYS_writev, (int)fd, pieces, (int)used);
+	syscall(SYS_close, (int)fd);
+	return written >= 0 && (size_t)written == bytes;
+}
+
+void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
+		       const char *cwd, const char *path, char *const *argv, char *const *env)
+{
+	struct iovec few[FEW + 1];
+	struct strings strings = { .pieces = few, .used = 1 };
+	struct timespec now;
+	int saved = errno;
+	size_t argc = count(argv), envc = 0, size = 0;
+	char *memory = NULL;
+	bool good = true;
+
+	for (char *const *p = env; p && *p; p++)
+		envc += !is_ours(*p);
+	clock_gettime(CLOCK_REALTIME, &now);
+	record->mark = journal->mark;
+	record->time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	record->strings = (uint32_t)((cwd != NULL) + (path != NULL) + argc + envc);
+	record->argc = (uint32_t)argc;
+	record->envc = (uint32_t)envc;
+	if (record->strings > FEW) {
+		bool many = record->strings >= PIECES;
+		size = many ? size_of(cwd, path, argv, env) : PIECES * sizeof *few;
+		memory = tr_journal_borrow(size);
+		good = memory && size <= LARGEST;
+		strings.pieces = many ? few : (struct iovec *)(void *)memory;
+		strings.copy = many ? memory : NULL;
+		strings.end = many ? memory + size : NULL;
+	}
+	if (good) {
+		strings.sum = tr_journal_sum_record(record);
+		add_all(&strings, cwd, path, argv, env);
+		record->length = (uint32_t)(sizeof *record + strings.bytes);
+		record->checksum = strings.sum;
+		strings.pieces[0] = (struct iovec){ record, sizeof *record };
+		if (strings.copy)
+			strings.pieces[strings.used++] =
+				(struct iovec){ memory, (size_t)(strings.copy - memory) };
+		good = write_all(journal, strings.pieces, strings.used, record->length);
+	}
+	if (!good && journal->page)
+		journal->page->lost++;
+	tr_journal_return(memory, size);
+	errno = saved;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder's library, which tr-record loads into each program with LD_PRELOAD, and the file
+ * through which its records reach tr-record. The path of the data:
+ *
+ *	call of the program, such as execve (hooks.c)
+ *	  | announced, with the variables that load the library into the next program (launch.c)
+ *	record ---- one writev to the end of the journal (journal.c)
+ *	  | read while it grows
+ *	log ------- in the words of strace (decode.c), so that the reader of strace makes the stream
+ *
+ * The code that runs in other people's programs (journal.c, launch.c, hooks.c) uses no malloc, no
+ * stdio, no lock and little stack, keeps no descriptor, does not wait, and preserves errno: it may
+ * run in a signal handler, in the child of a vfork, or on a stack of 16 KiB.
+ */
+#ifndef TR_PRELOAD_JOURNAL_H
+#define TR_PRELOAD_JOURNAL_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The variable that connects a program with its recording, "TOKEN:MARK:JOURNAL:LIBRARY". TOKEN names
+ * the announcement of the exec ("FLAGS:PID:NUMBER:HASH", all hexadecimal), MARK begins each record
+ * of the journal. JOURNAL has no colon, and LIBRARY neither colon nor blank, which LD_PRELOAD would
+ * split. The library hides the variable from the program.
+ */
+#define TR_PRELOAD_VARIABLE "TREC_PRELOAD="
+
+/* The journal begins with this page, and records follow. It is shared by all processes. */
+struct tr_journal_page {
+	_Atomic uint64_t lost; /* records that could not be appended */
+};
+enum { TR_JOURNAL_PAGE = 4096 };
+
+enum tr_journal_kind {
+	TR_JOURNAL_EXEC =
+		1,	    /* an exec is about to be tried: directory, path, arguments, environment
+			    */
+	TR_JOURNAL_LOADED,  /* the program that was announced has begun: directory */
+	TR_JOURNAL_FOREIGN, /* a program has begun that was not announced: as TR_JOURNAL_EXEC */
+	TR_JOURNAL_FAILED,  /* the exec with that token failed; value: errno */
+	TR_JOURNAL_SPAWNED, /* the announced program runs as child (0: unknown) */
+	TR_JOURNAL_FORK,    /* pid was created by a fork of ppid */
+	TR_JOURNAL_EXIT,    /* pid ends; value: exit status */
+	TR_JOURNAL_WAIT,    /* pid learned the end of child; value: wait status */
+	TR_JOURNAL_CHDIR,   /* pid called chdir with a path; value: errno or 0 */
+	TR_JOURNAL_FCHDIR,  /* pid called fchdir with child and is in the directory now */
+};
+
+enum {
+	TR_JOURNAL_IN_CHILD = 1, /* the exec happens in a new process that libc creates */
+	TR_JOURNAL_STATIC = 2, /* the program will not load the library, but inherits the variables
+				*/
+	TR_JOURNAL_CLOSED = 4, /* the program cannot load the library and gets no variables */
+	TR_JOURNAL_SAME = 8,   /* the path of a program that began is the one that was announced */
+	TR_JOURNAL_SHELL = 16, /* libc chooses the arguments: the program reports them itself */
+};
+
+/*
+ * A record: this, then strings with their NUL: the directory, the path, argc arguments, envc
+ * variables (only the first ones for kinds that need no more). In the byte order of the machine.
+ */
+struct tr_journal_record {
+	uint32_t mark;	   /* of the session */
+	uint32_t length;   /* of the record with its strings, in bytes */
+	uint64_t checksum; /* of what follows */
+	uint16_t kind, flags;
+	uint32_t pid, ppid;
+	int32_t value;
+	uint64_t time; /* nanoseconds since the epoch */
+	uint32_t child;
+	uint32_t token_pid, token; /* who announced an exec, and its number there */
+	uint32_t strings, argc, envc;
+};
+
+/* A session as a program knows it. */
+struct tr_journal {
+	char path[PATH_MAX], library[PATH_MAX];
+	uint32_t mark;
+	struct tr_journal_page *page; /* NULL: losses are not counted */
+};
+
+/* Sums of strings: each is added, with its NUL, to that of the record. */
+uint64_t tr_journal_sum(uint64_t sum, const void *data, size_t len);
+/* The sum of the record without its strings. */
+uint64_t tr_journal_sum_record(const struct tr_journal_record *record);
+
+/*
+ * Appends a record, whose mark, length, time, checksum, strings, argc and envc are set here. cwd
+ * and path may be NULL if they are absent together with all that follows them; argv and env may be
+ * NULL. A record that cannot be appended is counted in the page.
+ */
+void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
+		       const char *cwd, const char *path, char *const *argv, char *const *env);
+
+/* A hash of the path of a program, by which it recognises its announcement. */
+uint32_t tr_journal_hash(const char *path);
+
+/* System calls that no library may replace, and that are no point of cancellation. */
+int tr_journal_getpid(void);
+/* The current directory; "" if it has no name. */
+void tr_journal_cwd(char *directory, size_t size);
+/* Memory for as long as a hook runs, which must give it back; NULL: there is none. */
+void *tr_journal_borrow(size_t size);
+void tr_journal_return(void *memory, size_t size);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* Announces programs, and gives them the variables that make them load the library. */
+#include "preload/launch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LIST "LD_PRELOAD="
+
+/* Text that is composed in memory of fixed size; what does not fit is cut off. */
+struct text {
+	char *at, *end;
+};
+
+static void put(struct text *text, const char *bytes, size_t len)
+{
+	size_t room = (size_t)(text->end - text->at);
+
+	if (len > room)
+		len = room;
+	memcpy(text->at, bytes, len);
+	text->at += len;
+}
+
+static void put_string(struct text *text, const char *string)
+{
+	put(text, string, strlen(string) + 1); /* the NUL may be overwritten */
+	if (text->at[-1] == '\0')
+		text->at--;
+}
+
+static void put_hex(struct text *text, uint32_t number)
+{
+	char digits[8];
+
+	for (int i = 7; i >= 0; i--, number >>= 4)
+		digits[i] = "0123456789abcdef"[number & 15];
+	put(text, digits, sizeof digits);
+	put(text, ":", 1);
+}
+
+static bool read_hex(const char **p, uint32_t *number)
+{
+	int digits = 0;
+
+	for (*number = 0; **p && **p != ':' && digits <= 8; ++*p, digits++) {
+		char c = **p;
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+			return false;
+		*number = *number << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return digits && *(*p)++ == ':';
+}
+
+bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_journal *journal)
+{
+	uint32_t flags;
+
+	if (!read_hex(&value, &flags) || !read_hex(&value, &token->pid) ||
+	    !read_hex(&value, &token->number) || !read_hex(&value, &token->hash) ||
+	    !read_hex(&value, &journal->mark))
+		return false;
+	token->flags = flags;
+	const char *colon = strchr(value, ':');
+	size_t len = colon ? (size_t)(colon - value) : 0;
+	if (!colon || len >= sizeof journal->path || strlen(colon + 1) >= sizeof journal->library)
+		return false;
+	memcpy(journal->path, value, len);
+	journal->path[len] = '\0';
+	memcpy(journal->library, colon + 1, strlen(colon + 1) + 1);
+	return true;
+}
+
+/* What the file of a program says about it. */
+
+enum { LEVELS = 5 /* of interpreters that are scripts themselves */, HEAD = 1024 };
+
+/* The first bytes of this program or library, which the linker names. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+/* The flags for an ELF file that begins with these bytes. */
+static unsigned judge_elf(const char *head, size_t len)
+{
+	const ElfW(Ehdr) *own = &__ehdr_start;
+	bool interpreted = false;
+	ElfW(Ehdr) elf;
+	ElfW(Phdr) part;
+
+	if (len < sizeof elf)
+		return TR_JOURNAL_CLOSED;
+	memcpy(&elf, head, sizeof elf);
+	if (elf.e_ident[EI_CLASS] != own->e_ident[EI_CLASS] ||
+	    elf.e_ident[EI_DATA] != own->e_ident[EI_DATA] || elf.e_machine != own->e_machine)
+		return TR_JOURNAL_CLOSED;
+	for (size_t i = 0; i < elf.e_phnum; i++) {
+		size_t before = i * elf.e_phentsize;
+		if (elf.e_phoff > len || before + sizeof part > len - elf.e_phoff)
+			return 0; /* unknown: most programs are dynamic */
+		memcpy(&part, head + elf.e_phoff + before, sizeof part);
+		if (part.p_type != PT_INTERP)
+			continue;
+		interpreted = true;
+		size_t name = part.p_offset, size = part.p_filesz;
+		if (name < len && size <= len - name &&
+		    !memmem(head + name, size, "/ld-linux", 9) &&
+		    !memmem(head + name, size, "/ld64.so", 8) &&
+		    !memmem(head + name, size, "/ld.so", 6))
+			return TR_JOURNAL_CLOSED; /* of another libc */
+	}
+	return interpreted ? 0 : TR_JOURNAL_STATIC;
+}
+
+/* True: the loader ignores LD_PRELOAD, because the program gains rights. */
+static bool gains_rights(int fd, const struct stat *st)
+{
+	char capabilities[64];
+
+	if ((st->st_mode & S_ISUID) && (long)st->st_uid != syscall(SYS_getuid))
+		return true;
+	if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    (long)st->st_gid != syscall(SYS_getgid))
+		return true;
+	return syscall(SYS_getuid) != 0 && syscall(SYS_fgetxattr, fd, "security.capability",
+						   capabilities, sizeof capabilities) > 0;
+}
+
+/* The file that a script names after "#!". False: it is none. */
+static bool read_interpreter(char *head, size_t len, char **name)
+{
+	char *p = head + 2, *end = memchr(head, '\n', len);
+
+	if (len < 2 || memcmp(head, "#!", 2) != 0)
+		return false;
+	if (!end)
+		end = head + len;
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	*name = p;
+	while (p < end && *p != ' ' && *p != '\t')
+		p++;
+	*p = '\0'; /* there is room for it */
+	return true;
+}
+
+/* False: there is no such program. */
+static bool examine(int directory, const char *path, unsigned *flags)
+{
+	char head[HEAD + 1];
+	struct stat st;
+
+	*flags = 0;
+	for (int level = 0; level < LEVELS; level++) {
+		long fd = syscall(SYS_openat, directory, path,
+				  O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+		if (fd < 0 && !*path)
+			return true; /* a descriptor */
+		if (fd < 0)
+			return level || syscall(SYS_faccessat, directory, path, X_OK) == 0;
+		long len = syscall(SYS_pread64, (int)fd, head, HEAD, 0L);
+		bool good = fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode) &&
+			    (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH));
+		bool secure = good && gains_rights((int)fd, &st);
+		syscall(SYS_close, (int)fd);
+		if (!good || len < 0)
+			return level;
+		char *name;
+		if (len >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
+			*flags = secure ? TR_JOURNAL_CLOSED : judge_elf(head, (size_t)len);
+			return true;
+		}
+		if (!read_interpreter(head, (size_t)len, &name))
+			return true;
+		memmove(head, name, strlen(name) + 1);
+		directory = AT_FDCWD;
+		path = head;
+	}
+	return true;
+}
+
+/* Memory for an announcement. */
+struct scratch {
+	char cwd[PATH_MAX], path[PATH_MAX], link[64];
+};
+
+static bool search(struct scratch *scratch, const char *name, unsigned *flags)
+{
+	extern char **environ;
+	const char *list = NULL;
+
+	for (char **p = environ; p && *p && !list; p++)
+		if (strncmp(*p, "PATH=", 5) == 0)
+			list = *p + 5;
+	if (!list)
+		list = "/bin:/usr/bin";
+	for (bool more = *name; more;) {
+		size_t len = strcspn(list, ":");
+		struct text text = { scratch->path, scratch->path + PATH_MAX };
+		put(&text, list, len);
+		if (len)
+			put(&text, "/", 1);
+		put_string(&text, name);
+		if (text.at < text.end && examine(AT_FDCWD, scratch->path, flags))
+			return true;
+		more = list[len] == ':';
+		list += len + 1;
+	}
+	return false;
+}
+
+/* Puts the path of a descriptor into scratch->path, followed by "/" and path. */
+static bool from_descriptor(struct scratch *scratch, int fd, const char *path)
+{
+	struct text link = { scratch->link, scratch->link + sizeof scratch->link };
+	char digits[12], *p = digits + sizeof digits;
+	unsigned number = (unsigned)fd;
+
+	*--p = '\0';
+	do
+		*--p = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	put_string(&link, "/proc/self/fd/");
+	put_string(&link, p);
+	long len = syscall(SYS_readlinkat, AT_FDCWD, scratch->link, scratch->path, PATH_MAX - 1L);
+	if (len <= 0)
+		return false;
+	for (;; path += 2) { /* as a path in the directory itself would be joined */
+		if (strncmp(path, "../", 3) == 0) {
+			while (len > 1 && scratch->path[--len] != '/')
+				;
+			path++;
+		} else if (strncmp(path, "./", 2) != 0) {
+			break;
+		}
+	}
+	struct text text = { scratch->path + len, scratch->path + PATH_MAX };
+	if (*path)
+		put(&text, "/", 1);
+	put_string(&text, path);
+	scratch->path[PATH_MAX - 1] = '\0';
+	return true;
+}
+
+/*
+ * The path of the program, and what its file says. The kernel passes the path on under the name
+ * that is returned in *seen, unless it is one of a descriptor.
+ */
+static const char *resolve(struct scratch *scratch, const struct tr_launch_program *program,
+			   unsigned *flags)
+{
+	if (program->search && !strchr(program->path, '/'))
+		return search(scratch, program->path, flags) ? scratch->path : NULL;
+	if (!examine(program->directory, program->path, flags))
+		return NULL;
+	if (program->directory == AT_FDCWD || *program->path == '/')
+		return program->path;
+	if (!from_descriptor(scratch, program->directory, program->path))
+		return NULL;
+	if (!*program->path)
+		examine(AT_FDCWD, scratch->path, flags);
+	return scratch->path;
+}
+
+/* The environment. */
+
+/* Whether the value of LD_PRELOAD has the library already. */
+static bool has_library(const char *list, const char *library)
+{
+	const char *found = strstr(list, library);
+	char after = found ? found[strlen(library)] : '?';
+
+	return after == '\0' || after == ':' || after == ' ';
+}
+
+/* LD_PRELOAD with the library in it. others: the list of the program itself, or NULL. */
+static bool make_list(struct tr_launch *launch, const char *others)
+{
+	const char *library = launch->journal->library;
+	size_t need = sizeof LIST + (others ? strlen(others) + 1 : 0) + strlen(library);
+	char *to = launch->list;
+
+	if (need > sizeof launch->list)
+		return false;
+	struct text text = { to, to + need };
+	put_string(&text, LIST);
+	if (others && *others) {
+		put_string(&text, others);
+		put(&text, ":", 1);
+	}
+	put_string(&text, library);
+	return true;
+}
+
+static void make_variable(struct tr_launch *launch, uint32_t hash)
+{
+	struct text text = { launch->variable, launch->variable + sizeof launch->variable };
+
+	put_string(&text, TR_PRELOAD_VARIABLE);
+	put_hex(&text, launch->record.flags);
+	put_hex(&text, launch->record.token_pid);
+	put_hex(&text, launch->record.token);
+	put_hex(&text, hash);
+	put_hex(&text, launch->journal->mark);
+	put_string(&text, launch->journal->path);
+	put(&text, ":", 1);
+	put_string(&text, launch->journal->library);
+	launch->variable[sizeof launch->variable - 1] = '\0';
+}
+
+/*
+ * The caller's variables, and ours at the end, where the library can hide them without moving
+ * others. False: there is no room, or the variables are those of a recording inside of this one.
+ */
+static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
+{
+	char **to = launch->pointers;
+	const char *others = NULL;
+	size_t count = 3;
+
+	for (char *const *p = env; p && *p; p++, count++) {
+		if (strncmp(*p, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0 &&
+		    !strstr(*p, launch->journal->path))
+			return false;
+		if (!others && strncmp(*p, LIST, sizeof LIST - 1) == 0)
+			others = *p + sizeof LIST - 1;
+	}
+	bool listed = others && has_library(others, launch->journal->library);
+	if (!listed && !make_list(launch, others))
+		return false;
+	if (count > TR_LAUNCH_POINTERS) {
+		launch->size = count * sizeof *to;
+		launch->memory = tr_journal_borrow(launch->size);
+		to = launch->memory;
+		if (!to)
+			return false;
+	}
+	launch->env = to;
+	make_variable(launch, hash);
+	for (char *const *p = env; p && *p; p++) {
+		if (strncmp(*p, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0)
+			continue;
+		if (others && !listed && *p == others - (sizeof LIST - 1))
+			*to++ = launch->list;
+		else
+			*to++ = *p;
+	}
+	*to++ = launch->variable;
+	if (!others)
+		*to++ = launch->list;
+	*to = NULL;
+	return true;
+}
+
+void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
+		     const struct tr_launch_program *program)
+{
+	static _Atomic uint32_t numbers;
+	int saved = errno;
+	struct scratch *scratch = tr_journal_borrow(sizeof *scratch);
+	unsigned flags = 0;
+
+	launch->journal = journal;
+	launch->env = program->env;
+	launch->announced = false;
+	launch->memory = NULL;
+	launch->size = 0;
+	const char *path = scratch ? resolve(scratch, program, &flags) : NULL;
+	if (path) {
+		launch->announced = true;
+		launch->record = (struct tr_journal_record){
+			.kind = TR_JOURNAL_EXEC,
+			.flags = (uint16_t)(flags | program->flags),
+			.pid = (uint32_t)tr_journal_getpid(),
+			.ppid = (uint32_t)syscall(SYS_getppid),
+			.token = atomic_fetch_add(&numbers, 1),
+		};
+		launch->record.token_pid = launch->record.pid;
+		if (!(flags & TR_JOURNAL_CLOSED) &&
+		    !make_env(launch, program->env, tr_journal_hash(path)))
+			launch->record.flags |= TR_JOURNAL_CLOSED;
+		tr_journal_cwd(scratch->cwd, sizeof scratch->cwd);
+		struct tr_journal_record record = launch->record;
+		tr_journal_append(journal, &record, scratch->cwd, path, program->argv,
+				  program->env);
+	} else if (!scratch && journal->page) {
+		journal->page->lost++;
+	}
+	tr_journal_return(scratch, sizeof *scratch);
+	errno = saved;
+}
+
+static void report(struct tr_launch *launch, enum tr_journal_kind kind, int value, int child)
+{
+	struct tr_journal_record record = launch->record;
+
+	if (!launch->announced)
+		return;
+	record.kind = (uint16_t)kind;
+	record.value = value;
+	record.child = (uint32_t)child;
+	tr_journal_append(launch->journal, &record, NULL, NULL, NULL, NULL);
+}
+
+void tr_launch_failed(struct tr_launch *launch, int error)
+{
+	report(launch, TR_JOURNAL_FAILED, error, 0);
+	tr_launch_end(launch);
+	errno = error;
+}
+
+void tr_launch_spawned(struct tr_launch *launch, int pid)
+{
+	report(launch, TR_JOURNAL_SPAWNED, 0, pid);
+}
+
+void tr_launch_end(struct tr_launch *launch)
+{
+	tr_journal_return(launch->memory, launch->size);
+	launch->memory = NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The start of a program that is recorded: its announcement in the journal, and an environment that
+ * makes it load the library. The rules of preload/journal.h apply.
+ */
+#ifndef TR_PRELOAD_LAUNCH_H
+#define TR_PRELOAD_LAUNCH_H
+
+#include "preload/journal.h"
+
+enum {
+	TR_LAUNCH_POINTERS = 160, /* variables of an environment that needs no further memory */
+	TR_LAUNCH_LIST = 512,	  /* bytes of a value of LD_PRELOAD for which the same is true */
+};
+
+struct tr_launch {
+	const struct tr_journal *journal;
+	char *const *env; /* for the program; valid until tr_launch_end */
+	bool announced;	  /* else there is nothing to run, and env is the caller's */
+	struct tr_journal_record record;
+	char variable[128 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
+	char *pointers[TR_LAUNCH_POINTERS];
+	void *memory; /* instead of pointers and list */
+	size_t size;
+};
+
+/* What to start. */
+struct tr_launch_program {
+	int directory;			/* a descriptor to which path is relative, or AT_FDCWD */
+	const char *path;		/* "": the file that directory is */
+	bool search;			/* path is searched in PATH as by execvp */
+	char *const *argv, *const *env; /* either may be NULL */
+	unsigned flags;			/* TR_JOURNAL_IN_CHILD, TR_JOURNAL_SHELL */
+};
+
+/* Announces the exec of the program if there is such a file. */
+void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
+		     const struct tr_launch_program *program);
+/* The exec failed with this errno, which stays. */
+void tr_launch_failed(struct tr_launch *launch, int error);
+/* The program runs as this process (0: it is unknown, and the program may have ended). */
+void tr_launch_spawned(struct tr_launch *launch, int pid);
+/* Gives memory back. */
+void tr_launch_end(struct tr_launch *launch);
+
+/* A token that was read from the environment. */
+struct tr_launch_token {
+	unsigned flags;
+	uint32_t pid, number, hash;
+};
+
+/*
+ * Reads the value of the variable: fills the token, and of the journal what it contains, without its
+ * page. False: it is malformed.
+ */
+bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_journal *journal);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the command with the library of lib/preload. A supervisor makes the journal, starts the
+ * command, and reads the journal while it grows: the command never waits for it. Processes that
+ * lose their parent become its children, so it knows when all have ended.
+ */
+
+#include "cli.h"
+#include "tr_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/buffer.h"
+#include "preload/decode.h"
+#include "preload/launch.h"
+
+#define LIBRARY "libasan.so/libtrec-preload.so" /* see lib/preload/Makemodule.am */
+
+enum {
+	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
+	PATIENCE = 20,	 /* milliseconds between two looks at the journal */
+	NOT_EXECUTABLE = 126,
+	TROUBLE = 2,
+};
+
+struct supervisor {
+	struct tr_journal session;
+	char directory[PATH_MAX]; /* of the journal */
+	int journal, log;
+	off_t read, freed; /* offsets in the journal */
+	struct tr_buffer in, out;
+	struct tr_decode decode;
+	struct tr_preload_losses *losses;
+	pid_t command;
+	int status; /* of the command */
+};
+
+/* Finds the library: of this build, or installed. */
+static bool find_library(struct tr_cli *cli, char path[PATH_MAX])
+{
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	path[len > 0 ? len : 0] = '\0';
+	char *slash = strrchr(path, '/');
+	size_t room = slash ? PATH_MAX - (size_t)(slash - path) : 0;
+	if (slash && snprintf(slash, room, "/lib/preload/" LIBRARY) < (int)room &&
+	    access(path, R_OK) == 0)
+		;
+	else if (access(TREC_PRELOAD_DIR "/" LIBRARY, R_OK) == 0)
+		snprintf(path, PATH_MAX, "%s", TREC_PRELOAD_DIR "/" LIBRARY);
+	else {
+		tr_cli_fail(cli, "%s: the library that the programs have to load is not there: %s",
+			    TREC_PRELOAD_DIR "/" LIBRARY, strerror(errno));
+		return false;
+	}
+	if (path[strcspn(path, ": \t\n")]) {
+		tr_cli_fail(cli, "%s: LD_PRELOAD takes no path with blanks or colons", path);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Makes the journal. Programs that change their user write to it, too, so its directory can be
+ * entered, but not listed, and its name cannot be guessed.
+ */
+static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor)
+{
+	const char *temporary = getenv("TMPDIR");
+	struct tr_journal *session = &supervisor->session;
+	uint64_t random[2];
+
+	if (!temporary || *temporary != '/' || strchr(temporary, ':') ||
+	    strlen(temporary) > TR_LAUNCH_LIST / 4)
+		temporary = "/tmp";
+	snprintf(supervisor->directory, PATH_MAX, "%s/tr-record-XXXXXX", temporary);
+	if (getrandom(random, sizeof random, 0) != sizeof random ||
+	    !mkdtemp(supervisor->directory) || chmod(supervisor->directory, 0711) != 0) {
+		tr_cli_fail(cli, "%s: %s", supervisor->directory, strerror(errno));
+		return false;
+	}
+	session->mark = (uint32_t)random[0] | 0x80000080; /* no text */
+	if (snprintf(session->path, PATH_MAX, "%s/%016" PRIx64, supervisor->directory, random[1]) >=
+	    PATH_MAX)
+		errno = ENAMETOOLONG;
+	else
+		supervisor->journal =
+			open(session->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int error = supervisor->journal < 0
+			    ? errno
+			    : posix_fallocate(supervisor->journal, 0, TR_JOURNAL_PAGE);
+	void *page = error ? MAP_FAILED
+			   : mmap(NULL, TR_JOURNAL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				  supervisor->journal, 0);
+	if (page == MAP_FAILED || fchmod(supervisor->journal, 0622) != 0) {
+		tr_cli_fail(cli, "%s: %s", session->path, strerror(error ? error : errno));
+		unlink(session->path);
+		rmdir(supervisor->directory);
+		return false;
+	}
+	session->page = page;
+	supervisor->read = supervisor->freed = TR_JOURNAL_PAGE;
+	supervisor->decode.mark = session->mark;
+	return true;
+}
+
+static void write_log(struct supervisor *supervisor)
+{
+	struct tr_buffer *out = &supervisor->out;
+
+	for (size_t at = 0; at < out->len && supervisor->log >= 0;) {
+		ssize_t n = write(supervisor->log, out->data + at, out->len - at);
+		if (n >= 0) {
+			at += (size_t)n;
+		} else if (errno != EINTR) { /* the records have no reader; the command continues */
+			close(supervisor->log);
+			supervisor->log = -1;
+		}
+	}
+	tr_buffer_reset(out);
+}
+
+/* Reads what the journal has got, and writes the log of it. */
+static void pump(struct supervisor *supervisor, bool final)
+{
+	struct tr_buffer *in = &supervisor->in;
+	ssize_t n;
+
+	do {
+		char *room = tr_buffer_room(in, CHUNK);
+		n = room ? pread(supervisor->journal, room, CHUNK, supervisor->read) : -1;
+		if (n > 0) {
+			tr_buffer_used(in, (size_t)n);
+			supervisor->read += n;
+		}
+		if (!in->len)
+			break;
+		size_t used = tr_decode(&supervisor->decode, in->data, in->len, final && n <= 0,
+					&supervisor->out);
+		memmove(in->data, in->data + used, in->len - used);
+		in->len -= used;
+		write_log(supervisor);
+	} while (n > 0);
+	if (supervisor->read - supervisor->freed >= CHUNK &&
+	    fallocate(supervisor->journal, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      supervisor->freed, supervisor->read - supervisor->freed) == 0)
+		supervisor->freed = supervisor->read;
+}
+
+/* Takes the ends of children. False: there are no more. */
+static bool reap(struct supervisor *supervisor)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == supervisor->command)
+			supervisor->status = status;
+		pump(supervisor, false); /* its last record was written before it ended */
+		tr_decode_ended(&supervisor->decode, (uint32_t)pid, status, &supervisor->out);
+		write_log(supervisor);
+	}
+	return pid == 0;
+}
+
+/* Becomes the command. */
+static void run_command(struct supervisor *supervisor, const struct tr_start *start)
+{
+	size_t count = 0;
+
+	while (start->command[count])
+		count++;
+	const char **argv = calloc(count + 2, sizeof *argv);
+	if (argv) {
+		memcpy(argv + (start->script != NULL), start->command, count * sizeof *argv);
+		if (start->script) {
+			argv[0] = "/bin/sh";
+			argv[1] = start->script;
+		}
+		const struct tr_launch_program program = {
+			.directory = AT_FDCWD,
+			.path = start->script ? "/bin/sh" : argv[0],
+			.search = !start->script,
+			.argv = (char *const *)argv,
+			.env = environ,
+		};
+		struct tr_launch launch;
+		tr_launch_begin(&launch, &supervisor->session, &program);
+		execvpe(program.path, program.argv, launch.env);
+		tr_launch_failed(&launch, errno);
+	}
+	fprintf(stderr, "tr-record: %s: %s\n", start->command[0], strerror(errno));
+	_exit(NOT_EXECUTABLE);
+}
+
+static void supervise(struct supervisor *supervisor, const struct tr_start *start)
+{
+	const struct timespec patience = { .tv_nsec = PATIENCE * 1000000 };
+	sigset_t signals, old;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, &old);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	supervisor->status = TROUBLE << 8;
+	if (start->divert)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	supervisor->command = fork();
+	if (supervisor->command == 0) {
+		prctl(PR_SET_CHILD_SUBREAPER, 0);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		run_command(supervisor, start);
+	}
+	tr_mind_signals(SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	while (supervisor->command > 0 && reap(supervisor)) {
+		if (sigtimedwait(&signals, NULL, &patience) == SIGUSR1)
+			break;
+		pump(supervisor, false);
+	}
+	pump(supervisor, true);
+	tr_decode_finish(&supervisor->decode, &supervisor->out);
+	write_log(supervisor);
+	unlink(supervisor->session.path);
+	rmdir(supervisor->directory);
+	*supervisor->losses = (struct tr_preload_losses){
+		.lost = supervisor->session.page->lost,
+		.torn = supervisor->decode.torn,
+		.opaque = supervisor->decode.opaque,
+		.unnoticed = supervisor->decode.unnoticed,
+	};
+	tr_decode_free(&supervisor->decode);
+	tr_buffer_free(&supervisor->in);
+	tr_buffer_free(&supervisor->out);
+	tr_end_as(supervisor->status);
+}
+
+bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start)
+{
+	struct supervisor supervisor = { .journal = -1 };
+	int ends[2];
+
+	if (!find_library(cli, supervisor.session.library) || !make_journal(cli, &supervisor))
+		return false;
+	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	capture->losses = supervisor.losses;
+	if (supervisor.losses == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
+		capture->losses = NULL;
+		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
+		return false;
+	}
+	fflush(NULL);
+	capture->log = ends[0];
+	capture->supervisor = fork();
+	if (capture->supervisor == 0) {
+		close(ends[0]);
+		supervisor.log = ends[1];
+		supervise(&supervisor, start);
+	}
+	close(ends[1]);
+	close(supervisor.journal);
+	munmap(supervisor.session.page, TR_JOURNAL_PAGE);
+	if (capture->supervisor < 0) {
+		tr_cli_fail(cli, "cannot start a process: %s", strerror(errno));
+		close(ends[0]);
+		return false;
+	}
+	return true;
+}
